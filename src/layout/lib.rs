@@ -1,0 +1,1 @@
+//! Linear layouts over F2.

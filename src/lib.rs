@@ -1,0 +1,1 @@
+//! Open compiler for CUDA Tile IR.
