@@ -109,7 +109,10 @@ Type TiledViewType::parse(AsmParser &parser) {
   std::optional<int64_t> sparse;
   StridedMemRefType memref;
   if (parser.parseLess() || parser.parseKeyword("tile") || parser.parseEqual() || parseList(parser, tile) ||
-      parser.parseComma() || parser.parseCustomTypeWithFallback(memref))
+      parser.parseComma() || parser.parseKeyword("memref"))
+    return {};
+  memref = llvm::cast_if_present<StridedMemRefType>(StridedMemRefType::parse(parser));
+  if (!memref)
     return {};
   for (int64_t d = 0, e = tile.size(); d < e; ++d)
     dimMap.push_back(d);
@@ -148,8 +151,8 @@ Type TiledViewType::parse(AsmParser &parser) {
 void TiledViewType::print(AsmPrinter &printer) const {
   printer << "<tile = ";
   printList(printer, getTile());
-  printer << ", ";
-  printer.printStrippedAttrOrType(getMemref());
+  printer << ", memref";
+  getMemref().print(printer);
   bool identity = true;
   for (auto [d, m] : llvm::enumerate(getDimMap()))
     identity &= int64_t(d) == m;
