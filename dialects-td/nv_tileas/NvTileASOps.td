@@ -64,11 +64,12 @@ def NvTileAS_TiledLoadOp : NvTileAS_Op<"tiled_load", [AttrSizedOperandSegments, 
       Optional<NvTileAA_MemTokenType>:$token,
       NvTileAA_OrderingAttr:$ordering, OptionalAttr<NvTileAA_ScopeAttr>:$scope,
       OptionalAttr<DictionaryAttr>:$hints,
-      ConfinedAttr<I64Attr, [IntPositive]>:$vector, NvTileAS_BoundsAttr:$bounds);
+      ConfinedAttr<I64Attr, [IntPositive]>:$vector, NvTileAS_BoundsAttr:$bounds,
+      OptionalAttr<DenseBoolArrayAttr>:$inBounds);
   let results = (outs NvTileAS_Value:$result, NvTileAA_MemTokenType:$resultToken);
   let assemblyFormat = [{
     $ordering ($scope^)? $view `[` $indices `]` (`token` $token^)? (`hints` $hints^)?
-    `vector` $vector `bounds` $bounds attr-dict `:` type($view) `[` type($indices) `]` `->` type($result)
+    `vector` $vector `bounds` $bounds (`in_bounds` $inBounds^)? attr-dict `:` type($view) `[` type($indices) `]` `->` type($result)
   }];
   let hasVerifier = 1;
 }
@@ -79,11 +80,12 @@ def NvTileAS_TiledStoreOp : NvTileAS_Op<"tiled_store", [AttrSizedOperandSegments
       Optional<NvTileAA_MemTokenType>:$token,
       NvTileAA_OrderingAttr:$ordering, OptionalAttr<NvTileAA_ScopeAttr>:$scope,
       OptionalAttr<DictionaryAttr>:$hints,
-      ConfinedAttr<I64Attr, [IntPositive]>:$vector, NvTileAS_BoundsAttr:$bounds);
+      ConfinedAttr<I64Attr, [IntPositive]>:$vector, NvTileAS_BoundsAttr:$bounds,
+      OptionalAttr<DenseBoolArrayAttr>:$inBounds);
   let results = (outs NvTileAA_MemTokenType:$resultToken);
   let assemblyFormat = [{
     $ordering ($scope^)? $value `,` $view `[` $indices `]` (`token` $token^)? (`hints` $hints^)?
-    `vector` $vector `bounds` $bounds attr-dict `:` type($value) `,` type($view) `[` type($indices) `]`
+    `vector` $vector `bounds` $bounds (`in_bounds` $inBounds^)? attr-dict `:` type($value) `,` type($view) `[` type($indices) `]`
   }];
   let hasVerifier = 1;
 }
