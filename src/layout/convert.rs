@@ -20,7 +20,7 @@ pub enum Conversion {
         source: Vec<u32>,
     },
     WarpShuffle(ShufflePlan),
-    SharedMemory(SharedPlan),
+    SharedMemory(Box<SharedPlan>),
 }
 
 /// What the target allows, and when shuffles are preferred to shared memory.
@@ -77,5 +77,5 @@ pub fn convert(src: &Layout, dst: &Layout, shape: &Shape, options: &ConvertOptio
             return Ok(Conversion::WarpShuffle(plan));
         }
     }
-    plan_shared(src, dst, shape, &options.shared).map(Conversion::SharedMemory)
+    plan_shared(src, dst, shape, &options.shared).map(|plan| Conversion::SharedMemory(Box::new(plan)))
 }

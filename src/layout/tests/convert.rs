@@ -48,7 +48,7 @@ proptest! {
         let plan = plan_shared(&src, &dst, &shape(&[2048]), &shared(elem_bits)).unwrap();
         prop_assert_eq!(plan.store.conflict_degree, 1);
         prop_assert_eq!(plan.load.conflict_degree, 1);
-        check_conversion(&src, &dst, &Conversion::SharedMemory(plan), elem_bits);
+        check_conversion(&src, &dst, &Conversion::SharedMemory(plan.into()), elem_bits);
     }
 
     #[test]
@@ -61,7 +61,7 @@ proptest! {
         let plan = plan_shared(&src, &dst, &shape(&[1024]), &options).unwrap();
         prop_assert!(plan.bytes <= options.max_bytes);
         prop_assert_eq!(plan.bytes * u64::from(plan.rounds), 1024 << (elem_log2 - 3));
-        check_conversion(&src, &dst, &Conversion::SharedMemory(plan), elem_bits);
+        check_conversion(&src, &dst, &Conversion::SharedMemory(plan.into()), elem_bits);
     }
 
     #[test]
@@ -70,7 +70,7 @@ proptest! {
     ) {
         let options = SharedOptions { max_bytes: 1 << max_log2, ..matrix(16) };
         let plan = plan_shared(&src, &dst, &shape(&[512]), &options).unwrap();
-        check_conversion(&src, &dst, &Conversion::SharedMemory(plan), 16);
+        check_conversion(&src, &dst, &Conversion::SharedMemory(plan.into()), 16);
     }
 
     #[test]
