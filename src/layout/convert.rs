@@ -19,7 +19,7 @@ pub enum Conversion {
     RegisterPermute {
         source: Vec<u32>,
     },
-    WarpShuffle(ShufflePlan),
+    WarpShuffle(Box<ShufflePlan>),
     SharedMemory(Box<SharedPlan>),
 }
 
@@ -74,7 +74,7 @@ pub fn convert(src: &Layout, dst: &Layout, shape: &Shape, options: &ConvertOptio
     if let Some(plan) = ShufflePlan::new(src, dst, options.shared.elem_bits) {
         let selects = options.max_selects_per_element.saturating_mul(src.registers().max(dst.registers()));
         if plan.shuffles() <= options.max_shuffles && plan.selects() <= selects {
-            return Ok(Conversion::WarpShuffle(plan));
+            return Ok(Conversion::WarpShuffle(Box::new(plan)));
         }
     }
     plan_shared(src, dst, shape, &options.shared).map(|plan| Conversion::SharedMemory(Box::new(plan)))

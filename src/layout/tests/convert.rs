@@ -79,7 +79,7 @@ proptest! {
         prop_assert!(plan.is_some());
         let plan = plan.unwrap();
         prop_assert!(plan.shuffles() <= src.registers());
-        check_conversion(&src, &dst, &Conversion::WarpShuffle(plan), 32);
+        check_conversion(&src, &dst, &Conversion::WarpShuffle(plan.into()), 32);
     }
 
     #[test]
@@ -87,7 +87,7 @@ proptest! {
         src in any_layout(7, 0, 2), dst in any_layout(7, 0, 2), elem_log2 in 3u32..7,
     ) {
         if let Some(plan) = ShufflePlan::new(&src, &dst, 1 << elem_log2) {
-            check_conversion(&src, &dst, &Conversion::WarpShuffle(plan), 1 << elem_log2);
+            check_conversion(&src, &dst, &Conversion::WarpShuffle(plan.into()), 1 << elem_log2);
         }
     }
 }
