@@ -360,7 +360,8 @@ impl Offsets {
         // Registers in a word: consecutive elements of the row, or (transposed) of two neighbouring rows.
         let (slots, free) = if transposed {
             let mut free = self.beyond(row);
-            if free.is_empty() {
+            // A register along the row is not part of a transposed fragment.
+            if free.is_empty() || free.len() != self.kept.len() {
                 return None;
             }
             (vec![free.remove(0)], free)
