@@ -14,9 +14,11 @@
 //! dimensions. It is free of conflicts when `segment` meets `W` in zero only. So `segment` must be a common complement of `W`
 //! of the store and `W'` of the load, and over any field two subspaces of equal dimension have one: take all vectors outside
 //! `W + W'`; and if that is not enough, sums `a + b` of an `a` in `W` but not `W'` and a `b` in `W'` but not `W`. A
-//! combination of those that lies in `W` would have its `b` part in `W` as well, so it is zero. Hence both accesses can always
-//! be made free of conflicts; what remains to choose is `low`, for which all sensible candidates are built, measured and
-//! compared. The sums `a + b` are the familiar XOR swizzle.
+//! combination of those that lies in `W` would have its `b` part in `W` as well, so it is zero. The sums `a + b` are the
+//! familiar XOR swizzle. Hence both accesses can always be made free of conflicts when `low` is common to both sides. When
+//! one side uses wider vectors than the other, the sums may need an `a` inside the vector, and then a lane of the wide side
+//! whose index contains that sum would find its vector rotated: narrower vectors must do. So `low` is a choice to be made
+//! case by case. All sensible candidates are built, measured, and compared by instructions and turns of shared memory.
 //!
 //! *Worked example.* Transpose a 32x32 tile of 4-byte elements: warps aside, the store has the lanes on the column bits `c`,
 //! the load on the row bits `r`. No register is common, so `low` is empty and `q = 5`. `W = span(c)`, `W' = span(r)`; nothing
@@ -181,9 +183,12 @@ pub fn plan_shared(src: &Layout, dst: &Layout, shape: &Shape, options: &SharedOp
     }
     let limit = (4u32.saturating_sub(eb)).min(within) as usize;
     let common = extended(&[], &problem.from.registers.intersect(&problem.to.registers), limit);
-    let wider = [&problem.from, &problem.to].map(|side| extended(&common, &side.registers, limit));
-    for low in std::iter::once(&common).chain(&wider) {
-        candidates.push(problem.basis(low, Form::Vector, Form::Vector));
+    candidates.push(problem.basis(&common, Form::Vector, Form::Vector));
+    for side in [&problem.from, &problem.to] {
+        let widest = extended(&common, &side.registers, limit);
+        for length in common.len() + 1..=widest.len() {
+            candidates.push(problem.basis(&widest[..length], Form::Vector, Form::Vector));
+        }
     }
     for (transposed, form) in [(false, Form::Matrix), (true, Form::MatrixTransposed)] {
         let row = |side: &Side, allowed: bool| {
@@ -208,7 +213,7 @@ pub fn plan_shared(src: &Layout, dst: &Layout, shape: &Shape, options: &SharedOp
         }
     }
 
-    let mut best: Option<(u64, SharedPlan)> = None;
+    let mut best: Option<([u64; 3], SharedPlan)> = None;
     for bases in candidates {
         let layout = SharedLayout::new(bases, problem.tile_bits)?;
         // The load's block part is relative to what the same block stored.
@@ -220,11 +225,11 @@ pub fn plan_shared(src: &Layout, dst: &Layout, shape: &Shape, options: &SharedOp
         let store = access(&source, Direction::Store, options.stmatrix)?;
         let load = access(&target, Direction::Load, options.ldmatrix)?;
         let plan = SharedPlan { bytes: 1 << (within + eb), rounds: 1 << round_bits, layout, store, load };
-        // Address arithmetic decides only between plans of equal cost.
+        // Conflicts and address arithmetic decide between plans of equal cost.
         let addresses =
             |a: &SharedAccess| u64::from(a.address.expr().to_bit_expr().operations()) + a.distinct_xors() as u64;
-        let arithmetic = (addresses(&plan.store) + addresses(&plan.load)).min(0xffff);
-        let cost = plan.cost() << 16 | arithmetic;
+        let degree = plan.store.conflict_degree.max(plan.load.conflict_degree);
+        let cost = [plan.cost(), degree.into(), addresses(&plan.store) + addresses(&plan.load)];
         if best.as_ref().is_none_or(|(least, _)| cost < *least) {
             best = Some((cost, plan));
         }
