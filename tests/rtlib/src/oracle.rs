@@ -48,33 +48,28 @@ impl Judge {
         let sign = if exact.sign() == Some(Sign::Neg) { -1.0 } else { 1.0 };
         // The exponent e of the value: 2^(e-1) <= |value| < 2^e.
         let exponent = exact.exponent().unwrap_or(0);
-        if exact.is_inf() || (!exact.is_zero() && exponent > 1025) {
+        if exact.is_inf() || (got.is_infinite() && got != sign * f64::INFINITY) {
             return if got == sign * f64::INFINITY { 0.0 } else { f64::INFINITY };
         }
-        let exponent = if exact.is_zero() { -1021 } else { exponent.clamp(-1021, 1024) };
-        // 2^1024 stands for infinity, after the largest number.
-        let beyond = BigFloat::from_f64(2f64.powi(1023), PRECISION).mul(
-            &BigFloat::from_f64(2.0, PRECISION),
-            PRECISION,
-            ROUNDING,
-        );
-        let got = match got {
-            f64::INFINITY => beyond,
-            f64::NEG_INFINITY => beyond.neg(),
-            _ => BigFloat::from_f64(got, PRECISION),
+        let exponent = if exact.is_zero() { -1021 } else { exponent };
+        let difference = if got.is_infinite() || exponent > 1024 {
+            // 2^1024 stands for infinity, after the largest number, and for every value beyond it.
+            let beyond = big(2f64.powi(1023)).mul(&big(2.0), PRECISION, ROUNDING);
+            let limit = |value: BigFloat| if value.abs() > beyond { beyond.clone() } else { value.abs() };
+            let got = if got.is_infinite() { beyond.clone() } else { limit(big(got)) };
+            got.sub(&limit(exact.clone()), PRECISION, ROUNDING)
+        } else {
+            big(got).sub(&exact, PRECISION, ROUNDING)
         };
-        let difference = got.sub(&exact, PRECISION, ROUNDING).abs();
-        scaled(&difference, 53 - exponent)
+        scaled(&difference, 53 - exponent.clamp(-1021, 1024))
     }
 
     fn value(&mut self, operation: Math, x: f64, y: f64) -> BigFloat {
         let (p, rm, cc) = (PRECISION, ROUNDING, &mut self.constants);
-        let a = BigFloat::from_f64(x, p);
-        let b = BigFloat::from_f64(y, p);
-        let one = BigFloat::from_f64(1.0, p);
+        let (a, b, one) = (big(x), big(y), big(1.0));
         match operation {
             Math::Exp => a.exp(p, rm, cc),
-            Math::Exp2 => BigFloat::from_f64(2.0, p).pow(&a, p, rm, cc),
+            Math::Exp2 => big(2.0).pow(&a, p, rm, cc),
             Math::Log => a.ln(p, rm, cc),
             Math::Log2 => a.log2(p, rm, cc),
             Math::Sin => a.sin(p, rm, cc),
@@ -95,11 +90,24 @@ impl Judge {
                     (true, true) => angle.sub(&cc.pi(p, rm), p, rm),
                 }
             }
-            Math::Remf => BigFloat::from_f64(x % y, p),
+            Math::Remf => big(x % y),
             Math::Rsqrt => one.div(&a.sqrt(p, rm), p, rm),
             Math::Sqrt => a.sqrt(p, rm),
             Math::Div => a.div(&b, p, rm),
         }
+    }
+}
+
+/// The number itself. Subnormals go in scaled, since the conversion takes their exponent field at its word.
+fn big(x: f64) -> BigFloat {
+    if x != 0.0 && x.abs() < f64::MIN_POSITIVE {
+        let mut value = BigFloat::from_f64(x * 2f64.powi(200), PRECISION);
+        if let Some(exponent) = value.exponent() {
+            value.set_exponent(exponent - 200);
+        }
+        value
+    } else {
+        BigFloat::from_f64(x, PRECISION)
     }
 }
 

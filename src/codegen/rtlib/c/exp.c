@@ -1,12 +1,12 @@
 // Exponentials.
 
-// e^x = 2^n * 2^f, where n is x * log2(e) rounded and clamped to [-125, 125]. Two properties keep this short:
+// e^x = 2^n * 2^f, where n is x * log2(e) rounded and clamped to [-126, 127]. Two properties keep this short:
 // the clamp is the saturation of one fused multiply-add on a scaled argument, and whatever the clamp leaves to f
 // (an argument that overflows, or whose result is subnormal) still goes the right way, because 2^f is taken by the
 // hardware over its whole range and the last product rounds once into the subnormals.
 TL_EXPORT float __tileir_exp_f32(float x) {
-  float s = tl_fma_sat(x, LOG2E_F32_HI / 250.0f, 0.5f);  // (n + 125) / 250
-  float t = tl_fmaf(s, 250.0f, TL_ROUND_F32 + 2.0f);      // Its low bits hold n + 127.
+  float s = tl_fma_sat(x, LOG2E_F32_HI / 253.0f, 126.0f / 253.0f);  // (n + 126) / 253
+  float t = tl_fmaf(s, 253.0f, TL_ROUND_F32 + 1.0f);                // Its low bits hold n + 127.
   float n = t - (TL_ROUND_F32 + 127.0f);
   float f = tl_fmaf(x, LOG2E_F32_HI, -n);
   f = tl_fmaf(x, LOG2E_F32_LO, f);
@@ -42,7 +42,7 @@ TL_INLINE tl_exp_parts_f32 tl_exp_split_f32(float x) {
   tl_exp_parts_f32 parts;
   parts.hi = 1.0f + s;
   parts.lo = ((1.0f - parts.hi) + s) + ((r - s) + tail);
-  parts.n = (tl_i32)(tl_bits32(t) << 9) >> 9;
+  parts.n = (tl_i32)(tl_bits32(t) << 10) >> 10;
   return parts;
 }
 
@@ -70,7 +70,7 @@ TL_EXPORT float __tileir_exp_f32_poly(float x) {
   float r = tl_fmaf(-n, LN2_F32_HI, c);
   r = tl_fmaf(-n, LN2_F32_LO, r);
   float q = 1.0f + tl_fmaf(r * r, tl_poly_exp_f32(r), r);
-  return tl_scale_f32(q, (tl_i32)(tl_bits32(t) << 9) >> 9);
+  return tl_scale_f32(q, (tl_i32)(tl_bits32(t) << 10) >> 10);
 }
 
 // A NaN passes both clamps and reaches the result through r.

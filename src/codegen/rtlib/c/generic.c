@@ -34,7 +34,7 @@ TL_INLINE double tl_remf_scale_f64(double x, tl_i32 k) {
 #define TWO_PRECISION 0x1p+24f
 #define MIN_NORMAL 0x1p-126f
 #define EXPONENT_OF(bits) ((tl_i32)((bits)-0x3f3504f3u) >> 23)
-#define INTEGER_OF(shifted) ((tl_i32)(tl_bits32(shifted) << 9) >> 9)
+#define INTEGER_OF(shifted) ((tl_i32)(tl_bits32(shifted) << 10) >> 10)
 #define ROUND TL_ROUND_F32
 #define POW_LIMIT 200.0f
 #define INF TL_INF_F32

@@ -7,15 +7,17 @@
 // cut out of a table as an integer and multiplied by m modulo 2^96 (f32) or 2^192 (f64); the top two bits of the
 // product are the quadrant, the others the position within it.
 //
-// For f32, say x = 2^30: m = 2^23 * 2^8 (32 bits, top bit set), the window starts at bit 30 - 1 of the table, which
-// begins with 32 zero bits, so it holds 2/pi * 2^-1 * 2^30 modulo 4 ... and its product with m / 2^31 = 1 is that too.
+// An example with f32: x = 2^30, so m = 2^31 (the top bit always set) and x * 2/pi = m * (2/pi * 2^-1). Modulo four
+// quadrants only 2/pi * 2^-1 modulo 2^-29 counts: the window of 96 bits starts at bit 29 of the table, whose first 32
+// bits are zero and stand for the weights 2^31 to 2^0.
 
+// r + lo, lo below half a unit in the last place of r, and the quadrant, of which the low two bits count.
 typedef struct {
-  float r;
+  float r, lo;
   tl_i32 q;
 } tl_quadrant_f32;
 
-TL_INLINE float tl_trig_far_f32(float x, tl_i32 *quadrant) {
+TL_INLINE tl_quadrant_f32 tl_trig_far_f32(float x) {
   tl_u32 bits = tl_bits32(x);
   tl_u32 m = (bits << 8) | 0x80000000u;
   tl_u32 offset = ((bits >> 23) & 0xffu) - 128;  // The unbiased exponent less one.
@@ -29,24 +31,35 @@ TL_INLINE float tl_trig_far_f32(float x, tl_i32 *quadrant) {
   tl_i32 q = (tl_i32)(product >> 62) + (fraction < 0);
   double r = (double)fraction * (HALF_PI_F64_HI * 0x1p-64);
   int negative = (tl_i32)bits < 0;
-  *quadrant = negative ? -q : q;
-  return (float)(negative ? -r : r);
+  r = negative ? -r : r;
+  tl_quadrant_f32 reduced;
+  reduced.r = (float)r;
+  reduced.lo = (float)(r - (double)reduced.r);
+  reduced.q = negative ? -q : q;
+  return reduced;
 }
 
 TL_INLINE tl_quadrant_f32 tl_trig_reduce_f32(float x) {
   float t = tl_fmaf(x, TWO_OVER_PI_F32, TL_ROUND_F32);
   float n = t - TL_ROUND_F32;
   tl_quadrant_f32 reduced;
+  float head = tl_fmaf(n, -HALF_PI_F32_HI, x);  // Exact.
+  float middle = tl_fmaf(n, -HALF_PI_F32_MID, head);
+  reduced.r = tl_fmaf(n, -HALF_PI_F32_LO, middle);
+  // The exact difference as a sum of three, less r. Sine and cosine do without it.
+  float p = n * HALF_PI_F32_MID, p_lo = tl_fmaf(n, HALF_PI_F32_MID, -p);
+  float sum = head - p, back = head - sum;
+  float lost = (head - (sum + back)) + (back - p);
+  reduced.lo = (sum - reduced.r) + tl_fmaf(n, -HALF_PI_F32_LO, lost - p_lo);
   reduced.q = (tl_i32)tl_bits32(t);
-  float r = tl_fmaf(n, -HALF_PI_F32_HI, x);
-  r = tl_fmaf(n, -HALF_PI_F32_MID, r);
-  reduced.r = tl_fmaf(n, -HALF_PI_F32_LO, r);
   if (TL_RARE(tl_fabsf(x) > 0x1p+16f)) {
-    tl_i32 q = 0;
-    // Inf and NaN: inf - inf is NaN, NaN stays.
-    float far = tl_fabsf(x) < TL_INF_F32 ? tl_trig_far_f32(x, &q) : x - x;
-    reduced.r = far;
-    reduced.q = q;
+    if (tl_fabsf(x) < TL_INF_F32) {
+      reduced = tl_trig_far_f32(x);
+    } else {
+      reduced.r = x - x;  // NaN, also for the infinities.
+      reduced.lo = 0.0f;
+      reduced.q = 0;
+    }
   }
   return reduced;
 }
@@ -74,8 +87,10 @@ TL_EXPORT float __tileir_cos_f32(float x) {
 TL_EXPORT float __tileir_tan_f32(float x) {
   tl_quadrant_f32 reduced = tl_trig_reduce_f32(x);
   float r = reduced.r, u = r * r;
-  // tan r = r + tail; the sum of two keeps the reciprocal within its own rounding.
+  // tan(r + lo) = r + tail, the derivative taking up lo; the sum of two keeps the reciprocal within its own rounding.
   float tail = (r * u) * tl_poly_tan_f32(u);
+  float slope = r + tail;
+  tail += tl_fmaf(slope * slope, reduced.lo, reduced.lo);
   float hi = r + tail, lo = (r - hi) + tail;
   float inverse = -1.0f / hi;
   float residual = tl_fmaf(inverse, lo, tl_fmaf(inverse, hi, 1.0f));
