@@ -6,8 +6,9 @@
 //! 1. Declare the functions that the kernel calls: [`Function::symbol`] and [`Function::signature`] give the name and
 //!    the types. Small integers travel as `iN` without extension attributes.
 //! 2. Before optimisation, parse [`bitcode`] (`MemoryBuffer::create_from_memory_range_copy`,
-//!    `Module::parse_bitcode_from_buffer`, in the kernel's context) and `link_in_module` it. The bitcode has no data
-//!    layout of its own, so it takes the kernel module's, with 64-bit or with short pointers.
+//!    `Module::parse_bitcode_from_buffer`, in the kernel's context), give it the kernel module's data layout
+//!    (`library.set_data_layout(&kernel.get_data_layout())`; it has none of its own, suits 64-bit and short pointers
+//!    alike, and differing layouts would be warned about), and `link_in_module` it.
 //! 3. Give every *defined* function whose name starts with [`PREFIX`] internal linkage. All are `alwaysinline`; the
 //!    optimiser inlines them at any level (at `O0` run `always-inline` by itself), then `globaldce` removes the rest
 //!    and the tables that no function reads.

@@ -7,8 +7,8 @@
 TL_EXPORT float __tileir_exp_f32(float x) {
   float s = tl_fma_sat(x, LOG2E_F32_HI / 253.0f, 126.0f / 253.0f);  // (n + 126) / 253
   float t = tl_fmaf(s, 253.0f, TL_ROUND_F32 + 1.0f);                // Its low bits hold n + 127.
-  float n = t - (TL_ROUND_F32 + 127.0f);
-  float f = tl_fmaf(x, LOG2E_F32_HI, -n);
+  float minus_n = (TL_ROUND_F32 + 127.0f) - t;
+  float f = tl_fmaf(x, LOG2E_F32_HI, minus_n);
   f = tl_fmaf(x, LOG2E_F32_LO, f);
   return tl_ex2_approx_ftz(f) * tl_float(tl_bits32(t) << 23);
 }
