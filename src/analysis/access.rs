@@ -63,6 +63,21 @@ fn dynamic<'c>(list: &[i64], d: usize, mut values: impl Iterator<Item = Val<'c>>
     Err(values.nth(before).expect("one operand for each dynamic entry"))
 }
 
+/// Dimensions of the tile from the fastest in memory: a unit stride first, then later dimensions of the memref.
+fn memory_order(view: &View<'_>) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..view.ty.tile().len()).collect();
+    order.sort_by_key(|&d| {
+        let m = view.ty.dim_map()[d] as usize;
+        (view.stride(m) != Ok(1), std::cmp::Reverse(m))
+    });
+    order
+}
+
+/// The dimension of the tile along which vectors lie.
+pub fn fast_dimension(view: &View<'_>) -> usize {
+    memory_order(view).first().copied().unwrap_or(0)
+}
+
 /// Access of a tile of `view` at `indices`.
 pub fn tiled<'c>(facts: &Facts, view: &View<'c>, indices: &[Val<'c>]) -> Access {
     let (tile, dim_map, steps) = (view.ty.tile(), view.ty.dim_map(), view.ty.steps());
@@ -85,12 +100,7 @@ pub fn tiled<'c>(facts: &Facts, view: &View<'c>, indices: &[Val<'c>]) -> Access 
         })
         .collect();
 
-    let mut order: Vec<usize> = (0..tile.len()).collect();
-    // Later dimensions of the memref are faster, a unit stride fastest of all.
-    order.sort_by_key(|&d| {
-        let m = dim_map[d] as usize;
-        (view.stride(m) != Ok(1), std::cmp::Reverse(m))
-    });
+    let order = memory_order(view);
     let fast = order[0];
     let mut vector = 1;
     if view.stride(dim_map[fast] as usize) == Ok(1) && sparse != Some(fast) {

@@ -14,7 +14,7 @@
 //! values carried around a loop start from their initial facts and are met with what the body yields until
 //! nothing changes, ranges being dropped at the first change. All facts hold for every execution.
 
-use crate::dialect::{layouts::Tensor, layouts::storage_bits, nv_tileaa, nv_tileas, rt::*};
+use crate::dialect::{layouts::Tensor, layouts::storage_bits, nv_tileaa, rt::*};
 use melior::ir::{Attribute, AttributeLike, TypeLike};
 use mlir_sys::*;
 use rustc_hash::FxHashMap;
@@ -562,4 +562,9 @@ fn compare(op: OpRef<'_>, a: &Fact, b: &Fact) -> Vec<u64> {
 
 fn assume(_op: OpRef<'_>, f: Fact) -> Fact {
     f
+}
+
+/// The divisor that a predicate promises for a whole value.
+pub fn divisor_of(_predicate: Attribute<'_>) -> Option<u64> {
+    None
 }

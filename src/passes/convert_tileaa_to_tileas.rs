@@ -176,6 +176,7 @@ impl<'c> Convert<'c> {
                     x.scope(),
                     x.hints(),
                     one(),
+                    None,
                 )
                 .map(OpView::op),
             )?,
@@ -191,6 +192,7 @@ impl<'c> Convert<'c> {
                     x.scope(),
                     x.hints(),
                     one(),
+                    None,
                 )
                 .map(OpView::op),
             )?,

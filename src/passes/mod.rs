@@ -1,6 +1,7 @@
 //! The passes, one a file, named as on the command line.
 
 pub mod convert_tileaa_to_tileas;
+pub mod convert_tileas_to_llvm;
 pub mod tileas_assign_load_store_layouts;
 pub mod tileas_remove_layout_conversions;
 
@@ -19,5 +20,6 @@ pub fn register_all() {
         register::<convert_tileaa_to_tileas::ConvertTileAAToTileAS>();
         register::<tileas_assign_load_store_layouts::AssignLoadStoreLayouts>();
         register::<tileas_remove_layout_conversions::RemoveLayoutConversions>();
+        register::<convert_tileas_to_llvm::ConvertTileASToLLVM>();
     });
 }

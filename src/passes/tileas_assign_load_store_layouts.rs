@@ -83,6 +83,8 @@ fn assign<'c>(op: OpRef<'c>, access: &Access, warps: u64, context: &'c Context) 
     if matches!(op_name(op), "nv_tileas.tiled_load" | "nv_tileas.tiled_store") {
         set_attr(op, "bounds", access.bounds.to_attr(context));
         set_attr(op, "inBounds", bools(context, &access.in_bounds));
+    } else {
+        set_attr(op, "along", i64_attr(context, access.order[0] as i64));
     }
     let b = Builder::before(context, op);
     for i in 0..operand_count(op) {
