@@ -24,6 +24,7 @@ pub struct Dialect {
 }
 
 pub const DIALECTS: &[Dialect] = &[
+    Dialect { name: "cuda_tile", prefix: "CudaTile", enums: "Ops" },
     Dialect { name: "nv_tileaa", prefix: "NvTileAA", enums: "Dialect" },
     Dialect { name: "nv_tileas", prefix: "NvTileAS", enums: "Dialect" },
 ];

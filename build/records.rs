@@ -174,6 +174,10 @@ impl Records {
         if self.is(def, "EnumAttr") {
             return Kind::Enum(self.cpp_class(r["enum"]["def"].as_str().unwrap()));
         }
+        // An enum that is itself the constraint is carried by a plain integer attribute.
+        if self.is(def, "EnumInfo") {
+            return Kind::Enum(self.cpp_class(def));
+        }
         if let Some(base) = r["baseAttr"]["def"].as_str().filter(|b| *b != def) {
             return self.attribute_kind(base);
         }

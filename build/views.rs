@@ -99,6 +99,13 @@ fn enumeration(o: &mut String, dialect: &Dialect, records: &Records, record: &st
              pub fn from_attr(a: Attribute<'_>) -> Option<Self> {{ unsafe {{ ffi::tileir_{d}_isa_{class}(a.to_raw()).then(|| Self::from_i64(ffi::tileir_{d}_{class}_value(a.to_raw())))? }} }} }}",
         )
         .unwrap();
+    } else {
+        writeln!(
+            o,
+            "impl {name} {{\n  pub fn to_attr<'c>(self, context: &'c Context) -> Attribute<'c> {{ i32_attr(context, self as i32) }}\n  \
+             pub fn from_attr(a: Attribute<'_>) -> Option<Self> {{ Self::from_i64(int_attr(a)) }} }}",
+        )
+        .unwrap();
     }
 }
 

@@ -93,6 +93,21 @@ def NvTileAA_ScopeAttr : EnumAttr<NvTileAA_Dialect, NvTileAA_Scope, "scope"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
+def NvTileAA_AtomicKind : NvTileAA_Enum<"AtomicKind", "update of an atomic access", [
+    I32EnumAttrCase<"And", 0, "and">,
+    I32EnumAttrCase<"Or", 1, "or">,
+    I32EnumAttrCase<"Xor", 2, "xor">,
+    I32EnumAttrCase<"Add", 3, "add">,
+    I32EnumAttrCase<"AddF", 4, "addf">,
+    I32EnumAttrCase<"Max", 5, "max">,
+    I32EnumAttrCase<"Min", 6, "min">,
+    I32EnumAttrCase<"UMax", 7, "umax">,
+    I32EnumAttrCase<"UMin", 8, "umin">,
+    I32EnumAttrCase<"Xchg", 9, "xchg">]>;
+def NvTileAA_AtomicKindAttr : EnumAttr<NvTileAA_Dialect, NvTileAA_AtomicKind, "atomic_kind"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
 //===-- types ---------------------------------------------------------------//
 
 class NvTileAA_Type<string name, string typeMnemonic, list<Trait> traits = []>

@@ -209,6 +209,89 @@ def NvTileAA_JoinMemTokenOp : NvTileAA_Op<"join_mem_token", [Pure]> {
   let assemblyFormat = "$tokens attr-dict";
 }
 
+// Atomic updates: element by element, in no particular order among the elements. `ordering` and `scope` are those of
+// each single update.
+
+def NvTileAA_AtomicRmwOp : NvTileAA_Op<"atomic_rmw", [AttrSizedOperandSegments,
+    MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch<["value", "result"]>]> {
+  let summary = "atomic read, modify and write through a pointer or a tensor of them";
+  let description = [{
+    Gives the old values. Lanes whose mask is false touch nothing and give anything.
+  }];
+  let arguments = (ins NvTileAA_AtomicKindAttr:$kind, NvTileAA_AnyPtr:$ptr, NvTileAA_Value:$value,
+      Optional<NvTileAA_I1>:$mask, Optional<NvTileAA_MemTokenType>:$token,
+      NvTileAA_OrderingAttr:$ordering, NvTileAA_ScopeAttr:$scope);
+  let results = (outs NvTileAA_Value:$result, NvTileAA_MemTokenType:$resultToken);
+  let assemblyFormat = [{
+    $kind $ordering $scope $ptr `,` $value (`mask` $mask^ `:` type($mask))? (`token` $token^)?
+    attr-dict `:` type($ptr) `,` type($value)
+  }];
+  let hasVerifier = 1;
+}
+
+def NvTileAA_AtomicCasOp : NvTileAA_Op<"atomic_cas", [AttrSizedOperandSegments,
+    MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch<["compare", "value", "result"]>]> {
+  let summary = "atomic compare and swap; bits are compared, for floating-point numbers too";
+  let description = [{
+    Gives the old values. Lanes whose mask is false touch nothing and give `compare`.
+  }];
+  let arguments = (ins NvTileAA_AnyPtr:$ptr, NvTileAA_Value:$compare, NvTileAA_Value:$value,
+      Optional<NvTileAA_I1>:$mask, Optional<NvTileAA_MemTokenType>:$token,
+      NvTileAA_OrderingAttr:$ordering, NvTileAA_ScopeAttr:$scope);
+  let results = (outs NvTileAA_Value:$result, NvTileAA_MemTokenType:$resultToken);
+  let assemblyFormat = [{
+    $ordering $scope $ptr `,` $compare `,` $value (`mask` $mask^ `:` type($mask))? (`token` $token^)?
+    attr-dict `:` type($ptr) `,` type($value)
+  }];
+  let hasVerifier = 1;
+}
+
+def NvTileAA_TiledAtomicRmwOp : NvTileAA_Op<"tiled_atomic_rmw", [AttrSizedOperandSegments,
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "atomic update of one tile of a view, without a result";
+  let description = "Elements outside the memref are left alone.";
+  let arguments = (ins NvTileAA_AtomicKindAttr:$kind, NvTileAA_Value:$value, NvTileAA_TiledViewType:$view,
+      Variadic<AnyType>:$indices, Optional<NvTileAA_MemTokenType>:$token,
+      NvTileAA_OrderingAttr:$ordering, NvTileAA_ScopeAttr:$scope);
+  let results = (outs NvTileAA_MemTokenType:$resultToken);
+  let assemblyFormat = [{
+    $kind $ordering $scope $value `,` $view `[` $indices `]` (`token` $token^)? attr-dict
+    `:` type($value) `,` type($view) `[` type($indices) `]`
+  }];
+}
+
+//===-- memory objects ------------------------------------------------------//
+
+def NvTileAA_GlobalOp : NvTileAA_Op<"global", [Symbol]> {
+  let summary = "variable in global memory with an initial value";
+  let description = "`alignment` is in bytes; zero asks for the natural alignment of the element.";
+  let arguments = (ins SymbolNameAttr:$sym_name, ElementsAttr:$value, DefaultValuedAttr<I64Attr, "0">:$alignment,
+      UnitAttr:$constant);
+  let assemblyFormat = [{
+    (`constant` $constant^)? $sym_name (`alignment` `=` $alignment^)? `=` $value attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def NvTileAA_GetGlobalOp : NvTileAA_Op<"get_global", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "address of a global";
+  let arguments = (ins FlatSymbolRefAttr:$name);
+  let results = (outs NvTileAA_PtrType:$result);
+  let assemblyFormat = "$name attr-dict `:` type($result)";
+}
+
+def NvTileAA_AllocaOp : NvTileAA_Op<"alloca", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "scratch memory that lives as long as its block";
+  let description = [{
+    Room for `count` elements at an address that is a multiple of `alignment` bytes. With `global` other tile blocks
+    may use the address.
+  }];
+  let arguments = (ins I64Attr:$count, I64Attr:$alignment, UnitAttr:$global);
+  let results = (outs NvTileAA_PtrType:$result);
+  let assemblyFormat = "$count `align` $alignment (`global` $global^)? attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
 //===-- shapes --------------------------------------------------------------//
 
 def NvTileAA_MakeRangeOp : NvTileAA_Op<"make_range", [Pure]> {
@@ -292,6 +375,107 @@ def NvTileAA_BitcastOp : NvTileAA_Op<"bitcast", [Pure, Elementwise, SameOperands
   let arguments = (ins NvTileAA_Value:$source);
   let results = (outs NvTileAA_Value:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+}
+
+//===-- bytes ---------------------------------------------------------------//
+
+def NvTileAA_PackOp : NvTileAA_Op<"pack", [Pure]> {
+  let summary = "the storage of a tensor of rank one as bytes";
+  let description = "Narrow elements lie in the low bits first: element 0 of a four-bit type is the low nibble of byte 0.";
+  let arguments = (ins AnyRankedTensor:$source);
+  let results = (outs RankedTensorOf<[I8]>:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+def NvTileAA_UnpackOp : NvTileAA_Op<"unpack", [Pure]> {
+  let summary = "bytes as the storage of a tensor of rank one; inverse of pack";
+  let arguments = (ins RankedTensorOf<[I8]>:$source);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+//===-- matrix products -----------------------------------------------------//
+
+def NvTileAA_DotOp : NvTileAA_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
+  let summary = "lhs * rhs + acc";
+  let description = [{
+    Shapes `MxK`, `KxN` and `MxN`, or the same behind one batch dimension. Integer operands are signed unless the
+    flag of the operand says otherwise. `fast_acc` allows the accumulator to be kept in less precision between
+    instructions.
+  }];
+  let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs, AnyRankedTensor:$acc,
+      UnitAttr:$lhsUnsigned, UnitAttr:$rhsUnsigned, UnitAttr:$fastAcc);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs `,` $acc (`lhs_unsigned` $lhsUnsigned^)? (`rhs_unsigned` $rhsUnsigned^)? (`fast_acc` $fastAcc^)?
+    attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc)
+  }];
+  let hasVerifier = 1;
+}
+
+def NvTileAA_DotScaledOp : NvTileAA_Op<"dot_scaled", [Pure, AllTypesMatch<["acc", "result"]>]> {
+  let summary = "matrix product whose operands have a scale for each block of elements along K";
+  let description = [{
+    `lhsScale` is `MxS` and `rhsScale` is `SxN` where `S` divides `K`; a scale covers `K/S` consecutive elements.
+  }];
+  let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs, AnyRankedTensor:$acc,
+      AnyRankedTensor:$lhsScale, AnyRankedTensor:$rhsScale);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $lhs `scale` $lhsScale `,` $rhs `scale` $rhsScale `,` $acc attr-dict
+    `:` type($lhs) `,` type($lhsScale) `,` type($rhs) `,` type($rhsScale) `,` type($acc)
+  }];
+  let hasVerifier = 1;
+}
+
+//===-- reductions and scans ------------------------------------------------//
+
+class NvTileAA_AggregateOp<string mnemonic>
+    : NvTileAA_Op<mnemonic, [RecursiveMemoryEffects, RecursivelySpeculatable, SingleBlock]> {
+  let description = [{
+    The body takes, for each operand, an element and an accumulator, all scalars, and yields the new accumulators.
+    It is associative. `identities` are neutral for it.
+  }];
+  let results = (outs Variadic<NvTileAA_Value>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+def NvTileAA_ReduceOp : NvTileAA_AggregateOp<"reduce"> {
+  let summary = "combination of all elements along one dimension, which the results lack";
+  let arguments = (ins Variadic<AnyRankedTensor>:$operands, I64Attr:$dim, ArrayAttr:$identities);
+  let assemblyFormat = [{
+    $operands `dim` $dim `identities` $identities attr-dict `:` type($operands) `->` type($results) $body
+  }];
+}
+def NvTileAA_ScanOp : NvTileAA_AggregateOp<"scan"> {
+  let summary = "inclusive prefix combination along one dimension, from the last element with reverse";
+  let arguments = (ins Variadic<AnyRankedTensor>:$operands, I64Attr:$dim, UnitAttr:$reverse, ArrayAttr:$identities);
+  let assemblyFormat = [{
+    $operands `dim` $dim (`reverse` $reverse^)? `identities` $identities attr-dict
+    `:` type($operands) `->` type($results) $body
+  }];
+}
+def NvTileAA_YieldOp : NvTileAA_Op<"yield", [Pure, ReturnLike, Terminator, ParentOneOf<["ReduceOp", "ScanOp"]>]> {
+  let summary = "accumulators after one combination";
+  let arguments = (ins Variadic<AnyType>:$operands);
+  let assemblyFormat = "$operands attr-dict `:` type($operands)";
+}
+
+//===-- help for the programmer ---------------------------------------------//
+
+def NvTileAA_AssertOp : NvTileAA_Op<"assert", [MemoryEffects<[MemWrite]>]> {
+  let summary = "run-time check of each lane";
+  let arguments = (ins NvTileAA_I1:$condition, StrAttr:$message);
+  let assemblyFormat = "$condition `,` $message attr-dict `:` type($condition)";
+}
+
+def NvTileAA_PrintOp : NvTileAA_Op<"print", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
+  let summary = "formatted output in the manner of printf, once a tile block";
+  let arguments = (ins StrAttr:$format, Variadic<NvTileAA_Value>:$args, Optional<NvTileAA_MemTokenType>:$token);
+  let results = (outs NvTileAA_MemTokenType:$resultToken);
+  let assemblyFormat = "$format (`,` $args^ `:` type($args))? (`token` $token^)? attr-dict";
 }
 
 #endif

@@ -31,6 +31,8 @@ macro_rules! generated {
 }
 
 generated! {
+    /// The public language.
+    cuda_tile,
     /// Alias-aware tiles.
     nv_tileaa,
     /// Assembler-near tiles.
@@ -43,7 +45,11 @@ pub fn registry() -> DialectRegistry {
     // SAFETY: the registry is alive, and handles are static.
     unsafe {
         ffi::mlirxDialectRegistryInsertUpstream(registry.to_raw());
-        for handle in [ffi::mlirGetDialectHandle__nv_tileaa__(), ffi::mlirGetDialectHandle__nv_tileas__()] {
+        for handle in [
+            ffi::mlirGetDialectHandle__cuda_tile__(),
+            ffi::mlirGetDialectHandle__nv_tileaa__(),
+            ffi::mlirGetDialectHandle__nv_tileas__(),
+        ] {
             mlir_sys::mlirDialectHandleInsertDialect(handle, registry.to_raw());
         }
     }
@@ -61,6 +67,7 @@ pub(crate) fn handle(name: &str) -> Option<mlir_sys::MlirDialectHandle> {
             "math" => mlir_sys::mlirGetDialectHandle__math__(),
             "nvvm" => mlir_sys::mlirGetDialectHandle__nvvm__(),
             "scf" => mlir_sys::mlirGetDialectHandle__scf__(),
+            "cuda_tile" => ffi::mlirGetDialectHandle__cuda_tile__(),
             "nv_tileaa" => ffi::mlirGetDialectHandle__nv_tileaa__(),
             "nv_tileas" => ffi::mlirGetDialectHandle__nv_tileas__(),
             _ => return None,

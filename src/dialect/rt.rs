@@ -133,6 +133,11 @@ pub fn int_attr(a: Attribute<'_>) -> i64 {
         }
     }
 }
+/// `v` as an attribute of type i32.
+pub fn i32_attr<'c>(context: &'c Context, v: i32) -> Attribute<'c> {
+    // SAFETY: the context is alive.
+    unsafe { Attribute::from_raw(mlirIntegerAttrGet(mlirIntegerTypeGet(context.to_raw(), 32), v as i64)) }
+}
 pub fn float_attr(a: Attribute<'_>) -> f64 {
     // SAFETY: `a` is alive and a float.
     unsafe { mlirFloatAttrGetValueDouble(a.to_raw()) }
