@@ -27,7 +27,11 @@ pub fn compile(paths: &Paths, out: &Path) {
         let archive = out.join(format!("libtileiras_{unit}.a"));
         let stamp = out.join(format!("{unit}.stamp"));
         let fresh = archive.exists() && fs::read_to_string(&stamp).is_ok_and(|s| s == hash.to_string());
-        if !fresh {
+        // Several checkouts can share what they compile alike.
+        let cached = std::env::var_os("TILEIRAS_CPP_CACHE").map(|d| PathBuf::from(d).join(format!("{unit}-{hash:016x}.a")));
+        if !fresh && cached.as_ref().is_some_and(|c| fs::copy(c, &archive).is_ok()) {
+            fs::write(stamp, hash.to_string()).unwrap();
+        } else if !fresh {
             let mut build = compiler(paths);
             build.files(&sources);
             if unit != "mlirx" {
@@ -35,6 +39,13 @@ pub fn compile(paths: &Paths, out: &Path) {
             }
             build.cargo_metadata(false).compile(&format!("tileiras_{unit}"));
             fs::write(stamp, hash.to_string()).unwrap();
+            if let Some(cached) = cached {
+                // Best effort: a cache that cannot be written only costs time.
+                let partial = cached.with_extension(format!("{}", std::process::id()));
+                if fs::copy(&archive, &partial).is_ok() {
+                    let _ = fs::rename(&partial, &cached);
+                }
+            }
         }
         println!("cargo:rustc-link-lib=static=tileiras_{unit}");
     }

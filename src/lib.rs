@@ -1,5 +1,7 @@
 //! Open compiler for CUDA Tile IR.
 
 pub mod analysis;
+pub mod codegen;
 pub mod dialect;
 pub mod passes;
+pub mod pipeline;

@@ -14,7 +14,7 @@
 //! values carried around a loop start from their initial facts and are met with what the body yields until
 //! nothing changes, ranges being dropped at the first change. All facts hold for every execution.
 
-use crate::dialect::{layouts::Tensor, layouts::storage_bits, nv_tileaa, rt::*};
+use crate::dialect::{cuda_tile, layouts::Tensor, layouts::storage_bits, nv_tileaa, rt::*};
 use melior::ir::{Attribute, AttributeLike, TypeLike};
 use mlir_sys::*;
 use rustc_hash::FxHashMap;
@@ -560,11 +560,42 @@ fn compare(op: OpRef<'_>, a: &Fact, b: &Fact) -> Vec<u64> {
         .collect()
 }
 
-fn assume(_op: OpRef<'_>, f: Fact) -> Fact {
+/// What a promise adds to the facts of its operand.
+fn assume(op: OpRef<'_>, mut f: Fact) -> Fact {
+    let Some(predicate) = attr(op, "predicate") else { return f };
+    if let Some(p) = cuda_tile::DivByAttr::cast(predicate) {
+        let divisor = (p.divisor() as u64).min(TOP);
+        match (p.every(), p.along()) {
+            (Some(every), Some(along)) => {
+                let (every, along) = (every as u64, along as usize);
+                if along < f.contiguity.len() && every.is_power_of_two() && every >= f.contiguity[along] {
+                    f.contiguity[along] = every;
+                    f.divisor[along] = divisor;
+                }
+            }
+            // Without groups every element is a multiple.
+            _ => {
+                for d in 0..f.divisor.len() {
+                    if f.contiguity[d] == 1 {
+                        f.divisor[d] = f.divisor[d].max(divisor);
+                    }
+                }
+            }
+        }
+    } else if let Some(p) = cuda_tile::SameElementsAttr::cast(predicate) {
+        for (d, &g) in p.values().iter().enumerate().take(f.constancy.len()) {
+            if g > 0 && (g as u64).is_power_of_two() {
+                f.constancy[d] = f.constancy[d].max(g as u64);
+            }
+        }
+    } else if let Some(p) = cuda_tile::BoundedAttr::cast(predicate) {
+        let old = f.range.unwrap_or((i64::MIN, i64::MAX));
+        f.range = Some((p.lb().map_or(old.0, |l| l.max(old.0)), p.ub().map_or(old.1, |h| h.min(old.1))));
+    }
     f
 }
 
 /// The divisor that a predicate promises for a whole value.
-pub fn divisor_of(_predicate: Attribute<'_>) -> Option<u64> {
-    None
+pub fn divisor_of(predicate: Attribute<'_>) -> Option<u64> {
+    cuda_tile::DivByAttr::cast(predicate).filter(|p| p.every().is_none()).map(|p| p.divisor() as u64)
 }

@@ -4,6 +4,7 @@
 //! the context's lifetime only: as in C++, an op that was erased must not be used again.
 
 pub mod layouts;
+pub mod location;
 pub mod pass;
 pub mod rt;
 

@@ -2,6 +2,7 @@
 
 use super::{Lower, Lowered};
 use crate::dialect::{
+    location,
     pass::{Failed, fail},
     rt::*,
 };
@@ -76,7 +77,7 @@ impl<'c> Lower<'c, '_> {
         let yielded = self.body(source)?;
         let mut next = vec![self.l.add(arg(head, 0), step)];
         next.extend(self.flat_values(op, operands(yielded))?);
-        self.l.b.set_location(op.location());
+        self.l.b.set_location(location::leaf(op.location()));
         self.l.br(head, &next);
 
         self.l.b.set_end(exit);
@@ -98,7 +99,7 @@ impl<'c> Lower<'c, '_> {
                 Some(source) => {
                     let yielded = self.body(source)?;
                     let values = self.flat_values(op, operands(yielded))?;
-                    self.l.b.set_location(op.location());
+                    self.l.b.set_location(location::leaf(op.location()));
                     self.l.br(exit, &values);
                 }
                 None => self.l.br(exit, &[]),
@@ -131,14 +132,14 @@ impl<'c> Lower<'c, '_> {
         let condition = self.body(before)?;
         let go_on = self.scalar(op, operand(condition, 0))?;
         let out = self.flat_values(op, operands(condition).skip(1))?;
-        self.l.b.set_location(op.location());
+        self.l.b.set_location(location::leaf(op.location()));
         self.l.cond_br(go_on, (body, &[]), (exit, &out));
 
         self.l.b.set_end(body);
         self.bind(op, args(after), &out)?;
         let yielded = self.body(after)?;
         let next = self.flat_values(op, operands(yielded))?;
-        self.l.b.set_location(op.location());
+        self.l.b.set_location(location::leaf(op.location()));
         self.l.br(head, &next);
 
         self.l.b.set_end(exit);

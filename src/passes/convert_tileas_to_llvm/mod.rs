@@ -16,7 +16,7 @@ use super::tileas_assign_load_store_layouts::warps_of;
 use crate::{
     dialect::{
         layouts::Tensor,
-        nv_tileaa, nv_tileas,
+        location, nv_tileaa, nv_tileas,
         pass::{Failed, PassContext, RustPass, fail},
         rt::*,
     },
@@ -91,7 +91,7 @@ impl<'c, 'm> Lower<'c, 'm> {
     ) -> Result<(), Failed> {
         let warps = warps_of(f)?;
         let source = entry_block(f.body()).ok_or_else(|| fail(f.op(), "function has no body"))?;
-        let location = f.op().location();
+        let location = location::leaf(f.op().location());
         let types: Vec<Type<'c>> = args(source)
             .map(|a| element_type(context, ty(a)).ok_or_else(|| fail(f.op(), format!("argument type {} has no LLVM form", ty(a)))))
             .collect::<Result<_, _>>()?;
@@ -151,7 +151,8 @@ impl<'c, 'm> Lower<'c, 'm> {
     }
 
     fn op(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
-        self.l.b.set_location(op.location());
+        // Line tables want file locations; scopes of the source language end here.
+        self.l.b.set_location(location::leaf(op.location()));
         if let Some(typed) = nv_tileaa::AnyOp::cast(op) {
             return self.tileaa(op, typed);
         }

@@ -2,6 +2,7 @@
 //! as the layout algebra plans them.
 
 use super::{Lower, Lowered, llvm::Cmp};
+use super::super::tileas_optimize_alloc_tensor::memdesc_bytes;
 use crate::dialect::{
     layouts::storage_bits,
     nv_tileas::{AllocTensorOp, LocalLoadOp, LocalStoreOp, MemDescType, SharedLayoutAttr},
@@ -158,11 +159,6 @@ fn shared_bytes(module: OpRef<'_>) -> u64 {
         }
     });
     end.max(1)
-}
-
-/// Bytes of a tensor in shared memory.
-pub fn memdesc_bytes(desc: MemDescType<'_>) -> u64 {
-    desc.shape().iter().product::<i64>() as u64 * u64::from(storage_bits(desc.element_type()) / 8)
 }
 
 /// The algebra's layout of a memdesc.

@@ -1,0 +1,201 @@
+//! From the LLVM dialect to PTX: translation in process, LLVM's optimiser and NVPTX, then the finaliser.
+
+use crate::dialect::rt::*;
+use inkwell::{
+    OptimizationLevel,
+    context::Context as LlvmContext,
+    memory_buffer::MemoryBuffer,
+    module::{Linkage, Module},
+    passes::PassBuilderOptions,
+    targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target as LlvmTarget, TargetMachine, TargetTriple},
+};
+use std::sync::Once;
+use tile_targets::{FinaliseError, Target};
+
+/// What the code is generated for.
+#[derive(Clone, Copy)]
+pub struct Options {
+    pub target: &'static Target,
+    /// 0 to 3.
+    pub opt_level: u8,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum CodegenError {
+    #[error("the LLVM dialect could not be translated to LLVM IR")]
+    Translate,
+    #[error("invalid LLVM IR: {0}")]
+    Verify(String),
+    #[error("the device library could not be linked: {0}")]
+    Library(String),
+    #[error("LLVM has no code generator for {0}")]
+    Target(String),
+    #[error("LLVM's optimiser failed: {0}")]
+    Optimise(String),
+    #[error("code generation failed: {0}")]
+    Emit(String),
+    #[error(transparent)]
+    Finalise(#[from] FinaliseError),
+}
+
+/// A module in LLVM's own form.
+pub struct Code<'l> {
+    module: Module<'l>,
+    machine: TargetMachine,
+    options: Options,
+}
+
+const TRIPLE: &str = "nvptx64-nvidia-cuda";
+
+/// LLVM is set up once a process: the target, and 32-bit addresses for the memory spaces that have them.
+fn initialise() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        LlvmTarget::initialize_nvptx(&InitializationConfig::default());
+        let arguments = [c"tileiras".as_ptr(), c"-nvptx-short-ptr".as_ptr()];
+        // SAFETY: the strings are static; LLVM reads them during the call.
+        unsafe {
+            llvm_sys::support::LLVMParseCommandLineOptions(2, arguments.as_ptr(), std::ptr::null());
+        }
+    });
+}
+
+impl<'l> Code<'l> {
+    /// Translates a `gpu.module` whose functions are in the LLVM dialect.
+    pub fn translate(llvm: &'l LlvmContext, gpu_module: OpRef<'_>, options: Options) -> Result<Self, CodegenError> {
+        initialise();
+        // SAFETY: both contexts are alive; the result belongs to `llvm`.
+        let module = unsafe {
+            let raw = mlir_sys::mlirTranslateModuleToLLVMIR(gpu_module.to_raw(), llvm.raw() as *mut _);
+            if raw.is_null() {
+                return Err(CodegenError::Translate);
+            }
+            Module::new(raw as *mut _)
+        };
+        let triple = TargetTriple::create(TRIPLE);
+        let level = match options.opt_level {
+            0 => OptimizationLevel::None,
+            1 => OptimizationLevel::Less,
+            2 => OptimizationLevel::Default,
+            _ => OptimizationLevel::Aggressive,
+        };
+        let unknown = || CodegenError::Target(options.target.name.to_string());
+        let machine = LlvmTarget::from_triple(&triple)
+            .map_err(|_| unknown())?
+            .create_target_machine(
+                &triple,
+                options.target.llvm_cpu,
+                &options.target.llvm_features(),
+                level,
+                RelocMode::Default,
+                CodeModel::Default,
+            )
+            .ok_or_else(unknown)?;
+        module.set_triple(&triple);
+        module.set_data_layout(&machine.get_target_data().get_data_layout());
+        let code = Code { module, machine, options };
+        code.link_library(llvm)?;
+        mark_convergent(llvm, &code.module);
+        code.module.verify().map_err(|e| CodegenError::Verify(e.to_string()))?;
+        Ok(code)
+    }
+
+    /// Adds the functions of the device library that the module calls.
+    fn link_library(&self, llvm: &'l LlvmContext) -> Result<(), CodegenError> {
+        let calls = |m: &Module| {
+            m.get_functions().any(|f| {
+                f.count_basic_blocks() == 0 && f.get_name().to_bytes().starts_with(tile_rtlib::PREFIX.as_bytes())
+            })
+        };
+        if !calls(&self.module) {
+            return Ok(());
+        }
+        let error = |e: inkwell::support::LLVMString| CodegenError::Library(e.to_string());
+        let buffer = MemoryBuffer::create_from_memory_range_copy(tile_rtlib::bitcode(), "tileir-library");
+        let library = Module::parse_bitcode_from_buffer(&buffer, llvm).map_err(error)?;
+        library.set_data_layout(&self.module.get_data_layout());
+        library.set_triple(&self.module.get_triple());
+        self.module.link_in_module(library).map_err(error)?;
+        for f in self.module.get_functions() {
+            let ours = f.get_name().to_bytes().starts_with(tile_rtlib::PREFIX.as_bytes());
+            if ours && f.count_basic_blocks() > 0 {
+                f.set_linkage(Linkage::Internal);
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs LLVM's pipeline of the optimisation level.
+    pub fn optimise(&self) -> Result<(), CodegenError> {
+        // The library's functions are always inlined; what is left of it goes.
+        let pipeline = match self.options.opt_level {
+            0 => "always-inline,globaldce".to_string(),
+            level => format!("default<O{}>", level.min(3)),
+        };
+        self.module
+            .run_passes(&pipeline, &self.machine, PassBuilderOptions::create())
+            .map_err(|e| CodegenError::Optimise(e.to_string()))
+    }
+
+    /// LLVM IR as text.
+    pub fn to_llvm(&self) -> String {
+        self.module.print_to_string().to_string()
+    }
+
+    /// Finished PTX for the target.
+    pub fn to_ptx(&self) -> Result<String, CodegenError> {
+        let buffer = self
+            .machine
+            .write_to_memory_buffer(&self.module, FileType::Assembly)
+            .map_err(|e| CodegenError::Emit(e.to_string()))?;
+        let text = std::str::from_utf8(buffer.as_slice()).map_err(|e| CodegenError::Emit(e.to_string()))?;
+        let finished = tile_targets::finalise(text.trim_end_matches('\0'), self.options.target, &[])?;
+        Ok(finished.text)
+    }
+}
+
+/// MLIR 21's `llvm.inline_asm` has no `convergent`, without which LLVM may sink or duplicate what synchronises threads.
+/// Plain loads and stores are the only inline PTX that does not.
+fn mark_convergent(llvm: &LlvmContext, module: &Module<'_>) {
+    use llvm_sys::core::*;
+    // SAFETY: walks live IR of the module; attributes belong to its context.
+    unsafe {
+        let kind = LLVMGetEnumAttributeKindForName(c"convergent".as_ptr(), 10);
+        let convergent = LLVMCreateEnumAttribute(llvm.raw(), kind, 0);
+        let mut f = LLVMGetFirstFunction(module.as_mut_ptr());
+        while !f.is_null() {
+            let mut b = LLVMGetFirstBasicBlock(f);
+            while !b.is_null() {
+                let mut i = LLVMGetFirstInstruction(b);
+                while !i.is_null() {
+                    if !LLVMIsACallInst(i).is_null() {
+                        let callee = LLVMGetCalledValue(i);
+                        if !LLVMIsAInlineAsm(callee).is_null() && !is_access(callee) {
+                            LLVMAddCallSiteAttribute(i, llvm_sys::LLVMAttributeFunctionIndex, convergent);
+                        }
+                    }
+                    i = LLVMGetNextInstruction(i);
+                }
+                b = LLVMGetNextBasicBlock(b);
+            }
+            f = LLVMGetNextFunction(f);
+        }
+    }
+}
+
+/// Whether inline PTX is one load or store, predicated or not.
+///
+/// # Safety
+/// `asm` must be a live inline-assembly value.
+unsafe fn is_access(asm: llvm_sys::prelude::LLVMValueRef) -> bool {
+    let mut length = 0;
+    // SAFETY: the caller's promise; the text lives as long as the value.
+    let text = unsafe {
+        let p = llvm_sys::core::LLVMGetInlineAsmAsmString(asm, &mut length);
+        std::slice::from_raw_parts(p as *const u8, length)
+    };
+    let text = String::from_utf8_lossy(text);
+    let one = text.matches(';').count() == 1;
+    let word = text.split_whitespace().find(|w| !w.starts_with('@')).unwrap_or("");
+    one && (word.starts_with("ld.") || word.starts_with("st."))
+}

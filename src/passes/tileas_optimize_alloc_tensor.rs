@@ -1,0 +1,111 @@
+//! `tileas-optimize-alloc-tensor`: byte offsets in shared memory.
+//!
+//! Ops are numbered in program order. Storage lives from its first to its last access; an access inside a loop that the
+//! allocation is outside of lives for the whole loop. Storages whose lives do not meet may share bytes: whoever writes
+//! such a byte again stands behind a barrier, which `tileas-materialize-convert-layout` puts before every store but the first.
+//! Placement is first fit, largest first, on multiples of 128 bytes.
+
+use super::convert_tileaa_to_tileas::i64_attr;
+use crate::{
+    dialect::{
+        layouts::storage_bits,
+        nv_tileaa,
+        nv_tileas::{AllocTensorOp, MemDescType},
+        pass::{Failed, PassContext, RustPass, fail},
+        rt::*,
+    },
+    pass_descriptor,
+};
+use melior::Context;
+use rustc_hash::FxHashMap;
+
+const ALIGNMENT: u64 = 128;
+
+#[derive(Clone, Default)]
+pub struct OptimizeAllocTensor;
+
+struct Storage<'c> {
+    op: AllocTensorOp<'c>,
+    bytes: u64,
+    live: (usize, usize),
+}
+
+impl RustPass for OptimizeAllocTensor {
+    pass_descriptor!(tileas_optimize_alloc_tensor);
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, _: &PassContext) -> Result<(), Failed> {
+        let mut functions = vec![];
+        walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
+        for function in functions {
+            let mut storages = collect(function.op())?;
+            // Program order breaks ties, so the result does not depend on anything else.
+            storages.sort_by_key(|s| (std::cmp::Reverse(s.bytes), s.live));
+            for (storage, offset) in storages.iter().zip(place(&storages)) {
+                set_attr(storage.op.op(), "offset", i64_attr(context, offset as i64));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Bytes of a tensor in shared memory.
+pub fn memdesc_bytes(desc: MemDescType<'_>) -> u64 {
+    desc.shape().iter().product::<i64>() as u64 * u64::from(storage_bits(desc.element_type()) / 8)
+}
+
+fn collect<'c>(function: OpRef<'c>) -> Result<Vec<Storage<'c>>, Failed> {
+    let mut number = FxHashMap::default();
+    let mut allocations = vec![];
+    let mut next = 0;
+    walk(function, &mut |o| {
+        number.insert(op_key(o), next);
+        next += 1;
+        allocations.extend(AllocTensorOp::cast(o));
+    });
+    let end_of = |op: OpRef<'c>| {
+        let mut last = number[&op_key(op)];
+        walk(op, &mut |o| last = last.max(number[&op_key(o)]));
+        last
+    };
+    allocations
+        .into_iter()
+        .map(|op| {
+            let desc = MemDescType::cast(ty(op.result())).ok_or_else(|| fail(op.op(), "result is no memdesc"))?;
+            let home = parent_op(op.op());
+            let mut live = (usize::MAX, 0);
+            for (user, _) in uses(op.result()) {
+                // The ancestor of the access in the allocation's own block: a loop counts as a whole.
+                let mut at = user;
+                while parent_op(at) != home {
+                    let Some(parent) = parent_op(at) else { break };
+                    at = parent;
+                }
+                live.0 = live.0.min(number[&op_key(at)]);
+                live.1 = live.1.max(end_of(at));
+            }
+            if live.0 == usize::MAX {
+                live = (number[&op_key(op.op())], number[&op_key(op.op())]);
+            }
+            Ok(Storage { op, bytes: memdesc_bytes(desc), live })
+        })
+        .collect()
+}
+
+/// Offset of each storage, in order: the lowest that no storage alive at the same time holds.
+fn place(storages: &[Storage<'_>]) -> Vec<u64> {
+    let mut offsets: Vec<u64> = vec![];
+    for (i, s) in storages.iter().enumerate() {
+        let meets = |o: &Storage<'_>| o.live.0 <= s.live.1 && s.live.0 <= o.live.1;
+        let mut taken: Vec<(u64, u64)> =
+            (0..i).filter(|&k| meets(&storages[k])).map(|k| (offsets[k], offsets[k] + storages[k].bytes)).collect();
+        taken.sort_unstable();
+        let mut at = 0;
+        for (start, end) in taken {
+            if at + s.bytes <= start {
+                break;
+            }
+            at = at.max(end.next_multiple_of(ALIGNMENT));
+        }
+        offsets.push(at);
+    }
+    offsets
+}

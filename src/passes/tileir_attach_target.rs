@@ -1,0 +1,39 @@
+//! `tileir-attach-target`: every `gpu.module` says what it is compiled for.
+
+use crate::{
+    dialect::{
+        pass::{Failed, PassContext, RustPass, descriptors, fail},
+        rt::*,
+    },
+    pass_descriptor,
+};
+use melior::{Context, ir::Attribute};
+use tile_targets::Target;
+
+#[derive(Clone, Default)]
+pub struct AttachTarget;
+
+impl RustPass for AttachTarget {
+    pass_descriptor!(tileir_attach_target);
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        let options = descriptors::tileir_attach_target::Options(cx);
+        let name = options.compute_capability();
+        let target = Target::by_name(name).ok_or_else(|| fail(op, format!("unknown target '{name}'")))?;
+        let level = options.opt_level();
+        if !(0..=3).contains(&level) {
+            return Err(fail(op, format!("opt-level must be from 0 to 3, got {level}")));
+        }
+        let text = format!(
+            "[#nvvm.target<O = {level}, chip = \"{}\", features = \"{}\">]",
+            target.llvm_cpu,
+            target.llvm_features()
+        );
+        let targets = Attribute::parse(context, &text).ok_or_else(|| fail(op, "the target has no attribute"))?;
+        walk(op, &mut |o| {
+            if op_name(o) == "gpu.module" {
+                set_attr(o, "targets", targets);
+            }
+        });
+        Ok(())
+    }
+}
