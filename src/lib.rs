@@ -1,1 +1,5 @@
 //! Open compiler for CUDA Tile IR.
+
+pub mod analysis;
+pub mod dialect;
+pub mod passes;

@@ -7,17 +7,21 @@ use std::process::Command;
 /// What generated code can depend on. Tests, documentation and tools are not in the list.
 const SOURCES: &[&str] = &["src", "dialects-td", "build", "build.rs", "Cargo.toml", "Cargo.lock", ".cargo/config.toml"];
 
+/// Folders that it cannot depend on: tests, and programs, which only call the library.
+const NOT_SOURCES: &[&str] = &["tests", "snapshots", "bin"];
+
 fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
     let mut files = Vec::new();
     for source in SOURCES {
-        let path = root.join(source);
-        if path.exists() {
-            println!("cargo::rerun-if-changed={}", path.display());
-            collect(&path, &mut files);
-        }
+        collect(&root.join(source), &mut files);
     }
     files.sort();
+    // One by one, since a folder would stand for what is left out of it as well. A file that is added comes with a
+    // change of one that is there.
+    for file in &files {
+        println!("cargo::rerun-if-changed={}", file.display());
+    }
 
     let mut hash = Fnv::default();
     for file in &files {
@@ -33,13 +37,13 @@ fn main() {
 
 fn collect(path: &Path, files: &mut Vec<PathBuf>) {
     if path.is_dir() {
-        if path.file_name().is_some_and(|name| name == "tests" || name == "snapshots") {
+        if path.file_name().and_then(|n| n.to_str()).is_some_and(|n| NOT_SOURCES.contains(&n)) {
             return;
         }
         for entry in fs::read_dir(path).into_iter().flatten().flatten() {
             collect(&entry.path(), files);
         }
-    } else {
+    } else if path.exists() {
         files.push(path.to_owned());
     }
 }
