@@ -1,0 +1,48 @@
+# The usual chores. Every target that builds brings its tools first; that is silent and immediate when they are there.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := build
+
+# An LLVM that is not in the distribution's place: make LLVM_PREFIX=/path/to/llvm-21 ...
+ifdef LLVM_PREFIX
+export LLVM_PREFIX
+export MLIR_SYS_210_PREFIX := $(LLVM_PREFIX)
+export LLVM_SYS_211_PREFIX := $(LLVM_PREFIX)
+export TABLEGEN_210_PREFIX := $(LLVM_PREFIX)
+export LIBCLANG_PATH := $(LLVM_PREFIX)/lib
+endif
+
+.PHONY: build demo test test-full corpus lint docs setup
+
+build: setup
+	cargo build --workspace --bins
+
+# Compiles each program in examples/ for a Hopper GPU and shows what came out.
+demo: setup
+	@cargo build --quiet --bins
+	@scripts/demo.sh
+
+test: setup
+	cargo nextest run --workspace
+
+# Also the long matrices: all programs, targets and levels.
+test-full: setup
+	TILEIRAS_TEST_FULL=1 cargo nextest run --workspace --no-fail-fast
+
+# Only the tests on the corpus of bytecode files.
+corpus: setup
+	TILEIRAS_TEST_FULL=1 cargo nextest run --workspace --no-fail-fast -E 'test(corpus)'
+
+lint: setup
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	cargo xtask tidy
+	cargo xtask docs --check
+
+# The generated pages of docs/reference.
+docs: setup
+	cargo xtask docs
+
+setup:
+	@scripts/setup.sh

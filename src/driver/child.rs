@@ -1,0 +1,266 @@
+//! Running a tool so that nothing is left of it.
+//!
+//! * It dies with this process (`PR_SET_PDEATHSIG`), also when that is killed.
+//! * It inherits three things: an empty standard input, one pipe for both outputs, and the files named in the call.
+//!   No other descriptor passes, so that a caller who waits for the end of a pipe of its own does not wait for a tool.
+//! * It has a process group of its own, which is killed when the time is over.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// How the tool ended.
+#[derive(Debug)]
+pub struct Finished {
+    pub status: ExitStatus,
+    /// Standard output and standard error, as they were written.
+    pub output: Vec<u8>,
+    /// It was killed because the time was over.
+    pub timed_out: bool,
+}
+
+/// Runs the command to its end. `files` are the descriptors that it may use, under their own numbers.
+pub fn run(mut command: Command, files: &[RawFd], timeout: Option<Duration>) -> io::Result<Finished> {
+    let (mut reader, writer) = io::pipe()?;
+    command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer).process_group(0);
+    isolate(&mut command, files.to_vec());
+    let mut child = command.spawn()?;
+    // The command owns the pipe's writing ends; with them open the reader would never see the end.
+    drop(command);
+
+    let deadline = timeout.filter(|t| !t.is_zero()).map(|t| Instant::now() + t);
+    let mut output = Vec::new();
+    let finished = read_until_end(&mut reader, &child, deadline, &mut output);
+    let timed_out = !matches!(finished, Ok(true));
+    if timed_out {
+        kill_group(&child);
+    }
+    let status = child.wait()?;
+    finished?;
+    Ok(Finished { status, output, timed_out })
+}
+
+/// Runs the command as a part of this one: same descriptors, same process group; it dies with this process.
+pub fn run_as_part(mut command: Command) -> io::Result<ExitStatus> {
+    die_with_parent(&mut command);
+    command.spawn()?.wait()
+}
+
+/// Makes the command die with this process and lose all descriptors but the standard three and `files`.
+fn isolate(command: &mut Command, files: Vec<RawFd>) {
+    die_with_parent(command);
+    // SAFETY: between fork and exec only the async-signal-safe calls close_range and fcntl are made, on plain integers
+    // that the closure owns; nothing is allocated.
+    unsafe {
+        command.pre_exec(move || {
+            #[cfg(target_os = "linux")]
+            {
+                // Marked rather than closed: the descriptor on which std reports a failing exec must live until exec.
+                let marked = libc::syscall(libc::SYS_close_range, 3u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC);
+                if marked != 0 {
+                    // A kernel before 5.11: go through the numbers that are likely.
+                    for fd in 3..1024 {
+                        libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC);
+                    }
+                }
+            }
+            for fd in &files {
+                if libc::fcntl(*fd, libc::F_SETFD, 0) != 0 {
+                    return Err(io::Error::last_os_error());
+                }
+            }
+            Ok(())
+        });
+    }
+}
+
+fn die_with_parent(command: &mut Command) {
+    #[cfg(target_os = "linux")]
+    {
+        let parent = std::process::id();
+        // SAFETY: prctl and getppid are async-signal-safe system calls on integers; nothing is allocated.
+        unsafe {
+            command.pre_exec(move || {
+                if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) != 0 {
+                    return Err(io::Error::last_os_error());
+                }
+                // The parent may have died before the call.
+                if libc::getppid() as u32 != parent {
+                    return Err(io::Error::from_raw_os_error(libc::ECHILD));
+                }
+                Ok(())
+            });
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = command;
+}
+
+/// Reads the pipe until it ends, or the child has ended and nothing more is in it, or the time is over (`false`).
+fn read_until_end(
+    reader: &mut io::PipeReader,
+    child: &Child,
+    deadline: Option<Instant>,
+    output: &mut Vec<u8>,
+) -> io::Result<bool> {
+    let ended = open_pidfd(child);
+    let mut child_ended = false;
+    loop {
+        let wait = match deadline {
+            _ if child_ended => 0,
+            None => -1,
+            Some(d) => {
+                let left = d.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    return Ok(false);
+                }
+                // Rounded up, so that the last round does not spin.
+                i32::try_from(left.as_millis() + 1).unwrap_or(i32::MAX)
+            }
+        };
+        let watch = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+        let mut polled = [watch(reader.as_raw_fd()), watch(ended.as_ref().map_or(-1, AsRawFd::as_raw_fd))];
+        // SAFETY: the array is valid for its length for the whole call; poll ignores negative descriptors.
+        let ready = unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, wait) };
+        if ready < 0 {
+            let error = io::Error::last_os_error();
+            if error.kind() == io::ErrorKind::Interrupted {
+                continue;
+            }
+            return Err(error);
+        }
+        if polled[0].revents != 0 {
+            let mut buffer = [0; 16 * 1024];
+            match reader.read(&mut buffer) {
+                Ok(0) => return Ok(true),
+                Ok(n) => output.extend_from_slice(&buffer[..n]),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        } else if child_ended {
+            // A process that the tool left behind may hold the pipe open; its words are not awaited.
+            return Ok(true);
+        }
+        child_ended |= polled[1].revents != 0;
+    }
+}
+
+/// A descriptor that becomes readable when the child ends, where the system has such.
+fn open_pidfd(child: &Child) -> Option<OwnedFd> {
+    #[cfg(target_os = "linux")]
+    {
+        // SAFETY: pidfd_open takes a process id and flags and touches no memory of ours.
+        let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, child.id() as libc::pid_t, 0) };
+        if fd >= 0 {
+            // SAFETY: the call just returned this descriptor and nothing else owns it.
+            return Some(unsafe { OwnedFd::from_raw_fd(fd as RawFd) });
+        }
+    }
+    let _ = child;
+    None
+}
+
+fn kill_group(child: &Child) {
+    // SAFETY: the child was made the leader of its own process group and has not been waited for, so the number
+    // cannot have passed to another process.
+    unsafe { libc::kill(-(child.id() as libc::pid_t), libc::SIGKILL) };
+}
+
+/// An empty file in `directory` that has no name: it vanishes with the last descriptor, however the process ends.
+pub fn nameless_file(directory: &std::path::Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut options = File::options();
+    options.read(true).write(true).mode(0o600);
+    #[cfg(target_os = "linux")]
+    match options.clone().custom_flags(libc::O_TMPFILE).open(directory) {
+        // Some file systems have no nameless files.
+        Err(e) if matches!(e.raw_os_error(), Some(libc::EOPNOTSUPP | libc::EISDIR | libc::EINVAL)) => {}
+        result => return result,
+    }
+    for attempt in 0..1000u32 {
+        let path = directory.join(format!("tileiras-{}-{attempt}.tmp", std::process::id()));
+        match options.clone().create_new(true).open(&path) {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
+            Err(e) => return Err(e),
+            Ok(file) => {
+                std::fs::remove_file(&path)?;
+                return Ok(file);
+            }
+        }
+    }
+    Err(io::Error::from(io::ErrorKind::AlreadyExists))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn output_and_status() {
+        let done = run(shell("echo out; echo err >&2; exit 3"), &[], None).unwrap();
+        assert_eq!((done.status.code(), done.timed_out), (Some(3), false));
+        assert_eq!(String::from_utf8(done.output).unwrap(), "out\nerr\n");
+        assert!(run(Command::new("/nonexistent"), &[], None).is_err());
+    }
+
+    #[test]
+    fn much_output_is_read_completely() {
+        let done =
+            run(shell("i=0; while [ $i -lt 20000 ]; do echo 0123456789abcdef; i=$((i+1)); done"), &[], None).unwrap();
+        assert_eq!(done.output.len(), 20000 * 17);
+    }
+
+    #[test]
+    fn a_tool_that_hangs_is_killed_with_its_children() {
+        let start = Instant::now();
+        let done = run(shell("sleep 60 & echo $!; sleep 60"), &[], Some(Duration::from_millis(200))).unwrap();
+        assert!(done.timed_out && start.elapsed() < Duration::from_secs(20));
+        let grandchild = String::from_utf8(done.output).unwrap();
+        let state = std::fs::read_to_string(format!("/proc/{}/stat", grandchild.trim())).unwrap_or_default();
+        assert!(state.is_empty() || state.contains(") Z"), "{state}");
+    }
+
+    #[test]
+    fn a_process_left_behind_is_not_awaited() {
+        let start = Instant::now();
+        let done = run(shell("(sleep 3) & echo done"), &[], None).unwrap();
+        assert_eq!((done.output.as_slice(), done.timed_out), (b"done\n".as_slice(), false));
+        assert!(start.elapsed() < Duration::from_secs(2));
+    }
+
+    #[test]
+    fn only_named_descriptors_pass() {
+        let directory = std::env::temp_dir();
+        let mut given = nameless_file(&directory).unwrap();
+        let source = nameless_file(&directory).unwrap();
+        // A descriptor without close-on-exec, as other programs hand them down, with a number that nothing else gets.
+        // SAFETY: fcntl duplicates a descriptor that this test owns, and the result is owned by nobody else.
+        let kept = unsafe { OwnedFd::from_raw_fd(libc::fcntl(source.as_raw_fd(), libc::F_DUPFD, 200)) };
+        let script = format!("ls /proc/self/fd; echo written > /proc/self/fd/{}", given.as_raw_fd());
+        let done = run(shell(&script), &[given.as_raw_fd()], None).unwrap();
+        let listed = String::from_utf8(done.output).unwrap();
+        let numbers: Vec<i32> = listed.lines().map(|l| l.parse().unwrap()).collect();
+        assert!(numbers.contains(&given.as_raw_fd()) && !numbers.contains(&kept.as_raw_fd()), "{numbers:?}");
+        given.flush().unwrap();
+        let mut text = String::new();
+        io::Seek::rewind(&mut given).unwrap();
+        given.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "written\n");
+    }
+
+    #[test]
+    fn nameless_files_need_a_directory() {
+        assert!(nameless_file(std::path::Path::new("/nonexistent")).is_err());
+        assert!(nameless_file(std::path::Path::new("/dev/null")).is_err());
+    }
+}

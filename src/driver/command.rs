@@ -1,0 +1,509 @@
+//! The flow of one call, from arguments to exit status.
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use tile_diag::{Code, Diagnostic, Severity, render};
+
+use crate::cl;
+use crate::options::{self, DiagnosticFormat, Options, SPECS};
+use crate::output::{self, OutputError};
+use crate::ptxas::{self, Cubin, Job};
+use crate::remarks::{self, RemarkFormat};
+use crate::request::{
+    CompileError, CompileOutput, CompileRequest, DebugInfo, Emit, InputKind, NotTileIr, input_kind, stem_of,
+};
+use crate::toolchain::Surroundings;
+use crate::{Core, Identity, help, io_text, resources, response};
+
+/// The bytecode versions that the public reader accepts, oldest first: what `--list-versions` prints.
+pub const BYTECODE_VERSIONS: &[(u8, u8)] = &[(13, 1), (13, 2), (13, 3)];
+
+/// The closing line of every failed compilation.
+const FAILED: &str = "failed to compile Tile IR program";
+
+/// Ends the command; everything was said.
+struct Exit(u8);
+
+type Step<T> = Result<T, Exit>;
+
+/// Runs the command and returns its exit status.
+pub fn run(
+    arguments: Vec<OsString>,
+    identity: &Identity,
+    core: &Core<'_>,
+    stdout: &mut dyn Write,
+    stderr: &mut dyn Write,
+) -> u8 {
+    let argv0 = arguments.first().cloned().unwrap_or_else(|| "tileiras".into());
+    let mut session = Session { stdout, stderr, format: DiagnosticFormat::Auto, source: None };
+    match session.run(arguments, &argv0, identity, core) {
+        Ok(()) => 0,
+        Err(Exit(status)) => status,
+    }
+}
+
+struct Session<'a> {
+    stdout: &'a mut dyn Write,
+    stderr: &'a mut dyn Write,
+    format: DiagnosticFormat,
+    /// Name and text of the input, when it is text, for excerpts.
+    source: Option<(String, String)>,
+}
+
+impl Session<'_> {
+    fn run(&mut self, arguments: Vec<OsString>, argv0: &OsString, identity: &Identity, core: &Core<'_>) -> Step<()> {
+        let program = Path::new(argv0).file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let arguments = match response::expand(arguments) {
+            Ok(arguments) => arguments,
+            Err(e) => return Err(self.command_line_error(&format!("{program}: {e}"))),
+        };
+        let parsed = cl::parse(SPECS, &arguments, 1);
+        self.format = options::diagnostic_format(&parsed);
+        for line in &parsed.errors {
+            self.command_line_error(line);
+        }
+        if let Some(action) = parsed.action {
+            return self.inform(&action_text(action, &program, identity));
+        }
+        if !parsed.errors.is_empty() {
+            return Err(Exit(1));
+        }
+        if parsed.flag("list-versions") {
+            let lines: String = BYTECODE_VERSIONS.iter().map(|(major, minor)| format!("{major}.{minor}\n")).collect();
+            return self.inform(&lines);
+        }
+        if let Some(code) = parsed.text("explain") {
+            return self.explain(&code.to_string_lossy());
+        }
+        let Some(input) = parsed.positionals.first() else {
+            self.inform(&help::text(&program, false, false))?;
+            return Err(self.fail(Diagnostic::error(Code::NoInput, "no input file provided")));
+        };
+        match core {
+            Core::Program(name) => self.delegate(name, &arguments, argv0),
+            Core::InProcess(compiler) => {
+                let options = options::options(&parsed, PathBuf::from(input));
+                self.compile(&options, *compiler)
+            }
+        }
+    }
+
+    /// Text that was asked for. A reader that has closed the pipe has read enough.
+    fn inform(&mut self, text: &str) -> Step<()> {
+        match self.stdout.write_all(text.as_bytes()).and_then(|()| self.stdout.flush()) {
+            Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
+                Err(self.fail(Diagnostic::error(Code::WriteFailed, OutputError::Write(e).to_string())))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn explain(&mut self, text: &str) -> Step<()> {
+        match Code::parse(text) {
+            Some(code) => self.inform(&format!("{code}: {}\n\n{}\n", code.title(), code.explanation())),
+            None => {
+                let known: Vec<&str> = Code::ALL.iter().map(|c| c.text()).collect();
+                let d = Diagnostic::error(Code::CommandLine, format!("there is no error code '{text}'"));
+                Err(self.fail(d.note(format!("the codes are {}", known.join(", ")))))
+            }
+        }
+    }
+
+    /// A line that has its final form already.
+    fn command_line_error(&mut self, line: &str) -> Exit {
+        if self.format == DiagnosticFormat::Json {
+            self.report(&Diagnostic::error(Code::CommandLine, line));
+        } else {
+            self.say(&format!("{line}\n"));
+        }
+        Exit(1)
+    }
+
+    /// Standard error is the last resort: if it fails there is nobody left to tell.
+    fn say(&mut self, text: &str) {
+        let _ = self.stderr.write_all(text.as_bytes()).and_then(|()| self.stderr.flush());
+    }
+
+    fn report(&mut self, diagnostic: &Diagnostic) {
+        let terminal = io::stderr().is_terminal();
+        let source = |file: &str| match &self.source {
+            Some((name, text)) if name == file => Some(text.clone()),
+            _ => None,
+        };
+        let text = match self.format {
+            DiagnosticFormat::Json => render::json(diagnostic),
+            DiagnosticFormat::Plain => render::plain(diagnostic),
+            DiagnosticFormat::Caret => render::caret(diagnostic, &source, terminal),
+            DiagnosticFormat::Auto if terminal => render::caret(diagnostic, &source, true),
+            DiagnosticFormat::Auto => render::plain(diagnostic),
+        };
+        self.say(&text);
+    }
+
+    /// Reports the error that ends the command.
+    fn fail(&mut self, diagnostic: Diagnostic) -> Exit {
+        self.report(&diagnostic);
+        Exit(diagnostic.code.map_or(70, Code::exit_status))
+    }
+
+    /// Has another program do the work, and answers for it if it dies.
+    fn delegate(&mut self, name: &str, arguments: &[OsString], argv0: &OsString) -> Step<()> {
+        let here = std::env::current_exe().map_err(|e| self.core_missing(name, None, &io_text(&e)))?;
+        let program = here.with_file_name(name);
+        let mut command = Command::new(&program);
+        command.args(&arguments[1..]).arg0(argv0);
+        let status =
+            crate::child::run_as_part(command).map_err(|e| self.core_missing(name, Some(&program), &io_text(&e)))?;
+        match (status.code(), status.signal()) {
+            (Some(0), _) => Ok(()),
+            (Some(code), _) => Err(Exit(u8::try_from(code).unwrap_or(70))),
+            (None, signal) => {
+                let signal = signal.unwrap_or_default();
+                let d =
+                    Diagnostic::error(Code::Internal, format!("internal error: stopped by {}", signal_name(signal)));
+                let hint = match signal {
+                    libc::SIGKILL => "it was killed from outside, perhaps for want of memory",
+                    _ => "please report this with the input and the command line",
+                };
+                Err(self.fail(d.note(hint)))
+            }
+        }
+    }
+
+    fn core_missing(&mut self, name: &str, program: Option<&Path>, reason: &str) -> Exit {
+        let mut d =
+            Diagnostic::error(Code::CoreNotFound, format!("the compiler's core '{name}' cannot be started: {reason}"));
+        if let Some(program) = program {
+            d = d.note(format!("it must be '{}'", program.display()));
+        }
+        self.fail(d)
+    }
+
+    fn compile(&mut self, options: &Options, compiler: &dyn crate::Compiler) -> Step<()> {
+        let input = std::fs::read(&options.input).map_err(|e| {
+            let text = format!("unable to read input file '{}': {}", options.input.display(), io_text(&e));
+            self.fail(Diagnostic::error(Code::UnreadableInput, text))
+        })?;
+        let kind = input_kind(&options.input, &input)
+            .map_err(|e: NotTileIr| self.fail(Diagnostic::error(Code::NotTileIr, e.to_string())))?;
+        let settings = self.check(options)?;
+        let input_name = options.input.to_string_lossy().into_owned();
+        if kind == InputKind::Text {
+            self.source = String::from_utf8(input.clone()).ok().map(|text| (input_name.clone(), text));
+        }
+
+        let request = CompileRequest {
+            input: &input,
+            kind,
+            input_name: &input_name,
+            target: options.target,
+            opt_level: settings.opt_level,
+            emit: options.emit.min(Emit::Ptx),
+            debug: if options.lineinfo { DebugInfo::Lines } else { DebugInfo::None },
+            pipeline_options: &settings.pipeline_options,
+            instrumentation: options.instrumentation,
+            keep_stages: options.save_temps,
+        };
+        let output = self.call(compiler, &request)?;
+        self.save_stages(options, &settings.output, &output)?;
+        let bytes = match options.emit {
+            Emit::Cubin => self.assemble(options, &settings, &output)?,
+            _ => output.text.into_bytes(),
+        };
+
+        let selected = options.remarks.select(&output.remarks);
+        match options.remarks.output_file() {
+            Some(file) => self.write(&file, remarks::yaml(&selected).as_bytes())?,
+            None if options.remarks.format == RemarkFormat::CommandLine => {
+                for remark in selected {
+                    self.report(&remarks::diagnostic(remark));
+                }
+            }
+            None => {}
+        }
+        // Last, so that an output means that everything was written.
+        self.write(&settings.output, &bytes)
+    }
+
+    /// Checks what the grammar of the command line cannot, in the order in which the C interface checks it.
+    fn check(&mut self, options: &Options) -> Step<Settings> {
+        let opt_level = match options.opt_level {
+            level @ 0..=3 => level as u8,
+            level => {
+                let d = Diagnostic::error(Code::OptimizationLevel, "invalid optimization level");
+                return Err(self.fail(d.note(format!("the level is 0, 1, 2 or 3, not {level}"))));
+            }
+        };
+        if options.device_debug && opt_level != 0 {
+            let text =
+                "optimized debugging is not supported, change optimization level to 0 or disable full debug info";
+            return Err(self.fail(Diagnostic::error(Code::OptimizedDebugging, text)));
+        }
+        if options.device_debug {
+            let d = Diagnostic::error(Code::NotAvailable, "full debug information is not available in this version");
+            return Err(self.fail(d.note("--lineinfo gives source lines at every optimization level")));
+        }
+        if let Some(tool) = options.sanitize {
+            let text = format!("instrumentation for {tool} is not available in this version");
+            let d = Diagnostic::error(Code::NotAvailable, text);
+            return Err(self.fail(d.note("compute-sanitizer also works on code without instrumentation")));
+        }
+        let mut pipeline_options = Vec::new();
+        for option in &options.pipeline_options {
+            let text = option.to_string_lossy();
+            match text.split_once('=').filter(|(key, _)| !key.is_empty()) {
+                Some((key, value)) => pipeline_options.push((key.to_owned(), value.to_owned())),
+                None => {
+                    let text = format!("the pipeline option '{text}' is not of the form key=value");
+                    return Err(self.fail(Diagnostic::error(Code::BadConfiguration, text)));
+                }
+            }
+        }
+        let timeout = self.timeout(options)?;
+        let output = options
+            .output
+            .clone()
+            .unwrap_or_else(|| PathBuf::from(if options.emit == Emit::Cubin { "elf.o" } else { "-" }));
+        let side = [options.remarks.output_file(), options.resource_usage_file.clone()];
+        for file in [Some(output.clone())].into_iter().chain(side).flatten() {
+            output::check(&file).map_err(|e| self.output_failed(&e))?;
+        }
+        Ok(Settings { opt_level, pipeline_options, timeout, output })
+    }
+
+    /// The option wins over the environment; zero is no limit.
+    fn timeout(&mut self, options: &Options) -> Step<Option<Duration>> {
+        if options.ptxas.timeout.is_some() {
+            return Ok(options.ptxas.timeout);
+        }
+        let Some(value) = std::env::var_os("TILEIRAS_PTXAS_TIMEOUT").filter(|v| !v.is_empty()) else { return Ok(None) };
+        match value.to_str().and_then(|v| v.parse().ok()) {
+            Some(seconds) => Ok(Some(Duration::from_secs(seconds))),
+            None => {
+                let value = value.to_string_lossy();
+                let text = format!("TILEIRAS_PTXAS_TIMEOUT is '{value}', which is no number of seconds");
+                Err(self.fail(Diagnostic::error(Code::BadConfiguration, text)))
+            }
+        }
+    }
+
+    /// Calls the compiler and says the last word on a failure.
+    fn call(&mut self, compiler: &dyn crate::Compiler, request: &CompileRequest<'_>) -> Step<CompileOutput> {
+        let mut errors = 0;
+        let result = {
+            let mut report = |d: Diagnostic| {
+                errors += usize::from(d.severity == Severity::Error);
+                self.report(&d);
+            };
+            catch_unwind(AssertUnwindSafe(|| compiler.compile(request, &mut report)))
+                .unwrap_or_else(|_| Err(CompileError::Internal(last_panic())))
+        };
+        match result {
+            Ok(output) => Ok(output),
+            Err(CompileError::Input) if request.kind == InputKind::Text => match errors {
+                0 => Err(self.fail(Diagnostic::error(Code::BadModule, CompileError::Input.to_string()))),
+                _ => Err(Exit(Code::BadModule.exit_status())),
+            },
+            Err(CompileError::Input) => {
+                Err(self.fail(Diagnostic::error(Code::BadModule, NotTileIr::Unknown.to_string())))
+            }
+            Err(CompileError::Configuration(text)) => Err(self.fail(Diagnostic::error(Code::BadConfiguration, text))),
+            Err(CompileError::Failed) => Err(self.fail(Diagnostic::error(Code::CompileFailed, FAILED))),
+            Err(CompileError::Internal(text)) => {
+                let d = Diagnostic::error(Code::Internal, format!("internal error: {text}"));
+                Err(self.fail(d.note("please report this with the input and the command line")))
+            }
+        }
+    }
+
+    fn save_stages(&mut self, options: &Options, output: &Path, compiled: &CompileOutput) -> Step<()> {
+        if !options.save_temps {
+            return Ok(());
+        }
+        // Beside the output; where that is standard output, in the current directory under the input's name.
+        let stem = match output.to_str() {
+            Some("-") => PathBuf::from(stem_of(&options.input).file_name().unwrap_or_default()),
+            _ => stem_of(output),
+        };
+        let last = options.emit.min(Emit::Ptx);
+        let stages = compiled.stages.iter().map(|(stage, text)| (*stage, text));
+        for (stage, text) in stages.chain([(last, &compiled.text)]) {
+            let mut file = stem.clone().into_os_string();
+            file.push(format!(".{}", stage.extension()));
+            self.write(Path::new(&file), text.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    fn assemble(&mut self, options: &Options, settings: &Settings, compiled: &CompileOutput) -> Step<Vec<u8>> {
+        let scratch = std::env::var_os("TMPDIR").filter(|v| !v.is_empty()).unwrap_or_else(|| "/tmp".into());
+        let job = Job {
+            ptx: &compiled.text,
+            target: options.target,
+            opt_level: settings.opt_level,
+            lineinfo: options.lineinfo,
+            extra: &options.ptxas.extra,
+            timeout: settings.timeout.filter(|t| !t.is_zero()),
+            scratch: Path::new(&scratch),
+            statistics: options.resource_usage_file.is_some(),
+        };
+        let (warnings, result) = ptxas::assemble(&job, options.ptxas.path.as_deref(), &Surroundings::of_process());
+        for text in warnings {
+            self.report(&Diagnostic::warning(text));
+        }
+        match result {
+            Ok(Cubin { image, messages, resources }) => {
+                self.relay(&messages);
+                if let Some(file) = &options.resource_usage_file {
+                    self.write(file, resources::json(&resources).as_bytes())?;
+                }
+                Ok(image)
+            }
+            Err(error) => {
+                let exit = self.fail(error.diagnostic());
+                self.relay(error.messages());
+                if exit.0 == Code::CompileFailed.exit_status() {
+                    return Err(self.fail(Diagnostic::error(Code::CompileFailed, FAILED)));
+                }
+                Err(exit)
+            }
+        }
+    }
+
+    /// Another program's words, unchanged; made valid UTF-8, which readers insist on.
+    fn relay(&mut self, messages: &[u8]) {
+        let text = String::from_utf8_lossy(messages).into_owned();
+        if self.format == DiagnosticFormat::Json {
+            for line in text.lines() {
+                self.report(&Diagnostic::new(Severity::Note, line));
+            }
+        } else {
+            self.say(&text);
+            if !text.is_empty() && !text.ends_with('\n') {
+                self.say("\n");
+            }
+        }
+    }
+
+    fn write(&mut self, path: &Path, bytes: &[u8]) -> Step<()> {
+        output::write(path, bytes, self.stdout).map_err(|e| self.output_failed(&e))
+    }
+
+    fn output_failed(&mut self, error: &OutputError) -> Exit {
+        let code = match error {
+            OutputError::Open(..) => Code::UnopenableOutput,
+            OutputError::Write(_) => Code::WriteFailed,
+        };
+        self.fail(Diagnostic::error(code, error.to_string()))
+    }
+}
+
+/// Checked settings that [`Options`] holds as they were written.
+struct Settings {
+    opt_level: u8,
+    pipeline_options: Vec<(String, String)>,
+    timeout: Option<Duration>,
+    output: PathBuf,
+}
+
+fn action_text(action: &str, program: &str, identity: &Identity) -> String {
+    match action {
+        "version" => version_text(identity),
+        "help-hidden" => help::text(program, true, false),
+        "help-list" => help::text(program, false, true),
+        "help-list-hidden" => help::text(program, true, true),
+        _ => help::text(program, false, false),
+    }
+}
+
+/// Two lines. Clients look for `V13.3.0` and `release 13.3` in them, and store the whole text in cache keys.
+fn version_text(identity: &Identity) -> String {
+    let Identity { version, revision, sources, llvm } = identity;
+    format!(
+        "tileiras {version} (revision {revision}, sources {sources}, LLVM {llvm})\n\
+         Tile IR compatible: Cuda compilation tools, release 13.3, V13.3.0\n"
+    )
+}
+
+fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        libc::SIGABRT => "SIGABRT",
+        libc::SIGBUS => "SIGBUS",
+        libc::SIGFPE => "SIGFPE",
+        libc::SIGILL => "SIGILL",
+        libc::SIGKILL => "SIGKILL",
+        libc::SIGSEGV => "SIGSEGV",
+        libc::SIGTRAP => "SIGTRAP",
+        libc::SIGTERM => "SIGTERM",
+        other => return format!("signal {other}"),
+    };
+    format!("{name} (signal {signal})")
+}
+
+static LAST_PANIC: Mutex<Option<String>> = Mutex::new(None);
+
+/// Keeps the words of a panic for the message at the end instead of printing them.
+pub fn install_panic_hook() {
+    std::panic::set_hook(Box::new(|info| {
+        let text = info.payload_as_str().unwrap_or("panic");
+        let place = info.location().map(|l| format!(" at {}:{}", l.file(), l.line())).unwrap_or_default();
+        if let Ok(mut last) = LAST_PANIC.lock() {
+            *last = Some(format!("{text}{place}"));
+        }
+    }));
+}
+
+fn last_panic() -> String {
+    LAST_PANIC.lock().ok().and_then(|mut last| last.take()).unwrap_or_else(|| "panic".to_owned())
+}
+
+/// The arguments of a command line, as [`run`] sees them. For tests of the option table.
+#[cfg(test)]
+fn parse_line(line: &str) -> cl::Parsed {
+    let arguments: Vec<OsString> = std::iter::once("tileiras").chain(line.split_whitespace()).map(Into::into).collect();
+    cl::parse(SPECS, &arguments, 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The argument orders and forms of all known clients.
+    #[test]
+    fn client_command_lines() {
+        let lines = [
+            "IN.bytecode -o OUT.cubin --gpu-name sm_90 -O2 --lineinfo",
+            "IN.bytecode -o OUT.cubin --gpu-name sm_90 -O3 --lineinfo --remark-format=yaml --remarks=all --remarks-output-file=F",
+            "--gpu-name sm_90 --opt-level 3 -o OUT.cubin IN.bytecode",
+            "--gpu-name=sm_90 --opt-level=3 IN.bytecode -o OUT.cubin",
+            "IN.bytecode -o OUT.cubin --gpu-name sm_90",
+        ];
+        for line in lines {
+            let parsed = parse_line(line);
+            assert_eq!(parsed.errors, Vec::<String>::new(), "{line}");
+            assert_eq!(parsed.positionals, ["IN.bytecode"], "{line}");
+            let o = options::options(&parsed, "IN.bytecode".into());
+            assert_eq!((o.target.name, o.output.as_deref()), ("sm_90", Some(Path::new("OUT.cubin"))), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_version_text_has_what_clients_look_for() {
+        let identity = Identity { version: "0.1.0", revision: "r", sources: "s", llvm: "21.1.8" };
+        let text = version_text(&identity);
+        assert_eq!(text.lines().count(), 2);
+        assert!(text.contains("release 13.3, V13.3.0"));
+        // A client searches for the first `V` that a version follows.
+        assert_eq!(
+            text.match_indices('V').filter(|(at, _)| text[at + 1..].starts_with(|c: char| c.is_ascii_digit())).count(),
+            1
+        );
+    }
+}

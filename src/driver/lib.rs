@@ -1,0 +1,74 @@
+//! The command: arguments, inputs, outputs, ptxas. Everything of `tileiras` that needs no MLIR.
+//!
+//! A binary is one call: `tile_driver::main(std::env::args_os(), &IDENTITY, core)`, where [`Core`] says who compiles:
+//! a [`Compiler`] linked into the same program, or a second program that this one starts and watches. The second form
+//! keeps the large libraries out of the answers to `--version` and `--help`, and turns a crash inside them into a
+//! message and an exit status.
+//!
+//! Exit status: 0 done; 1 command line, unreadable input, failed write; 2 configuration, output that cannot be opened;
+//! 3 input that is no valid module; 4 a tool is missing; 5 compilation failed; 70 a defect of the compiler.
+//!
+//! * [`cl`]: the grammar of the command line; [`options`]: the table of options; [`help`]: its text.
+//! * [`request`]: what a compiler is asked and what it answers.
+//! * [`toolchain`], [`ptxas`], [`child`]: finding and running NVIDIA's assembler.
+//! * [`output`]: files that are written completely or not at all.
+
+#![deny(unsafe_code)]
+
+#[allow(unsafe_code, reason = "system calls between fork and exec")]
+pub mod child;
+pub mod cl;
+mod command;
+pub mod help;
+pub mod options;
+pub mod output;
+pub mod ptxas;
+pub mod remarks;
+pub mod request;
+pub mod resources;
+pub mod response;
+pub mod toolchain;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+pub use command::BYTECODE_VERSIONS;
+pub use request::{CompileError, CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
+pub use tile_diag::{Code, Diagnostic, Location, Severity};
+
+/// The identity of a build, for `--version`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identity {
+    pub version: &'static str,
+    /// The commit that last changed the compiler.
+    pub revision: &'static str,
+    /// A fingerprint of the sources: differs where anything that can change generated code differs.
+    pub sources: &'static str,
+    pub llvm: &'static str,
+}
+
+/// Who compiles.
+pub enum Core<'a> {
+    /// This program does.
+    InProcess(&'a dyn Compiler),
+    /// The program of this name in this program's own directory does, called with the same arguments.
+    Program(&'a str),
+}
+
+/// Runs the command. The first argument is the program's name.
+pub fn main(arguments: impl IntoIterator<Item = OsString>, identity: &Identity, core: Core<'_>) -> ExitCode {
+    command::install_panic_hook();
+    let mut stdout = std::io::stdout();
+    let mut stderr = std::io::stderr();
+    let arguments = arguments.into_iter().collect();
+    ExitCode::from(command::run(arguments, identity, &core, &mut stdout, &mut stderr))
+}
+
+/// The system's words for an error, without the number that Rust adds.
+pub(crate) fn io_text(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    match text.rfind(" (os error ") {
+        Some(at) => text[..at].to_owned(),
+        None => text,
+    }
+}

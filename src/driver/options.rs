@@ -1,0 +1,283 @@
+//! The options of the command: the table, and the checked result.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tile_targets::{TARGETS, Target};
+
+use crate::cl::{Glue, Parsed, Spec, ValueKind};
+use crate::remarks::{RemarkFilter, RemarkFormat, RemarkOptions};
+use crate::request::{Emit, Instrumentation};
+
+const GENERIC: &str = "Generic options";
+const COMPILE: &str = "Compilation options";
+const OUTPUT: &str = "Output options";
+const STAGES: &str = "Stages and pipelines";
+const TOOLS: &str = "Options for ptxas";
+const REMARKS: &str = "Remarks";
+
+/// The categories in the order of the help text.
+pub const CATEGORIES: &[&str] = &[GENERIC, COMPILE, OUTPUT, STAGES, TOOLS, REMARKS];
+
+/// The target table as choices.
+static TARGET_NAMES: [(&str, &str); TARGETS.len()] = {
+    let mut names = [("", ""); TARGETS.len()];
+    let mut i = 0;
+    while i < names.len() {
+        names[i] = (TARGETS[i].name, TARGETS[i].product);
+        i += 1;
+    }
+    names
+};
+
+const REMARK_KINDS: &[(&str, &str)] = &[
+    ("none", "no remarks"),
+    ("all", "all remarks"),
+    ("memory", "remarks on memory accesses"),
+    ("tensorcore", "remarks on matrix multiplication"),
+];
+
+/// A visible option without a value kind of its own is a row of this shape.
+const fn option(
+    name: &'static str,
+    value: ValueKind,
+    placeholder: &'static str,
+    category: &'static str,
+    help: &'static str,
+) -> Spec {
+    Spec { name, value, glue: Glue::None, alias_for: None, placeholder, help, hidden: false, category }
+}
+
+const fn hidden(spec: Spec) -> Spec {
+    Spec { hidden: true, ..spec }
+}
+
+const fn alias(
+    name: &'static str,
+    alias_for: &'static str,
+    glue: Glue,
+    category: &'static str,
+    help: &'static str,
+) -> Spec {
+    Spec {
+        name,
+        value: ValueKind::Flag,
+        glue,
+        alias_for: Some(alias_for),
+        placeholder: "",
+        help,
+        hidden: false,
+        category,
+    }
+}
+
+use ValueKind::{Action, Choice, Flag, Integer, List, Text};
+
+/// All options. Where two names are equally near to a mistyped one, the earlier is suggested.
+pub static SPECS: &[Spec] = &[
+    option("gpu-name", Choice(&TARGET_NAMES), "value", COMPILE, "The GPU to compile for (default sm_100)"),
+    alias("arch", "gpu-name", Glue::None, COMPILE, "Alias for --gpu-name"),
+    alias("g", "device-debug", Glue::Group, COMPILE, "Alias for --device-debug"),
+    alias("o", "output-file", Glue::Group, OUTPUT, "Alias for --output-file"),
+    alias("O", "opt-level", Glue::Prefix, COMPILE, "Alias for --opt-level, as in -O2"),
+    alias("h", "help", Glue::None, GENERIC, "Alias for --help"),
+    option("opt-level", Integer, "N", COMPILE, "Optimization level, 0 to 3 (default 3)"),
+    option("device-debug", Flag, "", COMPILE, "Full debug information; needs -O0"),
+    option("lineinfo", Flag, "", COMPILE, "Source lines for profilers and debuggers"),
+    option(
+        "sanitize",
+        Choice(&[("memcheck", "out-of-bounds accesses")]),
+        "value",
+        COMPILE,
+        "Instrument the code for a sanitizer",
+    ),
+    option(
+        "host-arch",
+        Choice(&[("x86_64", ""), ("aarch64", "")]),
+        "value",
+        COMPILE,
+        "Architecture of the host (default x86_64)",
+    ),
+    option(
+        "host-os",
+        Choice(&[("linux", ""), ("windows", "")]),
+        "value",
+        COMPILE,
+        "Operating system of the host (default linux)",
+    ),
+    option(
+        "output-file",
+        Text,
+        "filename",
+        OUTPUT,
+        "The output (default elf.o for cubins, standard output for text; - is standard output)",
+    ),
+    option(
+        "emit",
+        Choice(&[
+            ("cuda-tile", "the module as it was read and verified"),
+            ("tileaa", "tiles as tensors, memory effects explicit"),
+            ("tileas", "layouts, pipelines and agents decided"),
+            ("llvm", "LLVM IR of one thread's program"),
+            ("ptx", "PTX, as ptxas gets it"),
+            ("cubin", "the GPU's code (default)"),
+        ]),
+        "stage",
+        STAGES,
+        "Stop at this stage and write it",
+    ),
+    option("pipeline-option", List, "key=value", STAGES, "Set an option of the pass pipeline; may be repeated"),
+    option("dump-pass-pipeline", Flag, "", STAGES, "Print the pass pipelines to standard error before they run"),
+    option("mlir-timing", Flag, "", STAGES, "Print the time spent in each pass to standard error"),
+    hidden(option("print-ir-after-all", Flag, "", STAGES, "Print the module after each pass to standard error")),
+    option("save-temps", Flag, "", STAGES, "Keep the text of each stage beside the output"),
+    option("ptxas-path", Text, "filename", TOOLS, "Use this ptxas and look for no other"),
+    option("ptxas-option", List, "argument", TOOLS, "Pass an argument to ptxas; may be repeated"),
+    option("ptxas-timeout", Integer, "seconds", TOOLS, "Stop ptxas after this time (default 0: never)"),
+    option("resource-usage-file", Text, "filename", TOOLS, "Write registers, spills and memory of each kernel as JSON"),
+    option("remarks", Choice(REMARK_KINDS), "kind", REMARKS, "Remarks of every sort on these subjects"),
+    option("remarks-passed", Choice(REMARK_KINDS), "kind", REMARKS, "Remarks on optimizations that were made"),
+    option("remarks-missed", Choice(REMARK_KINDS), "kind", REMARKS, "Remarks on optimizations that were not made"),
+    option("remarks-failed", Choice(REMARK_KINDS), "kind", REMARKS, "Remarks on optimizations that were tried in vain"),
+    option("remarks-analysis", Choice(REMARK_KINDS), "kind", REMARKS, "Remarks on what analyses found"),
+    option(
+        "remark-format",
+        Choice(&[("command-line", "on standard error (default)"), ("yaml", "in a YAML file")]),
+        "format",
+        REMARKS,
+        "Where remarks go",
+    ),
+    option("remarks-output-file", Text, "filename", REMARKS, "The YAML file (default tileir_remarks.yaml)"),
+    option("list-versions", Flag, "", GENERIC, "List the bytecode versions that can be read"),
+    option("explain", Text, "code", GENERIC, "Explain an error code such as T0401"),
+    option(
+        "diagnostic-format",
+        Choice(&[
+            ("auto", "carets on a terminal, lines otherwise (default)"),
+            ("plain", "one line each"),
+            ("caret", "with an excerpt of the source"),
+            ("json", "one JSON object per line"),
+        ]),
+        "format",
+        GENERIC,
+        "The form of messages",
+    ),
+    option("help", Action, "", GENERIC, "Display available options (--help-hidden for more)"),
+    hidden(option("help-hidden", Action, "", GENERIC, "Display all available options")),
+    option("help-list", Action, "", GENERIC, "Display list of available options (--help-list-hidden for more)"),
+    hidden(option("help-list-hidden", Action, "", GENERIC, "Display list of all available options")),
+    hidden(option("print-options", Flag, "", GENERIC, "Accepted for compatibility; does nothing")),
+    hidden(option("print-all-options", Flag, "", GENERIC, "Accepted for compatibility; does nothing")),
+    option("version", Action, "", GENERIC, "Display the version of this program"),
+];
+
+/// What the command line asks for, before the values that need more than a look are checked.
+#[derive(Debug, Clone)]
+pub struct Options {
+    pub input: PathBuf,
+    /// `None` when not given: the default depends on the stage.
+    pub output: Option<PathBuf>,
+    pub target: &'static Target,
+    /// As written; only 0 to 3 are valid.
+    pub opt_level: i64,
+    pub device_debug: bool,
+    pub lineinfo: bool,
+    pub sanitize: Option<&'static str>,
+    pub emit: Emit,
+    pub pipeline_options: Vec<OsString>,
+    pub instrumentation: Instrumentation,
+    pub save_temps: bool,
+    pub ptxas: PtxasOptions,
+    pub resource_usage_file: Option<PathBuf>,
+    pub remarks: RemarkOptions,
+    pub format: DiagnosticFormat,
+}
+
+/// How ptxas is found and called.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PtxasOptions {
+    pub path: Option<PathBuf>,
+    pub extra: Vec<OsString>,
+    /// `None`: as the environment says; zero: never stop it.
+    pub timeout: Option<Duration>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DiagnosticFormat {
+    Auto,
+    Plain,
+    Caret,
+    Json,
+}
+
+/// The form of messages that the arguments ask for; also usable when the rest of them is wrong.
+pub fn diagnostic_format(parsed: &Parsed) -> DiagnosticFormat {
+    match parsed.choice("diagnostic-format") {
+        Some("plain") => DiagnosticFormat::Plain,
+        Some("caret") => DiagnosticFormat::Caret,
+        Some("json") => DiagnosticFormat::Json,
+        _ => DiagnosticFormat::Auto,
+    }
+}
+
+/// The options of a command line without errors that names an input.
+pub fn options(parsed: &Parsed, input: PathBuf) -> Options {
+    let path = |name| parsed.text(name).map(PathBuf::from);
+    let target = parsed.choice("gpu-name").and_then(Target::by_name).unwrap_or_else(Target::default_target);
+    let emit = parsed.choice("emit").and_then(|name| Emit::ALL.iter().copied().find(|e| e.name() == name));
+    let kind = |name| parsed.choice(name).map_or(RemarkFilter::None, RemarkFilter::from_name);
+    Options {
+        input,
+        output: path("output-file"),
+        target,
+        opt_level: parsed.integer("opt-level").unwrap_or(3),
+        device_debug: parsed.flag("device-debug"),
+        lineinfo: parsed.flag("lineinfo"),
+        sanitize: parsed.choice("sanitize"),
+        emit: emit.unwrap_or(Emit::Cubin),
+        pipeline_options: parsed.list("pipeline-option"),
+        instrumentation: Instrumentation {
+            dump_pass_pipeline: parsed.flag("dump-pass-pipeline"),
+            print_ir_after_all: parsed.flag("print-ir-after-all"),
+            timing: parsed.flag("mlir-timing"),
+        },
+        save_temps: parsed.flag("save-temps"),
+        ptxas: PtxasOptions {
+            path: path("ptxas-path"),
+            extra: parsed.list("ptxas-option"),
+            timeout: parsed.integer("ptxas-timeout").map(|s| Duration::from_secs(s.max(0).unsigned_abs())),
+        },
+        resource_usage_file: path("resource-usage-file"),
+        remarks: RemarkOptions {
+            all: kind("remarks"),
+            passed: kind("remarks-passed"),
+            missed: kind("remarks-missed"),
+            failed: kind("remarks-failed"),
+            analysis: kind("remarks-analysis"),
+            format: match parsed.choice("remark-format") {
+                Some("yaml") => RemarkFormat::Yaml,
+                _ => RemarkFormat::CommandLine,
+            },
+            file: path("remarks-output-file"),
+        },
+        format: diagnostic_format(parsed),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_aliases_point_somewhere() {
+        for (i, spec) in SPECS.iter().enumerate() {
+            assert!(SPECS[..i].iter().all(|s| s.name != spec.name), "{}", spec.name);
+            assert!(CATEGORIES.contains(&spec.category), "{}", spec.name);
+            if let Some(target) = spec.alias_for {
+                assert!(SPECS.iter().any(|s| s.name == target && s.alias_for.is_none()), "{}", spec.name);
+            }
+            assert!(!spec.help.is_empty() && !spec.help.ends_with('.'), "{}", spec.name);
+        }
+    }
+}

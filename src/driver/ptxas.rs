@@ -1,0 +1,194 @@
+//! Running ptxas.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use tile_diag::{Code, Diagnostic};
+use tile_targets::{PtxVersion, Target};
+
+use crate::child;
+use crate::io_text;
+use crate::resources::{self, KernelResources};
+use crate::toolchain::{self, Search, Surroundings};
+
+/// One assembly.
+#[derive(Debug, Clone)]
+pub struct Job<'a> {
+    pub ptx: &'a str,
+    pub target: &'static Target,
+    /// 0 to 3.
+    pub opt_level: u8,
+    pub lineinfo: bool,
+    /// Given to ptxas after all other arguments.
+    pub extra: &'a [OsString],
+    /// Zero or `None`: no limit.
+    pub timeout: Option<Duration>,
+    /// Where temporary files live.
+    pub scratch: &'a Path,
+    /// Whether [`Cubin::resources`] are wanted.
+    pub statistics: bool,
+}
+
+/// What ptxas made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cubin {
+    pub image: Vec<u8>,
+    /// What ptxas said, without the statistics.
+    pub messages: Vec<u8>,
+    pub resources: Vec<KernelResources>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum PtxasError {
+    #[error("ptxas, NVIDIA's assembler, was not found")]
+    NotFound(Search),
+    #[error("no ptxas that was found can assemble PTX {needed} for {target}")]
+    TooOld { found: Vec<(PathBuf, Option<String>)>, needed: String, target: &'static str, toolkit: &'static str },
+    #[error("ptxas failed with {status}")]
+    Failed { program: PathBuf, status: String, messages: Vec<u8> },
+    #[error("ptxas did not finish within {} s", .0.as_secs_f32())]
+    TimedOut(Duration),
+    #[error("Failed to create temporary file: {}", io_text(.0))]
+    Scratch(io::Error),
+    #[error("'{}' cannot be started: {}", .0.display(), io_text(.1))]
+    Start(PathBuf, io::Error),
+}
+
+/// Assembles with the first ptxas that can. One that does not know the PTX version or the target is passed over.
+pub fn assemble(
+    job: &Job<'_>,
+    explicit: Option<&Path>,
+    surroundings: &Surroundings,
+) -> (Vec<String>, Result<Cubin, PtxasError>) {
+    let search = toolchain::search("ptxas", explicit, surroundings);
+    let warnings = search.warnings.clone();
+    (warnings, assemble_with(job, search))
+}
+
+fn assemble_with(job: &Job<'_>, search: Search) -> Result<Cubin, PtxasError> {
+    if search.found.is_empty() {
+        return Err(PtxasError::NotFound(search));
+    }
+    for program in &search.found {
+        match run(job, program) {
+            Err(PtxasError::Failed { messages, .. }) if is_too_old(&messages) => {}
+            result => return result,
+        }
+    }
+    let found = search.found.iter().map(|p| (p.clone(), release_of(p))).collect();
+    let version = tile_targets::scan::scan(job.ptx).ok().map(|m| m.version.value);
+    Err(PtxasError::TooOld {
+        found,
+        needed: version.map_or("of this version".to_owned(), |v| v.to_string()),
+        target: job.target.ptx_target,
+        toolkit: version.map_or("13.0", PtxVersion::first_toolkit),
+    })
+}
+
+fn run(job: &Job<'_>, program: &Path) -> Result<Cubin, PtxasError> {
+    // Nameless files: nothing is left behind, however this process ends.
+    let scratch = || child::nameless_file(job.scratch).map_err(PtxasError::Scratch);
+    let (mut input, mut output) = (scratch()?, scratch()?);
+    input.write_all(job.ptx.as_bytes()).and_then(|()| input.rewind()).map_err(PtxasError::Scratch)?;
+
+    let mut command = Command::new(program);
+    command.args(["-arch", job.target.ptx_target, "--opt-level", &job.opt_level.to_string()]);
+    if job.lineinfo {
+        command.arg("-lineinfo");
+    }
+    if job.statistics {
+        command.arg("--verbose");
+    }
+    command.arg(descriptor_path(&input)).arg("-o").arg(descriptor_path(&output)).args(job.extra);
+    let files = [input.as_raw_fd(), output.as_raw_fd()];
+    let done = child::run(command, &files, job.timeout).map_err(|e| PtxasError::Start(program.to_owned(), e))?;
+    if done.timed_out {
+        return Err(PtxasError::TimedOut(job.timeout.unwrap_or_default()));
+    }
+    let failed = |status: String, messages| PtxasError::Failed { program: program.to_owned(), status, messages };
+    if !done.status.success() {
+        return Err(failed(done.status.to_string(), done.output));
+    }
+    let mut image = Vec::new();
+    output.rewind().and_then(|()| output.read_to_end(&mut image)).map_err(PtxasError::Scratch)?;
+    if !image.starts_with(b"\x7fELF") {
+        return Err(failed("success, but without an image".to_owned(), done.output));
+    }
+    let (messages, resources) = if job.statistics {
+        let text = String::from_utf8_lossy(&done.output);
+        let kept: String = text.split_inclusive('\n').filter(|l| !resources::is_statistics(l)).collect();
+        (kept.into_bytes(), resources::parse(&text))
+    } else {
+        (done.output, Vec::new())
+    };
+    Ok(Cubin { image, messages, resources })
+}
+
+fn descriptor_path(file: &File) -> String {
+    let directory = if cfg!(target_os = "linux") { "/proc/self/fd" } else { "/dev/fd" };
+    format!("{directory}/{}", file.as_raw_fd())
+}
+
+/// Whether these are the words of a ptxas that is older than the PTX it was given.
+fn is_too_old(messages: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(messages);
+    text.contains("Unsupported .version") || text.contains("is not defined for option 'gpu-name'")
+}
+
+fn release_of(program: &Path) -> Option<String> {
+    let mut command = Command::new(program);
+    command.arg("--version");
+    let done = child::run(command, &[], Some(Duration::from_secs(10))).ok()?;
+    toolchain::release_in(&String::from_utf8_lossy(&done.output))
+}
+
+impl PtxasError {
+    /// What the user is told. ptxas' own words are not part of it: see [`PtxasError::messages`].
+    pub fn diagnostic(&self) -> Diagnostic {
+        let text = self.to_string();
+        match self {
+            PtxasError::NotFound(search) => {
+                let mut d = Diagnostic::error(Code::PtxasNotFound, text);
+                for (file, why) in &search.tried {
+                    d = d.note(format!("looked for '{}' ({why})", file.display()));
+                }
+                if search.tried.is_empty() {
+                    d = d.note("there was no place to look: neither CUDA_HOME nor PATH is set");
+                }
+                d.note(
+                    "install a CUDA toolkit of release 13.0 or newer and set CUDA_HOME, or name the file with \
+                     --ptxas-path; --emit=ptx needs no ptxas",
+                )
+            }
+            PtxasError::TooOld { found, toolkit, .. } => {
+                let mut d = Diagnostic::error(Code::PtxasTooOld, text);
+                for (file, release) in found {
+                    let release = release.as_deref().unwrap_or("unknown");
+                    d = d.note(format!("found '{}', release {release}", file.display()));
+                }
+                d.note(format!(
+                    "install a CUDA toolkit of release {toolkit} or newer, or name its ptxas with --ptxas-path"
+                ))
+            }
+            PtxasError::Failed { program, .. } => {
+                Diagnostic::error(Code::PtxasFailed, text).note(format!("ptxas is '{}'", program.display()))
+            }
+            PtxasError::TimedOut(_) => Diagnostic::error(Code::PtxasTimeout, text),
+            PtxasError::Scratch(_) => Diagnostic::error(Code::TemporaryFile, text),
+            PtxasError::Start(..) => Diagnostic::error(Code::PtxasFailed, text),
+        }
+    }
+
+    /// ptxas' own words, to be relayed as they are.
+    pub fn messages(&self) -> &[u8] {
+        match self {
+            PtxasError::Failed { messages, .. } => messages,
+            _ => &[],
+        }
+    }
+}

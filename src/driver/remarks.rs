@@ -1,0 +1,193 @@
+//! Optimization remarks: what a pass did, could not do, or found.
+
+use std::path::PathBuf;
+
+use tile_diag::{Diagnostic, Location, Severity};
+
+/// One remark of a pass.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remark {
+    pub sort: RemarkSort,
+    pub subject: RemarkSubject,
+    /// The pass's command-line name.
+    pub pass: String,
+    /// A short name of what is remarked on, e.g. `Pipelined`.
+    pub name: String,
+    /// The kernel.
+    pub function: String,
+    pub location: Option<Location>,
+    pub message: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RemarkSort {
+    Passed,
+    Missed,
+    Failed,
+    Analysis,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RemarkSubject {
+    Memory,
+    TensorCore,
+    Other,
+}
+
+/// Which subjects are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RemarkFilter {
+    #[default]
+    None,
+    All,
+    Memory,
+    TensorCore,
+}
+
+impl RemarkFilter {
+    pub fn from_name(name: &str) -> RemarkFilter {
+        match name {
+            "all" => RemarkFilter::All,
+            "memory" => RemarkFilter::Memory,
+            "tensorcore" => RemarkFilter::TensorCore,
+            _ => RemarkFilter::None,
+        }
+    }
+
+    fn accepts(self, subject: RemarkSubject) -> bool {
+        match self {
+            RemarkFilter::None => false,
+            RemarkFilter::All => true,
+            RemarkFilter::Memory => subject == RemarkSubject::Memory,
+            RemarkFilter::TensorCore => subject == RemarkSubject::TensorCore,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RemarkFormat {
+    #[default]
+    CommandLine,
+    Yaml,
+}
+
+/// The remark options of the command.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RemarkOptions {
+    /// Applies to every sort.
+    pub all: RemarkFilter,
+    pub passed: RemarkFilter,
+    pub missed: RemarkFilter,
+    pub failed: RemarkFilter,
+    pub analysis: RemarkFilter,
+    pub format: RemarkFormat,
+    pub file: Option<PathBuf>,
+}
+
+impl RemarkOptions {
+    fn accepts(&self, remark: &Remark) -> bool {
+        let own = match remark.sort {
+            RemarkSort::Passed => self.passed,
+            RemarkSort::Missed => self.missed,
+            RemarkSort::Failed => self.failed,
+            RemarkSort::Analysis => self.analysis,
+        };
+        own.accepts(remark.subject) || self.all.accepts(remark.subject)
+    }
+
+    /// The remarks that were asked for, in order.
+    pub fn select<'r>(&self, remarks: &'r [Remark]) -> Vec<&'r Remark> {
+        remarks.iter().filter(|r| self.accepts(r)).collect()
+    }
+
+    /// The file to write: when a file is the format, also with no remarks in it, since the caller will read it.
+    pub fn output_file(&self) -> Option<PathBuf> {
+        let wanted = self.format == RemarkFormat::Yaml;
+        wanted.then(|| self.file.clone().unwrap_or_else(|| PathBuf::from("tileir_remarks.yaml")))
+    }
+}
+
+/// The remark as a diagnostic.
+pub fn diagnostic(remark: &Remark) -> Diagnostic {
+    let mut d = Diagnostic::new(Severity::Remark, format!("{}: {}", remark.pass, remark.message));
+    d.location = remark.location.clone();
+    d
+}
+
+/// A stream of YAML documents, one per remark, with the tags and keys of LLVM's remark files. No remarks give an
+/// empty text, which is a valid stream of no documents.
+pub fn yaml(remarks: &[&Remark]) -> String {
+    let mut out = String::new();
+    for remark in remarks {
+        let tag = match remark.sort {
+            RemarkSort::Passed => "Passed",
+            RemarkSort::Missed => "Missed",
+            RemarkSort::Failed => "Failure",
+            RemarkSort::Analysis => "Analysis",
+        };
+        out.push_str(&format!("--- !{tag}\n"));
+        out.push_str(&format!("Pass:            {}\n", quoted(&remark.pass)));
+        out.push_str(&format!("Name:            {}\n", quoted(&remark.name)));
+        if let Some(l) = &remark.location {
+            let file = quoted(&l.file);
+            out.push_str(&format!("DebugLoc:        {{ File: {file}, Line: {}, Column: {} }}\n", l.line, l.column));
+        }
+        out.push_str(&format!("Function:        {}\n", quoted(&remark.function)));
+        out.push_str(&format!("Args:\n  - String:          {}\n...\n", quoted(&remark.message)));
+    }
+    out
+}
+
+/// A double-quoted YAML string; JSON strings are such.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn remark(sort: RemarkSort, subject: RemarkSubject) -> Remark {
+        Remark {
+            sort,
+            subject,
+            pass: "tileas-materialize-schedule".into(),
+            name: "Pipelined".into(),
+            function: "matmul".into(),
+            location: Some(Location::new("a \"b\".py", 3, 4)),
+            message: "3 stages: II = 128".into(),
+        }
+    }
+
+    #[test]
+    fn filters() {
+        let all = [
+            remark(RemarkSort::Passed, RemarkSubject::Memory),
+            remark(RemarkSort::Missed, RemarkSubject::TensorCore),
+            remark(RemarkSort::Analysis, RemarkSubject::Other),
+        ];
+        let count = |o: RemarkOptions| o.select(&all).len();
+        assert_eq!(count(RemarkOptions::default()), 0);
+        assert_eq!(count(RemarkOptions { all: RemarkFilter::All, ..Default::default() }), 3);
+        assert_eq!(count(RemarkOptions { all: RemarkFilter::TensorCore, ..Default::default() }), 1);
+        assert_eq!(
+            count(RemarkOptions { passed: RemarkFilter::All, missed: RemarkFilter::Memory, ..Default::default() }),
+            1
+        );
+    }
+
+    #[test]
+    fn yaml_documents() {
+        assert_eq!(yaml(&[]), "");
+        insta::assert_snapshot!(yaml(&[&remark(RemarkSort::Passed, RemarkSubject::Memory)]), @r#"
+        --- !Passed
+        Pass:            "tileas-materialize-schedule"
+        Name:            "Pipelined"
+        DebugLoc:        { File: "a \"b\".py", Line: 3, Column: 4 }
+        Function:        "matmul"
+        Args:
+          - String:          "3 stages: II = 128"
+        ...
+        "#);
+    }
+}

@@ -1,0 +1,184 @@
+//! What the driver asks of a compiler, and what it gets back.
+//!
+//! The driver knows nothing of MLIR: it hands bytes to a [`Compiler`] and takes text back. The binary that links the
+//! compiler supplies one; tests supply a closure.
+
+use std::path::PathBuf;
+
+use tile_diag::Diagnostic;
+use tile_targets::Target;
+
+use crate::remarks::Remark;
+
+/// The compiler as the driver sees it. Any function of this shape is one.
+///
+/// Diagnostics go to `report` as they occur. An implementation may panic: the driver reports that as an internal error.
+pub trait Compiler {
+    fn compile(
+        &self,
+        request: &CompileRequest<'_>,
+        report: &mut dyn FnMut(Diagnostic),
+    ) -> Result<CompileOutput, CompileError>;
+}
+
+impl<F> Compiler for F
+where
+    F: Fn(&CompileRequest<'_>, &mut dyn FnMut(Diagnostic)) -> Result<CompileOutput, CompileError>,
+{
+    fn compile(
+        &self,
+        request: &CompileRequest<'_>,
+        report: &mut dyn FnMut(Diagnostic),
+    ) -> Result<CompileOutput, CompileError> {
+        self(request, report)
+    }
+}
+
+/// Everything that can change the result.
+#[derive(Debug, Clone)]
+pub struct CompileRequest<'a> {
+    pub input: &'a [u8],
+    pub kind: InputKind,
+    /// The input's name as the user wrote it, for locations.
+    pub input_name: &'a str,
+    pub target: &'static Target,
+    /// 0 to 3.
+    pub opt_level: u8,
+    /// Where to stop. [`Emit::Cubin`] is the driver's affair: the compiler is asked for [`Emit::Ptx`] then.
+    pub emit: Emit,
+    pub debug: DebugInfo,
+    /// `--pipeline-option=key=value`, in order; the pipeline decides which keys there are.
+    pub pipeline_options: &'a [(String, String)],
+    pub instrumentation: Instrumentation,
+    /// Whether the text of each stage on the way is wanted in [`CompileOutput::stages`].
+    pub keep_stages: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InputKind {
+    /// Tile IR bytecode with the public magic `7F 54 69 6C 65 49 52 00`.
+    PublicBytecode,
+    /// Tile IR bytecode with the magic `06 03 80 54 69 6C 65 00`.
+    SpecBytecode,
+    /// A module in MLIR's textual form.
+    Text,
+}
+
+/// A stage of compilation, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Emit {
+    CudaTile,
+    TileAa,
+    TileAs,
+    Llvm,
+    Ptx,
+    Cubin,
+}
+
+impl Emit {
+    pub const ALL: &[Emit] = &[Emit::CudaTile, Emit::TileAa, Emit::TileAs, Emit::Llvm, Emit::Ptx, Emit::Cubin];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Emit::CudaTile => "cuda-tile",
+            Emit::TileAa => "tileaa",
+            Emit::TileAs => "tileas",
+            Emit::Llvm => "llvm",
+            Emit::Ptx => "ptx",
+            Emit::Cubin => "cubin",
+        }
+    }
+
+    /// The extension of a file with this stage, without the first dot.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Emit::CudaTile => "cuda_tile.mlir",
+            Emit::TileAa => "nv_tileaa.mlir",
+            Emit::TileAs => "nv_tileas.mlir",
+            Emit::Llvm => "ll",
+            Emit::Ptx => "ptx",
+            Emit::Cubin => "cubin",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DebugInfo {
+    None,
+    /// `--lineinfo`: source lines only.
+    Lines,
+    /// `-g`.
+    Full,
+}
+
+/// What to print while compiling. The compiler prints it to standard error itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Instrumentation {
+    /// The pass pipelines, in their textual form, before they run.
+    pub dump_pass_pipeline: bool,
+    /// The module after each pass.
+    pub print_ir_after_all: bool,
+    /// The time spent in each pass.
+    pub timing: bool,
+}
+
+/// A successful compilation.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CompileOutput {
+    /// The text of the stage that was asked for; for [`Emit::Ptx`] it is finalised.
+    pub text: String,
+    /// The earlier stages, when asked for.
+    pub stages: Vec<(Emit, String)>,
+    pub remarks: Vec<Remark>,
+}
+
+/// Why there is no output. The details went to the diagnostics.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CompileError {
+    /// The input is no valid module.
+    #[error("the input is not a valid Tile IR module")]
+    Input,
+    /// A pipeline option or another setting is wrong.
+    #[error("{0}")]
+    Configuration(String),
+    /// The module is valid and cannot be compiled for this target.
+    #[error("failed to compile Tile IR program")]
+    Failed,
+    /// A defect.
+    #[error("{0}")]
+    Internal(String),
+}
+
+/// Reads what an input is from its name and first bytes.
+///
+/// The magic decides; without one, a name that ends in `.mlir` is text. `Err` says what the file seems to be.
+pub fn input_kind(name: &std::path::Path, bytes: &[u8]) -> Result<InputKind, NotTileIr> {
+    const PUBLIC: &[u8] = &[0x7f, b'T', b'i', b'l', b'e', b'I', b'R', 0];
+    const SPEC: &[u8] = &[0x06, 0x03, 0x80, b'T', b'i', b'l', b'e', 0];
+    const MLIR: &[u8] = &[0x4d, 0x4c, 0xef, 0x52];
+    if bytes.starts_with(PUBLIC) {
+        Ok(InputKind::PublicBytecode)
+    } else if bytes.starts_with(SPEC) {
+        Ok(InputKind::SpecBytecode)
+    } else if bytes.starts_with(MLIR) {
+        Err(NotTileIr::MlirBytecode)
+    } else if name.extension().is_some_and(|e| e == "mlir") {
+        Ok(InputKind::Text)
+    } else {
+        Err(NotTileIr::Unknown)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotTileIr {
+    #[error("input does not correspond to Tile IR bytecode")]
+    Unknown,
+    #[error("input does not correspond to Tile IR bytecode (it looks like MLIR bytecode instead)")]
+    MlirBytecode,
+}
+
+/// Where the files of `--save-temps` go: the output's name without its extension.
+pub(crate) fn stem_of(output: &std::path::Path) -> PathBuf {
+    output.with_extension("")
+}

@@ -1,0 +1,137 @@
+//! What kernels use, as `ptxas --verbose` tells it.
+
+use serde_json::{Value, json};
+
+/// The resources of one kernel. Sizes in bytes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KernelResources {
+    pub name: String,
+    /// The target that ptxas names, e.g. `sm_90a`.
+    pub target: String,
+    pub registers: u32,
+    pub barriers: u32,
+    pub shared_memory: u64,
+    pub stack_frame: u64,
+    pub spill_stores: u64,
+    pub spill_loads: u64,
+    /// Of all constant banks.
+    pub constant_memory: u64,
+}
+
+/// Reads the messages of `ptxas --verbose`. Lines of any other kind are passed over.
+pub fn parse(messages: &str) -> Vec<KernelResources> {
+    let mut kernels: Vec<KernelResources> = Vec::new();
+    for line in messages.lines() {
+        if let Some((_, rest)) = line.split_once("Compiling entry function '") {
+            let mut parts = rest.split('\'');
+            let name = parts.next().unwrap_or_default().to_owned();
+            let target = parts.nth(1).unwrap_or_default().to_owned();
+            kernels.push(KernelResources { name, target, ..KernelResources::default() });
+            continue;
+        }
+        let Some(kernel) = kernels.last_mut() else { continue };
+        let facts = line.split_once(": Used ").map_or(line, |(_, rest)| rest);
+        for fact in facts.split(',') {
+            read_fact(kernel, fact.trim());
+        }
+    }
+    kernels
+}
+
+/// One of `168 registers`, `used 2 barriers`, `1024 bytes smem`, `8 bytes stack frame`, `4 bytes spill stores`, ...
+fn read_fact(kernel: &mut KernelResources, fact: &str) {
+    let fact = fact.strip_prefix("used ").unwrap_or(fact);
+    let Some((number, what)) = fact.split_once(' ') else { return };
+    let Ok(number) = number.parse::<u64>() else { return };
+    let small = u32::try_from(number).unwrap_or(u32::MAX);
+    match what {
+        "registers" => kernel.registers = small,
+        "barriers" => kernel.barriers = small,
+        "bytes smem" => kernel.shared_memory = number,
+        "bytes stack frame" => kernel.stack_frame = number,
+        "bytes spill stores" => kernel.spill_stores = number,
+        "bytes spill loads" => kernel.spill_loads = number,
+        _ if what.starts_with("bytes cmem[") => kernel.constant_memory += number,
+        _ => {}
+    }
+}
+
+/// Whether the line is one that `--verbose` adds, as opposed to a warning or an advice that matters to the user.
+pub fn is_statistics(line: &str) -> bool {
+    let Some((_, text)) = line.split_once("ptxas info") else {
+        return line.starts_with("    ") && line.contains("bytes stack frame");
+    };
+    let text = text.trim_start().trim_start_matches(':').trim_start();
+    text.starts_with("Compiling entry function")
+        || text.starts_with("Function properties for")
+        || text.starts_with("Used ")
+        || text.starts_with("Compile time")
+        || text.contains("bytes gmem")
+}
+
+/// `{"kernels": [...]}` with one object per kernel.
+pub fn json(kernels: &[KernelResources]) -> String {
+    let kernels: Vec<Value> = kernels
+        .iter()
+        .map(|k| {
+            json!({
+                "name": k.name,
+                "target": k.target,
+                "registers": k.registers,
+                "barriers": k.barriers,
+                "shared_memory": k.shared_memory,
+                "stack_frame": k.stack_frame,
+                "spill_stores": k.spill_stores,
+                "spill_loads": k.spill_loads,
+                "constant_memory": k.constant_memory,
+            })
+        })
+        .collect();
+    format!("{:#}\n", json!({ "kernels": kernels }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MESSAGES: &str = "\
+ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function 'k' for 'sm_90a'
+ptxas info    : Function properties for k
+    8 bytes stack frame, 4 bytes spill stores, 12 bytes spill loads
+ptxas info    : Used 168 registers, used 2 barriers, 1024 bytes smem, 360 bytes cmem[0], 8 bytes cmem[2]
+ptxas info    : Compile time = 1.041 ms
+ptxas info    : (C7510) Potential Performance Loss: wgmma.mma_async instructions are serialized due to function calls in 'k'
+ptxas info    : Compiling entry function 'two' for 'sm_90a'
+ptxas info    : Used 4 registers, used 0 barriers
+";
+
+    #[test]
+    fn both_kernels_are_read() {
+        let kernels = parse(MESSAGES);
+        let first = KernelResources {
+            name: "k".into(),
+            target: "sm_90a".into(),
+            registers: 168,
+            barriers: 2,
+            shared_memory: 1024,
+            stack_frame: 8,
+            spill_stores: 4,
+            spill_loads: 12,
+            constant_memory: 368,
+        };
+        assert_eq!(kernels[0], first);
+        assert_eq!((kernels[1].name.as_str(), kernels[1].registers, kernels.len()), ("two", 4, 2));
+        assert_eq!(parse("nothing here\nUsed 4 registers"), []);
+        let value: Value = serde_json::from_str(&json(&kernels)).unwrap();
+        assert_eq!(value["kernels"][0]["spill_loads"], 12);
+    }
+
+    #[test]
+    fn only_statistics_are_dropped() {
+        let kept: Vec<&str> = MESSAGES.lines().filter(|l| !is_statistics(l)).collect();
+        assert_eq!(kept.len(), 1);
+        assert!(kept[0].contains("(C7510)"));
+        assert!(!is_statistics("ptxas warning : Value of threads per SM"));
+    }
+}

@@ -1,0 +1,150 @@
+//! Finding NVIDIA's tools.
+//!
+//! The places, in order; the first that has the tool is used:
+//! 1. `--ptxas-path`: that file and no other;
+//! 2. `CUDA_ROOT`, `CUDA_HOME`, `CUDA_PATH`: `bin/` below each. A variable that is set and has no tool there is worth
+//!    a warning, and no reason to stop: clients set them for other purposes;
+//! 3. beside the compiler's own program, whatever links led to it;
+//! 4. `.tools/cuda/bin/` in a directory above the program: a development checkout after `scripts/setup.sh`;
+//! 5. `PATH`.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// What of the process's surroundings the search depends on.
+#[derive(Debug, Clone, Default)]
+pub struct Surroundings {
+    /// Name and value of each CUDA variable that is set and not empty, in order of precedence.
+    pub cuda_variables: Vec<(&'static str, OsString)>,
+    pub path: Option<OsString>,
+    /// The program's own file, links resolved.
+    pub program: Option<PathBuf>,
+}
+
+impl Surroundings {
+    /// Those of this process.
+    pub fn of_process() -> Surroundings {
+        let variable = |name| std::env::var_os(name).filter(|v| !v.is_empty());
+        Surroundings {
+            cuda_variables: ["CUDA_ROOT", "CUDA_HOME", "CUDA_PATH"]
+                .into_iter()
+                .filter_map(|name| Some((name, variable(name)?)))
+                .collect(),
+            path: variable("PATH"),
+            program: std::env::current_exe().ok(),
+        }
+    }
+}
+
+/// The result of a search.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Search {
+    /// Every file found, best first, each once.
+    pub found: Vec<PathBuf>,
+    /// Every file looked for, in order, with the reason why there.
+    pub tried: Vec<(PathBuf, String)>,
+    /// CUDA variables that are set in vain.
+    pub warnings: Vec<String>,
+}
+
+/// Looks for `tool` in all places.
+pub fn search(tool: &str, explicit: Option<&Path>, surroundings: &Surroundings) -> Search {
+    let mut search = Search::default();
+    if let Some(path) = explicit {
+        search.look(path.to_owned(), "--ptxas-path");
+        return search;
+    }
+    for (variable, value) in &surroundings.cuda_variables {
+        let file = Path::new(value).join("bin").join(tool);
+        if !search.look(file, variable) {
+            search.warnings.push(format!("{variable} is '{}', where there is no bin/{tool}", value.to_string_lossy()));
+        }
+    }
+    if let Some(directory) = surroundings.program.as_deref().and_then(Path::parent) {
+        search.look(directory.join(tool), "beside the compiler");
+        for above in directory.ancestors() {
+            let tools = above.join(".tools/cuda/bin");
+            if tools.is_dir() {
+                search.look(tools.join(tool), "development checkout");
+                break;
+            }
+        }
+    }
+    for directory in std::env::split_paths(surroundings.path.as_deref().unwrap_or(OsStr::new(""))) {
+        // An empty element means the current directory, which is no place to take a tool from.
+        if !directory.as_os_str().is_empty() {
+            search.look(directory.join(tool), "PATH");
+        }
+    }
+    search
+}
+
+impl Search {
+    fn look(&mut self, file: PathBuf, why: &str) -> bool {
+        let there = is_executable(&file);
+        if there && !self.found.contains(&file) {
+            self.found.push(file.clone());
+        }
+        self.tried.push((file, why.to_owned()));
+        there
+    }
+}
+
+fn is_executable(file: &Path) -> bool {
+    std::fs::metadata(file).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+}
+
+/// The release in a tool's `--version` text, e.g. `13.4.92` from `..., release 13.4, V13.4.92`.
+pub fn release_in(text: &str) -> Option<String> {
+    text.split(|c: char| c.is_whitespace() || c == ',').find_map(|word| {
+        let digits = word.strip_prefix('V')?;
+        let numbers = digits.split('.').collect::<Vec<_>>();
+        let valid = numbers.len() == 3 && numbers.iter().all(|n| n.parse::<u32>().is_ok());
+        valid.then(|| digits.to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn tool(path: &Path, mode: u32) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "").unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn the_order_of_places() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |p: &str| root.path().join(p);
+        for place in ["home/bin/t", "checkout/target/debug/t", "checkout/.tools/cuda/bin/t", "path/t"] {
+            tool(&at(place), 0o755);
+        }
+        tool(&at("notexec/t"), 0o644);
+        let surroundings = Surroundings {
+            cuda_variables: vec![("CUDA_ROOT", at("missing").into()), ("CUDA_HOME", at("home").into())],
+            path: Some(std::env::join_paths([at("notexec"), PathBuf::new(), at("path"), at("home/bin")]).unwrap()),
+            program: Some(at("checkout/target/debug/tileiras")),
+        };
+        let result = search("t", None, &surroundings);
+        let expected = ["home/bin/t", "checkout/target/debug/t", "checkout/.tools/cuda/bin/t", "path/t"].map(at);
+        assert_eq!(result.found, expected);
+        assert_eq!(result.warnings, [format!("CUDA_ROOT is '{}', where there is no bin/t", at("missing").display())]);
+        assert_eq!(result.tried.len(), 7);
+
+        let explicit = search("t", Some(&at("nowhere")), &surroundings);
+        assert_eq!((explicit.found.len(), explicit.tried.len()), (0, 1));
+        assert_eq!(search("t", None, &Surroundings::default()), Search::default());
+    }
+
+    #[test]
+    fn releases() {
+        assert_eq!(release_in("Cuda compilation tools, release 13.4, V13.4.92\nBuild x").as_deref(), Some("13.4.92"));
+        for bad in ["", "V1.2", "Vx.y.z", "1.2.3", "V1.2.3.4"] {
+            assert_eq!(release_in(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! The identity of this build.
+//!
+//! Clients store the text of `--version` in their cache keys, so it has to change with every build that can generate
+//! different code, and with no other. The version number and the revision alone do not do that while somebody works
+//! on the compiler; the fingerprint of the sources does.
+
+#![deny(unsafe_code)]
+
+use tile_driver::Identity;
+
+/// What `--version` says about this build.
+pub const IDENTITY: Identity = Identity {
+    version: env!("CARGO_PKG_VERSION"),
+    revision: env!("TILE_REVISION"),
+    sources: env!("TILE_SOURCES"),
+    llvm: env!("TILE_LLVM"),
+};
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_part_is_there() {
+        let id = super::IDENTITY;
+        assert!(id.version.split('.').count() == 3);
+        assert!(!id.revision.is_empty() && !id.revision.contains(char::is_whitespace));
+        assert!(id.sources.len() == 16 && id.sources.bytes().all(|b| b.is_ascii_hexdigit()));
+        assert!(id.llvm.starts_with("21"));
+    }
+}

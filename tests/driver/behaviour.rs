@@ -1,0 +1,537 @@
+//! What one row cannot say: texts, files, environments, crashes, many at once.
+
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use libtest_mimic::{Failed, Trial};
+
+use crate::fixture::{Bench, cuda_root, sm_of};
+
+type Test = (&'static str, fn());
+
+const TESTS: &[Test] = &[
+    ("help texts", help_texts),
+    ("version and lists", version_and_lists),
+    ("no arguments", no_arguments),
+    ("help is read line by line", help_is_read_line_by_line),
+    ("a closed pipe is no error", a_closed_pipe_is_no_error),
+    ("errors before help", errors_before_help),
+    ("outputs are replaced and equal", outputs_are_replaced_and_equal),
+    ("output to standard output", output_to_standard_output),
+    ("input from a pipe", input_from_a_pipe),
+    ("stages", stages),
+    ("save-temps", save_temps),
+    ("remark files", remark_files),
+    ("resource usage", resource_usage),
+    ("ptxas options", ptxas_options),
+    ("diagnostic formats", diagnostic_formats),
+    ("too much shared memory", too_much_shared_memory),
+    ("internal errors", internal_errors),
+    ("ptxas is not found", ptxas_is_not_found),
+    ("ptxas is too old", ptxas_is_too_old),
+    ("ptxas hangs", ptxas_hangs),
+    ("wrong CUDA variables", wrong_cuda_variables),
+    ("empty environment", empty_environment),
+    ("unusable TMPDIR", unusable_tmpdir),
+    ("nothing is left in TMPDIR", nothing_is_left_in_tmpdir),
+    ("strange paths", strange_paths),
+    ("a killed command leaves nothing", a_killed_command_leaves_nothing),
+    ("many at once", many_at_once),
+    ("a core program", a_core_program),
+    ("a core program that crashes", a_core_program_that_crashes),
+];
+
+pub fn trials() -> Vec<Trial> {
+    TESTS
+        .iter()
+        .map(|(name, test)| {
+            Trial::test(*name, move || {
+                test();
+                Ok::<(), Failed>(())
+            })
+        })
+        .collect()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+fn help_texts() {
+    let bench = Bench::new();
+    for (name, arguments) in [("help", ["--help"]), ("help-hidden", ["-help-hidden"]), ("help-list", ["--help-list"])] {
+        let outcome = bench.run(&arguments);
+        assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
+        insta::assert_snapshot!(name, text(&outcome.stdout));
+    }
+    assert_eq!(bench.run(&["-h"]).stdout, bench.run(&["--help"]).stdout);
+}
+
+fn version_and_lists() {
+    let bench = Bench::new();
+    let outcome = bench.run(&["ok", "--version"]);
+    assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
+    insta::assert_snapshot!("version", text(&outcome.stdout));
+    let outcome = bench.run(&["--list-versions"]);
+    assert_eq!((outcome.status, text(&outcome.stdout).as_str()), (Some(0), "13.1\n13.2\n13.3\n"));
+    let outcome = bench.run(&["--explain=t0401"]);
+    assert_eq!(outcome.status, Some(0));
+    insta::assert_snapshot!("explain", text(&outcome.stdout));
+    assert_eq!(bench.new_files(), Vec::<String>::new());
+}
+
+fn no_arguments() {
+    let bench = Bench::new();
+    let outcome = bench.run(&[]);
+    assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(1), "error: no input file provided\n"));
+    assert_eq!(outcome.stdout, bench.run(&["--help"]).stdout);
+}
+
+/// A client looks for a line that starts with `--gpu-name` and takes the lines after it that start with `=`.
+fn help_is_read_line_by_line() {
+    let help = text(&Bench::new().run(&["--help"]).stdout);
+    let mut lines = help.lines().map(str::trim).skip_while(|l| !l.starts_with("--gpu-name"));
+    lines.next().unwrap();
+    let names: Vec<&str> = lines
+        .map_while(|l| l.strip_prefix('='))
+        .map(|l| l.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap())
+        .collect();
+    let table: Vec<&str> = tile_targets::TARGETS.iter().map(|t| t.name).collect();
+    assert_eq!(names, table);
+}
+
+fn a_closed_pipe_is_no_error() {
+    let bench = Bench::new();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let status = bench.command(&["--help"]).stdout(writer).stderr(Stdio::null()).status().unwrap();
+    assert_eq!(status.code(), Some(0));
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let status = bench.command(&["--help"]).stdout(full).stderr(Stdio::null()).status().unwrap();
+    assert_eq!(status.code(), Some(1));
+}
+
+fn errors_before_help() {
+    let outcome = Bench::new().run(&["--nope", "--help", "--nope"]);
+    assert_eq!(outcome.status, Some(0));
+    assert_eq!(outcome.stderr.matches("Unknown command line argument").count(), 1);
+    assert!(text(&outcome.stdout).starts_with("OVERVIEW:"));
+}
+
+fn outputs_are_replaced_and_equal() {
+    let bench = Bench::new();
+    bench.put("out.cubin", b"");
+    assert_eq!(bench.run(&["ok", "-o", "out.cubin", "--gpu-name", "sm_90"]).status, Some(0));
+    let first = bench.get("out.cubin");
+    assert_eq!(sm_of(&first), 90);
+    for name in ["out.cubin", "other.cubin"] {
+        assert_eq!(bench.run(&["ok", "-o", name, "--gpu-name", "sm_90"]).status, Some(0));
+        assert_eq!(bench.get(name), first, "the same input gives the same bytes");
+    }
+    // A failure leaves the old output alone.
+    assert_eq!(bench.run(&["shared", "-o", "out.cubin"]).status, Some(5));
+    assert_eq!(bench.get("out.cubin"), first);
+    assert_eq!(bench.new_files(), ["other.cubin", "out.cubin"]);
+}
+
+fn output_to_standard_output() {
+    let bench = Bench::new();
+    for name in ["-", "/dev/stdout"] {
+        let outcome = bench.run(&["ok", "-o", name, "--gpu-name=sm_120"]);
+        assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
+        assert_eq!(sm_of(&outcome.stdout), 120);
+    }
+    // Also when standard output is a file: the file that the shell opened gets the bytes.
+    let file = std::fs::File::create(bench.at("redirected")).unwrap();
+    assert!(bench.command(&["ok", "-o", "/dev/stdout"]).stdout(file).status().unwrap().success());
+    assert_eq!(sm_of(&bench.get("redirected")), 100);
+}
+
+fn input_from_a_pipe() {
+    let bench = Bench::new();
+    let input = std::fs::File::open(bench.at("ok")).unwrap();
+    let mut command = bench.command(&["/dev/stdin", "-o", "x"]);
+    command.stdin(input);
+    assert_eq!(bench.finish(command).status, Some(0));
+    assert_eq!(sm_of(&bench.get("x")), 100);
+}
+
+fn stages() {
+    let bench = Bench::new();
+    for stage in ["cuda-tile", "tileaa", "tileas", "llvm"] {
+        let outcome = bench.run(&["ok", &format!("--emit={stage}"), "--gpu-name=sm_90", "-O1"]);
+        assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
+        assert_eq!(text(&outcome.stdout), format!("// {stage} for sm_90 at -O1\n"));
+    }
+    // Text needs no ptxas.
+    let mut command = bench.command(&["ok", "--emit=ptx", "--gpu-name=sm_110", "-o", "x.ptx"]);
+    command.env_remove("CUDA_HOME");
+    let outcome = bench.finish(command);
+    assert_eq!((outcome.status, outcome.stdout.len()), (Some(0), 0));
+    let ptx = text(&bench.get("x.ptx"));
+    assert!(
+        ptx.starts_with(
+            "//\n// Generated by LLVM NVPTX Back-End\n// Based on LLVM 21.0.0git\n\n.version 9.0\n.target sm_110a\n"
+        ),
+        "{ptx}"
+    );
+    assert_eq!(bench.new_files(), ["x.ptx"]);
+}
+
+fn save_temps() {
+    let bench = Bench::new();
+    assert_eq!(bench.run(&["ok", "--save-temps", "-o", "k.cubin"]).status, Some(0));
+    assert_eq!(bench.new_files(), ["k.cubin", "k.cuda_tile.mlir", "k.ptx"]);
+    let bench = Bench::new();
+    assert_eq!(bench.run(&["wrong", "--save-temps", "-o", "-"]).status, Some(5));
+    assert_eq!(bench.new_files(), ["wrong.cuda_tile.mlir", "wrong.ptx"]);
+}
+
+fn remark_files() {
+    let bench = Bench::new();
+    // A file is written also when there is nothing to remark.
+    let yaml = ["--remark-format=yaml", "--remarks=all", "--remarks-output-file=r.yaml"];
+    assert_eq!(bench.run(&[&["ok"], yaml.as_slice()].concat()).status, Some(0));
+    assert_eq!(bench.get("r.yaml"), b"");
+    let outcome = bench.run(&[&["remarks"], yaml.as_slice()].concat());
+    assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
+    assert!(text(&bench.get("r.yaml")).starts_with("--- !Passed\nPass:            \"tileas-assign-layouts\"\n"));
+    assert_eq!(bench.run(&["remarks", "--remark-format=yaml", "--remarks=tensorcore"]).status, Some(0));
+    assert_eq!(bench.get("tileir_remarks.yaml"), b"");
+
+    let outcome = bench.run(&["remarks", "--remarks-passed=memory"]);
+    assert_eq!(outcome.stderr, "loc(\"k.py\":7:1): remark: tileas-assign-layouts: loads of 16 bytes\n");
+    let outcome = bench.run(&["remarks", "--remarks-missed=memory"]);
+    assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
+    let outcome = bench.run(&["ok", "--remark-format=yaml", "--remarks-output-file=no/r.yaml"]);
+    assert_eq!(outcome.status, Some(2));
+}
+
+fn resource_usage() {
+    let bench = Bench::new();
+    let outcome = bench.run(&["ok", "--gpu-name=sm_90", "--resource-usage-file=r.json"]);
+    assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
+    let usage: serde_json::Value = serde_json::from_slice(&bench.get("r.json")).unwrap();
+    let kernel = &usage["kernels"][0];
+    assert_eq!((kernel["name"].as_str(), kernel["target"].as_str()), (Some("kernel"), Some("sm_90a")));
+    assert_eq!((kernel["spill_stores"].as_u64(), kernel["shared_memory"].as_u64()), (Some(0), Some(0)));
+    assert!(kernel["registers"].as_u64().unwrap() > 0);
+}
+
+fn ptxas_options() {
+    let bench = Bench::new();
+    let outcome = bench.run(&["ok", "--ptxas-option=--verbose", "--ptxas-option", "--warn-on-spills"]);
+    assert_eq!(outcome.status, Some(0));
+    assert!(
+        outcome.stderr.contains("ptxas info    : Compiling entry function 'kernel' for 'sm_100a'"),
+        "{}",
+        outcome.stderr
+    );
+    let outcome = bench.run(&["ok", "--ptxas-option=--no-such-option"]);
+    assert_eq!(outcome.status, Some(5));
+    assert!(outcome.stderr.contains("no-such-option"), "{}", outcome.stderr);
+    assert!(outcome.stderr.ends_with("error: failed to compile Tile IR program\n"));
+}
+
+fn diagnostic_formats() {
+    let bench = Bench::new();
+    let outcome = bench.run(&["invalid.mlir", "--diagnostic-format=caret"]);
+    insta::assert_snapshot!("caret", outcome.stderr);
+    let outcome = bench.run(&["failing", "--diagnostic-format=json"]);
+    let objects: Vec<serde_json::Value> = outcome.stderr.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    assert_eq!((&objects[0]["location"]["line"], &objects[1]["code"]), (&3.into(), &"T0501".into()));
+    let outcome = bench.run(&["wrong", "--diagnostic-format=json", "--nope"]);
+    let object: serde_json::Value = serde_json::from_str(outcome.stderr.lines().next().unwrap()).unwrap();
+    assert_eq!(object["code"], "T0101");
+}
+
+/// A client finds the two numbers in these words and tries a smaller tile.
+fn too_much_shared_memory() {
+    let bench = Bench::new();
+    let outcome = bench.run(&["shared", "--gpu-name=sm_90"]);
+    assert_eq!(outcome.status, Some(5));
+    assert!(outcome.stderr.starts_with("error: ptxas failed with exit status: "), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("uses too much shared data (0x493e0 bytes, 0x38c00 max)"), "{}", outcome.stderr);
+    assert!(outcome.stderr.ends_with("error: failed to compile Tile IR program\n"));
+    assert_eq!(bench.new_files(), Vec::<String>::new());
+}
+
+fn internal_errors() {
+    let bench = Bench::new();
+    let report = "note: please report this with the input and the command line\n";
+    let outcome = bench.run(&["internal"]);
+    assert_eq!(
+        (outcome.status, outcome.stderr),
+        (Some(70), format!("error: internal error: no layout for %3\n{report}"))
+    );
+    let outcome = bench.run(&["panic"]);
+    assert_eq!(outcome.status, Some(70));
+    assert!(outcome.stderr.starts_with("error: internal error: index out of bounds at "), "{}", outcome.stderr);
+    assert_eq!(outcome.stderr.lines().count(), 2);
+}
+
+fn ptxas_is_not_found() {
+    let bench = Bench::new();
+    // A program outside of a checkout finds no tools above it.
+    let away = tempfile::tempdir().unwrap();
+    let program = away.path().join("tileiras");
+    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    let mut command = std::process::Command::new(&program);
+    command.args(["ok", "-o", "x"]).current_dir(bench.dir.path()).env_clear().env("TILEIRAS_FIXTURE", "whole");
+    command.env("CUDA_ROOT", "/none").env("PATH", "/nowhere:/neither");
+    let outcome = bench.finish(command);
+    let stderr = outcome.stderr.replace(&away.path().display().to_string(), "AWAY");
+    assert_eq!(outcome.status, Some(4), "{stderr}");
+    insta::assert_snapshot!("ptxas-not-found", stderr);
+
+    let outcome = bench.run(&["ok", "--ptxas-path=nowhere/ptxas"]);
+    assert_eq!(outcome.status, Some(4));
+    assert!(outcome.stderr.contains("note: looked for 'nowhere/ptxas' (--ptxas-path)\n"), "{}", outcome.stderr);
+    assert_eq!(bench.new_files(), Vec::<String>::new());
+}
+
+fn script(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, format!("#!/bin/sh\n{text}\n")).unwrap();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn ptxas_is_too_old() {
+    let bench = Bench::new();
+    let old = bench.at("old/bin/ptxas");
+    script(
+        &old,
+        "case \"$1\" in --version) echo 'Cuda compilation tools, release 12.4, V12.4.131';;\n\
+         *) echo \"ptxas fatal   : Unsupported .version 8.8; current version is '8.4'\" >&2; exit 255;; esac",
+    );
+    // The next one is tried.
+    let mut command = bench.command(&["ok", "-o", "x"]);
+    command.env("CUDA_ROOT", bench.at("old"));
+    let outcome = bench.finish(command);
+    assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
+    let mut command = bench.command(&["ok", "-o", "y"]);
+    command.arg(format!("--ptxas-path={}", old.display()));
+    let outcome = bench.finish(command);
+    assert_eq!(outcome.status, Some(4));
+    assert_eq!(
+        outcome.stderr,
+        "error: no ptxas that was found can assemble PTX 8.8 for sm_100a\n\
+         note: found 'DIR/old/bin/ptxas', release 12.4.131\n\
+         note: install a CUDA toolkit of release 12.9 or newer, or name its ptxas with --ptxas-path\n"
+    );
+}
+
+fn ptxas_hangs() {
+    let bench = Bench::new();
+    script(&bench.at("slow/bin/ptxas"), "sleep 60");
+    let start = Instant::now();
+    let timeouts: [(&[&str], &[(&str, &str)], i32); 3] = [
+        (&["--ptxas-timeout=1"], &[], 5),
+        (&[], &[("TILEIRAS_PTXAS_TIMEOUT", "1")], 5),
+        (&[], &[("TILEIRAS_PTXAS_TIMEOUT", "soon")], 2),
+    ];
+    for (arguments, environment, status) in timeouts {
+        let mut command = bench.command(&["ok", "-o", "x"]);
+        command.args(arguments).envs(environment.iter().copied()).env("CUDA_ROOT", bench.at("slow"));
+        command.env("PATH", "/usr/bin:/bin");
+        let outcome = bench.finish(command);
+        assert_eq!(outcome.status, Some(status), "{}", outcome.stderr);
+        if status == 5 {
+            assert!(outcome.stderr.starts_with("error: ptxas did not finish within 1 s\n"), "{}", outcome.stderr);
+        }
+    }
+    assert!(start.elapsed() < Duration::from_secs(20));
+    assert_eq!(bench.new_files(), ["slow"]);
+}
+
+fn wrong_cuda_variables() {
+    let bench = Bench::new();
+    let mut command = bench.command(&["ok", "-o", "x"]);
+    command.env("CUDA_ROOT", "/none").env("CUDA_HOME", "/nowhere").env("CUDA_PATH", cuda_root());
+    let outcome = bench.finish(command);
+    assert_eq!(outcome.status, Some(0));
+    assert_eq!(
+        outcome.stderr,
+        "warning: CUDA_ROOT is '/none', where there is no bin/ptxas\n\
+         warning: CUDA_HOME is '/nowhere', where there is no bin/ptxas\n"
+    );
+}
+
+/// No PATH, no HOME, no TMPDIR: the tools beside the program are enough.
+fn empty_environment() {
+    let bench = Bench::new();
+    std::fs::remove_file(bench.at("tileiras")).unwrap();
+    std::fs::copy(std::env::current_exe().unwrap(), bench.at("tileiras")).unwrap();
+    std::os::unix::fs::symlink(cuda_root().join("bin/ptxas"), bench.at("ptxas")).unwrap();
+    let mut command = bench.command(&["ok", "-o", "x"]);
+    command.env_clear().env("TILEIRAS_FIXTURE", "whole");
+    let outcome = bench.finish(command);
+    assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
+}
+
+fn unusable_tmpdir() {
+    let bench = Bench::new();
+    let mut command = bench.command(&["ok", "-o", "x"]);
+    command.env("TMPDIR", bench.at("missing"));
+    let outcome = bench.finish(command);
+    assert_eq!(outcome.status, Some(5));
+    assert_eq!(
+        outcome.stderr,
+        "error: Failed to create temporary file: No such file or directory\nerror: failed to compile Tile IR program\n"
+    );
+    assert_eq!(bench.new_files(), Vec::<String>::new());
+}
+
+fn nothing_is_left_in_tmpdir() {
+    let bench = Bench::new();
+    let scratch = tempfile::tempdir().unwrap();
+    for order in ["ok", "shared", "wrong", "panic"] {
+        let mut command = bench.command(&[order, "-o", "x"]);
+        command.env("TMPDIR", scratch.path());
+        bench.finish(command);
+        assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0, "{order}");
+    }
+}
+
+fn strange_paths() {
+    let bench = Bench::new();
+    let directory = bench.at("with space \u{fc}\u{f1} \u{7684} \"q\"");
+    std::fs::create_dir(&directory).unwrap();
+    std::fs::copy(bench.at("ok"), directory.join("in put")).unwrap();
+    std::os::unix::fs::symlink(bench.at("tileiras"), directory.join("tile iras")).unwrap();
+    let mut command = std::process::Command::new(directory.join("tile iras"));
+    command.arg(directory.join("in put")).arg("-o").arg(directory.join("out put")).env_clear();
+    command.env("TILEIRAS_FIXTURE", "whole").env("CUDA_HOME", cuda_root()).env("TMPDIR", &directory);
+    let outcome = bench.finish(command);
+    assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
+    assert_eq!(sm_of(&std::fs::read(directory.join("out put")).unwrap()), 100);
+
+    // A name that is no UTF-8 is a name; messages about it are UTF-8.
+    use std::os::unix::ffi::OsStrExt;
+    let mut command = bench.command(&[]);
+    command.arg(std::ffi::OsStr::from_bytes(b"no\xffsuch"));
+    assert!(bench.finish(command).stderr.starts_with("error: unable to read input file 'no\u{fffd}such'"));
+}
+
+fn is_running(pid: &str) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|s| !s.contains(") Z") && !s.contains(") X"))
+}
+
+fn wait_for(what: &str, condition: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < Duration::from_secs(20), "timed out: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn a_killed_command_leaves_nothing() {
+    let bench = Bench::new();
+    script(&bench.at("slow/bin/ptxas"), "echo $$ > pid.tmp; mv pid.tmp pid; exec sleep 60");
+    let scratch = tempfile::tempdir().unwrap();
+    let mut command = bench.command(&["ok", "-o", "x"]);
+    command.env("CUDA_ROOT", bench.at("slow")).env("PATH", "/usr/bin:/bin").env("TMPDIR", scratch.path());
+    let mut running = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for("ptxas to start", || bench.at("pid").exists());
+    let pid = text(&bench.get("pid")).trim().to_owned();
+    assert!(is_running(&pid));
+    running.kill().unwrap();
+    running.wait().unwrap();
+    // Both pipes end: nobody else holds them.
+    let mut rest = Vec::new();
+    running.stdout.take().unwrap().read_to_end(&mut rest).unwrap();
+    running.stderr.take().unwrap().read_to_end(&mut rest).unwrap();
+    wait_for("ptxas to die", || !is_running(&pid));
+    assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
+    assert_eq!(bench.new_files(), ["pid", "slow"]);
+}
+
+fn many_at_once() {
+    let bench = Bench::new();
+    let mut running = Vec::new();
+    for i in 0..100 {
+        let mut command = bench.command(&["ok", "-o", &format!("out{i}"), "--gpu-name=sm_90"]);
+        running.push(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+        // And all of them also write one common file.
+        let mut command = bench.command(&["ok", "-o", "common", "--gpu-name=sm_90"]);
+        running.push(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+    }
+    for mut child in running {
+        assert!(child.wait().unwrap().success());
+    }
+    let images: BTreeSet<Vec<u8>> =
+        (0..100).map(|i| bench.get(&format!("out{i}"))).chain([bench.get("common")]).collect();
+    assert_eq!(images.len(), 1);
+    assert_eq!(bench.new_files().len(), 101);
+}
+
+/// A bench in which `tileiras` starts `tileiras-core`.
+fn with_core() -> Bench {
+    let bench = Bench::new();
+    std::fs::remove_file(bench.at("tileiras")).unwrap();
+    for name in ["tileiras", "tileiras-core"] {
+        std::fs::copy(std::env::current_exe().unwrap(), bench.at(name)).unwrap();
+    }
+    bench
+}
+
+fn a_core_program() {
+    let bench = with_core();
+    let run = |arguments: &[&str]| {
+        let mut command = bench.command(arguments);
+        command.env("TILEIRAS_FIXTURE", "front");
+        bench.finish(command)
+    };
+    bench.put("resp", b"ok -o 'x y'");
+    let outcome = run(&["@resp"]);
+    assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
+    assert_eq!(sm_of(&bench.get("x y")), 100);
+    // Status and words are the core's, under the name that the user typed.
+    let outcome = run(&["ok", "-O4"]);
+    assert_eq!(outcome.status, Some(2));
+    let outcome = run(&["garbage"]);
+    assert_eq!(
+        (outcome.status, outcome.stderr.as_str()),
+        (Some(1), "error: unable to read input file 'garbage': No such file or directory\n")
+    );
+    // Questions are answered without it.
+    std::fs::remove_file(bench.at("tileiras-core")).unwrap();
+    for question in ["--version", "--help", "--list-versions"] {
+        assert_eq!(run(&[question]).status, Some(0));
+    }
+    let outcome = run(&["ok"]);
+    assert_eq!(outcome.status, Some(4));
+    assert_eq!(
+        outcome.stderr,
+        "error: the compiler's core 'tileiras-core' cannot be started: No such file or directory\nnote: it must be 'ARGV0-core'\n"
+    );
+}
+
+fn a_core_program_that_crashes() {
+    let bench = with_core();
+    let mut command = bench.command(&["abort", "-o", "x"]);
+    command.env("TILEIRAS_FIXTURE", "front");
+    let outcome = bench.finish(command);
+    assert_eq!(outcome.status, Some(70));
+    assert!(outcome.stderr.contains("error: internal error: stopped by SIGABRT (signal 6)\n"), "{}", outcome.stderr);
+
+    // The core dies with the command.
+    let mut command = bench.command(&["sleep"]);
+    command.env("TILEIRAS_FIXTURE", "front").stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut running = command.spawn().unwrap();
+    let mut children = String::new();
+    wait_for("the core to start", || {
+        std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", running.id()))
+            .is_ok_and(|c| !c.trim().is_empty())
+    });
+    children.push_str(&std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", running.id())).unwrap());
+    running.kill().unwrap();
+    running.wait().unwrap();
+    let mut rest = Vec::new();
+    running.stdout.take().unwrap().read_to_end(&mut rest).unwrap();
+    wait_for("the core to die", || !is_running(children.trim()));
+}

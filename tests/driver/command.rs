@@ -1,0 +1,19 @@
+//! The command as its users see it: a process with arguments, environment, files, exit status.
+//!
+//! This binary plays two parts. Started by cargo it is a test; started by a test, with `TILEIRAS_FIXTURE` set, it is
+//! the command, with a compiler that does what the input says. So the whole driver is tested, including ptxas, and
+//! no MLIR is needed.
+
+mod behaviour;
+mod fixture;
+mod probes;
+
+fn main() -> std::process::ExitCode {
+    if let Some(mode) = std::env::var_os("TILEIRAS_FIXTURE") {
+        return fixture::play(&mode.to_string_lossy());
+    }
+    let arguments = libtest_mimic::Arguments::from_args();
+    let mut trials = probes::trials();
+    trials.extend(behaviour::trials());
+    libtest_mimic::run(&arguments, trials).exit_code()
+}

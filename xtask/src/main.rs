@@ -1,0 +1,45 @@
+//! Chores of the repository. `cargo xtask` lists them.
+
+#![deny(unsafe_code)]
+
+mod docs;
+mod tidy;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask <command>
+
+  tidy            check the rules that no compiler checks (sizes, markers, comments)
+  docs [--check]  write the generated pages under docs/reference, or check that they are up to date
+";
+
+fn main() -> anyhow::Result<ExitCode> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize()?;
+    let problems = match words.as_slice() {
+        ["tidy"] => tidy::check(&root)?,
+        ["docs"] => docs::write(&root)?,
+        ["docs", "--check"] => docs::check(&root)?,
+        [] | ["help" | "--help" | "-h"] => {
+            print!("{USAGE}");
+            return Ok(ExitCode::SUCCESS);
+        }
+        _ => {
+            eprint!("{USAGE}");
+            return Ok(ExitCode::from(2));
+        }
+    };
+    for problem in &problems {
+        eprintln!("{problem}");
+    }
+    match problems.len() {
+        0 => Ok(ExitCode::SUCCESS),
+        n => {
+            eprintln!("{n} problem{}", if n == 1 { "" } else { "s" });
+            Ok(ExitCode::FAILURE)
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Rules that no compiler checks.
+//!
+//! On every text file that git tracks:
+//! * no trailing blanks, a line end at the end (generated snapshots are exempt);
+//! * no absolute path of somebody's machine.
+//!
+//! On Rust files:
+//! * at most [`MAX_LINES`] lines, except for those in [`LONG_FILES`], each with a reason;
+//! * no `todo!`, `unimplemented!`, `#[ignore]`, `#[should_panic]`;
+//! * each `unsafe` block and implementation has a `SAFETY:` comment above it.
+//!
+//! On `Cargo.toml` files: a dependency from outside the workspace that is not [`WELL_KNOWN`] has a comment above it that
+//! says what it is for.
+//!
+//! The checks are on lines, not on syntax trees: a rule that needs a parser belongs into a lint.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, ensure};
+
+const MAX_LINES: usize = 800;
+
+/// Longer files, with the reason why they are not split.
+const LONG_FILES: &[(&str, &str)] = &[];
+
+/// Dependencies that need no explanation here.
+const WELL_KNOWN: &[&str] = &[
+    "anyhow",
+    "bindgen",
+    "cc",
+    "half",
+    "inkwell",
+    "insta",
+    "llvm-sys",
+    "melior",
+    "mlir-sys",
+    "proptest",
+    "rustc-hash",
+    "serde",
+    "serde_json",
+    "smallvec",
+    "thiserror",
+];
+
+pub fn check(root: &Path) -> anyhow::Result<Vec<String>> {
+    let mut problems = Vec::new();
+    for name in tracked_files(root)? {
+        let Ok(bytes) = std::fs::read(root.join(&name)) else { continue };
+        // What is no UTF-8 is no source.
+        let Ok(text) = String::from_utf8(bytes) else { continue };
+        problems.extend(check_file(&name, &text));
+    }
+    for (name, _) in LONG_FILES {
+        let lines = std::fs::read_to_string(root.join(name)).map(|t| t.lines().count()).unwrap_or(0);
+        if lines <= MAX_LINES {
+            problems.push(format!("{name}: has {lines} lines and is still in the list of long files"));
+        }
+    }
+    Ok(problems)
+}
+
+fn tracked_files(root: &Path) -> anyhow::Result<Vec<String>> {
+    let output = Command::new("git")
+        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+        .current_dir(root)
+        .output()
+        .context("running git ls-files")?;
+    ensure!(output.status.success(), "git ls-files failed");
+    Ok(String::from_utf8(output.stdout)?.split_terminator('\0').map(str::to_owned).collect())
+}
+
+/// The problems of one file, each as `NAME:LINE: TEXT`.
+fn check_file(name: &str, text: &str) -> Vec<String> {
+    let mut problems = Vec::new();
+    let mut report = |line: usize, text: &str| problems.push(format!("{name}:{line}: {text}"));
+    let generated = name.ends_with(".snap") || name.ends_with(".lock");
+    let lines: Vec<&str> = text.lines().collect();
+
+    for (i, line) in lines.iter().enumerate() {
+        if !generated && line.ends_with([' ', '\t']) {
+            report(i + 1, "trailing blanks");
+        }
+        if let Some(path) = machine_path(line) {
+            report(i + 1, &format!("a path of one machine: {path}"));
+        }
+    }
+    if !generated && !text.is_empty() && !text.ends_with('\n') {
+        report(lines.len(), "no line end at the end");
+    }
+    if name.ends_with(".rs") {
+        check_rust(name, &lines, &mut report);
+    }
+    if name.ends_with("Cargo.toml") {
+        check_manifest(&lines, &mut report);
+    }
+    problems
+}
+
+/// A home directory in a line. The prefixes are put together here so that this file does not contain them.
+fn machine_path(line: &str) -> Option<&str> {
+    let prefixes =
+        [["/ho", "me/"], ["/ro", "ot/"], ["/Us", "ers/"], ["/wo", "rk/"], ["C:\\Us", "ers\\"]].map(|p| p.concat());
+    prefixes.iter().find_map(|prefix| {
+        line.match_indices(prefix.as_str()).find_map(|(at, _)| {
+            // A relative path or an URL has something in front.
+            let starts = line[..at].chars().next_back().is_none_or(|c| !c.is_alphanumeric() && !"._-$}>~*".contains(c));
+            starts.then(|| line[at..].split([' ', '"', '\'', '`', ')']).next().unwrap_or_default())
+        })
+    })
+}
+
+fn check_rust(name: &str, lines: &[&str], report: &mut impl FnMut(usize, &str)) {
+    if lines.len() > MAX_LINES && !LONG_FILES.iter().any(|(n, _)| *n == name) {
+        report(lines.len(), &format!("more than {MAX_LINES} lines; split it, or list it in xtask with a reason"));
+    }
+    let forbidden =
+        [["to", "do!("], ["unimpl", "emented!("], ["#[ig", "nore"], ["should", "_panic"]].map(|p| p.concat());
+    for (i, line) in lines.iter().enumerate() {
+        let code = code_of(line);
+        for word in forbidden.iter().filter(|w| code.contains(w.as_str())) {
+            report(i + 1, &format!("'{word}' is not allowed"));
+        }
+        if starts_unsafe(&code) && !has_safety_comment(lines, i) {
+            report(i + 1, "an unsafe block without a '// SAFETY:' comment above it");
+        }
+    }
+}
+
+/// The line without its comment and without the contents of string literals.
+fn code_of(line: &str) -> String {
+    let mut code = String::new();
+    let mut chars = line.chars().peekable();
+    let mut in_string = false;
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' if in_string => {
+                chars.next();
+            }
+            '"' => {
+                in_string = !in_string;
+                code.push('"');
+            }
+            // A quotation mark as a character literal.
+            '\'' if !in_string && chars.peek() == Some(&'"') => {
+                chars.next();
+            }
+            '/' if !in_string && chars.peek() == Some(&'/') => break,
+            c if !in_string => code.push(c),
+            _ => {}
+        }
+    }
+    code
+}
+
+/// `unsafe {` and `unsafe impl`; functions and traits state their contract in documentation instead.
+fn starts_unsafe(code: &str) -> bool {
+    code.match_indices("unsafe").any(|(at, word)| {
+        let rest = code[at + word.len()..].trim_start();
+        rest.starts_with('{') || rest.starts_with("impl") || (rest.is_empty() && code.trim_end().ends_with("unsafe"))
+    })
+}
+
+/// The comment stands above the statement that contains the block, at most a few lines up and with no blank line
+/// between.
+fn has_safety_comment(lines: &[&str], at: usize) -> bool {
+    let near = &lines[at.saturating_sub(8)..=at];
+    near.iter().rev().take_while(|l| !l.trim().is_empty()).any(|l| l.contains("SAFETY:"))
+}
+
+fn check_manifest(lines: &[&str], report: &mut impl FnMut(usize, &str)) {
+    let mut in_dependencies = false;
+    for (i, line) in lines.iter().enumerate() {
+        if line.starts_with('[') {
+            in_dependencies = line.contains("dependencies");
+            continue;
+        }
+        let Some((name, value)) = line.split_once('=').filter(|_| in_dependencies && !line.starts_with('#')) else {
+            continue;
+        };
+        let name = name.trim().trim_end_matches(".workspace");
+        let internal = value.contains("path =") || WELL_KNOWN.contains(&name);
+        let explained = i > 0 && lines[i - 1].starts_with('#');
+        if !internal && !explained {
+            report(i + 1, &format!("the dependency '{name}' has no comment that says what it is for"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each rule on a text that breaks it and on one that does not.
+    #[test]
+    fn rules() {
+        let unsafe_block = ["let x = uns", "afe { f() };\n"].concat();
+        let bad: &[(&str, &str, &str)] = &[
+            ("a.md", "one \n", "a.md:1: trailing blanks"),
+            ("a.md", "one", "a.md:1: no line end at the end"),
+            ("a.md", &["see /ho", "me/somebody/x\n"].concat(), "a path of one machine: /ho"),
+            ("a.rs", &["fn f() { to", "do!() }\n"].concat(), "is not allowed"),
+            ("a.rs", &["#[ig", "nore]\n"].concat(), "is not allowed"),
+            ("a.rs", &unsafe_block, "without a '// SAFETY:'"),
+            ("a.rs", &"\n".repeat(MAX_LINES + 1), "more than 800 lines"),
+            ("x/Cargo.toml", "[dependencies]\nrare = \"1\"\n", "the dependency 'rare' has no comment"),
+        ];
+        for (name, text, problem) in bad {
+            let found = check_file(name, text);
+            assert!(found.len() == 1 && found[0].contains(problem), "{text:?}: {found:?}");
+        }
+        let good: &[(&str, &str)] = &[
+            ("a.snap", "one \n"),
+            ("a.md", &["${x}/ho", "me/y and docs/ho", "me/z\n"].concat()),
+            ("a.rs", &["// no to", "do!() here\nlet s = \"to", "do!()\";\n"].concat()),
+            ("a.rs", &format!("// SAFETY: f has no precondition.\n{unsafe_block}")),
+            ("a.rs", &["#![deny(uns", "afe_code)]\nuns", "afe fn f();\n"].concat()),
+            (
+                "Cargo.toml",
+                "[package]\nname = \"x\"\n[dependencies]\n# Rare things.\nrare = \"1\"\nserde.workspace = true\nown = { path = \"own\" }\n",
+            ),
+        ];
+        for (name, text) in good {
+            assert_eq!(check_file(name, text), Vec::<String>::new(), "{text:?}");
+        }
+    }
+}
