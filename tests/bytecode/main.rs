@@ -1,0 +1,4 @@
+//! Tests of the bytecode reader and writer.
+
+mod corpus;
+mod dump;
