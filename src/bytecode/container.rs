@@ -210,6 +210,13 @@ impl<'a> Envelope<'a> {
         self.section(id).ok_or_else(|| ReadError::new(0, Kind::MissingSection(id)))
     }
 
+    /// The sections by position in the file.
+    pub fn order(&self) -> Vec<SectionId> {
+        let mut order: Vec<SectionId> = SectionId::ALL.into_iter().filter(|s| *s != SectionId::End && self.section(*s).is_some()).collect();
+        order.sort_by_key(|s| self.section(*s).map(|w| w.pos()));
+        order
+    }
+
     fn add(&mut self, id: SectionId, offset: usize, window: Cursor<'a>) -> ReadResult<()> {
         if self.sections[id as usize].replace(window).is_some() {
             return Err(ReadError::new(offset, Kind::DuplicateSection(id)));

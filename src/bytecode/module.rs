@@ -25,6 +25,7 @@
 //! Values are numbered for the whole function and never reused: arguments first, then block arguments and results as they
 //! are completed. The wire's stack-like numbers are a matter of reader and writer.
 
+use crate::error::SectionId;
 use crate::schema::{self, AttrKind, Arity, NO_BIT, OpSpec};
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
@@ -139,8 +140,34 @@ pub struct Module {
     pub debug: Vec<DebugAttr>,
     /// Attributes that do not fit in a word, each once.
     pub attrs: AttrPool,
-    /// The Function section is padded to eight bytes; the reference writer does, other producers may not.
+    /// How the file was laid out, where producers differ.
+    pub layout: Layout,
+}
+
+/// Choices that the format leaves to the producer. The default is the reference writer's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Order of the sections.
+    pub order: Vec<SectionId>,
+    /// The Function section is padded to eight bytes.
     pub pad_functions: bool,
+}
+
+/// The reference writer's order of sections.
+pub const REFERENCE_ORDER: [SectionId; 7] = [
+    SectionId::Global,
+    SectionId::Func,
+    SectionId::Constant,
+    SectionId::Debug,
+    SectionId::Type,
+    SectionId::Producer,
+    SectionId::String,
+];
+
+impl Default for Layout {
+    fn default() -> Self {
+        Layout { order: REFERENCE_ORDER.to_vec(), pad_functions: true }
+    }
 }
 
 impl Module {
@@ -156,7 +183,7 @@ impl Module {
             functions: Vec::new(),
             debug: Vec::new(),
             attrs: AttrPool::default(),
-            pad_functions: true,
+            layout: Layout::default(),
         }
     }
 
@@ -342,6 +369,16 @@ pub struct Function {
     pub location: Option<Option<DebugId>>,
     pub body: Body,
     pub offset: u32,
+}
+
+impl Function {
+    /// The function without any location.
+    #[must_use]
+    pub fn without_locations(mut self) -> Self {
+        self.location = None;
+        self.body.locations = Vec::new();
+        self
+    }
 }
 
 /// A debug attribute; `None` stands for an unknown location.
@@ -587,7 +624,7 @@ impl<'a> OpRef<'a> {
 
     /// Attribute `index` of the schema, if present.
     pub fn attr(&self, index: usize) -> Option<AttrValue> {
-        if !self.has_attr(index) {
+        if index >= self.spec.attrs.len() || !self.has_attr(index) {
             return None;
         }
         let attrs = self.spec.attrs;

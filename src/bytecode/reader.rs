@@ -68,6 +68,7 @@ fn read_sections(wire: &'static WireProfile, envelope: &Envelope) -> ReadResult<
     let version = envelope.version;
     let mut module = Module::new(version);
     let public = wire.is_public();
+    module.layout.order = envelope.order();
 
     module.strings = section(envelope, SectionId::String, sections::read_strings)?.unwrap_or_default();
     module.producer = section(envelope, SectionId::Producer, |cur| string(cur, &module.strings, Field::ProducerString))?;
@@ -168,7 +169,7 @@ fn read_functions(
         module.functions.push(function);
     }
     // The reference writer pads the payload to eight bytes. Where it ends on a multiple anyway, assume so.
-    module.pad_functions = (cur.end() - base) % 8 == 0;
+    module.layout.pad_functions = (cur.end() - base) % 8 == 0;
     if !cur.is_empty() && cur.left() < 8 {
         cur.align(8, base, Field::FunctionBody)?;
     }

@@ -51,19 +51,20 @@ pub fn write(module: &Module, profile: Profile, version: Version) -> Result<Vec<
     let types = w.types()?;
     let strings = w.strings();
 
-    let payload = |id, bytes: Option<Vec<u8>>| bytes.map(|bytes| Payload { id, bytes });
-    let sections: Vec<Payload> = [
-        payload(SectionId::Global, globals),
-        payload(SectionId::Func, Some(functions)),
-        payload(SectionId::Constant, constants),
-        payload(SectionId::Debug, debug),
-        payload(SectionId::Type, Some(types)),
-        payload(SectionId::Producer, w.producer()),
-        payload(SectionId::String, Some(strings)),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+    let sections = [
+        (SectionId::Global, globals),
+        (SectionId::Func, Some(functions)),
+        (SectionId::Constant, constants),
+        (SectionId::Debug, debug),
+        (SectionId::Type, Some(types)),
+        (SectionId::Producer, w.producer()),
+        (SectionId::String, Some(strings)),
+    ];
+    let mut sections: Vec<Payload> =
+        sections.into_iter().filter_map(|(id, bytes)| bytes.map(|bytes| Payload { id, bytes })).collect();
+    // Stable: sections that the order does not mention come last, in the reference order.
+    let order = &module.layout.order;
+    sections.sort_by_key(|s| order.iter().position(|id| *id == s.id).unwrap_or(order.len()));
     let used_ops = w.used_ops.iter().filter(|u| **u).count();
     Ok(write_envelope(wire, version, used_ops, &sections))
 }
@@ -208,7 +209,7 @@ impl Writer<'_> {
         for f in &module.functions {
             self.function(&mut out, f)?;
         }
-        if module.pad_functions {
+        if module.layout.pad_functions {
             out.put_padding(8, self.wire.padding);
         }
         Ok(out)

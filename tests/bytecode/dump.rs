@@ -22,6 +22,16 @@ pub fn dump(m: &Module) -> String {
     d.out
 }
 
+/// The dump with constants by content instead of by index: pools may be ordered differently.
+pub fn dump_without_constants(m: &Module) -> String {
+    let mut text = String::new();
+    for part in dump(m).split("const#") {
+        let digits = if text.is_empty() { 0 } else { part.bytes().take_while(u8::is_ascii_digit).count() };
+        text.push_str(&part[digits..]);
+    }
+    text
+}
+
 struct Dumper<'m> {
     m: &'m Module,
     out: String,
