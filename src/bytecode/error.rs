@@ -103,6 +103,15 @@ impl ReadError {
         self
     }
 
+    /// Replaces the text of a field that ended early by one with more detail.
+    #[must_use]
+    pub(crate) fn instead_of_field(mut self, kind: impl FnOnce() -> Kind) -> Self {
+        if matches!(self.0.kind, Kind::Field(_)) {
+            self.0.kind = kind();
+        }
+        self
+    }
+
     /// Absolute byte offset at which the problem was noticed.
     pub fn offset(&self) -> usize {
         self.0.offset

@@ -202,7 +202,7 @@ impl<'m, 'a> BodyReader<'m, 'a> {
         for result in 0..n {
             let at = cur.pos();
             let bad = || Kind::ResultType { result, class: spec.class };
-            let ty = cur.varint(Field::FunctionResultType).map_err(|e| ReadError::new(e.offset(), bad()))?;
+            let ty = cur.varint(Field::FunctionResultType).map_err(|e| e.instead_of_field(bad))?;
             if ty >= self.module.types.len() as u64 {
                 return Err(ReadError::new(at, bad()));
             }

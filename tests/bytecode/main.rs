@@ -2,5 +2,6 @@
 
 mod bytes;
 mod corpus;
+mod diagnostics;
 mod dump;
 mod roundtrip;
