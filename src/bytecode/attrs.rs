@@ -23,6 +23,9 @@ use rustc_hash::FxHashSet;
 /// Dictionaries of dictionaries are as deep as the language goes; this leaves room without risking the stack.
 const MAX_DEPTH: u32 = 32;
 
+/// Most elements a tile may have.
+pub(crate) const MAX_TILE_ELEMENTS: u64 = 1 << 24;
+
 /// What reading an attribute may refer to. Inline elements go to the constant pool.
 pub(crate) struct AttrReader<'a> {
     pub wire: &'static WireProfile,
@@ -95,7 +98,7 @@ impl AttrReader<'_> {
             AttrTag::DenseRef => {
                 let ty = self.ty(cur, Field::DenseType)?;
                 let constant = constant_ref(cur, self.constants)?;
-                Attr::Dense { ty, constant }
+                Attr::Dense(Box::new(Dense { ty, shape: None, constant }))
             }
             AttrTag::DenseInline => self.dense_inline(cur)?,
             AttrTag::DenseStrings => {
@@ -222,7 +225,7 @@ impl AttrReader<'_> {
             return Err(ReadError::new(at, Field::DenseType.into()));
         };
         let shape = cur.i64s(Field::DenseShape)?;
-        let Some(elements) = element_count(&shape) else {
+        let Some(elements) = element_count(&shape).filter(|n| *n <= MAX_TILE_ELEMENTS) else {
             return cur.fail(Field::DenseShape);
         };
         let size = s.constant_bytes(elements);
@@ -231,7 +234,7 @@ impl AttrReader<'_> {
         }
         let raw = cur.bytes(size as usize, Field::ConstantBytes)?;
         let constant = ConstantId(self.constants.push(&squeeze(raw, s, elements)));
-        Ok(Attr::Dense { ty: element, constant })
+        Ok(Attr::Dense(Box::new(Dense { ty: element, shape: Some(shape), constant })))
     }
 }
 
@@ -288,6 +291,16 @@ pub(crate) fn expand(stored: &[u8], s: Scalar, elements: u64) -> Option<Vec<u8>>
         return Some(out);
     }
     Some(stored.iter().copied().cycle().take(size).collect())
+}
+
+/// Whether an inline dense attribute has the tile type `ty`.
+pub(crate) fn dense_matches(module: &Module, ty: Option<TypeId>, dense: &Dense) -> bool {
+    match ty.map(|t| module.ty(t)) {
+        Some(Type::Tile { element, shape }) => {
+            module.ty(*element) == module.ty(dense.ty) && dense.shape.as_ref().is_none_or(|s| s == shape)
+        }
+        _ => false,
+    }
 }
 
 /// Whether a constant blob can be the value of a tile of `elements` elements.
@@ -351,15 +364,22 @@ impl AttrWriter<'_> {
                 self.tag(out, AttrTag::Array)?;
                 self.array(out, elements)?;
             }
-            Attr::Dense { ty, constant } if public => {
+            Attr::Dense(d) if public => {
                 self.tag(out, AttrTag::DenseRef)?;
+                let ty = match &d.shape {
+                    None => d.ty,
+                    Some(shape) => self.tile_type(d.ty, shape)?,
+                };
                 out.put_varint(ty.0.into());
-                out.put_varint(constant.0.into());
+                out.put_varint(d.constant.0.into());
             }
-            Attr::Dense { ty, constant } => {
-                let (element, shape) = dense_type(self.module, *ty)?;
-                self.dense_inline(out, element, &shape, *constant)?;
-            }
+            Attr::Dense(d) => match &d.shape {
+                Some(shape) => self.dense_inline(out, d.ty, shape, d.constant)?,
+                None => {
+                    let (element, shape) = dense_type(self.module, d.ty)?;
+                    self.dense_inline(out, element, &shape, d.constant)?;
+                }
+            },
             Attr::DivBy(d) => {
                 self.tag(out, AttrTag::DivBy)?;
                 out.put_varint(d.divisor);
@@ -407,6 +427,12 @@ impl AttrWriter<'_> {
         Ok(())
     }
 
+    fn tile_type(&self, element: TypeId, shape: &[i64]) -> Result<TypeId, WriteError> {
+        let is_it = |t: &TypeEntry| matches!(&t.ty, Type::Tile { element: e, shape: s } if *e == element && **s == *shape);
+        let known = self.module.types.iter().position(is_it);
+        known.map(|i| TypeId(i as u32)).ok_or(WriteError::Malformed { what: "type of dense attribute" })
+    }
+
     pub fn predicate(&self, out: &mut Vec<u8>, attr: &Attr) -> Result<(), WriteError> {
         self.tag(out, AttrTag::Predicate)?;
         self.tagged(out, attr)
@@ -429,6 +455,10 @@ impl AttrWriter<'_> {
         let s = self.scalar(element)?;
         let stored = self.module.constants.get(constant.index()).ok_or(WriteError::Malformed { what: "constant reference" })?;
         let elements = element_count(shape).ok_or(WriteError::Malformed { what: "shape of dense attribute" })?;
+        // A splat is written out, so its size is no longer bounded by that of the module.
+        if elements > MAX_TILE_ELEMENTS {
+            return Err(WriteError::TileSize { elements, max: MAX_TILE_ELEMENTS });
+        }
         let raw = expand(stored, s, elements).ok_or(WriteError::DenseSize { bytes: stored.len(), elements, element: s.name() })?;
         self.tag(out, AttrTag::DenseInline)?;
         out.put_varint(element.0.into());

@@ -457,7 +457,7 @@ pub enum Kind {
     AttributeFlags { name: &'static str, flags: u8 },
     #[error("attribute of AssumePredicateAttr is not a predicate")]
     NotAPredicate,
-    #[error("value of global '{name}' is not a dense integer or floating-point elements attribute")]
+    #[error("value of global '{name}' is not a dense integer or floating-point elements attribute of its type")]
     GlobalValue { name: String },
     #[error("dense attribute payload of {bytes} bytes does not match {elements} elements of type {element}")]
     DenseSize { bytes: usize, elements: u64, element: &'static str },
@@ -525,6 +525,10 @@ pub enum WriteError {
     Index { what: &'static str, index: usize, size: usize },
     #[error("constant of {bytes} bytes does not match {elements} elements of type {element}")]
     DenseSize { bytes: usize, elements: u64, element: &'static str },
+    #[error("tile of {elements} elements, a tile has at most {max}")]
+    TileSize { elements: u64, max: u64 },
+    #[error("{what} is larger than the supported {max} bytes")]
+    TooLarge { what: &'static str, max: usize },
     #[error("malformed '{what}'")]
     Malformed { what: &'static str },
 }

@@ -34,6 +34,7 @@ mod builder;
 mod container;
 mod debug;
 mod error;
+pub mod fuzzing;
 mod module;
 mod ops;
 mod reader;

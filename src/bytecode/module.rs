@@ -289,8 +289,7 @@ pub enum Attr {
     Type(TypeId),
     String(StringId),
     Array(Box<[Attr]>),
-    /// `ty` is the type of the elements attribute: a tile type in the public container.
-    Dense { ty: TypeId, constant: ConstantId },
+    Dense(Box<Dense>),
     DivBy(Box<DivBy>),
     SameElements(Box<[i64]>),
     Dictionary(Box<[(StringId, Attr)]>),
@@ -302,6 +301,15 @@ pub enum Attr {
     I64s(Box<[i64]>),
     /// Specification container only.
     DenseStrings(Box<DenseStrings>),
+}
+
+/// Elements with their type.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Dense {
+    /// Without a shape, the type of the whole (a tile type); with one, the element type.
+    pub ty: TypeId,
+    pub shape: Option<Box<[i64]>>,
+    pub constant: ConstantId,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -3,7 +3,7 @@
 //! The order is fixed by what refers to what: strings, producer, types, constants, debug information, globals, functions.
 //! Each section is decoded completely, and must be consumed to its last byte, before anything of it is visible to the next.
 
-use crate::attrs::{AttrReader, check_blob, constant_ref, element_count};
+use crate::attrs::{AttrReader, check_blob, dense_matches, constant_ref, element_count};
 use crate::container::{self, Envelope, Profile, WireProfile};
 use crate::debug::{self, Runs};
 use crate::error::{Field, Kind, ReadError, ReadResult, SectionId};
@@ -131,7 +131,7 @@ fn read_globals(cur: &mut Cursor, wire: &WireProfile, module: &Module, entries: 
         } else {
             let index = cur.varint(Field::GlobalValue)?;
             match entries.get(index) {
-                Some(Attr::Dense { constant, .. }) => *constant,
+                Some(Attr::Dense(d)) if dense_matches(module, Some(ty), d) => d.constant,
                 Some(_) => return Err(ReadError::new(at, Kind::GlobalValue { name: module.text(name) })),
                 None => return Err(ReadError::new(at, Kind::ConstantIndex { index, size: entries.len() })),
             }

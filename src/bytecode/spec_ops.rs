@@ -23,7 +23,7 @@
 //! Worked example, `%c = addi %a, %b : tile<8xi32>` without a location: `03 7F 03 02 04 05 00` is opcode 3, location -1, result
 //! type 3, two operands, values 4 and 5, no attributes (the overflow attribute has its default).
 
-use crate::attrs::{AttrReader, AttrWriter, element_count};
+use crate::attrs::{AttrReader, AttrWriter, dense_matches, element_count};
 use crate::container::AttrTag;
 use crate::debug::is_location;
 use crate::error::{Field, Kind, ReadError, ReadResult, WriteError};
@@ -221,14 +221,11 @@ impl BodyReader<'_, '_> {
                 return if self.module.string(*s).is_empty() { Err(Kind::EmptySymbol) } else { Ok(s.0) };
             }
             (AttrKind::Type, Attr::Type(t)) => return Ok(t.0),
-            (AttrKind::Dense, Attr::Dense { ty, constant }) => {
+            (AttrKind::Dense, Attr::Dense(d)) => {
                 let result = self.body.op(OpId(op as u32)).first_pushed_type();
-                check_dense(self.module, result, *constant)?;
-                let element = result.map(|t| self.module.ty(t)).and_then(|t| match t {
-                    Type::Tile { element, .. } => Some(self.module.ty(*element)),
-                    _ => None,
-                });
-                return if element == Some(self.module.ty(*ty)) { Ok(constant.0) } else { Err(Kind::Field(Field::DenseType)) };
+                check_dense(self.module, result, d.constant)?;
+                let matches = dense_matches(self.module, result, d);
+                return if matches { Ok(d.constant.0) } else { Err(Kind::Field(Field::DenseType)) };
             }
             (AttrKind::I32s, Attr::I64s(v)) => {
                 let narrow: Result<Box<[i32]>, i64> = v.iter().map(|&x| i32::try_from(x).map_err(|_| x)).collect();

@@ -40,6 +40,7 @@ pub fn write(module: &Module, profile: Profile, version: Version) -> Result<Vec<
         module,
         pools: ExtraPools::new(module),
         entries: IndexSet::default(),
+        entry_bytes: 0,
         runs: Vec::new(),
         used_ops: [false; 256],
         implied_types: false,
@@ -113,14 +114,18 @@ impl SpecPools for ExtraPools<'_> {
     }
 }
 
+/// Splats are written out in the specification container; this bounds what a small module can become.
+const MAX_ENTRY_BYTES: usize = 1 << 30;
+
 struct Writer<'m> {
     wire: &'static WireProfile,
     version: Version,
     module: &'m Module,
     attrs: AttrWriter<'m>,
     pools: ExtraPools<'m>,
-    /// Entries of the specification container's Constant section.
+    /// Entries of the specification container's Constant section, and their size.
     entries: IndexSet<Vec<u8>, FxBuildHasher>,
+    entry_bytes: usize,
     /// Location runs of the Debug section.
     runs: Vec<Vec<u64>>,
     used_ops: [bool; 256],
@@ -165,6 +170,17 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// Index of an entry of the Constant section.
+    fn entry(&mut self, bytes: Vec<u8>) -> Result<u64> {
+        let size = bytes.len();
+        let (index, new) = self.entries.insert_full(bytes);
+        self.entry_bytes += if new { size } else { 0 };
+        if self.entry_bytes > MAX_ENTRY_BYTES {
+            return Err(WriteError::TooLarge { what: "constant section", max: MAX_ENTRY_BYTES });
+        }
+        Ok(index as u64)
+    }
+
     fn globals(&mut self) -> Result<Option<Vec<u8>>> {
         let module = self.module;
         if module.globals.is_empty() {
@@ -191,7 +207,8 @@ impl Writer<'_> {
                 let (element, shape) = crate::attrs::dense_type(module, g.ty)?;
                 let mut entry = Vec::new();
                 self.attrs.dense_inline(&mut entry, element, &shape, g.value)?;
-                out.put_varint(self.entries.insert_full(entry).0 as u64);
+                let index = self.entry(entry)?;
+                out.put_varint(index);
             }
             out.put_varint(g.alignment);
             if version.at_least(V13_3) {
@@ -330,7 +347,11 @@ impl Writer<'_> {
             check_attribute_indices(self.module, op)?;
             check_defaults(op, version)?;
             let entry = put_dictionary(&self.attrs, &mut self.pools, op, version)?;
-            out.put_varint(entry.map_or(0, |e| self.entries.insert_full(e).0 as u64 + 1));
+            let reference = match entry {
+                Some(e) => self.entry(e)? + 1,
+                None => 0,
+            };
+            out.put_varint(reference);
         }
 
         if spec.regions > 0 {

@@ -126,7 +126,7 @@ impl Dumper<'_> {
             Attr::Type(t) => format!("type {}", self.ty(*t)),
             Attr::String(s) => quote(&m.text(*s)),
             Attr::Array(v) => format!("[{}]", list(v.iter().map(|a| self.attr(a)))),
-            Attr::Dense { constant, .. } => self.dense(*constant),
+            Attr::Dense(d) => self.dense(d.constant),
             Attr::DivBy(d) => {
                 let part = |k: &str, v: Option<i64>| v.map_or(String::new(), |v| format!(", {k} {v}"));
                 format!("div_by<{}{}{}>", d.divisor, part("every", d.every), part("along", d.along))

@@ -2,6 +2,7 @@
 
 mod bytes;
 mod corpus;
+mod damage;
 mod diagnostics;
 mod dump;
 mod roundtrip;
