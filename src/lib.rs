@@ -1,1 +1,4 @@
 //! Open compiler for CUDA Tile IR.
+
+pub mod dialect;
+pub mod passes;

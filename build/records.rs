@@ -1,0 +1,199 @@
+//! Questions about TableGen records in their JSON form.
+
+use crate::tablegen::{Paths, dump_json};
+use serde_json::Value;
+
+pub struct Records {
+    json: Value,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+pub enum Arity {
+    One,
+    Optional,
+    Variadic,
+}
+
+/// What a C++ parameter or attribute is in Rust.
+#[derive(Clone, PartialEq)]
+pub enum Kind {
+    Unit,
+    Int(u32),
+    Bool,
+    Float,
+    /// C++ class of an enum that has an attribute of its own: `::ns::Name`.
+    Enum(String),
+    String,
+    Ints(u32),
+    Type,
+    Attribute,
+    Optional(Box<Kind>),
+    /// Carried by an attribute but of no simple kind.
+    Other,
+}
+
+pub struct Field {
+    pub name: String,
+    /// C++ class of a parameter; empty for attributes of ops.
+    pub cpp: String,
+    pub kind: Kind,
+    pub optional: bool,
+    pub default: Option<String>,
+}
+
+impl Records {
+    pub fn load(paths: &Paths, file: &str) -> Self {
+        Records { json: serde_json::from_slice(&dump_json(paths, file)).expect("llvm-tblgen prints JSON") }
+    }
+    pub fn get(&self, record: &str) -> &Value {
+        &self.json[record]
+    }
+    pub fn text(&self, record: &str, field: &str) -> &str {
+        self.json[record][field].as_str().unwrap_or("")
+    }
+    /// Records of `class`, in the order of definition names.
+    pub fn of(&self, class: &str) -> Vec<&str> {
+        self.json["!instanceof"][class].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+    }
+    pub fn is(&self, record: &str, class: &str) -> bool {
+        self.json[record]["!superclasses"].as_array().is_some_and(|a| a.iter().any(|s| s == class))
+    }
+    /// `(definition, name)` of each argument of a dag; a plain string stands for itself.
+    pub fn dag(&self, record: &str, field: &str) -> Vec<(String, String)> {
+        let args = self.json[record][field]["args"].as_array().into_iter().flatten();
+        args.map(|a| {
+            let mut def = a[0]["def"].as_str().or(a[0].as_str()).unwrap_or_default().to_string();
+            if self.is(&def, "OpVariable") {
+                def = self.json[&def]["constraint"]["def"].as_str().unwrap().to_string();
+            }
+            (def, a[1].as_str().unwrap_or("_").to_string())
+        })
+        .collect()
+    }
+    pub fn arity(&self, def: &str) -> Arity {
+        match () {
+            _ if self.is(def, "Optional") => Arity::Optional,
+            _ if self.is(def, "Variadic") => Arity::Variadic,
+            _ => Arity::One,
+        }
+    }
+    pub fn has_trait(&self, op: &str, name: &str) -> bool {
+        self.in_traits(&self.json[op]["traits"], name)
+    }
+    fn in_traits(&self, list: &Value, name: &str) -> bool {
+        list.as_array().into_iter().flatten().any(|t| {
+            let def = t["def"].as_str().unwrap_or("");
+            def == name
+                || self.json[def]["trait"] == name
+                || self.in_traits(&self.json[def]["traits"], name)
+                || self.in_traits(&self.json[def]["baseInterfaces"], name)
+        })
+    }
+
+    /// Ops of one dialect by class name without the dialect's prefix.
+    pub fn ops(&self, prefix: &str) -> Vec<&str> {
+        let dialect = format!("{prefix}_Dialect");
+        self.of("Op").into_iter().filter(|op| self.json[op]["opDialect"]["def"] == dialect.as_str()).collect()
+    }
+    /// Types (`TypeDef`) or attributes (`AttrDef`) of one dialect.
+    pub fn defs(&self, class: &str, prefix: &str) -> Vec<&str> {
+        let dialect = format!("{prefix}_Dialect");
+        self.of(class).into_iter().filter(|d| self.json[d]["dialect"]["def"] == dialect.as_str()).collect()
+    }
+    /// C++ class of a type, attribute or enum with its namespace: `::ns::Name`.
+    pub fn cpp_class(&self, record: &str) -> String {
+        let r = &self.json[record];
+        let namespace = r["cppNamespace"].as_str().filter(|n| !n.is_empty()).or_else(|| {
+            r["dialect"]["def"].as_str().and_then(|d| self.json[d]["cppNamespace"].as_str())
+        });
+        let name = r["cppClassName"].as_str().or(r["className"].as_str()).unwrap_or_default();
+        format!("{}::{name}", namespace.unwrap_or_default())
+    }
+    /// Enums of a dialect that have an attribute of their own.
+    pub fn enums(&self, prefix: &str) -> Vec<&str> {
+        let mut list: Vec<&str> = self.of("EnumInfo");
+        if list.is_empty() {
+            list = self.of("EnumAttrInfo");
+        }
+        list.into_iter().filter(|e| e.starts_with(&format!("{prefix}_"))).collect()
+    }
+    fn is_enum_class(&self, cpp: &str) -> bool {
+        let list = if self.of("EnumInfo").is_empty() { self.of("EnumAttrInfo") } else { self.of("EnumInfo") };
+        list.into_iter().any(|e| self.cpp_class(e) == cpp || self.text(e, "className") == cpp)
+    }
+
+    /// Parameters of a type or attribute definition.
+    pub fn parameters(&self, record: &str) -> Vec<Field> {
+        self.dag(record, "parameters")
+            .into_iter()
+            .map(|(def, name)| {
+                let cpp = match self.json[&def]["cppType"].as_str() {
+                    Some(t) => t.to_string(),
+                    None => def,
+                };
+                let kind = self.cpp_kind(&cpp);
+                Field { name, cpp, kind, optional: false, default: None }
+            })
+            .collect()
+    }
+    fn cpp_kind(&self, cpp: &str) -> Kind {
+        let t = cpp.trim();
+        let bare = t.trim_start_matches("::");
+        if let Some(inner) = bare.strip_prefix("std::optional<").and_then(|s| s.strip_suffix('>')) {
+            return Kind::Optional(Box::new(self.cpp_kind(inner)));
+        }
+        match bare {
+            "int64_t" | "uint64_t" => Kind::Int(64),
+            "int32_t" | "uint32_t" | "unsigned" | "int" => Kind::Int(32),
+            "bool" => Kind::Bool,
+            "llvm::StringRef" | "StringRef" => Kind::String,
+            "llvm::ArrayRef<int64_t>" | "ArrayRef<int64_t>" => Kind::Ints(64),
+            "llvm::ArrayRef<int32_t>" | "ArrayRef<int32_t>" => Kind::Ints(32),
+            _ if self.is_enum_class(t) => Kind::Enum(t.to_string()),
+            _ if bare.ends_with("Type") => Kind::Type,
+            _ if bare.ends_with("Attr") || bare.ends_with("Attribute") || bare.ends_with("Loc") => Kind::Attribute,
+            _ if bare.ends_with("AttrInterface") => Kind::Attribute,
+            _ => Kind::Other,
+        }
+    }
+
+    /// An attribute argument of an op.
+    pub fn attribute(&self, def: &str, name: &str) -> Field {
+        let r = &self.json[def];
+        let optional = r["isOptional"] == 1;
+        let default = r["defaultValue"].as_str().filter(|s| !s.is_empty()).map(str::to_string);
+        Field { name: name.to_string(), cpp: String::new(), kind: self.attribute_kind(def), optional, default }
+    }
+    fn attribute_kind(&self, def: &str) -> Kind {
+        let r = &self.json[def];
+        let storage = r["storageType"].as_str().unwrap_or("");
+        let returns = r["returnType"].as_str().unwrap_or("");
+        if storage.contains("UnitAttr") {
+            return Kind::Unit;
+        }
+        if self.is(def, "EnumAttr") {
+            return Kind::Enum(self.cpp_class(r["enum"]["def"].as_str().unwrap()));
+        }
+        // An enum that is itself the constraint is carried by a plain integer attribute.
+        if self.is(def, "EnumInfo") {
+            return Kind::Enum(self.cpp_class(def));
+        }
+        if let Some(base) = r["baseAttr"]["def"].as_str().filter(|b| *b != def) {
+            return self.attribute_kind(base);
+        }
+        if let Some(base) = r["baseAttr"]["def"].as_str()
+            && self.is(base, "EnumAttr")
+        {
+            return Kind::Enum(self.cpp_class(self.json[base]["enum"]["def"].as_str().unwrap()));
+        }
+        match () {
+            _ if storage.contains("BoolAttr") => Kind::Bool,
+            _ if storage.contains("IntegerAttr") && (returns.contains("int") || returns.contains("APInt")) => Kind::Int(64),
+            _ if storage.contains("FloatAttr") => Kind::Float,
+            _ if storage.contains("StringAttr") => Kind::String,
+            _ if storage.contains("DenseI32ArrayAttr") => Kind::Ints(32),
+            _ if storage.contains("DenseI64ArrayAttr") => Kind::Ints(64),
+            _ => Kind::Other,
+        }
+    }
+}

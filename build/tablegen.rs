@@ -1,0 +1,83 @@
+//! Runs `mlir-tblgen` and `llvm-tblgen`.
+
+use crate::Dialect;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+pub struct Paths {
+    /// `dialects-td/` of the checkout.
+    pub td: PathBuf,
+    /// Where generated C++ goes, one folder a dialect.
+    pub gen_dir: PathBuf,
+    /// Prefix of the LLVM installation.
+    pub llvm: PathBuf,
+}
+
+/// `(generator, output, file)`; the file is `Ops` but for enums, which TableGen does not filter by dialect.
+fn generators(dialect: &Dialect) -> Vec<(String, &'static str, &'static str)> {
+    let name = dialect.name;
+    let mut list = vec![];
+    for (kind, suffix) in [("decls", ".h.inc"), ("defs", ".cpp.inc")] {
+        let ops = "Ops";
+        let pick = |h, c| if suffix == ".h.inc" { h } else { c };
+        list.push((format!("-gen-dialect-{kind} -dialect={name}"), pick("Dialect.h.inc", "Dialect.cpp.inc"), ops));
+        list.push((format!("-gen-enum-{kind}"), pick("Enums.h.inc", "Enums.cpp.inc"), dialect.enums));
+        list.push((format!("-gen-attrdef-{kind} -attrdefs-dialect={name}"), pick("Attrs.h.inc", "Attrs.cpp.inc"), ops));
+        list.push((
+            format!("-gen-typedef-{kind} -typedefs-dialect={name}"),
+            pick("Types.h.inc", "Types.cpp.inc"),
+            ops,
+        ));
+        list.push((
+            format!("-gen-attr-interface-{kind}"),
+            pick("AttrInterfaces.h.inc", "AttrInterfaces.cpp.inc"),
+            dialect.enums,
+        ));
+        list.push((
+            format!("-gen-type-interface-{kind}"),
+            pick("TypeInterfaces.h.inc", "TypeInterfaces.cpp.inc"),
+            dialect.enums,
+        ));
+        list.push((
+            format!("-gen-op-interface-{kind}"),
+            pick("OpInterfaces.h.inc", "OpInterfaces.cpp.inc"),
+            dialect.enums,
+        ));
+        list.push((format!("-gen-op-{kind}"), pick("Ops.h.inc", "Ops.cpp.inc"), ops));
+    }
+    list
+}
+
+pub fn generate(paths: &Paths, dialect: &Dialect) {
+    let dir = paths.gen_dir.join(dialect.name);
+    fs::create_dir_all(&dir).unwrap();
+    for (flags, output, file) in generators(dialect) {
+        let mut command = Command::new(paths.llvm.join("bin/mlir-tblgen"));
+        command.args(flags.split(' ')).args(includes(paths)).arg("--write-if-changed");
+        command.arg(paths.td.join(format!("{}/{}{file}.td", dialect.name, dialect.prefix)));
+        command.arg("-o").arg(dir.join(format!("{}{output}", dialect.prefix)));
+        run(command);
+    }
+}
+
+/// Every record of `file` as JSON text.
+pub fn dump_json(paths: &Paths, file: &str) -> Vec<u8> {
+    let mut command = Command::new(paths.llvm.join("bin/llvm-tblgen"));
+    command.arg("-dump-json").args(includes(paths)).arg(paths.td.join(file));
+    let output = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
+    assert!(output.status.success(), "{command:?}\n{}", String::from_utf8_lossy(&output.stderr));
+    output.stdout
+}
+
+fn includes(paths: &Paths) -> Vec<String> {
+    let flag = |p: &Path| format!("-I{}", p.display());
+    vec![flag(&paths.td), flag(&paths.llvm.join("include"))]
+}
+
+fn run(mut command: Command) {
+    let output = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
+    assert!(output.status.success(), "{command:?}\n{}", String::from_utf8_lossy(&output.stderr));
+}

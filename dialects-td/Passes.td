@@ -1,0 +1,75 @@
+// Every pass: argument, anchor, options, statistics, documentation. The bodies are in src/passes/.
+#ifndef TILEIRAS_PASSES_TD
+#define TILEIRAS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertCudaTileToTileAA : Pass<"convert-cudatile-to-tileaa", "::mlir::ModuleOp"> {
+  let summary = "public tile language to alias-aware tiles";
+  let description = [{
+    Every `cuda_tile.module` becomes a `gpu.module`, every entry a `nv_tileaa.func`. Tiles of rank zero become
+    scalars, others tensors. Early exits (`break`, `continue`, `return`) become structured control flow.
+  }];
+  let dependentDialects = ["arith", "gpu", "math", "nv_tileaa", "scf", "ub"];
+}
+
+def ConvertTileAAToTileAS : Pass<"convert-tileaa-to-tileas", "::mlir::ModuleOp"> {
+  let summary = "alias-aware tiles to assembler-near tiles in default layouts";
+  let options = [
+    Option<"numWarps", "num-warps", "int64_t", "4", "warps of a block, a power of two up to 32">
+  ];
+  let dependentDialects = ["arith", "math", "nv_tileaa", "nv_tileas", "scf", "ub"];
+}
+
+def TileASAssignLoadStoreLayouts : Pass<"tileas-assign-load-store-layouts", "::mlir::ModuleOp"> {
+  let summary = "coalesced layouts, vector widths and bounds checks for global accesses";
+  let description = [{
+    Each access of global memory gets the layout whose warps touch the fewest sectors and the widest vector that
+    alignment allows, between layout conversions that `tileas-remove-layout-conversions` then removes.
+  }];
+  let dependentDialects = ["nv_tileas"];
+}
+
+def TileASRemoveLayoutConversions : Pass<"tileas-remove-layout-conversions", "::mlir::ModuleOp"> {
+  let summary = "propagates the layouts of accesses and drops the conversions that become the identity";
+  let statistics = [
+    Statistic<"numRemoved", "num-removed", "layout conversions removed">,
+    Statistic<"numKept", "num-kept", "layout conversions left">
+  ];
+  let dependentDialects = ["nv_tileas"];
+}
+
+def TileASMaterializeConvertLayout : Pass<"tileas-materialize-convert-layout", "::mlir::ModuleOp"> {
+  let summary = "layout conversions that cross threads go through swizzled shared memory";
+  let description = [{
+    A conversion that only permutes registers stays. Others become a store to and a load from shared memory, with barriers.
+  }];
+  let dependentDialects = ["nv_tileas"];
+}
+
+def TileASOptimizeAllocTensor : Pass<"tileas-optimize-alloc-tensor", "::mlir::ModuleOp"> {
+  let summary = "byte offsets in shared memory by liveness";
+  let dependentDialects = ["nv_tileas"];
+}
+
+def ConvertTileASToLLVM : Pass<"convert-tileas-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "assembler-near tiles to one thread's program";
+  let description = [{
+    A tensor becomes one SSA value for each element that the thread holds. Structured control flow becomes branches.
+  }];
+  let options = [
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
+  ];
+  let dependentDialects = ["llvm", "nvvm"];
+}
+
+def TileIRAttachTarget : Pass<"tileir-attach-target", "::mlir::ModuleOp"> {
+  let summary = "attaches the NVVM target to every gpu.module";
+  let options = [
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">,
+    Option<"optLevel", "opt-level", "int64_t", "2", "code generation level, 0 to 3">
+  ];
+  let dependentDialects = ["gpu", "nvvm"];
+}
+
+#endif

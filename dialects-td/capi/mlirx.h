@@ -1,0 +1,117 @@
+// Dialect-agnostic additions to the MLIR C API that Rust passes need.
+#ifndef TILEIRAS_CAPI_MLIRX_H
+#define TILEIRAS_CAPI_MLIRX_H
+#include "mlir-c/IR.h"
+#include "mlir-c/Pass.h"
+#include "mlir-c/Rewrite.h"
+#include "mlir-c/Support.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+//===-- passes ---------------------------------------------------------------//
+typedef struct MlirxPass { void *ptr; } MlirxPass;
+enum MlirxOptionKind { MlirxOptBool, MlirxOptInt, MlirxOptStr, MlirxOptIntList, MlirxOptStrList };
+typedef struct { const char *name, *description, *defaultValue; enum MlirxOptionKind kind; } MlirxOptionDesc;
+typedef struct { const char *name, *description; } MlirxStatisticDesc;
+typedef struct {
+  const char *name, *argument, *description, *opName; // opName "" = any op
+  MlirTypeID typeId;
+  intptr_t nOptions;    const MlirxOptionDesc *options;
+  intptr_t nStatistics; const MlirxStatisticDesc *statistics;
+  // insert every dependent dialect in the registry
+  void (*dependentDialects)(MlirDialectRegistry);
+  void *(*create)(void);
+  void *(*clone)(const void *);
+  void (*destroy)(void *);
+  bool (*initialize)(void *, MlirContext, MlirxPass);
+  void (*run)(void *, MlirOperation, MlirxPass);
+} MlirxPassDesc; // must outlive every pass made from it (use a static)
+
+MLIR_CAPI_EXPORTED MlirPass mlirxPassCreate(const MlirxPassDesc *desc);
+MLIR_CAPI_EXPORTED void mlirxPassRegister(const MlirxPassDesc *desc);
+MLIR_CAPI_EXPORTED void mlirxPipelineRegister(const char *argument, const char *description,
+                                       void (*build)(MlirOpPassManager));
+MLIR_CAPI_EXPORTED void mlirxPassSignalFailure(MlirxPass pass);
+MLIR_CAPI_EXPORTED bool mlirxPassOptBool(MlirxPass, intptr_t idx);
+MLIR_CAPI_EXPORTED int64_t mlirxPassOptInt(MlirxPass, intptr_t idx);
+MLIR_CAPI_EXPORTED MlirStringRef mlirxPassOptStr(MlirxPass, intptr_t idx);
+MLIR_CAPI_EXPORTED intptr_t mlirxPassOptIntList(MlirxPass, intptr_t idx, const int64_t **data);
+MLIR_CAPI_EXPORTED void mlirxPassStatAdd(MlirxPass, intptr_t idx, int64_t delta);
+MLIR_CAPI_EXPORTED void mlirxPassPreserveAll(MlirxPass);
+MLIR_CAPI_EXPORTED void mlirxPassPreserve(MlirxPass, MlirTypeID analysis);
+MLIR_CAPI_EXPORTED MlirLogicalResult mlirxPassRunPipeline(MlirxPass, MlirOpPassManager, MlirOperation);
+// C++ analyses
+typedef struct MlirxDominance { void *ptr; } MlirxDominance;
+MLIR_CAPI_EXPORTED MlirxDominance mlirxPassGetDominance(MlirxPass);
+MLIR_CAPI_EXPORTED MlirTypeID mlirxDominanceTypeId(void);
+MLIR_CAPI_EXPORTED bool mlirxDominates(MlirxDominance, MlirOperation a, MlirOperation b);
+// Rust analyses: a fixed number of C++ slots carries type-erased Rust objects
+// through the AnalysisManager (cached, invalidated like any other).
+#define MLIRX_ANALYSIS_SLOTS 8
+typedef struct {
+  void *(*build)(MlirOperation);
+  void (*destroy)(void *);
+  bool (*isInvalidated)(void *, bool preserved);
+} MlirxAnalysisDesc;
+MLIR_CAPI_EXPORTED void mlirxAnalysisRegister(intptr_t slot, const MlirxAnalysisDesc *desc);
+MLIR_CAPI_EXPORTED void *mlirxPassGetAnalysis(MlirxPass, intptr_t slot);
+MLIR_CAPI_EXPORTED void *mlirxPassGetCachedAnalysis(MlirxPass, intptr_t slot);
+MLIR_CAPI_EXPORTED MlirTypeID mlirxAnalysisTypeId(intptr_t slot);
+//===-- pass manager ---------------------------------------------------------//
+MLIR_CAPI_EXPORTED void mlirxPassManagerEnableTiming(MlirPassManager);
+MLIR_CAPI_EXPORTED void mlirxPassManagerEnableStatistics(MlirPassManager);
+MLIR_CAPI_EXPORTED void mlirxPassManagerEnableCrashReproducer(MlirPassManager, MlirStringRef file, bool local);
+MLIR_CAPI_EXPORTED void mlirxPassManagerEnableIRPrintingFiltered(
+    MlirPassManager, bool (*filter)(MlirStringRef passArg, bool before, void *), void *user,
+    bool moduleScope, bool onlyOnChange);
+typedef struct {
+  void (*before)(MlirStringRef passName, MlirOperation, void *);
+  void (*after)(MlirStringRef passName, MlirOperation, bool failed, void *);
+  void *user;
+} MlirxInstrumentation;
+MLIR_CAPI_EXPORTED void mlirxPassManagerAddInstrumentation(MlirPassManager, MlirxInstrumentation);
+//===-- tools ----------------------------------------------------------------//
+MLIR_CAPI_EXPORTED int mlirxOptMain(int argc, char **argv, const char *tool, MlirDialectRegistry);
+MLIR_CAPI_EXPORTED int mlirxLspServerMain(int argc, char **argv, MlirDialectRegistry);
+//===-- patterns ---------------------------------------------------------------//
+typedef bool (*MlirxPatternFn)(MlirOperation, MlirRewriterBase, void *user);
+MLIR_CAPI_EXPORTED MlirRewritePatternSet mlirxPatternSetCreate(MlirContext);
+MLIR_CAPI_EXPORTED void mlirxPatternSetDestroy(MlirRewritePatternSet);
+MLIR_CAPI_EXPORTED void mlirxPatternSetAdd(MlirRewritePatternSet, const char *rootOp, unsigned benefit,
+                                    MlirxPatternFn, void *user);
+MLIR_CAPI_EXPORTED MlirLogicalResult mlirxApplyPatternsGreedily(MlirOperation root, MlirRewritePatternSet, bool *changed);
+MLIR_CAPI_EXPORTED void mlirxWalkAndApplyPatterns(MlirOperation root, MlirRewritePatternSet);
+//===-- dialect conversion -----------------------------------------------------//
+typedef struct MlirxTypeConverter { void *ptr; } MlirxTypeConverter;
+typedef struct MlirxConversionTarget { void *ptr; } MlirxConversionTarget;
+// Return a null type for "not mine"; the input itself for "already legal".
+typedef MlirType (*MlirxConvertTypeFn)(MlirType, void *user);
+MLIR_CAPI_EXPORTED MlirxTypeConverter mlirxTypeConverterCreate(void);
+MLIR_CAPI_EXPORTED void mlirxTypeConverterDestroy(MlirxTypeConverter);
+MLIR_CAPI_EXPORTED void mlirxTypeConverterAdd(MlirxTypeConverter, MlirxConvertTypeFn, void *user);
+MLIR_CAPI_EXPORTED MlirType mlirxTypeConverterConvert(MlirxTypeConverter, MlirType);
+MLIR_CAPI_EXPORTED MlirxConversionTarget mlirxConversionTargetCreate(MlirContext);
+MLIR_CAPI_EXPORTED void mlirxConversionTargetDestroy(MlirxConversionTarget);
+MLIR_CAPI_EXPORTED void mlirxConversionTargetDialect(MlirxConversionTarget, const char *ns, bool legal);
+MLIR_CAPI_EXPORTED void mlirxConversionTargetDynamicOp(MlirxConversionTarget, MlirContext, const char *op,
+                                                bool (*legal)(MlirOperation, void *), void *user);
+// operands are already converted to the target types
+typedef bool (*MlirxConversionFn)(MlirOperation, intptr_t n, const MlirValue *operands,
+                                  MlirRewriterBase, void *user);
+MLIR_CAPI_EXPORTED void mlirxConversionPatternAdd(MlirRewritePatternSet, MlirxTypeConverter,
+                                           const char *rootOp, unsigned benefit,
+                                           MlirxConversionFn, void *user);
+MLIR_CAPI_EXPORTED void mlirxPopulateFunctionTypeConversion(MlirRewritePatternSet, MlirxTypeConverter,
+                                                     MlirxConversionTarget);
+MLIR_CAPI_EXPORTED MlirLogicalResult mlirxApplyConversion(MlirOperation, MlirxConversionTarget,
+                                                   MlirRewritePatternSet, bool full);
+//===-- IR conveniences ----------------------------------------------------------//
+MLIR_CAPI_EXPORTED intptr_t mlirxOperationOperands(MlirOperation, MlirValue *out, intptr_t cap);
+MLIR_CAPI_EXPORTED MlirOperation mlirxOperationPrev(MlirOperation);
+MLIR_CAPI_EXPORTED bool mlirxOperationIsTerminatorTrait(MlirOperation);
+MLIR_CAPI_EXPORTED bool mlirxOperationIsPure(MlirOperation);
+MLIR_CAPI_EXPORTED void mlirxDialectRegistryInsertUpstream(MlirDialectRegistry);
+#ifdef __cplusplus
+}
+#endif
+#endif

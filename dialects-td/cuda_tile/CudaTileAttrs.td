@@ -1,0 +1,139 @@
+//===- CudaTileAttrs.td - Attributes of the dialect --------*- tablegen -*-===//
+#ifndef CUDA_TILE_ATTRS_TD
+#define CUDA_TILE_ATTRS_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "cuda_tile/CudaTileDialect.td"
+include "cuda_tile/CudaTileEnums.td"
+
+class CudaTile_AttrDef<string name, string attrMnemonic,
+                       list<Trait> traits = []>
+    : AttrDef<CudaTile_Dialect, name, traits> {
+  let mnemonic = attrMnemonic;
+}
+
+//===----------------------------------------------------------------------===//
+// Predicates of `assume`
+//===----------------------------------------------------------------------===//
+
+class CudaTile_AssumePredicate<string name, string mnemonic>
+    : CudaTile_AttrDef<name, mnemonic, [
+        DeclareAttrInterfaceMethods<CudaTile_AssumePredicateAttrInterface>]> {
+  let hasCustomAssemblyFormat = 1;
+}
+
+def CudaTile_DivByAttr : CudaTile_AssumePredicate<"DivBy", "div_by"> {
+  let summary = "divisibility of integers or addresses";
+  let description = [{
+    `div_by<16>` or `div_by<16, every 2 along 0>`. Dimension `along` is split
+    into groups of `every` elements; the first element of each group is a
+    multiple of the divisor and the rest count up from it, by one for integers
+    and by the size of the pointee for pointers. On a tensor view the base
+    address is meant.
+  }];
+  let parameters = (ins "uint64_t":$divisor,
+    OptionalParameter<"::std::optional<int64_t>">:$every,
+    OptionalParameter<"::std::optional<int64_t>">:$along);
+}
+
+def CudaTile_SameElementsAttr
+    : CudaTile_AssumePredicate<"SameElements", "same_elements"> {
+  let summary = "groups of equal elements";
+  let description = [{
+    `same_elements<[2, 4]>`: cut the tile into blocks of that shape; all elements
+    of a block are equal.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$values);
+}
+
+def CudaTile_BoundedAttr : CudaTile_AssumePredicate<"Bounded", "bounded"> {
+  let summary = "inclusive signed bounds of integers";
+  let description = "`bounded<-3, 7>`; `?` leaves a side open.";
+  let parameters = (ins
+    OptionalParameter<"::std::optional<int64_t>">:$lb,
+    OptionalParameter<"::std::optional<int64_t>">:$ub);
+}
+
+//===----------------------------------------------------------------------===//
+// Optimisation hints
+//===----------------------------------------------------------------------===//
+
+def CudaTile_OptimizationHintsAttr
+    : CudaTile_AttrDef<"OptimizationHints", "optimization_hints"> {
+  let summary = "hints by target architecture";
+  let description = [{
+    `<sm_100 = {occupancy = 2}, default = {occupancy = 1}>`: a dictionary of
+    dictionaries. A hint never changes what a program computes.
+  }];
+  let parameters = (ins "::mlir::DictionaryAttr":$value);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Value of hint `name` for `arch`: its own entry, else the one of
+    /// `default`. Values that the language does not allow count as absent.
+    ::std::optional<int64_t> getInteger(::llvm::StringRef arch,
+                                        ::llvm::StringRef name) const;
+    ::std::optional<bool> getBool(::llvm::StringRef arch,
+                                  ::llvm::StringRef name) const;
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Debug information
+//===----------------------------------------------------------------------===//
+
+def CudaTile_DIFileAttr : CudaTile_AttrDef<"DIFile", "di_file"> {
+  let summary = "source file";
+  let parameters = (ins "::mlir::StringAttr":$name,
+                        "::mlir::StringAttr":$directory);
+  let assemblyFormat = "`<` $name `in` $directory `>`";
+}
+
+def CudaTile_DICompileUnitAttr
+    : CudaTile_AttrDef<"DICompileUnit", "di_compile_unit"> {
+  let summary = "compilation unit";
+  let parameters = (ins "::cuda_tile::DIFileAttr":$file);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def CudaTile_DILexicalBlockAttr
+    : CudaTile_AttrDef<"DILexicalBlock", "di_lexical_block"> {
+  let summary = "nested scope of a subprogram";
+  let parameters = (ins
+    "::cuda_tile::DILocalScopeAttr":$scope,
+    "::cuda_tile::DIFileAttr":$file,
+    "uint32_t":$line,
+    DefaultValuedParameter<"uint32_t", "0">:$column);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def CudaTile_DISubprogramAttr
+    : CudaTile_AttrDef<"DISubprogram", "di_subprogram"> {
+  let summary = "function of the source program";
+  let parameters = (ins
+    "::cuda_tile::DIFileAttr":$file,
+    "uint32_t":$line,
+    "::mlir::StringAttr":$name,
+    "::mlir::StringAttr":$linkageName,
+    "::cuda_tile::DICompileUnitAttr":$compileUnit,
+    DefaultValuedParameter<"uint32_t", "0">:$scopeLine);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def CudaTile_DILocAttr : LocationAttrDef<CudaTile_Dialect, "DILoc"> {
+  let mnemonic = "di_loc";
+  let summary = "source position inside a debug scope";
+  let description = "`loc(#cuda_tile.di_loc<loc(\"f.py\":4:2) in #scope>)`";
+  let parameters = (ins "::mlir::FileLineColLoc":$sourceLoc,
+                        "::cuda_tile::DILocalScopeAttr":$scope);
+  let hasCustomAssemblyFormat = 1;
+  let builders = [
+    AttrBuilderWithInferredContext<(ins
+        "::mlir::FileLineColLoc":$sourceLoc,
+        "::cuda_tile::DILocalScopeAttr":$scope), [{
+      return $_get(sourceLoc.getContext(), sourceLoc, scope);
+    }]>
+  ];
+}
+
+#endif // CUDA_TILE_ATTRS_TD

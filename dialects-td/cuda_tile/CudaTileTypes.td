@@ -1,0 +1,150 @@
+//===- CudaTileTypes.td - Types of the dialect -------------*- tablegen -*-===//
+#ifndef CUDA_TILE_TYPES_TD
+#define CUDA_TILE_TYPES_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinTypeInterfaces.td"
+include "cuda_tile/CudaTileDialect.td"
+include "cuda_tile/CudaTileEnums.td"
+
+class CudaTile_TypeDef<string name, string typeMnemonic,
+                       list<Trait> traits = []>
+    : TypeDef<CudaTile_Dialect, name, traits> {
+  let mnemonic = typeMnemonic;
+}
+
+def CudaTile_TokenType : CudaTile_TypeDef<"Token", "token"> {
+  let summary = "cuda tile token type";
+  let description = [{
+    Orders memory accesses: an operation that takes a token happens after the
+    one that produced it. Tokens exist at compile time only.
+  }];
+}
+
+def CudaTile_PointerType : CudaTile_TypeDef<"Pointer", "ptr"> {
+  let summary = "Pointer type";
+  let description = "Address of one element in global memory, `ptr<f32>`.";
+  let parameters = (ins "::mlir::Type":$pointeeType);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let builders = [
+    TypeBuilderWithInferredContext<(ins "::mlir::Type":$pointeeType), [{
+      return $_get(pointeeType.getContext(), pointeeType);
+    }]>
+  ];
+}
+
+def CudaTile_TileType
+    : CudaTile_TypeDef<"Tile", "tile", [ShapedTypeInterface]> {
+  let summary = "Tile type";
+  let description = [{
+    An array of known shape whose extents are powers of two, `tile<4x8xf32>`.
+    Rank 0 is a scalar, `tile<f32>`. At most 2^24 elements.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
+                        "::mlir::Type":$elementType);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let builders = [
+    TypeBuilderWithInferredContext<(ins "::llvm::ArrayRef<int64_t>":$shape,
+                                        "::mlir::Type":$elementType), [{
+      return $_get(elementType.getContext(), shape, elementType);
+    }]>
+  ];
+  let extraClassDeclaration = [{
+    using ::mlir::ShapedType::Trait<TileType>::clone;
+    using ::mlir::ShapedType::Trait<TileType>::getElementTypeBitWidth;
+    using ::mlir::ShapedType::Trait<TileType>::getRank;
+    using ::mlir::ShapedType::Trait<TileType>::getNumElements;
+
+    /// Largest number of elements of one tile.
+    static constexpr int64_t kMaxNumElements = int64_t(1) << 24;
+
+    bool hasRank() const { return true; }
+    ::mlir::ShapedType
+    cloneWith(::std::optional<::llvm::ArrayRef<int64_t>> shape,
+              ::mlir::Type elementType) const;
+
+    /// The same elements in another shape.
+    TileType withShape(::llvm::ArrayRef<int64_t> shape) const {
+      return get(shape, getElementType());
+    }
+    /// The same shape with other elements.
+    TileType withElementType(::mlir::Type elementType) const {
+      return get(getShape(), elementType);
+    }
+  }];
+}
+
+def CudaTile_TensorViewType
+    : CudaTile_TypeDef<"TensorView", "tensor_view"> {
+  let summary = "tensor view type";
+  let description = [{
+    A strided tensor in global memory, `tensor_view<?x64xf32, strides=[64,1]>`.
+    Strides count elements. `?` marks a size or stride known at run time only;
+    it is stored as `ShapedType::kDynamic`.
+  }];
+  let parameters = (ins "::mlir::Type":$elementType,
+                        ArrayRefParameter<"int64_t">:$shape,
+                        ArrayRefParameter<"int64_t">:$strides);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    int64_t getRank() const { return getShape().size(); }
+    /// Number of sizes (strides) that are operands of `make_tensor_view`.
+    int64_t getNumDynamicSizes() const;
+    int64_t getNumDynamicStrides() const;
+  }];
+}
+
+class CudaTile_ViewType<string name, string mnemonic>
+    : CudaTile_TypeDef<name, mnemonic,
+        [DeclareTypeInterfaceMethods<CudaTile_TileViewInterface>]> {
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def CudaTile_PartitionViewType
+    : CudaTile_ViewType<"PartitionView", "partition_view"> {
+  let summary = "partition view type";
+  let description = [{
+    Cuts a tensor into a grid of tiles that do not overlap. Entry `d` of
+    `dim_map` is the tensor dimension that tile dimension `d` walks.
+  }];
+  let parameters = (ins
+    ArrayRefParameter<"int32_t">:$tileShape,
+    "::cuda_tile::TensorViewType":$tensorView,
+    ArrayRefParameter<"int32_t">:$dimMap,
+    OptionalParameter<"::std::optional<::cuda_tile::PaddingValue>">:$paddingValue);
+}
+
+def CudaTile_GatherScatterViewType
+    : CudaTile_ViewType<"GatherScatterView", "gather_scatter_view"> {
+  let summary = "gather/scatter view type";
+  let description = [{
+    Tiles whose positions along `sparse_dim` are given one by one by an index
+    tile; along the other dimensions a tile is contiguous.
+  }];
+  let parameters = (ins
+    ArrayRefParameter<"int32_t">:$tileShape,
+    "::cuda_tile::TensorViewType":$tensorView,
+    "uint32_t":$sparseDim,
+    OptionalParameter<"::std::optional<::cuda_tile::PaddingValue>">:$paddingValue);
+}
+
+def CudaTile_StridedViewType
+    : CudaTile_ViewType<"StridedView", "strided_view"> {
+  let summary = "strided view type";
+  let description = [{
+    Like a partition view, but the step from one tile to the next is
+    `traversal_strides` elements, so that tiles may overlap or leave gaps.
+  }];
+  let parameters = (ins
+    ArrayRefParameter<"int32_t">:$tileShape,
+    ArrayRefParameter<"int32_t">:$traversalStrides,
+    "::cuda_tile::TensorViewType":$tensorView,
+    ArrayRefParameter<"int32_t">:$dimMap,
+    OptionalParameter<"::std::optional<::cuda_tile::PaddingValue>">:$paddingValue);
+}
+
+#endif // CUDA_TILE_TYPES_TD

@@ -1,0 +1,131 @@
+//===- ViewOps.td - Views and access through them ----------*- tablegen -*-===//
+#ifndef CUDA_TILE_VIEW_OPS_TD
+#define CUDA_TILE_VIEW_OPS_TD
+
+include "cuda_tile/CudaTileOpBase.td"
+
+def CudaTile_MakeTensorViewOp : CudaTile_Op<"make_tensor_view",
+    [AttrSizedOperandSegments, NoMemoryEffect, CudaTile_NamesResult]> {
+  let summary = "strided tensor from a base address, sizes and strides";
+  let description = [{
+    ```mlir
+    make_tensor_view %p, shape = [%n, 64], strides = [64, 1]
+      : tile<i32> -> tensor_view<?x64xf32, strides=[64,1]>
+    ```
+    Sizes and strides are read as unsigned.
+  }];
+  let arguments = (ins CudaTile_ScalarPtr:$base,
+                       Variadic<CudaTile_ScalarInt>:$dynamicShape,
+                       Variadic<CudaTile_ScalarInt>:$dynamicStrides);
+  let results = (outs CudaTile_TensorView:$result);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+class CudaTile_MakeViewOp<string mnemonic, string typeClass, string text>
+    : CudaTile_Op<mnemonic, [Pure, CudaTile_NamesResult]> {
+  let arguments = (ins CudaTile_TensorView:$tensor_view);
+  let results = (outs
+    Type<CPred<"::llvm::isa<::cuda_tile::" # typeClass # ">($_self)">, text,
+         "::cuda_tile::" # typeClass>:$result);
+  let assemblyFormat = "$tensor_view attr-dict `:` custom<" # typeClass #
+                       ">(type($tensor_view), type($result))";
+  let hasVerifier = 1;
+}
+def CudaTile_MakePartitionViewOp
+    : CudaTile_MakeViewOp<"make_partition_view", "PartitionViewType",
+                          "partition view type"> {
+  let summary = "tensor cut into tiles";
+}
+def CudaTile_MakeStridedViewOp
+    : CudaTile_MakeViewOp<"make_strided_view", "StridedViewType",
+                          "strided view type"> {
+  let summary = "tensor traversed by tiles at any distance";
+}
+def CudaTile_MakeGatherScatterViewOp
+    : CudaTile_MakeViewOp<"make_gather_scatter_view", "GatherScatterViewType",
+                          "gather/scatter view type"> {
+  let summary = "tensor whose rows are chosen by an index tile";
+}
+
+def CudaTile_LoadViewTkoOp : CudaTile_Op<"load_view_tko",
+    [AttrSizedOperandSegments]> {
+  let summary = "load of one tile of a view";
+  let arguments = (ins
+    CudaTile_MemoryOrderingSemantics:$memory_ordering_semantics,
+    OptionalAttr<CudaTile_MemoryScope>:$memory_scope,
+    CudaTile_AnyTileView:$view, Variadic<CudaTile_IntTile>:$index,
+    Optional<CudaTile_Token>:$token,
+    OptionalAttr<CudaTile_OptimizationHintsAttr>:$optimization_hints);
+  let results = (outs CudaTile_AnyTile:$tile, CudaTile_Token:$result_token);
+  let assemblyFormat = [{
+    custom<MemoryAttributes>($memory_ordering_semantics, $memory_scope)
+    $view `` `[` $index `]` (`token` `=` $token^)?
+    (`optimization_hints` `=` $optimization_hints^)? attr-dict-with-keyword
+    `:` custom<BareType>(type($view))
+    custom<IndexTypes>(ref($index), type($index))
+    `->` custom<BareType>(type($tile)) `,`
+    custom<BareType>(type($result_token))
+  }];
+  let hasVerifier = 1;
+}
+
+def CudaTile_StoreViewTkoOp : CudaTile_Op<"store_view_tko",
+    [AttrSizedOperandSegments]> {
+  let summary = "store of one tile of a view";
+  let arguments = (ins
+    CudaTile_MemoryOrderingSemantics:$memory_ordering_semantics,
+    OptionalAttr<CudaTile_MemoryScope>:$memory_scope,
+    CudaTile_AnyTile:$tile, CudaTile_AnyTileView:$view,
+    Variadic<CudaTile_IntTile>:$index, Optional<CudaTile_Token>:$token,
+    OptionalAttr<CudaTile_OptimizationHintsAttr>:$optimization_hints);
+  let results = (outs CudaTile_Token:$result_token);
+  let assemblyFormat = [{
+    custom<MemoryAttributes>($memory_ordering_semantics, $memory_scope)
+    $tile `,` $view `` `[` $index `]` (`token` `=` $token^)?
+    (`optimization_hints` `=` $optimization_hints^)? attr-dict-with-keyword
+    `:` custom<BareType>(type($tile)) `,` custom<BareType>(type($view))
+    custom<IndexTypes>(ref($index), type($index))
+    `->` custom<BareType>(type($result_token))
+  }];
+  let hasVerifier = 1;
+}
+
+def CudaTile_AtomicRedViewTkoOp : CudaTile_Op<"atomic_red_view_tko",
+    [AttrSizedOperandSegments]> {
+  let summary = "atomic update of one tile of a view, without a result";
+  let arguments = (ins
+    CudaTile_MemoryOrderingSemantics:$memory_ordering_semantics,
+    CudaTile_MemoryScope:$memory_scope,
+    CudaTile_AnyTileView:$view, Variadic<CudaTile_IntTile>:$index,
+    CudaTile_AtomicRMWMode:$mode, CudaTile_AnyTile:$value,
+    Optional<CudaTile_Token>:$token);
+  let results = (outs CudaTile_Token:$result_token);
+  let assemblyFormat = [{
+    $memory_ordering_semantics $memory_scope
+    $view `` `[` $index `]` `,` $mode `,` $value (`token` `=` $token^)?
+    attr-dict-with-keyword
+    `:` custom<BareType>(type($value)) `,` custom<BareType>(type($view))
+    custom<IndexTypes>(ref($index), type($index))
+    `->` custom<BareType>(type($result_token))
+  }];
+  let hasVerifier = 1;
+}
+
+class CudaTile_ShapeQueryOp<string mnemonic, Type source>
+    : CudaTile_Op<mnemonic, [NoMemoryEffect]> {
+  let arguments = (ins source:$src);
+  let results = (outs Variadic<CudaTile_ScalarInt>:$result);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+def CudaTile_GetTensorShapeOp
+    : CudaTile_ShapeQueryOp<"get_tensor_shape", CudaTile_TensorView> {
+  let summary = "sizes of a tensor";
+}
+def CudaTile_GetIndexSpaceShapeOp
+    : CudaTile_ShapeQueryOp<"get_index_space_shape", CudaTile_AnyTileView> {
+  let summary = "number of tiles of a view along each dimension";
+}
+
+#endif // CUDA_TILE_VIEW_OPS_TD

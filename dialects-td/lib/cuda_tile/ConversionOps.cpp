@@ -1,0 +1,112 @@
+//===- ConversionOps.cpp - Verifiers of conversions -----------------------===//
+//
+// Invariants: exti widens, trunci narrows; ftof changes the type and rounds to
+// nearest even, except to f8E8M0FNU; ftoi truncates; itof rounds to nearest even
+// and does not reach f8E8M0FNU; bitcast keeps the width of an element; pack and
+// unpack keep the number of bytes of a tile of rank 1, and change the width of
+// its elements.
+//
+//===----------------------------------------------------------------------===//
+#include "cuda_tile/CudaTile.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace cuda_tile;
+
+LogicalResult ExtIOp::verify() {
+  if (getFrom().getType().getElementTypeBitWidth() >=
+      getTo().getType().getElementTypeBitWidth())
+    return emitOpError("extending to smaller or identical integer");
+  return success();
+}
+
+LogicalResult TruncIOp::verify() {
+  if (getFrom().getType().getElementTypeBitWidth() <=
+      getTo().getType().getElementTypeBitWidth())
+    return emitOpError("truncating to larger or identical integer");
+  return success();
+}
+
+LogicalResult FToFOp::verify() {
+  Type from = getFrom().getType().getElementType();
+  Type to = getTo().getType().getElementType();
+  if (from == to)
+    return emitOpError("converting tiles must not be a no-op");
+  RoundingMode mode = getRoundingMode();
+  // The format holds powers of two only: there is no even neighbour.
+  if (isa<Float8E8M0FNUType>(to)) {
+    if (mode != RoundingMode::Zero && mode != RoundingMode::PositiveInf)
+      return emitOpError("invalid rounding mode specified for conversion to "
+                         "f8E8M0FNU. Only 'zero' and 'positive_inf' are "
+                         "supported");
+    return success();
+  }
+  if (mode != RoundingMode::NearestEven)
+    return emitOpError("invalid rounding mode specified. Only 'nearest_even' "
+                       "is supported");
+  return success();
+}
+
+LogicalResult FToIOp::verify() {
+  if (getRoundingMode() != RoundingMode::NearestIntToZero)
+    return emitOpError("invalid rounding mode specified. Only "
+                       "'nearest_int_to_zero' is supported");
+  return success();
+}
+
+LogicalResult IToFOp::verify() {
+  if (isa<Float8E8M0FNUType>(getTo().getType().getElementType()))
+    return emitOpError("integer to f8E8M0FNU conversion is not supported, "
+                       "please first convert to another float type");
+  if (getRoundingMode() != RoundingMode::NearestEven)
+    return emitOpError("invalid rounding mode specified. Only 'nearest_even' "
+                       "is supported");
+  return success();
+}
+
+LogicalResult BitcastOp::verify() {
+  if (getSource().getType().getElementTypeBitWidth() !=
+      getType().getElementTypeBitWidth())
+    return emitOpError("types must be equal width");
+  return success();
+}
+
+/// Bits that an element takes in a packed tile. tf32 has 19 significant bits but
+/// is stored in a word.
+static int64_t getStorageBits(TileType tile) {
+  if (isa<FloatTF32Type>(tile.getElementType()))
+    return 32;
+  return tile.getElementTypeBitWidth();
+}
+
+static LogicalResult verifyPacking(Operation *op, TileType source,
+                                   TileType result) {
+  if (source.getRank() != 1 || result.getRank() != 1)
+    return op->emitOpError("expects source and result to be rank-1 tiles");
+  int64_t sourceWidth = getStorageBits(source);
+  int64_t resultWidth = getStorageBits(result);
+  if (sourceWidth == resultWidth)
+    return op->emitOpError(
+        "expects source and result to have different element type widths");
+  int64_t sourceBits = source.getNumElements() * sourceWidth;
+  int64_t resultBits = result.getNumElements() * resultWidth;
+  if (sourceBits % 8 != 0 || resultBits % 8 != 0)
+    return op->emitOpError(
+               "expects source and result to be byte aligned, but got source "
+               "tile size ")
+           << sourceBits << " bits and result tile size " << resultBits
+           << " bits";
+  if (sourceBits != resultBits)
+    return op->emitOpError("expects source and result to have the same size in "
+                           "bytes, but got source tile size ")
+           << sourceBits / 8 << " bytes and result tile size "
+           << resultBits / 8 << " bytes";
+  return success();
+}
+LogicalResult PackOp::verify() {
+  return verifyPacking(*this, getSource().getType(), getType());
+}
+LogicalResult UnpackOp::verify() {
+  return verifyPacking(*this, getSource().getType(), getType());
+}

@@ -1,0 +1,105 @@
+//===- Directives.h - Custom directives of the assembly formats -----------===//
+//
+// Declared once for the generated parsers and printers. The attribute directives
+// differ from MLIR's own enumeration syntax in their diagnostics, and in that a
+// default value prints as nothing at all.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUDA_TILE_DIRECTIVES_H
+#define CUDA_TILE_DIRECTIVES_H
+
+#include "cuda_tile/CudaTile.h"
+
+namespace cuda_tile {
+using ::mlir::Operation;
+using ::mlir::OpAsmParser;
+using ::mlir::OpAsmPrinter;
+using ::mlir::ParseResult;
+using ::mlir::Type;
+using ::mlir::TypeRange;
+using Operands = ::llvm::ArrayRef<OpAsmParser::UnresolvedOperand>;
+using Types = ::llvm::SmallVectorImpl<Type>;
+
+ParseResult parseBareTypes(OpAsmParser &parser, Types &types);
+void printBareType(OpAsmPrinter &printer, Operation *op, Type type);
+void printBareTypes(OpAsmPrinter &printer, Operation *op, TypeRange types);
+
+ParseResult parseSignedness(OpAsmParser &parser, SignednessAttr &attr);
+void printSignedness(OpAsmPrinter &printer, Operation *op, SignednessAttr attr);
+
+ParseResult parseComparisonPredicate(OpAsmParser &parser,
+                                     ComparisonPredicateAttr &attr);
+void printComparisonPredicate(OpAsmPrinter &printer, Operation *op,
+                              ComparisonPredicateAttr attr);
+ParseResult parseComparisonOrdering(OpAsmParser &parser,
+                                    ComparisonOrderingAttr &attr);
+void printComparisonOrdering(OpAsmPrinter &printer, Operation *op,
+                             ComparisonOrderingAttr attr);
+
+// `rounding<mode>`, by what the operation accepts and leaves out.
+ParseResult parseIEEERounding(OpAsmParser &parser, RoundingModeAttr &attr);
+void printIEEERounding(OpAsmPrinter &printer, Operation *op,
+                       RoundingModeAttr attr);
+ParseResult parseDivRounding(OpAsmParser &parser, RoundingModeAttr &attr);
+void printDivRounding(OpAsmPrinter &printer, Operation *op,
+                      RoundingModeAttr attr);
+ParseResult parseSqrtRounding(OpAsmParser &parser, RoundingModeAttr &attr);
+void printSqrtRounding(OpAsmPrinter &printer, Operation *op,
+                       RoundingModeAttr attr);
+ParseResult parseApproxOrFullRounding(OpAsmParser &parser,
+                                      RoundingModeAttr &attr);
+void printApproxOrFullRounding(OpAsmPrinter &printer, Operation *op,
+                               RoundingModeAttr attr);
+ParseResult parseIntegralRounding(OpAsmParser &parser, RoundingModeAttr &attr);
+void printIntegralRounding(OpAsmPrinter &printer, Operation *op,
+                           RoundingModeAttr attr);
+
+ParseResult parseMemoryAttributes(OpAsmParser &parser,
+                                  MemoryOrderingSemanticsAttr &ordering,
+                                  MemoryScopeAttr &scope);
+void printMemoryAttributes(OpAsmPrinter &printer, Operation *op,
+                           MemoryOrderingSemanticsAttr ordering,
+                           MemoryScopeAttr scope);
+
+// `<element: literal> : type`
+ParseResult parseTypedLiteral(OpAsmParser &parser,
+                              ::mlir::DenseIntOrFPElementsAttr &value,
+                              Type &type);
+void printTypedLiteral(OpAsmPrinter &printer, Operation *op,
+                       ::mlir::DenseIntOrFPElementsAttr value, Type type);
+ParseResult parseGlobalLiteral(OpAsmParser &parser,
+                               ::mlir::DenseIntOrFPElementsAttr &value);
+void printGlobalLiteral(OpAsmPrinter &printer, Operation *op,
+                        ::mlir::DenseIntOrFPElementsAttr value);
+
+// Nothing, one type for all indices, or one type for each.
+ParseResult parseIndexTypes(OpAsmParser &parser, Operands indices,
+                            Types &types);
+void printIndexTypes(OpAsmPrinter &printer, Operation *op,
+                     ::mlir::OperandRange indices, TypeRange types);
+
+// The type of a view, which contains that of the tensor view.
+ParseResult parsePartitionViewType(OpAsmParser &parser, Type &tensorView,
+                                   Type &view);
+void printPartitionViewType(OpAsmPrinter &printer, Operation *op,
+                            Type tensorView, Type view);
+ParseResult parseStridedViewType(OpAsmParser &parser, Type &tensorView,
+                                 Type &view);
+void printStridedViewType(OpAsmPrinter &printer, Operation *op, Type tensorView,
+                          Type view);
+ParseResult parseGatherScatterViewType(OpAsmParser &parser, Type &tensorView,
+                                       Type &view);
+void printGatherScatterViewType(OpAsmPrinter &printer, Operation *op,
+                                Type tensorView, Type view);
+
+ParseResult parseAssumePredicate(OpAsmParser &parser,
+                                 AssumePredicateAttrInterface &predicate);
+void printAssumePredicate(OpAsmPrinter &printer, Operation *op,
+                          AssumePredicateAttrInterface predicate);
+
+ParseResult parseVisibility(OpAsmParser &parser, SymbolVisibilityAttr &attr);
+void printVisibility(OpAsmPrinter &printer, Operation *op,
+                     SymbolVisibilityAttr attr);
+} // namespace cuda_tile
+
+#endif // CUDA_TILE_DIRECTIVES_H

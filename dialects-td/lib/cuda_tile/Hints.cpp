@@ -1,0 +1,227 @@
+//===- Hints.cpp - Optimisation hints -------------------------------------===//
+//
+// A hint is a wish of the program to the compiler for one target. A compiler is
+// free to ignore it, so that by default only the structure is checked: a
+// dictionary of dictionaries without duplicate keys. With the checks switched on
+// (setHintChecks) every hint is held against the table below: the names that
+// exist, where they may stand, and the values that are legal.
+//
+// The checks are warnings even when they fail verification: the error is a
+// second diagnostic on the operation.
+//
+//===----------------------------------------------------------------------===//
+#include "cuda_tile/Hints.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+
+#include <atomic>
+
+using namespace mlir;
+using namespace cuda_tile;
+
+static std::atomic<bool> warnAboutHints{false};
+static std::atomic<bool> failOnHints{false};
+
+void cuda_tile::setHintChecks(bool warn, bool error) {
+  warnAboutHints = warn;
+  failOnHints = error;
+}
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+namespace {
+enum class HintKind { ClusterSize, WorkerWarps, Range, Bool };
+struct Hint {
+  StringLiteral name;
+  HintKind kind;
+  int64_t max;
+  bool onEntry, onPointer, onView;
+};
+} // namespace
+
+static constexpr Hint kHints[] = {
+    {"num_cta_in_cga", HintKind::ClusterSize, 16, true, false, false},
+    {"num_worker_warps_per_cta", HintKind::WorkerWarps, 32, true, false, false},
+    {"occupancy", HintKind::Range, 32, true, false, false},
+    {"latency", HintKind::Range, 10, false, true, true},
+    {"allow_tma", HintKind::Bool, 0, false, false, true},
+};
+
+static constexpr StringLiteral kKeys[] = {
+    "sm_80",  "sm_86",  "sm_87",  "sm_88",  "sm_89",  "sm_90",
+    "sm_100", "sm_103", "sm_110", "sm_120", "sm_121", "default"};
+
+// Targets without thread block clusters.
+static bool hasNoClusters(StringRef key) {
+  return llvm::is_contained({"sm_80", "sm_86", "sm_87", "sm_88", "sm_89"}, key);
+}
+
+static const Hint *lookupHint(StringRef name) {
+  for (const Hint &hint : kHints)
+    if (hint.name == name)
+      return &hint;
+  return nullptr;
+}
+
+static bool isAllowedAt(const Hint &hint, HintSite site) {
+  switch (site) {
+  case HintSite::Entry:
+    return hint.onEntry;
+  case HintSite::PointerAccess:
+    return hint.onPointer;
+  case HintSite::ViewAccess:
+    return hint.onView;
+  }
+  llvm_unreachable("unknown site of a hint");
+}
+
+/// Empty when `value` is legal, else what was expected.
+static std::string checkHint(const Hint &hint, StringRef key, Attribute value) {
+  std::string path = (key + "." + hint.name).str();
+  if (hint.kind == HintKind::Bool)
+    return isa<BoolAttr>(value) ? "" : "boolean value expected for " + path;
+  auto integer = dyn_cast<IntegerAttr>(value);
+  if (!integer || isa<BoolAttr>(value) || integer.getValue().getBitWidth() > 64)
+    return "integer value expected for " + path;
+  int64_t v = integer.getValue().getSExtValue();
+  if (hint.kind == HintKind::Range) {
+    if (v >= 1 && v <= hint.max)
+      return "";
+    return "integer value in the range [1, " + std::to_string(hint.max) +
+           "] is expected for " + path;
+  }
+  if (hint.kind == HintKind::ClusterSize && hasNoClusters(key))
+    return v == 1 ? "" : "expected 1 for " + path;
+  if (v >= 1 && v <= hint.max && llvm::isPowerOf2_64(v))
+    return "";
+  return "expected power-of-two \u2264 " + std::to_string(hint.max) + " for " +
+         path;
+}
+
+LogicalResult cuda_tile::verifyHints(Operation *op, OptimizationHintsAttr hints,
+                                     HintSite site) {
+  if (!hints || !warnAboutHints)
+    return success();
+  bool clean = true;
+  auto warn = [&](const Twine &text) {
+    clean = false;
+    emitWarning(op->getLoc(), text);
+  };
+  for (NamedAttribute entry : hints.getValue()) {
+    StringRef key = entry.getName();
+    if (!llvm::is_contained(kKeys, key)) {
+      warn("unknown hint key " + key);
+      continue;
+    }
+    for (NamedAttribute named : cast<DictionaryAttr>(entry.getValue())) {
+      const Hint *hint = lookupHint(named.getName());
+      if (!hint || !isAllowedAt(*hint, site)) {
+        warn(named.getName().getValue() +
+             " is not known hint for current Operation");
+        continue;
+      }
+      std::string text = checkHint(*hint, key, named.getValue());
+      if (!text.empty())
+        warn(text);
+    }
+  }
+  if (!clean && failOnHints)
+    return op->emitOpError("Optimization hints verification failed");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Queries
+//===----------------------------------------------------------------------===//
+
+/// The legal value of a hint in one entry, or null.
+static Attribute getLegalHint(OptimizationHintsAttr hints, StringRef key,
+                              StringRef name) {
+  const Hint *hint = lookupHint(name);
+  auto entry = hints.getValue().getAs<DictionaryAttr>(key);
+  Attribute value = entry && hint ? entry.get(name) : Attribute();
+  return value && checkHint(*hint, key, value).empty() ? value : Attribute();
+}
+
+static Attribute findHint(OptimizationHintsAttr hints, StringRef arch,
+                          StringRef name) {
+  if (Attribute value = getLegalHint(hints, arch, name))
+    return value;
+  return getLegalHint(hints, "default", name);
+}
+
+std::optional<int64_t>
+OptimizationHintsAttr::getInteger(StringRef arch, StringRef name) const {
+  auto value = dyn_cast_if_present<IntegerAttr>(findHint(*this, arch, name));
+  if (!value || isa<BoolAttr>(value))
+    return std::nullopt;
+  int64_t v = value.getValue().getSExtValue();
+  // Fewer than one warp group, or more than two, is never worth it.
+  if (name == "num_worker_warps_per_cta")
+    v = std::clamp<int64_t>(v, 4, 8);
+  return v;
+}
+
+std::optional<bool> OptimizationHintsAttr::getBool(StringRef arch,
+                                                   StringRef name) const {
+  auto value = dyn_cast_if_present<BoolAttr>(findHint(*this, arch, name));
+  return value ? std::optional<bool>(value.getValue()) : std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Syntax and structure
+//===----------------------------------------------------------------------===//
+
+Attribute OptimizationHintsAttr::parse(AsmParser &parser, Type) {
+  NamedAttrList entries;
+  auto parseEntry = [&]() -> ParseResult {
+    SMLoc loc = parser.getCurrentLocation();
+    std::string key;
+    if (failed(parser.parseOptionalKeywordOrString(&key)))
+      return parser.emitError(loc) << "expected valid keyword or string";
+    if (parser.parseEqual())
+      return failure();
+    Attribute value;
+    SMLoc valueLoc = parser.getCurrentLocation();
+    if (parser.parseAttribute(value))
+      return failure();
+    if (!isa<DictionaryAttr>(value))
+      return parser.emitError(valueLoc)
+             << "expected dictionary attribute for optimization_hints entry `"
+             << key << "` got value=" << value;
+    if (entries.get(key))
+      return parser.emitError(loc)
+             << "duplicate key `" << key << "` in optimization_hints";
+    entries.append(key, value);
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
+                                     parseEntry))
+    return {};
+  return OptimizationHintsAttr::get(
+      parser.getContext(), entries.getDictionary(parser.getContext()));
+}
+
+void OptimizationHintsAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  llvm::interleaveComma(getValue(), printer, [&](NamedAttribute entry) {
+    printer.printKeywordOrString(entry.getName());
+    printer << " = " << entry.getValue();
+  });
+  printer << '>';
+}
+
+LogicalResult
+OptimizationHintsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                              DictionaryAttr value) {
+  for (NamedAttribute entry : value)
+    if (!isa<DictionaryAttr>(entry.getValue()))
+      return emitError()
+             << "expected dictionary attribute for optimization_hints entry `"
+             << entry.getName().getValue()
+             << "` got value=" << entry.getValue();
+  return success();
+}

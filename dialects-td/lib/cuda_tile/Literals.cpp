@@ -1,0 +1,209 @@
+//===- Literals.cpp - Typed literals of constants and globals -------------===//
+//
+//   literal ::= `<` element-type `:` value `>` `:` tile-type
+//   value   ::= scalar | list | hex-string
+//
+// A scalar fills a tile of any shape. A list is nested as deep as the tile has
+// dimensions, and its shape must be that of the tile. MLIR prints more than 100
+// different elements as a string of the raw bytes, "0x...", so that form is
+// accepted too, although the public language leaves it out.
+//
+// Integers may be written as signed or as unsigned numbers of their width.
+// Floating-point numbers need a decimal point, or give their bits in
+// hexadecimal; both are MLIR's rules and MLIR reports on them.
+//
+//===----------------------------------------------------------------------===//
+#include "cuda_tile/Directives.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace cuda_tile;
+
+static constexpr llvm::StringLiteral kElementNames =
+    "i1 or i8 or i16 or i32 or i64 or f16 or bf16 or f32 or f64 or tf32 or "
+    "f8E4M3FN or f8E5M2 or f8E8M0FNU or f4E2M1FN values";
+
+namespace {
+/// The elements of one literal as they are read, in row-major order.
+class LiteralParser {
+public:
+  LiteralParser(OpAsmParser &parser, Type element)
+      : parser(parser), element(element) {}
+
+  ParseResult parse() {
+    loc = parser.getCurrentLocation();
+    std::string text;
+    if (succeeded(parser.parseOptionalString(&text))) {
+      StringRef hex = text;
+      if (!hex.consume_front("0x") || !llvm::tryGetFromHex(hex, bytes))
+        return parser.emitError(loc)
+               << "expected a string of hexadecimal digits that starts with 0x";
+      isRaw = true;
+      return success();
+    }
+    if (parser.getCurrentLocation().getPointer()[0] != '[') {
+      isSplat = true;
+      return parseScalar();
+    }
+    return parseList(shape);
+  }
+
+  DenseIntOrFPElementsAttr build(TileType type) {
+    if (isRaw)
+      return buildFromBytes(type);
+    if (!isSplat && ArrayRef<int64_t>(shape) != type.getShape()) {
+      auto diag = parser.emitError(loc);
+      diag << "inferred shape of elements literal ([";
+      llvm::interleaveComma(shape, diag);
+      diag << "]) does not match type ([";
+      llvm::interleaveComma(type.getShape(), diag);
+      diag << "])";
+      return {};
+    }
+    DenseElementsAttr attr = isa<FloatType>(element)
+                                 ? DenseElementsAttr::get(type, floats)
+                                 : DenseElementsAttr::get(type, ints);
+    return cast<DenseIntOrFPElementsAttr>(attr);
+  }
+
+private:
+  ParseResult parseScalar() {
+    if (auto floatType = dyn_cast<FloatType>(element)) {
+      APFloat value(floatType.getFloatSemantics());
+      if (parser.parseFloat(floatType.getFloatSemantics(), value))
+        return failure();
+      floats.push_back(value);
+      return success();
+    }
+    SMLoc valueLoc = parser.getCurrentLocation();
+    StringRef keyword;
+    unsigned width = element.getIntOrFloatBitWidth();
+    if (succeeded(parser.parseOptionalKeyword(&keyword, {"true", "false"}))) {
+      if (width != 1)
+        return parser.emitError(valueLoc) << "expected integer value";
+      ints.emplace_back(1, keyword == "true");
+      return success();
+    }
+    int64_t value;
+    if (parser.parseInteger(value))
+      return failure();
+    // Any non-zero i1 is true, so that -1 is legal as well as 1.
+    bool fits = width == 64 || llvm::isIntN(width, value) ||
+                (value >= 0 && llvm::isUIntN(width, value));
+    if (!fits)
+      return parser.emitError(valueLoc)
+             << "integer constant out of range for type";
+    ints.emplace_back(width, static_cast<uint64_t>(value), /*isSigned=*/true,
+                      /*implicitTrunc=*/true);
+    return success();
+  }
+
+  ParseResult parseList(SmallVectorImpl<int64_t> &dims) {
+    int64_t count = 0;
+    SmallVector<int64_t> inner;
+    auto parseElement = [&]() -> ParseResult {
+      SmallVector<int64_t> current;
+      SMLoc elementLoc = parser.getCurrentLocation();
+      if (elementLoc.getPointer()[0] == '[') {
+        if (parseList(current))
+          return failure();
+      } else if (parseScalar()) {
+        return failure();
+      }
+      if (count++ != 0 && current != inner)
+        return parser.emitError(loc)
+               << "tensor literal is invalid; ranks are not consistent between "
+                  "elements";
+      inner = std::move(current);
+      return success();
+    };
+    if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                       parseElement))
+      return failure();
+    if (count == 0)
+      return parser.emitError(loc) << "expected at least one element in a list";
+    dims.push_back(count);
+    llvm::append_range(dims, inner);
+    return success();
+  }
+
+  DenseIntOrFPElementsAttr buildFromBytes(TileType type) {
+    ArrayRef<char> raw(bytes.data(), bytes.size());
+    bool detectedSplat;
+    if (!DenseElementsAttr::isValidRawBuffer(type, raw, detectedSplat)) {
+      parser.emitError(loc)
+          << "elements hex data size is invalid for provided type: " << type;
+      return {};
+    }
+    return cast<DenseIntOrFPElementsAttr>(
+        DenseElementsAttr::getFromRawBuffer(type, raw));
+  }
+
+  OpAsmParser &parser;
+  Type element;
+  SMLoc loc;
+  SmallVector<int64_t> shape;
+  SmallVector<APInt> ints;
+  SmallVector<APFloat> floats;
+  std::string bytes;
+  bool isSplat = false, isRaw = false;
+};
+} // namespace
+
+ParseResult cuda_tile::parseTypedLiteral(OpAsmParser &parser,
+                                         DenseIntOrFPElementsAttr &value,
+                                         Type &type) {
+  Type element;
+  if (parser.parseLess())
+    return failure();
+  SMLoc elementLoc = parser.getCurrentLocation();
+  // A type that cannot be parsed is reported twice, by the parser and here.
+  if (parseBareType(parser, element) || !isNumberElement(element))
+    return parser.emitError(elementLoc)
+           << "expect element type to be one of " << kElementNames
+           << ", but got " << element;
+  LiteralParser literal(parser, element);
+  if (parser.parseColon() || literal.parse() || parser.parseGreater() ||
+      parser.parseColon())
+    return failure();
+  SMLoc typeLoc = parser.getCurrentLocation();
+  if (parseBareType(parser, type))
+    return failure();
+  if (!isTileOf(type, isNumberElement))
+    return parser.emitError(typeLoc) << "result #0 must be tile of "
+                                     << kElementNames << ", but got " << type;
+  auto tile = cast<TileType>(type);
+  if (tile.getElementType() != element)
+    return parser.emitError(elementLoc)
+           << "mismatch between the element type: " << element
+           << " and the tile element type " << tile.getElementType();
+  value = literal.build(tile);
+  return success(static_cast<bool>(value));
+}
+
+void cuda_tile::printTypedLiteral(OpAsmPrinter &printer, Operation *,
+                                  DenseIntOrFPElementsAttr value, Type type) {
+  // MLIR prints `dense<body>`; what is wanted is the body.
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  value.print(os, /*elideType=*/true);
+  StringRef body = text;
+  body.consume_front("dense<");
+  body.consume_back(">");
+  printer << '<';
+  printBareType(printer, value.getElementType());
+  printer << ": " << body << "> : ";
+  printBareType(printer, type);
+}
+
+ParseResult cuda_tile::parseGlobalLiteral(OpAsmParser &parser,
+                                          DenseIntOrFPElementsAttr &value) {
+  Type type;
+  return parseTypedLiteral(parser, value, type);
+}
+void cuda_tile::printGlobalLiteral(OpAsmPrinter &printer, Operation *op,
+                                   DenseIntOrFPElementsAttr value) {
+  printTypedLiteral(printer, op, value, value.getType());
+}

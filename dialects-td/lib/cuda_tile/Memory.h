@@ -1,0 +1,23 @@
+//===- Memory.h - Rules shared by memory operations -----------------------===//
+#ifndef CUDA_TILE_MEMORY_H
+#define CUDA_TILE_MEMORY_H
+
+#include "cuda_tile/CudaTile.h"
+
+namespace cuda_tile {
+enum class AccessKind { Load, Store };
+
+/// Loads are weak, relaxed or acquire, stores weak, relaxed or release; a weak
+/// access has no scope, every other one has.
+::llvm::LogicalResult
+verifyMemoryModel(::mlir::Operation *op, AccessKind kind,
+                  MemoryOrderingSemantics ordering,
+                  ::std::optional<MemoryScope> scope);
+
+/// The element types that an atomic mode works on.
+::llvm::LogicalResult verifyAtomicMode(::mlir::Operation *op,
+                                       AtomicRMWMode mode,
+                                       ::mlir::Type element);
+} // namespace cuda_tile
+
+#endif // CUDA_TILE_MEMORY_H

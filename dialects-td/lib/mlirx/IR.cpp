@@ -1,0 +1,46 @@
+// Small IR queries that MLIR-C 21 does not offer.
+#include "capi/mlirx.h"
+#include "mlir-c/Dialect/Arith.h"
+#include "mlir-c/Dialect/ControlFlow.h"
+#include "mlir-c/Dialect/Func.h"
+#include "mlir-c/Dialect/GPU.h"
+#include "mlir-c/Dialect/LLVM.h"
+#include "mlir-c/Dialect/Math.h"
+#include "mlir-c/Dialect/NVVM.h"
+#include "mlir-c/Dialect/SCF.h"
+#include "mlir/CAPI/IR.h"
+#include "mlir/CAPI/Support.h"
+#include "mlir/CAPI/Wrap.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+using namespace mlir;
+
+//===-- IR ---------------------------------------------------------------------//
+intptr_t mlirxOperationOperands(MlirOperation o, MlirValue *out, intptr_t cap) {
+  Operation *op = unwrap(o);
+  intptr_t n = op->getNumOperands();
+  for (intptr_t i = 0; i < n && i < cap; ++i)
+    out[i] = wrap(op->getOperand(i));
+  return n;
+}
+MlirOperation mlirxOperationPrev(MlirOperation o) { return wrap(unwrap(o)->getPrevNode()); }
+bool mlirxOperationIsTerminatorTrait(MlirOperation o) { return unwrap(o)->hasTrait<OpTrait::IsTerminator>(); }
+bool mlirxOperationIsPure(MlirOperation o) { return isPure(unwrap(o)); }
+void mlirxDialectRegistryInsertUpstream(MlirDialectRegistry r) {
+  DialectRegistry &reg = *unwrap(r);
+  for (MlirDialectHandle h :
+       {mlirGetDialectHandle__arith__(), mlirGetDialectHandle__cf__(),
+        mlirGetDialectHandle__func__(), mlirGetDialectHandle__gpu__(),
+        mlirGetDialectHandle__llvm__(), mlirGetDialectHandle__math__(),
+        mlirGetDialectHandle__nvvm__(), mlirGetDialectHandle__scf__()})
+    mlirDialectHandleInsertDialect(h, r);
+  reg.insert<ub::UBDialect>();
+  registerBuiltinDialectTranslation(reg);
+  registerGPUDialectTranslation(reg);
+  registerLLVMDialectTranslation(reg);
+  registerNVVMDialectTranslation(reg);
+}

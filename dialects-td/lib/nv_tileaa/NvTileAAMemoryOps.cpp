@@ -1,0 +1,69 @@
+// Verifiers of atomic accesses and memory objects of nv_tileaa.
+#include "nv_tileaa/NvTileAA.h"
+
+using namespace mlir;
+using namespace nv_tileaa;
+
+static Type elementOf(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? tensor.getElementType() : type;
+}
+static ArrayRef<int64_t> shapeOf(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? tensor.getShape() : ArrayRef<int64_t>();
+}
+
+// Invariants of an access through pointers: pointers, values and mask have one shape; the pointee is the element.
+static LogicalResult verifyAccess(Operation *op, Type ptr, Type value, Value mask) {
+  if (shapeOf(ptr) != shapeOf(value) || (mask && shapeOf(mask.getType()) != shapeOf(ptr)))
+    return op->emitOpError("pointers, values and mask must have one shape");
+  if (cast<PtrType>(elementOf(ptr)).getPointee() != elementOf(value))
+    return op->emitOpError("pointee and element type differ");
+  return success();
+}
+
+// Invariants: those of an access; the kind suits the element type.
+LogicalResult AtomicRmwOp::verify() {
+  if (failed(verifyAccess(*this, getPtr().getType(), getValue().getType(), getMask())))
+    return failure();
+  Type element = elementOf(getValue().getType());
+  bool fits = getKind() == AtomicKind::Xchg || isa<FloatType>(element) == (getKind() == AtomicKind::AddF);
+  if (!fits)
+    return emitOpError("kind ") << stringifyAtomicKind(getKind()) << " does not apply to " << element;
+  return success();
+}
+
+// Invariants: those of an access.
+LogicalResult AtomicCasOp::verify() {
+  return verifyAccess(*this, getPtr().getType(), getValue().getType(), getMask());
+}
+
+// Invariants: the value has rank one; the alignment is zero or a power of two.
+LogicalResult GlobalOp::verify() {
+  if (cast<ShapedType>(getValue().getType()).getRank() != 1)
+    return emitOpError("value must have rank one");
+  if (getAlignment() & (getAlignment() - 1))
+    return emitOpError("alignment must be zero or a power of two");
+  return success();
+}
+
+// Invariants: the symbol is a global, and the pointee its element type.
+LogicalResult GetGlobalOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto global = symbols.lookupNearestSymbolFrom<GlobalOp>(*this, getNameAttr());
+  if (!global)
+    return emitOpError("'") << getName() << "' is not a global";
+  Type element = cast<ShapedType>(global.getValue().getType()).getElementType();
+  if (getType().getPointee() != element)
+    return emitOpError("pointee ") << getType().getPointee() << " is not the element type " << element
+                                   << " of the global";
+  return success();
+}
+
+// Invariants: the count is not negative; the alignment is a power of two.
+LogicalResult AllocaOp::verify() {
+  if (getCount() < 0)
+    return emitOpError("count must not be negative");
+  if (getAlignment() <= 0 || (getAlignment() & (getAlignment() - 1)))
+    return emitOpError("alignment must be a power of two");
+  return success();
+}

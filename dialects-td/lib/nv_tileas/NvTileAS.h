@@ -1,0 +1,16 @@
+// The nv_tileas dialect for C++ users.
+#ifndef TILEIRAS_NV_TILEAS_H
+#define TILEIRAS_NV_TILEAS_H
+
+#include "nv_tileaa/NvTileAA.h"
+
+#include "nv_tileas/NvTileASDialect.h.inc"
+#include "nv_tileas/NvTileASEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "nv_tileas/NvTileASAttrs.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "nv_tileas/NvTileASTypes.h.inc"
+#define GET_OP_CLASSES
+#include "nv_tileas/NvTileASOps.h.inc"
+
+#endif

@@ -1,0 +1,151 @@
+// Registration, types and attributes of nv_tileas.
+#include "nv_tileas/NvTileAS.h"
+#include "capi/nv_tileas.h"
+#include "mlir/CAPI/Registration.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace nv_tileas;
+
+#include "nv_tileas/NvTileASDialect.cpp.inc"
+#include "nv_tileas/NvTileASEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "nv_tileas/NvTileASAttrs.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "nv_tileas/NvTileASTypes.cpp.inc"
+
+void NvTileASDialect::initialize() {
+  registerTypes();
+  registerAttrs();
+  addOperations<
+#define GET_OP_LIST
+#include "nv_tileas/NvTileASOps.cpp.inc"
+      >();
+}
+void NvTileASDialect::registerTypes() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "nv_tileas/NvTileASTypes.cpp.inc"
+      >();
+}
+void NvTileASDialect::registerAttrs() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "nv_tileas/NvTileASAttrs.cpp.inc"
+      >();
+}
+
+MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(NvTileAS, nv_tileas, NvTileASDialect)
+
+static void printBases(AsmPrinter &printer, StringRef name, ArrayRef<int64_t> bases) {
+  printer << name << " = [";
+  llvm::interleaveComma(bases, printer);
+  printer << ']';
+}
+static ParseResult parseBases(AsmParser &parser, SmallVectorImpl<int64_t> &bases) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                        [&] { return parser.parseInteger(bases.emplace_back()); });
+}
+static LogicalResult verifyBases(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> bases) {
+  for (int64_t b : bases)
+    if (b < 0)
+      return emitError() << "a basis is an element index, got " << b;
+  return success();
+}
+
+//===-- layout --------------------------------------------------------------//
+
+Attribute LayoutAttr::parse(AsmParser &parser, Type) {
+  SmallVector<int64_t> registers, lanes, warps, blocks;
+  if (parser.parseLess())
+    return {};
+  do {
+    StringRef key;
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&key) || parser.parseEqual())
+      return {};
+    SmallVectorImpl<int64_t> *bases = key == "register" ? &registers
+                                      : key == "lane"   ? &lanes
+                                      : key == "warp"   ? &warps
+                                      : key == "block"  ? &blocks
+                                                        : nullptr;
+    if (!bases)
+      return parser.emitError(loc, "expected register, lane, warp or block, got '") << key << "'", Attribute();
+    bases->clear();
+    if (parseBases(parser, *bases))
+      return {};
+  } while (succeeded(parser.parseOptionalComma()));
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<LayoutAttr>(parser.getContext(), registers, lanes, warps, blocks);
+}
+void LayoutAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  printBases(printer, "register", getRegisters());
+  printBases(printer, ", lane", getLanes());
+  printBases(printer, ", warp", getWarps());
+  if (!getBlocks().empty())
+    printBases(printer, ", block", getBlocks());
+  printer << '>';
+}
+// Invariants: five lane bits; bases are element indices. That the bases span the tensor is checked where
+// the layout meets a shape, in the verifiers of the ops.
+LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> registers,
+                                 ArrayRef<int64_t> lanes, ArrayRef<int64_t> warps, ArrayRef<int64_t> blocks) {
+  if (lanes.size() != 5)
+    return emitError() << "a warp has five lane bits, got " << lanes.size();
+  for (ArrayRef<int64_t> bases : {registers, lanes, warps, blocks})
+    if (failed(verifyBases(emitError, bases)))
+      return failure();
+  return success();
+}
+
+Attribute SharedLayoutAttr::parse(AsmParser &parser, Type) {
+  SmallVector<int64_t> offsets;
+  if (parser.parseLess() || parser.parseKeyword("offset") || parser.parseEqual() || parseBases(parser, offsets) ||
+      parser.parseGreater())
+    return {};
+  return parser.getChecked<SharedLayoutAttr>(parser.getContext(), offsets);
+}
+void SharedLayoutAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  printBases(printer, "offset", getOffsets());
+  printer << '>';
+}
+LogicalResult SharedLayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> offsets) {
+  return verifyBases(emitError, offsets);
+}
+
+//===-- memdesc -------------------------------------------------------------//
+
+Type MemDescType::parse(AsmParser &parser) {
+  SmallVector<int64_t> shape;
+  Type element;
+  SharedLayoutAttr layout;
+  if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false) || parser.parseType(element) ||
+      parser.parseComma() || parser.parseAttribute(layout) || parser.parseGreater())
+    return {};
+  return parser.getChecked<MemDescType>(parser.getContext(), shape, element, layout);
+}
+void MemDescType::print(AsmPrinter &printer) const {
+  printer << '<';
+  for (int64_t extent : getShape())
+    printer << extent << 'x';
+  printer << getElementType() << ", " << getLayout() << '>';
+}
+// Invariants: extents are powers of two; the layout has one offset bit for each bit of the element index.
+LogicalResult MemDescType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape, Type element,
+                                  SharedLayoutAttr layout) {
+  int64_t count = 1;
+  for (int64_t e : shape) {
+    if (e <= 0 || (e & (e - 1)))
+      return emitError() << "extents must be powers of two, got " << e;
+    count *= e;
+  }
+  if (int64_t(1) << layout.getOffsets().size() != count)
+    return emitError() << "layout covers " << (int64_t(1) << layout.getOffsets().size()) << " elements, shape has "
+                       << count;
+  return success();
+}

@@ -1,0 +1,145 @@
+// Verifiers of the ops of nv_tileas.
+//
+// Checked here: shapes, element types, and that an elementwise relation between layouts holds (result of view,
+// permute and broadcast is the image of the source; pointers, masks and values of one access agree).
+// Not checked here: bank conflicts, missing barriers, offsets that overlap.
+#include "nv_tileas/NvTileAS.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpImplementation.h"
+
+using namespace mlir;
+using namespace nv_tileas;
+
+#define GET_OP_CLASSES
+#include "nv_tileas/NvTileASOps.cpp.inc"
+
+static RankedTensorType tensor(Value v) { return cast<RankedTensorType>(v.getType()); }
+static LayoutAttr layout(Value v) { return cast<LayoutAttr>(tensor(v).getEncoding()); }
+
+// Applies `map` to every basis of `from` and compares with `to`.
+static bool isImage(LayoutAttr from, LayoutAttr to, function_ref<int64_t(int64_t)> map) {
+  auto same = [&](ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+    return llvm::equal(a, b, [&](int64_t x, int64_t y) { return map(x) == y; });
+  };
+  return same(from.getRegisters(), to.getRegisters()) && same(from.getLanes(), to.getLanes()) &&
+         same(from.getWarps(), to.getWarps()) && same(from.getBlocks(), to.getBlocks());
+}
+
+LogicalResult ViewOp::verify() {
+  RankedTensorType from = tensor(getSource()), to = tensor(getResult());
+  if (from.getNumElements() != to.getNumElements() || from.getElementType() != to.getElementType())
+    return emitOpError("source and result must have one element count and element type");
+  if (layout(getSource()) != layout(getResult()))
+    return emitOpError("row-major indices do not change, so the layout must not either");
+  return success();
+}
+LogicalResult ConvertLayoutOp::verify() {
+  RankedTensorType from = tensor(getSource()), to = tensor(getResult());
+  if (from.getShape() != to.getShape() || from.getElementType() != to.getElementType())
+    return emitOpError("source and result must differ in layout only");
+  return success();
+}
+LogicalResult BroadcastOp::verify() {
+  RankedTensorType from = tensor(getSource()), to = tensor(getResult());
+  if (from.getRank() != to.getRank() || from.getElementType() != to.getElementType())
+    return emitOpError("source and result must have one rank and element type");
+  for (auto [f, t] : llvm::zip(from.getShape(), to.getShape()))
+    if (f != t && f != 1)
+      return emitOpError("only extents of one can be repeated");
+  // The source's element for a result index: coordinates of repeated dimensions become zero.
+  auto project = [&](int64_t index) {
+    int64_t out = 0, scale = 1;
+    for (int64_t d = to.getRank(); d-- > 0;) {
+      int64_t c = index % to.getDimSize(d);
+      index /= to.getDimSize(d);
+      if (from.getDimSize(d) != 1)
+        out += c * scale;
+      scale *= from.getDimSize(d);
+    }
+    return out;
+  };
+  if (!isImage(layout(getResult()), layout(getSource()), project))
+    return emitOpError("layout of the source must be the projection of the result's");
+  return success();
+}
+LogicalResult PermuteOp::verify() {
+  RankedTensorType from = tensor(getSource()), to = tensor(getResult());
+  ArrayRef<int32_t> order = getOrder();
+  int64_t rank = from.getRank();
+  if (order.size() != size_t(rank) || rank != to.getRank() || from.getElementType() != to.getElementType())
+    return emitOpError("order, source and result must have one rank, source and result one element type");
+  SmallVector<bool> seen(rank, false);
+  for (auto [i, d] : llvm::enumerate(order)) {
+    if (d < 0 || d >= rank || seen[d])
+      return emitOpError("order must be a permutation");
+    seen[d] = true;
+    if (to.getDimSize(i) != from.getDimSize(d))
+      return emitOpError("result dimension ") << i << " must have extent " << from.getDimSize(d);
+  }
+  auto move = [&](int64_t index) {
+    SmallVector<int64_t> coord(rank);
+    for (int64_t d = rank; d-- > 0; index /= from.getDimSize(d))
+      coord[d] = index % from.getDimSize(d);
+    int64_t out = 0;
+    for (int64_t i = 0; i < rank; ++i)
+      out = out * to.getDimSize(i) + coord[order[i]];
+    return out;
+  };
+  if (!isImage(layout(getSource()), layout(getResult()), move))
+    return emitOpError("layout of the result must be the image of the source's");
+  return success();
+}
+
+//===-- accesses ------------------------------------------------------------//
+
+// The tile of the view and the value agree; the vector is a power of two.
+static LogicalResult verifyTiled(Operation *op, nv_tileaa::TiledViewType view, Value value, int64_t vector) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type)
+    return op->emitOpError("tile must be a tensor");
+  if (type.getShape() != view.getTile() || type.getElementType() != view.getMemref().getElementType())
+    return op->emitOpError("tile must have the shape and element type of the view's tiles");
+  if (vector & (vector - 1))
+    return op->emitOpError("vector must be a power of two");
+  return success();
+}
+LogicalResult TiledLoadOp::verify() { return verifyTiled(*this, getView().getType(), getResult(), getVector()); }
+LogicalResult TiledStoreOp::verify() { return verifyTiled(*this, getView().getType(), getValue(), getVector()); }
+
+// Pointers, values, masks and fill values of one access have one shape and layout.
+static LogicalResult verifyPointerAccess(Operation *op, Value ptr, ValueRange others, int64_t vector) {
+  auto type = dyn_cast<RankedTensorType>(ptr.getType());
+  for (Value v : others) {
+    if (!v)
+      continue;
+    auto other = dyn_cast<RankedTensorType>(v.getType());
+    if (bool(type) != bool(other) ||
+        (type && (type.getShape() != other.getShape() || type.getEncoding() != other.getEncoding())))
+      return op->emitOpError("pointers and values must have one shape and layout");
+  }
+  if (vector & (vector - 1))
+    return op->emitOpError("vector must be a power of two");
+  return success();
+}
+LogicalResult LoadOp::verify() {
+  SmallVector<Value> others{getResult()};
+  if (getMask())
+    others.push_back(getMask());
+  if (getOther())
+    others.push_back(getOther());
+  return verifyPointerAccess(*this, getPtr(), others, getVector());
+}
+LogicalResult StoreOp::verify() {
+  SmallVector<Value> others{getValue()};
+  if (getMask())
+    others.push_back(getMask());
+  return verifyPointerAccess(*this, getPtr(), others, getVector());
+}
+
+static LogicalResult verifyLocal(Operation *op, Value value, MemDescType memory) {
+  if (tensor(value).getShape() != memory.getShape() || tensor(value).getElementType() != memory.getElementType())
+    return op->emitOpError("tensor and storage must have one shape and element type");
+  return success();
+}
+LogicalResult LocalStoreOp::verify() { return verifyLocal(*this, getSource(), getDest().getType()); }
+LogicalResult LocalLoadOp::verify() { return verifyLocal(*this, getResult(), getSource().getType()); }

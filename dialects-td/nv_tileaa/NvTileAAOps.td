@@ -1,0 +1,479 @@
+// Ops of nv_tileaa.
+#ifndef NV_TILEAA_OPS_TD
+#define NV_TILEAA_OPS_TD
+
+include "nv_tileaa/NvTileAADialect.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/OpBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class NvTileAA_Op<string mnemonic, list<Trait> traits = []>
+    : Op<NvTileAA_Dialect, mnemonic, traits>;
+
+// A scalar stands for a tile of rank zero.
+class NvTileAA_Lift<Type element, string text> : AnyTypeOf<[element, RankedTensorOf<[element]>], text>;
+def NvTileAA_AnyFloat : NvTileAA_Lift<AnyFloat, "float scalar or tensor">;
+def NvTileAA_AnyInt : NvTileAA_Lift<AnySignlessInteger, "integer scalar or tensor">;
+def NvTileAA_AnyPtr : NvTileAA_Lift<NvTileAA_PtrType, "pointer scalar or tensor">;
+def NvTileAA_I1 : NvTileAA_Lift<I1, "i1 scalar or tensor">;
+def NvTileAA_I64 : NvTileAA_Lift<I64, "i64 scalar or tensor">;
+def NvTileAA_Value : AnyTypeOf<[AnyFloat, AnySignlessInteger, NvTileAA_PtrType,
+    RankedTensorOf<[AnyFloat, AnySignlessInteger, NvTileAA_PtrType]>], "number or pointer, scalar or tensor">;
+def NvTileAA_Scalar : AnyTypeOf<[AnyFloat, AnySignlessInteger, NvTileAA_PtrType], "number or pointer">;
+
+//===-- functions -----------------------------------------------------------//
+
+def NvTileAA_FuncOp : NvTileAA_Op<"func", [FunctionOpInterface, IsolatedFromAbove, AutomaticAllocationScope]> {
+  let summary = "tile kernel";
+  let description = [{
+    Runs once per tile block. Arguments are scalars. `hints` holds the resolved optimisation hints.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
+      OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs,
+      OptionalAttr<DictionaryAttr>:$hints);
+  let regions = (region MinSizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
+    ::mlir::Region *getCallableRegion() { return &getBody(); }
+  }];
+}
+
+def NvTileAA_ReturnOp : NvTileAA_Op<"return", [Pure, HasParent<"FuncOp">, ReturnLike, Terminator]> {
+  let summary = "end of a tile kernel";
+  let assemblyFormat = "attr-dict";
+}
+
+//===-- program -------------------------------------------------------------//
+
+def NvTileAA_GetProgramIdOp : NvTileAA_Op<"get_program_id", [Pure]> {
+  let summary = "coordinates of this tile block in the grid";
+  let results = (outs I32:$x, I32:$y, I32:$z);
+  let assemblyFormat = "attr-dict";
+}
+
+def NvTileAA_GetNumProgramsOp : NvTileAA_Op<"get_num_programs", [Pure]> {
+  let summary = "extents of the grid in tile blocks";
+  let results = (outs I32:$x, I32:$y, I32:$z);
+  let assemblyFormat = "attr-dict";
+}
+
+def NvTileAA_AssumeOp : NvTileAA_Op<"assume", [Pure, AllTypesMatch<["value", "result"]>]> {
+  let summary = "identity that carries a promise about its operand";
+  let description = [{
+    `predicate` is one of the public language's assume predicates. A wrong promise is undefined behaviour.
+  }];
+  let arguments = (ins AnyType:$value, AnyAttr:$predicate);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$predicate `,` $value attr-dict `:` type($value)";
+}
+
+//===-- pointers and views --------------------------------------------------//
+
+def NvTileAA_AddPtrOp : NvTileAA_Op<"addptr", [Pure, AllTypesMatch<["ptr", "result"]>,
+    Elementwise, SameOperandsAndResultShape]> {
+  let summary = "pointer plus signed offset in elements";
+  let arguments = (ins NvTileAA_AnyPtr:$ptr, NvTileAA_AnyInt:$offset);
+  let results = (outs NvTileAA_AnyPtr:$result);
+  let assemblyFormat = "$ptr `,` $offset attr-dict `:` type($ptr) `,` type($offset)";
+}
+
+class NvTileAA_PtrCast<string mnemonic, Type from, Type to>
+    : NvTileAA_Op<mnemonic, [Pure, Elementwise, SameOperandsAndResultShape]> {
+  let arguments = (ins from:$source);
+  let results = (outs to:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+}
+def NvTileAA_IntToPtrOp : NvTileAA_PtrCast<"int_to_ptr", NvTileAA_I64, NvTileAA_AnyPtr> {
+  let summary = "address as pointer";
+}
+def NvTileAA_PtrToIntOp : NvTileAA_PtrCast<"ptr_to_int", NvTileAA_AnyPtr, NvTileAA_I64> {
+  let summary = "pointer as address";
+}
+def NvTileAA_PtrToPtrOp : NvTileAA_PtrCast<"ptr_to_ptr", NvTileAA_AnyPtr, NvTileAA_AnyPtr> {
+  let summary = "same address, other pointee";
+}
+
+def NvTileAA_MakeMemRefOp : NvTileAA_Op<"make_memref", [Pure, AttrSizedOperandSegments]> {
+  let summary = "base pointer, dynamic extents and dynamic strides as a view of memory";
+  let description = [{
+    Dynamic values are unsigned and of one integer type; there is one for each `?` of the type.
+  }];
+  let arguments = (ins NvTileAA_PtrType:$base, Variadic<AnySignlessInteger>:$dynamicShape,
+      Variadic<AnySignlessInteger>:$dynamicStrides);
+  let results = (outs NvTileAA_StridedMemRefType:$result);
+  let assemblyFormat = [{
+    $base `,` `shape` `=` `[` ($dynamicShape^ `:` type($dynamicShape))? `]` `,`
+    `strides` `=` `[` ($dynamicStrides^ `:` type($dynamicStrides))? `]` attr-dict `:` type($base) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def NvTileAA_MakeTiledViewOp : NvTileAA_Op<"make_tiled_view", [Pure]> {
+  let summary = "a memref cut into tiles";
+  let arguments = (ins NvTileAA_StridedMemRefType:$memref);
+  let results = (outs NvTileAA_TiledViewType:$result);
+  let assemblyFormat = "$memref attr-dict `:` type($memref) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def NvTileAA_DimOp : NvTileAA_Op<"dim", [Pure]> {
+  let summary = "extent of one dimension of a memref";
+  let arguments = (ins NvTileAA_StridedMemRefType:$memref, I64Attr:$index);
+  let results = (outs AnySignlessInteger:$result);
+  let assemblyFormat = "$memref `,` $index attr-dict `:` type($memref) `->` type($result)";
+}
+
+def NvTileAA_NumTilesOp : NvTileAA_Op<"num_tiles", [Pure]> {
+  let summary = "number of tiles of a view along one tile dimension";
+  let arguments = (ins NvTileAA_TiledViewType:$view, I64Attr:$index);
+  let results = (outs AnySignlessInteger:$result);
+  let assemblyFormat = "$view `,` $index attr-dict `:` type($view) `->` type($result)";
+}
+
+//===-- memory accesses -----------------------------------------------------//
+// Each consumes at most one token and produces one: what it must follow, what may follow it.
+
+def NvTileAA_TiledLoadOp : NvTileAA_Op<"tiled_load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
+  let summary = "read one tile of a view";
+  let arguments = (ins NvTileAA_TiledViewType:$view, Variadic<AnyType>:$indices,
+      Optional<NvTileAA_MemTokenType>:$token,
+      NvTileAA_OrderingAttr:$ordering, OptionalAttr<NvTileAA_ScopeAttr>:$scope,
+      OptionalAttr<DictionaryAttr>:$hints);
+  let results = (outs NvTileAA_Value:$result, NvTileAA_MemTokenType:$resultToken);
+  let assemblyFormat = [{
+    $ordering ($scope^)? $view `[` $indices `]` (`token` $token^)? (`hints` $hints^)? attr-dict
+    `:` type($view) `[` type($indices) `]` `->` type($result)
+  }];
+}
+
+def NvTileAA_TiledStoreOp : NvTileAA_Op<"tiled_store", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
+  let summary = "write one tile of a view";
+  let arguments = (ins NvTileAA_Value:$value, NvTileAA_TiledViewType:$view, Variadic<AnyType>:$indices,
+      Optional<NvTileAA_MemTokenType>:$token,
+      NvTileAA_OrderingAttr:$ordering, OptionalAttr<NvTileAA_ScopeAttr>:$scope,
+      OptionalAttr<DictionaryAttr>:$hints);
+  let results = (outs NvTileAA_MemTokenType:$resultToken);
+  let assemblyFormat = [{
+    $ordering ($scope^)? $value `,` $view `[` $indices `]` (`token` $token^)? (`hints` $hints^)? attr-dict
+    `:` type($value) `,` type($view) `[` type($indices) `]`
+  }];
+}
+
+def NvTileAA_LoadOp : NvTileAA_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
+  let summary = "read through a pointer, or gather through a tensor of them";
+  let description = [{
+    Lanes whose mask is false read nothing and give `other`, or anything without it.
+  }];
+  let arguments = (ins NvTileAA_AnyPtr:$ptr, Optional<NvTileAA_I1>:$mask, Optional<NvTileAA_Value>:$other,
+      Optional<NvTileAA_MemTokenType>:$token,
+      NvTileAA_OrderingAttr:$ordering, OptionalAttr<NvTileAA_ScopeAttr>:$scope,
+      OptionalAttr<DictionaryAttr>:$hints);
+  let results = (outs NvTileAA_Value:$result, NvTileAA_MemTokenType:$resultToken);
+  let assemblyFormat = [{
+    $ordering ($scope^)? $ptr (`mask` $mask^ `:` type($mask))? (`other` $other^ `:` type($other))?
+    (`token` $token^)? (`hints` $hints^)? attr-dict `:` type($ptr) `->` type($result)
+  }];
+}
+
+def NvTileAA_StoreOp : NvTileAA_Op<"store", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
+  let summary = "write through a pointer, or scatter through a tensor of them";
+  let arguments = (ins NvTileAA_AnyPtr:$ptr, NvTileAA_Value:$value, Optional<NvTileAA_I1>:$mask,
+      Optional<NvTileAA_MemTokenType>:$token,
+      NvTileAA_OrderingAttr:$ordering, OptionalAttr<NvTileAA_ScopeAttr>:$scope,
+      OptionalAttr<DictionaryAttr>:$hints);
+  let results = (outs NvTileAA_MemTokenType:$resultToken);
+  let assemblyFormat = [{
+    $ordering ($scope^)? $ptr `,` $value (`mask` $mask^ `:` type($mask))?
+    (`token` $token^)? (`hints` $hints^)? attr-dict `:` type($ptr) `,` type($value)
+  }];
+}
+
+def NvTileAA_CreateMemTokenOp : NvTileAA_Op<"create_mem_token", [Pure]> {
+  let summary = "token that orders nothing yet";
+  let results = (outs NvTileAA_MemTokenType:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def NvTileAA_JoinMemTokenOp : NvTileAA_Op<"join_mem_token", [Pure]> {
+  let summary = "token after all of its operands";
+  let arguments = (ins Variadic<NvTileAA_MemTokenType>:$tokens);
+  let results = (outs NvTileAA_MemTokenType:$result);
+  let assemblyFormat = "$tokens attr-dict";
+}
+
+// Atomic updates: element by element, in no particular order among the elements. `ordering` and `scope` are those of
+// each single update.
+
+def NvTileAA_AtomicRmwOp : NvTileAA_Op<"atomic_rmw", [AttrSizedOperandSegments,
+    MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch<["value", "result"]>]> {
+  let summary = "atomic read, modify and write through a pointer or a tensor of them";
+  let description = [{
+    Gives the old values. Lanes whose mask is false touch nothing and give anything.
+  }];
+  let arguments = (ins NvTileAA_AtomicKindAttr:$kind, NvTileAA_AnyPtr:$ptr, NvTileAA_Value:$value,
+      Optional<NvTileAA_I1>:$mask, Optional<NvTileAA_MemTokenType>:$token,
+      NvTileAA_OrderingAttr:$ordering, NvTileAA_ScopeAttr:$scope);
+  let results = (outs NvTileAA_Value:$result, NvTileAA_MemTokenType:$resultToken);
+  let assemblyFormat = [{
+    $kind $ordering $scope $ptr `,` $value (`mask` $mask^ `:` type($mask))? (`token` $token^)?
+    attr-dict `:` type($ptr) `,` type($value)
+  }];
+  let hasVerifier = 1;
+}
+
+def NvTileAA_AtomicCasOp : NvTileAA_Op<"atomic_cas", [AttrSizedOperandSegments,
+    MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch<["compare", "value", "result"]>]> {
+  let summary = "atomic compare and swap; bits are compared, for floating-point numbers too";
+  let description = [{
+    Gives the old values. Lanes whose mask is false touch nothing and give `compare`.
+  }];
+  let arguments = (ins NvTileAA_AnyPtr:$ptr, NvTileAA_Value:$compare, NvTileAA_Value:$value,
+      Optional<NvTileAA_I1>:$mask, Optional<NvTileAA_MemTokenType>:$token,
+      NvTileAA_OrderingAttr:$ordering, NvTileAA_ScopeAttr:$scope);
+  let results = (outs NvTileAA_Value:$result, NvTileAA_MemTokenType:$resultToken);
+  let assemblyFormat = [{
+    $ordering $scope $ptr `,` $compare `,` $value (`mask` $mask^ `:` type($mask))? (`token` $token^)?
+    attr-dict `:` type($ptr) `,` type($value)
+  }];
+  let hasVerifier = 1;
+}
+
+def NvTileAA_TiledAtomicRmwOp : NvTileAA_Op<"tiled_atomic_rmw", [AttrSizedOperandSegments,
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "atomic update of one tile of a view, without a result";
+  let description = "Elements outside the memref are left alone.";
+  let arguments = (ins NvTileAA_AtomicKindAttr:$kind, NvTileAA_Value:$value, NvTileAA_TiledViewType:$view,
+      Variadic<AnyType>:$indices, Optional<NvTileAA_MemTokenType>:$token,
+      NvTileAA_OrderingAttr:$ordering, NvTileAA_ScopeAttr:$scope);
+  let results = (outs NvTileAA_MemTokenType:$resultToken);
+  let assemblyFormat = [{
+    $kind $ordering $scope $value `,` $view `[` $indices `]` (`token` $token^)? attr-dict
+    `:` type($value) `,` type($view) `[` type($indices) `]`
+  }];
+}
+
+//===-- memory objects ------------------------------------------------------//
+
+def NvTileAA_GlobalOp : NvTileAA_Op<"global", [Symbol]> {
+  let summary = "variable in global memory with an initial value";
+  let description = "`alignment` is in bytes; zero asks for the natural alignment of the element.";
+  let arguments = (ins SymbolNameAttr:$sym_name, ElementsAttr:$value, DefaultValuedAttr<I64Attr, "0">:$alignment,
+      UnitAttr:$constant);
+  let assemblyFormat = [{
+    (`constant` $constant^)? $sym_name (`alignment` `=` $alignment^)? `=` $value attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def NvTileAA_GetGlobalOp : NvTileAA_Op<"get_global", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "address of a global";
+  let arguments = (ins FlatSymbolRefAttr:$name);
+  let results = (outs NvTileAA_PtrType:$result);
+  let assemblyFormat = "$name attr-dict `:` type($result)";
+}
+
+def NvTileAA_AllocaOp : NvTileAA_Op<"alloca", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "scratch memory that lives as long as its block";
+  let description = [{
+    Room for `count` elements at an address that is a multiple of `alignment` bytes. With `global` other tile blocks
+    may use the address.
+  }];
+  let arguments = (ins I64Attr:$count, I64Attr:$alignment, UnitAttr:$global);
+  let results = (outs NvTileAA_PtrType:$result);
+  let assemblyFormat = "$count `align` $alignment (`global` $global^)? attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+//===-- shapes --------------------------------------------------------------//
+
+def NvTileAA_MakeRangeOp : NvTileAA_Op<"make_range", [Pure]> {
+  let summary = "0, 1, 2, ... as a tensor of rank one";
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+class NvTileAA_ShapeOp<string mnemonic, string text> : NvTileAA_Op<mnemonic, [Pure]> {
+  let summary = text;
+  let arguments = (ins AnyRankedTensor:$source);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+def NvTileAA_SplatOp : NvTileAA_Op<"splat", [Pure]> {
+  let summary = "tensor of equal elements";
+  let arguments = (ins NvTileAA_Scalar:$source);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+def NvTileAA_UnsplatOp : NvTileAA_Op<"unsplat", [Pure]> {
+  let summary = "the element of a one-element tensor";
+  let arguments = (ins AnyRankedTensor:$source);
+  let results = (outs NvTileAA_Scalar:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+def NvTileAA_BroadcastOp : NvTileAA_ShapeOp<"broadcast", "repeat along dimensions of extent one">;
+def NvTileAA_ViewOp : NvTileAA_ShapeOp<"view", "same elements in row-major order under another shape">;
+def NvTileAA_PermuteOp : NvTileAA_Op<"permute", [Pure]> {
+  let summary = "reorder dimensions: result dimension i is source dimension order[i]";
+  let arguments = (ins AnyRankedTensor:$source, DenseI32ArrayAttr:$order);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$source $order attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+def NvTileAA_CatOp : NvTileAA_Op<"cat", [Pure]> {
+  let summary = "join two tensors of equal shape along one dimension";
+  let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs, I64Attr:$dim);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$lhs `,` $rhs `,` $dim attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
+  let hasVerifier = 1;
+}
+def NvTileAA_ExtractSliceOp : NvTileAA_Op<"extract_slice", [Pure]> {
+  let summary = "the slice with given slice numbers, one per dimension";
+  let arguments = (ins AnyRankedTensor:$source, Variadic<I32>:$indices);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$source `[` $indices `]` attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+//===-- arithmetic that arith and math do not have --------------------------//
+
+def NvTileAA_FpOp : NvTileAA_Op<"fp", [Pure, Elementwise, SameOperandsAndResultType]> {
+  let summary = "floating-point operation with a rounding mode or flush to zero";
+  let description = [{
+    ```mlir
+    %r = nv_tileaa.fp <add> %a, %b rounding <zero> ftz : tensor<128xf32>
+    ```
+  }];
+  let arguments = (ins NvTileAA_FpKindAttr:$kind, Variadic<NvTileAA_AnyFloat>:$operands_,
+      DefaultValuedAttr<NvTileAA_RoundingAttr, "::nv_tileaa::Rounding::NearestEven">:$rounding,
+      UnitAttr:$ftz);
+  let results = (outs NvTileAA_AnyFloat:$result);
+  let assemblyFormat = "$kind $operands_ (`rounding` $rounding^)? (`ftz` $ftz^)? attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def NvTileAA_FpCastOp : NvTileAA_Op<"fp_cast", [Pure, Elementwise, SameOperandsAndResultShape]> {
+  let summary = "conversion between float formats, at least one of them narrow";
+  let arguments = (ins NvTileAA_AnyFloat:$source,
+      DefaultValuedAttr<NvTileAA_RoundingAttr, "::nv_tileaa::Rounding::NearestEven">:$rounding);
+  let results = (outs NvTileAA_AnyFloat:$result);
+  let assemblyFormat = "$source (`rounding` $rounding^)? attr-dict `:` type($source) `->` type($result)";
+}
+
+def NvTileAA_BitcastOp : NvTileAA_Op<"bitcast", [Pure, Elementwise, SameOperandsAndResultShape]> {
+  let summary = "same bits, other element type of the same width";
+  let arguments = (ins NvTileAA_Value:$source);
+  let results = (outs NvTileAA_Value:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+}
+
+//===-- bytes ---------------------------------------------------------------//
+
+def NvTileAA_PackOp : NvTileAA_Op<"pack", [Pure]> {
+  let summary = "the storage of a tensor of rank one as bytes";
+  let description = "Narrow elements lie in the low bits first: element 0 of a four-bit type is the low nibble of byte 0.";
+  let arguments = (ins AnyRankedTensor:$source);
+  let results = (outs RankedTensorOf<[I8]>:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+def NvTileAA_UnpackOp : NvTileAA_Op<"unpack", [Pure]> {
+  let summary = "bytes as the storage of a tensor of rank one; inverse of pack";
+  let arguments = (ins RankedTensorOf<[I8]>:$source);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+//===-- matrix products -----------------------------------------------------//
+
+def NvTileAA_DotOp : NvTileAA_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
+  let summary = "lhs * rhs + acc";
+  let description = [{
+    Shapes `MxK`, `KxN` and `MxN`, or the same behind one batch dimension. Integer operands are signed unless the
+    flag of the operand says otherwise. `fast_acc` allows the accumulator to be kept in less precision between
+    instructions.
+  }];
+  let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs, AnyRankedTensor:$acc,
+      UnitAttr:$lhsUnsigned, UnitAttr:$rhsUnsigned, UnitAttr:$fastAcc);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs `,` $acc (`lhs_unsigned` $lhsUnsigned^)? (`rhs_unsigned` $rhsUnsigned^)? (`fast_acc` $fastAcc^)?
+    attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc)
+  }];
+  let hasVerifier = 1;
+}
+
+def NvTileAA_DotScaledOp : NvTileAA_Op<"dot_scaled", [Pure, AllTypesMatch<["acc", "result"]>]> {
+  let summary = "matrix product whose operands have a scale for each block of elements along K";
+  let description = [{
+    `lhsScale` is `MxS` and `rhsScale` is `SxN` where `S` divides `K`; a scale covers `K/S` consecutive elements.
+  }];
+  let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs, AnyRankedTensor:$acc,
+      AnyRankedTensor:$lhsScale, AnyRankedTensor:$rhsScale);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $lhs `scale` $lhsScale `,` $rhs `scale` $rhsScale `,` $acc attr-dict
+    `:` type($lhs) `,` type($lhsScale) `,` type($rhs) `,` type($rhsScale) `,` type($acc)
+  }];
+  let hasVerifier = 1;
+}
+
+//===-- reductions and scans ------------------------------------------------//
+
+class NvTileAA_AggregateOp<string mnemonic>
+    : NvTileAA_Op<mnemonic, [RecursiveMemoryEffects, RecursivelySpeculatable, SingleBlock]> {
+  let description = [{
+    The body takes, for each operand, an element and an accumulator, all scalars, and yields the new accumulators.
+    It is associative. `identities` are neutral for it.
+  }];
+  let results = (outs Variadic<NvTileAA_Value>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+def NvTileAA_ReduceOp : NvTileAA_AggregateOp<"reduce"> {
+  let summary = "combination of all elements along one dimension, which the results lack";
+  let arguments = (ins Variadic<AnyRankedTensor>:$operands, I64Attr:$dim, ArrayAttr:$identities);
+  let assemblyFormat = [{
+    $operands `dim` $dim `identities` $identities attr-dict `:` type($operands) `->` type($results) $body
+  }];
+}
+def NvTileAA_ScanOp : NvTileAA_AggregateOp<"scan"> {
+  let summary = "inclusive prefix combination along one dimension, from the last element with reverse";
+  let arguments = (ins Variadic<AnyRankedTensor>:$operands, I64Attr:$dim, UnitAttr:$reverse, ArrayAttr:$identities);
+  let assemblyFormat = [{
+    $operands `dim` $dim (`reverse` $reverse^)? `identities` $identities attr-dict
+    `:` type($operands) `->` type($results) $body
+  }];
+}
+def NvTileAA_YieldOp : NvTileAA_Op<"yield", [Pure, ReturnLike, Terminator, ParentOneOf<["ReduceOp", "ScanOp"]>]> {
+  let summary = "accumulators after one combination";
+  let arguments = (ins Variadic<AnyType>:$operands);
+  let assemblyFormat = "$operands attr-dict `:` type($operands)";
+}
+
+//===-- help for the programmer ---------------------------------------------//
+
+def NvTileAA_AssertOp : NvTileAA_Op<"assert", [MemoryEffects<[MemWrite]>]> {
+  let summary = "run-time check of each lane";
+  let arguments = (ins NvTileAA_I1:$condition, StrAttr:$message);
+  let assemblyFormat = "$condition `,` $message attr-dict `:` type($condition)";
+}
+
+def NvTileAA_PrintOp : NvTileAA_Op<"print", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
+  let summary = "formatted output in the manner of printf, once a tile block";
+  let arguments = (ins StrAttr:$format, Variadic<NvTileAA_Value>:$args, Optional<NvTileAA_MemTokenType>:$token);
+  let results = (outs NvTileAA_MemTokenType:$resultToken);
+  let assemblyFormat = "$format (`,` $args^ `:` type($args))? (`token` $token^)? attr-dict";
+}
+
+#endif

@@ -1,0 +1,93 @@
+// nv_tileas: assembler-near tiles. Dialect, attributes, types.
+#ifndef NV_TILEAS_DIALECT_TD
+#define NV_TILEAS_DIALECT_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/BuiltinTypeInterfaces.td"
+include "mlir/IR/DialectBase.td"
+include "mlir/IR/EnumAttr.td"
+
+def NvTileAS_Dialect : Dialect {
+  let name = "nv_tileas";
+  let cppNamespace = "::nv_tileas";
+  let summary = "Assembler-near tiles: layouts, memory spaces and synchronisation are explicit";
+  let description = [{
+    Every decision that code generation needs is visible here: tensors carry
+    `#nv_tileas.layout`, shared memory is a `memdesc` with its own layout, accesses say
+    how wide they are and how bounds are checked, barriers are ops.
+  }];
+  let dependentDialects = ["::nv_tileaa::NvTileAADialect"];
+  let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+  let extraClassDeclaration = [{
+    void registerTypes();
+    void registerAttrs();
+  }];
+}
+
+class NvTileAS_Enum<string name, string summary, list<I32EnumAttrCase> cases>
+    : I32EnumAttr<name, summary, cases> {
+  let cppNamespace = "::nv_tileas";
+  let genSpecializedAttr = 0;
+}
+
+def NvTileAS_Bounds : NvTileAS_Enum<"Bounds", "how an access of a view is kept inside it", [
+    I32EnumAttrCase<"None", 0, "none">,
+    I32EnumAttrCase<"Vector", 1, "vector">,
+    I32EnumAttrCase<"Split", 2, "split">]>;
+def NvTileAS_BoundsAttr : EnumAttr<NvTileAS_Dialect, NvTileAS_Bounds, "bounds"> {
+  let summary = "`none`: proved inside; `vector`: one test per vector is exact; `split`: tiles that are "
+                "inside as a whole take vectors, the others one element at a time";
+  let assemblyFormat = "`<` $value `>`";
+}
+
+class NvTileAS_Attr<string name, string attrMnemonic, list<Trait> traits = []>
+    : AttrDef<NvTileAS_Dialect, name, traits> {
+  let mnemonic = attrMnemonic;
+}
+
+def NvTileAS_LayoutAttr : NvTileAS_Attr<"Layout", "layout"> {
+  let summary = "linear layout over F2 of a tensor's elements over registers, lanes, warps and blocks";
+  let description = [{
+    Each list holds one basis per input bit, least significant first: the row-major index of
+    the element that the bit alone selects. The element held by (register, lane, warp, block) is the XOR
+    of the bases of their set bits. A zero basis means that the bit selects a copy.
+
+    ```mlir
+    // 4 consecutive elements a thread, 32 lanes side by side, 4 warps
+    #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = [128, 256]>
+    ```
+  }];
+  let parameters = (ins
+    ArrayRefParameter<"int64_t", "bases of the register bits">:$registers,
+    ArrayRefParameter<"int64_t", "bases of the lane bits, five of them">:$lanes,
+    ArrayRefParameter<"int64_t", "bases of the warp bits">:$warps,
+    ArrayRefParameter<"int64_t", "bases of the block bits of a cluster">:$blocks);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def NvTileAS_SharedLayoutAttr : NvTileAS_Attr<"SharedLayout", "shared_layout"> {
+  let summary = "linear layout of a tensor in shared memory";
+  let description = [{
+    One basis per bit of the element offset, least significant first: the row-major index of
+    the element stored there. Swizzles are bases that are not powers of two.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t", "bases of the offset bits">:$offsets);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def NvTileAS_MemDescType : TypeDef<NvTileAS_Dialect, "MemDesc"> {
+  let mnemonic = "memdesc";
+  let summary = "tensor in shared memory, `!nv_tileas.memdesc<32x32xf32, #nv_tileas.shared_layout<...>>`";
+  let parameters = (ins
+    ArrayRefParameter<"int64_t", "extents, powers of two">:$shape,
+    "::mlir::Type":$elementType,
+    "::nv_tileas::SharedLayoutAttr":$layout);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+#endif

@@ -1,0 +1,152 @@
+// Ops of nv_tileas.
+#ifndef NV_TILEAS_OPS_TD
+#define NV_TILEAS_OPS_TD
+
+include "nv_tileas/NvTileASDialect.td"
+include "nv_tileaa/NvTileAADialect.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class NvTileAS_Op<string mnemonic, list<Trait> traits = []>
+    : Op<NvTileAS_Dialect, mnemonic, traits>;
+
+def NvTileAS_HasLayout : CPred<
+    "::llvm::isa_and_nonnull<::nv_tileas::LayoutAttr>(::llvm::cast<::mlir::RankedTensorType>($_self).getEncoding())">;
+def NvTileAS_Tensor : Type<And<[AnyRankedTensor.predicate, NvTileAS_HasLayout]>,
+    "tensor with a layout", "::mlir::RankedTensorType">;
+def NvTileAS_Scalar : AnyTypeOf<[AnyFloat, AnySignlessInteger, NvTileAA_PtrType], "number or pointer">;
+def NvTileAS_Value : AnyTypeOf<[NvTileAS_Scalar, NvTileAS_Tensor], "scalar or tensor with a layout">;
+
+//===-- shapes: the layout of the result is the image of the source's --------//
+
+def NvTileAS_MakeRangeOp : NvTileAS_Op<"make_range", [Pure]> {
+  let summary = "0, 1, 2, ... as a tensor of rank one";
+  let results = (outs NvTileAS_Tensor:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+class NvTileAS_ShapeOp<string mnemonic, string text> : NvTileAS_Op<mnemonic, [Pure]> {
+  let summary = text;
+  let arguments = (ins NvTileAS_Tensor:$source);
+  let results = (outs NvTileAS_Tensor:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+def NvTileAS_SplatOp : NvTileAS_Op<"splat", [Pure]> {
+  let summary = "tensor of equal elements";
+  let arguments = (ins NvTileAS_Scalar:$source);
+  let results = (outs NvTileAS_Tensor:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+}
+def NvTileAS_UnsplatOp : NvTileAS_Op<"unsplat", [Pure]> {
+  let summary = "the element of a one-element tensor; every thread holds it";
+  let arguments = (ins NvTileAS_Tensor:$source);
+  let results = (outs NvTileAS_Scalar:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+}
+def NvTileAS_BroadcastOp : NvTileAS_ShapeOp<"broadcast", "repeat along dimensions of extent one">;
+def NvTileAS_ViewOp : NvTileAS_ShapeOp<"view", "same elements in row-major order under another shape">;
+def NvTileAS_ConvertLayoutOp : NvTileAS_ShapeOp<"convert_layout", "same tensor in another layout">;
+def NvTileAS_PermuteOp : NvTileAS_Op<"permute", [Pure]> {
+  let summary = "reorder dimensions: result dimension i is source dimension order[i]";
+  let arguments = (ins NvTileAS_Tensor:$source, DenseI32ArrayAttr:$order);
+  let results = (outs NvTileAS_Tensor:$result);
+  let assemblyFormat = "$source $order attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+//===-- global memory -------------------------------------------------------//
+
+def NvTileAS_TiledLoadOp : NvTileAS_Op<"tiled_load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
+  let summary = "read one tile of a view, `vector` elements at a time";
+  let arguments = (ins NvTileAA_TiledViewType:$view, Variadic<AnyType>:$indices,
+      Optional<NvTileAA_MemTokenType>:$token,
+      NvTileAA_OrderingAttr:$ordering, OptionalAttr<NvTileAA_ScopeAttr>:$scope,
+      OptionalAttr<DictionaryAttr>:$hints,
+      ConfinedAttr<I64Attr, [IntPositive]>:$vector, NvTileAS_BoundsAttr:$bounds);
+  let results = (outs NvTileAS_Value:$result, NvTileAA_MemTokenType:$resultToken);
+  let assemblyFormat = [{
+    $ordering ($scope^)? $view `[` $indices `]` (`token` $token^)? (`hints` $hints^)?
+    `vector` $vector `bounds` $bounds attr-dict `:` type($view) `[` type($indices) `]` `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def NvTileAS_TiledStoreOp : NvTileAS_Op<"tiled_store", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
+  let summary = "write one tile of a view, `vector` elements at a time";
+  let arguments = (ins NvTileAS_Value:$value, NvTileAA_TiledViewType:$view, Variadic<AnyType>:$indices,
+      Optional<NvTileAA_MemTokenType>:$token,
+      NvTileAA_OrderingAttr:$ordering, OptionalAttr<NvTileAA_ScopeAttr>:$scope,
+      OptionalAttr<DictionaryAttr>:$hints,
+      ConfinedAttr<I64Attr, [IntPositive]>:$vector, NvTileAS_BoundsAttr:$bounds);
+  let results = (outs NvTileAA_MemTokenType:$resultToken);
+  let assemblyFormat = [{
+    $ordering ($scope^)? $value `,` $view `[` $indices `]` (`token` $token^)? (`hints` $hints^)?
+    `vector` $vector `bounds` $bounds attr-dict `:` type($value) `,` type($view) `[` type($indices) `]`
+  }];
+  let hasVerifier = 1;
+}
+
+def NvTileAS_LoadOp : NvTileAS_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
+  let summary = "read through pointers, `vector` neighbours at a time";
+  let arguments = (ins NvTileAS_Value:$ptr, Optional<NvTileAS_Value>:$mask, Optional<NvTileAS_Value>:$other,
+      Optional<NvTileAA_MemTokenType>:$token,
+      NvTileAA_OrderingAttr:$ordering, OptionalAttr<NvTileAA_ScopeAttr>:$scope,
+      OptionalAttr<DictionaryAttr>:$hints, ConfinedAttr<I64Attr, [IntPositive]>:$vector);
+  let results = (outs NvTileAS_Value:$result, NvTileAA_MemTokenType:$resultToken);
+  let assemblyFormat = [{
+    $ordering ($scope^)? $ptr (`mask` $mask^ `:` type($mask))? (`other` $other^ `:` type($other))?
+    (`token` $token^)? (`hints` $hints^)? `vector` $vector attr-dict `:` type($ptr) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def NvTileAS_StoreOp : NvTileAS_Op<"store", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
+  let summary = "write through pointers, `vector` neighbours at a time";
+  let arguments = (ins NvTileAS_Value:$ptr, NvTileAS_Value:$value, Optional<NvTileAS_Value>:$mask,
+      Optional<NvTileAA_MemTokenType>:$token,
+      NvTileAA_OrderingAttr:$ordering, OptionalAttr<NvTileAA_ScopeAttr>:$scope,
+      OptionalAttr<DictionaryAttr>:$hints, ConfinedAttr<I64Attr, [IntPositive]>:$vector);
+  let results = (outs NvTileAA_MemTokenType:$resultToken);
+  let assemblyFormat = [{
+    $ordering ($scope^)? $ptr `,` $value (`mask` $mask^ `:` type($mask))?
+    (`token` $token^)? (`hints` $hints^)? `vector` $vector attr-dict `:` type($ptr) `,` type($value)
+  }];
+  let hasVerifier = 1;
+}
+
+//===-- shared memory -------------------------------------------------------//
+
+def NvTileAS_AllocTensorOp : NvTileAS_Op<"alloc_tensor", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "storage of a tensor in shared memory";
+  let description = [{
+    `offset` is the byte offset in the block's shared memory, set by `tileas-optimize-alloc-tensor`.
+  }];
+  let arguments = (ins OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$offset);
+  let results = (outs NvTileAS_MemDescType:$result);
+  let assemblyFormat = "(`offset` $offset^)? attr-dict `:` type($result)";
+}
+
+def NvTileAS_LocalStoreOp : NvTileAS_Op<"local_store", [MemoryEffects<[MemWrite]>]> {
+  let summary = "registers to shared memory, `vector` elements at a time";
+  let arguments = (ins NvTileAS_Tensor:$source, NvTileAS_MemDescType:$dest,
+      ConfinedAttr<I64Attr, [IntPositive]>:$vector);
+  let assemblyFormat = "$source `,` $dest `vector` $vector attr-dict `:` type($source) `,` type($dest)";
+  let hasVerifier = 1;
+}
+
+def NvTileAS_LocalLoadOp : NvTileAS_Op<"local_load", [MemoryEffects<[MemRead]>]> {
+  let summary = "shared memory to registers, `vector` elements at a time";
+  let arguments = (ins NvTileAS_MemDescType:$source, ConfinedAttr<I64Attr, [IntPositive]>:$vector);
+  let results = (outs NvTileAS_Tensor:$result);
+  let assemblyFormat = "$source `vector` $vector attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def NvTileAS_BarrierOp : NvTileAS_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "all threads of the block meet; their earlier accesses are visible to each other afterwards";
+  let assemblyFormat = "attr-dict";
+}
+
+#endif

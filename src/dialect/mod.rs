@@ -1,0 +1,83 @@
+//! The dialects seen from Rust: registration, typed views of ops, types and attributes, builders, passes.
+//!
+//! Views and builders are generated from TableGen by the build script; [`rt`] is what they stand on. Handles carry
+//! the context's lifetime only: as in C++, an op that was erased must not be used again.
+
+pub mod pass;
+pub mod rt;
+
+use melior::{Context, dialect::DialectRegistry};
+
+/// The C API of the dialects and of the shim.
+#[allow(non_upper_case_globals, non_camel_case_types, non_snake_case, clippy::all, unsafe_op_in_unsafe_fn)]
+pub mod ffi {
+    include!(concat!(env!("OUT_DIR"), "/bindings.rs"));
+}
+
+macro_rules! generated {
+    ($($(#[$doc:meta])* $name:ident $(uses $import:path)*),*) => {$(
+        $(#[$doc])*
+        #[allow(clippy::all, unused_imports, unused_variables, unused_mut)]
+        pub mod $name {
+            use super::{ffi, rt::*};
+            $(use $import;)*
+            use melior::{Context, ir::{Attribute, AttributeLike, Location, Region, Type, TypeLike}};
+            use rustc_hash::FxHashMap;
+            use std::sync::OnceLock;
+            include!(concat!(env!("OUT_DIR"), "/", stringify!($name), ".rs"));
+        }
+    )*};
+}
+
+generated! {
+    /// The public language.
+    cuda_tile,
+    /// Alias-aware tiles.
+    nv_tileaa,
+    /// Assembler-near tiles.
+    nv_tileas uses super::nv_tileaa::Ordering uses super::nv_tileaa::Scope
+}
+
+/// Every dialect that the compiler reads or writes, with the translations to LLVM IR.
+pub fn registry() -> DialectRegistry {
+    let registry = DialectRegistry::new();
+    // SAFETY: the registry is alive, and handles are static.
+    unsafe {
+        ffi::mlirxDialectRegistryInsertUpstream(registry.to_raw());
+        for handle in [
+            ffi::mlirGetDialectHandle__cuda_tile__(),
+            ffi::mlirGetDialectHandle__nv_tileaa__(),
+            ffi::mlirGetDialectHandle__nv_tileas__(),
+        ] {
+            mlir_sys::mlirDialectHandleInsertDialect(handle, registry.to_raw());
+        }
+    }
+    registry
+}
+
+/// The C handle of a dialect by namespace; none for those that the C API does not export.
+pub(crate) fn handle(name: &str) -> Option<mlir_sys::MlirDialectHandle> {
+    // SAFETY: handles are static.
+    unsafe {
+        Some(match name {
+            "arith" => mlir_sys::mlirGetDialectHandle__arith__(),
+            "gpu" => mlir_sys::mlirGetDialectHandle__gpu__(),
+            "llvm" => mlir_sys::mlirGetDialectHandle__llvm__(),
+            "math" => mlir_sys::mlirGetDialectHandle__math__(),
+            "nvvm" => mlir_sys::mlirGetDialectHandle__nvvm__(),
+            "scf" => mlir_sys::mlirGetDialectHandle__scf__(),
+            "cuda_tile" => ffi::mlirGetDialectHandle__cuda_tile__(),
+            "nv_tileaa" => ffi::mlirGetDialectHandle__nv_tileaa__(),
+            "nv_tileas" => ffi::mlirGetDialectHandle__nv_tileas__(),
+            _ => return None,
+        })
+    }
+}
+
+/// A context with every dialect of [`registry`] loaded.
+pub fn context() -> Context {
+    let context = Context::new();
+    context.append_dialect_registry(&registry());
+    context.load_all_available_dialects();
+    context
+}

@@ -1,0 +1,237 @@
+//! Passes and analyses written in Rust, over the pass class of the C++ shim.
+
+use super::{ffi::*, rt::*};
+use melior::{Context, ContextRef};
+use mlir_sys::*;
+use std::{
+    collections::BTreeMap,
+    ffi::{CStr, CString, c_void},
+    marker::PhantomData,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Mutex,
+};
+
+/// Pass descriptors generated from `Passes.td`: one module each, with `ARGUMENT`, `OPTIONS` and the like.
+#[allow(clippy::all, dead_code)]
+pub mod descriptors {
+    use super::{super::ffi::*, PassContext};
+    use std::ffi::CStr;
+    include!(concat!(env!("OUT_DIR"), "/passes.rs"));
+}
+
+/// A pass failed; it has emitted a diagnostic.
+#[derive(Debug)]
+pub struct Failed;
+
+/// A running pass as MLIR sees it: options, statistics, analyses.
+pub struct PassContext {
+    raw: MlirxPass,
+}
+impl PassContext {
+    pub fn opt_bool(&self, i: isize) -> bool {
+        // SAFETY: the pass is running, and the index is one of its descriptor's.
+        unsafe { mlirxPassOptBool(self.raw, i) }
+    }
+    pub fn opt_int(&self, i: isize) -> i64 {
+        // SAFETY: as above.
+        unsafe { mlirxPassOptInt(self.raw, i) }
+    }
+    pub fn opt_str(&self, i: isize) -> &str {
+        // SAFETY: as above; the string lives in the pass.
+        unsafe { raw_to_str(mlirxPassOptStr(self.raw, i)) }
+    }
+    pub fn opt_int_list(&self, i: isize) -> &[i64] {
+        let mut p = std::ptr::null();
+        // SAFETY: as above; the list lives in the pass.
+        unsafe {
+            let n = mlirxPassOptIntList(self.raw, i, &mut p);
+            raw_slice(p, n)
+        }
+    }
+    pub fn stat_add(&self, i: isize, n: i64) {
+        // SAFETY: as above.
+        unsafe { mlirxPassStatAdd(self.raw, i, n) }
+    }
+    pub fn preserve_all(&self) {
+        // SAFETY: the pass is running.
+        unsafe { mlirxPassPreserveAll(self.raw) }
+    }
+    pub fn preserve<A: Analysis>(&self) {
+        // SAFETY: the pass is running and the slot registered.
+        unsafe { mlirxPassPreserve(self.raw, mlirxAnalysisTypeId(A::SLOT)) }
+    }
+    pub fn analysis<A: Analysis>(&self) -> &A {
+        // SAFETY: the analysis manager owns the object until the pass ends.
+        unsafe { &*(mlirxPassGetAnalysis(self.raw, A::SLOT) as *const A) }
+    }
+    pub fn cached_analysis<A: Analysis>(&self) -> Option<&A> {
+        // SAFETY: as above.
+        unsafe { (mlirxPassGetCachedAnalysis(self.raw, A::SLOT) as *const A).as_ref() }
+    }
+}
+
+/// A pass in Rust. `Send` because a nested pass manager clones the pass once for each worker thread.
+pub trait RustPass: Clone + Send + Default + 'static {
+    const NAME: &'static CStr;
+    const ARGUMENT: &'static CStr;
+    const DESCRIPTION: &'static CStr;
+    /// Op that the pass runs on; empty for any.
+    const ANCHOR: &'static CStr;
+    const OPTIONS: &'static [MlirxOptionDesc];
+    const STATISTICS: &'static [MlirxStatisticDesc];
+    const DIALECTS: &'static [&'static str];
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed>;
+}
+
+/// Implements the constants of [`RustPass`] from a generated descriptor.
+#[macro_export]
+macro_rules! pass_descriptor {
+    ($module:ident) => {
+        const NAME: &'static std::ffi::CStr = $crate::dialect::pass::descriptors::$module::NAME;
+        const ARGUMENT: &'static std::ffi::CStr = $crate::dialect::pass::descriptors::$module::ARGUMENT;
+        const DESCRIPTION: &'static std::ffi::CStr = $crate::dialect::pass::descriptors::$module::DESCRIPTION;
+        const ANCHOR: &'static std::ffi::CStr = $crate::dialect::pass::descriptors::$module::ANCHOR;
+        const OPTIONS: &'static [$crate::dialect::ffi::MlirxOptionDesc] =
+            $crate::dialect::pass::descriptors::$module::OPTIONS;
+        const STATISTICS: &'static [$crate::dialect::ffi::MlirxStatisticDesc] =
+            $crate::dialect::pass::descriptors::$module::STATISTICS;
+        const DIALECTS: &'static [&'static str] = $crate::dialect::pass::descriptors::$module::DIALECTS;
+    };
+}
+
+pub fn emit_error(op: OpRef<'_>, message: &str) {
+    let message = CString::new(message.replace('\0', " ")).expect("no NUL left");
+    // SAFETY: `op` is alive; MLIR copies the text.
+    unsafe { mlirEmitError(op.location().to_raw(), message.as_ptr()) }
+}
+
+/// Emits `message` at `op` and gives the failure to return.
+pub fn fail(op: OpRef<'_>, message: impl AsRef<str>) -> Failed {
+    emit_error(op, message.as_ref());
+    Failed
+}
+
+/// A panic must not unwind into C++: it becomes a diagnostic and a failed pass.
+fn guard(op: OpRef<'_>, what: &str, f: impl FnOnce() -> Result<(), Failed>) -> bool {
+    match catch_unwind(AssertUnwindSafe(f)) {
+        Ok(r) => r.is_ok(),
+        Err(p) => {
+            let text = p.downcast_ref::<String>().map(String::as_str).or(p.downcast_ref::<&str>().copied());
+            emit_error(op, &format!("internal error in {what}: {}", text.unwrap_or("panic")));
+            false
+        }
+    }
+}
+
+/// Borrows the context of an op for its own lifetime.
+///
+/// A reference needs a handle that lives as long as the context, and `ContextRef::to_ref` of melior refers to one that
+/// dies with the statement. So there is one leaked handle for each address that a context ever had.
+pub fn context_of<'c>(op: OpRef<'c>) -> &'c Context {
+    static HANDLES: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
+    // SAFETY: `op` is alive.
+    let raw = unsafe { mlirOperationGetContext(op.to_raw()) };
+    let mut handles = HANDLES.lock().unwrap_or_else(|e| e.into_inner());
+    let handle = *handles.entry(raw.ptr as usize).or_insert_with(|| {
+        // SAFETY: the context is alive.
+        Box::into_raw(Box::new(unsafe { ContextRef::<'static>::from_raw(raw) })) as usize
+    });
+    // SAFETY: the handle is leaked; the context outlives its ops.
+    unsafe { (*(handle as *const ContextRef<'c>)).to_ref() }
+}
+
+struct Hooks<P>(PhantomData<P>);
+impl<P: RustPass> Hooks<P> {
+    unsafe extern "C" fn create() -> *mut c_void {
+        Box::into_raw(Box::new(P::default())) as *mut c_void
+    }
+    unsafe extern "C" fn clone(p: *const c_void) -> *mut c_void {
+        // SAFETY: `p` came from `create` or `clone`.
+        Box::into_raw(Box::new(unsafe { &*(p as *const P) }.clone())) as *mut c_void
+    }
+    unsafe extern "C" fn destroy(p: *mut c_void) {
+        // SAFETY: as above; MLIR destroys a pass once.
+        drop(unsafe { Box::from_raw(p as *mut P) })
+    }
+    unsafe extern "C" fn run(p: *mut c_void, op: MlirOperation, raw: MlirxPass) {
+        let op = op_ref(op);
+        let context = context_of(op);
+        // SAFETY: as above; one thread runs one clone.
+        let pass = unsafe { &mut *(p as *mut P) };
+        if !guard(op, &P::ARGUMENT.to_string_lossy(), || pass.run(op, context, &PassContext { raw })) {
+            // SAFETY: the pass is running.
+            unsafe { mlirxPassSignalFailure(raw) }
+        }
+    }
+    unsafe extern "C" fn dependents(registry: MlirDialectRegistry) {
+        for name in P::DIALECTS {
+            match super::handle(name) {
+                // SAFETY: the registry is alive.
+                Some(handle) => unsafe { mlirDialectHandleInsertDialect(handle, registry) },
+                // Dialects without a C handle come with the registry that every tool starts from.
+                None => unsafe { mlirxDialectRegistryInsertUpstream(registry) },
+            }
+        }
+    }
+}
+
+fn descriptor<P: RustPass>() -> &'static MlirxPassDesc {
+    #[repr(align(8))]
+    struct Id(#[allow(unused)] u64);
+    let id: &'static Id = Box::leak(Box::new(Id(0)));
+    Box::leak(Box::new(MlirxPassDesc {
+        name: P::NAME.as_ptr(),
+        argument: P::ARGUMENT.as_ptr(),
+        description: P::DESCRIPTION.as_ptr(),
+        opName: P::ANCHOR.as_ptr(),
+        // SAFETY: the object is static and aligned as type identities must be.
+        typeId: unsafe { mlirTypeIDCreate(id as *const Id as *const c_void) },
+        nOptions: P::OPTIONS.len() as isize,
+        options: P::OPTIONS.as_ptr(),
+        nStatistics: P::STATISTICS.len() as isize,
+        statistics: P::STATISTICS.as_ptr(),
+        dependentDialects: Some(Hooks::<P>::dependents),
+        create: Some(Hooks::<P>::create),
+        clone: Some(Hooks::<P>::clone),
+        destroy: Some(Hooks::<P>::destroy),
+        initialize: None,
+        run: Some(Hooks::<P>::run),
+    }))
+}
+
+/// Puts the pass in MLIR's global registry: pass pipelines can name it. Once a process.
+pub fn register<P: RustPass>() {
+    // SAFETY: the descriptor is static.
+    unsafe { mlirxPassRegister(descriptor::<P>()) }
+}
+
+/// Cached by MLIR's analysis manager through one of the shim's type-erased slots.
+pub trait Analysis: Sized + Send + 'static {
+    const SLOT: isize;
+    fn build(op: OpRef<'_>) -> Self;
+    fn is_invalidated(&self, preserved: bool) -> bool {
+        !preserved
+    }
+}
+
+/// Binds `A` to its slot. Once a process, before any pass asks for it.
+pub fn register_analysis<A: Analysis>() {
+    unsafe extern "C" fn build<A: Analysis>(op: MlirOperation) -> *mut c_void {
+        Box::into_raw(Box::new(A::build(op_ref(op)))) as *mut c_void
+    }
+    unsafe extern "C" fn destroy<A: Analysis>(p: *mut c_void) {
+        // SAFETY: `p` came from `build`.
+        drop(unsafe { Box::from_raw(p as *mut A) })
+    }
+    unsafe extern "C" fn invalid<A: Analysis>(p: *mut c_void, preserved: bool) -> bool {
+        // SAFETY: `p` came from `build`.
+        unsafe { &*(p as *const A) }.is_invalidated(preserved)
+    }
+    let d = Box::leak(Box::new(MlirxAnalysisDesc {
+        build: Some(build::<A>),
+        destroy: Some(destroy::<A>),
+        isInvalidated: Some(invalid::<A>),
+    }));
+    // SAFETY: the descriptor is static.
+    unsafe { mlirxAnalysisRegister(A::SLOT, d) }
+}

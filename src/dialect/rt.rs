@@ -1,0 +1,432 @@
+//! What the generated views stand on: copyable handles, accessors and an insertion-point builder.
+
+use melior::{
+    Context,
+    ir::{Attribute, AttributeLike, BlockLike, BlockRef, Location, Region, RegionLike, RegionRef, Type, TypeLike, Value, ValueLike},
+};
+use mlir_sys::*;
+use std::cell::Cell;
+
+pub use melior::ir::operation::OperationLike;
+
+/// An op; copyable, valid until the op is erased.
+pub type OpRef<'c> = melior::ir::operation::OperationRef<'c, 'c>;
+/// An SSA value.
+pub type Val<'c> = Value<'c, 'c>;
+/// A block.
+pub type Blk<'c> = BlockRef<'c, 'c>;
+/// A region of an op.
+pub type Rgn<'c> = RegionRef<'c, 'c>;
+
+/// An op could not be created: its result types could not be inferred.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot build {0}")]
+pub struct BuildError(pub String);
+
+/// A typed view of an op.
+pub trait OpView<'c>: Copy {
+    const NAME: &'static str;
+    fn op(self) -> OpRef<'c>;
+    fn wrap(op: OpRef<'c>) -> Self;
+    /// Identity of the op's class.
+    fn type_id() -> usize;
+    fn cast(op: OpRef<'c>) -> Option<Self> {
+        (op_type_id(op) == Self::type_id()).then(|| Self::wrap(op))
+    }
+}
+
+pub fn op_type_id(op: OpRef<'_>) -> usize {
+    // SAFETY: `op` is alive.
+    unsafe { mlirOperationGetTypeID(op.to_raw()).ptr as usize }
+}
+pub fn raw_str(s: &str) -> MlirStringRef {
+    MlirStringRef { data: s.as_ptr() as *const _, length: s.len() }
+}
+/// # Safety
+/// `s` must stay alive for `'c` and be UTF-8, as the strings of a context are.
+pub unsafe fn raw_to_str<'c>(s: MlirStringRef) -> &'c str {
+    if s.length == 0 {
+        return "";
+    }
+    // SAFETY: the caller's promise.
+    unsafe { std::str::from_utf8(std::slice::from_raw_parts(s.data as *const u8, s.length)).unwrap_or("") }
+}
+/// # Safety
+/// `p` must point at `n` elements that live for `'c`, or `n` be zero.
+pub unsafe fn raw_slice<'c, T>(p: *const T, n: isize) -> &'c [T] {
+    if n == 0 {
+        return &[];
+    }
+    // SAFETY: the caller's promise.
+    unsafe { std::slice::from_raw_parts(p, n as usize) }
+}
+pub fn op_ref<'c>(raw: MlirOperation) -> OpRef<'c> {
+    // SAFETY: raw handles come from live IR.
+    unsafe { OpRef::from_raw(raw) }
+}
+fn val<'c>(raw: MlirValue) -> Val<'c> {
+    // SAFETY: raw handles come from live IR.
+    unsafe { Value::from_raw(raw) }
+}
+/// The full name, `dialect.op`.
+pub fn op_name<'c>(op: OpRef<'c>) -> &'c str {
+    // SAFETY: identifiers live as long as the context.
+    unsafe { raw_to_str(mlirIdentifierStr(mlirOperationGetName(op.to_raw()))) }
+}
+pub fn operand_count(op: OpRef<'_>) -> usize {
+    // SAFETY: `op` is alive.
+    unsafe { mlirOperationGetNumOperands(op.to_raw()) as usize }
+}
+pub fn operand<'c>(op: OpRef<'c>, i: usize) -> Val<'c> {
+    assert!(i < operand_count(op), "operand {i} of {}", op_name(op));
+    // SAFETY: `op` is alive and the index in range.
+    val(unsafe { mlirOperationGetOperand(op.to_raw(), i as isize) })
+}
+pub fn operands<'c>(op: OpRef<'c>) -> impl ExactSizeIterator<Item = Val<'c>> + Clone {
+    (0..operand_count(op)).map(move |i| operand(op, i))
+}
+pub fn set_operand<'c>(op: OpRef<'c>, i: usize, v: Val<'c>) {
+    // SAFETY: `op` and `v` are alive.
+    unsafe { mlirOperationSetOperand(op.to_raw(), i as isize, v.to_raw()) }
+}
+pub fn result_count(op: OpRef<'_>) -> usize {
+    // SAFETY: `op` is alive.
+    unsafe { mlirOperationGetNumResults(op.to_raw()) as usize }
+}
+pub fn result<'c>(op: OpRef<'c>, i: usize) -> Val<'c> {
+    assert!(i < result_count(op), "result {i} of {}", op_name(op));
+    // SAFETY: `op` is alive and the index in range.
+    val(unsafe { mlirOperationGetResult(op.to_raw(), i as isize) })
+}
+pub fn results<'c>(op: OpRef<'c>) -> impl ExactSizeIterator<Item = Val<'c>> + Clone {
+    (0..result_count(op)).map(move |i| result(op, i))
+}
+pub fn region_count(op: OpRef<'_>) -> usize {
+    // SAFETY: `op` is alive.
+    unsafe { mlirOperationGetNumRegions(op.to_raw()) as usize }
+}
+pub fn region<'c>(op: OpRef<'c>, i: usize) -> Rgn<'c> {
+    assert!(i < region_count(op), "region {i} of {}", op_name(op));
+    // SAFETY: `op` is alive and the index in range.
+    unsafe { Rgn::from_raw(mlirOperationGetRegion(op.to_raw(), i as isize)) }
+}
+/// The inherent attribute `name`.
+pub fn attr<'c>(op: OpRef<'c>, name: &str) -> Option<Attribute<'c>> {
+    // SAFETY: `op` is alive.
+    unsafe { Attribute::from_option_raw(mlirOperationGetInherentAttributeByName(op.to_raw(), raw_str(name))) }
+}
+pub fn set_attr<'c>(op: OpRef<'c>, name: &str, a: Attribute<'c>) {
+    // SAFETY: `op` and `a` are alive.
+    unsafe { mlirOperationSetInherentAttributeByName(op.to_raw(), raw_str(name), a.to_raw()) }
+}
+/// Sign-extended value; widths up to 64.
+pub fn int_attr(a: Attribute<'_>) -> i64 {
+    // SAFETY: `a` is alive; the accessors of generated views pass integer attributes only.
+    unsafe {
+        let ty = mlirAttributeGetType(a.to_raw());
+        if mlirTypeIsAInteger(ty) && mlirIntegerTypeIsSigned(ty) {
+            mlirIntegerAttrGetValueSInt(a.to_raw())
+        } else if mlirTypeIsAInteger(ty) && mlirIntegerTypeIsUnsigned(ty) {
+            mlirIntegerAttrGetValueUInt(a.to_raw()) as i64
+        } else {
+            mlirIntegerAttrGetValueInt(a.to_raw())
+        }
+    }
+}
+/// `v` as an attribute of type i32.
+pub fn i32_attr<'c>(context: &'c Context, v: i32) -> Attribute<'c> {
+    // SAFETY: the context is alive.
+    unsafe { Attribute::from_raw(mlirIntegerAttrGet(mlirIntegerTypeGet(context.to_raw(), 32), v as i64)) }
+}
+pub fn float_attr(a: Attribute<'_>) -> f64 {
+    // SAFETY: `a` is alive and a float.
+    unsafe { mlirFloatAttrGetValueDouble(a.to_raw()) }
+}
+pub fn bool_attr(a: Attribute<'_>) -> bool {
+    // SAFETY: `a` is alive and a bool.
+    unsafe { mlirBoolAttrGetValue(a.to_raw()) }
+}
+pub fn string_attr<'c>(a: Attribute<'c>) -> &'c str {
+    // SAFETY: attribute storage lives as long as the context.
+    unsafe { raw_to_str(mlirStringAttrGetValue(a.to_raw())) }
+}
+pub fn i32s_attr<'c>(a: Attribute<'c>) -> &'c [i32] {
+    // SAFETY: `a` is a DenseI32ArrayAttr; its elements are contiguous storage of the context, which the accessor
+    // can only read one by one, so they are copied into an arena that lives as long as the process needs them.
+    unsafe {
+        let n = mlirDenseArrayGetNumElements(a.to_raw());
+        let items: Vec<i32> = (0..n).map(|i| mlirDenseI32ArrayGetElement(a.to_raw(), i)).collect();
+        Box::leak(items.into_boxed_slice())
+    }
+}
+/// First operand and length of operand group `index`.
+pub fn segment(op: OpRef<'_>, index: usize) -> (usize, usize) {
+    let a = attr(op, "operandSegmentSizes").expect("an op with operand segments has their sizes").to_raw();
+    // SAFETY: the attribute is a DenseI32ArrayAttr with an element for each group.
+    let at = |i: usize| unsafe { mlirDenseI32ArrayGetElement(a, i as isize) as usize };
+    ((0..index).map(at).sum(), at(index))
+}
+/// The ops of a block, in order. The current op may be erased while iterating; its successor may not.
+pub fn ops_of<'c>(block: Blk<'c>) -> impl Iterator<Item = OpRef<'c>> {
+    // SAFETY: `block` is alive.
+    let mut next = unsafe { mlirBlockGetFirstOperation(block.to_raw()) };
+    std::iter::from_fn(move || {
+        (!next.ptr.is_null()).then(|| {
+            let current = next;
+            // SAFETY: `current` is alive: it was read before the caller could erase it.
+            next = unsafe { mlirOperationGetNextInBlock(current) };
+            op_ref(current)
+        })
+    })
+}
+/// The only block of a region; none for an empty one.
+pub fn entry_block<'c>(region: Rgn<'c>) -> Option<Blk<'c>> {
+    // SAFETY: `region` is alive.
+    let raw = unsafe { mlirRegionGetFirstBlock(region.to_raw()) };
+    // SAFETY: not null.
+    (!raw.ptr.is_null()).then(|| unsafe { Blk::from_raw(raw) })
+}
+pub fn arg_count(block: Blk<'_>) -> usize {
+    // SAFETY: `block` is alive.
+    unsafe { mlirBlockGetNumArguments(block.to_raw()) as usize }
+}
+pub fn arg<'c>(block: Blk<'c>, i: usize) -> Val<'c> {
+    assert!(i < arg_count(block), "block argument {i}");
+    // SAFETY: `block` is alive and the index in range.
+    val(unsafe { mlirBlockGetArgument(block.to_raw(), i as isize) })
+}
+pub fn args<'c>(block: Blk<'c>) -> impl ExactSizeIterator<Item = Val<'c>> + Clone {
+    (0..arg_count(block)).map(move |i| arg(block, i))
+}
+pub fn ty<'c>(v: Val<'c>) -> Type<'c> {
+    // SAFETY: `v` is alive.
+    unsafe { Type::from_raw(mlirValueGetType(v.to_raw())) }
+}
+pub fn set_ty<'c>(v: Val<'c>, t: Type<'c>) {
+    // SAFETY: `v` and `t` are alive.
+    unsafe { mlirValueSetType(v.to_raw(), t.to_raw()) }
+}
+/// The op that defines `v`; none for a block argument.
+pub fn defining_op<'c>(v: Val<'c>) -> Option<OpRef<'c>> {
+    // SAFETY: `v` is alive.
+    unsafe { mlirValueIsAOpResult(v.to_raw()).then(|| op_ref(mlirOpResultGetOwner(v.to_raw()))) }
+}
+pub fn parent_op<'c>(op: OpRef<'c>) -> Option<OpRef<'c>> {
+    // SAFETY: `op` is alive.
+    let raw = unsafe { mlirOperationGetParentOperation(op.to_raw()) };
+    (!raw.ptr.is_null()).then(|| op_ref(raw))
+}
+pub fn replace_all_uses<'c>(of: Val<'c>, with: Val<'c>) {
+    // SAFETY: both are alive.
+    unsafe { mlirValueReplaceAllUsesOfWith(of.to_raw(), with.to_raw()) }
+}
+pub fn has_uses(v: Val<'_>) -> bool {
+    // SAFETY: `v` is alive.
+    unsafe { !mlirOpOperandIsNull(mlirValueGetFirstUse(v.to_raw())) }
+}
+/// `(user, operand number)` of every use.
+pub fn uses<'c>(v: Val<'c>) -> Vec<(OpRef<'c>, usize)> {
+    let mut list = vec![];
+    // SAFETY: `v` is alive and the use list is not changed while it is walked.
+    unsafe {
+        let mut u = mlirValueGetFirstUse(v.to_raw());
+        while !mlirOpOperandIsNull(u) {
+            list.push((op_ref(mlirOpOperandGetOwner(u)), mlirOpOperandGetOperandNumber(u) as usize));
+            u = mlirOpOperandGetNextUse(u);
+        }
+    }
+    list
+}
+/// Erases an op that has no uses left.
+pub fn erase(op: OpRef<'_>) {
+    // SAFETY: the caller gives the op up.
+    unsafe { mlirOperationDestroy(op.to_raw()) }
+}
+/// The number of a value's storage: a key for maps.
+pub fn key(v: Val<'_>) -> usize {
+    v.to_raw().ptr as usize
+}
+pub fn op_key(op: OpRef<'_>) -> usize {
+    op.to_raw().ptr as usize
+}
+/// Visits `op` and every op inside it, parents first.
+pub fn walk<'c>(op: OpRef<'c>, f: &mut impl FnMut(OpRef<'c>)) {
+    f(op);
+    for i in 0..region_count(op) {
+        let mut block = entry_block(region(op, i));
+        while let Some(b) = block {
+            for inner in ops_of(b) {
+                walk(inner, f);
+            }
+            // SAFETY: `b` is alive.
+            let next = unsafe { mlirBlockGetNextInRegion(b.to_raw()) };
+            // SAFETY: not null.
+            block = (!next.ptr.is_null()).then(|| unsafe { Blk::from_raw(next) });
+        }
+    }
+}
+
+/// Everything that describes an op before it exists.
+pub struct State<'c> {
+    raw: MlirOperationState,
+    context: &'c Context,
+    name: String,
+}
+impl<'c> State<'c> {
+    pub fn results(&mut self, t: &[Type<'c>]) {
+        // SAFETY: `Type` is a transparent handle.
+        unsafe { mlirOperationStateAddResults(&mut self.raw, t.len() as isize, t.as_ptr() as *const _) }
+    }
+    pub fn operands(&mut self, v: &[Val<'c>]) {
+        // SAFETY: `Value` is a transparent handle.
+        unsafe { mlirOperationStateAddOperands(&mut self.raw, v.len() as isize, v.as_ptr() as *const _) }
+    }
+    pub fn attr(&mut self, name: &str, a: Attribute<'c>) {
+        // SAFETY: context and attribute are alive.
+        unsafe {
+            let id = mlirIdentifierGet(self.context.to_raw(), raw_str(name));
+            mlirOperationStateAddAttributes(&mut self.raw, 1, &mlirNamedAttributeGet(id, a.to_raw()))
+        }
+    }
+    pub fn segments(&mut self, sizes: &[i32]) {
+        // SAFETY: the context is alive.
+        let a = unsafe {
+            Attribute::from_raw(mlirDenseI32ArrayGet(self.context.to_raw(), sizes.len() as isize, sizes.as_ptr()))
+        };
+        self.attr("operandSegmentSizes", a)
+    }
+    pub fn region(&mut self, r: Region<'c>) {
+        let raw = r.into_raw();
+        // SAFETY: the op takes the region over.
+        unsafe { mlirOperationStateAddOwnedRegions(&mut self.raw, 1, &raw) }
+    }
+    pub fn successors(&mut self, s: &[Blk<'c>]) {
+        // SAFETY: `BlockRef` is a transparent handle.
+        unsafe { mlirOperationStateAddSuccessors(&mut self.raw, s.len() as isize, s.as_ptr() as *const _) }
+    }
+    pub fn infer(&mut self) {
+        // SAFETY: plain state.
+        unsafe { mlirOperationStateEnableResultTypeInference(&mut self.raw) }
+    }
+}
+
+/// Insertion point: before an anchor op, or at the end of a block; and the location of what is built.
+pub struct Builder<'c> {
+    context: &'c Context,
+    block: Cell<MlirBlock>,
+    anchor: Cell<MlirOperation>,
+    location: Cell<MlirLocation>,
+}
+const END: MlirOperation = MlirOperation { ptr: std::ptr::null_mut() };
+impl<'c> Builder<'c> {
+    pub fn at_end(context: &'c Context, block: Blk<'c>, location: Location<'c>) -> Self {
+        Self {
+            context,
+            block: Cell::new(block.to_raw()),
+            anchor: Cell::new(END),
+            location: Cell::new(location.to_raw()),
+        }
+    }
+    pub fn before(context: &'c Context, op: OpRef<'c>) -> Self {
+        let b = Self {
+            context,
+            block: Cell::new(MlirBlock { ptr: std::ptr::null_mut() }),
+            anchor: Cell::new(END),
+            location: Cell::new(op.location().to_raw()),
+        };
+        b.set_before(op);
+        b
+    }
+    pub fn set_before(&self, op: OpRef<'c>) {
+        // SAFETY: `op` is alive.
+        self.block.set(unsafe { mlirOperationGetBlock(op.to_raw()) });
+        self.anchor.set(op.to_raw());
+    }
+    pub fn set_after(&self, op: OpRef<'c>) {
+        // SAFETY: `op` is alive.
+        unsafe {
+            self.block.set(mlirOperationGetBlock(op.to_raw()));
+            self.anchor.set(mlirOperationGetNextInBlock(op.to_raw()));
+        }
+    }
+    pub fn set_start(&self, block: Blk<'c>) {
+        self.block.set(block.to_raw());
+        // SAFETY: `block` is alive.
+        self.anchor.set(unsafe { mlirBlockGetFirstOperation(block.to_raw()) });
+    }
+    pub fn set_end(&self, block: Blk<'c>) {
+        self.block.set(block.to_raw());
+        self.anchor.set(END);
+    }
+    pub fn set_location(&self, location: Location<'c>) {
+        self.location.set(location.to_raw())
+    }
+    pub fn location(&self) -> Location<'c> {
+        // SAFETY: locations live as long as the context.
+        unsafe { Location::from_raw(self.location.get()) }
+    }
+    pub fn context(&self) -> &'c Context {
+        self.context
+    }
+    pub fn block(&self) -> Blk<'c> {
+        // SAFETY: the insertion block is alive.
+        unsafe { Blk::from_raw(self.block.get()) }
+    }
+    pub fn unit(&self) -> Attribute<'c> {
+        // SAFETY: the context is alive.
+        unsafe { Attribute::from_raw(mlirUnitAttrGet(self.context.to_raw())) }
+    }
+    pub fn state(&self, name: &str) -> State<'c> {
+        // SAFETY: MLIR copies the name.
+        let raw = unsafe { mlirOperationStateGet(raw_str(name), self.location.get()) };
+        State { raw, context: self.context, name: name.to_string() }
+    }
+    /// Creates the op at the insertion point.
+    pub fn insert(&self, mut s: State<'c>) -> Result<OpRef<'c>, BuildError> {
+        // The state keeps a pointer to the name it was made with.
+        s.raw.name = raw_str(&s.name);
+        // SAFETY: the state is complete; a null result is a failed inference.
+        unsafe {
+            let op = mlirOperationCreate(&mut s.raw);
+            if op.ptr.is_null() {
+                return Err(BuildError(s.name));
+            }
+            mlirBlockInsertOwnedOperationBefore(self.block.get(), self.anchor.get(), op);
+            Ok(op_ref(op))
+        }
+    }
+    /// Creation by name, for ops of dialects without generated views. Such ops always build: their types are given.
+    pub fn create(
+        &self,
+        name: &str,
+        results: &[Type<'c>],
+        operands: &[Val<'c>],
+        attributes: &[(&str, Attribute<'c>)],
+    ) -> OpRef<'c> {
+        let mut s = self.state(name);
+        s.results(results);
+        s.operands(operands);
+        for (n, a) in attributes {
+            s.attr(n, *a)
+        }
+        self.insert(s).expect("no inference asked for")
+    }
+    /// [`Builder::create`] for an op with one result, which it returns.
+    pub fn value(
+        &self,
+        name: &str,
+        ty: Type<'c>,
+        operands: &[Val<'c>],
+        attributes: &[(&str, Attribute<'c>)],
+    ) -> Val<'c> {
+        result(self.create(name, &[ty], operands, attributes), 0)
+    }
+}
+
+/// Block with arguments, appended to `region`.
+pub fn append_block<'c>(region: &Region<'c>, types: &[Type<'c>], location: Location<'c>) -> Blk<'c> {
+    let args: Vec<(Type<'c>, Location<'c>)> = types.iter().map(|t| (*t, location)).collect();
+    let block = region.append_block(melior::ir::Block::new(&args));
+    // SAFETY: the block lives in the region, which its op will own.
+    unsafe { Blk::from_raw(block.to_raw()) }
+}

@@ -1,0 +1,199 @@
+//! What shape-changing tile operations do to a layout.
+//!
+//! Each operation is a linear (or affine) change of the flattened index, so the layout of the result follows from that of
+//! the operand without moving data: values stay in their registers, apart from the renumbering that an operation states.
+
+use crate::error::{LayoutError, Result};
+use crate::layout::{Input, Layout};
+use crate::map::{LinearMap, low_mask};
+use crate::shape::Shape;
+use crate::subspace::Subspace;
+
+fn mismatch(what: &'static str, expected: u64, found: u64) -> LayoutError {
+    LayoutError::Mismatch { what, expected, found }
+}
+
+/// `v` without the `width` bits from `low`; higher bits move down.
+fn remove_field(v: u64, low: u32, width: u32) -> u64 {
+    v & low_mask(low) | v >> (low + width) << low
+}
+
+/// `v` with `width` zero bits inserted at `low`; higher bits move up.
+fn insert_field(v: u64, low: u32, width: u32) -> u64 {
+    v & low_mask(low) | v >> low << (low + width)
+}
+
+impl Layout {
+    /// The layout after a reshape: row-major reshapes keep the flattened index, so only the count is checked.
+    pub fn reshape(&self, from: &Shape, to: &Shape) -> Result<Self> {
+        if from.bits() != to.bits() {
+            return Err(mismatch("elements of the reshaped tile", from.elements(), to.elements()));
+        }
+        Ok(self.clone())
+    }
+
+    /// The layout and shape after a permutation of dimensions: dimension `i` of the result is dimension `order[i]` of the
+    /// operand. No value moves.
+    pub fn permute(&self, shape: &Shape, order: &[usize]) -> Result<(Self, Shape)> {
+        shape.check_order(order)?;
+        let result = Shape::from_log2(order.iter().map(|&d| shape.log2()[d]).collect())?;
+        let (from, to) = (shape.fields(), result.fields());
+        let moved = |v: u64| {
+            let field = |(i, &d): (usize, &usize)| (v >> from[d].0 & low_mask(from[d].1)) << to[i].0;
+            order.iter().enumerate().map(field).fold(0, |a, b| a | b)
+        };
+        Ok((self.map_bases(moved), result))
+    }
+
+    /// The layout and shape with a dimension of extent 1 inserted before `dim`.
+    pub fn expand_dims(&self, shape: &Shape, dim: usize) -> Result<(Self, Shape)> {
+        let mut log2 = shape.log2().to_vec();
+        if dim > log2.len() {
+            return Err(LayoutError::NoSuchDimension { dim, rank: log2.len() });
+        }
+        log2.insert(dim, 0);
+        Ok((self.clone(), Shape::from_log2(log2)?))
+    }
+
+    /// The layout and shape after stretching dimension `dim` from 1 to `extent`: every thread holds all copies of its
+    /// elements. Register `r` of the result is register `r % self.registers()` of the operand.
+    pub fn broadcast(&self, shape: &Shape, dim: usize, extent: i64) -> Result<(Self, Shape)> {
+        let (low, width) = shape.field(dim)?;
+        if width != 0 {
+            return Err(mismatch("extent of the broadcast dimension", 1, 1 << width));
+        }
+        let added = Shape::new(&[extent])?.bits();
+        let mut log2 = shape.log2().to_vec();
+        log2[dim] = added;
+        let stretched = self.map_bases(|v| insert_field(v, low, added));
+        let copies = (0..added).map(|i| 1 << (low + i));
+        let register = stretched.register().iter().copied().chain(copies).collect();
+        Ok((stretched.with(Input::Register, register), Shape::from_log2(log2)?))
+    }
+
+    /// The layout of the tile without dimension `dim`, as a reduction along `dim` or the operand of a broadcast has it:
+    /// coordinates along `dim` are forgotten. The result keeps all registers; lanes and warps that only spanned `dim` hold
+    /// replicas. See [`Layout::reduce`] for the layout without duplicate registers.
+    pub fn slice(&self, shape: &Shape, dim: usize) -> Result<(Self, Shape)> {
+        let (low, width) = shape.field(dim)?;
+        let mut log2 = shape.log2().to_vec();
+        log2.remove(dim);
+        Ok((self.map_bases(|v| remove_field(v, low, width)), Shape::from_log2(log2)?))
+    }
+
+    /// The result of a reduction along `dim`: its layout with each element once per thread, its shape, and the map from
+    /// operand registers to result registers (the registers of one fibre are those that map to one result register).
+    pub fn reduce(&self, shape: &Shape, dim: usize) -> Result<(Self, Shape, LinearMap)> {
+        let (sliced, shape) = self.slice(shape, dim)?;
+        let (layout, registers) = sliced.squeeze_registers();
+        Ok((layout, shape, registers))
+    }
+
+    /// The layout and shape of two tiles of this layout joined along `dim`, which doubles: the registers of the second
+    /// operand follow those of the first.
+    pub fn cat(&self, shape: &Shape, dim: usize) -> Result<(Self, Shape)> {
+        let (low, width) = shape.field(dim)?;
+        let at = low + width;
+        let mut log2 = shape.log2().to_vec();
+        log2[dim] += 1;
+        let widened = self.map_bases(|v| insert_field(v, at, 1));
+        let register = widened.register().iter().copied().chain([1 << at]).collect();
+        Ok((widened.with(Input::Register, register), Shape::from_log2(log2)?))
+    }
+
+    /// The layout and shape of two tiles of this layout joined along a new last dimension of extent 2.
+    pub fn join(&self, shape: &Shape) -> Result<(Self, Shape)> {
+        let (layout, shape) = self.expand_dims(shape, shape.rank())?;
+        layout.cat(&shape, shape.rank() - 1)
+    }
+
+    /// The layout of an aligned sub-tile of extents `sub` that every thread of `self` takes part in: threads and registers
+    /// outside the sub-tile hold the elements at the same place modulo `sub`. Data moves unless the sub-tile repeats
+    /// within the thread; the result serves as a target for a conversion.
+    pub fn truncate(&self, shape: &Shape, sub: &Shape) -> Result<Self> {
+        if sub.rank() != shape.rank() {
+            return Err(mismatch("rank of the sub-tile", shape.rank() as u64, sub.rank() as u64));
+        }
+        if let Some(dim) = (0..shape.rank()).find(|&d| sub.log2()[d] > shape.log2()[d]) {
+            return Err(mismatch("extent of the sub-tile", shape.extents()[dim], sub.extents()[dim]));
+        }
+        let (from, to) = (shape.fields(), sub.fields());
+        let moved = |v: u64| {
+            let fields = from.iter().zip(&to);
+            fields.fold(0, |r, (&(low, _), &(at, width))| r | (v >> low & low_mask(width)) << at)
+        };
+        Ok(self.map_bases(moved).squeeze_registers().0)
+    }
+
+    /// Splits a larger tile over the blocks of a cluster: `self` lays out the part of one block, of shape `part`; the
+    /// result lays out the tile of shape `whole`. Block bits go to the dimensions of `order`, first come first, until each
+    /// has reached its extent in `whole`.
+    pub fn over_blocks(&self, part: &Shape, whole: &Shape, order: &[usize]) -> Result<Self> {
+        whole.check_order(order)?;
+        let (from, to) = (part.fields(), whole.fields());
+        if from.len() != to.len() {
+            return Err(mismatch("rank of the part of a block", to.len() as u64, from.len() as u64));
+        }
+        if let Some(d) = (0..from.len()).find(|&d| from[d].1 > to[d].1) {
+            return Err(mismatch("extent of the part of a block", whole.extents()[d], part.extents()[d]));
+        }
+        let moved = |v: u64| {
+            let fields = from.iter().zip(&to);
+            fields.fold(0, |r, (&(low, width), &(at, _))| r | (v >> low & low_mask(width)) << at)
+        };
+        let within = self.map_bases(moved);
+        let split = order.iter().flat_map(|&d| (from[d].1..to[d].1).map(move |i| (d, i)));
+        let block: Vec<u64> =
+            within.block().iter().copied().chain(split.map(|(d, i)| 1 << (to[d].0 + i))).collect();
+        let [register, lane, warp] = [Input::Register, Input::Lane, Input::Warp].map(|i| within.bases(i).to_vec());
+        Self::new(register, lane, warp, block)
+    }
+
+    /// log2 of the longest run of consecutive elements along dimension `dim` that every thread holds, aligned to its own
+    /// length, up to `max_log2`. Whatever the order of the registers; see [`Layout::vectors`] for the groups.
+    pub fn contiguity(&self, shape: &Shape, dim: usize, max_log2: u32) -> Result<u32> {
+        let (low, width) = shape.field(dim)?;
+        let span = Subspace::span(self.register().iter().copied());
+        Ok((0..width.min(max_log2)).take_while(|&i| span.contains(1 << (low + i))).count() as u32)
+    }
+
+    /// The widest vector, in elements and at most `max`, of consecutive elements along the fastest dimension `order[0]`
+    /// that every thread holds.
+    pub fn vector_width(&self, shape: &Shape, order: &[usize], max: u64) -> Result<u64> {
+        shape.check_order(order)?;
+        let Some(&fastest) = order.first() else { return Ok(1) };
+        Ok(1 << self.contiguity(shape, fastest, max.max(1).ilog2())?)
+    }
+
+    /// The registers in groups of `width` (a power of two within [`Layout::vector_width`]) that hold consecutive elements
+    /// along `dim`. Within a group, the register of the element with the lowest coordinate comes first *for threads whose
+    /// base has zeros in the low bits of that coordinate*, which the second result states: when false, a thread finds its
+    /// group rotated by the XOR of those bits, and wide accesses must not be used. Registers that repeat an element of the
+    /// thread are left out.
+    pub fn vectors(&self, shape: &Shape, dim: usize, width: u64) -> Result<(Vec<Vec<u32>>, bool)> {
+        let (low, _) = shape.field(dim)?;
+        let log2 = self.contiguity(shape, dim, width.max(1).ilog2())?;
+        if 1 << log2 != width {
+            return Err(mismatch("width of a vector", 1 << log2, width));
+        }
+        let field = low_mask(log2) << low;
+        let threads = [Input::Lane, Input::Warp, Input::Block];
+        let aligned = threads.iter().all(|&i| self.bases(i).iter().all(|&b| b & field == 0));
+        let registers = LinearMap::new(self.register().to_vec(), 64)?;
+        // `slots[k]` flips coordinate bit k and nothing else.
+        let slots: Option<Vec<u64>> = (0..log2).map(|i| registers.solve(1 << (low + i))).collect();
+        let slots = slots.unwrap_or_default();
+        let mut seen: Subspace = (0..log2).map(|i| 1u64 << (low + i)).collect();
+        let free: Vec<u64> = (0..self.register().len())
+            .filter(|&i| seen.insert(self.register()[i]))
+            .map(|i| 1 << i)
+            .collect();
+        let group = |g: u64| {
+            let start = crate::map::combine(&free, g);
+            let rotation = registers.apply(start) >> low & low_mask(log2);
+            let slot = |s: u64| (start ^ crate::map::combine(&slots, s ^ rotation)) as u32;
+            (0..width).map(slot).collect()
+        };
+        Ok(((0..1u64 << free.len()).map(group).collect(), aligned))
+    }
+}

@@ -1,0 +1,120 @@
+//! Matrix products, reductions and scans.
+
+use super::{Translator, ct, types};
+use crate::dialect::{
+    nv_tileaa as aa,
+    pass::{Failed, fail},
+    rt::*,
+};
+use melior::ir::{
+    Attribute, AttributeLike, Region, Type, TypeLike,
+    attribute::ArrayAttribute,
+};
+
+impl<'c> Translator<'c> {
+    pub(super) fn dot(&mut self, o: ct::MmaFOp<'c>) -> Result<(), Failed> {
+        self.product(o.lhs(), o.rhs(), o.acc(), o.result(), (false, false), o.fast_acc())
+    }
+    pub(super) fn integer_dot(&mut self, o: ct::MmaIOp<'c>) -> Result<(), Failed> {
+        let unsigned = |s: ct::Signedness| s == ct::Signedness::Unsigned;
+        let flags = (unsigned(o.signedness_lhs()), unsigned(o.signedness_rhs()));
+        self.product(o.lhs(), o.rhs(), o.acc(), o.result(), flags, false)
+    }
+    fn product(
+        &mut self,
+        lhs: Val<'c>,
+        rhs: Val<'c>,
+        acc: Val<'c>,
+        old: Val<'c>,
+        (lhs_unsigned, rhs_unsigned): (bool, bool),
+        fast_acc: bool,
+    ) -> Result<(), Failed> {
+        let t = self.result_type(old)?;
+        let (lhs, rhs, acc) = (self.get(lhs), self.get(rhs), self.get(acc));
+        let built = aa::DotOp::build(&self.b, t, lhs, rhs, acc, lhs_unsigned, rhs_unsigned, fast_acc);
+        let new = self.built(built)?;
+        self.set(old, new.result());
+        Ok(())
+    }
+
+    pub(super) fn reduce(&mut self, o: ct::ReduceOp<'c>) -> Result<(), Failed> {
+        let old: Vec<_> = o.results().collect();
+        let (operands, types, identities, body) = self.aggregate(o.op(), o.operands(), &old, o.identities(), o.body())?;
+        let dim = self.i64_attr(o.dim());
+        let new = self.built(aa::ReduceOp::build(&self.b, &types, &operands, dim, identities, body))?;
+        for (old, new) in old.into_iter().zip(new.results()) {
+            self.set(old, new);
+        }
+        Ok(())
+    }
+
+    pub(super) fn scan(&mut self, o: ct::ScanOp<'c>) -> Result<(), Failed> {
+        let old: Vec<_> = o.results().collect();
+        let (operands, types, identities, body) = self.aggregate(o.op(), o.operands(), &old, o.identities(), o.body())?;
+        let dim = self.i64_attr(o.dim());
+        let new = self.built(aa::ScanOp::build(&self.b, &types, &operands, dim, o.reverse(), identities, body))?;
+        for (old, new) in old.into_iter().zip(new.results()) {
+            self.set(old, new);
+        }
+        Ok(())
+    }
+
+    /// The parts that reductions and scans share: operands, result types, identities, body.
+    #[allow(clippy::type_complexity)]
+    fn aggregate(
+        &mut self,
+        op: OpRef<'c>,
+        operands: impl Iterator<Item = Val<'c>>,
+        results: &[Val<'c>],
+        identities: Attribute<'c>,
+        body: Rgn<'c>,
+    ) -> Result<(Vec<Val<'c>>, Vec<Type<'c>>, Attribute<'c>, Region<'c>), Failed> {
+        let operands = self.get_all(operands);
+        let types = results.iter().map(|r| self.result_type(*r)).collect::<Result<Vec<_>, _>>()?;
+        let elements: Vec<_> = operands.iter().map(|o| types::element_of(*o)).collect();
+        let identities = self.identities(op, identities, &elements)?;
+        let Some(source) = entry_block(body) else { return Err(fail(op, "body without a block")) };
+        let scalars: Vec<_> = elements.iter().flat_map(|e| [*e, *e]).collect();
+        let region = self.in_region(&scalars, op.location(), |this, block| {
+            for (old, new) in args(source).zip(args(block)) {
+                this.set(old, new);
+            }
+            for inner in ops_of(source) {
+                match ct::YieldOp::cast(inner) {
+                    None => this.op(inner)?,
+                    Some(end) => {
+                        this.at(inner);
+                        let values = this.get_all(end.operands());
+                        this.built(aa::YieldOp::build(&this.b, &values))?;
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        self.at(op);
+        Ok((operands, types, identities, region))
+    }
+
+    /// Identities of exactly the element types: the public language lets f16 stand for bf16 and the reverse.
+    fn identities(&self, op: OpRef<'c>, list: Attribute<'c>, elements: &[Type<'c>]) -> Result<Attribute<'c>, Failed> {
+        let list = ArrayAttribute::try_from(list).map_err(|_| fail(op, "identities are not an array"))?;
+        let mut new = vec![];
+        for (i, element) in elements.iter().enumerate() {
+            let a = list.element(i).map_err(|_| fail(op, "an identity is missing"))?;
+            // SAFETY: attributes and types are alive; the value is read from a float attribute.
+            new.push(unsafe {
+                if mlir_sys::mlirAttributeIsAFloat(a.to_raw()) && types::is_float(*element) {
+                    let value = mlir_sys::mlirFloatAttrGetValueDouble(a.to_raw());
+                    Attribute::from_raw(mlir_sys::mlirFloatAttrDoubleGet(
+                        self.context.to_raw(),
+                        element.to_raw(),
+                        value,
+                    ))
+                } else {
+                    a
+                }
+            });
+        }
+        Ok(ArrayAttribute::new(self.context, &new).into())
+    }
+}

@@ -1,0 +1,231 @@
+//! Elementwise arithmetic.
+//!
+//! `arith` and `math` ops mean the same as the public ones except in these places:
+//!
+//! * Rounding other than to nearest even, flushing of subnormals, and approximations are `nv_tileaa.fp`.
+//! * `maxf` and `minf` order -0 below +0. `arith.maximumf` does, `arith.maxnumf` leaves the choice open, so the form that
+//!   prefers numbers over NaN is `nv_tileaa.fp <max>`.
+//! * Signed `remi` is undefined for a zero divisor only; `arith.remsi` may not be given the lowest integer and -1 either.
+//!   The remainder by -1 is the remainder by 1, so that -1 is replaced unless the divisor is a constant.
+
+use super::{Translator, by_sign, ct, types};
+use crate::dialect::{nv_tileaa as aa, pass::Failed, rt::*};
+use ct::{ComparisonOrdering, ComparisonPredicate, IntegerOverflow, RoundingMode, Signedness};
+use melior::ir::{Attribute, AttributeLike};
+
+/// Numbering of `arith.cmpi`: signed order, then unsigned order where it differs.
+fn int_predicate(p: ComparisonPredicate, s: Signedness) -> i64 {
+    let signed = s == Signedness::Signed;
+    match p {
+        ComparisonPredicate::Equal => 0,
+        ComparisonPredicate::NotEqual => 1,
+        ComparisonPredicate::LessThan => [6, 2][signed as usize],
+        ComparisonPredicate::LessThanOrEqual => [7, 3][signed as usize],
+        ComparisonPredicate::GreaterThan => [8, 4][signed as usize],
+        ComparisonPredicate::GreaterThanOrEqual => [9, 5][signed as usize],
+    }
+}
+
+/// Numbering of `arith.cmpf`: ordered predicates, `ord`, unordered predicates.
+fn float_predicate(p: ComparisonPredicate, o: ComparisonOrdering) -> i64 {
+    let ordered = o == ComparisonOrdering::Ordered;
+    match p {
+        ComparisonPredicate::Equal => [8, 1][ordered as usize],
+        ComparisonPredicate::GreaterThan => [9, 2][ordered as usize],
+        ComparisonPredicate::GreaterThanOrEqual => [10, 3][ordered as usize],
+        ComparisonPredicate::LessThan => [11, 4][ordered as usize],
+        ComparisonPredicate::LessThanOrEqual => [12, 5][ordered as usize],
+        ComparisonPredicate::NotEqual => [13, 6][ordered as usize],
+    }
+}
+
+impl<'c> Translator<'c> {
+    //===-- floating point --------------------------------------------------//
+
+    /// `nv_tileaa.fp` for an op with one result.
+    fn fp(
+        &mut self,
+        kind: aa::FpKind,
+        operands: &[Val<'c>],
+        rounding: RoundingMode,
+        ftz: bool,
+        result: Val<'c>,
+    ) -> Result<(), Failed> {
+        let operands = self.get_all(operands.iter().copied());
+        let built = aa::FpOp::build(&self.b, &operands, kind, rounding_attr(rounding), ftz);
+        let new = self.built(built)?;
+        self.set(result, new.result());
+        Ok(())
+    }
+
+    /// An op of `arith` or `math` when it rounds to nearest even and keeps subnormals.
+    pub(super) fn rounded(
+        &mut self,
+        name: &str,
+        kind: aa::FpKind,
+        operands: &[Val<'c>],
+        (rounding, ftz): (RoundingMode, bool),
+        result: Val<'c>,
+    ) -> Result<(), Failed> {
+        match (rounding, ftz) {
+            (RoundingMode::NearestEven, false) => self.plain(name, operands, &[], result),
+            _ => self.fp(kind, operands, rounding, ftz, result),
+        }
+    }
+    pub(super) fn flushing(
+        &mut self,
+        name: &str,
+        kind: aa::FpKind,
+        source: Val<'c>,
+        ftz: bool,
+        result: Val<'c>,
+    ) -> Result<(), Failed> {
+        self.rounded(name, kind, &[source], (RoundingMode::NearestEven, ftz), result)
+    }
+    pub(super) fn approximable(
+        &mut self,
+        name: &str,
+        kind: aa::FpKind,
+        source: Val<'c>,
+        rounding: RoundingMode,
+        result: Val<'c>,
+    ) -> Result<(), Failed> {
+        match rounding {
+            RoundingMode::Approx => self.fp(kind, &[source], rounding, false, result),
+            _ => self.plain(name, &[source], &[], result),
+        }
+    }
+    pub(super) fn max_min(
+        &mut self,
+        max: bool,
+        lhs: Val<'c>,
+        rhs: Val<'c>,
+        propagate_nan: bool,
+        ftz: bool,
+        result: Val<'c>,
+    ) -> Result<(), Failed> {
+        let kind = match (max, propagate_nan, ftz) {
+            (true, true, false) => return self.plain("arith.maximumf", &[lhs, rhs], &[], result),
+            (false, true, false) => return self.plain("arith.minimumf", &[lhs, rhs], &[], result),
+            (true, true, true) => aa::FpKind::MaxNan,
+            (false, true, true) => aa::FpKind::MinNan,
+            (true, false, _) => aa::FpKind::Max,
+            (false, false, _) => aa::FpKind::Min,
+        };
+        self.fp(kind, &[lhs, rhs], RoundingMode::NearestEven, ftz, result)
+    }
+    pub(super) fn compare_float(&mut self, o: ct::CmpFOp<'c>) -> Result<(), Failed> {
+        let predicate = self.i64_attr(float_predicate(o.comparison_predicate(), o.comparison_ordering()));
+        self.plain("arith.cmpf", &[o.lhs(), o.rhs()], &[("predicate", predicate)], o.result())
+    }
+
+    //===-- integers --------------------------------------------------------//
+
+    /// The attribute list that carries overflow promises; empty for none.
+    pub(super) fn overflow_flags(&self, overflow: IntegerOverflow) -> Vec<(&'static str, Attribute<'c>)> {
+        self.overflow[overflow as usize].map(|a| ("overflowFlags", a)).into_iter().collect()
+    }
+    pub(super) fn wrapping(
+        &mut self,
+        name: &str,
+        lhs: Val<'c>,
+        rhs: Val<'c>,
+        overflow: IntegerOverflow,
+        result: Val<'c>,
+    ) -> Result<(), Failed> {
+        let flags = self.overflow_flags(overflow);
+        self.plain(name, &[lhs, rhs], &flags, result)
+    }
+    pub(super) fn compare_int(&mut self, o: ct::CmpIOp<'c>) -> Result<(), Failed> {
+        let predicate = self.i64_attr(int_predicate(o.comparison_predicate(), o.signedness()));
+        self.plain("arith.cmpi", &[o.lhs(), o.rhs()], &[("predicate", predicate)], o.result())
+    }
+    /// `0 - x`. The operand is signed, so of the promises only the signed one means anything.
+    pub(super) fn negate(&mut self, o: ct::NegIOp<'c>) -> Result<(), Failed> {
+        let t = self.result_type(o.result())?;
+        let zero = self.int_constant(t, 0);
+        let flags = match o.overflow() {
+            IntegerOverflow::NoSignedWrap | IntegerOverflow::NoWrap => {
+                self.overflow_flags(IntegerOverflow::NoSignedWrap)
+            }
+            IntegerOverflow::None | IntegerOverflow::NoUnsignedWrap => vec![],
+        };
+        let new = self.b.value("arith.subi", t, &[zero, self.get(o.source())], &flags);
+        self.set(o.result(), new);
+        Ok(())
+    }
+    /// For i1, whose values are 0 and -1, the result 1 has the bits of -1.
+    pub(super) fn absolute(&mut self, o: ct::AbsIOp<'c>) -> Result<(), Failed> {
+        let source = self.get(o.source());
+        if types::width(types::element_of(source)) == 1 {
+            self.set(o.result(), source);
+            return Ok(());
+        }
+        self.plain("math.absi", &[o.source()], &[], o.result())
+    }
+    pub(super) fn high_product(&mut self, o: ct::MulhiIOp<'c>) -> Result<(), Failed> {
+        let t = self.result_type(o.result())?;
+        let operands = [self.get(o.x()), self.get(o.y())];
+        let product = self.b.create("arith.mului_extended", &[t, t], &operands, &[]);
+        self.set(o.result(), result(product, 1));
+        Ok(())
+    }
+    pub(super) fn divide(&mut self, o: ct::DivIOp<'c>) -> Result<(), Failed> {
+        let name = match o.rounding() {
+            RoundingMode::NegativeInf => by_sign(o.signedness(), "arith.floordivsi", "arith.divui"),
+            RoundingMode::PositiveInf => by_sign(o.signedness(), "arith.ceildivsi", "arith.ceildivui"),
+            _ => by_sign(o.signedness(), "arith.divsi", "arith.divui"),
+        };
+        self.plain(name, &[o.lhs(), o.rhs()], &[], o.result())
+    }
+    pub(super) fn remainder(&mut self, o: ct::RemIOp<'c>) -> Result<(), Failed> {
+        let (lhs, mut rhs) = (self.get(o.lhs()), self.get(o.rhs()));
+        let t = ty(rhs);
+        if o.signedness() == Signedness::Unsigned {
+            return self.plain("arith.remui", &[o.lhs(), o.rhs()], &[], o.result());
+        }
+        if types::width(types::element(t)) == 1 {
+            // The only divisor is -1, and everything is a multiple of it.
+            let zero = self.int_constant(t, 0);
+            self.set(o.result(), zero);
+            return Ok(());
+        }
+        if splat_constant(rhs).is_none_or(|v| v == -1) {
+            let (ones, one) = (self.int_constant(t, -1), self.int_constant(t, 1));
+            let i1 = types::with_element(t, types::int(self.context, 1));
+            let equal = self.i64_attr(int_predicate(ComparisonPredicate::Equal, Signedness::Signed));
+            let is_minus_one = self.b.value("arith.cmpi", i1, &[rhs, ones], &[("predicate", equal)]);
+            rhs = self.b.value("arith.select", t, &[is_minus_one, one, rhs], &[]);
+        }
+        let new = self.b.value("arith.remsi", t, &[lhs, rhs], &[]);
+        self.set(o.result(), new);
+        Ok(())
+    }
+}
+
+/// The `nv_tileaa` rounding; none for the default.
+pub(super) fn rounding_attr(r: RoundingMode) -> Option<aa::Rounding> {
+    match r {
+        RoundingMode::NearestEven | RoundingMode::NearestIntToZero => None,
+        RoundingMode::Zero => Some(aa::Rounding::Zero),
+        RoundingMode::NegativeInf => Some(aa::Rounding::NegativeInf),
+        RoundingMode::PositiveInf => Some(aa::Rounding::PositiveInf),
+        RoundingMode::Approx => Some(aa::Rounding::Approx),
+        RoundingMode::Full => Some(aa::Rounding::Full),
+    }
+}
+
+/// The value of a new integer that is constant and the same in all elements, sign-extended.
+pub(super) fn splat_constant(v: Val<'_>) -> Option<i64> {
+    let op = defining_op(v).filter(|op| op_name(*op) == "arith.constant")?;
+    let value = attr(op, "value")?;
+    // SAFETY: the attribute is alive; a constant of integer type is an integer or dense integers.
+    unsafe {
+        let raw = value.to_raw();
+        if mlir_sys::mlirAttributeIsAInteger(raw) {
+            return Some(mlir_sys::mlirIntegerAttrGetValueInt(raw));
+        }
+        (mlir_sys::mlirAttributeIsADenseIntElements(raw) && mlir_sys::mlirDenseElementsAttrIsSplat(raw))
+            .then(|| mlir_sys::mlirIntegerAttrGetValueInt(mlir_sys::mlirDenseElementsAttrGetSplatValue(raw)))
+    }
+}

@@ -1,0 +1,118 @@
+//! Creation and shape of tiles.
+//!
+//! Two shortcuts save the passes that follow a pattern match: a splat or a splat constant that is broadcast or
+//! reshaped is made in its final shape, since `reshape` to `1x1` and `broadcast` is how producers spell a splat.
+
+use super::{Translator, ct, types};
+use crate::dialect::{nv_tileaa as aa, pass::Failed, rt::*};
+use melior::ir::{Attribute, AttributeLike, Type, TypeLike};
+
+/// A dense attribute of type `tile` as the value of a constant of type `t`.
+pub(super) fn constant_value<'c>(dense: Attribute<'c>, t: Type<'c>) -> Attribute<'c> {
+    // SAFETY: the attribute is dense, has as many elements as `t`, and its element type.
+    unsafe {
+        Attribute::from_raw(match types::is_tensor(t) {
+            true => mlir_sys::mlirDenseElementsAttrReshapeGet(dense.to_raw(), t.to_raw()),
+            false => mlir_sys::mlirDenseElementsAttrGetSplatValue(dense.to_raw()),
+        })
+    }
+}
+
+/// What a new value repeats in all elements.
+enum Splat<'c> {
+    Scalar(Val<'c>),
+    Constant(Attribute<'c>),
+}
+fn splat_source<'c>(v: Val<'c>) -> Option<Splat<'c>> {
+    let op = defining_op(v)?;
+    if let Some(splat) = aa::SplatOp::cast(op) {
+        return Some(Splat::Scalar(splat.source()));
+    }
+    let value = attr(op, "value").filter(|_| op_name(op) == "arith.constant")?;
+    // SAFETY: the attribute is alive and checked to be dense.
+    unsafe {
+        (mlir_sys::mlirAttributeIsADenseElements(value.to_raw())
+            && mlir_sys::mlirDenseElementsAttrIsSplat(value.to_raw()))
+        .then(|| Splat::Constant(Attribute::from_raw(mlir_sys::mlirDenseElementsAttrGetSplatValue(value.to_raw()))))
+    }
+}
+
+impl<'c> Translator<'c> {
+    pub(super) fn constant(&mut self, o: ct::ConstantOp<'c>) -> Result<(), Failed> {
+        let t = self.result_type(o.result())?;
+        let new = self.b.value("arith.constant", t, &[], &[("value", constant_value(o.value(), t))]);
+        self.set(o.result(), new);
+        Ok(())
+    }
+
+    /// The splat in shape `t`, if `v` is one.
+    fn splat_as(&mut self, v: Val<'c>, t: Type<'c>) -> Result<Option<Val<'c>>, Failed> {
+        Ok(match splat_source(v) {
+            None => None,
+            Some(Splat::Scalar(s)) => Some(self.built(aa::SplatOp::build(&self.b, t, s))?.result()),
+            Some(Splat::Constant(a)) => {
+                // SAFETY: `t` is a static tensor of the element type of `a`.
+                let value = unsafe {
+                    Attribute::from_raw(mlir_sys::mlirDenseElementsAttrSplatGet(t.to_raw(), a.to_raw()))
+                };
+                Some(self.b.value("arith.constant", t, &[], &[("value", value)]))
+            }
+        })
+    }
+
+    pub(super) fn broadcast(&mut self, o: ct::BroadcastOp<'c>) -> Result<(), Failed> {
+        let (source, t) = (self.get(o.source()), self.result_type(o.result())?);
+        let new = if ty(source) == t {
+            source
+        } else if let Some(splat) = self.splat_as(source, t)? {
+            splat
+        } else if types::shape(ty(source)).iter().all(|d| *d == 1) {
+            let scalar = self.built(aa::UnsplatOp::build(&self.b, types::element(t), source))?.result();
+            self.built(aa::SplatOp::build(&self.b, t, scalar))?.result()
+        } else {
+            self.built(aa::BroadcastOp::build(&self.b, t, source))?.result()
+        };
+        self.set(o.result(), new);
+        Ok(())
+    }
+
+    pub(super) fn reshape(&mut self, o: ct::ReshapeOp<'c>) -> Result<(), Failed> {
+        let (source, t) = (self.get(o.source()), self.result_type(o.result())?);
+        let new = match (types::is_tensor(ty(source)), types::is_tensor(t)) {
+            _ if ty(source) == t => source,
+            (false, _) => self.built(aa::SplatOp::build(&self.b, t, source))?.result(),
+            (true, false) => match splat_source(source) {
+                Some(Splat::Scalar(scalar)) => scalar,
+                Some(Splat::Constant(value)) => self.b.value("arith.constant", t, &[], &[("value", value)]),
+                None => self.built(aa::UnsplatOp::build(&self.b, t, source))?.result(),
+            },
+            (true, true) => match self.splat_as(source, t)? {
+                Some(splat) => splat,
+                None => self.built(aa::ViewOp::build(&self.b, t, source))?.result(),
+            },
+        };
+        self.set(o.result(), new);
+        Ok(())
+    }
+
+    pub(super) fn permute(&mut self, o: ct::PermuteOp<'c>) -> Result<(), Failed> {
+        let order = attr(o.op(), "permutation").expect("verified");
+        self.plain(aa::PermuteOp::NAME, &[o.source()], &[("order", order)], o.result())
+    }
+
+    pub(super) fn cat(&mut self, o: ct::CatOp<'c>) -> Result<(), Failed> {
+        let dim = self.i64_attr(o.dim());
+        self.plain(aa::CatOp::NAME, &[o.lhs(), o.rhs()], &[("dim", dim)], o.result())
+    }
+
+    pub(super) fn extract(&mut self, o: ct::ExtractOp<'c>) -> Result<(), Failed> {
+        if o.indices().len() == 0 {
+            // A tile of rank zero has one slice, itself.
+            let source = self.get(o.source());
+            self.set(o.result(), source);
+            return Ok(());
+        }
+        let operands: Vec<_> = std::iter::once(o.source()).chain(o.indices()).collect();
+        self.plain(aa::ExtractSliceOp::NAME, &operands, &[], o.result())
+    }
+}
