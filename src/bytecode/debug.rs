@@ -148,22 +148,22 @@ impl Reader<'_, '_> {
             LEXICAL_BLOCK => DebugAttr::LexicalBlock {
                 scope: self.reference(cur, Field::BlockScope)?,
                 file: self.reference(cur, Field::BlockFile)?,
-                line: cur.varint(Field::BlockLine)?,
-                column: cur.varint(Field::BlockColumn)?,
+                line: cur.index(Field::BlockLine)?.into(),
+                column: cur.index(Field::BlockColumn)?.into(),
             },
             LOC => DebugAttr::Loc {
                 scope: self.reference(cur, Field::LocScope)?,
                 file: self.string(cur, Field::LocFileName)?,
-                line: cur.varint(Field::LocLine)?,
-                column: cur.varint(Field::LocColumn)?,
+                line: cur.index(Field::LocLine)?.into(),
+                column: cur.index(Field::LocColumn)?.into(),
             },
             SUBPROGRAM => DebugAttr::Subprogram(Box::new(Subprogram {
                 file: self.reference(cur, Field::SubprogramFile)?,
-                line: cur.varint(Field::SubprogramLine)?,
+                line: cur.index(Field::SubprogramLine)?.into(),
                 name: self.string(cur, Field::SubprogramName)?,
                 linkage: self.string(cur, Field::SubprogramLinkage)?,
                 unit: self.reference(cur, Field::SubprogramUnit)?,
-                scope_line: cur.varint(Field::SubprogramScopeLine)?,
+                scope_line: cur.index(Field::SubprogramScopeLine)?.into(),
             })),
             CALL_SITE => DebugAttr::CallSite {
                 callee: self.reference(cur, Field::Callee)?,
