@@ -223,3 +223,35 @@ fn constants_of_every_type() {
         assert_eq!(export(&again, Version::new(13, 3), profile).unwrap(), data);
     }
 }
+
+/// Flipped bytes reach MLIR's constructors and verifiers: whatever they are given, they must answer. `TILEIR_FULL=1` flips
+/// every byte of every file.
+#[test]
+fn damaged_programs_are_refused_or_compile() {
+    let full = std::env::var("TILEIR_FULL").is_ok_and(|v| v == "1");
+    let context = dialect::context();
+    let (mut refused, mut accepted) = (0u32, 0u32);
+    for (name, data) in corpus() {
+        let step = if full { 1 } else { 1 + data.len() / 25 };
+        for at in (0..data.len()).step_by(step) {
+            for flip in [0x01, 0x80, 0xFF] {
+                let mut damaged = data.clone();
+                damaged[at] ^= flip;
+                if std::env::var("TRACE").is_ok() { eprintln!("{name} {at} {flip:#x}"); std::fs::write("/tmp/last.bin", &damaged).unwrap(); }
+                match import(&context, &damaged) {
+                    Err(e) => {
+                        refused += 1;
+                        assert!(e.lines().iter().all(|l| !l.is_empty()), "{name} at {at}: {e:?}");
+                    }
+                    Ok(module) => {
+                        accepted += 1;
+                        let version = Version::new(damaged[8], damaged[9]);
+                        export(&module, version, Profile::Public).unwrap_or_else(|e| panic!("{name} at {at} ^ {flip:#x}: {e}"));
+                    }
+                }
+            }
+        }
+    }
+    println!("refused {refused}, accepted {accepted}");
+    assert!(refused > accepted && accepted > 0);
+}
