@@ -438,12 +438,13 @@ pub fn passes(records: &Records) -> String {
             }
         };
         let text = |v: &serde_json::Value| format!("{:?}", v.as_str().unwrap_or(""));
+        let module = r["argument"].as_str().unwrap().replace('-', "_");
         writeln!(
             o,
             "pub mod {} {{ use super::*;\n  pub const ARGUMENT: &CStr = c{};\n  pub const NAME: &CStr = c{:?};\n  \
              pub const DESCRIPTION: &CStr = c{};\n  pub const ANCHOR: &CStr = c{anchor:?};\n  pub const DIALECTS: &[&str] = &{dialects:?};\n  \
              pub const OPTIONS: &[MlirxOptionDesc] = &[{}];\n  pub const STATISTICS: &[MlirxStatisticDesc] = &[{}];",
-            snake(pass),
+            module,
             text(&r["argument"]),
             pass,
             text(&r["summary"]),

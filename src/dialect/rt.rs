@@ -395,6 +395,11 @@ impl<'c> Builder<'c> {
             Ok(op_ref(op))
         }
     }
+    /// Puts a detached op at the insertion point.
+    pub fn insert_op(&self, op: OpRef<'c>) {
+        // SAFETY: the op has no owner yet; the block takes it over.
+        unsafe { mlirBlockInsertOwnedOperationBefore(self.block.get(), self.anchor.get(), op.to_raw()) }
+    }
     /// Creation by name, for ops of dialects without generated views. Such ops always build: their types are given.
     pub fn create(
         &self,

@@ -143,8 +143,7 @@ impl Layout {
         };
         let within = self.map_bases(moved);
         let split = order.iter().flat_map(|&d| (from[d].1..to[d].1).map(move |i| (d, i)));
-        let block: Vec<u64> =
-            within.block().iter().copied().chain(split.map(|(d, i)| 1 << (to[d].0 + i))).collect();
+        let block: Vec<u64> = within.block().iter().copied().chain(split.map(|(d, i)| 1 << (to[d].0 + i))).collect();
         let [register, lane, warp] = [Input::Register, Input::Lane, Input::Warp].map(|i| within.bases(i).to_vec());
         Self::new(register, lane, warp, block)
     }
@@ -184,10 +183,8 @@ impl Layout {
         let slots: Option<Vec<u64>> = (0..log2).map(|i| registers.solve(1 << (low + i))).collect();
         let slots = slots.unwrap_or_default();
         let mut seen: Subspace = (0..log2).map(|i| 1u64 << (low + i)).collect();
-        let free: Vec<u64> = (0..self.register().len())
-            .filter(|&i| seen.insert(self.register()[i]))
-            .map(|i| 1 << i)
-            .collect();
+        let free: Vec<u64> =
+            (0..self.register().len()).filter(|&i| seen.insert(self.register()[i])).map(|i| 1 << i).collect();
         let group = |g: u64| {
             let start = crate::map::combine(&free, g);
             let rotation = registers.apply(start) >> low & low_mask(log2);

@@ -1,5 +1,11 @@
 //! The passes, one a file, named as on the command line.
 
+pub mod convert_tileaa_to_tileas;
+pub mod convert_tileas_to_llvm;
+pub mod tileas_assign_load_store_layouts;
+pub mod tileas_remove_layout_conversions;
+
+use crate::dialect::pass::register;
 use std::sync::Once;
 
 /// Puts every pass, ours and the upstream ones that pipelines use, in MLIR's global registry. Later calls do nothing.
@@ -11,5 +17,9 @@ pub fn register_all() {
             mlir_sys::mlirRegisterTransformsPasses();
             mlir_sys::mlirRegisterConversionConvertNVVMToLLVMPass();
         }
+        register::<convert_tileaa_to_tileas::ConvertTileAAToTileAS>();
+        register::<tileas_assign_load_store_layouts::AssignLoadStoreLayouts>();
+        register::<tileas_remove_layout_conversions::RemoveLayoutConversions>();
+        register::<convert_tileas_to_llvm::ConvertTileASToLLVM>();
     });
 }

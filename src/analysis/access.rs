@@ -1,0 +1,180 @@
+//! Accesses of global memory: which dimension is fast, how wide a vector may be, which bounds need a check, and how many
+//! sectors a layout touches.
+
+use super::facts::{Facts, TOP, pointee_bytes};
+use crate::dialect::{
+    layouts::{Tensor, storage_bits},
+    nv_tileaa::{MakeMemRefOp, MakeTiledViewOp, StridedMemRefType, TiledViewType},
+    nv_tileas::Bounds,
+    rt::*,
+};
+use std::collections::BTreeSet;
+use tile_layout::{Layout, Shape};
+
+/// Extents and strides that are not known at compile time.
+pub const DYNAMIC: i64 = i64::MIN;
+
+/// Widest access of the hardware, in bytes.
+const MAX_VECTOR_BYTES: u64 = 16;
+
+/// How one access may be done.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Access {
+    /// Dimensions of the tile from the fastest in memory.
+    pub order: Vec<usize>,
+    /// Elements that one instruction may move along `order[0]`.
+    pub vector: u64,
+    pub bounds: Bounds,
+    /// Dimensions of the tile that cannot leave the view.
+    pub in_bounds: Vec<bool>,
+    /// Bytes of an element.
+    pub element_bytes: u64,
+}
+
+/// A view of memory traced to the ops that made it.
+pub struct View<'c> {
+    pub ty: TiledViewType<'c>,
+    pub memref: StridedMemRefType<'c>,
+    pub make: MakeMemRefOp<'c>,
+}
+
+impl<'c> View<'c> {
+    /// None when the view is not made in this function; the language keeps views out of block arguments.
+    pub fn of(v: Val<'c>) -> Option<Self> {
+        let tiled = MakeTiledViewOp::cast(defining_op(v)?)?;
+        let make = MakeMemRefOp::cast(defining_op(tiled.memref())?)?;
+        let ty = TiledViewType::cast(ty(v))?;
+        Some(View { ty, memref: StridedMemRefType::cast(ty.memref())?, make })
+    }
+    /// Extent of dimension `d` of the memref: a constant, or the value that holds it.
+    pub fn extent(&self, d: usize) -> Result<i64, Val<'c>> {
+        dynamic(self.memref.shape(), d, self.make.dynamic_shape())
+    }
+    pub fn stride(&self, d: usize) -> Result<i64, Val<'c>> {
+        dynamic(self.memref.strides(), d, self.make.dynamic_strides())
+    }
+}
+
+fn dynamic<'c>(list: &[i64], d: usize, mut values: impl Iterator<Item = Val<'c>>) -> Result<i64, Val<'c>> {
+    if list[d] != DYNAMIC {
+        return Ok(list[d]);
+    }
+    let before = list[..d].iter().filter(|&&x| x == DYNAMIC).count();
+    Err(values.nth(before).expect("one operand for each dynamic entry"))
+}
+
+/// Dimensions of the tile from the fastest in memory: a unit stride first, then later dimensions of the memref.
+fn memory_order(view: &View<'_>) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..view.ty.tile().len()).collect();
+    order.sort_by_key(|&d| {
+        let m = view.ty.dim_map()[d] as usize;
+        (view.stride(m) != Ok(1), std::cmp::Reverse(m))
+    });
+    order
+}
+
+/// The dimension of the tile along which vectors lie.
+pub fn fast_dimension(view: &View<'_>) -> usize {
+    memory_order(view).first().copied().unwrap_or(0)
+}
+
+/// Access of a tile of `view` at `indices`.
+pub fn tiled<'c>(facts: &Facts, view: &View<'c>, indices: &[Val<'c>]) -> Access {
+    let (tile, dim_map, steps) = (view.ty.tile(), view.ty.dim_map(), view.ty.steps());
+    let element_bytes = u64::from(storage_bits(view.memref.element_type()) / 8);
+    let divisor = |x: Result<i64, Val<'c>>| match x {
+        Ok(0) => TOP,
+        Ok(c) => 1 << c.trailing_zeros().min(62),
+        Err(v) => facts.get(v).scalar_divisor(),
+    };
+    let sparse = view.ty.sparse_dim().map(|d| d as usize);
+
+    // An index outside the space of tiles is undefined, so a dimension that tiles divide has no ragged edge.
+    let in_bounds: Vec<bool> = (0..tile.len())
+        .map(|d| {
+            let whole = match view.extent(dim_map[d] as usize) {
+                Ok(extent) => extent % tile[d] == 0,
+                Err(v) => facts.get(v).scalar_divisor() >= tile[d] as u64,
+            };
+            steps[d] == tile[d] && whole && sparse != Some(d)
+        })
+        .collect();
+
+    let order = memory_order(view);
+    let fast = order[0];
+    let mut vector = 1;
+    if view.stride(dim_map[fast] as usize) == Ok(1) && sparse != Some(fast) {
+        let mut alignment = facts.get(view.make.base()).scalar_divisor();
+        for d in 0..tile.len() {
+            let stride = divisor(view.stride(dim_map[d] as usize)).saturating_mul(element_bytes);
+            let index = indices.get(d).map_or(1, |&i| facts.get(i).scalar_divisor());
+            let start = index.saturating_mul(1 << steps[d].trailing_zeros().min(62)).min(TOP);
+            let row = if d == fast || tile[d] == 1 { start } else { 1 };
+            alignment = alignment.min(stride.saturating_mul(row).min(TOP));
+        }
+        let limit = (MAX_VECTOR_BYTES / element_bytes).max(1).min(tile[fast] as u64);
+        vector = (alignment / element_bytes).clamp(1, limit);
+    }
+    let exact = in_bounds[fast] || vector == 1 || divisor(view.extent(dim_map[fast] as usize)) >= vector;
+    let bounds = match () {
+        _ if in_bounds.iter().all(|&b| b) => Bounds::None,
+        _ if exact => Bounds::Vector,
+        _ => Bounds::Split,
+    };
+    Access { order, vector, bounds, in_bounds, element_bytes }
+}
+
+/// Access through a tensor of pointers with an optional mask.
+pub fn pointers<'c>(facts: &Facts, ptr: Val<'c>, mask: Option<Val<'c>>) -> Access {
+    let tensor = Tensor::of_value(ptr).expect("a tensor of pointers");
+    let rank = tensor.shape.len();
+    let bytes = u64::from(pointee_bytes(ptr));
+    let fact = facts.get(ptr);
+    let mask = mask.map(|m| facts.get(m));
+    let width = |d: usize| {
+        let masked = mask.as_ref().map_or(u64::MAX, |m| m.constancy[d]);
+        let aligned = (fact.divisor[d] / bytes).max(1);
+        fact.contiguity[d].min(masked).min(aligned).min((MAX_VECTOR_BYTES / bytes).max(1))
+    };
+    let mut order: Vec<usize> = (0..rank).collect();
+    order.sort_by_key(|&d| (std::cmp::Reverse(fact.contiguity[d]), std::cmp::Reverse(d)));
+    let vector = width(order[0]);
+    Access { vector, bounds: Bounds::None, in_bounds: vec![true; rank], element_bytes: bytes, order }
+}
+
+impl Access {
+    /// The layout that touches the fewest sectors.
+    pub fn layout(&self, shape: &Shape, warps: u64) -> Layout {
+        Layout::coalesced(shape, (self.element_bytes * 8) as u32, &self.order, self.vector, warps)
+            .expect("a tile has a coalesced layout")
+    }
+    /// The vector that `layout` can use.
+    pub fn vector_in(&self, layout: &Layout, shape: &Shape) -> u64 {
+        layout.vector_width(shape, &self.order, self.vector).unwrap_or(1)
+    }
+    /// Sectors of 32 bytes that the first warp touches over all its instructions, when rows are far apart.
+    pub fn sectors(&self, layout: &Layout, shape: &Shape) -> u64 {
+        let vector = self.vector_in(layout, shape);
+        let fast = self.order[0];
+        let Ok((low, width)) = shape.field(fast) else { return u64::MAX };
+        let Ok((groups, _)) = layout.vectors(shape, fast, vector) else { return u64::MAX };
+        let mask = (1u64 << width) - 1;
+        let mut total = 0;
+        for group in groups {
+            let mut touched = BTreeSet::new();
+            for lane in 0..32 {
+                let thread = tile_layout::Thread { lane, warp: 0, block: 0 };
+                let element = layout.thread_base(thread) ^ register_part(layout, group[0]);
+                let column = element >> low & mask;
+                let row = element & !(mask << low);
+                touched.insert((row, column * self.element_bytes / 32));
+            }
+            total += touched.len() as u64;
+        }
+        total
+    }
+}
+
+fn register_part(layout: &Layout, register: u32) -> u64 {
+    layout.register().iter().enumerate().filter(|(i, _)| register >> i & 1 == 1).fold(0, |x, (_, b)| x ^ b)
+}

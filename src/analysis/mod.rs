@@ -1,0 +1,4 @@
+//! Facts about values that passes ask for.
+
+pub mod access;
+pub mod facts;

@@ -1,0 +1,89 @@
+// Logarithms. The argument is written 2^e * m with m around one, so that results near log(1) keep their accuracy.
+
+typedef struct {
+  float m, e;
+} tl_log_parts_f32;
+
+// m in [2/3, 4/3). A subnormal is scaled up first.
+TL_INLINE tl_log_parts_f32 tl_log_split_f32(float x) {
+  int tiny = x < 0x1p-126f;
+  tl_u32 bits = tl_bits32(tiny ? x * 0x1p+24f : x);
+  tl_i32 e = (tl_i32)(bits - 0x3f2aaaabu) >> 23;
+  tl_log_parts_f32 parts;
+  parts.m = tl_float(bits - ((tl_u32)e << 23));
+  parts.e = (float)(tiny ? e - 24 : e);
+  return parts;
+}
+
+// Zero gives -inf, +inf itself, negative numbers and NaN give NaN.
+TL_INLINE float tl_log_special_f32(float x, float result) {
+  float special = x == 0.0f ? -TL_INF_F32 : (x > 0.0f ? x : TL_NAN_F32);
+  return x > 0.0f && x < TL_INF_F32 ? result : special;
+}
+
+TL_EXPORT float __tileir_log_f32(float x) {
+  tl_log_parts_f32 parts = tl_log_split_f32(x);
+  float f = parts.m - 1.0f;
+  float tail = tl_poly_log_f32(f) * (f * f);
+  // The small part of e * log(2) joins the tail, the large part is exact.
+  tail = tl_fmaf(parts.e, LN2_SHORT_F32_LO, tail);
+  return tl_log_special_f32(x, tl_fmaf(parts.e, LN2_SHORT_F32_HI, f) + tail);
+}
+
+TL_EXPORT float __tileir_log2_f32(float x) {
+  tl_log_parts_f32 parts = tl_log_split_f32(x);
+  float f = parts.m - 1.0f;
+  float tail = tl_poly_log_f32(f) * (f * f);
+  tail = tl_fmaf(f, LOG2E_F32_LO, tail * LOG2E_F32_HI);
+  return tl_log_special_f32(x, tl_fmaf(f, LOG2E_F32_HI, parts.e + tail));
+}
+
+typedef struct {
+  double m, e;
+} tl_log_parts_f64;
+
+// m in [sqrt(1/2), sqrt(2)).
+TL_INLINE tl_log_parts_f64 tl_log_split_f64(double x) {
+  int tiny = x < 0x1p-1022;
+  tl_u64 bits = tl_bits64(tiny ? x * 0x1p+54 : x);
+  tl_i32 e = (tl_i32)((tl_u32)(bits >> 32) - 0x3fe6a09eu) >> 20;
+  tl_log_parts_f64 parts;
+  parts.m = tl_double(bits - ((tl_u64)(tl_i64)e << 52));
+  parts.e = (double)(tiny ? e - 54 : e);
+  return parts;
+}
+
+TL_INLINE double tl_log_special_f64(double x, double result) {
+  double special = x == 0.0 ? -TL_INF_F64 : (x > 0.0 ? x : TL_NAN_F64);
+  return x > 0.0 && x < TL_INF_F64 ? result : special;
+}
+
+// log(1 + f) = 2 atanh(s) with s = f / (2 + f), arranged as f - (f^2/2 - s (f^2/2 + R)), where f is exact and the
+// bracket is small beside it.
+TL_EXPORT double __tileir_log_f64(double x) {
+  tl_log_parts_f64 parts = tl_log_split_f64(x);
+  double f = parts.m - 1.0;
+  double s = f / (2.0 + f);
+  double z = s * s;
+  double half = 0.5 * f * f;
+  double r = z * tl_poly_log_f64(z);
+  double bracket = half - tl_fma(s, half + r, parts.e * LN2_SHORT_F64_LO);
+  return tl_log_special_f64(x, tl_fma(parts.e, LN2_SHORT_F64_HI, -(bracket - f)));
+}
+
+TL_EXPORT double __tileir_log2_f64(double x) {
+  tl_log_parts_f64 parts = tl_log_split_f64(x);
+  double f = parts.m - 1.0;
+  double s = f / (2.0 + f);
+  double z = s * s;
+  double half = 0.5 * f * f;
+  double r = z * tl_poly_log_f64(z);
+  // log(m) as a sum of two, then times log2(e) as a sum of two, then plus the exponent.
+  double hi = f - half;
+  double lo = tl_fma(s, half + r, (f - hi) - half);
+  double product = hi * LOG2E_F64_HI;
+  double rest = tl_fma(hi, LOG2E_F64_HI, -product) + tl_fma(lo, LOG2E_F64_HI, hi * LOG2E_F64_LO);
+  double sum = parts.e + product;
+  double lost = parts.e == 0.0 ? 0.0 : (parts.e - sum) + product;
+  return tl_log_special_f64(x, sum + (lost + rest));
+}

@@ -1,0 +1,35 @@
+//! The device library: mathematical functions and number-format conversions that NVPTX has no instruction for, as
+//! LLVM bitcode inside this crate, so that no CUDA toolkit is needed.
+//!
+//! # Linking it into a kernel
+//!
+//! 1. Declare the functions that the kernel calls: [`Function::symbol`] and [`Function::signature`] give the name and
+//!    the types. Small integers travel as `iN` without extension attributes.
+//! 2. Before optimisation, parse [`bitcode`] (`MemoryBuffer::create_from_memory_range_copy`,
+//!    `Module::parse_bitcode_from_buffer`, in the kernel's context), give it the kernel module's data layout
+//!    (`library.set_data_layout(&kernel.get_data_layout())`; it has none of its own, suits 64-bit and short pointers
+//!    alike, and differing layouts would be warned about), and `link_in_module` it.
+//! 3. Give every *defined* function whose name starts with [`PREFIX`] internal linkage. All are `alwaysinline`; the
+//!    optimiser inlines them at any level (at `O0` run `always-inline` by itself), then `globaldce` removes the rest
+//!    and the tables that no function reads.
+//!
+//! # What the code generator must leave alone
+//!
+//! The functions state each rounding. They hold under LLVM's defaults for floating point: IEEE subnormals (no
+//! `denormal-fp-math-f32` attribute on the kernel; operations that flush are separate functions here) and no global
+//! contraction (`AllowFPOpFusion` other than `Fast`). Contraction allowed on individual instructions of the kernel is
+//! no obstacle. `tests/rtlib` checks on the generated PTX that products and sums stay apart.
+
+mod registry;
+
+pub use registry::{
+    Arithmetic, Direction, Float, Format, Function, Half, Math, Mode, Number, Overflow, Signature, Type, Wide,
+};
+
+/// All symbols of the library start so.
+pub const PREFIX: &str = "__tileir_";
+
+/// The library as LLVM 21 bitcode for `nvptx64-nvidia-cuda`, without a data layout.
+pub fn bitcode() -> &'static [u8] {
+    include_bytes!(concat!(env!("OUT_DIR"), "/rtlib.bc"))
+}

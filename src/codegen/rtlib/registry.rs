@@ -1,0 +1,530 @@
+//! What the library offers: every function by its meaning, with its symbol, its types and its error bound.
+
+use std::fmt;
+
+/// A function of the library. Not every combination of fields exists; [`Function::all`] lists those that do and
+/// [`Function::exists`] tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Function {
+    /// An elementary function or an approximate operation.
+    Math { operation: Math, float: Float, mode: Mode },
+    /// A number to a narrower format, rounded once to nearest even.
+    Narrow { from: Number, to: Format, overflow: Overflow },
+    /// f32 to tf32 with ties away from zero.
+    NarrowTiesAway,
+    /// f32 to f16 or bf16 in one direction.
+    NarrowDirected { to: Half, direction: Direction },
+    /// The magnitude of a number to a power of two (e8m0), towards zero or up.
+    Scale { from: Float, direction: Direction, overflow: Overflow },
+    /// A narrow format to a wider one, exactly.
+    Widen { from: Format, to: Wide },
+    /// Two packed narrow numbers to two f16 in one word; element 0 is in the low bits on both sides.
+    WidenPair { from: Format },
+    /// Two f32 (element 0 first) to two packed narrow numbers.
+    NarrowPair { to: Format, overflow: Overflow },
+    /// f16 or bf16 arithmetic rounded in one direction.
+    Directed { operation: Arithmetic, half: Half, direction: Direction },
+}
+
+/// Elementary functions. `Atan2` takes the numerator first, `Div` the dividend, `Pow` the base.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Math {
+    Exp,
+    Exp2,
+    Log,
+    Log2,
+    Sin,
+    Cos,
+    Tan,
+    Sinh,
+    Cosh,
+    Tanh,
+    Pow,
+    Atan2,
+    Remf,
+    Rsqrt,
+    Sqrt,
+    Div,
+}
+
+/// Which variant of an elementary function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Mode {
+    /// The default: the bound of [`Function::ulp_bound`] over the whole domain.
+    Full,
+    /// The same, with subnormal inputs and results flushed to zeros of their sign.
+    FullFlush,
+    /// The hardware's approximation.
+    Approximate,
+    /// The hardware's approximation, flushing.
+    ApproximateFlush,
+    /// As accurate as `Full`, without the special function unit.
+    Polynomial,
+}
+
+/// Floating-point types with arithmetic of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Float {
+    F32,
+    F64,
+}
+
+/// Half-width types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Half {
+    F16,
+    Bf16,
+}
+
+/// Sources of narrowing conversions. Narrower integers are extended to 32 bits first, other floats widened to f32.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Number {
+    F32,
+    F64,
+    I32,
+    U32,
+    I64,
+    U64,
+}
+
+/// Storage formats. tf32 is kept in the high 19 bits of a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Format {
+    F16,
+    Bf16,
+    Tf32,
+    E4m3,
+    E5m2,
+    E8m0,
+    E2m1,
+}
+
+/// Targets of widening conversions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Wide {
+    F16,
+    Bf16,
+    F32,
+}
+
+/// What becomes of a number beyond the largest of the format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Overflow {
+    /// Infinity, or NaN in formats without one. e2m1, which has neither, saturates.
+    Infinite,
+    /// The largest number. NaN stays NaN where the format has one.
+    Saturate,
+}
+
+/// Rounding towards one side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Direction {
+    Zero,
+    Down,
+    Up,
+}
+
+/// Operations of [`Function::Directed`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Arithmetic {
+    Add,
+    Sub,
+    Mul,
+    Fma,
+    Div,
+    Sqrt,
+}
+
+/// LLVM types of parameters and results. Narrow formats travel as integers of their storage width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Type {
+    I8,
+    I16,
+    I32,
+    I64,
+    F32,
+    F64,
+}
+
+/// Types of one function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signature {
+    pub parameters: Vec<Type>,
+    pub result: Type,
+}
+
+impl Function {
+    /// Every function of the library, in a fixed order.
+    pub fn all() -> Vec<Function> {
+        let mut all = Vec::new();
+        for operation in Math::ALL {
+            for float in [Float::F32, Float::F64] {
+                for mode in Mode::ALL {
+                    all.push(Function::Math { operation, float, mode });
+                }
+            }
+        }
+        for overflow in [Overflow::Infinite, Overflow::Saturate] {
+            for to in Format::ALL {
+                for from in Number::ALL {
+                    all.push(Function::Narrow { from, to, overflow });
+                }
+                all.push(Function::NarrowPair { to, overflow });
+            }
+            for from in [Float::F32, Float::F64] {
+                for direction in Direction::ALL {
+                    all.push(Function::Scale { from, direction, overflow });
+                }
+            }
+        }
+        all.push(Function::NarrowTiesAway);
+        for from in Format::ALL {
+            for to in [Wide::F16, Wide::Bf16, Wide::F32] {
+                all.push(Function::Widen { from, to });
+            }
+            all.push(Function::WidenPair { from });
+        }
+        for half in [Half::F16, Half::Bf16] {
+            for direction in Direction::ALL {
+                all.push(Function::NarrowDirected { to: half, direction });
+                for operation in Arithmetic::ALL {
+                    all.push(Function::Directed { operation, half, direction });
+                }
+            }
+        }
+        all.retain(|function| function.exists());
+        all
+    }
+
+    /// Whether the library has this combination.
+    pub fn exists(&self) -> bool {
+        use Format::*;
+        match *self {
+            Function::Math { operation, float: Float::F64, mode } => {
+                mode == Mode::Full && !matches!(operation, Math::Sqrt | Math::Div)
+            }
+            Function::Math { operation, float: Float::F32, mode } => match mode {
+                // A square root rounded to nearest is an instruction.
+                Mode::Full => operation != Math::Sqrt,
+                Mode::FullFlush => matches!(operation, Math::Exp2 | Math::Rsqrt | Math::Div),
+                Mode::Approximate => matches!(operation, Math::Exp | Math::Tanh | Math::Sqrt | Math::Div),
+                Mode::ApproximateFlush => matches!(operation, Math::Exp | Math::Sqrt | Math::Div),
+                Mode::Polynomial => operation == Math::Exp,
+            },
+            Function::Narrow { to, overflow, .. } => match overflow {
+                Overflow::Infinite => to != E8m0,
+                Overflow::Saturate => matches!(to, E4m3 | E5m2),
+            },
+            Function::NarrowPair { to, overflow } => match overflow {
+                Overflow::Infinite => matches!(to, Bf16 | E4m3 | E5m2 | E2m1),
+                Overflow::Saturate => matches!(to, E4m3 | E5m2),
+            },
+            Function::Scale { direction, .. } => direction != Direction::Down,
+            Function::Widen { from, to } => match to {
+                Wide::F16 => matches!(from, E4m3 | E5m2 | E2m1),
+                Wide::Bf16 => from == E8m0,
+                Wide::F32 => true,
+            },
+            Function::WidenPair { from } => matches!(from, E4m3 | E5m2 | E2m1),
+            Function::NarrowTiesAway | Function::NarrowDirected { .. } | Function::Directed { .. } => true,
+        }
+    }
+
+    /// The name in the bitcode.
+    pub fn symbol(&self) -> String {
+        let prefix = crate::PREFIX;
+        match *self {
+            Function::Math { operation, float, mode } => {
+                let suffix = match mode {
+                    Mode::Full => "",
+                    Mode::FullFlush => "_ftz",
+                    Mode::Approximate => "_approx",
+                    Mode::ApproximateFlush => "_approx_ftz",
+                    Mode::Polynomial => "_poly",
+                };
+                format!("{prefix}{}_{}{suffix}", operation.name(), float.name())
+            }
+            Function::Narrow { from, to, overflow } => {
+                format!("{prefix}{}_to_{}{}", from.name(), to.name(), overflow.suffix())
+            }
+            Function::NarrowTiesAway => format!("{prefix}f32_to_tf32_rna"),
+            Function::NarrowDirected { to, direction } => {
+                format!("{prefix}f32_to_{}_{}", to.name(), direction.suffix())
+            }
+            Function::Scale { from, direction, overflow } => {
+                format!("{prefix}{}_to_e8m0_{}{}", from.name(), direction.suffix(), overflow.suffix())
+            }
+            Function::Widen { from, to } => format!("{prefix}{}_to_{}", from.name(), to.name()),
+            Function::WidenPair { from } => format!("{prefix}{}x2_to_f16x2", from.name()),
+            Function::NarrowPair { to, overflow } => {
+                format!("{prefix}f32x2_to_{}x2{}", to.name(), overflow.suffix())
+            }
+            Function::Directed { operation, half, direction } => {
+                format!("{prefix}{}_{}_{}", operation.name(), half.name(), direction.suffix())
+            }
+        }
+    }
+
+    /// Parameter and result types.
+    pub fn signature(&self) -> Signature {
+        let (parameters, result) = match *self {
+            Function::Math { operation, float, .. } => (vec![float.ty(); operation.arity()], float.ty()),
+            Function::Narrow { from, to, .. } => (vec![from.ty()], to.storage()),
+            Function::NarrowTiesAway => (vec![Type::F32], Type::I32),
+            Function::NarrowDirected { .. } => (vec![Type::F32], Type::I16),
+            Function::Scale { from, .. } => (vec![from.ty()], Type::I8),
+            Function::Widen { from, to } => (vec![from.storage()], to.ty()),
+            Function::WidenPair { from } => (vec![from.pair()], Type::I32),
+            Function::NarrowPair { to, .. } => (vec![Type::F32; 2], to.pair()),
+            Function::Directed { operation, .. } => (vec![Type::I16; operation.arity()], Type::I16),
+        };
+        Signature { parameters, result }
+    }
+
+    /// The largest error in units in the last place of the result, over all arguments, subnormal results included;
+    /// `None` for approximations whose error is not relative to the result (their documentation says what holds).
+    /// Conversions and directed arithmetic round once, as named: 0.5 to nearest, 1 in one direction.
+    pub fn ulp_bound(&self) -> Option<f64> {
+        match *self {
+            Function::Math { operation, float, mode } => match (operation, float, mode) {
+                (Math::Remf, ..) => Some(0.0),
+                (Math::Tanh, Float::F64, _) => Some(1.0),
+                // The argument times log2(e) is rounded before the power is taken; tanh.approx has 2^-11.
+                (Math::Exp | Math::Tanh, _, Mode::Approximate | Mode::ApproximateFlush) => None,
+                // Holds for divisors in [2^-126, 2^126] alone.
+                (Math::Div, _, Mode::Approximate | Mode::ApproximateFlush) => Some(2.0),
+                _ => Some(2.0),
+            },
+            Function::Narrow { .. } | Function::NarrowPair { .. } | Function::NarrowTiesAway => Some(0.5),
+            Function::Widen { .. } | Function::WidenPair { .. } => Some(0.0),
+            Function::Scale { .. } | Function::NarrowDirected { .. } | Function::Directed { .. } => Some(1.0),
+        }
+    }
+
+    /// Whether the accuracy rests on an approximate instruction of the hardware (`ex2`, `rcp`, `rsqrt`, ...).
+    pub fn uses_approximation(&self) -> bool {
+        match *self {
+            Function::Math { operation, float, mode } => match mode {
+                Mode::Full => {
+                    float == Float::F32
+                        && matches!(operation, Math::Exp | Math::Exp2 | Math::Tanh | Math::Rsqrt | Math::Div)
+                }
+                Mode::Polynomial => false,
+                _ => true,
+            },
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.symbol())
+    }
+}
+
+impl Math {
+    /// All, in declaration order.
+    pub const ALL: [Math; 16] = {
+        use Math::*;
+        [Exp, Exp2, Log, Log2, Sin, Cos, Tan, Sinh, Cosh, Tanh, Pow, Atan2, Remf, Rsqrt, Sqrt, Div]
+    };
+
+    fn name(self) -> &'static str {
+        match self {
+            Math::Exp => "exp",
+            Math::Exp2 => "exp2",
+            Math::Log => "log",
+            Math::Log2 => "log2",
+            Math::Sin => "sin",
+            Math::Cos => "cos",
+            Math::Tan => "tan",
+            Math::Sinh => "sinh",
+            Math::Cosh => "cosh",
+            Math::Tanh => "tanh",
+            Math::Pow => "pow",
+            Math::Atan2 => "atan2",
+            Math::Remf => "remf",
+            Math::Rsqrt => "rsqrt",
+            Math::Sqrt => "sqrt",
+            Math::Div => "div",
+        }
+    }
+
+    fn arity(self) -> usize {
+        if matches!(self, Math::Pow | Math::Atan2 | Math::Remf | Math::Div) { 2 } else { 1 }
+    }
+}
+
+impl Mode {
+    const ALL: [Mode; 5] =
+        [Mode::Full, Mode::FullFlush, Mode::Approximate, Mode::ApproximateFlush, Mode::Polynomial];
+}
+
+impl Float {
+    fn name(self) -> &'static str {
+        match self {
+            Float::F32 => "f32",
+            Float::F64 => "f64",
+        }
+    }
+
+    fn ty(self) -> Type {
+        match self {
+            Float::F32 => Type::F32,
+            Float::F64 => Type::F64,
+        }
+    }
+}
+
+impl Half {
+    fn name(self) -> &'static str {
+        match self {
+            Half::F16 => "f16",
+            Half::Bf16 => "bf16",
+        }
+    }
+}
+
+impl Number {
+    const ALL: [Number; 6] = [Number::F32, Number::F64, Number::I32, Number::U32, Number::I64, Number::U64];
+
+    fn name(self) -> &'static str {
+        match self {
+            Number::F32 => "f32",
+            Number::F64 => "f64",
+            Number::I32 => "i32",
+            Number::U32 => "u32",
+            Number::I64 => "i64",
+            Number::U64 => "u64",
+        }
+    }
+
+    fn ty(self) -> Type {
+        match self {
+            Number::F32 => Type::F32,
+            Number::F64 => Type::F64,
+            Number::I32 | Number::U32 => Type::I32,
+            Number::I64 | Number::U64 => Type::I64,
+        }
+    }
+}
+
+impl Format {
+    /// All, in declaration order.
+    pub const ALL: [Format; 7] = {
+        use Format::*;
+        [F16, Bf16, Tf32, E4m3, E5m2, E8m0, E2m1]
+    };
+
+    fn name(self) -> &'static str {
+        match self {
+            Format::F16 => "f16",
+            Format::Bf16 => "bf16",
+            Format::Tf32 => "tf32",
+            Format::E4m3 => "e4m3",
+            Format::E5m2 => "e5m2",
+            Format::E8m0 => "e8m0",
+            Format::E2m1 => "e2m1",
+        }
+    }
+
+    /// One element; e2m1 in the low four bits of a byte.
+    fn storage(self) -> Type {
+        match self {
+            Format::F16 | Format::Bf16 => Type::I16,
+            Format::Tf32 => Type::I32,
+            Format::E4m3 | Format::E5m2 | Format::E8m0 | Format::E2m1 => Type::I8,
+        }
+    }
+
+    /// Two packed elements.
+    fn pair(self) -> Type {
+        match self {
+            Format::F16 | Format::Bf16 => Type::I32,
+            Format::Tf32 => Type::I64,
+            Format::E4m3 | Format::E5m2 | Format::E8m0 => Type::I16,
+            Format::E2m1 => Type::I8,
+        }
+    }
+}
+
+impl Wide {
+    fn name(self) -> &'static str {
+        match self {
+            Wide::F16 => "f16",
+            Wide::Bf16 => "bf16",
+            Wide::F32 => "f32",
+        }
+    }
+
+    fn ty(self) -> Type {
+        match self {
+            Wide::F16 | Wide::Bf16 => Type::I16,
+            Wide::F32 => Type::F32,
+        }
+    }
+}
+
+impl Overflow {
+    fn suffix(self) -> &'static str {
+        match self {
+            Overflow::Infinite => "",
+            Overflow::Saturate => "_sat",
+        }
+    }
+}
+
+impl Direction {
+    /// All, in declaration order.
+    pub const ALL: [Direction; 3] = [Direction::Zero, Direction::Down, Direction::Up];
+
+    fn suffix(self) -> &'static str {
+        match self {
+            Direction::Zero => "rz",
+            Direction::Down => "rm",
+            Direction::Up => "rp",
+        }
+    }
+}
+
+impl Arithmetic {
+    /// All, in declaration order.
+    pub const ALL: [Arithmetic; 6] = {
+        use Arithmetic::*;
+        [Add, Sub, Mul, Fma, Div, Sqrt]
+    };
+
+    fn name(self) -> &'static str {
+        match self {
+            Arithmetic::Add => "add",
+            Arithmetic::Sub => "sub",
+            Arithmetic::Mul => "mul",
+            Arithmetic::Fma => "fma",
+            Arithmetic::Div => "div",
+            Arithmetic::Sqrt => "sqrt",
+        }
+    }
+
+    fn arity(self) -> usize {
+        match self {
+            Arithmetic::Fma => 3,
+            Arithmetic::Sqrt => 1,
+            _ => 2,
+        }
+    }
+}
+
+impl Type {
+    /// The name in LLVM IR.
+    pub fn llvm(self) -> &'static str {
+        match self {
+            Type::I8 => "i8",
+            Type::I16 => "i16",
+            Type::I32 => "i32",
+            Type::I64 => "i64",
+            Type::F32 => "float",
+            Type::F64 => "double",
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Tensor types and layouts: between MLIR's types and attributes and the algebra of `tile_layout`.
+
+use super::{nv_tileas::LayoutAttr, rt::*};
+use melior::{
+    Context,
+    ir::{Attribute, AttributeLike, Location, Type, TypeLike},
+};
+use mlir_sys::*;
+use tile_layout::{Layout, Shape};
+
+/// A ranked tensor type taken apart.
+#[derive(Clone, PartialEq)]
+pub struct Tensor<'c> {
+    /// Extents, powers of two for tiles.
+    pub shape: Vec<i64>,
+    pub element: Type<'c>,
+    pub encoding: Option<Attribute<'c>>,
+}
+
+impl<'c> Tensor<'c> {
+    /// None when `t` is not a ranked tensor.
+    pub fn of(t: Type<'c>) -> Option<Self> {
+        // SAFETY: `t` is alive; the accessors are called on a ranked tensor only.
+        unsafe {
+            let raw = t.to_raw();
+            if !mlirTypeIsARankedTensor(raw) {
+                return None;
+            }
+            let rank = mlirShapedTypeGetRank(raw);
+            let shape = (0..rank).map(|d| mlirShapedTypeGetDimSize(raw, d as isize)).collect();
+            let element = Type::from_raw(mlirShapedTypeGetElementType(raw));
+            let encoding = Attribute::from_option_raw(mlirRankedTensorTypeGetEncoding(raw));
+            Some(Tensor { shape, element, encoding })
+        }
+    }
+    pub fn of_value(v: Val<'c>) -> Option<Self> {
+        Self::of(ty(v))
+    }
+    /// The type with `layout` as its encoding.
+    pub fn with_layout(&self, context: &'c Context, layout: &Layout) -> Type<'c> {
+        tensor_type(&self.shape, self.element, Some(layout_attr(context, layout)))
+    }
+    pub fn layout(&self) -> Option<Layout> {
+        to_layout(LayoutAttr::cast(self.encoding?)?)
+    }
+    /// The algebra's shape; tiles always have one.
+    pub fn tile_shape(&self) -> Shape {
+        Shape::new(&self.shape).expect("tile extents are powers of two")
+    }
+    pub fn elements(&self) -> i64 {
+        self.shape.iter().product()
+    }
+}
+
+pub fn tensor_type<'c>(shape: &[i64], element: Type<'c>, encoding: Option<Attribute<'c>>) -> Type<'c> {
+    // SAFETY: the element type is alive; a null encoding means none.
+    unsafe {
+        let encoding = encoding.map_or(mlirAttributeGetNull(), |a| a.to_raw());
+        Type::from_raw(mlirRankedTensorTypeGet(shape.len() as isize, shape.as_ptr(), element.to_raw(), encoding))
+    }
+}
+
+fn signed(bases: &[u64]) -> Vec<i64> {
+    bases.iter().map(|&b| b as i64).collect()
+}
+
+pub fn layout_attr<'c>(context: &'c Context, layout: &Layout) -> Attribute<'c> {
+    LayoutAttr::get(
+        Location::unknown(context),
+        &signed(layout.register()),
+        &signed(layout.lane()),
+        &signed(layout.warp()),
+        &signed(layout.block()),
+    )
+    .expect("layouts of the algebra verify")
+    .into()
+}
+
+/// None when the attribute's bases do not fit the algebra (more than 32 element bits).
+pub fn to_layout(a: LayoutAttr<'_>) -> Option<Layout> {
+    let unsigned = |b: &[i64]| b.iter().map(|&x| x as u64).collect();
+    Layout::new(unsigned(a.registers()), unsigned(a.lanes()), unsigned(a.warps()), unsigned(a.blocks())).ok()
+}
+
+/// Bits that an element takes in memory: `i1` and the formats below eight bits take a byte, `tf32` four.
+pub fn storage_bits(element: Type<'_>) -> u32 {
+    // SAFETY: `element` is alive.
+    unsafe {
+        let raw = element.to_raw();
+        if super::nv_tileaa::PtrType::cast(element).is_some() {
+            return 64;
+        }
+        if mlirTypeIsATF32(raw) {
+            return 32;
+        }
+        if mlirTypeIsAInteger(raw) {
+            return mlirIntegerTypeGetWidth(raw).max(8);
+        }
+        if mlirTypeIsAFloat(raw) {
+            return mlirFloatTypeGetWidth(raw).max(8);
+        }
+        64
+    }
+}

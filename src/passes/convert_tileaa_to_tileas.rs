@@ -1,0 +1,270 @@
+//! `convert-tileaa-to-tileas`: every tensor gets a layout, every op that moves elements becomes one that says how.
+//!
+//! Tensors start in the default layout of their shape: row-major, lanes along the last dimension. Elementwise ops and
+//! structured control flow keep their form, since one shape means one layout. Ops that relate two shapes (`view`, `permute`,
+//! `broadcast`) fix the layout of the other side, so a `convert_layout` to the default stands behind them. The layout passes
+//! choose anew; what this pass guarantees is a valid program.
+
+use crate::{
+    dialect::{
+        layouts::{Tensor, layout_attr, tensor_type},
+        nv_tileaa::{self, AnyOp},
+        nv_tileas,
+        pass::{Failed, PassContext, RustPass, descriptors, fail},
+        rt::*,
+    },
+    pass_descriptor,
+};
+use melior::{
+    Context,
+    ir::{Attribute, AttributeLike, Type, TypeLike, attribute::IntegerAttribute, r#type::IntegerType},
+};
+use tile_layout::{Layout, Shape};
+
+#[derive(Clone, Default)]
+pub struct ConvertTileAAToTileAS;
+
+impl RustPass for ConvertTileAAToTileAS {
+    pass_descriptor!(convert_tileaa_to_tileas);
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        let num_warps = descriptors::convert_tileaa_to_tileas::Options(cx).num_warps();
+        if !matches!(num_warps, 1 | 2 | 4 | 8 | 16 | 32) {
+            return Err(fail(op, format!("num-warps must be a power of two from 1 to 32, got {num_warps}")));
+        }
+        let mut functions = vec![];
+        walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
+        for function in functions {
+            let warps = function.num_warps().unwrap_or(num_warps);
+            set_attr(function.op(), "numWarps", i64_attr(context, warps));
+            Convert { context, warps: warps as u64 }.function(function)?;
+        }
+        Ok(())
+    }
+}
+
+pub fn i64_attr<'c>(context: &'c Context, value: i64) -> Attribute<'c> {
+    IntegerAttribute::new(IntegerType::new(context, 64).into(), value).into()
+}
+
+/// Row-major, four elements a thread at most, lanes along the last dimension.
+pub fn default_layout(shape: &Shape, warps: u64) -> Layout {
+    let order: Vec<usize> = (0..shape.rank()).rev().collect();
+    Layout::coalesced(shape, 32, &order, 4, warps).expect("a tile has a coalesced layout")
+}
+
+struct Convert<'c> {
+    context: &'c Context,
+    warps: u64,
+}
+
+impl<'c> Convert<'c> {
+    fn function(&self, function: nv_tileaa::FuncOp<'c>) -> Result<(), Failed> {
+        let mut ops = vec![];
+        walk(function.op(), &mut |o| ops.push(o));
+        for op in &ops {
+            self.give_layouts(*op);
+        }
+        for op in ops {
+            self.op(op)?;
+        }
+        Ok(())
+    }
+
+    fn layout(&self, shape: &[i64]) -> Layout {
+        default_layout(&Shape::new(shape).expect("tile extents are powers of two"), self.warps)
+    }
+    fn default_type(&self, t: &Tensor<'c>) -> Type<'c> {
+        t.with_layout(self.context, &self.layout(&t.shape))
+    }
+
+    /// Retypes the results and block arguments of `op`, and the value of a constant.
+    fn give_layouts(&self, op: OpRef<'c>) {
+        for v in results(op) {
+            if let Some(t) = Tensor::of_value(v) {
+                set_ty(v, self.default_type(&t));
+            }
+        }
+        for i in 0..region_count(op) {
+            for a in entry_block(region(op, i)).into_iter().flat_map(args) {
+                if let Some(t) = Tensor::of_value(a) {
+                    set_ty(a, self.default_type(&t));
+                }
+            }
+        }
+        if op_name(op) == "arith.constant" {
+            retype_constant(op);
+        }
+    }
+
+    fn op(&self, op: OpRef<'c>) -> Result<(), Failed> {
+        let Some(typed) = AnyOp::cast(op) else { return Ok(()) };
+        let b = Builder::before(self.context, op);
+        let build = |r: Result<OpRef<'c>, BuildError>| r.map_err(|e| fail(op, e.to_string()));
+        let c = self.context;
+        let one = || i64_attr(c, 1);
+        let new = match typed {
+            AnyOp::MakeRangeOp(x) => build(nv_tileas::MakeRangeOp::build(&b, ty(x.result())).map(OpView::op))?,
+            AnyOp::SplatOp(x) => build(nv_tileas::SplatOp::build(&b, ty(x.result()), x.source()).map(OpView::op))?,
+            AnyOp::UnsplatOp(x) => build(nv_tileas::UnsplatOp::build(&b, ty(x.result()), x.source()).map(OpView::op))?,
+            AnyOp::BroadcastOp(x) => {
+                // The source must lie where the result's layout projects to.
+                let (from, to) = (tensor(x.source()), tensor(x.result()));
+                let layout = project(&self.layout(&to.shape), &to.shape, &from.shape);
+                let source = self.converted(&b, x.source(), &layout)?;
+                build(nv_tileas::BroadcastOp::build(&b, ty(x.result()), source).map(OpView::op))?
+            }
+            AnyOp::ViewOp(x) => {
+                let source = self.converted(&b, x.source(), &self.layout(&tensor(x.result()).shape))?;
+                build(nv_tileas::ViewOp::build(&b, ty(x.result()), source).map(OpView::op))?
+            }
+            AnyOp::PermuteOp(x) => {
+                let to = tensor(x.result());
+                let mut inverse = vec![0; to.shape.len()];
+                for (i, &d) in x.order().iter().enumerate() {
+                    inverse[d as usize] = i;
+                }
+                let (layout, _) =
+                    self.layout(&to.shape).permute(&to.tile_shape(), &inverse).map_err(|e| fail(op, e.to_string()))?;
+                let source = self.converted(&b, x.source(), &layout)?;
+                let order = attr(op, "order").expect("permute has an order");
+                build(nv_tileas::PermuteOp::build(&b, ty(x.result()), source, order).map(OpView::op))?
+            }
+            AnyOp::TiledLoadOp(x) => build(
+                nv_tileas::TiledLoadOp::build(
+                    &b,
+                    ty(x.result()),
+                    ty(x.result_token()),
+                    x.view(),
+                    &x.indices().collect::<Vec<_>>(),
+                    x.token(),
+                    x.ordering(),
+                    x.scope(),
+                    x.hints(),
+                    one(),
+                    nv_tileas::Bounds::Split,
+                    None,
+                )
+                .map(OpView::op),
+            )?,
+            AnyOp::TiledStoreOp(x) => build(
+                nv_tileas::TiledStoreOp::build(
+                    &b,
+                    ty(x.result_token()),
+                    x.value(),
+                    x.view(),
+                    &x.indices().collect::<Vec<_>>(),
+                    x.token(),
+                    x.ordering(),
+                    x.scope(),
+                    x.hints(),
+                    one(),
+                    nv_tileas::Bounds::Split,
+                    None,
+                )
+                .map(OpView::op),
+            )?,
+            AnyOp::LoadOp(x) => build(
+                nv_tileas::LoadOp::build(
+                    &b,
+                    ty(x.result()),
+                    ty(x.result_token()),
+                    x.ptr(),
+                    x.mask(),
+                    x.other(),
+                    x.token(),
+                    x.ordering(),
+                    x.scope(),
+                    x.hints(),
+                    one(),
+                    None,
+                )
+                .map(OpView::op),
+            )?,
+            AnyOp::StoreOp(x) => build(
+                nv_tileas::StoreOp::build(
+                    &b,
+                    ty(x.result_token()),
+                    x.ptr(),
+                    x.value(),
+                    x.mask(),
+                    x.token(),
+                    x.ordering(),
+                    x.scope(),
+                    x.hints(),
+                    one(),
+                    None,
+                )
+                .map(OpView::op),
+            )?,
+            AnyOp::CatOp(_) | AnyOp::ExtractSliceOp(_) => {
+                return Err(fail(op, format!("'{}' has no conversion to nv_tileas", op_name(op))));
+            }
+            // Scalars, views, tokens, and elementwise ops that keep their form.
+            _ => return Ok(()),
+        };
+        for (old, new) in results(op).zip(results(new)) {
+            replace_all_uses(old, new);
+        }
+        erase(op);
+        Ok(())
+    }
+
+    /// `v` in `layout`, through a conversion unless it is there already.
+    fn converted(&self, b: &Builder<'c>, v: Val<'c>, layout: &Layout) -> Result<Val<'c>, Failed> {
+        let t = tensor(v);
+        let to = tensor_type(&t.shape, t.element, Some(layout_attr(self.context, layout)));
+        if to == ty(v) {
+            return Ok(v);
+        }
+        nv_tileas::ConvertLayoutOp::build(b, to, v).map(|c| c.result()).map_err(|_| Failed)
+    }
+}
+
+fn tensor<'c>(v: Val<'c>) -> Tensor<'c> {
+    Tensor::of_value(v).expect("a tensor operand")
+}
+
+/// Layout of a broadcast's source of shape `from` when its result of shape `to` has `layout`: every basis loses the
+/// coordinates of the repeated dimensions.
+pub fn project(layout: &Layout, to: &[i64], from: &[i64]) -> Layout {
+    let map = |index: &u64| -> u64 {
+        let (mut rest, mut out, mut scale) = (*index, 0, 1);
+        for d in (0..to.len()).rev() {
+            let coordinate = rest % to[d] as u64;
+            rest /= to[d] as u64;
+            if from[d] != 1 {
+                out += coordinate * scale;
+            }
+            scale *= from[d] as u64;
+        }
+        out
+    };
+    let all = |bases: &[u64]| bases.iter().map(map).collect();
+    Layout::new(all(layout.register()), all(layout.lane()), all(layout.warp()), all(layout.block()))
+        .expect("a projection of a layout")
+}
+
+/// Gives the value of an `arith.constant` the type of its result.
+pub fn retype_constant(op: OpRef<'_>) {
+    let Some(value) = attr(op, "value") else { return };
+    let to = ty(result(op, 0));
+    // SAFETY: the attribute is dense when the type is shaped; reshaping keeps the elements.
+    unsafe {
+        if mlir_sys::mlirAttributeIsADenseElements(value.to_raw()) {
+            let new = if mlir_sys::mlirDenseElementsAttrIsSplat(value.to_raw()) {
+                mlir_sys::mlirDenseElementsAttrSplatGet(
+                    to.to_raw(),
+                    mlir_sys::mlirDenseElementsAttrGetSplatValue(value.to_raw()),
+                )
+            } else {
+                mlir_sys::mlirDenseElementsAttrReshapeGet(value.to_raw(), to.to_raw())
+            };
+            set_attr(op, "value", Attribute::from_raw(new));
+        }
+    }
+}
+
+pub fn set_discardable<'c>(op: OpRef<'c>, name: &str, value: Attribute<'c>) {
+    // SAFETY: `op` and `value` are alive.
+    unsafe { mlir_sys::mlirOperationSetDiscardableAttributeByName(op.to_raw(), raw_str(name), value.to_raw()) }
+}

@@ -1,0 +1,165 @@
+//! Structured control flow to blocks.
+
+use super::{Lower, Lowered};
+use crate::dialect::{
+    pass::{Failed, fail},
+    rt::*,
+};
+use melior::ir::Type;
+
+impl<'c> Lower<'c, '_> {
+    /// Types of the registers of `values`; tokens take none.
+    fn flat_types(&self, op: OpRef<'c>, values: impl Iterator<Item = Val<'c>>) -> Result<Vec<Type<'c>>, Failed> {
+        let mut types = vec![];
+        for v in values {
+            if !is_token(v) {
+                let element = self.element_of(op, v)?;
+                types.extend(std::iter::repeat_n(element, self.registers(op, v)?));
+            }
+        }
+        Ok(types)
+    }
+    fn flat_values(&self, op: OpRef<'c>, values: impl Iterator<Item = Val<'c>>) -> Result<Vec<Val<'c>>, Failed> {
+        let mut flat = vec![];
+        for v in values {
+            if !is_token(v) {
+                flat.extend(self.fragment(op, v)?);
+            }
+        }
+        Ok(flat)
+    }
+    /// Binds `values` to consecutive registers of `flat`.
+    fn bind(&mut self, op: OpRef<'c>, values: impl Iterator<Item = Val<'c>>, flat: &[Val<'c>]) -> Result<(), Failed> {
+        let mut rest = flat;
+        for v in values {
+            if is_token(v) {
+                self.values.insert(key(v), Lowered::Nothing);
+                continue;
+            }
+            let (mine, after) = rest.split_at(self.registers(op, v)?);
+            self.set_all(v, mine.to_vec());
+            rest = after;
+        }
+        Ok(())
+    }
+
+    /// Head that tests, body, exit:
+    /// `head(iv, carried..): iv < ub ? body : exit(carried..)`, `body: ... head(iv + step, next..)`.
+    pub(super) fn scf_for(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
+        let source = entry_block(region(op, 0)).ok_or_else(|| fail(op, "loop has no body"))?;
+        let iv_type = ty(arg(source, 0));
+        let lower = self.scalar(op, operand(op, 0))?;
+        let upper = self.scalar(op, operand(op, 1))?;
+        let step = self.scalar(op, operand(op, 2))?;
+        let carried = self.flat_types(op, results(op))?;
+        let init = self.flat_values(op, operands(op).skip(3))?;
+        let here = self.l.b.block();
+        let mut head_types = vec![iv_type];
+        head_types.extend(&carried);
+        let head = self.l.new_block(&head_types, here);
+        let body = self.l.new_block(&[], head);
+        let exit = self.l.new_block(&carried, body);
+
+        let mut first = vec![lower];
+        first.extend(init);
+        self.l.br(head, &first);
+        self.l.b.set_end(head);
+        let unsigned = attr(op, "unsignedCmp").is_some();
+        let predicate = if unsigned { 6 } else { 2 };
+        let more = self.l.icmp_raw(predicate, arg(head, 0), upper);
+        let now: Vec<Val<'c>> = args(head).skip(1).collect();
+        self.l.cond_br(more, (body, &[]), (exit, &now));
+
+        self.l.b.set_end(body);
+        self.values.insert(key(arg(source, 0)), Lowered::Scalar(arg(head, 0)));
+        self.bind(op, args(source).skip(1), &now)?;
+        let yielded = self.body(source)?;
+        let mut next = vec![self.l.add(arg(head, 0), step)];
+        next.extend(self.flat_values(op, operands(yielded))?);
+        self.l.b.set_location(op.location());
+        self.l.br(head, &next);
+
+        self.l.b.set_end(exit);
+        let out: Vec<Val<'c>> = args(exit).collect();
+        self.bind(op, results(op), &out)
+    }
+
+    pub(super) fn scf_if(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
+        let condition = self.scalar(op, operand(op, 0))?;
+        let types = self.flat_types(op, results(op))?;
+        let here = self.l.b.block();
+        let exit = self.l.new_block(&types, here);
+        let no = self.l.new_block(&[], here);
+        let yes = self.l.new_block(&[], here);
+        self.l.cond_br(condition, (yes, &[]), (no, &[]));
+        for (block, i) in [(yes, 0), (no, 1)] {
+            self.l.b.set_end(block);
+            match entry_block(region(op, i)) {
+                Some(source) => {
+                    let yielded = self.body(source)?;
+                    let values = self.flat_values(op, operands(yielded))?;
+                    self.l.b.set_location(op.location());
+                    self.l.br(exit, &values);
+                }
+                None => self.l.br(exit, &[]),
+            }
+        }
+        self.l.b.set_end(exit);
+        let out: Vec<Val<'c>> = args(exit).collect();
+        self.bind(op, results(op), &out)
+    }
+
+    /// `before(args..): ... condition ? after : exit`, `after: ... before(next..)`.
+    pub(super) fn scf_while(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
+        let no_body = || fail(op, "loop has no body");
+        let (before, after) = (
+            entry_block(region(op, 0)).ok_or_else(no_body)?,
+            entry_block(region(op, 1)).ok_or_else(no_body)?,
+        );
+        let entering = self.flat_types(op, args(before))?;
+        let leaving = self.flat_types(op, results(op))?;
+        let here = self.l.b.block();
+        let head = self.l.new_block(&entering, here);
+        let body = self.l.new_block(&[], head);
+        let exit = self.l.new_block(&leaving, body);
+        let init = self.flat_values(op, operands(op))?;
+        self.l.br(head, &init);
+
+        self.l.b.set_end(head);
+        let now: Vec<Val<'c>> = args(head).collect();
+        self.bind(op, args(before), &now)?;
+        let condition = self.body(before)?;
+        let go_on = self.scalar(op, operand(condition, 0))?;
+        let out = self.flat_values(op, operands(condition).skip(1))?;
+        self.l.b.set_location(op.location());
+        self.l.cond_br(go_on, (body, &[]), (exit, &out));
+
+        self.l.b.set_end(body);
+        self.bind(op, args(after), &out)?;
+        let yielded = self.body(after)?;
+        let next = self.flat_values(op, operands(yielded))?;
+        self.l.b.set_location(op.location());
+        self.l.br(head, &next);
+
+        self.l.b.set_end(exit);
+        let values: Vec<Val<'c>> = args(exit).collect();
+        self.bind(op, results(op), &values)
+    }
+
+    /// Emits a block of the source up to its terminator, which is returned.
+    fn body(&mut self, source: Blk<'c>) -> Result<OpRef<'c>, Failed> {
+        let mut last = None;
+        for op in ops_of(source) {
+            if matches!(op_name(op), "scf.yield" | "scf.condition") {
+                last = Some(op);
+                break;
+            }
+            self.op(op)?;
+        }
+        Ok(last.expect("the verifier wants a terminator"))
+    }
+}
+
+fn is_token(v: Val<'_>) -> bool {
+    crate::dialect::nv_tileaa::MemTokenType::cast(ty(v)).is_some()
+}

@@ -1,0 +1,642 @@
+//! Accesses of global memory.
+//!
+//! A tile of a view starts at `base + sum(index[d] * step[d] * stride[d])`, computed once in 64 bits. Each thread adds the
+//! offset of its coordinates, each register a constant. What is left of the view from the start of the tile is clamped to the
+//! tile's extent, so that bounds are checked with 32-bit compares of coordinates:
+//!
+//! ```text
+//! inside(d) = coordinate[d] < min(extent[d] - index[d] * step[d], tile[d])
+//! ```
+//!
+//! Unmasked accesses are plain LLVM loads and stores. Masked ones are predicated inline PTX: LLVM has no predicated
+//! accesses for this target, and a branch for each would hide from ptxas that they can be in flight together.
+
+use super::{Lower, llvm::Cmp, shape::shape_of};
+use crate::{
+    analysis::access::{self, View},
+    dialect::{
+        layouts::{Tensor, storage_bits},
+        nv_tileaa::{Ordering, Padding, Scope},
+        nv_tileas::{Bounds, LoadOp, StoreOp, TiledLoadOp, TiledStoreOp},
+        pass::{Failed, fail},
+        rt::*,
+    },
+};
+use melior::ir::{AttributeLike, Type, TypeLike};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use tile_layout::{Coordinate, Layout};
+
+/// Words of one access: how many, of which width, and the register class of inline PTX.
+#[derive(Clone, Copy)]
+pub(super) struct Words<'c> {
+    pub count: u64,
+    pub ty: Type<'c>,
+    bits: u64,
+    class: char,
+}
+
+/// A tile of a view, ready for addresses and bounds of registers.
+struct Tile<'c> {
+    base: Val<'c>,
+    coordinates: Vec<Coordinate>,
+    /// The thread's part of each coordinate.
+    thread: Vec<Val<'c>>,
+    /// Bytes from one element to the next along each dimension.
+    strides: Vec<Stride<'c>>,
+    /// Elements inside the view along each dimension; none where all are.
+    left: Vec<Option<Val<'c>>>,
+    /// Address of the thread's first element, when registers add to it.
+    thread_base: Option<Val<'c>>,
+    /// Products of run-time strides and register coordinates.
+    products: RefCell<FxHashMap<(usize, u64), Val<'c>>>,
+}
+enum Stride<'c> {
+    Bytes(i64),
+    Dynamic(Val<'c>),
+}
+
+impl<'c> Lower<'c, '_> {
+    pub(super) fn tiled_load(&mut self, op: TiledLoadOp<'c>) -> Result<(), Failed> {
+        let indices: Vec<Val<'c>> = op.indices().collect();
+        let (view, layout) = (self.view(op.op(), op.view())?, self.layout(op.op(), op.result())?);
+        let element = view.memref.element_type();
+        let bounds = self.in_bounds(op.op(), indices.len(), op.bounds());
+        let tile = self.tile(op.op(), &view, &indices, &layout, op.result(), &bounds)?;
+        let groups = self.groups(op.op(), &view, &layout, op.result(), op.vector() as u64)?;
+        let qualifier = self.qualifier(op.op(), op.ordering(), op.scope())?;
+        let padding = self.padding(op.op(), element, view.ty.padding())?;
+        let registers = layout.registers() as usize;
+        let unmasked = |this: &Self| {
+            this.gather(registers, &groups, |g| {
+                let address = this.address(&tile, &layout, g[0]);
+                this.read(address, element, g.len() as u64, None, padding.clone(), &qualifier)
+            })
+        };
+        let masked = |this: &Self, groups: &[Vec<u32>]| {
+            this.gather(registers, groups, |g| {
+                let address = this.address(&tile, &layout, g[0]);
+                let inside = this.inside(&tile, g[0]);
+                this.read(address, element, g.len() as u64, inside, padding.clone(), &qualifier)
+            })
+        };
+        let values = match op.bounds() {
+            Bounds::None => unmasked(self),
+            Bounds::Vector => masked(self, &groups),
+            Bounds::Split => {
+                let whole = self.whole(&view, &tile);
+                let types = vec![self.element_of(op.op(), op.result())?; registers];
+                let singles = singles(&groups);
+                self.l.either(whole, &types, || unmasked(self), || masked(self, &singles))
+            }
+        };
+        self.set_all(op.result(), values);
+        Ok(())
+    }
+
+    pub(super) fn tiled_store(&mut self, op: TiledStoreOp<'c>) -> Result<(), Failed> {
+        let indices: Vec<Val<'c>> = op.indices().collect();
+        let (view, layout) = (self.view(op.op(), op.view())?, self.layout(op.op(), op.value())?);
+        let element = view.memref.element_type();
+        let bounds = self.in_bounds(op.op(), indices.len(), op.bounds());
+        let tile = self.tile(op.op(), &view, &indices, &layout, op.value(), &bounds)?;
+        let groups = self.groups(op.op(), &view, &layout, op.value(), op.vector() as u64)?;
+        let qualifier = self.qualifier(op.op(), op.ordering(), op.scope())?;
+        let values = self.fragment(op.op(), op.value())?;
+        let owner = self.owner(&layout);
+        let group = |g: &[u32]| -> Vec<Val<'c>> { g.iter().map(|&r| values[r as usize]).collect() };
+        let plain = |owner: Option<Val<'c>>| {
+            for g in &groups {
+                let address = self.address(&tile, &layout, g[0]);
+                self.write(address, element, &group(g), owner, &qualifier);
+            }
+        };
+        let masked = |groups: &[Vec<u32>]| {
+            for g in groups {
+                let address = self.address(&tile, &layout, g[0]);
+                let mask = self.both(self.inside(&tile, g[0]), owner);
+                self.write(address, element, &group(g), mask, &qualifier);
+            }
+        };
+        match op.bounds() {
+            Bounds::None => plain(owner),
+            Bounds::Vector => masked(&groups),
+            Bounds::Split => {
+                let whole = self.whole(&view, &tile);
+                let singles = singles(&groups);
+                self.l.either(
+                    whole,
+                    &[],
+                    || {
+                        plain(owner);
+                        vec![]
+                    },
+                    || {
+                        masked(&singles);
+                        vec![]
+                    },
+                );
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn pointer_load(&mut self, op: LoadOp<'c>) -> Result<(), Failed> {
+        let pointers = self.fragment(op.op(), op.ptr())?;
+        let element = pointee(op.ptr());
+        let masks = op.mask().map(|m| self.fragment(op.op(), m)).transpose()?;
+        let others = op.other().map(|o| self.fragment(op.op(), o)).transpose()?;
+        let qualifier = self.qualifier(op.op(), op.ordering(), op.scope())?;
+        let padding = self.padding(op.op(), element, None)?;
+        let groups = self.pointer_groups(op.op(), op.ptr(), op.vector() as u64, op.along().unwrap_or(0) as usize)?;
+        let pick = |list: &Option<Vec<Val<'c>>>, r: u32| list.as_ref().map(|l| if l.len() == 1 { l[0] } else { l[r as usize] });
+        let values = self.gather(pointers.len(), &groups, |g| {
+            let mask = pick(&masks, g[0]);
+            let fill = match &others {
+                Some(_) => Fill::Values(g.iter().map(|&r| pick(&others, r).expect("present")).collect()),
+                None => padding.clone(),
+            };
+            self.read(pointers[g[0] as usize], element, g.len() as u64, mask, fill, &qualifier)
+        });
+        self.set_all(op.result(), values);
+        Ok(())
+    }
+
+    pub(super) fn pointer_store(&mut self, op: StoreOp<'c>) -> Result<(), Failed> {
+        let pointers = self.fragment(op.op(), op.ptr())?;
+        let values = self.fragment(op.op(), op.value())?;
+        let masks = op.mask().map(|m| self.fragment(op.op(), m)).transpose()?;
+        let qualifier = self.qualifier(op.op(), op.ordering(), op.scope())?;
+        let groups = self.pointer_groups(op.op(), op.ptr(), op.vector() as u64, op.along().unwrap_or(0) as usize)?;
+        let owner = match Tensor::of_value(op.ptr()) {
+            Some(_) => self.owner(&self.layout(op.op(), op.ptr())?),
+            // A scalar is every thread's; one of them stores it.
+            None => Some(self.l.icmp(Cmp::Eq, self.thread, self.l.i32c(0))),
+        };
+        for g in &groups {
+            let mask = masks.as_ref().map(|m| if m.len() == 1 { m[0] } else { m[g[0] as usize] });
+            let elements: Vec<Val<'c>> = g.iter().map(|&r| values[r as usize]).collect();
+            self.write(pointers[g[0] as usize], pointee(op.ptr()), &elements, self.both(mask, owner), &qualifier);
+        }
+        Ok(())
+    }
+
+    //===-- addresses and bounds --------------------------------------------===//
+
+    fn view(&self, op: OpRef<'c>, v: Val<'c>) -> Result<View<'c>, Failed> {
+        let view = View::of(v).ok_or_else(|| fail(op, "view is not made in this function"))?;
+        if view.ty.sparse_dim().is_some() {
+            return Err(fail(op, "views with a sparse dimension have no lowering to LLVM"));
+        }
+        Ok(view)
+    }
+
+    /// Dimensions that need no check.
+    fn in_bounds(&self, op: OpRef<'c>, rank: usize, bounds: Bounds) -> Vec<bool> {
+        let list = attr(op, "inBounds");
+        (0..rank)
+            .map(|d| {
+                bounds == Bounds::None
+                    || list.is_some_and(|a| {
+                        // SAFETY: the attribute is a DenseBoolArrayAttr, read within its length.
+                        unsafe {
+                            (d as isize) < mlir_sys::mlirDenseArrayGetNumElements(a.to_raw())
+                                && mlir_sys::mlirDenseBoolArrayGetElement(a.to_raw(), d as isize)
+                        }
+                    })
+            })
+            .collect()
+    }
+
+    fn tile(
+        &self,
+        op: OpRef<'c>,
+        view: &View<'c>,
+        indices: &[Val<'c>],
+        layout: &Layout,
+        value: Val<'c>,
+        in_bounds: &[bool],
+    ) -> Result<Tile<'c>, Failed> {
+        let l = &self.l;
+        let shape = shape_of(value).ok_or_else(|| fail(op, "tile is not a tensor"))?;
+        let bytes = i64::from(storage_bits(view.memref.element_type()) / 8);
+        let rank = view.ty.tile().len();
+        let (mut start_offset, mut strides, mut left) = (None, vec![], vec![]);
+        for d in 0..rank {
+            let m = view.ty.dim_map()[d] as usize;
+            let index = l.zext64(self.scalar(op, indices[d])?);
+            let step = view.ty.steps()[d];
+            let start = if step == 1 { index } else { l.mul(index, l.i64c(step)) };
+            let stride = match view.stride(m) {
+                Ok(s) => Stride::Bytes(s * bytes),
+                Err(v) => Stride::Dynamic(l.mul(l.zext64(self.scalar(op, v)?), l.i64c(bytes))),
+            };
+            let offset = match stride {
+                Stride::Bytes(s) => l.mul(start, l.i64c(s)),
+                Stride::Dynamic(s) => l.mul(start, s),
+            };
+            start_offset = Some(start_offset.map_or(offset, |sum| l.add(sum, offset)));
+            left.push(if in_bounds[d] {
+                None
+            } else {
+                let extent = match view.extent(m) {
+                    Ok(e) => l.i64c(e),
+                    Err(v) => l.zext64(self.scalar(op, v)?),
+                };
+                let rest = l.bin("sub", extent, start);
+                let clamped = l.bin("intr.smin", rest, l.i64c(view.ty.tile()[d]));
+                Some(l.cast("trunc", clamped, l.i32))
+            });
+            strides.push(stride);
+        }
+        let origin = self.scalar(op, view.make.base())?;
+        let base = start_offset.map_or(origin, |o| l.byte_offset(origin, o));
+        let coordinates: Vec<Coordinate> = (0..rank)
+            .map(|d| layout.coordinate_expr(&shape, d).map_err(|e| fail(op, e.to_string())))
+            .collect::<Result<_, _>>()?;
+        let thread: Vec<Val<'c>> = coordinates.iter().map(|c| self.linear(&c.thread)).collect();
+        let disjoint = coordinates.iter().all(|c| c.disjoint);
+        let thread_base = disjoint.then(|| {
+            (0..rank).fold(base, |p, d| if coordinates[d].thread.is_zero() { p } else { self.along(p, thread[d], &strides[d]) })
+        });
+        Ok(Tile { base, coordinates, thread, strides, left, thread_base, products: RefCell::default() })
+    }
+
+    /// `p` moved by `coordinate` elements of a dimension.
+    fn along(&self, p: Val<'c>, coordinate: Val<'c>, stride: &Stride<'c>) -> Val<'c> {
+        let l = &self.l;
+        let wide = l.zext64(coordinate);
+        let offset = match *stride {
+            Stride::Bytes(1) => wide,
+            Stride::Bytes(s) => l.mul(wide, l.i64c(s)),
+            Stride::Dynamic(s) => l.mul(wide, s),
+        };
+        l.byte_offset(p, offset)
+    }
+
+    fn coordinate(&self, tile: &Tile<'c>, d: usize, register: u32) -> Val<'c> {
+        let c = &tile.coordinates[d];
+        match c.registers[register as usize] {
+            0 => tile.thread[d],
+            r if c.disjoint => self.or_disjoint(tile.thread[d], self.l.i32c(r as i64)),
+            r => self.l.bin("xor", tile.thread[d], self.l.i32c(r as i64)),
+        }
+    }
+
+    fn address(&self, tile: &Tile<'c>, layout: &Layout, register: u32) -> Val<'c> {
+        debug_assert!(register < layout.registers());
+        let l = &self.l;
+        let Some(mut p) = tile.thread_base else {
+            return (0..tile.strides.len())
+                .fold(tile.base, |p, d| self.along(p, self.coordinate(tile, d, register), &tile.strides[d]));
+        };
+        let mut constant = 0;
+        for (d, stride) in tile.strides.iter().enumerate() {
+            let r = tile.coordinates[d].registers[register as usize];
+            match *stride {
+                Stride::Bytes(s) => constant += r as i64 * s,
+                Stride::Dynamic(_) if r == 0 => {}
+                Stride::Dynamic(s) => {
+                    // One product for each distinct coordinate. A product made in one arm of a branch must not be used
+                    // in the other, so only the current block's are shared.
+                    let block = melior::ir::BlockLike::to_raw(&l.b.block()).ptr as u64;
+                    let at = (d, r ^ block.rotate_left(32));
+                    let product = *tile.products.borrow_mut().entry(at).or_insert_with(|| l.mul(s, l.i64c(r as i64)));
+                    p = l.byte_offset(p, product);
+                }
+            }
+        }
+        l.const_offset(p, constant)
+    }
+
+    /// Whether the register's element is inside the view; none when it always is.
+    fn inside(&self, tile: &Tile<'c>, register: u32) -> Option<Val<'c>> {
+        (0..tile.left.len()).fold(None, |all, d| match tile.left[d] {
+            Some(left) => self.both(all, Some(self.l.icmp(Cmp::Ult, self.coordinate(tile, d, register), left))),
+            None => all,
+        })
+    }
+
+    /// Whether the whole tile is inside the view; the same for all threads.
+    fn whole(&self, view: &View<'c>, tile: &Tile<'c>) -> Val<'c> {
+        let checks = tile.left.iter().zip(view.ty.tile()).filter_map(|(left, extent)| {
+            left.map(|left| self.l.icmp(Cmp::Eq, left, self.l.i32c(*extent)))
+        });
+        checks.reduce(|a, b| self.l.bin("and", a, b)).unwrap_or_else(|| self.l.int(self.l.i1, 1))
+    }
+
+    pub(super) fn both(&self, a: Option<Val<'c>>, b: Option<Val<'c>>) -> Option<Val<'c>> {
+        match (a, b) {
+            (Some(a), Some(b)) => Some(self.l.bin("and", a, b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// True in the one thread of each set that holds copies; none when there are no copies.
+    fn owner(&self, layout: &Layout) -> Option<Val<'c>> {
+        let free = layout.free_variables();
+        let zero = |v: Val<'c>, mask: u32| {
+            (mask != 0).then(|| {
+                let bits = self.l.bin("and", v, self.l.i32c(mask.into()));
+                self.l.icmp(Cmp::Eq, bits, self.l.i32c(0))
+            })
+        };
+        self.both(zero(self.lane, free.lane as u32), zero(self.warp, free.warp as u32))
+    }
+
+    //===-- vectors ---------------------------------------------------------===//
+
+    fn groups(&self, op: OpRef<'c>, view: &View<'c>, layout: &Layout, v: Val<'c>, width: u64) -> Result<Vec<Vec<u32>>, Failed> {
+        let shape = shape_of(v).ok_or_else(|| fail(op, "tile is not a tensor"))?;
+        let fast = access::fast_dimension(view);
+        vectors(op, layout, &shape, fast, width)
+    }
+
+    fn pointer_groups(&self, op: OpRef<'c>, ptr: Val<'c>, width: u64, along: usize) -> Result<Vec<Vec<u32>>, Failed> {
+        match shape_of(ptr) {
+            Some(shape) => vectors(op, &self.layout(op, ptr)?, &shape, along, width),
+            None => Ok(vec![vec![0]]),
+        }
+    }
+
+    /// Registers of a tile from reads of groups; registers that repeat an element take the value of the first.
+    fn gather(
+        &self,
+        registers: usize,
+        groups: &[Vec<u32>],
+        mut read: impl FnMut(&[u32]) -> Vec<Val<'c>>,
+    ) -> Vec<Val<'c>> {
+        let mut values: Vec<Option<Val<'c>>> = vec![None; registers];
+        for g in groups {
+            for (&r, v) in g.iter().zip(read(g)) {
+                values[r as usize] = Some(v);
+            }
+        }
+        // Register bits that add nothing are the ones left out, so clearing them finds the original.
+        let kept = groups.iter().flatten().fold(0, |bits, r| bits | r);
+        (0..registers).map(|r| values[r].or(values[r & kept as usize]).expect("groups cover the tile")).collect()
+    }
+
+    //===-- instructions ----------------------------------------------------===//
+
+    /// Words that `count` elements of `element` travel in.
+    pub(super) fn words(&self, element: Type<'c>, count: u64) -> Words<'c> {
+        let l = &self.l;
+        let bits = u64::from(storage_bits(element)) * count;
+        let (ty, width, class) = match bits {
+            8 => (l.i8, 8, 'h'),
+            16 => (l.i16, 16, 'h'),
+            _ if storage_bits(element) == 64 => (l.i64, 64, 'l'),
+            _ => (l.i32, 32, 'r'),
+        };
+        Words { count: bits / width, ty, bits: width, class }
+    }
+
+    fn read(
+        &self,
+        address: Val<'c>,
+        element: Type<'c>,
+        count: u64,
+        mask: Option<Val<'c>>,
+        fill: Fill<'c>,
+        qualifier: &str,
+    ) -> Vec<Val<'c>> {
+        let l = &self.l;
+        let words = self.words(element, count);
+        let bytes = words.count * words.bits / 8;
+        let loaded = if mask.is_none() && qualifier.is_empty() {
+            let t = if words.count == 1 { words.ty } else { l.vector(words.count, words.ty) };
+            let v = l.load(t, address, bytes);
+            if words.count == 1 { vec![v] } else { (0..words.count).map(|i| l.extract(v, words.ty, i as usize)).collect() }
+        } else {
+            self.predicated_read(address, words, mask, &self.fill_words(element, words, count, fill), qualifier)
+        };
+        self.from_words(element, words, &loaded, count)
+    }
+
+    fn predicated_read(
+        &self,
+        address: Val<'c>,
+        words: Words<'c>,
+        mask: Option<Val<'c>>,
+        fill: &[Val<'c>],
+        qualifier: &str,
+    ) -> Vec<Val<'c>> {
+        let l = &self.l;
+        let n = words.count as usize;
+        // 8-bit words travel in 16-bit registers.
+        let carrier = if words.bits == 8 { l.i16 } else { words.ty };
+        let guard = if mask.is_some() { format!("@${} ", n + 1) } else { String::new() };
+        let list: Vec<String> = (0..n).map(|i| format!("${i}")).collect();
+        let (vector, operands) = if n == 1 { (String::new(), list[0].clone()) } else { (format!(".v{n}"), format!("{{{}}}", list.join(", "))) };
+        let text = format!("{guard}ld{qualifier}.global{vector}.b{} {operands}, [${n}];", words.bits);
+        let mut constraints = vec![format!("={}", words.class); n];
+        constraints.push("l".into());
+        let mut args = vec![address];
+        if let Some(m) = mask {
+            constraints.push("b".into());
+            args.push(m);
+            for (i, f) in fill.iter().enumerate() {
+                constraints.push(i.to_string());
+                args.push(l.cast("zext", *f, carrier));
+            }
+        }
+        let result = if n == 1 { carrier } else { l.structure(&vec![carrier; n]) };
+        let v = l.asm(&text, &constraints.join(","), Some(result), &args, false).expect("asm with a result");
+        let fields: Vec<Val<'c>> = if n == 1 { vec![v] } else { (0..n).map(|i| l.field(v, carrier, i as i64)).collect() };
+        fields.into_iter().map(|f| l.cast("trunc", f, words.ty)).collect()
+    }
+
+    fn write(&self, address: Val<'c>, element: Type<'c>, values: &[Val<'c>], mask: Option<Val<'c>>, qualifier: &str) {
+        let l = &self.l;
+        let words = self.words(element, values.len() as u64);
+        let bytes = words.count * words.bits / 8;
+        let out = self.to_words(element, words, values);
+        if mask.is_none() && qualifier.is_empty() {
+            let v = if out.len() == 1 {
+                out[0]
+            } else {
+                let empty = l.poison(l.vector(words.count, words.ty));
+                out.iter().enumerate().fold(empty, |vector, (i, w)| l.insert(vector, *w, i))
+            };
+            l.store(v, address, bytes);
+            return;
+        }
+        let n = out.len();
+        let carrier = if words.bits == 8 { l.i16 } else { words.ty };
+        let first = 1 + usize::from(mask.is_some());
+        let guard = if mask.is_some() { "@$1 " } else { "" };
+        let list: Vec<String> = (0..n).map(|i| format!("${}", first + i)).collect();
+        let (vector, operands) = if n == 1 { (String::new(), list[0].clone()) } else { (format!(".v{n}"), format!("{{{}}}", list.join(", "))) };
+        let text = format!("{guard}st{qualifier}.global{vector}.b{} [$0], {operands};", words.bits);
+        let mut constraints = vec!["l".to_string()];
+        let mut args = vec![address];
+        if let Some(m) = mask {
+            constraints.push("b".into());
+            args.push(m);
+        }
+        for w in out {
+            constraints.push(words.class.to_string());
+            args.push(l.cast("zext", w, carrier));
+        }
+        l.asm(&text, &constraints.join(","), None, &args, false);
+    }
+
+    /// Elements out of words.
+    pub(super) fn from_words(&self, element: Type<'c>, words: Words<'c>, loaded: &[Val<'c>], count: u64) -> Vec<Val<'c>> {
+        let l = &self.l;
+        let to = super::element_type(l.context(), element).expect("checked with the tensor");
+        let memory = self.memory_type(element);
+        let per_word = count / words.count;
+        loaded
+            .iter()
+            .flat_map(|&w| -> Vec<Val<'c>> {
+                if per_word == 1 {
+                    return vec![self.out_of_memory(element, self.reinterpret(w, memory), to)];
+                }
+                let vector = l.cast("bitcast", w, l.vector(per_word, memory));
+                (0..per_word)
+                    .map(|i| self.out_of_memory(element, l.extract(vector, memory, i as usize), to))
+                    .collect()
+            })
+            .collect()
+    }
+
+    pub(super) fn to_words(&self, element: Type<'c>, words: Words<'c>, values: &[Val<'c>]) -> Vec<Val<'c>> {
+        let l = &self.l;
+        let memory = self.memory_type(element);
+        let per_word = values.len() / words.count as usize;
+        values
+            .chunks(per_word)
+            .map(|chunk| {
+                let elements: Vec<Val<'c>> = chunk.iter().map(|v| self.into_memory(element, *v, memory)).collect();
+                if per_word == 1 {
+                    return self.reinterpret(elements[0], words.ty);
+                }
+                let empty = l.poison(l.vector(per_word as u64, memory));
+                let vector = elements.iter().enumerate().fold(empty, |vector, (i, e)| l.insert(vector, *e, i));
+                l.cast("bitcast", vector, words.ty)
+            })
+            .collect()
+    }
+
+    /// Type of an element in memory: that of its register, but a byte for `i1`.
+    fn memory_type(&self, element: Type<'c>) -> Type<'c> {
+        let to = super::element_type(self.l.context(), element).expect("checked with the tensor");
+        if to == self.l.i1 { self.l.i8 } else { to }
+    }
+    fn out_of_memory(&self, _element: Type<'c>, v: Val<'c>, to: Type<'c>) -> Val<'c> {
+        // Any non-zero byte is true.
+        if to == self.l.i1 { self.l.icmp_raw(1, v, self.l.int(self.l.i8, 0)) } else { v }
+    }
+    fn into_memory(&self, _element: Type<'c>, v: Val<'c>, memory: Type<'c>) -> Val<'c> {
+        if ty(v) == self.l.i1 { self.l.cast("zext", v, memory) } else { v }
+    }
+    /// Same bits in another type of the same width.
+    fn reinterpret(&self, v: Val<'c>, to: Type<'c>) -> Val<'c> {
+        let l = &self.l;
+        let is_pointer = |t: Type<'c>| {
+            // SAFETY: the type is alive.
+            unsafe { mlir_sys::mlirTypeIsALLVMPointerType(t.to_raw()) }
+        };
+        match () {
+            _ if ty(v) == to => v,
+            _ if is_pointer(to) => l.cast("inttoptr", v, to),
+            _ if is_pointer(ty(v)) => l.cast("ptrtoint", v, to),
+            _ => l.cast("bitcast", v, to),
+        }
+    }
+
+    fn fill_words(&self, element: Type<'c>, words: Words<'c>, count: u64, fill: Fill<'c>) -> Vec<Val<'c>> {
+        match fill {
+            Fill::Value(v) => self.to_words(element, words, &vec![v; count as usize]),
+            Fill::Values(list) => self.to_words(element, words, &list),
+        }
+    }
+
+    /// Value of elements outside a view; zero when any will do.
+    fn padding(&self, op: OpRef<'c>, element: Type<'c>, padding: Option<Padding>) -> Result<Fill<'c>, Failed> {
+        let l = &self.l;
+        let to = super::element_type(l.context(), element).ok_or_else(|| fail(op, "element has no LLVM form"))?;
+        // SAFETY: the type is alive.
+        let (is_float, is_pointer) = unsafe {
+            (mlir_sys::mlirTypeIsAFloat(to.to_raw()), mlir_sys::mlirTypeIsALLVMPointerType(to.to_raw()))
+        };
+        let value = match padding.unwrap_or(Padding::Zero) {
+            _ if is_pointer => l.b.value("llvm.mlir.zero", to, &[], &[]),
+            Padding::Zero if is_float => l.float(to, 0.0),
+            Padding::Zero => l.int(to, 0),
+            special if is_float => l.float(
+                to,
+                match special {
+                    Padding::NegZero => -0.0,
+                    Padding::Nan => f64::NAN,
+                    Padding::PosInf => f64::INFINITY,
+                    _ => f64::NEG_INFINITY,
+                },
+            ),
+            special => l.int(to, narrow_bits(element, special).ok_or_else(|| {
+                fail(op, format!("padding {} is not a value of {element}", special.keyword()))
+            })?),
+        };
+        Ok(Fill::Value(value))
+    }
+
+    /// PTX qualifiers of an ordering; weak accesses have none.
+    fn qualifier(&self, op: OpRef<'c>, ordering: Ordering, scope: Option<Scope>) -> Result<String, Failed> {
+        let order = match ordering {
+            Ordering::Weak => return Ok(String::new()),
+            Ordering::Relaxed => "relaxed",
+            Ordering::Acquire => "acquire",
+            Ordering::Release => "release",
+            Ordering::AcqRel => return Err(fail(op, "a load or store is not both acquire and release")),
+        };
+        let scope = match scope {
+            Some(Scope::Block) => "cta",
+            Some(Scope::Device) => "gpu",
+            Some(Scope::System) => "sys",
+            None => return Err(fail(op, "an ordered access needs a scope")),
+        };
+        Ok(format!(".{order}.{scope}"))
+    }
+}
+
+/// What masked lanes give.
+#[derive(Clone)]
+enum Fill<'c> {
+    Value(Val<'c>),
+    Values(Vec<Val<'c>>),
+}
+
+/// Bits of a special value in a format of eight bits or less; none where the format has no such value.
+fn narrow_bits(element: Type<'_>, padding: Padding) -> Option<i64> {
+    // SAFETY: the type is alive.
+    let (e4m3, e5m2) = unsafe {
+        (mlir_sys::mlirTypeIsAFloat8E4M3FN(element.to_raw()), mlir_sys::mlirTypeIsAFloat8E5M2(element.to_raw()))
+    };
+    match padding {
+        Padding::Zero => Some(0),
+        Padding::NegZero if e4m3 || e5m2 => Some(0x80),
+        Padding::Nan if e4m3 => Some(0x7f),
+        Padding::Nan if e5m2 => Some(0x7e),
+        Padding::PosInf if e5m2 => Some(0x7c),
+        Padding::NegInf if e5m2 => Some(0xfc),
+        _ => None,
+    }
+}
+
+fn pointee<'c>(ptr: Val<'c>) -> Type<'c> {
+    let element = Tensor::of_value(ptr).map_or(ty(ptr), |t| t.element);
+    crate::dialect::nv_tileaa::PtrType::cast(element).map_or(element, |p| p.pointee())
+}
+
+/// Registers in groups of neighbours along `dim`.
+fn vectors(op: OpRef<'_>, layout: &Layout, shape: &tile_layout::Shape, dim: usize, width: u64) -> Result<Vec<Vec<u32>>, Failed> {
+    let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
+    let (groups, aligned) = layout.vectors(shape, dim, width).map_err(error)?;
+    if aligned || width == 1 { Ok(groups) } else { Ok(layout.vectors(shape, dim, 1).map_err(error)?.0) }
+}
+
+fn singles(groups: &[Vec<u32>]) -> Vec<Vec<u32>> {
+    groups.iter().flatten().map(|&r| vec![r]).collect()
+}

@@ -1,0 +1,266 @@
+//! Short names for building LLVM dialect ops.
+
+use crate::dialect::rt::*;
+use melior::{
+    Context,
+    dialect::llvm,
+    ir::{
+        Attribute, AttributeLike, Location, Type,
+        attribute::{DenseI32ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute, StringAttribute, TypeAttribute},
+        r#type::IntegerType,
+    },
+};
+use mlir_sys::*;
+
+/// NVPTX address spaces.
+pub const GLOBAL: u32 = 1;
+pub const SHARED: u32 = 3;
+
+/// `llvm.icmp` predicates.
+#[derive(Clone, Copy)]
+pub enum Cmp {
+    Eq = 0,
+    Ult = 6,
+    Ule = 7,
+}
+
+/// Types of a context, and a builder.
+pub struct Llvm<'c> {
+    pub b: Builder<'c>,
+    pub i1: Type<'c>,
+    pub i8: Type<'c>,
+    pub i16: Type<'c>,
+    pub i32: Type<'c>,
+    pub i64: Type<'c>,
+    pub f16: Type<'c>,
+    pub f32: Type<'c>,
+    pub f64: Type<'c>,
+    pub global_ptr: Type<'c>,
+    pub shared_ptr: Type<'c>,
+}
+
+impl<'c> Llvm<'c> {
+    pub fn new(b: Builder<'c>) -> Self {
+        let c = b.context();
+        let int = |w| IntegerType::new(c, w).into();
+        Llvm {
+            i1: int(1),
+            i8: int(8),
+            i16: int(16),
+            i32: int(32),
+            i64: int(64),
+            f16: Type::float16(c),
+            f32: Type::float32(c),
+            f64: Type::float64(c),
+            global_ptr: llvm::r#type::pointer(c, GLOBAL),
+            shared_ptr: llvm::r#type::pointer(c, SHARED),
+            b,
+        }
+    }
+    pub fn context(&self) -> &'c Context {
+        self.b.context()
+    }
+    pub fn location(&self) -> Location<'c> {
+        self.b.location()
+    }
+    pub fn int(&self, ty: Type<'c>, value: i64) -> Val<'c> {
+        let attr = IntegerAttribute::new(ty, value).into();
+        self.b.value("llvm.mlir.constant", ty, &[], &[("value", attr)])
+    }
+    pub fn i32c(&self, value: i64) -> Val<'c> {
+        self.int(self.i32, value)
+    }
+    pub fn i64c(&self, value: i64) -> Val<'c> {
+        self.int(self.i64, value)
+    }
+    pub fn constant(&self, ty: Type<'c>, value: Attribute<'c>) -> Val<'c> {
+        self.b.value("llvm.mlir.constant", ty, &[], &[("value", value)])
+    }
+    pub fn float(&self, ty: Type<'c>, value: f64) -> Val<'c> {
+        // SAFETY: the type is a float type of the context.
+        let attr = unsafe { Attribute::from_raw(mlirFloatAttrDoubleGet(self.context().to_raw(), ty.to_raw(), value)) };
+        self.constant(ty, attr)
+    }
+    pub fn poison(&self, ty: Type<'c>) -> Val<'c> {
+        self.b.value("llvm.mlir.poison", ty, &[], &[])
+    }
+    /// `llvm.<op>` of operands of one type, which the result has too.
+    pub fn bin(&self, op: &str, a: Val<'c>, b: Val<'c>) -> Val<'c> {
+        self.b.value(&format!("llvm.{op}"), ty(a), &[a, b], &[])
+    }
+    pub fn un(&self, op: &str, a: Val<'c>) -> Val<'c> {
+        self.b.value(&format!("llvm.{op}"), ty(a), &[a], &[])
+    }
+    pub fn cast(&self, op: &str, a: Val<'c>, to: Type<'c>) -> Val<'c> {
+        if ty(a) == to { a } else { self.b.value(&format!("llvm.{op}"), to, &[a], &[]) }
+    }
+    pub fn add(&self, a: Val<'c>, b: Val<'c>) -> Val<'c> {
+        self.bin("add", a, b)
+    }
+    pub fn mul(&self, a: Val<'c>, b: Val<'c>) -> Val<'c> {
+        self.bin("mul", a, b)
+    }
+    pub fn icmp(&self, predicate: Cmp, a: Val<'c>, b: Val<'c>) -> Val<'c> {
+        self.icmp_raw(predicate as i64, a, b)
+    }
+    pub fn icmp_raw(&self, predicate: i64, a: Val<'c>, b: Val<'c>) -> Val<'c> {
+        let p = IntegerAttribute::new(self.i64, predicate).into();
+        self.b.value("llvm.icmp", self.i1, &[a, b], &[("predicate", p)])
+    }
+    pub fn fcmp(&self, predicate: i64, a: Val<'c>, b: Val<'c>) -> Val<'c> {
+        let p = IntegerAttribute::new(self.i64, predicate).into();
+        self.b.value("llvm.fcmp", self.i1, &[a, b], &[("predicate", p)])
+    }
+    pub fn select(&self, c: Val<'c>, a: Val<'c>, b: Val<'c>) -> Val<'c> {
+        self.b.value("llvm.select", ty(a), &[c, a, b], &[])
+    }
+    /// Value of an unsigned scalar as i64.
+    pub fn zext64(&self, v: Val<'c>) -> Val<'c> {
+        self.cast("zext", v, self.i64)
+    }
+    /// `ptr + offset` in bytes.
+    pub fn byte_offset(&self, ptr: Val<'c>, offset: Val<'c>) -> Val<'c> {
+        let dynamic = DenseI32ArrayAttribute::new(self.context(), &[i32::MIN]).into();
+        let elem = TypeAttribute::new(self.i8).into();
+        self.b.value("llvm.getelementptr", ty(ptr), &[ptr, offset], &[("elem_type", elem), ("rawConstantIndices", dynamic)])
+    }
+    /// `ptr + offset` in bytes, a constant that addressing modes absorb.
+    pub fn const_offset(&self, ptr: Val<'c>, offset: i64) -> Val<'c> {
+        if offset == 0 {
+            return ptr;
+        }
+        match i32::try_from(offset) {
+            Ok(o) if o != i32::MIN => {
+                let index = DenseI32ArrayAttribute::new(self.context(), &[o]).into();
+                let elem = TypeAttribute::new(self.i8).into();
+                self.b.value("llvm.getelementptr", ty(ptr), &[ptr], &[("elem_type", elem), ("rawConstantIndices", index)])
+            }
+            _ => self.byte_offset(ptr, self.i64c(offset)),
+        }
+    }
+    pub fn load(&self, ty: Type<'c>, ptr: Val<'c>, align: u64) -> Val<'c> {
+        self.b.value("llvm.load", ty, &[ptr], &[("alignment", self.alignment(align))])
+    }
+    pub fn store(&self, value: Val<'c>, ptr: Val<'c>, align: u64) {
+        self.b.create("llvm.store", &[], &[value, ptr], &[("alignment", self.alignment(align))]);
+    }
+    fn alignment(&self, align: u64) -> Attribute<'c> {
+        IntegerAttribute::new(self.i64, align as i64).into()
+    }
+    /// Fixed vector of a scalar type.
+    pub fn vector(&self, elements: u64, ty: Type<'c>) -> Type<'c> {
+        // SAFETY: the element type is alive.
+        unsafe { Type::from_raw(mlirVectorTypeGet(1, &(elements as i64), ty.to_raw())) }
+    }
+    pub fn extract(&self, vector: Val<'c>, element: Type<'c>, i: usize) -> Val<'c> {
+        self.b.value("llvm.extractelement", element, &[vector, self.i32c(i as i64)], &[])
+    }
+    pub fn insert(&self, vector: Val<'c>, v: Val<'c>, i: usize) -> Val<'c> {
+        self.b.value("llvm.insertelement", ty(vector), &[vector, v, self.i32c(i as i64)], &[])
+    }
+    /// Calls a function of the module by name.
+    pub fn call(&self, callee: &str, result: Type<'c>, args: &[Val<'c>]) -> Val<'c> {
+        let mut s = self.b.state("llvm.call");
+        s.results(&[result]);
+        s.operands(args);
+        s.attr("callee", FlatSymbolRefAttribute::new(self.context(), callee).into());
+        s.segments(&[args.len() as i32, 0]);
+        s.attr("op_bundle_sizes", DenseI32ArrayAttribute::new(self.context(), &[]).into());
+        crate::dialect::rt::result(self.b.insert(s).expect("no inference asked for"), 0)
+    }
+    /// Calls an LLVM intrinsic.
+    pub fn intrinsic(&self, name: &str, result: Option<Type<'c>>, args: &[Val<'c>]) -> Option<Val<'c>> {
+        let mut s = self.b.state("llvm.call_intrinsic");
+        s.results(result.as_slice());
+        s.operands(args);
+        s.attr("intrin", StringAttribute::new(self.context(), name).into());
+        s.segments(&[args.len() as i32, 0]);
+        s.attr("op_bundle_sizes", DenseI32ArrayAttribute::new(self.context(), &[]).into());
+        let op = self.b.insert(s).expect("no inference asked for");
+        result.map(|_| crate::dialect::rt::result(op, 0))
+    }
+    /// Inline PTX with side effects unless `pure`. Several results come as a struct, taken apart by [`Self::field`].
+    pub fn asm(&self, text: &str, constraints: &str, result: Option<Type<'c>>, args: &[Val<'c>], pure: bool) -> Option<Val<'c>> {
+        let mut s = self.b.state("llvm.inline_asm");
+        s.results(result.as_slice());
+        s.operands(args);
+        s.attr("asm_string", StringAttribute::new(self.context(), text).into());
+        s.attr("constraints", StringAttribute::new(self.context(), constraints).into());
+        if !pure {
+            s.attr("has_side_effects", self.b.unit());
+        }
+        let op = self.b.insert(s).expect("no inference asked for");
+        result.map(|_| crate::dialect::rt::result(op, 0))
+    }
+    pub fn field(&self, aggregate: Val<'c>, element: Type<'c>, i: i64) -> Val<'c> {
+        // SAFETY: the context is alive; MLIR copies the list.
+        let position = unsafe { Attribute::from_raw(mlirDenseI64ArrayGet(self.context().to_raw(), 1, &i)) };
+        self.b.value("llvm.extractvalue", element, &[aggregate], &[("position", position)])
+    }
+    pub fn structure(&self, fields: &[Type<'c>]) -> Type<'c> {
+        llvm::r#type::r#struct(self.context(), fields, false)
+    }
+    /// A special register, read once a use: LLVM merges the reads.
+    pub fn sreg(&self, name: &str) -> Val<'c> {
+        self.b.value(&format!("nvvm.read.ptx.sreg.{name}"), self.i32, &[], &[])
+    }
+    pub fn br(&self, to: Blk<'c>, args: &[Val<'c>]) {
+        let mut s = self.b.state("llvm.br");
+        s.operands(args);
+        s.successors(&[to]);
+        self.b.insert(s).expect("no inference asked for");
+    }
+    pub fn cond_br(&self, c: Val<'c>, yes: (Blk<'c>, &[Val<'c>]), no: (Blk<'c>, &[Val<'c>])) {
+        let mut s = self.b.state("llvm.cond_br");
+        s.operands(&[c]);
+        s.operands(yes.1);
+        s.operands(no.1);
+        s.successors(&[yes.0, no.0]);
+        s.segments(&[1, yes.1.len() as i32, no.1.len() as i32]);
+        self.b.insert(s).expect("no inference asked for");
+    }
+    /// A new block with arguments behind the current one.
+    pub fn new_block(&self, types: &[Type<'c>], after: Blk<'c>) -> Blk<'c> {
+        let args: Vec<_> = types.iter().map(|t| (*t, self.location())).collect();
+        let block = melior::ir::Block::new(&args).into_raw();
+        // SAFETY: the block goes into the region of the live block `after`.
+        unsafe {
+            mlirRegionInsertOwnedBlockAfter(mlirBlockGetParentRegion(after.to_raw()), after.to_raw(), block);
+            Blk::from_raw(block)
+        }
+    }
+    /// Splits control flow around `then`, which runs where `c` holds.
+    pub fn when(&self, c: Val<'c>, then: impl FnOnce()) {
+        let here = self.b.block();
+        let body = self.new_block(&[], here);
+        let exit = self.new_block(&[], body);
+        self.cond_br(c, (body, &[]), (exit, &[]));
+        self.b.set_end(body);
+        then();
+        self.br(exit, &[]);
+        self.b.set_end(exit);
+    }
+    /// Values that `yes` or `no` computes, depending on `c`; both give values of `types`.
+    pub fn either(
+        &self,
+        c: Val<'c>,
+        types: &[Type<'c>],
+        yes: impl FnOnce() -> Vec<Val<'c>>,
+        no: impl FnOnce() -> Vec<Val<'c>>,
+    ) -> Vec<Val<'c>> {
+        let here = self.b.block();
+        let yes_block = self.new_block(&[], here);
+        let no_block = self.new_block(&[], yes_block);
+        let exit = self.new_block(types, no_block);
+        self.cond_br(c, (yes_block, &[]), (no_block, &[]));
+        self.b.set_end(yes_block);
+        let values = yes();
+        self.br(exit, &values);
+        self.b.set_end(no_block);
+        let values = no();
+        self.br(exit, &values);
+        self.b.set_end(exit);
+        args(exit).collect()
+    }
+}
+use melior::ir::{BlockLike, TypeLike};

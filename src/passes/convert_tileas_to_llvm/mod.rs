@@ -1,0 +1,395 @@
+//! `convert-tileas-to-llvm`: the program of one thread.
+//!
+//! A rebuild: the new function is written beside the old one, which is then dropped whole, so nothing is ever half
+//! converted. A tensor becomes one SSA value for each register of its layout; a scalar stays one value; views and tokens
+//! become nothing but facts of the translation. Structured control flow becomes blocks whose arguments are the flattened
+//! values. One match over the ops is the whole of it: an op without an arm is an error at its location.
+
+mod control;
+mod global;
+mod llvm;
+mod scalar;
+mod shape;
+mod shared;
+
+use super::tileas_assign_load_store_layouts::warps_of;
+use crate::{
+    dialect::{
+        layouts::Tensor,
+        nv_tileaa, nv_tileas,
+        pass::{Failed, PassContext, RustPass, fail},
+        rt::*,
+    },
+    pass_descriptor,
+};
+use llvm::Llvm;
+use melior::{
+    Context,
+    dialect::llvm as ll,
+    ir::{
+        Attribute, Location, Region, RegionLike, Type, TypeLike,
+        attribute::{ArrayAttribute, StringAttribute, TypeAttribute},
+    },
+};
+use mlir_sys::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::RefCell;
+use tile_layout::{Input, Layout, LinearExpr};
+
+#[derive(Clone, Default)]
+pub struct ConvertTileASToLLVM;
+
+impl RustPass for ConvertTileASToLLVM {
+    pass_descriptor!(convert_tileas_to_llvm);
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, _: &PassContext) -> Result<(), Failed> {
+        let mut functions = vec![];
+        walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
+        let mut declared: FxHashMap<usize, FxHashSet<String>> = FxHashMap::default();
+        for function in functions {
+            let module = parent_op(function.op()).ok_or_else(|| fail(function.op(), "function stands in no module"))?;
+            let known = declared.entry(op_key(module)).or_default();
+            Lower::function(function, module, context, known)?;
+            erase(function.op());
+        }
+        Ok(())
+    }
+}
+
+/// What a value of the source became.
+#[derive(Clone)]
+enum Lowered<'c> {
+    Scalar(Val<'c>),
+    /// One value for each register.
+    Fragment(Vec<Val<'c>>),
+    /// A tensor in shared memory: the address of its first byte.
+    Shared(Val<'c>),
+    /// Views and tokens: nothing at run time.
+    Nothing,
+}
+
+/// Translation of one function.
+struct Lower<'c, 'm> {
+    l: Llvm<'c>,
+    module: OpRef<'c>,
+    /// External functions already declared in the module.
+    declared: RefCell<&'m mut FxHashSet<String>>,
+    values: FxHashMap<usize, Lowered<'c>>,
+    warps: u64,
+    lane: Val<'c>,
+    warp: Val<'c>,
+    thread: Val<'c>,
+    /// First byte of the block's shared memory, once something uses it.
+    shared: Option<Val<'c>>,
+}
+
+impl<'c, 'm> Lower<'c, 'm> {
+    fn function(
+        f: nv_tileaa::FuncOp<'c>,
+        module: OpRef<'c>,
+        context: &'c Context,
+        declared: &'m mut FxHashSet<String>,
+    ) -> Result<(), Failed> {
+        let warps = warps_of(f)?;
+        let source = entry_block(f.body()).ok_or_else(|| fail(f.op(), "function has no body"))?;
+        let location = f.op().location();
+        let types: Vec<Type<'c>> = args(source)
+            .map(|a| element_type(context, ty(a)).ok_or_else(|| fail(f.op(), format!("argument type {} has no LLVM form", ty(a)))))
+            .collect::<Result<_, _>>()?;
+        let region = Region::new();
+        let entry = append_block(&region, &types, location);
+
+        let b = Builder::before(context, f.op());
+        b.set_location(location);
+        let void = ll::r#type::void(context);
+        let function_type = ll::r#type::function(void, &types, false);
+        let block_size = [warps as i32 * 32, 1, 1];
+        let mut s = b.state("llvm.func");
+        s.attr("sym_name", StringAttribute::new(context, f.sym_name()).into());
+        s.attr("function_type", TypeAttribute::new(function_type).into());
+        s.attr("CConv", parse(context, "#llvm.cconv<ccc>"));
+        s.attr("linkage", parse(context, "#llvm.linkage<external>"));
+        s.attr("visibility_", super::convert_tileaa_to_tileas::i64_attr(context, 0));
+        s.attr("nvvm.kernel", b.unit());
+        s.attr("nvvm.reqntid", i32_array(context, &block_size));
+        if let Some(attrs) = argument_attributes(context, source, &types) {
+            s.attr("arg_attrs", attrs);
+        }
+        s.region(region);
+        let function = b.insert(s).map_err(|e| fail(f.op(), e.to_string()))?;
+
+        let l = Llvm::new(Builder::at_end(context, entry, location));
+        let thread = l.sreg("tid.x");
+        let lane = l.bin("and", thread, l.i32c(31));
+        let warp = l.bin("lshr", thread, l.i32c(5));
+        let mut lower = Lower {
+            l,
+            module,
+            declared: RefCell::new(declared),
+            values: FxHashMap::default(),
+            warps,
+            lane,
+            warp,
+            thread,
+            shared: None,
+        };
+        for (i, a) in args(source).enumerate() {
+            lower.values.insert(key(a), Lowered::Scalar(arg(entry, i)));
+        }
+        let done = lower.block(source);
+        if done.is_err() {
+            erase(function);
+        }
+        done
+    }
+
+    /// Emits every op of a block of the source at the insertion point.
+    fn block(&mut self, source: Blk<'c>) -> Result<(), Failed> {
+        for op in ops_of(source) {
+            self.op(op)?;
+        }
+        Ok(())
+    }
+
+    fn op(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
+        self.l.b.set_location(op.location());
+        if let Some(typed) = nv_tileaa::AnyOp::cast(op) {
+            return self.tileaa(op, typed);
+        }
+        if let Some(typed) = nv_tileas::AnyOp::cast(op) {
+            return self.tileas(op, typed);
+        }
+        match op_name(op) {
+            "scf.for" => self.scf_for(op),
+            "scf.if" => self.scf_if(op),
+            "scf.while" => self.scf_while(op),
+            "ub.poison" => {
+                let e = self.element_of(op, result(op, 0))?;
+                let n = self.registers(op, result(op, 0))?;
+                let v = self.l.poison(e);
+                self.set_all(result(op, 0), vec![v; n]);
+                Ok(())
+            }
+            "arith.constant" => self.constant(op),
+            name if name.starts_with("arith.") || name.starts_with("math.") => self.elementwise(op),
+            name => Err(fail(op, format!("'{name}' has no lowering to LLVM"))),
+        }
+    }
+
+    fn tileaa(&mut self, op: OpRef<'c>, typed: nv_tileaa::AnyOp<'c>) -> Result<(), Failed> {
+        use nv_tileaa::AnyOp::*;
+        match typed {
+            ReturnOp(_) => {
+                self.l.b.create("llvm.return", &[], &[], &[]);
+            }
+            GetProgramIdOp(_) => self.special(op, ["ctaid.x", "ctaid.y", "ctaid.z"]),
+            GetNumProgramsOp(_) => self.special(op, ["nctaid.x", "nctaid.y", "nctaid.z"]),
+            AssumeOp(x) => {
+                let v = self.values.get(&key(x.value())).cloned().unwrap_or(Lowered::Nothing);
+                self.values.insert(key(x.result()), v);
+            }
+            // Views and tokens are looked through where they are used.
+            MakeMemRefOp(_) | MakeTiledViewOp(_) | CreateMemTokenOp(_) | JoinMemTokenOp(_) => {}
+            DimOp(x) => self.dim(x)?,
+            NumTilesOp(x) => self.num_tiles(x)?,
+            AddPtrOp(_) | IntToPtrOp(_) | PtrToIntOp(_) | PtrToPtrOp(_) | FpOp(_) | FpCastOp(_) | BitcastOp(_) => {
+                self.elementwise(op)?
+            }
+            _ => return Err(fail(op, format!("'{}' has no lowering to LLVM", op_name(op)))),
+        }
+        Ok(())
+    }
+
+    fn tileas(&mut self, op: OpRef<'c>, typed: nv_tileas::AnyOp<'c>) -> Result<(), Failed> {
+        use nv_tileas::AnyOp::*;
+        match typed {
+            MakeRangeOp(x) => self.make_range(x),
+            SplatOp(x) => {
+                let n = self.registers(op, x.result())?;
+                let v = self.scalar(op, x.source())?;
+                self.set_all(x.result(), vec![v; n]);
+                Ok(())
+            }
+            UnsplatOp(x) => {
+                let v = self.fragment(op, x.source())?[0];
+                self.values.insert(key(x.result()), Lowered::Scalar(v));
+                Ok(())
+            }
+            // One layout of row-major indices: the same registers.
+            ViewOp(x) => self.same_registers(op, x.source(), x.result()),
+            PermuteOp(x) => self.same_registers(op, x.source(), x.result()),
+            BroadcastOp(x) => self.same_registers(op, x.source(), x.result()),
+            ConvertLayoutOp(x) => self.convert_registers(x),
+            TiledLoadOp(x) => self.tiled_load(x),
+            TiledStoreOp(x) => self.tiled_store(x),
+            LoadOp(x) => self.pointer_load(x),
+            StoreOp(x) => self.pointer_store(x),
+            AllocTensorOp(x) => self.alloc_tensor(x),
+            LocalStoreOp(x) => self.local_store(x),
+            LocalLoadOp(x) => self.local_load(x),
+            BarrierOp(_) => {
+                self.barrier();
+                Ok(())
+            }
+        }
+    }
+
+    fn barrier(&self) {
+        self.l.b.create("nvvm.barrier0", &[], &[], &[]);
+    }
+
+    fn special(&mut self, op: OpRef<'c>, names: [&str; 3]) {
+        for (r, name) in results(op).zip(names) {
+            let v = self.l.sreg(name);
+            self.values.insert(key(r), Lowered::Scalar(v));
+        }
+    }
+
+    //===-- values ----------------------------------------------------------===//
+
+    fn scalar(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Val<'c>, Failed> {
+        match self.values.get(&key(v)) {
+            Some(Lowered::Scalar(x)) => Ok(*x),
+            _ => Err(fail(op, "operand is not a scalar here")),
+        }
+    }
+    /// The registers of a tensor; a scalar is one register.
+    fn fragment(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Vec<Val<'c>>, Failed> {
+        match self.values.get(&key(v)) {
+            Some(Lowered::Scalar(x)) => Ok(vec![*x]),
+            Some(Lowered::Fragment(f)) => Ok(f.clone()),
+            _ => Err(fail(op, "operand holds no values here")),
+        }
+    }
+    /// Binds the registers of `v`.
+    fn set_all(&mut self, v: Val<'c>, registers: Vec<Val<'c>>) {
+        let lowered = match Tensor::of_value(v) {
+            Some(_) => Lowered::Fragment(registers),
+            None => Lowered::Scalar(registers[0]),
+        };
+        self.values.insert(key(v), lowered);
+    }
+    fn layout(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Layout, Failed> {
+        Tensor::of_value(v).and_then(|t| t.layout()).ok_or_else(|| fail(op, "tensor has no layout"))
+    }
+    /// Registers that `v` takes in a thread.
+    fn registers(&self, op: OpRef<'c>, v: Val<'c>) -> Result<usize, Failed> {
+        match Tensor::of_value(v) {
+            Some(_) => Ok(self.layout(op, v)?.registers() as usize),
+            None => Ok(1),
+        }
+    }
+    /// LLVM type of a scalar or of a tensor's element.
+    fn element_of(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Type<'c>, Failed> {
+        let element = Tensor::of_value(v).map_or(ty(v), |t| t.element);
+        element_type(self.l.context(), element).ok_or_else(|| fail(op, format!("type {element} has no LLVM form")))
+    }
+
+    /// `expr` of this thread's lane and warp.
+    fn linear(&self, expr: &LinearExpr) -> Val<'c> {
+        let l = &self.l;
+        let mut sum: Option<Val<'c>> = None;
+        for term in &expr.terms {
+            let source = match term.source {
+                Input::Lane => self.lane,
+                Input::Warp => self.warp,
+                // A cluster of one block has block number zero.
+                Input::Block | Input::Register => continue,
+            };
+            let mut v = source;
+            if term.needs_mask {
+                v = l.bin("and", v, l.i32c(term.mask as i64));
+            }
+            if term.shift > 0 {
+                v = l.bin("shl", v, l.i32c(term.shift.into()));
+            } else if term.shift < 0 {
+                v = l.bin("lshr", v, l.i32c(i64::from(-term.shift)));
+            }
+            sum = Some(match sum {
+                Some(s) if expr.disjoint => self.or_disjoint(s, v),
+                Some(s) => l.bin("xor", s, v),
+                None => v,
+            });
+        }
+        sum.unwrap_or_else(|| l.i32c(0))
+    }
+    /// Sum of values without common bits.
+    fn or_disjoint(&self, a: Val<'c>, b: Val<'c>) -> Val<'c> {
+        self.l.b.value("llvm.or", ty(a), &[a, b], &[("isDisjoint", self.l.b.unit())])
+    }
+
+    /// Declares an external function of the module once.
+    fn declare(&self, name: &str, result: Type<'c>, arguments: &[Type<'c>]) {
+        if !self.declared.borrow_mut().insert(name.to_string()) {
+            return;
+        }
+        let context = self.l.context();
+        let body = entry_block(region(self.module, 0)).expect("a module has a body");
+        let b = Builder::at_end(context, body, Location::unknown(context));
+        b.set_start(body);
+        let mut s = b.state("llvm.func");
+        s.attr("sym_name", StringAttribute::new(context, name).into());
+        s.attr("function_type", TypeAttribute::new(ll::r#type::function(result, arguments, false)).into());
+        s.attr("CConv", parse(context, "#llvm.cconv<ccc>"));
+        s.attr("linkage", parse(context, "#llvm.linkage<external>"));
+        s.attr("visibility_", super::convert_tileaa_to_tileas::i64_attr(context, 0));
+        s.region(Region::new());
+        b.insert(s).expect("no inference asked for");
+    }
+}
+
+fn parse<'c>(context: &'c Context, text: &str) -> Attribute<'c> {
+    Attribute::parse(context, text).expect("a well-formed attribute")
+}
+
+fn i32_array<'c>(context: &'c Context, values: &[i32]) -> Attribute<'c> {
+    melior::ir::attribute::DenseI32ArrayAttribute::new(context, values).into()
+}
+
+/// Type of a scalar in registers. Formats below sixteen bits are bytes, `tf32` is an `f32` whose low bits are zero.
+fn element_type<'c>(context: &'c Context, t: Type<'c>) -> Option<Type<'c>> {
+    // SAFETY: the type is alive.
+    unsafe {
+        let raw = t.to_raw();
+        if nv_tileaa::PtrType::cast(t).is_some() {
+            return Some(ll::r#type::pointer(context, llvm::GLOBAL));
+        }
+        if mlirTypeIsAInteger(raw) || mlirTypeIsAF16(raw) || mlirTypeIsABF16(raw) || mlirTypeIsAF32(raw) || mlirTypeIsAF64(raw) {
+            return Some(t);
+        }
+        if mlirTypeIsATF32(raw) {
+            return Some(Type::float32(context));
+        }
+        if mlirTypeIsAFloat(raw) && mlirFloatTypeGetWidth(raw) <= 8 {
+            return Some(melior::ir::r#type::IntegerType::new(context, 8).into());
+        }
+        None
+    }
+}
+
+/// Alignment that `assume` promises for pointer arguments: it becomes part of the kernel's signature.
+fn argument_attributes<'c>(context: &'c Context, entry: Blk<'c>, types: &[Type<'c>]) -> Option<Attribute<'c>> {
+    let mut any = false;
+    let list: Vec<Attribute<'c>> = args(entry)
+        .zip(types)
+        .map(|(a, t)| {
+            // SAFETY: the type is alive.
+            let pointer = unsafe { mlirTypeIsALLVMPointerType(t.to_raw()) };
+            let align = if pointer { promised_alignment(a) } else { 1 };
+            if align > 1 {
+                any = true;
+                parse(context, &format!("{{llvm.align = {align} : i64}}"))
+            } else {
+                parse(context, "{}")
+            }
+        })
+        .collect();
+    any.then(|| ArrayAttribute::new(context, &list).into())
+}
+
+fn promised_alignment(a: Val<'_>) -> u64 {
+    let divisible = |(op, _): &(OpRef<'_>, usize)| {
+        let predicate = nv_tileaa::AssumeOp::cast(*op)?.predicate();
+        crate::analysis::facts::divisor_of(predicate)
+    };
+    uses(a).iter().filter_map(divisible).max().unwrap_or(1).min(128)
+}

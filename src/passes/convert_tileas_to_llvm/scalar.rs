@@ -1,0 +1,413 @@
+//! Elementwise ops: one register at a time.
+
+use super::{Lower, element_type};
+use crate::dialect::{
+    layouts::Tensor,
+    nv_tileaa::{AddPtrOp, FpCastOp, FpKind, FpOp, Rounding},
+    pass::{Failed, fail},
+    rt::*,
+};
+use melior::ir::{Attribute, AttributeLike, Type, TypeLike};
+use mlir_sys::*;
+use tile_rtlib as lib;
+
+impl<'c> Lower<'c, '_> {
+    /// Applies a scalar op to every register of its operands; scalars among tensors are the same for every register.
+    pub(super) fn elementwise(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
+        let inputs: Vec<Vec<Val<'c>>> = operands(op).map(|v| self.fragment(op, v)).collect::<Result<_, _>>()?;
+        let count = self.registers(op, result(op, 0))?;
+        let mut outputs: Vec<Vec<Val<'c>>> = vec![Vec::with_capacity(count); result_count(op)];
+        for r in 0..count {
+            let args: Vec<Val<'c>> = inputs.iter().map(|i| if i.len() == 1 { i[0] } else { i[r] }).collect();
+            for (out, v) in outputs.iter_mut().zip(self.scalar_op(op, &args)?) {
+                out.push(v);
+            }
+        }
+        for (r, registers) in results(op).zip(outputs) {
+            self.set_all(r, registers);
+        }
+        Ok(())
+    }
+
+    /// One register of an elementwise op.
+    fn scalar_op(&self, op: OpRef<'c>, a: &[Val<'c>]) -> Result<Vec<Val<'c>>, Failed> {
+        let l = &self.l;
+        let element = |v: Val<'c>| Tensor::of_value(v).map_or(ty(v), |t| t.element);
+        let to = self.element_of(op, result(op, 0))?;
+        let name = op_name(op);
+        let one = |v: Val<'c>| Ok(vec![v]);
+        match name {
+            "arith.addi" => one(self.wrapping(op, "add", a)),
+            "arith.subi" => one(self.wrapping(op, "sub", a)),
+            "arith.muli" => one(self.wrapping(op, "mul", a)),
+            "arith.shli" => one(self.wrapping(op, "shl", a)),
+            "arith.andi" => one(l.bin("and", a[0], a[1])),
+            "arith.ori" => one(l.bin("or", a[0], a[1])),
+            "arith.xori" => one(l.bin("xor", a[0], a[1])),
+            "arith.shrsi" => one(l.bin("ashr", a[0], a[1])),
+            "arith.shrui" => one(l.bin("lshr", a[0], a[1])),
+            "arith.divsi" => one(l.bin("sdiv", a[0], a[1])),
+            "arith.divui" => one(l.bin("udiv", a[0], a[1])),
+            "arith.remsi" => one(l.bin("srem", a[0], a[1])),
+            "arith.remui" => one(l.bin("urem", a[0], a[1])),
+            "arith.floordivsi" => one(self.rounded_division(a[0], a[1], true)),
+            "arith.ceildivsi" => one(self.rounded_division(a[0], a[1], false)),
+            "arith.ceildivui" => {
+                // a / b, plus one when there is a rest: a + b - 1 may wrap.
+                let q = l.bin("udiv", a[0], a[1]);
+                let rest = l.bin("urem", a[0], a[1]);
+                let some = l.icmp_raw(1, rest, l.int(ty(rest), 0));
+                one(l.add(q, l.cast("zext", some, ty(q))))
+            }
+            "arith.maxsi" => one(l.bin("intr.smax", a[0], a[1])),
+            "arith.minsi" => one(l.bin("intr.smin", a[0], a[1])),
+            "arith.maxui" => one(l.bin("intr.umax", a[0], a[1])),
+            "arith.minui" => one(l.bin("intr.umin", a[0], a[1])),
+            "arith.mului_extended" => {
+                let width = self.int_width(ty(a[0]));
+                let wide: Type<'c> = melior::ir::r#type::IntegerType::new(l.context(), width * 2).into();
+                let product = l.mul(l.cast("zext", a[0], wide), l.cast("zext", a[1], wide));
+                let high = l.bin("lshr", product, l.int(wide, width.into()));
+                Ok(vec![l.mul(a[0], a[1]), l.cast("trunc", high, ty(a[0]))])
+            }
+            "arith.cmpi" => one(l.icmp_raw(self.predicate(op), a[0], a[1])),
+            "arith.cmpf" => one(l.fcmp(self.predicate(op), a[0], a[1])),
+            "arith.select" => one(l.select(a[0], a[1], a[2])),
+            "arith.extsi" => one(l.cast("sext", a[0], to)),
+            "arith.extui" => one(l.cast("zext", a[0], to)),
+            "arith.trunci" => one(l.cast("trunc", a[0], to)),
+            "arith.sitofp" => one(self.int_to_float(a[0], to, true)),
+            "arith.uitofp" => one(self.int_to_float(a[0], to, false)),
+            "arith.fptosi" => one(l.cast("fptosi", a[0], to)),
+            "arith.fptoui" => one(l.cast("fptoui", a[0], to)),
+            "arith.extf" => one(l.cast("fpext", a[0], to)),
+            "arith.truncf" => one(self.truncate(a[0], to)),
+            "arith.bitcast" => one(l.cast("bitcast", a[0], to)),
+            "arith.index_cast" => one(if self.int_width(ty(a[0])) < self.int_width(to) {
+                l.cast("sext", a[0], to)
+            } else {
+                l.cast("trunc", a[0], to)
+            }),
+            "arith.addf" => one(l.bin("fadd", a[0], a[1])),
+            "arith.subf" => one(l.bin("fsub", a[0], a[1])),
+            "arith.mulf" => one(l.bin("fmul", a[0], a[1])),
+            "arith.divf" => one(l.bin("fdiv", a[0], a[1])),
+            "arith.remf" => one(self.math(op, lib::Math::Remf, lib::Mode::Full, a)?),
+            "arith.negf" => one(l.un("fneg", a[0])),
+            "arith.maximumf" => one(l.bin("intr.maximum", a[0], a[1])),
+            "arith.minimumf" => one(l.bin("intr.minimum", a[0], a[1])),
+            "arith.maxnumf" => one(l.bin("intr.maxnum", a[0], a[1])),
+            "arith.minnumf" => one(l.bin("intr.minnum", a[0], a[1])),
+            "math.absi" => {
+                let negative = l.icmp_raw(2, a[0], l.int(ty(a[0]), 0));
+                one(l.select(negative, l.bin("sub", l.int(ty(a[0]), 0), a[0]), a[0]))
+            }
+            "math.absf" => one(l.un("intr.fabs", a[0])),
+            "math.floor" => one(l.un("intr.floor", a[0])),
+            "math.ceil" => one(l.un("intr.ceil", a[0])),
+            "math.fma" => one(l.b.value("llvm.intr.fma", to, a, &[])),
+            "math.sqrt" => one(self.square_root(op, a[0])?),
+            "math.exp" => one(self.math(op, lib::Math::Exp, lib::Mode::Full, a)?),
+            "math.exp2" => one(self.math(op, lib::Math::Exp2, lib::Mode::Full, a)?),
+            "math.log" => one(self.math(op, lib::Math::Log, lib::Mode::Full, a)?),
+            "math.log2" => one(self.math(op, lib::Math::Log2, lib::Mode::Full, a)?),
+            "math.sin" => one(self.math(op, lib::Math::Sin, lib::Mode::Full, a)?),
+            "math.cos" => one(self.math(op, lib::Math::Cos, lib::Mode::Full, a)?),
+            "math.tan" => one(self.math(op, lib::Math::Tan, lib::Mode::Full, a)?),
+            "math.sinh" => one(self.math(op, lib::Math::Sinh, lib::Mode::Full, a)?),
+            "math.cosh" => one(self.math(op, lib::Math::Cosh, lib::Mode::Full, a)?),
+            "math.tanh" => one(self.math(op, lib::Math::Tanh, lib::Mode::Full, a)?),
+            "math.powf" => one(self.math(op, lib::Math::Pow, lib::Mode::Full, a)?),
+            "math.atan2" => one(self.math(op, lib::Math::Atan2, lib::Mode::Full, a)?),
+            "math.rsqrt" => one(self.math(op, lib::Math::Rsqrt, lib::Mode::Full, a)?),
+            "nv_tileaa.addptr" => {
+                let bytes = crate::analysis::facts::pointee_bytes(AddPtrOp::wrap(op).result());
+                let offset = if self.int_width(ty(a[1])) < 64 { l.cast("sext", a[1], l.i64) } else { a[1] };
+                one(l.byte_offset(a[0], l.mul(offset, l.i64c(bytes.into()))))
+            }
+            "nv_tileaa.int_to_ptr" => one(l.cast("inttoptr", a[0], to)),
+            "nv_tileaa.ptr_to_int" => one(l.cast("ptrtoint", a[0], to)),
+            "nv_tileaa.ptr_to_ptr" => one(a[0]),
+            "nv_tileaa.fp" => one(self.modified(FpOp::wrap(op), a)?),
+            "nv_tileaa.fp_cast" => {
+                let x = FpCastOp::wrap(op);
+                one(self.narrow_cast(op, a[0], element(x.source()), element(x.result()), x.rounding())?)
+            }
+            "nv_tileaa.bitcast" if ty(a[0]) == to => one(a[0]),
+            "nv_tileaa.bitcast" => one(l.cast("bitcast", a[0], to)),
+            _ => Err(fail(op, format!("'{name}' has no lowering to LLVM"))),
+        }
+    }
+
+    /// Registers of a constant; equal elements share one.
+    pub(super) fn constant(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
+        let value = attr(op, "value").ok_or_else(|| fail(op, "constant has no value"))?;
+        let r = result(op, 0);
+        let Some(tensor) = Tensor::of_value(r) else {
+            let v = self.constant_of(op, value)?;
+            self.set_all(r, vec![v]);
+            return Ok(());
+        };
+        let layout = self.layout(op, r)?;
+        // SAFETY: a constant of tensor type holds dense elements.
+        unsafe {
+            if mlirDenseElementsAttrIsSplat(value.to_raw()) {
+                let v = self.constant_of(op, Attribute::from_raw(mlirDenseElementsAttrGetSplatValue(value.to_raw())))?;
+                self.set_all(r, vec![v; layout.registers() as usize]);
+                return Ok(());
+            }
+        }
+        let _ = tensor;
+        Err(fail(op, "constant tensors with different elements have no lowering to LLVM"))
+    }
+
+    /// A scalar constant in its register type.
+    fn constant_of(&self, op: OpRef<'c>, value: Attribute<'c>) -> Result<Val<'c>, Failed> {
+        // SAFETY: the attribute is typed: integer or float.
+        let source = unsafe { Type::from_raw(mlirAttributeGetType(value.to_raw())) };
+        let to = element_type(self.l.context(), source).ok_or_else(|| fail(op, format!("type {source} has no LLVM form")))?;
+        if to == source {
+            return Ok(self.l.constant(to, value));
+        }
+        // A narrow float: its value as f32 or its bits as a byte.
+        let v = float_attr(value);
+        if to == self.l.f32 {
+            return Ok(self.l.float(to, v));
+        }
+        Err(fail(op, format!("constants of type {source} have no lowering to LLVM")))
+    }
+
+    /// Integer arithmetic with the overflow promises of the source.
+    fn wrapping(&self, op: OpRef<'c>, name: &str, a: &[Val<'c>]) -> Val<'c> {
+        let promises = attr(op, "overflowFlags").map(|f| f.to_string()).unwrap_or_default();
+        let flags = match (promises.contains("nsw"), promises.contains("nuw")) {
+            (false, false) => return self.l.bin(name, a[0], a[1]),
+            (true, false) => "#llvm.overflow<nsw>",
+            (false, true) => "#llvm.overflow<nuw>",
+            (true, true) => "#llvm.overflow<nsw, nuw>",
+        };
+        let flags = super::parse(self.l.context(), flags);
+        self.l.b.value(&format!("llvm.{name}"), ty(a[0]), a, &[("overflowFlags", flags)])
+    }
+
+    fn predicate(&self, op: OpRef<'c>) -> i64 {
+        attr(op, "predicate").map_or(0, int_attr)
+    }
+    fn int_width(&self, t: Type<'c>) -> u32 {
+        // SAFETY: callers pass integer types.
+        unsafe { mlirIntegerTypeGetWidth(t.to_raw()) }
+    }
+
+    /// Truncated quotient, one less (floor) or more (ceiling) when there is a rest on that side.
+    fn rounded_division(&self, a: Val<'c>, b: Val<'c>, floor: bool) -> Val<'c> {
+        let l = &self.l;
+        let zero = l.int(ty(a), 0);
+        let q = l.bin("sdiv", a, b);
+        let rest = l.bin("sub", a, l.mul(q, b));
+        let inexact = l.icmp_raw(1, rest, zero);
+        let opposite = l.icmp_raw(2, l.bin("xor", a, b), zero);
+        let side = if floor { opposite } else { l.bin("xor", opposite, l.int(l.i1, 1)) };
+        let adjust = l.bin("and", inexact, side);
+        // Sign extension of true is minus one.
+        let delta = l.cast(if floor { "sext" } else { "zext" }, adjust, ty(a));
+        l.add(q, delta)
+    }
+
+    fn int_to_float(&self, a: Val<'c>, to: Type<'c>, signed: bool) -> Val<'c> {
+        self.l.cast(if signed { "sitofp" } else { "uitofp" }, a, to)
+    }
+
+    /// Rounds to nearest even; f64 to a half format must not round twice, which LLVM's `fptrunc` guarantees.
+    fn truncate(&self, a: Val<'c>, to: Type<'c>) -> Val<'c> {
+        self.l.cast("fptrunc", a, to)
+    }
+
+    /// Elementary function of the device library. Half formats are evaluated in f32.
+    fn math(&self, op: OpRef<'c>, operation: lib::Math, mode: lib::Mode, a: &[Val<'c>]) -> Result<Val<'c>, Failed> {
+        let l = &self.l;
+        let t = ty(a[0]);
+        let float = if t == l.f64 { lib::Float::F64 } else { lib::Float::F32 };
+        let wide = if t == l.f64 { l.f64 } else { l.f32 };
+        let function = lib::Function::Math { operation, float, mode };
+        if !function.exists() {
+            return Err(fail(op, format!("no {mode:?} form of {operation:?} for {t}")));
+        }
+        let args: Vec<Val<'c>> = a.iter().map(|v| l.cast("fpext", *v, wide)).collect();
+        let symbol = function.symbol();
+        self.declare(&symbol, wide, &vec![wide; args.len()]);
+        let v = l.call(&symbol, wide, &args);
+        Ok(l.cast("fptrunc", v, t))
+    }
+
+    fn square_root(&self, _op: OpRef<'c>, a: Val<'c>) -> Result<Val<'c>, Failed> {
+        let (l, t) = (&self.l, ty(a));
+        // The root of a half in f32 rounds to the right half.
+        let wide = if t == l.f64 || t == l.f32 { t } else { l.f32 };
+        Ok(l.cast("fptrunc", l.un("intr.sqrt", l.cast("fpext", a, wide)), t))
+    }
+
+    /// Operations with a rounding mode or flush to zero.
+    fn modified(&self, op: FpOp<'c>, a: &[Val<'c>]) -> Result<Val<'c>, Failed> {
+        use FpKind::*;
+        let (l, kind, ftz, rounding) = (&self.l, op.kind(), op.ftz(), op.rounding());
+        let t = ty(a[0]);
+        let mode = match (rounding, ftz) {
+            (Rounding::Approx, false) => lib::Mode::Approximate,
+            (Rounding::Approx, true) => lib::Mode::ApproximateFlush,
+            (_, true) => lib::Mode::FullFlush,
+            (_, false) => lib::Mode::Full,
+        };
+        let direct = |name: &str| {
+            let suffix = match t {
+                t if t == l.f32 => "f",
+                t if t == l.f64 => "d",
+                _ => return None,
+            };
+            let flush = if ftz { ".ftz" } else { "" };
+            let mode = match rounding {
+                Rounding::NearestEven => "rn",
+                Rounding::Zero => "rz",
+                Rounding::NegativeInf => "rm",
+                Rounding::PositiveInf => "rp",
+                _ => return None,
+            };
+            l.intrinsic(&format!("llvm.nvvm.{name}.{mode}{flush}.{suffix}"), Some(t), a)
+        };
+        let unsupported = || fail(op.op(), format!("no form of {kind:?} for {t} with this rounding"));
+        match kind {
+            Exp => self.math(op.op(), lib::Math::Exp, mode, a),
+            Exp2 => self.math(op.op(), lib::Math::Exp2, mode, a),
+            Tanh => self.math(op.op(), lib::Math::Tanh, mode, a),
+            Rsqrt => self.math(op.op(), lib::Math::Rsqrt, mode, a),
+            Div if matches!(rounding, Rounding::Approx | Rounding::Full) => self.math(op.op(), lib::Math::Div, mode, a),
+            Sqrt if rounding == Rounding::Approx => self.math(op.op(), lib::Math::Sqrt, mode, a),
+            Add => direct("add").ok_or(()).or_else(|()| self.directed_half(op, lib::Arithmetic::Add, a)),
+            Mul => direct("mul").ok_or(()).or_else(|()| self.directed_half(op, lib::Arithmetic::Mul, a)),
+            Div => direct("div").ok_or(()).or_else(|()| self.directed_half(op, lib::Arithmetic::Div, a)),
+            Fma => direct("fma").ok_or(()).or_else(|()| self.directed_half(op, lib::Arithmetic::Fma, a)),
+            Sqrt => direct("sqrt").ok_or(()).or_else(|()| self.directed_half(op, lib::Arithmetic::Sqrt, a)),
+            // Negation is exact, so a - b is a + (-b) in every rounding.
+            Sub if t == l.f32 || t == l.f64 => {
+                let negated = [a[0], l.un("fneg", a[1])];
+                let suffix = if t == l.f32 { "f" } else { "d" };
+                let flush = if ftz { ".ftz" } else { "" };
+                let mode = match rounding {
+                    Rounding::NearestEven => "rn",
+                    Rounding::Zero => "rz",
+                    Rounding::NegativeInf => "rm",
+                    Rounding::PositiveInf => "rp",
+                    _ => return Err(unsupported()),
+                };
+                let name = format!("llvm.nvvm.add.{mode}{flush}.{suffix}");
+                Ok(l.intrinsic(&name, Some(t), &negated).expect("an intrinsic with a result"))
+            }
+            Sub => self.directed_half(op, lib::Arithmetic::Sub, a),
+            Max | Min | MaxNan | MinNan => {
+                let (name, nan) = match kind {
+                    Max => ("fmax", ""),
+                    Min => ("fmin", ""),
+                    MaxNan => ("fmax", ".nan"),
+                    _ => ("fmin", ".nan"),
+                };
+                let (suffix, wide) = if t == l.f64 { ("d", t) } else { ("f", l.f32) };
+                let flush = if ftz { ".ftz" } else { "" };
+                if t == l.f64 && !nan.is_empty() {
+                    let name = if kind == MaxNan { "intr.maximum" } else { "intr.minimum" };
+                    return Ok(l.bin(name, a[0], a[1]));
+                }
+                let args = [l.cast("fpext", a[0], wide), l.cast("fpext", a[1], wide)];
+                let name = format!("llvm.nvvm.{name}{flush}{nan}.{suffix}");
+                let v = l.intrinsic(&name, Some(wide), &args).expect("an intrinsic with a result");
+                Ok(l.cast("fptrunc", v, t))
+            }
+        }
+    }
+
+    /// f16 and bf16 arithmetic rounded in one direction.
+    fn directed_half(&self, op: FpOp<'c>, operation: lib::Arithmetic, a: &[Val<'c>]) -> Result<Val<'c>, Failed> {
+        let (l, t) = (&self.l, ty(a[0]));
+        let direction = match op.rounding() {
+            Rounding::Zero => lib::Direction::Zero,
+            Rounding::NegativeInf => lib::Direction::Down,
+            Rounding::PositiveInf => lib::Direction::Up,
+            _ => return Err(fail(op.op(), format!("no such operation on {t} with this rounding"))),
+        };
+        let half = if t == l.f16 { lib::Half::F16 } else { lib::Half::Bf16 };
+        let function = lib::Function::Directed { operation, half, direction };
+        if !function.exists() {
+            return Err(fail(op.op(), format!("no directed {operation:?} for {t}")));
+        }
+        let args: Vec<Val<'c>> = a.iter().map(|v| l.cast("bitcast", *v, l.i16)).collect();
+        let symbol = function.symbol();
+        self.declare(&symbol, l.i16, &vec![l.i16; args.len()]);
+        Ok(l.cast("bitcast", l.call(&symbol, l.i16, &args), t))
+    }
+
+    /// Conversions with a format below sixteen bits, or tf32, on one side.
+    fn narrow_cast(
+        &self,
+        op: OpRef<'c>,
+        a: Val<'c>,
+        from: Type<'c>,
+        to: Type<'c>,
+        rounding: Rounding,
+    ) -> Result<Val<'c>, Failed> {
+        let l = &self.l;
+        let unsupported = || fail(op, format!("no conversion from {from} to {to} with this rounding"));
+        let call = |function: lib::Function, result: Type<'c>, v: Val<'c>| {
+            if !function.exists() {
+                return Err(unsupported());
+            }
+            let symbol = function.symbol();
+            self.declare(&symbol, result, &[ty(v)]);
+            Ok(l.call(&symbol, result, &[v]))
+        };
+        // To f32 or f64 first: exact from every narrow format.
+        let wide = match narrow(from) {
+            Some(lib::Format::Tf32) => a,
+            Some(format) => call(lib::Function::Widen { from: format, to: lib::Wide::F32 }, l.f32, a)?,
+            None if from == l.f64 => a,
+            None => l.cast("fpext", a, l.f32),
+        };
+        let Some(format) = narrow(to) else {
+            let target = element_type(l.context(), to).ok_or_else(unsupported)?;
+            if target == l.f64 {
+                return Ok(l.cast("fpext", wide, l.f64));
+            }
+            return Ok(if ty(wide) == target { wide } else { l.cast("fptrunc", wide, target) });
+        };
+        let number = if ty(wide) == l.f64 { lib::Number::F64 } else { lib::Number::F32 };
+        let float = if ty(wide) == l.f64 { lib::Float::F64 } else { lib::Float::F32 };
+        match format {
+            lib::Format::E8m0 => {
+                let direction = match rounding {
+                    Rounding::Zero => lib::Direction::Zero,
+                    Rounding::PositiveInf => lib::Direction::Up,
+                    _ => return Err(unsupported()),
+                };
+                call(lib::Function::Scale { from: float, direction, overflow: lib::Overflow::Infinite }, l.i8, wide)
+            }
+            lib::Format::Tf32 => {
+                let bits = call(lib::Function::Narrow { from: number, to: format, overflow: lib::Overflow::Infinite }, l.i32, wide)?;
+                Ok(l.cast("bitcast", bits, l.f32))
+            }
+            _ => call(lib::Function::Narrow { from: number, to: format, overflow: lib::Overflow::Infinite }, l.i8, wide),
+        }
+    }
+}
+
+/// The library's name for a narrow format; none for those with LLVM types of their own.
+fn narrow(t: Type<'_>) -> Option<lib::Format> {
+    // SAFETY: the type is alive.
+    unsafe {
+        let raw = t.to_raw();
+        Some(match () {
+            _ if mlirTypeIsATF32(raw) => lib::Format::Tf32,
+            _ if mlirTypeIsAFloat8E4M3FN(raw) => lib::Format::E4m3,
+            _ if mlirTypeIsAFloat8E5M2(raw) => lib::Format::E5m2,
+            _ if mlirTypeIsAFloat8E8M0FNU(raw) => lib::Format::E8m0,
+            _ if mlirTypeIsAFloat4E2M1FN(raw) => lib::Format::E2m1,
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,174 @@
+//! Shared memory. Addresses of a thread are one linear function of its number; each instruction flips or adds constants,
+//! as the layout algebra plans them.
+
+use super::{Lower, Lowered, llvm::Cmp};
+use crate::dialect::{
+    layouts::storage_bits,
+    nv_tileas::{AllocTensorOp, LocalLoadOp, LocalStoreOp, MemDescType, SharedLayoutAttr},
+    pass::{Failed, fail},
+    rt::*,
+};
+use melior::ir::{
+    Attribute, Location, Region, Type,
+    attribute::{FlatSymbolRefAttribute, StringAttribute, TypeAttribute},
+};
+use tile_layout::{Direction, Instruction, Layout, SharedAccess, SharedLayout};
+
+/// Symbol of the block's shared memory.
+pub(super) const SHARED_SYMBOL: &str = "__tileir_shared";
+
+impl<'c> Lower<'c, '_> {
+    pub(super) fn alloc_tensor(&mut self, op: AllocTensorOp<'c>) -> Result<(), Failed> {
+        let offset =
+            op.offset().ok_or_else(|| fail(op.op(), "storage has no offset; run tileas-optimize-alloc-tensor first"))?;
+        let base = self.shared_base();
+        let address = self.l.const_offset(base, offset);
+        self.values.insert(key(op.result()), Lowered::Shared(address));
+        Ok(())
+    }
+
+    pub(super) fn local_store(&mut self, op: LocalStoreOp<'c>) -> Result<(), Failed> {
+        let memory = self.shared_address(op.op(), op.dest())?;
+        let desc = MemDescType::cast(ty(op.dest())).ok_or_else(|| fail(op.op(), "not a memdesc"))?;
+        let layout = self.layout(op.op(), op.source())?;
+        let values = self.fragment(op.op(), op.source())?;
+        let plan = self.plan(op.op(), &layout, desc, Direction::Store)?;
+        let element = desc.element_type();
+        let thread = self.linear(&plan.address.expr());
+        let guard = |v: Val<'c>, mask: u64| {
+            (mask != 0).then(|| {
+                let bits = self.l.bin("and", v, self.l.i32c(mask as i64));
+                self.l.icmp(Cmp::Eq, bits, self.l.i32c(0))
+            })
+        };
+        let guard = self.both(guard(self.lane, u64::from(plan.guard.lane)), guard(self.warp, u64::from(plan.guard.warp)));
+        let stores = || {
+            for i in &plan.instructions {
+                let address = self.instruction_address(memory, thread, i);
+                let elements: Vec<Val<'c>> = i.registers.iter().map(|&r| values[r as usize]).collect();
+                let words = self.words(element, elements.len() as u64);
+                let out = self.to_words(element, words, &elements);
+                let bytes = elements.len() as u64 * u64::from(storage_bits(element) / 8);
+                let v = if out.len() == 1 {
+                    out[0]
+                } else {
+                    let empty = self.l.poison(self.l.vector(words.count, words.ty));
+                    out.iter().enumerate().fold(empty, |vector, (k, w)| self.l.insert(vector, *w, k))
+                };
+                self.l.store(v, address, bytes);
+            }
+        };
+        match guard {
+            Some(g) => self.l.when(g, stores),
+            None => stores(),
+        }
+        Ok(())
+    }
+
+    pub(super) fn local_load(&mut self, op: LocalLoadOp<'c>) -> Result<(), Failed> {
+        let memory = self.shared_address(op.op(), op.source())?;
+        let desc = MemDescType::cast(ty(op.source())).ok_or_else(|| fail(op.op(), "not a memdesc"))?;
+        let layout = self.layout(op.op(), op.result())?;
+        let plan = self.plan(op.op(), &layout, desc, Direction::Load)?;
+        let element = desc.element_type();
+        let thread = self.linear(&plan.address.expr());
+        let mut registers: Vec<Option<Val<'c>>> = vec![None; layout.registers() as usize];
+        for i in &plan.instructions {
+            let address = self.instruction_address(memory, thread, i);
+            let count = i.registers.len() as u64;
+            let words = self.words(element, count);
+            let bytes = count * u64::from(storage_bits(element) / 8);
+            let t = if words.count == 1 { words.ty } else { self.l.vector(words.count, words.ty) };
+            let v = self.l.load(t, address, bytes);
+            let loaded: Vec<Val<'c>> = if words.count == 1 {
+                vec![v]
+            } else {
+                (0..words.count).map(|k| self.l.extract(v, words.ty, k as usize)).collect()
+            };
+            for (&r, e) in i.registers.iter().zip(self.from_words(element, words, &loaded, count)) {
+                registers[r as usize] = Some(e);
+            }
+        }
+        for (to, from) in &plan.copies {
+            registers[*to as usize] = registers[*from as usize];
+        }
+        let registers: Option<Vec<Val<'c>>> = registers.into_iter().collect();
+        self.set_all(op.result(), registers.ok_or_else(|| fail(op.op(), "plan leaves a register unset"))?);
+        Ok(())
+    }
+
+    fn plan(&self, op: OpRef<'c>, layout: &Layout, desc: MemDescType<'c>, direction: Direction) -> Result<SharedAccess, Failed> {
+        let shared = shared_layout(desc).ok_or_else(|| fail(op, "storage has no valid layout"))?;
+        SharedAccess::new(layout, &shared, storage_bits(desc.element_type()), direction, false)
+            .map_err(|e| fail(op, e.to_string()))
+    }
+
+    /// `memory + ((thread ^ xor) + add)`.
+    fn instruction_address(&self, memory: Val<'c>, thread: Val<'c>, i: &Instruction) -> Val<'c> {
+        let l = &self.l;
+        let offset = if i.xor == 0 { thread } else { l.bin("xor", thread, l.i32c(i.xor as i64)) };
+        l.const_offset(l.byte_offset(memory, offset), i.add as i64)
+    }
+
+    fn shared_address(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Val<'c>, Failed> {
+        match self.values.get(&key(v)) {
+            Some(Lowered::Shared(address)) => Ok(*address),
+            _ => Err(fail(op, "storage is not allocated here")),
+        }
+    }
+
+    /// Address of the block's shared memory. The symbol is declared without a size; the module's is known at the end.
+    fn shared_base(&mut self) -> Val<'c> {
+        if let Some(v) = self.shared {
+            return v;
+        }
+        let context = self.l.context();
+        if self.declared.borrow_mut().insert(SHARED_SYMBOL.to_string()) {
+            let body = entry_block(region(self.module, 0)).expect("a module has a body");
+            let b = Builder::at_end(context, body, Location::unknown(context));
+            b.set_start(body);
+            let mut s = b.state("llvm.mlir.global");
+            let bytes = shared_bytes(self.module);
+            // SAFETY: the element type is alive.
+            let array: Type<'c> = melior::dialect::llvm::r#type::array(self.l.i8, bytes as u32);
+            let int = |v| super::super::convert_tileaa_to_tileas::i64_attr(context, v);
+            s.attr("sym_name", StringAttribute::new(context, SHARED_SYMBOL).into());
+            s.attr("global_type", TypeAttribute::new(array).into());
+            s.attr("linkage", super::parse(context, "#llvm.linkage<internal>"));
+            s.attr("addr_space", super::parse(context, "3 : i32"));
+            s.attr("alignment", int(128));
+            s.region(Region::new());
+            b.insert(s).expect("no inference asked for");
+        }
+        let name: Attribute<'c> = FlatSymbolRefAttribute::new(context, SHARED_SYMBOL).into();
+        let v = self.l.b.value("llvm.mlir.addressof", self.l.shared_ptr, &[], &[("global_name", name)]);
+        self.shared = Some(v);
+        v
+    }
+}
+
+/// Bytes of shared memory that the functions of a module use: the largest end of an allocation.
+fn shared_bytes(module: OpRef<'_>) -> u64 {
+    let mut end = 0;
+    walk(module, &mut |op| {
+        if let Some(a) = AllocTensorOp::cast(op)
+            && let (Some(offset), Some(desc)) = (a.offset(), MemDescType::cast(ty(a.result())))
+        {
+            end = end.max(offset as u64 + memdesc_bytes(desc));
+        }
+    });
+    end.max(1)
+}
+
+/// Bytes of a tensor in shared memory.
+pub fn memdesc_bytes(desc: MemDescType<'_>) -> u64 {
+    desc.shape().iter().product::<i64>() as u64 * u64::from(storage_bits(desc.element_type()) / 8)
+}
+
+/// The algebra's layout of a memdesc.
+pub fn shared_layout(desc: MemDescType<'_>) -> Option<SharedLayout> {
+    let layout = SharedLayoutAttr::cast(desc.layout()?)?;
+    let bases: Vec<u64> = layout.offsets().iter().map(|&b| b as u64).collect();
+    let bits = bases.len() as u32;
+    SharedLayout::new(bases, bits).ok()
+}

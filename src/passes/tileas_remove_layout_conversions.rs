@@ -1,0 +1,495 @@
+//! `tileas-remove-layout-conversions`: one layout for as much of the program as possible.
+//!
+//! Layout conversions cost shuffles or a trip through shared memory. The pass forgets all of them and assigns layouts anew:
+//!
+//! 1. *Anchors* are the accesses of global memory, in the layouts they have now, heaviest first (bytes moved times an
+//!    assumed trip count of eight for every loop around).
+//! 2. An anchor's layout *floods* over the def-use graph, forwards and backwards, through every op for which the layout on
+//!    one side determines that on the other: elementwise ops, loop-carried values, `view`, `permute`, and `broadcast` towards its source. It
+//!    enters only values that have no layout yet, and an access only when that access stays efficient in it
+//!    (within a factor of the sectors that its own layout touches).
+//! 3. What is left gets the default layout of its shape.
+//! 4. Where an operand now lies in another layout than its user needs, cheap producers (ranges, splats, constants and
+//!    short chains of arithmetic on them) are computed again in the layout that is needed; the rest is converted.
+//!
+//! The result is valid whatever the choice: step 4 mends every disagreement.
+
+use super::{
+    convert_tileaa_to_tileas::{default_layout, i64_attr, project, retype_constant},
+    tileas_assign_load_store_layouts::{access_of, tile_of, warps_of},
+};
+use crate::{
+    analysis::{access::Access, facts::Facts},
+    dialect::{
+        layouts::{Tensor, layout_attr, tensor_type},
+        nv_tileaa,
+        nv_tileas::{BroadcastOp, ConvertLayoutOp, PermuteOp},
+        pass::{Failed, PassContext, RustPass, descriptors, fail},
+        rt::*,
+    },
+    pass_descriptor,
+};
+use melior::{Context, ir::ValueLike};
+use rustc_hash::FxHashMap;
+use tile_layout::Layout;
+
+#[derive(Clone, Default)]
+pub struct RemoveLayoutConversions;
+
+impl RustPass for RemoveLayoutConversions {
+    pass_descriptor!(tileas_remove_layout_conversions);
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        use descriptors::tileas_remove_layout_conversions::stat;
+        let mut functions = vec![];
+        walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
+        for function in functions {
+            let mut assignment = Assignment::new(function, context)?;
+            let before = assignment.strip();
+            assignment.assign();
+            let kept = assignment.rewrite()?;
+            cx.stat_add(stat::NUM_REMOVED, before.saturating_sub(kept) as i64);
+            cx.stat_add(stat::NUM_KEPT, kept as i64);
+        }
+        Ok(())
+    }
+}
+
+/// How many times more sectors than in its own layout a load or a store may touch to avoid a conversion.
+const LOAD_SLACK: u64 = 4;
+const STORE_SLACK: u64 = 2;
+/// Ops that step 4 computes again at most for one operand.
+const RECOMPUTE_LIMIT: usize = 12;
+
+struct Anchor<'c> {
+    op: OpRef<'c>,
+    access: Access,
+    layout: Layout,
+    weight: u64,
+}
+
+struct Assignment<'c> {
+    context: &'c Context,
+    function: OpRef<'c>,
+    warps: u64,
+    anchors: Vec<Anchor<'c>>,
+    /// Anchor of an access, by op.
+    anchor_of: FxHashMap<usize, usize>,
+    /// Chosen layouts, by value.
+    layouts: FxHashMap<usize, Layout>,
+    /// Chosen layouts of stores, by op.
+    stores: FxHashMap<usize, Layout>,
+}
+
+/// How the tensors of one op hang together.
+#[derive(Clone, Copy, PartialEq)]
+enum Relation {
+    /// All tensor operands and results lie alike.
+    Same,
+    View,
+    Permute,
+    Broadcast,
+    /// Results are free, operands need nothing in particular.
+    Leaf,
+    /// Carries values between regions.
+    Control,
+}
+
+fn relation(op: OpRef<'_>) -> Relation {
+    match op_name(op) {
+        "nv_tileas.view" => Relation::View,
+        "nv_tileas.permute" => Relation::Permute,
+        "nv_tileas.broadcast" => Relation::Broadcast,
+        "nv_tileas.make_range" | "nv_tileas.splat" | "nv_tileas.unsplat" | "arith.constant" | "ub.poison" => Relation::Leaf,
+        "scf.for" | "scf.while" | "scf.if" | "scf.yield" | "scf.condition" => Relation::Control,
+        _ => Relation::Same,
+    }
+}
+
+impl<'c> Assignment<'c> {
+    fn new(function: nv_tileaa::FuncOp<'c>, context: &'c Context) -> Result<Self, Failed> {
+        let warps = warps_of(function)?;
+        let facts = Facts::of(function.op());
+        let mut anchors = vec![];
+        let mut error = None;
+        collect(function.op(), 0, &mut |op, depth| {
+            let Some(access) = access_of(op, &facts) else { return };
+            let Some(tile) = tile_of(op) else { return };
+            let Some(layout) = tile.layout() else {
+                error.get_or_insert(op);
+                return;
+            };
+            let weight = (tile.elements() as u64 * access.element_bytes).saturating_mul(8u64.saturating_pow(depth));
+            anchors.push(Anchor { op, access, layout, weight });
+        });
+        if let Some(op) = error {
+            return Err(fail(op, "access has no layout; run convert-tileaa-to-tileas first"));
+        }
+        anchors.sort_by_key(|a| std::cmp::Reverse(a.weight));
+        let anchor_of = anchors.iter().enumerate().map(|(i, a)| (op_key(a.op), i)).collect();
+        Ok(Assignment {
+            context,
+            function: function.op(),
+            warps,
+            anchors,
+            anchor_of,
+            layouts: FxHashMap::default(),
+            stores: FxHashMap::default(),
+        })
+    }
+
+    /// Removes every conversion; the types are wrong until [`Self::rewrite`].
+    fn strip(&self) -> usize {
+        let mut conversions = vec![];
+        walk(self.function, &mut |o| conversions.extend(ConvertLayoutOp::cast(o)));
+        for c in &conversions {
+            replace_all_uses(c.result(), c.source());
+            erase(c.op());
+        }
+        conversions.len()
+    }
+
+    fn assign(&mut self) {
+        for i in 0..self.anchors.len() {
+            let (op, layout) = (self.anchors[i].op, self.anchors[i].layout.clone());
+            if result_count(op) > 0 && Tensor::of_value(result(op, 0)).is_some() {
+                self.flood(result(op, 0), layout.clone());
+                let chosen = self.layouts[&key(result(op, 0))].clone();
+                for v in operands(op).filter(|v| Tensor::of_value(*v).is_some()) {
+                    self.flood(v, chosen.clone());
+                }
+            } else {
+                // A store takes its value as it comes when that is good enough.
+                let value = operands(op).find(|v| Tensor::of_value(*v).is_some()).expect("a store of a tensor");
+                self.flood(value, layout.clone());
+                let found = self.layouts[&key(value)].clone();
+                let chosen = if self.accepts(i, &found, STORE_SLACK) { found } else { layout };
+                for v in operands(op).filter(|v| Tensor::of_value(*v).is_some()) {
+                    self.flood(v, chosen.clone());
+                }
+                self.stores.insert(op_key(op), chosen);
+            }
+        }
+        let mut rest = vec![];
+        walk(self.function, &mut |op| {
+            rest.extend(results(op));
+            for i in 0..region_count(op) {
+                rest.extend(entry_block(region(op, i)).into_iter().flat_map(args));
+            }
+        });
+        for v in rest {
+            if let Some(t) = Tensor::of_value(v)
+                && !self.layouts.contains_key(&key(v))
+            {
+                self.flood(v, default_layout(&t.tile_shape(), self.warps));
+            }
+        }
+    }
+
+    fn accepts(&self, anchor: usize, layout: &Layout, slack: u64) -> bool {
+        let a = &self.anchors[anchor];
+        let Some(tile) = tile_of(a.op) else { return false };
+        let shape = tile.tile_shape();
+        a.access.sectors(layout, &shape) <= slack * a.access.sectors(&a.layout, &shape)
+    }
+
+    /// Gives `v` a layout and follows it as far as it determines others.
+    fn flood(&mut self, v: Val<'c>, layout: Layout) {
+        let mut work = vec![(v, layout)];
+        while let Some((v, layout)) = work.pop() {
+            let Some(t) = Tensor::of_value(v) else { continue };
+            if self.layouts.contains_key(&key(v)) {
+                continue;
+            }
+            if let Some(&anchor) = defining_op(v).and_then(|op| self.anchor_of.get(&op_key(op)))
+                && self.anchors[anchor].layout != layout
+                && !self.accepts(anchor, &layout, LOAD_SLACK)
+            {
+                continue;
+            }
+            self.layouts.insert(key(v), layout.clone());
+            if let Some(op) = defining_op(v) {
+                self.backward(op, v, &t, &layout, &mut work);
+            } else {
+                carried_by_argument(v, &layout, &mut work);
+            }
+            for (user, i) in uses(v) {
+                self.forward(user, i, &t, &layout, &mut work);
+            }
+        }
+    }
+
+    fn backward(&self, op: OpRef<'c>, v: Val<'c>, t: &Tensor<'c>, layout: &Layout, work: &mut Vec<(Val<'c>, Layout)>) {
+        match relation(op) {
+            Relation::Leaf => {}
+            Relation::Control => {
+                let index = results(op).position(|r| r == v).expect("a result of its op");
+                carried_by_result(op, index, layout, work);
+            }
+            _ => {
+                for (i, o) in operands(op).enumerate() {
+                    if let Some(needed) = needed(op, i, t, layout) {
+                        work.push((o, needed));
+                    }
+                }
+                if relation(op) == Relation::Same {
+                    work.extend(results(op).filter(|r| same_shape(*r, t)).map(|r| (r, layout.clone())));
+                }
+            }
+        }
+    }
+
+    fn forward(&self, op: OpRef<'c>, i: usize, t: &Tensor<'c>, layout: &Layout, work: &mut Vec<(Val<'c>, Layout)>) {
+        match relation(op) {
+            // A store decides for itself, and the result of a broadcast has more than one layout that fits.
+            Relation::Same if self.stores.contains_key(&op_key(op)) || result_count(op) == 0 => {}
+            Relation::Same => {
+                let both = operands(op).chain(results(op));
+                work.extend(both.filter(|v| same_shape(*v, t)).map(|v| (v, layout.clone())));
+            }
+            Relation::View => work.push((result(op, 0), layout.clone())),
+            Relation::Permute => {
+                let order: Vec<usize> =
+                    PermuteOp::cast(op).expect("a permute").order().iter().map(|&d| d as usize).collect();
+                if let Ok((moved, _)) = layout.permute(&t.tile_shape(), &order) {
+                    work.push((result(op, 0), moved));
+                }
+            }
+            Relation::Control => carried_by_operand(op, i, layout, work),
+            Relation::Broadcast | Relation::Leaf => {}
+        }
+    }
+
+    /// Sets types, and mends operands that lie otherwise than needed. Returns the number of conversions made.
+    fn rewrite(&mut self) -> Result<usize, Failed> {
+        let mut ops = vec![];
+        walk(self.function, &mut |o| ops.push(o));
+        for &op in &ops {
+            let inner = (0..region_count(op)).filter_map(|i| entry_block(region(op, i))).flat_map(args);
+            for v in results(op).chain(inner) {
+                if let (Some(t), Some(l)) = (Tensor::of_value(v), self.layouts.get(&key(v))) {
+                    set_ty(v, t.with_layout(self.context, l));
+                }
+            }
+            if op_name(op) == "arith.constant" {
+                retype_constant(op);
+            }
+        }
+        let mut made = 0;
+        for op in ops {
+            let b = Builder::before(self.context, op);
+            for i in 0..operand_count(op) {
+                let v = operand(op, i);
+                let Some(t) = Tensor::of_value(v) else { continue };
+                let Some(want) = self.wanted(op, i) else { continue };
+                if self.layouts.get(&key(v)) != Some(&want) {
+                    let mut budget = RECOMPUTE_LIMIT;
+                    let new = match self.recompute(&b, v, &want, &mut budget) {
+                        Some(new) => new,
+                        None => {
+                            made += 1;
+                            let to = tensor_type(&t.shape, t.element, Some(layout_attr(self.context, &want)));
+                            let c = ConvertLayoutOp::build(&b, to, v).map_err(|e| fail(op, e.to_string()))?;
+                            self.layouts.insert(key(c.result()), want.clone());
+                            c.result()
+                        }
+                    };
+                    set_operand(op, i, new);
+                }
+            }
+            if let Some(&a) = self.anchor_of.get(&op_key(op)) {
+                let tile = tile_of(op).expect("an access moves a tensor");
+                let layout = tile.layout().expect("every tensor has a layout");
+                let vector = self.anchors[a].access.vector_in(&layout, &tile.tile_shape());
+                set_attr(op, "vector", i64_attr(self.context, vector as i64));
+            }
+        }
+        self.erase_dead();
+        Ok(made)
+    }
+
+    /// Layout that operand `i` of `op` must have; none when it does not matter.
+    fn wanted(&self, op: OpRef<'c>, i: usize) -> Option<Layout> {
+        let v = operand(op, i);
+        let of = |v: Val<'c>| self.layouts.get(&key(v)).cloned();
+        match op_name(op) {
+            "scf.for" => of(result(op, i - 3)),
+            "scf.while" => of(arg(entry_block(region(op, 0))?, i)),
+            "scf.condition" => of(arg(entry_block(region(parent_op(op)?, 1))?, i - 1)),
+            "scf.yield" => {
+                let parent = parent_op(op)?;
+                match op_name(parent) {
+                    "scf.while" => of(arg(entry_block(region(parent, 0))?, i)),
+                    _ => of(result(parent, i)),
+                }
+            }
+            _ if relation(op) == Relation::Leaf => None,
+            _ => {
+                if let Some(layout) = self.stores.get(&op_key(op)) {
+                    return Some(layout.clone());
+                }
+                let r = results(op).find(|r| Tensor::of_value(*r).is_some());
+                match r {
+                    Some(r) => needed(op, i, &Tensor::of_value(r)?, &of(r)?),
+                    None => of(v),
+                }
+            }
+        }
+    }
+
+    /// `v` computed again in `want`, when that is cheap.
+    fn recompute(&mut self, b: &Builder<'c>, v: Val<'c>, want: &Layout, budget: &mut usize) -> Option<Val<'c>> {
+        if self.layouts.get(&key(v)) == Some(want) {
+            return Some(v);
+        }
+        let op = defining_op(v)?;
+        if !is_cheap(op) || *budget == 0 {
+            return None;
+        }
+        *budget -= 1;
+        let t = Tensor::of_value(v)?;
+        let mut inputs = vec![];
+        for (i, o) in operands(op).enumerate() {
+            inputs.push(match (Tensor::of_value(o), needed(op, i, &t, want)) {
+                (Some(_), Some(layout)) => self.recompute(b, o, &layout, budget)?,
+                _ => o,
+            });
+        }
+        // SAFETY: `op` is alive; the clone is owned by the block it goes into.
+        let copy = op_ref(unsafe { mlir_sys::mlirOperationClone(op.to_raw()) });
+        for (i, input) in inputs.into_iter().enumerate() {
+            set_operand(copy, i, input);
+        }
+        let r = result(copy, 0);
+        set_ty(r, t.with_layout(self.context, want));
+        if op_name(copy) == "arith.constant" {
+            retype_constant(copy);
+        }
+        b.insert_op(copy);
+        self.layouts.insert(key(r), want.clone());
+        Some(r)
+    }
+
+    /// Producers that were computed again may have lost their last use.
+    fn erase_dead(&self) {
+        loop {
+            let mut dead = vec![];
+            walk(self.function, &mut |op| {
+                if is_cheap(op) && results(op).all(|r| !has_uses(r)) {
+                    dead.push(op);
+                }
+            });
+            if dead.is_empty() {
+                return;
+            }
+            dead.into_iter().for_each(erase);
+        }
+    }
+}
+
+/// Ops that cost next to nothing for each element and touch no memory.
+fn is_cheap(op: OpRef<'_>) -> bool {
+    let name = op_name(op);
+    result_count(op) == 1
+        && region_count(op) == 0
+        && Tensor::of_value(result(op, 0)).is_some()
+        && (matches!(relation(op), Relation::View | Relation::Permute | Relation::Broadcast)
+            || matches!(name, "nv_tileas.make_range" | "nv_tileas.splat" | "arith.constant" | "nv_tileaa.addptr")
+            || matches!(
+                name,
+                "arith.addi" | "arith.subi" | "arith.muli" | "arith.andi" | "arith.ori" | "arith.xori" | "arith.cmpi"
+                    | "arith.extsi" | "arith.extui" | "arith.trunci" | "arith.shli" | "arith.select"
+            ))
+}
+
+fn same_shape(v: Val<'_>, t: &Tensor<'_>) -> bool {
+    Tensor::of_value(v).is_some_and(|o| o.shape == t.shape)
+}
+
+/// Layout that operand `i` must have for the result `t` of `op` to lie in `layout`.
+fn needed<'c>(op: OpRef<'c>, i: usize, t: &Tensor<'c>, layout: &Layout) -> Option<Layout> {
+    let from = Tensor::of_value(operand(op, i))?;
+    match relation(op) {
+        Relation::Same | Relation::View => Some(layout.clone()),
+        Relation::Permute => {
+            let order = PermuteOp::cast(op)?.order();
+            let mut inverse = vec![0; order.len()];
+            for (k, &d) in order.iter().enumerate() {
+                inverse[d as usize] = k;
+            }
+            layout.permute(&t.tile_shape(), &inverse).ok().map(|(l, _)| l)
+        }
+        Relation::Broadcast => {
+            BroadcastOp::cast(op)?;
+            Some(project(layout, &t.shape, &from.shape))
+        }
+        Relation::Leaf | Relation::Control => None,
+    }
+}
+
+/// Visits ops with the number of loops around them.
+fn collect<'c>(op: OpRef<'c>, depth: u32, f: &mut impl FnMut(OpRef<'c>, u32)) {
+    f(op, depth);
+    let inner = depth + u32::from(matches!(op_name(op), "scf.for" | "scf.while"));
+    for i in 0..region_count(op) {
+        for o in entry_block(region(op, i)).into_iter().flat_map(ops_of) {
+            collect(o, inner, f);
+        }
+    }
+}
+
+fn last<'c>(op: OpRef<'c>, i: usize) -> Option<OpRef<'c>> {
+    ops_of(entry_block(region(op, i))?).last()
+}
+
+/// Values that lie as result `i` of a structured op does.
+fn carried_by_result<'c>(op: OpRef<'c>, i: usize, layout: &Layout, work: &mut Vec<(Val<'c>, Layout)>) {
+    let mut push = |v: Val<'c>| work.push((v, layout.clone()));
+    match op_name(op) {
+        "scf.for" => {
+            push(operand(op, 3 + i));
+            push(result(op, i));
+            entry_block(region(op, 0)).into_iter().for_each(|b| push(arg(b, i + 1)));
+            last(op, 0).into_iter().for_each(|y| push(operand(y, i)));
+        }
+        "scf.if" => {
+            push(result(op, i));
+            (0..2).filter_map(|r| last(op, r)).for_each(|y| push(operand(y, i)));
+        }
+        "scf.while" => {
+            push(result(op, i));
+            last(op, 0).into_iter().for_each(|c| push(operand(c, i + 1)));
+            entry_block(region(op, 1)).into_iter().for_each(|b| push(arg(b, i)));
+        }
+        _ => {}
+    }
+}
+
+fn carried_by_argument<'c>(v: Val<'c>, layout: &Layout, work: &mut Vec<(Val<'c>, Layout)>) {
+    // SAFETY: `v` is a block argument of live IR.
+    let (block, parent) = unsafe {
+        let block = mlir_sys::mlirBlockArgumentGetOwner(v.to_raw());
+        (Blk::from_raw(block), op_ref(mlir_sys::mlirBlockGetParentOperation(block)))
+    };
+    let Some(i) = args(block).position(|a| a == v) else { return };
+    match op_name(parent) {
+        "scf.for" if i > 0 => carried_by_result(parent, i - 1, layout, work),
+        "scf.while" if entry_block(region(parent, 0)) == Some(block) => {
+            work.push((operand(parent, i), layout.clone()));
+            work.extend(last(parent, 1).map(|y| (operand(y, i), layout.clone())));
+        }
+        "scf.while" => carried_by_result(parent, i, layout, work),
+        _ => {}
+    }
+}
+
+fn carried_by_operand<'c>(op: OpRef<'c>, i: usize, layout: &Layout, work: &mut Vec<(Val<'c>, Layout)>) {
+    let argument = |parent: OpRef<'c>, r: usize, i: usize| entry_block(region(parent, r)).map(|b| (arg(b, i), layout.clone()));
+    match (op_name(op), parent_op(op)) {
+        ("scf.for", _) if i >= 3 => carried_by_result(op, i - 3, layout, work),
+        ("scf.while", _) => work.extend(argument(op, 0, i)),
+        ("scf.condition", Some(parent)) if i > 0 => carried_by_result(parent, i - 1, layout, work),
+        ("scf.yield", Some(parent)) if op_name(parent) == "scf.while" => work.extend(argument(parent, 0, i)),
+        ("scf.yield", Some(parent)) => carried_by_result(parent, i, layout, work),
+        _ => {}
+    }
+}
