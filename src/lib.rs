@@ -5,3 +5,4 @@ pub mod codegen;
 pub mod dialect;
 pub mod passes;
 pub mod pipeline;
+pub mod translate;

@@ -1,0 +1,180 @@
+//! Building a module from scratch: interned pools, and bodies that are well formed by construction.
+
+use crate::error::WriteError;
+use crate::module::*;
+use crate::schema::{AttrKind, Arity, NO_BIT, OpSpec};
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+
+/// Interning front of a module's pools: equal entries get one index, in the order of first use.
+#[derive(Default)]
+pub struct Pools {
+    strings: IndexSet<Vec<u8>, FxBuildHasher>,
+    types: IndexSet<Type, FxBuildHasher>,
+    constants: IndexSet<Vec<u8>, FxBuildHasher>,
+    debug: IndexSet<DebugAttr, FxBuildHasher>,
+    pub attrs: AttrPool,
+}
+
+impl Pools {
+    pub fn string(&mut self, s: &[u8]) -> StringId {
+        let known = self.strings.get_index_of(s);
+        StringId(known.unwrap_or_else(|| self.strings.insert_full(s.to_vec()).0) as u32)
+    }
+
+    /// Interns a type whose components are interned already, so that they have lower indices.
+    pub fn ty(&mut self, ty: Type) -> TypeId {
+        TypeId(self.types.insert_full(ty).0 as u32)
+    }
+
+    pub fn get_type(&self, id: TypeId) -> &Type {
+        &self.types[id.index()]
+    }
+
+    /// Interns the raw elements of a constant (see [`Module::constants`]).
+    pub fn constant(&mut self, raw: &[u8]) -> ConstantId {
+        let known = self.constants.get_index_of(raw);
+        ConstantId(known.unwrap_or_else(|| self.constants.insert_full(raw.to_vec()).0) as u32)
+    }
+
+    pub fn debug(&mut self, attr: DebugAttr) -> DebugId {
+        DebugId(self.debug.insert_full(attr).0 as u32)
+    }
+
+    pub fn get_debug(&self, id: DebugId) -> &DebugAttr {
+        &self.debug[id.index()]
+    }
+
+    /// Moves the pools into a module.
+    pub fn finish(self, module: &mut Module) {
+        self.strings.iter().for_each(|s| _ = module.strings.push(s));
+        module.types = self.types.into_iter().map(|ty| TypeEntry { ty, offset: 0 }).collect();
+        module.declared_types = module.types.len();
+        self.constants.iter().for_each(|c| _ = module.constants.push(c));
+        module.debug = self.debug.into_iter().collect();
+        module.attrs = self.attrs;
+    }
+}
+
+/// Everything of an operation but its regions.
+pub struct OpInit<'a> {
+    pub spec: &'static OpSpec,
+    pub result_types: &'a [TypeId],
+    /// One entry for each attribute of the schema; `None` only where it is optional or has a default.
+    pub attrs: &'a [Option<AttrValue>],
+    /// One entry for each operand group of the schema.
+    pub operands: &'a [&'a [ValueId]],
+    pub location: Option<DebugId>,
+}
+
+/// Builds a body in pre-order: [`begin`](Self::begin) an operation, then its regions in order, then [`end`](Self::end) it.
+pub struct BodyBuilder {
+    body: Body,
+}
+
+impl BodyBuilder {
+    pub fn new(arguments: u32) -> Self {
+        BodyBuilder { body: Body { arguments, values: arguments, ..Body::default() } }
+    }
+
+    /// Appends the operation without its results.
+    pub fn begin(&mut self, init: &OpInit) -> Result<OpId, WriteError> {
+        let spec = init.spec;
+        let malformed = || WriteError::Malformed { what: spec.name };
+        if init.attrs.len() != spec.attrs.len() || init.operands.len() != spec.operands.len() {
+            return Err(malformed());
+        }
+        if !spec.variadic_results && init.result_types.len() != spec.results.len() {
+            return Err(malformed());
+        }
+        let mut present = 0u32;
+        for (i, field) in spec.operands.iter().enumerate() {
+            match (field.arity, init.operands[i].len()) {
+                (Arity::One, 1) | (Arity::Optional, 0) | (Arity::Variadic, _) => {}
+                (Arity::Optional, 1) if spec.segmented => present |= 1 << spec.operand_bits[i],
+                _ => return Err(malformed()),
+            }
+        }
+        let mut attr_words = Vec::with_capacity(spec.attrs.len());
+        for (i, (field, value)) in spec.attrs.iter().zip(init.attrs).enumerate() {
+            let bit = spec.attr_bits[i];
+            if value.is_some() && bit != NO_BIT {
+                present |= 1 << bit;
+            }
+            let word = match (field.kind, value) {
+                (AttrKind::Unit, Some(AttrValue::Unit) | None) => continue,
+                (_, None) if field.optional => 0,
+                (_, None) => field.default.ok_or_else(malformed)?,
+                (AttrKind::Enum(e), Some(AttrValue::Enum(v))) if (*v as usize) < e.keywords.len() => *v,
+                (AttrKind::I32 | AttrKind::I64, Some(AttrValue::Int(v))) => self.body.int_word(*v),
+                (AttrKind::Bool, Some(AttrValue::Bool(b))) => (*b).into(),
+                (AttrKind::Str, Some(AttrValue::Str(s))) | (AttrKind::Sym, Some(AttrValue::Sym(s))) => s.0,
+                (AttrKind::Type, Some(AttrValue::Type(t))) => t.0,
+                (AttrKind::Dense, Some(AttrValue::Dense(c))) => c.0,
+                (AttrKind::I32s | AttrKind::Array | AttrKind::Hints | AttrKind::Tagged, Some(AttrValue::Attr(a))) => a.0,
+                _ => return Err(malformed()),
+            };
+            attr_words.push(word);
+        }
+
+        let body = &mut self.body;
+        let op = body.ops.len() as u32;
+        body.ops.push(OpData { words: body.words.len() as u32, offset: 0, first_result: body.values, opcode: spec.opcode });
+        if spec.regions > 0 {
+            body.words.push(body.regions.len() as u32);
+            body.regions.resize(body.regions.len() + spec.regions, Region(None));
+        }
+        if spec.bits > 0 {
+            body.words.push(present);
+        }
+        if spec.variadic_results {
+            body.words.push(init.result_types.len() as u32);
+        }
+        if spec.segmented {
+            let variadic = spec.operands.iter().zip(init.operands).filter(|(f, _)| f.arity == Arity::Variadic);
+            body.words.extend(variadic.map(|(_, group)| group.len() as u32));
+        } else if spec.count_words > 0 {
+            body.words.push(init.operands.iter().map(|g| g.len() as u32).sum());
+        }
+        body.words.extend(attr_words);
+        body.words.extend(init.result_types.iter().map(|t| t.0));
+        body.words.extend(init.operands.iter().copied().flatten().map(|v| v.0));
+        body.locations.push(init.location.map_or(0, |l| l.0 + 1));
+        Ok(OpId(op))
+    }
+
+    /// Opens the block of region `region` of `op`; returns it with its arguments.
+    pub fn begin_block(&mut self, op: OpId, region: usize, args: &[TypeId]) -> (u32, Vec<ValueId>) {
+        let body = &mut self.body;
+        let block = body.blocks.len() as u32;
+        let (words, first_arg, first_op) = (body.words.len() as u32, body.values, body.ops.len() as u32);
+        body.words.extend(args.iter().map(|t| t.0));
+        body.values += args.len() as u32;
+        body.blocks.push(Block { words, args: args.len() as u32, first_arg, first_op, end_op: first_op });
+        let first_region = body.words[body.ops[op.index()].words as usize] as usize;
+        body.regions[first_region + region] = Region(Some(block));
+        (block, (first_arg..body.values).map(ValueId).collect())
+    }
+
+    /// Closes a block.
+    pub fn end_block(&mut self, block: u32) {
+        self.body.blocks[block as usize].end_op = self.body.ops.len() as u32;
+    }
+
+    /// Completes the operation and numbers its results.
+    pub fn end(&mut self, op: OpId) -> Vec<ValueId> {
+        let first = self.body.values;
+        let n = self.body.op(op).result_count() as u32;
+        self.body.ops[op.index()].first_result = first;
+        self.body.values += n;
+        (first..first + n).map(ValueId).collect()
+    }
+
+    /// The finished body. Without `locations`, those of the operations are dropped.
+    pub fn finish(mut self, locations: bool) -> Body {
+        if !locations {
+            self.body.locations = Vec::new();
+        }
+        self.body
+    }
+}

@@ -1,0 +1,107 @@
+//! Bodies of the fuzz targets, so that a stable tool chain can run them over a corpus too.
+//!
+//! Each takes arbitrary bytes and panics only if a promise of this crate is broken:
+//!
+//! * reading never panics and never accepts in strict mode what it refuses otherwise;
+//! * what was read can be written in its container and version, reads again, and is then written to the same bytes.
+
+use crate::container::{Payload, Profile, detect, read_envelope, write_envelope};
+use crate::error::SectionId;
+use crate::module::Version;
+use crate::reader::{ReadOptions, read, read_with_profile};
+use crate::varint::Cursor;
+use crate::writer::write;
+
+/// Arbitrary bytes to the reader.
+pub fn raw(data: &[u8]) {
+    let lenient = read_with_profile(data, &ReadOptions::default());
+    let strict = read_with_profile(data, &ReadOptions { strict: true, ..ReadOptions::default() });
+    match (&lenient, strict) {
+        (Err(e), Ok(_)) => panic!("strict reading accepts what lenient reading refuses: {e}"),
+        (Err(e), _) => assert!(e.offset() <= data.len(), "{e} in {} bytes", data.len()),
+        (Ok((module, profile)), _) => stable(module, *profile),
+    }
+}
+
+/// What was read is written, read and written again without a change.
+pub fn round_trip(data: &[u8]) {
+    if let Ok((module, profile)) = read_with_profile(data, &ReadOptions::default()) {
+        stable(&module, profile);
+        // The other container holds the same program, if it can.
+        let other = if profile == Profile::Public { Profile::Specification } else { Profile::Public };
+        if let Ok(bytes) = write(&module, other, crate::schema::V13_1) {
+            let module = read(&bytes, &ReadOptions::default()).expect("the other container reads");
+            stable(&module, other);
+        }
+    }
+}
+
+fn stable(module: &crate::Module, profile: Profile) {
+    let first = write(module, profile, module.version).expect("what was read can be written");
+    let again = read(&first, &ReadOptions { strict: true, ..ReadOptions::default() }).expect("what was written reads");
+    let second = write(&again, profile, again.version).expect("what was read can be written");
+    assert!(first == second, "the second writing differs");
+}
+
+/// A valid file followed by [`INSTRUCTIONS`] bytes that say how to damage one section; lengths are then made right again, so
+/// that the damage reaches the section's own reader.
+pub fn section_aware(data: &[u8]) {
+    let Some((file, how)) = data.len().checked_sub(INSTRUCTIONS).and_then(|n| data.split_at_checked(n)) else { return };
+    if let Some(damaged) = damage(file, how) {
+        raw(&damaged);
+    }
+}
+
+/// Length of the instructions of [`section_aware`].
+pub const INSTRUCTIONS: usize = 8;
+
+fn damage(file: &[u8], how: &[u8]) -> Option<Vec<u8>> {
+    let wire = detect(file).ok()?;
+    let envelope = read_envelope(&mut Cursor::new(file, false), wire, &ReadOptions::default()).ok()?;
+    let mut sections: Vec<Payload> = SectionId::ALL
+        .into_iter()
+        .filter(|id| *id != SectionId::End)
+        .filter_map(|id| envelope.section(id).map(|w| Payload { id, bytes: file[w.pos()..w.end()].to_vec() }))
+        .collect();
+    let chosen = how[0] as usize % sections.len().max(1);
+    let bytes = &mut sections.get_mut(chosen)?.bytes;
+    if bytes.is_empty() {
+        return None;
+    }
+    let at = (how[1] as usize | (how[2] as usize) << 8 | (how[3] as usize) << 16) % bytes.len();
+    let n = 1 + how[5] as usize % 16;
+    let end = (at + n).min(bytes.len());
+    match how[4] % 7 {
+        0 => bytes[at] ^= 1 << (how[5] % 8),
+        1 => bytes[at] = how[5],
+        2 => bytes.insert(at, how[5]),
+        3 => drop(bytes.drain(at..end)),
+        4 => {
+            let copy = bytes[at..end].to_vec();
+            let to = (how[6] as usize | (how[7] as usize) << 8) % (bytes.len() + 1);
+            bytes.splice(to..to, copy);
+        }
+        // A wide integer where a narrow one was.
+        5 => drop(bytes.splice(at..=at, [0xFF, 0xFF, how[5] | 0x80, how[6] & 0x7F])),
+        _ => bytes.truncate(at),
+    }
+    Some(write_envelope(wire, envelope.version, 1, &sections))
+}
+
+/// The first byte chooses a version; a valid public file follows, whose version is replaced before it is read.
+pub fn version_swap(data: &[u8]) {
+    let Some((choice, file)) = data.split_first() else { return };
+    let mut file = file.to_vec();
+    if let Some(minor) = file.get_mut(9) {
+        *minor = choice % 5;
+    }
+    raw(&file);
+    if let Ok(module) = read(&file, &ReadOptions::default()) {
+        for minor in 1..=3 {
+            if let Ok(bytes) = write(&module, Profile::Public, Version::new(13, minor)) {
+                let module = read(&bytes, &ReadOptions::default()).expect("what was written reads");
+                stable(&module, Profile::Public);
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Tile IR bytecode: reader and writer for both containers, without MLIR.
+//!
+//! Two kinds of file exist. The *public* container is what producers write (versions 13.1 to 13.3, magic `7F "TileIR" 00`);
+//! the *specification* container (13.1, magic `06 03 80 "Tile" 00`) has another envelope, self-describing operation records
+//! and tagged constants. The eight magic bytes alone decide which one a file is. Whatever is the same in both is one piece of
+//! code; a [`WireProfile`] holds what differs.
+//!
+//! ```text
+//! bytes --container--> section windows --sections, types, debug--> pools --ops--> bodies      read
+//! Module --ops, attrs--> bodies --sections--> pools --container--> bytes                     write
+//! ```
+//!
+//! Order on disk is the producer's choice; order of reading is not: strings, producer, types, constants, debug information,
+//! globals, functions, because each refers to those before it. A section is taken over only when it was consumed to its
+//! last byte. No input makes the reader panic, recurse without bound or allocate more than a small multiple of the input.
+//!
+//! ```
+//! let empty_module = [
+//!     0x7F, b'T', b'i', b'l', b'e', b'I', b'R', 0, 13, 1, 0, 0, // magic, version 13.1, tag 0
+//!     0x82, 8, 8, 0xCB, 0, 0xCB, 0xCB, 0xCB, 0xCB, 0xCB, 0xCB, 0xCB, // no functions
+//!     0x85, 4, 4, 0xCB, 0, 0xCB, 0xCB, 0xCB, // no types
+//!     0x81, 4, 4, 0xCB, 0, 0xCB, 0xCB, 0xCB, // no strings
+//!     0,
+//! ];
+//! let module = tile_bytecode::read(&empty_module, &Default::default()).unwrap();
+//! let again = tile_bytecode::write(&module, tile_bytecode::Profile::Public, module.version).unwrap();
+//! assert_eq!(again, empty_module);
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod attrs;
+mod builder;
+mod container;
+mod debug;
+mod error;
+pub mod fuzzing;
+mod module;
+mod ops;
+mod reader;
+pub mod schema;
+mod sections;
+mod spec_ops;
+mod types;
+pub mod varint;
+mod writer;
+
+pub use builder::{BodyBuilder, OpInit, Pools};
+pub use container::{Profile, WireProfile, is_bytecode, is_mlir_bytecode};
+pub use error::{Class, Field, Kind, Part, ReadError, ReadResult, SectionId, WriteError};
+pub use module::*;
+pub use reader::{ReadOptions, read, read_with_profile};
+pub use writer::write;

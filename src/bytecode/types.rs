@@ -1,0 +1,351 @@
+//! Types: the tag table, and the records of the Type section.
+//!
+//! A record is a VarInt tag and its payload. Components are referred to by index and may come later in the table; what must
+//! not happen is that a type contains itself, or that composites nest deeper than the language can use.
+
+use crate::error::{Field, Kind, ReadError, ReadResult, WriteError};
+use crate::module::*;
+use crate::schema::{ALWAYS, PADDING, V13_2, V13_3};
+use crate::sections::{TYPES, Table, expect_end};
+use crate::varint::{Cursor, Encode};
+
+/// Element types by wire tag, with the version that introduced them.
+const SCALAR_TAGS: &[(u64, Scalar, Version)] = &[
+    (0, Scalar::I1, ALWAYS),
+    (1, Scalar::I8, ALWAYS),
+    (2, Scalar::I16, ALWAYS),
+    (3, Scalar::I32, ALWAYS),
+    (4, Scalar::I64, ALWAYS),
+    (5, Scalar::F16, ALWAYS),
+    (6, Scalar::BF16, ALWAYS),
+    (7, Scalar::F32, ALWAYS),
+    (8, Scalar::TF32, ALWAYS),
+    (9, Scalar::F64, ALWAYS),
+    (10, Scalar::F8E4M3FN, ALWAYS),
+    (11, Scalar::F8E5M2, ALWAYS),
+    (18, Scalar::F8E8M0FNU, V13_2),
+    (19, Scalar::F4E2M1FN, V13_3),
+    (22, Scalar::I4, V13_3),
+];
+
+const POINTER: u64 = 12;
+const TILE: u64 = 13;
+const TENSOR_VIEW: u64 = 14;
+const PARTITION_VIEW: u64 = 15;
+const FUNCTION: u64 = 16;
+const TOKEN: u64 = 17;
+const GATHER_SCATTER_VIEW: u64 = 20;
+const STRIDED_VIEW: u64 = 21;
+
+/// Function type of view type of tile type of pointer type of element: the deepest that verifies is 4.
+const MAX_DEPTH: u32 = 16;
+
+impl Scalar {
+    /// Width of the value in bits.
+    pub fn bits(self) -> u32 {
+        match self {
+            Scalar::I1 => 1,
+            Scalar::I4 | Scalar::F4E2M1FN => 4,
+            Scalar::I8 | Scalar::F8E4M3FN | Scalar::F8E5M2 | Scalar::F8E8M0FNU => 8,
+            Scalar::I16 | Scalar::F16 | Scalar::BF16 => 16,
+            Scalar::TF32 => 19,
+            Scalar::I32 | Scalar::F32 => 32,
+            Scalar::I64 | Scalar::F64 => 64,
+        }
+    }
+
+    pub fn is_integer(self) -> bool {
+        matches!(self, Scalar::I1 | Scalar::I4 | Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64)
+    }
+
+    /// Spelling in MLIR text.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scalar::I1 => "i1",
+            Scalar::I4 => "i4",
+            Scalar::I8 => "i8",
+            Scalar::I16 => "i16",
+            Scalar::I32 => "i32",
+            Scalar::I64 => "i64",
+            Scalar::F16 => "f16",
+            Scalar::BF16 => "bf16",
+            Scalar::F32 => "f32",
+            Scalar::TF32 => "tf32",
+            Scalar::F64 => "f64",
+            Scalar::F8E4M3FN => "f8E4M3FN",
+            Scalar::F8E5M2 => "f8E5M2",
+            Scalar::F8E8M0FNU => "f8E8M0FNU",
+            Scalar::F4E2M1FN => "f4E2M1FN",
+        }
+    }
+
+    /// Name in diagnostics about versions.
+    fn class(self) -> &'static str {
+        match self {
+            Scalar::F8E8M0FNU => "Float8E8M0FNU",
+            Scalar::F4E2M1FN => "Float4E2M1FN",
+            Scalar::I4 => "Int4",
+            other => other.name(),
+        }
+    }
+
+    fn tag(self) -> (u64, Version) {
+        SCALAR_TAGS.iter().find(|t| t.1 == self).map(|t| (t.0, t.2)).expect("every scalar has a tag")
+    }
+
+    /// Bytes of `elements` constants: whole bytes each, but `i1` packed eight to a byte.
+    pub fn constant_bytes(self, elements: u64) -> u64 {
+        match self {
+            Scalar::I1 => elements.div_ceil(8),
+            other => elements.saturating_mul(u64::from(other.bits().div_ceil(8))),
+        }
+    }
+
+    /// Bytes of a constant that holds one element for all.
+    pub fn splat_bytes(self) -> u64 {
+        self.constant_bytes(1)
+    }
+}
+
+impl Type {
+    /// Indices of the component types.
+    pub fn components(&self) -> impl Iterator<Item = TypeId> + '_ {
+        let (one, many): (Option<TypeId>, [&[TypeId]; 2]) = match self {
+            Type::Scalar(_) | Type::Token => (None, [&[], &[]]),
+            Type::Pointer(t) | Type::Tile { element: t, .. } | Type::TensorView { element: t, .. } => (Some(*t), [&[], &[]]),
+            Type::PartitionView(v) => (Some(v.view), [&[], &[]]),
+            Type::GatherScatterView(v) => (Some(v.view), [&[], &[]]),
+            Type::StridedView(v) => (Some(v.view), [&[], &[]]),
+            Type::Function { inputs, results } => (None, [inputs, results]),
+        };
+        one.into_iter().chain(many.into_iter().flatten().copied())
+    }
+
+    fn since(&self) -> (&'static str, Version) {
+        match self {
+            Type::Scalar(s) => (s.class(), s.tag().1),
+            Type::GatherScatterView(_) => ("GatherScatterView", V13_3),
+            Type::StridedView(_) => ("StridedView", V13_3),
+            _ => ("", ALWAYS),
+        }
+    }
+}
+
+/// Reads the Type section. `newest` lifts the version gate of scalar tags that the specification container shares.
+pub(crate) fn read_types(cur: &mut Cursor, version: Version, e8m0_always: bool) -> ReadResult<Vec<TypeEntry>> {
+    let table = Table::read(cur, cur.pos(), &TYPES)?;
+    let mut types = Vec::with_capacity(table.len());
+    for i in 0..table.len() {
+        let mut record = table.record(i);
+        let offset = record.pos() as u32;
+        let ty = read_type(&mut record, table.len(), version, e8m0_always)?;
+        expect_end(&record, "type")?;
+        types.push(TypeEntry { ty, offset });
+    }
+    check_nesting(&types)?;
+    for e in &types {
+        let view = match &e.ty {
+            Type::PartitionView(v) => v.view,
+            Type::GatherScatterView(v) => v.view,
+            Type::StridedView(v) => v.view,
+            _ => continue,
+        };
+        if !matches!(types[view.index()].ty, Type::TensorView { .. }) {
+            return Err(ReadError::new(e.offset as usize, Field::TensorViewType.into()));
+        }
+    }
+    Ok(types)
+}
+
+fn read_type(cur: &mut Cursor, count: usize, version: Version, e8m0_always: bool) -> ReadResult<Type> {
+    let at = cur.pos();
+    let tag = cur.varint(Field::TypeTag)?;
+    let unified = version.at_least(V13_3);
+    let gate = |name: &'static str, since: Version| {
+        if version.at_least(since) { Ok(()) } else { Err(ReadError::new(at, Kind::TypeVersion { name, since, version })) }
+    };
+    if let Some(&(_, scalar, since)) = SCALAR_TAGS.iter().find(|t| t.0 == tag) {
+        if !(e8m0_always && scalar == Scalar::F8E8M0FNU) {
+            gate(scalar.class(), since)?;
+        }
+        return Ok(Type::Scalar(scalar));
+    }
+    let reference = |cur: &mut Cursor, what: Field| {
+        let at = cur.pos();
+        let i = cur.varint(what)?;
+        if i >= count as u64 { Err(ReadError::new(at, what.into())) } else { Ok(TypeId(i as u32)) }
+    };
+    let references = |cur: &mut Cursor, n: Field, each: Field| -> ReadResult<Box<[TypeId]>> {
+        (0..cur.count(1, n)?).map(|_| reference(cur, each)).collect()
+    };
+    // Since 13.3 a flags word in front says whether there is padding; before, a byte at its place does.
+    let flags = |cur: &mut Cursor, name: &'static str| -> ReadResult<bool> {
+        let at = cur.pos();
+        let flags = cur.varint(Field::TypeFlags)?;
+        if flags > 1 { Err(ReadError::new(at, Kind::TypeFlags { name, flags })) } else { Ok(flags == 1) }
+    };
+    let padding = |cur: &mut Cursor, present: bool| -> ReadResult<Option<u32>> {
+        if !present {
+            return Ok(None);
+        }
+        let at = cur.pos();
+        let v = cur.varint(Field::Padding)?;
+        if v >= PADDING.keywords.len() as u64 { Err(ReadError::new(at, Kind::EnumValue(v))) } else { Ok(Some(v as u32)) }
+    };
+    match tag {
+        POINTER => Ok(Type::Pointer(reference(cur, Field::PointeeType)?)),
+        TILE => Ok(Type::Tile { element: reference(cur, Field::ElementType)?, shape: cur.i64s(Field::Shape)? }),
+        TENSOR_VIEW => Ok(Type::TensorView {
+            element: reference(cur, Field::ElementType)?,
+            shape: cur.i64s(Field::Shape)?,
+            strides: cur.i64s(Field::Strides)?,
+        }),
+        PARTITION_VIEW => {
+            let present = unified && flags(cur, "PartitionView")?;
+            let tile = cur.i32s(Field::TileShape)?;
+            let view = reference(cur, Field::TensorViewType)?;
+            let dim_map = cur.i32s(Field::DimMap)?;
+            let present = if unified { present } else { flags(cur, "PartitionView")? };
+            Ok(Type::PartitionView(Box::new(PartitionView { tile, view, dim_map, padding: padding(cur, present)? })))
+        }
+        FUNCTION => Ok(Type::Function {
+            inputs: references(cur, Field::ParameterCount, Field::ParameterType)?,
+            results: references(cur, Field::ResultCount, Field::FunctionResultType)?,
+        }),
+        TOKEN => Ok(Type::Token),
+        GATHER_SCATTER_VIEW => {
+            gate("GatherScatterView", V13_3)?;
+            let present = flags(cur, "GatherScatterView")?;
+            let tile = cur.i32s(Field::TileShape)?;
+            let view = reference(cur, Field::TensorViewType)?;
+            let sparse_dim = cur.index(Field::SparseDim)?;
+            let padding = padding(cur, present)?;
+            Ok(Type::GatherScatterView(Box::new(GatherScatterView { tile, view, sparse_dim, padding })))
+        }
+        STRIDED_VIEW => {
+            gate("StridedView", V13_3)?;
+            let present = flags(cur, "StridedView")?;
+            let tile = cur.i32s(Field::TileShape)?;
+            let traversal_strides = cur.i32s(Field::TraversalStrides)?;
+            let view = reference(cur, Field::TensorViewType)?;
+            let dim_map = cur.i32s(Field::DimMap)?;
+            let padding = padding(cur, present)?;
+            Ok(Type::StridedView(Box::new(StridedView { tile, traversal_strides, view, dim_map, padding })))
+        }
+        _ => Err(ReadError::new(at, Kind::UnknownTypeTag(tag))),
+    }
+}
+
+/// No type contains itself, and none is nested deeper than [`MAX_DEPTH`]. Iterative, so that no input exhausts the stack.
+fn check_nesting(types: &[TypeEntry]) -> ReadResult<()> {
+    const NEW: u32 = 0;
+    const OPEN: u32 = u32::MAX;
+    // Depth of a finished type, plus one.
+    let mut state = vec![NEW; types.len()];
+    let mut stack = Vec::new();
+    for root in 0..types.len() {
+        if state[root] == NEW {
+            stack.push(root);
+        }
+        while let Some(&t) = stack.last() {
+            let fail = |kind| Err(ReadError::new(types[t].offset as usize, kind));
+            if state[t] != NEW && state[t] != OPEN {
+                stack.pop();
+                continue;
+            }
+            let first_visit = state[t] == NEW;
+            state[t] = OPEN;
+            let mut depth = 0;
+            for c in types[t].ty.components() {
+                match state[c.index()] {
+                    NEW => stack.push(c.index()),
+                    OPEN if first_visit || c.index() == t => return fail(Kind::RecursiveType(t)),
+                    OPEN => {}
+                    d => depth = depth.max(d),
+                }
+            }
+            if *stack.last().expect("the type itself is still there") == t {
+                if depth >= MAX_DEPTH {
+                    return fail(Kind::TypeDepth(t));
+                }
+                state[t] = depth + 1;
+                stack.pop();
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Appends the record of a type.
+pub(crate) fn put_type(out: &mut Vec<u8>, ty: &Type, version: Version, e8m0_always: bool) -> Result<(), WriteError> {
+    let (name, since) = ty.since();
+    let lifted = e8m0_always && *ty == Type::Scalar(Scalar::F8E8M0FNU);
+    if !lifted && !version.at_least(since) {
+        return Err(WriteError::Type { name, since, version });
+    }
+    let unified = version.at_least(V13_3);
+    let put_ids = |out: &mut Vec<u8>, ids: &[TypeId]| {
+        out.put_varint(ids.len() as u64);
+        ids.iter().for_each(|t| out.put_varint(t.0.into()));
+    };
+    let put_padding = |out: &mut Vec<u8>, p: Option<u32>| {
+        if let Some(p) = p {
+            out.put_varint(p.into());
+        }
+    };
+    match ty {
+        Type::Scalar(s) => out.put_varint(s.tag().0),
+        Type::Token => out.put_varint(TOKEN),
+        Type::Pointer(t) => {
+            out.put_varint(POINTER);
+            out.put_varint(t.0.into());
+        }
+        Type::Tile { element, shape } => {
+            out.put_varint(TILE);
+            out.put_varint(element.0.into());
+            out.put_i64s(shape);
+        }
+        Type::TensorView { element, shape, strides } => {
+            out.put_varint(TENSOR_VIEW);
+            out.put_varint(element.0.into());
+            out.put_i64s(shape);
+            out.put_i64s(strides);
+        }
+        Type::PartitionView(v) => {
+            out.put_varint(PARTITION_VIEW);
+            if unified {
+                out.put_varint(v.padding.is_some().into());
+            }
+            out.put_i32s(&v.tile);
+            out.put_varint(v.view.0.into());
+            out.put_i32s(&v.dim_map);
+            if !unified {
+                out.put_varint(v.padding.is_some().into());
+            }
+            put_padding(out, v.padding);
+        }
+        Type::Function { inputs, results } => {
+            out.put_varint(FUNCTION);
+            put_ids(out, inputs);
+            put_ids(out, results);
+        }
+        Type::GatherScatterView(v) => {
+            out.put_varint(GATHER_SCATTER_VIEW);
+            out.put_varint(v.padding.is_some().into());
+            out.put_i32s(&v.tile);
+            out.put_varint(v.view.0.into());
+            out.put_varint(v.sparse_dim.into());
+            put_padding(out, v.padding);
+        }
+        Type::StridedView(v) => {
+            out.put_varint(STRIDED_VIEW);
+            out.put_varint(v.padding.is_some().into());
+            out.put_i32s(&v.tile);
+            out.put_i32s(&v.traversal_strides);
+            out.put_varint(v.view.0.into());
+            out.put_i32s(&v.dim_map);
+            put_padding(out, v.padding);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,311 @@
+//! Byte cursor, variable-length integers and their writers.
+//!
+//! Both containers use one integer encoding: unsigned LEB128 (seven payload bits a byte, least significant group first,
+//! bit 7 set on every byte but the last), at most ten bytes for 64 bits. Signed values are zig-zag mapped first, so that
+//! small magnitudes of either sign stay short: 0, -1, 1, -2 become 0, 1, 2, 3. The one exception is the location slot of the
+//! specification container's operation record, which is a *signed* LEB128 (two's complement, bit 6 of the last byte is the
+//! sign), in which -1 is the single byte `7F`.
+//!
+//! Worked example: 300 = 0b10_0101100 is written `AC 02`: the low seven bits 0101100 with the continuation bit, then 10.
+//! `AC 82 00` decodes to the same number, but its last byte carries nothing: that spelling is called non-canonical.
+//!
+//! The cursor never allocates and never reads outside its window. Every failing read says what it was reading, so that the
+//! caller's own text reaches the user; only faults of the encoding itself (too long, non-canonical) have texts of their own.
+
+use crate::error::{Field, Kind, ReadError, ReadResult};
+
+/// A window `[pos, end)` over the whole input; offsets in errors are absolute.
+#[derive(Clone, Copy)]
+pub struct Cursor<'a> {
+    data: &'a [u8],
+    pos: usize,
+    end: usize,
+    canonical: bool,
+}
+
+/// Longest LEB128 spelling of a 64-bit integer, in bytes.
+pub const MAX_VARINT_BYTES: usize = 10;
+
+impl<'a> Cursor<'a> {
+    /// A cursor over all of `data`. With `canonical`, overlong spellings of integers are errors.
+    pub fn new(data: &'a [u8], canonical: bool) -> Self {
+        Self { data, pos: 0, end: data.len(), canonical }
+    }
+
+    /// The same input, restricted to `range` (which must lie inside it).
+    pub fn window(&self, start: usize, end: usize) -> Cursor<'a> {
+        debug_assert!(start <= end && end <= self.data.len());
+        Cursor { data: self.data, pos: start, end, canonical: self.canonical }
+    }
+
+    /// Absolute offset of the next byte.
+    pub fn pos(&self) -> usize {
+        self.pos
+    }
+
+    /// Absolute offset one past the last byte of the window.
+    pub fn end(&self) -> usize {
+        self.end
+    }
+
+    /// Bytes left in the window.
+    pub fn left(&self) -> usize {
+        self.end - self.pos
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.pos == self.end
+    }
+
+    /// An error at the current offset.
+    pub fn fail<T>(&self, kind: impl Into<Kind>) -> ReadResult<T> {
+        Err(ReadError::new(self.pos, kind.into()))
+    }
+
+    #[inline]
+    pub fn byte(&mut self, what: Field) -> ReadResult<u8> {
+        if self.pos >= self.end {
+            return self.fail(what);
+        }
+        let b = self.data[self.pos];
+        self.pos += 1;
+        Ok(b)
+    }
+
+    /// Takes `n` raw bytes.
+    #[inline]
+    pub fn bytes(&mut self, n: usize, what: Field) -> ReadResult<&'a [u8]> {
+        if self.left() < n {
+            return self.fail(what);
+        }
+        let s = &self.data[self.pos..self.pos + n];
+        self.pos += n;
+        Ok(s)
+    }
+
+    /// Splits off a window of `n` bytes and moves past it.
+    pub fn split(&mut self, n: usize, what: Field) -> ReadResult<Cursor<'a>> {
+        if self.left() < n {
+            return self.fail(what);
+        }
+        let w = self.window(self.pos, self.pos + n);
+        self.pos += n;
+        Ok(w)
+    }
+
+    /// Unsigned LEB128.
+    #[inline]
+    pub fn varint(&mut self, what: Field) -> ReadResult<u64> {
+        // Nine of ten integers of real files take one byte.
+        if self.pos < self.end {
+            let b = self.data[self.pos];
+            if b < 0x80 {
+                self.pos += 1;
+                return Ok(u64::from(b));
+            }
+        }
+        self.varint_slow(what)
+    }
+
+    fn varint_slow(&mut self, what: Field) -> ReadResult<u64> {
+        let start = self.pos;
+        let (mut value, mut shift) = (0u64, 0u32);
+        loop {
+            let b = self.byte(what)?;
+            let payload = u64::from(b & 0x7F);
+            // The tenth byte holds bit 63 and nothing else.
+            if shift == 63 && b > 1 {
+                return Err(ReadError::new(start, Kind::VarIntTooLong));
+            }
+            value |= payload << shift;
+            if b & 0x80 == 0 {
+                if b == 0 && shift > 0 && self.canonical {
+                    return Err(ReadError::new(start, Kind::NonCanonicalVarInt));
+                }
+                return Ok(value);
+            }
+            shift += 7;
+        }
+    }
+
+    /// Unsigned LEB128 that must fit an index (`u32`, with the largest value kept free as a sentinel).
+    #[inline]
+    pub fn index(&mut self, what: Field) -> ReadResult<u32> {
+        let start = self.pos;
+        let v = self.varint(what)?;
+        if v >= u64::from(u32::MAX) {
+            return Err(ReadError::new(start, Kind::CapacityExceeded { value: v, max: u64::from(u32::MAX) - 1 }));
+        }
+        Ok(v as u32)
+    }
+
+    /// A count of records that take at least `min_bytes` each: larger counts than the window can hold are refused before
+    /// anything is allocated for them.
+    pub fn count(&mut self, min_bytes: usize, what: Field) -> ReadResult<usize> {
+        let start = self.pos;
+        let n = self.index(what)? as usize;
+        if n.saturating_mul(min_bytes) > self.left() {
+            return Err(ReadError::new(start, Kind::AbsurdCount { what, count: n as u64, left: self.left() }));
+        }
+        Ok(n)
+    }
+
+    /// Zig-zag LEB128.
+    pub fn zigzag(&mut self, what: Field) -> ReadResult<i64> {
+        let u = self.varint(what)?;
+        Ok((u >> 1) as i64 ^ -((u & 1) as i64))
+    }
+
+    /// Signed LEB128 (two's complement), used by the specification container for operation locations.
+    pub fn sleb(&mut self, what: Field) -> ReadResult<i64> {
+        let start = self.pos;
+        let (mut value, mut shift, mut previous) = (0i64, 0u32, 0u8);
+        loop {
+            let b = self.byte(what)?;
+            // At shift 63 only the sign is left, and both spellings of it fill all seven bits.
+            if shift >= 63 && b != 0 && b != 0x7F {
+                return Err(ReadError::new(start, Kind::VarIntTooLong));
+            }
+            value |= i64::from(b & 0x7F) << shift;
+            shift += 7;
+            if b & 0x80 == 0 {
+                if shift < 64 && b & 0x40 != 0 {
+                    value |= -1i64 << shift;
+                }
+                let redundant = shift > 7 && ((b == 0 && previous & 0x40 == 0) || (b == 0x7F && previous & 0x40 != 0));
+                if redundant && self.canonical {
+                    return Err(ReadError::new(start, Kind::NonCanonicalVarInt));
+                }
+                return Ok(value);
+            }
+            previous = b;
+        }
+    }
+
+    pub fn u16_le(&mut self, what: Field) -> ReadResult<u16> {
+        Ok(u16::from_le_bytes(self.bytes(2, what)?.try_into().expect("two bytes were taken")))
+    }
+
+    pub fn u32_le(&mut self, what: Field) -> ReadResult<u32> {
+        Ok(u32::from_le_bytes(self.bytes(4, what)?.try_into().expect("four bytes were taken")))
+    }
+
+    pub fn u64_le(&mut self, what: Field) -> ReadResult<u64> {
+        Ok(u64::from_le_bytes(self.bytes(8, what)?.try_into().expect("eight bytes were taken")))
+    }
+
+    /// A VarInt element count followed by that many little-endian `i64`.
+    pub fn i64s(&mut self, what: Field) -> ReadResult<Box<[i64]>> {
+        let n = self.count(8, what)?;
+        let raw = self.bytes(8 * n, what)?;
+        Ok(raw.chunks_exact(8).map(|c| i64::from_le_bytes(c.try_into().expect("chunks of eight"))).collect())
+    }
+
+    /// A VarInt element count followed by that many little-endian `i32`.
+    pub fn i32s(&mut self, what: Field) -> ReadResult<Box<[i32]>> {
+        let n = self.count(4, what)?;
+        let raw = self.bytes(4 * n, what)?;
+        Ok(raw.chunks_exact(4).map(|c| i32::from_le_bytes(c.try_into().expect("chunks of four"))).collect())
+    }
+
+    /// Skips padding up to the next multiple of `align`, counted from offset `base`. The value of the bytes is ignored.
+    pub fn align(&mut self, align: usize, base: usize, what: Field) -> ReadResult<()> {
+        let n = (self.pos - base).next_multiple_of(align) - (self.pos - base);
+        self.bytes(n, what).map(|_| ())
+    }
+}
+
+/// Appends encodings to a byte vector.
+pub trait Encode {
+    fn put_varint(&mut self, v: u64);
+    fn put_sleb(&mut self, v: i64);
+    fn put_i32s(&mut self, v: &[i32]);
+    fn put_i64s(&mut self, v: &[i64]);
+    /// Pads with `fill` until the length is a multiple of `align`.
+    fn put_padding(&mut self, align: usize, fill: u8);
+
+    fn put_zigzag(&mut self, v: i64) {
+        self.put_varint(((v << 1) ^ (v >> 63)) as u64);
+    }
+}
+
+impl Encode for Vec<u8> {
+    #[inline]
+    fn put_varint(&mut self, mut v: u64) {
+        while v >= 0x80 {
+            self.push(v as u8 | 0x80);
+            v >>= 7;
+        }
+        self.push(v as u8);
+    }
+
+    fn put_sleb(&mut self, mut v: i64) {
+        loop {
+            let b = (v & 0x7F) as u8;
+            v >>= 7;
+            if (v == 0 && b & 0x40 == 0) || (v == -1 && b & 0x40 != 0) {
+                return self.push(b);
+            }
+            self.push(b | 0x80);
+        }
+    }
+
+    fn put_i32s(&mut self, v: &[i32]) {
+        self.put_varint(v.len() as u64);
+        self.extend(v.iter().flat_map(|x| x.to_le_bytes()));
+    }
+
+    fn put_i64s(&mut self, v: &[i64]) {
+        self.put_varint(v.len() as u64);
+        self.extend(v.iter().flat_map(|x| x.to_le_bytes()));
+    }
+
+    fn put_padding(&mut self, align: usize, fill: u8) {
+        let n = self.len().next_multiple_of(align);
+        self.resize(n, fill);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHAT: Field = Field::OperationOpcode;
+
+    #[test]
+    fn integers_survive_a_round_trip() {
+        let mut values = vec![0u64, 1, 127, 128, 300, u64::MAX, u64::MAX - 1];
+        values.extend((0..64).flat_map(|s| [1u64 << s, (1u64 << s) - 1, !(1u64 << s)]));
+        for &v in &values {
+            let mut out = Vec::new();
+            out.put_varint(v);
+            out.put_zigzag(v as i64);
+            out.put_sleb(v as i64);
+            assert!(out.len() <= 3 * MAX_VARINT_BYTES);
+            let mut c = Cursor::new(&out, true);
+            assert_eq!(c.varint(WHAT).unwrap(), v);
+            assert_eq!(c.zigzag(WHAT).unwrap(), v as i64);
+            assert_eq!(c.sleb(WHAT).unwrap(), v as i64);
+            assert!(c.is_empty());
+        }
+    }
+
+    #[test]
+    fn spellings() {
+        for (bytes, strict, value) in [
+            (&[0xAC, 0x02][..], true, Ok(300)),
+            (&[0xAC, 0x82, 0x00], false, Ok(300)),
+            (&[0xAC, 0x82, 0x00], true, Err("error at offset 0: non-canonical VarInt")),
+            (&[0x80], true, Err("error at offset 1: failed to read operation opcode.")),
+            (&[0xFF; 11], true, Err("error at offset 0: VarInt does not fit in 64 bits")),
+            (&[0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01], true, Ok(u64::MAX)),
+            (&[0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x02], true, Err("error at offset 0: VarInt does not fit in 64 bits")),
+        ] {
+            let got = Cursor::new(bytes, strict).varint(WHAT).map_err(|e| e.to_string());
+            assert_eq!(got, value.map_err(str::to_owned), "{bytes:02X?}");
+        }
+        for (bytes, value) in [(&[0x7F][..], Some(-1)), (&[0x00], Some(0)), (&[0x01], Some(1)), (&[0xFF, 0x7F], None), (&[0x80, 0x00], None)] {
+            assert_eq!(Cursor::new(bytes, true).sleb(WHAT).ok(), value, "{bytes:02X?}");
+        }
+    }
+}

@@ -1,0 +1,590 @@
+//! From a [`Module`] to bytes.
+//!
+//! Pools are written in their order, so a file that was read comes out as it was. Sections follow the reference order: globals,
+//! functions, constants, debug information, types, producer, strings; globals and functions are encoded first because in the
+//! specification container they add to the pools.
+//!
+//! Writing for an older version drops what that version does not have, after checking that nothing is lost by it: the field
+//! holds its default, the optional part is absent, the result is unused.
+
+use crate::attrs::AttrWriter;
+use crate::container::{Payload, Profile, WireProfile, write_envelope};
+use crate::debug::{put_debug, wire_reference};
+use crate::error::{SectionId, WriteError};
+use crate::module::*;
+use crate::reader::{ENTRY, HINTS, PRIVATE};
+use crate::schema::{Arity, AttrKind, NO_BIT, OpSpec, V13_3};
+use crate::sections::put_table;
+use crate::spec_ops::{SpecPools, put_dictionary};
+use crate::types::put_type;
+use crate::varint::Encode;
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+type Result<T> = std::result::Result<T, WriteError>;
+
+/// Writes a module in a container and version.
+///
+/// # Errors
+///
+/// What the version or the container cannot express, or an inconsistency of the module.
+pub fn write(module: &Module, profile: Profile, version: Version) -> Result<Vec<u8>> {
+    let wire = profile.wire();
+    if !wire.supports(version) {
+        return Err(WriteError::UnsupportedVersion { version, min: wire.min, max: wire.max });
+    }
+    let mut w = Writer {
+        attrs: AttrWriter { wire, module },
+        wire,
+        version,
+        module,
+        pools: ExtraPools::new(module),
+        entries: IndexSet::default(),
+        entry_bytes: 0,
+        runs: Vec::new(),
+        used_ops: [false; 256],
+        implied_types: false,
+    };
+    let globals = w.globals()?;
+    let functions = w.functions()?;
+    let constants = w.constants();
+    let debug = w.debug()?;
+    let types = w.types()?;
+    let strings = w.strings();
+
+    let sections = [
+        (SectionId::Global, globals),
+        (SectionId::Func, Some(functions)),
+        (SectionId::Constant, constants),
+        (SectionId::Debug, debug),
+        (SectionId::Type, Some(types)),
+        (SectionId::Producer, w.producer()),
+        (SectionId::String, Some(strings)),
+    ];
+    let mut sections: Vec<Payload> =
+        sections.into_iter().filter_map(|(id, bytes)| bytes.map(|bytes| Payload { id, bytes })).collect();
+    // Stable: sections that the order does not mention come last, in the reference order.
+    let order = &module.layout.order;
+    sections.sort_by_key(|s| order.iter().position(|id| *id == s.id).unwrap_or(order.len()));
+    let used_ops = w.used_ops.iter().filter(|u| **u).count();
+    Ok(write_envelope(wire, version, used_ops, &sections))
+}
+
+/// The module's strings and types, and those that the specification container's dictionaries add.
+struct ExtraPools<'m> {
+    module: &'m Module,
+    names: FxHashMap<String, StringId>,
+    strings: Vec<String>,
+    scalars: FxHashMap<Scalar, TypeId>,
+    types: Vec<Scalar>,
+}
+
+impl<'m> ExtraPools<'m> {
+    fn new(module: &'m Module) -> Self {
+        ExtraPools { module, names: FxHashMap::default(), strings: Vec::new(), scalars: FxHashMap::default(), types: Vec::new() }
+    }
+}
+
+impl SpecPools for ExtraPools<'_> {
+    fn name(&mut self, name: &str) -> StringId {
+        if let Some(&id) = self.names.get(name) {
+            return id;
+        }
+        let known = self.module.strings.iter().position(|s| s == name.as_bytes());
+        let id = StringId(known.unwrap_or_else(|| {
+            self.strings.push(name.to_owned());
+            self.module.strings.len() + self.strings.len() - 1
+        }) as u32);
+        self.names.insert(name.to_owned(), id);
+        id
+    }
+
+    fn scalar(&mut self, s: Scalar) -> TypeId {
+        if let Some(&id) = self.scalars.get(&s) {
+            return id;
+        }
+        let types = &self.module.types[..self.module.declared_types];
+        let known = types.iter().position(|t| t.ty == Type::Scalar(s));
+        let id = TypeId(known.unwrap_or_else(|| {
+            self.types.push(s);
+            types.len() + self.types.len() - 1
+        }) as u32);
+        self.scalars.insert(s, id);
+        id
+    }
+}
+
+/// Splats are written out in the specification container; this bounds what a small module can become.
+const MAX_ENTRY_BYTES: usize = 1 << 30;
+
+struct Writer<'m> {
+    wire: &'static WireProfile,
+    version: Version,
+    module: &'m Module,
+    attrs: AttrWriter<'m>,
+    pools: ExtraPools<'m>,
+    /// Entries of the specification container's Constant section, and their size.
+    entries: IndexSet<Vec<u8>, FxBuildHasher>,
+    entry_bytes: usize,
+    /// Location runs of the Debug section.
+    runs: Vec<Vec<u64>>,
+    used_ops: [bool; 256],
+    /// Some type past the declared ones is referred to.
+    implied_types: bool,
+}
+
+/// Wire numbering of the values of a function.
+struct Scope {
+    /// Wire number of each value that was ever numbered.
+    numbers: Vec<u32>,
+    stack: Vec<u32>,
+    /// Results that the target version does not have.
+    dropped: FxHashMap<u32, (&'static str, Version)>,
+}
+
+impl Scope {
+    fn push(&mut self, value: ValueId) {
+        self.numbers[value.index()] = self.stack.len() as u32;
+        self.stack.push(value.0);
+    }
+
+    /// The number of a value that is in scope.
+    fn number(&self, value: ValueId) -> Option<u32> {
+        let n = *self.numbers.get(value.index())?;
+        (self.stack.get(n as usize) == Some(&value.0)).then_some(n)
+    }
+}
+
+impl Writer<'_> {
+    fn string(&self, out: &mut Vec<u8>, s: StringId) -> Result<()> {
+        let size = self.module.strings.len();
+        check("string", s.index(), size)?;
+        out.put_varint(s.0.into());
+        Ok(())
+    }
+
+    fn ty(&mut self, out: &mut Vec<u8>, t: TypeId) -> Result<()> {
+        check("type", t.index(), self.module.types.len())?;
+        self.implied_types |= t.index() >= self.module.declared_types;
+        out.put_varint(t.0.into());
+        Ok(())
+    }
+
+    /// Index of an entry of the Constant section.
+    fn entry(&mut self, bytes: Vec<u8>) -> Result<u64> {
+        let size = bytes.len();
+        let (index, new) = self.entries.insert_full(bytes);
+        self.entry_bytes += if new { size } else { 0 };
+        if self.entry_bytes > MAX_ENTRY_BYTES {
+            return Err(WriteError::TooLarge { what: "constant section", max: MAX_ENTRY_BYTES });
+        }
+        Ok(index as u64)
+    }
+
+    fn globals(&mut self) -> Result<Option<Vec<u8>>> {
+        let module = self.module;
+        if module.globals.is_empty() {
+            return Ok(None);
+        }
+        let version = self.version;
+        let mut out = Vec::new();
+        out.put_varint(module.globals.len() as u64);
+        for g in &module.globals {
+            if !version.at_least(V13_3) {
+                if g.constant {
+                    return Err(WriteError::ConstantGlobal { name: module.text(g.name), version });
+                }
+                if g.private {
+                    return Err(WriteError::PrivateGlobal { name: module.text(g.name), version });
+                }
+            }
+            self.string(&mut out, g.name)?;
+            self.ty(&mut out, g.ty)?;
+            check("constant", g.value.index(), module.constants.len())?;
+            if self.wire.is_public() {
+                out.put_varint(g.value.0.into());
+            } else {
+                let (element, shape) = crate::attrs::dense_type(module, g.ty)?;
+                let mut entry = Vec::new();
+                self.attrs.dense_inline(&mut entry, element, &shape, g.value)?;
+                let index = self.entry(entry)?;
+                out.put_varint(index);
+            }
+            out.put_varint(g.alignment);
+            if version.at_least(V13_3) {
+                out.put_varint(g.private.into());
+                out.put_varint(g.constant.into());
+            }
+        }
+        Ok(Some(out))
+    }
+
+    fn functions(&mut self) -> Result<Vec<u8>> {
+        let module = self.module;
+        let mut out = Vec::new();
+        out.put_varint(module.functions.len() as u64);
+        for f in &module.functions {
+            self.function(&mut out, f)?;
+        }
+        if module.layout.pad_functions {
+            out.put_padding(8, self.wire.padding);
+        }
+        Ok(out)
+    }
+
+    fn function(&mut self, out: &mut Vec<u8>, f: &Function) -> Result<()> {
+        let module = self.module;
+        self.string(out, f.name)?;
+        self.ty(out, f.signature)?;
+        let Type::Function { inputs, .. } = module.ty(f.signature) else {
+            return Err(WriteError::Malformed { what: "signature of function" });
+        };
+        if inputs.len() != f.body.arguments as usize {
+            return Err(WriteError::Malformed { what: "arguments of function" });
+        }
+        let flag = |set: bool, bit: u8| if set { bit } else { 0 };
+        out.push(ENTRY | flag(f.private, PRIVATE) | flag(f.hints.is_some(), HINTS));
+        self.location(out, f)?;
+        if let Some(h) = f.hints {
+            check("attribute", h.index(), module.attrs.len())?;
+            self.attrs.tagged(out, module.attr(h))?;
+        }
+
+        let mut scope =
+            Scope { numbers: vec![u32::MAX; f.body.value_count()], stack: Vec::new(), dropped: FxHashMap::default() };
+        f.body.arguments().for_each(|a| scope.push(a));
+        let mut body = Vec::new();
+        if self.wire.is_public() {
+            for op in f.body.top_level() {
+                self.op(&mut body, op, &mut scope)?;
+            }
+        } else {
+            body.put_varint(1);
+            body.put_varint(inputs.len() as u64);
+            for &t in inputs {
+                self.ty(&mut body, t)?;
+            }
+            body.put_varint(f.body.top_level().count() as u64);
+            for op in f.body.top_level() {
+                self.op(&mut body, op, &mut scope)?;
+            }
+        }
+        out.put_varint(body.len() as u64);
+        out.extend(body);
+        Ok(())
+    }
+
+    /// The function's slot of the Debug section, and its run.
+    fn location(&mut self, out: &mut Vec<u8>, f: &Function) -> Result<()> {
+        let public = self.wire.is_public();
+        let own = match f.location {
+            None if f.body.locations.is_empty() || !public => {
+                out.put_varint(0);
+                return Ok(());
+            }
+            None => None,
+            Some(own) => own,
+        };
+        let size = self.module.debug.len();
+        if let Some(own) = own {
+            check("debug attribute", own.index(), size)?;
+        } else if !public {
+            // There is no number for "unknown"; operations name their locations themselves.
+            out.put_varint(0);
+            return Ok(());
+        }
+        let mut run = vec![wire_reference(self.wire, own)];
+        if public {
+            for op in f.body.all_ops() {
+                let location = op.location();
+                check("debug attribute", location.map_or(0, |l| l.index() + 1), size + 1)?;
+                run.push(wire_reference(self.wire, location));
+            }
+        }
+        self.runs.push(run);
+        out.put_varint(self.runs.len() as u64);
+        Ok(())
+    }
+
+    fn op(&mut self, out: &mut Vec<u8>, op: OpRef, scope: &mut Scope) -> Result<()> {
+        let spec = op.spec;
+        let version = self.version;
+        if !version.at_least(spec.since) {
+            return Err(WriteError::Operation { name: spec.name, version });
+        }
+        self.used_ops[spec.opcode as usize] = true;
+        out.put_varint(spec.opcode.into());
+        if !self.wire.is_public() {
+            let location = op.location();
+            check("debug attribute", location.map_or(0, |l| l.index() + 1), self.module.debug.len() + 1)?;
+            out.put_sleb(location.map_or(-1, |l| l.0.into()));
+        }
+
+        let results = op.result_types();
+        let available = if spec.variadic_results {
+            results.len()
+        } else {
+            spec.results.iter().filter(|r| version.at_least(r.since)).count()
+        };
+        if if self.wire.is_public() { spec.variadic } else { spec.variadic_results } {
+            out.put_varint(available as u64);
+        }
+        for t in results.take(available) {
+            self.ty(out, t)?;
+        }
+
+        if self.wire.is_public() {
+            self.flags(out, op)?;
+            self.attributes(out, op)?;
+            self.operands(out, op, scope)?;
+        } else {
+            self.flags(&mut Vec::new(), op)?;
+            let operands = op.operands();
+            out.put_varint(operands.len() as u64);
+            for (i, v) in operands.enumerate() {
+                put_operand(out, scope, spec, i, v, version)?;
+            }
+            check_attribute_indices(self.module, op)?;
+            check_defaults(op, version)?;
+            let entry = put_dictionary(&self.attrs, &mut self.pools, op, version)?;
+            let reference = match entry {
+                Some(e) => self.entry(e)? + 1,
+                None => 0,
+            };
+            out.put_varint(reference);
+        }
+
+        if spec.regions > 0 {
+            out.put_varint(spec.regions as u64);
+            for &region in op.regions() {
+                let block = op.block(region);
+                out.put_varint(block.is_some().into());
+                if let Some(b) = block {
+                    self.block(out, op.body, b, scope)?;
+                }
+            }
+        }
+
+        for (i, v) in op.results().enumerate() {
+            if i < available {
+                scope.push(v);
+            } else {
+                scope.dropped.insert(v.0, (spec.results[i].name, spec.results[i].since));
+            }
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, out: &mut Vec<u8>, body: &Body, block: &Block, scope: &mut Scope) -> Result<()> {
+        let height = scope.stack.len();
+        out.put_varint(block.args.into());
+        for t in block.arg_types(body) {
+            self.ty(out, t)?;
+        }
+        block.args().for_each(|a| scope.push(a));
+        out.put_varint(block.ops(body).count() as u64);
+        for op in block.ops(body) {
+            self.op(out, op, scope)?;
+        }
+        scope.stack.truncate(height);
+        Ok(())
+    }
+
+    fn flags(&self, out: &mut Vec<u8>, op: OpRef) -> Result<()> {
+        let (spec, version, present) = (op.spec, self.version, op.present());
+        if spec.bits == 0 {
+            return Ok(());
+        }
+        let is_set = |bit: u8| bit != NO_BIT && present >> bit & 1 != 0;
+        for (f, &bit) in spec.attrs.iter().zip(&spec.attr_bits) {
+            if is_set(bit) && !version.at_least(f.since) {
+                return Err(WriteError::OptionalAttribute { name: f.name, since: f.since, version });
+            }
+        }
+        for (f, &bit) in spec.operands.iter().zip(&spec.operand_bits) {
+            if is_set(bit) && !version.at_least(f.since) {
+                return Err(WriteError::OptionalOperand { name: f.name, since: f.since, version });
+            }
+        }
+        if spec.has_flags(version) {
+            out.put_varint(present.into());
+        }
+        Ok(())
+    }
+
+    fn attributes(&self, out: &mut Vec<u8>, op: OpRef) -> Result<()> {
+        check_attribute_indices(self.module, op)?;
+        check_defaults(op, self.version)?;
+        for (i, field) in op.spec.attrs.iter().enumerate() {
+            if !self.version.at_least(field.since) {
+                continue;
+            }
+            match op.attr(i) {
+                None | Some(AttrValue::Unit) => {}
+                Some(AttrValue::Enum(v)) => out.put_varint(v.into()),
+                Some(AttrValue::Int(v)) => out.put_varint(v),
+                Some(AttrValue::Bool(b)) => out.push(b.into()),
+                Some(AttrValue::Str(s) | AttrValue::Sym(s)) => out.put_varint(s.0.into()),
+                Some(AttrValue::Type(t)) => out.put_varint(t.0.into()),
+                Some(AttrValue::Dense(c)) => out.put_varint(c.0.into()),
+                Some(AttrValue::Attr(id)) => match (field.kind, self.module.attr(id)) {
+                    (AttrKind::I32s, Attr::I32s(v)) => out.put_i32s(v),
+                    (AttrKind::Array, Attr::Array(v)) => self.attrs.array(out, v)?,
+                    (AttrKind::Hints, Attr::Hints(d) | Attr::Dictionary(d)) => self.attrs.dictionary(out, d)?,
+                    (AttrKind::Tagged, a) => self.attrs.tagged(out, a)?,
+                    _ => return Err(WriteError::Malformed { what: field.name }),
+                },
+            }
+        }
+        Ok(())
+    }
+
+    fn operands(&self, out: &mut Vec<u8>, op: OpRef, scope: &Scope) -> Result<()> {
+        let spec = op.spec;
+        let mut values = op.operands().enumerate();
+        if !spec.segmented {
+            if spec.count_words > 0 {
+                out.put_varint(values.len() as u64);
+            }
+            return values.try_for_each(|(i, v)| put_operand(out, scope, spec, i, v, self.version));
+        }
+        for (g, field) in spec.operands.iter().enumerate() {
+            let n = op.group_len(g);
+            if field.arity == Arity::Variadic {
+                out.put_varint(n as u64);
+            }
+            for (i, v) in values.by_ref().take(n) {
+                put_operand(out, scope, spec, i, v, self.version)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn constants(&self) -> Option<Vec<u8>> {
+        let mut records = Blobs::default();
+        if self.wire.is_public() {
+            let mut record = Vec::new();
+            for blob in self.module.constants.iter() {
+                record.clear();
+                record.put_varint(blob.len() as u64);
+                record.extend(blob);
+                records.push(&record);
+            }
+        } else {
+            self.entries.iter().for_each(|e| _ = records.push(e));
+        }
+        if records.is_empty() {
+            return None;
+        }
+        let mut out = Vec::new();
+        put_table(&mut out, 8, self.wire.padding, &records);
+        Some(out)
+    }
+
+    fn debug(&self) -> Result<Option<Vec<u8>>> {
+        let module = self.module;
+        if module.debug.is_empty() && self.runs.is_empty() {
+            return Ok(None);
+        }
+        for a in &module.debug {
+            for r in a.references() {
+                check("debug attribute", r.index(), module.debug.len())?;
+            }
+            if !self.wire.is_public() && a.has_unknown() {
+                return Err(WriteError::Malformed { what: "unknown location in a debug attribute of the specification container" });
+            }
+            for s in a.strings() {
+                check("string", s.index(), module.strings.len())?;
+            }
+        }
+        Ok(Some(put_debug(self.wire, &module.debug, &self.runs)))
+    }
+
+    fn types(&self) -> Result<Vec<u8>> {
+        let module = self.module;
+        let size = if self.implied_types { module.types.len() } else { module.declared_types };
+        let public = self.wire.is_public();
+        let mut records = Blobs::default();
+        let mut record = Vec::new();
+        let extra = self.pools.types.iter().map(|&s| Type::Scalar(s)).collect::<Vec<_>>();
+        for ty in module.types[..size].iter().map(|e| &e.ty).chain(&extra) {
+            for c in ty.components() {
+                check("type", c.index(), size)?;
+            }
+            record.clear();
+            put_type(&mut record, ty, self.version, !public)?;
+            records.push(&record);
+        }
+        let mut out = Vec::new();
+        put_table(&mut out, 4, self.wire.padding, &records);
+        if records.is_empty() {
+            out.put_padding(4, self.wire.padding);
+        }
+        Ok(out)
+    }
+
+    fn producer(&self) -> Option<Vec<u8>> {
+        let p = self.module.producer.filter(|_| self.version.at_least(V13_3) && self.wire.is_public())?;
+        let mut out = Vec::new();
+        out.put_varint(p.0.into());
+        Some(out)
+    }
+
+    fn strings(&self) -> Vec<u8> {
+        let mut records = self.module.strings.clone();
+        for s in &self.pools.strings {
+            records.push(s.as_bytes());
+        }
+        let mut out = Vec::new();
+        put_table(&mut out, 4, self.wire.padding, &records);
+        if records.is_empty() {
+            out.put_padding(4, self.wire.padding);
+        }
+        out
+    }
+}
+
+fn check(what: &'static str, index: usize, size: usize) -> Result<()> {
+    if index < size { Ok(()) } else { Err(WriteError::Index { what, index, size }) }
+}
+
+fn put_operand(out: &mut Vec<u8>, scope: &Scope, spec: &OpSpec, operand: usize, v: ValueId, version: Version) -> Result<()> {
+    if let Some(&(name, since)) = scope.dropped.get(&v.0) {
+        return Err(WriteError::Result { name, since, version });
+    }
+    let n = scope.number(v).ok_or(WriteError::Scope { name: spec.name, operand })?;
+    out.put_varint(n.into());
+    Ok(())
+}
+
+/// Fields that the version does not have must hold what a reader of that version will assume.
+fn check_defaults(op: OpRef, version: Version) -> Result<()> {
+    for (i, f) in op.spec.attrs.iter().enumerate() {
+        if version.at_least(f.since) || f.optional {
+            continue;
+        }
+        let value = match op.attr(i) {
+            Some(AttrValue::Enum(v)) => Some(v),
+            Some(AttrValue::Int(v)) => u32::try_from(v).ok(),
+            Some(AttrValue::Bool(b)) => Some(b.into()),
+            _ => None,
+        };
+        if value != f.default {
+            return Err(WriteError::Attribute { name: f.name, since: f.since, version });
+        }
+    }
+    Ok(())
+}
+
+fn check_attribute_indices(module: &Module, op: OpRef) -> Result<()> {
+    for i in 0..op.spec.attrs.len() {
+        match op.attr(i) {
+            Some(AttrValue::Str(s) | AttrValue::Sym(s)) => check("string", s.index(), module.strings.len())?,
+            Some(AttrValue::Type(t)) => check("type", t.index(), module.types.len())?,
+            Some(AttrValue::Dense(c)) => check("constant", c.index(), module.constants.len())?,
+            Some(AttrValue::Attr(a)) => check("attribute", a.index(), module.attrs.len())?,
+            _ => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! Damaged files give clean errors or read as something else; nothing panics, hangs or grows.
+//!
+//! `TILEIR_FULL=1` sweeps every prefix and every byte of all files; otherwise a sample is taken.
+
+use crate::corpus::supported;
+use std::time::{Duration, Instant};
+use tile_bytecode::*;
+
+fn full() -> bool {
+    std::env::var("TILEIR_FULL").is_ok_and(|v| v == "1")
+}
+
+/// The corpus, each 13.1 file in both containers.
+fn inputs() -> Vec<(String, Vec<u8>)> {
+    let mut inputs = Vec::new();
+    for (name, data) in supported() {
+        let m = read(&data, &ReadOptions::default()).unwrap();
+        if m.version == schema::V13_1 {
+            inputs.push((format!("{name} (specification)"), write(&m, Profile::Specification, m.version).unwrap()));
+        }
+        inputs.push((name, data));
+    }
+    inputs
+}
+
+/// A generator of test inputs: fixed seed, good enough bits.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 16
+    }
+}
+
+#[test]
+fn every_prefix_is_refused() {
+    for (name, data) in inputs() {
+        let step = if full() { 1 } else { 1 + data.len() / 40 };
+        for n in (0..data.len()).step_by(step) {
+            match read(&data[..n], &ReadOptions::default()) {
+                Ok(_) => panic!("{name}: {n} of {} bytes read", data.len()),
+                Err(e) => assert!(e.offset() <= n, "{name} cut at {n}: {e}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn flipped_bytes_are_harmless() {
+    let mut slowest = (Duration::ZERO, String::new());
+    let (mut refused, mut accepted) = (0u64, 0u64);
+    for (name, data) in inputs() {
+        let step = if full() { 1 } else { 1 + data.len() / 60 };
+        for at in (0..data.len()).step_by(step) {
+            for flip in [0x01, 0x80, 0xFF] {
+                let mut damaged = data.clone();
+                damaged[at] ^= flip;
+                let start = Instant::now();
+                match read_with_profile(&damaged, &ReadOptions::default()) {
+                    Ok((m, profile)) => {
+                        accepted += 1;
+                        let out = write(&m, profile, m.version).unwrap_or_else(|e| panic!("{name} at {at} ^ {flip:#x}: {e}"));
+                        let again = read(&out, &ReadOptions::default()).unwrap_or_else(|e| panic!("{name} at {at} ^ {flip:#x}: {e}"));
+                        assert_eq!(write(&again, profile, again.version).unwrap(), out, "{name} at {at} ^ {flip:#x}");
+                    }
+                    Err(e) => {
+                        refused += 1;
+                        assert!(e.offset() <= damaged.len(), "{name} at {at}: {e}");
+                    }
+                }
+                if start.elapsed() > slowest.0 {
+                    slowest = (start.elapsed(), format!("{name} at {at}"));
+                }
+            }
+        }
+    }
+    println!("refused {refused}, accepted {accepted}, slowest {slowest:?}");
+    assert!(slowest.0 < Duration::from_secs(1), "{slowest:?}");
+    assert!(refused > accepted);
+}
+
+/// The fuzz targets' bodies over the corpus, with a fixed sequence of damage. `TILEIR_FUZZ_RUNS` sets the number of runs.
+#[test]
+fn fuzz_bodies_over_the_corpus() {
+    let runs = std::env::var("TILEIR_FUZZ_RUNS").ok().and_then(|v| v.parse().ok()).unwrap_or(20_000u64);
+    let inputs = inputs();
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    for (_, data) in &inputs {
+        fuzzing::raw(data);
+        fuzzing::round_trip(data);
+        for version in 0..5 {
+            fuzzing::version_swap(&[&[version][..], data].concat());
+        }
+    }
+    for run in 0..runs {
+        let (_, data) = &inputs[random.next() as usize % inputs.len()];
+        // Short files are as good as long ones here, and much cheaper.
+        if data.len() > 4000 {
+            continue;
+        }
+        let mut input = data.clone();
+        input.extend(random.next().to_le_bytes());
+        fuzzing::section_aware(&input);
+        if run % 8 == 0 {
+            let at = random.next() as usize % data.len();
+            input.truncate(data.len());
+            input[at] = random.next() as u8;
+            fuzzing::raw(&input);
+            fuzzing::version_swap(&[&[random.next() as u8][..], &input].concat());
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Tests of the bytecode reader and writer.
+
+mod bytes;
+mod corpus;
+mod damage;
+mod diagnostics;
+mod dump;
+mod roundtrip;
