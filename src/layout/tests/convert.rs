@@ -71,6 +71,16 @@ proptest! {
     }
 
     #[test]
+    fn sides_may_have_different_numbers_of_warps(src in any_layout(8, 0, 1), dst in any_layout(8, 2, 1)) {
+        let s = shape(&[256]);
+        for (src, dst) in [(&src, &dst), (&dst, &src)] {
+            check_conversion(src, dst, &convert(src, dst, &s, &options(16)).unwrap(), 16);
+            let plan = plan_shared(src, dst, &s, &matrix(16)).unwrap();
+            check_conversion(src, dst, &Conversion::SharedMemory(plan.into()), 16);
+        }
+    }
+
+    #[test]
     fn random_bases_through_small_buffers(
         src in any_layout(9, 1, 2), dst in any_layout(9, 1, 2), max_log2 in 3u32..10,
     ) {
