@@ -258,10 +258,12 @@ fn matrix_instructions_of_other_widths() {
     assert!(matches!(access.mode, AccessMode::Vector { .. }));
     // One and two matrices.
     let small = layout(&[1], &[2, 4, 8, 16, 32], &[]);
-    let access = check_access(&small, &SharedLayout::strided(&shape(&[8, 8]), &[1, 0]).unwrap(), 16, Direction::Load, true);
+    let access =
+        check_access(&small, &SharedLayout::strided(&shape(&[8, 8]), &[1, 0]).unwrap(), 16, Direction::Load, true);
     assert!(matches!(access.mode, AccessMode::Vector { .. }), "one load either way: the plain one is preferred");
     let two = layout(&[1, 64], &[2, 4, 8, 16, 32], &[]);
-    let access = check_access(&two, &SharedLayout::strided(&shape(&[16, 8]), &[1, 0]).unwrap(), 16, Direction::Load, true);
+    let access =
+        check_access(&two, &SharedLayout::strided(&shape(&[16, 8]), &[1, 0]).unwrap(), 16, Direction::Load, true);
     assert_eq!(access.mode, AccessMode::Matrix { matrices: 2, elements: 2, transposed: false });
 }
 

@@ -50,7 +50,10 @@ fn coalesced_layouts_literally() {
         layout(&[1, 2, 32, 64, 2048, 4096, 8192], &[4, 8, 16, 128, 256], &[512, 1024])
     );
     // 64x64 of f16: eight halves per thread, a row per eight threads.
-    assert_eq!(coalesced(&[64, 64], 16, &[1, 0], 8, 4), layout(&[1, 2, 4, 1024, 2048], &[8, 16, 32, 64, 128], &[256, 512]));
+    assert_eq!(
+        coalesced(&[64, 64], 16, &[1, 0], 8, 4),
+        layout(&[1, 2, 4, 1024, 2048], &[8, 16, 32, 64, 128], &[256, 512])
+    );
     // Column-major memory.
     assert_eq!(
         coalesced(&[64, 64], 32, &[0, 1], 4, 4),

@@ -307,10 +307,7 @@ fn right_inverse_names_the_first_holder() {
     // Bits 1 and 2 both hold element bit 0; bit 3 holds nothing.
     let m = map(&[2, 1, 1, 0], 2);
     assert_eq!(m.right_inverse().unwrap(), map(&[0b0010, 0b0001], 4));
-    assert_eq!(
-        m.left_inverse().unwrap_err(),
-        LayoutError::NotInvertible { rank: 2, in_bits: 4, out_bits: 2 }
-    );
+    assert_eq!(m.left_inverse().unwrap_err(), LayoutError::NotInvertible { rank: 2, in_bits: 4, out_bits: 2 });
 }
 
 #[test]

@@ -55,9 +55,7 @@ fn m16n8k16_of_halves() {
     });
     assert_eq!(a.layout, layout(&[1, 128, 8], &[2, 4, 16, 32, 64], &[]));
     let b = sync(16, 16, 16).fragment(Operand::B).unwrap();
-    check_fragment(&b, [16, 8], 4, |_, lane, i| {
-        (member(lane) * 2 + (i & 1) + if i >= 2 { 8 } else { 0 }, group(lane))
-    });
+    check_fragment(&b, [16, 8], 4, |_, lane, i| (member(lane) * 2 + (i & 1) + if i >= 2 { 8 } else { 0 }, group(lane)));
 }
 
 #[test]
@@ -95,9 +93,7 @@ fn m16n8k32_and_k16_of_bytes() {
         (row, column)
     });
     let b = sync(16, 32, 8).fragment(Operand::B).unwrap();
-    check_fragment(&b, [32, 8], 8, |_, lane, i| {
-        (member(lane) * 4 + (i & 3) + if i < 4 { 0 } else { 16 }, group(lane))
-    });
+    check_fragment(&b, [32, 8], 8, |_, lane, i| (member(lane) * 4 + (i & 3) + if i < 4 { 0 } else { 16 }, group(lane)));
     let a = sync(16, 16, 8).fragment(Operand::A).unwrap();
     check_fragment(&a, [16, 16], 8, |_, lane, i| {
         (if i < 4 { group(lane) } else { group(lane) + 8 }, member(lane) * 4 + (i & 3))
@@ -190,7 +186,11 @@ fn instructions_that_do_not_exist() {
     ];
     for instruction in none {
         for operand in [Operand::A, Operand::B, Operand::Accumulator] {
-            assert_eq!(instruction.fragment(operand).unwrap_err().code(), "layout-unsupported-element", "{instruction:?}");
+            assert_eq!(
+                instruction.fragment(operand).unwrap_err().code(),
+                "layout-unsupported-element",
+                "{instruction:?}"
+            );
         }
     }
 }
