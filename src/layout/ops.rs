@@ -57,6 +57,10 @@ impl Layout {
 
     /// The layout and shape after stretching dimension `dim` from 1 to `extent`: every thread holds all copies of its
     /// elements. Register `r` of the result is register `r % self.registers()` of the operand.
+    ///
+    /// When the layout `l` of the result is given, converting this one to it would treat the copies as different elements.
+    /// Instead, convert the operand to the layout of `l.reduce(result shape, dim)`: register `r` of `l` is then register
+    /// `registers.apply(r)` of the operand.
     pub fn broadcast(&self, shape: &Shape, dim: usize, extent: i64) -> Result<(Self, Shape)> {
         let (low, width) = shape.field(dim)?;
         if width != 0 {

@@ -268,6 +268,22 @@ fn matrix_instructions_of_other_widths() {
 }
 
 #[test]
+fn registers_along_the_row_rule_out_the_transposed_fragment() {
+    // A transposed fragment whose second register bit repeats what lane 2 holds: the instruction would leave it out.
+    let l = layout(&[8, 1], &[16, 32, 1, 2, 4], &[]);
+    let shared = SharedLayout::strided(&shape(&[8, 8]), &[1, 0]).unwrap();
+    let access = check_access(&l, &shared, 16, Direction::Load, true);
+    assert!(matches!(access.mode, AccessMode::Vector { .. }));
+    let without = layout(&[8], &[16, 32, 1, 2, 4], &[]);
+    let access = check_access(&without, &shared, 16, Direction::Load, true);
+    assert_eq!(access.mode, AccessMode::Matrix { matrices: 1, elements: 2, transposed: true });
+    // The same along the row of a plain fragment, where lane 0 stands.
+    let l = layout(&[1, 2], &[2, 4, 8, 16, 32], &[]);
+    let access = check_access(&l, &shared, 16, Direction::Load, true);
+    assert!(matches!(access.mode, AccessMode::Vector { .. }));
+}
+
+#[test]
 fn stores_of_replicas_are_guarded() {
     let s = shape(&[32]);
     let shared = SharedLayout::strided(&s, &[0]).unwrap();

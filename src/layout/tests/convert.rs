@@ -99,6 +99,35 @@ proptest! {
     }
 
     #[test]
+    fn every_bijection_inside_warps_can_be_shuffled_by_all_of_them(
+        src in any_layout(8, 2, 0), mix in proptest::collection::vec(0u64..64, 48), outer in proptest::collection::vec(0u64..64, 2),
+        block in any::<bool>(),
+    ) {
+        // A target whose warps hold what those of the source hold: a random bijection of registers and lanes, and warps
+        // that shift it by elements of the warp.
+        let own: Vec<u64> = src.register().iter().chain(src.lane()).copied().collect();
+        let mut span = Subspace::default();
+        let mut basis: Vec<u64> = mix.into_iter().filter(|&v| span.insert(v)).collect();
+        basis.extend(span.extend((0..6).map(|i| 1 << i)));
+        let bases: Vec<u64> = basis.into_iter().map(|v| combine(&own, v)).collect();
+        let warp: Vec<u64> = src.warp().iter().zip(outer).map(|(&w, shift)| w ^ combine(&own, shift)).collect();
+        let (register, lane) = (bases[5..].to_vec(), bases[..5].to_vec());
+        // The second warp bit may as well be a block.
+        let split = |warp: &[u64]| if block { (warp[..1].to_vec(), warp[1..].to_vec()) } else { (warp.to_vec(), vec![]) };
+        let (src_outer, dst_outer) = (split(src.warp()), split(&warp));
+        let src = Layout::new(src.register().to_vec(), src.lane().to_vec(), src_outer.0, src_outer.1).unwrap();
+        let dst = Layout::new(register, lane, dst_outer.0, dst_outer.1).unwrap();
+        let plan = ShufflePlan::new(&src, &dst, 32);
+        prop_assert!(plan.is_some());
+        let plan = plan.unwrap();
+        prop_assert!(plan.shuffles() <= src.registers());
+        check_conversion(&src, &dst, &Conversion::WarpShuffle(plan.into()), 32);
+        // The same move through shared memory.
+        let plan = plan_shared(&src, &dst, &shape(&[256]), &shared(32)).unwrap();
+        check_conversion(&src, &dst, &Conversion::SharedMemory(plan.into()), 32);
+    }
+
+    #[test]
     fn shuffles_with_replicas_are_right_when_they_exist(
         src in any_layout(7, 0, 2), dst in any_layout(7, 0, 2), elem_log2 in 3u32..7,
     ) {
@@ -436,4 +465,51 @@ fn narrow_elements_are_stored_as_bytes() {
     let p = shared_plan(&src, &dst, &s, &shared(1));
     assert_eq!(p.bytes, 1024);
     assert_eq!(p, shared_plan(&src, &dst, &s, &shared(8)));
+}
+
+#[test]
+fn warps_may_read_different_lanes() {
+    // Both warps hold the same 64 elements; the second warp wants them in reverse lanes, and registers exchanged with lanes.
+    let s = shape(&[64]);
+    let src = layout(&[1], &[2, 4, 8, 16, 32], &[0]);
+    let dst = layout(&[1], &[2, 4, 8, 16, 32], &[62]);
+    let Conversion::WarpShuffle(shuffle) = plan(&src, &dst, &s, &options(32)) else { panic!("inside the warps") };
+    assert_eq!(shuffle.source, ThreadBases { lane: vec![1, 2, 4, 8, 16], warp: vec![31], block: vec![] });
+    assert_eq!(shuffle.shuffles(), 2);
+    // With a rotation that depends on the lane, the warp's shift of lanes turns into a shift of registers as well.
+    let src = layout(&[1, 64], &[2, 4, 8, 16, 32], &[0]);
+    let dst = layout(&[1, 64], &[2 ^ 1, 4, 8, 16, 32], &[62]);
+    let Conversion::WarpShuffle(shuffle) = plan(&src, &dst, &shape(&[128]), &options(32)) else { panic!("inside") };
+    assert_eq!(shuffle.rotation.lane, [1, 0, 0, 0, 0]);
+    assert_eq!(shuffle.rotation.warp, [1]);
+}
+
+#[test]
+fn shuffle_counts_of_exchanged_bits() {
+    // Exchanging k lane bits with k register bits keeps one of 2^k elements at home.
+    let s = shape(&[1024]);
+    let register: Vec<u64> = (0..5).map(|i| 1 << i).collect();
+    let lane: Vec<u64> = (5..10).map(|i| 1 << i).collect();
+    let src = layout(&register, &lane, &[]);
+    for k in 0..=5 {
+        let (mut r, mut l) = (register.clone(), lane.clone());
+        r[..k].swap_with_slice(&mut l[..k]);
+        let dst = layout(&r, &l, &[]);
+        let words = ShufflePlan::new(&src, &dst, 32).unwrap();
+        assert_eq!(words.shuffles(), 32 - (32 >> k));
+        assert_eq!(words.selects(), 2 * 32 * k as u32);
+        check_conversion(&src, &dst, &Conversion::WarpShuffle(words.into()), 32);
+        // Halves travel in pairs as long as a register bit stays where it is.
+        let pairs = ShufflePlan::new(&src, &dst, 16).unwrap();
+        let expected = if k < 5 { (32 - (32 >> k)) / 2 } else { 31 };
+        assert_eq!(pairs.shuffles(), expected);
+        check_conversion(&src, &dst, &Conversion::WarpShuffle(pairs.into()), 16);
+        // Past two exchanged bits the selects cost more than a trip through shared memory.
+        let chosen = plan(&src, &dst, &s, &options(32));
+        match k {
+            0 => assert_eq!(chosen, Conversion::Identity),
+            1 | 2 => assert!(matches!(chosen, Conversion::WarpShuffle(_))),
+            _ => assert!(matches!(chosen, Conversion::SharedMemory(_))),
+        }
+    }
 }
