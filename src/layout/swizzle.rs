@@ -218,8 +218,13 @@ pub fn plan_shared(src: &Layout, dst: &Layout, shape: &Shape, options: &SharedOp
         let layout = SharedLayout::new(bases, problem.tile_bits)?;
         // The load's block part is relative to what the same block stored.
         let relative = (0..blocks).map(|i| block(src, i) ^ block(dst, i)).collect();
-        let target = dst.with(Input::Block, relative);
-        let source = src.with(Input::Block, Vec::new());
+        // A side with fewer warps is repeated by the others: they must know that they hold replicas.
+        let warps = src.warp().len().max(dst.warp().len());
+        let padded = |l: &Layout, block| {
+            let warp = (0..warps).map(|i| l.warp().get(i).copied().unwrap_or(0)).collect();
+            l.with(Input::Warp, warp).with(Input::Block, block)
+        };
+        let (source, target) = (padded(src, Vec::new()), padded(dst, relative));
         let access =
             |l: &Layout, direction, matrix| SharedAccess::in_rounds(l, &layout, eb, direction, matrix, round_bits);
         let store = access(&source, Direction::Store, options.stmatrix)?;

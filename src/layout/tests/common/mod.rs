@@ -240,10 +240,14 @@ fn deal(basis: Vec<u64>, mut random: u64, replicas: usize, warp_bits: usize) -> 
     let threads = 5 + warp_bits;
     // Thread bits that replicate, by a zero vector or by a sum of others.
     let mut slots: Vec<Option<u64>> = vec![None; threads];
-    let mut free = basis;
+    let (mut free, mut extra) = (basis, Vec::new());
     for _ in 0..replicas.min(threads) {
         let sum = if next(2) == 0 { 0 } else { free[next(free.len())] ^ free[next(free.len())] };
-        slots[next(threads)] = Some(sum);
+        match next(threads + 2) {
+            // Or a register that repeats others of the thread, or of other threads.
+            slot if slot >= threads => extra.push(sum),
+            slot => slots[slot] = Some(sum),
+        }
     }
     for slot in &mut slots {
         if slot.is_none() {
@@ -252,5 +256,8 @@ fn deal(basis: Vec<u64>, mut random: u64, replicas: usize, warp_bits: usize) -> 
     }
     let slots: Vec<u64> = slots.into_iter().flatten().collect();
     let (lane, warp) = slots.split_at(5);
+    for sum in extra {
+        free.insert(next(free.len() + 1), sum);
+    }
     Layout::new(free, lane.to_vec(), warp.to_vec(), vec![]).expect("five lanes")
 }
