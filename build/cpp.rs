@@ -2,56 +2,73 @@
 
 use crate::{DIALECTS, tablegen::Paths};
 use std::{
+    collections::BTreeMap,
     fs,
     hash::{DefaultHasher, Hash, Hasher},
     path::{Path, PathBuf},
 };
 
-/// Compiles `dialects-td/lib/<unit>/*.cpp` of every dialect and of the shim, each as its own archive, and skips those
-/// whose inputs are as they were: a dialect of a hundred ops takes most of a minute.
+/// Compiles `dialects-td/lib/<unit>/*.cpp` of every dialect and of the shim, each unit as an archive.
+///
+/// A dialect of a hundred ops takes minutes, so objects are kept in `cxx/` of the target directory under names that
+/// hold the hash of everything they are made from. Cargo runs this script in a folder of its own for `check`, for
+/// `build` and for every profile, and all of these need the same objects.
 pub fn compile(paths: &Paths, out: &Path) {
-    let shared = inputs_hash(&paths.td.join("capi"));
-    let mut upstream = shared;
-    let mut units: Vec<&str> = vec!["mlirx"];
-    units.extend(DIALECTS.iter().map(|d| d.name));
-    for unit in units {
-        let sources = sources(&paths.td.join("lib").join(unit));
-        let mut hasher = DefaultHasher::new();
-        // A dialect may include the headers of those before it.
-        (upstream, inputs_hash(&paths.td.join("lib").join(unit)), inputs_hash(&paths.gen_dir.join(unit)))
-            .hash(&mut hasher);
-        let hash = hasher.finish();
+    let cache = out.ancestors().nth(4).expect("OUT_DIR is <target>/<profile>/build/<package>/out").join("cxx");
+    fs::create_dir_all(&cache).unwrap();
+    let mut headers: BTreeMap<&str, u64> = BTreeMap::new();
+    let units = DIALECTS.iter().map(|d| (d.name, d.uses)).chain([("mlirx", &[][..])]);
+    for (unit, uses) in units {
+        let lib = paths.td.join("lib").join(unit);
+        let used: Vec<u64> = uses.iter().map(|u| *headers.get(u).expect("a dialect stands after those it uses")).collect();
+        let capi = paths.td.join(format!("capi/{unit}.h"));
+        let own = hash((FLAGS, used, fs::read(capi).unwrap_or_default(), headers_hash(&[&lib, &paths.gen_dir.join(unit)])));
+        headers.insert(unit, own);
+
+        let mut sources = sources(&lib);
         if unit != "mlirx" {
-            upstream = hash;
+            sources.push(paths.gen_dir.join(unit).join("Wrappers.cpp"));
         }
-        let archive = out.join(format!("libtileiras_{unit}.a"));
-        let stamp = out.join(format!("{unit}.stamp"));
-        let fresh = archive.exists() && fs::read_to_string(&stamp).is_ok_and(|s| s == hash.to_string());
-        // Several checkouts can share what they compile alike.
-        let cached = std::env::var_os("TILEIRAS_CPP_CACHE").map(|d| PathBuf::from(d).join(format!("{unit}-{hash:016x}.a")));
-        if !fresh && cached.as_ref().is_some_and(|c| fs::copy(c, &archive).is_ok()) {
-            fs::write(stamp, hash.to_string()).unwrap();
-        } else if !fresh {
-            let mut build = compiler(paths);
-            build.files(&sources);
-            if unit != "mlirx" {
-                build.file(paths.gen_dir.join(unit).join("Wrappers.cpp"));
-            }
-            build.cargo_metadata(false).compile(&format!("tileiras_{unit}"));
-            fs::write(stamp, hash.to_string()).unwrap();
-            if let Some(cached) = cached {
-                // Best effort: a cache that cannot be written only costs time.
-                let partial = cached.with_extension(format!("{}", std::process::id()));
-                if fs::copy(&archive, &partial).is_ok() {
-                    let _ = fs::rename(&partial, &cached);
-                }
+        let object = |source: &PathBuf| {
+            let stem = source.file_stem().expect("a file").to_string_lossy().into_owned();
+            cache.join(format!("{unit}-{stem}-{:016x}.o", hash((own, fs::read(source).unwrap()))))
+        };
+        let objects: Vec<PathBuf> = sources.iter().map(object).collect();
+        let missing: Vec<usize> = (0..sources.len()).filter(|i| !objects[*i].exists()).collect();
+        if !missing.is_empty() {
+            let made = compiler(paths).files(missing.iter().map(|i| &sources[*i])).compile_intermediates();
+            for (i, made) in missing.into_iter().zip(made) {
+                // Whole or not at all: another build may be looking for it.
+                let partial = objects[i].with_extension(format!("{}.partial", std::process::id()));
+                fs::copy(made, &partial).unwrap();
+                fs::rename(partial, &objects[i]).unwrap();
             }
         }
+        let mut archive = compiler(paths);
+        for object in &objects {
+            archive.object(object);
+        }
+        archive.cargo_metadata(false).compile(&format!("tileiras_{unit}"));
         println!("cargo:rustc-link-lib=static=tileiras_{unit}");
     }
     println!("cargo:rustc-link-search=native={}", out.display());
     println!("cargo:rustc-link-lib=stdc++");
 }
+
+fn hash(value: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+const FLAGS: &[&str] = &[
+    "-fno-rtti",
+    "-fno-exceptions",
+    "-funwind-tables",
+    "-fvisibility=hidden",
+    "-fvisibility-inlines-hidden",
+    "-Wno-unused-parameter",
+];
 
 fn compiler(paths: &Paths) -> cc::Build {
     let mut build = cc::Build::new();
@@ -65,12 +82,6 @@ fn compiler(paths: &Paths) -> cc::Build {
         .include(&paths.td)
         .flag("-isystem")
         .flag(paths.llvm.join("include").display().to_string())
-        .flag("-fno-rtti")
-        .flag("-fno-exceptions")
-        .flag("-funwind-tables")
-        .flag("-fvisibility=hidden")
-        .flag("-fvisibility-inlines-hidden")
-        .flag("-Wno-unused-parameter")
         .define("NDEBUG", None)
         .define("_GNU_SOURCE", None)
         .define("__STDC_CONSTANT_MACROS", None)
@@ -79,6 +90,9 @@ fn compiler(paths: &Paths) -> cc::Build {
         // One level in every profile: unoptimised objects are several times larger and hardly faster to build.
         .opt_level(1)
         .debug(false);
+    for flag in FLAGS {
+        build.flag(flag);
+    }
     build
 }
 
@@ -92,21 +106,16 @@ fn sources(dir: &Path) -> Vec<PathBuf> {
     list
 }
 
-/// Hash of every file directly in `dir`; a folder that does not exist has none.
-fn inputs_hash(dir: &Path) -> u64 {
-    let mut files: Vec<PathBuf> = fs::read_dir(dir)
-        .into_iter()
-        .flatten()
+/// Hash of every header directly in the folders.
+fn headers_hash(dirs: &[&Path]) -> u64 {
+    let mut files: Vec<PathBuf> = dirs
+        .iter()
+        .flat_map(|dir| fs::read_dir(dir).into_iter().flatten())
         .filter_map(|e| Some(e.ok()?.path()))
-        .filter(|p| p.is_file())
+        .filter(|p| p.extension().is_some_and(|x| x == "h" || x == "inc"))
         .collect();
-    files.sort();
-    let mut hasher = DefaultHasher::new();
-    for file in files {
-        file.file_name().hash(&mut hasher);
-        fs::read(&file).unwrap().hash(&mut hasher);
-    }
-    hasher.finish()
+    files.sort_by(|a, b| a.file_name().cmp(&b.file_name()));
+    hash(files.iter().map(|f| (f.file_name(), fs::read(f).unwrap())).collect::<Vec<_>>())
 }
 
 /// Rust declarations of the C API.

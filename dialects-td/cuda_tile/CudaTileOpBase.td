@@ -178,12 +178,12 @@ def CudaTile_I1ResultOfLhsShape
         CPred<"::cuda_tile::isI1TileOfSameShape($result.getType(), "
               "$lhs.getType())">>;
 
-// The text names the operands in an order of its own.
-class CudaTile_MaskShape<string mask, string other, string text>
+// The text names the operands in an order of its own. The mask is asked for by its
+// accessor: `$mask` would be the first of possibly no operands.
+class CudaTile_MaskShape<string other, string text>
     : PredOpTrait<text,
-        CPred<"!$" # mask # " || "
-              "::cuda_tile::haveSameShape($" # mask # ".getType(), $" # other #
-              ".getType())">>;
+        CPred<"!getMask() || ::cuda_tile::haveSameShape("
+              "getMask().getType(), $" # other # ".getType())">>;
 
 // Regions whose operations may drop the prefix of the dialect.
 class CudaTile_AsmInterface<list<string> methods = []>

@@ -26,11 +26,11 @@ def CudaTile_OffsetOp : CudaTile_Op<"offset",
 def CudaTile_LoadPtrTkoOp : CudaTile_Op<"load_ptr_tko",
     [AttrSizedOperandSegments,
      CudaTile_PointerTo<"source", "result">,
-     CudaTile_MaskShape<"mask", "source",
+     CudaTile_MaskShape<"source",
        "shape of 'mask' must match the shape of 'source'">,
      PredOpTrait<"type of 'paddingValue' must match the type of 'result'",
-       CPred<"!$paddingValue || "
-             "$paddingValue.getType() == $result.getType()">>]> {
+       CPred<"!getPaddingValue() || "
+             "getPaddingValue().getType() == $result.getType()">>]> {
   let summary = "gather";
   let description = [{
     Lanes whose mask is 0 are not read; they give the padding value, or anything
@@ -60,7 +60,7 @@ def CudaTile_LoadPtrTkoOp : CudaTile_Op<"load_ptr_tko",
 def CudaTile_StorePtrTkoOp : CudaTile_Op<"store_ptr_tko",
     [AttrSizedOperandSegments,
      CudaTile_PointerTo<"destination", "value">,
-     CudaTile_MaskShape<"mask", "destination",
+     CudaTile_MaskShape<"destination",
        "shape of 'destination' must match the shape of 'mask'">]> {
   let summary = "scatter";
   let arguments = (ins

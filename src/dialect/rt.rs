@@ -119,6 +119,16 @@ pub fn set_attr<'c>(op: OpRef<'c>, name: &str, a: Attribute<'c>) {
     // SAFETY: `op` and `a` are alive.
     unsafe { mlirOperationSetInherentAttributeByName(op.to_raw(), raw_str(name), a.to_raw()) }
 }
+/// Sets an attribute that the op's definition does not know.
+pub fn set_discardable_attr<'c>(op: OpRef<'c>, name: &str, a: Attribute<'c>) {
+    // SAFETY: `op` and `a` are alive.
+    unsafe { mlirOperationSetDiscardableAttributeByName(op.to_raw(), raw_str(name), a.to_raw()) }
+}
+/// Type of a typed attribute; the none type for others.
+pub fn attr_type<'c>(a: Attribute<'c>) -> Type<'c> {
+    // SAFETY: `a` is alive.
+    unsafe { Type::from_raw(mlirAttributeGetType(a.to_raw())) }
+}
 /// Sign-extended value; widths up to 64.
 pub fn int_attr(a: Attribute<'_>) -> i64 {
     // SAFETY: `a` is alive; the accessors of generated views pass integer attributes only.

@@ -31,7 +31,7 @@ use crate::{
 use melior::{
     Context,
     ir::{
-        Attribute, AttributeLike, Location, Region, Type, TypeLike,
+        Attribute, Location, Region, Type, TypeLike,
         attribute::{StringAttribute, TypeAttribute},
         r#type::FunctionType,
     },
@@ -42,7 +42,7 @@ use rustc_hash::FxHashMap;
 pub struct ConvertCudaTileToTileAA;
 
 impl RustPass for ConvertCudaTileToTileAA {
-    pass_descriptor!(convert_cuda_tile_to_tile_aa);
+    pass_descriptor!(convert_cuda_tile_to_tile_a_a);
 
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, _: &PassContext) -> Result<(), Failed> {
         let Some(body) = entry_block(region(op, 0)) else { return Ok(()) };

@@ -1,5 +1,6 @@
 //! The passes, one a file, named as on the command line.
 
+pub mod convert_cudatile_to_tileaa;
 pub mod convert_tileaa_to_tileas;
 pub mod convert_tileas_to_llvm;
 pub mod tileas_materialize_convert_layout;
@@ -16,6 +17,7 @@ use std::sync::Once;
 pub fn register_all() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
+        register::<convert_cudatile_to_tileaa::ConvertCudaTileToTileAA>();
         // SAFETY: plain registration, once a process.
         unsafe {
             mlir_sys::mlirRegisterTransformsPasses();

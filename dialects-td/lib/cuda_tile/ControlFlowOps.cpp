@@ -20,19 +20,19 @@
 using namespace mlir;
 using namespace cuda_tile;
 
+void cuda_tile::ensureTerminator(Region &region, Builder &builder, Location loc,
+                                 StringRef name) {
+  OpBuilder detached(builder.getContext());
+  // MLIR inserts what the callback returns, so it must not be inserted yet.
+  mlir::impl::ensureRegionTerminator(
+      region, detached, loc, [&](OpBuilder &, Location at) {
+        return Operation::create(OperationState(at, name));
+      });
+}
+
 //===----------------------------------------------------------------------===//
 // Terminators that need not be written
 //===----------------------------------------------------------------------===//
-
-template <typename TerminatorT>
-static void ensureTerminator(Region &region, OpAsmParser &parser,
-                             Location loc) {
-  OpBuilder builder(parser.getContext());
-  mlir::impl::ensureRegionTerminator(
-      region, builder, loc, [](OpBuilder &b, Location l) -> Operation * {
-        return b.create<TerminatorT>(l);
-      });
-}
 
 /// Whether the last operation says anything that parsing would not restore.
 template <typename TerminatorT> static bool isWorthPrinting(Region &region) {
@@ -75,11 +75,13 @@ ParseResult IfOp::parse(OpAsmParser &parser, OperationState &result) {
     return failure();
   if (parser.parseRegion(*thenRegion))
     return failure();
-  ensureTerminator<YieldOp>(*thenRegion, parser, result.location);
+  ensureTerminator(*thenRegion, parser.getBuilder(), result.location,
+                   YieldOp::getOperationName());
   if (succeeded(parser.parseOptionalKeyword("else"))) {
     if (parser.parseRegion(*elseRegion))
       return failure();
-    ensureTerminator<YieldOp>(*elseRegion, parser, result.location);
+    ensureTerminator(*elseRegion, parser.getBuilder(), result.location,
+                     YieldOp::getOperationName());
   }
   return parser.parseOptionalAttrDict(result.attributes);
 }
@@ -219,7 +221,8 @@ ParseResult ForOp::parse(OpAsmParser &parser, OperationState &result) {
   Region *body = result.addRegion();
   if (parser.parseRegion(*body, values.arguments))
     return failure();
-  ensureTerminator<ContinueOp>(*body, parser, result.location);
+  ensureTerminator(*body, parser.getBuilder(), result.location,
+                   ContinueOp::getOperationName());
   return parser.parseOptionalAttrDict(result.attributes);
 }
 
@@ -310,7 +313,8 @@ ParseResult LoopOp::parse(OpAsmParser &parser, OperationState &result) {
   if (resolveIterValues(parser, values, initTypes, result.operands) ||
       parser.parseRegion(*body, values.arguments))
     return failure();
-  ensureTerminator<ContinueOp>(*body, parser, result.location);
+  ensureTerminator(*body, parser.getBuilder(), result.location,
+                   ContinueOp::getOperationName());
   return parser.parseOptionalAttrDict(result.attributes);
 }
 

@@ -10,6 +10,8 @@
 
 #include "cuda_tile/CudaTile.h"
 
+#include "mlir/IR/Builders.h"
+
 namespace cuda_tile {
 using ::mlir::Operation;
 using ::mlir::OpAsmParser;
@@ -100,6 +102,11 @@ void printAssumePredicate(OpAsmPrinter &printer, Operation *op,
 ParseResult parseVisibility(OpAsmParser &parser, SymbolVisibilityAttr &attr);
 void printVisibility(OpAsmPrinter &printer, Operation *op,
                      SymbolVisibilityAttr attr);
+
+/// Appends the operation `name`, without operands, unless the region already ends
+/// in a terminator.
+void ensureTerminator(::mlir::Region &region, ::mlir::Builder &builder,
+                      ::mlir::Location loc, ::llvm::StringRef name);
 } // namespace cuda_tile
 
 #endif // CUDA_TILE_DIRECTIVES_H

@@ -10,6 +10,7 @@
 //             scope only if the function has, and in the same subprogram
 //
 //===----------------------------------------------------------------------===//
+#include "cuda_tile/Directives.h"
 #include "cuda_tile/Hints.h"
 
 #include "mlir/IR/Builders.h"
@@ -96,12 +97,8 @@ static ParseResult parseFunctionBody(OpAsmParser &parser,
   Region *body = result.addRegion();
   if (parser.parseRegion(*body, arguments, /*enableNameShadowing=*/false))
     return failure();
-  OpBuilder builder(parser.getContext());
-  mlir::impl::ensureRegionTerminator(
-      *body, builder, result.location,
-      [](OpBuilder &b, Location loc) -> Operation * {
-        return b.create<ReturnOp>(loc);
-      });
+  ensureTerminator(*body, parser.getBuilder(), result.location,
+                   ReturnOp::getOperationName());
   return parser.parseOptionalAttrDict(result.attributes);
 }
 

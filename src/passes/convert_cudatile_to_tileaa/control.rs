@@ -26,7 +26,7 @@ use crate::dialect::{
     pass::{Failed, fail},
     rt::*,
 };
-use melior::ir::{Location, Type};
+use melior::ir::{Location, Type, ValueLike};
 use mlir_sys::mlirValueGetLocation;
 
 /// What the outcome of a body consists of.

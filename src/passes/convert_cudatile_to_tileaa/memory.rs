@@ -6,7 +6,7 @@ use crate::dialect::{
     pass::Failed,
     rt::*,
 };
-use melior::ir::{Type, attribute::StringAttribute};
+use melior::ir::attribute::StringAttribute;
 
 fn ordering(o: ct::MemoryOrderingSemantics) -> aa::Ordering {
     match o {
@@ -47,14 +47,13 @@ impl<'c> Translator<'c> {
     //===-- memory objects --------------------------------------------------//
 
     pub(super) fn global(&mut self, o: ct::GlobalOp<'c>) -> Result<(), Failed> {
-        let tile: Type<'c> = dense_type(o.value());
-        let value = constant_value(o.value(), self.convert_type(tile)?);
+        let value = constant_value(o.value(), self.convert_type(attr_type(o.value()))?);
         let name = StringAttribute::new(self.context, o.sym_name()).into();
         let alignment = o.alignment().filter(|a| *a != 0).map(|a| self.i64_attr(a));
         let built = aa::GlobalOp::build(&self.b, name, value, alignment, o.constant());
         let new = self.built(built)?;
         if o.symbol_visibility() == ct::SymbolVisibility::Private {
-            set_discardable(new.op(), "sym_visibility", StringAttribute::new(self.context, "private").into());
+            set_discardable_attr(new.op(), "sym_visibility", StringAttribute::new(self.context, "private").into());
         }
         Ok(())
     }
