@@ -243,7 +243,7 @@ fn measured_functions() -> Vec<(Function, Math, Float, Mode)> {
 
 /// The bound under the worst model is the registry's plus what reduction and scaling add to an instruction that
 /// already used up its own allowance.
-const WORST_MODEL_SLACK: f64 = 0.5;
+const WORST_MODEL_SLACK: f64 = 0.55;
 
 #[test]
 fn errors_stay_within_bounds() {

@@ -122,7 +122,8 @@ fn bodies(ptx: &str) -> BTreeMap<String, Vec<&str>> {
 
 fn check(ptx: &str, target: &str) {
     for forbidden in [".local", "__local_depot", "call", ".func", ".extern", "trap"] {
-        let found = ptx.lines().find(|line| line.split([' ', '\t', ';', '.']).any(|w| w == forbidden.trim_matches('.')));
+        let found =
+            ptx.lines().find(|line| line.split([' ', '\t', ';', '.']).any(|w| w == forbidden.trim_matches('.')));
         assert!(found.is_none(), "{target}: {found:?}");
     }
     let bodies = bodies(ptx);
@@ -191,7 +192,9 @@ fn hot_functions_are_short() {
     let bodies = bodies(&ptx);
     let overhead = ["ld.", "st.", "mov.", "cvta", "mul.wide", "add.s64", "ret", "shl.b64"];
     let mut failures = String::new();
-    for (name, limit) in [("exp_f32", 8), ("exp_f32_poly", 23), ("exp2_f32", 1), ("tanh_f32", 18), ("tanh_f32_approx", 1)] {
+    for (name, limit) in
+        [("exp_f32", 8), ("exp_f32_poly", 23), ("exp2_f32", 1), ("tanh_f32", 18), ("tanh_f32_approx", 1)]
+    {
         let body = &bodies[&format!("{PREFIX}{name}")];
         let own: Vec<_> = body.iter().filter(|line| !overhead.iter().any(|o| line.starts_with(o))).collect();
         println!("{name}: {} PTX instructions", own.len());
