@@ -79,6 +79,17 @@ fn kernels(layout: Option<&str>) -> String {
 
 /// PTX of all kernels for one target.
 fn translate(name: &str, target: (&str, &str), layout: Option<&str>, short_pointers: bool) -> String {
+    translate_with(name, target, layout, short_pointers, "default<O3>", "-O3")
+}
+
+fn translate_with(
+    name: &str,
+    target: (&str, &str),
+    layout: Option<&str>,
+    short_pointers: bool,
+    passes: &str,
+    level: &str,
+) -> String {
     let directory = directory(name);
     let (source, linked, inlined) =
         (directory.join("kernels.ll"), directory.join("linked.bc"), directory.join("optimised.bc"));
@@ -86,13 +97,14 @@ fn translate(name: &str, target: (&str, &str), layout: Option<&str>, short_point
     run(Command::new(tool("llvm-link")).arg(&source).arg(library(&directory, layout)).arg("-o").arg(&linked));
     let public: Vec<String> = Function::all().iter().map(|f| format!("test{}", f.symbol())).collect();
     run(Command::new(tool("opt"))
-        .args(["-passes=internalize,default<O3>,globaldce", "-mcpu", target.0])
+        .arg(format!("-passes=internalize,{passes},globaldce"))
+        .args(["-mcpu", target.0])
         .arg(format!("-internalize-public-api-list={}", public.join(",")))
         .arg(&linked)
         .arg("-o")
         .arg(&inlined));
     let mut llc = Command::new(tool("llc"));
-    llc.args(["-O3", "-mcpu", target.0, "-mattr", target.1]);
+    llc.args([level, "-mcpu", target.0, "-mattr", target.1]);
     if short_pointers {
         llc.arg("-nvptx-short-ptr");
     }
@@ -175,6 +187,12 @@ fn every_function_survives_every_target() {
         check(&ptx, target.0);
         assemble(&ptx, target.0);
     }
+}
+
+/// What a debug build does: inlining by attribute and nothing else.
+#[test]
+fn unoptimised_kernels_inline_too() {
+    check(&translate_with("debug", TARGETS[2], None, false, "always-inline", "-O0"), "O0");
 }
 
 #[test]
