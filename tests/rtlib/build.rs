@@ -36,7 +36,9 @@ fn main() {
     }
 
     let mut text = String::from("unsafe extern \"C\" {\n");
-    let mut table = String::from("/// The address of a function's host version.\npub fn address(symbol: &str) -> Option<*const ()> {\n    Some(match symbol {\n");
+    let mut table = String::from(
+        "/// The address of a function's host version.\npub fn address(symbol: &str) -> Option<*const ()> {\n    Some(match symbol {\n",
+    );
     for function in Function::all() {
         let (symbol, signature) = (function.symbol(), function.signature());
         let parameters: Vec<String> =

@@ -20,6 +20,16 @@
 //! contraction (`AllowFPOpFusion` other than `Fast`). Contraction allowed on individual instructions of the kernel is
 //! no obstacle. `tests/rtlib` checks on the generated PTX that products and sums stay apart.
 
+//! # Which functions make up a cast
+//!
+//! * From a narrow float: [`Function::Widen`] to f32 is exact, and any further conversion (to f64, to an integer, to
+//!   another narrow format) starts there. The [`Function::WidenPair`] forms take two elements to f16 in about half the
+//!   instructions.
+//! * To a narrow float: [`Function::Narrow`] from f32, f64 and 32- or 64-bit integers, rounded once. Narrower integers
+//!   are extended to 32 bits first; f16 and bf16 sources are widened first.
+//! * To e8m0: [`Function::Scale`], from f32 or f64.
+//! * Where the target has the instruction, the instruction is better; the functions are for the others.
+
 mod registry;
 
 pub use registry::{

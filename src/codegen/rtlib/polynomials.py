@@ -190,7 +190,7 @@ def constants():
     for suffix, bits in (("F32", 24), ("F64", 53)):
         yield from split(f"LOG2E_{suffix}", 1 / ln2, bits, 2, "log2(e) in two parts")
         yield from split(f"LN2_{suffix}", ln2, bits, 2, "log(2) in two full parts")
-        yield from split(f"HALF_PI_{suffix}", pi / 2, bits, 3, "pi/2 in three parts of one sign: n * part is then a zero of one sign for n = 0, and x = -0 stays", True)
+        yield from split(f"HALF_PI_{suffix}", pi / 2, bits, 3, "pi/2 in three parts, each rounded towards zero", True)
         yield from split(f"PI_{suffix}", pi, bits, 2, "pi in two parts")
         yield from split(f"THIRD_{suffix}", mpf(1) / 3, bits, 2, "1/3 in two parts")
         yield f"TWO_OVER_PI_{suffix}", round_to(two_over_pi, bits), "2/pi"

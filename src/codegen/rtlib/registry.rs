@@ -357,8 +357,7 @@ impl Math {
 }
 
 impl Mode {
-    const ALL: [Mode; 5] =
-        [Mode::Full, Mode::FullFlush, Mode::Approximate, Mode::ApproximateFlush, Mode::Polynomial];
+    const ALL: [Mode; 5] = [Mode::Full, Mode::FullFlush, Mode::Approximate, Mode::ApproximateFlush, Mode::Polynomial];
 }
 
 impl Float {

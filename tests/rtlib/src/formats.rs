@@ -140,9 +140,10 @@ pub fn scale_factor(x: f64, direction: Direction, overflow: Overflow) -> u8 {
     let value = |k: i32| 2f64.powi(k - 127);
     if direction == Direction::Up {
         (0..=254).find(|k| value(*k) >= magnitude).map_or(over, |k| k as u8)
-    } else if magnitude >= value(255) {
+    } else if magnitude.is_infinite() {
         over
     } else {
+        // Towards zero no finite number overflows.
         (0..=254).rev().find(|k| value(*k) <= magnitude).map_or(0, |k| k as u8)
     }
 }

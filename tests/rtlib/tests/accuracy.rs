@@ -3,6 +3,7 @@
 //!
 //! The default run takes samples: strides through all f32, random points with the interesting ranges favoured. With
 //! TILEIR_FULL=1 the f32 functions of one argument see all 2^32 values, and the others a hundred times more points.
+//! TILEIR_FUNCTION=log_f32,sin_f64 restricts a run to the functions whose symbols end so.
 //! With TILEIR_UPDATE=1 the file and the document are rewritten with what was measured.
 
 use std::collections::BTreeMap;
@@ -243,7 +244,7 @@ fn measured_functions() -> Vec<(Function, Math, Float, Mode)> {
 
 /// The bound under the worst model is the registry's plus what reduction and scaling add to an instruction that
 /// already used up its own allowance.
-const WORST_MODEL_SLACK: f64 = 0.5;
+const WORST_MODEL_SLACK: f64 = 0.55;
 
 #[test]
 fn errors_stay_within_bounds() {
@@ -251,7 +252,11 @@ fn errors_stay_within_bounds() {
     let mut judge = Judge::new().expect("constants of the oracle");
     let mut table = read_table();
     let mut failures = String::new();
+    let only = std::env::var("TILEIR_FUNCTION").unwrap_or_default();
     for (function, operation, float, mode) in measured_functions() {
+        if !only.is_empty() && !only.split(',').any(|name| function.symbol().ends_with(name)) {
+            continue;
+        }
         let started = std::time::Instant::now();
         let measured = match (float, function.signature().parameters.len()) {
             (Float::F32, 1) => one_f32(function, operation, mode),

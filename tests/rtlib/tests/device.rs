@@ -79,6 +79,17 @@ fn kernels(layout: Option<&str>) -> String {
 
 /// PTX of all kernels for one target.
 fn translate(name: &str, target: (&str, &str), layout: Option<&str>, short_pointers: bool) -> String {
+    translate_with(name, target, layout, short_pointers, "default<O3>", "-O3")
+}
+
+fn translate_with(
+    name: &str,
+    target: (&str, &str),
+    layout: Option<&str>,
+    short_pointers: bool,
+    passes: &str,
+    level: &str,
+) -> String {
     let directory = directory(name);
     let (source, linked, inlined) =
         (directory.join("kernels.ll"), directory.join("linked.bc"), directory.join("optimised.bc"));
@@ -86,13 +97,14 @@ fn translate(name: &str, target: (&str, &str), layout: Option<&str>, short_point
     run(Command::new(tool("llvm-link")).arg(&source).arg(library(&directory, layout)).arg("-o").arg(&linked));
     let public: Vec<String> = Function::all().iter().map(|f| format!("test{}", f.symbol())).collect();
     run(Command::new(tool("opt"))
-        .args(["-passes=internalize,default<O3>,globaldce", "-mcpu", target.0])
+        .arg(format!("-passes=internalize,{passes},globaldce"))
+        .args(["-mcpu", target.0])
         .arg(format!("-internalize-public-api-list={}", public.join(",")))
         .arg(&linked)
         .arg("-o")
         .arg(&inlined));
     let mut llc = Command::new(tool("llc"));
-    llc.args(["-O3", "-mcpu", target.0, "-mattr", target.1]);
+    llc.args([level, "-mcpu", target.0, "-mattr", target.1]);
     if short_pointers {
         llc.arg("-nvptx-short-ptr");
     }
@@ -122,7 +134,8 @@ fn bodies(ptx: &str) -> BTreeMap<String, Vec<&str>> {
 
 fn check(ptx: &str, target: &str) {
     for forbidden in [".local", "__local_depot", "call", ".func", ".extern", "trap"] {
-        let found = ptx.lines().find(|line| line.split([' ', '\t', ';', '.']).any(|w| w == forbidden.trim_matches('.')));
+        let found =
+            ptx.lines().find(|line| line.split([' ', '\t', ';', '.']).any(|w| w == forbidden.trim_matches('.')));
         assert!(found.is_none(), "{target}: {found:?}");
     }
     let bodies = bodies(ptx);
@@ -176,6 +189,12 @@ fn every_function_survives_every_target() {
     }
 }
 
+/// What a debug build does: inlining by attribute and nothing else.
+#[test]
+fn unoptimised_kernels_inline_too() {
+    check(&translate_with("debug", TARGETS[2], None, false, "always-inline", "-O0"), "O0");
+}
+
 #[test]
 fn links_into_modules_with_a_layout() {
     let ordinary = "e-p6:32:32-i64:64-i128:128-v16:16-v32:32-n16:32:64";
@@ -191,7 +210,9 @@ fn hot_functions_are_short() {
     let bodies = bodies(&ptx);
     let overhead = ["ld.", "st.", "mov.", "cvta", "mul.wide", "add.s64", "ret", "shl.b64"];
     let mut failures = String::new();
-    for (name, limit) in [("exp_f32", 8), ("exp_f32_poly", 23), ("exp2_f32", 1), ("tanh_f32", 18), ("tanh_f32_approx", 1)] {
+    for (name, limit) in
+        [("exp_f32", 8), ("exp_f32_poly", 23), ("exp2_f32", 1), ("tanh_f32", 18), ("tanh_f32_approx", 1)]
+    {
         let body = &bodies[&format!("{PREFIX}{name}")];
         let own: Vec<_> = body.iter().filter(|line| !overhead.iter().any(|o| line.starts_with(o))).collect();
         println!("{name}: {} PTX instructions", own.len());

@@ -117,7 +117,8 @@ TL_EXPORT tl_u32 __tileir_f32_to_tf32_rna(float x) {
 }
 
 // Scale factors look at the magnitude only. Towards zero is the exponent field as it stands; upwards adds one when
-// mantissa bits are set, except below 2^-127, which is the smallest number of the format.
+// mantissa bits are set, except below 2^-127, which is the smallest number of the format. Upwards, finite numbers
+// beyond 2^127 overflow, to NaN; towards zero only infinity does.
 TL_INLINE tl_u8 tl_scale_factor(float x, int up, int saturate) {
   tl_u32 magnitude = tl_bits32(x) & TL_ABS_MASK;
   tl_u32 code = magnitude >> 23;

@@ -19,7 +19,8 @@ static float deviated(double exact, double ulps) {
   return y;
 }
 
-float tl_ex2_approx(float x) { return deviated(exp2((double)x), 2.0); }
+// 2^0 is among the documented exact cases.
+float tl_ex2_approx(float x) { return x == 0.0f ? 1.0f : deviated(exp2((double)x), 2.0); }
 float tl_ex2_approx_ftz(float x) { return flushed(tl_ex2_approx(flushed(x))); }
 float tl_rcp_approx_ftz(float x) { return flushed(deviated(1.0 / (double)flushed(x), 1.0)); }
 float tl_rsqrt_approx(float x) { return deviated(1.0 / sqrt((double)x), 2.0); }

@@ -8,7 +8,7 @@ TL_EXPORT float __tileir_tanh_f32(float x) {
   float large = tl_fmaf(tl_rcp_approx_ftz(t + 1.0f), -2.0f, 1.0f);
   float u = x * x;
   float small = tl_fmaf(x * u, tl_poly_tanh_f32(u), x);
-  return a < 1.0f ? small : tl_copysignf(large, x);
+  return tl_copysignf(a < 1.0f ? small : large, x);  // For -0 too, where the polynomial's sum gives +0.
 }
 
 TL_EXPORT float __tileir_tanh_f32_approx(float x) { return tl_tanh_approx(x); }
@@ -69,5 +69,5 @@ TL_EXPORT double __tileir_tanh_f64(double x) {
   double large = head + (((1.0 - head) - quotient) - rest);
   double u = x * x;
   double small = tl_fma(x * u, tl_poly_tanh_f64(u), x);
-  return a < 0.55 ? small : tl_copysign(large, x);
+  return tl_copysign(a < 0.55 ? small : large, x);
 }

@@ -25,17 +25,21 @@ TL_EXPORT float __tileir_log_f32(float x) {
   tl_log_parts_f32 parts = tl_log_split_f32(x);
   float f = parts.m - 1.0f;
   float tail = tl_poly_log_f32(f) * (f * f);
-  // The small part of e * log(2) joins the tail, the large part is exact.
+  // The large part of e * log(2) is exact and exceeds f unless both are alone; what their sum loses joins the tail.
+  float large = parts.e * LN2_SHORT_F32_HI;
+  float sum = large + f, lost = (large - sum) + f;
   tail = tl_fmaf(parts.e, LN2_SHORT_F32_LO, tail);
-  return tl_log_special_f32(x, tl_fmaf(parts.e, LN2_SHORT_F32_HI, f) + tail);
+  return tl_log_special_f32(x, sum + (lost + tail));
 }
 
 TL_EXPORT float __tileir_log2_f32(float x) {
   tl_log_parts_f32 parts = tl_log_split_f32(x);
   float f = parts.m - 1.0f;
   float tail = tl_poly_log_f32(f) * (f * f);
-  tail = tl_fmaf(f, LOG2E_F32_LO, tail * LOG2E_F32_HI);
-  return tl_log_special_f32(x, tl_fmaf(f, LOG2E_F32_HI, parts.e + tail));
+  float product = f * LOG2E_F32_HI;
+  tail = tl_fmaf(tail, LOG2E_F32_HI, tl_fmaf(f, LOG2E_F32_LO, tl_fmaf(f, LOG2E_F32_HI, -product)));
+  float sum = parts.e + product, lost = (parts.e - sum) + product;
+  return tl_log_special_f32(x, sum + (lost + tail));
 }
 
 typedef struct {

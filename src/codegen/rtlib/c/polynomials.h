@@ -7,7 +7,7 @@
 // log(2) in two full parts.
 #define LN2_F32_HI 0x1.62e43p-1f
 #define LN2_F32_LO -0x1.05c61p-29f
-// pi/2 in three parts of one sign: n * part is then a zero of one sign for n = 0, and x = -0 stays.
+// pi/2 in three parts, each rounded towards zero.
 #define HALF_PI_F32_HI 0x1.921fb4p+0f
 #define HALF_PI_F32_MID 0x1.4442dp-24f
 #define HALF_PI_F32_LO 0x1.846988p-48f
@@ -25,7 +25,7 @@
 // log(2) in two full parts.
 #define LN2_F64_HI 0x1.62e42fefa39efp-1
 #define LN2_F64_LO 0x1.abc9e3b39803fp-56
-// pi/2 in three parts of one sign: n * part is then a zero of one sign for n = 0, and x = -0 stays.
+// pi/2 in three parts, each rounded towards zero.
 #define HALF_PI_F64_HI 0x1.921fb54442d18p+0
 #define HALF_PI_F64_MID 0x1.1a62633145c06p-54
 #define HALF_PI_F64_LO 0x1.c1cd129024e08p-107

@@ -76,7 +76,8 @@ TL_INLINE float tl_sin_quadrant_f32(float r, tl_i32 q) {
 
 TL_EXPORT float __tileir_sin_f32(float x) {
   tl_quadrant_f32 reduced = tl_trig_reduce_f32(x);
-  return tl_sin_quadrant_f32(reduced.r, reduced.q);
+  // A sum of zeros of both signs would lose the sign of -0.
+  return x == 0.0f ? x : tl_sin_quadrant_f32(reduced.r, reduced.q);
 }
 
 TL_EXPORT float __tileir_cos_f32(float x) {
@@ -94,8 +95,9 @@ TL_EXPORT float __tileir_tan_f32(float x) {
   float hi = r + tail, lo = (r - hi) + tail;
   float inverse = -1.0f / hi;
   float residual = tl_fmaf(inverse, lo, tl_fmaf(inverse, hi, 1.0f));
-  // r = 0 occurs only for x = 0, in quadrant 0, where this branch of the select is dropped.
-  return reduced.q & 1 ? tl_fmaf(inverse, residual, inverse) : hi;
+  // r = 0 occurs only for x = 0, in quadrant 0, where the reciprocal is dropped. As for the sine, -0 stays.
+  float value = reduced.q & 1 ? tl_fmaf(inverse, residual, inverse) : hi;
+  return x == 0.0f ? x : value;
 }
 
 typedef struct {
@@ -195,7 +197,7 @@ TL_INLINE double tl_sin_quadrant_f64(double r, double lo, tl_i32 q) {
 
 TL_EXPORT double __tileir_sin_f64(double x) {
   tl_quadrant_f64 reduced = tl_trig_reduce_f64(x);
-  // Keeps the sign of zero, and subnormals, which the tail would round.
+  // Keeps the sign of zero.
   double value = tl_sin_quadrant_f64(reduced.r, reduced.lo, reduced.q);
   return tl_fabs(x) < 0x1p-27 ? x : value;
 }
