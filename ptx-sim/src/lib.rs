@@ -1,1 +1,3 @@
 //! PTX parser and functional simulator.
+
+pub mod num;
