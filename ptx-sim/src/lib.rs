@@ -1,6 +1,7 @@
 //! PTX parser and functional simulator.
 
 pub mod ir;
+pub mod num;
 mod parse;
 
 pub use ir::Module;
