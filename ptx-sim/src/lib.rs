@@ -1,3 +1,4 @@
 //! PTX parser and functional simulator.
 
 pub mod num;
+pub mod tensor;
