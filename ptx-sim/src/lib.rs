@@ -2,3 +2,4 @@
 
 pub mod num;
 pub mod tensor;
+pub mod units;
