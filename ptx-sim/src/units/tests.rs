@@ -143,10 +143,10 @@ fn reference_load(memory: &Memory, map: &TensorMap, at: &[i32], fill: u16) -> Ve
     (0..total)
         .map(|index| {
             let (mut rest, mut address, mut inside) = (index, BASE, true);
-            for i in 0..map.rank {
+            for (i, start) in at.iter().enumerate() {
                 let step = rest % extent(i) * map.element_strides[i];
                 rest /= extent(i);
-                let c = i64::from(at[i]) + i64::from(step);
+                let c = i64::from(*start) + i64::from(step);
                 inside &= c >= 0 && c < map.dims[i] as i64;
                 let stride = if i == 0 { 2 } else { map.strides[i - 1] };
                 address = address.wrapping_add_signed(c * stride as i64);
