@@ -218,6 +218,30 @@ impl Machine<'_> {
         Err(if proxy { SimErrorKind::MissingProxyFence(report) } else { SimErrorKind::Race(report) })
     }
 
+    /// Records accesses that another proxy makes on behalf of a warp, at this moment.
+    pub fn note_async(
+        &mut self,
+        agent: u32,
+        accesses: &[(Place, u64)],
+        how: How,
+        origin: Origin,
+    ) -> Result<(), SimErrorKind> {
+        let Some(race) = &mut self.race else { return Ok(()) };
+        let proxy = race.fork(agent);
+        for (place, len) in accesses {
+            self.note(proxy, *place, *len, how, origin)?;
+        }
+        if let Some(race) = &mut self.race {
+            // The instruction is over when the warp goes on, so its reads are ordered before what follows.
+            let key = SyncKey::Operation(u64::MAX);
+            race.release(proxy, key);
+            race.acquire(agent, key);
+            race.forget(key);
+            race.retire(proxy);
+        }
+        Ok(())
+    }
+
     fn warp_name(&self, agent: u32) -> String {
         let per_cta = self.shape.threads().div_ceil(32).max(1);
         let cta = self.ctas.iter().find(|c| c.active && c.uid == agent / per_cta);

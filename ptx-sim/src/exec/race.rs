@@ -83,7 +83,6 @@ pub(crate) enum SyncKey {
 pub(crate) enum MemKey {
     Global,
     Shared(u32),
-    Tensor(u32),
 }
 
 /// The instruction of an access.
@@ -198,6 +197,14 @@ impl Race {
         let Some(a) = self.agents.get_mut(&agent) else { return };
         a.known.join(&entry.0);
         a.proxy.join(&entry.1);
+    }
+
+    /// Adds what one key holds to another.
+    pub fn pass(&mut self, from: SyncKey, to: SyncKey) {
+        let Some((known, proxy)) = self.syncs.get(&from).cloned() else { return };
+        let entry = self.syncs.entry(to).or_default();
+        entry.0.join(&known);
+        entry.1.join(&proxy);
     }
 
     pub fn forget(&mut self, key: SyncKey) {

@@ -37,12 +37,8 @@ pub(crate) enum Wait {
     Cluster { generation: u64 },
     /// An mbarrier phase: CTA slot, shared offset, parity or full phase. `polls` allows giving up.
     Mbarrier { cta: usize, offset: u32, parity: u32, timed: bool },
-    /// Outstanding bulk copies of lanes, until at most that many groups are left.
-    Bulk { mask: u32, left: u32, read: bool },
     /// A free range of tensor memory.
     TmemAlloc { columns: u32 },
-    /// Tensor-memory operations of this warp.
-    Tcgen05,
     /// A timed wait that may report failure.
     TimedOut,
     /// Let others run once.
