@@ -1,0 +1,394 @@
+//! `tcgen05.mma`: a CTA, or a pair, multiplies into tensor memory.
+//!
+//! # Where row `m`, column `n` of D lies
+//!
+//! | M | CTAs | form | lane | column |
+//! |---|---|---|---|---|
+//! | 256 | 2 | | CTA `m / 128`, `m % 128` | `n` |
+//! | 128 | 2 | dense | CTA `m / 64`, `m % 64 + 64 * (n / (N/2))` | `n % (N/2)` |
+//! | 128 | 1 | | `m` | `n` |
+//! | 64 | 1 | `.ws` | `m + 64 * (n / (N/2))` | `n % (N/2)` |
+//! | 64 | 1 | | `m % 16 + 32 * (m / 16)` | `n` |
+//! | 32 | 1 | `.ws` | `m + 32 * (n / (N/4))` | `n % (N/4)` |
+//!
+//! A in tensor memory uses the lanes of D; where D takes several lanes per row,
+//! A is repeated in them. Scale factors of row `m` (of a CTA's own rows) are in
+//! lane `m % 32`, word `m / 32`; those of column `n` in lane `n % 32`, word
+//! `n / 32`, of each CTA.
+//!
+//! In a pair each CTA's shared memory holds its own rows of A and half of the
+//! columns of B, under the same descriptors.
+
+use super::mma::scale_value;
+use super::smem::read_matrix;
+use super::tmem::a_element;
+use super::{Accumulator, Element, Major, SmemDescriptor, TensorError, TensorMemory};
+use crate::num::Format;
+
+/// The `.kind` of the instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    F16,
+    Tf32,
+    F8f6f4,
+    I8,
+    Mxf8f6f4,
+    Mxf4,
+    Mxf4nvf4,
+}
+
+impl Kind {
+    pub const fn is_block_scaled(self) -> bool {
+        matches!(self, Kind::Mxf8f6f4 | Kind::Mxf4 | Kind::Mxf4nvf4)
+    }
+
+    /// K of one dense instruction.
+    pub const fn k(self) -> u32 {
+        match self {
+            Kind::Tf32 => 8,
+            Kind::F16 => 16,
+            Kind::F8f6f4 | Kind::I8 | Kind::Mxf8f6f4 => 32,
+            Kind::Mxf4 | Kind::Mxf4nvf4 => 64,
+        }
+    }
+}
+
+/// A decoded 32-bit instruction descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InstructionDescriptor {
+    pub m: u32,
+    pub n: u32,
+    pub a: Element,
+    pub b: Element,
+    pub d: Accumulator,
+    pub negate_a: bool,
+    pub negate_b: bool,
+    pub a_major: Major,
+    pub b_major: Major,
+    /// The scale type of a block-scaled kind.
+    pub scale: Option<Format>,
+    pub a_scale_id: u32,
+    pub b_scale_id: u32,
+}
+
+impl InstructionDescriptor {
+    /// Decodes a descriptor for a kind.
+    ///
+    /// # Errors
+    /// A field value that the kind does not have; sparse operands and K = 96
+    /// are refused as unsupported.
+    pub fn decode(kind: Kind, raw: u32) -> Result<Self, TensorError> {
+        let fail = |reason| TensorError::InstructionDescriptor { descriptor: raw, reason };
+        let field = |low: u32, width: u32| raw >> low & ((1 << width) - 1);
+        if field(2, 1) == 1 {
+            return Err(fail("sparse matrices are not supported"));
+        }
+        let packed = matches!(kind, Kind::Mxf4 | Kind::Mxf4nvf4);
+        if packed && field(31, 1) == 1 {
+            return Err(fail("K = 96 is not supported"));
+        }
+        let element = |code: u32| match (kind, code) {
+            (Kind::F16, 0) => Some(Element::F16),
+            (Kind::F16, 1) => Some(Element::Bf16),
+            (Kind::Tf32, 2) => Some(Element::Tf32),
+            (Kind::F8f6f4 | Kind::Mxf8f6f4, 0) => Some(Element::E4m3),
+            (Kind::F8f6f4 | Kind::Mxf8f6f4, 1) => Some(Element::E5m2),
+            (Kind::F8f6f4 | Kind::Mxf8f6f4, 3) => Some(Element::E2m3),
+            (Kind::F8f6f4 | Kind::Mxf8f6f4, 4) => Some(Element::E3m2),
+            (Kind::F8f6f4 | Kind::Mxf8f6f4, 5) => Some(Element::E2m1),
+            (Kind::I8, 0) => Some(Element::U8),
+            (Kind::I8, 1) => Some(Element::S8),
+            (Kind::Mxf4 | Kind::Mxf4nvf4, 1) => Some(Element::E2m1),
+            _ => None,
+        };
+        let b_code = if packed { field(10, 2) } else { field(10, 3) };
+        let d = match (kind, field(4, 2)) {
+            (k, _) if k.is_block_scaled() => Accumulator::F32,
+            (Kind::F16 | Kind::F8f6f4, 0) => Accumulator::F16,
+            (Kind::F16 | Kind::F8f6f4 | Kind::Tf32, 1) => Accumulator::F32,
+            (Kind::I8, 2) => Accumulator::S32 { saturate: field(3, 1) == 1 },
+            _ => return Err(fail("D type does not exist for this kind")),
+        };
+        let major = |bit: u32| if field(bit, 1) == 1 { Major::Mn } else { Major::K };
+        let scale = match (kind, field(23, 1)) {
+            (Kind::Mxf4nvf4, 0) => Some(Format::Ue4m3),
+            (k, 1) if k.is_block_scaled() => Some(Format::Ue8m0),
+            (k, _) if k.is_block_scaled() => return Err(fail("scale type does not exist for this kind")),
+            _ => None,
+        };
+        let decoded = Self {
+            m: if kind.is_block_scaled() { field(27, 2) << 7 } else { field(24, 5) << 4 },
+            n: field(17, 6) << 3,
+            a: element(field(7, 3)).ok_or_else(|| fail("A type does not exist for this kind"))?,
+            b: element(b_code).ok_or_else(|| fail("B type does not exist for this kind"))?,
+            d,
+            negate_a: field(13, 1) == 1,
+            negate_b: field(14, 1) == 1,
+            a_major: major(15),
+            b_major: major(16),
+            scale,
+            a_scale_id: if scale.is_some() { field(29, 2) } else { 0 },
+            b_scale_id: if scale.is_some() { field(4, 2) } else { 0 },
+        };
+        let small = decoded.a.bits() < 8 && decoded.a_major == Major::Mn
+            || decoded.b.bits() < 8 && decoded.b_major == Major::Mn;
+        if packed && small {
+            return Err(fail("packed 4-bit matrices are K-major"));
+        }
+        if kind == Kind::I8 && (decoded.negate_a || decoded.negate_b) {
+            return Err(fail("integer matrices cannot be negated"));
+        }
+        Ok(decoded)
+    }
+}
+
+/// Where A is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ASource {
+    /// A shared-memory descriptor.
+    Shared(u64),
+    /// A tensor-memory address.
+    Tensor(u32),
+}
+
+/// One `tcgen05.mma`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tcgen05Mma {
+    pub kind: Kind,
+    pub descriptor: InstructionDescriptor,
+    /// CTAs taking part: 1 or 2.
+    pub cta_group: u32,
+    /// The weight-stationary form.
+    pub ws: bool,
+    /// Tensor-memory address of D.
+    pub d: u32,
+    pub a: ASource,
+    pub b: u64,
+    /// `enable-input-d`.
+    pub accumulate: bool,
+    /// `scale-input-d`: D enters as `D * 2^-x`; kinds f16 and tf32 only.
+    pub scale_input_d: u32,
+    /// Lanes whose D is left alone; bit `l % 32` of word `4 * cta + l / 32`.
+    pub disabled_lanes: [u32; 8],
+    /// Tensor-memory addresses of the scales of A and B.
+    pub scales: Option<(u32, u32)>,
+    /// Scales per row along K: 1, 2 or 4.
+    pub scale_vector: u32,
+}
+
+/// The memories of one CTA that take part.
+pub struct Participant<'a, R> {
+    pub tensor: &'a mut TensorMemory,
+    /// Reads a 16-byte chunk of shared memory.
+    pub read: R,
+}
+
+impl Tcgen05Mma {
+    /// Whether the shape exists for the kind.
+    ///
+    /// # Errors
+    /// [`TensorError::Shape`] or [`TensorError::Invalid`].
+    pub fn validate(&self) -> Result<(), TensorError> {
+        let InstructionDescriptor { m, n, a, b, d, .. } = self.descriptor;
+        let scaled = self.kind.is_block_scaled();
+        let rows = match (self.cta_group, self.ws, scaled) {
+            (1, true, false) => matches!(m, 32 | 64 | 128),
+            (1, false, false) => matches!(m, 64 | 128),
+            (1, false, true) => m == 128,
+            (2, false, _) => matches!(m, 128 | 256),
+            _ => false,
+        };
+        let step = match (self.cta_group, self.kind) {
+            (1, Kind::I8) if n > 32 => 16,
+            (1, _) => 8,
+            (_, Kind::I8) => 32,
+            _ => 16,
+        };
+        let columns = if self.ws { matches!(n, 64 | 128 | 256) } else { n.is_multiple_of(step) && n > 0 && n <= 256 };
+        if !rows || !columns {
+            return Err(TensorError::Shape { m, n, k: self.kind.k(), a, b, d });
+        }
+        let vector = match self.kind {
+            Kind::Mxf8f6f4 => self.scale_vector == 1,
+            Kind::Mxf4 => self.scale_vector == 2,
+            Kind::Mxf4nvf4 => {
+                self.scale_vector == 4 || self.scale_vector == 2 && self.descriptor.scale == Some(Format::Ue8m0)
+            }
+            _ => true,
+        };
+        if !vector || scaled != self.scales.is_some() {
+            return Err(TensorError::Invalid("scale vector size does not exist for this kind"));
+        }
+        let ids_ok = |id: u32| match self.scale_vector {
+            1 => true,
+            2 => matches!(id, 0 | 2),
+            _ => id == 0,
+        };
+        if scaled && !(ids_ok(self.descriptor.a_scale_id) && ids_ok(self.descriptor.b_scale_id)) {
+            return Err(TensorError::Invalid("scale factor id does not exist for this scale vector size"));
+        }
+        if self.scale_input_d != 0 && !matches!(self.kind, Kind::F16 | Kind::Tf32) || self.scale_input_d > 15 {
+            return Err(TensorError::Invalid("scale-input-d is 0..15, for kinds f16 and tf32"));
+        }
+        Ok(())
+    }
+
+    /// CTA, lane (from the base) and column (from the base) of an element of D.
+    pub const fn position(&self, row: u32, col: u32) -> (u32, u32, u32) {
+        let InstructionDescriptor { m, n, .. } = self.descriptor;
+        match (m, self.cta_group, self.ws) {
+            (256, _, _) => (row / 128, row % 128, col),
+            (128, 2, _) => (row / 64, row % 64 + 64 * (col / (n / 2)), col % (n / 2)),
+            (64, _, true) => (0, row + 64 * (col / (n / 2)), col % (n / 2)),
+            (64, _, false) => (0, row % 16 + 32 * (row / 16), col),
+            (32, _, _) => (0, row + 32 * (col / (n / 4)), col % (n / 4)),
+            _ => (0, row, col),
+        }
+    }
+
+    /// The container width of an element in shared or tensor memory.
+    fn container(&self, element: Element) -> u32 {
+        match self.kind {
+            Kind::F8f6f4 | Kind::Mxf8f6f4 => 8,
+            _ => element.bits(),
+        }
+    }
+
+    /// Executes the completed operation on the CTAs of the group, in rank order.
+    ///
+    /// # Errors
+    /// An invalid combination, a bad address, or those of the read callbacks.
+    pub fn execute<E, R>(&self, ctas: &mut [Participant<'_, R>]) -> Result<(), E>
+    where
+        E: From<TensorError>,
+        R: FnMut(u32) -> Result<[u8; 16], E>,
+    {
+        self.validate()?;
+        if ctas.len() != self.cta_group as usize {
+            return Err(TensorError::Invalid("one participant per CTA of the group").into());
+        }
+        let InstructionDescriptor { m, n, d, .. } = self.descriptor;
+        let k = self.kind.k() as usize;
+        let b_half = self.read_b(ctas)?;
+        for cta in 0..self.cta_group {
+            let rows = m / self.cta_group;
+            let left = self.read_a(&mut ctas[cta as usize], cta, rows)?;
+            let right = self.scaled_b(&b_half, ctas[cta as usize].tensor)?;
+            let tensor = &mut *ctas[cta as usize].tensor;
+            for row in 0..rows {
+                for col in 0..n {
+                    let (_, lane, column) = self.position(cta * rows + row, col);
+                    let lane = lane + (self.d >> 16);
+                    let disabled = self.disabled_lanes[(4 * cta + lane / 32) as usize % 8] >> (lane % 32) & 1 == 1;
+                    if disabled {
+                        continue;
+                    }
+                    let column = (self.d & 0xffff) + column;
+                    let start = if self.accumulate { self.input_d(tensor.get(lane, column)?) } else { 0 };
+                    let (x, y) = (&left[row as usize * k..][..k], &right[col as usize * k..][..k]);
+                    tensor.set(lane, column, d.dot(x, y, start) as u32)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn input_d(&self, word: u32) -> u64 {
+        let factor = f64::from(1u32 << self.scale_input_d).recip();
+        match self.descriptor.d {
+            // A power of two is exact here except below the smallest subnormal.
+            Accumulator::F32 if self.scale_input_d > 0 => {
+                ((f64::from(f32::from_bits(word)) * factor) as f32).to_bits().into()
+            }
+            Accumulator::F16 => {
+                let value = half::f16::from_bits(word as u16).to_f64() * factor;
+                half::f16::from_f64(value).to_bits().into()
+            }
+            _ => word.into(),
+        }
+    }
+
+    /// B by columns, unscaled; each CTA of a pair supplies half of the columns.
+    fn read_b<E, R>(&self, ctas: &mut [Participant<'_, R>]) -> Result<Vec<f64>, E>
+    where
+        E: From<TensorError>,
+        R: FnMut(u32) -> Result<[u8; 16], E>,
+    {
+        let i = &self.descriptor;
+        let descriptor = SmemDescriptor::tcgen05(self.b)?;
+        let extent = ((i.n / self.cta_group) as usize, self.kind.k() as usize);
+        let mut all = Vec::new();
+        for cta in ctas {
+            all.extend(read_matrix(&descriptor, i.b_major, i.b, self.container(i.b), extent, &mut cta.read)?);
+        }
+        if i.negate_b {
+            all.iter_mut().for_each(|x| *x = -*x);
+        }
+        Ok(all)
+    }
+
+    /// One CTA's rows of A, scaled.
+    fn read_a<E, R>(&self, cta: &mut Participant<'_, R>, rank: u32, rows: u32) -> Result<Vec<f64>, E>
+    where
+        E: From<TensorError>,
+        R: FnMut(u32) -> Result<[u8; 16], E>,
+    {
+        let i = &self.descriptor;
+        let k = self.kind.k();
+        let mut left = match self.a {
+            ASource::Shared(raw) => {
+                let descriptor = SmemDescriptor::tcgen05(raw)?;
+                let extent = (rows as usize, k as usize);
+                read_matrix(&descriptor, i.a_major, i.a, self.container(i.a), extent, &mut cta.read)?
+            }
+            ASource::Tensor(address) => {
+                let mut left = Vec::with_capacity((rows * k) as usize);
+                for row in 0..rows {
+                    let (_, lane, _) = self.position(rank * rows + row, 0);
+                    let place = (lane + (address >> 16), address & 0xffff);
+                    for col in 0..k {
+                        left.push(a_element(cta.tensor, place, col, i.a, self.container(i.a))?);
+                    }
+                }
+                left
+            }
+        };
+        if i.negate_a {
+            left.iter_mut().for_each(|x| *x = -*x);
+        }
+        if let (Some((address, _)), Some(format)) = (self.scales, i.scale) {
+            self.scale(&mut left, cta.tensor, address, i.a_scale_id, format)?;
+        }
+        Ok(left)
+    }
+
+    fn scaled_b(&self, b: &[f64], tensor: &TensorMemory) -> Result<Vec<f64>, TensorError> {
+        let mut right = b.to_vec();
+        if let (Some((_, address)), Some(format)) = (self.scales, self.descriptor.scale) {
+            self.scale(&mut right, tensor, address, self.descriptor.b_scale_id, format)?;
+        }
+        Ok(right)
+    }
+
+    /// Multiplies each chunk of each line of K values by its scale factor.
+    fn scale(
+        &self,
+        values: &mut [f64],
+        tensor: &TensorMemory,
+        address: u32,
+        id: u32,
+        format: Format,
+    ) -> Result<(), TensorError> {
+        let k = self.kind.k() as usize;
+        let chunk = k / self.scale_vector as usize;
+        for (line, row) in values.chunks_mut(k).enumerate() {
+            let line = line as u32;
+            let word = tensor.get((address >> 16) + line % 32, (address & 0xffff) + line / 32)?;
+            for (j, part) in row.chunks_mut(chunk).enumerate() {
+                let factor = scale_value(format, (word >> (8 * (id + j as u32)) & 0xff) as u8);
+                part.iter_mut().for_each(|x| *x *= factor);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,17 @@
+//! Machines beside the cores: barriers in shared memory, tensor maps and the
+//! copies that go by them, and reductions on memory.
+
+pub mod bulk;
+pub mod mbarrier;
+pub mod reduce;
+pub mod tensor_map;
+pub mod tma;
+
+#[cfg(test)]
+mod tests;
+
+pub use bulk::check_bulk;
+pub use mbarrier::{Mbarrier, MbarrierError};
+pub use reduce::{ReduceOp, ReduceType};
+pub use tensor_map::{ElementType, Fill, Mode, TensorMap, TensorMapField, TileParams};
+pub use tma::{Coordinates, TmaError};

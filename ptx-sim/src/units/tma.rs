@@ -1,0 +1,386 @@
+//! Copies between global and shared memory that go by a tensor map.
+//!
+//! A box is stored in shared memory densely, dimension 0 innermost, one line of
+//! `inner` bytes after another. The swizzle then permutes address bits, so it
+//! depends on where in shared memory the box lies, not on where it starts:
+//!
+//! | mode | moved bits |
+//! |---|---|
+//! | 32 and 96 bytes | bit 4 ^= bit 7 |
+//! | 64 bytes | bits 4-5 ^= bits 7-8 |
+//! | 128 bytes | bits 4-6 ^= bits 7-9 |
+//! | 128 bytes, 32-byte units | bits 5-6 ^= bits 7-8 |
+//! | the same with 8-byte flip | and bit 3 ^= bit 7 |
+//! | 128 bytes, 64-byte units | bit 6 ^= bit 7 |
+//!
+//! A load always writes, and counts, the whole box: elements outside the tensor
+//! become zeros or NaNs. A store or reduction skips them. Coordinates count
+//! elements and may be negative.
+//!
+//! With an element stride `e` only every `e`-th element along a dimension is
+//! copied, `ceil(box / e)` of them.
+
+use super::tensor_map::{ElementType, Fill, Mode, TensorMap};
+use super::{ReduceOp, ReduceType};
+use crate::num::{CvtOpts, Format, convert};
+
+/// Why a tensor copy is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TmaError {
+    #[error("tensor map: {0}")]
+    Map(&'static str),
+    #[error("tensor copy: {0}")]
+    Copy(&'static str),
+    #[error("bulk copy: {what} {value:#x} is not a multiple of 16")]
+    Bulk { what: &'static str, value: u64 },
+    #[error("shared memory address {address:#x} is not a multiple of {alignment}")]
+    SharedAlignment { address: u32, alignment: u32 },
+}
+
+/// Where the box starts, dimension 0 first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coordinates<'a> {
+    Tile(&'a [i32]),
+    /// Base coordinates and the offsets of W, H and D.
+    Im2col {
+        base: &'a [i32],
+        offsets: &'a [u16],
+    },
+    /// `.tile::gather4` and `.tile::scatter4`: a column and four rows.
+    Rows4 {
+        column: i32,
+        rows: [i32; 4],
+    },
+}
+
+/// One line of the box: neighbours along dimension 0.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    /// Offset of the line in the dense box, in bytes.
+    shared: u32,
+    /// Address of element 0 of dimension 0 in this line's row of the tensor;
+    /// `None` when an outer coordinate is outside.
+    global: Option<u64>,
+}
+
+impl TensorMap {
+    /// Bytes of the box in shared memory: what a load counts on its mbarrier.
+    pub fn box_bytes(&self, coordinates: &Coordinates<'_>) -> u32 {
+        self.line_bytes() * self.line_count(coordinates)
+    }
+
+    /// Copies a box into shared memory at `shared`. `read` fills a buffer from
+    /// global memory; `write` gets at most 16 bytes at a time. Returns the bytes
+    /// to report to the mbarrier.
+    ///
+    /// # Errors
+    /// Coordinates that do not fit the map, a misaligned address, or those of
+    /// the callbacks.
+    pub fn load<E: From<TmaError>>(
+        &self,
+        coordinates: &Coordinates<'_>,
+        shared: u32,
+        mut read: impl FnMut(u64, &mut [u8]) -> Result<(), E>,
+        mut write: impl FnMut(u32, &[u8]) -> Result<(), E>,
+    ) -> Result<u32, E> {
+        self.check(coordinates, shared)?;
+        let (unit, global_bytes, shared_bytes) = self.element.unit();
+        let (first, units) = self.inner_range(coordinates)?;
+        let mut buffer = vec![0; (units * shared_bytes) as usize];
+        let mut packed = vec![0; (units * global_bytes) as usize];
+        self.for_each_line(coordinates, |line| {
+            self.fill(&mut buffer);
+            let inside = line.global.map_or(0..0, |_| self.inside(first, units, unit));
+            if let (Some(global), false) = (line.global, inside.is_empty()) {
+                let bytes = (inside.len() as u32 * global_bytes) as usize;
+                let start = first / i64::from(unit) + i64::from(inside.start);
+                read(global + start as u64 * u64::from(global_bytes), &mut packed[..bytes])?;
+                for (i, source) in packed[..bytes].chunks(global_bytes as usize).enumerate() {
+                    let at = (inside.start as usize + i) * shared_bytes as usize;
+                    let target = &mut buffer[at..at + shared_bytes as usize];
+                    target.fill(0);
+                    target[..source.len()].copy_from_slice(source);
+                    self.round(target);
+                }
+            }
+            self.scatter(shared + line.shared, &buffer, &mut write)
+        })?;
+        Ok(self.box_bytes(coordinates))
+    }
+
+    /// Copies a box from shared memory to global memory, leaving out what lies
+    /// outside the tensor. `write` gets one run of neighbouring elements at a time.
+    ///
+    /// # Errors
+    /// As [`TensorMap::load`].
+    pub fn store<E: From<TmaError>>(
+        &self,
+        coordinates: &Coordinates<'_>,
+        shared: u32,
+        mut read: impl FnMut(u32, &mut [u8]) -> Result<(), E>,
+        mut write: impl FnMut(u64, &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.check(coordinates, shared)?;
+        if self.element == ElementType::B4x16P64 {
+            return Err(TmaError::Copy("padded 4-bit elements cannot be stored").into());
+        }
+        let (unit, global_bytes, shared_bytes) = self.element.unit();
+        let (first, units) = self.inner_range(coordinates)?;
+        let mut buffer = vec![0; (units * shared_bytes) as usize];
+        self.for_each_line(coordinates, |line| {
+            let inside = self.inside(first, units, unit);
+            let Some(global) = line.global.filter(|_| !inside.is_empty()) else { return Ok(()) };
+            self.gather(shared + line.shared, &mut buffer, &mut read)?;
+            let kept = &buffer[(inside.start * shared_bytes) as usize..(inside.end * shared_bytes) as usize];
+            let start = first / i64::from(unit) + i64::from(inside.start);
+            let address = global + start as u64 * u64::from(global_bytes);
+            if global_bytes == shared_bytes {
+                return write(address, kept);
+            }
+            write(address, &kept.chunks(16).flat_map(pack_six_bits).collect::<Vec<u8>>())
+        })
+    }
+
+    /// The reduction form of [`TensorMap::store`]: `update` gets the address and
+    /// the new value of each element inside the tensor.
+    ///
+    /// # Errors
+    /// As [`TensorMap::store`], and an element type without that operation.
+    pub fn reduce<E: From<TmaError>>(
+        &self,
+        coordinates: &Coordinates<'_>,
+        shared: u32,
+        op: ReduceOp,
+        read: impl FnMut(u32, &mut [u8]) -> Result<(), E>,
+        mut update: impl FnMut(u64, ReduceType, u64) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let ty = self.reduce_type().ok_or(TmaError::Copy("element type cannot be reduced"))?;
+        if op.apply(ty, 0, 0).is_none() {
+            return Err(TmaError::Copy("element type does not have this reduction").into());
+        }
+        self.store(coordinates, shared, read, |address, bytes| {
+            for (i, element) in bytes.chunks(ty.size()).enumerate() {
+                let mut word = [0; 8];
+                word[..element.len()].copy_from_slice(element);
+                update(address + (i * ty.size()) as u64, ty, u64::from_le_bytes(word))?;
+            }
+            Ok(())
+        })
+    }
+
+    /// The arithmetic type of the elements, for reductions.
+    pub const fn reduce_type(&self) -> Option<ReduceType> {
+        Some(match self.element {
+            ElementType::U8 => ReduceType::U8,
+            ElementType::U16 => ReduceType::U16,
+            ElementType::U32 => ReduceType::U32,
+            ElementType::S32 => ReduceType::S32,
+            ElementType::U64 => ReduceType::U64,
+            ElementType::S64 => ReduceType::S64,
+            ElementType::F16 => ReduceType::F16,
+            ElementType::Bf16 => ReduceType::Bf16,
+            ElementType::F32 | ElementType::Tf32 => ReduceType::F32,
+            ElementType::F32Ftz | ElementType::Tf32Ftz => ReduceType::F32Ftz,
+            ElementType::F64 => ReduceType::F64,
+            _ => return None,
+        })
+    }
+
+    /// Where the byte at a dense address really lies.
+    pub const fn swizzled(&self, address: u32) -> u32 {
+        let line = address >> 7;
+        address
+            ^ match (self.swizzle_mode, self.swizzle_atomicity) {
+                (1 | 4, _) => (line & 1) << 4,
+                (2, _) => (line & 3) << 4,
+                (3, 0) => (line & 7) << 4,
+                (3, 1) => (line & 3) << 5,
+                (3, 2) => (line & 3) << 5 | (line & 1) << 3,
+                (3, _) => (line & 1) << 6,
+                _ => 0,
+            }
+    }
+
+    fn check(&self, coordinates: &Coordinates<'_>, shared: u32) -> Result<(), TmaError> {
+        if !shared.is_multiple_of(128) {
+            return Err(TmaError::SharedAlignment { address: shared, alignment: 128 });
+        }
+        match (coordinates, self.mode) {
+            (Coordinates::Tile(c), Mode::Tile) if c.len() == self.rank => Ok(()),
+            (Coordinates::Im2col { base, offsets }, Mode::Im2col { .. })
+                if base.len() == self.rank && offsets.len() == self.rank - 2 =>
+            {
+                Ok(())
+            }
+            (Coordinates::Rows4 { .. }, Mode::Tile) if self.rank == 2 && self.box_dims[1] == 1 => Ok(()),
+            (Coordinates::Rows4 { .. }, Mode::Tile) => {
+                Err(TmaError::Copy("gather4 and scatter4 need rank 2 and one row per box"))
+            }
+            _ => Err(TmaError::Copy("coordinates do not fit the rank and mode of the tensor map")),
+        }
+    }
+
+    /// Elements copied along dimension `i`.
+    const fn extent(&self, i: usize) -> u32 {
+        self.box_dims[i].div_ceil(self.element_strides[i])
+    }
+
+    fn line_bytes(&self) -> u32 {
+        let (unit, _, shared_bytes) = self.element.unit();
+        let inner = match self.mode {
+            Mode::Tile => self.box_dims[0],
+            Mode::Im2col { channels, .. } => channels,
+        };
+        inner / unit * shared_bytes
+    }
+
+    fn line_count(&self, coordinates: &Coordinates<'_>) -> u32 {
+        match (coordinates, self.mode) {
+            (Coordinates::Rows4 { .. }, _) => 4,
+            (_, Mode::Im2col { pixels, .. }) => pixels,
+            (_, Mode::Tile) => (1..self.rank).map(|i| self.extent(i)).product(),
+        }
+    }
+
+    /// First coordinate along dimension 0 and the number of units in a line.
+    fn inner_range(&self, coordinates: &Coordinates<'_>) -> Result<(i64, u32), TmaError> {
+        let (unit, _, shared_bytes) = self.element.unit();
+        let first = match coordinates {
+            Coordinates::Tile(c) => c[0],
+            Coordinates::Im2col { base, .. } => base[0],
+            Coordinates::Rows4 { column, .. } => *column,
+        };
+        if i64::from(first) % i64::from(unit) != 0 {
+            return Err(TmaError::Copy("packed elements start at a multiple of 16"));
+        }
+        Ok((first.into(), self.line_bytes() / shared_bytes))
+    }
+
+    /// The units of a line that lie inside the tensor.
+    fn inside(&self, first: i64, units: u32, unit: u32) -> std::ops::Range<u32> {
+        let (first, size) = (first / i64::from(unit), self.dims[0] as i64 / i64::from(unit));
+        let start = (-first).clamp(0, units.into());
+        let end = (size - first).clamp(start, units.into());
+        start as u32..end as u32
+    }
+
+    fn for_each_line<E>(
+        &self,
+        coordinates: &Coordinates<'_>,
+        mut visit: impl FnMut(Line) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let pitch = self.line_bytes();
+        let row = |outer: &[i64]| {
+            outer.iter().enumerate().try_fold(self.address, |address, (i, &c)| {
+                let inside = (0..self.dims[i + 1] as i64).contains(&c);
+                inside.then(|| address.wrapping_add(c as u64 * self.strides[i]))
+            })
+        };
+        match (coordinates, self.mode) {
+            (Coordinates::Rows4 { rows, .. }, _) => {
+                for (i, &y) in rows.iter().enumerate() {
+                    visit(Line { shared: i as u32 * pitch, global: row(&[y.into()]) })?;
+                }
+            }
+            (Coordinates::Im2col { base, offsets }, Mode::Im2col { lower, upper, pixels, .. }) => {
+                // Spatial dimensions are 1..rank-1, images are the last one.
+                let spatial = self.rank - 2;
+                let mut at: Vec<i64> = base[1..].iter().map(|&c| c.into()).collect();
+                for pixel in 0..pixels {
+                    let shifted: Vec<i64> =
+                        at.iter().enumerate().map(|(i, &c)| c + offsets.get(i).map_or(0, |&o| o.into())).collect();
+                    visit(Line { shared: pixel * pitch, global: row(&shifted) })?;
+                    // Step along W; leaving the bounding box carries into H, D, N.
+                    for i in 0..=spatial {
+                        if i == spatial {
+                            at[i] += 1;
+                            break;
+                        }
+                        at[i] += i64::from(self.element_strides[i + 1]);
+                        if at[i] < self.dims[i + 1] as i64 + i64::from(upper[i]) {
+                            break;
+                        }
+                        at[i] = lower[i].into();
+                    }
+                }
+            }
+            (Coordinates::Tile(c), _) => {
+                let outer = self.rank - 1;
+                for index in 0..self.line_count(coordinates) {
+                    let mut rest = index;
+                    let mut at = [0i64; 4];
+                    for i in 0..outer {
+                        let extent = self.extent(i + 1);
+                        at[i] = i64::from(c[i + 1]) + i64::from(rest % extent * self.element_strides[i + 1]);
+                        rest /= extent;
+                    }
+                    visit(Line { shared: index * pitch, global: row(&at[..outer]) })?;
+                }
+            }
+            // Refused by `check`.
+            (Coordinates::Im2col { .. }, Mode::Tile) => {}
+        }
+        Ok(())
+    }
+
+    /// Writes a line in pieces that the swizzle keeps together.
+    fn scatter<E>(
+        &self,
+        address: u32,
+        bytes: &[u8],
+        write: &mut impl FnMut(u32, &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let piece = self.piece();
+        bytes
+            .chunks(piece)
+            .zip(0u32..)
+            .try_for_each(|(chunk, i)| write(self.swizzled(address + i * piece as u32), chunk))
+    }
+
+    fn gather<E>(
+        &self,
+        address: u32,
+        bytes: &mut [u8],
+        read: &mut impl FnMut(u32, &mut [u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let piece = self.piece();
+        bytes
+            .chunks_mut(piece)
+            .zip(0u32..)
+            .try_for_each(|(chunk, i)| read(self.swizzled(address + i * piece as u32), chunk))
+    }
+
+    const fn piece(&self) -> usize {
+        if self.swizzle_mode == 3 && self.swizzle_atomicity == 2 { 8 } else { 16 }
+    }
+
+    fn fill(&self, buffer: &mut [u8]) {
+        buffer.fill(if self.fill == Fill::Nan { 0xff } else { 0 });
+    }
+
+    /// The conversion that the `.tf32` and `.ftz` element types ask for.
+    fn round(&self, element: &mut [u8]) {
+        let (tf32, ftz) = match self.element {
+            ElementType::F32Ftz => (false, true),
+            ElementType::Tf32 => (true, false),
+            ElementType::Tf32Ftz => (true, true),
+            _ => return,
+        };
+        let mut word = [0; 4];
+        word.copy_from_slice(element);
+        let mut bits = u64::from(u32::from_le_bytes(word));
+        if ftz {
+            bits = Format::F32.flush(bits);
+        }
+        if tf32 {
+            bits = convert(Format::F32, bits, Format::Tf32, &CvtOpts::default());
+        }
+        element.copy_from_slice(&(bits as u32).to_le_bytes());
+    }
+}
+
+/// Sixteen bytes with 6 bits each into twelve bytes.
+fn pack_six_bits(bytes: &[u8]) -> Vec<u8> {
+    let word = bytes.iter().rev().fold(0u128, |w, b| w << 6 | u128::from(b & 63));
+    word.to_le_bytes()[..12].to_vec()
+}
