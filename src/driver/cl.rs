@@ -215,11 +215,11 @@ impl Parser {
     }
 
     /// Records an option with its value; takes the next argument where a value is needed and allowed to stand apart.
-    fn occurrence<'a>(
+    fn occurrence(
         &mut self,
         spec: &'static Spec,
         value: Option<&[u8]>,
-        rest: Option<&mut dyn Iterator<Item = &'a OsString>>,
+        rest: Option<&mut dyn Iterator<Item = &OsString>>,
     ) {
         let target = self.resolve(spec);
         let value = match value {

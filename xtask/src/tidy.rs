@@ -89,7 +89,7 @@ fn check_file(name: &str, text: &str) -> Vec<String> {
         report(lines.len(), "no line end at the end");
     }
     if name.ends_with(".rs") {
-        check_rust(name, &lines, &mut report);
+        check_rust(name, text, &lines, &mut report);
     }
     if name.ends_with("Cargo.toml") {
         check_manifest(&lines, &mut report);
@@ -110,47 +110,85 @@ fn machine_path(line: &str) -> Option<&str> {
     })
 }
 
-fn check_rust(name: &str, lines: &[&str], report: &mut impl FnMut(usize, &str)) {
+fn check_rust(name: &str, text: &str, lines: &[&str], report: &mut impl FnMut(usize, &str)) {
     if lines.len() > MAX_LINES && !LONG_FILES.iter().any(|(n, _)| *n == name) {
         report(lines.len(), &format!("more than {MAX_LINES} lines; split it, or list it in xtask with a reason"));
     }
     let forbidden =
         [["to", "do!("], ["unimpl", "emented!("], ["#[ig", "nore"], ["should", "_panic"]].map(|p| p.concat());
-    for (i, line) in lines.iter().enumerate() {
-        let code = code_of(line);
+    for (i, code) in code_lines(text).iter().enumerate() {
         for word in forbidden.iter().filter(|w| code.contains(w.as_str())) {
             report(i + 1, &format!("'{word}' is not allowed"));
         }
-        if starts_unsafe(&code) && !has_safety_comment(lines, i) {
+        if starts_unsafe(code) && !has_safety_comment(lines, i) {
             report(i + 1, "an unsafe block without a '// SAFETY:' comment above it");
         }
     }
 }
 
-/// The line without its comment and without the contents of string literals.
-fn code_of(line: &str) -> String {
-    let mut code = String::new();
-    let mut chars = line.chars().peekable();
-    let mut in_string = false;
-    while let Some(c) = chars.next() {
+/// The lines without comments and without the contents of literals, which may span lines.
+fn code_lines(text: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        // What is not code is passed over in one step; its line ends still count.
+        let skipped = match c {
+            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => block_comment(rest),
+            '"' => string(rest),
+            'r' if raw_string(rest).is_some() => raw_string(rest).unwrap_or(1),
+            '\'' => character(rest),
+            _ => 0,
+        };
+        if skipped == 0 {
+            if c == '\n' {
+                lines.push(String::new());
+            } else if let Some(line) = lines.last_mut() {
+                line.push(c);
+            }
+            rest = &rest[c.len_utf8()..];
+        } else {
+            lines.extend(rest[..skipped].matches('\n').map(|_| String::new()));
+            rest = &rest[skipped..];
+        }
+    }
+    lines
+}
+
+fn block_comment(text: &str) -> usize {
+    text.find("*/").map_or(text.len(), |at| at + 2)
+}
+
+fn string(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
         match c {
-            '\\' if in_string => {
-                chars.next();
-            }
-            '"' => {
-                in_string = !in_string;
-                code.push('"');
-            }
-            // A quotation mark as a character literal.
-            '\'' if !in_string && chars.peek() == Some(&'"') => {
-                chars.next();
-            }
-            '/' if !in_string && chars.peek() == Some(&'/') => break,
-            c if !in_string => code.push(c),
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => return at + 1,
             _ => {}
         }
     }
-    code
+    text.len()
+}
+
+fn raw_string(text: &str) -> Option<usize> {
+    let hashes = text[1..].len() - text[1..].trim_start_matches('#').len();
+    let body = text[1 + hashes..].strip_prefix('"')?;
+    let end = format!("\"{}", "#".repeat(hashes));
+    Some(body.find(&end).map_or(text.len(), |at| 2 + hashes + at + end.len()))
+}
+
+/// The length of a character literal, 0 for the quotation mark of a lifetime.
+fn character(text: &str) -> usize {
+    let mut chars = text.char_indices().skip(1);
+    match chars.next() {
+        Some((_, '\\')) => {
+            text[2..].find('\'').map_or(0, |at| at + 3).max(if text[2..].starts_with('\'') { 4 } else { 0 })
+        }
+        Some(_) => chars.next().filter(|(_, c)| *c == '\'').map_or(0, |(at, _)| at + 1),
+        None => 0,
+    }
 }
 
 /// `unsafe {` and `unsafe impl`; functions and traits state their contract in documentation instead.
@@ -195,7 +233,9 @@ mod tests {
     #[test]
     fn rules() {
         let unsafe_block = ["let x = uns", "afe { f() };\n"].concat();
+        let after_literals = format!("let c = ['\"', '\\'', '\\\\', '{{']; let l: &'static str = x;\n{unsafe_block}");
         let bad: &[(&str, &str, &str)] = &[
+            ("a.rs", &after_literals, "a.rs:2: an unsafe block"),
             ("a.md", "one \n", "a.md:1: trailing blanks"),
             ("a.md", "one", "a.md:1: no line end at the end"),
             ("a.md", &["see /ho", "me/somebody/x\n"].concat(), "a path of one machine: /ho"),
@@ -213,6 +253,7 @@ mod tests {
             ("a.snap", "one \n"),
             ("a.md", &["${x}/ho", "me/y and docs/ho", "me/z\n"].concat()),
             ("a.rs", &["// no to", "do!() here\nlet s = \"to", "do!()\";\n"].concat()),
+            ("a.rs", &format!("let s = r#\"a\" {unsafe_block}\"#; let t = \"\\\"{unsafe_block}\";\n")),
             ("a.rs", &format!("// SAFETY: f has no precondition.\n{unsafe_block}")),
             ("a.rs", &["#![deny(uns", "afe_code)]\nuns", "afe fn f();\n"].concat()),
             (
