@@ -2,6 +2,7 @@
 
 pub mod analysis;
 pub mod codegen;
+pub mod compile;
 pub mod dialect;
 pub mod passes;
 pub mod pipeline;

@@ -73,6 +73,8 @@ MLIR_CAPI_EXPORTED void mlirxPassManagerAddInstrumentation(MlirPassManager, Mlir
 //===-- tools ----------------------------------------------------------------//
 MLIR_CAPI_EXPORTED int mlirxOptMain(int argc, char **argv, const char *tool, MlirDialectRegistry);
 MLIR_CAPI_EXPORTED int mlirxLspServerMain(int argc, char **argv, MlirDialectRegistry);
+// Upstream passes that MLIR-C does not export.
+MLIR_CAPI_EXPORTED void mlirxRegisterUpstreamPasses(void);
 //===-- patterns ---------------------------------------------------------------//
 typedef bool (*MlirxPatternFn)(MlirOperation, MlirRewriterBase, void *user);
 MLIR_CAPI_EXPORTED MlirRewritePatternSet mlirxPatternSetCreate(MlirContext);

@@ -42,7 +42,7 @@ use rustc_hash::FxHashMap;
 pub struct ConvertCudaTileToTileAA;
 
 impl RustPass for ConvertCudaTileToTileAA {
-    pass_descriptor!(convert_cuda_tile_to_tile_a_a);
+    pass_descriptor!(convert_cudatile_to_tileaa);
 
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, _: &PassContext) -> Result<(), Failed> {
         let Some(body) = entry_block(region(op, 0)) else { return Ok(()) };
@@ -138,7 +138,7 @@ impl<'c> Translator<'c> {
         let function_type: Type = FunctionType::new(self.context, &inputs, &[]).into();
         let hints = hints(entry.optimization_hints());
         let ty = TypeAttribute::new(function_type).into();
-        self.built(aa::FuncOp::build(&self.b, name, ty, None, None, hints, region))?;
+        self.built(aa::FuncOp::build(&self.b, name, ty, None, None, hints, None, region))?;
         Ok(())
     }
 

@@ -22,6 +22,7 @@ pub fn register_all() {
         unsafe {
             mlir_sys::mlirRegisterTransformsPasses();
             mlir_sys::mlirRegisterConversionConvertNVVMToLLVMPass();
+            crate::dialect::ffi::mlirxRegisterUpstreamPasses();
         }
         register::<convert_tileaa_to_tileas::ConvertTileAAToTileAS>();
         register::<tileas_assign_load_store_layouts::AssignLoadStoreLayouts>();

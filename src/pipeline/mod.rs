@@ -2,4 +2,4 @@
 
 pub mod options;
 
-pub use options::{OptionError, Options};
+pub use options::{OptionError, Options, Stage, Step};

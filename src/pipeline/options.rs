@@ -9,6 +9,27 @@ pub enum Strategy {
     None,
 }
 
+/// The level of the program after a pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    TileAa,
+    TileAs,
+    Llvm,
+}
+
+/// One pass of the pipeline.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// The pass with its options, as text.
+    pub pass: String,
+    pub stage: Stage,
+    /// The lowest level whose tier has the pass.
+    pub tier: u8,
+}
+
+/// Above every tier.
+const FINISH: u8 = 4;
+
 /// Every option of the pipeline, in the order of its text form.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -82,58 +103,55 @@ impl Options {
         Ok(())
     }
 
-    /// Passes of the tier, as text: what `tileir` stands for.
-    pub fn tier(&self) -> String {
-        let mut passes = vec![];
+    /// Every pass from the public language to the LLVM dialect, in order. The tier table says which belong to the level's
+    /// tier; the others are needed at every level and run afterwards, so the order of the whole never changes.
+    pub fn steps(&self) -> Vec<Step> {
+        let target = format!("compute-capability={}", self.target.name);
+        let mut steps = vec![];
+        let mut add = |stage, tier: u8, pass: String| steps.push(Step { pass, stage, tier });
+        add(Stage::TileAa, 1, "convert-cudatile-to-tileaa".into());
         if self.opt_level >= 1 {
-            passes.extend(["convert-cudatile-to-tileaa".to_string(), "canonicalize".into()]);
+            add(Stage::TileAa, 1, "canonicalize".into());
+            add(Stage::TileAa, 1, "cse".into());
         }
+        add(Stage::TileAs, 2, format!("convert-tileaa-to-tileas{{num-warps={}}}", self.num_warps));
+        for pass in [
+            "tileas-assign-load-store-layouts",
+            "tileas-remove-layout-conversions",
+            "tileas-order-memory",
+            "tileas-materialize-convert-layout",
+            "tileas-optimize-alloc-tensor",
+        ] {
+            add(Stage::TileAs, 2, pass.into());
+        }
+        add(Stage::Llvm, 2, format!("convert-tileas-to-llvm{{{target}}}"));
         if self.opt_level >= 2 {
-            passes.push(format!("convert-tileaa-to-tileas{{num-warps={}}}", self.num_warps));
-            passes.extend(
-                [
-                    "tileas-assign-load-store-layouts",
-                    "tileas-remove-layout-conversions",
-                    "tileas-order-memory",
-                    "tileas-materialize-convert-layout",
-                    "tileas-optimize-alloc-tensor",
-                    "convert-tileas-to-llvm",
-                    "cse",
-                ]
-                .map(String::from),
-            );
+            add(Stage::Llvm, 2, "cse".into());
         }
         if self.opt_level >= 3 {
-            passes.extend(["canonicalize".to_string(), "cse".into()]);
+            add(Stage::Llvm, 3, "canonicalize".into());
+            add(Stage::Llvm, 3, "cse".into());
         }
-        passes.join(",")
+        add(Stage::Llvm, FINISH, "convert-nvvm-to-llvm".into());
+        add(Stage::Llvm, FINISH, format!("tileir-attach-target{{{target} opt-level={}}}", self.opt_level));
+        if self.line_info {
+            add(Stage::Llvm, FINISH, "llvm.func(ensure-debug-info-scope-on-llvm-func{emission-kind=DebugDirectivesOnly})".into());
+        }
+        steps
+    }
+
+    /// Passes of the tier, as text: what `tileir` stands for.
+    pub fn tier(&self) -> String {
+        self.text(|step| step.tier <= self.opt_level)
     }
 
     /// Passes that are still needed after the tier, as text: what `tileir-finish` stands for.
     pub fn finish(&self) -> String {
-        let mut passes = vec![];
-        if self.opt_level < 1 {
-            passes.push("convert-cudatile-to-tileaa".to_string());
-        }
-        if self.opt_level < 2 {
-            passes.push(format!("convert-tileaa-to-tileas{{num-warps={}}}", self.num_warps));
-            passes.extend(
-                [
-                    "tileas-assign-load-store-layouts",
-                    "tileas-remove-layout-conversions",
-                    "tileas-order-memory",
-                    "tileas-materialize-convert-layout",
-                    "tileas-optimize-alloc-tensor",
-                    "convert-tileas-to-llvm",
-                ]
-                .map(String::from),
-            );
-        }
-        passes.push("convert-nvvm-to-llvm".to_string());
-        passes.push(format!(
-            "tileir-attach-target{{compute-capability={} opt-level={}}}",
-            self.target.name, self.opt_level
-        ));
+        self.text(|step| step.tier > self.opt_level)
+    }
+
+    fn text(&self, keep: impl Fn(&Step) -> bool) -> String {
+        let passes: Vec<String> = self.steps().into_iter().filter(keep).map(|s| s.pass).collect();
         passes.join(",")
     }
 

@@ -1,0 +1,236 @@
+//! The compiler behind the driver: bytes in, the text of a stage out.
+
+use crate::{
+    codegen::{self, Code},
+    dialect::{self, ffi, location, rt::*},
+    passes, pipeline,
+    pipeline::Stage,
+    translate,
+};
+use melior::{
+    Context,
+    diagnostic::DiagnosticSeverity,
+    ir::{Module, operation::OperationLike},
+    pass::PassManager,
+    utility::parse_pass_pipeline,
+};
+use std::{cell::RefCell, rc::Rc, time::Instant};
+use tile_diag::{Diagnostic, Location, Severity};
+use tile_driver::{CompileError, CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind};
+
+/// Compiles in this process, one context a compilation.
+pub struct InProcess;
+
+impl Compiler for InProcess {
+    fn compile(
+        &self,
+        request: &CompileRequest<'_>,
+        report: &mut dyn FnMut(Diagnostic),
+    ) -> Result<CompileOutput, CompileError> {
+        passes::register_all();
+        let options = options(request)?;
+        if request.instrumentation.dump_pass_pipeline {
+            eprint!("{}", options.dump());
+        }
+        let context = dialect::context();
+        // One kernel gives the workers nothing to do, and printing between passes needs one thread.
+        context.enable_multi_threading(false);
+        let messages = Rc::new(RefCell::new(vec![]));
+        let sink = messages.clone();
+        let handler = context.attach_diagnostic_handler(move |d| {
+            sink.borrow_mut().push(convert(&d));
+            true
+        });
+        let result = Job { request, options: &options, context: &context }.run();
+        context.detach_diagnostic_handler(handler);
+        for message in messages.borrow_mut().drain(..) {
+            report(message);
+        }
+        match result {
+            Ok(output) => Ok(output),
+            Err((messages, error)) => {
+                messages.into_iter().for_each(report);
+                Err(error)
+            }
+        }
+    }
+}
+
+/// Options of the pipeline: defaults, then the command's flags, then explicit pipeline options.
+fn options(request: &CompileRequest<'_>) -> Result<pipeline::Options, CompileError> {
+    let mut options = pipeline::Options {
+        opt_level: request.opt_level,
+        target: request.target,
+        line_info: request.debug == DebugInfo::Lines,
+        ..pipeline::Options::default()
+    };
+    for (name, value) in request.pipeline_options {
+        options.set(name, value).map_err(|e| CompileError::Configuration(e.to_string()))?;
+    }
+    Ok(options)
+}
+
+type Failure = (Vec<Diagnostic>, CompileError);
+
+fn failed(message: impl std::fmt::Display) -> Failure {
+    (vec![Diagnostic::new(Severity::Error, message.to_string())], CompileError::Failed)
+}
+
+struct Job<'a> {
+    request: &'a CompileRequest<'a>,
+    options: &'a pipeline::Options,
+    context: &'a Context,
+}
+
+impl Job<'_> {
+    fn run(&self) -> Result<CompileOutput, Failure> {
+        let started = Instant::now();
+        let mut module = self.read()?;
+        let mut output = CompileOutput::default();
+        let read = started.elapsed();
+        if self.request.emit == Emit::CudaTile {
+            output.text = print(&module);
+            return Ok(output);
+        }
+        if self.request.keep_stages {
+            output.stages.push((Emit::CudaTile, print(&module)));
+        }
+        for (stage, emit) in [(Stage::TileAa, Emit::TileAa), (Stage::TileAs, Emit::TileAs), (Stage::Llvm, Emit::Llvm)] {
+            self.passes(&mut module, stage)?;
+            if stage == Stage::Llvm {
+                break;
+            }
+            if self.request.emit == emit {
+                output.text = print(&module);
+                return Ok(output);
+            }
+            if self.request.keep_stages {
+                output.stages.push((emit, print(&module)));
+            }
+        }
+        let lowered = started.elapsed();
+        let llvm = inkwell::context::Context::create();
+        let gpu_module = self.gpu_module(&module)?;
+        let options = codegen::Options { target: self.options.target, opt_level: self.options.opt_level };
+        let code = Code::translate(&llvm, gpu_module, options).map_err(failed)?;
+        code.optimise().map_err(failed)?;
+        let optimised = started.elapsed();
+        if self.request.emit == Emit::Llvm {
+            output.text = code.to_llvm();
+            return Ok(output);
+        }
+        if self.request.keep_stages {
+            output.stages.push((Emit::Llvm, code.to_llvm()));
+        }
+        output.text = code.to_ptx().map_err(failed)?;
+        if self.request.instrumentation.timing {
+            let ms = |d: std::time::Duration| d.as_secs_f64() * 1e3;
+            eprintln!(
+                "timing: read {:.1} ms, passes {:.1} ms, LLVM {:.1} ms, NVPTX {:.1} ms, in all {:.1} ms",
+                ms(read),
+                ms(lowered - read),
+                ms(optimised - lowered),
+                ms(started.elapsed() - optimised),
+                ms(started.elapsed())
+            );
+        }
+        Ok(output)
+    }
+
+    fn read(&self) -> Result<Module<'_>, Failure> {
+        let input = |messages| (messages, CompileError::Input);
+        match self.request.kind {
+            InputKind::PublicBytecode | InputKind::SpecBytecode => {
+                translate::import(self.context, self.request.input).map_err(|e| {
+                    input(e.lines().into_iter().map(|l| Diagnostic::new(Severity::Error, l)).collect())
+                })
+            }
+            InputKind::Text => {
+                let text = std::str::from_utf8(self.request.input)
+                    .map_err(|e| input(vec![Diagnostic::new(Severity::Error, format!("the text is not UTF-8: {e}"))]))?;
+                // MLIR itself reports what is wrong, at the place in the text.
+                Module::parse(self.context, text).ok_or_else(|| input(vec![]))
+            }
+        }
+    }
+
+    /// Runs the passes whose result is of `stage`.
+    fn passes(&self, module: &mut Module<'_>, stage: Stage) -> Result<(), Failure> {
+        let passes: Vec<String> =
+            self.options.steps().into_iter().filter(|s| s.stage == stage).map(|s| nested(&s.pass)).collect();
+        let manager = PassManager::new(self.context);
+        let text = format!("builtin.module({})", passes.join(","));
+        parse_pass_pipeline(manager.as_operation_pass_manager(), &text).map_err(failed)?;
+        // SAFETY: the manager is alive.
+        unsafe {
+            if self.request.instrumentation.timing {
+                ffi::mlirxPassManagerEnableTiming(manager.to_raw());
+            }
+            if self.request.instrumentation.print_ir_after_all {
+                ffi::mlirxPassManagerEnableIRPrintingFiltered(
+                    manager.to_raw(),
+                    Some(after),
+                    std::ptr::null_mut(),
+                    true,
+                    false,
+                );
+            }
+        }
+        // The failing pass has said why.
+        manager.run(module).map_err(|_| (vec![], CompileError::Failed))
+    }
+
+    fn gpu_module<'m>(&self, module: &'m Module<'_>) -> Result<OpRef<'m>, Failure> {
+        let mut modules = vec![];
+        walk(op_ref(module.as_operation().to_raw()), &mut |o| {
+            if op_name(o) == "gpu.module" {
+                modules.push(o);
+            }
+        });
+        match modules[..] {
+            [one] => Ok(one),
+            [] => Err(failed("the input holds no cuda_tile.module")),
+            _ => Err(failed(format!("the input holds {} cuda_tile.modules; one can be compiled", modules.len()))),
+        }
+    }
+}
+
+/// Prints after each pass, never before.
+unsafe extern "C" fn after(_: mlir_sys::MlirStringRef, before: bool, _: *mut std::ffi::c_void) -> bool {
+    !before
+}
+
+/// A pass on functions of the LLVM dialect, as part of a pipeline on the builtin module.
+fn nested(pass: &str) -> String {
+    if pass.starts_with("llvm.func(") { format!("gpu.module({pass})") } else { pass.to_string() }
+}
+
+fn print(module: &Module<'_>) -> String {
+    let mut text = module.as_operation().to_string();
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}
+
+fn convert(d: &melior::diagnostic::Diagnostic<'_>) -> Diagnostic {
+    let severity = match d.severity() {
+        DiagnosticSeverity::Error => Severity::Error,
+        DiagnosticSeverity::Warning => Severity::Warning,
+        _ => Severity::Remark,
+    };
+    let mut out = Diagnostic::new(severity, d.to_string());
+    out.location = place(d.location());
+    for i in 0..d.note_count() {
+        let Ok(note) = d.note(i) else { continue };
+        out = match place(note.location()) {
+            Some(at) => out.note_at(note.to_string(), at),
+            None => out.note(note.to_string()),
+        };
+    }
+    out
+}
+
+fn place(l: melior::ir::Location<'_>) -> Option<Location> {
+    location::file_line(l).map(|p| Location::new(p.file, p.line, p.column))
+}
