@@ -1,8 +1,4 @@
 //! Open compiler for CUDA Tile IR.
 
-pub mod analysis;
-pub mod codegen;
 pub mod dialect;
 pub mod passes;
-pub mod pipeline;
-pub mod translate;
