@@ -62,7 +62,11 @@ fn enumeration(o: &mut String, dialect: &Dialect, records: &Records, record: &st
         .iter()
         .map(|c| records.get(c["def"].as_str().unwrap()))
         .map(|c| {
-            (c["symbol"].as_str().unwrap().to_string(), c["value"].as_i64().unwrap(), c["str"].as_str().unwrap().to_string())
+            (
+                c["symbol"].as_str().unwrap().to_string(),
+                c["value"].as_i64().unwrap(),
+                c["str"].as_str().unwrap().to_string(),
+            )
         })
         .collect();
     let each = |f: &dyn Fn(&(String, i64, String)) -> String| cases.iter().map(f).collect::<String>();
@@ -147,7 +151,9 @@ fn definition(o: &mut String, dialect: &Dialect, records: &Records, record: &str
             Kind::Bool => format!("pub fn {n}(self) -> bool {{ unsafe {{ {f}({raw}) != 0 }} }}"),
             Kind::Enum(e) => {
                 let e = short(e);
-                format!("pub fn {n}(self) -> {e} {{ {e}::from_i64(unsafe {{ {f}({raw}) }}).expect(\"verified enum\") }}")
+                format!(
+                    "pub fn {n}(self) -> {e} {{ {e}::from_i64(unsafe {{ {f}({raw}) }}).expect(\"verified enum\") }}"
+                )
             }
             Kind::Type => format!("pub fn {n}(self) -> Type<'c> {{ unsafe {{ Type::from_raw({f}({raw})) }} }}"),
             Kind::Attribute => format!(
@@ -165,7 +171,9 @@ fn definition(o: &mut String, dialect: &Dialect, records: &Records, record: &str
                     Kind::Bool => "v != 0".into(),
                     _ => "v".into(),
                 };
-                format!("pub fn {n}(self) -> {t} {{ let mut v = 0; unsafe {{ {f}({raw}, &mut v) }}.then(|| {convert}) }}")
+                format!(
+                    "pub fn {n}(self) -> {t} {{ let mut v = 0; unsafe {{ {f}({raw}, &mut v) }}.then(|| {convert}) }}"
+                )
             }
             _ => continue,
         };
@@ -216,7 +224,9 @@ fn operation(o: &mut String, dialect: &Dialect, records: &Records, op: &str) {
         records.dag(op, "results").into_iter().map(|(d, n)| (n, records.arity(&d))).collect();
     let regions: Vec<String> = records.dag(op, "regions").into_iter().map(|(_, n)| n).collect();
     let segments = records.has_trait(op, "AttrSizedOperandSegments");
-    let infer = records.has_trait(op, "SameOperandsAndResultType") || records.has_trait(op, "InferTypeOpInterface");
+    // MLIR infers from the first operand, which must therefore exist.
+    let infer = records.has_trait(op, "InferTypeOpInterface")
+        || (records.has_trait(op, "SameOperandsAndResultType") && operands.first().is_some_and(|o| o.1 == Arity::One));
 
     writeln!(
         o,
@@ -438,13 +448,12 @@ pub fn passes(records: &Records) -> String {
             }
         };
         let text = |v: &serde_json::Value| format!("{:?}", v.as_str().unwrap_or(""));
-        let module = r["argument"].as_str().unwrap().replace('-', "_");
         writeln!(
             o,
             "pub mod {} {{ use super::*;\n  pub const ARGUMENT: &CStr = c{};\n  pub const NAME: &CStr = c{:?};\n  \
              pub const DESCRIPTION: &CStr = c{};\n  pub const ANCHOR: &CStr = c{anchor:?};\n  pub const DIALECTS: &[&str] = &{dialects:?};\n  \
              pub const OPTIONS: &[MlirxOptionDesc] = &[{}];\n  pub const STATISTICS: &[MlirxStatisticDesc] = &[{}];",
-            module,
+            snake(pass),
             text(&r["argument"]),
             pass,
             text(&r["summary"]),
@@ -494,7 +503,10 @@ pub fn passes(records: &Records) -> String {
                 statistics
                     .iter()
                     .enumerate()
-                    .map(|(i, x)| format!("pub const {}: isize = {i}; ", snake(x["cppName"].as_str().unwrap()).to_uppercase()))
+                    .map(|(i, x)| format!(
+                        "pub const {}: isize = {i}; ",
+                        snake(x["cppName"].as_str().unwrap()).to_uppercase()
+                    ))
                     .collect::<String>()
             )
             .unwrap();

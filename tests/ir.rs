@@ -111,8 +111,7 @@ fn pipeline(line: &str, file: &Path, scratch: &Path) -> Result<(), String> {
     let all = words(line)?;
     let commands: Vec<&[Option<String>]> = all.split(|w| w.is_none()).collect();
     for command in &commands {
-        let mut arguments: Vec<String> =
-            command.iter().flatten().map(|w| substitute(w, file, scratch)).collect();
+        let mut arguments: Vec<String> = command.iter().flatten().map(|w| substitute(w, file, scratch)).collect();
         let both = arguments.iter().position(|a| a == "2>&1").map(|i| arguments.remove(i)).is_some();
         if let Some(redirection) = arguments.iter().find(|a| a.starts_with(['<', '>']) || a.starts_with("2>")) {
             return Err(format!("redirection '{redirection}' is not supported"));

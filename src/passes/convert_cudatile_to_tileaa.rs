@@ -222,13 +222,9 @@ impl<'c> Translator<'c> {
             OrIOp(o) => self.plain("arith.ori", &[o.lhs(), o.rhs()], &[], o.result()),
             XOrIOp(o) => self.plain("arith.xori", &[o.lhs(), o.rhs()], &[], o.result()),
             CmpIOp(o) => self.compare_int(o),
-            SelectOp(o) => {
-                self.plain("arith.select", &[o.cond(), o.val_if_true(), o.val_if_false()], &[], o.result())
-            }
+            SelectOp(o) => self.plain("arith.select", &[o.cond(), o.val_if_true(), o.val_if_false()], &[], o.result()),
 
-            ExtIOp(o) => {
-                self.plain(by_sign(o.signedness(), "arith.extsi", "arith.extui"), &[o.from()], &[], o.to())
-            }
+            ExtIOp(o) => self.plain(by_sign(o.signedness(), "arith.extsi", "arith.extui"), &[o.from()], &[], o.to()),
             TruncIOp(o) => {
                 let flags = self.overflow_flags(o.overflow());
                 self.plain("arith.trunci", &[o.from()], &flags, o.to())
@@ -321,7 +317,8 @@ impl<'c> Translator<'c> {
         self.convert_type(ty(old))
     }
     fn convert_type(&self, t: Type<'c>) -> Result<Type<'c>, Failed> {
-        types::convert(self.context, t).ok_or_else(|| fail(self.current, format!("type {t} has no conversion to nv_tileaa")))
+        types::convert(self.context, t)
+            .ok_or_else(|| fail(self.current, format!("type {t} has no conversion to nv_tileaa")))
     }
     /// Builds op `name` for an op with one result.
     fn plain(

@@ -182,11 +182,8 @@ LogicalResult ExtractOp::verify() {
       continue;
     uint64_t slice = constant.getSplatValue<APInt>().getZExtValue();
     if (slice >= static_cast<uint64_t>(from / to))
-      // Not the operation's own emitWarning: its note prints the operation, which
-      // verifies it, which would warn again.
-      mlir::emitWarning(getLoc())
-          << "slice index " << slice << " is out of bounds for dimension " << i
-          << " with " << from / to << " slices";
+      emitWarning() << "slice index " << slice << " is out of bounds for "
+                    << "dimension " << i << " with " << from / to << " slices";
   }
   return success();
 }

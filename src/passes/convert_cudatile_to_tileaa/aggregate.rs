@@ -6,10 +6,7 @@ use crate::dialect::{
     pass::{Failed, fail},
     rt::*,
 };
-use melior::ir::{
-    Attribute, AttributeLike, Region, Type, TypeLike,
-    attribute::ArrayAttribute,
-};
+use melior::ir::{Attribute, AttributeLike, Region, Type, TypeLike, attribute::ArrayAttribute};
 
 impl<'c> Translator<'c> {
     pub(super) fn dot(&mut self, o: ct::MmaFOp<'c>) -> Result<(), Failed> {
@@ -39,7 +36,8 @@ impl<'c> Translator<'c> {
 
     pub(super) fn reduce(&mut self, o: ct::ReduceOp<'c>) -> Result<(), Failed> {
         let old: Vec<_> = o.results().collect();
-        let (operands, types, identities, body) = self.aggregate(o.op(), o.operands(), &old, o.identities(), o.body())?;
+        let (operands, types, identities, body) =
+            self.aggregate(o.op(), o.operands(), &old, o.identities(), o.body())?;
         let dim = self.i64_attr(o.dim());
         let new = self.built(aa::ReduceOp::build(&self.b, &types, &operands, dim, identities, body))?;
         for (old, new) in old.into_iter().zip(new.results()) {
@@ -50,7 +48,8 @@ impl<'c> Translator<'c> {
 
     pub(super) fn scan(&mut self, o: ct::ScanOp<'c>) -> Result<(), Failed> {
         let old: Vec<_> = o.results().collect();
-        let (operands, types, identities, body) = self.aggregate(o.op(), o.operands(), &old, o.identities(), o.body())?;
+        let (operands, types, identities, body) =
+            self.aggregate(o.op(), o.operands(), &old, o.identities(), o.body())?;
         let dim = self.i64_attr(o.dim());
         let new = self.built(aa::ScanOp::build(&self.b, &types, &operands, dim, o.reverse(), identities, body))?;
         for (old, new) in old.into_iter().zip(new.results()) {
@@ -72,7 +71,7 @@ impl<'c> Translator<'c> {
         let operands = self.get_all(operands);
         let types = results.iter().map(|r| self.result_type(*r)).collect::<Result<Vec<_>, _>>()?;
         let elements: Vec<_> = operands.iter().map(|o| types::element_of(*o)).collect();
-        let identities = self.identities(op, identities, &elements)?;
+        let identities = self.identities(identities, &elements);
         let Some(source) = entry_block(body) else { return Err(fail(op, "body without a block")) };
         let scalars: Vec<_> = elements.iter().flat_map(|e| [*e, *e]).collect();
         let region = self.in_region(&scalars, op.location(), |this, block| {
@@ -96,25 +95,22 @@ impl<'c> Translator<'c> {
     }
 
     /// Identities of exactly the element types: the public language lets f16 stand for bf16 and the reverse.
-    fn identities(&self, op: OpRef<'c>, list: Attribute<'c>, elements: &[Type<'c>]) -> Result<Attribute<'c>, Failed> {
-        let list = ArrayAttribute::try_from(list).map_err(|_| fail(op, "identities are not an array"))?;
+    fn identities(&self, list: Attribute<'c>, elements: &[Type<'c>]) -> Attribute<'c> {
         let mut new = vec![];
         for (i, element) in elements.iter().enumerate() {
-            let a = list.element(i).map_err(|_| fail(op, "an identity is missing"))?;
-            // SAFETY: attributes and types are alive; the value is read from a float attribute.
+            // SAFETY: the verifier of the op wants an array with an attribute for each operand; the value is read from
+            // a float attribute.
             new.push(unsafe {
-                if mlir_sys::mlirAttributeIsAFloat(a.to_raw()) && types::is_float(*element) {
-                    let value = mlir_sys::mlirFloatAttrGetValueDouble(a.to_raw());
-                    Attribute::from_raw(mlir_sys::mlirFloatAttrDoubleGet(
-                        self.context.to_raw(),
-                        element.to_raw(),
-                        value,
-                    ))
-                } else {
-                    a
-                }
+                let a = mlir_sys::mlirArrayAttrGetElement(list.to_raw(), i as isize);
+                Attribute::from_raw(match mlir_sys::mlirAttributeIsAFloat(a) && types::is_float(*element) {
+                    true => {
+                        let value = mlir_sys::mlirFloatAttrGetValueDouble(a);
+                        mlir_sys::mlirFloatAttrDoubleGet(self.context.to_raw(), element.to_raw(), value)
+                    }
+                    false => a,
+                })
             });
         }
-        Ok(ArrayAttribute::new(self.context, &new).into())
+        ArrayAttribute::new(self.context, &new).into()
     }
 }

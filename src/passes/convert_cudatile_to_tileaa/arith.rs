@@ -51,8 +51,8 @@ impl<'c> Translator<'c> {
         ftz: bool,
         result: Val<'c>,
     ) -> Result<(), Failed> {
-        let operands = self.get_all(operands.iter().copied());
-        let built = aa::FpOp::build(&self.b, &operands, kind, rounding_attr(rounding), ftz);
+        let (t, operands) = (self.result_type(result)?, self.get_all(operands.iter().copied()));
+        let built = aa::FpOp::build(&self.b, t, &operands, kind, rounding_attr(rounding), ftz);
         let new = self.built(built)?;
         self.set(result, new.result());
         Ok(())

@@ -182,7 +182,10 @@ mod tests {
     fn choose(branch: u32, trace: &Trace, seed: u64) -> bool {
         let mut h = seed ^ u64::from(branch);
         for (kind, op, other) in trace {
-            h = h.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ u64::from(*op) ^ u64::from(other.unwrap_or(7)) << 20 ^ *kind as u64;
+            h = h.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+                ^ u64::from(*op)
+                ^ u64::from(other.unwrap_or(7)) << 20
+                ^ *kind as u64;
         }
         (h ^ (h >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 63 == 1
     }
@@ -319,8 +322,10 @@ mod tests {
 
     #[test]
     fn one_exit_moves_the_rest_into_the_other_branch() {
-        let tree =
-            Block::new(vec![Item::Op(1), Item::If(2, leave(3), Block::new(vec![], End::Fall(None))), Item::Op(4)], End::Leave(5));
+        let tree = Block::new(
+            vec![Item::Op(1), Item::If(2, leave(3), Block::new(vec![], End::Fall(None))), Item::Op(4)],
+            End::Leave(5),
+        );
         let seq = structure(&tree).unwrap();
         let Tail::Branch { branch: 2, then, other } = &seq.end else { panic!("{seq:?}") };
         assert!(matches!(then.end, Tail::Leave(3)));

@@ -1,11 +1,7 @@
 //! Globals, accesses through pointers and views, tokens, the grid, printing.
 
 use super::{Translator, ct, hints, shape::constant_value, types};
-use crate::dialect::{
-    nv_tileaa as aa,
-    pass::Failed,
-    rt::*,
-};
+use crate::dialect::{nv_tileaa as aa, pass::Failed, rt::*};
 use melior::ir::attribute::StringAttribute;
 
 fn ordering(o: ct::MemoryOrderingSemantics) -> aa::Ordering {

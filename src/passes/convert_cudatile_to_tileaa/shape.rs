@@ -52,9 +52,8 @@ impl<'c> Translator<'c> {
             Some(Splat::Scalar(s)) => Some(self.built(aa::SplatOp::build(&self.b, t, s))?.result()),
             Some(Splat::Constant(a)) => {
                 // SAFETY: `t` is a static tensor of the element type of `a`.
-                let value = unsafe {
-                    Attribute::from_raw(mlir_sys::mlirDenseElementsAttrSplatGet(t.to_raw(), a.to_raw()))
-                };
+                let value =
+                    unsafe { Attribute::from_raw(mlir_sys::mlirDenseElementsAttrSplatGet(t.to_raw(), a.to_raw())) };
                 Some(self.b.value("arith.constant", t, &[], &[("value", value)]))
             }
         })

@@ -37,13 +37,15 @@ pub fn convert<'c>(context: &'c Context, t: Type<'c>) -> Option<Type<'c>> {
     let padding = |p: Option<ct::PaddingValue>| p.and_then(|p| aa::Padding::from_i64(p as i64));
     if let Some(v) = ct::PartitionViewType::cast(t) {
         let (tile, memref) = (wide(v.tile_shape()), convert(context, v.tensor_view())?);
-        let view = aa::TiledViewType::get(at, &tile, memref, &wide(v.dim_map()), &tile, padding(v.padding_value()), None);
+        let view =
+            aa::TiledViewType::get(at, &tile, memref, &wide(v.dim_map()), &tile, padding(v.padding_value()), None);
         return Some(view?.into());
     }
     if let Some(v) = ct::StridedViewType::cast(t) {
         let (tile, memref) = (wide(v.tile_shape()), convert(context, v.tensor_view())?);
         let steps = wide(v.traversal_strides());
-        let view = aa::TiledViewType::get(at, &tile, memref, &wide(v.dim_map()), &steps, padding(v.padding_value()), None);
+        let view =
+            aa::TiledViewType::get(at, &tile, memref, &wide(v.dim_map()), &steps, padding(v.padding_value()), None);
         return Some(view?.into());
     }
     if let Some(v) = ct::GatherScatterViewType::cast(t) {
@@ -83,7 +85,9 @@ pub fn shape(t: Type<'_>) -> Vec<i64> {
         return vec![];
     }
     // SAFETY: `t` is a ranked tensor.
-    unsafe { (0..mlirShapedTypeGetRank(t.to_raw())).map(|d| mlirShapedTypeGetDimSize(t.to_raw(), d as isize)).collect() }
+    unsafe {
+        (0..mlirShapedTypeGetRank(t.to_raw())).map(|d| mlirShapedTypeGetDimSize(t.to_raw(), d as isize)).collect()
+    }
 }
 /// The shape of `t` with elements of another type.
 pub fn with_element<'c>(t: Type<'c>, element: Type<'c>) -> Type<'c> {
@@ -131,6 +135,10 @@ pub fn is_token(t: Type<'_>) -> bool {
 pub fn width(t: Type<'_>) -> u32 {
     // SAFETY: `t` is alive and of the class that each accessor asks for.
     unsafe {
-        if mlirTypeIsAInteger(t.to_raw()) { mlirIntegerTypeGetWidth(t.to_raw()) } else { mlirFloatTypeGetWidth(t.to_raw()) }
+        if mlirTypeIsAInteger(t.to_raw()) {
+            mlirIntegerTypeGetWidth(t.to_raw())
+        } else {
+            mlirFloatTypeGetWidth(t.to_raw())
+        }
     }
 }
