@@ -302,7 +302,7 @@ pub(crate) fn expand(stored: &[u8], s: Scalar, elements: u64) -> Option<Vec<u8>>
     if s == Scalar::I1 {
         let mut out = vec![if stored[0] & 1 == 1 { 0xFF } else { 0 }; size];
         // Bits past the last element are zero.
-        if let Some(last) = out.last_mut().filter(|_| elements % 8 != 0) {
+        if let Some(last) = out.last_mut().filter(|_| !elements.is_multiple_of(8)) {
             *last &= (1 << (elements % 8)) - 1;
         }
         return Some(out);

@@ -173,7 +173,7 @@ fn read_functions(
         module.functions.push(function);
     }
     // The reference writer pads the payload to eight bytes. Where it ends on a multiple anyway, assume so.
-    module.layout.pad_functions = (cur.end() - base) % 8 == 0;
+    module.layout.pad_functions = (cur.end() - base).is_multiple_of(8);
     if !cur.is_empty() && cur.left() < 8 {
         cur.align(8, base, Field::FunctionBody)?;
     }

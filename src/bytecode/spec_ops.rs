@@ -43,9 +43,12 @@ pub(crate) const SEGMENT_SIZES: &str = "operandSegmentSizes";
 #[derive(Default)]
 pub(crate) struct Entries {
     attrs: Vec<Attr>,
-    /// Interned form of a dictionary's value (entry, position, kind of field): many operations may share a large one.
-    interned: RefCell<FxHashMap<(u64, usize, std::mem::Discriminant<AttrKind>), u32>>,
+    /// Interned forms of dictionaries' values: many operations may share a large one.
+    interned: RefCell<FxHashMap<Interned, u32>>,
 }
+
+/// A value of a dictionary as a field of an operation: entry, position in it, kind of the field.
+type Interned = (u64, usize, std::mem::Discriminant<AttrKind>);
 
 impl Entries {
     pub fn len(&self) -> usize {
