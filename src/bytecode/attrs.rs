@@ -80,14 +80,22 @@ impl AttrReader<'_> {
             AttrTag::Integer => {
                 let (ty, s) = self.scalar(cur, Field::IntegerType, true)?;
                 let at = cur.pos();
-                let value = if s == Scalar::I1 { cur.byte(Field::IntegerValue)?.into() } else { cur.varint(Field::IntegerValue)? };
+                let value = if s == Scalar::I1 {
+                    cur.byte(Field::IntegerValue)?.into()
+                } else {
+                    cur.varint(Field::IntegerValue)?
+                };
                 check_width(value, s, at, Field::IntegerValue)?;
                 Attr::Integer { ty, value }
             }
             AttrTag::Float => {
                 let (ty, s) = self.scalar(cur, Field::FloatType, false)?;
                 let at = cur.pos();
-                let bits = if s.bits() <= 8 { cur.byte(Field::FloatValue)?.into() } else { cur.zigzag(Field::FloatValue)? as u64 };
+                let bits = if s.bits() <= 8 {
+                    cur.byte(Field::FloatValue)?.into()
+                } else {
+                    cur.zigzag(Field::FloatValue)? as u64
+                };
                 check_width(bits, s, at, Field::FloatValue)?;
                 Attr::Float { ty, bits }
             }
@@ -132,7 +140,7 @@ impl AttrReader<'_> {
                 }
                 let at = cur.pos();
                 let inner = self.nested(cur, depth + 1)?;
-                if !matches!(inner, Attr::DivBy(_) | Attr::SameElements(_) | Attr::Bounded(_)) {
+                if !is_predicate(&inner) {
                     return Err(ReadError::new(at, Kind::NotAPredicate));
                 }
                 inner
@@ -238,6 +246,11 @@ impl AttrReader<'_> {
     }
 }
 
+/// Whether `assume` can take the attribute.
+pub(crate) fn is_predicate(attr: &Attr) -> bool {
+    matches!(attr, Attr::DivBy(_) | Attr::SameElements(_) | Attr::Bounded(_))
+}
+
 fn check_width(value: u64, s: Scalar, at: usize, what: Field) -> ReadResult<()> {
     if s.bits() < 64 && value >> s.bits() != 0 { Err(ReadError::new(at, what.into())) } else { Ok(()) }
 }
@@ -264,7 +277,11 @@ fn squeeze(raw: &[u8], s: Scalar, elements: u64) -> Vec<u8> {
             return raw.to_vec();
         }
         let bit = |i: u64| raw[(i / 8) as usize] >> (i % 8) & 1;
-        return if (1..elements).all(|i| bit(i) == bit(0)) { vec![if bit(0) == 1 { 0xFF } else { 0 }] } else { raw.to_vec() };
+        return if (1..elements).all(|i| bit(i) == bit(0)) {
+            vec![if bit(0) == 1 { 0xFF } else { 0 }]
+        } else {
+            raw.to_vec()
+        };
     }
     let width = s.splat_bytes() as usize;
     match raw.split_at_checked(width) {
@@ -285,7 +302,7 @@ pub(crate) fn expand(stored: &[u8], s: Scalar, elements: u64) -> Option<Vec<u8>>
     if s == Scalar::I1 {
         let mut out = vec![if stored[0] & 1 == 1 { 0xFF } else { 0 }; size];
         // Bits past the last element are zero.
-        if let Some(last) = out.last_mut().filter(|_| elements % 8 != 0) {
+        if let Some(last) = out.last_mut().filter(|_| !elements.is_multiple_of(8)) {
             *last &= (1 << (elements % 8)) - 1;
         }
         return Some(out);
@@ -428,7 +445,8 @@ impl AttrWriter<'_> {
     }
 
     fn tile_type(&self, element: TypeId, shape: &[i64]) -> Result<TypeId, WriteError> {
-        let is_it = |t: &TypeEntry| matches!(&t.ty, Type::Tile { element: e, shape: s } if *e == element && **s == *shape);
+        let is_it =
+            |t: &TypeEntry| matches!(&t.ty, Type::Tile { element: e, shape: s } if *e == element && **s == *shape);
         let known = self.module.types.iter().position(is_it);
         known.map(|i| TypeId(i as u32)).ok_or(WriteError::Malformed { what: "type of dense attribute" })
     }
@@ -451,15 +469,26 @@ impl AttrWriter<'_> {
         })
     }
 
-    pub fn dense_inline(&self, out: &mut Vec<u8>, element: TypeId, shape: &[i64], constant: ConstantId) -> Result<(), WriteError> {
+    pub fn dense_inline(
+        &self,
+        out: &mut Vec<u8>,
+        element: TypeId,
+        shape: &[i64],
+        constant: ConstantId,
+    ) -> Result<(), WriteError> {
         let s = self.scalar(element)?;
-        let stored = self.module.constants.get(constant.index()).ok_or(WriteError::Malformed { what: "constant reference" })?;
+        let stored =
+            self.module.constants.get(constant.index()).ok_or(WriteError::Malformed { what: "constant reference" })?;
         let elements = element_count(shape).ok_or(WriteError::Malformed { what: "shape of dense attribute" })?;
         // A splat is written out, so its size is no longer bounded by that of the module.
         if elements > MAX_TILE_ELEMENTS {
             return Err(WriteError::TileSize { elements, max: MAX_TILE_ELEMENTS });
         }
-        let raw = expand(stored, s, elements).ok_or(WriteError::DenseSize { bytes: stored.len(), elements, element: s.name() })?;
+        let raw = expand(stored, s, elements).ok_or(WriteError::DenseSize {
+            bytes: stored.len(),
+            elements,
+            element: s.name(),
+        })?;
         self.tag(out, AttrTag::DenseInline)?;
         out.put_varint(element.0.into());
         out.put_i64s(shape);

@@ -2,7 +2,7 @@
 
 use crate::error::WriteError;
 use crate::module::*;
-use crate::schema::{AttrKind, Arity, NO_BIT, OpSpec};
+use crate::schema::{Arity, AttrKind, NO_BIT, OpSpec};
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
@@ -111,7 +111,9 @@ impl BodyBuilder {
                 (AttrKind::Str, Some(AttrValue::Str(s))) | (AttrKind::Sym, Some(AttrValue::Sym(s))) => s.0,
                 (AttrKind::Type, Some(AttrValue::Type(t))) => t.0,
                 (AttrKind::Dense, Some(AttrValue::Dense(c))) => c.0,
-                (AttrKind::I32s | AttrKind::Array | AttrKind::Hints | AttrKind::Tagged, Some(AttrValue::Attr(a))) => a.0,
+                (AttrKind::I32s | AttrKind::Array | AttrKind::Hints | AttrKind::Tagged, Some(AttrValue::Attr(a))) => {
+                    a.0
+                }
                 _ => return Err(malformed()),
             };
             attr_words.push(word);
@@ -119,7 +121,12 @@ impl BodyBuilder {
 
         let body = &mut self.body;
         let op = body.ops.len() as u32;
-        body.ops.push(OpData { words: body.words.len() as u32, offset: 0, first_result: body.values, opcode: spec.opcode });
+        body.ops.push(OpData {
+            words: body.words.len() as u32,
+            offset: 0,
+            first_result: body.values,
+            opcode: spec.opcode,
+        });
         if spec.regions > 0 {
             body.words.push(body.regions.len() as u32);
             body.regions.resize(body.regions.len() + spec.regions, Region(None));

@@ -212,7 +212,8 @@ impl<'a> Envelope<'a> {
 
     /// The sections by position in the file.
     pub fn order(&self) -> Vec<SectionId> {
-        let mut order: Vec<SectionId> = SectionId::ALL.into_iter().filter(|s| *s != SectionId::End && self.section(*s).is_some()).collect();
+        let mut order: Vec<SectionId> =
+            SectionId::ALL.into_iter().filter(|s| *s != SectionId::End && self.section(*s).is_some()).collect();
         order.sort_by_key(|s| self.section(*s).map(|w| w.pos()));
         order
     }
@@ -226,7 +227,11 @@ impl<'a> Envelope<'a> {
 }
 
 /// Reads magic, version and section list.
-pub(crate) fn read_envelope<'a>(cur: &mut Cursor<'a>, wire: &WireProfile, options: &ReadOptions) -> ReadResult<Envelope<'a>> {
+pub(crate) fn read_envelope<'a>(
+    cur: &mut Cursor<'a>,
+    wire: &WireProfile,
+    options: &ReadOptions,
+) -> ReadResult<Envelope<'a>> {
     cur.bytes(8, Field::Magic)?;
     match wire.profile {
         Profile::Public => read_public(cur, wire),
@@ -236,7 +241,9 @@ pub(crate) fn read_envelope<'a>(cur: &mut Cursor<'a>, wire: &WireProfile, option
 
 fn check_version(cur: &Cursor, wire: &WireProfile, major: u64, minor: u64, patch: Option<u64>) -> ReadResult<Version> {
     let version = match (u8::try_from(major), u8::try_from(minor)) {
-        (Ok(major), Ok(minor)) => Some(Version { major, minor, tag: patch.unwrap_or(0).min(u64::from(u32::MAX)) as u32 }),
+        (Ok(major), Ok(minor)) => {
+            Some(Version { major, minor, tag: patch.unwrap_or(0).min(u64::from(u32::MAX)) as u32 })
+        }
         _ => None,
     };
     match version {
@@ -414,7 +421,13 @@ pub(crate) fn write_envelope(wire: &WireProfile, version: Version, used_ops: usi
                 out.put_padding(alignment, wire.padding);
                 let offset = out.len();
                 out.extend(&s.bytes);
-                put_descriptor(&mut out[descriptors + i * DESCRIPTOR_BYTES..], s.id, offset, s.bytes.len(), alignment as u32);
+                put_descriptor(
+                    &mut out[descriptors + i * DESCRIPTOR_BYTES..],
+                    s.id,
+                    offset,
+                    s.bytes.len(),
+                    alignment as u32,
+                );
             }
             let offset = out.len();
             out.push(0);

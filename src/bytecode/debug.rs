@@ -83,7 +83,11 @@ struct Reader<'w, 'a> {
     table: Table<'a>,
 }
 
-pub(crate) fn read_debug<'a>(cur: &mut Cursor<'a>, wire: &WireProfile, strings: &Blobs) -> ReadResult<(Vec<DebugAttr>, Runs<'a>)> {
+pub(crate) fn read_debug<'a>(
+    cur: &mut Cursor<'a>,
+    wire: &WireProfile,
+    strings: &Blobs,
+) -> ReadResult<(Vec<DebugAttr>, Runs<'a>)> {
     let base = cur.pos();
     let slots = cur.count(4, Field::DebugFunctionCount)?;
     cur.align(4, base, Field::DebugFunctionOffsets)?;
@@ -93,7 +97,9 @@ pub(crate) fn read_debug<'a>(cur: &mut Cursor<'a>, wire: &WireProfile, strings: 
     cur.align(8, base, Field::DebugIndices)?;
     let indices = cur.bytes(8 * count, Field::DebugIndices)?;
 
-    let start = |i: usize| offsets.get(4 * i..4 * i + 4).map_or(count as u64, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]).into());
+    let start = |i: usize| {
+        offsets.get(4 * i..4 * i + 4).map_or(count as u64, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]).into())
+    };
     let mut runs = Runs::default();
     for i in 0..slots {
         let (s, e) = (start(i), start(i + 1));
@@ -226,7 +232,8 @@ impl Reader<'_, '_> {
                 DebugAttr::CompileUnit { file } => check(*file, is_file, false, Field::CompileUnitFile)?,
                 DebugAttr::LexicalBlock { scope, file, .. } => {
                     // The specification's own example of a well-formed table has a file as the scope of a block.
-                    let scopes = if self.wire.is_public() { is_scope } else { |a: &DebugAttr| is_scope(a) || is_file(a) };
+                    let scopes =
+                        if self.wire.is_public() { is_scope } else { |a: &DebugAttr| is_scope(a) || is_file(a) };
                     check(*scope, scopes, false, Field::BlockScope)?;
                     check(*file, is_file, false, Field::BlockFile)?;
                 }
@@ -304,12 +311,19 @@ fn put_attr(out: &mut Vec<u8>, wire: &WireProfile, attr: &DebugAttr) {
         }
         DebugAttr::Loc { scope, file, line, column } => put(&[LOC, reference(*scope), string(*file), *line, *column]),
         DebugAttr::Subprogram(s) => {
-            put(&[SUBPROGRAM, reference(s.file), s.line, string(s.name), string(s.linkage), reference(s.unit), s.scope_line]);
+            put(&[
+                SUBPROGRAM,
+                reference(s.file),
+                s.line,
+                string(s.name),
+                string(s.linkage),
+                reference(s.unit),
+                s.scope_line,
+            ]);
         }
         DebugAttr::CallSite { callee, caller } => put(&[CALL_SITE, reference(*callee), reference(*caller)]),
     }
 }
-
 
 impl DebugAttr {
     /// Strings of the attribute.

@@ -513,9 +513,13 @@ pub enum WriteError {
     OptionalOperand { name: &'static str, since: Version, version: Version },
     #[error("result '{name}' requires bytecode version {since} but is being used and targeting {version}")]
     Result { name: &'static str, since: Version, version: Version },
-    #[error("constant global `{name}` cannot be encoded in bytecode version {version} (the `constant` attribute requires bytecode 13.3+)")]
+    #[error(
+        "constant global `{name}` cannot be encoded in bytecode version {version} (the `constant` attribute requires bytecode 13.3+)"
+    )]
     ConstantGlobal { name: String, version: Version },
-    #[error("global `{name}` uses non-public symbol visibility, which cannot be encoded in bytecode version {version} (requires bytecode 13.3+)")]
+    #[error(
+        "global `{name}` uses non-public symbol visibility, which cannot be encoded in bytecode version {version} (requires bytecode 13.3+)"
+    )]
     PrivateGlobal { name: String, version: Version },
     #[error("type '{name}' cannot be written in this container")]
     ContainerType { name: &'static str },

@@ -26,7 +26,7 @@
 //! are completed. The wire's stack-like numbers are a matter of reader and writer.
 
 use crate::error::SectionId;
-use crate::schema::{self, AttrKind, Arity, NO_BIT, OpSpec};
+use crate::schema::{self, Arity, AttrKind, NO_BIT, OpSpec};
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
@@ -240,13 +240,23 @@ pub enum Type {
     Scalar(Scalar),
     Token,
     Pointer(TypeId),
-    Tile { element: TypeId, shape: Box<[i64]> },
+    Tile {
+        element: TypeId,
+        shape: Box<[i64]>,
+    },
     /// Sizes and strides (in elements) use [`DYNAMIC`] for `?`.
-    TensorView { element: TypeId, shape: Box<[i64]>, strides: Box<[i64]> },
+    TensorView {
+        element: TypeId,
+        shape: Box<[i64]>,
+        strides: Box<[i64]>,
+    },
     PartitionView(Box<PartitionView>),
     GatherScatterView(Box<GatherScatterView>),
     StridedView(Box<StridedView>),
-    Function { inputs: Box<[TypeId]>, results: Box<[TypeId]> },
+    Function {
+        inputs: Box<[TypeId]>,
+        results: Box<[TypeId]>,
+    },
 }
 
 /// `?` among sizes and strides.
@@ -282,9 +292,15 @@ pub struct StridedView {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Attr {
     /// The value is the zero-extended bit pattern.
-    Integer { ty: TypeId, value: u64 },
+    Integer {
+        ty: TypeId,
+        value: u64,
+    },
     /// The value is the zero-extended bit pattern.
-    Float { ty: TypeId, bits: u64 },
+    Float {
+        ty: TypeId,
+        bits: u64,
+    },
     Bool(bool),
     Type(TypeId),
     String(StringId),
@@ -584,7 +600,11 @@ impl<'a> OpRef<'a> {
     }
 
     pub fn result_count(&self) -> usize {
-        if self.spec.variadic_results { self.word(self.spec.result_count_at()) as usize } else { self.spec.results.len() }
+        if self.spec.variadic_results {
+            self.word(self.spec.result_count_at()) as usize
+        } else {
+            self.spec.results.len()
+        }
     }
 
     pub fn result_types(&self) -> impl ExactSizeIterator<Item = TypeId> + use<'a> {

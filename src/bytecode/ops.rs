@@ -123,7 +123,10 @@ impl<'m, 'a> BodyReader<'m, 'a> {
             let at = cur.pos();
             let n = cur.count(1, Field::OperationResults)?;
             if !spec.variadic_results && n != available {
-                return Err(ReadError::new(at, Kind::ResultCount { class: spec.class, expected: available, got: n as u64 }));
+                return Err(ReadError::new(
+                    at,
+                    Kind::ResultCount { class: spec.class, expected: available, got: n as u64 },
+                ));
             }
             serialised = n;
         }
@@ -149,7 +152,10 @@ impl<'m, 'a> BodyReader<'m, 'a> {
             let at = cur.pos();
             let n = cur.varint(Field::RegionCount)?;
             if n != spec.regions as u64 {
-                return Err(ReadError::new(at, Kind::RegionCount { class: spec.class, expected: spec.regions, got: n }));
+                return Err(ReadError::new(
+                    at,
+                    Kind::RegionCount { class: spec.class, expected: spec.regions, got: n },
+                ));
             }
             self.regions(cur, spec, op, depth)?;
         }
@@ -261,7 +267,11 @@ impl<'m, 'a> BodyReader<'m, 'a> {
         let attr = match kind {
             AttrKind::Enum(e) => {
                 let v = cur.varint(WHAT)?;
-                return if v < e.keywords.len() as u64 { Ok(v as u32) } else { Err(ReadError::new(at, Kind::EnumValue(v))) };
+                return if v < e.keywords.len() as u64 {
+                    Ok(v as u32)
+                } else {
+                    Err(ReadError::new(at, Kind::EnumValue(v)))
+                };
             }
             AttrKind::I32 | AttrKind::I64 => {
                 let v = cur.varint(WHAT)?;
@@ -272,7 +282,11 @@ impl<'m, 'a> BodyReader<'m, 'a> {
             AttrKind::Str => return self.attr_reader().string(cur, WHAT).map(|s| s.0),
             AttrKind::Sym => {
                 let s = self.attr_reader().string(cur, WHAT)?;
-                return if self.module.string(s).is_empty() { Err(ReadError::new(at, Kind::EmptySymbol)) } else { Ok(s.0) };
+                return if self.module.string(s).is_empty() {
+                    Err(ReadError::new(at, Kind::EmptySymbol))
+                } else {
+                    Ok(s.0)
+                };
             }
             AttrKind::Type => return self.attr_reader().ty(cur, Field::TypeAttribute).map(|t| t.0),
             AttrKind::Dense => {
@@ -308,7 +322,8 @@ impl<'m, 'a> BodyReader<'m, 'a> {
                     let index = cur.varint(Field::OperandIndex)?;
                     let size = self.scope_len();
                     let segment = field.name;
-                    self.operand(index).map_err(|()| ReadError::new(at, Kind::SegmentIndex { index, size, segment, element }))?;
+                    self.operand(index)
+                        .map_err(|()| ReadError::new(at, Kind::SegmentIndex { index, size, segment, element }))?;
                 }
             }
             return Ok(());

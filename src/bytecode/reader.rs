@@ -3,7 +3,7 @@
 //! The order is fixed by what refers to what: strings, producer, types, constants, debug information, globals, functions.
 //! Each section is decoded completely, and must be consumed to its last byte, before anything of it is visible to the next.
 
-use crate::attrs::{AttrReader, check_blob, dense_matches, constant_ref, element_count};
+use crate::attrs::{AttrReader, check_blob, constant_ref, dense_matches, element_count};
 use crate::container::{self, Envelope, Profile, WireProfile};
 use crate::debug::{self, Runs};
 use crate::error::{Field, Kind, ReadError, ReadResult, SectionId};
@@ -71,8 +71,10 @@ fn read_sections(wire: &'static WireProfile, envelope: &Envelope) -> ReadResult<
     module.layout.order = envelope.order();
 
     module.strings = section(envelope, SectionId::String, sections::read_strings)?.unwrap_or_default();
-    module.producer = section(envelope, SectionId::Producer, |cur| string(cur, &module.strings, Field::ProducerString))?;
-    module.types = section(envelope, SectionId::Type, |cur| types::read_types(cur, version, !public))?.unwrap_or_default();
+    module.producer =
+        section(envelope, SectionId::Producer, |cur| string(cur, &module.strings, Field::ProducerString))?;
+    module.types =
+        section(envelope, SectionId::Type, |cur| types::read_types(cur, version, !public))?.unwrap_or_default();
     module.declared_types = module.types.len();
 
     let mut entries = Entries::default();
@@ -85,12 +87,14 @@ fn read_sections(wire: &'static WireProfile, envelope: &Envelope) -> ReadResult<
     }
 
     let mut runs = Runs::default();
-    if let Some((attrs, r)) = section(envelope, SectionId::Debug, |cur| debug::read_debug(cur, wire, &module.strings))? {
+    if let Some((attrs, r)) = section(envelope, SectionId::Debug, |cur| debug::read_debug(cur, wire, &module.strings))?
+    {
         module.debug = attrs;
         runs = r;
     }
 
-    module.globals = section(envelope, SectionId::Global, |cur| read_globals(cur, wire, &module, &entries))?.unwrap_or_default();
+    module.globals =
+        section(envelope, SectionId::Global, |cur| read_globals(cur, wire, &module, &entries))?.unwrap_or_default();
     section(envelope, SectionId::Func, |cur| read_functions(cur, wire, &mut module, &runs, &entries))?;
     Ok(module)
 }
@@ -169,7 +173,7 @@ fn read_functions(
         module.functions.push(function);
     }
     // The reference writer pads the payload to eight bytes. Where it ends on a multiple anyway, assume so.
-    module.layout.pad_functions = (cur.end() - base) % 8 == 0;
+    module.layout.pad_functions = (cur.end() - base).is_multiple_of(8);
     if !cur.is_empty() && cur.left() < 8 {
         cur.align(8, base, Field::FunctionBody)?;
     }
@@ -225,7 +229,8 @@ fn read_function(
 
     let hints = if flags & HINTS != 0 {
         let at = cur.pos();
-        let attrs = &mut AttrReader { wire, strings: &module.strings, types: &module.types, constants: &mut module.constants };
+        let attrs =
+            &mut AttrReader { wire, strings: &module.strings, types: &module.types, constants: &mut module.constants };
         let hints = match (attrs.tagged(cur)?, wire.profile) {
             (hints @ Attr::Hints(_), Profile::Public) => hints,
             (Attr::Dictionary(d), Profile::Specification) => Attr::Hints(d),

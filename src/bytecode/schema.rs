@@ -93,11 +93,8 @@ pub static ROUNDING: EnumSpec = EnumSpec {
     mnemonic: Some("rounding"),
     keywords: &["nearest_even", "zero", "negative_inf", "positive_inf", "approx", "full", "nearest_int_to_zero"],
 };
-pub static CMP_ORDER: EnumSpec = EnumSpec {
-    name: "ComparisonOrdering",
-    mnemonic: Some("comparison_ordering"),
-    keywords: &["unordered", "ordered"],
-};
+pub static CMP_ORDER: EnumSpec =
+    EnumSpec { name: "ComparisonOrdering", mnemonic: Some("comparison_ordering"), keywords: &["unordered", "ordered"] };
 pub static PREDICATE: EnumSpec = EnumSpec {
     name: "ComparisonPredicate",
     mnemonic: Some("comparison_predicate"),
@@ -240,11 +237,8 @@ impl OpSpec {
             i += 1;
         }
         self.variadic = variadic_operands > 0 || self.variadic_results;
-        self.count_words = if self.segmented {
-            variadic_operands
-        } else {
-            (variadic_operands + optional_operands > 0) as u8
-        };
+        self.count_words =
+            if self.segmented { variadic_operands } else { (variadic_operands + optional_operands > 0) as u8 };
         i = 0;
         while i < self.attrs.len() {
             self.attr_words += !matches!(self.attrs[i].kind, AttrKind::Unit) as u8;

@@ -30,8 +30,12 @@ pub(crate) const STRINGS: TableFields =
     TableFields { section: SectionId::String, width: 4, count: Field::StringCount, offsets: Field::StringOffsets };
 pub(crate) const TYPES: TableFields =
     TableFields { section: SectionId::Type, width: 4, count: Field::TypeCount, offsets: Field::TypeOffsets };
-pub(crate) const CONSTANTS: TableFields =
-    TableFields { section: SectionId::Constant, width: 8, count: Field::ConstantCount, offsets: Field::ConstantOffsets };
+pub(crate) const CONSTANTS: TableFields = TableFields {
+    section: SectionId::Constant,
+    width: 8,
+    count: Field::ConstantCount,
+    offsets: Field::ConstantOffsets,
+};
 pub(crate) const DEBUG_ATTRS: TableFields = TableFields {
     section: SectionId::Debug,
     width: 4,

@@ -18,12 +18,12 @@
 //! | dense elements | elements in place |
 //! | `i32` array | 64-bit array |
 //! | array / hints | array / dictionary |
-//! | tagged | predicate around the attribute |
+//! | tagged | predicate around the attribute (the attribute itself if it is no predicate) |
 //!
 //! Worked example, `%c = addi %a, %b : tile<8xi32>` without a location: `03 7F 03 02 04 05 00` is opcode 3, location -1, result
 //! type 3, two operands, values 4 and 5, no attributes (the overflow attribute has its default).
 
-use crate::attrs::{AttrReader, AttrWriter, dense_matches, element_count};
+use crate::attrs::{AttrReader, AttrWriter, dense_matches, element_count, is_predicate};
 use crate::container::AttrTag;
 use crate::debug::is_location;
 use crate::error::{Field, Kind, ReadError, ReadResult, WriteError};
@@ -43,9 +43,12 @@ pub(crate) const SEGMENT_SIZES: &str = "operandSegmentSizes";
 #[derive(Default)]
 pub(crate) struct Entries {
     attrs: Vec<Attr>,
-    /// Interned form of a dictionary's value (entry, position, kind of field): many operations may share a large one.
-    interned: RefCell<FxHashMap<(u64, usize, std::mem::Discriminant<AttrKind>), u32>>,
+    /// Interned forms of dictionaries' values: many operations may share a large one.
+    interned: RefCell<FxHashMap<Interned, u32>>,
 }
+
+/// A value of a dictionary as a field of an operation: entry, position in it, kind of the field.
+type Interned = (u64, usize, std::mem::Discriminant<AttrKind>);
 
 impl Entries {
     pub fn len(&self) -> usize {
@@ -145,7 +148,10 @@ impl BodyReader<'_, '_> {
             let at = cur.pos();
             let n = cur.varint(Field::RegionCount)?;
             if n != spec.regions as u64 {
-                return Err(ReadError::new(at, Kind::RegionCount { class: spec.class, expected: spec.regions, got: n }));
+                return Err(ReadError::new(
+                    at,
+                    Kind::RegionCount { class: spec.class, expected: spec.regions, got: n },
+                ));
             }
             self.regions(cur, spec, op, depth)?;
         }
@@ -182,7 +188,8 @@ impl BodyReader<'_, '_> {
             seen |= 1 << i;
             let field = &spec.attrs[i];
             let wrong = Kind::AttributeKind { name: field.name.to_owned(), class: spec.class };
-            let cached = self.entries.interned.borrow().get(&(entry, position, std::mem::discriminant(&field.kind))).copied();
+            let cached =
+                self.entries.interned.borrow().get(&(entry, position, std::mem::discriminant(&field.kind))).copied();
             let word = match cached {
                 Some(word) => word,
                 None => self.field(field, value, op, (entry, position), wrong)?,
@@ -209,7 +216,14 @@ impl BodyReader<'_, '_> {
         Ok(segments)
     }
 
-    fn field(&mut self, field: &AttrField, value: &Attr, op: usize, at: (u64, usize), wrong: Kind) -> Result<u32, Kind> {
+    fn field(
+        &mut self,
+        field: &AttrField,
+        value: &Attr,
+        op: usize,
+        at: (u64, usize),
+        wrong: Kind,
+    ) -> Result<u32, Kind> {
         let attr = match (field.kind, value) {
             (AttrKind::Enum(e), Attr::Integer { value, .. }) => {
                 return if *value < e.keywords.len() as u64 { Ok(*value as u32) } else { Err(Kind::EnumValue(*value)) };
@@ -242,7 +256,13 @@ impl BodyReader<'_, '_> {
     }
 
     /// Assigns operands to groups. Without explicit sizes they must be unambiguous.
-    fn groups(&mut self, spec: &'static OpSpec, op: usize, operands: usize, segments: Option<&[i64]>) -> Result<(), Kind> {
+    fn groups(
+        &mut self,
+        spec: &'static OpSpec,
+        op: usize,
+        operands: usize,
+        segments: Option<&[i64]>,
+    ) -> Result<(), Kind> {
         if !spec.segmented {
             if spec.count_words > 0 {
                 self.set_word(op, spec.counts_at(), operands as u32);
@@ -253,7 +273,9 @@ impl BodyReader<'_, '_> {
         let fixed = spec.fixed_operands();
         let sizes: Vec<usize> = match segments {
             Some(sizes) if sizes.len() != spec.operands.len() => return Err(invalid()),
-            Some(sizes) => sizes.iter().map(|&s| usize::try_from(s)).collect::<Result<_, _>>().map_err(|_| invalid())?,
+            Some(sizes) => {
+                sizes.iter().map(|&s| usize::try_from(s)).collect::<Result<_, _>>().map_err(|_| invalid())?
+            }
             None => {
                 let rest = operands.checked_sub(fixed).ok_or_else(invalid)?;
                 if rest > 0 && spec.operands.len() - fixed != 1 {
@@ -296,7 +318,8 @@ pub(crate) fn put_dictionary(
     version: Version,
 ) -> Result<Option<Vec<u8>>, WriteError> {
     let mut entries: Vec<(&str, Vec<u8>)> = Vec::new();
-    let tag = |t: AttrTag| attrs.wire.wire_tag(t).expect("the specification container has all kinds that are used here");
+    let tag =
+        |t: AttrTag| attrs.wire.wire_tag(t).expect("the specification container has all kinds that are used here");
     let put_integer = |out: &mut Vec<u8>, ty: TypeId, v: u64| {
         out.put_varint(tag(AttrTag::Integer));
         out.put_varint(ty.0.into());
@@ -324,8 +347,11 @@ pub(crate) fn put_dictionary(
                 debug_assert!(element_count(&shape).is_some());
                 attrs.dense_inline(&mut out, element, &shape, c)?;
             }
-            AttrValue::Attr(id) if field.kind == AttrKind::Tagged => attrs.predicate(&mut out, attrs.module.attr(id))?,
-            AttrValue::Attr(id) => attrs.tagged(&mut out, attrs.module.attr(id))?,
+            AttrValue::Attr(id) => {
+                let attr = attrs.module.attr(id);
+                let wrapped = field.kind == AttrKind::Tagged && is_predicate(attr);
+                if wrapped { attrs.predicate(&mut out, attr)? } else { attrs.tagged(&mut out, attr)? }
+            }
         }
         entries.push((field.name, out));
     }

@@ -112,7 +112,9 @@ impl Type {
     pub fn components(&self) -> impl Iterator<Item = TypeId> + '_ {
         let (one, many): (Option<TypeId>, [&[TypeId]; 2]) = match self {
             Type::Scalar(_) | Type::Token => (None, [&[], &[]]),
-            Type::Pointer(t) | Type::Tile { element: t, .. } | Type::TensorView { element: t, .. } => (Some(*t), [&[], &[]]),
+            Type::Pointer(t) | Type::Tile { element: t, .. } | Type::TensorView { element: t, .. } => {
+                (Some(*t), [&[], &[]])
+            }
             Type::PartitionView(v) => (Some(v.view), [&[], &[]]),
             Type::GatherScatterView(v) => (Some(v.view), [&[], &[]]),
             Type::StridedView(v) => (Some(v.view), [&[], &[]]),
@@ -162,7 +164,11 @@ fn read_type(cur: &mut Cursor, count: usize, version: Version, e8m0_always: bool
     let tag = cur.varint(Field::TypeTag)?;
     let unified = version.at_least(V13_3);
     let gate = |name: &'static str, since: Version| {
-        if version.at_least(since) { Ok(()) } else { Err(ReadError::new(at, Kind::TypeVersion { name, since, version })) }
+        if version.at_least(since) {
+            Ok(())
+        } else {
+            Err(ReadError::new(at, Kind::TypeVersion { name, since, version }))
+        }
     };
     if let Some(&(_, scalar, since)) = SCALAR_TAGS.iter().find(|t| t.0 == tag) {
         if !(e8m0_always && scalar == Scalar::F8E8M0FNU) {
@@ -190,7 +196,11 @@ fn read_type(cur: &mut Cursor, count: usize, version: Version, e8m0_always: bool
         }
         let at = cur.pos();
         let v = cur.varint(Field::Padding)?;
-        if v >= PADDING.keywords.len() as u64 { Err(ReadError::new(at, Kind::EnumValue(v))) } else { Ok(Some(v as u32)) }
+        if v >= PADDING.keywords.len() as u64 {
+            Err(ReadError::new(at, Kind::EnumValue(v)))
+        } else {
+            Ok(Some(v as u32))
+        }
     };
     match tag {
         POINTER => Ok(Type::Pointer(reference(cur, Field::PointeeType)?)),

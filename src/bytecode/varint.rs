@@ -299,12 +299,22 @@ mod tests {
             (&[0x80], true, Err("error at offset 1: failed to read operation opcode.")),
             (&[0xFF; 11], true, Err("error at offset 0: VarInt does not fit in 64 bits")),
             (&[0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01], true, Ok(u64::MAX)),
-            (&[0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x02], true, Err("error at offset 0: VarInt does not fit in 64 bits")),
+            (
+                &[0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x02],
+                true,
+                Err("error at offset 0: VarInt does not fit in 64 bits"),
+            ),
         ] {
             let got = Cursor::new(bytes, strict).varint(WHAT).map_err(|e| e.to_string());
             assert_eq!(got, value.map_err(str::to_owned), "{bytes:02X?}");
         }
-        for (bytes, value) in [(&[0x7F][..], Some(-1)), (&[0x00], Some(0)), (&[0x01], Some(1)), (&[0xFF, 0x7F], None), (&[0x80, 0x00], None)] {
+        for (bytes, value) in [
+            (&[0x7F][..], Some(-1)),
+            (&[0x00], Some(0)),
+            (&[0x01], Some(1)),
+            (&[0xFF, 0x7F], None),
+            (&[0x80, 0x00], None),
+        ] {
             assert_eq!(Cursor::new(bytes, true).sleb(WHAT).ok(), value, "{bytes:02X?}");
         }
     }

@@ -81,7 +81,13 @@ struct ExtraPools<'m> {
 
 impl<'m> ExtraPools<'m> {
     fn new(module: &'m Module) -> Self {
-        ExtraPools { module, names: FxHashMap::default(), strings: Vec::new(), scalars: FxHashMap::default(), types: Vec::new() }
+        ExtraPools {
+            module,
+            names: FxHashMap::default(),
+            strings: Vec::new(),
+            scalars: FxHashMap::default(),
+            types: Vec::new(),
+        }
     }
 }
 
@@ -491,7 +497,9 @@ impl Writer<'_> {
                 check("debug attribute", r.index(), module.debug.len())?;
             }
             if !self.wire.is_public() && a.has_unknown() {
-                return Err(WriteError::Malformed { what: "unknown location in a debug attribute of the specification container" });
+                return Err(WriteError::Malformed {
+                    what: "unknown location in a debug attribute of the specification container",
+                });
             }
             for s in a.strings() {
                 check("string", s.index(), module.strings.len())?;
@@ -548,7 +556,14 @@ fn check(what: &'static str, index: usize, size: usize) -> Result<()> {
     if index < size { Ok(()) } else { Err(WriteError::Index { what, index, size }) }
 }
 
-fn put_operand(out: &mut Vec<u8>, scope: &Scope, spec: &OpSpec, operand: usize, v: ValueId, version: Version) -> Result<()> {
+fn put_operand(
+    out: &mut Vec<u8>,
+    scope: &Scope,
+    spec: &OpSpec,
+    operand: usize,
+    v: ValueId,
+    version: Version,
+) -> Result<()> {
     if let Some(&(name, since)) = scope.dropped.get(&v.0) {
         return Err(WriteError::Result { name, since, version });
     }

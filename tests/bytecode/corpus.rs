@@ -23,7 +23,7 @@ pub fn supported() -> Vec<(String, Vec<u8>)> {
     files().into_iter().filter(|(name, _)| !name.contains(".13.4.")).collect()
 }
 
-fn fnv1a(text: &str) -> u64 {
+pub fn fnv1a(text: &str) -> u64 {
     text.bytes().fold(0xCBF2_9CE4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01B3))
 }
 
@@ -33,14 +33,21 @@ fn agrees_with_the_independent_decoder() {
     let expected = std::fs::read_to_string(dir.join("decode.tsv")).unwrap();
     let mut compared = 0;
     for (name, data) in files() {
-        let row = expected.lines().find(|l| l.split('\t').next() == Some(&name)).unwrap_or_else(|| panic!("{name} has no digest"));
+        let row = expected
+            .lines()
+            .find(|l| l.split('\t').next() == Some(&name))
+            .unwrap_or_else(|| panic!("{name} has no digest"));
         let columns: Vec<&str> = row.split('\t').collect();
         if columns[1] == "-" {
             let e = read(&data, &ReadOptions::default()).expect_err(&name);
-            assert_eq!(e.to_string(), "error at offset 12: unsupported Tile version 13.4.0, this reader supports versions [13.1, 13.3]");
+            assert_eq!(
+                e.to_string(),
+                "error at offset 12: unsupported Tile version 13.4.0, this reader supports versions [13.1, 13.3]"
+            );
             continue;
         }
-        let module = read(&data, &ReadOptions { strict: true, ..ReadOptions::default() }).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let module = read(&data, &ReadOptions { strict: true, ..ReadOptions::default() })
+            .unwrap_or_else(|e| panic!("{name}: {e}"));
         let text = dump(&module);
         if let Ok(dir) = std::env::var("TILEIR_DUMP_DIR") {
             std::fs::write(PathBuf::from(dir).join(&name), &text).unwrap();

@@ -62,8 +62,10 @@ fn flipped_bytes_are_harmless() {
                 match read_with_profile(&damaged, &ReadOptions::default()) {
                     Ok((m, profile)) => {
                         accepted += 1;
-                        let out = write(&m, profile, m.version).unwrap_or_else(|e| panic!("{name} at {at} ^ {flip:#x}: {e}"));
-                        let again = read(&out, &ReadOptions::default()).unwrap_or_else(|e| panic!("{name} at {at} ^ {flip:#x}: {e}"));
+                        let out =
+                            write(&m, profile, m.version).unwrap_or_else(|e| panic!("{name} at {at} ^ {flip:#x}: {e}"));
+                        let again = read(&out, &ReadOptions::default())
+                            .unwrap_or_else(|e| panic!("{name} at {at} ^ {flip:#x}: {e}"));
                         assert_eq!(write(&again, profile, again.version).unwrap(), out, "{name} at {at} ^ {flip:#x}");
                     }
                     Err(e) => {

@@ -410,7 +410,10 @@ fn offsets_and_second_lines() {
     let end = data.len();
     data.push(0);
     let e = read(&data, &ReadOptions::default()).unwrap_err();
-    assert_eq!((e.to_string(), e.context()), (format!("error at offset {end}: end section is not the last section"), None));
+    assert_eq!(
+        (e.to_string(), e.context()),
+        (format!("error at offset {end}: end section is not the last section"), None)
+    );
     let e = read(&Pieces::body(&[25]).public(1), &ReadOptions::default()).unwrap_err();
     assert!(e.context().unwrap().ends_with(": failed to parse function section"));
 }

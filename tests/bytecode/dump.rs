@@ -76,9 +76,14 @@ impl Dumper<'_> {
             if d == DYNAMIC { "?".into() } else { d.to_string() }
         }
         let tile = |t: &[i32]| t.iter().map(|d| d.to_string()).collect::<Vec<_>>().join("x");
-        let padding = |p: Option<u32>| p.map_or(String::new(), |p| format!("padding_value = {}, ", PADDING.keywords[p as usize]));
+        let padding =
+            |p: Option<u32>| p.map_or(String::new(), |p| format!("padding_value = {}, ", PADDING.keywords[p as usize]));
         let map = |m: &[i32]| {
-            if m.iter().enumerate().all(|(i, &d)| i as i32 == d) { String::new() } else { format!(", dim_map=[{}]", list(m)) }
+            if m.iter().enumerate().all(|(i, &d)| i as i32 == d) {
+                String::new()
+            } else {
+                format!(", dim_map=[{}]", list(m))
+            }
         };
         match self.m.ty(id) {
             Type::Scalar(s) => s.name().to_owned(),
@@ -91,7 +96,13 @@ impl Dumper<'_> {
                 format!("tensor_view<{}{tail}>", dims(shape, *element))
             }
             Type::PartitionView(v) => {
-                format!("partition_view<tile=({}), {}{}{}>", tile(&v.tile), padding(v.padding), self.ty(v.view), map(&v.dim_map))
+                format!(
+                    "partition_view<tile=({}), {}{}{}>",
+                    tile(&v.tile),
+                    padding(v.padding),
+                    self.ty(v.view),
+                    map(&v.dim_map)
+                )
             }
             Type::GatherScatterView(v) => {
                 let (t, p) = (tile(&v.tile), padding(v.padding));
@@ -117,8 +128,9 @@ impl Dumper<'_> {
 
     fn attr(&self, a: &Attr) -> String {
         let m = self.m;
-        let dictionary =
-            |d: &[(StringId, Attr)]| format!("{{{}}}", list(d.iter().map(|(k, v)| format!("{} = {}", m.text(*k), self.attr(v)))));
+        let dictionary = |d: &[(StringId, Attr)]| {
+            format!("{{{}}}", list(d.iter().map(|(k, v)| format!("{} = {}", m.text(*k), self.attr(v)))))
+        };
         match a {
             Attr::Integer { ty, value } => format!("{value} : {}", self.ty(*ty)),
             Attr::Float { ty, bits } => format!("{bits:#x} : {}", self.ty(*ty)),
@@ -149,9 +161,15 @@ impl Dumper<'_> {
         match &m.debug[id.index()] {
             DebugAttr::Unknown => "unknown".to_owned(),
             DebugAttr::CompileUnit { file } => format!("di_compile_unit<file={}>", self.debug(*file)),
-            DebugAttr::File { name, directory } => format!("di_file<{} in {}>", quote(&m.text(*name)), quote(&m.text(*directory))),
+            DebugAttr::File { name, directory } => {
+                format!("di_file<{} in {}>", quote(&m.text(*name)), quote(&m.text(*directory)))
+            }
             DebugAttr::LexicalBlock { scope, file, line, column } => {
-                format!("di_lexical_block<scope={} file={} line={line} col={column}>", self.debug(*scope), self.debug(*file))
+                format!(
+                    "di_lexical_block<scope={} file={} line={line} col={column}>",
+                    self.debug(*scope),
+                    self.debug(*file)
+                )
             }
             DebugAttr::Loc { scope, file, line, column } => {
                 format!("di_loc<{}:{line}:{column} in {}>", m.text(*file), self.debug(*scope))
@@ -165,7 +183,9 @@ impl Dumper<'_> {
                 self.debug(s.unit),
                 s.scope_line
             ),
-            DebugAttr::CallSite { callee, caller } => format!("callsite({} at {})", self.debug(*callee), self.debug(*caller)),
+            DebugAttr::CallSite { callee, caller } => {
+                format!("callsite({} at {})", self.debug(*callee), self.debug(*caller))
+            }
         }
     }
 
@@ -212,7 +232,8 @@ impl Dumper<'_> {
         let head = self.out.len();
         for &region in op.regions() {
             if let Some(b) = op.block(region) {
-                let args: Vec<String> = (base..).zip(b.arg_types(op.body)).map(|(i, t)| format!("%{i}: {}", self.ty(t))).collect();
+                let args: Vec<String> =
+                    (base..).zip(b.arg_types(op.body)).map(|(i, t)| format!("%{i}: {}", self.ty(t))).collect();
                 writeln!(self.out, "{indent}^({})", args.join(", ")).unwrap();
                 for (v, t) in b.args().zip(b.arg_types(op.body)) {
                     self.number(v, t);

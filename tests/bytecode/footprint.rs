@@ -3,8 +3,8 @@
 //! Run with `--release --nocapture` for figures that mean something; throughput is only asserted there.
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 use tile_bytecode::*;
 
@@ -84,7 +84,10 @@ fn large_modules() {
         let peak = PEAK.load(Relaxed) - before;
         let speed = megabytes(data.len()) / seconds;
         let factor = peak as f64 / data.len() as f64;
-        println!("{name:30} locations {locations:5}: {:.1} MB, {speed:.0} MB/s, peak {factor:.2} x input", megabytes(data.len()));
+        println!(
+            "{name:30} locations {locations:5}: {:.1} MB, {speed:.0} MB/s, peak {factor:.2} x input",
+            megabytes(data.len())
+        );
         assert!(factor < 12.0, "{name}: peak memory is {factor:.2} times the input");
         if !cfg!(debug_assertions) {
             assert!(speed > 50.0, "{name}: {speed:.0} MB/s");
@@ -99,7 +102,9 @@ fn large_modules() {
 #[test]
 fn short_records() {
     let _turn = TURN.lock();
-    for (record, what) in [(&[0x44, 1][..], "make_token"), (&[0x32, 0, 0, 2, 0, 0][..], "empty if"), (&[0x5C, 0, 0], "return")] {
+    for (record, what) in
+        [(&[0x44, 1][..], "make_token"), (&[0x32, 0, 0, 2, 0, 0][..], "empty if"), (&[0x5C, 0, 0], "return")]
+    {
         let n = 1_000_000;
         let mut body = record.repeat(n);
         body.extend([0x5C, 0, 0]);
@@ -109,7 +114,16 @@ fn short_records() {
         let data = public(&[
             (2, 8, func),
             // i1, token, tile<i1>, (tile<i1>) -> ()
-            (5, 4, [&[4, 0xCB, 0xCB, 0xCB][..], &[0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 5, 0, 0, 0], &[0, 17, 13, 0, 0, 16, 1, 2, 0]].concat()),
+            (
+                5,
+                4,
+                [
+                    &[4, 0xCB, 0xCB, 0xCB][..],
+                    &[0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 5, 0, 0, 0],
+                    &[0, 17, 13, 0, 0, 16, 1, 2, 0],
+                ]
+                .concat(),
+            ),
             (1, 4, vec![1, 0xCB, 0xCB, 0xCB, 0, 0, 0, 0, b'k']),
         ]);
         let before = LIVE.load(Relaxed);

@@ -37,14 +37,12 @@ fn empty_module() {
 /// The 130-byte example: a constant, a token, a store through a pointer.
 #[test]
 fn store_example() {
-    let data = hex(
-        "7F 54 69 6C 65 49 52 00 0D 01 00 00
+    let data = hex("7F 54 69 6C 65 49 52 00 0D 01 00 00
          82 18 08 CB  01 00 03 02 00 0F  10 04 00  44 05  65 05 08 00 00 01 02  5C 00 00  CB CB CB
          84 15 08 CB*5  01 CB*7 00*8 04 07 00 00 00
          85 2A 04  06 CB*3  00*4 01 00 00 00 03 00 00 00 06 00 00 00 0A 00 00 00 0D 00 00 00
                    03  0C 00  0D 01 00  10 01 02 00  0D 00 00  11
-         81 09 04 CB*3  01 CB*3 00*4 6B  00",
-    );
+         81 09 04 CB*3  01 CB*3 00*4 6B  00");
     // The listing leaves one run of padding open; the total is what the document says.
     let data = {
         let mut fixed = data.clone();
@@ -91,7 +89,8 @@ fn specification_record() {
 #[test]
 fn specification_locations() {
     // 0 file, 1 unit, 2 subprogram, 3 and 4 locations in it.
-    let debug = debug_section(&[&[3]], &[&[2, 1, 2], &[1, 0], &[5, 0, 1, 0, 0, 1, 1], &[4, 2, 1, 7, 9], &[4, 2, 1, 8, 9]]);
+    let debug =
+        debug_section(&[&[3]], &[&[2, 1, 2], &[1, 0], &[5, 0, 1, 0, 0, 1, 1], &[4, 2, 1, 7, 9], &[4, 2, 1, 8, 9]]);
     let iota = |l: u8| vec![0x3A, l, ty::TILE8, 0, 0];
     let mut p = Pieces::spec_new();
     p.debug = Some(debug);
@@ -184,7 +183,10 @@ fn older_files_fill_in_defaults() {
     // Newer files say all of it, and older ones again none.
     let again = |m: &Module, v| read(&write(m, Profile::Public, v).unwrap(), &options()).unwrap();
     let newest = again(&m, schema::V13_3);
-    assert_eq!(write(&newest, Profile::Public, schema::V13_1).unwrap(), write(&m, Profile::Public, schema::V13_1).unwrap());
+    assert_eq!(
+        write(&newest, Profile::Public, schema::V13_1).unwrap(),
+        write(&m, Profile::Public, schema::V13_1).unwrap()
+    );
     for v in [schema::V13_1, schema::V13_2, schema::V13_3] {
         assert_eq!(again(&newest, v).functions[0].body.len(), b.len());
     }

@@ -237,7 +237,6 @@ fn damaged_programs_are_refused_or_compile() {
             for flip in [0x01, 0x80, 0xFF] {
                 let mut damaged = data.clone();
                 damaged[at] ^= flip;
-                if std::env::var("TRACE").is_ok() { eprintln!("{name} {at} {flip:#x}"); std::fs::write("/tmp/last.bin", &damaged).unwrap(); }
                 match import(&context, &damaged) {
                     Err(e) => {
                         refused += 1;

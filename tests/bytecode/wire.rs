@@ -6,3 +6,4 @@ mod damage;
 mod diagnostics;
 mod dump;
 mod roundtrip;
+mod synthetic;
