@@ -63,7 +63,7 @@ def CudaTile_LoadViewTkoOp : CudaTile_Op<"load_view_tko",
     $view `` `[` $index `]` (`token` `=` $token^)?
     (`optimization_hints` `=` $optimization_hints^)? attr-dict-with-keyword
     `:` custom<BareType>(type($view))
-    custom<IndexTypes>(ref($index), type($index))
+    `` custom<IndexTypes>(ref($index), type($index))
     `->` custom<BareType>(type($tile)) `,`
     custom<BareType>(type($result_token))
   }];
@@ -85,7 +85,7 @@ def CudaTile_StoreViewTkoOp : CudaTile_Op<"store_view_tko",
     $tile `,` $view `` `[` $index `]` (`token` `=` $token^)?
     (`optimization_hints` `=` $optimization_hints^)? attr-dict-with-keyword
     `:` custom<BareType>(type($tile)) `,` custom<BareType>(type($view))
-    custom<IndexTypes>(ref($index), type($index))
+    `` custom<IndexTypes>(ref($index), type($index))
     `->` custom<BareType>(type($result_token))
   }];
   let hasVerifier = 1;
@@ -106,7 +106,7 @@ def CudaTile_AtomicRedViewTkoOp : CudaTile_Op<"atomic_red_view_tko",
     $view `` `[` $index `]` `,` $mode `,` $value (`token` `=` $token^)?
     attr-dict-with-keyword
     `:` custom<BareType>(type($value)) `,` custom<BareType>(type($view))
-    custom<IndexTypes>(ref($index), type($index))
+    `` custom<IndexTypes>(ref($index), type($index))
     `->` custom<BareType>(type($result_token))
   }];
   let hasVerifier = 1;

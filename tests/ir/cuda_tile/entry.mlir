@@ -1,0 +1,17 @@
+// Implicit terminators, attributes of arguments, arguments of other dialects.
+//
+// RUN: tileiras-opt %s | FileCheck %s
+
+// CHECK: cuda_tile.module @m {
+cuda_tile.module @m {
+  // CHECK-NEXT: entry @empty() {
+  // CHECK-NEXT:   return
+  // CHECK-NEXT: }
+  entry @empty() {
+  }
+  // CHECK-NEXT: entry @arguments(%arg0: tile<i32>, %arg1: tensor<4xf32>) {
+  // CHECK-NEXT:   return
+  // CHECK-NEXT: } {note = "kept"}
+  entry @arguments(%x: tile<i32> {cuda_tile.note = "dropped"}, %y: tensor<4xf32> loc("here")) optimization_hints=<> {
+  } {note = "kept"}
+}
