@@ -3,7 +3,7 @@
 use super::error::{AccessReport, RaceReport, SimErrorKind};
 use super::machine::{Fail, Machine};
 use super::memory::{CONST_BASE, FUNCTION_BASE, Fault, LOCAL_BASE, PARAM_BASE, SHARED_BASE, WINDOW};
-use super::program::{Arg, DInst, LOCAL_PARAM};
+use super::program::{Arg, DInst, ENTRY_PARAM};
 use super::race::{How, MemKey, Origin, SyncKey};
 use super::warp::{Lanes, Lanes64, Warp, lanes};
 use crate::ir::*;
@@ -79,10 +79,10 @@ impl Machine<'_> {
                 Ok(Place::Local(address as u32))
             }
             Space::Param | Space::ParamEntry | Space::ParamFunc => {
-                if address & LOCAL_PARAM != 0 {
-                    Ok(Place::Local((address & !LOCAL_PARAM) as u32))
+                if address & ENTRY_PARAM != 0 {
+                    Ok(Place::Global(PARAM_BASE + (address & !ENTRY_PARAM)))
                 } else if address < WINDOW {
-                    Ok(Place::Global(PARAM_BASE + address))
+                    Ok(Place::Local(address as u32))
                 } else {
                     Err(bad("param"))
                 }

@@ -225,10 +225,7 @@ impl Warp {
             Arg::Imm(v) => [*v; 32],
             Arg::Special(s) => self.special(*s, self.clock),
             Arg::Shared(offset) => [u64::from(self.shared_address(*offset)); 32],
-            Arg::Local(offset, param) => {
-                let tag = if *param { super::program::LOCAL_PARAM } else { 0 };
-                [u64::from(f.local + offset) | tag; 32]
-            }
+            Arg::Local(offset) => [u64::from(f.local + offset); 32],
             Arg::P(p) => mask_lanes(f.preds[*p as usize]),
             Arg::NotP(p) => mask_lanes(!f.preds[*p as usize]),
             _ => [0; 32],
@@ -340,10 +337,7 @@ impl Warp {
             }
             MemBase::Abs => [offset as u64; 32],
             MemBase::Shared(o) => [u64::from(self.shared_address(o)); 32],
-            MemBase::Local(o, param) => {
-                let tag = if param { super::program::LOCAL_PARAM } else { 0 };
-                [u64::from(f.local + o) | tag; 32]
-            }
+            MemBase::Local(o) => [u64::from(f.local + o); 32],
         }
     }
 
