@@ -81,7 +81,9 @@ fn errors_have_positions_and_reasons() {
     }
     let e = Module::parse(&format!("{HEADER}.visible .entry k() {{\n  add.s32 %r1, 1, 2;\n}}")).unwrap_err();
     assert_eq!((e.line, e.column), (5, 11));
-    for text in ["", "hello", ".version", ".version 8.0 .entry", ".version 8.0\n.global .b32 x[-1];", ".version 8.0 .entry k("] {
+    for text in
+        ["", "hello", ".version", ".version 8.0 .entry", ".version 8.0\n.global .b32 x[-1];", ".version 8.0 .entry k("]
+    {
         assert!(Module::parse(text).is_err(), "{text}");
     }
 }

@@ -188,7 +188,14 @@ fn tcgen05_multiplies_in_tensor_memory() {
             }
         }
     }
-    let e = run_matrix(&text.replace("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r21, 64;", ""), &sa, &sb, 128 * 32, None).unwrap_err();
+    let e = run_matrix(
+        &text.replace("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r21, 64;", ""),
+        &sa,
+        &sb,
+        128 * 32,
+        None,
+    )
+    .unwrap_err();
     assert!(e.to_string().contains("64 columns of tensor memory"), "{e}");
 }
 

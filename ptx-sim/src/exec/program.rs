@@ -270,11 +270,7 @@ pub(crate) fn decode(module: &Module, layout: &Layout) -> Result<Program, LoadEr
     for (index, f) in module.functions.iter().enumerate() {
         funcs.push(FuncDecoder::new(module, layout, f, index).run()?);
     }
-    Ok(Program {
-        funcs,
-        shared_bytes: layout.shared_bytes,
-        source: module.source.clone(),
-    })
+    Ok(Program { funcs, shared_bytes: layout.shared_bytes, source: module.source.clone() })
 }
 
 struct FuncDecoder<'a> {
