@@ -181,7 +181,7 @@ W: {} shl.b32 %r3, %r1, 3; add.u32 %r4, %r2, %r3; ld.shared.b64 %rd4, [%r4]; cvt
         let (out, _) = with_map(&body, SHARED, 1, None, seed).unwrap_or_else(|e| panic!("{e}"));
         for (i, v) in out.chunks(4).map(|c| f32::from_le_bytes(c.try_into().unwrap())).enumerate() {
             let (row, chunk, rest) = (i / 32, i % 32 / 4, i % 4);
-            let column = 32 + 4 * (chunk ^ row % 8) + rest;
+            let column = 32 + 4 * (chunk ^ (row % 8)) + rest;
             let want = if 16 + row < 20 { (100 * (16 + row) + column) as f32 } else { 0.0 };
             assert_eq!(v, want, "row {row} chunk {chunk}");
         }

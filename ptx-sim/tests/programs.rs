@@ -81,10 +81,10 @@ fn integer_expressions() {
         // The compiler relies on the square not overflowing, so its shift is that of an unsigned number.
         r = r.wrapping_add((u.wrapping_mul(u) >> 3) as i64);
         r = r.wrapping_add(i64::from(u.count_ones())).wrapping_add(i64::from((u | 1).leading_zeros()));
-        r ^= (u << 13 | u >> 51) as i64;
+        r ^= u.rotate_left(13) as i64;
         r = r.wrapping_add(i64::from(q[0]) + i64::from(q[1]) * i64::from(q[2]) - i64::from(q[3]));
         r = r.wrapping_add(i64::from(i32::from(v as i16) * i32::from((v >> 5) as i8)));
-        r = r.wrapping_add((u128::from(u) * u128::from(u) >> 64) as i64);
+        r = r.wrapping_add(((u128::from(u) * u128::from(u)) >> 64) as i64);
         r = r.wrapping_sub(v as f64 as i64).wrapping_add(i64::from((i as i32 * 3) as f32 as u32));
         assert_eq!(got, r, "{i}");
     }

@@ -259,7 +259,7 @@ fn prmt(a: u32, b: u32, c: u32, mode: Option<PrmtMode>) -> u32 {
         Some(PrmtMode::F4e) => pick([n, n + 1, n + 2, n + 3]),
         Some(PrmtMode::B4e) => pick([n, n.wrapping_sub(1), n.wrapping_sub(2), n.wrapping_sub(3)]),
         Some(PrmtMode::Rc8) => pick([n; 4]),
-        Some(PrmtMode::Ecl) => pick([0.max(n), 1.max(n), 2.max(n), 3]),
+        Some(PrmtMode::Ecl) => pick([n, 1.max(n), 2.max(n), 3]),
         Some(PrmtMode::Ecr) => pick([0, 1.min(n), 2.min(n), n]),
         Some(PrmtMode::Rc16) => {
             let low = 2 * (n & 1);

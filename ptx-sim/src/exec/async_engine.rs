@@ -496,7 +496,7 @@ impl Machine<'_> {
     pub fn mbarrier_read(&self, cta: usize, offset: u32) -> Result<Mbarrier, SimErrorKind> {
         let mut raw = [0u8; 8];
         let read = self.ctas[cta].shared.read(offset as usize, &mut raw, true);
-        if offset % 8 != 0 {
+        if !offset.is_multiple_of(8) {
             return Err(SimErrorKind::Mbarrier(format!("shared offset {offset:#x} is not a multiple of 8")));
         }
         match read {

@@ -12,6 +12,9 @@ use crate::units::tensor_map::TensorMapField;
 use crate::units::{Mbarrier, ReduceOp, ReduceType, TensorMap, check_bulk};
 use smallvec::{SmallVec, smallvec};
 
+/// Destinations of a tensor load: CTA slots and shared offsets.
+type Targets = SmallVec<[(usize, u32); 2]>;
+
 /// A completed operation's error becomes that of the instruction that waited for it.
 pub(crate) fn located(e: SimError) -> Fail {
     let at = e.at.as_ref().map(|s| format!(" (issued at line {}: `{}`)", s.line, s.text)).unwrap_or_default();
@@ -518,7 +521,7 @@ impl Machine<'_> {
     ) -> Result<TensorMap, Fail> {
         let address = w.address(frame, t.map, t.offset)[lane];
         let place = self.place(w.cta, Space::Generic, address).map_err(|e| Fail::at(e, lane))?;
-        if address % 64 != 0 {
+        if !address.is_multiple_of(64) {
             let kind = SimErrorKind::Misaligned { access: "tensor map", space: place.space(), address, bytes: 64 };
             return Err(Fail::at(kind, lane));
         }
@@ -582,7 +585,7 @@ impl Machine<'_> {
                 let (cta, offset) = self.barrier_at(w, m.dst, dst, lane)?;
                 let kind = SignalKind::Bytes(map.box_bytes(&coords.borrow()));
                 let signal = self.signal_at(w, Space::SharedCluster, bar, kind, lane)?;
-                let (dsts, signals): (SmallVec<[(usize, u32); 2]>, SmallVec<[Signal; 2]>) = if m.multicast {
+                let (dsts, signals): (Targets, SmallVec<[Signal; 2]>) = if m.multicast {
                     let cast = w.src32(frame, &args[3])[lane];
                     let targets = self.multicast_targets(w, cast, lane)?;
                     let base = self.ctas[w.cta].cluster * self.shape.cluster_size();

@@ -205,7 +205,8 @@ impl Machine<'_> {
         let together = lanes(mask).filter(|l| callee[*l] == first).fold(0, |m, l| m | 1 << l);
         let index = first.wrapping_sub(FUNCTION_BASE) / 16;
         let prog = self.prog;
-        let Some(func) = prog.funcs.get(index as usize).filter(|_| first >= FUNCTION_BASE && first % 16 == 0) else {
+        let Some(func) = prog.funcs.get(index as usize).filter(|_| first >= FUNCTION_BASE && first.is_multiple_of(16))
+        else {
             return Err(SimErrorKind::Call(format!("{first:#x} is not the address of a function")).into());
         };
         // Lanes that do not take this call: those with another target come back to it, those whose guard is false

@@ -99,7 +99,7 @@ impl Machine<'_> {
         if !matches!(place, Place::Shared { .. }) {
             return Err(Fail::at(SimErrorKind::Tensor(format!("address {address:#x} is not in shared memory")), lane));
         }
-        if address % 16 != 0 {
+        if !address.is_multiple_of(16) {
             let kind = SimErrorKind::Misaligned { access: "matrix row", space: "shared", address, bytes: 16 };
             return Err(Fail::at(kind, lane));
         }

@@ -263,13 +263,7 @@ impl Warp {
         match arg {
             Arg::P(p) => f.preds[*p as usize],
             Arg::NotP(p) => !f.preds[*p as usize],
-            Arg::Imm(v) => {
-                if *v != 0 {
-                    u32::MAX
-                } else {
-                    0
-                }
-            }
+            Arg::Imm(v) if *v != 0 => u32::MAX,
             Arg::Special(s) => lane_mask(&self.special(*s, 0)),
             _ => 0,
         }
