@@ -1,0 +1,481 @@
+//! The public interface: a device with memory, and launches.
+
+use super::error::{SimError, SimErrorKind};
+use super::machine::{Machine, Shape};
+use super::memory::{CONST_BASE, Fault, GlobalMemory, PARAM_BASE, SHARED_BASE};
+use super::program::{Class, Program, decode, layout_shared};
+use crate::ir::{InitValue, Module, Space, Symbol};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Properties of the simulated device.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Number of multiprocessors that `%nsmid` reports.
+    pub sms: u32,
+    /// The most CTAs that run at the same time.
+    pub max_resident_ctas: u32,
+    /// Shared memory that a CTA may use, static and dynamic together, in bytes.
+    pub max_shared: u32,
+    /// Whether reading a byte that nobody wrote is an error.
+    pub trap_uninitialised: bool,
+    /// Device heap for `malloc`, in bytes.
+    pub heap_bytes: u64,
+}
+
+impl Default for Config {
+    /// The limits of an H200.
+    fn default() -> Config {
+        Config {
+            sms: 132,
+            max_resident_ctas: 132,
+            max_shared: 227 * 1024,
+            trap_uninitialised: true,
+            heap_bytes: 8 << 20,
+        }
+    }
+}
+
+/// An address in the device's global memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct DevicePtr(pub u64);
+
+impl DevicePtr {
+    /// The address `bytes` further on.
+    pub fn offset(self, bytes: u64) -> DevicePtr {
+        DevicePtr(self.0.wrapping_add(bytes))
+    }
+}
+
+/// A kernel argument.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Arg {
+    Ptr(DevicePtr),
+    I8(i8),
+    I16(i16),
+    I32(i32),
+    I64(i64),
+    U8(u8),
+    U16(u16),
+    U32(u32),
+    U64(u64),
+    F32(f32),
+    F64(f64),
+    /// A by-value structure, such as a tensor map; its length must be that of the parameter.
+    Bytes(Vec<u8>),
+}
+
+impl Arg {
+    fn bytes(&self) -> Vec<u8> {
+        match self {
+            Arg::Ptr(p) => p.0.to_le_bytes().to_vec(),
+            Arg::I8(v) => v.to_le_bytes().to_vec(),
+            Arg::I16(v) => v.to_le_bytes().to_vec(),
+            Arg::I32(v) => v.to_le_bytes().to_vec(),
+            Arg::I64(v) => v.to_le_bytes().to_vec(),
+            Arg::U8(v) => v.to_le_bytes().to_vec(),
+            Arg::U16(v) => v.to_le_bytes().to_vec(),
+            Arg::U32(v) => v.to_le_bytes().to_vec(),
+            Arg::U64(v) => v.to_le_bytes().to_vec(),
+            Arg::F32(v) => v.to_le_bytes().to_vec(),
+            Arg::F64(v) => v.to_le_bytes().to_vec(),
+            Arg::Bytes(b) => b.clone(),
+        }
+    }
+}
+
+/// The extents and arguments of a launch.
+#[derive(Clone, Debug, Default)]
+pub struct LaunchConfig<'a> {
+    /// CTAs in each dimension (clusters, if the entry says `.blocksareclusters`).
+    pub grid: [u32; 3],
+    /// Threads in each dimension; `None` takes them from `.reqntid`, or from `.maxntid` if only that is given.
+    pub block: Option<[u32; 3]>,
+    /// CTAs of a cluster; `None` takes them from `.reqnctapercluster`.
+    pub cluster: Option<[u32; 3]>,
+    /// Dynamic shared memory in bytes.
+    pub dynamic_shared: u32,
+    pub args: &'a [Arg],
+}
+
+/// How a launch is run and what is recorded.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// Runs under an adversarial schedule with this seed, with race detection: warps in any order, asynchronous
+    /// operations as late as is legal and their destinations poisoned meanwhile.
+    pub adversarial: Option<u64>,
+    /// Counts shared-memory bank conflicts (the other statistics are always kept).
+    pub stats: bool,
+    /// Records executed instructions in the report, up to `trace_limit` lines.
+    pub trace: bool,
+    pub trace_limit: usize,
+    /// The most warp instructions that may be executed.
+    pub max_instructions: Option<u64>,
+    /// The longest time that the launch may take.
+    pub max_time: Option<Duration>,
+}
+
+impl Default for RunOptions {
+    fn default() -> RunOptions {
+        RunOptions {
+            adversarial: None,
+            stats: false,
+            trace: false,
+            trace_limit: 100_000,
+            max_instructions: None,
+            max_time: None,
+        }
+    }
+}
+
+/// Counters of a launch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    warp_instructions: [u64; Class::ALL.len()],
+    thread_instructions: [u64; Class::ALL.len()],
+    /// Bytes loaded and stored, by space in the order of [`Stats::SPACES`].
+    bytes_read: [u64; 5],
+    bytes_written: [u64; 5],
+    /// Extra passes of shared-memory accesses beyond one each; kept with [`RunOptions::stats`].
+    pub bank_conflicts: u64,
+    /// Arrivals of warps at CTA barriers.
+    pub barrier_arrivals: u64,
+    /// Waits on mbarriers that did not find the phase complete.
+    pub mbarrier_waits: u64,
+    pub divergent_branches: u64,
+    /// CTAs that ran to their end.
+    pub ctas: u64,
+    /// Bytes moved by asynchronous copies.
+    pub async_bytes: u64,
+    /// Multiply-adds of matrix instructions.
+    pub tensor_macs: u64,
+}
+
+impl Stats {
+    /// Names of the spaces in which bytes are counted.
+    pub const SPACES: [&'static str; 5] = ["global", "shared", "local", "param", "const"];
+
+    #[inline]
+    pub(crate) fn count(&mut self, class: Class, mask: u32) {
+        self.warp_instructions[class as usize] += 1;
+        self.thread_instructions[class as usize] += u64::from(mask.count_ones());
+    }
+
+    #[inline]
+    pub(crate) fn memory(&mut self, space: Space, shared: bool, read: bool, bytes: u64) {
+        let i = match space {
+            _ if shared => 1,
+            Space::Local => 2,
+            Space::Param | Space::ParamEntry | Space::ParamFunc => 3,
+            Space::Const => 4,
+            _ => 0,
+        };
+        if read {
+            self.bytes_read[i] += bytes;
+        } else {
+            self.bytes_written[i] += bytes;
+        }
+    }
+
+    /// Warp instructions of a class.
+    pub fn warp_instructions(&self, class: Class) -> u64 {
+        self.warp_instructions[class as usize]
+    }
+
+    /// Thread instructions of a class: a warp instruction counts its active lanes.
+    pub fn thread_instructions(&self, class: Class) -> u64 {
+        self.thread_instructions[class as usize]
+    }
+
+    /// Warp instructions of all classes.
+    pub fn total_warp_instructions(&self) -> u64 {
+        self.warp_instructions.iter().sum()
+    }
+
+    /// Thread instructions of all classes.
+    pub fn total_thread_instructions(&self) -> u64 {
+        self.thread_instructions.iter().sum()
+    }
+
+    /// Bytes that threads loaded from and stored to a space of [`Stats::SPACES`].
+    pub fn bytes(&self, space: &str) -> (u64, u64) {
+        match Self::SPACES.iter().position(|s| *s == space) {
+            Some(i) => (self.bytes_read[i], self.bytes_written[i]),
+            None => (0, 0),
+        }
+    }
+}
+
+/// What a launch did.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    pub stats: Stats,
+    /// What the kernel printed.
+    pub output: String,
+    /// Executed instructions, if a trace was asked for.
+    pub trace: Vec<String>,
+}
+
+impl Report {
+    /// The lines that the kernel printed.
+    pub fn output_lines(&self) -> impl Iterator<Item = &str> {
+        self.output.lines()
+    }
+}
+
+/// A module on a device: code and the addresses of its variables.
+struct Loaded {
+    program: Arc<Program>,
+    variables: FxHashMap<String, (u64, u64)>,
+}
+
+/// A simulated device.
+pub struct Device {
+    config: Config,
+    memory: GlobalMemory,
+    loaded: FxHashMap<u64, Arc<Loaded>>,
+    next_const: u64,
+    launches: u64,
+}
+
+impl Device {
+    /// A device without allocations.
+    pub fn new(config: Config) -> Device {
+        Device { config, memory: GlobalMemory::new(), loaded: FxHashMap::default(), next_const: 256, launches: 0 }
+    }
+
+    /// Allocates global memory, aligned to 256 bytes. The bytes count as uninitialised until they are written.
+    pub fn alloc(&mut self, bytes: u64) -> DevicePtr {
+        DevicePtr(self.memory.allocate(bytes, 256))
+    }
+
+    /// Allocates and fills global memory.
+    pub fn alloc_from(&mut self, data: &[u8]) -> DevicePtr {
+        let ptr = self.alloc(data.len() as u64);
+        // The allocation has the data's length.
+        let _ = self.memory.host_write(ptr.0, data);
+        ptr
+    }
+
+    /// Frees an allocation; false if `ptr` is not the start of one.
+    pub fn free(&mut self, ptr: DevicePtr) -> bool {
+        self.memory.remove(ptr.0)
+    }
+
+    /// Writes host data to the device.
+    pub fn write(&mut self, ptr: DevicePtr, data: &[u8]) -> Result<(), SimError> {
+        self.memory.host_write(ptr.0, data).map_err(|f| host_fault(f, ptr.0, data.len(), "host write"))
+    }
+
+    /// Reads device memory. Bytes that were never written are an error.
+    pub fn read(&self, ptr: DevicePtr, out: &mut [u8]) -> Result<(), SimError> {
+        if out.is_empty() {
+            return Ok(());
+        }
+        let len = out.len();
+        self.memory.read(ptr.0, out, true).map_err(|f| host_fault(f, ptr.0, len, "host read"))
+    }
+
+    /// Reads device memory whether or not it was written; unwritten bytes have no particular value.
+    pub fn read_unchecked(&self, ptr: DevicePtr, out: &mut [u8]) -> Result<(), SimError> {
+        let len = out.len();
+        if len == 0 {
+            return Ok(());
+        }
+        self.memory.read(ptr.0, out, false).map_err(|f| host_fault(f, ptr.0, len, "host read"))
+    }
+
+    /// Address and size in bytes of a global or constant variable of a module.
+    pub fn symbol(&mut self, module: &Module, name: &str) -> Result<Option<(DevicePtr, u64)>, SimError> {
+        let loaded = self.load(module)?;
+        Ok(loaded.variables.get(name).map(|(a, n)| (DevicePtr(*a), *n)))
+    }
+
+    /// Loads a module once: places and initialises its variables, decodes its code.
+    fn load(&mut self, module: &Module) -> Result<Arc<Loaded>, SimError> {
+        if let Some(loaded) = self.loaded.get(&module.id) {
+            return Ok(loaded.clone());
+        }
+        let mut addresses = Vec::with_capacity(module.variables.len());
+        for v in &module.variables {
+            let size = v.size.unwrap_or(0);
+            addresses.push(match v.space {
+                Space::Const => {
+                    let at = self.next_const.div_ceil(v.align.max(1)) * v.align.max(1);
+                    self.next_const = at + size + 256;
+                    self.memory.insert(CONST_BASE + at, size, true);
+                    CONST_BASE + at
+                }
+                Space::Global => self.memory.allocate(size, v.align),
+                _ => 0,
+            });
+        }
+        let layout = layout_shared(module, addresses)?;
+        let mut variables = FxHashMap::default();
+        for (v, address) in module.variables.iter().zip(&layout.addresses) {
+            let size = v.size.unwrap_or(0);
+            if v.space == Space::Shared {
+                continue;
+            }
+            variables.insert(v.name.clone(), (*address, size));
+            // Variables without an initialiser are zero.
+            let mut image = vec![0u8; size as usize];
+            for piece in &v.init {
+                let value = match &piece.value {
+                    InitValue::Bits(bits) => *bits,
+                    InitValue::Address { symbol, addend, generic, mask } => {
+                        let raw = match symbol {
+                            Symbol::Module(i) => {
+                                let target = &module.variables[*i as usize];
+                                let base = layout.addresses[*i as usize];
+                                match (target.space, generic) {
+                                    (Space::Shared, true) => SHARED_BASE + base,
+                                    (Space::Const, false) => base - CONST_BASE,
+                                    _ => base,
+                                }
+                            }
+                            Symbol::Function(i) => super::memory::FUNCTION_BASE + 16 * u64::from(*i),
+                            _ => 0,
+                        };
+                        let raw = raw.wrapping_add(*addend as u64);
+                        match mask {
+                            Some(m) if *m != 0 => (raw & m) >> m.trailing_zeros(),
+                            _ => raw,
+                        }
+                    }
+                };
+                let at = piece.offset as usize;
+                let n = (piece.bytes as usize).min(8);
+                if let Some(slot) = image.get_mut(at..at + n) {
+                    slot.copy_from_slice(&value.to_le_bytes()[..n]);
+                }
+            }
+            if size > 0 {
+                self.memory.host_write(*address, &image).map_err(|f| host_fault(f, *address, image.len(), "load"))?;
+            }
+        }
+        let program = Arc::new(decode(module, &layout)?);
+        let loaded = Arc::new(Loaded { program, variables });
+        self.loaded.insert(module.id, loaded.clone());
+        Ok(loaded)
+    }
+
+    /// Runs an entry of a module to its end.
+    ///
+    /// On an error, memory keeps the effects of what was executed before.
+    pub fn launch(
+        &mut self,
+        module: &Module,
+        entry: &str,
+        config: &LaunchConfig<'_>,
+        options: &RunOptions,
+    ) -> Result<Report, SimError> {
+        let loaded = self.load(module)?;
+        let program = &loaded.program;
+        let bad = |what: String| SimError::new(SimErrorKind::Launch(what));
+        let index = program.funcs.iter().position(|f| f.name == entry && f.is_entry && f.defined);
+        let index = index.ok_or_else(|| bad(format!("no entry '{entry}' in the module")))?;
+        let func = &program.funcs[index];
+        let d = &func.directives;
+        let block = match (config.block, d.reqntid, d.maxntid) {
+            (Some(b), Some(r), _) if b != r => {
+                return Err(bad(format!("block {b:?} differs from .reqntid {r:?}")));
+            }
+            (Some(b), None, Some(m)) if b.iter().product::<u32>() > m.iter().product() => {
+                return Err(bad(format!("block {b:?} exceeds .maxntid {m:?}")));
+            }
+            (Some(b), ..) => b,
+            (None, Some(r), _) => r,
+            (None, None, Some(m)) => m,
+            (None, None, None) => return Err(bad("no block size given, and the entry has no .reqntid".into())),
+        };
+        let threads = block.iter().try_fold(1u32, |n, b| n.checked_mul(*b)).unwrap_or(u32::MAX);
+        if threads == 0 || threads > 1024 {
+            return Err(bad(format!("a block of {threads} threads (1 to 1024 are possible)")));
+        }
+        let cluster = match (config.cluster, d.reqnctapercluster) {
+            (Some(c), Some(r)) if c != r => {
+                return Err(bad(format!("cluster {c:?} differs from .reqnctapercluster {r:?}")));
+            }
+            (Some(c), _) => c,
+            (None, Some(r)) => r,
+            (None, None) => [1, 1, 1],
+        };
+        let size: u32 = cluster.iter().product();
+        if size == 0 || size > 16 {
+            return Err(bad(format!("a cluster of {size} CTAs (1 to 16 are possible)")));
+        }
+        let mut grid = config.grid;
+        if d.blocksareclusters {
+            grid = std::array::from_fn(|i| grid[i].saturating_mul(cluster[i]));
+        }
+        if grid.contains(&0) {
+            return Err(bad(format!("grid {grid:?} has an empty dimension")));
+        }
+        if (0..3).any(|i| grid[i] % cluster[i] != 0) {
+            return Err(bad(format!("grid {grid:?} is not a multiple of the cluster {cluster:?}")));
+        }
+        let shared = program.shared_bytes.saturating_add(config.dynamic_shared);
+        if shared > self.config.max_shared {
+            return Err(bad(format!("{shared} bytes of shared memory where {} are available", self.config.max_shared)));
+        }
+        if config.args.len() != func.entry_params.len() {
+            let (found, expected) = (config.args.len(), func.entry_params.len());
+            return Err(bad(format!("{found} arguments for an entry with {expected} parameters")));
+        }
+        let mut params = vec![0u8; func.param_bytes as usize];
+        for (i, (arg, (offset, size))) in config.args.iter().zip(&func.entry_params).enumerate() {
+            let bytes = arg.bytes();
+            if bytes.len() != *size as usize {
+                return Err(bad(format!("argument {i} has {} bytes, the parameter {size}", bytes.len())));
+            }
+            params[*offset as usize..][..bytes.len()].copy_from_slice(&bytes);
+        }
+        let shape = Shape {
+            grid,
+            block,
+            cluster,
+            explicit_cluster: config.cluster.is_some() || d.reqnctapercluster.is_some() || d.explicitcluster,
+            dynamic_shared: config.dynamic_shared,
+            entry: index as u32,
+        };
+        if !params.is_empty() {
+            self.memory.insert(PARAM_BASE, params.len() as u64, true);
+            self.memory
+                .host_write(PARAM_BASE, &params)
+                .map_err(|f| host_fault(f, PARAM_BASE, params.len(), "parameters"))?;
+        }
+        self.launches += 1;
+        let program = program.clone();
+        let mut machine =
+            Machine::new(&program, &mut self.memory, shape, &self.config, options, self.launches);
+        let result = machine.run();
+        let report = Report {
+            stats: std::mem::take(&mut machine.stats),
+            output: std::mem::take(&mut machine.output),
+            trace: std::mem::take(&mut machine.trace),
+        };
+        if !params.is_empty() {
+            self.memory.remove(PARAM_BASE);
+        }
+        result.map(|()| report)
+    }
+}
+
+fn host_fault(fault: Fault, address: u64, bytes: usize, access: &'static str) -> SimError {
+    let bytes = bytes.min(u32::MAX as usize) as u32;
+    SimError::new(match fault {
+        Fault::OutOfBounds => {
+            SimErrorKind::OutOfBounds { access, space: "global", address, bytes, hint: String::new() }
+        }
+        Fault::Uninitialised(byte) => SimErrorKind::Uninitialised {
+            space: "global",
+            address,
+            bytes,
+            address_of_byte: address + byte,
+            why: String::new(),
+        },
+        Fault::ReadOnly => SimErrorKind::ReadOnly { address },
+    })
+}

@@ -1,0 +1,690 @@
+//! The machine that runs one launch: admission of CTAs, scheduling of warps and of their parts, stall detection.
+
+use super::async_engine::AsyncEngine;
+use super::device::{Config, RunOptions, Stats};
+use super::error::{SimError, SimErrorKind, Site};
+use super::memory::{Bytes, GlobalMemory};
+use super::program::{DInst, Func, Program, SHARED_START};
+use super::race::Race;
+use super::rng::Rng;
+use super::warp::{Env, LaneGroups, Split, Wait, Warp};
+use smallvec::SmallVec;
+use std::time::Instant;
+
+/// A failure of one instruction, with the lane where it is known.
+#[derive(Debug)]
+pub(crate) struct Fail {
+    pub kind: Box<SimErrorKind>,
+    pub lane: Option<usize>,
+}
+
+impl From<SimErrorKind> for Fail {
+    fn from(kind: SimErrorKind) -> Fail {
+        Fail { kind: Box::new(kind), lane: None }
+    }
+}
+
+impl Fail {
+    pub fn at(kind: SimErrorKind, lane: usize) -> Fail {
+        Fail { kind: Box::new(kind), lane: Some(lane) }
+    }
+}
+
+/// What happens after an instruction.
+#[derive(Debug)]
+pub(crate) enum Flow {
+    Next,
+    /// The instruction has set the part's program counter itself, or changed the set of parts.
+    Moved,
+    /// Execute the instruction again once the wait is over; the handler finds the wait in `Machine::resumed`.
+    Wait(Wait),
+}
+
+pub(crate) type Step = Result<Flow, Fail>;
+
+/// A named barrier of a CTA.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Barrier {
+    pub arrived: u32,
+    /// Explicit thread count; 0 for the whole CTA.
+    pub expected: u32,
+    pub generation: u64,
+    /// Reduction in progress: lanes with a true predicate, and all lanes that gave one.
+    pub ones: u32,
+    pub voters: u32,
+    /// Result of the last generation.
+    pub last_ones: u32,
+    pub last_voters: u32,
+}
+
+pub(crate) struct Cta {
+    pub id: [u32; 3],
+    /// Number of the CTA in order of admission.
+    pub uid: u32,
+    /// Cluster slot.
+    pub cluster: usize,
+    pub rank: u32,
+    pub shared: Bytes,
+    pub warps: Vec<Option<Box<Warp>>>,
+    pub live_threads: u32,
+    pub barriers: Vec<Barrier>,
+    /// Whether a CTA occupies the slot.
+    pub active: bool,
+    pub tmem: super::tcgen05::TmemState,
+}
+
+/// State shared by the CTAs of a cluster.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cluster {
+    pub active: bool,
+    pub arrived: u32,
+    pub generation: u64,
+}
+
+/// The extents of a launch.
+#[derive(Clone, Debug)]
+pub(crate) struct Shape {
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub cluster: [u32; 3],
+    pub explicit_cluster: bool,
+    pub dynamic_shared: u32,
+    pub entry: u32,
+}
+
+impl Shape {
+    pub fn threads(&self) -> u32 {
+        self.block.iter().product()
+    }
+
+    pub fn cluster_size(&self) -> usize {
+        self.cluster.iter().product::<u32>() as usize
+    }
+
+    pub fn cluster_grid(&self) -> [u32; 3] {
+        std::array::from_fn(|i| self.grid[i] / self.cluster[i].max(1))
+    }
+}
+
+pub(crate) struct Machine<'a> {
+    pub prog: &'a Program,
+    pub mem: &'a mut GlobalMemory,
+    pub shape: Shape,
+    pub config: &'a Config,
+    pub options: &'a RunOptions,
+    pub ctas: Vec<Cta>,
+    pub clusters: Vec<Cluster>,
+    next_cluster: u64,
+    pub executed: u64,
+    /// Value of `executed` at the last effect on memory or barriers.
+    pub progress: u64,
+    stall_rounds: u32,
+    pub stats: Stats,
+    pub output: String,
+    pub trace: Vec<String>,
+    pub rng: Rng,
+    pub race: Option<Race>,
+    pub engine: AsyncEngine,
+    /// The wait that the instruction being executed again was parked with.
+    pub resumed: Option<Wait>,
+    next_agent: u32,
+    pub heap: Vec<u64>,
+    started: Instant,
+    /// Whether CTAs that have exited since the last round are to be retired.
+    exited: bool,
+    pub grid_id: u64,
+}
+
+/// Warp instructions after which further CTAs are admitted although none has finished.
+const ADMIT_AFTER: u64 = 300_000;
+/// Warp instructions without effect after which the launch counts as hung.
+const LIVELOCK: u64 = 50_000_000;
+/// How often timed waits may give up while nothing else happens.
+const STALL_ROUNDS: u32 = 8;
+
+impl<'a> Machine<'a> {
+    pub fn new(
+        prog: &'a Program,
+        mem: &'a mut GlobalMemory,
+        shape: Shape,
+        config: &'a Config,
+        options: &'a RunOptions,
+        grid_id: u64,
+    ) -> Self {
+        let seed = options.adversarial;
+        Machine {
+            prog,
+            mem,
+            shape,
+            config,
+            options,
+            ctas: Vec::new(),
+            clusters: Vec::new(),
+            next_cluster: 0,
+            executed: 0,
+            progress: 0,
+            stall_rounds: 0,
+            stats: Stats::default(),
+            output: String::new(),
+            trace: Vec::new(),
+            rng: Rng::new(seed.unwrap_or(0)),
+            race: seed.map(|_| Race::default()),
+            engine: AsyncEngine::new(seed.is_some()),
+            resumed: None,
+            next_agent: 0,
+            heap: Vec::new(),
+            started: Instant::now(),
+            exited: false,
+            grid_id,
+        }
+    }
+
+    fn total_clusters(&self) -> u64 {
+        self.shape.cluster_grid().iter().map(|n| u64::from(*n)).product()
+    }
+
+    /// Runs the launch to its end.
+    pub fn run(&mut self) -> Result<(), SimError> {
+        let adversarial = self.options.adversarial.is_some();
+        let max_resident = (self.config.max_resident_ctas as usize / self.shape.cluster_size().max(1)).max(1);
+        let mut resident_target = if adversarial { max_resident.min(8) } else { 1 };
+        let mut admitted_at = 0u64;
+        loop {
+            self.retire();
+            while self.clusters.iter().filter(|c| c.active).count() < resident_target {
+                if !self.admit() {
+                    break;
+                }
+                admitted_at = self.executed;
+            }
+            if !self.clusters.iter().any(|c| c.active) {
+                self.engine_drain()?;
+                return Ok(());
+            }
+            let before = self.executed;
+            if adversarial { self.round_random()? } else { self.round()? }
+            self.check_limits()?;
+            if self.executed != before || self.exited {
+                if !self.exited && self.executed - admitted_at > ADMIT_AFTER {
+                    // Nobody finishes: the running CTAs may wait for others.
+                    admitted_at = self.executed;
+                    resident_target = (resident_target * 2).min(max_resident);
+                }
+                continue;
+            }
+            if self.engine_advance(true)? {
+                continue;
+            }
+            if resident_target < max_resident && self.next_cluster < self.total_clusters() {
+                resident_target = (resident_target * 2).min(max_resident);
+                continue;
+            }
+            if !self.give_up_timed_waits() {
+                return Err(SimError::new(SimErrorKind::Deadlock(self.wait_graph())));
+            }
+        }
+    }
+
+    fn check_limits(&self) -> Result<(), SimError> {
+        if let Some(limit) = self.options.max_instructions
+            && self.executed > limit
+        {
+            return Err(SimError::new(SimErrorKind::InstructionLimit(limit)));
+        }
+        if let Some(limit) = self.options.max_time
+            && self.started.elapsed() > limit
+        {
+            return Err(SimError::new(SimErrorKind::TimeLimit));
+        }
+        let idle = self.executed - self.progress;
+        if idle > LIVELOCK {
+            let waits = self.wait_graph();
+            return Err(SimError::new(SimErrorKind::Livelock { instructions: idle, waits }));
+        }
+        Ok(())
+    }
+
+    /// Notes an effect that other threads can see.
+    #[inline]
+    pub fn mark_progress(&mut self) {
+        self.progress = self.executed;
+        self.stall_rounds = 0;
+    }
+
+    /// One turn for every warp.
+    fn round(&mut self) -> Result<(), SimError> {
+        for cta in 0..self.ctas.len() {
+            for warp in 0..self.ctas[cta].warps.len() {
+                self.turn(cta, warp, 20_000)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Short turns of warps in random order, with asynchronous operations completing in between.
+    fn round_random(&mut self) -> Result<(), SimError> {
+        let candidates: Vec<(usize, usize)> = (0..self.ctas.len())
+            .flat_map(|c| (0..self.ctas[c].warps.len()).map(move |w| (c, w)))
+            .filter(|(c, w)| self.ctas[*c].warps[*w].as_ref().is_some_and(|w| w.live != 0))
+            .collect();
+        if candidates.is_empty() {
+            return Ok(());
+        }
+        // A warp may be favoured or starved for a whole round.
+        for _ in 0..candidates.len() {
+            let (c, w) = candidates[self.rng.below(candidates.len() as u64) as usize];
+            let budget = 1 + self.rng.below(1 << self.rng.below(9));
+            self.turn(c, w, budget)?;
+            if self.rng.below(64) == 0 {
+                self.engine_advance(false)?;
+            }
+        }
+        for (c, w) in candidates {
+            self.turn(c, w, 1)?;
+        }
+        Ok(())
+    }
+
+    /// Lets a warp run for at most `budget` instructions.
+    fn turn(&mut self, cta: usize, index: usize, budget: u64) -> Result<(), SimError> {
+        let Some(mut warp) = self.ctas[cta].warps[index].take() else { return Ok(()) };
+        let result = if warp.live != 0 { self.run_warp(&mut warp, budget) } else { Ok(()) };
+        self.ctas[cta].warps[index] = Some(warp);
+        result
+    }
+
+    /// Whether a wait is over.
+    fn ready(&self, w: &Warp, s: &Split) -> bool {
+        match &s.wait {
+            None | Some(Wait::Yield) => true,
+            Some(Wait::Converge) => s.mask == w.live,
+            Some(Wait::Lanes(m)) => m & w.live & !s.mask == 0,
+            Some(Wait::WarpBarrier(m)) => {
+                let there = w.splits.iter().filter(|o| matches!(o.wait, Some(Wait::WarpBarrier(n)) if n == *m));
+                there.fold(0, |acc, o| acc | o.mask) & m & w.live == m & w.live
+            }
+            Some(Wait::Barrier { id, generation }) => {
+                self.ctas[w.cta].barriers[*id as usize].generation != *generation
+            }
+            Some(Wait::Cluster { generation }) => {
+                self.clusters[self.ctas[w.cta].cluster].generation > *generation
+            }
+            Some(Wait::TimedOut) => true,
+            Some(Wait::Mbarrier { cta, offset, parity, .. }) => self.mbarrier_ready(*cta, *offset, *parity),
+            Some(Wait::Bulk { mask, left, read }) => self.bulk_ready(w, *mask, *left, *read),
+            Some(Wait::TmemAlloc { columns }) => self.tmem_available(w.cta, *columns),
+            Some(Wait::Tcgen05) => self.engine.tcgen05_idle(w.agent),
+        }
+    }
+
+    fn run_warp(&mut self, w: &mut Warp, budget: u64) -> Result<(), SimError> {
+        let mut left = budget;
+        while left > 0 && w.live != 0 {
+            if w.splits.len() > 1 {
+                w.merge();
+            }
+            let Some(si) = self.pick(w) else { return Ok(()) };
+            if let Some(Wait::WarpBarrier(m)) = w.splits[si].wait {
+                // The whole group passes at once.
+                for s in &mut w.splits {
+                    if s.wait == Some(Wait::WarpBarrier(m)) {
+                        s.wait = None;
+                        s.pc += 1;
+                    }
+                }
+                self.warp_synchronised(w);
+                continue;
+            }
+            let used = self.run_split(w, si, left)?;
+            left = left.saturating_sub(used.max(1));
+        }
+        Ok(())
+    }
+
+    /// The part to run next: the ready one that is furthest behind.
+    fn pick(&mut self, w: &Warp) -> Option<usize> {
+        if w.splits.len() == 1 {
+            return self.ready(w, &w.splits[0]).then_some(0);
+        }
+        let mut ready: SmallVec<[usize; 8]> = (0..w.splits.len()).filter(|i| self.ready(w, &w.splits[*i])).collect();
+        if ready.is_empty() {
+            return None;
+        }
+        if self.options.adversarial.is_some() && self.rng.below(32) == 0 {
+            let i = self.rng.below(ready.len() as u64) as usize;
+            return Some(ready[i]);
+        }
+        ready.sort_by(|a, b| behind(&w.splits[*a], &w.splits[*b]).then(a.cmp(b)));
+        Some(ready[0])
+    }
+
+    /// Runs one part until it waits, diverges or has used its time. Returns the number of instructions.
+    fn run_split(&mut self, w: &mut Warp, si: usize, budget: u64) -> Result<u64, SimError> {
+        let prog = self.prog;
+        self.resumed = w.splits[si].wait.take();
+        let mut func: &Func = &prog.funcs[w.splits[si].func as usize];
+        w.splits[si].order = func.code[w.splits[si].pc as usize].order;
+        let mut used = 0u64;
+        let alone = w.splits.len() == 1;
+        // Others wait: look at them again soon.
+        let budget = if alone { budget } else { budget.min(2000) };
+        while used < budget {
+            let s = &w.splits[si];
+            let pc = s.pc as usize;
+            let inst = &func.code[pc];
+            if inst.leader && used > 0 && w.splits.len() > 1 {
+                w.splits[si].order = inst.order;
+                return Ok(used);
+            }
+            let s = &w.splits[si];
+            let mask = match inst.guard {
+                None => s.mask,
+                Some((p, negated)) => {
+                    let p = w.frames[s.frame as usize].preds[p as usize];
+                    s.mask & if negated { !p } else { p }
+                }
+            };
+            used += 1;
+            self.executed += 1;
+            w.clock += 1;
+            self.stats.count(inst.class, mask);
+            if self.options.trace {
+                self.trace_line(w, inst, mask);
+            }
+            if mask == 0 {
+                w.splits[si].pc += 1;
+                continue;
+            }
+            match self.step(w, si, inst, mask) {
+                Ok(Flow::Next) => w.splits[si].pc += 1,
+                Ok(Flow::Moved) => {
+                    if !alone || w.splits.len() != 1 {
+                        return Ok(used);
+                    }
+                    func = &prog.funcs[w.splits[si].func as usize];
+                }
+                Ok(Flow::Wait(wait)) => {
+                    w.splits[si].wait = Some(wait);
+                    return Ok(used);
+                }
+                Err(fail) => return Err(self.locate(w, func, inst, mask, fail)),
+            }
+            self.resumed = None;
+        }
+        if !alone && let Some(s) = w.splits.get_mut(si) {
+            s.penalty += 1;
+        }
+        Ok(used)
+    }
+
+    fn locate(&self, w: &Warp, func: &Func, inst: &DInst, mask: u32, fail: Fail) -> SimError {
+        let lane = fail.lane.unwrap_or(mask.trailing_zeros().min(31) as usize);
+        let site = Site {
+            function: func.name.clone(),
+            line: inst.line,
+            text: self.prog.text(inst),
+            cta: w.env.ctaid,
+            thread: std::array::from_fn(|i| w.env.tid[i][lane]),
+        };
+        SimError { kind: *fail.kind, at: Some(Box::new(site)) }
+    }
+
+    fn trace_line(&mut self, w: &Warp, inst: &DInst, mask: u32) {
+        if self.trace.len() < self.options.trace_limit {
+            let [x, y, z] = w.env.ctaid;
+            let text = self.prog.text(inst);
+            self.trace.push(format!("cta ({x},{y},{z}) warp {} {mask:08x} {}: {text}", w.index, inst.line));
+        }
+    }
+
+    /// Starts the next cluster; false if the grid is exhausted.
+    fn admit(&mut self) -> bool {
+        if self.next_cluster >= self.total_clusters() {
+            return false;
+        }
+        let index = self.next_cluster;
+        self.next_cluster += 1;
+        let size = self.shape.cluster_size();
+        let slot = match self.clusters.iter().position(|c| !c.active) {
+            Some(slot) => slot,
+            None => {
+                self.clusters.push(Cluster::default());
+                self.clusters.len() - 1
+            }
+        };
+        self.clusters[slot] = Cluster { active: true, ..Cluster::default() };
+        let cg = self.shape.cluster_grid();
+        let (gx, gy) = (u64::from(cg[0]), u64::from(cg[1]));
+        let clusterid = [(index % gx) as u32, (index / gx % gy) as u32, (index / gx / gy) as u32];
+        for rank in 0..size {
+            let cta = self.new_cta(slot, slot * size + rank, clusterid, rank as u32);
+            if slot * size + rank < self.ctas.len() {
+                self.ctas[slot * size + rank] = cta;
+            } else {
+                self.ctas.push(cta);
+            }
+        }
+        true
+    }
+
+    fn new_cta(&mut self, cluster: usize, slot: usize, clusterid: [u32; 3], rank: u32) -> Cta {
+        let shape = &self.shape;
+        let c = shape.cluster;
+        let in_cluster = [rank % c[0], rank / c[0] % c[1], rank / c[0] / c[1]];
+        let id: [u32; 3] = std::array::from_fn(|i| clusterid[i] * c[i] + in_cluster[i]);
+        let threads = shape.threads();
+        let warps = threads.div_ceil(32);
+        let shared_bytes = SHARED_START + self.prog.shared_bytes + shape.dynamic_shared;
+        let linear = (u64::from(id[2]) * u64::from(shape.grid[1]) + u64::from(id[1])) * u64::from(shape.grid[0])
+            + u64::from(id[0]);
+        let env = Env {
+            ntid: shape.block,
+            ctaid: id,
+            nctaid: shape.grid,
+            nwarps: warps,
+            smid: (linear % u64::from(self.config.sms.max(1))) as u32,
+            nsm: self.config.sms,
+            gridid: self.grid_id,
+            clusterid,
+            nclusterid: shape.cluster_grid(),
+            cluster_ctaid: in_cluster,
+            cluster_nctaid: c,
+            rank,
+            explicit_cluster: shape.explicit_cluster,
+            dynamic_shared: shape.dynamic_shared,
+            total_shared: shared_bytes,
+            ..Env::default()
+        };
+        let uid = self.next_agent / warps.max(1);
+        let list = (0..warps).map(|i| Some(Box::new(self.new_warp(slot, i, threads, env.clone())))).collect();
+        Cta {
+            id,
+            uid,
+            cluster,
+            rank,
+            shared: Bytes::new(shared_bytes as usize),
+            warps: list,
+            live_threads: threads,
+            barriers: vec![Barrier::default(); 16],
+            active: true,
+            tmem: Default::default(),
+        }
+    }
+
+    fn new_warp(&mut self, cta: usize, index: u32, threads: u32, mut env: Env) -> Warp {
+        let func = &self.prog.funcs[self.shape.entry as usize];
+        let count = (threads - 32 * index).min(32);
+        let live = if count == 32 { u32::MAX } else { (1 << count) - 1 };
+        let [bx, by, _] = self.shape.block;
+        env.warpid = index;
+        for lane in 0..32u32 {
+            let t = 32 * index + lane;
+            env.tid[0][lane as usize] = t % bx;
+            env.tid[1][lane as usize] = t / bx % by;
+            env.tid[2][lane as usize] = t / bx / by;
+        }
+        let fill = if self.options.adversarial.is_some() { self.rng.next() as u32 } else { 0 };
+        let agent = self.next_agent;
+        self.next_agent += 1;
+        if let Some(race) = &mut self.race {
+            race.new_agent(agent);
+        }
+        let mut warp = Warp {
+            cta,
+            index,
+            live,
+            splits: vec![Split {
+                mask: live,
+                pc: 0,
+                func: self.shape.entry,
+                frame: 0,
+                stack: SmallVec::new(),
+                order: 0,
+                penalty: 0,
+                wait: None,
+            }],
+            frames: Vec::new(),
+            local: vec![Bytes::default(); 32],
+            local_top: 0,
+            kernel_local: func.local_bytes,
+            env,
+            clock: 0,
+            maxnreg: None,
+            setmaxnreg_count: 0,
+            cp_async: vec![LaneGroups::default(); 32],
+            bulk: vec![LaneGroups::default(); 32],
+            wgmma: Default::default(),
+            agent,
+            cluster_phase: [0; 32],
+        };
+        warp.new_frame(func.planes, func.preds, func.local_bytes, fill);
+        warp
+    }
+
+    /// Frees clusters all of whose threads have exited.
+    fn retire(&mut self) {
+        if !std::mem::take(&mut self.exited) {
+            return;
+        }
+        let size = self.shape.cluster_size();
+        for slot in 0..self.clusters.len() {
+            if !self.clusters[slot].active {
+                continue;
+            }
+            let range = slot * size..(slot + 1) * size;
+            if self.ctas[range.clone()].iter().all(|c| c.live_threads == 0) && !self.engine.uses_ctas(&range) {
+                self.clusters[slot].active = false;
+                for cta in &mut self.ctas[range] {
+                    cta.active = false;
+                    cta.warps.clear();
+                    cta.shared = Bytes::default();
+                }
+                self.stats.ctas += size as u64;
+            }
+        }
+    }
+
+    /// Removes exited lanes; barriers that waited for the others may complete.
+    pub fn exit_lanes(&mut self, w: &mut Warp, si: usize, mask: u32) {
+        w.live &= !mask;
+        w.splits[si].mask &= !mask;
+        if w.splits[si].mask == 0 {
+            w.splits.swap_remove(si);
+        } else {
+            w.splits[si].pc += 1;
+        }
+        let n = mask.count_ones();
+        self.ctas[w.cta].live_threads -= n;
+        self.mark_progress();
+        self.exited = true;
+        self.barriers_after_exit(w.cta);
+    }
+
+    /// At a standstill, lets timed waits report failure a few times. False when that has been tried.
+    fn give_up_timed_waits(&mut self) -> bool {
+        self.stall_rounds += 1;
+        if self.stall_rounds > STALL_ROUNDS {
+            return false;
+        }
+        let mut any = false;
+        for w in self.ctas.iter_mut().flat_map(|c| c.warps.iter_mut().flatten()) {
+            for s in &mut w.splits {
+                if matches!(s.wait, Some(Wait::Mbarrier { timed: true, .. })) {
+                    s.wait = Some(Wait::TimedOut);
+                    any = true;
+                }
+            }
+        }
+        any
+    }
+
+    /// Who waits for what, one line for each distinct situation of a CTA.
+    pub fn wait_graph(&self) -> String {
+        let mut lines: Vec<(String, Vec<String>)> = Vec::new();
+        for cta in self.ctas.iter().filter(|c| c.active) {
+            for w in cta.warps.iter().flatten() {
+                for s in &w.splits {
+                    let func = &self.prog.funcs[s.func as usize];
+                    let inst = &func.code[s.pc as usize];
+                    let what = self.describe_wait(w, s);
+                    let [x, y, z] = cta.id;
+                    let text = self.prog.text(inst);
+                    let key = format!("CTA ({x},{y},{z}) at line {} `{text}`: {what}", inst.line);
+                    let who = if s.mask == u32::MAX {
+                        format!("warp {}", w.index)
+                    } else {
+                        format!("warp {} lanes {:#x}", w.index, s.mask)
+                    };
+                    match lines.iter_mut().find(|(k, _)| *k == key) {
+                        Some((_, list)) => list.push(who),
+                        None => lines.push((key, vec![who])),
+                    }
+                }
+            }
+        }
+        let mut out: Vec<String> = lines.into_iter().map(|(key, who)| format!("  {key} [{}]", who.join(", "))).collect();
+        out.extend(self.engine.describe_pending().into_iter().map(|l| format!("  {l}")));
+        out.join("\n")
+    }
+
+    fn describe_wait(&self, w: &Warp, s: &Split) -> String {
+        match &s.wait {
+            None | Some(Wait::Yield | Wait::TimedOut) => "running".into(),
+            Some(Wait::Converge) => {
+                format!("waits for the rest of its warp (lanes {:#x}) at an aligned instruction", w.live & !s.mask)
+            }
+            Some(Wait::Lanes(m) | Wait::WarpBarrier(m)) => {
+                format!("waits for lanes {:#x} of its warp (member mask {m:#x})", m & w.live & !s.mask)
+            }
+            Some(Wait::Barrier { id, .. }) => {
+                let b = &self.ctas[w.cta].barriers[*id as usize];
+                let expected = if b.expected == 0 { self.ctas[w.cta].live_threads } else { b.expected };
+                format!("waits on barrier {id}: {} of {expected} threads have arrived", b.arrived)
+            }
+            Some(Wait::Cluster { .. }) => {
+                let cluster = self.ctas[w.cta].cluster;
+                let live: u32 = self.ctas.iter().filter(|c| c.active && c.cluster == cluster).map(|c| c.live_threads).sum();
+                let c = &self.clusters[cluster];
+                format!("waits on the cluster barrier: {} of {live} threads have arrived", c.arrived)
+            }
+            Some(Wait::Mbarrier { cta, offset, parity, .. }) => self.describe_mbarrier(*cta, *offset, *parity),
+            Some(Wait::Bulk { left, .. }) => format!("waits until at most {left} bulk copy groups are pending"),
+            Some(Wait::TmemAlloc { columns }) => format!("waits for {columns} free columns of tensor memory"),
+            Some(Wait::Tcgen05) => "waits for its tensor-memory operations".into(),
+        }
+    }
+}
+
+/// Convergence order of two parts, through their call stacks; the deeper one first where one contains the other.
+fn behind(a: &Split, b: &Split) -> std::cmp::Ordering {
+    let orders = |s: &Split| -> SmallVec<[u32; 4]> { s.stack.iter().map(|r| r.order).chain([s.order]).collect() };
+    a.penalty.cmp(&b.penalty).then_with(|| {
+        let (x, y) = (orders(a), orders(b));
+        for (p, q) in x.iter().zip(&y) {
+            if p != q {
+                return p.cmp(q);
+            }
+        }
+        y.len().cmp(&x.len())
+    })
+}

@@ -1,0 +1,253 @@
+//! Memory with a shadow that knows which bytes were written.
+//!
+//! # The generic address space
+//!
+//! Global memory lies at its own addresses. The other spaces appear in windows of 4 GiB, whose bases are the constants
+//! here; within its window an address equals the address in the space itself. A shared address carries the rank of
+//! its CTA in the cluster in bits 24 and up, so that a `shared::cta` address is also the right `shared::cluster`
+//! address.
+
+use std::cell::Cell;
+
+/// First address of device allocations.
+pub(crate) const GLOBAL_BASE: u64 = 0x2_0000_0000;
+pub(crate) const FUNCTION_BASE: u64 = 0x7c00_0000_0000;
+pub(crate) const PARAM_BASE: u64 = 0x7d00_0000_0000;
+pub(crate) const CONST_BASE: u64 = 0x7e00_0000_0000;
+pub(crate) const SHARED_BASE: u64 = 0x7f00_0000_0000;
+pub(crate) const LOCAL_BASE: u64 = 0x7f80_0000_0000;
+/// Size of each window.
+pub(crate) const WINDOW: u64 = 1 << 32;
+
+/// Why an access to memory is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    OutOfBounds,
+    /// The first byte that was never written.
+    Uninitialised(u64),
+    ReadOnly,
+}
+
+/// Bytes with one "was written" bit each.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bytes {
+    data: Vec<u8>,
+    init: Vec<u64>,
+}
+
+impl Bytes {
+    /// `len` bytes that count as never written.
+    pub fn new(len: usize) -> Bytes {
+        Bytes { data: vec![0; len], init: vec![0; len.div_ceil(64)] }
+    }
+
+    pub fn len(&self) -> usize {
+        self.data.len()
+    }
+
+    /// Grows to `len` bytes.
+    pub fn grow(&mut self, len: usize) {
+        if len > self.data.len() {
+            self.data.resize(len, 0);
+            self.init.resize(len.div_ceil(64), 0);
+        }
+    }
+
+    pub fn slice(&self, at: usize, len: usize) -> Option<&[u8]> {
+        self.data.get(at..at.checked_add(len)?)
+    }
+
+    /// The first unwritten byte of a range that is within bounds.
+    #[inline]
+    pub fn first_unwritten(&self, at: usize, len: usize) -> Option<usize> {
+        if len <= 64 - at % 64 && len > 0 {
+            let want = (u64::MAX >> (64 - len)) << (at % 64);
+            let have = self.init[at / 64] & want;
+            return if have == want { None } else { Some(at / 64 * 64 + (want & !have).trailing_zeros() as usize) };
+        }
+        (at..at + len).find(|i| self.init[i / 64] >> (i % 64) & 1 == 0)
+    }
+
+    #[inline]
+    fn mark(&mut self, at: usize, len: usize, written: bool) {
+        let mut i = at;
+        let end = at + len;
+        while i < end {
+            let n = (64 - i % 64).min(end - i);
+            let bits = (u64::MAX >> (64 - n)) << (i % 64);
+            if written {
+                self.init[i / 64] |= bits;
+            } else {
+                self.init[i / 64] &= !bits;
+            }
+            i += n;
+        }
+    }
+
+    /// Copies out; with `check`, all bytes must have been written.
+    #[inline]
+    pub fn read(&self, at: usize, out: &mut [u8], check: bool) -> Result<(), Fault> {
+        let Some(src) = self.slice(at, out.len()) else { return Err(Fault::OutOfBounds) };
+        if check && let Some(bad) = self.first_unwritten(at, out.len()) {
+            return Err(Fault::Uninitialised((bad - at) as u64));
+        }
+        out.copy_from_slice(src);
+        Ok(())
+    }
+
+    #[inline]
+    pub fn write(&mut self, at: usize, bytes: &[u8]) -> Result<(), Fault> {
+        let end = at.checked_add(bytes.len()).ok_or(Fault::OutOfBounds)?;
+        self.data.get_mut(at..end).ok_or(Fault::OutOfBounds)?.copy_from_slice(bytes);
+        self.mark(at, bytes.len(), true);
+        Ok(())
+    }
+
+    /// Makes a range count as never written, with bytes that are unlikely to be mistaken for data.
+    pub fn poison(&mut self, at: usize, len: usize) {
+        let end = at.saturating_add(len).min(self.data.len());
+        if at < end {
+            self.data[at..end].fill(0xcd);
+            self.mark(at, end - at, false);
+        }
+    }
+
+    /// Copies a range with its shadow; ranges outside are cut off.
+    pub fn copy_within(&mut self, from: usize, to: usize, len: usize) {
+        if from.max(to).saturating_add(len) > self.data.len() {
+            return;
+        }
+        self.data.copy_within(from..from + len, to);
+        for i in 0..len {
+            let written = self.init[(from + i) / 64] >> ((from + i) % 64) & 1 != 0;
+            self.mark(to + i, 1, written);
+        }
+    }
+
+    /// Makes a range count as written without changing it.
+    pub fn assume_written(&mut self, at: usize, len: usize) {
+        let end = at.saturating_add(len).min(self.data.len());
+        if at < end {
+            self.mark(at, end - at, true);
+        }
+    }
+}
+
+/// One allocation in the generic address space.
+#[derive(Clone, Debug)]
+pub(crate) struct Allocation {
+    pub base: u64,
+    pub bytes: Bytes,
+    pub read_only: bool,
+}
+
+/// Global, constant and parameter memory: disjoint allocations, ordered by address.
+#[derive(Debug, Default)]
+pub(crate) struct GlobalMemory {
+    allocations: Vec<Allocation>,
+    /// Index of the allocation found last; accesses cluster.
+    last: Cell<usize>,
+    next: u64,
+}
+
+impl GlobalMemory {
+    pub fn new() -> GlobalMemory {
+        GlobalMemory { allocations: Vec::new(), last: Cell::new(0), next: GLOBAL_BASE }
+    }
+
+    /// Allocates global memory, with an unmapped gap behind it so that overruns are seen.
+    pub fn allocate(&mut self, bytes: u64, align: u64) -> u64 {
+        let align = align.max(256);
+        let base = self.next.div_ceil(align) * align;
+        self.next = base + bytes + 4096;
+        self.insert(base, bytes, false);
+        base
+    }
+
+    /// Maps memory at a fixed place.
+    pub fn insert(&mut self, base: u64, bytes: u64, read_only: bool) {
+        let at = self.allocations.partition_point(|a| a.base < base);
+        self.allocations.insert(at, Allocation { base, bytes: Bytes::new(bytes as usize), read_only });
+    }
+
+    /// Unmaps the allocation at `base`; false if there is none.
+    pub fn remove(&mut self, base: u64) -> bool {
+        match self.allocations.binary_search_by_key(&base, |a| a.base) {
+            Ok(i) => {
+                self.allocations.remove(i);
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    #[inline]
+    fn find(&self, address: u64) -> Option<usize> {
+        let last = self.last.get();
+        if let Some(a) = self.allocations.get(last)
+            && address >= a.base
+            && address - a.base < a.bytes.len() as u64
+        {
+            return Some(last);
+        }
+        let i = self.allocations.partition_point(|a| a.base <= address).checked_sub(1)?;
+        let a = &self.allocations[i];
+        if address - a.base >= a.bytes.len() as u64 {
+            return None;
+        }
+        self.last.set(i);
+        Some(i)
+    }
+
+    /// The allocation that holds an address.
+    pub fn allocation(&self, address: u64) -> Option<&Allocation> {
+        self.find(address).map(|i| &self.allocations[i])
+    }
+
+    #[inline]
+    pub fn read(&self, address: u64, out: &mut [u8], check: bool) -> Result<(), Fault> {
+        let a = &self.allocations[self.find(address).ok_or(Fault::OutOfBounds)?];
+        a.bytes.read((address - a.base) as usize, out, check)
+    }
+
+    #[inline]
+    pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), Fault> {
+        let i = self.find(address).ok_or(Fault::OutOfBounds)?;
+        let a = &mut self.allocations[i];
+        if a.read_only {
+            return Err(Fault::ReadOnly);
+        }
+        a.bytes.write((address - a.base) as usize, bytes)
+    }
+
+    /// Writes without regard to protection, for the host and for loading.
+    pub fn host_write(&mut self, address: u64, bytes: &[u8]) -> Result<(), Fault> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let i = self.find(address).ok_or(Fault::OutOfBounds)?;
+        let a = &mut self.allocations[i];
+        a.bytes.write((address - a.base) as usize, bytes)
+    }
+
+    /// Poisons the destination of a copy in flight.
+    pub fn poison(&mut self, address: u64, len: usize) {
+        if let Some(i) = self.find(address) {
+            let a = &mut self.allocations[i];
+            a.bytes.poison((address - a.base) as usize, len);
+        }
+    }
+
+    /// For messages: the allocation closest to an address that is not mapped.
+    pub fn nearest(&self, address: u64) -> Option<(u64, u64)> {
+        let i = self.allocations.partition_point(|a| a.base <= address);
+        let before = i.checked_sub(1).map(|i| &self.allocations[i]);
+        let after = self.allocations.get(i);
+        let distance = |a: &Allocation| {
+            let end = a.base + a.bytes.len() as u64;
+            if address < a.base { a.base - address } else { address.saturating_sub(end) }
+        };
+        let best = before.into_iter().chain(after).min_by_key(|a| distance(a))?;
+        Some((best.base, best.bytes.len() as u64))
+    }
+}

@@ -1,0 +1,533 @@
+//! The executable form of a module: registers are plane numbers, symbols are addresses, labels are indices.
+//!
+//! # Registers
+//!
+//! A register of up to 32 bits occupies one *plane* of 32 lanes of `u32`; 64-bit registers occupy two planes (low
+//! words first), 128-bit registers four. A predicate is one `u32` lane mask. Packing and unpacking moves are then
+//! copies of planes.
+//!
+//! # Convergence order
+//!
+//! Divergent parts of a warp are scheduled by the order numbers computed here. Blocks are numbered in a weak
+//! topological order: loops are contiguous, and a loop's exits come after the whole loop. Running the part with the
+//! lowest number first makes parts meet at the post-dominator of their branch, because every block between the
+//! branch and its post-dominator has a lower number. A back edge would break this (the header's number is low), so a
+//! part that takes a back edge waits with the number of the loop's end until nobody is left in the body.
+
+use super::memory::{CONST_BASE, FUNCTION_BASE};
+use crate::ir::*;
+
+/// Bit of the `.param` address of a device function's own variables, apart from a kernel's parameters.
+pub(crate) const LOCAL_PARAM: u64 = 1 << 40;
+
+/// Start of a CTA's usable shared memory; the bytes below are reserved, so that no variable has address 0.
+pub(crate) const SHARED_START: u32 = 1024;
+
+/// A resolved operand.
+#[derive(Clone, Debug)]
+pub(crate) enum Arg {
+    /// First plane and width in bits.
+    R(u32, u8),
+    P(u32),
+    NotP(u32),
+    Imm(u64),
+    Special(Special),
+    /// Offset of a shared variable.
+    Shared(u32),
+    /// Offset in the frame's local memory, and whether it is a `.param` variable.
+    Local(u32, bool),
+    Mem(MemBase, i64),
+    Tensor(Box<TensorArg>),
+    Vec(Box<[Arg]>),
+    Target(u32),
+    Targets(Box<[u32]>),
+    Sink,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct TensorArg {
+    pub map: MemBase,
+    pub offset: i64,
+    pub coords: Box<[Arg]>,
+    pub im2col: Box<[Arg]>,
+}
+
+/// The base of an address.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum MemBase {
+    R32(u32),
+    R64(u32),
+    Abs,
+    Shared(u32),
+    Local(u32, bool),
+}
+
+/// Counters of executed instructions are kept by class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Class {
+    Move,
+    Integer,
+    Float,
+    Convert,
+    Compare,
+    Load,
+    Store,
+    Atomic,
+    Control,
+    Warp,
+    Barrier,
+    Async,
+    Tensor,
+    Other,
+}
+
+impl Class {
+    pub const ALL: [Class; 14] = [
+        Class::Move,
+        Class::Integer,
+        Class::Float,
+        Class::Convert,
+        Class::Compare,
+        Class::Load,
+        Class::Store,
+        Class::Atomic,
+        Class::Control,
+        Class::Warp,
+        Class::Barrier,
+        Class::Async,
+        Class::Tensor,
+        Class::Other,
+    ];
+
+    fn of(op: &Op) -> Class {
+        match op {
+            Op::Mov { .. } | Op::Selp { .. } | Op::Slct { .. } | Op::Cvta { .. } | Op::Mapa { .. } => Class::Move,
+            Op::Int { .. } | Op::Carry { .. } | Op::Dot { .. } | Op::Bits { .. } => Class::Integer,
+            Op::Float { .. } | Op::MixedFloat { .. } => Class::Float,
+            Op::Cvt(_) | Op::CvtPack { .. } => Class::Convert,
+            Op::Setp { .. } | Op::Set { .. } | Op::Testp { .. } | Op::Isspacep { .. } => Class::Compare,
+            Op::Ld(_) => Class::Load,
+            Op::St(_) => Class::Store,
+            Op::Atom(_) | Op::Red(_) => Class::Atomic,
+            Op::Bra { .. } | Op::BrxIdx | Op::Call | Op::Ret | Op::Exit | Op::Trap | Op::Brkpt => Class::Control,
+            Op::Shfl { .. } | Op::Vote { .. } | Op::Match { .. } | Op::Redux { .. } | Op::Elect | Op::BarWarpSync => {
+                Class::Warp
+            }
+            Op::Activemask => Class::Warp,
+            Op::Bar { .. } | Op::BarrierCluster { .. } | Op::Fence { .. } | Op::FenceProxy(_) | Op::Mbarrier(_) => {
+                Class::Barrier
+            }
+            Op::CpAsync { .. } | Op::CpAsyncCommit | Op::CpAsyncWait { .. } | Op::CpAsyncMbarrierArrive { .. } => {
+                Class::Async
+            }
+            Op::CpBulk(_) | Op::CpTensor(_) | Op::BulkCommit | Op::BulkWait { .. } => Class::Async,
+            Op::StAsync { .. } | Op::RedAsync { .. } => Class::Async,
+            Op::TensormapReplace { .. } | Op::TensormapCpFenceproxy { .. } | Op::Cluster(_) => Class::Async,
+            Op::Ldmatrix(_) | Op::Stmatrix(_) | Op::Movmatrix | Op::Mma(_) => Class::Tensor,
+            Op::WgmmaFence | Op::WgmmaCommit | Op::WgmmaWait | Op::Wgmma(_) | Op::Tcgen05(_) => Class::Tensor,
+            _ => Class::Other,
+        }
+    }
+}
+
+/// A decoded instruction.
+#[derive(Debug)]
+pub(crate) struct DInst {
+    pub op: Op,
+    /// Predicate and whether it is negated.
+    pub guard: Option<(u32, bool)>,
+    pub args: Box<[Arg]>,
+    pub line: u32,
+    pub span: (u32, u32),
+    pub class: Class,
+    /// Convergence order of the block.
+    pub order: u32,
+    /// For the first instruction of a loop header: the order with which parts wait that came by a back edge.
+    pub loop_order: u32,
+    /// Whether a basic block starts here.
+    pub leader: bool,
+}
+
+/// Where a device function finds a parameter or result.
+#[derive(Clone, Debug)]
+pub(crate) struct Slot {
+    /// Offset in the frame's local memory.
+    pub offset: u32,
+    pub size: u32,
+    /// Plane and width, for register parameters.
+    pub reg: Option<(u32, u8)>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Func {
+    pub name: String,
+    pub is_entry: bool,
+    pub defined: bool,
+    pub code: Vec<DInst>,
+    pub planes: u32,
+    pub preds: u32,
+    /// Bytes of local memory that a frame takes.
+    pub local_bytes: u32,
+    /// For device functions.
+    pub params: Vec<Slot>,
+    pub results: Vec<Slot>,
+    /// For entries: offset and size of each parameter.
+    pub entry_params: Vec<(u32, u32)>,
+    pub param_bytes: u32,
+    pub directives: Directives,
+}
+
+/// A loaded module.
+#[derive(Debug)]
+pub(crate) struct Program {
+    pub funcs: Vec<Func>,
+    /// Static shared memory, in bytes from [`SHARED_START`].
+    pub shared_bytes: u32,
+    /// Largest alignment of shared variables.
+    pub shared_align: u32,
+    pub source: std::sync::Arc<str>,
+    pub sm: u32,
+}
+
+impl Program {
+    /// The source text of an instruction.
+    pub fn text(&self, inst: &DInst) -> String {
+        self.source.get(inst.span.0 as usize..inst.span.1 as usize).unwrap_or("").trim().to_string()
+    }
+}
+
+/// A module that cannot be loaded.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    #[error("shared variables take more than 4 GiB")]
+    SharedTooLarge,
+    #[error("line {line}: {what}")]
+    BadInstruction { line: u32, what: String },
+    #[error("variable '{0}' is extern and not defined in this module")]
+    Unresolved(String),
+}
+
+fn align_up(value: u64, align: u64) -> u64 {
+    value.div_ceil(align.max(1)) * align.max(1)
+}
+
+/// Addresses of module variables: generic addresses for global and constant memory, offsets for shared memory.
+pub(crate) struct Layout {
+    pub addresses: Vec<u64>,
+    /// Offsets of function-scope shared variables, by function and variable.
+    pub local_shared: Vec<Vec<u32>>,
+    pub shared_bytes: u32,
+    pub shared_align: u32,
+}
+
+/// Places shared variables; dynamic (extern, unsized) ones start where the static ones end.
+pub(crate) fn layout_shared(module: &Module, addresses: Vec<u64>) -> Result<Layout, LoadError> {
+    let mut layout = Layout { addresses, local_shared: Vec::new(), shared_bytes: 0, shared_align: 16 };
+    let mut end = u64::from(SHARED_START);
+    let mut place = |v: &Variable, end: &mut u64, align: &mut u32| {
+        *align = (*align).max(v.align.min(1 << 20) as u32);
+        let at = align_up(*end, v.align);
+        *end = at.saturating_add(v.size.unwrap_or(0));
+        at
+    };
+    let mut align = 16u32;
+    for (i, v) in module.variables.iter().enumerate() {
+        if v.space == Space::Shared && v.size.is_some() {
+            layout.addresses[i] = place(v, &mut end, &mut align);
+        }
+    }
+    for f in &module.functions {
+        let offsets = f.variables.iter().map(|v| match v.space {
+            Space::Shared if v.size.is_some() => place(v, &mut end, &mut align) as u32,
+            _ => 0,
+        });
+        layout.local_shared.push(offsets.collect());
+    }
+    let mut dynamic_align = 16u64;
+    let unsized_vars = module.variables.iter().chain(module.functions.iter().flat_map(|f| &f.variables));
+    for v in unsized_vars.filter(|v| v.space == Space::Shared && v.size.is_none()) {
+        dynamic_align = dynamic_align.max(v.align);
+    }
+    let dynamic = align_up(end, dynamic_align);
+    for (i, v) in module.variables.iter().enumerate() {
+        if v.space == Space::Shared && v.size.is_none() {
+            layout.addresses[i] = dynamic;
+        }
+    }
+    for (f, offsets) in module.functions.iter().zip(&mut layout.local_shared) {
+        for (v, offset) in f.variables.iter().zip(offsets) {
+            if v.space == Space::Shared && v.size.is_none() {
+                *offset = dynamic as u32;
+            }
+        }
+    }
+    if dynamic > u64::from(u32::MAX) {
+        return Err(LoadError::SharedTooLarge);
+    }
+    layout.shared_bytes = dynamic as u32 - SHARED_START;
+    layout.shared_align = align.max(dynamic_align.min(1 << 20) as u32);
+    Ok(layout)
+}
+
+/// Decodes all functions of a module.
+pub(crate) fn decode(module: &Module, layout: &Layout) -> Result<Program, LoadError> {
+    let mut funcs = Vec::with_capacity(module.functions.len());
+    for (index, f) in module.functions.iter().enumerate() {
+        funcs.push(FuncDecoder::new(module, layout, f, index).run()?);
+    }
+    Ok(Program {
+        funcs,
+        shared_bytes: layout.shared_bytes,
+        shared_align: layout.shared_align,
+        source: module.source.clone(),
+        sm: module.sm(),
+    })
+}
+
+struct FuncDecoder<'a> {
+    module: &'a Module,
+    layout: &'a Layout,
+    f: &'a Function,
+    index: usize,
+    /// Plane or predicate number of each register.
+    slots: Vec<u32>,
+    planes: u32,
+    preds: u32,
+    locals: Vec<u32>,
+    params: Vec<Slot>,
+    results: Vec<Slot>,
+    entry_params: Vec<(u32, u32)>,
+    local_bytes: u64,
+    line: u32,
+}
+
+impl<'a> FuncDecoder<'a> {
+    fn new(module: &'a Module, layout: &'a Layout, f: &'a Function, index: usize) -> Self {
+        FuncDecoder {
+            module,
+            layout,
+            f,
+            index,
+            slots: Vec::with_capacity(f.registers.len()),
+            planes: 0,
+            preds: 0,
+            locals: Vec::new(),
+            params: Vec::new(),
+            results: Vec::new(),
+            entry_params: Vec::new(),
+            local_bytes: 0,
+            line: 0,
+        }
+    }
+
+    fn run(mut self) -> Result<Func, LoadError> {
+        // A register that no instruction names takes no plane: `.reg .b32 %r<1000>` often declares more than is used.
+        let mut used = vec![false; self.f.registers.len()];
+        mark_used(self.f, &mut used);
+        for (ty, used) in self.f.registers.iter().zip(used) {
+            if *ty == Type::Pred {
+                self.slots.push(self.preds);
+                self.preds += u32::from(used);
+            } else {
+                self.slots.push(self.planes);
+                self.planes += if used { ty.bits().div_ceil(32) } else { 0 };
+            }
+        }
+        let mut param_bytes = 0u64;
+        if self.f.is_entry {
+            for p in &self.f.params {
+                let at = align_up(param_bytes, p.align);
+                self.entry_params.push((at as u32, p.size as u32));
+                param_bytes = at + p.size;
+            }
+        } else {
+            self.results = self.f.results.iter().map(|p| self.place(p)).collect::<Vec<_>>();
+            self.params = self.f.params.iter().map(|p| self.place(p)).collect::<Vec<_>>();
+        }
+        for v in &self.f.variables {
+            if matches!(v.space, Space::Local | Space::Param) {
+                let at = align_up(self.local_bytes, v.align);
+                self.locals.push(at as u32);
+                self.local_bytes = at + v.size.unwrap_or(0);
+            } else {
+                self.locals.push(0);
+            }
+        }
+        if self.local_bytes > 1 << 24 {
+            return Err(LoadError::BadInstruction { line: 0, what: "local memory of a thread exceeds 16 MiB".into() });
+        }
+        let mut code = Vec::with_capacity(self.f.body.len() + 1);
+        for inst in &self.f.body {
+            self.line = inst.line;
+            let args = inst.args.iter().map(|a| self.arg(a)).collect::<Result<Vec<_>, _>>()?;
+            let guard = inst.guard.map(|g| (self.slots[g.reg.0 as usize], g.negated));
+            code.push(DInst {
+                op: inst.op.clone(),
+                guard,
+                args: args.into(),
+                line: inst.line,
+                span: inst.span,
+                class: Class::of(&inst.op),
+                order: 0,
+                loop_order: 0,
+                leader: false,
+            });
+        }
+        // Running off the end of a body is a return.
+        code.push(DInst {
+            op: Op::Ret,
+            guard: None,
+            args: Box::new([]),
+            line: self.line,
+            span: (0, 0),
+            class: Class::Control,
+            order: 0,
+            loop_order: 0,
+            leader: false,
+        });
+        super::flow_order::assign(&mut code);
+        Ok(Func {
+            name: self.f.name.clone(),
+            is_entry: self.f.is_entry,
+            defined: self.f.defined,
+            code,
+            planes: self.planes,
+            preds: self.preds,
+            local_bytes: align_up(self.local_bytes, 16) as u32,
+            params: self.params,
+            results: self.results,
+            entry_params: self.entry_params,
+            param_bytes: param_bytes as u32,
+            directives: self.f.directives.clone(),
+        })
+    }
+
+    fn place(&mut self, p: &Param) -> Slot {
+        let offset = align_up(self.local_bytes, p.align);
+        self.local_bytes = offset + p.size;
+        let reg = p.register.map(|r| (self.slots[r.0 as usize], p.ty.bits() as u8));
+        Slot { offset: offset as u32, size: p.size as u32, reg }
+    }
+
+    fn error<T>(&self, what: impl Into<String>) -> Result<T, LoadError> {
+        Err(LoadError::BadInstruction { line: self.line, what: what.into() })
+    }
+
+    fn reg(&self, r: RegId) -> Arg {
+        let ty = self.f.registers[r.0 as usize];
+        let slot = self.slots[r.0 as usize];
+        if ty == Type::Pred { Arg::P(slot) } else { Arg::R(slot, ty.bits() as u8) }
+    }
+
+    /// The address of a symbol in its own space, as an immediate where it is one.
+    fn symbol(&self, symbol: Symbol, offset: i64) -> Result<Arg, LoadError> {
+        let add = |base: u32| base.wrapping_add(offset as u32);
+        Ok(match symbol {
+            Symbol::Module(i) => {
+                let v = &self.module.variables[i as usize];
+                let address = self.layout.addresses[i as usize];
+                match v.space {
+                    Space::Shared => Arg::Shared(add(address as u32)),
+                    Space::Const => Arg::Imm(address.wrapping_sub(CONST_BASE).wrapping_add(offset as u64)),
+                    _ => Arg::Imm(address.wrapping_add(offset as u64)),
+                }
+            }
+            Symbol::Local(i) => {
+                let v = &self.f.variables[i as usize];
+                match v.space {
+                    Space::Shared => Arg::Shared(add(self.layout.local_shared[self.index][i as usize])),
+                    Space::Local => Arg::Local(add(self.locals[i as usize]), false),
+                    Space::Param => Arg::Local(add(self.locals[i as usize]), true),
+                    _ => return self.error(format!("variable '{}' in space .{}", v.name, v.space)),
+                }
+            }
+            Symbol::Param(i) if self.f.is_entry => {
+                Arg::Imm(u64::from(self.entry_params[i as usize].0).wrapping_add(offset as u64))
+            }
+            Symbol::Param(i) => Arg::Local(add(self.params[i as usize].offset), true),
+            Symbol::Result(i) => Arg::Local(add(self.results[i as usize].offset), true),
+            Symbol::Function(i) => Arg::Imm(FUNCTION_BASE + 16 * u64::from(i)),
+        })
+    }
+
+    fn mem(&self, base: AddrBase, offset: i64) -> Result<(MemBase, i64), LoadError> {
+        Ok(match base {
+            AddrBase::Reg(r) => match self.reg(r) {
+                Arg::R(slot, 32) => (MemBase::R32(slot), offset),
+                Arg::R(slot, 64) => (MemBase::R64(slot), offset),
+                _ => return self.error("an address register must have 32 or 64 bits"),
+            },
+            AddrBase::Absolute => (MemBase::Abs, offset),
+            AddrBase::Sym(symbol) => match self.symbol(symbol, offset)? {
+                Arg::Shared(o) => (MemBase::Shared(o), 0),
+                Arg::Local(o, param) => (MemBase::Local(o, param), 0),
+                Arg::Imm(v) => (MemBase::Abs, v as i64),
+                _ => return self.error("address of an unexpected symbol"),
+            },
+        })
+    }
+
+    fn list(&self, items: &[Operand]) -> Result<Box<[Arg]>, LoadError> {
+        items.iter().map(|i| self.arg(i)).collect()
+    }
+
+    fn arg(&self, operand: &Operand) -> Result<Arg, LoadError> {
+        Ok(match operand {
+            Operand::Reg(r) => self.reg(*r),
+            Operand::NotReg(r) => Arg::NotP(self.slots[r.0 as usize]),
+            Operand::Imm(imm) => Arg::Imm(imm.bits()),
+            Operand::Special(s) => Arg::Special(*s),
+            Operand::Sym(symbol, offset) => self.symbol(*symbol, *offset)?,
+            Operand::Vec(items) | Operand::List(items) => Arg::Vec(self.list(items)?),
+            Operand::Mem(base, offset) => {
+                let (base, offset) = self.mem(*base, *offset)?;
+                Arg::Mem(base, offset)
+            }
+            Operand::Tensor { map, offset, coords, im2col } => {
+                let (map, offset) = self.mem(*map, *offset)?;
+                Arg::Tensor(Box::new(TensorArg { map, offset, coords: self.list(coords)?, im2col: self.list(im2col)? }))
+            }
+            Operand::Label(l) => Arg::Target(self.f.labels[l.0 as usize].at),
+            Operand::Table(t) => match &self.f.tables[*t as usize].kind {
+                TargetTableKind::Branch(labels) => {
+                    Arg::Targets(labels.iter().map(|l| self.f.labels[l.0 as usize].at).collect())
+                }
+                _ => Arg::Targets(Box::new([])),
+            },
+            Operand::Sink => Arg::Sink,
+        })
+    }
+}
+
+/// Marks the registers that the body or the parameters name.
+fn mark_used(f: &Function, used: &mut [bool]) {
+    fn operand(o: &Operand, used: &mut [bool]) {
+        let mut base = |b: &AddrBase| {
+            if let AddrBase::Reg(r) = b {
+                used[r.0 as usize] = true;
+            }
+        };
+        match o {
+            Operand::Reg(r) | Operand::NotReg(r) => used[r.0 as usize] = true,
+            Operand::Vec(v) | Operand::List(v) => v.iter().for_each(|o| operand(o, used)),
+            Operand::Mem(b, _) => base(b),
+            Operand::Tensor { map, coords, im2col, .. } => {
+                base(map);
+                coords.iter().chain(im2col).for_each(|o| operand(o, used));
+            }
+            _ => {}
+        }
+    }
+    for inst in &f.body {
+        if let Some(g) = inst.guard {
+            used[g.reg.0 as usize] = true;
+        }
+        inst.args.iter().for_each(|o| operand(o, used));
+    }
+    for p in f.params.iter().chain(&f.results) {
+        if let Some(r) = p.register {
+            used[r.0 as usize] = true;
+        }
+    }
+}

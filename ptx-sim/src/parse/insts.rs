@@ -1,0 +1,374 @@
+//! Function bodies: statements, and the dispatch from an opcode to the parser of its family.
+
+use super::cursor::Cursor;
+use super::function::FnState;
+use super::module::Parser;
+use super::operands::{Checker, K, OperandParser, RawArgs};
+use super::{ParseErrorKind, Result, alu, async_ops, memory, tensor_ops, warp_ops};
+use crate::ir::*;
+use smallvec::SmallVec;
+
+/// The modifiers of one instruction. A family takes those that it knows; one that is left over is an error.
+pub(crate) struct Mods<'s> {
+    /// The opcode up to the first dot.
+    pub base: &'s str,
+    items: SmallVec<[&'s str; 12]>,
+    used: u64,
+}
+
+pub(crate) type Kinds = SmallVec<[K; 8]>;
+
+/// An instruction's operation and the operand places it has.
+pub(crate) struct Form {
+    pub op: Op,
+    pub required: Kinds,
+    pub optional: Kinds,
+}
+
+pub(crate) type FormResult = std::result::Result<Form, ParseErrorKind>;
+
+/// A form whose operands are all required.
+pub(crate) fn form(op: Op, required: &[K]) -> FormResult {
+    form_opt(op, required, &[])
+}
+
+pub(crate) fn form_opt(op: Op, required: &[K], optional: &[K]) -> FormResult {
+    Ok(Form { op, required: required.into(), optional: optional.into() })
+}
+
+impl<'s> Mods<'s> {
+    /// The opcode with all modifiers, for messages.
+    pub fn full(&self) -> String {
+        let mut out = String::from(self.base);
+        for item in &self.items {
+            out.push('.');
+            out.push_str(item);
+        }
+        out
+    }
+
+    fn unused(&self) -> impl Iterator<Item = (usize, &'s str)> + '_ {
+        self.items.iter().enumerate().filter(|(i, _)| self.used & (1 << i) == 0).map(|(i, s)| (i, *s))
+    }
+
+    /// Whether `.word` is present; it is not taken.
+    pub fn has(&self, word: &str) -> bool {
+        self.items.contains(&word)
+    }
+
+    /// Takes `.word` if present.
+    pub fn flag(&mut self, word: &str) -> bool {
+        let found = self.unused().find(|(_, s)| *s == word).map(|(i, _)| i);
+        match found {
+            Some(i) => {
+                self.used |= 1 << i;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Takes the first modifier of vocabulary `T`.
+    pub fn pick<T: Modifier>(&mut self) -> Option<T> {
+        let (i, value) = self.unused().find_map(|(i, s)| T::parse(s).map(|v| (i, v)))?;
+        self.used |= 1 << i;
+        Some(value)
+    }
+
+    /// Takes the first modifier that `f` maps to something.
+    pub fn pick_with<T>(&mut self, f: impl Fn(&'s str) -> Option<T>) -> Option<T> {
+        let (i, value) = self.unused().find_map(|(i, s)| f(s).map(|v| (i, v)))?;
+        self.used |= 1 << i;
+        Some(value)
+    }
+
+    /// The next modifier, whatever it is.
+    pub fn next(&mut self) -> Option<&'s str> {
+        let (i, s) = self.unused().next()?;
+        self.used |= 1 << i;
+        Some(s)
+    }
+
+    pub fn missing(&self, what: &str) -> ParseErrorKind {
+        ParseErrorKind::MissingModifier { instruction: self.full(), missing: what.into() }
+    }
+
+    /// The next type among the modifiers.
+    pub fn ty(&mut self) -> std::result::Result<Type, ParseErrorKind> {
+        self.pick::<Type>().ok_or_else(|| self.missing("a type"))
+    }
+
+    /// A type that satisfies `allowed`.
+    pub fn ty_of(&mut self, allowed: impl Fn(Type) -> bool) -> std::result::Result<Type, ParseErrorKind> {
+        let ty = self.ty()?;
+        if allowed(ty) { Ok(ty) } else { Err(self.bad_type(ty)) }
+    }
+
+    pub fn bad_type(&self, ty: Type) -> ParseErrorKind {
+        ParseErrorKind::BadType { instruction: self.full(), ty }
+    }
+
+    pub fn unsupported(&self) -> ParseErrorKind {
+        ParseErrorKind::Unsupported(format!("instruction '{}'", self.full()))
+    }
+
+    pub fn unknown(&self) -> ParseErrorKind {
+        ParseErrorKind::UnknownInstruction(self.full())
+    }
+
+    pub fn require(&mut self, word: &str) -> std::result::Result<(), ParseErrorKind> {
+        if self.flag(word) { Ok(()) } else { Err(self.missing(&format!("'.{word}'"))) }
+    }
+
+    /// Cache operators and eviction priorities have no effect. Returns whether a cache-policy operand follows.
+    pub fn cache_hints(&mut self) -> bool {
+        while self.pick::<CacheHint>().is_some() {}
+        self.flag("L2::cache_hint")
+    }
+
+    fn finish(&self) -> std::result::Result<(), ParseErrorKind> {
+        match self.unused().next() {
+            None => Ok(()),
+            Some((_, s)) => {
+                Err(ParseErrorKind::UnknownModifier { instruction: self.base.into(), modifier: s.into() })
+            }
+        }
+    }
+}
+
+fn dispatch(m: &mut Mods<'_>, raw: &RawArgs) -> FormResult {
+    if let Some(result) = alu::form(m, raw) {
+        return result;
+    }
+    if let Some(result) = memory::form(m) {
+        return result;
+    }
+    if let Some(result) = warp_ops::form(m, raw) {
+        return result;
+    }
+    if let Some(result) = async_ops::form(m, raw) {
+        return result;
+    }
+    if let Some(result) = tensor_ops::form(m, raw) {
+        return result;
+    }
+    Err(m.unknown())
+}
+
+impl<'s> Parser<'s> {
+    /// Statements up to the closing brace of the function, whose opening brace was consumed.
+    pub fn body(&mut self, f: &mut FnState<'s>) -> Result<()> {
+        let outer = f.depth();
+        loop {
+            match self.c.peek() {
+                b'}' => {
+                    self.c.expect(b'}')?;
+                    if f.depth() == outer {
+                        return Ok(());
+                    }
+                    f.pop_scope();
+                }
+                b'{' => {
+                    self.c.expect(b'{')?;
+                    if f.depth() > 256 {
+                        return Err(self.c.error(ParseErrorKind::BadValue("scopes nested too deeply".into())));
+                    }
+                    f.push_scope();
+                }
+                b';' => self.c.expect(b';')?,
+                b'.' => self.local_directive(f)?,
+                b'@' => self.instruction(f)?,
+                _ if self.c.at_end() => return self.c.expected("'}'"),
+                _ => self.label_or_instruction(f)?,
+            }
+        }
+    }
+
+    fn label_or_instruction(&mut self, f: &mut FnState<'s>) -> Result<()> {
+        let saved = self.c.save();
+        let at = self.c.pos();
+        let name = self.c.name("an instruction or label")?;
+        if self.c.peek() == b':' {
+            self.c.expect(b':')?;
+            return self.label(f, name, at);
+        }
+        self.c.restore(saved);
+        self.instruction(f)
+    }
+
+    fn label(&mut self, f: &mut FnState<'s>, name: &'s str, at: usize) -> Result<()> {
+        if self.c.peek() == b'.' {
+            if self.c.eat_directive("branchtargets") {
+                let mut targets = Vec::new();
+                loop {
+                    self.c.skip_space();
+                    let at = self.c.pos();
+                    let target = self.c.name("a label")?;
+                    targets.push(f.label_use(target, at));
+                    if !self.c.eat(b',') {
+                        break;
+                    }
+                }
+                f.declare_table(name, TargetTableKind::Branch(targets));
+                return self.c.expect(b';');
+            }
+            if self.c.eat_directive("calltargets") {
+                let mut targets = Vec::new();
+                loop {
+                    let target = self.c.name("a function")?;
+                    match self.globals.get(target) {
+                        Some(Symbol::Function(index)) => targets.push(*index),
+                        _ => return Err(self.c.error(ParseErrorKind::Undefined(target.into()))),
+                    }
+                    if !self.c.eat(b',') {
+                        break;
+                    }
+                }
+                f.declare_table(name, TargetTableKind::Call(targets));
+                return self.c.expect(b';');
+            }
+            if self.c.eat_directive("callprototype") {
+                let kind = self.prototype()?;
+                f.declare_table(name, kind);
+                return self.c.expect(b';');
+            }
+        }
+        f.label_define(&self.c, name, at)
+    }
+
+    fn local_directive(&mut self, f: &mut FnState<'s>) -> Result<()> {
+        let at = self.c.pos();
+        let word = self.c.try_directive().unwrap_or("");
+        let space = match word {
+            "reg" => return self.registers(f),
+            "local" => Space::Local,
+            "shared" => Space::Shared,
+            "param" => Space::Param,
+            "global" => Space::Global,
+            "const" => Space::Const,
+            "loc" | "file" => {
+                self.c.skip_line();
+                return Ok(());
+            }
+            "pragma" => return self.pragma(),
+            "section" => return self.section(),
+            _ => return Err(self.c.error_at(at, ParseErrorKind::UnknownDirective(word.into()))),
+        };
+        for (name, variable) in self.variables(space, Some(f))? {
+            let symbol = if matches!(space, Space::Global | Space::Const) {
+                // Static data of a function lives as long as the module.
+                let index = self.module.variables.len() as u32;
+                self.module.variables.push(variable);
+                Symbol::Module(index)
+            } else {
+                let index = f.function.variables.len() as u32;
+                f.function.variables.push(variable);
+                Symbol::Local(index)
+            };
+            f.declare_symbol(name, symbol);
+        }
+        Ok(())
+    }
+
+    fn registers(&mut self, f: &mut FnState<'s>) -> Result<()> {
+        let ty = self.type_directive()?;
+        if matches!(ty, Type::B1 | Type::B4 | Type::U4 | Type::S4) {
+            return Err(self.c.error(ParseErrorKind::BadValue(format!("registers of type .{ty}"))));
+        }
+        loop {
+            let name = self.c.name("a register name")?;
+            if self.c.eat(b'<') {
+                let count = self.c.small("a register count")?;
+                self.c.expect(b'>')?;
+                f.declare_range(&self.c, name, count, ty)?;
+            } else {
+                f.declare_register(&self.c, name, ty)?;
+            }
+            if !self.c.eat(b',') {
+                return self.c.expect(b';');
+            }
+        }
+    }
+
+    fn instruction(&mut self, f: &mut FnState<'s>) -> Result<()> {
+        self.c.skip_space();
+        let start = self.c.pos();
+        let line = self.c.line();
+        let mut guard = None;
+        if self.c.eat(b'@') {
+            let negated = self.c.eat(b'!');
+            self.c.skip_space();
+            let at = self.c.pos();
+            let name = self.c.name("a predicate")?;
+            let reg = f.register(name).ok_or_else(|| self.c.error_at(at, ParseErrorKind::Undefined(name.into())))?;
+            if f.register_type(reg) != Type::Pred {
+                return Err(self.c.error_at(
+                    at,
+                    ParseErrorKind::Expected { expected: "a predicate".into(), found: format!("'{name}'") },
+                ));
+            }
+            guard = Some(Guard { reg, negated });
+        }
+        self.c.skip_space();
+        let at = self.c.pos();
+        let base = self.c.name("an instruction")?;
+        let mut mods = Mods { base, items: SmallVec::new(), used: 0 };
+        while let Some(modifier) = self.c.try_modifier() {
+            mods.items.push(modifier);
+        }
+        if mods.items.len() > 40 {
+            return Err(self.c.error_at(at, ParseErrorKind::UnknownInstruction(base.into())));
+        }
+        let (op, args) = if base == "call" {
+            self.call(f, &mut mods)?
+        } else {
+            let mut parser = OperandParser { c: &mut self.c, f: &mut *f, globals: &self.globals };
+            let raw = parser.all()?;
+            self.check(f, &mut mods, raw, at)?
+        };
+        self.c.expect(b';')?;
+        let span = (start as u32, self.c.pos() as u32);
+        f.function.body.push(Inst { guard, op, args, line, span });
+        Ok(())
+    }
+
+    fn check(&mut self, f: &FnState<'s>, mods: &mut Mods<'s>, raw: RawArgs, at: usize) -> Result<(Op, Vec<Operand>)> {
+        let form = dispatch(mods, &raw).map_err(|kind| self.c.error_at(at, kind))?;
+        mods.finish().map_err(|kind| self.c.error_at(at, kind))?;
+        let c: &Cursor<'s> = &self.c;
+        let checker = Checker { c, f, instruction: mods.base, at };
+        let args = checker.all(raw, &form.required, &form.optional)?;
+        Ok((form.op, args))
+    }
+
+    /// `call{.uni} (results), callee, (arguments), table;` where all but the callee may be absent.
+    fn call(&mut self, f: &mut FnState<'s>, mods: &mut Mods<'s>) -> Result<(Op, Vec<Operand>)> {
+        let at = self.c.pos();
+        mods.flag("uni");
+        mods.finish().map_err(|kind| self.c.error_at(at, kind))?;
+        let mut parser = OperandParser { c: &mut self.c, f, globals: &self.globals };
+        let raw = parser.all()?;
+        let mut items: Vec<Operand> = raw.into_iter().map(|r| r.op).collect();
+        if !matches!(items.first(), Some(Operand::List(_))) {
+            items.insert(0, Operand::List(Vec::new()));
+        }
+        if items.len() == 2 {
+            items.push(Operand::List(Vec::new()));
+        }
+        let callee_ok = matches!(items.get(1), Some(Operand::Sym(Symbol::Function(_), 0) | Operand::Reg(_)));
+        let args_ok = matches!(items.get(2), Some(Operand::List(_)));
+        let table_ok = matches!(items.get(3), None | Some(Operand::Table(_)));
+        if !callee_ok || !args_ok || !table_ok || items.len() > 4 {
+            return Err(self.c.error_at(
+                at,
+                ParseErrorKind::BadOperand {
+                    instruction: "call".into(),
+                    index: if callee_ok { 3 } else { 2 },
+                    expected: "a function and argument lists".into(),
+                    found: "something else".into(),
+                },
+            ));
+        }
+        Ok((Op::Call, items))
+    }
+}
