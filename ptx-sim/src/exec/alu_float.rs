@@ -171,7 +171,7 @@ pub(crate) fn float(w: &mut Warp, frame: u32, op: FloatOp, ty: Type, m: &FloatMo
                 _ => num::f32_tanh(a as u32).into(),
             },
             // `copysign d, a, b`: the sign of a, the magnitude of b.
-            FloatOp::Copysign => num::copysign(fmt, b, a),
+            FloatOp::Copysign => num::copysign(fmt, a, b),
         }
     };
     each(w, frame, args, mask, per_element(ty, f));

@@ -185,7 +185,7 @@ fn format_printf(m: &Machine<'_>, w: &Warp, lane: usize, format: u64, args: u64)
             }
             i += 1;
         }
-        let mut number = |i: &mut usize, offset: &mut u64, count: &mut u64| -> Result<Option<i64>, Fail> {
+        let number = |i: &mut usize, offset: &mut u64, count: &mut u64| -> Result<Option<i64>, Fail> {
             if format.get(*i) == Some(&b'*') {
                 *i += 1;
                 *count += 1;

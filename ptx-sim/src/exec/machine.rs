@@ -273,7 +273,8 @@ impl<'a> Machine<'a> {
         // A warp may be favoured or starved for a whole round.
         for _ in 0..candidates.len() {
             let (c, w) = candidates[self.rng.below(candidates.len() as u64) as usize];
-            let budget = 1 + self.rng.below(1 << self.rng.below(9));
+            let spread = 1 << self.rng.below(9);
+            let budget = 1 + self.rng.below(spread);
             self.turn(c, w, budget)?;
             if self.rng.below(64) == 0 {
                 self.engine_advance(false)?;

@@ -225,7 +225,7 @@ pub(crate) struct Layout {
 pub(crate) fn layout_shared(module: &Module, addresses: Vec<u64>) -> Result<Layout, LoadError> {
     let mut layout = Layout { addresses, local_shared: Vec::new(), shared_bytes: 0, shared_align: 16 };
     let mut end = u64::from(SHARED_START);
-    let mut place = |v: &Variable, end: &mut u64, align: &mut u32| {
+    let place = |v: &Variable, end: &mut u64, align: &mut u32| {
         *align = (*align).max(v.align.min(1 << 20) as u32);
         let at = align_up(*end, v.align);
         *end = at.saturating_add(v.size.unwrap_or(0));

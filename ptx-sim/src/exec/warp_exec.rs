@@ -177,7 +177,6 @@ impl Machine<'_> {
         // A barrier with a count works by warps: a warp that arrives with all its live lanes counts in full.
         let arriving = if count != 0 && mask == w.live { 32 } else { mask.count_ones() };
         let cta = &mut self.ctas[w.cta];
-        let live = cta.live_threads;
         let b = &mut cta.barriers[id as usize];
         if b.arrived != 0 && b.expected != count {
             let what = format!(
