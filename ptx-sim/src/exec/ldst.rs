@@ -68,7 +68,13 @@ impl Machine<'_> {
                 }
                 if space != Space::SharedCluster {
                     let hint = format!(" (belongs to CTA rank {rank} of the cluster, accessed as shared::cta)");
-                    return Err(SimErrorKind::OutOfBounds { access: "access", space: "shared", address, bytes: 0, hint });
+                    return Err(SimErrorKind::OutOfBounds {
+                        access: "access",
+                        space: "shared",
+                        address,
+                        bytes: 0,
+                        hint,
+                    });
                 }
                 self.remote(own.cluster, rank, address).map(|cta| Place::Shared { cta, offset })
             }
@@ -236,7 +242,15 @@ impl Machine<'_> {
         }
     }
 
-    pub fn load(&mut self, w: &mut Warp, frame: u32, a: &Access, args: &[Arg], mask: u32, inst: &DInst) -> Result<(), Fail> {
+    pub fn load(
+        &mut self,
+        w: &mut Warp,
+        frame: u32,
+        a: &Access,
+        args: &[Arg],
+        mask: u32,
+        inst: &DInst,
+    ) -> Result<(), Fail> {
         let address = Self::addresses(w, frame, &args[1]);
         let element = a.ty.bytes() as usize;
         let total = element * usize::from(a.vec);
@@ -251,12 +265,8 @@ impl Machine<'_> {
             let at = address[lane];
             let place = self.place(w.cta, a.space, at).map_err(|e| Fail::at(e, lane))?;
             if at % total as u64 != 0 {
-                let kind = SimErrorKind::Misaligned {
-                    access: "load",
-                    space: place.space(),
-                    address: at,
-                    bytes: total as u32,
-                };
+                let kind =
+                    SimErrorKind::Misaligned { access: "load", space: place.space(), address: at, bytes: total as u32 };
                 return Err(Fail::at(kind, lane));
             }
             self.read_place(w, lane, place, &mut raw[..total])
@@ -309,7 +319,15 @@ impl Machine<'_> {
         Ok(())
     }
 
-    pub fn store(&mut self, w: &mut Warp, frame: u32, a: &Access, args: &[Arg], mask: u32, inst: &DInst) -> Result<(), Fail> {
+    pub fn store(
+        &mut self,
+        w: &mut Warp,
+        frame: u32,
+        a: &Access,
+        args: &[Arg],
+        mask: u32,
+        inst: &DInst,
+    ) -> Result<(), Fail> {
         let address = Self::addresses(w, frame, &args[0]);
         let element = a.ty.bytes() as usize;
         let total = element * usize::from(a.vec);
@@ -408,7 +426,8 @@ impl Machine<'_> {
         mask: u32,
         inst: &DInst,
     ) -> Result<(), Fail> {
-        let (dst, mem, rest) = if returns { (Some(&args[0]), &args[1], &args[2..]) } else { (None, &args[0], &args[1..]) };
+        let (dst, mem, rest) =
+            if returns { (Some(&args[0]), &args[1], &args[2..]) } else { (None, &args[0], &args[1..]) };
         let address = Self::addresses(w, frame, mem);
         let element = m.ty.bytes() as usize;
         let n = usize::from(m.vec);
@@ -419,9 +438,8 @@ impl Machine<'_> {
         };
         let b: Vec<[Lanes; 4]> = (0..n).map(|v| w.src128(frame, &item(&rest[0], v))).collect();
         let c: Option<[Lanes; 4]> = (m.op == AtomOp::Cas).then(|| w.src128(frame, &rest[1]));
-        let wide = |p: &[Lanes; 4], lane: usize| -> u128 {
-            (0..4).fold(0, |v, i| v | u128::from(p[i][lane]) << (32 * i))
-        };
+        let wide =
+            |p: &[Lanes; 4], lane: usize| -> u128 { (0..4).fold(0, |v, i| v | u128::from(p[i][lane]) << (32 * i)) };
         let mut old = vec![[[0u32; 32]; 4]; n];
         let origin = Origin { line: inst.line, span: inst.span, warp: w.agent };
         let mut shared = false;

@@ -1,1 +1,2 @@
-#[derive(Clone, Debug, Default)] pub(crate) struct TmemState {}
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TmemState {}

@@ -1,1 +1,2 @@
-#[derive(Clone, Debug, Default)] pub(crate) struct WgmmaState {}
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WgmmaState {}

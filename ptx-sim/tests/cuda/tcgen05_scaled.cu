@@ -21,8 +21,8 @@ extern "C" __global__ void kernel(const unsigned char* a, const unsigned char* b
         asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
         for (int s = 0; s < 2; ++s)
             asm volatile("tcgen05.cp.cta_group::1.32x128b.warpx4 [%0], %1;" ::"r"(base + 32 + 4 * s), "l"(tcgen05_desc(ss[s], 0, 128, 0)) : "memory");
-        // Scale bytes: 2 of A, 1 of B; E4M3 by E5M2.
-        unsigned idesc = 1 << 4 | 0 << 7 | 1 << 10 | (32 / 8) << 17 | 1 << 23 | (128 / 128) << 27 | 2 << 29;
+        // Scale bytes: 2 of A, 0 of B; E4M3 by E5M2.
+        unsigned idesc = 0 << 4 | 0 << 7 | 1 << 10 | (32 / 8) << 17 | 1 << 23 | (128 / 128) << 27 | 2 << 29;
         asm volatile("{ .reg .pred p; setp.ne.b32 p, %6, 0;\n"
                      "tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.scale_vec::1X [%0], %1, %2, %3, [%4], [%5], p; }"
                      ::"r"(base), "l"(tcgen05_desc(sa, 16, 256, 6)), "l"(tcgen05_desc(sb, 16, 256, 6)), "r"(idesc),
