@@ -169,7 +169,16 @@ fn high(x: i128, y: i128, bits: u32, signed: bool) -> i128 {
 
 /// `add.cc` and its kin: the carry lives in the frame, one bit for each lane.
 #[allow(clippy::too_many_arguments, reason = "the operands of one instruction family")]
-pub(crate) fn carry(w: &mut Warp, frame: u32, op: CarryOp, ty: Type, cin: bool, cout: bool, args: &[Arg], mask: u32) {
+pub(crate) fn carry(
+    w: &mut Warp,
+    frame: u32,
+    op: CarryOp,
+    ty: Type,
+    cin: bool,
+    cout: bool,
+    args: &[Arg],
+    mask: u32,
+) {
     let bits = ty.bits();
     let limit = 1u128 << bits;
     let a = w.src64(frame, &args[1]);

@@ -448,7 +448,8 @@ impl Device {
         }
         self.launches += 1;
         let program = program.clone();
-        let mut machine = Machine::new(&program, &mut self.memory, shape, &self.config, options, self.launches);
+        let mut machine =
+            Machine::new(&program, &mut self.memory, shape, &self.config, options, self.launches);
         let result = machine.run();
         let report = Report {
             stats: std::mem::take(&mut machine.stats),

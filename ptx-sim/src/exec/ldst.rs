@@ -68,13 +68,7 @@ impl Machine<'_> {
                 }
                 if space != Space::SharedCluster {
                     let hint = format!(" (belongs to CTA rank {rank} of the cluster, accessed as shared::cta)");
-                    return Err(SimErrorKind::OutOfBounds {
-                        access: "access",
-                        space: "shared",
-                        address,
-                        bytes: 0,
-                        hint,
-                    });
+                    return Err(SimErrorKind::OutOfBounds { access: "access", space: "shared", address, bytes: 0, hint });
                 }
                 self.remote(own.cluster, rank, address).map(|cta| Place::Shared { cta, offset })
             }
@@ -224,6 +218,30 @@ impl Machine<'_> {
         Err(if proxy { SimErrorKind::MissingProxyFence(report) } else { SimErrorKind::Race(report) })
     }
 
+    /// Records accesses that another proxy makes on behalf of a warp, at this moment.
+    pub fn note_async(
+        &mut self,
+        agent: u32,
+        accesses: &[(Place, u64)],
+        how: How,
+        origin: Origin,
+    ) -> Result<(), SimErrorKind> {
+        let Some(race) = &mut self.race else { return Ok(()) };
+        let proxy = race.fork(agent);
+        for (place, len) in accesses {
+            self.note(proxy, *place, *len, how, origin)?;
+        }
+        if let Some(race) = &mut self.race {
+            // The instruction is over when the warp goes on, so its reads are ordered before what follows.
+            let key = SyncKey::Operation(u64::MAX);
+            race.release(proxy, key);
+            race.acquire(agent, key);
+            race.forget(key);
+            race.retire(proxy);
+        }
+        Ok(())
+    }
+
     fn warp_name(&self, agent: u32) -> String {
         let per_cta = self.shape.threads().div_ceil(32).max(1);
         let cta = self.ctas.iter().find(|c| c.active && c.uid == agent / per_cta);
@@ -242,15 +260,7 @@ impl Machine<'_> {
         }
     }
 
-    pub fn load(
-        &mut self,
-        w: &mut Warp,
-        frame: u32,
-        a: &Access,
-        args: &[Arg],
-        mask: u32,
-        inst: &DInst,
-    ) -> Result<(), Fail> {
+    pub fn load(&mut self, w: &mut Warp, frame: u32, a: &Access, args: &[Arg], mask: u32, inst: &DInst) -> Result<(), Fail> {
         let address = Self::addresses(w, frame, &args[1]);
         let element = a.ty.bytes() as usize;
         let total = element * usize::from(a.vec);
@@ -265,8 +275,12 @@ impl Machine<'_> {
             let at = address[lane];
             let place = self.place(w.cta, a.space, at).map_err(|e| Fail::at(e, lane))?;
             if at % total as u64 != 0 {
-                let kind =
-                    SimErrorKind::Misaligned { access: "load", space: place.space(), address: at, bytes: total as u32 };
+                let kind = SimErrorKind::Misaligned {
+                    access: "load",
+                    space: place.space(),
+                    address: at,
+                    bytes: total as u32,
+                };
                 return Err(Fail::at(kind, lane));
             }
             self.read_place(w, lane, place, &mut raw[..total])
@@ -319,15 +333,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    pub fn store(
-        &mut self,
-        w: &mut Warp,
-        frame: u32,
-        a: &Access,
-        args: &[Arg],
-        mask: u32,
-        inst: &DInst,
-    ) -> Result<(), Fail> {
+    pub fn store(&mut self, w: &mut Warp, frame: u32, a: &Access, args: &[Arg], mask: u32, inst: &DInst) -> Result<(), Fail> {
         let address = Self::addresses(w, frame, &args[0]);
         let element = a.ty.bytes() as usize;
         let total = element * usize::from(a.vec);
@@ -426,8 +432,7 @@ impl Machine<'_> {
         mask: u32,
         inst: &DInst,
     ) -> Result<(), Fail> {
-        let (dst, mem, rest) =
-            if returns { (Some(&args[0]), &args[1], &args[2..]) } else { (None, &args[0], &args[1..]) };
+        let (dst, mem, rest) = if returns { (Some(&args[0]), &args[1], &args[2..]) } else { (None, &args[0], &args[1..]) };
         let address = Self::addresses(w, frame, mem);
         let element = m.ty.bytes() as usize;
         let n = usize::from(m.vec);
@@ -438,8 +443,9 @@ impl Machine<'_> {
         };
         let b: Vec<[Lanes; 4]> = (0..n).map(|v| w.src128(frame, &item(&rest[0], v))).collect();
         let c: Option<[Lanes; 4]> = (m.op == AtomOp::Cas).then(|| w.src128(frame, &rest[1]));
-        let wide =
-            |p: &[Lanes; 4], lane: usize| -> u128 { (0..4).fold(0, |v, i| v | u128::from(p[i][lane]) << (32 * i)) };
+        let wide = |p: &[Lanes; 4], lane: usize| -> u128 {
+            (0..4).fold(0, |v, i| v | u128::from(p[i][lane]) << (32 * i))
+        };
         let mut old = vec![[[0u32; 32]; 4]; n];
         let origin = Origin { line: inst.line, span: inst.span, warp: w.agent };
         let mut shared = false;

@@ -202,11 +202,7 @@ impl<'a> Machine<'a> {
                 return Ok(());
             }
             let before = self.executed;
-            if adversarial {
-                self.round_random()?
-            } else {
-                self.round()?
-            }
+            if adversarial { self.round_random()? } else { self.round()? }
             self.check_limits()?;
             if self.executed != before || self.exited {
                 if !self.exited && self.executed - admitted_at > ADMIT_AFTER {
@@ -308,13 +304,15 @@ impl<'a> Machine<'a> {
                 let there = w.splits.iter().filter(|o| matches!(o.wait, Some(Wait::WarpBarrier(n)) if n == *m));
                 there.fold(0, |acc, o| acc | o.mask) & m & w.live == m & w.live
             }
-            Some(Wait::Barrier { id, generation }) => self.ctas[w.cta].barriers[*id as usize].generation != *generation,
-            Some(Wait::Cluster { generation }) => self.clusters[self.ctas[w.cta].cluster].generation > *generation,
+            Some(Wait::Barrier { id, generation }) => {
+                self.ctas[w.cta].barriers[*id as usize].generation != *generation
+            }
+            Some(Wait::Cluster { generation }) => {
+                self.clusters[self.ctas[w.cta].cluster].generation > *generation
+            }
             Some(Wait::TimedOut) => true,
             Some(Wait::Mbarrier { cta, offset, parity, .. }) => self.mbarrier_ready(*cta, *offset, *parity),
-            Some(Wait::Bulk { mask, left, read }) => self.bulk_ready(w, *mask, *left, *read),
             Some(Wait::TmemAlloc { columns }) => self.tmem_available(w.cta, *columns),
-            Some(Wait::Tcgen05) => self.engine.tcgen05_idle(w.agent),
         }
     }
 
@@ -368,7 +366,7 @@ impl<'a> Machine<'a> {
         let mut used = 0u64;
         let alone = w.splits.len() == 1;
         // Others wait: look at them again soon.
-        let budget = if alone { budget } else { budget.min(2000) };
+        let budget = if alone { budget } else { budget.min(100) };
         while used < budget {
             let s = &w.splits[si];
             let pc = s.pc as usize;
@@ -586,7 +584,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Removes exited lanes; barriers that waited for the others may complete.
-    pub fn exit_lanes(&mut self, w: &mut Warp, si: usize, mask: u32) {
+    pub fn exit_lanes(&mut self, w: &mut Warp, si: usize, mask: u32) -> Result<(), Fail> {
         w.live &= !mask;
         w.splits[si].mask &= !mask;
         if w.splits[si].mask == 0 {
@@ -599,6 +597,20 @@ impl<'a> Machine<'a> {
         self.mark_progress();
         self.exited = true;
         self.barriers_after_exit(w.cta);
+        if self.ctas[w.cta].live_threads == 0 {
+            let leaked = self.ctas[w.cta].tmem.leaked();
+            if leaked > 0 {
+                let what = format!("the CTA exits with {leaked} columns of tensor memory allocated");
+                return Err(SimErrorKind::Tensor(what).into());
+            }
+            self.check_exit(w.cta).map_err(super::async_ops::located)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the next round look for CTAs that can be retired.
+    pub fn recheck_exits(&mut self) {
+        self.exited |= self.ctas.iter().any(|c| c.active && c.live_threads == 0);
     }
 
     /// At a standstill, lets timed waits report failure a few times. False when that has been tried.
@@ -643,8 +655,7 @@ impl<'a> Machine<'a> {
                 }
             }
         }
-        let mut out: Vec<String> =
-            lines.into_iter().map(|(key, who)| format!("  {key} [{}]", who.join(", "))).collect();
+        let mut out: Vec<String> = lines.into_iter().map(|(key, who)| format!("  {key} [{}]", who.join(", "))).collect();
         out.extend(self.engine.describe_pending().into_iter().map(|l| format!("  {l}")));
         out.join("\n")
     }
@@ -665,15 +676,12 @@ impl<'a> Machine<'a> {
             }
             Some(Wait::Cluster { .. }) => {
                 let cluster = self.ctas[w.cta].cluster;
-                let live: u32 =
-                    self.ctas.iter().filter(|c| c.active && c.cluster == cluster).map(|c| c.live_threads).sum();
+                let live: u32 = self.ctas.iter().filter(|c| c.active && c.cluster == cluster).map(|c| c.live_threads).sum();
                 let c = &self.clusters[cluster];
                 format!("waits on the cluster barrier: {} of {live} threads have arrived", c.arrived)
             }
             Some(Wait::Mbarrier { cta, offset, parity, .. }) => self.describe_mbarrier(*cta, *offset, *parity),
-            Some(Wait::Bulk { left, .. }) => format!("waits until at most {left} bulk copy groups are pending"),
             Some(Wait::TmemAlloc { columns }) => format!("waits for {columns} free columns of tensor memory"),
-            Some(Wait::Tcgen05) => "waits for its tensor-memory operations".into(),
         }
     }
 }

@@ -123,14 +123,6 @@ impl Bytes {
             self.mark(to + i, 1, written);
         }
     }
-
-    /// Makes a range count as written without changing it.
-    pub fn assume_written(&mut self, at: usize, len: usize) {
-        let end = at.saturating_add(len).min(self.data.len());
-        if at < end {
-            self.mark(at, end - at, true);
-        }
-    }
 }
 
 /// One allocation in the generic address space.

@@ -183,10 +183,7 @@ pub(crate) struct Program {
     pub funcs: Vec<Func>,
     /// Static shared memory, in bytes from [`SHARED_START`].
     pub shared_bytes: u32,
-    /// Largest alignment of shared variables.
-    pub shared_align: u32,
     pub source: std::sync::Arc<str>,
-    pub sm: u32,
 }
 
 impl Program {
@@ -218,28 +215,25 @@ pub(crate) struct Layout {
     /// Offsets of function-scope shared variables, by function and variable.
     pub local_shared: Vec<Vec<u32>>,
     pub shared_bytes: u32,
-    pub shared_align: u32,
 }
 
 /// Places shared variables; dynamic (extern, unsized) ones start where the static ones end.
 pub(crate) fn layout_shared(module: &Module, addresses: Vec<u64>) -> Result<Layout, LoadError> {
-    let mut layout = Layout { addresses, local_shared: Vec::new(), shared_bytes: 0, shared_align: 16 };
+    let mut layout = Layout { addresses, local_shared: Vec::new(), shared_bytes: 0 };
     let mut end = u64::from(SHARED_START);
-    let place = |v: &Variable, end: &mut u64, align: &mut u32| {
-        *align = (*align).max(v.align.min(1 << 20) as u32);
+    let place = |v: &Variable, end: &mut u64| {
         let at = align_up(*end, v.align);
         *end = at.saturating_add(v.size.unwrap_or(0));
         at
     };
-    let mut align = 16u32;
     for (i, v) in module.variables.iter().enumerate() {
         if v.space == Space::Shared && v.size.is_some() {
-            layout.addresses[i] = place(v, &mut end, &mut align);
+            layout.addresses[i] = place(v, &mut end);
         }
     }
     for f in &module.functions {
         let offsets = f.variables.iter().map(|v| match v.space {
-            Space::Shared if v.size.is_some() => place(v, &mut end, &mut align) as u32,
+            Space::Shared if v.size.is_some() => place(v, &mut end) as u32,
             _ => 0,
         });
         layout.local_shared.push(offsets.collect());
@@ -266,7 +260,6 @@ pub(crate) fn layout_shared(module: &Module, addresses: Vec<u64>) -> Result<Layo
         return Err(LoadError::SharedTooLarge);
     }
     layout.shared_bytes = dynamic as u32 - SHARED_START;
-    layout.shared_align = align.max(dynamic_align.min(1 << 20) as u32);
     Ok(layout)
 }
 
@@ -279,9 +272,7 @@ pub(crate) fn decode(module: &Module, layout: &Layout) -> Result<Program, LoadEr
     Ok(Program {
         funcs,
         shared_bytes: layout.shared_bytes,
-        shared_align: layout.shared_align,
         source: module.source.clone(),
-        sm: module.sm(),
     })
 }
 

@@ -83,7 +83,6 @@ pub(crate) enum SyncKey {
 pub(crate) enum MemKey {
     Global,
     Shared(u32),
-    Tensor(u32),
 }
 
 /// The instruction of an access.
@@ -200,6 +199,14 @@ impl Race {
         a.proxy.join(&entry.1);
     }
 
+    /// Adds what one key holds to another.
+    pub fn pass(&mut self, from: SyncKey, to: SyncKey) {
+        let Some((known, proxy)) = self.syncs.get(&from).cloned() else { return };
+        let entry = self.syncs.entry(to).or_default();
+        entry.0.join(&known);
+        entry.1.join(&proxy);
+    }
+
     pub fn forget(&mut self, key: SyncKey) {
         self.syncs.remove(&key);
     }
@@ -274,7 +281,10 @@ impl Race {
                 }
                 let known = seen.time <= a.known.get(seen.agent);
                 let visible = known
-                    && (!how.asynchronous || seen.asynchronous || !seen.write || seen.time <= a.proxy.get(seen.agent));
+                    && (!how.asynchronous
+                        || seen.asynchronous
+                        || !seen.write
+                        || seen.time <= a.proxy.get(seen.agent));
                 if visible {
                     return None;
                 }

@@ -86,7 +86,7 @@ impl Machine<'_> {
             Op::Call => return self.call(w, si, mask, args),
             Op::Ret => return self.ret(w, si, mask),
             Op::Exit => {
-                self.exit_lanes(w, si, mask);
+                self.exit_lanes(w, si, mask)?;
                 return Ok(Flow::Moved);
             }
             Op::Trap => return Err(SimErrorKind::Trap.into()),
@@ -288,7 +288,7 @@ impl Machine<'_> {
 
     fn ret(&mut self, w: &mut Warp, si: usize, mask: u32) -> Step {
         let Some(ret) = w.splits[si].stack.last().copied() else {
-            self.exit_lanes(w, si, mask);
+            self.exit_lanes(w, si, mask)?;
             return Ok(Flow::Moved);
         };
         let prog = self.prog;

@@ -1,1 +1,214 @@
-//! x
+//! `ldmatrix`, `stmatrix`, `movmatrix`, `mma.sync`: from registers and shared memory to the units of
+//! [`crate::tensor`].
+
+use super::error::SimErrorKind;
+use super::ldst::{Place, bank_conflicts};
+use super::machine::{Fail, Flow, Machine, Step};
+use super::program::{Arg, DInst};
+use super::race::{How, Origin};
+use super::warp::{Lanes64, Warp};
+use crate::ir::*;
+use crate::num::Format;
+use crate::tensor::{
+    Accumulator, BitOp as MmaBitOp, BlockScale, Element, LoadMatrix, MatrixFormat, MmaSync, ScaleOperand, StoreMatrix,
+    TensorError, movmatrix,
+};
+
+/// An error of a unit or of a memory access that it made.
+pub(crate) enum UnitError {
+    Tensor(TensorError),
+    Sim(SimErrorKind),
+}
+
+impl From<TensorError> for UnitError {
+    fn from(e: TensorError) -> UnitError {
+        UnitError::Tensor(e)
+    }
+}
+
+impl From<UnitError> for SimErrorKind {
+    fn from(e: UnitError) -> SimErrorKind {
+        match e {
+            UnitError::Tensor(e) => SimErrorKind::Tensor(e.to_string()),
+            UnitError::Sim(e) => e,
+        }
+    }
+}
+
+pub(crate) fn element(ty: Type) -> Option<Element> {
+    Some(match ty {
+        Type::F16 => Element::F16,
+        Type::BF16 => Element::Bf16,
+        Type::TF32 => Element::Tf32,
+        Type::F64 => Element::F64,
+        Type::E4M3 => Element::E4m3,
+        Type::E5M2 => Element::E5m2,
+        Type::E3M2 => Element::E3m2,
+        Type::E2M3 => Element::E2m3,
+        Type::E2M1 => Element::E2m1,
+        Type::S8 => Element::S8,
+        Type::U8 => Element::U8,
+        Type::S4 => Element::S4,
+        Type::U4 => Element::U4,
+        Type::B1 => Element::B1,
+        _ => return None,
+    })
+}
+
+pub(crate) fn accumulator(ty: Type, saturate: bool) -> Accumulator {
+    match ty {
+        Type::F16 => Accumulator::F16,
+        Type::F64 => Accumulator::F64,
+        Type::S32 => Accumulator::S32 { saturate },
+        _ => Accumulator::F32,
+    }
+}
+
+fn items(arg: &Arg) -> &[Arg] {
+    match arg {
+        Arg::Vec(v) => v,
+        single => std::slice::from_ref(single),
+    }
+}
+
+impl Machine<'_> {
+    pub fn tensor_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> Step {
+        if let Some(wait) = self.converged(w, mask) {
+            return Ok(wait);
+        }
+        if mask != u32::MAX {
+            return Err(SimErrorKind::Tensor("a matrix instruction needs all 32 lanes of the warp".into()).into());
+        }
+        let frame = w.splits[si].frame;
+        let args = &inst.args;
+        match &inst.op {
+            Op::Ldmatrix(m) => self.ldmatrix(w, frame, m, inst)?,
+            Op::Stmatrix(m) => self.stmatrix(w, frame, m, inst)?,
+            Op::Movmatrix => {
+                let out = movmatrix(&w.src32(frame, &args[1]));
+                w.set32(frame, &args[0], &out, mask);
+            }
+            Op::Mma(m) => self.mma(w, frame, m, args)?,
+            _ => return self.wgmma_op(w, si, inst),
+        }
+        Ok(Flow::Next)
+    }
+
+    fn matrix_row(&self, w: &Warp, space: Space, address: u64, lane: usize) -> Result<Place, Fail> {
+        let place = self.place(w.cta, space, address).map_err(|e| Fail::at(e, lane))?;
+        if !matches!(place, Place::Shared { .. }) {
+            return Err(Fail::at(SimErrorKind::Tensor(format!("address {address:#x} is not in shared memory")), lane));
+        }
+        if address % 16 != 0 {
+            let kind = SimErrorKind::Misaligned { access: "matrix row", space: "shared", address, bytes: 16 };
+            return Err(Fail::at(kind, lane));
+        }
+        Ok(place)
+    }
+
+    fn ldmatrix(&mut self, w: &mut Warp, frame: u32, m: &MatrixMods, inst: &DInst) -> Result<(), Fail> {
+        let format = match m.ty {
+            Type::B16 => MatrixFormat::B16,
+            Type::B6x16P32 => MatrixFormat::B6x16P32,
+            Type::B4x16P64 => MatrixFormat::B4x16P64,
+            _ => MatrixFormat::B8,
+        };
+        let unit = LoadMatrix { format, count: usize::from(m.num), transpose: m.trans };
+        let address = Self::addresses(w, frame, &inst.args[1]);
+        let from = Origin { line: inst.line, span: inst.span, warp: w.agent };
+        let mut rows = [[0u8; 16]; 32];
+        let how = How { write: false, strong: false, asynchronous: false };
+        for (lane, row) in rows.iter_mut().enumerate().take(unit.address_lanes()) {
+            let place = self.matrix_row(w, m.space, address[lane], lane)?;
+            self.note(w.agent, place, 16, how, from).map_err(|e| Fail::at(e, lane))?;
+            self.read_place(w, lane, place, row).map_err(|f| Fail::at(self.fault(f, "load", place, 16), lane))?;
+        }
+        let out = unit.execute::<std::convert::Infallible>(|lane| Ok(rows[lane & 31]));
+        let Ok(out) = out;
+        for (i, dst) in items(&inst.args[0]).iter().enumerate().take(4) {
+            w.set32(frame, dst, &std::array::from_fn(|l| out[l][i]), u32::MAX);
+        }
+        self.stats.memory(m.space, true, true, 16 * unit.address_lanes() as u64);
+        if self.options.stats {
+            self.stats.bank_conflicts += matrix_conflicts(&address, unit.address_lanes());
+        }
+        Ok(())
+    }
+
+    fn stmatrix(&mut self, w: &mut Warp, frame: u32, m: &MatrixMods, inst: &DInst) -> Result<(), Fail> {
+        let format = if m.ty == Type::B16 { MatrixFormat::B16 } else { MatrixFormat::B8 };
+        let unit = StoreMatrix { format, count: usize::from(m.num), transpose: m.trans };
+        let address = Self::addresses(w, frame, &inst.args[0]);
+        let mut registers = [[0u32; 4]; 32];
+        for (i, src) in items(&inst.args[1]).iter().enumerate().take(4) {
+            let value = w.src32(frame, src);
+            for lane in 0..32 {
+                registers[lane][i] = value[lane];
+            }
+        }
+        let mut rows = Vec::new();
+        let Ok(()) = unit.execute::<std::convert::Infallible>(&registers, |lane, row| {
+            rows.push((lane, row));
+            Ok(())
+        });
+        let from = Origin { line: inst.line, span: inst.span, warp: w.agent };
+        let how = How { write: true, strong: false, asynchronous: false };
+        for (lane, row) in rows {
+            let place = self.matrix_row(w, m.space, address[lane], lane)?;
+            self.note(w.agent, place, 16, how, from).map_err(|e| Fail::at(e, lane))?;
+            self.write_place(w, lane, place, &row).map_err(|f| Fail::at(self.fault(f, "store", place, 16), lane))?;
+        }
+        self.mark_progress();
+        self.stats.memory(m.space, true, false, 16 * unit.address_lanes() as u64);
+        if self.options.stats {
+            self.stats.bank_conflicts += matrix_conflicts(&address, unit.address_lanes());
+        }
+        Ok(())
+    }
+
+    fn mma(&mut self, w: &mut Warp, frame: u32, m: &MmaMods, args: &[Arg]) -> Result<(), Fail> {
+        let unsupported = || Fail::from(SimErrorKind::Tensor("element types of mma.sync".into()));
+        let (a, b) = element(m.aty).zip(element(m.bty)).ok_or_else(unsupported)?;
+        let mut unit =
+            MmaSync::new(m.m.into(), m.n.into(), m.k.into(), a, b, accumulator(m.dty, m.satfinite));
+        unit.bit_op = m.bit_op.map(|op| if op == BoolOp::And { MmaBitOp::And } else { MmaBitOp::Xor });
+        unit.scale = m.block_scale.map(|(vector, ty)| BlockScale {
+            vector: vector.into(),
+            format: if ty == Type::UE4M3 { Format::Ue4m3 } else { Format::Ue8m0 },
+        });
+        let gather = |arg: &Arg| -> Vec<u64> {
+            let regs: Vec<Lanes64> = items(arg).iter().map(|r| w.src64(frame, r)).collect();
+            (0..32).flat_map(|lane| regs.iter().map(move |r| r[lane])).collect()
+        };
+        let (va, vb, vc) = (gather(&args[1]), gather(&args[2]), gather(&args[3]));
+        let scale = |at: usize| {
+            let words = w.src32(frame, &args[at]);
+            let selector = |i: usize| items(&args[at + 1]).get(i).map_or(0, |s| w.src32(frame, s)[0] as u16);
+            (words, selector(0), selector(1))
+        };
+        let scales = unit.scale.map(|_| (scale(4), scale(6)));
+        let operand = |s: &'_ ([u32; 32], u16, u16)| (s.1, s.2);
+        let result = match &scales {
+            None => unit.execute(&va, &vb, &vc, None),
+            Some((sa, sb)) => {
+                let ((ba, ta), (bb, tb)) = (operand(sa), operand(sb));
+                let a = ScaleOperand { words: &sa.0, byte: ba, thread: ta };
+                let b = ScaleOperand { words: &sb.0, byte: bb, thread: tb };
+                unit.execute(&va, &vb, &vc, Some((a, b)))
+            }
+        };
+        let d = result.map_err(|e| SimErrorKind::Tensor(e.to_string()))?;
+        let count = d.len() / 32;
+        for (i, dst) in items(&args[0]).iter().enumerate().take(count) {
+            w.set64(frame, dst, &std::array::from_fn(|l| d[l * count + i]), u32::MAX);
+        }
+        self.stats.tensor_macs += u64::from(m.m) * u64::from(m.n) * u64::from(m.k);
+        Ok(())
+    }
+}
+
+/// Conflicts of matrix rows: eight rows of 16 bytes go at once.
+fn matrix_conflicts(address: &Lanes64, lanes: usize) -> u64 {
+    let mask = if lanes >= 32 { u32::MAX } else { (1 << lanes) - 1 };
+    bank_conflicts(address, mask, 16)
+}

@@ -33,32 +33,12 @@ pub(crate) enum Wait {
     Lanes(u32),
     /// These lanes must arrive at any `bar.warp.sync`.
     WarpBarrier(u32),
-    Barrier {
-        id: u32,
-        generation: u64,
-    },
-    Cluster {
-        generation: u64,
-    },
+    Barrier { id: u32, generation: u64 },
+    Cluster { generation: u64 },
     /// An mbarrier phase: CTA slot, shared offset, parity or full phase. `polls` allows giving up.
-    Mbarrier {
-        cta: usize,
-        offset: u32,
-        parity: u32,
-        timed: bool,
-    },
-    /// Outstanding bulk copies of lanes, until at most that many groups are left.
-    Bulk {
-        mask: u32,
-        left: u32,
-        read: bool,
-    },
+    Mbarrier { cta: usize, offset: u32, parity: u32, timed: bool },
     /// A free range of tensor memory.
-    TmemAlloc {
-        columns: u32,
-    },
-    /// Tensor-memory operations of this warp.
-    Tcgen05,
+    TmemAlloc { columns: u32 },
     /// A timed wait that may report failure.
     TimedOut,
     /// Let others run once.
@@ -205,7 +185,9 @@ impl Warp {
             Special::DynamicSmemSize => uniform(e.dynamic_shared),
             Special::TotalSmemSize | Special::AggrSmemSize => uniform(e.total_shared),
             Special::ReservedSmemOffsetBegin => uniform(0),
-            Special::ReservedSmemOffsetEnd | Special::ReservedSmemOffsetCap => uniform(super::program::SHARED_START),
+            Special::ReservedSmemOffsetEnd | Special::ReservedSmemOffsetCap => {
+                uniform(super::program::SHARED_START)
+            }
             Special::CurrentGraphExec | Special::Envreg(_) | Special::Pm(_) => uniform(0),
         }
     }
