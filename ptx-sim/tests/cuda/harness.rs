@@ -64,6 +64,11 @@ pub fn folder() -> PathBuf {
 }
 
 impl Kernel {
+    /// Whether this run is not adversarial.
+    pub fn is_plain(&self) -> bool {
+        self.schedule.is_none()
+    }
+
     /// A buffer with contents; it becomes the next argument.
     pub fn input<T: Plain>(&mut self, data: &[T]) -> Buffer {
         let buffer = self.hidden(data);
