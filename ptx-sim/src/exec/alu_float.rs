@@ -126,9 +126,7 @@ pub(crate) fn float(w: &mut Warp, frame: u32, op: FloatOp, ty: Type, m: &FloatMo
             FloatOp::Add if f32_only => num::f32_add(a as u32, b as u32, rnd, m.ftz, m.sat).into(),
             FloatOp::Sub if f32_only => num::f32_sub(a as u32, b as u32, rnd, m.ftz, m.sat).into(),
             FloatOp::Mul if f32_only => num::f32_mul(a as u32, b as u32, rnd, m.ftz, m.sat).into(),
-            FloatOp::Fma if f32_only && !m.relu => {
-                num::f32_fma(a as u32, b as u32, c as u32, rnd, m.ftz, m.sat).into()
-            }
+            FloatOp::Fma if f32_only && !m.relu => num::f32_fma(a as u32, b as u32, c as u32, rnd, m.ftz, m.sat).into(),
             FloatOp::Add if fmt == Format::F64 => num::f64_add(a, b, rnd),
             FloatOp::Sub if fmt == Format::F64 => num::f64_sub(a, b, rnd),
             FloatOp::Mul if fmt == Format::F64 => num::f64_mul(a, b, rnd),

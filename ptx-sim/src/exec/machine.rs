@@ -202,7 +202,11 @@ impl<'a> Machine<'a> {
                 return Ok(());
             }
             let before = self.executed;
-            if adversarial { self.round_random()? } else { self.round()? }
+            if adversarial {
+                self.round_random()?
+            } else {
+                self.round()?
+            }
             self.check_limits()?;
             if self.executed != before || self.exited {
                 if !self.exited && self.executed - admitted_at > ADMIT_AFTER {
@@ -304,12 +308,8 @@ impl<'a> Machine<'a> {
                 let there = w.splits.iter().filter(|o| matches!(o.wait, Some(Wait::WarpBarrier(n)) if n == *m));
                 there.fold(0, |acc, o| acc | o.mask) & m & w.live == m & w.live
             }
-            Some(Wait::Barrier { id, generation }) => {
-                self.ctas[w.cta].barriers[*id as usize].generation != *generation
-            }
-            Some(Wait::Cluster { generation }) => {
-                self.clusters[self.ctas[w.cta].cluster].generation > *generation
-            }
+            Some(Wait::Barrier { id, generation }) => self.ctas[w.cta].barriers[*id as usize].generation != *generation,
+            Some(Wait::Cluster { generation }) => self.clusters[self.ctas[w.cta].cluster].generation > *generation,
             Some(Wait::TimedOut) => true,
             Some(Wait::Mbarrier { cta, offset, parity, .. }) => self.mbarrier_ready(*cta, *offset, *parity),
             Some(Wait::TmemAlloc { columns }) => self.tmem_available(w.cta, *columns),
@@ -655,7 +655,8 @@ impl<'a> Machine<'a> {
                 }
             }
         }
-        let mut out: Vec<String> = lines.into_iter().map(|(key, who)| format!("  {key} [{}]", who.join(", "))).collect();
+        let mut out: Vec<String> =
+            lines.into_iter().map(|(key, who)| format!("  {key} [{}]", who.join(", "))).collect();
         out.extend(self.engine.describe_pending().into_iter().map(|l| format!("  {l}")));
         out.join("\n")
     }
@@ -676,7 +677,8 @@ impl<'a> Machine<'a> {
             }
             Some(Wait::Cluster { .. }) => {
                 let cluster = self.ctas[w.cta].cluster;
-                let live: u32 = self.ctas.iter().filter(|c| c.active && c.cluster == cluster).map(|c| c.live_threads).sum();
+                let live: u32 =
+                    self.ctas.iter().filter(|c| c.active && c.cluster == cluster).map(|c| c.live_threads).sum();
                 let c = &self.clusters[cluster];
                 format!("waits on the cluster barrier: {} of {live} threads have arrived", c.arrived)
             }

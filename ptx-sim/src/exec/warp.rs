@@ -33,12 +33,24 @@ pub(crate) enum Wait {
     Lanes(u32),
     /// These lanes must arrive at any `bar.warp.sync`.
     WarpBarrier(u32),
-    Barrier { id: u32, generation: u64 },
-    Cluster { generation: u64 },
+    Barrier {
+        id: u32,
+        generation: u64,
+    },
+    Cluster {
+        generation: u64,
+    },
     /// An mbarrier phase: CTA slot, shared offset, parity or full phase. `polls` allows giving up.
-    Mbarrier { cta: usize, offset: u32, parity: u32, timed: bool },
+    Mbarrier {
+        cta: usize,
+        offset: u32,
+        parity: u32,
+        timed: bool,
+    },
     /// A free range of tensor memory.
-    TmemAlloc { columns: u32 },
+    TmemAlloc {
+        columns: u32,
+    },
     /// A timed wait that may report failure.
     TimedOut,
     /// Let others run once.
@@ -185,9 +197,7 @@ impl Warp {
             Special::DynamicSmemSize => uniform(e.dynamic_shared),
             Special::TotalSmemSize | Special::AggrSmemSize => uniform(e.total_shared),
             Special::ReservedSmemOffsetBegin => uniform(0),
-            Special::ReservedSmemOffsetEnd | Special::ReservedSmemOffsetCap => {
-                uniform(super::program::SHARED_START)
-            }
+            Special::ReservedSmemOffsetEnd | Special::ReservedSmemOffsetCap => uniform(super::program::SHARED_START),
             Special::CurrentGraphExec | Special::Envreg(_) | Special::Pm(_) => uniform(0),
         }
     }
@@ -225,10 +235,7 @@ impl Warp {
             Arg::Imm(v) => [*v; 32],
             Arg::Special(s) => self.special(*s, self.clock),
             Arg::Shared(offset) => [u64::from(self.shared_address(*offset)); 32],
-            Arg::Local(offset, param) => {
-                let tag = if *param { super::program::LOCAL_PARAM } else { 0 };
-                [u64::from(f.local + offset) | tag; 32]
-            }
+            Arg::Local(offset) => [u64::from(f.local + offset); 32],
             Arg::P(p) => mask_lanes(f.preds[*p as usize]),
             Arg::NotP(p) => mask_lanes(!f.preds[*p as usize]),
             _ => [0; 32],
@@ -256,13 +263,7 @@ impl Warp {
         match arg {
             Arg::P(p) => f.preds[*p as usize],
             Arg::NotP(p) => !f.preds[*p as usize],
-            Arg::Imm(v) => {
-                if *v != 0 {
-                    u32::MAX
-                } else {
-                    0
-                }
-            }
+            Arg::Imm(v) if *v != 0 => u32::MAX,
             Arg::Special(s) => lane_mask(&self.special(*s, 0)),
             _ => 0,
         }
@@ -340,10 +341,7 @@ impl Warp {
             }
             MemBase::Abs => [offset as u64; 32],
             MemBase::Shared(o) => [u64::from(self.shared_address(o)); 32],
-            MemBase::Local(o, param) => {
-                let tag = if param { super::program::LOCAL_PARAM } else { 0 };
-                [u64::from(f.local + o) | tag; 32]
-            }
+            MemBase::Local(o) => [u64::from(f.local + o); 32],
         }
     }
 

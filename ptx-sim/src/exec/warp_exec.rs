@@ -315,7 +315,7 @@ impl Machine<'_> {
 
     /// `setmaxnreg`: all warps of a warpgroup must agree, and the count must be a legal one.
     fn setmaxnreg(&mut self, w: &mut Warp, inc: bool, count: u32) -> Step {
-        if !(24..=256).contains(&count) || count % 8 != 0 {
+        if !(24..=256).contains(&count) || !count.is_multiple_of(8) {
             let what = format!("setmaxnreg {count}: the count must be a multiple of 8 from 24 to 256");
             return Err(SimErrorKind::InvalidOperand(what).into());
         }

@@ -133,7 +133,10 @@ impl<'s> OperandParser<'_, 's> {
                     Operand::Reg(r) => Ok(Operand::NotReg(r)),
                     _ => Err(self.c.error_at(
                         at,
-                        ParseErrorKind::Expected { expected: "a predicate register".into(), found: "something else".into() },
+                        ParseErrorKind::Expected {
+                            expected: "a predicate register".into(),
+                            found: "something else".into(),
+                        },
                     )),
                 }
             }
@@ -222,7 +225,11 @@ impl<'s> OperandParser<'_, 's> {
             match self.c.number()? {
                 Imm::Int(v) if negative => offset = offset.wrapping_sub(v as i64),
                 Imm::Int(v) => offset = offset.wrapping_add(v as i64),
-                _ => return Err(self.c.error_at(at, ParseErrorKind::BadValue("address offset must be an integer".into()))),
+                _ => {
+                    return Err(self
+                        .c
+                        .error_at(at, ParseErrorKind::BadValue("address offset must be an integer".into())));
+                }
             }
         }
     }
@@ -324,7 +331,14 @@ impl Checker<'_, '_> {
         }
     }
 
-    fn vector(&self, op: Operand, n: usize, ty: Type, wide: bool, source: bool) -> std::result::Result<Operand, Operand> {
+    fn vector(
+        &self,
+        op: Operand,
+        n: usize,
+        ty: Type,
+        wide: bool,
+        source: bool,
+    ) -> std::result::Result<Operand, Operand> {
         let mut items = match op {
             Operand::Vec(items) => items,
             single if n == 1 => vec![single],
