@@ -614,18 +614,26 @@ impl Machine<'_> {
     /// Delivers the arrivals whose copies are complete.
     fn deliver_arrivals(&mut self, id: u64) -> Result<(), SimErrorKind> {
         let mut ready = Vec::new();
+        let mut tracked = Vec::new();
         self.engine.arrivals.retain_mut(|(ids, signal)| {
+            let before = ids.len();
             ids.retain(|i| *i != id);
+            if ids.len() != before {
+                tracked.push(*signal);
+            }
             if ids.is_empty() {
                 ready.push(*signal);
             }
             !ids.is_empty()
         });
-        for signal in ready {
+        // Every copy that an arrival waits for, not only the last one, is released by it.
+        for signal in tracked {
             let uid = self.ctas[signal.cta].uid;
             if let Some(race) = &mut self.race {
                 race.pass(SyncKey::Operation(id), SyncKey::Mbarrier(uid, signal.offset));
             }
+        }
+        for signal in ready {
             self.signal(signal, None)?;
         }
         Ok(())

@@ -409,7 +409,8 @@ impl Warp {
                 let (a, b) = (&self.splits[i], &self.splits[j]);
                 let meet = a.pc == b.pc && a.frame == b.frame && a.func == b.func && a.stack == b.stack;
                 let waiting = |w: &Option<Wait>| matches!(w, None | Some(Wait::Converge | Wait::Lanes(_)));
-                if meet && waiting(&a.wait) && waiting(&b.wait) && a.wait.is_some() == b.wait.is_some() {
+                // Groups that wait for different lanes stay apart, or they would be told apart again at once.
+                if meet && waiting(&a.wait) && a.wait == b.wait {
                     let other = self.splits.swap_remove(j);
                     let a = &mut self.splits[i];
                     a.mask |= other.mask;

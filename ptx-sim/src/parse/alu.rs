@@ -488,7 +488,8 @@ fn cvt(m: &mut Mods<'_>) -> FormResult {
     let scaled = m.flag("scaled::n2::ue8m0");
     let dty = m.ty()?;
     let sty = m.ty()?;
-    if rnd == Some(Rnd::Rs) || scaled {
+    let stochastic = rnd == Some(Rnd::Rs);
+    if stochastic && !(matches!(dty, F16x2 | BF16x2) && sty == F32) || scaled {
         return Err(m.unsupported());
     }
     let packed = |t: Type| matches!(t, F16x2 | BF16x2 | E4M3x2 | E5M2x2 | E3M2x2 | E2M3x2 | E2M1x2 | UE8M0x2);
@@ -520,5 +521,9 @@ fn cvt(m: &mut Mods<'_>) -> FormResult {
     }
     let op = Op::Cvt(CvtMods { dty, sty, rnd, ftz, sat, satfinite, relu, two_sources, scaled });
     let (d, s) = (K::Dw(dty), K::Sw(sty));
-    if two_sources { mk(op, &[d, s, s]) } else { mk(op, &[d, s]) }
+    match (two_sources, stochastic) {
+        (true, true) => mk(op, &[d, s, s, K::S(B32)]),
+        (true, false) => mk(op, &[d, s, s]),
+        _ => mk(op, &[d, s]),
+    }
 }
