@@ -471,9 +471,10 @@ impl<'a> FuncDecoder<'a> {
                 let (base, offset) = self.mem(*base, *offset)?;
                 Arg::Mem(base, offset)
             }
-            Operand::Tensor { map, offset, coords, im2col } => {
-                let (map, offset) = self.mem(*map, *offset)?;
-                Arg::Tensor(Box::new(TensorArg { map, offset, coords: self.list(coords)?, im2col: self.list(im2col)? }))
+            Operand::Tensor(t) => {
+                let (map, offset) = self.mem(t.map, t.offset)?;
+                let (coords, im2col) = (self.list(&t.coords)?, self.list(&t.im2col)?);
+                Arg::Tensor(Box::new(TensorArg { map, offset, coords, im2col }))
             }
             Operand::Label(l) => Arg::Target(self.f.labels[l.0 as usize].at),
             Operand::Table(t) => match &self.f.tables[*t as usize].kind {
@@ -499,9 +500,9 @@ fn mark_used(f: &Function, used: &mut [bool]) {
             Operand::Reg(r) | Operand::NotReg(r) => used[r.0 as usize] = true,
             Operand::Vec(v) | Operand::List(v) => v.iter().for_each(|o| operand(o, used)),
             Operand::Mem(b, _) => base(b),
-            Operand::Tensor { map, coords, im2col, .. } => {
-                base(map);
-                coords.iter().chain(im2col).for_each(|o| operand(o, used));
+            Operand::Tensor(t) => {
+                base(&t.map);
+                t.coords.iter().chain(&t.im2col).for_each(|o| operand(o, used));
             }
             _ => {}
         }

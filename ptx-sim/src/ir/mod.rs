@@ -260,12 +260,7 @@ pub enum Operand {
     /// `[base + offset]`.
     Mem(AddrBase, i64),
     /// `[base, {c0, c1, ...}]`: a tensor map and coordinates, optionally with im2col offsets.
-    Tensor {
-        map: AddrBase,
-        offset: i64,
-        coords: Vec<Operand>,
-        im2col: Vec<Operand>,
-    },
+    Tensor(Box<TensorOperand>),
     Label(LabelId),
     /// Index into [`Function::tables`].
     Table(u32),
@@ -273,6 +268,15 @@ pub enum Operand {
     List(Vec<Operand>),
     /// `_`: the value is not wanted.
     Sink,
+}
+
+/// A tensor map's address, coordinates, and the offsets of an im2col copy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TensorOperand {
+    pub map: AddrBase,
+    pub offset: i64,
+    pub coords: Vec<Operand>,
+    pub im2col: Vec<Operand>,
 }
 
 /// The base of an address.
