@@ -354,6 +354,7 @@ impl Machine<'_> {
             self.stats.mbarrier_waits += 1;
             return Ok(Flow::Wait(wait));
         }
+        self.spin_hints += u64::from(done == 0);
         w.set_pred(frame, &args[0], done, mask);
         Ok(Flow::Next)
     }

@@ -279,6 +279,7 @@ impl Machine<'_> {
         let element = a.ty.bytes() as usize;
         let total = element * usize::from(a.vec);
         let strong = !matches!(a.sem, Sem::Weak);
+        self.spin_hints += u64::from(strong);
         // Values by element, up to four planes for each.
         let mut values = [[0u64; 32]; 8];
         let mut high = [[0u64; 32]; 2];
@@ -517,6 +518,7 @@ impl Machine<'_> {
                 self.strong_write(w.agent, place, matches!(m.sem, Sem::Release | Sem::AcqRel));
             }
         }
+        self.spin_hints += u64::from(self.progress != self.executed);
         self.stats.memory(m.space, shared, false, total as u64 * u64::from(mask.count_ones()));
         if let Some(dst) = dst {
             for (v, planes) in old.iter().enumerate() {

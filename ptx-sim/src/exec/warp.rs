@@ -78,6 +78,8 @@ pub(crate) struct Split {
     pub order: u32,
     /// Grows when the part used its time while others waited, so that spinning parts give way.
     pub penalty: u32,
+    /// Time used since the penalty last grew.
+    pub spent: u64,
     pub wait: Option<Wait>,
 }
 
