@@ -402,7 +402,8 @@ fn comparisons() {
                 ];
                 let bits = row.iter().enumerate().fold(0u32, |r, (i, b)| r | u32::from(*b) << i);
                 let positive = x > 0.0;
-                let (q, r) = (x < y && positive, !(x < y) && positive);
+                let less = x < y;
+                let (q, r) = (less && positive, !less && positive);
                 bits | (if q { 1 } else { 2 } + if r { 4 } else { 0 }) << 16
             })
             .collect();

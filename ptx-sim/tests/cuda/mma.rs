@@ -103,7 +103,7 @@ fn tf32_ignores_low_bits() {
         let mut random = Random::new(4);
         let (a, b) = (random.whole(128, -9, 9), random.whole(64, -9, 9));
         let noise =
-            |v: &[f32]| v.iter().enumerate().map(|(i, x)| x.to_bits() | (i as u32 * 77 & 0x1fff)).collect::<Vec<_>>();
+            |v: &[f32]| v.iter().enumerate().map(|(i, x)| x.to_bits() | ((i as u32 * 77) & 0x1fff)).collect::<Vec<_>>();
         let out = word_inputs::<f32>(k, &noise(&a), &noise(&b), 128);
         k.launch(1, 32);
         let cut =
@@ -182,7 +182,7 @@ fn doubles() {
 
 /// Codes below `limit` of each sign, `sign` being the sign bit.
 fn codes(random: &mut Random, n: usize, low: u32, high: u32, sign: u32) -> Vec<u32> {
-    random.words(n, |x| low + (x >> 30) as u32 % (high - low) | if x >> 60 & 1 == 1 { sign } else { 0 })
+    random.words(n, |x| (low + (x >> 30) as u32 % (high - low)) | if x >> 60 & 1 == 1 { sign } else { 0 })
 }
 
 #[test]

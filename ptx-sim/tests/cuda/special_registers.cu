@@ -1,11 +1,10 @@
 // arch: sm_80
-// Thread, block and warp geometry from the special registers.
+// Lane masks and launch geometry from the special registers.
 extern "C" __global__ void kernel(unsigned* out) {
-    unsigned lane, below, equal, warps, block = blockIdx.x;
+    unsigned lane, below, equal, block = blockIdx.x;
     asm("mov.u32 %0, %%laneid;" : "=r"(lane));
     asm("mov.u32 %0, %%lanemask_lt;" : "=r"(below));
     asm("mov.u32 %0, %%lanemask_ge;" : "=r"(equal));
-    asm("mov.u32 %0, %%nwarpid;" : "=r"(warps));
     int i = block * blockDim.x + threadIdx.x;
     out[4 * i] = lane;
     out[4 * i + 1] = below;

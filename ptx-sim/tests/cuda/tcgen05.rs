@@ -71,7 +71,7 @@ fn float8(code: u8, exponent: u32, fraction: u32) -> f64 {
 fn block_scales() {
     run("tcgen05_scaled", |k| {
         let mut random = Random::new(4);
-        let code = |x: u64| 0x34 + (x >> 40) as u8 % 16 | (x as u8 & 0x80);
+        let code = |x: u64| (0x34 + (x >> 40) as u8 % 16) | (x as u8 & 0x80);
         let (a, b) = (random.words(128 * 32, code), random.words(32 * 32, code));
         let scales = random.words(256, |x| (x as u32 & 0x0303_0303) + 0x7d7d_7d7d);
         k.input(&a);

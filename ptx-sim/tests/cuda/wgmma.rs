@@ -62,7 +62,7 @@ fn tf32() {
 /// E4M3 and E5M2 codes of small powers of two with sign.
 fn powers(random: &mut Random, n: usize, one: u8, step: u8) -> (Vec<u8>, Vec<f64>) {
     let picks = random.words(n, |x| ((x >> 20) % 5, x >> 60 & 1));
-    let code = |(p, s): &(u64, u64)| one - 2 * step + *p as u8 * step | (*s as u8) << 7;
+    let code = |(p, s): &(u64, u64)| (one - 2 * step + *p as u8 * step) | (*s as u8) << 7;
     let value = |(p, s): &(u64, u64)| 2f64.powi(*p as i32 - 2) * if *s == 1 { -1.0 } else { 1.0 };
     (picks.iter().map(code).collect(), picks.iter().map(value).collect())
 }
