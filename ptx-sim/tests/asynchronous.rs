@@ -8,7 +8,9 @@ use ptx_sim::{Arg, Config, Device, LaunchConfig, Module, RunOptions, SimError, S
 
 /// Waits on the mbarrier at `bar` for a parity, in the form that libraries use.
 fn wait(bar: &str, parity: &str) -> String {
-    format!("{{ .reg .pred P1; LAB_WAIT: mbarrier.try_wait.parity.shared::cta.b64 P1, [{bar}], {parity}; @P1 bra DONE; bra LAB_WAIT; DONE: }}")
+    format!(
+        "{{ .reg .pred P1; LAB_WAIT: mbarrier.try_wait.parity.shared::cta.b64 P1, [{bar}], {parity}; @P1 bra DONE; bra LAB_WAIT; DONE: }}"
+    )
 }
 
 const INIT: &str = "setp.eq.u32 %p1, %r1, 0; @%p1 mbarrier.init.shared::cta.b64 [bar], 1; fence.mbarrier_init.release.cluster; bar.sync 0;";
@@ -103,12 +105,19 @@ fn seeded_bugs_are_named() {
     let e = adversarial_error(&bulk(1024, 1, "", "bar.sync 0;"));
     assert!(matches!(e.kind, SimErrorKind::Uninitialised { .. }), "{e}");
     // The wrong phase the other way round: waiting for a second phase that nobody starts.
-    let text = bulk(1024, 0, "fence.proxy.async.shared::cta;", "bar.sync 0;").replace("W: {", &format!("W: {} {{", wait("bar", "0").replace("DONE", "D2").replace("LAB_WAIT", "L2")));
-    let text = text.replacen("LAB_WAIT: mbarrier.try_wait.parity.shared::cta.b64 P1, [bar], 0", "LAB_WAIT: mbarrier.try_wait.parity.shared::cta.b64 P1, [bar], 1", 1);
+    let text = bulk(1024, 0, "fence.proxy.async.shared::cta;", "bar.sync 0;")
+        .replace("W: {", &format!("W: {} {{", wait("bar", "0").replace("DONE", "D2").replace("LAB_WAIT", "L2")));
+    let text = text.replacen(
+        "LAB_WAIT: mbarrier.try_wait.parity.shared::cta.b64 P1, [bar], 0",
+        "LAB_WAIT: mbarrier.try_wait.parity.shared::cta.b64 P1, [bar], 1",
+        1,
+    );
     let e = error(&text);
     assert!(is_deadlock(&e) && e.to_string().contains("phase of parity 1"), "{e}");
     // The CTA exits while its shared memory is still being read.
-    let e = adversarial_error(&bulk(1024, 0, "fence.proxy.async.shared::cta;", "bar.sync 0;").replace("cp.async.bulk.wait_group.read 0;", ""));
+    let e = adversarial_error(
+        &bulk(1024, 0, "fence.proxy.async.shared::cta;", "bar.sync 0;").replace("cp.async.bulk.wait_group.read 0;", ""),
+    );
     assert!(e.to_string().contains("exits while this copy"), "{e}");
     // Misaligned and out-of-bounds bulk copies.
     let text = bulk(1024, 0, "", "").replace("[%rd2], 1024", "[%rd2+8], 1024");
@@ -118,7 +127,13 @@ fn seeded_bugs_are_named() {
 }
 
 /// Runs an entry with a tensor map of 64 x 20 f32 over the input (row r, column c holds 100 r + c), box 32 x 8.
-fn with_map(body: &str, decls: &str, grid: u32, cluster: Option<[u32; 3]>, seed: Option<u64>) -> Result<(Vec<u8>, Vec<f32>), SimError> {
+fn with_map(
+    body: &str,
+    decls: &str,
+    grid: u32,
+    cluster: Option<[u32; 3]>,
+    seed: Option<u64>,
+) -> Result<(Vec<u8>, Vec<f32>), SimError> {
     let text = format!(
         "{HEADER}{decls}.visible .entry k(.param .u64 p0, .param .align 64 .b8 map[128]) .reqntid 128 {{
 .reg .b64 %rd<32>; .reg .b32 %r<64>; .reg .f32 %f<8>; .reg .pred %p<8>; .reg .b16 %rs<4>;
@@ -166,7 +181,7 @@ W: {} shl.b32 %r3, %r1, 3; add.u32 %r4, %r2, %r3; ld.shared.b64 %rd4, [%r4]; cvt
         let (out, _) = with_map(&body, SHARED, 1, None, seed).unwrap_or_else(|e| panic!("{e}"));
         for (i, v) in out.chunks(4).map(|c| f32::from_le_bytes(c.try_into().unwrap())).enumerate() {
             let (row, chunk, rest) = (i / 32, i % 32 / 4, i % 4);
-            let column = 32 + 4 * (chunk ^ row % 8) + rest;
+            let column = 32 + 4 * (chunk ^ (row % 8)) + rest;
             let want = if 16 + row < 20 { (100 * (16 + row) + column) as f32 } else { 0.0 };
             assert_eq!(v, want, "row {row} chunk {chunk}");
         }
@@ -184,7 +199,10 @@ fn tensor_stores_and_reductions() {
     for seed in [None, Some(1)] {
         let store = "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group";
         let (_, after) = with_map(&body(store, "fence.proxy.async;"), SHARED, 1, None, seed).unwrap();
-        assert_eq!((after[17 * 64 + 50], after[18 * 64 + 47], after[18 * 64 + 48], after[19 * 64 + 63]), (1750.0, 1847.0, 1.0, 1.0));
+        assert_eq!(
+            (after[17 * 64 + 50], after[18 * 64 + 47], after[18 * 64 + 48], after[19 * 64 + 63]),
+            (1750.0, 1847.0, 1.0, 1.0)
+        );
         let reduce = "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group";
         let (_, after) = with_map(&body(reduce, "fence.proxy.async;"), SHARED, 1, None, seed).unwrap();
         assert_eq!(after[18 * 64 + 48], 1849.0);

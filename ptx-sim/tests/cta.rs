@@ -62,7 +62,10 @@ mad.lo.u32 %r9, %r6, 1000, %r5; mad.lo.u32 %r9, %r7, 1000000, %r9; cvt.u64.u32 %
         "st.global.v4.b32 [%rd1], {0f3F800000, 0f40000000, 0, 0}; mov.f32 %f1, 1.0; mov.f32 %f2, 2.0;
 atom.global.v2.f32.add {%f3, %f4}, [%rd1], {%f1, %f2}; ld.global.b64 %rd4, [%rd1]; st.global.b64 [%rd1], %rd4;",
     );
-    let text = text.replace("[%rd1], {0f3F800000, 0f40000000, 0, 0}", "[%rd2], {%r1, %r1, %r1, %r1}").replace("[%rd1], {%f1", "[%rd2], {%f1").replace("%rd4, [%rd1]", "%rd4, [%rd2]");
+    let text = text
+        .replace("[%rd1], {0f3F800000, 0f40000000, 0, 0}", "[%rd2], {%r1, %r1, %r1, %r1}")
+        .replace("[%rd1], {%f1", "[%rd2], {%f1")
+        .replace("%rd4, [%rd1]", "%rd4, [%rd2]");
     assert_eq!(run(&text)[0], u64::from(2f32.to_bits()) << 32 | u64::from(1f32.to_bits()));
 }
 
@@ -91,7 +94,10 @@ fn warp_instructions() {
             &|l| l ^ 16,
         ),
         // `bar.warp.sync` at two places.
-        ("setp.lt.u32 %p1, %r1, 16; mov.b32 %r10, 5; @%p1 bra A; bar.warp.sync -1; bra B; A: bar.warp.sync -1; B:", &|_| 5),
+        (
+            "setp.lt.u32 %p1, %r1, 16; mov.b32 %r10, 5; @%p1 bra A; bar.warp.sync -1; bra B; A: bar.warp.sync -1; B:",
+            &|_| 5,
+        ),
     ];
     for (body, want) in cases {
         for (lane, v) in lanes(&format!("{body} cvt.u64.u32 %rd10, %r10;")).into_iter().enumerate() {
@@ -157,7 +163,8 @@ atom.release.gpu.global.exch.b32 %r3, [lock], 0; atom.add.release.gpu.global.u32
 W: ld.acquire.gpu.global.b32 %r5, [finished]; setp.lt.u32 %p1, %r5, 256; @%p1 bra W;
 ld.relaxed.gpu.global.b64 %rd5, [counter]; mov.u32 %r6, %ctaid.x; mad.lo.u32 %r6, %r6, 64, %r1; mul.wide.u32 %rd6, %r6, 8; add.s64 %rd6, %rd1, %rd6; st.global.b64 [%rd6], %rd5;",
     );
-    let run = run_with(&text, 4, &[0; 8], LaunchConfig::default(), &RunOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+    let run =
+        run_with(&text, 4, &[0; 8], LaunchConfig::default(), &RunOptions::default()).unwrap_or_else(|e| panic!("{e}"));
     assert!(run.out.iter().all(|v| *v == 256));
     let options = RunOptions { adversarial: Some(3), ..RunOptions::default() };
     let run = run_with(&text, 4, &[0; 8], LaunchConfig::default(), &options).unwrap_or_else(|e| panic!("{e}"));
@@ -251,7 +258,8 @@ fn printf_formats() {
     let body = ".local .align 8 .b8 buf[48]; mov.b64 %rd4, buf; cvta.local.u64 %rd5, %rd4; st.local.b32 [%rd4], -5; mov.b64 %rd6, 0d400921FB54442D18; st.local.b64 [%rd4+8], %rd6;
 mov.b64 %rd7, str; st.local.b64 [%rd4+16], %rd7; mov.b64 %rd8, 0xbeef; st.local.b64 [%rd4+24], %rd8; st.local.b32 [%rd4+32], 90;
 { .param .b64 a; .param .b64 b; .param .b32 r; mov.b64 %rd9, fmt; st.param.b64 [a], %rd9; st.param.b64 [b], %rd5; call.uni (r), vprintf, (a, b); ld.param.b32 %r2, [r]; }";
-    let run = run_with(&entry(decls, 1, body), 1, &[0; 8], LaunchConfig::default(), &RunOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+    let run = run_with(&entry(decls, 1, body), 1, &[0; 8], LaunchConfig::default(), &RunOptions::default())
+        .unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(run.report.output, "-5  3.14|abc|0000beef|Z%\n");
 }
 
@@ -264,9 +272,18 @@ fn launch_checks() {
     for (launch, want) in [
         (LaunchConfig { grid: [1, 1, 1], ..LaunchConfig::default() }, "arguments"),
         (LaunchConfig { grid: [0, 1, 1], args: &[Arg::U32(1)], ..LaunchConfig::default() }, "grid"),
-        (LaunchConfig { grid: [1, 1, 1], block: Some([64, 1, 1]), args: &[Arg::U32(1)], ..LaunchConfig::default() }, "reqntid"),
-        (LaunchConfig { grid: [1, 1, 1], dynamic_shared: 1 << 20, args: &[Arg::U32(1)], ..LaunchConfig::default() }, "shared memory"),
-        (LaunchConfig { grid: [3, 1, 1], cluster: Some([2, 1, 1]), args: &[Arg::U32(1)], ..LaunchConfig::default() }, "multiple of the cluster"),
+        (
+            LaunchConfig { grid: [1, 1, 1], block: Some([64, 1, 1]), args: &[Arg::U32(1)], ..LaunchConfig::default() },
+            "reqntid",
+        ),
+        (
+            LaunchConfig { grid: [1, 1, 1], dynamic_shared: 1 << 20, args: &[Arg::U32(1)], ..LaunchConfig::default() },
+            "shared memory",
+        ),
+        (
+            LaunchConfig { grid: [3, 1, 1], cluster: Some([2, 1, 1]), args: &[Arg::U32(1)], ..LaunchConfig::default() },
+            "multiple of the cluster",
+        ),
         (LaunchConfig { grid: [1, 1, 1], args: &[Arg::U64(1)], ..LaunchConfig::default() }, "8 bytes"),
     ] {
         let e = device.launch(&module, "k", &launch, &options).unwrap_err();

@@ -93,10 +93,7 @@ fn integers() {
 
 #[test]
 fn carries() {
-    check(
-        "mov.b32 %r11, -1; add.cc.u32 %r12, %r11, 1; addc.u32 %r13, 0, 0; mov.b64 %rd10, {%r12, %r13};",
-        1 << 32,
-    );
+    check("mov.b32 %r11, -1; add.cc.u32 %r12, %r11, 1; addc.u32 %r13, 0, 0; mov.b64 %rd10, {%r12, %r13};", 1 << 32);
     check("sub.cc.u32 %r12, 0, 1; subc.u32 %r13, 5, 0; mov.b64 %rd10, {%r12, %r13};", 4 << 32 | 0xffff_ffff);
     check(
         "mad.lo.cc.u32 %r12, -1, -1, -1; madc.hi.u32 %r13, -1, -1, 0; mov.b64 %rd10, {%r12, %r13};",
@@ -269,6 +266,10 @@ fn traps() {
         assert!(e.to_string().contains(want), "{e}");
         assert!(e.at.is_some(), "{e}");
     }
-    let e = error(&entry("", 32, "setp.eq.u32 %p1, %r1, 7; mov.b64 %rd4, 0; selp.b64 %rd5, %rd4, %rd1, %p1; ld.global.b32 %r2, [%rd5];"));
+    let e = error(&entry(
+        "",
+        32,
+        "setp.eq.u32 %p1, %r1, 7; mov.b64 %rd4, 0; selp.b64 %rd5, %rd4, %rd1, %p1; ld.global.b32 %r2, [%rd5];",
+    ));
     assert_eq!(e.at.unwrap().thread, [7, 0, 0]);
 }

@@ -40,7 +40,7 @@ fn matrix_kernel(body: &str, a_bytes: usize, b_bytes: usize) -> String {
     let copy = |base: &str, from: &str, bytes: usize| {
         let mut text = String::new();
         for at in (0..bytes).step_by(2048) {
-            write!(text, "ld.global.v4.b32 {{%r90, %r91, %r92, %r93}}, [{from}+{at}]; st.shared.v4.b32 [{base}+{at}], {{%r90, %r91, %r92, %r93}};\n").unwrap();
+            writeln!(text, "ld.global.v4.b32 {{%r90, %r91, %r92, %r93}}, [{from}+{at}]; st.shared.v4.b32 [{base}+{at}], {{%r90, %r91, %r92, %r93}};").unwrap();
         }
         text
     };
@@ -188,7 +188,14 @@ fn tcgen05_multiplies_in_tensor_memory() {
             }
         }
     }
-    let e = run_matrix(&text.replace("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r21, 64;", ""), &sa, &sb, 128 * 32, None).unwrap_err();
+    let e = run_matrix(
+        &text.replace("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r21, 64;", ""),
+        &sa,
+        &sb,
+        128 * 32,
+        None,
+    )
+    .unwrap_err();
     assert!(e.to_string().contains("64 columns of tensor memory"), "{e}");
 }
 

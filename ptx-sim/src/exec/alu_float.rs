@@ -126,9 +126,7 @@ pub(crate) fn float(w: &mut Warp, frame: u32, op: FloatOp, ty: Type, m: &FloatMo
             FloatOp::Add if f32_only => num::f32_add(a as u32, b as u32, rnd, m.ftz, m.sat).into(),
             FloatOp::Sub if f32_only => num::f32_sub(a as u32, b as u32, rnd, m.ftz, m.sat).into(),
             FloatOp::Mul if f32_only => num::f32_mul(a as u32, b as u32, rnd, m.ftz, m.sat).into(),
-            FloatOp::Fma if f32_only && !m.relu => {
-                num::f32_fma(a as u32, b as u32, c as u32, rnd, m.ftz, m.sat).into()
-            }
+            FloatOp::Fma if f32_only && !m.relu => num::f32_fma(a as u32, b as u32, c as u32, rnd, m.ftz, m.sat).into(),
             FloatOp::Add if fmt == Format::F64 => num::f64_add(a, b, rnd),
             FloatOp::Sub if fmt == Format::F64 => num::f64_sub(a, b, rnd),
             FloatOp::Mul if fmt == Format::F64 => num::f64_mul(a, b, rnd),
@@ -190,15 +188,16 @@ pub(crate) fn mixed(w: &mut Warp, frame: u32, op: FloatOp, src: Type, m: &FloatM
     });
 }
 
+/// `testp`; zeros count as normal numbers.
 pub(crate) fn testp(w: &mut Warp, frame: u32, prop: TestProp, ty: Type, args: &[Arg], mask: u32) {
     let a = w.src64(frame, &args[1]);
     let test = |v: u64| {
         let (nan, inf, normal, subnormal) = if ty == Type::F64 {
             let f = f64::from_bits(v);
-            (f.is_nan(), f.is_infinite(), f.is_normal(), f.is_subnormal())
+            (f.is_nan(), f.is_infinite(), f.is_normal() || f == 0.0, f.is_subnormal())
         } else {
             let f = f32::from_bits(v as u32);
-            (f.is_nan(), f.is_infinite(), f.is_normal(), f.is_subnormal())
+            (f.is_nan(), f.is_infinite(), f.is_normal() || f == 0.0, f.is_subnormal())
         };
         match prop {
             TestProp::Finite => !nan && !inf,
@@ -389,6 +388,15 @@ pub(crate) fn cvt(w: &mut Warp, frame: u32, m: &CvtMods, args: &[Arg], mask: u32
     if is_pair(m.dty) || is_pair(m.sty) {
         let bits = element_bits(m.dty);
         let keep = (1u64 << bits) - 1;
+        if m.rnd == Some(Rnd::Rs) {
+            // The low 13 (f16) or 16 (bf16) bits of each half of the last operand are random.
+            let width = if m.dty == Type::F16x2 { 13 } else { 16 };
+            let element = |v: u64, random: u64| {
+                let rounding = Rounding::Stochastic { bits: random as u32 & ((1 << width) - 1), width };
+                num::convert(sf, v, df, &CvtOpts { rounding, ..opts })
+            };
+            return each(w, frame, args, mask, |a, b, c| element(a, c >> 16) << bits | element(b, c));
+        }
         if m.two_sources {
             // The first source goes to the upper element.
             return each(w, frame, args, mask, |a, b, _| {

@@ -169,16 +169,7 @@ fn high(x: i128, y: i128, bits: u32, signed: bool) -> i128 {
 
 /// `add.cc` and its kin: the carry lives in the frame, one bit for each lane.
 #[allow(clippy::too_many_arguments, reason = "the operands of one instruction family")]
-pub(crate) fn carry(
-    w: &mut Warp,
-    frame: u32,
-    op: CarryOp,
-    ty: Type,
-    cin: bool,
-    cout: bool,
-    args: &[Arg],
-    mask: u32,
-) {
+pub(crate) fn carry(w: &mut Warp, frame: u32, op: CarryOp, ty: Type, cin: bool, cout: bool, args: &[Arg], mask: u32) {
     let bits = ty.bits();
     let limit = 1u128 << bits;
     let a = w.src64(frame, &args[1]);
@@ -268,7 +259,7 @@ fn prmt(a: u32, b: u32, c: u32, mode: Option<PrmtMode>) -> u32 {
         Some(PrmtMode::F4e) => pick([n, n + 1, n + 2, n + 3]),
         Some(PrmtMode::B4e) => pick([n, n.wrapping_sub(1), n.wrapping_sub(2), n.wrapping_sub(3)]),
         Some(PrmtMode::Rc8) => pick([n; 4]),
-        Some(PrmtMode::Ecl) => pick([0.max(n), 1.max(n), 2.max(n), 3]),
+        Some(PrmtMode::Ecl) => pick([n, 1.max(n), 2.max(n), 3]),
         Some(PrmtMode::Ecr) => pick([0, 1.min(n), 2.min(n), n]),
         Some(PrmtMode::Rc16) => {
             let low = 2 * (n & 1);

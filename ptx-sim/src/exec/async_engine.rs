@@ -64,12 +64,40 @@ pub(crate) struct LaneCopy {
 #[derive(Clone, Debug)]
 pub(crate) enum Work {
     Lanes(Vec<LaneCopy>),
-    Copy { src: Place, dsts: SmallVec<[Place; 2]>, bytes: u32, byte_mask: Option<u16> },
-    BulkReduce { src: Place, dst: Place, bytes: u32, op: ReduceOp, ty: ReduceType },
-    TensorLoad { map: Box<TensorMap>, coords: Coords, dsts: SmallVec<[(usize, u32); 2]> },
-    TensorStore { map: Box<TensorMap>, coords: Coords, src: (usize, u32), reduce: Option<ReduceOp> },
-    Store { dst: Place, bytes: Vec<u8> },
-    Reduce { dst: Place, op: AtomOp, ty: Type, value: u64 },
+    Copy {
+        src: Place,
+        dsts: SmallVec<[Place; 2]>,
+        bytes: u32,
+        byte_mask: Option<u16>,
+    },
+    BulkReduce {
+        src: Place,
+        dst: Place,
+        bytes: u32,
+        op: ReduceOp,
+        ty: ReduceType,
+    },
+    TensorLoad {
+        map: Box<TensorMap>,
+        coords: Coords,
+        dsts: SmallVec<[(usize, u32); 2]>,
+    },
+    TensorStore {
+        map: Box<TensorMap>,
+        coords: Coords,
+        src: (usize, u32),
+        reduce: Option<ReduceOp>,
+    },
+    Store {
+        dst: Place,
+        bytes: Vec<u8>,
+    },
+    Reduce {
+        dst: Place,
+        op: AtomOp,
+        ty: Type,
+        value: u64,
+    },
     /// Nothing but the signal.
     Signal,
 }
@@ -143,7 +171,10 @@ impl AsyncEngine {
     }
 
     pub fn describe_pending(&self) -> Vec<String> {
-        self.pending.values().map(|op| format!("an asynchronous operation of line {} is in flight", op.origin.line)).collect()
+        self.pending
+            .values()
+            .map(|op| format!("an asynchronous operation of line {} is in flight", op.origin.line))
+            .collect()
     }
 
     pub fn is_pending(&self, id: u64) -> bool {
@@ -366,10 +397,12 @@ impl Machine<'_> {
                         out.push(Staged::Write(Place::Global(address), bytes.to_vec()));
                         Ok(())
                     })?,
-                    Some(op) => map.reduce::<CopyError>(&coords.borrow(), *offset, *op, read, |address, ty, value| {
-                        out.push(Staged::Reduce(Place::Global(address), *op, ty, value));
-                        Ok(())
-                    })?,
+                    Some(op) => {
+                        map.reduce::<CopyError>(&coords.borrow(), *offset, *op, read, |address, ty, value| {
+                            out.push(Staged::Reduce(Place::Global(address), *op, ty, value));
+                            Ok(())
+                        })?
+                    }
                 }
             }
             Work::Store { dst, bytes } => out.push(Staged::Write(*dst, bytes.clone())),
@@ -463,7 +496,7 @@ impl Machine<'_> {
     pub fn mbarrier_read(&self, cta: usize, offset: u32) -> Result<Mbarrier, SimErrorKind> {
         let mut raw = [0u8; 8];
         let read = self.ctas[cta].shared.read(offset as usize, &mut raw, true);
-        if offset % 8 != 0 {
+        if !offset.is_multiple_of(8) {
             return Err(SimErrorKind::Mbarrier(format!("shared offset {offset:#x} is not a multiple of 8")));
         }
         match read {
@@ -532,7 +565,11 @@ impl Machine<'_> {
         let pick = self.rng.below(n);
         let Some(id) = self.engine.pending.keys().nth(pick as usize).copied() else { return Ok(false) };
         // Unless everything waits, an operation may also only read its source.
-        if !stalled && self.rng.below(4) == 0 { self.stage_now(id)? } else { self.complete(id)? }
+        if !stalled && self.rng.below(4) == 0 {
+            self.stage_now(id)?
+        } else {
+            self.complete(id)?
+        }
         // CTAs that had only this operation left can go.
         self.recheck_exits();
         Ok(true)
@@ -577,18 +614,26 @@ impl Machine<'_> {
     /// Delivers the arrivals whose copies are complete.
     fn deliver_arrivals(&mut self, id: u64) -> Result<(), SimErrorKind> {
         let mut ready = Vec::new();
+        let mut tracked = Vec::new();
         self.engine.arrivals.retain_mut(|(ids, signal)| {
+            let before = ids.len();
             ids.retain(|i| *i != id);
+            if ids.len() != before {
+                tracked.push(*signal);
+            }
             if ids.is_empty() {
                 ready.push(*signal);
             }
             !ids.is_empty()
         });
-        for signal in ready {
+        // Every copy that an arrival waits for, not only the last one, is released by it.
+        for signal in tracked {
             let uid = self.ctas[signal.cta].uid;
             if let Some(race) = &mut self.race {
                 race.pass(SyncKey::Operation(id), SyncKey::Mbarrier(uid, signal.offset));
             }
+        }
+        for signal in ready {
             self.signal(signal, None)?;
         }
         Ok(())

@@ -12,6 +12,9 @@ use crate::units::tensor_map::TensorMapField;
 use crate::units::{Mbarrier, ReduceOp, ReduceType, TensorMap, check_bulk};
 use smallvec::{SmallVec, smallvec};
 
+/// Destinations of a tensor load: CTA slots and shared offsets.
+type Targets = SmallVec<[(usize, u32); 2]>;
+
 /// A completed operation's error becomes that of the instruction that waited for it.
 pub(crate) fn located(e: SimError) -> Fail {
     let at = e.at.as_ref().map(|s| format!(" (issued at line {}: `{}`)", s.line, s.text)).unwrap_or_default();
@@ -84,7 +87,9 @@ impl Machine<'_> {
                     }
                 }
             }
-            Op::CpAsyncMbarrierArrive { noinc, space } => self.cp_async_arrive(w, frame, func, *noinc, *space, inst, mask)?,
+            Op::CpAsyncMbarrierArrive { noinc, space } => {
+                self.cp_async_arrive(w, frame, func, *noinc, *space, inst, mask)?
+            }
             Op::CpBulk(m) => self.bulk_copy(w, frame, func, m, inst, mask)?,
             Op::CpTensor(m) => self.tensor_copy(w, frame, func, m, inst, mask)?,
             Op::BulkCommit => {
@@ -156,7 +161,13 @@ impl Machine<'_> {
                 let lane = mask.trailing_zeros() as usize;
                 let mut bytes = [0u8; 128];
                 let from = self.place(w.cta, Space::SharedCta, src[lane])?;
-                self.note(w.agent, from, 128, How { write: false, strong: false, asynchronous: false }, origin(w, inst))?;
+                self.note(
+                    w.agent,
+                    from,
+                    128,
+                    How { write: false, strong: false, asynchronous: false },
+                    origin(w, inst),
+                )?;
                 self.read_place(w, lane, from, &mut bytes).map_err(|f| self.fault(f, "load", from, 128))?;
                 let to = self.place(w.cta, Space::Global, dst[lane])?;
                 self.note(w.agent, to, 128, How { write: true, strong: false, asynchronous: false }, origin(w, inst))?;
@@ -234,7 +245,8 @@ impl Machine<'_> {
                 let expect = matches!(op, MbarrierOp::ExpectTx { .. });
                 for lane in lanes(mask) {
                     let (cta, offset) = self.barrier_at(w, space, address[lane], lane)?;
-                    self.note(w.agent, Place::Shared { cta, offset }, 8, atomic, from).map_err(|e| Fail::at(e, lane))?;
+                    self.note(w.agent, Place::Shared { cta, offset }, 8, atomic, from)
+                        .map_err(|e| Fail::at(e, lane))?;
                     let n = bytes[lane];
                     self.mbarrier_update(cta, offset, |b| if expect { b.expect_tx(n) } else { b.complete_tx(n) })
                         .map_err(|e| Fail::at(e, lane))?;
@@ -248,7 +260,8 @@ impl Machine<'_> {
                 let mut state = [0u64; 32];
                 for lane in lanes(mask) {
                     let (cta, offset) = self.barrier_at(w, space, address[lane], lane)?;
-                    self.note(w.agent, Place::Shared { cta, offset }, 8, atomic, from).map_err(|e| Fail::at(e, lane))?;
+                    self.note(w.agent, Place::Shared { cta, offset }, 8, atomic, from)
+                        .map_err(|e| Fail::at(e, lane))?;
                     if sem != Sem::Relaxed {
                         let uid = self.ctas[cta].uid;
                         if let Some(race) = &mut self.race {
@@ -311,7 +324,8 @@ impl Machine<'_> {
         for lane in lanes(mask) {
             let (cta, offset) = self.barrier_at(w, space, address[lane], lane)?;
             let how = How { write: false, strong: true, asynchronous: false };
-            self.note(w.agent, Place::Shared { cta, offset }, 8, how, origin(w, inst)).map_err(|e| Fail::at(e, lane))?;
+            self.note(w.agent, Place::Shared { cta, offset }, 8, how, origin(w, inst))
+                .map_err(|e| Fail::at(e, lane))?;
             let b = self.mbarrier_read(cta, offset).map_err(|e| Fail::at(e, lane))?;
             let asked = if parity {
                 phase[lane] & 1 != 0
@@ -331,12 +345,16 @@ impl Machine<'_> {
                 waiting = Some(Wait::Mbarrier { cta, offset, parity: u32::from(asked), timed: true });
             }
         }
-        if try_wait && done == 0 && !timed_out && !spurious
+        if try_wait
+            && done == 0
+            && !timed_out
+            && !spurious
             && let Some(wait) = waiting
         {
             self.stats.mbarrier_waits += 1;
             return Ok(Flow::Wait(wait));
         }
+        self.spin_hints += u64::from(done == 0);
         w.set_pred(frame, &args[0], done, mask);
         Ok(Flow::Next)
     }
@@ -396,7 +414,8 @@ impl Machine<'_> {
         let how = How { write: true, strong: true, asynchronous: false };
         for lane in lanes(mask) {
             let (cta, offset) = self.barrier_at(w, space, address[lane], lane)?;
-            self.note(w.agent, Place::Shared { cta, offset }, 8, how, origin(w, inst)).map_err(|e| Fail::at(e, lane))?;
+            self.note(w.agent, Place::Shared { cta, offset }, 8, how, origin(w, inst))
+                .map_err(|e| Fail::at(e, lane))?;
             if !noinc {
                 self.mbarrier_update(cta, offset, |b| b.add_pending(1)).map_err(|e| Fail::at(e, lane))?;
             }
@@ -410,13 +429,22 @@ impl Machine<'_> {
                 .collect();
             let signal = Signal { cta, offset, kind: SignalKind::Arrivals(1) };
             // What the completed copies wrote is released by the arrival, although the thread itself has not waited.
-            let done: Vec<u64> = w.cp_async[lane].committed.iter().flatten().chain(&w.cp_async[lane].open).copied().collect();
+            let done: Vec<u64> =
+                w.cp_async[lane].committed.iter().flatten().chain(&w.cp_async[lane].open).copied().collect();
             self.engine_arrive_after(ids, &done, signal, w.agent).map_err(|e| Fail::at(e, lane))?;
         }
         Ok(())
     }
 
-    fn bulk_copy(&mut self, w: &mut Warp, frame: u32, func: u32, m: &BulkMods, inst: &DInst, mask: u32) -> Result<(), Fail> {
+    fn bulk_copy(
+        &mut self,
+        w: &mut Warp,
+        frame: u32,
+        func: u32,
+        m: &BulkMods,
+        inst: &DInst,
+        mask: u32,
+    ) -> Result<(), Fail> {
         let args = &inst.args;
         if m.prefetch {
             return Ok(());
@@ -484,17 +512,25 @@ impl Machine<'_> {
     }
 
     /// Reads the tensor map that an operand points to.
-    fn tensor_map(&mut self, w: &Warp, frame: u32, t: &TensorArg, lane: usize, from: Origin) -> Result<TensorMap, Fail> {
+    fn tensor_map(
+        &mut self,
+        w: &Warp,
+        frame: u32,
+        t: &TensorArg,
+        lane: usize,
+        from: Origin,
+    ) -> Result<TensorMap, Fail> {
         let address = w.address(frame, t.map, t.offset)[lane];
         let place = self.place(w.cta, Space::Generic, address).map_err(|e| Fail::at(e, lane))?;
-        if address % 64 != 0 {
+        if !address.is_multiple_of(64) {
             let kind = SimErrorKind::Misaligned { access: "tensor map", space: place.space(), address, bytes: 64 };
             return Err(Fail::at(kind, lane));
         }
         let how = How { write: false, strong: false, asynchronous: true };
         self.note_async(w.agent, &[(place, 128)], how, from).map_err(|e| Fail::at(e, lane))?;
         let mut raw = [0u8; 128];
-        self.read_place(w, lane, place, &mut raw).map_err(|f| Fail::at(self.fault(f, "tensor map read", place, 128), lane))?;
+        self.read_place(w, lane, place, &mut raw)
+            .map_err(|f| Fail::at(self.fault(f, "tensor map read", place, 128), lane))?;
         TensorMap::decode(&raw).map_err(|e| Fail::at(SimErrorKind::AsyncCopy(e.to_string()), lane))
     }
 
@@ -550,13 +586,14 @@ impl Machine<'_> {
                 let (cta, offset) = self.barrier_at(w, m.dst, dst, lane)?;
                 let kind = SignalKind::Bytes(map.box_bytes(&coords.borrow()));
                 let signal = self.signal_at(w, Space::SharedCluster, bar, kind, lane)?;
-                let (dsts, signals): (SmallVec<[(usize, u32); 2]>, SmallVec<[Signal; 2]>) = if m.multicast {
+                let (dsts, signals): (Targets, SmallVec<[Signal; 2]>) = if m.multicast {
                     let cast = w.src32(frame, &args[3])[lane];
                     let targets = self.multicast_targets(w, cast, lane)?;
                     let base = self.ctas[w.cta].cluster * self.shape.cluster_size();
                     // In a CTA pair the signal goes to the CTA of the pair that the barrier's address names.
                     let bar_rank = self.ctas[signal.cta].rank as usize;
-                    let place = |cta: usize| if m.cta_group == 2 { base + ((cta - base) & !1 | bar_rank & 1) } else { cta };
+                    let place =
+                        |cta: usize| if m.cta_group == 2 { base + ((cta - base) & !1 | bar_rank & 1) } else { cta };
                     (
                         targets.iter().map(|c| (*c, offset)).collect(),
                         targets.iter().map(|c| Signal { cta: place(*c), ..signal }).collect(),
@@ -611,17 +648,26 @@ impl Machine<'_> {
             let mut raw = [0u8; 128];
             let how = How { write: true, strong: false, asynchronous: false };
             self.note(w.agent, place, 128, how, origin(w, inst)).map_err(|e| Fail::at(e, lane))?;
-            self.read_place(w, lane, place, &mut raw).map_err(|f| Fail::at(self.fault(f, "tensor map read", place, 128), lane))?;
+            self.read_place(w, lane, place, &mut raw)
+                .map_err(|f| Fail::at(self.fault(f, "tensor map read", place, 128), lane))?;
             TensorMap::replace(&mut raw, field, ordinal, value[lane])
                 .map_err(|e| Fail::at(SimErrorKind::AsyncCopy(e.to_string()), lane))?;
-            self.write_place(w, lane, place, &raw).map_err(|f| Fail::at(self.fault(f, "tensor map write", place, 128), lane))?;
+            self.write_place(w, lane, place, &raw)
+                .map_err(|f| Fail::at(self.fault(f, "tensor map write", place, 128), lane))?;
             self.mark_progress();
         }
         Ok(())
     }
 
     /// `clusterlaunchcontrol`: this device never cancels a cluster, so every request is answered with "not canceled".
-    fn cluster_control(&mut self, w: &mut Warp, frame: u32, op: ClusterControl, inst: &DInst, mask: u32) -> Result<(), Fail> {
+    fn cluster_control(
+        &mut self,
+        w: &mut Warp,
+        frame: u32,
+        op: ClusterControl,
+        inst: &DInst,
+        mask: u32,
+    ) -> Result<(), Fail> {
         let args = &inst.args;
         match op {
             ClusterControl::TryCancel { multicast } => {

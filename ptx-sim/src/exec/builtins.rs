@@ -74,7 +74,7 @@ pub(crate) fn call(
     }
     if let Some(dst) = results.first() {
         match dst {
-            Arg::Local(offset, _) => {
+            Arg::Local(offset) => {
                 let at = (w.frames[frame as usize].local + offset) as usize;
                 let n = if name == "malloc" { 8 } else { 4 };
                 for lane in lanes(mask) {
@@ -90,7 +90,7 @@ pub(crate) fn call(
 
 fn read_argument(w: &Warp, frame: u32, arg: &Arg) -> Lanes64 {
     match arg {
-        Arg::Local(offset, _) => {
+        Arg::Local(offset) => {
             let at = (w.frames[frame as usize].local + offset) as usize;
             std::array::from_fn(|lane| {
                 let mut raw = [0u8; 8];

@@ -413,7 +413,7 @@ impl Device {
         if grid.contains(&0) {
             return Err(bad(format!("grid {grid:?} has an empty dimension")));
         }
-        if (0..3).any(|i| grid[i] % cluster[i] != 0) {
+        if (0..3).any(|i| !grid[i].is_multiple_of(cluster[i])) {
             return Err(bad(format!("grid {grid:?} is not a multiple of the cluster {cluster:?}")));
         }
         let shared = program.shared_bytes.saturating_add(config.dynamic_shared);
@@ -448,8 +448,7 @@ impl Device {
         }
         self.launches += 1;
         let program = program.clone();
-        let mut machine =
-            Machine::new(&program, &mut self.memory, shape, &self.config, options, self.launches);
+        let mut machine = Machine::new(&program, &mut self.memory, shape, &self.config, options, self.launches);
         let result = machine.run();
         let report = Report {
             stats: std::mem::take(&mut machine.stats),

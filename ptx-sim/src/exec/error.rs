@@ -59,7 +59,9 @@ pub enum SimErrorKind {
     OutOfBounds { access: &'static str, space: &'static str, address: u64, bytes: u32, hint: String },
     #[error("misaligned: {access} of {bytes} bytes at {space} address {address:#x}")]
     Misaligned { access: &'static str, space: &'static str, address: u64, bytes: u32 },
-    #[error("uninitialised read of {bytes} bytes at {space} address {address:#x} (byte {address_of_byte:#x} was never written{why})")]
+    #[error(
+        "uninitialised read of {bytes} bytes at {space} address {address:#x} (byte {address_of_byte:#x} was never written{why})"
+    )]
     Uninitialised { space: &'static str, address: u64, bytes: u32, address_of_byte: u64, why: String },
     #[error("write to read-only memory at address {address:#x}")]
     ReadOnly { address: u64 },

@@ -3,7 +3,7 @@
 use super::error::{AccessReport, RaceReport, SimErrorKind};
 use super::machine::{Fail, Machine};
 use super::memory::{CONST_BASE, FUNCTION_BASE, Fault, LOCAL_BASE, PARAM_BASE, SHARED_BASE, WINDOW};
-use super::program::{Arg, DInst, LOCAL_PARAM};
+use super::program::{Arg, DInst, ENTRY_PARAM};
 use super::race::{How, MemKey, Origin, SyncKey};
 use super::warp::{Lanes, Lanes64, Warp, lanes};
 use crate::ir::*;
@@ -68,7 +68,13 @@ impl Machine<'_> {
                 }
                 if space != Space::SharedCluster {
                     let hint = format!(" (belongs to CTA rank {rank} of the cluster, accessed as shared::cta)");
-                    return Err(SimErrorKind::OutOfBounds { access: "access", space: "shared", address, bytes: 0, hint });
+                    return Err(SimErrorKind::OutOfBounds {
+                        access: "access",
+                        space: "shared",
+                        address,
+                        bytes: 0,
+                        hint,
+                    });
                 }
                 self.remote(own.cluster, rank, address).map(|cta| Place::Shared { cta, offset })
             }
@@ -79,10 +85,10 @@ impl Machine<'_> {
                 Ok(Place::Local(address as u32))
             }
             Space::Param | Space::ParamEntry | Space::ParamFunc => {
-                if address & LOCAL_PARAM != 0 {
-                    Ok(Place::Local((address & !LOCAL_PARAM) as u32))
+                if address & ENTRY_PARAM != 0 {
+                    Ok(Place::Global(PARAM_BASE + (address & !ENTRY_PARAM)))
                 } else if address < WINDOW {
-                    Ok(Place::Global(PARAM_BASE + address))
+                    Ok(Place::Local(address as u32))
                 } else {
                     Err(bad("param"))
                 }
@@ -260,11 +266,20 @@ impl Machine<'_> {
         }
     }
 
-    pub fn load(&mut self, w: &mut Warp, frame: u32, a: &Access, args: &[Arg], mask: u32, inst: &DInst) -> Result<(), Fail> {
+    pub fn load(
+        &mut self,
+        w: &mut Warp,
+        frame: u32,
+        a: &Access,
+        args: &[Arg],
+        mask: u32,
+        inst: &DInst,
+    ) -> Result<(), Fail> {
         let address = Self::addresses(w, frame, &args[1]);
         let element = a.ty.bytes() as usize;
         let total = element * usize::from(a.vec);
         let strong = !matches!(a.sem, Sem::Weak);
+        self.spin_hints += u64::from(strong);
         // Values by element, up to four planes for each.
         let mut values = [[0u64; 32]; 8];
         let mut high = [[0u64; 32]; 2];
@@ -275,12 +290,8 @@ impl Machine<'_> {
             let at = address[lane];
             let place = self.place(w.cta, a.space, at).map_err(|e| Fail::at(e, lane))?;
             if at % total as u64 != 0 {
-                let kind = SimErrorKind::Misaligned {
-                    access: "load",
-                    space: place.space(),
-                    address: at,
-                    bytes: total as u32,
-                };
+                let kind =
+                    SimErrorKind::Misaligned { access: "load", space: place.space(), address: at, bytes: total as u32 };
                 return Err(Fail::at(kind, lane));
             }
             self.read_place(w, lane, place, &mut raw[..total])
@@ -333,7 +344,15 @@ impl Machine<'_> {
         Ok(())
     }
 
-    pub fn store(&mut self, w: &mut Warp, frame: u32, a: &Access, args: &[Arg], mask: u32, inst: &DInst) -> Result<(), Fail> {
+    pub fn store(
+        &mut self,
+        w: &mut Warp,
+        frame: u32,
+        a: &Access,
+        args: &[Arg],
+        mask: u32,
+        inst: &DInst,
+    ) -> Result<(), Fail> {
         let address = Self::addresses(w, frame, &args[0]);
         let element = a.ty.bytes() as usize;
         let total = element * usize::from(a.vec);
@@ -432,7 +451,8 @@ impl Machine<'_> {
         mask: u32,
         inst: &DInst,
     ) -> Result<(), Fail> {
-        let (dst, mem, rest) = if returns { (Some(&args[0]), &args[1], &args[2..]) } else { (None, &args[0], &args[1..]) };
+        let (dst, mem, rest) =
+            if returns { (Some(&args[0]), &args[1], &args[2..]) } else { (None, &args[0], &args[1..]) };
         let address = Self::addresses(w, frame, mem);
         let element = m.ty.bytes() as usize;
         let n = usize::from(m.vec);
@@ -443,9 +463,8 @@ impl Machine<'_> {
         };
         let b: Vec<[Lanes; 4]> = (0..n).map(|v| w.src128(frame, &item(&rest[0], v))).collect();
         let c: Option<[Lanes; 4]> = (m.op == AtomOp::Cas).then(|| w.src128(frame, &rest[1]));
-        let wide = |p: &[Lanes; 4], lane: usize| -> u128 {
-            (0..4).fold(0, |v, i| v | u128::from(p[i][lane]) << (32 * i))
-        };
+        let wide =
+            |p: &[Lanes; 4], lane: usize| -> u128 { (0..4).fold(0, |v, i| v | u128::from(p[i][lane]) << (32 * i)) };
         let mut old = vec![[[0u32; 32]; 4]; n];
         let origin = Origin { line: inst.line, span: inst.span, warp: w.agent };
         let mut shared = false;
@@ -499,6 +518,7 @@ impl Machine<'_> {
                 self.strong_write(w.agent, place, matches!(m.sem, Sem::Release | Sem::AcqRel));
             }
         }
+        self.spin_hints += u64::from(self.progress != self.executed);
         self.stats.memory(m.space, shared, false, total as u64 * u64::from(mask.count_ones()));
         if let Some(dst) = dst {
             for (v, planes) in old.iter().enumerate() {

@@ -119,6 +119,8 @@ pub(crate) struct Machine<'a> {
     /// Value of `executed` at the last effect on memory or barriers.
     pub progress: u64,
     stall_rounds: u32,
+    /// Polls of memory that found nothing new to act on: strong loads, failed compare-and-swaps, tests of barriers.
+    pub spin_hints: u64,
     pub stats: Stats,
     pub output: String,
     pub trace: Vec<String>,
@@ -164,6 +166,7 @@ impl<'a> Machine<'a> {
             executed: 0,
             progress: 0,
             stall_rounds: 0,
+            spin_hints: 0,
             stats: Stats::default(),
             output: String::new(),
             trace: Vec::new(),
@@ -202,7 +205,11 @@ impl<'a> Machine<'a> {
                 return Ok(());
             }
             let before = self.executed;
-            if adversarial { self.round_random()? } else { self.round()? }
+            if adversarial {
+                self.round_random()?
+            } else {
+                self.round()?
+            }
             self.check_limits()?;
             if self.executed != before || self.exited {
                 if !self.exited && self.executed - admitted_at > ADMIT_AFTER {
@@ -304,12 +311,8 @@ impl<'a> Machine<'a> {
                 let there = w.splits.iter().filter(|o| matches!(o.wait, Some(Wait::WarpBarrier(n)) if n == *m));
                 there.fold(0, |acc, o| acc | o.mask) & m & w.live == m & w.live
             }
-            Some(Wait::Barrier { id, generation }) => {
-                self.ctas[w.cta].barriers[*id as usize].generation != *generation
-            }
-            Some(Wait::Cluster { generation }) => {
-                self.clusters[self.ctas[w.cta].cluster].generation > *generation
-            }
+            Some(Wait::Barrier { id, generation }) => self.ctas[w.cta].barriers[*id as usize].generation != *generation,
+            Some(Wait::Cluster { generation }) => self.clusters[self.ctas[w.cta].cluster].generation > *generation,
             Some(Wait::TimedOut) => true,
             Some(Wait::Mbarrier { cta, offset, parity, .. }) => self.mbarrier_ready(*cta, *offset, *parity),
             Some(Wait::TmemAlloc { columns }) => self.tmem_available(w.cta, *columns),
@@ -334,8 +337,20 @@ impl<'a> Machine<'a> {
                 self.warp_synchronised(w);
                 continue;
             }
+            let hints = self.spin_hints;
             let used = self.run_split(w, si, left)?;
             left = left.saturating_sub(used.max(1));
+            if w.splits.len() > 1
+                && let Some(s) = w.splits.get_mut(si)
+            {
+                // A part that polls memory gives way soon: what it waits for may be up to its siblings. A part that
+                // computes keeps its turn long, so that the others wait for it where they are to meet.
+                s.spent += used + 300 * (self.spin_hints - hints);
+                if s.spent >= 5000 {
+                    s.spent = 0;
+                    s.penalty += 1;
+                }
+            }
         }
         Ok(())
     }
@@ -366,7 +381,7 @@ impl<'a> Machine<'a> {
         let mut used = 0u64;
         let alone = w.splits.len() == 1;
         // Others wait: look at them again soon.
-        let budget = if alone { budget } else { budget.min(100) };
+        let budget = if alone { budget } else { budget.min(1000) };
         while used < budget {
             let s = &w.splits[si];
             let pc = s.pc as usize;
@@ -409,9 +424,6 @@ impl<'a> Machine<'a> {
                 Err(fail) => return Err(self.locate(w, func, inst, mask, fail)),
             }
             self.resumed = None;
-        }
-        if !alone && let Some(s) = w.splits.get_mut(si) {
-            s.penalty += 1;
         }
         Ok(used)
     }
@@ -540,6 +552,7 @@ impl<'a> Machine<'a> {
                 stack: SmallVec::new(),
                 order: 0,
                 penalty: 0,
+                spent: 0,
                 wait: None,
             }],
             frames: Vec::new(),
@@ -655,7 +668,8 @@ impl<'a> Machine<'a> {
                 }
             }
         }
-        let mut out: Vec<String> = lines.into_iter().map(|(key, who)| format!("  {key} [{}]", who.join(", "))).collect();
+        let mut out: Vec<String> =
+            lines.into_iter().map(|(key, who)| format!("  {key} [{}]", who.join(", "))).collect();
         out.extend(self.engine.describe_pending().into_iter().map(|l| format!("  {l}")));
         out.join("\n")
     }
@@ -676,7 +690,8 @@ impl<'a> Machine<'a> {
             }
             Some(Wait::Cluster { .. }) => {
                 let cluster = self.ctas[w.cta].cluster;
-                let live: u32 = self.ctas.iter().filter(|c| c.active && c.cluster == cluster).map(|c| c.live_threads).sum();
+                let live: u32 =
+                    self.ctas.iter().filter(|c| c.active && c.cluster == cluster).map(|c| c.live_threads).sum();
                 let c = &self.clusters[cluster];
                 format!("waits on the cluster barrier: {} of {live} threads have arrived", c.arrived)
             }

@@ -17,8 +17,9 @@
 use super::memory::{CONST_BASE, FUNCTION_BASE};
 use crate::ir::*;
 
-/// Bit of the `.param` address of a device function's own variables, apart from a kernel's parameters.
-pub(crate) const LOCAL_PARAM: u64 = 1 << 40;
+/// Bit of the `.param` address of a kernel parameter. Parameters and `.param` variables of device functions lie in
+/// local memory and have local addresses there, as compilers assume.
+pub(crate) const ENTRY_PARAM: u64 = 1 << 40;
 
 /// Start of a CTA's usable shared memory; the bytes below are reserved, so that no variable has address 0.
 pub(crate) const SHARED_START: u32 = 1024;
@@ -34,8 +35,8 @@ pub(crate) enum Arg {
     Special(Special),
     /// Offset of a shared variable.
     Shared(u32),
-    /// Offset in the frame's local memory, and whether it is a `.param` variable.
-    Local(u32, bool),
+    /// Offset in the frame's local memory.
+    Local(u32),
     Mem(MemBase, i64),
     Tensor(Box<TensorArg>),
     Vec(Box<[Arg]>),
@@ -59,7 +60,7 @@ pub(crate) enum MemBase {
     R64(u32),
     Abs,
     Shared(u32),
-    Local(u32, bool),
+    Local(u32),
 }
 
 /// Counters of executed instructions are kept by class.
@@ -269,11 +270,7 @@ pub(crate) fn decode(module: &Module, layout: &Layout) -> Result<Program, LoadEr
     for (index, f) in module.functions.iter().enumerate() {
         funcs.push(FuncDecoder::new(module, layout, f, index).run()?);
     }
-    Ok(Program {
-        funcs,
-        shared_bytes: layout.shared_bytes,
-        source: module.source.clone(),
-    })
+    Ok(Program { funcs, shared_bytes: layout.shared_bytes, source: module.source.clone() })
 }
 
 struct FuncDecoder<'a> {
@@ -428,16 +425,15 @@ impl<'a> FuncDecoder<'a> {
                 let v = &self.f.variables[i as usize];
                 match v.space {
                     Space::Shared => Arg::Shared(add(self.layout.local_shared[self.index][i as usize])),
-                    Space::Local => Arg::Local(add(self.locals[i as usize]), false),
-                    Space::Param => Arg::Local(add(self.locals[i as usize]), true),
+                    Space::Local | Space::Param => Arg::Local(add(self.locals[i as usize])),
                     _ => return self.error(format!("variable '{}' in space .{}", v.name, v.space)),
                 }
             }
             Symbol::Param(i) if self.f.is_entry => {
-                Arg::Imm(u64::from(self.entry_params[i as usize].0).wrapping_add(offset as u64))
+                Arg::Imm(ENTRY_PARAM | u64::from(self.entry_params[i as usize].0).wrapping_add(offset as u64))
             }
-            Symbol::Param(i) => Arg::Local(add(self.params[i as usize].offset), true),
-            Symbol::Result(i) => Arg::Local(add(self.results[i as usize].offset), true),
+            Symbol::Param(i) => Arg::Local(add(self.params[i as usize].offset)),
+            Symbol::Result(i) => Arg::Local(add(self.results[i as usize].offset)),
             Symbol::Function(i) => Arg::Imm(FUNCTION_BASE + 16 * u64::from(i)),
         })
     }
@@ -452,7 +448,7 @@ impl<'a> FuncDecoder<'a> {
             AddrBase::Absolute => (MemBase::Abs, offset),
             AddrBase::Sym(symbol) => match self.symbol(symbol, offset)? {
                 Arg::Shared(o) => (MemBase::Shared(o), 0),
-                Arg::Local(o, param) => (MemBase::Local(o, param), 0),
+                Arg::Local(o) => (MemBase::Local(o), 0),
                 Arg::Imm(v) => (MemBase::Abs, v as i64),
                 _ => return self.error("address of an unexpected symbol"),
             },
@@ -475,9 +471,10 @@ impl<'a> FuncDecoder<'a> {
                 let (base, offset) = self.mem(*base, *offset)?;
                 Arg::Mem(base, offset)
             }
-            Operand::Tensor { map, offset, coords, im2col } => {
-                let (map, offset) = self.mem(*map, *offset)?;
-                Arg::Tensor(Box::new(TensorArg { map, offset, coords: self.list(coords)?, im2col: self.list(im2col)? }))
+            Operand::Tensor(t) => {
+                let (map, offset) = self.mem(t.map, t.offset)?;
+                let (coords, im2col) = (self.list(&t.coords)?, self.list(&t.im2col)?);
+                Arg::Tensor(Box::new(TensorArg { map, offset, coords, im2col }))
             }
             Operand::Label(l) => Arg::Target(self.f.labels[l.0 as usize].at),
             Operand::Table(t) => match &self.f.tables[*t as usize].kind {
@@ -503,9 +500,9 @@ fn mark_used(f: &Function, used: &mut [bool]) {
             Operand::Reg(r) | Operand::NotReg(r) => used[r.0 as usize] = true,
             Operand::Vec(v) | Operand::List(v) => v.iter().for_each(|o| operand(o, used)),
             Operand::Mem(b, _) => base(b),
-            Operand::Tensor { map, coords, im2col, .. } => {
-                base(map);
-                coords.iter().chain(im2col).for_each(|o| operand(o, used));
+            Operand::Tensor(t) => {
+                base(&t.map);
+                t.coords.iter().chain(&t.im2col).for_each(|o| operand(o, used));
             }
             _ => {}
         }

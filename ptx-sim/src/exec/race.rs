@@ -281,10 +281,7 @@ impl Race {
                 }
                 let known = seen.time <= a.known.get(seen.agent);
                 let visible = known
-                    && (!how.asynchronous
-                        || seen.asynchronous
-                        || !seen.write
-                        || seen.time <= a.proxy.get(seen.agent));
+                    && (!how.asynchronous || seen.asynchronous || !seen.write || seen.time <= a.proxy.get(seen.agent));
                 if visible {
                     return None;
                 }

@@ -6,7 +6,7 @@ use super::builtins;
 use super::error::SimErrorKind;
 use super::machine::{Fail, Flow, Machine, Step};
 use super::memory::{FUNCTION_BASE, LOCAL_BASE, PARAM_BASE, SHARED_BASE};
-use super::program::{Arg, DInst};
+use super::program::{Arg, DInst, ENTRY_PARAM};
 use super::warp::{Lanes, Return, Split, Wait, Warp, lanes};
 use crate::ir::*;
 
@@ -205,7 +205,8 @@ impl Machine<'_> {
         let together = lanes(mask).filter(|l| callee[*l] == first).fold(0, |m, l| m | 1 << l);
         let index = first.wrapping_sub(FUNCTION_BASE) / 16;
         let prog = self.prog;
-        let Some(func) = prog.funcs.get(index as usize).filter(|_| first >= FUNCTION_BASE && first % 16 == 0) else {
+        let Some(func) = prog.funcs.get(index as usize).filter(|_| first >= FUNCTION_BASE && first.is_multiple_of(16))
+        else {
             return Err(SimErrorKind::Call(format!("{first:#x} is not the address of a function")).into());
         };
         // Lanes that do not take this call: those with another target come back to it, those whose guard is false
@@ -242,7 +243,7 @@ impl Machine<'_> {
         let callee_local = w.frames[callee_frame as usize].local;
         for (arg, slot) in arguments.iter().zip(&func.params) {
             match (arg, slot.reg) {
-                (Arg::Local(offset, _), None) => {
+                (Arg::Local(offset), None) => {
                     let from = w.frames[frame as usize].local + offset;
                     copy_local(w, together, from, callee_local + slot.offset, slot.size);
                 }
@@ -273,7 +274,7 @@ impl Machine<'_> {
     /// The value of an argument, which may be a `.param` variable, as up to 64 bits.
     fn argument(&self, w: &Warp, frame: u32, arg: &Arg, bytes: u32) -> [u64; 32] {
         match arg {
-            Arg::Local(offset, _) => {
+            Arg::Local(offset) => {
                 let at = (w.frames[frame as usize].local + offset) as usize;
                 std::array::from_fn(|lane| {
                     let mut raw = [0u8; 8];
@@ -310,11 +311,11 @@ impl Machine<'_> {
             for (dst, slot) in results.iter().zip(&prog.funcs[callee as usize].results) {
                 let from = w.frames[callee_frame as usize].local + slot.offset;
                 match (dst, slot.reg) {
-                    (Arg::Local(offset, _), None) => {
+                    (Arg::Local(offset), None) => {
                         let to = w.frames[ret.frame as usize].local + offset;
                         copy_local(w, mask, from, to, slot.size);
                     }
-                    (Arg::Local(offset, _), Some((reg, bits))) => {
+                    (Arg::Local(offset), Some((reg, bits))) => {
                         let value = w.src64(callee_frame, &Arg::R(reg, bits));
                         let to = (w.frames[ret.frame as usize].local + offset) as usize;
                         for lane in lanes(mask) {
@@ -394,7 +395,8 @@ fn cvta(w: &mut Warp, frame: u32, to: bool, space: Space, args: &[Arg], mask: u3
         _ => 0,
     };
     let a = w.src64(frame, &args[1]);
-    let out = if to { a.map(|a| a.wrapping_sub(base)) } else { a.map(|a| a.wrapping_add(base)) };
+    let tag = if base == PARAM_BASE { ENTRY_PARAM } else { 0 };
+    let out = if to { a.map(|a| a.wrapping_sub(base) | tag) } else { a.map(|a| (a & !tag).wrapping_add(base)) };
     w.set64(frame, &args[0], &out, mask);
 }
 

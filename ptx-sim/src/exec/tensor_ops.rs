@@ -99,7 +99,7 @@ impl Machine<'_> {
         if !matches!(place, Place::Shared { .. }) {
             return Err(Fail::at(SimErrorKind::Tensor(format!("address {address:#x} is not in shared memory")), lane));
         }
-        if address % 16 != 0 {
+        if !address.is_multiple_of(16) {
             let kind = SimErrorKind::Misaligned { access: "matrix row", space: "shared", address, bytes: 16 };
             return Err(Fail::at(kind, lane));
         }
@@ -169,8 +169,7 @@ impl Machine<'_> {
     fn mma(&mut self, w: &mut Warp, frame: u32, m: &MmaMods, args: &[Arg]) -> Result<(), Fail> {
         let unsupported = || Fail::from(SimErrorKind::Tensor("element types of mma.sync".into()));
         let (a, b) = element(m.aty).zip(element(m.bty)).ok_or_else(unsupported)?;
-        let mut unit =
-            MmaSync::new(m.m.into(), m.n.into(), m.k.into(), a, b, accumulator(m.dty, m.satfinite));
+        let mut unit = MmaSync::new(m.m.into(), m.n.into(), m.k.into(), a, b, accumulator(m.dty, m.satfinite));
         unit.bit_op = m.bit_op.map(|op| if op == BoolOp::And { MmaBitOp::And } else { MmaBitOp::Xor });
         unit.scale = m.block_scale.map(|(vector, ty)| BlockScale {
             vector: vector.into(),

@@ -33,12 +33,24 @@ pub(crate) enum Wait {
     Lanes(u32),
     /// These lanes must arrive at any `bar.warp.sync`.
     WarpBarrier(u32),
-    Barrier { id: u32, generation: u64 },
-    Cluster { generation: u64 },
+    Barrier {
+        id: u32,
+        generation: u64,
+    },
+    Cluster {
+        generation: u64,
+    },
     /// An mbarrier phase: CTA slot, shared offset, parity or full phase. `polls` allows giving up.
-    Mbarrier { cta: usize, offset: u32, parity: u32, timed: bool },
+    Mbarrier {
+        cta: usize,
+        offset: u32,
+        parity: u32,
+        timed: bool,
+    },
     /// A free range of tensor memory.
-    TmemAlloc { columns: u32 },
+    TmemAlloc {
+        columns: u32,
+    },
     /// A timed wait that may report failure.
     TimedOut,
     /// Let others run once.
@@ -66,6 +78,8 @@ pub(crate) struct Split {
     pub order: u32,
     /// Grows when the part used its time while others waited, so that spinning parts give way.
     pub penalty: u32,
+    /// Time used since the penalty last grew.
+    pub spent: u64,
     pub wait: Option<Wait>,
 }
 
@@ -185,9 +199,7 @@ impl Warp {
             Special::DynamicSmemSize => uniform(e.dynamic_shared),
             Special::TotalSmemSize | Special::AggrSmemSize => uniform(e.total_shared),
             Special::ReservedSmemOffsetBegin => uniform(0),
-            Special::ReservedSmemOffsetEnd | Special::ReservedSmemOffsetCap => {
-                uniform(super::program::SHARED_START)
-            }
+            Special::ReservedSmemOffsetEnd | Special::ReservedSmemOffsetCap => uniform(super::program::SHARED_START),
             Special::CurrentGraphExec | Special::Envreg(_) | Special::Pm(_) => uniform(0),
         }
     }
@@ -225,10 +237,7 @@ impl Warp {
             Arg::Imm(v) => [*v; 32],
             Arg::Special(s) => self.special(*s, self.clock),
             Arg::Shared(offset) => [u64::from(self.shared_address(*offset)); 32],
-            Arg::Local(offset, param) => {
-                let tag = if *param { super::program::LOCAL_PARAM } else { 0 };
-                [u64::from(f.local + offset) | tag; 32]
-            }
+            Arg::Local(offset) => [u64::from(f.local + offset); 32],
             Arg::P(p) => mask_lanes(f.preds[*p as usize]),
             Arg::NotP(p) => mask_lanes(!f.preds[*p as usize]),
             _ => [0; 32],
@@ -256,13 +265,7 @@ impl Warp {
         match arg {
             Arg::P(p) => f.preds[*p as usize],
             Arg::NotP(p) => !f.preds[*p as usize],
-            Arg::Imm(v) => {
-                if *v != 0 {
-                    u32::MAX
-                } else {
-                    0
-                }
-            }
+            Arg::Imm(v) if *v != 0 => u32::MAX,
             Arg::Special(s) => lane_mask(&self.special(*s, 0)),
             _ => 0,
         }
@@ -340,10 +343,7 @@ impl Warp {
             }
             MemBase::Abs => [offset as u64; 32],
             MemBase::Shared(o) => [u64::from(self.shared_address(o)); 32],
-            MemBase::Local(o, param) => {
-                let tag = if param { super::program::LOCAL_PARAM } else { 0 };
-                [u64::from(f.local + o) | tag; 32]
-            }
+            MemBase::Local(o) => [u64::from(f.local + o); 32],
         }
     }
 
@@ -409,7 +409,8 @@ impl Warp {
                 let (a, b) = (&self.splits[i], &self.splits[j]);
                 let meet = a.pc == b.pc && a.frame == b.frame && a.func == b.func && a.stack == b.stack;
                 let waiting = |w: &Option<Wait>| matches!(w, None | Some(Wait::Converge | Wait::Lanes(_)));
-                if meet && waiting(&a.wait) && waiting(&b.wait) && a.wait.is_some() == b.wait.is_some() {
+                // Groups that wait for different lanes stay apart, or they would be told apart again at once.
+                if meet && waiting(&a.wait) && a.wait == b.wait {
                     let other = self.splits.swap_remove(j);
                     let a = &mut self.splits[i];
                     a.mask |= other.mask;

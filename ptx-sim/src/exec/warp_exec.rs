@@ -4,14 +4,39 @@ use super::error::SimErrorKind;
 use super::machine::{Fail, Flow, Machine, Step};
 use super::program::DInst;
 use super::race::SyncKey;
-use super::warp::{Lanes, Wait, Warp, lane_mask, lanes};
+use super::warp::{Lanes, Split, Wait, Warp, lane_mask, lanes};
 use crate::ir::*;
 use crate::num::{self, Format, MinMax};
+
+/// The lanes that name the same member mask as the first lane.
+///
+/// Lanes with other member masks form groups of their own, such as the tiles of a warp: they are split off and
+/// execute the instruction afterwards.
+fn same_members(w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> u32 {
+    let index = match &inst.op {
+        Op::Shfl { .. } => 5,
+        Op::Match { .. } => 3,
+        Op::Vote { .. } | Op::Redux { .. } | Op::Elect => 2,
+        Op::BarWarpSync => 0,
+        _ => return mask,
+    };
+    let members = w.src32(w.splits[si].frame, &inst.args[index]);
+    let first = members[mask.trailing_zeros() as usize & 31];
+    let together = lanes(mask).filter(|l| members[*l] == first).fold(0, |m, l| m | 1 << l);
+    if together != mask {
+        let s = &mut w.splits[si];
+        let others = Split { mask: mask & !together, wait: None, ..s.clone() };
+        s.mask &= !others.mask;
+        w.splits.push(others);
+    }
+    together
+}
 
 impl Machine<'_> {
     pub fn warp_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> Step {
         let frame = w.splits[si].frame;
         let args = &inst.args;
+        let mask = same_members(w, si, inst, mask);
         match &inst.op {
             Op::Shfl { mode } => {
                 if let Some(wait) = self.members(w, w.uniform(frame, &args[5], mask) as u32, mask)? {
@@ -290,7 +315,7 @@ impl Machine<'_> {
 
     /// `setmaxnreg`: all warps of a warpgroup must agree, and the count must be a legal one.
     fn setmaxnreg(&mut self, w: &mut Warp, inc: bool, count: u32) -> Step {
-        if !(24..=256).contains(&count) || count % 8 != 0 {
+        if !(24..=256).contains(&count) || !count.is_multiple_of(8) {
             let what = format!("setmaxnreg {count}: the count must be a multiple of 8 from 24 to 256");
             return Err(SimErrorKind::InvalidOperand(what).into());
         }

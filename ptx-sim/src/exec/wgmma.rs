@@ -11,7 +11,7 @@ use super::memory::Fault;
 use super::program::{Arg, DInst};
 use super::race::{How, Origin, SyncKey};
 use super::tensor_ops::{UnitError, accumulator, element};
-use super::warp::{Lanes, Warp};
+use super::warp::{Lanes, Warp, lanes};
 use crate::ir::*;
 use crate::tensor::smem::read_matrix;
 use crate::tensor::{Accumulator, Major, SmemDescriptor, Wgmma, fragment};
@@ -21,7 +21,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 enum SourceA {
     Shared(u64),
-    Registers([Lanes; 4]),
+    Registers(Box<[Lanes; 4]>),
 }
 
 /// A multiplication that was issued.
@@ -108,7 +108,7 @@ impl Machine<'_> {
         }
         unit.validate().map_err(|e| SimErrorKind::Tensor(e.to_string()))?;
         let source = match &args[1] {
-            Arg::Vec(regs) => SourceA::Registers(std::array::from_fn(|i| w.src32(frame, &regs[i]))),
+            Arg::Vec(regs) => SourceA::Registers(Box::new(std::array::from_fn(|i| w.src32(frame, &regs[i])))),
             desc => SourceA::Shared(w.uniform(frame, desc, u32::MAX)),
         };
         let Arg::Vec(dst) = &args[0] else {
@@ -211,7 +211,7 @@ impl Machine<'_> {
                 let width = p.unit.a.bits() as usize;
                 let per = 32 / width;
                 let mut left = vec![0.0; 64 * k];
-                for lane in 0..32 {
+                for lane in lanes(u32::MAX) {
                     for i in 0..4 * per {
                         let at = fragment::wgmma_a(per, 32 * warp + lane, i);
                         let raw = u64::from(regs[i / per][lane]) >> (i % per * width) & (u64::MAX >> (64 - width));
@@ -242,7 +242,7 @@ impl Machine<'_> {
             right.iter_mut().for_each(|x| *x = -*x);
         }
         let half = p.unit.d == Accumulator::F16;
-        for lane in 0..32 {
+        for lane in lanes(u32::MAX) {
             for i in 0..n / 2 {
                 let at = fragment::wgmma_d(32 * warp + lane, i);
                 let (reg, shift) = if half { (i / 2, 16 * (i % 2)) } else { (i, 0) };

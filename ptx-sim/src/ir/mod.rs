@@ -100,7 +100,12 @@ pub struct InitPiece {
 pub enum InitValue {
     Bits(u64),
     /// The address of a symbol. `generic` asks for the generic address; a `mask` such as `0xFF00` selects one byte.
-    Address { symbol: Symbol, addend: i64, generic: bool, mask: Option<u64> },
+    Address {
+        symbol: Symbol,
+        addend: i64,
+        generic: bool,
+        mask: Option<u64>,
+    },
 }
 
 /// What a name in an operand or initialiser stands for.
@@ -197,7 +202,10 @@ pub enum TargetTableKind {
     Branch(Vec<LabelId>),
     Call(Vec<u32>),
     /// Sizes in bytes of results and parameters.
-    Prototype { results: Vec<u64>, params: Vec<u64> },
+    Prototype {
+        results: Vec<u64>,
+        params: Vec<u64>,
+    },
 }
 
 /// One instruction.
@@ -252,7 +260,7 @@ pub enum Operand {
     /// `[base + offset]`.
     Mem(AddrBase, i64),
     /// `[base, {c0, c1, ...}]`: a tensor map and coordinates, optionally with im2col offsets.
-    Tensor { map: AddrBase, offset: i64, coords: Vec<Operand>, im2col: Vec<Operand> },
+    Tensor(Box<TensorOperand>),
     Label(LabelId),
     /// Index into [`Function::tables`].
     Table(u32),
@@ -260,6 +268,15 @@ pub enum Operand {
     List(Vec<Operand>),
     /// `_`: the value is not wanted.
     Sink,
+}
+
+/// A tensor map's address, coordinates, and the offsets of an im2col copy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TensorOperand {
+    pub map: AddrBase,
+    pub offset: i64,
+    pub coords: Vec<Operand>,
+    pub im2col: Vec<Operand>,
 }
 
 /// The base of an address.

@@ -9,60 +9,136 @@ use super::types::*;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Op {
     /// `mov`, including packing and unpacking through a vector operand: dst, src.
-    Mov { ty: Type },
+    Mov {
+        ty: Type,
+    },
     /// Integer arithmetic: dst, sources.
-    Int { op: IntOp, ty: Type, sat: bool },
+    Int {
+        op: IntOp,
+        ty: Type,
+        sat: bool,
+    },
     /// `add.cc`, `subc`, `madc.lo.cc`, ...: dst, sources.
-    Carry { op: CarryOp, ty: Type, cin: bool, cout: bool },
+    Carry {
+        op: CarryOp,
+        ty: Type,
+        cin: bool,
+        cout: bool,
+    },
     /// `dp4a`, `dp2a`: dst, a, b, c.
-    Dot { op: DotOp, a_signed: bool, b_signed: bool },
+    Dot {
+        op: DotOp,
+        a_signed: bool,
+        b_signed: bool,
+    },
     /// Logic, shifts and bit manipulation: dst, sources.
-    Bits { op: BitOp, ty: Type },
+    Bits {
+        op: BitOp,
+        ty: Type,
+    },
     /// Floating-point arithmetic: dst, sources.
-    Float { op: FloatOp, ty: Type, m: FloatMods },
+    Float {
+        op: FloatOp,
+        ty: Type,
+        m: FloatMods,
+    },
     /// `add.f32.bf16` and its kin, whose first operands are narrower than the result: dst, sources.
-    MixedFloat { op: FloatOp, ty: Type, src: Type, m: FloatMods },
+    MixedFloat {
+        op: FloatOp,
+        ty: Type,
+        src: Type,
+        m: FloatMods,
+    },
     /// `testp`: dst predicate, src.
-    Testp { prop: TestProp, ty: Type },
+    Testp {
+        prop: TestProp,
+        ty: Type,
+    },
     /// dst, second dst (or sink), a, b, and with `combine` a predicate.
-    Setp { cmp: Cmp, ty: Type, ftz: bool, combine: Option<BoolOp> },
+    Setp {
+        cmp: Cmp,
+        ty: Type,
+        ftz: bool,
+        combine: Option<BoolOp>,
+    },
     /// dst, a, b, and with `combine` a predicate.
-    Set { cmp: Cmp, dty: Type, ty: Type, ftz: bool, combine: Option<BoolOp> },
+    Set {
+        cmp: Cmp,
+        dty: Type,
+        ty: Type,
+        ftz: bool,
+        combine: Option<BoolOp>,
+    },
     /// dst, a, b, predicate.
-    Selp { ty: Type },
+    Selp {
+        ty: Type,
+    },
     /// dst, a, b, c.
-    Slct { ty: Type, cty: Type, ftz: bool },
+    Slct {
+        ty: Type,
+        cty: Type,
+        ftz: bool,
+    },
     /// dst, one source, or two for the packing forms.
     Cvt(CvtMods),
     /// `cvt.pack.sat`: dst, a, b, and c for types narrower than 16 bits.
-    CvtPack { dty: Type, sty: Type, has_c: bool },
+    CvtPack {
+        dty: Type,
+        sty: Type,
+        has_c: bool,
+    },
     Ld(Access),
     St(Access),
     /// `ldu`: as `ld`.
     Atom(AtomMods),
     Red(AtomMods),
     /// Prefetch, discard, applypriority: address operands are evaluated but nothing else happens.
-    Hint { size: bool },
+    Hint {
+        size: bool,
+    },
     /// dst.
     Createpolicy,
     /// dst, src.
-    Cvta { to: bool, space: Space, ty: Type },
+    Cvta {
+        to: bool,
+        space: Space,
+        ty: Type,
+    },
     /// dst predicate, address.
-    Isspacep { space: Space },
+    Isspacep {
+        space: Space,
+    },
     /// dst, address, cta rank. `shared` is true for 32-bit shared-window addresses, else they are generic.
-    Mapa { shared: bool, ty: Type },
+    Mapa {
+        shared: bool,
+        ty: Type,
+    },
     /// dst, address.
-    Getctarank { shared: bool, ty: Type },
+    Getctarank {
+        shared: bool,
+        ty: Type,
+    },
     /// `fence.sem.scope`, `membar`.
-    Fence { sem: Sem, scope: Scope },
+    Fence {
+        sem: Sem,
+        scope: Scope,
+    },
     /// `fence.proxy.*` and `fence.mbarrier_init`.
     FenceProxy(ProxyFence),
-    Alloca { ty: Type },
-    Stacksave { ty: Type },
-    Stackrestore { ty: Type },
+    Alloca {
+        ty: Type,
+    },
+    Stacksave {
+        ty: Type,
+    },
+    Stackrestore {
+        ty: Type,
+    },
 
     /// label.
-    Bra { uni: bool },
+    Bra {
+        uni: bool,
+    },
     /// index, table.
     BrxIdx,
     /// results list, callee, arguments list, and for indirect calls the prototype or target table.
@@ -74,51 +150,94 @@ pub enum Op {
     Nop,
 
     /// dst, predicate or sink, a, b, c, membermask.
-    Shfl { mode: ShflMode },
+    Shfl {
+        mode: ShflMode,
+    },
     /// dst, predicate, membermask.
-    Vote { mode: VoteMode },
+    Vote {
+        mode: VoteMode,
+    },
     /// dst, predicate or sink, a, membermask.
-    Match { all: bool, ty: Type },
+    Match {
+        all: bool,
+        ty: Type,
+    },
     /// dst.
     Activemask,
     /// dst, src, membermask.
-    Redux { op: ReduxOp, ty: Type, abs: bool, nan: bool },
+    Redux {
+        op: ReduxOp,
+        ty: Type,
+        abs: bool,
+        nan: bool,
+    },
     /// dst or sink, predicate, membermask.
     Elect,
     /// membermask.
     BarWarpSync,
     /// `bar` and `barrier`; operands as in the source: for `red` first the result, then the barrier, an optional
     /// count, and for `red` the predicate.
-    Bar { kind: BarKind, aligned: bool },
+    Bar {
+        kind: BarKind,
+        aligned: bool,
+    },
     /// No operands.
-    BarrierCluster { arrive: bool, sem: Sem, aligned: bool },
+    BarrierCluster {
+        arrive: bool,
+        sem: Sem,
+        aligned: bool,
+    },
     /// duration.
     Nanosleep,
     /// register count.
-    Setmaxnreg { inc: bool },
-    Griddepcontrol { wait: bool },
+    Setmaxnreg {
+        inc: bool,
+    },
+    Griddepcontrol {
+        wait: bool,
+    },
 
     Mbarrier(MbarrierOp),
     /// dst, src, size, and optionally source size or ignore predicate.
-    CpAsync { ignore_src: bool },
+    CpAsync {
+        ignore_src: bool,
+    },
     CpAsyncCommit,
     /// group count, unless `all`.
-    CpAsyncWait { all: bool },
+    CpAsyncWait {
+        all: bool,
+    },
     /// mbarrier address.
-    CpAsyncMbarrierArrive { noinc: bool, space: Space },
+    CpAsyncMbarrierArrive {
+        noinc: bool,
+        space: Space,
+    },
     CpBulk(BulkMods),
     CpTensor(TensorCopyMods),
     BulkCommit,
     /// group count.
-    BulkWait { read: bool },
+    BulkWait {
+        read: bool,
+    },
     /// address, value or vector, mbarrier address.
-    StAsync { ty: Type, vec: u8 },
+    StAsync {
+        ty: Type,
+        vec: u8,
+    },
     /// address, value, mbarrier address.
-    RedAsync { op: AtomOp, ty: Type },
+    RedAsync {
+        op: AtomOp,
+        ty: Type,
+    },
     /// address, optional index, new value.
-    TensormapReplace { field: TensormapField, space: Space },
+    TensormapReplace {
+        field: TensormapField,
+        space: Space,
+    },
     /// destination, source, size.
-    TensormapCpFenceproxy { scope: Scope },
+    TensormapCpFenceproxy {
+        scope: Scope,
+    },
 
     /// dst vector, address.
     Ldmatrix(MatrixMods),
@@ -141,42 +260,115 @@ pub enum Op {
 /// Integer arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IntOp {
-    Add, Sub, MulLo, MulHi, MulWide, MadLo, MadHi, MadWide, Mul24Lo, Mul24Hi, Mad24Lo, Mad24Hi,
-    Sad, Div, Rem, Abs, Neg, Min, Max, MinRelu, MaxRelu,
+    Add,
+    Sub,
+    MulLo,
+    MulHi,
+    MulWide,
+    MadLo,
+    MadHi,
+    MadWide,
+    Mul24Lo,
+    Mul24Hi,
+    Mad24Lo,
+    Mad24Hi,
+    Sad,
+    Div,
+    Rem,
+    Abs,
+    Neg,
+    Min,
+    Max,
+    MinRelu,
+    MaxRelu,
 }
 
 /// Extended-precision integer arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CarryOp { Add, Sub, MadLo, MadHi }
+pub enum CarryOp {
+    Add,
+    Sub,
+    MadLo,
+    MadHi,
+}
 
 /// Dot products of packed integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum DotOp { Dp4a, Dp2aLo, Dp2aHi }
+pub enum DotOp {
+    Dp4a,
+    Dp2aLo,
+    Dp2aHi,
+}
 
 /// Logic, shifts, bit fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BitOp {
-    And, Or, Xor, Not, Cnot, Shl, Shr,
+    And,
+    Or,
+    Xor,
+    Not,
+    Cnot,
+    Shl,
+    Shr,
     /// `shf.l`, wrapping or clamping the amount.
-    ShfL { wrap: bool },
-    ShfR { wrap: bool },
+    ShfL {
+        wrap: bool,
+    },
+    ShfR {
+        wrap: bool,
+    },
     /// a, b, c, immediate table.
     Lop3,
     /// `lop3.BoolOp`: dst, predicate dst, a, b, c, table, predicate src.
     Lop3Bool(BoolOp),
     Prmt(Option<PrmtMode>),
-    Popc, Clz, Brev, Bfe, Bfi, Bfind { shiftamt: bool }, Fns,
-    Szext { wrap: bool },
-    Bmsk { wrap: bool },
+    Popc,
+    Clz,
+    Brev,
+    Bfe,
+    Bfi,
+    Bfind {
+        shiftamt: bool,
+    },
+    Fns,
+    Szext {
+        wrap: bool,
+    },
+    Bmsk {
+        wrap: bool,
+    },
 }
 
 /// Floating-point operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FloatOp { Add, Sub, Mul, Fma, Div, Abs, Neg, Min, Max, Rcp, Sqrt, Rsqrt, Sin, Cos, Lg2, Ex2, Tanh, Copysign }
+pub enum FloatOp {
+    Add,
+    Sub,
+    Mul,
+    Fma,
+    Div,
+    Abs,
+    Neg,
+    Min,
+    Max,
+    Rcp,
+    Sqrt,
+    Rsqrt,
+    Sin,
+    Cos,
+    Lg2,
+    Ex2,
+    Tanh,
+    Copysign,
+}
 
 /// How exact a division, root or transcendental must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Accuracy { Ieee, Approx, Full }
+pub enum Accuracy {
+    Ieee,
+    Approx,
+    Full,
+}
 
 /// Modifiers of floating-point arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -238,16 +430,29 @@ pub enum ProxyFence {
     /// `fence.proxy.async`, optionally limited to a space.
     Async(Option<Space>),
     /// address and size for acquire; none for release.
-    Tensormap { acquire: bool, scope: Scope },
+    Tensormap {
+        acquire: bool,
+        scope: Scope,
+    },
     /// `fence.proxy.async::generic.{acquire,release}.sync_restrict...`
-    AsyncGeneric { acquire: bool },
+    AsyncGeneric {
+        acquire: bool,
+    },
     MbarrierInit,
     /// `fence.{acquire,release}.sync_restrict::...`.
-    SyncRestrict { acquire: bool },
+    SyncRestrict {
+        acquire: bool,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BarKind { Sync, Arrive, RedPopc, RedAnd, RedOr }
+pub enum BarKind {
+    Sync,
+    Arrive,
+    RedPopc,
+    RedAnd,
+    RedOr,
+}
 
 /// Operations on mbarrier objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -285,11 +490,24 @@ pub struct BulkMods {
 
 /// Direction and kind of a tensor copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TensorCopyKind { Load, Store, Reduce(AtomOp), Prefetch }
+pub enum TensorCopyKind {
+    Load,
+    Store,
+    Reduce(AtomOp),
+    Prefetch,
+}
 
 /// Traversal of the tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TensorMode { Tile, Gather4, Scatter4, Im2col, Im2colW, Im2colW128, Im2colNoOffs }
+pub enum TensorMode {
+    Tile,
+    Gather4,
+    Scatter4,
+    Im2col,
+    Im2colW,
+    Im2colW128,
+    Im2colNoOffs,
+}
 
 /// `cp.async.bulk.tensor`. Load: dst, tensor, mbarrier, then multicast mask as flagged. Store and reduce: tensor,
 /// src. Prefetch: tensor.
@@ -351,28 +569,61 @@ pub struct WgmmaMods {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tcgen05Op {
     /// address to store to, column count.
-    Alloc { cta_group: u8, space: Space },
+    Alloc {
+        cta_group: u8,
+        space: Space,
+    },
     /// tensor-memory address, column count.
-    Dealloc { cta_group: u8 },
-    RelinquishAllocPermit { cta_group: u8 },
+    Dealloc {
+        cta_group: u8,
+    },
+    RelinquishAllocPermit {
+        cta_group: u8,
+    },
     /// dst vector, address, and an immediate offset for 16x32bx2.
-    Ld { shape: TmemShape, num: u8, pack16: bool },
+    Ld {
+        shape: TmemShape,
+        num: u8,
+        pack16: bool,
+    },
     /// address, an immediate offset for 16x32bx2, src vector.
-    St { shape: TmemShape, num: u8, unpack16: bool },
+    St {
+        shape: TmemShape,
+        num: u8,
+        unpack16: bool,
+    },
     WaitLd,
     WaitSt,
     FenceBefore,
     FenceAfter,
     /// mbarrier, and a mask with `multicast`.
-    Commit { cta_group: u8, space: Space, multicast: bool },
+    Commit {
+        cta_group: u8,
+        space: Space,
+        multicast: bool,
+    },
     /// address, descriptor.
-    Cp { cta_group: u8, shape: CpShape, warpx: u8, pairs: Option<bool>, src_fmt: Option<Type> },
+    Cp {
+        cta_group: u8,
+        shape: CpShape,
+        warpx: u8,
+        pairs: Option<bool>,
+        src_fmt: Option<Type>,
+    },
     /// address.
-    Shift { cta_group: u8 },
+    Shift {
+        cta_group: u8,
+    },
     /// d, a (descriptor or tensor-memory address), b descriptor, instruction descriptor, then for block scaling the
     /// addresses of the two scale matrices, an optional vector of output lanes to disable, the enable-input-d
     /// predicate, an optional immediate scale.
-    Mma { cta_group: u8, kind: MmaKind, scale_vec: u8, a_tmem: bool, ws: bool },
+    Mma {
+        cta_group: u8,
+        kind: MmaKind,
+        scale_vec: u8,
+        a_tmem: bool,
+        ws: bool,
+    },
 }
 
 /// `clusterlaunchcontrol`.

@@ -133,6 +133,7 @@ modifiers! {
         L1EvictNormal = "L1::evict_normal", L1EvictUnchanged = "L1::evict_unchanged",
         L1EvictFirst = "L1::evict_first", L1EvictLast = "L1::evict_last", L1NoAllocate = "L1::no_allocate",
         L2EvictNormal = "L2::evict_normal", L2EvictFirst = "L2::evict_first", L2EvictLast = "L2::evict_last",
+        L2EvictUnchanged = "L2::evict_unchanged",
         L2Fetch64 = "L2::64B", L2Fetch128 = "L2::128B", L2Fetch256 = "L2::256B",
     }
 

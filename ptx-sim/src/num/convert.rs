@@ -62,6 +62,39 @@ impl IntType {
 /// the destination's NaN (f64 to f64 keeps the payload); formats without NaN get
 /// their largest positive value.
 pub fn convert(source: Format, bits: u64, destination: Format, opts: &CvtOpts) -> u64 {
+    if let Some(result) = common(source, bits, destination, opts) {
+        return result;
+    }
+    convert_exactly(source, bits, destination, opts)
+}
+
+/// The conversions that kernels are full of, by a few integer operations: f32 to
+/// bfloat16 to nearest even, and the widening of both half formats.
+fn common(source: Format, bits: u64, destination: Format, opts: &CvtOpts) -> Option<u64> {
+    if *opts != CvtOpts::default() {
+        return None;
+    }
+    match (source, destination) {
+        (Format::F32, Format::Bf16) => {
+            let word = bits & 0xffff_ffff;
+            // Adding just under half, or half to an odd result, carries as rounding does.
+            let rounded = (word + 0x7fff + (word >> 16 & 1)) >> 16;
+            Some(if word & 0x7fff_ffff > 0x7f80_0000 { 0x7fff } else { rounded })
+        }
+        (Format::Bf16, Format::F32) => {
+            Some(if bits & 0x7fff > 0x7f80 { Format::F32.nan() } else { (bits & 0xffff) << 16 })
+        }
+        (Format::F16, Format::F32) => {
+            let magnitude = bits & 0x7fff;
+            // Normal numbers move their fraction up and change their bias.
+            ((0x0400..0x7c00).contains(&magnitude)).then(|| (bits & 0x8000) << 16 | ((magnitude << 13) + (112 << 23)))
+        }
+        _ => None,
+    }
+}
+
+/// [`convert`] by decoding and encoding.
+pub(super) fn convert_exactly(source: Format, bits: u64, destination: Format, opts: &CvtOpts) -> u64 {
     let ftz_in = opts.ftz && source == Format::F32;
     let ftz_out = opts.ftz && destination == Format::F32;
     let value = source.unpack(if ftz_in { source.flush(bits) } else { bits });

@@ -135,6 +135,14 @@ proptest! {
     }
 
     #[test]
+    fn common_conversions_are_the_exact_ones(bits in pattern(32)) {
+        let opts = CvtOpts::default();
+        for (from, to) in [(Format::F32, Format::Bf16), (Format::Bf16, Format::F32), (Format::F16, Format::F32)] {
+            prop_assert_eq!(convert(from, bits, to, &opts), convert::convert_exactly(from, bits, to, &opts));
+        }
+    }
+
+    #[test]
     fn integers_match_the_oracle(bits in pattern(64), raw in any::<u64>(), shift in 0u32..64) {
         let raw = raw >> shift;
         for (mode, round) in MODES {

@@ -15,7 +15,9 @@ pub(crate) fn form(m: &mut Mods<'_>, raw: &RawArgs) -> Option<FormResult> {
         "add" | "sub" | "mul" | "mad" | "fma" | "div" | "rem" | "abs" | "neg" | "min" | "max" | "addc" | "subc"
         | "madc" => arithmetic(m),
         "mul24" | "mad24" => mul24(m),
-        "sad" => m.ty_of(|t| INT16_64.contains(&t)).and_then(|ty| int(IntOp::Sad, ty, &[K::D(ty), K::S(ty), K::S(ty), K::S(ty)])),
+        "sad" => m
+            .ty_of(|t| INT16_64.contains(&t))
+            .and_then(|ty| int(IntOp::Sad, ty, &[K::D(ty), K::S(ty), K::S(ty), K::S(ty)])),
         "dp4a" | "dp2a" => dot(m),
         "rcp" | "sqrt" | "rsqrt" | "sin" | "cos" | "lg2" | "ex2" | "tanh" => special(m),
         "copysign" => m
@@ -45,9 +47,7 @@ pub(crate) fn form(m: &mut Mods<'_>, raw: &RawArgs) -> Option<FormResult> {
         "bfi" => m
             .ty_of(|t| matches!(t, B32 | B64))
             .and_then(|ty| bits(BitOp::Bfi, ty, &[K::D(ty), K::S(ty), K::S(ty), K::S(U32), K::S(U32)])),
-        "fns" => m
-            .ty_of(|t| t == B32)
-            .and_then(|ty| bits(BitOp::Fns, ty, &[K::D(ty), K::S(ty), K::S(ty), K::S(S32)])),
+        "fns" => m.ty_of(|t| t == B32).and_then(|ty| bits(BitOp::Fns, ty, &[K::D(ty), K::S(ty), K::S(ty), K::S(S32)])),
         "szext" | "bmsk" => wrapped(m),
         "testp" => {
             let prop = m.pick::<TestProp>().ok_or_else(|| m.missing("a property"));
@@ -112,9 +112,9 @@ fn mov(m: &mut Mods<'_>, raw: &RawArgs) -> FormResult {
     };
     let (dst, src) = (count(raw.first()), count(raw.get(1)));
     let part_of = |n: u32| {
-        part(ty.bits().checked_div(n).unwrap_or(0)).filter(|p| p.bits() * n == ty.bits()).ok_or_else(|| {
-            ParseErrorKind::BadValue(format!("cannot split .{ty} into {n} parts"))
-        })
+        part(ty.bits().checked_div(n).unwrap_or(0))
+            .filter(|p| p.bits() * n == ty.bits())
+            .ok_or_else(|| ParseErrorKind::BadValue(format!("cannot split .{ty} into {n} parts")))
     };
     let kinds = match (dst, src) {
         (0, 0) => [K::D(ty), K::S(ty)],
@@ -254,11 +254,7 @@ fn arithmetic(m: &mut Mods<'_>) -> FormResult {
     match op {
         IntOp::MulWide | IntOp::MadWide => {
             let w = wide.ok_or_else(|| m.bad_type(ty))?;
-            if op == IntOp::MulWide {
-                mk(op_full, &[K::D(w), s, s])
-            } else {
-                mk(op_full, &[K::D(w), s, s, K::S(w)])
-            }
+            if op == IntOp::MulWide { mk(op_full, &[K::D(w), s, s]) } else { mk(op_full, &[K::D(w), s, s, K::S(w)]) }
         }
         IntOp::MadLo | IntOp::MadHi => mk(op_full, &[d, s, s, s]),
         IntOp::Abs | IntOp::Neg => mk(op_full, &[d, s]),
@@ -492,15 +488,12 @@ fn cvt(m: &mut Mods<'_>) -> FormResult {
     let scaled = m.flag("scaled::n2::ue8m0");
     let dty = m.ty()?;
     let sty = m.ty()?;
-    if rnd == Some(Rnd::Rs) || scaled {
+    let stochastic = rnd == Some(Rnd::Rs);
+    if stochastic && !(matches!(dty, F16x2 | BF16x2) && sty == F32) || scaled {
         return Err(m.unsupported());
     }
-    let packed = |t: Type| {
-        matches!(t, F16x2 | BF16x2 | E4M3x2 | E5M2x2 | E3M2x2 | E2M3x2 | E2M1x2 | UE8M0x2)
-    };
-    let scalar = |t: Type| {
-        matches!(t, U8 | U16 | U32 | U64 | S8 | S16 | S32 | S64 | F16 | BF16 | F32 | F64 | TF32)
-    };
+    let packed = |t: Type| matches!(t, F16x2 | BF16x2 | E4M3x2 | E5M2x2 | E3M2x2 | E2M3x2 | E2M1x2 | UE8M0x2);
+    let scalar = |t: Type| matches!(t, U8 | U16 | U32 | U64 | S8 | S16 | S32 | S64 | F16 | BF16 | F32 | F64 | TF32);
     let two_sources = packed(dty) && sty == F32;
     let one_byte = |t: Type| matches!(t, E4M3x2 | E5M2x2 | E3M2x2 | E2M3x2 | E2M1x2 | UE8M0x2);
     let half2 = |t: Type| matches!(t, F16x2 | BF16x2);
@@ -528,5 +521,9 @@ fn cvt(m: &mut Mods<'_>) -> FormResult {
     }
     let op = Op::Cvt(CvtMods { dty, sty, rnd, ftz, sat, satfinite, relu, two_sources, scaled });
     let (d, s) = (K::Dw(dty), K::Sw(sty));
-    if two_sources { mk(op, &[d, s, s]) } else { mk(op, &[d, s]) }
+    match (two_sources, stochastic) {
+        (true, true) => mk(op, &[d, s, s, K::S(B32)]),
+        (true, false) => mk(op, &[d, s, s]),
+        _ => mk(op, &[d, s]),
+    }
 }

@@ -59,13 +59,10 @@ fn mbarrier(m: &mut Mods<'_>, raw: &RawArgs) -> FormResult {
         }
         "test_wait" | "try_wait" => {
             let try_wait = what == "try_wait";
-            let op = Op::Mbarrier(MbarrierOp::Wait { space, try_wait, parity, sem: sem.unwrap_or(Sem::Acquire), scope });
+            let op =
+                Op::Mbarrier(MbarrierOp::Wait { space, try_wait, parity, sem: sem.unwrap_or(Sem::Acquire), scope });
             let state = if parity { u } else { K::S(B64) };
-            if try_wait {
-                form_opt(op, &[K::Dp, K::Mem, state], &[u])
-            } else {
-                mk(op, &[K::Dp, K::Mem, state])
-            }
+            if try_wait { form_opt(op, &[K::Dp, K::Mem, state], &[u]) } else { mk(op, &[K::Dp, K::Mem, state]) }
         }
         "pending_count" => mk(Op::Mbarrier(MbarrierOp::PendingCount), &[K::D(U32), K::S(B64)]),
         _ => Err(m.unknown()),

@@ -220,7 +220,8 @@ impl<'s> Cursor<'s> {
     pub fn at_number(&mut self) -> bool {
         let c = self.peek();
         c.is_ascii_digit()
-            || (c == b'-' || c == b'+') && self.bytes.get(self.pos + 1).is_some_and(|d| d.is_ascii_digit() || *d == b'.')
+            || (c == b'-' || c == b'+')
+                && self.bytes.get(self.pos + 1).is_some_and(|d| d.is_ascii_digit() || *d == b'.')
             || c == b'.' && self.bytes.get(self.pos + 1).is_some_and(u8::is_ascii_digit)
     }
 

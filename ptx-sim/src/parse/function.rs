@@ -60,11 +60,8 @@ impl<'s> FnState<'s> {
     pub fn pop_scope(&mut self) {
         let Some(closed) = self.scopes.pop() else { return };
         let Some(parent) = self.scopes.last_mut() else { return };
-        let mut undefined: Vec<(&'s str, LabelId)> = closed
-            .labels
-            .into_iter()
-            .filter(|(_, id)| self.label_states[id.0 as usize].at.is_none())
-            .collect();
+        let mut undefined: Vec<(&'s str, LabelId)> =
+            closed.labels.into_iter().filter(|(_, id)| self.label_states[id.0 as usize].at.is_none()).collect();
         undefined.sort_by_key(|(_, id)| id.0);
         for (name, id) in undefined {
             match parent.labels.get(name) {
@@ -166,7 +163,8 @@ impl<'s> FnState<'s> {
         for scope in self.scopes.iter().rev() {
             // An outer entry counts only if it is already defined: an inner definition may still follow.
             if let Some(id) = scope.labels.get(name)
-                && (self.label_states[id.0 as usize].at.is_some() || std::ptr::eq(scope, &self.scopes[self.scopes.len() - 1]))
+                && (self.label_states[id.0 as usize].at.is_some()
+                    || std::ptr::eq(scope, &self.scopes[self.scopes.len() - 1]))
             {
                 return *id;
             }

@@ -129,9 +129,7 @@ impl<'s> Mods<'s> {
     fn finish(&self) -> std::result::Result<(), ParseErrorKind> {
         match self.unused().next() {
             None => Ok(()),
-            Some((_, s)) => {
-                Err(ParseErrorKind::UnknownModifier { instruction: self.base.into(), modifier: s.into() })
-            }
+            Some((_, s)) => Err(ParseErrorKind::UnknownModifier { instruction: self.base.into(), modifier: s.into() }),
         }
     }
 }

@@ -31,14 +31,13 @@ pub(crate) fn form(m: &mut Mods<'_>) -> Option<FormResult> {
         "mapa" => mapa(m),
         "getctarank" => {
             let shared = m.flag("shared::cluster");
-            m.ty_of(|t| matches!(t, U32 | U64))
-                .and_then(|ty| mk(Op::Getctarank { shared, ty }, &[K::D(U32), K::S(ty)]))
+            m.ty_of(|t| matches!(t, U32 | U64)).and_then(|ty| mk(Op::Getctarank { shared, ty }, &[K::D(U32), K::S(ty)]))
         }
         "fence" => fence(m),
         "membar" => membar(m),
-        "alloca" => m.ty_of(|t| matches!(t, U32 | U64)).and_then(|ty| {
-            form_opt(Op::Alloca { ty }, &[K::D(ty), K::S(ty)], &[K::Int])
-        }),
+        "alloca" => m
+            .ty_of(|t| matches!(t, U32 | U64))
+            .and_then(|ty| form_opt(Op::Alloca { ty }, &[K::D(ty), K::S(ty)], &[K::Int])),
         "stacksave" => m.ty_of(|t| matches!(t, U32 | U64)).and_then(|ty| mk(Op::Stacksave { ty }, &[K::D(ty)])),
         "stackrestore" => m.ty_of(|t| matches!(t, U32 | U64)).and_then(|ty| mk(Op::Stackrestore { ty }, &[K::S(ty)])),
         _ => return None,
@@ -117,9 +116,7 @@ fn atom_mods(m: &mut Mods<'_>) -> std::result::Result<(AtomMods, bool), ParseErr
     use AtomOp::*;
     let ok = match op {
         Add => matches!(ty, U32 | S32 | U64 | S64 | F32 | F64 | F16 | F16x2 | BF16 | BF16x2),
-        Min | Max => {
-            matches!(ty, U32 | S32 | U64 | S64) || vec > 1 && matches!(ty, F16 | F16x2 | BF16 | BF16x2)
-        }
+        Min | Max => matches!(ty, U32 | S32 | U64 | S64) || vec > 1 && matches!(ty, F16 | F16x2 | BF16 | BF16x2),
         Inc | Dec => ty == U32,
         And | Or | Xor => matches!(ty, B32 | B64),
         Exch => matches!(ty, B32 | B64 | B128 | U32 | U64 | S32 | S64 | F32 | F64),
@@ -139,11 +136,8 @@ fn atom(m: &mut Mods<'_>) -> FormResult {
     let (mods, policy) = atom_mods(m)?;
     let ty = mods.ty;
     let n = usize::from(mods.vec);
-    let mut kinds = if mods.vec > 1 {
-        vec![K::Vd(n, ty), K::Mem, K::Vs(n, ty)]
-    } else {
-        vec![K::D(ty), K::Mem, K::S(ty)]
-    };
+    let mut kinds =
+        if mods.vec > 1 { vec![K::Vd(n, ty), K::Mem, K::Vs(n, ty)] } else { vec![K::D(ty), K::Mem, K::S(ty)] };
     if mods.op == AtomOp::Cas {
         kinds.push(K::S(ty));
     }
@@ -256,10 +250,6 @@ fn membar(m: &mut Mods<'_>) -> FormResult {
         m.require("alias")?;
         return mk(Op::FenceProxy(ProxyFence::Alias), &[]);
     }
-    let scope = if m.flag("gl") {
-        Scope::Gpu
-    } else {
-        m.pick::<Scope>().ok_or_else(|| m.missing("a scope"))?
-    };
+    let scope = if m.flag("gl") { Scope::Gpu } else { m.pick::<Scope>().ok_or_else(|| m.missing("a scope"))? };
     mk(Op::Fence { sem: Sem::Sc, scope }, &[])
 }

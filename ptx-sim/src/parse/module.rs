@@ -174,7 +174,9 @@ impl<'s> Parser<'s> {
         self.c.skip_space();
         let at = self.c.pos();
         match self.c.try_directive() {
-            Some(word) => Type::parse(word).ok_or_else(|| self.c.error_at(at, ParseErrorKind::UnknownDirective(word.into()))),
+            Some(word) => {
+                Type::parse(word).ok_or_else(|| self.c.error_at(at, ParseErrorKind::UnknownDirective(word.into())))
+            }
             None => self.c.expected("a type"),
         }
     }
@@ -190,7 +192,9 @@ impl<'s> Parser<'s> {
                 "align" => {
                     align = u64::from(self.c.small("an alignment")?);
                     if !align.is_power_of_two() {
-                        return Err(self.c.error_at(at, ParseErrorKind::BadValue("alignment is not a power of two".into())));
+                        return Err(self
+                            .c
+                            .error_at(at, ParseErrorKind::BadValue("alignment is not a power of two".into())));
                     }
                 }
                 "attribute" => {
@@ -241,7 +245,9 @@ impl<'s> Parser<'s> {
                 // An array of unknown extent takes the extent of its initialiser.
                 size = size.or(Some(offset));
                 if size.is_some_and(|s| offset > s) {
-                    return Err(self.c.error(ParseErrorKind::BadValue("initialiser is longer than the variable".into())));
+                    return Err(self
+                        .c
+                        .error(ParseErrorKind::BadValue("initialiser is longer than the variable".into())));
                 }
             }
             let variable = Variable {
@@ -377,7 +383,9 @@ impl<'s> Parser<'s> {
                 "align" => {
                     align = u64::from(self.c.small("an alignment")?);
                     if !align.is_power_of_two() {
-                        return Err(self.c.error_at(at, ParseErrorKind::BadValue("alignment is not a power of two".into())));
+                        return Err(self
+                            .c
+                            .error_at(at, ParseErrorKind::BadValue("alignment is not a power of two".into())));
                     }
                 }
                 "ptr" => pointer = true,
@@ -404,9 +412,10 @@ impl<'s> Parser<'s> {
         while self.c.eat(b'[') {
             let n = if self.c.peek() == b']' { 0 } else { u64::from(self.c.small("an array extent")?) };
             self.c.expect(b']')?;
-            size = size.checked_mul(n).filter(|s| *s <= 1 << 20).ok_or_else(|| {
-                self.c.error(ParseErrorKind::BadValue("parameter too large".into()))
-            })?;
+            size = size
+                .checked_mul(n)
+                .filter(|s| *s <= 1 << 20)
+                .ok_or_else(|| self.c.error(ParseErrorKind::BadValue("parameter too large".into())))?;
         }
         let param = Param {
             name: name.unwrap_or("_").into(),
@@ -474,7 +483,11 @@ impl<'s> Parser<'s> {
         let mut f = FnState::new(function);
         if self.c.peek() == b'.' && self.c.eat_directive("attribute") {
             while !self.c.eat(b')') {
-                if !self.c.eat(b'(') && self.c.try_directive().is_none() && self.c.try_name().is_none() && !self.c.eat(b',') {
+                if !self.c.eat(b'(')
+                    && self.c.try_directive().is_none()
+                    && self.c.try_name().is_none()
+                    && !self.c.eat(b',')
+                {
                     return self.c.expected("')'");
                 }
             }

@@ -74,7 +74,7 @@ impl K {
 pub(crate) struct Raw {
     pub op: Operand,
     /// The part after `|`.
-    pub second: Option<Operand>,
+    pub second: Option<Box<Operand>>,
 }
 
 pub(crate) type RawArgs = SmallVec<[Raw; 8]>;
@@ -106,7 +106,7 @@ impl<'s> OperandParser<'_, 's> {
         }
         loop {
             let op = self.operand()?;
-            let second = if self.c.eat(b'|') { Some(self.operand()?) } else { None };
+            let second = if self.c.eat(b'|') { Some(Box::new(self.operand()?)) } else { None };
             out.push(Raw { op, second });
             if !self.c.eat(b',') {
                 return Ok(out);
@@ -133,7 +133,10 @@ impl<'s> OperandParser<'_, 's> {
                     Operand::Reg(r) => Ok(Operand::NotReg(r)),
                     _ => Err(self.c.error_at(
                         at,
-                        ParseErrorKind::Expected { expected: "a predicate register".into(), found: "something else".into() },
+                        ParseErrorKind::Expected {
+                            expected: "a predicate register".into(),
+                            found: "something else".into(),
+                        },
                     )),
                 }
             }
@@ -222,7 +225,11 @@ impl<'s> OperandParser<'_, 's> {
             match self.c.number()? {
                 Imm::Int(v) if negative => offset = offset.wrapping_sub(v as i64),
                 Imm::Int(v) => offset = offset.wrapping_add(v as i64),
-                _ => return Err(self.c.error_at(at, ParseErrorKind::BadValue("address offset must be an integer".into()))),
+                _ => {
+                    return Err(self
+                        .c
+                        .error_at(at, ParseErrorKind::BadValue("address offset must be an integer".into())));
+                }
             }
         }
     }
@@ -252,7 +259,7 @@ impl<'s> OperandParser<'_, 's> {
             let coords = self.list(b'}')?;
             let im2col = Vec::new();
             self.c.expect(b']')?;
-            return Ok(Operand::Tensor { map: base, offset, coords, im2col });
+            return Ok(Operand::Tensor(Box::new(TensorOperand { map: base, offset, coords, im2col })));
         }
         self.c.expect(b']')?;
         Ok(Operand::Mem(base, offset))
@@ -277,7 +284,7 @@ impl Checker<'_, '_> {
             Operand::Sym(..) => "a symbol".into(),
             Operand::Vec(v) => format!("a vector of {}", v.len()),
             Operand::Mem(..) => "an address".into(),
-            Operand::Tensor { .. } => "a tensor address".into(),
+            Operand::Tensor(_) => "a tensor address".into(),
             Operand::Label(_) => "an undefined name".into(),
             Operand::Table(_) => "a target table".into(),
             Operand::List(_) => "a list".into(),
@@ -324,7 +331,14 @@ impl Checker<'_, '_> {
         }
     }
 
-    fn vector(&self, op: Operand, n: usize, ty: Type, wide: bool, source: bool) -> std::result::Result<Operand, Operand> {
+    fn vector(
+        &self,
+        op: Operand,
+        n: usize,
+        ty: Type,
+        wide: bool,
+        source: bool,
+    ) -> std::result::Result<Operand, Operand> {
         let mut items = match op {
             Operand::Vec(items) => items,
             single if n == 1 => vec![single],
@@ -368,7 +382,7 @@ impl Checker<'_, '_> {
                     K::Pair(t) => self.fits(&op, t, false, false),
                     _ => is_pred(&op) || op == Operand::Sink,
                 };
-                let second = raw.second.unwrap_or(Operand::Sink);
+                let second = raw.second.map_or(Operand::Sink, |s| *s);
                 if !ok || !(is_pred(&second) || second == Operand::Sink) {
                     return Err(self.bad(index, kind, &op));
                 }
@@ -376,7 +390,7 @@ impl Checker<'_, '_> {
                 out.push(second);
             }
             K::Mem if matches!(op, Operand::Mem(..)) => out.push(op),
-            K::Tensor if matches!(op, Operand::Tensor { .. }) => out.push(op),
+            K::Tensor if matches!(op, Operand::Tensor(_)) => out.push(op),
             K::Vd(n, t) | K::Vdw(n, t) | K::Vs(n, t) | K::Vsw(n, t) => {
                 let wide = matches!(kind, K::Vdw(..) | K::Vsw(..));
                 let source = matches!(kind, K::Vs(..) | K::Vsw(..));
@@ -394,8 +408,8 @@ impl Checker<'_, '_> {
             }
             K::Im2col => {
                 let Operand::Vec(items) = op else { return Err(self.bad(index, kind, &op)) };
-                match out.iter_mut().rev().find(|o| matches!(o, Operand::Tensor { .. })) {
-                    Some(Operand::Tensor { im2col, .. }) => *im2col = items,
+                match out.iter_mut().rev().find(|o| matches!(o, Operand::Tensor(_))) {
+                    Some(Operand::Tensor(t)) => t.im2col = items,
                     _ => return Err(self.bad(index, kind, &Operand::Vec(items))),
                 }
             }

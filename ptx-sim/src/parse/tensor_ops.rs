@@ -157,21 +157,8 @@ fn mma(m: &mut Mods<'_>) -> FormResult {
         let b = frag(u32::from(depth) * u32::from(cols), container_bits(bty, kind));
         (K::Vd(n, B32), K::Vs(n, B32), K::Vs(a, B32), K::Vs(b, B32))
     };
-    let mods = MmaMods {
-        m: rows,
-        n: cols,
-        k: depth,
-        a_row,
-        b_col,
-        dty,
-        aty,
-        bty,
-        cty,
-        satfinite,
-        bit_op,
-        block_scale,
-        kind,
-    };
+    let mods =
+        MmaMods { m: rows, n: cols, k: depth, a_row, b_col, dty, aty, bty, cty, satfinite, bit_op, block_scale, kind };
     let mut kinds: Kinds = [d_kind, a, b, s_kind].as_slice().into();
     if block {
         for _ in 0..2 {
@@ -353,7 +340,8 @@ fn tcgen05(m: &mut Mods<'_>, raw: &RawArgs) -> FormResult {
             let default = if kind == MmaKind::Mxf8f6f4 { 1 } else { 2 };
             let scale_vec = if block { scale.unwrap_or(default) } else { 0 };
             let a_tmem = matches!(raw.get(1).map(|r| &r.op), Some(Operand::Mem(..)));
-            let mut kinds: Kinds = [K::Mem, if a_tmem { K::Mem } else { K::S(B64) }, K::S(B64), K::S(B32)].as_slice().into();
+            let mut kinds: Kinds =
+                [K::Mem, if a_tmem { K::Mem } else { K::S(B64) }, K::S(B64), K::S(B32)].as_slice().into();
             if block {
                 kinds.extend([K::Mem, K::Mem]);
             }

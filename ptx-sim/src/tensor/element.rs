@@ -1,5 +1,7 @@
 //! Element types of the multiplicands.
 
+use std::sync::LazyLock;
+
 use crate::num::{CvtOpts, Format, convert};
 
 /// The type of one element of A or B.
@@ -78,7 +80,20 @@ impl Element {
     }
 }
 
+/// The values of all codes of the five small float formats.
+static SMALL: LazyLock<[[f64; 256]; 5]> = LazyLock::new(|| {
+    [Format::E4m3, Format::E5m2, Format::E3m2, Format::E2m3, Format::E2m1].map(|format| {
+        std::array::from_fn(|code| f64::from_bits(convert(format, code as u64, Format::F64, &CvtOpts::default())))
+    })
+});
+
 fn small_float(element: Element, raw: u8) -> f64 {
-    let format = element.format().unwrap_or(Format::E4m3);
-    f64::from_bits(convert(format, raw.into(), Format::F64, &CvtOpts::default()))
+    let table = match element {
+        Element::E5m2 => 1,
+        Element::E3m2 => 2,
+        Element::E2m3 => 3,
+        Element::E2m1 => 4,
+        _ => 0,
+    };
+    SMALL[table][usize::from(raw)]
 }

@@ -66,7 +66,8 @@ impl LoadMatrix {
     /// Those of `row`.
     pub fn execute<E>(&self, mut row: impl FnMut(usize) -> Result<[u8; 16], E>) -> Result<[[u32; 4]; 32], E> {
         let mut out = [[0; 4]; 32];
-        for matrix in 0..self.count {
+        // 32 lanes have addresses for 32 rows.
+        for matrix in 0..self.count.min(32 / self.rows()) {
             let mut rows = [[0u8; 16]; 16];
             for (i, bytes) in rows.iter_mut().enumerate().take(self.rows()) {
                 *bytes = row(matrix * self.rows() + i)?;
@@ -124,7 +125,7 @@ impl StoreMatrix {
         registers: &[[u32; 4]; 32],
         mut write: impl FnMut(usize, [u8; 16]) -> Result<(), E>,
     ) -> Result<(), E> {
-        for matrix in 0..self.count {
+        for matrix in 0..self.count.min(4) {
             let mut rows = [[0u8; 16]; 8];
             for (lane, words) in registers.iter().enumerate() {
                 let (g, t) = (lane / 4, lane % 4);

@@ -70,7 +70,8 @@ impl DataShape {
             DataShape::L16x64b => (t / 4 + 8 * (t & 1), (t >> 1 & 1) + 2 * r),
             DataShape::L16x128b => (t / 4 + 8 * (r & 1), t % 4 + 4 * (r >> 1)),
             DataShape::L16x256b => (t / 4 + 8 * (r >> 1 & 1), 2 * (t % 4) + (r & 1) + 8 * (r >> 2)),
-            DataShape::L16x32bx2 { split } => (t % 16, r + split * (t / 16)),
+            // An absurd split leads outside the memory, where the access is refused.
+            DataShape::L16x32bx2 { split } => (t % 16, r.saturating_add((t / 16) * (split & 0xffff))),
         }
     }
 }
@@ -157,7 +158,7 @@ impl TensorMemory {
         if !columns.is_power_of_two() || !(32..=COLUMNS).contains(&columns) {
             return fail("tcgen05.dealloc takes a power of two of 32 to 512 columns");
         }
-        if !address.is_multiple_of(32) || address + columns > COLUMNS {
+        if !address.is_multiple_of(32) || address >= COLUMNS || address + columns > COLUMNS {
             return fail("not the start of an allocation");
         }
         let range = (address / 32) as usize..((address + columns) / 32) as usize;
@@ -446,6 +447,7 @@ mod tests {
         assert!(memory.get(0, 400).is_err());
         memory.deallocate(0, 256).unwrap();
         assert!(memory.deallocate(0, 256).is_err());
+        assert!(memory.deallocate(u32::MAX - 31, 512).is_err());
         assert_eq!(memory.allocate(32), Ok(Some(0)));
         assert_eq!(memory.allocated_columns(), 160);
         memory.relinquish();

@@ -119,6 +119,9 @@ pub enum Fill {
     Nan,
 }
 
+/// More than any CTA's shared memory.
+const MAX_BOX_BYTES: u64 = 256 * 1024;
+
 /// How the box is walked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
@@ -404,6 +407,11 @@ impl TensorMap {
         };
         if !inner.is_multiple_of(unit) || !(inner / unit * unit_shared).is_multiple_of(16) {
             return fail("the inner box is not a multiple of 16 bytes");
+        }
+        // No CTA has room for more, and sizes stay far from overflow.
+        let lines = (1..self.rank).map(|i| u64::from(self.box_dims[i])).product::<u64>();
+        if self.mode == Mode::Tile && lines * u64::from(inner / unit * unit_shared) > MAX_BOX_BYTES {
+            return fail("the box is larger than shared memory");
         }
         match self.swizzle_span() {
             Some(span) if inner / unit * unit_shared > span => fail("the inner box is wider than the swizzle"),

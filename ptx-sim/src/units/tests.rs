@@ -370,6 +370,13 @@ fn maps_that_the_encoder_refuses() {
         TileParams { box_dims: &[128, 8], ..good.clone() },
         TileParams { box_dims: &[64, 257], ..good.clone() },
         TileParams { box_dims: &[4, 8], ..good.clone() },
+        TileParams {
+            dims: &[64; 5],
+            strides: &[128; 4],
+            box_dims: &[64, 256, 256, 256, 256],
+            element_strides: &[1; 5],
+            ..good.clone()
+        },
         TileParams { element_strides: &[1, 9], ..good.clone() },
         TileParams { element_strides: &[2, 1], ..good.clone() },
         TileParams { interleave: 1, ..good.clone() },
@@ -385,6 +392,31 @@ fn maps_that_the_encoder_refuses() {
     assert_eq!(error, TmaError::SharedAlignment { address: 64, alignment: 128 });
     assert!(memory.load(&map, &Coordinates::Tile(&[0]), 0).is_err());
     assert!(memory.load(&map, &Coordinates::Rows4 { column: 0, rows: [0; 4] }, 0).is_err());
+}
+
+/// Coordinates and strides at the end of their ranges lead to addresses, not to overflow.
+#[test]
+fn extreme_coordinates() {
+    let dims = [1 << 32, 1 << 32, 1 << 32];
+    let strides = [(1 << 40) - 16; 2];
+    let mut p = params(ElementType::U64, &dims, &strides, &[8, 1, 1], &[1; 3], 0);
+    p.address = u64::MAX - 15;
+    let map = TensorMap::decode(&TensorMap::tiled(&p).unwrap().encode()).unwrap();
+    let mut reads = 0;
+    for at in [[i32::MAX; 3], [i32::MIN; 3], [0, i32::MAX, i32::MAX], [-4, 7, 7]] {
+        map.load(
+            &Coordinates::Tile(&at),
+            0,
+            |_, buffer| {
+                reads += 1;
+                buffer.fill(1);
+                Ok::<_, TmaError>(())
+            },
+            |_, _| Ok(()),
+        )
+        .unwrap();
+    }
+    assert_eq!(reads, 3);
 }
 
 #[test]

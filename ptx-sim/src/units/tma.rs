@@ -94,7 +94,7 @@ impl TensorMap {
             if let (Some(global), false) = (line.global, inside.is_empty()) {
                 let bytes = (inside.len() as u32 * global_bytes) as usize;
                 let start = first / i64::from(unit) + i64::from(inside.start);
-                read(global + start as u64 * u64::from(global_bytes), &mut packed[..bytes])?;
+                read(global.wrapping_add(start as u64 * u64::from(global_bytes)), &mut packed[..bytes])?;
                 for (i, source) in packed[..bytes].chunks(global_bytes as usize).enumerate() {
                     let at = (inside.start as usize + i) * shared_bytes as usize;
                     let target = &mut buffer[at..at + shared_bytes as usize];
@@ -133,7 +133,7 @@ impl TensorMap {
             self.gather(shared + line.shared, &mut buffer, &mut read)?;
             let kept = &buffer[(inside.start * shared_bytes) as usize..(inside.end * shared_bytes) as usize];
             let start = first / i64::from(unit) + i64::from(inside.start);
-            let address = global + start as u64 * u64::from(global_bytes);
+            let address = global.wrapping_add(start as u64 * u64::from(global_bytes));
             if global_bytes == shared_bytes {
                 return write(address, kept);
             }
@@ -273,7 +273,7 @@ impl TensorMap {
         let row = |outer: &[i64]| {
             outer.iter().enumerate().try_fold(self.address, |address, (i, &c)| {
                 let inside = (0..self.dims[i + 1] as i64).contains(&c);
-                inside.then(|| address.wrapping_add(c as u64 * self.strides[i]))
+                inside.then(|| address.wrapping_add((c as u64).wrapping_mul(self.strides[i])))
             })
         };
         match (coordinates, self.mode) {

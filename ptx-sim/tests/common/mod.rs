@@ -25,7 +25,13 @@ pub struct Run {
 }
 
 /// Runs an [`entry`] with an output buffer of 8 bytes per thread of the grid and the given input.
-pub fn run_with(text: &str, grid: u32, input: &[u8], launch: LaunchConfig<'_>, options: &RunOptions) -> Result<Run, SimError> {
+pub fn run_with(
+    text: &str,
+    grid: u32,
+    input: &[u8],
+    launch: LaunchConfig<'_>,
+    options: &RunOptions,
+) -> Result<Run, SimError> {
     let module = Module::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let mut device = Device::new(Config::default());
     let threads = module.function("k").and_then(|f| f.directives.reqntid).map_or(32, |b| b[0] * b[1] * b[2]);
@@ -43,7 +49,9 @@ pub fn run_with(text: &str, grid: u32, input: &[u8], launch: LaunchConfig<'_>, o
 
 /// Runs one CTA; panics on an error.
 pub fn run(text: &str) -> Vec<u64> {
-    run_with(text, 1, &[0; 4096], LaunchConfig::default(), &RunOptions::default()).unwrap_or_else(|e| panic!("{e}\n{text}")).out
+    run_with(text, 1, &[0; 4096], LaunchConfig::default(), &RunOptions::default())
+        .unwrap_or_else(|e| panic!("{e}\n{text}"))
+        .out
 }
 
 /// Runs `body` with 32 threads that each store `%rd10` at the end.

@@ -1,0 +1,11 @@
+// arch: sm_90a
+// Mixed 8-bit floats.
+extern "C" __global__ void kernel(const unsigned* a, const unsigned* b, float* d) {
+    int g = threadIdx.x / 4, t = threadIdx.x % 4;
+    float c[4] = {0, 0, 0, 0};
+    asm volatile("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                 : "r"(a[g * 8 + t]), "r"(a[(g + 8) * 8 + t]), "r"(a[g * 8 + t + 4]), "r"(a[(g + 8) * 8 + t + 4]),
+                   "r"(b[g * 8 + t]), "r"(b[g * 8 + t + 4]));
+    for (int j = 0; j < 4; ++j) d[(g + 8 * (j / 2)) * 8 + 2 * t + j % 2] = c[j];
+}
