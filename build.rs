@@ -38,7 +38,7 @@ fn main() {
     for path in ["build.rs", "build", "dialects-td"] {
         println!("cargo:rerun-if-changed={}", root.join(path).display());
     }
-    for name in ["MLIR_SYS_210_PREFIX", "MLIR_SYS_LINK_SHARED"] {
+    for name in ["MLIR_SYS_210_PREFIX", "MLIR_SYS_LINK_SHARED", "TILEIRAS_CPP_CACHE"] {
         println!("cargo:rerun-if-env-changed={name}");
     }
 

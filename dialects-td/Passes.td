@@ -47,6 +47,11 @@ def TileASMaterializeConvertLayout : Pass<"tileas-materialize-convert-layout", "
   let dependentDialects = ["nv_tileas"];
 }
 
+def TileASOrderMemory : Pass<"tileas-order-memory", "::mlir::ModuleOp"> {
+  let summary = "barriers between token-ordered accesses that may touch the same bytes from different threads";
+  let dependentDialects = ["nv_tileas"];
+}
+
 def TileASOptimizeAllocTensor : Pass<"tileas-optimize-alloc-tensor", "::mlir::ModuleOp"> {
   let summary = "byte offsets in shared memory by liveness";
   let dependentDialects = ["nv_tileas"];

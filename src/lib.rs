@@ -5,3 +5,5 @@ pub mod codegen;
 pub mod compile;
 pub mod dialect;
 pub mod passes;
+pub mod pipeline;
+pub mod translate;

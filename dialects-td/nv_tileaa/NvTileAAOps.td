@@ -30,11 +30,13 @@ def NvTileAA_Scalar : AnyTypeOf<[AnyFloat, AnySignlessInteger, NvTileAA_PtrType]
 def NvTileAA_FuncOp : NvTileAA_Op<"func", [FunctionOpInterface, IsolatedFromAbove, AutomaticAllocationScope]> {
   let summary = "tile kernel";
   let description = [{
-    Runs once per tile block. Arguments are scalars. `hints` holds the resolved optimisation hints.
+    Runs once per tile block. Arguments are scalars. `hints` holds the optimisation hints of the source, `numWarps` the number
+    of warps of a block when it is not left to the pipeline's option.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
       OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs,
-      OptionalAttr<DictionaryAttr>:$hints);
+      OptionalAttr<DictionaryAttr>:$hints,
+      OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$numWarps);
   let regions = (region MinSizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{

@@ -64,11 +64,12 @@ def NvTileAS_TiledLoadOp : NvTileAS_Op<"tiled_load", [AttrSizedOperandSegments, 
       Optional<NvTileAA_MemTokenType>:$token,
       NvTileAA_OrderingAttr:$ordering, OptionalAttr<NvTileAA_ScopeAttr>:$scope,
       OptionalAttr<DictionaryAttr>:$hints,
-      ConfinedAttr<I64Attr, [IntPositive]>:$vector, NvTileAS_BoundsAttr:$bounds);
+      ConfinedAttr<I64Attr, [IntPositive]>:$vector, NvTileAS_BoundsAttr:$bounds,
+      OptionalAttr<DenseBoolArrayAttr>:$inBounds);
   let results = (outs NvTileAS_Value:$result, NvTileAA_MemTokenType:$resultToken);
   let assemblyFormat = [{
     $ordering ($scope^)? $view `[` $indices `]` (`token` $token^)? (`hints` $hints^)?
-    `vector` $vector `bounds` $bounds attr-dict `:` type($view) `[` type($indices) `]` `->` type($result)
+    `vector` $vector `bounds` $bounds (`in_bounds` $inBounds^)? attr-dict `:` type($view) `[` type($indices) `]` `->` type($result)
   }];
   let hasVerifier = 1;
 }
@@ -79,39 +80,42 @@ def NvTileAS_TiledStoreOp : NvTileAS_Op<"tiled_store", [AttrSizedOperandSegments
       Optional<NvTileAA_MemTokenType>:$token,
       NvTileAA_OrderingAttr:$ordering, OptionalAttr<NvTileAA_ScopeAttr>:$scope,
       OptionalAttr<DictionaryAttr>:$hints,
-      ConfinedAttr<I64Attr, [IntPositive]>:$vector, NvTileAS_BoundsAttr:$bounds);
+      ConfinedAttr<I64Attr, [IntPositive]>:$vector, NvTileAS_BoundsAttr:$bounds,
+      OptionalAttr<DenseBoolArrayAttr>:$inBounds);
   let results = (outs NvTileAA_MemTokenType:$resultToken);
   let assemblyFormat = [{
     $ordering ($scope^)? $value `,` $view `[` $indices `]` (`token` $token^)? (`hints` $hints^)?
-    `vector` $vector `bounds` $bounds attr-dict `:` type($value) `,` type($view) `[` type($indices) `]`
+    `vector` $vector `bounds` $bounds (`in_bounds` $inBounds^)? attr-dict `:` type($value) `,` type($view) `[` type($indices) `]`
   }];
   let hasVerifier = 1;
 }
 
 def NvTileAS_LoadOp : NvTileAS_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
-  let summary = "read through pointers, `vector` neighbours at a time";
+  let summary = "read through pointers, `vector` neighbours along dimension `along` at a time";
   let arguments = (ins NvTileAS_Value:$ptr, Optional<NvTileAS_Value>:$mask, Optional<NvTileAS_Value>:$other,
       Optional<NvTileAA_MemTokenType>:$token,
       NvTileAA_OrderingAttr:$ordering, OptionalAttr<NvTileAA_ScopeAttr>:$scope,
-      OptionalAttr<DictionaryAttr>:$hints, ConfinedAttr<I64Attr, [IntPositive]>:$vector);
+      OptionalAttr<DictionaryAttr>:$hints, ConfinedAttr<I64Attr, [IntPositive]>:$vector,
+      DefaultValuedAttr<I64Attr, "0">:$along);
   let results = (outs NvTileAS_Value:$result, NvTileAA_MemTokenType:$resultToken);
   let assemblyFormat = [{
     $ordering ($scope^)? $ptr (`mask` $mask^ `:` type($mask))? (`other` $other^ `:` type($other))?
-    (`token` $token^)? (`hints` $hints^)? `vector` $vector attr-dict `:` type($ptr) `->` type($result)
+    (`token` $token^)? (`hints` $hints^)? `vector` $vector (`along` $along^)? attr-dict `:` type($ptr) `->` type($result)
   }];
   let hasVerifier = 1;
 }
 
 def NvTileAS_StoreOp : NvTileAS_Op<"store", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
-  let summary = "write through pointers, `vector` neighbours at a time";
+  let summary = "write through pointers, `vector` neighbours along dimension `along` at a time";
   let arguments = (ins NvTileAS_Value:$ptr, NvTileAS_Value:$value, Optional<NvTileAS_Value>:$mask,
       Optional<NvTileAA_MemTokenType>:$token,
       NvTileAA_OrderingAttr:$ordering, OptionalAttr<NvTileAA_ScopeAttr>:$scope,
-      OptionalAttr<DictionaryAttr>:$hints, ConfinedAttr<I64Attr, [IntPositive]>:$vector);
+      OptionalAttr<DictionaryAttr>:$hints, ConfinedAttr<I64Attr, [IntPositive]>:$vector,
+      DefaultValuedAttr<I64Attr, "0">:$along);
   let results = (outs NvTileAA_MemTokenType:$resultToken);
   let assemblyFormat = [{
     $ordering ($scope^)? $ptr `,` $value (`mask` $mask^ `:` type($mask))?
-    (`token` $token^)? (`hints` $hints^)? `vector` $vector attr-dict `:` type($ptr) `,` type($value)
+    (`token` $token^)? (`hints` $hints^)? `vector` $vector (`along` $along^)? attr-dict `:` type($ptr) `,` type($value)
   }];
   let hasVerifier = 1;
 }

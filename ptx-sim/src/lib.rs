@@ -1,4 +1,3 @@
-//! PTX parser and functional simulator.
 //! PTX parser and functional simulator: runs compiled kernels on the CPU.
 //!
 //! [`Module::parse`] turns PTX text into a typed [`ir`]; a [`Device`] holds memory and launches entries. Every

@@ -2,10 +2,7 @@
 
 use melior::{
     Context,
-    ir::{
-        Attribute, AttributeLike, BlockLike, BlockRef, Location, Region, RegionLike, RegionRef, Type, TypeLike, Value,
-        ValueLike,
-    },
+    ir::{Attribute, AttributeLike, BlockLike, BlockRef, Location, Region, RegionLike, RegionRef, Type, TypeLike, Value, ValueLike},
 };
 use mlir_sys::*;
 use std::cell::Cell;
@@ -407,6 +404,11 @@ impl<'c> Builder<'c> {
             mlirBlockInsertOwnedOperationBefore(self.block.get(), self.anchor.get(), op);
             Ok(op_ref(op))
         }
+    }
+    /// Puts a detached op at the insertion point.
+    pub fn insert_op(&self, op: OpRef<'c>) {
+        // SAFETY: the op has no owner yet; the block takes it over.
+        unsafe { mlirBlockInsertOwnedOperationBefore(self.block.get(), self.anchor.get(), op.to_raw()) }
     }
     /// Creation by name, for ops of dialects without generated views. Such ops always build: their types are given.
     pub fn create(

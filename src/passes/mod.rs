@@ -1,6 +1,14 @@
 //! The passes, one a file, named as on the command line.
 
-mod convert_cudatile_to_tileaa;
+pub mod convert_cudatile_to_tileaa;
+pub mod convert_tileaa_to_tileas;
+pub mod convert_tileas_to_llvm;
+pub mod tileas_materialize_convert_layout;
+pub mod tileas_optimize_alloc_tensor;
+pub mod tileas_assign_load_store_layouts;
+pub mod tileas_order_memory;
+pub mod tileas_remove_layout_conversions;
+pub mod tileir_attach_target;
 
 use crate::dialect::pass::register;
 use std::sync::Once;
@@ -16,5 +24,13 @@ pub fn register_all() {
             mlir_sys::mlirRegisterConversionConvertNVVMToLLVMPass();
             crate::dialect::ffi::mlirxRegisterUpstreamPasses();
         }
+        register::<convert_tileaa_to_tileas::ConvertTileAAToTileAS>();
+        register::<tileas_assign_load_store_layouts::AssignLoadStoreLayouts>();
+        register::<tileas_remove_layout_conversions::RemoveLayoutConversions>();
+        register::<convert_tileas_to_llvm::ConvertTileASToLLVM>();
+        register::<tileas_materialize_convert_layout::MaterializeConvertLayout>();
+        register::<tileas_optimize_alloc_tensor::OptimizeAllocTensor>();
+        register::<tileas_order_memory::OrderMemory>();
+        register::<tileir_attach_target::AttachTarget>();
     });
 }
