@@ -19,6 +19,8 @@ pub mod execute;
 pub mod launch;
 pub mod npy;
 mod progress;
+#[cfg(test)]
+mod tests;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
