@@ -88,6 +88,29 @@ impl Lists {
         Lists::parse(&read(&folder.join("supported.txt"))?, &read(&path)?).map_err(|e| file_error(&path, e))
     }
 
+    /// Writes both files, sorted by name.
+    pub fn write(&self, root: &Path) -> Result<(), Error> {
+        let (supported, pending) = self.print();
+        for (name, text) in [("supported.txt", supported), ("pending.txt", pending)] {
+            let path = root.join("tests/corpus").join(name);
+            fs::write(&path, text).map_err(|e| file_error(&path, e))?;
+        }
+        Ok(())
+    }
+
+    fn print(&self) -> (String, String) {
+        let mut supported = String::from("# Programs of the corpus that work.\n");
+        for name in &self.supported {
+            supported += &format!("{name}\n");
+        }
+        let mut pending = String::from("# Programs of the corpus that do not work yet: program, targets, reason.\n");
+        for (name, Pending { targets, reason }) in &self.pending {
+            let targets = targets.as_ref().map_or("all".into(), |t| t.join(","));
+            pending += &format!("{name} {targets} {reason}\n");
+        }
+        (supported, pending)
+    }
+
     fn parse(supported: &str, pending: &str) -> Result<Lists, String> {
         let lines = |text: &'_ str| -> Vec<String> {
             text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#')).map(String::from).collect()
@@ -318,6 +341,13 @@ mod tests {
         );
         assert!(Lists::parse("", "a.1 all").is_err());
         assert!(Lists::parse("", "a.1 all x\na.1 all y").is_err());
+    }
+
+    #[test]
+    fn lists_are_written_as_they_are_read() {
+        let lists = Lists::parse("b.1\na.1", "d.1 all no\nc.1 sm_80,sm_90 why not").unwrap();
+        let (supported, pending) = lists.print();
+        assert_eq!(Lists::parse(&supported, &pending), Ok(lists));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use anyhow::{Context, bail};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
-use tile_launch::corpus::{self, Job, Lists, Runner, first_error};
+use tile_launch::corpus::{self, Job, Lists, Pending, Runner, first_error};
 
 pub const USAGE: &str = "\
 usage: cargo xtask corpus [options] [PROGRAM ...]
@@ -17,6 +17,8 @@ Runs the programs whose names contain one of PROGRAM (all without one) and print
   --jobs N         runs at the same time (default: one for each processor)
   --limit SECONDS  for one run (default 120)
   --release        build tile-run with optimisation
+  --update         move programs that pass everything to supported.txt and write the reasons of the others to
+                   pending.txt; nothing ever leaves supported.txt this way
 ";
 
 struct Options {
@@ -26,6 +28,7 @@ struct Options {
     jobs: usize,
     limit: Duration,
     release: bool,
+    update: bool,
     filters: Vec<String>,
 }
 
@@ -37,6 +40,7 @@ fn parse(words: &[&str]) -> anyhow::Result<Options> {
         jobs: std::thread::available_parallelism().map_or(1, usize::from),
         limit: Duration::from_secs(120),
         release: false,
+        update: false,
         filters: vec![],
     };
     let mut words = words.iter();
@@ -51,6 +55,7 @@ fn parse(words: &[&str]) -> anyhow::Result<Options> {
             "--jobs" => o.jobs = value()?.parse().context("--jobs")?,
             "--limit" => o.limit = Duration::from_secs(value()?.parse().context("--limit")?),
             "--release" => o.release = true,
+            "--update" => o.update = true,
             _ if word.starts_with('-') => bail!("unknown option '{word}'\n{USAGE}"),
             _ => o.filters.push(word.to_string()),
         }
@@ -61,7 +66,7 @@ fn parse(words: &[&str]) -> anyhow::Result<Options> {
 /// Names of the runs that failed and should not have, or worked and are listed as pending.
 pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     let options = parse(words)?;
-    let lists = Lists::read(root)?;
+    let mut lists = Lists::read(root)?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), Into::into);
     let tile_run = build(root, &target, options.release)?;
     let runner = Runner { tile_run, cases: corpus::cases(root, &target)?, limit: options.limit };
@@ -82,7 +87,7 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     let width = programs.iter().map(|p| p.name.len()).max().unwrap_or(0);
     println!("{:width$}  target  level  result   time", "program");
     let mut problems = vec![];
-    let mut passed = vec![false; jobs.len()];
+    let mut failures: Vec<Option<String>> = vec![None; jobs.len()];
     runner.run_all(&jobs, options.jobs, &mut |n, result, time| {
         let Job { program, target, level, .. } = &jobs[n];
         let pending = lists.pending_on(&program.name, target).is_some();
@@ -93,20 +98,39 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
         };
         let why = result.as_ref().err().map_or("", |said| first_error(said));
         println!("{:width$}  {target:6}  O{level:<4}  {word:7} {:5.1} s  {why}", program.name, time.as_secs_f64());
-        passed[n] = result.is_ok();
+        failures[n] = result.as_ref().err().map(|_| why.to_string());
         if result.is_err() && !pending {
             problems.push(format!("{} on {target} at O{level} failed", program.name));
         }
     });
-    println!("{} of {} runs passed", passed.iter().filter(|p| **p).count(), jobs.len());
-    // A program that passes everything it was asked, on a target where it is pending, is out of date in the list.
+    let passed = failures.iter().filter(|f| f.is_none()).count();
+    println!("{passed} of {} runs passed", jobs.len());
     for program in &programs {
+        let name = &program.name;
+        let runs = || jobs.iter().zip(&failures).filter(|(j, _)| j.program.name == *name);
+        if options.update {
+            match runs().find_map(|(_, f)| f.clone()) {
+                None => {
+                    lists.pending.remove(name);
+                    lists.supported.insert(name.clone());
+                }
+                Some(reason) if !lists.supported.contains(name) => {
+                    lists.pending.insert(name.clone(), Pending { targets: None, reason });
+                }
+                Some(_) => {}
+            }
+            continue;
+        }
+        // A program that passes everything it was asked, on a target where it is pending, is out of date in the list.
         for target in &options.targets {
-            let mut runs = jobs.iter().zip(&passed).filter(|(j, _)| j.program == *program && j.target == *target);
-            if lists.pending_on(&program.name, target).is_some() && runs.all(|(_, passed)| *passed) {
-                problems.push(format!("{} works on {target} and is in pending.txt", program.name));
+            let works = runs().filter(|(j, _)| j.target == *target).all(|(_, f)| f.is_none());
+            if works && lists.pending_on(name, target).is_some() {
+                problems.push(format!("{name} works on {target} and is in pending.txt"));
             }
         }
+    }
+    if options.update {
+        lists.write(root)?;
     }
     problems.sort();
     Ok(problems)
