@@ -109,9 +109,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
             None if word.starts_with("-O") && word.len() > 2 && word.is_char_boundary(2) => ("-O", Some(&word[2..])),
             None => (word, None),
         };
-        let mut value = || {
-            inline.take().or_else(|| words.next()).ok_or_else(|| format!("{name} needs a value"))
-        };
+        let mut value = || inline.take().or_else(|| words.next()).ok_or_else(|| format!("{name} needs a value"));
         match name {
             "--entry" => o.entry = Some(value()?.into()),
             "--grid" => o.grid = Some(extents(name, value()?)?),

@@ -134,20 +134,14 @@ fn describe(options: &Options) -> Result<Launch, Failure> {
 }
 
 /// The PTX of a kernel: the file itself or what the compiler makes of it.
-fn ptx(
-    kernel: &Path,
-    options: &Options,
-    compiler: &dyn Compiler,
-    stderr: &mut dyn Write,
-) -> Result<String, Failure> {
+fn ptx(kernel: &Path, options: &Options, compiler: &dyn Compiler, stderr: &mut dyn Write) -> Result<String, Failure> {
     let path = || kernel.display().to_string();
     let input = std::fs::read(kernel).map_err(|error| Failure::Read { path: path(), error })?;
     if kernel.extension().is_some_and(|e| e == "ptx") {
         return String::from_utf8(input)
             .map_err(|e| Failure::Kernel { path: path(), message: format!("the text is not UTF-8: {e}") });
     }
-    let kind =
-        input_kind(kernel, &input).map_err(|e| Failure::Kernel { path: path(), message: e.to_string() })?;
+    let kind = input_kind(kernel, &input).map_err(|e| Failure::Kernel { path: path(), message: e.to_string() })?;
     let request = CompileRequest {
         input: &input,
         kind,

@@ -293,7 +293,8 @@ impl Runner {
         thread::scope(|scope| {
             for _ in 0..parallel.clamp(1, jobs.len().max(1)) {
                 scope.spawn(|| {
-                    while let Some((n, job)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|n| Some((n, jobs.get(n)?)))
+                    while let Some((n, job)) =
+                        Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|n| Some((n, jobs.get(n)?)))
                     {
                         let started = Instant::now();
                         let result = self.run(job);

@@ -170,7 +170,11 @@ fn fp8(bits: u8, mantissa: u32, bias: i32) -> f64 {
     if mantissa == 2 && exponent == top {
         return if fraction == 0.0 { sign * f64::INFINITY } else { f64::NAN };
     }
-    if exponent == 0 { sign * fraction * 2f64.powi(1 - bias) } else { sign * (1.0 + fraction) * 2f64.powi(exponent - bias) }
+    if exponent == 0 {
+        sign * fraction * 2f64.powi(1 - bias)
+    } else {
+        sign * (1.0 + fraction) * 2f64.powi(exponent - bias)
+    }
 }
 
 #[cfg(test)]

@@ -125,7 +125,9 @@ impl Launch {
             grid: fields.take("grid").map(|v| extents("grid", v)).transpose()?.unwrap_or([1; 3]),
             block: fields.take("block").map(|v| extents("block", v)).transpose()?,
             dynamic_shared: match fields.take("dynamic_shared") {
-                Some(v) => v.as_u64().and_then(|n| n.try_into().ok()).ok_or_else(|| wrong("dynamic_shared", "a size"))?,
+                Some(v) => {
+                    v.as_u64().and_then(|n| n.try_into().ok()).ok_or_else(|| wrong("dynamic_shared", "a size"))?
+                }
                 None => 0,
             },
             ..Launch::default()
@@ -295,7 +297,8 @@ fn expect(what: &str, value: &Value, folder: &Path) -> Result<Expect, Error> {
         None => return Err(wrong(what, "'value' with a file's name")),
     };
     let values = files.into_iter().map(|f| read(&folder.join(string(what, f)?))).collect::<Result<_, _>>()?;
-    let tolerance = Tolerance { rtol: fields.number("rtol")?, atol: fields.number("atol")?, bad: fields.number("bad")? };
+    let tolerance =
+        Tolerance { rtol: fields.number("rtol")?, atol: fields.number("atol")?, bad: fields.number("bad")? };
     fields.end()?;
     Ok(Expect { arg: arg as usize, values, tolerance })
 }

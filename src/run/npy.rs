@@ -68,7 +68,11 @@ impl Array {
             step = step.saturating_mul(self.shape[i]);
         };
         let n = self.shape.len();
-        if self.fortran { (0..n).for_each(&mut set) } else { (0..n).rev().for_each(&mut set) }
+        if self.fortran {
+            (0..n).for_each(&mut set)
+        } else {
+            (0..n).rev().for_each(&mut set)
+        }
         strides
     }
 
@@ -99,7 +103,11 @@ impl Array {
             n /= extent;
         };
         let rank = self.shape.len();
-        if self.fortran { (0..rank).for_each(&mut set) } else { (0..rank).rev().for_each(&mut set) }
+        if self.fortran {
+            (0..rank).for_each(&mut set)
+        } else {
+            (0..rank).rev().for_each(&mut set)
+        }
         index
     }
 

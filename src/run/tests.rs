@@ -41,10 +41,7 @@ done:
 ";
 
 /// Rejects `bad` and otherwise returns the input.
-fn compiler(
-    request: &CompileRequest<'_>,
-    report: &mut dyn FnMut(Diagnostic),
-) -> Result<CompileOutput, CompileError> {
+fn compiler(request: &CompileRequest<'_>, report: &mut dyn FnMut(Diagnostic)) -> Result<CompileOutput, CompileError> {
     let text = String::from_utf8_lossy(request.input).into_owned();
     if text == "bad" {
         report(Diagnostic::new(tile_diag::Severity::Error, "this is bad"));
