@@ -20,9 +20,11 @@ pub fn compile(paths: &Paths, out: &Path) {
     let units = DIALECTS.iter().map(|d| (d.name, d.uses)).chain([("mlirx", &[][..])]);
     for (unit, uses) in units {
         let lib = paths.td.join("lib").join(unit);
-        let used: Vec<u64> = uses.iter().map(|u| *headers.get(u).expect("a dialect stands after those it uses")).collect();
+        let used: Vec<u64> =
+            uses.iter().map(|u| *headers.get(u).expect("a dialect stands after those it uses")).collect();
         let capi = paths.td.join(format!("capi/{unit}.h"));
-        let own = hash((FLAGS, used, fs::read(capi).unwrap_or_default(), headers_hash(&[&lib, &paths.gen_dir.join(unit)])));
+        let own =
+            hash((FLAGS, used, fs::read(capi).unwrap_or_default(), headers_hash(&[&lib, &paths.gen_dir.join(unit)])));
         headers.insert(unit, own);
 
         let mut sources = sources(&lib);

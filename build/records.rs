@@ -103,9 +103,10 @@ impl Records {
     /// C++ class of a type, attribute or enum with its namespace: `::ns::Name`.
     pub fn cpp_class(&self, record: &str) -> String {
         let r = &self.json[record];
-        let namespace = r["cppNamespace"].as_str().filter(|n| !n.is_empty()).or_else(|| {
-            r["dialect"]["def"].as_str().and_then(|d| self.json[d]["cppNamespace"].as_str())
-        });
+        let namespace = r["cppNamespace"]
+            .as_str()
+            .filter(|n| !n.is_empty())
+            .or_else(|| r["dialect"]["def"].as_str().and_then(|d| self.json[d]["cppNamespace"].as_str()));
         let name = r["cppClassName"].as_str().or(r["className"].as_str()).unwrap_or_default();
         format!("{}::{name}", namespace.unwrap_or_default())
     }
@@ -188,7 +189,9 @@ impl Records {
         }
         match () {
             _ if storage.contains("BoolAttr") => Kind::Bool,
-            _ if storage.contains("IntegerAttr") && (returns.contains("int") || returns.contains("APInt")) => Kind::Int(64),
+            _ if storage.contains("IntegerAttr") && (returns.contains("int") || returns.contains("APInt")) => {
+                Kind::Int(64)
+            }
             _ if storage.contains("FloatAttr") => Kind::Float,
             _ if storage.contains("StringAttr") => Kind::String,
             _ if storage.contains("DenseI32ArrayAttr") => Kind::Ints(32),

@@ -26,11 +26,7 @@ fn generators(dialect: &Dialect) -> Vec<(String, &'static str, &'static str)> {
         list.push((format!("-gen-dialect-{kind} -dialect={name}"), pick("Dialect.h.inc", "Dialect.cpp.inc"), ops));
         list.push((format!("-gen-enum-{kind}"), pick("Enums.h.inc", "Enums.cpp.inc"), dialect.enums));
         list.push((format!("-gen-attrdef-{kind} -attrdefs-dialect={name}"), pick("Attrs.h.inc", "Attrs.cpp.inc"), ops));
-        list.push((
-            format!("-gen-typedef-{kind} -typedefs-dialect={name}"),
-            pick("Types.h.inc", "Types.cpp.inc"),
-            ops,
-        ));
+        list.push((format!("-gen-typedef-{kind} -typedefs-dialect={name}"), pick("Types.h.inc", "Types.cpp.inc"), ops));
         list.push((
             format!("-gen-attr-interface-{kind}"),
             pick("AttrInterfaces.h.inc", "AttrInterfaces.cpp.inc"),

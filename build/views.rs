@@ -62,7 +62,11 @@ fn enumeration(o: &mut String, dialect: &Dialect, records: &Records, record: &st
         .iter()
         .map(|c| records.get(c["def"].as_str().unwrap()))
         .map(|c| {
-            (c["symbol"].as_str().unwrap().to_string(), c["value"].as_i64().unwrap(), c["str"].as_str().unwrap().to_string())
+            (
+                c["symbol"].as_str().unwrap().to_string(),
+                c["value"].as_i64().unwrap(),
+                c["str"].as_str().unwrap().to_string(),
+            )
         })
         .collect();
     let each = |f: &dyn Fn(&(String, i64, String)) -> String| cases.iter().map(f).collect::<String>();
@@ -147,7 +151,9 @@ fn definition(o: &mut String, dialect: &Dialect, records: &Records, record: &str
             Kind::Bool => format!("pub fn {n}(self) -> bool {{ unsafe {{ {f}({raw}) != 0 }} }}"),
             Kind::Enum(e) => {
                 let e = short(e);
-                format!("pub fn {n}(self) -> {e} {{ {e}::from_i64(unsafe {{ {f}({raw}) }}).expect(\"verified enum\") }}")
+                format!(
+                    "pub fn {n}(self) -> {e} {{ {e}::from_i64(unsafe {{ {f}({raw}) }}).expect(\"verified enum\") }}"
+                )
             }
             Kind::Type => format!("pub fn {n}(self) -> Type<'c> {{ unsafe {{ Type::from_raw({f}({raw})) }} }}"),
             Kind::Attribute => format!(
@@ -165,7 +171,9 @@ fn definition(o: &mut String, dialect: &Dialect, records: &Records, record: &str
                     Kind::Bool => "v != 0".into(),
                     _ => "v".into(),
                 };
-                format!("pub fn {n}(self) -> {t} {{ let mut v = 0; unsafe {{ {f}({raw}, &mut v) }}.then(|| {convert}) }}")
+                format!(
+                    "pub fn {n}(self) -> {t} {{ let mut v = 0; unsafe {{ {f}({raw}, &mut v) }}.then(|| {convert}) }}"
+                )
             }
             _ => continue,
         };
@@ -496,7 +504,10 @@ pub fn passes(records: &Records) -> String {
                 statistics
                     .iter()
                     .enumerate()
-                    .map(|(i, x)| format!("pub const {}: isize = {i}; ", snake(x["cppName"].as_str().unwrap()).to_uppercase()))
+                    .map(|(i, x)| format!(
+                        "pub const {}: isize = {i}; ",
+                        snake(x["cppName"].as_str().unwrap()).to_uppercase()
+                    ))
                     .collect::<String>()
             )
             .unwrap();

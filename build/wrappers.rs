@@ -24,7 +24,10 @@ pub fn write_c(paths: &Paths, dialect: &Dialect, records: &Records) {
     };
     for op in records.ops(prefix) {
         let class = op.strip_prefix(&format!("{prefix}_")).unwrap();
-        let cpp = format!("{}::{class}", records.get(records.get(op)["opDialect"]["def"].as_str().unwrap())["cppNamespace"].as_str().unwrap());
+        let cpp = format!(
+            "{}::{class}",
+            records.get(records.get(op)["opDialect"]["def"].as_str().unwrap())["cppNamespace"].as_str().unwrap()
+        );
         emit(format!("MlirTypeID tileir_{name}_id_{class}(void)"), format!("return wrap(TypeID::get<{cpp}>());"));
     }
     for (list, handle) in [("TypeDef", "MlirType"), ("AttrDef", "MlirAttribute")] {
@@ -42,7 +45,10 @@ fn definition(records: &Records, dialect: &str, record: &str, handle: &str, emit
     let cpp = records.cpp_class(record);
     let class = cpp.rsplit("::").next().unwrap().to_string();
     let symbol = format!("tileir_{dialect}_{class}");
-    emit(format!("bool tileir_{dialect}_isa_{class}({handle} self)"), format!("return llvm::isa_and_nonnull<{cpp}>(unwrap(self));"));
+    emit(
+        format!("bool tileir_{dialect}_isa_{class}({handle} self)"),
+        format!("return llvm::isa_and_nonnull<{cpp}>(unwrap(self));"),
+    );
     let fields = records.parameters(record);
     for field in &fields {
         let get = format!("llvm::cast<{cpp}>(unwrap(self)).get{}()", camel(&field.name));
@@ -55,7 +61,9 @@ fn definition(records: &Records, dialect: &str, record: &str, handle: &str, emit
             Kind::Attribute => {
                 emit(format!("MlirAttribute {f}({handle} self)"), format!("return wrap(Attribute({get}));"))
             }
-            Kind::String => emit(format!("MlirStringRef {f}({handle} self)"), format!("return wrap(StringRef({get}));")),
+            Kind::String => {
+                emit(format!("MlirStringRef {f}({handle} self)"), format!("return wrap(StringRef({get}));"))
+            }
             Kind::Ints(w) => emit(
                 format!("intptr_t {f}({handle} self, const int{w}_t **data)"),
                 format!("auto a = {get}; *data = a.data(); return a.size();"),
@@ -69,7 +77,9 @@ fn definition(records: &Records, dialect: &str, record: &str, handle: &str, emit
     }
     if let Some((parameters, checks, arguments)) = constructor(&fields) {
         let make = if records.get(record)["genVerifyDecl"] == 1 {
-            format!("{cpp}::getChecked([&] {{ return emitError(unwrap(location)); }}, unwrap(location)->getContext(){arguments})")
+            format!(
+                "{cpp}::getChecked([&] {{ return emitError(unwrap(location)); }}, unwrap(location)->getContext(){arguments})"
+            )
         } else {
             format!("{cpp}::get(unwrap(location)->getContext(){arguments})")
         };
@@ -98,10 +108,7 @@ fn constructor(fields: &[Field]) -> Option<(String, String, String)> {
                 if plain {
                     arguments += &format!(", unwrap({n})");
                 } else {
-                    checks += &format!(
-                        "if ({n}.ptr && !llvm::isa<{0}>(unwrap({n}))) return {{nullptr}}; ",
-                        field.cpp
-                    );
+                    checks += &format!("if ({n}.ptr && !llvm::isa<{0}>(unwrap({n}))) return {{nullptr}}; ", field.cpp);
                     arguments += &format!(", llvm::cast_if_present<{}>(unwrap({n}))", field.cpp);
                 }
             }
@@ -115,7 +122,8 @@ fn constructor(fields: &[Field]) -> Option<(String, String, String)> {
             }
             Kind::Optional(inner) if matches!(**inner, Kind::Int(_) | Kind::Bool | Kind::Enum(_)) => {
                 parameters += &format!(", bool {n}_set, int64_t {n}");
-                let inner = field.cpp.trim_start_matches("::").trim_start_matches("std::optional<").trim_end_matches('>');
+                let inner =
+                    field.cpp.trim_start_matches("::").trim_start_matches("std::optional<").trim_end_matches('>');
                 arguments += &format!(
                     ", {n}_set ? std::optional<{inner}>(static_cast<{inner}>({n})) : std::optional<{inner}>()"
                 );

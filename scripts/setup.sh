@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Brings what a build needs and is not there: LLVM and MLIR 21.1, cargo-nextest, NVIDIA's ptxas and disassemblers.
+# Brings what a build needs and is not there: LLVM and MLIR 21.1, cargo-nextest, NVIDIA's ptxas and disassemblers, and
+# NumPy for the corpus of the tests.
 # Idempotent; silent when nothing is missing. A stamp under .tools/ makes the second run immediate.
 #
 #   LLVM_PREFIX=/opt/llvm-21 scripts/setup.sh     use this LLVM/MLIR instead of the distribution's packages
@@ -51,6 +52,9 @@ have_toolkit() {
 
 have_cuda_tools() { have_toolkit || scripts/fetch-cuda-tools.sh --check; }
 
+# NumPy of the python3 that the tests will find, or a copy of our own.
+have_numpy() { PYTHONPATH=$root/.tools/python python3 -c 'import numpy' 2>/dev/null; }
+
 have_rust() { command -v cargo >/dev/null && command -v rustc >/dev/null; }
 
 stamp_text() {
@@ -60,7 +64,7 @@ stamp_text() {
 
 # The stamp says that a full check passed; these cheap tests catch what was removed since.
 if [ "${1:-}" != --force ] && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$(stamp_text)" ] \
-        && [ -x "$prefix/bin/llvm-config" ] && have_rust && have_nextest && have_cuda_tools; then
+        && [ -x "$prefix/bin/llvm-config" ] && have_rust && have_nextest && have_cuda_tools && have_numpy; then
     exit 0
 fi
 
@@ -139,12 +143,23 @@ if ! have_nextest; then
     cargo install cargo-nextest --locked
 fi
 
-if ! have_cuda_tools; then
+need_pip() {
     if ! python3 -m pip --version >/dev/null 2>&1 && is_debian; then
         say "installing python3-pip"
         apt_install python3-pip
     fi
+}
+
+if ! have_cuda_tools; then
+    need_pip
     scripts/fetch-cuda-tools.sh
+fi
+
+if ! have_numpy; then
+    need_pip
+    say "installing NumPy into .tools/python"
+    python3 -m pip install --quiet --upgrade --target "$root/.tools/python" numpy >&2
+    have_numpy || fail "NumPy was installed into .tools/python, but python3 cannot import it"
 fi
 
 mkdir -p "$root/.tools"

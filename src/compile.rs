@@ -10,7 +10,7 @@ use crate::{
 use melior::{
     Context,
     diagnostic::DiagnosticSeverity,
-    ir::{Module, operation::OperationLike},
+    ir::Module,
     pass::PassManager,
     utility::parse_pass_pipeline,
 };
@@ -140,14 +140,12 @@ impl Job<'_> {
     fn read(&self) -> Result<Module<'_>, Failure> {
         let input = |messages| (messages, CompileError::Input);
         match self.request.kind {
-            InputKind::PublicBytecode | InputKind::SpecBytecode => {
-                translate::import(self.context, self.request.input).map_err(|e| {
-                    input(e.lines().into_iter().map(|l| Diagnostic::new(Severity::Error, l)).collect())
-                })
-            }
+            InputKind::PublicBytecode | InputKind::SpecBytecode => translate::import(self.context, self.request.input)
+                .map_err(|e| input(e.lines().into_iter().map(|l| Diagnostic::new(Severity::Error, l)).collect())),
             InputKind::Text => {
-                let text = std::str::from_utf8(self.request.input)
-                    .map_err(|e| input(vec![Diagnostic::new(Severity::Error, format!("the text is not UTF-8: {e}"))]))?;
+                let text = std::str::from_utf8(self.request.input).map_err(|e| {
+                    input(vec![Diagnostic::new(Severity::Error, format!("the text is not UTF-8: {e}"))])
+                })?;
                 // MLIR itself reports what is wrong, at the place in the text.
                 Module::parse(self.context, text).ok_or_else(|| input(vec![]))
             }

@@ -125,6 +125,15 @@ def CudaTile_Token
 def CudaTile_TensorView
     : Type<CPred<"::llvm::isa<::cuda_tile::TensorViewType>($_self)">,
            "tensor view type", "::cuda_tile::TensorViewType">;
+class CudaTile_ViewOf<string typeClass, string text>
+    : Type<CPred<"::llvm::isa<::cuda_tile::" # typeClass # ">($_self)">, text,
+           "::cuda_tile::" # typeClass>;
+def CudaTile_PartitionView
+    : CudaTile_ViewOf<"PartitionViewType", "partition view type">;
+def CudaTile_StridedView
+    : CudaTile_ViewOf<"StridedViewType", "strided view type">;
+def CudaTile_GatherScatterView
+    : CudaTile_ViewOf<"GatherScatterViewType", "gather/scatter view type">;
 def CudaTile_AnyTileView
     : Type<CPred<"::llvm::isa<::cuda_tile::TileView>($_self)">,
            "TileView instance", "::cuda_tile::TileView">;

@@ -34,7 +34,7 @@ def CudaTile_PrintTkoOp : CudaTile_Op<"print_tko",
                        Optional<CudaTile_Token>:$token);
   let results = (outs CudaTile_Token:$result_token);
   let assemblyFormat = [{
-    $str (`,` $args^)? (`token` `` `=` `` $token^)? attr-dict
+    $str (`,` custom<Operands>($args)^)? (`token` `` `=` `` custom<Operand>($token)^)? attr-dict
     (`:` custom<BareTypes>(type($args))^)?
     `->` custom<BareType>(type($result_token))
   }];

@@ -46,7 +46,7 @@ def CudaTile_LoadPtrTkoOp : CudaTile_Op<"load_ptr_tko",
   let results = (outs CudaTile_AnyTile:$result, CudaTile_Token:$result_token);
   let assemblyFormat = [{
     custom<MemoryAttributes>($memory_ordering_semantics, $memory_scope)
-    $source (`,` $mask^)? (`,` $paddingValue^)? (`token` `` `=` `` $token^)?
+    $source (`,` custom<Operand>($mask)^)? (`,` custom<Operand>($paddingValue)^)? (`token` `` `=` `` custom<Operand>($token)^)?
     (`optimization_hints` `=` $optimization_hints^)? attr-dict
     `:` custom<BareType>(type($source))
     (`,` custom<BareType>(type($mask))^)?
@@ -72,7 +72,7 @@ def CudaTile_StorePtrTkoOp : CudaTile_Op<"store_ptr_tko",
   let results = (outs CudaTile_Token:$result_token);
   let assemblyFormat = [{
     custom<MemoryAttributes>($memory_ordering_semantics, $memory_scope)
-    $destination `,` $value (`,` $mask^)? (`token` `` `=` `` $token^)?
+    $destination `,` $value (`,` custom<Operand>($mask)^)? (`token` `` `=` `` custom<Operand>($token)^)?
     (`optimization_hints` `=` $optimization_hints^)? attr-dict
     `:` custom<BareType>(type($destination)) `,` custom<BareType>(type($value))
     (`,` custom<BareType>(type($mask))^)?
@@ -98,7 +98,7 @@ def CudaTile_AtomicCASTkoOp : CudaTile_Op<"atomic_cas_tko",
   let results = (outs CudaTile_AnyTile:$result, CudaTile_Token:$result_token);
   let assemblyFormat = [{
     $memory_ordering_semantics $memory_scope
-    $pointers `,` $cmp `,` $val (`,` $mask^)? (`token` `` `=` `` $token^)?
+    $pointers `,` $cmp `,` $val (`,` custom<Operand>($mask)^)? (`token` `` `=` `` custom<Operand>($token)^)?
     attr-dict
     `:` custom<BareType>(type($pointers)) `,` custom<BareType>(type($val))
     (`,` custom<BareType>(type($mask))^)?
@@ -123,7 +123,7 @@ def CudaTile_AtomicRMWTkoOp : CudaTile_Op<"atomic_rmw_tko",
   let results = (outs CudaTile_AnyTile:$result, CudaTile_Token:$result_token);
   let assemblyFormat = [{
     $memory_ordering_semantics $memory_scope
-    $pointers `,` $mode `,` $arg (`,` $mask^)? (`token` `` `=` `` $token^)?
+    $pointers `,` $mode `,` $arg (`,` custom<Operand>($mask)^)? (`token` `` `=` `` custom<Operand>($token)^)?
     attr-dict
     `:` custom<BareType>(type($pointers)) `,` custom<BareType>(type($arg))
     (`,` custom<BareType>(type($mask))^)?

@@ -22,29 +22,27 @@ def CudaTile_MakeTensorViewOp : CudaTile_Op<"make_tensor_view",
   let hasVerifier = 1;
 }
 
-class CudaTile_MakeViewOp<string mnemonic, string typeClass, string text>
+class CudaTile_MakeViewOp<string mnemonic, string directive, Type view>
     : CudaTile_Op<mnemonic, [Pure, CudaTile_NamesResult]> {
   let arguments = (ins CudaTile_TensorView:$tensor_view);
-  let results = (outs
-    Type<CPred<"::llvm::isa<::cuda_tile::" # typeClass # ">($_self)">, text,
-         "::cuda_tile::" # typeClass>:$result);
-  let assemblyFormat = "$tensor_view attr-dict `:` custom<" # typeClass #
+  let results = (outs view:$result);
+  let assemblyFormat = "$tensor_view attr-dict `:` custom<" # directive #
                        ">(type($tensor_view), type($result))";
   let hasVerifier = 1;
 }
 def CudaTile_MakePartitionViewOp
     : CudaTile_MakeViewOp<"make_partition_view", "PartitionViewType",
-                          "partition view type"> {
+                          CudaTile_PartitionView> {
   let summary = "tensor cut into tiles";
 }
 def CudaTile_MakeStridedViewOp
     : CudaTile_MakeViewOp<"make_strided_view", "StridedViewType",
-                          "strided view type"> {
+                          CudaTile_StridedView> {
   let summary = "tensor traversed by tiles at any distance";
 }
 def CudaTile_MakeGatherScatterViewOp
     : CudaTile_MakeViewOp<"make_gather_scatter_view", "GatherScatterViewType",
-                          "gather/scatter view type"> {
+                          CudaTile_GatherScatterView> {
   let summary = "tensor whose rows are chosen by an index tile";
 }
 
@@ -60,7 +58,7 @@ def CudaTile_LoadViewTkoOp : CudaTile_Op<"load_view_tko",
   let results = (outs CudaTile_AnyTile:$tile, CudaTile_Token:$result_token);
   let assemblyFormat = [{
     custom<MemoryAttributes>($memory_ordering_semantics, $memory_scope)
-    $view `` `[` $index `]` (`token` `=` $token^)?
+    $view `` `[` $index `]` (`token` `=` custom<Operand>($token)^)?
     (`optimization_hints` `=` $optimization_hints^)? attr-dict-with-keyword
     `:` custom<BareType>(type($view))
     `` custom<IndexTypes>(ref($index), type($index))
@@ -82,7 +80,7 @@ def CudaTile_StoreViewTkoOp : CudaTile_Op<"store_view_tko",
   let results = (outs CudaTile_Token:$result_token);
   let assemblyFormat = [{
     custom<MemoryAttributes>($memory_ordering_semantics, $memory_scope)
-    $tile `,` $view `` `[` $index `]` (`token` `=` $token^)?
+    $tile `,` $view `` `[` $index `]` (`token` `=` custom<Operand>($token)^)?
     (`optimization_hints` `=` $optimization_hints^)? attr-dict-with-keyword
     `:` custom<BareType>(type($tile)) `,` custom<BareType>(type($view))
     `` custom<IndexTypes>(ref($index), type($index))
@@ -103,7 +101,7 @@ def CudaTile_AtomicRedViewTkoOp : CudaTile_Op<"atomic_red_view_tko",
   let results = (outs CudaTile_Token:$result_token);
   let assemblyFormat = [{
     $memory_ordering_semantics $memory_scope
-    $view `` `[` $index `]` `,` $mode `,` $value (`token` `=` $token^)?
+    $view `` `[` $index `]` `,` $mode `,` $value (`token` `=` custom<Operand>($token)^)?
     attr-dict-with-keyword
     `:` custom<BareType>(type($value)) `,` custom<BareType>(type($view))
     `` custom<IndexTypes>(ref($index), type($index))

@@ -259,7 +259,8 @@ impl Facts {
             "nv_tileaa.view" | "nv_tileas.view" => self.reshape(&same(), &shape_of(operand(op, 0)), &shape),
             "nv_tileaa.permute" | "nv_tileas.permute" => {
                 let f = same();
-                let order: Vec<usize> = attr(op, "order").map_or(vec![], |a| i32s_attr(a).iter().map(|&d| d as usize).collect());
+                let order: Vec<usize> =
+                    attr(op, "order").map_or(vec![], |a| i32s_attr(a).iter().map(|&d| d as usize).collect());
                 let pick = |v: &[u64]| order.iter().map(|&d| v[d]).collect();
                 Fact {
                     contiguity: pick(&f.contiguity),
@@ -299,12 +300,22 @@ impl Facts {
             "arith.extui" => {
                 let f = same();
                 // Only a value without a sign bit keeps its runs and range.
-                if f.range.is_some_and(|(lo, _)| lo >= 0) { f } else { Fact { range: None, contiguity: vec![1; rank.max(1)], divisor: (0..rank.max(1)).map(|d| f.every(d, 1)).collect(), ..f } }
+                if f.range.is_some_and(|(lo, _)| lo >= 0) {
+                    f
+                } else {
+                    Fact {
+                        range: None,
+                        contiguity: vec![1; rank.max(1)],
+                        divisor: (0..rank.max(1)).map(|d| f.every(d, 1)).collect(),
+                        ..f
+                    }
+                }
             }
             "arith.trunci" => {
                 let f = same();
                 let bits = int_width(r);
-                let fits = f.range.is_some_and(|(lo, hi)| bits >= 64 || (lo >= -(1 << (bits - 1)) && hi < 1 << (bits - 1)));
+                let fits =
+                    f.range.is_some_and(|(lo, hi)| bits >= 64 || (lo >= -(1 << (bits - 1)) && hi < 1 << (bits - 1)));
                 let limit = if bits >= 62 { TOP } else { 1 << bits };
                 // Wrapping keeps runs that do not cross a multiple of the modulus, which aligned ones do not.
                 let divisor = f.divisor.iter().map(|&d| if d >= limit { TOP } else { d }).collect();
@@ -331,10 +342,14 @@ impl Facts {
                 }
                 f
             }
-            "arith.cmpi" => Fact { constancy: compare(op, &get(0), &get(1)), range: Some((-1, 0)), ..Fact::unknown(rank) },
-            "arith.andi" | "arith.ori" | "arith.xori" | "arith.divsi" | "arith.divui" | "arith.remsi" | "arith.remui"
-            | "arith.floordivsi" | "arith.ceildivsi" | "arith.ceildivui" | "arith.shrsi" | "arith.shrui" | "arith.maxsi"
-            | "arith.minsi" | "arith.maxui" | "arith.minui" => bitwise(op, &get(0), &get(1), rank),
+            "arith.cmpi" => {
+                Fact { constancy: compare(op, &get(0), &get(1)), range: Some((-1, 0)), ..Fact::unknown(rank) }
+            }
+            "arith.andi" | "arith.ori" | "arith.xori" | "arith.divsi" | "arith.divui" | "arith.remsi"
+            | "arith.remui" | "arith.floordivsi" | "arith.ceildivsi" | "arith.ceildivui" | "arith.shrsi"
+            | "arith.shrui" | "arith.maxsi" | "arith.minsi" | "arith.maxui" | "arith.minui" => {
+                bitwise(op, &get(0), &get(1), rank)
+            }
             _ => Fact::unknown(rank),
         }
     }
@@ -351,8 +366,7 @@ impl Facts {
                     let extent = to[t] as u64;
                     out.contiguity[t] = f.contiguity[s].min(extent);
                     out.constancy[t] = f.constancy[s].min(extent);
-                    out.divisor[t] =
-                        if f.contiguity[s] > extent { f.divisor[s].min(extent) } else { f.divisor[s] };
+                    out.divisor[t] = if f.contiguity[s] > extent { f.divisor[s].min(extent) } else { f.divisor[s] };
                 }
             }
             if to[t] == 1 {

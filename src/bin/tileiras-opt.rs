@@ -3,7 +3,7 @@
 use std::ffi::{CString, c_char};
 
 fn main() {
-    let args: Vec<CString> = std::env::args().filter_map(|a| CString::new(a).ok()).collect();
+    let args: Vec<CString> = own_flags().into_iter().filter_map(|a| CString::new(a).ok()).collect();
     let mut argv: Vec<*mut c_char> = args.iter().map(|a| a.as_ptr() as *mut c_char).collect();
     tileiras::passes::register_all();
     let registry = tileiras::dialect::registry();
@@ -18,4 +18,27 @@ fn main() {
         }
     };
     std::process::exit(code);
+}
+
+/// Takes the flags of our dialects off the command line; the rest is MLIR's.
+fn own_flags() -> Vec<String> {
+    let (mut testing, mut warn, mut error) = (false, false, false);
+    let rest = std::env::args()
+        .filter(|a| {
+            let flag = match a.trim_start_matches('-') {
+                "cuda-tile-testing-ops" => &mut testing,
+                "Wunsupported-hints" => &mut warn,
+                "Werr-hints" => &mut error,
+                _ => return true,
+            };
+            *flag = true;
+            !a.starts_with('-')
+        })
+        .collect();
+    // SAFETY: plain settings, made before any dialect is loaded.
+    unsafe {
+        tileiras::dialect::ffi::cudaTileRegisterTestingOps(testing);
+        tileiras::dialect::ffi::cudaTileSetHintChecks(warn, error);
+    }
+    rest
 }

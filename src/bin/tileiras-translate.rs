@@ -90,7 +90,8 @@ fn run(arguments: &Arguments) -> Result<(), Vec<String>> {
         (false, true) => {
             let source = std::str::from_utf8(&data).map_err(|e| vec![format!("the text is not UTF-8: {e}")])?;
             // MLIR prints what is wrong with the text itself.
-            let module = Module::parse(&context, source).ok_or_else(|| vec!["the text is not a valid module".into()])?;
+            let module =
+                Module::parse(&context, source).ok_or_else(|| vec!["the text is not a valid module".into()])?;
             let profile = match arguments.container {
                 Container::Public => Profile::Public,
                 Container::Spec => Profile::Specification,

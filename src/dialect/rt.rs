@@ -2,7 +2,10 @@
 
 use melior::{
     Context,
-    ir::{Attribute, AttributeLike, BlockLike, BlockRef, Location, Region, RegionLike, RegionRef, Type, TypeLike, Value, ValueLike},
+    ir::{
+        Attribute, AttributeLike, BlockLike, BlockRef, Location, Region, RegionLike, RegionRef, Type, TypeLike, Value,
+        ValueLike,
+    },
 };
 use mlir_sys::*;
 use std::cell::Cell;

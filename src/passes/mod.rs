@@ -3,9 +3,9 @@
 pub mod convert_cudatile_to_tileaa;
 pub mod convert_tileaa_to_tileas;
 pub mod convert_tileas_to_llvm;
+pub mod tileas_assign_load_store_layouts;
 pub mod tileas_materialize_convert_layout;
 pub mod tileas_optimize_alloc_tensor;
-pub mod tileas_assign_load_store_layouts;
 pub mod tileas_order_memory;
 pub mod tileas_remove_layout_conversions;
 pub mod tileir_attach_target;

@@ -21,7 +21,7 @@ use crate::{
 };
 use melior::{
     Context,
-    ir::{Attribute, AttributeLike},
+    ir::Attribute,
 };
 use tile_layout::Layout;
 
@@ -59,12 +59,8 @@ pub fn warps_of(function: nv_tileaa::FuncOp<'_>) -> Result<u64, Failed> {
 /// The access that `op` makes, when it moves a tensor.
 pub fn access_of(op: OpRef<'_>, facts: &Facts) -> Option<Access> {
     match AnyOp::cast(op)? {
-        AnyOp::TiledLoadOp(x) => {
-            Some(access::tiled(facts, &View::of(x.view())?, &x.indices().collect::<Vec<_>>()))
-        }
-        AnyOp::TiledStoreOp(x) => {
-            Some(access::tiled(facts, &View::of(x.view())?, &x.indices().collect::<Vec<_>>()))
-        }
+        AnyOp::TiledLoadOp(x) => Some(access::tiled(facts, &View::of(x.view())?, &x.indices().collect::<Vec<_>>())),
+        AnyOp::TiledStoreOp(x) => Some(access::tiled(facts, &View::of(x.view())?, &x.indices().collect::<Vec<_>>())),
         AnyOp::LoadOp(x) => Tensor::of_value(x.ptr()).map(|_| access::pointers(facts, x.ptr(), x.mask())),
         AnyOp::StoreOp(x) => Tensor::of_value(x.ptr()).map(|_| access::pointers(facts, x.ptr(), x.mask())),
         _ => None,
@@ -122,5 +118,7 @@ fn convert<'c>(b: &Builder<'c>, v: Val<'c>, layout: &Layout, context: &'c Contex
 pub fn bools<'c>(context: &'c Context, values: &[bool]) -> Attribute<'c> {
     let ints: Vec<i32> = values.iter().map(|&b| i32::from(b)).collect();
     // SAFETY: the context is alive; MLIR copies the list.
-    unsafe { Attribute::from_raw(mlir_sys::mlirDenseBoolArrayGet(context.to_raw(), ints.len() as isize, ints.as_ptr())) }
+    unsafe {
+        Attribute::from_raw(mlir_sys::mlirDenseBoolArrayGet(context.to_raw(), ints.len() as isize, ints.as_ptr()))
+    }
 }

@@ -18,7 +18,9 @@ use crate::{
     dialect::{
         layouts::{Tensor, storage_bits},
         nv_tileaa,
-        nv_tileas::{AllocTensorOp, BarrierOp, ConvertLayoutOp, LocalLoadOp, LocalStoreOp, MemDescType, SharedLayoutAttr},
+        nv_tileas::{
+            AllocTensorOp, BarrierOp, ConvertLayoutOp, LocalLoadOp, LocalStoreOp, MemDescType, SharedLayoutAttr,
+        },
         pass::{Failed, PassContext, RustPass, fail},
         rt::*,
     },
@@ -88,8 +90,7 @@ fn materialize<'c>(op: ConvertLayoutOp<'c>, barrier_first: bool, context: &'c Co
     };
     LocalStoreOp::build(&b, op.source(), storage.result(), width(&plan.store)).map_err(|e| error(&e))?;
     BarrierOp::build(&b).map_err(|e| error(&e))?;
-    let load =
-        LocalLoadOp::build(&b, ty(op.result()), storage.result(), width(&plan.load)).map_err(|e| error(&e))?;
+    let load = LocalLoadOp::build(&b, ty(op.result()), storage.result(), width(&plan.load)).map_err(|e| error(&e))?;
     replace_all_uses(op.result(), load.result());
     erase(op.op());
     Ok(true)

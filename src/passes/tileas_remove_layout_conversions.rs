@@ -99,7 +99,9 @@ fn relation(op: OpRef<'_>) -> Relation {
         "nv_tileas.view" => Relation::View,
         "nv_tileas.permute" => Relation::Permute,
         "nv_tileas.broadcast" => Relation::Broadcast,
-        "nv_tileas.make_range" | "nv_tileas.splat" | "nv_tileas.unsplat" | "arith.constant" | "ub.poison" => Relation::Leaf,
+        "nv_tileas.make_range" | "nv_tileas.splat" | "nv_tileas.unsplat" | "arith.constant" | "ub.poison" => {
+            Relation::Leaf
+        }
         "scf.for" | "scf.while" | "scf.if" | "scf.yield" | "scf.condition" => Relation::Control,
         _ => Relation::Same,
     }
@@ -396,8 +398,18 @@ fn is_cheap(op: OpRef<'_>) -> bool {
             || matches!(name, "nv_tileas.make_range" | "nv_tileas.splat" | "arith.constant" | "nv_tileaa.addptr")
             || matches!(
                 name,
-                "arith.addi" | "arith.subi" | "arith.muli" | "arith.andi" | "arith.ori" | "arith.xori" | "arith.cmpi"
-                    | "arith.extsi" | "arith.extui" | "arith.trunci" | "arith.shli" | "arith.select"
+                "arith.addi"
+                    | "arith.subi"
+                    | "arith.muli"
+                    | "arith.andi"
+                    | "arith.ori"
+                    | "arith.xori"
+                    | "arith.cmpi"
+                    | "arith.extsi"
+                    | "arith.extui"
+                    | "arith.trunci"
+                    | "arith.shli"
+                    | "arith.select"
             ))
 }
 
@@ -483,7 +495,8 @@ fn carried_by_argument<'c>(v: Val<'c>, layout: &Layout, work: &mut Vec<(Val<'c>,
 }
 
 fn carried_by_operand<'c>(op: OpRef<'c>, i: usize, layout: &Layout, work: &mut Vec<(Val<'c>, Layout)>) {
-    let argument = |parent: OpRef<'c>, r: usize, i: usize| entry_block(region(parent, r)).map(|b| (arg(b, i), layout.clone()));
+    let argument =
+        |parent: OpRef<'c>, r: usize, i: usize| entry_block(region(parent, r)).map(|b| (arg(b, i), layout.clone()));
     match (op_name(op), parent_op(op)) {
         ("scf.for", _) if i >= 3 => carried_by_result(op, i - 3, layout, work),
         ("scf.while", _) => work.extend(argument(op, 0, i)),

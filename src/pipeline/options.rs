@@ -84,11 +84,8 @@ impl Options {
             },
             "num-warps" => {
                 let valid = |w: &u32| w.is_power_of_two() && *w <= 32;
-                self.num_warps = value
-                    .parse()
-                    .ok()
-                    .filter(valid)
-                    .ok_or_else(|| bad("num-warps", "a power of two from 1 to 32"))?;
+                self.num_warps =
+                    value.parse().ok().filter(valid).ok_or_else(|| bad("num-warps", "a power of two from 1 to 32"))?;
             }
             "num-ctas" => match value.parse::<u32>() {
                 Ok(1) => {}
@@ -135,7 +132,11 @@ impl Options {
         add(Stage::Llvm, FINISH, "convert-nvvm-to-llvm".into());
         add(Stage::Llvm, FINISH, format!("tileir-attach-target{{{target} opt-level={}}}", self.opt_level));
         if self.line_info {
-            add(Stage::Llvm, FINISH, "llvm.func(ensure-debug-info-scope-on-llvm-func{emission-kind=DebugDirectivesOnly})".into());
+            add(
+                Stage::Llvm,
+                FINISH,
+                "llvm.func(ensure-debug-info-scope-on-llvm-func{emission-kind=DebugDirectivesOnly})".into(),
+            );
         }
         steps
     }

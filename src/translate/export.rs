@@ -11,8 +11,9 @@ use melior::ir::Module;
 use mlir_sys::*;
 use rustc_hash::FxHashMap;
 use tile_bytecode::{
-    Attr, AttrValue, BodyBuilder, Bounded, ConstantId, DebugAttr, DebugId, Dense, DivBy, Function, GatherScatterView, Global,
-    OpInit, PartitionView, Pools, Profile, Scalar, StridedView, Subprogram, Type, TypeId, ValueId, Version, WriteError,
+    Attr, AttrValue, BodyBuilder, Bounded, ConstantId, DebugAttr, DebugId, Dense, DivBy, Function, GatherScatterView,
+    Global, OpInit, PartitionView, Pools, Profile, Scalar, StridedView, Subprogram, Type, TypeId, ValueId, Version,
+    WriteError,
     schema::{self, Arity, AttrKind, OpSpec},
 };
 
@@ -57,7 +58,8 @@ pub fn export(module: &Module, version: Version, profile: Profile) -> Result<Vec
 /// Translates the `cuda_tile.module` of a verified module.
 pub fn export_wire(module: &Module, version: Version) -> Result<tile_bytecode::Module> {
     // SAFETY: the module is alive.
-    let (context, body) = unsafe { (mlirOperationGetContext(module.as_operation().to_raw()), mlirModuleGetBody(module.to_raw())) };
+    let (context, body) =
+        unsafe { (mlirOperationGetContext(module.as_operation().to_raw()), mlirModuleGetBody(module.to_raw())) };
     let found: Vec<MlirOperation> = ops(body).filter(|op| name(*op) == "cuda_tile.module").collect();
     let [op] = found[..] else { return Err(ExportError::ModuleCount(found.len())) };
     let e = Exporter {
@@ -131,8 +133,12 @@ impl Exporter {
     fn module(mut self, module: MlirOperation, version: Version) -> Result<tile_bytecode::Module> {
         let body = block_of(module, 0);
         let children: Vec<MlirOperation> = body.into_iter().flat_map(ops).collect();
-        let foreign: Vec<String> =
-            children.iter().map(|op| name(*op)).filter(|n| !matches!(*n, "cuda_tile.entry" | "cuda_tile.global")).map(str::to_owned).collect();
+        let foreign: Vec<String> = children
+            .iter()
+            .map(|op| name(*op))
+            .filter(|n| !matches!(*n, "cuda_tile.entry" | "cuda_tile.global"))
+            .map(str::to_owned)
+            .collect();
         if !foreign.is_empty() {
             return Err(ExportError::ForeignOperations(foreign));
         }
@@ -261,7 +267,8 @@ impl Exporter {
             operands.push(*self.values.get(&value).ok_or_else(|| refuse("an operand is not defined in the function"))?);
         }
         let groups = groups(op, spec, &operands).ok_or_else(|| refuse("its operand groups are malformed"))?;
-        let id = builder.begin(&OpInit { spec, result_types: &result_types, attrs: &attrs, operands: &groups, location })?;
+        let id =
+            builder.begin(&OpInit { spec, result_types: &result_types, attrs: &attrs, operands: &groups, location })?;
         for region in 0..spec.regions {
             let Some(block) = block_of(op, region) else { continue };
             // SAFETY: the block is alive.
@@ -343,7 +350,10 @@ impl Exporter {
                 let ty = mlirAttributeGetType(a);
                 let s = scalar_of(ty)?;
                 let mask = if s.bits() == 64 { u64::MAX } else { (1 << s.bits()) - 1 };
-                return Some(Attr::Integer { ty: self.ty(ty).ok()?, value: mlirIntegerAttrGetValueInt(a) as u64 & mask });
+                return Some(Attr::Integer {
+                    ty: self.ty(ty).ok()?,
+                    value: mlirIntegerAttrGetValueInt(a) as u64 & mask,
+                });
             }
             if mlirAttributeIsAFloat(a) {
                 let ty = mlirAttributeGetType(a);
@@ -358,7 +368,10 @@ impl Exporter {
             }
             if mlirAttributeIsAArray(a) {
                 let n = mlirArrayAttrGetNumElements(a);
-                return (0..n).map(|i| self.attr(mlirArrayAttrGetElement(a, i))).collect::<Option<_>>().map(Attr::Array);
+                return (0..n)
+                    .map(|i| self.attr(mlirArrayAttrGetElement(a, i)))
+                    .collect::<Option<_>>()
+                    .map(Attr::Array);
             }
             if mlirAttributeIsADenseElements(a) {
                 let (ty, constant) = self.dense(a).ok()??;
@@ -442,14 +455,16 @@ impl Exporter {
                     tile: ints(|d| ffi::tileir_cuda_tile_PartitionViewType_tile_shape(t, d)).into(),
                     view: self.ty(ffi::tileir_cuda_tile_PartitionViewType_tensor_view(t))?,
                     dim_map: ints(|d| ffi::tileir_cuda_tile_PartitionViewType_dim_map(t, d)).into(),
-                    padding: optional(|v| ffi::tileir_cuda_tile_PartitionViewType_padding_value(t, v)).map(|p| p as u32),
+                    padding: optional(|v| ffi::tileir_cuda_tile_PartitionViewType_padding_value(t, v))
+                        .map(|p| p as u32),
                 }))
             } else if ffi::tileir_cuda_tile_isa_GatherScatterViewType(t) {
                 Type::GatherScatterView(Box::new(GatherScatterView {
                     tile: ints(|d| ffi::tileir_cuda_tile_GatherScatterViewType_tile_shape(t, d)).into(),
                     view: self.ty(ffi::tileir_cuda_tile_GatherScatterViewType_tensor_view(t))?,
                     sparse_dim: ffi::tileir_cuda_tile_GatherScatterViewType_sparse_dim(t) as u32,
-                    padding: optional(|v| ffi::tileir_cuda_tile_GatherScatterViewType_padding_value(t, v)).map(|p| p as u32),
+                    padding: optional(|v| ffi::tileir_cuda_tile_GatherScatterViewType_padding_value(t, v))
+                        .map(|p| p as u32),
                 }))
             } else if ffi::tileir_cuda_tile_isa_StridedViewType(t) {
                 Type::StridedView(Box::new(StridedView {
@@ -496,7 +511,9 @@ impl Exporter {
                 return Err(ExportError::Location("FusedLoc"));
             } else if mlirLocationIsAName(l) {
                 return Err(ExportError::Location("NameLoc"));
-            } else if mlirLocationIsAFileLineColRange(l) || a.ptr == mlirLocationGetAttribute(mlirLocationUnknownGet(self.context)).ptr {
+            } else if mlirLocationIsAFileLineColRange(l)
+                || a.ptr == mlirLocationGetAttribute(mlirLocationUnknownGet(self.context)).ptr
+            {
                 None
             } else {
                 return Err(ExportError::Location("OpaqueLoc"));
@@ -560,7 +577,9 @@ fn groups<'v>(op: MlirOperation, spec: &OpSpec, operands: &'v [ValueId]) -> Opti
             let sizes = attribute(op, "operandSegmentSizes")?;
             // SAFETY: the attribute is alive, a 32-bit array, and the index is in range.
             unsafe {
-                if !mlirAttributeIsADenseI32Array(sizes) || mlirDenseArrayGetNumElements(sizes) != spec.operands.len() as isize {
+                if !mlirAttributeIsADenseI32Array(sizes)
+                    || mlirDenseArrayGetNumElements(sizes) != spec.operands.len() as isize
+                {
                     return None;
                 }
                 usize::try_from(mlirDenseI32ArrayGetElement(sizes, i as isize)).ok()?

@@ -10,7 +10,8 @@ use melior::{Context, ir::Module};
 use mlir_sys::*;
 use std::{cell::RefCell, rc::Rc};
 use tile_bytecode::{
-    Attr, AttrValue, Block, Body, DebugAttr, DebugId, Function, OpRef, ReadError, ReadOptions, Scalar, Type, TypeId, ValueId,
+    Attr, AttrValue, Block, Body, DebugAttr, DebugId, Function, OpRef, ReadError, ReadOptions, Scalar, Type, TypeId,
+    ValueId,
     schema::{self, Arity, AttrKind},
 };
 
@@ -73,7 +74,11 @@ pub fn import<'c>(context: &'c Context, data: &[u8]) -> Result<Module<'c>, Impor
 }
 
 /// [`import`] with options of the reader.
-pub fn import_with_options<'c>(context: &'c Context, data: &[u8], options: &ReadOptions) -> Result<Module<'c>, ImportError> {
+pub fn import_with_options<'c>(
+    context: &'c Context,
+    data: &[u8],
+    options: &ReadOptions,
+) -> Result<Module<'c>, ImportError> {
     import_wire(context, &tile_bytecode::read(data, options)?)
 }
 
@@ -222,12 +227,29 @@ impl<'m> Importer<'m> {
                 Type::PartitionView(v) => {
                     let (set, p) = padding(&v.padding);
                     let (n, m) = (v.tile.len() as isize, v.dim_map.len() as isize);
-                    ffi::tileir_cuda_tile_get_PartitionViewType(l, n, v.tile.as_ptr(), get(&v.view), m, v.dim_map.as_ptr(), set, p)
+                    ffi::tileir_cuda_tile_get_PartitionViewType(
+                        l,
+                        n,
+                        v.tile.as_ptr(),
+                        get(&v.view),
+                        m,
+                        v.dim_map.as_ptr(),
+                        set,
+                        p,
+                    )
                 }
                 Type::GatherScatterView(v) => {
                     let (set, p) = padding(&v.padding);
                     let n = v.tile.len() as isize;
-                    ffi::tileir_cuda_tile_get_GatherScatterViewType(l, n, v.tile.as_ptr(), get(&v.view), v.sparse_dim.into(), set, p)
+                    ffi::tileir_cuda_tile_get_GatherScatterViewType(
+                        l,
+                        n,
+                        v.tile.as_ptr(),
+                        get(&v.view),
+                        v.sparse_dim.into(),
+                        set,
+                        p,
+                    )
                 }
                 Type::StridedView(v) => {
                     let (set, p) = padding(&v.padding);
@@ -280,7 +302,14 @@ impl<'m> Importer<'m> {
     }
 
     /// Elements of the tile type `ty` from a constant of the pool.
-    fn dense(&self, ty: MlirType, s: Scalar, elements: u64, constant: tile_bytecode::ConstantId, offset: usize) -> Result<MlirAttribute, ImportError> {
+    fn dense(
+        &self,
+        ty: MlirType,
+        s: Scalar,
+        elements: u64,
+        constant: tile_bytecode::ConstantId,
+        offset: usize,
+    ) -> Result<MlirAttribute, ImportError> {
         let stored = self.wire.constants.get(constant.index()).unwrap_or_default();
         let splat_i1 = if s == Scalar::I1 { uniform_bits(stored, elements) } else { None };
         let raw: &[u8] = match splat_i1 {
@@ -295,7 +324,12 @@ impl<'m> Importer<'m> {
     }
 
     /// Elements for an operation result or a global of type `ty`.
-    fn dense_of(&self, ty: TypeId, constant: tile_bytecode::ConstantId, offset: usize) -> Result<MlirAttribute, ImportError> {
+    fn dense_of(
+        &self,
+        ty: TypeId,
+        constant: tile_bytecode::ConstantId,
+        offset: usize,
+    ) -> Result<MlirAttribute, ImportError> {
         let Type::Tile { element, shape } = self.wire.ty(ty) else { return self.refused(offset) };
         let Type::Scalar(s) = self.wire.ty(*element) else { return self.refused(offset) };
         let elements = shape.iter().map(|d| *d as u64).product();
@@ -351,7 +385,8 @@ impl<'m> Importer<'m> {
                         }
                         (Some(shape), _) => {
                             let element = self.types[d.ty.index()];
-                            let tile = ffi::tileir_cuda_tile_get_TileType(l, shape.len() as isize, shape.as_ptr(), element);
+                            let tile =
+                                ffi::tileir_cuda_tile_get_TileType(l, shape.len() as isize, shape.as_ptr(), element);
                             (tile, d.ty, shape.iter().map(|d| *d as u64).product())
                         }
                         _ => return self.refused(offset),
@@ -363,7 +398,14 @@ impl<'m> Importer<'m> {
                 }
                 Attr::DivBy(d) => {
                     let (every, along) = (d.every.unwrap_or(0), d.along.unwrap_or(0));
-                    ffi::tileir_cuda_tile_get_DivByAttr(l, d.divisor as i64, d.every.is_some(), every, d.along.is_some(), along)
+                    ffi::tileir_cuda_tile_get_DivByAttr(
+                        l,
+                        d.divisor as i64,
+                        d.every.is_some(),
+                        every,
+                        d.along.is_some(),
+                        along,
+                    )
                 }
                 Attr::SameElements(v) => ffi::tileir_cuda_tile_get_SameElementsAttr(l, v.len() as isize, v.as_ptr()),
                 Attr::Bounded(b) => {
@@ -385,7 +427,9 @@ impl<'m> Importer<'m> {
         for (key, value) in d {
             let value = self.attr(value, offset)?;
             // SAFETY: the context is alive and the string is copied.
-            entries.push(unsafe { mlirNamedAttributeGet(mlirIdentifierGet(self.context, str_ref(self.wire.string(*key))), value) });
+            entries.push(unsafe {
+                mlirNamedAttributeGet(mlirIdentifierGet(self.context, str_ref(self.wire.string(*key))), value)
+            });
         }
         // SAFETY: the entries are alive; keys are unique, as the reader has checked.
         Ok(unsafe { mlirDictionaryAttrGet(self.context, entries.len() as isize, entries.as_ptr()) })
@@ -447,7 +491,15 @@ impl<'m> Importer<'m> {
                     (f, u) if f.ptr.is_null() || u.ptr.is_null() => null,
                     (f, u) => {
                         let (name, linkage) = (self.string(s.name), self.string(s.linkage));
-                        ffi::tileir_cuda_tile_get_DISubprogramAttr(l, f, s.line as i64, name, linkage, u, s.scope_line as i64)
+                        ffi::tileir_cuda_tile_get_DISubprogramAttr(
+                            l,
+                            f,
+                            s.line as i64,
+                            name,
+                            linkage,
+                            u,
+                            s.scope_line as i64,
+                        )
                     }
                 },
                 DebugAttr::Loc { scope, file, line, column } => match self.debug_attr(*scope) {
@@ -601,7 +653,9 @@ impl<'m> Importer<'m> {
                 (_, AttrValue::Bool(b)) => unsafe { mlirBoolAttrGet(self.context, i32::from(b)) },
                 (_, AttrValue::Str(s)) => self.string(s),
                 // SAFETY: the context is alive and the string is copied.
-                (_, AttrValue::Sym(s)) => unsafe { mlirFlatSymbolRefAttrGet(self.context, str_ref(self.wire.string(s))) },
+                (_, AttrValue::Sym(s)) => unsafe {
+                    mlirFlatSymbolRefAttrGet(self.context, str_ref(self.wire.string(s)))
+                },
                 // SAFETY: the type is alive.
                 (_, AttrValue::Type(t)) => unsafe { mlirTypeAttrGet(self.types[t.index()]) },
                 (_, AttrValue::Dense(c)) => match op.result_types().next() {
@@ -643,7 +697,13 @@ impl<'m> Importer<'m> {
         Ok(())
     }
 
-    fn block(&mut self, inner: &Block, body: &Body, region: MlirRegion, location: MlirLocation) -> Result<(), ImportError> {
+    fn block(
+        &mut self,
+        inner: &Block,
+        body: &Body,
+        region: MlirRegion,
+        location: MlirLocation,
+    ) -> Result<(), ImportError> {
         let types: Vec<MlirType> = inner.arg_types(body).map(|t| self.types[t.index()]).collect();
         // SAFETY: the region is alive and takes the block.
         let block = unsafe {

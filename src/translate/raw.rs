@@ -113,11 +113,15 @@ pub fn enum_value(e: &EnumSpec, a: MlirAttribute) -> Option<u32> {
     // SAFETY: the attribute is alive, and each accessor is called on its own class only.
     let value = unsafe {
         match e.name {
-            "Signedness" if ffi::tileir_cuda_tile_isa_SignednessAttr(a) => ffi::tileir_cuda_tile_SignednessAttr_value(a),
+            "Signedness" if ffi::tileir_cuda_tile_isa_SignednessAttr(a) => {
+                ffi::tileir_cuda_tile_SignednessAttr_value(a)
+            }
             "IntegerOverflow" if ffi::tileir_cuda_tile_isa_IntegerOverflowAttr(a) => {
                 ffi::tileir_cuda_tile_IntegerOverflowAttr_value(a)
             }
-            "RoundingMode" if ffi::tileir_cuda_tile_isa_RoundingModeAttr(a) => ffi::tileir_cuda_tile_RoundingModeAttr_value(a),
+            "RoundingMode" if ffi::tileir_cuda_tile_isa_RoundingModeAttr(a) => {
+                ffi::tileir_cuda_tile_RoundingModeAttr_value(a)
+            }
             "ComparisonOrdering" if ffi::tileir_cuda_tile_isa_ComparisonOrderingAttr(a) => {
                 ffi::tileir_cuda_tile_ComparisonOrderingAttr_value(a)
             }

@@ -81,7 +81,8 @@ fn flipped_bytes_are_harmless() {
     }
     println!("refused {refused}, accepted {accepted}, slowest {slowest:?}");
     assert!(slowest.0 < Duration::from_secs(1), "{slowest:?}");
-    assert!(refused > accepted);
+    // Most bytes of the specification files are elements of constants, which may be anything.
+    assert!(refused > 1000 && accepted > 1000);
 }
 
 /// The fuzz targets' bodies over the corpus, with a fixed sequence of damage. `TILEIR_FUZZ_RUNS` sets the number of runs.

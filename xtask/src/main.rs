@@ -2,6 +2,7 @@
 
 #![deny(unsafe_code)]
 
+mod corpus;
 mod docs;
 mod tidy;
 
@@ -13,6 +14,7 @@ usage: cargo xtask <command>
 
   tidy            check the rules that no compiler checks (sizes, markers, comments)
   docs [--check]  write the generated pages under docs/reference, or check that they are up to date
+  corpus [...]    compile and run the corpus and print a table; --help lists its options
 ";
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -23,6 +25,11 @@ fn main() -> anyhow::Result<ExitCode> {
         ["tidy"] => tidy::check(&root)?,
         ["docs"] => docs::write(&root)?,
         ["docs", "--check"] => docs::check(&root)?,
+        ["corpus", "--help" | "-h"] => {
+            print!("{}", corpus::USAGE);
+            return Ok(ExitCode::SUCCESS);
+        }
+        ["corpus", rest @ ..] => corpus::run(&root, rest)?,
         [] | ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             return Ok(ExitCode::SUCCESS);

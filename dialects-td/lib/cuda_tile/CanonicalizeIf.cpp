@@ -9,7 +9,6 @@
 //===----------------------------------------------------------------------===//
 #include "cuda_tile/Rewrites.h"
 
-#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace cuda_tile;

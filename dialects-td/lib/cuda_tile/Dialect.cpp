@@ -35,7 +35,8 @@ struct AliasInterface : OpAsmDialectInterface {
 
 /// Everything may be inlined. A `return` inside an `if` cannot simply become the
 /// values of the call, so a body with such returns is wrapped into a loop that is
-/// left by `break`:
+/// left by `break`. This happens where the last return is handled: that hook is the
+/// one MLIR asks the dialect of the callee for, others go to that of the call.
 ///
 ///   if %c { return %a }         %r = loop : T {
 ///   return %b              =>     if %c { break %a }
@@ -54,48 +55,42 @@ struct TileInliner : DialectInlinerInterface {
     return true;
   }
 
-  void processInlinedCallBlocks(
-      Operation *call,
-      iterator_range<Region::iterator> inlinedBlocks) const final {
-    if (!llvm::hasSingleElement(inlinedBlocks))
-      return;
-    Block &body = *inlinedBlocks.begin();
-    auto exit = dyn_cast<ReturnOp>(body.getTerminator());
-    SmallVector<ReturnOp> early;
-    body.walk([&](ReturnOp op) {
-      if (op->getBlock() != &body)
-        early.push_back(op);
-    });
-    if (early.empty())
-      return;
-
-    // Without a return at the end the block ends in an op that never falls
-    // through; the results then come from the early returns alone.
-    TypeRange results = (exit ? exit : early.front()).getOperandTypes();
-    Location loc = call->getLoc();
-    OpBuilder builder(body.getParent()->getContext());
-    OperationState state(loc, LoopOp::getOperationName());
-    state.addTypes(results);
-    state.addRegion()->emplaceBlock();
-    Operation *loop = Operation::create(state);
-    Block &loopBody = loop->getRegion(0).front();
-    loopBody.getOperations().splice(loopBody.end(), body.getOperations());
-    body.push_back(loop);
-    if (exit)
-      early.push_back(exit);
-    for (ReturnOp op : early) {
-      builder.setInsertionPoint(op);
-      builder.create<BreakOp>(op.getLoc(), op.getOperands());
-      op.erase();
-    }
-    builder.setInsertionPointToEnd(&body);
-    builder.create<ReturnOp>(loc, loop->getResults());
-  }
-
+  // The block holds the inlined body and nothing else yet.
   void handleTerminator(Operation *op, ValueRange replaced) const final {
     auto exit = cast<ReturnOp>(op);
-    for (auto [old, value] : llvm::zip_equal(replaced, exit.getOperands()))
+    SmallVector<ReturnOp> early;
+    exit->getBlock()->walk([&](ReturnOp other) {
+      if (other != exit)
+        early.push_back(other);
+    });
+    ValueRange values = exit.getOperands();
+    if (!early.empty())
+      values = wrapIntoLoop(exit, early)->getResults();
+    for (auto [old, value] : llvm::zip_equal(replaced, values))
       old.replaceAllUsesWith(value);
+  }
+
+private:
+  static Operation *wrapIntoLoop(ReturnOp exit, ArrayRef<ReturnOp> early) {
+    Block *block = exit->getBlock();
+    OperationState state(exit.getLoc(), LoopOp::getOperationName());
+    state.addTypes(exit.getOperandTypes());
+    state.addRegion()->emplaceBlock();
+    Operation *loop = Operation::create(state);
+    Block &body = loop->getRegion(0).front();
+    body.getOperations().splice(body.end(), block->getOperations(),
+                                block->begin(), exit->getIterator());
+    block->getOperations().insert(exit->getIterator(), loop);
+
+    OpBuilder builder(exit.getContext());
+    for (ReturnOp other : early) {
+      builder.setInsertionPoint(other);
+      builder.create<BreakOp>(other.getLoc(), other.getOperands());
+      other.erase();
+    }
+    builder.setInsertionPointToEnd(&body);
+    builder.create<BreakOp>(exit.getLoc(), exit.getOperands());
+    return loop;
   }
 };
 } // namespace

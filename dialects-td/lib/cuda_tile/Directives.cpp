@@ -23,6 +23,26 @@ void cuda_tile::printBareTypes(OpAsmPrinter &printer, Operation *,
                         [&](Type type) { printBareType(printer, type); });
 }
 
+ParseResult cuda_tile::parseOperand(
+    OpAsmParser &parser,
+    std::optional<OpAsmParser::UnresolvedOperand> &operand) {
+  return parser.parseOperand(operand.emplace());
+}
+void cuda_tile::printOperand(OpAsmPrinter &printer, Operation *,
+                             Value operand) {
+  printer << operand;
+}
+ParseResult cuda_tile::parseOperands(
+    OpAsmParser &parser,
+    SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands) {
+  return parser.parseCommaSeparatedList(
+      [&] { return parser.parseOperand(operands.emplace_back()); });
+}
+void cuda_tile::printOperands(OpAsmPrinter &printer, Operation *,
+                              OperandRange operands) {
+  printer << operands;
+}
+
 ParseResult cuda_tile::parseIndexTypes(OpAsmParser &parser, Operands indices,
                                        Types &types) {
   if (indices.empty())

@@ -26,6 +26,18 @@ ParseResult parseBareTypes(OpAsmParser &parser, Types &types);
 void printBareType(OpAsmPrinter &printer, Operation *op, Type type);
 void printBareTypes(OpAsmPrinter &printer, Operation *op, TypeRange types);
 
+// Operands that must be there once what announces them is. MLIR's own optional group
+// would accept `token=` without a token.
+ParseResult
+parseOperand(OpAsmParser &parser,
+             ::std::optional<OpAsmParser::UnresolvedOperand> &operand);
+void printOperand(OpAsmPrinter &printer, Operation *op, ::mlir::Value operand);
+ParseResult parseOperands(
+    OpAsmParser &parser,
+    ::llvm::SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands);
+void printOperands(OpAsmPrinter &printer, Operation *op,
+                   ::mlir::OperandRange operands);
+
 ParseResult parseSignedness(OpAsmParser &parser, SignednessAttr &attr);
 void printSignedness(OpAsmPrinter &printer, Operation *op, SignednessAttr attr);
 

@@ -243,7 +243,8 @@ LogicalResult cuda_tile::ModuleOp::verifyRegions() {
     if (!isa_and_present<CudaTileDialect>(op.getDialect())) {
       auto diag = emitOpError("only ops from the 'cuda_tile' dialect are "
                               "allowed");
-      op.emitRemark("this op is from another dialect");
+      // By location: a remark on the op would print it, which verifies its parents.
+      mlir::emitRemark(op.getLoc(), "this op is from another dialect");
       return diag;
     }
     if (isa<FunctionOpInterface>(op) || !findDebugLoc(op.getLoc()))

@@ -176,14 +176,16 @@ LogicalResult ExtractOp::verify() {
              << i << " size (" << from
              << ") must be evenly divisible by result dimension " << i
              << " size (" << to << ")";
-    // Undefined behaviour, but only if the operation is executed: a warning.
+    // Undefined behaviour, but only if the operation is executed: a warning. It is
+    // given by location, since one on the op would print and thus verify it.
     DenseIntElementsAttr constant;
     if (!matchPattern(index, m_Constant(&constant)))
       continue;
     uint64_t slice = constant.getSplatValue<APInt>().getZExtValue();
     if (slice >= static_cast<uint64_t>(from / to))
-      emitWarning() << "slice index " << slice << " is out of bounds for "
-                    << "dimension " << i << " with " << from / to << " slices";
+      mlir::emitWarning(getLoc())
+          << "slice index " << slice << " is out of bounds for dimension " << i
+          << " with " << from / to << " slices";
   }
   return success();
 }

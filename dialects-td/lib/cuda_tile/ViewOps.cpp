@@ -234,7 +234,9 @@ LogicalResult StoreViewTkoOp::verify() {
 static std::optional<PaddingValue> getPadding(TileView view) {
   if (auto partition = dyn_cast<PartitionViewType>(view))
     return partition.getPaddingValue();
-  return cast<StridedViewType>(view).getPaddingValue();
+  if (auto strided = dyn_cast<StridedViewType>(view))
+    return strided.getPaddingValue();
+  return std::nullopt;
 }
 
 // Invariants, in order: kind of view, no padding, element type, shape, mode,

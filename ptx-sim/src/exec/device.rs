@@ -7,6 +7,7 @@ use super::program::{Class, Program, decode, layout_shared};
 use crate::ir::{InitValue, Module, Space, Symbol};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 /// Properties of the simulated device.
@@ -114,6 +115,8 @@ pub struct RunOptions {
     pub max_instructions: Option<u64>,
     /// The longest time that the launch may take.
     pub max_time: Option<Duration>,
+    /// Counts CTAs that ran to their end while the launch goes on, for a progress display.
+    pub finished: Option<Arc<AtomicU64>>,
 }
 
 impl Default for RunOptions {
@@ -125,6 +128,7 @@ impl Default for RunOptions {
             trace_limit: 100_000,
             max_instructions: None,
             max_time: None,
+            finished: None,
         }
     }
 }

@@ -592,6 +592,9 @@ impl<'a> Machine<'a> {
                     cta.shared = Bytes::default();
                 }
                 self.stats.ctas += size as u64;
+                if let Some(finished) = &self.options.finished {
+                    finished.fetch_add(size as u64, std::sync::atomic::Ordering::Relaxed);
+                }
             }
         }
     }

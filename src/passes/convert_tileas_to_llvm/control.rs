@@ -113,10 +113,8 @@ impl<'c> Lower<'c, '_> {
     /// `before(args..): ... condition ? after : exit`, `after: ... before(next..)`.
     pub(super) fn scf_while(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
         let no_body = || fail(op, "loop has no body");
-        let (before, after) = (
-            entry_block(region(op, 0)).ok_or_else(no_body)?,
-            entry_block(region(op, 1)).ok_or_else(no_body)?,
-        );
+        let (before, after) =
+            (entry_block(region(op, 0)).ok_or_else(no_body)?, entry_block(region(op, 1)).ok_or_else(no_body)?);
         let entering = self.flat_types(op, args(before))?;
         let leaving = self.flat_types(op, results(op))?;
         let here = self.l.b.block();

@@ -149,7 +149,9 @@ impl<'c> Lower<'c, '_> {
         let qualifier = self.qualifier(op.op(), op.ordering(), op.scope())?;
         let padding = self.padding(op.op(), element, None)?;
         let groups = self.pointer_groups(op.op(), op.ptr(), op.vector() as u64, op.along().unwrap_or(0) as usize)?;
-        let pick = |list: &Option<Vec<Val<'c>>>, r: u32| list.as_ref().map(|l| if l.len() == 1 { l[0] } else { l[r as usize] });
+        let pick = |list: &Option<Vec<Val<'c>>>, r: u32| {
+            list.as_ref().map(|l| if l.len() == 1 { l[0] } else { l[r as usize] })
+        };
         let values = self.gather(pointers.len(), &groups, |g| {
             let mask = pick(&masks, g[0]);
             let fill = match &others {
@@ -257,7 +259,9 @@ impl<'c> Lower<'c, '_> {
         let thread: Vec<Val<'c>> = coordinates.iter().map(|c| self.linear(&c.thread)).collect();
         let disjoint = coordinates.iter().all(|c| c.disjoint);
         let thread_base = disjoint.then(|| {
-            (0..rank).fold(base, |p, d| if coordinates[d].thread.is_zero() { p } else { self.along(p, thread[d], &strides[d]) })
+            (0..rank).fold(base, |p, d| {
+                if coordinates[d].thread.is_zero() { p } else { self.along(p, thread[d], &strides[d]) }
+            })
         });
         Ok(Tile { base, coordinates, thread, strides, left, thread_base, products: RefCell::default() })
     }
@@ -319,9 +323,11 @@ impl<'c> Lower<'c, '_> {
 
     /// Whether the whole tile is inside the view; the same for all threads.
     fn whole(&self, view: &View<'c>, tile: &Tile<'c>) -> Val<'c> {
-        let checks = tile.left.iter().zip(view.ty.tile()).filter_map(|(left, extent)| {
-            left.map(|left| self.l.icmp(Cmp::Eq, left, self.l.i32c(*extent)))
-        });
+        let checks = tile
+            .left
+            .iter()
+            .zip(view.ty.tile())
+            .filter_map(|(left, extent)| left.map(|left| self.l.icmp(Cmp::Eq, left, self.l.i32c(*extent))));
         checks.reduce(|a, b| self.l.bin("and", a, b)).unwrap_or_else(|| self.l.int(self.l.i1, 1))
     }
 
@@ -346,7 +352,14 @@ impl<'c> Lower<'c, '_> {
 
     //===-- vectors ---------------------------------------------------------===//
 
-    fn groups(&self, op: OpRef<'c>, view: &View<'c>, layout: &Layout, v: Val<'c>, width: u64) -> Result<Vec<Vec<u32>>, Failed> {
+    fn groups(
+        &self,
+        op: OpRef<'c>,
+        view: &View<'c>,
+        layout: &Layout,
+        v: Val<'c>,
+        width: u64,
+    ) -> Result<Vec<Vec<u32>>, Failed> {
         let shape = shape_of(v).ok_or_else(|| fail(op, "tile is not a tensor"))?;
         let fast = access::fast_dimension(view);
         vectors(op, layout, &shape, fast, width)
@@ -407,11 +420,15 @@ impl<'c> Lower<'c, '_> {
         let loaded = if mask.is_none() && qualifier.is_empty() {
             let t = if words.count == 1 { words.ty } else { l.vector(words.count, words.ty) };
             let v = l.load(t, address, bytes);
-            if words.count == 1 { vec![v] } else { (0..words.count).map(|i| l.extract(v, words.ty, i as usize)).collect() }
+            if words.count == 1 {
+                vec![v]
+            } else {
+                (0..words.count).map(|i| l.extract(v, words.ty, i as usize)).collect()
+            }
         } else {
             self.predicated_read(address, words, mask, &self.fill_words(element, words, count, fill), qualifier)
         };
-        self.from_words(element, words, &loaded, count)
+        self.unpack_words(element, words, &loaded, count)
     }
 
     fn predicated_read(
@@ -428,7 +445,11 @@ impl<'c> Lower<'c, '_> {
         let carrier = if words.bits == 8 { l.i16 } else { words.ty };
         let guard = if mask.is_some() { format!("@${} ", n + 1) } else { String::new() };
         let list: Vec<String> = (0..n).map(|i| format!("${i}")).collect();
-        let (vector, operands) = if n == 1 { (String::new(), list[0].clone()) } else { (format!(".v{n}"), format!("{{{}}}", list.join(", "))) };
+        let (vector, operands) = if n == 1 {
+            (String::new(), list[0].clone())
+        } else {
+            (format!(".v{n}"), format!("{{{}}}", list.join(", ")))
+        };
         let text = format!("{guard}ld{qualifier}.global{vector}.b{} {operands}, [${n}];", words.bits);
         let mut constraints = vec![format!("={}", words.class); n];
         constraints.push("l".into());
@@ -443,7 +464,8 @@ impl<'c> Lower<'c, '_> {
         }
         let result = if n == 1 { carrier } else { l.structure(&vec![carrier; n]) };
         let v = l.asm(&text, &constraints.join(","), Some(result), &args, false).expect("asm with a result");
-        let fields: Vec<Val<'c>> = if n == 1 { vec![v] } else { (0..n).map(|i| l.field(v, carrier, i as i64)).collect() };
+        let fields: Vec<Val<'c>> =
+            if n == 1 { vec![v] } else { (0..n).map(|i| l.field(v, carrier, i as i64)).collect() };
         fields.into_iter().map(|f| l.cast("trunc", f, words.ty)).collect()
     }
 
@@ -451,7 +473,7 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         let words = self.words(element, values.len() as u64);
         let bytes = words.count * words.bits / 8;
-        let out = self.to_words(element, words, values);
+        let out = self.pack_words(element, words, values);
         if mask.is_none() && qualifier.is_empty() {
             let v = if out.len() == 1 {
                 out[0]
@@ -467,7 +489,11 @@ impl<'c> Lower<'c, '_> {
         let first = 1 + usize::from(mask.is_some());
         let guard = if mask.is_some() { "@$1 " } else { "" };
         let list: Vec<String> = (0..n).map(|i| format!("${}", first + i)).collect();
-        let (vector, operands) = if n == 1 { (String::new(), list[0].clone()) } else { (format!(".v{n}"), format!("{{{}}}", list.join(", "))) };
+        let (vector, operands) = if n == 1 {
+            (String::new(), list[0].clone())
+        } else {
+            (format!(".v{n}"), format!("{{{}}}", list.join(", ")))
+        };
         let text = format!("{guard}st{qualifier}.global{vector}.b{} [$0], {operands};", words.bits);
         let mut constraints = vec!["l".to_string()];
         let mut args = vec![address];
@@ -483,7 +509,13 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// Elements out of words.
-    pub(super) fn from_words(&self, element: Type<'c>, words: Words<'c>, loaded: &[Val<'c>], count: u64) -> Vec<Val<'c>> {
+    pub(super) fn unpack_words(
+        &self,
+        element: Type<'c>,
+        words: Words<'c>,
+        loaded: &[Val<'c>],
+        count: u64,
+    ) -> Vec<Val<'c>> {
         let l = &self.l;
         let to = super::element_type(l.context(), element).expect("checked with the tensor");
         let memory = self.memory_type(element);
@@ -492,24 +524,22 @@ impl<'c> Lower<'c, '_> {
             .iter()
             .flat_map(|&w| -> Vec<Val<'c>> {
                 if per_word == 1 {
-                    return vec![self.out_of_memory(element, self.reinterpret(w, memory), to)];
+                    return vec![self.register_form(self.reinterpret(w, memory), to)];
                 }
                 let vector = l.cast("bitcast", w, l.vector(per_word, memory));
-                (0..per_word)
-                    .map(|i| self.out_of_memory(element, l.extract(vector, memory, i as usize), to))
-                    .collect()
+                (0..per_word).map(|i| self.register_form(l.extract(vector, memory, i as usize), to)).collect()
             })
             .collect()
     }
 
-    pub(super) fn to_words(&self, element: Type<'c>, words: Words<'c>, values: &[Val<'c>]) -> Vec<Val<'c>> {
+    pub(super) fn pack_words(&self, element: Type<'c>, words: Words<'c>, values: &[Val<'c>]) -> Vec<Val<'c>> {
         let l = &self.l;
         let memory = self.memory_type(element);
         let per_word = values.len() / words.count as usize;
         values
             .chunks(per_word)
             .map(|chunk| {
-                let elements: Vec<Val<'c>> = chunk.iter().map(|v| self.into_memory(element, *v, memory)).collect();
+                let elements: Vec<Val<'c>> = chunk.iter().map(|v| self.memory_form(*v, memory)).collect();
                 if per_word == 1 {
                     return self.reinterpret(elements[0], words.ty);
                 }
@@ -525,11 +555,11 @@ impl<'c> Lower<'c, '_> {
         let to = super::element_type(self.l.context(), element).expect("checked with the tensor");
         if to == self.l.i1 { self.l.i8 } else { to }
     }
-    fn out_of_memory(&self, _element: Type<'c>, v: Val<'c>, to: Type<'c>) -> Val<'c> {
+    fn register_form(&self, v: Val<'c>, to: Type<'c>) -> Val<'c> {
         // Any non-zero byte is true.
         if to == self.l.i1 { self.l.icmp_raw(1, v, self.l.int(self.l.i8, 0)) } else { v }
     }
-    fn into_memory(&self, _element: Type<'c>, v: Val<'c>, memory: Type<'c>) -> Val<'c> {
+    fn memory_form(&self, v: Val<'c>, memory: Type<'c>) -> Val<'c> {
         if ty(v) == self.l.i1 { self.l.cast("zext", v, memory) } else { v }
     }
     /// Same bits in another type of the same width.
@@ -549,8 +579,8 @@ impl<'c> Lower<'c, '_> {
 
     fn fill_words(&self, element: Type<'c>, words: Words<'c>, count: u64, fill: Fill<'c>) -> Vec<Val<'c>> {
         match fill {
-            Fill::Value(v) => self.to_words(element, words, &vec![v; count as usize]),
-            Fill::Values(list) => self.to_words(element, words, &list),
+            Fill::Value(v) => self.pack_words(element, words, &vec![v; count as usize]),
+            Fill::Values(list) => self.pack_words(element, words, &list),
         }
     }
 
@@ -559,9 +589,8 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         let to = super::element_type(l.context(), element).ok_or_else(|| fail(op, "element has no LLVM form"))?;
         // SAFETY: the type is alive.
-        let (is_float, is_pointer) = unsafe {
-            (mlir_sys::mlirTypeIsAFloat(to.to_raw()), mlir_sys::mlirTypeIsALLVMPointerType(to.to_raw()))
-        };
+        let (is_float, is_pointer) =
+            unsafe { (mlir_sys::mlirTypeIsAFloat(to.to_raw()), mlir_sys::mlirTypeIsALLVMPointerType(to.to_raw())) };
         let value = match padding.unwrap_or(Padding::Zero) {
             _ if is_pointer => l.b.value("llvm.mlir.zero", to, &[], &[]),
             Padding::Zero if is_float => l.float(to, 0.0),
@@ -575,9 +604,11 @@ impl<'c> Lower<'c, '_> {
                     _ => f64::NEG_INFINITY,
                 },
             ),
-            special => l.int(to, narrow_bits(element, special).ok_or_else(|| {
-                fail(op, format!("padding {} is not a value of {element}", special.keyword()))
-            })?),
+            special => l.int(
+                to,
+                narrow_bits(element, special)
+                    .ok_or_else(|| fail(op, format!("padding {} is not a value of {element}", special.keyword())))?,
+            ),
         };
         Ok(Fill::Value(value))
     }
@@ -631,7 +662,13 @@ fn pointee<'c>(ptr: Val<'c>) -> Type<'c> {
 }
 
 /// Registers in groups of neighbours along `dim`.
-fn vectors(op: OpRef<'_>, layout: &Layout, shape: &tile_layout::Shape, dim: usize, width: u64) -> Result<Vec<Vec<u32>>, Failed> {
+fn vectors(
+    op: OpRef<'_>,
+    layout: &Layout,
+    shape: &tile_layout::Shape,
+    dim: usize,
+    width: u64,
+) -> Result<Vec<Vec<u32>>, Failed> {
     let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
     let (groups, aligned) = layout.vectors(shape, dim, width).map_err(error)?;
     if aligned || width == 1 { Ok(groups) } else { Ok(layout.vectors(shape, dim, 1).map_err(error)?.0) }

@@ -5,7 +5,7 @@ use melior::{
     Context,
     dialect::llvm,
     ir::{
-        Attribute, AttributeLike, Location, Type,
+        Attribute, Location, Type,
         attribute::{DenseI32ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute, StringAttribute, TypeAttribute},
         r#type::IntegerType,
     },
@@ -21,7 +21,6 @@ pub const SHARED: u32 = 3;
 pub enum Cmp {
     Eq = 0,
     Ult = 6,
-    Ule = 7,
 }
 
 /// Types of a context, and a builder.
@@ -35,7 +34,6 @@ pub struct Llvm<'c> {
     pub f16: Type<'c>,
     pub f32: Type<'c>,
     pub f64: Type<'c>,
-    pub global_ptr: Type<'c>,
     pub shared_ptr: Type<'c>,
 }
 
@@ -52,7 +50,6 @@ impl<'c> Llvm<'c> {
             f16: Type::float16(c),
             f32: Type::float32(c),
             f64: Type::float64(c),
-            global_ptr: llvm::r#type::pointer(c, GLOBAL),
             shared_ptr: llvm::r#type::pointer(c, SHARED),
             b,
         }
@@ -122,7 +119,12 @@ impl<'c> Llvm<'c> {
     pub fn byte_offset(&self, ptr: Val<'c>, offset: Val<'c>) -> Val<'c> {
         let dynamic = DenseI32ArrayAttribute::new(self.context(), &[i32::MIN]).into();
         let elem = TypeAttribute::new(self.i8).into();
-        self.b.value("llvm.getelementptr", ty(ptr), &[ptr, offset], &[("elem_type", elem), ("rawConstantIndices", dynamic)])
+        self.b.value(
+            "llvm.getelementptr",
+            ty(ptr),
+            &[ptr, offset],
+            &[("elem_type", elem), ("rawConstantIndices", dynamic)],
+        )
     }
     /// `ptr + offset` in bytes, a constant that addressing modes absorb.
     pub fn const_offset(&self, ptr: Val<'c>, offset: i64) -> Val<'c> {
@@ -133,7 +135,12 @@ impl<'c> Llvm<'c> {
             Ok(o) if o != i32::MIN => {
                 let index = DenseI32ArrayAttribute::new(self.context(), &[o]).into();
                 let elem = TypeAttribute::new(self.i8).into();
-                self.b.value("llvm.getelementptr", ty(ptr), &[ptr], &[("elem_type", elem), ("rawConstantIndices", index)])
+                self.b.value(
+                    "llvm.getelementptr",
+                    ty(ptr),
+                    &[ptr],
+                    &[("elem_type", elem), ("rawConstantIndices", index)],
+                )
             }
             _ => self.byte_offset(ptr, self.i64c(offset)),
         }
@@ -180,7 +187,14 @@ impl<'c> Llvm<'c> {
         result.map(|_| crate::dialect::rt::result(op, 0))
     }
     /// Inline PTX with side effects unless `pure`. Several results come as a struct, taken apart by [`Self::field`].
-    pub fn asm(&self, text: &str, constraints: &str, result: Option<Type<'c>>, args: &[Val<'c>], pure: bool) -> Option<Val<'c>> {
+    pub fn asm(
+        &self,
+        text: &str,
+        constraints: &str,
+        result: Option<Type<'c>>,
+        args: &[Val<'c>],
+        pure: bool,
+    ) -> Option<Val<'c>> {
         let mut s = self.b.state("llvm.inline_asm");
         s.results(result.as_slice());
         s.operands(args);

@@ -27,7 +27,7 @@ use melior::{
     Context,
     dialect::llvm as ll,
     ir::{
-        Attribute, Location, Region, RegionLike, Type, TypeLike,
+        Attribute, Location, Region, Type, TypeLike,
         attribute::{ArrayAttribute, StringAttribute, TypeAttribute},
     },
 };
@@ -74,7 +74,6 @@ struct Lower<'c, 'm> {
     /// External functions already declared in the module.
     declared: RefCell<&'m mut FxHashSet<String>>,
     values: FxHashMap<usize, Lowered<'c>>,
-    warps: u64,
     lane: Val<'c>,
     warp: Val<'c>,
     thread: Val<'c>,
@@ -93,7 +92,10 @@ impl<'c, 'm> Lower<'c, 'm> {
         let source = entry_block(f.body()).ok_or_else(|| fail(f.op(), "function has no body"))?;
         let location = location::leaf(f.op().location());
         let types: Vec<Type<'c>> = args(source)
-            .map(|a| element_type(context, ty(a)).ok_or_else(|| fail(f.op(), format!("argument type {} has no LLVM form", ty(a)))))
+            .map(|a| {
+                element_type(context, ty(a))
+                    .ok_or_else(|| fail(f.op(), format!("argument type {} has no LLVM form", ty(a))))
+            })
             .collect::<Result<_, _>>()?;
         let region = Region::new();
         let entry = append_block(&region, &types, location);
@@ -126,7 +128,6 @@ impl<'c, 'm> Lower<'c, 'm> {
             module,
             declared: RefCell::new(declared),
             values: FxHashMap::default(),
-            warps,
             lane,
             warp,
             thread,
@@ -354,7 +355,12 @@ fn element_type<'c>(context: &'c Context, t: Type<'c>) -> Option<Type<'c>> {
         if nv_tileaa::PtrType::cast(t).is_some() {
             return Some(ll::r#type::pointer(context, llvm::GLOBAL));
         }
-        if mlirTypeIsAInteger(raw) || mlirTypeIsAF16(raw) || mlirTypeIsABF16(raw) || mlirTypeIsAF32(raw) || mlirTypeIsAF64(raw) {
+        if mlirTypeIsAInteger(raw)
+            || mlirTypeIsAF16(raw)
+            || mlirTypeIsABF16(raw)
+            || mlirTypeIsAF32(raw)
+            || mlirTypeIsAF64(raw)
+        {
             return Some(t);
         }
         if mlirTypeIsATF32(raw) {

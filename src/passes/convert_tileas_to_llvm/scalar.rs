@@ -152,7 +152,8 @@ impl<'c> Lower<'c, '_> {
         // SAFETY: a constant of tensor type holds dense elements.
         unsafe {
             if mlirDenseElementsAttrIsSplat(value.to_raw()) {
-                let v = self.constant_of(op, Attribute::from_raw(mlirDenseElementsAttrGetSplatValue(value.to_raw())))?;
+                let v =
+                    self.constant_of(op, Attribute::from_raw(mlirDenseElementsAttrGetSplatValue(value.to_raw())))?;
                 self.set_all(r, vec![v; layout.registers() as usize]);
                 return Ok(());
             }
@@ -165,7 +166,8 @@ impl<'c> Lower<'c, '_> {
     fn constant_of(&self, op: OpRef<'c>, value: Attribute<'c>) -> Result<Val<'c>, Failed> {
         // SAFETY: the attribute is typed: integer or float.
         let source = unsafe { Type::from_raw(mlirAttributeGetType(value.to_raw())) };
-        let to = element_type(self.l.context(), source).ok_or_else(|| fail(op, format!("type {source} has no LLVM form")))?;
+        let to = element_type(self.l.context(), source)
+            .ok_or_else(|| fail(op, format!("type {source} has no LLVM form")))?;
         if to == source {
             return Ok(self.l.constant(to, value));
         }
@@ -388,10 +390,16 @@ impl<'c> Lower<'c, '_> {
                 call(lib::Function::Scale { from: float, direction, overflow: lib::Overflow::Infinite }, l.i8, wide)
             }
             lib::Format::Tf32 => {
-                let bits = call(lib::Function::Narrow { from: number, to: format, overflow: lib::Overflow::Infinite }, l.i32, wide)?;
+                let bits = call(
+                    lib::Function::Narrow { from: number, to: format, overflow: lib::Overflow::Infinite },
+                    l.i32,
+                    wide,
+                )?;
                 Ok(l.cast("bitcast", bits, l.f32))
             }
-            _ => call(lib::Function::Narrow { from: number, to: format, overflow: lib::Overflow::Infinite }, l.i8, wide),
+            _ => {
+                call(lib::Function::Narrow { from: number, to: format, overflow: lib::Overflow::Infinite }, l.i8, wide)
+            }
         }
     }
 }

@@ -106,7 +106,8 @@ impl<'c> Lower<'c, '_> {
 
     pub(super) fn resize_unsigned(&self, v: Val<'c>, to: melior::ir::Type<'c>) -> Val<'c> {
         // SAFETY: both are integer types.
-        let width = |t: melior::ir::Type<'c>| unsafe { mlir_sys::mlirIntegerTypeGetWidth(melior::ir::TypeLike::to_raw(&t)) };
+        let width =
+            |t: melior::ir::Type<'c>| unsafe { mlir_sys::mlirIntegerTypeGetWidth(melior::ir::TypeLike::to_raw(&t)) };
         if width(ty(v)) < width(to) { self.l.cast("zext", v, to) } else { self.l.cast("trunc", v, to) }
     }
 }

@@ -1,8 +1,8 @@
 //! Shared memory. Addresses of a thread are one linear function of its number; each instruction flips or adds constants,
 //! as the layout algebra plans them.
 
-use super::{Lower, Lowered, llvm::Cmp};
 use super::super::tileas_optimize_alloc_tensor::memdesc_bytes;
+use super::{Lower, Lowered, llvm::Cmp};
 use crate::dialect::{
     layouts::storage_bits,
     nv_tileas::{AllocTensorOp, LocalLoadOp, LocalStoreOp, MemDescType, SharedLayoutAttr},
@@ -20,8 +20,9 @@ pub(super) const SHARED_SYMBOL: &str = "__tileir_shared";
 
 impl<'c> Lower<'c, '_> {
     pub(super) fn alloc_tensor(&mut self, op: AllocTensorOp<'c>) -> Result<(), Failed> {
-        let offset =
-            op.offset().ok_or_else(|| fail(op.op(), "storage has no offset; run tileas-optimize-alloc-tensor first"))?;
+        let offset = op
+            .offset()
+            .ok_or_else(|| fail(op.op(), "storage has no offset; run tileas-optimize-alloc-tensor first"))?;
         let base = self.shared_base();
         let address = self.l.const_offset(base, offset);
         self.values.insert(key(op.result()), Lowered::Shared(address));
@@ -42,13 +43,14 @@ impl<'c> Lower<'c, '_> {
                 self.l.icmp(Cmp::Eq, bits, self.l.i32c(0))
             })
         };
-        let guard = self.both(guard(self.lane, u64::from(plan.guard.lane)), guard(self.warp, u64::from(plan.guard.warp)));
+        let guard =
+            self.both(guard(self.lane, plan.guard.lane), guard(self.warp, plan.guard.warp));
         let stores = || {
             for i in &plan.instructions {
                 let address = self.instruction_address(memory, thread, i);
                 let elements: Vec<Val<'c>> = i.registers.iter().map(|&r| values[r as usize]).collect();
                 let words = self.words(element, elements.len() as u64);
-                let out = self.to_words(element, words, &elements);
+                let out = self.pack_words(element, words, &elements);
                 let bytes = elements.len() as u64 * u64::from(storage_bits(element) / 8);
                 let v = if out.len() == 1 {
                     out[0]
@@ -86,7 +88,7 @@ impl<'c> Lower<'c, '_> {
             } else {
                 (0..words.count).map(|k| self.l.extract(v, words.ty, k as usize)).collect()
             };
-            for (&r, e) in i.registers.iter().zip(self.from_words(element, words, &loaded, count)) {
+            for (&r, e) in i.registers.iter().zip(self.unpack_words(element, words, &loaded, count)) {
                 registers[r as usize] = Some(e);
             }
         }
@@ -98,7 +100,13 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    fn plan(&self, op: OpRef<'c>, layout: &Layout, desc: MemDescType<'c>, direction: Direction) -> Result<SharedAccess, Failed> {
+    fn plan(
+        &self,
+        op: OpRef<'c>,
+        layout: &Layout,
+        desc: MemDescType<'c>,
+        direction: Direction,
+    ) -> Result<SharedAccess, Failed> {
         let shared = shared_layout(desc).ok_or_else(|| fail(op, "storage has no valid layout"))?;
         SharedAccess::new(layout, &shared, storage_bits(desc.element_type()), direction, false)
             .map_err(|e| fail(op, e.to_string()))

@@ -176,6 +176,15 @@ cuda_tile.module @m {
 
 cuda_tile.module @m {
   testing$func @f(%x: tile<16xi32>, %s: tile<i32>, %b: tile<16xi8>, %f: tile<16xf32>, %v: tensor_view<8xf32, strides=[1]>) {
+    // expected-error @below {{expected SSA operand}}
+    %t = print_tko "%i", : tile<16xi32> -> token
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  testing$func @f(%x: tile<16xi32>, %s: tile<i32>, %b: tile<16xi8>, %f: tile<16xf32>, %v: tensor_view<8xf32, strides=[1]>) {
     // expected-error @below {{expected attribute value}}
     %t = print_tko , %x : tile<16xi32> -> token
   }

@@ -141,7 +141,7 @@ cuda_tile.module @m {
 cuda_tile.module @m {
   testing$func @f(%p: tile<ptr<f32>>, %x: tile<f32>) {
     // expected-error @below {{expected ':'}}
-    %0, %t = load_ptr_tko weak %p, 5 : tile<ptr<f32>> -> tile<f32>, token
+    %0, %t = load_ptr_tko weak %p 5 : tile<ptr<f32>> -> tile<f32>, token
   }
 }
 
@@ -151,6 +151,24 @@ cuda_tile.module @m {
   testing$func @f(%p: tile<ptr<f32>>, %x: tile<f32>) {
     // expected-error @below {{expected SSA operand}}
     %0, %t = load_ptr_tko weak 5 : tile<ptr<f32>> -> tile<f32>, token
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  testing$func @f(%p: tile<ptr<f32>>, %x: tile<f32>) {
+    // expected-error @below {{expected SSA operand}}
+    %0, %t = load_ptr_tko weak %p token= : tile<ptr<f32>> -> tile<f32>, token
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  testing$func @f(%p: tile<ptr<f32>>, %x: tile<f32>) {
+    // expected-error @below {{expected SSA operand}}
+    %0, %t = load_ptr_tko weak %p, : tile<ptr<f32>> -> tile<f32>, token
   }
 }
 

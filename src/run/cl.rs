@@ -1,0 +1,217 @@
+//! The command line of `tile-run`.
+
+use crate::element::Element;
+use crate::launch::{self, Argument};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tile_targets::Target;
+
+pub const HELP: &str = "\
+Runs a kernel on the simulated device.
+
+usage: tile-run [options] KERNEL --grid X[,Y,Z] ARG...
+       tile-run [options] --launch launch.json [KERNEL]
+
+KERNEL is Tile IR (.tileirbc, .mlir), which is compiled first, or .ptx.
+
+An ARG is one of
+  FILE.npy[:TYPE][:i64]  an array: passes pointer, extents and strides (in elements, 32 bits; 64 with :i64);
+                         TYPE says what the bits mean where NumPy cannot: bf16, e4m3, e5m2, e8m0
+  TYPE:VALUE             a scalar, such as i32:5, f32:1.5, f16:-inf, f32:0x7fc00000 (its bits)
+
+launch:
+  --entry NAME           the entry; not needed where the kernel has one only
+  --grid X[,Y,Z]         tile blocks in each dimension
+  --block X[,Y,Z]        threads of a block, for PTX that does not say it
+  --dynamic-shared N     bytes of dynamic shared memory
+  --launch FILE          read kernel, entry, grid, arguments and expected results from JSON; other options win
+  --out-dir DIR          write the arrays back, as .npy files under their own names
+
+compilation:
+  --gpu-name NAME        target, such as sm_90 (default sm_100)
+  -O N                   optimisation level, 0 to 3 (default 3)
+  --save-ptx FILE        keep the PTX
+
+simulation:
+  --adversarial SEED     an unfavourable schedule, with race detection; several seeds, joined by commas, are several
+                         runs, and 'plain' among them is the ordinary schedule
+  --max-time SECONDS     give up after this time
+  --trace                print executed instructions
+  --stats                print instruction counts, bytes, bank conflicts and waits
+  --quiet                no progress bar
+
+  --help                 this text
+";
+
+/// A parsed command line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    pub kernel: Option<PathBuf>,
+    pub launch: Option<PathBuf>,
+    pub entry: Option<String>,
+    pub grid: Option<[u32; 3]>,
+    pub block: Option<[u32; 3]>,
+    pub dynamic_shared: Option<u32>,
+    pub out_dir: Option<PathBuf>,
+    pub target: &'static Target,
+    pub opt_level: u8,
+    pub save_ptx: Option<PathBuf>,
+    /// One run for each; `None` is the ordinary schedule.
+    pub schedules: Vec<Option<u64>>,
+    pub max_time: Option<Duration>,
+    pub trace: bool,
+    pub stats: bool,
+    pub quiet: bool,
+    pub help: bool,
+    /// As written.
+    pub args: Vec<String>,
+}
+
+/// Reads the arguments after the program's name. `Err` is a message for the user.
+pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
+    let mut o = Options {
+        kernel: None,
+        launch: None,
+        entry: None,
+        grid: None,
+        block: None,
+        dynamic_shared: None,
+        out_dir: None,
+        target: Target::default_target(),
+        opt_level: 3,
+        save_ptx: None,
+        schedules: vec![],
+        max_time: None,
+        trace: false,
+        stats: false,
+        quiet: false,
+        help: false,
+        args: vec![],
+    };
+    let mut words = vec![];
+    for a in arguments {
+        words.push(a.to_str().ok_or_else(|| format!("the argument {a:?} is not UTF-8"))?);
+    }
+    let mut positional = vec![];
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        if word == "--" {
+            positional.extend(words.by_ref());
+            break;
+        }
+        if !word.starts_with('-') || word == "-" {
+            positional.push(word);
+            continue;
+        }
+        let (name, mut inline) = match word.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None if word.starts_with("-O") && word.len() > 2 && word.is_char_boundary(2) => ("-O", Some(&word[2..])),
+            None => (word, None),
+        };
+        let mut value = || inline.take().or_else(|| words.next()).ok_or_else(|| format!("{name} needs a value"));
+        match name {
+            "--entry" => o.entry = Some(value()?.into()),
+            "--grid" => o.grid = Some(extents(name, value()?)?),
+            "--block" => o.block = Some(extents(name, value()?)?),
+            "--dynamic-shared" => o.dynamic_shared = Some(number(name, value()?)?),
+            "--launch" => o.launch = Some(value()?.into()),
+            "--out-dir" => o.out_dir = Some(value()?.into()),
+            "--gpu-name" => o.target = target(value()?)?,
+            "-O" | "--opt-level" => {
+                let level = value()?;
+                o.opt_level = number::<u8>(name, level)?;
+                if o.opt_level > 3 {
+                    return Err(format!("{name}: there is no level {level} (0 to 3)"));
+                }
+            }
+            "--save-ptx" => o.save_ptx = Some(value()?.into()),
+            "--adversarial" => {
+                for seed in value()?.split(',') {
+                    o.schedules.push(if seed == "plain" { None } else { Some(number(name, seed)?) });
+                }
+            }
+            "--max-time" => {
+                let text = value()?;
+                let time = text.parse::<f64>().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
+                o.max_time = Some(time.ok_or_else(|| format!("{name}: '{text}' is no time in seconds"))?);
+            }
+            "--trace" => o.trace = true,
+            "--stats" => o.stats = true,
+            "--quiet" => o.quiet = true,
+            "--help" | "-h" => o.help = true,
+            _ => return Err(format!("unknown option '{word}'")),
+        }
+        if let Some(value) = inline {
+            return Err(format!("{name} takes no value, got '{value}'"));
+        }
+    }
+    if o.schedules.is_empty() {
+        o.schedules.push(None);
+    }
+    let mut positional = positional.into_iter();
+    o.kernel = positional.next().map(PathBuf::from);
+    o.args = positional.map(str::to_string).collect();
+    if o.help {
+        return Ok(o);
+    }
+    match (&o.launch, &o.kernel) {
+        (None, None) => return Err("no kernel given".into()),
+        (None, Some(_)) if o.grid.is_none() => return Err("no --grid given".into()),
+        (Some(_), _) if !o.args.is_empty() => {
+            return Err(format!("arguments come from --launch; '{}' is one too many", o.args[0]));
+        }
+        _ => {}
+    }
+    Ok(o)
+}
+
+fn number<T: std::str::FromStr>(name: &str, text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| format!("{name}: '{text}' is no number in range"))
+}
+
+fn extents(name: &str, text: &str) -> Result<[u32; 3], String> {
+    let mut out = [1; 3];
+    let parts: Vec<&str> = text.split(',').collect();
+    if parts.len() > 3 {
+        return Err(format!("{name}: '{text}' has more than three dimensions"));
+    }
+    for (o, part) in out.iter_mut().zip(parts) {
+        *o = number(name, part)?;
+        if *o == 0 {
+            return Err(format!("{name}: '{text}' has an empty dimension"));
+        }
+    }
+    Ok(out)
+}
+
+fn target(name: &str) -> Result<&'static Target, String> {
+    Target::by_name(name).ok_or_else(|| format!("unknown target '{name}'"))
+}
+
+/// One argument of the kernel, with the contents of its file.
+pub fn argument(text: &str) -> Result<Argument, launch::Error> {
+    if let Some((name, value)) = text.split_once(':')
+        && let Some(element) = Element::by_name(name)
+    {
+        let bytes = element.parse(value).map_err(launch::Error::Argument)?;
+        return Ok(Argument::Scalar { element, bytes });
+    }
+    let (mut path, mut element, mut wide) = (text, None, false);
+    while let Some((rest, suffix)) = path.rsplit_once(':') {
+        match (suffix, Element::by_name(suffix)) {
+            ("i64", _) => wide = true,
+            ("i32", _) => wide = false,
+            (_, Some(e)) => element = Some(e),
+            _ => break,
+        }
+        path = rest;
+    }
+    if !path.ends_with(".npy") {
+        return Err(launch::Error::Argument(format!(
+            "argument '{text}' is neither FILE.npy nor TYPE:VALUE (types: {})",
+            Element::names()
+        )));
+    }
+    Ok(Argument::Array(launch::load(Path::new(path), element, wide)?))
+}

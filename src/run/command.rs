@@ -1,0 +1,225 @@
+//! What `tile-run` does, in order: read, compile, launch, write back, compare.
+
+use crate::cl::{self, Options};
+use crate::execute::{self, Outcome, check, execute};
+use crate::launch::{self, Argument, Launch};
+use crate::progress::Bar;
+use ptx_sim::{Class, Module, RunOptions, Stats};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use tile_driver::request::input_kind;
+use tile_driver::{CompileError, CompileRequest, Compiler, DebugInfo, Emit, Instrumentation};
+
+/// Why the command failed; each kind has an exit status of its own.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    #[error("{0}; --help explains the command")]
+    Usage(String),
+    #[error("{path}: {error}")]
+    Read { path: String, error: std::io::Error },
+    #[error("{0}")]
+    Launch(#[from] launch::Error),
+    #[error("no kernel given: neither on the command line nor in the description")]
+    NoKernel,
+    #[error("{path}: {message}")]
+    Kernel { path: String, message: String },
+    #[error("{path}: {message}")]
+    Compile { path: String, message: String },
+    #[error("{schedule}: {error}")]
+    Execute { schedule: String, error: execute::Error },
+    #[error("{}", .0.join("\n"))]
+    Wrong(Vec<String>),
+    #[error("{path}: {error}")]
+    Write { path: String, error: std::io::Error },
+}
+
+impl Failure {
+    pub fn status(&self) -> u8 {
+        match self {
+            Failure::Usage(_) | Failure::Read { .. } | Failure::Launch(_) | Failure::NoKernel => 1,
+            Failure::Kernel { .. } => 3,
+            Failure::Compile { .. } => 5,
+            Failure::Execute { .. } => 6,
+            Failure::Wrong(_) => 7,
+            Failure::Write { .. } => 8,
+        }
+    }
+}
+
+/// Runs the command with the arguments after the program's name; returns the exit status.
+pub fn run(arguments: &[OsString], compiler: &dyn Compiler, stdout: &mut dyn Write, stderr: &mut dyn Write) -> u8 {
+    match command(arguments, compiler, stdout, stderr) {
+        Ok(()) => 0,
+        Err(failure) => {
+            let text = failure.to_string();
+            for line in text.lines() {
+                // Nobody is left to be told when standard error is closed.
+                let _ = writeln!(stderr, "error: {line}");
+            }
+            failure.status()
+        }
+    }
+}
+
+fn command(
+    arguments: &[OsString],
+    compiler: &dyn Compiler,
+    stdout: &mut dyn Write,
+    stderr: &mut dyn Write,
+) -> Result<(), Failure> {
+    let options = cl::parse(arguments).map_err(Failure::Usage)?;
+    let unprintable = |error| Failure::Write { path: "standard output".into(), error };
+    if options.help {
+        return stdout.write_all(cl::HELP.as_bytes()).map_err(unprintable);
+    }
+    let launch = describe(&options)?;
+    let kernel = options.kernel.as_deref().or(launch.kernel.as_deref()).ok_or(Failure::NoKernel)?;
+    let ptx = ptx(kernel, &options, compiler, stderr)?;
+    if let Some(path) = &options.save_ptx {
+        std::fs::write(path, &ptx).map_err(|error| Failure::Write { path: path.display().to_string(), error })?;
+    }
+    let path = kernel.display().to_string();
+    let module = Module::parse(&ptx).map_err(|e| Failure::Kernel { path, message: e.to_string() })?;
+    let mut complaints = vec![];
+    let mut last = None;
+    for schedule in &options.schedules {
+        let shown = schedule.map_or("plain schedule".into(), |seed| format!("adversarial schedule {seed}"));
+        let done = Arc::new(AtomicU64::new(0));
+        let run = RunOptions {
+            adversarial: *schedule,
+            stats: options.stats,
+            trace: options.trace,
+            max_time: options.max_time,
+            finished: Some(done.clone()),
+            ..RunOptions::default()
+        };
+        let outcome = {
+            let total = launch.grid.iter().map(|n| u64::from(*n)).product();
+            let _bar = Bar::start(done, total, !options.quiet);
+            execute(&module, &launch, &run)
+        };
+        let outcome = outcome.map_err(|error| Failure::Execute { schedule: shown.clone(), error })?;
+        stdout.write_all(outcome.report.output.as_bytes()).map_err(unprintable)?;
+        report(&outcome, &options, stderr);
+        complaints.extend(check(&launch, &outcome).into_iter().map(|c| format!("{shown}: {c}")));
+        last = Some(outcome);
+    }
+    stdout.flush().map_err(unprintable)?;
+    if let (Some(folder), Some(outcome)) = (&options.out_dir, &last) {
+        write_back(folder, &launch, outcome)?;
+    }
+    if complaints.is_empty() { Ok(()) } else { Err(Failure::Wrong(complaints)) }
+}
+
+/// The launch of the command line, or the described one with the command line's changes.
+fn describe(options: &Options) -> Result<Launch, Failure> {
+    let mut launch = match &options.launch {
+        Some(path) => Launch::read(path)?,
+        None => {
+            let args = options.args.iter().map(|a| cl::argument(a)).collect::<Result<_, _>>()?;
+            Launch { args, grid: [1; 3], ..Launch::default() }
+        }
+    };
+    if let Some(entry) = &options.entry {
+        launch.entry = Some(entry.clone());
+    }
+    launch.grid = options.grid.unwrap_or(launch.grid);
+    launch.block = options.block.or(launch.block);
+    launch.dynamic_shared = options.dynamic_shared.unwrap_or(launch.dynamic_shared);
+    Ok(launch)
+}
+
+/// The PTX of a kernel: the file itself or what the compiler makes of it.
+fn ptx(kernel: &Path, options: &Options, compiler: &dyn Compiler, stderr: &mut dyn Write) -> Result<String, Failure> {
+    let path = || kernel.display().to_string();
+    let input = std::fs::read(kernel).map_err(|error| Failure::Read { path: path(), error })?;
+    if kernel.extension().is_some_and(|e| e == "ptx") {
+        return String::from_utf8(input)
+            .map_err(|e| Failure::Kernel { path: path(), message: format!("the text is not UTF-8: {e}") });
+    }
+    let kind = input_kind(kernel, &input).map_err(|e| Failure::Kernel { path: path(), message: e.to_string() })?;
+    let request = CompileRequest {
+        input: &input,
+        kind,
+        input_name: &path(),
+        target: options.target,
+        opt_level: options.opt_level,
+        emit: Emit::Ptx,
+        debug: DebugInfo::None,
+        pipeline_options: &[],
+        instrumentation: Instrumentation::default(),
+        keep_stages: false,
+    };
+    let mut report = |d| {
+        let _ = writeln!(stderr, "{}", tile_diag::render::plain(&d).trim_end());
+    };
+    compiler.compile(&request, &mut report).map(|output| output.text).map_err(|e| match e {
+        CompileError::Input => Failure::Kernel { path: path(), message: e.to_string() },
+        _ => Failure::Compile { path: path(), message: e.to_string() },
+    })
+}
+
+/// Trace and statistics go to standard error: standard output is the kernel's.
+fn report(outcome: &Outcome, options: &Options, stderr: &mut dyn Write) {
+    for line in &outcome.report.trace {
+        let _ = writeln!(stderr, "{line}");
+    }
+    if options.stats {
+        let _ = stderr.write_all(stats(&outcome.report.stats).as_bytes());
+    }
+}
+
+fn stats(s: &Stats) -> String {
+    let mut out = format!("{:<16}{:>16}{:>16}\n", "instructions", "warp", "thread");
+    for class in Class::ALL {
+        if s.warp_instructions(class) > 0 {
+            let name = format!("{class:?}").to_lowercase();
+            out += &format!("  {name:<14}{:>16}{:>16}\n", s.warp_instructions(class), s.thread_instructions(class));
+        }
+    }
+    out += &format!("  {:<14}{:>16}{:>16}\n", "all", s.total_warp_instructions(), s.total_thread_instructions());
+    out += &format!("{:<16}{:>16}{:>16}\n", "bytes", "read", "written");
+    for space in Stats::SPACES {
+        let (read, written) = s.bytes(space);
+        if read + written > 0 {
+            out += &format!("  {space:<14}{read:>16}{written:>16}\n");
+        }
+    }
+    for (name, n) in [
+        ("blocks", s.ctas),
+        ("shared-memory bank conflicts", s.bank_conflicts),
+        ("barrier arrivals of warps", s.barrier_arrivals),
+        ("waits on mbarriers", s.mbarrier_waits),
+        ("divergent branches", s.divergent_branches),
+        ("bytes of asynchronous copies", s.async_bytes),
+        ("multiply-adds of matrix instructions", s.tensor_macs),
+    ] {
+        out += &format!("{name:<38}{n:>10}\n");
+    }
+    out
+}
+
+/// Writes every array under its own name. Names that occur more than once get the argument's number before them.
+fn write_back(folder: &Path, launch: &Launch, outcome: &Outcome) -> Result<(), Failure> {
+    let failed = |path: &Path, error| Failure::Write { path: path.display().to_string(), error };
+    std::fs::create_dir_all(folder).map_err(|e| failed(folder, e))?;
+    let mut uses: BTreeMap<&str, usize> = BTreeMap::new();
+    for a in launch.args.iter().flat_map(Argument::arrays) {
+        *uses.entry(&a.name).or_default() += 1;
+    }
+    for (n, (argument, arrays)) in launch.args.iter().zip(&outcome.arrays).enumerate() {
+        for (i, (a, array)) in argument.arrays().iter().zip(arrays).enumerate() {
+            let name = match uses.get(a.name.as_str()) {
+                Some(1) => a.name.clone(),
+                _ => format!("arg{n}.{i}-{}", a.name),
+            };
+            let path = folder.join(name);
+            array.write(&path).map_err(|e| failed(&path, e))?;
+        }
+    }
+    Ok(())
+}

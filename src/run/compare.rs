@@ -1,0 +1,143 @@
+//! Whether results are as expected.
+
+use crate::element::{Element, Number};
+use crate::launch::Tolerance;
+use crate::npy::Array;
+
+/// A complaint, or `None` if `got`, whose elements are of type `element`, is as `want` says.
+///
+/// Integers are compared exactly in 128 bits, floats in double precision; equal infinities are equal, and so are NaNs.
+pub fn compare(name: &str, got: &Array, element: Element, want: &Array, tolerance: Tolerance) -> Option<String> {
+    if got.shape != want.shape {
+        return Some(format!("{name}: shape {:?}, expected {:?}", got.shape, want.shape));
+    }
+    let size = element.size();
+    let strides = want.strides();
+    let of = |n: usize| {
+        let have = element.decode(&got.data[n * size..][..size]);
+        // The two files may differ in the order of their elements.
+        let place = if got.fortran == want.fortran {
+            n
+        } else {
+            got.index_of(n).iter().zip(&strides).map(|(i, s)| (i * s) as usize).sum()
+        };
+        let width = want.item_size();
+        (have, want.element().decode(&want.data[place * width..][..width]))
+    };
+    let count = got.data.len() / size;
+    let mut wrong = 0usize;
+    let mut first = None;
+    for n in 0..count {
+        let (have, expected) = of(n);
+        if !close(have, expected, tolerance) {
+            wrong += 1;
+            first.get_or_insert((n, have, expected));
+        }
+    }
+    let (n, have, expected) = first?;
+    if wrong as f64 / count as f64 <= tolerance.bad {
+        return None;
+    }
+    let index = got.index_of(n).iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+    Some(format!("{name}: {wrong} of {count} wrong, first at ({index}): {have}, expected {expected}"))
+}
+
+fn close(have: Number, want: Number, t: Tolerance) -> bool {
+    let limit = t.atol + t.rtol * want.to_f64().abs();
+    match (have, want) {
+        (Number::Int(a), Number::Int(b)) => (a - b).unsigned_abs() as f64 <= limit,
+        (a, b) => {
+            let (a, b) = (a.to_f64(), b.to_f64());
+            // The difference of an infinity and a NaN is a NaN, which no limit covers; but an infinite limit would.
+            a == b || (a.is_nan() && b.is_nan()) || (limit.is_finite() && (a - b).abs() <= limit)
+        }
+    }
+}
+
+/// A complaint unless `printed` has the `expected` lines, in any order.
+pub fn compare_lines(printed: &str, expected: &[String]) -> Option<String> {
+    let mut have: Vec<&str> = printed.lines().collect();
+    let mut want: Vec<&str> = expected.iter().map(String::as_str).collect();
+    have.sort_unstable();
+    want.sort_unstable();
+    if have == want {
+        return None;
+    }
+    let lacking = |a: &[&str], b: &[&str]| a.iter().find(|l| !b.contains(l)).map(|l| l.to_string());
+    Some(match (lacking(&want, &have), lacking(&have, &want)) {
+        (Some(line), _) => format!("output: the line '{line}' is missing"),
+        (None, Some(line)) => format!("output: the line '{line}' was not expected"),
+        (None, None) => format!("output: {} lines, expected {}", have.len(), want.len()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn floats(values: &[f32]) -> Array {
+        let data = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+        Array { descr: "f4".into(), shape: vec![values.len() as u64], fortran: false, data }
+    }
+
+    fn doubles(values: &[f64]) -> Array {
+        let data = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+        Array { descr: "f8".into(), shape: vec![values.len() as u64], fortran: false, data }
+    }
+
+    #[test]
+    fn floats_within_tolerance() {
+        let (inf, nan) = (f64::INFINITY, f64::NAN);
+        let t = |rtol, atol, bad| Tolerance { rtol, atol, bad };
+        type Row<'a> = (&'a [f32], &'a [f64], Tolerance, bool);
+        let table: &[Row<'_>] = &[
+            (&[1.0, 2.0], &[1.0, 2.0], t(0.0, 0.0, 0.0), true),
+            (&[1.0, 2.5], &[1.0, 2.0], t(0.0, 0.0, 0.0), false),
+            (&[1.0, 2.5], &[1.0, 2.0], t(0.25, 0.0, 0.0), true),
+            (&[1.0, 2.5], &[1.0, 2.0], t(0.0, 0.5, 0.0), true),
+            (&[1.0, 2.5], &[1.0, 2.0], t(0.0, 0.0, 0.5), true),
+            (&[0.0, 2.5], &[1.0, 2.0], t(0.0, 0.0, 0.5), false),
+            (&[f32::NAN], &[nan], t(0.0, 0.0, 0.0), true),
+            (&[f32::NAN], &[1.0], t(9.0, 9.0, 0.0), false),
+            (&[1.0], &[nan], t(9.0, 9.0, 0.0), false),
+            (&[f32::INFINITY], &[inf], t(0.0, 0.0, 0.0), true),
+            (&[f32::NEG_INFINITY], &[inf], t(1.0, 1.0, 0.0), false),
+            (&[1.0], &[inf], t(1.0, 1.0, 0.0), false),
+            (&[-0.0], &[0.0], t(0.0, 0.0, 0.0), true),
+        ];
+        for (have, want, tolerance, good) in table {
+            let complaint = compare("a", &floats(have), Element::F32, &doubles(want), *tolerance);
+            assert_eq!(complaint.is_none(), *good, "{have:?} {want:?} {tolerance:?}: {complaint:?}");
+        }
+    }
+
+    #[test]
+    fn the_first_wrong_element_is_named() {
+        let mut got = floats(&[1.0, 2.0, 3.0, 4.0]);
+        let mut want = doubles(&[1.0, 2.0, 3.5, 4.5]);
+        got.shape = vec![2, 2];
+        want.shape = vec![2, 2];
+        let text = compare("arg 2", &got, Element::F32, &want, Tolerance::default()).unwrap();
+        assert_eq!(text, "arg 2: 2 of 4 wrong, first at (1, 0): 3.0, expected 3.5");
+        want.shape = vec![4];
+        let text = compare("arg 2", &got, Element::F32, &want, Tolerance::default()).unwrap();
+        assert_eq!(text, "arg 2: shape [2, 2], expected [4]");
+    }
+
+    #[test]
+    fn orders_may_differ() {
+        let mut got = floats(&[1.0, 3.0, 5.0, 2.0, 4.0, 6.0]);
+        let mut want = doubles(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        (got.shape, got.fortran, want.shape) = (vec![3, 2], true, vec![3, 2]);
+        assert_eq!(compare("a", &got, Element::F32, &want, Tolerance::default()), None);
+    }
+
+    #[test]
+    fn lines_in_any_order() {
+        let want = ["b".to_string(), "a".to_string()];
+        assert_eq!(compare_lines("a\nb\n", &want), None);
+        assert_eq!(compare_lines("a\n", &want).unwrap(), "output: the line 'b' is missing");
+        assert_eq!(compare_lines("a\nb\nc", &want).unwrap(), "output: the line 'c' was not expected");
+        assert_eq!(compare_lines("a\nb\nb", &want).unwrap(), "output: 3 lines, expected 2");
+    }
+}

@@ -1,0 +1,304 @@
+//! What to launch: kernel, entry, grid and arguments; and its form in JSON.
+//!
+//! ```json
+//! {
+//!   "kernel": "saxpy.tileirbc",
+//!   "entry": "saxpy",
+//!   "grid": [6, 1, 1],
+//!   "args": [
+//!     { "f32": 1.5 },
+//!     { "array": "x.npy" },
+//!     { "array": "y.npy", "dtype": "bf16", "index": "i64" },
+//!     { "list": [ { "array": "a.npy" }, { "array": "b.npy" } ] }
+//!   ],
+//!   "expect": [ { "arg": 2, "value": "want.npy", "rtol": 1e-5, "atol": 1e-6, "bad": 0.0 } ],
+//!   "stdout": [ "block 0 sum 7" ]
+//! }
+//! ```
+//!
+//! Files are relative to the description's folder. `dtype` says what the bits of an array mean where NumPy cannot: bf16
+//! and the eight-bit floats. `index` is the type of extents and strides. A scalar is a number, or a string as on the
+//! command line (`"inf"`, `"0x7fc00000"`). `expect` has one `value` for each array: a list of files for a list.
+//! Further fields: `block`, `dynamic_shared`.
+
+use crate::element::Element;
+use crate::npy::{self, Array};
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+
+/// A launch, with the contents of its arrays.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Launch {
+    pub kernel: Option<PathBuf>,
+    /// The only entry of the kernel where nothing is said.
+    pub entry: Option<String>,
+    /// Tile blocks along x, y, z.
+    pub grid: [u32; 3],
+    /// Threads of a block; `None` leaves them to the image.
+    pub block: Option<[u32; 3]>,
+    /// In bytes.
+    pub dynamic_shared: u32,
+    pub args: Vec<Argument>,
+    pub expect: Vec<Expect>,
+    /// Lines that the kernel prints, in any order.
+    pub stdout: Option<Vec<String>>,
+}
+
+/// An argument of a kernel, as its author sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Argument {
+    Scalar { element: Element, bytes: Vec<u8> },
+    Array(ArrayArgument),
+    List(Vec<ArrayArgument>),
+}
+
+impl Argument {
+    /// The arrays in it, in order.
+    pub fn arrays(&self) -> &[ArrayArgument] {
+        match self {
+            Argument::Scalar { .. } => &[],
+            Argument::Array(a) => std::slice::from_ref(a),
+            Argument::List(l) => l,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArrayArgument {
+    /// The file's name without its folder; results are written under it.
+    pub name: String,
+    pub array: Array,
+    pub element: Element,
+    /// Whether extents and strides are passed as 64-bit integers.
+    pub wide_index: bool,
+}
+
+/// What an argument holds afterwards.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expect {
+    /// Which argument, from 0.
+    pub arg: usize,
+    /// Numbers, not storage: integers for integer arrays, `f8` otherwise; one for each array of the argument.
+    pub values: Vec<Array>,
+    pub tolerance: Tolerance,
+}
+
+/// An element is right if it differs by no more than `atol + rtol * |expected|`; the share `bad` may be wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Tolerance {
+    pub rtol: f64,
+    pub atol: f64,
+    pub bad: f64,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("{path}: {error}")]
+    Io { path: String, error: std::io::Error },
+    #[error("{path}: {error}")]
+    Npy { path: String, error: npy::Error },
+    #[error("{path}: {message}")]
+    Description { path: String, message: String },
+    #[error("{0}")]
+    Argument(String),
+}
+
+impl Launch {
+    /// Reads a description and the arrays that it names.
+    pub fn read(path: &Path) -> Result<Launch, Error> {
+        let shown = path.display().to_string();
+        let text = std::fs::read(path).map_err(|error| Error::Io { path: shown.clone(), error })?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Launch::parse(&text, folder).map_err(|e| match e {
+            Error::Argument(message) => Error::Description { path: shown, message },
+            other => other,
+        })
+    }
+
+    /// From the text of a description whose files are relative to `folder`.
+    pub fn parse(text: &[u8], folder: &Path) -> Result<Launch, Error> {
+        let root: Value = serde_json::from_slice(text).map_err(|e| Error::Argument(e.to_string()))?;
+        let mut fields = Fields::new("the description", &root)?;
+        let mut launch = Launch {
+            kernel: fields.take("kernel").map(|v| string("kernel", v)).transpose()?.map(|k| folder.join(k)),
+            entry: fields.take("entry").map(|v| string("entry", v)).transpose()?,
+            grid: fields.take("grid").map(|v| extents("grid", v)).transpose()?.unwrap_or([1; 3]),
+            block: fields.take("block").map(|v| extents("block", v)).transpose()?,
+            dynamic_shared: match fields.take("dynamic_shared") {
+                Some(v) => {
+                    v.as_u64().and_then(|n| n.try_into().ok()).ok_or_else(|| wrong("dynamic_shared", "a size"))?
+                }
+                None => 0,
+            },
+            ..Launch::default()
+        };
+        for (i, v) in fields.list("args")?.iter().enumerate() {
+            launch.args.push(argument(&format!("args[{i}]"), v, folder)?);
+        }
+        for (i, v) in fields.list("expect")?.iter().enumerate() {
+            let e = expect(&format!("expect[{i}]"), v, folder)?;
+            let arrays = launch.args.get(e.arg).map_or(0, |a| a.arrays().len());
+            if arrays != e.values.len() {
+                return Err(Error::Argument(format!(
+                    "expect[{i}]: {} values for argument {} with {arrays} arrays",
+                    e.values.len(),
+                    e.arg
+                )));
+            }
+            launch.expect.push(e);
+        }
+        if let Some(v) = fields.take("stdout") {
+            let lines = v.as_array().ok_or_else(|| wrong("stdout", "a list of lines"))?;
+            launch.stdout = Some(lines.iter().map(|l| string("stdout", l)).collect::<Result<_, _>>()?);
+        }
+        fields.end()?;
+        Ok(launch)
+    }
+}
+
+fn wrong(what: &str, expected: &str) -> Error {
+    Error::Argument(format!("{what}: expected {expected}"))
+}
+
+/// The fields of an object, taken one by one; what is left over is an error.
+struct Fields<'a> {
+    what: String,
+    map: &'a Map<String, Value>,
+    taken: Vec<&'a str>,
+}
+
+impl<'a> Fields<'a> {
+    fn new(what: &str, value: &'a Value) -> Result<Fields<'a>, Error> {
+        let map = value.as_object().ok_or_else(|| wrong(what, "an object"))?;
+        Ok(Fields { what: what.into(), map, taken: vec![] })
+    }
+
+    fn take(&mut self, key: &'a str) -> Option<&'a Value> {
+        self.taken.push(key);
+        self.map.get(key)
+    }
+
+    fn list(&mut self, key: &'a str) -> Result<&'a [Value], Error> {
+        match self.take(key) {
+            None => Ok(&[]),
+            Some(v) => v.as_array().map(Vec::as_slice).ok_or_else(|| wrong(key, "a list")),
+        }
+    }
+
+    fn number(&mut self, key: &'a str) -> Result<f64, Error> {
+        match self.take(key) {
+            None => Ok(0.0),
+            Some(v) => v.as_f64().filter(|n| *n >= 0.0).ok_or_else(|| wrong(key, "a number that is not negative")),
+        }
+    }
+
+    fn end(self) -> Result<(), Error> {
+        match self.map.keys().find(|k| !self.taken.contains(&k.as_str())) {
+            Some(key) => Err(Error::Argument(format!("{}: unknown field '{key}'", self.what))),
+            None => Ok(()),
+        }
+    }
+}
+
+fn string(what: &str, value: &Value) -> Result<String, Error> {
+    value.as_str().map(str::to_string).ok_or_else(|| wrong(what, "a string"))
+}
+
+/// Up to three positive numbers; missing ones are 1.
+fn extents(what: &str, value: &Value) -> Result<[u32; 3], Error> {
+    let bad = || wrong(what, "one to three positive numbers");
+    let list = value.as_array().ok_or_else(bad)?;
+    if list.is_empty() || list.len() > 3 {
+        return Err(bad());
+    }
+    let mut out = [1; 3];
+    for (o, v) in out.iter_mut().zip(list) {
+        *o = v.as_u64().and_then(|n| u32::try_from(n).ok()).filter(|n| *n > 0).ok_or_else(bad)?;
+    }
+    Ok(out)
+}
+
+fn argument(what: &str, value: &Value, folder: &Path) -> Result<Argument, Error> {
+    let object = value.as_object().ok_or_else(|| wrong(what, "an object"))?;
+    if object.contains_key("array") {
+        return Ok(Argument::Array(array(what, value, folder)?));
+    }
+    if let Some(items) = object.get("list") {
+        let mut fields = Fields::new(what, value)?;
+        fields.take("list");
+        fields.end()?;
+        let items = items.as_array().ok_or_else(|| wrong(what, "a list of arrays"))?;
+        let arrays = items.iter().enumerate().map(|(i, v)| array(&format!("{what}.list[{i}]"), v, folder));
+        return Ok(Argument::List(arrays.collect::<Result<_, _>>()?));
+    }
+    let mut fields = object.iter();
+    let (Some((name, value)), None) = (fields.next(), fields.next()) else {
+        return Err(wrong(what, "'array', 'list', or one type with its value"));
+    };
+    let element = element(what, name)?;
+    let text = match value {
+        Value::String(s) => s.clone(),
+        Value::Number(n) => n.to_string(),
+        _ => return Err(wrong(what, "a number or a string as the value")),
+    };
+    let bytes = element.parse(&text).map_err(|e| Error::Argument(format!("{what}: {e}")))?;
+    Ok(Argument::Scalar { element, bytes })
+}
+
+fn element(what: &str, name: &str) -> Result<Element, Error> {
+    Element::by_name(name)
+        .ok_or_else(|| Error::Argument(format!("{what}: '{name}' is no type (these are: {})", Element::names())))
+}
+
+fn array(what: &str, value: &Value, folder: &Path) -> Result<ArrayArgument, Error> {
+    let mut fields = Fields::new(what, value)?;
+    let path = fields.take("array").ok_or_else(|| wrong(what, "'array' with a file's name"))?;
+    let path = folder.join(string(what, path)?);
+    let element = fields.take("dtype").map(|v| element(what, &string(what, v)?)).transpose()?;
+    let wide_index = match fields.take("index").map(|v| string(what, v)).transpose()?.as_deref() {
+        None | Some("i32") => false,
+        Some("i64") => true,
+        Some(other) => return Err(Error::Argument(format!("{what}: index type '{other}' (i32 and i64 are possible)"))),
+    };
+    fields.end()?;
+    load(&path, element, wide_index)
+}
+
+/// Reads the file of an array argument. The element type is the file's own unless one of the same size is given.
+pub fn load(path: &Path, element: Option<Element>, wide_index: bool) -> Result<ArrayArgument, Error> {
+    let array = read(path)?;
+    let element = element.unwrap_or(array.element());
+    if element.size() != array.item_size() {
+        return Err(Error::Argument(format!(
+            "{}: elements of {} bytes cannot be of type {}",
+            path.display(),
+            array.item_size(),
+            element.name()
+        )));
+    }
+    let limit = i32::MAX as u64;
+    if !wide_index && array.shape.iter().chain(&array.strides()).any(|n| *n > limit) {
+        return Err(Error::Argument(format!("{}: shape {:?} needs index type i64", path.display(), array.shape)));
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(ArrayArgument { name, array, element, wide_index })
+}
+
+fn read(path: &Path) -> Result<Array, Error> {
+    Array::read(path).map_err(|error| Error::Npy { path: path.display().to_string(), error })
+}
+
+fn expect(what: &str, value: &Value, folder: &Path) -> Result<Expect, Error> {
+    let mut fields = Fields::new(what, value)?;
+    let arg = fields.take("arg").and_then(Value::as_u64).ok_or_else(|| wrong(what, "'arg', an argument's number"))?;
+    let files: Vec<&Value> = match fields.take("value") {
+        Some(Value::Array(list)) => list.iter().collect(),
+        Some(one) => vec![one],
+        None => return Err(wrong(what, "'value' with a file's name")),
+    };
+    let values = files.into_iter().map(|f| read(&folder.join(string(what, f)?))).collect::<Result<_, _>>()?;
+    let tolerance =
+        Tolerance { rtol: fields.number("rtol")?, atol: fields.number("atol")?, bad: fields.number("bad")? };
+    fields.end()?;
+    Ok(Expect { arg: arg as usize, values, tolerance })
+}

@@ -1,0 +1,240 @@
+//! The command as a whole, with a compiler that takes PTX for its input.
+
+use crate::npy::Array;
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use tile_driver::{CompileError, CompileOutput, CompileRequest, Diagnostic};
+
+/// `y[i] = a * x[i] + y[i]` for 32-bit floats, one thread an element, 32 threads a block; arrays of rank 1.
+const SAXPY: &str = "
+.version 8.8
+.target sm_90
+.address_size 64
+.visible .entry saxpy(.param .f32 a, .param .u64 x, .param .u32 xn, .param .u32 xs,
+                      .param .u64 y, .param .u32 yn, .param .u32 ys) .reqntid 32
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<6>;
+    .reg .b64 %rd<6>;
+    .reg .f32 %f<5>;
+    ld.param.b32 %f1, [a];
+    ld.param.b64 %rd1, [x];
+    ld.param.b64 %rd2, [y];
+    ld.param.b32 %r1, [yn];
+    mov.u32 %r2, %ctaid.x;
+    mov.u32 %r3, %tid.x;
+    shl.b32 %r4, %r2, 5;
+    add.s32 %r5, %r4, %r3;
+    setp.ge.s32 %p1, %r5, %r1;
+    @%p1 bra done;
+    mul.wide.s32 %rd3, %r5, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    add.s64 %rd5, %rd2, %rd3;
+    ld.global.b32 %f2, [%rd4];
+    ld.global.b32 %f3, [%rd5];
+    fma.rn.f32 %f4, %f1, %f2, %f3;
+    st.global.b32 [%rd5], %f4;
+done:
+    ret;
+}
+";
+
+/// Rejects `bad` and otherwise returns the input.
+fn compiler(request: &CompileRequest<'_>, report: &mut dyn FnMut(Diagnostic)) -> Result<CompileOutput, CompileError> {
+    let text = String::from_utf8_lossy(request.input).into_owned();
+    if text == "bad" {
+        report(Diagnostic::new(tile_diag::Severity::Error, "this is bad"));
+        return Err(CompileError::Failed);
+    }
+    Ok(CompileOutput { text, ..CompileOutput::default() })
+}
+
+fn floats(values: &[f32]) -> Array {
+    let data = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+    Array { descr: "f4".into(), shape: vec![values.len() as u64], fortran: false, data }
+}
+
+/// A folder with `k.ptx`, `k.mlir`, `x.npy` = 0, 1, ..., 39 and `y.npy` = ones.
+fn folder() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    fs::write(at("k.ptx"), SAXPY).unwrap();
+    fs::write(at("k.mlir"), SAXPY).unwrap();
+    floats(&(0..40).map(|i| i as f32).collect::<Vec<_>>()).write(&at("x.npy")).unwrap();
+    floats(&[1.0; 40]).write(&at("y.npy")).unwrap();
+    dir
+}
+
+/// Status and standard error of `tile-run` with `words`; `@` before a name puts it into the folder.
+fn tile_run(dir: &Path, words: &str) -> (u8, String) {
+    let place = |w: &str| match w.split_once('@') {
+        Some((before, name)) => format!("{before}{}", dir.join(name).display()),
+        None => w.to_string(),
+    };
+    let arguments: Vec<OsString> = words.split_whitespace().map(|w| place(w).into()).collect();
+    let (mut out, mut err) = (vec![], vec![]);
+    let status = crate::run(&arguments, &compiler, &mut out, &mut err);
+    (status, String::from_utf8(err).unwrap())
+}
+
+#[test]
+fn arrays_are_written_back() {
+    let dir = folder();
+    for kernel in ["@k.ptx", "@k.mlir"] {
+        let words = format!("{kernel} --entry saxpy --grid 2 --out-dir @out f32:2 @x.npy @y.npy --stats --trace");
+        let (status, err) = tile_run(dir.path(), &words);
+        assert_eq!(status, 0, "{err}");
+        assert!(err.contains("fma.rn.f32"), "{err}");
+        // 40 elements of 4 bytes, twice read and once written.
+        let global = err.lines().find(|l| l.trim_start().starts_with("global")).unwrap();
+        assert_eq!(global.split_whitespace().collect::<Vec<_>>(), ["global", "320", "160"]);
+        let want = floats(&(0..40).map(|i| 2.0 * i as f32 + 1.0).collect::<Vec<_>>());
+        assert_eq!(Array::read(&dir.path().join("out/y.npy")).unwrap(), want);
+        let x = Array::read(&dir.path().join("x.npy")).unwrap();
+        assert_eq!(Array::read(&dir.path().join("out/x.npy")).unwrap(), x);
+    }
+}
+
+#[test]
+fn one_file_twice_gives_two_results() {
+    let dir = folder();
+    let (status, err) = tile_run(dir.path(), "@k.ptx --grid 2 --out-dir @out f32:2 @x.npy @x.npy");
+    assert_eq!(status, 0, "{err}");
+    let want = floats(&(0..40).map(|i| 3.0 * i as f32).collect::<Vec<_>>());
+    assert_eq!(Array::read(&dir.path().join("out/arg2.0-x.npy")).unwrap(), want);
+}
+
+#[test]
+fn expectations_are_checked() {
+    let dir = folder();
+    let want: Vec<u8> = (0..40).flat_map(|i| (2.0 * f64::from(i) + 1.0).to_le_bytes()).collect();
+    let mut want = Array { descr: "f8".into(), shape: vec![40], fortran: false, data: want };
+    let launch = r#"{"kernel": "k.ptx", "grid": [2], "args": [{"f32": 2}, {"array": "x.npy"}, {"array": "y.npy"}],
+                     "expect": [{"arg": 2, "value": "want.npy"}]}"#;
+    fs::write(dir.path().join("launch.json"), launch).unwrap();
+    want.write(&dir.path().join("want.npy")).unwrap();
+    assert_eq!(tile_run(dir.path(), "--launch @launch.json --adversarial plain,1,2"), (0, String::new()));
+    want.data[8 * 7..8 * 8].copy_from_slice(&0f64.to_le_bytes());
+    want.write(&dir.path().join("want.npy")).unwrap();
+    let message = "error: adversarial schedule 4: arg 2: 1 of 40 wrong, first at (7): 15.0, expected 0.0\n";
+    assert_eq!(tile_run(dir.path(), "--launch @launch.json --adversarial 4"), (7, message.into()));
+    let (status, _) = tile_run(dir.path(), "--launch @launch.json --grid 1");
+    assert_eq!(status, 7, "the command line's grid wins");
+}
+
+#[test]
+fn bad_command_lines() {
+    let dir = folder();
+    fs::write(dir.path().join("bad.mlir"), "bad").unwrap();
+    fs::write(dir.path().join("bad.ptx"), ".version 8.8\n.target sm_90\n.visible .entry k() { frob; }").unwrap();
+    fs::write(dir.path().join("binary.ptx"), [0xff, 0xfe, 0x00]).unwrap();
+    fs::write(dir.path().join("nothing.ptx"), ".version 8.8\n.target sm_90\n.address_size 64\n").unwrap();
+    fs::write(dir.path().join("empty.ptx"), "").unwrap();
+    fs::write(dir.path().join("what.bin"), "hello").unwrap();
+    fs::write(dir.path().join("bad.npy"), "hello").unwrap();
+    let table = [
+        ("", 1, "no kernel given"),
+        ("@k.ptx", 1, "no --grid"),
+        ("@k.ptx --grid", 1, "--grid needs a value"),
+        ("@k.ptx --grid x", 1, "'x' is no number"),
+        ("@k.ptx --grid 1,2,3,4", 1, "more than three"),
+        ("@k.ptx --grid 0", 1, "empty dimension"),
+        ("@k.ptx --grid -1", 1, "'-1' is no number"),
+        ("@k.ptx --grid 99999999999", 1, "no number in range"),
+        ("@k.ptx --grid 1 --frob", 1, "unknown option '--frob'"),
+        ("@k.ptx --grid 1 --stats=yes", 1, "takes no value"),
+        ("@k.ptx --grid 1 -O4", 1, "no level 4"),
+        ("@k.ptx --grid 1 -Ox", 1, "no number"),
+        ("@k.ptx --grid 1 -O\u{e9}", 1, "no number"),
+        ("@k.ptx --grid 1 --gpu-name sm_1", 1, "unknown target 'sm_1'"),
+        ("@k.ptx --grid 1 --adversarial 1,x", 1, "'x' is no number"),
+        ("@k.ptx --grid 1 --max-time -3", 1, "no time"),
+        ("@k.ptx --grid 1 --max-time nan", 1, "no time"),
+        ("@missing.ptx --grid 1", 1, "missing.ptx: No such file"),
+        ("@k.ptx --grid 2 f32:2 @missing.npy", 1, "missing.npy: No such file"),
+        ("@k.ptx --grid 2 f32:2 @bad.npy", 1, "not a .npy file"),
+        ("@k.ptx --grid 2 f32:x", 1, "'x' is not a value of type f32"),
+        ("@k.ptx --grid 2 i32:9999999999", 1, "outside of 32 bits"),
+        ("@k.ptx --grid 2 g32:1", 1, "neither FILE.npy nor TYPE:VALUE"),
+        ("@k.ptx --grid 2 f32", 1, "neither FILE.npy nor TYPE:VALUE"),
+        ("@k.ptx --grid 2 @x.npy:bf16", 1, "elements of 4 bytes cannot be of type bf16"),
+        ("--launch @missing.json", 1, "No such file"),
+        ("--launch @k.ptx", 1, "expected value at line"),
+        ("--launch @missing.json @k.ptx f32:1", 1, "'f32:1' is one too many"),
+        ("@what.bin --grid 1", 3, "does not correspond to Tile IR"),
+        ("@bad.ptx --grid 1", 3, "unknown instruction 'frob'"),
+        ("@binary.ptx --grid 1", 3, "not UTF-8"),
+        ("@bad.mlir --grid 1", 5, "this is bad"),
+        ("@nothing.ptx --grid 1", 6, "no entry"),
+        ("@k.ptx --grid 1 --entry frob", 6, "no entry 'frob' in the kernel (it has: saxpy)"),
+        ("@k.ptx --grid 2 f32:2 @x.npy", 6, "4 entry parameters (f32: 1, x.npy: 3) for entry 'saxpy', which has 7"),
+        ("@k.ptx --grid 2 f64:2 @x.npy @y.npy", 6, "argument 0 has 8 bytes, the parameter 4"),
+        ("@k.ptx --grid 2 f32:2 @x.npy:i64 @y.npy", 6, "argument 2 has 8 bytes, the parameter 4"),
+        ("@k.ptx --grid 1 --block 64 f32:2 @x.npy @y.npy", 6, "differs from .reqntid"),
+        ("@k.ptx --grid 1 --dynamic-shared 4000000000 f32:2 @x.npy @y.npy", 6, "bytes of shared memory"),
+        ("@k.ptx --grid 1 --save-ptx @no/such/file f32:2 @x.npy @y.npy", 8, "No such file"),
+        ("@k.ptx --grid 1 --out-dir @k.ptx f32:2 @x.npy @y.npy", 8, "exists"),
+    ];
+    for (words, status, message) in table {
+        let (found, err) = tile_run(dir.path(), words);
+        assert_eq!(found, status, "{words}: {err}");
+        assert!(err.contains(message), "{words}: {err}");
+    }
+    // Whatever an empty module is taken for, it is an error.
+    assert_ne!(tile_run(dir.path(), "@empty.ptx --grid 1").0, 0);
+}
+
+#[test]
+fn bad_descriptions() {
+    let dir = folder();
+    let table = [
+        ("", "EOF"),
+        ("[]", "the description: expected an object"),
+        (r#"{"frob": 1}"#, "unknown field 'frob'"),
+        (r#"{"kernel": 1}"#, "kernel: expected a string"),
+        (r#"{"grid": 5}"#, "grid: expected one to three"),
+        (r#"{"grid": []}"#, "grid: expected one to three"),
+        (r#"{"grid": [1, 0]}"#, "grid: expected one to three"),
+        (r#"{"grid": [1.5]}"#, "grid: expected one to three"),
+        (r#"{"dynamic_shared": -1}"#, "dynamic_shared: expected a size"),
+        (r#"{"args": {}}"#, "args: expected a list"),
+        (r#"{"args": [1]}"#, "args[0]: expected an object"),
+        (r#"{"args": [{}]}"#, "args[0]: expected 'array'"),
+        (r#"{"args": [{"f32": 1, "i32": 2}]}"#, "args[0]: expected 'array'"),
+        (r#"{"args": [{"f31": 1}]}"#, "args[0]: 'f31' is no type"),
+        (r#"{"args": [{"i32": 1.5}]}"#, "args[0]: '1.5' is not a value of type i32"),
+        (r#"{"args": [{"i32": [1]}]}"#, "args[0]: expected a number"),
+        (r#"{"args": [{"array": 1}]}"#, "args[0]: expected a string"),
+        (r#"{"args": [{"array": "x.npy", "dtype": "f16"}]}"#, "elements of 4 bytes cannot be of type f16"),
+        (r#"{"args": [{"array": "x.npy", "index": "i16"}]}"#, "index type 'i16'"),
+        (r#"{"args": [{"array": "x.npy", "frob": 1}]}"#, "unknown field 'frob'"),
+        (r#"{"args": [{"list": 1}]}"#, "args[0]: expected a list of arrays"),
+        (r#"{"args": [{"list": [{"f32": 1}]}]}"#, "args[0].list[0]: expected 'array'"),
+        (r#"{"expect": [{"arg": 0, "value": "x.npy"}]}"#, "1 values for argument 0 with 0 arrays"),
+        (r#"{"args": [{"array": "x.npy"}], "expect": [{"arg": 0}]}"#, "expect[0]: expected 'value'"),
+        (r#"{"args": [{"array": "x.npy"}], "expect": [{"value": "x.npy"}]}"#, "expect[0]: expected 'arg'"),
+        (r#"{"args": [{"array": "x.npy"}], "expect": [{"arg": 0, "value": "x.npy", "rtol": -1}]}"#, "rtol: expected"),
+        (r#"{"stdout": "x"}"#, "stdout: expected a list"),
+        (r#"{"grid": [1]}"#, "no kernel given"),
+    ];
+    for (text, message) in table {
+        fs::write(dir.path().join("launch.json"), text).unwrap();
+        let (status, err) = tile_run(dir.path(), "--launch @launch.json");
+        assert_eq!(status, 1, "{text}: {err}");
+        assert!(err.contains(message), "{text}: {err}");
+    }
+}
+
+/// Every prefix of a program, and the program with every byte replaced, is parsed or refused.
+#[test]
+fn damaged_programs_are_refused_or_parsed() {
+    for n in 0..SAXPY.len() {
+        let prefix = &SAXPY[..n];
+        let _ = ptx_sim::Module::parse(prefix);
+        for byte in ['.', '%', '{', '}', '9', '"', ','] {
+            let damaged = format!("{prefix}{byte}{}", &SAXPY[n + 1..]);
+            let _ = ptx_sim::Module::parse(&damaged);
+        }
+    }
+}

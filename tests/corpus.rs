@@ -1,0 +1,97 @@
+//! Runs the corpus: one test for each program, target and level, which compiles it and compares what it computes with
+//! what `cases.py` expects; and one for each program that is known not to work, which fails when the program works.
+//!
+//! By default: sm_90, levels 0 and 3, the ordinary schedule and an adversarial one. With `TILEIRAS_TEST_FULL=1`: four
+//! targets, and five adversarial schedules. `cargo xtask corpus` prints the same as a table.
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+use tile_launch::corpus::{self, Job, Lists, Program, Runner};
+
+const LEVELS: [u8; 2] = [0, 3];
+
+/// Targets and schedules of this run.
+struct Slice {
+    targets: &'static [&'static str],
+    schedules: &'static str,
+}
+
+fn slice() -> Slice {
+    match std::env::var_os("TILEIRAS_TEST_FULL") {
+        Some(v) if v != "0" => Slice { targets: &["sm_80", "sm_90", "sm_100", "sm_120"], schedules: "plain,1,2,3,4,5" },
+        _ => Slice { targets: &["sm_90"], schedules: "plain,1" },
+    }
+}
+
+fn main() -> ExitCode {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let trials = match trials(&root) {
+        Ok(trials) => trials,
+        // Listing has to work for the failure to be seen by runners that list first.
+        Err(error) => vec![Trial::test("corpus/setup", move || Err(Failed::from(error.to_string())))],
+    };
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+fn trials(root: &Path) -> Result<Vec<Trial>, corpus::Error> {
+    let programs = corpus::programs(root)?;
+    let lists = Arc::new(Lists::read(root)?);
+    let slice = slice();
+    let mut trials = vec![];
+    for program in &programs {
+        for target in slice.targets {
+            let jobs = LEVELS.map(|level| Job {
+                program: program.clone(),
+                target: target.to_string(),
+                level,
+                schedules: slice.schedules.to_string(),
+            });
+            let Program { name, .. } = program;
+            match lists.pending_on(name, target) {
+                Some(reason) => {
+                    let reason = reason.to_string();
+                    let run = move || still_fails(&jobs, &reason);
+                    trials.push(Trial::test(format!("corpus/{name}/{target}/pending"), run));
+                }
+                None => trials.extend(jobs.map(|job| {
+                    Trial::test(format!("corpus/{name}/{target}/O{}", job.level), move || {
+                        runner()?.run(&job).map_err(Failed::from)
+                    })
+                })),
+            }
+        }
+    }
+    let root = root.to_path_buf();
+    trials.push(Trial::test("corpus/lists", move || {
+        let cases = corpus::case_names(&runner()?.cases).map_err(failed)?;
+        let wrong = lists.check(&corpus::programs(&root).map_err(failed)?, &cases);
+        if wrong.is_empty() { Ok(()) } else { Err(Failed::from(wrong.join("\n"))) }
+    }));
+    Ok(trials)
+}
+
+fn failed(error: corpus::Error) -> Failed {
+    Failed::from(error.to_string())
+}
+
+fn runner() -> Result<Runner, Failed> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    // The scratch folder of integration tests lies in the target folder.
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap_or(root);
+    let cases = corpus::cases(root, target).map_err(failed)?;
+    Ok(Runner { tile_run: env!("CARGO_BIN_EXE_tile-run").into(), cases, limit: Duration::from_secs(120) })
+}
+
+/// A pending program has to fail at one level at least; otherwise the list is out of date.
+fn still_fails(jobs: &[Job], reason: &str) -> Result<(), Failed> {
+    let runner = runner()?;
+    if jobs.iter().any(|job| runner.run(job).is_err()) {
+        return Ok(());
+    }
+    let Some(Job { program, target, .. }) = jobs.first() else { return Ok(()) };
+    let name = &program.name;
+    Err(format!("{name} works on {target}: move it to supported.txt (pending.txt says: {reason})").into())
+}

@@ -1,0 +1,16 @@
+// A constant slice that does not exist is undefined behaviour if it is reached, which
+// is worth a warning.
+//
+// RUN: tileiras-opt %s --verify-diagnostics
+// RUN: tileiras-opt %s --canonicalize --verify-diagnostics
+
+cuda_tile.module @m {
+  entry @k(%x: tile<i32>) {
+    %0 = reshape %x : tile<i32> -> tile<1xi32>
+    %1 = broadcast %0 : tile<1xi32> -> tile<8xi32>
+    %i = constant <i32: 4> : tile<i32>
+    // expected-warning @below {{slice index 4 is out of bounds for dimension 0 with 4 slices}}
+    %2 = extract %1[%i] : tile<8xi32> -> tile<2xi32>
+    %t = print_tko "%d", %2 : tile<2xi32> -> token
+  }
+}

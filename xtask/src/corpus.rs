@@ -1,0 +1,150 @@
+//! `cargo xtask corpus`: compiles the corpus, runs it on the simulated device and prints a table.
+
+use anyhow::{Context, bail};
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+use tile_launch::corpus::{self, Job, Lists, Pending, Runner, first_error};
+
+pub const USAGE: &str = "\
+usage: cargo xtask corpus [options] [PROGRAM ...]
+
+Runs the programs whose names contain one of PROGRAM (all without one) and prints a line for each run.
+
+  --targets LIST   default sm_90
+  --levels LIST    default 0,3
+  --seeds LIST     adversarial schedules; 'plain' is the ordinary one (default plain,1)
+  --jobs N         runs at the same time (default: one for each processor)
+  --limit SECONDS  for one run (default 120)
+  --release        build tile-run with optimisation
+  --update         move programs that pass everything to supported.txt and write the reasons of the others to
+                   pending.txt; nothing ever leaves supported.txt this way
+";
+
+struct Options {
+    targets: Vec<String>,
+    levels: Vec<u8>,
+    seeds: String,
+    jobs: usize,
+    limit: Duration,
+    release: bool,
+    update: bool,
+    filters: Vec<String>,
+}
+
+fn parse(words: &[&str]) -> anyhow::Result<Options> {
+    let mut o = Options {
+        targets: vec!["sm_90".into()],
+        levels: vec![0, 3],
+        seeds: "plain,1".into(),
+        jobs: std::thread::available_parallelism().map_or(1, usize::from),
+        limit: Duration::from_secs(120),
+        release: false,
+        update: false,
+        filters: vec![],
+    };
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let mut value = || words.next().with_context(|| format!("{word} needs a value"));
+        match *word {
+            "--targets" => o.targets = value()?.split(',').map(String::from).collect(),
+            "--levels" => {
+                o.levels = value()?.split(',').map(str::parse).collect::<Result<_, _>>().context("--levels")?;
+            }
+            "--seeds" => o.seeds = value()?.to_string(),
+            "--jobs" => o.jobs = value()?.parse().context("--jobs")?,
+            "--limit" => o.limit = Duration::from_secs(value()?.parse().context("--limit")?),
+            "--release" => o.release = true,
+            "--update" => o.update = true,
+            _ if word.starts_with('-') => bail!("unknown option '{word}'\n{USAGE}"),
+            _ => o.filters.push(word.to_string()),
+        }
+    }
+    Ok(o)
+}
+
+/// Names of the runs that failed and should not have, or worked and are listed as pending.
+pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
+    let options = parse(words)?;
+    let mut lists = Lists::read(root)?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), Into::into);
+    let tile_run = build(root, &target, options.release)?;
+    let runner = Runner { tile_run, cases: corpus::cases(root, &target)?, limit: options.limit };
+    let wanted = |name: &str| options.filters.is_empty() || options.filters.iter().any(|f| name.contains(f.as_str()));
+    let programs: Vec<_> = corpus::programs(root)?.into_iter().filter(|p| wanted(&p.name)).collect();
+    if programs.is_empty() {
+        bail!("no program's name contains {}", options.filters.join(" or "));
+    }
+    let mut jobs = vec![];
+    for program in &programs {
+        for target in &options.targets {
+            for level in &options.levels {
+                let (program, target, schedules) = (program.clone(), target.clone(), options.seeds.clone());
+                jobs.push(Job { program, target, level: *level, schedules });
+            }
+        }
+    }
+    let width = programs.iter().map(|p| p.name.len()).max().unwrap_or(0);
+    println!("{:width$}  target  level  result   time", "program");
+    let mut problems = vec![];
+    let mut failures: Vec<Option<String>> = vec![None; jobs.len()];
+    runner.run_all(&jobs, options.jobs, &mut |n, result, time| {
+        let Job { program, target, level, .. } = &jobs[n];
+        let pending = lists.pending_on(&program.name, target).is_some();
+        let word = match (result.is_ok(), pending) {
+            (true, _) => "pass",
+            (false, true) => "pending",
+            (false, false) => "FAIL",
+        };
+        let why = result.as_ref().err().map_or("", |said| first_error(said));
+        println!("{:width$}  {target:6}  O{level:<4}  {word:7} {:5.1} s  {why}", program.name, time.as_secs_f64());
+        failures[n] = result.as_ref().err().map(|_| why.to_string());
+        if result.is_err() && !pending {
+            problems.push(format!("{} on {target} at O{level} failed", program.name));
+        }
+    });
+    let passed = failures.iter().filter(|f| f.is_none()).count();
+    println!("{passed} of {} runs passed", jobs.len());
+    for program in &programs {
+        let name = &program.name;
+        let runs = || jobs.iter().zip(&failures).filter(|(j, _)| j.program.name == *name);
+        if options.update {
+            match runs().find_map(|(_, f)| f.clone()) {
+                None => {
+                    lists.pending.remove(name);
+                    lists.supported.insert(name.clone());
+                }
+                Some(reason) if !lists.supported.contains(name) => {
+                    lists.pending.insert(name.clone(), Pending { targets: None, reason });
+                }
+                Some(_) => {}
+            }
+            continue;
+        }
+        // A program that passes everything it was asked, on a target where it is pending, is out of date in the list.
+        for target in &options.targets {
+            let works = runs().filter(|(j, _)| j.target == *target).all(|(_, f)| f.is_none());
+            if works && lists.pending_on(name, target).is_some() {
+                problems.push(format!("{name} works on {target} and is in pending.txt"));
+            }
+        }
+    }
+    if options.update {
+        lists.write(root)?;
+    }
+    problems.sort();
+    Ok(problems)
+}
+
+/// Builds `tile-run`; returns the executable.
+fn build(root: &Path, target: &Path, release: bool) -> anyhow::Result<std::path::PathBuf> {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    command.current_dir(root).args(["build", "--quiet", "--package", "tileiras", "--bin", "tile-run"]);
+    if release {
+        command.arg("--release");
+    }
+    if !command.status().context("cannot run cargo")?.success() {
+        bail!("tile-run could not be built");
+    }
+    Ok(target.join(if release { "release" } else { "debug" }).join("tile-run"))
+}
