@@ -20,9 +20,20 @@ gpu.module @kernels {
 
 gpu.module @kernels {
   nv_tileaa.func @no_layout(%c: i32) attributes {numWarps = 4 : i64} {
-    %a = arith.constant dense<1> : tensor<32xi32>
     // expected-error @+1 {{tensor has no layout}}
+    %a = arith.constant dense<1> : tensor<32xi32>
     %b = arith.addi %a, %a : tensor<32xi32>
+    nv_tileaa.return
+  }
+}
+
+// -----
+
+#pair = #nv_tileas.layout<register = [], lane = [1, 0, 0, 0, 0], warp = [0, 0]>
+gpu.module @kernels {
+  nv_tileaa.func @dense() attributes {numWarps = 4 : i64} {
+    // expected-error @+1 {{constant tensors with different elements have no lowering to LLVM}}
+    %c = arith.constant dense<[1, 2]> : tensor<2xi32, #pair>
     nv_tileaa.return
   }
 }

@@ -1,7 +1,19 @@
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileas-to-llvm,cse)' | FileCheck %s
+
 #l = #nv_tileas.layout<register = [1, 2, 512], lane = [4, 8, 16, 32, 64], warp = [128, 256]>
 #small = #nv_tileas.layout<register = [1], lane = [2, 4, 8, 16, 32], warp = [64, 128]>
 #tiny = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = [0, 0]>
 gpu.module @kernels {
+  // Each register has its own address and mask; a vector takes those of its first element.
+  // CHECK-LABEL: llvm.func @masked(
+  // CHECK: %[[K0:.*]] = llvm.icmp "slt" %[[E0:.*]], %arg1 : i32
+  // CHECK: %[[K1:.*]] = llvm.icmp "slt" %[[E1:.*]], %arg1 : i32
+  // CHECK: %[[P0:.*]] = llvm.getelementptr %arg0[
+  // CHECK: %[[P1:.*]] = llvm.getelementptr %arg0[
+  // CHECK: %[[O:.*]] = llvm.bitcast %arg2 : f32 to i32
+  // CHECK: llvm.inline_asm has_side_effects "@$2 ld.global.b32 $0, [$1];", "=r,l,b,0" %[[P0]], %[[K0]], %[[O]] :
+  // CHECK: llvm.inline_asm has_side_effects "@$2 ld.global.b32 $0, [$1];", "=r,l,b,0" %[[P1]], %[[K1]], %[[O]] :
+  // CHECK: llvm.inline_asm has_side_effects "@$1 st.global.v2.b32 [$0], {$2, $3};", "l,b,r,r" %[[P0]], %[[K0]],
   nv_tileaa.func @masked(%p: !nv_tileaa.ptr<f32>, %n: i32, %x: f32) attributes {numWarps = 4 : i64} {
     %b = nv_tileas.splat %p : !nv_tileaa.ptr<f32> -> tensor<256x!nv_tileaa.ptr<f32>, #small>
     %r = nv_tileas.make_range : tensor<256xi32, #small>
@@ -13,6 +25,10 @@ gpu.module @kernels {
     %t2 = nv_tileas.store <weak> %a, %v mask %k : tensor<256xi1, #small> vector 2 : tensor<256x!nv_tileaa.ptr<f32>, #small>, tensor<256xf32, #small>
     nv_tileaa.return
   }
+  // Ordering and scope become qualifiers.
+  // CHECK-LABEL: llvm.func @ordered(
+  // CHECK: "ld.acquire.gpu.global.b32 $0, [$1];"
+  // CHECK: "@$1 st.release.sys.global.b32 [$0], $2;"
   nv_tileaa.func @ordered(%p: !nv_tileaa.ptr<i32>, %v: i32) attributes {numWarps = 4 : i64} {
     %x, %t1 = nv_tileas.load <acquire> scope <device> %p vector 1 : !nv_tileaa.ptr<i32> -> i32
     %t2 = nv_tileas.store <release> scope <system> %p, %x token %t1 vector 1 : !nv_tileaa.ptr<i32>, i32

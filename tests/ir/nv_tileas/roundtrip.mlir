@@ -15,7 +15,7 @@ nv_tileaa.func @all(%v: !nv_tileaa.tiled_view<tile = [256], memref<?xf32, stride
   %y, %t3 = nv_tileas.load <acquire> scope <system> %p mask %k : tensor<256xi1, #l> other %x : tensor<256xf32, #l> token %t vector 2 : tensor<256x!nv_tileaa.ptr<f32>, #l> -> tensor<256xf32, #l>
   // CHECK: nv_tileas.store <weak> %arg2, %{{.*}} vector 1 :
   %t4 = nv_tileas.store <weak> %p, %y vector 1 : tensor<256x!nv_tileaa.ptr<f32>, #l>, tensor<256xf32, #l>
-  // CHECK: %[[A:.*]] = nv_tileas.alloc_tensor offset 128 : !nv_tileas.memdesc<256xf32, <offset = [1, 2, 4, 8, 16, 32, 64, 130]>>
+  // CHECK: %[[A:.*]] = nv_tileas.alloc_tensor offset 128 : <256xf32, #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 130]>>
   %a = nv_tileas.alloc_tensor offset 128 : !nv_tileas.memdesc<256xf32, #s>
   // CHECK: nv_tileas.local_store %{{.*}}, %[[A]] vector 2 :
   nv_tileas.local_store %x, %a vector 2 : tensor<256xf32, #l>, !nv_tileas.memdesc<256xf32, #s>

@@ -1,3 +1,9 @@
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas,tileas-assign-load-store-layouts)' | FileCheck %s
+
+// Vector width and layout of accesses through tensors of pointers, for four warps.
+
+// CHECK-LABEL: nv_tileaa.func @contiguous(
+// CHECK: nv_tileas.load {{.*}} vector 4 : {{.*}} -> tensor<1024xf32, #nv_tileas.layout<register = [1, 2, 512],
 nv_tileaa.func @contiguous(%p0: !nv_tileaa.ptr<f32>) {
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f32>
   %r = nv_tileaa.make_range : tensor<1024xi32>
@@ -6,6 +12,12 @@ nv_tileaa.func @contiguous(%p0: !nv_tileaa.ptr<f32>) {
   %x, %t1 = nv_tileaa.load <weak> %a : tensor<1024x!nv_tileaa.ptr<f32>> -> tensor<1024xf32>
   nv_tileaa.return
 }
+// A mask that may change at any element.
+// CHECK-LABEL: nv_tileaa.func @any_mask(
+// CHECK-DAG: %[[P:.*]] = nv_tileas.convert_layout %{{.*}} : {{.*}} -> tensor<1024x!nv_tileaa.ptr<f32>, #nv_tileas.layout<register = [128,
+// CHECK-DAG: %[[K:.*]] = nv_tileas.convert_layout %{{.*}} : {{.*}} -> tensor<1024xi1, #nv_tileas.layout<register = [128,
+// CHECK: %[[X:.*]], %{{.*}} = nv_tileas.load <weak> %[[P]] mask %[[K]] : {{.*}} vector 1 :
+// CHECK: nv_tileas.convert_layout %[[X]]
 nv_tileaa.func @any_mask(%p0: !nv_tileaa.ptr<f32>, %n: i32) {
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f32>
   %r = nv_tileaa.make_range : tensor<1024xi32>
@@ -16,6 +28,9 @@ nv_tileaa.func @any_mask(%p0: !nv_tileaa.ptr<f32>, %n: i32) {
   %x, %t1 = nv_tileaa.load <weak> %a mask %k : tensor<1024xi1> : tensor<1024x!nv_tileaa.ptr<f32>> -> tensor<1024xf32>
   nv_tileaa.return
 }
+// A mask that changes at multiples of two only.
+// CHECK-LABEL: nv_tileaa.func @even_mask(
+// CHECK: nv_tileas.store {{.*}} vector 2 :
 nv_tileaa.func @even_mask(%p0: !nv_tileaa.ptr<f32>, %n0: i32) {
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f32>
   %n = nv_tileaa.assume #cuda_tile.div_by<2>, %n0 : i32
@@ -28,6 +43,9 @@ nv_tileaa.func @even_mask(%p0: !nv_tileaa.ptr<f32>, %n0: i32) {
   %t1 = nv_tileaa.store <weak> %a, %f mask %k : tensor<1024xi1> : tensor<1024x!nv_tileaa.ptr<f32>>, tensor<1024xf32>
   nv_tileaa.return
 }
+// One mask for all elements.
+// CHECK-LABEL: nv_tileaa.func @uniform_mask(
+// CHECK: nv_tileas.load {{.*}} vector 4 :
 nv_tileaa.func @uniform_mask(%p0: !nv_tileaa.ptr<f32>, %c: i1) {
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f32>
   %r = nv_tileaa.make_range : tensor<1024xi32>
@@ -37,6 +55,8 @@ nv_tileaa.func @uniform_mask(%p0: !nv_tileaa.ptr<f32>, %c: i1) {
   %x, %t1 = nv_tileaa.load <weak> %a mask %k : tensor<1024xi1> : tensor<1024x!nv_tileaa.ptr<f32>> -> tensor<1024xf32>
   nv_tileaa.return
 }
+// CHECK-LABEL: nv_tileaa.func @unaligned(
+// CHECK: nv_tileas.load {{.*}} vector 1 :
 nv_tileaa.func @unaligned(%p: !nv_tileaa.ptr<f32>) {
   %r = nv_tileaa.make_range : tensor<1024xi32>
   %b = nv_tileaa.splat %p : !nv_tileaa.ptr<f32> -> tensor<1024x!nv_tileaa.ptr<f32>>
@@ -44,6 +64,9 @@ nv_tileaa.func @unaligned(%p: !nv_tileaa.ptr<f32>) {
   %x, %t1 = nv_tileaa.load <weak> %a : tensor<1024x!nv_tileaa.ptr<f32>> -> tensor<1024xf32>
   nv_tileaa.return
 }
+// Every third element.
+// CHECK-LABEL: nv_tileaa.func @gather(
+// CHECK: nv_tileas.load {{.*}} vector 1 :
 nv_tileaa.func @gather(%p0: !nv_tileaa.ptr<f32>) {
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f32>
   %r = nv_tileaa.make_range : tensor<1024xi32>
@@ -54,6 +77,9 @@ nv_tileaa.func @gather(%p0: !nv_tileaa.ptr<f32>) {
   %x, %t1 = nv_tileaa.load <weak> %a : tensor<1024x!nv_tileaa.ptr<f32>> -> tensor<1024xf32>
   nv_tileaa.return
 }
+// Addresses run along the first dimension, so `along` is 0 and the registers too go down a column of 32 steps.
+// CHECK-LABEL: nv_tileaa.func @columns(
+// CHECK: nv_tileas.load {{.*}} vector 8 : {{.*}} -> tensor<64x32xf16, #nv_tileas.layout<register = [32, 64, 128, 16], lane = [256, 512, 1024, 1, 2], warp = [4, 8]>>
 nv_tileaa.func @columns(%p0: !nv_tileaa.ptr<f16>) {
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
   %r = nv_tileaa.make_range : tensor<64xi32>

@@ -1,8 +1,14 @@
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileas-optimize-alloc-tensor)' | FileCheck %s
+
 #l = #nv_tileas.layout<register = [1, 2, 512], lane = [4, 8, 16, 32, 64], warp = [128, 256]>
 #h = #nv_tileas.layout<register = [1], lane = [2, 4, 8, 16, 32], warp = [64, 128]>
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]>
 #t = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128]>
 
+// The first is dead when the second is written: both have the same bytes.
+// CHECK-LABEL: nv_tileaa.func @one_after_the_other(
+// CHECK: nv_tileas.alloc_tensor offset 0 :
+// CHECK: nv_tileas.alloc_tensor offset 0 :
 nv_tileaa.func @one_after_the_other(%x: f32) {
   %v = nv_tileas.splat %x : f32 -> tensor<1024xf32, #l>
   %a = nv_tileas.alloc_tensor : !nv_tileas.memdesc<1024xf32, #s>
@@ -13,6 +19,10 @@ nv_tileaa.func @one_after_the_other(%x: f32) {
   nv_tileas.local_store %w, %b vector 4 : tensor<1024xf32, #l>, !nv_tileas.memdesc<1024xf32, #s>
   nv_tileaa.return
 }
+// The larger one is placed first.
+// CHECK-LABEL: nv_tileaa.func @together(
+// CHECK: nv_tileas.alloc_tensor offset 4096 : <256xf16
+// CHECK: nv_tileas.alloc_tensor offset 0 : <1024xf32
 nv_tileaa.func @together(%x: f32, %y: f16) {
   %v = nv_tileas.splat %x : f32 -> tensor<1024xf32, #l>
   %w = nv_tileas.splat %y : f16 -> tensor<256xf16, #h>
@@ -24,6 +34,11 @@ nv_tileaa.func @together(%x: f32, %y: f16) {
   %v2 = nv_tileas.local_load %b vector 4 : !nv_tileas.memdesc<1024xf32, #s> -> tensor<1024xf32, #l>
   nv_tileaa.return
 }
+// Read in a loop and allocated outside of it: alive for all rounds.
+// CHECK-LABEL: nv_tileaa.func @alive_in_a_loop(
+// CHECK: nv_tileas.alloc_tensor offset 0 :
+// CHECK: scf.for
+// CHECK: nv_tileas.alloc_tensor offset 4096 :
 nv_tileaa.func @alive_in_a_loop(%x: f32, %n: i32) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -37,6 +52,8 @@ nv_tileaa.func @alive_in_a_loop(%x: f32, %n: i32) {
   }
   nv_tileaa.return
 }
+// CHECK-LABEL: nv_tileaa.func @unused(
+// CHECK: nv_tileas.alloc_tensor offset 0 :
 nv_tileaa.func @unused() {
   %a = nv_tileas.alloc_tensor : !nv_tileas.memdesc<1024xf32, #s>
   nv_tileaa.return

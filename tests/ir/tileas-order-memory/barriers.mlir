@@ -1,31 +1,60 @@
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileas-order-memory)' | FileCheck %s
+
+// A barrier stands where a token leads from an access to another of which one writes, and no barrier is in between.
+
+// CHECK-LABEL: nv_tileaa.func @write_then_read(
+// CHECK: nv_tileas.store
+// CHECK-NEXT: nv_tileas.barrier
+// CHECK-NEXT: nv_tileas.load
 nv_tileaa.func @write_then_read(%p: !nv_tileaa.ptr<i32>, %v: i32) {
   %t = nv_tileaa.create_mem_token
   %t1 = nv_tileas.store <weak> %p, %v token %t vector 1 : !nv_tileaa.ptr<i32>, i32
   %x, %t2 = nv_tileas.load <weak> %p token %t1 vector 1 : !nv_tileaa.ptr<i32> -> i32
   nv_tileaa.return
 }
+// CHECK-LABEL: nv_tileaa.func @read_then_write(
+// CHECK: nv_tileas.load
+// CHECK-NEXT: nv_tileas.barrier
+// CHECK-NEXT: nv_tileas.store
 nv_tileaa.func @read_then_write(%p: !nv_tileaa.ptr<i32>, %v: i32) {
   %x, %t1 = nv_tileas.load <weak> %p vector 1 : !nv_tileaa.ptr<i32> -> i32
   %t2 = nv_tileas.store <weak> %p, %v token %t1 vector 1 : !nv_tileaa.ptr<i32>, i32
   nv_tileaa.return
 }
+// CHECK-LABEL: nv_tileaa.func @read_then_read(
+// CHECK-NOT: barrier
+// CHECK: nv_tileaa.return
 nv_tileaa.func @read_then_read(%p: !nv_tileaa.ptr<i32>) {
   %x, %t1 = nv_tileas.load <weak> %p vector 1 : !nv_tileaa.ptr<i32> -> i32
   %y, %t2 = nv_tileas.load <weak> %p token %t1 vector 1 : !nv_tileaa.ptr<i32> -> i32
   nv_tileaa.return
 }
+// No token leads from one to the other.
+// CHECK-LABEL: nv_tileaa.func @unordered(
+// CHECK-NOT: barrier
+// CHECK: nv_tileaa.return
 nv_tileaa.func @unordered(%p: !nv_tileaa.ptr<i32>, %v: i32) {
   %t = nv_tileaa.create_mem_token
   %t1 = nv_tileas.store <weak> %p, %v token %t vector 1 : !nv_tileaa.ptr<i32>, i32
   %x, %t2 = nv_tileas.load <weak> %p token %t vector 1 : !nv_tileaa.ptr<i32> -> i32
   nv_tileaa.return
 }
+// What stands before the barrier is done for those who come later.
+// CHECK-LABEL: nv_tileaa.func @settled(
+// CHECK: nv_tileas.barrier
+// CHECK-NEXT: nv_tileas.load
+// CHECK-NEXT: nv_tileas.load
+// CHECK-NEXT: nv_tileaa.return
 nv_tileaa.func @settled(%p: !nv_tileaa.ptr<i32>, %v: i32) {
   %t1 = nv_tileas.store <weak> %p, %v vector 1 : !nv_tileaa.ptr<i32>, i32
   %x, %t2 = nv_tileas.load <weak> %p token %t1 vector 1 : !nv_tileaa.ptr<i32> -> i32
   %y, %t3 = nv_tileas.load <weak> %p token %t2 vector 1 : !nv_tileaa.ptr<i32> -> i32
   nv_tileaa.return
 }
+// CHECK-LABEL: nv_tileaa.func @joined(
+// CHECK: nv_tileaa.join_mem_token
+// CHECK-NEXT: nv_tileas.barrier
+// CHECK-NEXT: nv_tileas.load
 nv_tileaa.func @joined(%p: !nv_tileaa.ptr<i32>, %v: i32) {
   %t1 = nv_tileas.store <weak> %p, %v vector 1 : !nv_tileaa.ptr<i32>, i32
   %x, %t2 = nv_tileas.load <weak> %p vector 1 : !nv_tileaa.ptr<i32> -> i32
@@ -33,6 +62,11 @@ nv_tileaa.func @joined(%p: !nv_tileaa.ptr<i32>, %v: i32) {
   %y, %t4 = nv_tileas.load <weak> %p token %t3 vector 1 : !nv_tileaa.ptr<i32> -> i32
   nv_tileaa.return
 }
+// The store of one round is before the load of the next.
+// CHECK-LABEL: nv_tileaa.func @around_a_loop(
+// CHECK: scf.for
+// CHECK-NEXT: nv_tileas.barrier
+// CHECK-NEXT: nv_tileas.load
 nv_tileaa.func @around_a_loop(%p: !nv_tileaa.ptr<i32>, %n: i32) {
   %t = nv_tileaa.create_mem_token
   %c0 = arith.constant 0 : i32
@@ -44,6 +78,14 @@ nv_tileaa.func @around_a_loop(%p: !nv_tileaa.ptr<i32>, %n: i32) {
   }
   nv_tileaa.return
 }
+// CHECK-LABEL: nv_tileaa.func @out_of_an_if(
+// CHECK: nv_tileaa.create_mem_token
+// CHECK-NOT: barrier
+// CHECK: } else {
+// CHECK-NEXT: scf.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: nv_tileas.barrier
+// CHECK-NEXT: nv_tileas.load
 nv_tileaa.func @out_of_an_if(%p: !nv_tileaa.ptr<i32>, %c: i1, %v: i32) {
   %t = nv_tileaa.create_mem_token
   %r = scf.if %c -> (!nv_tileaa.mem_token) {

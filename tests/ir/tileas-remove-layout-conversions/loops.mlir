@@ -1,4 +1,13 @@
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas,tileas-assign-load-store-layouts,tileas-remove-layout-conversions)' | FileCheck %s
+
 // The layout of the load goes around the loop into the initial value, and out of it to the store.
+// CHECK-LABEL: nv_tileaa.func @for(
+// CHECK-NOT: convert_layout
+// CHECK: %[[Z:.*]] = arith.constant dense<0.000000e+00> : tensor<1024xf16, [[L:#nv_tileas.layout<register = .1, 2, 4., lane = .8, 16, 32, 64, 128., warp = .256, 512.>]]>
+// CHECK: %[[R:.*]] = scf.for {{.*}} iter_args(%[[A:.*]] = %[[Z]]) -> (tensor<1024xf16, [[L]]>)
+// CHECK: nv_tileas.tiled_load {{.*}} vector 8
+// CHECK: scf.yield %{{.*}} : tensor<1024xf16, [[L]]>
+// CHECK: nv_tileas.tiled_store <weak> %[[R]], {{.*}} vector 8
 nv_tileaa.func @for(%p0: !nv_tileaa.ptr<f16>, %n: i32) {
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
   %m = nv_tileaa.make_memref %p, shape = [], strides = [] : <f16> -> <4096xf16, strides = [1]>
@@ -14,6 +23,12 @@ nv_tileaa.func @for(%p0: !nv_tileaa.ptr<f16>, %n: i32) {
   %t2 = nv_tileaa.tiled_store <weak> %sum, %v[%c0] : tensor<1024xf16>, <tile = [1024], memref<4096xf16, strides = [1]>>[i32]
   nv_tileaa.return
 }
+// CHECK-LABEL: nv_tileaa.func @while(
+// CHECK-NOT: convert_layout
+// CHECK: %[[R:.*]]:2 = scf.while {{.*}} : (tensor<1024xf16, [[L:#nv_tileas.layout<register = .1, 2, 4., lane = .8, 16, 32, 64, 128., warp = .256, 512.>]]>, i32) -> (tensor<1024xf16, [[L]]>, i32)
+// CHECK: scf.condition({{.*}}) {{.*}} : tensor<1024xf16, [[L]]>, i32
+// CHECK: scf.yield {{.*}} : tensor<1024xf16, [[L]]>, i32
+// CHECK: nv_tileas.tiled_store <weak> %[[R]]#0, {{.*}} vector 8
 nv_tileaa.func @while(%p0: !nv_tileaa.ptr<f16>, %n: i32) {
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
   %m = nv_tileaa.make_memref %p, shape = [], strides = [] : <f16> -> <4096xf16, strides = [1]>
@@ -33,6 +48,13 @@ nv_tileaa.func @while(%p0: !nv_tileaa.ptr<f16>, %n: i32) {
   %t2 = nv_tileaa.tiled_store <weak> %y, %v[%c0] : tensor<1024xf16>, <tile = [1024], memref<4096xf16, strides = [1]>>[i32]
   nv_tileaa.return
 }
+// The other branch follows.
+// CHECK-LABEL: nv_tileaa.func @if(
+// CHECK-NOT: convert_layout
+// CHECK: %[[R:.*]] = scf.if %arg1 -> (tensor<1024xf16, [[L:#nv_tileas.layout<register = .1, 2, 4., lane = .8, 16, 32, 64, 128., warp = .256, 512.>]]>)
+// CHECK: } else {
+// CHECK: arith.constant dense<1.000000e+00> : tensor<1024xf16, [[L]]>
+// CHECK: nv_tileas.tiled_store <weak> %[[R]], {{.*}} vector 8
 nv_tileaa.func @if(%p0: !nv_tileaa.ptr<f16>, %c: i1) {
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
   %m = nv_tileaa.make_memref %p, shape = [], strides = [] : <f16> -> <4096xf16, strides = [1]>

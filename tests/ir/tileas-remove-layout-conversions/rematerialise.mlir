@@ -1,4 +1,12 @@
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas,tileas-assign-load-store-layouts,tileas-remove-layout-conversions)' | FileCheck %s
+
 // One range serves accesses in two layouts: it is computed twice, which is cheaper than a conversion.
+// CHECK-LABEL: nv_tileaa.func @two_layouts(
+// CHECK-NOT: convert_layout
+// CHECK: nv_tileas.make_range : tensor<1024xi32, #nv_tileas.layout<register = [1, 2, 512],
+// CHECK: nv_tileas.store {{.*}} vector 4
+// CHECK: nv_tileas.make_range : tensor<1024xi32, #nv_tileas.layout<register = [128, 256, 512],
+// CHECK: nv_tileas.store {{.*}} vector 1
 nv_tileaa.func @two_layouts(%p0: !nv_tileaa.ptr<f32>, %q: !nv_tileaa.ptr<f16>) {
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f32>
   %r = nv_tileaa.make_range : tensor<1024xi32>
@@ -13,6 +21,12 @@ nv_tileaa.func @two_layouts(%p0: !nv_tileaa.ptr<f32>, %q: !nv_tileaa.ptr<f16>) {
   nv_tileaa.return
 }
 // Rows and columns of an outer sum: ranges in the layouts that the broadcasts need.
+// CHECK-LABEL: nv_tileaa.func @outer(
+// CHECK-NOT: convert_layout
+// CHECK: nv_tileas.make_range : tensor<32xi32, #nv_tileas.layout<register = [0, 0, 16], lane = [0, 0, 0, 1, 2], warp = [4, 8]>>
+// CHECK: nv_tileas.make_range : tensor<32xi32, #nv_tileas.layout<register = [1, 2, 0], lane = [4, 8, 16, 0, 0], warp = [0, 0]>>
+// CHECK: nv_tileas.store {{.*}} vector 4 along 1
+// CHECK-NOT: make_range
 nv_tileaa.func @outer(%p0: !nv_tileaa.ptr<i32>) {
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<i32>
   %r = nv_tileaa.make_range : tensor<32xi32>

@@ -8,3 +8,11 @@ gpu.module @first {
 }
 gpu.module @second [#nvvm.target<chip = "sm_50">] {
 }
+
+// The default is sm_100 at level 2, which is what MLIR leaves unprinted.
+// CHECK: gpu.module @first [#nvvm.target<chip = "sm_100a", features = "+ptx88">]
+// CHECK: gpu.module @second [#nvvm.target<chip = "sm_100a", features = "+ptx88">]
+// SM90: gpu.module @first [#nvvm.target<O = 0, chip = "sm_90a", features = "+ptx83">]
+// SM90: gpu.module @second [#nvvm.target<O = 0, chip = "sm_90a", features = "+ptx83">]
+// UNKNOWN: error: unknown target 'sm_75'
+// LEVEL: error: opt-level must be from 0 to 3, got 4
