@@ -23,11 +23,15 @@ bold='' dim='' plain=''
 if [ -t 1 ]; then bold=$'\e[1m' dim=$'\e[2m' plain=$'\e[0m'; fi
 
 # A number of the first kernel in the resource file.
-resource() { sed -n "s/.*\"$1\": \([0-9]*\).*/\1/p" "$output/usage.json" | head -n 1; }
+resource() { sed -n "/\"$1\":/ { s/[^0-9]*\([0-9]*\).*/\1/p; q }" "$output/usage.json"; }
 
-# The signature and the first instructions of the kernel, without the header and the declaration of registers.
+# The name and the first instructions of the kernel, without its parameters and registers.
 head_of_ptx() {
-    sed -n '/^\.visible \.entry/,$p' "$output/kernel.ptx" | grep -v '^[[:space:]]*\(\.reg\|$\)' | head -n "$1" | expand -t 4
+    awk -v left="$1" '
+        /^\.visible \.entry/ { print $1, $2, $3 " ... )"; started = 1 }
+        started && /^{/ { body = 1 }
+        body && !/^[[:space:]]*(\.reg.*)?$/ && left-- > 0 { print }
+    ' "$output/kernel.ptx" | expand -t 4
 }
 
 # Each kind of access of global memory, with the number of its occurrences.
@@ -43,7 +47,7 @@ for program in "${programs[@]}"; do
         "$tileiras" "$program" --gpu-name="$target" --emit=ptx -o "$output/kernel.ptx"
         "$tileiras" "$program" --gpu-name="$target" -o "$output/kernel.cubin" --resource-usage-file="$output/usage.json"
         if [ -z "$shown" ]; then
-            head_of_ptx 18 | sed "s/^/  $dim| /; s/\$/$plain/"
+            head_of_ptx 12 | sed "s/^/  $dim| /; s/\$/$plain/"
             echo "  $dim| ...$plain"
             shown=yes
         fi

@@ -155,7 +155,7 @@ impl Job<'_> {
     /// Runs the passes whose result is of `stage`.
     fn passes(&self, module: &mut Module<'_>, stage: Stage) -> Result<(), Failure> {
         let passes: Vec<String> =
-            self.options.steps().into_iter().filter(|s| s.stage == stage).map(|s| nested(&s.pass)).collect();
+            self.options.steps().into_iter().filter(|s| s.stage == stage).map(|s| s.pass).collect();
         let manager = PassManager::new(self.context);
         let text = format!("builtin.module({})", passes.join(","));
         parse_pass_pipeline(manager.as_operation_pass_manager(), &text).map_err(failed)?;
@@ -196,11 +196,6 @@ impl Job<'_> {
 /// Prints after each pass, never before.
 unsafe extern "C" fn after(_: mlir_sys::MlirStringRef, before: bool, _: *mut std::ffi::c_void) -> bool {
     !before
-}
-
-/// A pass on functions of the LLVM dialect, as part of a pipeline on the builtin module.
-fn nested(pass: &str) -> String {
-    if pass.starts_with("llvm.func(") { format!("gpu.module({pass})") } else { pass.to_string() }
 }
 
 fn print(module: &Module<'_>) -> String {

@@ -135,7 +135,7 @@ impl Options {
             add(
                 Stage::Llvm,
                 FINISH,
-                "llvm.func(ensure-debug-info-scope-on-llvm-func{emission-kind=DebugDirectivesOnly})".into(),
+                "gpu.module(llvm.func(ensure-debug-info-scope-on-llvm-func{emission-kind=DebugDirectivesOnly}))".into(),
             );
         }
         steps
@@ -164,5 +164,127 @@ impl Options {
             writeln!(text, "builtin.module({passes})").expect("strings take text");
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{dialect, passes};
+    use melior::{pass::PassManager, utility::parse_pass_pipeline};
+
+    fn with(settings: &[(&str, &str)]) -> Options {
+        let mut options = Options::default();
+        for (name, value) in settings {
+            options.set(name, value).unwrap_or_else(|e| panic!("{name}={value}: {e}"));
+        }
+        options
+    }
+
+    #[test]
+    fn options_are_set() {
+        let o = with(&[("opt-level", "1"), ("num-warps", "8"), ("compute-capability", "sm_90")]);
+        assert_eq!((o.opt_level, o.num_warps, o.target.name), (1, 8, "sm_90"));
+        // What is built so far can be asked for by name.
+        with(&[("v2-opt-level", "0"), ("pipeline-strategy", "none"), ("num-ctas", "1")]);
+    }
+
+    #[test]
+    fn an_unknown_option_is_told_the_known_ones() {
+        let error = Options::default().set("warps", "4").unwrap_err();
+        let text = error.to_string();
+        assert!(text.starts_with("unknown pipeline option 'warps'; the options are "), "{text}");
+        for name in NAMES {
+            assert!(text.contains(name), "{text} lacks {name}");
+            // Every name that is told is known.
+            let error = Options::default().set(name, "nonsense").unwrap_err();
+            assert!(matches!(error, OptionError::Value { name: n, .. } if n == *name), "{name}: {error}");
+        }
+    }
+
+    #[test]
+    fn bad_values_leave_the_options_alone() {
+        let cases = [
+            ("opt-level", "4"),
+            ("opt-level", "-1"),
+            ("opt-level", ""),
+            ("v2-opt-level", "4"),
+            ("pipeline-strategy", "fast"),
+            ("num-warps", "0"),
+            ("num-warps", "3"),
+            ("num-warps", "64"),
+            ("num-warps", "4 "),
+            ("num-ctas", "0"),
+            ("num-ctas", "3"),
+            ("num-ctas", "32"),
+            ("compute-capability", "sm_75"),
+        ];
+        for (name, value) in cases {
+            let mut options = Options::default();
+            let before = options.dump();
+            let error = options.set(name, value).expect_err(value);
+            assert!(matches!(error, OptionError::Value { .. }), "{name}={value}: {error}");
+            assert!(error.to_string().contains(&format!("'{value}'")), "{error}");
+            assert_eq!(options.dump(), before, "{name}={value}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_built_is_said_to_be_so() {
+        let cases = [
+            ("v2-opt-level", "2"),
+            ("pipeline-strategy", "unspecialize"),
+            ("pipeline-strategy", "warp-specialize"),
+            ("num-ctas", "2"),
+        ];
+        for (name, value) in cases {
+            let error = Options::default().set(name, value).expect_err(value);
+            assert!(matches!(error, OptionError::NotBuilt { .. }), "{name}={value}: {error}");
+            let text = error.to_string();
+            assert!(text.contains("is not built yet; the values are"), "{text}");
+        }
+    }
+
+    #[test]
+    fn stages_and_order_do_not_depend_on_the_level() {
+        for level in 0..=3 {
+            let steps = Options { opt_level: level, ..Options::default() }.steps();
+            assert!(steps.is_sorted_by_key(|s| s.stage), "-O{level}");
+            // The tier is a prefix, so that running it and the rest is running all in order.
+            assert!(steps.is_sorted_by_key(|s| s.tier > level), "-O{level}");
+        }
+    }
+
+    #[test]
+    fn the_dump_is_a_pipeline_of_the_same_passes() {
+        passes::register_all();
+        let context = dialect::context();
+        let text = |pipeline: &str| {
+            let manager = PassManager::new(&context);
+            parse_pass_pipeline(manager.as_operation_pass_manager(), pipeline)
+                .unwrap_or_else(|e| panic!("{pipeline}: {e}"));
+            manager.as_operation_pass_manager().to_string()
+        };
+        for opt_level in 0..=3 {
+            for line_info in [false, true] {
+                let options = Options { opt_level, line_info, num_warps: 8, ..Options::default() };
+                let dump = options.dump();
+                let pipelines: Vec<&str> = dump.lines().filter(|l| !l.starts_with("//")).collect();
+                let steps = options.steps();
+                assert_eq!(pipelines.len(), 2, "{dump}");
+                let (tier, finish): (Vec<&Step>, Vec<&Step>) = steps.iter().partition(|s| s.tier <= opt_level);
+                for (pipeline, steps) in pipelines.into_iter().zip([tier, finish]) {
+                    let printed = text(pipeline);
+                    assert_eq!(text(&printed), printed);
+                    // Printing adds options that have their defaults; names and order must be those of the steps.
+                    let mut rest = printed.as_str();
+                    for step in steps {
+                        let name = step.pass.split('{').next().unwrap_or_default();
+                        let at = rest.find(name).unwrap_or_else(|| panic!("{name} is missing or late in {printed}"));
+                        rest = &rest[at + name.len()..];
+                    }
+                }
+            }
+        }
     }
 }
