@@ -235,6 +235,9 @@ pub struct Runner {
     pub limit: Duration,
 }
 
+/// Told about each job as it ends: its number, how it went, how long it took.
+pub type Progress<'a> = dyn FnMut(usize, &Result<(), String>, Duration) + Send + 'a;
+
 impl Runner {
     /// Runs one job to its end. `Err` has what the command said.
     pub fn run(&self, job: &Job) -> Result<(), String> {
@@ -282,12 +285,7 @@ impl Runner {
     }
 
     /// Runs jobs, `parallel` at a time, and tells `done` about each as it ends: its number, how it went, how long it took.
-    pub fn run_all(
-        &self,
-        jobs: &[Job],
-        parallel: usize,
-        done: &mut (dyn FnMut(usize, &Result<(), String>, Duration) + Send),
-    ) {
+    pub fn run_all(&self, jobs: &[Job], parallel: usize, done: &mut Progress<'_>) {
         let next = AtomicUsize::new(0);
         let done = Mutex::new(done);
         thread::scope(|scope| {
