@@ -224,6 +224,9 @@ pub struct Job {
     pub schedules: String,
 }
 
+/// Told of a run that has ended: its number, how it went, how long it took.
+pub type Done<'a> = dyn FnMut(usize, &Result<(), String>, Duration) + Send + 'a;
+
 /// How programs are run.
 #[derive(Clone, Debug)]
 pub struct Runner {
@@ -234,9 +237,6 @@ pub struct Runner {
     /// A program that takes longer has failed.
     pub limit: Duration,
 }
-
-/// Told about each job as it ends: its number, how it went, how long it took.
-pub type Progress<'a> = dyn FnMut(usize, &Result<(), String>, Duration) + Send + 'a;
 
 impl Runner {
     /// Runs one job to its end. `Err` has what the command said.
@@ -284,8 +284,8 @@ impl Runner {
         }
     }
 
-    /// Runs jobs, `parallel` at a time, and tells `done` about each as it ends: its number, how it went, how long it took.
-    pub fn run_all(&self, jobs: &[Job], parallel: usize, done: &mut Progress<'_>) {
+    /// Runs jobs, `parallel` at a time, and tells `done` about each as it ends.
+    pub fn run_all(&self, jobs: &[Job], parallel: usize, done: &mut Done<'_>) {
         let next = AtomicUsize::new(0);
         let done = Mutex::new(done);
         thread::scope(|scope| {
