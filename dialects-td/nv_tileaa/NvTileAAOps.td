@@ -149,9 +149,10 @@ def NvTileAA_TiledLoadOp : NvTileAA_Op<"tiled_load", [AttrSizedOperandSegments, 
       OptionalAttr<DictionaryAttr>:$hints);
   let results = (outs NvTileAA_Value:$result, NvTileAA_MemTokenType:$resultToken);
   let assemblyFormat = [{
-    $ordering ($scope^)? $view `[` $indices `]` (`token` $token^)? (`hints` $hints^)? attr-dict
+    $ordering (`scope` $scope^)? $view `[` $indices `]` (`token` $token^)? (`hints` $hints^)? attr-dict
     `:` type($view) `[` type($indices) `]` `->` type($result)
   }];
+  let hasVerifier = 1;
 }
 
 def NvTileAA_TiledStoreOp : NvTileAA_Op<"tiled_store", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
@@ -162,9 +163,10 @@ def NvTileAA_TiledStoreOp : NvTileAA_Op<"tiled_store", [AttrSizedOperandSegments
       OptionalAttr<DictionaryAttr>:$hints);
   let results = (outs NvTileAA_MemTokenType:$resultToken);
   let assemblyFormat = [{
-    $ordering ($scope^)? $value `,` $view `[` $indices `]` (`token` $token^)? (`hints` $hints^)? attr-dict
+    $ordering (`scope` $scope^)? $value `,` $view `[` $indices `]` (`token` $token^)? (`hints` $hints^)? attr-dict
     `:` type($value) `,` type($view) `[` type($indices) `]`
   }];
+  let hasVerifier = 1;
 }
 
 def NvTileAA_LoadOp : NvTileAA_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
@@ -178,9 +180,10 @@ def NvTileAA_LoadOp : NvTileAA_Op<"load", [AttrSizedOperandSegments, MemoryEffec
       OptionalAttr<DictionaryAttr>:$hints);
   let results = (outs NvTileAA_Value:$result, NvTileAA_MemTokenType:$resultToken);
   let assemblyFormat = [{
-    $ordering ($scope^)? $ptr (`mask` $mask^ `:` type($mask))? (`other` $other^ `:` type($other))?
+    $ordering (`scope` $scope^)? $ptr (`mask` $mask^ `:` type($mask))? (`other` $other^ `:` type($other))?
     (`token` $token^)? (`hints` $hints^)? attr-dict `:` type($ptr) `->` type($result)
   }];
+  let hasVerifier = 1;
 }
 
 def NvTileAA_StoreOp : NvTileAA_Op<"store", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
@@ -191,9 +194,10 @@ def NvTileAA_StoreOp : NvTileAA_Op<"store", [AttrSizedOperandSegments, MemoryEff
       OptionalAttr<DictionaryAttr>:$hints);
   let results = (outs NvTileAA_MemTokenType:$resultToken);
   let assemblyFormat = [{
-    $ordering ($scope^)? $ptr `,` $value (`mask` $mask^ `:` type($mask))?
+    $ordering (`scope` $scope^)? $ptr `,` $value (`mask` $mask^ `:` type($mask))?
     (`token` $token^)? (`hints` $hints^)? attr-dict `:` type($ptr) `,` type($value)
   }];
+  let hasVerifier = 1;
 }
 
 def NvTileAA_CreateMemTokenOp : NvTileAA_Op<"create_mem_token", [Pure]> {

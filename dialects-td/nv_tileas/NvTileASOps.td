@@ -68,7 +68,7 @@ def NvTileAS_TiledLoadOp : NvTileAS_Op<"tiled_load", [AttrSizedOperandSegments, 
       OptionalAttr<DenseBoolArrayAttr>:$inBounds);
   let results = (outs NvTileAS_Value:$result, NvTileAA_MemTokenType:$resultToken);
   let assemblyFormat = [{
-    $ordering ($scope^)? $view `[` $indices `]` (`token` $token^)? (`hints` $hints^)?
+    $ordering (`scope` $scope^)? $view `[` $indices `]` (`token` $token^)? (`hints` $hints^)?
     `vector` $vector `bounds` $bounds (`in_bounds` $inBounds^)? attr-dict `:` type($view) `[` type($indices) `]` `->` type($result)
   }];
   let hasVerifier = 1;
@@ -84,7 +84,7 @@ def NvTileAS_TiledStoreOp : NvTileAS_Op<"tiled_store", [AttrSizedOperandSegments
       OptionalAttr<DenseBoolArrayAttr>:$inBounds);
   let results = (outs NvTileAA_MemTokenType:$resultToken);
   let assemblyFormat = [{
-    $ordering ($scope^)? $value `,` $view `[` $indices `]` (`token` $token^)? (`hints` $hints^)?
+    $ordering (`scope` $scope^)? $value `,` $view `[` $indices `]` (`token` $token^)? (`hints` $hints^)?
     `vector` $vector `bounds` $bounds (`in_bounds` $inBounds^)? attr-dict `:` type($value) `,` type($view) `[` type($indices) `]`
   }];
   let hasVerifier = 1;
@@ -99,7 +99,7 @@ def NvTileAS_LoadOp : NvTileAS_Op<"load", [AttrSizedOperandSegments, MemoryEffec
       DefaultValuedAttr<I64Attr, "0">:$along);
   let results = (outs NvTileAS_Value:$result, NvTileAA_MemTokenType:$resultToken);
   let assemblyFormat = [{
-    $ordering ($scope^)? $ptr (`mask` $mask^ `:` type($mask))? (`other` $other^ `:` type($other))?
+    $ordering (`scope` $scope^)? $ptr (`mask` $mask^ `:` type($mask))? (`other` $other^ `:` type($other))?
     (`token` $token^)? (`hints` $hints^)? `vector` $vector (`along` $along^)? attr-dict `:` type($ptr) `->` type($result)
   }];
   let hasVerifier = 1;
@@ -114,7 +114,7 @@ def NvTileAS_StoreOp : NvTileAS_Op<"store", [AttrSizedOperandSegments, MemoryEff
       DefaultValuedAttr<I64Attr, "0">:$along);
   let results = (outs NvTileAA_MemTokenType:$resultToken);
   let assemblyFormat = [{
-    $ordering ($scope^)? $ptr `,` $value (`mask` $mask^ `:` type($mask))?
+    $ordering (`scope` $scope^)? $ptr `,` $value (`mask` $mask^ `:` type($mask))?
     (`token` $token^)? (`hints` $hints^)? `vector` $vector (`along` $along^)? attr-dict `:` type($ptr) `,` type($value)
   }];
   let hasVerifier = 1;

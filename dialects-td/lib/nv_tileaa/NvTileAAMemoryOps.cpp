@@ -1,4 +1,4 @@
-// Verifiers of atomic accesses and memory objects of nv_tileaa.
+// Verifiers of memory accesses and memory objects of nv_tileaa.
 #include "nv_tileaa/NvTileAA.h"
 
 using namespace mlir;
@@ -20,6 +20,39 @@ static LogicalResult verifyAccess(Operation *op, Type ptr, Type value, Value mas
   if (cast<PtrType>(elementOf(ptr)).getPointee() != elementOf(value))
     return op->emitOpError("pointee and element type differ");
   return success();
+}
+
+// Invariants: those of an access; fill values have the type of the result.
+LogicalResult LoadOp::verify() {
+  if (getOther() && getOther().getType() != getResult().getType())
+    return emitOpError("fill values must have the type of the result");
+  return verifyAccess(*this, getPtr().getType(), getResult().getType(), getMask());
+}
+
+// Invariants: those of an access.
+LogicalResult StoreOp::verify() { return verifyAccess(*this, getPtr().getType(), getValue().getType(), getMask()); }
+
+// Invariants of an access of a view: the value is a tile of the view; one index for each dimension, an integer, or
+// for the sparse dimension a tensor of as many integers as the tile has rows.
+static LogicalResult verifyTiled(Operation *op, TiledViewType view, Type value, ValueRange indices) {
+  if (shapeOf(value) != view.getTile() || elementOf(value) != view.getMemref().getElementType())
+    return op->emitOpError("value must have the shape and element type of the view's tiles");
+  if (indices.size() != view.getTile().size())
+    return op->emitOpError("expected ") << view.getTile().size() << " indices, got " << indices.size();
+  for (auto [d, index] : llvm::enumerate(indices)) {
+    SmallVector<int64_t, 1> shape;
+    if (view.getSparseDim() == int64_t(d))
+      shape.push_back(view.getTile()[d]);
+    if (shapeOf(index.getType()) != ArrayRef(shape) || !elementOf(index.getType()).isSignlessInteger())
+      return op->emitOpError("index ") << d << " of type " << index.getType() << " does not fit the view";
+  }
+  return success();
+}
+LogicalResult TiledLoadOp::verify() {
+  return verifyTiled(*this, getView().getType(), getResult().getType(), getIndices());
+}
+LogicalResult TiledStoreOp::verify() {
+  return verifyTiled(*this, getView().getType(), getValue().getType(), getIndices());
 }
 
 // Invariants: those of an access; the kind suits the element type.

@@ -92,19 +92,27 @@ LogicalResult PermuteOp::verify() {
 
 //===-- accesses ------------------------------------------------------------//
 
-// The tile of the view and the value agree; the vector is a power of two.
-static LogicalResult verifyTiled(Operation *op, nv_tileaa::TiledViewType view, Value value, int64_t vector) {
+// The tile of the view and the value agree; one index and one flag for each dimension; the vector is a power of two.
+static LogicalResult verifyTiled(Operation *op, nv_tileaa::TiledViewType view, Value value, ValueRange indices,
+                                 std::optional<ArrayRef<bool>> inBounds, int64_t vector) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type)
     return op->emitOpError("tile must be a tensor");
   if (type.getShape() != view.getTile() || type.getElementType() != view.getMemref().getElementType())
     return op->emitOpError("tile must have the shape and element type of the view's tiles");
+  size_t rank = view.getTile().size();
+  if (indices.size() != rank || (inBounds && inBounds->size() != rank))
+    return op->emitOpError("expected one index and one flag for each of ") << rank << " dimensions";
   if (vector & (vector - 1))
     return op->emitOpError("vector must be a power of two");
   return success();
 }
-LogicalResult TiledLoadOp::verify() { return verifyTiled(*this, getView().getType(), getResult(), getVector()); }
-LogicalResult TiledStoreOp::verify() { return verifyTiled(*this, getView().getType(), getValue(), getVector()); }
+LogicalResult TiledLoadOp::verify() {
+  return verifyTiled(*this, getView().getType(), getResult(), getIndices(), getInBounds(), getVector());
+}
+LogicalResult TiledStoreOp::verify() {
+  return verifyTiled(*this, getView().getType(), getValue(), getIndices(), getInBounds(), getVector());
+}
 
 // Pointers, values, masks and fill values of one access have one shape and layout.
 static LogicalResult verifyPointerAccess(Operation *op, Value ptr, ValueRange others, int64_t vector) {

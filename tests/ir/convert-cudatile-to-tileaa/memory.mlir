@@ -26,15 +26,15 @@ cuda_tile.module @m {
     %t = make_token : token
     // CHECK: %[[V:.*]], %[[T1:.*]] = nv_tileaa.load <weak> %[[Q]] : tensor<16x!nv_tileaa.ptr<f32>> -> tensor<16xf32>
     %v, %t1 = load_ptr_tko weak %q : tile<16xptr<f32>> -> tile<16xf32>, token
-    // CHECK: nv_tileaa.load <acquire> <device> %[[Q]] mask %[[M:.*]] : tensor<16xi1> other %[[Z:.*]] : tensor<16xf32> token %[[T]] hints {sm_90 = {latency = 2 : i32}} : tensor<16x!nv_tileaa.ptr<f32>> -> tensor<16xf32>
+    // CHECK: nv_tileaa.load <acquire> scope <device> %[[Q]] mask %[[M:.*]] : tensor<16xi1> other %[[Z:.*]] : tensor<16xf32> token %[[T]] hints {sm_90 = {latency = 2 : i32}} : tensor<16x!nv_tileaa.ptr<f32>> -> tensor<16xf32>
     %w, %t2 = load_ptr_tko acquire device %q, %m, %z token=%t optimization_hints = <sm_90 = {latency = 2 : i32}> : tile<16xptr<f32>>, tile<16xi1>, tile<16xf32> -> tile<16xf32>, token
     // CHECK: %[[J:.*]] = nv_tileaa.join_mem_token %[[T1]], %{{.*}}
     %j = join_tokens %t1, %t2 : token
     // CHECK: nv_tileaa.store <weak> %[[Q]], %[[V]] token %[[J]] : tensor<16x!nv_tileaa.ptr<f32>>, tensor<16xf32>
     %t3 = store_ptr_tko weak %q, %v token=%j : tile<16xptr<f32>>, tile<16xf32> -> token
-    // CHECK: nv_tileaa.store <release> <system> %[[Q]], %[[V]] mask %[[M]] : tensor<16xi1> : tensor<16x!nv_tileaa.ptr<f32>>, tensor<16xf32>
+    // CHECK: nv_tileaa.store <release> scope <system> %[[Q]], %[[V]] mask %[[M]] : tensor<16xi1> : tensor<16x!nv_tileaa.ptr<f32>>, tensor<16xf32>
     %t4 = store_ptr_tko release sys %q, %v, %m : tile<16xptr<f32>>, tile<16xf32>, tile<16xi1> -> token
-    // CHECK: nv_tileaa.load <relaxed> <block> %[[P]] : !nv_tileaa.ptr<f32> -> f32
+    // CHECK: nv_tileaa.load <relaxed> scope <block> %[[P]] : !nv_tileaa.ptr<f32> -> f32
     %s, %t5 = load_ptr_tko relaxed tl_blk %p : tile<ptr<f32>> -> tile<f32>, token
     return
   }

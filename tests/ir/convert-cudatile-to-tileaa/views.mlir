@@ -22,7 +22,7 @@ cuda_tile.module @m {
     %gx, %gy, %gz = get_num_tile_blocks : tile<i32>
     // CHECK: %[[L:.*]], %[[T:.*]] = nv_tileaa.tiled_load <weak> %[[V]][%[[X]], %[[Y]]] hints {default = {allow_tma = true}} : {{.*}}[i32, i32] -> tensor<16x32xf32>
     %l, %t0 = load_view_tko weak %v[%x, %y] optimization_hints = <default = {allow_tma = true}> : partition_view<tile=(16x32), padding_value = nan, tensor_view<?x64xf32, strides=[?,1]>, dim_map=[1, 0]>, tile<i32> -> tile<16x32xf32>, token
-    // CHECK: nv_tileaa.tiled_store <release> <device> %[[L]], %[[V]][%[[X]], %[[Y]]] token %[[T]] : tensor<16x32xf32>, {{.*}}[i32, i32]
+    // CHECK: nv_tileaa.tiled_store <release> scope <device> %[[L]], %[[V]][%[[X]], %[[Y]]] token %[[T]] : tensor<16x32xf32>, {{.*}}[i32, i32]
     %t1 = store_view_tko release device %l, %v[%x, %y] token = %t0 : tile<16x32xf32>, partition_view<tile=(16x32), padding_value = nan, tensor_view<?x64xf32, strides=[?,1]>, dim_map=[1, 0]>, tile<i32> -> token
     return
   }

@@ -1,0 +1,43 @@
+#l = #nv_tileas.layout<register = [1, 2, 512], lane = [4, 8, 16, 32, 64], warp = [128, 256]>
+#h = #nv_tileas.layout<register = [1], lane = [2, 4, 8, 16, 32], warp = [64, 128]>
+#s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]>
+#t = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128]>
+
+nv_tileaa.func @one_after_the_other(%x: f32) {
+  %v = nv_tileas.splat %x : f32 -> tensor<1024xf32, #l>
+  %a = nv_tileas.alloc_tensor : !nv_tileas.memdesc<1024xf32, #s>
+  nv_tileas.local_store %v, %a vector 4 : tensor<1024xf32, #l>, !nv_tileas.memdesc<1024xf32, #s>
+  %w = nv_tileas.local_load %a vector 4 : !nv_tileas.memdesc<1024xf32, #s> -> tensor<1024xf32, #l>
+  %b = nv_tileas.alloc_tensor : !nv_tileas.memdesc<1024xf32, #s>
+  nv_tileas.barrier
+  nv_tileas.local_store %w, %b vector 4 : tensor<1024xf32, #l>, !nv_tileas.memdesc<1024xf32, #s>
+  nv_tileaa.return
+}
+nv_tileaa.func @together(%x: f32, %y: f16) {
+  %v = nv_tileas.splat %x : f32 -> tensor<1024xf32, #l>
+  %w = nv_tileas.splat %y : f16 -> tensor<256xf16, #h>
+  %a = nv_tileas.alloc_tensor : !nv_tileas.memdesc<256xf16, #t>
+  %b = nv_tileas.alloc_tensor : !nv_tileas.memdesc<1024xf32, #s>
+  nv_tileas.local_store %w, %a vector 2 : tensor<256xf16, #h>, !nv_tileas.memdesc<256xf16, #t>
+  nv_tileas.local_store %v, %b vector 4 : tensor<1024xf32, #l>, !nv_tileas.memdesc<1024xf32, #s>
+  %w2 = nv_tileas.local_load %a vector 2 : !nv_tileas.memdesc<256xf16, #t> -> tensor<256xf16, #h>
+  %v2 = nv_tileas.local_load %b vector 4 : !nv_tileas.memdesc<1024xf32, #s> -> tensor<1024xf32, #l>
+  nv_tileaa.return
+}
+nv_tileaa.func @alive_in_a_loop(%x: f32, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %v = nv_tileas.splat %x : f32 -> tensor<1024xf32, #l>
+  %a = nv_tileas.alloc_tensor : !nv_tileas.memdesc<1024xf32, #s>
+  nv_tileas.local_store %v, %a vector 4 : tensor<1024xf32, #l>, !nv_tileas.memdesc<1024xf32, #s>
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    %w = nv_tileas.local_load %a vector 4 : !nv_tileas.memdesc<1024xf32, #s> -> tensor<1024xf32, #l>
+    %b = nv_tileas.alloc_tensor : !nv_tileas.memdesc<1024xf32, #s>
+    nv_tileas.local_store %w, %b vector 4 : tensor<1024xf32, #l>, !nv_tileas.memdesc<1024xf32, #s>
+  }
+  nv_tileaa.return
+}
+nv_tileaa.func @unused() {
+  %a = nv_tileas.alloc_tensor : !nv_tileas.memdesc<1024xf32, #s>
+  nv_tileaa.return
+}

@@ -1,0 +1,134 @@
+//! Kernels of the corpus from bytecode to machine code: each compiles, assembles, and gets the code that it should.
+//!
+//! One test for each kernel, at -O0 and -O3. By default on three targets, one of each generation;
+//! `TILEIRAS_TEST_FULL=1` takes all eleven at both levels. What is checked at -O3: no spills, no local memory, no
+//! shared memory but for transposes, 128-bit accesses where alignment and bounds allow them. At every level: the same
+//! input gives the same PTX.
+
+#[path = "support/kernels.rs"]
+mod kernels;
+
+use kernels::{KERNELS, Kernel, Vectors, compile};
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::{env, process::ExitCode};
+use tile_driver::{Emit, ptxas, toolchain::Surroundings};
+use tile_targets::Target;
+
+const TARGETS: &[&str] =
+    &["sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_100", "sm_103", "sm_110", "sm_120", "sm_121"];
+
+fn main() -> ExitCode {
+    let full = env::var_os("TILEIRAS_TEST_FULL").is_some_and(|v| v == "1");
+    let configurations: Vec<(&str, u8)> = match full {
+        true => TARGETS.iter().flat_map(|&t| [(t, 0), (t, 3)]).collect(),
+        false => vec![("sm_90", 0), ("sm_80", 3), ("sm_90", 3), ("sm_100", 3)],
+    };
+    let trials = KERNELS
+        .iter()
+        .map(|kernel| {
+            let configurations = configurations.clone();
+            Trial::test(kernel.name, move || check(kernel, &configurations))
+        })
+        .collect();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// Tries every configuration, so that one message tells all that is wrong with a kernel.
+fn check(kernel: &Kernel, configurations: &[(&str, u8)]) -> Result<(), Failed> {
+    let input = kernel.bytes()?;
+    let mut problems = vec![];
+    for &(target, level) in configurations {
+        if let Err(e) = check_one(kernel, &input, target, level) {
+            problems.push(format!("{target} -O{level}: {e}"));
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems.join("\n").into()) }
+}
+
+fn check_one(kernel: &Kernel, input: &[u8], target: &str, level: u8) -> Result<(), String> {
+    let target = Target::by_name(target).ok_or("unknown target")?;
+    let ptx = compile(input, target, level, Emit::Ptx)?.text;
+    if ptx != compile(input, target, level, Emit::Ptx)?.text {
+        return Err("two compilations gave different PTX".into());
+    }
+    let scratch = env::temp_dir();
+    let job = ptxas::Job {
+        ptx: &ptx,
+        target,
+        opt_level: level,
+        lineinfo: false,
+        extra: &[],
+        timeout: None,
+        scratch: &scratch,
+        statistics: true,
+    };
+    let cubin = ptxas::assemble(&job, None, &Surroundings::of_process())
+        .1
+        .map_err(|e| format!("{e}\n{}", String::from_utf8_lossy(e.messages())))?;
+    if !cubin.messages.is_empty() {
+        return Err(format!("ptxas warns: {}", String::from_utf8_lossy(&cubin.messages)));
+    }
+    let entries = ptx.matches(".visible .entry ").count();
+    if entries == 0 || cubin.resources.len() != entries {
+        return Err(format!("{entries} entries in the PTX, {} kernels in the cubin", cubin.resources.len()));
+    }
+    if level < 3 {
+        return Ok(());
+    }
+    for r in &cubin.resources {
+        if (r.spill_stores, r.spill_loads, r.stack_frame) != (0, 0, 0) {
+            return Err(format!("'{}' uses local memory: {r:?}", r.name));
+        }
+        if r.shared_memory != kernel.shared {
+            return Err(format!("'{}' has {} bytes of shared memory, not {}", r.name, r.shared_memory, kernel.shared));
+        }
+    }
+    if ptx.contains(".local") {
+        return Err("the PTX uses local memory".into());
+    }
+    check_vectors(&ptx, kernel.vectors)
+}
+
+/// An instruction of PTX that accesses global memory.
+struct Access<'a> {
+    text: &'a str,
+    predicated: bool,
+}
+
+impl Access<'_> {
+    /// `.v4.b32` and `.v2.b64` are the same instruction of the machine.
+    fn bits(&self) -> u32 {
+        let opcode = self.text.split_whitespace().next().unwrap_or_default();
+        let number = |kinds: &[char]| opcode.split('.').find_map(|part| part.strip_prefix(kinds)?.parse::<u32>().ok());
+        number(&['b', 'u', 's', 'f']).unwrap_or(0) * number(&['v']).unwrap_or(1)
+    }
+}
+
+fn accesses(ptx: &str) -> Vec<Access<'_>> {
+    ptx.lines()
+        .map(str::trim)
+        .filter_map(|line| {
+            let (predicated, text) = match line.strip_prefix('@') {
+                Some(rest) => (true, rest.split_once(' ')?.1),
+                None => (false, line),
+            };
+            (text.starts_with("ld.global") || text.starts_with("st.global")).then_some(Access { text, predicated })
+        })
+        .collect()
+}
+
+fn check_vectors(ptx: &str, vectors: Vectors) -> Result<(), String> {
+    let (all, expected) = match vectors {
+        Vectors::Any => return Ok(()),
+        Vectors::Interior(n) => (false, n),
+        Vectors::All(n) => (true, n),
+    };
+    let accesses: Vec<Access<'_>> = accesses(ptx).into_iter().filter(|a| all || !a.predicated).collect();
+    if let Some(narrow) = accesses.iter().find(|a| a.bits() != 128) {
+        return Err(format!("not 128 bits at once: {}", narrow.text));
+    }
+    if accesses.len() != expected {
+        return Err(format!("{} vector accesses, not {expected}", accesses.len()));
+    }
+    Ok(())
+}

@@ -1,0 +1,94 @@
+//! The kernels that compile from bytecode to a cubin, and what is known of the code that they get.
+
+// Each program that includes this file uses a part of it.
+#![allow(dead_code)]
+
+use std::{env, fs, path::PathBuf};
+use tile_driver::{CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
+use tile_targets::Target;
+use tileiras::compile::InProcess;
+
+/// One file of `tests/corpus/`.
+pub struct Kernel {
+    pub name: &'static str,
+    /// Bytes of shared memory at -O3. Zero says that no layout conversion crosses threads.
+    pub shared: u64,
+    pub vectors: Vectors,
+}
+
+/// Which accesses of global memory must move 128 bits at once at -O3.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Vectors {
+    /// Nothing is asked for.
+    Any,
+    /// Those of the path for tiles that are inside as a whole, which are the ones without a predicate: this many.
+    Interior(usize),
+    /// All: this many.
+    All(usize),
+}
+
+const fn kernel(name: &'static str) -> Kernel {
+    Kernel { name, shared: 0, vectors: Vectors::Any }
+}
+
+pub const KERNELS: &[Kernel] = &[
+    // Three tiles of 1024 floats, eight floats a thread: two vectors each.
+    Kernel { vectors: Vectors::Interior(6), ..kernel("vadd_f32") },
+    kernel("vadd_f16"),
+    kernel("vadd_bf16"),
+    kernel("vadd_f64"),
+    kernel("vadd_i32"),
+    kernel("vadd_i8"),
+    Kernel { vectors: Vectors::All(6), ..kernel("vadd_f32_div16") },
+    kernel("vadd_multi"),
+    kernel("saxpy_f32"),
+    kernel("saxpy_grid_stride"),
+    kernel("copy_pad_zero"),
+    kernel("copy_pad_neginf"),
+    kernel("copy_pad_nan"),
+    kernel("casts"),
+    kernel("gelu_silu_bf16"),
+    kernel("swiglu_f16"),
+    kernel("mandelbrot"),
+    kernel("collatz"),
+    kernel("dropout_hash"),
+    kernel("int64_index"),
+    // One tile goes through shared memory, once.
+    Kernel { shared: 4096, ..kernel("permute3d_f32") },
+    Kernel { shared: 8192, ..kernel("transpose_f32") },
+    Kernel { shared: 4096, ..kernel("transpose_order_f32") },
+    Kernel { shared: 8192, ..kernel("transpose_f16_div16") },
+    kernel("stencil5"),
+];
+
+impl Kernel {
+    pub fn bytes(&self) -> Result<Vec<u8>, String> {
+        // Where the program was built, unless an archive of it runs elsewhere.
+        let root = env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+        let path = root.join("tests/corpus").join(format!("{}.13.1.tileirbc", self.name));
+        fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))
+    }
+}
+
+/// Bytecode to the text of a stage, in this process; what was reported otherwise.
+pub fn compile(input: &[u8], target: &'static Target, opt_level: u8, emit: Emit) -> Result<CompileOutput, String> {
+    let request = CompileRequest {
+        input,
+        kind: InputKind::PublicBytecode,
+        input_name: "kernel.tileirbc",
+        target,
+        opt_level,
+        emit,
+        debug: DebugInfo::None,
+        pipeline_options: &[],
+        instrumentation: Instrumentation::default(),
+        keep_stages: false,
+    };
+    let mut messages = String::new();
+    let result = InProcess.compile(&request, &mut |d| messages.push_str(&format!("\n{d:?}")));
+    match result {
+        Ok(output) if messages.is_empty() => Ok(output),
+        Ok(_) => Err(format!("compiled, with messages:{messages}")),
+        Err(e) => Err(format!("{e}{messages}")),
+    }
+}
