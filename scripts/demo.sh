@@ -1,28 +1,56 @@
 #!/usr/bin/env bash
-# Compiles each program in examples/ and shows the first lines of its PTX and what its cubin holds.
+# Compiles each program in examples/ and shows what came out: the head of its PTX, its widest accesses of memory, and
+# what its cubin needs.
 #
-#   scripts/demo.sh [sm_90]     another target; called by 'make demo', which builds first
+#   scripts/demo.sh [TARGET...]     for these targets; sm_90 and sm_100 unless told. 'make demo' builds first
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-target=${1:-sm_90}
+targets=("$@")
+[ ${#targets[@]} != 0 ] || targets=(sm_90 sm_100)
 tileiras=${CARGO_TARGET_DIR:-target}/debug/tileiras
 output=$(mktemp -d)
 trap 'rm -rf "$output"' EXIT
 
-"$tileiras" --version
 shopt -s nullglob
 programs=(examples/*.mlir examples/*.tileirbc)
 if [ ${#programs[@]} = 0 ]; then
     echo "demo: there is no program in examples/" >&2
     exit 1
 fi
+
+bold='' dim='' plain=''
+if [ -t 1 ]; then bold=$'\e[1m' dim=$'\e[2m' plain=$'\e[0m'; fi
+
+# A number of the first kernel in the resource file.
+resource() { sed -n "s/.*\"$1\": \([0-9]*\).*/\1/p" "$output/usage.json" | head -n 1; }
+
+# The signature and the first instructions of the kernel, without the header and the declaration of registers.
+head_of_ptx() {
+    sed -n '/^\.visible \.entry/,$p' "$output/kernel.ptx" | grep -v '^[[:space:]]*\(\.reg\|$\)' | head -n "$1" | expand -t 4
+}
+
+# Each kind of access of global memory, with the number of its occurrences.
+accesses() {
+    grep -oE '(ld|st)\.[a-z.]*global[a-z0-9.]*' "$output/kernel.ptx" | sort | uniq -c | sort -rn |
+        awk '{printf "%s%s x%s", (NR > 1 ? ", " : ""), $2, $1}'
+}
+
 for program in "${programs[@]}"; do
+    echo "${bold}$program${plain} ($(wc -c < "$program") bytes)"
+    shown=
+    for target in "${targets[@]}"; do
+        "$tileiras" "$program" --gpu-name="$target" --emit=ptx -o "$output/kernel.ptx"
+        "$tileiras" "$program" --gpu-name="$target" -o "$output/kernel.cubin" --resource-usage-file="$output/usage.json"
+        if [ -z "$shown" ]; then
+            head_of_ptx 18 | sed "s/^/  $dim| /; s/\$/$plain/"
+            echo "  $dim| ...$plain"
+            shown=yes
+        fi
+        printf '  %-7s %4s lines of PTX, cubin of %s bytes, %s registers, %s bytes of shared memory, %s of spills\n' \
+            "$target" "$(wc -l < "$output/kernel.ptx")" "$(wc -c < "$output/kernel.cubin")" \
+            "$(resource registers)" "$(resource shared_memory)" "$(resource spill_stores)"
+        printf '          %s\n' "$(accesses)"
+    done
     echo
-    echo "== $program for $target"
-    "$tileiras" "$program" --gpu-name="$target" --emit=ptx -o "$output/kernel.ptx"
-    "$tileiras" "$program" --gpu-name="$target" -o "$output/kernel.cubin" --resource-usage-file="$output/usage.json"
-    sed -n '1,20p' "$output/kernel.ptx"
-    echo "   ... $(wc -l < "$output/kernel.ptx") lines of PTX, a cubin of $(wc -c < "$output/kernel.cubin") bytes"
-    cat "$output/usage.json"
 done
