@@ -7,13 +7,7 @@ use crate::{
     pipeline::Stage,
     translate,
 };
-use melior::{
-    Context,
-    diagnostic::DiagnosticSeverity,
-    ir::Module,
-    pass::PassManager,
-    utility::parse_pass_pipeline,
-};
+use melior::{Context, diagnostic::DiagnosticSeverity, ir::Module, pass::PassManager, utility::parse_pass_pipeline};
 use std::{cell::RefCell, rc::Rc, time::Instant};
 use tile_diag::{Diagnostic, Location, Severity};
 use tile_driver::{CompileError, CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind};

@@ -19,10 +19,7 @@ use crate::{
     },
     pass_descriptor,
 };
-use melior::{
-    Context,
-    ir::Attribute,
-};
+use melior::{Context, ir::Attribute};
 use tile_layout::Layout;
 
 #[derive(Clone, Default)]

@@ -224,6 +224,9 @@ pub struct Job {
     pub schedules: String,
 }
 
+/// Told of a run that has ended: its number, how it went, how long it took.
+pub type Done<'a> = dyn FnMut(usize, &Result<(), String>, Duration) + Send + 'a;
+
 /// How programs are run.
 #[derive(Clone, Debug)]
 pub struct Runner {
@@ -281,13 +284,8 @@ impl Runner {
         }
     }
 
-    /// Runs jobs, `parallel` at a time, and tells `done` about each as it ends: its number, how it went, how long it took.
-    pub fn run_all(
-        &self,
-        jobs: &[Job],
-        parallel: usize,
-        done: &mut (dyn FnMut(usize, &Result<(), String>, Duration) + Send),
-    ) {
+    /// Runs jobs, `parallel` at a time, and tells `done` about each as it ends.
+    pub fn run_all(&self, jobs: &[Job], parallel: usize, done: &mut Done<'_>) {
         let next = AtomicUsize::new(0);
         let done = Mutex::new(done);
         thread::scope(|scope| {

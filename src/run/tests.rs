@@ -238,3 +238,46 @@ fn damaged_programs_are_refused_or_parsed() {
         }
     }
 }
+
+/// Stores the extent of each array of a list of rank-1 arrays into its first element, one thread an array.
+const EXTENTS: &str = "
+.version 8.8
+.target sm_90
+.address_size 64
+.visible .entry extents(.param .u64 list, .param .u32 length) .reqntid 32
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<6>;
+    ld.param.b64 %rd1, [list];
+    ld.param.b32 %r1, [length];
+    mov.u32 %r2, %tid.x;
+    setp.ge.s32 %p1, %r2, %r1;
+    @%p1 bra done;
+    mul.wide.s32 %rd2, %r2, 24;
+    add.s64 %rd3, %rd1, %rd2;
+    ld.global.b64 %rd4, [%rd3];
+    ld.global.b64 %rd5, [%rd3+8];
+    st.global.b64 [%rd4], %rd5;
+done:
+    ret;
+}
+";
+
+#[test]
+fn lists_pass_descriptors() {
+    let dir = folder();
+    fs::write(dir.path().join("list.ptx"), EXTENTS).unwrap();
+    for n in [2usize, 3, 5] {
+        let array = Array { descr: "i8".into(), shape: vec![n as u64], fortran: false, data: vec![0; 8 * n] };
+        array.write(&dir.path().join(format!("a{n}.npy"))).unwrap();
+    }
+    let launch = r#"{"kernel": "list.ptx", "args": [
+                     {"list": [{"array": "a2.npy"}, {"array": "a3.npy"}, {"array": "a5.npy"}]}]}"#;
+    fs::write(dir.path().join("launch.json"), launch).unwrap();
+    assert_eq!(tile_run(dir.path(), "--launch @launch.json --out-dir @out"), (0, String::new()));
+    for n in [2u64, 3, 5] {
+        let array = Array::read(&dir.path().join(format!("out/a{n}.npy"))).unwrap();
+        assert_eq!(array.data[..8], n.to_le_bytes());
+    }
+}

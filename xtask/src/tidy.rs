@@ -1,7 +1,7 @@
 //! Rules that no compiler checks.
 //!
 //! On every text file that git tracks:
-//! * no trailing blanks, a line end at the end (generated snapshots are exempt);
+//! * no trailing blanks, a line end at the end (generated files are exempt);
 //! * no absolute path of somebody's machine.
 //!
 //! On Rust files:
@@ -74,7 +74,7 @@ fn tracked_files(root: &Path) -> anyhow::Result<Vec<String>> {
 fn check_file(name: &str, text: &str) -> Vec<String> {
     let mut problems = Vec::new();
     let mut report = |line: usize, text: &str| problems.push(format!("{name}:{line}: {text}"));
-    let generated = name.ends_with(".snap") || name.ends_with(".lock");
+    let generated = [".snap", ".lock", ".ptx"].iter().any(|e| name.ends_with(e));
     let lines: Vec<&str> = text.lines().collect();
 
     for (i, line) in lines.iter().enumerate() {

@@ -163,48 +163,6 @@ fn approximations() {
 }
 
 #[test]
-fn library_functions() {
-    run("math_library", |k| {
-        let a: Vec<f32> = (0..64).map(|i| 0.03 + i as f32 * 0.07).collect();
-        k.input(&a);
-        let out = k.output::<f32>(8 * 64);
-        k.launch(1, 64);
-        let erf = |x: f64| {
-            // The series converges quickly on this range.
-            let terms = (0..120).scan(x, |t, n| {
-                let term = *t / f64::from(2 * n + 1);
-                *t *= -x * x / f64::from(n + 1);
-                Some(term)
-            });
-            terms.sum::<f64>() * std::f64::consts::FRAC_2_SQRT_PI
-        };
-        let expected: Vec<f64> = a
-            .iter()
-            .flat_map(|&f| {
-                let x = f64::from(f);
-                let scaled = f64::from(100.0 * f);
-                [x.exp(), x.ln(), x.sin(), scaled.cos(), x.tanh(), x.powf(1.75), erf(x), x.atan2(f64::from(0.7f32))]
-            })
-            .collect();
-        k.expect_near(out, &expected, 1e-6);
-    });
-}
-
-#[test]
-fn library_functions_in_double() {
-    run("double_library", |k| {
-        let a: Vec<f64> = (0..32).map(|i| 0.07 + f64::from(i) * 0.31).collect();
-        k.input(&a);
-        let out = k.output::<f64>(6 * 32);
-        k.launch(1, 32);
-        let expected = a.iter().flat_map(|x| [x.exp(), x.ln(), x.sin(), x.cbrt(), x.powf(0.3), x.sqrt().recip()]);
-        for (i, (f, e)) in k.read::<f64>(out).into_iter().zip(expected).enumerate() {
-            assert!((f - e).abs() <= 1e-14 * e.abs().max(1.0), "element {i}: {f}, expected {e}");
-        }
-    });
-}
-
-#[test]
 fn minimum_and_maximum() {
     run("float_minmax", |k| {
         let (a, b) = operands();

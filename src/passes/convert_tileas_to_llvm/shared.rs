@@ -43,8 +43,7 @@ impl<'c> Lower<'c, '_> {
                 self.l.icmp(Cmp::Eq, bits, self.l.i32c(0))
             })
         };
-        let guard =
-            self.both(guard(self.lane, plan.guard.lane), guard(self.warp, plan.guard.warp));
+        let guard = self.both(guard(self.lane, plan.guard.lane), guard(self.warp, plan.guard.warp));
         let stores = || {
             for i in &plan.instructions {
                 let address = self.instruction_address(memory, thread, i);
