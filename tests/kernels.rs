@@ -8,10 +8,10 @@
 #[path = "support/kernels.rs"]
 mod kernels;
 
-use kernels::{KERNELS, Kernel, Vectors, compile};
+use kernels::{KERNELS, Kernel, Vectors, compile, compile_with};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::{env, process::ExitCode};
-use tile_driver::{Emit, ptxas, toolchain::Surroundings};
+use tile_driver::{DebugInfo, Emit, ptxas, toolchain::Surroundings};
 use tile_targets::Target;
 
 const TARGETS: &[&str] =
@@ -29,8 +29,21 @@ fn main() -> ExitCode {
             let configurations = configurations.clone();
             Trial::test(kernel.name, move || check(kernel, &configurations))
         })
+        .chain(KERNELS.iter().map(|kernel| Trial::test(format!("lines/{}", kernel.name), || check_lines(kernel))))
         .collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// `--lineinfo`: the PTX names the Python source and places in it.
+fn check_lines(kernel: &Kernel) -> Result<(), Failed> {
+    let target = Target::by_name("sm_90").ok_or("no such target")?;
+    let ptx = compile_with(&kernel.bytes()?, target, 3, Emit::Ptx, DebugInfo::Lines)?.text;
+    let file = ptx.lines().any(|l| l.trim_start().starts_with(".file") && l.contains("kernels.py"));
+    let places = ptx.lines().filter(|l| l.trim_start().starts_with(".loc")).count();
+    match (file, places) {
+        (true, 2..) => Ok(()),
+        _ => Err(format!("source file named: {file}; {places} places").into()),
+    }
 }
 
 /// Tries every configuration, so that one message tells all that is wrong with a kernel.
