@@ -129,6 +129,11 @@ impl<'c> Convert<'c> {
                 let order = attr(op, "order").expect("permute has an order");
                 build(nv_tileas::PermuteOp::build(&b, ty(x.result()), source, order).map(OpView::op))?
             }
+            AnyOp::TiledLoadOp(nv_tileaa::TiledLoadOp(o)) | AnyOp::TiledStoreOp(nv_tileaa::TiledStoreOp(o))
+                if is_sparse(o) =>
+            {
+                return Err(fail(op, "views with a sparse dimension have no conversion to nv_tileas"));
+            }
             AnyOp::TiledLoadOp(x) => build(
                 nv_tileas::TiledLoadOp::build(
                     &b,
@@ -196,7 +201,17 @@ impl<'c> Convert<'c> {
                 )
                 .map(OpView::op),
             )?,
-            AnyOp::CatOp(_) | AnyOp::ExtractSliceOp(_) => {
+            AnyOp::CatOp(_)
+            | AnyOp::ExtractSliceOp(_)
+            | AnyOp::DotOp(_)
+            | AnyOp::DotScaledOp(_)
+            | AnyOp::ReduceOp(_)
+            | AnyOp::ScanOp(_)
+            | AnyOp::AtomicRmwOp(_)
+            | AnyOp::AtomicCasOp(_)
+            | AnyOp::TiledAtomicRmwOp(_)
+            | AnyOp::PackOp(_)
+            | AnyOp::UnpackOp(_) => {
                 return Err(fail(op, format!("'{}' has no conversion to nv_tileas", op_name(op))));
             }
             // Scalars, views, tokens, and elementwise ops that keep their form.
@@ -218,6 +233,11 @@ impl<'c> Convert<'c> {
         }
         nv_tileas::ConvertLayoutOp::build(b, to, v).map(|c| c.result()).map_err(|_| Failed)
     }
+}
+
+/// Whether an access goes through a view with a sparse dimension.
+fn is_sparse(op: OpRef<'_>) -> bool {
+    operands(op).filter_map(|v| nv_tileaa::TiledViewType::cast(ty(v))).any(|t| t.sparse_dim().is_some())
 }
 
 fn tensor<'c>(v: Val<'c>) -> Tensor<'c> {
