@@ -75,6 +75,6 @@ nv_tileaa.func @loop(%n: i32) {
 // CHECK: nv_tileas.make_range : tensor<1024xi32, #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = [128, 256, 512]>>
 nv_tileaa.func @own_warps() attributes {numWarps = 8 : i64} {
   %r = nv_tileaa.make_range : tensor<1024xi32>
-  
+
   nv_tileaa.return
 }
