@@ -132,11 +132,7 @@ impl Options {
         add(Stage::Llvm, FINISH, "convert-nvvm-to-llvm".into());
         add(Stage::Llvm, FINISH, format!("tileir-attach-target{{{target} opt-level={}}}", self.opt_level));
         if self.line_info {
-            add(
-                Stage::Llvm,
-                FINISH,
-                "gpu.module(llvm.func(ensure-debug-info-scope-on-llvm-func{emission-kind=DebugDirectivesOnly}))".into(),
-            );
+            add(Stage::Llvm, FINISH, "ensure-debug-info-scope-on-llvm-func{emission-kind=DebugDirectivesOnly}".into());
         }
         steps
     }
