@@ -72,6 +72,16 @@ impl Kernel {
 
 /// Bytecode to the text of a stage, in this process; what was reported otherwise.
 pub fn compile(input: &[u8], target: &'static Target, opt_level: u8, emit: Emit) -> Result<CompileOutput, String> {
+    compile_with(input, target, opt_level, emit, DebugInfo::None)
+}
+
+pub fn compile_with(
+    input: &[u8],
+    target: &'static Target,
+    opt_level: u8,
+    emit: Emit,
+    debug: DebugInfo,
+) -> Result<CompileOutput, String> {
     let request = CompileRequest {
         input,
         kind: InputKind::PublicBytecode,
@@ -79,7 +89,7 @@ pub fn compile(input: &[u8], target: &'static Target, opt_level: u8, emit: Emit)
         target,
         opt_level,
         emit,
-        debug: DebugInfo::None,
+        debug,
         pipeline_options: &[],
         instrumentation: Instrumentation::default(),
         keep_stages: false,
