@@ -31,6 +31,10 @@ MLIR_CAPI_EXPORTED MlirPass mlirxPassCreate(const MlirxPassDesc *desc);
 MLIR_CAPI_EXPORTED void mlirxPassRegister(const MlirxPassDesc *desc);
 MLIR_CAPI_EXPORTED void mlirxPipelineRegister(const char *argument, const char *description,
                                        void (*build)(MlirOpPassManager));
+// A pipeline with options: `build` adds passes for the text between the braces; false after mlirxPipelineError.
+MLIR_CAPI_EXPORTED void mlirxPipelineRegisterWithOptions(const char *argument, const char *description,
+                                       bool (*build)(MlirOpPassManager, MlirStringRef options, void *error));
+MLIR_CAPI_EXPORTED void mlirxPipelineError(void *error, MlirStringRef message);
 MLIR_CAPI_EXPORTED void mlirxPassSignalFailure(MlirxPass pass);
 MLIR_CAPI_EXPORTED bool mlirxPassOptBool(MlirxPass, intptr_t idx);
 MLIR_CAPI_EXPORTED int64_t mlirxPassOptInt(MlirxPass, intptr_t idx);

@@ -32,5 +32,6 @@ pub fn register_all() {
         register::<tileas_optimize_alloc_tensor::OptimizeAllocTensor>();
         register::<tileas_order_memory::OrderMemory>();
         register::<tileir_attach_target::AttachTarget>();
+        crate::pipeline::register();
     });
 }

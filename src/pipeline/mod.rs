@@ -1,5 +1,7 @@
 //! Pass pipelines: one options struct, one function that builds the text from it.
 
 pub mod options;
+mod register;
 
 pub use options::{OptionError, Options, Stage, Step};
+pub(crate) use register::register;

@@ -63,6 +63,16 @@ const NAMES: &[&str] =
     &["opt-level", "v2-opt-level", "pipeline-strategy", "num-warps", "num-ctas", "compute-capability"];
 
 impl Options {
+    /// The options that the text between the braces of `tileir{...}` sets: `name=value`, separated by blanks.
+    pub fn parse(text: &str) -> Result<Self, OptionError> {
+        let mut options = Options::default();
+        for part in text.split_whitespace() {
+            let (name, value) = part.split_once('=').unwrap_or((part, ""));
+            options.set(name, value)?;
+        }
+        Ok(options)
+    }
+
     /// Sets one option from its text form.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), OptionError> {
         let bad = |name, expected| OptionError::Value { name, value: value.to_string(), expected };

@@ -8,6 +8,7 @@
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
 #include <variant>
 using namespace mlir;
 
@@ -131,6 +132,18 @@ void mlirxPassRegister(const MlirxPassDesc *d) {
 }
 void mlirxPipelineRegister(const char *arg, const char *desc, void (*build)(MlirOpPassManager)) {
   PassPipelineRegistration<>(arg, desc, [build](OpPassManager &pm) { build(wrap(&pm)); });
+}
+void mlirxPipelineRegisterWithOptions(const char *arg, const char *desc,
+                                      bool (*build)(MlirOpPassManager, MlirStringRef options, void *error)) {
+  registerPassPipeline(
+      arg, desc,
+      [build](OpPassManager &pm, StringRef options, function_ref<LogicalResult(const Twine &)> error) {
+        return success(build(wrap(&pm), wrap(options), &error));
+      },
+      [](function_ref<void(const detail::PassOptions &)>) {});
+}
+void mlirxPipelineError(void *error, MlirStringRef message) {
+  (void)(*static_cast<function_ref<LogicalResult(const Twine &)> *>(error))(unwrap(message));
 }
 void mlirxPassSignalFailure(MlirxPass p) { P(p).signalPassFailure(); }
 bool mlirxPassOptBool(MlirxPass p, intptr_t i) { return *std::get<0>(P(p).options[i]); }

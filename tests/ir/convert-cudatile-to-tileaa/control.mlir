@@ -1,4 +1,4 @@
-// RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-cudatile-to-tileaa)' | FileCheck %s
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-cudatile-to-tileaa)' | tileiras-opt | FileCheck %s
 
 // CHECK-LABEL: nv_tileaa.func @branches(
 cuda_tile.module @m {

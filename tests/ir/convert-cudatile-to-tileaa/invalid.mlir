@@ -6,3 +6,13 @@ cuda_tile.module @m {
     return
   }
 }
+
+// -----
+
+// CHECK: error: 'arith.constant' op has no conversion to nv_tileaa
+cuda_tile.module @m {
+  entry @foreign() {
+    %0 = "arith.constant"() <{value = 1 : i32}> : () -> i32
+    return
+  }
+}

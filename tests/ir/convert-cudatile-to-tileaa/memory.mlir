@@ -1,4 +1,4 @@
-// RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-cudatile-to-tileaa)' | FileCheck %s
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-cudatile-to-tileaa)' | tileiras-opt | FileCheck %s
 
 // CHECK-LABEL: gpu.module @m {
 // CHECK-NEXT: nv_tileaa.global constant @table = dense<[1, 2, 3, 4]> : tensor<4xi32>

@@ -1,4 +1,4 @@
-// RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-cudatile-to-tileaa)' | FileCheck %s
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-cudatile-to-tileaa)' | tileiras-opt | FileCheck %s
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-cudatile-to-tileaa)' --mlir-print-debuginfo | FileCheck %s --check-prefix=LOC
 
 // CHECK: module {
