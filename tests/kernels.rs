@@ -23,17 +23,27 @@ fn main() -> ExitCode {
         true => TARGETS.iter().flat_map(|&t| [(t, 0), (t, 3)]).collect(),
         false => vec![("sm_90", 0), ("sm_80", 3), ("sm_90", 3), ("sm_100", 3)],
     };
-    let lines =
-        KERNELS.iter().map(|kernel| Trial::test(format!("{}/lineinfo", kernel.name), move || Ok(check_lines(kernel)?)));
     let trials = KERNELS
         .iter()
         .map(|kernel| {
             let configurations = configurations.clone();
             Trial::test(kernel.name, move || check(kernel, &configurations))
         })
-        .chain(lines)
+        .chain(KERNELS.iter().map(|kernel| Trial::test(format!("lines/{}", kernel.name), || check_lines(kernel))))
         .collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// `--lineinfo`: the PTX names the Python source and places in it.
+fn check_lines(kernel: &Kernel) -> Result<(), Failed> {
+    let target = Target::by_name("sm_90").ok_or("no such target")?;
+    let ptx = compile_with(&kernel.bytes()?, target, 3, Emit::Ptx, DebugInfo::Lines)?.text;
+    let file = ptx.lines().any(|l| l.trim_start().starts_with(".file") && l.contains("kernels.py"));
+    let places = ptx.lines().filter(|l| l.trim_start().starts_with(".loc")).count();
+    match (file, places) {
+        (true, 2..) => Ok(()),
+        _ => Err(format!("source file named: {file}; {places} places").into()),
+    }
 }
 
 /// Tries every configuration, so that one message tells all that is wrong with a kernel.
@@ -54,7 +64,20 @@ fn check_one(kernel: &Kernel, input: &[u8], target: &str, level: u8) -> Result<(
     if ptx != compile(input, target, level, Emit::Ptx)?.text {
         return Err("two compilations gave different PTX".into());
     }
-    let cubin = assemble(&ptx, target, level, false)?;
+    let scratch = env::temp_dir();
+    let job = ptxas::Job {
+        ptx: &ptx,
+        target,
+        opt_level: level,
+        lineinfo: false,
+        extra: &[],
+        timeout: None,
+        scratch: &scratch,
+        statistics: true,
+    };
+    let cubin = ptxas::assemble(&job, None, &Surroundings::of_process())
+        .1
+        .map_err(|e| format!("{e}\n{}", String::from_utf8_lossy(e.messages())))?;
     if !cubin.messages.is_empty() {
         return Err(format!("ptxas warns: {}", String::from_utf8_lossy(&cubin.messages)));
     }
@@ -77,27 +100,6 @@ fn check_one(kernel: &Kernel, input: &[u8], target: &str, level: u8) -> Result<(
         return Err("the PTX uses local memory".into());
     }
     check_vectors(&ptx, kernel.vectors)
-}
-
-fn assemble(ptx: &str, target: &'static Target, opt_level: u8, lineinfo: bool) -> Result<ptxas::Cubin, String> {
-    let scratch = env::temp_dir();
-    let extra = &[];
-    let job =
-        ptxas::Job { ptx, target, opt_level, lineinfo, extra, timeout: None, scratch: &scratch, statistics: true };
-    let (_, result) = ptxas::assemble(&job, None, &Surroundings::of_process());
-    result.map_err(|e| format!("{e}\n{}", String::from_utf8_lossy(e.messages())))
-}
-
-/// With line information: lines of the source are in the PTX, and ptxas takes them.
-fn check_lines(kernel: &Kernel) -> Result<(), String> {
-    let input = kernel.bytes()?;
-    let target = Target::by_name("sm_90").ok_or("unknown target")?;
-    let ptx = compile_with(&input, target, 3, Emit::Ptx, DebugInfo::Lines)?.text;
-    let lines = ptx.lines().filter(|l| l.trim_start().starts_with(".loc")).count();
-    if lines == 0 || !ptx.contains("kernels.py") {
-        return Err(format!("{lines} lines of the source in the PTX"));
-    }
-    assemble(&ptx, target, 3, true).map(|_| ())
 }
 
 /// An instruction of PTX that accesses global memory.

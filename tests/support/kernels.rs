@@ -75,6 +75,7 @@ pub fn compile(input: &[u8], target: &'static Target, opt_level: u8, emit: Emit)
     compile_with(input, target, opt_level, emit, DebugInfo::None)
 }
 
+/// [`compile`] with debug information.
 pub fn compile_with(
     input: &[u8],
     target: &'static Target,
