@@ -62,6 +62,9 @@ impl<'c> Convert<'c> {
         let mut ops = vec![];
         walk(function.op(), &mut |o| ops.push(o));
         for op in &ops {
+            check_extents(*op)?;
+        }
+        for op in &ops {
             self.give_layouts(*op);
         }
         for op in ops {
@@ -238,6 +241,19 @@ impl<'c> Convert<'c> {
 /// Whether an access goes through a view with a sparse dimension.
 fn is_sparse(op: OpRef<'_>) -> bool {
     operands(op).filter_map(|v| nv_tileaa::TiledViewType::cast(ty(v))).any(|t| t.sparse_dim().is_some())
+}
+
+/// Only tiles have layouts: what the public language cannot say, text of this level can.
+fn check_extents(op: OpRef<'_>) -> Result<(), Failed> {
+    let inner = (0..region_count(op)).filter_map(|i| entry_block(region(op, i))).flat_map(args);
+    for v in results(op).chain(inner) {
+        if let Some(t) = Tensor::of_value(v)
+            && let Err(e) = Shape::new(&t.shape)
+        {
+            return Err(fail(op, format!("{} is no tile: {e}", ty(v))));
+        }
+    }
+    Ok(())
 }
 
 fn tensor<'c>(v: Val<'c>) -> Tensor<'c> {
