@@ -307,7 +307,7 @@ fn attribute_accessor(o: &mut String, Field { name, kind, optional, default, .. 
         Kind::Float => ("f64".into(), "float_attr(a)".into()),
         Kind::Bool => ("bool".into(), "bool_attr(a)".into()),
         Kind::String => ("&'c str".into(), "string_attr(a)".into()),
-        Kind::Ints(32) => ("&'c [i32]".into(), "i32s_attr(a)".into()),
+        Kind::Ints(32) => ("Vec<i32>".into(), "i32s_attr(a)".into()),
         Kind::Enum(e) => {
             let e = short(e);
             (e.into(), format!("{e}::from_attr(a).or_else(|| {e}::from_i64(int_attr(a))).expect(\"verified enum\")"))

@@ -163,13 +163,11 @@ pub fn string_attr<'c>(a: Attribute<'c>) -> &'c str {
     // SAFETY: attribute storage lives as long as the context.
     unsafe { raw_to_str(mlirStringAttrGetValue(a.to_raw())) }
 }
-pub fn i32s_attr<'c>(a: Attribute<'c>) -> &'c [i32] {
-    // SAFETY: `a` is a DenseI32ArrayAttr; its elements are contiguous storage of the context, which the accessor
-    // can only read one by one, so they are copied into an arena that lives as long as the process needs them.
+pub fn i32s_attr(a: Attribute<'_>) -> Vec<i32> {
+    // SAFETY: `a` is a DenseI32ArrayAttr, read within its length.
     unsafe {
         let n = mlirDenseArrayGetNumElements(a.to_raw());
-        let items: Vec<i32> = (0..n).map(|i| mlirDenseI32ArrayGetElement(a.to_raw(), i)).collect();
-        Box::leak(items.into_boxed_slice())
+        (0..n).map(|i| mlirDenseI32ArrayGetElement(a.to_raw(), i)).collect()
     }
 }
 /// First operand and length of operand group `index`.

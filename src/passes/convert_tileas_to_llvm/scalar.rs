@@ -143,11 +143,11 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn constant(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
         let value = attr(op, "value").ok_or_else(|| fail(op, "constant has no value"))?;
         let r = result(op, 0);
-        let Some(tensor) = Tensor::of_value(r) else {
+        if Tensor::of_value(r).is_none() {
             let v = self.constant_of(op, value)?;
             self.set_all(r, vec![v]);
             return Ok(());
-        };
+        }
         let layout = self.layout(op, r)?;
         // SAFETY: a constant of tensor type holds dense elements.
         unsafe {
@@ -158,7 +158,6 @@ impl<'c> Lower<'c, '_> {
                 return Ok(());
             }
         }
-        let _ = tensor;
         Err(fail(op, "constant tensors with different elements have no lowering to LLVM"))
     }
 
