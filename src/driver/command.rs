@@ -20,7 +20,7 @@ use crate::request::{
     CompileError, CompileOutput, CompileRequest, DebugInfo, Emit, InputKind, NotTileIr, input_kind, stem_of,
 };
 use crate::toolchain::Surroundings;
-use crate::{Core, Identity, help, io_text, resources, response};
+use crate::{Core, Identity, help, io_text, resources, response, scope};
 
 /// The bytecode versions that the public reader accepts, oldest first: what `--list-versions` prints.
 pub const BYTECODE_VERSIONS: &[(u8, u8)] = &[(13, 1), (13, 2), (13, 3)];
@@ -227,6 +227,12 @@ impl Session<'_> {
                 }
             }
             None => {}
+        }
+        let times = scope::take_times();
+        if options.instrumentation.timing {
+            for (name, spent) in times {
+                self.say(&format!("timing: {} {:.1} ms\n", name.to_string_lossy(), spent.as_secs_f64() * 1e3));
+            }
         }
         // Last, so that an output means that everything was written.
         self.write(&settings.output, &bytes)
@@ -449,8 +455,13 @@ fn signal_name(signal: i32) -> String {
 
 static LAST_PANIC: Mutex<Option<String>> = Mutex::new(None);
 
-/// Keeps the words of a panic for the message at the end instead of printing them.
+/// Keeps the words of a panic for [`last_panic`] instead of printing them. Once a process; later calls do nothing.
 pub fn install_panic_hook() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(set_panic_hook);
+}
+
+fn set_panic_hook() {
     std::panic::set_hook(Box::new(|info| {
         let text = info.payload_as_str().unwrap_or("panic");
         let place = info.location().map(|l| format!(" at {}:{}", l.file(), l.line())).unwrap_or_default();
@@ -460,7 +471,8 @@ pub fn install_panic_hook() {
     }));
 }
 
-fn last_panic() -> String {
+/// The words and the place of the last panic; of any thread's, if several panic at once.
+pub fn last_panic() -> String {
     LAST_PANIC.lock().ok().and_then(|mut last| last.take()).unwrap_or_else(|| "panic".to_owned())
 }
 

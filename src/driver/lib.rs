@@ -27,12 +27,13 @@ pub mod remarks;
 pub mod request;
 pub mod resources;
 pub mod response;
+pub mod scope;
 pub mod toolchain;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-pub use command::BYTECODE_VERSIONS;
+pub use command::{BYTECODE_VERSIONS, install_panic_hook, last_panic};
 pub use request::{CompileError, CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
 pub use tile_diag::{Code, Diagnostic, Location, Severity};
 
