@@ -54,7 +54,7 @@ fn start(program: &Path, prefix: &Path) -> Command {
 }
 
 fn input() -> PathBuf {
-    root().join("examples/vadd_f32.tileirbc")
+    root().join("examples/vadd_f32_div16.tileirbc")
 }
 
 fn toolkit() -> PathBuf {
