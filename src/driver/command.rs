@@ -12,6 +12,7 @@ use std::time::Duration;
 use tile_diag::{Code, Diagnostic, Severity, render};
 
 use crate::cl;
+use crate::doctor::{self, Installation, Verdict};
 use crate::options::{self, DiagnosticFormat, Options, SPECS};
 use crate::output::{self, OutputError};
 use crate::ptxas::{self, Cubin, Job};
@@ -20,7 +21,7 @@ use crate::request::{
     CompileError, CompileOutput, CompileRequest, DebugInfo, Emit, InputKind, NotTileIr, input_kind, stem_of,
 };
 use crate::toolchain::Surroundings;
-use crate::{Core, Identity, help, io_text, resources, response, scope};
+use crate::{Core, Identity, help, io_text, resources, response, scope, subcommand};
 
 /// The bytecode versions that the public reader accepts, oldest first: what `--list-versions` prints.
 pub const BYTECODE_VERSIONS: &[(u8, u8)] = &[(13, 1), (13, 2), (13, 3)];
@@ -64,6 +65,9 @@ impl Session<'_> {
             Ok(arguments) => arguments,
             Err(e) => return Err(self.command_line_error(&format!("{program}: {e}"))),
         };
+        if let Some((name, rest)) = subcommand::of(&arguments) {
+            return self.subcommand(name, rest, identity, core);
+        }
         let parsed = cl::parse(SPECS, &arguments, 1);
         self.format = options::diagnostic_format(&parsed);
         for line in &parsed.errors {
@@ -102,6 +106,37 @@ impl Session<'_> {
                 Err(self.fail(Diagnostic::error(Code::WriteFailed, OutputError::Write(e).to_string())))
             }
             _ => Ok(()),
+        }
+    }
+
+    fn subcommand(&mut self, name: &str, rest: &[OsString], identity: &Identity, core: &Core<'_>) -> Step<()> {
+        match (name, rest) {
+            ("doctor", []) => self.doctor(identity, core),
+            ("explain", [code]) => self.explain(&code.to_string_lossy()),
+            _ => {
+                let usage = subcommand::SUBCOMMANDS.iter().map(|s| s.0).find(|u| u.starts_with(name)).unwrap_or(name);
+                Err(self.command_line_error(&format!("tileiras: usage: tileiras {usage}")))
+            }
+        }
+    }
+
+    fn doctor(&mut self, identity: &Identity, core: &Core<'_>) -> Step<()> {
+        let installation = Installation {
+            program: std::env::current_exe().ok(),
+            core: match core {
+                Core::Program(name) => Some((*name).to_owned()),
+                Core::InProcess(_) => None,
+            },
+            version: version_text(identity).lines().next().unwrap_or_default().to_owned(),
+            surroundings: Surroundings::of_process(),
+            scratch: scratch_directory(),
+            patience: Duration::from_secs(60),
+        };
+        let findings = doctor::examine(&installation);
+        self.inform(&doctor::text(&findings))?;
+        match findings.iter().find(|f| f.verdict == Verdict::Bad) {
+            None => Ok(()),
+            Some(_) => Err(Exit(Code::PtxasNotFound.exit_status())),
         }
     }
 
@@ -349,7 +384,7 @@ impl Session<'_> {
     }
 
     fn assemble(&mut self, options: &Options, settings: &Settings, compiled: &CompileOutput) -> Step<Vec<u8>> {
-        let scratch = std::env::var_os("TMPDIR").filter(|v| !v.is_empty()).unwrap_or_else(|| "/tmp".into());
+        let scratch = scratch_directory();
         let job = Job {
             ptx: &compiled.text,
             target: options.target,
@@ -357,7 +392,7 @@ impl Session<'_> {
             lineinfo: options.lineinfo,
             extra: &options.ptxas.extra,
             timeout: settings.timeout.filter(|t| !t.is_zero()),
-            scratch: Path::new(&scratch),
+            scratch: &scratch,
             statistics: options.resource_usage_file.is_some(),
         };
         let (warnings, result) = ptxas::assemble(&job, options.ptxas.path.as_deref(), &Surroundings::of_process());
@@ -417,6 +452,11 @@ struct Settings {
     pipeline_options: Vec<(String, String)>,
     timeout: Option<Duration>,
     output: PathBuf,
+}
+
+/// Where temporary files go.
+fn scratch_directory() -> PathBuf {
+    std::env::var_os("TMPDIR").filter(|v| !v.is_empty()).unwrap_or_else(|| "/tmp".into()).into()
 }
 
 fn action_text(action: &str, program: &str, identity: &Identity) -> String {

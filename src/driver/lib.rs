@@ -11,6 +11,7 @@
 //! * [`cl`]: the grammar of the command line; [`options`]: the table of options; [`help`]: its text.
 //! * [`request`]: what a compiler is asked and what it answers.
 //! * [`toolchain`], [`ptxas`], [`child`]: finding and running NVIDIA's assembler.
+//! * [`subcommand`], [`doctor`]: what the command does beside compiling.
 //! * [`output`]: files that are written completely or not at all.
 
 #![deny(unsafe_code)]
@@ -19,6 +20,7 @@
 pub mod child;
 pub mod cl;
 mod command;
+pub mod doctor;
 pub mod help;
 pub mod options;
 pub mod output;
@@ -28,6 +30,7 @@ pub mod request;
 pub mod resources;
 pub mod response;
 pub mod scope;
+pub mod subcommand;
 pub mod toolchain;
 
 use std::ffi::OsString;

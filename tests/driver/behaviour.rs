@@ -294,7 +294,7 @@ fn ptxas_is_not_found() {
     assert_eq!(bench.new_files(), Vec::<String>::new());
 }
 
-fn script(path: &Path, text: &str) {
+pub fn script(path: &Path, text: &str) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, format!("#!/bin/sh\n{text}\n")).unwrap();
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
