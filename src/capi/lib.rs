@@ -243,8 +243,7 @@ pub extern "C" fn tileirasVersionString() -> *const c_char {
     use std::sync::LazyLock;
     static TEXT: LazyLock<CString> = LazyLock::new(|| {
         let i = &tile_version::IDENTITY;
-        let text =
-            format!("tileiras {} (revision {}, sources {}, LLVM {})", i.version, i.revision, i.sources, i.llvm);
+        let text = format!("tileiras {} (revision {}, sources {}, LLVM {})", i.version, i.revision, i.sources, i.llvm);
         CString::new(text).unwrap_or_default()
     });
     TEXT.as_ptr()

@@ -11,6 +11,8 @@ use std::time::Duration;
 
 use tile_diag::{Code, Diagnostic, Severity, render};
 
+use crate::batch;
+use crate::cache;
 use crate::cl;
 use crate::doctor::{self, Installation, Verdict};
 use crate::options::{self, DiagnosticFormat, Options, SPECS};
@@ -90,12 +92,17 @@ impl Session<'_> {
             self.inform(&help::text(&program, false, false))?;
             return Err(self.fail(Diagnostic::error(Code::NoInput, "no input file provided")));
         };
+        let options = options::options(&parsed, PathBuf::from(input));
         match core {
-            Core::Program(name) => self.delegate(name, &arguments, argv0),
-            Core::InProcess(compiler) => {
-                let options = options::options(&parsed, PathBuf::from(input));
-                self.compile(&options, *compiler)
+            Core::Program(name) => {
+                // A pipe can be read once, so its reader must be the one who compiles.
+                let may_look = options.cache_dir.is_some() && options.input.is_file();
+                if may_look && self.recall(&options, identity)? {
+                    return Ok(());
+                }
+                self.delegate(name, &arguments, argv0)
             }
+            Core::InProcess(compiler) => self.compile(&options, identity, *compiler),
         }
     }
 
@@ -112,6 +119,7 @@ impl Session<'_> {
     fn subcommand(&mut self, name: &str, rest: &[OsString], identity: &Identity, core: &Core<'_>) -> Step<()> {
         match (name, rest) {
             ("doctor", []) => self.doctor(identity, core),
+            ("batch", [_, ..]) => self.batch(rest),
             ("explain", [code]) => self.explain(&code.to_string_lossy()),
             _ => {
                 let usage = subcommand::SUBCOMMANDS.iter().map(|s| s.0).find(|u| u.starts_with(name)).unwrap_or(name);
@@ -137,6 +145,33 @@ impl Session<'_> {
         match findings.iter().find(|f| f.verdict == Verdict::Bad) {
             None => Ok(()),
             Some(_) => Err(Exit(Code::PtxasNotFound.exit_status())),
+        }
+    }
+
+    fn batch(&mut self, arguments: &[OsString]) -> Step<()> {
+        let call = batch::call(arguments).map_err(|e| self.command_line_error(&format!("tileiras: batch: {e}")))?;
+        let name = call.manifest.display();
+        let text = std::fs::read_to_string(&call.manifest).map_err(|e| {
+            let text = format!("unable to read input file '{name}': {}", io_text(&e));
+            self.fail(Diagnostic::error(Code::UnreadableInput, text))
+        })?;
+        let items = batch::parse(&text)
+            .map_err(|e| self.fail(Diagnostic::error(Code::BadConfiguration, format!("the manifest '{name}': {e}"))))?;
+        let program = std::env::current_exe().map_err(|e| {
+            self.fail(Diagnostic::error(
+                Code::CoreNotFound,
+                format!("the place of this program is not known: {}", io_text(&e)),
+            ))
+        })?;
+        let base = call.manifest.parent().unwrap_or(Path::new(""));
+        let failed = batch::run(&program, base, &items, call.jobs, self.stdout)
+            .map_err(|e| self.fail(Diagnostic::error(Code::WriteFailed, OutputError::Write(e).to_string())))?;
+        match failed {
+            0 => Ok(()),
+            n => {
+                let text = format!("{n} of {} compilations failed", items.len());
+                Err(self.fail(Diagnostic::error(Code::CompileFailed, text)))
+            }
         }
     }
 
@@ -221,7 +256,8 @@ impl Session<'_> {
         self.fail(d)
     }
 
-    fn compile(&mut self, options: &Options, compiler: &dyn crate::Compiler) -> Step<()> {
+    /// Reads the input and checks everything that needs no compiler.
+    fn prepare(&mut self, options: &Options, identity: &Identity) -> Step<Prepared> {
         let input = std::fs::read(&options.input).map_err(|e| {
             let text = format!("unable to read input file '{}': {}", options.input.display(), io_text(&e));
             self.fail(Diagnostic::error(Code::UnreadableInput, text))
@@ -229,6 +265,25 @@ impl Session<'_> {
         let kind = input_kind(&options.input, &input)
             .map_err(|e: NotTileIr| self.fail(Diagnostic::error(Code::NotTileIr, e.to_string())))?;
         let settings = self.check(options)?;
+        let surroundings = Surroundings::of_process();
+        let slot = cache::slot(options, settings.opt_level, &input, kind, identity, &surroundings);
+        Ok(Prepared { input, kind, settings, slot })
+    }
+
+    /// Writes the output if the cache has it.
+    fn recall(&mut self, options: &Options, identity: &Identity) -> Step<bool> {
+        let prepared = self.prepare(options, identity)?;
+        match prepared.slot.and_then(|slot| slot.load()) {
+            Some(bytes) => self.write(&prepared.settings.output, &bytes).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    fn compile(&mut self, options: &Options, identity: &Identity, compiler: &dyn crate::Compiler) -> Step<()> {
+        let Prepared { input, kind, settings, slot } = self.prepare(options, identity)?;
+        if let Some(bytes) = slot.as_ref().and_then(|slot| slot.load()) {
+            return self.write(&settings.output, &bytes);
+        }
         let input_name = options.input.to_string_lossy().into_owned();
         if kind == InputKind::Text {
             self.source = String::from_utf8(input.clone()).ok().map(|text| (input_name.clone(), text));
@@ -268,6 +323,9 @@ impl Session<'_> {
             for (name, spent) in times {
                 self.say(&format!("timing: {} {:.1} ms\n", name.to_string_lossy(), spent.as_secs_f64() * 1e3));
             }
+        }
+        if let Some(Err(e)) = slot.map(|slot| slot.store(&bytes)) {
+            self.report(&Diagnostic::warning(format!("the cache cannot be written: {}", io_text(&e))));
         }
         // Last, so that an output means that everything was written.
         self.write(&settings.output, &bytes)
@@ -444,6 +502,15 @@ impl Session<'_> {
         };
         self.fail(Diagnostic::error(code, error.to_string()))
     }
+}
+
+/// What a compilation starts from.
+struct Prepared {
+    input: Vec<u8>,
+    kind: InputKind,
+    settings: Settings,
+    /// Where the cache keeps the output.
+    slot: Option<cache::Slot>,
 }
 
 /// Checked settings that [`Options`] holds as they were written.

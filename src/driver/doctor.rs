@@ -162,7 +162,8 @@ fn check_core(installation: &Installation, report: &mut Report) -> bool {
     if done.timed_out {
         report.bad(SUBJECT, format!("'{}' does not answer", program.display()), reinstall);
     } else if said.contains("error while loading shared libraries") {
-        let fix = "install LLVM and MLIR 21.1 (Debian: libmlir-21t64, libllvm21), or set LD_LIBRARY_PATH to their place";
+        let fix =
+            "install LLVM and MLIR 21.1 (Debian: libmlir-21t64, libllvm21), or set LD_LIBRARY_PATH to their place";
         report.bad(SUBJECT, first, fix);
     } else if !done.status.success() {
         report.bad(SUBJECT, format!("'{}' ended with {}: {first}", program.display(), done.status), reinstall);
@@ -261,7 +262,9 @@ fn check_ptxas(installation: &Installation, report: &mut Report) -> Option<PathB
         command.arg("--version");
         let broken = format!("remove '{}' or put a working ptxas before it", file.display());
         match call(installation, command) {
-            Err(e) => report.doubtful(SUBJECT, format!("'{}' cannot be started: {}", file.display(), io_text(&e)), broken),
+            Err(e) => {
+                report.doubtful(SUBJECT, format!("'{}' cannot be started: {}", file.display(), io_text(&e)), broken)
+            }
             Ok(d) if d.timed_out => report.doubtful(SUBJECT, format!("'{}' does not answer", file.display()), broken),
             Ok(d) => match toolchain::release_in(&String::from_utf8_lossy(&d.output)) {
                 None => report.doubtful(SUBJECT, format!("'{}' does not say its release", file.display()), broken),
@@ -309,7 +312,12 @@ fn check_assembly(installation: &Installation, ptxas: &Path, report: &mut Report
         n if n == TARGETS.len() => report.bad(SUBJECT, format!("ptxas makes no cubin: {reason}"), INSTALL_TOOLKIT),
         _ => {
             let verdict = if default_fails { Verdict::Bad } else { Verdict::Doubtful };
-            report.add(verdict, SUBJECT, format!("ptxas makes no cubin for {}: {reason}", failed.join(", ")), INSTALL_TOOLKIT);
+            report.add(
+                verdict,
+                SUBJECT,
+                format!("ptxas makes no cubin for {}: {reason}", failed.join(", ")),
+                INSTALL_TOOLKIT,
+            );
         }
     }
 }
@@ -345,7 +353,9 @@ fn check_path(installation: &Installation, report: &mut Report) {
             let fix = program.parent().map_or(String::new(), |d| format!("put '{}' on PATH", d.display()));
             report.doubtful(SUBJECT, "there is no tileiras on PATH", fix);
         }
-        Some(file) if std::fs::canonicalize(&file).ok().as_deref() == std::fs::canonicalize(program).ok().as_deref() => {
+        Some(file)
+            if std::fs::canonicalize(&file).ok().as_deref() == std::fs::canonicalize(program).ok().as_deref() =>
+        {
             report.good(SUBJECT, format!("'tileiras' is '{}'", file.display()));
         }
         Some(file) => {

@@ -11,11 +11,14 @@
 //! * [`cl`]: the grammar of the command line; [`options`]: the table of options; [`help`]: its text.
 //! * [`request`]: what a compiler is asked and what it answers.
 //! * [`toolchain`], [`ptxas`], [`child`]: finding and running NVIDIA's assembler.
-//! * [`subcommand`], [`doctor`]: what the command does beside compiling.
+//! * [`subcommand`], [`doctor`], [`batch`]: what the command does beside compiling one file.
+//! * [`cache`]: results of earlier compilations.
 //! * [`output`]: files that are written completely or not at all.
 
 #![deny(unsafe_code)]
 
+pub mod batch;
+pub mod cache;
 #[allow(unsafe_code, reason = "system calls between fork and exec")]
 pub mod child;
 pub mod cl;

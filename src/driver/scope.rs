@@ -83,7 +83,12 @@ mod tests {
         }
         observe(None);
         drop(enter(COMPILE_NVVM));
-        let once = [("CompileNVVM", true), ("SerializeGPUModule", true), ("SerializeGPUModule", false), ("CompileNVVM", false)];
+        let once = [
+            ("CompileNVVM", true),
+            ("SerializeGPUModule", true),
+            ("SerializeGPUModule", false),
+            ("CompileNVVM", false),
+        ];
         assert_eq!(*heard.lock().unwrap(), [once, once].concat());
         let times = take_times();
         assert_eq!(times.iter().map(|t| t.0).collect::<Vec<_>>(), [SERIALIZE_GPU_MODULE, COMPILE_NVVM]);

@@ -8,6 +8,7 @@ use std::path::Path;
 
 /// The words, with their one-line descriptions for the help text.
 pub const SUBCOMMANDS: &[(&str, &str)] = &[
+    ("batch MANIFEST [-j N]", "Compile everything that a JSON manifest lists, N at a time; a line of JSON for each"),
     ("doctor", "Check this installation and say what to do where it does not work"),
     ("explain CODE", "Explain an error code such as T0401"),
 ];

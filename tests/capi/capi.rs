@@ -119,10 +119,12 @@ fn cmake_finds_the_installed_tree() {
     )
     .unwrap();
     let build = project.join("build");
-    run(Command::new("cmake").arg("-S").arg(&project).arg("-B").arg(&build).arg(format!(
-        "-DCMAKE_PREFIX_PATH={}",
-        prefix.path().display()
-    )));
+    run(Command::new("cmake")
+        .arg("-S")
+        .arg(&project)
+        .arg("-B")
+        .arg(&build)
+        .arg(format!("-DCMAKE_PREFIX_PATH={}", prefix.path().display())));
     run(Command::new("cmake").arg("--build").arg(&build));
     let out = run(start(&build.join("user"), prefix.path()).arg("x"));
     assert!(String::from_utf8(out.stdout).unwrap().starts_with("tileiras 0."));
@@ -136,10 +138,8 @@ fn many_threads_and_many_compilations() {
     let program = compile("gcc", "many", prefix.path());
     let full = std::env::var_os("TILEIRAS_TEST_FULL").is_some();
     for (threads, count) in [(64, 128), (1, if full { 10_000 } else { 200 })] {
-        let out = run(start(&program, prefix.path())
-            .arg(input())
-            .arg(&tools)
-            .args([threads.to_string(), count.to_string()]));
+        let out =
+            run(start(&program, prefix.path()).arg(input()).arg(&tools).args([threads.to_string(), count.to_string()]));
         let text = String::from_utf8(out.stdout).unwrap();
         let numbers: Vec<u64> = text.split_whitespace().map(|n| n.parse().unwrap()).collect();
         let [before, after] = numbers[..] else { panic!("{text}") };

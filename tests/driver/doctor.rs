@@ -251,10 +251,8 @@ fn broken(fixture: &Fixture) {
     let mut installation = healthy(dir.path());
     (fixture.harm)(&mut installation, dir.path());
     let place = |s: &str| s.replace(&dir.path().display().to_string(), "DIR");
-    let findings: Vec<Finding> = examine(&installation)
-        .into_iter()
-        .map(|f| Finding { text: place(&f.text), fix: place(&f.fix), ..f })
-        .collect();
+    let findings: Vec<Finding> =
+        examine(&installation).into_iter().map(|f| Finding { text: place(&f.text), fix: place(&f.fix), ..f }).collect();
     let hit = |f: &&Finding| {
         f.verdict == fixture.verdict
             && f.subject == fixture.subject
