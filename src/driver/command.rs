@@ -19,6 +19,7 @@ use crate::options::{self, DiagnosticFormat, Options, SPECS};
 use crate::output::{self, OutputError};
 use crate::ptxas::{self, Cubin, Job};
 use crate::remarks::{self, RemarkFormat};
+use crate::repro::Reproducer;
 use crate::request::{
     CompileError, CompileOutput, CompileRequest, DebugInfo, Emit, InputKind, NotTileIr, input_kind, stem_of,
 };
@@ -27,6 +28,13 @@ use crate::{Core, Identity, help, io_text, resources, response, scope, subcomman
 
 /// The bytecode versions that the public reader accepts, oldest first: what `--list-versions` prints.
 pub const BYTECODE_VERSIONS: &[(u8, u8)] = &[(13, 1), (13, 2), (13, 3)];
+
+/// Set for a core program by the program that starts it.
+const DELEGATED: &str = "TILEIRAS_DELEGATED";
+
+fn is_delegated() -> bool {
+    std::env::var_os(DELEGATED).is_some()
+}
 
 /// The closing line of every failed compilation.
 const FAILED: &str = "failed to compile Tile IR program";
@@ -45,7 +53,7 @@ pub fn run(
     stderr: &mut dyn Write,
 ) -> u8 {
     let argv0 = arguments.first().cloned().unwrap_or_else(|| "tileiras".into());
-    let mut session = Session { stdout, stderr, format: DiagnosticFormat::Auto, source: None };
+    let mut session = Session { stdout, stderr, format: DiagnosticFormat::Auto, source: None, last_words: None };
     match session.run(arguments, &argv0, identity, core) {
         Ok(()) => 0,
         Err(Exit(status)) => status,
@@ -58,6 +66,8 @@ struct Session<'a> {
     format: DiagnosticFormat,
     /// Name and text of the input, when it is text, for excerpts.
     source: Option<(String, String)>,
+    /// The error that ended the command.
+    last_words: Option<String>,
 }
 
 impl Session<'_> {
@@ -100,9 +110,17 @@ impl Session<'_> {
                 if may_look && self.recall(&options, identity)? {
                     return Ok(());
                 }
-                self.delegate(name, &arguments, argv0)
+                // The core leaves reproducers to this program, which outlives its crashes.
+                let done = self.delegate(name, &arguments, argv0);
+                self.keep_reproducer(done, &options, &arguments, identity)
             }
-            Core::InProcess(compiler) => self.compile(&options, identity, *compiler),
+            Core::InProcess(compiler) => {
+                let done = self.compile(&options, identity, *compiler);
+                match is_delegated() {
+                    true => done,
+                    false => self.keep_reproducer(done, &options, &arguments, identity),
+                }
+            }
         }
     }
 
@@ -120,6 +138,7 @@ impl Session<'_> {
         match (name, rest) {
             ("doctor", []) => self.doctor(identity, core),
             ("batch", [_, ..]) => self.batch(rest),
+            ("replay", [file]) => self.replay(file),
             ("explain", [code]) => self.explain(&code.to_string_lossy()),
             _ => {
                 let usage = subcommand::SUBCOMMANDS.iter().map(|s| s.0).find(|u| u.starts_with(name)).unwrap_or(name);
@@ -220,7 +239,72 @@ impl Session<'_> {
     /// Reports the error that ends the command.
     fn fail(&mut self, diagnostic: Diagnostic) -> Exit {
         self.report(&diagnostic);
+        self.last_words = Some(diagnostic.message.clone());
         Exit(diagnostic.code.map_or(70, Code::exit_status))
+    }
+
+    /// After an internal error, writes a reproducer if one is wanted.
+    fn keep_reproducer(
+        &mut self,
+        done: Step<()>,
+        options: &Options,
+        arguments: &[OsString],
+        identity: &Identity,
+    ) -> Step<()> {
+        let (Err(Exit(70)), Some(directory)) = (&done, &options.crash_dir) else { return done };
+        let version = version_text(identity);
+        let compiler = version.lines().next().unwrap_or_default();
+        let written = std::fs::read(&options.input).and_then(|input| {
+            let ended = self.last_words.clone().unwrap_or_else(|| "internal error".to_owned());
+            let whole = Reproducer::new(compiler, &arguments[1..], &options.input, &input, 70, ended);
+            let (reproducer, hint) = match options.anonymize {
+                true => whole.anonymise(),
+                false => (whole, "it holds the input as it is; --anonymize takes names out"),
+            };
+            Ok((reproducer.write(directory)?, hint))
+        });
+        let note = match written {
+            Ok((file, hint)) => Diagnostic::new(
+                Severity::Note,
+                format!("a reproducer was written to '{}': 'tileiras replay' runs it; {hint}", file.display()),
+            ),
+            Err(e) => Diagnostic::warning(format!("no reproducer could be written: {}", io_text(&e))),
+        };
+        self.report(&note);
+        done
+    }
+
+    fn replay(&mut self, file: &OsString) -> Step<()> {
+        let name = Path::new(file).display();
+        let unreadable = |text| Diagnostic::error(Code::UnreadableInput, format!("the reproducer '{name}': {text}"));
+        let reproducer = Reproducer::read(Path::new(file)).map_err(|e| self.fail(unreadable(e)))?;
+        let input = reproducer.bytes().map_err(|e| self.fail(unreadable(e)))?;
+        let scratch = |e: io::Error| {
+            Diagnostic::error(Code::TemporaryFile, format!("Failed to create temporary file: {}", io_text(&e)))
+        };
+        // A directory of its own, so that the input keeps its name, which locations repeat.
+        let directory = scratch_directory().join(format!("tileiras-replay-{}", std::process::id()));
+        let base = Path::new(&reproducer.input_name).file_name().unwrap_or("input".as_ref());
+        let path = directory.join(base);
+        std::fs::create_dir_all(&directory)
+            .and_then(|()| std::fs::write(&path, input))
+            .map_err(|e| self.fail(scratch(e)))?;
+        let program = std::env::current_exe();
+        let status = program.and_then(|program| {
+            let mut command = Command::new(program);
+            command.args(&reproducer.arguments).args(["-o", "/dev/null", "--"]).arg(&path);
+            crate::child::run_as_part(command)
+        });
+        // Whatever is left is in a directory for temporary files.
+        let _ = std::fs::remove_dir_all(&directory);
+        let code = status.map_err(|e| self.fail(scratch(e)))?.code().unwrap_or(70);
+        let words = match u8::try_from(code) {
+            Ok(0) => "not reproduced: it compiles".to_owned(),
+            Ok(code) if code == reproducer.status => format!("reproduced: status {code} ({})", reproducer.ended),
+            _ => format!("not reproduced: status {code}, it was {}", reproducer.status),
+        };
+        self.inform(&format!("{words}\n"))?;
+        if code == 0 { Ok(()) } else { Err(Exit(u8::try_from(code).unwrap_or(70))) }
     }
 
     /// Has another program do the work, and answers for it if it dies.
@@ -228,7 +312,7 @@ impl Session<'_> {
         let here = std::env::current_exe().map_err(|e| self.core_missing(name, None, &io_text(&e)))?;
         let program = here.with_file_name(name);
         let mut command = Command::new(&program);
-        command.args(&arguments[1..]).arg0(argv0);
+        command.args(&arguments[1..]).arg0(argv0).env(DELEGATED, "1");
         let status =
             crate::child::run_as_part(command).map_err(|e| self.core_missing(name, Some(&program), &io_text(&e)))?;
         match (status.code(), status.signal()) {

@@ -12,6 +12,7 @@
 //! * [`request`]: what a compiler is asked and what it answers.
 //! * [`toolchain`], [`ptxas`], [`child`]: finding and running NVIDIA's assembler.
 //! * [`subcommand`], [`doctor`], [`batch`]: what the command does beside compiling one file.
+//! * [`repro`]: files that hold a failure.
 //! * [`cache`]: results of earlier compilations.
 //! * [`output`]: files that are written completely or not at all.
 
@@ -29,6 +30,7 @@ pub mod options;
 pub mod output;
 pub mod ptxas;
 pub mod remarks;
+pub mod repro;
 pub mod request;
 pub mod resources;
 pub mod response;

@@ -10,6 +10,7 @@ use std::path::Path;
 pub const SUBCOMMANDS: &[(&str, &str)] = &[
     ("batch MANIFEST [-j N]", "Compile everything that a JSON manifest lists, N at a time; a line of JSON for each"),
     ("doctor", "Check this installation and say what to do where it does not work"),
+    ("replay FILE", "Compile what a reproducer holds, and say whether it still fails in the same way"),
     ("explain CODE", "Explain an error code such as T0401"),
 ];
 

@@ -44,6 +44,8 @@ const TESTS: &[Test] = &[
     ("the cache", the_cache),
     ("the cache under many writers", the_cache_under_many_writers),
     ("a batch", a_batch),
+    ("reproducers", reproducers),
+    ("reproducers of a core program", reproducers_of_a_core_program),
     ("a core program", a_core_program),
     ("a core program that crashes", a_core_program_that_crashes),
 ];
@@ -650,5 +652,71 @@ fn a_batch() {
         let outcome = bench.run(&arguments);
         assert_eq!(outcome.status, Some(status), "{}", outcome.stderr);
         assert!(outcome.stderr.starts_with(words), "{}", outcome.stderr);
+    }
+}
+
+fn reproducers() {
+    let bench = Bench::new();
+    let outcome = bench.run(&["panic", "-o", "x", "-O2", "--gpu-name=sm_90", "--crash-dir=crashes"]);
+    assert_eq!(outcome.status, Some(70));
+    assert!(
+        outcome.stderr.ends_with(
+            "note: a reproducer was written to 'crashes/tileiras-crash-1.json': 'tileiras replay' runs it; \
+             it holds the input as it is; --anonymize takes names out\n"
+        ),
+        "{}",
+        outcome.stderr
+    );
+    let file: serde_json::Value = serde_json::from_slice(&bench.get("crashes/tileiras-crash-1.json")).unwrap();
+    assert_eq!(file["arguments"], serde_json::json!(["-O2", "--gpu-name=sm_90"]));
+    assert_eq!((file["status"].as_u64(), file["input_name"].as_str()), (Some(70), Some("panic")));
+    assert!(file["ended"].as_str().unwrap().starts_with("internal error: index out of bounds"), "{file}");
+
+    let outcome = bench.run(&["replay", "crashes/tileiras-crash-1.json"]);
+    assert_eq!(outcome.status, Some(70));
+    assert!(text(&outcome.stdout).starts_with("reproduced: status 70 (internal error: index out of bounds"));
+    // The next one gets the next number; a plain failure leaves none.
+    assert_eq!(bench.run(&["internal", "-o", "x", "--crash-dir=crashes", "--anonymize"]).status, Some(70));
+    assert_eq!(bench.run(&["failing", "-o", "x", "--crash-dir=crashes"]).status, Some(5));
+    let mut files: Vec<_> = std::fs::read_dir(bench.at("crashes")).unwrap().map(|e| e.unwrap().file_name()).collect();
+    files.sort();
+    assert_eq!(files, ["tileiras-crash-1.json", "tileiras-crash-2.json"]);
+    let file: serde_json::Value = serde_json::from_slice(&bench.get("crashes/tileiras-crash-2.json")).unwrap();
+    assert_eq!(file["input_name"], "input");
+
+    // One that is repaired, or fails otherwise.
+    for (order, status, words) in
+        [("ok", 0, "not reproduced: it compiles\n"), ("failing", 5, "not reproduced: status 5, it was 70\n")]
+    {
+        use base64::Engine as _;
+        let mut changed = file.clone();
+        changed["input"] = base64::engine::general_purpose::STANDARD.encode(bench.get(order)).into();
+        bench.put("changed.json", changed.to_string().as_bytes());
+        let outcome = bench.run(&["replay", "changed.json"]);
+        assert_eq!((outcome.status, text(&outcome.stdout).as_str()), (Some(status), words));
+    }
+    for (file, bytes) in [("bad1.json", "{"), ("bad2.json", "{\"compiler\": 1}")] {
+        bench.put(file, bytes.as_bytes());
+        let outcome = bench.run(&["replay", file]);
+        assert_eq!(outcome.status, Some(1));
+        assert!(outcome.stderr.starts_with(&format!("error: the reproducer '{file}': ")), "{}", outcome.stderr);
+    }
+    assert_eq!(bench.run(&["replay", "gone.json"]).status, Some(1));
+    // A place that cannot be written does not hide the failure.
+    let outcome = bench.run(&["panic", "-o", "x", "--crash-dir=ok"]);
+    assert_eq!(outcome.status, Some(70));
+    assert!(outcome.stderr.contains("warning: no reproducer could be written: "), "{}", outcome.stderr);
+}
+
+/// The core may die in any way; the program that started it writes the file, once.
+fn reproducers_of_a_core_program() {
+    let bench = with_core();
+    for (order, n) in [("abort", 1), ("panic", 2)] {
+        let mut command = bench.command(&[order, "-o", "x", "--crash-dir=crashes"]);
+        command.env("TILEIRAS_FIXTURE", "front");
+        let outcome = bench.finish(command);
+        assert_eq!(outcome.status, Some(70));
+        assert_eq!(outcome.stderr.matches("a reproducer was written").count(), 1, "{}", outcome.stderr);
+        assert_eq!(std::fs::read_dir(bench.at("crashes")).unwrap().count(), n);
     }
 }
