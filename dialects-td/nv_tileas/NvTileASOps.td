@@ -153,4 +153,7 @@ def NvTileAS_BarrierOp : NvTileAS_Op<"barrier", [MemoryEffects<[MemRead, MemWrit
   let assemblyFormat = "attr-dict";
 }
 
+include "nv_tileas/NvTileASDotOps.td"
+include "nv_tileas/NvTileASAsyncOps.td"
+
 #endif

@@ -78,7 +78,7 @@ fn materialize<'c>(op: ConvertLayoutOp<'c>, barrier_first: bool, context: &'c Co
     let bases: Vec<i64> = plan.layout.bases().iter().map(|&b| b as i64).collect();
     let location = op.op().location();
     let layout = SharedLayoutAttr::get(location, &bases).ok_or(Failed)?;
-    let desc = MemDescType::get(location, &tensor.shape, tensor.element, layout.into()).ok_or(Failed)?;
+    let desc = MemDescType::get(location, &tensor.shape, tensor.element, layout.into(), 1).ok_or(Failed)?;
 
     let b = Builder::before(context, op.op());
     let storage = AllocTensorOp::build(&b, desc.into(), None).map_err(|e| error(&e))?;

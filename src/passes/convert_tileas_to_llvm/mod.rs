@@ -6,11 +6,13 @@
 //! values. One match over the ops is the whole of it: an op without an arm is an error at its location.
 
 mod control;
+mod dot;
 mod global;
 mod llvm;
 mod scalar;
 mod shape;
 mod shared;
+mod words;
 
 use super::tileas_assign_load_store_layouts::warps_of;
 use crate::{
@@ -79,6 +81,8 @@ struct Lower<'c, 'm> {
     thread: Val<'c>,
     /// First byte of the block's shared memory, once something uses it.
     shared: Option<Val<'c>>,
+    /// The word that an element was taken out of, and its number in it, by element.
+    origins: RefCell<FxHashMap<usize, (Val<'c>, u32)>>,
 }
 
 impl<'c, 'm> Lower<'c, 'm> {
@@ -132,6 +136,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             warp,
             thread,
             shared: None,
+            origins: RefCell::default(),
         };
         for (i, a) in args(source).enumerate() {
             lower.values.insert(key(a), Lowered::Scalar(arg(entry, i)));
@@ -231,6 +236,12 @@ impl<'c, 'm> Lower<'c, 'm> {
             BarrierOp(_) => {
                 self.barrier();
                 Ok(())
+            }
+            DotOp(x) => self.dot(x),
+            DotScaledOp(x) => self.dot_scaled(x),
+            AsyncTiledLoadOp(_) | AsyncLoadOp(_) | AsyncCommitOp(_) | AsyncWaitOp(_) | MemDescSlotOp(_)
+            | MemDescViewOp(_) | MemDescPermuteOp(_) => {
+                Err(fail(op, format!("'{}' has no lowering to LLVM", op_name(op))))
             }
         }
     }
