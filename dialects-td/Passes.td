@@ -39,6 +39,37 @@ def TileASRemoveLayoutConversions : Pass<"tileas-remove-layout-conversions", "::
   let dependentDialects = ["nv_tileas"];
 }
 
+def TileASAssignDotLayouts : Pass<"tileas-assign-dot-layouts", "::mlir::ModuleOp"> {
+  let summary = "instructions and layouts of matrix products";
+  let description = [{
+    Each product gets the instruction that the target has for its types, warps arranged over batch, M and N so that the
+    tile of a warp is as large and as square as can be, its accumulator in copies of the instruction's fragment and its
+    operands where that instruction takes them. Operands of a type that no instruction of the target multiplies are
+    widened first.
+  }];
+  let options = [
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
+  ];
+  let dependentDialects = ["arith", "nv_tileaa", "nv_tileas"];
+}
+
+def TileASUnspecializedPipeline : Pass<"tileas-unspecialized-pipeline", "::mlir::ModuleOp"> {
+  let summary = "software pipelines of asynchronous copies for loops that feed matrix products";
+  let description = [{
+    Loads of a loop whose only purpose is an operand of a matrix product become asynchronous copies into a ring of
+    stages in shared memory, started as many iterations ahead as there are stages less one.
+  }];
+  let options = [
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">,
+    Option<"numStages", "unspecialized-pipeline-num-stages", "int64_t", "4", "most stages of a ring">
+  ];
+  let statistics = [
+    Statistic<"numLoops", "num-loops", "loops pipelined">,
+    Statistic<"numLoads", "num-loads", "loads made asynchronous">
+  ];
+  let dependentDialects = ["arith", "nv_tileaa", "nv_tileas", "scf"];
+}
+
 def TileASMaterializeConvertLayout : Pass<"tileas-materialize-convert-layout", "::mlir::ModuleOp"> {
   let summary = "layout conversions that cross threads go through swizzled shared memory";
   let description = [{

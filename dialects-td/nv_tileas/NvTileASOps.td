@@ -154,5 +154,7 @@ def NvTileAS_BarrierOp : NvTileAS_Op<"barrier", [MemoryEffects<[MemRead, MemWrit
 }
 
 include "nv_tileas/NvTileASMoveOps.td"
+include "nv_tileas/NvTileASDotOps.td"
+include "nv_tileas/NvTileASAsyncOps.td"
 
 #endif

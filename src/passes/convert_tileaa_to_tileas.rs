@@ -7,6 +7,7 @@
 
 use crate::{
     dialect::{
+        dots::Instruction,
         layouts::{Tensor, layout_attr, tensor_type},
         nv_tileaa::{self, AnyOp},
         nv_tileas,
@@ -19,7 +20,7 @@ use melior::{
     Context,
     ir::{Attribute, AttributeLike, Type, TypeLike, attribute::IntegerAttribute, r#type::IntegerType},
 };
-use tile_layout::{Layout, Shape};
+use tile_layout::{Layout, Multiplier, Operand, Product, Shape};
 
 #[derive(Clone, Default)]
 pub struct ConvertTileAAToTileAS;
@@ -243,9 +244,23 @@ impl<'c> Convert<'c> {
             AnyOp::UnpackOp(x) => self.packing(&b, x.source(), x.result(), |b, source, to| {
                 build(nv_tileas::UnpackOp::build(b, to, source).map(OpView::op))
             })?,
-            AnyOp::DotOp(_)
-            | AnyOp::DotScaledOp(_)
-            | AnyOp::ReduceOp(_)
+            AnyOp::DotOp(x) => {
+                let [lhs, rhs, acc] = self.dot_operands(&b, op, [x.lhs(), x.rhs(), x.acc()])?;
+                let by = Instruction::FMA.to_attr(c);
+                let (left, right, fast) = (x.lhs_unsigned(), x.rhs_unsigned(), x.fast_acc());
+                build(
+                    nv_tileas::DotOp::build(&b, ty(x.result()), lhs, rhs, acc, by, left, right, fast).map(OpView::op),
+                )?
+            }
+            AnyOp::DotScaledOp(x) => {
+                let [lhs, rhs, acc] = self.dot_operands(&b, op, [x.lhs(), x.rhs(), x.acc()])?;
+                let [left, right, _] = self.dot_operands(&b, op, [x.lhs_scale(), x.rhs_scale(), x.acc()])?;
+                let by = Instruction::FMA.to_attr(c);
+                build(
+                    nv_tileas::DotScaledOp::build(&b, ty(x.result()), lhs, rhs, acc, left, right, by).map(OpView::op),
+                )?
+            }
+            AnyOp::ReduceOp(_)
             | AnyOp::ScanOp(_)
             | AnyOp::AtomicRmwOp(_)
             | AnyOp::AtomicCasOp(_)
@@ -276,6 +291,22 @@ impl<'c> Convert<'c> {
         let new = build(b, source, to.with_layout(self.context, &result_layout))?;
         let back = self.converted(b, crate::dialect::rt::result(new, 0), &self.layout(&to.shape))?;
         Ok(defining_op(back).expect("the op or its conversion"))
+    }
+
+    /// Operands of a product by scalar arithmetic whose accumulator is in the default layout.
+    fn dot_operands(
+        &self,
+        b: &Builder<'c>,
+        op: OpRef<'c>,
+        [lhs, rhs, acc]: [Val<'c>; 3],
+    ) -> Result<[Val<'c>; 3], Failed> {
+        let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
+        let [l, r, c] = [tensor(lhs).tile_shape(), tensor(rhs).tile_shape(), tensor(acc).tile_shape()];
+        let product = Product::new(&l, &r, &c).map_err(error)?;
+        let layout = self.layout(&tensor(acc).shape);
+        let operand = |side| product.operand(Multiplier::Scalar, &layout, side).map_err(error);
+        let (left, right) = (operand(Operand::A)?, operand(Operand::B)?);
+        Ok([self.converted(b, lhs, &left)?, self.converted(b, rhs, &right)?, acc])
     }
 
     /// `v` in `layout`, through a conversion unless it is there already.

@@ -173,7 +173,7 @@ impl<'c> Move<'c> {
         let bases: Vec<i64> = bases.iter().map(|&b| b as i64).collect();
         let location = self.op.location();
         let layout = SharedLayoutAttr::get(location, &bases).ok_or_else(invalid)?;
-        let desc = MemDescType::get(location, shape, self.whole.element, layout.into()).ok_or_else(invalid)?;
+        let desc = MemDescType::get(location, shape, self.whole.element, layout.into(), 1).ok_or_else(invalid)?;
         Ok(AllocTensorOp::build(b, desc.into(), None)?.result())
     }
 

@@ -2,8 +2,10 @@
 //!
 //! Layout conversions cost shuffles or a trip through shared memory. The pass forgets all of them and assigns layouts anew:
 //!
-//! 1. *Anchors* are the accesses of global memory, in the layouts they have now, heaviest first (bytes moved times an
-//!    assumed trip count of eight for every loop around).
+//! 1. *Anchors* are matrix products, and the accesses of global memory, heaviest first (bytes moved times an assumed trip
+//!    count of eight for every loop around), in the layouts they have now. A product never changes its layouts; an access may.
+//!    The left and right operands of a product are wanted there only: their layouts repeat elements in many warps. They
+//!    flood nothing but widening casts and changes of shape that stand before the product, so that narrow elements are moved.
 //! 2. An anchor's layout *floods* over the def-use graph, forwards and backwards, through every op for which the layout on
 //!    one side determines that on the other: elementwise ops, loop-carried values, `view`, `permute`, `cat`, `pack` and `unpack`, and
 //!    `broadcast` towards its source. Through `extract_slice` it flows forwards: every thread keeps a part of what it had. It
@@ -22,7 +24,8 @@ use super::{
 use crate::{
     analysis::{access::Access, facts::Facts},
     dialect::{
-        layouts::{Tensor, layout_attr, tensor_type},
+        dots::{ACC, AnyDot},
+        layouts::{Tensor, layout_attr, storage_bits, tensor_type},
         nv_tileaa,
         nv_tileas::{BroadcastOp, CatOp, ConvertLayoutOp, PermuteOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
@@ -79,6 +82,10 @@ struct Assignment<'c> {
     layouts: FxHashMap<usize, Layout>,
     /// Chosen layouts of stores, by op.
     stores: FxHashMap<usize, Layout>,
+    /// Products in program order.
+    dots: Vec<AnyDot<'c>>,
+    /// Layouts of the operands of a product, by op.
+    dot_operands: FxHashMap<usize, Vec<Layout>>,
 }
 
 /// How the tensors of one op hang together.
@@ -96,6 +103,8 @@ enum Relation {
     Packing,
     /// Results are free, operands need nothing in particular.
     Leaf,
+    /// Keeps its layouts.
+    Dot,
     /// Carries values between regions.
     Control,
 }
@@ -108,6 +117,7 @@ fn relation(op: OpRef<'_>) -> Relation {
         "nv_tileas.cat" => Relation::Cat,
         "nv_tileas.extract_slice" => Relation::Slice,
         "nv_tileas.pack" | "nv_tileas.unpack" => Relation::Packing,
+        "nv_tileas.dot" | "nv_tileas.dot_scaled" => Relation::Dot,
         "nv_tileas.make_range" | "nv_tileas.splat" | "nv_tileas.unsplat" | "arith.constant" | "ub.poison" => {
             Relation::Leaf
         }
@@ -122,7 +132,21 @@ impl<'c> Assignment<'c> {
         let facts = Facts::of(function.op());
         let mut anchors = vec![];
         let mut error = None;
+        let (mut dots, mut dot_operands) = (vec![], FxHashMap::default());
         collect(function.op(), 0, &mut |op, depth| {
+            if let Some(dot) = AnyDot::cast(op) {
+                dots.push(dot);
+                let layouts: Option<Vec<Layout>> =
+                    operands(op).map(|v| Tensor::of_value(v).and_then(|t| t.layout())).collect();
+                match layouts {
+                    Some(layouts) => {
+                        dot_operands.insert(op_key(op), layouts);
+                    }
+                    None => {
+                        error.get_or_insert(op);
+                    }
+                }
+            }
             let Some(access) = access_of(op, &facts) else { return };
             let Some(tile) = tile_of(op) else { return };
             let Some(layout) = tile.layout() else {
@@ -133,7 +157,7 @@ impl<'c> Assignment<'c> {
             anchors.push(Anchor { op, access, layout, weight });
         });
         if let Some(op) = error {
-            return Err(fail(op, "access has no layout; run convert-tileaa-to-tileas first"));
+            return Err(fail(op, "op has no layout; run convert-tileaa-to-tileas first"));
         }
         anchors.sort_by_key(|a| std::cmp::Reverse(a.weight));
         let anchor_of = anchors.iter().enumerate().map(|(i, a)| (op_key(a.op), i)).collect();
@@ -145,6 +169,8 @@ impl<'c> Assignment<'c> {
             anchor_of,
             layouts: FxHashMap::default(),
             stores: FxHashMap::default(),
+            dots,
+            dot_operands,
         })
     }
 
@@ -160,6 +186,24 @@ impl<'c> Assignment<'c> {
     }
 
     fn assign(&mut self) {
+        // Results before operands: what stands between two products belongs to the first.
+        for dot in self.dots.clone() {
+            let layouts = self.dot_operands[&op_key(dot.op())].clone();
+            self.layouts.insert(key(dot.result()), layouts[ACC].clone());
+            for (user, i) in uses(dot.result()) {
+                let Some(t) = Tensor::of_value(dot.result()) else { continue };
+                let mut work = vec![];
+                self.forward(user, i, &t, &layouts[ACC], &mut work);
+                work.into_iter().for_each(|(v, layout)| self.flood(v, layout));
+            }
+            self.flood(dot.acc(), layouts[ACC].clone());
+        }
+        for dot in self.dots.clone() {
+            let layouts = self.dot_operands[&op_key(dot.op())].clone();
+            for (v, layout) in operands(dot.op()).zip(layouts) {
+                self.flood_operand(v, layout);
+            }
+        }
         for i in 0..self.anchors.len() {
             let (op, layout) = (self.anchors[i].op, self.anchors[i].layout.clone());
             if result_count(op) > 0 && Tensor::of_value(result(op, 0)).is_some() {
@@ -214,6 +258,25 @@ impl<'c> Assignment<'c> {
         a.access.sectors(layout, &shape) <= slack * a.access.sectors(&a.layout, &shape)
     }
 
+    /// Gives an operand of a product the layout that the product needs, and what widens it the layout before.
+    fn flood_operand(&mut self, v: Val<'c>, layout: Layout) {
+        let (Some(t), Some(op)) = (Tensor::of_value(v), defining_op(v)) else { return };
+        let widens = matches!(
+            op_name(op),
+            "nv_tileaa.fp_cast" | "nv_tileaa.bitcast" | "arith.extf" | "arith.extsi" | "arith.extui"
+        );
+        let shapes = matches!(relation(op), Relation::View | Relation::Permute | Relation::Broadcast);
+        if self.layouts.contains_key(&key(v)) || uses(v).len() != 1 || !(widens || shapes) {
+            return;
+        }
+        let Some(from) = Tensor::of_value(operand(op, 0)) else { return };
+        let Some(before) = needed(op, 0, &t, &layout) else { return };
+        if storage_bits(from.element) <= storage_bits(t.element) {
+            self.layouts.insert(key(v), layout);
+            self.flood_operand(operand(op, 0), before);
+        }
+    }
+
     /// Gives `v` a layout and follows it as far as it determines others.
     fn flood(&mut self, v: Val<'c>, layout: Layout) {
         let mut work = vec![(v, layout)];
@@ -245,7 +308,7 @@ impl<'c> Assignment<'c> {
 
     fn backward(&self, op: OpRef<'c>, v: Val<'c>, t: &Tensor<'c>, layout: &Layout, work: &mut Vec<(Val<'c>, Layout)>) {
         match relation(op) {
-            Relation::Leaf | Relation::Slice => {}
+            Relation::Leaf | Relation::Slice | Relation::Dot => {}
             Relation::Control => {
                 let index = results(op).position(|r| r == v).expect("a result of its op");
                 carried_by_result(op, index, layout, work);
@@ -298,7 +361,7 @@ impl<'c> Assignment<'c> {
                 work.extend(image.map(|l| (result(op, 0), l)));
             }
             Relation::Control => carried_by_operand(op, i, layout, work),
-            Relation::Broadcast | Relation::Leaf => {}
+            Relation::Broadcast | Relation::Leaf | Relation::Dot => {}
         }
     }
 
@@ -369,6 +432,9 @@ impl<'c> Assignment<'c> {
             _ => {
                 if let Some(layout) = self.stores.get(&op_key(op)) {
                     return Some(layout.clone());
+                }
+                if let Some(layouts) = self.dot_operands.get(&op_key(op)) {
+                    return layouts.get(i).cloned();
                 }
                 let r = results(op).find(|r| Tensor::of_value(*r).is_some());
                 match r {
@@ -485,7 +551,7 @@ fn needed<'c>(op: OpRef<'c>, i: usize, t: &Tensor<'c>, layout: &Layout) -> Optio
                 false => Some(layout.split_elements(ratio)),
             }
         }
-        Relation::Leaf | Relation::Slice | Relation::Control => None,
+        Relation::Leaf | Relation::Slice | Relation::Control | Relation::Dot => None,
     }
 }
 

@@ -122,6 +122,7 @@ impl Options {
             add(Stage::TileAa, 1, "cse".into());
         }
         add(Stage::TileAs, 2, format!("convert-tileaa-to-tileas{{num-warps={}}}", self.num_warps));
+        add(Stage::TileAs, 2, format!("tileas-assign-dot-layouts{{{target}}}"));
         for pass in [
             "tileas-assign-load-store-layouts",
             "tileas-remove-layout-conversions",

@@ -527,7 +527,13 @@ impl<'c> Lower<'c, '_> {
                     return vec![self.register_form(self.reinterpret(w, memory), to)];
                 }
                 let vector = l.cast("bitcast", w, l.vector(per_word, memory));
-                (0..per_word).map(|i| self.register_form(l.extract(vector, memory, i as usize), to)).collect()
+                (0..per_word)
+                    .map(|i| {
+                        let element = l.extract(vector, memory, i as usize);
+                        self.note_origin(element, w, i as u32);
+                        self.register_form(element, to)
+                    })
+                    .collect()
             })
             .collect()
     }
@@ -542,6 +548,9 @@ impl<'c> Lower<'c, '_> {
                 let elements: Vec<Val<'c>> = chunk.iter().map(|v| self.memory_form(*v, memory)).collect();
                 if per_word == 1 {
                     return self.reinterpret(elements[0], words.ty);
+                }
+                if let Some(word) = self.common_word(&elements, words.ty) {
+                    return word;
                 }
                 let empty = l.poison(l.vector(per_word as u64, memory));
                 let vector = elements.iter().enumerate().fold(empty, |vector, (i, e)| l.insert(vector, *e, i));

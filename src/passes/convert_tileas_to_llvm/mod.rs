@@ -6,12 +6,14 @@
 //! values. One match over the ops is the whole of it: an op without an arm is an error at its location.
 
 mod control;
+mod dot;
 mod global;
 mod llvm;
 mod movement;
 mod scalar;
 mod shape;
 mod shared;
+mod words;
 
 use super::tileas_assign_load_store_layouts::warps_of;
 use crate::{
@@ -80,6 +82,8 @@ struct Lower<'c, 'm> {
     thread: Val<'c>,
     /// First byte of the block's shared memory, once something uses it.
     shared: Option<Val<'c>>,
+    /// The word that an element was taken out of, and its number in it, by element.
+    origins: RefCell<FxHashMap<usize, (Val<'c>, u32)>>,
 }
 
 impl<'c, 'm> Lower<'c, 'm> {
@@ -133,6 +137,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             warp,
             thread,
             shared: None,
+            origins: RefCell::default(),
         };
         for (i, a) in args(source).enumerate() {
             lower.values.insert(key(a), Lowered::Scalar(arg(entry, i)));
@@ -239,6 +244,12 @@ impl<'c, 'm> Lower<'c, 'm> {
             BarrierOp(_) => {
                 self.barrier();
                 Ok(())
+            }
+            DotOp(x) => self.dot(x),
+            DotScaledOp(x) => self.dot_scaled(x),
+            AsyncTiledLoadOp(_) | AsyncLoadOp(_) | AsyncCommitOp(_) | AsyncWaitOp(_) | MemDescSlotOp(_)
+            | MemDescViewOp(_) | MemDescPermuteOp(_) => {
+                Err(fail(op, format!("'{}' has no lowering to LLVM", op_name(op))))
             }
         }
     }

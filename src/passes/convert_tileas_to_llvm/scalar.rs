@@ -348,7 +348,7 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// Conversions with a format below sixteen bits, or tf32, on one side.
-    fn narrow_cast(
+    pub(super) fn narrow_cast(
         &self,
         op: OpRef<'c>,
         a: Val<'c>,
