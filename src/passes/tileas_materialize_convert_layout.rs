@@ -27,7 +27,7 @@ use crate::{
     pass_descriptor,
 };
 use melior::Context;
-use tile_layout::{AccessMode, SharedAccess, SharedOptions, plan_shared, register_permutation};
+use tile_layout::{AccessMode, Layout, SharedAccess, SharedOptions, SharedPlan, plan_shared, register_permutation};
 
 #[derive(Clone, Default)]
 pub struct MaterializeConvertLayout;
@@ -53,7 +53,7 @@ impl RustPass for MaterializeConvertLayout {
     }
 }
 
-fn in_loop(op: OpRef<'_>) -> bool {
+pub fn in_loop(op: OpRef<'_>) -> bool {
     let mut at = parent_op(op);
     while let Some(p) = at {
         if matches!(op_name(p), "scf.for" | "scf.while") {
@@ -66,32 +66,56 @@ fn in_loop(op: OpRef<'_>) -> bool {
 
 /// Whether the conversion went through shared memory.
 fn materialize<'c>(op: ConvertLayoutOp<'c>, barrier_first: bool, context: &'c Context) -> Result<bool, Failed> {
-    let error = |e: &dyn std::fmt::Display| fail(op.op(), e.to_string());
-    let tensor = Tensor::of_value(op.source()).ok_or_else(|| fail(op.op(), "operand is no tensor"))?;
-    let to = Tensor::of_value(op.result()).and_then(|t| t.layout());
-    let (Some(from), Some(to)) = (tensor.layout(), to) else { return Err(fail(op.op(), "tensor has no layout")) };
+    let layout = |v: Val<'c>| Tensor::of_value(v).and_then(|t| t.layout());
+    let (Some(from), Some(to)) = (layout(op.source()), layout(op.result())) else {
+        return Err(fail(op.op(), "tensor has no layout"));
+    };
     if register_permutation(&from, &to).is_some() {
         return Ok(false);
     }
-    let options = SharedOptions::new(storage_bits(tensor.element));
-    let plan = plan_shared(&from, &to, &tensor.tile_shape(), &options).map_err(|e| error(&e))?;
-    let bases: Vec<i64> = plan.layout.bases().iter().map(|&b| b as i64).collect();
-    let location = op.op().location();
-    let layout = SharedLayoutAttr::get(location, &bases).ok_or(Failed)?;
-    let desc = MemDescType::get(location, &tensor.shape, tensor.element, layout.into()).ok_or(Failed)?;
-
     let b = Builder::before(context, op.op());
-    let storage = AllocTensorOp::build(&b, desc.into(), None).map_err(|e| error(&e))?;
+    let moved = exchange(&b, op.op(), &[op.source()], &to, barrier_first, context)?;
+    replace_all_uses(op.result(), moved[0]);
+    erase(op.op());
+    Ok(true)
+}
+
+/// Values, all of one shape and layout, in the layout `to`, through shared memory. They go together: all stores, one
+/// barrier, all loads.
+pub fn exchange<'c>(
+    b: &Builder<'c>,
+    op: OpRef<'c>,
+    values: &[Val<'c>],
+    to: &Layout,
+    barrier_first: bool,
+    context: &'c Context,
+) -> Result<Vec<Val<'c>>, Failed> {
+    let location = op.location();
+    let mut transfers = vec![];
+    for &v in values {
+        let tensor = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"))?;
+        let from = tensor.layout().ok_or_else(|| fail(op, "tensor has no layout"))?;
+        let options = SharedOptions::new(storage_bits(tensor.element));
+        let plan = plan_shared(&from, to, &tensor.tile_shape(), &options).map_err(|e| fail(op, e.to_string()))?;
+        let bases: Vec<i64> = plan.layout.bases().iter().map(|&b| b as i64).collect();
+        let layout = SharedLayoutAttr::get(location, &bases).ok_or(Failed)?;
+        let desc = MemDescType::get(location, &tensor.shape, tensor.element, layout.into()).ok_or(Failed)?;
+        let storage = AllocTensorOp::build(b, desc.into(), None).map_err(|e| fail(op, e.to_string()))?;
+        transfers.push((v, tensor, plan, storage.result()));
+    }
+    let error = |e: BuildError| fail(op, e.to_string());
     if barrier_first {
-        BarrierOp::build(&b).map_err(|e| error(&e))?;
+        BarrierOp::build(b).map_err(error)?;
     }
     let width = |access: &SharedAccess| match access.mode {
         AccessMode::Vector { elements } | AccessMode::Matrix { elements, .. } => i64_attr(context, elements.into()),
     };
-    LocalStoreOp::build(&b, op.source(), storage.result(), width(&plan.store)).map_err(|e| error(&e))?;
-    BarrierOp::build(&b).map_err(|e| error(&e))?;
-    let load = LocalLoadOp::build(&b, ty(op.result()), storage.result(), width(&plan.load)).map_err(|e| error(&e))?;
-    replace_all_uses(op.result(), load.result());
-    erase(op.op());
-    Ok(true)
+    for (v, _, plan, storage) in &transfers {
+        LocalStoreOp::build(b, *v, *storage, width(&plan.store)).map_err(error)?;
+    }
+    BarrierOp::build(b).map_err(error)?;
+    let load = |(_, tensor, plan, storage): &(Val<'c>, Tensor<'c>, SharedPlan, Val<'c>)| {
+        LocalLoadOp::build(b, tensor.with_layout(context, to), *storage, width(&plan.load)).map(|l| l.result())
+    };
+    transfers.iter().map(|t| load(t).map_err(error)).collect()
 }

@@ -5,7 +5,8 @@
 //! 1. *Anchors* are the accesses of global memory, in the layouts they have now, heaviest first (bytes moved times an
 //!    assumed trip count of eight for every loop around).
 //! 2. An anchor's layout *floods* over the def-use graph, forwards and backwards, through every op for which the layout on
-//!    one side determines that on the other: elementwise ops, loop-carried values, `view`, `permute`, and `broadcast` towards its source. It
+//!    one side determines that on the other: elementwise ops, scans, loop-carried values, `view`, `permute`, `broadcast` towards
+//!    its source, and `reduce` towards its results. It
 //!    enters only values that have no layout yet, and an access only when that access stays efficient in it
 //!    (within a factor of the sectors that its own layout touches).
 //! 3. What is left gets the default layout of its shape.
@@ -23,7 +24,7 @@ use crate::{
     dialect::{
         layouts::{Tensor, layout_attr, tensor_type},
         nv_tileaa,
-        nv_tileas::{BroadcastOp, ConvertLayoutOp, PermuteOp},
+        nv_tileas::{BroadcastOp, ConvertLayoutOp, PermuteOp, ReduceOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
     },
@@ -31,7 +32,7 @@ use crate::{
 };
 use melior::{Context, ir::ValueLike};
 use rustc_hash::FxHashMap;
-use tile_layout::Layout;
+use tile_layout::{Layout, Subspace};
 
 #[derive(Clone, Default)]
 pub struct RemoveLayoutConversions;
@@ -78,6 +79,8 @@ struct Assignment<'c> {
     layouts: FxHashMap<usize, Layout>,
     /// Chosen layouts of stores, by op.
     stores: FxHashMap<usize, Layout>,
+    /// Chosen layouts of the operands of reductions, by op.
+    reductions: FxHashMap<usize, Layout>,
 }
 
 /// How the tensors of one op hang together.
@@ -88,6 +91,8 @@ enum Relation {
     View,
     Permute,
     Broadcast,
+    /// All operands lie alike, and the results where that leaves them.
+    Reduce,
     /// Results are free, operands need nothing in particular.
     Leaf,
     /// Carries values between regions.
@@ -99,6 +104,7 @@ fn relation(op: OpRef<'_>) -> Relation {
         "nv_tileas.view" => Relation::View,
         "nv_tileas.permute" => Relation::Permute,
         "nv_tileas.broadcast" => Relation::Broadcast,
+        "nv_tileas.reduce" => Relation::Reduce,
         "nv_tileas.make_range" | "nv_tileas.splat" | "nv_tileas.unsplat" | "arith.constant" | "ub.poison" => {
             Relation::Leaf
         }
@@ -136,6 +142,7 @@ impl<'c> Assignment<'c> {
             anchor_of,
             layouts: FxHashMap::default(),
             stores: FxHashMap::default(),
+            reductions: FxHashMap::default(),
         })
     }
 
@@ -208,6 +215,12 @@ impl<'c> Assignment<'c> {
             {
                 continue;
             }
+            // The results of a reduction lie where its operands say, and nowhere else.
+            if let Some(op) = defining_op(v).filter(|op| relation(*op) == Relation::Reduce)
+                && self.reduced(op).is_none_or(|l| l != layout)
+            {
+                continue;
+            }
             self.layouts.insert(key(v), layout.clone());
             if let Some(op) = defining_op(v) {
                 self.backward(op, v, &t, &layout, &mut work);
@@ -215,9 +228,34 @@ impl<'c> Assignment<'c> {
                 carried_by_argument(v, &layout, &mut work);
             }
             for (user, i) in uses(v) {
-                self.forward(user, i, &t, &layout, &mut work);
+                if relation(user) == Relation::Reduce {
+                    self.reduce(user, &layout, &mut work);
+                } else {
+                    self.forward(user, i, &t, &layout, &mut work);
+                }
             }
         }
+    }
+
+    /// The first operand of a reduction that gets a layout decides for the others and for the results.
+    fn reduce(&mut self, op: OpRef<'c>, layout: &Layout, work: &mut Vec<(Val<'c>, Layout)>) {
+        if self.reductions.contains_key(&op_key(op)) {
+            return;
+        }
+        self.reductions.insert(op_key(op), layout.clone());
+        work.extend(operands(op).map(|v| (v, layout.clone())));
+        if let Some(reduced) = self.reduced(op) {
+            work.extend(results(op).map(|r| (r, reduced.clone())));
+        }
+    }
+
+    /// Where the results of a reduction lie, once its operands have a layout.
+    fn reduced(&self, op: OpRef<'c>) -> Option<Layout> {
+        let reduce = ReduceOp::cast(op)?;
+        let operand = Tensor::of_value(operand(op, 0))?;
+        let layout = self.reductions.get(&op_key(op))?;
+        let kept = reduce.kept().unwrap_or(0) as u64;
+        layout.reduce_keeping(&operand.tile_shape(), reduce.dim() as usize, kept).ok().map(|(l, ..)| l)
     }
 
     fn backward(&self, op: OpRef<'c>, v: Val<'c>, t: &Tensor<'c>, layout: &Layout, work: &mut Vec<(Val<'c>, Layout)>) {
@@ -257,7 +295,7 @@ impl<'c> Assignment<'c> {
                 }
             }
             Relation::Control => carried_by_operand(op, i, layout, work),
-            Relation::Broadcast | Relation::Leaf => {}
+            Relation::Broadcast | Relation::Reduce | Relation::Leaf => {}
         }
     }
 
@@ -283,7 +321,10 @@ impl<'c> Assignment<'c> {
                 let v = operand(op, i);
                 let Some(t) = Tensor::of_value(v) else { continue };
                 let Some(want) = self.wanted(op, i) else { continue };
-                if self.layouts.get(&key(v)) != Some(&want) {
+                // A broadcast picks registers as it needs them.
+                let order_matters = relation(op) != Relation::Broadcast;
+                let lies = |l: &Layout| *l == want || !order_matters && same_up_to_registers(l, &want);
+                if !self.layouts.get(&key(v)).is_some_and(lies) {
                     let mut budget = RECOMPUTE_LIMIT;
                     let new = match self.recompute(&b, v, &want, &mut budget) {
                         Some(new) => new,
@@ -325,6 +366,7 @@ impl<'c> Assignment<'c> {
                 }
             }
             _ if relation(op) == Relation::Leaf => None,
+            _ if relation(op) == Relation::Reduce => self.reductions.get(&op_key(op)).cloned(),
             _ => {
                 if let Some(layout) = self.stores.get(&op_key(op)) {
                     return Some(layout.clone());
@@ -432,9 +474,18 @@ fn needed<'c>(op: OpRef<'c>, i: usize, t: &Tensor<'c>, layout: &Layout) -> Optio
         }
         Relation::Broadcast => {
             BroadcastOp::cast(op)?;
-            Some(project(layout, &t.shape, &from.shape))
+            // Repeated elements need no registers of their own.
+            Some(project(layout, &t.shape, &from.shape).squeeze_registers().0)
         }
-        Relation::Leaf | Relation::Control => None,
+        Relation::Reduce | Relation::Leaf | Relation::Control => None,
+    }
+}
+
+/// Whether every thread holds the same elements in both layouts, in whatever registers.
+fn same_up_to_registers(a: &Layout, b: &Layout) -> bool {
+    (a.lane(), a.warp(), a.block()) == (b.lane(), b.warp(), b.block()) && {
+        let span = |l: &Layout| Subspace::span(l.register().iter().copied());
+        span(a) == span(b)
     }
 }
 

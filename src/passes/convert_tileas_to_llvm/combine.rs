@@ -78,14 +78,21 @@ impl<'c> Lower<'c, '_> {
         };
         // All lanes take part; the last operand says that a segment is the whole warp.
         let args = [l.i32c(-1), v, lane, l.i32c(31)];
-        l.intrinsic(&format!("llvm.nvvm.shfl.sync.{mode}.{suffix}"), Some(ty(v)), &args).expect("a result was asked for")
+        l.intrinsic(&format!("llvm.nvvm.shfl.sync.{mode}.{suffix}"), Some(ty(v)), &args)
+            .expect("a result was asked for")
     }
 }
 
 /// Width of a number in registers.
 pub(super) fn bit_width(t: melior::ir::Type<'_>) -> u32 {
     // SAFETY: the type is alive, and numbers are integers or floats.
-    unsafe { if mlirTypeIsAFloat(t.to_raw()) { mlirFloatTypeGetWidth(t.to_raw()) } else { mlirIntegerTypeGetWidth(t.to_raw()) } }
+    unsafe {
+        if mlirTypeIsAFloat(t.to_raw()) {
+            mlirFloatTypeGetWidth(t.to_raw())
+        } else {
+            mlirIntegerTypeGetWidth(t.to_raw())
+        }
+    }
 }
 
 /// The ops that combine operand `i` and nothing else, one for each operand: none when a body does more.

@@ -59,12 +59,7 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// All operands at `registers` combined: halves first, so that operations do not wait for each other.
-    fn in_thread(
-        &mut self,
-        op: OpRef<'c>,
-        inputs: &[Vec<Val<'c>>],
-        registers: &[u32],
-    ) -> Result<Vec<Val<'c>>, Failed> {
+    fn in_thread(&mut self, op: OpRef<'c>, inputs: &[Vec<Val<'c>>], registers: &[u32]) -> Result<Vec<Val<'c>>, Failed> {
         match registers {
             [r] => Ok(inputs.iter().map(|i| i[*r as usize]).collect()),
             _ => {
@@ -96,10 +91,8 @@ impl<'c> Lower<'c, '_> {
         let mut found = found;
         for bit in bits {
             // All exchanges of a step before its combinations: they overlap.
-            let others: Vec<Vec<Val<'c>>> = found
-                .iter()
-                .map(|values| values.iter().map(|v| self.shuffle(*v, From::Flip(bit))).collect())
-                .collect();
+            let others: Vec<Vec<Val<'c>>> =
+                found.iter().map(|values| values.iter().map(|v| self.shuffle(*v, From::Flip(bit))).collect()).collect();
             for (mine, other) in found.iter_mut().zip(others) {
                 *mine = self.combine(op, mine, &other)?;
             }

@@ -266,11 +266,8 @@ impl<'c> Lower<'c, '_> {
         if lanes.is_sorted() {
             // With all other bits set (or cleared), a carry (or borrow) runs through them.
             let (name, others) = if up { ("add", !mask) } else { ("sub", 0) };
-            let own = if up {
-                l.bin("or", self.lane, constant(others))
-            } else {
-                l.bin("and", self.lane, constant(mask))
-            };
+            let own =
+                if up { l.bin("or", self.lane, constant(others)) } else { l.bin("and", self.lane, constant(mask)) };
             let moved = l.bin("and", l.bin(name, own, constant(1 << lanes[0])), constant(mask));
             return self.or_disjoint(moved, l.bin("and", self.lane, constant(!mask)));
         }
