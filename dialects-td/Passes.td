@@ -70,6 +70,21 @@ def TileASUnspecializedPipeline : Pass<"tileas-unspecialized-pipeline", "::mlir:
   let dependentDialects = ["arith", "nv_tileaa", "nv_tileas", "scf"];
 }
 
+def TileASMaterializeReductions : Pass<"tileas-materialize-reductions", "::mlir::ModuleOp"> {
+  let summary = "reductions and scans across warps become steps within warps and an exchange through shared memory";
+  let description = [{
+    A reduction along a dimension that warps share keeps one element for each warp, and a second one combines those. A scan
+    is split into segments that a warp scans alone; the totals of earlier segments are added by `nv_tileas.carry`. What the
+    warps tell each other goes through shared memory, with barriers.
+  }];
+  let statistics = [
+    Statistic<"numReductions", "num-reductions", "reductions that cross warps">,
+    Statistic<"numScans", "num-scans", "scans that were split into segments">,
+    Statistic<"numConverted", "num-converted", "reductions and scans whose operands were converted to another layout">
+  ];
+  let dependentDialects = ["nv_tileas"];
+}
+
 def TileASMaterializeConvertLayout : Pass<"tileas-materialize-convert-layout", "::mlir::ModuleOp"> {
   let summary = "layout conversions that cross threads go through swizzled shared memory";
   let description = [{

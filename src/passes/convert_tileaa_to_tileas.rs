@@ -18,7 +18,9 @@ use crate::{
 };
 use melior::{
     Context,
-    ir::{Attribute, AttributeLike, Type, TypeLike, attribute::IntegerAttribute, r#type::IntegerType},
+    ir::{
+        Attribute, AttributeLike, Region, RegionLike, Type, TypeLike, attribute::IntegerAttribute, r#type::IntegerType,
+    },
 };
 use tile_layout::{Layout, Multiplier, Operand, Product, Shape};
 
@@ -260,8 +262,18 @@ impl<'c> Convert<'c> {
                     nv_tileas::DotScaledOp::build(&b, ty(x.result()), lhs, rhs, acc, left, right, by).map(OpView::op),
                 )?
             }
-            AnyOp::ReduceOp(_)
-            | AnyOp::ScanOp(_)
+            AnyOp::ReduceOp(x) => self.reduce(&b, x)?,
+            AnyOp::ScanOp(x) => {
+                let (operands, types) = (x.operands().collect::<Vec<_>>(), x.results().map(ty).collect::<Vec<_>>());
+                let dim = i64_attr(c, x.dim());
+                let body = taken_body(op);
+                let build = nv_tileas::ScanOp::build(&b, &types, &operands, dim, x.reverse(), x.identities(), body);
+                build.map(OpView::op).map_err(|e| fail(op, e.to_string()))?
+            }
+            // Its body has moved to the new op already, and the terminator goes with it.
+            AnyOp::YieldOp(x) => {
+                build(nv_tileas::YieldOp::build(&b, &x.operands().collect::<Vec<_>>()).map(OpView::op))?
+            }
             | AnyOp::AtomicRmwOp(_)
             | AnyOp::AtomicCasOp(_)
             | AnyOp::TiledAtomicRmwOp(_) => {
@@ -309,6 +321,30 @@ impl<'c> Convert<'c> {
         Ok([self.converted(b, lhs, &left)?, self.converted(b, rhs, &right)?, acc])
     }
 
+    /// A reduction whose results lie where the operands say; conversions bring them to the default.
+    fn reduce(&self, b: &Builder<'c>, x: nv_tileaa::ReduceOp<'c>) -> Result<OpRef<'c>, Failed> {
+        let (op, c) = (x.op(), self.context);
+        let operands: Vec<Val<'c>> = x.operands().collect();
+        let from = tensor(operands[0]);
+        let (layout, ..) = self
+            .layout(&from.shape)
+            .reduce(&from.tile_shape(), x.dim() as usize)
+            .map_err(|e| fail(op, e.to_string()))?;
+        let reduced = |r: Val<'c>| Tensor::of_value(r).map_or(ty(r), |t| t.with_layout(c, &layout));
+        let types: Vec<Type<'c>> = x.results().map(reduced).collect();
+        let dim = i64_attr(c, x.dim());
+        let new = nv_tileas::ReduceOp::build(b, &types, &operands, dim, None, x.identities(), taken_body(op))
+            .map_err(|e| fail(op, e.to_string()))?;
+        for (old, new) in x.results().zip(new.results()) {
+            let back = match Tensor::of_value(old) {
+                Some(t) => self.converted(b, new, &self.layout(&t.shape))?,
+                None => new,
+            };
+            replace_all_uses(old, back);
+        }
+        Ok(new.op())
+    }
+
     /// `v` in `layout`, through a conversion unless it is there already.
     fn converted(&self, b: &Builder<'c>, v: Val<'c>, layout: &Layout) -> Result<Val<'c>, Failed> {
         let t = tensor(v);
@@ -318,6 +354,14 @@ impl<'c> Convert<'c> {
         }
         nv_tileas::ConvertLayoutOp::build(b, to, v).map(|c| c.result()).map_err(|_| Failed)
     }
+}
+
+/// The body of an op, taken from it.
+pub fn taken_body(op: OpRef<'_>) -> Region<'_> {
+    let body = Region::new();
+    // SAFETY: both regions are alive; the blocks change their owner.
+    unsafe { mlir_sys::mlirRegionTakeBody(body.to_raw(), mlir_sys::mlirOperationGetRegion(op.to_raw(), 0)) };
+    body
 }
 
 /// Whether an access goes through a view with a sparse dimension.

@@ -7,8 +7,9 @@
 //!    The left and right operands of a product are wanted there only: their layouts repeat elements in many warps. They
 //!    flood nothing but widening casts and changes of shape that stand before the product, so that narrow elements are moved.
 //! 2. An anchor's layout *floods* over the def-use graph, forwards and backwards, through every op for which the layout on
-//!    one side determines that on the other: elementwise ops, loop-carried values, `view`, `permute`, `cat`, `pack` and `unpack`, and
-//!    `broadcast` towards its source. Through `extract_slice` it flows forwards: every thread keeps a part of what it had. It
+//!    one side determines that on the other: elementwise ops, scans, loop-carried values, `view`, `permute`, `cat`, `pack` and
+//!    `unpack`, `broadcast` towards its source, and `reduce` towards its results. Through `extract_slice` it flows forwards:
+//!    every thread keeps a part of what it had. It
 //!    enters only values that have no layout yet, and an access only when that access stays efficient in it
 //!    (within a factor of the sectors that its own layout touches).
 //! 3. What is left gets the default layout of its shape.
@@ -27,7 +28,7 @@ use crate::{
         dots::{ACC, AnyDot},
         layouts::{Tensor, layout_attr, storage_bits, tensor_type},
         nv_tileaa,
-        nv_tileas::{BroadcastOp, CatOp, ConvertLayoutOp, PermuteOp},
+        nv_tileas::{BroadcastOp, CatOp, ConvertLayoutOp, PermuteOp, ReduceOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
     },
@@ -35,7 +36,7 @@ use crate::{
 };
 use melior::{Context, ir::ValueLike};
 use rustc_hash::FxHashMap;
-use tile_layout::Layout;
+use tile_layout::{Layout, Subspace};
 
 #[derive(Clone, Default)]
 pub struct RemoveLayoutConversions;
@@ -86,6 +87,8 @@ struct Assignment<'c> {
     dots: Vec<AnyDot<'c>>,
     /// Layouts of the operands of a product, by op.
     dot_operands: FxHashMap<usize, Vec<Layout>>,
+    /// Chosen layouts of the operands of reductions, by op.
+    reductions: FxHashMap<usize, Layout>,
 }
 
 /// How the tensors of one op hang together.
@@ -101,6 +104,8 @@ enum Relation {
     Slice,
     /// `pack` and `unpack`.
     Packing,
+    /// All operands lie alike, and the results where that leaves them.
+    Reduce,
     /// Results are free, operands need nothing in particular.
     Leaf,
     /// Keeps its layouts.
@@ -118,6 +123,7 @@ fn relation(op: OpRef<'_>) -> Relation {
         "nv_tileas.extract_slice" => Relation::Slice,
         "nv_tileas.pack" | "nv_tileas.unpack" => Relation::Packing,
         "nv_tileas.dot" | "nv_tileas.dot_scaled" => Relation::Dot,
+        "nv_tileas.reduce" => Relation::Reduce,
         "nv_tileas.make_range" | "nv_tileas.splat" | "nv_tileas.unsplat" | "arith.constant" | "ub.poison" => {
             Relation::Leaf
         }
@@ -171,6 +177,7 @@ impl<'c> Assignment<'c> {
             stores: FxHashMap::default(),
             dots,
             dot_operands,
+            reductions: FxHashMap::default(),
         })
     }
 
@@ -294,6 +301,12 @@ impl<'c> Assignment<'c> {
             if !producible(v, &t, &layout) {
                 continue;
             }
+            // The results of a reduction lie where its operands say, and nowhere else.
+            if let Some(op) = defining_op(v).filter(|op| relation(*op) == Relation::Reduce)
+                && self.reduced(op).is_none_or(|l| l != layout)
+            {
+                continue;
+            }
             self.layouts.insert(key(v), layout.clone());
             if let Some(op) = defining_op(v) {
                 self.backward(op, v, &t, &layout, &mut work);
@@ -301,9 +314,34 @@ impl<'c> Assignment<'c> {
                 carried_by_argument(v, &layout, &mut work);
             }
             for (user, i) in uses(v) {
-                self.forward(user, i, &t, &layout, &mut work);
+                if relation(user) == Relation::Reduce {
+                    self.reduce(user, &layout, &mut work);
+                } else {
+                    self.forward(user, i, &t, &layout, &mut work);
+                }
             }
         }
+    }
+
+    /// The first operand of a reduction that gets a layout decides for the others and for the results.
+    fn reduce(&mut self, op: OpRef<'c>, layout: &Layout, work: &mut Vec<(Val<'c>, Layout)>) {
+        if self.reductions.contains_key(&op_key(op)) {
+            return;
+        }
+        self.reductions.insert(op_key(op), layout.clone());
+        work.extend(operands(op).map(|v| (v, layout.clone())));
+        if let Some(reduced) = self.reduced(op) {
+            work.extend(results(op).map(|r| (r, reduced.clone())));
+        }
+    }
+
+    /// Where the results of a reduction lie, once its operands have a layout.
+    fn reduced(&self, op: OpRef<'c>) -> Option<Layout> {
+        let reduce = ReduceOp::cast(op)?;
+        let operand = Tensor::of_value(operand(op, 0))?;
+        let layout = self.reductions.get(&op_key(op))?;
+        let kept = reduce.kept().unwrap_or(0) as u64;
+        layout.reduce_keeping(&operand.tile_shape(), reduce.dim() as usize, kept).ok().map(|(l, ..)| l)
     }
 
     fn backward(&self, op: OpRef<'c>, v: Val<'c>, t: &Tensor<'c>, layout: &Layout, work: &mut Vec<(Val<'c>, Layout)>) {
@@ -361,7 +399,7 @@ impl<'c> Assignment<'c> {
                 work.extend(image.map(|l| (result(op, 0), l)));
             }
             Relation::Control => carried_by_operand(op, i, layout, work),
-            Relation::Broadcast | Relation::Leaf | Relation::Dot => {}
+            Relation::Broadcast | Relation::Reduce | Relation::Leaf | Relation::Dot => {}
         }
     }
 
@@ -387,7 +425,10 @@ impl<'c> Assignment<'c> {
                 let v = operand(op, i);
                 let Some(t) = Tensor::of_value(v) else { continue };
                 let Some(want) = self.wanted(op, i) else { continue };
-                if self.layouts.get(&key(v)) != Some(&want) {
+                // A broadcast picks registers as it needs them.
+                let order_matters = relation(op) != Relation::Broadcast;
+                let lies = |l: &Layout| *l == want || !order_matters && same_up_to_registers(l, &want);
+                if !self.layouts.get(&key(v)).is_some_and(lies) {
                     let mut budget = RECOMPUTE_LIMIT;
                     let new = match self.recompute(&b, v, &want, &mut budget) {
                         Some(new) => new,
@@ -429,6 +470,7 @@ impl<'c> Assignment<'c> {
                 }
             }
             _ if relation(op) == Relation::Leaf => None,
+            _ if relation(op) == Relation::Reduce => self.reductions.get(&op_key(op)).cloned(),
             _ => {
                 if let Some(layout) = self.stores.get(&op_key(op)) {
                     return Some(layout.clone());
@@ -539,7 +581,8 @@ fn needed<'c>(op: OpRef<'c>, i: usize, t: &Tensor<'c>, layout: &Layout) -> Optio
         }
         Relation::Broadcast => {
             BroadcastOp::cast(op)?;
-            Some(project(layout, &t.shape, &from.shape))
+            // Repeated elements need no registers of their own.
+            Some(project(layout, &t.shape, &from.shape).squeeze_registers().0)
         }
         Relation::Cat => {
             layout.uncat(&t.tile_shape(), CatOp::cast(op)?.dim() as usize).ok().map(|(operand, _)| operand)
@@ -551,7 +594,15 @@ fn needed<'c>(op: OpRef<'c>, i: usize, t: &Tensor<'c>, layout: &Layout) -> Optio
                 false => Some(layout.split_elements(ratio)),
             }
         }
-        Relation::Leaf | Relation::Slice | Relation::Control | Relation::Dot => None,
+        Relation::Reduce | Relation::Leaf | Relation::Slice | Relation::Control | Relation::Dot => None,
+    }
+}
+
+/// Whether every thread holds the same elements in both layouts, in whatever registers.
+fn same_up_to_registers(a: &Layout, b: &Layout) -> bool {
+    (a.lane(), a.warp(), a.block()) == (b.lane(), b.warp(), b.block()) && {
+        let span = |l: &Layout| Subspace::span(l.register().iter().copied());
+        span(a) == span(b)
     }
 }
 

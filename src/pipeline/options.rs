@@ -127,6 +127,7 @@ impl Options {
             "tileas-assign-load-store-layouts",
             "tileas-remove-layout-conversions",
             "tileas-order-memory",
+            "tileas-materialize-reductions",
             "tileas-materialize-convert-layout",
             "tileas-optimize-alloc-tensor",
         ] {

@@ -1,9 +1,10 @@
 // Verifiers of the ops of nv_tileas.
 //
-// Checked here: shapes, element types, and that an elementwise relation between layouts holds (result of view,
-// permute and broadcast is the image of the source; pointers, masks and values of one access agree).
+// Checked here: shapes, element types, and that an elementwise relation between layouts holds (result of view
+// and permute is the image of the source; the source of a broadcast is the image of the result, whatever the order of its
+// registers; pointers, masks and values of one access agree).
 // Not checked here: bank conflicts, missing barriers, offsets that overlap.
-#include "nv_tileas/NvTileAS.h"
+#include "nv_tileas/Layouts.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
 
@@ -58,7 +59,7 @@ LogicalResult BroadcastOp::verify() {
     }
     return out;
   };
-  if (!isImage(layout(getResult()), layout(getSource()), project))
+  if (!isImageUpToRegisters(layout(getResult()), layout(getSource()), project))
     return emitOpError("layout of the source must be the projection of the result's");
   return success();
 }

@@ -5,12 +5,15 @@
 //! become nothing but facts of the translation. Structured control flow becomes blocks whose arguments are the flattened
 //! values. One match over the ops is the whole of it: an op without an arm is an error at its location.
 
+mod combine;
 mod control;
 mod dot;
 mod global;
 mod llvm;
 mod movement;
+mod reduce;
 mod scalar;
+mod scan;
 mod shape;
 mod shared;
 mod words;
@@ -20,7 +23,7 @@ use crate::{
     dialect::{
         layouts::Tensor,
         location, nv_tileaa, nv_tileas,
-        pass::{Failed, PassContext, RustPass, fail},
+        pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
     },
     pass_descriptor,
@@ -38,20 +41,24 @@ use mlir_sys::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use tile_layout::{Input, Layout, LinearExpr};
+use tile_targets::Target;
 
 #[derive(Clone, Default)]
 pub struct ConvertTileASToLLVM;
 
 impl RustPass for ConvertTileASToLLVM {
     pass_descriptor!(convert_tileas_to_llvm);
-    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, _: &PassContext) -> Result<(), Failed> {
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        let options = descriptors::convert_tileas_to_llvm::Options(cx);
+        let name = options.compute_capability();
+        let target = Target::by_name(name).ok_or_else(|| fail(op, format!("'{name}' is no target")))?;
         let mut functions = vec![];
         walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
         let mut declared: FxHashMap<usize, FxHashSet<String>> = FxHashMap::default();
         for function in functions {
             let module = parent_op(function.op()).ok_or_else(|| fail(function.op(), "function stands in no module"))?;
             let known = declared.entry(op_key(module)).or_default();
-            Lower::function(function, module, context, known)?;
+            Lower::function(function, module, context, target, known)?;
             erase(function.op());
         }
         Ok(())
@@ -73,6 +80,7 @@ enum Lowered<'c> {
 /// Translation of one function.
 struct Lower<'c, 'm> {
     l: Llvm<'c>,
+    target: &'static Target,
     module: OpRef<'c>,
     /// External functions already declared in the module.
     declared: RefCell<&'m mut FxHashSet<String>>,
@@ -91,6 +99,7 @@ impl<'c, 'm> Lower<'c, 'm> {
         f: nv_tileaa::FuncOp<'c>,
         module: OpRef<'c>,
         context: &'c Context,
+        target: &'static Target,
         declared: &'m mut FxHashSet<String>,
     ) -> Result<(), Failed> {
         let warps = warps_of(f)?;
@@ -130,6 +139,7 @@ impl<'c, 'm> Lower<'c, 'm> {
         let warp = l.bin("lshr", thread, l.i32c(5));
         let mut lower = Lower {
             l,
+            target,
             module,
             declared: RefCell::new(declared),
             values: FxHashMap::default(),
@@ -225,7 +235,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             // One layout of row-major indices: the same registers.
             ViewOp(x) => self.same_registers(op, x.source(), x.result()),
             PermuteOp(x) => self.same_registers(op, x.source(), x.result()),
-            BroadcastOp(x) => self.same_registers(op, x.source(), x.result()),
+            BroadcastOp(x) => self.broadcast(x),
             ConvertLayoutOp(x) => self.convert_registers(x),
             CatOp(x) => self.cat(x),
             ExtractSliceOp(x) => self.extract_slice(x),
@@ -234,6 +244,11 @@ impl<'c, 'm> Lower<'c, 'm> {
             ShuffleOp(x) => self.shuffle(x),
             LocalLoadSliceOp(x) => self.local_load_slice(x),
             ExchangeOp(_) => Err(fail(op, format!("'{}' has no lowering to LLVM", op_name(op)))),
+            ReduceOp(x) => self.reduce(x),
+            ScanOp(x) => self.scan(x),
+            CarryOp(x) => self.carry(x),
+            PickOp(x) => self.pick(x),
+            YieldOp(_) => Err(fail(op, "a body is lowered with its op")),
             TiledLoadOp(x) => self.tiled_load(x),
             TiledStoreOp(x) => self.tiled_store(x),
             LoadOp(x) => self.pointer_load(x),
