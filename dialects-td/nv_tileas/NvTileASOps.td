@@ -153,4 +153,6 @@ def NvTileAS_BarrierOp : NvTileAS_Op<"barrier", [MemoryEffects<[MemRead, MemWrit
   let assemblyFormat = "attr-dict";
 }
 
+include "nv_tileas/NvTileASMemoryOps.td"
+
 #endif

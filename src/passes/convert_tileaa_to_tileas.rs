@@ -5,6 +5,10 @@
 //! `broadcast`) fix the layout of the other side, so a `convert_layout` to the default stands behind them. The layout passes
 //! choose anew; what this pass guarantees is a valid program.
 
+mod once;
+
+pub use once::{index_layout, sparse_dimension};
+
 use crate::{
     dialect::{
         layouts::{Tensor, layout_attr, tensor_type},
@@ -132,18 +136,13 @@ impl<'c> Convert<'c> {
                 let order = attr(op, "order").expect("permute has an order");
                 build(nv_tileas::PermuteOp::build(&b, ty(x.result()), source, order).map(OpView::op))?
             }
-            AnyOp::TiledLoadOp(nv_tileaa::TiledLoadOp(o)) | AnyOp::TiledStoreOp(nv_tileaa::TiledStoreOp(o))
-                if is_sparse(o) =>
-            {
-                return Err(fail(op, "views with a sparse dimension have no conversion to nv_tileas"));
-            }
             AnyOp::TiledLoadOp(x) => build(
                 nv_tileas::TiledLoadOp::build(
                     &b,
                     ty(x.result()),
                     ty(x.result_token()),
                     x.view(),
-                    &x.indices().collect::<Vec<_>>(),
+                    &self.indices(&b, x.view(), x.indices(), &tensor(x.result()))?,
                     x.token(),
                     x.ordering(),
                     x.scope(),
@@ -160,7 +159,7 @@ impl<'c> Convert<'c> {
                     ty(x.result_token()),
                     x.value(),
                     x.view(),
-                    &x.indices().collect::<Vec<_>>(),
+                    &self.indices(&b, x.view(), x.indices(), &tensor(x.value()))?,
                     x.token(),
                     x.ordering(),
                     x.scope(),
@@ -171,6 +170,7 @@ impl<'c> Convert<'c> {
                 )
                 .map(OpView::op),
             )?,
+            AnyOp::LoadOp(x) if x.ordering() != nv_tileaa::Ordering::Weak => return self.strong_load(x),
             AnyOp::LoadOp(x) => build(
                 nv_tileas::LoadOp::build(
                     &b,
@@ -204,15 +204,17 @@ impl<'c> Convert<'c> {
                 )
                 .map(OpView::op),
             )?,
+            AnyOp::AtomicRmwOp(x) => return self.atomic_rmw(x),
+            AnyOp::AtomicCasOp(x) => return self.atomic_cas(x),
+            AnyOp::TiledAtomicRmwOp(x) => return self.tiled_atomic_rmw(x),
+            AnyOp::AllocaOp(x) => return self.alloca(x),
+            AnyOp::PrintOp(x) => return self.print(x),
             AnyOp::CatOp(_)
             | AnyOp::ExtractSliceOp(_)
             | AnyOp::DotOp(_)
             | AnyOp::DotScaledOp(_)
             | AnyOp::ReduceOp(_)
             | AnyOp::ScanOp(_)
-            | AnyOp::AtomicRmwOp(_)
-            | AnyOp::AtomicCasOp(_)
-            | AnyOp::TiledAtomicRmwOp(_)
             | AnyOp::PackOp(_)
             | AnyOp::UnpackOp(_) => {
                 return Err(fail(op, format!("'{}' has no conversion to nv_tileas", op_name(op))));
@@ -224,7 +226,7 @@ impl<'c> Convert<'c> {
             replace_all_uses(old, new);
         }
         erase(op);
-        Ok(())
+        self.share_strong(new)
     }
 
     /// `v` in `layout`, through a conversion unless it is there already.
@@ -236,11 +238,6 @@ impl<'c> Convert<'c> {
         }
         nv_tileas::ConvertLayoutOp::build(b, to, v).map(|c| c.result()).map_err(|_| Failed)
     }
-}
-
-/// Whether an access goes through a view with a sparse dimension.
-fn is_sparse(op: OpRef<'_>) -> bool {
-    operands(op).filter_map(|v| nv_tileaa::TiledViewType::cast(ty(v))).any(|t| t.sparse_dim().is_some())
 }
 
 /// Only tiles have layouts: what the public language cannot say, text of this level can.

@@ -13,6 +13,8 @@
 //! The first barrier is left out where no earlier access of shared memory can still be under way: at the first conversion
 //! of a function outside of loops.
 
+pub mod once;
+
 use super::{convert_tileaa_to_tileas::i64_attr, tileas_assign_load_store_layouts::warps_of};
 use crate::{
     dialect::{
@@ -39,14 +41,20 @@ impl RustPass for MaterializeConvertLayout {
         walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
         for function in functions {
             warps_of(function)?;
-            let mut conversions = vec![];
+            let mut moves = vec![];
             let mut touched = false;
             walk(function.op(), &mut |o| {
                 touched |= LocalLoadOp::cast(o).is_some();
-                conversions.extend(ConvertLayoutOp::cast(o));
+                if ConvertLayoutOp::cast(o).is_some() || once::concerns(o) {
+                    moves.push(o);
+                }
             });
-            for conversion in conversions {
-                touched |= materialize(conversion, touched || in_loop(conversion.op()), context)?;
+            for op in moves {
+                let barrier_first = touched || in_loop(op);
+                touched |= match ConvertLayoutOp::cast(op) {
+                    Some(conversion) => materialize(conversion, barrier_first, context)?,
+                    None => once::materialize(op, barrier_first, context)?,
+                };
             }
         }
         Ok(())

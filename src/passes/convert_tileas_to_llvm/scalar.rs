@@ -7,7 +7,7 @@ use crate::dialect::{
     pass::{Failed, fail},
     rt::*,
 };
-use melior::ir::{Attribute, AttributeLike, Type, TypeLike};
+use melior::ir::{Type, TypeLike};
 use mlir_sys::*;
 use tile_rtlib as lib;
 
@@ -137,45 +137,6 @@ impl<'c> Lower<'c, '_> {
             "nv_tileaa.bitcast" => one(l.cast("bitcast", a[0], to)),
             _ => Err(fail(op, format!("'{name}' has no lowering to LLVM"))),
         }
-    }
-
-    /// Registers of a constant; equal elements share one.
-    pub(super) fn constant(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
-        let value = attr(op, "value").ok_or_else(|| fail(op, "constant has no value"))?;
-        let r = result(op, 0);
-        if Tensor::of_value(r).is_none() {
-            let v = self.constant_of(op, value)?;
-            self.set_all(r, vec![v]);
-            return Ok(());
-        }
-        let layout = self.layout(op, r)?;
-        // SAFETY: a constant of tensor type holds dense elements.
-        unsafe {
-            if mlirDenseElementsAttrIsSplat(value.to_raw()) {
-                let v =
-                    self.constant_of(op, Attribute::from_raw(mlirDenseElementsAttrGetSplatValue(value.to_raw())))?;
-                self.set_all(r, vec![v; layout.registers() as usize]);
-                return Ok(());
-            }
-        }
-        Err(fail(op, "constant tensors with different elements have no lowering to LLVM"))
-    }
-
-    /// A scalar constant in its register type.
-    fn constant_of(&self, op: OpRef<'c>, value: Attribute<'c>) -> Result<Val<'c>, Failed> {
-        // SAFETY: the attribute is typed: integer or float.
-        let source = unsafe { Type::from_raw(mlirAttributeGetType(value.to_raw())) };
-        let to = element_type(self.l.context(), source)
-            .ok_or_else(|| fail(op, format!("type {source} has no LLVM form")))?;
-        if to == source {
-            return Ok(self.l.constant(to, value));
-        }
-        // A narrow float: its value as f32 or its bits as a byte.
-        let v = float_attr(value);
-        if to == self.l.f32 {
-            return Ok(self.l.float(to, v));
-        }
-        Err(fail(op, format!("constants of type {source} have no lowering to LLVM")))
     }
 
     /// Integer arithmetic with the overflow promises of the source.
@@ -345,7 +306,7 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// Conversions with a format below sixteen bits, or tf32, on one side.
-    fn narrow_cast(
+    pub(super) fn narrow_cast(
         &self,
         op: OpRef<'c>,
         a: Val<'c>,
