@@ -25,8 +25,12 @@ def TileASAssignLoadStoreLayouts : Pass<"tileas-assign-load-store-layouts", "::m
   let summary = "coalesced layouts, vector widths and bounds checks for global accesses";
   let description = [{
     Each access of global memory gets the layout whose warps touch the fewest sectors and the widest vector that
-    alignment allows, between layout conversions that `tileas-remove-layout-conversions` then removes.
+    alignment allows, between layout conversions that `tileas-remove-layout-conversions` then removes. How many elements one
+    atomic update takes depends on the target.
   }];
+  let options = [
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
+  ];
   let dependentDialects = ["nv_tileas"];
 }
 

@@ -158,5 +158,6 @@ include "nv_tileas/NvTileASMoveOps.td"
 include "nv_tileas/NvTileASDotOps.td"
 include "nv_tileas/NvTileASAsyncOps.td"
 include "nv_tileas/NvTileASReductionOps.td"
+include "nv_tileas/NvTileASMemoryOps.td"
 
 #endif

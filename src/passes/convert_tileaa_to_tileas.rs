@@ -5,6 +5,10 @@
 //! `broadcast`) fix the layout of the other side, so a `convert_layout` to the default stands behind them. The layout passes
 //! choose anew; what this pass guarantees is a valid program.
 
+mod once;
+
+pub use once::{index_layout, sparse_dimension};
+
 use crate::{
     dialect::{
         dots::Instruction,
@@ -154,18 +158,13 @@ impl<'c> Convert<'c> {
                 let order = attr(op, "order").expect("permute has an order");
                 build(nv_tileas::PermuteOp::build(&b, ty(x.result()), source, order).map(OpView::op))?
             }
-            AnyOp::TiledLoadOp(nv_tileaa::TiledLoadOp(o)) | AnyOp::TiledStoreOp(nv_tileaa::TiledStoreOp(o))
-                if is_sparse(o) =>
-            {
-                return Err(fail(op, "views with a sparse dimension have no conversion to nv_tileas"));
-            }
             AnyOp::TiledLoadOp(x) => build(
                 nv_tileas::TiledLoadOp::build(
                     &b,
                     ty(x.result()),
                     ty(x.result_token()),
                     x.view(),
-                    &x.indices().collect::<Vec<_>>(),
+                    &self.indices(&b, x.view(), x.indices(), &tensor(x.result()))?,
                     x.token(),
                     x.ordering(),
                     x.scope(),
@@ -182,7 +181,7 @@ impl<'c> Convert<'c> {
                     ty(x.result_token()),
                     x.value(),
                     x.view(),
-                    &x.indices().collect::<Vec<_>>(),
+                    &self.indices(&b, x.view(), x.indices(), &tensor(x.value()))?,
                     x.token(),
                     x.ordering(),
                     x.scope(),
@@ -193,6 +192,7 @@ impl<'c> Convert<'c> {
                 )
                 .map(OpView::op),
             )?,
+            AnyOp::LoadOp(x) if x.ordering() != nv_tileaa::Ordering::Weak => return self.strong_load(x),
             AnyOp::LoadOp(x) => build(
                 nv_tileas::LoadOp::build(
                     &b,
@@ -274,11 +274,11 @@ impl<'c> Convert<'c> {
             AnyOp::YieldOp(x) => {
                 build(nv_tileas::YieldOp::build(&b, &x.operands().collect::<Vec<_>>()).map(OpView::op))?
             }
-            | AnyOp::AtomicRmwOp(_)
-            | AnyOp::AtomicCasOp(_)
-            | AnyOp::TiledAtomicRmwOp(_) => {
-                return Err(fail(op, format!("'{}' has no conversion to nv_tileas", op_name(op))));
-            }
+            AnyOp::AtomicRmwOp(x) => return self.atomic_rmw(x),
+            AnyOp::AtomicCasOp(x) => return self.atomic_cas(x),
+            AnyOp::TiledAtomicRmwOp(x) => return self.tiled_atomic_rmw(x),
+            AnyOp::AllocaOp(x) => return self.alloca(x),
+            AnyOp::PrintOp(x) => return self.print(x),
             // Scalars, views, tokens, and elementwise ops that keep their form.
             _ => return Ok(()),
         };
@@ -286,7 +286,7 @@ impl<'c> Convert<'c> {
             replace_all_uses(old, new);
         }
         erase(op);
-        Ok(())
+        self.share_strong(new)
     }
 
     /// A change of the element width between conversions: a thread must hold all parts of an element.
@@ -362,11 +362,6 @@ pub fn taken_body(op: OpRef<'_>) -> Region<'_> {
     // SAFETY: both regions are alive; the blocks change their owner.
     unsafe { mlir_sys::mlirRegionTakeBody(body.to_raw(), mlir_sys::mlirOperationGetRegion(op.to_raw(), 0)) };
     body
-}
-
-/// Whether an access goes through a view with a sparse dimension.
-fn is_sparse(op: OpRef<'_>) -> bool {
-    operands(op).filter_map(|v| nv_tileaa::TiledViewType::cast(ty(v))).any(|t| t.sparse_dim().is_some())
 }
 
 /// Only tiles have layouts: what the public language cannot say, text of this level can.

@@ -20,6 +20,8 @@
 //!   of a function outside of loops.
 //! * When the tensor is larger than the storage that a conversion may take: `exchange`, part by part.
 
+pub mod once;
+
 use super::{convert_tileaa_to_tileas::i64_attr, tileas_assign_load_store_layouts::warps_of};
 use crate::{
     dialect::{
@@ -35,7 +37,9 @@ use crate::{
     pass_descriptor,
 };
 use melior::{Context, ir::Attribute};
-use tile_layout::{AccessMode, Conversion, ConvertOptions, Layout, SharedAccess, SharedOptions, SharedPlan, convert, plan_shared};
+use tile_layout::{
+    AccessMode, Conversion, ConvertOptions, Layout, SharedAccess, SharedOptions, SharedPlan, convert, plan_shared,
+};
 
 /// Bytes of shared memory that one conversion may take. All of a kernel's storage has to fit into the 48 KiB that a block
 /// gets without asking for more.
@@ -58,12 +62,17 @@ impl RustPass for MaterializeConvertLayout {
             let mut touched = false;
             walk(function.op(), &mut |o| {
                 touched |= LocalLoadOp::cast(o).is_some();
-                if matches!(AnyOp::cast(o), Some(AnyOp::ConvertLayoutOp(_) | AnyOp::ExtractSliceOp(_))) {
+                let moves_data = matches!(AnyOp::cast(o), Some(AnyOp::ConvertLayoutOp(_) | AnyOp::ExtractSliceOp(_)));
+                if moves_data || once::concerns(o) {
                     moves.push(o);
                 }
             });
             for op in moves {
-                touched |= Move::of(op, context)?.materialize(touched || in_loop(op))?;
+                let barrier_first = touched || in_loop(op);
+                touched |= match once::concerns(op) {
+                    true => once::materialize(op, barrier_first, context)?,
+                    false => Move::of(op, context)?.materialize(barrier_first)?,
+                };
             }
         }
         Ok(())

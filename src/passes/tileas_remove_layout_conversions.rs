@@ -20,7 +20,7 @@
 
 use super::{
     convert_tileaa_to_tileas::{default_layout, default_packing, i64_attr, packing_log2, project, retype_constant},
-    tileas_assign_load_store_layouts::{access_of, tile_of, warps_of},
+    tileas_assign_load_store_layouts::{access_of, operand_layout, tile_of, warps_of},
 };
 use crate::{
     analysis::{access::Access, facts::Facts},
@@ -153,8 +153,12 @@ impl<'c> Assignment<'c> {
                     }
                 }
             }
-            let Some(access) = access_of(op, &facts) else { return };
+            let Some(mut access) = access_of(op, &facts) else { return };
             let Some(tile) = tile_of(op) else { return };
+            if is_update(op) {
+                // What one instruction of the target updates is known to the pass that chose the layout.
+                access.narrow(attr(op, "vector").map_or(1, |a| int_attr(a) as u64));
+            }
             let Some(layout) = tile.layout() else {
                 error.get_or_insert(op);
                 return;
@@ -216,18 +220,14 @@ impl<'c> Assignment<'c> {
             if result_count(op) > 0 && Tensor::of_value(result(op, 0)).is_some() {
                 self.flood(result(op, 0), layout.clone());
                 let chosen = self.layouts[&key(result(op, 0))].clone();
-                for v in operands(op).filter(|v| Tensor::of_value(*v).is_some()) {
-                    self.flood(v, chosen.clone());
-                }
+                self.flood_operands(op, &chosen);
             } else {
                 // A store takes its value as it comes when that is good enough.
                 let value = operands(op).find(|v| Tensor::of_value(*v).is_some()).expect("a store of a tensor");
                 self.flood(value, layout.clone());
                 let found = self.layouts[&key(value)].clone();
                 let chosen = if self.accepts(i, &found, STORE_SLACK) { found } else { layout };
-                for v in operands(op).filter(|v| Tensor::of_value(*v).is_some()) {
-                    self.flood(v, chosen.clone());
-                }
+                self.flood_operands(op, &chosen);
                 self.stores.insert(op_key(op), chosen);
             }
         }
@@ -258,10 +258,21 @@ impl<'c> Assignment<'c> {
         }
     }
 
+    /// Gives the operands of an access whose tile lies in `layout` what they need.
+    fn flood_operands(&mut self, op: OpRef<'c>, layout: &Layout) {
+        let Some(tile) = tile_of(op) else { return };
+        for (i, v) in operands(op).enumerate() {
+            self.flood(v, operand_layout(op, i, &tile.shape, layout));
+        }
+    }
+
     fn accepts(&self, anchor: usize, layout: &Layout, slack: u64) -> bool {
         let a = &self.anchors[anchor];
         let Some(tile) = tile_of(a.op) else { return false };
         let shape = tile.tile_shape();
+        if (is_update(a.op) || is_strong(a.op)) && !layout.has_owners() {
+            return false;
+        }
         a.access.sectors(layout, &shape) <= slack * a.access.sectors(&a.layout, &shape)
     }
 
@@ -446,8 +457,10 @@ impl<'c> Assignment<'c> {
             if let Some(&a) = self.anchor_of.get(&op_key(op)) {
                 let tile = tile_of(op).expect("an access moves a tensor");
                 let layout = tile.layout().expect("every tensor has a layout");
-                let vector = self.anchors[a].access.vector_in(&layout, &tile.tile_shape());
-                set_attr(op, "vector", i64_attr(self.context, vector as i64));
+                if op_name(op) != "nv_tileas.atomic_cas" {
+                    let vector = self.anchors[a].access.vector_in(&layout, &tile.tile_shape());
+                    set_attr(op, "vector", i64_attr(self.context, vector as i64));
+                }
             }
         }
         self.erase_dead();
@@ -473,7 +486,7 @@ impl<'c> Assignment<'c> {
             _ if relation(op) == Relation::Reduce => self.reductions.get(&op_key(op)).cloned(),
             _ => {
                 if let Some(layout) = self.stores.get(&op_key(op)) {
-                    return Some(layout.clone());
+                    return Some(operand_layout(op, i, &tile_of(op)?.shape, layout));
                 }
                 if let Some(layouts) = self.dot_operands.get(&op_key(op)) {
                     return layouts.get(i).cloned();
@@ -562,6 +575,17 @@ fn is_cheap(op: OpRef<'_>) -> bool {
             ))
 }
 
+/// Whether `op` updates memory atomically, which owners of elements do.
+fn is_update(op: OpRef<'_>) -> bool {
+    matches!(op_name(op), "nv_tileas.atomic_rmw" | "nv_tileas.atomic_cas" | "nv_tileas.tiled_atomic_rmw")
+}
+
+/// Whether `op` is an access that others may race with: its owners make it, and tell the other holders.
+fn is_strong(op: OpRef<'_>) -> bool {
+    let ordering = attr(op, "ordering").and_then(nv_tileaa::Ordering::from_attr);
+    ordering.is_some_and(|o| o != nv_tileaa::Ordering::Weak)
+}
+
 fn same_shape(v: Val<'_>, t: &Tensor<'_>) -> bool {
     Tensor::of_value(v).is_some_and(|o| o.shape == t.shape)
 }
@@ -570,7 +594,8 @@ fn same_shape(v: Val<'_>, t: &Tensor<'_>) -> bool {
 fn needed<'c>(op: OpRef<'c>, i: usize, t: &Tensor<'c>, layout: &Layout) -> Option<Layout> {
     let from = Tensor::of_value(operand(op, i))?;
     match relation(op) {
-        Relation::Same | Relation::View => Some(layout.clone()),
+        Relation::Same => Some(operand_layout(op, i, &t.shape, layout)),
+        Relation::View => Some(layout.clone()),
         Relation::Permute => {
             let order = PermuteOp::cast(op)?.order();
             let mut inverse = vec![0; order.len()];

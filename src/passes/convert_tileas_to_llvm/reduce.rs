@@ -91,8 +91,10 @@ impl<'c> Lower<'c, '_> {
         let mut found = found;
         for bit in bits {
             // All exchanges of a step before its combinations: they overlap.
-            let others: Vec<Vec<Val<'c>>> =
-                found.iter().map(|values| values.iter().map(|v| self.from_lane(*v, From::Flip(bit))).collect()).collect();
+            let others: Vec<Vec<Val<'c>>> = found
+                .iter()
+                .map(|values| values.iter().map(|v| self.from_lane(*v, From::Flip(bit))).collect())
+                .collect();
             for (mine, other) in found.iter_mut().zip(others) {
                 *mine = self.combine(op, mine, &other)?;
             }
