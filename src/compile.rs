@@ -10,7 +10,7 @@ use crate::{
 use melior::{Context, diagnostic::DiagnosticSeverity, ir::Module, pass::PassManager, utility::parse_pass_pipeline};
 use std::{cell::RefCell, rc::Rc, time::Instant};
 use tile_diag::{Diagnostic, Location, Severity};
-use tile_driver::{CompileError, CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind, scope};
+use tile_driver::{CompileError, CompileOutput, CompileRequest, Compiler, Emit, InputKind, scope};
 
 /// Compiles in this process, one context a compilation.
 pub struct InProcess;
@@ -55,7 +55,7 @@ fn options(request: &CompileRequest<'_>) -> Result<pipeline::Options, CompileErr
     let mut options = pipeline::Options {
         opt_level: request.opt_level,
         target: request.target,
-        line_info: request.debug == DebugInfo::Lines,
+        debug: request.debug,
         ..pipeline::Options::default()
     };
     for (name, value) in request.pipeline_options {

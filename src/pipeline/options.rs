@@ -1,6 +1,7 @@
 //! Options of the `tileir` pipeline, their text form, and the passes that they select.
 
 use std::fmt::Write;
+use tile_driver::DebugInfo;
 use tile_targets::Target;
 
 /// Which strategy pipelines loops. Only `None` is built so far.
@@ -38,8 +39,8 @@ pub struct Options {
     /// Warps of a block unless the entry says otherwise: a power of two up to 32.
     pub num_warps: u32,
     pub target: &'static Target,
-    /// Line tables in the PTX.
-    pub line_info: bool,
+    /// Source lines in the PTX, or all of DWARF.
+    pub debug: DebugInfo,
 }
 
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -54,7 +55,7 @@ pub enum OptionError {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { opt_level: 2, num_warps: 4, target: Target::default_target(), line_info: false }
+        Options { opt_level: 2, num_warps: 4, target: Target::default_target(), debug: DebugInfo::None }
     }
 }
 
@@ -143,9 +144,13 @@ impl Options {
         }
         add(Stage::Llvm, FINISH, "convert-nvvm-to-llvm".into());
         add(Stage::Llvm, FINISH, format!("tileir-attach-target{{{target} opt-level={}}}", self.opt_level));
-        if self.line_info {
-            add(Stage::Llvm, FINISH, "ensure-debug-info-scope-on-llvm-func{emission-kind=DebugDirectivesOnly}".into());
-        }
+        let kind = match self.debug {
+            DebugInfo::None => return steps,
+            DebugInfo::Lines => "DebugDirectivesOnly",
+            DebugInfo::Full => "Full",
+        };
+        let scopes = format!("ensure-debug-info-scope-on-llvm-func{{emission-kind={kind}}}");
+        steps.push(Step { pass: scopes, stage: Stage::Llvm, tier: FINISH });
         steps
     }
 
@@ -274,8 +279,8 @@ mod tests {
             manager.as_operation_pass_manager().to_string()
         };
         for opt_level in 0..=3 {
-            for line_info in [false, true] {
-                let options = Options { opt_level, line_info, num_warps: 8, ..Options::default() };
+            for debug in [DebugInfo::None, DebugInfo::Lines, DebugInfo::Full] {
+                let options = Options { opt_level, debug, num_warps: 8, ..Options::default() };
                 let dump = options.dump();
                 let pipelines: Vec<&str> = dump.lines().filter(|l| !l.starts_with("//")).collect();
                 let steps = options.steps();
