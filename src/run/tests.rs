@@ -242,6 +242,11 @@ fn bad_command_lines() {
     fs::write(dir.path().join("empty.ptx"), "").unwrap();
     fs::write(dir.path().join("what.bin"), "hello").unwrap();
     fs::write(dir.path().join("bad.npy"), "hello").unwrap();
+    let entry = |head: &str, body: &str| format!("{head}.visible .entry k() {{ {body} }}");
+    let head = ".version 8.8\n.target sm_90\n.address_size 64\n";
+    fs::write(dir.path().join("free.ptx"), entry(head, "ret;")).unwrap();
+    fs::write(dir.path().join("loop.ptx"), entry(head, "L: bra L;").replace("k()", "k() .reqntid 32")).unwrap();
+    fs::write(dir.path().join("big.ptx"), entry(&format!("{head}.global .b64 x[0x7fffffff];"), "ret;")).unwrap();
     let table = [
         ("", 1, "no kernel given"),
         ("@k.ptx", 1, "no --grid"),
@@ -251,6 +256,19 @@ fn bad_command_lines() {
         ("@k.ptx --grid 0", 1, "empty dimension"),
         ("@k.ptx --grid -1", 1, "'-1' is no number"),
         ("@k.ptx --grid 99999999999", 1, "no number in range"),
+        ("@k.ptx --grid 4294967295,4294967295,4294967295 f32:2 @x.npy @y.npy", 6, "exceeds [2147483647, 65535, 65535]"),
+        ("@k.ptx --grid 1 --block 65536,65536,65536 f32:2 @x.npy @y.npy", 6, "differs from .reqntid"),
+        ("@free.ptx --grid 1 --block 65536,65536,65536", 6, "(1 to 1024 are possible)"),
+        ("@free.ptx --grid 1", 6, "no block size given"),
+        ("@free.ptx --grid 1,1,70000 --block 1", 6, "exceeds [2147483647, 65535, 65535]"),
+        ("@free.ptx --grid 1 --block 1 i32:1", 6, "1 entry parameters (i32: 1) for entry 'k', which has 0"),
+        ("@big.ptx --grid 1", 6, "variables take more than 4 GiB"),
+        ("@k.ptx --grid 2 f32:2 @x.npy @", 1, "neither FILE.npy nor TYPE:VALUE"),
+        ("@ --grid 2", 1, "Is a directory"),
+        ("--launch @", 1, "Is a directory"),
+        ("@k.ptx --grid 2 --launch", 1, "--launch needs a value"),
+        ("@k.ptx --grid 1 --max-time 0 f32:2 @x.npy @y.npy", 6, "the time limit was reached"),
+        ("@loop.ptx --grid 1 --max-time 0.2", 6, "the time limit was reached"),
         ("@k.ptx --grid 1 --frob", 1, "unknown option '--frob'"),
         ("@k.ptx --grid 1 --stats=yes", 1, "takes no value"),
         ("@k.ptx --grid 1 -O4", 1, "no level 4"),

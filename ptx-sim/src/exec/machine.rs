@@ -569,6 +569,7 @@ impl<'a> Machine<'a> {
             agent,
             cluster_phase: [0; 32],
         };
+        // Decoding has refused what is too large for the first frame.
         warp.new_frame(func.planes, func.preds, func.local_bytes, fill);
         warp
     }

@@ -222,6 +222,15 @@ impl GlobalMemory {
         a.bytes.write((address - a.base) as usize, bytes)
     }
 
+    /// Makes memory count as written, with what it holds.
+    pub fn mark_written(&mut self, address: u64, len: usize) {
+        if let Some(i) = self.find(address) {
+            let a = &mut self.allocations[i];
+            let at = (address - a.base) as usize;
+            a.bytes.mark(at, len.min(a.bytes.len() - at), true);
+        }
+    }
+
     /// Poisons the destination of a copy in flight.
     pub fn poison(&mut self, address: u64, len: usize) {
         if let Some(i) = self.find(address) {

@@ -200,11 +200,20 @@ impl Program {
 pub enum LoadError {
     #[error("shared variables take more than 4 GiB")]
     SharedTooLarge,
+    #[error("'{function}' has {bytes} bytes of {what}, {limit} are possible")]
+    TooMuch { function: String, what: &'static str, bytes: u64, limit: u64 },
+    #[error("the module's variables take more than {} GiB", MAX_VARIABLES >> 30)]
+    VariablesTooLarge,
     #[error("line {line}: {what}")]
     BadInstruction { line: u32, what: String },
     #[error("variable '{0}' is extern and not defined in this module")]
     Unresolved(String),
 }
+
+/// Parameters of an entry, in bytes.
+const MAX_PARAMETERS: u64 = 32764;
+/// Global and constant variables of a module, together.
+pub(crate) const MAX_VARIABLES: u64 = 4 << 30;
 
 fn align_up(value: u64, align: u64) -> u64 {
     value.div_ceil(align.max(1)) * align.max(1)
@@ -342,8 +351,14 @@ impl<'a> FuncDecoder<'a> {
                 self.locals.push(0);
             }
         }
-        if self.local_bytes > 1 << 24 {
-            return Err(LoadError::BadInstruction { line: 0, what: "local memory of a thread exceeds 16 MiB".into() });
+        for (what, bytes, limit) in [
+            ("local memory", self.local_bytes, u64::from(super::warp::MAX_LOCAL)),
+            ("parameters", param_bytes, MAX_PARAMETERS),
+        ] {
+            if bytes > limit {
+                let (function, what) = (self.f.name.clone(), what);
+                return Err(LoadError::TooMuch { function, what, bytes, limit });
+            }
         }
         let mut code = Vec::with_capacity(self.f.body.len() + 1);
         for inst in &self.f.body {

@@ -5,6 +5,9 @@ use super::program::{Arg, MemBase};
 use crate::ir::Special;
 use smallvec::SmallVec;
 
+/// Local memory of a thread, in bytes: what the hardware has.
+pub(crate) const MAX_LOCAL: u32 = 512 << 10;
+
 /// A value of 32 bits in each lane.
 pub(crate) type Lanes = [u32; 32];
 /// A value of 64 bits in each lane.
@@ -237,7 +240,7 @@ impl Warp {
             Arg::Imm(v) => [*v; 32],
             Arg::Special(s) => self.special(*s, self.clock),
             Arg::Shared(offset) => [u64::from(self.shared_address(*offset)); 32],
-            Arg::Local(offset) => [u64::from(f.local + offset); 32],
+            Arg::Local(offset) => [u64::from(f.local.wrapping_add(*offset)); 32],
             Arg::P(p) => mask_lanes(f.preds[*p as usize]),
             Arg::NotP(p) => mask_lanes(!f.preds[*p as usize]),
             _ => [0; 32],
@@ -343,7 +346,7 @@ impl Warp {
             }
             MemBase::Abs => [offset as u64; 32],
             MemBase::Shared(o) => [u64::from(self.shared_address(o)); 32],
-            MemBase::Local(o) => [u64::from(f.local + o); 32],
+            MemBase::Local(o) => [u64::from(f.local.wrapping_add(o)); 32],
         }
     }
 
@@ -353,14 +356,20 @@ impl Warp {
         self.src64(frame, arg)[lane]
     }
 
-    /// Allocates a frame.
-    pub fn new_frame(&mut self, planes: u32, preds: u32, local_bytes: u32, fill: u32) -> u32 {
-        let local = self.local_top;
-        self.local_top += local_bytes;
+    /// Takes local memory from the stack; the address of its start, or `None` if there is no room.
+    pub fn push_local(&mut self, bytes: u32, align: u32) -> Option<u32> {
+        let start = self.local_top.checked_next_multiple_of(align.max(1))?;
+        self.local_top = start.checked_add(bytes).filter(|top| *top <= MAX_LOCAL)?;
         for lane in &mut self.local {
             lane.grow(self.local_top as usize);
-            lane.poison(local as usize, local_bytes as usize);
+            lane.poison(start as usize, bytes as usize);
         }
+        Some(start)
+    }
+
+    /// Allocates a frame; `None` if its local memory has no room.
+    pub fn new_frame(&mut self, planes: u32, preds: u32, local_bytes: u32, fill: u32) -> Option<u32> {
+        let local = self.push_local(local_bytes, 16)?;
         let frame = Frame {
             planes: vec![[fill; 32]; planes as usize],
             preds: vec![fill; preds as usize],
@@ -368,7 +377,7 @@ impl Warp {
             local,
             free: false,
         };
-        match self.frames.iter().position(|f| f.free) {
+        Some(match self.frames.iter().position(|f| f.free) {
             Some(i) => {
                 self.frames[i] = frame;
                 i as u32
@@ -377,7 +386,7 @@ impl Warp {
                 self.frames.push(frame);
                 self.frames.len() as u32 - 1
             }
-        }
+        })
     }
 
     /// Releases frames that no part refers to any more.
