@@ -32,7 +32,7 @@ fn fuzz(name: &str, rounds: u64, body: fn(&[u8])) {
     let mut random = Random(number("PTX_SIM_FUZZ_SEED").unwrap_or(0x9e37_79b9_7f4a_7c15) | 1);
     let mut broken: Vec<String> = vec![];
     let (mut done, mut parsed) = (0u64, 0u64);
-    let mut slowest = Duration::ZERO;
+    let (mut slowest, mut slowest_text) = (Duration::ZERO, String::new());
     while deadline.map_or(done < rounds, |d| Instant::now() < d) && broken.len() < 20 {
         let seed = &seeds[done as usize % seeds.len()];
         // The first round takes the programs as they are, except for the long ones in a short run.
@@ -45,14 +45,19 @@ fn fuzz(name: &str, rounds: u64, body: fn(&[u8])) {
         done += 1;
         let started = Instant::now();
         let result = catch_unwind(AssertUnwindSafe(|| body(text.as_bytes())));
-        slowest = slowest.max(started.elapsed());
+        let took = started.elapsed();
         parsed += u64::from(Module::parse(&text).is_ok());
         if result.is_err() {
             let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{done}.ptx"));
             std::fs::write(&path, &text).unwrap();
             broken.push(path.display().to_string());
         }
+        if took > slowest {
+            (slowest, slowest_text) = (took, text);
+        }
     }
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-slowest.ptx"));
+    std::fs::write(path, slowest_text).unwrap();
     println!("{name}: {done} inputs, {parsed} of them valid, the slowest took {slowest:?}");
     assert!(broken.is_empty(), "{name} fails on {}", broken.join(", "));
     assert!(parsed * 20 > done, "only {parsed} of {done} inputs are valid PTX");

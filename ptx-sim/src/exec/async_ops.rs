@@ -4,6 +4,7 @@ use super::async_engine::{Coords, LaneCopy, Signal, SignalKind, Work};
 use super::error::{SimError, SimErrorKind};
 use super::ldst::Place;
 use super::machine::{Fail, Flow, Machine, Step};
+use super::phases::BarrierKey;
 use super::program::{Arg, DInst, TensorArg};
 use super::race::{How, Origin, SyncKey};
 use super::warp::{Wait, Warp, lanes};
@@ -236,6 +237,7 @@ impl Machine<'_> {
                     self.note(w.agent, place, 8, plain, from).map_err(|e| Fail::at(e, lane))?;
                     self.write_place(w, lane, place, &word.to_le_bytes())
                         .map_err(|f| Fail::at(self.fault(f, "mbarrier access", place, 8), lane))?;
+                    self.mbarrier_forget(cta, offset);
                     self.mark_progress();
                 }
             }
@@ -265,7 +267,7 @@ impl Machine<'_> {
                     if sem != Sem::Relaxed {
                         let uid = self.ctas[cta].uid;
                         if let Some(race) = &mut self.race {
-                            race.release(w.agent, SyncKey::Mbarrier(uid, offset));
+                            race.release(w.agent, SyncKey::OpenPhase(uid, offset));
                         }
                     }
                     let n = count[lane];
@@ -321,11 +323,12 @@ impl Machine<'_> {
         let spurious = try_wait && self.options.adversarial.is_some() && self.rng.below(16) == 0;
         let mut done = 0u32;
         let mut waiting = None;
+        let mut passed: SmallVec<[(BarrierKey, u32); 1]> = SmallVec::new();
+        let from = origin(w, inst);
         for lane in lanes(mask) {
             let (cta, offset) = self.barrier_at(w, space, address[lane], lane)?;
             let how = How { write: false, strong: true, asynchronous: false };
-            self.note(w.agent, Place::Shared { cta, offset }, 8, how, origin(w, inst))
-                .map_err(|e| Fail::at(e, lane))?;
+            self.note(w.agent, Place::Shared { cta, offset }, 8, how, from).map_err(|e| Fail::at(e, lane))?;
             let b = self.mbarrier_read(cta, offset).map_err(|e| Fail::at(e, lane))?;
             let asked = if parity {
                 phase[lane] & 1 != 0
@@ -341,6 +344,11 @@ impl Machine<'_> {
                         race.acquire(w.agent, SyncKey::Mbarrier(uid, offset));
                     }
                 }
+                let key = self.barrier_key(cta, offset);
+                match passed.iter_mut().find(|(k, _)| *k == key) {
+                    Some((_, lanes)) => *lanes |= 1 << lane,
+                    None => passed.push((key, 1 << lane)),
+                }
             } else {
                 waiting = Some(Wait::Mbarrier { cta, offset, parity: u32::from(asked), timed: true });
             }
@@ -353,6 +361,11 @@ impl Machine<'_> {
         {
             self.stats.mbarrier_waits += 1;
             return Ok(Flow::Wait(wait));
+        }
+        if self.race.is_some() {
+            for (barrier, lanes) in passed {
+                self.engine.phases.passed(w.agent, barrier, lanes, from);
+            }
         }
         self.spin_hints += u64::from(done == 0);
         w.set_pred(frame, &args[0], done, mask);

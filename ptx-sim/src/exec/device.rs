@@ -488,7 +488,8 @@ fn host_fault(fault: Fault, address: u64, bytes: usize, access: &'static str) ->
             address,
             bytes,
             address_of_byte: address + byte,
-            why: String::new(),
+            name: String::new(),
+            why: "was never written".into(),
         },
         Fault::ReadOnly => SimErrorKind::ReadOnly { address },
     })

@@ -11,6 +11,7 @@ mod flow_order;
 mod ldst;
 mod machine;
 mod memory;
+mod phases;
 mod program;
 mod race;
 mod rng;

@@ -70,8 +70,10 @@ pub(crate) enum SyncKey {
     Cluster(u32, u64),
     /// A memory location used with strong operations.
     Location(MemKey, u64),
-    /// CTA and offset of an mbarrier.
+    /// CTA and offset of an mbarrier: what its completed phases release.
     Mbarrier(u32, u32),
+    /// What the arrivals of its open phase release, once that is complete.
+    OpenPhase(u32, u32),
     /// Completion of an asynchronous operation.
     Operation(u64),
     /// Arrival of a warp at its own barrier.
@@ -138,6 +140,8 @@ pub(crate) struct How {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conflict {
     pub address: u64,
+    /// The agent of the first access.
+    pub first_agent: u32,
     pub first: (Origin, How),
     /// Ordered, but only for the generic proxy.
     pub proxy: bool,
@@ -287,7 +291,7 @@ impl Race {
                 }
                 let first = How { write: seen.write, strong: seen.strong, asynchronous: seen.asynchronous };
                 let byte = granule * 4 + u64::from((seen.bytes & bytes).trailing_zeros());
-                Some(Conflict { address: byte, first: (seen.origin, first), proxy: known })
+                Some(Conflict { address: byte, first_agent: seen.agent, first: (seen.origin, first), proxy: known })
             };
             if conflict.is_none() {
                 conflict = cell.writes.iter().find_map(against);
