@@ -12,7 +12,7 @@ use crate::{Arg, Config, Device, LaunchConfig, Module, RunOptions, SimError, Sim
 use std::time::{Duration, Instant};
 
 /// No input of the size of a test kernel may keep parser or simulator busy for longer.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// For one launch; they are as short by their number of instructions, but for matrix multiplications.
 const LIMIT: Duration = Duration::from_secs(1);

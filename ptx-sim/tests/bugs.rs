@@ -101,10 +101,7 @@ st.global.b64 [%rd3], %rd5;"
     // Between the writers and a copy that reads what they wrote.
     let e = adversarial_error(&bulk(Bulk { barrier: "", ..GOOD }));
     assert!(matches!(e.kind, SimErrorKind::Race(_)), "{e}");
-    says(
-        &e,
-        &["write by warp", "`st.shared.b64 [%r3], %rd4;`", "read (asynchronous) by warp 0", "`cp.async.bulk.global"],
-    );
+    says(&e, &["write by ", "`st.shared.b64 [%r3], %rd4;`", "read (asynchronous) by ", "`cp.async.bulk.global"]);
 }
 
 #[test]
@@ -299,4 +296,74 @@ fn copies_that_outlive_their_cta_or_are_misaligned() {
     says(&e, &["the CTA exits while this copy may still read its shared memory (missing wait_group.read)"]);
     let e = error(&bulk(GOOD).replace("[%rd2], 1024", "[%rd2+8], 1024"));
     says(&e, &["multiple of 16"]);
+}
+
+/// Lanes are threads: only `bar.warp.sync` orders what they do to each other's memory.
+#[test]
+fn missing_warp_barrier() {
+    let text = |sync: &str| {
+        let body = format!(
+            "mov.b32 %r3, s; shl.b32 %r2, %r1, 3; add.u32 %r2, %r2, %r3; cvt.u64.u32 %rd4, %r1;
+st.shared.b64 [%r2], %rd4;
+{sync} xor.b32 %r4, %r1, 1; shl.b32 %r4, %r4, 3; add.u32 %r4, %r4, %r3;
+ld.shared.b64 %rd5, [%r4];
+st.global.b64 [%rd3], %rd5;"
+        );
+        entry(".shared .align 8 .b64 s[32];", 32, &body)
+    };
+    for sync in [
+        "bar.warp.sync -1;",
+        "bar.sync 0;",
+        "fence.acq_rel.cta;",
+        "and.b32 %r5, %r1, 30; mov.b32 %r6, 3; shl.b32 %r6, %r6, %r5; bar.warp.sync %r6;",
+    ] {
+        assert_eq!(adversarial_ok(&text(sync), 5)[6], 7, "{sync}");
+    }
+    // A shuffle makes lanes meet, but orders no memory; and the barrier of other lanes does not count.
+    let apart = "and.b32 %r5, %r1, 1; mov.b32 %r6, 0x55555555; shl.b32 %r6, %r6, %r5; bar.warp.sync %r6;";
+    for sync in ["", "shfl.sync.idx.b32 %r9, %r1, 0, 31, -1;", apart] {
+        let e = adversarial_error(&text(sync));
+        assert!(matches!(e.kind, SimErrorKind::Race(_)), "{e}");
+        says(&e, &["write by lane 1 of warp 0 of CTA (0,0,0)", "`st.shared.b64 [%r2], %rd4;`"]);
+        says(
+            &e,
+            &["read by lane 0 of warp 0 of CTA (0,0,0)", "`ld.shared.b64 %rd5, [%r4];`", "bar.warp.sync (__syncwarp)"],
+        );
+    }
+}
+
+#[test]
+fn lanes_that_write_to_one_place() {
+    let text = |value: &str| {
+        entry(".shared .align 8 .b64 s[2];", 32, &format!("st.shared.b64 [s], {value};\nld.shared.b64 %rd5, [s];"))
+    };
+    assert_eq!(adversarial_ok(&text("5"), 5).len(), 32);
+    let e = adversarial_error(&text("%rd3"));
+    says(&e, &["write by lane 0 of warp 0", "and write by lane 1 of warp 0", "which of the lanes wins is open"]);
+    // Bytes of one word are different places.
+    let bytes = entry(
+        ".shared .align 8 .b8 s[32];",
+        32,
+        "mov.b32 %r2, s; add.u32 %r2, %r2, %r1; st.shared.u8 [%r2], %r1; ld.shared.u8 %r3, [%r2]; add.u32 %r3, %r3, 1; st.shared.u8 [%r2], %r3;",
+    );
+    adversarial_ok(&bytes, 5);
+}
+
+/// One lane starts a copy of what all lanes have written.
+#[test]
+fn missing_warp_barrier_before_a_copy() {
+    let text = |sync: &str| {
+        let body = format!(
+            "mov.b32 %r2, s; shl.b32 %r3, %r1, 3; add.u32 %r3, %r2, %r3; cvt.u64.u32 %rd4, %r1;
+st.shared.b64 [%r3], %rd4;
+fence.proxy.async.shared::cta; {sync} setp.eq.u32 %p1, %r1, 0; @!%p1 bra E;
+cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 256;
+cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; E:"
+        );
+        entry(".shared .align 128 .b8 s[256];", 32, &body)
+    };
+    assert_eq!(adversarial_ok(&text("bar.warp.sync -1;"), 10)[9], 9);
+    let e = adversarial_error(&text(""));
+    says(&e, &["write by lane 1 of warp 0", "`st.shared.b64 [%r3], %rd4;`", "read (asynchronous) by lane 0 of warp 0"]);
+    says(&e, &["`cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 256;`", "bar.warp.sync (__syncwarp)"]);
 }

@@ -229,7 +229,8 @@ impl Machine<'_> {
         let id = self.engine.next;
         self.engine.next += 1;
         let proxy = !matches!(work, Work::Lanes(_));
-        let race_agent = self.race.as_mut().map(|r| r.fork(w.agent));
+        let issuer = proxy.then_some(lane as u8);
+        let race_agent = self.race.as_mut().map(|r| r.fork(w.agent, issuer));
         if let (Some(agent), Some(s)) = (race_agent, signals.first()) {
             let barrier = self.barrier_key(s.cta, s.offset);
             self.engine.phases.issued(agent, barrier, w.agent);
@@ -237,7 +238,7 @@ impl Machine<'_> {
         let op = AsyncOp {
             work,
             signals,
-            origin,
+            origin: Origin { lane: issuer, ..origin },
             func,
             cta_id: w.env.ctaid,
             thread: std::array::from_fn(|i| w.env.tid[i][lane]),
@@ -323,7 +324,7 @@ impl Machine<'_> {
             }
         };
         if let Some(agent) = op.race_agent {
-            let how = How { write: false, strong: false, asynchronous: op.proxy };
+            let how = How { write: false, strong: false, asynchronous: op.proxy, unchanged: false };
             for (place, len) in reads {
                 self.note(agent, place, len, how, op.origin).map_err(|k| self.op_error(op, k))?;
             }
@@ -423,7 +424,7 @@ impl Machine<'_> {
                 Staged::Atomic(p, _, ty, _) => (*p, ty.bytes() as usize, true),
             };
             if let Some(agent) = op.race_agent {
-                let how = How { write: true, strong, asynchronous: op.proxy };
+                let how = How { write: true, strong, asynchronous: op.proxy, unchanged: false };
                 self.note(agent, place, len as u64, how, op.origin).map_err(|k| self.op_error(&op, k))?;
             }
             self.stats.async_bytes += len as u64;
@@ -648,7 +649,7 @@ impl Machine<'_> {
         let uid = self.ctas[signal.cta].uid;
         if let Some(race) = &mut self.race {
             // The arrival carries what the copies did, but the issuing thread learns nothing from it.
-            let proxy = race.fork(agent);
+            let proxy = race.fork(agent, None);
             for id in done {
                 race.acquire(proxy, SyncKey::Operation(*id));
             }

@@ -5,7 +5,7 @@ use super::machine::{Fail, Machine};
 use super::memory::{CONST_BASE, FUNCTION_BASE, Fault, LOCAL_BASE, PARAM_BASE, SHARED_BASE, WINDOW};
 use super::phases::PassedWait;
 use super::program::{Arg, DInst, ENTRY_PARAM};
-use super::race::{How, MemKey, Origin, SyncKey};
+use super::race::{How, MemKey, Missing, Origin, SyncKey};
 use super::warp::{Lanes, Lanes64, Warp, lanes};
 use crate::ir::*;
 use crate::num::{self, Flags, Format, MinMax, Rounding};
@@ -209,20 +209,27 @@ impl Machine<'_> {
                 what: format!("{what}{proxy}"),
                 line: origin.line,
                 text: self.quote(origin).into(),
-                warp: self.warp_name(origin.warp),
+                warp: match (conflict.missing, origin.lane) {
+                    (Missing::LaneOrder | Missing::OneWriter, Some(lane)) => {
+                        format!("lane {lane} of {}", self.warp_name(origin.warp))
+                    }
+                    _ => self.warp_name(origin.warp),
+                },
             }
         };
-        let proxy = conflict.proxy;
-        let advice = if proxy {
-            "fence.proxy.async must stand between the ordinary write and the asynchronous access"
-        } else if matches!(place, Place::Shared { .. }) {
-            "no barrier orders them"
-        } else {
-            "no synchronisation orders them"
+        let proxy = conflict.missing == Missing::ProxyFence;
+        let advice = match conflict.missing {
+            Missing::ProxyFence => {
+                "fence.proxy.async must stand between the ordinary write and the asynchronous access"
+            }
+            Missing::LaneOrder => "nothing orders the lanes of a warp but bar.warp.sync (__syncwarp), which is missing",
+            Missing::OneWriter => "which of the lanes wins is open",
+            Missing::Order if matches!(place, Place::Shared { .. }) => "no barrier orders them",
+            Missing::Order => "no synchronisation orders them",
         };
         // Of two accesses of which one is a copy's, the other's warp should have waited for the copy.
-        let hint = match (self.engine.phases.completion(agent), proxy) {
-            (_, true) => None,
+        let hint = match (self.engine.phases.completion(agent), conflict.missing == Missing::Order) {
+            (_, false) => None,
             (Some(_), _) => self.phase_hint(agent, conflict.first.0.warp),
             (None, _) => self.phase_hint(conflict.first_agent, origin.warp),
         };
@@ -250,7 +257,7 @@ impl Machine<'_> {
         origin: Origin,
     ) -> Result<(), SimErrorKind> {
         let Some(race) = &mut self.race else { return Ok(()) };
-        let proxy = race.fork(agent);
+        let proxy = race.fork(agent, origin.lane);
         for (place, len) in accesses {
             self.note(proxy, *place, *len, how, origin)?;
         }
@@ -347,7 +354,7 @@ impl Machine<'_> {
         // Values by element, up to four planes for each.
         let mut values = [[0u64; 32]; 8];
         let mut high = [[0u64; 32]; 2];
-        let origin = Origin { line: inst.line, span: inst.span, warp: w.agent };
+        let origin = w.origin(inst);
         let mut shared = false;
         for lane in lanes(mask) {
             let mut raw = [0u8; 32];
@@ -362,8 +369,8 @@ impl Machine<'_> {
                 .map_err(|f| Fail::at(self.fault(f, "load", place, total as u32), lane))?;
             shared |= matches!(place, Place::Shared { .. });
             if self.race.is_some() {
-                let how = How { write: false, strong, asynchronous: false };
-                self.note(w.agent, place, total as u64, how, origin).map_err(|e| Fail::at(e, lane))?;
+                let how = How { strong, ..How::READ };
+                self.note(w.agent, place, total as u64, how, origin.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
                 if strong {
                     self.strong_read(w.agent, place, matches!(a.sem, Sem::Acquire));
                 }
@@ -377,6 +384,9 @@ impl Machine<'_> {
                     values[v][lane] = le(bytes);
                 }
             }
+        }
+        if a.sem == Sem::Acquire {
+            self.all_lanes_meet(w);
         }
         self.stats.memory(a.space, shared, true, total as u64 * u64::from(mask.count_ones()));
         if shared && self.options.stats {
@@ -436,7 +446,7 @@ impl Machine<'_> {
                 values[v] = w.src64(frame, src);
             }
         }
-        let origin = Origin { line: inst.line, span: inst.span, warp: w.agent };
+        let origin = w.origin(inst);
         let mut shared = false;
         for lane in lanes(mask) {
             let at = address[lane];
@@ -461,8 +471,10 @@ impl Machine<'_> {
             }
             shared |= matches!(place, Place::Shared { .. });
             if self.race.is_some() {
-                let how = How { write: true, strong, asynchronous: false };
-                self.note(w.agent, place, total as u64, how, origin).map_err(|e| Fail::at(e, lane))?;
+                let mut old = [0u8; 32];
+                let unchanged = self.read_place(w, lane, place, &mut old[..total]).is_ok() && old == raw;
+                let how = How { strong, unchanged, ..How::WRITE };
+                self.note(w.agent, place, total as u64, how, origin.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
                 if strong {
                     self.strong_write(w.agent, place, matches!(a.sem, Sem::Release));
                 }
@@ -530,7 +542,7 @@ impl Machine<'_> {
         let wide =
             |p: &[Lanes; 4], lane: usize| -> u128 { (0..4).fold(0, |v, i| v | u128::from(p[i][lane]) << (32 * i)) };
         let mut old = vec![[[0u32; 32]; 4]; n];
-        let origin = Origin { line: inst.line, span: inst.span, warp: w.agent };
+        let origin = w.origin(inst);
         let mut shared = false;
         for lane in lanes(mask) {
             let at = address[lane];
@@ -546,8 +558,8 @@ impl Machine<'_> {
             }
             shared |= matches!(place, Place::Shared { .. });
             if self.race.is_some() {
-                let how = How { write: true, strong: true, asynchronous: false };
-                self.note(w.agent, place, total as u64, how, origin).map_err(|e| Fail::at(e, lane))?;
+                let how = How::ATOMIC;
+                self.note(w.agent, place, total as u64, how, origin.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
                 self.strong_read(w.agent, place, matches!(m.sem, Sem::Acquire | Sem::AcqRel));
             }
             for v in 0..n {
@@ -582,6 +594,9 @@ impl Machine<'_> {
                 self.strong_write(w.agent, place, matches!(m.sem, Sem::Release | Sem::AcqRel));
             }
         }
+        if matches!(m.sem, Sem::Acquire | Sem::AcqRel) {
+            self.all_lanes_meet(w);
+        }
         self.spin_hints += u64::from(self.progress != self.executed);
         self.stats.memory(m.space, shared, false, total as u64 * u64::from(mask.count_ones()));
         if let Some(dst) = dst {
@@ -597,6 +612,7 @@ impl Machine<'_> {
         if let Some(race) = &mut self.race {
             race.fence(w.agent);
         }
+        self.all_lanes_meet(w);
     }
 }
 

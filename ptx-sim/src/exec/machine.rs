@@ -345,7 +345,7 @@ impl<'a> Machine<'a> {
                         s.pc += 1;
                     }
                 }
-                self.warp_synchronised(w);
+                self.warp_synchronised(w, m);
                 continue;
             }
             let hints = self.spin_hints;
@@ -412,6 +412,7 @@ impl<'a> Machine<'a> {
             used += 1;
             self.executed += 1;
             w.clock += 1;
+            w.steps = w.steps.wrapping_add(1);
             self.stats.count(inst.class, mask);
             // A matrix instruction may take as long as thousands of others.
             if self.executed.is_multiple_of(1024) || inst.class == Class::Tensor {
@@ -576,6 +577,7 @@ impl<'a> Machine<'a> {
             kernel_local: func.local_bytes,
             env,
             clock: 0,
+            steps: 0,
             maxnreg: None,
             setmaxnreg_count: 0,
             cp_async: vec![LaneGroups::default(); 32],

@@ -8,6 +8,7 @@ mod builtins;
 mod device;
 mod error;
 mod flow_order;
+mod lane_order;
 mod ldst;
 mod machine;
 mod memory;

@@ -121,7 +121,7 @@ mod tests {
     const BAR: BarrierKey = (0, 1024);
 
     fn at(line: u32) -> Origin {
-        Origin { line, span: (0, 0), warp: 0 }
+        Origin { line, span: (0, 0), warp: 0, lane: None, step: 0 }
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! A warp: its register planes, its divergent parts, and reading and writing of operands.
 
 use super::memory::Bytes;
-use super::program::{Arg, MemBase};
+use super::program::{Arg, DInst, MemBase};
+use super::race::Origin;
 use crate::ir::Special;
 use smallvec::SmallVec;
 
@@ -142,8 +143,10 @@ pub(crate) struct Warp {
     /// Local memory of the kernel itself.
     pub kernel_local: u32,
     pub env: Env,
-    /// Executed instructions, which `%clock` shows.
+    /// What `%clock` shows: executed instructions, and time slept.
     pub clock: u64,
+    /// Executed instructions.
+    pub steps: u32,
     /// Register count set by `setmaxnreg`.
     pub maxnreg: Option<u32>,
     pub setmaxnreg_count: u32,
@@ -328,6 +331,11 @@ impl Warp {
             let p = &mut self.frames[frame as usize].preds[*p as usize];
             *p = (*p & !mask) | (value & mask);
         }
+    }
+
+    /// The instruction as the source of accesses.
+    pub fn origin(&self, inst: &DInst) -> Origin {
+        Origin { line: inst.line, span: inst.span, warp: self.agent, lane: None, step: self.steps }
     }
 
     /// The address operand of each lane, in its own space.
