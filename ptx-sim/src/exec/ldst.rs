@@ -3,8 +3,9 @@
 use super::error::{AccessReport, RaceReport, SimErrorKind};
 use super::machine::{Fail, Machine};
 use super::memory::{CONST_BASE, FUNCTION_BASE, Fault, LOCAL_BASE, PARAM_BASE, SHARED_BASE, WINDOW};
+use super::phases::PassedWait;
 use super::program::{Arg, DInst, ENTRY_PARAM};
-use super::race::{How, MemKey, Origin, SyncKey};
+use super::race::{How, MemKey, Missing, Origin, SyncKey};
 use super::warp::{Lanes, Lanes64, Warp, lanes};
 use crate::ir::*;
 use crate::num::{self, Flags, Format, MinMax, Rounding};
@@ -148,8 +149,13 @@ impl Machine<'_> {
                 SimErrorKind::OutOfBounds { access, space, address, bytes, hint }
             }
             Fault::Uninitialised(byte) => {
-                let why = self.engine.why_unwritten(place, byte);
-                SimErrorKind::Uninitialised { space, address, bytes, address_of_byte: address + byte, why }
+                let why = self.why_unwritten(place.plus(byte));
+                let name = match place {
+                    Place::Shared { offset, .. } => self.prog.shared_name(offset + byte as u32),
+                    _ => String::new(),
+                };
+                let address_of_byte = address + byte;
+                SimErrorKind::Uninitialised { space, address, bytes, address_of_byte, name, why }
             }
             Fault::ReadOnly => SimErrorKind::ReadOnly { address },
         }
@@ -202,24 +208,42 @@ impl Machine<'_> {
             AccessReport {
                 what: format!("{what}{proxy}"),
                 line: origin.line,
-                text: self.prog.source.get(origin.span.0 as usize..origin.span.1 as usize).unwrap_or("").trim().into(),
-                warp: self.warp_name(origin.warp),
+                text: self.quote(origin).into(),
+                warp: match (conflict.missing, origin.lane) {
+                    (Missing::LaneOrder | Missing::OneWriter, Some(lane)) => {
+                        format!("lane {lane} of {}", self.warp_name(origin.warp))
+                    }
+                    _ => self.warp_name(origin.warp),
+                },
             }
         };
-        let proxy = conflict.proxy;
-        let advice = if proxy {
-            "fence.proxy.async must stand between the ordinary write and the asynchronous access"
-        } else if matches!(place, Place::Shared { .. }) {
-            "no barrier orders them"
-        } else {
-            "no synchronisation orders them"
+        let proxy = conflict.missing == Missing::ProxyFence;
+        let advice = match conflict.missing {
+            Missing::ProxyFence => {
+                "fence.proxy.async must stand between the ordinary write and the asynchronous access"
+            }
+            Missing::LaneOrder => "nothing orders the lanes of a warp but bar.warp.sync (__syncwarp), which is missing",
+            Missing::OneWriter => "which of the lanes wins is open",
+            Missing::Order if matches!(place, Place::Shared { .. }) => "no barrier orders them",
+            Missing::Order => "no synchronisation orders them",
         };
+        // Of two accesses of which one is a copy's, the other's warp should have waited for the copy.
+        let hint = match (self.engine.phases.completion(agent), conflict.missing == Missing::Order) {
+            (_, false) => None,
+            (Some(_), _) => self.phase_hint(agent, conflict.first.0.warp),
+            (None, _) => self.phase_hint(conflict.first_agent, origin.warp),
+        };
+        let advice = hint.map_or(advice.to_string(), |hint| format!("{advice}; {hint}"));
         let report = Box::new(RaceReport {
             space: place.space(),
             address: conflict.address,
+            name: match place {
+                Place::Shared { .. } => self.prog.shared_name(conflict.address as u32),
+                _ => String::new(),
+            },
             first: report(conflict.first.0, conflict.first.1),
             second: report(origin, how),
-            advice: advice.into(),
+            advice,
         });
         Err(if proxy { SimErrorKind::MissingProxyFence(report) } else { SimErrorKind::Race(report) })
     }
@@ -233,7 +257,7 @@ impl Machine<'_> {
         origin: Origin,
     ) -> Result<(), SimErrorKind> {
         let Some(race) = &mut self.race else { return Ok(()) };
-        let proxy = race.fork(agent);
+        let proxy = race.fork(agent, origin.lane);
         for (place, len) in accesses {
             self.note(proxy, *place, *len, how, origin)?;
         }
@@ -248,7 +272,54 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn warp_name(&self, agent: u32) -> String {
+    /// Why a byte holds nothing yet, as far as asynchronous copies have to do with it.
+    fn why_unwritten(&self, target: Place) -> String {
+        let reader = self.running;
+        match self.engine.writer(target) {
+            Some(op) => {
+                let hint = op.race_agent.zip(reader).and_then(|(op, reader)| self.phase_hint(op, reader));
+                let hint = hint.map(|h| format!("; {h}")).unwrap_or_default();
+                let (text, line) = (self.quote(op.origin), op.origin.line);
+                format!("is still being written by the asynchronous `{text}` of line {line}{hint}")
+            }
+            None => match reader.and_then(|w| self.engine.phases.last(w)).filter(|w| w.is_suspicious()) {
+                Some(wait) => format!("was never written; the last {}: wrong parity?", self.passed_wait(wait)),
+                None => "was never written".into(),
+            },
+        }
+    }
+
+    /// Describes a wait that passed.
+    pub fn passed_wait(&self, wait: &PassedWait) -> String {
+        let text = self.quote(wait.origin);
+        let (offset, name) = (wait.barrier.1, self.prog.shared_name(wait.barrier.1));
+        format!("wait, `{text}` at line {}, passed on {} of mbarrier {offset:#x}{name}", wait.origin.line, wait.phase())
+    }
+
+    /// How the waits of a warp fit the phase with which an operation says that it is complete.
+    fn phase_hint(&self, operation: u32, warp: u32) -> Option<String> {
+        let c = self.engine.phases.completion(operation)?;
+        let name = self.prog.shared_name(c.barrier.1);
+        let copy = format!("the copy completes phase {} of mbarrier {:#x}{name}", c.phase, c.barrier.1);
+        let wait = self.engine.phases.wait_on(warp, c.barrier);
+        if let Some(wait) = wait.filter(|w| w.is_suspicious() && w.completed <= c.phase) {
+            return Some(format!("{copy}, but the {}: wrong parity?", self.passed_wait(wait)));
+        }
+        if let Some(wait) = c.issuer.filter(|w| w.again) {
+            return Some(format!("before the copy was issued, the {}: wrong parity?", self.passed_wait(&wait)));
+        }
+        match wait {
+            None => Some(format!("{copy}, on which {} has not waited", self.warp_name(warp))),
+            Some(wait) if wait.completed <= c.phase => Some(format!("{copy}, and the last {}", self.passed_wait(wait))),
+            Some(_) => None,
+        }
+    }
+
+    fn quote(&self, origin: Origin) -> &str {
+        self.prog.source.get(origin.span.0 as usize..origin.span.1 as usize).unwrap_or("").trim()
+    }
+
+    pub fn warp_name(&self, agent: u32) -> String {
         let per_cta = self.shape.threads().div_ceil(32).max(1);
         let cta = self.ctas.iter().find(|c| c.active && c.uid == agent / per_cta);
         match cta {
@@ -283,7 +354,7 @@ impl Machine<'_> {
         // Values by element, up to four planes for each.
         let mut values = [[0u64; 32]; 8];
         let mut high = [[0u64; 32]; 2];
-        let origin = Origin { line: inst.line, span: inst.span, warp: w.agent };
+        let origin = w.origin(inst);
         let mut shared = false;
         for lane in lanes(mask) {
             let mut raw = [0u8; 32];
@@ -298,8 +369,8 @@ impl Machine<'_> {
                 .map_err(|f| Fail::at(self.fault(f, "load", place, total as u32), lane))?;
             shared |= matches!(place, Place::Shared { .. });
             if self.race.is_some() {
-                let how = How { write: false, strong, asynchronous: false };
-                self.note(w.agent, place, total as u64, how, origin).map_err(|e| Fail::at(e, lane))?;
+                let how = How { strong, ..How::READ };
+                self.note(w.agent, place, total as u64, how, origin.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
                 if strong {
                     self.strong_read(w.agent, place, matches!(a.sem, Sem::Acquire));
                 }
@@ -313,6 +384,9 @@ impl Machine<'_> {
                     values[v][lane] = le(bytes);
                 }
             }
+        }
+        if a.sem == Sem::Acquire {
+            self.all_lanes_meet(w);
         }
         self.stats.memory(a.space, shared, true, total as u64 * u64::from(mask.count_ones()));
         if shared && self.options.stats {
@@ -372,7 +446,7 @@ impl Machine<'_> {
                 values[v] = w.src64(frame, src);
             }
         }
-        let origin = Origin { line: inst.line, span: inst.span, warp: w.agent };
+        let origin = w.origin(inst);
         let mut shared = false;
         for lane in lanes(mask) {
             let at = address[lane];
@@ -397,8 +471,10 @@ impl Machine<'_> {
             }
             shared |= matches!(place, Place::Shared { .. });
             if self.race.is_some() {
-                let how = How { write: true, strong, asynchronous: false };
-                self.note(w.agent, place, total as u64, how, origin).map_err(|e| Fail::at(e, lane))?;
+                let mut old = [0u8; 32];
+                let unchanged = self.read_place(w, lane, place, &mut old[..total]).is_ok() && old == raw;
+                let how = How { strong, unchanged, ..How::WRITE };
+                self.note(w.agent, place, total as u64, how, origin.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
                 if strong {
                     self.strong_write(w.agent, place, matches!(a.sem, Sem::Release));
                 }
@@ -466,7 +542,7 @@ impl Machine<'_> {
         let wide =
             |p: &[Lanes; 4], lane: usize| -> u128 { (0..4).fold(0, |v, i| v | u128::from(p[i][lane]) << (32 * i)) };
         let mut old = vec![[[0u32; 32]; 4]; n];
-        let origin = Origin { line: inst.line, span: inst.span, warp: w.agent };
+        let origin = w.origin(inst);
         let mut shared = false;
         for lane in lanes(mask) {
             let at = address[lane];
@@ -482,8 +558,8 @@ impl Machine<'_> {
             }
             shared |= matches!(place, Place::Shared { .. });
             if self.race.is_some() {
-                let how = How { write: true, strong: true, asynchronous: false };
-                self.note(w.agent, place, total as u64, how, origin).map_err(|e| Fail::at(e, lane))?;
+                let how = How::ATOMIC;
+                self.note(w.agent, place, total as u64, how, origin.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
                 self.strong_read(w.agent, place, matches!(m.sem, Sem::Acquire | Sem::AcqRel));
             }
             for v in 0..n {
@@ -518,6 +594,9 @@ impl Machine<'_> {
                 self.strong_write(w.agent, place, matches!(m.sem, Sem::Release | Sem::AcqRel));
             }
         }
+        if matches!(m.sem, Sem::Acquire | Sem::AcqRel) {
+            self.all_lanes_meet(w);
+        }
         self.spin_hints += u64::from(self.progress != self.executed);
         self.stats.memory(m.space, shared, false, total as u64 * u64::from(mask.count_ones()));
         if let Some(dst) = dst {
@@ -533,6 +612,7 @@ impl Machine<'_> {
         if let Some(race) = &mut self.race {
             race.fence(w.agent);
         }
+        self.all_lanes_meet(w);
     }
 }
 

@@ -5,12 +5,16 @@
 //! this knowledge on. For every four bytes of memory the last writes and the reads since then are remembered; an
 //! access that conflicts with one it does not know of is a race.
 //!
+//! Within a warp the lanes are told apart by [`LaneOrder`].
+//!
 //! An agent has a second clock for the *asynchronous proxy*: which ordinary writes have been made visible to it by
 //! `fence.proxy.async`. An asynchronous copy takes over its issuer's clocks and judges ordinary writes by the second
 //! one. Example: warp 1 stores to shared memory, all warps meet at `bar.sync 0`, warp 0 starts a bulk store of it.
 //! The barrier orders the store before the copy, but without a proxy fence between them the copy's proxy clock does
 //! not contain the store: a missing proxy fence is reported.
 
+use super::lane_order::LaneOrder;
+use super::warp::lanes;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -70,8 +74,10 @@ pub(crate) enum SyncKey {
     Cluster(u32, u64),
     /// A memory location used with strong operations.
     Location(MemKey, u64),
-    /// CTA and offset of an mbarrier.
+    /// CTA and offset of an mbarrier: what its completed phases release.
     Mbarrier(u32, u32),
+    /// What the arrivals of its open phase release, once that is complete.
+    OpenPhase(u32, u32),
     /// Completion of an asynchronous operation.
     Operation(u64),
     /// Arrival of a warp at its own barrier.
@@ -92,12 +98,24 @@ pub(crate) struct Origin {
     pub span: (u32, u32),
     /// The warp that executed it.
     pub warp: u32,
+    /// The lane, where one lane made the access.
+    pub lane: Option<u8>,
+    /// The warp's count of instructions.
+    pub step: u32,
+}
+
+impl Origin {
+    pub fn of_lane(self, lane: usize) -> Origin {
+        Origin { lane: Some(lane as u8), ..self }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     agent: u32,
     time: u32,
+    /// Lanes of the warp that made the access, in one instruction; none where it was no lane's own.
+    lanes: u32,
     /// Which of the four bytes.
     bytes: u8,
     strong: bool,
@@ -123,6 +141,10 @@ struct Agent {
     /// What strong reads have seen; acquired by the next fence.
     pending: Clock,
     pending_proxy: Clock,
+    /// What a warp's lanes know of each other.
+    lanes: LaneOrder,
+    /// For an asynchronous operation: the warp and the lane that started it.
+    issuer: Option<(u32, u8)>,
 }
 
 /// How an access is made.
@@ -132,15 +154,63 @@ pub(crate) struct How {
     /// Atomic or otherwise strong: does not race with other strong accesses.
     pub strong: bool,
     pub asynchronous: bool,
+    /// Whether it is a write of what is there already.
+    pub unchanged: bool,
+}
+
+impl How {
+    pub const READ: How = How { write: false, strong: false, asynchronous: false, unchanged: false };
+    pub const WRITE: How = How { write: true, ..How::READ };
+    pub const STRONG_READ: How = How { strong: true, ..How::READ };
+    pub const ATOMIC: How = How { strong: true, ..How::WRITE };
+    pub const ASYNC_READ: How = How { asynchronous: true, ..How::READ };
+}
+
+/// What is missing between two accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// Any order between warps, or between a warp and an asynchronous operation.
+    Order,
+    /// They are ordered, but only for the generic proxy.
+    ProxyFence,
+    /// Order between the lanes of a warp.
+    LaneOrder,
+    /// Anything: lanes of one instruction write different values.
+    OneWriter,
 }
 
 /// A conflict without order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conflict {
     pub address: u64,
+    /// The agent of the first access.
+    pub first_agent: u32,
     pub first: (Origin, How),
-    /// Ordered, but only for the generic proxy.
-    pub proxy: bool,
+    pub missing: Missing,
+}
+
+impl Agent {
+    /// An access of a lane after one of other lanes of the same warp: what is missing, and between whom.
+    fn between_lanes(&self, seen: &Seen, how: How, origin: Origin) -> Option<(Missing, Option<u8>)> {
+        let lane = usize::from(origin.lane?);
+        // A write that changes nothing harms nobody, and a lane that has written the same as the others may read it.
+        let own = seen.write && !how.write && seen.lanes >> lane & 1 != 0;
+        if !seen.write && !how.write || how.unchanged || own {
+            return None;
+        }
+        let step = seen.origin.step;
+        let other = lanes(seen.lanes).find(|b| !self.lanes.knows(lane, *b, step))?;
+        let missing = if step == origin.step { Missing::OneWriter } else { Missing::LaneOrder };
+        Some((missing, Some(other as u8)))
+    }
+
+    /// An access of an asynchronous operation after one of its warp: the lane that started it must know of the access.
+    fn before_issue(&self, seen: &Seen) -> Option<(Missing, Option<u8>)> {
+        let (_, lane) = self.issuer.filter(|(warp, _)| *warp == seen.agent)?;
+        let step = seen.origin.step;
+        let other = lanes(seen.lanes).find(|b| !self.lanes.knows(usize::from(lane), *b, step))?;
+        Some((Missing::LaneOrder, Some(other as u8)))
+    }
 }
 
 /// The detector's state.
@@ -162,13 +232,15 @@ impl Race {
         self.agents.insert(agent, a);
     }
 
-    /// A new asynchronous operation started by `agent`: it knows what its issuer knows.
-    pub fn fork(&mut self, agent: u32) -> u32 {
+    /// A new asynchronous operation started by `agent`: it knows what its issuer knows; what the issuing lane knows of
+    /// the others, if one lane has started it.
+    pub fn fork(&mut self, agent: u32, lane: Option<u8>) -> u32 {
         let id = ASYNC | self.next_async;
         self.next_async += 1;
         let mut child = self.agents.get(&agent).cloned().unwrap_or_default();
         child.known.tick(id);
         child.proxy.tick(id);
+        child.issuer = lane.map(|lane| (agent, lane));
         self.agents.insert(id, child);
         // Later accesses of the issuer are not known to the operation.
         if let Some(a) = self.agents.get_mut(&agent) {
@@ -180,6 +252,13 @@ impl Race {
     /// Forgets an asynchronous operation that has been completed.
     pub fn retire(&mut self, agent: u32) {
         self.agents.remove(&agent);
+    }
+
+    /// Lanes of a warp have met.
+    pub fn lanes_meet(&mut self, agent: u32, together: u32, live: u32, step: u32) {
+        if let Some(a) = self.agents.get_mut(&agent) {
+            a.lanes.meet(together, live, step);
+        }
     }
 
     /// Passes what `agent` knows to `key`.
@@ -276,18 +355,23 @@ impl Race {
             let bytes = (at..end).fold(0u8, |m, b| m | 1 << (b % 4));
             let cell = self.cells.entry((mem, granule)).or_default();
             let against = |seen: &Seen| -> Option<Conflict> {
-                if seen.agent == agent || seen.bytes & bytes == 0 || seen.strong && how.strong {
+                if seen.bytes & bytes == 0 || seen.strong && how.strong {
                     return None;
                 }
-                let known = seen.time <= a.known.get(seen.agent);
-                let visible = known
-                    && (!how.asynchronous || seen.asynchronous || !seen.write || seen.time <= a.proxy.get(seen.agent));
-                if visible {
-                    return None;
-                }
-                let first = How { write: seen.write, strong: seen.strong, asynchronous: seen.asynchronous };
+                let (missing, lane) = if seen.agent == agent {
+                    a.between_lanes(seen, how, origin)?
+                } else if seen.time > a.known.get(seen.agent) {
+                    (Missing::Order, None)
+                } else if how.asynchronous && !seen.asynchronous && seen.write && seen.time > a.proxy.get(seen.agent) {
+                    (Missing::ProxyFence, None)
+                } else {
+                    a.before_issue(seen)?
+                };
+                let first =
+                    How { write: seen.write, strong: seen.strong, asynchronous: seen.asynchronous, ..How::READ };
                 let byte = granule * 4 + u64::from((seen.bytes & bytes).trailing_zeros());
-                Some(Conflict { address: byte, first: (seen.origin, first), proxy: known })
+                let at = Origin { lane: lane.or(seen.origin.lane), ..seen.origin };
+                Some(Conflict { address: byte, first_agent: seen.agent, first: (at, first), missing })
             };
             if conflict.is_none() {
                 conflict = cell.writes.iter().find_map(against);
@@ -298,6 +382,7 @@ impl Race {
             let seen = Seen {
                 agent,
                 time,
+                lanes: origin.lane.map_or(0, |lane| 1 << lane),
                 bytes,
                 strong: how.strong,
                 asynchronous: how.asynchronous,
@@ -305,14 +390,31 @@ impl Race {
                 origin,
             };
             if how.write {
+                let same = |s: &&mut Seen| s.agent == agent && s.bytes == bytes && s.origin.step == origin.step;
+                let joined = cell.writes.iter_mut().find(same).filter(|_| how.unchanged).map(|s| s.lanes |= seen.lanes);
                 // A later write hides what it covers; what it was ordered after is ordered before its successors too.
+                if joined.is_some() {
+                    at = end;
+                    continue;
+                }
                 cell.writes.retain(|s| s.bytes & !bytes != 0);
                 cell.reads.retain(|s| s.bytes & !bytes != 0);
                 cell.writes.push(seen);
             } else {
-                match cell.reads.iter_mut().find(|s| s.agent == agent && s.strong == how.strong) {
-                    Some(s) => *s = Seen { bytes: s.bytes | bytes, ..seen },
-                    None => cell.reads.push(seen),
+                let mut merged = false;
+                cell.reads.retain(|s| {
+                    if s.agent != agent || s.strong != how.strong {
+                        return true;
+                    }
+                    if s.origin.step == origin.step && s.lanes != 0 && s.bytes == bytes {
+                        s.lanes |= seen.lanes;
+                        merged = true;
+                    }
+                    // The latest read of a warp stands for the earlier ones of the same bytes.
+                    s.origin.step == origin.step || s.bytes & !bytes != 0
+                });
+                if !merged {
+                    cell.reads.push(seen);
                 }
             }
             at = end;

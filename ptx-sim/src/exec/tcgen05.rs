@@ -9,7 +9,7 @@ use super::error::SimErrorKind;
 use super::ldst::Place;
 use super::machine::{Fail, Flow, Machine, Step};
 use super::program::{Arg, DInst};
-use super::race::{How, Origin};
+use super::race::How;
 use super::tensor_ops::UnitError;
 use super::warp::{Lanes, Wait, Warp, lanes};
 use crate::ir::*;
@@ -77,7 +77,7 @@ impl Machine<'_> {
         let frame = w.splits[si].frame;
         let func = w.splits[si].func;
         let args = &inst.args;
-        let from = Origin { line: inst.line, span: inst.span, warp: w.agent };
+        let from = w.origin(inst);
         let first = mask.trailing_zeros() as usize;
         let aligned = matches!(
             op,
@@ -102,7 +102,7 @@ impl Machine<'_> {
                 };
                 let target = Self::addresses(w, frame, &args[0])[first];
                 let place = self.place(w.cta, *space, target)?;
-                self.note(w.agent, place, 4, How { write: true, strong: false, asynchronous: false }, from)?;
+                self.note(w.agent, place, 4, How::WRITE, from)?;
                 self.write_place(w, first, place, &address.to_le_bytes())
                     .map_err(|f| self.fault(f, "store", place, 4))?;
                 self.mark_progress();
@@ -292,11 +292,11 @@ impl Machine<'_> {
         result?;
         self.stats.tensor_macs += u64::from(descriptor.m) * u64::from(descriptor.n) * u64::from(kind.k());
         if self.race.is_some() {
-            let origin = Origin { line: inst.line, span: inst.span, warp: w.agent };
+            let origin = w.origin(inst).of_lane(lane);
             let mut touched = touched.into_inner();
             touched.sort_unstable();
             touched.dedup();
-            let how = How { write: false, strong: false, asynchronous: true };
+            let how = How::ASYNC_READ;
             let list: Vec<(Place, u64)> =
                 touched.into_iter().map(|(cta, offset)| (Place::Shared { cta, offset }, 16)).collect();
             self.note_async(w.agent, &list, how, origin)?;
