@@ -19,6 +19,7 @@ pub mod execute;
 pub mod launch;
 pub mod npy;
 mod progress;
+pub mod tensor_map;
 #[cfg(test)]
 mod tests;
 
