@@ -7,9 +7,6 @@
 //! | array of rank n | pointer, n extents, n strides in elements (32 or 64 bits each) |
 //! | scalar | itself |
 //! | list of arrays of rank n | pointer to descriptors, 32-bit length |
-//! | pointer | the array's address |
-//! | tensor map | its 128 bytes |
-//! | memory | nothing |
 //!
 //! A descriptor is `1 + 2n` words of 64 bits: pointer, extents, strides. So a 20 x 50 array of floats at 0x1000 passes
 //! `0x1000, 20, 50, 50, 1`.
@@ -17,7 +14,6 @@
 use crate::compare::{compare, compare_lines};
 use crate::launch::{Argument, ArrayArgument, Launch};
 use crate::npy::Array;
-use ptx_sim::units::TmaError;
 use ptx_sim::{Arg, Config, Device, DevicePtr, LaunchConfig, Module, Report, RunOptions, SimError};
 
 /// What a launch left behind.
@@ -39,8 +35,6 @@ pub enum Error {
     UnknownEntry { name: String, entries: String },
     #[error("{found} entry parameters ({given}) for entry '{entry}', which has {expected}")]
     ParameterCount { entry: String, found: usize, expected: usize, given: String },
-    #[error("argument {index} is no valid tensor map: {error}")]
-    TensorMap { index: usize, error: TmaError },
     /// Of the simulator.
     #[error("{0}")]
     Launch(#[from] SimError),
@@ -62,14 +56,10 @@ pub fn execute(module: &Module, launch: &Launch, options: &RunOptions) -> Result
         },
     };
     let mut device = Device::new(Config::default());
-    // Memory first: a tensor map may stand before the array that it describes.
     let mut pointers = vec![];
-    for argument in &launch.args {
-        pointers.push(argument.arrays().iter().map(|a| device.alloc_from(&a.array.data)).collect::<Vec<_>>());
-    }
     let mut parameters = vec![];
-    for (index, argument) in launch.args.iter().enumerate() {
-        flatten(&mut device, index, argument, &pointers, &mut parameters)?;
+    for argument in &launch.args {
+        pointers.push(flatten(&mut device, argument, &mut parameters)?);
     }
     if parameters.len() != entry.params.len() {
         return Err(Error::ParameterCount {
@@ -100,40 +90,35 @@ pub fn execute(module: &Module, launch: &Launch, options: &RunOptions) -> Result
     Ok(Outcome { arrays, report })
 }
 
-/// Appends the parameters of an argument. `pointers` are the addresses of all arguments' arrays.
-fn flatten(
-    device: &mut Device,
-    index: usize,
-    argument: &Argument,
-    pointers: &[Vec<DevicePtr>],
-    out: &mut Vec<Arg>,
-) -> Result<(), Error> {
+/// Appends the parameters of an argument; returns where its arrays lie.
+fn flatten(device: &mut Device, argument: &Argument, out: &mut Vec<Arg>) -> Result<Vec<DevicePtr>, SimError> {
     match argument {
-        Argument::Scalar { bytes, .. } => out.push(Arg::Bytes(bytes.clone())),
+        Argument::Scalar { bytes, .. } => {
+            out.push(Arg::Bytes(bytes.clone()));
+            Ok(vec![])
+        }
         Argument::Array(a) => {
-            out.extend(pointers[index].iter().map(|p| Arg::Ptr(*p)));
+            let pointer = device.alloc_from(&a.array.data);
+            out.push(Arg::Ptr(pointer));
             let sizes = extents_and_strides(a);
             out.extend(sizes.map(|n| if a.wide_index { Arg::I64(n as i64) } else { Arg::I32(n as i32) }));
+            Ok(vec![pointer])
         }
         Argument::List(list) => {
             let mut words = vec![];
-            for (a, pointer) in list.iter().zip(&pointers[index]) {
+            let mut pointers = vec![];
+            for a in list {
+                let pointer = device.alloc_from(&a.array.data);
                 words.push(pointer.0);
                 words.extend(extents_and_strides(a));
+                pointers.push(pointer);
             }
             let bytes: Vec<u8> = words.into_iter().flat_map(u64::to_le_bytes).collect();
             out.push(Arg::Ptr(device.alloc_from(&bytes)));
             out.push(Arg::I32(list.len() as i32));
-        }
-        Argument::Pointer(_) => out.extend(pointers[index].iter().map(|p| Arg::Ptr(*p))),
-        Argument::Memory(_) => {}
-        Argument::TensorMap(map) => {
-            // Reading the description made sure that the array is there.
-            let address = pointers.get(map.of).and_then(|of| of.first()).copied().unwrap_or(DevicePtr(0));
-            out.push(Arg::Bytes(map.encode(address).map_err(|error| Error::TensorMap { index, error })?));
+            Ok(pointers)
         }
     }
-    Ok(())
 }
 
 fn extents_and_strides(a: &ArrayArgument) -> impl Iterator<Item = u64> {
@@ -146,9 +131,6 @@ fn describe(args: &[Argument]) -> String {
         Argument::Scalar { element, .. } => format!("{}: 1", element.name()),
         Argument::Array(a) => format!("{}: {}", a.name, 1 + 2 * a.array.shape.len()),
         Argument::List(_) => "list: 2".into(),
-        Argument::Pointer(a) => format!("{}: 1", a.name),
-        Argument::Memory(a) => format!("{}: 0", a.name),
-        Argument::TensorMap(_) => "tensor map: 1".into(),
     };
     if args.is_empty() { "no arguments".into() } else { args.iter().map(one).collect::<Vec<_>>().join(", ") }
 }

@@ -9,8 +9,7 @@
 //!     { "f32": 1.5 },
 //!     { "array": "x.npy" },
 //!     { "array": "y.npy", "dtype": "bf16", "index": "i64" },
-//!     { "list": [ { "array": "a.npy" }, { "array": "b.npy" } ] },
-//!     { "pointer": "raw.npy" }
+//!     { "list": [ { "array": "a.npy" }, { "array": "b.npy" } ] }
 //!   ],
 //!   "expect": [ { "arg": 2, "value": "want.npy", "rtol": 1e-5, "atol": 1e-6, "bad": 0.0 } ],
 //!   "stdout": [ "block 0 sum 7" ]
@@ -20,13 +19,10 @@
 //! Files are relative to the description's folder. `dtype` says what the bits of an array mean where NumPy cannot: bf16
 //! and the eight-bit floats. `index` is the type of extents and strides. A scalar is a number, or a string as on the
 //! command line (`"inf"`, `"0x7fc00000"`). `expect` has one `value` for each array: a list of files for a list.
-//! Hand-written PTX has parameters of its own: a `pointer` is an array that passes its address alone, a
-//! [tensor map](crate::tensor_map) describes another argument's array, and a `memory` is an array that passes nothing
-//! and is there for a tensor map. Further fields: `block`, `dynamic_shared`.
+//! Further fields: `block`, `dynamic_shared`.
 
 use crate::element::Element;
 use crate::npy::{self, Array};
-use crate::tensor_map::TensorMapArgument;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
@@ -51,25 +47,17 @@ pub struct Launch {
 /// An argument of a kernel, as its author sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
-    Scalar {
-        element: Element,
-        bytes: Vec<u8>,
-    },
+    Scalar { element: Element, bytes: Vec<u8> },
     Array(ArrayArgument),
     List(Vec<ArrayArgument>),
-    /// An array whose extents and strides are not passed.
-    Pointer(ArrayArgument),
-    /// An array of which nothing is passed: the memory of a tensor map.
-    Memory(ArrayArgument),
-    TensorMap(TensorMapArgument),
 }
 
 impl Argument {
     /// The arrays in it, in order.
     pub fn arrays(&self) -> &[ArrayArgument] {
         match self {
-            Argument::Scalar { .. } | Argument::TensorMap(_) => &[],
-            Argument::Array(a) | Argument::Pointer(a) | Argument::Memory(a) => std::slice::from_ref(a),
+            Argument::Scalar { .. } => &[],
+            Argument::Array(a) => std::slice::from_ref(a),
             Argument::List(l) => l,
         }
     }
@@ -147,13 +135,6 @@ impl Launch {
         for (i, v) in fields.list("args")?.iter().enumerate() {
             launch.args.push(argument(&format!("args[{i}]"), v, folder)?);
         }
-        for (i, a) in launch.args.iter().enumerate() {
-            if let Argument::TensorMap(map) = a
-                && launch.args.get(map.of).is_none_or(|of| of.arrays().len() != 1)
-            {
-                return Err(Error::Argument(format!("args[{i}]: argument {} is no array", map.of)));
-            }
-        }
         for (i, v) in fields.list("expect")?.iter().enumerate() {
             let e = expect(&format!("expect[{i}]"), v, folder)?;
             let arrays = launch.args.get(e.arg).map_or(0, |a| a.arrays().len());
@@ -175,24 +156,24 @@ impl Launch {
     }
 }
 
-pub(crate) fn wrong(what: &str, expected: &str) -> Error {
+fn wrong(what: &str, expected: &str) -> Error {
     Error::Argument(format!("{what}: expected {expected}"))
 }
 
 /// The fields of an object, taken one by one; what is left over is an error.
-pub(crate) struct Fields<'a> {
+struct Fields<'a> {
     what: String,
     map: &'a Map<String, Value>,
     taken: Vec<&'a str>,
 }
 
 impl<'a> Fields<'a> {
-    pub(crate) fn new(what: &str, value: &'a Value) -> Result<Fields<'a>, Error> {
+    fn new(what: &str, value: &'a Value) -> Result<Fields<'a>, Error> {
         let map = value.as_object().ok_or_else(|| wrong(what, "an object"))?;
         Ok(Fields { what: what.into(), map, taken: vec![] })
     }
 
-    pub(crate) fn take(&mut self, key: &'a str) -> Option<&'a Value> {
+    fn take(&mut self, key: &'a str) -> Option<&'a Value> {
         self.taken.push(key);
         self.map.get(key)
     }
@@ -211,7 +192,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    pub(crate) fn end(self) -> Result<(), Error> {
+    fn end(self) -> Result<(), Error> {
         match self.map.keys().find(|k| !self.taken.contains(&k.as_str())) {
             Some(key) => Err(Error::Argument(format!("{}: unknown field '{key}'", self.what))),
             None => Ok(()),
@@ -219,7 +200,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-pub(crate) fn string(what: &str, value: &Value) -> Result<String, Error> {
+fn string(what: &str, value: &Value) -> Result<String, Error> {
     value.as_str().map(str::to_string).ok_or_else(|| wrong(what, "a string"))
 }
 
@@ -240,28 +221,19 @@ fn extents(what: &str, value: &Value) -> Result<[u32; 3], Error> {
 fn argument(what: &str, value: &Value, folder: &Path) -> Result<Argument, Error> {
     let object = value.as_object().ok_or_else(|| wrong(what, "an object"))?;
     if object.contains_key("array") {
-        return Ok(Argument::Array(array(what, "array", value, folder)?));
-    }
-    if object.contains_key("pointer") {
-        return Ok(Argument::Pointer(array(what, "pointer", value, folder)?));
-    }
-    if object.contains_key("memory") {
-        return Ok(Argument::Memory(array(what, "memory", value, folder)?));
-    }
-    if object.contains_key("tensor_map") {
-        return Ok(Argument::TensorMap(TensorMapArgument::parse(what, value)?));
+        return Ok(Argument::Array(array(what, value, folder)?));
     }
     if let Some(items) = object.get("list") {
         let mut fields = Fields::new(what, value)?;
         fields.take("list");
         fields.end()?;
         let items = items.as_array().ok_or_else(|| wrong(what, "a list of arrays"))?;
-        let arrays = items.iter().enumerate().map(|(i, v)| array(&format!("{what}.list[{i}]"), "array", v, folder));
+        let arrays = items.iter().enumerate().map(|(i, v)| array(&format!("{what}.list[{i}]"), v, folder));
         return Ok(Argument::List(arrays.collect::<Result<_, _>>()?));
     }
     let mut fields = object.iter();
     let (Some((name, value)), None) = (fields.next(), fields.next()) else {
-        return Err(wrong(what, "'array', 'list', 'pointer', 'memory', 'tensor_map', or one type with its value"));
+        return Err(wrong(what, "'array', 'list', or one type with its value"));
     };
     let element = element(what, name)?;
     let text = match value {
@@ -273,15 +245,14 @@ fn argument(what: &str, value: &Value, folder: &Path) -> Result<Argument, Error>
     Ok(Argument::Scalar { element, bytes })
 }
 
-pub(crate) fn element(what: &str, name: &str) -> Result<Element, Error> {
+fn element(what: &str, name: &str) -> Result<Element, Error> {
     Element::by_name(name)
         .ok_or_else(|| Error::Argument(format!("{what}: '{name}' is no type (these are: {})", Element::names())))
 }
 
-/// An array whose file is named by the field `key`.
-fn array(what: &str, key: &str, value: &Value, folder: &Path) -> Result<ArrayArgument, Error> {
+fn array(what: &str, value: &Value, folder: &Path) -> Result<ArrayArgument, Error> {
     let mut fields = Fields::new(what, value)?;
-    let path = fields.take(key).ok_or_else(|| wrong(what, &format!("'{key}' with a file's name")))?;
+    let path = fields.take("array").ok_or_else(|| wrong(what, "'array' with a file's name"))?;
     let path = folder.join(string(what, path)?);
     let element = fields.take("dtype").map(|v| element(what, &string(what, v)?)).transpose()?;
     let wide_index = match fields.take("index").map(|v| string(what, v)).transpose()?.as_deref() {

@@ -19,7 +19,6 @@ pub mod execute;
 pub mod launch;
 pub mod npy;
 mod progress;
-pub mod tensor_map;
 #[cfg(test)]
 mod tests;
 

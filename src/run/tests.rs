@@ -210,18 +210,6 @@ fn bad_descriptions() {
         (r#"{"args": [{"array": "x.npy", "index": "i16"}]}"#, "index type 'i16'"),
         (r#"{"args": [{"array": "x.npy", "frob": 1}]}"#, "unknown field 'frob'"),
         (r#"{"args": [{"list": 1}]}"#, "args[0]: expected a list of arrays"),
-        (r#"{"args": [{"pointer": 1}]}"#, "args[0]: expected a string"),
-        (r#"{"args": [{"pointer": "x.npy", "index": "i16"}]}"#, "index type 'i16'"),
-        (r#"{"args": [{"tensor_map": "x"}]}"#, "args[0]: expected 'tensor_map' with"),
-        (r#"{"args": [{"tensor_map": 0, "dtype": "f32", "dims": 4}]}"#, "args[0].dims: expected a list of numbers"),
-        (
-            r#"{"args": [{"tensor_map": 0, "dtype": "f32", "dims": [4], "strides": [], "box": [4], "swizzle": 16}]}"#,
-            "args[0].swizzle: expected 0, 32, 64 or 128",
-        ),
-        (
-            r#"{"args": [{"tensor_map": 1, "dtype": "f32", "dims": [4], "strides": [], "box": [4]}, {"f32": 1}]}"#,
-            "args[0]: argument 1 is no array",
-        ),
         (r#"{"args": [{"list": [{"f32": 1}]}]}"#, "args[0].list[0]: expected 'array'"),
         (r#"{"expect": [{"arg": 0, "value": "x.npy"}]}"#, "1 values for argument 0 with 0 arrays"),
         (r#"{"args": [{"array": "x.npy"}], "expect": [{"arg": 0}]}"#, "expect[0]: expected 'value'"),
@@ -292,58 +280,4 @@ fn lists_pass_descriptors() {
         let array = Array::read(&dir.path().join(format!("out/a{n}.npy"))).unwrap();
         assert_eq!(array.data[..8], n.to_le_bytes());
     }
-}
-
-/// Copies one box of 4 x 2 floats to the output by its tensor map, one thread.
-const COPY_BOX: &str = "
-.version 8.8
-.target sm_90
-.address_size 64
-.visible .entry copy_box(.param .align 64 .b8 map[128], .param .u64 out, .param .u32 x, .param .u32 y) .reqntid 1
-{
-    .reg .pred %p<2>;
-    .reg .b32 %r<6>;
-    .reg .b64 %rd<5>;
-    .shared .align 128 .b8 tile[32];
-    .shared .align 8 .b64 full;
-    mov.u32 %r1, full;
-    mov.u32 %r2, tile;
-    mov.b64 %rd1, map;
-    cvta.param.u64 %rd1, %rd1;
-    ld.param.b64 %rd2, [out];
-    ld.param.b32 %r3, [x];
-    ld.param.b32 %r4, [y];
-    mbarrier.init.shared::cta.b64 [%r1], 1;
-    fence.mbarrier_init.release.cluster;
-    mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 32;
-    cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r2], [%rd1, {%r3, %r4}], [%r1];
-wait:
-    mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], 0;
-    @!%p1 bra wait;
-    ld.shared.v2.b64 {%rd3, %rd4}, [%r2];
-    st.global.v2.b64 [%rd2], {%rd3, %rd4};
-    ld.shared.v2.b64 {%rd3, %rd4}, [%r2+16];
-    st.global.v2.b64 [%rd2+16], {%rd3, %rd4};
-    ret;
-}
-";
-
-#[test]
-fn pointers_and_tensor_maps() {
-    let dir = folder();
-    fs::write(dir.path().join("copy.ptx"), COPY_BOX).unwrap();
-    floats(&[-1.0; 8]).write(&dir.path().join("out.npy")).unwrap();
-    // x.npy as 5 rows of 8; the box's right half lies outside. The map comes before its array is known.
-    let launch = |dims: &str| {
-        let map = format!(r#"{{"tensor_map": 4, "dtype": "f32", "dims": {dims}, "strides": [32], "box": [4, 2]}}"#);
-        let args = format!(r#"[{map}, {{"pointer": "out.npy"}}, {{"u32": 6}}, {{"u32": 1}}, {{"memory": "x.npy"}}]"#);
-        fs::write(dir.path().join("launch.json"), format!(r#"{{"kernel": "copy.ptx", "args": {args}}}"#)).unwrap();
-        tile_run(dir.path(), "--launch @launch.json --out-dir @out")
-    };
-    assert_eq!(launch("[8, 5]"), (0, String::new()));
-    let out = Array::read(&dir.path().join("out/out.npy")).unwrap();
-    assert_eq!(out, floats(&[14.0, 15.0, 0.0, 0.0, 22.0, 23.0, 0.0, 0.0]));
-    let (status, err) = launch("[8, 5, 1]");
-    assert_eq!(status, 6, "{err}");
-    assert!(err.contains("argument 0 is no valid tensor map"), "{err}");
 }
