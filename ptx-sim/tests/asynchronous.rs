@@ -1,10 +1,12 @@
 //! mbarriers, asynchronous copies, tensor maps, proxies; and the bugs that the simulator must name.
 
 mod common;
+use common::cases::{self, Given};
 use common::{HEADER, adversarial_error, adversarial_ok, entry, error, is_deadlock, run, run_with};
 use ptx_sim::units::tensor_map::TileParams;
 use ptx_sim::units::{ElementType, Fill, TensorMap};
 use ptx_sim::{Arg, Config, Device, LaunchConfig, Module, RunOptions, SimError, SimErrorKind};
+use tile_launch::element::Element;
 
 /// Waits on the mbarrier at `bar` for a parity, in the form that libraries use.
 fn wait(bar: &str, parity: &str) -> String {
@@ -145,7 +147,7 @@ ld.param.b64 %rd1, [p0]; mov.b64 %rd2, map; cvta.param.u64 %rd2, %rd2; mov.u32 %
     let bytes: Vec<u8> = data.iter().flat_map(|v| v.to_le_bytes()).collect();
     let tensor = device.alloc_from(&bytes);
     let out = device.alloc_from(&vec![0; 1024 * grid as usize]);
-    let map = TensorMap::tiled(&TileParams {
+    let params = TileParams {
         element: ElementType::F32,
         address: tensor.0,
         dims: &[64, 20],
@@ -155,15 +157,20 @@ ld.param.b64 %rd1, [p0]; mov.b64 %rd2, map; cvta.param.u64 %rd2, %rd2; mov.u32 %
         interleave: 0,
         swizzle: 3,
         fill: Fill::Zero,
-    })
-    .unwrap();
+    };
+    let map = TensorMap::tiled(&params).unwrap();
     let args = [Arg::Ptr(out), Arg::Bytes(map.encode().to_vec())];
     let launch = LaunchConfig { grid: [grid, 1, 1], cluster, args: &args, ..LaunchConfig::default() };
-    device.launch(&module, "k", &launch, &RunOptions { adversarial: seed, ..RunOptions::default() })?;
+    let report = device.launch(&module, "k", &launch, &RunOptions { adversarial: seed, ..RunOptions::default() })?;
     let mut result = vec![0; 1024 * grid as usize];
     device.read(out, &mut result)?;
     let mut after = vec![0; bytes.len()];
     device.read(tensor, &mut after)?;
+    if seed.is_none() {
+        let zeros = vec![0; result.len()];
+        let given = [Given::Memory(Element::F32, &zeros, &result), Given::Mapped(&params, &bytes, &after)];
+        cases::record_run(&text, "k", &launch, &given, &report);
+    }
     Ok((result, after.chunks(4).map(|c| f32::from_le_bytes(c.try_into().unwrap())).collect()))
 }
 

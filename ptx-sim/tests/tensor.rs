@@ -1,9 +1,11 @@
 //! Matrix instructions end to end: fragments through shared memory, warpgroup and tensor-memory multiplication.
 
 mod common;
+use common::cases::{self, Given};
 use common::{HEADER, adversarial_error, entry, run};
 use ptx_sim::{Arg, Config, Device, LaunchConfig, Module, RunOptions, SimErrorKind};
 use std::fmt::Write as _;
+use tile_launch::element::Element;
 
 fn regs(prefix: &str, from: usize, n: usize) -> String {
     (from..from + n).map(|i| format!("{prefix}{i}")).collect::<Vec<_>>().join(", ")
@@ -63,9 +65,17 @@ fn run_matrix(text: &str, a: &[u8], b: &[u8], n: usize, seed: Option<u64>) -> Re
     let out = device.alloc(4 * n as u64);
     let args = [Arg::Ptr(out), Arg::Ptr(device.alloc_from(a)), Arg::Ptr(device.alloc_from(b))];
     let launch = LaunchConfig { grid: [1, 1, 1], args: &args, ..LaunchConfig::default() };
-    device.launch(&module, "k", &launch, &RunOptions { adversarial: seed, ..RunOptions::default() })?;
+    let report = device.launch(&module, "k", &launch, &RunOptions { adversarial: seed, ..RunOptions::default() })?;
     let mut bytes = vec![0; 4 * n];
     device.read(out, &mut bytes)?;
+    if seed.is_none() {
+        let given = [
+            Given::Unwritten(Element::F32, &bytes),
+            Given::Memory(Element::U8, a, a),
+            Given::Memory(Element::U8, b, b),
+        ];
+        cases::record_run(text, "k", &launch, &given, &report);
+    }
     Ok(bytes.chunks(4).map(|c| f32::from_le_bytes(c.try_into().unwrap())).collect())
 }
 

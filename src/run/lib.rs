@@ -19,6 +19,7 @@ pub mod execute;
 pub mod launch;
 pub mod npy;
 mod progress;
+mod save;
 #[cfg(test)]
 mod tests;
 

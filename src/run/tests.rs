@@ -1,5 +1,6 @@
 //! The command as a whole, with a compiler that takes PTX for its input.
 
+use crate::launch::{Argument, Launch};
 use crate::npy::Array;
 use std::ffi::OsString;
 use std::fs;
@@ -123,6 +124,114 @@ fn expectations_are_checked() {
     assert_eq!(status, 7, "the command line's grid wins");
 }
 
+/// `q[i] = p[0] + i` for a structure of one 32-bit number in `p`; 32 threads.
+const NUMBERS: &str = "
+.version 8.8
+.target sm_90
+.address_size 64
+.visible .entry numbers(.param .align 4 .b8 p[4], .param .u64 q) .reqntid 32
+{
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<4>;
+    ld.param.b32 %r1, [p];
+    ld.param.b64 %rd1, [q];
+    mov.u32 %r2, %tid.x;
+    add.s32 %r3, %r1, %r2;
+    mul.wide.u32 %rd2, %r2, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    st.global.b32 [%rd3], %r3;
+    ret;
+}
+";
+
+#[test]
+fn buffers_structures_and_how_results_match() {
+    let dir = folder();
+    fs::write(dir.path().join("n.ptx"), NUMBERS).unwrap();
+    let words = |values: &[u32], descr: &str| {
+        let data = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+        Array { descr: descr.into(), shape: vec![values.len() as u64], fortran: false, data }
+    };
+    // The 32 numbers straddle the first NaN of single precision.
+    let base = 0x7f80_0000u32 - 15;
+    let good: Vec<u32> = (0..32).map(|i| base + i).collect();
+    let mut nan = good.clone();
+    nan[31] = 0x7fff_ffff;
+    let mut wrong = good.clone();
+    wrong[3] += 1;
+    let turned: Vec<u32> = good.iter().rev().copied().collect();
+    for (name, values) in [("good", &good), ("nan", &nan), ("wrong", &wrong), ("turned", &turned)] {
+        words(values, "u4").write(&dir.path().join(format!("{name}.npy"))).unwrap();
+    }
+    for (value, how, dtype, message) in [
+        ("good", "bits", "u32", ""),
+        ("nan", "bits", "f32", "1 of 32 wrong, first at (31): NaN (0x7f800010), expected NaN (0x7fffffff)"),
+        ("nan", "bits_or_nan", "f32", ""),
+        ("wrong", "bits_or_nan", "f32", "1 of 32 wrong, first at (3)"),
+        ("turned", "sorted", "u32", ""),
+        ("turned", "bits", "u32", "32 of 32 wrong"),
+        ("wrong", "sorted", "u32", "1 of 32 wrong after sorting, first at (3): 2139095028, expected 2139095029"),
+        ("good", "value", "u32", ""),
+    ] {
+        let launch = format!(
+            r#"{{"kernel": "n.ptx", "args": [{{"bytes": "f1ff7f7f"}}, {{"unwritten": [32], "dtype": "{dtype}"}}],
+                "expect": [{{"arg": 1, "value": "{value}.npy", "match": "{how}"}}]}}"#
+        );
+        fs::write(dir.path().join("launch.json"), launch).unwrap();
+        let (status, err) = tile_run(dir.path(), "--launch @launch.json");
+        assert_eq!(status, if message.is_empty() { 0 } else { 7 }, "{value} {how}: {err}");
+        assert!(err.contains(message), "{value} {how}: {err}");
+    }
+    let launch = r#"{"kernel": "n.ptx", "args": [{"bytes": "f1ff7f"}, {"buffer": "good.npy"}]}"#;
+    fs::write(dir.path().join("launch.json"), launch).unwrap();
+    let (status, err) = tile_run(dir.path(), "--launch @launch.json");
+    assert_eq!(status, 6);
+    assert!(err.contains("argument 0 has 3 bytes, the parameter 4"), "{err}");
+    let map = r#"{"tensor_map": "good.npy", "element": "u32", "dims": [32], "strides": [], "box": [300]}"#;
+    let launch = format!(r#"{{"kernel": "n.ptx", "args": [{map}, {{"buffer": "good.npy"}}]}}"#);
+    fs::write(dir.path().join("launch.json"), launch).unwrap();
+    let (status, err) = tile_run(dir.path(), "--launch @launch.json");
+    assert_eq!(status, 6);
+    assert!(err.contains("the tensor map of good.npy: "), "{err}");
+}
+
+/// Whatever a description can say survives writing and reading.
+#[test]
+fn descriptions_are_written_as_they_are_read() {
+    let dir = folder();
+    let text = r#"{"kernel": "k.ptx", "entry": "saxpy", "grid": [2, 3], "block": [32], "cluster": [2, 1, 1],
+        "dynamic_shared": 48, "launches": 3, "stdout": ["a", "b"], "note": "why",
+        "args": [{"f32": 1.1}, {"i8": -3}, {"e4m3": "0x38"}, {"bytes": "00ff10"},
+                 {"array": "x.npy", "index": "i64"}, {"buffer": "y.npy", "dtype": "u32"},
+                 {"unwritten": [2, 5], "dtype": "bf16"}, {"list": [{"array": "x.npy"}, {"array": "y.npy"}]},
+                 {"tensor_map": "x.npy", "element": "f32", "dims": [20, 2], "strides": [80], "box": [4, 1], "steps": [1, 2],
+                  "swizzle": 1, "fill": "nan"}],
+        "expect": [{"arg": 4, "value": "x.npy", "rtol": 0.5, "atol": 1e-9, "bad": 0.25},
+                   {"arg": 5, "value": "y.npy", "match": "bits"}, {"arg": 8, "value": "y.npy", "match": "bits_or_nan"},
+                   {"arg": 7, "value": ["x.npy", "y.npy"], "match": "sorted"}]}"#;
+    let mut launch = Launch::parse(text.as_bytes(), dir.path()).unwrap();
+    let copy = dir.path().join("copy");
+    launch.kernel = Some(copy.join("k.ptx"));
+    launch.write(&copy).unwrap();
+    let again = Launch::read(&copy.join("launch.json")).unwrap();
+    // Files are named by their place, and arrays without one are not named at all.
+    let mut names = again.args.iter().flat_map(Argument::arrays).map(|a| a.name.as_str()).collect::<Vec<_>>();
+    names.sort_unstable();
+    assert_eq!(names, ["arg4.npy", "arg5.npy", "arg7_0.npy", "arg7_1.npy", "arg8.npy", "unwritten.npy"]);
+    let nameless = |launch: &Launch| {
+        let mut launch = launch.clone();
+        for argument in &mut launch.args {
+            match argument {
+                Argument::Array(a) | Argument::Buffer(a) | Argument::TensorMap { of: a, .. } => a.name.clear(),
+                Argument::List(list) => list.iter_mut().for_each(|a| a.name.clear()),
+                Argument::Scalar { .. } | Argument::Bytes(_) => {}
+            }
+        }
+        launch
+    };
+    assert_eq!(nameless(&again), nameless(&launch));
+}
+
 #[test]
 fn bad_command_lines() {
     let dir = folder();
@@ -216,6 +325,36 @@ fn bad_descriptions() {
         (r#"{"args": [{"array": "x.npy"}], "expect": [{"value": "x.npy"}]}"#, "expect[0]: expected 'arg'"),
         (r#"{"args": [{"array": "x.npy"}], "expect": [{"arg": 0, "value": "x.npy", "rtol": -1}]}"#, "rtol: expected"),
         (r#"{"stdout": "x"}"#, "stdout: expected a list"),
+        (r#"{"launches": 0}"#, "launches: expected a positive number"),
+        (r#"{"launches": 1.5}"#, "launches: expected a whole number"),
+        (r#"{"cluster": [0]}"#, "cluster: expected one to three"),
+        (r#"{"note": 1}"#, "note: expected a string"),
+        (r#"{"args": [{"buffer": "missing.npy"}]}"#, "missing.npy: No such file"),
+        (r#"{"args": [{"buffer": "x.npy", "unwritten": [1]}]}"#, "either 'buffer' or 'unwritten'"),
+        (r#"{"args": [{"unwritten": [1]}]}"#, "'dtype' with 'unwritten'"),
+        (r#"{"args": [{"unwritten": 1, "dtype": "f32"}]}"#, "args[0]: expected a list of numbers"),
+        (r#"{"args": [{"unwritten": [-1], "dtype": "f32"}]}"#, "args[0]: expected whole numbers"),
+        (r#"{"args": [{"unwritten": [4294967296, 4294967296], "dtype": "f32"}]}"#, "a smaller array"),
+        (r#"{"args": [{"unwritten": [99999999999], "dtype": "f32"}]}"#, "a smaller array"),
+        (r#"{"args": [{"bytes": "0"}]}"#, "bytes in hexadecimal"),
+        (r#"{"args": [{"bytes": "0g"}]}"#, "bytes in hexadecimal"),
+        (r#"{"args": [{"bytes": "00", "f32": 1}]}"#, "unknown field 'f32'"),
+        (r#"{"args": [{"tensor_map": "x.npy"}]}"#, "args[0].element: expected a string"),
+        (r#"{"args": [{"tensor_map": "x.npy", "element": "f31"}]}"#, "'f31' is no element type"),
+        (r#"{"args": [{"tensor_map": "x.npy", "element": "f32"}]}"#, "'dims', a list of numbers"),
+        (r#"{"args": [{"tensor_map": "x.npy", "element": "f32", "dims": [40], "strides": [], "box": [-1]}]}"#, "whole"),
+        (
+            r#"{"args": [{"tensor_map": "x.npy", "element": "f32", "dims": [40], "strides": [], "box": [4], "fill": "x"}]}"#,
+            "fill 'x'",
+        ),
+        (
+            r#"{"args": [{"array": "x.npy"}], "expect": [{"arg": 0, "value": "x.npy", "match": "x"}]}"#,
+            "match 'x' (value, bits",
+        ),
+        (
+            r#"{"args": [{"array": "x.npy"}], "expect": [{"arg": 0, "value": "x.npy", "match": "bits", "rtol": 1}]}"#,
+            "a tolerance with 'value' only",
+        ),
         (r#"{"grid": [1]}"#, "no kernel given"),
     ];
     for (text, message) in table {
