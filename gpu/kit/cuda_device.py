@@ -90,37 +90,43 @@ class CudaDevice(Device):
     # ------------------------------------------------------------ launches
 
     def run(self, image: Image, launch: Launch) -> Outcome:
-        with Loaded(self, image) as module, Memory(self) as memory:
+        return self.run_through(image, launch, "cuLaunchKernel")
+
+    def run_through(self, image: Image, launch: Launch, api: str) -> Outcome:
+        """Runs a launch through one of the ways that `kit.launch_abi.APIS` names."""
+        extended = api == "cuLaunchKernelEx"
+        with (LoadedLibrary if "library" in api else Loaded)(self, image) as module, Memory(self) as memory:
             function = module.function(launch.entry, launch.dynamic_shared)
             parameters = Parameters(memory, launch.args)
             self.synchronize()
             with captured_output() as printed:
                 for _ in range(launch.launches):
-                    self.launch(function, launch, parameters)
+                    self.launch(function, launch, parameters, extended=extended)
                 self.synchronize()
             found = [[memory.read(where, a) for where, a in zip(places, arrays(argument))]
                      for places, argument in zip(parameters.places, launch.args)]
             memory.check_red_zones()
             return Outcome(found, printed.text)
 
-    def launch(self, function: Any, launch: Launch, parameters: "Parameters", stream: Any = None) -> None:
-        """Enqueues one launch. Without a block's extents the image's own are not known here, so they must be given."""
+    def launch(self, function: Any, launch: Launch, parameters: "Parameters", stream: Any = None, extended: bool = False) -> None:
+        """Enqueues one launch. The image's own extents of a block are not known here, so the launch has to give them."""
         if launch.block is None:
             raise DeviceError("arguments", "the launch does not say how many threads a block has")
         cu, stream = self.cu, self.stream if stream is None else stream
-        if launch.cluster is None:
+        if launch.cluster is None and not extended:
             self.call("cuLaunchKernel", function, *launch.grid, *launch.block, launch.dynamic_shared, stream, parameters.address, 0, what="launch")
             return
         config = cu.CUlaunchConfig()
         config.gridDimX, config.gridDimY, config.gridDimZ = launch.grid
         config.blockDimX, config.blockDimY, config.blockDimZ = launch.block
         config.sharedMemBytes, config.hStream = launch.dynamic_shared, stream
-        cluster = cu.CUlaunchAttribute()
-        cluster.id = cu.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
-        value = cu.CUlaunchAttributeValue()
-        value.clusterDim.x, value.clusterDim.y, value.clusterDim.z = launch.cluster
-        cluster.value = value
-        config.numAttrs, config.attrs = 1, [cluster]
+        if launch.cluster is not None:
+            cluster = cu.CUlaunchAttribute()
+            cluster.id = cu.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+            value = cu.CUlaunchAttributeValue()
+            value.clusterDim.x, value.clusterDim.y, value.clusterDim.z = launch.cluster
+            cluster.value = value
+            config.attrs, config.numAttrs = [cluster], 1
         self.call("cuLaunchKernelEx", config, function, parameters.address, 0, what="launch")
 
     def synchronize(self) -> None:
@@ -194,6 +200,26 @@ class Loaded:
     def __exit__(self, kind, error, trace) -> None:
         # After a sticky error this fails too, and the first error is the one to tell.
         self.device.cu.cuModuleUnload(self.module)
+
+
+class LoadedLibrary(Loaded):
+    """A library while it is loaded: the newer way, which cuTile takes."""
+
+    def __init__(self, device: CudaDevice, image: Image):
+        self.device = device
+        if image.cubin is None or not image.cubin.is_file():
+            raise DeviceError("image", "there is no cubin of this kernel", where=str(image.cubin))
+        self.data = image.cubin.read_bytes()
+        self.module = device.call("cuLibraryLoadData", self.data, [], [], 0, [], [], 0, what="load", where=image.cubin.name)
+
+    def function(self, entry: str | None, dynamic_shared: int = 0) -> Any:
+        if entry is None:
+            raise DeviceError("symbol", "the launch does not name its entry")
+        kernel = self.device.call("cuLibraryGetKernel", self.module, entry.encode(), what="symbol", where=entry)
+        return self.device.call("cuKernelGetFunction", kernel, what="symbol", where=entry)
+
+    def __exit__(self, kind, error, trace) -> None:
+        self.device.cu.cuLibraryUnload(self.module)
 
 
 class Memory:
