@@ -107,6 +107,8 @@ class Launch:
     expect: list[Expect] = dataclasses.field(default_factory=list)
     stdout: list[str] | None = None
     note: str = ""
+    # Whether the device's caches are to be cleared of the arguments first; not part of a description.
+    cold: bool = False
 
 
 class BadDescription(ValueError):
