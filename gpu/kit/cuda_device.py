@@ -8,6 +8,7 @@ caller learns that from `DeviceError.fatal`, and only a new process helps.
 """
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import importlib
 import os
@@ -18,11 +19,13 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import dtypes
-from .device import Device, DeviceError, Image, Outcome, Schedule
+from .device import Device, DeviceError, Image, Outcome, Schedule, Timed
 from .launches import MAP_ELEMENTS, Argument, Array, ArrayList, Buffer, Bytes, Launch, Scalar, TensorMap, arrays
 
 RED = 256
 RED_BYTE = 0xC3
+# Four times the L2 of an H200.
+FLUSH = 256 << 20
 
 ATTRIBUTES = {
     "sms": "MULTIPROCESSOR_COUNT", "clock_khz": "CLOCK_RATE", "memory_clock_khz": "MEMORY_CLOCK_RATE", "memory_bus_bits": "GLOBAL_MEMORY_BUS_WIDTH",
@@ -48,6 +51,7 @@ class CudaDevice(Device):
         self.device = self.call("cuDeviceGet", 0)
         self.context = self.call("cuDevicePrimaryCtxRetain", self.device)
         self.call("cuCtxSetCurrent", self.context)
+        self.flusher: Any = None
         self.stream = self.call("cuStreamCreate", cu.CUstream_flags.CU_STREAM_NON_BLOCKING)
 
     # ------------------------------------------------------------ calls
@@ -98,13 +102,14 @@ class CudaDevice(Device):
         with (LoadedLibrary if "library" in api else Loaded)(self, image) as module, Memory(self) as memory:
             function = module.function(launch.entry, launch.dynamic_shared)
             parameters = Parameters(memory, launch.args)
+            if launch.cold:
+                self.clear_caches()
             self.synchronize()
             with captured_output() as printed:
                 for _ in range(launch.launches):
                     self.launch(function, launch, parameters, extended=extended)
                 self.synchronize()
-            found = [[memory.read(where, a) for where, a in zip(places, arrays(argument))]
-                     for places, argument in zip(parameters.places, launch.args)]
+            found = parameters.read(memory, launch.args)
             memory.check_red_zones()
             return Outcome(found, printed.text)
 
@@ -129,45 +134,45 @@ class CudaDevice(Device):
             config.attrs, config.numAttrs = [cluster], 1
         self.call("cuLaunchKernelEx", config, function, parameters.address, 0, what="launch")
 
+    def clear_caches(self) -> None:
+        """Fills memory that is larger than L2, so that nothing of the arguments is left there."""
+        if self.flusher is None:
+            self.flusher = self.call("cuMemAlloc", FLUSH, what="memory", where="flush")
+        self.call("cuMemsetD8", self.flusher, 0, FLUSH, what="memory", where="flush")
+
     def synchronize(self) -> None:
         self.call("cuCtxSynchronize", where="kernel")
 
-    def time(self, image: Image, launches: Sequence[Launch], schedule: Schedule) -> list[float]:
-        """A graph of launches that take the given ones in turn, replayed; events around each replay."""
-        with Loaded(self, image) as module, Memory(self) as memory:
-            work = []
-            for launch in launches:
-                function = module.function(launch.entry, launch.dynamic_shared)
-                work.append((function, launch, Parameters(memory, launch.args)))
-            return self.time_work(work, schedule)
-
-    def time_work(self, work: Sequence[tuple[Any, Launch, "Parameters"]], schedule: Schedule) -> list[float]:
-        cu = self.cu
-        # Copies from pageable memory may still be under way, and this stream does not wait for them.
-        self.synchronize()
-        for item in work:
-            self.launch(*item)
-        self.synchronize()
-        self.call("cuStreamBeginCapture", self.stream, cu.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, what="launch")
-        for i in range(schedule.per_graph):
-            self.launch(*work[i % len(work)])
-        graph = self.call("cuStreamEndCapture", self.stream, what="launch")
-        executable = self.call("cuGraphInstantiate", graph, 0, what="launch")
-        first, last = (self.call("cuEventCreate", cu.CUevent_flags.CU_EVENT_DEFAULT) for _ in range(2))
-        times = []
-        for i in range(schedule.warm + schedule.replays):
-            self.call("cuEventRecord", first, self.stream)
-            self.call("cuGraphLaunch", executable, self.stream, what="launch")
-            self.call("cuEventRecord", last, self.stream)
-            self.call("cuEventSynchronize", last, where="kernel")
-            if i >= schedule.warm:
-                times.append(self.call("cuEventElapsedTime", first, last) * 1e3 / schedule.per_graph)
-        for event in (first, last):
-            self.call("cuEventDestroy", event)
-        self.call("cuGraphExecDestroy", executable)
-        self.call("cuGraphDestroy", graph)
-        self.synchronize()
-        return times
+    def time(self, contenders: Sequence[tuple[Image, list[Launch]]], schedule: Schedule) -> list[Timed]:
+        """A graph for each contender, replayed by turns, with events around each replay."""
+        with contextlib.ExitStack() as stack:
+            memory = stack.enter_context(Memory(self, share=True))
+            graphs, prepared = [], []
+            for image, launches in contenders:
+                module = stack.enter_context(Loaded(self, image))
+                work = [(module.function(l.entry, l.dynamic_shared), l, Parameters(memory, l.args)) for l in launches]
+                # Copies from pageable memory may still be under way, and this stream does not wait for them.
+                self.synchronize()
+                for item in work:
+                    self.launch(*item)
+                self.synchronize()
+                graphs.append(stack.enter_context(Graph(self, work, schedule.per_graph)))
+                prepared.append(work)
+            first, last = (self.call("cuEventCreate", self.cu.CUevent_flags.CU_EVENT_DEFAULT) for _ in range(2))
+            times: list[list[float]] = [[] for _ in graphs]
+            for i in range(schedule.warm + schedule.replays):
+                for graph, mine in zip(graphs, times):
+                    self.call("cuEventRecord", first, self.stream)
+                    self.call("cuGraphLaunch", graph.executable, self.stream, what="launch")
+                    self.call("cuEventRecord", last, self.stream)
+                    self.call("cuEventSynchronize", last, where="kernel")
+                    if i >= schedule.warm:
+                        mine.append(self.call("cuEventElapsedTime", first, last) * 1e3 / schedule.per_graph)
+            for event in (first, last):
+                self.call("cuEventDestroy", event)
+            memory.check_red_zones()
+            return [Timed(mine, [parameters.read(memory, launch.args) for _, launch, parameters in work])
+                    for mine, work in zip(times, prepared)]
 
     def close(self) -> None:
         self.cu.cuDevicePrimaryCtxRelease(self.device)
@@ -202,6 +207,25 @@ class Loaded:
         self.device.cu.cuModuleUnload(self.module)
 
 
+class Graph:
+    """A graph of `count` launches that take the prepared ones by turns."""
+
+    def __init__(self, device: CudaDevice, work: Sequence[tuple[Any, Launch, "Parameters"]], count: int):
+        self.device, cu = device, device.cu
+        device.call("cuStreamBeginCapture", device.stream, cu.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, what="launch")
+        for i in range(count):
+            device.launch(*work[i % len(work)])
+        self.graph = device.call("cuStreamEndCapture", device.stream, what="launch")
+        self.executable = device.call("cuGraphInstantiate", self.graph, 0, what="launch")
+
+    def __enter__(self) -> "Graph":
+        return self
+
+    def __exit__(self, kind, error, trace) -> None:
+        self.device.cu.cuGraphExecDestroy(self.executable)
+        self.device.cu.cuGraphDestroy(self.graph)
+
+
 class LoadedLibrary(Loaded):
     """A library while it is loaded: the newer way, which cuTile takes."""
 
@@ -223,10 +247,11 @@ class LoadedLibrary(Loaded):
 
 
 class Memory:
-    """Allocations of one launch, each between red zones."""
+    """Allocations of launches, each between red zones. With `share`, what is one array here is one there."""
 
-    def __init__(self, device: CudaDevice):
-        self.device = device
+    def __init__(self, device: CudaDevice, share: bool = False):
+        self.device, self.share = device, share
+        self.known: dict[int, tuple[np.ndarray, int]] = {}
         self.blocks: list[tuple[Any, int, str]] = []
 
     def __enter__(self) -> "Memory":
@@ -246,6 +271,17 @@ class Memory:
         return int(base) + RED
 
     def place(self, data: np.ndarray, name: str) -> int:
+        if self.share:
+            # Views of one array at one place count as that array; keeping it keeps its identity.
+            key = data.ctypes.data
+            if key in self.known and self.known[key][0].nbytes == data.nbytes:
+                return self.known[key][1]
+        address = self._copy(data, name)
+        if self.share:
+            self.known[data.ctypes.data] = (data, address)
+        return address
+
+    def _copy(self, data: np.ndarray, name: str) -> int:
         data = np.ascontiguousarray(data)
         address = self.allocate(data.nbytes, name)
         if data.nbytes:
@@ -285,6 +321,10 @@ class Parameters:
     @property
     def address(self) -> int:
         return ctypes.addressof(self._pointers)
+
+    def read(self, memory: Memory, arguments: Sequence[Argument]) -> list[list[np.ndarray]]:
+        """What the arguments hold by now."""
+        return [[memory.read(where, a) for where, a in zip(places, arrays(argument))] for places, argument in zip(self.places, arguments)]
 
     def _push(self, data: bytes, align: int = 8) -> None:
         room = ctypes.create_string_buffer(len(data) + align)

@@ -45,6 +45,13 @@ class DeviceError(Exception):
         return {"what": self.what, "where": self.where, "code": self.code, "code_name": self.code_name, "detail": self.detail}
 
 
+@dataclasses.dataclass
+class Timed:
+    """Microseconds per launch, of each replay; and for each of the launches that took turns what its arguments held last."""
+    microseconds: list[float]
+    arrays: list[list[list[np.ndarray]]]
+
+
 @dataclasses.dataclass(frozen=True)
 class Schedule:
     """How often to time: `replays` graphs of `per_graph` launches each; `warm` replays before."""
@@ -69,8 +76,9 @@ class Device(abc.ABC):
         """Runs a launch to its end. Raises DeviceError."""
 
     @abc.abstractmethod
-    def time(self, image: Image, launches: Sequence[Launch], schedule: Schedule) -> list[float]:
-        """Microseconds per launch of each replay; launches are taken in turn. Raises DeviceError."""
+    def time(self, contenders: Sequence[tuple[Image, list[Launch]]], schedule: Schedule) -> list[Timed]:
+        """Times kernels against each other: their replays are interleaved, and each takes its launches in turn. Buffers that are
+        one array here share their memory there. Raises DeviceError."""
 
     def close(self) -> None:
         """Gives back what the device holds."""

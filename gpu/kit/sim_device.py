@@ -10,7 +10,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import launches
-from .device import Device, DeviceError, Image, Outcome, Schedule
+from .device import Device, DeviceError, Image, Outcome, Schedule, Timed
 from .launches import Launch
 
 # What the exit statuses of tile-run mean; --help of the command lists them.
@@ -46,7 +46,7 @@ class SimDevice(Device):
             found = [[np.load(out / name, allow_pickle=False) for name in names] for names in launches.file_names(launch)]
             return Outcome(found, done.stdout)
 
-    def time(self, image: Image, launches: Sequence[Launch], schedule: Schedule) -> list[float]:
+    def time(self, contenders: Sequence[tuple[Image, list[Launch]]], schedule: Schedule) -> list[Timed]:
         raise DeviceError("launch", "the simulated device does not measure time")
 
     @staticmethod
