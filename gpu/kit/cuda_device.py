@@ -324,7 +324,8 @@ class Parameters:
 
     def read(self, memory: Memory, arguments: Sequence[Argument]) -> list[list[np.ndarray]]:
         """What the arguments hold by now."""
-        return [[memory.read(where, a) for where, a in zip(places, arrays(argument))] for places, argument in zip(self.places, arguments)]
+        return [arrays(argument) if getattr(argument, "constant", False) else [memory.read(where, a) for where, a in zip(places, arrays(argument))]
+                for places, argument in zip(self.places, arguments)]
 
     def _push(self, data: bytes, align: int = 8) -> None:
         room = ctypes.create_string_buffer(len(data) + align)

@@ -27,7 +27,7 @@ WORDS = ("threads", "ntid_x", "ntid_y", "ntid_z", "nctaid_x", "cluster_x", "larg
 APIS = ("cuLaunchKernel", "cuLaunchKernel on a library's kernel", "cuLaunchKernelEx")
 
 
-def probe_ptx(directives: str, target: str = "sm_90a", version: str = "8.7", metadata: bool = False) -> str:
+def probe_ptx(directives: str, target: str = "sm_90a", version: str = "9.0", metadata: bool = False) -> str:
     """The probe with the directives of a variant. `metadata`: also the variable that the vendor's images have."""
     variable = ".visible .global .align 8 .b8 ___NV_TILE_LAUNCH_META_DATA___[64];\n" if metadata else ""
     # The address is stored where nobody looks, so that the variable stays.

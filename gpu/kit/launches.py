@@ -37,10 +37,12 @@ class Bytes:
 
 @dataclasses.dataclass
 class Buffer:
-    """Memory whose address is passed. `unwritten`: the kernel must not read what it has not written."""
+    """Memory whose address is passed. `unwritten`: the kernel must not read what it has not written. `constant`: the kernel
+    does not write it, so it need not be read back."""
     data: np.ndarray
     dtype: str
     unwritten: bool = False
+    constant: bool = False
 
 
 @dataclasses.dataclass
@@ -72,6 +74,7 @@ class TensorMap:
     steps: list[int] = dataclasses.field(default_factory=list)
     swizzle: int = 0
     fill: str = "zero"
+    constant: bool = False
 
     @property
     def dtype(self) -> str:

@@ -12,6 +12,7 @@ lost, and the next piece gets a new one. The two talk in lines of JSON over pipe
 from __future__ import annotations
 
 import dataclasses
+import time
 from typing import Any, Callable
 
 
@@ -45,10 +46,14 @@ class Context:
         self._send = send
         self.item: dict[str, Any] = {}
         self.skip: frozenset[str] = frozenset()
+        self.began = time.monotonic()
         # Set when a piece found the device context lost but could end in order.
         self.lost = False
 
     def record(self, record: dict[str, Any]) -> None:
+        if record["record"] == "measurement":
+            # The clocks of the time since then belong to it.
+            record = {"began": self.began, **record}
         self._send({"record": record})
 
     def stage(self, text: str, subject: str = "") -> None:

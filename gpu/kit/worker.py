@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import sys
+import time
 import traceback
 from typing import Any
 
@@ -73,6 +74,7 @@ def main() -> int:
 def piece(context: Context, message: dict[str, Any], send) -> bool:
     """Does one piece of work. False: the device context is lost."""
     context.item, context.skip, context.lost = message["item"], frozenset(message.get("skip", ())), False
+    context.began = time.monotonic()
     try:
         importlib.import_module(HANDLERS[context.item["part"]]).handle(context, context.item["payload"])
     except DeviceError as e:

@@ -139,7 +139,7 @@ def loads(multicast: bool, every: bool, figure: Figure) -> Variant:
     def launch(setup: Setup, length: int) -> Launch:
         ctas = setup.sms // 2 * 2 if every else 2
         a, b = noise(15, ctas * A_ROWS, width), noise(16, B_ROWS, width)
-        maps = [TensorMap(m, "u16", [width, len(m)], [2 * width], [tiles.DEPTH, 128], swizzle=3) for m in (a, b)]
+        maps = [TensorMap(m, "u16", [width, len(m)], [2 * width], [tiles.DEPTH, 128], swizzle=3, constant=True) for m in (a, b)]
         args = [*maps, Buffer(words(ctas), "u64"), Buffer(np.full((ctas, STAGE), 0xA5, np.uint8), "u8"), Scalar("u32", length)]
         return Launch(name, (ctas, 1, 1), args, (64, 1, 1), dynamic_shared=STAGES * STAGE + 1024)
 

@@ -92,7 +92,7 @@ def contender(way: str, size: int) -> Contender:
         found = []
         for which in range(setup.pick(2, 1)):
             data = source(which, total)
-            argument = TensorMap(data.view(np.uint16), "u16", [total // 2], [], [BOX_ELEMENTS]) if way == "boxes" else Buffer(data, "u32")
+            argument = TensorMap(data.view(np.uint16), "u16", [total // 2], [], [BOX_ELEMENTS], constant=True) if way == "boxes" else Buffer(data, "u32", constant=True)
             out = Buffer(np.full(total // size, 0xA5A5A5A5, np.uint32), "u32")
             found.append(Launch(name, (total // size, 1, 1), [out, argument], (THREADS, 1, 1), dynamic_shared=0 if way == "ldg" else size + 128))
         return found

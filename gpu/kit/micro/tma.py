@@ -123,8 +123,8 @@ class Region:
     def rows(self) -> int:
         return self.own * self.ctas
 
-    def map(self, data: np.ndarray, box_rows: int) -> TensorMap:
-        return TensorMap(data, "u16", [self.width, self.rows], [2 * self.width], [tiles.DEPTH, box_rows], swizzle=3)
+    def map(self, data: np.ndarray, box_rows: int, constant: bool = False) -> TensorMap:
+        return TensorMap(data, "u16", [self.width, self.rows], [2 * self.width], [tiles.DEPTH, box_rows], swizzle=3, constant=constant)
 
     def step(self, data: np.ndarray, cta: int, step: int) -> np.ndarray:
         """The elements of a step."""
@@ -154,7 +154,7 @@ def load_variant(size: int, boxes: int, depth: int, cold: bool, every: bool, fig
         ctas = setup.sms if every else 1
         r = region(setup, length, rows * boxes, ctas, every and not cold)
         stage = np.full((ctas, size), 0xA5, np.uint8)
-        args = [r.map(noise(3, r.rows, r.width), rows), Buffer(words(ctas), "u64"), Buffer(stage, "u8"),
+        args = [r.map(noise(3, r.rows, r.width), rows, constant=True), Buffer(words(ctas), "u64"), Buffer(stage, "u8"),
                 *(Scalar("u32", n) for n in (length, 1 if cold else 2, rows, r.width, r.own))]
         return Launch(f"m3_b{boxes}_d{depth}", (ctas, 1, 1), args, (128, 1, 1), dynamic_shared=depth * size + KB, cold=cold)
 
