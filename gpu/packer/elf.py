@@ -87,3 +87,22 @@ def with_language(image: bytes, kernel: str, value: int) -> bytes:
         raise BadCubin(f"'{kernel}' says nothing of its language")
     patched = value.to_bytes(len(attribute.value), "little")
     return image[:attribute.offset] + patched + image[attribute.offset + len(patched):]
+
+
+# What cuobjdump calls EIATTR_REQNTID and EIATTR_CTA_PER_CLUSTER.
+REQNTID, CLUSTER = 0x10, 0x3D
+
+
+def extents(image: bytes, kernel: str, code: int) -> tuple[int, int, int] | None:
+    """The extents of a block or of a cluster that a kernel requires."""
+    attribute = next((a for a in attributes(image, kernel) if a.code == code), None)
+    if attribute is None or len(attribute.value) < 12:
+        return None
+    x, y, z = struct.unpack_from("<III", attribute.value)
+    return (x, y, z)
+
+
+def code_of(image: bytes) -> bytes:
+    """Machine code and constants, whatever the kernel is called: what tells whether a hint changed anything."""
+    return b"".join(image[s.offset:s.offset + s.size] for s in sections(image)
+                    if s.kind != 8 and s.name.startswith((".text.", ".nv.constant")))
