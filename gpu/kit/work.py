@@ -37,6 +37,10 @@ class Item:
     subjects: bool = False
 
 
+class ContextLost(Exception):
+    """The device context is gone, and what was to be said of it has been recorded."""
+
+
 class Context:
     """What a piece of work gets in the worker."""
 

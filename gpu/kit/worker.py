@@ -15,7 +15,7 @@ import traceback
 from typing import Any
 
 from .device import Device, DeviceError
-from .work import Context
+from .work import Context, ContextLost
 
 # Each part of the kit, and the module whose `handle(context, payload)` does its pieces.
 HANDLERS = {
@@ -80,6 +80,8 @@ def piece(context: Context, message: dict[str, Any], send) -> bool:
     except DeviceError as e:
         context.case("error", **e.fields())
         context.lost = e.fatal
+    except ContextLost:
+        context.lost = True
     except Exception as e:
         where = traceback.extract_tb(e.__traceback__)[-1]
         context.case("error", what="kit", where=f"{pathlib.Path(where.filename).name}:{where.lineno}", code=None,
