@@ -6,8 +6,8 @@
 //! # Operands that are known approximately
 //!
 //! Where an operand is [`State::Near`], sums, products, sign changes, maxima and conversions pass the uncertainty on, by
-//! first-order error bounds that are rounded up. Everything else that could amplify it is undefined, as is a
-//! comparison that the uncertainty could turn over.
+//! first-order error bounds that are rounded up. The result of everything else that could amplify it is unknown, as is
+//! that of a comparison that the uncertainty could turn over. Operands are never unknown here: see the callers.
 
 use crate::format::{self, Encoded, Real, Round, add, decode, div, encode, format, mul, sqrt};
 use crate::program::{FloatMode, Kind, Predicate, Rounding};
@@ -51,11 +51,11 @@ fn error(x: Scalar, n: Number) -> f64 {
 /// An element that is off by at most `error` and then rounded.
 fn near(bits: u64, n: Number, error: f64) -> Scalar {
     let x = decode(bits, n);
-    let Some(f) = format(n) else { return Scalar::UNDEFINED };
+    let Some(f) = format(n) else { return Scalar::unknown(bits) };
     let largest = decode(f.largest(), n).to_f64();
     let value = x.to_f64();
     if !error.is_finite() || x.is_nan() || value.is_infinite() || value.abs() + error >= largest {
-        return Scalar::UNDEFINED;
+        return Scalar::unknown(bits);
     }
     // The compiled program rounds its own operand, which may fall on the other side.
     let ulps = error / power(last_place(x, n)) * (1.0 + 1e-6) + 1.0;
@@ -70,20 +70,21 @@ fn rounded(n: Number, mode: FloatMode, exact: Real, loose: Option<f64>) -> Scala
     }
     // Whether a result is subnormal is decided before rounding by some and after it by others.
     if mode.flush && grew_normal {
-        return Scalar::UNDEFINED;
+        return Scalar::unknown(bits);
     }
     let out = flushed(bits, n, mode.flush);
     match loose {
         None => Scalar::exact(out),
         Some(e) => {
             let edge = format(n).map_or(0.0, |f| power(f.smallest_exponent() + f.mantissa_bits as i32));
-            if mode.flush && exact.to_f64().abs() - e < edge { Scalar::UNDEFINED } else { near(out, n, e) }
+            if mode.flush && exact.to_f64().abs() - e < edge { Scalar::unknown(out) } else { near(out, n, e) }
         }
     }
 }
 
-fn undefined(operands: &[Scalar]) -> bool {
-    operands.iter().any(|x| x.is_undefined())
+/// What becomes of an approximate operand where no bound is known.
+fn amplified(loose: bool, x: Scalar) -> Scalar {
+    if loose { Scalar::unknown(x.bits) } else { x }
 }
 
 fn loose(operands: &[Scalar], n: Number) -> bool {
@@ -97,27 +98,18 @@ fn take<const N: usize>(n: Number, flush: bool, x: [Scalar; N]) -> ([Real; N], [
 
 /// `a + b`.
 pub fn sum(n: Number, mode: FloatMode, a: Scalar, b: Scalar) -> Scalar {
-    if undefined(&[a, b]) {
-        return Scalar::UNDEFINED;
-    }
     let ([x, y], [ex, ey]) = take(n, mode.flush, [a, b]);
     rounded(n, mode, add(x, y, round_of(mode.rounding)), loose(&[a, b], n).then_some(ex + ey))
 }
 
 /// `a - b`.
 pub fn difference(n: Number, mode: FloatMode, a: Scalar, b: Scalar) -> Scalar {
-    if undefined(&[a, b]) {
-        return Scalar::UNDEFINED;
-    }
     let ([x, y], [ex, ey]) = take(n, mode.flush, [a, b]);
     rounded(n, mode, add(x, y.negate(), round_of(mode.rounding)), loose(&[a, b], n).then_some(ex + ey))
 }
 
 /// `a * b`.
 pub fn product(n: Number, mode: FloatMode, a: Scalar, b: Scalar) -> Scalar {
-    if undefined(&[a, b]) {
-        return Scalar::UNDEFINED;
-    }
     let ([x, y], [ex, ey]) = take(n, mode.flush, [a, b]);
     let e = x.to_f64().abs() * ey + y.to_f64().abs() * ex + ex * ey;
     rounded(n, mode, mul(x, y), loose(&[a, b], n).then_some(e))
@@ -125,9 +117,6 @@ pub fn product(n: Number, mode: FloatMode, a: Scalar, b: Scalar) -> Scalar {
 
 /// `a * b + c`, rounded once.
 pub fn fused(n: Number, mode: FloatMode, a: Scalar, b: Scalar, c: Scalar) -> Scalar {
-    if undefined(&[a, b, c]) {
-        return Scalar::UNDEFINED;
-    }
     let ([x, y, z], [ex, ey, ez]) = take(n, mode.flush, [a, b, c]);
     let e = x.to_f64().abs() * ey + y.to_f64().abs() * ex + ex * ey + ez;
     rounded(n, mode, add(mul(x, y), z, round_of(mode.rounding)), loose(&[a, b, c], n).then_some(e))
@@ -135,40 +124,36 @@ pub fn fused(n: Number, mode: FloatMode, a: Scalar, b: Scalar, c: Scalar) -> Sca
 
 /// `a / b`.
 pub fn quotient(n: Number, mode: FloatMode, a: Scalar, b: Scalar) -> Scalar {
-    if undefined(&[a, b]) || loose(&[a, b], n) {
-        return Scalar::UNDEFINED;
-    }
     let ([x, y], _) = take(n, mode.flush, [a, b]);
-    match mode.rounding {
+    let ulps = accuracy(Accuracy::Quotient, n);
+    let result = match mode.rounding {
         Rounding::Approx => {
             // The reciprocal of a divisor beyond 2^126 is zero, which a finite dividend does not change.
             let magnitude = y.to_f64().abs();
+            let tiny = magnitude != 0.0 && magnitude < power(-126);
             if magnitude > power(126) && magnitude.is_finite() {
-                return match x {
+                match x {
                     Real::Nan | Real::Infinite { .. } => Scalar::nan(n),
                     _ => Scalar { bits: 0, state: State::Near(0.0) },
-                };
+                }
+            } else {
+                amplified(tiny, approximate(n, mode.flush, div(x, y), ulps))
             }
-            if magnitude != 0.0 && magnitude < power(-126) {
-                return Scalar::UNDEFINED;
-            }
-            approximate(n, mode.flush, div(x, y), accuracy(Accuracy::Quotient, n))
         }
-        Rounding::Full => approximate(n, mode.flush, div(x, y), accuracy(Accuracy::Quotient, n)),
+        Rounding::Full => approximate(n, mode.flush, div(x, y), ulps),
         _ => rounded(n, mode, div(x, y), None),
-    }
+    };
+    amplified(loose(&[a, b], n), result)
 }
 
 /// The square root.
 pub fn square_root(n: Number, mode: FloatMode, a: Scalar) -> Scalar {
-    if a.is_undefined() || a.is_loose(n) {
-        return Scalar::UNDEFINED;
-    }
     let ([x], _) = take(n, mode.flush, [a]);
-    match mode.rounding {
+    let result = match mode.rounding {
         Rounding::Approx => approximate(n, mode.flush, sqrt(x), accuracy(Accuracy::Root, n)),
         _ => rounded(n, mode, sqrt(x), None),
-    }
+    };
+    amplified(a.is_loose(n), result)
 }
 
 /// A result that an implementation may miss by `ulps`.
@@ -181,7 +166,7 @@ fn approximate(n: Number, flush: bool, x: Real, ulps: f32) -> Scalar {
         // Results at the edge may be flushed or not.
         let edge = power(f.smallest_exponent() + f.mantissa_bits as i32);
         if (x.to_f64().abs() / edge - 1.0).abs() < f64::from(ulps + 1.0) * power(-(f.mantissa_bits as i32)) {
-            return Scalar::UNDEFINED;
+            return Scalar::unknown(bits);
         }
     }
     Scalar { bits: flushed(bits, n, flush), state: State::Near(ulps) }
@@ -211,20 +196,14 @@ pub fn accuracy(what: Accuracy, n: Number) -> f32 {
 
 /// An elementary function of one argument; `f` is its value in double precision.
 pub fn unary(n: Number, flush: bool, a: Scalar, ulps: f32, f: impl Fn(f64) -> f64) -> Scalar {
-    if a.is_undefined() || a.is_loose(n) {
-        return Scalar::UNDEFINED;
-    }
     let ([x], _) = take(n, flush, [a]);
-    approximate(n, flush, Real::from_f64(f(x.to_f64())), ulps)
+    amplified(a.is_loose(n), approximate(n, flush, Real::from_f64(f(x.to_f64())), ulps))
 }
 
 /// An elementary function of two arguments.
 pub fn binary(n: Number, a: Scalar, b: Scalar, ulps: f32, f: impl Fn(f64, f64) -> f64) -> Scalar {
-    if undefined(&[a, b]) || loose(&[a, b], n) {
-        return Scalar::UNDEFINED;
-    }
     let ([x, y], _) = take(n, false, [a, b]);
-    approximate(n, false, Real::from_f64(f(x.to_f64(), y.to_f64())), ulps)
+    amplified(loose(&[a, b], n), approximate(n, false, Real::from_f64(f(x.to_f64(), y.to_f64())), ulps))
 }
 
 /// The elementary functions of one argument.
@@ -251,32 +230,27 @@ pub fn elementary(kind: &Kind, n: Number, a: Scalar) -> Scalar {
         Kind::Exp { .. } => f(libm::exp),
         Kind::Exp2 { flush } => unary(n, *flush, a, full, libm::exp2),
         Kind::Rsqrt { flush } => unary(n, *flush, a, full, |x| 1.0 / libm::sqrt(x)),
-        _ => Scalar::UNDEFINED,
+        _ => Scalar::unknown(a.bits),
     }
 }
 
 /// The remainder of the truncated quotient, which is always exact.
 pub fn remainder(n: Number, a: Scalar, b: Scalar) -> Scalar {
-    if undefined(&[a, b]) || loose(&[a, b], n) {
-        return Scalar::UNDEFINED;
-    }
     let ([x, y], _) = take(n, false, [a, b]);
-    rounded(n, FloatMode::default(), Real::from_f64(libm::fmod(x.to_f64(), y.to_f64())), None)
+    let result = rounded(n, FloatMode::default(), Real::from_f64(libm::fmod(x.to_f64(), y.to_f64())), None);
+    amplified(loose(&[a, b], n), result)
 }
 
 /// To an integer, up or down.
 pub fn integral(n: Number, up: bool, a: Scalar) -> Scalar {
-    if a.is_undefined() || a.is_loose(n) {
-        return Scalar::UNDEFINED;
-    }
     let ([x], _) = take(n, false, [a]);
     let x = if up { libm::ceil(x.to_f64()) } else { libm::floor(x.to_f64()) };
-    rounded(n, FloatMode::default(), Real::from_f64(x), None)
+    amplified(a.is_loose(n), rounded(n, FloatMode::default(), Real::from_f64(x), None))
 }
 
 /// Without a sign, or with the other one. A NaN stays one, with any bits.
 pub fn change_sign(n: Number, a: Scalar, change: impl Fn(u64, u64) -> u64) -> Scalar {
-    let Some(f) = format(n).filter(|_| !a.is_undefined()) else { return Scalar::UNDEFINED };
+    let Some(f) = format(n) else { return Scalar::unknown(a.bits) };
     if decode(a.bits, n).is_nan() {
         return Scalar::nan(n);
     }
@@ -291,9 +265,6 @@ pub fn order(x: Real, y: Real) -> Option<Ordering> {
 
 /// The larger or the smaller of two numbers, where -0 is below +0.
 pub fn extremum(n: Number, largest: bool, propagate_nan: bool, flush: bool, a: Scalar, b: Scalar) -> Scalar {
-    if undefined(&[a, b]) {
-        return Scalar::UNDEFINED;
-    }
     let ([x, y], [ex, ey]) = take(n, flush, [a, b]);
     let result = |s: Scalar| Scalar { bits: flushed(s.bits, n, flush), state: s.state };
     match (x.is_nan(), y.is_nan()) {
@@ -307,32 +278,22 @@ pub fn extremum(n: Number, largest: bool, propagate_nan: bool, flush: bool, a: S
     let chosen = if (order == Ordering::Greater) == largest { a } else { b };
     if loose(&[a, b], n) {
         // The other one may be chosen when they are close, and is then as close to the result.
-        return if flush { Scalar::UNDEFINED } else { near(chosen.bits, n, ex.max(ey)) };
+        return if flush { Scalar::unknown(chosen.bits) } else { near(chosen.bits, n, ex.max(ey)) };
     }
     result(chosen)
 }
 
-/// A comparison. `None` where approximate operands leave it open.
+/// A comparison.
 pub fn compare(n: Number, predicate: Predicate, ordered: bool, a: Scalar, b: Scalar) -> Scalar {
-    if undefined(&[a, b]) {
-        return Scalar::UNDEFINED;
-    }
     let ([x, y], [ex, ey]) = take(n, false, [a, b]);
     let Some(order) = order(x, y) else { return Scalar::bool(!ordered) };
-    if loose(&[a, b], n) {
-        let gap = (x.to_f64() - y.to_f64()).abs();
-        if gap.is_nan() || gap <= (ex + ey) * 1.000_001 {
-            return Scalar::UNDEFINED;
-        }
-    }
-    Scalar::bool(predicate.holds(order))
+    let gap = (x.to_f64() - y.to_f64()).abs();
+    let open = loose(&[a, b], n) && (gap.is_nan() || gap <= (ex + ey) * 1.000_001);
+    amplified(open, Scalar::bool(predicate.holds(order)))
 }
 
 /// To another format.
 pub fn convert(from: Number, to: Number, rounding: Rounding, a: Scalar) -> Scalar {
-    if a.is_undefined() {
-        return Scalar::UNDEFINED;
-    }
     let x = decode(a.bits, from);
     if x.is_nan() {
         return Scalar::nan(to);
@@ -340,11 +301,11 @@ pub fn convert(from: Number, to: Number, rounding: Rounding, a: Scalar) -> Scala
     if to == Number::E8m0 {
         // A power of two has no sign, and none is zero.
         let no_scale = x.negative() || matches!(x, Real::Zero { .. }) || a.is_loose(from);
-        return if no_scale { Scalar::UNDEFINED } else { Scalar::exact(encode(x, to, round_of(rounding)).bits) };
+        return amplified(no_scale, Scalar::exact(encode(x, to, round_of(rounding)).bits));
     }
     let bits = encode(x, to, round_of(rounding)).bits;
     if decode(bits, to).is_nan() {
-        return if a.is_loose(from) { Scalar::UNDEFINED } else { Scalar::nan(to) };
+        return amplified(a.is_loose(from), Scalar::nan(to));
     }
     if a.is_loose(from) { near(bits, to, error(a, from)) } else { Scalar::exact(bits) }
 }

@@ -4,7 +4,6 @@
 //! the interpreter learns of it.
 
 use crate::program::{Overflow, Predicate, Rounding, Signedness};
-use crate::scalar::Scalar;
 use crate::types::Number;
 
 /// Why an op has no meaning with these operands.
@@ -33,18 +32,6 @@ fn unsigned(bits: u64, n: Number) -> i128 {
 /// The low bits of a result.
 pub fn wrap(v: i128, n: Number) -> u64 {
     v as u64 & n.mask()
-}
-
-/// An op on two known integers. Where one is undefined so is the result.
-pub fn binary(
-    a: Scalar,
-    b: Scalar,
-    f: impl FnOnce(u64, u64) -> Result<u64, Undefined>,
-) -> Result<Scalar, Undefined> {
-    match (a.known(), b.known()) {
-        (Some(a), Some(b)) => f(a, b).map(Scalar::exact),
-        _ => Ok(Scalar::UNDEFINED),
-    }
 }
 
 /// Wraps `f` of both operands around, after a check of the promises.

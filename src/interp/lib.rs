@@ -7,4 +7,5 @@ pub mod memory;
 pub mod print;
 pub mod program;
 pub mod scalar;
+pub mod text;
 pub mod types;

@@ -68,9 +68,9 @@ impl Memory {
     }
 
     /// Memory that nobody has written to.
-    pub fn allocate_undefined(&mut self, name: &str, size: u64, alignment: u64) -> u64 {
+    pub fn allocate_unknown(&mut self, name: &str, size: u64, alignment: u64) -> u64 {
         let size = size as usize;
-        let (bytes, shadow) = (vec![0; size], vec![State::Undefined; size]);
+        let (bytes, shadow) = (vec![0; size], vec![State::Unknown; size]);
         self.place(Allocation { name: name.into(), bytes, shadow, constant: false }, alignment)
     }
 
@@ -138,7 +138,7 @@ impl Memory {
             [] => State::Exact,
             [first, rest @ ..] if n.is_float() && rest.iter().all(|s| s == first) => *first,
             all if all.iter().all(|s| *s == State::Exact) => State::Exact,
-            _ => State::Undefined,
+            _ => State::Unknown,
         };
         Ok(Scalar { bits, state })
     }
@@ -159,7 +159,7 @@ impl Memory {
         let mut state = value.state;
         if n == Number::E2m1 && a.shadow.get(offset).is_some_and(|s| *s != State::Exact) {
             // The other half of the byte keeps what is known of it.
-            state = State::Undefined;
+            state = State::Unknown;
         }
         let range = offset..offset + size as usize;
         a.bytes[range.clone()].copy_from_slice(&stored.to_le_bytes()[..size as usize]);
@@ -213,14 +213,14 @@ mod tests {
     #[test]
     fn what_is_known_of_bytes() {
         let mut m = Memory::default();
-        let p = m.allocate_undefined("x", 8, 16);
-        assert!(m.read(Place::at(p), Number::I32).unwrap().is_undefined());
+        let p = m.allocate_unknown("x", 8, 16);
+        assert!(m.read(Place::at(p), Number::I32).unwrap().is_unknown());
         m.write(Place::at(p), Number::I32, Scalar::exact(7)).unwrap();
         assert_eq!(m.read(Place::at(p), Number::I32), Ok(Scalar::exact(7)));
-        assert!(m.read(Place::at(p), Number::I64).unwrap().is_undefined());
+        assert!(m.read(Place::at(p), Number::I64).unwrap().is_unknown());
         let near = Scalar { bits: 0x3f80_0000, state: State::Near(2.0) };
         m.write(Place::at(p + 4), Number::F32, near).unwrap();
         assert_eq!(m.read(Place::at(p + 4), Number::F32), Ok(near));
-        assert!(m.read(Place::at(p + 4), Number::I32).unwrap().is_undefined());
+        assert!(m.read(Place::at(p + 4), Number::I32).unwrap().is_unknown());
     }
 }

@@ -2,8 +2,11 @@
 //!
 //! A legal compiler may give other bits than the interpreter computes: a NaN with another payload, a sine that is off in
 //! its last place, anything at all for an element that was masked off. So that results can be compared all the
-//! same, every element carries a [`State`], and ops pass it on. Where an op would turn the difference into a visible
-//! one (a comparison of two values that may be equal), its result is undefined.
+//! same, every element carries a [`State`], and ops pass it on. Where an op would make the difference larger than can be
+//! told (a comparison of two values that may be equal), its result is unknown.
+//!
+//! The bits are always one legal possibility, also of an unknown element: whoever only wants to see a program run
+//! need not look at the states.
 
 use crate::format::{self, Real, Specials, decode};
 use crate::types::{Element, Number};
@@ -15,8 +18,8 @@ pub enum State {
     Exact,
     /// This number, give or take so many units in its last place; zeros of either sign; any NaN for NaN.
     Near(f32),
-    /// Any bits. Reading them is fine, depending on them is not.
-    Undefined,
+    /// Possibly these bits, possibly others.
+    Unknown,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,10 +29,13 @@ pub struct Scalar {
 }
 
 impl Scalar {
-    pub const UNDEFINED: Scalar = Scalar { bits: 0, state: State::Undefined };
-
     pub fn exact(bits: u64) -> Scalar {
         Scalar { bits, state: State::Exact }
+    }
+
+    /// One of the possibilities.
+    pub fn unknown(bits: u64) -> Scalar {
+        Scalar { bits, state: State::Unknown }
     }
 
     pub fn bool(b: bool) -> Scalar {
@@ -39,18 +45,18 @@ impl Scalar {
     /// A NaN, whose bits nobody promises. A format without NaN has anything instead.
     pub fn nan(n: Number) -> Scalar {
         match format::format(n) {
-            Some(f) if f.specials == Specials::None => Scalar::UNDEFINED,
+            Some(f) if f.specials == Specials::None => Scalar::unknown(0),
             _ => Scalar { bits: format::nan(n), state: State::Near(0.0) },
         }
     }
 
-    pub fn is_undefined(self) -> bool {
-        self.state == State::Undefined
+    pub fn is_unknown(self) -> bool {
+        self.state == State::Unknown
     }
 
-    /// The bits where they are all that the element can have.
-    pub fn known(self) -> Option<u64> {
-        (self.state == State::Exact).then_some(self.bits)
+    /// The same bits, as if there were no others.
+    pub fn assumed(self) -> Scalar {
+        Scalar::exact(self.bits)
     }
 
     /// Whether the number is known only approximately: a NaN is known, whatever its bits.
@@ -61,7 +67,7 @@ impl Scalar {
     /// Whether a program that promised this element may have computed `got`.
     pub fn admits(self, got: u64, element: Element) -> bool {
         match (self.state, element) {
-            (State::Undefined, _) => true,
+            (State::Unknown, _) => true,
             (State::Near(ulps), Element::Number(n)) if n.is_float() => near(self.bits, got, n, ulps.into()),
             _ => self.bits == got,
         }
@@ -141,7 +147,7 @@ mod tests {
             (near(f32::INFINITY, 1.0), f(-f32::MAX), false),
             (near(f32::MAX, 1.0), f(f32::INFINITY), true),
             (near(f32::from_bits(1), 1.0), 0x8000_0000, true),
-            (Scalar::UNDEFINED, 77, true),
+            (Scalar::unknown(0), 77, true),
         ];
         for (scalar, got, good) in table {
             assert_eq!(scalar.admits(got, e), good, "{scalar:?} {got:#x}");

@@ -38,6 +38,11 @@ pub enum Error {
     /// Of the simulator.
     #[error("{0}")]
     Launch(#[from] SimError),
+    /// Of the reference interpreter.
+    #[error("{0}")]
+    Reference(#[from] tile_interp::machine::Error),
+    #[error("assertion failed: {0}")]
+    Assertion(String),
 }
 
 /// Runs a launch once, on a device of its own. The launch's arrays are not changed.
@@ -121,12 +126,12 @@ fn flatten(device: &mut Device, argument: &Argument, out: &mut Vec<Arg>) -> Resu
     }
 }
 
-fn extents_and_strides(a: &ArrayArgument) -> impl Iterator<Item = u64> {
+pub(crate) fn extents_and_strides(a: &ArrayArgument) -> impl Iterator<Item = u64> {
     a.array.shape.clone().into_iter().chain(a.array.strides())
 }
 
 /// How many parameters each argument passes, for the message when their number is wrong.
-fn describe(args: &[Argument]) -> String {
+pub(crate) fn describe(args: &[Argument]) -> String {
     let one = |a: &Argument| match a {
         Argument::Scalar { element, .. } => format!("{}: 1", element.name()),
         Argument::Array(a) => format!("{}: {}", a.name, 1 + 2 * a.array.shape.len()),

@@ -58,12 +58,12 @@ impl Run<'_> {
     //===-- pointers --------------------------------------------------------//
 
     /// Whether lane `i` takes part.
-    fn lane(mask: &Option<Elements>, i: usize) -> Result<bool, Cause> {
-        match mask.as_ref().map(|m| m[i].known()) {
-            None => Ok(true),
-            Some(Some(bit)) => Ok(bit != 0),
-            Some(None) => Err(Cause::Indeterminate("a mask".into())),
-        }
+    fn lane(&mut self, mask: &Option<Elements>, i: usize) -> bool {
+        mask.as_ref().is_none_or(|m| self.decide(m[i], "a mask") != 0)
+    }
+
+    fn address(&mut self, p: Scalar) -> u64 {
+        self.decide(p, "an address")
     }
 
     fn pointers(&self, v: Value) -> Result<(Elements, Number), Cause> {
@@ -82,10 +82,11 @@ impl Run<'_> {
         let (mask, padding) = (self.optional(mask)?, self.optional(padding)?);
         let mut out = vec![];
         for (i, p) in pointers.iter().enumerate() {
-            out.push(if Self::lane(&mask, i)? {
-                self.memory.read(Place::at(address(*p)?), n).map_err(Cause::Fault)?
+            out.push(if self.lane(&mask, i) {
+                let at = Place::at(self.address(*p));
+                self.memory.read(at, n).map_err(Cause::Fault)?
             } else {
-                padding.as_ref().map_or(Scalar::UNDEFINED, |p| p[i])
+                padding.as_ref().map_or(Scalar::unknown(0), |p| p[i])
             });
         }
         Ok(vec![Datum::Tile(Rc::new(out)), Datum::Token])
@@ -95,8 +96,9 @@ impl Run<'_> {
         let (pointers, n) = self.pointers(destination)?;
         let (value, mask) = (self.elements(value)?, self.optional(mask)?);
         for (i, p) in pointers.iter().enumerate() {
-            if Self::lane(&mask, i)? {
-                self.memory.write(Place::at(address(*p)?), n, value[i]).map_err(Cause::Fault)?;
+            if self.lane(&mask, i) {
+                let at = Place::at(self.address(*p));
+                self.memory.write(at, n, value[i]).map_err(Cause::Fault)?;
             }
         }
         Ok(vec![Datum::Token])
@@ -107,21 +109,17 @@ impl Run<'_> {
         let (cmp, val, mask) = (self.elements(cmp)?, self.elements(val)?, self.optional(mask)?);
         let mut out = vec![];
         for (i, p) in pointers.iter().enumerate() {
-            if !Self::lane(&mask, i)? {
+            if !self.lane(&mask, i) {
                 out.push(cmp[i]);
                 continue;
             }
-            let at = Place::at(address(*p)?);
+            let at = Place::at(self.address(*p));
             let old = self.memory.read(at, n).map_err(Cause::Fault)?;
-            let new = match (old.known(), cmp[i].known()) {
-                (Some(a), Some(b)) if a == b => Some(val[i]),
-                (Some(_), Some(_)) => None,
-                // The comparison is of bits, which are not known.
-                _ => Some(Scalar::UNDEFINED),
-            };
-            if let Some(new) = new {
-                self.memory.write(at, n, new).map_err(Cause::Fault)?;
-            }
+            // The comparison is of bits, which may not be known.
+            let new = if old.bits == cmp[i].bits { val[i] } else { old };
+            let sure = old.state == State::Exact && cmp[i].state == State::Exact;
+            let new = if sure { new } else { Scalar::unknown(new.bits) };
+            self.memory.write(at, n, new).map_err(Cause::Fault)?;
             out.push(old);
         }
         Ok(vec![Datum::Tile(Rc::new(out)), Datum::Token])
@@ -132,11 +130,11 @@ impl Run<'_> {
         let (arg, mask) = (self.elements(arg)?, self.optional(mask)?);
         let mut out = vec![];
         for (i, p) in pointers.iter().enumerate() {
-            if !Self::lane(&mask, i)? {
-                out.push(Scalar::UNDEFINED);
+            if !self.lane(&mask, i) {
+                out.push(Scalar::unknown(0));
                 continue;
             }
-            let at = Place::at(address(*p)?);
+            let at = Place::at(self.address(*p));
             out.push(self.update_one(update, at, n, arg[i])?);
         }
         Ok(vec![Datum::Tile(Rc::new(out)), Datum::Token])
@@ -160,10 +158,11 @@ impl Run<'_> {
     }
 
     fn tensor_view(&mut self, op: &Op) -> Outcome {
-        let Type::Tensor(TensorType { shape, strides, .. }) = self.entry.ty(op.results[0]) else {
+        let entry = self.entry;
+        let Type::Tensor(TensorType { shape, strides, .. }) = entry.ty(op.results[0]) else {
             return Err(malformed("'make_tensor_view' makes a tensor view"));
         };
-        let base = address(Scalar::exact(self.scalar(op.operands[0], "the base address")?))?;
+        let base = self.scalar(op.operands[0], "a base address")?;
         let mut dynamic = op.operands[1..].iter();
         let mut sizes = |fixed: &[Option<u64>]| -> Result<Vec<u64>, Cause> {
             let mut out = vec![];
@@ -196,7 +195,7 @@ impl Run<'_> {
     }
 
     /// For each element of a tile its number in the tensor, or `None` outside of it.
-    fn targets(&self, view: &ViewType, tensor: &Tensor, indices: &[Value]) -> Result<Vec<Option<u64>>, Cause> {
+    fn targets(&mut self, view: &ViewType, tensor: &Tensor, indices: &[Value]) -> Result<Vec<Option<u64>>, Cause> {
         let rank = view.tile.len();
         if indices.len() != rank {
             return Err(malformed("one index for each dimension was expected"));
@@ -215,8 +214,7 @@ impl Run<'_> {
             let elements = self.elements(*v)?;
             let mut starts = vec![];
             for e in elements.iter() {
-                let bits = e.known().ok_or_else(|| Cause::Indeterminate("an index".into()))?;
-                starts.push(check(bits)?);
+                starts.push(check(self.decide(*e, "an index"))?);
             }
             along.push(match (sparse, &starts[..]) {
                 (true, _) if starts.len() == view.tile[d] => starts,
@@ -251,7 +249,7 @@ impl Run<'_> {
         for target in self.targets(view, &tensor, indices)? {
             out.push(match target {
                 Some(e) => self.memory.read(place(tensor.base, e, n), n).map_err(Cause::Fault)?,
-                None => view.padding.map_or(Scalar::UNDEFINED, |p| pad(p, n)),
+                None => view.padding.map_or(Scalar::unknown(0), |p| pad(p, n)),
             });
         }
         Ok(vec![Datum::Tile(Rc::new(out)), Datum::Token])
@@ -287,12 +285,8 @@ impl Run<'_> {
         const MOST: u64 = 1 << 32;
         let bits = count.checked_mul(n.stored_bits().into()).filter(|b| b / 8 <= MOST);
         let bits = bits.ok_or_else(|| Cause::Limit(format!("scratch memory for {count} elements is impossible")))?;
-        Ok(self.memory.allocate_undefined("scratch memory", bits.div_ceil(8), alignment))
+        Ok(self.memory.allocate_unknown("scratch memory", bits.div_ceil(8), alignment))
     }
-}
-
-fn address(p: Scalar) -> Result<u64, Cause> {
-    p.known().ok_or_else(|| Cause::Indeterminate("an address".into()))
 }
 
 /// How many indices there are along dimension `d` of the tile.
@@ -307,7 +301,7 @@ fn pad(padding: Padding, n: Number) -> Scalar {
         return Scalar::exact(0);
     }
     if n == Number::E8m0 && negative {
-        return Scalar::UNDEFINED;
+        return Scalar::unknown(0);
     }
     let real = match padding {
         Padding::Zero | Padding::NegZero => format::Real::Zero { negative },
@@ -319,7 +313,7 @@ fn pad(padding: Padding, n: Number) -> Scalar {
         // A format without infinity has NaN in its place, or nothing.
         format::Real::Nan => Scalar::nan(n),
         got if got == real => Scalar::exact(bits),
-        _ => Scalar::UNDEFINED,
+        _ => Scalar::unknown(0),
     }
 }
 
@@ -329,6 +323,10 @@ fn updated(update: Update, n: Number, old: Scalar, arg: Scalar) -> Result<Scalar
         return Ok(arg);
     }
     if update == Update::AddF {
+        if old.is_unknown() || arg.is_unknown() {
+            let sum = float::sum(n, FloatMode::default(), old.assumed(), arg.assumed());
+            return Ok(Scalar::unknown(sum.bits));
+        }
         let sum = float::sum(n, FloatMode::default(), old, arg);
         let exact = || {
             let (x, y) = (format::decode(old.bits, n), format::decode(arg.bits, n));
@@ -339,9 +337,10 @@ fn updated(update: Update, n: Number, old: Scalar, arg: Scalar) -> Result<Scalar
             _ => sum,
         });
     }
-    let (Some(a), Some(b)) = (old.known(), arg.known()) else { return Ok(Scalar::UNDEFINED) };
+    let (a, b) = (old.bits, arg.bits);
+    let state = if old.is_unknown() || arg.is_unknown() { State::Unknown } else { State::Exact };
     let larger = |s: Signedness| int::compare(n, s, Predicate::GreaterThan, a, b);
-    Ok(Scalar::exact(match update {
+    let bits = match update {
         Update::And => a & b,
         Update::Or => a | b,
         Update::Xor => a ^ b,
@@ -351,5 +350,6 @@ fn updated(update: Update, n: Number, old: Scalar, arg: Scalar) -> Result<Scalar
         Update::UMax => if larger(Signedness::Unsigned) { a } else { b },
         Update::UMin => if larger(Signedness::Unsigned) { b } else { a },
         Update::AddF | Update::Xchg => b,
-    }))
+    };
+    Ok(Scalar { bits, state })
 }

@@ -5,7 +5,7 @@
 //!
 //! * Bodies that sum or multiply floats are recognised, and what rounding can do to them is bounded.
 //! * Of all other bodies the result is computed in three more ways: without the identities, from the other end, and
-//!   by halves. What they do not agree on is undefined.
+//!   by halves. What they do not agree on is unknown.
 
 use super::{Cause, Datum, Elements, Error, Flow, Run, coordinates, index, malformed};
 use crate::format::{self, Real, decode};
@@ -55,7 +55,7 @@ impl Run<'_> {
         identities: &[u64],
     ) -> Result<Vec<Datum>, Error> {
         let (operands, shape) = self.operands(op, dim).map_err(|c| self.error(op, c))?;
-        let mut out: Vec<Vec<Scalar>> = operands.iter().map(|o| vec![Scalar::UNDEFINED; o.len()]).collect();
+        let mut out: Vec<Vec<Scalar>> = operands.iter().map(|o| vec![Scalar::unknown(0); o.len()]).collect();
         let mut lines = shape.clone();
         lines[dim] = 1;
         for i in 0..lines.iter().product() {
@@ -230,8 +230,8 @@ fn weaker(n: Number, a: Scalar, b: Scalar) -> Scalar {
     if a == b {
         return a;
     }
-    if a.is_undefined() || b.is_undefined() || !n.is_float() {
-        return Scalar::UNDEFINED;
+    if a.is_unknown() || b.is_unknown() || !n.is_float() {
+        return Scalar::unknown(a.bits);
     }
     let ulps = |s: Scalar| if let State::Near(u) = s.state { u } else { 0.0 };
     let (x, y) = (decode(a.bits, n), decode(b.bits, n));
@@ -240,7 +240,7 @@ fn weaker(n: Number, a: Scalar, b: Scalar) -> Scalar {
             Scalar { bits: a.bits, state: State::Near(ulps(a).max(ulps(b))) }
         }
         _ if x == y => Scalar { bits: a.bits, state: State::Near(ulps(a).max(ulps(b))) },
-        _ => Scalar::UNDEFINED,
+        _ => Scalar::unknown(a.bits),
     }
 }
 
@@ -257,7 +257,7 @@ struct Bound {
     /// Products of the magnitudes above and below one, as logarithms.
     above: f64,
     below: f64,
-    undefined: bool,
+    unknown: bool,
     negative_zero: bool,
 }
 
@@ -271,7 +271,7 @@ impl Bound {
             lowest: 4096,
             above: 0.0,
             below: 0.0,
-            undefined: false,
+            unknown: false,
             negative_zero: false,
         }
     }
@@ -280,7 +280,7 @@ impl Bound {
         self.count += 1.0;
         let real = decode(x.bits, self.number);
         match x.state {
-            State::Undefined => self.undefined = true,
+            State::Unknown => self.unknown = true,
             State::Near(u) if !real.is_nan() => self.error += f64::from(u) * power(last_place(real, self.number)),
             _ => {}
         }
@@ -298,18 +298,18 @@ impl Bound {
     }
 
     fn format(&self) -> Option<format::Format> {
-        format::format(self.number).filter(|_| !self.undefined)
+        format::format(self.number).filter(|_| !self.unknown)
     }
 
     fn sum(&self, result: Scalar) -> Scalar {
-        let Some(f) = self.format() else { return Scalar::UNDEFINED };
+        let Some(f) = self.format() else { return Scalar::unknown(result.bits) };
         let n = self.number;
         let value = decode(result.bits, n);
         let largest = crate::float::largest(n);
         match value {
             Real::Nan => return Scalar::nan(n),
             // Partial sums of finite numbers may have overflown.
-            _ if self.magnitude + self.error >= largest => return Scalar::UNDEFINED,
+            _ if self.magnitude + self.error >= largest => return Scalar::unknown(result.bits),
             Real::Infinite { .. } => return Scalar { bits: result.bits, state: State::Exact },
             _ => {}
         }
@@ -325,14 +325,14 @@ impl Bound {
     }
 
     fn product(&self, result: Scalar) -> Scalar {
-        let Some(f) = self.format() else { return Scalar::UNDEFINED };
+        let Some(f) = self.format() else { return Scalar::unknown(result.bits) };
         let n = self.number;
         let smallest = f64::from(f.smallest_exponent() + f.mantissa_bits as i32);
         if decode(result.bits, n).is_nan() && self.error == 0.0 {
             return Scalar::nan(n);
         }
         if self.error != 0.0 || self.above >= crate::float::largest(n).log2() - 1.0 || self.below <= smallest + 1.0 {
-            return Scalar::UNDEFINED;
+            return Scalar::unknown(result.bits);
         }
         Scalar { bits: result.bits, state: State::Near((2.1 * self.count + 1.0) as f32) }
     }

@@ -22,7 +22,7 @@ impl Run<'_> {
         // The type that the op computes in: that of its first operand, or its second after a condition.
         let (from, to) = (source.element, result.element);
         let mut out = Vec::with_capacity(count);
-        let mut arguments = vec![Scalar::UNDEFINED; operands.len()];
+        let mut arguments = vec![Scalar::unknown(0); operands.len()];
         for i in 0..count {
             for (a, o) in arguments.iter_mut().zip(&operands) {
                 *a = o[i];
@@ -55,8 +55,11 @@ impl Run<'_> {
         let elements = self.elements(v)?;
         let shape = &t.shape;
         for (i, e) in elements.iter().enumerate() {
-            // What may have any value may have a promised one.
-            let Some(bits) = e.known() else { continue };
+            // What may have other values may have a promised one.
+            if e.is_unknown() {
+                continue;
+            }
+            let bits = e.bits;
             let at = coordinates(i, shape);
             match promise {
                 Promise::DivBy { divisor, groups } => {
@@ -77,7 +80,7 @@ impl Run<'_> {
                     let start: Vec<usize> =
                         at.iter().zip(group).map(|(a, g)| a - a % (*g).max(1) as usize).collect();
                     let first = elements[index(&start, shape)];
-                    if first.known().is_some_and(|f| f != bits) {
+                    if !first.is_unknown() && first.bits != bits {
                         return broken(promise, &format!("element {i}"), bits).map(drop);
                     }
                 }
@@ -102,27 +105,33 @@ fn broken(promise: &Promise, what: &str, bits: u64) -> Outcome {
 }
 
 /// One element of an elementwise op. `from` is the type of the first operand, `to` that of the result.
+///
+/// With an unknown operand it is what a known one with these bits would give, and unknown: behaviour that would be
+/// undefined need not be so for another value.
 fn element(kind: &Kind, from: Element, to: Element, x: &[Scalar]) -> Result<Scalar, Cause> {
-    // Ops that look at pointers or at anything.
-    match kind {
-        Kind::Select => {
-            return Ok(match x[0].known() {
-                Some(0) => x[2],
-                Some(_) => x[1],
-                None => Scalar::UNDEFINED,
-            });
-        }
-        Kind::PtrToInt | Kind::IntToPtr | Kind::PtrToPtr => return Ok(x[0]),
-        _ => {}
+    if *kind == Kind::Select {
+        let chosen = x[if x[0].bits != 0 { 1 } else { 2 }];
+        return Ok(if x[0].is_unknown() { Scalar::unknown(chosen.bits) } else { chosen });
+    }
+    if !x.iter().any(|x| x.is_unknown()) {
+        return compute(kind, from, to, x);
+    }
+    let assumed: Vec<Scalar> = x.iter().map(|x| x.assumed()).collect();
+    match compute(kind, from, to, &assumed) {
+        Ok(x) => Ok(Scalar::unknown(x.bits)),
+        Err(Cause::Undefined(_)) => Ok(Scalar::unknown(0)),
+        Err(other) => Err(other),
+    }
+}
+
+/// [`element`] of operands that are not unknown.
+fn compute(kind: &Kind, from: Element, to: Element, x: &[Scalar]) -> Result<Scalar, Cause> {
+    if matches!(kind, Kind::PtrToInt | Kind::IntToPtr | Kind::PtrToPtr) {
+        return Ok(x[0]);
     }
     let (n, target) = (number_of(from)?, number_of(to)?);
-    let undefined = Cause::Undefined;
-    let unknown = x.iter().any(|x| x.is_undefined());
     let bits = |i: usize| x[i].bits;
-    // Integer ops on elements that are all known.
-    let known = |f: &dyn Fn() -> Result<u64, int::Undefined>| -> Result<Scalar, Cause> {
-        if unknown { Ok(Scalar::UNDEFINED) } else { f().map(Scalar::exact).map_err(undefined) }
-    };
+    let exact = |r: Result<u64, int::Undefined>| r.map(Scalar::exact).map_err(Cause::Undefined);
     let plain = FloatMode::default();
     Ok(match kind {
         Kind::AbsF => change_sign(n, x[0], |b, sign| b & !sign),
@@ -153,54 +162,46 @@ fn element(kind: &Kind, from: Element, to: Element, x: &[Scalar]) -> Result<Scal
         Kind::MinF { propagate_nan, flush } => extremum(n, false, *propagate_nan, *flush, x[0], x[1]),
         Kind::CmpF { predicate, ordered } => compare(n, *predicate, *ordered, x[0], x[1]),
 
-        Kind::AbsI => known(&|| Ok(int::abs(n, bits(0))))?,
-        Kind::NegI(p) => known(&|| int::neg(n, *p, bits(0)))?,
-        Kind::AddI(p) => known(&|| int::add(n, *p, bits(0), bits(1)))?,
-        Kind::SubI(p) => known(&|| int::sub(n, *p, bits(0), bits(1)))?,
-        Kind::MulI(p) => known(&|| int::mul(n, *p, bits(0), bits(1)))?,
-        Kind::ShlI(p) => known(&|| int::shl(n, *p, bits(0), bits(1)))?,
-        Kind::ShrI(s) => known(&|| Ok(int::shr(n, *s, bits(0), bits(1))))?,
-        Kind::MulhiI => known(&|| Ok(int::mulhi(n, bits(0), bits(1))))?,
-        Kind::DivI { .. } | Kind::RemI(_) if x[1].known() == Some(0) => {
-            // Whatever the dividend is.
-            return Err(undefined("division by zero".into()));
-        }
-        Kind::DivI { signedness, rounding } => known(&|| int::div(n, *signedness, *rounding, bits(0), bits(1)))?,
-        Kind::RemI(s) => known(&|| int::rem(n, *s, bits(0), bits(1)))?,
-        Kind::MaxI(s) => known(&|| Ok(int::extremum(n, *s, true, bits(0), bits(1))))?,
-        Kind::MinI(s) => known(&|| Ok(int::extremum(n, *s, false, bits(0), bits(1))))?,
-        Kind::AndI => known(&|| Ok(bits(0) & bits(1)))?,
-        Kind::OrI => known(&|| Ok(bits(0) | bits(1)))?,
-        Kind::XorI => known(&|| Ok(bits(0) ^ bits(1)))?,
+        Kind::AbsI => Scalar::exact(int::abs(n, bits(0))),
+        Kind::NegI(p) => exact(int::neg(n, *p, bits(0)))?,
+        Kind::AddI(p) => exact(int::add(n, *p, bits(0), bits(1)))?,
+        Kind::SubI(p) => exact(int::sub(n, *p, bits(0), bits(1)))?,
+        Kind::MulI(p) => exact(int::mul(n, *p, bits(0), bits(1)))?,
+        Kind::ShlI(p) => exact(int::shl(n, *p, bits(0), bits(1)))?,
+        Kind::ShrI(s) => Scalar::exact(int::shr(n, *s, bits(0), bits(1))),
+        Kind::MulhiI => Scalar::exact(int::mulhi(n, bits(0), bits(1))),
+        Kind::DivI { signedness, rounding } => exact(int::div(n, *signedness, *rounding, bits(0), bits(1)))?,
+        Kind::RemI(s) => exact(int::rem(n, *s, bits(0), bits(1)))?,
+        Kind::MaxI(s) => Scalar::exact(int::extremum(n, *s, true, bits(0), bits(1))),
+        Kind::MinI(s) => Scalar::exact(int::extremum(n, *s, false, bits(0), bits(1))),
+        Kind::AndI => Scalar::exact(bits(0) & bits(1)),
+        Kind::OrI => Scalar::exact(bits(0) | bits(1)),
+        Kind::XorI => Scalar::exact(bits(0) ^ bits(1)),
         Kind::CmpI { predicate, signedness } => {
-            known(&|| Ok(u64::from(int::compare(n, *signedness, *predicate, bits(0), bits(1)))))?
+            Scalar::bool(int::compare(n, *signedness, *predicate, bits(0), bits(1)))
         }
 
-        Kind::ExtI(s) => known(&|| Ok(int::ext(n, target, *s, bits(0))))?,
-        Kind::TruncI(p) => known(&|| int::trunc(n, target, *p, bits(0)))?,
+        Kind::ExtI(s) => Scalar::exact(int::ext(n, target, *s, bits(0))),
+        Kind::TruncI(p) => exact(int::trunc(n, target, *p, bits(0)))?,
         Kind::FToF { rounding } => float::convert(n, target, *rounding, x[0]),
         Kind::FToI(s) => float_to_int(n, target, *s, x[0]),
         Kind::IToF(s) => {
             let value = int::value(bits(0), n, *s);
             let real = crate::format::Real::finite(value < 0, value.unsigned_abs(), 0);
             match crate::format::encode(real, target, float::round_of(plain.rounding)).bits {
-                _ if unknown => Scalar::UNDEFINED,
                 b if crate::format::decode(b, target).is_nan() => Scalar::nan(target),
                 b => Scalar::exact(b),
             }
         }
         // Other bits are seen where another type looks at them.
         Kind::Bitcast if x[0].state == State::Exact || n == target => x[0],
-        Kind::Bitcast => Scalar::UNDEFINED,
+        Kind::Bitcast => Scalar::unknown(bits(0)),
         _ => return Err(malformed("the op is not elementwise")),
     })
 }
 
 /// Towards zero. What does not fit may not be used.
 fn float_to_int(from: Number, to: Number, signedness: Signedness, x: Scalar) -> Scalar {
-    if x.is_undefined() || x.is_loose(from) {
-        return Scalar::UNDEFINED;
-    }
     let value = crate::format::decode(x.bits, from).to_f64();
     let width = to.width() as i32;
     let (low, high) = match signedness {
@@ -208,20 +209,24 @@ fn float_to_int(from: Number, to: Number, signedness: Signedness, x: Scalar) -> 
         Signedness::Signed => (-libm::ldexp(1.0, width - 1), libm::ldexp(1.0, width - 1)),
     };
     let whole = libm::trunc(value);
-    if whole >= low && whole < high { Scalar::exact(int::wrap(whole as i128, to)) } else { Scalar::UNDEFINED }
+    if !(whole >= low && whole < high) {
+        return Scalar::unknown(0);
+    }
+    let bits = int::wrap(whole as i128, to);
+    if x.is_loose(from) { Scalar::unknown(bits) } else { Scalar::exact(bits) }
 }
 
 /// An address plus so many elements, whose number is sign-extended. What leaves the address space may not be used.
 fn advance(pointee: Number, p: Scalar, o: Scalar, n: Number) -> Result<Scalar, Cause> {
-    let (Some(p), Some(o)) = (p.known(), o.known()) else { return Ok(Scalar::UNDEFINED) };
-    let bits = int::value(o, n, Signedness::Signed) * i128::from(pointee.stored_bits());
+    let bits = int::value(o.bits, n, Signedness::Signed) * i128::from(pointee.stored_bits());
     if bits % 8 != 0 {
         return Err(Cause::Undefined("an offset of half a byte".into()));
     }
     let bytes = bits / 8;
-    let sum = i128::from(p) + bytes;
+    let sum = i128::from(p.bits) + bytes;
     let fits = i64::try_from(bytes).is_ok() && u64::try_from(sum).is_ok();
-    Ok(if fits { Scalar::exact(sum as u64) } else { Scalar::UNDEFINED })
+    let known = fits && !p.is_unknown() && !o.is_unknown();
+    Ok(if known { Scalar::exact(sum as u64) } else { Scalar::unknown(sum as u64) })
 }
 
 impl Run<'_> {

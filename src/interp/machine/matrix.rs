@@ -37,19 +37,18 @@ impl Run<'_> {
         let (lhs, rhs, init) = (self.elements(v[0])?, self.elements(v[1])?, self.elements(v[2])?);
         match &op.kind {
             Kind::MmaI { lhs: sign_l, rhs: sign_r } => {
-                let value = |x: &Elements, sign| -> Vec<Option<i128>> {
-                    x.iter().map(|x| x.known().map(|b| int::value(b, from, sign))).collect()
-                };
-                let (a, b) = (value(&lhs, *sign_l), value(&rhs, *sign_r));
+                let value = |x: Scalar, sign| int::value(x.bits, from, sign);
                 one(product(&e, |i, terms| {
-                    let start = init[i].known().map(i128::from);
-                    let sum = terms.iter().try_fold(start?, |s, (l, r)| Some(s + a[*l]? * b[*r]?));
-                    sum.map(|s| Scalar::exact(int::wrap(s, acc)))
+                    let start = i128::from(init[i].bits);
+                    let sum = terms.iter().fold(start, |s, (l, r)| s + value(lhs[*l], *sign_l) * value(rhs[*r], *sign_r));
+                    let unknown = terms.iter().any(|(l, r)| lhs[*l].is_unknown() || rhs[*r].is_unknown());
+                    let bits = int::wrap(sum, acc);
+                    if unknown || init[i].is_unknown() { Scalar::unknown(bits) } else { Scalar::exact(bits) }
                 }))
             }
             Kind::MmaF { fast_acc } => {
                 let (a, b) = (numbers(&lhs, from), numbers(&rhs, from));
-                one(product(&e, |i, terms| dot(acc, *fast_acc, init[i], terms.iter().map(|(l, r)| Some((a[*l]?, b[*r]?))))))
+                one(product(&e, |i, terms| dot(acc, *fast_acc, init[i], terms.iter().map(|(l, r)| (a[*l], b[*r])))))
             }
             Kind::MmaFScaled => {
                 let scale = self.number(v[3])?;
@@ -67,7 +66,7 @@ impl Run<'_> {
                         let (row, k) = (l / e.k, l % e.k);
                         let (batch, column) = (r / (e.k * e.n), r % e.n);
                         let right = (batch * k_scales + k / block) * e.n + column;
-                        Some((a[*l]? * p[row * k_scales + k / block]?, b[*r]? * q[right]?))
+                        (a[*l].times(p[row * k_scales + k / block]), b[*r].times(q[right]))
                     });
                     dot(acc, false, init[i], terms)
                 }))
@@ -77,18 +76,30 @@ impl Run<'_> {
     }
 }
 
-/// The numbers of the elements that are known.
-fn numbers(x: &Elements, n: Number) -> Vec<Option<f64>> {
-    x.iter()
-        .map(|x| {
-            let real = decode(x.bits, n);
-            (x.state == State::Exact || (real.is_nan() && !x.is_undefined())).then(|| real.to_f64())
-        })
-        .collect()
+/// An element as a number, and whether it is that number for sure.
+#[derive(Clone, Copy)]
+struct Factor {
+    value: f64,
+    sure: bool,
+}
+
+impl Factor {
+    /// Exact for elements of at most eight bits, which are what is scaled.
+    fn times(self, scale: Factor) -> Factor {
+        Factor { value: self.value * scale.value, sure: self.sure && scale.sure }
+    }
+}
+
+fn numbers(x: &Elements, n: Number) -> Vec<Factor> {
+    let factor = |x: &Scalar| {
+        let real = decode(x.bits, n);
+        Factor { value: real.to_f64(), sure: x.state == State::Exact || (real.is_nan() && !x.is_unknown()) }
+    };
+    x.iter().map(factor).collect()
 }
 
 /// Each element of the result from its own number and the numbers of the elements that are multiplied for it.
-fn product(e: &Extents, f: impl Fn(usize, &[(usize, usize)]) -> Option<Scalar>) -> Vec<Scalar> {
+fn product(e: &Extents, f: impl Fn(usize, &[(usize, usize)]) -> Scalar) -> Vec<Scalar> {
     let mut out = vec![];
     let mut terms = vec![];
     for batch in 0..e.batch {
@@ -96,7 +107,7 @@ fn product(e: &Extents, f: impl Fn(usize, &[(usize, usize)]) -> Option<Scalar>) 
             for column in 0..e.n {
                 terms.clear();
                 terms.extend((0..e.k).map(|k| ((batch * e.m + row) * e.k + k, (batch * e.k + k) * e.n + column)));
-                out.push(f((batch * e.m + row) * e.n + column, &terms).unwrap_or(Scalar::UNDEFINED));
+                out.push(f((batch * e.m + row) * e.n + column, &terms));
             }
         }
     }
@@ -104,18 +115,19 @@ fn product(e: &Extents, f: impl Fn(usize, &[(usize, usize)]) -> Option<Scalar>) 
 }
 
 /// `init` plus the sum of the products.
-fn dot(acc: Number, fast: bool, init: Scalar, terms: impl Iterator<Item = Option<(f64, f64)>>) -> Option<Scalar> {
+fn dot(acc: Number, fast: bool, init: Scalar, terms: impl Iterator<Item = (Factor, Factor)>) -> Scalar {
     let start = decode(init.bits, acc);
     let error = match init.state {
         State::Near(ulps) if !start.is_nan() => f64::from(ulps) * power(last_place(start, acc)),
-        State::Undefined => return None,
         _ => 0.0,
     };
+    let mut sure = !init.is_unknown();
     let start = start.to_f64();
     let (mut sum, mut magnitude, mut lowest) = (start, start.abs(), lowest_bit(start));
     let mut count = 1.0;
     for term in terms {
-        let (a, b) = term?;
+        let (Factor { value: a, sure: sure_a }, Factor { value: b, sure: sure_b }) = term;
+        sure &= sure_a && sure_b;
         sum = a.mul_add(b, sum);
         // A product of zeros adds nothing, whatever its sign.
         if a * b != 0.0 {
@@ -125,15 +137,16 @@ fn dot(acc: Number, fast: bool, init: Scalar, terms: impl Iterator<Item = Option
         count += 1.0;
     }
     let bits = encode(Real::from_f64(sum), acc, Round::NearestEven).bits;
+    let Some(f) = format::format(acc).filter(|_| sure) else { return Scalar::unknown(bits) };
     if decode(bits, acc).is_nan() {
-        return Some(Scalar::nan(acc));
+        return Scalar::nan(acc);
     }
-    let f = format::format(acc)?;
-    if sum.is_infinite() {
-        return magnitude.is_infinite().then_some(Scalar { bits, state: State::Near(0.0) });
+    if sum.is_infinite() && magnitude.is_infinite() {
+        return Scalar { bits, state: State::Near(0.0) };
     }
+    // Partial sums may overflow in another order.
     if magnitude >= crate::float::largest(acc) {
-        return None;
+        return Scalar::unknown(bits);
     }
     // Tensor cores keep fewer bits where that is allowed.
     let precision = if fast { 13 } else { f.mantissa_bits as i32 + 1 };
@@ -141,12 +154,12 @@ fn dot(acc: Number, fast: bool, init: Scalar, terms: impl Iterator<Item = Option
     if exact && error == 0.0 {
         // In which order zeros are added decides about their sign.
         let state = if sum == 0.0 { State::Near(0.0) } else { State::Exact };
-        return Some(Scalar { bits, state });
+        return Scalar { bits, state };
     }
     // Each addition is off by at most a unit in the last place of the largest partial sum: some of them truncate.
     let bound = magnitude * count * libm::ldexp(1.0, 1 - precision) + error;
     let ulps = bound / power(last_place(decode(bits, acc), acc)) + 1.0;
-    Some(Scalar { bits, state: State::Near(ulps as f32) })
+    Scalar { bits, state: State::Near(ulps as f32) }
 }
 
 /// The power of two of the lowest bit that is set; a large one for zero.

@@ -12,7 +12,7 @@ mod shape;
 
 use crate::memory::{Fault, Memory, Place};
 use crate::program::{Block, Entry, Kind, Op, Program, Value};
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, State};
 use crate::types::{Element, Number, TileType, Type};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -48,8 +48,6 @@ pub enum Cause {
     Undefined(String),
     /// A wild access.
     Fault(Fault),
-    /// Control flow, an address or a mask depends on an element that may have any value.
-    Indeterminate(String),
     /// The run was too long.
     Limit(String),
     /// The launch does not fit the program, or the program is not one that the verifier accepts.
@@ -70,7 +68,6 @@ fn describe(cause: &Cause) -> String {
     match cause {
         Cause::Undefined(text) => format!("undefined behaviour: {text}"),
         Cause::Fault(fault) => fault.to_string(),
-        Cause::Indeterminate(text) => format!("{text} may have any value"),
         Cause::Limit(text) | Cause::Malformed(text) => text.clone(),
     }
 }
@@ -92,6 +89,9 @@ pub struct Report {
     pub failed_assertions: Vec<String>,
     /// Ops that ran.
     pub ops: u64,
+    /// Something was decided by an element that may have other values: where, and what. A compiled program may decide
+    /// otherwise, so that nothing can be said about its results.
+    pub guess: Option<String>,
 }
 
 /// A program with its memory.
@@ -109,7 +109,7 @@ impl<'p> Machine<'p> {
         for g in &program.globals {
             let n = g.element;
             let size = (g.values.len() as u64 * u64::from(n.stored_bits())).div_ceil(8);
-            let address = memory.allocate_undefined(&format!("@{}", g.name), size, g.alignment.max(1));
+            let address = memory.allocate_unknown(&format!("@{}", g.name), size, g.alignment.max(1));
             for (i, bits) in g.values.iter().enumerate() {
                 // The allocation has room for each of them.
                 let _ = memory.write(place(address, i as u64, n), n, Scalar::exact(*bits));
@@ -153,6 +153,7 @@ impl<'p> Machine<'p> {
                         memory: &mut self.memory,
                         globals: &self.globals,
                         values: vec![Datum::Unset; found.types.len()],
+                        location: "".into(),
                         block: [x, y, z],
                         grid,
                         limits,
@@ -192,6 +193,8 @@ struct Run<'r> {
     memory: &'r mut Memory,
     globals: &'r FxHashMap<&'r str, u64>,
     values: Vec<Datum>,
+    /// Of the op that runs.
+    location: Rc<str>,
     block: [u32; 3],
     grid: [u32; 3],
     limits: Limits,
@@ -239,11 +242,19 @@ impl Run<'_> {
         }
     }
 
-    /// The only element of a scalar, which must be known.
-    fn scalar(&self, v: Value, what: &str) -> Result<u64, Cause> {
+    /// The bits of an element that something is decided by.
+    fn decide(&mut self, x: Scalar, what: &str) -> u64 {
+        if x.state != State::Exact && self.report.guess.is_none() {
+            self.report.guess = Some(format!("{}: {what}", self.location));
+        }
+        x.bits
+    }
+
+    /// The only element of a scalar, which something is decided by.
+    fn scalar(&mut self, v: Value, what: &str) -> Result<u64, Cause> {
         let elements = self.elements(v)?;
-        let first = elements.first().ok_or_else(|| malformed("a scalar was expected"))?;
-        first.known().ok_or_else(|| Cause::Indeterminate(what.into()))
+        let first = *elements.first().ok_or_else(|| malformed("a scalar was expected"))?;
+        Ok(self.decide(first, what))
     }
 
     fn data(&self, values: &[Value]) -> Vec<Datum> {
@@ -292,6 +303,7 @@ impl Run<'_> {
     /// Runs one op; a terminator gives the way out. `scratch` is memory that lives as long as the block.
     fn op(&mut self, op: &Op, scratch: &mut Vec<u64>) -> Result<Option<Flow>, Error> {
         self.report.ops += 1;
+        self.location = op.location.clone();
         if self.limits.ops.is_some_and(|n| self.report.ops > n) {
             return Err(self.error(op, Cause::Limit("the limit of ops is reached".into())));
         }
@@ -336,7 +348,7 @@ impl Run<'_> {
 
     fn count(&mut self, op: &Op, unsigned: bool) -> Result<Option<Flow>, Error> {
         let cause = |run: &Self, c| run.error(op, c);
-        let bound = |run: &Self, i: usize| -> Result<i128, Error> {
+        let bound = |run: &mut Self, i: usize| -> Result<i128, Error> {
             let n = run.number(op.operands[i]).map_err(|c| cause(run, c))?;
             let bits = run.scalar(op.operands[i], "a bound of the loop").map_err(|c| cause(run, c))?;
             let sign = if unsigned { crate::program::Signedness::Unsigned } else { crate::program::Signedness::Signed };
@@ -420,6 +432,9 @@ impl Run<'_> {
                 for v in &op.operands[..count] {
                     arguments.push((self.tile_type(*v)?.clone(), self.elements(*v)?));
                 }
+                for e in arguments.iter().flat_map(|(_, e)| e.to_vec()) {
+                    self.decide(e, "what is printed");
+                }
                 let text = crate::print::format(format, &arguments).map_err(Cause::Undefined)?;
                 self.report.output += &text;
                 // Before 13.2 the op had no token.
@@ -436,10 +451,8 @@ impl Run<'_> {
     fn assert(&mut self, op: &Op, message: &str) -> Outcome {
         let elements = self.elements(op.operands[0])?;
         for (i, e) in elements.iter().enumerate() {
-            match e.known() {
-                Some(0) => self.report.failed_assertions.push(format!("{}: {message} (element {i})", op.location)),
-                Some(_) => {}
-                None => return Err(Cause::Indeterminate("the asserted condition".into())),
+            if self.decide(*e, "an asserted condition") == 0 {
+                self.report.failed_assertions.push(format!("{}: {message} (element {i})", op.location));
             }
         }
         Ok(vec![])

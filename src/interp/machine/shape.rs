@@ -86,7 +86,7 @@ fn repack(source: &[Scalar], from: Number, to: Number, count: usize) -> Vec<Scal
             let word = part.bits << pad(from);
             element.bits |= (word >> (at % width) & 1) << bit;
             if part.state != State::Exact {
-                element.state = State::Undefined;
+                element.state = State::Unknown;
             }
         }
         element.bits >>= pad(to);
