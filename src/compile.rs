@@ -105,9 +105,8 @@ fn read<'c>(context: &'c Context, bytes: &[u8], kind: InputKind) -> Result<Modul
         InputKind::PublicBytecode | InputKind::SpecBytecode => translate::import(context, bytes)
             .map_err(|e| input(e.lines().into_iter().map(|l| Diagnostic::new(Severity::Error, l)).collect())),
         InputKind::Text => {
-            let text = std::str::from_utf8(bytes).map_err(|e| {
-                input(vec![Diagnostic::new(Severity::Error, format!("the text is not UTF-8: {e}"))])
-            })?;
+            let text = std::str::from_utf8(bytes)
+                .map_err(|e| input(vec![Diagnostic::new(Severity::Error, format!("the text is not UTF-8: {e}"))]))?;
             // MLIR itself reports what is wrong, at the place in the text.
             Module::parse(context, text).ok_or_else(|| input(vec![]))
         }

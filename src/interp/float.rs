@@ -218,9 +218,7 @@ pub fn elementary(kind: &Kind, n: Number, a: Scalar) -> Scalar {
         Kind::Tan => f(libm::tan),
         Kind::Sinh => f(libm::sinh),
         Kind::Cosh => f(libm::cosh),
-        Kind::Tanh { rounding: Rounding::Approx } => {
-            unary(n, false, a, accuracy(Accuracy::TanhApprox, n), libm::tanh)
-        }
+        Kind::Tanh { rounding: Rounding::Approx } => unary(n, false, a, accuracy(Accuracy::TanhApprox, n), libm::tanh),
         Kind::Tanh { .. } => f(libm::tanh),
         Kind::Exp { rounding: Rounding::Approx } => {
             // The argument times log2(e) is rounded before the power is taken, which the power multiplies.

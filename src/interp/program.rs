@@ -311,10 +311,18 @@ pub enum Kind {
     DivF(FloatMode),
     Fma(FloatMode),
     Sqrt(FloatMode),
-    Rsqrt { flush: bool },
-    Exp2 { flush: bool },
-    Exp { rounding: Rounding },
-    Tanh { rounding: Rounding },
+    Rsqrt {
+        flush: bool,
+    },
+    Exp2 {
+        flush: bool,
+    },
+    Exp {
+        rounding: Rounding,
+    },
+    Tanh {
+        rounding: Rounding,
+    },
     Log,
     Log2,
     Sin,
@@ -325,9 +333,18 @@ pub enum Kind {
     Pow,
     Atan2,
     RemF,
-    MaxF { propagate_nan: bool, flush: bool },
-    MinF { propagate_nan: bool, flush: bool },
-    CmpF { predicate: Predicate, ordered: bool },
+    MaxF {
+        propagate_nan: bool,
+        flush: bool,
+    },
+    MinF {
+        propagate_nan: bool,
+        flush: bool,
+    },
+    CmpF {
+        predicate: Predicate,
+        ordered: bool,
+    },
 
     // Integers.
     AbsI,
@@ -338,19 +355,27 @@ pub enum Kind {
     ShlI(Overflow),
     ShrI(Signedness),
     MulhiI,
-    DivI { signedness: Signedness, rounding: Rounding },
+    DivI {
+        signedness: Signedness,
+        rounding: Rounding,
+    },
     RemI(Signedness),
     MaxI(Signedness),
     MinI(Signedness),
     AndI,
     OrI,
     XorI,
-    CmpI { predicate: Predicate, signedness: Signedness },
+    CmpI {
+        predicate: Predicate,
+        signedness: Signedness,
+    },
 
     // Conversions.
     ExtI(Signedness),
     TruncI(Overflow),
-    FToF { rounding: Rounding },
+    FToF {
+        rounding: Rounding,
+    },
     FToI(Signedness),
     IToF(Signedness),
     Bitcast,
@@ -366,44 +391,92 @@ pub enum Kind {
     Broadcast,
     Reshape,
     Permute(Vec<usize>),
-    Cat { dim: usize },
+    Cat {
+        dim: usize,
+    },
     Extract,
     Select,
 
     // Memory. Optional operands that are there are named.
     Offset,
-    LoadPtr { access: Access, mask: bool, padding: bool, token: bool },
-    StorePtr { access: Access, mask: bool, token: bool },
-    AtomicCas { access: Access, mask: bool, token: bool },
-    AtomicRmw { access: Access, update: Update, mask: bool, token: bool },
-    Alloca { count: u64, alignment: u64, global: bool },
+    LoadPtr {
+        access: Access,
+        mask: bool,
+        padding: bool,
+        token: bool,
+    },
+    StorePtr {
+        access: Access,
+        mask: bool,
+        token: bool,
+    },
+    AtomicCas {
+        access: Access,
+        mask: bool,
+        token: bool,
+    },
+    AtomicRmw {
+        access: Access,
+        update: Update,
+        mask: bool,
+        token: bool,
+    },
+    Alloca {
+        count: u64,
+        alignment: u64,
+        global: bool,
+    },
     GetGlobal(String),
     /// Base, then the dynamic extents, then the dynamic strides.
     MakeTensorView,
     MakeView,
     /// View, indices, token.
-    LoadView { access: Access, token: bool },
+    LoadView {
+        access: Access,
+        token: bool,
+    },
     /// Tile, view, indices, token.
-    StoreView { access: Access, token: bool },
+    StoreView {
+        access: Access,
+        token: bool,
+    },
     /// View, indices, value, token.
-    AtomicRedView { access: Access, update: Update, token: bool },
+    AtomicRedView {
+        access: Access,
+        update: Update,
+        token: bool,
+    },
     GetTensorShape,
     GetIndexSpaceShape,
     MakeToken,
     JoinTokens,
 
     // Matrices.
-    MmaF { fast_acc: bool },
-    MmaI { lhs: Signedness, rhs: Signedness },
+    MmaF {
+        fast_acc: bool,
+    },
+    MmaI {
+        lhs: Signedness,
+        rhs: Signedness,
+    },
     MmaFScaled,
 
     // Aggregates. Identities are bits of the operands' element types.
-    Reduce { dim: usize, identities: Vec<u64> },
-    Scan { dim: usize, reverse: bool, identities: Vec<u64> },
+    Reduce {
+        dim: usize,
+        identities: Vec<u64>,
+    },
+    Scan {
+        dim: usize,
+        reverse: bool,
+        identities: Vec<u64>,
+    },
 
     // Control flow.
     If,
-    For { unsigned: bool },
+    For {
+        unsigned: bool,
+    },
     Loop,
     Break,
     Continue,
@@ -415,7 +488,10 @@ pub enum Kind {
     GetNumTileBlocks,
     Assert(String),
     Assume(Promise),
-    Print { format: String, token: bool },
+    Print {
+        format: String,
+        token: bool,
+    },
 }
 
 impl Kind {

@@ -412,8 +412,7 @@ impl Printer<'_> {
     }
 
     fn branch(&mut self, op: &Op) {
-        let results =
-            if op.results.is_empty() { String::new() } else { format!("-> ({}) ", self.types(&op.results)) };
+        let results = if op.results.is_empty() { String::new() } else { format!("-> ({}) ", self.types(&op.results)) };
         let _ = write!(self.out, "if {} {results}", name(&op.operands[0]));
         for (i, region) in op.regions.iter().enumerate() {
             if i == 1 && region.ops.is_empty() {
@@ -428,7 +427,8 @@ impl Printer<'_> {
 
     /// `%x = %init` for each value that a loop carries.
     fn carried(&self, arguments: &[Value], inits: &[Value]) -> String {
-        let pairs: Vec<String> = arguments.iter().zip(inits).map(|(a, i)| format!("{} = {}", name(a), name(i))).collect();
+        let pairs: Vec<String> =
+            arguments.iter().zip(inits).map(|(a, i)| format!("{} = {}", name(a), name(i))).collect();
         pairs.join(", ")
     }
 

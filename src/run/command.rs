@@ -12,8 +12,8 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use tile_driver::request::input_kind;
 use tile_diag::Diagnostic;
+use tile_driver::request::input_kind;
 use tile_driver::{CompileError, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
 use tile_interp::machine::Limits;
 

@@ -12,8 +12,7 @@ use tile_interp::machine::{Limits, Machine};
 use tile_interp::program::Program;
 
 /// Reads Tile IR as a program of the interpreter. The binary that links MLIR has one.
-pub type Reader<'a> =
-    dyn Fn(&[u8], InputKind, &mut dyn FnMut(Diagnostic)) -> Result<Program, CompileError> + 'a;
+pub type Reader<'a> = dyn Fn(&[u8], InputKind, &mut dyn FnMut(Diagnostic)) -> Result<Program, CompileError> + 'a;
 
 /// Runs a launch once. The launch's arrays are not changed.
 pub fn execute(program: &Program, launch: &Launch, limits: Limits) -> Result<Outcome, Error> {

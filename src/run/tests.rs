@@ -95,7 +95,11 @@ fn the_reference_engine_runs_the_launch() {
     assert_eq!(status, 6, "{text}");
     assert!(text.contains("reference: twice: 'load_view_tko' in tile block (3, 0, 0): undefined behaviour"), "{text}");
     let (status, text) = tile_run(dir.path(), "@k.mlir --engine reference --grid 3 @x.npy");
-    assert_eq!((status, text.contains("3 entry parameters (x.npy: 3) for entry 'twice', which has 6")), (6, true), "{text}");
+    assert_eq!(
+        (status, text.contains("3 entry parameters (x.npy: 3) for entry 'twice', which has 6")),
+        (6, true),
+        "{text}"
+    );
     let (status, text) = tile_run(dir.path(), "@k.mlir --engine fast --grid 3 @x.npy");
     assert_eq!((status, text.contains("there is no engine 'fast'")), (1, true), "{text}");
 }

@@ -401,10 +401,9 @@ impl Reader {
             AndIOp(_) => Kind::AndI,
             OrIOp(_) => Kind::OrI,
             XOrIOp(_) => Kind::XorI,
-            CmpIOp(o) => Kind::CmpI {
-                predicate: predicate(o.comparison_predicate()),
-                signedness: signedness(o.signedness()),
-            },
+            CmpIOp(o) => {
+                Kind::CmpI { predicate: predicate(o.comparison_predicate()), signedness: signedness(o.signedness()) }
+            }
             ExtIOp(o) => Kind::ExtI(signedness(o.signedness())),
             TruncIOp(o) => Kind::TruncI(overflow(o.overflow())),
             FToFOp(o) => Kind::FToF { rounding: rounding(o.rounding_mode()) },
@@ -477,11 +476,9 @@ impl Reader {
             MmaIOp(o) => Kind::MmaI { lhs: signedness(o.signedness_lhs()), rhs: signedness(o.signedness_rhs()) },
             MmaFScaledOp(_) => Kind::MmaFScaled,
             ReduceOp(o) => Kind::Reduce { dim: o.dim() as usize, identities: identities(op, o.identities())? },
-            ScanOp(o) => Kind::Scan {
-                dim: o.dim() as usize,
-                reverse: o.reverse(),
-                identities: identities(op, o.identities())?,
-            },
+            ScanOp(o) => {
+                Kind::Scan { dim: o.dim() as usize, reverse: o.reverse(), identities: identities(op, o.identities())? }
+            }
             IfOp(_) => Kind::If,
             ForOp(o) => Kind::For { unsigned: o.unsigned_cmp() },
             LoopOp(_) => Kind::Loop,
@@ -510,7 +507,8 @@ fn identities(op: OpRef<'_>, list: Attribute<'_>) -> Result<Vec<u64>> {
     for (i, v) in operands(op).enumerate() {
         // SAFETY: identities are an array; the verifier has counted them.
         let a = unsafe {
-            let there = mlirAttributeIsAArray(list.to_raw()) && (i as isize) < mlirArrayAttrGetNumElements(list.to_raw());
+            let there =
+                mlirAttributeIsAArray(list.to_raw()) && (i as isize) < mlirArrayAttrGetNumElements(list.to_raw());
             there.then(|| Attribute::from_raw(mlirArrayAttrGetElement(list.to_raw(), i as isize)))
         };
         let n = tile_type(ty(v)).and_then(|t| t.element.number());

@@ -345,10 +345,34 @@ fn updated(update: Update, n: Number, old: Scalar, arg: Scalar) -> Result<Scalar
         Update::Or => a | b,
         Update::Xor => a ^ b,
         Update::Add => a.wrapping_add(b) & n.mask(),
-        Update::Max => if larger(Signedness::Signed) { a } else { b },
-        Update::Min => if larger(Signedness::Signed) { b } else { a },
-        Update::UMax => if larger(Signedness::Unsigned) { a } else { b },
-        Update::UMin => if larger(Signedness::Unsigned) { b } else { a },
+        Update::Max => {
+            if larger(Signedness::Signed) {
+                a
+            } else {
+                b
+            }
+        }
+        Update::Min => {
+            if larger(Signedness::Signed) {
+                b
+            } else {
+                a
+            }
+        }
+        Update::UMax => {
+            if larger(Signedness::Unsigned) {
+                a
+            } else {
+                b
+            }
+        }
+        Update::UMin => {
+            if larger(Signedness::Unsigned) {
+                b
+            } else {
+                a
+            }
+        }
         Update::AddF | Update::Xchg => b,
     };
     Ok(Scalar { bits, state })

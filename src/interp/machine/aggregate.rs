@@ -1,7 +1,11 @@
 //! `reduce` and `scan`.
 //!
-//! Elements are combined one after another, starting from the identities. A compiler may combine them in any grouping,
-//! and a reduction in any order; how much of the result that leaves open is found out in one of two ways:
+//! Elements are combined one after another, starting from the identities. The body's arguments come in pairs, one for each
+//! operand. In a scan the first of a pair is what came before and the second is the element: `result[j] =
+//! f(result[j - 1], x[j])`. In a reduction the first is the element and the second the accumulator, which makes no
+//! difference to a program that is right, as elements come in no particular order.
+//!
+//! A compiler may combine elements in any grouping, and a reduction in any order; how much of the result that leaves open is found out in one of two ways:
 //!
 //! * Bodies that sum or multiply floats are recognised, and what rounding can do to them is bounded.
 //! * Of all other bodies the result is computed in three more ways: without the identities, from the other end, and
@@ -47,13 +51,7 @@ impl Run<'_> {
         Ok(out.into_iter().map(|o| Datum::Tile(Rc::new(o))).collect())
     }
 
-    pub(super) fn scan(
-        &mut self,
-        op: &Op,
-        dim: usize,
-        reverse: bool,
-        identities: &[u64],
-    ) -> Result<Vec<Datum>, Error> {
+    pub(super) fn scan(&mut self, op: &Op, dim: usize, reverse: bool, identities: &[u64]) -> Result<Vec<Datum>, Error> {
         let (operands, shape) = self.operands(op, dim).map_err(|c| self.error(op, c))?;
         let mut out: Vec<Vec<Scalar>> = operands.iter().map(|o| vec![Scalar::unknown(0); o.len()]).collect();
         let mut lines = shape.clone();
@@ -178,7 +176,9 @@ impl Run<'_> {
     /// Runs the body on an element and an accumulator of each operand.
     fn combine(&mut self, op: &Op, block: &Block, elements: &[Scalar], state: &[Scalar]) -> Result<Row, Error> {
         let scalar = |s: &Scalar| Datum::Tile(Rc::new(vec![*s]));
-        let arguments = elements.iter().zip(state).flat_map(|(e, s)| [scalar(e), scalar(s)]).collect();
+        let state_first = matches!(op.kind, Kind::Scan { .. });
+        let pair = |(e, s)| if state_first { [scalar(s), scalar(e)] } else { [scalar(e), scalar(s)] };
+        let arguments = elements.iter().zip(state).flat_map(pair).collect();
         self.assign(&block.arguments, arguments).map_err(|c| self.error(op, c))?;
         let Flow::Yield(data) = self.block(block)? else {
             return Err(self.error(op, malformed("the body of an aggregate ends in 'yield'")));

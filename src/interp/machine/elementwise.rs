@@ -77,8 +77,7 @@ impl Run<'_> {
                     }
                 }
                 Promise::SameElements(group) => {
-                    let start: Vec<usize> =
-                        at.iter().zip(group).map(|(a, g)| a - a % (*g).max(1) as usize).collect();
+                    let start: Vec<usize> = at.iter().zip(group).map(|(a, g)| a - a % (*g).max(1) as usize).collect();
                     let first = elements[index(&start, shape)];
                     if !first.is_unknown() && first.bits != bits {
                         return broken(promise, &format!("element {i}"), bits).map(drop);

@@ -40,7 +40,8 @@ impl Run<'_> {
                 let value = |x: Scalar, sign| int::value(x.bits, from, sign);
                 one(product(&e, |i, terms| {
                     let start = i128::from(init[i].bits);
-                    let sum = terms.iter().fold(start, |s, (l, r)| s + value(lhs[*l], *sign_l) * value(rhs[*r], *sign_r));
+                    let sum =
+                        terms.iter().fold(start, |s, (l, r)| s + value(lhs[*l], *sign_l) * value(rhs[*r], *sign_r));
                     let unknown = terms.iter().any(|(l, r)| lhs[*l].is_unknown() || rhs[*r].is_unknown());
                     let bits = int::wrap(sum, acc);
                     if unknown || init[i].is_unknown() { Scalar::unknown(bits) } else { Scalar::exact(bits) }
@@ -53,8 +54,11 @@ impl Run<'_> {
             Kind::MmaFScaled => {
                 let scale = self.number(v[3])?;
                 let (scale_l, scale_r) = (self.elements(v[3])?, self.elements(v[4])?);
-                let k_scales = *self.tile_type(v[3])?.shape.last().ok_or_else(|| malformed("scales have dimensions"))?;
-                if scale == Number::E4m3 && scale_l.iter().chain(scale_r.iter()).any(|s| decode(s.bits, scale).negative()) {
+                let k_scales =
+                    *self.tile_type(v[3])?.shape.last().ok_or_else(|| malformed("scales have dimensions"))?;
+                if scale == Number::E4m3
+                    && scale_l.iter().chain(scale_r.iter()).any(|s| decode(s.bits, scale).negative())
+                {
                     return Err(Cause::Undefined("a scale is negative".into()));
                 }
                 let block = e.k / k_scales;
