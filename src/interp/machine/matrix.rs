@@ -84,20 +84,25 @@ impl Run<'_> {
 #[derive(Clone, Copy)]
 struct Factor {
     value: f64,
+    /// The power of two of the lowest bit that is set.
+    lowest: i32,
     sure: bool,
 }
 
 impl Factor {
     /// Exact for elements of at most eight bits, which are what is scaled.
     fn times(self, scale: Factor) -> Factor {
-        Factor { value: self.value * scale.value, sure: self.sure && scale.sure }
+        let (value, lowest) = (self.value * scale.value, self.lowest + scale.lowest);
+        Factor { value, lowest, sure: self.sure && scale.sure }
     }
 }
 
 fn numbers(x: &Elements, n: Number) -> Vec<Factor> {
     let factor = |x: &Scalar| {
         let real = decode(x.bits, n);
-        Factor { value: real.to_f64(), sure: x.state == State::Exact || (real.is_nan() && !x.is_unknown()) }
+        let value = real.to_f64();
+        let sure = x.state == State::Exact || (real.is_nan() && !x.is_unknown());
+        Factor { value, lowest: lowest_bit(value), sure }
     };
     x.iter().map(factor).collect()
 }
@@ -130,13 +135,14 @@ fn dot(acc: Number, fast: bool, init: Scalar, terms: impl Iterator<Item = (Facto
     let (mut sum, mut magnitude, mut lowest) = (start, start.abs(), lowest_bit(start));
     let mut count = 1.0;
     for term in terms {
-        let (Factor { value: a, sure: sure_a }, Factor { value: b, sure: sure_b }) = term;
-        sure &= sure_a && sure_b;
-        sum = a.mul_add(b, sum);
+        let (a, b): (Factor, Factor) = term;
+        sure &= a.sure && b.sure;
+        sum = a.value.mul_add(b.value, sum);
+        let product = (a.value * b.value).abs();
         // A product of zeros adds nothing, whatever its sign.
-        if a * b != 0.0 {
-            magnitude += (a * b).abs();
-            lowest = lowest.min(lowest_bit(a) + lowest_bit(b));
+        if product != 0.0 {
+            magnitude += product;
+            lowest = lowest.min(a.lowest + b.lowest);
         }
         count += 1.0;
     }
