@@ -115,6 +115,9 @@ fn command(
             let _bar = Bar::start(done, total, !options.quiet);
             execute(&module, &launch, &run)
         };
+        if let Err(execute::Error::Run { printed, .. }) = &outcome {
+            stdout.write_all(printed.as_bytes()).map_err(unprintable)?;
+        }
         let outcome = outcome.map_err(|error| Failure::Execute { schedule: shown.clone(), error })?;
         stdout.write_all(outcome.report.output.as_bytes()).map_err(unprintable)?;
         report(&outcome, &options, stderr);
@@ -144,9 +147,12 @@ fn interpret(
     let path = kernel.display().to_string();
     let program = (tools.reader)(&input, kind, &mut report)
         .map_err(|e| Failure::Kernel { path: path.clone(), message: e.to_string() })?;
-    let outcome = reference::execute(&program, launch, Limits { ops: None, time: options.max_time })
-        .map_err(|error| Failure::Execute { schedule: "reference".into(), error })?;
+    let outcome = reference::execute(&program, launch, Limits { ops: None, time: options.max_time });
     let unprintable = |error| Failure::Write { path: "standard output".into(), error };
+    if let Err(execute::Error::Assertion { printed, .. }) = &outcome {
+        stdout.write_all(printed.as_bytes()).map_err(unprintable)?;
+    }
+    let outcome = outcome.map_err(|error| Failure::Execute { schedule: "reference".into(), error })?;
     stdout.write_all(outcome.report.output.as_bytes()).map_err(unprintable)?;
     stdout.flush().map_err(unprintable)?;
     if let Some(folder) = &options.out_dir {

@@ -44,8 +44,8 @@ pub fn execute(program: &Program, launch: &Launch, limits: Limits) -> Result<Out
         });
     }
     let report = machine.launch(&entry.name, launch.grid, &parameters, limits)?;
-    if let Some(first) = report.failed_assertions.first() {
-        return Err(Error::Assertion(first.clone()));
+    if let Some(message) = report.failed_assertions.first().cloned() {
+        return Err(Error::Assertion { message, printed: report.output });
     }
     let mut arrays = vec![];
     for (argument, addresses) in launch.args.iter().zip(addresses) {
