@@ -1,13 +1,19 @@
 //! C's `printf`, as far as `print_tko` needs it.
 //!
-//! An expression is `%`, flags, width, precision, a length that means nothing here, and a conversion. A scalar takes one
-//! expression. A larger tile prints its elements one after another, separated by blanks, each by the same expression.
+//! An expression is `%`, flags, width, precision, a length that means nothing here, and a conversion. What the language
+//! leaves open is as the compiler has it: a tile prints as nested lists, each element by the same expression, and an i1 as
+//! 0 or 1.
+//!
+//! ```text
+//! %d of 5                     ->  5
+//! %.1f of [[1, 2], [3, 4]]    ->  [[1.0, 2.0], [3.0, 4.0]]
+//! ```
 
 use crate::format::decode;
 use crate::int;
 use crate::program::Signedness;
 use crate::scalar::Scalar;
-use crate::types::{Element, TileType};
+use crate::types::{Element, Number, TileType};
 use std::rc::Rc;
 
 /// The text, or why there is none.
@@ -25,12 +31,19 @@ pub fn format(format: &str, arguments: &[(TileType, Rc<Vec<Scalar>>)]) -> Result
         }
         let (ty, elements) = arguments.next().ok_or("more expressions than operands")?;
         let texts = elements.iter().map(|e| expression.print(ty.element, *e)).collect::<Result<Vec<_>, _>>()?;
-        out += &texts.join(" ");
+        out += &nested(&texts, &ty.shape);
     }
     if arguments.next().is_some() {
         return Err("more operands than expressions".into());
     }
     Ok(out + rest)
+}
+
+/// Elements in brackets, one level for each dimension.
+fn nested(texts: &[String], shape: &[usize]) -> String {
+    let Some((_, inner)) = shape.split_first() else { return texts.concat() };
+    let parts: Vec<String> = texts.chunks(inner.iter().product()).map(|t| nested(t, inner)).collect();
+    format!("[{}]", parts.join(", "))
 }
 
 #[derive(Default)]
@@ -82,7 +95,8 @@ impl Expression {
         let wrong = || format!("'%{}' does not print elements of type {element}", self.conversion);
         let (sign, digits) = match (self.conversion, element) {
             ('d' | 'i', Element::Number(n)) if n.is_integer() => {
-                let v = int::value(x.bits, n, Signedness::Signed);
+                let sign = if n == Number::I1 { Signedness::Unsigned } else { Signedness::Signed };
+                let v = int::value(x.bits, n, sign);
                 (self.sign(v < 0), self.at_least(v.unsigned_abs().to_string()))
             }
             ('u', Element::Number(n)) if n.is_integer() => (String::new(), self.at_least(x.bits.to_string())),
@@ -183,7 +197,6 @@ fn trimmed(text: &str, keep: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::Number;
 
     fn scalar(n: Number, bits: u64) -> (TileType, Rc<Vec<Scalar>>) {
         (TileType::scalar(n), Rc::new(vec![Scalar::exact(bits)]))
@@ -206,7 +219,7 @@ mod tests {
             ("%X", i(255), "FF"),
             ("%o", i(8), "10"),
             ("%lld", scalar(Number::I64, u64::MAX), "-1"),
-            ("%d", scalar(Number::I1, 1), "-1"),
+            ("%d", scalar(Number::I1, 1), "1"),
             ("%c", i(65), "A"),
             ("%f", f(0.5), "0.500000"),
             ("%.2f", f(-1.005), "-1.00"),
@@ -231,6 +244,8 @@ mod tests {
         assert!(format("x", &[i(1)]).is_err());
         assert!(format("%d", &[f(1.0)]).is_err());
         let tile = (TileType::of(&[3], Number::I8), Rc::new([1, 2, 255].map(Scalar::exact).to_vec()));
-        assert_eq!(format("%d", &[tile]).as_deref(), Ok("1 2 -1"));
+        assert_eq!(format("%d", &[tile]).as_deref(), Ok("[1, 2, -1]"));
+        let tile = (TileType::of(&[2, 2], Number::I8), Rc::new([1, 2, 3, 4].map(Scalar::exact).to_vec()));
+        assert_eq!(format("%2d", &[tile]).as_deref(), Ok("[[ 1,  2], [ 3,  4]]"));
     }
 }
