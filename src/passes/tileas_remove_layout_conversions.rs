@@ -20,12 +20,17 @@ use super::{
     tileas_assign_load_store_layouts::{access_of, tile_of, warps_of},
 };
 use crate::{
-    analysis::{access::Access, facts::Facts},
+    analysis::{
+        access::Access,
+        facts::Facts,
+        narrow::{self, Narrow},
+    },
     dialect::{
         layouts::{Tensor, layout_attr, tensor_type},
         nv_tileaa,
         nv_tileas::{BroadcastOp, CatOp, ConvertLayoutOp, PermuteOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
+        remark::{self, remark},
         rt::*,
     },
     pass_descriptor,
@@ -66,6 +71,24 @@ struct Anchor<'c> {
     access: Access,
     layout: Layout,
     weight: u64,
+    /// Why even the best layout has narrow accesses, if they are.
+    narrow: Option<Narrow>,
+}
+
+impl<'c> Anchor<'c> {
+    /// Tells why the access moves `vector` elements at a time and not 16 bytes, when that is worth knowing.
+    fn remark_on_width(&self, tile: &Tensor<'c>, vector: u64) {
+        let bytes = vector * self.access.element_bytes;
+        let own = self.access.vector_in(&self.layout, &tile.tile_shape());
+        let what =
+            format!("{} at a time instead of 16", if bytes == 1 { "1 byte".into() } else { format!("{bytes} bytes") });
+        if let Some(Narrow { reason, suggestion }) = &self.narrow {
+            remark(self.op, remark::NARROW_ACCESS, format!("{what}: {reason}"), suggestion);
+        } else if vector < own {
+            let reason = format!("{what}: the tile lies as a heavier access needs it");
+            remark(self.op, remark::NARROW_ACCESS, reason, "");
+        }
+    }
 }
 
 struct Assignment<'c> {
@@ -130,7 +153,8 @@ impl<'c> Assignment<'c> {
                 return;
             };
             let weight = (tile.elements() as u64 * access.element_bytes).saturating_mul(8u64.saturating_pow(depth));
-            anchors.push(Anchor { op, access, layout, weight });
+            let narrow = remark::wanted().then(|| narrow::why(op, &facts)).flatten();
+            anchors.push(Anchor { op, access, layout, weight, narrow });
         });
         if let Some(op) = error {
             return Err(fail(op, "access has no layout; run convert-tileaa-to-tileas first"));
@@ -344,6 +368,7 @@ impl<'c> Assignment<'c> {
                 let layout = tile.layout().expect("every tensor has a layout");
                 let vector = self.anchors[a].access.vector_in(&layout, &tile.tile_shape());
                 set_attr(op, "vector", i64_attr(self.context, vector as i64));
+                self.anchors[a].remark_on_width(&tile, vector);
             }
         }
         self.erase_dead();
