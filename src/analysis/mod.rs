@@ -3,3 +3,4 @@
 pub mod access;
 pub mod facts;
 pub mod narrow;
+pub mod synchronization;
