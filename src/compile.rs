@@ -2,7 +2,7 @@
 
 use crate::{
     codegen::{self, Code},
-    dialect::{self, ffi, location, rt::*},
+    dialect::{self, ffi, location, remark, rt::*},
     passes, pipeline,
     pipeline::Stage,
     translate,
@@ -35,13 +35,13 @@ impl Compiler for InProcess {
             sink.borrow_mut().push(convert(&d));
             true
         });
-        let result = Job { request, options: &options, context: &context }.run();
+        let (result, remarks) = remark::collect(|| Job { request, options: &options, context: &context }.run());
         context.detach_diagnostic_handler(handler);
         for message in messages.borrow_mut().drain(..) {
             report(message);
         }
         match result {
-            Ok(output) => Ok(output),
+            Ok(output) => Ok(CompileOutput { remarks, ..output }),
             Err((messages, error)) => {
                 messages.into_iter().for_each(report);
                 Err(error)

@@ -3,3 +3,5 @@
 pub mod access;
 pub mod atomics;
 pub mod facts;
+pub mod narrow;
+pub mod synchronization;

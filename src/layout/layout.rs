@@ -229,6 +229,18 @@ impl Layout {
         registers.intersect(&threads).dim() == 0
     }
 
+    /// As [`Layout::free_variables`], but registers are kept before lanes: the threads in which all free bits are zero hold
+    /// each element once, whichever of their registers they store, as long as none repeats an element of the thread.
+    pub fn free_threads(&self) -> InputMasks {
+        let mut seen = Subspace::default();
+        let mut free = |input| {
+            let bases = self.bases(input).iter().enumerate();
+            bases.fold(0, |mask, (i, &b)| if seen.insert(b) { mask } else { mask | 1 << i })
+        };
+        let [register, lane, warp, block] = Input::ALL.map(&mut free);
+        InputMasks { register, lane, warp, block }
+    }
+
     /// Whether both layouts give every thread the same set of elements, in whatever registers.
     pub fn same_ownership(&self, other: &Self) -> bool {
         let span = Subspace::span(self.register().iter().copied());

@@ -5,6 +5,7 @@ pub mod convert_tileaa_to_tileas;
 pub mod convert_tileas_to_llvm;
 pub mod tileas_assign_dot_layouts;
 pub mod tileas_assign_load_store_layouts;
+pub mod tileas_check_synchronization;
 pub mod tileas_materialize_convert_layout;
 pub mod tileas_materialize_reductions;
 pub mod tileas_optimize_alloc_tensor;
@@ -35,6 +36,7 @@ pub fn register_all() {
         register::<tileas_materialize_convert_layout::MaterializeConvertLayout>();
         register::<tileas_optimize_alloc_tensor::OptimizeAllocTensor>();
         register::<tileas_order_memory::OrderMemory>();
+        register::<tileas_check_synchronization::CheckSynchronization>();
         register::<tileir_attach_target::AttachTarget>();
         crate::pipeline::register();
     });

@@ -32,6 +32,7 @@ use crate::{
             LocalStoreOp, MemDescType, SharedLayoutAttr, ShuffleOp,
         },
         pass::{Failed, PassContext, RustPass, fail},
+        remark::{self, remark},
         rt::*,
     },
     pass_descriptor,
@@ -166,6 +167,12 @@ impl<'c> Move<'c> {
         };
         if plan.rounds > 1 {
             return Err(fail(self.op, format!("conversion needs more than {SCRATCH_BYTES} bytes of shared memory")));
+        }
+        if in_loop(self.op) {
+            let bytes = self.whole.elements() * i64::from(storage_bits(self.whole.element) / 8);
+            let what = if self.indices.is_empty() { "changes its layout" } else { "is sliced across threads" };
+            let reason = format!("a tensor of {bytes} bytes {what} through shared memory in every iteration");
+            remark(self.op, remark::CONVERSION_IN_LOOP, reason, "");
         }
         let new = self.through_shared(&b, &plan, barrier_first).map_err(|e| error(&e))?;
         self.replace(new);

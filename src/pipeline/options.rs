@@ -134,6 +134,8 @@ impl Options {
         ] {
             add(Stage::TileAs, 2, pass.into());
         }
+        let redundant = if self.opt_level > 0 { "{remove-redundant-barriers=true}" } else { "" };
+        add(Stage::TileAs, 2, format!("tileas-check-synchronization{redundant}"));
         add(Stage::Llvm, 2, format!("convert-tileas-to-llvm{{{target}}}"));
         if self.opt_level >= 2 {
             add(Stage::Llvm, 2, "cse".into());

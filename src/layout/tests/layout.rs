@@ -287,6 +287,23 @@ proptest! {
     }
 
     #[test]
+    fn guarded_threads_hold_each_element_once(l in any_layout(8, 2, 3)) {
+        let free = l.free_threads();
+        let mut seen = std::collections::BTreeSet::new();
+        for (place, element) in places(&l) {
+            let Thread { lane, warp, block } = place.thread;
+            let zero = |bits: u32, mask: u64| u64::from(bits) & mask == 0;
+            if zero(lane, free.lane) && zero(warp, free.warp) && zero(block, free.block) && zero(place.register, free.register) {
+                prop_assert!(seen.insert(element), "element {} twice", element);
+            }
+        }
+        prop_assert_eq!(seen.len(), 256);
+        // A register that is left out repeats an element of the same thread.
+        let kept = Subspace::span((0..l.register().len()).filter(|i| free.register >> i & 1 == 0).map(|i| l.register()[i]));
+        prop_assert!(kept.contains_all(l.register()));
+    }
+
+    #[test]
     fn permuting_moves_coordinates(l in any_layout(9, 1, 1), order in Just(vec![0usize, 1, 2]).prop_shuffle()) {
         let tile = shape(&[4, 8, 16]);
         let (moved, result) = l.permute(&tile, &order).unwrap();

@@ -412,7 +412,7 @@ impl<'c> Lower<'c, '_> {
 
     /// True in the one thread of each set that holds copies; none when there are no copies.
     pub(super) fn owner(&self, layout: &Layout) -> Option<Val<'c>> {
-        let free = layout.free_variables();
+        let free = layout.free_threads();
         let zero = |v: Val<'c>, mask: u32| {
             (mask != 0).then(|| {
                 let bits = self.l.bin("and", v, self.l.i32c(mask.into()));
