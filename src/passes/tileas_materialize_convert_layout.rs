@@ -73,7 +73,8 @@ fn materialize<'c>(op: ConvertLayoutOp<'c>, barrier_first: bool, context: &'c Co
     if register_permutation(&from, &to).is_some() {
         return Ok(false);
     }
-    let options = SharedOptions::new(storage_bits(tensor.element));
+    // Every target loads matrices.
+    let options = SharedOptions { ldmatrix: true, ..SharedOptions::new(storage_bits(tensor.element)) };
     let plan = plan_shared(&from, &to, &tensor.tile_shape(), &options).map_err(|e| error(&e))?;
     let bases: Vec<i64> = plan.layout.bases().iter().map(|&b| b as i64).collect();
     let location = op.op().location();

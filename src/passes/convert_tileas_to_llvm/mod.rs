@@ -19,7 +19,7 @@ use crate::{
     dialect::{
         layouts::Tensor,
         location, nv_tileaa, nv_tileas,
-        pass::{Failed, PassContext, RustPass, fail},
+        pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
     },
     pass_descriptor,
@@ -37,20 +37,23 @@ use mlir_sys::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use tile_layout::{Input, Layout, LinearExpr};
+use tile_targets::Target;
 
 #[derive(Clone, Default)]
 pub struct ConvertTileASToLLVM;
 
 impl RustPass for ConvertTileASToLLVM {
     pass_descriptor!(convert_tileas_to_llvm);
-    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, _: &PassContext) -> Result<(), Failed> {
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        let name = descriptors::convert_tileas_to_llvm::Options(cx).compute_capability();
+        let target = Target::by_name(name).ok_or_else(|| fail(op, format!("unknown target '{name}'")))?;
         let mut functions = vec![];
         walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
         let mut declared: FxHashMap<usize, FxHashSet<String>> = FxHashMap::default();
         for function in functions {
             let module = parent_op(function.op()).ok_or_else(|| fail(function.op(), "function stands in no module"))?;
             let known = declared.entry(op_key(module)).or_default();
-            Lower::function(function, module, context, known)?;
+            Lower::function(function, module, context, target, known)?;
             erase(function.op());
         }
         Ok(())
@@ -73,6 +76,7 @@ enum Lowered<'c> {
 struct Lower<'c, 'm> {
     l: Llvm<'c>,
     module: OpRef<'c>,
+    target: &'static Target,
     /// External functions already declared in the module.
     declared: RefCell<&'m mut FxHashSet<String>>,
     values: FxHashMap<usize, Lowered<'c>>,
@@ -90,6 +94,7 @@ impl<'c, 'm> Lower<'c, 'm> {
         f: nv_tileaa::FuncOp<'c>,
         module: OpRef<'c>,
         context: &'c Context,
+        target: &'static Target,
         declared: &'m mut FxHashSet<String>,
     ) -> Result<(), Failed> {
         let warps = warps_of(f)?;
@@ -130,6 +135,7 @@ impl<'c, 'm> Lower<'c, 'm> {
         let mut lower = Lower {
             l,
             module,
+            target,
             declared: RefCell::new(declared),
             values: FxHashMap::default(),
             lane,
