@@ -55,6 +55,7 @@ fn options(request: &CompileRequest<'_>) -> Result<pipeline::Options, CompileErr
     let mut options = pipeline::Options {
         opt_level: request.opt_level,
         target: request.target,
+        strategy: pipeline::Strategy::STRONGEST,
         line_info: request.debug == DebugInfo::Lines,
         ..pipeline::Options::default()
     };

@@ -97,6 +97,8 @@ impl<'c> Order<'c> {
             AnyOp::TiledLoadOp(x) => (x.token(), x.result_token(), false),
             AnyOp::TiledStoreOp(x) => (x.token(), x.result_token(), true),
             AnyOp::LoadOp(x) => (x.token(), x.result_token(), false),
+            AnyOp::AsyncTiledLoadOp(x) => (x.token(), x.result_token(), false),
+            AnyOp::AsyncLoadOp(x) => (x.token(), x.result_token(), false),
             AnyOp::StoreOp(x) => (x.token(), x.result_token(), true),
             _ => return,
         };

@@ -539,6 +539,15 @@ fn stores_as_wide_as_asked() {
         assert!(u64::from(elements) >= store_bytes);
         check_conversion(&src, &dst, &Conversion::SharedMemory(plan.into()), 8);
     }
+    // Runs of neighbours in memory, half a vector each; across them there are none.
+    let plan = plan_shared(&src, &dst, &s, &SharedOptions { store_bytes: 16, ..SharedOptions::new(8) }).unwrap();
+    let runs = plan.store.runs(&src, &s, 1, 8, 8).unwrap();
+    assert_eq!(runs.len(), 2 * plan.store.instructions.len());
+    for (whole, halves) in plan.store.instructions.iter().zip(runs.chunks(2)) {
+        assert_eq!([&halves[0].registers[..], &halves[1].registers[..]].concat(), whole.registers);
+        assert_eq!(halves[1].add, halves[0].add + 8);
+    }
+    assert_eq!(plan.store.runs(&src, &s, 0, 8, 8), None);
     let narrow = Layout::coalesced(&s, 8, &[1, 0], 2, 4).unwrap();
     let options = SharedOptions { store_bytes: 32, ..SharedOptions::new(8) };
     assert!(matches!(plan_shared(&narrow, &dst, &s, &options), Err(LayoutError::Mismatch { .. })));

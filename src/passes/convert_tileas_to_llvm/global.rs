@@ -37,7 +37,7 @@ pub(super) struct Words<'c> {
 }
 
 /// A tile of a view, ready for addresses and bounds of registers.
-struct Tile<'c> {
+pub(super) struct Tile<'c> {
     base: Val<'c>,
     coordinates: Vec<Coordinate>,
     /// The thread's part of each coordinate.
@@ -45,7 +45,7 @@ struct Tile<'c> {
     /// Bytes from one element to the next along each dimension.
     strides: Vec<Stride<'c>>,
     /// Elements inside the view along each dimension; none where all are.
-    left: Vec<Option<Val<'c>>>,
+    pub left: Vec<Option<Val<'c>>>,
     /// Address of the thread's first element, when registers add to it.
     thread_base: Option<Val<'c>>,
     /// Products of run-time strides and register coordinates.
@@ -185,7 +185,7 @@ impl<'c> Lower<'c, '_> {
 
     //===-- addresses and bounds --------------------------------------------===//
 
-    fn view(&self, op: OpRef<'c>, v: Val<'c>) -> Result<View<'c>, Failed> {
+    pub(super) fn view(&self, op: OpRef<'c>, v: Val<'c>) -> Result<View<'c>, Failed> {
         let view = View::of(v).ok_or_else(|| fail(op, "view is not made in this function"))?;
         if view.ty.sparse_dim().is_some() {
             return Err(fail(op, "views with a sparse dimension have no lowering to LLVM"));
@@ -194,7 +194,7 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// Dimensions that need no check.
-    fn in_bounds(&self, op: OpRef<'c>, rank: usize, bounds: Bounds) -> Vec<bool> {
+    pub(super) fn in_bounds(&self, op: OpRef<'c>, rank: usize, bounds: Bounds) -> Vec<bool> {
         let list = attr(op, "inBounds");
         (0..rank)
             .map(|d| {
@@ -219,8 +219,20 @@ impl<'c> Lower<'c, '_> {
         value: Val<'c>,
         in_bounds: &[bool],
     ) -> Result<Tile<'c>, Failed> {
-        let l = &self.l;
         let shape = shape_of(value).ok_or_else(|| fail(op, "tile is not a tensor"))?;
+        self.tile_of_shape(op, view, indices, layout, &shape, in_bounds)
+    }
+
+    pub(super) fn tile_of_shape(
+        &self,
+        op: OpRef<'c>,
+        view: &View<'c>,
+        indices: &[Val<'c>],
+        layout: &Layout,
+        shape: &tile_layout::Shape,
+        in_bounds: &[bool],
+    ) -> Result<Tile<'c>, Failed> {
+        let l = &self.l;
         let bytes = i64::from(storage_bits(view.memref.element_type()) / 8);
         let rank = view.ty.tile().len();
         let (mut start_offset, mut strides, mut left) = (None, vec![], vec![]);
@@ -254,7 +266,7 @@ impl<'c> Lower<'c, '_> {
         let origin = self.scalar(op, view.make.base())?;
         let base = start_offset.map_or(origin, |o| l.byte_offset(origin, o));
         let coordinates: Vec<Coordinate> = (0..rank)
-            .map(|d| layout.coordinate_expr(&shape, d).map_err(|e| fail(op, e.to_string())))
+            .map(|d| layout.coordinate_expr(shape, d).map_err(|e| fail(op, e.to_string())))
             .collect::<Result<_, _>>()?;
         let thread: Vec<Val<'c>> = coordinates.iter().map(|c| self.linear(&c.thread)).collect();
         let disjoint = coordinates.iter().all(|c| c.disjoint);
@@ -278,7 +290,7 @@ impl<'c> Lower<'c, '_> {
         l.byte_offset(p, offset)
     }
 
-    fn coordinate(&self, tile: &Tile<'c>, d: usize, register: u32) -> Val<'c> {
+    pub(super) fn coordinate(&self, tile: &Tile<'c>, d: usize, register: u32) -> Val<'c> {
         let c = &tile.coordinates[d];
         match c.registers[register as usize] {
             0 => tile.thread[d],
@@ -287,7 +299,7 @@ impl<'c> Lower<'c, '_> {
         }
     }
 
-    fn address(&self, tile: &Tile<'c>, layout: &Layout, register: u32) -> Val<'c> {
+    pub(super) fn address(&self, tile: &Tile<'c>, layout: &Layout, register: u32) -> Val<'c> {
         debug_assert!(register < layout.registers());
         let l = &self.l;
         let Some(mut p) = tile.thread_base else {
@@ -314,7 +326,7 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// Whether the register's element is inside the view; none when it always is.
-    fn inside(&self, tile: &Tile<'c>, register: u32) -> Option<Val<'c>> {
+    pub(super) fn inside(&self, tile: &Tile<'c>, register: u32) -> Option<Val<'c>> {
         (0..tile.left.len()).fold(None, |all, d| match tile.left[d] {
             Some(left) => self.both(all, Some(self.l.icmp(Cmp::Ult, self.coordinate(tile, d, register), left))),
             None => all,
@@ -665,7 +677,7 @@ fn narrow_bits(element: Type<'_>, padding: Padding) -> Option<i64> {
     }
 }
 
-fn pointee<'c>(ptr: Val<'c>) -> Type<'c> {
+pub(super) fn pointee<'c>(ptr: Val<'c>) -> Type<'c> {
     let element = Tensor::of_value(ptr).map_or(ty(ptr), |t| t.element);
     crate::dialect::nv_tileaa::PtrType::cast(element).map_or(element, |p| p.pointee())
 }

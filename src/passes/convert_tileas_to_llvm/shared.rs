@@ -143,13 +143,13 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// `memory + ((thread ^ xor) + add)`.
-    fn instruction_address(&self, memory: Val<'c>, thread: Val<'c>, i: &Instruction) -> Val<'c> {
+    pub(super) fn instruction_address(&self, memory: Val<'c>, thread: Val<'c>, i: &Instruction) -> Val<'c> {
         let l = &self.l;
         let offset = if i.xor == 0 { thread } else { l.bin("xor", thread, l.i32c(i.xor as i64)) };
         l.const_offset(l.byte_offset(memory, offset), i.add as i64)
     }
 
-    fn shared_address(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Val<'c>, Failed> {
+    pub(super) fn shared_address(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Val<'c>, Failed> {
         match self.values.get(&key(v)) {
             Some(Lowered::Shared(address)) => Ok(*address),
             _ => Err(fail(op, "storage is not allocated here")),
