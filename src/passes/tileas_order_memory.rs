@@ -159,6 +159,8 @@ impl<'c> Access<'c> {
             TiledStoreOp(x) => (x.token(), x.result_token(), x.ordering(), WRITE, x.value()),
             TiledAtomicRmwOp(x) => (x.token(), x.result_token(), x.ordering(), WRITE, x.value()),
             LoadOp(x) => (x.token(), x.result_token(), x.ordering(), READ, x.ptr()),
+            AsyncTiledLoadOp(x) => (x.token(), x.result_token(), Ordering::Weak, READ, x.view()),
+            AsyncLoadOp(x) => (x.token(), x.result_token(), Ordering::Weak, READ, x.ptr()),
             StoreOp(x) => (x.token(), x.result_token(), x.ordering(), WRITE, x.ptr()),
             AtomicRmwOp(x) => (x.token(), x.result_token(), x.ordering(), WRITE, x.ptr()),
             AtomicCasOp(x) => (x.token(), x.result_token(), x.ordering(), WRITE, x.ptr()),

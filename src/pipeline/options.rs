@@ -4,10 +4,17 @@ use std::fmt::Write;
 use tile_driver::DebugInfo;
 use tile_targets::Target;
 
-/// Which strategy pipelines loops. Only `None` is built so far.
+/// Which strategy pipelines loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
     None,
+    /// Asynchronous copies ahead of the products that use them, all by the same warps.
+    Unspecialize,
+}
+
+impl Strategy {
+    /// The strongest strategy that is built: what the command takes when nothing is asked for.
+    pub const STRONGEST: Self = Strategy::Unspecialize;
 }
 
 /// The level of the program after a pass.
@@ -39,6 +46,10 @@ pub struct Options {
     /// Warps of a block unless the entry says otherwise: a power of two up to 32.
     pub num_warps: u32,
     pub target: &'static Target,
+    /// How loops are pipelined at levels 2 and 3.
+    pub strategy: Strategy,
+    /// Most stages of a pipeline in shared memory.
+    pub stages: u32,
     /// Source lines in the PTX, or all of DWARF.
     pub debug: DebugInfo,
 }
@@ -55,13 +66,27 @@ pub enum OptionError {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { opt_level: 2, num_warps: 4, target: Target::default_target(), debug: DebugInfo::None }
+        Options {
+            opt_level: 2,
+            num_warps: 4,
+            target: Target::default_target(),
+            strategy: Strategy::None,
+            stages: 4,
+            debug: DebugInfo::None,
+        }
     }
 }
 
 /// Names that the text form knows.
-const NAMES: &[&str] =
-    &["opt-level", "v2-opt-level", "pipeline-strategy", "num-warps", "num-ctas", "compute-capability"];
+const NAMES: &[&str] = &[
+    "opt-level",
+    "v2-opt-level",
+    "pipeline-strategy",
+    "unspecialized-pipeline-num-stages",
+    "num-warps",
+    "num-ctas",
+    "compute-capability",
+];
 
 impl Options {
     /// The options that the text between the braces of `tileir{...}` sets: `name=value`, separated by blanks.
@@ -89,10 +114,20 @@ impl Options {
                 _ => return Err(bad("v2-opt-level", "a level from 0 to 3")),
             },
             "pipeline-strategy" => match value {
-                "none" => {}
-                "unspecialize" | "warp-specialize" => return Err(missing("pipeline-strategy", "none")),
+                "none" => self.strategy = Strategy::None,
+                "unspecialize" => self.strategy = Strategy::Unspecialize,
+                "warp-specialize" => return Err(missing("pipeline-strategy", "none, unspecialize")),
                 _ => return Err(bad("pipeline-strategy", "none, unspecialize or warp-specialize")),
             },
+            "unspecialized-pipeline-num-stages" => {
+                let valid = |s: &u32| (1..=64).contains(s);
+                let expected = "a number of stages from 1 to 64";
+                self.stages = value
+                    .parse()
+                    .ok()
+                    .filter(valid)
+                    .ok_or_else(|| bad("unspecialized-pipeline-num-stages", expected))?;
+            }
             "num-warps" => {
                 let valid = |w: &u32| w.is_power_of_two() && *w <= 32;
                 self.num_warps =
@@ -125,8 +160,12 @@ impl Options {
         add(Stage::TileAs, 2, format!("convert-tileaa-to-tileas{{num-warps={}}}", self.num_warps));
         add(Stage::TileAs, 2, format!("tileas-assign-dot-layouts{{{target}}}"));
         add(Stage::TileAs, 2, format!("tileas-assign-load-store-layouts{{{target}}}"));
+        add(Stage::TileAs, 2, "tileas-remove-layout-conversions".into());
+        if self.strategy == Strategy::Unspecialize && self.opt_level >= 2 {
+            let stages = format!("unspecialized-pipeline-num-stages={}", self.stages);
+            add(Stage::TileAs, 2, format!("tileas-unspecialized-pipeline{{{target} {stages}}}"));
+        }
         for pass in [
-            "tileas-remove-layout-conversions",
             "tileas-materialize-reductions",
             "tileas-materialize-convert-layout",
             "tileas-order-memory",
@@ -202,6 +241,7 @@ mod tests {
         assert_eq!((o.opt_level, o.num_warps, o.target.name), (1, 8, "sm_90"));
         // What is built so far can be asked for by name.
         with(&[("v2-opt-level", "0"), ("pipeline-strategy", "none"), ("num-ctas", "1")]);
+        with(&[("pipeline-strategy", "unspecialize"), ("unspecialized-pipeline-num-stages", "3")]);
     }
 
     #[test]
@@ -225,6 +265,8 @@ mod tests {
             ("opt-level", ""),
             ("v2-opt-level", "4"),
             ("pipeline-strategy", "fast"),
+            ("unspecialized-pipeline-num-stages", "0"),
+            ("unspecialized-pipeline-num-stages", "many"),
             ("num-warps", "0"),
             ("num-warps", "3"),
             ("num-warps", "64"),
@@ -248,7 +290,6 @@ mod tests {
     fn what_is_not_built_is_said_to_be_so() {
         let cases = [
             ("v2-opt-level", "2"),
-            ("pipeline-strategy", "unspecialize"),
             ("pipeline-strategy", "warp-specialize"),
             ("num-ctas", "2"),
         ];

@@ -45,7 +45,7 @@ pub(super) struct Tile<'c> {
     /// Bytes from one element to the next along each dimension.
     strides: Vec<Stride<'c>>,
     /// Elements inside the view along each dimension; none where all are.
-    left: Vec<Option<Val<'c>>>,
+    pub left: Vec<Option<Val<'c>>>,
     /// Address of the thread's first element, when registers add to it.
     thread_base: Option<Val<'c>>,
     /// Products of run-time strides and register coordinates.
@@ -239,8 +239,20 @@ impl<'c> Lower<'c, '_> {
         value: Val<'c>,
         in_bounds: &[bool],
     ) -> Result<Tile<'c>, Failed> {
-        let l = &self.l;
         let shape = shape_of(value).ok_or_else(|| fail(op, "tile is not a tensor"))?;
+        self.tile_of_shape(op, view, indices, layout, &shape, in_bounds)
+    }
+
+    pub(super) fn tile_of_shape(
+        &self,
+        op: OpRef<'c>,
+        view: &View<'c>,
+        indices: &[Val<'c>],
+        layout: &Layout,
+        shape: &tile_layout::Shape,
+        in_bounds: &[bool],
+    ) -> Result<Tile<'c>, Failed> {
+        let l = &self.l;
         let bytes = i64::from(storage_bits(view.memref.element_type()) / 8);
         let rank = view.ty.tile().len();
         let (mut start_offset, mut strides, mut left, mut sparse) = (None, vec![], vec![], None);
@@ -280,7 +292,7 @@ impl<'c> Lower<'c, '_> {
         let origin = self.scalar(op, view.make.base())?;
         let base = start_offset.map_or(origin, |o| l.byte_offset(origin, o));
         let coordinates: Vec<Coordinate> = (0..rank)
-            .map(|d| layout.coordinate_expr(&shape, d).map_err(|e| fail(op, e.to_string())))
+            .map(|d| layout.coordinate_expr(shape, d).map_err(|e| fail(op, e.to_string())))
             .collect::<Result<_, _>>()?;
         let thread: Vec<Val<'c>> = coordinates.iter().map(|c| self.linear(&c.thread)).collect();
         let disjoint = coordinates.iter().all(|c| c.disjoint);
@@ -340,7 +352,7 @@ impl<'c> Lower<'c, '_> {
         l.byte_offset(p, offset)
     }
 
-    fn coordinate(&self, tile: &Tile<'c>, d: usize, register: u32) -> Val<'c> {
+    pub(super) fn coordinate(&self, tile: &Tile<'c>, d: usize, register: u32) -> Val<'c> {
         let c = &tile.coordinates[d];
         match c.registers[register as usize] {
             0 => tile.thread[d],

@@ -5,6 +5,7 @@
 //! become nothing but facts of the translation. Structured control flow becomes blocks whose arguments are the flattened
 //! values. One match over the ops is the whole of it: an op without an arm is an error at its location.
 
+mod async_copy;
 mod atomic;
 mod combine;
 mod constant;
@@ -292,10 +293,18 @@ impl<'c, 'm> Lower<'c, 'm> {
             }
             DotOp(x) => self.dot(x),
             DotScaledOp(x) => self.dot_scaled(x),
-            AsyncTiledLoadOp(_) | AsyncLoadOp(_) | AsyncCommitOp(_) | AsyncWaitOp(_) | MemDescSlotOp(_)
-            | MemDescViewOp(_) | MemDescPermuteOp(_) => {
-                Err(fail(op, format!("'{}' has no lowering to LLVM", op_name(op))))
+            AsyncTiledLoadOp(x) => self.async_tiled_load(x),
+            AsyncLoadOp(x) => self.async_load(x),
+            AsyncCommitOp(_) => {
+                self.async_commit();
+                Ok(())
             }
+            AsyncWaitOp(x) => {
+                self.async_wait(x);
+                Ok(())
+            }
+            MemDescSlotOp(x) => self.memdesc_slot(x),
+            MemDescViewOp(_) | MemDescPermuteOp(_) => self.memdesc_alias(op),
         }
     }
 
