@@ -72,6 +72,23 @@ def TileASOptimizeAllocTensor : Pass<"tileas-optimize-alloc-tensor", "::mlir::Mo
   let dependentDialects = ["nv_tileas"];
 }
 
+def TileASCheckSynchronization : Pass<"tileas-check-synchronization", "::mlir::ModuleOp"> {
+  let summary = "proves that barriers separate the accesses of shared memory that may conflict";
+  let description = [{
+    A conflict is a pair of accesses of one byte by different warps, at least one of them a write, that no barrier separates on
+    some path. Each is an error at the later access with a note at the earlier one. Storage must have its offsets.
+  }];
+  let options = [
+    Option<"removeRedundant", "remove-redundant-barriers", "bool", "false",
+           "drop barriers that guard the reuse of storage where the analysis shows nothing to guard">
+  ];
+  let statistics = [
+    Statistic<"numAccesses", "num-accesses", "accesses of shared memory checked">,
+    Statistic<"numRemoved", "num-removed", "barriers removed">
+  ];
+  let dependentDialects = ["nv_tileas"];
+}
+
 def ConvertTileASToLLVM : Pass<"convert-tileas-to-llvm", "::mlir::ModuleOp"> {
   let summary = "assembler-near tiles to one thread's program";
   let description = [{

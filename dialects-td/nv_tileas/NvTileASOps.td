@@ -155,5 +155,6 @@ def NvTileAS_BarrierOp : NvTileAS_Op<"barrier", [MemoryEffects<[MemRead, MemWrit
 }
 
 include "nv_tileas/NvTileASReductionOps.td"
+include "nv_tileas/NvTileASMoveOps.td"
 
 #endif

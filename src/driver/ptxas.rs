@@ -14,6 +14,7 @@ use tile_targets::{PtxVersion, Target};
 use crate::child;
 use crate::io_text;
 use crate::resources::{self, KernelResources};
+use crate::scope;
 use crate::toolchain::{self, Search, Surroundings};
 
 /// One assembly.
@@ -65,6 +66,7 @@ pub fn assemble(
     explicit: Option<&Path>,
     surroundings: &Surroundings,
 ) -> (Vec<String>, Result<Cubin, PtxasError>) {
+    let _scope = scope::enter(scope::SERIALIZE_GPU_MODULE);
     let search = toolchain::search("ptxas", explicit, surroundings);
     let warnings = search.warnings.clone();
     (warnings, assemble_with(job, search))

@@ -54,6 +54,25 @@ pub fn default_layout(shape: &Shape, warps: u64) -> Layout {
     Layout::coalesced(shape, 32, &order, 4, warps).expect("a tile has a coalesced layout")
 }
 
+/// Layouts of the source and the result of a change of the element width: default for the side with fewer elements.
+pub fn default_packing(from: &Tensor<'_>, to: &Tensor<'_>, warps: u64) -> (Layout, Layout) {
+    let ratio = packing_log2(from, to);
+    if from.elements() < to.elements() {
+        let source = default_layout(&from.tile_shape(), warps);
+        let result = source.split_elements(ratio);
+        (source, result)
+    } else {
+        let result = default_layout(&to.tile_shape(), warps);
+        (result.split_elements(ratio), result)
+    }
+}
+
+/// log2 of how many times more elements one side of a change of the element width has.
+pub fn packing_log2(from: &Tensor<'_>, to: &Tensor<'_>) -> u32 {
+    let (a, b) = (from.elements().max(1), to.elements().max(1));
+    (a.max(b) / a.min(b)).ilog2()
+}
+
 struct Convert<'c> {
     context: &'c Context,
     warps: u64,
@@ -218,15 +237,31 @@ impl<'c> Convert<'c> {
             AnyOp::YieldOp(x) => {
                 build(nv_tileas::YieldOp::build(&b, &x.operands().collect::<Vec<_>>()).map(OpView::op))?
             }
-            AnyOp::CatOp(_)
-            | AnyOp::ExtractSliceOp(_)
-            | AnyOp::DotOp(_)
+            AnyOp::CatOp(x) => {
+                let to = tensor(x.result());
+                let (operand, _) = self
+                    .layout(&to.shape)
+                    .uncat(&to.tile_shape(), x.dim() as usize)
+                    .map_err(|e| fail(op, e.to_string()))?;
+                let (lhs, rhs) = (self.converted(&b, x.lhs(), &operand)?, self.converted(&b, x.rhs(), &operand)?);
+                let dim = attr(op, "dim").expect("cat has a dimension");
+                build(nv_tileas::CatOp::build(&b, ty(x.result()), lhs, rhs, dim).map(OpView::op))?
+            }
+            AnyOp::ExtractSliceOp(x) => {
+                let indices: Vec<Val<'c>> = x.indices().collect();
+                build(nv_tileas::ExtractSliceOp::build(&b, ty(x.result()), x.source(), &indices).map(OpView::op))?
+            }
+            AnyOp::PackOp(x) => self.packing(&b, x.source(), x.result(), |b, source, to| {
+                build(nv_tileas::PackOp::build(b, to, source).map(OpView::op))
+            })?,
+            AnyOp::UnpackOp(x) => self.packing(&b, x.source(), x.result(), |b, source, to| {
+                build(nv_tileas::UnpackOp::build(b, to, source).map(OpView::op))
+            })?,
+            AnyOp::DotOp(_)
             | AnyOp::DotScaledOp(_)
             | AnyOp::AtomicRmwOp(_)
             | AnyOp::AtomicCasOp(_)
-            | AnyOp::TiledAtomicRmwOp(_)
-            | AnyOp::PackOp(_)
-            | AnyOp::UnpackOp(_) => {
+            | AnyOp::TiledAtomicRmwOp(_) => {
                 return Err(fail(op, format!("'{}' has no conversion to nv_tileas", op_name(op))));
             }
             // Scalars, views, tokens, and elementwise ops that keep their form.
@@ -261,6 +296,22 @@ impl<'c> Convert<'c> {
             replace_all_uses(old, back);
         }
         Ok(new.op())
+    }
+
+    /// A change of the element width between conversions: a thread must hold all parts of an element.
+    fn packing(
+        &self,
+        b: &Builder<'c>,
+        source: Val<'c>,
+        result: Val<'c>,
+        build: impl FnOnce(&Builder<'c>, Val<'c>, Type<'c>) -> Result<OpRef<'c>, Failed>,
+    ) -> Result<OpRef<'c>, Failed> {
+        let (from, to) = (tensor(source), tensor(result));
+        let (source_layout, result_layout) = default_packing(&from, &to, self.warps);
+        let source = self.converted(b, source, &source_layout)?;
+        let new = build(b, source, to.with_layout(self.context, &result_layout))?;
+        let back = self.converted(b, crate::dialect::rt::result(new, 0), &self.layout(&to.shape))?;
+        Ok(defining_op(back).expect("the op or its conversion"))
     }
 
     /// `v` in `layout`, through a conversion unless it is there already.

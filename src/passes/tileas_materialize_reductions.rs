@@ -32,20 +32,25 @@
 use super::{
     convert_tileaa_to_tileas::{default_layout, i64_attr, taken_body},
     tileas_assign_load_store_layouts::warps_of,
-    tileas_materialize_convert_layout::{exchange, in_loop},
+    tileas_materialize_convert_layout::{REUSE, in_loop},
 };
 use crate::{
     dialect::{
-        layouts::{Tensor, layout_attr, tensor_type},
+        layouts::{Tensor, layout_attr, storage_bits, tensor_type},
         nv_tileaa,
-        nv_tileas::{CarryOp, ConvertLayoutOp, LocalLoadOp, PickOp, ReduceOp, ScanOp, ViewOp},
+        nv_tileas::{
+            AllocTensorOp, AnyOp, BarrierOp, CarryOp, ConvertLayoutOp, LocalLoadOp, LocalStoreOp, MemDescType, PickOp,
+            ReduceOp, ScanOp, SharedLayoutAttr, ViewOp,
+        },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
     },
     pass_descriptor,
 };
 use melior::{Context, ir::Type};
-use tile_layout::{Layout, Shape, register_permutation};
+use tile_layout::{
+    AccessMode, Layout, Shape, SharedAccess, SharedOptions, SharedPlan, plan_shared, register_permutation,
+};
 
 #[derive(Clone, Default)]
 pub struct MaterializeReductions;
@@ -71,7 +76,7 @@ impl RustPass for MaterializeReductions {
                 } else if let Some(scan) = ScanOp::cast(o) {
                     materialize.scan(scan)?;
                 } else {
-                    materialize.touched |= LocalLoadOp::cast(o).is_some() || crosses_threads(o);
+                    materialize.touched |= may_touch(o);
                 }
             }
         }
@@ -79,12 +84,17 @@ impl RustPass for MaterializeReductions {
     }
 }
 
-/// Whether `op` is a conversion that will go through shared memory.
-fn crosses_threads(op: OpRef<'_>) -> bool {
+/// Whether `op` reads shared memory, or may become ops that do.
+fn may_touch(op: OpRef<'_>) -> bool {
     let layout = |v| Tensor::of_value(v).and_then(|t| t.layout());
-    let Some(c) = ConvertLayoutOp::cast(op) else { return false };
-    match (layout(c.source()), layout(c.result())) {
-        (Some(from), Some(to)) => register_permutation(&from, &to).is_none(),
+    match AnyOp::cast(op) {
+        Some(AnyOp::LocalLoadOp(_) | AnyOp::LocalLoadSliceOp(_) | AnyOp::ExtractSliceOp(_) | AnyOp::ExchangeOp(_)) => {
+            true
+        }
+        Some(AnyOp::ConvertLayoutOp(c)) => match (layout(c.source()), layout(c.result())) {
+            (Some(from), Some(to)) => register_permutation(&from, &to).is_none(),
+            _ => true,
+        },
         _ => false,
     }
 }
@@ -170,7 +180,7 @@ impl<'c> Materialize<'c, '_> {
             let back = match Tensor::of_value(old) {
                 Some(_) => {
                     let back = ConvertLayoutOp::build(&b, ty(old), new).map_err(|e| fail(op, e.to_string()))?;
-                    self.touched |= crosses_threads(back.op());
+                    self.touched |= may_touch(back.op());
                     back.result()
                 }
                 None => new,
@@ -199,7 +209,7 @@ impl<'c> Materialize<'c, '_> {
             let new = self.clone_before(&b, op, &inputs, |t| tile_type(self.context, &all.shape, t, &ordered));
             for (old, new) in results(op).zip(results(new)) {
                 let back = ConvertLayoutOp::build(&b, ty(old), new).map_err(|e| fail(op, e.to_string()))?;
-                self.touched |= crosses_threads(back.op());
+                self.touched |= may_touch(back.op());
                 replace_all_uses(old, back.result());
             }
             erase(op);
@@ -251,7 +261,7 @@ impl<'c> Materialize<'c, '_> {
         Ok(())
     }
 
-    /// `values` through shared memory, in the layout `to`.
+    /// `values` through shared memory, in the layout `to`. They go together: all stores, one barrier, all loads.
     fn to_all_warps(
         &mut self,
         b: &Builder<'c>,
@@ -261,7 +271,37 @@ impl<'c> Materialize<'c, '_> {
     ) -> Result<Vec<Val<'c>>, Failed> {
         let barrier_first = self.touched || in_loop(op);
         self.touched = true;
-        exchange(b, op, values, to, barrier_first, self.context)
+        let location = op.location();
+        let mut transfers = vec![];
+        for &v in values {
+            let tensor = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"))?;
+            let from = tensor.layout().ok_or_else(|| fail(op, "tensor has no layout"))?;
+            let options = SharedOptions::new(storage_bits(tensor.element));
+            let plan = plan_shared(&from, to, &tensor.tile_shape(), &options).map_err(|e| fail(op, e.to_string()))?;
+            let bases: Vec<i64> = plan.layout.bases().iter().map(|&b| b as i64).collect();
+            let layout = SharedLayoutAttr::get(location, &bases).ok_or(Failed)?;
+            let desc = MemDescType::get(location, &tensor.shape, tensor.element, layout.into()).ok_or(Failed)?;
+            let storage = AllocTensorOp::build(b, desc.into(), None).map_err(|e| fail(op, e.to_string()))?;
+            transfers.push((v, tensor, plan, storage.result()));
+        }
+        let error = |e: BuildError| fail(op, e.to_string());
+        if barrier_first {
+            let barrier = BarrierOp::build(b).map_err(error)?;
+            set_discardable_attr(barrier.op(), REUSE, b.unit());
+        }
+        let width = |access: &SharedAccess| match access.mode {
+            AccessMode::Vector { elements } | AccessMode::Matrix { elements, .. } => {
+                i64_attr(self.context, elements.into())
+            }
+        };
+        for (v, _, plan, storage) in &transfers {
+            LocalStoreOp::build(b, *v, *storage, width(&plan.store)).map_err(error)?;
+        }
+        BarrierOp::build(b).map_err(error)?;
+        let load = |(_, tensor, plan, storage): &(Val<'c>, Tensor<'c>, SharedPlan, Val<'c>)| {
+            LocalLoadOp::build(b, tensor.with_layout(self.context, to), *storage, width(&plan.load)).map(|l| l.result())
+        };
+        transfers.iter().map(|t| load(t).map_err(error)).collect()
     }
 
     fn convert(
@@ -276,7 +316,7 @@ impl<'c> Materialize<'c, '_> {
             let t = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"))?;
             let conversion = ConvertLayoutOp::build(b, t.with_layout(self.context, to), v);
             let conversion = conversion.map_err(|e| fail(op, e.to_string()))?;
-            self.touched |= crosses_threads(conversion.op());
+            self.touched |= may_touch(conversion.op());
             list.push(conversion.result());
         }
         Ok(list)

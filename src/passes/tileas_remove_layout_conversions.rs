@@ -5,8 +5,9 @@
 //! 1. *Anchors* are the accesses of global memory, in the layouts they have now, heaviest first (bytes moved times an
 //!    assumed trip count of eight for every loop around).
 //! 2. An anchor's layout *floods* over the def-use graph, forwards and backwards, through every op for which the layout on
-//!    one side determines that on the other: elementwise ops, scans, loop-carried values, `view`, `permute`, `broadcast` towards
-//!    its source, and `reduce` towards its results. It
+//!    one side determines that on the other: elementwise ops, scans, loop-carried values, `view`, `permute`, `cat`, `pack` and
+//!    `unpack`, `broadcast` towards its source, and `reduce` towards its results. Through `extract_slice` it flows forwards:
+//!    every thread keeps a part of what it had. It
 //!    enters only values that have no layout yet, and an access only when that access stays efficient in it
 //!    (within a factor of the sectors that its own layout touches).
 //! 3. What is left gets the default layout of its shape.
@@ -16,7 +17,7 @@
 //! The result is valid whatever the choice: step 4 mends every disagreement.
 
 use super::{
-    convert_tileaa_to_tileas::{default_layout, i64_attr, project, retype_constant},
+    convert_tileaa_to_tileas::{default_layout, default_packing, i64_attr, packing_log2, project, retype_constant},
     tileas_assign_load_store_layouts::{access_of, tile_of, warps_of},
 };
 use crate::{
@@ -24,7 +25,7 @@ use crate::{
     dialect::{
         layouts::{Tensor, layout_attr, tensor_type},
         nv_tileaa,
-        nv_tileas::{BroadcastOp, ConvertLayoutOp, PermuteOp, ReduceOp},
+        nv_tileas::{BroadcastOp, CatOp, ConvertLayoutOp, PermuteOp, ReduceOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
     },
@@ -93,6 +94,11 @@ enum Relation {
     Broadcast,
     /// All operands lie alike, and the results where that leaves them.
     Reduce,
+    Cat,
+    /// Any layouts of source and result will do; what lies in one thread is cheapest.
+    Slice,
+    /// `pack` and `unpack`.
+    Packing,
     /// Results are free, operands need nothing in particular.
     Leaf,
     /// Carries values between regions.
@@ -105,6 +111,9 @@ fn relation(op: OpRef<'_>) -> Relation {
         "nv_tileas.permute" => Relation::Permute,
         "nv_tileas.broadcast" => Relation::Broadcast,
         "nv_tileas.reduce" => Relation::Reduce,
+        "nv_tileas.cat" => Relation::Cat,
+        "nv_tileas.extract_slice" => Relation::Slice,
+        "nv_tileas.pack" | "nv_tileas.unpack" => Relation::Packing,
         "nv_tileas.make_range" | "nv_tileas.splat" | "nv_tileas.unsplat" | "arith.constant" | "ub.poison" => {
             Relation::Leaf
         }
@@ -189,8 +198,19 @@ impl<'c> Assignment<'c> {
             if let Some(t) = Tensor::of_value(v)
                 && !self.layouts.contains_key(&key(v))
             {
-                self.flood(v, default_layout(&t.tile_shape(), self.warps));
+                self.flood(v, self.fallback(v, &t));
             }
+        }
+    }
+
+    /// The layout of a value that no anchor reaches.
+    fn fallback(&self, v: Val<'c>, t: &Tensor<'c>) -> Layout {
+        match defining_op(v) {
+            Some(op) if relation(op) == Relation::Packing => {
+                let from = Tensor::of_value(operand(op, 0)).expect("a packed tensor");
+                default_packing(&from, t, self.warps).1
+            }
+            _ => default_layout(&t.tile_shape(), self.warps),
         }
     }
 
@@ -219,6 +239,9 @@ impl<'c> Assignment<'c> {
             if let Some(op) = defining_op(v).filter(|op| relation(*op) == Relation::Reduce)
                 && self.reduced(op).is_none_or(|l| l != layout)
             {
+                continue;
+            }
+            if !producible(v, &t, &layout) {
                 continue;
             }
             self.layouts.insert(key(v), layout.clone());
@@ -260,7 +283,7 @@ impl<'c> Assignment<'c> {
 
     fn backward(&self, op: OpRef<'c>, v: Val<'c>, t: &Tensor<'c>, layout: &Layout, work: &mut Vec<(Val<'c>, Layout)>) {
         match relation(op) {
-            Relation::Leaf => {}
+            Relation::Leaf | Relation::Slice => {}
             Relation::Control => {
                 let index = results(op).position(|r| r == v).expect("a result of its op");
                 carried_by_result(op, index, layout, work);
@@ -293,6 +316,24 @@ impl<'c> Assignment<'c> {
                 if let Ok((moved, _)) = layout.permute(&t.tile_shape(), &order) {
                     work.push((result(op, 0), moved));
                 }
+            }
+            Relation::Cat => {
+                let dim = CatOp::cast(op).expect("a cat").dim() as usize;
+                work.extend(layout.cat_over_replicas(&t.tile_shape(), dim).ok().map(|(l, _)| (result(op, 0), l)));
+            }
+            Relation::Slice => {
+                let slice = Tensor::of_value(result(op, 0)).expect("a slice is a tensor");
+                let part = layout.truncate(&t.tile_shape(), &slice.tile_shape());
+                work.extend(part.ok().map(|l| (result(op, 0), l)));
+            }
+            Relation::Packing => {
+                let to = Tensor::of_value(result(op, 0)).expect("a packed tensor");
+                let ratio = packing_log2(t, &to);
+                let image = match t.elements() < to.elements() {
+                    true => Some(layout.split_elements(ratio)),
+                    false => layout.merge_elements(ratio),
+                };
+                work.extend(image.map(|l| (result(op, 0), l)));
             }
             Relation::Control => carried_by_operand(op, i, layout, work),
             Relation::Broadcast | Relation::Reduce | Relation::Leaf => {}
@@ -477,7 +518,17 @@ fn needed<'c>(op: OpRef<'c>, i: usize, t: &Tensor<'c>, layout: &Layout) -> Optio
             // Repeated elements need no registers of their own.
             Some(project(layout, &t.shape, &from.shape).squeeze_registers().0)
         }
-        Relation::Reduce | Relation::Leaf | Relation::Control => None,
+        Relation::Cat => {
+            layout.uncat(&t.tile_shape(), CatOp::cast(op)?.dim() as usize).ok().map(|(operand, _)| operand)
+        }
+        Relation::Packing => {
+            let ratio = packing_log2(&from, t);
+            match from.elements() < t.elements() {
+                true => layout.merge_elements(ratio),
+                false => Some(layout.split_elements(ratio)),
+            }
+        }
+        Relation::Reduce | Relation::Leaf | Relation::Slice | Relation::Control => None,
     }
 }
 
@@ -487,6 +538,17 @@ fn same_up_to_registers(a: &Layout, b: &Layout) -> bool {
         let span = |l: &Layout| Subspace::span(l.register().iter().copied());
         span(a) == span(b)
     }
+}
+
+/// Whether the op that makes `v` can leave it in `layout`: a change of the element width leaves the parts of an element in
+/// the first registers.
+fn producible<'c>(v: Val<'c>, t: &Tensor<'c>, layout: &Layout) -> bool {
+    let Some(op) = defining_op(v).filter(|op| relation(*op) == Relation::Packing) else { return true };
+    let Some(from) = Tensor::of_value(operand(op, 0)).filter(|from| from.elements() < t.elements()) else {
+        return true;
+    };
+    let ratio = packing_log2(&from, t);
+    layout.merge_elements(ratio).is_some_and(|whole| whole.split_elements(ratio) == *layout)
 }
 
 /// Visits ops with the number of loops around them.

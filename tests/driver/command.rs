@@ -5,6 +5,7 @@
 //! no MLIR is needed.
 
 mod behaviour;
+mod doctor;
 mod fixture;
 mod probes;
 
@@ -15,5 +16,6 @@ fn main() -> std::process::ExitCode {
     let arguments = libtest_mimic::Arguments::from_args();
     let mut trials = probes::trials();
     trials.extend(behaviour::trials());
+    trials.extend(doctor::trials());
     libtest_mimic::run(&arguments, trials).exit_code()
 }

@@ -456,3 +456,94 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Every place of the result finds its element in the operand that its half names, in the same thread.
+    #[test]
+    fn operands_of_a_concatenation_hold_what_the_result_needs(l in any_layout(8, 1, 1), dim in 0usize..2) {
+        let s = shape(&[16, 16]);
+        let (operand, half) = l.uncat(&s, dim).unwrap();
+        operand.validate(&half).unwrap();
+        let at = s.fields()[dim].0 + s.fields()[dim].1 - 1;
+        let left_out = l.half_register(at);
+        for (place, element) in places(&l) {
+            let coordinates = s.unflatten(element);
+            let extent = half.extents()[dim];
+            let mut inner = coordinates.clone();
+            inner[dim] %= extent;
+            let register = match left_out {
+                Some(bit) => {
+                    let r = u64::from(place.register);
+                    (r & low_mask(bit as u32) | r >> (bit + 1) << bit) as u32
+                }
+                None => place.register,
+            };
+            let found = operand.element(Place { register, ..place });
+            prop_assert_eq!(half.unflatten(found), inner);
+        }
+    }
+
+    #[test]
+    fn operands_of_a_concatenation_are_those_it_was_made_of(l in any_layout(7, 1, 2), dim in 0usize..2) {
+        let s = shape(&[16, 8]);
+        for (whole, shape) in [l.cat(&s, dim).unwrap(), l.cat_over_replicas(&s, dim).unwrap()] {
+            whole.validate(&shape).unwrap();
+            prop_assert_eq!(whole.uncat(&shape, dim).unwrap(), (l.clone(), s.clone()));
+        }
+    }
+
+    #[test]
+    fn merging_undoes_splitting(l in any_layout(7, 1, 2), q in 0u32..4) {
+        let split = l.split_elements(q);
+        split.validate(&shape(&[128 << q])).unwrap();
+        for (place, element) in places(&split) {
+            let whole = l.element(Place { register: place.register >> q, ..place });
+            prop_assert_eq!(element, whole << q | u64::from(place.register) & low_mask(q));
+        }
+        prop_assert_eq!(split.merge_elements(q), Some(l));
+    }
+
+    /// Part `k` of a tile is in the registers whose last bits are `k`.
+    #[test]
+    fn parts_in_registers(l in any_layout(6, 1, 1)) {
+        let (part, whole) = (shape(&[4, 16]), shape(&[16, 32]));
+        let over = l.over_registers(&part, &whole).unwrap();
+        over.validate(&whole).unwrap();
+        for (place, element) in places(&over) {
+            let k = u64::from(place.register >> l.register().len());
+            let own = l.element(Place { register: place.register & (l.registers() - 1), ..place });
+            let inner = part.unflatten(own);
+            prop_assert_eq!(whole.unflatten(element), [inner[0] + 4 * (k & 3), inner[1] + 16 * (k >> 2)]);
+        }
+    }
+}
+
+#[test]
+fn elements_in_several_threads_do_not_merge() {
+    // Registers hold elements 0 and 2, lanes 1: no byte of two nibbles is in one thread.
+    let l = layout(&[2], &[1, 4, 8, 16, 32], &[]);
+    assert_eq!(l.merge_elements(1), None);
+    // The vector of a lane reaches into the group.
+    let l = layout(&[1], &[2, 5, 8, 16, 32], &[]);
+    assert_eq!(l.merge_elements(1), None);
+    // Two registers repeat one element of the group.
+    let l = layout(&[1, 1], &[2, 4, 8, 16, 32], &[]);
+    assert_eq!(l.merge_elements(1), None);
+}
+
+#[test]
+fn a_concatenation_prefers_idle_lanes() {
+    let l = layout(&[1], &[2, 4, 0, 0, 0], &[0]);
+    let (whole, _) = l.cat_over_replicas(&shape(&[8]), 0).unwrap();
+    assert_eq!(whole, layout(&[1], &[2, 4, 8, 0, 0], &[0]));
+    let busy = layout(&[], &[1, 2, 4, 8, 16], &[0]);
+    let (whole, _) = busy.cat_over_replicas(&shape(&[32]), 0).unwrap();
+    assert_eq!(whole, layout(&[], &[1, 2, 4, 8, 16], &[32]));
+    let full = layout(&[], &[1, 2, 4, 8, 16], &[]);
+    let (whole, _) = full.cat_over_replicas(&shape(&[32]), 0).unwrap();
+    assert_eq!(whole, layout(&[32], &[1, 2, 4, 8, 16], &[]));
+    // An extent of one has no halves.
+    assert!(full.uncat(&shape(&[32, 1]), 1).is_err());
+}

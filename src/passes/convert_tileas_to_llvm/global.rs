@@ -550,20 +550,28 @@ impl<'c> Lower<'c, '_> {
             .collect()
     }
 
-    /// Type of an element in memory: that of its register, but a byte for `i1`.
+    /// Type of an element in memory: that of its register, but a byte for integers below eight bits.
     fn memory_type(&self, element: Type<'c>) -> Type<'c> {
         let to = super::element_type(self.l.context(), element).expect("checked with the tensor");
-        if to == self.l.i1 { self.l.i8 } else { to }
+        if self.is_narrow_int(to) { self.l.i8 } else { to }
     }
     fn register_form(&self, v: Val<'c>, to: Type<'c>) -> Val<'c> {
-        // Any non-zero byte is true.
-        if to == self.l.i1 { self.l.icmp_raw(1, v, self.l.int(self.l.i8, 0)) } else { v }
+        match to {
+            // Any non-zero byte is true.
+            _ if to == self.l.i1 => self.l.icmp_raw(1, v, self.l.int(self.l.i8, 0)),
+            _ if self.is_narrow_int(to) => self.l.cast("trunc", v, to),
+            _ => v,
+        }
     }
     fn memory_form(&self, v: Val<'c>, memory: Type<'c>) -> Val<'c> {
-        if ty(v) == self.l.i1 { self.l.cast("zext", v, memory) } else { v }
+        if self.is_narrow_int(ty(v)) { self.l.cast("zext", v, memory) } else { v }
+    }
+    pub(super) fn is_narrow_int(&self, t: Type<'c>) -> bool {
+        // SAFETY: the type is alive.
+        unsafe { mlir_sys::mlirTypeIsAInteger(t.to_raw()) && mlir_sys::mlirIntegerTypeGetWidth(t.to_raw()) < 8 }
     }
     /// Same bits in another type of the same width.
-    fn reinterpret(&self, v: Val<'c>, to: Type<'c>) -> Val<'c> {
+    pub(super) fn reinterpret(&self, v: Val<'c>, to: Type<'c>) -> Val<'c> {
         let l = &self.l;
         let is_pointer = |t: Type<'c>| {
             // SAFETY: the type is alive.

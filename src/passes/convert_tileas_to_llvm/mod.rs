@@ -9,6 +9,7 @@ mod combine;
 mod control;
 mod global;
 mod llvm;
+mod movement;
 mod reduce;
 mod scalar;
 mod scan;
@@ -236,6 +237,13 @@ impl<'c, 'm> Lower<'c, 'm> {
             CarryOp(x) => self.carry(x),
             PickOp(x) => self.pick(x),
             YieldOp(_) => Err(fail(op, "a body is lowered with its op")),
+            CatOp(x) => self.cat(x),
+            ExtractSliceOp(x) => self.extract_slice(x),
+            PackOp(x) => self.pack(x),
+            UnpackOp(x) => self.unpack(x),
+            ShuffleOp(x) => self.shuffle(x),
+            LocalLoadSliceOp(x) => self.local_load_slice(x),
+            ExchangeOp(_) => Err(fail(op, format!("'{}' has no lowering to LLVM", op_name(op)))),
             TiledLoadOp(x) => self.tiled_load(x),
             TiledStoreOp(x) => self.tiled_store(x),
             LoadOp(x) => self.pointer_load(x),
@@ -303,14 +311,20 @@ impl<'c, 'm> Lower<'c, 'm> {
 
     /// `expr` of this thread's lane and warp.
     fn linear(&self, expr: &LinearExpr) -> Val<'c> {
+        self.linear_in_block(expr, None)
+    }
+
+    /// `expr` of this thread's lane and warp, and of `block` as the number of the block. A cluster of one block has block
+    /// number zero.
+    fn linear_in_block(&self, expr: &LinearExpr, block: Option<Val<'c>>) -> Val<'c> {
         let l = &self.l;
         let mut sum: Option<Val<'c>> = None;
         for term in &expr.terms {
-            let source = match term.source {
-                Input::Lane => self.lane,
-                Input::Warp => self.warp,
-                // A cluster of one block has block number zero.
-                Input::Block | Input::Register => continue,
+            let source = match (term.source, block) {
+                (Input::Lane, _) => self.lane,
+                (Input::Warp, _) => self.warp,
+                (Input::Block, Some(block)) => block,
+                (Input::Block | Input::Register, _) => continue,
             };
             let mut v = source;
             if term.needs_mask {

@@ -134,6 +134,9 @@ impl<'c> Lower<'c, '_> {
                 one(self.narrow_cast(op, a[0], element(x.source()), element(x.result()), x.rounding())?)
             }
             "nv_tileaa.bitcast" if ty(a[0]) == to => one(a[0]),
+            // A four-bit float is the low half of a byte.
+            "nv_tileaa.bitcast" if self.is_narrow_int(to) => one(l.cast("trunc", a[0], to)),
+            "nv_tileaa.bitcast" if self.is_narrow_int(ty(a[0])) => one(l.cast("zext", a[0], to)),
             "nv_tileaa.bitcast" => one(l.cast("bitcast", a[0], to)),
             _ => Err(fail(op, format!("'{name}' has no lowering to LLVM"))),
         }

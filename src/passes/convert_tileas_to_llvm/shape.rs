@@ -6,7 +6,7 @@ use crate::{
     dialect::{
         layouts::Tensor,
         nv_tileaa::{DimOp, NumTilesOp},
-        nv_tileas::{BroadcastOp, ConvertLayoutOp, MakeRangeOp},
+        nv_tileas::{BroadcastOp, MakeRangeOp},
         pass::{Failed, fail},
         rt::*,
     },
@@ -61,17 +61,6 @@ impl<'c> Lower<'c, '_> {
             .ok_or_else(|| fail(op.op(), "source does not lie as the result wants"))?;
         let values = self.fragment(op.op(), op.source())?;
         self.set_all(op.result(), order.into_iter().map(|r| values[r as usize]).collect());
-        Ok(())
-    }
-
-    /// A conversion that moves nothing between threads.
-    pub(super) fn convert_registers(&mut self, op: ConvertLayoutOp<'c>) -> Result<(), Failed> {
-        let (from, to) = (self.layout(op.op(), op.source())?, self.layout(op.op(), op.result())?);
-        let Some(permutation) = tile_layout::register_permutation(&from, &to) else {
-            return Err(fail(op.op(), "conversion crosses threads; run tileas-materialize-convert-layout first"));
-        };
-        let values = self.fragment(op.op(), op.source())?;
-        self.set_all(op.result(), permutation.into_iter().map(|r| values[r as usize]).collect());
         Ok(())
     }
 
