@@ -154,7 +154,10 @@ def NvTileAS_BarrierOp : NvTileAS_Op<"barrier", [MemoryEffects<[MemRead, MemWrit
   let assemblyFormat = "attr-dict";
 }
 
-include "nv_tileas/NvTileASReductionOps.td"
 include "nv_tileas/NvTileASMoveOps.td"
+include "nv_tileas/NvTileASDotOps.td"
+include "nv_tileas/NvTileASAsyncOps.td"
+include "nv_tileas/NvTileASReductionOps.td"
+include "nv_tileas/NvTileASMemoryOps.td"
 
 #endif

@@ -32,25 +32,20 @@
 use super::{
     convert_tileaa_to_tileas::{default_layout, i64_attr, taken_body},
     tileas_assign_load_store_layouts::warps_of,
-    tileas_materialize_convert_layout::{REUSE, in_loop},
+    tileas_materialize_convert_layout::{exchange, in_loop},
 };
 use crate::{
     dialect::{
-        layouts::{Tensor, layout_attr, storage_bits, tensor_type},
+        layouts::{Tensor, layout_attr, tensor_type},
         nv_tileaa,
-        nv_tileas::{
-            AllocTensorOp, AnyOp, BarrierOp, CarryOp, ConvertLayoutOp, LocalLoadOp, LocalStoreOp, MemDescType, PickOp,
-            ReduceOp, ScanOp, SharedLayoutAttr, ViewOp,
-        },
+        nv_tileas::{AnyOp, CarryOp, ConvertLayoutOp, PickOp, ReduceOp, ScanOp, ViewOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
     },
     pass_descriptor,
 };
 use melior::{Context, ir::Type};
-use tile_layout::{
-    AccessMode, Layout, Shape, SharedAccess, SharedOptions, SharedPlan, plan_shared, register_permutation,
-};
+use tile_layout::{Layout, Shape, register_permutation};
 
 #[derive(Clone, Default)]
 pub struct MaterializeReductions;
@@ -261,7 +256,7 @@ impl<'c> Materialize<'c, '_> {
         Ok(())
     }
 
-    /// `values` through shared memory, in the layout `to`. They go together: all stores, one barrier, all loads.
+    /// `values` through shared memory, in the layout `to`.
     fn to_all_warps(
         &mut self,
         b: &Builder<'c>,
@@ -271,37 +266,7 @@ impl<'c> Materialize<'c, '_> {
     ) -> Result<Vec<Val<'c>>, Failed> {
         let barrier_first = self.touched || in_loop(op);
         self.touched = true;
-        let location = op.location();
-        let mut transfers = vec![];
-        for &v in values {
-            let tensor = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"))?;
-            let from = tensor.layout().ok_or_else(|| fail(op, "tensor has no layout"))?;
-            let options = SharedOptions::new(storage_bits(tensor.element));
-            let plan = plan_shared(&from, to, &tensor.tile_shape(), &options).map_err(|e| fail(op, e.to_string()))?;
-            let bases: Vec<i64> = plan.layout.bases().iter().map(|&b| b as i64).collect();
-            let layout = SharedLayoutAttr::get(location, &bases).ok_or(Failed)?;
-            let desc = MemDescType::get(location, &tensor.shape, tensor.element, layout.into()).ok_or(Failed)?;
-            let storage = AllocTensorOp::build(b, desc.into(), None).map_err(|e| fail(op, e.to_string()))?;
-            transfers.push((v, tensor, plan, storage.result()));
-        }
-        let error = |e: BuildError| fail(op, e.to_string());
-        if barrier_first {
-            let barrier = BarrierOp::build(b).map_err(error)?;
-            set_discardable_attr(barrier.op(), REUSE, b.unit());
-        }
-        let width = |access: &SharedAccess| match access.mode {
-            AccessMode::Vector { elements } | AccessMode::Matrix { elements, .. } => {
-                i64_attr(self.context, elements.into())
-            }
-        };
-        for (v, _, plan, storage) in &transfers {
-            LocalStoreOp::build(b, *v, *storage, width(&plan.store)).map_err(error)?;
-        }
-        BarrierOp::build(b).map_err(error)?;
-        let load = |(_, tensor, plan, storage): &(Val<'c>, Tensor<'c>, SharedPlan, Val<'c>)| {
-            LocalLoadOp::build(b, tensor.with_layout(self.context, to), *storage, width(&plan.load)).map(|l| l.result())
-        };
-        transfers.iter().map(|t| load(t).map_err(error)).collect()
+        exchange(b, op, values, to, barrier_first, self.context)
     }
 
     fn convert(

@@ -40,8 +40,13 @@ impl<'c> Lower<'c, '_> {
         Err(fail(op, "body does not yield"))
     }
 
-    /// Rows of values, all of one kind, from another lane.
-    pub(super) fn from_lane(&self, rows: &[Vec<Val<'c>>], from: From<'c>) -> Vec<Vec<Val<'c>>> {
+    /// `v` of another lane.
+    pub(super) fn from_lane(&self, v: Val<'c>, from: From<'c>) -> Val<'c> {
+        self.rows_from_lane(&[vec![v]], from)[0][0]
+    }
+
+    /// Rows of values from another lane; every row has values of the same types.
+    pub(super) fn rows_from_lane(&self, rows: &[Vec<Val<'c>>], from: From<'c>) -> Vec<Vec<Val<'c>>> {
         let (kind, lane) = match from {
             From::Flip(mask) => ("bfly", self.l.i32c(mask.into())),
             From::Lane(lane) => ("idx", lane),

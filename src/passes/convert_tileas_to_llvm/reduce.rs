@@ -91,14 +91,14 @@ impl<'c> Lower<'c, '_> {
         let mut found = found;
         for bit in bits {
             // All exchanges of a step before its combinations: they overlap.
-            let others = self.from_lane(&found, From::Flip(bit));
+            let others = self.rows_from_lane(&found, From::Flip(bit));
             for (mine, other) in found.iter_mut().zip(others) {
                 *mine = self.combine(op, mine, &other)?;
             }
         }
         if !is_symmetric(op) {
             let leader = self.l.bin("and", self.lane, self.l.i32c(!plan.across.lane as i32 as i64));
-            found = self.from_lane(&found, From::Lane(leader));
+            found = self.rows_from_lane(&found, From::Lane(leader));
         }
         Ok(found)
     }
@@ -188,7 +188,7 @@ impl<'c> Lower<'c, '_> {
         if plan.across.lane != 0 {
             let others = self.l.bin("and", self.lane, self.l.i32c(!plan.across.lane as i32 as i64));
             let lane = self.or_disjoint(others, self.l.i32c(holder));
-            found = self.from_lane(&found, From::Lane(lane));
+            found = self.rows_from_lane(&found, From::Lane(lane));
         }
         let found: Vec<Val<'c>> = found.into_iter().flatten().collect();
         self.set_reduced(op, x.result(), &plan.layout, &found)

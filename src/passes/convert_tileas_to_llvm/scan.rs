@@ -58,13 +58,13 @@ impl<'c> Lower<'c, '_> {
         let mut totals: Vec<Vec<Val<'c>>> = runs.iter().map(|run| at(values, last(run))).collect();
         for (source, upper) in &steps.blocks {
             // All exchanges of a step before its combinations: they overlap.
-            let others = self.from_lane(&totals, From::Lane(*source));
+            let others = self.rows_from_lane(&totals, From::Lane(*source));
             for (total, other) in totals.iter_mut().zip(others) {
                 *total = self.combine_where(op, *upper, &other, total)?;
             }
         }
         if runs.iter().any(|run| run.len() > 1) {
-            let prefixes = self.from_lane(&totals, From::Lane(before));
+            let prefixes = self.rows_from_lane(&totals, From::Lane(before));
             for (run, prefix) in runs.iter().zip(prefixes) {
                 for &r in &run[..run.len() - 1] {
                     let new = self.combine_where(op, takes, &prefix, &at(values, r))?;
