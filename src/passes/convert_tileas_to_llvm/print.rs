@@ -320,9 +320,9 @@ impl<'c> Lower<'c, '_> {
         let index = t.layout.index_expr();
         let thread = self.linear(&index.thread);
         let words = self.words(t.tensor.element, 1);
-        let free = t.layout.free_variables().register as usize;
-        for (r, v) in t.registers.iter().enumerate().filter(|(r, _)| r & free == 0) {
-            let element = match index.registers[r] {
+        for r in t.layout.owned().1 {
+            let v = t.registers[r as usize];
+            let element = match index.registers[r as usize] {
                 0 => thread,
                 part => l.bin("xor", thread, l.i32c(part as i64)),
             };
@@ -331,7 +331,7 @@ impl<'c> Lower<'c, '_> {
             let store = || {
                 let bytes = u64::from(storage_bits(t.tensor.element) / 8);
                 let address = l.byte_offset(t.memory, l.mul(place, l.i32c(bytes as i64)));
-                l.store(self.pack_words(t.tensor.element, words, &[*v])[0], address, bytes);
+                l.store(self.pack_words(t.tensor.element, words, &[v])[0], address, bytes);
             };
             match self.both(owner, here) {
                 Some(c) => l.when(c, store),
@@ -488,16 +488,13 @@ impl<'c> Lower<'c, '_> {
             return Ok(());
         };
         let layout = self.layout(op, x.condition())?;
-        let kept: Vec<usize> =
-            (0..layout.register().len()).filter(|b| layout.free_variables().register >> b & 1 == 0).collect();
-        let register = |j: usize| kept.iter().enumerate().fold(0, |r, (i, b)| r | (j >> i & 1) << b);
+        let (owned, registers) = layout.owned();
         // One bit for each register whose element is false, in words of 32.
-        let words: Vec<Val<'c>> = (0..1usize << kept.len())
-            .collect::<Vec<_>>()
+        let words: Vec<Val<'c>> = registers
             .chunks(32)
             .map(|chunk| {
-                let bits = chunk.iter().enumerate().map(|(i, &j)| {
-                    let bit = l.cast("zext", failed(conditions[register(j)]), l.i32);
+                let bits = chunk.iter().enumerate().map(|(i, &r)| {
+                    let bit = l.cast("zext", failed(conditions[r as usize]), l.i32);
                     if i == 0 { bit } else { l.bin("shl", bit, l.i32c(i as i64)) }
                 });
                 bits.reduce(|a, b| l.bin("or", a, b)).expect("chunks have elements")
@@ -512,9 +509,9 @@ impl<'c> Lower<'c, '_> {
                 l.when(l.icmp_raw(1, word, l.i32c(0)), || {
                     self.for_each_bit(word, |bit| {
                         let j = l.add(bit, l.i32c(w as i64 * 32));
-                        let element = kept.iter().enumerate().fold(thread, |e, (i, &b)| {
+                        let element = owned.register().iter().enumerate().fold(thread, |e, (i, &base)| {
                             let set = l.bin("and", l.bin("lshr", j, l.i32c(i as i64)), l.i32c(1));
-                            l.bin("xor", e, l.mul(set, l.i32c(layout.register()[b] as i64)))
+                            l.bin("xor", e, l.mul(set, l.i32c(base as i64)))
                         });
                         let (text, coordinates) = self.coordinates(&tensor.tile_shape(), element);
                         self.vprintf(&format!("{place} at {text}{message}"), &coordinates, buffer);
