@@ -7,6 +7,10 @@
 mod atomics;
 #[path = "support/device.rs"]
 mod device;
+#[path = "memory/output.rs"]
+mod output;
+#[path = "memory/views.rs"]
+mod views;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::process::ExitCode;
@@ -21,6 +25,17 @@ fn main() -> ExitCode {
         trials.push(trial(format!("atomics/table/{part}"), move || atomics::table(part)));
         trials.push(trial(format!("atomics/assemble/{part}"), move || atomics::assembles(part)));
     }
-    trials.push(trial("atomics/special_sums".into(), atomics::special_sums));
+    let others: &[(&str, fn() -> Result<(), String>)] = &[
+        ("atomics/special_sums", atomics::special_sums),
+        ("views/sparse", views::sparse),
+        ("views/sparse_assembles", views::sparse_assembles),
+        ("views/updates", views::updates),
+        ("output/prints", output::prints),
+        ("output/assertions", output::assertions),
+        ("data/globals", output::globals),
+        ("data/scratch", output::scratch),
+        ("data/constants", output::constants),
+    ];
+    trials.extend(others.iter().map(|(name, run)| trial(name.to_string(), run)));
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

@@ -13,7 +13,7 @@
 //! `%lld`, `%f` of an f16 gets a double, `%d` of a float its integer part. An i1 prints as 0 or 1.
 //!
 //! A failed assertion prints a line for each element that is false, then stops the kernel. In a tile, all threads wait for each
-//! other before, so that every line is printed.
+//! other before, so that every line is printed; afterwards they go no further.
 
 use super::{Lower, Lowered, llvm::Cmp};
 use crate::dialect::{
@@ -386,8 +386,9 @@ impl<'c> Lower<'c, '_> {
                 let signed = matches!(c, 'd' | 'i') && !bit;
                 let whole = match float {
                     true => {
-                        let name = if signed { "intr.fptosi.sat" } else { "intr.fptoui.sat" };
-                        l.b.value(&format!("llvm.{name}"), l.i64, &[number], &[])
+                        let name = if signed { "fptosi" } else { "fptoui" };
+                        let name = format!("llvm.{name}.sat.i64.f64");
+                        l.intrinsic(&name, Some(l.i64), &[number]).expect("an intrinsic with a result")
                     }
                     false => number,
                 };
@@ -480,10 +481,9 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         let failed = |c: Val<'c>| l.bin("xor", c, l.int(l.i1, 1));
         let Some(tensor) = Tensor::of_value(x.condition()) else {
-            let stops = l.bin("and", failed(conditions[0]), self.first_thread());
-            l.when(stops, || {
-                self.vprintf(&(place + &message), &[], buffer);
-                self.assertion_failed(x.message(), &file, line);
+            l.when(failed(conditions[0]), || {
+                l.when(self.first_thread(), || self.vprintf(&(place + &message), &[], buffer));
+                self.stop(x.message(), &file, line);
             });
             return Ok(());
         };
@@ -522,7 +522,7 @@ impl<'c> Lower<'c, '_> {
         let mine = l.cast("zext", bad, l.i32);
         let any = l.intrinsic("llvm.nvvm.barrier0.or", Some(l.i32), &[mine]).expect("an intrinsic with a result");
         let any = l.icmp_raw(1, any, l.i32c(0));
-        l.when(l.bin("and", any, self.first_thread()), || self.assertion_failed(x.message(), &file, line));
+        l.when(any, || self.stop(x.message(), &file, line));
         Ok(())
     }
 
@@ -554,6 +554,12 @@ impl<'c> Lower<'c, '_> {
         let rest = l.bin("and", bits, l.bin("sub", bits, l.i32c(1)));
         l.cond_br(l.icmp_raw(1, rest, l.i32c(0)), (head, &[rest]), (exit, &[]));
         l.b.set_end(exit);
+    }
+
+    /// The first thread stops the kernel, the others wait for that.
+    fn stop(&self, message: &str, file: &str, line: u32) {
+        self.l.when(self.first_thread(), || self.assertion_failed(message, file, line));
+        self.barrier();
     }
 
     fn assertion_failed(&self, message: &str, file: &str, line: u32) {

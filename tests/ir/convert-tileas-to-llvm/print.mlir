@@ -67,7 +67,7 @@ gpu.module @kernels {
   // CHECK-NOT: barrier
   // CHECK: llvm.call @vprintf(
   // CHECK: llvm.call @__assertfail(
-  // CHECK-NOT: barrier
+  // CHECK: nvvm.barrier0
   nv_tileaa.func @assert_scalar(%c: i1) attributes {numWarps = 4 : i64} {
     nv_tileaa.assert %c, "no" : i1
     nv_tileaa.return
