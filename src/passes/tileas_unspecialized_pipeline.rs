@@ -48,10 +48,8 @@ use crate::{
 use melior::{
     Context,
     ir::{
-        Attribute, AttributeLike, Region, RegionLike, Type, TypeLike, ValueLike,
-        attribute::IntegerAttribute,
-        operation::OperationLike,
-        r#type::IntegerType,
+        Attribute, AttributeLike, Region, RegionLike, Type, TypeLike, ValueLike, attribute::IntegerAttribute,
+        operation::OperationLike, r#type::IntegerType,
     },
 };
 use mlir_sys::*;
@@ -162,7 +160,8 @@ impl<'c> Loop<'c> {
         for load in &self.loads {
             let t = load.desc;
             let layout = t.layout().ok_or_else(|| fail(load.op, "storage has no layout"))?;
-            let desc = MemDescType::get(load.op.location(), t.shape(), t.element_type(), layout, stages).ok_or(Failed)?;
+            let desc =
+                MemDescType::get(load.op.location(), t.shape(), t.element_type(), layout, stages).ok_or(Failed)?;
             rings.push(AllocTensorOp::build(&b, desc.into(), None).map_err(|e| error(&e))?.result());
         }
         if shared_memory_before(op) {
@@ -480,8 +479,14 @@ fn feeds_dot(v: Val<'_>) -> bool {
     uses(v).iter().any(|(user, _)| {
         let through = matches!(
             op_name(*user),
-            "nv_tileas.view" | "nv_tileas.permute" | "nv_tileas.convert_layout" | "nv_tileaa.fp_cast"
-                | "nv_tileaa.bitcast" | "arith.extf" | "arith.extsi" | "arith.extui"
+            "nv_tileas.view"
+                | "nv_tileas.permute"
+                | "nv_tileas.convert_layout"
+                | "nv_tileaa.fp_cast"
+                | "nv_tileaa.bitcast"
+                | "arith.extf"
+                | "arith.extsi"
+                | "arith.extui"
         );
         AnyDot::cast(*user).is_some() || (through && feeds_dot(result(*user, 0)))
     })
@@ -547,9 +552,19 @@ fn shared_memory_before(op: OpRef<'_>) -> bool {
         before &= o != op;
         let registers_only = matches!(
             op_name(o),
-            "nv_tileas.broadcast" | "nv_tileas.dot" | "nv_tileas.dot_scaled" | "nv_tileas.load" | "nv_tileas.make_range"
-                | "nv_tileas.permute" | "nv_tileas.splat" | "nv_tileas.store" | "nv_tileas.tiled_load"
-                | "nv_tileas.tiled_store" | "nv_tileas.unsplat" | "nv_tileas.view" | "nv_tileas.alloc_tensor"
+            "nv_tileas.broadcast"
+                | "nv_tileas.dot"
+                | "nv_tileas.dot_scaled"
+                | "nv_tileas.load"
+                | "nv_tileas.make_range"
+                | "nv_tileas.permute"
+                | "nv_tileas.splat"
+                | "nv_tileas.store"
+                | "nv_tileas.tiled_load"
+                | "nv_tileas.tiled_store"
+                | "nv_tileas.unsplat"
+                | "nv_tileas.view"
+                | "nv_tileas.alloc_tensor"
         );
         let permutes = ConvertLayoutOp::cast(o).is_some_and(|c| !crosses_threads(c));
         found |= before && op_name(o).starts_with("nv_tileas.") && !registers_only && !permutes;

@@ -288,11 +288,7 @@ mod tests {
 
     #[test]
     fn what_is_not_built_is_said_to_be_so() {
-        let cases = [
-            ("v2-opt-level", "2"),
-            ("pipeline-strategy", "warp-specialize"),
-            ("num-ctas", "2"),
-        ];
+        let cases = [("v2-opt-level", "2"), ("pipeline-strategy", "warp-specialize"), ("num-ctas", "2")];
         for (name, value) in cases {
             let error = Options::default().set(name, value).expect_err(value);
             assert!(matches!(error, OptionError::NotBuilt { .. }), "{name}={value}: {error}");
