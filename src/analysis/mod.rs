@@ -2,4 +2,5 @@
 
 pub mod access;
 pub mod atomics;
+pub mod combined;
 pub mod facts;
