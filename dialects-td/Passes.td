@@ -25,8 +25,12 @@ def TileASAssignLoadStoreLayouts : Pass<"tileas-assign-load-store-layouts", "::m
   let summary = "coalesced layouts, vector widths and bounds checks for global accesses";
   let description = [{
     Each access of global memory gets the layout whose warps touch the fewest sectors and the widest vector that
-    alignment allows, between layout conversions that `tileas-remove-layout-conversions` then removes.
+    alignment allows, between layout conversions that `tileas-remove-layout-conversions` then removes. How many elements one
+    atomic update takes depends on the target.
   }];
+  let options = [
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
+  ];
   let dependentDialects = ["nv_tileas"];
 }
 
@@ -70,6 +74,21 @@ def TileASUnspecializedPipeline : Pass<"tileas-unspecialized-pipeline", "::mlir:
   let dependentDialects = ["arith", "nv_tileaa", "nv_tileas", "scf"];
 }
 
+def TileASMaterializeReductions : Pass<"tileas-materialize-reductions", "::mlir::ModuleOp"> {
+  let summary = "reductions and scans across warps become steps within warps and an exchange through shared memory";
+  let description = [{
+    A reduction along a dimension that warps share keeps one element for each warp, and a second one combines those. A scan
+    is split into segments that a warp scans alone; the totals of earlier segments are added by `nv_tileas.carry`. What the
+    warps tell each other goes through shared memory, with barriers.
+  }];
+  let statistics = [
+    Statistic<"numReductions", "num-reductions", "reductions that cross warps">,
+    Statistic<"numScans", "num-scans", "scans that were split into segments">,
+    Statistic<"numConverted", "num-converted", "reductions and scans whose operands were converted to another layout">
+  ];
+  let dependentDialects = ["nv_tileas"];
+}
+
 def TileASMaterializeConvertLayout : Pass<"tileas-materialize-convert-layout", "::mlir::ModuleOp"> {
   let summary = "layout conversions that cross threads go through swizzled shared memory";
   let description = [{
@@ -85,6 +104,23 @@ def TileASOrderMemory : Pass<"tileas-order-memory", "::mlir::ModuleOp"> {
 
 def TileASOptimizeAllocTensor : Pass<"tileas-optimize-alloc-tensor", "::mlir::ModuleOp"> {
   let summary = "byte offsets in shared memory by liveness";
+  let dependentDialects = ["nv_tileas"];
+}
+
+def TileASCheckSynchronization : Pass<"tileas-check-synchronization", "::mlir::ModuleOp"> {
+  let summary = "proves that barriers separate the accesses of shared memory that may conflict";
+  let description = [{
+    A conflict is a pair of accesses of one byte by different warps, at least one of them a write, that no barrier separates on
+    some path. Each is an error at the later access with a note at the earlier one. Storage must have its offsets.
+  }];
+  let options = [
+    Option<"removeRedundant", "remove-redundant-barriers", "bool", "false",
+           "drop barriers that guard the reuse of storage where the analysis shows nothing to guard">
+  ];
+  let statistics = [
+    Statistic<"numAccesses", "num-accesses", "accesses of shared memory checked">,
+    Statistic<"numRemoved", "num-removed", "barriers removed">
+  ];
   let dependentDialects = ["nv_tileas"];
 }
 

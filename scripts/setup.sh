@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Brings what a build needs and is not there: LLVM and MLIR 21.1, cargo-nextest, NVIDIA's ptxas and disassemblers, and
+# Brings what a build needs and is not there: LLVM and MLIR 21.1, CMake and a C compiler, cargo-nextest, NVIDIA's ptxas and disassemblers, and
 # NumPy for the corpus of the tests.
 # Idempotent; silent when nothing is missing. A stamp under .tools/ makes the second run immediate.
 #
@@ -55,6 +55,13 @@ have_cuda_tools() { have_toolkit || scripts/fetch-cuda-tools.sh --check; }
 # NumPy of the python3 that the tests will find, or a copy of our own.
 have_numpy() { PYTHONPATH=$root/.tools/python python3 -c 'import numpy' 2>/dev/null; }
 
+# What the tests of the C and C++ interfaces build with.
+build_tools=(cmake gcc g++ pkg-config make)
+have_build_tools() {
+    local tool
+    for tool in "${build_tools[@]}"; do command -v "$tool" >/dev/null || return 1; done
+}
+
 have_rust() { command -v cargo >/dev/null && command -v rustc >/dev/null; }
 
 stamp_text() {
@@ -64,7 +71,7 @@ stamp_text() {
 
 # The stamp says that a full check passed; these cheap tests catch what was removed since.
 if [ "${1:-}" != --force ] && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$(stamp_text)" ] \
-        && [ -x "$prefix/bin/llvm-config" ] && have_rust && have_nextest && have_cuda_tools && have_numpy; then
+        && [ -x "$prefix/bin/llvm-config" ] && have_rust && have_build_tools && have_nextest && have_cuda_tools && have_numpy; then
     exit 0
 fi
 
@@ -136,6 +143,12 @@ if ! have_llvm; then
         say "mlir, clang, lld and polly and the target NVPTX, then run: LLVM_PREFIX=/path/to/llvm-21 scripts/setup.sh"
         exit 1
     fi
+fi
+
+if ! have_build_tools; then
+    is_debian || fail "these are needed on PATH: ${build_tools[*]}"
+    say "installing ${build_tools[*]}"
+    apt_install "${build_tools[@]}"
 fi
 
 if ! have_nextest; then

@@ -10,7 +10,7 @@ use crate::{
 use melior::{Context, diagnostic::DiagnosticSeverity, ir::Module, pass::PassManager, utility::parse_pass_pipeline};
 use std::{cell::RefCell, rc::Rc, time::Instant};
 use tile_diag::{Diagnostic, Location, Severity};
-use tile_driver::{CompileError, CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind};
+use tile_driver::{CompileError, CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind, scope};
 
 /// Compiles in this process, one context a compilation.
 pub struct InProcess;
@@ -107,6 +107,7 @@ impl Job<'_> {
         let llvm = inkwell::context::Context::create();
         let gpu_module = self.gpu_module(&module)?;
         let options = codegen::Options { target: self.options.target, opt_level: self.options.opt_level };
+        let nvvm = scope::enter(scope::COMPILE_NVVM);
         let code = Code::translate(&llvm, gpu_module, options).map_err(failed)?;
         code.optimise().map_err(failed)?;
         let optimised = started.elapsed();
@@ -118,6 +119,7 @@ impl Job<'_> {
             output.stages.push((Emit::Llvm, code.to_llvm()));
         }
         output.text = code.to_ptx().map_err(failed)?;
+        drop(nvvm);
         if self.request.instrumentation.timing {
             let ms = |d: std::time::Duration| d.as_secs_f64() * 1e3;
             eprintln!(

@@ -1,4 +1,5 @@
 //! Facts about values that passes ask for.
 
 pub mod access;
+pub mod atomics;
 pub mod facts;

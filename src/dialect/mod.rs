@@ -38,7 +38,7 @@ generated! {
     /// Alias-aware tiles.
     nv_tileaa,
     /// Assembler-near tiles.
-    nv_tileas uses super::nv_tileaa::Ordering uses super::nv_tileaa::Scope
+    nv_tileas uses super::nv_tileaa::AtomicKind uses super::nv_tileaa::Ordering uses super::nv_tileaa::Scope
 }
 
 /// Every dialect that the compiler reads or writes, with the translations to LLVM IR.

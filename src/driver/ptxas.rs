@@ -14,6 +14,7 @@ use tile_targets::{PtxVersion, Target};
 use crate::child;
 use crate::io_text;
 use crate::resources::{self, KernelResources};
+use crate::scope;
 use crate::toolchain::{self, Search, Surroundings};
 
 /// One assembly.
@@ -65,6 +66,7 @@ pub fn assemble(
     explicit: Option<&Path>,
     surroundings: &Surroundings,
 ) -> (Vec<String>, Result<Cubin, PtxasError>) {
+    let _scope = scope::enter(scope::SERIALIZE_GPU_MODULE);
     let search = toolchain::search("ptxas", explicit, surroundings);
     let warnings = search.warnings.clone();
     (warnings, assemble_with(job, search))
@@ -122,7 +124,9 @@ fn run(job: &Job<'_>, program: &Path) -> Result<Cubin, PtxasError> {
     let (messages, resources) = if job.statistics {
         let text = String::from_utf8_lossy(&done.output);
         let kept: String = text.split_inclusive('\n').filter(|l| !resources::is_statistics(l)).collect();
-        (kept.into_bytes(), resources::parse(&text))
+        let mut kernels = resources::parse(&text);
+        resources::complete(&mut kernels, job.ptx);
+        (kept.into_bytes(), kernels)
     } else {
         (done.output, Vec::new())
     };

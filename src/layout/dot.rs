@@ -229,7 +229,8 @@ impl Product {
                 (rows, vector + columns)
             }
         };
-        let own = |extent: u32, low: u32, warps: u32| (low.min(extent), extent.saturating_sub(warps).max(low.min(extent)));
+        let own =
+            |extent: u32, low: u32, warps: u32| (low.min(extent), extent.saturating_sub(warps).max(low.min(extent)));
         let (n_range, m_range, b_range) =
             (own(self.n, low_n, grid.n), own(self.m, low_m, grid.m), own(self.batch, 0, grid.batch));
         register.extend(between);
@@ -374,7 +375,8 @@ impl Product {
                 for copy in 0..1u64 << within.len() {
                     let base = combine(&batches, batch) ^ combine(&within, copy);
                     let k = slice << fk;
-                    let along = |operand| (0..self.k).filter(|i| k >> i & 1 == 1).fold(0, |v, i| v ^ self.at_k(operand, i));
+                    let along =
+                        |operand| (0..self.k).filter(|i| k >> i & 1 == 1).fold(0, |v, i| v ^ self.at_k(operand, i));
                     let operand = |operand, offsets: &[Option<u64>], map: &LinearMap| {
                         elements(offsets, self.project(operand, base) ^ along(operand), map)
                     };

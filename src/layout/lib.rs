@@ -112,7 +112,8 @@
 //! # Map of the crate
 //!
 //! `map` and `subspace` are the algebra; `shape` numbers elements; `layout` and `ops` are distributed layouts and what tile
-//! operations do to them; `blocked`, `mma` and `dot` build them; `expr` turns them into index arithmetic; `bank` counts conflicts;
+//! operations do to them; `reduction` plans reductions and scans; `blocked`, `mma` and `dot` build them; `expr` turns them
+//! into index arithmetic; `bank` counts conflicts;
 //! `access`, `swizzle`, `shuffle` and `convert` move data between layouts. Every plan is an executable description, and the
 //! tests execute plans on all threads.
 #![forbid(unsafe_code)]
@@ -128,6 +129,7 @@ mod layout;
 mod map;
 mod mma;
 mod ops;
+mod reduction;
 mod shape;
 mod shuffle;
 mod subspace;
@@ -144,6 +146,7 @@ pub use expr::{BitExpr, Coordinate, LinearExpr, Term};
 pub use layout::{Input, InputMasks, LANE_BITS, Layout, Place, Thread, WARP_SIZE};
 pub use map::{LinearMap, combine, low_mask};
 pub use mma::{Fragment, MmaInstruction, MmaTiling, Operand, TmemShape, TmemTile, mma_tiled, tmem_layout};
+pub use reduction::{Reduction, WarpScan};
 pub use shape::Shape;
 pub use shuffle::{Exchange, ShufflePlan, ShuffleRound};
 pub use subspace::Subspace;

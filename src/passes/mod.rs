@@ -6,6 +6,7 @@ pub mod convert_tileas_to_llvm;
 pub mod tileas_assign_dot_layouts;
 pub mod tileas_assign_load_store_layouts;
 pub mod tileas_materialize_convert_layout;
+pub mod tileas_materialize_reductions;
 pub mod tileas_optimize_alloc_tensor;
 pub mod tileas_order_memory;
 pub mod tileas_remove_layout_conversions;
@@ -31,6 +32,7 @@ pub fn register_all() {
         register::<tileas_assign_load_store_layouts::AssignLoadStoreLayouts>();
         register::<tileas_remove_layout_conversions::RemoveLayoutConversions>();
         register::<convert_tileas_to_llvm::ConvertTileASToLLVM>();
+        register::<tileas_materialize_reductions::MaterializeReductions>();
         register::<tileas_materialize_convert_layout::MaterializeConvertLayout>();
         register::<tileas_optimize_alloc_tensor::OptimizeAllocTensor>();
         register::<tileas_order_memory::OrderMemory>();

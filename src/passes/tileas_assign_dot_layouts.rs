@@ -112,7 +112,8 @@ impl<'c> Assign<'c> {
                 for i in [LHS, RHS] {
                     let source = operand(op, i);
                     let wide = Tensor { element: f16, ..tensor(source)? }.ty();
-                    let cast = nv_tileaa::FpCastOp::build(&b, wide, source, None).map_err(|e| fail(op, e.to_string()))?;
+                    let cast =
+                        nv_tileaa::FpCastOp::build(&b, wide, source, None).map_err(|e| fail(op, e.to_string()))?;
                     set_operand(op, i, cast.result());
                 }
                 lhs.element = f16;
@@ -133,13 +134,16 @@ impl<'c> Assign<'c> {
             layout.clone(),
         ];
         if let AnyDot::Scaled(scaled) = dot {
-            let blocks = product.with_depth(tensor(scaled.lhs_scale())?.tile_shape().log2().last().copied().unwrap_or(0));
+            let blocks =
+                product.with_depth(tensor(scaled.lhs_scale())?.tile_shape().log2().last().copied().unwrap_or(0));
             for side in [Operand::A, Operand::B] {
-                layouts.push(match instruction.kind {
-                    MmaKind::BlockScale => blocks.scales(multiplier, &layout, side),
-                    _ => blocks.operand(Multiplier::Scalar, &layout, side),
-                }
-                .map_err(error)?);
+                layouts.push(
+                    match instruction.kind {
+                        MmaKind::BlockScale => blocks.scales(multiplier, &layout, side),
+                        _ => blocks.operand(Multiplier::Scalar, &layout, side),
+                    }
+                    .map_err(error)?,
+                );
             }
         }
         set_attr(op, "instruction", instruction.to_attr(self.context));

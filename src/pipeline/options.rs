@@ -158,16 +158,16 @@ impl Options {
         }
         add(Stage::TileAs, 2, format!("convert-tileaa-to-tileas{{num-warps={}}}", self.num_warps));
         add(Stage::TileAs, 2, format!("tileas-assign-dot-layouts{{{target}}}"));
-        for pass in ["tileas-assign-load-store-layouts", "tileas-remove-layout-conversions"] {
-            add(Stage::TileAs, 2, pass.into());
-        }
+        add(Stage::TileAs, 2, format!("tileas-assign-load-store-layouts{{{target}}}"));
+        add(Stage::TileAs, 2, "tileas-remove-layout-conversions".into());
         if self.strategy == Strategy::Unspecialize && self.opt_level >= 2 {
             let stages = format!("unspecialized-pipeline-num-stages={}", self.stages);
             add(Stage::TileAs, 2, format!("tileas-unspecialized-pipeline{{{target} {stages}}}"));
         }
         for pass in [
-            "tileas-order-memory",
+            "tileas-materialize-reductions",
             "tileas-materialize-convert-layout",
+            "tileas-order-memory",
             "tileas-optimize-alloc-tensor",
         ] {
             add(Stage::TileAs, 2, pass.into());

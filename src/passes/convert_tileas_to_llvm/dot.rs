@@ -306,10 +306,7 @@ impl<'c> Lower<'c, '_> {
         let mut sums: Vec<Val<'c>> =
             accumulator.iter().map(|r| r.map_or_else(fill, |r| registers[r as usize])).collect();
         if half {
-            sums = sums
-                .chunks(2)
-                .map(|two| l.insert(l.insert(l.poison(pair), two[0], 0), two[1], 1))
-                .collect();
+            sums = sums.chunks(2).map(|two| l.insert(l.insert(l.poison(pair), two[0], 0), two[1], 1)).collect();
         }
         let (count, first) = (sums.len(), args.len());
         let result = match name {

@@ -73,12 +73,25 @@ impl<'c> Lower<'c, '_> {
     }
 
     pub(super) fn local_load(&mut self, op: LocalLoadOp<'c>) -> Result<(), Failed> {
-        let memory = self.shared_address(op.op(), op.source())?;
-        let desc = MemDescType::cast(ty(op.source())).ok_or_else(|| fail(op.op(), "not a memdesc"))?;
         let layout = self.layout(op.op(), op.result())?;
-        let plan = self.plan(op.op(), &layout, desc, Direction::Load)?;
+        let registers = self.read_shared(op.op(), op.source(), &layout, None)?;
+        self.set_all(op.result(), registers);
+        Ok(())
+    }
+
+    /// What a thread holds in `layout` of a tensor in shared memory. `block` takes the place of the block's number.
+    pub(super) fn read_shared(
+        &mut self,
+        op: OpRef<'c>,
+        memory: Val<'c>,
+        layout: &Layout,
+        block: Option<Val<'c>>,
+    ) -> Result<Vec<Val<'c>>, Failed> {
+        let desc = MemDescType::cast(ty(memory)).ok_or_else(|| fail(op, "not a memdesc"))?;
+        let memory = self.shared_address(op, memory)?;
+        let plan = self.plan(op, layout, desc, Direction::Load)?;
         let element = desc.element_type();
-        let thread = self.linear(&plan.address.expr());
+        let thread = self.linear_in_block(&plan.address.expr(), block);
         let mut registers: Vec<Option<Val<'c>>> = vec![None; layout.registers() as usize];
         for i in &plan.instructions {
             let address = self.instruction_address(memory, thread, i);
@@ -104,8 +117,7 @@ impl<'c> Lower<'c, '_> {
             registers[*to as usize] = registers[*from as usize];
         }
         let registers: Option<Vec<Val<'c>>> = registers.into_iter().collect();
-        self.set_all(op.result(), registers.ok_or_else(|| fail(op.op(), "plan leaves a register unset"))?);
-        Ok(())
+        registers.ok_or_else(|| fail(op, "plan leaves a register unset"))
     }
 
     fn plan(
