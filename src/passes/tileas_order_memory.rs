@@ -162,6 +162,8 @@ impl<'c> Access<'c> {
             AsyncTiledLoadOp(x) => (x.token(), x.result_token(), Ordering::Weak, READ, x.view()),
             AsyncLoadOp(x) => (x.token(), x.result_token(), Ordering::Weak, READ, x.ptr()),
             StoreOp(x) => (x.token(), x.result_token(), x.ordering(), WRITE, x.ptr()),
+            AsyncTiledLoadOp(x) => (x.token(), x.result_token(), Ordering::Weak, READ, x.dest()),
+            AsyncLoadOp(x) => (x.token(), x.result_token(), Ordering::Weak, READ, x.ptr()),
             AtomicRmwOp(x) => (x.token(), x.result_token(), x.ordering(), WRITE, x.ptr()),
             AtomicCasOp(x) => (x.token(), x.result_token(), x.ordering(), WRITE, x.ptr()),
             _ => return None,
