@@ -148,6 +148,13 @@ impl Access {
         Layout::coalesced(shape, (self.element_bytes * 8) as u32, &self.order, self.vector, warps)
             .expect("a tile has a coalesced layout")
     }
+    /// Limits vectors to `width` elements. What is tested once a vector may then be tested once a narrower one.
+    pub fn narrow(&mut self, width: u64) {
+        self.vector = self.vector.min(width);
+        if self.bounds == Bounds::Split && self.vector == 1 {
+            self.bounds = Bounds::Vector;
+        }
+    }
     /// The vector that `layout` can use.
     pub fn vector_in(&self, layout: &Layout, shape: &Shape) -> u64 {
         layout.vector_width(shape, &self.order, self.vector).unwrap_or(1)

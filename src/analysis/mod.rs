@@ -1,6 +1,7 @@
 //! Facts about values that passes ask for.
 
 pub mod access;
+pub mod atomics;
 pub mod facts;
 pub mod narrow;
 pub mod synchronization;

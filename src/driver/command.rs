@@ -15,6 +15,7 @@ use crate::batch;
 use crate::cache;
 use crate::cl;
 use crate::doctor::{self, Installation, Verdict};
+use crate::hostobj::{self, HostArch, HostOs};
 use crate::options::{self, DiagnosticFormat, Options, SPECS};
 use crate::output::{self, OutputError};
 use crate::ptxas::{self, Cubin, Job};
@@ -389,6 +390,12 @@ impl Session<'_> {
         self.save_stages(options, &settings.output, &output)?;
         let bytes = match options.emit {
             Emit::Cubin => self.assemble(options, &settings, &output)?,
+            Emit::Obj => {
+                let cubin = self.assemble(options, &settings, &output)?;
+                let stem = hostobj::symbol_stem(&settings.output);
+                hostobj::object(&cubin, options.target, &stem, options.host_arch, options.host_os)
+                    .map_err(|e| self.fail(Diagnostic::error(Code::Internal, format!("internal error: {e}"))))?
+            }
             _ => output.text.into_bytes(),
         };
 
@@ -449,11 +456,15 @@ impl Session<'_> {
                 }
             }
         }
+        if (options.emit, options.host_arch, options.host_os) == (Emit::Obj, HostArch::Arm64Ec, HostOs::Linux) {
+            let d = Diagnostic::error(Code::BadConfiguration, "unsupported host architecture");
+            return Err(self.fail(d.note("arm64ec exists on windows only: add --host-os=windows")));
+        }
         let timeout = self.timeout(options)?;
         let output = options
             .output
             .clone()
-            .unwrap_or_else(|| PathBuf::from(if options.emit == Emit::Cubin { "elf.o" } else { "-" }));
+            .unwrap_or_else(|| PathBuf::from(if options.emit >= Emit::Cubin { "elf.o" } else { "-" }));
         let side = [options.remarks.output_file(), options.resource_usage_file.clone()];
         for file in [Some(output.clone())].into_iter().chain(side).flatten() {
             output::check(&file).map_err(|e| self.output_failed(&e))?;

@@ -124,7 +124,9 @@ fn run(job: &Job<'_>, program: &Path) -> Result<Cubin, PtxasError> {
     let (messages, resources) = if job.statistics {
         let text = String::from_utf8_lossy(&done.output);
         let kept: String = text.split_inclusive('\n').filter(|l| !resources::is_statistics(l)).collect();
-        (kept.into_bytes(), resources::parse(&text))
+        let mut kernels = resources::parse(&text);
+        resources::complete(&mut kernels, job.ptx);
+        (kept.into_bytes(), kernels)
     } else {
         (done.output, Vec::new())
     };

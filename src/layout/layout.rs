@@ -229,6 +229,18 @@ impl Layout {
         InputMasks { register, lane, warp, block }
     }
 
+    /// Whether every element has an owner: one thread that holds it in one register, up to registers that repeat an element of
+    /// their own thread. It has none when a register of one thread holds what another register of another thread does.
+    ///
+    /// Free variables then leave whole registers alone: an atomic that all registers of the threads without free bits make
+    /// happens once for each element.
+    pub fn has_owners(&self) -> bool {
+        let registers = Subspace::span(self.register().iter().copied());
+        let threads =
+            Subspace::span([Input::Lane, Input::Warp, Input::Block].iter().flat_map(|&i| self.bases(i)).copied());
+        registers.intersect(&threads).dim() == 0
+    }
+
     /// Whether both layouts give every thread the same set of elements, in whatever registers.
     pub fn same_ownership(&self, other: &Self) -> bool {
         let span = Subspace::span(self.register().iter().copied());

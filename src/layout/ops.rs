@@ -4,7 +4,7 @@
 //! the operand without moving data: values stay in their registers, apart from the renumbering that an operation states.
 
 use crate::error::{LayoutError, Result};
-use crate::layout::{Input, InputMasks, Layout};
+use crate::layout::{Input, Layout};
 use crate::map::{LinearMap, low_mask};
 use crate::shape::Shape;
 use crate::subspace::Subspace;
@@ -87,35 +87,11 @@ impl Layout {
 
     /// The result of a reduction along `dim`: its layout with each element once per thread, its shape, and the map from
     /// operand registers to result registers (the registers of one fibre are those that map to one result register).
+    /// [`Layout::reduction`] is the whole plan.
     pub fn reduce(&self, shape: &Shape, dim: usize) -> Result<(Self, Shape, LinearMap)> {
         let (sliced, shape) = self.slice(shape, dim)?;
         let (layout, registers) = sliced.squeeze_registers();
         Ok((layout, shape, registers))
-    }
-
-    /// The lane, warp and block bits to combine across in a reduction along `dim`, after each thread has combined its own
-    /// registers as [`Layout::reduce`] says. One exchange per bit (`shfl.bfly` by the lane bit) then leaves the result in every
-    /// thread that [`Layout::reduce`]'s layout names. The `register` mask is zero.
-    ///
-    /// Replicas do not count twice: bits that do not change the element are left out. `None` when the fibres are not made of
-    /// whole registers and single bits; the tile must be converted to another layout first.
-    pub fn reduction_bits(&self, shape: &Shape, dim: usize) -> Result<Option<InputMasks>> {
-        let (low, width) = shape.field(dim)?;
-        let along = |v: u64| v & low_mask(width) << low == v;
-        // Positions along `dim` that the thread's registers cover for one result, then those that each bit adds.
-        let (sliced, _) = self.slice(shape, dim)?;
-        let registers = LinearMap::new(self.register().to_vec(), 64)?;
-        let kernel = LinearMap::new(sliced.register().to_vec(), 64)?.kernel();
-        let mut fibre: Subspace = kernel.into_iter().map(|k| registers.apply(k)).collect();
-        // Distinct registers must cover distinct positions, or the thread would count one twice.
-        let repeated = fibre.dim() != self.register().len() - sliced.squeeze_registers().0.register().len();
-        let mut across = |input| {
-            let bases = self.bases(input).iter().enumerate();
-            bases.fold(0, |mask, (i, &b)| if b != 0 && along(b) && fibre.insert(b) { mask | 1 << i } else { mask })
-        };
-        let (lane, warp, block) = (across(Input::Lane), across(Input::Warp), across(Input::Block));
-        let complete = fibre.dim() == width as usize && !repeated;
-        Ok(complete.then_some(InputMasks { register: 0, lane, warp, block }))
     }
 
     /// The layout and shape of two tiles of this layout joined along `dim`, which doubles: the registers of the second

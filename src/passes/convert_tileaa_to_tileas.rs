@@ -5,8 +5,13 @@
 //! `broadcast`) fix the layout of the other side, so a `convert_layout` to the default stands behind them. The layout passes
 //! choose anew; what this pass guarantees is a valid program.
 
+mod once;
+
+pub use once::{index_layout, sparse_dimension};
+
 use crate::{
     dialect::{
+        dots::Instruction,
         layouts::{Tensor, layout_attr, tensor_type},
         nv_tileaa::{self, AnyOp},
         nv_tileas,
@@ -17,9 +22,11 @@ use crate::{
 };
 use melior::{
     Context,
-    ir::{Attribute, AttributeLike, Type, TypeLike, attribute::IntegerAttribute, r#type::IntegerType},
+    ir::{
+        Attribute, AttributeLike, Region, RegionLike, Type, TypeLike, attribute::IntegerAttribute, r#type::IntegerType,
+    },
 };
-use tile_layout::{Layout, Shape};
+use tile_layout::{Layout, Multiplier, Operand, Product, Shape};
 
 #[derive(Clone, Default)]
 pub struct ConvertTileAAToTileAS;
@@ -151,18 +158,13 @@ impl<'c> Convert<'c> {
                 let order = attr(op, "order").expect("permute has an order");
                 build(nv_tileas::PermuteOp::build(&b, ty(x.result()), source, order).map(OpView::op))?
             }
-            AnyOp::TiledLoadOp(nv_tileaa::TiledLoadOp(o)) | AnyOp::TiledStoreOp(nv_tileaa::TiledStoreOp(o))
-                if is_sparse(o) =>
-            {
-                return Err(fail(op, "views with a sparse dimension have no conversion to nv_tileas"));
-            }
             AnyOp::TiledLoadOp(x) => build(
                 nv_tileas::TiledLoadOp::build(
                     &b,
                     ty(x.result()),
                     ty(x.result_token()),
                     x.view(),
-                    &x.indices().collect::<Vec<_>>(),
+                    &self.indices(&b, x.view(), x.indices(), &tensor(x.result()))?,
                     x.token(),
                     x.ordering(),
                     x.scope(),
@@ -179,7 +181,7 @@ impl<'c> Convert<'c> {
                     ty(x.result_token()),
                     x.value(),
                     x.view(),
-                    &x.indices().collect::<Vec<_>>(),
+                    &self.indices(&b, x.view(), x.indices(), &tensor(x.value()))?,
                     x.token(),
                     x.ordering(),
                     x.scope(),
@@ -190,6 +192,7 @@ impl<'c> Convert<'c> {
                 )
                 .map(OpView::op),
             )?,
+            AnyOp::LoadOp(x) if x.ordering() != nv_tileaa::Ordering::Weak => return self.strong_load(x),
             AnyOp::LoadOp(x) => build(
                 nv_tileas::LoadOp::build(
                     &b,
@@ -243,15 +246,39 @@ impl<'c> Convert<'c> {
             AnyOp::UnpackOp(x) => self.packing(&b, x.source(), x.result(), |b, source, to| {
                 build(nv_tileas::UnpackOp::build(b, to, source).map(OpView::op))
             })?,
-            AnyOp::DotOp(_)
-            | AnyOp::DotScaledOp(_)
-            | AnyOp::ReduceOp(_)
-            | AnyOp::ScanOp(_)
-            | AnyOp::AtomicRmwOp(_)
-            | AnyOp::AtomicCasOp(_)
-            | AnyOp::TiledAtomicRmwOp(_) => {
-                return Err(fail(op, format!("'{}' has no conversion to nv_tileas", op_name(op))));
+            AnyOp::DotOp(x) => {
+                let [lhs, rhs, acc] = self.dot_operands(&b, op, [x.lhs(), x.rhs(), x.acc()])?;
+                let by = Instruction::FMA.to_attr(c);
+                let (left, right, fast) = (x.lhs_unsigned(), x.rhs_unsigned(), x.fast_acc());
+                build(
+                    nv_tileas::DotOp::build(&b, ty(x.result()), lhs, rhs, acc, by, left, right, fast).map(OpView::op),
+                )?
             }
+            AnyOp::DotScaledOp(x) => {
+                let [lhs, rhs, acc] = self.dot_operands(&b, op, [x.lhs(), x.rhs(), x.acc()])?;
+                let [left, right, _] = self.dot_operands(&b, op, [x.lhs_scale(), x.rhs_scale(), x.acc()])?;
+                let by = Instruction::FMA.to_attr(c);
+                build(
+                    nv_tileas::DotScaledOp::build(&b, ty(x.result()), lhs, rhs, acc, left, right, by).map(OpView::op),
+                )?
+            }
+            AnyOp::ReduceOp(x) => self.reduce(&b, x)?,
+            AnyOp::ScanOp(x) => {
+                let (operands, types) = (x.operands().collect::<Vec<_>>(), x.results().map(ty).collect::<Vec<_>>());
+                let dim = i64_attr(c, x.dim());
+                let body = taken_body(op);
+                let build = nv_tileas::ScanOp::build(&b, &types, &operands, dim, x.reverse(), x.identities(), body);
+                build.map(OpView::op).map_err(|e| fail(op, e.to_string()))?
+            }
+            // Its body has moved to the new op already, and the terminator goes with it.
+            AnyOp::YieldOp(x) => {
+                build(nv_tileas::YieldOp::build(&b, &x.operands().collect::<Vec<_>>()).map(OpView::op))?
+            }
+            AnyOp::AtomicRmwOp(x) => return self.atomic_rmw(x),
+            AnyOp::AtomicCasOp(x) => return self.atomic_cas(x),
+            AnyOp::TiledAtomicRmwOp(x) => return self.tiled_atomic_rmw(x),
+            AnyOp::AllocaOp(x) => return self.alloca(x),
+            AnyOp::PrintOp(x) => return self.print(x),
             // Scalars, views, tokens, and elementwise ops that keep their form.
             _ => return Ok(()),
         };
@@ -259,7 +286,7 @@ impl<'c> Convert<'c> {
             replace_all_uses(old, new);
         }
         erase(op);
-        Ok(())
+        self.share_strong(new)
     }
 
     /// A change of the element width between conversions: a thread must hold all parts of an element.
@@ -278,6 +305,46 @@ impl<'c> Convert<'c> {
         Ok(defining_op(back).expect("the op or its conversion"))
     }
 
+    /// Operands of a product by scalar arithmetic whose accumulator is in the default layout.
+    fn dot_operands(
+        &self,
+        b: &Builder<'c>,
+        op: OpRef<'c>,
+        [lhs, rhs, acc]: [Val<'c>; 3],
+    ) -> Result<[Val<'c>; 3], Failed> {
+        let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
+        let [l, r, c] = [tensor(lhs).tile_shape(), tensor(rhs).tile_shape(), tensor(acc).tile_shape()];
+        let product = Product::new(&l, &r, &c).map_err(error)?;
+        let layout = self.layout(&tensor(acc).shape);
+        let operand = |side| product.operand(Multiplier::Scalar, &layout, side).map_err(error);
+        let (left, right) = (operand(Operand::A)?, operand(Operand::B)?);
+        Ok([self.converted(b, lhs, &left)?, self.converted(b, rhs, &right)?, acc])
+    }
+
+    /// A reduction whose results lie where the operands say; conversions bring them to the default.
+    fn reduce(&self, b: &Builder<'c>, x: nv_tileaa::ReduceOp<'c>) -> Result<OpRef<'c>, Failed> {
+        let (op, c) = (x.op(), self.context);
+        let operands: Vec<Val<'c>> = x.operands().collect();
+        let from = tensor(operands[0]);
+        let (layout, ..) = self
+            .layout(&from.shape)
+            .reduce(&from.tile_shape(), x.dim() as usize)
+            .map_err(|e| fail(op, e.to_string()))?;
+        let reduced = |r: Val<'c>| Tensor::of_value(r).map_or(ty(r), |t| t.with_layout(c, &layout));
+        let types: Vec<Type<'c>> = x.results().map(reduced).collect();
+        let dim = i64_attr(c, x.dim());
+        let new = nv_tileas::ReduceOp::build(b, &types, &operands, dim, None, x.identities(), taken_body(op))
+            .map_err(|e| fail(op, e.to_string()))?;
+        for (old, new) in x.results().zip(new.results()) {
+            let back = match Tensor::of_value(old) {
+                Some(t) => self.converted(b, new, &self.layout(&t.shape))?,
+                None => new,
+            };
+            replace_all_uses(old, back);
+        }
+        Ok(new.op())
+    }
+
     /// `v` in `layout`, through a conversion unless it is there already.
     fn converted(&self, b: &Builder<'c>, v: Val<'c>, layout: &Layout) -> Result<Val<'c>, Failed> {
         let t = tensor(v);
@@ -289,9 +356,12 @@ impl<'c> Convert<'c> {
     }
 }
 
-/// Whether an access goes through a view with a sparse dimension.
-fn is_sparse(op: OpRef<'_>) -> bool {
-    operands(op).filter_map(|v| nv_tileaa::TiledViewType::cast(ty(v))).any(|t| t.sparse_dim().is_some())
+/// The body of an op, taken from it.
+pub fn taken_body(op: OpRef<'_>) -> Region<'_> {
+    let body = Region::new();
+    // SAFETY: both regions are alive; the blocks change their owner.
+    unsafe { mlir_sys::mlirRegionTakeBody(body.to_raw(), mlir_sys::mlirOperationGetRegion(op.to_raw(), 0)) };
+    body
 }
 
 /// Only tiles have layouts: what the public language cannot say, text of this level can.

@@ -20,6 +20,8 @@
 //!   of a function outside of loops.
 //! * When the tensor is larger than the storage that a conversion may take: `exchange`, part by part.
 
+pub mod once;
+
 use super::{convert_tileaa_to_tileas::i64_attr, tileas_assign_load_store_layouts::warps_of};
 use crate::{
     dialect::{
@@ -36,7 +38,9 @@ use crate::{
     pass_descriptor,
 };
 use melior::{Context, ir::Attribute};
-use tile_layout::{AccessMode, Conversion, ConvertOptions, Layout, SharedAccess, SharedPlan, convert};
+use tile_layout::{
+    AccessMode, Conversion, ConvertOptions, Layout, SharedAccess, SharedOptions, SharedPlan, convert, plan_shared,
+};
 
 /// Bytes of shared memory that one conversion may take. All of a kernel's storage has to fit into the 48 KiB that a block
 /// gets without asking for more.
@@ -59,19 +63,24 @@ impl RustPass for MaterializeConvertLayout {
             let mut touched = false;
             walk(function.op(), &mut |o| {
                 touched |= LocalLoadOp::cast(o).is_some();
-                if matches!(AnyOp::cast(o), Some(AnyOp::ConvertLayoutOp(_) | AnyOp::ExtractSliceOp(_))) {
+                let moves_data = matches!(AnyOp::cast(o), Some(AnyOp::ConvertLayoutOp(_) | AnyOp::ExtractSliceOp(_)));
+                if moves_data || once::concerns(o) {
                     moves.push(o);
                 }
             });
             for op in moves {
-                touched |= Move::of(op, context)?.materialize(touched || in_loop(op))?;
+                let barrier_first = touched || in_loop(op);
+                touched |= match once::concerns(op) {
+                    true => once::materialize(op, barrier_first, context)?,
+                    false => Move::of(op, context)?.materialize(barrier_first)?,
+                };
             }
         }
         Ok(())
     }
 }
 
-fn in_loop(op: OpRef<'_>) -> bool {
+pub fn in_loop(op: OpRef<'_>) -> bool {
     let mut at = parent_op(op);
     while let Some(p) = at {
         if matches!(op_name(p), "scf.for" | "scf.while") {
@@ -180,7 +189,7 @@ impl<'c> Move<'c> {
         let bases: Vec<i64> = bases.iter().map(|&b| b as i64).collect();
         let location = self.op.location();
         let layout = SharedLayoutAttr::get(location, &bases).ok_or_else(invalid)?;
-        let desc = MemDescType::get(location, shape, self.whole.element, layout.into()).ok_or_else(invalid)?;
+        let desc = MemDescType::get(location, shape, self.whole.element, layout.into(), 1).ok_or_else(invalid)?;
         Ok(AllocTensorOp::build(b, desc.into(), None)?.result())
     }
 
@@ -205,4 +214,44 @@ impl<'c> Move<'c> {
             false => LocalLoadSliceOp::build(b, to, storage, &self.indices, vector)?.result(),
         })
     }
+}
+
+/// Values, all of one shape and layout, in the layout `to`, through shared memory. They go together: all stores, one
+/// barrier, all loads.
+pub fn exchange<'c>(
+    b: &Builder<'c>,
+    op: OpRef<'c>,
+    values: &[Val<'c>],
+    to: &Layout,
+    barrier_first: bool,
+    context: &'c Context,
+) -> Result<Vec<Val<'c>>, Failed> {
+    let location = op.location();
+    let mut transfers = vec![];
+    for &v in values {
+        let tensor = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"))?;
+        let from = tensor.layout().ok_or_else(|| fail(op, "tensor has no layout"))?;
+        let options = SharedOptions::new(storage_bits(tensor.element));
+        let plan = plan_shared(&from, to, &tensor.tile_shape(), &options).map_err(|e| fail(op, e.to_string()))?;
+        let bases: Vec<i64> = plan.layout.bases().iter().map(|&b| b as i64).collect();
+        let layout = SharedLayoutAttr::get(location, &bases).ok_or(Failed)?;
+        let desc = MemDescType::get(location, &tensor.shape, tensor.element, layout.into(), 1).ok_or(Failed)?;
+        let storage = AllocTensorOp::build(b, desc.into(), None).map_err(|e| fail(op, e.to_string()))?;
+        transfers.push((v, tensor, plan, storage.result()));
+    }
+    let error = |e: BuildError| fail(op, e.to_string());
+    if barrier_first {
+        BarrierOp::build(b).map_err(error)?;
+    }
+    let width = |access: &SharedAccess| match access.mode {
+        AccessMode::Vector { elements } | AccessMode::Matrix { elements, .. } => i64_attr(context, elements.into()),
+    };
+    for (v, _, plan, storage) in &transfers {
+        LocalStoreOp::build(b, *v, *storage, width(&plan.store)).map_err(error)?;
+    }
+    BarrierOp::build(b).map_err(error)?;
+    let load = |(_, tensor, plan, storage): &(Val<'c>, Tensor<'c>, SharedPlan, Val<'c>)| {
+        LocalLoadOp::build(b, tensor.with_layout(context, to), *storage, width(&plan.load)).map(|l| l.result())
+    };
+    transfers.iter().map(|t| load(t).map_err(error)).collect()
 }

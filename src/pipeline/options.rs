@@ -122,11 +122,13 @@ impl Options {
             add(Stage::TileAa, 1, "cse".into());
         }
         add(Stage::TileAs, 2, format!("convert-tileaa-to-tileas{{num-warps={}}}", self.num_warps));
+        add(Stage::TileAs, 2, format!("tileas-assign-dot-layouts{{{target}}}"));
+        add(Stage::TileAs, 2, format!("tileas-assign-load-store-layouts{{{target}}}"));
         for pass in [
-            "tileas-assign-load-store-layouts",
             "tileas-remove-layout-conversions",
-            "tileas-order-memory",
+            "tileas-materialize-reductions",
             "tileas-materialize-convert-layout",
+            "tileas-order-memory",
             "tileas-optimize-alloc-tensor",
         ] {
             add(Stage::TileAs, 2, pass.into());

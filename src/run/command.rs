@@ -102,6 +102,9 @@ fn command(
             let _bar = Bar::start(done, total, !options.quiet);
             execute(&module, &launch, &run)
         };
+        if let Err(execute::Error::Run { printed, .. }) = &outcome {
+            stdout.write_all(printed.as_bytes()).map_err(unprintable)?;
+        }
         let outcome = outcome.map_err(|error| Failure::Execute { schedule: shown.clone(), error })?;
         stdout.write_all(outcome.report.output.as_bytes()).map_err(unprintable)?;
         report(&outcome, &options, stderr);

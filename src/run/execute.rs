@@ -38,6 +38,9 @@ pub enum Error {
     /// Of the simulator.
     #[error("{0}")]
     Launch(#[from] SimError),
+    /// Of the simulator while the kernel ran, and what it had printed.
+    #[error("{error}")]
+    Run { error: SimError, printed: String },
 }
 
 /// Runs a launch once, on a device of its own. The launch's arrays are not changed.
@@ -76,7 +79,9 @@ pub fn execute(module: &Module, launch: &Launch, options: &RunOptions) -> Result
         dynamic_shared: launch.dynamic_shared,
         args: &parameters,
     };
-    let report = device.launch(module, &entry.name, &config, options)?;
+    let report = device
+        .launch(module, &entry.name, &config, options)
+        .map_err(|error| Error::Run { error, printed: device.printed_before_failure().into() })?;
     let mut arrays = vec![];
     for (argument, pointers) in launch.args.iter().zip(pointers) {
         let mut of = vec![];

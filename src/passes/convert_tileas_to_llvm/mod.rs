@@ -5,20 +5,29 @@
 //! become nothing but facts of the translation. Structured control flow becomes blocks whose arguments are the flattened
 //! values. One match over the ops is the whole of it: an op without an arm is an error at its location.
 
+mod atomic;
+mod combine;
+mod constant;
 mod control;
+mod data;
+mod dot;
 mod global;
 mod llvm;
 mod movement;
+mod print;
+mod reduce;
 mod scalar;
+mod scan;
 mod shape;
 mod shared;
+mod words;
 
-use super::tileas_assign_load_store_layouts::warps_of;
+use super::tileas_assign_load_store_layouts::{target, warps_of};
 use crate::{
     dialect::{
         layouts::Tensor,
         location, nv_tileaa, nv_tileas,
-        pass::{Failed, PassContext, RustPass, fail},
+        pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
     },
     pass_descriptor,
@@ -36,24 +45,37 @@ use mlir_sys::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use tile_layout::{Input, Layout, LinearExpr};
+use tile_targets::Target;
 
 #[derive(Clone, Default)]
 pub struct ConvertTileASToLLVM;
 
 impl RustPass for ConvertTileASToLLVM {
     pass_descriptor!(convert_tileas_to_llvm);
-    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, _: &PassContext) -> Result<(), Failed> {
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        let options = descriptors::convert_tileas_to_llvm::Options(cx);
+        let target = target(op, options.compute_capability())?;
         let mut functions = vec![];
         walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
-        let mut declared: FxHashMap<usize, FxHashSet<String>> = FxHashMap::default();
+        let mut declared: FxHashMap<usize, Symbols> = FxHashMap::default();
         for function in functions {
             let module = parent_op(function.op()).ok_or_else(|| fail(function.op(), "function stands in no module"))?;
             let known = declared.entry(op_key(module)).or_default();
-            Lower::function(function, module, context, known)?;
+            Lower::function(function, module, context, target, known)?;
             erase(function.op());
         }
-        Ok(())
+        let mut globals = vec![];
+        walk(op, &mut |o| globals.extend(nv_tileaa::GlobalOp::cast(o)));
+        globals.into_iter().try_for_each(|g| data::global(g, context))
     }
+}
+
+/// What a module has got besides its functions.
+#[derive(Default)]
+struct Symbols {
+    declared: FxHashSet<String>,
+    /// Numbers of constant data, by their content.
+    data: FxHashMap<Vec<u8>, usize>,
 }
 
 /// What a value of the source became.
@@ -71,15 +93,23 @@ enum Lowered<'c> {
 /// Translation of one function.
 struct Lower<'c, 'm> {
     l: Llvm<'c>,
+    target: &'static Target,
     module: OpRef<'c>,
     /// External functions already declared in the module.
     declared: RefCell<&'m mut FxHashSet<String>>,
+    data: RefCell<&'m mut FxHashMap<Vec<u8>, usize>>,
     values: FxHashMap<usize, Lowered<'c>>,
     lane: Val<'c>,
     warp: Val<'c>,
     thread: Val<'c>,
     /// First byte of the block's shared memory, once something uses it.
     shared: Option<Val<'c>>,
+    /// The word that an element was taken out of, and its number in it, by element.
+    origins: RefCell<FxHashMap<usize, (Val<'c>, u32)>>,
+    /// Name of the function in the source.
+    name: &'c str,
+    /// Where arguments of a print go, once there is one.
+    print_buffer: Option<Val<'c>>,
 }
 
 impl<'c, 'm> Lower<'c, 'm> {
@@ -87,7 +117,8 @@ impl<'c, 'm> Lower<'c, 'm> {
         f: nv_tileaa::FuncOp<'c>,
         module: OpRef<'c>,
         context: &'c Context,
-        declared: &'m mut FxHashSet<String>,
+        target: &'static Target,
+        symbols: &'m mut Symbols,
     ) -> Result<(), Failed> {
         let warps = warps_of(f)?;
         let source = entry_block(f.body()).ok_or_else(|| fail(f.op(), "function has no body"))?;
@@ -126,13 +157,18 @@ impl<'c, 'm> Lower<'c, 'm> {
         let warp = l.bin("lshr", thread, l.i32c(5));
         let mut lower = Lower {
             l,
+            target,
             module,
-            declared: RefCell::new(declared),
+            declared: RefCell::new(&mut symbols.declared),
+            data: RefCell::new(&mut symbols.data),
             values: FxHashMap::default(),
             lane,
             warp,
             thread,
             shared: None,
+            origins: RefCell::default(),
+            name: f.sym_name(),
+            print_buffer: None,
         };
         for (i, a) in args(source).enumerate() {
             lower.values.insert(key(a), Lowered::Scalar(arg(entry, i)));
@@ -192,6 +228,8 @@ impl<'c, 'm> Lower<'c, 'm> {
             }
             // Views and tokens are looked through where they are used.
             MakeMemRefOp(_) | MakeTiledViewOp(_) | CreateMemTokenOp(_) | JoinMemTokenOp(_) => {}
+            GetGlobalOp(x) => self.get_global(x)?,
+            AssertOp(x) => self.assert(x)?,
             DimOp(x) => self.dim(x)?,
             NumTilesOp(x) => self.num_tiles(x)?,
             AddPtrOp(_) | IntToPtrOp(_) | PtrToIntOp(_) | PtrToPtrOp(_) | FpOp(_) | FpCastOp(_) | BitcastOp(_) => {
@@ -220,7 +258,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             // One layout of row-major indices: the same registers.
             ViewOp(x) => self.same_registers(op, x.source(), x.result()),
             PermuteOp(x) => self.same_registers(op, x.source(), x.result()),
-            BroadcastOp(x) => self.same_registers(op, x.source(), x.result()),
+            BroadcastOp(x) => self.broadcast(x),
             ConvertLayoutOp(x) => self.convert_registers(x),
             CatOp(x) => self.cat(x),
             ExtractSliceOp(x) => self.extract_slice(x),
@@ -229,16 +267,34 @@ impl<'c, 'm> Lower<'c, 'm> {
             ShuffleOp(x) => self.shuffle(x),
             LocalLoadSliceOp(x) => self.local_load_slice(x),
             ExchangeOp(_) => Err(fail(op, format!("'{}' has no lowering to LLVM", op_name(op)))),
+            ReduceOp(x) => self.reduce(x),
+            ScanOp(x) => self.scan(x),
+            CarryOp(x) => self.carry(x),
+            PickOp(x) => self.pick(x),
+            YieldOp(_) => Err(fail(op, "a body is lowered with its op")),
             TiledLoadOp(x) => self.tiled_load(x),
             TiledStoreOp(x) => self.tiled_store(x),
             LoadOp(x) => self.pointer_load(x),
             StoreOp(x) => self.pointer_store(x),
+            AtomicRmwOp(x) => self.atomic_rmw(x),
+            AtomicCasOp(x) => self.atomic_cas(x),
+            TiledAtomicRmwOp(x) => self.tiled_atomic_rmw(x),
+            ReplicateOp(x) => self.replicate(x),
+            HeapAllocOp(x) => self.heap_alloc(x),
+            HeapFreeOp(x) => self.heap_free(x),
+            PrintOp(x) => self.print(x),
             AllocTensorOp(x) => self.alloc_tensor(x),
             LocalStoreOp(x) => self.local_store(x),
             LocalLoadOp(x) => self.local_load(x),
             BarrierOp(_) => {
                 self.barrier();
                 Ok(())
+            }
+            DotOp(x) => self.dot(x),
+            DotScaledOp(x) => self.dot_scaled(x),
+            AsyncTiledLoadOp(_) | AsyncLoadOp(_) | AsyncCommitOp(_) | AsyncWaitOp(_) | MemDescSlotOp(_)
+            | MemDescViewOp(_) | MemDescPermuteOp(_) => {
+                Err(fail(op, format!("'{}' has no lowering to LLVM", op_name(op))))
             }
         }
     }

@@ -7,9 +7,10 @@ use crate::dialect::{
     pass::{Failed, fail},
     rt::*,
 };
-use melior::ir::{Attribute, AttributeLike, Type, TypeLike};
+use melior::ir::{Type, TypeLike};
 use mlir_sys::*;
 use tile_rtlib as lib;
+use tile_targets::Feature;
 
 impl<'c> Lower<'c, '_> {
     /// Applies a scalar op to every register of its operands; scalars among tensors are the same for every register.
@@ -94,8 +95,8 @@ impl<'c> Lower<'c, '_> {
             "arith.divf" => one(l.bin("fdiv", a[0], a[1])),
             "arith.remf" => one(self.math(op, lib::Math::Remf, lib::Mode::Full, a)?),
             "arith.negf" => one(l.un("fneg", a[0])),
-            "arith.maximumf" => one(l.bin("intr.maximum", a[0], a[1])),
-            "arith.minimumf" => one(l.bin("intr.minimum", a[0], a[1])),
+            "arith.maximumf" => one(self.max_or_min(a, true)),
+            "arith.minimumf" => one(self.max_or_min(a, false)),
             "arith.maxnumf" => one(l.bin("intr.maxnum", a[0], a[1])),
             "arith.minnumf" => one(l.bin("intr.minnum", a[0], a[1])),
             "math.absi" => {
@@ -142,45 +143,6 @@ impl<'c> Lower<'c, '_> {
         }
     }
 
-    /// Registers of a constant; equal elements share one.
-    pub(super) fn constant(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
-        let value = attr(op, "value").ok_or_else(|| fail(op, "constant has no value"))?;
-        let r = result(op, 0);
-        if Tensor::of_value(r).is_none() {
-            let v = self.constant_of(op, value)?;
-            self.set_all(r, vec![v]);
-            return Ok(());
-        }
-        let layout = self.layout(op, r)?;
-        // SAFETY: a constant of tensor type holds dense elements.
-        unsafe {
-            if mlirDenseElementsAttrIsSplat(value.to_raw()) {
-                let v =
-                    self.constant_of(op, Attribute::from_raw(mlirDenseElementsAttrGetSplatValue(value.to_raw())))?;
-                self.set_all(r, vec![v; layout.registers() as usize]);
-                return Ok(());
-            }
-        }
-        Err(fail(op, "constant tensors with different elements have no lowering to LLVM"))
-    }
-
-    /// A scalar constant in its register type.
-    fn constant_of(&self, op: OpRef<'c>, value: Attribute<'c>) -> Result<Val<'c>, Failed> {
-        // SAFETY: the attribute is typed: integer or float.
-        let source = unsafe { Type::from_raw(mlirAttributeGetType(value.to_raw())) };
-        let to = element_type(self.l.context(), source)
-            .ok_or_else(|| fail(op, format!("type {source} has no LLVM form")))?;
-        if to == source {
-            return Ok(self.l.constant(to, value));
-        }
-        // A narrow float: its value as f32 or its bits as a byte.
-        let v = float_attr(value);
-        if to == self.l.f32 {
-            return Ok(self.l.float(to, v));
-        }
-        Err(fail(op, format!("constants of type {source} have no lowering to LLVM")))
-    }
-
     /// Integer arithmetic with the overflow promises of the source.
     fn wrapping(&self, op: OpRef<'c>, name: &str, a: &[Val<'c>]) -> Val<'c> {
         let promises = attr(op, "overflowFlags").map(|f| f.to_string()).unwrap_or_default();
@@ -217,8 +179,46 @@ impl<'c> Lower<'c, '_> {
         l.add(q, delta)
     }
 
+    /// Integer to float, rounded once to nearest even. Targets without a conversion to bf16 take the way over f32, where the
+    /// first step rounds to odd: it truncates, and sets the last bit when something was cut off. Twenty-four bits are enough
+    /// for the second rounding to eight to see what a single one would.
     fn int_to_float(&self, a: Val<'c>, to: Type<'c>, signed: bool) -> Val<'c> {
-        self.l.cast(if signed { "sitofp" } else { "uitofp" }, a, to)
+        let l = &self.l;
+        let convert = if signed { "sitofp" } else { "uitofp" };
+        // SAFETY: the type is alive.
+        let bf16 = unsafe { mlirTypeIsABF16(to.to_raw()) };
+        if !bf16 || self.target.features.contains(Feature::Bf16Arithmetic) {
+            return l.cast(convert, a, to);
+        }
+        let width = self.int_width(ty(a));
+        if width < 24 {
+            return l.cast("fptrunc", l.cast(convert, a, l.f32), to);
+        }
+        let name = match (signed, width) {
+            (true, ..=32) => "i2f",
+            (false, ..=32) => "ui2f",
+            (true, _) => "ll2f",
+            (false, _) => "ull2f",
+        };
+        let truncated = l.intrinsic(&format!("llvm.nvvm.{name}.rz"), Some(l.f32), &[a]).expect("it has a result");
+        let back = l.cast(if signed { "fptosi" } else { "fptoui" }, truncated, ty(a));
+        let inexact = l.cast("zext", l.icmp_raw(1, back, a), l.i32);
+        let odd = l.bin("or", l.cast("bitcast", truncated, l.i32), inexact);
+        l.cast("fptrunc", l.cast("bitcast", odd, l.f32), to)
+    }
+
+    /// Maximum or minimum that is NaN when an operand is. The NaN is the one that the machine itself makes.
+    fn max_or_min(&self, a: &[Val<'c>], max: bool) -> Val<'c> {
+        let l = &self.l;
+        if ty(a[0]) != l.f64 {
+            return l.bin(if max { "intr.maximum" } else { "intr.minimum" }, a[0], a[1]);
+        }
+        // There is no instruction for f64.
+        let name = if max { "llvm.nvvm.fmax.d" } else { "llvm.nvvm.fmin.d" };
+        let number = l.intrinsic(name, Some(l.f64), a).expect("an intrinsic with a result");
+        let unordered = 14;
+        let canonical = l.cast("bitcast", l.i64c(0xfff8_0000_0000_0000_u64 as i64), l.f64);
+        l.select(l.fcmp(unordered, a[0], a[1]), canonical, number)
     }
 
     /// Rounds to nearest even; f64 to a half format must not round twice, which LLVM's `fptrunc` guarantees.
@@ -316,8 +316,7 @@ impl<'c> Lower<'c, '_> {
                 let (suffix, wide) = if t == l.f64 { ("d", t) } else { ("f", l.f32) };
                 let flush = if ftz { ".ftz" } else { "" };
                 if t == l.f64 && !nan.is_empty() {
-                    let name = if kind == MaxNan { "intr.maximum" } else { "intr.minimum" };
-                    return Ok(l.bin(name, a[0], a[1]));
+                    return Ok(self.max_or_min(a, kind == MaxNan));
                 }
                 let args = [l.cast("fpext", a[0], wide), l.cast("fpext", a[1], wide)];
                 let name = format!("llvm.nvvm.{name}{flush}{nan}.{suffix}");
@@ -348,7 +347,7 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// Conversions with a format below sixteen bits, or tf32, on one side.
-    fn narrow_cast(
+    pub(super) fn narrow_cast(
         &self,
         op: OpRef<'c>,
         a: Val<'c>,

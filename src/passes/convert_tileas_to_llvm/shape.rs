@@ -1,12 +1,12 @@
 //! Ops that relate shapes: they rename registers.
 
-use super::{Lower, Lowered};
+use super::{super::convert_tileaa_to_tileas::project, Lower, Lowered};
 use crate::{
     analysis::access::View,
     dialect::{
         layouts::Tensor,
         nv_tileaa::{DimOp, NumTilesOp},
-        nv_tileas::MakeRangeOp,
+        nv_tileas::{BroadcastOp, MakeRangeOp},
         pass::{Failed, fail},
         rt::*,
     },
@@ -49,6 +49,18 @@ impl<'c> Lower<'c, '_> {
             return Err(fail(op, "source and result have different numbers of registers"));
         }
         self.set_all(to, values);
+        Ok(())
+    }
+
+    /// Each register of the result is that of the element which it repeats.
+    pub(super) fn broadcast(&mut self, op: BroadcastOp<'c>) -> Result<(), Failed> {
+        let (from, to) = (self.layout(op.op(), op.source())?, self.layout(op.op(), op.result())?);
+        let shape = |v| Tensor::of_value(v).map(|t| t.shape).unwrap_or_default();
+        let wanted = project(&to, &shape(op.result()), &shape(op.source()));
+        let order = tile_layout::register_permutation(&from, &wanted)
+            .ok_or_else(|| fail(op.op(), "source does not lie as the result wants"))?;
+        let values = self.fragment(op.op(), op.source())?;
+        self.set_all(op.result(), order.into_iter().map(|r| values[r as usize]).collect());
         Ok(())
     }
 
