@@ -159,8 +159,6 @@ impl<'c> Access<'c> {
             TiledStoreOp(x) => (x.token(), x.result_token(), x.ordering(), WRITE, x.value()),
             TiledAtomicRmwOp(x) => (x.token(), x.result_token(), x.ordering(), WRITE, x.value()),
             LoadOp(x) => (x.token(), x.result_token(), x.ordering(), READ, x.ptr()),
-            AsyncTiledLoadOp(x) => (x.token(), x.result_token(), Ordering::Weak, READ, x.view()),
-            AsyncLoadOp(x) => (x.token(), x.result_token(), Ordering::Weak, READ, x.ptr()),
             StoreOp(x) => (x.token(), x.result_token(), x.ordering(), WRITE, x.ptr()),
             AsyncTiledLoadOp(x) => (x.token(), x.result_token(), Ordering::Weak, READ, x.dest()),
             AsyncLoadOp(x) => (x.token(), x.result_token(), Ordering::Weak, READ, x.ptr()),
