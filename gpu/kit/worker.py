@@ -76,7 +76,8 @@ def piece(context: Context, message: dict[str, Any], send) -> bool:
     context.item, context.skip, context.lost = message["item"], frozenset(message.get("skip", ())), False
     context.began = time.monotonic()
     try:
-        importlib.import_module(HANDLERS[context.item["part"]]).handle(context, context.item["payload"])
+        handlers = {**HANDLERS, **context.config.get("handlers", {})}
+        importlib.import_module(handlers[context.item["part"]]).handle(context, context.item["payload"])
     except DeviceError as e:
         context.case("error", **e.fields())
         context.lost = e.fatal
