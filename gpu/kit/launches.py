@@ -142,6 +142,8 @@ def read(path: pathlib.Path) -> Launch:
     """Reads a description with its arrays."""
     try:
         root = json.loads(path.read_text())
+        if not isinstance(root, dict):
+            raise ValueError("no object")
         return _parse(root, path.parent)
     except (OSError, KeyError, TypeError, ValueError) as e:
         raise BadDescription(f"{path}: {type(e).__name__}: {e}") from e

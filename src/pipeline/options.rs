@@ -43,8 +43,8 @@ const FINISH: u8 = 4;
 pub struct Options {
     /// Tier of passes and level of code generation, 0 to 3.
     pub opt_level: u8,
-    /// Warps of a block unless the entry says otherwise: a power of two up to 32.
-    pub num_warps: u32,
+    /// Warps of a block unless the entry says otherwise: a power of two up to 32. Without it, each kernel's tiles decide.
+    pub num_warps: Option<u32>,
     pub target: &'static Target,
     /// How loops are pipelined at levels 2 and 3.
     pub strategy: Strategy,
@@ -68,7 +68,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             opt_level: 2,
-            num_warps: 4,
+            num_warps: None,
             target: Target::default_target(),
             strategy: Strategy::None,
             stages: 4,
@@ -130,8 +130,8 @@ impl Options {
             }
             "num-warps" => {
                 let valid = |w: &u32| w.is_power_of_two() && *w <= 32;
-                self.num_warps =
-                    value.parse().ok().filter(valid).ok_or_else(|| bad("num-warps", "a power of two from 1 to 32"))?;
+                let warps = value.parse().ok().filter(valid);
+                self.num_warps = Some(warps.ok_or_else(|| bad("num-warps", "a power of two from 1 to 32"))?);
             }
             "num-ctas" => match value.parse::<u32>() {
                 Ok(1) => {}
@@ -157,7 +157,8 @@ impl Options {
             add(Stage::TileAa, 1, "canonicalize".into());
             add(Stage::TileAa, 1, "cse".into());
         }
-        add(Stage::TileAs, 2, format!("convert-tileaa-to-tileas{{num-warps={}}}", self.num_warps));
+        let warps = self.num_warps.map_or(String::new(), |w| format!("num-warps={w} "));
+        add(Stage::TileAs, 2, format!("convert-tileaa-to-tileas{{{warps}{target}}}"));
         add(Stage::TileAs, 2, format!("tileas-assign-dot-layouts{{{target}}}"));
         add(Stage::TileAs, 2, format!("tileas-assign-load-store-layouts{{{target}}}"));
         add(Stage::TileAs, 2, "tileas-remove-layout-conversions".into());
@@ -238,7 +239,7 @@ mod tests {
     #[test]
     fn options_are_set() {
         let o = with(&[("opt-level", "1"), ("num-warps", "8"), ("compute-capability", "sm_90")]);
-        assert_eq!((o.opt_level, o.num_warps, o.target.name), (1, 8, "sm_90"));
+        assert_eq!((o.opt_level, o.num_warps, o.target.name), (1, Some(8), "sm_90"));
         // What is built so far can be asked for by name.
         with(&[("v2-opt-level", "0"), ("pipeline-strategy", "none"), ("num-ctas", "1")]);
         with(&[("pipeline-strategy", "unspecialize"), ("unspecialized-pipeline-num-stages", "3")]);
@@ -319,7 +320,7 @@ mod tests {
         };
         for opt_level in 0..=3 {
             for debug in [DebugInfo::None, DebugInfo::Lines, DebugInfo::Full] {
-                let options = Options { opt_level, debug, num_warps: 8, ..Options::default() };
+                let options = Options { opt_level, debug, num_warps: Some(8), ..Options::default() };
                 let dump = options.dump();
                 let pipelines: Vec<&str> = dump.lines().filter(|l| !l.starts_with("//")).collect();
                 let steps = options.steps();

@@ -67,7 +67,7 @@ pub fn assemble_everywhere(text: &str, opt_level: u8) -> Result<(), String> {
             ptx: &ptx,
             target: Target::by_name(name).ok_or("no such target")?,
             opt_level,
-            lineinfo: false,
+            debug: tile_driver::DebugInfo::None,
             extra: &[],
             timeout: None,
             scratch: &scratch,

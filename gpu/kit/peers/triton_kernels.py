@@ -39,19 +39,20 @@ def banded(t, rows, columns, BAND: tl.constexpr):
 
 
 @triton.jit
-def product_pointers(a, b, c, M, N, K, stride_a, stride_bk, stride_bn, stride_c, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr, BAND: tl.constexpr):
+def product_pointers(a, b, c, M, N, K, stride_a, stride_bk, stride_bn, stride_c, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr, BAND: tl.constexpr,
+                     ACC: tl.constexpr):
     """One tile a program, through pointers: any extents and layouts."""
     i, j = banded(tl.program_id(0), tl.cdiv(M, TM), tl.cdiv(N, TN), BAND)
     row, column, depth = i * TM + tl.arange(0, TM), j * TN + tl.arange(0, TN), tl.arange(0, TK)
     # Rows and columns outside are read again from the start, and not written.
     at_a = a + (row % M)[:, None] * stride_a + depth[None, :]
     at_b = b + depth[:, None] * stride_bk + (column % N)[None, :] * stride_bn
-    total = tl.zeros((TM, TN), dtype=tl.float32)
+    total = tl.zeros((TM, TN), dtype=ACC)
     for k in range(0, tl.cdiv(K, TK)):
         left = K - k * TK
-        x = tl.load(at_a, mask=depth[None, :] < left, other=0.0)
-        y = tl.load(at_b, mask=depth[:, None] < left, other=0.0)
-        total = tl.dot(x, y, total)
+        x = tl.load(at_a, mask=depth[None, :] < left, other=0)
+        y = tl.load(at_b, mask=depth[:, None] < left, other=0)
+        total = tl.dot(x, y, total, out_dtype=ACC)
         at_a += TK
         at_b += TK * stride_bk
     inside = (row < M)[:, None] & (column < N)[None, :]

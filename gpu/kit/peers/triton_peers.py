@@ -34,7 +34,7 @@ def options(p: Problem) -> list[Options]:
         k = 128 if p.dtype == "fp8" else 64
         if not p.nt or any(x % 16 for x in p.shape):
             return [Options("pointers", (128, 256, k), 8, 3), Options("pointers", (128, 256, k), 8, 4), Options("pointers", (128, 128, k), 8, 4)]
-        return [Options("persistent", (128, 256, k), 8, 3), Options("persistent", (128, 256, k), 8, 4), Options("persistent", (128, 128, k), 8, 4),
+        return [Options("persistent", (128, 256, k), 8, 3), Options("persistent", (128, 128, k), 8, 4),
                 # The one form that Triton 3.6 gives roles on Hopper: four warps, loops not flattened.
                 Options("specialized", (128, 256, k), 4, 3), Options("specialized", (128, 128, k), 4, 4)]
     if p.kind == "attention":
@@ -63,6 +63,7 @@ def contender(t: Tensors, o: Options) -> Contender:
 
 def launch(p: Problem, o: Options, inputs: tuple[Any, ...], out: Any) -> None:
     import torch
+    import triton.language as tl
     from . import triton_kernels as kernels
     how = {"num_warps": o.warps, "num_stages": o.stages}
     if p.kind == "mm":
@@ -70,7 +71,8 @@ def launch(p: Problem, o: Options, inputs: tuple[Any, ...], out: Any) -> None:
         tiles = math.ceil(m / tm) * math.ceil(n / tn)
         if o.way == "pointers":
             stride_k, stride_n = (1, b.stride(0)) if p.nt else (b.stride(0), 1)
-            kernels.product_pointers[(tiles,)](a, b, out, m, n, k, a.stride(0), stride_k, stride_n, out.stride(0), TM=tm, TN=tn, TK=tk, BAND=BAND, **how)
+            kernels.product_pointers[(tiles,)](a, b, out, m, n, k, a.stride(0), stride_k, stride_n, out.stride(0), TM=tm, TN=tn, TK=tk, BAND=BAND,
+                                             ACC=tl.int32 if p.dtype == "int8" else tl.float32, **how)
             return
         programs = min(tiles, torch.cuda.get_device_properties(0).multi_processor_count)
         roles = o.way == "specialized"

@@ -128,6 +128,12 @@ impl<'p> Machine<'p> {
         self.globals.get(name).copied()
     }
 
+    /// The first elements of an array of numbers in memory. Those that are not there are unknown.
+    pub fn array(&mut self, address: u64, n: Number, count: usize) -> Vec<Scalar> {
+        let element = |m: &mut Memory, i| m.read(place(address, i, n), n).unwrap_or(Scalar::unknown(0));
+        (0..count as u64).map(|i| element(&mut self.memory, i)).collect()
+    }
+
     /// Runs all tile blocks of a launch. Arguments are the bits of the entry's parameters.
     pub fn launch(&mut self, entry: &str, grid: [u32; 3], args: &[u64], limits: Limits) -> Result<Report, Error> {
         let program = self.program;

@@ -31,6 +31,9 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn async_tiled_load(&mut self, op: AsyncTiledLoadOp<'c>) -> Result<(), Failed> {
         let indices: Vec<Val<'c>> = op.indices().collect();
         let view = self.view(op.op(), op.view())?;
+        if view.ty.sparse_dim().is_some() {
+            return Err(fail(op.op(), "asynchronous copies of views with a sparse dimension have no lowering to LLVM"));
+        }
         let layout = LayoutAttr::cast(op.layout()).and_then(to_layout);
         let layout = layout.ok_or_else(|| fail(op.op(), "copy has no layout"))?;
         let shape = Shape::new(view.ty.tile()).map_err(|e| fail(op.op(), e.to_string()))?;

@@ -45,7 +45,7 @@ use melior::{
 use mlir_sys::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
-use tile_layout::{Input, Layout, LinearExpr};
+use tile_layout::{Input, Layout, LinearExpr, Term};
 use tile_targets::Target;
 
 #[derive(Clone, Default)]
@@ -103,6 +103,7 @@ struct Lower<'c, 'm> {
     lane: Val<'c>,
     warp: Val<'c>,
     thread: Val<'c>,
+    warps: u64,
     /// First byte of the block's shared memory, once something uses it.
     shared: Option<Val<'c>>,
     /// The word that an element was taken out of, and its number in it, by element.
@@ -166,6 +167,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             lane,
             warp,
             thread,
+            warps,
             shared: None,
             origins: RefCell::default(),
             name: f.sym_name(),
@@ -369,8 +371,16 @@ impl<'c, 'm> Lower<'c, 'm> {
     fn linear_in_block(&self, expr: &LinearExpr, block: Option<Val<'c>>) -> Val<'c> {
         let l = &self.l;
         let mut sum: Option<Val<'c>> = None;
+        // All lanes and, five bits above them, all warps: together they are the number of the thread.
+        let all = |t: &Term, source, mask| t.source == source && t.mask == mask && !t.needs_mask && t.shift >= 0;
+        let lanes = expr.terms.iter().find(|t| all(t, Input::Lane, 31));
+        let warps = lanes.and_then(|lanes| {
+            expr.terms.iter().find(|t| all(t, Input::Warp, self.warps - 1) && t.shift == lanes.shift + 5)
+        });
         for term in &expr.terms {
             let source = match (term.source, block) {
+                (Input::Lane, _) if warps.is_some() && Some(term) == lanes => self.thread,
+                (Input::Warp, _) if Some(term) == warps => continue,
                 (Input::Lane, _) => self.lane,
                 (Input::Warp, _) => self.warp,
                 (Input::Block, Some(block)) => block,

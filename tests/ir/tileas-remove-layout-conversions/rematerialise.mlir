@@ -23,8 +23,8 @@ nv_tileaa.func @two_layouts(%p0: !nv_tileaa.ptr<f32>, %q: !nv_tileaa.ptr<f16>) {
 // Rows and columns of an outer sum: ranges in the layouts that the broadcasts need.
 // CHECK-LABEL: nv_tileaa.func @outer(
 // CHECK-NOT: convert_layout
-// CHECK: nv_tileas.make_range : tensor<32xi32, #nv_tileas.layout<register = [0, 0, 16], lane = [0, 0, 0, 1, 2], warp = [4, 8]>>
-// CHECK: nv_tileas.make_range : tensor<32xi32, #nv_tileas.layout<register = [1, 2, 0], lane = [4, 8, 16, 0, 0], warp = [0, 0]>>
+// CHECK: nv_tileas.make_range : tensor<32xi32, #nv_tileas.layout<register = [16], lane = [0, 0, 0, 1, 2], warp = [4, 8]>>
+// CHECK: nv_tileas.make_range : tensor<32xi32, #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 0, 0], warp = [0, 0]>>
 // CHECK: nv_tileas.store {{.*}} vector 4 along 1
 // CHECK-NOT: make_range
 nv_tileaa.func @outer(%p0: !nv_tileaa.ptr<i32>) {
