@@ -15,12 +15,12 @@
 //! What an op does is a list of [`Effect`]s in one function, [`effects`]: a new op that touches shared memory needs an arm there and
 //! nothing else. Of lanes of one warp no order is assumed either.
 
-use crate::passes::tileas_optimize_alloc_tensor::memdesc_bytes;
 use crate::dialect::{
     layouts::Tensor,
     nv_tileas::{AllocTensorOp, AnyOp, MemDescType},
     rt::*,
 };
+use crate::passes::tileas_optimize_alloc_tensor::memdesc_bytes;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tile_layout::{Layout, LinearMap};
 
@@ -114,12 +114,9 @@ pub fn effects<'c>(op: OpRef<'c>) -> Vec<Effect<'c>> {
         // Which elements are read depends on the indices.
         Some(AnyOp::LocalLoadSliceOp(x)) => vec![access(x.source(), false, None)],
         // Each part is stored behind a barrier and loaded behind another.
-        Some(AnyOp::ExchangeOp(x)) => vec![
-            Effect::Barrier,
-            access(x.storage(), true, None),
-            Effect::Barrier,
-            access(x.storage(), false, None),
-        ],
+        Some(AnyOp::ExchangeOp(x)) => {
+            vec![Effect::Barrier, access(x.storage(), true, None), Effect::Barrier, access(x.storage(), false, None)]
+        }
         _ => vec![],
     }
 }

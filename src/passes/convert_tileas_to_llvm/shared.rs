@@ -130,7 +130,7 @@ impl<'c> Lower<'c, '_> {
         l.const_offset(l.byte_offset(memory, offset), i.add as i64)
     }
 
-    fn shared_address(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Val<'c>, Failed> {
+    pub(super) fn shared_address(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Val<'c>, Failed> {
         match self.values.get(&key(v)) {
             Some(Lowered::Shared(address)) => Ok(*address),
             _ => Err(fail(op, "storage is not allocated here")),
@@ -161,7 +161,10 @@ impl<'c> Lower<'c, '_> {
             b.insert(s).expect("no inference asked for");
         }
         let name: Attribute<'c> = FlatSymbolRefAttribute::new(context, SHARED_SYMBOL).into();
-        let v = self.l.b.value("llvm.mlir.addressof", self.l.shared_ptr, &[], &[("global_name", name)]);
+        // Where it is seen by all uses.
+        let b = Builder::at_end(context, self.entry, self.l.location());
+        b.set_start(self.entry);
+        let v = b.value("llvm.mlir.addressof", self.l.shared_ptr, &[], &[("global_name", name)]);
         self.shared = Some(v);
         v
     }
