@@ -8,7 +8,7 @@
 //! instructions.
 
 use crate::dialect::{
-    layouts::Tensor,
+    layouts::{Tensor, storage_bits},
     nv_tileaa::{AnyOp, FuncOp},
     rt::*,
 };
@@ -68,5 +68,23 @@ fn by_tiles(function: OpRef<'_>) -> i64 {
         }
         _ => {}
     });
-    if product { USUAL } else { (largest / (32 * ELEMENTS_PER_THREAD)).clamp(USUAL, MOST) }
+    enough(function, if product { USUAL } else { (largest / (32 * ELEMENTS_PER_THREAD)).clamp(USUAL, MOST) })
+}
+
+/// At least `least` warps, and more when a thread would hold too much of a tile: from 128 words on registers run out, and from
+/// 4096 on the local memory that takes their place.
+fn enough(function: OpRef<'_>, least: i64) -> i64 {
+    let mut words = 0;
+    walk(function, &mut |op| {
+        for t in results(op).filter_map(Tensor::of_value) {
+            words = words.max(t.elements() * i64::from(storage_bits(t.element)).max(32) / 32);
+        }
+    });
+    let mut warps = least;
+    for (most, limit) in [(16, 128), (32, 4096)] {
+        while warps < most && words / (32 * warps) > limit {
+            warps *= 2;
+        }
+    }
+    warps
 }

@@ -553,6 +553,11 @@ impl<'c> Lower<'c, '_> {
         self.unpack_words(element, words, &loaded, count)
     }
 
+    /// Stores neighbours at `address`, in program order only.
+    pub(super) fn write_plain(&self, address: Val<'c>, element: Type<'c>, values: &[Val<'c>]) {
+        self.write(address, element, values, None, "");
+    }
+
     /// Neighbours at `address`, in program order only.
     pub(super) fn read_plain(&self, address: Val<'c>, element: Type<'c>, count: u64) -> Vec<Val<'c>> {
         self.read(address, element, count, None, Fill::Values(vec![]), "")
@@ -832,7 +837,7 @@ pub(super) fn pointee<'c>(ptr: Val<'c>) -> Type<'c> {
     crate::dialect::nv_tileaa::PtrType::cast(element).map_or(element, |p| p.pointee())
 }
 
-/// Registers in groups of neighbours along `dim`.
+/// Registers in groups of at most `width` neighbours along `dim`.
 pub(super) fn vectors(
     op: OpRef<'_>,
     layout: &Layout,
@@ -841,6 +846,8 @@ pub(super) fn vectors(
     width: u64,
 ) -> Result<Vec<Vec<u32>>, Failed> {
     let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
+    let longest = layout.contiguity(shape, dim, width.max(1).ilog2()).map_err(error)?;
+    let width = width.min(1 << longest);
     let (groups, aligned) = layout.vectors(shape, dim, width).map_err(error)?;
     if aligned || width == 1 { Ok(groups) } else { Ok(layout.vectors(shape, dim, 1).map_err(error)?.0) }
 }

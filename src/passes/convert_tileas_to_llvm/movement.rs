@@ -311,7 +311,7 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    fn slice_number(
+    pub(super) fn slice_number(
         &self,
         op: OpRef<'c>,
         indices: impl Iterator<Item = Val<'c>>,
