@@ -32,7 +32,7 @@ fn steps(how: How) -> Vec<String> {
     options.set("compute-capability", how.target).expect("a target");
     let first = match how.from {
         From::TileAa => "convert-tileaa-to-tileas",
-        From::Layouts => "tileas-order-memory",
+        From::Layouts => "tileas-materialize-reductions",
     };
     options.steps().into_iter().map(|s| s.pass).skip_while(|p| !p.starts_with(first)).collect()
 }
