@@ -4,4 +4,5 @@ pub mod access;
 pub mod atomics;
 pub mod facts;
 pub mod narrow;
+pub mod registers;
 pub mod synchronization;
