@@ -109,6 +109,20 @@ def TileASOptimizeAllocTensor : Pass<"tileas-optimize-alloc-tensor", "::mlir::Mo
   let dependentDialects = ["nv_tileas"];
 }
 
+def TileASSlicing : Pass<"tileas-slicing", "::mlir::ModuleOp"> {
+  let summary = "scans and matrix products of tiles that do not fit into registers become loops over slices";
+  let description = [{
+    A tensor that gives a thread more elements than it has registers for is worked on in passes, which scans and matrix
+    products do not fit into. They are done slice by slice: `extract_slice`, the op on slices, `insert_slice` into the result
+    that the loop carries.
+  }];
+  let statistics = [
+    Statistic<"numScans", "num-scans", "scans that became loops">,
+    Statistic<"numDots", "num-dots", "matrix products that became loops">
+  ];
+  let dependentDialects = ["arith", "nv_tileas", "scf", "ub"];
+}
+
 def TileASCheckSynchronization : Pass<"tileas-check-synchronization", "::mlir::ModuleOp"> {
   let summary = "proves that barriers separate the accesses of shared memory that may conflict";
   let description = [{
