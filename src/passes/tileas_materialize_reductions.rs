@@ -63,7 +63,9 @@ impl RustPass for MaterializeReductions {
         for function in functions {
             let warps = warps_of(function)?;
             let mut ops = vec![];
-            walk(function.op(), &mut |o| ops.push(o));
+            // Bodies go where their ops go.
+            let in_body = |o| parent_op(o).is_some_and(|p| ReduceOp::cast(p).is_some() || ScanOp::cast(p).is_some());
+            walk(function.op(), &mut |o| ops.extend((!in_body(o)).then_some(o)));
             let mut materialize = Materialize { context, cx, warps, touched: false };
             for o in ops {
                 if let Some(reduce) = ReduceOp::cast(o) {
