@@ -67,6 +67,24 @@ class Cuda(unittest.TestCase):
         facts = next(r for r in found if r["record"] == "telemetry")["facts"]
         self.assertEqual((facts["measures"], facts["sms"], facts["major"], facts["driver_api"]), (False, 4, 9, 13000))
 
+    def test_images_that_the_driver_refuses_are_assembled_anew(self):
+        """The stand-in refuses real cubins. An assembler that only copies makes images that it takes."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        pack, out, tools = (pathlib.Path(folder.name, n) for n in ("pack", "out", "tools"))
+        entry = case(pack, "a", SAXPY.replace(".version 8.7", ".version 9.4"))
+        entry["cubin"] = "ptx/a/kernel.cubin"
+        (pack / entry["cubin"]).write_bytes(b"\x7fELF and so on\0")
+        index(pack, [entry])
+        tools.mkdir()
+        (tools / "ptxas").write_text('#!/bin/sh\ngrep -q "^.version 9.0" "$2" && cp "$2" "$4"\n')
+        (tools / "ptxas").chmod(0o755)
+        code, found, said = kit(pack, out, what="correctness", device="cuda", env={**self.env, "PATH": f"{tools}:{os.environ['PATH']}"})
+        self.assertEqual((status(found, "carried")["status"], status(found, "carried")["code_name"]), ("error", "CUDA_ERROR_INVALID_IMAGE"), said)
+        self.assertEqual((status(found, "reassembled")["status"], status(found, "reassembled")["problems"]), ("pass", 0))
+        self.assertEqual(status(found, "a")["status"], "pass", said)
+        self.assertEqual((pack / entry["cubin"]).read_bytes(), b"\x7fELF and so on\0", "the pack itself stays as it is")
+
     def test_arguments_arrive(self):
         found = self.child("""
             from kit.launches import *
