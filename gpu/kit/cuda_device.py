@@ -85,8 +85,11 @@ class CudaDevice(Device):
 
     def facts(self) -> dict[str, Any]:
         cu, found = self.cu, {}
-        for key, attribute in ATTRIBUTES.items():
-            found[key] = self.call("cuDeviceGetAttribute", getattr(cu.CUdevice_attribute, "CU_DEVICE_ATTRIBUTE_" + attribute), self.device)
+        for key, name in ATTRIBUTES.items():
+            # Releases of the package differ in what they still name.
+            attribute = getattr(cu.CUdevice_attribute, "CU_DEVICE_ATTRIBUTE_" + name, None)
+            if attribute is not None:
+                found[key] = self.call("cuDeviceGetAttribute", attribute, self.device)
         return {
             "model": self.model,
             "driver_api": self.call("cuDriverGetVersion"),
