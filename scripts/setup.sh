@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Brings what a build needs and is not there: LLVM and MLIR 21.1, cargo-nextest, NVIDIA's ptxas and disassemblers,
+# Brings what a build needs and is not there: LLVM and MLIR 21.1, CMake and a C compiler, cargo-nextest, NVIDIA's ptxas and disassemblers,
 # NumPy for the corpus of the tests, and the Python package of the driver API for the tests of the GPU kit.
 # Idempotent; silent when nothing is missing. A stamp under .tools/ makes the second run immediate.
 #
@@ -58,6 +58,13 @@ have_numpy() { PYTHONPATH=$root/.tools/python python3 -c 'import numpy' 2>/dev/n
 # The driver API's package; its tests run on a stand-in for the driver. Without a driver it can be imported all the same.
 have_bindings() { PYTHONPATH=$root/.tools/python python3 -c 'import cuda.bindings.driver' 2>/dev/null; }
 
+# What the tests of the C and C++ interfaces build with.
+build_tools=(cmake gcc g++ pkg-config make)
+have_build_tools() {
+    local tool
+    for tool in "${build_tools[@]}"; do command -v "$tool" >/dev/null || return 1; done
+}
+
 have_rust() { command -v cargo >/dev/null && command -v rustc >/dev/null; }
 
 stamp_text() {
@@ -67,7 +74,7 @@ stamp_text() {
 
 # The stamp says that a full check passed; these cheap tests catch what was removed since.
 if [ "${1:-}" != --force ] && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$(stamp_text)" ] \
-        && [ -x "$prefix/bin/llvm-config" ] && have_rust && have_nextest && have_cuda_tools && have_numpy && have_bindings; then
+        && [ -x "$prefix/bin/llvm-config" ] && have_rust && have_build_tools && have_nextest && have_cuda_tools && have_numpy && have_bindings; then
     exit 0
 fi
 
@@ -139,6 +146,12 @@ if ! have_llvm; then
         say "mlir, clang, lld and polly and the target NVPTX, then run: LLVM_PREFIX=/path/to/llvm-21 scripts/setup.sh"
         exit 1
     fi
+fi
+
+if ! have_build_tools; then
+    is_debian || fail "these are needed on PATH: ${build_tools[*]}"
+    say "installing ${build_tools[*]}"
+    apt_install "${build_tools[@]}"
 fi
 
 if ! have_nextest; then

@@ -29,6 +29,7 @@
 
 #![forbid(unsafe_code)]
 
+mod anonymise;
 mod attrs;
 mod builder;
 mod container;
@@ -45,6 +46,7 @@ mod types;
 pub mod varint;
 mod writer;
 
+pub use anonymise::anonymise;
 pub use builder::{BodyBuilder, OpInit, Pools};
 pub use container::{Profile, WireProfile, is_bytecode, is_mlir_bytecode};
 pub use error::{Class, Field, Kind, Part, ReadError, ReadResult, SectionId, WriteError};

@@ -122,6 +122,11 @@ pub fn set_attr<'c>(op: OpRef<'c>, name: &str, a: Attribute<'c>) {
     // SAFETY: `op` and `a` are alive.
     unsafe { mlirOperationSetInherentAttributeByName(op.to_raw(), raw_str(name), a.to_raw()) }
 }
+/// An attribute that the op's definition does not know.
+pub fn discardable_attr<'c>(op: OpRef<'c>, name: &str) -> Option<Attribute<'c>> {
+    // SAFETY: `op` is alive.
+    unsafe { Attribute::from_option_raw(mlirOperationGetDiscardableAttributeByName(op.to_raw(), raw_str(name))) }
+}
 /// Sets an attribute that the op's definition does not know.
 pub fn set_discardable_attr<'c>(op: OpRef<'c>, name: &str, a: Attribute<'c>) {
     // SAFETY: `op` and `a` are alive.

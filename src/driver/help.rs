@@ -3,6 +3,7 @@
 
 use crate::cl::{Glue, Spec, ValueKind, dashed};
 use crate::options::{CATEGORIES, SPECS};
+use crate::subcommand::SUBCOMMANDS;
 
 /// The text of `--help` and its relatives. With `hidden`, all options; with `list`, without categories.
 pub fn text(program: &str, hidden: bool, list: bool) -> String {
@@ -16,8 +17,13 @@ pub fn text(program: &str, hidden: bool, list: bool) -> String {
         .max(specs.iter().flat_map(|s| choices(s)).map(|(name, _)| name.len() + 5).max().unwrap_or(0));
 
     let mut out = format!(
-        "OVERVIEW: Compiler for CUDA Tile IR: bytecode or MLIR text to PTX and cubins\n\nUSAGE: {program} [options] <input file>\n\nOPTIONS:\n"
+        "OVERVIEW: Compiler for CUDA Tile IR: bytecode or MLIR text to PTX and cubins\n\nUSAGE: {program} [options] <input file>\n\nSUBCOMMANDS:\n\n"
     );
+    let widest = SUBCOMMANDS.iter().map(|(usage, _)| usage.len()).max().unwrap_or(0);
+    for (usage, description) in SUBCOMMANDS {
+        out.push_str(&format!("  {usage:widest$} - {description}\n"));
+    }
+    out.push_str("\nOPTIONS:\n");
     if list {
         out.push('\n');
         for spec in &specs {
