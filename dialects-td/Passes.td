@@ -15,8 +15,13 @@ def ConvertCudaTileToTileAA : Pass<"convert-cudatile-to-tileaa", "::mlir::Module
 
 def ConvertTileAAToTileAS : Pass<"convert-tileaa-to-tileas", "::mlir::ModuleOp"> {
   let summary = "alias-aware tiles to assembler-near tiles in default layouts";
+  let description = [{
+    The number of warps is what the function says, else what its hints say for the target, else the least number from
+    `num-warps` up to eight whose registers hold the matrix products of the function's loops.
+  }];
   let options = [
-    Option<"numWarps", "num-warps", "int64_t", "4", "warps of a block, a power of two up to 32">
+    Option<"numWarps", "num-warps", "int64_t", "4", "warps of a block, a power of two up to 32">,
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
   ];
   let dependentDialects = ["arith", "math", "nv_tileaa", "nv_tileas", "scf", "ub"];
 }

@@ -156,7 +156,7 @@ impl Options {
             add(Stage::TileAa, 1, "canonicalize".into());
             add(Stage::TileAa, 1, "cse".into());
         }
-        add(Stage::TileAs, 2, format!("convert-tileaa-to-tileas{{num-warps={}}}", self.num_warps));
+        add(Stage::TileAs, 2, format!("convert-tileaa-to-tileas{{num-warps={} {target}}}", self.num_warps));
         add(Stage::TileAs, 2, format!("tileas-assign-dot-layouts{{{target}}}"));
         add(Stage::TileAs, 2, format!("tileas-assign-load-store-layouts{{{target}}}"));
         add(Stage::TileAs, 2, "tileas-remove-layout-conversions".into());
