@@ -15,6 +15,10 @@ def ConvertCudaTileToTileAA : Pass<"convert-cudatile-to-tileaa", "::mlir::Module
 
 def ConvertTileAAToTileAS : Pass<"convert-tileaa-to-tileas", "::mlir::ModuleOp"> {
   let summary = "alias-aware tiles to assembler-near tiles in default layouts";
+  let description = [{
+    The number of warps is what the function says, else what its hints say for the target, else the option, else what the
+    function's tiles and matrix products ask for.
+  }];
   let options = [
     Option<"numWarps", "num-warps", "int64_t", "0",
            "warps of a block, a power of two up to 32; 0 to choose. What an entry's hint says comes first">,
