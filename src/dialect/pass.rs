@@ -105,6 +105,13 @@ pub fn emit_error(op: OpRef<'_>, message: &str) {
     unsafe { mlirEmitError(op.location().to_raw(), message.as_ptr()) }
 }
 
+/// A remark at `op`.
+pub fn emit_remark(op: OpRef<'_>, message: &str) {
+    let message = CString::new(message.replace('\0', " ")).expect("no NUL left");
+    // SAFETY: `op` is alive; MLIR copies the text.
+    unsafe { mlirxEmitRemark(op.location().to_raw(), message.as_ptr()) }
+}
+
 /// Emits `message` at `op` and gives the failure to return.
 pub fn fail(op: OpRef<'_>, message: impl AsRef<str>) -> Failed {
     emit_error(op, message.as_ref());
