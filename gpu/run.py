@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import pathlib
 import sys
 import time
@@ -17,7 +16,6 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(HERE))
 # In a checkout NumPy may be a copy of our own.
 sys.path.append(str(HERE.parent / ".tools" / "python"))
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH", ""), str(HERE.parent / ".tools" / "python")]))
 
 from kit import plan, session  # noqa: E402
 

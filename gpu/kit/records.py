@@ -95,16 +95,16 @@ def _plain(value: Any) -> Any:
 
 
 def read(path: pathlib.Path) -> tuple[list[Record], int]:
-    """The records of a file, and how many lines were no JSON."""
+    """The records of a file, each with the number of its line, and how many lines were no JSON."""
     records, bad = [], 0
-    for line in lines(path):
+    for number, line in enumerate(lines(path), 1):
         try:
             record = json.loads(line)
         except json.JSONDecodeError:
             bad += 1
             continue
         if isinstance(record, dict):
-            records.append(record)
+            records.append({**record, "line": number})
         else:
             bad += 1
     return records, bad

@@ -28,7 +28,8 @@ class Worker:
         self.config = config
         self.facts: dict[str, Any] | None = None
         package = pathlib.Path(__file__).resolve().parent.parent
-        path = os.pathsep.join(filter(None, [str(package), os.environ.get("PYTHONPATH", "")]))
+        # The worker finds its packages where this process found them.
+        path = os.pathsep.join(dict.fromkeys([str(package), *filter(None, sys.path)]))
         self._log = open(log, "ab")
         self.process = subprocess.Popen(
             [sys.executable, "-m", "kit.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log,
@@ -84,6 +85,13 @@ class Worker:
             return "does not end"
         finally:
             self._log.close()
+            for pipe in (self.process.stdin, self.process.stdout):
+                try:
+                    if pipe:
+                        pipe.close()
+                except BrokenPipeError:
+                    # Something was still to be written to a process that is gone.
+                    continue
         return f"signal {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import re
 import statistics
 import subprocess
 import threading
@@ -126,10 +127,8 @@ def parse_sample(line: str) -> Sample | None:
             sample[key] = float(text)
         except ValueError:
             continue
-    try:
+    if re.fullmatch(r"0x[0-9a-fA-F]+", parts[4]):
         sample["reasons"] = int(parts[4], 16)
-    except ValueError:
-        pass
     return sample or None
 
 

@@ -19,6 +19,7 @@ from .work import Context, ContextLost
 
 # Each part of the kit, and the module whose `handle(context, payload)` does its pieces.
 HANDLERS = {
+    "images": "kit.images",
     "correctness": "kit.correctness",
     "ptx": "kit.correctness",
     "launch-abi": "kit.launch_abi",
@@ -76,7 +77,8 @@ def piece(context: Context, message: dict[str, Any], send) -> bool:
     context.item, context.skip, context.lost = message["item"], frozenset(message.get("skip", ())), False
     context.began = time.monotonic()
     try:
-        importlib.import_module(HANDLERS[context.item["part"]]).handle(context, context.item["payload"])
+        handlers = {**HANDLERS, **context.config.get("handlers", {})}
+        importlib.import_module(handlers[context.item["part"]]).handle(context, context.item["payload"])
     except DeviceError as e:
         context.case("error", **e.fields())
         context.lost = e.fatal

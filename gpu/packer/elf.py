@@ -18,6 +18,9 @@ import struct
 LANGUAGE = 0x66
 PTX, TILEIR = 3, 7
 
+# Sections of this kind have no bytes in the file.
+NOBITS = 8
+
 
 class BadCubin(ValueError):
     """An image that is no cubin, or lacks what is looked for."""
@@ -51,6 +54,8 @@ def sections(image: bytes) -> list[Section]:
         found = []
         for name, kind, _, _, offset, length in raw:
             end = image.index(0, names + name)
+            if kind != NOBITS and offset + length > len(image):
+                raise BadCubin("the image ends before its sections do")
             found.append(Section(image[names + name:end].decode(), kind, offset, length))
         return found
     except (struct.error, ValueError, IndexError, UnicodeDecodeError) as e:
@@ -105,4 +110,4 @@ def extents(image: bytes, kernel: str, code: int) -> tuple[int, int, int] | None
 def code_of(image: bytes) -> bytes:
     """Machine code and constants, whatever the kernel is called: what tells whether a hint changed anything."""
     return b"".join(image[s.offset:s.offset + s.size] for s in sections(image)
-                    if s.kind != 8 and s.name.startswith((".text.", ".nv.constant")))
+                    if s.kind != NOBITS and s.name.startswith((".text.", ".nv.constant")))

@@ -46,7 +46,7 @@ pub fn run(data: &[u8]) {
     for (n, entry) in entries.into_iter().take(4).enumerate() {
         let mut random = Random(seed ^ n as u64 | 1);
         let (block, grid) = (1 + random.below(130) as u32, 1 + random.below(3) as u32);
-        let adversarial = (random.below(3) > 0).then(|| random.next());
+        let adversarial = (random.below(3) > 0).then(|| random.word());
         let first = launch(&module, entry, grid, block, adversarial);
         let second = launch(&module, entry, grid, block, adversarial);
         match (first, second) {
@@ -103,7 +103,7 @@ fn launch(module: &Module, entry: &str, grid: u32, block: u32, adversarial: Opti
 pub struct Random(pub u64);
 
 impl Random {
-    pub fn next(&mut self) -> u64 {
+    pub fn word(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -112,7 +112,7 @@ impl Random {
 
     /// A number below `n`, which is not zero.
     pub fn below(&mut self, n: usize) -> usize {
-        self.next() as usize % n
+        self.word() as usize % n
     }
 }
 

@@ -196,19 +196,17 @@ impl Access {
         let Ok((low, width)) = shape.field(fast) else { return u64::MAX };
         let Ok((groups, _)) = layout.vectors(shape, fast, vector) else { return u64::MAX };
         let mask = (1u64 << width) - 1;
-        let mut total = 0;
-        for group in groups {
-            let mut touched = BTreeSet::new();
-            for lane in 0..32 {
-                let thread = tile_layout::Thread { lane, warp: 0, block: 0 };
-                let element = layout.thread_base(thread) ^ register_part(layout, group[0]);
-                let column = element >> low & mask;
-                let row = element & !(mask << low);
-                touched.insert((row, column * self.element_bytes / 32));
-            }
-            total += touched.len() as u64;
+        // Another group of registers flips bits of all elements alike, and so of rows and sectors: each touches as many.
+        let Some(group) = groups.first() else { return 0 };
+        let mut touched = BTreeSet::new();
+        for lane in 0..32 {
+            let thread = tile_layout::Thread { lane, warp: 0, block: 0 };
+            let element = layout.thread_base(thread) ^ register_part(layout, group[0]);
+            let column = element >> low & mask;
+            let row = element & !(mask << low);
+            touched.insert((row, column * self.element_bytes / 32));
         }
-        total
+        (touched.len() * groups.len()) as u64
     }
 }
 

@@ -573,7 +573,7 @@ impl<'c> Assignment<'c> {
 }
 
 /// Ops that cost next to nothing for each element and touch no memory.
-fn is_cheap(op: OpRef<'_>) -> bool {
+pub fn is_cheap(op: OpRef<'_>) -> bool {
     let name = op_name(op);
     result_count(op) == 1
         && region_count(op) == 0

@@ -116,8 +116,8 @@ def precise(context: Context, problem: Problem, standing: list[tuple[float, Cont
 
 def record(context: Context, problem: Problem, contender: Contender, times: list[float], precise_: bool, extra: dict[str, Any]) -> None:
     us = summary(times)
-    context.record({"record": "measurement", "part": "peers", "name": problem.name, "impl": contender.who, "config": contender.config,
-                    "unit": problem.unit, **us.map(problem.rate).fields(), "us": us.fields(), "precise": precise_, **contender.about, **extra})
+    context.record({**contender.about, **extra, "record": "measurement", "part": "peers", "name": problem.name, "impl": contender.who, "config": contender.config,
+                    "unit": problem.unit, **us.map(problem.rate).fields(), "us": us.fields(), "precise": precise_})
 
 
 def lazily(context: Context, problem: Problem, tensors: Any) -> Iterator[Lazy]:

@@ -99,8 +99,8 @@ pub(crate) enum Work {
         ty: Type,
         value: u64,
     },
-    /// Nothing but the signal.
-    Signal,
+    /// The end of the `tcgen05` operations that a thread has started so far: warp and lane.
+    Commit(u32, u8),
 }
 
 /// A write that has been read from its source already.
@@ -173,6 +173,12 @@ impl AsyncEngine {
             .collect()
     }
 
+    /// A number for an operation that is done at once, in the order of those in flight.
+    pub fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next - 1
+    }
+
     pub fn is_pending(&self, id: u64) -> bool {
         self.pending.contains_key(&id)
     }
@@ -210,7 +216,7 @@ impl AsyncOp {
                 Work::TensorLoad { dsts, .. } => dsts.iter().any(|(c, _)| ctas.contains(c)),
                 Work::TensorStore { src, .. } => self.staged.is_none() && ctas.contains(&src.0),
                 Work::Store { dst, .. } | Work::Reduce { dst, .. } => shared(dst),
-                Work::Signal => false,
+                Work::Commit(..) => false,
             }
     }
 }
@@ -226,8 +232,7 @@ impl Machine<'_> {
         work: Work,
         signals: SmallVec<[Signal; 2]>,
     ) -> Result<u64, Fail> {
-        let id = self.engine.next;
-        self.engine.next += 1;
+        let id = self.engine.number();
         let proxy = !matches!(work, Work::Lanes(_));
         let issuer = proxy.then_some(lane as u8);
         let race_agent = self.race.as_mut().map(|r| r.fork(w.agent, issuer));
@@ -408,7 +413,7 @@ impl Machine<'_> {
             }
             Work::Store { dst, bytes } => out.push(Staged::Write(*dst, bytes.clone())),
             Work::Reduce { dst, op, ty, value } => out.push(Staged::Atomic(*dst, *op, *ty, *value)),
-            Work::Signal => {}
+            Work::Commit(..) => {}
         }
         Ok(out)
     }
@@ -432,6 +437,9 @@ impl Machine<'_> {
                 let kind = self.fault(fault, "asynchronous write", place, n);
                 self.op_error(&op, kind)
             })?;
+        }
+        if let Work::Commit(warp, lane) = op.work {
+            self.land_operations((warp, lane), id);
         }
         for signal in std::mem::take(&mut op.signals) {
             self.signal(signal, op.race_agent).map_err(|k| self.op_error(&op, k))?;

@@ -77,6 +77,8 @@ pub enum SimErrorKind {
     Race(Box<RaceReport>),
     #[error("missing proxy fence: {0}")]
     MissingProxyFence(Box<RaceReport>),
+    #[error("missing tcgen05 fence: {0}")]
+    MissingTensorFence(Box<RaceReport>),
     #[error("deadlock: no thread can proceed\n{0}")]
     Deadlock(String),
     #[error("no progress: {instructions} warp instructions without any effect on memory or barriers\n{waits}")]

@@ -1,9 +1,8 @@
 //! Loads, stores and atomics: from an address in a state space to bytes, with every check on the way.
 
-use super::error::{AccessReport, RaceReport, SimErrorKind};
+use super::error::SimErrorKind;
 use super::machine::{Fail, Machine};
 use super::memory::{CONST_BASE, FUNCTION_BASE, Fault, LOCAL_BASE, PARAM_BASE, SHARED_BASE, WINDOW};
-use super::phases::PassedWait;
 use super::program::{Arg, DInst, ENTRY_PARAM};
 use super::race::{How, MemKey, Missing, Origin, SyncKey};
 use super::warp::{Lanes, Lanes64, Warp, lanes};
@@ -197,55 +196,18 @@ impl Machine<'_> {
         };
         let Some(race) = &mut self.race else { return Ok(()) };
         let Some(conflict) = race.access(agent, mem, address, len, how, origin) else { return Ok(()) };
-        let report = |origin: Origin, how: How| {
-            let what = match (how.write, how.strong) {
-                (true, true) => "atomic",
-                (false, true) => "strong read",
-                (true, false) => "write",
-                (false, false) => "read",
-            };
-            let proxy = if how.asynchronous { " (asynchronous)" } else { "" };
-            AccessReport {
-                what: format!("{what}{proxy}"),
-                line: origin.line,
-                text: self.quote(origin).into(),
-                warp: match (conflict.missing, origin.lane) {
-                    (Missing::LaneOrder | Missing::OneWriter, Some(lane)) => {
-                        format!("lane {lane} of {}", self.warp_name(origin.warp))
-                    }
-                    _ => self.warp_name(origin.warp),
-                },
-            }
-        };
-        let proxy = conflict.missing == Missing::ProxyFence;
-        let advice = match conflict.missing {
-            Missing::ProxyFence => {
-                "fence.proxy.async must stand between the ordinary write and the asynchronous access"
-            }
-            Missing::LaneOrder => "nothing orders the lanes of a warp but bar.warp.sync (__syncwarp), which is missing",
-            Missing::OneWriter => "which of the lanes wins is open",
-            Missing::Order if matches!(place, Place::Shared { .. }) => "no barrier orders them",
-            Missing::Order => "no synchronisation orders them",
-        };
         // Of two accesses of which one is a copy's, the other's warp should have waited for the copy.
         let hint = match (self.engine.phases.completion(agent), conflict.missing == Missing::Order) {
             (_, false) => None,
             (Some(_), _) => self.phase_hint(agent, conflict.first.0.warp),
             (None, _) => self.phase_hint(conflict.first_agent, origin.warp),
         };
-        let advice = hint.map_or(advice.to_string(), |hint| format!("{advice}; {hint}"));
-        let report = Box::new(RaceReport {
-            space: place.space(),
-            address: conflict.address,
-            name: match place {
-                Place::Shared { .. } => self.prog.shared_name(conflict.address as u32),
-                _ => String::new(),
-            },
-            first: report(conflict.first.0, conflict.first.1),
-            second: report(origin, how),
-            advice,
-        });
-        Err(if proxy { SimErrorKind::MissingProxyFence(report) } else { SimErrorKind::Race(report) })
+        let name = match place {
+            Place::Shared { .. } => self.prog.shared_name(conflict.address as u32),
+            _ => String::new(),
+        };
+        let (space, address) = (place.space(), conflict.address);
+        Err(self.race_error(space, address, name, conflict.first, (origin, how), conflict.missing, hint))
     }
 
     /// Records accesses that another proxy makes on behalf of a warp, at this moment.
@@ -270,62 +232,6 @@ impl Machine<'_> {
             race.retire(proxy);
         }
         Ok(())
-    }
-
-    /// Why a byte holds nothing yet, as far as asynchronous copies have to do with it.
-    fn why_unwritten(&self, target: Place) -> String {
-        let reader = self.running;
-        match self.engine.writer(target) {
-            Some(op) => {
-                let hint = op.race_agent.zip(reader).and_then(|(op, reader)| self.phase_hint(op, reader));
-                let hint = hint.map(|h| format!("; {h}")).unwrap_or_default();
-                let (text, line) = (self.quote(op.origin), op.origin.line);
-                format!("is still being written by the asynchronous `{text}` of line {line}{hint}")
-            }
-            None => match reader.and_then(|w| self.engine.phases.last(w)).filter(|w| w.is_suspicious()) {
-                Some(wait) => format!("was never written; the last {}: wrong parity?", self.passed_wait(wait)),
-                None => "was never written".into(),
-            },
-        }
-    }
-
-    /// Describes a wait that passed.
-    pub fn passed_wait(&self, wait: &PassedWait) -> String {
-        let text = self.quote(wait.origin);
-        let (offset, name) = (wait.barrier.1, self.prog.shared_name(wait.barrier.1));
-        format!("wait, `{text}` at line {}, passed on {} of mbarrier {offset:#x}{name}", wait.origin.line, wait.phase())
-    }
-
-    /// How the waits of a warp fit the phase with which an operation says that it is complete.
-    fn phase_hint(&self, operation: u32, warp: u32) -> Option<String> {
-        let c = self.engine.phases.completion(operation)?;
-        let name = self.prog.shared_name(c.barrier.1);
-        let copy = format!("the copy completes phase {} of mbarrier {:#x}{name}", c.phase, c.barrier.1);
-        let wait = self.engine.phases.wait_on(warp, c.barrier);
-        if let Some(wait) = wait.filter(|w| w.is_suspicious() && w.completed <= c.phase) {
-            return Some(format!("{copy}, but the {}: wrong parity?", self.passed_wait(wait)));
-        }
-        if let Some(wait) = c.issuer.filter(|w| w.again) {
-            return Some(format!("before the copy was issued, the {}: wrong parity?", self.passed_wait(&wait)));
-        }
-        match wait {
-            None => Some(format!("{copy}, on which {} has not waited", self.warp_name(warp))),
-            Some(wait) if wait.completed <= c.phase => Some(format!("{copy}, and the last {}", self.passed_wait(wait))),
-            Some(_) => None,
-        }
-    }
-
-    fn quote(&self, origin: Origin) -> &str {
-        self.prog.source.get(origin.span.0 as usize..origin.span.1 as usize).unwrap_or("").trim()
-    }
-
-    pub fn warp_name(&self, agent: u32) -> String {
-        let per_cta = self.shape.threads().div_ceil(32).max(1);
-        let cta = self.ctas.iter().find(|c| c.active && c.uid == agent / per_cta);
-        match cta {
-            Some(c) => format!("warp {} of CTA ({},{},{})", agent % per_cta, c.id[0], c.id[1], c.id[2]),
-            None => format!("warp {} of an earlier CTA", agent % per_cta),
-        }
     }
 
     /// The address operand of each lane.

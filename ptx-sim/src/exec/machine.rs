@@ -534,7 +534,7 @@ impl<'a> Machine<'a> {
             live_threads: threads,
             barriers: vec![Barrier::default(); 16],
             active: true,
-            tmem: Default::default(),
+            tmem: super::tcgen05::TmemState::new(self.config.trap_uninitialised),
         }
     }
 
@@ -583,6 +583,7 @@ impl<'a> Machine<'a> {
             cp_async: vec![LaneGroups::default(); 32],
             bulk: vec![LaneGroups::default(); 32],
             wgmma: Default::default(),
+            tensor_loads: Vec::new(),
             agent,
             cluster_phase: [0; 32],
         };

@@ -75,7 +75,7 @@ impl Bytes {
     fn bits(&mut self, len: usize) -> &mut Vec<u64> {
         self.init.get_or_insert_with(|| {
             let mut bits = vec![u64::MAX; len.div_ceil(64)];
-            if let Some(last) = bits.last_mut().filter(|_| len % 64 != 0) {
+            if let Some(last) = bits.last_mut().filter(|_| !len.is_multiple_of(64)) {
                 *last = (1 << (len % 64)) - 1;
             }
             bits

@@ -34,6 +34,14 @@ impl Clock {
         }
     }
 
+    /// Sets the time of an agent, if that is later.
+    fn raise(&mut self, agent: u32, time: u32) {
+        match self.0.binary_search_by_key(&agent, |e| e.0) {
+            Ok(i) => self.0[i].1 = self.0[i].1.max(time),
+            Err(i) => self.0.insert(i, (agent, time)),
+        }
+    }
+
     /// The later time of each agent.
     fn join(&mut self, other: &Clock) {
         if other.0.is_empty() {
@@ -82,6 +90,8 @@ pub(crate) enum SyncKey {
     Operation(u64),
     /// Arrival of a warp at its own barrier.
     Warp(u32),
+    /// The `tcgen05` operations of a thread: warp and lane.
+    Thread(u32, u8),
 }
 
 /// A memory: global, or the shared memory of a CTA.
@@ -130,17 +140,38 @@ struct Cell {
     reads: SmallVec<[Seen; 2]>,
 }
 
+/// What synchronisation passes on.
 #[derive(Clone, Debug, Default)]
-struct Agent {
+struct View {
     known: Clock,
     /// Ordinary writes that the asynchronous proxy sees.
     proxy: Clock,
+    /// Accesses of tensor memory that `tcgen05.fence::before_thread_sync` has published.
+    tensor: Clock,
+}
+
+impl View {
+    fn join(&mut self, other: &View) {
+        self.known.join(&other.known);
+        self.proxy.join(&other.proxy);
+        self.tensor.join(&other.tensor);
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+struct Agent {
+    known: Clock,
+    proxy: Clock,
     /// What was known at the last fence; released by later relaxed writes.
-    fenced: Clock,
-    fenced_proxy: Clock,
+    fenced: View,
     /// What strong reads have seen; acquired by the next fence.
-    pending: Clock,
-    pending_proxy: Clock,
+    pending: View,
+    /// Accesses of tensor memory that later `tcgen05` instructions come after.
+    tensor: Clock,
+    /// Those that have been published to this agent, but before a `tcgen05.fence::after_thread_sync`.
+    tensor_received: Clock,
+    /// Those that this agent has published.
+    tensor_published: Clock,
     /// What a warp's lanes know of each other.
     lanes: LaneOrder,
     /// For an asynchronous operation: the warp and the lane that started it.
@@ -177,6 +208,8 @@ pub(crate) enum Missing {
     LaneOrder,
     /// Anything: lanes of one instruction write different values.
     OneWriter,
+    /// They are ordered, but not for `tcgen05` instructions.
+    TensorFence,
 }
 
 /// A conflict without order.
@@ -190,6 +223,19 @@ pub(crate) struct Conflict {
 }
 
 impl Agent {
+    /// What a release passes on.
+    fn view(&self) -> View {
+        let mut tensor = self.tensor_published.clone();
+        tensor.join(&self.tensor_received);
+        View { known: self.known.clone(), proxy: self.proxy.clone(), tensor }
+    }
+
+    fn receive(&mut self, view: &View) {
+        self.known.join(&view.known);
+        self.proxy.join(&view.proxy);
+        self.tensor_received.join(&view.tensor);
+    }
+
     /// An access of a lane after one of other lanes of the same warp: what is missing, and between whom.
     fn between_lanes(&self, seen: &Seen, how: How, origin: Origin) -> Option<(Missing, Option<u8>)> {
         let lane = usize::from(origin.lane?);
@@ -218,7 +264,7 @@ impl Agent {
 pub(crate) struct Race {
     agents: FxHashMap<u32, Agent>,
     cells: FxHashMap<(MemKey, u64), Cell>,
-    syncs: FxHashMap<SyncKey, (Clock, Clock)>,
+    syncs: FxHashMap<SyncKey, View>,
     next_async: u32,
 }
 
@@ -264,26 +310,22 @@ impl Race {
     /// Passes what `agent` knows to `key`.
     pub fn release(&mut self, agent: u32, key: SyncKey) {
         let Some(a) = self.agents.get_mut(&agent) else { return };
-        let entry = self.syncs.entry(key).or_default();
-        entry.0.join(&a.known);
-        entry.1.join(&a.proxy);
+        self.syncs.entry(key).or_default().join(&a.view());
         a.known.tick(agent);
     }
 
     /// Takes over what `key` holds.
     pub fn acquire(&mut self, agent: u32, key: SyncKey) {
-        let Some(entry) = self.syncs.get(&key) else { return };
-        let Some(a) = self.agents.get_mut(&agent) else { return };
-        a.known.join(&entry.0);
-        a.proxy.join(&entry.1);
+        if let (Some(view), Some(a)) = (self.syncs.get(&key), self.agents.get_mut(&agent)) {
+            a.receive(view);
+        }
     }
 
     /// Adds what one key holds to another.
     pub fn pass(&mut self, from: SyncKey, to: SyncKey) {
-        let Some((known, proxy)) = self.syncs.get(&from).cloned() else { return };
-        let entry = self.syncs.entry(to).or_default();
-        entry.0.join(&known);
-        entry.1.join(&proxy);
+        if let Some(view) = self.syncs.get(&from).cloned() {
+            self.syncs.entry(to).or_default().join(&view);
+        }
     }
 
     pub fn forget(&mut self, key: SyncKey) {
@@ -293,11 +335,9 @@ impl Race {
     /// A memory fence: what strong reads saw is acquired, and later relaxed writes release all that is known.
     pub fn fence(&mut self, agent: u32) {
         let Some(a) = self.agents.get_mut(&agent) else { return };
-        let (pending, pending_proxy) = (std::mem::take(&mut a.pending), std::mem::take(&mut a.pending_proxy));
-        a.known.join(&pending);
-        a.proxy.join(&pending_proxy);
-        a.fenced = a.known.clone();
-        a.fenced_proxy = a.proxy.clone();
+        let pending = std::mem::take(&mut a.pending);
+        a.receive(&pending);
+        a.fenced = a.view();
         a.known.tick(agent);
     }
 
@@ -308,30 +348,63 @@ impl Race {
         a.known.tick(agent);
     }
 
+    /// `tcgen05.fence::before_thread_sync`: what the agent did with tensor memory goes with its next release.
+    pub fn tensor_publish(&mut self, agent: u32) {
+        let Some(a) = self.agents.get_mut(&agent) else { return };
+        let tensor = a.tensor.clone();
+        a.tensor_published.join(&tensor);
+        a.tensor_published.raise(agent, a.known.get(agent));
+        a.known.tick(agent);
+    }
+
+    /// `tcgen05.fence::after_thread_sync`: later `tcgen05` instructions come after what was published to the agent.
+    pub fn tensor_receive(&mut self, agent: u32) {
+        let Some(a) = self.agents.get_mut(&agent) else { return };
+        let received = a.tensor_received.clone();
+        a.tensor.join(&received);
+    }
+
+    /// The time of an access that `agent` makes now.
+    pub fn now(&self, agent: u32) -> u32 {
+        self.agents.get(&agent).map_or(0, |a| a.known.get(agent))
+    }
+
+    /// What is missing between an access of tensor memory by `first`, at `time`, and one by `second` now, if anything is.
+    /// `warp` is the warp that made or issued the first one.
+    pub fn tensor_order(&self, (first, warp, time): (u32, u32, u32), second: u32) -> Option<Missing> {
+        let a = self.agents.get(&second)?;
+        let own = first == second || a.issuer.is_some_and(|(issuer, _)| issuer == first);
+        if own {
+            None
+        } else if time > a.known.get(first) {
+            Some(Missing::Order)
+        } else {
+            // The issuer of an operation that it has waited for needs no fence.
+            let issuer = a.issuer.map_or(second, |(issuer, _)| issuer) == warp;
+            (time > a.tensor.get(first) && !issuer).then_some(Missing::TensorFence)
+        }
+    }
+
     /// A strong write to a location.
     pub fn strong_write(&mut self, agent: u32, key: SyncKey, release: bool) {
         let Some(a) = self.agents.get_mut(&agent) else { return };
         let entry = self.syncs.entry(key).or_default();
         if release {
-            entry.0.join(&a.known);
-            entry.1.join(&a.proxy);
+            entry.join(&a.view());
             a.known.tick(agent);
         } else {
-            entry.0.join(&a.fenced);
-            entry.1.join(&a.fenced_proxy);
+            entry.join(&a.fenced);
         }
     }
 
     /// A strong read of a location.
     pub fn strong_read(&mut self, agent: u32, key: SyncKey, acquire: bool) {
-        let Some(entry) = self.syncs.get(&key) else { return };
+        let Some(view) = self.syncs.get(&key) else { return };
         let Some(a) = self.agents.get_mut(&agent) else { return };
         if acquire {
-            a.known.join(&entry.0);
-            a.proxy.join(&entry.1);
+            a.receive(view);
         } else {
-            a.pending.join(&entry.0);
-            a.pending_proxy.join(&entry.1);
+            a.pending.join(view);
         }
     }
 

@@ -154,6 +154,8 @@ pub(crate) struct Warp {
     pub cp_async: Vec<LaneGroups>,
     pub bulk: Vec<LaneGroups>,
     pub wgmma: super::wgmma::WgmmaState,
+    /// Loads of tensor memory without a `tcgen05.wait::ld` yet.
+    pub tensor_loads: Vec<super::tcgen05::PendingLoad>,
     /// Number of this warp for race detection, unique in the launch.
     pub agent: u32,
     pub cluster_phase: [u64; 32],

@@ -589,3 +589,14 @@ fn a_concatenation_prefers_idle_lanes() {
     // An extent of one has no halves.
     assert!(full.uncat(&shape(&[32, 1]), 1).is_err());
 }
+
+#[test]
+fn passes_over_registers_as_warps() {
+    let l = layout(&[1, 2, 128, 256], &[4, 8, 16, 32, 64], &[512]);
+    let virtual_warps = l.registers_as_warps(2, 2);
+    assert_eq!(virtual_warps, layout(&[1, 2], &[4, 8, 16, 32, 64], &[512, 0, 128, 256]));
+    // Register 1 of pass 2 is register 1 + (2 << 2).
+    let place = |register, warp| Place { register, thread: Thread { warp, ..Thread::default() } };
+    assert_eq!(virtual_warps.element(place(1, 2 << 2)), l.element(place(1 + (2 << 2), 0)));
+    assert_eq!(l.registers_as_warps(2, 1).warps_as_registers(1), l);
+}

@@ -51,7 +51,7 @@ impl<'c> Lower<'c, '_> {
                 Bounds::Split => this.part_inside(&tile, fast, registers, element),
             },
         };
-        self.copy(op.op(), op.dest(), &layout, (&shape, fast), op.vector() as usize, op.predicate(), source)
+        self.copy_async(op.op(), op.dest(), &layout, (&shape, fast), op.vector() as usize, op.predicate(), source)
     }
 
     pub(super) fn async_load(&mut self, op: AsyncLoadOp<'c>) -> Result<(), Failed> {
@@ -66,7 +66,7 @@ impl<'c> Lower<'c, '_> {
             Source { address: pointers[first], bytes: this.all_or_nothing(mask, registers.len() as i64 * element) }
         };
         let along = op.along().unwrap_or(0) as usize;
-        self.copy(
+        self.copy_async(
             op.op(),
             op.dest(),
             &layout,
@@ -105,7 +105,7 @@ impl<'c> Lower<'c, '_> {
 
     /// Emits the copies of a tile.
     #[allow(clippy::too_many_arguments)]
-    fn copy(
+    fn copy_async(
         &self,
         op: OpRef<'c>,
         dest: Val<'c>,

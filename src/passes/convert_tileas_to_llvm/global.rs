@@ -25,7 +25,7 @@ use crate::{
 use melior::ir::{AttributeLike, Type, TypeLike};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
-use tile_layout::{Coordinate, Layout};
+use tile_layout::{Coordinate, InputMasks, Layout};
 
 /// Words of one access: how many, of which width, and the register class of inline PTX.
 #[derive(Clone, Copy)]
@@ -116,12 +116,12 @@ impl<'c> Lower<'c, '_> {
         let element = view.memref.element_type();
         let bounds = self.in_bounds(op.op(), indices.len(), op.bounds());
         let tile = self.tile(op.op(), &view, &indices, &layout, op.value(), &bounds)?;
-        let groups = self.groups(op.op(), &view, &layout, op.value(), op.vector() as u64, true)?;
+        let groups = self.groups(op.op(), &view, &layout, op.value(), op.vector() as u64, false)?;
         let singles = singles(&groups);
         let count = if op.bounds() == Bounds::Split { singles.len() } else { groups.len() };
         let Strength { qualifier, before, .. } = self.strength(op.op(), op.ordering(), op.scope(), count)?;
         let values = self.fragment(op.op(), op.value())?;
-        let owner = self.owner(&layout);
+        let owner = self.storer(&layout);
         let group = |g: &[u32]| -> Vec<Val<'c>> { g.iter().map(|&r| values[r as usize]).collect() };
         self.fence(&before);
         let plain = |owner: Option<Val<'c>>| {
@@ -202,11 +202,11 @@ impl<'c> Lower<'c, '_> {
         let values = self.fragment(op.op(), op.value())?;
         let masks = op.mask().map(|m| self.fragment(op.op(), m)).transpose()?;
         let along = op.along().unwrap_or(0) as usize;
-        let groups = self.pointer_groups(op.op(), op.ptr(), op.vector() as u64, along, true)?;
+        let groups = self.pointer_groups(op.op(), op.ptr(), op.vector() as u64, along, false)?;
         let Strength { qualifier, before, .. } = self.strength(op.op(), op.ordering(), op.scope(), groups.len())?;
         self.fence(&before);
         let owner = match Tensor::of_value(op.ptr()) {
-            Some(_) => self.owner(&self.layout(op.op(), op.ptr())?),
+            Some(_) => self.storer(&self.layout(op.op(), op.ptr())?),
             // A scalar is every thread's; one of them stores it.
             None => Some(self.l.icmp(Cmp::Eq, self.thread, self.l.i32c(0))),
         };
@@ -433,16 +433,25 @@ impl<'c> Lower<'c, '_> {
         }
     }
 
-    /// True in the one thread of each set that holds copies; none when there are no copies.
+    /// True in the threads that own elements; none when every thread does. They do so in the registers of [`Layout::owned`].
     pub(super) fn owner(&self, layout: &Layout) -> Option<Val<'c>> {
-        let free = layout.free_variables();
+        self.where_zero(layout.free_variables())
+    }
+
+    /// True in the threads that store. Of a thread's registers as many as possible take part, which makes vectors wide; the
+    /// others store nothing that these do not.
+    fn storer(&self, layout: &Layout) -> Option<Val<'c>> {
+        self.where_zero(layout.free_threads())
+    }
+
+    fn where_zero(&self, bits: InputMasks) -> Option<Val<'c>> {
         let zero = |v: Val<'c>, mask: u32| {
             (mask != 0).then(|| {
                 let bits = self.l.bin("and", v, self.l.i32c(mask.into()));
                 self.l.icmp(Cmp::Eq, bits, self.l.i32c(0))
             })
         };
-        self.both(zero(self.lane, free.lane as u32), zero(self.warp, free.warp as u32))
+        self.both(zero(self.lane, bits.lane as u32), zero(self.warp, bits.warp as u32))
     }
 
     //===-- vectors ---------------------------------------------------------===//
@@ -542,6 +551,11 @@ impl<'c> Lower<'c, '_> {
             self.predicated_read(address, words, mask, &self.fill_words(element, words, count, fill), qualifier)
         };
         self.unpack_words(element, words, &loaded, count)
+    }
+
+    /// Stores neighbours at `address`, in program order only.
+    pub(super) fn write_plain(&self, address: Val<'c>, element: Type<'c>, values: &[Val<'c>]) {
+        self.write(address, element, values, None, "");
     }
 
     /// Neighbours at `address`, in program order only.
@@ -823,7 +837,7 @@ pub(super) fn pointee<'c>(ptr: Val<'c>) -> Type<'c> {
     crate::dialect::nv_tileaa::PtrType::cast(element).map_or(element, |p| p.pointee())
 }
 
-/// Registers in groups of neighbours along `dim`.
+/// Registers in groups of at most `width` neighbours along `dim`.
 pub(super) fn vectors(
     op: OpRef<'_>,
     layout: &Layout,
@@ -832,6 +846,8 @@ pub(super) fn vectors(
     width: u64,
 ) -> Result<Vec<Vec<u32>>, Failed> {
     let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
+    let longest = layout.contiguity(shape, dim, width.max(1).ilog2()).map_err(error)?;
+    let width = width.min(1 << longest);
     let (groups, aligned) = layout.vectors(shape, dim, width).map_err(error)?;
     if aligned || width == 1 { Ok(groups) } else { Ok(layout.vectors(shape, dim, 1).map_err(error)?.0) }
 }

@@ -5,6 +5,7 @@
 //! become nothing but facts of the translation. Structured control flow becomes blocks whose arguments are the flattened
 //! values. One match over the ops is the whole of it: an op without an arm is an error at its location.
 
+mod array;
 mod async_copy;
 mod atomic;
 mod combine;
@@ -12,6 +13,7 @@ mod constant;
 mod control;
 mod data;
 mod dot;
+mod exchange;
 mod global;
 mod llvm;
 mod movement;
@@ -21,10 +23,13 @@ mod scalar;
 mod scan;
 mod shape;
 mod shared;
+mod sink;
+mod stream;
 mod words;
 
 use super::tileas_assign_load_store_layouts::{target, warps_of};
 use crate::{
+    analysis::registers::Limit,
     dialect::{
         layouts::Tensor,
         location, nv_tileaa, nv_tileas,
@@ -85,6 +90,10 @@ enum Lowered<'c> {
     Scalar(Val<'c>),
     /// One value for each register.
     Fragment(Vec<Val<'c>>),
+    /// A tensor with too many registers, in local memory.
+    Array(array::Array<'c>),
+    /// The same, not computed until needed, by this op and a number of others.
+    Lazy(OpRef<'c>, u32),
     /// A tensor in shared memory: the address of its first byte.
     Shared(Val<'c>),
     /// Views and tokens: nothing at run time.
@@ -100,14 +109,27 @@ struct Lower<'c, 'm> {
     declared: RefCell<&'m mut FxHashSet<String>>,
     data: RefCell<&'m mut FxHashMap<Vec<u8>, usize>>,
     values: FxHashMap<usize, Lowered<'c>>,
+    /// First block of the function.
+    entry: Blk<'c>,
     lane: Val<'c>,
+    /// Number of the warp; in a pass over a tensor's registers, of the virtual warp.
     warp: Val<'c>,
+    /// Bits of the actual warp's number.
+    warp_bits: u32,
     thread: Val<'c>,
     warps: u64,
+    limit: Limit,
+    /// The pass that is being emitted.
+    pass: Option<stream::Pass<'c>>,
+    pool: array::Pool<'c>,
+    /// Ops of the source that are emitted.
+    done: FxHashSet<usize>,
     /// First byte of the block's shared memory, once something uses it.
     shared: Option<Val<'c>>,
     /// The word that an element was taken out of, and its number in it, by element.
     origins: RefCell<FxHashMap<usize, (Val<'c>, u32)>>,
+    /// Whether the function has products of tiles.
+    multiplies: bool,
     /// Name of the function in the source.
     name: &'c str,
     /// Where arguments of a print go, once there is one.
@@ -164,12 +186,19 @@ impl<'c, 'm> Lower<'c, 'm> {
             declared: RefCell::new(&mut symbols.declared),
             data: RefCell::new(&mut symbols.data),
             values: FxHashMap::default(),
+            entry,
             lane,
             warp,
+            warp_bits: warps.ilog2(),
             thread,
             warps,
+            limit: Limit::of(f.op()),
+            pass: None,
+            pool: array::Pool::default(),
+            done: FxHashSet::default(),
             shared: None,
             origins: RefCell::default(),
+            multiplies: false,
             name: f.sym_name(),
             print_buffer: None,
         };
@@ -177,18 +206,21 @@ impl<'c, 'm> Lower<'c, 'm> {
             lower.values.insert(key(a), Lowered::Scalar(arg(entry, i)));
         }
         let done = lower.block(source);
-        if done.is_err() {
-            erase(function);
+        match done {
+            Ok(()) if lower.multiplies => {
+                sink::sink(function);
+                // Left alone, ptxas may spill accumulators for the sake of more blocks on a multiprocessor.
+                set_discardable_attr(function, "nvvm.minctasm", i32_attr(context, 1));
+            }
+            Ok(()) => {}
+            Err(_) => erase(function),
         }
         done
     }
 
     /// Emits every op of a block of the source at the insertion point.
     fn block(&mut self, source: Blk<'c>) -> Result<(), Failed> {
-        for op in ops_of(source) {
-            self.op(op)?;
-        }
-        Ok(())
+        self.ops(&ops_of(source).collect::<Vec<_>>())
     }
 
     fn op(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
@@ -262,14 +294,17 @@ impl<'c, 'm> Lower<'c, 'm> {
             ViewOp(x) => self.same_registers(op, x.source(), x.result()),
             PermuteOp(x) => self.same_registers(op, x.source(), x.result()),
             BroadcastOp(x) => self.broadcast(x),
+            ConvertLayoutOp(x) if self.is_big(x.source()) && self.pass.is_none() => self.few_of_many(op),
+            ExtractSliceOp(x) if self.is_big(x.source()) && self.pass.is_none() => self.few_of_many(op),
             ConvertLayoutOp(x) => self.convert_registers(x),
             CatOp(x) => self.cat(x),
             ExtractSliceOp(x) => self.extract_slice(x),
+            InsertSliceOp(x) => self.insert_slice(x),
             PackOp(x) => self.pack(x),
             UnpackOp(x) => self.unpack(x),
             ShuffleOp(x) => self.shuffle(x),
             LocalLoadSliceOp(x) => self.local_load_slice(x),
-            ExchangeOp(_) => Err(fail(op, format!("'{}' has no lowering to LLVM", op_name(op)))),
+            ExchangeOp(x) => self.exchange(x),
             ReduceOp(x) => self.reduce(x),
             ScanOp(x) => self.scan(x),
             CarryOp(x) => self.carry(x),
@@ -345,8 +380,13 @@ impl<'c, 'm> Lower<'c, 'm> {
         };
         self.values.insert(key(v), lowered);
     }
+    /// Where the elements of `v` lie; in a pass over its registers, in those of the pass and in virtual warps.
     fn layout(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Layout, Failed> {
-        Tensor::of_value(v).and_then(|t| t.layout()).ok_or_else(|| fail(op, "tensor has no layout"))
+        let layout = Tensor::of_value(v).and_then(|t| t.layout()).ok_or_else(|| fail(op, "tensor has no layout"))?;
+        Ok(match self.pass {
+            Some(pass) => layout.registers_as_warps(pass.bits as usize, self.warp_bits as usize),
+            None => layout,
+        })
     }
     /// Registers that `v` takes in a thread.
     fn registers(&self, op: OpRef<'c>, v: Val<'c>) -> Result<usize, Failed> {

@@ -8,6 +8,7 @@
 //!                            %r = local_load %m    by all holders
 //! ```
 
+use super::REUSE;
 use crate::dialect::{
     layouts::{Tensor, storage_bits},
     nv_tileas::{
@@ -66,7 +67,8 @@ fn replicate<'c>(x: ReplicateOp<'c>, barrier_first: bool, context: &'c Context) 
     let desc = storage(op, &tensor.shape, tensor.element, plan.layout.bases())?;
     let memory = AllocTensorOp::build(&b, desc, None).map_err(|e| error(&e))?.result();
     if barrier_first {
-        BarrierOp::build(&b).map_err(|e| error(&e))?;
+        let barrier = BarrierOp::build(&b).map_err(|e| error(&e))?;
+        set_discardable_attr(barrier.op(), REUSE, b.unit());
     }
     LocalStoreOp::build(&b, x.source(), memory, width(&plan.store)).map_err(|e| error(&e))?;
     BarrierOp::build(&b).map_err(|e| error(&e))?;
