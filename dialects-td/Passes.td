@@ -16,7 +16,9 @@ def ConvertCudaTileToTileAA : Pass<"convert-cudatile-to-tileaa", "::mlir::Module
 def ConvertTileAAToTileAS : Pass<"convert-tileaa-to-tileas", "::mlir::ModuleOp"> {
   let summary = "alias-aware tiles to assembler-near tiles in default layouts";
   let options = [
-    Option<"numWarps", "num-warps", "int64_t", "4", "warps of a block, a power of two up to 32">
+    Option<"numWarps", "num-warps", "int64_t", "0",
+           "warps of a block, a power of two up to 32; 0 to choose. What an entry's hint says comes first">,
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
   ];
   let dependentDialects = ["arith", "math", "nv_tileaa", "nv_tileas", "scf", "ub"];
 }

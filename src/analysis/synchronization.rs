@@ -117,6 +117,15 @@ pub fn effects<'c>(op: OpRef<'c>) -> Vec<Effect<'c>> {
         Some(AnyOp::ExchangeOp(x)) => {
             vec![Effect::Barrier, access(x.storage(), true, None), Effect::Barrier, access(x.storage(), false, None)]
         }
+        // The elements meet in the scratch, the first thread reads them.
+        Some(AnyOp::PrintOp(x)) if x.scratch().len() > 0 => {
+            let mut list = vec![Effect::Barrier];
+            for write in [true, false] {
+                list.extend(x.scratch().map(|m| access(m, write, None)));
+                list.push(Effect::Barrier);
+            }
+            list
+        }
         _ => vec![],
     }
 }

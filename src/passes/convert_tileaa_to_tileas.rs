@@ -6,13 +6,14 @@
 //! choose anew; what this pass guarantees is a valid program.
 
 mod once;
+mod warps;
 
 pub use once::{index_layout, sparse_dimension};
 
 use crate::{
     dialect::{
         dots::Instruction,
-        layouts::{Tensor, layout_attr, storage_bits, tensor_type},
+        layouts::{Tensor, layout_attr, tensor_type},
         nv_tileaa::{self, AnyOp},
         nv_tileas,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
@@ -34,37 +35,20 @@ pub struct ConvertTileAAToTileAS;
 impl RustPass for ConvertTileAAToTileAS {
     pass_descriptor!(convert_tileaa_to_tileas);
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
-        let num_warps = descriptors::convert_tileaa_to_tileas::Options(cx).num_warps();
-        if !matches!(num_warps, 1 | 2 | 4 | 8 | 16 | 32) {
+        let options = descriptors::convert_tileaa_to_tileas::Options(cx);
+        let num_warps = options.num_warps();
+        if num_warps != 0 && !warps::valid(num_warps) {
             return Err(fail(op, format!("num-warps must be a power of two from 1 to 32, got {num_warps}")));
         }
         let mut functions = vec![];
         walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
         for function in functions {
-            let warps = function.num_warps().unwrap_or_else(|| enough_warps(function.op(), num_warps));
+            let warps = warps::choose(function, options.compute_capability(), num_warps);
             set_attr(function.op(), "numWarps", i64_attr(context, warps));
             Convert { context, warps: warps as u64 }.function(function)?;
         }
         Ok(())
     }
-}
-
-/// At least `least` warps, and more when a thread would hold too much of a tile: from 128 words on registers run out, and from
-/// 4096 on the local memory that takes their place.
-fn enough_warps(function: OpRef<'_>, least: i64) -> i64 {
-    let mut words = 0;
-    walk(function, &mut |op| {
-        for t in results(op).filter_map(Tensor::of_value) {
-            words = words.max(t.elements() * i64::from(storage_bits(t.element)).max(32) / 32);
-        }
-    });
-    let mut warps = least;
-    for (most, limit) in [(16, 128), (32, 4096)] {
-        while warps < most && words / (32 * warps) > limit {
-            warps *= 2;
-        }
-    }
-    warps
 }
 
 pub fn i64_attr<'c>(context: &'c Context, value: i64) -> Attribute<'c> {

@@ -173,6 +173,8 @@ impl<'c> Move<'c> {
         let error = |e: &dyn std::fmt::Display| fail(self.op, e.to_string());
         let mut options = ConvertOptions::new(storage_bits(self.whole.element));
         options.shared.max_bytes = SCRATCH_BYTES;
+        // Every target loads matrices; a slice that is known at run time only is loaded element by element.
+        options.shared.ldmatrix = self.indices.is_empty();
         let plan = convert(&self.from, &self.to, &self.whole.tile_shape(), &options).map_err(|e| error(&e))?;
         let b = Builder::before(self.context, self.op);
         let plan = match plan {

@@ -59,9 +59,31 @@ impl RustPass for OptimizeAllocTensor {
     }
 }
 
-/// Bytes of a tensor in shared memory.
+/// Bytes of a storage in shared memory, all of its stages.
 pub fn memdesc_bytes(desc: MemDescType<'_>) -> u64 {
-    desc.shape().iter().product::<i64>() as u64 * u64::from(storage_bits(desc.element_type()) / 8)
+    stage_bytes(desc) * desc.stages() as u64
+}
+
+/// Bytes from one stage of a storage to the next: each starts at a bank.
+pub fn stage_bytes(desc: MemDescType<'_>) -> u64 {
+    let bytes = desc.shape().iter().product::<i64>() as u64 * u64::from(storage_bits(desc.element_type()) / 8);
+    if desc.stages() == 1 { bytes } else { bytes.next_multiple_of(ALIGNMENT) }
+}
+
+/// Every access of a storage, also through views of it.
+fn accesses<'c>(storage: Val<'c>) -> Vec<OpRef<'c>> {
+    let (mut list, mut work) = (vec![], vec![storage]);
+    while let Some(v) = work.pop() {
+        for (user, _) in uses(v) {
+            match op_name(user) {
+                "nv_tileas.memdesc_slot" | "nv_tileas.memdesc_view" | "nv_tileas.memdesc_permute" => {
+                    work.push(result(user, 0));
+                }
+                _ => list.push(user),
+            }
+        }
+    }
+    list
 }
 
 fn collect<'c>(function: OpRef<'c>) -> Result<Vec<Storage<'c>>, Failed> {
@@ -87,7 +109,7 @@ fn collect<'c>(function: OpRef<'c>) -> Result<Vec<Storage<'c>>, Failed> {
             let desc = MemDescType::cast(ty(op.result())).ok_or_else(|| fail(op.op(), "result is no memdesc"))?;
             let home = parent_op(op.op());
             let mut live = (usize::MAX, 0);
-            for (user, _) in uses(op.result()) {
+            for user in accesses(op.result()) {
                 // The ancestor of the access in the allocation's own block: a loop counts as a whole.
                 let mut at = user;
                 while parent_op(at) != home {

@@ -294,9 +294,6 @@ impl<'c> Assignment<'c> {
         let a = &self.anchors[anchor];
         let Some(tile) = tile_of(a.op) else { return false };
         let shape = tile.tile_shape();
-        if (is_update(a.op) || is_strong(a.op)) && !layout.has_owners() {
-            return false;
-        }
         a.access.sectors(layout, &shape) <= slack * a.access.sectors(&a.layout, &shape)
     }
 
@@ -600,15 +597,9 @@ pub fn is_cheap(op: OpRef<'_>) -> bool {
             ))
 }
 
-/// Whether `op` updates memory atomically, which owners of elements do.
+/// Whether `op` updates memory atomically.
 fn is_update(op: OpRef<'_>) -> bool {
     matches!(op_name(op), "nv_tileas.atomic_rmw" | "nv_tileas.atomic_cas" | "nv_tileas.tiled_atomic_rmw")
-}
-
-/// Whether `op` is an access that others may race with: its owners make it, and tell the other holders.
-fn is_strong(op: OpRef<'_>) -> bool {
-    let ordering = attr(op, "ordering").and_then(nv_tileaa::Ordering::from_attr);
-    ordering.is_some_and(|o| o != nv_tileaa::Ordering::Weak)
 }
 
 fn same_shape(v: Val<'_>, t: &Tensor<'_>) -> bool {

@@ -218,4 +218,5 @@ impl<'c> Lower<'c, '_> {
 
 fn is_token(v: Val<'_>) -> bool {
     crate::dialect::nv_tileaa::MemTokenType::cast(ty(v)).is_some()
+        || crate::dialect::nv_tileas::AsyncTokenType::cast(ty(v)).is_some()
 }

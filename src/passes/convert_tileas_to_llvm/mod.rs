@@ -6,6 +6,7 @@
 //! values. One match over the ops is the whole of it: an op without an arm is an error at its location.
 
 mod array;
+mod async_copy;
 mod atomic;
 mod combine;
 mod constant;
@@ -48,7 +49,7 @@ use melior::{
 use mlir_sys::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
-use tile_layout::{Input, Layout, LinearExpr};
+use tile_layout::{Input, Layout, LinearExpr, Term};
 use tile_targets::Target;
 
 #[derive(Clone, Default)]
@@ -116,6 +117,7 @@ struct Lower<'c, 'm> {
     warp_bits: u32,
     thread: Val<'c>,
     limit: Limit,
+    warps: u64,
     /// The pass that is being emitted.
     pass: Option<stream::Pass<'c>>,
     pool: array::Pool<'c>,
@@ -187,6 +189,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             warp_bits: warps.ilog2(),
             thread,
             limit: Limit::of(f.op()),
+            warps,
             pass: None,
             pool: array::Pool::default(),
             done: FxHashSet::default(),
@@ -317,10 +320,18 @@ impl<'c, 'm> Lower<'c, 'm> {
             }
             DotOp(x) => self.dot(x),
             DotScaledOp(x) => self.dot_scaled(x),
-            AsyncTiledLoadOp(_) | AsyncLoadOp(_) | AsyncCommitOp(_) | AsyncWaitOp(_) | MemDescSlotOp(_)
-            | MemDescViewOp(_) | MemDescPermuteOp(_) => {
-                Err(fail(op, format!("'{}' has no lowering to LLVM", op_name(op))))
+            AsyncTiledLoadOp(x) => self.async_tiled_load(x),
+            AsyncLoadOp(x) => self.async_load(x),
+            AsyncCommitOp(_) => {
+                self.async_commit();
+                Ok(())
             }
+            AsyncWaitOp(x) => {
+                self.async_wait(x);
+                Ok(())
+            }
+            MemDescSlotOp(x) => self.memdesc_slot(x),
+            MemDescViewOp(_) | MemDescPermuteOp(_) => self.memdesc_alias(op),
         }
     }
 
@@ -390,8 +401,16 @@ impl<'c, 'm> Lower<'c, 'm> {
     fn linear_in_block(&self, expr: &LinearExpr, block: Option<Val<'c>>) -> Val<'c> {
         let l = &self.l;
         let mut sum: Option<Val<'c>> = None;
+        // All lanes and, five bits above them, all warps: together they are the number of the thread.
+        let all = |t: &Term, source, mask| t.source == source && t.mask == mask && !t.needs_mask && t.shift >= 0;
+        let lanes = expr.terms.iter().find(|t| all(t, Input::Lane, 31));
+        let warps = lanes.and_then(|lanes| {
+            expr.terms.iter().find(|t| all(t, Input::Warp, self.warps - 1) && t.shift == lanes.shift + 5)
+        });
         for term in &expr.terms {
             let source = match (term.source, block) {
+                (Input::Lane, _) if warps.is_some() && Some(term) == lanes => self.thread,
+                (Input::Warp, _) if Some(term) == warps => continue,
                 (Input::Lane, _) => self.lane,
                 (Input::Warp, _) => self.warp,
                 (Input::Block, Some(block)) => block,
