@@ -16,7 +16,9 @@ def ConvertCudaTileToTileAA : Pass<"convert-cudatile-to-tileaa", "::mlir::Module
 def ConvertTileAAToTileAS : Pass<"convert-tileaa-to-tileas", "::mlir::ModuleOp"> {
   let summary = "alias-aware tiles to assembler-near tiles in default layouts";
   let options = [
-    Option<"numWarps", "num-warps", "int64_t", "4", "warps of a block, a power of two up to 32">
+    Option<"numWarps", "num-warps", "int64_t", "0",
+           "warps of a block, a power of two up to 32; 0 to choose. What an entry's hint says comes first">,
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
   ];
   let dependentDialects = ["arith", "math", "nv_tileaa", "nv_tileas", "scf", "ub"];
 }
@@ -105,6 +107,20 @@ def TileASOrderMemory : Pass<"tileas-order-memory", "::mlir::ModuleOp"> {
 def TileASOptimizeAllocTensor : Pass<"tileas-optimize-alloc-tensor", "::mlir::ModuleOp"> {
   let summary = "byte offsets in shared memory by liveness";
   let dependentDialects = ["nv_tileas"];
+}
+
+def TileASSlicing : Pass<"tileas-slicing", "::mlir::ModuleOp"> {
+  let summary = "scans and matrix products of tiles that do not fit into registers become loops over slices";
+  let description = [{
+    A tensor that gives a thread more elements than it has registers for is worked on in passes, which scans and matrix
+    products do not fit into. They are done slice by slice: `extract_slice`, the op on slices, `insert_slice` into the result
+    that the loop carries.
+  }];
+  let statistics = [
+    Statistic<"numScans", "num-scans", "scans that became loops">,
+    Statistic<"numDots", "num-dots", "matrix products that became loops">
+  ];
+  let dependentDialects = ["arith", "nv_tileas", "scf", "ub"];
 }
 
 def TileASCheckSynchronization : Pass<"tileas-check-synchronization", "::mlir::ModuleOp"> {

@@ -2,7 +2,7 @@
 
 use crate::{
     codegen::{self, Code},
-    dialect::{self, ffi, location, rt::*},
+    dialect::{self, ffi, location, remark, rt::*},
     passes, pipeline,
     pipeline::Stage,
     translate,
@@ -10,7 +10,7 @@ use crate::{
 use melior::{Context, diagnostic::DiagnosticSeverity, ir::Module, pass::PassManager, utility::parse_pass_pipeline};
 use std::{cell::RefCell, rc::Rc, time::Instant};
 use tile_diag::{Diagnostic, Location, Severity};
-use tile_driver::{CompileError, CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind, scope};
+use tile_driver::{CompileError, CompileOutput, CompileRequest, Compiler, Emit, InputKind, scope};
 
 /// Compiles in this process, one context a compilation.
 pub struct InProcess;
@@ -35,13 +35,13 @@ impl Compiler for InProcess {
             sink.borrow_mut().push(convert(&d));
             true
         });
-        let result = Job { request, options: &options, context: &context }.run();
+        let (result, remarks) = remark::collect(|| Job { request, options: &options, context: &context }.run());
         context.detach_diagnostic_handler(handler);
         for message in messages.borrow_mut().drain(..) {
             report(message);
         }
         match result {
-            Ok(output) => Ok(output),
+            Ok(output) => Ok(CompileOutput { remarks, ..output }),
             Err((messages, error)) => {
                 messages.into_iter().for_each(report);
                 Err(error)
@@ -83,7 +83,8 @@ fn options(request: &CompileRequest<'_>) -> Result<pipeline::Options, CompileErr
     let mut options = pipeline::Options {
         opt_level: request.opt_level,
         target: request.target,
-        line_info: request.debug == DebugInfo::Lines,
+        debug: request.debug,
+        strategy: pipeline::Strategy::STRONGEST,
         ..pipeline::Options::default()
     };
     for (name, value) in request.pipeline_options {

@@ -54,7 +54,13 @@ pub fn slot(
     key.add(options.target.name.as_bytes()).add(&[opt_level, options.lineinfo.into(), options.device_debug.into()]);
     key.add(options.emit.name().as_bytes()).add(options.sanitize.unwrap_or("").as_bytes());
     key.list(options.pipeline_options.iter().map(|o| o.as_encoded_bytes().to_vec()));
-    if options.emit == Emit::Cubin {
+    if options.emit == Emit::Obj {
+        // The names of the symbols come from the output's name.
+        let host = format!("{:?} {:?}", options.host_arch, options.host_os);
+        let output = options.output.clone().unwrap_or_else(|| "elf.o".into());
+        key.add(host.as_bytes()).add(crate::hostobj::symbol_stem(&output).as_bytes());
+    }
+    if options.emit >= Emit::Cubin {
         key.list(options.ptxas.extra.iter().map(|o| o.as_encoded_bytes().to_vec()));
         let found = toolchain::search("ptxas", options.ptxas.path.as_deref(), surroundings).found;
         key.list(found.iter().filter_map(|file| {

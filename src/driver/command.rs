@@ -15,14 +15,13 @@ use crate::batch;
 use crate::cache;
 use crate::cl;
 use crate::doctor::{self, Installation, Verdict};
+use crate::hostobj::{self, HostArch, HostOs};
 use crate::options::{self, DiagnosticFormat, Options, SPECS};
 use crate::output::{self, OutputError};
 use crate::ptxas::{self, Cubin, Job};
 use crate::remarks::{self, RemarkFormat};
 use crate::repro::Reproducer;
-use crate::request::{
-    CompileError, CompileOutput, CompileRequest, DebugInfo, Emit, InputKind, NotTileIr, input_kind, stem_of,
-};
+use crate::request::{CompileError, CompileOutput, CompileRequest, Emit, InputKind, NotTileIr, input_kind, stem_of};
 use crate::toolchain::Surroundings;
 use crate::{Core, Identity, help, io_text, resources, response, scope, subcommand};
 
@@ -380,7 +379,7 @@ impl Session<'_> {
             target: options.target,
             opt_level: settings.opt_level,
             emit: options.emit.min(Emit::Ptx),
-            debug: if options.lineinfo { DebugInfo::Lines } else { DebugInfo::None },
+            debug: options.debug(),
             pipeline_options: &settings.pipeline_options,
             instrumentation: options.instrumentation,
             keep_stages: options.save_temps,
@@ -389,6 +388,12 @@ impl Session<'_> {
         self.save_stages(options, &settings.output, &output)?;
         let bytes = match options.emit {
             Emit::Cubin => self.assemble(options, &settings, &output)?,
+            Emit::Obj => {
+                let cubin = self.assemble(options, &settings, &output)?;
+                let stem = hostobj::symbol_stem(&settings.output);
+                hostobj::object(&cubin, options.target, &stem, options.host_arch, options.host_os)
+                    .map_err(|e| self.fail(Diagnostic::error(Code::Internal, format!("internal error: {e}"))))?
+            }
             _ => output.text.into_bytes(),
         };
 
@@ -429,10 +434,6 @@ impl Session<'_> {
                 "optimized debugging is not supported, change optimization level to 0 or disable full debug info";
             return Err(self.fail(Diagnostic::error(Code::OptimizedDebugging, text)));
         }
-        if options.device_debug {
-            let d = Diagnostic::error(Code::NotAvailable, "full debug information is not available in this version");
-            return Err(self.fail(d.note("--lineinfo gives source lines at every optimization level")));
-        }
         if let Some(tool) = options.sanitize {
             let text = format!("instrumentation for {tool} is not available in this version");
             let d = Diagnostic::error(Code::NotAvailable, text);
@@ -449,11 +450,15 @@ impl Session<'_> {
                 }
             }
         }
+        if (options.emit, options.host_arch, options.host_os) == (Emit::Obj, HostArch::Arm64Ec, HostOs::Linux) {
+            let d = Diagnostic::error(Code::BadConfiguration, "unsupported host architecture");
+            return Err(self.fail(d.note("arm64ec exists on windows only: add --host-os=windows")));
+        }
         let timeout = self.timeout(options)?;
         let output = options
             .output
             .clone()
-            .unwrap_or_else(|| PathBuf::from(if options.emit == Emit::Cubin { "elf.o" } else { "-" }));
+            .unwrap_or_else(|| PathBuf::from(if options.emit >= Emit::Cubin { "elf.o" } else { "-" }));
         let side = [options.remarks.output_file(), options.resource_usage_file.clone()];
         for file in [Some(output.clone())].into_iter().chain(side).flatten() {
             output::check(&file).map_err(|e| self.output_failed(&e))?;
@@ -531,7 +536,7 @@ impl Session<'_> {
             ptx: &compiled.text,
             target: options.target,
             opt_level: settings.opt_level,
-            lineinfo: options.lineinfo,
+            debug: options.debug(),
             extra: &options.ptxas.extra,
             timeout: settings.timeout.filter(|t| !t.is_zero()),
             scratch: &scratch,

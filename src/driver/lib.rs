@@ -14,6 +14,7 @@
 //! * [`subcommand`], [`doctor`], [`batch`]: what the command does beside compiling one file.
 //! * [`repro`]: files that hold a failure.
 //! * [`cache`]: results of earlier compilations.
+//! * [`hostobj`]: cubins inside of objects for the host.
 //! * [`output`]: files that are written completely or not at all.
 
 #![deny(unsafe_code)]
@@ -26,6 +27,7 @@ pub mod cl;
 mod command;
 pub mod doctor;
 pub mod help;
+pub mod hostobj;
 pub mod options;
 pub mod output;
 pub mod ptxas;

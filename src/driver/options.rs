@@ -7,8 +7,9 @@ use std::time::Duration;
 use tile_targets::{TARGETS, Target};
 
 use crate::cl::{Glue, Parsed, Spec, ValueKind};
+use crate::hostobj::{HostArch, HostOs};
 use crate::remarks::{RemarkFilter, RemarkFormat, RemarkOptions};
-use crate::request::{Emit, Instrumentation};
+use crate::request::{DebugInfo, Emit, Instrumentation};
 
 const GENERIC: &str = "Generic options";
 const COMPILE: &str = "Compilation options";
@@ -94,7 +95,7 @@ pub static SPECS: &[Spec] = &[
     ),
     option(
         "host-arch",
-        Choice(&[("x86_64", ""), ("aarch64", "")]),
+        Choice(&[("x86_64", ""), ("aarch64", ""), ("arm64ec", "with --host-os=windows")]),
         "value",
         COMPILE,
         "Architecture of the host (default x86_64)",
@@ -122,6 +123,7 @@ pub static SPECS: &[Spec] = &[
             ("llvm", "LLVM IR of one thread's program"),
             ("ptx", "PTX, as ptxas gets it"),
             ("cubin", "the GPU's code (default)"),
+            ("obj", "an object for the host that carries the cubin"),
         ]),
         "stage",
         STAGES,
@@ -196,6 +198,8 @@ pub struct Options {
     pub lineinfo: bool,
     pub sanitize: Option<&'static str>,
     pub emit: Emit,
+    pub host_arch: HostArch,
+    pub host_os: HostOs,
     pub pipeline_options: Vec<OsString>,
     pub instrumentation: Instrumentation,
     pub save_temps: bool,
@@ -206,6 +210,17 @@ pub struct Options {
     pub resource_usage_file: Option<PathBuf>,
     pub remarks: RemarkOptions,
     pub format: DiagnosticFormat,
+}
+
+impl Options {
+    /// What debuggers and profilers get. Full information includes the lines.
+    pub fn debug(&self) -> DebugInfo {
+        match (self.device_debug, self.lineinfo) {
+            (true, _) => DebugInfo::Full,
+            (false, true) => DebugInfo::Lines,
+            (false, false) => DebugInfo::None,
+        }
+    }
 }
 
 /// How ptxas is found and called.
@@ -250,6 +265,15 @@ pub fn options(parsed: &Parsed, input: PathBuf) -> Options {
         lineinfo: parsed.flag("lineinfo"),
         sanitize: parsed.choice("sanitize"),
         emit: emit.unwrap_or(Emit::Cubin),
+        host_arch: match parsed.choice("host-arch") {
+            Some("aarch64") => HostArch::Aarch64,
+            Some("arm64ec") => HostArch::Arm64Ec,
+            _ => HostArch::X86_64,
+        },
+        host_os: match parsed.choice("host-os") {
+            Some("windows") => HostOs::Windows,
+            _ => HostOs::Linux,
+        },
         pipeline_options: parsed.list("pipeline-option"),
         instrumentation: Instrumentation {
             dump_pass_pipeline: parsed.flag("dump-pass-pipeline"),

@@ -6,6 +6,7 @@
 
 use crate::types::{Number, Type};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// A value of an entry: an index into [`Entry::types`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -70,7 +71,7 @@ pub struct Op {
     pub results: Vec<Value>,
     pub regions: Vec<Block>,
     /// Where the op comes from, for messages.
-    pub location: Rc<str>,
+    pub location: Arc<str>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

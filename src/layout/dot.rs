@@ -62,6 +62,13 @@ pub struct WarpGrid {
     pub replicas: u32,
 }
 
+/// log2 of the distance of the rows and columns that one instruction takes together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Apart {
+    pub m: u32,
+    pub n: u32,
+}
+
 /// Extents of a product of tiles, as log2: `[batch,] m x k` times `[batch,] k x n`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Product {
@@ -183,19 +190,31 @@ impl Product {
     }
 
     /// The layout of the accumulator. Low bits of the warp's number go to rows, then columns, then batches.
-    pub fn accumulator(&self, multiplier: Multiplier, grid: WarpGrid) -> Result<Layout> {
+    ///
+    /// Which rows and columns of the tile an instruction takes together is free. With `apart` they lie `2^apart` from each
+    /// other, as far as the warp's part allows, and the ones between belong to the same thread: it then reads that many
+    /// neighbours of an operand that is contiguous along M or N at once, and writes as many neighbours of the result.
+    pub fn accumulator(&self, multiplier: Multiplier, grid: WarpGrid, apart: Apart) -> Result<Layout> {
         let (fm, fn_, _) = multiplier.log2();
         let (mut register, mut lane) = (Vec::new(), Vec::new());
+        let mut between = Vec::new();
         let (low_m, low_n) = match multiplier {
             Multiplier::Sync(_) => {
+                let shift = |extent: u32, warps: u32, fragment: u32, apart: u32| {
+                    extent.saturating_sub(warps).saturating_sub(fragment).min(apart)
+                };
+                let (dm, dn) = (shift(self.m, grid.m, fm, apart.m), shift(self.n, grid.n, fn_, apart.n));
                 if self.n > 0 {
-                    register.push(self.at_n(0));
+                    register.push(self.at_n(dn));
                 }
                 if fm == 4 && self.m > 3 {
-                    register.push(self.at_m(3));
+                    register.push(self.at_m(dm + 3));
                 }
-                lane.extend([self.at_n(1), self.at_n(2), self.at_m(0), self.at_m(1), self.at_m(2)]);
-                (fm, fn_)
+                lane.extend([1, 2].map(|i| self.at_n(dn + i)));
+                lane.extend([0, 1, 2].map(|i| self.at_m(dm + i)));
+                between.extend((0..dn).map(|i| self.at_n(i)));
+                between.extend((0..dm).map(|i| self.at_m(i)));
+                (fm + dm, fn_ + dn)
             }
             Multiplier::Scalar => {
                 // Four neighbours a thread, eight lanes along the columns, the others along the rows.
@@ -214,6 +233,7 @@ impl Product {
             |extent: u32, low: u32, warps: u32| (low.min(extent), extent.saturating_sub(warps).max(low.min(extent)));
         let (n_range, m_range, b_range) =
             (own(self.n, low_n, grid.n), own(self.m, low_m, grid.m), own(self.batch, 0, grid.batch));
+        register.extend(between);
         register.extend((n_range.0..n_range.1).map(|i| self.at_n(i)));
         register.extend((m_range.0..m_range.1).map(|i| self.at_m(i)));
         register.extend((b_range.0..b_range.1).map(|i| self.at_batch(i)));

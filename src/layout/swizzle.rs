@@ -29,7 +29,7 @@
 //! linear function of the element, chosen to vanish on the vectors, then on the lanes, then on the warps of both sides where
 //! possible, so that a round is a subset of the registers of every thread.
 
-use crate::access::{Direction, SharedAccess, SharedLayout, elem_log2_bytes};
+use crate::access::{AccessMode, Direction, SharedAccess, SharedLayout, elem_log2_bytes};
 use crate::bank::{PHASE_LOG2, WORD_LOG2, phase_lane_bits};
 use crate::error::{LayoutError, Result};
 use crate::layout::{Input, Layout};
@@ -73,12 +73,15 @@ pub struct SharedOptions {
     pub ldmatrix: bool,
     /// `stmatrix` may be used (sm_90 and later).
     pub stmatrix: bool,
+    /// Bytes that the store must move at once, at least: an asynchronous copy has no narrower form. Elements of a vector are
+    /// neighbours in both layouts only as far as the registers of the source go, so this may leave no plan.
+    pub store_bytes: u64,
 }
 
 impl SharedOptions {
     /// No matrix instructions and no limit on the buffer.
     pub fn new(elem_bits: u32) -> Self {
-        Self { elem_bits, max_bytes: u64::MAX, ldmatrix: false, stmatrix: false }
+        Self { elem_bits, max_bytes: u64::MAX, ldmatrix: false, stmatrix: false, store_bytes: 0 }
     }
 }
 
@@ -111,7 +114,8 @@ impl<'a> Side<'a> {
     fn matrix_row(&self, eb: u32, transposed: bool) -> Option<Vec<u64>> {
         let lane = self.layout.lane();
         let row: Vec<u64> = if transposed {
-            if eb != 1 {
+            // A word is made of two registers.
+            if eb != 1 || self.layout.register().is_empty() {
                 return None;
             }
             lane[2..5].to_vec()
@@ -155,7 +159,7 @@ fn extended(low: &[u64], more: &Subspace, limit: usize) -> Vec<u64> {
 /// The conversion of a tile from `src` to `dst` through shared memory.
 ///
 /// Errors: vectors outside the tile, elements that `src` holds in another block of the cluster than `dst` wants them in, an
-/// element size that is not a power of two, or a limit below the size of one element.
+/// element size that is not a power of two, a limit below the size of one element, or no plan whose stores are as wide as asked.
 pub fn plan_shared(src: &Layout, dst: &Layout, shape: &Shape, options: &SharedOptions) -> Result<SharedPlan> {
     src.to_map(shape)?;
     dst.to_map(shape)?;
@@ -229,6 +233,13 @@ pub fn plan_shared(src: &Layout, dst: &Layout, shape: &Shape, options: &SharedOp
             |l: &Layout, direction, matrix| SharedAccess::in_rounds(l, &layout, eb, direction, matrix, round_bits);
         let store = access(&source, Direction::Store, options.stmatrix)?;
         let load = access(&target, Direction::Load, options.ldmatrix)?;
+        let wide = match store.mode {
+            AccessMode::Vector { elements } => u64::from(elements) << eb >= options.store_bytes,
+            AccessMode::Matrix { .. } => options.store_bytes == 0,
+        };
+        if !wide {
+            continue;
+        }
         let plan = SharedPlan { bytes: 1 << (within + eb), rounds: 1 << round_bits, layout, store, load };
         // Conflicts and address arithmetic decide between plans of equal cost.
         let addresses =
@@ -239,8 +250,9 @@ pub fn plan_shared(src: &Layout, dst: &Layout, shape: &Shape, options: &SharedOp
             best = Some((cost, plan));
         }
     }
-    // The candidate list is never empty: the common vectors always give one.
-    best.map(|(_, plan)| plan).ok_or(LayoutError::CrossBlock)
+    // The common vectors always give a candidate: only their width can be wrong.
+    let (found, expected) = (0, options.store_bytes);
+    best.map(|(_, plan)| plan).ok_or(LayoutError::Mismatch { what: "bytes of a store", expected, found })
 }
 
 struct Problem<'a> {

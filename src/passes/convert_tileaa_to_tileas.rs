@@ -6,6 +6,7 @@
 //! choose anew; what this pass guarantees is a valid program.
 
 mod once;
+mod warps;
 
 pub use once::{index_layout, sparse_dimension};
 
@@ -34,14 +35,15 @@ pub struct ConvertTileAAToTileAS;
 impl RustPass for ConvertTileAAToTileAS {
     pass_descriptor!(convert_tileaa_to_tileas);
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
-        let num_warps = descriptors::convert_tileaa_to_tileas::Options(cx).num_warps();
-        if !matches!(num_warps, 1 | 2 | 4 | 8 | 16 | 32) {
+        let options = descriptors::convert_tileaa_to_tileas::Options(cx);
+        let num_warps = options.num_warps();
+        if num_warps != 0 && !warps::valid(num_warps) {
             return Err(fail(op, format!("num-warps must be a power of two from 1 to 32, got {num_warps}")));
         }
         let mut functions = vec![];
         walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
         for function in functions {
-            let warps = function.num_warps().unwrap_or(num_warps);
+            let warps = warps::choose(function, options.compute_capability(), num_warps);
             set_attr(function.op(), "numWarps", i64_attr(context, warps));
             Convert { context, warps: warps as u64 }.function(function)?;
         }

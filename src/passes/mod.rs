@@ -5,11 +5,13 @@ pub mod convert_tileaa_to_tileas;
 pub mod convert_tileas_to_llvm;
 pub mod tileas_assign_dot_layouts;
 pub mod tileas_assign_load_store_layouts;
+pub mod tileas_check_synchronization;
 pub mod tileas_materialize_convert_layout;
 pub mod tileas_materialize_reductions;
 pub mod tileas_optimize_alloc_tensor;
 pub mod tileas_order_memory;
 pub mod tileas_remove_layout_conversions;
+pub mod tileas_unspecialized_pipeline;
 pub mod tileir_attach_target;
 
 use crate::dialect::pass::register;
@@ -35,6 +37,8 @@ pub fn register_all() {
         register::<tileas_materialize_convert_layout::MaterializeConvertLayout>();
         register::<tileas_optimize_alloc_tensor::OptimizeAllocTensor>();
         register::<tileas_order_memory::OrderMemory>();
+        register::<tileas_check_synchronization::CheckSynchronization>();
+        register::<tileas_unspecialized_pipeline::UnspecializedPipeline>();
         register::<tileir_attach_target::AttachTarget>();
         crate::pipeline::register();
     });

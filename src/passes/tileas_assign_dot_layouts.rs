@@ -6,16 +6,20 @@
 //!    `(m + n) k` elements from shared memory for `m n k` products. A product whose result is, without leaving its place, the
 //!    left operand of another one, or is reduced along its rows, is split by rows alone: then a warp has whole rows and
 //!    neither the second product nor the reduction needs other warps.
-//! 3. The layouts of the accumulator and the operands follow from that. Conversions join them to the rest of the program;
+//! 3. `ldmatrix` transposes elements of 16 bits on the way from shared memory. Operands of other widths that are contiguous
+//!    along M or N would be read one element at a time, unless the rows or columns of an instruction lie apart: then a thread
+//!    owns the neighbours in between too, and reads them at once ([`Apart`]).
+//! 4. The layouts of the accumulator and the operands follow from that. Conversions join them to the rest of the program;
 //!    `tileas-remove-layout-conversions` takes the layouts of products for given.
 
-use super::tileas_assign_load_store_layouts::warps_of;
+use super::tileas_assign_load_store_layouts::{access_of, warps_of};
 use crate::{
+    analysis::facts::Facts,
     dialect::{
         dots::{AnyDot, Instruction, LHS, RHS},
-        layouts::Tensor,
+        layouts::{Tensor, storage_bits},
         nv_tileaa,
-        nv_tileas::{self, ConvertLayoutOp, MmaKind},
+        nv_tileas::{self, ConvertLayoutOp, MmaKind, PermuteOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
     },
@@ -27,7 +31,7 @@ use melior::{
 };
 use mlir_sys::*;
 use rustc_hash::FxHashSet;
-use tile_layout::{Layout, Multiplier, Operand, Product};
+use tile_layout::{Apart, Layout, Multiplier, Operand, Product};
 use tile_targets::{Feature, Target};
 
 #[derive(Clone, Default)]
@@ -45,9 +49,10 @@ impl RustPass for AssignDotLayouts {
             let mut dots = vec![];
             walk(function.op(), &mut |o| dots.extend(AnyDot::cast(o)));
             // Chains are looked for before anything is in their way.
-            let rows: Vec<bool> = dots.iter().map(|d| keeps_rows(*d)).collect();
-            for (dot, rows) in dots.into_iter().zip(rows) {
-                Assign { context, target, warps }.dot(dot, rows)?;
+            let facts = Facts::of(function.op());
+            let known: Vec<(bool, Apart)> = dots.iter().map(|d| (keeps_rows(*d), apart(*d, &facts))).collect();
+            for (dot, (rows, apart)) in dots.into_iter().zip(known) {
+                Assign { context, target, warps }.dot(dot, rows, apart)?;
             }
         }
         Ok(())
@@ -93,7 +98,7 @@ fn is_f8(element: Type<'_>) -> bool {
 }
 
 impl<'c> Assign<'c> {
-    fn dot(&self, dot: AnyDot<'c>, rows: bool) -> Result<(), Failed> {
+    fn dot(&self, dot: AnyDot<'c>, rows: bool, apart: Apart) -> Result<(), Failed> {
         let op = dot.op();
         let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
         let b = Builder::before(self.context, op);
@@ -122,7 +127,7 @@ impl<'c> Assign<'c> {
         let multiplier = instruction.multiplier(lhs.element);
         let product = Product::new(&lhs.tile_shape(), &rhs.tile_shape(), &acc.tile_shape()).map_err(error)?;
         let grid = product.arrange(multiplier, self.warps, rows);
-        let layout = product.accumulator(multiplier, grid).map_err(error)?;
+        let layout = product.accumulator(multiplier, grid, apart).map_err(error)?;
         let mut layouts = vec![
             product.operand(multiplier, &layout, Operand::A).map_err(error)?,
             product.operand(multiplier, &layout, Operand::B).map_err(error)?,
@@ -177,6 +182,55 @@ impl<'c> Assign<'c> {
         }
         nv_tileas::ConvertLayoutOp::build(b, to, v).map(|c| c.result()).map_err(|_| Failed)
     }
+}
+
+/// How far apart rows and columns should lie for operands that are contiguous along them in memory.
+fn apart(dot: AnyDot<'_>, facts: &Facts) -> Apart {
+    let neighbours = |v: Val<'_>, dim: usize| match contiguous(v, facts) {
+        // Sixteen bytes of neighbours, or a word of bytes, which is what a transposition of 4x4 bytes wants.
+        Some((d, 8)) if d == dim => 2,
+        Some((d, bits @ (32 | 64))) if d == dim => (128 / bits).ilog2(),
+        _ => 0,
+    };
+    let rank = Tensor::of_value(dot.acc()).map_or(2, |t| t.shape.len());
+    Apart { m: neighbours(dot.lhs(), rank - 2), n: neighbours(dot.rhs(), rank - 1) }
+}
+
+/// The dimension along which the elements of a loaded tensor are neighbours in memory, and their bits there.
+fn contiguous(v: Val<'_>, facts: &Facts) -> Option<(usize, u32)> {
+    let t = Tensor::of_value(v)?;
+    let dim_of =
+        |unit: u32| (0..t.shape.len()).find(|&d| t.tile_shape().field(d).is_ok_and(|(low, w)| low == unit && w > 0));
+    let (unit, bits) = unit_of(v, facts)?;
+    dim_of(unit).map(|d| (d, bits))
+}
+
+/// The bit of the row-major index that moves by one element in memory.
+fn unit_of(v: Val<'_>, facts: &Facts) -> Option<(u32, u32)> {
+    let (t, op) = (Tensor::of_value(v)?, defining_op(v)?);
+    if let Some(access) = access_of(op, facts) {
+        let (low, width) = t.tile_shape().field(access.order[0]).ok()?;
+        return (width > 0).then_some((low, storage_bits(t.element)));
+    }
+    if let Some(permute) = PermuteOp::cast(op) {
+        let from = Tensor::of_value(permute.source())?;
+        let (unit, bits) = unit_of(permute.source(), facts)?;
+        let source =
+            (0..from.shape.len()).find(|&d| from.tile_shape().field(d).is_ok_and(|(low, w)| low == unit && w > 0))?;
+        let d = permute.order().iter().position(|&o| o as usize == source)?;
+        return t.tile_shape().field(d).ok().map(|(low, _)| (low, bits));
+    }
+    let keeps = matches!(
+        op_name(op),
+        "nv_tileas.view"
+            | "nv_tileas.convert_layout"
+            | "nv_tileaa.fp_cast"
+            | "nv_tileaa.bitcast"
+            | "arith.extf"
+            | "arith.extsi"
+            | "arith.extui"
+    );
+    if keeps { unit_of(operand(op, 0), facts) } else { None }
 }
 
 /// Whether whole rows of the result should stay in one warp: it becomes the left operand of another product, or is

@@ -111,7 +111,7 @@ fn command(
             ..RunOptions::default()
         };
         let outcome = {
-            let total = launch.grid.iter().map(|n| u64::from(*n)).product();
+            let total = launch.grid.iter().fold(1u64, |n, extent| n.saturating_mul(u64::from(*extent)));
             let _bar = Bar::start(done, total, !options.quiet);
             execute(&module, &launch, &run)
         };

@@ -20,6 +20,7 @@ pub mod launch;
 pub mod npy;
 mod progress;
 pub mod reference;
+mod save;
 #[cfg(test)]
 mod tests;
 

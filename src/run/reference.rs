@@ -33,7 +33,7 @@ pub fn execute(program: &Program, launch: &Launch, limits: Limits) -> Result<Out
     let mut addresses = vec![];
     let mut parameters = vec![];
     for (i, argument) in launch.args.iter().enumerate() {
-        addresses.push(flatten(&mut machine, &format!("argument {i}"), argument, &mut parameters));
+        addresses.push(flatten(&mut machine, &format!("argument {i}"), argument, &mut parameters)?);
     }
     if parameters.len() != entry.body.arguments.len() {
         return Err(Error::ParameterCount {
@@ -63,9 +63,15 @@ pub fn execute(program: &Program, launch: &Launch, limits: Limits) -> Result<Out
 }
 
 /// Appends the parameters of an argument, as bits; returns where its arrays lie.
-fn flatten(machine: &mut Machine<'_>, name: &str, argument: &Argument, out: &mut Vec<u64>) -> Vec<u64> {
+fn flatten(machine: &mut Machine<'_>, name: &str, argument: &Argument, out: &mut Vec<u64>) -> Result<Vec<u64>, Error> {
     let bits = |bytes: &[u8]| bytes.iter().rev().fold(0, |w, b| w << 8 | u64::from(*b));
-    match argument {
+    Ok(match argument {
+        Argument::Buffer(a) => {
+            let address = machine.memory.allocate(name, a.array.data.clone());
+            out.push(address);
+            vec![address]
+        }
+        Argument::Bytes(_) | Argument::TensorMap { .. } => return Err(Error::NoTileArgument(name.to_owned())),
         Argument::Scalar { bytes, .. } => {
             out.push(bits(bytes));
             vec![]
@@ -90,5 +96,5 @@ fn flatten(machine: &mut Machine<'_>, name: &str, argument: &Argument, out: &mut
             out.push(list.len() as u64);
             addresses
         }
-    }
+    })
 }

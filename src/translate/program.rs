@@ -11,7 +11,7 @@ use crate::dialect::{
 use melior::ir::{Attribute, AttributeLike, Module, Type, TypeLike};
 use mlir_sys::*;
 use rustc_hash::FxHashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 use tile_interp::format::{Round, decode, encode};
 use tile_interp::program::{
     Access, Block, Entry, FloatMode, Global, Kind, Op, Order, Overflow, Predicate, Program, Promise, Rounding, Scope,
@@ -305,7 +305,7 @@ struct Reader {
     entry: Entry,
     values: FxHashMap<usize, Value>,
     /// Texts of locations, which many ops share.
-    places: FxHashMap<String, Rc<str>>,
+    places: FxHashMap<String, Arc<str>>,
 }
 
 impl Reader {
@@ -347,7 +347,7 @@ impl Reader {
         Ok(new)
     }
 
-    fn location(&mut self, op: OpRef<'_>) -> Rc<str> {
+    fn location(&mut self, op: OpRef<'_>) -> Arc<str> {
         let text = place(op);
         self.places.entry(text).or_insert_with_key(|t| t.as_str().into()).clone()
     }

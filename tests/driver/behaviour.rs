@@ -225,6 +225,7 @@ fn resource_usage() {
     assert_eq!((kernel["name"].as_str(), kernel["target"].as_str()), (Some("kernel"), Some("sm_90a")));
     assert_eq!((kernel["spill_stores"].as_u64(), kernel["shared_memory"].as_u64()), (Some(0), Some(0)));
     assert!(kernel["registers"].as_u64().unwrap() > 0);
+    assert_eq!((&kernel["block"], &kernel["parameters"]), (&serde_json::json!([128, 1, 1]), &serde_json::json!(1)));
 }
 
 fn ptxas_options() {

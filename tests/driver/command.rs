@@ -7,6 +7,7 @@
 mod behaviour;
 mod doctor;
 mod fixture;
+mod objects;
 mod probes;
 
 fn main() -> std::process::ExitCode {
@@ -17,5 +18,6 @@ fn main() -> std::process::ExitCode {
     let mut trials = probes::trials();
     trials.extend(behaviour::trials());
     trials.extend(doctor::trials());
+    trials.extend(objects::trials());
     libtest_mimic::run(&arguments, trials).exit_code()
 }

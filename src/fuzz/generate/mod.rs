@@ -19,7 +19,7 @@ mod values;
 
 use crate::case::{Case, Parameter};
 use crate::rng::Rng;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 use tile_interp::machine::{Cause, Limits};
 use tile_interp::program::{Block, Entry, Kind, Op, Overflow, Program, Value};
@@ -198,7 +198,7 @@ impl Generator {
         results: &[(Type, Traits)],
         regions: Vec<Block>,
     ) -> Vec<Value> {
-        let location: Rc<str> =
+        let location: Arc<str> =
             format!("#{}", self.entry.types.len() + self.open.iter().map(Vec::len).sum::<usize>()).into();
         let mut values = vec![];
         for (t, traits) in results {

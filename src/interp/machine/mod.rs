@@ -16,6 +16,7 @@ use crate::scalar::{Scalar, State};
 use crate::types::{Element, Number, TileType, Type};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Elements of a tile, row by row.
@@ -60,7 +61,7 @@ pub enum Cause {
 pub struct Error {
     pub cause: Cause,
     pub op: String,
-    pub location: Rc<str>,
+    pub location: Arc<str>,
     pub block: [u32; 3],
 }
 
@@ -200,7 +201,7 @@ struct Run<'r> {
     globals: &'r FxHashMap<&'r str, u64>,
     values: Vec<Datum>,
     /// Of the op that runs.
-    location: Rc<str>,
+    location: Arc<str>,
     block: [u32; 3],
     grid: [u32; 3],
     limits: Limits,

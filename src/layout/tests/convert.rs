@@ -513,3 +513,42 @@ fn shuffle_counts_of_exchanged_bits() {
         }
     }
 }
+
+/// A thread with one element has no word for a transposed matrix.
+#[test]
+fn matrices_need_a_register() {
+    let s = shape(&[16, 8]);
+    let rows = layout(&[], &[1, 2, 4, 8, 16], &[32, 64]);
+    let columns = layout(&[], &[8, 16, 32, 64, 1], &[2, 4]);
+    let shared = SharedOptions { ldmatrix: true, stmatrix: true, ..SharedOptions::new(16) };
+    for (src, dst) in [(&rows, &columns), (&columns, &rows)] {
+        let plan = plan_shared(src, dst, &s, &shared).unwrap();
+        check_conversion(src, dst, &Conversion::SharedMemory(plan.into()), 16);
+    }
+}
+
+/// Asynchronous copies store vectors of at least four bytes; operands that are read across them take what is left.
+#[test]
+fn stores_as_wide_as_asked() {
+    let s = shape(&[64, 64]);
+    let src = Layout::coalesced(&s, 8, &[1, 0], 16, 4).unwrap();
+    let dst = Layout::coalesced(&s, 8, &[0, 1], 16, 4).unwrap();
+    for store_bytes in [4, 8, 16] {
+        let plan = plan_shared(&src, &dst, &s, &SharedOptions { store_bytes, ..SharedOptions::new(8) }).unwrap();
+        let AccessMode::Vector { elements } = plan.store.mode else { panic!("no stmatrix was offered") };
+        assert!(u64::from(elements) >= store_bytes);
+        check_conversion(&src, &dst, &Conversion::SharedMemory(plan.into()), 8);
+    }
+    // Runs of neighbours in memory, half a vector each; across them there are none.
+    let plan = plan_shared(&src, &dst, &s, &SharedOptions { store_bytes: 16, ..SharedOptions::new(8) }).unwrap();
+    let runs = plan.store.runs(&src, &s, 1, 8, 8).unwrap();
+    assert_eq!(runs.len(), 2 * plan.store.instructions.len());
+    for (whole, halves) in plan.store.instructions.iter().zip(runs.chunks(2)) {
+        assert_eq!([&halves[0].registers[..], &halves[1].registers[..]].concat(), whole.registers);
+        assert_eq!(halves[1].add, halves[0].add + 8);
+    }
+    assert_eq!(plan.store.runs(&src, &s, 0, 8, 8), None);
+    let narrow = Layout::coalesced(&s, 8, &[1, 0], 2, 4).unwrap();
+    let options = SharedOptions { store_bytes: 32, ..SharedOptions::new(8) };
+    assert!(matches!(plan_shared(&narrow, &dst, &s, &options), Err(LayoutError::Mismatch { .. })));
+}

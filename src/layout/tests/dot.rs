@@ -33,11 +33,15 @@ fn shapes([batch, m, n, k]: [i64; 4]) -> (Shape, Shape, Shape) {
 }
 
 fn case(multiplier: Multiplier, extents: [i64; 4], warps: u32, rows: bool) -> Case {
+    case_apart(multiplier, extents, warps, rows, Apart::default())
+}
+
+fn case_apart(multiplier: Multiplier, extents: [i64; 4], warps: u32, rows: bool, apart: Apart) -> Case {
     let (a, b, c) = shapes(extents);
     let product = Product::new(&a, &b, &c).unwrap();
     let grid = product.arrange(multiplier, warps, rows);
     assert_eq!(grid.batch + grid.m + grid.n + grid.replicas, warps);
-    let acc = product.accumulator(multiplier, grid).unwrap();
+    let acc = product.accumulator(multiplier, grid, apart).unwrap();
     assert_eq!(acc.warps(), 1 << warps);
     acc.validate(&c).unwrap();
     let lhs = product.operand(multiplier, &acc, Operand::A).unwrap();
@@ -126,9 +130,16 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn steps_multiply(i in 0..=INSTRUCTIONS.len(), logs in (0u32..2, 0u32..7, 0u32..7, 0u32..7), warps in 0u32..4, rows: bool) {
+    fn steps_multiply(
+        i in 0..=INSTRUCTIONS.len(),
+        logs in (0u32..2, 0u32..7, 0u32..7, 0u32..7),
+        warps in 0u32..4,
+        rows: bool,
+        apart in (0u32..3, 0u32..3),
+    ) {
         let multiplier = INSTRUCTIONS.get(i).map_or(Multiplier::Scalar, |&i| sync(i));
-        run(&case(multiplier, [1 << logs.0, 1 << logs.1, 1 << logs.2, 1 << logs.3], warps, rows));
+        let apart = Apart { m: apart.0, n: apart.1 };
+        run(&case_apart(multiplier, [1 << logs.0, 1 << logs.1, 1 << logs.2, 1 << logs.3], warps, rows, apart));
     }
 }
 
@@ -159,6 +170,20 @@ fn chained_products_need_no_exchange() {
     let first = case(sync((16, 16, 16)), [1, 128, 64, 64], 2, true);
     let second = case(sync((16, 16, 16)), [1, 128, 64, 64], 2, true);
     assert!(register_permutation(&first.acc, &second.lhs).is_some());
+}
+
+/// Columns four apart: a thread holds eight neighbours of the result, and reads four neighbours of a right operand that
+/// is contiguous along its columns.
+#[test]
+fn columns_apart_give_vectors() {
+    let bytes = sync((16, 32, 8));
+    let c = case_apart(bytes, [1, 64, 64, 32], 2, false, Apart { m: 0, n: 2 });
+    let (a, b) = (shape(&[64, 64]), shape(&[32, 64]));
+    assert_eq!(c.acc.vector_width(&a, &[1, 0], 16), Ok(8));
+    assert_eq!(c.rhs.vector_width(&b, &[1, 0], 16), Ok(4));
+    // No farther than the warp's part allows.
+    let narrow = case_apart(bytes, [1, 64, 16, 32], 2, true, Apart { m: 0, n: 2 });
+    assert_eq!(narrow.acc.vector_width(&shape(&[64, 16]), &[1, 0], 16), Ok(4));
 }
 
 /// The worked example of the module.
