@@ -15,12 +15,14 @@ mod dot;
 mod global;
 mod llvm;
 mod movement;
+mod nibble;
 mod print;
 mod reduce;
 mod scalar;
 mod scan;
 mod shape;
 mod shared;
+mod transfer;
 mod words;
 
 use super::tileas_assign_load_store_layouts::{target, warps_of};
