@@ -1,4 +1,4 @@
-//! Memory and what prints from compiled programs to results on the simulated device, against models on the host.
+//! Memory, what prints, and numbers at their edges: from programs to results on the simulated device, against models on the host.
 //!
 //! By default on sm_80 and sm_90, the ordinary schedule and an adversarial one; `TILEIRAS_TEST_FULL=1` takes four targets, three
 //! levels, five adversarial schedules, and every combination of the tables. Every program is also assembled for all eleven targets.
@@ -7,6 +7,8 @@
 mod atomics;
 #[path = "support/device.rs"]
 mod device;
+#[path = "memory/numbers.rs"]
+mod numbers;
 #[path = "memory/output.rs"]
 mod output;
 #[path = "memory/views.rs"]
@@ -25,14 +27,15 @@ fn main() -> ExitCode {
         trials.push(trial(format!("atomics/table/{part}"), move || atomics::table(part)));
         trials.push(trial(format!("atomics/assemble/{part}"), move || atomics::assembles(part)));
     }
-    type Check = fn() -> Result<(), String>;
-    let others: &[(&str, Check)] = &[
+    let others: &[(&str, fn() -> Result<(), String>)] = &[
         ("atomics/special_sums", atomics::special_sums),
         ("views/sparse", views::sparse),
         ("views/sparse_assembles", views::sparse_assembles),
         ("views/updates", views::updates),
         ("output/prints", output::prints),
         ("output/assertions", output::assertions),
+        ("numbers/extremes", numbers::extremes),
+        ("numbers/conversions", numbers::conversions),
         ("data/globals", output::globals),
         ("data/scratch", output::scratch),
         ("data/constants", output::constants),

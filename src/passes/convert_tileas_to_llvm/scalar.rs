@@ -122,8 +122,13 @@ impl<'c> Lower<'c, '_> {
             "math.atan2" => one(self.math(op, lib::Math::Atan2, lib::Mode::Full, a)?),
             "math.rsqrt" => one(self.math(op, lib::Math::Rsqrt, lib::Mode::Full, a)?),
             "nv_tileaa.addptr" => {
-                let bytes = crate::analysis::facts::pointee_bytes(AddPtrOp::wrap(op).result());
+                let r = AddPtrOp::wrap(op).result();
+                let bytes = crate::analysis::facts::pointee_bytes(r);
                 let offset = if self.int_width(ty(a[1])) < 64 { l.cast("sext", a[1], l.i64) } else { a[1] };
+                if super::nibble::is_nibble(super::global::pointee(r)) {
+                    // Two elements make a byte, and pointers lead to bytes.
+                    return one(l.byte_offset(a[0], l.bin("ashr", offset, l.i64c(1))));
+                }
                 one(l.byte_offset(a[0], l.mul(offset, l.i64c(bytes.into()))))
             }
             "nv_tileaa.int_to_ptr" => one(l.cast("inttoptr", a[0], to)),
