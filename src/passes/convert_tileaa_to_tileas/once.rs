@@ -158,7 +158,10 @@ impl<'c> Convert<'c> {
         let pointee = nv_tileaa::PtrType::cast(t).ok_or_else(|| fail(op, "result is no pointer"))?.pointee();
         let bits = i64::from(memory_bits(pointee));
         let spare = if x.alignment() > HEAP_ALIGNMENT { x.alignment() - HEAP_ALIGNMENT } else { 0 };
-        let bytes = x.count().checked_mul(bits).and_then(|n| n.checked_add(7)?.div_euclid(8).checked_add(spare));
+        // Halves of bytes are set in whole words.
+        let unit = if bits < 8 { 32 } else { bits };
+        let bytes = x.count().checked_mul(bits).and_then(|n| n.checked_add(unit - 1));
+        let bytes = bytes.and_then(|n| (n / unit * (unit / 8)).checked_add(spare));
         let bytes = bytes.ok_or_else(|| fail(op, format!("{} elements of {bits} bits are too many", x.count())))?;
         let one = self.tensor_of(t);
         let allocated = nv_tileas::HeapAllocOp::build(&b, one, i64_attr(c, bytes.max(1))).map_err(error)?.result();

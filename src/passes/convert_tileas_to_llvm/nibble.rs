@@ -3,7 +3,8 @@
 //! Addresses are computed as if elements were bytes, and the distance from the base of the view is halved. What an access moves
 //! starts at an even distance when it has two elements or more, and is then whole bytes. A single element is half of a byte: a
 //! load picks it, a store clears and sets its bits by two reductions on the word around it, since another thread may own the
-//! other half. A pointer always leads to a low half, and no thread owns the high one.
+//! other half. The word may reach over the end of the memory by three bytes, which keep their values; no allocation of the
+//! driver ends inside a word. A pointer always leads to a low half, and no thread owns the high one.
 
 use super::{Lower, transfer::Words};
 use crate::dialect::rt::*;
