@@ -9,6 +9,7 @@ gpu.module @kernels {
   // CHECK: %[[P:.*]] = llvm.getelementptr %arg0[%[[BYTE]]] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i8
   // CHECK: %[[W:.*]] = llvm.load %[[P]] {alignment = 4 : i64} : !llvm.ptr<1> -> i32
   // CHECK: llvm.lshr %[[W]], %{{.*}} : i32
+  // CHECK-COUNT-6: llvm.or %{{.*}}, %{{.*}} : i32
   // CHECK: %[[ALL:.*]] = llvm.or %{{.*}}, %{{.*}} : i32
   // CHECK: llvm.store %[[ALL]], %{{.*}} {alignment = 4 : i64} : i32, !llvm.ptr<1>
   nv_tileaa.func @words(%p: !nv_tileaa.ptr<f4E2M1FN>, %q: !nv_tileaa.ptr<f4E2M1FN>, %i: i32) attributes {numWarps = 1 : i64} {
