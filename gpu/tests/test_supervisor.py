@@ -56,6 +56,10 @@ class Pieces(unittest.TestCase):
         by = [r for r in found if r["status"] in ("error", "timeout")]
         self.assertEqual([r.get("code_name") for r in by], ["WORKER_DIED", "LOST", "WATCHDOG"])
 
+    def test_the_end_of_the_run_is_told_from_a_hang(self):
+        found = self.run_items(self.item("hang", limit=30), budget=4.0)
+        self.assertEqual([(r["status"], r["code_name"]) for r in found], [("timeout", "BUDGET")])
+
     def test_a_lost_context_costs_the_worker_only(self):
         found = self.run_items(self.item("lost"), self.item("fine", 2))
         self.assertEqual([(r["name"], r["status"]) for r in found], [("lost", "error"), ("fine", "pass")])
