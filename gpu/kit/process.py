@@ -6,9 +6,11 @@ import signal
 
 PR_SET_PDEATHSIG = 1
 
+# Looked up here: between fork and exec nothing but the call itself should happen.
+_prctl = getattr(ctypes.CDLL(None), "prctl", None)
+
 
 def end_with_parent() -> None:
     """Has Linux kill this process when its parent ends: one that waits for a hanging kernel would stay otherwise."""
-    libc = ctypes.CDLL(None)
-    if hasattr(libc, "prctl"):
-        libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if _prctl is not None:
+        _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
