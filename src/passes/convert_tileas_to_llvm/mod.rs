@@ -15,6 +15,7 @@ mod data;
 mod dot;
 mod exchange;
 mod global;
+mod groups;
 mod llvm;
 mod movement;
 mod print;
@@ -23,11 +24,13 @@ mod scalar;
 mod scan;
 mod shape;
 mod shared;
+mod sink;
 mod stream;
 mod words;
 
 use super::tileas_assign_load_store_layouts::{target, warps_of};
 use crate::{
+    analysis::registers::Limit,
     dialect::{
         layouts::Tensor,
         location, nv_tileaa, nv_tileas,
@@ -116,6 +119,7 @@ struct Lower<'c, 'm> {
     warp_bits: u32,
     thread: Val<'c>,
     warps: u64,
+    limit: Limit,
     /// The pass that is being emitted.
     pass: Option<stream::Pass<'c>>,
     pool: array::Pool<'c>,
@@ -125,6 +129,8 @@ struct Lower<'c, 'm> {
     shared: Option<Val<'c>>,
     /// The word that an element was taken out of, and its number in it, by element.
     origins: RefCell<FxHashMap<usize, (Val<'c>, u32)>>,
+    /// Whether the function has products of tiles.
+    multiplies: bool,
     /// Name of the function in the source.
     name: &'c str,
     /// Where arguments of a print go, once there is one.
@@ -187,11 +193,13 @@ impl<'c, 'm> Lower<'c, 'm> {
             warp_bits: warps.ilog2(),
             thread,
             warps,
+            limit: Limit::of(f.op()),
             pass: None,
             pool: array::Pool::default(),
             done: FxHashSet::default(),
             shared: None,
             origins: RefCell::default(),
+            multiplies: false,
             name: f.sym_name(),
             print_buffer: None,
         };
@@ -199,8 +207,14 @@ impl<'c, 'm> Lower<'c, 'm> {
             lower.values.insert(key(a), Lowered::Scalar(arg(entry, i)));
         }
         let done = lower.block(source);
-        if done.is_err() {
-            erase(function);
+        match done {
+            Ok(()) if lower.multiplies => {
+                sink::sink(function);
+                // Left alone, ptxas may spill accumulators for the sake of more blocks on a multiprocessor.
+                set_discardable_attr(function, "nvvm.minctasm", i32_attr(context, 1));
+            }
+            Ok(()) => {}
+            Err(_) => erase(function),
         }
         done
     }
@@ -281,11 +295,12 @@ impl<'c, 'm> Lower<'c, 'm> {
             ViewOp(x) => self.same_registers(op, x.source(), x.result()),
             PermuteOp(x) => self.same_registers(op, x.source(), x.result()),
             BroadcastOp(x) => self.broadcast(x),
-            ConvertLayoutOp(x) if stream::is_big(x.source()) && self.pass.is_none() => self.few_of_many(op),
-            ExtractSliceOp(x) if stream::is_big(x.source()) && self.pass.is_none() => self.few_of_many(op),
+            ConvertLayoutOp(x) if self.is_big(x.source()) && self.pass.is_none() => self.few_of_many(op),
+            ExtractSliceOp(x) if self.is_big(x.source()) && self.pass.is_none() => self.few_of_many(op),
             ConvertLayoutOp(x) => self.convert_registers(x),
             CatOp(x) => self.cat(x),
             ExtractSliceOp(x) => self.extract_slice(x),
+            InsertSliceOp(x) => self.insert_slice(x),
             PackOp(x) => self.pack(x),
             UnpackOp(x) => self.unpack(x),
             ShuffleOp(x) => self.shuffle(x),
