@@ -29,7 +29,9 @@
 
 #![forbid(unsafe_code)]
 
+mod anonymise;
 mod attrs;
+mod body;
 mod builder;
 mod container;
 mod debug;
@@ -45,6 +47,8 @@ mod types;
 pub mod varint;
 mod writer;
 
+pub use anonymise::anonymise;
+pub use body::{AllOps, AttrValue, Block, BlockOps, Body, OpRef, Region};
 pub use builder::{BodyBuilder, OpInit, Pools};
 pub use container::{Profile, WireProfile, is_bytecode, is_mlir_bytecode};
 pub use error::{Class, Field, Kind, Part, ReadError, ReadResult, SectionId, WriteError};

@@ -40,9 +40,21 @@ pub enum Error {
     ParameterCount { entry: String, found: usize, expected: usize, given: String },
     #[error("the tensor map of {name}: {error}")]
     TensorMap { name: String, error: TmaError },
+    /// Structures and tensor maps are for kernels in PTX.
+    #[error("{0} is a structure or a tensor map, which no tile program takes")]
+    NoTileArgument(String),
     /// Of the simulator.
     #[error("{0}")]
     Launch(#[from] SimError),
+    /// Of the reference interpreter.
+    #[error("{0}")]
+    Reference(#[from] tile_interp::machine::Error),
+    /// Of the program, and what it had printed.
+    #[error("assertion failed: {message}")]
+    Assertion { message: String, printed: String },
+    /// Of the simulator while the kernel ran, and what it had printed.
+    #[error("{error}")]
+    Run { error: SimError, printed: String },
 }
 
 /// Runs a launch on a device of its own. The launch's arrays are not changed.
@@ -81,9 +93,12 @@ pub fn execute(module: &Module, launch: &Launch, options: &RunOptions) -> Result
         dynamic_shared: launch.dynamic_shared,
         args: &parameters,
     };
-    let mut report = device.launch(module, &entry.name, &config, options)?;
-    for _ in 1..launch.launches {
-        let next = device.launch(module, &entry.name, &config, options)?;
+    let mut report = Report::default();
+    for _ in 0..launch.launches.max(1) {
+        let next = device.launch(module, &entry.name, &config, options).map_err(|error| Error::Run {
+            error,
+            printed: format!("{}{}", report.output, device.printed_before_failure()),
+        })?;
         report = Report { output: report.output + &next.output, ..next };
     }
     let mut arrays = vec![];
@@ -173,12 +188,12 @@ fn encode(params: &MapParams, address: DevicePtr) -> Result<TensorMap, TmaError>
     })
 }
 
-fn extents_and_strides(a: &ArrayArgument) -> impl Iterator<Item = u64> {
+pub(crate) fn extents_and_strides(a: &ArrayArgument) -> impl Iterator<Item = u64> {
     a.array.shape.clone().into_iter().chain(a.array.strides())
 }
 
 /// How many parameters each argument passes, for the message when their number is wrong.
-fn describe(args: &[Argument]) -> String {
+pub(crate) fn describe(args: &[Argument]) -> String {
     let one = |a: &Argument| match a {
         Argument::Scalar { element, .. } => format!("{}: 1", element.name()),
         Argument::Array(a) => format!("{}: {}", a.name, 1 + 2 * a.array.shape.len()),

@@ -5,7 +5,9 @@ use crate::npy::Array;
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
-use tile_driver::{CompileError, CompileOutput, CompileRequest, Diagnostic};
+use tile_driver::{CompileError, CompileOutput, CompileRequest, Diagnostic, InputKind};
+use tile_interp::program::{Access, Entry, FloatMode, Kind, Op, Program, Value};
+use tile_interp::types::{Cut, Element, Number, TensorType, TileType, Type, ViewType};
 
 /// `y[i] = a * x[i] + y[i]` for 32-bit floats, one thread an element, 32 threads a block; arrays of rank 1.
 const SAXPY: &str = "
@@ -51,6 +53,58 @@ fn compiler(request: &CompileRequest<'_>, report: &mut dyn FnMut(Diagnostic)) ->
     Ok(CompileOutput { text, ..CompileOutput::default() })
 }
 
+/// One program, whatever the input: `y[i] = x[i] + x[i]` of 16 elements in each tile block.
+fn reader(_: &[u8], _: InputKind, _: &mut dyn FnMut(Diagnostic)) -> Result<Program, CompileError> {
+    let mut entry = Entry { name: "twice".into(), ..Entry::default() };
+    let tensor = TensorType { element: Number::F32, shape: vec![None], strides: vec![Some(1)] };
+    let cut = Cut::Partition { dim_map: vec![0] };
+    let view = ViewType { tile: vec![16], tensor: tensor.clone(), cut, padding: None };
+    let pointer = Type::Tile(TileType::new(&[], Element::Pointer(Number::F32)));
+    let scalar = Type::Tile(TileType::scalar(Number::I32));
+    let tile = Type::Tile(TileType::of(&[16], Number::F32));
+    let mut op = |kind, operands: &[Value], results: &[&Type]| {
+        let results: Vec<Value> = results.iter().map(|t| entry.value((*t).clone())).collect();
+        let op = Op { kind, operands: operands.to_vec(), results, regions: vec![], location: "twice".into() };
+        entry.body.ops.push(op.clone());
+        op.results
+    };
+    // Parameters are defined by an op that is taken out again.
+    let p = op(Kind::Return, &[], &[&pointer, &scalar, &scalar, &pointer, &scalar, &scalar]);
+    let id = op(Kind::GetTileBlockId, &[], &[&scalar, &scalar, &scalar])[0];
+    let mut views = vec![];
+    for base in [0, 3] {
+        let t = op(Kind::MakeTensorView, &[p[base], p[base + 1]], &[&Type::Tensor(tensor.clone())]);
+        views.push(op(Kind::MakeView, &t, &[&Type::View(view.clone())])[0]);
+    }
+    let (access, token) = (Access::WEAK, false);
+    let x = op(Kind::LoadView { access, token }, &[views[0], id], &[&tile, &Type::Token])[0];
+    let y = op(Kind::AddF(FloatMode::default()), &[x, x], &[&tile])[0];
+    op(Kind::StoreView { access, token }, &[y, views[1], id], &[&Type::Token]);
+    op(Kind::Return, &[], &[]);
+    entry.body.arguments = entry.body.ops.remove(0).results;
+    Ok(Program { name: "m".into(), globals: vec![], entries: vec![entry] })
+}
+
+#[test]
+fn the_reference_engine_runs_the_launch() {
+    let dir = folder();
+    let words = "@k.mlir --engine reference --out-dir @out --grid 3 @x.npy @y.npy";
+    assert_eq!(tile_run(dir.path(), words), (0, String::new()));
+    let doubled: Vec<f32> = (0..40).map(|i| 2.0 * i as f32).collect();
+    assert_eq!(Array::read(&dir.path().join("out/y.npy")).unwrap(), floats(&doubled));
+    let (status, text) = tile_run(dir.path(), &words.replace("--grid 3", "--grid 4"));
+    assert_eq!(status, 6, "{text}");
+    assert!(text.contains("reference: twice: 'load_view_tko' in tile block (3, 0, 0): undefined behaviour"), "{text}");
+    let (status, text) = tile_run(dir.path(), "@k.mlir --engine reference --grid 3 @x.npy");
+    assert_eq!(
+        (status, text.contains("3 entry parameters (x.npy: 3) for entry 'twice', which has 6")),
+        (6, true),
+        "{text}"
+    );
+    let (status, text) = tile_run(dir.path(), "@k.mlir --engine fast --grid 3 @x.npy");
+    assert_eq!((status, text.contains("there is no engine 'fast'")), (1, true), "{text}");
+}
+
 fn floats(values: &[f32]) -> Array {
     let data = values.iter().flat_map(|v| v.to_le_bytes()).collect();
     Array { descr: "f4".into(), shape: vec![values.len() as u64], fortran: false, data }
@@ -75,7 +129,7 @@ fn tile_run(dir: &Path, words: &str) -> (u8, String) {
     };
     let arguments: Vec<OsString> = words.split_whitespace().map(|w| place(w).into()).collect();
     let (mut out, mut err) = (vec![], vec![]);
-    let status = crate::run(&arguments, &compiler, &mut out, &mut err);
+    let status = crate::run(&arguments, crate::Tools { compiler: &compiler, reader: &reader }, &mut out, &mut err);
     (status, String::from_utf8(err).unwrap())
 }
 

@@ -244,12 +244,14 @@ pub struct Device {
     loaded: FxHashMap<u64, Arc<Loaded>>,
     next_const: u64,
     launches: u64,
+    printed: String,
 }
 
 impl Device {
     /// A device without allocations.
     pub fn new(config: Config) -> Device {
-        Device { config, memory: GlobalMemory::new(), loaded: FxHashMap::default(), next_const: 256, launches: 0 }
+        let (memory, loaded) = (GlobalMemory::new(), FxHashMap::default());
+        Device { config, memory, loaded, next_const: 256, launches: 0, printed: String::new() }
     }
 
     /// Allocates global memory, aligned to 256 bytes. The bytes count as uninitialised until they are written.
@@ -457,6 +459,7 @@ impl Device {
                 .map_err(|f| host_fault(f, PARAM_BASE, params.len(), "parameters"))?;
         }
         self.launches += 1;
+        self.printed.clear();
         let program = program.clone();
         let mut machine = Machine::new(&program, &mut self.memory, shape, &self.config, options, self.launches);
         let result = machine.run();
@@ -468,7 +471,16 @@ impl Device {
         if !params.is_empty() {
             self.memory.remove(PARAM_BASE);
         }
-        result.map(|()| report)
+        if let Err(error) = result {
+            self.printed = report.output;
+            return Err(error);
+        }
+        Ok(report)
+    }
+
+    /// What the last launch printed before it failed; nothing if it did not.
+    pub fn printed_before_failure(&self) -> &str {
+        &self.printed
     }
 }
 
