@@ -420,11 +420,13 @@ fn simplify_data(best: &mut Case, kept: &mut Kept<'_>) {
 /// Removes what is not used: parameters, globals, and ops without effects if so asked.
 fn tidy(case: &mut Case, ops: bool) {
     let Some(entry) = case.program.entries.first_mut() else { return };
-    while ops {
-        let mut used = BTreeSet::new();
-        collect(&entry.body, &mut used);
-        if !sweep(&mut entry.body, &used) {
-            break;
+    if ops {
+        loop {
+            let mut used = BTreeSet::new();
+            collect(&entry.body, &mut used);
+            if !sweep(&mut entry.body, &used) {
+                break;
+            }
         }
     }
     let mut used = BTreeSet::new();
@@ -524,7 +526,7 @@ mod tests {
     fn programs_become_small() {
         let limits = Limits { ops: Some(1_000_000), time: Some(Duration::from_secs(20)) };
         let mut reduced = 0;
-        for seed in 0..30 {
+        for seed in 0..90 {
             let Some(mut case) = generate(seed) else { continue };
             let wanted = |k: &Kind| matches!(k, Kind::Scan { .. });
             // Without the scans that nothing uses.
@@ -533,7 +535,7 @@ mod tests {
                 continue;
             }
             let small = reduce(case, &mut |c| has(c, &wanted) && c.meaning(limits).is_ok());
-            assert!(size(&small) <= 12, "{} ops of seed {seed}", size(&small));
+            assert!(size(&small) <= 16, "{} ops of seed {seed}", size(&small));
             assert!(small.meaning(limits).is_ok());
             reduced += 1;
         }

@@ -70,7 +70,7 @@ fn estimate(parent: OpRef<'_>, dots: &[OpRef<'_>], warps: u64) -> u64 {
         let [Some(lhs), Some(rhs), Some(acc)] = [0, 1, 2].map(|i| Tensor::of_value(operand(dot, i))) else { continue };
         let size = |t: &Tensor<'_>| t.elements().unsigned_abs() * u64::from(storage_bits(t.element));
         // A product that adds to another one takes over its registers.
-        let continues = defining_op(operand(dot, 2)).is_some_and(|d| dots.iter().any(|o| *o == d));
+        let continues = defining_op(operand(dot, 2)).is_some_and(|d| dots.contains(&d));
         bits += if continues { 0 } else { size(&acc) };
         if stays(operand(dot, 0), parent) {
             bits += size(&lhs);

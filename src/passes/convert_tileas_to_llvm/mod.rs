@@ -15,6 +15,7 @@ mod data;
 mod dot;
 mod exchange;
 mod global;
+mod groups;
 mod llvm;
 mod movement;
 mod print;
