@@ -50,6 +50,7 @@ fn the_tests_of_our_own_tool_pass() {
         let paths = entries.map(|e| e.unwrap().path());
         files.extend(paths.filter(|p| p.extension().is_some_and(|x| x == "mlir")));
     }
+    files.retain(|f| !fs::read_to_string(f).is_ok_and(|text| text.contains("tileiras-translate")));
     files.sort();
     assert!(files.len() > 40);
     let failed: Vec<String> = files
