@@ -58,8 +58,14 @@ def ConvertCudaTileToTileAA : Pass<"convert-cudatile-to-tileaa", "::mlir::Module
 
 def ConvertTileAAToTileAS : Pass<"convert-tileaa-to-tileas", "::mlir::ModuleOp"> {
   let summary = "alias-aware tiles to assembler-near tiles in default layouts";
+  let description = [{
+    The number of warps is what the function says, else what its hints say for the target, else the option, else what the
+    function's tiles and matrix products ask for.
+  }];
   let options = [
-    Option<"numWarps", "num-warps", "int64_t", "4", "warps of a block, a power of two up to 32">
+    Option<"numWarps", "num-warps", "int64_t", "0",
+           "warps of a block, a power of two up to 32; 0 to choose. What an entry's hint says comes first">,
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
   ];
   let dependentDialects = ["arith", "math", "nv_tileaa", "nv_tileas", "scf", "ub"];
 }
@@ -68,8 +74,12 @@ def TileASAssignLoadStoreLayouts : Pass<"tileas-assign-load-store-layouts", "::m
   let summary = "coalesced layouts, vector widths and bounds checks for global accesses";
   let description = [{
     Each access of global memory gets the layout whose warps touch the fewest sectors and the widest vector that
-    alignment allows, between layout conversions that `tileas-remove-layout-conversions` then removes.
+    alignment allows, between layout conversions that `tileas-remove-layout-conversions` then removes. How many elements one
+    atomic update takes depends on the target.
   }];
+  let options = [
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
+  ];
   let dependentDialects = ["nv_tileas"];
 }
 
@@ -78,6 +88,52 @@ def TileASRemoveLayoutConversions : Pass<"tileas-remove-layout-conversions", "::
   let statistics = [
     Statistic<"numRemoved", "num-removed", "layout conversions removed">,
     Statistic<"numKept", "num-kept", "layout conversions left">
+  ];
+  let dependentDialects = ["nv_tileas"];
+}
+
+def TileASAssignDotLayouts : Pass<"tileas-assign-dot-layouts", "::mlir::ModuleOp"> {
+  let summary = "instructions and layouts of matrix products";
+  let description = [{
+    Each product gets the instruction that the target has for its types, warps arranged over batch, M and N so that the
+    tile of a warp is as large and as square as can be, its accumulator in copies of the instruction's fragment and its
+    operands where that instruction takes them. Operands of a type that no instruction of the target multiplies are
+    widened first.
+  }];
+  let options = [
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
+  ];
+  let dependentDialects = ["arith", "nv_tileaa", "nv_tileas"];
+}
+
+def TileASUnspecializedPipeline : Pass<"tileas-unspecialized-pipeline", "::mlir::ModuleOp"> {
+  let summary = "software pipelines of asynchronous copies for loops that feed matrix products";
+  let description = [{
+    Loads of a loop whose only purpose is an operand of a matrix product become asynchronous copies into a ring of
+    stages in shared memory, started as many iterations ahead as there are stages less one.
+  }];
+  let options = [
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">,
+    Option<"numStages", "unspecialized-pipeline-num-stages", "int64_t", "4", "most stages of a ring">
+  ];
+  let statistics = [
+    Statistic<"numLoops", "num-loops", "loops pipelined">,
+    Statistic<"numLoads", "num-loads", "loads made asynchronous">
+  ];
+  let dependentDialects = ["arith", "nv_tileaa", "nv_tileas", "scf"];
+}
+
+def TileASMaterializeReductions : Pass<"tileas-materialize-reductions", "::mlir::ModuleOp"> {
+  let summary = "reductions and scans across warps become steps within warps and an exchange through shared memory";
+  let description = [{
+    A reduction along a dimension that warps share keeps one element for each warp, and a second one combines those. A scan
+    is split into segments that a warp scans alone; the totals of earlier segments are added by `nv_tileas.carry`. What the
+    warps tell each other goes through shared memory, with barriers.
+  }];
+  let statistics = [
+    Statistic<"numReductions", "num-reductions", "reductions that cross warps">,
+    Statistic<"numScans", "num-scans", "scans that were split into segments">,
+    Statistic<"numConverted", "num-converted", "reductions and scans whose operands were converted to another layout">
   ];
   let dependentDialects = ["nv_tileas"];
 }
@@ -97,6 +153,37 @@ def TileASOrderMemory : Pass<"tileas-order-memory", "::mlir::ModuleOp"> {
 
 def TileASOptimizeAllocTensor : Pass<"tileas-optimize-alloc-tensor", "::mlir::ModuleOp"> {
   let summary = "byte offsets in shared memory by liveness";
+  let dependentDialects = ["nv_tileas"];
+}
+
+def TileASSlicing : Pass<"tileas-slicing", "::mlir::ModuleOp"> {
+  let summary = "scans and matrix products of tiles that do not fit into registers become loops over slices";
+  let description = [{
+    A tensor that gives a thread more elements than it has registers for is worked on in passes, which scans and matrix
+    products do not fit into. They are done slice by slice: `extract_slice`, the op on slices, `insert_slice` into the result
+    that the loop carries.
+  }];
+  let statistics = [
+    Statistic<"numScans", "num-scans", "scans that became loops">,
+    Statistic<"numDots", "num-dots", "matrix products that became loops">
+  ];
+  let dependentDialects = ["arith", "nv_tileas", "scf", "ub"];
+}
+
+def TileASCheckSynchronization : Pass<"tileas-check-synchronization", "::mlir::ModuleOp"> {
+  let summary = "proves that barriers separate the accesses of shared memory that may conflict";
+  let description = [{
+    A conflict is a pair of accesses of one byte by different warps, at least one of them a write, that no barrier separates on
+    some path. Each is an error at the later access with a note at the earlier one. Storage must have its offsets.
+  }];
+  let options = [
+    Option<"removeRedundant", "remove-redundant-barriers", "bool", "false",
+           "drop barriers that guard the reuse of storage where the analysis shows nothing to guard">
+  ];
+  let statistics = [
+    Statistic<"numAccesses", "num-accesses", "accesses of shared memory checked">,
+    Statistic<"numRemoved", "num-removed", "barriers removed">
+  ];
   let dependentDialects = ["nv_tileas"];
 }
 

@@ -129,13 +129,14 @@ MLIR_CAPI_EXPORTED void mlirxPopulateFunctionTypeConversion(MlirRewritePatternSe
                                                      MlirxConversionTarget);
 MLIR_CAPI_EXPORTED MlirLogicalResult mlirxApplyConversion(MlirOperation, MlirxConversionTarget,
                                                    MlirRewritePatternSet, bool full);
-//===-- diagnostics ------------------------------------------------------------//
-MLIR_CAPI_EXPORTED void mlirxEmitRemark(MlirLocation, const char *message);
 //===-- IR conveniences ----------------------------------------------------------//
 MLIR_CAPI_EXPORTED intptr_t mlirxOperationOperands(MlirOperation, MlirValue *out, intptr_t cap);
 MLIR_CAPI_EXPORTED MlirOperation mlirxOperationPrev(MlirOperation);
 MLIR_CAPI_EXPORTED bool mlirxOperationIsTerminatorTrait(MlirOperation);
 MLIR_CAPI_EXPORTED bool mlirxOperationIsPure(MlirOperation);
+MLIR_CAPI_EXPORTED void mlirxEmitRemark(MlirLocation, MlirStringRef message);
+MLIR_CAPI_EXPORTED void mlirxEmitErrorWithNote(MlirLocation, MlirStringRef message, MlirLocation noteLocation,
+                                               MlirStringRef note);
 // Text of an operation as the options of the command line want it (--mlir-print-debuginfo and the like).
 MLIR_CAPI_EXPORTED void mlirxOperationPrint(MlirOperation, bool generic, MlirxWriteFn write, void *out);
 MLIR_CAPI_EXPORTED void mlirxOperationSetLocation(MlirOperation, MlirLocation);

@@ -42,6 +42,11 @@ def NvTileAS_BoundsAttr : EnumAttr<NvTileAS_Dialect, NvTileAS_Bounds, "bounds"> 
   let assemblyFormat = "`<` $value `>`";
 }
 
+def NvTileAS_MmaKind : NvTileAS_Enum<"MmaKind", "what multiplies matrices", [
+    I32EnumAttrCase<"Fma", 0, "fma">,
+    I32EnumAttrCase<"Sync", 1, "sync">,
+    I32EnumAttrCase<"BlockScale", 2, "block_scale">]>;
+
 class NvTileAS_Attr<string name, string attrMnemonic, list<Trait> traits = []>
     : AttrDef<NvTileAS_Dialect, name, traits> {
   let mnemonic = attrMnemonic;
@@ -79,13 +84,35 @@ def NvTileAS_SharedLayoutAttr : NvTileAS_Attr<"SharedLayout", "shared_layout"> {
   let genVerifyDecl = 1;
 }
 
+def NvTileAS_MmaAttr : NvTileAS_Attr<"Mma", "mma"> {
+  let summary = "instruction of a matrix product: `#nv_tileas.mma<sync, [16, 8, 16]>`";
+  let description = [{
+    `fma` is scalar arithmetic and has no shape. `sync` is `mma.sync` of one warp; `block_scale` is its form with scales.
+    The shape is M, N and K of one instruction. Which element types are multiplied follows from the operands.
+  }];
+  let parameters = (ins
+    EnumParameter<NvTileAS_MmaKind>:$kind,
+    OptionalArrayRefParameter<"int64_t", "M, N and K">:$shape);
+  let assemblyFormat = "`<` $kind (`,` `[` $shape^ `]`)? `>`";
+  let genVerifyDecl = 1;
+}
+
+def NvTileAS_AsyncTokenType : TypeDef<NvTileAS_Dialect, "AsyncToken"> {
+  let mnemonic = "async_token";
+  let summary = "asynchronous work that has been started";
+}
+
 def NvTileAS_MemDescType : TypeDef<NvTileAS_Dialect, "MemDesc"> {
   let mnemonic = "memdesc";
   let summary = "tensor in shared memory, `!nv_tileas.memdesc<32x32xf32, #nv_tileas.shared_layout<...>>`";
+  let description = [{
+    With `stages = n` behind the layout there are `n` such tensors, one after the other, used in turn.
+  }];
   let parameters = (ins
     ArrayRefParameter<"int64_t", "extents, powers of two">:$shape,
     "::mlir::Type":$elementType,
-    "::nv_tileas::SharedLayoutAttr":$layout);
+    "::nv_tileas::SharedLayoutAttr":$layout,
+    "int64_t":$stages);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }

@@ -6,6 +6,7 @@ include "nv_tileas/NvTileASDialect.td"
 include "nv_tileaa/NvTileAADialect.td"
 include "mlir/IR/BuiltinAttributes.td"
 include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 class NvTileAS_Op<string mnemonic, list<Trait> traits = []>
@@ -152,5 +153,11 @@ def NvTileAS_BarrierOp : NvTileAS_Op<"barrier", [MemoryEffects<[MemRead, MemWrit
   let summary = "all threads of the block meet; their earlier accesses are visible to each other afterwards";
   let assemblyFormat = "attr-dict";
 }
+
+include "nv_tileas/NvTileASMoveOps.td"
+include "nv_tileas/NvTileASDotOps.td"
+include "nv_tileas/NvTileASAsyncOps.td"
+include "nv_tileas/NvTileASReductionOps.td"
+include "nv_tileas/NvTileASMemoryOps.td"
 
 #endif

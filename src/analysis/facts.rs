@@ -269,7 +269,11 @@ impl Facts {
                     range: f.range,
                 }
             }
-            "nv_tileas.convert_layout" => same(),
+            "nv_tileas.convert_layout" | "nv_tileas.replicate" => same(),
+            // The heap and the lowering of globals align to 16 bytes at least.
+            "nv_tileas.heap_alloc" | "nv_tileaa.get_global" => {
+                Fact { divisor: vec![16; rank.max(1)], ..Fact::unknown(rank) }
+            }
             "nv_tileaa.unsplat" | "nv_tileas.unsplat" => {
                 let f = same();
                 let mut out = Fact::unknown(0);

@@ -1,4 +1,9 @@
 //! Facts about values that passes ask for.
 
 pub mod access;
+pub mod atomics;
+pub mod combined;
 pub mod facts;
+pub mod narrow;
+pub mod registers;
+pub mod synchronization;

@@ -29,6 +29,7 @@
 
 #![forbid(unsafe_code)]
 
+mod anonymise;
 mod attrs;
 mod body;
 mod builder;
@@ -46,6 +47,7 @@ mod types;
 pub mod varint;
 mod writer;
 
+pub use anonymise::anonymise;
 pub use body::{AllOps, AttrValue, Block, BlockOps, Body, OpRef, Region};
 pub use builder::{BodyBuilder, OpInit, Pools};
 pub use container::{Profile, WireProfile, is_bytecode, is_mlir_bytecode};

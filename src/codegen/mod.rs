@@ -157,7 +157,7 @@ impl<'l> Code<'l> {
 }
 
 /// MLIR 21's `llvm.inline_asm` has no `convergent`, without which LLVM may sink or duplicate what synchronises threads.
-/// Plain loads and stores are the only inline PTX that does not.
+/// Accesses of memory are the only inline PTX that does not.
 fn mark_convergent(llvm: &LlvmContext, module: &Module<'_>) {
     use llvm_sys::core::*;
     // SAFETY: walks live IR of the module; attributes belong to its context.
@@ -185,7 +185,7 @@ fn mark_convergent(llvm: &LlvmContext, module: &Module<'_>) {
     }
 }
 
-/// Whether inline PTX is one load or store, predicated or not.
+/// Whether inline PTX is one access of memory, predicated or not, or one fence: no other thread takes part in it.
 ///
 /// # Safety
 /// `asm` must be a live inline-assembly value.
@@ -199,5 +199,5 @@ unsafe fn is_access(asm: llvm_sys::prelude::LLVMValueRef) -> bool {
     let text = String::from_utf8_lossy(text);
     let one = text.matches(';').count() == 1;
     let word = text.split_whitespace().find(|w| !w.starts_with('@')).unwrap_or("");
-    one && (word.starts_with("ld.") || word.starts_with("st."))
+    one && ["ld.", "st.", "atom.", "red.", "fence."].iter().any(|p| word.starts_with(p))
 }

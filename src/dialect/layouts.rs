@@ -9,7 +9,7 @@ use mlir_sys::*;
 use tile_layout::{Layout, Shape};
 
 /// A ranked tensor type taken apart.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Tensor<'c> {
     /// Extents, powers of two for tiles.
     pub shape: Vec<i64>,
@@ -35,6 +35,10 @@ impl<'c> Tensor<'c> {
     }
     pub fn of_value(v: Val<'c>) -> Option<Self> {
         Self::of(ty(v))
+    }
+    /// The type again.
+    pub fn ty(&self) -> Type<'c> {
+        tensor_type(&self.shape, self.element, self.encoding)
     }
     /// The type with `layout` as its encoding.
     pub fn with_layout(&self, context: &'c Context, layout: &Layout) -> Type<'c> {

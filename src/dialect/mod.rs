@@ -3,9 +3,11 @@
 //! Views and builders are generated from TableGen by the build script; [`rt`] is what they stand on. Handles carry
 //! the context's lifetime only: as in C++, an op that was erased must not be used again.
 
+pub mod dots;
 pub mod layouts;
 pub mod location;
 pub mod pass;
+pub mod remark;
 pub mod rt;
 
 use melior::{Context, dialect::DialectRegistry};
@@ -37,7 +39,7 @@ generated! {
     /// Alias-aware tiles.
     nv_tileaa,
     /// Assembler-near tiles.
-    nv_tileas uses super::nv_tileaa::Ordering uses super::nv_tileaa::Scope
+    nv_tileas uses super::nv_tileaa::AtomicKind uses super::nv_tileaa::Ordering uses super::nv_tileaa::Scope
 }
 
 /// Every dialect that the compiler reads or writes, with the translations to LLVM IR.

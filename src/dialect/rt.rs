@@ -122,6 +122,11 @@ pub fn set_attr<'c>(op: OpRef<'c>, name: &str, a: Attribute<'c>) {
     // SAFETY: `op` and `a` are alive.
     unsafe { mlirOperationSetInherentAttributeByName(op.to_raw(), raw_str(name), a.to_raw()) }
 }
+/// An attribute that the op's definition does not know.
+pub fn discardable_attr<'c>(op: OpRef<'c>, name: &str) -> Option<Attribute<'c>> {
+    // SAFETY: `op` is alive.
+    unsafe { Attribute::from_option_raw(mlirOperationGetDiscardableAttributeByName(op.to_raw(), raw_str(name))) }
+}
 /// Sets an attribute that the op's definition does not know.
 pub fn set_discardable_attr<'c>(op: OpRef<'c>, name: &str, a: Attribute<'c>) {
     // SAFETY: `op` and `a` are alive.
@@ -265,11 +270,6 @@ pub fn move_before<'c>(op: OpRef<'c>, before: OpRef<'c>) {
 pub fn set_location<'c>(op: OpRef<'c>, location: Location<'c>) {
     // SAFETY: `op` and `location` are alive.
     unsafe { super::ffi::mlirxOperationSetLocation(op.to_raw(), location.to_raw()) }
-}
-/// An attribute that the op's definition does not know.
-pub fn discardable_attr<'c>(op: OpRef<'c>, name: &str) -> Option<Attribute<'c>> {
-    // SAFETY: `op` is alive.
-    unsafe { Attribute::from_option_raw(mlirOperationGetDiscardableAttributeByName(op.to_raw(), raw_str(name))) }
 }
 pub fn remove_discardable_attr(op: OpRef<'_>, name: &str) {
     // SAFETY: `op` is alive.

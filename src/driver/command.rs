@@ -11,19 +11,29 @@ use std::time::Duration;
 
 use tile_diag::{Code, Diagnostic, Severity, render};
 
+use crate::batch;
+use crate::cache;
 use crate::cl;
+use crate::doctor::{self, Installation, Verdict};
+use crate::hostobj::{self, HostArch, HostOs};
 use crate::options::{self, DiagnosticFormat, Options, SPECS};
 use crate::output::{self, OutputError};
 use crate::ptxas::{self, Cubin, Job};
 use crate::remarks::{self, RemarkFormat};
-use crate::request::{
-    CompileError, CompileOutput, CompileRequest, DebugInfo, Emit, InputKind, NotTileIr, input_kind, stem_of,
-};
+use crate::repro::Reproducer;
+use crate::request::{CompileError, CompileOutput, CompileRequest, Emit, InputKind, NotTileIr, input_kind, stem_of};
 use crate::toolchain::Surroundings;
-use crate::{Core, Identity, help, io_text, resources, response};
+use crate::{Core, Identity, help, io_text, resources, response, scope, subcommand};
 
 /// The bytecode versions that the public reader accepts, oldest first: what `--list-versions` prints.
 pub const BYTECODE_VERSIONS: &[(u8, u8)] = &[(13, 1), (13, 2), (13, 3)];
+
+/// Set for a core program by the program that starts it.
+const DELEGATED: &str = "TILEIRAS_DELEGATED";
+
+fn is_delegated() -> bool {
+    std::env::var_os(DELEGATED).is_some()
+}
 
 /// The closing line of every failed compilation.
 const FAILED: &str = "failed to compile Tile IR program";
@@ -42,7 +52,7 @@ pub fn run(
     stderr: &mut dyn Write,
 ) -> u8 {
     let argv0 = arguments.first().cloned().unwrap_or_else(|| "tileiras".into());
-    let mut session = Session { stdout, stderr, format: DiagnosticFormat::Auto, source: None };
+    let mut session = Session { stdout, stderr, format: DiagnosticFormat::Auto, source: None, last_words: None };
     match session.run(arguments, &argv0, identity, core) {
         Ok(()) => 0,
         Err(Exit(status)) => status,
@@ -55,6 +65,8 @@ struct Session<'a> {
     format: DiagnosticFormat,
     /// Name and text of the input, when it is text, for excerpts.
     source: Option<(String, String)>,
+    /// The error that ended the command.
+    last_words: Option<String>,
 }
 
 impl Session<'_> {
@@ -64,6 +76,9 @@ impl Session<'_> {
             Ok(arguments) => arguments,
             Err(e) => return Err(self.command_line_error(&format!("{program}: {e}"))),
         };
+        if let Some((name, rest)) = subcommand::of(&arguments) {
+            return self.subcommand(name, rest, identity, core);
+        }
         let parsed = cl::parse(SPECS, &arguments, 1);
         self.format = options::diagnostic_format(&parsed);
         for line in &parsed.errors {
@@ -86,11 +101,24 @@ impl Session<'_> {
             self.inform(&help::COMPILER.text(&program, false, false))?;
             return Err(self.fail(Diagnostic::error(Code::NoInput, "no input file provided")));
         };
+        let options = options::options(&parsed, PathBuf::from(input));
         match core {
-            Core::Program(name) => self.delegate(name, &arguments, argv0),
+            Core::Program(name) => {
+                // A pipe can be read once, so its reader must be the one who compiles.
+                let may_look = options.cache_dir.is_some() && options.input.is_file();
+                if may_look && self.recall(&options, identity)? {
+                    return Ok(());
+                }
+                // The core leaves reproducers to this program, which outlives its crashes.
+                let done = self.delegate(name, &arguments, argv0);
+                self.keep_reproducer(done, &options, &arguments, identity)
+            }
             Core::InProcess(compiler) => {
-                let options = options::options(&parsed, PathBuf::from(input));
-                self.compile(&options, *compiler)
+                let done = self.compile(&options, identity, *compiler);
+                match is_delegated() {
+                    true => done,
+                    false => self.keep_reproducer(done, &options, &arguments, identity),
+                }
             }
         }
     }
@@ -102,6 +130,66 @@ impl Session<'_> {
                 Err(self.fail(Diagnostic::error(Code::WriteFailed, OutputError::Write(e).to_string())))
             }
             _ => Ok(()),
+        }
+    }
+
+    fn subcommand(&mut self, name: &str, rest: &[OsString], identity: &Identity, core: &Core<'_>) -> Step<()> {
+        match (name, rest) {
+            ("doctor", []) => self.doctor(identity, core),
+            ("batch", [_, ..]) => self.batch(rest),
+            ("replay", [file]) => self.replay(file),
+            ("explain", [code]) => self.explain(&code.to_string_lossy()),
+            _ => {
+                let usage = subcommand::SUBCOMMANDS.iter().map(|s| s.0).find(|u| u.starts_with(name)).unwrap_or(name);
+                Err(self.command_line_error(&format!("tileiras: usage: tileiras {usage}")))
+            }
+        }
+    }
+
+    fn doctor(&mut self, identity: &Identity, core: &Core<'_>) -> Step<()> {
+        let installation = Installation {
+            program: std::env::current_exe().ok(),
+            core: match core {
+                Core::Program(name) => Some((*name).to_owned()),
+                Core::InProcess(_) => None,
+            },
+            version: version_text(identity).lines().next().unwrap_or_default().to_owned(),
+            surroundings: Surroundings::of_process(),
+            scratch: scratch_directory(),
+            patience: Duration::from_secs(60),
+        };
+        let findings = doctor::examine(&installation);
+        self.inform(&doctor::text(&findings))?;
+        match findings.iter().find(|f| f.verdict == Verdict::Bad) {
+            None => Ok(()),
+            Some(_) => Err(Exit(Code::PtxasNotFound.exit_status())),
+        }
+    }
+
+    fn batch(&mut self, arguments: &[OsString]) -> Step<()> {
+        let call = batch::call(arguments).map_err(|e| self.command_line_error(&format!("tileiras: batch: {e}")))?;
+        let name = call.manifest.display();
+        let text = std::fs::read_to_string(&call.manifest).map_err(|e| {
+            let text = format!("unable to read input file '{name}': {}", io_text(&e));
+            self.fail(Diagnostic::error(Code::UnreadableInput, text))
+        })?;
+        let items = batch::parse(&text)
+            .map_err(|e| self.fail(Diagnostic::error(Code::BadConfiguration, format!("the manifest '{name}': {e}"))))?;
+        let program = std::env::current_exe().map_err(|e| {
+            self.fail(Diagnostic::error(
+                Code::CoreNotFound,
+                format!("the place of this program is not known: {}", io_text(&e)),
+            ))
+        })?;
+        let base = call.manifest.parent().unwrap_or(Path::new(""));
+        let failed = batch::run(&program, base, &items, call.jobs, self.stdout)
+            .map_err(|e| self.fail(Diagnostic::error(Code::WriteFailed, OutputError::Write(e).to_string())))?;
+        match failed {
+            0 => Ok(()),
+            n => {
+                let text = format!("{n} of {} compilations failed", items.len());
+                Err(self.fail(Diagnostic::error(Code::CompileFailed, text)))
+            }
         }
     }
 
@@ -150,7 +238,72 @@ impl Session<'_> {
     /// Reports the error that ends the command.
     fn fail(&mut self, diagnostic: Diagnostic) -> Exit {
         self.report(&diagnostic);
+        self.last_words = Some(diagnostic.message.clone());
         Exit(diagnostic.code.map_or(70, Code::exit_status))
+    }
+
+    /// After an internal error, writes a reproducer if one is wanted.
+    fn keep_reproducer(
+        &mut self,
+        done: Step<()>,
+        options: &Options,
+        arguments: &[OsString],
+        identity: &Identity,
+    ) -> Step<()> {
+        let (Err(Exit(70)), Some(directory)) = (&done, &options.crash_dir) else { return done };
+        let version = version_text(identity);
+        let compiler = version.lines().next().unwrap_or_default();
+        let written = std::fs::read(&options.input).and_then(|input| {
+            let ended = self.last_words.clone().unwrap_or_else(|| "internal error".to_owned());
+            let whole = Reproducer::new(compiler, &arguments[1..], &options.input, &input, 70, ended);
+            let (reproducer, hint) = match options.anonymize {
+                true => whole.anonymise(),
+                false => (whole, "it holds the input as it is; --anonymize takes names out"),
+            };
+            Ok((reproducer.write(directory)?, hint))
+        });
+        let note = match written {
+            Ok((file, hint)) => Diagnostic::new(
+                Severity::Note,
+                format!("a reproducer was written to '{}': 'tileiras replay' runs it; {hint}", file.display()),
+            ),
+            Err(e) => Diagnostic::warning(format!("no reproducer could be written: {}", io_text(&e))),
+        };
+        self.report(&note);
+        done
+    }
+
+    fn replay(&mut self, file: &OsString) -> Step<()> {
+        let name = Path::new(file).display();
+        let unreadable = |text| Diagnostic::error(Code::UnreadableInput, format!("the reproducer '{name}': {text}"));
+        let reproducer = Reproducer::read(Path::new(file)).map_err(|e| self.fail(unreadable(e)))?;
+        let input = reproducer.bytes().map_err(|e| self.fail(unreadable(e)))?;
+        let scratch = |e: io::Error| {
+            Diagnostic::error(Code::TemporaryFile, format!("Failed to create temporary file: {}", io_text(&e)))
+        };
+        // A directory of its own, so that the input keeps its name, which locations repeat.
+        let directory = scratch_directory().join(format!("tileiras-replay-{}", std::process::id()));
+        let base = Path::new(&reproducer.input_name).file_name().unwrap_or("input".as_ref());
+        let path = directory.join(base);
+        std::fs::create_dir_all(&directory)
+            .and_then(|()| std::fs::write(&path, input))
+            .map_err(|e| self.fail(scratch(e)))?;
+        let program = std::env::current_exe();
+        let status = program.and_then(|program| {
+            let mut command = Command::new(program);
+            command.args(&reproducer.arguments).args(["-o", "/dev/null", "--"]).arg(&path);
+            crate::child::run_as_part(command)
+        });
+        // Whatever is left is in a directory for temporary files.
+        let _ = std::fs::remove_dir_all(&directory);
+        let code = status.map_err(|e| self.fail(scratch(e)))?.code().unwrap_or(70);
+        let words = match u8::try_from(code) {
+            Ok(0) => "not reproduced: it compiles".to_owned(),
+            Ok(code) if code == reproducer.status => format!("reproduced: status {code} ({})", reproducer.ended),
+            _ => format!("not reproduced: status {code}, it was {}", reproducer.status),
+        };
+        self.inform(&format!("{words}\n"))?;
+        if code == 0 { Ok(()) } else { Err(Exit(u8::try_from(code).unwrap_or(70))) }
     }
 
     /// Has another program do the work, and answers for it if it dies.
@@ -158,7 +311,7 @@ impl Session<'_> {
         let here = std::env::current_exe().map_err(|e| self.core_missing(name, None, &io_text(&e)))?;
         let program = here.with_file_name(name);
         let mut command = Command::new(&program);
-        command.args(&arguments[1..]).arg0(argv0);
+        command.args(&arguments[1..]).arg0(argv0).env(DELEGATED, "1");
         let status =
             crate::child::run_as_part(command).map_err(|e| self.core_missing(name, Some(&program), &io_text(&e)))?;
         match (status.code(), status.signal()) {
@@ -186,7 +339,8 @@ impl Session<'_> {
         self.fail(d)
     }
 
-    fn compile(&mut self, options: &Options, compiler: &dyn crate::Compiler) -> Step<()> {
+    /// Reads the input and checks everything that needs no compiler.
+    fn prepare(&mut self, options: &Options, identity: &Identity) -> Step<Prepared> {
         let input = std::fs::read(&options.input).map_err(|e| {
             let text = format!("unable to read input file '{}': {}", options.input.display(), io_text(&e));
             self.fail(Diagnostic::error(Code::UnreadableInput, text))
@@ -194,6 +348,25 @@ impl Session<'_> {
         let kind = input_kind(&options.input, &input)
             .map_err(|e: NotTileIr| self.fail(Diagnostic::error(Code::NotTileIr, e.to_string())))?;
         let settings = self.check(options)?;
+        let surroundings = Surroundings::of_process();
+        let slot = cache::slot(options, settings.opt_level, &input, kind, identity, &surroundings);
+        Ok(Prepared { input, kind, settings, slot })
+    }
+
+    /// Writes the output if the cache has it.
+    fn recall(&mut self, options: &Options, identity: &Identity) -> Step<bool> {
+        let prepared = self.prepare(options, identity)?;
+        match prepared.slot.and_then(|slot| slot.load()) {
+            Some(bytes) => self.write(&prepared.settings.output, &bytes).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    fn compile(&mut self, options: &Options, identity: &Identity, compiler: &dyn crate::Compiler) -> Step<()> {
+        let Prepared { input, kind, settings, slot } = self.prepare(options, identity)?;
+        if let Some(bytes) = slot.as_ref().and_then(|slot| slot.load()) {
+            return self.write(&settings.output, &bytes);
+        }
         let input_name = options.input.to_string_lossy().into_owned();
         if kind == InputKind::Text {
             self.source = String::from_utf8(input.clone()).ok().map(|text| (input_name.clone(), text));
@@ -206,7 +379,7 @@ impl Session<'_> {
             target: options.target,
             opt_level: settings.opt_level,
             emit: options.emit.min(Emit::Ptx),
-            debug: if options.lineinfo { DebugInfo::Lines } else { DebugInfo::None },
+            debug: options.debug(),
             pipeline_options: &settings.pipeline_options,
             instrumentation: options.instrumentation,
             keep_stages: options.save_temps,
@@ -215,6 +388,12 @@ impl Session<'_> {
         self.save_stages(options, &settings.output, &output)?;
         let bytes = match options.emit {
             Emit::Cubin => self.assemble(options, &settings, &output)?,
+            Emit::Obj => {
+                let cubin = self.assemble(options, &settings, &output)?;
+                let stem = hostobj::symbol_stem(&settings.output);
+                hostobj::object(&cubin, options.target, &stem, options.host_arch, options.host_os)
+                    .map_err(|e| self.fail(Diagnostic::error(Code::Internal, format!("internal error: {e}"))))?
+            }
             _ => output.text.into_bytes(),
         };
 
@@ -227,6 +406,15 @@ impl Session<'_> {
                 }
             }
             None => {}
+        }
+        let times = scope::take_times();
+        if options.instrumentation.timing {
+            for (name, spent) in times {
+                self.say(&format!("timing: {} {:.1} ms\n", name.to_string_lossy(), spent.as_secs_f64() * 1e3));
+            }
+        }
+        if let Some(Err(e)) = slot.map(|slot| slot.store(&bytes)) {
+            self.report(&Diagnostic::warning(format!("the cache cannot be written: {}", io_text(&e))));
         }
         // Last, so that an output means that everything was written.
         self.write(&settings.output, &bytes)
@@ -246,10 +434,6 @@ impl Session<'_> {
                 "optimized debugging is not supported, change optimization level to 0 or disable full debug info";
             return Err(self.fail(Diagnostic::error(Code::OptimizedDebugging, text)));
         }
-        if options.device_debug {
-            let d = Diagnostic::error(Code::NotAvailable, "full debug information is not available in this version");
-            return Err(self.fail(d.note("--lineinfo gives source lines at every optimization level")));
-        }
         if let Some(tool) = options.sanitize {
             let text = format!("instrumentation for {tool} is not available in this version");
             let d = Diagnostic::error(Code::NotAvailable, text);
@@ -266,11 +450,15 @@ impl Session<'_> {
                 }
             }
         }
+        if (options.emit, options.host_arch, options.host_os) == (Emit::Obj, HostArch::Arm64Ec, HostOs::Linux) {
+            let d = Diagnostic::error(Code::BadConfiguration, "unsupported host architecture");
+            return Err(self.fail(d.note("arm64ec exists on windows only: add --host-os=windows")));
+        }
         let timeout = self.timeout(options)?;
         let output = options
             .output
             .clone()
-            .unwrap_or_else(|| PathBuf::from(if options.emit == Emit::Cubin { "elf.o" } else { "-" }));
+            .unwrap_or_else(|| PathBuf::from(if options.emit >= Emit::Cubin { "elf.o" } else { "-" }));
         let side = [options.remarks.output_file(), options.resource_usage_file.clone()];
         for file in [Some(output.clone())].into_iter().chain(side).flatten() {
             output::check(&file).map_err(|e| self.output_failed(&e))?;
@@ -343,15 +531,15 @@ impl Session<'_> {
     }
 
     fn assemble(&mut self, options: &Options, settings: &Settings, compiled: &CompileOutput) -> Step<Vec<u8>> {
-        let scratch = std::env::var_os("TMPDIR").filter(|v| !v.is_empty()).unwrap_or_else(|| "/tmp".into());
+        let scratch = scratch_directory();
         let job = Job {
             ptx: &compiled.text,
             target: options.target,
             opt_level: settings.opt_level,
-            lineinfo: options.lineinfo,
+            debug: options.debug(),
             extra: &options.ptxas.extra,
             timeout: settings.timeout.filter(|t| !t.is_zero()),
-            scratch: Path::new(&scratch),
+            scratch: &scratch,
             statistics: options.resource_usage_file.is_some(),
         };
         let (warnings, result) = ptxas::assemble(&job, options.ptxas.path.as_deref(), &Surroundings::of_process());
@@ -405,12 +593,26 @@ impl Session<'_> {
     }
 }
 
+/// What a compilation starts from.
+struct Prepared {
+    input: Vec<u8>,
+    kind: InputKind,
+    settings: Settings,
+    /// Where the cache keeps the output.
+    slot: Option<cache::Slot>,
+}
+
 /// Checked settings that [`Options`] holds as they were written.
 struct Settings {
     opt_level: u8,
     pipeline_options: Vec<(String, String)>,
     timeout: Option<Duration>,
     output: PathBuf,
+}
+
+/// Where temporary files go.
+fn scratch_directory() -> PathBuf {
+    std::env::var_os("TMPDIR").filter(|v| !v.is_empty()).unwrap_or_else(|| "/tmp".into()).into()
 }
 
 fn action_text(action: &str, program: &str, identity: &Identity) -> String {
@@ -449,8 +651,13 @@ fn signal_name(signal: i32) -> String {
 
 static LAST_PANIC: Mutex<Option<String>> = Mutex::new(None);
 
-/// Keeps the words of a panic for the message at the end instead of printing them.
+/// Keeps the words of a panic for [`last_panic`] instead of printing them. Once a process; later calls do nothing.
 pub fn install_panic_hook() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(set_panic_hook);
+}
+
+fn set_panic_hook() {
     std::panic::set_hook(Box::new(|info| {
         let text = info.payload_as_str().unwrap_or("panic");
         let place = info.location().map(|l| format!(" at {}:{}", l.file(), l.line())).unwrap_or_default();
@@ -460,7 +667,8 @@ pub fn install_panic_hook() {
     }));
 }
 
-fn last_panic() -> String {
+/// The words and the place of the last panic; of any thread's, if several panic at once.
+pub fn last_panic() -> String {
     LAST_PANIC.lock().ok().and_then(|mut last| last.take()).unwrap_or_else(|| "panic".to_owned())
 }
 

@@ -3,12 +3,15 @@
 
 use crate::cl::{Glue, Spec, ValueKind, dashed};
 use crate::options::{CATEGORIES, SPECS};
+use crate::subcommand::SUBCOMMANDS;
 
 /// What the help of a program says.
 pub struct Page {
     pub overview: &'static str,
     /// What follows the options on the command line.
     pub usage: &'static str,
+    /// Subcommands with their descriptions.
+    pub subcommands: &'static [(&'static str, &'static str)],
     pub specs: &'static [Spec],
     /// The categories, in order.
     pub categories: &'static [&'static str],
@@ -18,6 +21,7 @@ pub struct Page {
 pub static COMPILER: Page = Page {
     overview: "Compiler for CUDA Tile IR: bytecode or MLIR text to PTX and cubins",
     usage: "<input file>",
+    subcommands: SUBCOMMANDS,
     specs: SPECS,
     categories: CATEGORIES,
 };
@@ -35,7 +39,16 @@ impl Page {
             .max(specs.iter().flat_map(|s| choices(s)).map(|(name, _)| name.len() + 5).max().unwrap_or(0));
 
         let Page { overview, usage, .. } = self;
-        let mut out = format!("OVERVIEW: {overview}\n\nUSAGE: {program} [options] {usage}\n\nOPTIONS:\n");
+        let mut out = format!("OVERVIEW: {overview}\n\nUSAGE: {program} [options] {usage}\n\n");
+        if !self.subcommands.is_empty() {
+            out.push_str("SUBCOMMANDS:\n\n");
+            let widest = self.subcommands.iter().map(|(usage, _)| usage.len()).max().unwrap_or(0);
+            for (usage, description) in self.subcommands {
+                out.push_str(&format!("  {usage:widest$} - {description}\n"));
+            }
+            out.push('\n');
+        }
+        out.push_str("OPTIONS:\n");
         if list {
             out.push('\n');
             for spec in &specs {

@@ -11,28 +11,39 @@
 //! * [`cl`]: the grammar of the command line; [`options`]: the table of options; [`help`]: its text.
 //! * [`request`]: what a compiler is asked and what it answers.
 //! * [`toolchain`], [`ptxas`], [`child`]: finding and running NVIDIA's assembler.
+//! * [`subcommand`], [`doctor`], [`batch`]: what the command does beside compiling one file.
+//! * [`repro`]: files that hold a failure.
+//! * [`cache`]: results of earlier compilations.
+//! * [`hostobj`]: cubins inside of objects for the host.
 //! * [`output`]: files that are written completely or not at all.
 
 #![deny(unsafe_code)]
 
+pub mod batch;
+pub mod cache;
 #[allow(unsafe_code, reason = "system calls between fork and exec")]
 pub mod child;
 pub mod cl;
 mod command;
+pub mod doctor;
 pub mod help;
+pub mod hostobj;
 pub mod options;
 pub mod output;
 pub mod ptxas;
 pub mod remarks;
+pub mod repro;
 pub mod request;
 pub mod resources;
 pub mod response;
+pub mod scope;
+pub mod subcommand;
 pub mod toolchain;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-pub use command::{BYTECODE_VERSIONS, version_text};
+pub use command::{BYTECODE_VERSIONS, install_panic_hook, last_panic, version_text};
 pub use request::{CompileError, CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
 pub use tile_diag::{Code, Diagnostic, Location, Severity};
 

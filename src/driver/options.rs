@@ -7,8 +7,9 @@ use std::time::Duration;
 use tile_targets::{TARGETS, Target};
 
 use crate::cl::{Glue, Parsed, Spec, ValueKind};
+use crate::hostobj::{HostArch, HostOs};
 use crate::remarks::{RemarkFilter, RemarkFormat, RemarkOptions};
-use crate::request::{Emit, Instrumentation};
+use crate::request::{DebugInfo, Emit, Instrumentation};
 
 const GENERIC: &str = "Generic options";
 const COMPILE: &str = "Compilation options";
@@ -94,7 +95,7 @@ pub static SPECS: &[Spec] = &[
     ),
     option(
         "host-arch",
-        Choice(&[("x86_64", ""), ("aarch64", "")]),
+        Choice(&[("x86_64", ""), ("aarch64", ""), ("arm64ec", "with --host-os=windows")]),
         "value",
         COMPILE,
         "Architecture of the host (default x86_64)",
@@ -122,6 +123,7 @@ pub static SPECS: &[Spec] = &[
             ("llvm", "LLVM IR of one thread's program"),
             ("ptx", "PTX, as ptxas gets it"),
             ("cubin", "the GPU's code (default)"),
+            ("obj", "an object for the host that carries the cubin"),
         ]),
         "stage",
         STAGES,
@@ -129,8 +131,18 @@ pub static SPECS: &[Spec] = &[
     ),
     option("pipeline-option", List, "key=value", STAGES, "Set an option of the pass pipeline; may be repeated"),
     option("dump-pass-pipeline", Flag, "", STAGES, "Print the pass pipelines to standard error before they run"),
-    option("mlir-timing", Flag, "", STAGES, "Print the time spent in each pass to standard error"),
+    option("mlir-timing", Flag, "", STAGES, "Print the time spent in each pass and scope to standard error"),
+    alias("timing", "mlir-timing", Glue::None, STAGES, "Alias for --mlir-timing"),
     hidden(option("print-ir-after-all", Flag, "", STAGES, "Print the module after each pass to standard error")),
+    option(
+        "cache-dir",
+        Text,
+        "directory",
+        OUTPUT,
+        "Keep outputs here by content and use those that are there; not with remarks, --save-temps or the like",
+    ),
+    option("crash-dir", Text, "directory", OUTPUT, "Leave a reproducer here when the compiler fails internally"),
+    option("anonymize", Flag, "", OUTPUT, "Take names of files and functions out of reproducers"),
     option("save-temps", Flag, "", STAGES, "Keep the text of each stage beside the output"),
     option("ptxas-path", Text, "filename", TOOLS, "Use this ptxas and look for no other"),
     option("ptxas-option", List, "argument", TOOLS, "Pass an argument to ptxas; may be repeated"),
@@ -167,6 +179,7 @@ pub static SPECS: &[Spec] = &[
     hidden(option("help-hidden", Action, "", GENERIC, "Display all available options")),
     option("help-list", Action, "", GENERIC, "Display list of available options (--help-list-hidden for more)"),
     hidden(option("help-list-hidden", Action, "", GENERIC, "Display list of all available options")),
+    alias("resource-usage", "resource-usage-file", Glue::None, TOOLS, "Alias for --resource-usage-file"),
     hidden(option("print-options", Flag, "", GENERIC, "Accepted for compatibility; does nothing")),
     hidden(option("print-all-options", Flag, "", GENERIC, "Accepted for compatibility; does nothing")),
     option("version", Action, "", GENERIC, "Display the version of this program"),
@@ -185,13 +198,29 @@ pub struct Options {
     pub lineinfo: bool,
     pub sanitize: Option<&'static str>,
     pub emit: Emit,
+    pub host_arch: HostArch,
+    pub host_os: HostOs,
     pub pipeline_options: Vec<OsString>,
     pub instrumentation: Instrumentation,
     pub save_temps: bool,
+    pub cache_dir: Option<PathBuf>,
+    pub crash_dir: Option<PathBuf>,
+    pub anonymize: bool,
     pub ptxas: PtxasOptions,
     pub resource_usage_file: Option<PathBuf>,
     pub remarks: RemarkOptions,
     pub format: DiagnosticFormat,
+}
+
+impl Options {
+    /// What debuggers and profilers get. Full information includes the lines.
+    pub fn debug(&self) -> DebugInfo {
+        match (self.device_debug, self.lineinfo) {
+            (true, _) => DebugInfo::Full,
+            (false, true) => DebugInfo::Lines,
+            (false, false) => DebugInfo::None,
+        }
+    }
 }
 
 /// How ptxas is found and called.
@@ -236,6 +265,15 @@ pub fn options(parsed: &Parsed, input: PathBuf) -> Options {
         lineinfo: parsed.flag("lineinfo"),
         sanitize: parsed.choice("sanitize"),
         emit: emit.unwrap_or(Emit::Cubin),
+        host_arch: match parsed.choice("host-arch") {
+            Some("aarch64") => HostArch::Aarch64,
+            Some("arm64ec") => HostArch::Arm64Ec,
+            _ => HostArch::X86_64,
+        },
+        host_os: match parsed.choice("host-os") {
+            Some("windows") => HostOs::Windows,
+            _ => HostOs::Linux,
+        },
         pipeline_options: parsed.list("pipeline-option"),
         instrumentation: Instrumentation {
             dump_pass_pipeline: parsed.flag("dump-pass-pipeline"),
@@ -243,6 +281,9 @@ pub fn options(parsed: &Parsed, input: PathBuf) -> Options {
             timing: parsed.flag("mlir-timing"),
         },
         save_temps: parsed.flag("save-temps"),
+        cache_dir: path("cache-dir"),
+        crash_dir: path("crash-dir"),
+        anonymize: parsed.flag("anonymize"),
         ptxas: PtxasOptions {
             path: path("ptxas-path"),
             extra: parsed.list("ptxas-option"),

@@ -13,7 +13,9 @@ use tile_targets::{PtxVersion, Target};
 
 use crate::child;
 use crate::io_text;
+use crate::request::DebugInfo;
 use crate::resources::{self, KernelResources};
+use crate::scope;
 use crate::toolchain::{self, Search, Surroundings};
 
 /// One assembly.
@@ -23,7 +25,7 @@ pub struct Job<'a> {
     pub target: &'static Target,
     /// 0 to 3.
     pub opt_level: u8,
-    pub lineinfo: bool,
+    pub debug: DebugInfo,
     /// Given to ptxas after all other arguments.
     pub extra: &'a [OsString],
     /// Zero or `None`: no limit.
@@ -65,6 +67,7 @@ pub fn assemble(
     explicit: Option<&Path>,
     surroundings: &Surroundings,
 ) -> (Vec<String>, Result<Cubin, PtxasError>) {
+    let _scope = scope::enter(scope::SERIALIZE_GPU_MODULE);
     let search = toolchain::search("ptxas", explicit, surroundings);
     let warnings = search.warnings.clone();
     (warnings, assemble_with(job, search))
@@ -98,8 +101,14 @@ fn run(job: &Job<'_>, program: &Path) -> Result<Cubin, PtxasError> {
 
     let mut command = Command::new(program);
     command.args(["-arch", job.target.ptx_target, "--opt-level", &job.opt_level.to_string()]);
-    if job.lineinfo {
-        command.arg("-lineinfo");
+    match job.debug {
+        DebugInfo::None => {}
+        DebugInfo::Lines => {
+            command.arg("-lineinfo");
+        }
+        DebugInfo::Full => {
+            command.arg("-g");
+        }
     }
     if job.statistics {
         command.arg("--verbose");
@@ -122,7 +131,9 @@ fn run(job: &Job<'_>, program: &Path) -> Result<Cubin, PtxasError> {
     let (messages, resources) = if job.statistics {
         let text = String::from_utf8_lossy(&done.output);
         let kept: String = text.split_inclusive('\n').filter(|l| !resources::is_statistics(l)).collect();
-        (kept.into_bytes(), resources::parse(&text))
+        let mut kernels = resources::parse(&text);
+        resources::complete(&mut kernels, job.ptx);
+        (kept.into_bytes(), kernels)
     } else {
         (done.output, Vec::new())
     };

@@ -95,6 +95,12 @@ impl RemarkOptions {
         own.accepts(remark.subject) || self.all.accepts(remark.subject)
     }
 
+    /// Whether remarks, or a file for them, were asked for.
+    pub fn any(&self) -> bool {
+        let filters = [self.all, self.passed, self.missed, self.failed, self.analysis];
+        self.format == RemarkFormat::Yaml || filters.iter().any(|f| *f != RemarkFilter::None)
+    }
+
     /// The remarks that were asked for, in order.
     pub fn select<'r>(&self, remarks: &'r [Remark]) -> Vec<&'r Remark> {
         remarks.iter().filter(|r| self.accepts(r)).collect()

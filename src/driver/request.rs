@@ -44,7 +44,7 @@ pub struct CompileRequest<'a> {
     pub target: &'static Target,
     /// 0 to 3.
     pub opt_level: u8,
-    /// Where to stop. [`Emit::Cubin`] is the driver's affair: the compiler is asked for [`Emit::Ptx`] then.
+    /// Where to stop. What comes after [`Emit::Ptx`] is the driver's affair: the compiler is asked for that then.
     pub emit: Emit,
     pub debug: DebugInfo,
     /// `--pipeline-option=key=value`, in order; the pipeline decides which keys there are.
@@ -73,10 +73,13 @@ pub enum Emit {
     Llvm,
     Ptx,
     Cubin,
+    /// The cubin in an object for the host.
+    Obj,
 }
 
 impl Emit {
-    pub const ALL: &[Emit] = &[Emit::CudaTile, Emit::TileAa, Emit::TileAs, Emit::Llvm, Emit::Ptx, Emit::Cubin];
+    pub const ALL: &[Emit] =
+        &[Emit::CudaTile, Emit::TileAa, Emit::TileAs, Emit::Llvm, Emit::Ptx, Emit::Cubin, Emit::Obj];
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
@@ -87,6 +90,7 @@ impl Emit {
             Emit::Llvm => "llvm",
             Emit::Ptx => "ptx",
             Emit::Cubin => "cubin",
+            Emit::Obj => "obj",
         }
     }
 
@@ -99,6 +103,7 @@ impl Emit {
             Emit::Llvm => "ll",
             Emit::Ptx => "ptx",
             Emit::Cubin => "cubin",
+            Emit::Obj => "o",
         }
     }
 }

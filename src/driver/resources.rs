@@ -16,6 +16,48 @@ pub struct KernelResources {
     pub spill_loads: u64,
     /// Of all constant banks.
     pub constant_memory: u64,
+    /// What a launch must ask for, from the PTX.
+    pub launch: Launch,
+}
+
+/// How a kernel is launched.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Launch {
+    /// Threads of a block along x, y, z; the kernel works with no other number.
+    pub block: [u32; 3],
+    /// Blocks of a cluster along x, y, z.
+    pub cluster: [u32; 3],
+    /// Number of parameters.
+    pub parameters: usize,
+    /// Whether the kernel allocates tensor memory.
+    pub tensor_memory: bool,
+}
+
+/// Adds what the PTX says to what ptxas said.
+pub fn complete(kernels: &mut [KernelResources], ptx: &str) {
+    let Ok(module) = tile_targets::scan::scan(ptx) else { return };
+    let lines = |e: &tile_targets::scan::Entry| {
+        let end = module.entries.iter().map(|o| o.line).filter(|l| *l > e.line).min().unwrap_or(usize::MAX);
+        e.line..end
+    };
+    for kernel in kernels {
+        let Some(entry) = module.entries.iter().find(|e| e.name == kernel.name) else { continue };
+        let extents = |name: &str| {
+            let found = entry.directives.iter().find(|(directive, _)| directive == name)?;
+            let axis = |i: usize| found.1.get(i).copied().unwrap_or(1);
+            Some([axis(0), axis(1), axis(2)])
+        };
+        let lines = lines(entry);
+        kernel.launch = Launch {
+            block: extents(".reqntid").unwrap_or_default(),
+            cluster: extents(".reqnctapercluster").unwrap_or([1; 3]),
+            parameters: entry.parameters,
+            tensor_memory: module
+                .instructions
+                .iter()
+                .any(|i| lines.contains(&i.line) && i.mnemonic.starts_with("tcgen05.alloc")),
+        };
+    }
 }
 
 /// Reads the messages of `ptxas --verbose`. Lines of any other kind are passed over.
@@ -84,6 +126,10 @@ pub fn json(kernels: &[KernelResources]) -> String {
                 "spill_stores": k.spill_stores,
                 "spill_loads": k.spill_loads,
                 "constant_memory": k.constant_memory,
+                "block": k.launch.block,
+                "cluster": k.launch.cluster,
+                "parameters": k.launch.parameters,
+                "tensor_memory": k.launch.tensor_memory,
             })
         })
         .collect();
@@ -119,12 +165,28 @@ ptxas info    : Used 4 registers, used 0 barriers
             spill_stores: 4,
             spill_loads: 12,
             constant_memory: 368,
+            launch: Launch::default(),
         };
         assert_eq!(kernels[0], first);
         assert_eq!((kernels[1].name.as_str(), kernels[1].registers, kernels.len()), ("two", 4, 2));
         assert_eq!(parse("nothing here\nUsed 4 registers"), []);
         let value: Value = serde_json::from_str(&json(&kernels)).unwrap();
         assert_eq!(value["kernels"][0]["spill_loads"], 12);
+    }
+
+    #[test]
+    fn the_launch_is_in_the_ptx() {
+        let ptx = ".version 8.8\n.target sm_100a\n.address_size 64\n\
+                   .visible .entry k(.param .u64 a, .param .u32 b)\n.reqntid 128\n.reqnctapercluster 2, 1, 1\n{\n\
+                   tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [x], 32;\nret;\n}\n\
+                   .visible .entry two()\n.reqntid 64, 2\n{\nret;\n}\n";
+        let mut kernels = parse(MESSAGES);
+        complete(&mut kernels, ptx);
+        let first = Launch { block: [128, 1, 1], cluster: [2, 1, 1], parameters: 2, tensor_memory: true };
+        let second = Launch { block: [64, 2, 1], cluster: [1, 1, 1], parameters: 0, tensor_memory: false };
+        assert_eq!((&kernels[0].launch, &kernels[1].launch), (&first, &second));
+        let value: Value = serde_json::from_str(&json(&kernels)).unwrap();
+        assert_eq!(value["kernels"][1]["block"], json!([64, 2, 1]));
     }
 
     #[test]

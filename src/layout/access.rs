@@ -231,6 +231,47 @@ impl SharedAccess {
         self.instructions.len() as u64 + self.wavefronts
     }
 
+    /// The vectors cut into runs of `elements` registers and `bytes` bytes, each a run of neighbours along dimension `dim` in
+    /// every thread of `layout`, which the plan is made for. `None` when a vector is shorter or does not consist of such runs:
+    /// then no instruction copies a run from memory where they are neighbours.
+    pub fn runs(
+        &self,
+        layout: &Layout,
+        shape: &Shape,
+        dim: usize,
+        elements: u32,
+        bytes: u64,
+    ) -> Option<Vec<Instruction>> {
+        let (low, width) = shape.field(dim).ok()?;
+        let within = elements.trailing_zeros();
+        if within > width || !matches!(self.mode, AccessMode::Vector { .. }) {
+            return None;
+        }
+        // Where all threads start their runs at a multiple of the length, neighbours differ in its coordinate bits alone.
+        let field = low_mask(within) << low;
+        let element = |register: u32| combine(layout.register(), register.into());
+        let thread = layout.lane().iter().chain(layout.warp()).chain(layout.block());
+        if thread.into_iter().any(|b| b & field != 0) {
+            return None;
+        }
+        let mut runs = Vec::new();
+        for i in &self.instructions {
+            if i.registers.len() % elements as usize != 0 {
+                return None;
+            }
+            for (n, registers) in (0u64..).zip(i.registers.chunks(elements as usize)) {
+                let start = element(registers[0]);
+                if start & field != 0 || (0u64..).zip(registers).any(|(k, &r)| element(r) != start ^ k << low) {
+                    return None;
+                }
+                // Runs of one vector follow each other in memory.
+                let (xor, add) = (i.xor, i.add + n * bytes);
+                runs.push(Instruction { round: i.round, xor, add, registers: registers.to_vec() });
+            }
+        }
+        Some(runs)
+    }
+
     /// Distinct XOR constants, each of which costs an address of its own.
     pub fn distinct_xors(&self) -> usize {
         self.instructions.iter().map(|i| i.xor).collect::<std::collections::BTreeSet<_>>().len()

@@ -217,6 +217,28 @@ impl Layout {
         InputMasks { register: free(Input::Register), lane, warp, block }
     }
 
+    /// The layout without the registers that are free variables, and the old number of each register. Threads whose free lane,
+    /// warp and block bits are zero hold each element once in it: they *own* it there.
+    pub fn owned(&self) -> (Self, Vec<u32>) {
+        let free = self.free_variables().register;
+        let bits: Vec<usize> = (0..self.register().len()).filter(|i| free >> i & 1 == 0).collect();
+        let old = |new: u32| bits.iter().enumerate().fold(0, |r, (i, &bit)| r | (new >> i & 1) << bit);
+        let bases = bits.iter().map(|&bit| self.register()[bit]).collect();
+        (self.with(Input::Register, bases), (0..1u32 << bits.len()).map(old).collect())
+    }
+
+    /// As [`Layout::free_variables`], but registers are kept before lanes: the threads in which all free bits are zero hold
+    /// each element once, whichever of their registers they store, as long as none repeats an element of the thread.
+    pub fn free_threads(&self) -> InputMasks {
+        let mut seen = Subspace::default();
+        let mut free = |input| {
+            let bases = self.bases(input).iter().enumerate();
+            bases.fold(0, |mask, (i, &b)| if seen.insert(b) { mask } else { mask | 1 << i })
+        };
+        let [register, lane, warp, block] = Input::ALL.map(&mut free);
+        InputMasks { register, lane, warp, block }
+    }
+
     /// Whether both layouts give every thread the same set of elements, in whatever registers.
     pub fn same_ownership(&self, other: &Self) -> bool {
         let span = Subspace::span(self.register().iter().copied());

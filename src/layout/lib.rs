@@ -112,7 +112,8 @@
 //! # Map of the crate
 //!
 //! `map` and `subspace` are the algebra; `shape` numbers elements; `layout` and `ops` are distributed layouts and what tile
-//! operations do to them; `blocked` and `mma` build them; `expr` turns them into index arithmetic; `bank` counts conflicts;
+//! operations do to them; `reduction` plans reductions and scans; `blocked`, `mma` and `dot` build them; `expr` turns them
+//! into index arithmetic; `bank` counts conflicts;
 //! `access`, `swizzle`, `shuffle` and `convert` move data between layouts. Every plan is an executable description, and the
 //! tests execute plans on all threads.
 #![forbid(unsafe_code)]
@@ -121,12 +122,15 @@ mod access;
 mod bank;
 mod blocked;
 mod convert;
+mod dot;
 mod error;
 mod expr;
 mod layout;
 mod map;
 mod mma;
 mod ops;
+mod parts;
+mod reduction;
 mod shape;
 mod shuffle;
 mod subspace;
@@ -136,13 +140,16 @@ pub use access::{AccessMode, Direction, Instruction, SharedAccess, SharedLayout,
 pub use bank::{
     BANK_BITS, PHASE_LOG2, WORD_LOG2, conflict_degree, global_sectors, phase_lane_bits, phase_turns, wavefronts,
 };
-pub use convert::{Conversion, ConvertOptions, convert, register_permutation};
+pub use convert::{Conversion, ConvertOptions, convert, register_map, register_permutation};
+pub use dot::{Apart, Multiplier, Product, Step, WarpGrid};
 pub use error::{LayoutError, Result};
 pub use expr::{BitExpr, Coordinate, LinearExpr, Term};
 pub use layout::{Input, InputMasks, LANE_BITS, Layout, Place, Thread, WARP_SIZE};
 pub use map::{LinearMap, combine, low_mask};
 pub use mma::{Fragment, MmaInstruction, MmaTiling, Operand, TmemShape, TmemTile, mma_tiled, tmem_layout};
+pub use parts::{PartRegisters, PartsPlan};
+pub use reduction::{Reduction, WarpScan};
 pub use shape::Shape;
 pub use shuffle::{Exchange, ShufflePlan, ShuffleRound};
 pub use subspace::Subspace;
-pub use swizzle::{SharedOptions, SharedPlan, plan_shared};
+pub use swizzle::{Run, SharedOptions, SharedPlan, plan_shared};

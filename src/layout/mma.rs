@@ -71,7 +71,8 @@ impl MmaInstruction {
         }
     }
 
-    fn operand_bits(&self) -> u32 {
+    /// Element size of A and B.
+    pub fn operand_bits(&self) -> u32 {
         match *self {
             Self::Sync { operand_bits, .. } | Self::Warpgroup { operand_bits, .. } => operand_bits,
         }

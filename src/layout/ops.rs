@@ -4,7 +4,7 @@
 //! the operand without moving data: values stay in their registers, apart from the renumbering that an operation states.
 
 use crate::error::{LayoutError, Result};
-use crate::layout::{Input, InputMasks, Layout};
+use crate::layout::{Input, Layout};
 use crate::map::{LinearMap, low_mask};
 use crate::shape::Shape;
 use crate::subspace::Subspace;
@@ -87,35 +87,11 @@ impl Layout {
 
     /// The result of a reduction along `dim`: its layout with each element once per thread, its shape, and the map from
     /// operand registers to result registers (the registers of one fibre are those that map to one result register).
+    /// [`Layout::reduction`] is the whole plan.
     pub fn reduce(&self, shape: &Shape, dim: usize) -> Result<(Self, Shape, LinearMap)> {
         let (sliced, shape) = self.slice(shape, dim)?;
         let (layout, registers) = sliced.squeeze_registers();
         Ok((layout, shape, registers))
-    }
-
-    /// The lane, warp and block bits to combine across in a reduction along `dim`, after each thread has combined its own
-    /// registers as [`Layout::reduce`] says. One exchange per bit (`shfl.bfly` by the lane bit) then leaves the result in every
-    /// thread that [`Layout::reduce`]'s layout names. The `register` mask is zero.
-    ///
-    /// Replicas do not count twice: bits that do not change the element are left out. `None` when the fibres are not made of
-    /// whole registers and single bits; the tile must be converted to another layout first.
-    pub fn reduction_bits(&self, shape: &Shape, dim: usize) -> Result<Option<InputMasks>> {
-        let (low, width) = shape.field(dim)?;
-        let along = |v: u64| v & low_mask(width) << low == v;
-        // Positions along `dim` that the thread's registers cover for one result, then those that each bit adds.
-        let (sliced, _) = self.slice(shape, dim)?;
-        let registers = LinearMap::new(self.register().to_vec(), 64)?;
-        let kernel = LinearMap::new(sliced.register().to_vec(), 64)?.kernel();
-        let mut fibre: Subspace = kernel.into_iter().map(|k| registers.apply(k)).collect();
-        // Distinct registers must cover distinct positions, or the thread would count one twice.
-        let repeated = fibre.dim() != self.register().len() - sliced.squeeze_registers().0.register().len();
-        let mut across = |input| {
-            let bases = self.bases(input).iter().enumerate();
-            bases.fold(0, |mask, (i, &b)| if b != 0 && along(b) && fibre.insert(b) { mask | 1 << i } else { mask })
-        };
-        let (lane, warp, block) = (across(Input::Lane), across(Input::Warp), across(Input::Block));
-        let complete = fibre.dim() == width as usize && !repeated;
-        Ok(complete.then_some(InputMasks { register: 0, lane, warp, block }))
     }
 
     /// The layout and shape of two tiles of this layout joined along `dim`, which doubles: the registers of the second
@@ -128,6 +104,101 @@ impl Layout {
         let widened = self.map_bases(|v| insert_field(v, at, 1));
         let register = widened.register().iter().copied().chain([1 << at]).collect();
         Ok((widened.with(Input::Register, register), Shape::from_log2(log2)?))
+    }
+
+    /// The layout of the operands of a [`Layout::cat`] along `dim` whose result, of shape `shape`, has this layout. Let `b` be
+    /// the bit of the index that tells the halves apart. Every vector loses `b`; a register whose vector is nothing but `b` is
+    /// left out, the first if there are several. Without such a register the place decides which operand it takes, and
+    /// register `r` of the result is register `r` of either operand.
+    pub fn uncat(&self, shape: &Shape, dim: usize) -> Result<(Self, Shape)> {
+        let (low, width) = shape.field(dim)?;
+        if width == 0 {
+            return Err(mismatch("extent of a joined dimension", 2, 1));
+        }
+        let at = low + width - 1;
+        let mut log2 = shape.log2().to_vec();
+        log2[dim] -= 1;
+        let narrowed = self.map_bases(|v| remove_field(v, at, 1));
+        let mut register = narrowed.register().to_vec();
+        if let Some(half) = self.half_register(at) {
+            register.remove(half);
+        }
+        Ok((narrowed.with(Input::Register, register), Shape::from_log2(log2)?))
+    }
+
+    /// The register bit that does nothing but choose between the halves told apart by bit `at` of the index.
+    pub fn half_register(&self, at: u32) -> Option<usize> {
+        self.register().iter().position(|&b| b == 1 << at)
+    }
+
+    /// As [`Layout::cat`], but a lane or warp that holds a replica takes over one half where there is one, so that threads
+    /// are not left to do the same work.
+    pub fn cat_over_replicas(&self, shape: &Shape, dim: usize) -> Result<(Self, Shape)> {
+        let (low, width) = shape.field(dim)?;
+        let at = low + width;
+        let mut log2 = shape.log2().to_vec();
+        log2[dim] += 1;
+        let widened = self.map_bases(|v| insert_field(v, at, 1));
+        for input in [Input::Lane, Input::Warp] {
+            let mut bases = widened.bases(input).to_vec();
+            if let Some(free) = bases.iter_mut().find(|b| **b == 0) {
+                *free = 1 << at;
+                return Ok((widened.with(input, bases), Shape::from_log2(log2)?));
+            }
+        }
+        self.cat(shape, dim)
+    }
+
+    /// The layout of a tile of rank 1 after each element is split in `2^log2` parts that stay with their thread, in its first
+    /// registers.
+    pub fn split_elements(&self, log2: u32) -> Self {
+        let scaled = self.map_bases(|v| v << log2);
+        let register = (0..log2).map(|i| 1 << i).chain(scaled.register().iter().copied()).collect();
+        scaled.with(Input::Register, register)
+    }
+
+    /// The layout of a tile of rank 1 after `2^log2` consecutive elements become one; none when they are not all in one thread,
+    /// or when a thread's place within a group depends on more than those registers.
+    pub fn merge_elements(&self, log2: u32) -> Option<Self> {
+        let part = low_mask(log2);
+        let register: Vec<u64> = self.register().iter().copied().filter(|b| b & part == 0).collect();
+        let parts = self.register().iter().filter(|b| *b & part != 0);
+        let whole = parts.clone().count() == log2 as usize && parts.clone().all(|b| b & !part == 0);
+        let spanned = Subspace::span(parts.copied()).dim() == log2 as usize;
+        let others = [Input::Lane, Input::Warp, Input::Block];
+        let apart = others.iter().all(|&i| self.bases(i).iter().all(|b| b & part == 0));
+        let shrink = |bases: &[u64]| bases.iter().map(|b| b >> log2).collect::<Vec<u64>>();
+        (whole && spanned && apart).then(|| {
+            let [lane, warp, block] = others.map(|i| shrink(self.bases(i)));
+            Self::from_bases([shrink(&register), lane, warp, block])
+        })
+    }
+
+    /// As [`Layout::over_blocks`] with all dimensions in order, but every thread holds all parts of the larger tile: the bits
+    /// that number the parts become the last register bits, those of dimension 0 first.
+    pub fn over_registers(&self, part: &Shape, whole: &Shape) -> Result<Self> {
+        let order: Vec<usize> = (0..whole.rank()).collect();
+        let over = self.over_blocks(part, whole, &order)?;
+        let (kept, parts) = over.block().split_at(self.block().len());
+        let register = over.register().iter().chain(parts).copied().collect();
+        Self::new(register, over.lane().to_vec(), over.warp().to_vec(), kept.to_vec())
+    }
+
+    /// The layout in which the last `count` register bits are the last bits of the warp's number, behind `warps` bits of actual
+    /// warps: how a tile lies for one of `2^count` passes over its registers, with the pass as the number of a virtual warp.
+    pub fn registers_as_warps(&self, count: usize, warps: usize) -> Self {
+        let (kept, moved) = self.register().split_at(self.register().len() - count.min(self.register().len()));
+        let mut warp = self.warp().to_vec();
+        warp.resize(warps.max(warp.len()), 0);
+        warp.extend(moved);
+        self.with(Input::Register, kept.to_vec()).with(Input::Warp, warp)
+    }
+
+    /// Inverse of [`Layout::registers_as_warps`]: all bits of the warp's number from `warps` on become the last register bits.
+    pub fn warps_as_registers(&self, warps: usize) -> Self {
+        let (kept, moved) = self.warp().split_at(warps.min(self.warp().len()));
+        let register = self.register().iter().chain(moved).copied().collect();
+        self.with(Input::Register, register).with(Input::Warp, kept.to_vec())
     }
 
     /// The layout and shape of two tiles of this layout joined along a new last dimension of extent 2.

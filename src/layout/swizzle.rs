@@ -73,12 +73,22 @@ pub struct SharedOptions {
     pub ldmatrix: bool,
     /// `stmatrix` may be used (sm_90 and later).
     pub stmatrix: bool,
+    /// Elements that must be neighbours in shared memory as they are along a dimension of the tile: those that an
+    /// asynchronous copy moves at once.
+    pub run: Option<Run>,
+}
+
+/// `2^log2` neighbours along the dimension whose field starts at bit `low` of the tile's index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Run {
+    pub low: u32,
+    pub log2: u32,
 }
 
 impl SharedOptions {
     /// No matrix instructions and no limit on the buffer.
     pub fn new(elem_bits: u32) -> Self {
-        Self { elem_bits, max_bytes: u64::MAX, ldmatrix: false, stmatrix: false }
+        Self { elem_bits, max_bytes: u64::MAX, ldmatrix: false, stmatrix: false, run: None }
     }
 }
 
@@ -111,7 +121,8 @@ impl<'a> Side<'a> {
     fn matrix_row(&self, eb: u32, transposed: bool) -> Option<Vec<u64>> {
         let lane = self.layout.lane();
         let row: Vec<u64> = if transposed {
-            if eb != 1 {
+            // A word is made of two registers.
+            if eb != 1 || self.layout.register().is_empty() {
                 return None;
             }
             lane[2..5].to_vec()
@@ -155,7 +166,7 @@ fn extended(low: &[u64], more: &Subspace, limit: usize) -> Vec<u64> {
 /// The conversion of a tile from `src` to `dst` through shared memory.
 ///
 /// Errors: vectors outside the tile, elements that `src` holds in another block of the cluster than `dst` wants them in, an
-/// element size that is not a power of two, or a limit below the size of one element.
+/// element size that is not a power of two, a limit below the size of one element, or a run that is not in the tile or longer than a round.
 pub fn plan_shared(src: &Layout, dst: &Layout, shape: &Shape, options: &SharedOptions) -> Result<SharedPlan> {
     src.to_map(shape)?;
     dst.to_map(shape)?;
@@ -213,6 +224,13 @@ pub fn plan_shared(src: &Layout, dst: &Layout, shape: &Shape, options: &SharedOp
         }
     }
 
+    let run: Vec<u64> = options.run.into_iter().flat_map(|r| (r.low..r.low + r.log2).map(|bit| 1 << bit)).collect();
+    if !run.is_empty() && run.len() <= within as usize && problem.space.contains_all(&run) {
+        candidates.push(problem.basis(&run, Form::Vector, Form::Vector));
+        candidates.push(problem.basis(&extended(&run, &problem.to.registers, limit), Form::Vector, Form::Vector));
+    }
+    candidates.retain(|bases: &Vec<u64>| bases.starts_with(&run));
+
     let mut best: Option<([u64; 3], SharedPlan)> = None;
     for bases in candidates {
         let layout = SharedLayout::new(bases, problem.tile_bits)?;
@@ -239,8 +257,13 @@ pub fn plan_shared(src: &Layout, dst: &Layout, shape: &Shape, options: &SharedOp
             best = Some((cost, plan));
         }
     }
-    // The candidate list is never empty: the common vectors always give one.
-    best.map(|(_, plan)| plan).ok_or(LayoutError::CrossBlock)
+    // The common vectors always give a candidate: only a run may be impossible.
+    let (found, expected) = (0, 1 << run.len());
+    best.map(|(_, plan)| plan).ok_or(LayoutError::Mismatch {
+        what: "length of a run in shared memory",
+        expected,
+        found,
+    })
 }
 
 struct Problem<'a> {

@@ -5,8 +5,15 @@
 //! `broadcast`) fix the layout of the other side, so a `convert_layout` to the default stands behind them. The layout passes
 //! choose anew; what this pass guarantees is a valid program.
 
+mod once;
+mod product_warps;
+mod warps;
+
+pub use once::{index_layout, sparse_dimension};
+
 use crate::{
     dialect::{
+        dots::Instruction,
         layouts::{Tensor, layout_attr, tensor_type},
         nv_tileaa::{self, AnyOp},
         nv_tileas,
@@ -17,9 +24,11 @@ use crate::{
 };
 use melior::{
     Context,
-    ir::{Attribute, AttributeLike, Type, TypeLike, attribute::IntegerAttribute, r#type::IntegerType},
+    ir::{
+        Attribute, AttributeLike, Region, RegionLike, Type, TypeLike, attribute::IntegerAttribute, r#type::IntegerType,
+    },
 };
-use tile_layout::{Layout, Shape};
+use tile_layout::{Layout, Multiplier, Operand, Product, Shape};
 
 #[derive(Clone, Default)]
 pub struct ConvertTileAAToTileAS;
@@ -27,14 +36,15 @@ pub struct ConvertTileAAToTileAS;
 impl RustPass for ConvertTileAAToTileAS {
     pass_descriptor!(convert_tileaa_to_tileas);
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
-        let num_warps = descriptors::convert_tileaa_to_tileas::Options(cx).num_warps();
-        if !matches!(num_warps, 1 | 2 | 4 | 8 | 16 | 32) {
+        let options = descriptors::convert_tileaa_to_tileas::Options(cx);
+        let num_warps = options.num_warps();
+        if num_warps != 0 && !warps::valid(num_warps) {
             return Err(fail(op, format!("num-warps must be a power of two from 1 to 32, got {num_warps}")));
         }
         let mut functions = vec![];
         walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
         for function in functions {
-            let warps = function.num_warps().unwrap_or(num_warps);
+            let warps = warps::choose(function, options.compute_capability(), num_warps);
             set_attr(function.op(), "numWarps", i64_attr(context, warps));
             Convert { context, warps: warps as u64 }.function(function)?;
         }
@@ -50,6 +60,25 @@ pub fn i64_attr<'c>(context: &'c Context, value: i64) -> Attribute<'c> {
 pub fn default_layout(shape: &Shape, warps: u64) -> Layout {
     let order: Vec<usize> = (0..shape.rank()).rev().collect();
     Layout::coalesced(shape, 32, &order, 4, warps).expect("a tile has a coalesced layout")
+}
+
+/// Layouts of the source and the result of a change of the element width: default for the side with fewer elements.
+pub fn default_packing(from: &Tensor<'_>, to: &Tensor<'_>, warps: u64) -> (Layout, Layout) {
+    let ratio = packing_log2(from, to);
+    if from.elements() < to.elements() {
+        let source = default_layout(&from.tile_shape(), warps);
+        let result = source.split_elements(ratio);
+        (source, result)
+    } else {
+        let result = default_layout(&to.tile_shape(), warps);
+        (result.split_elements(ratio), result)
+    }
+}
+
+/// log2 of how many times more elements one side of a change of the element width has.
+pub fn packing_log2(from: &Tensor<'_>, to: &Tensor<'_>) -> u32 {
+    let (a, b) = (from.elements().max(1), to.elements().max(1));
+    (a.max(b) / a.min(b)).ilog2()
 }
 
 struct Convert<'c> {
@@ -132,18 +161,13 @@ impl<'c> Convert<'c> {
                 let order = attr(op, "order").expect("permute has an order");
                 build(nv_tileas::PermuteOp::build(&b, ty(x.result()), source, order).map(OpView::op))?
             }
-            AnyOp::TiledLoadOp(nv_tileaa::TiledLoadOp(o)) | AnyOp::TiledStoreOp(nv_tileaa::TiledStoreOp(o))
-                if is_sparse(o) =>
-            {
-                return Err(fail(op, "views with a sparse dimension have no conversion to nv_tileas"));
-            }
             AnyOp::TiledLoadOp(x) => build(
                 nv_tileas::TiledLoadOp::build(
                     &b,
                     ty(x.result()),
                     ty(x.result_token()),
                     x.view(),
-                    &x.indices().collect::<Vec<_>>(),
+                    &self.indices(&b, x.view(), x.indices(), &tensor(x.result()))?,
                     x.token(),
                     x.ordering(),
                     x.scope(),
@@ -160,7 +184,7 @@ impl<'c> Convert<'c> {
                     ty(x.result_token()),
                     x.value(),
                     x.view(),
-                    &x.indices().collect::<Vec<_>>(),
+                    &self.indices(&b, x.view(), x.indices(), &tensor(x.value()))?,
                     x.token(),
                     x.ordering(),
                     x.scope(),
@@ -171,6 +195,7 @@ impl<'c> Convert<'c> {
                 )
                 .map(OpView::op),
             )?,
+            AnyOp::LoadOp(x) if x.ordering() != nv_tileaa::Ordering::Weak => return self.strong_load(x),
             AnyOp::LoadOp(x) => build(
                 nv_tileas::LoadOp::build(
                     &b,
@@ -204,19 +229,59 @@ impl<'c> Convert<'c> {
                 )
                 .map(OpView::op),
             )?,
-            AnyOp::CatOp(_)
-            | AnyOp::ExtractSliceOp(_)
-            | AnyOp::DotOp(_)
-            | AnyOp::DotScaledOp(_)
-            | AnyOp::ReduceOp(_)
-            | AnyOp::ScanOp(_)
-            | AnyOp::AtomicRmwOp(_)
-            | AnyOp::AtomicCasOp(_)
-            | AnyOp::TiledAtomicRmwOp(_)
-            | AnyOp::PackOp(_)
-            | AnyOp::UnpackOp(_) => {
-                return Err(fail(op, format!("'{}' has no conversion to nv_tileas", op_name(op))));
+            AnyOp::CatOp(x) => {
+                let to = tensor(x.result());
+                let (operand, _) = self
+                    .layout(&to.shape)
+                    .uncat(&to.tile_shape(), x.dim() as usize)
+                    .map_err(|e| fail(op, e.to_string()))?;
+                let (lhs, rhs) = (self.converted(&b, x.lhs(), &operand)?, self.converted(&b, x.rhs(), &operand)?);
+                let dim = attr(op, "dim").expect("cat has a dimension");
+                build(nv_tileas::CatOp::build(&b, ty(x.result()), lhs, rhs, dim).map(OpView::op))?
             }
+            AnyOp::ExtractSliceOp(x) => {
+                let indices: Vec<Val<'c>> = x.indices().collect();
+                build(nv_tileas::ExtractSliceOp::build(&b, ty(x.result()), x.source(), &indices).map(OpView::op))?
+            }
+            AnyOp::PackOp(x) => self.packing(&b, x.source(), x.result(), |b, source, to| {
+                build(nv_tileas::PackOp::build(b, to, source).map(OpView::op))
+            })?,
+            AnyOp::UnpackOp(x) => self.packing(&b, x.source(), x.result(), |b, source, to| {
+                build(nv_tileas::UnpackOp::build(b, to, source).map(OpView::op))
+            })?,
+            AnyOp::DotOp(x) => {
+                let [lhs, rhs, acc] = self.dot_operands(&b, op, [x.lhs(), x.rhs(), x.acc()])?;
+                let by = Instruction::FMA.to_attr(c);
+                let (left, right, fast) = (x.lhs_unsigned(), x.rhs_unsigned(), x.fast_acc());
+                build(
+                    nv_tileas::DotOp::build(&b, ty(x.result()), lhs, rhs, acc, by, left, right, fast).map(OpView::op),
+                )?
+            }
+            AnyOp::DotScaledOp(x) => {
+                let [lhs, rhs, acc] = self.dot_operands(&b, op, [x.lhs(), x.rhs(), x.acc()])?;
+                let [left, right, _] = self.dot_operands(&b, op, [x.lhs_scale(), x.rhs_scale(), x.acc()])?;
+                let by = Instruction::FMA.to_attr(c);
+                build(
+                    nv_tileas::DotScaledOp::build(&b, ty(x.result()), lhs, rhs, acc, left, right, by).map(OpView::op),
+                )?
+            }
+            AnyOp::ReduceOp(x) => self.reduce(&b, x)?,
+            AnyOp::ScanOp(x) => {
+                let (operands, types) = (x.operands().collect::<Vec<_>>(), x.results().map(ty).collect::<Vec<_>>());
+                let dim = i64_attr(c, x.dim());
+                let body = taken_body(op);
+                let build = nv_tileas::ScanOp::build(&b, &types, &operands, dim, x.reverse(), x.identities(), body);
+                build.map(OpView::op).map_err(|e| fail(op, e.to_string()))?
+            }
+            // Its body has moved to the new op already, and the terminator goes with it.
+            AnyOp::YieldOp(x) => {
+                build(nv_tileas::YieldOp::build(&b, &x.operands().collect::<Vec<_>>()).map(OpView::op))?
+            }
+            AnyOp::AtomicRmwOp(x) => return self.atomic_rmw(x),
+            AnyOp::AtomicCasOp(x) => return self.atomic_cas(x),
+            AnyOp::TiledAtomicRmwOp(x) => return self.tiled_atomic_rmw(x),
+            AnyOp::AllocaOp(x) => return self.alloca(x),
+            AnyOp::PrintOp(x) => return self.print(x),
             // Scalars, views, tokens, and elementwise ops that keep their form.
             _ => return Ok(()),
         };
@@ -224,7 +289,63 @@ impl<'c> Convert<'c> {
             replace_all_uses(old, new);
         }
         erase(op);
-        Ok(())
+        self.share_strong(new)
+    }
+
+    /// A change of the element width between conversions: a thread must hold all parts of an element.
+    fn packing(
+        &self,
+        b: &Builder<'c>,
+        source: Val<'c>,
+        result: Val<'c>,
+        build: impl FnOnce(&Builder<'c>, Val<'c>, Type<'c>) -> Result<OpRef<'c>, Failed>,
+    ) -> Result<OpRef<'c>, Failed> {
+        let (from, to) = (tensor(source), tensor(result));
+        let (source_layout, result_layout) = default_packing(&from, &to, self.warps);
+        let source = self.converted(b, source, &source_layout)?;
+        let new = build(b, source, to.with_layout(self.context, &result_layout))?;
+        let back = self.converted(b, crate::dialect::rt::result(new, 0), &self.layout(&to.shape))?;
+        Ok(defining_op(back).expect("the op or its conversion"))
+    }
+
+    /// Operands of a product by scalar arithmetic whose accumulator is in the default layout.
+    fn dot_operands(
+        &self,
+        b: &Builder<'c>,
+        op: OpRef<'c>,
+        [lhs, rhs, acc]: [Val<'c>; 3],
+    ) -> Result<[Val<'c>; 3], Failed> {
+        let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
+        let [l, r, c] = [tensor(lhs).tile_shape(), tensor(rhs).tile_shape(), tensor(acc).tile_shape()];
+        let product = Product::new(&l, &r, &c).map_err(error)?;
+        let layout = self.layout(&tensor(acc).shape);
+        let operand = |side| product.operand(Multiplier::Scalar, &layout, side).map_err(error);
+        let (left, right) = (operand(Operand::A)?, operand(Operand::B)?);
+        Ok([self.converted(b, lhs, &left)?, self.converted(b, rhs, &right)?, acc])
+    }
+
+    /// A reduction whose results lie where the operands say; conversions bring them to the default.
+    fn reduce(&self, b: &Builder<'c>, x: nv_tileaa::ReduceOp<'c>) -> Result<OpRef<'c>, Failed> {
+        let (op, c) = (x.op(), self.context);
+        let operands: Vec<Val<'c>> = x.operands().collect();
+        let from = tensor(operands[0]);
+        let (layout, ..) = self
+            .layout(&from.shape)
+            .reduce(&from.tile_shape(), x.dim() as usize)
+            .map_err(|e| fail(op, e.to_string()))?;
+        let reduced = |r: Val<'c>| Tensor::of_value(r).map_or(ty(r), |t| t.with_layout(c, &layout));
+        let types: Vec<Type<'c>> = x.results().map(reduced).collect();
+        let dim = i64_attr(c, x.dim());
+        let new = nv_tileas::ReduceOp::build(b, &types, &operands, dim, None, x.identities(), taken_body(op))
+            .map_err(|e| fail(op, e.to_string()))?;
+        for (old, new) in x.results().zip(new.results()) {
+            let back = match Tensor::of_value(old) {
+                Some(t) => self.converted(b, new, &self.layout(&t.shape))?,
+                None => new,
+            };
+            replace_all_uses(old, back);
+        }
+        Ok(new.op())
     }
 
     /// `v` in `layout`, through a conversion unless it is there already.
@@ -238,9 +359,12 @@ impl<'c> Convert<'c> {
     }
 }
 
-/// Whether an access goes through a view with a sparse dimension.
-fn is_sparse(op: OpRef<'_>) -> bool {
-    operands(op).filter_map(|v| nv_tileaa::TiledViewType::cast(ty(v))).any(|t| t.sparse_dim().is_some())
+/// The body of an op, taken from it.
+pub fn taken_body(op: OpRef<'_>) -> Region<'_> {
+    let body = Region::new();
+    // SAFETY: both regions are alive; the blocks change their owner.
+    unsafe { mlir_sys::mlirRegionTakeBody(body.to_raw(), mlir_sys::mlirOperationGetRegion(op.to_raw(), 0)) };
+    body
 }
 
 /// Only tiles have layouts: what the public language cannot say, text of this level can.

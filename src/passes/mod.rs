@@ -6,11 +6,15 @@ pub mod convert_tileas_to_llvm;
 pub mod fuse_fma;
 pub mod loop_split;
 pub mod synthesize_debug_info_scopes;
+pub mod tileas_assign_dot_layouts;
 pub mod tileas_assign_load_store_layouts;
+pub mod tileas_check_synchronization;
 pub mod tileas_materialize_convert_layout;
+pub mod tileas_materialize_reductions;
 pub mod tileas_optimize_alloc_tensor;
 pub mod tileas_order_memory;
 pub mod tileas_remove_layout_conversions;
+pub mod tileas_unspecialized_pipeline;
 pub mod tileir_attach_target;
 
 use crate::dialect::pass::register;
@@ -37,12 +41,16 @@ pub(crate) fn register_own() {
     register::<synthesize_debug_info_scopes::SynthesizeDebugInfoScopes>();
     register::<convert_cudatile_to_tileaa::ConvertCudaTileToTileAA>();
     register::<convert_tileaa_to_tileas::ConvertTileAAToTileAS>();
+    register::<tileas_assign_dot_layouts::AssignDotLayouts>();
     register::<tileas_assign_load_store_layouts::AssignLoadStoreLayouts>();
     register::<tileas_remove_layout_conversions::RemoveLayoutConversions>();
     register::<convert_tileas_to_llvm::ConvertTileASToLLVM>();
+    register::<tileas_materialize_reductions::MaterializeReductions>();
     register::<tileas_materialize_convert_layout::MaterializeConvertLayout>();
     register::<tileas_optimize_alloc_tensor::OptimizeAllocTensor>();
     register::<tileas_order_memory::OrderMemory>();
+    register::<tileas_check_synchronization::CheckSynchronization>();
+    register::<tileas_unspecialized_pipeline::UnspecializedPipeline>();
     register::<tileir_attach_target::AttachTarget>();
     crate::pipeline::register();
 }

@@ -2,32 +2,38 @@
 //!
 //! The access moves to its own layout and layout conversions join it to the rest; `tileas-remove-layout-conversions` decides
 //! which of them stay. The vector width and the bounds check recorded here follow from facts about addresses
-//! and hold in any layout; a layout with shorter runs takes shorter vectors.
+//! and hold in any layout; a layout with shorter runs takes shorter vectors. Where several layouts are equally good for
+//! memory, a load takes the one in which the reductions and scans that follow are cheapest.
 
-use super::convert_tileaa_to_tileas::i64_attr;
+use super::convert_tileaa_to_tileas::{i64_attr, index_layout, sparse_dimension};
 use crate::{
     analysis::{
         access::{self, Access, View},
+        atomics::Update,
+        combined::Combined,
         facts::Facts,
     },
     dialect::{
         layouts::{Tensor, layout_attr, tensor_type},
         nv_tileaa,
         nv_tileas::{AnyOp, ConvertLayoutOp},
-        pass::{Failed, PassContext, RustPass, fail},
+        pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
     },
     pass_descriptor,
 };
 use melior::{Context, ir::Attribute};
 use tile_layout::Layout;
+use tile_targets::Target;
 
 #[derive(Clone, Default)]
 pub struct AssignLoadStoreLayouts;
 
 impl RustPass for AssignLoadStoreLayouts {
     pass_descriptor!(tileas_assign_load_store_layouts);
-    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, _: &PassContext) -> Result<(), Failed> {
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        let options = descriptors::tileas_assign_load_store_layouts::Options(cx);
+        let target = target(op, options.compute_capability())?;
         let mut functions = vec![];
         walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
         for function in functions {
@@ -36,7 +42,10 @@ impl RustPass for AssignLoadStoreLayouts {
             let mut ops = vec![];
             walk(function.op(), &mut |o| ops.push(o));
             for op in ops {
-                if let Some(access) = access_of(op, &facts) {
+                if let Some(mut access) = access_of(op, &facts) {
+                    if let Some(width) = update_width(op, target) {
+                        access.narrow(width);
+                    }
                     assign(op, &access, warps, context)?;
                 }
             }
@@ -53,36 +62,79 @@ pub fn warps_of(function: nv_tileaa::FuncOp<'_>) -> Result<u64, Failed> {
         .ok_or_else(|| fail(function.op(), "function has no numWarps; run convert-tileaa-to-tileas first"))
 }
 
+/// The target of an option.
+pub fn target(op: OpRef<'_>, name: &str) -> Result<&'static Target, Failed> {
+    Target::by_name(name).ok_or_else(|| fail(op, format!("compute-capability '{name}' is no target")))
+}
+
 /// The access that `op` makes, when it moves a tensor.
 pub fn access_of(op: OpRef<'_>, facts: &Facts) -> Option<Access> {
+    let tiled = |view, indices: Vec<Val<'_>>| Some(access::tiled(facts, &View::of(view)?, &indices));
+    let pointers = |ptr, mask| Tensor::of_value(ptr).map(|_| access::pointers(facts, ptr, mask));
     match AnyOp::cast(op)? {
-        AnyOp::TiledLoadOp(x) => Some(access::tiled(facts, &View::of(x.view())?, &x.indices().collect::<Vec<_>>())),
-        AnyOp::TiledStoreOp(x) => Some(access::tiled(facts, &View::of(x.view())?, &x.indices().collect::<Vec<_>>())),
-        AnyOp::LoadOp(x) => Tensor::of_value(x.ptr()).map(|_| access::pointers(facts, x.ptr(), x.mask())),
-        AnyOp::StoreOp(x) => Tensor::of_value(x.ptr()).map(|_| access::pointers(facts, x.ptr(), x.mask())),
+        AnyOp::TiledLoadOp(x) => tiled(x.view(), x.indices().collect()),
+        AnyOp::TiledStoreOp(x) => tiled(x.view(), x.indices().collect()),
+        AnyOp::TiledAtomicRmwOp(x) => tiled(x.view(), x.indices().collect()),
+        AnyOp::LoadOp(x) => pointers(x.ptr(), x.mask()),
+        AnyOp::StoreOp(x) => pointers(x.ptr(), x.mask()),
+        AnyOp::AtomicRmwOp(x) => pointers(x.ptr(), x.mask()),
+        AnyOp::AtomicCasOp(x) => pointers(x.ptr(), x.mask()).map(|mut a| {
+            a.narrow(1);
+            a
+        }),
+        _ => None,
+    }
+}
+
+/// Elements that one instruction of an atomic update takes at most; none for other accesses.
+fn update_width(op: OpRef<'_>, target: &Target) -> Option<u64> {
+    let width = |kind, v| Update::of(kind, Tensor::of_value(v)?.element, target).map(|u| u.width);
+    match AnyOp::cast(op)? {
+        AnyOp::AtomicRmwOp(x) => width(x.kind(), x.value()),
+        AnyOp::TiledAtomicRmwOp(x) => width(x.kind(), x.value()),
         _ => None,
     }
 }
 
 /// A tensor that an access moves: its shape is the tile's.
 pub fn tile_of<'c>(op: OpRef<'c>) -> Option<Tensor<'c>> {
-    operands(op).chain(results(op)).find_map(Tensor::of_value)
+    match AnyOp::cast(op) {
+        // The index of a sparse dimension stands before the result.
+        Some(AnyOp::TiledLoadOp(x)) => Tensor::of_value(x.result()),
+        _ => operands(op).chain(results(op)).find_map(Tensor::of_value),
+    }
+}
+
+/// Layout that operand `i` of an access must have when its tile of extents `tile` has `layout`.
+pub fn operand_layout(op: OpRef<'_>, i: usize, tile: &[i64], layout: &Layout) -> Layout {
+    let index = match AnyOp::cast(op) {
+        Some(AnyOp::TiledLoadOp(x)) => sparse_dimension(x.view()).filter(|d| *d + 1 == i),
+        Some(AnyOp::TiledStoreOp(x)) => sparse_dimension(x.view()).filter(|d| *d + 2 == i),
+        _ => None,
+    };
+    index.map_or_else(|| layout.clone(), |d| index_layout(layout, tile, d))
 }
 
 fn assign<'c>(op: OpRef<'c>, access: &Access, warps: u64, context: &'c Context) -> Result<(), Failed> {
     let tile = tile_of(op).ok_or_else(|| fail(op, "access moves no tensor"))?;
-    let layout = access.layout(&tile.tile_shape(), warps);
-    set_attr(op, "vector", i64_attr(context, access.vector as i64));
-    if matches!(op_name(op), "nv_tileas.tiled_load" | "nv_tileas.tiled_store") {
-        set_attr(op, "bounds", access.bounds.to_attr(context));
-        set_attr(op, "inBounds", bools(context, &access.in_bounds));
-    } else {
-        set_attr(op, "along", i64_attr(context, access.order[0] as i64));
+    let loaded = results(op).find(|r| Tensor::of_value(*r).is_some());
+    let combined = loaded.map(Combined::of).unwrap_or_default();
+    let layout = access.layout_for(&tile.tile_shape(), warps, &combined);
+    if op_name(op) != "nv_tileas.atomic_cas" {
+        set_attr(op, "vector", i64_attr(context, access.vector as i64));
+    }
+    match op_name(op) {
+        "nv_tileas.tiled_load" | "nv_tileas.tiled_store" | "nv_tileas.tiled_atomic_rmw" => {
+            set_attr(op, "bounds", access.bounds.to_attr(context));
+            set_attr(op, "inBounds", bools(context, &access.in_bounds));
+        }
+        "nv_tileas.atomic_cas" => {}
+        _ => set_attr(op, "along", i64_attr(context, access.order[0] as i64)),
     }
     let b = Builder::before(context, op);
     for i in 0..operand_count(op) {
         let v = operand(op, i);
-        if let Some(converted) = convert(&b, v, &layout, context)? {
+        if let Some(converted) = convert(&b, v, &operand_layout(op, i, &tile.shape, &layout), context)? {
             set_operand(op, i, converted);
         }
     }

@@ -1,33 +1,60 @@
-//! `tileas-materialize-convert-layout`: layout conversions that cross threads become trips through shared memory.
+//! `tileas-materialize-convert-layout`: how each layout conversion, and each extraction of a slice, is done.
 //!
-//! A conversion that the thread can do alone stays: it only renames registers. Any other becomes
+//! A slice in a thread's registers is numbered by its indices as a block of a cluster is by its rank: with the slice number as
+//! the block number, an extraction is a conversion to the layout that spreads the whole tensor over the slices
+//! (`Layout::over_blocks`). So both are one problem for the layout algebra, and there are four answers, cheapest first:
 //!
-//! ```text
-//! %m = alloc_tensor            in a swizzle that both sides access without bank conflicts, where there is one
-//! barrier                      earlier readers of the same storage are done
-//! local_store %source, %m
-//! barrier
-//! %r = local_load %m
-//! ```
+//! * Every thread has what it needs: the op stays, and only renames registers.
+//! * Every warp has what its threads need: `shuffle`, when shuffles and selects are few enough.
+//! * Through shared memory:
 //!
-//! The first barrier is left out where no earlier access of shared memory can still be under way: at the first conversion
-//! of a function outside of loops.
+//!   ```text
+//!   %m = alloc_tensor            in a swizzle that both sides access without bank conflicts, where there is one
+//!   barrier                      earlier readers of the same storage are done
+//!   local_store %source, %m
+//!   barrier
+//!   %r = local_load %m           local_load_slice for a slice
+//!   ```
+//!
+//!   The first barrier is left out where no earlier access of shared memory can still be under way: at the first conversion
+//!   of a function outside of loops.
+//! * When the tensor is larger than the storage that a conversion may take: `exchange`, part by part.
+//!
+//! A tensor with too many registers for a thread is worked on in passes, which is as if there were more warps
+//! (`Layout::registers_as_warps`). Its conversion may stay or be a shuffle when that moves nothing between passes; else it is an
+//! `exchange`. A slice of such a tensor is taken in steps: first, out of a layout in which threads hold whole slices, one that has
+//! an element for every thread; then what is wanted out of that.
+
+pub mod once;
 
 use super::{convert_tileaa_to_tileas::i64_attr, tileas_assign_load_store_layouts::warps_of};
 use crate::{
+    analysis::registers::{Limit, PASS_REGISTERS},
     dialect::{
         layouts::{Tensor, storage_bits},
         nv_tileaa,
         nv_tileas::{
-            AllocTensorOp, BarrierOp, ConvertLayoutOp, LocalLoadOp, LocalStoreOp, MemDescType, SharedLayoutAttr,
+            AllocTensorOp, AnyOp, BarrierOp, ConvertLayoutOp, ExchangeOp, ExtractSliceOp, LocalLoadOp,
+            LocalLoadSliceOp, LocalStoreOp, MemDescType, SharedLayoutAttr, ShuffleOp,
         },
         pass::{Failed, PassContext, RustPass, fail},
+        remark::{self, remark},
         rt::*,
     },
     pass_descriptor,
 };
-use melior::Context;
-use tile_layout::{AccessMode, SharedAccess, SharedOptions, plan_shared, register_permutation};
+use melior::{Context, ir::Attribute};
+use tile_layout::{
+    AccessMode, Conversion, ConvertOptions, Layout, PartsPlan, Shape, SharedAccess, SharedOptions, SharedPlan,
+    ShufflePlan, convert, plan_shared, register_map,
+};
+
+/// Bytes of shared memory that one conversion may take. All of a kernel's storage has to fit into the 48 KiB that a block
+/// gets without asking for more.
+pub const SCRATCH_BYTES: u64 = 32 << 10;
+
+/// Discardable attribute of barriers that only guard the reuse of shared storage.
+pub const REUSE: &str = "nv_tileas.reuse";
 
 #[derive(Clone, Default)]
 pub struct MaterializeConvertLayout;
@@ -38,22 +65,30 @@ impl RustPass for MaterializeConvertLayout {
         let mut functions = vec![];
         walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
         for function in functions {
-            warps_of(function)?;
-            let mut conversions = vec![];
+            let (warps, limit) = (warps_of(function)?, Limit::of(function.op()));
+            let mut moves = vec![];
             let mut touched = false;
             walk(function.op(), &mut |o| {
                 touched |= LocalLoadOp::cast(o).is_some();
-                conversions.extend(ConvertLayoutOp::cast(o));
+                let moves_data = matches!(AnyOp::cast(o), Some(AnyOp::ConvertLayoutOp(_) | AnyOp::ExtractSliceOp(_)));
+                if moves_data || once::concerns(o) {
+                    moves.push(o);
+                }
             });
-            for conversion in conversions {
-                touched |= materialize(conversion, touched || in_loop(conversion.op()), context)?;
+            let mut moves: Vec<OpRef<'c>> = moves.into_iter().rev().collect();
+            while let Some(op) = moves.pop() {
+                let barrier_first = touched || in_loop(op);
+                touched |= match once::concerns(op) {
+                    true => once::materialize(op, barrier_first, context)?,
+                    false => Move::of(op, context)?.materialize(barrier_first, (warps, limit), &mut moves)?,
+                };
             }
         }
         Ok(())
     }
 }
 
-fn in_loop(op: OpRef<'_>) -> bool {
+pub fn in_loop(op: OpRef<'_>) -> bool {
     let mut at = parent_op(op);
     while let Some(p) = at {
         if matches!(op_name(p), "scf.for" | "scf.while") {
@@ -64,34 +99,282 @@ fn in_loop(op: OpRef<'_>) -> bool {
     false
 }
 
-/// Whether the conversion went through shared memory.
-fn materialize<'c>(op: ConvertLayoutOp<'c>, barrier_first: bool, context: &'c Context) -> Result<bool, Failed> {
-    let error = |e: &dyn std::fmt::Display| fail(op.op(), e.to_string());
-    let tensor = Tensor::of_value(op.source()).ok_or_else(|| fail(op.op(), "operand is no tensor"))?;
-    let to = Tensor::of_value(op.result()).and_then(|t| t.layout());
-    let (Some(from), Some(to)) = (tensor.layout(), to) else { return Err(fail(op.op(), "tensor has no layout")) };
-    if register_permutation(&from, &to).is_some() {
-        return Ok(false);
-    }
-    let options = SharedOptions::new(storage_bits(tensor.element));
-    let plan = plan_shared(&from, &to, &tensor.tile_shape(), &options).map_err(|e| error(&e))?;
-    let bases: Vec<i64> = plan.layout.bases().iter().map(|&b| b as i64).collect();
-    let location = op.op().location();
-    let layout = SharedLayoutAttr::get(location, &bases).ok_or(Failed)?;
-    let desc = MemDescType::get(location, &tensor.shape, tensor.element, layout.into()).ok_or(Failed)?;
+/// The layout of the whole tensor when slice `k` belongs to the block of number `k` and lies there as `slice` does.
+pub fn slice_over_blocks(
+    slice: &Layout,
+    part: &Tensor<'_>,
+    whole: &Tensor<'_>,
+) -> Result<Layout, tile_layout::LayoutError> {
+    let order: Vec<usize> = (0..whole.shape.len()).collect();
+    slice.over_blocks(&part.tile_shape(), &whole.tile_shape(), &order)
+}
 
-    let b = Builder::before(context, op.op());
-    let storage = AllocTensorOp::build(&b, desc.into(), None).map_err(|e| error(&e))?;
+/// Register of the source for each register of the result, where nothing moves between threads. For an extraction, the
+/// number of the slice stands above the bits of the result's register.
+pub fn kept_in_registers(
+    from: &Layout,
+    to: &Layout,
+    part: &Tensor<'_>,
+    whole: &Tensor<'_>,
+) -> Result<Option<Vec<u32>>, tile_layout::LayoutError> {
+    let all = to.over_registers(&part.tile_shape(), &whole.tile_shape())?;
+    Ok(tile_layout::register_permutation(from, &all))
+}
+
+/// A conversion or an extraction.
+struct Move<'c> {
+    op: OpRef<'c>,
+    context: &'c Context,
+    source: Val<'c>,
+    result: Val<'c>,
+    /// Of an extraction.
+    indices: Vec<Val<'c>>,
+    whole: Tensor<'c>,
+    from: Layout,
+    to: Layout,
+    /// Some register of the same thread holds each element of the result.
+    stays: bool,
+}
+
+impl<'c> Move<'c> {
+    fn of(op: OpRef<'c>, context: &'c Context) -> Result<Self, Failed> {
+        let (source, result, indices) = match (ConvertLayoutOp::cast(op), ExtractSliceOp::cast(op)) {
+            (Some(x), _) => (x.source(), x.result(), vec![]),
+            (_, Some(x)) => (x.source(), x.result(), x.indices().collect()),
+            _ => return Err(fail(op, "neither a conversion nor an extraction")),
+        };
+        let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
+        let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"));
+        let (whole, part) = (tensor(source)?, tensor(result)?);
+        let (Some(from), Some(to)) = (whole.layout(), part.layout()) else {
+            return Err(fail(op, "tensor has no layout"));
+        };
+        let all = to.over_registers(&part.tile_shape(), &whole.tile_shape()).map_err(error)?;
+        let stays = register_map(&from, &all).is_some();
+        let to = slice_over_blocks(&to, &part, &whole).map_err(error)?;
+        Ok(Move { op, context, source, result, indices, whole, from, to, stays })
+    }
+
+    /// Whether the move goes through shared memory.
+    ///
+    /// Moves that it leaves to be materialized are added to `more`.
+    fn materialize(
+        self,
+        barrier_first: bool,
+        (warps, limit): (u64, Limit),
+        more: &mut Vec<OpRef<'c>>,
+    ) -> Result<bool, Failed> {
+        if self.stays {
+            return Ok(false);
+        }
+        if limit.is_exceeded(self.source) || limit.is_exceeded(self.result) {
+            return self.of_many(warps, more);
+        }
+        let error = |e: &dyn std::fmt::Display| fail(self.op, e.to_string());
+        let mut options = ConvertOptions::new(storage_bits(self.whole.element));
+        options.shared.max_bytes = SCRATCH_BYTES;
+        // Every target loads matrices; a slice that is known at run time only is loaded element by element.
+        options.shared.ldmatrix = self.indices.is_empty();
+        let plan = convert(&self.from, &self.to, &self.whole.tile_shape(), &options).map_err(|e| error(&e))?;
+        let b = Builder::before(self.context, self.op);
+        let plan = match plan {
+            Conversion::Identity | Conversion::RegisterPermute { .. } => return Ok(false),
+            Conversion::WarpShuffle(_) => {
+                let new = ShuffleOp::build(&b, ty(self.result), self.source, &self.indices).map_err(|e| error(&e))?;
+                self.replace(new.result());
+                return Ok(false);
+            }
+            Conversion::SharedMemory(plan) => plan,
+        };
+        if plan.rounds > 1 {
+            return self.of_many(warps, more);
+        }
+        if in_loop(self.op) {
+            let bytes = self.whole.elements() * i64::from(storage_bits(self.whole.element) / 8);
+            let what = if self.indices.is_empty() { "changes its layout" } else { "is sliced across threads" };
+            let reason = format!("a tensor of {bytes} bytes {what} through shared memory in every iteration");
+            remark(self.op, remark::CONVERSION_IN_LOOP, reason, "");
+        }
+        let new = self.through_shared(&b, &plan, barrier_first).map_err(|e| error(&e))?;
+        self.replace(new);
+        Ok(true)
+    }
+
+    /// A move of a tensor that is too large for registers, or for its storage.
+    fn of_many(self, warps: u64, more: &mut Vec<OpRef<'c>>) -> Result<bool, Failed> {
+        let error = |e: &dyn std::fmt::Display| fail(self.op, e.to_string());
+        let b = Builder::before(self.context, self.op);
+        if !self.indices.is_empty() {
+            let new = self.in_steps(&b, warps, more)?;
+            self.replace(new);
+            return Ok(false);
+        }
+        if self.shuffles_in_passes(warps) {
+            let new = ShuffleOp::build(&b, ty(self.result), self.source, &[]).map_err(|e| error(&e))?;
+            self.replace(new.result());
+            return Ok(false);
+        }
+        // Registers that repeat an element of their thread are renamed apart from the exchange.
+        let (from, to) = (self.from.squeeze_registers().0, self.to.squeeze_registers().0);
+        let bits = storage_bits(self.whole.element);
+        let mut options = SharedOptions::new(bits);
+        // Enough for one pass of each thread.
+        let pass = ((warps * 32) << PASS_REGISTERS) * u64::from(bits / 8);
+        options.max_bytes = SCRATCH_BYTES.min(pass);
+        let plan = PartsPlan::new(&from, &to, &self.whole.tile_shape(), &options).map_err(|e| error(&e))?;
+        let bytes = self.whole.elements() * i64::from(bits / 8);
+        let (parts, size) = (plan.parts(), plan.bytes);
+        remark(
+            self.op,
+            remark::CONVERSION_IN_PARTS,
+            format!(
+                "a tensor of {bytes} bytes changes its layout through shared memory in {parts} parts of {size} bytes"
+            ),
+            "",
+        );
+        let in_layout = |l: &Layout| self.whole.with_layout(self.context, l);
+        let squeezed = |v: Val<'c>, l: &Layout| -> Result<Val<'c>, BuildError> {
+            if ty(v) == in_layout(l) { Ok(v) } else { Ok(ConvertLayoutOp::build(&b, in_layout(l), v)?.result()) }
+        };
+        let source = squeezed(self.source, &from).map_err(|e| error(&e))?;
+        let extent = 1 << plan.layout.offset_bits();
+        let storage = self.storage(&b, &[extent], plan.layout.bases()).map_err(|e| error(&e))?;
+        let moved = ExchangeOp::build(&b, in_layout(&to), source, storage).map_err(|e| error(&e))?;
+        let new = squeezed(moved.result(), &self.to).map_err(|e| error(&e))?;
+        self.replace(new);
+        Ok(true)
+    }
+
+    /// Whether shuffles do it when passes are virtual warps.
+    fn shuffles_in_passes(&self, warps: u64) -> bool {
+        let (n, m) = (self.from.register().len(), self.to.register().len());
+        let Some(passes) = n.checked_sub(PASS_REGISTERS as usize).filter(|_| n == m) else { return false };
+        let [from, to] = [&self.from, &self.to].map(|l| l.registers_as_warps(passes, warps.ilog2() as usize));
+        let options = ConvertOptions::new(storage_bits(self.whole.element));
+        ShufflePlan::new(&from, &to, options.shared.elem_bits).is_some_and(|plan| {
+            let selects = options.max_selects_per_element << PASS_REGISTERS;
+            plan.shuffles() <= options.max_shuffles && plan.selects() <= selects
+        })
+    }
+
+    /// A slice of a large tensor: one that has an element for each thread, out of the registers of a suitable layout, then the
+    /// wanted one out of that. The first index is the high part of the wanted one.
+    fn in_steps(&self, b: &Builder<'c>, warps: u64, more: &mut Vec<OpRef<'c>>) -> Result<Val<'c>, Failed> {
+        let error = |e: &dyn std::fmt::Display| fail(self.op, e.to_string());
+        let wanted = Tensor::of_value(self.result).ok_or_else(|| fail(self.op, "result is no tensor"))?;
+        let whole = self.whole.tile_shape();
+        let mut log2 = wanted.tile_shape().log2().to_vec();
+        let enough = 5 + warps.ilog2();
+        // Grow the slice from the last dimension on.
+        for d in (0..log2.len()).rev() {
+            let missing = enough.saturating_sub(log2.iter().sum::<u32>());
+            log2[d] += missing.min(whole.log2()[d] - log2[d]);
+        }
+        let step = Shape::from_log2(log2).map_err(|e| error(&e))?;
+        let layout = super::convert_tileaa_to_tileas::default_layout(&step, warps);
+        let spread = layout.over_registers(&step, &whole).map_err(|e| error(&e))?;
+        let in_registers = ConvertLayoutOp::build(b, self.whole.with_layout(self.context, &spread), self.source)
+            .map_err(|e| error(&e))?;
+        let part = |index: Val<'c>, d: usize, high: bool| -> Val<'c> {
+            let bits = step.log2()[d] - wanted.tile_shape().log2()[d];
+            let amount = if high { i64::from(bits) } else { (1 << bits) - 1 };
+            let constant = melior::ir::attribute::IntegerAttribute::new(ty(index), amount).into();
+            let by = b.value("arith.constant", ty(index), &[], &[("value", constant)]);
+            b.value(if high { "arith.shrui" } else { "arith.andi" }, ty(index), &[index, by], &[])
+        };
+        let indices = |high| self.indices.iter().enumerate().map(|(d, i)| part(*i, d, high)).collect::<Vec<_>>();
+        let extents: Vec<i64> = step.extents().into_iter().map(|e| e as i64).collect();
+        let middle = crate::dialect::layouts::tensor_type(
+            &extents,
+            self.whole.element,
+            Some(crate::dialect::layouts::layout_attr(self.context, &layout)),
+        );
+        let outer = ExtractSliceOp::build(b, middle, in_registers.result(), &indices(true)).map_err(|e| error(&e))?;
+        let (inner, moved) = match step == wanted.tile_shape() {
+            true => ConvertLayoutOp::build(b, ty(self.result), outer.result()).map(|c| (c.op(), c.result())),
+            false => {
+                ExtractSliceOp::build(b, ty(self.result), outer.result(), &indices(false)).map(|x| (x.op(), x.result()))
+            }
+        }
+        .map_err(|e| error(&e))?;
+        more.extend([inner, outer.op(), in_registers.op()]);
+        Ok(moved)
+    }
+
+    fn replace(self, new: Val<'c>) {
+        replace_all_uses(self.result, new);
+        erase(self.op);
+    }
+
+    fn storage(&self, b: &Builder<'c>, shape: &[i64], bases: &[u64]) -> Result<Val<'c>, BuildError> {
+        let invalid = || BuildError("storage in shared memory".into());
+        let bases: Vec<i64> = bases.iter().map(|&b| b as i64).collect();
+        let location = self.op.location();
+        let layout = SharedLayoutAttr::get(location, &bases).ok_or_else(invalid)?;
+        let desc = MemDescType::get(location, shape, self.whole.element, layout.into(), 1).ok_or_else(invalid)?;
+        Ok(AllocTensorOp::build(b, desc.into(), None)?.result())
+    }
+
+    fn through_shared(&self, b: &Builder<'c>, plan: &SharedPlan, barrier_first: bool) -> Result<Val<'c>, BuildError> {
+        let storage = self.storage(b, &self.whole.shape, plan.layout.bases())?;
+        if barrier_first {
+            let barrier = BarrierOp::build(b)?;
+            set_discardable_attr(barrier.op(), REUSE, b.unit());
+        }
+        let width = |access: &SharedAccess| -> Attribute<'c> {
+            match access.mode {
+                AccessMode::Vector { elements } | AccessMode::Matrix { elements, .. } => {
+                    i64_attr(self.context, elements.into())
+                }
+            }
+        };
+        LocalStoreOp::build(b, self.source, storage, width(&plan.store))?;
+        BarrierOp::build(b)?;
+        let (to, vector) = (ty(self.result), width(&plan.load));
+        Ok(match self.indices.is_empty() {
+            true => LocalLoadOp::build(b, to, storage, vector)?.result(),
+            false => LocalLoadSliceOp::build(b, to, storage, &self.indices, vector)?.result(),
+        })
+    }
+}
+
+/// Values, all of one shape and layout, in the layout `to`, through shared memory. They go together: all stores, one
+/// barrier, all loads.
+pub fn exchange<'c>(
+    b: &Builder<'c>,
+    op: OpRef<'c>,
+    values: &[Val<'c>],
+    to: &Layout,
+    barrier_first: bool,
+    context: &'c Context,
+) -> Result<Vec<Val<'c>>, Failed> {
+    let location = op.location();
+    let mut transfers = vec![];
+    for &v in values {
+        let tensor = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"))?;
+        let from = tensor.layout().ok_or_else(|| fail(op, "tensor has no layout"))?;
+        let options = SharedOptions::new(storage_bits(tensor.element));
+        let plan = plan_shared(&from, to, &tensor.tile_shape(), &options).map_err(|e| fail(op, e.to_string()))?;
+        let bases: Vec<i64> = plan.layout.bases().iter().map(|&b| b as i64).collect();
+        let layout = SharedLayoutAttr::get(location, &bases).ok_or(Failed)?;
+        let desc = MemDescType::get(location, &tensor.shape, tensor.element, layout.into(), 1).ok_or(Failed)?;
+        let storage = AllocTensorOp::build(b, desc.into(), None).map_err(|e| fail(op, e.to_string()))?;
+        transfers.push((v, tensor, plan, storage.result()));
+    }
+    let error = |e: BuildError| fail(op, e.to_string());
     if barrier_first {
-        BarrierOp::build(&b).map_err(|e| error(&e))?;
+        let barrier = BarrierOp::build(b).map_err(error)?;
+        set_discardable_attr(barrier.op(), REUSE, b.unit());
     }
     let width = |access: &SharedAccess| match access.mode {
         AccessMode::Vector { elements } | AccessMode::Matrix { elements, .. } => i64_attr(context, elements.into()),
     };
-    LocalStoreOp::build(&b, op.source(), storage.result(), width(&plan.store)).map_err(|e| error(&e))?;
-    BarrierOp::build(&b).map_err(|e| error(&e))?;
-    let load = LocalLoadOp::build(&b, ty(op.result()), storage.result(), width(&plan.load)).map_err(|e| error(&e))?;
-    replace_all_uses(op.result(), load.result());
-    erase(op.op());
-    Ok(true)
+    for (v, _, plan, storage) in &transfers {
+        LocalStoreOp::build(b, *v, *storage, width(&plan.store)).map_err(error)?;
+    }
+    BarrierOp::build(b).map_err(error)?;
+    let load = |(_, tensor, plan, storage): &(Val<'c>, Tensor<'c>, SharedPlan, Val<'c>)| {
+        LocalLoadOp::build(b, tensor.with_layout(context, to), *storage, width(&plan.load)).map(|l| l.result())
+    };
+    transfers.iter().map(|t| load(t).map_err(error)).collect()
 }

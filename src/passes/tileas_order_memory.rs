@@ -5,21 +5,38 @@
 //! threads must meet in between. Which bytes a thread touches depends on layouts and addresses, and arguments of a kernel may
 //! alias, so the pass assumes the worst of any two accesses of which one writes.
 //!
-//! The walk carries, for every token, which accesses stand behind it that no barrier has settled yet. Around loops the sets are
-//! iterated until nothing is added.
+//! Ordered accesses of global memory are ordered for the thread that makes them; the block follows by barriers:
+//!
+//! * *Acquire.* One thread has seen what another block released. Whatever a token puts behind that needs a barrier,
+//!   be it a read: after the barrier the other threads see it too.
+//! * *Release.* One thread publishes what the block did before: all of it must have happened, reads too, so that there is
+//!   a barrier in front. The release of the one thread covers what it learned at the barrier.
+//!
+//! Example, a lock that four warps hold together, the accesses by one thread marked with a star:
+//!
+//! ```text
+//! cas* acquire   barrier   load, store   barrier   xchg* release
+//! ```
+//!
+//! Accesses that only the first thread makes (a scalar store, an update of one element) are in order among themselves.
+//!
+//! The walk carries, for every token, which accesses stand behind it that no barrier has settled yet; a barrier, its own or one
+//! that is there already, settles all of them. Branches are joined, loops iterated until nothing is added.
+//!
+//! At last the pass weakens orders that nobody can observe. An update whose token and result are not used acquires for nobody. A
+//! release with no access behind its token publishes nothing.
 
-use crate::{
-    dialect::{
-        nv_tileaa,
-        nv_tileas::{AnyOp, BarrierOp},
-        pass::{Failed, PassContext, RustPass, fail},
-        rt::*,
-    },
-    pass_descriptor,
+use super::tileas_materialize_convert_layout::REUSE;
+use crate::dialect::{
+    layouts::Tensor,
+    nv_tileaa::{self, Ordering},
+    nv_tileas::{AnyOp, BarrierOp},
+    pass::{Failed, PassContext, RustPass, fail},
+    rt::*,
 };
+use crate::pass_descriptor;
 use melior::Context;
-use rustc_hash::FxHashMap;
-use std::collections::BTreeSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 #[derive(Clone, Default)]
 pub struct OrderMemory;
@@ -31,130 +48,295 @@ impl RustPass for OrderMemory {
         walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
         for function in functions {
             let Some(body) = entry_block(function.body()) else { continue };
-            let mut order = Order { pending: FxHashMap::default(), barriers: BTreeSet::new(), list: vec![] };
-            order.block(body);
-            for op in order.list {
+            let mut order = Order::default();
+            order.block(body, &mut State::default());
+            for &op in &order.barriers {
                 let b = Builder::before(context, op);
                 BarrierOp::build(&b).map_err(|e| fail(op, e.to_string()))?;
             }
+            order.weaken(context);
         }
         Ok(())
     }
 }
 
-/// The kinds of unsettled accesses behind a token.
+/// A set of kinds of accesses, those of the first thread alone apart from the others.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-struct Pending {
-    reads: bool,
-    writes: bool,
-}
-impl Pending {
+struct Kinds(u8);
+const READ: Kinds = Kinds(1);
+const WRITE: Kinds = Kinds(2);
+/// Accesses that acquired for the thread that made them.
+const ACQUIRE: Kinds = Kinds(4);
+
+impl Kinds {
     fn join(self, other: Self) -> Self {
-        Pending { reads: self.reads || other.reads, writes: self.writes || other.writes }
+        Kinds(self.0 | other.0)
+    }
+    fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+    /// The same kinds, made by the first thread alone.
+    fn of_first(self) -> Self {
+        Kinds(self.0 << 4)
+    }
+    /// Those that other threads than the first had a part in.
+    fn of_others(self) -> Self {
+        Kinds(self.0 & 15)
+    }
+    fn of_all(self) -> Self {
+        Kinds((self.0 | self.0 >> 4) & 15)
     }
 }
 
+/// What stands behind a token.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct Behind {
+    /// Accesses that no barrier has settled.
+    open: Kinds,
+    /// Whether there is any access, settled or not.
+    any: bool,
+}
+
+impl Behind {
+    fn join(self, other: Self) -> Self {
+        Behind { open: self.open.join(other.open), any: self.any || other.any }
+    }
+}
+
+/// What stands behind each token at one point of the program.
+#[derive(Clone, Default, PartialEq)]
+struct State(FxHashMap<usize, Behind>);
+
+impl State {
+    fn behind(&self, token: Val<'_>) -> Behind {
+        self.0.get(&key(token)).copied().unwrap_or_default()
+    }
+    fn set(&mut self, token: Val<'_>, behind: Behind) {
+        self.0.insert(key(token), behind);
+    }
+    fn barrier(&mut self) {
+        self.0.values_mut().for_each(|b| b.open = Kinds::default());
+    }
+    fn join(&mut self, other: &State) {
+        for (&token, &behind) in &other.0 {
+            let here = self.0.entry(token).or_default();
+            *here = here.join(behind);
+        }
+    }
+    /// Adds what is behind each first value, as `from` knows it, to the second.
+    fn carry<'c>(&mut self, from: &State, pairs: impl Iterator<Item = (Val<'c>, Val<'c>)>) {
+        for (source, target) in pairs {
+            let behind = self.behind(target).join(from.behind(source));
+            self.set(target, behind);
+        }
+    }
+}
+
+#[derive(Default)]
 struct Order<'c> {
-    /// What is behind each token.
-    pending: FxHashMap<usize, Pending>,
-    /// Ops that need a barrier before them, by key, and in program order.
-    barriers: BTreeSet<usize>,
-    list: Vec<OpRef<'c>>,
+    /// Ops that need a barrier before them, in the order of their discovery, and by key.
+    barriers: Vec<OpRef<'c>>,
+    needed: FxHashSet<usize>,
+    /// Ordered accesses in program order, and what has been found behind their tokens.
+    ordered: Vec<OpRef<'c>>,
+    found: FxHashMap<usize, Behind>,
+}
+
+/// An access of global memory.
+struct Access<'c> {
+    token: Option<Val<'c>>,
+    out: Val<'c>,
+    kinds: Kinds,
+    releases: bool,
+    /// Whether the first thread alone makes it.
+    first: bool,
+}
+
+impl<'c> Access<'c> {
+    fn of(op: OpRef<'c>) -> Option<Self> {
+        use AnyOp::*;
+        let (token, out, ordering, kinds, moved) = match AnyOp::cast(op)? {
+            TiledLoadOp(x) => (x.token(), x.result_token(), x.ordering(), READ, x.result()),
+            TiledStoreOp(x) => (x.token(), x.result_token(), x.ordering(), WRITE, x.value()),
+            TiledAtomicRmwOp(x) => (x.token(), x.result_token(), x.ordering(), WRITE, x.value()),
+            LoadOp(x) => (x.token(), x.result_token(), x.ordering(), READ, x.ptr()),
+            StoreOp(x) => (x.token(), x.result_token(), x.ordering(), WRITE, x.ptr()),
+            AsyncTiledLoadOp(x) => (x.token(), x.result_token(), Ordering::Weak, READ, x.dest()),
+            AsyncLoadOp(x) => (x.token(), x.result_token(), Ordering::Weak, READ, x.ptr()),
+            AtomicRmwOp(x) => (x.token(), x.result_token(), x.ordering(), WRITE, x.ptr()),
+            AtomicCasOp(x) => (x.token(), x.result_token(), x.ordering(), WRITE, x.ptr()),
+            _ => return None,
+        };
+        // A weak load is made by every thread that wants the value, all else by owners.
+        let owned = kinds == WRITE || ordering != Ordering::Weak;
+        let first = owned && Tensor::of_value(moved).is_none_or(|t| first_owns_all(&t));
+        let acquires = matches!(ordering, Ordering::Acquire | Ordering::AcqRel);
+        let releases = matches!(ordering, Ordering::Release | Ordering::AcqRel);
+        let kinds = if acquires { kinds.join(ACQUIRE) } else { kinds };
+        Some(Access { token, out, kinds, releases, first })
+    }
+
+    /// Whether a barrier must stand between what is open and this access.
+    fn conflicts(&self, open: Kinds) -> bool {
+        let open = if self.first { open.of_others() } else { open.of_all() };
+        open.meets(WRITE.join(ACQUIRE)) || open.meets(READ) && (self.kinds.meets(WRITE) || self.releases)
+    }
+}
+
+/// Whether the first thread is the owner of every element.
+fn first_owns_all(tensor: &Tensor<'_>) -> bool {
+    tensor.layout().is_some_and(|l| {
+        let free = l.free_variables();
+        free.lane.count_ones() as usize == l.lane().len() && free.warp.count_ones() as usize == l.warp().len()
+    })
 }
 
 impl<'c> Order<'c> {
-    fn block(&mut self, block: Blk<'c>) {
+    fn block(&mut self, block: Blk<'c>, state: &mut State) {
         for op in ops_of(block) {
-            self.op(op);
+            self.op(op, state);
         }
     }
 
-    fn op(&mut self, op: OpRef<'c>) {
+    fn op(&mut self, op: OpRef<'c>, state: &mut State) {
         match op_name(op) {
-            "scf.for" => self.looped(op, 3, &[0], 1, 0),
-            "scf.while" => self.looped(op, 0, &[0, 1], 0, 1),
-            "scf.if" => {
-                for i in 0..region_count(op) {
-                    entry_block(region(op, i)).into_iter().for_each(|b| self.block(b));
-                }
-                for i in 0..2 {
-                    if let Some(y) = entry_block(region(op, i)).and_then(|b| ops_of(b).last()) {
-                        self.carry(operands(y).zip(results(op)));
-                    }
-                }
-            }
+            "scf.for" => self.for_loop(op, state),
+            "scf.while" => self.while_loop(op, state),
+            "scf.if" => self.branch(op, state),
             "nv_tileaa.join_mem_token" | "arith.select" => {
-                let all = operands(op).map(|v| self.behind(v)).fold(Pending::default(), Pending::join);
-                self.pending.insert(key(result(op, 0)), all);
+                let all = operands(op).map(|v| state.behind(v)).fold(Behind::default(), Behind::join);
+                state.set(result(op, 0), all);
             }
-            _ => self.access(op),
-        }
-    }
-
-    fn access(&mut self, op: OpRef<'c>) {
-        let Some(typed) = AnyOp::cast(op) else { return };
-        let (token, out, writes) = match typed {
-            AnyOp::TiledLoadOp(x) => (x.token(), x.result_token(), false),
-            AnyOp::TiledStoreOp(x) => (x.token(), x.result_token(), true),
-            AnyOp::LoadOp(x) => (x.token(), x.result_token(), false),
-            AnyOp::StoreOp(x) => (x.token(), x.result_token(), true),
-            _ => return,
-        };
-        let before = token.map(|t| self.behind(t)).unwrap_or_default();
-        if (before.writes || (before.reads && writes)) && self.barriers.insert(op_key(op)) {
-            self.list.push(op);
-        }
-        let settled = self.barriers.contains(&op_key(op));
-        let mine = Pending { reads: !writes, writes };
-        let after = if settled { mine } else { before.join(mine) };
-        let old = self.behind(out);
-        self.pending.insert(key(out), old.join(after));
-    }
-
-    fn behind(&self, token: Val<'c>) -> Pending {
-        self.pending.get(&key(token)).copied().unwrap_or_default()
-    }
-
-    /// Adds what is behind each first value to the second; whether anything was new.
-    fn carry(&mut self, pairs: impl Iterator<Item = (Val<'c>, Val<'c>)>) -> bool {
-        let mut changed = false;
-        for (from, to) in pairs.collect::<Vec<_>>() {
-            let old = self.behind(to);
-            let new = old.join(self.behind(from));
-            if new != old {
-                self.pending.insert(key(to), new);
-                changed = true;
+            // A barrier that only guards the reuse of shared storage may go when nothing is there to be guarded.
+            "nv_tileas.barrier" if discardable_attr(op, REUSE).is_none() => state.barrier(),
+            "nv_tileas.print" => {
+                let AnyOp::PrintOp(x) = AnyOp::cast(op).expect("by name") else { return };
+                if x.scratch().len() > 0 {
+                    state.barrier();
+                }
+                let behind = x.token().map(|t| state.behind(t)).unwrap_or_default();
+                state.set(x.result_token(), behind);
             }
+            _ => self.access(op, state),
         }
-        changed
     }
 
-    /// A loop whose inits start at operand `first`, whose regions run in order, and whose carried arguments start at
-    /// `offset`. Terminator operands start at `skip`.
-    fn looped(&mut self, op: OpRef<'c>, first: usize, regions: &[usize], offset: usize, skip: usize) {
-        let blocks: Vec<Blk<'c>> = regions.iter().filter_map(|&r| entry_block(region(op, r))).collect();
-        let (Some(&head), Some(&tail)) = (blocks.first(), blocks.last()) else { return };
-        self.carry(operands(op).skip(first).zip(args(head).skip(offset)));
-        loop {
-            let mut changed = false;
-            for (i, &b) in blocks.iter().enumerate() {
-                self.block(b);
-                let Some(last) = ops_of(b).last() else { continue };
-                if i + 1 < blocks.len() {
-                    // `scf.condition` forwards to the next region and to the results.
-                    changed |= self.carry(operands(last).skip(skip).zip(args(blocks[i + 1])));
-                    changed |= self.carry(operands(last).skip(skip).zip(results(op)));
+    fn access(&mut self, op: OpRef<'c>, state: &mut State) {
+        let Some(access) = Access::of(op) else { return };
+        let behind = |state: &State| access.token.map(|t| state.behind(t)).unwrap_or_default();
+        let before = behind(state);
+        if !self.found.contains_key(&op_key(op)) {
+            self.ordered.push(op);
+        }
+        let found = self.found.entry(op_key(op)).or_default();
+        *found = found.join(before);
+        if access.conflicts(before.open) && self.needed.insert(op_key(op)) {
+            self.barriers.push(op);
+        }
+        if self.needed.contains(&op_key(op)) {
+            state.barrier();
+        }
+        let kinds = if access.first { access.kinds.of_first() } else { access.kinds };
+        let mine = Behind { open: kinds, any: true };
+        let after = behind(state).join(mine);
+        state.set(access.out, after);
+    }
+
+    fn branch(&mut self, op: OpRef<'c>, state: &mut State) {
+        let before = state.clone();
+        let mut after: Option<State> = None;
+        for i in 0..2 {
+            let mut inside = before.clone();
+            if let Some(block) = entry_block(region(op, i)) {
+                self.block(block, &mut inside);
+                if let Some(y) = ops_of(block).last() {
+                    let known = inside.clone();
+                    inside.carry(&known, operands(y).zip(results(op)));
                 }
             }
-            if let Some(last) = ops_of(tail).last() {
-                changed |= self.carry(operands(last).zip(args(head).skip(offset)));
-            }
-            if !changed {
-                break;
+            match &mut after {
+                Some(after) => after.join(&inside),
+                None => after = Some(inside),
             }
         }
-        if blocks.len() == 1 {
-            self.carry(args(head).skip(offset).zip(results(op)));
+        *state = after.unwrap_or(before);
+    }
+
+    /// Iterates `once`, which takes the state at a loop's head around the loop, until head and barriers stay the same. Returns the
+    /// state at the head.
+    fn fix_point(&mut self, mut head: State, mut once: impl FnMut(&mut Self, &State) -> State) -> State {
+        loop {
+            let barriers = self.barriers.len();
+            let back = once(self, &head);
+            let mut next = head.clone();
+            next.join(&back);
+            if next == head && barriers == self.barriers.len() {
+                return head;
+            }
+            head = next;
+        }
+    }
+
+    fn for_loop(&mut self, op: OpRef<'c>, state: &mut State) {
+        let Some(body) = entry_block(region(op, 0)) else { return };
+        let mut head = state.clone();
+        head.carry(state, operands(op).skip(3).zip(args(body).skip(1)));
+        let head = self.fix_point(head, |this, head| {
+            let mut inside = head.clone();
+            this.block(body, &mut inside);
+            let mut back = inside.clone();
+            if let Some(y) = ops_of(body).last() {
+                args(body).skip(1).for_each(|a| back.set(a, Behind::default()));
+                back.carry(&inside, operands(y).zip(args(body).skip(1)));
+            }
+            back
+        });
+        *state = head.clone();
+        state.carry(&head, args(body).skip(1).zip(results(op)));
+    }
+
+    fn while_loop(&mut self, op: OpRef<'c>, state: &mut State) {
+        let (Some(before), Some(after)) = (entry_block(region(op, 0)), entry_block(region(op, 1))) else { return };
+        let mut head = state.clone();
+        head.carry(state, operands(op).zip(args(before)));
+        // The loop is left where the condition is known: after the first region.
+        let mut left = State::default();
+        self.fix_point(head, |this, head| {
+            let mut inside = head.clone();
+            this.block(before, &mut inside);
+            let known = inside.clone();
+            if let Some(c) = ops_of(before).last() {
+                inside.carry(&known, operands(c).skip(1).zip(results(op)));
+                left = inside.clone();
+                args(after).for_each(|a| inside.set(a, Behind::default()));
+                inside.carry(&known, operands(c).skip(1).zip(args(after)));
+            }
+            this.block(after, &mut inside);
+            let mut back = inside.clone();
+            if let Some(y) = ops_of(after).last() {
+                args(before).for_each(|a| back.set(a, Behind::default()));
+                back.carry(&inside, operands(y).zip(args(before)));
+            }
+            back
+        });
+        *state = left;
+    }
+
+    /// Weakens orders that nobody can observe.
+    fn weaken(&self, context: &'c Context) {
+        for &op in &self.ordered {
+            let Some(old) = attr(op, "ordering").and_then(Ordering::from_attr) else { continue };
+            let publishes = self.found[&op_key(op)].any;
+            let observed = results(op).any(has_uses);
+            let new = match old {
+                Ordering::AcqRel if publishes && !observed => Ordering::Release,
+                Ordering::AcqRel if !publishes && observed => Ordering::Acquire,
+                Ordering::AcqRel if !publishes => Ordering::Relaxed,
+                Ordering::Release if !publishes => Ordering::Relaxed,
+                Ordering::Acquire if !observed => Ordering::Relaxed,
+                _ => continue,
+            };
+            set_attr(op, "ordering", new.to_attr(context));
         }
     }
 }

@@ -2,10 +2,14 @@
 //!
 //! Layout conversions cost shuffles or a trip through shared memory. The pass forgets all of them and assigns layouts anew:
 //!
-//! 1. *Anchors* are the accesses of global memory, in the layouts they have now, heaviest first (bytes moved times an
-//!    assumed trip count of eight for every loop around).
+//! 1. *Anchors* are matrix products, and the accesses of global memory, heaviest first (bytes moved times an assumed trip
+//!    count of eight for every loop around), in the layouts they have now. A product never changes its layouts; an access may.
+//!    The left and right operands of a product are wanted there only: their layouts repeat elements in many warps. They
+//!    flood nothing but widening casts and changes of shape that stand before the product, so that narrow elements are moved.
 //! 2. An anchor's layout *floods* over the def-use graph, forwards and backwards, through every op for which the layout on
-//!    one side determines that on the other: elementwise ops, loop-carried values, `view`, `permute`, and `broadcast` towards its source. It
+//!    one side determines that on the other: elementwise ops, scans, loop-carried values, `view`, `permute`, `cat`, `pack` and
+//!    `unpack`, `broadcast` towards its source, and `reduce` towards its results. Through `extract_slice` it flows forwards:
+//!    every thread keeps a part of what it had. It
 //!    enters only values that have no layout yet, and an access only when that access stays efficient in it
 //!    (within a factor of the sectors that its own layout touches).
 //! 3. What is left gets the default layout of its shape.
@@ -15,23 +19,29 @@
 //! The result is valid whatever the choice: step 4 mends every disagreement.
 
 use super::{
-    convert_tileaa_to_tileas::{default_layout, i64_attr, project, retype_constant},
-    tileas_assign_load_store_layouts::{access_of, tile_of, warps_of},
+    convert_tileaa_to_tileas::{default_layout, default_packing, i64_attr, packing_log2, project, retype_constant},
+    tileas_assign_load_store_layouts::{access_of, operand_layout, tile_of, warps_of},
 };
 use crate::{
-    analysis::{access::Access, facts::Facts},
+    analysis::{
+        access::Access,
+        facts::Facts,
+        narrow::{self, Narrow},
+    },
     dialect::{
-        layouts::{Tensor, layout_attr, tensor_type},
+        dots::{ACC, AnyDot},
+        layouts::{Tensor, layout_attr, storage_bits, tensor_type},
         nv_tileaa,
-        nv_tileas::{BroadcastOp, ConvertLayoutOp, PermuteOp},
+        nv_tileas::{BroadcastOp, CatOp, ConvertLayoutOp, PermuteOp, ReduceOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
+        remark::{self, remark},
         rt::*,
     },
     pass_descriptor,
 };
 use melior::{Context, ir::ValueLike};
 use rustc_hash::FxHashMap;
-use tile_layout::Layout;
+use tile_layout::{Layout, Subspace};
 
 #[derive(Clone, Default)]
 pub struct RemoveLayoutConversions;
@@ -65,6 +75,24 @@ struct Anchor<'c> {
     access: Access,
     layout: Layout,
     weight: u64,
+    /// Why even the best layout has narrow accesses, if they are.
+    narrow: Option<Narrow>,
+}
+
+impl<'c> Anchor<'c> {
+    /// Tells why the access moves `vector` elements at a time and not 16 bytes, when that is worth knowing.
+    fn remark_on_width(&self, tile: &Tensor<'c>, vector: u64) {
+        let bytes = vector * self.access.element_bytes;
+        let own = self.access.vector_in(&self.layout, &tile.tile_shape());
+        let what =
+            format!("{} at a time instead of 16", if bytes == 1 { "1 byte".into() } else { format!("{bytes} bytes") });
+        if let Some(Narrow { reason, suggestion }) = &self.narrow {
+            remark(self.op, remark::NARROW_ACCESS, format!("{what}: {reason}"), suggestion);
+        } else if vector < own {
+            let reason = format!("{what}: the tile lies as a heavier access needs it");
+            remark(self.op, remark::NARROW_ACCESS, reason, "");
+        }
+    }
 }
 
 struct Assignment<'c> {
@@ -78,6 +106,12 @@ struct Assignment<'c> {
     layouts: FxHashMap<usize, Layout>,
     /// Chosen layouts of stores, by op.
     stores: FxHashMap<usize, Layout>,
+    /// Products in program order.
+    dots: Vec<AnyDot<'c>>,
+    /// Layouts of the operands of a product, by op.
+    dot_operands: FxHashMap<usize, Vec<Layout>>,
+    /// Chosen layouts of the operands of reductions, by op.
+    reductions: FxHashMap<usize, Layout>,
 }
 
 /// How the tensors of one op hang together.
@@ -88,8 +122,17 @@ enum Relation {
     View,
     Permute,
     Broadcast,
+    Cat,
+    /// Any layouts of source and result will do; what lies in one thread is cheapest.
+    Slice,
+    /// `pack` and `unpack`.
+    Packing,
+    /// All operands lie alike, and the results where that leaves them.
+    Reduce,
     /// Results are free, operands need nothing in particular.
     Leaf,
+    /// Keeps its layouts.
+    Dot,
     /// Carries values between regions.
     Control,
 }
@@ -99,6 +142,11 @@ fn relation(op: OpRef<'_>) -> Relation {
         "nv_tileas.view" => Relation::View,
         "nv_tileas.permute" => Relation::Permute,
         "nv_tileas.broadcast" => Relation::Broadcast,
+        "nv_tileas.cat" => Relation::Cat,
+        "nv_tileas.extract_slice" => Relation::Slice,
+        "nv_tileas.pack" | "nv_tileas.unpack" => Relation::Packing,
+        "nv_tileas.dot" | "nv_tileas.dot_scaled" => Relation::Dot,
+        "nv_tileas.reduce" => Relation::Reduce,
         "nv_tileas.make_range" | "nv_tileas.splat" | "nv_tileas.unsplat" | "arith.constant" | "ub.poison" => {
             Relation::Leaf
         }
@@ -113,18 +161,37 @@ impl<'c> Assignment<'c> {
         let facts = Facts::of(function.op());
         let mut anchors = vec![];
         let mut error = None;
+        let (mut dots, mut dot_operands) = (vec![], FxHashMap::default());
         collect(function.op(), 0, &mut |op, depth| {
-            let Some(access) = access_of(op, &facts) else { return };
+            if let Some(dot) = AnyDot::cast(op) {
+                dots.push(dot);
+                let layouts: Option<Vec<Layout>> =
+                    operands(op).map(|v| Tensor::of_value(v).and_then(|t| t.layout())).collect();
+                match layouts {
+                    Some(layouts) => {
+                        dot_operands.insert(op_key(op), layouts);
+                    }
+                    None => {
+                        error.get_or_insert(op);
+                    }
+                }
+            }
+            let Some(mut access) = access_of(op, &facts) else { return };
             let Some(tile) = tile_of(op) else { return };
+            if is_update(op) {
+                // What one instruction of the target updates is known to the pass that chose the layout.
+                access.narrow(attr(op, "vector").map_or(1, |a| int_attr(a) as u64));
+            }
             let Some(layout) = tile.layout() else {
                 error.get_or_insert(op);
                 return;
             };
             let weight = (tile.elements() as u64 * access.element_bytes).saturating_mul(8u64.saturating_pow(depth));
-            anchors.push(Anchor { op, access, layout, weight });
+            let narrow = remark::wanted().then(|| narrow::why(op, &facts)).flatten();
+            anchors.push(Anchor { op, access, layout, weight, narrow });
         });
         if let Some(op) = error {
-            return Err(fail(op, "access has no layout; run convert-tileaa-to-tileas first"));
+            return Err(fail(op, "op has no layout; run convert-tileaa-to-tileas first"));
         }
         anchors.sort_by_key(|a| std::cmp::Reverse(a.weight));
         let anchor_of = anchors.iter().enumerate().map(|(i, a)| (op_key(a.op), i)).collect();
@@ -136,6 +203,9 @@ impl<'c> Assignment<'c> {
             anchor_of,
             layouts: FxHashMap::default(),
             stores: FxHashMap::default(),
+            dots,
+            dot_operands,
+            reductions: FxHashMap::default(),
         })
     }
 
@@ -151,23 +221,37 @@ impl<'c> Assignment<'c> {
     }
 
     fn assign(&mut self) {
+        // Results before operands: what stands between two products belongs to the first.
+        for dot in self.dots.clone() {
+            let layouts = self.dot_operands[&op_key(dot.op())].clone();
+            self.layouts.insert(key(dot.result()), layouts[ACC].clone());
+            for (user, i) in uses(dot.result()) {
+                let Some(t) = Tensor::of_value(dot.result()) else { continue };
+                let mut work = vec![];
+                self.forward(user, i, &t, &layouts[ACC], &mut work);
+                work.into_iter().for_each(|(v, layout)| self.flood(v, layout));
+            }
+            self.flood(dot.acc(), layouts[ACC].clone());
+        }
+        for dot in self.dots.clone() {
+            let layouts = self.dot_operands[&op_key(dot.op())].clone();
+            for (v, layout) in operands(dot.op()).zip(layouts) {
+                self.flood_operand(v, layout);
+            }
+        }
         for i in 0..self.anchors.len() {
             let (op, layout) = (self.anchors[i].op, self.anchors[i].layout.clone());
             if result_count(op) > 0 && Tensor::of_value(result(op, 0)).is_some() {
                 self.flood(result(op, 0), layout.clone());
                 let chosen = self.layouts[&key(result(op, 0))].clone();
-                for v in operands(op).filter(|v| Tensor::of_value(*v).is_some()) {
-                    self.flood(v, chosen.clone());
-                }
+                self.flood_operands(op, &chosen);
             } else {
                 // A store takes its value as it comes when that is good enough.
                 let value = operands(op).find(|v| Tensor::of_value(*v).is_some()).expect("a store of a tensor");
                 self.flood(value, layout.clone());
                 let found = self.layouts[&key(value)].clone();
                 let chosen = if self.accepts(i, &found, STORE_SLACK) { found } else { layout };
-                for v in operands(op).filter(|v| Tensor::of_value(*v).is_some()) {
-                    self.flood(v, chosen.clone());
-                }
+                self.flood_operands(op, &chosen);
                 self.stores.insert(op_key(op), chosen);
             }
         }
@@ -182,8 +266,27 @@ impl<'c> Assignment<'c> {
             if let Some(t) = Tensor::of_value(v)
                 && !self.layouts.contains_key(&key(v))
             {
-                self.flood(v, default_layout(&t.tile_shape(), self.warps));
+                self.flood(v, self.fallback(v, &t));
             }
+        }
+    }
+
+    /// The layout of a value that no anchor reaches.
+    fn fallback(&self, v: Val<'c>, t: &Tensor<'c>) -> Layout {
+        match defining_op(v) {
+            Some(op) if relation(op) == Relation::Packing => {
+                let from = Tensor::of_value(operand(op, 0)).expect("a packed tensor");
+                default_packing(&from, t, self.warps).1
+            }
+            _ => default_layout(&t.tile_shape(), self.warps),
+        }
+    }
+
+    /// Gives the operands of an access whose tile lies in `layout` what they need.
+    fn flood_operands(&mut self, op: OpRef<'c>, layout: &Layout) {
+        let Some(tile) = tile_of(op) else { return };
+        for (i, v) in operands(op).enumerate() {
+            self.flood(v, operand_layout(op, i, &tile.shape, layout));
         }
     }
 
@@ -192,6 +295,25 @@ impl<'c> Assignment<'c> {
         let Some(tile) = tile_of(a.op) else { return false };
         let shape = tile.tile_shape();
         a.access.sectors(layout, &shape) <= slack * a.access.sectors(&a.layout, &shape)
+    }
+
+    /// Gives an operand of a product the layout that the product needs, and what widens it the layout before.
+    fn flood_operand(&mut self, v: Val<'c>, layout: Layout) {
+        let (Some(t), Some(op)) = (Tensor::of_value(v), defining_op(v)) else { return };
+        let widens = matches!(
+            op_name(op),
+            "nv_tileaa.fp_cast" | "nv_tileaa.bitcast" | "arith.extf" | "arith.extsi" | "arith.extui"
+        );
+        let shapes = matches!(relation(op), Relation::View | Relation::Permute | Relation::Broadcast);
+        if self.layouts.contains_key(&key(v)) || uses(v).len() != 1 || !(widens || shapes) {
+            return;
+        }
+        let Some(from) = Tensor::of_value(operand(op, 0)) else { return };
+        let Some(before) = needed(op, 0, &t, &layout) else { return };
+        if storage_bits(from.element) <= storage_bits(t.element) {
+            self.layouts.insert(key(v), layout);
+            self.flood_operand(operand(op, 0), before);
+        }
     }
 
     /// Gives `v` a layout and follows it as far as it determines others.
@@ -208,6 +330,15 @@ impl<'c> Assignment<'c> {
             {
                 continue;
             }
+            if !producible(v, &t, &layout) {
+                continue;
+            }
+            // The results of a reduction lie where its operands say, and nowhere else.
+            if let Some(op) = defining_op(v).filter(|op| relation(*op) == Relation::Reduce)
+                && self.reduced(op).is_none_or(|l| l != layout)
+            {
+                continue;
+            }
             self.layouts.insert(key(v), layout.clone());
             if let Some(op) = defining_op(v) {
                 self.backward(op, v, &t, &layout, &mut work);
@@ -215,14 +346,39 @@ impl<'c> Assignment<'c> {
                 carried_by_argument(v, &layout, &mut work);
             }
             for (user, i) in uses(v) {
-                self.forward(user, i, &t, &layout, &mut work);
+                if relation(user) == Relation::Reduce {
+                    self.reduce(user, &layout, &mut work);
+                } else {
+                    self.forward(user, i, &t, &layout, &mut work);
+                }
             }
         }
     }
 
+    /// The first operand of a reduction that gets a layout decides for the others and for the results.
+    fn reduce(&mut self, op: OpRef<'c>, layout: &Layout, work: &mut Vec<(Val<'c>, Layout)>) {
+        if self.reductions.contains_key(&op_key(op)) {
+            return;
+        }
+        self.reductions.insert(op_key(op), layout.clone());
+        work.extend(operands(op).map(|v| (v, layout.clone())));
+        if let Some(reduced) = self.reduced(op) {
+            work.extend(results(op).map(|r| (r, reduced.clone())));
+        }
+    }
+
+    /// Where the results of a reduction lie, once its operands have a layout.
+    fn reduced(&self, op: OpRef<'c>) -> Option<Layout> {
+        let reduce = ReduceOp::cast(op)?;
+        let operand = Tensor::of_value(operand(op, 0))?;
+        let layout = self.reductions.get(&op_key(op))?;
+        let kept = reduce.kept().unwrap_or(0) as u64;
+        layout.reduce_keeping(&operand.tile_shape(), reduce.dim() as usize, kept).ok().map(|(l, ..)| l)
+    }
+
     fn backward(&self, op: OpRef<'c>, v: Val<'c>, t: &Tensor<'c>, layout: &Layout, work: &mut Vec<(Val<'c>, Layout)>) {
         match relation(op) {
-            Relation::Leaf => {}
+            Relation::Leaf | Relation::Slice | Relation::Dot => {}
             Relation::Control => {
                 let index = results(op).position(|r| r == v).expect("a result of its op");
                 carried_by_result(op, index, layout, work);
@@ -256,8 +412,26 @@ impl<'c> Assignment<'c> {
                     work.push((result(op, 0), moved));
                 }
             }
+            Relation::Cat => {
+                let dim = CatOp::cast(op).expect("a cat").dim() as usize;
+                work.extend(layout.cat_over_replicas(&t.tile_shape(), dim).ok().map(|(l, _)| (result(op, 0), l)));
+            }
+            Relation::Slice => {
+                let slice = Tensor::of_value(result(op, 0)).expect("a slice is a tensor");
+                let part = layout.truncate(&t.tile_shape(), &slice.tile_shape());
+                work.extend(part.ok().map(|l| (result(op, 0), l)));
+            }
+            Relation::Packing => {
+                let to = Tensor::of_value(result(op, 0)).expect("a packed tensor");
+                let ratio = packing_log2(t, &to);
+                let image = match t.elements() < to.elements() {
+                    true => Some(layout.split_elements(ratio)),
+                    false => layout.merge_elements(ratio),
+                };
+                work.extend(image.map(|l| (result(op, 0), l)));
+            }
             Relation::Control => carried_by_operand(op, i, layout, work),
-            Relation::Broadcast | Relation::Leaf => {}
+            Relation::Broadcast | Relation::Reduce | Relation::Leaf | Relation::Dot => {}
         }
     }
 
@@ -283,7 +457,10 @@ impl<'c> Assignment<'c> {
                 let v = operand(op, i);
                 let Some(t) = Tensor::of_value(v) else { continue };
                 let Some(want) = self.wanted(op, i) else { continue };
-                if self.layouts.get(&key(v)) != Some(&want) {
+                // A broadcast picks registers as it needs them.
+                let order_matters = relation(op) != Relation::Broadcast;
+                let lies = |l: &Layout| *l == want || !order_matters && same_up_to_registers(l, &want);
+                if !self.layouts.get(&key(v)).is_some_and(lies) {
                     let mut budget = RECOMPUTE_LIMIT;
                     let new = match self.recompute(&b, v, &want, &mut budget) {
                         Some(new) => new,
@@ -301,8 +478,11 @@ impl<'c> Assignment<'c> {
             if let Some(&a) = self.anchor_of.get(&op_key(op)) {
                 let tile = tile_of(op).expect("an access moves a tensor");
                 let layout = tile.layout().expect("every tensor has a layout");
-                let vector = self.anchors[a].access.vector_in(&layout, &tile.tile_shape());
-                set_attr(op, "vector", i64_attr(self.context, vector as i64));
+                if op_name(op) != "nv_tileas.atomic_cas" {
+                    let vector = self.anchors[a].access.vector_in(&layout, &tile.tile_shape());
+                    set_attr(op, "vector", i64_attr(self.context, vector as i64));
+                    self.anchors[a].remark_on_width(&tile, vector);
+                }
             }
         }
         self.erase_dead();
@@ -325,9 +505,13 @@ impl<'c> Assignment<'c> {
                 }
             }
             _ if relation(op) == Relation::Leaf => None,
+            _ if relation(op) == Relation::Reduce => self.reductions.get(&op_key(op)).cloned(),
             _ => {
                 if let Some(layout) = self.stores.get(&op_key(op)) {
-                    return Some(layout.clone());
+                    return Some(operand_layout(op, i, &tile_of(op)?.shape, layout));
+                }
+                if let Some(layouts) = self.dot_operands.get(&op_key(op)) {
+                    return layouts.get(i).cloned();
                 }
                 let r = results(op).find(|r| Tensor::of_value(*r).is_some());
                 match r {
@@ -389,7 +573,7 @@ impl<'c> Assignment<'c> {
 }
 
 /// Ops that cost next to nothing for each element and touch no memory.
-fn is_cheap(op: OpRef<'_>) -> bool {
+pub fn is_cheap(op: OpRef<'_>) -> bool {
     let name = op_name(op);
     result_count(op) == 1
         && region_count(op) == 0
@@ -413,6 +597,11 @@ fn is_cheap(op: OpRef<'_>) -> bool {
             ))
 }
 
+/// Whether `op` updates memory atomically.
+fn is_update(op: OpRef<'_>) -> bool {
+    matches!(op_name(op), "nv_tileas.atomic_rmw" | "nv_tileas.atomic_cas" | "nv_tileas.tiled_atomic_rmw")
+}
+
 fn same_shape(v: Val<'_>, t: &Tensor<'_>) -> bool {
     Tensor::of_value(v).is_some_and(|o| o.shape == t.shape)
 }
@@ -421,7 +610,8 @@ fn same_shape(v: Val<'_>, t: &Tensor<'_>) -> bool {
 fn needed<'c>(op: OpRef<'c>, i: usize, t: &Tensor<'c>, layout: &Layout) -> Option<Layout> {
     let from = Tensor::of_value(operand(op, i))?;
     match relation(op) {
-        Relation::Same | Relation::View => Some(layout.clone()),
+        Relation::Same => Some(operand_layout(op, i, &t.shape, layout)),
+        Relation::View => Some(layout.clone()),
         Relation::Permute => {
             let order = PermuteOp::cast(op)?.order();
             let mut inverse = vec![0; order.len()];
@@ -432,10 +622,40 @@ fn needed<'c>(op: OpRef<'c>, i: usize, t: &Tensor<'c>, layout: &Layout) -> Optio
         }
         Relation::Broadcast => {
             BroadcastOp::cast(op)?;
-            Some(project(layout, &t.shape, &from.shape))
+            // Repeated elements need no registers of their own.
+            Some(project(layout, &t.shape, &from.shape).squeeze_registers().0)
         }
-        Relation::Leaf | Relation::Control => None,
+        Relation::Cat => {
+            layout.uncat(&t.tile_shape(), CatOp::cast(op)?.dim() as usize).ok().map(|(operand, _)| operand)
+        }
+        Relation::Packing => {
+            let ratio = packing_log2(&from, t);
+            match from.elements() < t.elements() {
+                true => layout.merge_elements(ratio),
+                false => Some(layout.split_elements(ratio)),
+            }
+        }
+        Relation::Reduce | Relation::Leaf | Relation::Slice | Relation::Control | Relation::Dot => None,
     }
+}
+
+/// Whether every thread holds the same elements in both layouts, in whatever registers.
+fn same_up_to_registers(a: &Layout, b: &Layout) -> bool {
+    (a.lane(), a.warp(), a.block()) == (b.lane(), b.warp(), b.block()) && {
+        let span = |l: &Layout| Subspace::span(l.register().iter().copied());
+        span(a) == span(b)
+    }
+}
+
+/// Whether the op that makes `v` can leave it in `layout`: a change of the element width leaves the parts of an element in
+/// the first registers.
+fn producible<'c>(v: Val<'c>, t: &Tensor<'c>, layout: &Layout) -> bool {
+    let Some(op) = defining_op(v).filter(|op| relation(*op) == Relation::Packing) else { return true };
+    let Some(from) = Tensor::of_value(operand(op, 0)).filter(|from| from.elements() < t.elements()) else {
+        return true;
+    };
+    let ratio = packing_log2(&from, t);
+    layout.merge_elements(ratio).is_some_and(|whole| whole.split_elements(ratio) == *layout)
 }
 
 /// Visits ops with the number of loops around them.

@@ -49,6 +49,7 @@ static SPECS: &[Spec] = &[
 static PAGE: help::Page = help::Page {
     overview: "Disassembler of CUDA Tile IR bytecode",
     usage: "<tile bytecode file>",
+    subcommands: &[],
     specs: SPECS,
     categories: &[GENERIC, OWN],
 };

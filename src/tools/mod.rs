@@ -18,7 +18,13 @@ pub use translate::main as translate;
 
 /// `mlir-opt` with the dialects and passes of this compiler.
 pub fn opt(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    unsafe extern "C" fn remarks(enabled: bool) {
+        if enabled {
+            crate::dialect::remark::print_as_diagnostics();
+        }
+    }
     dialect_options();
+    flag(c"remarks", c"Print the remarks of this compiler's passes", remarks);
     crate::passes::register_all();
     let registry = crate::dialect::registry();
     run(arguments, |argc, argv| {

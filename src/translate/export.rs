@@ -73,7 +73,7 @@ impl Refusal {
         unsafe {
             mlirEmitError(mlirOperationGetLocation(self.at), message.as_ptr());
             for culprit in &self.culprits {
-                ffi::mlirxEmitRemark(mlirOperationGetLocation(*culprit), c"invalid op".as_ptr());
+                ffi::mlirxEmitRemark(mlirOperationGetLocation(*culprit), crate::dialect::rt::raw_str("invalid op"));
             }
         }
     }

@@ -45,7 +45,9 @@ fn programs<'c>(context: &'c Context) -> Vec<(String, Module<'c>)> {
     for path in files("tests/corpus", "tileirbc").into_iter().filter(|p| !name(p).contains(".13.4.")) {
         programs.push((name(&path), import(context, &fs::read(&path).unwrap()).unwrap()));
     }
-    for path in files("tests/ir/cuda_tile", "mlir").into_iter().filter(|p| !name(p).contains("invalid")) {
+    // In its hexadecimal form an i1 takes a byte, in MLIR's a bit: the text of large constants is not the same language.
+    let readable = |p: &PathBuf| !name(p).contains("invalid") && name(p) != "constants_large.mlir";
+    for path in files("tests/ir/cuda_tile", "mlir").into_iter().filter(readable) {
         let text = fs::read_to_string(&path).unwrap();
         for (i, piece) in text.split("// -----").enumerate() {
             // Pieces with functions for tests do not parse here; those with errors are not programs.
@@ -129,7 +131,12 @@ fn what_we_write_is_read_and_what_it_prints_parses() {
             let debug = Command::new(&disassembler).arg("-g").arg(&file).output().unwrap();
             let text = in_our_words(&String::from_utf8(debug.stdout).unwrap());
             let (attributes, ops): (Vec<&str>, Vec<&str>) = text.lines().partition(|l| l.starts_with('#'));
-            let wrapped = format!("cuda_tile.module @kernels {{\n{}\n}}\n{}", ops.join("\n"), attributes.join("\n"));
+            // The modules around have no place in a file, as when bytecode is read.
+            let wrapped = format!(
+                "module {{\ncuda_tile.module @kernels {{\n{}\n}} loc(unknown)\n}} loc(unknown)\n{}",
+                ops.join("\n"),
+                attributes.join("\n")
+            );
             let parsed = Module::parse(&context, &wrapped).unwrap_or_else(|| panic!("{name} at 13.{minor}:\n{text}"));
             assert_eq!(located(&listing(&parsed, true)), located(&listing(&ours, true)), "{name} at 13.{minor}");
             *read += 1;

@@ -41,6 +41,11 @@ const TESTS: &[Test] = &[
     ("strange paths", strange_paths),
     ("a killed command leaves nothing", a_killed_command_leaves_nothing),
     ("many at once", many_at_once),
+    ("the cache", the_cache),
+    ("the cache under many writers", the_cache_under_many_writers),
+    ("a batch", a_batch),
+    ("reproducers", reproducers),
+    ("reproducers of a core program", reproducers_of_a_core_program),
     ("a core program", a_core_program),
     ("a core program that crashes", a_core_program_that_crashes),
 ];
@@ -220,6 +225,7 @@ fn resource_usage() {
     assert_eq!((kernel["name"].as_str(), kernel["target"].as_str()), (Some("kernel"), Some("sm_90a")));
     assert_eq!((kernel["spill_stores"].as_u64(), kernel["shared_memory"].as_u64()), (Some(0), Some(0)));
     assert!(kernel["registers"].as_u64().unwrap() > 0);
+    assert_eq!((&kernel["block"], &kernel["parameters"]), (&serde_json::json!([128, 1, 1]), &serde_json::json!(1)));
 }
 
 fn ptxas_options() {
@@ -294,7 +300,7 @@ fn ptxas_is_not_found() {
     assert_eq!(bench.new_files(), Vec::<String>::new());
 }
 
-fn script(path: &Path, text: &str) {
+pub fn script(path: &Path, text: &str) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, format!("#!/bin/sh\n{text}\n")).unwrap();
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -530,4 +536,188 @@ fn a_core_program_that_crashes() {
     let mut rest = Vec::new();
     running.stdout.take().unwrap().read_to_end(&mut rest).unwrap();
     wait_for("the core to die", || !is_running(children.trim()));
+}
+
+fn cache_files(bench: &Bench) -> Vec<std::path::PathBuf> {
+    let list = |d: &Path| -> Vec<std::path::PathBuf> {
+        std::fs::read_dir(d).into_iter().flatten().map(|e| e.unwrap().path()).collect()
+    };
+    list(&bench.at("cache")).iter().flat_map(|d| list(d)).collect()
+}
+
+fn the_cache() {
+    // The front looks itself: with a hit the core is not needed.
+    let bench = with_core();
+    bench.put("ptxas.log", b"");
+    script(
+        &bench.at("cuda/bin/ptxas"),
+        &format!("echo run >> ptxas.log; exec {}/bin/ptxas \"$@\"", cuda_root().display()),
+    );
+    let run = |arguments: &[&str]| {
+        let mut command = bench.command(arguments);
+        command.env("TILEIRAS_FIXTURE", "front").env("CUDA_HOME", bench.at("cuda")).env("PATH", "/usr/bin:/bin");
+        let outcome = bench.finish(command);
+        assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""), "{arguments:?}");
+        bench.get("ptxas.log").len() / 4
+    };
+    assert_eq!(run(&["ok", "-o", "a", "--cache-dir=cache"]), 1);
+    let [entry] = &cache_files(&bench)[..] else { panic!("one entry") };
+    let core = bench.at("tileiras-core");
+    std::fs::rename(&core, bench.at("away")).unwrap();
+    assert_eq!(run(&["ok", "-o", "b", "--cache-dir", "cache"]), 1);
+    assert_eq!(bench.get("a"), bench.get("b"));
+    std::fs::rename(bench.at("away"), &core).unwrap();
+    // Whatever can change the output is another entry.
+    for (n, more) in ["-O2", "--gpu-name=sm_90", "--lineinfo", "--ptxas-option=--warn-on-spills"].iter().enumerate() {
+        assert_eq!(run(&["ok", "-o", "c", "--cache-dir=cache", more]), 2 + n, "{more}");
+        assert_eq!(run(&["ok", "-o", "c", "--cache-dir=cache", more]), 2 + n, "{more}");
+    }
+    assert_eq!(cache_files(&bench).len(), 5);
+    // A damaged entry is a miss, and is repaired: each byte is covered by a check.
+    let sound = std::fs::read(entry).unwrap();
+    for at in [0, 20, 50, 79, 81, sound.len() - 1] {
+        let mut damaged = sound.clone();
+        damaged[at] ^= 1;
+        std::fs::write(entry, &damaged).unwrap();
+        let before = bench.get("ptxas.log").len() / 4;
+        assert_eq!(run(&["ok", "-o", "d", "--cache-dir=cache"]), before + 1, "byte {at}");
+        assert_eq!((bench.get("d"), std::fs::read(entry).unwrap()), (bench.get("a"), sound.clone()));
+    }
+    std::fs::write(entry, &sound[..40]).unwrap();
+    run(&["ok", "-o", "e", "--cache-dir=cache"]);
+    assert_eq!((bench.get("e"), std::fs::read(entry).unwrap()), (bench.get("a"), sound));
+    // What is more than the output is made anew.
+    run(&["ok", "-o", "f", "--cache-dir=cache", "--save-temps"]);
+    assert!(bench.at("f.ptx").exists());
+    // A failure is not kept, and a cache that cannot be written is no failure.
+    let outcome = bench.run(&["failing", "-o", "g", "--cache-dir=cache"]);
+    assert_eq!((outcome.status, cache_files(&bench).len()), (Some(5), 5));
+    let outcome = bench.run(&["ok", "-o", "h", "--cache-dir=ok"]);
+    assert_eq!(outcome.status, Some(0));
+    assert!(outcome.stderr.starts_with("warning: the cache cannot be written: "), "{}", outcome.stderr);
+}
+
+fn the_cache_under_many_writers() {
+    let bench = Bench::new();
+    std::thread::scope(|s| {
+        for i in 0..24 {
+            let bench = &bench;
+            s.spawn(move || {
+                let level = format!("-O{}", i % 3);
+                let outcome = bench.run(&["ok", "-o", &format!("out{i}"), "--cache-dir=cache", &level]);
+                assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
+            });
+        }
+    });
+    assert_eq!(cache_files(&bench).len(), 3);
+    for i in 3..24 {
+        assert_eq!(bench.get(&format!("out{i}")), bench.get(&format!("out{}", i % 3)));
+    }
+}
+
+fn a_batch() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.at("sub")).unwrap();
+    std::fs::rename(bench.at("ok"), bench.at("sub/ok")).unwrap();
+    std::fs::rename(bench.at("failing"), bench.at("sub/failing")).unwrap();
+    std::fs::rename(bench.at("abort"), bench.at("sub/abort")).unwrap();
+    bench.put(
+        "sub/manifest.json",
+        br#"{"args": ["--gpu-name=sm_90"], "items": [
+            {"input": "ok", "output": "a.cubin"}, {"input": "failing", "output": "b.cubin"},
+            {"input": "abort", "output": "c.cubin"}, {"input": "ok", "output": "d.cubin", "args": ["--gpu-name=sm_120"]},
+            {"input": "missing", "output": "e.cubin"}]}"#,
+    );
+    let outcome = bench.run(&["batch", "sub/manifest.json", "-j", "3"]);
+    assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(5), "error: 3 of 5 compilations failed\n"));
+    let mut lines: Vec<serde_json::Value> =
+        text(&outcome.stdout).lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    lines.sort_by_key(|l| l["index"].as_u64());
+    let statuses: Vec<i64> = lines.iter().map(|l| l["status"].as_i64().unwrap()).collect();
+    assert_eq!(statuses, [0, 5, 70, 0, 1]);
+    assert_eq!(
+        lines[1]["messages"],
+        "loc(\"k.py\":3:4): error: tile is too large\nerror: failed to compile Tile IR program\n"
+    );
+    assert_eq!((lines[0]["input"].as_str(), lines[0]["output"].as_str()), (Some("ok"), Some("a.cubin")));
+    assert_eq!((sm_of(&bench.get("sub/a.cubin")), sm_of(&bench.get("sub/d.cubin"))), (90, 120));
+    assert!(!bench.at("sub/b.cubin").exists() && !bench.at("sub/c.cubin").exists());
+
+    bench.put("good.json", br#"{"items": [{"input": "sub/ok", "output": "x.cubin"}]}"#);
+    assert_eq!(bench.run(&["batch", "good.json"]).status, Some(0));
+    for (arguments, status, words) in [
+        (["batch", "gone.json"], 1, "error: unable to read input file 'gone.json': No such file or directory\n"),
+        (["batch", "sub/ok"], 2, "error: the manifest 'sub/ok': "),
+        (["batch", "-j0"], 1, "tileiras: batch: -j takes a number from 1 to 4096, not '0'\n"),
+    ] {
+        let outcome = bench.run(&arguments);
+        assert_eq!(outcome.status, Some(status), "{}", outcome.stderr);
+        assert!(outcome.stderr.starts_with(words), "{}", outcome.stderr);
+    }
+}
+
+fn reproducers() {
+    let bench = Bench::new();
+    let outcome = bench.run(&["panic", "-o", "x", "-O2", "--gpu-name=sm_90", "--crash-dir=crashes"]);
+    assert_eq!(outcome.status, Some(70));
+    assert!(
+        outcome.stderr.ends_with(
+            "note: a reproducer was written to 'crashes/tileiras-crash-1.json': 'tileiras replay' runs it; \
+             it holds the input as it is; --anonymize takes names out\n"
+        ),
+        "{}",
+        outcome.stderr
+    );
+    let file: serde_json::Value = serde_json::from_slice(&bench.get("crashes/tileiras-crash-1.json")).unwrap();
+    assert_eq!(file["arguments"], serde_json::json!(["-O2", "--gpu-name=sm_90"]));
+    assert_eq!((file["status"].as_u64(), file["input_name"].as_str()), (Some(70), Some("panic")));
+    assert!(file["ended"].as_str().unwrap().starts_with("internal error: index out of bounds"), "{file}");
+
+    let outcome = bench.run(&["replay", "crashes/tileiras-crash-1.json"]);
+    assert_eq!(outcome.status, Some(70));
+    assert!(text(&outcome.stdout).starts_with("reproduced: status 70 (internal error: index out of bounds"));
+    // The next one gets the next number; a plain failure leaves none.
+    assert_eq!(bench.run(&["internal", "-o", "x", "--crash-dir=crashes", "--anonymize"]).status, Some(70));
+    assert_eq!(bench.run(&["failing", "-o", "x", "--crash-dir=crashes"]).status, Some(5));
+    let mut files: Vec<_> = std::fs::read_dir(bench.at("crashes")).unwrap().map(|e| e.unwrap().file_name()).collect();
+    files.sort();
+    assert_eq!(files, ["tileiras-crash-1.json", "tileiras-crash-2.json"]);
+    let file: serde_json::Value = serde_json::from_slice(&bench.get("crashes/tileiras-crash-2.json")).unwrap();
+    assert_eq!(file["input_name"], "input");
+
+    // One that is repaired, or fails otherwise.
+    for (order, status, words) in
+        [("ok", 0, "not reproduced: it compiles\n"), ("failing", 5, "not reproduced: status 5, it was 70\n")]
+    {
+        use base64::Engine as _;
+        let mut changed = file.clone();
+        changed["input"] = base64::engine::general_purpose::STANDARD.encode(bench.get(order)).into();
+        bench.put("changed.json", changed.to_string().as_bytes());
+        let outcome = bench.run(&["replay", "changed.json"]);
+        assert_eq!((outcome.status, text(&outcome.stdout).as_str()), (Some(status), words));
+    }
+    for (file, bytes) in [("bad1.json", "{"), ("bad2.json", "{\"compiler\": 1}")] {
+        bench.put(file, bytes.as_bytes());
+        let outcome = bench.run(&["replay", file]);
+        assert_eq!(outcome.status, Some(1));
+        assert!(outcome.stderr.starts_with(&format!("error: the reproducer '{file}': ")), "{}", outcome.stderr);
+    }
+    assert_eq!(bench.run(&["replay", "gone.json"]).status, Some(1));
+    // A place that cannot be written does not hide the failure.
+    let outcome = bench.run(&["panic", "-o", "x", "--crash-dir=ok"]);
+    assert_eq!(outcome.status, Some(70));
+    assert!(outcome.stderr.contains("warning: no reproducer could be written: "), "{}", outcome.stderr);
+}
+
+/// The core may die in any way; the program that started it writes the file, once.
+fn reproducers_of_a_core_program() {
+    let bench = with_core();
+    for (order, n) in [("abort", 1), ("panic", 2)] {
+        let mut command = bench.command(&[order, "-o", "x", "--crash-dir=crashes"]);
+        command.env("TILEIRAS_FIXTURE", "front");
+        let outcome = bench.finish(command);
+        assert_eq!(outcome.status, Some(70));
+        assert_eq!(outcome.stderr.matches("a reproducer was written").count(), 1, "{}", outcome.stderr);
+        assert_eq!(std::fs::read_dir(bench.at("crashes")).unwrap().count(), n);
+    }
 }

@@ -5,7 +5,9 @@
 //! no MLIR is needed.
 
 mod behaviour;
+mod doctor;
 mod fixture;
+mod objects;
 mod probes;
 
 fn main() -> std::process::ExitCode {
@@ -15,5 +17,7 @@ fn main() -> std::process::ExitCode {
     let arguments = libtest_mimic::Arguments::from_args();
     let mut trials = probes::trials();
     trials.extend(behaviour::trials());
+    trials.extend(doctor::trials());
+    trials.extend(objects::trials());
     libtest_mimic::run(&arguments, trials).exit_code()
 }

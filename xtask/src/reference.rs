@@ -387,7 +387,7 @@ fn sentence(text: &str) -> String {
 fn undent(text: &str) -> String {
     let lines: Vec<&str> = text.trim_matches('\n').lines().collect();
     let blanks = |l: &&str| l.len() - l.trim_start().len();
-    let indent = lines.iter().filter(|l| !l.trim().is_empty()).map(|l| blanks(&l)).min().unwrap_or(0);
+    let indent = lines.iter().filter(|l| !l.trim().is_empty()).map(blanks).min().unwrap_or(0);
     let lines: Vec<&str> = lines.iter().map(|l| l.get(indent..).unwrap_or("").trim_end()).collect();
     lines.join("\n").trim().to_owned()
 }

@@ -78,4 +78,3 @@ void mlirxOperationPrint(MlirOperation op, bool generic, MlirxWriteFn write, voi
   unwrap(op)->print(os, flags);
   write(wrap(StringRef(text)), out);
 }
-void mlirxEmitRemark(MlirLocation location, const char *message) { emitRemark(unwrap(location)) << message; }

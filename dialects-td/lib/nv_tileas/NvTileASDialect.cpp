@@ -124,20 +124,32 @@ Type MemDescType::parse(AsmParser &parser) {
   SmallVector<int64_t> shape;
   Type element;
   SharedLayoutAttr layout;
+  int64_t stages = 1;
   if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false) || parser.parseType(element) ||
-      parser.parseComma() || parser.parseAttribute(layout) || parser.parseGreater())
+      parser.parseComma() || parser.parseAttribute(layout))
     return {};
-  return parser.getChecked<MemDescType>(parser.getContext(), shape, element, layout);
+  if (succeeded(parser.parseOptionalComma()) &&
+      (parser.parseKeyword("stages") || parser.parseEqual() || parser.parseInteger(stages)))
+    return {};
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<MemDescType>(parser.getContext(), shape, element, layout, stages);
 }
 void MemDescType::print(AsmPrinter &printer) const {
   printer << '<';
   for (int64_t extent : getShape())
     printer << extent << 'x';
-  printer << getElementType() << ", " << getLayout() << '>';
+  printer << getElementType() << ", " << getLayout();
+  if (getStages() != 1)
+    printer << ", stages = " << getStages();
+  printer << '>';
 }
-// Invariants: extents are powers of two; the layout has one offset bit for each bit of the element index.
+// Invariants: extents are powers of two; the layout has one offset bit for each bit of the element index; there is a
+// stage.
 LogicalResult MemDescType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape, Type element,
-                                  SharedLayoutAttr layout) {
+                                  SharedLayoutAttr layout, int64_t stages) {
+  if (stages < 1)
+    return emitError() << "there must be a stage, got " << stages;
   int64_t count = 1;
   for (int64_t e : shape) {
     if (e <= 0 || (e & (e - 1)))

@@ -1,9 +1,11 @@
 // Verifiers of the ops of nv_tileas.
 //
-// Checked here: shapes, element types, and that an elementwise relation between layouts holds (result of view,
-// permute and broadcast is the image of the source; pointers, masks and values of one access agree).
+// Checked here: shapes, element types, and that an elementwise relation between layouts holds (result of view
+// and permute is the image of the source; the source of a broadcast is the image of the result, whatever the order of its
+// registers; pointers, masks and values of one access agree).
 // Not checked here: bank conflicts, missing barriers, offsets that overlap.
-#include "nv_tileas/NvTileAS.h"
+#include "nv_tileas/Layouts.h"
+#include "nv_tileas/NvTileASAccess.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
 
@@ -58,7 +60,7 @@ LogicalResult BroadcastOp::verify() {
     }
     return out;
   };
-  if (!isImage(layout(getResult()), layout(getSource()), project))
+  if (!isImageUpToRegisters(layout(getResult()), layout(getSource()), project))
     return emitOpError("layout of the source must be the projection of the result's");
   return success();
 }
@@ -92,9 +94,31 @@ LogicalResult PermuteOp::verify() {
 
 //===-- accesses ------------------------------------------------------------//
 
-// The tile of the view and the value agree; one index and one flag for each dimension; the vector is a power of two.
-static LogicalResult verifyTiled(Operation *op, nv_tileaa::TiledViewType view, Value value, ValueRange indices,
-                                 std::optional<ArrayRef<bool>> inBounds, int64_t vector) {
+// The coordinate along `dim` of a row-major index.
+static int64_t coordinate(int64_t index, ArrayRef<int64_t> shape, int64_t dim) {
+  for (int64_t d = shape.size(); --d > dim;)
+    index /= shape[d];
+  return index % shape[dim];
+}
+
+static LogicalResult verifyIndex(Operation *op, RankedTensorType tile, int64_t d, Type type, bool sparse) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  Type element = tensor ? tensor.getElementType() : type;
+  if (sparse != bool(tensor) || !element.isSignlessInteger() ||
+      (tensor && tensor.getShape() != ArrayRef(tile.getDimSize(d))))
+    return op->emitOpError("index ") << d << " of type " << type << " does not fit the view";
+  if (!tensor)
+    return success();
+  auto from = dyn_cast_if_present<LayoutAttr>(tile.getEncoding());
+  auto to = dyn_cast_if_present<LayoutAttr>(tensor.getEncoding());
+  auto along = [&](int64_t index) { return coordinate(index, tile.getShape(), d); };
+  if (!from || !to || !isImage(from, to, along))
+    return op->emitOpError("layout of index ") << d << " must be the tile's along that dimension";
+  return success();
+}
+
+LogicalResult nv_tileas::verifyTiled(Operation *op, nv_tileaa::TiledViewType view, Value value, ValueRange indices,
+                                     std::optional<ArrayRef<bool>> inBounds, int64_t vector) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type)
     return op->emitOpError("tile must be a tensor");
@@ -103,6 +127,9 @@ static LogicalResult verifyTiled(Operation *op, nv_tileaa::TiledViewType view, V
   size_t rank = view.getTile().size();
   if (indices.size() != rank || (inBounds && inBounds->size() != rank))
     return op->emitOpError("expected one index and one flag for each of ") << rank << " dimensions";
+  for (auto [d, index] : llvm::enumerate(indices))
+    if (failed(verifyIndex(op, type, d, index.getType(), view.getSparseDim() == int64_t(d))))
+      return failure();
   if (vector & (vector - 1))
     return op->emitOpError("vector must be a power of two");
   return success();
@@ -114,8 +141,7 @@ LogicalResult TiledStoreOp::verify() {
   return verifyTiled(*this, getView().getType(), getValue(), getIndices(), getInBounds(), getVector());
 }
 
-// Pointers, values, masks and fill values of one access have one shape and layout.
-static LogicalResult verifyPointerAccess(Operation *op, Value ptr, ValueRange others, int64_t vector) {
+LogicalResult nv_tileas::verifyPointerAccess(Operation *op, Value ptr, ValueRange others, int64_t vector) {
   auto type = dyn_cast<RankedTensorType>(ptr.getType());
   for (Value v : others) {
     if (!v)

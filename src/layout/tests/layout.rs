@@ -125,6 +125,17 @@ fn free_variables_of_replicas() {
 }
 
 #[test]
+fn owners_of_replicas() {
+    // Register 0 holds what a warp holds, register 2 repeats registers 0 and 1.
+    let l = layout(&[1, 2, 3, 4], &[8, 16, 32, 64, 0], &[1]);
+    let (owned, old) = l.owned();
+    assert_eq!(owned.register(), [2, 4]);
+    assert_eq!(old, [0, 2, 8, 10]);
+    let (all, same) = layout(&[1, 2], &[4, 8, 16, 32, 64], &[]).owned();
+    assert_eq!((all.registers(), same), (4, vec![0, 1, 2, 3]));
+}
+
+#[test]
 fn squeezing_and_canonical_form() {
     let l = layout(&[2, 0, 1, 3, 8], &[4, 16, 32, 64, 128], &[]);
     let (squeezed, renumber) = l.squeeze_registers();
@@ -282,6 +293,37 @@ proptest! {
                 && u64::from(p.thread.lane) & free.lane == 0
                 && u64::from(p.thread.warp) & free.warp == 0;
             held[element as usize] += usize::from(guarded);
+        }
+        prop_assert!(held.iter().all(|&n| n == 1));
+    }
+
+    #[test]
+    fn guarded_threads_hold_each_element_once(l in any_layout(8, 2, 3)) {
+        let free = l.free_threads();
+        let mut seen = std::collections::BTreeSet::new();
+        for (place, element) in places(&l) {
+            let Thread { lane, warp, block } = place.thread;
+            let zero = |bits: u32, mask: u64| u64::from(bits) & mask == 0;
+            if zero(lane, free.lane) && zero(warp, free.warp) && zero(block, free.block) && zero(place.register, free.register) {
+                prop_assert!(seen.insert(element), "element {} twice", element);
+            }
+        }
+        prop_assert_eq!(seen.len(), 256);
+        // A register that is left out repeats an element of the same thread.
+        let kept = Subspace::span((0..l.register().len()).filter(|i| free.register >> i & 1 == 0).map(|i| l.register()[i]));
+        prop_assert!(kept.contains_all(l.register()));
+    }
+
+    #[test]
+    fn owners_hold_each_element_once(l in any_layout(8, 2, 3)) {
+        let free = l.free_variables();
+        let (owned, old) = l.owned();
+        prop_assert_eq!(owned.registers() as usize, old.len());
+        let mut held = vec![0; 256];
+        for (p, element) in places(&owned) {
+            prop_assert_eq!(l.element(Place { register: old[p.register as usize], ..p }), element);
+            let owner = u64::from(p.thread.lane) & free.lane == 0 && u64::from(p.thread.warp) & free.warp == 0;
+            held[element as usize] += usize::from(owner);
         }
         prop_assert!(held.iter().all(|&n| n == 1));
     }
@@ -457,95 +499,104 @@ proptest! {
     }
 }
 
-/// Sums along `dim` as the layout's reduction says, and compares with sums over the tile. Element `e` has the value `3^e`
-/// modulo a prime, so that an element left out or counted twice shows.
-fn check_reduction(l: &Layout, tile: &Shape, dim: usize, across: InputMasks) {
-    let value = |e: u64| (0..e).fold(1u64, |v, _| v * 3 % 1_000_003);
-    let (result, s, registers) = l.reduce(tile, dim).unwrap();
-    let mut partial: std::collections::BTreeMap<Thread, Vec<u64>> = l
-        .all_threads()
-        .map(|t| {
-            let mut sums = vec![0; result.registers() as usize];
-            for (r, e) in l.elements_of(t).enumerate() {
-                sums[registers.apply(r as u64) as usize] += value(e);
-            }
-            (t, sums)
-        })
-        .collect();
-    let exchange = |partial: &mut std::collections::BTreeMap<Thread, Vec<u64>>, flip: &dyn Fn(Thread) -> Thread| {
-        let before = partial.clone();
-        for (t, sums) in partial {
-            for (sum, other) in sums.iter_mut().zip(&before[&flip(*t)]) {
-                *sum += other;
-            }
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Every place of the result finds its element in the operand that its half names, in the same thread.
+    #[test]
+    fn operands_of_a_concatenation_hold_what_the_result_needs(l in any_layout(8, 1, 1), dim in 0usize..2) {
+        let s = shape(&[16, 16]);
+        let (operand, half) = l.uncat(&s, dim).unwrap();
+        operand.validate(&half).unwrap();
+        let at = s.fields()[dim].0 + s.fields()[dim].1 - 1;
+        let left_out = l.half_register(at);
+        for (place, element) in places(&l) {
+            let coordinates = s.unflatten(element);
+            let extent = half.extents()[dim];
+            let mut inner = coordinates.clone();
+            inner[dim] %= extent;
+            let register = match left_out {
+                Some(bit) => {
+                    let r = u64::from(place.register);
+                    (r & low_mask(bit as u32) | r >> (bit + 1) << bit) as u32
+                }
+                None => place.register,
+            };
+            let found = operand.element(Place { register, ..place });
+            prop_assert_eq!(half.unflatten(found), inner);
         }
-    };
-    for i in (0..5).filter(|i| across.lane >> i & 1 == 1) {
-        exchange(&mut partial, &|t| Thread { lane: t.lane ^ 1 << i, ..t });
     }
-    for i in (0..5).filter(|i| across.warp >> i & 1 == 1) {
-        exchange(&mut partial, &|t| Thread { warp: t.warp ^ 1 << i, ..t });
+
+    #[test]
+    fn operands_of_a_concatenation_are_those_it_was_made_of(l in any_layout(7, 1, 2), dim in 0usize..2) {
+        let s = shape(&[16, 8]);
+        for (whole, shape) in [l.cat(&s, dim).unwrap(), l.cat_over_replicas(&s, dim).unwrap()] {
+            whole.validate(&shape).unwrap();
+            prop_assert_eq!(whole.uncat(&shape, dim).unwrap(), (l.clone(), s.clone()));
+        }
     }
-    let mut expected = vec![0; s.elements() as usize];
-    for e in 0..tile.elements() {
-        let mut point = tile.unflatten(e);
-        point.remove(dim);
-        expected[s.flatten(&point) as usize] += value(e);
+
+    #[test]
+    fn merging_undoes_splitting(l in any_layout(7, 1, 2), q in 0u32..4) {
+        let split = l.split_elements(q);
+        split.validate(&shape(&[128 << q])).unwrap();
+        for (place, element) in places(&split) {
+            let whole = l.element(Place { register: place.register >> q, ..place });
+            prop_assert_eq!(element, whole << q | u64::from(place.register) & low_mask(q));
+        }
+        prop_assert_eq!(split.merge_elements(q), Some(l));
     }
-    for (t, sums) in partial {
-        for (r, sum) in sums.into_iter().enumerate() {
-            let element = result.element(Place { register: r as u32, thread: t });
-            assert_eq!(sum, expected[element as usize], "{t:?} register {r} of {l}");
+
+    /// Part `k` of a tile is in the registers whose last bits are `k`.
+    #[test]
+    fn parts_in_registers(l in any_layout(6, 1, 1)) {
+        let (part, whole) = (shape(&[4, 16]), shape(&[16, 32]));
+        let over = l.over_registers(&part, &whole).unwrap();
+        over.validate(&whole).unwrap();
+        for (place, element) in places(&over) {
+            let k = u64::from(place.register >> l.register().len());
+            let own = l.element(Place { register: place.register & (l.registers() - 1), ..place });
+            let inner = part.unflatten(own);
+            prop_assert_eq!(whole.unflatten(element), [inner[0] + 4 * (k & 3), inner[1] + 16 * (k >> 2)]);
         }
     }
 }
 
 #[test]
-fn reductions_literally() {
-    let tile = shape(&[16, 16]);
-    let accumulator = layout(&[1, 128, 8], &[2, 4, 16, 32, 64], &[]);
-    let rows = accumulator.reduction_bits(&tile, 1).unwrap().unwrap();
-    assert_eq!(rows, InputMasks { lane: 0b00011, ..InputMasks::default() });
-    check_reduction(&accumulator, &tile, 1, rows);
-    let columns = accumulator.reduction_bits(&tile, 0).unwrap().unwrap();
-    assert_eq!(columns, InputMasks { lane: 0b11100, ..InputMasks::default() });
-    check_reduction(&accumulator, &tile, 0, columns);
-    // Replicas on lane 4 and warp 0; warp 1 along the columns.
-    let replicated = layout(&[1, 2, 4], &[16, 32, 64, 128, 0], &[0, 8]);
-    let rows = replicated.reduction_bits(&tile, 1).unwrap().unwrap();
-    assert_eq!(rows, InputMasks { warp: 0b10, ..InputMasks::default() });
-    check_reduction(&replicated, &tile, 1, rows);
-    // A lane that moves along a diagonal: no exchange of whole results.
-    let diagonal = layout(&[1, 2, 4], &[8 ^ 16, 16, 32, 64, 128], &[]);
-    assert_eq!(diagonal.reduction_bits(&tile, 1).unwrap(), None);
-    // A register that repeats another would be counted twice.
-    let repeated = layout(&[1, 2, 4, 8, 8], &[16, 32, 64, 128, 0], &[]);
-    assert_eq!(repeated.reduction_bits(&tile, 1).unwrap(), None);
-    assert!(repeated.squeeze_registers().0.reduction_bits(&tile, 1).unwrap().is_some());
-    assert!(diagonal.reduction_bits(&tile, 2).is_err());
+fn elements_in_several_threads_do_not_merge() {
+    // Registers hold elements 0 and 2, lanes 1: no byte of two nibbles is in one thread.
+    let l = layout(&[2], &[1, 4, 8, 16, 32], &[]);
+    assert_eq!(l.merge_elements(1), None);
+    // The vector of a lane reaches into the group.
+    let l = layout(&[1], &[2, 5, 8, 16, 32], &[]);
+    assert_eq!(l.merge_elements(1), None);
+    // Two registers repeat one element of the group.
+    let l = layout(&[1, 1], &[2, 4, 8, 16, 32], &[]);
+    assert_eq!(l.merge_elements(1), None);
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+#[test]
+fn a_concatenation_prefers_idle_lanes() {
+    let l = layout(&[1], &[2, 4, 0, 0, 0], &[0]);
+    let (whole, _) = l.cat_over_replicas(&shape(&[8]), 0).unwrap();
+    assert_eq!(whole, layout(&[1], &[2, 4, 8, 0, 0], &[0]));
+    let busy = layout(&[], &[1, 2, 4, 8, 16], &[0]);
+    let (whole, _) = busy.cat_over_replicas(&shape(&[32]), 0).unwrap();
+    assert_eq!(whole, layout(&[], &[1, 2, 4, 8, 16], &[32]));
+    let full = layout(&[], &[1, 2, 4, 8, 16], &[]);
+    let (whole, _) = full.cat_over_replicas(&shape(&[32]), 0).unwrap();
+    assert_eq!(whole, layout(&[32], &[1, 2, 4, 8, 16], &[]));
+    // An extent of one has no halves.
+    assert!(full.uncat(&shape(&[32, 1]), 1).is_err());
+}
 
-    #[test]
-    fn reductions_count_every_element_once(l in any_permuted_layout(8, 1, 2), dim in 0usize..3) {
-        let tile = shape(&[4, 4, 16]);
-        if let Some(across) = l.reduction_bits(&tile, dim).unwrap() {
-            check_reduction(&l, &tile, dim, across);
-        }
-    }
-
-    #[test]
-    fn plain_layouts_always_reduce(l in any_permuted_layout(8, 1, 0), dim in 0usize..3) {
-        prop_assert!(l.reduction_bits(&shape(&[4, 4, 16]), dim).unwrap().is_some());
-    }
-
-    #[test]
-    fn mixed_layouts_reduce_rightly_or_not_at_all(l in any_layout(6, 1, 2), dim in 0usize..2) {
-        let tile = shape(&[8, 8]);
-        if let Some(across) = l.reduction_bits(&tile, dim).unwrap() {
-            check_reduction(&l, &tile, dim, across);
-        }
-    }
+#[test]
+fn passes_over_registers_as_warps() {
+    let l = layout(&[1, 2, 128, 256], &[4, 8, 16, 32, 64], &[512]);
+    let virtual_warps = l.registers_as_warps(2, 2);
+    assert_eq!(virtual_warps, layout(&[1, 2], &[4, 8, 16, 32, 64], &[512, 0, 128, 256]));
+    // Register 1 of pass 2 is register 1 + (2 << 2).
+    let place = |register, warp| Place { register, thread: Thread { warp, ..Thread::default() } };
+    assert_eq!(virtual_warps.element(place(1, 2 << 2)), l.element(place(1 + (2 << 2), 0)));
+    assert_eq!(l.registers_as_warps(2, 1).warps_as_registers(1), l);
 }

@@ -150,15 +150,9 @@ fn matrix_products_by_warps() {
 
 /// Combines the registers of each thread, then exchanges across the bits that the layout names.
 fn reduced(l: &Layout, s: &Shape, dim: usize, values: &Values) -> (Layout, Shape, Values) {
-    let (result, rs, registers) = l.reduce(s, dim).unwrap();
-    let across = l.reduction_bits(s, dim).unwrap().expect("a plain layout");
-    let own = |held: &Vec<i64>| {
-        let mut sums = vec![0; result.registers() as usize];
-        for (r, v) in held.iter().enumerate() {
-            sums[registers.apply(r as u64) as usize] += v;
-        }
-        sums
-    };
+    let Reduction { layout: result, shape: rs, registers, across } =
+        l.reduction(s, dim, 0).unwrap().expect("a plain layout");
+    let own = |held: &Vec<i64>| registers.iter().map(|list| list.iter().map(|&r| held[r as usize]).sum()).collect();
     let mut sums: Values = values.iter().map(|(&t, held)| (t, own(held))).collect();
     let flips = (0..5).filter(|i| across.lane >> i & 1 == 1).map(|i| (1 << i, 0));
     for (lane, warp) in flips.chain((0..5).filter(|i| across.warp >> i & 1 == 1).map(|i| (0, 1 << i))) {

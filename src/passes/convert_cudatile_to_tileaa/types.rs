@@ -51,8 +51,10 @@ pub fn convert<'c>(context: &'c Context, t: Type<'c>) -> Option<Type<'c>> {
     if let Some(v) = ct::GatherScatterViewType::cast(t) {
         let (tile, memref) = (wide(v.tile_shape()), convert(context, v.tensor_view())?);
         let identity: Vec<i64> = (0..tile.len() as i64).collect();
+        // Every index counts elements, those of the dense dimensions too.
+        let steps = vec![1; tile.len()];
         let (padding, sparse) = (padding(v.padding_value()), Some(v.sparse_dim()));
-        return Some(aa::TiledViewType::get(at, &tile, memref, &identity, &tile, padding, sparse)?.into());
+        return Some(aa::TiledViewType::get(at, &tile, memref, &identity, &steps, padding, sparse)?.into());
     }
     if ct::TokenType::cast(t).is_some() {
         return Some(token(context));

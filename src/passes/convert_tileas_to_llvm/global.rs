@@ -11,9 +11,9 @@
 //! Unmasked accesses are plain LLVM loads and stores. Masked ones are predicated inline PTX: LLVM has no predicated
 //! accesses for this target, and a branch for each would hide from ptxas that they can be in flight together.
 
-use super::{Lower, llvm::Cmp, shape::shape_of};
+use super::{Lower, groups::singles, llvm::Cmp, shape::shape_of};
 use crate::{
-    analysis::access::{self, View},
+    analysis::access::View,
     dialect::{
         layouts::{Tensor, storage_bits},
         nv_tileaa::{Ordering, Padding, Scope},
@@ -25,19 +25,19 @@ use crate::{
 use melior::ir::{AttributeLike, Type, TypeLike};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
-use tile_layout::{Coordinate, Layout};
+use tile_layout::{Coordinate, InputMasks, Layout};
 
 /// Words of one access: how many, of which width, and the register class of inline PTX.
 #[derive(Clone, Copy)]
 pub(super) struct Words<'c> {
     pub count: u64,
     pub ty: Type<'c>,
-    bits: u64,
-    class: char,
+    pub bits: u64,
+    pub class: char,
 }
 
 /// A tile of a view, ready for addresses and bounds of registers.
-struct Tile<'c> {
+pub(super) struct Tile<'c> {
     base: Val<'c>,
     coordinates: Vec<Coordinate>,
     /// The thread's part of each coordinate.
@@ -45,15 +45,32 @@ struct Tile<'c> {
     /// Bytes from one element to the next along each dimension.
     strides: Vec<Stride<'c>>,
     /// Elements inside the view along each dimension; none where all are.
-    left: Vec<Option<Val<'c>>>,
+    pub left: Vec<Option<Val<'c>>>,
     /// Address of the thread's first element, when registers add to it.
     thread_base: Option<Val<'c>>,
     /// Products of run-time strides and register coordinates.
     products: RefCell<FxHashMap<(usize, u64), Val<'c>>>,
+    sparse: Option<Rows<'c>>,
 }
 enum Stride<'c> {
     Bytes(i64),
     Dynamic(Val<'c>),
+}
+
+/// The places of a tile's registers along its sparse dimension.
+struct Rows<'c> {
+    dim: usize,
+    /// Bytes from the tile's base.
+    offsets: Vec<Val<'c>>,
+    /// Whether they are inside the view; empty when no check is needed.
+    inside: Vec<Val<'c>>,
+}
+
+/// How an access keeps its order: qualifiers of each instruction, and fences around all of them.
+pub(super) struct Strength {
+    pub qualifier: String,
+    pub before: Option<String>,
+    pub after: Option<String>,
 }
 
 impl<'c> Lower<'c, '_> {
@@ -63,22 +80,21 @@ impl<'c> Lower<'c, '_> {
         let element = view.memref.element_type();
         let bounds = self.in_bounds(op.op(), indices.len(), op.bounds());
         let tile = self.tile(op.op(), &view, &indices, &layout, op.result(), &bounds)?;
-        let groups = self.groups(op.op(), &view, &layout, op.result(), op.vector() as u64)?;
-        let qualifier = self.qualifier(op.op(), op.ordering(), op.scope())?;
+        let strong = op.ordering() != Ordering::Weak;
+        let groups = self.groups(op.op(), &view, &layout, op.result(), op.vector() as u64, strong)?;
+        let singles = singles(&groups);
+        let count = if op.bounds() == Bounds::Split { singles.len() } else { groups.len() };
+        let strength = self.strength(op.op(), op.ordering(), op.scope(), count)?;
+        let owner = if strong { self.owner(&layout) } else { None };
         let padding = self.padding(op.op(), element, view.ty.padding())?;
         let registers = layout.registers() as usize;
-        let unmasked = |this: &Self| {
-            this.gather(registers, &groups, |g| {
-                let address = this.address(&tile, &layout, g[0]);
-                this.read(address, element, g.len() as u64, None, padding.clone(), &qualifier)
-            })
+        let read = |this: &Self, g: &[u32], mask| {
+            let address = this.address(&tile, &layout, g[0]);
+            this.read(address, element, g.len() as u64, mask, padding.clone(), &strength.qualifier)
         };
+        let unmasked = |this: &Self| this.gather(&layout, &groups, |g| read(this, g, owner));
         let masked = |this: &Self, groups: &[Vec<u32>]| {
-            this.gather(registers, groups, |g| {
-                let address = this.address(&tile, &layout, g[0]);
-                let inside = this.inside(&tile, g[0]);
-                this.read(address, element, g.len() as u64, inside, padding.clone(), &qualifier)
-            })
+            this.gather(&layout, groups, |g| read(this, g, this.both(this.inside(&tile, g[0]), owner)))
         };
         let values = match op.bounds() {
             Bounds::None => unmasked(self),
@@ -86,10 +102,10 @@ impl<'c> Lower<'c, '_> {
             Bounds::Split => {
                 let whole = self.whole(&view, &tile);
                 let types = vec![self.element_of(op.op(), op.result())?; registers];
-                let singles = singles(&groups);
                 self.l.either(whole, &types, || unmasked(self), || masked(self, &singles))
             }
         };
+        self.fence(&strength.after);
         self.set_all(op.result(), values);
         Ok(())
     }
@@ -100,11 +116,14 @@ impl<'c> Lower<'c, '_> {
         let element = view.memref.element_type();
         let bounds = self.in_bounds(op.op(), indices.len(), op.bounds());
         let tile = self.tile(op.op(), &view, &indices, &layout, op.value(), &bounds)?;
-        let groups = self.groups(op.op(), &view, &layout, op.value(), op.vector() as u64)?;
-        let qualifier = self.qualifier(op.op(), op.ordering(), op.scope())?;
+        let groups = self.groups(op.op(), &view, &layout, op.value(), op.vector() as u64, false)?;
+        let singles = singles(&groups);
+        let count = if op.bounds() == Bounds::Split { singles.len() } else { groups.len() };
+        let Strength { qualifier, before, .. } = self.strength(op.op(), op.ordering(), op.scope(), count)?;
         let values = self.fragment(op.op(), op.value())?;
-        let owner = self.owner(&layout);
+        let owner = self.storer(&layout);
         let group = |g: &[u32]| -> Vec<Val<'c>> { g.iter().map(|&r| values[r as usize]).collect() };
+        self.fence(&before);
         let plain = |owner: Option<Val<'c>>| {
             for g in &groups {
                 let address = self.address(&tile, &layout, g[0]);
@@ -123,7 +142,6 @@ impl<'c> Lower<'c, '_> {
             Bounds::Vector => masked(&groups),
             Bounds::Split => {
                 let whole = self.whole(&view, &tile);
-                let singles = singles(&groups);
                 self.l.either(
                     whole,
                     &[],
@@ -146,20 +164,35 @@ impl<'c> Lower<'c, '_> {
         let element = pointee(op.ptr());
         let masks = op.mask().map(|m| self.fragment(op.op(), m)).transpose()?;
         let others = op.other().map(|o| self.fragment(op.op(), o)).transpose()?;
-        let qualifier = self.qualifier(op.op(), op.ordering(), op.scope())?;
         let padding = self.padding(op.op(), element, None)?;
-        let groups = self.pointer_groups(op.op(), op.ptr(), op.vector() as u64, op.along().unwrap_or(0) as usize)?;
+        let strong = op.ordering() != Ordering::Weak;
+        let along = op.along().unwrap_or(0) as usize;
+        let groups = self.pointer_groups(op.op(), op.ptr(), op.vector() as u64, along, strong)?;
+        let Strength { qualifier, after, .. } = self.strength(op.op(), op.ordering(), op.scope(), groups.len())?;
+        let layout = Tensor::of_value(op.ptr()).map(|_| self.layout(op.op(), op.ptr())).transpose()?;
+        let owner = match &layout {
+            Some(layout) if strong => self.owner(layout),
+            None if strong => {
+                return Err(fail(op.op(), "a scalar load must be weak: threads could read different values"));
+            }
+            _ => None,
+        };
         let pick = |list: &Option<Vec<Val<'c>>>, r: u32| {
             list.as_ref().map(|l| if l.len() == 1 { l[0] } else { l[r as usize] })
         };
-        let values = self.gather(pointers.len(), &groups, |g| {
-            let mask = pick(&masks, g[0]);
+        let read = |g: &[u32]| {
+            let mask = self.both(pick(&masks, g[0]), owner);
             let fill = match &others {
                 Some(_) => Fill::Values(g.iter().map(|&r| pick(&others, r).expect("present")).collect()),
                 None => padding.clone(),
             };
             self.read(pointers[g[0] as usize], element, g.len() as u64, mask, fill, &qualifier)
-        });
+        };
+        let values = match &layout {
+            Some(layout) => self.gather(layout, &groups, read),
+            None => read(&[0]),
+        };
+        self.fence(&after);
         self.set_all(op.result(), values);
         Ok(())
     }
@@ -168,10 +201,12 @@ impl<'c> Lower<'c, '_> {
         let pointers = self.fragment(op.op(), op.ptr())?;
         let values = self.fragment(op.op(), op.value())?;
         let masks = op.mask().map(|m| self.fragment(op.op(), m)).transpose()?;
-        let qualifier = self.qualifier(op.op(), op.ordering(), op.scope())?;
-        let groups = self.pointer_groups(op.op(), op.ptr(), op.vector() as u64, op.along().unwrap_or(0) as usize)?;
+        let along = op.along().unwrap_or(0) as usize;
+        let groups = self.pointer_groups(op.op(), op.ptr(), op.vector() as u64, along, false)?;
+        let Strength { qualifier, before, .. } = self.strength(op.op(), op.ordering(), op.scope(), groups.len())?;
+        self.fence(&before);
         let owner = match Tensor::of_value(op.ptr()) {
-            Some(_) => self.owner(&self.layout(op.op(), op.ptr())?),
+            Some(_) => self.storer(&self.layout(op.op(), op.ptr())?),
             // A scalar is every thread's; one of them stores it.
             None => Some(self.l.icmp(Cmp::Eq, self.thread, self.l.i32c(0))),
         };
@@ -185,16 +220,12 @@ impl<'c> Lower<'c, '_> {
 
     //===-- addresses and bounds --------------------------------------------===//
 
-    fn view(&self, op: OpRef<'c>, v: Val<'c>) -> Result<View<'c>, Failed> {
-        let view = View::of(v).ok_or_else(|| fail(op, "view is not made in this function"))?;
-        if view.ty.sparse_dim().is_some() {
-            return Err(fail(op, "views with a sparse dimension have no lowering to LLVM"));
-        }
-        Ok(view)
+    pub(super) fn view(&self, op: OpRef<'c>, v: Val<'c>) -> Result<View<'c>, Failed> {
+        View::of(v).ok_or_else(|| fail(op, "view is not made in this function"))
     }
 
     /// Dimensions that need no check.
-    fn in_bounds(&self, op: OpRef<'c>, rank: usize, bounds: Bounds) -> Vec<bool> {
+    pub(super) fn in_bounds(&self, op: OpRef<'c>, rank: usize, bounds: Bounds) -> Vec<bool> {
         let list = attr(op, "inBounds");
         (0..rank)
             .map(|d| {
@@ -210,7 +241,7 @@ impl<'c> Lower<'c, '_> {
             .collect()
     }
 
-    fn tile(
+    pub(super) fn tile(
         &self,
         op: OpRef<'c>,
         view: &View<'c>,
@@ -219,13 +250,31 @@ impl<'c> Lower<'c, '_> {
         value: Val<'c>,
         in_bounds: &[bool],
     ) -> Result<Tile<'c>, Failed> {
-        let l = &self.l;
         let shape = shape_of(value).ok_or_else(|| fail(op, "tile is not a tensor"))?;
+        self.tile_of_shape(op, view, indices, layout, &shape, in_bounds)
+    }
+
+    pub(super) fn tile_of_shape(
+        &self,
+        op: OpRef<'c>,
+        view: &View<'c>,
+        indices: &[Val<'c>],
+        layout: &Layout,
+        shape: &tile_layout::Shape,
+        in_bounds: &[bool],
+    ) -> Result<Tile<'c>, Failed> {
+        let l = &self.l;
         let bytes = i64::from(storage_bits(view.memref.element_type()) / 8);
         let rank = view.ty.tile().len();
-        let (mut start_offset, mut strides, mut left) = (None, vec![], vec![]);
+        let (mut start_offset, mut strides, mut left, mut sparse) = (None, vec![], vec![], None);
         for d in 0..rank {
             let m = view.ty.dim_map()[d] as usize;
+            if view.ty.sparse_dim() == Some(d as i64) {
+                sparse = Some(self.rows(op, view, d, indices[d], bytes, in_bounds[d])?);
+                strides.push(Stride::Bytes(0));
+                left.push(None);
+                continue;
+            }
             let index = l.zext64(self.scalar(op, indices[d])?);
             let step = view.ty.steps()[d];
             let start = if step == 1 { index } else { l.mul(index, l.i64c(step)) };
@@ -254,16 +303,52 @@ impl<'c> Lower<'c, '_> {
         let origin = self.scalar(op, view.make.base())?;
         let base = start_offset.map_or(origin, |o| l.byte_offset(origin, o));
         let coordinates: Vec<Coordinate> = (0..rank)
-            .map(|d| layout.coordinate_expr(&shape, d).map_err(|e| fail(op, e.to_string())))
+            .map(|d| layout.coordinate_expr(shape, d).map_err(|e| fail(op, e.to_string())))
             .collect::<Result<_, _>>()?;
         let thread: Vec<Val<'c>> = coordinates.iter().map(|c| self.linear(&c.thread)).collect();
         let disjoint = coordinates.iter().all(|c| c.disjoint);
         let thread_base = disjoint.then(|| {
             (0..rank).fold(base, |p, d| {
-                if coordinates[d].thread.is_zero() { p } else { self.along(p, thread[d], &strides[d]) }
+                let constant = coordinates[d].thread.is_zero() || matches!(strides[d], Stride::Bytes(0));
+                if constant { p } else { self.along(p, thread[d], &strides[d]) }
             })
         });
-        Ok(Tile { base, coordinates, thread, strides, left, thread_base, products: RefCell::default() })
+        Ok(Tile { base, coordinates, thread, strides, left, thread_base, products: RefCell::default(), sparse })
+    }
+
+    /// Where the rows of the index `v` of dimension `d` lie, once for each that differs.
+    fn rows(
+        &self,
+        op: OpRef<'c>,
+        view: &View<'c>,
+        d: usize,
+        v: Val<'c>,
+        bytes: i64,
+        in_bounds: bool,
+    ) -> Result<Rows<'c>, Failed> {
+        let l = &self.l;
+        let m = view.ty.dim_map()[d] as usize;
+        let stride = match view.stride(m) {
+            Ok(s) => l.i64c(s * bytes),
+            Err(v) => l.mul(l.zext64(self.scalar(op, v)?), l.i64c(bytes)),
+        };
+        let extent = match view.extent(m) {
+            Ok(e) => l.i64c(e),
+            Err(v) => l.zext64(self.scalar(op, v)?),
+        };
+        let mut known: FxHashMap<usize, (Val<'c>, Option<Val<'c>>)> = FxHashMap::default();
+        let mut rows = Rows { dim: d, offsets: vec![], inside: vec![] };
+        for row in self.fragment(op, v)? {
+            let (offset, inside) = *known.entry(key(row)).or_insert_with(|| {
+                let wide = l.zext64(row);
+                let inside = (!in_bounds).then(|| l.icmp(Cmp::Ult, wide, extent));
+                // A row outside is not accessed, whatever its offset.
+                (l.mul(wide, stride), inside)
+            });
+            rows.offsets.push(offset);
+            rows.inside.extend(inside);
+        }
+        Ok(rows)
     }
 
     /// `p` moved by `coordinate` elements of a dimension.
@@ -278,7 +363,7 @@ impl<'c> Lower<'c, '_> {
         l.byte_offset(p, offset)
     }
 
-    fn coordinate(&self, tile: &Tile<'c>, d: usize, register: u32) -> Val<'c> {
+    pub(super) fn coordinate(&self, tile: &Tile<'c>, d: usize, register: u32) -> Val<'c> {
         let c = &tile.coordinates[d];
         match c.registers[register as usize] {
             0 => tile.thread[d],
@@ -287,13 +372,20 @@ impl<'c> Lower<'c, '_> {
         }
     }
 
-    fn address(&self, tile: &Tile<'c>, layout: &Layout, register: u32) -> Val<'c> {
+    pub(super) fn address(&self, tile: &Tile<'c>, layout: &Layout, register: u32) -> Val<'c> {
         debug_assert!(register < layout.registers());
         let l = &self.l;
-        let Some(mut p) = tile.thread_base else {
-            return (0..tile.strides.len())
-                .fold(tile.base, |p, d| self.along(p, self.coordinate(tile, d, register), &tile.strides[d]));
+        let sparse = |p| match &tile.sparse {
+            Some(rows) => l.byte_offset(p, rows.offsets[register as usize]),
+            None => p,
         };
+        let Some(p) = tile.thread_base else {
+            let dense = |d: &usize| tile.sparse.as_ref().is_none_or(|rows| rows.dim != *d);
+            return (0..tile.strides.len())
+                .filter(dense)
+                .fold(sparse(tile.base), |p, d| self.along(p, self.coordinate(tile, d, register), &tile.strides[d]));
+        };
+        let mut p = sparse(p);
         let mut constant = 0;
         for (d, stride) in tile.strides.iter().enumerate() {
             let r = tile.coordinates[d].registers[register as usize];
@@ -314,21 +406,24 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// Whether the register's element is inside the view; none when it always is.
-    fn inside(&self, tile: &Tile<'c>, register: u32) -> Option<Val<'c>> {
-        (0..tile.left.len()).fold(None, |all, d| match tile.left[d] {
+    pub(super) fn inside(&self, tile: &Tile<'c>, register: u32) -> Option<Val<'c>> {
+        let row = tile.sparse.as_ref().and_then(|rows| rows.inside.get(register as usize).copied());
+        (0..tile.left.len()).fold(row, |all, d| match tile.left[d] {
             Some(left) => self.both(all, Some(self.l.icmp(Cmp::Ult, self.coordinate(tile, d, register), left))),
             None => all,
         })
     }
 
-    /// Whether the whole tile is inside the view; the same for all threads.
-    fn whole(&self, view: &View<'c>, tile: &Tile<'c>) -> Val<'c> {
+    /// Whether the whole tile is inside the view, as far as the thread has part in it.
+    pub(super) fn whole(&self, view: &View<'c>, tile: &Tile<'c>) -> Val<'c> {
         let checks = tile
             .left
             .iter()
             .zip(view.ty.tile())
             .filter_map(|(left, extent)| left.map(|left| self.l.icmp(Cmp::Eq, left, self.l.i32c(*extent))));
-        checks.reduce(|a, b| self.l.bin("and", a, b)).unwrap_or_else(|| self.l.int(self.l.i1, 1))
+        let mut rows: Vec<Val<'c>> = tile.sparse.iter().flat_map(|rows| &rows.inside).copied().collect();
+        rows.dedup();
+        checks.chain(rows).reduce(|a, b| self.l.bin("and", a, b)).unwrap_or_else(|| self.l.int(self.l.i1, 1))
     }
 
     pub(super) fn both(&self, a: Option<Val<'c>>, b: Option<Val<'c>>) -> Option<Val<'c>> {
@@ -338,56 +433,25 @@ impl<'c> Lower<'c, '_> {
         }
     }
 
-    /// True in the one thread of each set that holds copies; none when there are no copies.
-    fn owner(&self, layout: &Layout) -> Option<Val<'c>> {
-        let free = layout.free_variables();
+    /// True in the threads that own elements; none when every thread does. They do so in the registers of [`Layout::owned`].
+    pub(super) fn owner(&self, layout: &Layout) -> Option<Val<'c>> {
+        self.where_zero(layout.free_variables())
+    }
+
+    /// True in the threads that store. Of a thread's registers as many as possible take part, which makes vectors wide; the
+    /// others store nothing that these do not.
+    fn storer(&self, layout: &Layout) -> Option<Val<'c>> {
+        self.where_zero(layout.free_threads())
+    }
+
+    fn where_zero(&self, bits: InputMasks) -> Option<Val<'c>> {
         let zero = |v: Val<'c>, mask: u32| {
             (mask != 0).then(|| {
                 let bits = self.l.bin("and", v, self.l.i32c(mask.into()));
                 self.l.icmp(Cmp::Eq, bits, self.l.i32c(0))
             })
         };
-        self.both(zero(self.lane, free.lane as u32), zero(self.warp, free.warp as u32))
-    }
-
-    //===-- vectors ---------------------------------------------------------===//
-
-    fn groups(
-        &self,
-        op: OpRef<'c>,
-        view: &View<'c>,
-        layout: &Layout,
-        v: Val<'c>,
-        width: u64,
-    ) -> Result<Vec<Vec<u32>>, Failed> {
-        let shape = shape_of(v).ok_or_else(|| fail(op, "tile is not a tensor"))?;
-        let fast = access::fast_dimension(view);
-        vectors(op, layout, &shape, fast, width)
-    }
-
-    fn pointer_groups(&self, op: OpRef<'c>, ptr: Val<'c>, width: u64, along: usize) -> Result<Vec<Vec<u32>>, Failed> {
-        match shape_of(ptr) {
-            Some(shape) => vectors(op, &self.layout(op, ptr)?, &shape, along, width),
-            None => Ok(vec![vec![0]]),
-        }
-    }
-
-    /// Registers of a tile from reads of groups; registers that repeat an element take the value of the first.
-    fn gather(
-        &self,
-        registers: usize,
-        groups: &[Vec<u32>],
-        mut read: impl FnMut(&[u32]) -> Vec<Val<'c>>,
-    ) -> Vec<Val<'c>> {
-        let mut values: Vec<Option<Val<'c>>> = vec![None; registers];
-        for g in groups {
-            for (&r, v) in g.iter().zip(read(g)) {
-                values[r as usize] = Some(v);
-            }
-        }
-        // Register bits that add nothing are the ones left out, so clearing them finds the original.
-        let kept = groups.iter().flatten().fold(0, |bits, r| bits | r);
-        (0..registers).map(|r| values[r].or(values[r & kept as usize]).expect("groups cover the tile")).collect()
+        self.both(zero(self.lane, bits.lane as u32), zero(self.warp, bits.warp as u32))
     }
 
     //===-- instructions ----------------------------------------------------===//
@@ -429,6 +493,16 @@ impl<'c> Lower<'c, '_> {
             self.predicated_read(address, words, mask, &self.fill_words(element, words, count, fill), qualifier)
         };
         self.unpack_words(element, words, &loaded, count)
+    }
+
+    /// Stores neighbours at `address`, in program order only.
+    pub(super) fn write_plain(&self, address: Val<'c>, element: Type<'c>, values: &[Val<'c>]) {
+        self.write(address, element, values, None, "");
+    }
+
+    /// Neighbours at `address`, in program order only.
+    pub(super) fn read_plain(&self, address: Val<'c>, element: Type<'c>, count: u64) -> Vec<Val<'c>> {
+        self.read(address, element, count, None, Fill::Values(vec![]), "")
     }
 
     fn predicated_read(
@@ -527,7 +601,13 @@ impl<'c> Lower<'c, '_> {
                     return vec![self.register_form(self.reinterpret(w, memory), to)];
                 }
                 let vector = l.cast("bitcast", w, l.vector(per_word, memory));
-                (0..per_word).map(|i| self.register_form(l.extract(vector, memory, i as usize), to)).collect()
+                (0..per_word)
+                    .map(|i| {
+                        let element = l.extract(vector, memory, i as usize);
+                        self.note_origin(element, w, i as u32);
+                        self.register_form(element, to)
+                    })
+                    .collect()
             })
             .collect()
     }
@@ -543,6 +623,9 @@ impl<'c> Lower<'c, '_> {
                 if per_word == 1 {
                     return self.reinterpret(elements[0], words.ty);
                 }
+                if let Some(word) = self.common_word(&elements, words.ty) {
+                    return word;
+                }
                 let empty = l.poison(l.vector(per_word as u64, memory));
                 let vector = elements.iter().enumerate().fold(empty, |vector, (i, e)| l.insert(vector, *e, i));
                 l.cast("bitcast", vector, words.ty)
@@ -550,20 +633,28 @@ impl<'c> Lower<'c, '_> {
             .collect()
     }
 
-    /// Type of an element in memory: that of its register, but a byte for `i1`.
+    /// Type of an element in memory: that of its register, but a byte for integers below eight bits.
     fn memory_type(&self, element: Type<'c>) -> Type<'c> {
         let to = super::element_type(self.l.context(), element).expect("checked with the tensor");
-        if to == self.l.i1 { self.l.i8 } else { to }
+        if self.is_narrow_int(to) { self.l.i8 } else { to }
     }
     fn register_form(&self, v: Val<'c>, to: Type<'c>) -> Val<'c> {
-        // Any non-zero byte is true.
-        if to == self.l.i1 { self.l.icmp_raw(1, v, self.l.int(self.l.i8, 0)) } else { v }
+        match to {
+            // Any non-zero byte is true.
+            _ if to == self.l.i1 => self.l.icmp_raw(1, v, self.l.int(self.l.i8, 0)),
+            _ if self.is_narrow_int(to) => self.l.cast("trunc", v, to),
+            _ => v,
+        }
     }
     fn memory_form(&self, v: Val<'c>, memory: Type<'c>) -> Val<'c> {
-        if ty(v) == self.l.i1 { self.l.cast("zext", v, memory) } else { v }
+        if self.is_narrow_int(ty(v)) { self.l.cast("zext", v, memory) } else { v }
+    }
+    pub(super) fn is_narrow_int(&self, t: Type<'c>) -> bool {
+        // SAFETY: the type is alive.
+        unsafe { mlir_sys::mlirTypeIsAInteger(t.to_raw()) && mlir_sys::mlirIntegerTypeGetWidth(t.to_raw()) < 8 }
     }
     /// Same bits in another type of the same width.
-    fn reinterpret(&self, v: Val<'c>, to: Type<'c>) -> Val<'c> {
+    pub(super) fn reinterpret(&self, v: Val<'c>, to: Type<'c>) -> Val<'c> {
         let l = &self.l;
         let is_pointer = |t: Type<'c>| {
             // SAFETY: the type is alive.
@@ -613,23 +704,50 @@ impl<'c> Lower<'c, '_> {
         Ok(Fill::Value(value))
     }
 
-    /// PTX qualifiers of an ordering; weak accesses have none.
-    fn qualifier(&self, op: OpRef<'c>, ordering: Ordering, scope: Option<Scope>) -> Result<String, Failed> {
-        let order = match ordering {
-            Ordering::Weak => return Ok(String::new()),
-            Ordering::Relaxed => "relaxed",
-            Ordering::Acquire => "acquire",
-            Ordering::Release => "release",
-            Ordering::AcqRel => return Err(fail(op, "a load or store is not both acquire and release")),
+    /// How `instructions` loads or stores of a thread keep an order; weak accesses have none. The order of several is kept by
+    /// one fence: it costs what that of each of them would.
+    fn strength(
+        &self,
+        op: OpRef<'c>,
+        ordering: Ordering,
+        scope: Option<Scope>,
+        instructions: usize,
+    ) -> Result<Strength, Failed> {
+        let none = Strength { qualifier: String::new(), before: None, after: None };
+        let scope = match (ordering, scope) {
+            (Ordering::Weak, _) => return Ok(none),
+            (_, Some(scope)) => scope_name(scope),
+            (_, None) => return Err(fail(op, "an ordered access needs a scope")),
         };
-        let scope = match scope {
-            Some(Scope::Block) => "cta",
-            Some(Scope::Device) => "gpu",
-            Some(Scope::System) => "sys",
-            None => return Err(fail(op, "an ordered access needs a scope")),
+        let order = match (ordering, instructions > 1) {
+            (Ordering::AcqRel, _) => return Err(fail(op, "a load or store is not both acquire and release")),
+            (Ordering::Acquire, false) => "acquire",
+            (Ordering::Release, false) => "release",
+            _ => "relaxed",
         };
-        Ok(format!(".{order}.{scope}"))
+        let fence = |o| (ordering == o && instructions > 1).then(|| fence_text(scope));
+        let (before, after) = (fence(Ordering::Release), fence(Ordering::Acquire));
+        Ok(Strength { qualifier: format!(".{order}.{scope}"), before, after })
     }
+
+    pub(super) fn fence(&self, text: &Option<String>) {
+        if let Some(text) = text {
+            self.l.asm(text, "~{memory}", None, &[], false);
+        }
+    }
+}
+
+/// The threads that an ordered access synchronises with, in PTX.
+pub(super) fn scope_name(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Block => "cta",
+        Scope::Device => "gpu",
+        Scope::System => "sys",
+    }
+}
+
+pub(super) fn fence_text(scope: &str) -> String {
+    format!("fence.acq_rel.{scope};")
 }
 
 /// What masked lanes give.
@@ -656,24 +774,7 @@ fn narrow_bits(element: Type<'_>, padding: Padding) -> Option<i64> {
     }
 }
 
-fn pointee<'c>(ptr: Val<'c>) -> Type<'c> {
+pub(super) fn pointee<'c>(ptr: Val<'c>) -> Type<'c> {
     let element = Tensor::of_value(ptr).map_or(ty(ptr), |t| t.element);
     crate::dialect::nv_tileaa::PtrType::cast(element).map_or(element, |p| p.pointee())
-}
-
-/// Registers in groups of neighbours along `dim`.
-fn vectors(
-    op: OpRef<'_>,
-    layout: &Layout,
-    shape: &tile_layout::Shape,
-    dim: usize,
-    width: u64,
-) -> Result<Vec<Vec<u32>>, Failed> {
-    let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
-    let (groups, aligned) = layout.vectors(shape, dim, width).map_err(error)?;
-    if aligned || width == 1 { Ok(groups) } else { Ok(layout.vectors(shape, dim, 1).map_err(error)?.0) }
-}
-
-fn singles(groups: &[Vec<u32>]) -> Vec<Vec<u32>> {
-    groups.iter().flatten().map(|&r| vec![r]).collect()
 }

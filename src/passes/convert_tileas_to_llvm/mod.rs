@@ -5,19 +5,36 @@
 //! become nothing but facts of the translation. Structured control flow becomes blocks whose arguments are the flattened
 //! values. One match over the ops is the whole of it: an op without an arm is an error at its location.
 
+mod array;
+mod async_copy;
+mod atomic;
+mod combine;
+mod constant;
 mod control;
+mod data;
+mod dot;
+mod exchange;
 mod global;
+mod groups;
 mod llvm;
+mod movement;
+mod print;
+mod reduce;
 mod scalar;
+mod scan;
 mod shape;
 mod shared;
+mod sink;
+mod stream;
+mod words;
 
-use super::tileas_assign_load_store_layouts::warps_of;
+use super::tileas_assign_load_store_layouts::{target, warps_of};
 use crate::{
+    analysis::registers::Limit,
     dialect::{
         layouts::Tensor,
         location, nv_tileaa, nv_tileas,
-        pass::{Failed, PassContext, RustPass, fail},
+        pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
     },
     pass_descriptor,
@@ -34,25 +51,38 @@ use melior::{
 use mlir_sys::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
-use tile_layout::{Input, Layout, LinearExpr};
+use tile_layout::{Input, Layout, LinearExpr, Term};
+use tile_targets::Target;
 
 #[derive(Clone, Default)]
 pub struct ConvertTileASToLLVM;
 
 impl RustPass for ConvertTileASToLLVM {
     pass_descriptor!(convert_tileas_to_llvm);
-    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, _: &PassContext) -> Result<(), Failed> {
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        let options = descriptors::convert_tileas_to_llvm::Options(cx);
+        let target = target(op, options.compute_capability())?;
         let mut functions = vec![];
         walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
-        let mut declared: FxHashMap<usize, FxHashSet<String>> = FxHashMap::default();
+        let mut declared: FxHashMap<usize, Symbols> = FxHashMap::default();
         for function in functions {
             let module = parent_op(function.op()).ok_or_else(|| fail(function.op(), "function stands in no module"))?;
             let known = declared.entry(op_key(module)).or_default();
-            Lower::function(function, module, context, known)?;
+            Lower::function(function, module, context, target, known)?;
             erase(function.op());
         }
-        Ok(())
+        let mut globals = vec![];
+        walk(op, &mut |o| globals.extend(nv_tileaa::GlobalOp::cast(o)));
+        globals.into_iter().try_for_each(|g| data::global(g, context))
     }
+}
+
+/// What a module has got besides its functions.
+#[derive(Default)]
+struct Symbols {
+    declared: FxHashSet<String>,
+    /// Numbers of constant data, by their content.
+    data: FxHashMap<Vec<u8>, usize>,
 }
 
 /// What a value of the source became.
@@ -61,6 +91,10 @@ enum Lowered<'c> {
     Scalar(Val<'c>),
     /// One value for each register.
     Fragment(Vec<Val<'c>>),
+    /// A tensor with too many registers, in local memory.
+    Array(array::Array<'c>),
+    /// The same, not computed until needed, by this op and a number of others.
+    Lazy(OpRef<'c>, u32),
     /// A tensor in shared memory: the address of its first byte.
     Shared(Val<'c>),
     /// Views and tokens: nothing at run time.
@@ -70,15 +104,37 @@ enum Lowered<'c> {
 /// Translation of one function.
 struct Lower<'c, 'm> {
     l: Llvm<'c>,
+    target: &'static Target,
     module: OpRef<'c>,
     /// External functions already declared in the module.
     declared: RefCell<&'m mut FxHashSet<String>>,
+    data: RefCell<&'m mut FxHashMap<Vec<u8>, usize>>,
     values: FxHashMap<usize, Lowered<'c>>,
+    /// First block of the function.
+    entry: Blk<'c>,
     lane: Val<'c>,
+    /// Number of the warp; in a pass over a tensor's registers, of the virtual warp.
     warp: Val<'c>,
+    /// Bits of the actual warp's number.
+    warp_bits: u32,
     thread: Val<'c>,
+    warps: u64,
+    limit: Limit,
+    /// The pass that is being emitted.
+    pass: Option<stream::Pass<'c>>,
+    pool: array::Pool<'c>,
+    /// Ops of the source that are emitted.
+    done: FxHashSet<usize>,
     /// First byte of the block's shared memory, once something uses it.
     shared: Option<Val<'c>>,
+    /// The word that an element was taken out of, and its number in it, by element.
+    origins: RefCell<FxHashMap<usize, (Val<'c>, u32)>>,
+    /// Whether the function has products of tiles.
+    multiplies: bool,
+    /// Name of the function in the source.
+    name: &'c str,
+    /// Where arguments of a print go, once there is one.
+    print_buffer: Option<Val<'c>>,
 }
 
 impl<'c, 'm> Lower<'c, 'm> {
@@ -86,7 +142,8 @@ impl<'c, 'm> Lower<'c, 'm> {
         f: nv_tileaa::FuncOp<'c>,
         module: OpRef<'c>,
         context: &'c Context,
-        declared: &'m mut FxHashSet<String>,
+        target: &'static Target,
+        symbols: &'m mut Symbols,
     ) -> Result<(), Failed> {
         let warps = warps_of(f)?;
         let source = entry_block(f.body()).ok_or_else(|| fail(f.op(), "function has no body"))?;
@@ -125,30 +182,46 @@ impl<'c, 'm> Lower<'c, 'm> {
         let warp = l.bin("lshr", thread, l.i32c(5));
         let mut lower = Lower {
             l,
+            target,
             module,
-            declared: RefCell::new(declared),
+            declared: RefCell::new(&mut symbols.declared),
+            data: RefCell::new(&mut symbols.data),
             values: FxHashMap::default(),
+            entry,
             lane,
             warp,
+            warp_bits: warps.ilog2(),
             thread,
+            warps,
+            limit: Limit::of(f.op()),
+            pass: None,
+            pool: array::Pool::default(),
+            done: FxHashSet::default(),
             shared: None,
+            origins: RefCell::default(),
+            multiplies: false,
+            name: f.sym_name(),
+            print_buffer: None,
         };
         for (i, a) in args(source).enumerate() {
             lower.values.insert(key(a), Lowered::Scalar(arg(entry, i)));
         }
         let done = lower.block(source);
-        if done.is_err() {
-            erase(function);
+        match done {
+            Ok(()) if lower.multiplies => {
+                sink::sink(function);
+                // Left alone, ptxas may spill accumulators for the sake of more blocks on a multiprocessor.
+                set_discardable_attr(function, "nvvm.minctasm", i32_attr(context, 1));
+            }
+            Ok(()) => {}
+            Err(_) => erase(function),
         }
         done
     }
 
     /// Emits every op of a block of the source at the insertion point.
     fn block(&mut self, source: Blk<'c>) -> Result<(), Failed> {
-        for op in ops_of(source) {
-            self.op(op)?;
-        }
-        Ok(())
+        self.ops(&ops_of(source).collect::<Vec<_>>())
     }
 
     fn op(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
@@ -191,6 +264,8 @@ impl<'c, 'm> Lower<'c, 'm> {
             }
             // Views and tokens are looked through where they are used.
             MakeMemRefOp(_) | MakeTiledViewOp(_) | CreateMemTokenOp(_) | JoinMemTokenOp(_) => {}
+            GetGlobalOp(x) => self.get_global(x)?,
+            AssertOp(x) => self.assert(x)?,
             DimOp(x) => self.dim(x)?,
             NumTilesOp(x) => self.num_tiles(x)?,
             AddPtrOp(_) | IntToPtrOp(_) | PtrToIntOp(_) | PtrToPtrOp(_) | FpOp(_) | FpCastOp(_) | BitcastOp(_) => {
@@ -219,12 +294,34 @@ impl<'c, 'm> Lower<'c, 'm> {
             // One layout of row-major indices: the same registers.
             ViewOp(x) => self.same_registers(op, x.source(), x.result()),
             PermuteOp(x) => self.same_registers(op, x.source(), x.result()),
-            BroadcastOp(x) => self.same_registers(op, x.source(), x.result()),
+            BroadcastOp(x) => self.broadcast(x),
+            ConvertLayoutOp(x) if self.is_big(x.source()) && self.pass.is_none() => self.few_of_many(op),
+            ExtractSliceOp(x) if self.is_big(x.source()) && self.pass.is_none() => self.few_of_many(op),
             ConvertLayoutOp(x) => self.convert_registers(x),
+            CatOp(x) => self.cat(x),
+            ExtractSliceOp(x) => self.extract_slice(x),
+            InsertSliceOp(x) => self.insert_slice(x),
+            PackOp(x) => self.pack(x),
+            UnpackOp(x) => self.unpack(x),
+            ShuffleOp(x) => self.shuffle(x),
+            LocalLoadSliceOp(x) => self.local_load_slice(x),
+            ExchangeOp(x) => self.exchange(x),
+            ReduceOp(x) => self.reduce(x),
+            ScanOp(x) => self.scan(x),
+            CarryOp(x) => self.carry(x),
+            PickOp(x) => self.pick(x),
+            YieldOp(_) => Err(fail(op, "a body is lowered with its op")),
             TiledLoadOp(x) => self.tiled_load(x),
             TiledStoreOp(x) => self.tiled_store(x),
             LoadOp(x) => self.pointer_load(x),
             StoreOp(x) => self.pointer_store(x),
+            AtomicRmwOp(x) => self.atomic_rmw(x),
+            AtomicCasOp(x) => self.atomic_cas(x),
+            TiledAtomicRmwOp(x) => self.tiled_atomic_rmw(x),
+            ReplicateOp(x) => self.replicate(x),
+            HeapAllocOp(x) => self.heap_alloc(x),
+            HeapFreeOp(x) => self.heap_free(x),
+            PrintOp(x) => self.print(x),
             AllocTensorOp(x) => self.alloc_tensor(x),
             LocalStoreOp(x) => self.local_store(x),
             LocalLoadOp(x) => self.local_load(x),
@@ -232,6 +329,20 @@ impl<'c, 'm> Lower<'c, 'm> {
                 self.barrier();
                 Ok(())
             }
+            DotOp(x) => self.dot(x),
+            DotScaledOp(x) => self.dot_scaled(x),
+            AsyncTiledLoadOp(x) => self.async_tiled_load(x),
+            AsyncLoadOp(x) => self.async_load(x),
+            AsyncCommitOp(_) => {
+                self.async_commit();
+                Ok(())
+            }
+            AsyncWaitOp(x) => {
+                self.async_wait(x);
+                Ok(())
+            }
+            MemDescSlotOp(x) => self.memdesc_slot(x),
+            MemDescViewOp(_) | MemDescPermuteOp(_) => self.memdesc_alias(op),
         }
     }
 
@@ -270,8 +381,13 @@ impl<'c, 'm> Lower<'c, 'm> {
         };
         self.values.insert(key(v), lowered);
     }
+    /// Where the elements of `v` lie; in a pass over its registers, in those of the pass and in virtual warps.
     fn layout(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Layout, Failed> {
-        Tensor::of_value(v).and_then(|t| t.layout()).ok_or_else(|| fail(op, "tensor has no layout"))
+        let layout = Tensor::of_value(v).and_then(|t| t.layout()).ok_or_else(|| fail(op, "tensor has no layout"))?;
+        Ok(match self.pass {
+            Some(pass) => layout.registers_as_warps(pass.bits as usize, self.warp_bits as usize),
+            None => layout,
+        })
     }
     /// Registers that `v` takes in a thread.
     fn registers(&self, op: OpRef<'c>, v: Val<'c>) -> Result<usize, Failed> {
@@ -288,14 +404,28 @@ impl<'c, 'm> Lower<'c, 'm> {
 
     /// `expr` of this thread's lane and warp.
     fn linear(&self, expr: &LinearExpr) -> Val<'c> {
+        self.linear_in_block(expr, None)
+    }
+
+    /// `expr` of this thread's lane and warp, and of `block` as the number of the block. A cluster of one block has block
+    /// number zero.
+    fn linear_in_block(&self, expr: &LinearExpr, block: Option<Val<'c>>) -> Val<'c> {
         let l = &self.l;
         let mut sum: Option<Val<'c>> = None;
+        // All lanes and, five bits above them, all warps: together they are the number of the thread.
+        let all = |t: &Term, source, mask| t.source == source && t.mask == mask && !t.needs_mask && t.shift >= 0;
+        let lanes = expr.terms.iter().find(|t| all(t, Input::Lane, 31));
+        let warps = lanes.and_then(|lanes| {
+            expr.terms.iter().find(|t| all(t, Input::Warp, self.warps - 1) && t.shift == lanes.shift + 5)
+        });
         for term in &expr.terms {
-            let source = match term.source {
-                Input::Lane => self.lane,
-                Input::Warp => self.warp,
-                // A cluster of one block has block number zero.
-                Input::Block | Input::Register => continue,
+            let source = match (term.source, block) {
+                (Input::Lane, _) if warps.is_some() && Some(term) == lanes => self.thread,
+                (Input::Warp, _) if Some(term) == warps => continue,
+                (Input::Lane, _) => self.lane,
+                (Input::Warp, _) => self.warp,
+                (Input::Block, Some(block)) => block,
+                (Input::Block | Input::Register, _) => continue,
             };
             let mut v = source;
             if term.needs_mask {

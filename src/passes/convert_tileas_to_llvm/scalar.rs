@@ -7,9 +7,10 @@ use crate::dialect::{
     pass::{Failed, fail},
     rt::*,
 };
-use melior::ir::{Attribute, AttributeLike, Type, TypeLike};
+use melior::ir::{Type, TypeLike};
 use mlir_sys::*;
 use tile_rtlib as lib;
+use tile_targets::Feature;
 
 impl<'c> Lower<'c, '_> {
     /// Applies a scalar op to every register of its operands; scalars among tensors are the same for every register.
@@ -80,7 +81,7 @@ impl<'c> Lower<'c, '_> {
             "arith.uitofp" => one(self.int_to_float(a[0], to, false)),
             "arith.fptosi" => one(l.cast("fptosi", a[0], to)),
             "arith.fptoui" => one(l.cast("fptoui", a[0], to)),
-            "arith.extf" => one(l.cast("fpext", a[0], to)),
+            "arith.extf" => one(self.extend(a[0], to)),
             "arith.truncf" => one(self.truncate(a[0], to)),
             "arith.bitcast" => one(l.cast("bitcast", a[0], to)),
             "arith.index_cast" => one(if self.int_width(ty(a[0])) < self.int_width(to) {
@@ -94,8 +95,8 @@ impl<'c> Lower<'c, '_> {
             "arith.divf" => one(l.bin("fdiv", a[0], a[1])),
             "arith.remf" => one(self.math(op, lib::Math::Remf, lib::Mode::Full, a)?),
             "arith.negf" => one(l.un("fneg", a[0])),
-            "arith.maximumf" => one(l.bin("intr.maximum", a[0], a[1])),
-            "arith.minimumf" => one(l.bin("intr.minimum", a[0], a[1])),
+            "arith.maximumf" => one(self.max_or_min(a, true)),
+            "arith.minimumf" => one(self.max_or_min(a, false)),
             "arith.maxnumf" => one(l.bin("intr.maxnum", a[0], a[1])),
             "arith.minnumf" => one(l.bin("intr.minnum", a[0], a[1])),
             "math.absi" => {
@@ -134,48 +135,12 @@ impl<'c> Lower<'c, '_> {
                 one(self.narrow_cast(op, a[0], element(x.source()), element(x.result()), x.rounding())?)
             }
             "nv_tileaa.bitcast" if ty(a[0]) == to => one(a[0]),
+            // A four-bit float is the low half of a byte.
+            "nv_tileaa.bitcast" if self.is_narrow_int(to) => one(l.cast("trunc", a[0], to)),
+            "nv_tileaa.bitcast" if self.is_narrow_int(ty(a[0])) => one(l.cast("zext", a[0], to)),
             "nv_tileaa.bitcast" => one(l.cast("bitcast", a[0], to)),
             _ => Err(fail(op, format!("'{name}' has no lowering to LLVM"))),
         }
-    }
-
-    /// Registers of a constant; equal elements share one.
-    pub(super) fn constant(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
-        let value = attr(op, "value").ok_or_else(|| fail(op, "constant has no value"))?;
-        let r = result(op, 0);
-        if Tensor::of_value(r).is_none() {
-            let v = self.constant_of(op, value)?;
-            self.set_all(r, vec![v]);
-            return Ok(());
-        }
-        let layout = self.layout(op, r)?;
-        // SAFETY: a constant of tensor type holds dense elements.
-        unsafe {
-            if mlirDenseElementsAttrIsSplat(value.to_raw()) {
-                let v =
-                    self.constant_of(op, Attribute::from_raw(mlirDenseElementsAttrGetSplatValue(value.to_raw())))?;
-                self.set_all(r, vec![v; layout.registers() as usize]);
-                return Ok(());
-            }
-        }
-        Err(fail(op, "constant tensors with different elements have no lowering to LLVM"))
-    }
-
-    /// A scalar constant in its register type.
-    fn constant_of(&self, op: OpRef<'c>, value: Attribute<'c>) -> Result<Val<'c>, Failed> {
-        // SAFETY: the attribute is typed: integer or float.
-        let source = unsafe { Type::from_raw(mlirAttributeGetType(value.to_raw())) };
-        let to = element_type(self.l.context(), source)
-            .ok_or_else(|| fail(op, format!("type {source} has no LLVM form")))?;
-        if to == source {
-            return Ok(self.l.constant(to, value));
-        }
-        // A narrow float: its value as f32 or its bits as a byte.
-        let v = float_attr(value);
-        if to == self.l.f32 {
-            return Ok(self.l.float(to, v));
-        }
-        Err(fail(op, format!("constants of type {source} have no lowering to LLVM")))
     }
 
     /// Integer arithmetic with the overflow promises of the source.
@@ -214,8 +179,58 @@ impl<'c> Lower<'c, '_> {
         l.add(q, delta)
     }
 
+    /// Integer to float, rounded once to nearest even. Targets without a conversion to bf16 take the way over f32, where the
+    /// first step rounds to odd: it truncates, and sets the last bit when something was cut off. Twenty-four bits are enough
+    /// for the second rounding to eight to see what a single one would.
     fn int_to_float(&self, a: Val<'c>, to: Type<'c>, signed: bool) -> Val<'c> {
-        self.l.cast(if signed { "sitofp" } else { "uitofp" }, a, to)
+        let l = &self.l;
+        let convert = if signed { "sitofp" } else { "uitofp" };
+        // SAFETY: the type is alive.
+        let bf16 = unsafe { mlirTypeIsABF16(to.to_raw()) };
+        if !bf16 || self.target.features.contains(Feature::Bf16Arithmetic) {
+            return l.cast(convert, a, to);
+        }
+        let width = self.int_width(ty(a));
+        if width < 24 {
+            return l.cast("fptrunc", l.cast(convert, a, l.f32), to);
+        }
+        let name = match (signed, width) {
+            (true, ..=32) => "i2f",
+            (false, ..=32) => "ui2f",
+            (true, _) => "ll2f",
+            (false, _) => "ull2f",
+        };
+        let truncated = l.intrinsic(&format!("llvm.nvvm.{name}.rz"), Some(l.f32), &[a]).expect("it has a result");
+        let back = l.cast(if signed { "fptosi" } else { "fptoui" }, truncated, ty(a));
+        let inexact = l.cast("zext", l.icmp_raw(1, back, a), l.i32);
+        let odd = l.bin("or", l.cast("bitcast", truncated, l.i32), inexact);
+        l.cast("fptrunc", l.cast("bitcast", odd, l.f32), to)
+    }
+
+    /// Maximum or minimum that is NaN when an operand is. The NaN is the one that the machine itself makes.
+    fn max_or_min(&self, a: &[Val<'c>], max: bool) -> Val<'c> {
+        let l = &self.l;
+        if ty(a[0]) != l.f64 {
+            return l.bin(if max { "intr.maximum" } else { "intr.minimum" }, a[0], a[1]);
+        }
+        // There is no instruction for f64.
+        let name = if max { "llvm.nvvm.fmax.d" } else { "llvm.nvvm.fmin.d" };
+        let number = l.intrinsic(name, Some(l.f64), a).expect("an intrinsic with a result");
+        let unordered = 14;
+        let canonical = l.cast("bitcast", l.i64c(0xfff8_0000_0000_0000_u64 as i64), l.f64);
+        l.select(l.fcmp(unordered, a[0], a[1]), canonical, number)
+    }
+
+    /// A bf16 is the upper half of an f32: said in integers, it stays in the word that it was loaded in.
+    fn extend(&self, a: Val<'c>, to: Type<'c>) -> Val<'c> {
+        let l = &self.l;
+        // SAFETY: the type is alive.
+        if !unsafe { mlirTypeIsABF16(ty(a).to_raw()) } {
+            return l.cast("fpext", a, to);
+        }
+        let bits = l.cast("zext", l.cast("bitcast", a, l.i16), l.i32);
+        let wide = l.cast("bitcast", l.bin("shl", bits, l.i32c(16)), l.f32);
+        l.cast("fpext", wide, to)
     }
 
     /// Rounds to nearest even; f64 to a half format must not round twice, which LLVM's `fptrunc` guarantees.
@@ -313,8 +328,7 @@ impl<'c> Lower<'c, '_> {
                 let (suffix, wide) = if t == l.f64 { ("d", t) } else { ("f", l.f32) };
                 let flush = if ftz { ".ftz" } else { "" };
                 if t == l.f64 && !nan.is_empty() {
-                    let name = if kind == MaxNan { "intr.maximum" } else { "intr.minimum" };
-                    return Ok(l.bin(name, a[0], a[1]));
+                    return Ok(self.max_or_min(a, kind == MaxNan));
                 }
                 let args = [l.cast("fpext", a[0], wide), l.cast("fpext", a[1], wide)];
                 let name = format!("llvm.nvvm.{name}{flush}{nan}.{suffix}");
@@ -345,7 +359,7 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// Conversions with a format below sixteen bits, or tf32, on one side.
-    fn narrow_cast(
+    pub(super) fn narrow_cast(
         &self,
         op: OpRef<'c>,
         a: Val<'c>,

@@ -1,12 +1,12 @@
 //! Ops that relate shapes: they rename registers.
 
-use super::{Lower, Lowered};
+use super::{super::convert_tileaa_to_tileas::project, Lower, Lowered};
 use crate::{
     analysis::access::View,
     dialect::{
         layouts::Tensor,
         nv_tileaa::{DimOp, NumTilesOp},
-        nv_tileas::{ConvertLayoutOp, MakeRangeOp},
+        nv_tileas::{BroadcastOp, MakeRangeOp},
         pass::{Failed, fail},
         rt::*,
     },
@@ -52,14 +52,15 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// A conversion that moves nothing between threads.
-    pub(super) fn convert_registers(&mut self, op: ConvertLayoutOp<'c>) -> Result<(), Failed> {
+    /// Each register of the result is that of the element which it repeats.
+    pub(super) fn broadcast(&mut self, op: BroadcastOp<'c>) -> Result<(), Failed> {
         let (from, to) = (self.layout(op.op(), op.source())?, self.layout(op.op(), op.result())?);
-        let Some(permutation) = tile_layout::register_permutation(&from, &to) else {
-            return Err(fail(op.op(), "conversion crosses threads; run tileas-materialize-convert-layout first"));
-        };
+        let shape = |v| Tensor::of_value(v).map(|t| t.shape).unwrap_or_default();
+        let wanted = project(&to, &shape(op.result()), &shape(op.source()));
+        let order = tile_layout::register_permutation(&from, &wanted)
+            .ok_or_else(|| fail(op.op(), "source does not lie as the result wants"))?;
         let values = self.fragment(op.op(), op.source())?;
-        self.set_all(op.result(), permutation.into_iter().map(|r| values[r as usize]).collect());
+        self.set_all(op.result(), order.into_iter().map(|r| values[r as usize]).collect());
         Ok(())
     }
 

@@ -13,7 +13,8 @@ use melior::ir::{
     Attribute, Location, Region, Type,
     attribute::{FlatSymbolRefAttribute, StringAttribute, TypeAttribute},
 };
-use tile_layout::{Direction, Instruction, Layout, SharedAccess, SharedLayout};
+use tile_layout::{AccessMode, Direction, Instruction, Layout, SharedAccess, SharedLayout};
+use tile_targets::Feature;
 
 /// Symbol of the block's shared memory.
 pub(super) const SHARED_SYMBOL: &str = "__tileir_shared";
@@ -50,6 +51,10 @@ impl<'c> Lower<'c, '_> {
                 let elements: Vec<Val<'c>> = i.registers.iter().map(|&r| values[r as usize]).collect();
                 let words = self.words(element, elements.len() as u64);
                 let out = self.pack_words(element, words, &elements);
+                if let AccessMode::Matrix { transposed, .. } = plan.mode {
+                    self.store_matrices(address, &out, transposed);
+                    continue;
+                }
                 let bytes = elements.len() as u64 * u64::from(storage_bits(element) / 8);
                 let v = if out.len() == 1 {
                     out[0]
@@ -68,24 +73,41 @@ impl<'c> Lower<'c, '_> {
     }
 
     pub(super) fn local_load(&mut self, op: LocalLoadOp<'c>) -> Result<(), Failed> {
-        let memory = self.shared_address(op.op(), op.source())?;
-        let desc = MemDescType::cast(ty(op.source())).ok_or_else(|| fail(op.op(), "not a memdesc"))?;
         let layout = self.layout(op.op(), op.result())?;
-        let plan = self.plan(op.op(), &layout, desc, Direction::Load)?;
+        let registers = self.read_shared(op.op(), op.source(), &layout, None)?;
+        self.set_all(op.result(), registers);
+        Ok(())
+    }
+
+    /// What a thread holds in `layout` of a tensor in shared memory. `block` takes the place of the block's number.
+    pub(super) fn read_shared(
+        &mut self,
+        op: OpRef<'c>,
+        memory: Val<'c>,
+        layout: &Layout,
+        block: Option<Val<'c>>,
+    ) -> Result<Vec<Val<'c>>, Failed> {
+        let desc = MemDescType::cast(ty(memory)).ok_or_else(|| fail(op, "not a memdesc"))?;
+        let memory = self.shared_address(op, memory)?;
+        let plan = self.plan(op, layout, desc, Direction::Load)?;
         let element = desc.element_type();
-        let thread = self.linear(&plan.address.expr());
+        let thread = self.linear_in_block(&plan.address.expr(), block);
         let mut registers: Vec<Option<Val<'c>>> = vec![None; layout.registers() as usize];
         for i in &plan.instructions {
             let address = self.instruction_address(memory, thread, i);
             let count = i.registers.len() as u64;
             let words = self.words(element, count);
-            let bytes = count * u64::from(storage_bits(element) / 8);
-            let t = if words.count == 1 { words.ty } else { self.l.vector(words.count, words.ty) };
-            let v = self.l.load(t, address, bytes);
-            let loaded: Vec<Val<'c>> = if words.count == 1 {
-                vec![v]
+            let loaded: Vec<Val<'c>> = if let AccessMode::Matrix { transposed, .. } = plan.mode {
+                self.load_matrices(address, words.count as usize, transposed)
             } else {
-                (0..words.count).map(|k| self.l.extract(v, words.ty, k as usize)).collect()
+                let bytes = count * u64::from(storage_bits(element) / 8);
+                let t = if words.count == 1 { words.ty } else { self.l.vector(words.count, words.ty) };
+                let v = self.l.load(t, address, bytes);
+                if words.count == 1 {
+                    vec![v]
+                } else {
+                    (0..words.count).map(|k| self.l.extract(v, words.ty, k as usize)).collect()
+                }
             };
             for (&r, e) in i.registers.iter().zip(self.unpack_words(element, words, &loaded, count)) {
                 registers[r as usize] = Some(e);
@@ -95,8 +117,7 @@ impl<'c> Lower<'c, '_> {
             registers[*to as usize] = registers[*from as usize];
         }
         let registers: Option<Vec<Val<'c>>> = registers.into_iter().collect();
-        self.set_all(op.result(), registers.ok_or_else(|| fail(op.op(), "plan leaves a register unset"))?);
-        Ok(())
+        registers.ok_or_else(|| fail(op, "plan leaves a register unset"))
     }
 
     fn plan(
@@ -107,18 +128,40 @@ impl<'c> Lower<'c, '_> {
         direction: Direction,
     ) -> Result<SharedAccess, Failed> {
         let shared = shared_layout(desc).ok_or_else(|| fail(op, "storage has no valid layout"))?;
-        SharedAccess::new(layout, &shared, storage_bits(desc.element_type()), direction, false)
+        // Every target loads matrices.
+        let matrix = direction == Direction::Load || self.target.has(Feature::Stmatrix);
+        SharedAccess::new(layout, &shared, storage_bits(desc.element_type()), direction, matrix)
             .map_err(|e| fail(op, e.to_string()))
     }
 
+    /// 8x8 matrices of 16 bits (or rows of 16 bytes of other elements): a word of each for every lane.
+    fn load_matrices(&self, address: Val<'c>, count: usize, transposed: bool) -> Vec<Val<'c>> {
+        let l = &self.l;
+        let trans = if transposed { ".trans" } else { "" };
+        let name = format!("llvm.nvvm.ldmatrix.sync.aligned.m8n8.x{count}{trans}.b16");
+        let t = if count == 1 { l.i32 } else { l.structure(&vec![l.i32; count]) };
+        let v = l.intrinsic(&name, Some(t), &[address]).expect("an intrinsic with a result");
+        if count == 1 { vec![v] } else { (0..count).map(|i| l.field(v, l.i32, i as i64)).collect() }
+    }
+
+    fn store_matrices(&self, address: Val<'c>, words: &[Val<'c>], transposed: bool) {
+        let trans = if transposed { ".trans" } else { "" };
+        let list: Vec<String> = (1..=words.len()).map(|i| format!("${i}")).collect();
+        let text =
+            format!("stmatrix.sync.aligned.m8n8.x{}{trans}.shared.b16 [$0], {{{}}};", words.len(), list.join(", "));
+        let constraints = vec!["r"; words.len() + 1].join(",");
+        let args: Vec<Val<'c>> = [address].into_iter().chain(words.iter().copied()).collect();
+        self.l.asm(&text, &constraints, None, &args, false);
+    }
+
     /// `memory + ((thread ^ xor) + add)`.
-    fn instruction_address(&self, memory: Val<'c>, thread: Val<'c>, i: &Instruction) -> Val<'c> {
+    pub(super) fn instruction_address(&self, memory: Val<'c>, thread: Val<'c>, i: &Instruction) -> Val<'c> {
         let l = &self.l;
         let offset = if i.xor == 0 { thread } else { l.bin("xor", thread, l.i32c(i.xor as i64)) };
         l.const_offset(l.byte_offset(memory, offset), i.add as i64)
     }
 
-    fn shared_address(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Val<'c>, Failed> {
+    pub(super) fn shared_address(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Val<'c>, Failed> {
         match self.values.get(&key(v)) {
             Some(Lowered::Shared(address)) => Ok(*address),
             _ => Err(fail(op, "storage is not allocated here")),
@@ -149,7 +192,10 @@ impl<'c> Lower<'c, '_> {
             b.insert(s).expect("no inference asked for");
         }
         let name: Attribute<'c> = FlatSymbolRefAttribute::new(context, SHARED_SYMBOL).into();
-        let v = self.l.b.value("llvm.mlir.addressof", self.l.shared_ptr, &[], &[("global_name", name)]);
+        // Where it is seen by all uses.
+        let b = Builder::at_end(context, self.entry, self.l.location());
+        b.set_start(self.entry);
+        let v = b.value("llvm.mlir.addressof", self.l.shared_ptr, &[], &[("global_name", name)]);
         self.shared = Some(v);
         v
     }

@@ -6,6 +6,6 @@
 // RUN: FileCheck %s --input-file=%t.mlir --check-prefix=FILE
 
 // CHECK: error: {{.*}}num-warps
-// FILE: pipeline: "builtin.module(cse, convert-tileaa-to-tileas{num-warps=3})"
+// FILE: pipeline: "builtin.module(cse, convert-tileaa-to-tileas{compute-capability=sm_100 num-warps=3})"
 module {
 }

@@ -1,6 +1,6 @@
 //! The example of a pass outside of the compiler, in Rust: `examples/pass-rust`.
 
-#[path = "support/stock.rs"]
+#[path = "../support/stock.rs"]
 mod stock;
 
 use std::path::Path;

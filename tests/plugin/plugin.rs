@@ -1,8 +1,8 @@
 //! `libtileiras_dialects.so` in the unmodified `mlir-opt` of the LLVM installation.
 
-#[path = "support/lit.rs"]
+#[path = "../support/lit.rs"]
 mod lit;
-#[path = "support/stock.rs"]
+#[path = "../support/stock.rs"]
 mod stock;
 
 use std::{
@@ -50,7 +50,13 @@ fn the_tests_of_our_own_tool_pass() {
         let paths = entries.map(|e| e.unwrap().path());
         files.extend(paths.filter(|p| p.extension().is_some_and(|x| x == "mlir")));
     }
-    files.retain(|f| !fs::read_to_string(f).is_ok_and(|text| text.contains("tileiras-translate")));
+    // The stock tool reads its command line before it loads plugins: our passes have no flags there, only names in pipelines.
+    let ours_only = [" --fuse-fma", " --loop-split", "tileiras-translate"];
+    files.retain(|f| {
+        let text = fs::read_to_string(f).unwrap();
+        let runs = text.lines().filter(|l| l.contains("RUN:"));
+        !runs.into_iter().any(|l| ours_only.iter().any(|o| l.contains(o)))
+    });
     files.sort();
     assert!(files.len() > 40);
     let failed: Vec<String> = files

@@ -1,0 +1,103 @@
+// Verifiers of asynchronous copies and of views of storage.
+//
+// Checked here: shapes, element types, and that views of storage relate layouts as they say.
+// Not checked here: whether the copies are waited for, and whether a vector is one that the hardware copies.
+#include "nv_tileas/NvTileAS.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpImplementation.h"
+
+using namespace mlir;
+using namespace nv_tileas;
+
+//===-- views of storage ----------------------------------------------------//
+
+LogicalResult MemDescSlotOp::verify() {
+  MemDescType from = getSource().getType(), to = getResult().getType();
+  if (to.getStages() != 1 || from.getShape() != to.getShape() || from.getElementType() != to.getElementType() ||
+      from.getLayout() != to.getLayout())
+    return emitOpError("result must be one stage of the source");
+  return success();
+}
+
+LogicalResult MemDescViewOp::verify() {
+  MemDescType from = getSource().getType(), to = getResult().getType();
+  // A layout has a basis for each bit of the element count.
+  auto bits = [](MemDescType t) { return t.getLayout().getOffsets().size(); };
+  if (bits(from) != bits(to) || from.getElementType() != to.getElementType() || from.getStages() != to.getStages())
+    return emitOpError("source and result must have one element count, element type and number of stages");
+  if (from.getLayout() != to.getLayout())
+    return emitOpError("row-major indices do not change, so the layout must not either");
+  return success();
+}
+
+LogicalResult MemDescPermuteOp::verify() {
+  MemDescType from = getSource().getType(), to = getResult().getType();
+  ArrayRef<int32_t> order = getOrder();
+  int64_t rank = from.getShape().size();
+  if (order.size() != size_t(rank) || rank != int64_t(to.getShape().size()) ||
+      from.getElementType() != to.getElementType() || from.getStages() != to.getStages())
+    return emitOpError("order, source and result must have one rank, source and result one element type and number of "
+                       "stages");
+  SmallVector<bool> seen(rank, false);
+  for (auto [i, d] : llvm::enumerate(order)) {
+    if (d < 0 || d >= rank || seen[d])
+      return emitOpError("order must be a permutation");
+    seen[d] = true;
+    if (to.getShape()[i] != from.getShape()[d])
+      return emitOpError("result dimension ") << i << " must have extent " << from.getShape()[d];
+  }
+  auto move = [&](int64_t index) {
+    SmallVector<int64_t> coord(rank);
+    for (int64_t d = rank; d-- > 0; index /= from.getShape()[d])
+      coord[d] = index % from.getShape()[d];
+    int64_t out = 0;
+    for (int64_t i = 0; i < rank; ++i)
+      out = out * to.getShape()[i] + coord[order[i]];
+    return out;
+  };
+  if (!llvm::equal(from.getLayout().getOffsets(), to.getLayout().getOffsets(),
+                   [&](int64_t x, int64_t y) { return move(x) == y; }))
+    return emitOpError("layout of the result must be the image of the source's");
+  return success();
+}
+
+//===-- copies --------------------------------------------------------------//
+
+// Invariants: one stage; the storage has the shape and element type of the tile; one index and one flag for each
+// dimension; the vector is a power of two.
+LogicalResult AsyncTiledLoadOp::verify() {
+  nv_tileaa::TiledViewType view = getView().getType();
+  MemDescType dest = getDest().getType();
+  if (dest.getStages() != 1)
+    return emitOpError("destination must be one stage");
+  if (dest.getShape() != view.getTile() || dest.getElementType() != view.getMemref().getElementType())
+    return emitOpError("destination must have the shape and element type of the view's tiles");
+  size_t rank = view.getTile().size();
+  if (getIndices().size() != rank || (getInBounds() && getInBounds()->size() != rank))
+    return emitOpError("expected one index and one flag for each of ") << rank << " dimensions";
+  if (getVector() & (getVector() - 1))
+    return emitOpError("vector must be a power of two");
+  return success();
+}
+
+// Invariants: pointers, mask and destination have one shape, pointers and mask one layout; one stage; the vector is a
+// power of two.
+LogicalResult AsyncLoadOp::verify() {
+  auto ptr = cast<RankedTensorType>(getPtr().getType());
+  MemDescType dest = getDest().getType();
+  auto pointer = dyn_cast<nv_tileaa::PtrType>(ptr.getElementType());
+  if (!pointer)
+    return emitOpError("source must be a tensor of pointers");
+  if (dest.getStages() != 1)
+    return emitOpError("destination must be one stage");
+  if (dest.getShape() != ptr.getShape() || dest.getElementType() != pointer.getPointee())
+    return emitOpError("destination must have the shape and the pointee of the pointers");
+  if (getMask()) {
+    auto mask = cast<RankedTensorType>(getMask().getType());
+    if (mask.getShape() != ptr.getShape() || mask.getEncoding() != ptr.getEncoding())
+      return emitOpError("pointers and mask must have one shape and layout");
+  }
+  if (getVector() & (getVector() - 1))
+    return emitOpError("vector must be a power of two");
+  return success();
+}

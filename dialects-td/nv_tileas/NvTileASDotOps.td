@@ -1,0 +1,51 @@
+// Matrix products of nv_tileas.
+#ifndef NV_TILEAS_DOT_OPS_TD
+#define NV_TILEAS_DOT_OPS_TD
+
+include "nv_tileas/NvTileASOps.td"
+
+def NvTileAS_DotOp : NvTileAS_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
+  let summary = "lhs * rhs + acc by one kind of instruction";
+  let description = [{
+    Shapes `MxK`, `KxN` and `MxN`, or the same behind one batch dimension. `instruction` says what multiplies:
+
+    * `fma`: scalar arithmetic. A thread holds, of both operands, all that its accumulators need.
+    * `sync, [m, n, k]`: `mma.sync` of that shape. The accumulator lies in copies of the instruction's fragment, the
+      operands in the operand fragments that belong to it; a dimension of the tile that is smaller than the
+      instruction's is repeated over lanes (M, N) or filled with zeros (K).
+
+    The layouts of the operands follow from the accumulator's. Integer operands are signed unless the flag of the
+    operand says otherwise. `fast_acc` allows less precision between instructions.
+
+    ```mlir
+    %d = nv_tileas.dot %a, %b, %c by <sync, [16, 8, 16]> : tensor<64x32xf16, #a>, tensor<32x64xf16, #b>, tensor<64x64xf32, #c>
+    ```
+  }];
+  let arguments = (ins NvTileAS_Tensor:$lhs, NvTileAS_Tensor:$rhs, NvTileAS_Tensor:$acc,
+      NvTileAS_MmaAttr:$instruction, UnitAttr:$lhsUnsigned, UnitAttr:$rhsUnsigned, UnitAttr:$fastAcc);
+  let results = (outs NvTileAS_Tensor:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs `,` $acc `by` $instruction (`lhs_unsigned` $lhsUnsigned^)? (`rhs_unsigned` $rhsUnsigned^)?
+    (`fast_acc` $fastAcc^)? attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc)
+  }];
+  let hasVerifier = 1;
+}
+
+def NvTileAS_DotScaledOp : NvTileAS_Op<"dot_scaled", [Pure, AllTypesMatch<["acc", "result"]>]> {
+  let summary = "matrix product whose operands have a scale for each block of elements along K";
+  let description = [{
+    As `dot`, with scales of shapes `MxS` and `SxN`, where `S` divides `K`. By `fma` and `sync` the products of a block are
+    summed unscaled and the sum is scaled, which is exact as long as an operand times its scale is a number of
+    f32; a thread holds the scales of its accumulators' rows and columns. By `block_scale` the instruction scales.
+  }];
+  let arguments = (ins NvTileAS_Tensor:$lhs, NvTileAS_Tensor:$rhs, NvTileAS_Tensor:$acc,
+      NvTileAS_Tensor:$lhsScale, NvTileAS_Tensor:$rhsScale, NvTileAS_MmaAttr:$instruction);
+  let results = (outs NvTileAS_Tensor:$result);
+  let assemblyFormat = [{
+    $lhs `scale` $lhsScale `,` $rhs `scale` $rhsScale `,` $acc `by` $instruction attr-dict
+    `:` type($lhs) `,` type($lhsScale) `,` type($rhs) `,` type($rhsScale) `,` type($acc)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Puts the commands, the C library, its header and its package files below a prefix.
+#
+#   scripts/install.sh PREFIX             builds the release and installs it
+#   scripts/install.sh PREFIX --from DIR  installs what was built in DIR (such as target/debug), without the static library
+#
+# DESTDIR, if set, is put before PREFIX, as packagers expect.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+
+usage() { sed -n '2,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
+[[ $# -eq 1 || ( $# -eq 3 && $2 == --from ) ]] || usage
+prefix=$1
+[[ $prefix == /* ]] || { echo "install: the prefix must be an absolute path, not '$prefix'" >&2; exit 2; }
+from=${3:-}
+
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
+major=${version%%.*}
+
+if [[ -z $from ]]; then
+  cargo build --release --bins
+  cargo rustc --release -p tileiras-capi --lib --crate-type cdylib
+  cargo rustc --release -p tileiras-capi --lib --crate-type staticlib
+  from=${CARGO_TARGET_DIR:-target}/release
+fi
+# Cargo leaves a library that only tests asked for among the dependencies.
+library=$from/libtileiras_capi.so
+[[ -e $library ]] || library=$from/deps/libtileiras_capi.so
+[[ -e $library ]] || { echo "install: there is no libtileiras_capi.so in '$from'" >&2; exit 1; }
+
+to=${DESTDIR:-}$prefix
+mkdir -p "$to"/{bin,include,lib/pkgconfig,lib/cmake/Tileiras}
+for program in tileiras tileiras-core tileiras-opt tileiras-translate tile-run; do
+  if [[ -e $from/$program ]]; then install -m 755 "$from/$program" "$to/bin/$program"; fi
+done
+install -m 644 include/tileiras.h "$to/include/tileiras.h"
+install -m 755 "$library" "$to/lib/libtileiras.so.$version"
+ln -sf "libtileiras.so.$version" "$to/lib/libtileiras.so.$major"
+ln -sf "libtileiras.so.$major" "$to/lib/libtileiras.so"
+if [[ -e $from/libtileiras_capi.a ]]; then
+  install -m 644 "$from/libtileiras_capi.a" "$to/lib/libtileiras.a"
+fi
+llvm=${LLVM_PREFIX:-/usr/lib/llvm-21}
+for file in pkgconfig/tileiras.pc cmake/Tileiras/TileirasConfig.cmake cmake/Tileiras/TileirasConfigVersion.cmake; do
+  sed -e "s|@PREFIX@|$prefix|g" -e "s|@VERSION@|$version|g" -e "s|@MAJOR@|$major|g" -e "s|@LLVM_LIB@|$llvm/lib|g" \
+    "cmake/package/$(basename "$file").in" > "$to/lib/$file"
+done
+echo "install: tileiras $version in $to"

@@ -1,0 +1,9 @@
+//! The name that programs linked against the library look for, and where it finds LLVM's libraries.
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-env-changed=MLIR_SYS_210_PREFIX");
+    println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libtileiras.so.0");
+    let llvm = std::env::var("MLIR_SYS_210_PREFIX").expect("MLIR_SYS_210_PREFIX names the LLVM installation");
+    println!("cargo:rustc-link-arg=-Wl,-rpath,{llvm}/lib");
+}

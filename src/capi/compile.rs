@@ -1,0 +1,108 @@
+//! From a handle's bytecode to a cubin.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use tile_diag::{Code, Diagnostic};
+use tile_driver::{
+    CompileError, CompileRequest, Compiler, DebugInfo, Emit, Instrumentation,
+    ptxas::{self, Job},
+    toolchain::Surroundings,
+};
+use tile_targets::{TARGETS, Target};
+
+use crate::handle::Handle;
+use crate::observe::{Word, report};
+
+pub fn target(gpu_id: i32) -> Option<&'static Target> {
+    TARGETS.iter().find(|t| u32::try_from(gpu_id) == Ok(t.sm))
+}
+
+/// Whether the first bytes are those of Tile IR; if not, what to say.
+pub fn probe(input: &[u8]) -> Result<(), &'static str> {
+    use tile_driver::request::NotTileIr;
+    match crate::kind_of(input) {
+        Ok(_) => Ok(()),
+        Err(NotTileIr::Unknown) => Err("input does not correspond to Tile IR bytecode"),
+        Err(NotTileIr::MlirBytecode) => Err("failed to parse IR bytecode (it looks like MLIR bytecode instead)"),
+    }
+}
+
+/// The cubin; `None` after diagnostics.
+///
+/// # Safety
+/// The embedder has kept the input and the CUDA root.
+pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
+    let tell = |d: &Diagnostic| report(Word::None, handle.as_ptr(), d);
+    // SAFETY: the caller's promise.
+    let (input, root) = unsafe { (handle.input(), handle.cuda_root()) };
+    let target = target(handle.gpu_id())?;
+    let kind = crate::kind_of(input).map_err(|e| tell(&Diagnostic::error(Code::NotTileIr, e.to_string()))).ok()?;
+    if handle.sanitize() {
+        tell(&Diagnostic::error(Code::NotAvailable, "instrumentation is not available in this version"));
+        return None;
+    }
+    let debug = match (handle.device_debug(), handle.lineinfo()) {
+        (true, _) => DebugInfo::Full,
+        (false, true) => DebugInfo::Lines,
+        (false, false) => DebugInfo::None,
+    };
+    let opt_level = u8::try_from(handle.opt_level()).ok()?;
+    let request = CompileRequest {
+        input,
+        kind,
+        input_name: "",
+        target,
+        opt_level,
+        emit: Emit::Ptx,
+        debug,
+        pipeline_options: &[],
+        instrumentation: Instrumentation::default(),
+        keep_stages: false,
+    };
+    let ptx = match tileiras::compile::InProcess.compile(&request, &mut |d| tell(&d)) {
+        Ok(output) => output.text,
+        Err(e) => {
+            if let CompileError::Configuration(text) | CompileError::Internal(text) = e {
+                tell(&Diagnostic::error(Code::Internal, text));
+            }
+            return None;
+        }
+    };
+    let scratch: OsString = std::env::var_os("TMPDIR").filter(|v| !v.is_empty()).unwrap_or_else(|| "/tmp".into());
+    let job = Job {
+        ptx: &ptx,
+        target,
+        opt_level,
+        debug,
+        extra: &[],
+        timeout: None,
+        scratch: Path::new(&scratch),
+        statistics: false,
+    };
+    let mut surroundings = Surroundings::of_process();
+    if let Some(root) = root {
+        surroundings.cuda_variables.insert(0, ("cuda_root", OsStr::from_bytes(root).to_owned()));
+    }
+    let (warnings, result) = ptxas::assemble(&job, None, &surroundings);
+    for text in warnings {
+        tell(&Diagnostic::warning(text));
+    }
+    let relay = |messages: &[u8]| {
+        for line in String::from_utf8_lossy(messages).lines() {
+            tell(&Diagnostic::new(tile_diag::Severity::Note, line));
+        }
+    };
+    match result {
+        Ok(cubin) => {
+            relay(&cubin.messages);
+            Some(cubin.image)
+        }
+        Err(error) => {
+            tell(&error.diagnostic());
+            relay(error.messages());
+            None
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! The handle's memory.
+
+use std::alloc::{Layout, alloc, dealloc};
+use std::collections::BTreeSet;
+use std::ffi::{c_char, c_void};
+use std::mem::offset_of;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::{TileirasByteView, TileirasConfig};
+
+/// A program: opaque.
+#[repr(C)]
+pub struct TileirasProgram {
+    input_data: *const c_void,
+    input_size: usize,
+    opt_level: i32,
+    device_debug: i32,
+    lineinfo: i32,
+    host_arch: i32,
+    host_os: i32,
+    sanitize: i32,
+    gpu_id: i32,
+    reserved: [u32; 5],
+    cuda_root: *const c_char,
+    /// Until compilation the length of `cuda_root`, then the address of the output.
+    root_length_or_output: usize,
+    output_capacity: usize,
+    output_length: usize,
+    /// 1 once the handle owns an output.
+    owning: u32,
+    padding: u32,
+}
+
+const _: () = {
+    assert!(size_of::<TileirasProgram>() == 104);
+    assert!(offset_of!(TileirasProgram, opt_level) == 0x10 && offset_of!(TileirasProgram, gpu_id) == 0x28);
+    assert!(offset_of!(TileirasProgram, cuda_root) == 0x40);
+    assert!(offset_of!(TileirasProgram, root_length_or_output) == 0x48);
+    assert!(offset_of!(TileirasProgram, output_capacity) == 0x50);
+    assert!(offset_of!(TileirasProgram, output_length) == 0x58 && offset_of!(TileirasProgram, owning) == 0x60);
+};
+
+/// Addresses of the handles that were created and not yet released.
+static LIVE: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
+
+fn live() -> MutexGuard<'static, BTreeSet<usize>> {
+    // The set is consistent after every statement, so a panic elsewhere leaves nothing half done.
+    LIVE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A handle that is alive, for the time of one call.
+#[derive(Clone, Copy)]
+pub struct Handle(*mut TileirasProgram);
+
+impl Handle {
+    /// A new handle; `None` if there is no memory for it.
+    pub fn create(config: &TileirasConfig) -> Option<*mut TileirasProgram> {
+        // SAFETY: the layout is not of size zero.
+        let program = unsafe { alloc(Layout::new::<TileirasProgram>()) }.cast::<TileirasProgram>();
+        if program.is_null() {
+            return None;
+        }
+        let value = TileirasProgram {
+            input_data: config.input_buffer_data,
+            input_size: config.input_buffer_size,
+            opt_level: config.opt_level,
+            device_debug: config.device_debug,
+            lineinfo: config.lineinfo,
+            host_arch: config.host_arch,
+            host_os: config.host_os,
+            sanitize: config.sanitize,
+            gpu_id: config.gpu_id,
+            reserved: [0; 5],
+            cuda_root: config.cuda_root,
+            root_length_or_output: config.cuda_root_len,
+            output_capacity: 0,
+            output_length: 0,
+            owning: 0,
+            padding: 0,
+        };
+        // SAFETY: freshly allocated for this type.
+        unsafe { program.write(value) };
+        live().insert(program.addr());
+        Some(program)
+    }
+
+    pub fn find(program: *mut TileirasProgram) -> Option<Handle> {
+        live().contains(&program.addr()).then_some(Handle(program))
+    }
+
+    /// Frees the handle and its output; `false` if there is no such handle.
+    pub fn release(program: *mut TileirasProgram) -> bool {
+        if !live().remove(&program.addr()) {
+            return false;
+        }
+        let handle = Handle(program);
+        handle.drop_output();
+        // SAFETY: made by `create` with this layout, and out of the table, so this happens once.
+        unsafe { dealloc(program.cast(), Layout::new::<TileirasProgram>()) };
+        true
+    }
+
+    /// The handle's memory.
+    fn get(&self) -> &TileirasProgram {
+        // SAFETY: alive, and used by one thread at a time as the interface demands.
+        unsafe { &*self.0 }
+    }
+    #[expect(clippy::mut_from_ref, reason = "the memory belongs to C; one thread at a time works on a handle")]
+    fn get_mut(&self) -> &mut TileirasProgram {
+        // SAFETY: as `get`; no caller keeps a reference over another call.
+        unsafe { &mut *self.0 }
+    }
+
+    pub fn as_ptr(&self) -> *mut TileirasProgram {
+        self.0
+    }
+    pub fn gpu_id(&self) -> i32 {
+        self.get().gpu_id
+    }
+    pub fn opt_level(&self) -> i32 {
+        self.get().opt_level
+    }
+    pub fn device_debug(&self) -> bool {
+        self.get().device_debug != 0
+    }
+    pub fn lineinfo(&self) -> bool {
+        self.get().lineinfo != 0
+    }
+    pub fn sanitize(&self) -> bool {
+        self.get().sanitize != 0
+    }
+
+    /// The bytecode.
+    ///
+    /// # Safety
+    /// The caller of the library has kept it.
+    pub unsafe fn input(&self) -> &[u8] {
+        let p = self.get();
+        // SAFETY: checked not to be null when the handle was made; the caller's promise.
+        unsafe { std::slice::from_raw_parts(p.input_data.cast(), p.input_size) }
+    }
+
+    /// The CUDA root, if one was given.
+    ///
+    /// # Safety
+    /// The caller of the library has kept it, and there is no output yet.
+    pub unsafe fn cuda_root(&self) -> Option<&[u8]> {
+        let p = self.get();
+        if p.cuda_root.is_null() || p.root_length_or_output == 0 {
+            return None;
+        }
+        // SAFETY: not null, and the caller's promise.
+        Some(unsafe { std::slice::from_raw_parts(p.cuda_root.cast(), p.root_length_or_output) })
+    }
+
+    pub fn is_compiled(&self) -> bool {
+        self.get().owning == 1
+    }
+
+    pub fn output(&self) -> Option<TileirasByteView> {
+        let p = self.get();
+        self.is_compiled().then(|| TileirasByteView {
+            data: std::ptr::with_exposed_provenance(p.root_length_or_output),
+            length: p.output_length,
+        })
+    }
+
+    /// Hands the output over to the handle. The CUDA root has done its duty by now.
+    pub fn set_output(&self, output: Vec<u8>) {
+        let mut output = std::mem::ManuallyDrop::new(output);
+        let p = self.get_mut();
+        p.root_length_or_output = output.as_mut_ptr().expose_provenance();
+        p.output_capacity = output.capacity();
+        p.output_length = output.len();
+        p.owning = 1;
+    }
+
+    fn drop_output(&self) {
+        let p = self.get_mut();
+        if p.owning == 1 {
+            p.owning = 0;
+            let data = std::ptr::with_exposed_provenance_mut(p.root_length_or_output);
+            // SAFETY: the three numbers are those of the vector that `set_output` took apart.
+            drop(unsafe { Vec::<u8>::from_raw_parts(data, p.output_length, p.output_capacity) });
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Reproducers: one file that holds everything needed to see a failure again.
+//!
+//! With `--crash-dir` an internal error leaves `tileiras-crash-N.json` there: the identity of the compiler, the
+//! arguments, the input, and how it ended. `tileiras replay FILE` compiles that input again in the same way.
+//! With `--anonymize` the names of files, functions and variables are taken out of the arguments and of bytecode.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Serialize};
+
+/// A failure and how to see it again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reproducer {
+    /// What `--version` says first.
+    pub compiler: String,
+    /// The arguments without the input, the output and what concerns reproducers.
+    pub arguments: Vec<String>,
+    /// The input's name; its extension tells text from bytecode.
+    pub input_name: String,
+    /// The input's bytes in base 64.
+    pub input: String,
+    /// The exit status.
+    pub status: u8,
+    /// How it ended, in words.
+    pub ended: String,
+}
+
+/// Options whose value names a file of this machine or has been dealt with; `true` if the value may be the next argument.
+const DROPPED: &[(&str, bool)] = &[
+    ("o", true),
+    ("output-file", true),
+    ("crash-dir", true),
+    ("cache-dir", true),
+    ("remarks-output-file", true),
+    ("resource-usage-file", true),
+    ("resource-usage", true),
+    ("ptxas-path", true),
+    ("anonymize", false),
+    ("save-temps", false),
+];
+
+impl Reproducer {
+    /// `arguments` are those of the command line, without the program's name.
+    pub fn new(compiler: &str, arguments: &[OsString], input: &Path, bytes: &[u8], status: u8, ended: String) -> Self {
+        Reproducer {
+            compiler: compiler.to_owned(),
+            arguments: kept(arguments, input),
+            input_name: input.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            input: STANDARD.encode(bytes),
+            status,
+            ended,
+        }
+    }
+
+    /// The input's bytes.
+    pub fn bytes(&self) -> Result<Vec<u8>, String> {
+        STANDARD.decode(&self.input).map_err(|e| format!("the input is not in base 64: {e}"))
+    }
+
+    /// Without the names of files and, where the input is sound bytecode, without those in it. Says what is left.
+    pub fn anonymise(mut self) -> (Reproducer, &'static str) {
+        let extension = Path::new(&self.input_name).extension().map(|e| e.to_string_lossy().into_owned());
+        self.input_name = format!("input{}", extension.map_or(String::new(), |e| format!(".{e}")));
+        let bytes = STANDARD.decode(&self.input).unwrap_or_default();
+        match tile_bytecode::read_with_profile(&bytes, &tile_bytecode::ReadOptions::default()) {
+            Ok((module, profile)) => {
+                let module = tile_bytecode::anonymise(&module);
+                match tile_bytecode::write(&module, profile, module.version) {
+                    Ok(bytes) => {
+                        self.input = STANDARD.encode(bytes);
+                        (self, "names of files and functions were taken out; constants and printed texts are there")
+                    }
+                    Err(_) => (self, "the input could not be written without its names and is there as it was"),
+                }
+            }
+            Err(_) => (self, "the input is there as it was, with all names in it"),
+        }
+    }
+
+    /// Writes the file under a number that is free, and returns its name.
+    pub fn write(&self, directory: &Path) -> io::Result<PathBuf> {
+        fs::create_dir_all(directory)?;
+        let text = serde_json::to_string_pretty(self)? + "\n";
+        for number in 1.. {
+            let path = directory.join(format!("tileiras-crash-{number}.json"));
+            match File::options().write(true).create_new(true).open(&path) {
+                Ok(mut file) => return file.write_all(text.as_bytes()).map(|()| path),
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(e),
+            }
+        }
+        unreachable!("there is always another number")
+    }
+
+    pub fn read(path: &Path) -> Result<Reproducer, String> {
+        let text = fs::read_to_string(path).map_err(|e| crate::io_text(&e))?;
+        serde_json::from_str(&text).map_err(|e| e.to_string())
+    }
+}
+
+/// The arguments that shape a compilation.
+fn kept(arguments: &[OsString], input: &Path) -> Vec<String> {
+    let mut kept = Vec::new();
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        if argument == input.as_os_str() || argument == "--" {
+            continue;
+        }
+        let text = argument.to_string_lossy();
+        let name = text.trim_start_matches('-');
+        let (name, glued) = name.split_once('=').map_or((name, false), |(name, _)| (name, true));
+        match DROPPED.iter().find(|(dropped, _)| text.starts_with('-') && *dropped == name) {
+            Some((_, takes_value)) => {
+                if *takes_value && !glued {
+                    rest.next();
+                }
+            }
+            None => kept.push(text.into_owned()),
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_that_name_files_are_dropped() {
+        let line =
+            "--gpu-name sm_90 -o OUT in.bc -O3 --crash-dir=D --ptxas-path P --output-file=x --anonymize --lineinfo --";
+        let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        assert_eq!(kept(&arguments, Path::new("in.bc")), ["--gpu-name", "sm_90", "-O3", "--lineinfo"]);
+    }
+}

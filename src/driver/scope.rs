@@ -1,0 +1,97 @@
+//! Scopes of a compilation: named spans of time that an embedder can watch.
+//!
+//! The names are part of the interface. `CompileNVVM` is code generation, from LLVM IR to PTX; `SerializeGPUModule` is the
+//! making of the cubin from it. Whoever does such work holds a [`Scope`] meanwhile; an observer hears of both ends on
+//! the thread that does the work, and `--mlir-timing` prints the sums.
+
+use std::cell::RefCell;
+use std::ffi::CStr;
+use std::sync::{PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+pub const COMPILE_NVVM: &CStr = c"CompileNVVM";
+pub const SERIALIZE_GPU_MODULE: &CStr = c"SerializeGPUModule";
+
+/// Called with the name of a scope and whether it begins.
+pub type Observer = dyn Fn(&'static CStr, bool) + Send + Sync;
+
+static OBSERVER: RwLock<Option<Box<Observer>>> = RwLock::new(None);
+
+thread_local! {
+    static TIMES: RefCell<Vec<(&'static CStr, Duration)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Sets the process's observer in place of the one before.
+pub fn observe(observer: Option<Box<Observer>>) {
+    *OBSERVER.write().unwrap_or_else(PoisonError::into_inner) = observer;
+}
+
+/// A scope that is open; it closes when dropped.
+#[must_use]
+pub struct Scope {
+    name: &'static CStr,
+    started: Instant,
+}
+
+/// Opens a scope.
+pub fn enter(name: &'static CStr) -> Scope {
+    notify(name, true);
+    Scope { name, started: Instant::now() }
+}
+
+impl Drop for Scope {
+    fn drop(&mut self) {
+        let spent = self.started.elapsed();
+        TIMES.with_borrow_mut(|times| match times.iter_mut().find(|(name, _)| *name == self.name) {
+            Some((_, sum)) => *sum += spent,
+            None => times.push((self.name, spent)),
+        });
+        notify(self.name, false);
+    }
+}
+
+fn notify(name: &'static CStr, begin: bool) {
+    if let Some(observer) = OBSERVER.read().unwrap_or_else(PoisonError::into_inner).as_ref() {
+        observer(name, begin);
+    }
+}
+
+/// Takes the times that this thread spent in each scope since the last call, in the order of first use.
+pub fn take_times() -> Vec<(&'static CStr, Duration)> {
+    TIMES.take()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::{Arc, Mutex};
+
+    #[test]
+    fn both_ends_are_heard_and_times_add_up() {
+        let heard = Arc::new(Mutex::new(vec![]));
+        let ear = heard.clone();
+        let me = std::thread::current().id();
+        observe(Some(Box::new(move |name, begin| {
+            if std::thread::current().id() == me {
+                ear.lock().unwrap().push((name.to_str().unwrap(), begin));
+            }
+        })));
+        take_times();
+        for _ in 0..2 {
+            let _outer = enter(COMPILE_NVVM);
+            drop(enter(SERIALIZE_GPU_MODULE));
+        }
+        observe(None);
+        drop(enter(COMPILE_NVVM));
+        let once = [
+            ("CompileNVVM", true),
+            ("SerializeGPUModule", true),
+            ("SerializeGPUModule", false),
+            ("CompileNVVM", false),
+        ];
+        assert_eq!(*heard.lock().unwrap(), [once, once].concat());
+        let times = take_times();
+        assert_eq!(times.iter().map(|t| t.0).collect::<Vec<_>>(), [SERIALIZE_GPU_MODULE, COMPILE_NVVM]);
+        assert!(times[0].1 <= times[1].1 && take_times().is_empty());
+    }
+}

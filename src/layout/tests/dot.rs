@@ -1,0 +1,247 @@
+//! Products of tiles on layouts, by an interpreter of `mma.sync` that knows only the fragments of the PTX ISA: gathering the
+//! registers that the steps name, multiplying and scattering gives the product of the tiles, whatever their extents.
+
+mod common;
+
+use common::*;
+use proptest::prelude::*;
+use tile_layout::*;
+
+const INSTRUCTIONS: [(u32, u32, u32); 8] =
+    [(16, 16, 16), (16, 8, 16), (16, 8, 32), (16, 4, 32), (8, 4, 64), (16, 32, 8), (16, 16, 8), (16, 64, 4)];
+
+fn sync((m, k, operand_bits): (u32, u32, u32)) -> Multiplier {
+    Multiplier::Sync(MmaInstruction::Sync { m, n: 8, k, operand_bits })
+}
+
+/// A product with its layouts.
+struct Case {
+    product: Product,
+    multiplier: Multiplier,
+    extents: [i64; 4],
+    acc: Layout,
+    lhs: Layout,
+    rhs: Layout,
+}
+
+fn shapes([batch, m, n, k]: [i64; 4]) -> (Shape, Shape, Shape) {
+    if batch == 1 {
+        (shape(&[m, k]), shape(&[k, n]), shape(&[m, n]))
+    } else {
+        (shape(&[batch, m, k]), shape(&[batch, k, n]), shape(&[batch, m, n]))
+    }
+}
+
+fn case(multiplier: Multiplier, extents: [i64; 4], warps: u32, rows: bool) -> Case {
+    case_apart(multiplier, extents, warps, rows, Apart::default())
+}
+
+fn case_apart(multiplier: Multiplier, extents: [i64; 4], warps: u32, rows: bool, apart: Apart) -> Case {
+    let (a, b, c) = shapes(extents);
+    let product = Product::new(&a, &b, &c).unwrap();
+    let grid = product.arrange(multiplier, warps, rows);
+    assert_eq!(grid.batch + grid.m + grid.n + grid.replicas, warps);
+    let acc = product.accumulator(multiplier, grid, apart).unwrap();
+    assert_eq!(acc.warps(), 1 << warps);
+    acc.validate(&c).unwrap();
+    let lhs = product.operand(multiplier, &acc, Operand::A).unwrap();
+    let rhs = product.operand(multiplier, &acc, Operand::B).unwrap();
+    // Scalar arithmetic may keep only a part of the operand in each warp, but the whole tile is there.
+    lhs.validate(&a).unwrap();
+    rhs.validate(&b).unwrap();
+    Case { product, multiplier, extents, acc, lhs, rhs }
+}
+
+fn value(operand: i64, index: u64) -> i64 {
+    (((index as i64 + 1) * (7919 + 31 * operand)) >> 3) % 19 - 9
+}
+
+/// The product, element by element.
+fn reference([_, m, n, k]: [i64; 4], index: u64) -> i64 {
+    let (row, column, batch) = (index as i64 / n % m, index as i64 % n, index as i64 / (m * n));
+    (0..k).map(|i| value(0, ((batch * m + row) * k + i) as u64) * value(1, ((batch * k + i) * n + column) as u64)).sum()
+}
+
+/// Multiplies as the steps say; every accumulator register must end as the product.
+fn run(c: &Case) {
+    let steps = c.product.steps(c.multiplier, &c.acc, &c.lhs, &c.rhs).unwrap();
+    let (m, n, k, word) = match c.multiplier {
+        Multiplier::Scalar => (1, 1, 1, 1),
+        Multiplier::Sync(i) => {
+            let (m, n, k) = i.extents();
+            (m, n, k, (32 / i.operand_bits()).max(1))
+        }
+    };
+    let zero = c.product.zero_lanes(c.multiplier);
+    for warp in 0..c.acc.warps() {
+        let mut acc = vec![vec![0i64; c.acc.registers() as usize]; 32];
+        for step in &steps {
+            let read = |layout: &Layout, operand, lane: u32, register: Option<u32>| match register {
+                Some(register) if lane & zero == 0 => {
+                    value(operand, layout.element(Place { register, thread: Thread { lane, warp, block: 0 } }))
+                }
+                _ => 0,
+            };
+            if c.multiplier == Multiplier::Scalar {
+                for (lane, held) in acc.iter_mut().enumerate() {
+                    let a = read(&c.lhs, 0, lane as u32, step.lhs[0]);
+                    held[step.accumulator[0].unwrap() as usize] += a * read(&c.rhs, 1, lane as u32, step.rhs[0]);
+                }
+                continue;
+            }
+            // Registers of A alternate between rows g and g + 8 when the instruction has sixteen rows.
+            let tall = m / 8;
+            let mut a = vec![0; (m * k) as usize];
+            let mut b = vec![0; (k * n) as usize];
+            for lane in 0..32u32 {
+                let (g, t) = (lane / 4, lane % 4);
+                for (i, register) in (0u32..).zip(&step.lhs) {
+                    let (r, e) = (i / word, i % word);
+                    let (row, column) = (g + 8 * (r % tall), 4 * word * (r / tall) + word * t + e);
+                    a[(row * k + column) as usize] = read(&c.lhs, 0, lane, *register);
+                }
+                for (i, register) in (0u32..).zip(&step.rhs) {
+                    let (r, e) = (i / word, i % word);
+                    b[((4 * word * r + word * t + e) * n + g) as usize] = read(&c.rhs, 1, lane, *register);
+                }
+            }
+            assert_eq!((step.lhs.len() as u32, step.rhs.len() as u32), (m * k / 32, k * n / 32));
+            assert_eq!(step.accumulator.len() as u32, m * n / 32);
+            for lane in 0..32u32 {
+                for (i, register) in (0u32..).zip(&step.accumulator) {
+                    let (row, column) = (lane / 4 + 8 * (i / 2), 2 * (lane % 4) + i % 2);
+                    let sum: i64 = (0..k).map(|x| a[(row * k + x) as usize] * b[(x * n + column) as usize]).sum();
+                    if let Some(r) = register {
+                        acc[lane as usize][*r as usize] += sum;
+                    }
+                }
+            }
+        }
+        for (lane, held) in (0u32..).zip(&acc) {
+            let elements = c.acc.elements_of(Thread { lane, warp, block: 0 });
+            for (element, found) in elements.zip(held) {
+                assert_eq!(*found, reference(c.extents, element), "element {element} of {:?}", c.extents);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn steps_multiply(
+        i in 0..=INSTRUCTIONS.len(),
+        logs in (0u32..2, 0u32..7, 0u32..7, 0u32..7),
+        warps in 0u32..4,
+        rows: bool,
+        apart in (0u32..3, 0u32..3),
+    ) {
+        let multiplier = INSTRUCTIONS.get(i).map_or(Multiplier::Scalar, |&i| sync(i));
+        let apart = Apart { m: apart.0, n: apart.1 };
+        run(&case_apart(multiplier, [1 << logs.0, 1 << logs.1, 1 << logs.2, 1 << logs.3], warps, rows, apart));
+    }
+}
+
+#[test]
+fn warps_take_square_parts() {
+    let grid = |m, n, warps, rows| {
+        let (a, b, c) = (shape(&[m, 64]), shape(&[64, n]), shape(&[m, n]));
+        let product = Product::new(&a, &b, &c).unwrap();
+        let grid = product.arrange(sync((16, 16, 16)), warps, rows);
+        (grid.m, grid.n, grid.replicas)
+    };
+    assert_eq!(grid(128, 128, 2, false), (1, 1, 0));
+    assert_eq!(grid(128, 256, 3, false), (1, 2, 0));
+    assert_eq!(grid(256, 64, 2, false), (2, 0, 0));
+    assert_eq!(grid(16, 128, 2, false), (0, 2, 0));
+    assert_eq!(grid(16, 16, 2, false), (0, 1, 1));
+    assert_eq!(grid(128, 64, 2, true), (2, 0, 0));
+    assert_eq!(grid(32, 256, 3, true), (1, 2, 0));
+    // Batches share nothing, so they go first.
+    let (a, b, c) = shapes([2, 32, 32, 32]);
+    let product = Product::new(&a, &b, &c).unwrap();
+    assert_eq!(product.arrange(sync((16, 16, 16)), 2, false), WarpGrid { batch: 1, m: 1, n: 0, replicas: 0 });
+}
+
+/// The accumulator of one product is the left operand of the next without leaving its thread: only registers are renumbered.
+#[test]
+fn chained_products_need_no_exchange() {
+    let first = case(sync((16, 16, 16)), [1, 128, 64, 64], 2, true);
+    let second = case(sync((16, 16, 16)), [1, 128, 64, 64], 2, true);
+    assert!(register_permutation(&first.acc, &second.lhs).is_some());
+}
+
+/// Columns four apart: a thread holds eight neighbours of the result, and reads four neighbours of a right operand that
+/// is contiguous along its columns.
+#[test]
+fn columns_apart_give_vectors() {
+    let bytes = sync((16, 32, 8));
+    let c = case_apart(bytes, [1, 64, 64, 32], 2, false, Apart { m: 0, n: 2 });
+    let (a, b) = (shape(&[64, 64]), shape(&[32, 64]));
+    assert_eq!(c.acc.vector_width(&a, &[1, 0], 16), Ok(8));
+    assert_eq!(c.rhs.vector_width(&b, &[1, 0], 16), Ok(4));
+    // No farther than the warp's part allows.
+    let narrow = case_apart(bytes, [1, 64, 16, 32], 2, true, Apart { m: 0, n: 2 });
+    assert_eq!(narrow.acc.vector_width(&shape(&[64, 16]), &[1, 0], 16), Ok(4));
+}
+
+/// The worked example of the module.
+#[test]
+fn small_tiles_repeat_rows_and_fill_depth() {
+    let c = case(sync((16, 16, 16)), [1, 8, 8, 4], 0, false);
+    assert_eq!(c.acc, layout(&[1], &[2, 4, 8, 16, 32], &[]));
+    assert_eq!(c.lhs, layout(&[1], &[2, 0, 4, 8, 16], &[]));
+    assert_eq!(c.product.zero_lanes(c.multiplier), 2);
+    let steps = c.product.steps(c.multiplier, &c.acc, &c.lhs, &c.rhs).unwrap();
+    assert_eq!(steps.len(), 1);
+    assert_eq!(steps[0].accumulator, [Some(0), Some(1), None, None]);
+    assert_eq!(steps[0].lhs, [Some(0), Some(1), None, None, None, None, None, None]);
+}
+
+#[test]
+fn scales_of_scalar_operands_are_those_of_the_row() {
+    let c = case(sync((16, 16, 16)), [1, 64, 32, 128], 2, false);
+    let blocks = c.product.with_depth(2);
+    let scales = blocks.operand(Multiplier::Scalar, &c.acc, Operand::A).unwrap();
+    for block in 0..4 {
+        let registers = blocks.scale_registers(&c.acc, &scales, Operand::A, block).unwrap();
+        for thread in c.acc.all_threads() {
+            for (register, &scale) in (0u32..).zip(&registers) {
+                let row = c.acc.element(Place { register, thread }) / 32;
+                assert_eq!(scales.element(Place { register: scale, thread }), row * 4 + u64::from(block));
+            }
+        }
+    }
+}
+
+/// The instruction takes the scales of row g from lane 4g and of row g + 8 from lane 4g + 1, four along K in a register.
+#[test]
+fn scales_of_instructions() {
+    let multiplier = sync((16, 32, 8));
+    let c = case(multiplier, [1, 32, 16, 128], 0, false);
+    let blocks = c.product.with_depth(2);
+    let left = blocks.scales(multiplier, &c.acc, Operand::A).unwrap();
+    let right = blocks.scales(multiplier, &c.acc, Operand::B).unwrap();
+    for lane in 0..32 {
+        for register in 0..4 {
+            let place = Place { register, thread: Thread { lane, ..Thread::default() } };
+            let row = u64::from(lane / 4 + 8 * (lane % 2));
+            assert_eq!(left.element(place), row * 4 + u64::from(register));
+            assert_eq!(right.element(place), u64::from(register) * 16 + u64::from(lane / 4));
+        }
+    }
+}
+
+#[test]
+fn what_is_no_product_is_refused() {
+    let error = |a: &[i64], b: &[i64], c: &[i64]| Product::new(&shape(a), &shape(b), &shape(c)).unwrap_err();
+    assert!(matches!(error(&[4], &[4], &[4]), LayoutError::Mismatch { what: "rank of a product", .. }));
+    assert!(matches!(error(&[4, 8], &[4, 8], &[4, 8]), LayoutError::Mismatch { what: "depth of the product", .. }));
+    assert!(matches!(error(&[4, 8], &[8, 8], &[8, 8]), LayoutError::Mismatch { what: "rows of the product", .. }));
+    assert!(matches!(error(&[2, 4, 8], &[1, 8, 8], &[2, 4, 8]), LayoutError::Mismatch { what: "batch of rhs", .. }));
+    // Layouts that do not belong together.
+    let c = case(sync((16, 16, 16)), [1, 64, 64, 64], 2, false);
+    let steps = c.product.steps(c.multiplier, &c.acc, &c.rhs, &c.lhs);
+    assert!(matches!(steps, Err(LayoutError::Mismatch { what: "registers of a product", .. })));
+}

@@ -1,0 +1,237 @@
+//! Ops that happen once for each element, and the indices of sparse dimensions.
+//!
+//! An atomic update must not be repeated by every thread that holds a copy of an element. Nor may a load that other
+//! threads' stores can race with: copies that read at different times could differ, and with them the control flow of
+//! threads that must go the same way. So both happen in the owner of each element, and `replicate` gives the other holders
+//! what it got. A scalar is a tensor of one element here, whose owner is the first thread.
+
+use super::{Convert, i64_attr, project};
+use crate::dialect::{
+    layouts::{Tensor, layout_attr, storage_bits, tensor_type},
+    nv_tileaa::{self, Ordering},
+    nv_tileas::{self, ReplicateOp, SplatOp, UnsplatOp},
+    pass::{Failed, fail},
+    rt::*,
+};
+use melior::ir::{Attribute, Type, attribute::IntegerAttribute, r#type::IntegerType};
+use tile_layout::Layout;
+
+/// Layout of the index of a sparse dimension of a view, when a tile of it has `layout`: for each place the coordinate of its
+/// element.
+pub fn index_layout(layout: &Layout, tile: &[i64], dim: usize) -> Layout {
+    let line: Vec<i64> = tile.iter().enumerate().map(|(d, &extent)| if d == dim { extent } else { 1 }).collect();
+    project(layout, tile, &line)
+}
+
+/// The dimension whose index is a tensor.
+pub fn sparse_dimension(view: Val<'_>) -> Option<usize> {
+    nv_tileaa::TiledViewType::cast(ty(view))?.sparse_dim().map(|d| d as usize)
+}
+
+impl<'c> Convert<'c> {
+    /// Indices of an access of `view` whose tile is `tile`: that of a sparse dimension lies as the tile needs it.
+    pub(super) fn indices(
+        &self,
+        b: &Builder<'c>,
+        view: Val<'c>,
+        indices: impl Iterator<Item = Val<'c>>,
+        tile: &Tensor<'c>,
+    ) -> Result<Vec<Val<'c>>, Failed> {
+        let sparse = sparse_dimension(view);
+        indices
+            .enumerate()
+            .map(|(d, v)| match sparse {
+                Some(s) if s == d => self.converted(b, v, &index_layout(&self.layout(&tile.shape), &tile.shape, d)),
+                _ => Ok(v),
+            })
+            .collect()
+    }
+
+    pub(super) fn atomic_rmw(&self, x: nv_tileaa::AtomicRmwOp<'c>) -> Result<(), Failed> {
+        let b = Builder::before(self.context, x.op());
+        let (ptr, value) = (self.as_tensor(&b, x.ptr())?, self.as_tensor(&b, x.value())?);
+        let mask = x.mask().map(|m| self.as_tensor(&b, m)).transpose()?;
+        let one = i64_attr(self.context, 1);
+        let token = ty(x.result_token());
+        let (kind, ordering, scope) = (x.kind(), x.ordering(), x.scope());
+        let built = nv_tileas::AtomicRmwOp::build(
+            &b,
+            ty(value),
+            token,
+            ptr,
+            value,
+            mask,
+            x.token(),
+            kind,
+            ordering,
+            scope,
+            one,
+            None,
+        );
+        let new = built.map_err(|e| fail(x.op(), e.to_string()))?;
+        self.replace(&b, x.op(), new.op())
+    }
+
+    pub(super) fn atomic_cas(&self, x: nv_tileaa::AtomicCasOp<'c>) -> Result<(), Failed> {
+        let b = Builder::before(self.context, x.op());
+        let ptr = self.as_tensor(&b, x.ptr())?;
+        let (compare, value) = (self.as_tensor(&b, x.compare())?, self.as_tensor(&b, x.value())?);
+        let mask = x.mask().map(|m| self.as_tensor(&b, m)).transpose()?;
+        let token = ty(x.result_token());
+        let (ordering, scope) = (x.ordering(), x.scope());
+        let built =
+            nv_tileas::AtomicCasOp::build(&b, ty(value), token, ptr, compare, value, mask, x.token(), ordering, scope);
+        let new = built.map_err(|e| fail(x.op(), e.to_string()))?;
+        self.replace(&b, x.op(), new.op())
+    }
+
+    pub(super) fn tiled_atomic_rmw(&self, x: nv_tileaa::TiledAtomicRmwOp<'c>) -> Result<(), Failed> {
+        let b = Builder::before(self.context, x.op());
+        let indices: Vec<Val<'c>> = x.indices().collect();
+        let built = nv_tileas::TiledAtomicRmwOp::build(
+            &b,
+            ty(x.result_token()),
+            x.value(),
+            x.view(),
+            &indices,
+            x.token(),
+            x.kind(),
+            x.ordering(),
+            x.scope(),
+            i64_attr(self.context, 1),
+            nv_tileas::Bounds::Split,
+            None,
+        );
+        let new = built.map_err(|e| fail(x.op(), e.to_string()))?;
+        replace_all_uses(x.result_token(), new.result_token());
+        erase(x.op());
+        Ok(())
+    }
+
+    /// A load through pointers that is not weak.
+    pub(super) fn strong_load(&self, x: nv_tileaa::LoadOp<'c>) -> Result<(), Failed> {
+        let b = Builder::before(self.context, x.op());
+        let ptr = self.as_tensor(&b, x.ptr())?;
+        let mask = x.mask().map(|m| self.as_tensor(&b, m)).transpose()?;
+        let other = x.other().map(|o| self.as_tensor(&b, o)).transpose()?;
+        let result = self.tensor_of(ty(x.result()));
+        let built = nv_tileas::LoadOp::build(
+            &b,
+            result,
+            ty(x.result_token()),
+            ptr,
+            mask,
+            other,
+            x.token(),
+            x.ordering(),
+            x.scope(),
+            x.hints(),
+            i64_attr(self.context, 1),
+            None,
+        );
+        let new = built.map_err(|e| fail(x.op(), e.to_string()))?;
+        self.replace(&b, x.op(), new.op())
+    }
+
+    /// Puts the result of a new load of a tile that is not weak behind `replicate`.
+    pub(super) fn share_strong(&self, op: OpRef<'c>) -> Result<(), Failed> {
+        let Some(load) = nv_tileas::TiledLoadOp::cast(op) else { return Ok(()) };
+        if load.ordering() == Ordering::Weak {
+            return Ok(());
+        }
+        let b = Builder::before(self.context, op);
+        b.set_after(op);
+        let users = uses(load.result());
+        let shared = ReplicateOp::build(&b, ty(load.result()), load.result()).map_err(|e| fail(op, e.to_string()))?;
+        users.into_iter().for_each(|(user, i)| set_operand(user, i, shared.result()));
+        Ok(())
+    }
+
+    /// Scratch memory lives on the heap until the end of its block. The heap aligns to 16 bytes; for more there are
+    /// bytes to spare in front.
+    pub(super) fn alloca(&self, x: nv_tileaa::AllocaOp<'c>) -> Result<(), Failed> {
+        const HEAP_ALIGNMENT: i64 = 16;
+        let (op, c) = (x.op(), self.context);
+        let error = |e: BuildError| fail(op, e.to_string());
+        let b = Builder::before(c, op);
+        let t = ty(x.result());
+        let pointee = nv_tileaa::PtrType::cast(t).ok_or_else(|| fail(op, "result is no pointer"))?.pointee();
+        let size = i64::from(storage_bits(pointee) / 8);
+        let spare = if x.alignment() > HEAP_ALIGNMENT { x.alignment() - HEAP_ALIGNMENT } else { 0 };
+        let bytes = x.count().checked_mul(size).and_then(|n| n.checked_add(spare));
+        let bytes = bytes.ok_or_else(|| fail(op, format!("{} elements of {size} bytes are too many", x.count())))?;
+        let one = self.tensor_of(t);
+        let allocated = nv_tileas::HeapAllocOp::build(&b, one, i64_attr(c, bytes.max(1))).map_err(error)?.result();
+        let shared = ReplicateOp::build(&b, one, allocated).map_err(error)?.result();
+        let raw = UnsplatOp::build(&b, t, shared).map_err(error)?.result();
+        let mut result = raw;
+        if spare > 0 {
+            let i64 = IntegerType::new(c, 64).into();
+            let int = |v: i64| b.value("arith.constant", i64, &[], &[("value", IntegerAttribute::new(i64, v).into())]);
+            let address = nv_tileaa::PtrToIntOp::build(&b, i64, raw).map_err(error)?.result();
+            let last = b.value("arith.addi", i64, &[address, int(x.alignment() - 1)], &[]);
+            let aligned = b.value("arith.andi", i64, &[last, int(-x.alignment())], &[]);
+            result = nv_tileaa::IntToPtrOp::build(&b, t, aligned).map_err(error)?.result();
+        }
+        replace_all_uses(x.result(), result);
+        let end = std::iter::successors(Some(op), |o| next_op(*o)).last().expect("the op itself");
+        b.set_before(end);
+        nv_tileas::BarrierOp::build(&b).map_err(error)?;
+        nv_tileas::HeapFreeOp::build(&b, raw).map_err(error)?;
+        erase(op);
+        Ok(())
+    }
+
+    pub(super) fn print(&self, x: nv_tileaa::PrintOp<'c>) -> Result<(), Failed> {
+        let b = Builder::before(self.context, x.op());
+        let arguments: Vec<Val<'c>> = x.args().collect();
+        let format = attr(x.op(), "format").ok_or_else(|| fail(x.op(), "print has no format"))?;
+        let built = nv_tileas::PrintOp::build(&b, ty(x.result_token()), &arguments, &[], x.token(), format);
+        let new = built.map_err(|e| fail(x.op(), e.to_string()))?;
+        replace_all_uses(x.result_token(), new.result_token());
+        erase(x.op());
+        Ok(())
+    }
+
+    //===-- scalars as tensors ----------------------------------------------===//
+
+    /// The type of a tensor of one element for a scalar type; tensors stay.
+    fn tensor_of(&self, t: Type<'c>) -> Type<'c> {
+        if Tensor::of(t).is_some() {
+            return t;
+        }
+        let layout: Attribute<'c> = layout_attr(self.context, &self.layout(&[1]));
+        tensor_type(&[1], t, Some(layout))
+    }
+
+    fn as_tensor(&self, b: &Builder<'c>, v: Val<'c>) -> Result<Val<'c>, Failed> {
+        if Tensor::of_value(v).is_some() {
+            return Ok(v);
+        }
+        SplatOp::build(b, self.tensor_of(ty(v)), v).map(|s| s.result()).map_err(|_| Failed)
+    }
+
+    /// Replaces `old` by `new`, whose first result only the owners hold, and which is a tensor where that of `old` may be a
+    /// scalar; the second result of both is a token.
+    fn replace(&self, b: &Builder<'c>, old: OpRef<'c>, new: OpRef<'c>) -> Result<(), Failed> {
+        let value = result(old, 0);
+        if has_uses(value) {
+            let shared = ReplicateOp::build(b, ty(result(new, 0)), result(new, 0));
+            let mut shared = shared.map_err(|e| fail(old, e.to_string()))?.result();
+            if Tensor::of_value(value).is_none() {
+                let scalar = UnsplatOp::build(b, ty(value), shared);
+                shared = scalar.map_err(|e| fail(old, e.to_string()))?.result();
+            }
+            replace_all_uses(value, shared);
+        }
+        replace_all_uses(result(old, 1), result(new, 1));
+        erase(old);
+        Ok(())
+    }
+}
+
+fn next_op<'c>(op: OpRef<'c>) -> Option<OpRef<'c>> {
+    // SAFETY: `op` is alive and stands in a block.
+    let next = unsafe { mlir_sys::mlirOperationGetNextInBlock(melior::ir::operation::OperationLike::to_raw(&op)) };
+    (!next.ptr.is_null()).then(|| op_ref(next))
+}

@@ -1,0 +1,94 @@
+//! How many warps a tile block gets.
+//!
+//! The entry's hint `num_worker_warps_per_cta` decides, then the pass option, then the largest tile: a thread should hold few
+//! enough elements that several blocks share a multiprocessor, and have two or more wide accesses under way. Sixteen elements
+//! a thread are 32 to 64 bytes of the usual types. A row of 4096 therefore goes to 8 warps: with 4, a thread would hold 32 elements
+//! of each value that is alive, and only half the registers' worth of blocks would hide the latency of memory. More than
+//! 16 warps wait for each other too long at barriers. Kernels with matrix products have rules of their own
+//! ([`super::product_warps`]).
+
+use super::product_warps::for_products;
+use crate::dialect::{
+    layouts::{Tensor, storage_bits},
+    nv_tileaa::{AnyOp, FuncOp},
+    rt::*,
+};
+use melior::ir::{Attribute, AttributeLike};
+
+const USUAL: i64 = 4;
+const MOST: i64 = 16;
+const ELEMENTS_PER_THREAD: i64 = 16;
+
+/// Whether a block can have this many warps.
+pub fn valid(warps: i64) -> bool {
+    matches!(warps, 1 | 2 | 4 | 8 | 16 | 32)
+}
+
+/// Warps of `function` on the target of this name; `option` is what the pipeline asks for, zero for nothing.
+pub fn choose(function: FuncOp<'_>, target: &str, option: i64) -> i64 {
+    let hint = function.hints().and_then(|h| hinted(h, target));
+    let option = (option != 0).then_some(option);
+    function.num_warps().or(hint).or(option).unwrap_or_else(|| by_tiles(function.op()))
+}
+
+/// What the hints say for the target, or by default. Values that make no sense count as absent.
+fn hinted(hints: Attribute<'_>, target: &str) -> Option<i64> {
+    let of = |key: &str| {
+        let value = entry(entry(hints, key)?, "num_worker_warps_per_cta")?;
+        // SAFETY: the attribute is alive.
+        let is_integer = unsafe { mlir_sys::mlirAttributeIsAInteger(value.to_raw()) };
+        is_integer.then(|| int_attr(value)).filter(|w| valid(*w))
+    };
+    of(target).or_else(|| of("default"))
+}
+
+fn entry<'c>(dictionary: Attribute<'c>, key: &str) -> Option<Attribute<'c>> {
+    // SAFETY: the attribute is alive; only dictionaries are asked.
+    unsafe {
+        mlir_sys::mlirAttributeIsADictionary(dictionary.to_raw())
+            .then(|| mlir_sys::mlirDictionaryAttrGetElementByName(dictionary.to_raw(), raw_str(key)))
+            .and_then(|a| Attribute::from_option_raw(a))
+    }
+}
+
+/// What the largest tile that is moved or combined asks for.
+fn by_tiles(function: OpRef<'_>) -> i64 {
+    let (mut largest, mut product) = (1, false);
+    walk(function, &mut |op| match AnyOp::cast(op) {
+        Some(AnyOp::DotOp(_) | AnyOp::DotScaledOp(_)) => product = true,
+        Some(
+            AnyOp::TiledLoadOp(_)
+            | AnyOp::TiledStoreOp(_)
+            | AnyOp::LoadOp(_)
+            | AnyOp::StoreOp(_)
+            | AnyOp::ReduceOp(_)
+            | AnyOp::ScanOp(_),
+        ) => {
+            let tensors = operands(op).chain(results(op)).filter_map(Tensor::of_value);
+            largest = tensors.map(|t| t.elements()).fold(largest, i64::max);
+        }
+        _ => {}
+    });
+    match product {
+        true => for_products(function, USUAL),
+        false => enough(function, (largest / (32 * ELEMENTS_PER_THREAD)).clamp(USUAL, MOST)),
+    }
+}
+
+/// At least `least` warps, and more when a thread would hold too much of a tile: from 128 words on registers run out, and from
+/// 4096 on the local memory that takes their place.
+fn enough(function: OpRef<'_>, least: i64) -> i64 {
+    let mut words = 0;
+    walk(function, &mut |op| {
+        for t in results(op).filter_map(Tensor::of_value) {
+            words = words.max(t.elements() * i64::from(storage_bits(t.element)).max(32) / 32);
+        }
+    });
+    let mut warps = least;
+    for (most, limit) in [(16, 128), (32, 4096)] {
+        while warps < most && words / (32 * warps) > limit {
+            warps *= 2;
+        }
+    }
+    warps
+}

@@ -1,0 +1,196 @@
+//! Asynchronous copies from global to shared memory by `cp.async`, and views of storage.
+//!
+//! One instruction copies 4, 8 or 16 bytes that are neighbours on both sides. What is outside of the view, or masked, is
+//! written as zeros: the instruction reads only as many bytes as it is told and fills up the rest.
+
+use super::{
+    Lower, Lowered,
+    global::{Tile, pointee},
+    shared::shared_layout,
+};
+use crate::{
+    analysis::access,
+    dialect::{
+        layouts::{Tensor, storage_bits, to_layout},
+        nv_tileas::{AsyncLoadOp, AsyncTiledLoadOp, AsyncWaitOp, Bounds, LayoutAttr, MemDescSlotOp, MemDescType},
+        pass::{Failed, fail},
+        rt::*,
+    },
+    passes::tileas_optimize_alloc_tensor::stage_bytes,
+};
+use tile_layout::{Direction, Layout, Shape, SharedAccess};
+
+/// What a copy reads.
+struct Source<'c> {
+    address: Val<'c>,
+    /// Bytes to read; all when nothing is said.
+    bytes: Option<Val<'c>>,
+}
+
+impl<'c> Lower<'c, '_> {
+    pub(super) fn async_tiled_load(&mut self, op: AsyncTiledLoadOp<'c>) -> Result<(), Failed> {
+        let indices: Vec<Val<'c>> = op.indices().collect();
+        let view = self.view(op.op(), op.view())?;
+        if view.ty.sparse_dim().is_some() {
+            return Err(fail(op.op(), "asynchronous copies of views with a sparse dimension have no lowering to LLVM"));
+        }
+        let layout = LayoutAttr::cast(op.layout()).and_then(to_layout);
+        let layout = layout.ok_or_else(|| fail(op.op(), "copy has no layout"))?;
+        let shape = Shape::new(view.ty.tile()).map_err(|e| fail(op.op(), e.to_string()))?;
+        let bounds = self.in_bounds(op.op(), indices.len(), op.bounds());
+        let tile = self.tile_of_shape(op.op(), &view, &indices, &layout, &shape, &bounds)?;
+        let fast = access::fast_dimension(&view);
+        let element = i64::from(storage_bits(view.memref.element_type()) / 8);
+        let source = |this: &Self, registers: &[u32]| Source {
+            address: this.address(&tile, &layout, registers[0]),
+            bytes: match op.bounds() {
+                Bounds::None => None,
+                Bounds::Vector => {
+                    this.all_or_nothing(this.inside(&tile, registers[0]), registers.len() as i64 * element)
+                }
+                Bounds::Split => this.part_inside(&tile, fast, registers, element),
+            },
+        };
+        self.copy_async(op.op(), op.dest(), &layout, (&shape, fast), op.vector() as usize, op.predicate(), source)
+    }
+
+    pub(super) fn async_load(&mut self, op: AsyncLoadOp<'c>) -> Result<(), Failed> {
+        let pointers = self.fragment(op.op(), op.ptr())?;
+        let masks = op.mask().map(|m| self.fragment(op.op(), m)).transpose()?;
+        let layout = self.layout(op.op(), op.ptr())?;
+        let tensor = Tensor::of_value(op.ptr()).ok_or_else(|| fail(op.op(), "pointers are no tensor"))?;
+        let element = i64::from(storage_bits(pointee(op.ptr())) / 8);
+        let source = |this: &Self, registers: &[u32]| {
+            let first = registers[0] as usize;
+            let mask = masks.as_ref().map(|m| if m.len() == 1 { m[0] } else { m[first] });
+            Source { address: pointers[first], bytes: this.all_or_nothing(mask, registers.len() as i64 * element) }
+        };
+        let along = op.along().unwrap_or(0) as usize;
+        self.copy_async(
+            op.op(),
+            op.dest(),
+            &layout,
+            (&tensor.tile_shape(), along),
+            op.vector() as usize,
+            op.predicate(),
+            source,
+        )
+    }
+
+    pub(super) fn async_commit(&self) {
+        self.l.asm("cp.async.commit_group;", "", None, &[], false);
+    }
+
+    pub(super) fn async_wait(&self, op: AsyncWaitOp<'c>) {
+        self.l.asm(&format!("cp.async.wait_group {};", op.pending()), "", None, &[], false);
+    }
+
+    /// The address of a stage.
+    pub(super) fn memdesc_slot(&mut self, op: MemDescSlotOp<'c>) -> Result<(), Failed> {
+        let memory = self.shared_address(op.op(), op.source())?;
+        let desc = MemDescType::cast(ty(op.source())).ok_or_else(|| fail(op.op(), "not a memdesc"))?;
+        let index = self.scalar(op.op(), op.index())?;
+        let offset = self.l.mul(index, self.l.i32c(stage_bytes(desc) as i64));
+        let address = self.l.byte_offset(memory, offset);
+        self.values.insert(key(op.result()), Lowered::Shared(address));
+        Ok(())
+    }
+
+    /// The same storage under another type.
+    pub(super) fn memdesc_alias(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
+        let memory = self.shared_address(op, operand(op, 0))?;
+        self.values.insert(key(result(op, 0)), Lowered::Shared(memory));
+        Ok(())
+    }
+
+    /// Emits the copies of a tile.
+    #[allow(clippy::too_many_arguments)]
+    fn copy_async(
+        &self,
+        op: OpRef<'c>,
+        dest: Val<'c>,
+        layout: &Layout,
+        (shape, fast): (&Shape, usize),
+        vector: usize,
+        predicate: Option<Val<'c>>,
+        source: impl Fn(&Self, &[u32]) -> Source<'c>,
+    ) -> Result<(), Failed> {
+        let l = &self.l;
+        let memory = self.shared_address(op, dest)?;
+        let desc = MemDescType::cast(ty(dest)).ok_or_else(|| fail(op, "not a memdesc"))?;
+        let shared = shared_layout(desc).ok_or_else(|| fail(op, "storage has no valid layout"))?;
+        let bits = storage_bits(desc.element_type());
+        let plan =
+            SharedAccess::new(layout, &shared, bits, Direction::Store, false).map_err(|e| fail(op, e.to_string()))?;
+        let bytes = vector as u64 * u64::from(storage_bits(desc.element_type()) / 8);
+        let runs = plan
+            .runs(layout, shape, fast, vector as u32, bytes)
+            .ok_or_else(|| fail(op, "the copy's vectors are not neighbours in shared memory"))?;
+        if !matches!(bytes, 4 | 8 | 16) {
+            return Err(fail(op, format!("a copy moves 4, 8 or 16 bytes at once, not {bytes}")));
+        }
+        // Of threads that hold copies one does the work.
+        let guard = |v: Val<'c>, mask: u64| {
+            (mask != 0).then(|| {
+                let bits = l.bin("and", v, l.i32c(mask as i64));
+                l.icmp_raw(0, bits, l.i32c(0))
+            })
+        };
+        let guard = self.both(guard(self.lane, plan.guard.lane), guard(self.warp, plan.guard.warp));
+        let predicate = match predicate {
+            Some(p) => self.both(Some(self.scalar(op, p)?), guard),
+            None => guard,
+        };
+        let thread = self.linear(&plan.address.expr());
+        for run in runs {
+            let to = self.instruction_address(memory, thread, &run);
+            self.copy_run(to, &source(self, &run.registers), bytes, predicate);
+        }
+        Ok(())
+    }
+
+    fn copy_run(&self, to: Val<'c>, source: &Source<'c>, bytes: u64, predicate: Option<Val<'c>>) {
+        // Only copies of 16 bytes may leave the first cache level out.
+        let kind = if bytes == 16 { "cg.shared.global.L2::128B" } else { "ca.shared.global" };
+        let (mut constraints, mut args) = (vec!["r", "l"], vec![to, source.address]);
+        let mut operand = |class, v| {
+            constraints.push(class);
+            args.push(v);
+            format!("${}", args.len() - 1)
+        };
+        let size = source.bytes.map(|v| format!(", {}", operand("r", v))).unwrap_or_default();
+        let guard = predicate.map(|v| format!("@{} ", operand("b", v))).unwrap_or_default();
+        let text = format!("{guard}cp.async.{kind} [$0], [$1], {bytes}{size};");
+        self.l.asm(&text, &constraints.join(","), None, &args, false);
+    }
+
+    fn all_or_nothing(&self, inside: Option<Val<'c>>, bytes: i64) -> Option<Val<'c>> {
+        let l = &self.l;
+        inside.map(|inside| l.select(inside, l.i32c(bytes), l.i32c(0)))
+    }
+
+    /// Bytes of a vector that are inside the view when its end may cut the vector.
+    fn part_inside(&self, tile: &Tile<'c>, fast: usize, registers: &[u32], element: i64) -> Option<Val<'c>> {
+        let l = &self.l;
+        let others = (0..tile.left.len()).filter(|d| *d != fast).fold(None, |all, d| match tile.left[d] {
+            Some(left) => {
+                let inside = l.icmp_raw(6, self.coordinate(tile, d, registers[0]), left);
+                self.both(all, Some(inside))
+            }
+            None => all,
+        });
+        let whole = l.i32c(registers.len() as i64 * element);
+        let part = match tile.left[fast] {
+            Some(left) => {
+                let rest = l.bin("sub", left, self.coordinate(tile, fast, registers[0]));
+                let some = l.bin("intr.smax", rest, l.i32c(0));
+                l.bin("intr.smin", l.mul(some, l.i32c(element)), whole)
+            }
+            None => whole,
+        };
+        match others {
+            Some(others) => Some(l.select(others, part, l.i32c(0))),
+            None => Some(part),
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! Atomic updates of global memory, and what their owners tell other threads of the warp.
+//!
+//! An update is inline PTX, predicated by the mask and by ownership: LLVM's own atomics know neither predicates nor vectors. A
+//! result that nobody uses makes it `red`, which does not wait. The order is kept where it is cheapest: on the instruction when
+//! a thread makes one, else by a fence in front of all of them (release), behind them (acquire), or both.
+//!
+//! `red` cannot acquire. Addition of bf16 without an instruction for it is a loop around compare and swap:
+//!
+//! ```text
+//! old = load;  do { got = cas(old, old + value);  done = got == old;  old = got } while (!done)
+//! ```
+
+use super::{
+    Lower,
+    combine::From,
+    global::{Strength, fence_text, pointee, scope_name},
+    groups::singles,
+    llvm::Cmp,
+};
+use crate::{
+    analysis::atomics::{Form, Update},
+    dialect::{
+        nv_tileaa::{AtomicKind, Ordering, Scope},
+        nv_tileas::{AtomicCasOp, AtomicRmwOp, Bounds, ReplicateOp, TiledAtomicRmwOp},
+        pass::{Failed, fail},
+        rt::*,
+    },
+    passes::tileas_materialize_convert_layout::once::within_warps,
+};
+use melior::ir::Type;
+
+/// All instructions of one op in one thread.
+struct Updates<'c> {
+    update: Update,
+    element: Type<'c>,
+    scope: &'static str,
+    strength: Strength,
+    /// Whether the old values are wanted.
+    returns: bool,
+    /// Whether the instruction must be `atom` all the same.
+    acquires: bool,
+}
+
+impl<'c> Lower<'c, '_> {
+    pub(super) fn atomic_rmw(&mut self, x: AtomicRmwOp<'c>) -> Result<(), Failed> {
+        let op = x.op();
+        let (pointers, values) = (self.fragment(op, x.ptr())?, self.fragment(op, x.value())?);
+        let masks = x.mask().map(|m| self.fragment(op, m)).transpose()?;
+        let layout = self.layout(op, x.ptr())?;
+        let owner = self.owner(&layout);
+        let element = pointee(x.ptr());
+        let along = x.along().unwrap_or(0) as usize;
+        let update = self.update(op, x.kind(), element)?;
+        let width = update.width.min(x.vector() as u64);
+        let groups = self.pointer_groups(op, x.ptr(), width, along, true)?;
+        let returns = has_uses(x.result());
+        let updates = self.updates(update, element, x.ordering(), x.scope(), &groups, returns);
+        self.fence(&updates.strength.before);
+        let old = self.gather(&layout, &groups, |g| {
+            let mask = self.both(masks.as_ref().map(|m| m[g[0] as usize]), owner);
+            let operands: Vec<Val<'c>> = g.iter().map(|&r| values[r as usize]).collect();
+            self.run_update(&updates, pointers[g[0] as usize], &operands, mask)
+        });
+        self.fence(&updates.strength.after);
+        self.set_all(x.result(), old);
+        Ok(())
+    }
+
+    pub(super) fn tiled_atomic_rmw(&mut self, x: TiledAtomicRmwOp<'c>) -> Result<(), Failed> {
+        let op = x.op();
+        let indices: Vec<Val<'c>> = x.indices().collect();
+        let (view, layout) = (self.view(op, x.view())?, self.layout(op, x.value())?);
+        let owner = self.owner(&layout);
+        let element = view.memref.element_type();
+        let update = self.update(op, x.kind(), element)?;
+        let bounds = self.in_bounds(op, indices.len(), x.bounds());
+        let tile = self.tile(op, &view, &indices, &layout, x.value(), &bounds)?;
+        let groups = self.groups(op, &view, &layout, x.value(), update.width.min(x.vector() as u64), true)?;
+        let singles = singles(&groups);
+        let values = self.fragment(op, x.value())?;
+        let most = if x.bounds() == Bounds::Split { &singles } else { &groups };
+        let updates = self.updates(update, element, x.ordering(), x.scope(), most, false);
+        let run = |groups: &[Vec<u32>], checked: bool| {
+            for g in groups {
+                let address = self.address(&tile, &layout, g[0]);
+                let inside = if checked { self.inside(&tile, g[0]) } else { None };
+                let operands: Vec<Val<'c>> = g.iter().map(|&r| values[r as usize]).collect();
+                self.run_update(&updates, address, &operands, self.both(inside, owner));
+            }
+            vec![]
+        };
+        self.fence(&updates.strength.before);
+        match x.bounds() {
+            Bounds::None => _ = run(&groups, false),
+            Bounds::Vector => _ = run(&groups, true),
+            Bounds::Split => {
+                let whole = self.whole(&view, &tile);
+                self.l.either(whole, &[], || run(&groups, false), || run(&singles, true));
+            }
+        }
+        self.fence(&updates.strength.after);
+        Ok(())
+    }
+
+    pub(super) fn atomic_cas(&mut self, x: AtomicCasOp<'c>) -> Result<(), Failed> {
+        let op = x.op();
+        let pointers = self.fragment(op, x.ptr())?;
+        let (compares, values) = (self.fragment(op, x.compare())?, self.fragment(op, x.value())?);
+        let masks = x.mask().map(|m| self.fragment(op, m)).transpose()?;
+        let layout = self.layout(op, x.ptr())?;
+        let owner = self.owner(&layout);
+        let element = pointee(x.ptr());
+        let groups = self.pointer_groups(op, x.ptr(), 1, 0, true)?;
+        let update = Update { form: Form::Native("cas"), width: 1 };
+        let updates = self.updates(update, element, x.ordering(), x.scope(), &groups, true);
+        self.fence(&updates.strength.before);
+        let old = self.gather(&layout, &groups, |g| {
+            let r = g[0] as usize;
+            let mask = self.both(masks.as_ref().map(|m| m[r]), owner);
+            let words = self.words(element, 1);
+            let compare = self.pack_words(element, words, &[compares[r]])[0];
+            let value = self.pack_words(element, words, &[values[r]])[0];
+            let text = &updates.strength.qualifier;
+            let got = self.compare_and_swap(pointers[r], compare, value, text, words.bits, words.class, mask);
+            self.unpack_words(element, words, &[got], 1)
+        });
+        self.fence(&updates.strength.after);
+        self.set_all(x.result(), old);
+        Ok(())
+    }
+
+    /// The owners' values in all lanes that hold the element.
+    pub(super) fn replicate(&mut self, x: ReplicateOp<'c>) -> Result<(), Failed> {
+        let op = x.op();
+        let layout = self.layout(op, x.source())?;
+        let values = self.fragment(op, x.source())?;
+        if !within_warps(&layout) {
+            return Err(fail(op, "copies lie in other warps; run tileas-materialize-convert-layout first"));
+        }
+        let free = layout.free_variables();
+        if free.lane == 0 {
+            self.set_all(x.result(), values);
+            return Ok(());
+        }
+        let owner = self.l.bin("and", self.lane, self.l.i32c(!(free.lane as i64) & 31));
+        let groups: Vec<Vec<u32>> = layout.owned().1.into_iter().map(|r| vec![r]).collect();
+        let shared =
+            self.gather(&layout, &groups, |g| vec![self.value_of_lane(values[g[0] as usize], From::Lane(owner))]);
+        self.set_all(x.result(), shared);
+        Ok(())
+    }
+
+    //===-- instructions ----------------------------------------------------===//
+
+    fn update(&self, op: OpRef<'c>, kind: AtomicKind, element: Type<'c>) -> Result<Update, Failed> {
+        Update::of(kind, element, self.target)
+            .ok_or_else(|| fail(op, format!("no atomic {} of {element}", kind.keyword())))
+    }
+
+    fn updates(
+        &self,
+        update: Update,
+        element: Type<'c>,
+        ordering: Ordering,
+        scope: Scope,
+        groups: &[Vec<u32>],
+        returns: bool,
+    ) -> Updates<'c> {
+        let scope = scope_name(scope);
+        let acquires = matches!(ordering, Ordering::Acquire | Ordering::AcqRel);
+        let releases = matches!(ordering, Ordering::Release | Ordering::AcqRel);
+        let words = groups.first().map_or(1, |g| self.words(element, g.len() as u64).count);
+        // An instruction can be ordered itself when it is the only one and has one address.
+        let alone = groups.len() <= 1 && words == 1 && matches!(update.form, Form::Native(_));
+        let order = if alone { ordering.keyword() } else { Ordering::Relaxed.keyword() };
+        let fence = |wanted: bool| (wanted && !alone).then(|| fence_text(scope));
+        let strength =
+            Strength { qualifier: format!(".{order}.{scope}"), before: fence(releases), after: fence(acquires) };
+        Updates { update, element, scope, strength, returns, acquires }
+    }
+
+    /// Updates neighbours at `address`; gives the old values where they are wanted, else poison.
+    fn run_update(&self, u: &Updates<'c>, address: Val<'c>, values: &[Val<'c>], mask: Option<Val<'c>>) -> Vec<Val<'c>> {
+        match u.update.form {
+            Form::Native(op) => self.native(u, op, address, values, mask),
+            Form::Loop => self.update_loop(u, address, values, mask),
+        }
+    }
+
+    fn native(
+        &self,
+        u: &Updates<'c>,
+        name: &str,
+        address: Val<'c>,
+        values: &[Val<'c>],
+        mask: Option<Val<'c>>,
+    ) -> Vec<Val<'c>> {
+        let l = &self.l;
+        let words = self.words(u.element, values.len() as u64);
+        let n = words.count as usize;
+        let operands = self.pack_words(u.element, words, values);
+        // Several halves of a word are updated as a pair.
+        let paired = values.len() > n;
+        let (operation, kind) = name.rsplit_once('.').expect("operation and type");
+        let kind = if paired { format!("{kind}x2") } else { kind.to_string() };
+        let vector = if n > 1 { format!(".v{n}") } else { String::new() };
+        // An exchange has no `red`.
+        let atom = u.returns || u.acquires || operation == "exch";
+        let outputs = if atom { n } else { 0 };
+        let list = |from: usize| {
+            let names: Vec<String> = (from..from + n).map(|i| format!("${i}")).collect();
+            if n == 1 { names[0].clone() } else { format!("{{{}}}", names.join(", ")) }
+        };
+        let guard = mask.map(|_| format!("@${} ", outputs + 1 + n)).unwrap_or_default();
+        let q = &u.strength.qualifier;
+        let text = match atom {
+            true => {
+                format!("{guard}atom{q}.global.{operation}{vector}.{kind} {}, [${n}], {};", list(0), list(outputs + 1))
+            }
+            false => format!("{guard}red{q}.global.{operation}{vector}.{kind} [$0], {};", list(1)),
+        };
+        let mut constraints: Vec<String> = vec![format!("={}", words.class); outputs];
+        constraints.push("l".into());
+        constraints.extend(vec![words.class.to_string(); n]);
+        let mut args = vec![address];
+        args.extend(&operands);
+        if let Some(m) = mask {
+            constraints.push("b".into());
+            args.push(m);
+        }
+        constraints.push("~{memory}".into());
+        let result = match outputs {
+            0 => None,
+            1 => Some(words.ty),
+            _ => Some(l.structure(&vec![words.ty; n])),
+        };
+        let Some(v) = l.asm(&text, &constraints.join(","), result, &args, false) else {
+            let t = super::element_type(l.context(), u.element).expect("checked with the tensor");
+            return vec![l.poison(t); values.len()];
+        };
+        let fields: Vec<Val<'c>> =
+            if n == 1 { vec![v] } else { (0..n).map(|i| l.field(v, words.ty, i as i64)).collect() };
+        self.unpack_words(u.element, words, &fields, values.len() as u64)
+    }
+
+    /// Compare and swap of one word; where the mask is false, `compare` comes back.
+    #[allow(clippy::too_many_arguments, reason = "the parts of one instruction")]
+    fn compare_and_swap(
+        &self,
+        address: Val<'c>,
+        compare: Val<'c>,
+        value: Val<'c>,
+        qualifier: &str,
+        bits: u64,
+        class: char,
+        mask: Option<Val<'c>>,
+    ) -> Val<'c> {
+        let (guard, predicate) = if mask.is_some() { ("@$5 ", ",b") } else { ("", "") };
+        let text = format!("{guard}atom{qualifier}.global.cas.b{bits} $0, [$1], $2, $3;");
+        let constraints = format!("={class},l,{class},{class},0{predicate},~{{memory}}");
+        let mut args = vec![address, compare, value, compare];
+        args.extend(mask);
+        self.l.asm(&text, &constraints, Some(ty(compare)), &args, false).expect("asm with a result")
+    }
+
+    fn update_loop(
+        &self,
+        u: &Updates<'c>,
+        address: Val<'c>,
+        values: &[Val<'c>],
+        mask: Option<Val<'c>>,
+    ) -> Vec<Val<'c>> {
+        let l = &self.l;
+        let count = values.len() as u64;
+        let words = self.words(u.element, count);
+        let relaxed = format!(".relaxed.{}", u.scope);
+        let run = || {
+            let load = format!("ld{relaxed}.global.b{} $0, [$1];", words.bits);
+            let constraints = format!("={},l,~{{memory}}", words.class);
+            let first = l.asm(&load, &constraints, Some(words.ty), &[address], false).expect("asm with a result");
+            let here = l.b.block();
+            let again = l.new_block(&[words.ty], here);
+            let done = l.new_block(&[], again);
+            l.br(again, &[first]);
+            l.b.set_end(again);
+            let old = arg(again, 0);
+            let sums: Vec<Val<'c>> = self
+                .unpack_words(u.element, words, &[old], count)
+                .into_iter()
+                .zip(values)
+                .map(|(a, &b)| l.bin("fadd", a, b))
+                .collect();
+            let new = self.pack_words(u.element, words, &sums)[0];
+            let got = self.compare_and_swap(address, old, new, &relaxed, words.bits, words.class, None);
+            let same = l.icmp(Cmp::Eq, got, old);
+            l.cond_br(same, (done, &[]), (again, &[got]));
+            l.b.set_end(done);
+            self.unpack_words(u.element, words, &[got], count)
+        };
+        let Some(mask) = mask else { return run() };
+        let t = super::element_type(l.context(), u.element).expect("checked with the tensor");
+        let types = vec![t; values.len()];
+        l.either(mask, &types, run, || values.iter().map(|_| l.poison(t)).collect())
+    }
+
+    //===-- bits ------------------------------------------------------------===//
+
+    /// The scalar of type `t` that has the bits of the integer `v`.
+    pub(super) fn of_bits(&self, v: Val<'c>, t: Type<'c>) -> Val<'c> {
+        match () {
+            _ if ty(v) == t => v,
+            _ if self.is_pointer(t) => self.l.cast("inttoptr", v, t),
+            _ => self.l.cast("bitcast", v, t),
+        }
+    }
+    fn is_pointer(&self, t: Type<'c>) -> bool {
+        // SAFETY: the type is alive.
+        unsafe { mlir_sys::mlirTypeIsALLVMPointerType(melior::ir::TypeLike::to_raw(&t)) }
+    }
+}

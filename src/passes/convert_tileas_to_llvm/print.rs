@@ -1,0 +1,623 @@
+//! Printing and assertions, by the functions that the driver provides: `vprintf` and `__assertfail`.
+//!
+//! One thread of a block prints. A print of up to 32 numbers, which is what one call takes, is one call, so that blocks do not
+//! interleave within it. The elements of a larger tile are printed one call each:
+//!
+//! ```text
+//! %d of 5                       ->  5
+//! %d of [1, 2]                  ->  [1, 2]
+//! %.1f of [[1, 2], [3, 4]]      ->  [[1.0, 2.0], [3.0, 4.0]]
+//! ```
+//!
+//! Numbers are converted to what their conversion prints, so that a format need not know the width of an integer: `%d` of an i64 is
+//! `%lld`, `%f` of an f16 gets a double, `%d` of a float its integer part. An i1 prints as 0 or 1.
+//!
+//! A failed assertion prints a line for each element that is false, then stops the kernel. In a tile, all threads wait for each
+//! other before, so that every line is printed; afterwards they go no further.
+
+use super::{Lower, Lowered, llvm::Cmp};
+use crate::dialect::{
+    layouts::{Tensor, storage_bits},
+    location, nv_tileaa,
+    nv_tileas::{MemDescType, PrintOp},
+    pass::{Failed, fail},
+    rt::*,
+};
+use melior::{
+    dialect::llvm,
+    ir::{
+        Attribute, Type, TypeLike,
+        attribute::{IntegerAttribute, TypeAttribute},
+    },
+};
+use mlir_sys::*;
+use tile_layout::{Layout, Shape};
+
+/// Arguments that one call of `vprintf` takes.
+const MAX_ARGUMENTS: usize = 32;
+
+/// A part of a format.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Piece {
+    /// Literal text, `%%` for a percent sign.
+    Text(String),
+    Expression(Expression),
+}
+
+/// An expression of a format without the length of its argument, which follows from the argument's type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Expression {
+    /// `%`, flags, width and precision.
+    head: String,
+    conversion: char,
+}
+
+/// Takes a format apart. An expression runs from `%` to the next conversion character.
+fn parse_format(format: &str) -> Result<Vec<Piece>, String> {
+    let mut pieces = vec![];
+    let mut text = String::new();
+    let mut rest = format.chars().peekable();
+    while let Some(c) = rest.next() {
+        if c != '%' {
+            text.push(c);
+            continue;
+        }
+        if rest.next_if_eq(&'%').is_some() {
+            text.push_str("%%");
+            continue;
+        }
+        let mut head = String::from("%");
+        let mut take = |allowed: &str, head: &mut String| {
+            while let Some(c) = rest.next_if(|c| allowed.contains(*c)) {
+                head.push(c);
+            }
+        };
+        take("-+ #0", &mut head);
+        take("0123456789", &mut head);
+        let before = head.len();
+        take(".", &mut head);
+        if head.len() > before {
+            take("0123456789", &mut head);
+        }
+        let mut length = String::new();
+        take("hljztqL", &mut length);
+        match rest.next() {
+            Some(conversion) if "diuoxXeEfFgGaAcsp".contains(conversion) => {
+                if !text.is_empty() {
+                    pieces.push(Piece::Text(std::mem::take(&mut text)));
+                }
+                pieces.push(Piece::Expression(Expression { head, conversion }));
+            }
+            Some(other) => return Err(format!("'{head}{length}{other}' is no conversion that can be printed")),
+            None => return Err(format!("'{head}{length}' does not end")),
+        }
+    }
+    if !text.is_empty() {
+        pieces.push(Piece::Text(text));
+    }
+    Ok(pieces)
+}
+
+/// What stands before element `index` of a tensor.
+fn separator(shape: &[i64], index: u64) -> String {
+    if index == 0 {
+        return "[".repeat(shape.len());
+    }
+    let levels = closed(shape).iter().filter(|inner| index.is_multiple_of(**inner)).count();
+    format!("{}, {}", "]".repeat(levels), "[".repeat(levels))
+}
+
+/// Elements in each of the brackets but the outermost, from the inside.
+fn closed(shape: &[i64]) -> Vec<u64> {
+    let volumes = shape.iter().rev().scan(1, |n, e| {
+        *n *= *e as u64;
+        Some(*n)
+    });
+    volumes.take(shape.len() - 1).collect()
+}
+
+/// An argument of a print.
+enum Argument<'c> {
+    Scalar(Type<'c>, Val<'c>),
+    Tile(Tile<'c>),
+}
+
+struct Tile<'c> {
+    tensor: Tensor<'c>,
+    layout: Layout,
+    registers: Vec<Val<'c>>,
+    /// Shared memory for `room` elements.
+    memory: Val<'c>,
+    room: u64,
+}
+
+impl<'c> Lower<'c, '_> {
+    pub(super) fn print(&mut self, x: PrintOp<'c>) -> Result<(), Failed> {
+        let op = x.op();
+        let pieces = parse_format(x.format()).map_err(|e| fail(op, e))?;
+        let mut scratch = x.scratch();
+        let mut arguments = vec![];
+        for v in x.args() {
+            arguments.push(match Tensor::of_value(v) {
+                None => Argument::Scalar(ty(v), self.scalar(op, v)?),
+                Some(tensor) => {
+                    let missing = || fail(op, "tensors need scratch; run tileas-materialize-convert-layout first");
+                    let memory = scratch.next().ok_or_else(missing)?;
+                    let room = MemDescType::cast(ty(memory)).map_or(1, |m| m.shape()[0] as u64);
+                    let Some(Lowered::Shared(memory)) = self.values.get(&key(memory)).cloned() else {
+                        return Err(fail(op, "scratch is not allocated here"));
+                    };
+                    let (layout, registers) = (self.layout(op, v)?, self.fragment(op, v)?);
+                    Argument::Tile(Tile { tensor, layout, registers, memory, room })
+                }
+            });
+        }
+        let expressions = pieces.iter().filter(|p| matches!(p, Piece::Expression(_))).count();
+        if expressions != arguments.len() {
+            return Err(fail(op, format!("{expressions} expressions, but {} arguments", arguments.len())));
+        }
+        let numbers: i64 = arguments
+            .iter()
+            .map(|a| match a {
+                Argument::Scalar(..) => 1,
+                Argument::Tile(t) => t.tensor.elements(),
+            })
+            .sum();
+        let buffer = self.print_buffer();
+        let arguments = arguments.into_iter();
+        match numbers as usize <= MAX_ARGUMENTS {
+            true => self.print_at_once(op, pieces, arguments, buffer),
+            false => self.print_in_turn(op, pieces, arguments, buffer),
+        }
+    }
+
+    fn print_at_once(
+        &self,
+        op: OpRef<'c>,
+        pieces: Vec<Piece>,
+        arguments: impl Iterator<Item = Argument<'c>>,
+        buffer: Val<'c>,
+    ) -> Result<(), Failed> {
+        let arguments: Vec<Argument<'c>> = arguments.collect();
+        let tiles = || {
+            arguments.iter().filter_map(|a| match a {
+                Argument::Tile(t) => Some(t),
+                Argument::Scalar(..) => None,
+            })
+        };
+        if tiles().next().is_some() {
+            self.barrier();
+            tiles().for_each(|t| self.share_part(t, None));
+            self.barrier();
+        }
+        let (mut format, mut values) = (String::new(), vec![]);
+        let mut outcome = Ok(());
+        self.l.when(self.first_thread(), || {
+            let mut rest = arguments.iter();
+            outcome = pieces.iter().try_for_each(|piece| {
+                let e = match piece {
+                    Piece::Text(text) => {
+                        format.push_str(text);
+                        return Ok(());
+                    }
+                    Piece::Expression(e) => e,
+                };
+                match rest.next().expect("as many as expressions") {
+                    Argument::Scalar(t, v) => values.push(self.printed(op, e, *t, *v, &mut format)?),
+                    Argument::Tile(t) => {
+                        for i in 0..t.tensor.elements() as u64 {
+                            format.push_str(&separator(&t.tensor.shape, i));
+                            let v = self.shared_element(t, self.l.i32c(i as i64));
+                            values.push(self.printed(op, e, t.tensor.element, v, &mut format)?);
+                        }
+                        format.push_str(&"]".repeat(t.tensor.shape.len()));
+                    }
+                }
+                Ok(())
+            });
+            self.vprintf(&format, &values, buffer);
+        });
+        if tiles().next().is_some() {
+            self.barrier();
+        }
+        outcome
+    }
+
+    fn print_in_turn(
+        &self,
+        op: OpRef<'c>,
+        pieces: Vec<Piece>,
+        mut arguments: impl Iterator<Item = Argument<'c>>,
+        buffer: Val<'c>,
+    ) -> Result<(), Failed> {
+        // What the next call prints: parts of the format, with scalars.
+        let mut pending: Vec<(Piece, Option<(Type<'c>, Val<'c>)>)> = vec![];
+        for piece in pieces {
+            let Piece::Expression(e) = piece else {
+                pending.push((piece, None));
+                continue;
+            };
+            match arguments.next().expect("as many as expressions") {
+                Argument::Scalar(t, v) => {
+                    if pending.iter().filter(|p| p.1.is_some()).count() == MAX_ARGUMENTS {
+                        self.print_pending(op, std::mem::take(&mut pending), buffer)?;
+                    }
+                    pending.push((Piece::Expression(e), Some((t, v))));
+                }
+                Argument::Tile(t) => {
+                    self.print_pending(op, std::mem::take(&mut pending), buffer)?;
+                    self.print_tile(op, &e, &t, buffer)?;
+                    pending.push((Piece::Text("]".repeat(t.tensor.shape.len())), None));
+                }
+            }
+        }
+        self.print_pending(op, pending, buffer)
+    }
+
+    fn print_pending(
+        &self,
+        op: OpRef<'c>,
+        pending: Vec<(Piece, Option<(Type<'c>, Val<'c>)>)>,
+        buffer: Val<'c>,
+    ) -> Result<(), Failed> {
+        if pending.is_empty() {
+            return Ok(());
+        }
+        let (mut format, mut values) = (String::new(), vec![]);
+        let mut outcome = Ok(());
+        self.l.when(self.first_thread(), || {
+            outcome = pending.iter().try_for_each(|(piece, scalar)| {
+                match (piece, scalar) {
+                    (Piece::Expression(e), Some((t, v))) => values.push(self.printed(op, e, *t, *v, &mut format)?),
+                    (Piece::Text(text), _) => format.push_str(text),
+                    (Piece::Expression(_), None) => {}
+                }
+                Ok(())
+            });
+            self.vprintf(&format, &values, buffer);
+        });
+        outcome
+    }
+
+    /// Prints all elements but the closing brackets: as many as there is room for at a time.
+    fn print_tile(&self, op: OpRef<'c>, e: &Expression, t: &Tile<'c>, buffer: Val<'c>) -> Result<(), Failed> {
+        let l = &self.l;
+        let elements = t.tensor.elements() as u64;
+        let mut outcome = Ok(());
+        self.repeat(elements / t.room, |part| {
+            let base = l.mul(part, l.i32c(t.room as i64));
+            self.barrier();
+            self.share_part(t, Some(base));
+            self.barrier();
+            l.when(self.first_thread(), || {
+                self.repeat(t.room, |i| {
+                    let index = l.add(base, i);
+                    let rank = t.tensor.shape.len();
+                    let mut before = self.text(&separator(&t.tensor.shape, 1));
+                    for (level, inner) in closed(&t.tensor.shape).into_iter().enumerate() {
+                        let rest = l.bin("urem", index, l.i32c(inner as i64));
+                        let text = format!("{}, {}", "]".repeat(level + 1), "[".repeat(level + 1));
+                        before = l.select(l.icmp(Cmp::Eq, rest, l.i32c(0)), self.text(&text), before);
+                    }
+                    before = l.select(l.icmp(Cmp::Eq, index, l.i32c(0)), self.text(&"[".repeat(rank)), before);
+                    let mut format = String::from("%s");
+                    let v = self.shared_element(t, i);
+                    match self.printed(op, e, t.tensor.element, v, &mut format) {
+                        Ok(v) => self.vprintf(&format, &[l.cast("ptrtoint", before, l.i64), v], buffer),
+                        Err(e) => outcome = Err(e),
+                    }
+                });
+            });
+        });
+        self.barrier();
+        outcome
+    }
+
+    /// Stores elements into scratch: from `base` on as many as it has room for, or all.
+    fn share_part(&self, t: &Tile<'c>, base: Option<Val<'c>>) {
+        let l = &self.l;
+        let owner = self.owner(&t.layout);
+        let index = t.layout.index_expr();
+        let thread = self.linear(&index.thread);
+        let words = self.words(t.tensor.element, 1);
+        for r in t.layout.owned().1 {
+            let v = t.registers[r as usize];
+            let element = match index.registers[r as usize] {
+                0 => thread,
+                part => l.bin("xor", thread, l.i32c(part as i64)),
+            };
+            let place = base.map_or(element, |b| l.bin("sub", element, b));
+            let here = base.map(|_| l.icmp(Cmp::Ult, place, l.i32c(t.room as i64)));
+            let store = || {
+                let bytes = u64::from(storage_bits(t.tensor.element) / 8);
+                let address = l.byte_offset(t.memory, l.mul(place, l.i32c(bytes as i64)));
+                l.store(self.pack_words(t.tensor.element, words, &[v])[0], address, bytes);
+            };
+            match self.both(owner, here) {
+                Some(c) => l.when(c, store),
+                None => store(),
+            }
+        }
+    }
+
+    /// Element `i` of the scratch of a tile.
+    fn shared_element(&self, t: &Tile<'c>, i: Val<'c>) -> Val<'c> {
+        let l = &self.l;
+        let words = self.words(t.tensor.element, 1);
+        let bytes = u64::from(storage_bits(t.tensor.element) / 8);
+        let address = l.byte_offset(t.memory, l.mul(i, l.i32c(bytes as i64)));
+        self.unpack_words(t.tensor.element, words, &[l.load(words.ty, address, bytes)], 1)[0]
+    }
+
+    /// The value of an expression as `vprintf` takes it; its format is appended.
+    fn printed(
+        &self,
+        op: OpRef<'c>,
+        e: &Expression,
+        element: Type<'c>,
+        v: Val<'c>,
+        format: &mut String,
+    ) -> Result<Val<'c>, Failed> {
+        let l = &self.l;
+        let pointer = nv_tileaa::PtrType::cast(element).is_some();
+        // SAFETY: the type is alive.
+        let (integer, float) = unsafe { (mlirTypeIsAInteger(element.to_raw()), mlirTypeIsAFloat(element.to_raw())) };
+        let number = match (pointer, float) {
+            (true, _) => l.cast("ptrtoint", v, l.i64),
+            (_, true) => self.as_double(op, element, v)?,
+            _ => v,
+        };
+        let bit = integer && ty(number) == l.i1;
+        let (length, conversion, value) = match e.conversion {
+            's' if pointer => ("", 's', number),
+            's' => return Err(fail(op, format!("'%s' prints the text at a pointer, not {element}"))),
+            'p' if float => return Err(fail(op, format!("'%p' prints a pointer, not {element}"))),
+            'p' => ("", 'p', l.cast("zext", number, l.i64)),
+            c if "eEfFgGaA".contains(c) => {
+                let value = match float {
+                    true => number,
+                    false if bit || pointer => l.cast("uitofp", number, l.f64),
+                    false => l.cast("sitofp", number, l.f64),
+                };
+                // The driver's printf has no `F`, which differs from `f` in the case of infinities only.
+                ("", if c == 'F' { 'f' } else { c }, value)
+            }
+            c => {
+                let signed = matches!(c, 'd' | 'i') && !bit;
+                let whole = match float {
+                    true => {
+                        let name = if signed { "fptosi" } else { "fptoui" };
+                        let name = format!("llvm.{name}.sat.i64.f64");
+                        l.intrinsic(&name, Some(l.i64), &[number]).expect("an intrinsic with a result")
+                    }
+                    false => number,
+                };
+                let wide = l.width(ty(whole)) > 32;
+                let t = if wide { l.i64 } else { l.i32 };
+                let value = l.cast(if signed { "sext" } else { "zext" }, whole, t);
+                match c {
+                    'c' => ("", c, l.cast("trunc", value, l.i32)),
+                    c => (if wide { "ll" } else { "" }, c, value),
+                }
+            }
+        };
+        format.push_str(&e.head);
+        format.push_str(length);
+        format.push(conversion);
+        Ok(value)
+    }
+
+    fn as_double(&self, op: OpRef<'c>, element: Type<'c>, v: Val<'c>) -> Result<Val<'c>, Failed> {
+        let f64 = self.l.f64;
+        if element == ty(v) {
+            return Ok(self.l.cast("fpext", v, f64));
+        }
+        self.narrow_cast(op, v, element, f64, nv_tileaa::Rounding::NearestEven)
+    }
+
+    /// Calls `vprintf` with values of 32 or 64 bits at their natural alignment.
+    fn vprintf(&self, format: &str, values: &[Val<'c>], buffer: Val<'c>) {
+        let l = &self.l;
+        let generic = llvm::r#type::pointer(l.context(), 0);
+        let mut offset = 0;
+        for v in values {
+            let bytes = if ty(*v) == l.i32 { 4 } else { 8 };
+            offset = (offset + bytes - 1) / bytes * bytes;
+            l.store(*v, l.const_offset(buffer, offset), bytes as u64);
+            offset += bytes;
+        }
+        let arguments = if values.is_empty() { l.b.value("llvm.mlir.zero", generic, &[], &[]) } else { buffer };
+        self.declare("vprintf", l.i32, &[generic, generic]);
+        l.call("vprintf", l.i32, &[self.text(format), arguments]);
+    }
+
+    /// Local memory for the arguments of a call of `vprintf`.
+    fn print_buffer(&mut self) -> Val<'c> {
+        if let Some(v) = self.print_buffer {
+            return v;
+        }
+        let l = &self.l;
+        let here = l.b.block();
+        // Where the function starts: an allocation anywhere else would not be static.
+        l.b.set_before(defining_op(self.thread).expect("a special register is read"));
+        let array = llvm::r#type::array(l.i8, MAX_ARGUMENTS as u32 * 8);
+        let attributes: [(&str, Attribute<'c>); 2] =
+            [("elem_type", TypeAttribute::new(array).into()), ("alignment", IntegerAttribute::new(l.i64, 8).into())];
+        let one = l.i32c(1);
+        let v = l.b.value("llvm.alloca", llvm::r#type::pointer(l.context(), 0), &[one], &attributes);
+        l.b.set_end(here);
+        self.print_buffer = Some(v);
+        v
+    }
+
+    /// `body` for 0, 1, ... `count` - 1.
+    fn repeat(&self, count: u64, body: impl FnOnce(Val<'c>)) {
+        let l = &self.l;
+        if count == 1 {
+            return body(l.i32c(0));
+        }
+        let here = l.b.block();
+        let head = l.new_block(&[l.i32], here);
+        let exit = l.new_block(&[], head);
+        l.br(head, &[l.i32c(0)]);
+        l.b.set_end(head);
+        let i = arg(head, 0);
+        body(i);
+        let next = l.add(i, l.i32c(1));
+        let more = l.icmp(Cmp::Ult, next, l.i32c(count as i64));
+        l.cond_br(more, (head, &[next]), (exit, &[]));
+        l.b.set_end(exit);
+    }
+
+    //===-- assertions ------------------------------------------------------===//
+
+    pub(super) fn assert(&mut self, x: nv_tileaa::AssertOp<'c>) -> Result<(), Failed> {
+        let op = x.op();
+        let buffer = self.print_buffer();
+        let conditions = self.fragment(op, x.condition())?;
+        let (file, line) = location::file_line(op.location()).map_or(("<unknown>".into(), 0), |p| (p.file, p.line));
+        let place = format!("{file}:{line}: assertion failed").replace('%', "%%");
+        let message = format!(": {}\n", x.message().replace('%', "%%"));
+        let l = &self.l;
+        let failed = |c: Val<'c>| l.bin("xor", c, l.int(l.i1, 1));
+        let Some(tensor) = Tensor::of_value(x.condition()) else {
+            l.when(failed(conditions[0]), || {
+                l.when(self.first_thread(), || self.vprintf(&(place + &message), &[], buffer));
+                self.stop(x.message(), &file, line);
+            });
+            return Ok(());
+        };
+        let layout = self.layout(op, x.condition())?;
+        let (owned, registers) = layout.owned();
+        // One bit for each register whose element is false, in words of 32.
+        let words: Vec<Val<'c>> = registers
+            .chunks(32)
+            .map(|chunk| {
+                let bits = chunk.iter().enumerate().map(|(i, &r)| {
+                    let bit = l.cast("zext", failed(conditions[r as usize]), l.i32);
+                    if i == 0 { bit } else { l.bin("shl", bit, l.i32c(i as i64)) }
+                });
+                bits.reduce(|a, b| l.bin("or", a, b)).expect("chunks have elements")
+            })
+            .collect();
+        let all = words.iter().copied().reduce(|a, b| l.bin("or", a, b)).expect("a tile has registers");
+        let bad = l.icmp_raw(1, all, l.i32c(0));
+        let bad = self.both(Some(bad), self.owner(&layout)).expect("one of them");
+        let thread = self.linear(&layout.index_expr().thread);
+        l.when(bad, || {
+            for (w, &word) in words.iter().enumerate() {
+                l.when(l.icmp_raw(1, word, l.i32c(0)), || {
+                    self.for_each_bit(word, |bit| {
+                        let j = l.add(bit, l.i32c(w as i64 * 32));
+                        let element = owned.register().iter().enumerate().fold(thread, |e, (i, &base)| {
+                            let set = l.bin("and", l.bin("lshr", j, l.i32c(i as i64)), l.i32c(1));
+                            l.bin("xor", e, l.mul(set, l.i32c(base as i64)))
+                        });
+                        let (text, coordinates) = self.coordinates(&tensor.tile_shape(), element);
+                        self.vprintf(&format!("{place} at {text}{message}"), &coordinates, buffer);
+                    });
+                });
+            }
+        });
+        let mine = l.cast("zext", bad, l.i32);
+        let any = l.intrinsic("llvm.nvvm.barrier0.or", Some(l.i32), &[mine]).expect("an intrinsic with a result");
+        let any = l.icmp_raw(1, any, l.i32c(0));
+        l.when(any, || self.stop(x.message(), &file, line));
+        Ok(())
+    }
+
+    /// The coordinates of an element, and how they are printed.
+    fn coordinates(&self, shape: &Shape, element: Val<'c>) -> (String, Vec<Val<'c>>) {
+        let l = &self.l;
+        let values: Vec<Val<'c>> = shape
+            .fields()
+            .into_iter()
+            .map(|(low, width)| {
+                let high = l.bin("lshr", element, l.i32c(low.into()));
+                l.bin("and", high, l.i32c((1 << width) - 1))
+            })
+            .collect();
+        (format!("[{}]", vec!["%u"; values.len()].join(", ")), values)
+    }
+
+    /// `body` for the number of each set bit of `word`, which has one.
+    fn for_each_bit(&self, word: Val<'c>, body: impl FnOnce(Val<'c>)) {
+        let l = &self.l;
+        let here = l.b.block();
+        let head = l.new_block(&[l.i32], here);
+        let exit = l.new_block(&[], head);
+        l.br(head, &[word]);
+        l.b.set_end(head);
+        let bits = arg(head, 0);
+        let sure = [("is_zero_poison", melior::ir::attribute::BoolAttribute::new(l.context(), true).into())];
+        body(l.b.value("llvm.intr.cttz", l.i32, &[bits], &sure));
+        let rest = l.bin("and", bits, l.bin("sub", bits, l.i32c(1)));
+        l.cond_br(l.icmp_raw(1, rest, l.i32c(0)), (head, &[rest]), (exit, &[]));
+        l.b.set_end(exit);
+    }
+
+    /// The first thread stops the kernel, the others wait for that.
+    fn stop(&self, message: &str, file: &str, line: u32) {
+        self.l.when(self.first_thread(), || self.assertion_failed(message, file, line));
+        self.barrier();
+    }
+
+    fn assertion_failed(&self, message: &str, file: &str, line: u32) {
+        let l = &self.l;
+        let generic = llvm::r#type::pointer(l.context(), 0);
+        self.declare("__assertfail", llvm::r#type::void(l.context()), &[generic, generic, l.i32, generic, l.i64]);
+        // The last argument is the size of a character.
+        let arguments = [self.text(message), self.text(file), l.i32c(line.into()), self.text(self.name), l.i64c(1)];
+        l.call_void("__assertfail", &arguments);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(t: &str) -> Piece {
+        Piece::Text(t.into())
+    }
+    fn expression(head: &str, conversion: char) -> Piece {
+        Piece::Expression(Expression { head: head.into(), conversion })
+    }
+
+    #[test]
+    fn formats_are_taken_apart() {
+        let cases: &[(&str, &[Piece])] = &[
+            ("", &[]),
+            ("plain 100%%\n", &[text("plain 100%%\n")]),
+            ("%d", &[expression("%", 'd')]),
+            ("a %-+ #05.3lld b", &[text("a "), expression("%-+ #05.3", 'd'), text(" b")]),
+            ("%5u%.2f", &[expression("%5", 'u'), expression("%.2", 'f')]),
+            ("%hhx%zu%Lf", &[expression("%", 'x'), expression("%", 'u'), expression("%", 'f')]),
+            ("%.s", &[expression("%.", 's')]),
+        ];
+        for (format, pieces) in cases {
+            assert_eq!(parse_format(format).as_deref(), Ok(*pieces), "{format}");
+        }
+        for (format, error) in [
+            ("%n", "'%n' is no conversion that can be printed"),
+            ("%*d", "'%*' is no conversion that can be printed"),
+            ("%5S", "'%5S' is no conversion that can be printed"),
+            ("%l", "'%l' does not end"),
+        ] {
+            assert_eq!(parse_format(format), Err(error.to_string()), "{format}");
+        }
+    }
+
+    #[test]
+    fn brackets_nest() {
+        let print = |shape: &[i64]| {
+            let elements: i64 = shape.iter().product();
+            let body: String = (0..elements as u64).map(|i| separator(shape, i) + &i.to_string()).collect();
+            body + &"]".repeat(shape.len())
+        };
+        assert_eq!(print(&[1]), "[0]");
+        assert_eq!(print(&[4]), "[0, 1, 2, 3]");
+        assert_eq!(print(&[2, 2]), "[[0, 1], [2, 3]]");
+        assert_eq!(print(&[2, 1, 2]), "[[[0, 1]], [[2, 3]]]");
+        assert_eq!(print(&[1, 2, 1]), "[[[0], [1]]]");
+    }
+}

@@ -1,0 +1,205 @@
+//! Reductions within warps.
+//!
+//! A thread combines its own elements first, as a balanced tree over the registers in the order of the coordinate, which is
+//! as many operations as one after the other and leaves independent work to overlap. Each lane bit along the dimension is then
+//! one butterfly exchange; where a warp is one group and the hardware reduces what is asked for, one `redux.sync` takes the
+//! place of five exchanges.
+//!
+//! All threads that hold an element of the result must hold the same bits: control flow may depend on it. A butterfly
+//! combines `a, b` in one lane and `b, a` in the other. When the form of the body does not show that this is the same, the
+//! lane with zeros in the bits of the dimension, which combined everything in order, gives its result to the others.
+
+use super::{
+    Lower,
+    combine::{From, is_symmetric, simple_ops},
+};
+use crate::dialect::{
+    layouts::Tensor,
+    nv_tileaa::{FpKind, FpOp},
+    nv_tileas::{PickOp, ReduceOp},
+    pass::{Failed, fail},
+    rt::*,
+};
+use tile_layout::{Layout, LinearMap, Reduction, combine};
+use tile_targets::Feature;
+
+const EVERY_LANE: u64 = 31;
+
+/// What `redux.sync` can do for a body.
+struct Redux {
+    /// The end of the intrinsic's name.
+    name: &'static str,
+    signed: bool,
+    /// Counting an element twice does not matter.
+    idempotent: bool,
+}
+
+impl<'c> Lower<'c, '_> {
+    pub(super) fn reduce(&mut self, x: ReduceOp<'c>) -> Result<(), Failed> {
+        let op = x.op();
+        let operands: Vec<Val<'c>> = x.operands().collect();
+        let tensor = Tensor::of_value(operands[0]).ok_or_else(|| fail(op, "operand is no tensor"))?;
+        let layout = self.layout(op, operands[0])?;
+        let kept = x.kept().unwrap_or(0) as u64;
+        let plan = plan(op, &layout, &tensor, x.dim() as usize, kept)?;
+        let inputs: Vec<Vec<Val<'c>>> = operands.iter().map(|v| self.fragment(op, *v)).collect::<Result<_, _>>()?;
+
+        let mut found: Vec<Vec<Val<'c>>> = vec![];
+        for registers in &plan.registers {
+            found.push(self.in_thread(op, &inputs, registers)?);
+        }
+        if plan.across.lane != 0 {
+            found = self.across_lanes(op, &layout, &plan, found)?;
+        }
+        for (i, r) in results(op).enumerate() {
+            let values: Vec<Val<'c>> = found.iter().map(|v| v[i]).collect();
+            self.set_reduced(op, r, &plan.layout, &values)?;
+        }
+        Ok(())
+    }
+
+    /// All operands at `registers` combined: halves first, so that operations do not wait for each other.
+    fn in_thread(&mut self, op: OpRef<'c>, inputs: &[Vec<Val<'c>>], registers: &[u32]) -> Result<Vec<Val<'c>>, Failed> {
+        match registers {
+            [r] => Ok(inputs.iter().map(|i| i[*r as usize]).collect()),
+            _ => {
+                let (low, high) = registers.split_at(registers.len() / 2);
+                let low = self.in_thread(op, inputs, low)?;
+                let high = self.in_thread(op, inputs, high)?;
+                self.combine(op, &low, &high)
+            }
+        }
+    }
+
+    fn across_lanes(
+        &mut self,
+        op: OpRef<'c>,
+        layout: &Layout,
+        plan: &Reduction,
+        found: Vec<Vec<Val<'c>>>,
+    ) -> Result<Vec<Vec<Val<'c>>>, Failed> {
+        let replicas = layout.zero_bits().lane;
+        let redux: Option<Vec<Redux>> = simple_ops(op).and_then(|ops| {
+            let whole = |r: &Redux| plan.across.lane | if r.idempotent { replicas } else { 0 } == EVERY_LANE;
+            ops.iter().zip(&found[0]).map(|(o, v)| self.redux(*o, *v).filter(whole)).collect()
+        });
+        if let Some(redux) = redux {
+            let each = |values: &Vec<Val<'c>>| values.iter().zip(&redux).map(|(v, r)| self.redux_sync(*v, r)).collect();
+            return Ok(found.iter().map(each).collect());
+        }
+        let bits: Vec<u32> = (0..5).filter(|i| plan.across.lane >> i & 1 == 1).map(|i| 1 << i).collect();
+        let mut found = found;
+        for bit in bits {
+            // All exchanges of a step before its combinations: they overlap.
+            let others = self.rows_from_lane(&found, From::Flip(bit));
+            for (mine, other) in found.iter_mut().zip(others) {
+                *mine = self.combine(op, mine, &other)?;
+            }
+        }
+        if !is_symmetric(op) {
+            let leader = self.l.bin("and", self.lane, self.l.i32c(!plan.across.lane as i32 as i64));
+            found = self.rows_from_lane(&found, From::Lane(leader));
+        }
+        Ok(found)
+    }
+
+    /// What reduces values like `v` with the two-sided `op` in one instruction of the target.
+    fn redux(&self, op: OpRef<'c>, v: Val<'c>) -> Option<Redux> {
+        let l = &self.l;
+        let (name, signed, idempotent) = match op_name(op) {
+            "arith.addi" => ("add", false, false),
+            "arith.andi" => ("and", false, true),
+            "arith.ori" => ("or", false, true),
+            "arith.xori" => ("xor", false, false),
+            "arith.maxsi" => ("max", true, true),
+            "arith.minsi" => ("min", true, true),
+            "arith.maxui" => ("umax", false, true),
+            "arith.minui" => ("umin", false, true),
+            _ if ty(v) == l.f32 && self.target.has(Feature::ReduxF32) => {
+                let name = match op_name(op) {
+                    "arith.maxnumf" => "fmax",
+                    "arith.minnumf" => "fmin",
+                    "arith.maximumf" => "fmax.NaN",
+                    "arith.minimumf" => "fmin.NaN",
+                    "nv_tileaa.fp" if !FpOp::wrap(op).ftz() => match FpOp::wrap(op).kind() {
+                        FpKind::Max => "fmax",
+                        FpKind::Min => "fmin",
+                        FpKind::MaxNan => "fmax.NaN",
+                        FpKind::MinNan => "fmin.NaN",
+                        _ => return None,
+                    },
+                    _ => return None,
+                };
+                return Some(Redux { name, signed: false, idempotent: true });
+            }
+            _ => return None,
+        };
+        (self.register_bits(ty(v)) <= 32).then_some(Redux { name, signed, idempotent })
+    }
+
+    fn redux_sync(&self, v: Val<'c>, redux: &Redux) -> Val<'c> {
+        let l = &self.l;
+        let t = ty(v);
+        let word = if t == l.f32 { v } else { l.cast(if redux.signed { "sext" } else { "zext" }, v, l.i32) };
+        let name = format!("llvm.nvvm.redux.sync.{}", redux.name);
+        let all = l.intrinsic(&name, Some(ty(word)), &[word, l.i32c(-1)]).expect("a result was asked for");
+        l.cast("trunc", all, t)
+    }
+
+    /// Binds `to` to values that lie as `layout` says.
+    fn set_reduced(&mut self, op: OpRef<'c>, to: Val<'c>, layout: &Layout, values: &[Val<'c>]) -> Result<(), Failed> {
+        if Tensor::of_value(to).is_none() {
+            self.set_all(to, vec![values[0]]);
+            return Ok(());
+        }
+        let wanted = self.layout(op, to)?;
+        let order = tile_layout::register_permutation(layout, &wanted)
+            .ok_or_else(|| fail(op, "layout of the result is not the operand's without the dimension"))?;
+        self.set_all(to, order.into_iter().map(|r| values[r as usize]).collect());
+        Ok(())
+    }
+
+    /// Every lane along the dimension gets what the lane of the coordinate holds.
+    pub(super) fn pick(&mut self, x: PickOp<'c>) -> Result<(), Failed> {
+        let op = x.op();
+        let tensor = Tensor::of_value(x.source()).ok_or_else(|| fail(op, "operand is no tensor"))?;
+        let layout = self.layout(op, x.source())?;
+        let dim = x.dim() as usize;
+        let plan = plan(op, &layout, &tensor, dim, 0)?;
+        let shape = tensor.tile_shape();
+        let (low, width) = shape.field(dim).map_err(|e| fail(op, e.to_string()))?;
+        let field = ((1u64 << width) - 1) << low;
+        let wanted = (x.at() as u64) << low;
+        let lanes: Vec<u64> = (0..5).filter(|i| plan.across.lane >> i & 1 == 1).collect();
+        let bases = lanes.iter().map(|&i| layout.lane()[i as usize]).collect();
+        let along = LinearMap::new(bases, 64).map_err(|e| fail(op, e.to_string()))?;
+        let values = self.fragment(op, x.source())?;
+        let (mut found, mut holder) = (vec![], 0);
+        for registers in &plan.registers {
+            let held = registers.iter().find_map(|&r| {
+                let rest = combine(layout.register(), r.into()) & field ^ wanted;
+                along.solve(rest).map(|lane| (r, lane))
+            });
+            let (register, solution) = held.ok_or_else(|| fail(op, "no thread of the warp holds the coordinate"))?;
+            // The same lanes for every register of the result: registers differ in other coordinates.
+            holder = lanes.iter().enumerate().filter(|(k, _)| solution >> k & 1 == 1).fold(0, |m, (_, i)| m | 1 << i);
+            found.push(vec![values[register as usize]]);
+        }
+        if plan.across.lane != 0 {
+            let others = self.l.bin("and", self.lane, self.l.i32c(!plan.across.lane as i32 as i64));
+            let lane = self.or_disjoint(others, self.l.i32c(holder));
+            found = self.rows_from_lane(&found, From::Lane(lane));
+        }
+        let found: Vec<Val<'c>> = found.into_iter().flatten().collect();
+        self.set_reduced(op, x.result(), &plan.layout, &found)
+    }
+}
+
+/// The plan of a reduction that does not leave the warp.
+fn plan(op: OpRef<'_>, layout: &Layout, tensor: &Tensor<'_>, dim: usize, kept: u64) -> Result<Reduction, Failed> {
+    let plan = layout.reduction(&tensor.tile_shape(), dim, kept).map_err(|e| fail(op, e.to_string()))?;
+    match plan {
+        Some(plan) if plan.across.warp == 0 && plan.across.block == 0 => Ok(plan),
+        _ => Err(fail(op, format!("'{}' leaves the warp; run tileas-materialize-reductions first", op_name(op)))),
+    }
+}

@@ -1,0 +1,301 @@
+//! Scans within warps, and the carries between their segments.
+//!
+//! A thread scans its runs of registers one after the other. The last elements of the runs are then scanned over the lanes by
+//! the scheme of Sklansky (1960): in step `k` every block of `2^(k+1)` lanes, in the order of the coordinate, takes in the last
+//! value of its lower half in all lanes of its upper half. The lanes of a step are found by setting and clearing bits of the
+//! own number, so the bits of the coordinate may lie in the lane number in any order. At last each
+//! thread takes the value of the lane before it into the run. Nothing is combined with the identity: where there is nothing
+//! before, the value stays.
+
+use super::{Lower, combine::From};
+use crate::dialect::{
+    layouts::Tensor,
+    nv_tileas::{CarryOp, ScanOp},
+    pass::{Failed, fail},
+    rt::*,
+};
+use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
+use tile_layout::{Layout, LinearExpr, LinearMap, Shape, WarpScan, combine};
+
+impl<'c> Lower<'c, '_> {
+    pub(super) fn scan(&mut self, x: ScanOp<'c>) -> Result<(), Failed> {
+        let op = x.op();
+        let operands: Vec<Val<'c>> = x.operands().collect();
+        let tensor = Tensor::of_value(operands[0]).ok_or_else(|| fail(op, "operand is no tensor"))?;
+        let layout = self.layout(op, operands[0])?;
+        let plan = layout
+            .warp_scan(&tensor.tile_shape(), x.dim() as usize)
+            .map_err(|e| fail(op, e.to_string()))?
+            .ok_or_else(|| fail(op, "'nv_tileas.scan' leaves the warp; run tileas-materialize-reductions first"))?;
+        let mut values: Vec<Vec<Val<'c>>> = operands.iter().map(|v| self.fragment(op, *v)).collect::<Result<_, _>>()?;
+        let runs: Vec<Vec<u32>> = match x.reverse() {
+            true => plan.runs.iter().map(|run| run.iter().rev().copied().collect()).collect(),
+            false => plan.runs.clone(),
+        };
+        for run in &runs {
+            for pair in run.windows(2) {
+                let next = self.combine(op, &at(&values, pair[0]), &at(&values, pair[1]))?;
+                put(&mut values, pair[1], next);
+            }
+        }
+        self.scan_lanes(op, &runs, &Steps::new(self, &plan, x.reverse()), &mut values)?;
+        for (r, values) in results(op).zip(values) {
+            self.set_all(r, plan.same.iter().map(|&s| values[s as usize]).collect());
+        }
+        Ok(())
+    }
+
+    /// Scans the runs of all lanes, each of which its thread has scanned. Registers of a run are in the direction of the scan.
+    fn scan_lanes(
+        &mut self,
+        op: OpRef<'c>,
+        runs: &[Vec<u32>],
+        steps: &Steps<'c>,
+        values: &mut [Vec<Val<'c>>],
+    ) -> Result<(), Failed> {
+        let Some((before, takes)) = steps.before else { return Ok(()) };
+        let last = |run: &Vec<u32>| run[run.len() - 1];
+        let mut totals: Vec<Vec<Val<'c>>> = runs.iter().map(|run| at(values, last(run))).collect();
+        for (source, upper) in &steps.blocks {
+            // All exchanges of a step before its combinations: they overlap.
+            let others = self.rows_from_lane(&totals, From::Lane(*source));
+            for (total, other) in totals.iter_mut().zip(others) {
+                *total = self.combine_where(op, *upper, &other, total)?;
+            }
+        }
+        if runs.iter().any(|run| run.len() > 1) {
+            let prefixes = self.rows_from_lane(&totals, From::Lane(before));
+            for (run, prefix) in runs.iter().zip(prefixes) {
+                for &r in &run[..run.len() - 1] {
+                    let new = self.combine_where(op, takes, &prefix, &at(values, r))?;
+                    put(values, r, new);
+                }
+            }
+        }
+        for (run, total) in runs.iter().zip(totals) {
+            put(values, last(run), total);
+        }
+        Ok(())
+    }
+
+    /// `later` combined with `earlier` where `takes` holds, and as it is elsewhere.
+    fn combine_where(
+        &mut self,
+        op: OpRef<'c>,
+        takes: Val<'c>,
+        earlier: &[Val<'c>],
+        later: &[Val<'c>],
+    ) -> Result<Vec<Val<'c>>, Failed> {
+        let both = self.combine(op, earlier, later)?;
+        Ok(both.iter().zip(later).map(|(b, l)| self.l.select(takes, *b, *l)).collect())
+    }
+
+    /// Each element with the totals of all segments before its own. A thread computes the prefixes of all segments, and takes
+    /// the one of its element's segment.
+    pub(super) fn carry(&mut self, x: CarryOp<'c>) -> Result<(), Failed> {
+        let op = x.op();
+        let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
+        let scanned: Vec<Val<'c>> = x.scanned().collect();
+        let totals: Vec<Val<'c>> = x.totals().collect();
+        let tensor = Tensor::of_value(scanned[0]).ok_or_else(|| fail(op, "operand is no tensor"))?;
+        let (layout, totals_layout) = (self.layout(op, scanned[0])?, self.layout(op, totals[0])?);
+        let dim = x.dim() as usize;
+        // Where the elements of each place are in the totals' numbering.
+        let (places, shape) = layout.slice(&tensor.tile_shape(), dim + 1).map_err(error)?;
+        let segments = Segments::new(&places, &shape, dim).map_err(error)?;
+        let holders = LinearMap::new(totals_layout.register().to_vec(), 64).map_err(error)?;
+
+        let mut values: Vec<Vec<Val<'c>>> = scanned.iter().map(|v| self.fragment(op, *v)).collect::<Result<_, _>>()?;
+        let sums: Vec<Vec<Val<'c>>> = totals.iter().map(|v| self.fragment(op, *v)).collect::<Result<_, _>>()?;
+        let own = self.linear(&segments.thread);
+        // Prefixes by segment, for each set of other coordinates; the carry of each such set and segment of a register.
+        let mut prefixes: FxHashMap<u64, Vec<Option<Vec<Val<'c>>>>> = FxHashMap::default();
+        let mut carries: FxHashMap<(u64, u64), Carry<'c>> = FxHashMap::default();
+        for r in 0..layout.registers() {
+            let (others, segment) = segments.split(combine(places.register(), r.into()));
+            if let Entry::Vacant(slot) = prefixes.entry(others) {
+                let mut of_segment = vec![];
+                for s in 0..segments.count {
+                    let q = holders.solve(others | s << segments.low);
+                    let q = q.ok_or_else(|| fail(op, "a thread lacks the total of a segment"))? as usize;
+                    of_segment.push(sums.iter().map(|v| v[q]).collect());
+                }
+                slot.insert(self.prefixes(op, of_segment, x.reverse())?);
+            }
+            let of_segment = &prefixes[&others];
+            let carry = carries.entry((others, segment)).or_insert_with(|| {
+                let candidates: Vec<_> =
+                    segments.offsets.iter().map(|&o| (o, of_segment[(segment ^ o) as usize].clone())).collect();
+                self.choose(own, &candidates)
+            });
+            let value = at(&values, r);
+            let new = match carry.clone() {
+                Carry::None => value,
+                Carry::Always(prefix) => self.combine(op, &prefix, &value)?,
+                Carry::Where(takes, prefix) => self.combine_where(op, takes, &prefix, &value)?,
+            };
+            put(&mut values, r, new);
+        }
+        for (r, values) in results(op).zip(values) {
+            self.set_all(r, values);
+        }
+        Ok(())
+    }
+
+    /// For every segment the combination of all totals before it; none for the first in the direction.
+    #[allow(clippy::type_complexity, reason = "a list of optional lists")]
+    fn prefixes(
+        &mut self,
+        op: OpRef<'c>,
+        mut totals: Vec<Vec<Val<'c>>>,
+        reverse: bool,
+    ) -> Result<Vec<Option<Vec<Val<'c>>>>, Failed> {
+        if reverse {
+            totals.reverse();
+        }
+        let mut list: Vec<Option<Vec<Val<'c>>>> = vec![None];
+        for total in &totals[..totals.len() - 1] {
+            let next = match list.last() {
+                Some(Some(prefix)) => self.combine(op, &prefix.clone(), total)?,
+                _ => total.clone(),
+            };
+            list.push(Some(next));
+        }
+        if reverse {
+            list.reverse();
+        }
+        Ok(list)
+    }
+
+    /// The candidate whose number `own` is.
+    fn choose(&self, own: Val<'c>, candidates: &[(u64, Option<Vec<Val<'c>>>)]) -> Carry<'c> {
+        let l = &self.l;
+        let compare = |predicate, number: u64| l.icmp_raw(predicate, own, l.i32c(number as i64));
+        let mut chosen: Option<Vec<Val<'c>>> = None;
+        let mut first = None;
+        for (number, prefix) in candidates {
+            chosen = match (chosen, prefix) {
+                (chosen, None) => {
+                    first = Some(*number);
+                    chosen
+                }
+                (None, Some(prefix)) => Some(prefix.clone()),
+                (Some(chosen), Some(prefix)) => {
+                    let this = compare(0, *number);
+                    Some(prefix.iter().zip(chosen).map(|(p, c)| l.select(this, *p, c)).collect())
+                }
+            };
+        }
+        match (chosen, first) {
+            (None, _) => Carry::None,
+            (Some(prefix), None) => Carry::Always(prefix),
+            (Some(prefix), Some(first)) => Carry::Where(compare(1, first), prefix),
+        }
+    }
+}
+
+/// Register `r` of every operand.
+fn at<'c>(values: &[Vec<Val<'c>>], r: u32) -> Vec<Val<'c>> {
+    values.iter().map(|v| v[r as usize]).collect()
+}
+
+fn put<'c>(values: &mut [Vec<Val<'c>>], r: u32, new: Vec<Val<'c>>) {
+    values.iter_mut().zip(new).for_each(|(v, n)| v[r as usize] = n);
+}
+
+/// What an element is combined with.
+#[derive(Clone)]
+enum Carry<'c> {
+    None,
+    Always(Vec<Val<'c>>),
+    /// In threads where the condition holds.
+    Where(Val<'c>, Vec<Val<'c>>),
+}
+
+/// The segment of a place, and the other coordinates.
+struct Segments {
+    low: u32,
+    mask: u64,
+    count: u64,
+    /// The thread's part of the segment's number.
+    thread: LinearExpr,
+    /// All values of that part, zero first.
+    offsets: Vec<u64>,
+}
+
+impl Segments {
+    fn new(places: &Layout, shape: &Shape, dim: usize) -> tile_layout::Result<Self> {
+        let (low, width) = shape.field(dim)?;
+        let mask = (1u64 << width) - 1;
+        let part = |bases: &[u64]| -> Vec<u64> { bases.iter().map(|b| b >> low & mask).collect() };
+        let (lane, warp, block) = (part(places.lane()), part(places.warp()), part(places.block()));
+        let reach: tile_layout::Subspace = lane.iter().chain(&warp).chain(&block).copied().collect();
+        let thread = LinearExpr::new(&lane, &warp, &block);
+        Ok(Segments { low, mask, count: mask + 1, thread, offsets: reach.members().collect() })
+    }
+    /// The other coordinates of an index, and its segment.
+    fn split(&self, index: u64) -> (u64, u64) {
+        (index & !(self.mask << self.low), index >> self.low & self.mask)
+    }
+}
+
+/// Where the lanes of a warp read from, the same for all runs.
+struct Steps<'c> {
+    /// For each doubling of blocks the lane to read from, and whether this lane is in an upper half.
+    blocks: Vec<(Val<'c>, Val<'c>)>,
+    /// The lane just before this one, and whether there is one; none when lanes do not take part.
+    before: Option<(Val<'c>, Val<'c>)>,
+}
+
+impl<'c> Steps<'c> {
+    fn new(lower: &Lower<'c, '_>, plan: &WarpScan, reverse: bool) -> Self {
+        let l = &lower.l;
+        let constant = |v: u32| l.i32c(i64::from(v as i32));
+        let mut blocks = vec![];
+        let mut below = 0u32;
+        for bit in plan.lanes.iter().map(|b| 1u32 << b) {
+            // Backwards, every bit of the coordinate counts as its complement.
+            let (set, clear) = if reverse { (bit, below) } else { (below, bit) };
+            let cleared = l.bin("and", lower.lane, constant(!(clear | set)));
+            let source = if set == 0 { cleared } else { lower.or_disjoint(cleared, constant(set)) };
+            let own = l.bin("and", lower.lane, constant(bit));
+            let upper = l.icmp_raw(i64::from(!reverse), own, constant(0));
+            blocks.push((source, upper));
+            below |= bit;
+        }
+        let before = (below != 0).then(|| {
+            let own = l.bin("and", lower.lane, constant(below));
+            let end = constant(if reverse { below } else { 0 });
+            (lower.neighbour(&plan.lanes, below, reverse), l.icmp_raw(1, own, end))
+        });
+        Steps { blocks, before }
+    }
+}
+
+impl<'c> Lower<'c, '_> {
+    /// The lane whose coordinate, which the bits `lanes` of the lane number hold, is one less than this lane's, or one more.
+    fn neighbour(&self, lanes: &[u32], mask: u32, up: bool) -> Val<'c> {
+        let l = &self.l;
+        let constant = |v: u32| l.i32c(i64::from(v as i32));
+        if lanes.is_sorted() {
+            // With all other bits set (or cleared), a carry (or borrow) runs through them.
+            let (name, others) = if up { ("add", !mask) } else { ("sub", 0) };
+            let own =
+                if up { l.bin("or", self.lane, constant(others)) } else { l.bin("and", self.lane, constant(mask)) };
+            let moved = l.bin("and", l.bin(name, own, constant(1 << lanes[0])), constant(mask));
+            return self.or_disjoint(moved, l.bin("and", self.lane, constant(!mask)));
+        }
+        // A coordinate's bits in another order than the lane's: bit by bit, each flips when all below it carry.
+        let mut result = self.lane;
+        let mut carries: Option<Val<'c>> = None;
+        for &bit in lanes {
+            let one = l.bin("and", l.bin("lshr", self.lane, constant(bit)), constant(1));
+            let flip = carries.unwrap_or_else(|| constant(1));
+            result = l.bin("xor", result, l.bin("shl", flip, constant(bit)));
+            let goes_on = if up { one } else { l.bin("xor", one, constant(1)) };
+            carries = Some(l.bin("and", flip, goes_on));
+        }
+        result
+    }
+}

@@ -1,0 +1,152 @@
+//! The C library as its users have it: installed below a prefix, found by pkg-config and CMake, compiled against with gcc
+//! and clang.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+fn root() -> &'static Path {
+    static ROOT: OnceLock<PathBuf> = OnceLock::new();
+    ROOT.get_or_init(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap())
+}
+
+fn run(command: &mut Command) -> Output {
+    let out = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
+    let text = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
+    assert!(out.status.success(), "{command:?}: {}\n{}{}", out.status, text(&out.stdout), text(&out.stderr));
+    out
+}
+
+/// Installs what this test was built with.
+fn install() -> tempfile::TempDir {
+    let prefix = tempfile::tempdir().unwrap();
+    // The test lies in `<profile>/deps`.
+    let built = std::env::current_exe().unwrap().ancestors().nth(2).unwrap().to_owned();
+    run(Command::new(root().join("scripts/install.sh")).arg(prefix.path()).arg("--from").arg(built));
+    prefix
+}
+
+/// Flags from pkg-config for the installed tree.
+fn flags(prefix: &Path, what: &str) -> Vec<String> {
+    let out = run(Command::new("pkg-config")
+        .args([what, "tileiras"])
+        .env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"))
+        .env("PKG_CONFIG_ALLOW_SYSTEM_LIBS", "1"));
+    String::from_utf8(out.stdout).unwrap().split_whitespace().map(str::to_owned).collect()
+}
+
+fn compile(compiler: &str, source: &str, prefix: &Path) -> PathBuf {
+    let program = prefix.join(format!("{source}-{compiler}"));
+    run(Command::new(compiler)
+        .args(["-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-pthread", "-o"])
+        .arg(&program)
+        .arg(root().join("tests/capi").join(source).with_extension("c"))
+        .args(flags(prefix, "--cflags"))
+        .args(flags(prefix, "--libs")));
+    program
+}
+
+fn start(program: &Path, prefix: &Path) -> Command {
+    let mut command = Command::new(program);
+    // Nothing of the caller's surroundings helps.
+    command.env_clear().env("LD_LIBRARY_PATH", prefix.join("lib"));
+    command
+}
+
+fn input() -> PathBuf {
+    root().join("examples/vadd_f32_div16.tileirbc")
+}
+
+fn toolkit() -> PathBuf {
+    let tools = root().join(".tools/cuda");
+    assert!(tools.join("bin/ptxas").exists(), "no ptxas in .tools/cuda: run scripts/setup.sh");
+    tools
+}
+
+/// A directory that passes for a toolkit, whose ptxas makes an image at once.
+fn quick_toolkit(directory: &Path) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt;
+    let file = directory.join("toolkit/bin/ptxas");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let script = "#!/bin/sh\nwhile [ $# -gt 0 ]; do [ \"$1\" = -o ] && out=$2; shift; done\nprintf '\\177ELF image' > \"$out\"\n";
+    std::fs::write(&file, script).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    directory.join("toolkit")
+}
+
+#[test]
+fn every_status_and_message() {
+    let prefix = install();
+    for compiler in ["gcc", "clang-21"] {
+        let program = compile(compiler, "table", prefix.path());
+        let out = run(start(&program, prefix.path()).arg(input()).arg(toolkit()));
+        assert_eq!(String::from_utf8(out.stdout).unwrap(), "ok\n");
+        assert_eq!(String::from_utf8(out.stderr).unwrap(), "error: program is null\n", "{compiler}");
+    }
+}
+
+#[test]
+fn the_header_is_also_cpp_and_old_c() {
+    let include = root().join("include");
+    let source = tempfile::tempdir().unwrap();
+    for (compiler, language, standard) in
+        [("g++", "c++", "c++11"), ("clang++-21", "c++", "c++20"), ("gcc", "c", "c99"), ("clang-21", "c", "c17")]
+    {
+        let file = source.path().join(if language == "c" { "x.c" } else { "x.cpp" });
+        std::fs::write(&file, "#include <tileiras.h>\nint main(void) { return tileirasProgramRelease(0); }\n").unwrap();
+        run(Command::new(compiler)
+            .args(["-fsyntax-only", "-Wall", "-Wextra", "-pedantic", "-Werror", &format!("-std={standard}"), "-I"])
+            .arg(&include)
+            .arg(&file));
+    }
+}
+
+#[test]
+fn cmake_finds_the_installed_tree() {
+    let prefix = install();
+    let project = prefix.path().join("project");
+    std::fs::create_dir(&project).unwrap();
+    std::fs::write(
+        project.join("CMakeLists.txt"),
+        "cmake_minimum_required(VERSION 3.20)\nproject(user LANGUAGES C)\n\
+         find_package(Tileiras 0.1 REQUIRED CONFIG)\nadd_executable(user user.c)\n\
+         target_link_libraries(user PRIVATE Tileiras::tileiras)\n",
+    )
+    .unwrap();
+    std::fs::write(
+        project.join("user.c"),
+        "#include <stdio.h>\n#include <tileiras.h>\nint main(void) { puts(tileirasVersionString()); return 0; }\n",
+    )
+    .unwrap();
+    let build = project.join("build");
+    run(Command::new("cmake")
+        .arg("-S")
+        .arg(&project)
+        .arg("-B")
+        .arg(&build)
+        .arg(format!("-DCMAKE_PREFIX_PATH={}", prefix.path().display())));
+    run(Command::new("cmake").arg("--build").arg(&build));
+    let out = run(start(&build.join("user"), prefix.path()).arg("x"));
+    assert!(String::from_utf8(out.stdout).unwrap().starts_with("tileiras 0."));
+}
+
+/// 64 threads with a handle each, then one thread with many: same bytes everywhere, and memory that does not grow.
+#[test]
+fn many_threads_and_many_compilations() {
+    let prefix = install();
+    let tools = quick_toolkit(prefix.path());
+    let program = compile("gcc", "many", prefix.path());
+    let full = std::env::var_os("TILEIRAS_TEST_FULL").is_some();
+    for (threads, count) in [(64, 128), (1, if full { 10_000 } else { 200 })] {
+        let out =
+            run(start(&program, prefix.path()).arg(input()).arg(&tools).args([threads.to_string(), count.to_string()]));
+        let text = String::from_utf8(out.stdout).unwrap();
+        let numbers: Vec<u64> = text.split_whitespace().map(|n| n.parse().unwrap()).collect();
+        let [before, after] = numbers[..] else { panic!("{text}") };
+        println!("{threads} threads, {count} compilations: resident {before} KB after a tenth, {after} KB at the end");
+        // Allocators keep what many threads had at once; what one thread leaves behind would show as growth.
+        if threads == 1 {
+            assert!(after < before + before / 5, "resident memory grew from {before} KB to {after} KB");
+        }
+    }
+}

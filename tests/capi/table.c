@@ -1,0 +1,148 @@
+/* Every status of every function, with its message and word; ownership; wrong order. */
+#include "check.h"
+
+struct heard {
+  int count;
+  unsigned word;
+  char message[512];
+  char all[4096];
+};
+
+static void hear(const TileirasDiagnostic *d, void *user) {
+  struct heard *h = (struct heard *)user;
+  CHECK(d->size == sizeof *d);
+  h->count++;
+  h->word = d->word;
+  snprintf(h->message, sizeof h->message, "%s", d->message);
+  strncat(h->all, d->message, sizeof h->all - strlen(h->all) - 2);
+  strcat(h->all, "\n");
+}
+
+static struct heard heard;
+
+/* The last call returned `code` and said `message` with `word`. */
+#define SAID(call, code, expected, number)                                                        \
+  do {                                                                                            \
+    memset(&heard, 0, sizeof heard);                                                              \
+    CHECK((call) == (code));                                                                      \
+    if (strcmp(heard.message, expected) != 0) fprintf(stderr, "said: %s\n", heard.all);           \
+    CHECK(strcmp(heard.message, expected) == 0);                                                  \
+    CHECK(heard.word == (number));                                                                \
+  } while (0)
+
+static int scopes;
+static char scope_text[256];
+static void scope(const char *name, int begin, void *user) {
+  CHECK(user == &scopes);
+  scopes++;
+  strcat(scope_text, begin ? "+" : "-");
+  strcat(scope_text, name);
+}
+
+int main(int argc, char **argv) {
+  CHECK(argc == 3);
+  size_t size;
+  unsigned char *input = read_file(argv[1], &size);
+  const char *root = argv[2];
+  CHECK(sizeof(TileirasConfig) == 80);
+  CHECK(tileirasApiVersion() == TILEIRAS_API_VERSION);
+  CHECK(strncmp(tileirasVersionString(), "tileiras ", 9) == 0);
+  tileirasSetDiagnosticCallback(hear, &heard);
+
+  TileirasConfig good = config_for(input, size, root);
+  TileirasProgram *p = (TileirasProgram *)&good;
+  SAID(tileirasProgramCreate(NULL, &good), 4, "program is null", 2563);
+  SAID(tileirasProgramCreate(&p, NULL), 2, "configuration is null", 2563);
+  CHECK(p == NULL);
+
+  TileirasConfig c = good;
+  /* Everything is wrong: the checks run in their order, and each repair uncovers the next. */
+  unsigned char mlir[] = {0x4d, 0x4c, 0xef, 0x52, 1, 2, 3, 4, 5, 6};
+  c.input_buffer_data = NULL;
+  c.gpu_id = 75;
+  c.opt_level = 4;
+  c.device_debug = 1;
+  c.host_arch = 3;
+  c.host_os = 2;
+  SAID(tileirasProgramCreate(&p, &c), 2, "input buffer is null", 2563);
+  c.input_buffer_data = mlir;
+  c.input_buffer_size = sizeof mlir;
+  SAID(tileirasProgramCreate(&p, &c), 3, "failed to parse IR bytecode (it looks like MLIR bytecode instead)", 260);
+  c.input_buffer_data = "not bytecode at all";
+  c.input_buffer_size = 19;
+  SAID(tileirasProgramCreate(&p, &c), 3, "input does not correspond to Tile IR bytecode", 260);
+  c.input_buffer_size = 0;
+  SAID(tileirasProgramCreate(&p, &c), 3, "input does not correspond to Tile IR bytecode", 260);
+  c.input_buffer_data = input;
+  c.input_buffer_size = size;
+  SAID(tileirasProgramCreate(&p, &c), 2, "unsupported GPU target", 2563);
+  c.gpu_id = -1;
+  SAID(tileirasProgramCreate(&p, &c), 2, "unsupported GPU target", 2563);
+  c.gpu_id = 90;
+  SAID(tileirasProgramCreate(&p, &c), 2, "invalid optimization level", 2563);
+  c.opt_level = -1;
+  SAID(tileirasProgramCreate(&p, &c), 2, "invalid optimization level", 2563);
+  c.opt_level = 1;
+  SAID(tileirasProgramCreate(&p, &c), 2,
+       "optimized debugging is not supported, change optimization level to 0 or disable full debug info", 2563);
+  c.device_debug = 0;
+  SAID(tileirasProgramCreate(&p, &c), 2, "unsupported host architecture", 2563);
+  c.host_arch = 2;
+  SAID(tileirasProgramCreate(&p, &c), 2, "unsupported host operating system", 2563);
+  c.host_os = 1;
+  memset(&heard, 0, sizeof heard);
+  CHECK(tileirasProgramCreate(&p, &c) == 0 && p != NULL && heard.count == 0);
+  CHECK(tileirasProgramRelease(p) == 0); /* never compiled: nothing but the handle to free */
+  static const int gpus[] = {80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
+  for (size_t i = 0; i < sizeof gpus / sizeof *gpus; i++) {
+    c.gpu_id = gpus[i];
+    CHECK(tileirasProgramCreate(&p, &c) == 0 && tileirasProgramRelease(p) == 0);
+  }
+
+  TileirasByteView view = {NULL, 0};
+  SAID(tileirasProgramCompile(NULL), 4, "program is null", 2563);
+  SAID(tileirasProgramGetOutput(NULL, &view), 4, "program is null", 2563);
+  SAID(tileirasProgramRelease(NULL), 4, "program is null", 2563);
+
+  tileirasSetScopeCallback(scope, &scopes);
+  CHECK(tileirasProgramCreate(&p, &good) == 0);
+  SAID(tileirasProgramGetOutput(p, &view), 4, "program has not been compiled", 2563);
+  SAID(tileirasProgramGetOutput(p, NULL), 4, "output pointer is null", 2563);
+  memset(&heard, 0, sizeof heard);
+  CHECK(tileirasProgramCompile(p) == 0);
+  CHECK(strcmp(scope_text, "+CompileNVVM-CompileNVVM+SerializeGPUModule-SerializeGPUModule") == 0);
+  CHECK(tileirasProgramCompile(p) == 0 && scopes == 4); /* compiled already */
+  tileirasSetScopeCallback(NULL, NULL);
+  CHECK(tileirasProgramGetOutput(p, &view) == 0 && view.length > 64 && memcmp(view.data, "\x7f" "ELF", 4) == 0);
+  SAID(tileirasProgramGetOutput(p, NULL), 4, "output pointer is null", 2563);
+  TileirasByteView again;
+  CHECK(tileirasProgramGetOutput(p, &again) == 0 && again.data == view.data && again.length == view.length);
+  CHECK(tileirasProgramRelease(p) == 0);
+  SAID(tileirasProgramRelease(p), 4, "program is null", 2563);
+  SAID(tileirasProgramCompile(p), 4, "program is null", 2563);
+  SAID(tileirasProgramGetOutput(p, &view), 4, "program is null", 2563);
+
+  /* A module that is damaged behind its first bytes: made, not compiled; the cause comes first. */
+  c = good;
+  c.input_buffer_size = size / 2;
+  CHECK(tileirasProgramCreate(&p, &c) == 0);
+  SAID(tileirasProgramCompile(p), 5, "failed to compile Tile IR program", 259);
+  CHECK(heard.count >= 2 && strncmp(heard.all, "error at offset ", 16) == 0);
+  SAID(tileirasProgramGetOutput(p, &view), 4, "program has not been compiled", 2563);
+  CHECK(tileirasProgramRelease(p) == 0);
+
+  /* Refused rather than ignored. */
+  c = good;
+  c.sanitize = 1;
+  CHECK(tileirasProgramCreate(&p, &c) == 0);
+  SAID(tileirasProgramCompile(p), 5, "failed to compile Tile IR program", 259);
+  CHECK(heard.count == 2);
+  CHECK(tileirasProgramRelease(p) == 0);
+
+  /* Back to standard error, where the test looks for this line. */
+  tileirasSetDiagnosticCallback(NULL, NULL);
+  CHECK(tileirasProgramRelease(NULL) == 4);
+  free(input);
+  puts("ok");
+  return 0;
+}

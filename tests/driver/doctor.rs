@@ -1,0 +1,288 @@
+//! The doctor, on installations that lack something.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use libtest_mimic::{Failed, Trial};
+use tile_driver::doctor::{Finding, Installation, Verdict, examine, text};
+use tile_driver::toolchain::Surroundings;
+
+use crate::behaviour::script;
+use crate::fixture::{Bench, cuda_root};
+
+const VERSION: &str = "tileiras 0.0.0 (revision r, sources s, LLVM 21.1.8)";
+/// Answers `--version`, makes any module PTX.
+const CORE: &str = "case \"$1\" in --version) echo 'tileiras 0.0.0 (revision r, sources s, LLVM 21.1.8)';; \
+                    *) echo '.visible .entry doctor()';; esac";
+
+/// An installation in a directory of its own, where everything works.
+fn healthy(dir: &Path) -> Installation {
+    script(&dir.join("bin/tileiras"), "exit 0");
+    script(&dir.join("bin/tileiras-core"), CORE);
+    std::fs::create_dir(dir.join("tmp")).unwrap();
+    Installation {
+        program: Some(dir.join("bin/tileiras")),
+        core: Some("tileiras-core".into()),
+        version: VERSION.into(),
+        surroundings: Surroundings {
+            cuda_variables: vec![("CUDA_HOME", cuda_root().into())],
+            path: Some(std::env::join_paths([dir.join("bin")]).unwrap()),
+            program: Some(dir.join("bin/tileiras")),
+        },
+        scratch: dir.join("tmp"),
+        patience: Duration::from_secs(20),
+    }
+}
+
+struct Fixture {
+    name: &'static str,
+    /// What is broken.
+    harm: fn(&mut Installation, &Path),
+    verdict: Verdict,
+    subject: &'static str,
+    /// Parts of the message and of the remedy; `DIR` is the installation's directory.
+    says: &'static str,
+    fix: &'static str,
+}
+
+/// A ptxas in `DIR/cuda`, and no other.
+fn other_ptxas(i: &mut Installation, dir: &Path, body: &str) {
+    script(&dir.join("cuda/bin/ptxas"), body);
+    i.surroundings.cuda_variables = vec![("CUDA_PATH", dir.join("cuda").into())];
+}
+
+use Verdict::{Bad, Doubtful};
+
+const FIXTURES: &[Fixture] = &[
+    Fixture {
+        name: "no core",
+        harm: |_, dir| std::fs::remove_file(dir.join("bin/tileiras-core")).unwrap(),
+        verdict: Bad,
+        subject: "compiler",
+        says: "'DIR/bin/tileiras-core' is missing",
+        fix: "install the command again",
+    },
+    Fixture {
+        name: "a core of another version",
+        harm: |_, dir| script(&dir.join("bin/tileiras-core"), "echo tileiras 0.0.1"),
+        verdict: Bad,
+        subject: "compiler",
+        says: "'DIR/bin/tileiras-core' is another version: 'tileiras 0.0.1', this is 'tileiras 0.0.0 ",
+        fix: "belong together",
+    },
+    Fixture {
+        name: "a core without its libraries",
+        harm: |_, dir| {
+            script(
+                &dir.join("bin/tileiras-core"),
+                "echo 'tileiras-core: error while loading shared libraries: libMLIR.so.21.1: cannot open' >&2; exit 127",
+            );
+        },
+        verdict: Bad,
+        subject: "compiler",
+        says: "libMLIR.so.21.1",
+        fix: "install LLVM and MLIR 21.1",
+    },
+    Fixture {
+        name: "a core that hangs",
+        harm: |i, dir| {
+            script(&dir.join("bin/tileiras-core"), "sleep 60");
+            i.patience = Duration::from_millis(300);
+        },
+        verdict: Bad,
+        subject: "compiler",
+        says: "does not answer",
+        fix: "install the command again",
+    },
+    Fixture {
+        name: "a core that does not compile",
+        harm: |_, dir| {
+            let text = CORE.replace("*) echo '.visible .entry doctor()'", "*) echo 'error: odd' >&2; exit 70");
+            script(&dir.join("bin/tileiras-core"), &text);
+        },
+        verdict: Bad,
+        subject: "compilation",
+        says: "a small module does not compile (exit status: 70): error: odd",
+        fix: "please report this",
+    },
+    Fixture {
+        name: "no place for temporary files",
+        harm: |_, dir| std::fs::remove_dir(dir.join("tmp")).unwrap(),
+        verdict: Bad,
+        subject: "TMPDIR",
+        says: "'DIR/tmp' cannot be used: No such file or directory",
+        fix: "set TMPDIR to a directory",
+    },
+    Fixture {
+        name: "a variable that names no directory",
+        harm: |i, dir| i.surroundings.cuda_variables.insert(0, ("CUDA_ROOT", dir.join("gone").into())),
+        verdict: Doubtful,
+        subject: "CUDA_ROOT",
+        says: "'DIR/gone' is no directory",
+        fix: "or unset it",
+    },
+    Fixture {
+        name: "a variable that names no toolkit",
+        harm: |i, dir| i.surroundings.cuda_variables.insert(0, ("CUDA_PATH", dir.join("bin").into())),
+        verdict: Doubtful,
+        subject: "CUDA_PATH",
+        says: "there is no bin/ptxas in 'DIR/bin'",
+        fix: "or unset it",
+    },
+    Fixture {
+        name: "no ptxas",
+        harm: |i, _| i.surroundings.cuda_variables.clear(),
+        verdict: Bad,
+        subject: "ptxas",
+        says: "not found; looked for 'DIR/bin/ptxas' (beside the compiler)",
+        fix: "install a CUDA toolkit of release 13.0 or newer",
+    },
+    Fixture {
+        name: "a ptxas that may not be executed",
+        harm: |i, dir| {
+            use std::os::unix::fs::PermissionsExt;
+            other_ptxas(i, dir, "exit 0");
+            std::fs::set_permissions(dir.join("cuda/bin/ptxas"), std::fs::Permissions::from_mode(0o644)).unwrap();
+        },
+        verdict: Doubtful,
+        subject: "ptxas",
+        says: "'DIR/cuda/bin/ptxas' (CUDA_PATH) is not executable",
+        fix: "chmod +x 'DIR/cuda/bin/ptxas'",
+    },
+    Fixture {
+        name: "a ptxas for another machine",
+        harm: |i, dir| {
+            other_ptxas(i, dir, "exit 0");
+            std::fs::write(dir.join("cuda/bin/ptxas"), b"\x7fELF\x02\x01\x01 nothing that runs here").unwrap();
+        },
+        verdict: Bad,
+        subject: "ptxas",
+        says: "none of those found works",
+        fix: "install a CUDA toolkit",
+    },
+    Fixture {
+        name: "an old ptxas",
+        harm: |i, dir| {
+            other_ptxas(
+                i,
+                dir,
+                "case \"$1\" in --version) echo 'release 12.4, V12.4.131';; \
+                 *) echo \"ptxas fatal   : Unsupported .version 8.8; current version is '8.4'\" >&2; exit 255;; esac",
+            );
+        },
+        verdict: Doubtful,
+        subject: "ptxas",
+        says: "'DIR/cuda/bin/ptxas' is release 12.4.131, too old for some targets",
+        fix: "install a CUDA toolkit of release 13.0",
+    },
+    Fixture {
+        name: "a ptxas that fails",
+        harm: |i, dir| {
+            other_ptxas(
+                i,
+                dir,
+                "case \"$1\" in --version) echo 'release 13.4, V13.4.92';; *) echo 'ptxas fatal: no memory' >&2; exit 1;; esac",
+            );
+        },
+        verdict: Bad,
+        subject: "assembly",
+        says: "ptxas makes no cubin: ptxas fatal: no memory",
+        fix: "install a CUDA toolkit",
+    },
+    Fixture {
+        name: "not on PATH",
+        harm: |i, dir| i.surroundings.path = Some(dir.join("tmp").into()),
+        verdict: Doubtful,
+        subject: "PATH",
+        says: "there is no tileiras on PATH",
+        fix: "put 'DIR/bin' on PATH",
+    },
+    Fixture {
+        name: "another tileiras first on PATH",
+        harm: |i, dir| {
+            script(&dir.join("other/tileiras"), "exit 0");
+            i.surroundings.path = Some(std::env::join_paths([dir.join("other"), dir.join("bin")]).unwrap());
+        },
+        verdict: Doubtful,
+        subject: "PATH",
+        says: "'tileiras' is 'DIR/other/tileiras', not this program 'DIR/bin/tileiras'",
+        fix: "put this program's directory first",
+    },
+    Fixture {
+        name: "the vendor's Python packages",
+        harm: |_, dir| script(&dir.join("bin/python3"), "echo shadowed"),
+        verdict: Doubtful,
+        subject: "cuTile Python",
+        says: "the packages of 'DIR/bin/python3' hold NVIDIA's tileiras",
+        fix: "pip uninstall nvidia-cuda-tileiras",
+    },
+];
+
+pub fn trials() -> Vec<Trial> {
+    let mut trials = vec![
+        trial("doctor: a healthy installation", health),
+        trial("doctor: the subcommands of the command", subcommands),
+    ];
+    trials.extend(FIXTURES.iter().map(|f| trial(&format!("doctor: {}", f.name), move || broken(f))));
+    trials
+}
+
+fn trial(name: &str, test: impl FnOnce() + Send + 'static) -> Trial {
+    Trial::test(name.to_owned(), move || {
+        test();
+        Ok::<(), Failed>(())
+    })
+}
+
+fn health() {
+    let dir = tempfile::tempdir().unwrap();
+    let findings = examine(&healthy(dir.path()));
+    let report = text(&findings);
+    assert!(findings.iter().all(|f| f.verdict == Verdict::Good), "{report}");
+    let subjects: Vec<&str> = findings.iter().map(|f| f.subject).collect();
+    assert_eq!(subjects, ["compiler", "TMPDIR", "compilation", "CUDA_HOME", "ptxas", "assembly", "PATH"]);
+    assert!(report.ends_with("This installation works.\n"), "{report}");
+    let left: Vec<PathBuf> = std::fs::read_dir(dir.path().join("tmp")).unwrap().map(|e| e.unwrap().path()).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+fn broken(fixture: &Fixture) {
+    let dir = tempfile::tempdir().unwrap();
+    let mut installation = healthy(dir.path());
+    (fixture.harm)(&mut installation, dir.path());
+    let place = |s: &str| s.replace(&dir.path().display().to_string(), "DIR");
+    let findings: Vec<Finding> =
+        examine(&installation).into_iter().map(|f| Finding { text: place(&f.text), fix: place(&f.fix), ..f }).collect();
+    let hit = |f: &&Finding| {
+        f.verdict == fixture.verdict
+            && f.subject == fixture.subject
+            && f.text.contains(fixture.says)
+            && f.fix.contains(fixture.fix)
+    };
+    assert!(findings.iter().any(|f| hit(&f)), "{}", text(&findings));
+    let worst = findings.iter().map(|f| f.verdict).max().unwrap();
+    assert!(worst >= fixture.verdict);
+    assert!(!text(&findings).contains("This installation works.\n"));
+}
+
+fn subcommands() {
+    let bench = Bench::new();
+    // Three words at most; a file of that name is an input.
+    let outcome = bench.run(&["doctor", "now"]);
+    assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(1), "tileiras: usage: tileiras doctor\n"));
+    let outcome = bench.run(&["explain"]);
+    assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(1), "tileiras: usage: tileiras explain CODE\n"));
+    let outcome = bench.run(&["explain", "t0401"]);
+    assert_eq!(outcome.status, Some(0));
+    assert_eq!(outcome.stdout, bench.run(&["--explain=T0401"]).stdout);
+    bench.put("doctor", &bench.get("ok"));
+    let outcome = bench.run(&["doctor", "-o", "x"]);
+    assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
+    std::fs::remove_file(bench.at("doctor")).unwrap();
+    // A compiler that does not know the doctor's module is a faulty installation.
+    let outcome = bench.run(&["doctor"]);
+    let report = String::from_utf8(outcome.stdout).unwrap();
+    assert_eq!(outcome.status, Some(4), "{report}");
+    assert!(report.contains("FAIL  compilation  a small module does not compile (exit status: 70)"), "{report}");
+    assert!(report.ends_with("This installation does not work: 1 fault.\n"), "{report}");
+}
