@@ -37,7 +37,8 @@ pub struct File {
     pub text: String,
 }
 
-fn number(name: &str) -> Option<Number> {
+/// A number type by its keyword or its short name.
+pub fn number(name: &str) -> Option<Number> {
     let short = match name {
         "e4m3" => Number::E4m3,
         "e5m2" => Number::E5m2,

@@ -5,15 +5,13 @@
 //! over behind it. Failures are reduced at the end, again in processes of their own, and written as files that
 //! `tests/semantics` can take as they are. The page `docs/fuzzing.md` says what is compared and by which rule.
 
-mod judge;
-
-use judge::{Plan, Verdict};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
+use tileiras::differential::{self as judge, Plan, Verdict};
 use tile_fuzz::{case::census, file::File, generate::generate, reduce};
 
 const HELP: &str = "\

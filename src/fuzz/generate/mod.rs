@@ -87,7 +87,7 @@ pub fn generate(seed: u64) -> Option<Case> {
 
 /// Takes away what makes a case undefined.
 fn repair(mut case: Case) -> Option<Case> {
-    let limits = Limits { ops: Some(2_000_000), time: Some(Duration::from_secs(20)) };
+    let limits = Limits { ops: Some(2_000_000), time: Some(Duration::from_secs(20)), races: true };
     for _ in 0..40 {
         let error = match case.meaning(limits) {
             Ok(meaning) => return meaning.failed_assertions.is_empty().then_some(case),
