@@ -182,8 +182,9 @@ pub fn judge(case: &Case, plan: &Plan, seed: u64) -> Verdict {
     }
 }
 
-/// The program of a written case, after a run on the interpreter that agrees with what the file says.
-pub fn interpreted(file: &File) -> Result<Case, Failure> {
+/// The program of a written case, after a run on the interpreter that agrees with what the file says; none if the file
+/// says that it has no meaning.
+pub fn interpreted(file: &File) -> Result<Option<Case>, Failure> {
     let mut messages = vec![];
     let program = compile::program(file.text.as_bytes(), InputKind::Text, &mut |d| {
         messages.push(tile_diag::render::plain(&d).trim().to_string());
@@ -191,16 +192,21 @@ pub fn interpreted(file: &File) -> Result<Case, Failure> {
     let program =
         program.map_err(|e| Failure::Text(messages.into_iter().next().unwrap_or_else(|| e.to_string())))?;
     let case = Case { program, grid: file.grid, parameters: file.parameters.clone() };
-    let meaning = case.meaning(limits()).map_err(|e| Failure::Text(e.to_string()))?;
+    let meaning = match (case.meaning(limits()), &file.error) {
+        (Ok(_), Some(error)) => return Err(Failure::Text(format!("no error, expected '{error}'"))),
+        (Err(e), Some(error)) if e.to_string().contains(error.as_str()) => return Ok(None),
+        (Err(e), _) => return Err(Failure::Text(e.to_string())),
+        (Ok(meaning), None) => meaning,
+    };
     match file.complaint(&meaning) {
-        None => Ok(case),
+        None => Ok(Some(case)),
         Some(complaint) => Err(Failure::Text(complaint)),
     }
 }
 
 /// A written case on the interpreter and compiled.
 pub fn judge_file(file: &File, plan: &Plan, seed: u64) -> Result<(), Failure> {
-    let case = interpreted(file)?;
+    let Some(case) = interpreted(file)? else { return Ok(()) };
     compare_all(&case, &file.text, &file.meaning(), plan, seed)
 }
 
@@ -218,6 +224,7 @@ pub fn written(case: &Case, description: &[String]) -> File {
         parameters: case.parameters.clone(),
         want,
         prints,
+        error: None,
         text: text::print(&case.program),
     }
 }
