@@ -129,16 +129,9 @@ fn compiled(program: &str, configuration: &Configuration) -> Result<String, Stri
 }
 
 /// Compiles and runs the text of a case, and compares with what it means.
-pub fn compare(
-    case: &Case,
-    program: &str,
-    meaning: &Meaning,
-    c: &Configuration,
-    seed: u64,
-) -> Result<(), Failure> {
+pub fn compare(case: &Case, program: &str, meaning: &Meaning, c: &Configuration, seed: u64) -> Result<(), Failure> {
     let configuration = || format!("{} -O{}", c.target.name, c.level);
-    let ptx =
-        compiled(program, c).map_err(|message| Failure::Compile { configuration: configuration(), message })?;
+    let ptx = compiled(program, c).map_err(|message| Failure::Compile { configuration: configuration(), message })?;
     let outcome = case
         .simulate(&ptx, c.adversarial.then_some(seed), Duration::from_secs(60))
         .map_err(|message| Failure::Run { configuration: configuration(), message })?;
@@ -189,8 +182,7 @@ pub fn interpreted(file: &File) -> Result<Option<Case>, Failure> {
     let program = compile::program(file.text.as_bytes(), InputKind::Text, &mut |d| {
         messages.push(tile_diag::render::plain(&d).trim().to_string());
     });
-    let program =
-        program.map_err(|e| Failure::Text(messages.into_iter().next().unwrap_or_else(|| e.to_string())))?;
+    let program = program.map_err(|e| Failure::Text(messages.into_iter().next().unwrap_or_else(|| e.to_string())))?;
     let case = Case { program, grid: file.grid, parameters: file.parameters.clone() };
     let meaning = match (case.meaning(limits()), &file.error) {
         (Ok(_), Some(error)) => return Err(Failure::Text(format!("no error, expected '{error}'"))),

@@ -104,9 +104,8 @@ fn run(name: &str, file: &File, pending: &Pending) -> Result<(), String> {
     let Some(case) = case else { return Ok(()) };
     let meaning = file.meaning();
     for c in configurations() {
-        let here = |targets: &Option<Vec<String>>| {
-            targets.as_ref().is_none_or(|t| t.iter().any(|t| t == c.target.name))
-        };
+        let here =
+            |targets: &Option<Vec<String>>| targets.as_ref().is_none_or(|t| t.iter().any(|t| t == c.target.name));
         let expected = pending.get(name).filter(|(targets, _)| here(targets)).map(|(_, reason)| reason);
         match (compare(&case, &file.text, &meaning, &c, 1), expected) {
             (Ok(()), None) => {}
@@ -203,7 +202,8 @@ impl Header {
             if c != result {
                 let name = ["a", "b", "c"][c];
                 let t = tile(c);
-                text += &format!("    %{name}, %t{c} = load_ptr_tko weak %s{c} : tile<{count}xptr<{n}>> -> {t}, token\n");
+                text +=
+                    &format!("    %{name}, %t{c} = load_ptr_tko weak %s{c} : tile<{count}xptr<{n}>> -> {t}, token\n");
             }
         }
         let op = self.op.replace("T0", &tile(0)).replace("T1", &tile(1.min(result))).replace('R', &tile(result));

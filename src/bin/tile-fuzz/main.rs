@@ -11,8 +11,8 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
-use tileiras::differential::{self as judge, Plan, Verdict};
 use tile_fuzz::{case::census, file::File, generate::generate, reduce};
+use tileiras::differential::{self as judge, Plan, Verdict};
 
 const HELP: &str = "\
 Compares compiled kernels with the reference interpreter on random programs.
