@@ -158,7 +158,7 @@ class CudaDevice(Device):
             graphs, prepared = [], []
             for image, launches in contenders:
                 module = stack.enter_context(Loaded(self, image))
-                work = [(module.function(l.entry, l.dynamic_shared), l, Parameters(memory, l.args)) for l in launches]
+                work = [(module.function(one.entry, one.dynamic_shared), one, Parameters(memory, one.args)) for one in launches]
                 # Copies from pageable memory may still be under way, and this stream does not wait for them.
                 self.synchronize()
                 for item in work:

@@ -444,11 +444,13 @@ fn zero(best: &mut Case, kept: &mut Kept<'_>, p: usize, range: std::ops::Range<u
 /// Removes what is not used: parameters, globals, and ops without effects if so asked.
 fn tidy(case: &mut Case, ops: bool) {
     let Some(entry) = case.program.entries.first_mut() else { return };
-    while ops {
-        let mut used = BTreeSet::new();
-        collect(&entry.body, &mut used);
-        if !sweep(&mut entry.body, &used) {
-            break;
+    if ops {
+        loop {
+            let mut used = BTreeSet::new();
+            collect(&entry.body, &mut used);
+            if !sweep(&mut entry.body, &used) {
+                break;
+            }
         }
     }
     let mut used = BTreeSet::new();

@@ -34,9 +34,9 @@ nv_tileaa.func @huge() {
   }
   nv_tileaa.return
 }
-// Products keep four.
+// Products get as many as hold their accumulators.
 // CHECK-LABEL: @product(
-// CHECK-SAME: numWarps = 4
+// CHECK-SAME: numWarps = 8
 nv_tileaa.func @product(%p: !nv_tileaa.ptr<f16>) {
   %a = arith.constant dense<1.0> : tensor<128x64xf16>
   %b = arith.constant dense<1.0> : tensor<64x128xf16>
