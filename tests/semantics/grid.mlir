@@ -25,15 +25,15 @@ cuda_tile.module @m {
     %zero = constant <i32: 0> : tile<i32>
     %first = cmpi equal %d, %zero, signed : tile<i32> -> tile<i1>
     if %first {
-      %o0 = constant <i32: 0> : tile<i32>
-      %q0 = offset %p1, %o0 : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
-      %k0 = store_ptr_tko weak %q0, %gx : tile<ptr<i32>>, tile<i32> -> token
-      %o1 = constant <i32: 1> : tile<i32>
-      %q1 = offset %p1, %o1 : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
-      %k1 = store_ptr_tko weak %q1, %gy : tile<ptr<i32>>, tile<i32> -> token
-      %o2 = constant <i32: 2> : tile<i32>
-      %q2 = offset %p1, %o2 : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
-      %k2 = store_ptr_tko weak %q2, %gz : tile<ptr<i32>>, tile<i32> -> token
+      %go0 = constant <i32: 0> : tile<i32>
+      %gq0 = offset %p1, %go0 : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+      %gk0 = store_ptr_tko weak %gq0, %gx : tile<ptr<i32>>, tile<i32> -> token
+      %go1 = constant <i32: 1> : tile<i32>
+      %gq1 = offset %p1, %go1 : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+      %gk1 = store_ptr_tko weak %gq1, %gy : tile<ptr<i32>>, tile<i32> -> token
+      %go2 = constant <i32: 2> : tile<i32>
+      %gq2 = offset %p1, %go2 : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+      %gk2 = store_ptr_tko weak %gq2, %gz : tile<ptr<i32>>, tile<i32> -> token
     }
     return
   }

@@ -757,19 +757,34 @@ enum Fill<'c> {
     Values(Vec<Val<'c>>),
 }
 
-/// Bits of a special value in a format of eight bits or less; none where the format has no such value.
+/// Bits of a special value in a format that LLVM does not know; none where the format has no such value. Where there is NaN
+/// and no infinity, NaN stands for it, as in conversions.
 fn narrow_bits(element: Type<'_>, padding: Padding) -> Option<i64> {
+    let raw = element.to_raw();
     // SAFETY: the type is alive.
-    let (e4m3, e5m2) = unsafe {
-        (mlir_sys::mlirTypeIsAFloat8E4M3FN(element.to_raw()), mlir_sys::mlirTypeIsAFloat8E5M2(element.to_raw()))
+    let [e4m3, e5m2, e8m0, e2m1, tf32] = unsafe {
+        [
+            mlir_sys::mlirTypeIsAFloat8E4M3FN(raw),
+            mlir_sys::mlirTypeIsAFloat8E5M2(raw),
+            mlir_sys::mlirTypeIsAFloat8E8M0FNU(raw),
+            mlir_sys::mlirTypeIsAFloat4E2M1FN(raw),
+            mlir_sys::mlirTypeIsATF32(raw),
+        ]
     };
     match padding {
         Padding::Zero => Some(0),
         Padding::NegZero if e4m3 || e5m2 => Some(0x80),
-        Padding::Nan if e4m3 => Some(0x7f),
+        Padding::NegZero if e2m1 => Some(0x8),
+        Padding::NegZero if tf32 => Some(0x8000_0000),
+        Padding::Nan | Padding::PosInf if e4m3 => Some(0x7f),
+        Padding::NegInf if e4m3 => Some(0xff),
         Padding::Nan if e5m2 => Some(0x7e),
         Padding::PosInf if e5m2 => Some(0x7c),
         Padding::NegInf if e5m2 => Some(0xfc),
+        Padding::Nan | Padding::PosInf if e8m0 => Some(0xff),
+        Padding::Nan if tf32 => Some(0x7fc0_0000),
+        Padding::PosInf if tf32 => Some(0x7f80_0000),
+        Padding::NegInf if tf32 => Some(0xff80_0000),
         _ => None,
     }
 }
