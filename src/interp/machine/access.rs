@@ -417,6 +417,10 @@ fn updated(update: Update, n: Number, old: Scalar, arg: Scalar) -> Result<Scalar
             return Ok(Scalar::unknown(sum.bits));
         }
         let sum = float::sum(n, FloatMode::default(), old, arg);
+        if n == Number::F32 && [old.bits, arg.bits, sum.bits].iter().any(|b| float::is_subnormal(*b, n)) {
+            // The instruction for f32 flushes them.
+            return Ok(Scalar::unknown(sum.bits));
+        }
         let exact = || {
             let (x, y) = (format::decode(old.bits, n), format::decode(arg.bits, n));
             !format::encode(format::add(x, y, format::Round::NearestEven), n, format::Round::NearestEven).inexact
