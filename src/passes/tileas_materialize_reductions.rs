@@ -88,6 +88,8 @@ fn may_touch(op: OpRef<'_>) -> bool {
         Some(AnyOp::LocalLoadOp(_) | AnyOp::LocalLoadSliceOp(_) | AnyOp::ExtractSliceOp(_) | AnyOp::ExchangeOp(_)) => {
             true
         }
+        // What owners tell the others goes through shared memory later.
+        Some(AnyOp::ReplicateOp(_)) => true,
         Some(AnyOp::ConvertLayoutOp(c)) => match (layout(c.source()), layout(c.result())) {
             (Some(from), Some(to)) => register_permutation(&from, &to).is_none(),
             _ => true,

@@ -243,14 +243,15 @@ impl<'c> Assignment<'c> {
             let (op, layout) = (self.anchors[i].op, self.anchors[i].layout.clone());
             if result_count(op) > 0 && Tensor::of_value(result(op, 0)).is_some() {
                 self.flood(result(op, 0), layout.clone());
-                let chosen = self.layouts[&key(result(op, 0))].clone();
+                let chosen = self.layouts.get(&key(result(op, 0))).cloned().unwrap_or(layout);
                 self.flood_operands(op, &chosen);
             } else {
                 // A store takes its value as it comes when that is good enough.
                 let value = operands(op).find(|v| Tensor::of_value(*v).is_some()).expect("a store of a tensor");
                 self.flood(value, layout.clone());
-                let found = self.layouts[&key(value)].clone();
-                let chosen = if self.accepts(i, &found, STORE_SLACK) { found } else { layout };
+                // A value that cannot lie so, such as a result of a reduction, is left without a layout here.
+                let found = self.layouts.get(&key(value)).cloned();
+                let chosen = found.filter(|f| self.accepts(i, f, STORE_SLACK)).unwrap_or(layout);
                 self.flood_operands(op, &chosen);
                 self.stores.insert(op_key(op), chosen);
             }

@@ -90,7 +90,7 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     let options = parse(words)?;
     let mut lists = Lists::read(root)?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), Into::into);
-    let tile_run = build(root, &target, options.release)?;
+    let tile_run = build(root, &target, "tile-run", options.release)?;
     let runner = Runner { tile_run, cases: corpus::cases(root, &target)?, limit: options.limit };
     let wanted = |name: &str| options.filters.is_empty() || options.filters.iter().any(|f| name.contains(f.as_str()));
     let listed = |name: &str| !options.supported || lists.supported.contains(name);
@@ -194,15 +194,15 @@ fn reference(programs: &[corpus::Program], runner: &Runner, parallel: usize) -> 
     problems
 }
 
-/// Builds `tile-run`; returns the executable.
-fn build(root: &Path, target: &Path, release: bool) -> anyhow::Result<std::path::PathBuf> {
+/// Builds a command; returns the executable.
+pub fn build(root: &Path, target: &Path, name: &str, release: bool) -> anyhow::Result<std::path::PathBuf> {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-    command.current_dir(root).args(["build", "--quiet", "--package", "tileiras", "--bin", "tile-run"]);
+    command.current_dir(root).args(["build", "--quiet", "--package", "tileiras", "--bin", name]);
     if release {
         command.arg("--release");
     }
     if !command.status().context("cannot run cargo")?.success() {
-        bail!("tile-run could not be built");
+        bail!("{name} could not be built");
     }
-    Ok(target.join(if release { "release" } else { "debug" }).join("tile-run"))
+    Ok(target.join(if release { "release" } else { "debug" }).join(name))
 }

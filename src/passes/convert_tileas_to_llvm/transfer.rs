@@ -307,7 +307,7 @@ pub(super) enum Fill<'c> {
     Values(Vec<Val<'c>>),
 }
 
-/// Bits of a special value in a format of eight bits or less. A format without infinities gives its NaN, one without NaNs its
+/// Bits of a special value in a format that LLVM does not know. A format without infinities gives its NaN, one without NaNs its
 /// largest value for infinities and zero for NaN, one without negative values zero: nothing says what such a padding is.
 fn narrow_bits(element: Type<'_>, padding: Padding) -> Option<i64> {
     let t = element.to_raw();
@@ -321,6 +321,8 @@ fn narrow_bits(element: Type<'_>, padding: Padding) -> Option<i64> {
             [0, 0, 0xff, 0xff, 0]
         } else if mlir_sys::mlirTypeIsAFloat4E2M1FN(t) {
             [0, 0x8, 0, 0x7, 0xf]
+        } else if mlir_sys::mlirTypeIsATF32(t) {
+            [0, 0x8000_0000, 0x7fc0_0000, 0x7f80_0000, 0xff80_0000]
         } else {
             // Integers have no special values.
             return None;
