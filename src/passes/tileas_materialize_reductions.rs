@@ -180,7 +180,8 @@ impl<'c> Materialize<'c, '_> {
         let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
         let warp_bits = self.warps.ilog2() as usize;
         let passes = all.layout.register().len().saturating_sub(PASS_REGISTERS as usize);
-        let each = Operands { layout: all.layout.registers_as_warps(passes, warp_bits), shape: all.shape.clone(), ..*all };
+        let each =
+            Operands { layout: all.layout.registers_as_warps(passes, warp_bits), shape: all.shape.clone(), ..*all };
         let to = match kept_by_warps(op, &each, 0)? {
             Some(0) => return Ok(()),
             // Some elements meet within a pass.
@@ -190,8 +191,7 @@ impl<'c> Materialize<'c, '_> {
                 let b = Builder::before(self.context, op);
                 let layout = plan.layout.warps_as_registers(warp_bits);
                 let inputs: Vec<Val<'c>> = operands(op).collect();
-                let partial =
-                    self.clone_before(&b, op, &inputs, |t| tile_type(self.context, &plan.shape, t, &layout));
+                let partial = self.clone_before(&b, op, &inputs, |t| tile_type(self.context, &plan.shape, t, &layout));
                 set_attr(partial, "kept", i64_attr(self.context, kept as i64));
                 for (i, v) in results(partial).enumerate() {
                     set_operand(op, i, v);
