@@ -11,6 +11,7 @@ pub mod tileas_materialize_reductions;
 pub mod tileas_optimize_alloc_tensor;
 pub mod tileas_order_memory;
 pub mod tileas_remove_layout_conversions;
+pub mod tileas_slicing;
 pub mod tileas_unspecialized_pipeline;
 pub mod tileir_attach_target;
 
@@ -37,6 +38,7 @@ pub fn register_all() {
         register::<tileas_materialize_convert_layout::MaterializeConvertLayout>();
         register::<tileas_optimize_alloc_tensor::OptimizeAllocTensor>();
         register::<tileas_order_memory::OrderMemory>();
+        register::<tileas_slicing::Slicing>();
         register::<tileas_check_synchronization::CheckSynchronization>();
         register::<tileas_unspecialized_pipeline::UnspecializedPipeline>();
         register::<tileir_attach_target::AttachTarget>();
