@@ -233,6 +233,14 @@ impl<'c> Assignment<'c> {
 
     fn assign(&mut self) {
         // Results before operands: what stands between two products belongs to the first.
+        let mut inserts = vec![];
+        walk(self.function, &mut |o| inserts.extend(InsertSliceOp::cast(o)));
+        for insert in inserts {
+            if let Some(layout) = Tensor::of_value(insert.result()).and_then(|t| t.layout()) {
+                self.flood(insert.result(), layout.clone());
+                self.flood(insert.dest(), layout);
+            }
+        }
         for dot in self.dots.clone() {
             let layouts = self.dot_operands[&op_key(dot.op())].clone();
             self.layouts.insert(key(dot.result()), layouts[ACC].clone());
@@ -248,14 +256,6 @@ impl<'c> Assignment<'c> {
             let layouts = self.dot_operands[&op_key(dot.op())].clone();
             for (v, layout) in operands(dot.op()).zip(layouts) {
                 self.flood_operand(v, layout);
-            }
-        }
-        let mut inserts = vec![];
-        walk(self.function, &mut |o| inserts.extend(InsertSliceOp::cast(o)));
-        for insert in inserts {
-            if let Some(layout) = Tensor::of_value(insert.result()).and_then(|t| t.layout()) {
-                self.flood(insert.result(), layout.clone());
-                self.flood(insert.dest(), layout);
             }
         }
         for i in 0..self.anchors.len() {
@@ -526,6 +526,15 @@ impl<'c> Assignment<'c> {
             }
             _ if relation(op) == Relation::Leaf => None,
             _ if relation(op) == Relation::Reduce => self.reductions.get(&op_key(op)).cloned(),
+            "nv_tileas.extract_slice" if self.limit.is_exceeded(v) => {
+                let (part, whole) = (Tensor::of_value(result(op, 0))?, Tensor::of_value(v)?);
+                of(result(op, 0))?.over_registers(&part.tile_shape(), &whole.tile_shape()).ok()
+            }
+            "nv_tileas.insert_slice" => {
+                let (whole, part) = (Tensor::of_value(result(op, 0))?, Tensor::of_value(operand(op, 0))?);
+                let layout = of(result(op, 0))?;
+                if i == 0 { layout.truncate(&whole.tile_shape(), &part.tile_shape()).ok() } else { Some(layout) }
+            }
             _ => {
                 if let Some(layout) = self.stores.get(&op_key(op)) {
                     return Some(operand_layout(op, i, &tile_of(op)?.shape, layout));

@@ -41,7 +41,7 @@ use melior::{
     ir::{Region, Type, TypeLike, attribute::IntegerAttribute, r#type::IntegerType},
 };
 use rustc_hash::FxHashMap;
-use tile_layout::{Layout, Shape};
+use tile_layout::{Layout, Multiplier, Operand, Product, Shape};
 
 /// Words of a thread for the slice of an accumulator.
 const ACCUMULATOR_WORDS: i64 = 32;
@@ -185,6 +185,11 @@ impl<'c> Slices<'c> {
         part: &[i64],
         indices: &[Val<'c>],
     ) -> Result<Val<'c>, BuildError> {
+        // Where the whole was to lie does not matter to its slices.
+        let mut source = source;
+        while let Some(conversion) = defining_op(source).and_then(ConvertLayoutOp::cast) {
+            source = conversion.source();
+        }
         let t = Tensor::of_value(source).ok_or_else(|| BuildError("slice of no tensor".into()))?;
         let to = self.tile(part, t.element);
         if let Some(same) = self.smaller_splat(b, source, to)? {
@@ -429,17 +434,27 @@ impl<'c> Slices<'c> {
         // SAFETY: `op` is alive; the clone is owned by the block it goes into.
         let product =
             op_ref(unsafe { mlir_sys::mlirOperationClone(melior::ir::operation::OperationLike::to_raw(&op)) });
+        let shape = |s: &[i64]| Shape::new(s).expect("extents are powers of two");
+        let accumulator = self.layout(&part);
         for (o, v) in operands(op).enumerate() {
-            let slice = match o {
-                ACC => inner.carried[0],
-                _ => {
-                    let mut at = place.clone();
-                    // Scales of the left operand lie along K as it does.
-                    at[if o == LHS || o == 3 { n } else { m }] = inner.counter;
-                    self.extract(j, v, &extents(o), &at)?
-                }
-            };
-            set_operand(product, o, slice);
+            if o == ACC {
+                set_operand(product, o, inner.carried[0]);
+                continue;
+            }
+            // Scales lie along K as their operands do.
+            let left = o == LHS || o == 3;
+            let mut at = place.clone();
+            at[if left { n } else { m }] = inner.counter;
+            let slice = self.extract(j, v, &extents(o), &at)?;
+            // By scalar arithmetic, until an instruction is chosen.
+            let (l, r) = if o < 3 { (LHS, RHS) } else { (3, 4) };
+            let invalid = |e: tile_layout::LayoutError| BuildError(e.to_string());
+            let of_slices = Product::new(&shape(&extents(l)), &shape(&extents(r)), &shape(&part)).map_err(invalid)?;
+            let side = if left { Operand::A } else { Operand::B };
+            let layout = of_slices.operand(Multiplier::Scalar, &accumulator, side).map_err(invalid)?;
+            let wanted = tensor_type(&extents(o), tensors[o].element, Some(layout_attr(self.context, &layout)));
+            let lies = ConvertLayoutOp::build(j, wanted, slice)?;
+            set_operand(product, o, lies.result());
         }
         set_ty(result(product, 0), ty(start));
         j.insert_op(product);
