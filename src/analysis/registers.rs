@@ -8,8 +8,9 @@ use crate::dialect::{
 };
 use melior::ir::{Type, TypeLike};
 
-/// Words of a thread's registers that one tensor may take, unless matrix products need more.
-const MANY_WORDS: u64 = 128;
+/// log2 of the elements that a thread may hold of one tensor in registers, unless matrix products need more. Elements are counted, not
+/// bits, so that a chain of elementwise ops is worked on in passes as a whole or not at all.
+const MANY_REGISTERS: u32 = 7;
 /// log2 of the registers of one pass.
 pub const PASS_REGISTERS: u32 = 5;
 
@@ -32,23 +33,18 @@ pub fn words(element: Type<'_>, bits: u32) -> u64 {
     (width << bits).div_ceil(32)
 }
 
-fn words_of(v: Val<'_>) -> Option<u64> {
-    let t = Tensor::of_value(v)?;
-    Some(words(t.element, bits_of(&t)?))
-}
-
 /// The most that a thread's part of one tensor may take in a function. What is more is worked on in passes.
 #[derive(Clone, Copy, Debug)]
-pub struct Limit(u64);
+pub struct Limit(u32);
 
 impl Limit {
-    /// Operands and results of matrix products are in registers, however many words that takes: layouts give threads copies, of
+    /// Operands and results of matrix products are in registers, however many that takes: layouts give threads copies, of
     /// parts of a tile that is small itself. Then nothing of that size is worked on in passes.
     pub fn of(function: OpRef<'_>) -> Self {
-        let mut limit = MANY_WORDS;
+        let mut limit = MANY_REGISTERS;
         walk(function, &mut |op| {
             if AnyDot::cast(op).is_some() {
-                limit = operands(op).chain(results(op)).filter_map(words_of).fold(limit, u64::max);
+                limit = operands(op).chain(results(op)).filter_map(register_bits).fold(limit, u32::max);
             }
         });
         Limit(limit)
@@ -56,6 +52,6 @@ impl Limit {
 
     /// Whether a thread's part of `v` is worked on in passes.
     pub fn is_exceeded(self, v: Val<'_>) -> bool {
-        words_of(v).is_some_and(|words| words > self.0)
+        register_bits(v).is_some_and(|bits| bits > self.0)
     }
 }

@@ -152,4 +152,4 @@ pub use reduction::{Reduction, WarpScan};
 pub use shape::Shape;
 pub use shuffle::{Exchange, ShufflePlan, ShuffleRound};
 pub use subspace::Subspace;
-pub use swizzle::{SharedOptions, SharedPlan, plan_shared};
+pub use swizzle::{Run, SharedOptions, SharedPlan, plan_shared};

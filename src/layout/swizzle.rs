@@ -29,7 +29,7 @@
 //! linear function of the element, chosen to vanish on the vectors, then on the lanes, then on the warps of both sides where
 //! possible, so that a round is a subset of the registers of every thread.
 
-use crate::access::{AccessMode, Direction, SharedAccess, SharedLayout, elem_log2_bytes};
+use crate::access::{Direction, SharedAccess, SharedLayout, elem_log2_bytes};
 use crate::bank::{PHASE_LOG2, WORD_LOG2, phase_lane_bits};
 use crate::error::{LayoutError, Result};
 use crate::layout::{Input, Layout};
@@ -73,15 +73,22 @@ pub struct SharedOptions {
     pub ldmatrix: bool,
     /// `stmatrix` may be used (sm_90 and later).
     pub stmatrix: bool,
-    /// Bytes that the store must move at once, at least: an asynchronous copy has no narrower form. Elements of a vector are
-    /// neighbours in both layouts only as far as the registers of the source go, so this may leave no plan.
-    pub store_bytes: u64,
+    /// Elements that must be neighbours in shared memory as they are along a dimension of the tile: those that an
+    /// asynchronous copy moves at once.
+    pub run: Option<Run>,
+}
+
+/// `2^log2` neighbours along the dimension whose field starts at bit `low` of the tile's index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Run {
+    pub low: u32,
+    pub log2: u32,
 }
 
 impl SharedOptions {
     /// No matrix instructions and no limit on the buffer.
     pub fn new(elem_bits: u32) -> Self {
-        Self { elem_bits, max_bytes: u64::MAX, ldmatrix: false, stmatrix: false, store_bytes: 0 }
+        Self { elem_bits, max_bytes: u64::MAX, ldmatrix: false, stmatrix: false, run: None }
     }
 }
 
@@ -159,7 +166,7 @@ fn extended(low: &[u64], more: &Subspace, limit: usize) -> Vec<u64> {
 /// The conversion of a tile from `src` to `dst` through shared memory.
 ///
 /// Errors: vectors outside the tile, elements that `src` holds in another block of the cluster than `dst` wants them in, an
-/// element size that is not a power of two, a limit below the size of one element, or no plan whose stores are as wide as asked.
+/// element size that is not a power of two, a limit below the size of one element, or a run that is not in the tile or longer than a round.
 pub fn plan_shared(src: &Layout, dst: &Layout, shape: &Shape, options: &SharedOptions) -> Result<SharedPlan> {
     src.to_map(shape)?;
     dst.to_map(shape)?;
@@ -217,6 +224,13 @@ pub fn plan_shared(src: &Layout, dst: &Layout, shape: &Shape, options: &SharedOp
         }
     }
 
+    let run: Vec<u64> = options.run.into_iter().flat_map(|r| (r.low..r.low + r.log2).map(|bit| 1 << bit)).collect();
+    if !run.is_empty() && run.len() <= within as usize && problem.space.contains_all(&run) {
+        candidates.push(problem.basis(&run, Form::Vector, Form::Vector));
+        candidates.push(problem.basis(&extended(&run, &problem.to.registers, limit), Form::Vector, Form::Vector));
+    }
+    candidates.retain(|bases: &Vec<u64>| bases.starts_with(&run));
+
     let mut best: Option<([u64; 3], SharedPlan)> = None;
     for bases in candidates {
         let layout = SharedLayout::new(bases, problem.tile_bits)?;
@@ -233,13 +247,6 @@ pub fn plan_shared(src: &Layout, dst: &Layout, shape: &Shape, options: &SharedOp
             |l: &Layout, direction, matrix| SharedAccess::in_rounds(l, &layout, eb, direction, matrix, round_bits);
         let store = access(&source, Direction::Store, options.stmatrix)?;
         let load = access(&target, Direction::Load, options.ldmatrix)?;
-        let wide = match store.mode {
-            AccessMode::Vector { elements } => u64::from(elements) << eb >= options.store_bytes,
-            AccessMode::Matrix { .. } => options.store_bytes == 0,
-        };
-        if !wide {
-            continue;
-        }
         let plan = SharedPlan { bytes: 1 << (within + eb), rounds: 1 << round_bits, layout, store, load };
         // Conflicts and address arithmetic decide between plans of equal cost.
         let addresses =
@@ -250,9 +257,13 @@ pub fn plan_shared(src: &Layout, dst: &Layout, shape: &Shape, options: &SharedOp
             best = Some((cost, plan));
         }
     }
-    // The common vectors always give a candidate: only their width can be wrong.
-    let (found, expected) = (0, options.store_bytes);
-    best.map(|(_, plan)| plan).ok_or(LayoutError::Mismatch { what: "bytes of a store", expected, found })
+    // The common vectors always give a candidate: only a run may be impossible.
+    let (found, expected) = (0, 1 << run.len());
+    best.map(|(_, plan)| plan).ok_or(LayoutError::Mismatch {
+        what: "length of a run in shared memory",
+        expected,
+        found,
+    })
 }
 
 struct Problem<'a> {

@@ -219,7 +219,7 @@ impl<'c> Move<'c> {
         let bits = storage_bits(self.whole.element);
         let mut options = SharedOptions::new(bits);
         // Enough for one pass of each thread.
-        let pass = (warps * 32 << PASS_REGISTERS) * u64::from(bits / 8);
+        let pass = ((warps * 32) << PASS_REGISTERS) * u64::from(bits / 8);
         options.max_bytes = SCRATCH_BYTES.min(pass);
         let plan = PartsPlan::new(&from, &to, &self.whole.tile_shape(), &options).map_err(|e| error(&e))?;
         let bytes = self.whole.elements() * i64::from(bits / 8);

@@ -47,8 +47,9 @@ use tile_layout::{Layout, Multiplier, Operand, Product, Shape};
 const ACCUMULATOR_WORDS: i64 = 32;
 /// Elements along K of a slice of a product, unless a scale covers more.
 const DEPTH: i64 = 32;
-/// Words of an operand of a product that a thread may hold when the tile is spread over the threads without copies.
-const OPERAND_WORDS: u64 = 64;
+/// Words of a tile of a product that a thread may hold when the tile is spread over the threads without copies. As many
+/// as there are registers: what is a little too large for them is better spilled than taken apart.
+const TILE_WORDS: u64 = 256;
 
 #[derive(Clone, Default)]
 pub struct Slicing;
@@ -380,7 +381,7 @@ impl<'c> Slices<'c> {
         let op = dot.op();
         [LHS, RHS, ACC].into_iter().filter_map(|i| Tensor::of_value(operand(op, i))).any(|t| {
             let each = (t.elements() as u64).div_ceil(self.threads() as u64).next_power_of_two();
-            words(t.element, each.ilog2()) > 2 * OPERAND_WORDS
+            words(t.element, each.ilog2()) > TILE_WORDS
         })
     }
 

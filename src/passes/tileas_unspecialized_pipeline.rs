@@ -54,7 +54,7 @@ use melior::{
 };
 use mlir_sys::*;
 use rustc_hash::FxHashMap;
-use tile_layout::{SharedOptions, plan_shared, register_permutation};
+use tile_layout::{Run, SharedOptions, plan_shared, register_permutation};
 use tile_targets::Target;
 
 #[derive(Clone, Default)]
@@ -343,8 +343,9 @@ impl<'c> RingLoad<'c> {
         if !matches!(bytes, 4 | 8 | 16) {
             return None;
         }
-        let options = SharedOptions { ldmatrix: true, store_bytes: bytes, ..SharedOptions::new(bits) };
         let shape = tensor.tile_shape();
+        let run = Run { low: shape.field(dim).ok()?.0, log2: vector.ilog2() };
+        let options = SharedOptions { ldmatrix: true, run: Some(run), ..SharedOptions::new(bits) };
         let plan = plan_shared(&from, &to, &shape, &options).ok()?;
         plan.store.runs(&from, &shape, dim, vector as u32, bytes)?;
         let bases: Vec<i64> = plan.layout.bases().iter().map(|&x| x as i64).collect();

@@ -527,28 +527,62 @@ fn matrices_need_a_register() {
     }
 }
 
-/// Asynchronous copies store vectors of at least four bytes; operands that are read across them take what is left.
+/// Asynchronous copies move neighbours in memory; operands that are read across them take what is left.
 #[test]
-fn stores_as_wide_as_asked() {
+fn runs_stay_together() {
     let s = shape(&[64, 64]);
     let src = Layout::coalesced(&s, 8, &[1, 0], 16, 4).unwrap();
     let dst = Layout::coalesced(&s, 8, &[0, 1], 16, 4).unwrap();
-    for store_bytes in [4, 8, 16] {
-        let plan = plan_shared(&src, &dst, &s, &SharedOptions { store_bytes, ..SharedOptions::new(8) }).unwrap();
-        let AccessMode::Vector { elements } = plan.store.mode else { panic!("no stmatrix was offered") };
-        assert!(u64::from(elements) >= store_bytes);
-        check_conversion(&src, &dst, &Conversion::SharedMemory(plan.into()), 8);
+    for log2 in [2, 3, 4] {
+        let run = Some(Run { low: 0, log2 });
+        let plan = plan_shared(&src, &dst, &s, &SharedOptions { run, ..SharedOptions::new(8) }).unwrap();
+        check_conversion(&src, &dst, &Conversion::SharedMemory(plan.clone().into()), 8);
+        let runs = plan.store.runs(&src, &s, 1, 1 << log2, 1 << log2).unwrap();
+        assert_eq!(runs.len() << log2, src.registers() as usize);
+        // Runs of one vector follow each other.
+        for (whole, parts) in
+            plan.store.instructions.iter().zip(runs.chunks(runs.len() / plan.store.instructions.len()))
+        {
+            let joined: Vec<u32> = parts.iter().flat_map(|r| r.registers.clone()).collect();
+            assert_eq!(joined, whole.registers);
+            assert!(parts.iter().zip(0..).all(|(r, i)| r.add == whole.add + (i << log2)));
+        }
+        assert_eq!(plan.store.runs(&src, &s, 0, 1 << log2, 1 << log2), None);
     }
-    // Runs of neighbours in memory, half a vector each; across them there are none.
-    let plan = plan_shared(&src, &dst, &s, &SharedOptions { store_bytes: 16, ..SharedOptions::new(8) }).unwrap();
-    let runs = plan.store.runs(&src, &s, 1, 8, 8).unwrap();
-    assert_eq!(runs.len(), 2 * plan.store.instructions.len());
-    for (whole, halves) in plan.store.instructions.iter().zip(runs.chunks(2)) {
-        assert_eq!([&halves[0].registers[..], &halves[1].registers[..]].concat(), whole.registers);
-        assert_eq!(halves[1].add, halves[0].add + 8);
+    // Longer than the tile.
+    let run = Some(Run { low: 0, log2: 13 });
+    let options = SharedOptions { run, ..SharedOptions::new(8) };
+    assert!(matches!(plan_shared(&src, &dst, &s, &options), Err(LayoutError::Mismatch { .. })));
+}
+
+/// Operands of every element size come from runs of 16 bytes without bank conflicts, along either dimension.
+#[test]
+fn operands_from_runs_are_free_of_conflicts() {
+    let fragments = [(16, 16, 16), (16, 32, 8), (16, 8, 32), (8, 4, 64)];
+    for (m, k, bits) in fragments {
+        let instruction = MmaInstruction::Sync { m, n: 8, k, operand_bits: bits };
+        let multiplier = Multiplier::Sync(instruction);
+        let s = shape(&[64, 64]);
+        let product = Product::new(&s, &s, &s).unwrap();
+        let grid = product.arrange(multiplier, 2, false);
+        let apart = match bits {
+            16 => 0,
+            8 => 2,
+            _ => (128u32 / bits).ilog2(),
+        };
+        let acc = product.accumulator(multiplier, grid, Apart { m: apart, n: apart }).unwrap();
+        for (operand, along) in [(Operand::A, 1), (Operand::A, 0), (Operand::B, 1), (Operand::B, 0)] {
+            let to = product.operand(multiplier, &acc, operand).unwrap();
+            let vector = u64::from(128 / bits);
+            let from = Layout::coalesced(&s, bits, &[along, 1 - along], vector, 4).unwrap();
+            let (low, _) = s.field(along).unwrap();
+            let run = Some(Run { low, log2: vector.ilog2() });
+            let options = SharedOptions { ldmatrix: true, run, ..SharedOptions::new(bits) };
+            let plan = plan_shared(&from, &to, &s, &options).unwrap();
+            assert!(plan.store.runs(&from, &s, along, vector as u32, 16).is_some(), "{operand:?} of {bits} bits");
+            let degrees = (plan.store.conflict_degree, plan.load.conflict_degree);
+            assert_eq!(degrees, (1, 1), "{operand:?} of {bits} bits along {along}");
+            check_conversion(&from, &to, &Conversion::SharedMemory(plan.into()), bits);
+        }
     }
-    assert_eq!(plan.store.runs(&src, &s, 0, 8, 8), None);
-    let narrow = Layout::coalesced(&s, 8, &[1, 0], 2, 4).unwrap();
-    let options = SharedOptions { store_bytes: 32, ..SharedOptions::new(8) };
-    assert!(matches!(plan_shared(&narrow, &dst, &s, &options), Err(LayoutError::Mismatch { .. })));
 }

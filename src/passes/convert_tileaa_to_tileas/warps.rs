@@ -4,9 +4,10 @@
 //! enough elements that several blocks share a multiprocessor, and have two or more wide accesses under way. Sixteen elements
 //! a thread are 32 to 64 bytes of the usual types. A row of 4096 therefore goes to 8 warps: with 4, a thread would hold 32 elements
 //! of each value that is alive, and only half the registers' worth of blocks would hide the latency of memory. More than
-//! 16 warps wait for each other too long at barriers. Kernels with matrix products keep 4 warps, whose tiles suit the
-//! instructions.
+//! 16 warps wait for each other too long at barriers. Kernels with matrix products have rules of their own
+//! ([`super::product_warps`]).
 
+use super::product_warps::for_products;
 use crate::dialect::{
     layouts::{Tensor, storage_bits},
     nv_tileaa::{AnyOp, FuncOp},
@@ -68,12 +69,16 @@ fn by_tiles(function: OpRef<'_>) -> i64 {
         }
         _ => {}
     });
-    enough(function, if product { USUAL } else { (largest / (32 * ELEMENTS_PER_THREAD)).clamp(USUAL, MOST) })
+    match product {
+        // What is far too large for registers is taken apart; its slices are small for any number of warps.
+        true => enough(function, for_products(function, USUAL), &[(32, 1024)]),
+        false => enough(function, (largest / (32 * ELEMENTS_PER_THREAD)).clamp(USUAL, MOST), &[(16, 128), (32, 4096)]),
+    }
 }
 
-/// At least `least` warps, and more when a thread would hold too much of a tile: from 128 words on registers run out, and from
-/// 4096 on the local memory that takes their place.
-fn enough(function: OpRef<'_>, least: i64) -> i64 {
+/// At least `least` warps, and more when a thread would hold too much of a tile: up to so many warps where that is more than so
+/// many words. From 128 words on registers run out, and from some thousands on the local memory that takes their place.
+fn enough(function: OpRef<'_>, least: i64, limits: &[(i64, i64)]) -> i64 {
     let mut words = 0;
     walk(function, &mut |op| {
         for t in results(op).filter_map(Tensor::of_value) {
@@ -81,7 +86,7 @@ fn enough(function: OpRef<'_>, least: i64) -> i64 {
         }
     });
     let mut warps = least;
-    for (most, limit) in [(16, 128), (32, 4096)] {
+    for &(most, limit) in limits {
         while warps < most && words / (32 * warps) > limit {
             warps *= 2;
         }

@@ -80,6 +80,7 @@ impl<'c> Lower<'c, '_> {
         let unsigned = [op.lhs_unsigned(), op.rhs_unsigned()];
         let job = self.job(op.op(), [op.lhs(), op.rhs(), op.acc()], op.instruction(), unsigned)?;
         let start = self.fragment(op.op(), op.acc())?;
+        self.multiplies = true;
         let sums = self.multiply(&job, start, &job.steps)?;
         self.set_all(op.result(), sums);
         Ok(())
@@ -102,18 +103,22 @@ impl<'c> Lower<'c, '_> {
         let (left_layout, left) = scales(self, op.lhs_scale())?;
         let (right_layout, right) = scales(self, op.rhs_scale())?;
         let mut sums = self.fragment(op.op(), op.acc())?;
+        self.multiplies = true;
         let zero = self.l.float(self.l.f32, 0.0);
         let size = 1u32 << (depth - blocks);
         for block in 0..1u32 << blocks {
-            // The block's sum unscaled, then once times both scales.
-            let steps: Vec<Step> = job.steps.iter().filter(|s| s.k / size == block).cloned().collect();
-            let part = self.multiply(&job, vec![zero; sums.len()], &steps)?;
             let rows = per_block.scale_registers(&acc, &left_layout, Operand::A, block).map_err(error)?;
             let columns = per_block.scale_registers(&acc, &right_layout, Operand::B, block).map_err(error)?;
-            for (r, sum) in sums.iter_mut().enumerate() {
-                let scaled = self.l.bin("fmul", part[r], left[rows[r] as usize]);
-                let args = [scaled, right[columns[r] as usize], *sum];
-                *sum = self.l.b.value("llvm.intr.fma", self.l.f32, &args, &[]);
+            // The block's sum unscaled, then once times both scales; few accumulators at a time, for the sake of registers.
+            let mut steps: Vec<Step> = job.steps.iter().filter(|s| s.k / size == block).cloned().collect();
+            steps.sort_by(|a, b| a.accumulator.cmp(&b.accumulator));
+            for group in steps.chunk_by(|a, b| a.accumulator == b.accumulator) {
+                let part = self.multiply(&job, vec![zero; sums.len()], group)?;
+                for r in group[0].accumulator.iter().flatten().map(|&r| r as usize) {
+                    let scaled = self.l.bin("fmul", part[r], left[rows[r] as usize]);
+                    let args = [scaled, right[columns[r] as usize], sums[r]];
+                    sums[r] = self.l.b.value("llvm.intr.fma", self.l.f32, &args, &[]);
+                }
             }
         }
         self.set_all(op.result(), sums);

@@ -15,6 +15,7 @@ mod data;
 mod dot;
 mod exchange;
 mod global;
+mod groups;
 mod llvm;
 mod movement;
 mod print;
@@ -23,6 +24,7 @@ mod scalar;
 mod scan;
 mod shape;
 mod shared;
+mod sink;
 mod stream;
 mod words;
 
@@ -116,8 +118,8 @@ struct Lower<'c, 'm> {
     /// Bits of the actual warp's number.
     warp_bits: u32,
     thread: Val<'c>,
-    limit: Limit,
     warps: u64,
+    limit: Limit,
     /// The pass that is being emitted.
     pass: Option<stream::Pass<'c>>,
     pool: array::Pool<'c>,
@@ -127,6 +129,8 @@ struct Lower<'c, 'm> {
     shared: Option<Val<'c>>,
     /// The word that an element was taken out of, and its number in it, by element.
     origins: RefCell<FxHashMap<usize, (Val<'c>, u32)>>,
+    /// Whether the function has products of tiles.
+    multiplies: bool,
     /// Name of the function in the source.
     name: &'c str,
     /// Where arguments of a print go, once there is one.
@@ -188,13 +192,14 @@ impl<'c, 'm> Lower<'c, 'm> {
             warp,
             warp_bits: warps.ilog2(),
             thread,
-            limit: Limit::of(f.op()),
             warps,
+            limit: Limit::of(f.op()),
             pass: None,
             pool: array::Pool::default(),
             done: FxHashSet::default(),
             shared: None,
             origins: RefCell::default(),
+            multiplies: false,
             name: f.sym_name(),
             print_buffer: None,
         };
@@ -202,8 +207,14 @@ impl<'c, 'm> Lower<'c, 'm> {
             lower.values.insert(key(a), Lowered::Scalar(arg(entry, i)));
         }
         let done = lower.block(source);
-        if done.is_err() {
-            erase(function);
+        match done {
+            Ok(()) if lower.multiplies => {
+                sink::sink(function);
+                // Left alone, ptxas may spill accumulators for the sake of more blocks on a multiprocessor.
+                set_discardable_attr(function, "nvvm.minctasm", i32_attr(context, 1));
+            }
+            Ok(()) => {}
+            Err(_) => erase(function),
         }
         done
     }
