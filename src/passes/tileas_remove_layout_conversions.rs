@@ -247,7 +247,7 @@ impl<'c> Assignment<'c> {
             for (user, i) in uses(dot.result()) {
                 let Some(t) = Tensor::of_value(dot.result()) else { continue };
                 let mut work = vec![];
-                self.forward(user, i, &t, &layouts[ACC], &mut work);
+                self.follow(user, i, &t, &layouts[ACC], &mut work);
                 work.into_iter().for_each(|(v, layout)| self.flood(v, layout));
             }
             self.flood(dot.acc(), layouts[ACC].clone());
@@ -366,12 +366,17 @@ impl<'c> Assignment<'c> {
                 carried_by_argument(v, &layout, &mut work);
             }
             for (user, i) in uses(v) {
-                if relation(user) == Relation::Reduce {
-                    self.reduce(user, &layout, &mut work);
-                } else {
-                    self.forward(user, i, &t, &layout, &mut work);
-                }
+                self.follow(user, i, &t, &layout, &mut work);
             }
+        }
+    }
+
+    /// What follows for others from operand `i` of `user`, `t`, lying in `layout`.
+    fn follow(&mut self, user: OpRef<'c>, i: usize, t: &Tensor<'c>, layout: &Layout, work: &mut Vec<(Val<'c>, Layout)>) {
+        if relation(user) == Relation::Reduce {
+            self.reduce(user, layout, work);
+        } else {
+            self.forward(user, i, t, layout, work);
         }
     }
 
