@@ -15,12 +15,9 @@ def ConvertCudaTileToTileAA : Pass<"convert-cudatile-to-tileaa", "::mlir::Module
 
 def ConvertTileAAToTileAS : Pass<"convert-tileaa-to-tileas", "::mlir::ModuleOp"> {
   let summary = "alias-aware tiles to assembler-near tiles in default layouts";
-  let description = [{
-    The number of warps is what the function says, else what its hints say for the target, else the least number from
-    `num-warps` up to eight whose registers hold the matrix products of the function's loops.
-  }];
   let options = [
-    Option<"numWarps", "num-warps", "int64_t", "4", "warps of a block, a power of two up to 32">,
+    Option<"numWarps", "num-warps", "int64_t", "0",
+           "warps of a block, a power of two up to 32; 0 to choose. What an entry's hint says comes first">,
     Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
   ];
   let dependentDialects = ["arith", "math", "nv_tileaa", "nv_tileas", "scf", "ub"];
@@ -46,6 +43,21 @@ def TileASRemoveLayoutConversions : Pass<"tileas-remove-layout-conversions", "::
     Statistic<"numKept", "num-kept", "layout conversions left">
   ];
   let dependentDialects = ["nv_tileas"];
+}
+
+def TileAASliceProducts : Pass<"tileaa-slice-products", "::mlir::ModuleOp"> {
+  let summary = "loops over deep tiles of matrix products become loops over slices of them";
+  let description = [{
+    A loop that only adds up products of tiles that it loads is made to load thinner tiles, more often, where the
+    target's shared memory would hold too few of the original ones for a pipeline of copies.
+  }];
+  let options = [
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
+  ];
+  let statistics = [
+    Statistic<"numSliced", "num-sliced", "loops sliced">
+  ];
+  let dependentDialects = ["arith", "nv_tileaa", "scf"];
 }
 
 def TileASAssignDotLayouts : Pass<"tileas-assign-dot-layouts", "::mlir::ModuleOp"> {

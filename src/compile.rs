@@ -2,7 +2,7 @@
 
 use crate::{
     codegen::{self, Code},
-    dialect::{self, ffi, location, rt::*},
+    dialect::{self, ffi, location, remark, rt::*},
     passes, pipeline,
     pipeline::Stage,
     translate,
@@ -10,7 +10,7 @@ use crate::{
 use melior::{Context, diagnostic::DiagnosticSeverity, ir::Module, pass::PassManager, utility::parse_pass_pipeline};
 use std::{cell::RefCell, rc::Rc, time::Instant};
 use tile_diag::{Diagnostic, Location, Severity};
-use tile_driver::{CompileError, CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind, scope};
+use tile_driver::{CompileError, CompileOutput, CompileRequest, Compiler, Emit, InputKind, scope};
 
 /// Compiles in this process, one context a compilation.
 pub struct InProcess;
@@ -35,13 +35,13 @@ impl Compiler for InProcess {
             sink.borrow_mut().push(convert(&d));
             true
         });
-        let result = Job { request, options: &options, context: &context }.run();
+        let (result, remarks) = remark::collect(|| Job { request, options: &options, context: &context }.run());
         context.detach_diagnostic_handler(handler);
         for message in messages.borrow_mut().drain(..) {
             report(message);
         }
         match result {
-            Ok(output) => Ok(output),
+            Ok(output) => Ok(CompileOutput { remarks, ..output }),
             Err((messages, error)) => {
                 messages.into_iter().for_each(report);
                 Err(error)
@@ -50,13 +50,41 @@ impl Compiler for InProcess {
     }
 }
 
+/// Tile IR as a program of the reference interpreter.
+pub fn program(
+    input: &[u8],
+    kind: InputKind,
+    report: &mut dyn FnMut(Diagnostic),
+) -> Result<tile_interp::program::Program, CompileError> {
+    let context = dialect::context();
+    context.enable_multi_threading(false);
+    let messages = Rc::new(RefCell::new(vec![]));
+    let sink = messages.clone();
+    let handler = context.attach_diagnostic_handler(move |d| {
+        sink.borrow_mut().push(convert(&d));
+        true
+    });
+    let result = read(&context, input, kind).and_then(|module| {
+        translate::program(&module)
+            .map_err(|e| (vec![Diagnostic::new(Severity::Error, e.to_string())], CompileError::Input))
+    });
+    context.detach_diagnostic_handler(handler);
+    for message in messages.borrow_mut().drain(..) {
+        report(message);
+    }
+    result.map_err(|(messages, error)| {
+        messages.into_iter().for_each(report);
+        error
+    })
+}
+
 /// Options of the pipeline: defaults, then the command's flags, then explicit pipeline options.
 fn options(request: &CompileRequest<'_>) -> Result<pipeline::Options, CompileError> {
     let mut options = pipeline::Options {
         opt_level: request.opt_level,
         target: request.target,
+        debug: request.debug,
         strategy: pipeline::Strategy::STRONGEST,
-        line_info: request.debug == DebugInfo::Lines,
         ..pipeline::Options::default()
     };
     for (name, value) in request.pipeline_options {
@@ -71,6 +99,21 @@ fn failed(message: impl std::fmt::Display) -> Failure {
     (vec![Diagnostic::new(Severity::Error, message.to_string())], CompileError::Failed)
 }
 
+/// The module in bytecode or text.
+fn read<'c>(context: &'c Context, bytes: &[u8], kind: InputKind) -> Result<Module<'c>, Failure> {
+    let input = |messages| (messages, CompileError::Input);
+    match kind {
+        InputKind::PublicBytecode | InputKind::SpecBytecode => translate::import(context, bytes)
+            .map_err(|e| input(e.lines().into_iter().map(|l| Diagnostic::new(Severity::Error, l)).collect())),
+        InputKind::Text => {
+            let text = std::str::from_utf8(bytes)
+                .map_err(|e| input(vec![Diagnostic::new(Severity::Error, format!("the text is not UTF-8: {e}"))]))?;
+            // MLIR itself reports what is wrong, at the place in the text.
+            Module::parse(context, text).ok_or_else(|| input(vec![]))
+        }
+    }
+}
+
 struct Job<'a> {
     request: &'a CompileRequest<'a>,
     options: &'a pipeline::Options,
@@ -80,7 +123,7 @@ struct Job<'a> {
 impl Job<'_> {
     fn run(&self) -> Result<CompileOutput, Failure> {
         let started = Instant::now();
-        let mut module = self.read()?;
+        let mut module = read(self.context, self.request.input, self.request.kind)?;
         let mut output = CompileOutput::default();
         let read = started.elapsed();
         if self.request.emit == Emit::CudaTile {
@@ -132,21 +175,6 @@ impl Job<'_> {
             );
         }
         Ok(output)
-    }
-
-    fn read(&self) -> Result<Module<'_>, Failure> {
-        let input = |messages| (messages, CompileError::Input);
-        match self.request.kind {
-            InputKind::PublicBytecode | InputKind::SpecBytecode => translate::import(self.context, self.request.input)
-                .map_err(|e| input(e.lines().into_iter().map(|l| Diagnostic::new(Severity::Error, l)).collect())),
-            InputKind::Text => {
-                let text = std::str::from_utf8(self.request.input).map_err(|e| {
-                    input(vec![Diagnostic::new(Severity::Error, format!("the text is not UTF-8: {e}"))])
-                })?;
-                // MLIR itself reports what is wrong, at the place in the text.
-                Module::parse(self.context, text).ok_or_else(|| input(vec![]))
-            }
-        }
     }
 
     /// Runs the passes whose result is of `stage`.

@@ -1,6 +1,8 @@
 //! Runs the corpus: one test for each program, target and level, which compiles it and compares what it computes with
 //! what `cases.py` expects; and one for each program that is known not to work, which fails when the program works.
 //!
+//! And one for each on the reference interpreter, which has to run all that can be read.
+//!
 //! By default: sm_90, levels 0 and 3, the ordinary schedule and an adversarial one. With `TILEIRAS_TEST_FULL=1`: four
 //! targets, and five adversarial schedules. `cargo xtask corpus` prints the same as a table.
 
@@ -9,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
-use tile_launch::corpus::{self, Job, Lists, Program, Runner};
+use tile_launch::corpus::{self, Engine, Job, Lists, Program, Runner};
 
 const LEVELS: [u8; 2] = [0, 3];
 
@@ -43,25 +45,31 @@ fn trials(root: &Path) -> Result<Vec<Trial>, corpus::Error> {
     let mut trials = vec![];
     for program in &programs {
         for target in slice.targets {
-            let jobs = LEVELS.map(|level| Job {
-                program: program.clone(),
-                target: target.to_string(),
-                level,
-                schedules: slice.schedules.to_string(),
+            let jobs = LEVELS.map(|level| {
+                let (target, schedules) = (target.to_string(), slice.schedules.to_string());
+                (level, Job { program: program.clone(), engine: Engine::Simulator { target, level, schedules } })
             });
             let Program { name, .. } = program;
             match lists.pending_on(name, target) {
                 Some(reason) => {
                     let reason = reason.to_string();
-                    let run = move || still_fails(&jobs, &reason);
-                    trials.push(Trial::test(format!("corpus/{name}/{target}/pending"), run));
+                    let title = format!("corpus/{name}/{target}/pending");
+                    let target = target.to_string();
+                    let jobs = jobs.map(|(_, job)| job);
+                    trials.push(Trial::test(title, move || still_fails(&jobs, &target, &reason)));
                 }
-                None => trials.extend(jobs.map(|job| {
-                    Trial::test(format!("corpus/{name}/{target}/O{}", job.level), move || {
+                None => trials.extend(jobs.map(|(level, job)| {
+                    Trial::test(format!("corpus/{name}/{target}/O{level}"), move || {
                         runner()?.run(&job).map_err(Failed::from)
                     })
                 })),
             }
+        }
+        if program.is_readable() {
+            let job = Job { program: program.clone(), engine: Engine::Reference };
+            trials.push(Trial::test(format!("corpus/{}/reference", program.name), move || {
+                runner()?.run(&job).map_err(Failed::from)
+            }));
         }
     }
     let root = root.to_path_buf();
@@ -86,12 +94,12 @@ fn runner() -> Result<Runner, Failed> {
 }
 
 /// A pending program has to fail at one level at least; otherwise the list is out of date.
-fn still_fails(jobs: &[Job], reason: &str) -> Result<(), Failed> {
+fn still_fails(jobs: &[Job], target: &str, reason: &str) -> Result<(), Failed> {
     let runner = runner()?;
     if jobs.iter().any(|job| runner.run(job).is_err()) {
         return Ok(());
     }
-    let Some(Job { program, target, .. }) = jobs.first() else { return Ok(()) };
+    let Some(Job { program, .. }) = jobs.first() else { return Ok(()) };
     let name = &program.name;
     Err(format!("{name} works on {target}: move it to supported.txt (pending.txt says: {reason})").into())
 }

@@ -215,7 +215,8 @@ fn kernel(case: &Case) -> String {
         for (j, _) in shape.iter().chain(&shape).enumerate() {
             parameters.push(format!("%p{i}_{j}: tile<i32>"));
         }
-        let strides: Vec<String> = (0..shape.len()).map(|d| shape[d + 1..].iter().product::<i64>().to_string()).collect();
+        let strides: Vec<String> =
+            (0..shape.len()).map(|d| shape[d + 1..].iter().product::<i64>().to_string()).collect();
         let tensor = format!("tensor_view<{}x{}, strides=[{}]>", by(&shape), mlir(*e), strides.join(","));
         let list = |v: &[String]| v.join(", ");
         let extents: Vec<String> = shape.iter().map(i64::to_string).collect();
@@ -231,7 +232,9 @@ fn kernel(case: &Case) -> String {
         );
         if i != 3 {
             let tile = format!("tile<{}x{}>", by(&shape), mlir(*e));
-            body += &format!("    %x{i}, %t{i} = load_view_tko weak %v{i}[{zeros}] token = %token : {view}, tile<i32> -> {tile}, token\n");
+            body += &format!(
+                "    %x{i}, %t{i} = load_view_tko weak %v{i}[{zeros}] token = %token : {view}, tile<i32> -> {tile}, token\n"
+            );
         }
     }
     let mut operands = [(0, "%x0".to_string()), (1, "%x1".to_string())];
@@ -246,7 +249,8 @@ fn kernel(case: &Case) -> String {
         if *i == 1 && case.transposed {
             let turned: Vec<i64> = shape.iter().rev().copied().collect();
             let (from, to) = (by(&shape), by(&turned));
-            body += &format!("    %z = permute {name} [1, 0] : tile<{from}x{operand_type}> -> tile<{to}x{operand_type}>\n");
+            body +=
+                &format!("    %z = permute {name} [1, 0] : tile<{from}x{operand_type}> -> tile<{to}x{operand_type}>\n");
             *name = "%z".into();
         }
     }
@@ -275,10 +279,7 @@ fn kernel(case: &Case) -> String {
         tile(3, mlir(t.acc)),
         by(&shape)
     );
-    format!(
-        "cuda_tile.module @kernels {{\n  entry @dot({}) {{\n{body}    return\n  }}\n}}\n",
-        parameters.join(", ")
-    )
+    format!("cuda_tile.module @kernels {{\n  entry @dot({}) {{\n{body}    return\n  }}\n}}\n", parameters.join(", "))
 }
 
 //===-- values -------------------------------------------------------------===//
@@ -330,13 +331,21 @@ fn array(case: &Case, operand: usize, value: &dyn Fn(&Case, usize, i64) -> f64) 
     let e = elements(case)[operand];
     let shape = extents(case, operand);
     let count = shape.iter().product::<i64>();
-    let data = (0..count).flat_map(|i| if operand == 3 { vec![0xa5; e.size()] } else { encode(e, value(case, operand, i)) });
-    let kind = if e.is_integer() { "i" } else if e.size() == 1 { "u" } else { "f" };
+    let data =
+        (0..count).flat_map(|i| if operand == 3 { vec![0xa5; e.size()] } else { encode(e, value(case, operand, i)) });
+    let kind = if e.is_integer() {
+        "i"
+    } else if e.size() == 1 {
+        "u"
+    } else {
+        "f"
+    };
     let descr = if e == Element::Bf16 { "u2".to_string() } else { format!("{kind}{}", e.size()) };
     Argument::Array(ArrayArgument {
         name: format!("operand{operand}.npy"),
         array: Array { descr, shape: shape.iter().map(|&x| x as u64).collect(), fortran: false, data: data.collect() },
         element: e,
+        unwritten: false,
         wide_index: false,
     })
 }
@@ -377,7 +386,12 @@ fn compile(text: &str, target: &'static Target, opt_level: u8) -> Result<String,
 }
 
 /// Results of a case, element by element.
-fn run(case: &Case, module: &Module, seed: Option<u64>, value: &dyn Fn(&Case, usize, i64) -> f64) -> Result<Vec<f64>, String> {
+fn run(
+    case: &Case,
+    module: &Module,
+    seed: Option<u64>,
+    value: &dyn Fn(&Case, usize, i64) -> f64,
+) -> Result<Vec<f64>, String> {
     let args = (0..elements(case).len()).map(|i| array(case, i, value)).collect();
     let launch = Launch { grid: [1; 3], args, ..Launch::default() };
     let options = RunOptions { adversarial: seed, ..RunOptions::default() };

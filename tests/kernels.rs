@@ -10,8 +10,11 @@ mod kernels;
 
 use kernels::{KERNELS, Kernel, Vectors, compile, compile_with};
 use libtest_mimic::{Arguments, Failed, Trial};
-use std::{env, process::ExitCode};
-use tile_driver::{DebugInfo, Emit, ptxas, toolchain::Surroundings};
+use std::{collections::BTreeSet, env, process::ExitCode};
+use tile_driver::{
+    DebugInfo, Emit, ptxas,
+    toolchain::{self, Surroundings},
+};
 use tile_targets::Target;
 
 const TARGETS: &[&str] =
@@ -30,6 +33,7 @@ fn main() -> ExitCode {
             Trial::test(kernel.name, move || check(kernel, &configurations))
         })
         .chain(KERNELS.iter().map(|kernel| Trial::test(format!("lines/{}", kernel.name), || check_lines(kernel))))
+        .chain(KERNELS.iter().map(|kernel| Trial::test(format!("debug/{}", kernel.name), || check_debug(kernel))))
         .collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
@@ -43,6 +47,45 @@ fn check_lines(kernel: &Kernel) -> Result<(), Failed> {
     match (file, places) {
         (true, 2..) => Ok(()),
         _ => Err(format!("source file named: {file}; {places} places").into()),
+    }
+}
+
+/// `-g`: the machine code is mapped to the Python source and has DWARF.
+fn check_debug(kernel: &Kernel) -> Result<(), Failed> {
+    let target = Target::by_name("sm_90").ok_or("no such target")?;
+    let ptx = compile_with(&kernel.bytes()?, target, 0, Emit::Ptx, DebugInfo::Full)?.text;
+    let directory = env::temp_dir();
+    let job = ptxas::Job {
+        ptx: &ptx,
+        target,
+        opt_level: 0,
+        debug: DebugInfo::Full,
+        extra: &[],
+        timeout: None,
+        scratch: &directory,
+        statistics: false,
+    };
+    let cubin = ptxas::assemble(&job, None, &Surroundings::of_process())
+        .1
+        .map_err(|e| format!("{e}\n{}", String::from_utf8_lossy(e.messages())))?;
+    if !cubin.messages.is_empty() {
+        return Err(format!("ptxas warns: {}", String::from_utf8_lossy(&cubin.messages)).into());
+    }
+    let file = directory.join(format!("debug-{}-{}.cubin", kernel.name, std::process::id()));
+    std::fs::write(&file, &cubin.image)?;
+    let tools = toolchain::search("nvdisasm", None, &Surroundings::of_process());
+    let nvdisasm = tools.found.first().ok_or("no nvdisasm: run scripts/setup.sh")?;
+    let listing = std::process::Command::new(nvdisasm).arg("-g").arg(&file).output();
+    std::fs::remove_file(&file)?;
+    let listing = String::from_utf8_lossy(&listing?.stdout).into_owned();
+    let lines: BTreeSet<&str> = listing
+        .lines()
+        .filter_map(|l| l.trim().strip_prefix("//## File \"")?.split_once("kernels.py\", line "))
+        .map(|(_, line)| line)
+        .collect();
+    match (listing.contains(".debug_info"), lines.len()) {
+        (true, 2..) => Ok(()),
+        (dwarf, n) => Err(format!(".debug_info: {dwarf}; {n} lines of the source").into()),
     }
 }
 
@@ -69,7 +112,7 @@ fn check_one(kernel: &Kernel, input: &[u8], target: &str, level: u8) -> Result<(
         ptx: &ptx,
         target,
         opt_level: level,
-        lineinfo: false,
+        debug: DebugInfo::None,
         extra: &[],
         timeout: None,
         scratch: &scratch,

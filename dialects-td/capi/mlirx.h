@@ -116,6 +116,9 @@ MLIR_CAPI_EXPORTED intptr_t mlirxOperationOperands(MlirOperation, MlirValue *out
 MLIR_CAPI_EXPORTED MlirOperation mlirxOperationPrev(MlirOperation);
 MLIR_CAPI_EXPORTED bool mlirxOperationIsTerminatorTrait(MlirOperation);
 MLIR_CAPI_EXPORTED bool mlirxOperationIsPure(MlirOperation);
+MLIR_CAPI_EXPORTED void mlirxEmitRemark(MlirLocation, MlirStringRef message);
+MLIR_CAPI_EXPORTED void mlirxEmitErrorWithNote(MlirLocation, MlirStringRef message, MlirLocation noteLocation,
+                                               MlirStringRef note);
 MLIR_CAPI_EXPORTED void mlirxDialectRegistryInsertUpstream(MlirDialectRegistry);
 #ifdef __cplusplus
 }

@@ -4,14 +4,14 @@
 #define NV_TILEAS_MEMORY_OPS_TD
 
 //===-- owners and replicas -------------------------------------------------//
-// A layout may give an element to several threads. Its *owner* is the thread whose free lane and warp bits are zero (bits
-// whose basis depends on the others'). Ops that must happen once happen in the owners, and only the owners get the
-// results; `replicate` passes them on to the other holders.
+// A layout may give an element to several threads and registers. Its *owner* is the one whose free bits are all zero (bits
+// whose basis depends on the others', see `Layout::free_variables`). Ops that must happen once happen in the owners, and only
+// the owners get the results; `replicate` passes them on to the other holders.
 
 def NvTileAS_ReplicateOp : NvTileAS_Op<"replicate", [Pure, AllTypesMatch<["source", "result"]>]> {
   let summary = "the value that the owner of each element holds, in all of its holders";
   let description = [{
-    Without free lane and warp bits it is the identity. `tileas-materialize-convert-layout` sends what must cross warps through
+    Where owners are the only holders it is the identity. `tileas-materialize-convert-layout` sends what must cross warps through
     shared memory; what stays within warps becomes shuffles.
   }];
   let arguments = (ins NvTileAS_Tensor:$source);

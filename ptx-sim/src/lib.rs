@@ -45,6 +45,7 @@
 //! conversions are refused with an error.
 
 mod exec;
+pub mod fuzzing;
 pub mod ir;
 pub mod num;
 mod parse;

@@ -1,10 +1,12 @@
 //! mbarriers, asynchronous copies, tensor maps, proxies; and the bugs that the simulator must name.
 
 mod common;
-use common::{HEADER, adversarial_error, adversarial_ok, entry, error, is_deadlock, run, run_with};
+use common::cases::{self, Given};
+use common::{HEADER, adversarial_error, adversarial_ok, entry, error, run, run_with};
 use ptx_sim::units::tensor_map::TileParams;
 use ptx_sim::units::{ElementType, Fill, TensorMap};
 use ptx_sim::{Arg, Config, Device, LaunchConfig, Module, RunOptions, SimError, SimErrorKind};
+use tile_launch::element::Element;
 
 /// Waits on the mbarrier at `bar` for a parity, in the form that libraries use.
 fn wait(bar: &str, parity: &str) -> String {
@@ -29,7 +31,7 @@ cp.async.wait_all; ld.shared.b64 %rd6, [%r4]; mul.wide.u32 %rd7, %r5, 2; add.s64
     assert_eq!(adversarial_ok(&text, 10)[3], want);
     // Reading before the wait finds the copy in flight.
     let e = adversarial_error(&text.replace("cp.async.wait_group 1;", ""));
-    assert!(e.to_string().contains("still writing it"), "{e}");
+    assert!(e.to_string().contains("is still being written by"), "{e}");
 }
 
 #[test]
@@ -86,46 +88,6 @@ fn bulk_copies() {
     assert!(adversarial_ok(&text, 20).iter().all(|v| *v == 0x0202_0202_0202_0202));
 }
 
-#[test]
-fn seeded_bugs_are_named() {
-    // A missing proxy fence before the asynchronous store.
-    let e = adversarial_error(&bulk(1024, 0, "", "bar.sync 0;"));
-    assert!(matches!(e.kind, SimErrorKind::MissingProxyFence(_)), "{e}");
-    assert!(e.to_string().contains("fence.proxy.async"), "{e}");
-    // A missing barrier between the writers and the thread that stores.
-    let e = adversarial_error(&bulk(1024, 0, "fence.proxy.async.shared::cta;", ""));
-    assert!(matches!(e.kind, SimErrorKind::Race(_)) || e.to_string().contains("uninitialised"), "{e}");
-    // Too many bytes expected: the phase never ends.
-    let e = error(&bulk(1040, 0, "", "bar.sync 0;"));
-    assert!(is_deadlock(&e) && e.to_string().contains("16 transaction bytes outstanding"), "{e}");
-    // Too few bytes expected.
-    let e = adversarial_error(&bulk(512, 0, "", "bar.sync 0;"));
-    assert!(is_deadlock(&e) && e.to_string().contains("-512 transaction bytes"), "{e}");
-    // The wrong phase: parity 1 counts as complete before the first phase, so the data is not there yet.
-    let e = adversarial_error(&bulk(1024, 1, "", "bar.sync 0;"));
-    assert!(matches!(e.kind, SimErrorKind::Uninitialised { .. }), "{e}");
-    // The wrong phase the other way round: waiting for a second phase that nobody starts.
-    let text = bulk(1024, 0, "fence.proxy.async.shared::cta;", "bar.sync 0;")
-        .replace("W: {", &format!("W: {} {{", wait("bar", "0").replace("DONE", "D2").replace("LAB_WAIT", "L2")));
-    let text = text.replacen(
-        "LAB_WAIT: mbarrier.try_wait.parity.shared::cta.b64 P1, [bar], 0",
-        "LAB_WAIT: mbarrier.try_wait.parity.shared::cta.b64 P1, [bar], 1",
-        1,
-    );
-    let e = error(&text);
-    assert!(is_deadlock(&e) && e.to_string().contains("phase of parity 1"), "{e}");
-    // The CTA exits while its shared memory is still being read.
-    let e = adversarial_error(
-        &bulk(1024, 0, "fence.proxy.async.shared::cta;", "bar.sync 0;").replace("cp.async.bulk.wait_group.read 0;", ""),
-    );
-    assert!(e.to_string().contains("exits while this copy"), "{e}");
-    // Misaligned and out-of-bounds bulk copies.
-    let text = bulk(1024, 0, "", "").replace("[%rd2], 1024", "[%rd2+8], 1024");
-    assert!(error(&text).to_string().contains("multiple of 16"));
-    let text = bulk(1024, 0, "", "").replace("[%rd2], 1024", "[%rd2+4000], 1024");
-    assert!(error(&text).to_string().contains("out of bounds"));
-}
-
 /// Runs an entry with a tensor map of 64 x 20 f32 over the input (row r, column c holds 100 r + c), box 32 x 8.
 fn with_map(
     body: &str,
@@ -145,7 +107,7 @@ ld.param.b64 %rd1, [p0]; mov.b64 %rd2, map; cvta.param.u64 %rd2, %rd2; mov.u32 %
     let bytes: Vec<u8> = data.iter().flat_map(|v| v.to_le_bytes()).collect();
     let tensor = device.alloc_from(&bytes);
     let out = device.alloc_from(&vec![0; 1024 * grid as usize]);
-    let map = TensorMap::tiled(&TileParams {
+    let params = TileParams {
         element: ElementType::F32,
         address: tensor.0,
         dims: &[64, 20],
@@ -155,15 +117,20 @@ ld.param.b64 %rd1, [p0]; mov.b64 %rd2, map; cvta.param.u64 %rd2, %rd2; mov.u32 %
         interleave: 0,
         swizzle: 3,
         fill: Fill::Zero,
-    })
-    .unwrap();
+    };
+    let map = TensorMap::tiled(&params).unwrap();
     let args = [Arg::Ptr(out), Arg::Bytes(map.encode().to_vec())];
     let launch = LaunchConfig { grid: [grid, 1, 1], cluster, args: &args, ..LaunchConfig::default() };
-    device.launch(&module, "k", &launch, &RunOptions { adversarial: seed, ..RunOptions::default() })?;
+    let report = device.launch(&module, "k", &launch, &RunOptions { adversarial: seed, ..RunOptions::default() })?;
     let mut result = vec![0; 1024 * grid as usize];
     device.read(out, &mut result)?;
     let mut after = vec![0; bytes.len()];
     device.read(tensor, &mut after)?;
+    if seed.is_none() {
+        let zeros = vec![0; result.len()];
+        let given = [Given::Memory(Element::F32, &zeros, &result), Given::Mapped(&params, &bytes, &after)];
+        cases::record_run(&text, "k", &launch, &given, &report);
+    }
     Ok((result, after.chunks(4).map(|c| f32::from_le_bytes(c.try_into().unwrap())).collect()))
 }
 

@@ -36,7 +36,7 @@ fn module_variables() {
     let decls = ".global .align 4 .b32 table[4] = {10, 20, 30, 40};
 .global .align 8 .u64 pointer = generic(table)+8;
 .const .align 4 .f32 c[2] = {0f3F800000, 2.5};
-.global .align 1 .b8 bytes[9] = {0xFF(table), 0xFF00(table), 3};";
+.global .align 1 .u8 bytes[9] = {0xFF(table), 0xFF00(table), 3};";
     let body = "ld.global.b64 %rd4, [pointer]; ld.b32 %r2, [%rd4]; ld.const.f32 %f1, [c+4]; cvt.rzi.u32.f32 %r3, %f1;
 ld.global.u8 %r4, [bytes+2]; add.u32 %r2, %r2, %r3; add.u32 %r2, %r2, %r4; atom.global.add.u32 %r5, [table], 1;
 ld.global.b32 %r6, [table+4]; mov.b64 %rd5, {%r2, %r6}; st.global.b64 [%rd3], %rd5;";

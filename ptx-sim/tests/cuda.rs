@@ -5,6 +5,8 @@
 //! with the same computation in Rust. Every kernel runs under the plain schedule
 //! and under adversarial ones with race detection.
 
+#[path = "common/cases.rs"]
+mod cases;
 #[path = "cuda/harness.rs"]
 mod harness;
 

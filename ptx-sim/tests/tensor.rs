@@ -1,9 +1,11 @@
 //! Matrix instructions end to end: fragments through shared memory, warpgroup and tensor-memory multiplication.
 
 mod common;
-use common::{HEADER, adversarial_error, entry, run};
+use common::cases::{self, Given};
+use common::{HEADER, adversarial_error, adversarial_ok, entry, run};
 use ptx_sim::{Arg, Config, Device, LaunchConfig, Module, RunOptions, SimErrorKind};
 use std::fmt::Write as _;
+use tile_launch::element::Element;
 
 fn regs(prefix: &str, from: usize, n: usize) -> String {
     (from..from + n).map(|i| format!("{prefix}{i}")).collect::<Vec<_>>().join(", ")
@@ -63,9 +65,17 @@ fn run_matrix(text: &str, a: &[u8], b: &[u8], n: usize, seed: Option<u64>) -> Re
     let out = device.alloc(4 * n as u64);
     let args = [Arg::Ptr(out), Arg::Ptr(device.alloc_from(a)), Arg::Ptr(device.alloc_from(b))];
     let launch = LaunchConfig { grid: [1, 1, 1], args: &args, ..LaunchConfig::default() };
-    device.launch(&module, "k", &launch, &RunOptions { adversarial: seed, ..RunOptions::default() })?;
+    let report = device.launch(&module, "k", &launch, &RunOptions { adversarial: seed, ..RunOptions::default() })?;
     let mut bytes = vec![0; 4 * n];
     device.read(out, &mut bytes)?;
+    if seed.is_none() {
+        let given = [
+            Given::Unwritten(Element::F32, &bytes),
+            Given::Memory(Element::U8, a, a),
+            Given::Memory(Element::U8, b, b),
+        ];
+        cases::record_run(text, "k", &launch, &given, &report);
+    }
     Ok(bytes.chunks(4).map(|c| f32::from_le_bytes(c.try_into().unwrap())).collect())
 }
 
@@ -197,6 +207,104 @@ fn tcgen05_multiplies_in_tensor_memory() {
     )
     .unwrap_err();
     assert!(e.to_string().contains("64 columns of tensor memory"), "{e}");
+}
+
+/// What is in flight in tensor memory is nobody else's, and threads need the fences of its instructions.
+#[test]
+fn tensor_memory_is_waited_for() {
+    let wait = "L: mbarrier.try_wait.parity.shared::cta.b64 %p4, [bar], 0; @!%p4 bra L;";
+    let (sa, sb) = (swizzled(128, a), swizzled(32, b));
+    let good = tcgen05_kernel(wait);
+    let fail = |text: &str| {
+        assert_ne!(text, good);
+        run_matrix(text, &sa, &sb, 128 * 32, Some(1)).map(|_| ()).expect_err(text).to_string()
+    };
+    // No wait, or one that passes at once, or no commit.
+    let parity = wait.replace("[bar], 0", "[bar], 1");
+    let no_commit = "mbarrier.arrive.shared::cta.b64 _, [bar];";
+    let commit = "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [bar];";
+    for text in [tcgen05_kernel("bar.sync 0;"), tcgen05_kernel(&parity), good.replace(commit, no_commit)] {
+        let errors: Vec<String> = (1..8)
+            .filter_map(|seed| run_matrix(&text, &sa, &sb, 128 * 32, Some(seed)).err().map(|e| e.to_string()))
+            .collect();
+        // A warp may also be so fast that it reads before the multiplication begins.
+        for e in &errors {
+            assert!(
+                e.contains("`tcgen05.ld.sync.aligned.32x32b.x32.b32") && e.contains("`tcgen05.mma.cta_group::1"),
+                "{e}"
+            );
+        }
+        let flight = "is still writing it; a wait on the mbarrier of a tcgen05.commit must come before";
+        let in_flight = |e: &&String| e.contains("is in flight: `tcgen05.mma.cta_group::1") && e.contains(flight);
+        assert!(errors.iter().find(in_flight).is_some(), "{errors:?}");
+    }
+    let e = fail(&good.replace("tcgen05.fence::after_thread_sync;", ""));
+    assert!(e.contains("missing tcgen05 fence: tensor address 0x"), "{e}");
+    assert!(
+        e.contains("write by warp 0") && e.contains("read by warp 1")
+            || e.contains("read by warp 2")
+            || e.contains("read by warp 3"),
+        "{e}"
+    );
+    assert!(e.contains("tcgen05.fence::after_thread_sync before the second"), "{e}");
+    // The accumulator is an operand before anybody has written it.
+    let e = fail(&good.replace("setp.ne.u32 %p3, 0, 0;", "setp.ne.u32 %p3, 1, 0;"));
+    assert!(e.contains("`tcgen05.mma") && e.contains("the operand was never written"), "{e}");
+    // B is overwritten while it may still be read.
+    let e = fail(&good.replace("W: L:", "W: st.shared.b32 [%r6], 0; L:"));
+    assert!(e.contains("data race: shared address") && e.contains("read (asynchronous)"), "{e}");
+    assert!(e.contains("`tcgen05.mma") && e.contains("`st.shared.b32 [%r6], 0;`"), "{e}");
+    let early = "bar.sync 0; @%p2 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r21, 64; bar.sync 0;";
+    let e = fail(&tcgen05_kernel(early));
+    assert!(e.contains("`@%p2 tcgen05.dealloc") && e.contains("is in flight: `tcgen05.mma"), "{e}");
+    // Without the wait the loads never end, and before it the registers hold noise.
+    let no_wait = good.replace("tcgen05.wait::ld.sync.aligned;", "");
+    let e = fail(&no_wait);
+    assert!(e.contains("`tcgen05.dealloc") && e.contains("tcgen05.wait::ld must come before"), "{e}");
+    let late = no_wait.replace("bar.sync 0; @!%p2 bra E;", "tcgen05.wait::ld.sync.aligned; bar.sync 0; @!%p2 bra E;");
+    assert_ne!(late, no_wait);
+    let out = run_matrix(&late, &sa, &sb, 128 * 32, Some(1)).unwrap();
+    assert_ne!(out[33], product(1, 1));
+}
+
+#[test]
+fn stores_to_tensor_memory_are_waited_for() {
+    let text = |wait: &str, fences: [&str; 2]| {
+        entry(
+            ".shared .align 4 .b32 slot;",
+            64,
+            &format!(
+                "mov.b32 %r2, slot; setp.lt.u32 %p1, %r1, 32; @!%p1 bra S; tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r2], 32;
+S: bar.sync 0; ld.shared.b32 %r3, [slot]; shr.u32 %r4, %r1, 5; shl.b32 %r4, %r4, 21; add.u32 %r5, %r3, %r4;
+tcgen05.st.sync.aligned.32x32b.x2.b32 [%r5], {{%r1, 7}};
+{wait}
+tcgen05.ld.sync.aligned.32x32b.x2.b32 {{%r6, %r7}}, [%r5];
+tcgen05.wait::ld.sync.aligned; mov.b64 %rd4, {{%r6, %r7}}; st.global.b64 [%rd3], %rd4;
+{} bar.sync 0; {} @!%p1 bra E; tcgen05.shift.cta_group::1.down [%r3]; tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [bar];
+L: mbarrier.try_wait.parity.shared::cta.b64 %p4, [bar], 0; @!%p4 bra L; tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, 32; E:",
+                fences[0], fences[1]
+            ),
+        )
+        .replace("sm_90a", "sm_100a")
+        .replace(".shared .align 4 .b32 slot;", ".shared .align 4 .b32 slot; .shared .align 8 .b64 bar;")
+        .replace("S: bar.sync 0;", "S: setp.eq.u32 %p5, %r1, 0; @%p5 mbarrier.init.shared::cta.b64 [bar], 1; bar.sync 0;")
+        .replace("@!%p1 bra E; tcgen05.shift", "@!%p1 bra E; setp.ne.u32 %p6, %r1, 0; @%p6 bra L; tcgen05.shift")
+    };
+    let (wait, fences) =
+        ("tcgen05.wait::st.sync.aligned;", ["tcgen05.fence::before_thread_sync;", "tcgen05.fence::after_thread_sync;"]);
+    assert_eq!(adversarial_ok(&text(wait, fences), 10)[40], 7 << 32 | 40);
+    let e = adversarial_error(&text("", fences)).to_string();
+    assert!(e.contains("`tcgen05.ld") && e.contains("is in flight: `tcgen05.st"), "{e}");
+    assert!(e.contains("tcgen05.wait::st must come before"), "{e}");
+    for fences in [["", fences[1]], [fences[0], ""]] {
+        // The shift by warp 0 touches lanes 0 to 31 only, which warp 0 has loaded itself; so move it to those of warp 1.
+        let text = text(wait, fences)
+            .replace("down [%r3];", "down [%r8];")
+            .replace("@%p6 bra L;", "@%p6 bra L; add.u32 %r8, %r3, 0x200000;");
+        let e = adversarial_error(&text);
+        assert!(matches!(e.kind, SimErrorKind::MissingTensorFence(_)), "{e}");
+        assert!(e.to_string().contains("by warp 1") && e.to_string().contains("`tcgen05.shift"), "{e}");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Accesses of global memory: which dimension is fast, how wide a vector may be, which bounds need a check, and how many
 //! sectors a layout touches.
 
+use super::combined::Combined;
 use super::facts::{Facts, TOP, pointee_bytes};
 use crate::dialect::{
     layouts::{Tensor, storage_bits},
@@ -148,6 +149,35 @@ impl Access {
         Layout::coalesced(shape, (self.element_bytes * 8) as u32, &self.order, self.vector, warps)
             .expect("a tile has a coalesced layout")
     }
+    /// The layout that touches the fewest sectors, and among such the one in which combining elements is cheapest: within a
+    /// thread rather than across lanes, across lanes rather than across warps.
+    pub fn layout_for(&self, shape: &Shape, warps: u64, combined: &Combined) -> Layout {
+        let best = self.layout(shape, warps);
+        if *combined == Combined::default() {
+            return best;
+        }
+        let is_combined = |d: &usize| combined.reduced.contains(d) || combined.scanned.contains(d);
+        let after: Vec<usize> = self.order.iter().skip(1).chain(self.order.first()).copied().collect();
+        // Dimensions that are not combined take threads before those that are.
+        let mut others_first = after.clone();
+        others_first.sort_by_key(is_combined);
+        let spreads: [[&[usize]; 2]; 3] =
+            [[&after, &others_first], [&others_first, &others_first], [&self.order, &others_first]];
+        let bits = (self.element_bytes * 8) as u32;
+        let candidates = spreads
+            .into_iter()
+            .filter_map(|spread| Layout::coalesced_over(shape, bits, &self.order, self.vector, warps, spread).ok());
+        let (sectors, vector) = (self.sectors(&best, shape), self.vector_in(&best, shape));
+        let mut best = (combined.cost(&best, shape), best);
+        for layout in candidates {
+            let cost = combined.cost(&layout, shape);
+            let as_good = self.vector_in(&layout, shape) == vector && self.sectors(&layout, shape) <= sectors;
+            if cost < best.0 && as_good {
+                best = (cost, layout);
+            }
+        }
+        best.1
+    }
     /// Limits vectors to `width` elements. What is tested once a vector may then be tested once a narrower one.
     pub fn narrow(&mut self, width: u64) {
         self.vector = self.vector.min(width);
@@ -166,19 +196,17 @@ impl Access {
         let Ok((low, width)) = shape.field(fast) else { return u64::MAX };
         let Ok((groups, _)) = layout.vectors(shape, fast, vector) else { return u64::MAX };
         let mask = (1u64 << width) - 1;
-        let mut total = 0;
-        for group in groups {
-            let mut touched = BTreeSet::new();
-            for lane in 0..32 {
-                let thread = tile_layout::Thread { lane, warp: 0, block: 0 };
-                let element = layout.thread_base(thread) ^ register_part(layout, group[0]);
-                let column = element >> low & mask;
-                let row = element & !(mask << low);
-                touched.insert((row, column * self.element_bytes / 32));
-            }
-            total += touched.len() as u64;
+        // Another group of registers flips bits of all elements alike, and so of rows and sectors: each touches as many.
+        let Some(group) = groups.first() else { return 0 };
+        let mut touched = BTreeSet::new();
+        for lane in 0..32 {
+            let thread = tile_layout::Thread { lane, warp: 0, block: 0 };
+            let element = layout.thread_base(thread) ^ register_part(layout, group[0]);
+            let column = element >> low & mask;
+            let row = element & !(mask << low);
+            touched.insert((row, column * self.element_bytes / 32));
         }
-        total
+        (touched.len() * groups.len()) as u64
     }
 }
 

@@ -2,4 +2,7 @@
 
 pub mod access;
 pub mod atomics;
+pub mod combined;
 pub mod facts;
+pub mod narrow;
+pub mod synchronization;

@@ -1,7 +1,9 @@
-//! Runs kernels on the simulated device.
+//! Runs kernels on the simulated device, or on the reference interpreter.
 
 use std::process::ExitCode;
+use tile_launch::Tools;
 
 fn main() -> ExitCode {
-    tile_launch::main(std::env::args_os(), &tileiras::compile::InProcess)
+    let tools = Tools { compiler: &tileiras::compile::InProcess, reader: &tileiras::compile::program };
+    tile_launch::main(std::env::args_os(), tools)
 }

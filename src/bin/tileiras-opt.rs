@@ -22,19 +22,23 @@ fn main() {
 
 /// Takes the flags of our dialects off the command line; the rest is MLIR's.
 fn own_flags() -> Vec<String> {
-    let (mut testing, mut warn, mut error) = (false, false, false);
+    let (mut testing, mut warn, mut error, mut remarks) = (false, false, false, false);
     let rest = std::env::args()
         .filter(|a| {
             let flag = match a.trim_start_matches('-') {
                 "cuda-tile-testing-ops" => &mut testing,
                 "Wunsupported-hints" => &mut warn,
                 "Werr-hints" => &mut error,
+                "remarks" => &mut remarks,
                 _ => return true,
             };
             *flag = true;
             !a.starts_with('-')
         })
         .collect();
+    if remarks {
+        tileiras::dialect::remark::print_as_diagnostics();
+    }
     // SAFETY: plain settings, made before any dialect is loaded.
     unsafe {
         tileiras::dialect::ffi::cudaTileRegisterTestingOps(testing);

@@ -39,12 +39,15 @@ pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
     let (input, root) = unsafe { (handle.input(), handle.cuda_root()) };
     let target = target(handle.gpu_id())?;
     let kind = crate::kind_of(input).map_err(|e| tell(&Diagnostic::error(Code::NotTileIr, e.to_string()))).ok()?;
-    for (asked, what) in [(handle.device_debug(), "full debug information"), (handle.sanitize(), "instrumentation")] {
-        if asked {
-            tell(&Diagnostic::error(Code::NotAvailable, format!("{what} is not available in this version")));
-            return None;
-        }
+    if handle.sanitize() {
+        tell(&Diagnostic::error(Code::NotAvailable, "instrumentation is not available in this version"));
+        return None;
     }
+    let debug = match (handle.device_debug(), handle.lineinfo()) {
+        (true, _) => DebugInfo::Full,
+        (false, true) => DebugInfo::Lines,
+        (false, false) => DebugInfo::None,
+    };
     let opt_level = u8::try_from(handle.opt_level()).ok()?;
     let request = CompileRequest {
         input,
@@ -53,7 +56,7 @@ pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
         target,
         opt_level,
         emit: Emit::Ptx,
-        debug: if handle.lineinfo() { DebugInfo::Lines } else { DebugInfo::None },
+        debug,
         pipeline_options: &[],
         instrumentation: Instrumentation::default(),
         keep_stages: false,
@@ -72,7 +75,7 @@ pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
         ptx: &ptx,
         target,
         opt_level,
-        lineinfo: handle.lineinfo(),
+        debug,
         extra: &[],
         timeout: None,
         scratch: Path::new(&scratch),

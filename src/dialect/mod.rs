@@ -7,6 +7,7 @@ pub mod dots;
 pub mod layouts;
 pub mod location;
 pub mod pass;
+pub mod remark;
 pub mod rt;
 
 use melior::{Context, dialect::DialectRegistry};

@@ -105,6 +105,14 @@ pub fn emit_error(op: OpRef<'_>, message: &str) {
     unsafe { mlirEmitError(op.location().to_raw(), message.as_ptr()) }
 }
 
+/// Emits `message` at `op` with a note at another op.
+pub fn emit_error_with_note(op: OpRef<'_>, message: &str, other: OpRef<'_>, note: &str) {
+    // SAFETY: both ops are alive; MLIR copies the texts.
+    unsafe {
+        mlirxEmitErrorWithNote(op.location().to_raw(), raw_str(message), other.location().to_raw(), raw_str(note));
+    }
+}
+
 /// Emits `message` at `op` and gives the failure to return.
 pub fn fail(op: OpRef<'_>, message: impl AsRef<str>) -> Failed {
     emit_error(op, message.as_ref());
@@ -158,7 +166,9 @@ impl<P: RustPass> Hooks<P> {
         let context = context_of(op);
         // SAFETY: as above; one thread runs one clone.
         let pass = unsafe { &mut *(p as *mut P) };
-        if !guard(op, &P::ARGUMENT.to_string_lossy(), || pass.run(op, context, &PassContext { raw })) {
+        let argument = P::ARGUMENT.to_str().unwrap_or_default();
+        let body = || guard(op, argument, || pass.run(op, context, &PassContext { raw }));
+        if !super::remark::in_pass(argument, body) {
             // SAFETY: the pass is running.
             unsafe { mlirxPassSignalFailure(raw) }
         }

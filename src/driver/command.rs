@@ -21,9 +21,7 @@ use crate::output::{self, OutputError};
 use crate::ptxas::{self, Cubin, Job};
 use crate::remarks::{self, RemarkFormat};
 use crate::repro::Reproducer;
-use crate::request::{
-    CompileError, CompileOutput, CompileRequest, DebugInfo, Emit, InputKind, NotTileIr, input_kind, stem_of,
-};
+use crate::request::{CompileError, CompileOutput, CompileRequest, Emit, InputKind, NotTileIr, input_kind, stem_of};
 use crate::toolchain::Surroundings;
 use crate::{Core, Identity, help, io_text, resources, response, scope, subcommand};
 
@@ -381,7 +379,7 @@ impl Session<'_> {
             target: options.target,
             opt_level: settings.opt_level,
             emit: options.emit.min(Emit::Ptx),
-            debug: if options.lineinfo { DebugInfo::Lines } else { DebugInfo::None },
+            debug: options.debug(),
             pipeline_options: &settings.pipeline_options,
             instrumentation: options.instrumentation,
             keep_stages: options.save_temps,
@@ -435,10 +433,6 @@ impl Session<'_> {
             let text =
                 "optimized debugging is not supported, change optimization level to 0 or disable full debug info";
             return Err(self.fail(Diagnostic::error(Code::OptimizedDebugging, text)));
-        }
-        if options.device_debug {
-            let d = Diagnostic::error(Code::NotAvailable, "full debug information is not available in this version");
-            return Err(self.fail(d.note("--lineinfo gives source lines at every optimization level")));
         }
         if let Some(tool) = options.sanitize {
             let text = format!("instrumentation for {tool} is not available in this version");
@@ -542,7 +536,7 @@ impl Session<'_> {
             ptx: &compiled.text,
             target: options.target,
             opt_level: settings.opt_level,
-            lineinfo: options.lineinfo,
+            debug: options.debug(),
             extra: &options.ptxas.extra,
             timeout: settings.timeout.filter(|t| !t.is_zero()),
             scratch: &scratch,

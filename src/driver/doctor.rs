@@ -14,6 +14,7 @@ use tile_targets::{DEFAULT_TARGET, TARGETS, Target};
 use crate::child::{self, Finished};
 use crate::io_text;
 use crate::ptxas::{self, Job};
+use crate::request::DebugInfo;
 use crate::toolchain::{self, Surroundings};
 
 /// How a check ended.
@@ -327,7 +328,7 @@ fn assemble(installation: &Installation, ptxas: &Path, target: &'static Target, 
         ptx,
         target,
         opt_level: 0,
-        lineinfo: false,
+        debug: DebugInfo::None,
         extra: &[],
         timeout: Some(installation.patience),
         scratch: &installation.scratch,

@@ -9,7 +9,7 @@ use tile_targets::{TARGETS, Target};
 use crate::cl::{Glue, Parsed, Spec, ValueKind};
 use crate::hostobj::{HostArch, HostOs};
 use crate::remarks::{RemarkFilter, RemarkFormat, RemarkOptions};
-use crate::request::{Emit, Instrumentation};
+use crate::request::{DebugInfo, Emit, Instrumentation};
 
 const GENERIC: &str = "Generic options";
 const COMPILE: &str = "Compilation options";
@@ -210,6 +210,17 @@ pub struct Options {
     pub resource_usage_file: Option<PathBuf>,
     pub remarks: RemarkOptions,
     pub format: DiagnosticFormat,
+}
+
+impl Options {
+    /// What debuggers and profilers get. Full information includes the lines.
+    pub fn debug(&self) -> DebugInfo {
+        match (self.device_debug, self.lineinfo) {
+            (true, _) => DebugInfo::Full,
+            (false, true) => DebugInfo::Lines,
+            (false, false) => DebugInfo::None,
+        }
+    }
 }
 
 /// How ptxas is found and called.

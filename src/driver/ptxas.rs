@@ -13,6 +13,7 @@ use tile_targets::{PtxVersion, Target};
 
 use crate::child;
 use crate::io_text;
+use crate::request::DebugInfo;
 use crate::resources::{self, KernelResources};
 use crate::scope;
 use crate::toolchain::{self, Search, Surroundings};
@@ -24,7 +25,7 @@ pub struct Job<'a> {
     pub target: &'static Target,
     /// 0 to 3.
     pub opt_level: u8,
-    pub lineinfo: bool,
+    pub debug: DebugInfo,
     /// Given to ptxas after all other arguments.
     pub extra: &'a [OsString],
     /// Zero or `None`: no limit.
@@ -100,8 +101,14 @@ fn run(job: &Job<'_>, program: &Path) -> Result<Cubin, PtxasError> {
 
     let mut command = Command::new(program);
     command.args(["-arch", job.target.ptx_target, "--opt-level", &job.opt_level.to_string()]);
-    if job.lineinfo {
-        command.arg("-lineinfo");
+    match job.debug {
+        DebugInfo::None => {}
+        DebugInfo::Lines => {
+            command.arg("-lineinfo");
+        }
+        DebugInfo::Full => {
+            command.arg("-g");
+        }
     }
     if job.statistics {
         command.arg("--verbose");

@@ -98,12 +98,28 @@ impl Layout {
     ///
     /// Errors: `order` is not a permutation, or `vec_elems` or `num_warps` is not a power of two.
     pub fn coalesced(shape: &Shape, elem_bits: u32, order: &[usize], vec_elems: u64, num_warps: u64) -> Result<Self> {
-        shape.check_order(order)?;
+        let after: Vec<usize> = order.iter().skip(1).chain(order.first()).copied().collect();
+        Self::coalesced_over(shape, elem_bits, order, vec_elems, num_warps, [&after, &after])
+    }
+
+    /// As [`Layout::coalesced`], but lanes that are left after a cache line go to the dimensions of the first list, and warps
+    /// to those of the second.
+    pub fn coalesced_over(
+        shape: &Shape,
+        elem_bits: u32,
+        order: &[usize],
+        vec_elems: u64,
+        num_warps: u64,
+        [lanes_over, warps_over]: [&[usize]; 2],
+    ) -> Result<Self> {
+        for list in [order, lanes_over, warps_over] {
+            shape.check_order(list)?;
+        }
         let vec = log2("vector elements", vec_elems)?;
         let warp_bits = log2("warps", num_warps)?;
         let elem_log2_bytes = elem_bits.max(8).next_power_of_two().ilog2() - 3;
         let (register, lane, warp);
-        if let [fastest, slower @ ..] = order {
+        if let Some(fastest) = order.first() {
             let mut filler = Filler::new(shape);
             let [mut r, mut l, mut w]: [Vec<u64>; 3] = Default::default();
             // A vector may not take so many elements that other threads go idle.
@@ -112,9 +128,8 @@ impl Layout {
             let got = filler.take(*fastest, vec, &mut r);
             let line = 7u32.saturating_sub(elem_log2_bytes + got).min(LANE_BITS);
             filler.take(*fastest, line, &mut l);
-            let after = || slower.iter().copied().chain([*fastest]);
-            filler.take_in_order(after(), LANE_BITS - l.len() as u32, &mut l);
-            filler.take_in_order(after(), warp_bits, &mut w);
+            filler.take_in_order(lanes_over.iter().copied(), LANE_BITS - l.len() as u32, &mut l);
+            filler.take_in_order(warps_over.iter().copied(), warp_bits, &mut w);
             filler.take_in_order(order.iter().copied(), u32::MAX, &mut r);
             l.resize(LANE_BITS as usize, 0);
             w.resize(warp_bits as usize, 0);

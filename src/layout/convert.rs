@@ -44,6 +44,12 @@ impl ConvertOptions {
 /// The register of `src` that holds what each register of `dst` wants, when every thread has all its elements already and in
 /// registers that do not depend on the thread. Blocks count as threads.
 pub fn register_permutation(src: &Layout, dst: &Layout) -> Option<Vec<u32>> {
+    let registers = register_map(src, dst)?;
+    Some((0..u64::from(dst.registers())).map(|d| registers.apply(d) as u32).collect())
+}
+
+/// [`register_permutation`] as a map, for tiles with too many registers to list.
+pub fn register_map(src: &Layout, dst: &Layout) -> Option<LinearMap> {
     let at = |layout: &Layout, input, i: usize| layout.bases(input).get(i).copied().unwrap_or(0);
     let same = |input| {
         let bits = src.bases(input).len().max(dst.bases(input).len());
@@ -54,8 +60,7 @@ pub fn register_permutation(src: &Layout, dst: &Layout) -> Option<Vec<u32>> {
     }
     let from = LinearMap::new(src.register().to_vec(), 64).ok()?;
     let to = LinearMap::new(dst.register().to_vec(), 64).ok()?;
-    let registers = from.solve_map(&to)?;
-    Some((0..u64::from(dst.registers())).map(|d| registers.apply(d) as u32).collect())
+    from.solve_map(&to)
 }
 
 /// The cheapest conversion of a tile of `shape` from `src` to `dst`. Both layouts may hold replicas; `src` must reach every

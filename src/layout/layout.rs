@@ -217,16 +217,26 @@ impl Layout {
         InputMasks { register: free(Input::Register), lane, warp, block }
     }
 
-    /// Whether every element has an owner: one thread that holds it in one register, up to registers that repeat an element of
-    /// their own thread. It has none when a register of one thread holds what another register of another thread does.
-    ///
-    /// Free variables then leave whole registers alone: an atomic that all registers of the threads without free bits make
-    /// happens once for each element.
-    pub fn has_owners(&self) -> bool {
-        let registers = Subspace::span(self.register().iter().copied());
-        let threads =
-            Subspace::span([Input::Lane, Input::Warp, Input::Block].iter().flat_map(|&i| self.bases(i)).copied());
-        registers.intersect(&threads).dim() == 0
+    /// The layout without the registers that are free variables, and the old number of each register. Threads whose free lane,
+    /// warp and block bits are zero hold each element once in it: they *own* it there.
+    pub fn owned(&self) -> (Self, Vec<u32>) {
+        let free = self.free_variables().register;
+        let bits: Vec<usize> = (0..self.register().len()).filter(|i| free >> i & 1 == 0).collect();
+        let old = |new: u32| bits.iter().enumerate().fold(0, |r, (i, &bit)| r | (new >> i & 1) << bit);
+        let bases = bits.iter().map(|&bit| self.register()[bit]).collect();
+        (self.with(Input::Register, bases), (0..1u32 << bits.len()).map(old).collect())
+    }
+
+    /// As [`Layout::free_variables`], but registers are kept before lanes: the threads in which all free bits are zero hold
+    /// each element once, whichever of their registers they store, as long as none repeats an element of the thread.
+    pub fn free_threads(&self) -> InputMasks {
+        let mut seen = Subspace::default();
+        let mut free = |input| {
+            let bases = self.bases(input).iter().enumerate();
+            bases.fold(0, |mask, (i, &b)| if seen.insert(b) { mask } else { mask | 1 << i })
+        };
+        let [register, lane, warp, block] = Input::ALL.map(&mut free);
+        InputMasks { register, lane, warp, block }
     }
 
     /// Whether both layouts give every thread the same set of elements, in whatever registers.

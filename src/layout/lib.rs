@@ -129,6 +129,7 @@ mod layout;
 mod map;
 mod mma;
 mod ops;
+mod parts;
 mod reduction;
 mod shape;
 mod shuffle;
@@ -139,13 +140,14 @@ pub use access::{AccessMode, Direction, Instruction, SharedAccess, SharedLayout,
 pub use bank::{
     BANK_BITS, PHASE_LOG2, WORD_LOG2, conflict_degree, global_sectors, phase_lane_bits, phase_turns, wavefronts,
 };
-pub use convert::{Conversion, ConvertOptions, convert, register_permutation};
+pub use convert::{Conversion, ConvertOptions, convert, register_map, register_permutation};
 pub use dot::{Apart, Multiplier, Product, Step, WarpGrid};
 pub use error::{LayoutError, Result};
 pub use expr::{BitExpr, Coordinate, LinearExpr, Term};
 pub use layout::{Input, InputMasks, LANE_BITS, Layout, Place, Thread, WARP_SIZE};
 pub use map::{LinearMap, combine, low_mask};
 pub use mma::{Fragment, MmaInstruction, MmaTiling, Operand, TmemShape, TmemTile, mma_tiled, tmem_layout};
+pub use parts::{PartRegisters, PartsPlan};
 pub use reduction::{Reduction, WarpScan};
 pub use shape::Shape;
 pub use shuffle::{Exchange, ShufflePlan, ShuffleRound};

@@ -184,6 +184,23 @@ impl Layout {
         Self::new(register, over.lane().to_vec(), over.warp().to_vec(), kept.to_vec())
     }
 
+    /// The layout in which the last `count` register bits are the last bits of the warp's number, behind `warps` bits of actual
+    /// warps: how a tile lies for one of `2^count` passes over its registers, with the pass as the number of a virtual warp.
+    pub fn registers_as_warps(&self, count: usize, warps: usize) -> Self {
+        let (kept, moved) = self.register().split_at(self.register().len() - count.min(self.register().len()));
+        let mut warp = self.warp().to_vec();
+        warp.resize(warps.max(warp.len()), 0);
+        warp.extend(moved);
+        self.with(Input::Register, kept.to_vec()).with(Input::Warp, warp)
+    }
+
+    /// Inverse of [`Layout::registers_as_warps`]: all bits of the warp's number from `warps` on become the last register bits.
+    pub fn warps_as_registers(&self, warps: usize) -> Self {
+        let (kept, moved) = self.warp().split_at(warps.min(self.warp().len()));
+        let register = self.register().iter().chain(moved).copied().collect();
+        self.with(Input::Register, register).with(Input::Warp, kept.to_vec())
+    }
+
     /// The layout and shape of two tiles of this layout joined along a new last dimension of extent 2.
     pub fn join(&self, shape: &Shape) -> Result<(Self, Shape)> {
         let (layout, shape) = self.expand_dims(shape, shape.rank())?;

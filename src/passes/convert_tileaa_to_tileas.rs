@@ -6,6 +6,7 @@
 //! choose anew; what this pass guarantees is a valid program.
 
 mod once;
+mod products;
 mod warps;
 
 pub use once::{index_layout, sparse_dimension};
@@ -28,7 +29,6 @@ use melior::{
     },
 };
 use tile_layout::{Layout, Multiplier, Operand, Product, Shape};
-use tile_targets::Target;
 
 #[derive(Clone, Default)]
 pub struct ConvertTileAAToTileAS;
@@ -37,16 +37,14 @@ impl RustPass for ConvertTileAAToTileAS {
     pass_descriptor!(convert_tileaa_to_tileas);
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         let options = descriptors::convert_tileaa_to_tileas::Options(cx);
-        let (num_warps, name) = (options.num_warps(), options.compute_capability());
-        let target = Target::by_name(name).ok_or_else(|| fail(op, format!("unknown target '{name}'")))?;
-        if !matches!(num_warps, 1 | 2 | 4 | 8 | 16 | 32) {
+        let num_warps = options.num_warps();
+        if num_warps != 0 && !warps::valid(num_warps) {
             return Err(fail(op, format!("num-warps must be a power of two from 1 to 32, got {num_warps}")));
         }
         let mut functions = vec![];
         walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
         for function in functions {
-            let given = function.num_warps().or_else(|| warps::hinted(function, target));
-            let warps = given.unwrap_or_else(|| warps::for_products(function.op(), num_warps));
+            let warps = warps::choose(function, options.compute_capability(), num_warps);
             set_attr(function.op(), "numWarps", i64_attr(context, warps));
             Convert { context, warps: warps as u64 }.function(function)?;
         }

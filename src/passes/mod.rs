@@ -3,8 +3,10 @@
 pub mod convert_cudatile_to_tileaa;
 pub mod convert_tileaa_to_tileas;
 pub mod convert_tileas_to_llvm;
+pub mod tileaa_slice_products;
 pub mod tileas_assign_dot_layouts;
 pub mod tileas_assign_load_store_layouts;
+pub mod tileas_check_synchronization;
 pub mod tileas_materialize_convert_layout;
 pub mod tileas_materialize_reductions;
 pub mod tileas_optimize_alloc_tensor;
@@ -28,6 +30,7 @@ pub fn register_all() {
             crate::dialect::ffi::mlirxRegisterUpstreamPasses();
         }
         register::<convert_tileaa_to_tileas::ConvertTileAAToTileAS>();
+        register::<tileaa_slice_products::SliceProducts>();
         register::<tileas_assign_dot_layouts::AssignDotLayouts>();
         register::<tileas_assign_load_store_layouts::AssignLoadStoreLayouts>();
         register::<tileas_remove_layout_conversions::RemoveLayoutConversions>();
@@ -36,6 +39,7 @@ pub fn register_all() {
         register::<tileas_materialize_convert_layout::MaterializeConvertLayout>();
         register::<tileas_optimize_alloc_tensor::OptimizeAllocTensor>();
         register::<tileas_order_memory::OrderMemory>();
+        register::<tileas_check_synchronization::CheckSynchronization>();
         register::<tileas_unspecialized_pipeline::UnspecializedPipeline>();
         register::<tileir_attach_target::AttachTarget>();
         crate::pipeline::register();

@@ -199,7 +199,8 @@ fn apart(dot: AnyDot<'_>, facts: &Facts) -> Apart {
 /// The dimension along which the elements of a loaded tensor are neighbours in memory, and their bits there.
 fn contiguous(v: Val<'_>, facts: &Facts) -> Option<(usize, u32)> {
     let t = Tensor::of_value(v)?;
-    let dim_of = |unit: u32| (0..t.shape.len()).find(|&d| t.tile_shape().field(d).is_ok_and(|(low, w)| low == unit && w > 0));
+    let dim_of =
+        |unit: u32| (0..t.shape.len()).find(|&d| t.tile_shape().field(d).is_ok_and(|(low, w)| low == unit && w > 0));
     let (unit, bits) = unit_of(v, facts)?;
     dim_of(unit).map(|d| (d, bits))
 }
@@ -214,14 +215,20 @@ fn unit_of(v: Val<'_>, facts: &Facts) -> Option<(u32, u32)> {
     if let Some(permute) = PermuteOp::cast(op) {
         let from = Tensor::of_value(permute.source())?;
         let (unit, bits) = unit_of(permute.source(), facts)?;
-        let source = (0..from.shape.len()).find(|&d| from.tile_shape().field(d).is_ok_and(|(low, w)| low == unit && w > 0))?;
+        let source =
+            (0..from.shape.len()).find(|&d| from.tile_shape().field(d).is_ok_and(|(low, w)| low == unit && w > 0))?;
         let d = permute.order().iter().position(|&o| o as usize == source)?;
         return t.tile_shape().field(d).ok().map(|(low, _)| (low, bits));
     }
     let keeps = matches!(
         op_name(op),
-        "nv_tileas.view" | "nv_tileas.convert_layout" | "nv_tileaa.fp_cast" | "nv_tileaa.bitcast" | "arith.extf"
-            | "arith.extsi" | "arith.extui"
+        "nv_tileas.view"
+            | "nv_tileas.convert_layout"
+            | "nv_tileaa.fp_cast"
+            | "nv_tileaa.bitcast"
+            | "arith.extf"
+            | "arith.extsi"
+            | "arith.extui"
     );
     if keeps { unit_of(operand(op, 0), facts) } else { None }
 }

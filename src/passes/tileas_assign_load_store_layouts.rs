@@ -2,13 +2,15 @@
 //!
 //! The access moves to its own layout and layout conversions join it to the rest; `tileas-remove-layout-conversions` decides
 //! which of them stay. The vector width and the bounds check recorded here follow from facts about addresses
-//! and hold in any layout; a layout with shorter runs takes shorter vectors.
+//! and hold in any layout; a layout with shorter runs takes shorter vectors. Where several layouts are equally good for
+//! memory, a load takes the one in which the reductions and scans that follow are cheapest.
 
 use super::convert_tileaa_to_tileas::{i64_attr, index_layout, sparse_dimension};
 use crate::{
     analysis::{
         access::{self, Access, View},
         atomics::Update,
+        combined::Combined,
         facts::Facts,
     },
     dialect::{
@@ -115,7 +117,9 @@ pub fn operand_layout(op: OpRef<'_>, i: usize, tile: &[i64], layout: &Layout) ->
 
 fn assign<'c>(op: OpRef<'c>, access: &Access, warps: u64, context: &'c Context) -> Result<(), Failed> {
     let tile = tile_of(op).ok_or_else(|| fail(op, "access moves no tensor"))?;
-    let layout = access.layout(&tile.tile_shape(), warps);
+    let loaded = results(op).find(|r| Tensor::of_value(*r).is_some());
+    let combined = loaded.map(Combined::of).unwrap_or_default();
+    let layout = access.layout_for(&tile.tile_shape(), warps, &combined);
     if op_name(op) != "nv_tileas.atomic_cas" {
         set_attr(op, "vector", i64_attr(context, access.vector as i64));
     }

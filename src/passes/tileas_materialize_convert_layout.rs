@@ -17,9 +17,15 @@
 //!   ```
 //!
 //!   The first barrier is left out where no earlier access of shared memory can still be under way: at the first conversion
-//!   of a function outside of loops.
+//!   of a function outside of loops. Trips that follow each other go together.
 //! * When the tensor is larger than the storage that a conversion may take: `exchange`, part by part.
+//!
+//! A tensor with too many registers for a thread is worked on in passes, which is as if there were more warps
+//! (`Layout::registers_as_warps`). Its conversion may stay or be a shuffle when that moves nothing between passes; else it is an
+//! `exchange`. A slice of such a tensor is taken in steps: first, out of a layout in which threads hold whole slices, one that has
+//! an element for every thread; then what is wanted out of that.
 
+mod merge;
 pub mod once;
 
 use super::{convert_tileaa_to_tileas::i64_attr, tileas_assign_load_store_layouts::warps_of};
@@ -28,17 +34,19 @@ use crate::{
         layouts::{Tensor, storage_bits},
         nv_tileaa,
         nv_tileas::{
-            AllocTensorOp, AnyOp, BarrierOp, ConvertLayoutOp, ExtractSliceOp, LocalLoadOp, LocalLoadSliceOp,
-            LocalStoreOp, MemDescType, SharedLayoutAttr, ShuffleOp,
+            AllocTensorOp, AnyOp, BarrierOp, ConvertLayoutOp, ExchangeOp, ExtractSliceOp, LocalLoadOp,
+            LocalLoadSliceOp, LocalStoreOp, MemDescType, SharedLayoutAttr, ShuffleOp,
         },
         pass::{Failed, PassContext, RustPass, fail},
+        remark::{self, remark},
         rt::*,
     },
     pass_descriptor,
 };
 use melior::{Context, ir::Attribute};
 use tile_layout::{
-    AccessMode, Conversion, ConvertOptions, Layout, SharedAccess, SharedOptions, SharedPlan, convert, plan_shared,
+    AccessMode, Conversion, ConvertOptions, Layout, PartsPlan, Shape, SharedAccess, SharedOptions, SharedPlan,
+    ShufflePlan, convert, plan_shared, register_map,
 };
 
 /// Bytes of shared memory that one conversion may take. All of a kernel's storage has to fit into the 48 KiB that a block
@@ -57,7 +65,7 @@ impl RustPass for MaterializeConvertLayout {
         let mut functions = vec![];
         walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
         for function in functions {
-            warps_of(function)?;
+            let warps = warps_of(function)?;
             let mut moves = vec![];
             let mut touched = false;
             walk(function.op(), &mut |o| {
@@ -67,13 +75,15 @@ impl RustPass for MaterializeConvertLayout {
                     moves.push(o);
                 }
             });
-            for op in moves {
+            let mut moves: Vec<OpRef<'c>> = moves.into_iter().rev().collect();
+            while let Some(op) = moves.pop() {
                 let barrier_first = touched || in_loop(op);
                 touched |= match once::concerns(op) {
                     true => once::materialize(op, barrier_first, context)?,
-                    false => Move::of(op, context)?.materialize(barrier_first)?,
+                    false => Move::of(op, context)?.materialize(barrier_first, warps, &mut moves)?,
                 };
             }
+            merge::merge(function.op());
         }
         Ok(())
     }
@@ -112,6 +122,11 @@ pub fn kept_in_registers(
     Ok(tile_layout::register_permutation(from, &all))
 }
 
+/// log2 of the registers that a tensor may take in a thread without being worked on in passes.
+pub const MANY_REGISTERS: usize = 7;
+/// log2 of the registers of one pass.
+pub const PASS_REGISTERS: usize = 5;
+
 /// A conversion or an extraction.
 struct Move<'c> {
     op: OpRef<'c>,
@@ -140,21 +155,27 @@ impl<'c> Move<'c> {
         let (Some(from), Some(to)) = (whole.layout(), part.layout()) else {
             return Err(fail(op, "tensor has no layout"));
         };
-        let stays = kept_in_registers(&from, &to, &part, &whole).map_err(error)?.is_some();
+        let all = to.over_registers(&part.tile_shape(), &whole.tile_shape()).map_err(error)?;
+        let stays = register_map(&from, &all).is_some();
         let to = slice_over_blocks(&to, &part, &whole).map_err(error)?;
         Ok(Move { op, context, source, result, indices, whole, from, to, stays })
     }
 
     /// Whether the move goes through shared memory.
-    fn materialize(self, barrier_first: bool) -> Result<bool, Failed> {
+    ///
+    /// Moves that it leaves to be materialized are added to `more`.
+    fn materialize(self, barrier_first: bool, warps: u64, more: &mut Vec<OpRef<'c>>) -> Result<bool, Failed> {
         if self.stays {
             return Ok(false);
+        }
+        if self.from.register().len().max(self.to.register().len()) > MANY_REGISTERS {
+            return self.of_many(warps, more);
         }
         let error = |e: &dyn std::fmt::Display| fail(self.op, e.to_string());
         let mut options = ConvertOptions::new(storage_bits(self.whole.element));
         options.shared.max_bytes = SCRATCH_BYTES;
-        // Every target loads matrices.
-        options.shared.ldmatrix = true;
+        // Every target loads matrices; a slice that is known at run time only is loaded element by element.
+        options.shared.ldmatrix = self.indices.is_empty();
         let plan = convert(&self.from, &self.to, &self.whole.tile_shape(), &options).map_err(|e| error(&e))?;
         let b = Builder::before(self.context, self.op);
         let plan = match plan {
@@ -167,11 +188,121 @@ impl<'c> Move<'c> {
             Conversion::SharedMemory(plan) => plan,
         };
         if plan.rounds > 1 {
-            return Err(fail(self.op, format!("conversion needs more than {SCRATCH_BYTES} bytes of shared memory")));
+            return self.of_many(warps, more);
+        }
+        if in_loop(self.op) {
+            let bytes = self.whole.elements() * i64::from(storage_bits(self.whole.element) / 8);
+            let what = if self.indices.is_empty() { "changes its layout" } else { "is sliced across threads" };
+            let reason = format!("a tensor of {bytes} bytes {what} through shared memory in every iteration");
+            remark(self.op, remark::CONVERSION_IN_LOOP, reason, "");
         }
         let new = self.through_shared(&b, &plan, barrier_first).map_err(|e| error(&e))?;
         self.replace(new);
         Ok(true)
+    }
+
+    /// A move of a tensor that is too large for registers, or for its storage.
+    fn of_many(self, warps: u64, more: &mut Vec<OpRef<'c>>) -> Result<bool, Failed> {
+        let error = |e: &dyn std::fmt::Display| fail(self.op, e.to_string());
+        let b = Builder::before(self.context, self.op);
+        if !self.indices.is_empty() {
+            let new = self.in_steps(&b, warps, more)?;
+            self.replace(new);
+            return Ok(false);
+        }
+        if self.shuffles_in_passes(warps) {
+            let new = ShuffleOp::build(&b, ty(self.result), self.source, &[]).map_err(|e| error(&e))?;
+            self.replace(new.result());
+            return Ok(false);
+        }
+        // Registers that repeat an element of their thread are renamed apart from the exchange.
+        let (from, to) = (self.from.squeeze_registers().0, self.to.squeeze_registers().0);
+        let bits = storage_bits(self.whole.element);
+        let mut options = SharedOptions::new(bits);
+        // Enough for one pass of each thread.
+        let pass = (warps * 32 << PASS_REGISTERS) * u64::from(bits / 8);
+        options.max_bytes = SCRATCH_BYTES.min(pass);
+        let plan = PartsPlan::new(&from, &to, &self.whole.tile_shape(), &options).map_err(|e| error(&e))?;
+        let bytes = self.whole.elements() * i64::from(bits / 8);
+        let (parts, size) = (plan.parts(), plan.bytes);
+        remark(
+            self.op,
+            remark::CONVERSION_IN_PARTS,
+            format!(
+                "a tensor of {bytes} bytes changes its layout through shared memory in {parts} parts of {size} bytes"
+            ),
+            "",
+        );
+        let in_layout = |l: &Layout| self.whole.with_layout(self.context, l);
+        let squeezed = |v: Val<'c>, l: &Layout| -> Result<Val<'c>, BuildError> {
+            if ty(v) == in_layout(l) { Ok(v) } else { Ok(ConvertLayoutOp::build(&b, in_layout(l), v)?.result()) }
+        };
+        let source = squeezed(self.source, &from).map_err(|e| error(&e))?;
+        let extent = 1 << plan.layout.offset_bits();
+        let storage = self.storage(&b, &[extent], plan.layout.bases()).map_err(|e| error(&e))?;
+        let moved = ExchangeOp::build(&b, in_layout(&to), source, storage).map_err(|e| error(&e))?;
+        let new = squeezed(moved.result(), &self.to).map_err(|e| error(&e))?;
+        self.replace(new);
+        Ok(true)
+    }
+
+    /// Whether shuffles do it when passes are virtual warps.
+    fn shuffles_in_passes(&self, warps: u64) -> bool {
+        let (n, m) = (self.from.register().len(), self.to.register().len());
+        if n != m || n <= MANY_REGISTERS {
+            return false;
+        }
+        let passes = n - PASS_REGISTERS;
+        let [from, to] = [&self.from, &self.to].map(|l| l.registers_as_warps(passes, warps.ilog2() as usize));
+        let options = ConvertOptions::new(storage_bits(self.whole.element));
+        ShufflePlan::new(&from, &to, options.shared.elem_bits).is_some_and(|plan| {
+            let selects = options.max_selects_per_element << PASS_REGISTERS;
+            plan.shuffles() <= options.max_shuffles && plan.selects() <= selects
+        })
+    }
+
+    /// A slice of a large tensor: one that has an element for each thread, out of the registers of a suitable layout, then the
+    /// wanted one out of that. The first index is the high part of the wanted one.
+    fn in_steps(&self, b: &Builder<'c>, warps: u64, more: &mut Vec<OpRef<'c>>) -> Result<Val<'c>, Failed> {
+        let error = |e: &dyn std::fmt::Display| fail(self.op, e.to_string());
+        let wanted = Tensor::of_value(self.result).ok_or_else(|| fail(self.op, "result is no tensor"))?;
+        let whole = self.whole.tile_shape();
+        let mut log2 = wanted.tile_shape().log2().to_vec();
+        let enough = 5 + warps.ilog2();
+        // Grow the slice from the last dimension on.
+        for d in (0..log2.len()).rev() {
+            let missing = enough.saturating_sub(log2.iter().sum::<u32>());
+            log2[d] += missing.min(whole.log2()[d] - log2[d]);
+        }
+        let step = Shape::from_log2(log2).map_err(|e| error(&e))?;
+        let layout = super::convert_tileaa_to_tileas::default_layout(&step, warps);
+        let spread = layout.over_registers(&step, &whole).map_err(|e| error(&e))?;
+        let in_registers = ConvertLayoutOp::build(b, self.whole.with_layout(self.context, &spread), self.source)
+            .map_err(|e| error(&e))?;
+        let part = |index: Val<'c>, d: usize, high: bool| -> Val<'c> {
+            let bits = step.log2()[d] - wanted.tile_shape().log2()[d];
+            let amount = if high { i64::from(bits) } else { (1 << bits) - 1 };
+            let constant = melior::ir::attribute::IntegerAttribute::new(ty(index), amount).into();
+            let by = b.value("arith.constant", ty(index), &[], &[("value", constant)]);
+            b.value(if high { "arith.shrui" } else { "arith.andi" }, ty(index), &[index, by], &[])
+        };
+        let indices = |high| self.indices.iter().enumerate().map(|(d, i)| part(*i, d, high)).collect::<Vec<_>>();
+        let extents: Vec<i64> = step.extents().into_iter().map(|e| e as i64).collect();
+        let middle = crate::dialect::layouts::tensor_type(
+            &extents,
+            self.whole.element,
+            Some(crate::dialect::layouts::layout_attr(self.context, &layout)),
+        );
+        let outer = ExtractSliceOp::build(b, middle, in_registers.result(), &indices(true)).map_err(|e| error(&e))?;
+        let (inner, moved) = match step == wanted.tile_shape() {
+            true => ConvertLayoutOp::build(b, ty(self.result), outer.result()).map(|c| (c.op(), c.result())),
+            false => {
+                ExtractSliceOp::build(b, ty(self.result), outer.result(), &indices(false)).map(|x| (x.op(), x.result()))
+            }
+        }
+        .map_err(|e| error(&e))?;
+        more.extend([inner, outer.op(), in_registers.op()]);
+        Ok(moved)
     }
 
     fn replace(self, new: Val<'c>) {
@@ -236,7 +367,8 @@ pub fn exchange<'c>(
     }
     let error = |e: BuildError| fail(op, e.to_string());
     if barrier_first {
-        BarrierOp::build(b).map_err(error)?;
+        let barrier = BarrierOp::build(b).map_err(error)?;
+        set_discardable_attr(barrier.op(), REUSE, b.unit());
     }
     let width = |access: &SharedAccess| match access.mode {
         AccessMode::Vector { elements } | AccessMode::Matrix { elements, .. } => i64_attr(context, elements.into()),

@@ -38,7 +38,7 @@ use crate::{
     dialect::{
         layouts::{Tensor, layout_attr, tensor_type},
         nv_tileaa,
-        nv_tileas::{CarryOp, ConvertLayoutOp, LocalLoadOp, PickOp, ReduceOp, ScanOp, ViewOp},
+        nv_tileas::{AnyOp, CarryOp, ConvertLayoutOp, PickOp, ReduceOp, ScanOp, ViewOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
     },
@@ -71,7 +71,7 @@ impl RustPass for MaterializeReductions {
                 } else if let Some(scan) = ScanOp::cast(o) {
                     materialize.scan(scan)?;
                 } else {
-                    materialize.touched |= LocalLoadOp::cast(o).is_some() || crosses_threads(o);
+                    materialize.touched |= may_touch(o);
                 }
             }
         }
@@ -79,12 +79,17 @@ impl RustPass for MaterializeReductions {
     }
 }
 
-/// Whether `op` is a conversion that will go through shared memory.
-fn crosses_threads(op: OpRef<'_>) -> bool {
+/// Whether `op` reads shared memory, or may become ops that do.
+fn may_touch(op: OpRef<'_>) -> bool {
     let layout = |v| Tensor::of_value(v).and_then(|t| t.layout());
-    let Some(c) = ConvertLayoutOp::cast(op) else { return false };
-    match (layout(c.source()), layout(c.result())) {
-        (Some(from), Some(to)) => register_permutation(&from, &to).is_none(),
+    match AnyOp::cast(op) {
+        Some(AnyOp::LocalLoadOp(_) | AnyOp::LocalLoadSliceOp(_) | AnyOp::ExtractSliceOp(_) | AnyOp::ExchangeOp(_)) => {
+            true
+        }
+        Some(AnyOp::ConvertLayoutOp(c)) => match (layout(c.source()), layout(c.result())) {
+            (Some(from), Some(to)) => register_permutation(&from, &to).is_none(),
+            _ => true,
+        },
         _ => false,
     }
 }
@@ -170,7 +175,7 @@ impl<'c> Materialize<'c, '_> {
             let back = match Tensor::of_value(old) {
                 Some(_) => {
                     let back = ConvertLayoutOp::build(&b, ty(old), new).map_err(|e| fail(op, e.to_string()))?;
-                    self.touched |= crosses_threads(back.op());
+                    self.touched |= may_touch(back.op());
                     back.result()
                 }
                 None => new,
@@ -199,7 +204,7 @@ impl<'c> Materialize<'c, '_> {
             let new = self.clone_before(&b, op, &inputs, |t| tile_type(self.context, &all.shape, t, &ordered));
             for (old, new) in results(op).zip(results(new)) {
                 let back = ConvertLayoutOp::build(&b, ty(old), new).map_err(|e| fail(op, e.to_string()))?;
-                self.touched |= crosses_threads(back.op());
+                self.touched |= may_touch(back.op());
                 replace_all_uses(old, back.result());
             }
             erase(op);
@@ -276,7 +281,7 @@ impl<'c> Materialize<'c, '_> {
             let t = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"))?;
             let conversion = ConvertLayoutOp::build(b, t.with_layout(self.context, to), v);
             let conversion = conversion.map_err(|e| fail(op, e.to_string()))?;
-            self.touched |= crosses_threads(conversion.op());
+            self.touched |= may_touch(conversion.op());
             list.push(conversion.result());
         }
         Ok(list)

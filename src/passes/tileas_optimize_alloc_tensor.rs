@@ -4,13 +4,17 @@
 //! allocation is outside of lives for the whole loop. Storages whose lives do not meet may share bytes: whoever writes
 //! such a byte again stands behind a barrier, which `tileas-materialize-convert-layout` puts before every store but the first.
 //! Placement is first fit, largest first, on multiples of 128 bytes.
+//!
+//! As long as that does not take more than [`ROOMY`] bytes, storages live on to the next barrier that is there for another reason:
+//! then the next storage lies elsewhere, and the barrier that would guard reuse has nothing to guard.
+//! `tileas-check-synchronization` removes it.
 
-use super::convert_tileaa_to_tileas::i64_attr;
+use super::{convert_tileaa_to_tileas::i64_attr, tileas_materialize_convert_layout::REUSE};
 use crate::{
     dialect::{
         layouts::storage_bits,
         nv_tileaa,
-        nv_tileas::{AllocTensorOp, MemDescType},
+        nv_tileas::{AllocTensorOp, BarrierOp, MemDescType},
         pass::{Failed, PassContext, RustPass, fail},
         rt::*,
     },
@@ -21,6 +25,9 @@ use rustc_hash::FxHashMap;
 
 const ALIGNMENT: u64 = 128;
 
+/// Bytes of shared memory that a block may take to save barriers. Eight such blocks fit on the smallest multiprocessor.
+const ROOMY: u64 = 12 << 10;
+
 #[derive(Clone, Default)]
 pub struct OptimizeAllocTensor;
 
@@ -28,6 +35,8 @@ struct Storage<'c> {
     op: AllocTensorOp<'c>,
     bytes: u64,
     live: (usize, usize),
+    /// Number of the first barrier behind its life that guards more than reuse, or of the end of its life.
+    settled: usize,
 }
 
 impl RustPass for OptimizeAllocTensor {
@@ -39,7 +48,10 @@ impl RustPass for OptimizeAllocTensor {
             let mut storages = collect(function.op())?;
             // Program order breaks ties, so the result does not depend on anything else.
             storages.sort_by_key(|s| (std::cmp::Reverse(s.bytes), s.live));
-            for (storage, offset) in storages.iter().zip(place(&storages)) {
+            let tight = place(&storages, |s| s.live);
+            let roomy = place(&storages, |s| (s.live.0, s.settled));
+            let offsets = if end(&storages, &roomy) <= ROOMY { roomy } else { tight };
+            for (storage, offset) in storages.iter().zip(offsets) {
                 set_attr(storage.op.op(), "offset", i64_attr(context, offset as i64));
             }
         }
@@ -76,10 +88,13 @@ fn accesses<'c>(storage: Val<'c>) -> Vec<OpRef<'c>> {
 
 fn collect<'c>(function: OpRef<'c>) -> Result<Vec<Storage<'c>>, Failed> {
     let mut number = FxHashMap::default();
-    let mut allocations = vec![];
+    let (mut allocations, mut barriers) = (vec![], vec![]);
     let mut next = 0;
     walk(function, &mut |o| {
         number.insert(op_key(o), next);
+        if BarrierOp::cast(o).is_some() && discardable_attr(o, REUSE).is_none() {
+            barriers.push(next);
+        }
         next += 1;
         allocations.extend(AllocTensorOp::cast(o));
     });
@@ -107,16 +122,23 @@ fn collect<'c>(function: OpRef<'c>) -> Result<Vec<Storage<'c>>, Failed> {
             if live.0 == usize::MAX {
                 live = (number[&op_key(op.op())], number[&op_key(op.op())]);
             }
-            Ok(Storage { op, bytes: memdesc_bytes(desc), live })
+            let settled = barriers.iter().copied().find(|&b| b > live.1).unwrap_or(live.1);
+            Ok(Storage { op, bytes: memdesc_bytes(desc), live, settled })
         })
         .collect()
 }
 
+/// Bytes that storages at these offsets take.
+fn end(storages: &[Storage<'_>], offsets: &[u64]) -> u64 {
+    storages.iter().zip(offsets).map(|(s, offset)| offset + s.bytes).max().unwrap_or(0)
+}
+
 /// Offset of each storage, in order: the lowest that no storage alive at the same time holds.
-fn place(storages: &[Storage<'_>]) -> Vec<u64> {
+fn place<'c>(storages: &[Storage<'c>], live: impl Fn(&Storage<'c>) -> (usize, usize)) -> Vec<u64> {
     let mut offsets: Vec<u64> = vec![];
     for (i, s) in storages.iter().enumerate() {
-        let meets = |o: &Storage<'_>| o.live.0 <= s.live.1 && s.live.0 <= o.live.1;
+        let mine = live(s);
+        let meets = |o: &Storage<'c>| live(o).0 <= mine.1 && mine.0 <= live(o).1;
         let mut taken: Vec<(u64, u64)> =
             (0..i).filter(|&k| meets(&storages[k])).map(|k| (offsets[k], offsets[k] + storages[k].bytes)).collect();
         taken.sort_unstable();

@@ -26,6 +26,7 @@
 //! At last the pass weakens orders that nobody can observe. An update whose token and result are not used acquires for nobody. A
 //! release with no access behind its token publishes nothing.
 
+use super::tileas_materialize_convert_layout::REUSE;
 use crate::dialect::{
     layouts::Tensor,
     nv_tileaa::{self, Ordering},
@@ -207,7 +208,7 @@ impl<'c> Order<'c> {
                 state.set(result(op, 0), all);
             }
             // A barrier that only guards the reuse of shared storage may go when nothing is there to be guarded.
-            "nv_tileas.barrier" if discardable_attr(op, "nv_tileas.reuse").is_none() => state.barrier(),
+            "nv_tileas.barrier" if discardable_attr(op, REUSE).is_none() => state.barrier(),
             "nv_tileas.print" => {
                 let AnyOp::PrintOp(x) = AnyOp::cast(op).expect("by name") else { return };
                 if x.scratch().len() > 0 {

@@ -23,13 +23,18 @@ use super::{
     tileas_assign_load_store_layouts::{access_of, operand_layout, tile_of, warps_of},
 };
 use crate::{
-    analysis::{access::Access, facts::Facts},
+    analysis::{
+        access::Access,
+        facts::Facts,
+        narrow::{self, Narrow},
+    },
     dialect::{
         dots::{ACC, AnyDot},
         layouts::{Tensor, layout_attr, storage_bits, tensor_type},
         nv_tileaa,
         nv_tileas::{BroadcastOp, CatOp, ConvertLayoutOp, PermuteOp, ReduceOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
+        remark::{self, remark},
         rt::*,
     },
     pass_descriptor,
@@ -70,6 +75,24 @@ struct Anchor<'c> {
     access: Access,
     layout: Layout,
     weight: u64,
+    /// Why even the best layout has narrow accesses, if they are.
+    narrow: Option<Narrow>,
+}
+
+impl<'c> Anchor<'c> {
+    /// Tells why the access moves `vector` elements at a time and not 16 bytes, when that is worth knowing.
+    fn remark_on_width(&self, tile: &Tensor<'c>, vector: u64) {
+        let bytes = vector * self.access.element_bytes;
+        let own = self.access.vector_in(&self.layout, &tile.tile_shape());
+        let what =
+            format!("{} at a time instead of 16", if bytes == 1 { "1 byte".into() } else { format!("{bytes} bytes") });
+        if let Some(Narrow { reason, suggestion }) = &self.narrow {
+            remark(self.op, remark::NARROW_ACCESS, format!("{what}: {reason}"), suggestion);
+        } else if vector < own {
+            let reason = format!("{what}: the tile lies as a heavier access needs it");
+            remark(self.op, remark::NARROW_ACCESS, reason, "");
+        }
+    }
 }
 
 struct Assignment<'c> {
@@ -164,7 +187,8 @@ impl<'c> Assignment<'c> {
                 return;
             };
             let weight = (tile.elements() as u64 * access.element_bytes).saturating_mul(8u64.saturating_pow(depth));
-            anchors.push(Anchor { op, access, layout, weight });
+            let narrow = remark::wanted().then(|| narrow::why(op, &facts)).flatten();
+            anchors.push(Anchor { op, access, layout, weight, narrow });
         });
         if let Some(op) = error {
             return Err(fail(op, "op has no layout; run convert-tileaa-to-tileas first"));
@@ -226,7 +250,8 @@ impl<'c> Assignment<'c> {
                 let value = operands(op).find(|v| Tensor::of_value(*v).is_some()).expect("a store of a tensor");
                 self.flood(value, layout.clone());
                 let found = self.layouts[&key(value)].clone();
-                let chosen = if self.accepts(i, &found, STORE_SLACK) { found } else { layout };
+                let takes = self.accepts(i, &found, STORE_SLACK) && !self.scatters(i, &found);
+                let chosen = if takes { found } else { layout };
                 self.flood_operands(op, &chosen);
                 self.stores.insert(op_key(op), chosen);
             }
@@ -266,13 +291,19 @@ impl<'c> Assignment<'c> {
         }
     }
 
+    /// Whether a store in the layout of an accumulator would take at least four times as many instructions as in its own:
+    /// each has an address and a test of its own, and half of every sector that it touches belongs to another one.
+    fn scatters(&self, anchor: usize, layout: &Layout) -> bool {
+        let a = &self.anchors[anchor];
+        let Some(tile) = tile_of(a.op) else { return false };
+        let from_product = self.dot_operands.values().any(|l| l.get(ACC) == Some(layout));
+        from_product && 4 * a.access.vector_in(layout, &tile.tile_shape()) <= a.access.vector
+    }
+
     fn accepts(&self, anchor: usize, layout: &Layout, slack: u64) -> bool {
         let a = &self.anchors[anchor];
         let Some(tile) = tile_of(a.op) else { return false };
         let shape = tile.tile_shape();
-        if (is_update(a.op) || is_strong(a.op)) && !layout.has_owners() {
-            return false;
-        }
         a.access.sectors(layout, &shape) <= slack * a.access.sectors(&a.layout, &shape)
     }
 
@@ -460,6 +491,7 @@ impl<'c> Assignment<'c> {
                 if op_name(op) != "nv_tileas.atomic_cas" {
                     let vector = self.anchors[a].access.vector_in(&layout, &tile.tile_shape());
                     set_attr(op, "vector", i64_attr(self.context, vector as i64));
+                    self.anchors[a].remark_on_width(&tile, vector);
                 }
             }
         }
@@ -551,7 +583,7 @@ impl<'c> Assignment<'c> {
 }
 
 /// Ops that cost next to nothing for each element and touch no memory.
-fn is_cheap(op: OpRef<'_>) -> bool {
+pub fn is_cheap(op: OpRef<'_>) -> bool {
     let name = op_name(op);
     result_count(op) == 1
         && region_count(op) == 0
@@ -575,15 +607,9 @@ fn is_cheap(op: OpRef<'_>) -> bool {
             ))
 }
 
-/// Whether `op` updates memory atomically, which owners of elements do.
+/// Whether `op` updates memory atomically.
 fn is_update(op: OpRef<'_>) -> bool {
     matches!(op_name(op), "nv_tileas.atomic_rmw" | "nv_tileas.atomic_cas" | "nv_tileas.tiled_atomic_rmw")
-}
-
-/// Whether `op` is an access that others may race with: its owners make it, and tell the other holders.
-fn is_strong(op: OpRef<'_>) -> bool {
-    let ordering = attr(op, "ordering").and_then(nv_tileaa::Ordering::from_attr);
-    ordering.is_some_and(|o| o != nv_tileaa::Ordering::Weak)
 }
 
 fn same_shape(v: Val<'_>, t: &Tensor<'_>) -> bool {

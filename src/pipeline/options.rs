@@ -1,6 +1,7 @@
 //! Options of the `tileir` pipeline, their text form, and the passes that they select.
 
 use std::fmt::Write;
+use tile_driver::DebugInfo;
 use tile_targets::Target;
 
 /// Which strategy pipelines loops.
@@ -42,15 +43,15 @@ const FINISH: u8 = 4;
 pub struct Options {
     /// Tier of passes and level of code generation, 0 to 3.
     pub opt_level: u8,
-    /// Warps of a block unless the entry says otherwise: a power of two up to 32.
-    pub num_warps: u32,
+    /// Warps of a block unless the entry says otherwise: a power of two up to 32. Without it, each kernel's tiles decide.
+    pub num_warps: Option<u32>,
     pub target: &'static Target,
     /// How loops are pipelined at levels 2 and 3.
     pub strategy: Strategy,
     /// Most stages of a pipeline in shared memory.
     pub stages: u32,
-    /// Line tables in the PTX.
-    pub line_info: bool,
+    /// Source lines in the PTX, or all of DWARF.
+    pub debug: DebugInfo,
 }
 
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -67,11 +68,11 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             opt_level: 2,
-            num_warps: 4,
+            num_warps: None,
             target: Target::default_target(),
             strategy: Strategy::None,
             stages: 4,
-            line_info: false,
+            debug: DebugInfo::None,
         }
     }
 }
@@ -129,8 +130,8 @@ impl Options {
             }
             "num-warps" => {
                 let valid = |w: &u32| w.is_power_of_two() && *w <= 32;
-                self.num_warps =
-                    value.parse().ok().filter(valid).ok_or_else(|| bad("num-warps", "a power of two from 1 to 32"))?;
+                let warps = value.parse().ok().filter(valid);
+                self.num_warps = Some(warps.ok_or_else(|| bad("num-warps", "a power of two from 1 to 32"))?);
             }
             "num-ctas" => match value.parse::<u32>() {
                 Ok(1) => {}
@@ -156,11 +157,16 @@ impl Options {
             add(Stage::TileAa, 1, "canonicalize".into());
             add(Stage::TileAa, 1, "cse".into());
         }
-        add(Stage::TileAs, 2, format!("convert-tileaa-to-tileas{{num-warps={} {target}}}", self.num_warps));
+        let pipelined = self.strategy == Strategy::Unspecialize && self.opt_level >= 2;
+        if pipelined {
+            add(Stage::TileAa, 2, format!("tileaa-slice-products{{{target}}}"));
+        }
+        let warps = self.num_warps.map_or(String::new(), |w| format!("num-warps={w} "));
+        add(Stage::TileAs, 2, format!("convert-tileaa-to-tileas{{{warps}{target}}}"));
         add(Stage::TileAs, 2, format!("tileas-assign-dot-layouts{{{target}}}"));
         add(Stage::TileAs, 2, format!("tileas-assign-load-store-layouts{{{target}}}"));
         add(Stage::TileAs, 2, "tileas-remove-layout-conversions".into());
-        if self.strategy == Strategy::Unspecialize && self.opt_level >= 2 {
+        if pipelined {
             let stages = format!("unspecialized-pipeline-num-stages={}", self.stages);
             add(Stage::TileAs, 2, format!("tileas-unspecialized-pipeline{{{target} {stages}}}"));
         }
@@ -172,6 +178,8 @@ impl Options {
         ] {
             add(Stage::TileAs, 2, pass.into());
         }
+        let redundant = if self.opt_level > 0 { "{remove-redundant-barriers=true}" } else { "" };
+        add(Stage::TileAs, 2, format!("tileas-check-synchronization{redundant}"));
         add(Stage::Llvm, 2, format!("convert-tileas-to-llvm{{{target}}}"));
         if self.opt_level >= 2 {
             add(Stage::Llvm, 2, "cse".into());
@@ -182,9 +190,13 @@ impl Options {
         }
         add(Stage::Llvm, FINISH, "convert-nvvm-to-llvm".into());
         add(Stage::Llvm, FINISH, format!("tileir-attach-target{{{target} opt-level={}}}", self.opt_level));
-        if self.line_info {
-            add(Stage::Llvm, FINISH, "ensure-debug-info-scope-on-llvm-func{emission-kind=DebugDirectivesOnly}".into());
-        }
+        let kind = match self.debug {
+            DebugInfo::None => return steps,
+            DebugInfo::Lines => "DebugDirectivesOnly",
+            DebugInfo::Full => "Full",
+        };
+        let scopes = format!("ensure-debug-info-scope-on-llvm-func{{emission-kind={kind}}}");
+        steps.push(Step { pass: scopes, stage: Stage::Llvm, tier: FINISH });
         steps
     }
 
@@ -231,7 +243,7 @@ mod tests {
     #[test]
     fn options_are_set() {
         let o = with(&[("opt-level", "1"), ("num-warps", "8"), ("compute-capability", "sm_90")]);
-        assert_eq!((o.opt_level, o.num_warps, o.target.name), (1, 8, "sm_90"));
+        assert_eq!((o.opt_level, o.num_warps, o.target.name), (1, Some(8), "sm_90"));
         // What is built so far can be asked for by name.
         with(&[("v2-opt-level", "0"), ("pipeline-strategy", "none"), ("num-ctas", "1")]);
         with(&[("pipeline-strategy", "unspecialize"), ("unspecialized-pipeline-num-stages", "3")]);
@@ -281,11 +293,7 @@ mod tests {
 
     #[test]
     fn what_is_not_built_is_said_to_be_so() {
-        let cases = [
-            ("v2-opt-level", "2"),
-            ("pipeline-strategy", "warp-specialize"),
-            ("num-ctas", "2"),
-        ];
+        let cases = [("v2-opt-level", "2"), ("pipeline-strategy", "warp-specialize"), ("num-ctas", "2")];
         for (name, value) in cases {
             let error = Options::default().set(name, value).expect_err(value);
             assert!(matches!(error, OptionError::NotBuilt { .. }), "{name}={value}: {error}");
@@ -315,8 +323,8 @@ mod tests {
             manager.as_operation_pass_manager().to_string()
         };
         for opt_level in 0..=3 {
-            for line_info in [false, true] {
-                let options = Options { opt_level, line_info, num_warps: 8, ..Options::default() };
+            for debug in [DebugInfo::None, DebugInfo::Lines, DebugInfo::Full] {
+                let options = Options { opt_level, debug, num_warps: Some(8), ..Options::default() };
                 let dump = options.dump();
                 let pipelines: Vec<&str> = dump.lines().filter(|l| !l.starts_with("//")).collect();
                 let steps = options.steps();

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tile_targets::Target;
 
 pub const HELP: &str = "\
-Runs a kernel on the simulated device.
+Runs a kernel on the simulated device, or on the reference interpreter.
 
 usage: tile-run [options] KERNEL --grid X[,Y,Z] ARG...
        tile-run [options] --launch launch.json [KERNEL]
@@ -28,6 +28,11 @@ launch:
   --launch FILE          read kernel, entry, grid, arguments and expected results from JSON; other options win
   --out-dir DIR          write the arrays back, as .npy files under their own names
 
+engine:
+  --engine NAME          'sim' compiles the kernel and runs it on the simulated device (default); 'reference' runs Tile IR
+                         itself, one element at a time, and reports undefined behaviour and wild accesses. Options
+                         of compilation and simulation other than --max-time mean nothing to it
+
 compilation:
   --gpu-name NAME        target, such as sm_90 (default sm_100)
   -O N                   optimisation level, 0 to 3 (default 3)
@@ -44,6 +49,13 @@ simulation:
   --help                 this text
 ";
 
+/// What runs the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    Simulator,
+    Reference,
+}
+
 /// A parsed command line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
@@ -54,6 +66,7 @@ pub struct Options {
     pub block: Option<[u32; 3]>,
     pub dynamic_shared: Option<u32>,
     pub out_dir: Option<PathBuf>,
+    pub engine: Engine,
     pub target: &'static Target,
     pub opt_level: u8,
     pub save_ptx: Option<PathBuf>,
@@ -78,6 +91,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
         block: None,
         dynamic_shared: None,
         out_dir: None,
+        engine: Engine::Simulator,
         target: Target::default_target(),
         opt_level: 3,
         save_ptx: None,
@@ -117,6 +131,13 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
             "--dynamic-shared" => o.dynamic_shared = Some(number(name, value()?)?),
             "--launch" => o.launch = Some(value()?.into()),
             "--out-dir" => o.out_dir = Some(value()?.into()),
+            "--engine" => {
+                o.engine = match value()? {
+                    "sim" => Engine::Simulator,
+                    "reference" => Engine::Reference,
+                    other => return Err(format!("{name}: there is no engine '{other}' (sim, reference)")),
+                };
+            }
             "--gpu-name" => o.target = target(value()?)?,
             "-O" | "--opt-level" => {
                 let level = value()?;

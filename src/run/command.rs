@@ -1,9 +1,10 @@
 //! What `tile-run` does, in order: read, compile, launch, write back, compare.
 
-use crate::cl::{self, Options};
+use crate::cl::{self, Engine, Options};
 use crate::execute::{self, Outcome, check, execute};
 use crate::launch::{self, Argument, Launch};
 use crate::progress::Bar;
+use crate::reference;
 use ptx_sim::{Class, Module, RunOptions, Stats};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -11,8 +12,17 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use tile_diag::Diagnostic;
 use tile_driver::request::input_kind;
-use tile_driver::{CompileError, CompileRequest, Compiler, DebugInfo, Emit, Instrumentation};
+use tile_driver::{CompileError, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
+use tile_interp::machine::Limits;
+
+/// What the command needs of the binary: this crate links no MLIR.
+#[derive(Clone, Copy)]
+pub struct Tools<'a> {
+    pub compiler: &'a dyn Compiler,
+    pub reader: &'a reference::Reader<'a>,
+}
 
 /// Why the command failed; each kind has an exit status of its own.
 #[derive(Debug, thiserror::Error)]
@@ -51,8 +61,8 @@ impl Failure {
 }
 
 /// Runs the command with the arguments after the program's name; returns the exit status.
-pub fn run(arguments: &[OsString], compiler: &dyn Compiler, stdout: &mut dyn Write, stderr: &mut dyn Write) -> u8 {
-    match command(arguments, compiler, stdout, stderr) {
+pub fn run(arguments: &[OsString], tools: Tools<'_>, stdout: &mut dyn Write, stderr: &mut dyn Write) -> u8 {
+    match command(arguments, tools, stdout, stderr) {
         Ok(()) => 0,
         Err(failure) => {
             let text = failure.to_string();
@@ -67,7 +77,7 @@ pub fn run(arguments: &[OsString], compiler: &dyn Compiler, stdout: &mut dyn Wri
 
 fn command(
     arguments: &[OsString],
-    compiler: &dyn Compiler,
+    tools: Tools<'_>,
     stdout: &mut dyn Write,
     stderr: &mut dyn Write,
 ) -> Result<(), Failure> {
@@ -78,7 +88,10 @@ fn command(
     }
     let launch = describe(&options)?;
     let kernel = options.kernel.as_deref().or(launch.kernel.as_deref()).ok_or(Failure::NoKernel)?;
-    let ptx = ptx(kernel, &options, compiler, stderr)?;
+    if options.engine == Engine::Reference {
+        return interpret(kernel, &options, &launch, tools, stdout, stderr);
+    }
+    let ptx = ptx(kernel, &options, tools.compiler, stderr)?;
     if let Some(path) = &options.save_ptx {
         std::fs::write(path, &ptx).map_err(|error| Failure::Write { path: path.display().to_string(), error })?;
     }
@@ -98,7 +111,7 @@ fn command(
             ..RunOptions::default()
         };
         let outcome = {
-            let total = launch.grid.iter().map(|n| u64::from(*n)).product();
+            let total = launch.grid.iter().fold(1u64, |n, extent| n.saturating_mul(u64::from(*extent)));
             let _bar = Bar::start(done, total, !options.quiet);
             execute(&module, &launch, &run)
         };
@@ -116,6 +129,45 @@ fn command(
         write_back(folder, &launch, outcome)?;
     }
     if complaints.is_empty() { Ok(()) } else { Err(Failure::Wrong(complaints)) }
+}
+
+/// Runs the launch on the reference interpreter.
+fn interpret(
+    kernel: &Path,
+    options: &Options,
+    launch: &Launch,
+    tools: Tools<'_>,
+    stdout: &mut dyn Write,
+    stderr: &mut dyn Write,
+) -> Result<(), Failure> {
+    let (input, kind) = read(kernel)?;
+    let mut report = |d: Diagnostic| {
+        let _ = writeln!(stderr, "{}", tile_diag::render::plain(&d).trim_end());
+    };
+    let path = kernel.display().to_string();
+    let program = (tools.reader)(&input, kind, &mut report)
+        .map_err(|e| Failure::Kernel { path: path.clone(), message: e.to_string() })?;
+    let outcome = reference::execute(&program, launch, Limits { ops: None, time: options.max_time });
+    let unprintable = |error| Failure::Write { path: "standard output".into(), error };
+    if let Err(execute::Error::Assertion { printed, .. }) = &outcome {
+        stdout.write_all(printed.as_bytes()).map_err(unprintable)?;
+    }
+    let outcome = outcome.map_err(|error| Failure::Execute { schedule: "reference".into(), error })?;
+    stdout.write_all(outcome.report.output.as_bytes()).map_err(unprintable)?;
+    stdout.flush().map_err(unprintable)?;
+    if let Some(folder) = &options.out_dir {
+        write_back(folder, launch, &outcome)?;
+    }
+    let complaints = check(launch, &outcome);
+    if complaints.is_empty() { Ok(()) } else { Err(Failure::Wrong(complaints)) }
+}
+
+/// A file of Tile IR.
+fn read(kernel: &Path) -> Result<(Vec<u8>, InputKind), Failure> {
+    let path = || kernel.display().to_string();
+    let input = std::fs::read(kernel).map_err(|error| Failure::Read { path: path(), error })?;
+    let kind = input_kind(kernel, &input).map_err(|e| Failure::Kernel { path: path(), message: e.to_string() })?;
+    Ok((input, kind))
 }
 
 /// The launch of the command line, or the described one with the command line's changes.
@@ -139,12 +191,12 @@ fn describe(options: &Options) -> Result<Launch, Failure> {
 /// The PTX of a kernel: the file itself or what the compiler makes of it.
 fn ptx(kernel: &Path, options: &Options, compiler: &dyn Compiler, stderr: &mut dyn Write) -> Result<String, Failure> {
     let path = || kernel.display().to_string();
-    let input = std::fs::read(kernel).map_err(|error| Failure::Read { path: path(), error })?;
     if kernel.extension().is_some_and(|e| e == "ptx") {
+        let input = std::fs::read(kernel).map_err(|error| Failure::Read { path: path(), error })?;
         return String::from_utf8(input)
             .map_err(|e| Failure::Kernel { path: path(), message: format!("the text is not UTF-8: {e}") });
     }
-    let kind = input_kind(kernel, &input).map_err(|e| Failure::Kernel { path: path(), message: e.to_string() })?;
+    let (input, kind) = read(kernel)?;
     let request = CompileRequest {
         input: &input,
         kind,

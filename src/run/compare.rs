@@ -1,20 +1,28 @@
 //! Whether results are as expected.
 
 use crate::element::{Element, Number};
-use crate::launch::Tolerance;
+use crate::launch::{Match, Tolerance};
 use crate::npy::Array;
 
 /// A complaint, or `None` if `got`, whose elements are of type `element`, is as `want` says.
 ///
-/// Integers are compared exactly in 128 bits, floats in double precision; equal infinities are equal, and so are NaNs.
-pub fn compare(name: &str, got: &Array, element: Element, want: &Array, tolerance: Tolerance) -> Option<String> {
+/// As values, integers are compared exactly in 128 bits, floats in double precision; equal infinities are equal, and so
+/// are NaNs.
+pub fn compare(name: &str, got: &Array, element: Element, want: &Array, how: Match) -> Option<String> {
     if got.shape != want.shape {
         return Some(format!("{name}: shape {:?}, expected {:?}", got.shape, want.shape));
     }
     let size = element.size();
+    if !matches!(how, Match::Value(_)) && want.item_size() != size {
+        let found = want.item_size();
+        return Some(format!("{name}: elements of {size} bytes, expected elements of {found} bytes"));
+    }
+    if how == Match::Sorted {
+        return compare_sorted(name, got, element, want);
+    }
+    let want_element = if matches!(how, Match::Value(_)) { want.element() } else { element };
     let strides = want.strides();
     let of = |n: usize| {
-        let have = element.decode(&got.data[n * size..][..size]);
         // The two files may differ in the order of their elements.
         let place = if got.fortran == want.fortran {
             n
@@ -22,24 +30,51 @@ pub fn compare(name: &str, got: &Array, element: Element, want: &Array, toleranc
             got.index_of(n).iter().zip(&strides).map(|(i, s)| (i * s) as usize).sum()
         };
         let width = want.item_size();
-        (have, want.element().decode(&want.data[place * width..][..width]))
+        (&got.data[n * size..][..size], &want.data[place * width..][..width])
     };
-    let count = got.data.len() / size;
-    let mut wrong = 0usize;
-    let mut first = None;
-    for n in 0..count {
-        let (have, expected) = of(n);
-        if !close(have, expected, tolerance) {
+    let right = |have: &[u8], wanted: &[u8]| match how {
+        Match::Value(t) => close(element.decode(have), want_element.decode(wanted), t),
+        Match::BitsOrNan if element.decode(have).to_f64().is_nan() => want_element.decode(wanted).to_f64().is_nan(),
+        _ => have == wanted,
+    };
+    let (mut count, mut wrong, mut first) = (0usize, 0usize, None);
+    for n in 0..got.data.len() / size {
+        let (have, wanted) = of(n);
+        count += 1;
+        if !right(have, wanted) {
             wrong += 1;
-            first.get_or_insert((n, have, expected));
+            first.get_or_insert((n, have, wanted));
         }
     }
-    let (n, have, expected) = first?;
-    if wrong as f64 / count as f64 <= tolerance.bad {
+    let (n, have, wanted) = first?;
+    if matches!(how, Match::Value(t) if wrong as f64 / count as f64 <= t.bad) {
         return None;
     }
     let index = got.index_of(n).iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-    Some(format!("{name}: {wrong} of {count} wrong, first at ({index}): {have}, expected {expected}"))
+    let (mut have_text, mut want_text) = (element.decode(have).to_string(), want_element.decode(wanted).to_string());
+    if !matches!(how, Match::Value(_)) {
+        have_text += &format!(" ({})", hex(have));
+        want_text += &format!(" ({})", hex(wanted));
+    }
+    Some(format!("{name}: {wrong} of {count} wrong, first at ({index}): {have_text}, expected {want_text}"))
+}
+
+/// Little-endian bytes as a number.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().rev().fold("0x".to_string(), |text, b| text + &format!("{b:02x}"))
+}
+
+fn compare_sorted(name: &str, got: &Array, element: Element, want: &Array) -> Option<String> {
+    let sorted = |data: &[u8]| {
+        let mut items: Vec<&[u8]> = data.chunks(element.size()).collect();
+        items.sort_by(|a, b| element.decode(a).to_f64().total_cmp(&element.decode(b).to_f64()).then(a.cmp(b)));
+        items.into_iter().map(<[u8]>::to_vec).collect::<Vec<_>>()
+    };
+    let (have, wanted) = (sorted(&got.data), sorted(&want.data));
+    let (n, (h, w)) = have.iter().zip(&wanted).enumerate().find(|(_, (h, w))| h != w)?;
+    let count = have.iter().zip(&wanted).filter(|(h, w)| h != w).count();
+    let (h, w) = (element.decode(h), element.decode(w));
+    Some(format!("{name}: {count} of {} wrong after sorting, first at ({n}): {h}, expected {w}", have.len()))
 }
 
 fn close(have: Number, want: Number, t: Tolerance) -> bool {
@@ -106,7 +141,7 @@ mod tests {
             (&[-0.0], &[0.0], t(0.0, 0.0, 0.0), true),
         ];
         for (have, want, tolerance, good) in table {
-            let complaint = compare("a", &floats(have), Element::F32, &doubles(want), *tolerance);
+            let complaint = compare("a", &floats(have), Element::F32, &doubles(want), Match::Value(*tolerance));
             assert_eq!(complaint.is_none(), *good, "{have:?} {want:?} {tolerance:?}: {complaint:?}");
         }
     }
@@ -117,10 +152,10 @@ mod tests {
         let mut want = doubles(&[1.0, 2.0, 3.5, 4.5]);
         got.shape = vec![2, 2];
         want.shape = vec![2, 2];
-        let text = compare("arg 2", &got, Element::F32, &want, Tolerance::default()).unwrap();
+        let text = compare("arg 2", &got, Element::F32, &want, Match::Value(Tolerance::default())).unwrap();
         assert_eq!(text, "arg 2: 2 of 4 wrong, first at (1, 0): 3.0, expected 3.5");
         want.shape = vec![4];
-        let text = compare("arg 2", &got, Element::F32, &want, Tolerance::default()).unwrap();
+        let text = compare("arg 2", &got, Element::F32, &want, Match::Value(Tolerance::default())).unwrap();
         assert_eq!(text, "arg 2: shape [2, 2], expected [4]");
     }
 
@@ -129,7 +164,7 @@ mod tests {
         let mut got = floats(&[1.0, 3.0, 5.0, 2.0, 4.0, 6.0]);
         let mut want = doubles(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
         (got.shape, got.fortran, want.shape) = (vec![3, 2], true, vec![3, 2]);
-        assert_eq!(compare("a", &got, Element::F32, &want, Tolerance::default()), None);
+        assert_eq!(compare("a", &got, Element::F32, &want, Match::Value(Tolerance::default())), None);
     }
 
     #[test]

@@ -29,6 +29,14 @@ pub struct Program {
     pub entry: String,
 }
 
+impl Program {
+    /// Whether the bytecode is of a version that is read: the last is 13.3.
+    pub fn is_readable(&self) -> bool {
+        let version = self.name.split_once('.').and_then(|(_, v)| v.split_once('.'));
+        version.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?))) <= Some((13u32, 3u32))
+    }
+}
+
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("{path}: {message}")]
@@ -214,14 +222,23 @@ pub fn case_names(folder: &Path) -> Result<BTreeSet<String>, Error> {
     Ok(entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect())
 }
 
-/// One run of a program: where it is compiled for, how, and on which schedules.
+/// One run of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
     pub program: Program,
-    pub target: String,
-    pub level: u8,
-    /// As `tile-run --adversarial` takes them.
-    pub schedules: String,
+    pub engine: Engine,
+}
+
+/// What runs a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// Compiled, for a target and at a level, on schedules as `tile-run --adversarial` takes them.
+    Simulator {
+        target: String,
+        level: u8,
+        schedules: String,
+    },
+    Reference,
 }
 
 /// Told of a run that has ended: its number, how it went, how long it took.
@@ -241,11 +258,19 @@ pub struct Runner {
 impl Runner {
     /// Runs one job to its end. `Err` has what the command said.
     pub fn run(&self, job: &Job) -> Result<(), String> {
-        let mut child = Command::new(&self.tile_run)
+        let mut command = Command::new(&self.tile_run);
+        match &job.engine {
+            Engine::Simulator { target, level, schedules } => {
+                command.args(["--gpu-name", target, "-O", &level.to_string(), "--adversarial", schedules]);
+            }
+            Engine::Reference => {
+                command.args(["--engine", "reference"]);
+            }
+        }
+        let mut child = command
             .arg("--quiet")
             .arg("--launch")
             .arg(self.cases.join(&job.program.entry).join("launch.json"))
-            .args(["--gpu-name", &job.target, "-O", &job.level.to_string(), "--adversarial", &job.schedules])
             .arg(&job.program.file)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -356,6 +381,13 @@ mod tests {
         assert_eq!(lists.pending_on("b.1", "sm_90"), Some("why not"));
         assert_eq!(lists.pending_on("b.1", "sm_100"), None);
         assert_eq!(lists.pending_on("c.1", "sm_100"), None);
+    }
+
+    #[test]
+    fn versions_that_are_read() {
+        for (name, readable) in [("a.13.1", true), ("a.13.3", true), ("a.13.4", false), ("a.14.0", false)] {
+            assert_eq!(program(name).is_readable(), readable, "{name}");
+        }
     }
 
     #[test]

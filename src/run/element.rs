@@ -93,6 +93,23 @@ impl Element {
         }
     }
 
+    /// The NumPy type that stores it: kind and size.
+    pub fn descr(self) -> &'static str {
+        match self {
+            Element::I8 => "i1",
+            Element::I16 => "i2",
+            Element::I32 => "i4",
+            Element::I64 => "i8",
+            Element::U8 | Element::E4m3 | Element::E5m2 | Element::E8m0 => "u1",
+            Element::U16 | Element::Bf16 => "u2",
+            Element::U32 => "u4",
+            Element::U64 => "u8",
+            Element::F16 => "f2",
+            Element::F32 => "f4",
+            Element::F64 => "f8",
+        }
+    }
+
     pub fn is_integer(self) -> bool {
         use Element::*;
         matches!(self, I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64)

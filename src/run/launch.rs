@@ -19,7 +19,18 @@
 //! Files are relative to the description's folder. `dtype` says what the bits of an array mean where NumPy cannot: bf16
 //! and the eight-bit floats. `index` is the type of extents and strides. A scalar is a number, or a string as on the
 //! command line (`"inf"`, `"0x7fc00000"`). `expect` has one `value` for each array: a list of files for a list.
-//! Further fields: `block`, `dynamic_shared`.
+//!
+//! Kernels that are not of the tile convention take other arguments:
+//!
+//! | argument | what is passed |
+//! |---|---|
+//! | `{"buffer": "a.npy", "dtype": "bf16"}` | a pointer to the array, nothing else |
+//! | `{"unwritten": [64, 3], "dtype": "f32"}` | a pointer to an array of this shape that nobody has written |
+//! | `{"bytes": "0a1b2c"}` | a structure by value, in hexadecimal |
+//! | `{"tensor_map": "a.npy", ...}` | a tensor map of the array, by value: see [`MapParams`] |
+//!
+//! Further fields: `block`, `cluster`, `dynamic_shared` in bytes; `launches`, how often the kernel is launched in a row on
+//! the same memory; `note`, a remark for the reader.
 
 use crate::element::Element;
 use crate::npy::{self, Array};
@@ -27,7 +38,7 @@ use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
 /// A launch, with the contents of its arrays.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Launch {
     pub kernel: Option<PathBuf>,
     /// The only entry of the kernel where nothing is said.
@@ -36,28 +47,63 @@ pub struct Launch {
     pub grid: [u32; 3],
     /// Threads of a block; `None` leaves them to the image.
     pub block: Option<[u32; 3]>,
+    /// Blocks of a cluster; `None` leaves them to the image.
+    pub cluster: Option<[u32; 3]>,
     /// In bytes.
     pub dynamic_shared: u32,
+    /// How often the kernel is launched, on the same memory; at least once.
+    pub launches: u32,
     pub args: Vec<Argument>,
     pub expect: Vec<Expect>,
     /// Lines that the kernel prints, in any order.
     pub stdout: Option<Vec<String>>,
+    pub note: Option<String>,
+}
+
+impl Default for Launch {
+    /// One block, no arguments.
+    fn default() -> Launch {
+        Launch {
+            kernel: None,
+            entry: None,
+            grid: [1; 3],
+            block: None,
+            cluster: None,
+            dynamic_shared: 0,
+            launches: 1,
+            args: vec![],
+            expect: vec![],
+            stdout: None,
+            note: None,
+        }
+    }
 }
 
 /// An argument of a kernel, as its author sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
-    Scalar { element: Element, bytes: Vec<u8> },
+    Scalar {
+        element: Element,
+        bytes: Vec<u8>,
+    },
     Array(ArrayArgument),
     List(Vec<ArrayArgument>),
+    /// Passed as its address alone.
+    Buffer(ArrayArgument),
+    /// A structure by value.
+    Bytes(Vec<u8>),
+    TensorMap {
+        of: ArrayArgument,
+        params: MapParams,
+    },
 }
 
 impl Argument {
     /// The arrays in it, in order.
     pub fn arrays(&self) -> &[ArrayArgument] {
         match self {
-            Argument::Scalar { .. } => &[],
-            Argument::Array(a) => std::slice::from_ref(a),
+            Argument::Scalar { .. } | Argument::Bytes(_) => &[],
+            Argument::Array(a) | Argument::Buffer(a) | Argument::TensorMap { of: a, .. } => std::slice::from_ref(a),
             Argument::List(l) => l,
         }
     }
@@ -71,6 +117,51 @@ pub struct ArrayArgument {
     pub element: Element,
     /// Whether extents and strides are passed as 64-bit integers.
     pub wide_index: bool,
+    /// Whether the kernel finds memory that nobody has written; `array` then holds zeros.
+    pub unwritten: bool,
+}
+
+/// A tiled tensor map but for its address: what `cuTensorMapEncodeTiled` takes, with its codes.
+///
+/// ```json
+/// { "tensor_map": "a.npy", "element": "bf16", "dims": [320, 128], "strides": [640], "box": [64, 64],
+///   "steps": [1, 1], "swizzle": 3, "fill": "zero" }
+/// ```
+///
+/// Dimension 0 is innermost, `strides` are bytes and begin with dimension 1, `steps` are the element strides (all 1 where
+/// nothing is said), `swizzle` is the number of a `CUtensorMapSwizzle`, `fill` is `zero` or `nan`. [`MapParams::ELEMENTS`]
+/// has the element types in the order of `CUtensorMapDataType`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MapParams {
+    /// Value of a `CUtensorMapDataType`.
+    pub element: u32,
+    pub dims: Vec<u64>,
+    pub strides: Vec<u64>,
+    pub box_dims: Vec<u32>,
+    pub steps: Vec<u32>,
+    pub swizzle: u32,
+    pub fill_nan: bool,
+}
+
+impl MapParams {
+    pub const ELEMENTS: [&str; 16] = [
+        "u8",
+        "u16",
+        "u32",
+        "s32",
+        "u64",
+        "s64",
+        "f16",
+        "f32",
+        "f64",
+        "bf16",
+        "f32_ftz",
+        "tf32",
+        "tf32_ftz",
+        "b4x16",
+        "b4x16_p64",
+        "b6x16_p32",
+    ];
 }
 
 /// What an argument holds afterwards.
@@ -78,9 +169,23 @@ pub struct ArrayArgument {
 pub struct Expect {
     /// Which argument, from 0.
     pub arg: usize,
-    /// Numbers, not storage: integers for integer arrays, `f8` otherwise; one for each array of the argument.
+    /// Numbers for [`Match::Value`]: integers for integer arrays, `f8` otherwise. Storage for the others. One for each
+    /// array of the argument.
     pub values: Vec<Array>,
-    pub tolerance: Tolerance,
+    pub how: Match,
+}
+
+/// When an array is as expected; `match` in a description.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Match {
+    /// `"value"`: as numbers, within a tolerance; zeros of both signs are equal, and so are NaNs.
+    Value(Tolerance),
+    /// `"bits"`: every bit.
+    Bits,
+    /// `"bits_or_nan"`: every bit, but that any NaN of the array's type may stand for another.
+    BitsOrNan,
+    /// `"sorted"`: the same integers in any order.
+    Sorted,
 }
 
 /// An element is right if it differs by no more than `atol + rtol * |expected|`; the share `bad` may be wrong.
@@ -124,6 +229,12 @@ impl Launch {
             entry: fields.take("entry").map(|v| string("entry", v)).transpose()?,
             grid: fields.take("grid").map(|v| extents("grid", v)).transpose()?.unwrap_or([1; 3]),
             block: fields.take("block").map(|v| extents("block", v)).transpose()?,
+            cluster: fields.take("cluster").map(|v| extents("cluster", v)).transpose()?,
+            launches: match fields.take("launches").map(|v| whole("launches", v)).transpose()? {
+                Some(0) => return Err(wrong("launches", "a positive number")),
+                n => n.unwrap_or(1),
+            },
+            note: fields.take("note").map(|v| string("note", v)).transpose()?,
             dynamic_shared: match fields.take("dynamic_shared") {
                 Some(v) => {
                     v.as_u64().and_then(|n| n.try_into().ok()).ok_or_else(|| wrong("dynamic_shared", "a size"))?
@@ -223,6 +334,19 @@ fn argument(what: &str, value: &Value, folder: &Path) -> Result<Argument, Error>
     if object.contains_key("array") {
         return Ok(Argument::Array(array(what, value, folder)?));
     }
+    if object.contains_key("buffer") || object.contains_key("unwritten") {
+        return Ok(Argument::Buffer(buffer(what, value, folder)?));
+    }
+    if object.contains_key("tensor_map") {
+        return tensor_map(what, value, folder);
+    }
+    if let Some(text) = object.get("bytes") {
+        let mut fields = Fields::new(what, value)?;
+        fields.take("bytes");
+        fields.end()?;
+        let bytes = text.as_str().and_then(unhex).ok_or_else(|| wrong(what, "bytes in hexadecimal"))?;
+        return Ok(Argument::Bytes(bytes));
+    }
     if let Some(items) = object.get("list") {
         let mut fields = Fields::new(what, value)?;
         fields.take("list");
@@ -233,7 +357,10 @@ fn argument(what: &str, value: &Value, folder: &Path) -> Result<Argument, Error>
     }
     let mut fields = object.iter();
     let (Some((name, value)), None) = (fields.next(), fields.next()) else {
-        return Err(wrong(what, "'array', 'list', or one type with its value"));
+        return Err(wrong(
+            what,
+            "'array', 'list', 'buffer', 'unwritten', 'tensor_map', 'bytes', or one type with its value",
+        ));
     };
     let element = element(what, name)?;
     let text = match value {
@@ -264,6 +391,85 @@ fn array(what: &str, value: &Value, folder: &Path) -> Result<ArrayArgument, Erro
     load(&path, element, wide_index)
 }
 
+/// An array that is passed as a pointer, with contents or without.
+fn buffer(what: &str, value: &Value, folder: &Path) -> Result<ArrayArgument, Error> {
+    let mut fields = Fields::new(what, value)?;
+    let element = fields.take("dtype").map(|v| element(what, &string(what, v)?)).transpose()?;
+    let array = match (fields.take("buffer"), fields.take("unwritten")) {
+        (Some(file), None) => {
+            // Nothing but the address is passed, so extents of any size do.
+            load(&folder.join(string(what, file)?), element, true)?
+        }
+        (None, Some(shape)) => {
+            let element = element.ok_or_else(|| wrong(what, "'dtype' with 'unwritten'"))?;
+            let shape: Vec<u64> = numbers(what, shape)?;
+            ArrayArgument::unwritten(shape, element).ok_or_else(|| wrong(what, "a smaller array"))?
+        }
+        _ => return Err(wrong(what, "either 'buffer' or 'unwritten'")),
+    };
+    fields.end()?;
+    Ok(ArrayArgument { wide_index: false, ..array })
+}
+
+fn tensor_map(what: &str, value: &Value, folder: &Path) -> Result<Argument, Error> {
+    let mut fields = Fields::new(what, value)?;
+    let file = fields.take("tensor_map").ok_or_else(|| wrong(what, "'tensor_map' with a file's name"))?;
+    let dtype = fields.take("dtype").map(|v| element(what, &string(what, v)?)).transpose()?;
+    let of = load(&folder.join(string(what, file)?), dtype, true)?;
+    let name = string(&format!("{what}.element"), fields.take("element").unwrap_or(&Value::Null))?;
+    let element = MapParams::ELEMENTS.iter().position(|n| *n == name).ok_or_else(|| {
+        Error::Argument(format!("{what}: '{name}' is no element type (these are: {})", MapParams::ELEMENTS.join(", ")))
+    })?;
+    let mut wide = |key: &'static str| {
+        let list = fields.take(key).ok_or_else(|| wrong(what, &format!("'{key}', a list of numbers")))?;
+        numbers::<u64>(&format!("{what}.{key}"), list)
+    };
+    let (dims, strides) = (wide("dims")?, wide("strides")?);
+    let mut narrow =
+        |key: &'static str| fields.take(key).map(|list| numbers::<u32>(&format!("{what}.{key}"), list)).transpose();
+    let box_dims = narrow("box")?.ok_or_else(|| wrong(what, "'box', a list of numbers"))?;
+    let steps = narrow("steps")?.unwrap_or_else(|| vec![1; dims.len()]);
+    let swizzle = fields.take("swizzle").map(|v| whole(&format!("{what}.swizzle"), v)).transpose()?.unwrap_or(0);
+    let fill_nan = match fields.take("fill").map(|v| string(what, v)).transpose()?.as_deref() {
+        None | Some("zero") => false,
+        Some("nan") => true,
+        Some(other) => return Err(Error::Argument(format!("{what}: fill '{other}' (zero and nan are possible)"))),
+    };
+    fields.end()?;
+    let params = MapParams { element: element as u32, dims, strides, box_dims, steps, swizzle, fill_nan };
+    Ok(Argument::TensorMap { of: ArrayArgument { wide_index: false, ..of }, params })
+}
+
+/// A list of whole numbers.
+fn numbers<T: TryFrom<u64>>(what: &str, value: &Value) -> Result<Vec<T>, Error> {
+    let list = value.as_array().ok_or_else(|| wrong(what, "a list of numbers"))?;
+    let number = |v: &Value| v.as_u64().and_then(|n| n.try_into().ok()).ok_or_else(|| wrong(what, "whole numbers"));
+    list.iter().map(number).collect()
+}
+
+fn whole(what: &str, value: &Value) -> Result<u32, Error> {
+    value.as_u64().and_then(|n| n.try_into().ok()).ok_or_else(|| wrong(what, "a whole number"))
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digits: Option<Vec<u8>> = text.chars().map(|c| c.to_digit(16).map(|d| d as u8)).collect();
+    let digits = digits.filter(|d| d.len().is_multiple_of(2))?;
+    Some(digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect())
+}
+
+impl ArrayArgument {
+    /// An array that nobody has written; `None` if it is larger than memory could be.
+    pub fn unwritten(shape: Vec<u64>, element: Element) -> Option<ArrayArgument> {
+        let count = shape.iter().try_fold(1u64, |n, extent| n.checked_mul(*extent))?;
+        let bytes = count.checked_mul(element.size() as u64).filter(|n| *n <= MAX_UNWRITTEN)?;
+        let array = Array { descr: element.descr().into(), shape, fortran: false, data: vec![0; bytes as usize] };
+        Some(ArrayArgument { name: "unwritten.npy".into(), array, element, wide_index: false, unwritten: true })
+    }
+}
+
+/// In bytes; more would be too much for the machine that simulates.
+const MAX_UNWRITTEN: u64 = 1 << 32;
+
 /// Reads the file of an array argument. The element type is the file's own unless one of the same size is given.
 pub fn load(path: &Path, element: Option<Element>, wide_index: bool) -> Result<ArrayArgument, Error> {
     let array = read(path)?;
@@ -281,7 +487,7 @@ pub fn load(path: &Path, element: Option<Element>, wide_index: bool) -> Result<A
         return Err(Error::Argument(format!("{}: shape {:?} needs index type i64", path.display(), array.shape)));
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    Ok(ArrayArgument { name, array, element, wide_index })
+    Ok(ArrayArgument { name, array, element, wide_index, unwritten: false })
 }
 
 fn read(path: &Path) -> Result<Array, Error> {
@@ -299,6 +505,17 @@ fn expect(what: &str, value: &Value, folder: &Path) -> Result<Expect, Error> {
     let values = files.into_iter().map(|f| read(&folder.join(string(what, f)?))).collect::<Result<_, _>>()?;
     let tolerance =
         Tolerance { rtol: fields.number("rtol")?, atol: fields.number("atol")?, bad: fields.number("bad")? };
+    let how = match fields.take("match").map(|v| string(what, v)).transpose()?.as_deref() {
+        None | Some("value") => Match::Value(tolerance),
+        Some(_) if tolerance != Tolerance::default() => return Err(wrong(what, "a tolerance with 'value' only")),
+        Some("bits") => Match::Bits,
+        Some("bits_or_nan") => Match::BitsOrNan,
+        Some("sorted") => Match::Sorted,
+        Some(other) => {
+            let possible = "value, bits, bits_or_nan and sorted are possible";
+            return Err(Error::Argument(format!("{what}: match '{other}' ({possible})")));
+        }
+    };
     fields.end()?;
-    Ok(Expect { arg: arg as usize, values, tolerance })
+    Ok(Expect { arg: arg as usize, values, how })
 }

@@ -1,9 +1,9 @@
-//! Runs compiled kernels on the simulated device.
+//! Runs compiled kernels on the simulated device, or programs on the reference interpreter.
 //!
-//! `tile-run` is one call of [`main`], with the compiler that the binary links. A launch comes from the command line or
+//! `tile-run` is one call of [`main`], with the compiler and the reader that the binary links. A launch comes from the command line or
 //! from a description in JSON ([`launch`]); arrays are `.npy` files ([`npy`]) and become entry parameters by the calling
 //! convention of cuTile Python ([`execute`]); results are written back and, where the description says what is expected,
-//! compared ([`compare`]). [`corpus`] does that for every kernel of the corpus.
+//! compared ([`compare`]). [`reference`] does the same without compiling anything. [`corpus`] does that for every kernel of the corpus.
 //!
 //! Exit status: 0 done; 1 command line, unreadable file, bad launch description; 3 input that is no valid kernel;
 //! 5 compilation failed; 6 the launch failed; 7 results are not as expected; 8 a file could not be written.
@@ -19,18 +19,20 @@ pub mod execute;
 pub mod launch;
 pub mod npy;
 mod progress;
+pub mod reference;
+mod save;
 #[cfg(test)]
 mod tests;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-pub use command::{Failure, run};
+pub use command::{Failure, Tools, run};
 
 /// Runs the command. The first argument is the program's name.
-pub fn main(arguments: impl IntoIterator<Item = OsString>, compiler: &dyn tile_driver::Compiler) -> ExitCode {
+pub fn main(arguments: impl IntoIterator<Item = OsString>, tools: Tools<'_>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().skip(1).collect();
     let mut stdout = std::io::stdout();
     let mut stderr = std::io::stderr();
-    ExitCode::from(run(&arguments, compiler, &mut stdout, &mut stderr))
+    ExitCode::from(run(&arguments, tools, &mut stdout, &mut stderr))
 }

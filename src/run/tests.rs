@@ -1,10 +1,13 @@
 //! The command as a whole, with a compiler that takes PTX for its input.
 
+use crate::launch::{Argument, Launch};
 use crate::npy::Array;
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
-use tile_driver::{CompileError, CompileOutput, CompileRequest, Diagnostic};
+use tile_driver::{CompileError, CompileOutput, CompileRequest, Diagnostic, InputKind};
+use tile_interp::program::{Access, Entry, FloatMode, Kind, Op, Program, Value};
+use tile_interp::types::{Cut, Element, Number, TensorType, TileType, Type, ViewType};
 
 /// `y[i] = a * x[i] + y[i]` for 32-bit floats, one thread an element, 32 threads a block; arrays of rank 1.
 const SAXPY: &str = "
@@ -50,6 +53,58 @@ fn compiler(request: &CompileRequest<'_>, report: &mut dyn FnMut(Diagnostic)) ->
     Ok(CompileOutput { text, ..CompileOutput::default() })
 }
 
+/// One program, whatever the input: `y[i] = x[i] + x[i]` of 16 elements in each tile block.
+fn reader(_: &[u8], _: InputKind, _: &mut dyn FnMut(Diagnostic)) -> Result<Program, CompileError> {
+    let mut entry = Entry { name: "twice".into(), ..Entry::default() };
+    let tensor = TensorType { element: Number::F32, shape: vec![None], strides: vec![Some(1)] };
+    let cut = Cut::Partition { dim_map: vec![0] };
+    let view = ViewType { tile: vec![16], tensor: tensor.clone(), cut, padding: None };
+    let pointer = Type::Tile(TileType::new(&[], Element::Pointer(Number::F32)));
+    let scalar = Type::Tile(TileType::scalar(Number::I32));
+    let tile = Type::Tile(TileType::of(&[16], Number::F32));
+    let mut op = |kind, operands: &[Value], results: &[&Type]| {
+        let results: Vec<Value> = results.iter().map(|t| entry.value((*t).clone())).collect();
+        let op = Op { kind, operands: operands.to_vec(), results, regions: vec![], location: "twice".into() };
+        entry.body.ops.push(op.clone());
+        op.results
+    };
+    // Parameters are defined by an op that is taken out again.
+    let p = op(Kind::Return, &[], &[&pointer, &scalar, &scalar, &pointer, &scalar, &scalar]);
+    let id = op(Kind::GetTileBlockId, &[], &[&scalar, &scalar, &scalar])[0];
+    let mut views = vec![];
+    for base in [0, 3] {
+        let t = op(Kind::MakeTensorView, &[p[base], p[base + 1]], &[&Type::Tensor(tensor.clone())]);
+        views.push(op(Kind::MakeView, &t, &[&Type::View(view.clone())])[0]);
+    }
+    let (access, token) = (Access::WEAK, false);
+    let x = op(Kind::LoadView { access, token }, &[views[0], id], &[&tile, &Type::Token])[0];
+    let y = op(Kind::AddF(FloatMode::default()), &[x, x], &[&tile])[0];
+    op(Kind::StoreView { access, token }, &[y, views[1], id], &[&Type::Token]);
+    op(Kind::Return, &[], &[]);
+    entry.body.arguments = entry.body.ops.remove(0).results;
+    Ok(Program { name: "m".into(), globals: vec![], entries: vec![entry] })
+}
+
+#[test]
+fn the_reference_engine_runs_the_launch() {
+    let dir = folder();
+    let words = "@k.mlir --engine reference --out-dir @out --grid 3 @x.npy @y.npy";
+    assert_eq!(tile_run(dir.path(), words), (0, String::new()));
+    let doubled: Vec<f32> = (0..40).map(|i| 2.0 * i as f32).collect();
+    assert_eq!(Array::read(&dir.path().join("out/y.npy")).unwrap(), floats(&doubled));
+    let (status, text) = tile_run(dir.path(), &words.replace("--grid 3", "--grid 4"));
+    assert_eq!(status, 6, "{text}");
+    assert!(text.contains("reference: twice: 'load_view_tko' in tile block (3, 0, 0): undefined behaviour"), "{text}");
+    let (status, text) = tile_run(dir.path(), "@k.mlir --engine reference --grid 3 @x.npy");
+    assert_eq!(
+        (status, text.contains("3 entry parameters (x.npy: 3) for entry 'twice', which has 6")),
+        (6, true),
+        "{text}"
+    );
+    let (status, text) = tile_run(dir.path(), "@k.mlir --engine fast --grid 3 @x.npy");
+    assert_eq!((status, text.contains("there is no engine 'fast'")), (1, true), "{text}");
+}
+
 fn floats(values: &[f32]) -> Array {
     let data = values.iter().flat_map(|v| v.to_le_bytes()).collect();
     Array { descr: "f4".into(), shape: vec![values.len() as u64], fortran: false, data }
@@ -74,7 +129,7 @@ fn tile_run(dir: &Path, words: &str) -> (u8, String) {
     };
     let arguments: Vec<OsString> = words.split_whitespace().map(|w| place(w).into()).collect();
     let (mut out, mut err) = (vec![], vec![]);
-    let status = crate::run(&arguments, &compiler, &mut out, &mut err);
+    let status = crate::run(&arguments, crate::Tools { compiler: &compiler, reader: &reader }, &mut out, &mut err);
     (status, String::from_utf8(err).unwrap())
 }
 
@@ -123,6 +178,114 @@ fn expectations_are_checked() {
     assert_eq!(status, 7, "the command line's grid wins");
 }
 
+/// `q[i] = p[0] + i` for a structure of one 32-bit number in `p`; 32 threads.
+const NUMBERS: &str = "
+.version 8.8
+.target sm_90
+.address_size 64
+.visible .entry numbers(.param .align 4 .b8 p[4], .param .u64 q) .reqntid 32
+{
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<4>;
+    ld.param.b32 %r1, [p];
+    ld.param.b64 %rd1, [q];
+    mov.u32 %r2, %tid.x;
+    add.s32 %r3, %r1, %r2;
+    mul.wide.u32 %rd2, %r2, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    st.global.b32 [%rd3], %r3;
+    ret;
+}
+";
+
+#[test]
+fn buffers_structures_and_how_results_match() {
+    let dir = folder();
+    fs::write(dir.path().join("n.ptx"), NUMBERS).unwrap();
+    let words = |values: &[u32], descr: &str| {
+        let data = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+        Array { descr: descr.into(), shape: vec![values.len() as u64], fortran: false, data }
+    };
+    // The 32 numbers straddle the first NaN of single precision.
+    let base = 0x7f80_0000u32 - 15;
+    let good: Vec<u32> = (0..32).map(|i| base + i).collect();
+    let mut nan = good.clone();
+    nan[31] = 0x7fff_ffff;
+    let mut wrong = good.clone();
+    wrong[3] += 1;
+    let turned: Vec<u32> = good.iter().rev().copied().collect();
+    for (name, values) in [("good", &good), ("nan", &nan), ("wrong", &wrong), ("turned", &turned)] {
+        words(values, "u4").write(&dir.path().join(format!("{name}.npy"))).unwrap();
+    }
+    for (value, how, dtype, message) in [
+        ("good", "bits", "u32", ""),
+        ("nan", "bits", "f32", "1 of 32 wrong, first at (31): NaN (0x7f800010), expected NaN (0x7fffffff)"),
+        ("nan", "bits_or_nan", "f32", ""),
+        ("wrong", "bits_or_nan", "f32", "1 of 32 wrong, first at (3)"),
+        ("turned", "sorted", "u32", ""),
+        ("turned", "bits", "u32", "32 of 32 wrong"),
+        ("wrong", "sorted", "u32", "1 of 32 wrong after sorting, first at (3): 2139095028, expected 2139095029"),
+        ("good", "value", "u32", ""),
+    ] {
+        let launch = format!(
+            r#"{{"kernel": "n.ptx", "args": [{{"bytes": "f1ff7f7f"}}, {{"unwritten": [32], "dtype": "{dtype}"}}],
+                "expect": [{{"arg": 1, "value": "{value}.npy", "match": "{how}"}}]}}"#
+        );
+        fs::write(dir.path().join("launch.json"), launch).unwrap();
+        let (status, err) = tile_run(dir.path(), "--launch @launch.json");
+        assert_eq!(status, if message.is_empty() { 0 } else { 7 }, "{value} {how}: {err}");
+        assert!(err.contains(message), "{value} {how}: {err}");
+    }
+    let launch = r#"{"kernel": "n.ptx", "args": [{"bytes": "f1ff7f"}, {"buffer": "good.npy"}]}"#;
+    fs::write(dir.path().join("launch.json"), launch).unwrap();
+    let (status, err) = tile_run(dir.path(), "--launch @launch.json");
+    assert_eq!(status, 6);
+    assert!(err.contains("argument 0 has 3 bytes, the parameter 4"), "{err}");
+    let map = r#"{"tensor_map": "good.npy", "element": "u32", "dims": [32], "strides": [], "box": [300]}"#;
+    let launch = format!(r#"{{"kernel": "n.ptx", "args": [{map}, {{"buffer": "good.npy"}}]}}"#);
+    fs::write(dir.path().join("launch.json"), launch).unwrap();
+    let (status, err) = tile_run(dir.path(), "--launch @launch.json");
+    assert_eq!(status, 6);
+    assert!(err.contains("the tensor map of good.npy: "), "{err}");
+}
+
+/// Whatever a description can say survives writing and reading.
+#[test]
+fn descriptions_are_written_as_they_are_read() {
+    let dir = folder();
+    let text = r#"{"kernel": "k.ptx", "entry": "saxpy", "grid": [2, 3], "block": [32], "cluster": [2, 1, 1],
+        "dynamic_shared": 48, "launches": 3, "stdout": ["a", "b"], "note": "why",
+        "args": [{"f32": 1.1}, {"i8": -3}, {"e4m3": "0x38"}, {"bytes": "00ff10"},
+                 {"array": "x.npy", "index": "i64"}, {"buffer": "y.npy", "dtype": "u32"},
+                 {"unwritten": [2, 5], "dtype": "bf16"}, {"list": [{"array": "x.npy"}, {"array": "y.npy"}]},
+                 {"tensor_map": "x.npy", "element": "f32", "dims": [20, 2], "strides": [80], "box": [4, 1], "steps": [1, 2],
+                  "swizzle": 1, "fill": "nan"}],
+        "expect": [{"arg": 4, "value": "x.npy", "rtol": 0.5, "atol": 1e-9, "bad": 0.25},
+                   {"arg": 5, "value": "y.npy", "match": "bits"}, {"arg": 8, "value": "y.npy", "match": "bits_or_nan"},
+                   {"arg": 7, "value": ["x.npy", "y.npy"], "match": "sorted"}]}"#;
+    let mut launch = Launch::parse(text.as_bytes(), dir.path()).unwrap();
+    let copy = dir.path().join("copy");
+    launch.kernel = Some(copy.join("k.ptx"));
+    launch.write(&copy).unwrap();
+    let again = Launch::read(&copy.join("launch.json")).unwrap();
+    // Files are named by their place, and arrays without one are not named at all.
+    let mut names = again.args.iter().flat_map(Argument::arrays).map(|a| a.name.as_str()).collect::<Vec<_>>();
+    names.sort_unstable();
+    assert_eq!(names, ["arg4.npy", "arg5.npy", "arg7_0.npy", "arg7_1.npy", "arg8.npy", "unwritten.npy"]);
+    let nameless = |launch: &Launch| {
+        let mut launch = launch.clone();
+        for argument in &mut launch.args {
+            match argument {
+                Argument::Array(a) | Argument::Buffer(a) | Argument::TensorMap { of: a, .. } => a.name.clear(),
+                Argument::List(list) => list.iter_mut().for_each(|a| a.name.clear()),
+                Argument::Scalar { .. } | Argument::Bytes(_) => {}
+            }
+        }
+        launch
+    };
+    assert_eq!(nameless(&again), nameless(&launch));
+}
+
 #[test]
 fn bad_command_lines() {
     let dir = folder();
@@ -133,6 +296,11 @@ fn bad_command_lines() {
     fs::write(dir.path().join("empty.ptx"), "").unwrap();
     fs::write(dir.path().join("what.bin"), "hello").unwrap();
     fs::write(dir.path().join("bad.npy"), "hello").unwrap();
+    let entry = |head: &str, body: &str| format!("{head}.visible .entry k() {{ {body} }}");
+    let head = ".version 8.8\n.target sm_90\n.address_size 64\n";
+    fs::write(dir.path().join("free.ptx"), entry(head, "ret;")).unwrap();
+    fs::write(dir.path().join("loop.ptx"), entry(head, "L: bra L;").replace("k()", "k() .reqntid 32")).unwrap();
+    fs::write(dir.path().join("big.ptx"), entry(&format!("{head}.global .b64 x[0x7fffffff];"), "ret;")).unwrap();
     let table = [
         ("", 1, "no kernel given"),
         ("@k.ptx", 1, "no --grid"),
@@ -142,6 +310,19 @@ fn bad_command_lines() {
         ("@k.ptx --grid 0", 1, "empty dimension"),
         ("@k.ptx --grid -1", 1, "'-1' is no number"),
         ("@k.ptx --grid 99999999999", 1, "no number in range"),
+        ("@k.ptx --grid 4294967295,4294967295,4294967295 f32:2 @x.npy @y.npy", 6, "exceeds [2147483647, 65535, 65535]"),
+        ("@k.ptx --grid 1 --block 65536,65536,65536 f32:2 @x.npy @y.npy", 6, "differs from .reqntid"),
+        ("@free.ptx --grid 1 --block 65536,65536,65536", 6, "(1 to 1024 are possible)"),
+        ("@free.ptx --grid 1", 6, "no block size given"),
+        ("@free.ptx --grid 1,1,70000 --block 1", 6, "exceeds [2147483647, 65535, 65535]"),
+        ("@free.ptx --grid 1 --block 1 i32:1", 6, "1 entry parameters (i32: 1) for entry 'k', which has 0"),
+        ("@big.ptx --grid 1", 6, "variables take more than 4 GiB"),
+        ("@k.ptx --grid 2 f32:2 @x.npy @", 1, "neither FILE.npy nor TYPE:VALUE"),
+        ("@ --grid 2", 1, "Is a directory"),
+        ("--launch @", 1, "Is a directory"),
+        ("@k.ptx --grid 2 --launch", 1, "--launch needs a value"),
+        ("@k.ptx --grid 1 --max-time 0 f32:2 @x.npy @y.npy", 6, "the time limit was reached"),
+        ("@loop.ptx --grid 1 --max-time 0.2", 6, "the time limit was reached"),
         ("@k.ptx --grid 1 --frob", 1, "unknown option '--frob'"),
         ("@k.ptx --grid 1 --stats=yes", 1, "takes no value"),
         ("@k.ptx --grid 1 -O4", 1, "no level 4"),
@@ -216,6 +397,36 @@ fn bad_descriptions() {
         (r#"{"args": [{"array": "x.npy"}], "expect": [{"value": "x.npy"}]}"#, "expect[0]: expected 'arg'"),
         (r#"{"args": [{"array": "x.npy"}], "expect": [{"arg": 0, "value": "x.npy", "rtol": -1}]}"#, "rtol: expected"),
         (r#"{"stdout": "x"}"#, "stdout: expected a list"),
+        (r#"{"launches": 0}"#, "launches: expected a positive number"),
+        (r#"{"launches": 1.5}"#, "launches: expected a whole number"),
+        (r#"{"cluster": [0]}"#, "cluster: expected one to three"),
+        (r#"{"note": 1}"#, "note: expected a string"),
+        (r#"{"args": [{"buffer": "missing.npy"}]}"#, "missing.npy: No such file"),
+        (r#"{"args": [{"buffer": "x.npy", "unwritten": [1]}]}"#, "either 'buffer' or 'unwritten'"),
+        (r#"{"args": [{"unwritten": [1]}]}"#, "'dtype' with 'unwritten'"),
+        (r#"{"args": [{"unwritten": 1, "dtype": "f32"}]}"#, "args[0]: expected a list of numbers"),
+        (r#"{"args": [{"unwritten": [-1], "dtype": "f32"}]}"#, "args[0]: expected whole numbers"),
+        (r#"{"args": [{"unwritten": [4294967296, 4294967296], "dtype": "f32"}]}"#, "a smaller array"),
+        (r#"{"args": [{"unwritten": [99999999999], "dtype": "f32"}]}"#, "a smaller array"),
+        (r#"{"args": [{"bytes": "0"}]}"#, "bytes in hexadecimal"),
+        (r#"{"args": [{"bytes": "0g"}]}"#, "bytes in hexadecimal"),
+        (r#"{"args": [{"bytes": "00", "f32": 1}]}"#, "unknown field 'f32'"),
+        (r#"{"args": [{"tensor_map": "x.npy"}]}"#, "args[0].element: expected a string"),
+        (r#"{"args": [{"tensor_map": "x.npy", "element": "f31"}]}"#, "'f31' is no element type"),
+        (r#"{"args": [{"tensor_map": "x.npy", "element": "f32"}]}"#, "'dims', a list of numbers"),
+        (r#"{"args": [{"tensor_map": "x.npy", "element": "f32", "dims": [40], "strides": [], "box": [-1]}]}"#, "whole"),
+        (
+            r#"{"args": [{"tensor_map": "x.npy", "element": "f32", "dims": [40], "strides": [], "box": [4], "fill": "x"}]}"#,
+            "fill 'x'",
+        ),
+        (
+            r#"{"args": [{"array": "x.npy"}], "expect": [{"arg": 0, "value": "x.npy", "match": "x"}]}"#,
+            "match 'x' (value, bits",
+        ),
+        (
+            r#"{"args": [{"array": "x.npy"}], "expect": [{"arg": 0, "value": "x.npy", "match": "bits", "rtol": 1}]}"#,
+            "a tolerance with 'value' only",
+        ),
         (r#"{"grid": [1]}"#, "no kernel given"),
     ];
     for (text, message) in table {

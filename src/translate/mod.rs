@@ -1,4 +1,4 @@
-//! Bytecode to MLIR and back.
+//! Bytecode to MLIR and back, and MLIR to programs of the reference interpreter.
 //!
 //! The wire layer (crate `tile-bytecode`) knows nothing of MLIR; here its modules become `cuda_tile` operations and the
 //! other way round. Both directions walk the same schema table: an operation's name, its attributes by name and its operand
@@ -7,12 +7,15 @@
 //! ```text
 //! bytes --tile_bytecode::read--> wire module --import--> builtin.module { cuda_tile.module @kernels { ... } }
 //! bytes <--tile_bytecode::write-- wire module <--export-- builtin.module { cuda_tile.module @any { ... } }
+//!                tile_interp::Program <--program-- builtin.module { cuda_tile.module @any { ... } }
 //! ```
 
 mod export;
 mod import;
+mod program;
 mod raw;
 
 pub use export::{ExportError, export, export_wire};
 pub use import::{Diagnostic, ImportError, import, import_wire, import_with_options};
+pub use program::{ProgramError, program};
 pub use tile_bytecode::{Profile, ReadError, ReadOptions, Version, WriteError};

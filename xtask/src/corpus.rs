@@ -4,13 +4,14 @@ use anyhow::{Context, bail};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
-use tile_launch::corpus::{self, Job, Lists, Pending, Runner, first_error};
+use tile_launch::corpus::{self, Engine, Job, Lists, Pending, Runner, first_error};
 
 pub const USAGE: &str = "\
 usage: cargo xtask corpus [options] [PROGRAM ...]
 
 Runs the programs whose names contain one of PROGRAM (all without one) and prints a line for each run.
 
+  --engine NAME    'sim' or 'reference', which compiles nothing and has no targets, levels and seeds (default sim)
   --targets LIST   default sm_90
   --levels LIST    default 0,3
   --seeds LIST     adversarial schedules; 'plain' is the ordinary one (default plain,1)
@@ -22,6 +23,7 @@ Runs the programs whose names contain one of PROGRAM (all without one) and print
 ";
 
 struct Options {
+    reference: bool,
     targets: Vec<String>,
     levels: Vec<u8>,
     seeds: String,
@@ -34,6 +36,7 @@ struct Options {
 
 fn parse(words: &[&str]) -> anyhow::Result<Options> {
     let mut o = Options {
+        reference: false,
         targets: vec!["sm_90".into()],
         levels: vec![0, 3],
         seeds: "plain,1".into(),
@@ -45,8 +48,20 @@ fn parse(words: &[&str]) -> anyhow::Result<Options> {
     };
     let mut words = words.iter();
     while let Some(word) = words.next() {
-        let mut value = || words.next().with_context(|| format!("{word} needs a value"));
-        match *word {
+        let (word, mut inline) = match word.split_once('=') {
+            Some((name, value)) if name.starts_with("--") => (name, Some(value)),
+            _ => (*word, None),
+        };
+        let mut value =
+            || inline.take().or_else(|| words.next().copied()).with_context(|| format!("{word} needs a value"));
+        match word {
+            "--engine" => {
+                o.reference = match value()? {
+                    "sim" => false,
+                    "reference" => true,
+                    other => bail!("there is no engine '{other}'\n{USAGE}"),
+                };
+            }
             "--targets" => o.targets = value()?.split(',').map(String::from).collect(),
             "--levels" => {
                 o.levels = value()?.split(',').map(str::parse).collect::<Result<_, _>>().context("--levels")?;
@@ -58,6 +73,9 @@ fn parse(words: &[&str]) -> anyhow::Result<Options> {
             "--update" => o.update = true,
             _ if word.starts_with('-') => bail!("unknown option '{word}'\n{USAGE}"),
             _ => o.filters.push(word.to_string()),
+        }
+        if let Some(value) = inline {
+            bail!("{word} takes no value, got '{value}'\n{USAGE}");
         }
     }
     Ok(o)
@@ -75,12 +93,19 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     if programs.is_empty() {
         bail!("no program's name contains {}", options.filters.join(" or "));
     }
+    if options.reference {
+        return Ok(reference(&programs, &runner, options.jobs));
+    }
     let mut jobs = vec![];
+    // Name, target and level of each job.
+    let mut runs = vec![];
     for program in &programs {
         for target in &options.targets {
             for level in &options.levels {
                 let (program, target, schedules) = (program.clone(), target.clone(), options.seeds.clone());
-                jobs.push(Job { program, target, level: *level, schedules });
+                let engine = Engine::Simulator { target: target.clone(), level: *level, schedules };
+                runs.push((program.name.clone(), target, *level));
+                jobs.push(Job { program, engine });
             }
         }
     }
@@ -89,27 +114,27 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     let mut problems = vec![];
     let mut failures: Vec<Option<String>> = vec![None; jobs.len()];
     runner.run_all(&jobs, options.jobs, &mut |n, result, time| {
-        let Job { program, target, level, .. } = &jobs[n];
-        let pending = lists.pending_on(&program.name, target).is_some();
+        let (name, target, level) = &runs[n];
+        let pending = lists.pending_on(name, target).is_some();
         let word = match (result.is_ok(), pending) {
             (true, _) => "pass",
             (false, true) => "pending",
             (false, false) => "FAIL",
         };
         let why = result.as_ref().err().map_or("", |said| first_error(said));
-        println!("{:width$}  {target:6}  O{level:<4}  {word:7} {:5.1} s  {why}", program.name, time.as_secs_f64());
+        println!("{:width$}  {target:6}  O{level:<4}  {word:7} {:5.1} s  {why}", name, time.as_secs_f64());
         failures[n] = result.as_ref().err().map(|_| why.to_string());
         if result.is_err() && !pending {
-            problems.push(format!("{} on {target} at O{level} failed", program.name));
+            problems.push(format!("{name} on {target} at O{level} failed"));
         }
     });
     let passed = failures.iter().filter(|f| f.is_none()).count();
     println!("{passed} of {} runs passed", jobs.len());
     for program in &programs {
         let name = &program.name;
-        let runs = || jobs.iter().zip(&failures).filter(|(j, _)| j.program.name == *name);
+        let of_program = || runs.iter().zip(&failures).filter(|((n, ..), _)| n == name);
         if options.update {
-            match runs().find_map(|(_, f)| f.clone()) {
+            match of_program().find_map(|(_, f)| f.clone()) {
                 None => {
                     lists.pending.remove(name);
                     lists.supported.insert(name.clone());
@@ -123,7 +148,7 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
         }
         // A program that passes everything it was asked, on a target where it is pending, is out of date in the list.
         for target in &options.targets {
-            let works = runs().filter(|(j, _)| j.target == *target).all(|(_, f)| f.is_none());
+            let works = of_program().filter(|((_, t, _), _)| t == target).all(|(_, f)| f.is_none());
             if works && lists.pending_on(name, target).is_some() {
                 problems.push(format!("{name} works on {target} and is in pending.txt"));
             }
@@ -134,6 +159,29 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     }
     problems.sort();
     Ok(problems)
+}
+
+/// Runs programs on the reference interpreter, all that can be read. Names of those that failed.
+fn reference(programs: &[corpus::Program], runner: &Runner, parallel: usize) -> Vec<String> {
+    let readable = programs.iter().filter(|p| p.is_readable());
+    let jobs: Vec<Job> = readable.map(|p| Job { program: p.clone(), engine: Engine::Reference }).collect();
+    let width = programs.iter().map(|p| p.name.len()).max().unwrap_or(0);
+    println!("{:width$}  result   time", "program");
+    let mut problems = vec![];
+    runner.run_all(&jobs, parallel, &mut |n, result, time| {
+        let name = &jobs[n].program.name;
+        let (word, why) = match result {
+            Ok(()) => ("pass", ""),
+            Err(said) => ("FAIL", first_error(said)),
+        };
+        println!("{name:width$}  {word:7} {:5.1} s  {why}", time.as_secs_f64());
+        if result.is_err() {
+            problems.push(format!("{name} on the reference interpreter failed"));
+        }
+    });
+    println!("{} of {} runs passed", jobs.len() - problems.len(), jobs.len());
+    problems.sort();
+    problems
 }
 
 /// Builds `tile-run`; returns the executable.

@@ -4,6 +4,7 @@
 
 mod corpus;
 mod docs;
+mod ptx_cases;
 mod tidy;
 
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ usage: cargo xtask <command>
   tidy            check the rules that no compiler checks (sizes, markers, comments)
   docs [--check]  write the generated pages under docs/reference, or check that they are up to date
   corpus [...]    compile and run the corpus and print a table; --help lists its options
+  ptx-cases [...] write the simulator's test kernels with inputs and expected results; --help says how
 ";
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -29,6 +31,11 @@ fn main() -> anyhow::Result<ExitCode> {
             print!("{}", corpus::USAGE);
             return Ok(ExitCode::SUCCESS);
         }
+        ["ptx-cases", "--help" | "-h"] => {
+            print!("{}", ptx_cases::USAGE);
+            return Ok(ExitCode::SUCCESS);
+        }
+        ["ptx-cases", rest @ ..] => ptx_cases::run(&root, rest)?,
         ["corpus", rest @ ..] => corpus::run(&root, rest)?,
         [] | ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

@@ -30,6 +30,12 @@ intptr_t mlirxOperationOperands(MlirOperation o, MlirValue *out, intptr_t cap) {
 MlirOperation mlirxOperationPrev(MlirOperation o) { return wrap(unwrap(o)->getPrevNode()); }
 bool mlirxOperationIsTerminatorTrait(MlirOperation o) { return unwrap(o)->hasTrait<OpTrait::IsTerminator>(); }
 bool mlirxOperationIsPure(MlirOperation o) { return isPure(unwrap(o)); }
+void mlirxEmitRemark(MlirLocation location, MlirStringRef message) { emitRemark(unwrap(location)) << unwrap(message); }
+void mlirxEmitErrorWithNote(MlirLocation location, MlirStringRef message, MlirLocation noteLocation,
+                            MlirStringRef note) {
+  InFlightDiagnostic error = emitError(unwrap(location)) << unwrap(message);
+  error.attachNote(unwrap(noteLocation)) << unwrap(note);
+}
 void mlirxDialectRegistryInsertUpstream(MlirDialectRegistry r) {
   DialectRegistry &reg = *unwrap(r);
   for (MlirDialectHandle h :

@@ -1,7 +1,7 @@
 // Verifiers of the ops of nv_tileas that happen once for each element.
 //
-// Checked here: shapes, layouts and element types of one update agree; the kind and the ordering suit it; owners exist (below);
-// scratch of a print suits its tensors.
+// Checked here: shapes, layouts and element types of one update agree; the kind and the ordering suit it; scratch of a print
+// suits its tensors.
 // Not checked here: that results which only owners hold go through `replicate`.
 #include "nv_tileas/NvTileASAccess.h"
 
@@ -11,28 +11,6 @@ using nv_tileaa::AtomicKind;
 using nv_tileaa::Ordering;
 
 static RankedTensorType tensor(Value v) { return cast<RankedTensorType>(v.getType()); }
-
-// Size of the span of `bases` over F2, by elimination: `reduced` has vectors with distinct leading bits.
-static unsigned rank(ArrayRef<ArrayRef<int64_t>> lists) {
-  SmallVector<uint64_t> reduced;
-  for (ArrayRef<int64_t> list : lists)
-    for (uint64_t v : list) {
-      for (uint64_t r : reduced)
-        v = std::min(v, v ^ r);
-      if (v)
-        reduced.push_back(v);
-    }
-  return reduced.size();
-}
-
-// The owner of an element is one thread, in one register, when no sum of registers' bases is one of threads' bases.
-static LogicalResult verifyOwners(Operation *op, RankedTensorType type) {
-  auto layout = cast<LayoutAttr>(type.getEncoding());
-  ArrayRef<int64_t> r = layout.getRegisters(), l = layout.getLanes(), w = layout.getWarps(), b = layout.getBlocks();
-  if (rank({r, l, w, b}) != rank({r}) + rank({l, w, b}))
-    return op->emitOpError("an element lies in different registers of different threads, so no thread owns it");
-  return success();
-}
 
 static LogicalResult verifyOrdering(Operation *op, Ordering ordering) {
   if (ordering == Ordering::Weak)
@@ -63,8 +41,7 @@ LogicalResult AtomicRmwOp::verify() {
   if (getMask())
     others.push_back(getMask());
   if (failed(verifyPointerAccess(*this, getPtr(), others, getVector())) ||
-      failed(verifyPointee(*this, getPtr(), getValue())) || failed(verifyOrdering(*this, getOrdering())) ||
-      failed(verifyOwners(*this, tensor(getPtr()))))
+      failed(verifyPointee(*this, getPtr(), getValue())) || failed(verifyOrdering(*this, getOrdering())))
     return failure();
   if (int64_t(getAlong()) >= tensor(getPtr()).getRank())
     return emitOpError("along must be a dimension of the tensor");
@@ -76,8 +53,7 @@ LogicalResult AtomicCasOp::verify() {
   if (getMask())
     others.push_back(getMask());
   if (failed(verifyPointerAccess(*this, getPtr(), others, 1)) ||
-      failed(verifyPointee(*this, getPtr(), getValue())) || failed(verifyOrdering(*this, getOrdering())) ||
-      failed(verifyOwners(*this, tensor(getPtr()))))
+      failed(verifyPointee(*this, getPtr(), getValue())) || failed(verifyOrdering(*this, getOrdering())))
     return failure();
   Type element = tensor(getValue()).getElementType();
   if (!isWord(element))
@@ -89,7 +65,7 @@ LogicalResult TiledAtomicRmwOp::verify() {
   if (getView().getType().getSparseDim())
     return emitOpError("a view with a sparse dimension has no atomic updates");
   if (failed(verifyTiled(*this, getView().getType(), getValue(), getIndices(), getInBounds(), getVector())) ||
-      failed(verifyOrdering(*this, getOrdering())) || failed(verifyOwners(*this, tensor(getValue()))))
+      failed(verifyOrdering(*this, getOrdering())))
     return failure();
   if (getKind() == AtomicKind::Xchg)
     return emitOpError("an exchange without a result is a store");

@@ -9,6 +9,7 @@ use super::error::{SimError, SimErrorKind, Site};
 use super::ldst::{Place, combine};
 use super::machine::{Fail, Machine};
 use super::memory::Fault;
+use super::phases::{BarrierKey, Phases};
 use super::race::{How, Origin, SyncKey};
 use super::warp::Warp;
 use crate::ir::{AtomOp, Type};
@@ -98,8 +99,8 @@ pub(crate) enum Work {
         ty: Type,
         value: u64,
     },
-    /// Nothing but the signal.
-    Signal,
+    /// The end of the `tcgen05` operations that a thread has started so far: warp and lane.
+    Commit(u32, u8),
 }
 
 /// A write that has been read from its source already.
@@ -121,7 +122,7 @@ pub(crate) struct AsyncOp {
     thread: [u32; 3],
     /// Whether it goes through the asynchronous proxy (all but `cp.async`).
     proxy: bool,
-    race_agent: Option<u32>,
+    pub race_agent: Option<u32>,
     staged: Option<Vec<Staged>>,
 }
 
@@ -133,6 +134,7 @@ pub(crate) struct AsyncEngine {
     pending: BTreeMap<u64, AsyncOp>,
     /// Arrivals that wait for the operations listed.
     arrivals: Vec<(Vec<u64>, Signal)>,
+    pub phases: Phases,
 }
 
 /// Error of a callback: a fault at a place.
@@ -151,18 +153,12 @@ impl From<TmaError> for CopyError {
 
 impl AsyncEngine {
     pub fn new(late: bool) -> AsyncEngine {
-        AsyncEngine { late, next: 1, pending: BTreeMap::new(), arrivals: Vec::new() }
+        AsyncEngine { late, next: 1, pending: BTreeMap::new(), arrivals: Vec::new(), phases: Phases::default() }
     }
 
-    /// For messages: whether a place is the destination of an operation in flight.
-    pub fn why_unwritten(&self, place: Place, byte: u64) -> String {
-        let target = place.plus(byte);
-        for op in self.pending.values() {
-            if op.covers(target) {
-                return format!("; the asynchronous copy of line {} is still writing it", op.origin.line);
-            }
-        }
-        String::new()
+    /// The operation in flight that is going to write a place.
+    pub fn writer(&self, target: Place) -> Option<&AsyncOp> {
+        self.pending.values().find(|op| op.covers(target))
     }
 
     /// Whether an operation in flight concerns the shared memory of these CTA slots.
@@ -175,6 +171,12 @@ impl AsyncEngine {
             .values()
             .map(|op| format!("an asynchronous operation of line {} is in flight", op.origin.line))
             .collect()
+    }
+
+    /// A number for an operation that is done at once, in the order of those in flight.
+    pub fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next - 1
     }
 
     pub fn is_pending(&self, id: u64) -> bool {
@@ -214,7 +216,7 @@ impl AsyncOp {
                 Work::TensorLoad { dsts, .. } => dsts.iter().any(|(c, _)| ctas.contains(c)),
                 Work::TensorStore { src, .. } => self.staged.is_none() && ctas.contains(&src.0),
                 Work::Store { dst, .. } | Work::Reduce { dst, .. } => shared(dst),
-                Work::Signal => false,
+                Work::Commit(..) => false,
             }
     }
 }
@@ -230,14 +232,18 @@ impl Machine<'_> {
         work: Work,
         signals: SmallVec<[Signal; 2]>,
     ) -> Result<u64, Fail> {
-        let id = self.engine.next;
-        self.engine.next += 1;
+        let id = self.engine.number();
         let proxy = !matches!(work, Work::Lanes(_));
-        let race_agent = self.race.as_mut().map(|r| r.fork(w.agent));
+        let issuer = proxy.then_some(lane as u8);
+        let race_agent = self.race.as_mut().map(|r| r.fork(w.agent, issuer));
+        if let (Some(agent), Some(s)) = (race_agent, signals.first()) {
+            let barrier = self.barrier_key(s.cta, s.offset);
+            self.engine.phases.issued(agent, barrier, w.agent);
+        }
         let op = AsyncOp {
             work,
             signals,
-            origin,
+            origin: Origin { lane: issuer, ..origin },
             func,
             cta_id: w.env.ctaid,
             thread: std::array::from_fn(|i| w.env.tid[i][lane]),
@@ -323,7 +329,7 @@ impl Machine<'_> {
             }
         };
         if let Some(agent) = op.race_agent {
-            let how = How { write: false, strong: false, asynchronous: op.proxy };
+            let how = How { write: false, strong: false, asynchronous: op.proxy, unchanged: false };
             for (place, len) in reads {
                 self.note(agent, place, len, how, op.origin).map_err(|k| self.op_error(op, k))?;
             }
@@ -407,7 +413,7 @@ impl Machine<'_> {
             }
             Work::Store { dst, bytes } => out.push(Staged::Write(*dst, bytes.clone())),
             Work::Reduce { dst, op, ty, value } => out.push(Staged::Atomic(*dst, *op, *ty, *value)),
-            Work::Signal => {}
+            Work::Commit(..) => {}
         }
         Ok(out)
     }
@@ -423,7 +429,7 @@ impl Machine<'_> {
                 Staged::Atomic(p, _, ty, _) => (*p, ty.bytes() as usize, true),
             };
             if let Some(agent) = op.race_agent {
-                let how = How { write: true, strong, asynchronous: op.proxy };
+                let how = How { write: true, strong, asynchronous: op.proxy, unchanged: false };
                 self.note(agent, place, len as u64, how, op.origin).map_err(|k| self.op_error(&op, k))?;
             }
             self.stats.async_bytes += len as u64;
@@ -431,6 +437,9 @@ impl Machine<'_> {
                 let kind = self.fault(fault, "asynchronous write", place, n);
                 self.op_error(&op, kind)
             })?;
+        }
+        if let Work::Commit(warp, lane) = op.work {
+            self.land_operations((warp, lane), id);
         }
         for signal in std::mem::take(&mut op.signals) {
             self.signal(signal, op.race_agent).map_err(|k| self.op_error(&op, k))?;
@@ -468,7 +477,7 @@ impl Machine<'_> {
     pub fn signal(&mut self, s: Signal, agent: Option<u32>) -> Result<(), SimErrorKind> {
         let uid = self.ctas[s.cta].uid;
         if let (Some(agent), Some(race)) = (agent, &mut self.race) {
-            race.release(agent, SyncKey::Mbarrier(uid, s.offset));
+            race.release(agent, SyncKey::OpenPhase(uid, s.offset));
         }
         self.mbarrier_update(s.cta, s.offset, |b| match s.kind {
             SignalKind::Bytes(n) => b.complete_tx(n),
@@ -484,12 +493,45 @@ impl Machine<'_> {
         f: impl FnOnce(&mut Mbarrier) -> Result<T, crate::units::MbarrierError>,
     ) -> Result<T, SimErrorKind> {
         let mut b = self.mbarrier_read(cta, offset)?;
-        let bad = |e: crate::units::MbarrierError| SimErrorKind::Mbarrier(format!("{e} at shared offset {offset:#x}"));
+        let bad = |e: crate::units::MbarrierError| {
+            let name = self.prog.shared_name(offset);
+            let wait = self.running.and_then(|w| self.engine.phases.last(w)).filter(|w| w.again);
+            let hint = wait.map_or(String::new(), |w| format!("; the last {}: wrong parity?", self.passed_wait(w)));
+            SimErrorKind::Mbarrier(format!("{e} at shared offset {offset:#x}{name}{hint}"))
+        };
+        let open = b.parity;
         let out = f(&mut b).map_err(bad)?;
+        if b.parity != open && self.race.is_some() {
+            self.phase_ended(cta, offset);
+        }
         // The object was just read from there.
         let _ = self.ctas[cta].shared.write(offset as usize, &b.encode().to_le_bytes());
         self.mark_progress();
         Ok(out)
+    }
+
+    pub fn barrier_key(&self, cta: usize, offset: u32) -> BarrierKey {
+        (self.ctas[cta].uid, offset)
+    }
+
+    /// What the phase's arrivals released can now be acquired by waits.
+    fn phase_ended(&mut self, cta: usize, offset: u32) {
+        let key = self.barrier_key(cta, offset);
+        self.engine.phases.phase_ended(key);
+        if let Some(race) = &mut self.race {
+            race.pass(SyncKey::OpenPhase(key.0, key.1), SyncKey::Mbarrier(key.0, key.1));
+            race.forget(SyncKey::OpenPhase(key.0, key.1));
+        }
+    }
+
+    /// A fresh mbarrier, or the end of one: nothing of what was there before counts.
+    pub fn mbarrier_forget(&mut self, cta: usize, offset: u32) {
+        let key = self.barrier_key(cta, offset);
+        if let Some(race) = &mut self.race {
+            race.forget(SyncKey::OpenPhase(key.0, key.1));
+            race.forget(SyncKey::Mbarrier(key.0, key.1));
+            self.engine.phases.initialised(key);
+        }
     }
 
     /// The mbarrier object at a shared offset.
@@ -517,14 +559,32 @@ impl Machine<'_> {
     pub fn describe_mbarrier(&self, cta: usize, offset: u32, parity: u32) -> String {
         let [x, y, z] = self.ctas[cta].id;
         match self.mbarrier_read(cta, offset) {
-            Ok(b) => format!(
-                "waits on mbarrier {offset:#x} of CTA ({x},{y},{z}) for the phase of parity {parity}: phase of parity {} is \
-                 open with {} of {} arrivals pending and {} transaction bytes outstanding",
-                u32::from(b.parity),
-                b.pending,
-                b.expected,
-                b.transactions
-            ),
+            Ok(b) => {
+                let name = self.prog.shared_name(offset);
+                let key = self.barrier_key(cta, offset);
+                let coming = self.engine.pending.values().flat_map(|op| &op.signals).any(|s| {
+                    let signalled = self.barrier_key(s.cta, s.offset);
+                    signalled == key
+                });
+                // Nothing will change the counts any more if no copy is on its way and nobody else arrives.
+                let verdict = match (b.pending, b.transactions) {
+                    (0, n) if n > 0 && !coming => {
+                        format!(": {n} bytes more were expected than copies brought (wrong expect_tx?)")
+                    }
+                    (_, n) if n < 0 => {
+                        format!(": copies brought {} bytes more than were expected (wrong expect_tx?)", -n)
+                    }
+                    _ => String::new(),
+                };
+                format!(
+                    "waits on mbarrier {offset:#x}{name} of CTA ({x},{y},{z}) for the phase of parity {parity}: phase of parity \
+                     {} is open with {} of {} arrivals pending and {} transaction bytes outstanding{verdict}",
+                    u32::from(b.parity),
+                    b.pending,
+                    b.expected,
+                    b.transactions
+                )
+            }
             Err(e) => format!("waits on mbarrier {offset:#x}: {e}"),
         }
     }
@@ -597,11 +657,11 @@ impl Machine<'_> {
         let uid = self.ctas[signal.cta].uid;
         if let Some(race) = &mut self.race {
             // The arrival carries what the copies did, but the issuing thread learns nothing from it.
-            let proxy = race.fork(agent);
+            let proxy = race.fork(agent, None);
             for id in done {
                 race.acquire(proxy, SyncKey::Operation(*id));
             }
-            race.release(proxy, SyncKey::Mbarrier(uid, signal.offset));
+            race.release(proxy, SyncKey::OpenPhase(uid, signal.offset));
             race.retire(proxy);
         }
         if ids.is_empty() {
@@ -630,7 +690,7 @@ impl Machine<'_> {
         for signal in tracked {
             let uid = self.ctas[signal.cta].uid;
             if let Some(race) = &mut self.race {
-                race.pass(SyncKey::Operation(id), SyncKey::Mbarrier(uid, signal.offset));
+                race.pass(SyncKey::Operation(id), SyncKey::OpenPhase(uid, signal.offset));
             }
         }
         for signal in ready {

@@ -4,6 +4,7 @@ use super::async_engine::{Coords, LaneCopy, Signal, SignalKind, Work};
 use super::error::{SimError, SimErrorKind};
 use super::ldst::Place;
 use super::machine::{Fail, Flow, Machine, Step};
+use super::phases::BarrierKey;
 use super::program::{Arg, DInst, TensorArg};
 use super::race::{How, Origin, SyncKey};
 use super::warp::{Wait, Warp, lanes};
@@ -25,7 +26,7 @@ pub(crate) fn located(e: SimError) -> Fail {
 }
 
 fn origin(w: &Warp, inst: &DInst) -> Origin {
-    Origin { line: inst.line, span: inst.span, warp: w.agent }
+    w.origin(inst)
 }
 
 fn reduce_op(op: AtomOp) -> Option<ReduceOp> {
@@ -161,16 +162,10 @@ impl Machine<'_> {
                 let lane = mask.trailing_zeros() as usize;
                 let mut bytes = [0u8; 128];
                 let from = self.place(w.cta, Space::SharedCta, src[lane])?;
-                self.note(
-                    w.agent,
-                    from,
-                    128,
-                    How { write: false, strong: false, asynchronous: false },
-                    origin(w, inst),
-                )?;
+                self.note(w.agent, from, 128, How::READ, origin(w, inst))?;
                 self.read_place(w, lane, from, &mut bytes).map_err(|f| self.fault(f, "load", from, 128))?;
                 let to = self.place(w.cta, Space::Global, dst[lane])?;
-                self.note(w.agent, to, 128, How { write: true, strong: false, asynchronous: false }, origin(w, inst))?;
+                self.note(w.agent, to, 128, How::WRITE, origin(w, inst))?;
                 self.write_place(w, lane, to, &bytes).map_err(|f| self.fault(f, "store", to, 128))?;
                 if let Some(race) = &mut self.race {
                     race.fence(w.agent);
@@ -211,8 +206,8 @@ impl Machine<'_> {
     fn mbarrier(&mut self, w: &mut Warp, frame: u32, op: MbarrierOp, inst: &DInst, mask: u32) -> Step {
         let args = &inst.args;
         let from = origin(w, inst);
-        let plain = How { write: true, strong: false, asynchronous: false };
-        let atomic = How { write: true, strong: true, asynchronous: false };
+        let plain = How::WRITE;
+        let atomic = How::ATOMIC;
         match op {
             MbarrierOp::Init { space } | MbarrierOp::Inval { space } => {
                 let address = Self::addresses(w, frame, &args[0]);
@@ -233,9 +228,10 @@ impl Machine<'_> {
                         let kind = SimErrorKind::Misaligned { access: "mbarrier", space, address, bytes: 8 };
                         return Err(Fail::at(kind, lane));
                     }
-                    self.note(w.agent, place, 8, plain, from).map_err(|e| Fail::at(e, lane))?;
+                    self.note(w.agent, place, 8, plain, from.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
                     self.write_place(w, lane, place, &word.to_le_bytes())
                         .map_err(|f| Fail::at(self.fault(f, "mbarrier access", place, 8), lane))?;
+                    self.mbarrier_forget(cta, offset);
                     self.mark_progress();
                 }
             }
@@ -245,7 +241,7 @@ impl Machine<'_> {
                 let expect = matches!(op, MbarrierOp::ExpectTx { .. });
                 for lane in lanes(mask) {
                     let (cta, offset) = self.barrier_at(w, space, address[lane], lane)?;
-                    self.note(w.agent, Place::Shared { cta, offset }, 8, atomic, from)
+                    self.note(w.agent, Place::Shared { cta, offset }, 8, atomic, from.of_lane(lane))
                         .map_err(|e| Fail::at(e, lane))?;
                     let n = bytes[lane];
                     self.mbarrier_update(cta, offset, |b| if expect { b.expect_tx(n) } else { b.complete_tx(n) })
@@ -260,12 +256,12 @@ impl Machine<'_> {
                 let mut state = [0u64; 32];
                 for lane in lanes(mask) {
                     let (cta, offset) = self.barrier_at(w, space, address[lane], lane)?;
-                    self.note(w.agent, Place::Shared { cta, offset }, 8, atomic, from)
+                    self.note(w.agent, Place::Shared { cta, offset }, 8, atomic, from.of_lane(lane))
                         .map_err(|e| Fail::at(e, lane))?;
                     if sem != Sem::Relaxed {
                         let uid = self.ctas[cta].uid;
                         if let Some(race) = &mut self.race {
-                            race.release(w.agent, SyncKey::Mbarrier(uid, offset));
+                            race.release(w.agent, SyncKey::OpenPhase(uid, offset));
                         }
                     }
                     let n = count[lane];
@@ -321,10 +317,12 @@ impl Machine<'_> {
         let spurious = try_wait && self.options.adversarial.is_some() && self.rng.below(16) == 0;
         let mut done = 0u32;
         let mut waiting = None;
+        let mut passed: SmallVec<[(BarrierKey, u32); 1]> = SmallVec::new();
+        let from = origin(w, inst);
         for lane in lanes(mask) {
             let (cta, offset) = self.barrier_at(w, space, address[lane], lane)?;
-            let how = How { write: false, strong: true, asynchronous: false };
-            self.note(w.agent, Place::Shared { cta, offset }, 8, how, origin(w, inst))
+            let how = How::STRONG_READ;
+            self.note(w.agent, Place::Shared { cta, offset }, 8, how, from.of_lane(lane))
                 .map_err(|e| Fail::at(e, lane))?;
             let b = self.mbarrier_read(cta, offset).map_err(|e| Fail::at(e, lane))?;
             let asked = if parity {
@@ -341,6 +339,11 @@ impl Machine<'_> {
                         race.acquire(w.agent, SyncKey::Mbarrier(uid, offset));
                     }
                 }
+                let key = self.barrier_key(cta, offset);
+                match passed.iter_mut().find(|(k, _)| *k == key) {
+                    Some((_, lanes)) => *lanes |= 1 << lane,
+                    None => passed.push((key, 1 << lane)),
+                }
             } else {
                 waiting = Some(Wait::Mbarrier { cta, offset, parity: u32::from(asked), timed: true });
             }
@@ -353,6 +356,12 @@ impl Machine<'_> {
         {
             self.stats.mbarrier_waits += 1;
             return Ok(Flow::Wait(wait));
+        }
+        if self.race.is_some() {
+            for (barrier, lanes) in passed {
+                self.engine.phases.passed(w.agent, barrier, lanes, from);
+                self.all_lanes_meet(w);
+            }
         }
         self.spin_hints += u64::from(done == 0);
         w.set_pred(frame, &args[0], done, mask);
@@ -411,10 +420,10 @@ impl Machine<'_> {
         mask: u32,
     ) -> Result<(), Fail> {
         let address = Self::addresses(w, frame, &inst.args[0]);
-        let how = How { write: true, strong: true, asynchronous: false };
+        let how = How::ATOMIC;
         for lane in lanes(mask) {
             let (cta, offset) = self.barrier_at(w, space, address[lane], lane)?;
-            self.note(w.agent, Place::Shared { cta, offset }, 8, how, origin(w, inst))
+            self.note(w.agent, Place::Shared { cta, offset }, 8, how, origin(w, inst).of_lane(lane))
                 .map_err(|e| Fail::at(e, lane))?;
             if !noinc {
                 self.mbarrier_update(cta, offset, |b| b.add_pending(1)).map_err(|e| Fail::at(e, lane))?;
@@ -526,8 +535,8 @@ impl Machine<'_> {
             let kind = SimErrorKind::Misaligned { access: "tensor map", space: place.space(), address, bytes: 64 };
             return Err(Fail::at(kind, lane));
         }
-        let how = How { write: false, strong: false, asynchronous: true };
-        self.note_async(w.agent, &[(place, 128)], how, from).map_err(|e| Fail::at(e, lane))?;
+        let how = How::ASYNC_READ;
+        self.note_async(w.agent, &[(place, 128)], how, from.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
         let mut raw = [0u8; 128];
         self.read_place(w, lane, place, &mut raw)
             .map_err(|f| Fail::at(self.fault(f, "tensor map read", place, 128), lane))?;
@@ -646,8 +655,8 @@ impl Machine<'_> {
         for lane in lanes(mask) {
             let place = self.place(w.cta, space, address[lane]).map_err(|e| Fail::at(e, lane))?;
             let mut raw = [0u8; 128];
-            let how = How { write: true, strong: false, asynchronous: false };
-            self.note(w.agent, place, 128, how, origin(w, inst)).map_err(|e| Fail::at(e, lane))?;
+            let how = How::WRITE;
+            self.note(w.agent, place, 128, how, origin(w, inst).of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
             self.read_place(w, lane, place, &mut raw)
                 .map_err(|f| Fail::at(self.fault(f, "tensor map read", place, 128), lane))?;
             TensorMap::replace(&mut raw, field, ordinal, value[lane])
@@ -719,6 +728,7 @@ impl Machine<'_> {
             ProxyFence::Tensormap { .. } => {
                 race.fence(w.agent);
                 race.proxy_fence(w.agent);
+                race.lanes_meet(w.agent, u32::MAX, w.live, w.steps);
             }
             ProxyFence::MbarrierInit | ProxyFence::SyncRestrict { .. } => race.fence(w.agent),
         }

@@ -7,6 +7,9 @@ use super::program::Arg;
 use super::warp::{Lanes64, Warp, lanes};
 use crate::ir::Space;
 
+/// More text than this is taken for a mistake.
+const MAX_OUTPUT: usize = 64 << 20;
+
 /// Calls an undefined function by name.
 pub(crate) fn call(
     m: &mut Machine<'_>,
@@ -26,6 +29,9 @@ pub(crate) fn call(
                 let text = format_printf(m, w, lane, value(0, lane), value(1, lane))?;
                 out[lane] = text.1;
                 m.output.push_str(&text.0);
+                if m.output.len() > MAX_OUTPUT {
+                    return Err(Fail::at(SimErrorKind::Call("more than 64 MiB of printed text".into()), lane));
+                }
             }
             m.mark_progress();
         }
@@ -75,7 +81,7 @@ pub(crate) fn call(
     if let Some(dst) = results.first() {
         match dst {
             Arg::Local(offset) => {
-                let at = (w.frames[frame as usize].local + offset) as usize;
+                let at = w.frames[frame as usize].local.wrapping_add(*offset) as usize;
                 let n = if name == "malloc" { 8 } else { 4 };
                 for lane in lanes(mask) {
                     // The variable was allocated with the frame, so the write cannot fail.
@@ -91,7 +97,7 @@ pub(crate) fn call(
 fn read_argument(w: &Warp, frame: u32, arg: &Arg) -> Lanes64 {
     match arg {
         Arg::Local(offset) => {
-            let at = (w.frames[frame as usize].local + offset) as usize;
+            let at = w.frames[frame as usize].local.wrapping_add(*offset) as usize;
             std::array::from_fn(|lane| {
                 let mut raw = [0u8; 8];
                 // A 32-bit argument at the end of the frame has only four bytes behind it.

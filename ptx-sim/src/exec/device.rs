@@ -3,7 +3,7 @@
 use super::error::{SimError, SimErrorKind};
 use super::machine::{Machine, Shape};
 use super::memory::{CONST_BASE, Fault, GlobalMemory, PARAM_BASE, SHARED_BASE};
-use super::program::{Class, Program, decode, layout_shared};
+use super::program::{Class, LoadError, MAX_VARIABLES, Program, decode, layout_shared};
 use crate::ir::{InitValue, Module, Space, Symbol};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -228,6 +228,9 @@ impl Report {
     }
 }
 
+/// The largest grid, in CTAs.
+const MAX_GRID: [u32; 3] = [0x7fff_ffff, 0xffff, 0xffff];
+
 /// A module on a device: code and the addresses of its variables.
 struct Loaded {
     program: Arc<Program>,
@@ -303,6 +306,11 @@ impl Device {
         if let Some(loaded) = self.loaded.get(&module.id) {
             return Ok(loaded.clone());
         }
+        let in_memory = module.variables.iter().filter(|v| v.space != Space::Shared);
+        let total = in_memory.fold(0u64, |n, v| n.saturating_add(v.size.unwrap_or(0)).saturating_add(v.align));
+        if total > MAX_VARIABLES {
+            return Err(LoadError::VariablesTooLarge.into());
+        }
         let mut addresses = Vec::with_capacity(module.variables.len());
         for v in &module.variables {
             let size = v.size.unwrap_or(0);
@@ -325,8 +333,8 @@ impl Device {
                 continue;
             }
             variables.insert(v.name.clone(), (*address, size));
-            // Variables without an initialiser are zero.
-            let mut image = vec![0u8; size as usize];
+            // Bytes without an initialiser are zero, as all memory is at first.
+            self.memory.mark_written(*address, size as usize);
             for piece in &v.init {
                 let value = match &piece.value {
                     InitValue::Bits(bits) => *bits,
@@ -351,14 +359,9 @@ impl Device {
                         }
                     }
                 };
-                let at = piece.offset as usize;
                 let n = (piece.bytes as usize).min(8);
-                if let Some(slot) = image.get_mut(at..at + n) {
-                    slot.copy_from_slice(&value.to_le_bytes()[..n]);
-                }
-            }
-            if size > 0 {
-                self.memory.host_write(*address, &image).map_err(|f| host_fault(f, *address, image.len(), "load"))?;
+                let at = address + piece.offset;
+                self.memory.host_write(at, &value.to_le_bytes()[..n]).map_err(|f| host_fault(f, at, n, "load"))?;
             }
         }
         let program = Arc::new(decode(module, &layout)?);
@@ -388,7 +391,7 @@ impl Device {
             (Some(b), Some(r), _) if b != r => {
                 return Err(bad(format!("block {b:?} differs from .reqntid {r:?}")));
             }
-            (Some(b), None, Some(m)) if b.iter().product::<u32>() > m.iter().product() => {
+            (Some(b), None, Some(m)) if volume(b) > volume(m) => {
                 return Err(bad(format!("block {b:?} exceeds .maxntid {m:?}")));
             }
             (Some(b), ..) => b,
@@ -396,7 +399,7 @@ impl Device {
             (None, None, Some(m)) => m,
             (None, None, None) => return Err(bad("no block size given, and the entry has no .reqntid".into())),
         };
-        let threads = block.iter().try_fold(1u32, |n, b| n.checked_mul(*b)).unwrap_or(u32::MAX);
+        let threads = volume(block);
         if threads == 0 || threads > 1024 {
             return Err(bad(format!("a block of {threads} threads (1 to 1024 are possible)")));
         }
@@ -408,7 +411,7 @@ impl Device {
             (None, Some(r)) => r,
             (None, None) => [1, 1, 1],
         };
-        let size: u32 = cluster.iter().product();
+        let size = volume(cluster);
         if size == 0 || size > 16 {
             return Err(bad(format!("a cluster of {size} CTAs (1 to 16 are possible)")));
         }
@@ -418,6 +421,9 @@ impl Device {
         }
         if grid.contains(&0) {
             return Err(bad(format!("grid {grid:?} has an empty dimension")));
+        }
+        if (0..3).any(|i| grid[i] > MAX_GRID[i]) {
+            return Err(bad(format!("grid {grid:?} exceeds {MAX_GRID:?}")));
         }
         if (0..3).any(|i| !grid[i].is_multiple_of(cluster[i])) {
             return Err(bad(format!("grid {grid:?} is not a multiple of the cluster {cluster:?}")));
@@ -478,6 +484,11 @@ impl Device {
     }
 }
 
+/// The number of points in a box; what does not fit is as good as the largest number.
+fn volume(extents: [u32; 3]) -> u64 {
+    extents.iter().fold(1u64, |n, e| n.saturating_mul(u64::from(*e)))
+}
+
 fn host_fault(fault: Fault, address: u64, bytes: usize, access: &'static str) -> SimError {
     let bytes = bytes.min(u32::MAX as usize) as u32;
     SimError::new(match fault {
@@ -489,7 +500,8 @@ fn host_fault(fault: Fault, address: u64, bytes: usize, access: &'static str) ->
             address,
             bytes,
             address_of_byte: address + byte,
-            why: String::new(),
+            name: String::new(),
+            why: "was never written".into(),
         },
         Fault::ReadOnly => SimErrorKind::ReadOnly { address },
     })

@@ -60,15 +60,25 @@ pub enum SimErrorKind {
     #[error("misaligned: {access} of {bytes} bytes at {space} address {address:#x}")]
     Misaligned { access: &'static str, space: &'static str, address: u64, bytes: u32 },
     #[error(
-        "uninitialised read of {bytes} bytes at {space} address {address:#x} (byte {address_of_byte:#x} was never written{why})"
+        "uninitialised read of {bytes} bytes at {space} address {address:#x} (byte {address_of_byte:#x}{name} {why})"
     )]
-    Uninitialised { space: &'static str, address: u64, bytes: u32, address_of_byte: u64, why: String },
+    Uninitialised {
+        space: &'static str,
+        address: u64,
+        bytes: u32,
+        address_of_byte: u64,
+        /// The shared variable at the byte, as ` (name+offset)`, or nothing.
+        name: String,
+        why: String,
+    },
     #[error("write to read-only memory at address {address:#x}")]
     ReadOnly { address: u64 },
     #[error("data race: {0}")]
     Race(Box<RaceReport>),
     #[error("missing proxy fence: {0}")]
     MissingProxyFence(Box<RaceReport>),
+    #[error("missing tcgen05 fence: {0}")]
+    MissingTensorFence(Box<RaceReport>),
     #[error("deadlock: no thread can proceed\n{0}")]
     Deadlock(String),
     #[error("no progress: {instructions} warp instructions without any effect on memory or barriers\n{waits}")]
@@ -104,6 +114,8 @@ pub enum SimErrorKind {
 pub struct RaceReport {
     pub space: &'static str,
     pub address: u64,
+    /// The shared variable at the address, as ` (name+offset)`, or nothing.
+    pub name: String,
     pub first: AccessReport,
     pub second: AccessReport,
     /// What would order them.
@@ -128,6 +140,7 @@ impl std::fmt::Display for AccessReport {
 
 impl std::fmt::Display for RaceReport {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} address {:#x}: {} and {}; {}", self.space, self.address, self.first, self.second, self.advice)
+        let RaceReport { space, address, name, first, second, advice } = self;
+        write!(f, "{space} address {address:#x}{name}: {first} and {second}; {advice}")
     }
 }

@@ -1,10 +1,10 @@
 //! Loads, stores and atomics: from an address in a state space to bytes, with every check on the way.
 
-use super::error::{AccessReport, RaceReport, SimErrorKind};
+use super::error::SimErrorKind;
 use super::machine::{Fail, Machine};
 use super::memory::{CONST_BASE, FUNCTION_BASE, Fault, LOCAL_BASE, PARAM_BASE, SHARED_BASE, WINDOW};
 use super::program::{Arg, DInst, ENTRY_PARAM};
-use super::race::{How, MemKey, Origin, SyncKey};
+use super::race::{How, MemKey, Missing, Origin, SyncKey};
 use super::warp::{Lanes, Lanes64, Warp, lanes};
 use crate::ir::*;
 use crate::num::{self, Flags, Format, MinMax, Rounding};
@@ -148,8 +148,13 @@ impl Machine<'_> {
                 SimErrorKind::OutOfBounds { access, space, address, bytes, hint }
             }
             Fault::Uninitialised(byte) => {
-                let why = self.engine.why_unwritten(place, byte);
-                SimErrorKind::Uninitialised { space, address, bytes, address_of_byte: address + byte, why }
+                let why = self.why_unwritten(place.plus(byte));
+                let name = match place {
+                    Place::Shared { offset, .. } => self.prog.shared_name(offset + byte as u32),
+                    _ => String::new(),
+                };
+                let address_of_byte = address + byte;
+                SimErrorKind::Uninitialised { space, address, bytes, address_of_byte, name, why }
             }
             Fault::ReadOnly => SimErrorKind::ReadOnly { address },
         }
@@ -191,37 +196,18 @@ impl Machine<'_> {
         };
         let Some(race) = &mut self.race else { return Ok(()) };
         let Some(conflict) = race.access(agent, mem, address, len, how, origin) else { return Ok(()) };
-        let report = |origin: Origin, how: How| {
-            let what = match (how.write, how.strong) {
-                (true, true) => "atomic",
-                (false, true) => "strong read",
-                (true, false) => "write",
-                (false, false) => "read",
-            };
-            let proxy = if how.asynchronous { " (asynchronous)" } else { "" };
-            AccessReport {
-                what: format!("{what}{proxy}"),
-                line: origin.line,
-                text: self.prog.source.get(origin.span.0 as usize..origin.span.1 as usize).unwrap_or("").trim().into(),
-                warp: self.warp_name(origin.warp),
-            }
+        // Of two accesses of which one is a copy's, the other's warp should have waited for the copy.
+        let hint = match (self.engine.phases.completion(agent), conflict.missing == Missing::Order) {
+            (_, false) => None,
+            (Some(_), _) => self.phase_hint(agent, conflict.first.0.warp),
+            (None, _) => self.phase_hint(conflict.first_agent, origin.warp),
         };
-        let proxy = conflict.proxy;
-        let advice = if proxy {
-            "fence.proxy.async must stand between the ordinary write and the asynchronous access"
-        } else if matches!(place, Place::Shared { .. }) {
-            "no barrier orders them"
-        } else {
-            "no synchronisation orders them"
+        let name = match place {
+            Place::Shared { .. } => self.prog.shared_name(conflict.address as u32),
+            _ => String::new(),
         };
-        let report = Box::new(RaceReport {
-            space: place.space(),
-            address: conflict.address,
-            first: report(conflict.first.0, conflict.first.1),
-            second: report(origin, how),
-            advice: advice.into(),
-        });
-        Err(if proxy { SimErrorKind::MissingProxyFence(report) } else { SimErrorKind::Race(report) })
+        let (space, address) = (place.space(), conflict.address);
+        Err(self.race_error(space, address, name, conflict.first, (origin, how), conflict.missing, hint))
     }
 
     /// Records accesses that another proxy makes on behalf of a warp, at this moment.
@@ -233,7 +219,7 @@ impl Machine<'_> {
         origin: Origin,
     ) -> Result<(), SimErrorKind> {
         let Some(race) = &mut self.race else { return Ok(()) };
-        let proxy = race.fork(agent);
+        let proxy = race.fork(agent, origin.lane);
         for (place, len) in accesses {
             self.note(proxy, *place, *len, how, origin)?;
         }
@@ -246,15 +232,6 @@ impl Machine<'_> {
             race.retire(proxy);
         }
         Ok(())
-    }
-
-    fn warp_name(&self, agent: u32) -> String {
-        let per_cta = self.shape.threads().div_ceil(32).max(1);
-        let cta = self.ctas.iter().find(|c| c.active && c.uid == agent / per_cta);
-        match cta {
-            Some(c) => format!("warp {} of CTA ({},{},{})", agent % per_cta, c.id[0], c.id[1], c.id[2]),
-            None => format!("warp {} of an earlier CTA", agent % per_cta),
-        }
     }
 
     /// The address operand of each lane.
@@ -283,7 +260,7 @@ impl Machine<'_> {
         // Values by element, up to four planes for each.
         let mut values = [[0u64; 32]; 8];
         let mut high = [[0u64; 32]; 2];
-        let origin = Origin { line: inst.line, span: inst.span, warp: w.agent };
+        let origin = w.origin(inst);
         let mut shared = false;
         for lane in lanes(mask) {
             let mut raw = [0u8; 32];
@@ -298,8 +275,8 @@ impl Machine<'_> {
                 .map_err(|f| Fail::at(self.fault(f, "load", place, total as u32), lane))?;
             shared |= matches!(place, Place::Shared { .. });
             if self.race.is_some() {
-                let how = How { write: false, strong, asynchronous: false };
-                self.note(w.agent, place, total as u64, how, origin).map_err(|e| Fail::at(e, lane))?;
+                let how = How { strong, ..How::READ };
+                self.note(w.agent, place, total as u64, how, origin.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
                 if strong {
                     self.strong_read(w.agent, place, matches!(a.sem, Sem::Acquire));
                 }
@@ -313,6 +290,9 @@ impl Machine<'_> {
                     values[v][lane] = le(bytes);
                 }
             }
+        }
+        if a.sem == Sem::Acquire {
+            self.all_lanes_meet(w);
         }
         self.stats.memory(a.space, shared, true, total as u64 * u64::from(mask.count_ones()));
         if shared && self.options.stats {
@@ -372,7 +352,7 @@ impl Machine<'_> {
                 values[v] = w.src64(frame, src);
             }
         }
-        let origin = Origin { line: inst.line, span: inst.span, warp: w.agent };
+        let origin = w.origin(inst);
         let mut shared = false;
         for lane in lanes(mask) {
             let at = address[lane];
@@ -397,8 +377,10 @@ impl Machine<'_> {
             }
             shared |= matches!(place, Place::Shared { .. });
             if self.race.is_some() {
-                let how = How { write: true, strong, asynchronous: false };
-                self.note(w.agent, place, total as u64, how, origin).map_err(|e| Fail::at(e, lane))?;
+                let mut old = [0u8; 32];
+                let unchanged = self.read_place(w, lane, place, &mut old[..total]).is_ok() && old == raw;
+                let how = How { strong, unchanged, ..How::WRITE };
+                self.note(w.agent, place, total as u64, how, origin.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
                 if strong {
                     self.strong_write(w.agent, place, matches!(a.sem, Sem::Release));
                 }
@@ -466,7 +448,7 @@ impl Machine<'_> {
         let wide =
             |p: &[Lanes; 4], lane: usize| -> u128 { (0..4).fold(0, |v, i| v | u128::from(p[i][lane]) << (32 * i)) };
         let mut old = vec![[[0u32; 32]; 4]; n];
-        let origin = Origin { line: inst.line, span: inst.span, warp: w.agent };
+        let origin = w.origin(inst);
         let mut shared = false;
         for lane in lanes(mask) {
             let at = address[lane];
@@ -482,8 +464,8 @@ impl Machine<'_> {
             }
             shared |= matches!(place, Place::Shared { .. });
             if self.race.is_some() {
-                let how = How { write: true, strong: true, asynchronous: false };
-                self.note(w.agent, place, total as u64, how, origin).map_err(|e| Fail::at(e, lane))?;
+                let how = How::ATOMIC;
+                self.note(w.agent, place, total as u64, how, origin.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
                 self.strong_read(w.agent, place, matches!(m.sem, Sem::Acquire | Sem::AcqRel));
             }
             for v in 0..n {
@@ -518,6 +500,9 @@ impl Machine<'_> {
                 self.strong_write(w.agent, place, matches!(m.sem, Sem::Release | Sem::AcqRel));
             }
         }
+        if matches!(m.sem, Sem::Acquire | Sem::AcqRel) {
+            self.all_lanes_meet(w);
+        }
         self.spin_hints += u64::from(self.progress != self.executed);
         self.stats.memory(m.space, shared, false, total as u64 * u64::from(mask.count_ones()));
         if let Some(dst) = dst {
@@ -533,6 +518,7 @@ impl Machine<'_> {
         if let Some(race) = &mut self.race {
             race.fence(w.agent);
         }
+        self.all_lanes_meet(w);
     }
 }
 

@@ -4,7 +4,7 @@ use super::async_engine::AsyncEngine;
 use super::device::{Config, RunOptions, Stats};
 use super::error::{SimError, SimErrorKind, Site};
 use super::memory::{Bytes, GlobalMemory};
-use super::program::{DInst, Func, Program, SHARED_START};
+use super::program::{Class, DInst, Func, Program, SHARED_START};
 use super::race::Race;
 use super::rng::Rng;
 use super::warp::{Env, LaneGroups, Split, Wait, Warp};
@@ -127,6 +127,8 @@ pub(crate) struct Machine<'a> {
     pub rng: Rng,
     pub race: Option<Race>,
     pub engine: AsyncEngine,
+    /// The warp that executes an instruction now, by its number for race detection.
+    pub running: Option<u32>,
     /// The wait that the instruction being executed again was parked with.
     pub resumed: Option<Wait>,
     next_agent: u32,
@@ -173,6 +175,7 @@ impl<'a> Machine<'a> {
             rng: Rng::new(seed.unwrap_or(0)),
             race: seed.map(|_| Race::default()),
             engine: AsyncEngine::new(seed.is_some()),
+            running: None,
             resumed: None,
             next_agent: 0,
             heap: Vec::new(),
@@ -238,15 +241,20 @@ impl<'a> Machine<'a> {
         {
             return Err(SimError::new(SimErrorKind::InstructionLimit(limit)));
         }
-        if let Some(limit) = self.options.max_time
-            && self.started.elapsed() > limit
-        {
-            return Err(SimError::new(SimErrorKind::TimeLimit));
-        }
+        self.check_time()?;
         let idle = self.executed - self.progress;
         if idle > LIVELOCK {
             let waits = self.wait_graph();
             return Err(SimError::new(SimErrorKind::Livelock { instructions: idle, waits }));
+        }
+        Ok(())
+    }
+
+    fn check_time(&self) -> Result<(), SimError> {
+        if let Some(limit) = self.options.max_time
+            && self.started.elapsed() > limit
+        {
+            return Err(SimError::new(SimErrorKind::TimeLimit));
         }
         Ok(())
     }
@@ -263,6 +271,7 @@ impl<'a> Machine<'a> {
         for cta in 0..self.ctas.len() {
             for warp in 0..self.ctas[cta].warps.len() {
                 self.turn(cta, warp, 20_000)?;
+                self.check_limits()?;
             }
         }
         Ok(())
@@ -296,7 +305,9 @@ impl<'a> Machine<'a> {
     /// Lets a warp run for at most `budget` instructions.
     fn turn(&mut self, cta: usize, index: usize, budget: u64) -> Result<(), SimError> {
         let Some(mut warp) = self.ctas[cta].warps[index].take() else { return Ok(()) };
+        self.running = Some(warp.agent);
         let result = if warp.live != 0 { self.run_warp(&mut warp, budget) } else { Ok(()) };
+        self.running = None;
         self.ctas[cta].warps[index] = Some(warp);
         result
     }
@@ -334,7 +345,7 @@ impl<'a> Machine<'a> {
                         s.pc += 1;
                     }
                 }
-                self.warp_synchronised(w);
+                self.warp_synchronised(w, m);
                 continue;
             }
             let hints = self.spin_hints;
@@ -401,7 +412,12 @@ impl<'a> Machine<'a> {
             used += 1;
             self.executed += 1;
             w.clock += 1;
+            w.steps = w.steps.wrapping_add(1);
             self.stats.count(inst.class, mask);
+            // A matrix instruction may take as long as thousands of others.
+            if self.executed.is_multiple_of(1024) || inst.class == Class::Tensor {
+                self.check_time()?;
+            }
             if self.options.trace {
                 self.trace_line(w, inst, mask);
             }
@@ -518,7 +534,7 @@ impl<'a> Machine<'a> {
             live_threads: threads,
             barriers: vec![Barrier::default(); 16],
             active: true,
-            tmem: Default::default(),
+            tmem: super::tcgen05::TmemState::new(self.config.trap_uninitialised),
         }
     }
 
@@ -561,14 +577,17 @@ impl<'a> Machine<'a> {
             kernel_local: func.local_bytes,
             env,
             clock: 0,
+            steps: 0,
             maxnreg: None,
             setmaxnreg_count: 0,
             cp_async: vec![LaneGroups::default(); 32],
             bulk: vec![LaneGroups::default(); 32],
             wgmma: Default::default(),
+            tensor_loads: Vec::new(),
             agent,
             cluster_phase: [0; 32],
         };
+        // Decoding has refused what is too large for the first frame.
         warp.new_frame(func.planes, func.preds, func.local_bytes, fill);
         warp
     }
@@ -674,6 +693,9 @@ impl<'a> Machine<'a> {
         let mut out: Vec<String> =
             lines.into_iter().map(|(key, who)| format!("  {key} [{}]", who.join(", "))).collect();
         out.extend(self.engine.describe_pending().into_iter().map(|l| format!("  {l}")));
+        for wait in self.engine.phases.repeated() {
+            out.push(format!("  {}: a {}: wrong parity?", self.warp_name(wait.origin.warp), self.passed_wait(&wait)));
+        }
         out.join("\n")
     }
 

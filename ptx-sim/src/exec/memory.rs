@@ -32,13 +32,14 @@ pub(crate) enum Fault {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bytes {
     data: Vec<u8>,
-    init: Vec<u64>,
+    /// Nothing at all where every byte was written, as in most arrays.
+    init: Option<Vec<u64>>,
 }
 
 impl Bytes {
     /// `len` bytes that count as never written.
     pub fn new(len: usize) -> Bytes {
-        Bytes { data: vec![0; len], init: vec![0; len.div_ceil(64)] }
+        Bytes { data: vec![0; len], init: Some(vec![0; len.div_ceil(64)]) }
     }
 
     pub fn len(&self) -> usize {
@@ -48,8 +49,9 @@ impl Bytes {
     /// Grows to `len` bytes.
     pub fn grow(&mut self, len: usize) {
         if len > self.data.len() {
+            let old = self.data.len();
             self.data.resize(len, 0);
-            self.init.resize(len.div_ceil(64), 0);
+            self.bits(old).resize(len.div_ceil(64), 0);
         }
     }
 
@@ -60,25 +62,43 @@ impl Bytes {
     /// The first unwritten byte of a range that is within bounds.
     #[inline]
     pub fn first_unwritten(&self, at: usize, len: usize) -> Option<usize> {
+        let init = self.init.as_ref()?;
         if len <= 64 - at % 64 && len > 0 {
             let want = (u64::MAX >> (64 - len)) << (at % 64);
-            let have = self.init[at / 64] & want;
+            let have = init[at / 64] & want;
             return if have == want { None } else { Some(at / 64 * 64 + (want & !have).trailing_zeros() as usize) };
         }
-        (at..at + len).find(|i| self.init[i / 64] >> (i % 64) & 1 == 0)
+        (at..at + len).find(|i| init[i / 64] >> (i % 64) & 1 == 0)
+    }
+
+    /// The bits; made where `len` bytes have all been written so far.
+    fn bits(&mut self, len: usize) -> &mut Vec<u64> {
+        self.init.get_or_insert_with(|| {
+            let mut bits = vec![u64::MAX; len.div_ceil(64)];
+            if let Some(last) = bits.last_mut().filter(|_| !len.is_multiple_of(64)) {
+                *last = (1 << (len % 64)) - 1;
+            }
+            bits
+        })
     }
 
     #[inline]
     fn mark(&mut self, at: usize, len: usize, written: bool) {
+        if written && (self.init.is_none() || len == self.data.len()) {
+            self.init = None;
+            return;
+        }
+        let all = self.data.len();
+        let init = self.bits(all);
         let mut i = at;
         let end = at + len;
         while i < end {
             let n = (64 - i % 64).min(end - i);
             let bits = (u64::MAX >> (64 - n)) << (i % 64);
             if written {
-                self.init[i / 64] |= bits;
+                init[i / 64] |= bits;
             } else {
-                self.init[i / 64] &= !bits;
+                init[i / 64] &= !bits;
             }
             i += n;
         }
@@ -119,7 +139,7 @@ impl Bytes {
         }
         self.data.copy_within(from..from + len, to);
         for i in 0..len {
-            let written = self.init[(from + i) / 64] >> ((from + i) % 64) & 1 != 0;
+            let written = self.first_unwritten(from + i, 1).is_none();
             self.mark(to + i, 1, written);
         }
     }
@@ -222,6 +242,15 @@ impl GlobalMemory {
         a.bytes.write((address - a.base) as usize, bytes)
     }
 
+    /// Makes memory count as written, with what it holds.
+    pub fn mark_written(&mut self, address: u64, len: usize) {
+        if let Some(i) = self.find(address) {
+            let a = &mut self.allocations[i];
+            let at = (address - a.base) as usize;
+            a.bytes.mark(at, len.min(a.bytes.len() - at), true);
+        }
+    }
+
     /// Poisons the destination of a copy in flight.
     pub fn poison(&mut self, address: u64, len: usize) {
         if let Some(i) = self.find(address) {
@@ -241,5 +270,31 @@ impl GlobalMemory {
         };
         let best = before.into_iter().chain(after).min_by_key(|a| distance(a))?;
         Some((best.base, best.bytes.len() as u64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_follow_writes_poison_and_growth() {
+        let mut b = Bytes::new(100);
+        assert_eq!(b.first_unwritten(0, 100), Some(0));
+        b.write(10, &[1; 80]).unwrap();
+        assert_eq!((b.first_unwritten(10, 80), b.first_unwritten(10, 81)), (None, Some(90)));
+        b.write(0, &[2; 100]).unwrap();
+        assert_eq!(b.first_unwritten(0, 100), None);
+        b.grow(130);
+        assert_eq!((b.first_unwritten(0, 100), b.first_unwritten(0, 130)), (None, Some(100)));
+        b.write(100, &[3; 30]).unwrap();
+        assert_eq!(b.first_unwritten(0, 130), None);
+        b.poison(64, 2);
+        assert_eq!((b.first_unwritten(0, 130), b.first_unwritten(66, 64)), (Some(64), None));
+        b.copy_within(60, 0, 8);
+        assert_eq!(b.first_unwritten(0, 8), Some(4));
+        let mut out = [0; 4];
+        assert_eq!(b.read(62, &mut out, true), Err(Fault::Uninitialised(2)));
+        assert_eq!(b.read(128, &mut out, true), Err(Fault::OutOfBounds));
     }
 }

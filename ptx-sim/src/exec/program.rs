@@ -185,9 +185,23 @@ pub(crate) struct Program {
     /// Static shared memory, in bytes from [`SHARED_START`].
     pub shared_bytes: u32,
     pub source: std::sync::Arc<str>,
+    /// Shared variables: offset, size, name; by offset.
+    shared: Vec<(u32, u64, String)>,
 }
 
 impl Program {
+    /// For messages: the shared variable at an offset, as ` (name+4)`.
+    pub fn shared_name(&self, offset: u32) -> String {
+        let at = self.shared.partition_point(|(start, ..)| *start <= offset);
+        match at.checked_sub(1).map(|i| &self.shared[i]) {
+            Some((start, size, name)) if u64::from(offset - start) < *size => match offset - start {
+                0 => format!(" ({name})"),
+                n => format!(" ({name}+{n:#x})"),
+            },
+            _ => String::new(),
+        }
+    }
+
     /// The source text of an instruction.
     pub fn text(&self, inst: &DInst) -> String {
         self.source.get(inst.span.0 as usize..inst.span.1 as usize).unwrap_or("").trim().to_string()
@@ -200,11 +214,20 @@ impl Program {
 pub enum LoadError {
     #[error("shared variables take more than 4 GiB")]
     SharedTooLarge,
+    #[error("'{function}' has {bytes} bytes of {what}, {limit} are possible")]
+    TooMuch { function: String, what: &'static str, bytes: u64, limit: u64 },
+    #[error("the module's variables take more than {} GiB", MAX_VARIABLES >> 30)]
+    VariablesTooLarge,
     #[error("line {line}: {what}")]
     BadInstruction { line: u32, what: String },
     #[error("variable '{0}' is extern and not defined in this module")]
     Unresolved(String),
 }
+
+/// Parameters of an entry, in bytes.
+const MAX_PARAMETERS: u64 = 32764;
+/// Global and constant variables of a module, together.
+pub(crate) const MAX_VARIABLES: u64 = 4 << 30;
 
 fn align_up(value: u64, align: u64) -> u64 {
     value.div_ceil(align.max(1)) * align.max(1)
@@ -270,7 +293,17 @@ pub(crate) fn decode(module: &Module, layout: &Layout) -> Result<Program, LoadEr
     for (index, f) in module.functions.iter().enumerate() {
         funcs.push(FuncDecoder::new(module, layout, f, index).run()?);
     }
-    Ok(Program { funcs, shared_bytes: layout.shared_bytes, source: module.source.clone() })
+    let of_module = module.variables.iter().zip(layout.addresses.iter().map(|a| *a as u32));
+    let of_functions =
+        module.functions.iter().zip(&layout.local_shared).flat_map(|(f, o)| f.variables.iter().zip(o.iter().copied()));
+    let mut shared: Vec<(u32, u64, String)> = of_module
+        .chain(of_functions)
+        .filter(|(v, _)| v.space == Space::Shared)
+        // Memory of unknown size ends with the CTA's.
+        .map(|(v, offset)| (offset, v.size.unwrap_or(u64::MAX), v.name.clone()))
+        .collect();
+    shared.sort();
+    Ok(Program { funcs, shared_bytes: layout.shared_bytes, source: module.source.clone(), shared })
 }
 
 struct FuncDecoder<'a> {
@@ -342,8 +375,14 @@ impl<'a> FuncDecoder<'a> {
                 self.locals.push(0);
             }
         }
-        if self.local_bytes > 1 << 24 {
-            return Err(LoadError::BadInstruction { line: 0, what: "local memory of a thread exceeds 16 MiB".into() });
+        for (what, bytes, limit) in [
+            ("local memory", self.local_bytes, u64::from(super::warp::MAX_LOCAL)),
+            ("parameters", param_bytes, MAX_PARAMETERS),
+        ] {
+            if bytes > limit {
+                let (function, what) = (self.f.name.clone(), what);
+                return Err(LoadError::TooMuch { function, what, bytes, limit });
+            }
         }
         let mut code = Vec::with_capacity(self.f.body.len() + 1);
         for inst in &self.f.body {

@@ -5,12 +5,16 @@
 //! this knowledge on. For every four bytes of memory the last writes and the reads since then are remembered; an
 //! access that conflicts with one it does not know of is a race.
 //!
+//! Within a warp the lanes are told apart by [`LaneOrder`].
+//!
 //! An agent has a second clock for the *asynchronous proxy*: which ordinary writes have been made visible to it by
 //! `fence.proxy.async`. An asynchronous copy takes over its issuer's clocks and judges ordinary writes by the second
 //! one. Example: warp 1 stores to shared memory, all warps meet at `bar.sync 0`, warp 0 starts a bulk store of it.
 //! The barrier orders the store before the copy, but without a proxy fence between them the copy's proxy clock does
 //! not contain the store: a missing proxy fence is reported.
 
+use super::lane_order::LaneOrder;
+use super::warp::lanes;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -27,6 +31,14 @@ impl Clock {
         match self.0.binary_search_by_key(&agent, |e| e.0) {
             Ok(i) => self.0[i].1 += 1,
             Err(i) => self.0.insert(i, (agent, 1)),
+        }
+    }
+
+    /// Sets the time of an agent, if that is later.
+    fn raise(&mut self, agent: u32, time: u32) {
+        match self.0.binary_search_by_key(&agent, |e| e.0) {
+            Ok(i) => self.0[i].1 = self.0[i].1.max(time),
+            Err(i) => self.0.insert(i, (agent, time)),
         }
     }
 
@@ -70,12 +82,16 @@ pub(crate) enum SyncKey {
     Cluster(u32, u64),
     /// A memory location used with strong operations.
     Location(MemKey, u64),
-    /// CTA and offset of an mbarrier.
+    /// CTA and offset of an mbarrier: what its completed phases release.
     Mbarrier(u32, u32),
+    /// What the arrivals of its open phase release, once that is complete.
+    OpenPhase(u32, u32),
     /// Completion of an asynchronous operation.
     Operation(u64),
     /// Arrival of a warp at its own barrier.
     Warp(u32),
+    /// The `tcgen05` operations of a thread: warp and lane.
+    Thread(u32, u8),
 }
 
 /// A memory: global, or the shared memory of a CTA.
@@ -92,12 +108,24 @@ pub(crate) struct Origin {
     pub span: (u32, u32),
     /// The warp that executed it.
     pub warp: u32,
+    /// The lane, where one lane made the access.
+    pub lane: Option<u8>,
+    /// The warp's count of instructions.
+    pub step: u32,
+}
+
+impl Origin {
+    pub fn of_lane(self, lane: usize) -> Origin {
+        Origin { lane: Some(lane as u8), ..self }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     agent: u32,
     time: u32,
+    /// Lanes of the warp that made the access, in one instruction; none where it was no lane's own.
+    lanes: u32,
     /// Which of the four bytes.
     bytes: u8,
     strong: bool,
@@ -112,17 +140,42 @@ struct Cell {
     reads: SmallVec<[Seen; 2]>,
 }
 
+/// What synchronisation passes on.
 #[derive(Clone, Debug, Default)]
-struct Agent {
+struct View {
     known: Clock,
     /// Ordinary writes that the asynchronous proxy sees.
     proxy: Clock,
+    /// Accesses of tensor memory that `tcgen05.fence::before_thread_sync` has published.
+    tensor: Clock,
+}
+
+impl View {
+    fn join(&mut self, other: &View) {
+        self.known.join(&other.known);
+        self.proxy.join(&other.proxy);
+        self.tensor.join(&other.tensor);
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+struct Agent {
+    known: Clock,
+    proxy: Clock,
     /// What was known at the last fence; released by later relaxed writes.
-    fenced: Clock,
-    fenced_proxy: Clock,
+    fenced: View,
     /// What strong reads have seen; acquired by the next fence.
-    pending: Clock,
-    pending_proxy: Clock,
+    pending: View,
+    /// Accesses of tensor memory that later `tcgen05` instructions come after.
+    tensor: Clock,
+    /// Those that have been published to this agent, but before a `tcgen05.fence::after_thread_sync`.
+    tensor_received: Clock,
+    /// Those that this agent has published.
+    tensor_published: Clock,
+    /// What a warp's lanes know of each other.
+    lanes: LaneOrder,
+    /// For an asynchronous operation: the warp and the lane that started it.
+    issuer: Option<(u32, u8)>,
 }
 
 /// How an access is made.
@@ -132,15 +185,78 @@ pub(crate) struct How {
     /// Atomic or otherwise strong: does not race with other strong accesses.
     pub strong: bool,
     pub asynchronous: bool,
+    /// Whether it is a write of what is there already.
+    pub unchanged: bool,
+}
+
+impl How {
+    pub const READ: How = How { write: false, strong: false, asynchronous: false, unchanged: false };
+    pub const WRITE: How = How { write: true, ..How::READ };
+    pub const STRONG_READ: How = How { strong: true, ..How::READ };
+    pub const ATOMIC: How = How { strong: true, ..How::WRITE };
+    pub const ASYNC_READ: How = How { asynchronous: true, ..How::READ };
+}
+
+/// What is missing between two accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// Any order between warps, or between a warp and an asynchronous operation.
+    Order,
+    /// They are ordered, but only for the generic proxy.
+    ProxyFence,
+    /// Order between the lanes of a warp.
+    LaneOrder,
+    /// Anything: lanes of one instruction write different values.
+    OneWriter,
+    /// They are ordered, but not for `tcgen05` instructions.
+    TensorFence,
 }
 
 /// A conflict without order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conflict {
     pub address: u64,
+    /// The agent of the first access.
+    pub first_agent: u32,
     pub first: (Origin, How),
-    /// Ordered, but only for the generic proxy.
-    pub proxy: bool,
+    pub missing: Missing,
+}
+
+impl Agent {
+    /// What a release passes on.
+    fn view(&self) -> View {
+        let mut tensor = self.tensor_published.clone();
+        tensor.join(&self.tensor_received);
+        View { known: self.known.clone(), proxy: self.proxy.clone(), tensor }
+    }
+
+    fn receive(&mut self, view: &View) {
+        self.known.join(&view.known);
+        self.proxy.join(&view.proxy);
+        self.tensor_received.join(&view.tensor);
+    }
+
+    /// An access of a lane after one of other lanes of the same warp: what is missing, and between whom.
+    fn between_lanes(&self, seen: &Seen, how: How, origin: Origin) -> Option<(Missing, Option<u8>)> {
+        let lane = usize::from(origin.lane?);
+        // A write that changes nothing harms nobody, and a lane that has written the same as the others may read it.
+        let own = seen.write && !how.write && seen.lanes >> lane & 1 != 0;
+        if !seen.write && !how.write || how.unchanged || own {
+            return None;
+        }
+        let step = seen.origin.step;
+        let other = lanes(seen.lanes).find(|b| !self.lanes.knows(lane, *b, step))?;
+        let missing = if step == origin.step { Missing::OneWriter } else { Missing::LaneOrder };
+        Some((missing, Some(other as u8)))
+    }
+
+    /// An access of an asynchronous operation after one of its warp: the lane that started it must know of the access.
+    fn before_issue(&self, seen: &Seen) -> Option<(Missing, Option<u8>)> {
+        let (_, lane) = self.issuer.filter(|(warp, _)| *warp == seen.agent)?;
+        let step = seen.origin.step;
+        let other = lanes(seen.lanes).find(|b| !self.lanes.knows(usize::from(lane), *b, step))?;
+        Some((Missing::LaneOrder, Some(other as u8)))
+    }
 }
 
 /// The detector's state.
@@ -148,7 +264,7 @@ pub(crate) struct Conflict {
 pub(crate) struct Race {
     agents: FxHashMap<u32, Agent>,
     cells: FxHashMap<(MemKey, u64), Cell>,
-    syncs: FxHashMap<SyncKey, (Clock, Clock)>,
+    syncs: FxHashMap<SyncKey, View>,
     next_async: u32,
 }
 
@@ -162,13 +278,15 @@ impl Race {
         self.agents.insert(agent, a);
     }
 
-    /// A new asynchronous operation started by `agent`: it knows what its issuer knows.
-    pub fn fork(&mut self, agent: u32) -> u32 {
+    /// A new asynchronous operation started by `agent`: it knows what its issuer knows; what the issuing lane knows of
+    /// the others, if one lane has started it.
+    pub fn fork(&mut self, agent: u32, lane: Option<u8>) -> u32 {
         let id = ASYNC | self.next_async;
         self.next_async += 1;
         let mut child = self.agents.get(&agent).cloned().unwrap_or_default();
         child.known.tick(id);
         child.proxy.tick(id);
+        child.issuer = lane.map(|lane| (agent, lane));
         self.agents.insert(id, child);
         // Later accesses of the issuer are not known to the operation.
         if let Some(a) = self.agents.get_mut(&agent) {
@@ -182,29 +300,32 @@ impl Race {
         self.agents.remove(&agent);
     }
 
+    /// Lanes of a warp have met.
+    pub fn lanes_meet(&mut self, agent: u32, together: u32, live: u32, step: u32) {
+        if let Some(a) = self.agents.get_mut(&agent) {
+            a.lanes.meet(together, live, step);
+        }
+    }
+
     /// Passes what `agent` knows to `key`.
     pub fn release(&mut self, agent: u32, key: SyncKey) {
         let Some(a) = self.agents.get_mut(&agent) else { return };
-        let entry = self.syncs.entry(key).or_default();
-        entry.0.join(&a.known);
-        entry.1.join(&a.proxy);
+        self.syncs.entry(key).or_default().join(&a.view());
         a.known.tick(agent);
     }
 
     /// Takes over what `key` holds.
     pub fn acquire(&mut self, agent: u32, key: SyncKey) {
-        let Some(entry) = self.syncs.get(&key) else { return };
-        let Some(a) = self.agents.get_mut(&agent) else { return };
-        a.known.join(&entry.0);
-        a.proxy.join(&entry.1);
+        if let (Some(view), Some(a)) = (self.syncs.get(&key), self.agents.get_mut(&agent)) {
+            a.receive(view);
+        }
     }
 
     /// Adds what one key holds to another.
     pub fn pass(&mut self, from: SyncKey, to: SyncKey) {
-        let Some((known, proxy)) = self.syncs.get(&from).cloned() else { return };
-        let entry = self.syncs.entry(to).or_default();
-        entry.0.join(&known);
-        entry.1.join(&proxy);
+        if let Some(view) = self.syncs.get(&from).cloned() {
+            self.syncs.entry(to).or_default().join(&view);
+        }
     }
 
     pub fn forget(&mut self, key: SyncKey) {
@@ -214,11 +335,9 @@ impl Race {
     /// A memory fence: what strong reads saw is acquired, and later relaxed writes release all that is known.
     pub fn fence(&mut self, agent: u32) {
         let Some(a) = self.agents.get_mut(&agent) else { return };
-        let (pending, pending_proxy) = (std::mem::take(&mut a.pending), std::mem::take(&mut a.pending_proxy));
-        a.known.join(&pending);
-        a.proxy.join(&pending_proxy);
-        a.fenced = a.known.clone();
-        a.fenced_proxy = a.proxy.clone();
+        let pending = std::mem::take(&mut a.pending);
+        a.receive(&pending);
+        a.fenced = a.view();
         a.known.tick(agent);
     }
 
@@ -229,30 +348,63 @@ impl Race {
         a.known.tick(agent);
     }
 
+    /// `tcgen05.fence::before_thread_sync`: what the agent did with tensor memory goes with its next release.
+    pub fn tensor_publish(&mut self, agent: u32) {
+        let Some(a) = self.agents.get_mut(&agent) else { return };
+        let tensor = a.tensor.clone();
+        a.tensor_published.join(&tensor);
+        a.tensor_published.raise(agent, a.known.get(agent));
+        a.known.tick(agent);
+    }
+
+    /// `tcgen05.fence::after_thread_sync`: later `tcgen05` instructions come after what was published to the agent.
+    pub fn tensor_receive(&mut self, agent: u32) {
+        let Some(a) = self.agents.get_mut(&agent) else { return };
+        let received = a.tensor_received.clone();
+        a.tensor.join(&received);
+    }
+
+    /// The time of an access that `agent` makes now.
+    pub fn now(&self, agent: u32) -> u32 {
+        self.agents.get(&agent).map_or(0, |a| a.known.get(agent))
+    }
+
+    /// What is missing between an access of tensor memory by `first`, at `time`, and one by `second` now, if anything is.
+    /// `warp` is the warp that made or issued the first one.
+    pub fn tensor_order(&self, (first, warp, time): (u32, u32, u32), second: u32) -> Option<Missing> {
+        let a = self.agents.get(&second)?;
+        let own = first == second || a.issuer.is_some_and(|(issuer, _)| issuer == first);
+        if own {
+            None
+        } else if time > a.known.get(first) {
+            Some(Missing::Order)
+        } else {
+            // The issuer of an operation that it has waited for needs no fence.
+            let issuer = a.issuer.map_or(second, |(issuer, _)| issuer) == warp;
+            (time > a.tensor.get(first) && !issuer).then_some(Missing::TensorFence)
+        }
+    }
+
     /// A strong write to a location.
     pub fn strong_write(&mut self, agent: u32, key: SyncKey, release: bool) {
         let Some(a) = self.agents.get_mut(&agent) else { return };
         let entry = self.syncs.entry(key).or_default();
         if release {
-            entry.0.join(&a.known);
-            entry.1.join(&a.proxy);
+            entry.join(&a.view());
             a.known.tick(agent);
         } else {
-            entry.0.join(&a.fenced);
-            entry.1.join(&a.fenced_proxy);
+            entry.join(&a.fenced);
         }
     }
 
     /// A strong read of a location.
     pub fn strong_read(&mut self, agent: u32, key: SyncKey, acquire: bool) {
-        let Some(entry) = self.syncs.get(&key) else { return };
+        let Some(view) = self.syncs.get(&key) else { return };
         let Some(a) = self.agents.get_mut(&agent) else { return };
         if acquire {
-            a.known.join(&entry.0);
-            a.proxy.join(&entry.1);
+            a.receive(view);
         } else {
-            a.pending.join(&entry.0);
-            a.pending_proxy.join(&entry.1);
+            a.pending.join(view);
         }
     }
 
@@ -276,18 +428,23 @@ impl Race {
             let bytes = (at..end).fold(0u8, |m, b| m | 1 << (b % 4));
             let cell = self.cells.entry((mem, granule)).or_default();
             let against = |seen: &Seen| -> Option<Conflict> {
-                if seen.agent == agent || seen.bytes & bytes == 0 || seen.strong && how.strong {
+                if seen.bytes & bytes == 0 || seen.strong && how.strong {
                     return None;
                 }
-                let known = seen.time <= a.known.get(seen.agent);
-                let visible = known
-                    && (!how.asynchronous || seen.asynchronous || !seen.write || seen.time <= a.proxy.get(seen.agent));
-                if visible {
-                    return None;
-                }
-                let first = How { write: seen.write, strong: seen.strong, asynchronous: seen.asynchronous };
+                let (missing, lane) = if seen.agent == agent {
+                    a.between_lanes(seen, how, origin)?
+                } else if seen.time > a.known.get(seen.agent) {
+                    (Missing::Order, None)
+                } else if how.asynchronous && !seen.asynchronous && seen.write && seen.time > a.proxy.get(seen.agent) {
+                    (Missing::ProxyFence, None)
+                } else {
+                    a.before_issue(seen)?
+                };
+                let first =
+                    How { write: seen.write, strong: seen.strong, asynchronous: seen.asynchronous, ..How::READ };
                 let byte = granule * 4 + u64::from((seen.bytes & bytes).trailing_zeros());
-                Some(Conflict { address: byte, first: (seen.origin, first), proxy: known })
+                let at = Origin { lane: lane.or(seen.origin.lane), ..seen.origin };
+                Some(Conflict { address: byte, first_agent: seen.agent, first: (at, first), missing })
             };
             if conflict.is_none() {
                 conflict = cell.writes.iter().find_map(against);
@@ -298,6 +455,7 @@ impl Race {
             let seen = Seen {
                 agent,
                 time,
+                lanes: origin.lane.map_or(0, |lane| 1 << lane),
                 bytes,
                 strong: how.strong,
                 asynchronous: how.asynchronous,
@@ -305,14 +463,31 @@ impl Race {
                 origin,
             };
             if how.write {
+                let same = |s: &&mut Seen| s.agent == agent && s.bytes == bytes && s.origin.step == origin.step;
+                let joined = cell.writes.iter_mut().find(same).filter(|_| how.unchanged).map(|s| s.lanes |= seen.lanes);
                 // A later write hides what it covers; what it was ordered after is ordered before its successors too.
+                if joined.is_some() {
+                    at = end;
+                    continue;
+                }
                 cell.writes.retain(|s| s.bytes & !bytes != 0);
                 cell.reads.retain(|s| s.bytes & !bytes != 0);
                 cell.writes.push(seen);
             } else {
-                match cell.reads.iter_mut().find(|s| s.agent == agent && s.strong == how.strong) {
-                    Some(s) => *s = Seen { bytes: s.bytes | bytes, ..seen },
-                    None => cell.reads.push(seen),
+                let mut merged = false;
+                cell.reads.retain(|s| {
+                    if s.agent != agent || s.strong != how.strong {
+                        return true;
+                    }
+                    if s.origin.step == origin.step && s.lanes != 0 && s.bytes == bytes {
+                        s.lanes |= seen.lanes;
+                        merged = true;
+                    }
+                    // The latest read of a warp stands for the earlier ones of the same bytes.
+                    s.origin.step == origin.step || s.bytes & !bytes != 0
+                });
+                if !merged {
+                    cell.reads.push(seen);
                 }
             }
             at = end;

@@ -7,7 +7,7 @@ use super::error::SimErrorKind;
 use super::machine::{Fail, Flow, Machine, Step};
 use super::memory::{FUNCTION_BASE, LOCAL_BASE, PARAM_BASE, SHARED_BASE};
 use super::program::{Arg, DInst, ENTRY_PARAM};
-use super::warp::{Lanes, Return, Split, Wait, Warp, lanes};
+use super::warp::{Lanes, MAX_LOCAL, Return, Split, Wait, Warp, lanes};
 use crate::ir::*;
 
 impl Machine<'_> {
@@ -65,22 +65,24 @@ impl Machine<'_> {
             Op::Alloca { .. } => {
                 let bytes = w.uniform(frame, &args[1], mask).div_ceil(16) * 16;
                 let align = args.get(2).map_or(16, |a| w.uniform(frame, a, mask)).clamp(16, 4096) as u32;
-                if bytes > 1 << 24 {
-                    return Err(SimErrorKind::InvalidOperand("alloca of more than 16 MiB".into()).into());
+                if bytes > u64::from(MAX_LOCAL) {
+                    return Err(no_local().into());
                 }
-                let at = w.local_top.div_ceil(align) * align;
-                w.local_top = at + bytes as u32;
-                for lane in &mut w.local {
-                    lane.grow(w.local_top as usize);
-                    lane.poison(at as usize, bytes as usize);
-                }
+                let Some(at) = w.push_local(bytes as u32, align) else { return Err(no_local().into()) };
                 w.set64(frame, &args[0], &[u64::from(at); 32], mask);
             }
             Op::Stacksave { .. } => {
                 let top = u64::from(w.local_top);
                 w.set64(frame, &args[0], &[top; 32], mask);
             }
-            Op::Stackrestore { .. } => w.local_top = w.uniform(frame, &args[0], mask) as u32,
+            Op::Stackrestore { .. } => {
+                let top = w.uniform(frame, &args[0], mask);
+                if top > u64::from(w.local_top) {
+                    let what = format!("stackrestore of {top:#x}, which stacksave did not return");
+                    return Err(SimErrorKind::InvalidOperand(what).into());
+                }
+                w.local_top = top as u32;
+            }
             Op::Bra { .. } => return Ok(self.branch(w, si, mask, args)),
             Op::BrxIdx => return self.branch_indexed(w, si, mask, args),
             Op::Call => return self.call(w, si, mask, args),
@@ -239,12 +241,14 @@ impl Machine<'_> {
             return Err(SimErrorKind::Call("call depth exceeds 1000".into()).into());
         }
         let fill = if self.options.adversarial.is_some() { self.rng.next() as u32 } else { 0 };
-        let callee_frame = w.new_frame(func.planes, func.preds, func.local_bytes, fill);
+        let Some(callee_frame) = w.new_frame(func.planes, func.preds, func.local_bytes, fill) else {
+            return Err(no_local().into());
+        };
         let callee_local = w.frames[callee_frame as usize].local;
         for (arg, slot) in arguments.iter().zip(&func.params) {
             match (arg, slot.reg) {
                 (Arg::Local(offset), None) => {
-                    let from = w.frames[frame as usize].local + offset;
+                    let from = w.frames[frame as usize].local.wrapping_add(*offset);
                     copy_local(w, together, from, callee_local + slot.offset, slot.size);
                 }
                 (_, Some((reg, bits))) => {
@@ -275,7 +279,7 @@ impl Machine<'_> {
     fn argument(&self, w: &Warp, frame: u32, arg: &Arg, bytes: u32) -> [u64; 32] {
         match arg {
             Arg::Local(offset) => {
-                let at = (w.frames[frame as usize].local + offset) as usize;
+                let at = w.frames[frame as usize].local.wrapping_add(*offset) as usize;
                 std::array::from_fn(|lane| {
                     let mut raw = [0u8; 8];
                     let n = (bytes as usize).min(8);
@@ -312,12 +316,12 @@ impl Machine<'_> {
                 let from = w.frames[callee_frame as usize].local + slot.offset;
                 match (dst, slot.reg) {
                     (Arg::Local(offset), None) => {
-                        let to = w.frames[ret.frame as usize].local + offset;
+                        let to = w.frames[ret.frame as usize].local.wrapping_add(*offset);
                         copy_local(w, mask, from, to, slot.size);
                     }
                     (Arg::Local(offset), Some((reg, bits))) => {
                         let value = w.src64(callee_frame, &Arg::R(reg, bits));
-                        let to = (w.frames[ret.frame as usize].local + offset) as usize;
+                        let to = w.frames[ret.frame as usize].local.wrapping_add(*offset) as usize;
                         for lane in lanes(mask) {
                             let _ = w.local[lane].write(to, &value[lane].to_le_bytes()[..usize::from(bits) / 8]);
                         }
@@ -377,6 +381,10 @@ impl Machine<'_> {
         w.set64(frame, &args[0], &out, mask);
         Ok(())
     }
+}
+
+fn no_local() -> SimErrorKind {
+    SimErrorKind::Call(format!("the thread needs more than {} KiB of local memory", MAX_LOCAL >> 10))
 }
 
 /// Copies bytes of a lane's local memory with their shadow.

@@ -1,16 +1,18 @@
 //! `tcgen05`: tensor memory and the matrix instructions that work on it.
 //!
-//! Multiplications and copies are executed when they are issued, in order, as one thread's operations are ordered
-//! among themselves. Under an adversarial schedule the commit's arrival is an operation in flight and comes late, so
-//! that a wait on its mbarrier that is missing or wrong shows.
+//! Everything is executed when it is issued, in order, as one thread's operations are ordered among themselves. Under an
+//! adversarial schedule a result counts as in flight until the wait for it, and its use before is an error (see
+//! [`super::tensor_touch`]): the registers of a load hold noise until `tcgen05.wait::ld`, a store lasts until
+//! `tcgen05.wait::st`, and other operations until a commit, whose arrival is an operation in flight itself and comes late.
 
 use super::async_engine::{Signal, SignalKind, Work};
 use super::error::SimErrorKind;
 use super::ldst::Place;
 use super::machine::{Fail, Flow, Machine, Step};
 use super::program::{Arg, DInst};
-use super::race::{How, Origin};
+use super::race::{How, Origin, SyncKey};
 use super::tensor_ops::UnitError;
+use super::tensor_touch::{Flight, Region, Touch};
 use super::warp::{Lanes, Wait, Warp, lanes};
 use crate::ir::*;
 use crate::tensor::tcgen05::{ASource, Participant};
@@ -23,11 +25,31 @@ use smallvec::{SmallVec, smallvec};
 #[derive(Debug, Default)]
 pub(crate) struct TmemState {
     memory: Option<Box<TensorMemory>>,
+    /// Uses that later ones are checked against, under adversarial schedules.
+    pub touches: Vec<Touch>,
+    trap_unwritten: bool,
+}
+
+/// A load whose registers are not there yet.
+#[derive(Clone, Debug)]
+pub(crate) struct PendingLoad {
+    frame: u32,
+    dst: Vec<Arg>,
+    values: Vec<Lanes>,
 }
 
 impl TmemState {
+    pub fn new(trap_unwritten: bool) -> TmemState {
+        TmemState { memory: None, touches: Vec::new(), trap_unwritten }
+    }
+
     fn get(&mut self) -> &mut TensorMemory {
-        self.memory.get_or_insert_with(Box::default)
+        let trap_unwritten = self.trap_unwritten;
+        self.memory.get_or_insert_with(|| {
+            let mut memory = TensorMemory::new();
+            memory.trap_unwritten = trap_unwritten;
+            Box::new(memory)
+        })
     }
 
     /// Columns that were allocated and not freed.
@@ -77,7 +99,7 @@ impl Machine<'_> {
         let frame = w.splits[si].frame;
         let func = w.splits[si].func;
         let args = &inst.args;
-        let from = Origin { line: inst.line, span: inst.span, warp: w.agent };
+        let from = w.origin(inst);
         let first = mask.trailing_zeros() as usize;
         let aligned = matches!(
             op,
@@ -102,7 +124,7 @@ impl Machine<'_> {
                 };
                 let target = Self::addresses(w, frame, &args[0])[first];
                 let place = self.place(w.cta, *space, target)?;
-                self.note(w.agent, place, 4, How { write: true, strong: false, asynchronous: false }, from)?;
+                self.note(w.agent, place, 4, How::WRITE, from)?;
                 self.write_place(w, first, place, &address.to_le_bytes())
                     .map_err(|f| self.fault(f, "store", place, 4))?;
                 self.mark_progress();
@@ -111,6 +133,11 @@ impl Machine<'_> {
                 let address = w.uniform(frame, &args[0], mask) as u32;
                 let columns = w.uniform(frame, &args[1], mask) as u32;
                 self.ctas[w.cta].tmem.get().deallocate(address, columns).map_err(tensor)?;
+                if self.race.is_some() {
+                    let region = Region { lanes: u128::MAX, columns: (address, address + columns) };
+                    let touch = self.warp_touch(w, from, region, true, None);
+                    self.release_columns(w.cta, touch)?;
+                }
                 self.mark_progress();
             }
             Tcgen05Op::RelinquishAllocPermit { .. } => self.ctas[w.cta].tmem.get().relinquish(),
@@ -124,9 +151,21 @@ impl Machine<'_> {
                     return Err(SimErrorKind::InvalidOperand("registers of tcgen05.ld".into()).into());
                 };
                 let count = out.len() / 32;
-                for (r, d) in dst.iter().enumerate().take(count) {
-                    let value: Lanes = std::array::from_fn(|l| out[l * count + r]);
-                    w.set32(frame, d, &value, mask);
+                let values = (0..count).map(|r| std::array::from_fn(|l| out[l * count + r]));
+                if self.race.is_none() {
+                    for (d, value) in dst.iter().zip(values) {
+                        w.set32(frame, d, &value, mask);
+                    }
+                    return Ok(Flow::Next);
+                }
+                for region in data_regions(address, shape, u32::from(*num) << u32::from(*pack16)) {
+                    let touch = self.warp_touch(w, from, region, false, Some(Flight::Load));
+                    self.touch(w.cta, touch)?;
+                }
+                let noise = self.rng.next() as u32 | 0x7ff0_0000;
+                w.tensor_loads.push(PendingLoad { frame, dst: dst.to_vec(), values: values.collect() });
+                for d in dst {
+                    w.set32(frame, d, &[noise; 32], mask);
                 }
             }
             Tcgen05Op::St { shape, num, unpack16 } => {
@@ -140,10 +179,33 @@ impl Machine<'_> {
                 let shape = data_shape(*shape, split);
                 let memory = self.ctas[w.cta].tmem.get();
                 memory.store(w.index % 4, address, shape, u32::from(*num), *unpack16, &values).map_err(tensor)?;
+                if self.race.is_some() {
+                    for region in data_regions(address, shape, u32::from(*num) << u32::from(*unpack16)) {
+                        let touch = self.warp_touch(w, from, region, true, Some(Flight::Store));
+                        self.touch(w.cta, touch)?;
+                    }
+                }
                 self.mark_progress();
             }
-            // Loads and stores of tensor memory take effect at once, so there is nothing to wait for.
-            Tcgen05Op::WaitLd | Tcgen05Op::WaitSt | Tcgen05Op::FenceBefore | Tcgen05Op::FenceAfter => {}
+            Tcgen05Op::WaitLd => {
+                for load in std::mem::take(&mut w.tensor_loads) {
+                    for (d, value) in load.dst.iter().zip(&load.values) {
+                        w.set32(load.frame, d, value, mask);
+                    }
+                }
+                self.land(w.cta, w.agent, Flight::Load);
+            }
+            Tcgen05Op::WaitSt => self.land(w.cta, w.agent, Flight::Store),
+            Tcgen05Op::FenceBefore => {
+                if let Some(race) = &mut self.race {
+                    race.tensor_publish(w.agent);
+                }
+            }
+            Tcgen05Op::FenceAfter => {
+                if let Some(race) = &mut self.race {
+                    race.tensor_receive(w.agent);
+                }
+            }
             Tcgen05Op::Commit { space, multicast, .. } => {
                 let address = Self::addresses(w, frame, &args[0]);
                 let cast = if *multicast { Some(w.src32(frame, &args[1])) } else { None };
@@ -165,7 +227,13 @@ impl Machine<'_> {
                             }
                         }
                     }
-                    self.issue(w, lane, func, from, Work::Signal, signals)?;
+                    let id = self.issue(w, lane, func, from, Work::Commit(w.agent, lane as u8), signals)?;
+                    if let (Some(agent), Some(race)) = (self.engine_race_agent(id), &mut self.race) {
+                        // Its arrival says what the thread's operations have done; the fence is part of it.
+                        race.acquire(agent, SyncKey::Thread(w.agent, lane as u8));
+                        race.tensor_receive(agent);
+                        race.tensor_publish(agent);
+                    }
                 }
             }
             Tcgen05Op::Cp { cta_group, shape, pairs, src_fmt, .. } => {
@@ -185,19 +253,31 @@ impl Machine<'_> {
                     Some(Type::B4x16P64) => MatrixFormat::B4x16P64,
                     _ => MatrixFormat::B8,
                 };
+                let mut operation = Operation::default();
                 for cta in self.tcgen05_group(w, *cta_group)? {
                     let mut memory = std::mem::take(&mut self.ctas[cta].tmem);
-                    let result = memory.get().copy(address, descriptor, shape, format, |a| self.tcgen05_read(cta, a));
+                    let result = memory.get().copy(address, descriptor, shape, format, |a| {
+                        operation.reads.push((cta, a & 0x3_ffff));
+                        self.tcgen05_read(cta, a)
+                    });
                     self.ctas[cta].tmem = memory;
                     result.map_err(SimErrorKind::from)?;
+                    let (lanes, width) = shape.footprint();
+                    operation.uses.push((cta, Region { lanes, columns: (address, address + width) }, true));
                 }
+                self.tensor_operation(w, first, from, operation)?;
                 self.mark_progress();
             }
             Tcgen05Op::Shift { cta_group } => {
                 let address = Self::addresses(w, frame, &args[0])[first] as u32;
+                let mut operation = Operation::default();
                 for cta in self.tcgen05_group(w, *cta_group)? {
                     self.ctas[cta].tmem.get().shift_down(address).map_err(tensor)?;
+                    let lanes = lane_range(address >> 16, 32);
+                    let column = address & 0xffff;
+                    operation.uses.push((cta, Region { lanes, columns: (column, column + 8) }, true));
                 }
+                self.tensor_operation(w, first, from, operation)?;
             }
             Tcgen05Op::Mma { cta_group, kind: k, scale_vec, a_tmem, ws } => {
                 for lane in lanes(mask) {
@@ -269,17 +349,17 @@ impl Machine<'_> {
         };
         let group = self.tcgen05_group(w, cta_group)?;
         let mut memories: Vec<TmemState> = group.iter().map(|c| std::mem::take(&mut self.ctas[*c].tmem)).collect();
-        let touched = std::cell::RefCell::new(Vec::new());
+        let reads = std::cell::RefCell::new(Vec::new());
         let result = {
             let this = &*self;
-            let touched = &touched;
+            let reads = &reads;
             let mut participants: Vec<_> = memories
                 .iter_mut()
                 .zip(&group)
                 .map(|(m, cta)| Participant {
                     tensor: m.get(),
                     read: move |a: u32| {
-                        touched.borrow_mut().push((*cta, a & 0x3_ffff));
+                        reads.borrow_mut().push((*cta, a & 0x3_ffff));
                         this.tcgen05_read(*cta, a)
                     },
                 })
@@ -292,16 +372,89 @@ impl Machine<'_> {
         result?;
         self.stats.tensor_macs += u64::from(descriptor.m) * u64::from(descriptor.n) * u64::from(kind.k());
         if self.race.is_some() {
-            let origin = Origin { line: inst.line, span: inst.span, warp: w.agent };
-            let mut touched = touched.into_inner();
-            touched.sort_unstable();
-            touched.dedup();
-            let how = How { write: false, strong: false, asynchronous: true };
-            let list: Vec<(Place, u64)> =
-                touched.into_iter().map(|(cta, offset)| (Place::Shared { cta, offset }, 16)).collect();
-            self.note_async(w.agent, &list, how, origin)?;
+            let operation = Operation { uses: uses_of_mma(&unit, &group), reads: reads.into_inner() };
+            self.tensor_operation(w, lane, w.origin(inst), operation)?;
         }
         Ok(())
+    }
+
+    /// Checks what an operation of a thread uses, and remembers it until a commit.
+    fn tensor_operation(
+        &mut self,
+        w: &Warp,
+        lane: usize,
+        origin: Origin,
+        operation: Operation,
+    ) -> Result<(), SimErrorKind> {
+        let Some(race) = &mut self.race else { return Ok(()) };
+        let origin = origin.of_lane(lane);
+        let agent = race.fork(w.agent, origin.lane);
+        let time = race.now(agent);
+        let flight = Some(Flight::Operation(self.engine.number()));
+        let Operation { uses, mut reads } = operation;
+        reads.sort_unstable();
+        reads.dedup();
+        for (cta, offset) in reads {
+            self.note(agent, Place::Shared { cta, offset }, 16, How::ASYNC_READ, origin)?;
+        }
+        for (cta, region, write) in uses {
+            let lane = origin.lane;
+            self.touch(cta, Touch { region, write, agent, warp: w.agent, lane, time, origin, flight })?;
+        }
+        if let Some(race) = &mut self.race {
+            race.tensor_publish(agent);
+            race.release(agent, SyncKey::Thread(w.agent, lane as u8));
+            race.retire(agent);
+        }
+        Ok(())
+    }
+
+    /// A use of tensor memory by a whole warp.
+    fn warp_touch(&self, w: &Warp, origin: Origin, region: Region, write: bool, flight: Option<Flight>) -> Touch {
+        let time = self.race.as_ref().map_or(0, |r| r.now(w.agent));
+        Touch { region, write, agent: w.agent, warp: w.agent, lane: None, time, origin, flight }
+    }
+}
+
+/// What an operation uses: tensor memory of CTAs, with whether it writes, and 16-byte pieces of their shared memory.
+#[derive(Default)]
+struct Operation {
+    uses: Vec<(usize, Region, bool)>,
+    reads: Vec<(usize, u32)>,
+}
+
+fn lane_range(start: u32, count: u32) -> u128 {
+    (start..(start + count).min(128)).fold(0, |mask, lane| mask | 1 << lane)
+}
+
+fn uses_of_mma(unit: &Tcgen05Mma, group: &[usize]) -> Vec<(usize, Region, bool)> {
+    let mut uses = vec![];
+    let i = &unit.descriptor;
+    for (rank, cta) in group.iter().enumerate() {
+        let (lanes, width) = unit.extent_of_d(rank as u32);
+        let at = |address: u32, width: u32| (address & 0xffff, (address & 0xffff) + width);
+        uses.push((*cta, Region { lanes, columns: at(unit.d, width) }, true));
+        if let ASource::Tensor(a) = unit.a {
+            uses.push((*cta, Region { lanes, columns: at(a, unit.columns_of_a()) }, false));
+        }
+        for (address, lines) in unit.scales.iter().flat_map(|(a, b)| [(*a, i.m / unit.cta_group.max(1)), (*b, i.n)]) {
+            let lanes = lane_range(address >> 16, 32);
+            uses.push((*cta, Region { lanes, columns: at(address, lines.div_ceil(32)) }, false));
+        }
+    }
+    uses
+}
+
+/// Where a load or store goes, `repeat` times its shape.
+fn data_regions(address: u32, shape: DataShape, repeat: u32) -> SmallVec<[Region; 2]> {
+    let (lane, column) = (address >> 16, address & 0xffff);
+    let lanes = lane_range(lane, shape.lanes());
+    let region = |start: u32, width: u32| Region { lanes, columns: (start, start.saturating_add(width)) };
+    match shape {
+        DataShape::L16x32bx2 { split } => {
+            smallvec![region(column, repeat), region(column.saturating_add(split & 0xffff), repeat)]
+        }
+        _ => smallvec![region(column, shape.registers(repeat) as u32 * 32 / shape.lanes())],
     }
 }
 

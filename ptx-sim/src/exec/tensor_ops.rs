@@ -5,7 +5,7 @@ use super::error::SimErrorKind;
 use super::ldst::{Place, bank_conflicts};
 use super::machine::{Fail, Flow, Machine, Step};
 use super::program::{Arg, DInst};
-use super::race::{How, Origin};
+use super::race::How;
 use super::warp::{Lanes64, Warp};
 use crate::ir::*;
 use crate::num::Format;
@@ -115,12 +115,12 @@ impl Machine<'_> {
         };
         let unit = LoadMatrix { format, count: usize::from(m.num), transpose: m.trans };
         let address = Self::addresses(w, frame, &inst.args[1]);
-        let from = Origin { line: inst.line, span: inst.span, warp: w.agent };
+        let from = w.origin(inst);
         let mut rows = [[0u8; 16]; 32];
-        let how = How { write: false, strong: false, asynchronous: false };
+        let how = How::READ;
         for (lane, row) in rows.iter_mut().enumerate().take(unit.address_lanes()) {
             let place = self.matrix_row(w, m.space, address[lane], lane)?;
-            self.note(w.agent, place, 16, how, from).map_err(|e| Fail::at(e, lane))?;
+            self.note(w.agent, place, 16, how, from.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
             self.read_place(w, lane, place, row).map_err(|f| Fail::at(self.fault(f, "load", place, 16), lane))?;
         }
         let out = unit.execute::<std::convert::Infallible>(|lane| Ok(rows[lane & 31]));
@@ -151,11 +151,11 @@ impl Machine<'_> {
             rows.push((lane, row));
             Ok(())
         });
-        let from = Origin { line: inst.line, span: inst.span, warp: w.agent };
-        let how = How { write: true, strong: false, asynchronous: false };
+        let from = w.origin(inst);
+        let how = How::WRITE;
         for (lane, row) in rows {
             let place = self.matrix_row(w, m.space, address[lane], lane)?;
-            self.note(w.agent, place, 16, how, from).map_err(|e| Fail::at(e, lane))?;
+            self.note(w.agent, place, 16, how, from.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
             self.write_place(w, lane, place, &row).map_err(|f| Fail::at(self.fault(f, "store", place, 16), lane))?;
         }
         self.mark_progress();

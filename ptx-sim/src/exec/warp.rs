@@ -1,9 +1,13 @@
 //! A warp: its register planes, its divergent parts, and reading and writing of operands.
 
 use super::memory::Bytes;
-use super::program::{Arg, MemBase};
+use super::program::{Arg, DInst, MemBase};
+use super::race::Origin;
 use crate::ir::Special;
 use smallvec::SmallVec;
+
+/// Local memory of a thread, in bytes: what the hardware has.
+pub(crate) const MAX_LOCAL: u32 = 512 << 10;
 
 /// A value of 32 bits in each lane.
 pub(crate) type Lanes = [u32; 32];
@@ -139,8 +143,10 @@ pub(crate) struct Warp {
     /// Local memory of the kernel itself.
     pub kernel_local: u32,
     pub env: Env,
-    /// Executed instructions, which `%clock` shows.
+    /// What `%clock` shows: executed instructions, and time slept.
     pub clock: u64,
+    /// Executed instructions.
+    pub steps: u32,
     /// Register count set by `setmaxnreg`.
     pub maxnreg: Option<u32>,
     pub setmaxnreg_count: u32,
@@ -148,6 +154,8 @@ pub(crate) struct Warp {
     pub cp_async: Vec<LaneGroups>,
     pub bulk: Vec<LaneGroups>,
     pub wgmma: super::wgmma::WgmmaState,
+    /// Loads of tensor memory without a `tcgen05.wait::ld` yet.
+    pub tensor_loads: Vec<super::tcgen05::PendingLoad>,
     /// Number of this warp for race detection, unique in the launch.
     pub agent: u32,
     pub cluster_phase: [u64; 32],
@@ -237,7 +245,7 @@ impl Warp {
             Arg::Imm(v) => [*v; 32],
             Arg::Special(s) => self.special(*s, self.clock),
             Arg::Shared(offset) => [u64::from(self.shared_address(*offset)); 32],
-            Arg::Local(offset) => [u64::from(f.local + offset); 32],
+            Arg::Local(offset) => [u64::from(f.local.wrapping_add(*offset)); 32],
             Arg::P(p) => mask_lanes(f.preds[*p as usize]),
             Arg::NotP(p) => mask_lanes(!f.preds[*p as usize]),
             _ => [0; 32],
@@ -327,6 +335,11 @@ impl Warp {
         }
     }
 
+    /// The instruction as the source of accesses.
+    pub fn origin(&self, inst: &DInst) -> Origin {
+        Origin { line: inst.line, span: inst.span, warp: self.agent, lane: None, step: self.steps }
+    }
+
     /// The address operand of each lane, in its own space.
     #[inline]
     pub fn address(&self, frame: u32, base: MemBase, offset: i64) -> Lanes64 {
@@ -343,7 +356,7 @@ impl Warp {
             }
             MemBase::Abs => [offset as u64; 32],
             MemBase::Shared(o) => [u64::from(self.shared_address(o)); 32],
-            MemBase::Local(o) => [u64::from(f.local + o); 32],
+            MemBase::Local(o) => [u64::from(f.local.wrapping_add(o)); 32],
         }
     }
 
@@ -353,14 +366,20 @@ impl Warp {
         self.src64(frame, arg)[lane]
     }
 
-    /// Allocates a frame.
-    pub fn new_frame(&mut self, planes: u32, preds: u32, local_bytes: u32, fill: u32) -> u32 {
-        let local = self.local_top;
-        self.local_top += local_bytes;
+    /// Takes local memory from the stack; the address of its start, or `None` if there is no room.
+    pub fn push_local(&mut self, bytes: u32, align: u32) -> Option<u32> {
+        let start = self.local_top.checked_next_multiple_of(align.max(1))?;
+        self.local_top = start.checked_add(bytes).filter(|top| *top <= MAX_LOCAL)?;
         for lane in &mut self.local {
             lane.grow(self.local_top as usize);
-            lane.poison(local as usize, local_bytes as usize);
+            lane.poison(start as usize, bytes as usize);
         }
+        Some(start)
+    }
+
+    /// Allocates a frame; `None` if its local memory has no room.
+    pub fn new_frame(&mut self, planes: u32, preds: u32, local_bytes: u32, fill: u32) -> Option<u32> {
+        let local = self.push_local(local_bytes, 16)?;
         let frame = Frame {
             planes: vec![[fill; 32]; planes as usize],
             preds: vec![fill; preds as usize],
@@ -368,7 +387,7 @@ impl Warp {
             local,
             free: false,
         };
-        match self.frames.iter().position(|f| f.free) {
+        Some(match self.frames.iter().position(|f| f.free) {
             Some(i) => {
                 self.frames[i] = frame;
                 i as u32
@@ -377,7 +396,7 @@ impl Warp {
                 self.frames.push(frame);
                 self.frames.len() as u32 - 1
             }
-        }
+        })
     }
 
     /// Releases frames that no part refers to any more.

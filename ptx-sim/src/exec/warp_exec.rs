@@ -128,7 +128,7 @@ impl Machine<'_> {
                     }
                     return Ok(Flow::Wait(Wait::WarpBarrier(members)));
                 }
-                self.warp_synchronised(w);
+                self.warp_synchronised(w, mask);
             }
             Op::Bar { kind, aligned } => return self.bar(w, si, *kind, *aligned, inst, mask),
             Op::BarrierCluster { arrive, aligned, .. } => return self.cluster_barrier(w, *arrive, *aligned, mask),
@@ -161,8 +161,18 @@ impl Machine<'_> {
     }
 
     /// `bar.warp.sync` orders memory among the lanes of a warp; between warps it has no effect.
-    pub fn warp_synchronised(&mut self, _w: &Warp) {
+    pub fn warp_synchronised(&mut self, w: &Warp, lanes: u32) {
+        if let Some(race) = &mut self.race {
+            race.lanes_meet(w.agent, lanes, w.live, w.steps);
+        }
         self.mark_progress();
+    }
+
+    /// After synchronisation with others than the warp's own lanes.
+    pub fn all_lanes_meet(&mut self, w: &Warp) {
+        if let Some(race) = &mut self.race {
+            race.lanes_meet(w.agent, u32::MAX, w.live, w.steps);
+        }
     }
 
     fn bar(&mut self, w: &mut Warp, si: usize, kind: BarKind, aligned: bool, inst: &DInst, mask: u32) -> Step {
@@ -188,6 +198,7 @@ impl Machine<'_> {
             if let Some(race) = &mut self.race {
                 race.acquire(w.agent, SyncKey::Barrier(uid, id, generation));
             }
+            self.all_lanes_meet(w);
             return Ok(Flow::Next);
         }
         if aligned && let Some(wait) = self.converged(w, mask) {
@@ -297,6 +308,7 @@ impl Machine<'_> {
         if let Some(race) = &mut self.race {
             race.acquire(w.agent, SyncKey::Cluster(first, phase - 1));
         }
+        self.all_lanes_meet(w);
         for lane in lanes(mask) {
             w.cluster_phase[lane] = 0;
         }

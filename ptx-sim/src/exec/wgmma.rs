@@ -114,8 +114,8 @@ impl Machine<'_> {
         let Arg::Vec(dst) = &args[0] else {
             return Err(SimErrorKind::InvalidOperand("accumulators of wgmma".into()));
         };
-        let origin = Origin { line: inst.line, span: inst.span, warp: w.agent };
-        let agent = self.race.as_mut().map(|r| r.fork(w.agent));
+        let origin = w.origin(inst);
+        let agent = self.race.as_mut().map(|r| r.fork(w.agent, None));
         let pending = Pending {
             unit,
             a: source,
@@ -256,7 +256,7 @@ impl Machine<'_> {
         if let Some(agent) = p.agent {
             touched.sort_unstable();
             touched.dedup();
-            let how = How { write: false, strong: false, asynchronous: true };
+            let how = How::ASYNC_READ;
             for offset in touched {
                 self.note(agent, Place::Shared { cta: w.cta, offset }, 16, how, p.origin)?;
             }

@@ -254,6 +254,30 @@ impl Tcgen05Mma {
         }
     }
 
+    /// The lanes of a CTA that hold its part of D, as a mask, and the number of columns.
+    pub fn extent_of_d(&self, cta: u32) -> (u128, u32) {
+        let InstructionDescriptor { m, n, .. } = self.descriptor;
+        let rows = m / self.cta_group.max(1);
+        let (mut lanes, mut width) = (0u128, 0);
+        for row in 0..rows {
+            for col in 0..n {
+                let (_, lane, column) = self.position(cta * rows + row, col);
+                let lane = lane + (self.d >> 16);
+                let word = self.disabled_lanes[(4 * cta + lane / 32) as usize % 8];
+                if lane < 128 && word >> (lane % 32) & 1 == 0 {
+                    lanes |= 1 << lane;
+                }
+                width = width.max(column + 1);
+            }
+        }
+        (lanes, width)
+    }
+
+    /// The number of columns of A in tensor memory.
+    pub fn columns_of_a(&self) -> u32 {
+        (self.kind.k() * self.container(self.descriptor.a)).div_ceil(32)
+    }
+
     /// Executes the completed operation on the CTAs of the group, in rank order.
     ///
     /// # Errors
@@ -284,7 +308,7 @@ impl Tcgen05Mma {
                         continue;
                     }
                     let column = (self.d & 0xffff) + column;
-                    let start = if self.accumulate { self.input_d(tensor.get(lane, column)?) } else { 0 };
+                    let start = if self.accumulate { self.input_d(tensor.operand(lane, column)?) } else { 0 };
                     let (x, y) = (&left[row as usize * k..][..k], &right[col as usize * k..][..k]);
                     tensor.set(lane, column, d.dot(x, y, start) as u32)?;
                 }
@@ -383,7 +407,7 @@ impl Tcgen05Mma {
         let chunk = k / self.scale_vector as usize;
         for (line, row) in values.chunks_mut(k).enumerate() {
             let line = line as u32;
-            let word = tensor.get((address >> 16) + line % 32, (address & 0xffff) + line / 32)?;
+            let word = tensor.operand((address >> 16) + line % 32, (address & 0xffff) + line / 32)?;
             for (j, part) in row.chunks_mut(chunk).enumerate() {
                 let factor = scale_value(format, (word >> (8 * (id + j as u32)) & 0xff) as u8);
                 part.iter_mut().for_each(|x| *x *= factor);

@@ -31,6 +31,10 @@ pub struct TensorMemory {
     /// One flag per 32 columns.
     allocated: [bool; 16],
     relinquished: bool,
+    /// A bit for each word: whether it was written since its column was allocated.
+    written: Vec<u64>,
+    /// Whether operands must have been written.
+    pub trap_unwritten: bool,
 }
 
 /// The lane-by-bits shape of `tcgen05.ld` and `.st`.
@@ -103,6 +107,13 @@ impl CopyShape {
         }
     }
 
+    /// The lanes that are written, as a mask, and the number of columns.
+    pub fn footprint(self) -> (u128, u32) {
+        let (rows, chunks) = self.extent();
+        let lanes = (0..rows).flat_map(|row| self.lanes(row)).fold(0, |mask, lane| mask | 1 << lane);
+        (lanes, 4 * chunks)
+    }
+
     /// The lanes that receive a row.
     fn lanes(self, row: u32) -> impl Iterator<Item = u32> {
         let (half, inner) = (row / 32, row % 32);
@@ -125,7 +136,14 @@ impl Default for TensorMemory {
 
 impl TensorMemory {
     pub fn new() -> Self {
-        Self { words: vec![0; (LANES * COLUMNS) as usize], allocated: [false; 16], relinquished: false }
+        let count = (LANES * COLUMNS) as usize;
+        Self {
+            words: vec![0; count],
+            allocated: [false; 16],
+            relinquished: false,
+            written: vec![0; count / 64],
+            trap_unwritten: true,
+        }
     }
 
     /// `tcgen05.alloc`: the address of `columns` free columns, lowest first, or
@@ -145,6 +163,12 @@ impl TensorMemory {
         let start = (0..=16 - granules).find(|&i| self.allocated[i..i + granules].iter().all(|used| !used));
         Ok(start.map(|i| {
             self.allocated[i..i + granules].fill(true);
+            for lane in 0..LANES as usize {
+                for column in (32 * i..32 * (i + granules)).step_by(32) {
+                    let bit = lane * COLUMNS as usize + column;
+                    self.written[bit / 64] &= !(0xffff_ffff << (bit % 64));
+                }
+            }
             32 * i as u32
         }))
     }
@@ -187,6 +211,19 @@ impl TensorMemory {
         Ok(self.words[self.index(lane, column)?])
     }
 
+    /// One word that is an operand.
+    ///
+    /// # Errors
+    /// As [`TensorMemory::get`], and a word that was never written.
+    pub fn operand(&self, lane: u32, column: u32) -> Result<u32, TensorError> {
+        let index = self.index(lane, column)?;
+        if self.trap_unwritten && self.written[index / 64] >> (index % 64) & 1 == 0 {
+            let address = lane << 16 | column;
+            return Err(TensorError::TensorAddress { address, reason: "the operand was never written" });
+        }
+        Ok(self.words[index])
+    }
+
     /// Writes one word.
     ///
     /// # Errors
@@ -194,6 +231,7 @@ impl TensorMemory {
     pub fn set(&mut self, lane: u32, column: u32, word: u32) -> Result<(), TensorError> {
         let index = self.index(lane, column)?;
         self.words[index] = word;
+        self.written[index / 64] |= 1 << (index % 64);
         Ok(())
     }
 
@@ -358,7 +396,7 @@ pub(super) fn a_element(
     container: u32,
 ) -> Result<f64, TensorError> {
     let per_word = 32 / container;
-    let word = memory.get(lane, column + k / per_word)?;
+    let word = memory.operand(lane, column + k / per_word)?;
     let raw = u64::from(word >> (k % per_word * container)) & ((1u64 << container) - 1);
     Ok(element.value(if container == 8 && element == Element::E2m1 { raw >> 2 & 15 } else { raw }))
 }
@@ -487,6 +525,20 @@ mod tests {
         let packed = |_| Ok::<_, TensorError>((0..16u128).fold(0, |w, i| w | i << (4 * i)).to_le_bytes());
         memory.copy(0, raw, CopyShape::L32x128bWarpx4, MatrixFormat::B4x16P64, packed).unwrap();
         assert_eq!(memory.get(0, 1).unwrap().to_le_bytes(), [4 << 2, 5 << 2, 6 << 2, 7 << 2]);
+    }
+
+    #[test]
+    fn operands_must_have_been_written() {
+        let mut memory = TensorMemory::new();
+        memory.allocate(64).unwrap();
+        memory.set(5, 40, 7).unwrap();
+        assert_eq!(memory.operand(5, 40), Ok(7));
+        assert!(memory.operand(5, 41).is_err() && memory.get(5, 41).is_ok());
+        memory.deallocate(32, 32).unwrap();
+        memory.allocate(32).unwrap();
+        assert!(memory.operand(5, 40).is_err());
+        memory.trap_unwritten = false;
+        assert_eq!(memory.operand(5, 40), Ok(7));
     }
 
     #[test]

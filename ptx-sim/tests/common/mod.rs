@@ -2,7 +2,11 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+pub mod cases;
+
+use cases::Given;
 use ptx_sim::{Arg, Config, Device, LaunchConfig, Module, Report, RunOptions, SimError, SimErrorKind};
+use tile_launch::element::Element;
 
 pub const HEADER: &str = ".version 8.8\n.target sm_90a\n.address_size 64\n";
 
@@ -36,13 +40,20 @@ pub fn run_with(
     let mut device = Device::new(Config::default());
     let threads = module.function("k").and_then(|f| f.directives.reqntid).map_or(32, |b| b[0] * b[1] * b[2]);
     let n = (grid * threads) as usize;
-    let out = device.alloc_from(&vec![0; 8 * n]);
-    let input = device.alloc_from(input);
+    let (zeros, contents) = (vec![0; 8 * n], input);
+    let out = device.alloc_from(&zeros);
+    let input = device.alloc_from(contents);
     let args = [Arg::Ptr(out), Arg::Ptr(input)];
     let launch = LaunchConfig { grid: [grid, 1, 1], args: &args, ..launch };
     let report = device.launch(&module, "k", &launch, options)?;
     let mut bytes = vec![0; 8 * n];
     device.read(out, &mut bytes)?;
+    if options.adversarial.is_none() {
+        let mut after = vec![0; contents.len()];
+        device.read(input, &mut after)?;
+        let given = [Given::Memory(Element::U64, &zeros, &bytes), Given::Memory(Element::U8, contents, &after)];
+        cases::record_run(text, "k", &launch, &given, &report);
+    }
     let out = bytes.chunks(8).map(|c| u64::from_le_bytes(c.try_into().unwrap())).collect();
     Ok(Run { out, report })
 }
@@ -78,14 +89,14 @@ pub fn adversarial_error(text: &str) -> SimError {
     panic!("no seed gave an error for\n{text}");
 }
 
-/// Runs under several seeds, which must all succeed and agree.
+/// Runs under the plain schedule and several seeds, which must all succeed and agree.
 pub fn adversarial_ok(text: &str, seeds: u64) -> Vec<u64> {
     let mut first = None;
-    for seed in 0..seeds {
-        let options = RunOptions { adversarial: Some(seed), ..RunOptions::default() };
+    for seed in std::iter::once(None).chain((0..seeds).map(Some)) {
+        let options = RunOptions { adversarial: seed, ..RunOptions::default() };
         let run = run_with(text, 1, &[1; 4096], LaunchConfig::default(), &options);
-        let out = run.unwrap_or_else(|e| panic!("seed {seed}: {e}\n{text}")).out;
-        assert_eq!(*first.get_or_insert_with(|| out.clone()), out, "seed {seed}");
+        let out = run.unwrap_or_else(|e| panic!("seed {seed:?}: {e}\n{text}")).out;
+        assert_eq!(*first.get_or_insert_with(|| out.clone()), out, "seed {seed:?}");
     }
     first.unwrap()
 }

@@ -1,15 +1,13 @@
 //! Atomic operations, orders and scopes.
 
 use super::harness::{Random, run};
-use ptx_sim::Arg;
-
 #[test]
 fn histogram() {
     run("histogram", |k| {
         let a = Random::new(1).words(1000, |x| x as u8);
         k.input(&a);
         let out = k.input(&[0i32; 64]);
-        k.arg(Arg::I32(1000));
+        k.scalar::<i32>(1000);
         k.launch(3, 96);
         let mut bins = [0; 64];
         a.iter().for_each(|x| bins[usize::from(x & 63)] += 1);
@@ -57,6 +55,7 @@ fn compare_and_swap() {
         let out = k.output::<i32>(128);
         k.launch(2, 64);
         k.expect(best, &[a.iter().fold(0f32, |m, x| m.max(*x)).to_bits()]);
+        k.note("arguments 2 and 3 together hold each number from -1 to 127 once");
         let mut seen = k.read::<i32>(out);
         seen.extend(k.read::<i32>(chain));
         seen.sort_unstable();
@@ -111,8 +110,6 @@ fn scopes_and_orders() {
         let out = k.output::<i32>(32);
         k.launch(1, 32);
         k.expect(words, &[32, 31, 496, 0]);
-        let mut old = k.read::<i32>(out);
-        old.sort_unstable();
-        assert_eq!(old, (0..32).collect::<Vec<_>>());
+        k.expect_sorted(out, &(0..32).collect::<Vec<i32>>());
     });
 }

@@ -1,7 +1,5 @@
 //! mbarriers, clusters and bulk copies.
 
-use ptx_sim::Arg;
-
 use super::harness::{Random, run};
 
 #[test]
@@ -30,7 +28,7 @@ fn producer_and_consumer_ring() {
         let a = Random::new(1).words(11 * 32, |x| x as i32 % 1000);
         k.input(&a);
         let out = k.output::<i32>(11 * 32);
-        k.arg(Arg::I32(11));
+        k.scalar::<i32>(11);
         k.launch(1, 64);
         k.expect(out, &(0..352).map(|i| 2 * a[i / 32 * 32 + 31 - i % 32]).collect::<Vec<_>>());
     });

@@ -1,7 +1,5 @@
 //! Branches, loops, calls, parameters and geometry.
 
-use ptx_sim::Arg;
-
 use super::harness::{Random, run};
 
 #[test]
@@ -12,7 +10,7 @@ fn vector_addition() {
         k.input(&a);
         k.input(&b);
         let out = k.output::<f32>(1000);
-        k.arg(Arg::I32(1000));
+        k.scalar::<i32>(1000);
         k.launch(8, 128);
         k.expect_bits(out, &a.iter().zip(&b).map(|(x, y)| x + y).collect::<Vec<_>>());
     });
@@ -23,10 +21,10 @@ fn grid_stride_loop() {
     run("grid_stride", |k| {
         let mut random = Random::new(2);
         let (a, b) = (random.floats(777, 3.0), random.floats(777, 3.0));
-        k.arg(Arg::F32(1.25));
+        k.scalar(1.25f32);
         k.input(&a);
         let out = k.input(&b);
-        k.arg(Arg::I64(777));
+        k.scalar(777i64);
         k.launch(3, 64);
         k.expect_bits(out, &a.iter().zip(&b).map(|(x, y)| 1.25f32.mul_add(*x, *y)).collect::<Vec<_>>());
     });
@@ -96,7 +94,7 @@ fn calls_and_function_pointers() {
             let a = Random::new(8).words(32, |x| x as i32 % 30_000);
             k.input(&a);
             let out = k.output::<i64>(96);
-            k.arg(Arg::I32(pick));
+            k.scalar::<i32>(pick);
             k.launch(1, 32);
             let expected: Vec<i64> = a
                 .iter()
@@ -138,7 +136,7 @@ fn structure_parameters() {
             bytes[16 + 2 * i..18 + 2 * i].copy_from_slice(&x.to_le_bytes());
         }
         bytes[28..32].copy_from_slice(&0.75f32.to_le_bytes());
-        k.arg(Arg::Bytes(bytes));
+        k.structure(bytes);
         let out = k.output::<f64>(32);
         k.launch(1, 32);
         k.expect(out, &(0..32).map(|i| 2.5 * f64::from(table[i % 5]) + 0.75 + 65.0).collect::<Vec<_>>());
@@ -175,7 +173,7 @@ fn matrix_product() {
         k.input(&a);
         k.input(&b);
         let out = k.output::<f32>(n * n);
-        k.arg(Arg::I32(n as i32));
+        k.scalar(n as i32);
         k.launch_3d([2, 2, 1], [8, 8, 1], 0);
         let expected: Vec<f32> =
             (0..n * n).map(|i| (0..n).fold(0.0f32, |s, j| a[i / n * n + j].mul_add(b[j * n + i % n], s))).collect();
@@ -188,11 +186,9 @@ fn printing() {
     run("print", |k| {
         let a: Vec<f32> = (0..32).map(|i| i as f32 * 1.5).collect();
         k.input(&a);
-        let report = k.launch(1, 32);
-        let mut lines: Vec<&str> = report.output_lines().collect();
-        lines.sort_unstable();
+        k.launch(1, 32);
         let line = |i: usize| format!("lane {i}: {:5.2}|text  |0000beef z -5%", a[i]);
-        assert_eq!(lines, [line(19), line(3)]);
+        k.expect_lines(&[line(19), line(3)]);
     });
 }
 

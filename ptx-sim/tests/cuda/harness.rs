@@ -1,24 +1,34 @@
-//! Loads a kernel, gives it buffers, launches it, and reads the results.
+//! Loads a kernel, gives it buffers, launches it, and compares the results.
+//!
+//! A kernel's launch is a description of `tile-launch`, with the expected results in it; so whatever runs here can be
+//! written out and run elsewhere (see [`super::cases`]).
 
 use std::path::PathBuf;
 
-use ptx_sim::units::{ElementType, Fill, TensorMap, TileParams};
-use ptx_sim::{Arg, Config, Device, DevicePtr, LaunchConfig, Module, Report, RunOptions};
+use ptx_sim::units::{ElementType, Fill};
+use ptx_sim::{Module, Report, RunOptions};
+use tile_launch::compare::compare;
+pub use tile_launch::element::Element;
+use tile_launch::execute::{Outcome, execute};
+use tile_launch::launch::{Argument, ArrayArgument, Expect, Launch, MapParams, Match, Tolerance};
+use tile_launch::npy::Array;
+
+use super::cases;
 
 /// Seeds of the schedules that every kernel runs under; `None` is the plain one.
 const SCHEDULES: [Option<u64>; 3] = [None, Some(1), Some(7)];
 
 /// A number that lies in memory as little-endian bytes.
 pub trait Plain: Copy {
-    const SIZE: usize;
+    const ELEMENT: Element;
     fn put(self, out: &mut Vec<u8>);
     fn get(bytes: &[u8]) -> Self;
 }
 
 macro_rules! plain {
-    ($($t:ty),*) => {$(
+    ($($t:ty: $element:ident),*) => {$(
         impl Plain for $t {
-            const SIZE: usize = size_of::<$t>();
+            const ELEMENT: Element = Element::$element;
             fn put(self, out: &mut Vec<u8>) {
                 out.extend(self.to_le_bytes());
             }
@@ -29,20 +39,29 @@ macro_rules! plain {
     )*};
 }
 
-plain!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
+plain!(u8: U8, i8: I8, u16: U16, i16: I16, u32: U32, i32: I32, u64: U64, i64: I64, f32: F32, f64: F64);
 
-/// A device allocation.
-#[derive(Clone, Copy)]
-pub struct Buffer {
-    pub pointer: DevicePtr,
-    bytes: usize,
+fn array<T: Plain>(data: &[T]) -> Array {
+    let mut bytes = Vec::new();
+    data.iter().for_each(|x| x.put(&mut bytes));
+    Array { descr: T::ELEMENT.descr().into(), shape: vec![data.len() as u64], fortran: false, data: bytes }
 }
+
+fn contents<T: Plain>(data: &[T]) -> ArrayArgument {
+    let name = "contents.npy".into();
+    ArrayArgument { name, array: array(data), element: T::ELEMENT, wide_index: false, unwritten: false }
+}
+
+/// Memory that an argument points to; its number.
+#[derive(Clone, Copy)]
+pub struct Buffer(usize);
 
 /// One kernel on a fresh device.
 pub struct Kernel {
-    device: Device,
     module: Module,
-    args: Vec<Arg>,
+    ptx: String,
+    launch: Launch,
+    outcome: Option<Outcome>,
     name: String,
     schedule: Option<u64>,
 }
@@ -50,11 +69,14 @@ pub struct Kernel {
 /// Runs `test` once for each schedule.
 pub fn run(name: &str, test: impl Fn(&mut Kernel)) {
     let path = folder().join("ptx").join(format!("{name}.ptx"));
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let ptx = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     for schedule in SCHEDULES {
-        let module = Module::parse(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
-        let device = Device::new(Config::default());
-        test(&mut Kernel { device, module, args: Vec::new(), name: name.into(), schedule });
+        let module = Module::parse(&ptx).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let launch = Launch { entry: Some("kernel".into()), ..Launch::default() };
+        let (ptx, name) = (ptx.clone(), name.into());
+        let mut kernel = Kernel { module, ptx, launch, outcome: None, name, schedule };
+        test(&mut kernel);
+        kernel.record();
     }
 }
 
@@ -71,46 +93,45 @@ impl Kernel {
 
     /// A buffer with contents; it becomes the next argument.
     pub fn input<T: Plain>(&mut self, data: &[T]) -> Buffer {
-        let buffer = self.hidden(data);
-        self.args.push(Arg::Ptr(buffer.pointer));
-        buffer
-    }
-
-    /// A buffer with contents that is no argument.
-    pub fn hidden<T: Plain>(&mut self, data: &[T]) -> Buffer {
-        let mut bytes = Vec::new();
-        data.iter().for_each(|x| x.put(&mut bytes));
-        Buffer { pointer: self.device.alloc_from(&bytes), bytes: bytes.len() }
+        self.push(Argument::Buffer(contents(data)))
     }
 
     /// An unwritten buffer of `n` elements; it becomes the next argument.
     /// Reading back an element that the kernel did not write fails.
     pub fn output<T: Plain>(&mut self, n: usize) -> Buffer {
-        let bytes = n * T::SIZE;
-        let buffer = Buffer { pointer: self.device.alloc(bytes as u64), bytes };
-        self.args.push(Arg::Ptr(buffer.pointer));
-        buffer
+        let buffer = ArrayArgument::unwritten(vec![n as u64], T::ELEMENT).unwrap();
+        self.push(Argument::Buffer(buffer))
     }
 
-    pub fn arg(&mut self, arg: Arg) {
-        self.args.push(arg);
+    /// A number as the next argument.
+    pub fn scalar<T: Plain>(&mut self, value: T) {
+        let mut bytes = vec![];
+        value.put(&mut bytes);
+        self.push(Argument::Scalar { element: T::ELEMENT, bytes });
     }
 
-    /// A tensor map of `buffer` as the next argument.
-    pub fn map(&mut self, buffer: Buffer, map: &Tile<'_>) {
-        let params = TileParams {
-            element: map.element,
-            address: buffer.pointer.0,
-            dims: map.dims,
-            strides: map.strides,
-            box_dims: map.box_dims,
-            element_strides: if map.steps.is_empty() { &[1; 5][..map.dims.len()] } else { map.steps },
-            interleave: 0,
+    /// A structure by value as the next argument.
+    pub fn structure(&mut self, bytes: Vec<u8>) {
+        self.push(Argument::Bytes(bytes));
+    }
+
+    /// A tensor map of a buffer with contents as the next argument.
+    pub fn map<T: Plain>(&mut self, data: &[T], map: &Tile<'_>) -> Buffer {
+        let params = MapParams {
+            element: (0..16).find(|n| ElementType::from_driver(*n) == Some(map.element)).unwrap(),
+            dims: map.dims.into(),
+            strides: map.strides.into(),
+            box_dims: map.box_dims.into(),
+            steps: if map.steps.is_empty() { vec![1; map.dims.len()] } else { map.steps.into() },
             swizzle: map.swizzle,
-            fill: map.fill,
+            fill_nan: map.fill == Fill::Nan,
         };
-        let map = TensorMap::tiled(&params).unwrap();
-        self.args.push(Arg::Bytes(map.encode().to_vec()));
+        self.push(Argument::TensorMap { of: contents(data), params })
+    }
+
+    fn push(&mut self, argument: Argument) -> Buffer {
+        self.launch.args.push(argument);
+        Buffer(self.launch.args.len() - 1)
     }
 
     /// Launches with one-dimensional extents.
@@ -118,46 +139,104 @@ impl Kernel {
         self.launch_3d([grid, 1, 1], [block, 1, 1], 0)
     }
 
+    /// Launches; again if it was launched before, on the memory as it was left.
     pub fn launch_3d(&mut self, grid: [u32; 3], block: [u32; 3], dynamic_shared: u32) -> Report {
-        let config = LaunchConfig { grid, block: Some(block), cluster: None, dynamic_shared, args: &self.args };
+        if self.outcome.is_some() {
+            self.record();
+            assert_eq!((self.launch.grid, self.launch.block), (grid, Some(block)), "{}: another launch", self.name);
+            self.launch.launches += 1;
+            self.launch.expect.clear();
+        }
+        self.launch.grid = grid;
+        self.launch.block = Some(block);
+        self.launch.dynamic_shared = dynamic_shared;
         let options =
             RunOptions { adversarial: self.schedule, max_instructions: Some(20_000_000), ..RunOptions::default() };
-        self.device
-            .launch(&self.module, "kernel", &config, &options)
-            .unwrap_or_else(|e| panic!("{} under schedule {:?}: {e}", self.name, self.schedule))
+        let outcome = execute(&self.module, &self.launch, &options)
+            .unwrap_or_else(|e| panic!("{} under schedule {:?}: {e}", self.name, self.schedule));
+        self.outcome.insert(outcome).report.clone()
+    }
+
+    /// Says what of the results is open where not all of them are described by expectations.
+    pub fn note(&mut self, text: &str) {
+        self.launch.note = Some(text.into());
+    }
+
+    /// Lines that the kernel prints, in any order.
+    pub fn expect_lines(&mut self, lines: &[String]) {
+        let complaint = tile_launch::compare::compare_lines(&self.outcome().report.output, lines);
+        assert_eq!(complaint, None, "{} under schedule {:?}", self.name, self.schedule);
+        self.launch.stdout = Some(lines.to_vec());
+    }
+
+    fn outcome(&self) -> &Outcome {
+        self.outcome.as_ref().unwrap_or_else(|| panic!("{} has not been launched", self.name))
     }
 
     /// The contents of a buffer.
     pub fn read<T: Plain>(&self, buffer: Buffer) -> Vec<T> {
-        let mut bytes = vec![0; buffer.bytes];
-        self.device
-            .read(buffer.pointer, &mut bytes)
-            .unwrap_or_else(|e| panic!("{} under schedule {:?}: {e}", self.name, self.schedule));
-        bytes.chunks(T::SIZE).map(T::get).collect()
+        self.outcome().arrays[buffer.0][0].data.chunks(T::ELEMENT.size()).map(T::get).collect()
     }
 
-    /// Compares a buffer with the expected contents.
-    pub fn expect<T: Plain + PartialEq + std::fmt::Debug>(&self, buffer: Buffer, expected: &[T]) {
-        let found = self.read::<T>(buffer);
-        assert_eq!(found.len(), expected.len(), "{}: length", self.name);
-        for (i, (f, e)) in found.iter().zip(expected).enumerate() {
-            assert!(f == e, "{} under schedule {:?}: element {i} is {f:?}, expected {e:?}", self.name, self.schedule);
+    fn check<T: Plain>(&mut self, buffer: Buffer, expected: &[T], element: Element, how: Match) {
+        let mut want = array(expected);
+        let got = &self.outcome().arrays[buffer.0][0];
+        // Bits are compared in elements of the buffer's type, whatever type they are given in.
+        if !matches!(how, Match::Value(_)) {
+            assert_eq!(want.data.len(), got.data.len(), "{}: length", self.name);
+            (want.descr, want.shape) = (got.descr.clone(), got.shape.clone());
         }
+        let name = format!("{} under schedule {:?}: argument {}", self.name, self.schedule, buffer.0);
+        if let Some(complaint) = compare(&name, got, element, &want, how) {
+            panic!("{complaint}");
+        }
+        self.launch.expect.push(Expect { arg: buffer.0, values: vec![want], how });
+    }
+
+    fn element(&self, buffer: Buffer) -> Element {
+        self.launch.args[buffer.0].arrays()[0].element
+    }
+
+    /// Compares a buffer with the expected contents: numbers if both are floats, and bits otherwise.
+    pub fn expect<T: Plain>(&mut self, buffer: Buffer, expected: &[T]) {
+        let element = self.element(buffer);
+        let how = if element == T::ELEMENT && !element.is_integer() {
+            Match::Value(Tolerance::default())
+        } else {
+            Match::Bits
+        };
+        self.check(buffer, expected, element, how);
     }
 
     /// Compares bit patterns, so that NaNs and zeros count.
-    pub fn expect_bits(&self, buffer: Buffer, expected: &[f32]) {
-        let bits: Vec<u32> = expected.iter().map(|x| x.to_bits()).collect();
-        self.expect(buffer, &bits);
+    pub fn expect_bits(&mut self, buffer: Buffer, expected: &[f32]) {
+        self.check(buffer, expected, Element::F32, Match::Bits);
+    }
+
+    /// Compares bit patterns of floats of the given type, in which any NaN stands for any other.
+    pub fn expect_bits_or_nan<T: Plain>(&mut self, buffer: Buffer, expected: &[T], element: Element) {
+        // The description names the type of the elements with the argument.
+        if let Argument::Buffer(a) = &mut self.launch.args[buffer.0] {
+            a.element = element;
+        }
+        self.check(buffer, expected, element, Match::BitsOrNan);
     }
 
     /// Compares with a relative tolerance, absolute below 1.
-    pub fn expect_near(&self, buffer: Buffer, expected: &[f64], tolerance: f64) {
-        let found = self.read::<f32>(buffer);
-        assert_eq!(found.len(), expected.len(), "{}: length", self.name);
-        for (i, (f, e)) in found.iter().zip(expected).enumerate() {
-            let near = (f64::from(*f) - e).abs() <= tolerance * e.abs().max(1.0);
-            assert!(near || f.is_nan() && e.is_nan(), "{}: element {i} is {f}, expected {e}", self.name);
+    pub fn expect_near(&mut self, buffer: Buffer, expected: &[f64], tolerance: f64) {
+        let how = Match::Value(Tolerance { rtol: tolerance, atol: tolerance, bad: 0.0 });
+        self.check(buffer, expected, self.element(buffer), how);
+    }
+
+    /// Compares without regard to the order of elements.
+    pub fn expect_sorted<T: Plain>(&mut self, buffer: Buffer, expected: &[T]) {
+        self.check(buffer, expected, self.element(buffer), Match::Sorted);
+    }
+
+    /// Writes the case where one is asked for.
+    fn record(&self) {
+        if self.is_plain() && self.outcome.is_some() {
+            cases::record(&self.name, &self.ptx, &self.launch);
         }
     }
 }

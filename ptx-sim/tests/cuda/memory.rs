@@ -1,7 +1,5 @@
 //! State spaces, widths and asynchronous element copies.
 
-use ptx_sim::Arg;
-
 use super::harness::{Random, run};
 
 #[test]
@@ -10,7 +8,7 @@ fn transposition_through_shared_memory() {
         let a: Vec<f32> = (0..32 * 32).map(|i| i as f32).collect();
         k.input(&a);
         let out = k.output::<f32>(32 * 32);
-        k.arg(Arg::I32(32));
+        k.scalar::<i32>(32);
         k.launch_3d([2, 2, 1], [16, 16, 1], 0);
         k.expect(out, &(0..1024).map(|i| a[i % 32 * 32 + i / 32]).collect::<Vec<_>>());
     });
@@ -132,7 +130,7 @@ fn asynchronous_element_copies() {
         let a = Random::new(7).floats(n, 9.0);
         k.input(&a);
         let out = k.output::<f32>(512);
-        k.arg(Arg::I32(n as i32));
+        k.scalar(n as i32);
         k.launch(1, 32);
         let at = |i: usize| a.get(i).copied().unwrap_or(0.0);
         k.expect(out, &(0..512).map(|i| at(i / 128 * 128 + 127 - i % 128)).collect::<Vec<_>>());

@@ -1,6 +1,5 @@
 //! Tensor copies.
 
-use ptx_sim::Arg;
 use ptx_sim::units::{ElementType, Fill};
 
 use super::harness::{Kernel, Random, Tile, run};
@@ -19,12 +18,11 @@ const PLAIN: Tile<'_> = Tile {
 fn a_tile() {
     run("tma_plain", |k| {
         let a: Vec<f32> = (0..64 * 40).map(|i| i as f32).collect();
-        let data = k.hidden(&a);
         let tile = Tile { element: ElementType::F32, dims: &[64, 40], strides: &[256], box_dims: &[32, 8], ..PLAIN };
-        k.map(data, &tile);
+        k.map(&a, &tile);
         let out = k.output::<f32>(256);
-        k.arg(Arg::I32(16));
-        k.arg(Arg::I32(20));
+        k.scalar::<i32>(16);
+        k.scalar::<i32>(20);
         k.launch(1, 32);
         k.expect(out, &(0..256).map(|i| a[(20 + i / 32) * 64 + 16 + i % 32]).collect::<Vec<_>>());
     });
@@ -42,14 +40,13 @@ fn swizzles() {
     ] {
         run("tma_swizzle", |k: &mut Kernel| {
             let a: Vec<u16> = (0..16 * 64).collect();
-            let data = k.hidden(&a);
             let (dims, box_dims) = ([64, 16], [width as u32, 16]);
             let tile =
                 Tile { element: ElementType::U16, dims: &dims, strides: &[128], box_dims: &box_dims, swizzle, ..PLAIN };
-            k.map(data, &tile);
+            k.map(&a, &tile);
             let count = 16 * width;
             let out = k.output::<u16>(count);
-            k.arg(Arg::I32(2 * count as i32));
+            k.scalar(2 * count as i32);
             k.launch(1, 32);
             let mut expected = vec![0; count];
             for i in 0..count {
@@ -67,10 +64,9 @@ fn boxes_over_the_border() {
     for fill in [Fill::Zero, Fill::Nan] {
         run("tma_bounds", |k| {
             let a: Vec<f32> = (0..20 * 10).map(|i| 1.0 + i as f32).collect();
-            let data = k.hidden(&a);
             let tile =
                 Tile { element: ElementType::F32, dims: &[20, 10], strides: &[80], box_dims: &[8, 8], fill, ..PLAIN };
-            k.map(data, &tile);
+            k.map(&a, &tile);
             let out = k.output::<u32>(256);
             k.launch(1, 32);
             let outside = if fill == Fill::Zero { 0 } else { u32::MAX };
@@ -91,8 +87,7 @@ fn boxes_over_the_border() {
 fn multicast() {
     run("tma_multicast", |k| {
         let a: Vec<i32> = (0..32 * 8).collect();
-        let data = k.hidden(&a);
-        k.map(data, &Tile { dims: &[32, 8], strides: &[128], box_dims: &[32, 4], ..PLAIN });
+        k.map(&a, &Tile { dims: &[32, 8], strides: &[128], box_dims: &[32, 4], ..PLAIN });
         let out = k.output::<i32>(512);
         k.launch(2, 32);
         k.expect(out, &(0..512).map(|i| i % 256 + i / 256 * 1000).collect::<Vec<_>>());
@@ -102,10 +97,9 @@ fn multicast() {
 #[test]
 fn stores_are_clipped() {
     run("tma_store", |k| {
-        let data = k.hidden(&[7i32; 20 * 10]);
-        k.map(data, &Tile { dims: &[20, 10], strides: &[80], box_dims: &[8, 8], ..PLAIN });
-        k.arg(Arg::I32(15));
-        k.arg(Arg::I32(-4));
+        let data = k.map(&[7i32; 20 * 10], &Tile { dims: &[20, 10], strides: &[80], box_dims: &[8, 8], ..PLAIN });
+        k.scalar::<i32>(15);
+        k.scalar::<i32>(-4);
         k.launch(1, 32);
         let expected: Vec<i32> = (0..200)
             .map(|i| {
@@ -121,8 +115,7 @@ fn stores_are_clipped() {
 fn tensor_reductions() {
     run("tma_reduce", |k| {
         let start: Vec<i32> = (0..16 * 12).map(|i| i % 50).collect();
-        let data = k.hidden(&start);
-        k.map(data, &Tile { dims: &[16, 12], strides: &[64], box_dims: &[8, 8], ..PLAIN });
+        let data = k.map(&start, &Tile { dims: &[16, 12], strides: &[64], box_dims: &[8, 8], ..PLAIN });
         k.launch(1, 32);
         let expected: Vec<i32> = (0..16 * 12)
             .map(|i| {
@@ -147,7 +140,6 @@ fn five_dimensions_with_steps() {
         let strides = [48u64, 240, 960, 2880];
         let (box_dims, steps) = ([8u32, 3, 3, 2, 3], [1u32, 1, 2, 1, 2]);
         let a: Vec<i16> = Random::new(5).words((2880 * 4) / 2, |x| x as i16);
-        let data = k.hidden(&a);
         let tile = Tile {
             element: ElementType::U16,
             dims: &dims,
@@ -156,11 +148,11 @@ fn five_dimensions_with_steps() {
             steps: &steps,
             ..PLAIN
         };
-        k.map(data, &tile);
+        k.map(&a, &tile);
         let extent: Vec<u32> = (0..5).map(|i| box_dims[i].div_ceil(steps[i])).collect();
         let count: u32 = extent.iter().product();
         let out = k.output::<i16>(count as usize);
-        k.arg(Arg::I32(count as i32));
+        k.scalar(count as i32);
         k.launch(1, 32);
         let base = [2i64, 1, -1, 0, 1];
         let expected: Vec<i16> = (0..count)
@@ -183,11 +175,10 @@ fn five_dimensions_with_steps() {
 fn gathered_rows() {
     run("tma_gather", |k| {
         let a: Vec<i32> = (0..32 * 20).collect();
-        let data = k.hidden(&a);
-        k.map(data, &Tile { dims: &[32, 20], strides: &[128], box_dims: &[16, 1], ..PLAIN });
+        k.map(&a, &Tile { dims: &[32, 20], strides: &[128], box_dims: &[16, 1], ..PLAIN });
         let out = k.output::<i32>(64);
         let rows = [7, 0, 19, 25];
-        rows.into_iter().for_each(|r| k.arg(Arg::I32(r)));
+        rows.into_iter().for_each(|r| k.scalar(r));
         k.launch(1, 32);
         let expected: Vec<i32> =
             (0..64).map(|i| if rows[i / 16] < 20 { rows[i / 16] * 32 + 8 + i as i32 % 16 } else { 0 }).collect();

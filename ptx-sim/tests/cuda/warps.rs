@@ -134,6 +134,7 @@ fn election() {
     run("elect", |k| {
         let out = k.output::<u32>(64);
         k.launch(1, 32);
+        k.note("which lane of each half is elected is open");
         let found = k.read::<u32>(out);
         for half in [0..16usize, 16..32] {
             let leader = found[2 * half.start];
@@ -155,6 +156,7 @@ fn cooperative_tiles() {
         k.input(&a);
         let out = k.output::<i32>(192);
         k.launch(1, 64);
+        k.note("which lanes are active together is open");
         for (i, found) in k.read::<i32>(out).chunks(3).enumerate() {
             let tile = i / 8 * 8;
             assert_eq!(found[0], a[tile..tile + 8].iter().sum::<i32>(), "thread {i}");

@@ -1,7 +1,6 @@
 //! Warpgroup matrix instructions.
 
 use half::{bf16, f16};
-use ptx_sim::Arg;
 use ptx_sim::units::{ElementType, Fill};
 
 use super::harness::{Random, Tile, run};
@@ -132,7 +131,6 @@ fn fed_by_tensor_copies() {
         let tiles = 5;
         let depth = 64 * tiles;
         let (a, b) = (random.whole(128 * depth, -3, 3), random.whole(32 * depth, -3, 3));
-        let (a_data, b_data) = (k.hidden(&bfloats(&a)), k.hidden(&bfloats(&b)));
         let tile = |dims, box_dims| Tile {
             element: ElementType::Bf16,
             dims,
@@ -142,10 +140,10 @@ fn fed_by_tensor_copies() {
             swizzle: 3,
             fill: Fill::Zero,
         };
-        k.map(a_data, &tile(&[320, 128], &[64, 64]));
-        k.map(b_data, &tile(&[320, 32], &[64, 32]));
+        k.map(&bfloats(&a), &tile(&[320, 128], &[64, 64]));
+        k.map(&bfloats(&b), &tile(&[320, 32], &[64, 32]));
         let out = k.output::<f32>(128 * 32);
-        k.arg(Arg::I32(tiles as i32));
+        k.scalar(tiles as i32);
         k.launch(2, 160);
         k.expect(out, &singles(&product(&wide(&a), &wide(&b), depth, 32, |_, _| 0.0)));
     });

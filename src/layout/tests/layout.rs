@@ -125,6 +125,17 @@ fn free_variables_of_replicas() {
 }
 
 #[test]
+fn owners_of_replicas() {
+    // Register 0 holds what a warp holds, register 2 repeats registers 0 and 1.
+    let l = layout(&[1, 2, 3, 4], &[8, 16, 32, 64, 0], &[1]);
+    let (owned, old) = l.owned();
+    assert_eq!(owned.register(), [2, 4]);
+    assert_eq!(old, [0, 2, 8, 10]);
+    let (all, same) = layout(&[1, 2], &[4, 8, 16, 32, 64], &[]).owned();
+    assert_eq!((all.registers(), same), (4, vec![0, 1, 2, 3]));
+}
+
+#[test]
 fn squeezing_and_canonical_form() {
     let l = layout(&[2, 0, 1, 3, 8], &[4, 16, 32, 64, 128], &[]);
     let (squeezed, renumber) = l.squeeze_registers();
@@ -282,6 +293,37 @@ proptest! {
                 && u64::from(p.thread.lane) & free.lane == 0
                 && u64::from(p.thread.warp) & free.warp == 0;
             held[element as usize] += usize::from(guarded);
+        }
+        prop_assert!(held.iter().all(|&n| n == 1));
+    }
+
+    #[test]
+    fn guarded_threads_hold_each_element_once(l in any_layout(8, 2, 3)) {
+        let free = l.free_threads();
+        let mut seen = std::collections::BTreeSet::new();
+        for (place, element) in places(&l) {
+            let Thread { lane, warp, block } = place.thread;
+            let zero = |bits: u32, mask: u64| u64::from(bits) & mask == 0;
+            if zero(lane, free.lane) && zero(warp, free.warp) && zero(block, free.block) && zero(place.register, free.register) {
+                prop_assert!(seen.insert(element), "element {} twice", element);
+            }
+        }
+        prop_assert_eq!(seen.len(), 256);
+        // A register that is left out repeats an element of the same thread.
+        let kept = Subspace::span((0..l.register().len()).filter(|i| free.register >> i & 1 == 0).map(|i| l.register()[i]));
+        prop_assert!(kept.contains_all(l.register()));
+    }
+
+    #[test]
+    fn owners_hold_each_element_once(l in any_layout(8, 2, 3)) {
+        let free = l.free_variables();
+        let (owned, old) = l.owned();
+        prop_assert_eq!(owned.registers() as usize, old.len());
+        let mut held = vec![0; 256];
+        for (p, element) in places(&owned) {
+            prop_assert_eq!(l.element(Place { register: old[p.register as usize], ..p }), element);
+            let owner = u64::from(p.thread.lane) & free.lane == 0 && u64::from(p.thread.warp) & free.warp == 0;
+            held[element as usize] += usize::from(owner);
         }
         prop_assert!(held.iter().all(|&n| n == 1));
     }
@@ -546,4 +588,15 @@ fn a_concatenation_prefers_idle_lanes() {
     assert_eq!(whole, layout(&[32], &[1, 2, 4, 8, 16], &[]));
     // An extent of one has no halves.
     assert!(full.uncat(&shape(&[32, 1]), 1).is_err());
+}
+
+#[test]
+fn passes_over_registers_as_warps() {
+    let l = layout(&[1, 2, 128, 256], &[4, 8, 16, 32, 64], &[512]);
+    let virtual_warps = l.registers_as_warps(2, 2);
+    assert_eq!(virtual_warps, layout(&[1, 2], &[4, 8, 16, 32, 64], &[512, 0, 128, 256]));
+    // Register 1 of pass 2 is register 1 + (2 << 2).
+    let place = |register, warp| Place { register, thread: Thread { warp, ..Thread::default() } };
+    assert_eq!(virtual_warps.element(place(1, 2 << 2)), l.element(place(1 + (2 << 2), 0)));
+    assert_eq!(l.registers_as_warps(2, 1).warps_as_registers(1), l);
 }

@@ -1,159 +1,91 @@
-//! How many warps a block gets.
+//! How many warps a tile block gets.
 //!
-//! A warp's tile of a matrix product should be large, since it reads `(m + n) k` elements for `m n k` products; so few warps. But
-//! accumulators, and what else lives as long as they do, have to stay in registers. The estimate for a loop, a thread:
-//!
-//! * all accumulators, and left operands that are computed in the loop or come from outside of it;
-//! * twice the slice of the operands that one step along K takes: one is multiplied while the next is read;
-//! * [`OVERHEAD`] for addresses, predicates and counters, and [`NESTING`] more for each loop around.
-//!
-//! *Worked example.* 128x128 of f32 by slices of f16, in one loop, by four warps: 128 registers of accumulators, parts of 64x64
-//! with slices of 64x16 and 16x64, hence 2 * 32 registers, and 40: 232 of 255. The same in a persistent kernel is more than the
-//! [`BUDGET`] and gets eight warps.
+//! The entry's hint `num_worker_warps_per_cta` decides, then the pass option, then the largest tile: a thread should hold few
+//! enough elements that several blocks share a multiprocessor, and have two or more wide accesses under way. Sixteen elements
+//! a thread are 32 to 64 bytes of the usual types. A row of 4096 therefore goes to 8 warps: with 4, a thread would hold 32 elements
+//! of each value that is alive, and only half the registers' worth of blocks would hide the latency of memory. More than
+//! 16 warps wait for each other too long at barriers. Kernels with matrix products keep 4 warps as long as registers
+//! suffice ([`super::products`]).
 
-use crate::dialect::{dots::Instruction, layouts::Tensor, layouts::storage_bits, nv_tileaa, rt::*};
-use melior::ir::{Attribute, AttributeLike, Type, TypeLike};
-use mlir_sys::*;
-use tile_layout::{Multiplier, Product};
-use tile_targets::Target;
+use super::products;
+use crate::dialect::{
+    layouts::{Tensor, storage_bits},
+    nv_tileaa::{AnyOp, FuncOp},
+    rt::*,
+};
+use melior::ir::{Attribute, AttributeLike};
 
-/// Registers that the estimate may reach; the machine has 255.
-const BUDGET: u64 = 240;
-const OVERHEAD: u64 = 40;
-const NESTING: u64 = 24;
-/// More warps than these leave a thread half of its registers.
-const MOST: i64 = 8;
+const USUAL: i64 = 4;
+const MOST: i64 = 16;
+const ELEMENTS_PER_THREAD: i64 = 16;
 
-/// Warps of a block when nothing else says their number: `least`, or more if products need their registers.
-pub fn for_products(function: OpRef<'_>, least: i64) -> i64 {
+/// Whether a block can have this many warps.
+pub fn valid(warps: i64) -> bool {
+    matches!(warps, 1 | 2 | 4 | 8 | 16 | 32)
+}
+
+/// Warps of `function` on the target of this name; `option` is what the pipeline asks for, zero for nothing.
+pub fn choose(function: FuncOp<'_>, target: &str, option: i64) -> i64 {
+    let hint = function.hints().and_then(|h| hinted(h, target));
+    let option = (option != 0).then_some(option);
+    function.num_warps().or(hint).or(option).unwrap_or_else(|| by_tiles(function.op()))
+}
+
+/// What the hints say for the target, or by default. Values that make no sense count as absent.
+fn hinted(hints: Attribute<'_>, target: &str) -> Option<i64> {
+    let of = |key: &str| {
+        let value = entry(entry(hints, key)?, "num_worker_warps_per_cta")?;
+        // SAFETY: the attribute is alive.
+        let is_integer = unsafe { mlir_sys::mlirAttributeIsAInteger(value.to_raw()) };
+        is_integer.then(|| int_attr(value)).filter(|w| valid(*w))
+    };
+    of(target).or_else(|| of("default"))
+}
+
+fn entry<'c>(dictionary: Attribute<'c>, key: &str) -> Option<Attribute<'c>> {
+    // SAFETY: the attribute is alive; only dictionaries are asked.
+    unsafe {
+        mlir_sys::mlirAttributeIsADictionary(dictionary.to_raw())
+            .then(|| mlir_sys::mlirDictionaryAttrGetElementByName(dictionary.to_raw(), raw_str(key)))
+            .and_then(|a| Attribute::from_option_raw(a))
+    }
+}
+
+/// What the largest tile that is moved or combined asks for.
+fn by_tiles(function: OpRef<'_>) -> i64 {
+    let (mut largest, mut product) = (1, false);
+    walk(function, &mut |op| match AnyOp::cast(op) {
+        Some(AnyOp::DotOp(_) | AnyOp::DotScaledOp(_)) => product = true,
+        Some(
+            AnyOp::TiledLoadOp(_)
+            | AnyOp::TiledStoreOp(_)
+            | AnyOp::LoadOp(_)
+            | AnyOp::StoreOp(_)
+            | AnyOp::ReduceOp(_)
+            | AnyOp::ScanOp(_),
+        ) => {
+            let tensors = operands(op).chain(results(op)).filter_map(Tensor::of_value);
+            largest = tensors.map(|t| t.elements()).fold(largest, i64::max);
+        }
+        _ => {}
+    });
+    enough(function, if product { products::warps(function, USUAL) } else { (largest / (32 * ELEMENTS_PER_THREAD)).clamp(USUAL, MOST) })
+}
+
+/// At least `least` warps, and more when a thread would hold too much of a tile: from 128 words on registers run out, and from
+/// 4096 on the local memory that takes their place.
+fn enough(function: OpRef<'_>, least: i64) -> i64 {
+    let mut words = 0;
+    walk(function, &mut |op| {
+        for t in results(op).filter_map(Tensor::of_value) {
+            words = words.max(t.elements() * i64::from(storage_bits(t.element)).max(32) / 32);
+        }
+    });
     let mut warps = least;
-    while warps < MOST && worst(function, 0, warps as u64) > BUDGET {
-        warps *= 2;
+    for (most, limit) in [(16, 128), (32, 4096)] {
+        while warps < most && words / (32 * warps) > limit {
+            warps *= 2;
+        }
     }
     warps
-}
-
-/// `num_worker_warps_per_cta` of the function's hints, for the target or for all.
-pub fn hinted(function: nv_tileaa::FuncOp<'_>, target: &Target) -> Option<i64> {
-    let hints = function.hints()?;
-    let entry = |a: Attribute<'_>, name: &str| {
-        // SAFETY: `a` is alive, and is asked for its kind before its elements.
-        unsafe {
-            mlirAttributeIsADictionary(a.to_raw())
-                .then(|| Attribute::from_option_raw(mlirDictionaryAttrGetElementByName(a.to_raw(), raw_str(name))))
-                .flatten()
-        }
-    };
-    let value = |key: &str| {
-        let warps = entry(entry(hints, key)?, "num_worker_warps_per_cta")?;
-        // SAFETY: as above.
-        let count = unsafe { mlirAttributeIsAInteger(warps.to_raw()).then(|| int_attr(warps)) }?;
-        // The language lets a compiler keep to these.
-        matches!(count, 1 | 2 | 4 | 8 | 16 | 32).then(|| count.clamp(4, 8))
-    };
-    value(target.name).or_else(|| value("default"))
-}
-
-/// The largest estimate over `op` and the loops in it.
-fn worst(op: OpRef<'_>, depth: u64, warps: u64) -> u64 {
-    let mut dots = vec![];
-    let mut inner = 0;
-    collect(op, &mut |o| match op_name(o) {
-        "scf.for" | "scf.while" => {
-            inner = inner.max(worst(o, depth + 1, warps));
-            false
-        }
-        "nv_tileaa.dot" | "nv_tileaa.dot_scaled" => {
-            dots.push(o);
-            true
-        }
-        _ => true,
-    });
-    let own = estimate(op, &dots, warps);
-    inner.max(if own == 0 { 0 } else { own + OVERHEAD + NESTING * depth.saturating_sub(1) })
-}
-
-/// Visits the ops inside; those for which `f` is false are not entered.
-fn collect<'c>(op: OpRef<'c>, f: &mut impl FnMut(OpRef<'c>) -> bool) {
-    for i in 0..region_count(op) {
-        for o in entry_block(region(op, i)).into_iter().flat_map(ops_of) {
-            if f(o) {
-                collect(o, f);
-            }
-        }
-    }
-}
-
-fn estimate(parent: OpRef<'_>, dots: &[OpRef<'_>], warps: u64) -> u64 {
-    let threads = warps * 32;
-    let registers = |bits: u64| bits.div_ceil(32 * threads);
-    let (mut bits, mut slices) = (0, 0);
-    for &dot in dots {
-        let [Some(lhs), Some(rhs), Some(acc)] = [0, 1, 2].map(|i| Tensor::of_value(operand(dot, i))) else { continue };
-        let size = |t: &Tensor<'_>| t.elements().unsigned_abs() * u64::from(storage_bits(t.element));
-        // A product that adds to another one takes over its registers.
-        let continues = defining_op(operand(dot, 2)).is_some_and(|d| dots.iter().any(|o| *o == d));
-        bits += if continues { 0 } else { size(&acc) };
-        if stays(operand(dot, 0), parent) {
-            bits += size(&lhs);
-        }
-        slices = slices.max(slice(&lhs, &rhs, &acc, warps));
-    }
-    registers(bits) + 2 * slices
-}
-
-/// Whether an operand lives in registers all through the loop, or is computed there: it is no load of the same loop.
-fn stays(v: Val<'_>, parent: OpRef<'_>) -> bool {
-    let Some(op) = defining_op(v) else { return true };
-    match op_name(op) {
-        "nv_tileaa.tiled_load" | "nv_tileaa.load" => {
-            let mut at = parent_op(op);
-            while let Some(p) = at {
-                if p == parent {
-                    return false;
-                }
-                at = parent_op(p);
-            }
-            true
-        }
-        "nv_tileaa.view" | "nv_tileaa.permute" | "nv_tileaa.fp_cast" | "nv_tileaa.bitcast" | "arith.extf" => {
-            stays(operand(op, 0), parent)
-        }
-        _ => true,
-    }
-}
-
-/// Registers of a thread for one step of both operands along K.
-fn slice(lhs: &Tensor<'_>, rhs: &Tensor<'_>, acc: &Tensor<'_>, warps: u64) -> u64 {
-    let Ok(product) = Product::new(&lhs.tile_shape(), &rhs.tile_shape(), &acc.tile_shape()) else { return 0 };
-    let (multiplier, depth) = step(lhs.element);
-    let grid = product.arrange(multiplier, warps.ilog2(), false);
-    let (_, m, n, k) = product.log2();
-    let elements = (1u64 << m.saturating_sub(grid.m)) + (1u64 << n.saturating_sub(grid.n));
-    let bits = elements * depth.min(1 << k) * u64::from(storage_bits(lhs.element));
-    match multiplier {
-        // Narrow elements are widened in registers where the machine does not multiply them itself.
-        Multiplier::Sync(_) if storage_bits(lhs.element) == 8 && is_float(lhs.element) => bits * 2 / (32 * 32),
-        Multiplier::Sync(_) => bits / (32 * 32),
-        // Scalars: eight by four lanes share a warp's rows and columns.
-        Multiplier::Scalar => bits / (32 * 4),
-    }
-}
-
-/// What multiplies elements of a type, and the depth of one step.
-fn step(element: Type<'_>) -> (Multiplier, u64) {
-    let (instruction, depth) = match storage_bits(element) {
-        64 => (Instruction::sync(8, 8, 4), 4),
-        // SAFETY: the type is alive.
-        32 if unsafe { mlirTypeIsATF32(element.to_raw()) } => (Instruction::sync(16, 8, 8), 8),
-        32 => (Instruction::FMA, 4),
-        16 => (Instruction::sync(16, 8, 16), 16),
-        _ => (Instruction::sync(16, 8, 32), 32),
-    };
-    (instruction.multiplier(element), depth)
-}
-
-fn is_float(element: Type<'_>) -> bool {
-    // SAFETY: the type is alive.
-    unsafe { mlirTypeIsAFloat(element.to_raw()) }
 }

@@ -12,9 +12,7 @@ use crate::{
     analysis::access,
     dialect::{
         layouts::{Tensor, storage_bits, to_layout},
-        nv_tileas::{
-            AsyncLoadOp, AsyncTiledLoadOp, AsyncWaitOp, Bounds, LayoutAttr, MemDescSlotOp, MemDescType,
-        },
+        nv_tileas::{AsyncLoadOp, AsyncTiledLoadOp, AsyncWaitOp, Bounds, LayoutAttr, MemDescSlotOp, MemDescType},
         pass::{Failed, fail},
         rt::*,
     },
@@ -47,11 +45,13 @@ impl<'c> Lower<'c, '_> {
             address: this.address(&tile, &layout, registers[0]),
             bytes: match op.bounds() {
                 Bounds::None => None,
-                Bounds::Vector => this.all_or_nothing(this.inside(&tile, registers[0]), registers.len() as i64 * element),
+                Bounds::Vector => {
+                    this.all_or_nothing(this.inside(&tile, registers[0]), registers.len() as i64 * element)
+                }
                 Bounds::Split => this.part_inside(&tile, fast, registers, element),
             },
         };
-        self.copy(op.op(), op.dest(), &layout, (&shape, fast), op.vector() as usize, op.predicate(), source)
+        self.copy_async(op.op(), op.dest(), &layout, (&shape, fast), op.vector() as usize, op.predicate(), source)
     }
 
     pub(super) fn async_load(&mut self, op: AsyncLoadOp<'c>) -> Result<(), Failed> {
@@ -63,13 +63,18 @@ impl<'c> Lower<'c, '_> {
         let source = |this: &Self, registers: &[u32]| {
             let first = registers[0] as usize;
             let mask = masks.as_ref().map(|m| if m.len() == 1 { m[0] } else { m[first] });
-            Source {
-                address: pointers[first],
-                bytes: this.all_or_nothing(mask, registers.len() as i64 * element),
-            }
+            Source { address: pointers[first], bytes: this.all_or_nothing(mask, registers.len() as i64 * element) }
         };
         let along = op.along().unwrap_or(0) as usize;
-        self.copy(op.op(), op.dest(), &layout, (&tensor.tile_shape(), along), op.vector() as usize, op.predicate(), source)
+        self.copy_async(
+            op.op(),
+            op.dest(),
+            &layout,
+            (&tensor.tile_shape(), along),
+            op.vector() as usize,
+            op.predicate(),
+            source,
+        )
     }
 
     pub(super) fn async_commit(&self) {
@@ -100,7 +105,7 @@ impl<'c> Lower<'c, '_> {
 
     /// Emits the copies of a tile.
     #[allow(clippy::too_many_arguments)]
-    fn copy(
+    fn copy_async(
         &self,
         op: OpRef<'c>,
         dest: Val<'c>,
@@ -115,8 +120,8 @@ impl<'c> Lower<'c, '_> {
         let desc = MemDescType::cast(ty(dest)).ok_or_else(|| fail(op, "not a memdesc"))?;
         let shared = shared_layout(desc).ok_or_else(|| fail(op, "storage has no valid layout"))?;
         let bits = storage_bits(desc.element_type());
-        let plan = SharedAccess::new(layout, &shared, bits, Direction::Store, false)
-            .map_err(|e| fail(op, e.to_string()))?;
+        let plan =
+            SharedAccess::new(layout, &shared, bits, Direction::Store, false).map_err(|e| fail(op, e.to_string()))?;
         let bytes = vector as u64 * u64::from(storage_bits(desc.element_type()) / 8);
         let runs = plan
             .runs(layout, shape, fast, vector as u32, bytes)

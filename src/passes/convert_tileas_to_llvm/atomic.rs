@@ -27,7 +27,6 @@ use crate::{
     passes::tileas_materialize_convert_layout::once::within_warps,
 };
 use melior::ir::Type;
-use tile_layout::Layout;
 
 /// All instructions of one op in one thread.
 struct Updates<'c> {
@@ -47,16 +46,16 @@ impl<'c> Lower<'c, '_> {
         let (pointers, values) = (self.fragment(op, x.ptr())?, self.fragment(op, x.value())?);
         let masks = x.mask().map(|m| self.fragment(op, m)).transpose()?;
         let layout = self.layout(op, x.ptr())?;
-        let owner = self.owned(op, &layout)?;
+        let owner = self.owner(&layout);
         let element = pointee(x.ptr());
         let along = x.along().unwrap_or(0) as usize;
         let update = self.update(op, x.kind(), element)?;
         let width = update.width.min(x.vector() as u64);
-        let groups = self.pointer_groups(op, x.ptr(), width, along)?;
+        let groups = self.pointer_groups(op, x.ptr(), width, along, true)?;
         let returns = has_uses(x.result());
         let updates = self.updates(update, element, x.ordering(), x.scope(), &groups, returns);
         self.fence(&updates.strength.before);
-        let old = self.gather(values.len(), &groups, |g| {
+        let old = self.gather(&layout, &groups, |g| {
             let mask = self.both(masks.as_ref().map(|m| m[g[0] as usize]), owner);
             let operands: Vec<Val<'c>> = g.iter().map(|&r| values[r as usize]).collect();
             self.run_update(&updates, pointers[g[0] as usize], &operands, mask)
@@ -70,12 +69,12 @@ impl<'c> Lower<'c, '_> {
         let op = x.op();
         let indices: Vec<Val<'c>> = x.indices().collect();
         let (view, layout) = (self.view(op, x.view())?, self.layout(op, x.value())?);
-        let owner = self.owned(op, &layout)?;
+        let owner = self.owner(&layout);
         let element = view.memref.element_type();
         let update = self.update(op, x.kind(), element)?;
         let bounds = self.in_bounds(op, indices.len(), x.bounds());
         let tile = self.tile(op, &view, &indices, &layout, x.value(), &bounds)?;
-        let groups = self.groups(op, &view, &layout, x.value(), update.width.min(x.vector() as u64))?;
+        let groups = self.groups(op, &view, &layout, x.value(), update.width.min(x.vector() as u64), true)?;
         let singles = singles(&groups);
         let values = self.fragment(op, x.value())?;
         let most = if x.bounds() == Bounds::Split { &singles } else { &groups };
@@ -108,13 +107,13 @@ impl<'c> Lower<'c, '_> {
         let (compares, values) = (self.fragment(op, x.compare())?, self.fragment(op, x.value())?);
         let masks = x.mask().map(|m| self.fragment(op, m)).transpose()?;
         let layout = self.layout(op, x.ptr())?;
-        let owner = self.owned(op, &layout)?;
+        let owner = self.owner(&layout);
         let element = pointee(x.ptr());
-        let groups = self.pointer_groups(op, x.ptr(), 1, 0)?;
+        let groups = self.pointer_groups(op, x.ptr(), 1, 0, true)?;
         let update = Update { form: Form::Native("cas"), width: 1 };
         let updates = self.updates(update, element, x.ordering(), x.scope(), &groups, true);
         self.fence(&updates.strength.before);
-        let old = self.gather(values.len(), &groups, |g| {
+        let old = self.gather(&layout, &groups, |g| {
             let r = g[0] as usize;
             let mask = self.both(masks.as_ref().map(|m| m[r]), owner);
             let words = self.words(element, 1);
@@ -134,38 +133,22 @@ impl<'c> Lower<'c, '_> {
         let op = x.op();
         let layout = self.layout(op, x.source())?;
         let values = self.fragment(op, x.source())?;
-        let free = layout.free_variables();
-        if free.lane == 0 && free.warp == 0 {
-            self.set_all(x.result(), values);
-            return Ok(());
-        }
         if !within_warps(&layout) {
             return Err(fail(op, "copies lie in other warps; run tileas-materialize-convert-layout first"));
         }
-        let owner = self.l.bin("and", self.lane, self.l.i32c(!(free.lane as i64) & 31));
-        // Registers that repeat one get its copy.
-        let kept = layout.registers() - 1 & !(free.register as u32);
-        let mut shared: Vec<Option<Val<'c>>> = vec![None; values.len()];
-        for r in 0..values.len() {
-            let from = r & kept as usize;
-            let v = match shared[from] {
-                Some(v) => v,
-                None => self.from_lane(values[from], From::Lane(owner)),
-            };
-            (shared[from], shared[r]) = (Some(v), Some(v));
+        let free = layout.free_variables();
+        if free.lane == 0 {
+            self.set_all(x.result(), values);
+            return Ok(());
         }
-        self.set_all(x.result(), shared.into_iter().flatten().collect());
+        let owner = self.l.bin("and", self.lane, self.l.i32c(!(free.lane as i64) & 31));
+        let groups: Vec<Vec<u32>> = layout.owned().1.into_iter().map(|r| vec![r]).collect();
+        let shared = self.gather(&layout, &groups, |g| vec![self.from_lane(values[g[0] as usize], From::Lane(owner))]);
+        self.set_all(x.result(), shared);
         Ok(())
     }
 
     //===-- instructions ----------------------------------------------------===//
-
-    fn owned(&self, op: OpRef<'c>, layout: &Layout) -> Result<Option<Val<'c>>, Failed> {
-        if !layout.has_owners() {
-            return Err(fail(op, "elements of an atomic update need owners"));
-        }
-        Ok(self.owner(layout))
-    }
 
     fn update(&self, op: OpRef<'c>, kind: AtomicKind, element: Type<'c>) -> Result<Update, Failed> {
         Update::of(kind, element, self.target)

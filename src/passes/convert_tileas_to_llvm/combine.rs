@@ -1,4 +1,4 @@
-//! Bodies of reductions and scans, and the exchange of values between lanes.
+//! Bodies of reductions and scans, and the values of other lanes that they are applied to.
 
 use super::Lower;
 use crate::dialect::{
@@ -7,10 +7,9 @@ use crate::dialect::{
     pass::{Failed, fail},
     rt::*,
 };
-use melior::ir::{TypeLike, r#type::IntegerType};
 use mlir_sys::*;
 
-/// The lane that a shuffle reads from.
+/// The lane whose values are wanted.
 #[derive(Clone, Copy)]
 pub(super) enum From<'c> {
     /// The own number with some bits flipped.
@@ -41,57 +40,26 @@ impl<'c> Lower<'c, '_> {
         Err(fail(op, "body does not yield"))
     }
 
-    /// `v` of another lane. Values narrower than a word travel in one, wider ones in two.
+    /// `v` of another lane.
     pub(super) fn from_lane(&self, v: Val<'c>, from: From<'c>) -> Val<'c> {
-        let l = &self.l;
-        let t = ty(v);
-        if t == l.i32 || t == l.f32 {
-            return self.shuffle_word(v, from);
-        }
-        // SAFETY: the type is alive.
-        if unsafe { mlirTypeIsALLVMPointerType(t.to_raw()) } {
-            let address = self.from_lane(l.cast("ptrtoint", v, l.i64), from);
-            return l.cast("inttoptr", address, t);
-        }
-        let width = bit_width(t);
-        let bits = l.cast("bitcast", v, IntegerType::new(l.context(), width).into());
-        let moved = if width <= 32 {
-            let word = self.shuffle_word(l.cast("zext", bits, l.i32), from);
-            l.cast("trunc", word, ty(bits))
-        } else {
-            let wide = l.cast("zext", bits, l.i64);
-            let low = self.shuffle_word(l.cast("trunc", wide, l.i32), from);
-            let high = l.cast("trunc", l.bin("lshr", wide, l.i64c(32)), l.i32);
-            let high = l.cast("zext", self.shuffle_word(high, from), l.i64);
-            let both = self.or_disjoint(l.cast("zext", low, l.i64), l.bin("shl", high, l.i64c(32)));
-            l.cast("trunc", both, ty(bits))
-        };
-        l.cast("bitcast", moved, t)
+        self.rows_from_lane(&[vec![v]], from)[0][0]
     }
 
-    fn shuffle_word(&self, v: Val<'c>, from: From<'c>) -> Val<'c> {
-        let l = &self.l;
-        let suffix = if ty(v) == l.f32 { "f32" } else { "i32" };
-        let (mode, lane) = match from {
-            From::Flip(mask) => ("bfly", l.i32c(mask.into())),
+    /// Rows of values from another lane; every row has values of the same types.
+    pub(super) fn rows_from_lane(&self, rows: &[Vec<Val<'c>>], from: From<'c>) -> Vec<Vec<Val<'c>>> {
+        let (kind, lane) = match from {
+            From::Flip(mask) => ("bfly", self.l.i32c(mask.into())),
             From::Lane(lane) => ("idx", lane),
         };
-        // All lanes take part; the last operand says that a segment is the whole warp.
-        let args = [l.i32c(-1), v, lane, l.i32c(31)];
-        l.intrinsic(&format!("llvm.nvvm.shfl.sync.{mode}.{suffix}"), Some(ty(v)), &args)
-            .expect("a result was asked for")
-    }
-}
-
-/// Width of a number in registers.
-pub(super) fn bit_width(t: melior::ir::Type<'_>) -> u32 {
-    // SAFETY: the type is alive, and numbers are integers or floats.
-    unsafe {
-        if mlirTypeIsAFloat(t.to_raw()) {
-            mlirFloatTypeGetWidth(t.to_raw())
-        } else {
-            mlirIntegerTypeGetWidth(t.to_raw())
-        }
+        // Values of one operand have one type, and narrow ones share words.
+        let operands = rows.first().map_or(0, Vec::len);
+        let columns: Vec<Vec<Val<'c>>> = (0..operands)
+            .map(|i| {
+                let column: Vec<Val<'c>> = rows.iter().map(|row| row[i]).collect();
+                self.through_words(&column, |word| self.shfl(kind, word, lane))
+            })
+            .collect();
+        (0..rows.len()).map(|r| columns.iter().map(|column| column[r]).collect()).collect()
     }
 }
 

@@ -109,7 +109,7 @@ impl<'c> Lower<'c, '_> {
         let bytes = i64::from(storage_bits(tensor.element) / 8);
         let thread = self.linear(&index.thread);
         let base = l.byte_offset(table, l.mul(l.zext64(thread), l.i64c(bytes)));
-        Ok(self.gather(layout.registers() as usize, &groups, |g| {
+        Ok(self.gather(layout, &groups, |g| {
             let register = index.registers[g[0] as usize];
             let address = match index.disjoint {
                 true => l.const_offset(base, register as i64 * bytes),

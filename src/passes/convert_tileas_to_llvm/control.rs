@@ -1,6 +1,8 @@
 //! Structured control flow to blocks.
+//!
+//! Carried registers are arguments of blocks. A big tensor is carried in an array: what is passed on is copied to it.
 
-use super::{Lower, Lowered};
+use super::{Lower, Lowered, array::Array, stream::is_big};
 use crate::dialect::{
     location,
     pass::{Failed, fail},
@@ -13,7 +15,7 @@ impl<'c> Lower<'c, '_> {
     fn flat_types(&self, op: OpRef<'c>, values: impl Iterator<Item = Val<'c>>) -> Result<Vec<Type<'c>>, Failed> {
         let mut types = vec![];
         for v in values {
-            if !is_token(v) {
+            if !is_token(v) && !is_big(v) {
                 let element = self.element_of(op, v)?;
                 types.extend(std::iter::repeat_n(element, self.registers(op, v)?));
             }
@@ -23,7 +25,7 @@ impl<'c> Lower<'c, '_> {
     fn flat_values(&self, op: OpRef<'c>, values: impl Iterator<Item = Val<'c>>) -> Result<Vec<Val<'c>>, Failed> {
         let mut flat = vec![];
         for v in values {
-            if !is_token(v) {
+            if !is_token(v) && !is_big(v) {
                 flat.extend(self.fragment(op, v)?);
             }
         }
@@ -37,11 +39,46 @@ impl<'c> Lower<'c, '_> {
                 self.values.insert(key(v), Lowered::Nothing);
                 continue;
             }
+            if is_big(v) {
+                continue;
+            }
             let (mine, after) = rest.split_at(self.registers(op, v)?);
             self.set_all(v, mine.to_vec());
             rest = after;
         }
         Ok(())
+    }
+
+    /// An array for each big tensor of `values`, with its position.
+    fn arrays(
+        &mut self,
+        op: OpRef<'c>,
+        values: impl Iterator<Item = Val<'c>>,
+    ) -> Result<Vec<(usize, Array<'c>)>, Failed> {
+        let mut list = vec![];
+        for (i, v) in values.enumerate().filter(|(_, v)| is_big(*v)) {
+            list.push((i, self.new_array(op, v)?));
+        }
+        Ok(list)
+    }
+    /// Copies what is passed on to the arrays.
+    fn pass_on(
+        &mut self,
+        op: OpRef<'c>,
+        values: impl Iterator<Item = Val<'c>>,
+        arrays: &[(usize, Array<'c>)],
+    ) -> Result<(), Failed> {
+        if arrays.is_empty() {
+            return Ok(());
+        }
+        let values: Vec<Val<'c>> = values.collect();
+        self.copy(op, &arrays.iter().map(|&(i, array)| (values[i], array)).collect::<Vec<_>>())
+    }
+    fn bind_arrays(&mut self, values: impl Iterator<Item = Val<'c>>, arrays: &[(usize, Array<'c>)]) {
+        let values: Vec<Val<'c>> = values.collect();
+        for &(i, array) in arrays {
+            self.values.insert(key(values[i]), Lowered::Array(array));
+        }
     }
 
     /// Head that tests, body, exit:
@@ -54,6 +91,8 @@ impl<'c> Lower<'c, '_> {
         let step = self.scalar(op, operand(op, 2))?;
         let carried = self.flat_types(op, results(op))?;
         let init = self.flat_values(op, operands(op).skip(3))?;
+        let arrays = self.arrays(op, results(op))?;
+        self.pass_on(op, operands(op).skip(3), &arrays)?;
         let here = self.l.b.block();
         let mut head_types = vec![iv_type];
         head_types.extend(&carried);
@@ -74,7 +113,10 @@ impl<'c> Lower<'c, '_> {
         self.l.b.set_end(body);
         self.values.insert(key(arg(source, 0)), Lowered::Scalar(arg(head, 0)));
         self.bind(op, args(source).skip(1), &now)?;
+        self.bind_arrays(args(source).skip(1), &arrays);
         let yielded = self.body(source)?;
+        self.pass_on(op, operands(yielded), &arrays)?;
+        self.release(yielded);
         let mut next = vec![self.l.add(arg(head, 0), step)];
         next.extend(self.flat_values(op, operands(yielded))?);
         self.l.b.set_location(location::leaf(op.location()));
@@ -82,12 +124,14 @@ impl<'c> Lower<'c, '_> {
 
         self.l.b.set_end(exit);
         let out: Vec<Val<'c>> = args(exit).collect();
+        self.bind_arrays(results(op), &arrays);
         self.bind(op, results(op), &out)
     }
 
     pub(super) fn scf_if(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
         let condition = self.scalar(op, operand(op, 0))?;
         let types = self.flat_types(op, results(op))?;
+        let arrays = self.arrays(op, results(op))?;
         let here = self.l.b.block();
         let exit = self.l.new_block(&types, here);
         let no = self.l.new_block(&[], here);
@@ -98,7 +142,9 @@ impl<'c> Lower<'c, '_> {
             match entry_block(region(op, i)) {
                 Some(source) => {
                     let yielded = self.body(source)?;
+                    self.pass_on(op, operands(yielded), &arrays)?;
                     let values = self.flat_values(op, operands(yielded))?;
+                    self.release(yielded);
                     self.l.b.set_location(location::leaf(op.location()));
                     self.l.br(exit, &values);
                 }
@@ -107,6 +153,7 @@ impl<'c> Lower<'c, '_> {
         }
         self.l.b.set_end(exit);
         let out: Vec<Val<'c>> = args(exit).collect();
+        self.bind_arrays(results(op), &arrays);
         self.bind(op, results(op), &out)
     }
 
@@ -117,6 +164,8 @@ impl<'c> Lower<'c, '_> {
             (entry_block(region(op, 0)).ok_or_else(no_body)?, entry_block(region(op, 1)).ok_or_else(no_body)?);
         let entering = self.flat_types(op, args(before))?;
         let leaving = self.flat_types(op, results(op))?;
+        let (carried, found) = (self.arrays(op, args(before))?, self.arrays(op, results(op))?);
+        self.pass_on(op, operands(op), &carried)?;
         let here = self.l.b.block();
         let head = self.l.new_block(&entering, here);
         let body = self.l.new_block(&[], head);
@@ -127,7 +176,10 @@ impl<'c> Lower<'c, '_> {
         self.l.b.set_end(head);
         let now: Vec<Val<'c>> = args(head).collect();
         self.bind(op, args(before), &now)?;
+        self.bind_arrays(args(before), &carried);
         let condition = self.body(before)?;
+        self.pass_on(op, operands(condition).skip(1), &found)?;
+        self.release(condition);
         let go_on = self.scalar(op, operand(condition, 0))?;
         let out = self.flat_values(op, operands(condition).skip(1))?;
         self.l.b.set_location(location::leaf(op.location()));
@@ -135,27 +187,27 @@ impl<'c> Lower<'c, '_> {
 
         self.l.b.set_end(body);
         self.bind(op, args(after), &out)?;
+        self.bind_arrays(args(after), &found);
         let yielded = self.body(after)?;
+        self.pass_on(op, operands(yielded), &carried)?;
+        self.release(yielded);
         let next = self.flat_values(op, operands(yielded))?;
         self.l.b.set_location(location::leaf(op.location()));
         self.l.br(head, &next);
 
         self.l.b.set_end(exit);
         let values: Vec<Val<'c>> = args(exit).collect();
+        carried.into_iter().for_each(|(_, array)| self.free_array(array));
+        self.bind_arrays(results(op), &found);
         self.bind(op, results(op), &values)
     }
 
     /// Emits a block of the source up to its terminator, which is returned.
     fn body(&mut self, source: Blk<'c>) -> Result<OpRef<'c>, Failed> {
-        let mut last = None;
-        for op in ops_of(source) {
-            if matches!(op_name(op), "scf.yield" | "scf.condition") {
-                last = Some(op);
-                break;
-            }
-            self.op(op)?;
-        }
-        Ok(last.expect("the verifier wants a terminator"))
+        let mut ops: Vec<OpRef<'c>> = ops_of(source).collect();
+        let last = ops.pop().expect("the verifier wants a terminator");
+        self.ops(&ops)?;
+        Ok(last)
     }
 }
 

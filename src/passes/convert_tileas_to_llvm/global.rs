@@ -25,7 +25,7 @@ use crate::{
 use melior::ir::{AttributeLike, Type, TypeLike};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
-use tile_layout::{Coordinate, Layout};
+use tile_layout::{Coordinate, InputMasks, Layout};
 
 /// Words of one access: how many, of which width, and the register class of inline PTX.
 #[derive(Clone, Copy)]
@@ -80,20 +80,21 @@ impl<'c> Lower<'c, '_> {
         let element = view.memref.element_type();
         let bounds = self.in_bounds(op.op(), indices.len(), op.bounds());
         let tile = self.tile(op.op(), &view, &indices, &layout, op.result(), &bounds)?;
-        let groups = self.groups(op.op(), &view, &layout, op.result(), op.vector() as u64)?;
+        let strong = op.ordering() != Ordering::Weak;
+        let groups = self.groups(op.op(), &view, &layout, op.result(), op.vector() as u64, strong)?;
         let singles = singles(&groups);
         let count = if op.bounds() == Bounds::Split { singles.len() } else { groups.len() };
         let strength = self.strength(op.op(), op.ordering(), op.scope(), count)?;
-        let owner = self.reader(op.op(), op.ordering(), &layout)?;
+        let owner = if strong { self.owner(&layout) } else { None };
         let padding = self.padding(op.op(), element, view.ty.padding())?;
         let registers = layout.registers() as usize;
         let read = |this: &Self, g: &[u32], mask| {
             let address = this.address(&tile, &layout, g[0]);
             this.read(address, element, g.len() as u64, mask, padding.clone(), &strength.qualifier)
         };
-        let unmasked = |this: &Self| this.gather(registers, &groups, |g| read(this, g, owner));
+        let unmasked = |this: &Self| this.gather(&layout, &groups, |g| read(this, g, owner));
         let masked = |this: &Self, groups: &[Vec<u32>]| {
-            this.gather(registers, groups, |g| read(this, g, this.both(this.inside(&tile, g[0]), owner)))
+            this.gather(&layout, groups, |g| read(this, g, this.both(this.inside(&tile, g[0]), owner)))
         };
         let values = match op.bounds() {
             Bounds::None => unmasked(self),
@@ -115,12 +116,12 @@ impl<'c> Lower<'c, '_> {
         let element = view.memref.element_type();
         let bounds = self.in_bounds(op.op(), indices.len(), op.bounds());
         let tile = self.tile(op.op(), &view, &indices, &layout, op.value(), &bounds)?;
-        let groups = self.groups(op.op(), &view, &layout, op.value(), op.vector() as u64)?;
+        let groups = self.groups(op.op(), &view, &layout, op.value(), op.vector() as u64, false)?;
         let singles = singles(&groups);
         let count = if op.bounds() == Bounds::Split { singles.len() } else { groups.len() };
         let Strength { qualifier, before, .. } = self.strength(op.op(), op.ordering(), op.scope(), count)?;
         let values = self.fragment(op.op(), op.value())?;
-        let owner = self.owner(&layout);
+        let owner = self.storer(&layout);
         let group = |g: &[u32]| -> Vec<Val<'c>> { g.iter().map(|&r| values[r as usize]).collect() };
         self.fence(&before);
         let plain = |owner: Option<Val<'c>>| {
@@ -164,24 +165,33 @@ impl<'c> Lower<'c, '_> {
         let masks = op.mask().map(|m| self.fragment(op.op(), m)).transpose()?;
         let others = op.other().map(|o| self.fragment(op.op(), o)).transpose()?;
         let padding = self.padding(op.op(), element, None)?;
-        let groups = self.pointer_groups(op.op(), op.ptr(), op.vector() as u64, op.along().unwrap_or(0) as usize)?;
+        let strong = op.ordering() != Ordering::Weak;
+        let along = op.along().unwrap_or(0) as usize;
+        let groups = self.pointer_groups(op.op(), op.ptr(), op.vector() as u64, along, strong)?;
         let Strength { qualifier, after, .. } = self.strength(op.op(), op.ordering(), op.scope(), groups.len())?;
-        let owner = match Tensor::of_value(op.ptr()) {
-            Some(_) => self.reader(op.op(), op.ordering(), &self.layout(op.op(), op.ptr())?)?,
-            None if op.ordering() == Ordering::Weak => None,
-            None => return Err(fail(op.op(), "a scalar load must be weak: threads could read different values")),
+        let layout = Tensor::of_value(op.ptr()).map(|_| self.layout(op.op(), op.ptr())).transpose()?;
+        let owner = match &layout {
+            Some(layout) if strong => self.owner(layout),
+            None if strong => {
+                return Err(fail(op.op(), "a scalar load must be weak: threads could read different values"));
+            }
+            _ => None,
         };
         let pick = |list: &Option<Vec<Val<'c>>>, r: u32| {
             list.as_ref().map(|l| if l.len() == 1 { l[0] } else { l[r as usize] })
         };
-        let values = self.gather(pointers.len(), &groups, |g| {
+        let read = |g: &[u32]| {
             let mask = self.both(pick(&masks, g[0]), owner);
             let fill = match &others {
                 Some(_) => Fill::Values(g.iter().map(|&r| pick(&others, r).expect("present")).collect()),
                 None => padding.clone(),
             };
             self.read(pointers[g[0] as usize], element, g.len() as u64, mask, fill, &qualifier)
-        });
+        };
+        let values = match &layout {
+            Some(layout) => self.gather(layout, &groups, read),
+            None => read(&[0]),
+        };
         self.fence(&after);
         self.set_all(op.result(), values);
         Ok(())
@@ -191,11 +201,12 @@ impl<'c> Lower<'c, '_> {
         let pointers = self.fragment(op.op(), op.ptr())?;
         let values = self.fragment(op.op(), op.value())?;
         let masks = op.mask().map(|m| self.fragment(op.op(), m)).transpose()?;
-        let groups = self.pointer_groups(op.op(), op.ptr(), op.vector() as u64, op.along().unwrap_or(0) as usize)?;
+        let along = op.along().unwrap_or(0) as usize;
+        let groups = self.pointer_groups(op.op(), op.ptr(), op.vector() as u64, along, false)?;
         let Strength { qualifier, before, .. } = self.strength(op.op(), op.ordering(), op.scope(), groups.len())?;
         self.fence(&before);
         let owner = match Tensor::of_value(op.ptr()) {
-            Some(_) => self.owner(&self.layout(op.op(), op.ptr())?),
+            Some(_) => self.storer(&self.layout(op.op(), op.ptr())?),
             // A scalar is every thread's; one of them stores it.
             None => Some(self.l.icmp(Cmp::Eq, self.thread, self.l.i32c(0))),
         };
@@ -422,20 +433,30 @@ impl<'c> Lower<'c, '_> {
         }
     }
 
-    /// True in the one thread of each set that holds copies; none when there are no copies.
+    /// True in the threads that own elements; none when every thread does. They do so in the registers of [`Layout::owned`].
     pub(super) fn owner(&self, layout: &Layout) -> Option<Val<'c>> {
-        let free = layout.free_variables();
+        self.where_zero(layout.free_variables())
+    }
+
+    /// True in the threads that store. Of a thread's registers as many as possible take part, which makes vectors wide; the
+    /// others store nothing that these do not.
+    fn storer(&self, layout: &Layout) -> Option<Val<'c>> {
+        self.where_zero(layout.free_threads())
+    }
+
+    fn where_zero(&self, bits: InputMasks) -> Option<Val<'c>> {
         let zero = |v: Val<'c>, mask: u32| {
             (mask != 0).then(|| {
                 let bits = self.l.bin("and", v, self.l.i32c(mask.into()));
                 self.l.icmp(Cmp::Eq, bits, self.l.i32c(0))
             })
         };
-        self.both(zero(self.lane, free.lane as u32), zero(self.warp, free.warp as u32))
+        self.both(zero(self.lane, bits.lane as u32), zero(self.warp, bits.warp as u32))
     }
 
     //===-- vectors ---------------------------------------------------------===//
 
+    /// Registers of a tile in groups of neighbours, those of the elements that the thread owns or all.
     pub(super) fn groups(
         &self,
         op: OpRef<'c>,
@@ -443,41 +464,52 @@ impl<'c> Lower<'c, '_> {
         layout: &Layout,
         v: Val<'c>,
         width: u64,
+        owned: bool,
     ) -> Result<Vec<Vec<u32>>, Failed> {
         let shape = shape_of(v).ok_or_else(|| fail(op, "tile is not a tensor"))?;
         let fast = access::fast_dimension(view);
-        vectors(op, layout, &shape, fast, width)
+        if owned { owned_vectors(op, layout, &shape, fast, width) } else { vectors(op, layout, &shape, fast, width) }
     }
 
+    /// The same for an access through pointers.
     pub(super) fn pointer_groups(
         &self,
         op: OpRef<'c>,
         ptr: Val<'c>,
         width: u64,
         along: usize,
+        owned: bool,
     ) -> Result<Vec<Vec<u32>>, Failed> {
-        match shape_of(ptr) {
-            Some(shape) => vectors(op, &self.layout(op, ptr)?, &shape, along, width),
-            None => Ok(vec![vec![0]]),
+        let Some(shape) = shape_of(ptr) else { return Ok(vec![vec![0]]) };
+        let layout = self.layout(op, ptr)?;
+        if owned {
+            owned_vectors(op, &layout, &shape, along, width)
+        } else {
+            vectors(op, &layout, &shape, along, width)
         }
     }
 
-    /// Registers of a tile from reads of groups; registers that repeat an element take the value of the first.
+    /// Registers of a tile from reads of groups; registers that repeat an element of the thread take the value of the first, and
+    /// those whose element no group has are poison.
     pub(super) fn gather(
         &self,
-        registers: usize,
+        layout: &Layout,
         groups: &[Vec<u32>],
         mut read: impl FnMut(&[u32]) -> Vec<Val<'c>>,
     ) -> Vec<Val<'c>> {
-        let mut values: Vec<Option<Val<'c>>> = vec![None; registers];
+        let parts = layout.index_expr().registers;
+        let mut values: FxHashMap<u64, Val<'c>> = FxHashMap::default();
+        let mut t = None;
         for g in groups {
             for (&r, v) in g.iter().zip(read(g)) {
-                values[r as usize] = Some(v);
+                t = Some(ty(v));
+                values.entry(parts[r as usize]).or_insert(v);
             }
         }
-        // Register bits that add nothing are the ones left out, so clearing them finds the original.
-        let kept = groups.iter().flatten().fold(0, |bits, r| bits | r);
-        (0..registers).map(|r| values[r].or(values[r & kept as usize]).expect("groups cover the tile")).collect()
+        let t = t.expect("a tile has registers");
+        let mut poison = None;
+        let mut missing = || *poison.get_or_insert_with(|| self.l.poison(t));
+        parts.iter().map(|part| values.get(part).copied().unwrap_or_else(&mut missing)).collect()
     }
 
     //===-- instructions ----------------------------------------------------===//
@@ -519,6 +551,11 @@ impl<'c> Lower<'c, '_> {
             self.predicated_read(address, words, mask, &self.fill_words(element, words, count, fill), qualifier)
         };
         self.unpack_words(element, words, &loaded, count)
+    }
+
+    /// Stores neighbours at `address`, in program order only.
+    pub(super) fn write_plain(&self, address: Val<'c>, element: Type<'c>, values: &[Val<'c>]) {
+        self.write(address, element, values, None, "");
     }
 
     /// Neighbours at `address`, in program order only.
@@ -751,15 +788,6 @@ impl<'c> Lower<'c, '_> {
         Ok(Strength { qualifier: format!(".{order}.{scope}"), before, after })
     }
 
-    /// True in the threads that make a load: all holders, or the owners when holders could read different values.
-    fn reader(&self, op: OpRef<'c>, ordering: Ordering, layout: &Layout) -> Result<Option<Val<'c>>, Failed> {
-        match ordering {
-            Ordering::Weak => Ok(None),
-            _ if layout.has_owners() => Ok(self.owner(layout)),
-            _ => Err(fail(op, "elements of a load that is not weak need owners")),
-        }
-    }
-
     pub(super) fn fence(&self, text: &Option<String>) {
         if let Some(text) = text {
             self.l.asm(text, "~{memory}", None, &[], false);
@@ -809,7 +837,7 @@ pub(super) fn pointee<'c>(ptr: Val<'c>) -> Type<'c> {
     crate::dialect::nv_tileaa::PtrType::cast(element).map_or(element, |p| p.pointee())
 }
 
-/// Registers in groups of neighbours along `dim`.
+/// Registers in groups of at most `width` neighbours along `dim`.
 pub(super) fn vectors(
     op: OpRef<'_>,
     layout: &Layout,
@@ -818,8 +846,24 @@ pub(super) fn vectors(
     width: u64,
 ) -> Result<Vec<Vec<u32>>, Failed> {
     let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
+    let longest = layout.contiguity(shape, dim, width.max(1).ilog2()).map_err(error)?;
+    let width = width.min(1 << longest);
     let (groups, aligned) = layout.vectors(shape, dim, width).map_err(error)?;
     if aligned || width == 1 { Ok(groups) } else { Ok(layout.vectors(shape, dim, 1).map_err(error)?.0) }
+}
+
+/// Registers of the elements that a thread owns, in groups of at most `width` neighbours along `dim`.
+pub(super) fn owned_vectors(
+    op: OpRef<'_>,
+    layout: &Layout,
+    shape: &tile_layout::Shape,
+    dim: usize,
+    width: u64,
+) -> Result<Vec<Vec<u32>>, Failed> {
+    let (owned, old) = layout.owned();
+    let widest = owned.contiguity(shape, dim, width.max(1).ilog2()).map_err(|e| fail(op, e.to_string()))?;
+    let groups = vectors(op, &owned, shape, dim, 1 << widest)?;
+    Ok(groups.into_iter().map(|g| g.into_iter().map(|r| old[r as usize]).collect()).collect())
 }
 
 pub(super) fn singles(groups: &[Vec<u32>]) -> Vec<Vec<u32>> {

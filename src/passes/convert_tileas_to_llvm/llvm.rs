@@ -224,14 +224,14 @@ impl<'c> Llvm<'c> {
         s.successors(&[to]);
         self.b.insert(s).expect("no inference asked for");
     }
-    pub fn cond_br(&self, c: Val<'c>, yes: (Blk<'c>, &[Val<'c>]), no: (Blk<'c>, &[Val<'c>])) {
+    pub fn cond_br(&self, c: Val<'c>, yes: (Blk<'c>, &[Val<'c>]), no: (Blk<'c>, &[Val<'c>])) -> OpRef<'c> {
         let mut s = self.b.state("llvm.cond_br");
         s.operands(&[c]);
         s.operands(yes.1);
         s.operands(no.1);
         s.successors(&[yes.0, no.0]);
         s.segments(&[1, yes.1.len() as i32, no.1.len() as i32]);
-        self.b.insert(s).expect("no inference asked for");
+        self.b.insert(s).expect("no inference asked for")
     }
     /// A new block with arguments behind the current one.
     pub fn new_block(&self, types: &[Type<'c>], after: Blk<'c>) -> Blk<'c> {

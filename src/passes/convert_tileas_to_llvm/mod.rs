@@ -5,6 +5,7 @@
 //! become nothing but facts of the translation. Structured control flow becomes blocks whose arguments are the flattened
 //! values. One match over the ops is the whole of it: an op without an arm is an error at its location.
 
+mod array;
 mod async_copy;
 mod atomic;
 mod combine;
@@ -12,6 +13,7 @@ mod constant;
 mod control;
 mod data;
 mod dot;
+mod exchange;
 mod global;
 mod llvm;
 mod movement;
@@ -22,6 +24,7 @@ mod scan;
 mod shape;
 mod shared;
 mod sink;
+mod stream;
 mod words;
 
 use super::tileas_assign_load_store_layouts::{target, warps_of};
@@ -46,7 +49,7 @@ use melior::{
 use mlir_sys::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
-use tile_layout::{Input, Layout, LinearExpr};
+use tile_layout::{Input, Layout, LinearExpr, Term};
 use tile_targets::Target;
 
 #[derive(Clone, Default)]
@@ -86,6 +89,10 @@ enum Lowered<'c> {
     Scalar(Val<'c>),
     /// One value for each register.
     Fragment(Vec<Val<'c>>),
+    /// A tensor with too many registers, in local memory.
+    Array(array::Array<'c>),
+    /// The same, not computed until needed, by this op and a number of others.
+    Lazy(OpRef<'c>, u32),
     /// A tensor in shared memory: the address of its first byte.
     Shared(Val<'c>),
     /// Views and tokens: nothing at run time.
@@ -101,9 +108,20 @@ struct Lower<'c, 'm> {
     declared: RefCell<&'m mut FxHashSet<String>>,
     data: RefCell<&'m mut FxHashMap<Vec<u8>, usize>>,
     values: FxHashMap<usize, Lowered<'c>>,
+    /// First block of the function.
+    entry: Blk<'c>,
     lane: Val<'c>,
+    /// Number of the warp; in a pass over a tensor's registers, of the virtual warp.
     warp: Val<'c>,
+    /// Bits of the actual warp's number.
+    warp_bits: u32,
     thread: Val<'c>,
+    warps: u64,
+    /// The pass that is being emitted.
+    pass: Option<stream::Pass<'c>>,
+    pool: array::Pool<'c>,
+    /// Ops of the source that are emitted.
+    done: FxHashSet<usize>,
     /// First byte of the block's shared memory, once something uses it.
     shared: Option<Val<'c>>,
     /// The word that an element was taken out of, and its number in it, by element.
@@ -166,9 +184,15 @@ impl<'c, 'm> Lower<'c, 'm> {
             declared: RefCell::new(&mut symbols.declared),
             data: RefCell::new(&mut symbols.data),
             values: FxHashMap::default(),
+            entry,
             lane,
             warp,
+            warp_bits: warps.ilog2(),
             thread,
+            warps,
+            pass: None,
+            pool: array::Pool::default(),
+            done: FxHashSet::default(),
             shared: None,
             origins: RefCell::default(),
             multiplies: false,
@@ -193,10 +217,7 @@ impl<'c, 'm> Lower<'c, 'm> {
 
     /// Emits every op of a block of the source at the insertion point.
     fn block(&mut self, source: Blk<'c>) -> Result<(), Failed> {
-        for op in ops_of(source) {
-            self.op(op)?;
-        }
-        Ok(())
+        self.ops(&ops_of(source).collect::<Vec<_>>())
     }
 
     fn op(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
@@ -243,7 +264,12 @@ impl<'c, 'm> Lower<'c, 'm> {
             AssertOp(x) => self.assert(x)?,
             DimOp(x) => self.dim(x)?,
             NumTilesOp(x) => self.num_tiles(x)?,
-            AddPtrOp(_) | IntToPtrOp(_) | PtrToIntOp(_) | PtrToPtrOp(_) | FpOp(_) | FpCastOp(_) | BitcastOp(_) => {
+            FpCastOp(x) => {
+                if !self.widened_pairs(x)? {
+                    self.elementwise(op)?;
+                }
+            }
+            AddPtrOp(_) | IntToPtrOp(_) | PtrToIntOp(_) | PtrToPtrOp(_) | FpOp(_) | BitcastOp(_) => {
                 self.elementwise(op)?
             }
             _ => return Err(fail(op, format!("'{}' has no lowering to LLVM", op_name(op)))),
@@ -270,6 +296,8 @@ impl<'c, 'm> Lower<'c, 'm> {
             ViewOp(x) => self.same_registers(op, x.source(), x.result()),
             PermuteOp(x) => self.same_registers(op, x.source(), x.result()),
             BroadcastOp(x) => self.broadcast(x),
+            ConvertLayoutOp(x) if stream::is_big(x.source()) && self.pass.is_none() => self.few_of_many(op),
+            ExtractSliceOp(x) if stream::is_big(x.source()) && self.pass.is_none() => self.few_of_many(op),
             ConvertLayoutOp(x) => self.convert_registers(x),
             CatOp(x) => self.cat(x),
             ExtractSliceOp(x) => self.extract_slice(x),
@@ -277,7 +305,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             UnpackOp(x) => self.unpack(x),
             ShuffleOp(x) => self.shuffle(x),
             LocalLoadSliceOp(x) => self.local_load_slice(x),
-            ExchangeOp(_) => Err(fail(op, format!("'{}' has no lowering to LLVM", op_name(op)))),
+            ExchangeOp(x) => self.exchange(x),
             ReduceOp(x) => self.reduce(x),
             ScanOp(x) => self.scan(x),
             CarryOp(x) => self.carry(x),
@@ -353,8 +381,13 @@ impl<'c, 'm> Lower<'c, 'm> {
         };
         self.values.insert(key(v), lowered);
     }
+    /// Where the elements of `v` lie; in a pass over its registers, in those of the pass and in virtual warps.
     fn layout(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Layout, Failed> {
-        Tensor::of_value(v).and_then(|t| t.layout()).ok_or_else(|| fail(op, "tensor has no layout"))
+        let layout = Tensor::of_value(v).and_then(|t| t.layout()).ok_or_else(|| fail(op, "tensor has no layout"))?;
+        Ok(match self.pass {
+            Some(pass) => layout.registers_as_warps(pass.bits as usize, self.warp_bits as usize),
+            None => layout,
+        })
     }
     /// Registers that `v` takes in a thread.
     fn registers(&self, op: OpRef<'c>, v: Val<'c>) -> Result<usize, Failed> {
@@ -379,8 +412,16 @@ impl<'c, 'm> Lower<'c, 'm> {
     fn linear_in_block(&self, expr: &LinearExpr, block: Option<Val<'c>>) -> Val<'c> {
         let l = &self.l;
         let mut sum: Option<Val<'c>> = None;
+        // All lanes and, five bits above them, all warps: together they are the number of the thread.
+        let all = |t: &Term, source, mask| t.source == source && t.mask == mask && !t.needs_mask && t.shift >= 0;
+        let lanes = expr.terms.iter().find(|t| all(t, Input::Lane, 31));
+        let warps = lanes.and_then(|lanes| {
+            expr.terms.iter().find(|t| all(t, Input::Warp, self.warps - 1) && t.shift == lanes.shift + 5)
+        });
         for term in &expr.terms {
             let source = match (term.source, block) {
+                (Input::Lane, _) if warps.is_some() && Some(term) == lanes => self.thread,
+                (Input::Warp, _) if Some(term) == warps => continue,
                 (Input::Lane, _) => self.lane,
                 (Input::Warp, _) => self.warp,
                 (Input::Block, Some(block)) => block,

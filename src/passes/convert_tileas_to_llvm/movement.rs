@@ -229,14 +229,14 @@ impl<'c> Lower<'c, '_> {
         out
     }
 
-    fn shfl(&self, kind: &str, word: Val<'c>, by: Val<'c>) -> Val<'c> {
+    pub(super) fn shfl(&self, kind: &str, word: Val<'c>, by: Val<'c>) -> Val<'c> {
         let l = &self.l;
         let name = format!("llvm.nvvm.shfl.sync.{kind}.i32");
         l.intrinsic(&name, Some(l.i32), &[l.i32c(-1), word, by, l.i32c(31)]).expect("a shuffle has a result")
     }
 
     /// Applies `f` to the 32-bit words of values of one type: several narrow values share a word, a wide one takes two.
-    fn through_words(&self, values: &[Val<'c>], f: impl Fn(Val<'c>) -> Val<'c>) -> Vec<Val<'c>> {
+    pub(super) fn through_words(&self, values: &[Val<'c>], f: impl Fn(Val<'c>) -> Val<'c>) -> Vec<Val<'c>> {
         let l = &self.l;
         let t = ty(values[0]);
         let bits = self.register_bits(t);
@@ -284,7 +284,7 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// Bits of an LLVM scalar.
-    fn register_bits(&self, t: Type<'c>) -> u32 {
+    pub(super) fn register_bits(&self, t: Type<'c>) -> u32 {
         // SAFETY: the type is alive; widths are asked of integers and floats only.
         unsafe {
             if mlir_sys::mlirTypeIsAInteger(t.to_raw()) {
@@ -311,7 +311,7 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    fn slice_number(
+    pub(super) fn slice_number(
         &self,
         op: OpRef<'c>,
         indices: impl Iterator<Item = Val<'c>>,

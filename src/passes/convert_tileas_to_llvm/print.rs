@@ -13,7 +13,7 @@
 //! `%lld`, `%f` of an f16 gets a double, `%d` of a float its integer part. An i1 prints as 0 or 1.
 //!
 //! A failed assertion prints a line for each element that is false, then stops the kernel. In a tile, all threads wait for each
-//! other before, so that every line is printed.
+//! other before, so that every line is printed; afterwards they go no further.
 
 use super::{Lower, Lowered, llvm::Cmp};
 use crate::dialect::{
@@ -320,9 +320,9 @@ impl<'c> Lower<'c, '_> {
         let index = t.layout.index_expr();
         let thread = self.linear(&index.thread);
         let words = self.words(t.tensor.element, 1);
-        let free = t.layout.free_variables().register as usize;
-        for (r, v) in t.registers.iter().enumerate().filter(|(r, _)| r & free == 0) {
-            let element = match index.registers[r] {
+        for r in t.layout.owned().1 {
+            let v = t.registers[r as usize];
+            let element = match index.registers[r as usize] {
                 0 => thread,
                 part => l.bin("xor", thread, l.i32c(part as i64)),
             };
@@ -331,7 +331,7 @@ impl<'c> Lower<'c, '_> {
             let store = || {
                 let bytes = u64::from(storage_bits(t.tensor.element) / 8);
                 let address = l.byte_offset(t.memory, l.mul(place, l.i32c(bytes as i64)));
-                l.store(self.pack_words(t.tensor.element, words, &[*v])[0], address, bytes);
+                l.store(self.pack_words(t.tensor.element, words, &[v])[0], address, bytes);
             };
             match self.both(owner, here) {
                 Some(c) => l.when(c, store),
@@ -386,8 +386,9 @@ impl<'c> Lower<'c, '_> {
                 let signed = matches!(c, 'd' | 'i') && !bit;
                 let whole = match float {
                     true => {
-                        let name = if signed { "intr.fptosi.sat" } else { "intr.fptoui.sat" };
-                        l.b.value(&format!("llvm.{name}"), l.i64, &[number], &[])
+                        let name = if signed { "fptosi" } else { "fptoui" };
+                        let name = format!("llvm.{name}.sat.i64.f64");
+                        l.intrinsic(&name, Some(l.i64), &[number]).expect("an intrinsic with a result")
                     }
                     false => number,
                 };
@@ -480,24 +481,20 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         let failed = |c: Val<'c>| l.bin("xor", c, l.int(l.i1, 1));
         let Some(tensor) = Tensor::of_value(x.condition()) else {
-            let stops = l.bin("and", failed(conditions[0]), self.first_thread());
-            l.when(stops, || {
-                self.vprintf(&(place + &message), &[], buffer);
-                self.assertion_failed(x.message(), &file, line);
+            l.when(failed(conditions[0]), || {
+                l.when(self.first_thread(), || self.vprintf(&(place + &message), &[], buffer));
+                self.stop(x.message(), &file, line);
             });
             return Ok(());
         };
         let layout = self.layout(op, x.condition())?;
-        let kept: Vec<usize> =
-            (0..layout.register().len()).filter(|b| layout.free_variables().register >> b & 1 == 0).collect();
-        let register = |j: usize| kept.iter().enumerate().fold(0, |r, (i, b)| r | (j >> i & 1) << b);
+        let (owned, registers) = layout.owned();
         // One bit for each register whose element is false, in words of 32.
-        let words: Vec<Val<'c>> = (0..1usize << kept.len())
-            .collect::<Vec<_>>()
+        let words: Vec<Val<'c>> = registers
             .chunks(32)
             .map(|chunk| {
-                let bits = chunk.iter().enumerate().map(|(i, &j)| {
-                    let bit = l.cast("zext", failed(conditions[register(j)]), l.i32);
+                let bits = chunk.iter().enumerate().map(|(i, &r)| {
+                    let bit = l.cast("zext", failed(conditions[r as usize]), l.i32);
                     if i == 0 { bit } else { l.bin("shl", bit, l.i32c(i as i64)) }
                 });
                 bits.reduce(|a, b| l.bin("or", a, b)).expect("chunks have elements")
@@ -512,9 +509,9 @@ impl<'c> Lower<'c, '_> {
                 l.when(l.icmp_raw(1, word, l.i32c(0)), || {
                     self.for_each_bit(word, |bit| {
                         let j = l.add(bit, l.i32c(w as i64 * 32));
-                        let element = kept.iter().enumerate().fold(thread, |e, (i, &b)| {
+                        let element = owned.register().iter().enumerate().fold(thread, |e, (i, &base)| {
                             let set = l.bin("and", l.bin("lshr", j, l.i32c(i as i64)), l.i32c(1));
-                            l.bin("xor", e, l.mul(set, l.i32c(layout.register()[b] as i64)))
+                            l.bin("xor", e, l.mul(set, l.i32c(base as i64)))
                         });
                         let (text, coordinates) = self.coordinates(&tensor.tile_shape(), element);
                         self.vprintf(&format!("{place} at {text}{message}"), &coordinates, buffer);
@@ -525,7 +522,7 @@ impl<'c> Lower<'c, '_> {
         let mine = l.cast("zext", bad, l.i32);
         let any = l.intrinsic("llvm.nvvm.barrier0.or", Some(l.i32), &[mine]).expect("an intrinsic with a result");
         let any = l.icmp_raw(1, any, l.i32c(0));
-        l.when(l.bin("and", any, self.first_thread()), || self.assertion_failed(x.message(), &file, line));
+        l.when(any, || self.stop(x.message(), &file, line));
         Ok(())
     }
 
@@ -557,6 +554,12 @@ impl<'c> Lower<'c, '_> {
         let rest = l.bin("and", bits, l.bin("sub", bits, l.i32c(1)));
         l.cond_br(l.icmp_raw(1, rest, l.i32c(0)), (head, &[rest]), (exit, &[]));
         l.b.set_end(exit);
+    }
+
+    /// The first thread stops the kernel, the others wait for that.
+    fn stop(&self, message: &str, file: &str, line: u32) {
+        self.l.when(self.first_thread(), || self.assertion_failed(message, file, line));
+        self.barrier();
     }
 
     fn assertion_failed(&self, message: &str, file: &str, line: u32) {

@@ -11,7 +11,7 @@
 
 use super::{
     Lower,
-    combine::{From, bit_width, is_symmetric, simple_ops},
+    combine::{From, is_symmetric, simple_ops},
 };
 use crate::dialect::{
     layouts::Tensor,
@@ -91,19 +91,14 @@ impl<'c> Lower<'c, '_> {
         let mut found = found;
         for bit in bits {
             // All exchanges of a step before its combinations: they overlap.
-            let others: Vec<Vec<Val<'c>>> = found
-                .iter()
-                .map(|values| values.iter().map(|v| self.from_lane(*v, From::Flip(bit))).collect())
-                .collect();
+            let others = self.rows_from_lane(&found, From::Flip(bit));
             for (mine, other) in found.iter_mut().zip(others) {
                 *mine = self.combine(op, mine, &other)?;
             }
         }
         if !is_symmetric(op) {
             let leader = self.l.bin("and", self.lane, self.l.i32c(!plan.across.lane as i32 as i64));
-            for v in found.iter_mut().flatten() {
-                *v = self.from_lane(*v, From::Lane(leader));
-            }
+            found = self.rows_from_lane(&found, From::Lane(leader));
         }
         Ok(found)
     }
@@ -139,7 +134,7 @@ impl<'c> Lower<'c, '_> {
             }
             _ => return None,
         };
-        (bit_width(ty(v)) <= 32).then_some(Redux { name, signed, idempotent })
+        (self.register_bits(ty(v)) <= 32).then_some(Redux { name, signed, idempotent })
     }
 
     fn redux_sync(&self, v: Val<'c>, redux: &Redux) -> Val<'c> {
@@ -179,21 +174,23 @@ impl<'c> Lower<'c, '_> {
         let bases = lanes.iter().map(|&i| layout.lane()[i as usize]).collect();
         let along = LinearMap::new(bases, 64).map_err(|e| fail(op, e.to_string()))?;
         let values = self.fragment(op, x.source())?;
-        let mut found = vec![];
+        let (mut found, mut holder) = (vec![], 0);
         for registers in &plan.registers {
-            let holder = registers.iter().find_map(|&r| {
+            let held = registers.iter().find_map(|&r| {
                 let rest = combine(layout.register(), r.into()) & field ^ wanted;
                 along.solve(rest).map(|lane| (r, lane))
             });
-            let (register, solution) = holder.ok_or_else(|| fail(op, "no thread of the warp holds the coordinate"))?;
-            let bits = lanes.iter().enumerate().filter(|(k, _)| solution >> k & 1 == 1).fold(0, |m, (_, i)| m | 1 << i);
-            let mut v = values[register as usize];
-            if plan.across.lane != 0 {
-                let others = self.l.bin("and", self.lane, self.l.i32c(!plan.across.lane as i32 as i64));
-                v = self.from_lane(v, From::Lane(self.or_disjoint(others, self.l.i32c(bits))));
-            }
-            found.push(v);
+            let (register, solution) = held.ok_or_else(|| fail(op, "no thread of the warp holds the coordinate"))?;
+            // The same lanes for every register of the result: registers differ in other coordinates.
+            holder = lanes.iter().enumerate().filter(|(k, _)| solution >> k & 1 == 1).fold(0, |m, (_, i)| m | 1 << i);
+            found.push(vec![values[register as usize]]);
         }
+        if plan.across.lane != 0 {
+            let others = self.l.bin("and", self.lane, self.l.i32c(!plan.across.lane as i32 as i64));
+            let lane = self.or_disjoint(others, self.l.i32c(holder));
+            found = self.rows_from_lane(&found, From::Lane(lane));
+        }
+        let found: Vec<Val<'c>> = found.into_iter().flatten().collect();
         self.set_reduced(op, x.result(), &plan.layout, &found)
     }
 }

@@ -81,7 +81,7 @@ impl<'c> Lower<'c, '_> {
             "arith.uitofp" => one(self.int_to_float(a[0], to, false)),
             "arith.fptosi" => one(l.cast("fptosi", a[0], to)),
             "arith.fptoui" => one(l.cast("fptoui", a[0], to)),
-            "arith.extf" => one(l.cast("fpext", a[0], to)),
+            "arith.extf" => one(self.extend(a[0], to)),
             "arith.truncf" => one(self.truncate(a[0], to)),
             "arith.bitcast" => one(l.cast("bitcast", a[0], to)),
             "arith.index_cast" => one(if self.int_width(ty(a[0])) < self.int_width(to) {
@@ -219,6 +219,18 @@ impl<'c> Lower<'c, '_> {
         let unordered = 14;
         let canonical = l.cast("bitcast", l.i64c(0xfff8_0000_0000_0000_u64 as i64), l.f64);
         l.select(l.fcmp(unordered, a[0], a[1]), canonical, number)
+    }
+
+    /// A bf16 is the upper half of an f32: said in integers, it stays in the word that it was loaded in.
+    fn extend(&self, a: Val<'c>, to: Type<'c>) -> Val<'c> {
+        let l = &self.l;
+        // SAFETY: the type is alive.
+        if !unsafe { mlirTypeIsABF16(ty(a).to_raw()) } {
+            return l.cast("fpext", a, to);
+        }
+        let bits = l.cast("zext", l.cast("bitcast", a, l.i16), l.i32);
+        let wide = l.cast("bitcast", l.bin("shl", bits, l.i32c(16)), l.f32);
+        l.cast("fpext", wide, to)
     }
 
     /// Rounds to nearest even; f64 to a half format must not round twice, which LLVM's `fptrunc` guarantees.

@@ -28,48 +28,53 @@ impl<'c> Lower<'c, '_> {
             .map_err(|e| fail(op, e.to_string()))?
             .ok_or_else(|| fail(op, "'nv_tileas.scan' leaves the warp; run tileas-materialize-reductions first"))?;
         let mut values: Vec<Vec<Val<'c>>> = operands.iter().map(|v| self.fragment(op, *v)).collect::<Result<_, _>>()?;
-        let steps = Steps::new(self, &plan, x.reverse());
-        for run in &plan.runs {
-            let run: Vec<u32> = if x.reverse() { run.iter().rev().copied().collect() } else { run.clone() };
-            self.scan_run(op, &run, &steps, &mut values)?;
+        let runs: Vec<Vec<u32>> = match x.reverse() {
+            true => plan.runs.iter().map(|run| run.iter().rev().copied().collect()).collect(),
+            false => plan.runs.clone(),
+        };
+        for run in &runs {
+            for pair in run.windows(2) {
+                let next = self.combine(op, &at(&values, pair[0]), &at(&values, pair[1]))?;
+                put(&mut values, pair[1], next);
+            }
         }
+        self.scan_lanes(op, &runs, &Steps::new(self, &plan, x.reverse()), &mut values)?;
         for (r, values) in results(op).zip(values) {
             self.set_all(r, plan.same.iter().map(|&s| values[s as usize]).collect());
         }
         Ok(())
     }
 
-    /// Scans the registers of `run`, which are in the direction of the scan, and the same run of all lanes.
-    fn scan_run(
+    /// Scans the runs of all lanes, each of which its thread has scanned. Registers of a run are in the direction of the scan.
+    fn scan_lanes(
         &mut self,
         op: OpRef<'c>,
-        run: &[u32],
+        runs: &[Vec<u32>],
         steps: &Steps<'c>,
         values: &mut [Vec<Val<'c>>],
     ) -> Result<(), Failed> {
-        let at = |values: &[Vec<Val<'c>>], r: u32| -> Vec<Val<'c>> { values.iter().map(|v| v[r as usize]).collect() };
-        let set = |values: &mut [Vec<Val<'c>>], r: u32, new: Vec<Val<'c>>| {
-            values.iter_mut().zip(new).for_each(|(v, n)| v[r as usize] = n);
-        };
-        for pair in run.windows(2) {
-            let next = self.combine(op, &at(values, pair[0]), &at(values, pair[1]))?;
-            set(values, pair[1], next);
-        }
-        let (Some(&last), Some(before)) = (run.last(), &steps.before) else { return Ok(()) };
-        let mut total = at(values, last);
-        for (source, takes) in &steps.blocks {
-            let other: Vec<Val<'c>> = total.iter().map(|v| self.from_lane(*v, From::Lane(*source))).collect();
-            total = self.combine_where(op, *takes, &other, &total)?;
-        }
-        if run.len() > 1 {
-            let (source, takes) = *before;
-            let prefix: Vec<Val<'c>> = total.iter().map(|v| self.from_lane(*v, From::Lane(source))).collect();
-            for &r in &run[..run.len() - 1] {
-                let new = self.combine_where(op, takes, &prefix, &at(values, r))?;
-                set(values, r, new);
+        let Some((before, takes)) = steps.before else { return Ok(()) };
+        let last = |run: &Vec<u32>| run[run.len() - 1];
+        let mut totals: Vec<Vec<Val<'c>>> = runs.iter().map(|run| at(values, last(run))).collect();
+        for (source, upper) in &steps.blocks {
+            // All exchanges of a step before its combinations: they overlap.
+            let others = self.rows_from_lane(&totals, From::Lane(*source));
+            for (total, other) in totals.iter_mut().zip(others) {
+                *total = self.combine_where(op, *upper, &other, total)?;
             }
         }
-        set(values, last, total);
+        if runs.iter().any(|run| run.len() > 1) {
+            let prefixes = self.rows_from_lane(&totals, From::Lane(before));
+            for (run, prefix) in runs.iter().zip(prefixes) {
+                for &r in &run[..run.len() - 1] {
+                    let new = self.combine_where(op, takes, &prefix, &at(values, r))?;
+                    put(values, r, new);
+                }
+            }
+        }
+        for (run, total) in runs.iter().zip(totals) {
+            put(values, last(run), total);
+        }
         Ok(())
     }
 
@@ -123,13 +128,13 @@ impl<'c> Lower<'c, '_> {
                     segments.offsets.iter().map(|&o| (o, of_segment[(segment ^ o) as usize].clone())).collect();
                 self.choose(own, &candidates)
             });
-            let value: Vec<Val<'c>> = values.iter().map(|v| v[r as usize]).collect();
+            let value = at(&values, r);
             let new = match carry.clone() {
                 Carry::None => value,
                 Carry::Always(prefix) => self.combine(op, &prefix, &value)?,
                 Carry::Where(takes, prefix) => self.combine_where(op, takes, &prefix, &value)?,
             };
-            values.iter_mut().zip(new).for_each(|(v, n)| v[r as usize] = n);
+            put(&mut values, r, new);
         }
         for (r, values) in results(op).zip(values) {
             self.set_all(r, values);
@@ -187,6 +192,15 @@ impl<'c> Lower<'c, '_> {
             (Some(prefix), Some(first)) => Carry::Where(compare(1, first), prefix),
         }
     }
+}
+
+/// Register `r` of every operand.
+fn at<'c>(values: &[Vec<Val<'c>>], r: u32) -> Vec<Val<'c>> {
+    values.iter().map(|v| v[r as usize]).collect()
+}
+
+fn put<'c>(values: &mut [Vec<Val<'c>>], r: u32, new: Vec<Val<'c>>) {
+    values.iter_mut().zip(new).for_each(|(v, n)| v[r as usize] = n);
 }
 
 /// What an element is combined with.

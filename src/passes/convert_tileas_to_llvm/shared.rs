@@ -192,7 +192,10 @@ impl<'c> Lower<'c, '_> {
             b.insert(s).expect("no inference asked for");
         }
         let name: Attribute<'c> = FlatSymbolRefAttribute::new(context, SHARED_SYMBOL).into();
-        let v = self.l.b.value("llvm.mlir.addressof", self.l.shared_ptr, &[], &[("global_name", name)]);
+        // Where it is seen by all uses.
+        let b = Builder::at_end(context, self.entry, self.l.location());
+        b.set_start(self.entry);
+        let v = b.value("llvm.mlir.addressof", self.l.shared_ptr, &[], &[("global_name", name)]);
         self.shared = Some(v);
         v
     }

@@ -8,6 +8,7 @@
 //!                            %r = local_load %m    by all holders
 //! ```
 
+use super::REUSE;
 use crate::dialect::{
     layouts::{Tensor, storage_bits},
     nv_tileas::{
@@ -28,11 +29,12 @@ pub fn concerns(op: OpRef<'_>) -> bool {
     ReplicateOp::cast(op).is_some() || PrintOp::cast(op).is_some()
 }
 
-/// Whether shuffles within warps tell every holder what the owner has: free lane bits select plain copies, and no warp bit
-/// is free.
+/// Whether shuffles within warps tell every holder what the owner has: no warp bit is free, free lane bits select plain
+/// copies, and every register is one that its thread owns, or repeats one.
 pub fn within_warps(layout: &Layout) -> bool {
     let (free, zero) = (layout.free_variables(), layout.zero_bits());
-    free.warp == 0 && free.lane & !zero.lane == 0
+    let (owned, _) = layout.owned();
+    free.warp == 0 && free.lane & !zero.lane == 0 && layout.squeeze_registers().0.registers() == owned.registers()
 }
 
 /// Rewrites `op`; whether it uses shared memory afterwards.
@@ -49,13 +51,11 @@ fn replicate<'c>(x: ReplicateOp<'c>, barrier_first: bool, context: &'c Context) 
     let error = |e: &dyn std::fmt::Display| fail(op, e.to_string());
     let tensor = Tensor::of_value(x.source()).ok_or_else(|| fail(op, "operand is no tensor"))?;
     let layout = tensor.layout().ok_or_else(|| fail(op, "tensor has no layout"))?;
-    let free = layout.free_variables();
-    if free.lane == 0 && free.warp == 0 {
-        replace_all_uses(x.result(), x.source());
-        erase(op);
-        return Ok(false);
-    }
     if within_warps(&layout) {
+        if layout.free_variables().lane == 0 {
+            replace_all_uses(x.result(), x.source());
+            erase(op);
+        }
         return Ok(false);
     }
     let options = SharedOptions::new(storage_bits(tensor.element));
@@ -67,7 +67,8 @@ fn replicate<'c>(x: ReplicateOp<'c>, barrier_first: bool, context: &'c Context) 
     let desc = storage(op, &tensor.shape, tensor.element, plan.layout.bases())?;
     let memory = AllocTensorOp::build(&b, desc, None).map_err(|e| error(&e))?.result();
     if barrier_first {
-        BarrierOp::build(&b).map_err(|e| error(&e))?;
+        let barrier = BarrierOp::build(&b).map_err(|e| error(&e))?;
+        set_discardable_attr(barrier.op(), REUSE, b.unit());
     }
     LocalStoreOp::build(&b, x.source(), memory, width(&plan.store)).map_err(|e| error(&e))?;
     BarrierOp::build(&b).map_err(|e| error(&e))?;

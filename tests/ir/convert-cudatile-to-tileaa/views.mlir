@@ -36,7 +36,7 @@ cuda_tile.module @m1 {
     %s = make_strided_view %t : strided_view<tile=(4x8), traversal_strides=[3,5], padding_value = zero, tensor_view<128x64xi32, strides=[64,1]>>
     // CHECK: nv_tileaa.tiled_load <weak> %[[S]][%arg1, %arg1]
     %0, %t0 = load_view_tko weak %s[%x, %x] : strided_view<tile=(4x8), traversal_strides=[3,5], padding_value = zero, tensor_view<128x64xi32, strides=[64,1]>>, tile<i32> -> tile<4x8xi32>, token
-    // CHECK: %[[G:.*]] = nv_tileaa.make_tiled_view {{.*}}<tile = [4, 8], memref<128x64xi32, strides = [64, 1]>, sparse_dim = 0>
+    // CHECK: %[[G:.*]] = nv_tileaa.make_tiled_view {{.*}}<tile = [4, 8], memref<128x64xi32, strides = [64, 1]>, steps = [1, 1], sparse_dim = 0>
     %g = make_gather_scatter_view %t : gather_scatter_view<tile=(4x8), tensor_view<128x64xi32, strides=[64,1]>, sparse_dim=0>
     %i = iota : tile<4xi64>
     // CHECK: nv_tileaa.tiled_load <weak> %[[G]][%{{.*}}, %arg1] {{.*}}[tensor<4xi64>, i32]

@@ -17,7 +17,8 @@ nv_tileaa.func @views(%p: !nv_tileaa.ptr<f32>, %n: i32, %i: i32) {
 // CHECK-LABEL: nv_tileaa.func @pointers(
 // CHECK: %[[K:.*]] = arith.cmpi
 // CHECK: %[[X:.*]], %[[T:.*]] = nv_tileas.load <acquire> scope <system> %{{.*}} mask %[[K]] : {{.*}} other %{{.*}} : {{.*}} vector 1 :
-// CHECK: nv_tileas.store <weak> %{{.*}}, %[[X]] mask %[[K]] : {{.*}} token %[[T]] vector 1 :
+// CHECK: %[[Y:.*]] = nv_tileas.replicate %[[X]]
+// CHECK: nv_tileas.store <weak> %{{.*}}, %[[Y]] mask %[[K]] : {{.*}} token %[[T]] vector 1 :
 // CHECK: nv_tileas.load <weak> %arg0 token %{{.*}} vector 1 : !nv_tileaa.ptr<i32> -> i32
 // CHECK: nv_tileas.store <weak> %arg0, %{{.*}} token %{{.*}} vector 1 : !nv_tileaa.ptr<i32>, i32
 nv_tileaa.func @pointers(%p: !nv_tileaa.ptr<i32>) {

@@ -25,13 +25,10 @@ gpu.module @kernels {
     %t = nv_tileas.store <weak> %p, %s vector 1 : !nv_tileaa.ptr<i32>, i32
     nv_tileaa.return
   }
-  // Element 2 * lane + 64 * warp + register: two values a thread.
+  // Element 2 * lane + 64 * warp + register, which is 2 * thread + register: two values a thread.
   // CHECK-LABEL: llvm.func @range(
-  // CHECK: %[[L:.*]] = llvm.and %{{.*}}, %{{.*}} : i32
-  // CHECK: %[[W:.*]] = llvm.lshr
-  // CHECK: %[[A:.*]] = llvm.shl %[[L]], %{{.*}} : i32
-  // CHECK: %[[B:.*]] = llvm.shl %[[W]], %{{.*}} : i32
-  // CHECK: %[[E0:.*]] = llvm.or disjoint %[[A]], %[[B]] : i32
+  // CHECK: %[[T:.*]] = nvvm.read.ptx.sreg.tid.x : i32
+  // CHECK: %[[E0:.*]] = llvm.shl %[[T]], %{{.*}} : i32
   // CHECK: %[[E1:.*]] = llvm.or disjoint %[[E0]], %{{.*}} : i32
   // CHECK: llvm.add %[[E0]], %arg0 : i32
   // CHECK: llvm.add %[[E1]], %arg0 : i32

@@ -9,9 +9,9 @@ gpu.module @kernels {
 // -----
 
 gpu.module @kernels {
-  nv_tileaa.func @unknown(%c: i1) attributes {numWarps = 4 : i64} {
-    // expected-error @+1 {{'nv_tileaa.assert' has no lowering to LLVM}}
-    nv_tileaa.assert %c, "no" : i1
+  nv_tileaa.func @unknown() attributes {numWarps = 4 : i64} {
+    // expected-error @+1 {{'nv_tileaa.make_range' has no lowering to LLVM}}
+    %r = nv_tileaa.make_range : tensor<32xi32>
     nv_tileaa.return
   }
 }
@@ -29,11 +29,64 @@ gpu.module @kernels {
 
 // -----
 
-#pair = #nv_tileas.layout<register = [], lane = [1, 0, 0, 0, 0], warp = [0, 0]>
 gpu.module @kernels {
-  nv_tileaa.func @dense() attributes {numWarps = 4 : i64} {
-    // expected-error @+1 {{constant tensors with different elements have no lowering to LLVM}}
-    %c = arith.constant dense<[1, 2]> : tensor<2xi32, #pair>
+  nv_tileaa.func @scalar(%p: !nv_tileaa.ptr<i32>) attributes {numWarps = 4 : i64} {
+    // expected-error @+1 {{a scalar load must be weak: threads could read different values}}
+    %x, %t = nv_tileas.load <acquire> scope <device> %p vector 1 : !nv_tileaa.ptr<i32> -> i32
+    nv_tileaa.return
+  }
+}
+
+// -----
+
+#one = #nv_tileas.layout<register = [], lane = [0, 0, 0, 0, 0], warp = [0, 0]>
+gpu.module @kernels {
+  nv_tileaa.func @copies(%x: i32) attributes {numWarps = 4 : i64} {
+    %s = nv_tileas.splat %x : i32 -> tensor<1xi32, #one>
+    // expected-error @+1 {{copies lie in other warps; run tileas-materialize-convert-layout first}}
+    %r = nv_tileas.replicate %s : tensor<1xi32, #one>
+    nv_tileaa.return
+  }
+}
+
+// -----
+
+#one = #nv_tileas.layout<register = [], lane = [0, 0, 0, 0, 0], warp = [0, 0]>
+gpu.module @kernels {
+  nv_tileaa.func @scratch(%x: i32) attributes {numWarps = 4 : i64} {
+    %s = nv_tileas.splat %x : i32 -> tensor<1xi32, #one>
+    // expected-error @+1 {{tensors need scratch; run tileas-materialize-convert-layout first}}
+    %t = nv_tileas.print "%d", %s : tensor<1xi32, #one>
+    nv_tileaa.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  nv_tileaa.func @conversion(%x: i32) attributes {numWarps = 4 : i64} {
+    // expected-error @+1 {{'%*' is no conversion that can be printed}}
+    %t = nv_tileas.print "%*d", %x : i32
+    nv_tileaa.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  nv_tileaa.func @text(%x: i32) attributes {numWarps = 4 : i64} {
+    // expected-error @+1 {{'%s' prints the text at a pointer, not i32}}
+    %t = nv_tileas.print "%s", %x : i32
+    nv_tileaa.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  nv_tileaa.func @count(%x: i32) attributes {numWarps = 4 : i64} {
+    // expected-error @+1 {{2 expressions, but 1 arguments}}
+    %t = nv_tileas.print "%d %d", %x : i32
     nv_tileaa.return
   }
 }

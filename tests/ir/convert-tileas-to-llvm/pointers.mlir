@@ -25,13 +25,29 @@ gpu.module @kernels {
     %t2 = nv_tileas.store <weak> %a, %v mask %k : tensor<256xi1, #small> vector 2 : tensor<256x!nv_tileaa.ptr<f32>, #small>, tensor<256xf32, #small>
     nv_tileaa.return
   }
-  // Ordering and scope become qualifiers.
+  // Ordering and scope become qualifiers of one access, a fence around several. The first warp loads, since the others hold
+  // copies that could read another value.
   // CHECK-LABEL: llvm.func @ordered(
-  // CHECK: "ld.acquire.gpu.global.b32 $0, [$1];"
-  // CHECK: "@$1 st.release.sys.global.b32 [$0], $2;"
+  // CHECK: %[[W:.*]] = llvm.and %{{.*}}, %{{.*}} : i32
+  // CHECK: %[[OWNER:.*]] = llvm.icmp "eq" %[[W]], %{{.*}} : i32
+  // CHECK: "@$2 ld.acquire.gpu.global.b32 $0, [$1];", "=r,l,b,0" %{{.*}}, %[[OWNER]],
+  // CHECK: "@$1 st.release.sys.global.b32 [$0], $2;", "l,b,r" %{{.*}}, %[[OWNER]],
   nv_tileaa.func @ordered(%p: !nv_tileaa.ptr<i32>, %v: i32) attributes {numWarps = 4 : i64} {
-    %x, %t1 = nv_tileas.load <acquire> scope <device> %p vector 1 : !nv_tileaa.ptr<i32> -> i32
-    %t2 = nv_tileas.store <release> scope <system> %p, %x token %t1 vector 1 : !nv_tileaa.ptr<i32>, i32
+    %b = nv_tileas.splat %p : !nv_tileaa.ptr<i32> -> tensor<32x!nv_tileaa.ptr<i32>, #tiny>
+    %x, %t1 = nv_tileas.load <acquire> scope <device> %b vector 1 : tensor<32x!nv_tileaa.ptr<i32>, #tiny> -> tensor<32xi32, #tiny>
+    %t2 = nv_tileas.store <release> scope <system> %b, %x token %t1 vector 1 : tensor<32x!nv_tileaa.ptr<i32>, #tiny>, tensor<32xi32, #tiny>
+    nv_tileaa.return
+  }
+  // CHECK-LABEL: llvm.func @fences(
+  // CHECK-COUNT-2: "ld.relaxed.gpu.global.b32 $0, [$1];"
+  // CHECK-NEXT: llvm.inline_asm has_side_effects "fence.acq_rel.gpu;", "~{memory}"
+  // CHECK-NEXT: llvm.inline_asm has_side_effects "fence.acq_rel.cta;", "~{memory}"
+  // CHECK-COUNT-2: "st.relaxed.cta.global.b32 [$0], $1;"
+  // CHECK-NOT: fence
+  nv_tileaa.func @fences(%p: !nv_tileaa.ptr<i32>) attributes {numWarps = 4 : i64} {
+    %b = nv_tileas.splat %p : !nv_tileaa.ptr<i32> -> tensor<256x!nv_tileaa.ptr<i32>, #small>
+    %x, %t1 = nv_tileas.load <acquire> scope <device> %b vector 1 : tensor<256x!nv_tileaa.ptr<i32>, #small> -> tensor<256xi32, #small>
+    %t2 = nv_tileas.store <release> scope <block> %b, %x token %t1 vector 1 : tensor<256x!nv_tileaa.ptr<i32>, #small>, tensor<256xi32, #small>
     nv_tileaa.return
   }
 }

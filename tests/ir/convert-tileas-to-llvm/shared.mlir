@@ -16,9 +16,8 @@ gpu.module @kernels {
   // CHECK: llvm.store %{{.*}}, %[[P]] {alignment = 8 : i64} : vector<2xi32>, !llvm.ptr<3>
   // CHECK: nvvm.barrier0
   // CHECK: %[[Q:.*]] = llvm.getelementptr %[[A]][%{{.*}}] :
-  // CHECK: llvm.load %[[Q]] {alignment = 4 : i64} : !llvm.ptr<3> -> i32
-  // CHECK: %[[R:.*]] = llvm.getelementptr %[[Q]][256] :
-  // CHECK: llvm.load %[[R]] {alignment = 4 : i64} : !llvm.ptr<3> -> i32
+  // Rows of four words for eight lanes each: one instruction loads both registers.
+  // CHECK: llvm.call_intrinsic "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x2.b16"(%[[Q]])
   nv_tileaa.func @exchange(%x: f32) attributes {numWarps = 4 : i64} {
     %v = nv_tileas.splat %x : f32 -> tensor<256xf32, #small>
     %a = nv_tileas.alloc_tensor offset 512 : !nv_tileas.memdesc<256xf32, #s>

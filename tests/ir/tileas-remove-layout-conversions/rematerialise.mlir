@@ -20,11 +20,11 @@ nv_tileaa.func @two_layouts(%p0: !nv_tileaa.ptr<f32>, %q: !nv_tileaa.ptr<f16>) {
   %t2 = nv_tileaa.store <weak> %d, %two : tensor<1024x!nv_tileaa.ptr<f16>>, tensor<1024xf16>
   nv_tileaa.return
 }
-// Rows and columns of an outer sum: ranges in the layouts that the broadcasts need.
+// Rows and columns of an outer sum: ranges in the layouts that the broadcasts need, each element in one register.
 // CHECK-LABEL: nv_tileaa.func @outer(
 // CHECK-NOT: convert_layout
-// CHECK: nv_tileas.make_range : tensor<32xi32, #nv_tileas.layout<register = [0, 0, 16], lane = [0, 0, 0, 1, 2], warp = [4, 8]>>
-// CHECK: nv_tileas.make_range : tensor<32xi32, #nv_tileas.layout<register = [1, 2, 0], lane = [4, 8, 16, 0, 0], warp = [0, 0]>>
+// CHECK: nv_tileas.make_range : tensor<32xi32, #nv_tileas.layout<register = [16], lane = [0, 0, 0, 1, 2], warp = [4, 8]>>
+// CHECK: nv_tileas.make_range : tensor<32xi32, #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 0, 0], warp = [0, 0]>>
 // CHECK: nv_tileas.store {{.*}} vector 4 along 1
 // CHECK-NOT: make_range
 nv_tileaa.func @outer(%p0: !nv_tileaa.ptr<i32>) {

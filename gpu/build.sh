@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Compiles everything that a GPU machine is to run, without a GPU, and packs it into one folder.
+#
+#   gpu/build.sh [--out DIR] [--parts cases,ptx,abi,micro,peers] [--only REGEX] [--peers-archive FILE] [--offline]
+#
+# DIR is target/gpu-pack unless told. Needs the binaries of this project (built here), ptxas and nvdisasm (scripts/setup.sh),
+# and for the competitors the vendor's assembler and Python front end, which scripts/fetch-tileiras.sh brings; --offline does
+# without them. Prints the size of the pack and fails when it is more than may be carried.
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+arguments=() offline='' parts=cases,ptx,abi,micro,peers
+while [ $# != 0 ]; do
+    case "$1" in
+        --offline) offline=yes ;;
+        --parts) parts=$2; arguments+=(--parts "$2"); shift ;;
+        *) arguments+=("$1") ;;
+    esac
+    shift
+done
+
+scripts/setup.sh
+if [ -z "${TILEIRAS_BIN:-}" ]; then
+    cargo build --quiet --bin tileiras --bin tileiras-core --bin tile-run
+fi
+case ",$parts," in
+    *,ptx,*)
+        cases=$(mktemp -d)
+        trap 'rm -rf "$cases"' EXIT
+        cargo xtask ptx-cases --out "$cases/cases" >&2
+        arguments+=(--ptx-cases "$cases/cases")
+        ;;
+esac
+case "$offline,$parts," in
+    ,*abi,*|,*peers,*)
+        scripts/fetch-nvcc.sh > /dev/null
+        arguments+=(--vendor "$(scripts/fetch-tileiras.sh)")
+        ;;
+esac
+PYTHONPATH=gpu:.tools/python python3 -m packer.main "${arguments[@]}"

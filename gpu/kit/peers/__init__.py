@@ -1,0 +1,1 @@
+"""Competitors: what other compilers and libraries reach on the same machine."""

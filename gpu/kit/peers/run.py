@@ -1,0 +1,134 @@
+"""One case: every competitor's result is checked, every variant is timed quickly, and the best of each precisely and by turns."""
+from __future__ import annotations
+
+import pathlib
+import time
+from typing import Any, Callable, Iterator
+
+from ..device import DeviceError
+from ..stats import paired_ratio, summary
+from ..work import Context, ContextLost
+from . import problems, small
+from .backend import Contender, interleaved, quick
+from .problems import Problem
+
+# With fewer seconds left no further variant is tried.
+RESERVE = 6.0
+
+# A competitor that is made when it is its turn: loading and compiling belong to its own stage.
+Lazy = tuple[str, str, Callable[[], Contender]]
+
+
+def handle(context: Context, payload: dict[str, Any]) -> None:
+    if "entry" in payload:
+        small.handle(context, payload["entry"])
+        return
+    if not context.device.measures:
+        raise DeviceError("kit", "competitors are timed on a GPU only")
+    problem = next(p for p in problems.problems() if p.name == payload["case"])
+    compete(context, problem)
+
+
+def compete(context: Context, problem: Problem) -> None:
+    from .tensors import Tensors
+    context.stage("inputs", "")
+    tensors = Tensors(problem)
+    standing: list[tuple[float, Contender]] = []
+    for who, config, make in lazily(context, problem, tensors):
+        subject = f"{who} {config}".strip()
+        if subject in context.skip:
+            continue
+        if context.config["deadline"] - time.monotonic() < RESERVE:
+            context.case("skipped", f"{problem.name}: {subject}", what="budget")
+            continue
+        checked = check(context, problem, tensors, subject, make)
+        if checked is not None:
+            standing.append(checked)
+    precise(context, problem, standing)
+    if not standing:
+        context.case("error", what="peers", where=problem.name, code=None, code_name="NOBODY", detail="no competitor gave a right result")
+    else:
+        context.case("pass", variants=len(standing))
+    tensors.torch.cuda.empty_cache()
+
+
+def check(context: Context, problem: Problem, tensors: Any, subject: str, make: Callable[[], Contender]) -> tuple[float, Contender] | None:
+    """Compiles, loads, runs and compares one variant, then times it quickly. None, with a record, if it is not right."""
+    name = f"{problem.name}: {subject}"
+    context.stage("check", subject)
+    started = time.monotonic()
+    try:
+        contender = make()
+        contender.poison()
+        contender.launchers[0]()
+        tensors.torch.cuda.synchronize()
+        error = tensors.error(contender.output())
+        ready = time.monotonic() - started
+        if not error <= problems.TOLERANCE[problem.dtype if problem.kind != "copy" else "int8"]:
+            context.case("fail", name, what="result", where=subject, code=None, code_name="RELATIVE_ERROR", detail=f"{error:.3g}", **contender.about)
+            return None
+        context.stage("time", subject)
+        us = quick(contender)
+    except DeviceError as e:
+        context.case("error", name, **e.fields())
+        if e.fatal:
+            # The process has to go, and the case goes on in a new one without this subject.
+            raise ContextLost from e
+        return None
+    except Exception as e:  # libraries and compilers raise what they like; a broken variant is one line of the results
+        context.case("error", name, what="library", where=subject, code=None, code_name=type(e).__name__, detail=str(e)[:300])
+        if not alive(tensors.torch):
+            raise ContextLost from e
+        return None
+    record(context, problem, contender, [us], False, {"error": error, "ready_s": round(ready, 3)})
+    contender.about["error"] = error
+    return us, contender
+
+
+def alive(torch: Any) -> bool:
+    try:
+        torch.cuda.synchronize()
+        return True
+    except Exception:  # whatever it is, nothing more can be done in this process
+        return False
+
+
+def precise(context: Context, problem: Problem, standing: list[tuple[float, Contender]]) -> None:
+    """The best variant of each competitor, all by turns."""
+    best: dict[str, tuple[float, Contender]] = {}
+    for us, contender in standing:
+        if contender.who not in best or us < best[contender.who][0]:
+            best[contender.who] = (us, contender)
+    chosen = [c for _, c in best.values()]
+    if not chosen:
+        return
+    context.stage("time", "all by turns")
+    context.began = time.monotonic()
+    times = interleaved(chosen)
+    reference = next((t for c, t in zip(chosen, times) if c.who in ("cublas", "cudnn", "torch")), None)
+    for contender, mine in zip(chosen, times):
+        extra = {"error": contender.about.get("error")}
+        if reference is not None:
+            # Above 1: faster than the library.
+            extra["against_library"] = paired_ratio(reference, mine).fields()
+        record(context, problem, contender, mine, True, extra)
+
+
+def record(context: Context, problem: Problem, contender: Contender, times: list[float], precise_: bool, extra: dict[str, Any]) -> None:
+    us = summary(times)
+    context.record({"record": "measurement", "part": "peers", "name": problem.name, "impl": contender.who, "config": contender.config,
+                    "unit": problem.unit, **us.map(problem.rate).fields(), "us": us.fields(), "precise": precise_, **contender.about, **extra})
+
+
+def lazily(context: Context, problem: Problem, tensors: Any) -> Iterator[Lazy]:
+    """All competitors of a case: libraries first, then images, then Triton."""
+    from . import images, libraries, triton_peers
+    for contender in libraries.contenders(tensors):
+        yield contender.who, contender.config, lambda c=contender: c
+    pack = pathlib.Path(context.config["pack"])
+    for e in problems.entries(pack):
+        if problems.fits(e, problem):
+            who = "tileiras-vendor" if e["who"] == "vendor" else "ours"
+            yield who, problems.config(e), lambda e=e: images.contender(context.device, pack, e, tensors)
+    for config, make in triton_peers.contenders(tensors):
+        yield "triton", config, make

@@ -1,0 +1,28 @@
+"""What is to be done, in which order.
+
+First whether clients' launches work and whether results are right, which takes seconds; then the first tier of competitors
+and the micro-kernels that the machine model needs most; then the rest of both, as far as time goes.
+"""
+from __future__ import annotations
+
+import pathlib
+
+from . import correctness, launch_abi
+from .micro import run as micro
+from .peers import plan as peers
+from .work import Item
+
+PARTS = ("launch-abi", "correctness", "micro", "peers")
+
+
+def items(pack: pathlib.Path, what: str, device: str, levels: tuple[int, ...] = (3, 0), only: str = "") -> list[Item]:
+    found: list[Item] = []
+    if what in ("all", "launch-abi"):
+        found += launch_abi.items(pack, only)
+    if what in ("all", "correctness"):
+        found += correctness.items(pack, levels, only)
+    if what in ("all", "micro"):
+        found += micro.items(pack, only)
+    if what in ("all", "peers"):
+        found += peers.items(pack, device, only)
+    return found

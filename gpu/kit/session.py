@@ -1,0 +1,56 @@
+"""One run from its first record to its last."""
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+import time
+from typing import Any
+
+from . import summary
+from .records import SCHEMA, Log, Record, now, read
+from .supervisor import Supervisor
+from .telemetry import Telemetry
+from .work import Item
+
+
+def run(args: argparse.Namespace, items: list[Item], started: float) -> int:
+    """Does the work and writes the results. The exit status: 0 all is well, 1 something is not, 3 there is no device."""
+    args.out.mkdir(parents=True, exist_ok=True)
+    log = Log(args.out / "results.jsonl", args.device)
+    telemetry = Telemetry(args.out / "telemetry.jsonl", args.device == "cuda")
+    config = {"device": args.device, "pack": str(args.pack.resolve()), "tile_run": str(args.tile_run.resolve()), "adversarial": args.adversarial,
+              "deadline": started + args.budget}
+    log.write({"record": "run", "schema": SCHEMA, "command": " ".join(["run.py", *sys.argv[1:]]), "started": now(), "pack": about(args),
+               "python": platform.python_version(), "machine": telemetry.facts(), "planned": len(items)})
+
+    def annotate(record: Record) -> Record:
+        """Adds to a figure at which clocks it was measured."""
+        return {**record, **telemetry.since(record.get("began"))} if record["record"] == "measurement" else record
+
+    budget = args.budget - (time.monotonic() - started)
+    supervisor = Supervisor(log, config, args.out, budget, annotate)
+    try:
+        supervisor.run(items)
+    finally:
+        telemetry.close()
+        if supervisor.facts:
+            log.write({"record": "telemetry", "samples": telemetry.samples, "facts": supervisor.facts, **telemetry.whole()})
+        log.write({"record": "end", "elapsed": round(time.monotonic() - started, 1), "counts": log.counts})
+        log.close()
+    records, _ = read(log.path)
+    text = summary.table(records)
+    (args.out / "summary.txt").write_text(text)
+    print(text, end="")
+    if args.device == "cuda":
+        summary.write_constants(records, args.out)
+    if supervisor.facts is None:
+        return 3
+    return 1 if any(log.counts.get(status) for status in ("fail", "error", "timeout")) else 0
+
+
+def about(args: argparse.Namespace) -> dict[str, Any]:
+    """What the pack says of itself."""
+    path = args.pack / "pack.json"
+    return json.loads(path.read_text()) if path.is_file() else {}

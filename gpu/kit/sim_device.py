@@ -1,0 +1,61 @@
+"""The simulated device: `tile-run`, one process a launch."""
+from __future__ import annotations
+
+import pathlib
+import re
+import subprocess
+import tempfile
+from typing import Any, Sequence
+
+import numpy as np
+
+from . import launches
+from .device import Device, DeviceError, Image, Outcome, Schedule, Timed
+from .launches import Launch
+
+# What the exit statuses of tile-run mean; --help of the command lists them.
+STATUSES = {1: ("arguments", "USAGE"), 3: ("load", "INVALID_KERNEL"), 5: ("load", "COMPILATION_FAILED"), 6: ("run", "LAUNCH_FAILED"),
+            7: ("result", "WRONG_RESULT"), 8: ("tool", "WRITE_FAILED")}
+
+
+class SimDevice(Device):
+    name = "sim"
+    measures = False
+
+    def __init__(self, tile_run: pathlib.Path, adversarial: str | None = None):
+        self.tile_run = tile_run
+        self.adversarial = adversarial
+        if not tile_run.is_file():
+            raise DeviceError("tool", f"there is no {tile_run.name}: cargo build --bin tile-run", where=str(tile_run))
+
+    def facts(self) -> dict[str, Any]:
+        return {"model": "ptx-sim", "measures": False, "note": "a functional simulator: clocks and times are no measurements"}
+
+    def run(self, image: Image, launch: Launch) -> Outcome:
+        if image.ptx is None or not image.ptx.is_file():
+            raise DeviceError("image", "there is no PTX of this kernel", where=str(image.ptx))
+        with tempfile.TemporaryDirectory(prefix="tile-run-") as scratch:
+            folder, out = pathlib.Path(scratch), pathlib.Path(scratch, "out")
+            description = launches.write(launch, folder)
+            command = [str(self.tile_run), "--quiet", "--launch", str(description), "--out-dir", str(out)]
+            if self.adversarial:
+                command += ["--adversarial", self.adversarial]
+            done = subprocess.run([*command, str(image.ptx)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+            if done.returncode:
+                raise self._error(done.returncode, done.stderr)
+            found = [[np.load(out / name, allow_pickle=False) for name in names] for names in launches.file_names(launch)]
+            return Outcome(found, done.stdout)
+
+    def time(self, contenders: Sequence[tuple[Image, list[Launch]]], schedule: Schedule) -> list[Timed]:
+        raise DeviceError("launch", "the simulated device does not measure time")
+
+    @staticmethod
+    def _error(status: int, said: str) -> DeviceError:
+        lines = [line for line in said.splitlines() if line.strip()]
+        message = next((line.split("error: ", 1)[1] for line in lines if "error: " in line), lines[0] if lines else "no message")
+        what, name = STATUSES.get(status, ("tool", f"STATUS_{status}"))
+        if re.search(r"no entry '.*' in the kernel", message):
+            what, name = "symbol", "NOT_FOUND"
+        elif "entry parameters" in message:
+            what = "arguments"
+        return DeviceError(what, message[:400], code=status, code_name=name)

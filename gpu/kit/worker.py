@@ -1,0 +1,101 @@
+"""The process that does the work: `python3 -m kit.worker`, started by the supervisor.
+
+Standard input and output are the pipes to the parent; file descriptor 1 is then pointed at standard error, so that what
+libraries and kernels print cannot get between the lines of the protocol.
+"""
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import pathlib
+import sys
+import time
+import traceback
+from typing import Any
+
+from .device import Device, DeviceError
+from .work import Context, ContextLost
+
+# Each part of the kit, and the module whose `handle(context, payload)` does its pieces.
+HANDLERS = {
+    "correctness": "kit.correctness",
+    "ptx": "kit.correctness",
+    "launch-abi": "kit.launch_abi",
+    "micro": "kit.micro.run",
+    "peers": "kit.peers.run",
+}
+
+
+def open_device(config: dict[str, Any]) -> Device:
+    if config["device"] == "sim":
+        from .sim_device import SimDevice
+        return SimDevice(pathlib.Path(config["tile_run"]), config.get("adversarial"))
+    from .cuda_device import CudaDevice
+    return CudaDevice(config.get("driver", "cuda.bindings.driver"))
+
+
+def main() -> int:
+    pipe = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+
+    def send(message: dict[str, Any]) -> None:
+        pipe.write(json.dumps(message, default=_plain) + "\n")
+        pipe.flush()
+
+    config = json.loads(sys.stdin.readline())["config"]
+    try:
+        if config["worker"] == "torch":
+            # Long imports happen here, while another worker may still be at work.
+            importlib.import_module("kit.peers.backend").prepare(config)
+        send({"stage": "waiting", "subject": ""})
+        # The context is made with the first piece of work: a worker that waits its turn holds nothing on the device.
+        first = sys.stdin.readline()
+        if not first:
+            return 0
+        device = open_device(config)
+        send({"ready": device.facts()})
+    except DeviceError as e:
+        send({"failed": e.fields()})
+        return 3
+    except Exception as e:  # whatever it is, the parent has to know why there is no worker
+        send({"failed": {"what": "worker", "where": "start", "code": None, "code_name": type(e).__name__, "detail": str(e)[:400]}})
+        return 3
+    context = Context(config, device, send)
+    line = first
+    while line:
+        if not piece(context, json.loads(line), send):
+            return 4
+        line = sys.stdin.readline()
+    device.close()
+    return 0
+
+
+def piece(context: Context, message: dict[str, Any], send) -> bool:
+    """Does one piece of work. False: the device context is lost."""
+    context.item, context.skip, context.lost = message["item"], frozenset(message.get("skip", ())), False
+    context.began = time.monotonic()
+    try:
+        handlers = {**HANDLERS, **context.config.get("handlers", {})}
+        importlib.import_module(handlers[context.item["part"]]).handle(context, context.item["payload"])
+    except DeviceError as e:
+        context.case("error", **e.fields())
+        context.lost = e.fatal
+    except ContextLost:
+        context.lost = True
+    except Exception as e:
+        where = traceback.extract_tb(e.__traceback__)[-1]
+        context.case("error", what="kit", where=f"{pathlib.Path(where.filename).name}:{where.lineno}", code=None,
+                     code_name=type(e).__name__, detail=str(e)[:400])
+    send({"done": not context.lost})
+    return not context.lost
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return str(value)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

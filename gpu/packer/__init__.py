@@ -1,0 +1,1 @@
+"""Builds the folder that is carried to a GPU machine: see gpu/README.md."""

@@ -1,0 +1,63 @@
+"""Writes the competitors' kernels as Tile IR bytecode: `python3 export.py OUT [NAME ...]`, a process of its own.
+
+Needs cuda-tile. Debug information in bytecode names the source file, so this and the kernels are run from a copy in a neutral
+folder; then the same bytes come out wherever the checkout lies.
+"""
+import io
+import json
+import pathlib
+import sys
+import warnings
+
+import cuda.tile as ct
+import tile_kernels
+import variants
+from cuda.tile.compilation import (ArrayConstraint, CallingConvention, ConstantConstraint, KernelSignature, ScalarConstraint,
+                                   export_kernel)
+
+# The first version with the hint of worker warps.
+VERSION = "13.3"
+
+TYPES = {"f32": ct.float32, "f16": ct.float16, "bf16": ct.bfloat16, "e4m3": ct.float8_e4m3fn, "i8": ct.int8, "i32": ct.int32}
+BYTES = {"f32": 4, "f16": 2, "bf16": 2, "e4m3": 1, "i8": 1, "i32": 4}
+
+
+def constraint(p):
+    """What is promised of a parameter."""
+    if not isinstance(p, tuple):
+        return ConstantConstraint(p)
+    if p[0] == "scalar":
+        return ScalarConstraint(TYPES[p[1]])
+    _, dtype, rank, divisor = p
+    return ArrayConstraint(TYPES[dtype], rank, index_dtype=ct.int32, stride_lower_bound_incl=0, alias_groups=[], may_alias_internally=False,
+                           stride_constant=[None] * (rank - 1) + [1], stride_divisible_by=[16 // BYTES[dtype]] * (rank - 1) + [1],
+                           shape_divisible_by=divisor, base_addr_divisible_by=16)
+
+
+def kernel(e):
+    if e.kind == "mm":
+        return tile_kernels.matrix_product(e.persistent, e.nt, e.dtype == "tf32", ct.int32 if e.dtype == "int8" else ct.float32)
+    return getattr(tile_kernels, e.kind)
+
+
+def main():
+    warnings.simplefilter("ignore")
+    out, names = pathlib.Path(sys.argv[1]), set(sys.argv[2:])
+    failed = {}
+    for e in variants.entries():
+        if names and e.name not in names:
+            continue
+        signature = KernelSignature([constraint(p) for p in e.params], CallingConvention.cutile_python_v1(), e.name)
+        buffer = io.BytesIO()
+        try:
+            export_kernel(kernel(e).replace_hints(**e.hints()), [signature], buffer, gpu_code="sm_90", output_format="tileir_bytecode",
+                          bytecode_version=VERSION)
+        except Exception as error:  # any failure of the front end is one kernel less, and is told
+            failed[e.name] = f"{type(error).__name__}: {str(error).strip()[:300]}"
+            continue
+        (out / f"{e.name}.tileirbc").write_bytes(buffer.getvalue())
+    json.dump(failed, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

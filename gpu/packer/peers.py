@@ -1,0 +1,110 @@
+"""The competitors' images: one source in cuTile Python, compiled by the vendor's assembler and by this project's compiler."""
+from __future__ import annotations
+
+import hashlib
+import json
+import pathlib
+import shutil
+import sys
+import tarfile
+import tempfile
+from typing import Any
+
+from . import elf, tools, variants
+from .parts import TARGET, required_block, sha256, vendor_environment, write_index
+from .tools import ROOT, ToolError
+
+
+def build(pack: pathlib.Path, jobs: int, vendor: pathlib.Path | None, archive: pathlib.Path | None, lacks: dict[str, str]) -> None:
+    """`peers/index.json` and the images. Without the vendor's tools or an archive there is nothing to compile."""
+    folder = pack / "peers"
+    folder.mkdir(parents=True)
+    if archive is not None:
+        unpack(archive, folder)
+        return
+    if vendor is None:
+        write_index(folder, [])
+        lacks["peers"] = "no --vendor"
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        bytecode = export(pathlib.Path(scratch), vendor)
+
+        def both(entry: variants.Entry) -> list[dict[str, Any]]:
+            source = bytecode / f"{entry.name}.tileirbc"
+            return [by_vendor(entry, source, folder, vendor), *ours(entry, source, folder)]
+
+        present = [e for e in variants.entries() if (bytecode / f"{e.name}.tileirbc").is_file()]
+        found = [e for pair in tools.parallel(both, present, jobs) for e in pair]
+    mark_twins(found, pack)
+    write_index(folder, found)
+    missing = len(present) - sum(e["who"] == "ours" for e in found)
+    if missing:
+        lacks["peers of ours"] = f"{missing} of {len(present)} kernels are not supported by the compiler yet"
+
+
+def export(scratch: pathlib.Path, vendor: pathlib.Path) -> pathlib.Path:
+    """The kernels as bytecode, by a process in a neutral folder: see export.py."""
+    here, out = pathlib.Path(__file__).resolve().parent, scratch / "bytecode"
+    out.mkdir()
+    source = scratch / "source"
+    source.mkdir()
+    for name in ("export.py", "tile_kernels.py", "variants.py"):
+        shutil.copyfile(here / name, source / name)
+    path = f"{source}:{vendor}:{ROOT / '.tools' / 'python'}"
+    done = tools.run(sys.executable, source / "export.py", out, env={"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"})
+    failed = json.loads(done.stdout)
+    if failed:
+        name, why = next(iter(failed.items()))
+        raise ToolError(f"{len(failed)} kernels could not be exported; {name}: {why}")
+    return out
+
+
+def describe(entry: variants.Entry, who: str, cubin: pathlib.Path) -> dict[str, Any]:
+    image = cubin.read_bytes()
+    cluster = elf.extents(image, entry.name, elf.CLUSTER) or (1, 1, 1)
+    block = elf.extents(image, entry.name, elf.REQNTID)
+    if block is None:
+        raise ToolError(f"{cubin.name} does not say how many threads a block has")
+    return {**entry.fields(), "who": who, "symbol": entry.name, "cubin": f"peers/{cubin.name}", "block": list(block), "cluster": list(cluster),
+            "code": hashlib.sha256(elf.code_of(image)).hexdigest()[:16], "sha256": sha256(cubin)}
+
+
+def by_vendor(entry: variants.Entry, source: pathlib.Path, folder: pathlib.Path, vendor: pathlib.Path) -> dict[str, Any]:
+    cubin = folder / f"{entry.name}.vendor.cubin"
+    tools.run(vendor / "nvidia/cu13/bin/tileiras", f"--gpu-name={TARGET}", "-O3", source, "-o", cubin, env=vendor_environment())
+    return describe(entry, "vendor", cubin)
+
+
+def ours(entry: variants.Entry, source: pathlib.Path, folder: pathlib.Path) -> list[dict[str, Any]]:
+    """Nothing where the compiler does not support the kernel yet."""
+    stem = folder / f"{entry.name}.ours"
+    cubin, text = stem.with_name(stem.name + ".cubin"), stem.with_name(stem.name + ".ptx")
+    tileiras = tools.built("tileiras")
+    done = tools.run(tileiras, source, f"--gpu-name={TARGET}", "-O3", "--emit=ptx", "-o", text, check=False)
+    if done.returncode == 5:
+        return []
+    if done.returncode:
+        raise ToolError(f"tileiras failed on {entry.name} with status {done.returncode}: {done.stderr.strip()[-400:]}")
+    tools.run(tileiras, source, f"--gpu-name={TARGET}", "-O3", "-o", cubin)
+    return [{**describe(entry, "ours", cubin), "ptx": f"peers/{text.name}", "block": required_block(text.read_text(), entry.name)}]
+
+
+def mark_twins(entries: list[dict[str, Any]], pack: pathlib.Path) -> None:
+    """Hints that change nothing make the same code under another name: `same_as` names the first, and the image is dropped."""
+    first: dict[tuple, str] = {}
+    for e in entries:
+        key = (e["who"], e["kind"], e["code"], tuple(e["block"]), tuple(e["cluster"]), e["divisor"])
+        name = first.setdefault(key, e["name"])
+        e["same_as"] = None if name == e["name"] else name
+        if e["same_as"]:
+            for image in ("cubin", "ptx"):
+                if e.get(image):
+                    (pack / e[image]).unlink()
+
+
+def unpack(archive: pathlib.Path, folder: pathlib.Path) -> None:
+    """Images that an earlier build made: an archive of its `peers` folder."""
+    with tarfile.open(archive) as tar:
+        tar.extractall(folder.parent, filter="data")
+    if not (folder / "index.json").is_file():
+        raise ToolError(f"{archive} holds no peers/index.json")

@@ -1,0 +1,1 @@
+"""Makes a page of results from recorded lines: see gpu/report.py."""

@@ -1,0 +1,120 @@
+//! Words for reports: who did what, why a byte is empty, what would have ordered two accesses.
+
+use super::error::{AccessReport, RaceReport, SimErrorKind};
+use super::ldst::Place;
+use super::machine::Machine;
+use super::phases::PassedWait;
+use super::race::{How, Missing, Origin};
+
+impl Machine<'_> {
+    /// The error of two accesses to one place between which something is missing.
+    #[allow(clippy::too_many_arguments, reason = "all that a report consists of")]
+    pub fn race_error(
+        &self,
+        space: &'static str,
+        address: u64,
+        name: String,
+        first: (Origin, How),
+        second: (Origin, How),
+        missing: Missing,
+        hint: Option<String>,
+    ) -> SimErrorKind {
+        let access = |(origin, how): (Origin, How)| {
+            let what = match (how.write, how.strong) {
+                (true, true) => "atomic",
+                (false, true) => "strong read",
+                (true, false) => "write",
+                (false, false) => "read",
+            };
+            let proxy = if how.asynchronous { " (asynchronous)" } else { "" };
+            AccessReport {
+                what: format!("{what}{proxy}"),
+                line: origin.line,
+                text: self.quote(origin).into(),
+                warp: match (missing, origin.lane) {
+                    (Missing::LaneOrder | Missing::OneWriter, Some(lane)) => {
+                        format!("lane {lane} of {}", self.warp_name(origin.warp))
+                    }
+                    _ => self.warp_name(origin.warp),
+                },
+            }
+        };
+        let advice = match missing {
+            Missing::ProxyFence => {
+                "fence.proxy.async must stand between the ordinary write and the asynchronous access"
+            }
+            Missing::TensorFence => {
+                "tcgen05.fence::before_thread_sync must stand behind the first and tcgen05.fence::after_thread_sync before the \
+                 second, with the synchronisation between them"
+            }
+            Missing::LaneOrder => "nothing orders the lanes of a warp but bar.warp.sync (__syncwarp), which is missing",
+            Missing::OneWriter => "which of the lanes wins is open",
+            Missing::Order if space == "shared" => "no barrier orders them",
+            Missing::Order => "no synchronisation orders them",
+        };
+        let advice = hint.map_or(advice.to_string(), |hint| format!("{advice}; {hint}"));
+        let (first, second) = (access(first), access(second));
+        let report = Box::new(RaceReport { space, address, name, first, second, advice });
+        match missing {
+            Missing::ProxyFence => SimErrorKind::MissingProxyFence(report),
+            Missing::TensorFence => SimErrorKind::MissingTensorFence(report),
+            _ => SimErrorKind::Race(report),
+        }
+    }
+
+    /// Why a byte holds nothing yet, as far as asynchronous copies have to do with it.
+    pub fn why_unwritten(&self, target: Place) -> String {
+        let reader = self.running;
+        match self.engine.writer(target) {
+            Some(op) => {
+                let hint = op.race_agent.zip(reader).and_then(|(op, reader)| self.phase_hint(op, reader));
+                let hint = hint.map(|h| format!("; {h}")).unwrap_or_default();
+                let (text, line) = (self.quote(op.origin), op.origin.line);
+                format!("is still being written by the asynchronous `{text}` of line {line}{hint}")
+            }
+            None => match reader.and_then(|w| self.engine.phases.last(w)).filter(|w| w.is_suspicious()) {
+                Some(wait) => format!("was never written; the last {}: wrong parity?", self.passed_wait(wait)),
+                None => "was never written".into(),
+            },
+        }
+    }
+
+    /// Describes a wait that passed.
+    pub fn passed_wait(&self, wait: &PassedWait) -> String {
+        let text = self.quote(wait.origin);
+        let (offset, name) = (wait.barrier.1, self.prog.shared_name(wait.barrier.1));
+        format!("wait, `{text}` at line {}, passed on {} of mbarrier {offset:#x}{name}", wait.origin.line, wait.phase())
+    }
+
+    /// How the waits of a warp fit the phase with which an operation says that it is complete.
+    pub fn phase_hint(&self, operation: u32, warp: u32) -> Option<String> {
+        let c = self.engine.phases.completion(operation)?;
+        let name = self.prog.shared_name(c.barrier.1);
+        let copy = format!("the copy completes phase {} of mbarrier {:#x}{name}", c.phase, c.barrier.1);
+        let wait = self.engine.phases.wait_on(warp, c.barrier);
+        if let Some(wait) = wait.filter(|w| w.is_suspicious() && w.completed <= c.phase) {
+            return Some(format!("{copy}, but the {}: wrong parity?", self.passed_wait(wait)));
+        }
+        if let Some(wait) = c.issuer.filter(|w| w.again) {
+            return Some(format!("before the copy was issued, the {}: wrong parity?", self.passed_wait(&wait)));
+        }
+        match wait {
+            None => Some(format!("{copy}, on which {} has not waited", self.warp_name(warp))),
+            Some(wait) if wait.completed <= c.phase => Some(format!("{copy}, and the last {}", self.passed_wait(wait))),
+            Some(_) => None,
+        }
+    }
+
+    pub fn quote(&self, origin: Origin) -> &str {
+        self.prog.source.get(origin.span.0 as usize..origin.span.1 as usize).unwrap_or("").trim()
+    }
+
+    pub fn warp_name(&self, agent: u32) -> String {
+        let per_cta = self.shape.threads().div_ceil(32).max(1);
+        let cta = self.ctas.iter().find(|c| c.active && c.uid == agent / per_cta);
+        match cta {
+            Some(c) => format!("warp {} of CTA ({},{},{})", agent % per_cta, c.id[0], c.id[1], c.id[2]),
+            None => format!("warp {} of an earlier CTA", agent % per_cta),
+        }
+    }
+}

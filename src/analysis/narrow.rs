@@ -1,0 +1,112 @@
+//! Why an access of global memory moves less than 16 bytes at a time: what a user has to know to change it.
+
+use super::{
+    access::{View, fast_dimension},
+    facts::{Facts, TOP, pointee_bytes},
+};
+use crate::dialect::{
+    layouts::{Tensor, storage_bits},
+    nv_tileas::AnyOp,
+    rt::*,
+};
+
+/// Bytes of the widest access.
+const WIDE: u64 = 16;
+
+/// A reason and what can be done about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Narrow {
+    pub reason: String,
+    pub suggestion: String,
+}
+
+fn narrow(reason: impl Into<String>, suggestion: impl Into<String>) -> Option<Narrow> {
+    Some(Narrow { reason: reason.into(), suggestion: suggestion.into() })
+}
+
+/// Why `op` cannot move 16 bytes at a time; none when it can, when its tile has no 16 bytes side by side, and when it
+/// accesses no tensor.
+pub fn why<'c>(op: OpRef<'c>, facts: &Facts) -> Option<Narrow> {
+    match AnyOp::cast(op)? {
+        AnyOp::TiledLoadOp(x) => tiled(facts, &View::of(x.view())?, &x.indices().collect::<Vec<_>>()),
+        AnyOp::TiledStoreOp(x) => tiled(facts, &View::of(x.view())?, &x.indices().collect::<Vec<_>>()),
+        AnyOp::LoadOp(x) => pointers(facts, x.ptr(), x.mask()),
+        AnyOp::StoreOp(x) => pointers(facts, x.ptr(), x.mask()),
+        _ => None,
+    }
+}
+
+fn tiled<'c>(facts: &Facts, view: &View<'c>, indices: &[Val<'c>]) -> Option<Narrow> {
+    let bytes = u64::from(storage_bits(view.memref.element_type()) / 8);
+    let (tile, dim_map, steps) = (view.ty.tile(), view.ty.dim_map(), view.ty.steps());
+    let fast = fast_dimension(view);
+    if view.ty.sparse_dim() == Some(fast as i64) {
+        return narrow(
+            "rows of single elements are gathered",
+            "gather along another dimension than the contiguous one",
+        );
+    }
+    if view.stride(*dim_map.get(fast)? as usize) != Ok(1) {
+        return narrow(
+            "no dimension of the view is known to be contiguous",
+            "give one dimension the constant stride 1",
+        );
+    }
+    let wide = WIDE.min(tile[fast] as u64 * bytes);
+    let base = facts.get(view.make.base()).scalar_divisor();
+    if base < wide {
+        let reason = format!("the view's base is only known to be a multiple of {}", plural(base, "byte"));
+        return narrow(reason, "promise its alignment with assume div_by<16>");
+    }
+    for d in 0..tile.len() {
+        let unit = match view.stride(dim_map[d] as usize) {
+            Ok(0) => TOP,
+            Ok(s) => 1 << s.trailing_zeros().min(62),
+            Err(v) => facts.get(v).scalar_divisor(),
+        };
+        let index = indices.get(d).map_or(1, |&i| facts.get(i).scalar_divisor());
+        let start = index.saturating_mul(1 << steps[d].trailing_zeros().min(62)).min(TOP);
+        let row = if d == fast || tile[d] == 1 { start } else { 1 };
+        let aligned = unit.saturating_mul(bytes).saturating_mul(row).min(TOP);
+        if aligned >= wide {
+            continue;
+        }
+        if d == fast {
+            let reason = format!("tiles are only known to start at multiples of {}", plural(aligned, "byte"));
+            return narrow(reason, "take tiles or steps of at least 16 bytes along the contiguous dimension");
+        }
+        let stride = plural(unit.saturating_mul(bytes), "byte");
+        let reason = format!("the stride of dimension {} is only known to be a multiple of {stride}", dim_map[d]);
+        return narrow(reason, "promise its divisibility with assume div_by");
+    }
+    None
+}
+
+fn pointers<'c>(facts: &Facts, ptr: Val<'c>, mask: Option<Val<'c>>) -> Option<Narrow> {
+    let tensor = Tensor::of_value(ptr)?;
+    let bytes = u64::from(pointee_bytes(ptr));
+    let fact = facts.get(ptr);
+    let fast = (0..tensor.shape.len()).max_by_key(|&d| (fact.contiguity[d], d))?;
+    let wide = (WIDE / bytes).max(1).min(tensor.shape[fast] as u64);
+    if fact.contiguity[fast] < wide {
+        let run = plural(fact.contiguity[fast], "element");
+        let reason = format!("pointers are only known to be neighbours in runs of {run}");
+        return narrow(reason, "compute offsets from iota, or load through a view");
+    }
+    if fact.divisor[fast] < wide * bytes {
+        let reason = format!("addresses are only known to be multiples of {}", plural(fact.divisor[fast], "byte"));
+        return narrow(reason, "promise the alignment of the base pointer with assume div_by<16>");
+    }
+    let steady = mask.map_or(u64::MAX, |m| facts.get(m).constancy[fast]);
+    if steady < wide {
+        return narrow(
+            "the mask may change between neighbours",
+            "compare offsets with a bound that assume div_by makes a multiple of the vector",
+        );
+    }
+    None
+}
+
+fn plural(n: u64, unit: &str) -> String {
+    if n == 1 { format!("1 {unit}") } else { format!("{n} {unit}s") }
+}

@@ -1,0 +1,220 @@
+//! Whether compiled code computes what a program means.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use tile_driver::{CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
+use tile_fuzz::case::{Case, Meaning};
+use tile_fuzz::file::File;
+use tile_interp::machine::Limits;
+use tile_interp::text;
+use tile_targets::Target;
+use tileiras::compile::{self, InProcess};
+
+/// A way to compile and run.
+#[derive(Clone, Copy, Debug)]
+pub struct Configuration {
+    pub target: &'static Target,
+    pub level: u8,
+    pub adversarial: bool,
+}
+
+/// Which configurations a program is tried in.
+#[derive(Clone, Default)]
+pub struct Plan(Vec<Configuration>);
+
+impl Plan {
+    pub fn matrix(targets: &[String], levels: &[u8]) -> Result<Plan, String> {
+        let mut all = vec![];
+        for name in targets {
+            let target = Target::by_name(name).ok_or_else(|| format!("unknown target '{name}'"))?;
+            all.extend(levels.iter().map(|level| Configuration { target, level: *level, adversarial: *level > 0 }));
+        }
+        Ok(Plan(all))
+    }
+
+    /// Those of a seed: the given ones, or by default sm_90 without and with optimisation and one other target.
+    fn of(&self, seed: u64) -> Vec<Configuration> {
+        if !self.0.is_empty() {
+            return self.0.clone();
+        }
+        let other = ["sm_80", "sm_100", "sm_120", "sm_89"][(seed % 4) as usize];
+        let names = [("sm_90", 0, false), ("sm_90", 3, true), (other, 3, false)];
+        let make =
+            |(name, level, adversarial)| Some(Configuration { target: Target::by_name(name)?, level, adversarial });
+        names.into_iter().filter_map(make).collect()
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The text of a generated program is not accepted, or means something else once it was read.
+    #[error("text: {0}")]
+    Text(String),
+    #[error("compile {configuration}: {message}")]
+    Compile { configuration: String, message: String },
+    #[error("run {configuration}: {message}")]
+    Run { configuration: String, message: String },
+    #[error("result {configuration}: {message}")]
+    Result { configuration: String, message: String },
+}
+
+pub enum Verdict {
+    Pass(Meaning),
+    /// A typed refusal.
+    Unsupported(String),
+    Fail(Failure),
+}
+
+/// What failures of one cause have in common: no numbers, no names of values.
+pub fn signature(text: &str) -> String {
+    let mut out = String::new();
+    for word in text.split_whitespace().take(14) {
+        let plain: String = word.chars().filter(|c| !c.is_ascii_digit()).collect();
+        // The place in the text, and what was computed, differ from program to program.
+        if !plain.contains("0x") && !plain.contains("%r") && !plain.contains("%f") {
+            out += &plain;
+            out.push(' ');
+        }
+    }
+    out.trim_end().to_string()
+}
+
+fn limits() -> Limits {
+    Limits { ops: Some(5_000_000), time: Some(Duration::from_secs(30)) }
+}
+
+/// A refusal that says so: what the language has and the compiler not yet.
+fn is_refusal(message: &str) -> bool {
+    ["has no conversion", "have no conversion", "has no lowering", "have no lowering", "is not supported"]
+        .iter()
+        .any(|t| message.contains(t))
+}
+
+fn compiled(program: &str, configuration: &Configuration) -> Result<String, String> {
+    let request = CompileRequest {
+        input: program.as_bytes(),
+        kind: InputKind::Text,
+        input_name: "kernel.mlir",
+        target: configuration.target,
+        opt_level: configuration.level,
+        emit: Emit::Ptx,
+        debug: DebugInfo::None,
+        pipeline_options: &[],
+        instrumentation: Instrumentation::default(),
+        keep_stages: false,
+    };
+    let mut messages = vec![];
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        InProcess.compile(&request, &mut |d| messages.push(tile_diag::render::plain(&d).trim().to_string()))
+    }));
+    match result {
+        Ok(Ok(output)) => Ok(output.text),
+        Ok(Err(e)) => Err(messages.into_iter().find(|m| m.contains("error")).unwrap_or_else(|| e.to_string())),
+        Err(_) => Err("panic".into()),
+    }
+}
+
+/// Compiles and runs the text of a case in each configuration, and compares with what it means.
+fn compare(case: &Case, program: &str, meaning: &Meaning, plan: &Plan, seed: u64) -> Result<(), Failure> {
+    for c in plan.of(seed) {
+        let configuration = format!("{} -O{}", c.target.name, c.level);
+        let ptx = compiled(program, &c)
+            .map_err(|message| Failure::Compile { configuration: configuration.clone(), message })?;
+        let outcome = case
+            .simulate(&ptx, c.adversarial.then_some(seed), Duration::from_secs(60))
+            .map_err(|message| Failure::Run { configuration: configuration.clone(), message })?;
+        if let Some(message) = case.difference(meaning, &outcome) {
+            return Err(Failure::Result { configuration, message });
+        }
+    }
+    Ok(())
+}
+
+pub fn judge(case: &Case, plan: &Plan, seed: u64) -> Verdict {
+    let text_failure = |message: String| Verdict::Fail(Failure::Text(message));
+    let meaning = match case.meaning(limits()) {
+        Ok(meaning) => meaning,
+        Err(e) => return text_failure(e.to_string()),
+    };
+    let program = text::print(&case.program);
+    // Now and then the text is read back and run: reader and printer have to agree with the program.
+    if seed.is_multiple_of(8) {
+        let mut messages = vec![];
+        let read = compile::program(program.as_bytes(), InputKind::Text, &mut |d| {
+            messages.push(tile_diag::render::plain(&d).trim().to_string());
+        });
+        match read {
+            Err(e) => return text_failure(messages.into_iter().next().unwrap_or_else(|| e.to_string())),
+            Ok(program) => match (Case { program, ..case.clone() }).meaning(limits()) {
+                Ok(again) if again.buffers == meaning.buffers && again.output == meaning.output => {}
+                Ok(_) => return text_failure("the program means something else after reading".into()),
+                Err(e) => return text_failure(e.to_string()),
+            },
+        }
+    }
+    match compare(case, &program, &meaning, plan, seed) {
+        Ok(()) => Verdict::Pass(meaning),
+        Err(Failure::Compile { message, .. }) if is_refusal(&message) => Verdict::Unsupported(message),
+        Err(failure) => Verdict::Fail(failure),
+    }
+}
+
+/// A written case on the interpreter and compiled.
+pub fn judge_file(file: &File, plan: &Plan, seed: u64) -> Result<(), Failure> {
+    let mut messages = vec![];
+    let program = compile::program(file.text.as_bytes(), InputKind::Text, &mut |d| {
+        messages.push(tile_diag::render::plain(&d).trim().to_string());
+    });
+    let program = program.map_err(|e| Failure::Text(messages.into_iter().next().unwrap_or_else(|| e.to_string())))?;
+    let case = Case { program, grid: file.grid, parameters: file.parameters.clone() };
+    let meaning = case.meaning(limits()).map_err(|e| Failure::Text(e.to_string()))?;
+    if let Some(complaint) = file.complaint(&meaning) {
+        return Err(Failure::Text(complaint));
+    }
+    compare(&case, &file.text, &file.meaning(), plan, seed)
+}
+
+/// A case as a file whose expectations are the interpreter's.
+pub fn written(case: &Case, description: &[String]) -> File {
+    let meaning = case.meaning(limits());
+    let want = match &meaning {
+        Ok(m) => m.buffers.clone(),
+        Err(_) => vec![],
+    };
+    let prints = meaning.map(|m| m.output.lines().map(String::from).collect()).unwrap_or_default();
+    File {
+        description: description.to_vec(),
+        grid: case.grid,
+        parameters: case.parameters.clone(),
+        want,
+        prints,
+        text: text::print(&case.program),
+    }
+}
+
+/// How a case fails, found out in another process so that a crash is only a failure. `None` if it passes, or has no
+/// meaning that could be compared.
+pub fn apart(case: &Case, plan: &Plan, seed: u64, scratch: &Path) -> Option<String> {
+    let meaning = case.meaning(limits()).ok()?;
+    if meaning.guess.is_some() || !meaning.failed_assertions.is_empty() {
+        return None;
+    }
+    std::fs::write(scratch, written(case, &[]).print()).ok()?;
+    let mut names: Vec<&str> = plan.0.iter().map(|c| c.target.name).collect();
+    names.dedup();
+    let of_first = plan.0.iter().filter(|c| Some(&c.target.name) == names.first());
+    let levels: Vec<String> = of_first.map(|c| c.level.to_string()).collect();
+    let mut command = Command::new(std::env::current_exe().ok()?);
+    command.arg("--check").arg(scratch).args(["--seed", &seed.to_string()]);
+    if !names.is_empty() {
+        command.args(["--targets", &names.join(","), "--levels", &levels.join(",")]);
+    }
+    let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+    if output.status.success() {
+        return None;
+    }
+    let said = String::from_utf8_lossy(&output.stdout).trim().to_string();
+    Some(if said.is_empty() { format!("crash: {}", output.status) } else { said })
+}

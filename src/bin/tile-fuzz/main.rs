@@ -1,0 +1,341 @@
+//! Compares compiled code with the reference interpreter on random programs: `cargo xtask fuzz-kernels`.
+//!
+//! The command starts workers, processes of its own, and gives each a share of the seeds. A worker says what becomes of each
+//! seed on its standard output; one that dies names the seed it died of by what it said last, and another takes
+//! over behind it. Failures are reduced at the end, again in processes of their own, and written as files that
+//! `tests/semantics` can take as they are. The page `docs/fuzzing.md` says what is compared and by which rule.
+
+mod judge;
+
+use judge::{Plan, Verdict};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::{Mutex, mpsc};
+use std::time::{Duration, Instant};
+use tile_fuzz::{case::census, file::File, generate::generate, reduce};
+
+const HELP: &str = "\
+Compares compiled kernels with the reference interpreter on random programs.
+
+usage: tile-fuzz [options]
+       tile-fuzz --check FILE
+
+  --seed N         the first seed (default 0)
+  --count N        how many (default 100)
+  --jobs N         processes (default: one for each processor)
+  --targets LIST   compile for these; by default sm_90 at -O0 and -O3, and another target at -O3
+  --levels LIST    levels for --targets (default 0,3)
+  --out DIR        write failures there (default target/fuzz)
+  --no-reduce      as they are
+  --check FILE     run one written case; the status says whether it passes
+  --show           print the program of --seed
+";
+
+#[derive(Clone)]
+struct Options {
+    seed: u64,
+    count: u64,
+    jobs: usize,
+    plan: Plan,
+    out: PathBuf,
+    reduce: bool,
+    mode: Mode,
+}
+
+#[derive(Clone, PartialEq)]
+enum Mode {
+    Campaign,
+    /// Every how many seeds this worker has one.
+    Worker(u64),
+    ReduceSeed,
+    Show,
+    Check(PathBuf),
+}
+
+fn parse(words: &[String]) -> Result<Options, String> {
+    let mut o = Options {
+        seed: 0,
+        count: 100,
+        jobs: std::thread::available_parallelism().map_or(1, usize::from),
+        plan: Plan::default(),
+        out: "target/fuzz".into(),
+        reduce: true,
+        mode: Mode::Campaign,
+    };
+    let mut words = words.iter();
+    let mut levels = None;
+    let mut targets: Option<Vec<String>> = None;
+    while let Some(word) = words.next() {
+        let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
+        let number = |text: &String| text.parse::<u64>().map_err(|e| format!("{word}: '{text}': {e}"));
+        match word.as_str() {
+            "--seed" => o.seed = number(value()?)?,
+            "--count" => o.count = number(value()?)?,
+            "--jobs" => o.jobs = number(value()?)?.max(1) as usize,
+            "--targets" => targets = Some(value()?.split(',').map(String::from).collect()),
+            "--levels" => {
+                let list: Result<Vec<u8>, _> = value()?.split(',').map(str::parse).collect();
+                levels = Some(list.map_err(|e| format!("--levels: {e}"))?);
+            }
+            "--out" => o.out = value()?.into(),
+            "--no-reduce" => o.reduce = false,
+            "--worker" => o.mode = Mode::Worker(number(value()?)?.max(1)),
+            "--reduce-seed" => o.mode = Mode::ReduceSeed,
+            "--show" => o.mode = Mode::Show,
+            "--check" => o.mode = Mode::Check(value()?.into()),
+            _ => return Err(format!("unknown option '{word}'\n{HELP}")),
+        }
+    }
+    if targets.is_some() || levels.is_some() {
+        let targets = targets.unwrap_or_else(|| vec!["sm_90".into()]);
+        o.plan = Plan::matrix(&targets, &levels.unwrap_or_else(|| vec![0, 3]))?;
+    }
+    Ok(o)
+}
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if words.iter().any(|w| w == "--help" || w == "-h") {
+        print!("{HELP}");
+        return ExitCode::SUCCESS;
+    }
+    let options = match parse(&words) {
+        Ok(options) => options,
+        Err(message) => {
+            eprintln!("error: {message}");
+            return ExitCode::from(2);
+        }
+    };
+    let result = match &options.mode {
+        Mode::Campaign => campaign(&options, &words),
+        Mode::Worker(step) => work(&options, *step),
+        Mode::ReduceSeed => reduce_seed(&options),
+        Mode::Show => {
+            if let Some(case) = generate(options.seed) {
+                print!("{}", judge::written(&case, &[]).print());
+            }
+            Ok(true)
+        }
+        Mode::Check(path) => check(path, &options),
+    };
+    match result {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// One line: no line ends, not too long.
+fn line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(400).collect()
+}
+
+//===-- a worker ------------------------------------------------------------//
+
+fn work(options: &Options, step: u64) -> Result<bool, String> {
+    let mut out = std::io::stdout().lock();
+    let mut say = |text: String| writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|e| e.to_string());
+    let mut seed = options.seed;
+    let end = options.seed.saturating_add(options.count);
+    while seed < end {
+        say(format!("{seed} start"))?;
+        match generate(seed) {
+            None => say(format!("{seed} none"))?,
+            Some(case) => match judge::judge(&case, &options.plan, seed) {
+                Verdict::Pass(meaning) => {
+                    let [exact, near, unknown] = census(&meaning);
+                    let guess = usize::from(meaning.guess.is_some());
+                    say(format!("{seed} pass {exact} {near} {unknown} {guess}"))?;
+                }
+                Verdict::Unsupported(message) => say(format!("{seed} unsupported {}", line(&message)))?,
+                Verdict::Fail(failure) => say(format!("{seed} fail {}", line(&failure.to_string())))?,
+            },
+        }
+        seed += step;
+    }
+    Ok(true)
+}
+
+//===-- the campaign --------------------------------------------------------//
+
+#[derive(Default)]
+struct Tally {
+    passed: u64,
+    none: u64,
+    guesses: u64,
+    elements: [u64; 3],
+    unsupported: BTreeMap<String, u64>,
+    failures: BTreeMap<u64, String>,
+}
+
+fn campaign(options: &Options, words: &[String]) -> Result<bool, String> {
+    let started = Instant::now();
+    let jobs = options.jobs.min(options.count.max(1) as usize);
+    let tally = Mutex::new(Tally::default());
+    let (sender, receiver) = mpsc::channel::<String>();
+    std::thread::scope(|scope| {
+        for j in 0..jobs {
+            let (tally, sender) = (&tally, sender.clone());
+            scope.spawn(move || {
+                if let Err(message) = supervise(options, words, j as u64, jobs as u64, tally) {
+                    // The receiver lives as long as the campaign.
+                    let _ = sender.send(message);
+                }
+            });
+        }
+        drop(sender);
+    });
+    if let Ok(message) = receiver.recv() {
+        return Err(message);
+    }
+    let tally = tally.into_inner().map_err(|e| e.to_string())?;
+    let time = started.elapsed();
+    println!(
+        "{} passed, {} failed, {} not supported, {} without a program; {} decided by a guess; {:.1} s, {:.1} a second",
+        tally.passed,
+        tally.failures.len(),
+        tally.unsupported.values().sum::<u64>(),
+        tally.none,
+        tally.guesses,
+        time.as_secs_f64(),
+        options.count as f64 / time.as_secs_f64()
+    );
+    let [exact, near, unknown] = tally.elements;
+    println!("elements compared: {exact} exactly, {near} approximately; {unknown} unknown");
+    for (message, count) in &tally.unsupported {
+        println!("not supported {count} times: {message}");
+    }
+    report_failures(options, &tally.failures)?;
+    Ok(tally.failures.is_empty())
+}
+
+/// Runs worker `j` of `jobs` to the end of its seeds, as many processes as that takes.
+fn supervise(options: &Options, words: &[String], j: u64, jobs: u64, tally: &Mutex<Tally>) -> Result<(), String> {
+    let executable = std::env::current_exe().map_err(|e| e.to_string())?;
+    let end = options.seed.saturating_add(options.count);
+    let mut first = options.seed + j;
+    while first < end {
+        let mut child = Command::new(&executable)
+            .args(words)
+            .args(["--worker", &jobs.to_string(), "--seed", &first.to_string(), "--count", &(end - first).to_string()])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|e| e.to_string())?;
+        let mut running = None;
+        if let Some(pipe) = child.stdout.take() {
+            for said in BufReader::new(pipe).lines().map_while(Result::ok) {
+                let mut words = said.splitn(3, ' ');
+                let (Some(seed), Some(what)) = (words.next().and_then(|s| s.parse::<u64>().ok()), words.next()) else {
+                    continue;
+                };
+                let rest = words.next().unwrap_or("").to_string();
+                running = (what == "start").then_some(seed);
+                if let Ok(mut tally) = tally.lock() {
+                    note(&mut tally, seed, what, rest);
+                }
+            }
+        }
+        let status = child.wait().map_err(|e| e.to_string())?;
+        let Some(seed) = running else {
+            return if status.success() { Ok(()) } else { Err(format!("a worker ended with {status}")) };
+        };
+        if let Ok(mut tally) = tally.lock() {
+            note(&mut tally, seed, "fail", format!("crash: {status}"));
+        }
+        first = seed + jobs;
+    }
+    Ok(())
+}
+
+fn note(tally: &mut Tally, seed: u64, what: &str, rest: String) {
+    match what {
+        "pass" => {
+            tally.passed += 1;
+            let numbers: Vec<u64> = rest.split(' ').filter_map(|w| w.parse().ok()).collect();
+            if let [exact, near, unknown, guess] = numbers[..] {
+                for (sum, n) in tally.elements.iter_mut().zip([exact, near, unknown]) {
+                    *sum += n;
+                }
+                tally.guesses += guess;
+            }
+        }
+        "none" => tally.none += 1,
+        "unsupported" => *tally.unsupported.entry(rest).or_default() += 1,
+        "fail" => {
+            println!("seed {seed}: {rest}");
+            tally.failures.insert(seed, rest);
+        }
+        _ => {}
+    }
+}
+
+/// Failures that look alike are one; the first of each is reduced.
+fn report_failures(options: &Options, failures: &BTreeMap<u64, String>) -> Result<(), String> {
+    let mut kinds: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+    for (seed, text) in failures {
+        kinds.entry(judge::signature(text)).or_default().push(*seed);
+    }
+    for (kind, seeds) in &kinds {
+        println!("{} times, first seed {}: {kind}", seeds.len(), seeds[0]);
+        if !options.reduce {
+            continue;
+        }
+        let executable = std::env::current_exe().map_err(|e| e.to_string())?;
+        let status = Command::new(executable)
+            .args(["--reduce-seed", "--seed", &seeds[0].to_string(), "--out"])
+            .arg(&options.out)
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .map_err(|e| e.to_string())?;
+        if !status.success() {
+            println!("  the reduction ended with {status}");
+        }
+    }
+    Ok(())
+}
+
+//===-- one case ------------------------------------------------------------//
+
+/// Reduces the failure of a seed and writes it.
+fn reduce_seed(options: &Options) -> Result<bool, String> {
+    let seed = options.seed;
+    let case = generate(seed).ok_or("the seed has no program")?;
+    std::fs::create_dir_all(&options.out).map_err(|e| e.to_string())?;
+    let scratch = options.out.join(format!("{seed}.try.mlir"));
+    let run = |case: &tile_fuzz::case::Case| judge::apart(case, &options.plan, seed, &scratch);
+    let Some(failure) = run(&case) else { return Err(format!("seed {seed} does not fail")) };
+    let deadline = Instant::now() + Duration::from_secs(600);
+    let wanted = judge::signature(&failure);
+    let small = reduce::reduce(case, &mut |c| {
+        Instant::now() < deadline && run(c).is_some_and(|f| judge::signature(&f) == wanted)
+    });
+    let failure = run(&small).unwrap_or(failure);
+    // It is written again below, whole.
+    let _ = std::fs::remove_file(&scratch);
+    let path = options.out.join(format!("{seed}.mlir"));
+    let file: File = judge::written(&small, &[format!("Seed {seed}: {}", line(&failure))]);
+    std::fs::write(&path, file.print()).map_err(|e| e.to_string())?;
+    println!("  {} ops in {}: {}", reduce::size(&small), path.display(), line(&failure));
+    Ok(true)
+}
+
+/// Runs a written case.
+fn check(path: &PathBuf, options: &Options) -> Result<bool, String> {
+    let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let file = File::parse(&text).map_err(|e| format!("{}: {e}", path.display()))?;
+    match judge::judge_file(&file, &options.plan, options.seed) {
+        Ok(()) => Ok(true),
+        Err(failure) => {
+            println!("{failure}");
+            Ok(false)
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Remarks: what a pass tells the user about a decision, with the reason and what would change it.
+//!
+//! Passes call [`remark`]. Where the remarks go is up to who runs the passes: the compiler collects them for the driver
+//! ([`collect`]), `tileiras-opt --remarks` prints them as diagnostics ([`print_as_diagnostics`]), anybody else gets none.
+
+use super::{ffi, location, nv_tileaa, rt::*};
+use std::{
+    cell::{Cell, RefCell},
+    fmt::Display,
+    sync::atomic::{AtomicBool, Ordering},
+};
+use tile_diag::Location;
+use tile_driver::remarks::{Remark, RemarkSort, RemarkSubject};
+
+/// What a remark is about. Each has one constant, so that the names that tools filter by are listed in one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Category {
+    pub sort: RemarkSort,
+    pub subject: RemarkSubject,
+    pub name: &'static str,
+}
+
+const fn missed(subject: RemarkSubject, name: &'static str) -> Category {
+    Category { sort: RemarkSort::Missed, subject, name }
+}
+
+/// An access of global memory moves less than 16 bytes at a time.
+pub const NARROW_ACCESS: Category = missed(RemarkSubject::Memory, "NarrowAccess");
+/// A tensor changes its layout through shared memory in every iteration of a loop.
+pub const CONVERSION_IN_LOOP: Category = missed(RemarkSubject::Memory, "ConversionInLoop");
+/// A tensor is larger than what a conversion may keep in shared memory, and goes through it part by part.
+pub const CONVERSION_IN_PARTS: Category = missed(RemarkSubject::Memory, "ConversionInParts");
+/// A tensor does not fit into registers and lies in local memory.
+pub const LOCAL_MEMORY: Category = missed(RemarkSubject::Memory, "LocalMemory");
+
+thread_local! {
+    static COLLECTED: RefCell<Option<Vec<Remark>>> = const { RefCell::new(None) };
+    static PASS: Cell<&'static str> = const { Cell::new("") };
+}
+static PRINT: AtomicBool = AtomicBool::new(false);
+
+/// Runs `f`, and gives what it remarked on this thread. Passes run on the calling thread unless the context has several.
+pub fn collect<T>(f: impl FnOnce() -> T) -> (T, Vec<Remark>) {
+    let outer = COLLECTED.replace(Some(vec![]));
+    let result = f();
+    let remarks = COLLECTED.replace(outer).unwrap_or_default();
+    (result, remarks)
+}
+
+/// From now on remarks that nobody collects become diagnostics of MLIR.
+pub fn print_as_diagnostics() {
+    PRINT.store(true, Ordering::Relaxed);
+}
+
+/// Whether a remark would reach anybody: what costs time to find out need not be found out otherwise.
+pub fn wanted() -> bool {
+    COLLECTED.with_borrow(Option::is_some) || PRINT.load(Ordering::Relaxed)
+}
+
+/// Runs `f` as the body of the pass with this command-line name.
+pub(super) fn in_pass<T>(argument: &'static str, f: impl FnOnce() -> T) -> T {
+    let outer = PASS.replace(argument);
+    let result = f();
+    PASS.set(outer);
+    result
+}
+
+/// Remarks on `op`: `reason` says what is and why, `suggestion` what the user can do about it; it may be empty.
+pub fn remark(op: OpRef<'_>, category: Category, reason: impl Display, suggestion: impl Display) {
+    if !wanted() {
+        return;
+    }
+    let suggestion = suggestion.to_string();
+    let message = if suggestion.is_empty() { reason.to_string() } else { format!("{reason}; {suggestion}") };
+    let collected = COLLECTED.with_borrow_mut(|list| {
+        list.as_mut().map(|list| {
+            list.push(Remark {
+                sort: category.sort,
+                subject: category.subject,
+                pass: PASS.get().to_string(),
+                name: category.name.to_string(),
+                function: function_of(op),
+                location: location::file_line(op.location()).map(|p| Location::new(p.file, p.line, p.column)),
+                message: message.clone(),
+            });
+        })
+    });
+    if collected.is_none() {
+        let text = format!("{}: {message}", category.name);
+        // SAFETY: `op` is alive; MLIR copies the text.
+        unsafe { ffi::mlirxEmitRemark(op.location().to_raw(), raw_str(&text)) }
+    }
+}
+
+/// Name of the kernel around `op`.
+fn function_of(op: OpRef<'_>) -> String {
+    let mut at = Some(op);
+    while let Some(op) = at {
+        if let Some(function) = nv_tileaa::FuncOp::cast(op) {
+            return function.sym_name().to_string();
+        }
+        at = parent_op(op);
+    }
+    String::new()
+}

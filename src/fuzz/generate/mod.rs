@@ -1,0 +1,384 @@
+//! Random programs.
+//!
+//! A program grows op by op. Operands come from what is in scope, or are made where nothing fits, so that every
+//! program passes the verifier. Undefined behaviour is kept out in two ways: divisors are made odd, indices are taken
+//! modulo the extent, and so on; and what slips through (a broken promise of no overflow, above all) is found by running
+//! the interpreter and taken away ([`repair`]).
+//!
+//! A generated program is deterministic, whatever its tokens leave open: each tile block writes to elements of its own,
+//! accesses of one element are ordered by tokens unless they are atomic and commute, and the old values that atomic
+//! updates give are used only where no other update touches the element.
+//!
+//! Approximate results ([`Traits::loose`]) go into few other ops: the interpreter would not know what those compute.
+
+mod aggregate;
+mod control;
+mod memory;
+mod ops;
+mod values;
+
+use crate::case::{Case, Parameter};
+use crate::rng::Rng;
+use std::sync::Arc;
+use std::time::Duration;
+use tile_interp::machine::{Cause, Limits};
+use tile_interp::program::{Block, Entry, Kind, Op, Overflow, Program, Value};
+use tile_interp::types::{Element, Number, Shape, TileType, Type};
+
+/// What the generator knows of a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Traits {
+    /// Known approximately only.
+    loose: bool,
+    /// Integers, or floats with integral values, of magnitude at most eight.
+    small: bool,
+}
+
+/// What an operand has to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Need {
+    Any,
+    /// Not approximate.
+    Tight,
+    Small,
+}
+
+/// A buffer that is only read.
+struct Input {
+    pointer: Value,
+    number: Number,
+    count: usize,
+    small: bool,
+}
+
+struct Generator {
+    rng: Rng,
+    program: Program,
+    entry: Entry,
+    parameters: Vec<Parameter>,
+    grid: [u32; 3],
+    /// Ops of the blocks that are open, from the entry's inwards.
+    open: Vec<Vec<Op>>,
+    /// Values of each open block.
+    scopes: Vec<Vec<Value>>,
+    traits: Vec<Traits>,
+    /// Shapes that the program is about.
+    shapes: Vec<Shape>,
+    inputs: Vec<Input>,
+    /// The number of the tile block, as i32.
+    block_id: Value,
+    /// Loops around the current place.
+    loops: usize,
+    /// Ops that may still be made.
+    budget: usize,
+}
+
+/// The number types that arithmetic knows.
+const FLOATS: [Number; 4] = [Number::F32, Number::F16, Number::Bf16, Number::F64];
+const INTEGERS: [Number; 5] = [Number::I32, Number::I64, Number::I16, Number::I8, Number::I1];
+const STORAGE: [Number; 4] = [Number::E4m3, Number::E5m2, Number::Tf32, Number::E8m0];
+
+/// The case of a number. Undefined behaviour that could not be repaired gives none.
+pub fn generate(seed: u64) -> Option<Case> {
+    let mut g = Generator::new(Rng::new(seed));
+    g.program();
+    repair(g.finish())
+}
+
+/// Takes away what makes a case undefined.
+fn repair(mut case: Case) -> Option<Case> {
+    let limits = Limits { ops: Some(2_000_000), time: Some(Duration::from_secs(20)) };
+    for _ in 0..40 {
+        let error = match case.meaning(limits) {
+            Ok(meaning) => return meaning.failed_assertions.is_empty().then_some(case),
+            Err(e) => e,
+        };
+        if !matches!(error.cause, Cause::Undefined(_)) {
+            return None;
+        }
+        let mut changed = false;
+        for e in &mut case.program.entries {
+            visit(&mut e.body, &mut |op| {
+                if op.location == error.location {
+                    changed |= defuse(&mut op.kind);
+                }
+            });
+        }
+        if !changed {
+            return None;
+        }
+    }
+    None
+}
+
+/// An op of the same shape that promises less.
+fn defuse(kind: &mut Kind) -> bool {
+    match kind {
+        Kind::AddI(o) | Kind::SubI(o) | Kind::MulI(o) | Kind::ShlI(o) | Kind::NegI(o) | Kind::TruncI(o) => {
+            let changed = *o != Overflow::default();
+            *o = Overflow::default();
+            changed
+        }
+        Kind::DivI { .. } | Kind::RemI(_) => {
+            *kind = Kind::XorI;
+            true
+        }
+        _ => false,
+    }
+}
+
+/// Every op, from the outside in.
+pub fn visit(block: &mut Block, f: &mut impl FnMut(&mut Op)) {
+    for op in &mut block.ops {
+        f(op);
+        for r in &mut op.regions {
+            visit(r, f);
+        }
+    }
+}
+
+impl Generator {
+    fn new(mut rng: Rng) -> Generator {
+        let grid = [rng.pick(&[1, 1, 2, 3]), rng.pick(&[1, 1, 1, 2]), rng.pick(&[1, 1, 1, 1, 2])];
+        let mut shapes = vec![vec![]];
+        for _ in 0..3 {
+            shapes.push(Generator::random_shape(&mut rng));
+        }
+        let budget = rng.pick(&[6, 12, 20, 40]);
+        Generator {
+            rng,
+            program: Program { name: "fuzz".into(), ..Program::default() },
+            entry: Entry { name: "kernel".into(), ..Entry::default() },
+            parameters: vec![],
+            grid,
+            open: vec![vec![]],
+            scopes: vec![vec![]],
+            traits: vec![],
+            shapes,
+            inputs: vec![],
+            block_id: Value(0),
+            loops: 0,
+            budget,
+        }
+    }
+
+    fn random_shape(rng: &mut Rng) -> Shape {
+        let rank = rng.pick(&[1, 1, 2, 2, 2, 3]);
+        let most = rng.pick(&[5u32, 8, 8, 10, 11]);
+        let mut left = most;
+        (0..rank)
+            .map(|_| {
+                let bits = rng.below(left as usize + 1) as u32;
+                left -= bits;
+                1usize << bits
+            })
+            .collect()
+    }
+
+    fn blocks(&self) -> usize {
+        self.grid.iter().product::<u32>() as usize
+    }
+
+    //===-- building --------------------------------------------------------//
+
+    fn value(&mut self, ty: Type, traits: Traits) -> Value {
+        self.traits.push(traits);
+        self.entry.value(ty)
+    }
+
+    fn ty(&self, v: Value) -> TileType {
+        self.entry.ty(v).tile().cloned().unwrap_or_else(|| TileType::scalar(Number::I32))
+    }
+
+    /// Appends an op; its results are in scope.
+    fn emit_all(
+        &mut self,
+        kind: Kind,
+        operands: &[Value],
+        results: &[(Type, Traits)],
+        regions: Vec<Block>,
+    ) -> Vec<Value> {
+        let location: Arc<str> =
+            format!("#{}", self.entry.types.len() + self.open.iter().map(Vec::len).sum::<usize>()).into();
+        let mut values = vec![];
+        for (t, traits) in results {
+            let v = self.value(t.clone(), *traits);
+            values.push(v);
+        }
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.extend(&values);
+        }
+        let op = Op { kind, operands: operands.to_vec(), results: values.clone(), regions, location };
+        if let Some(ops) = self.open.last_mut() {
+            ops.push(op);
+        }
+        values
+    }
+
+    /// Appends an op with one result, a tile.
+    fn emit(&mut self, kind: Kind, operands: &[Value], result: TileType, traits: Traits) -> Value {
+        self.emit_all(kind, operands, &[(result.into(), traits)], vec![])[0]
+    }
+
+    /// An op whose result is known as well as its operands together.
+    fn derive(&mut self, kind: Kind, operands: &[Value], result: TileType) -> Value {
+        let loose = operands.iter().any(|v| self.traits[v.index()].loose);
+        self.emit(kind, operands, result, Traits { loose, small: false })
+    }
+
+    /// An op that moves elements.
+    fn rearrange(&mut self, kind: Kind, operands: &[Value], result: TileType) -> Value {
+        let all = |f: fn(&Traits) -> bool, g: &Self| operands.iter().all(|v| f(&g.traits[v.index()]));
+        let traits = Traits { loose: !all(|t| !t.loose, self), small: all(|t| t.small, self) };
+        self.emit(kind, operands, result, traits)
+    }
+
+    fn parameter(&mut self, ty: TileType, argument: Parameter, traits: Traits) -> Value {
+        let v = self.value(ty.into(), traits);
+        self.entry.body.arguments.push(v);
+        self.scopes[0].push(v);
+        self.parameters.push(argument);
+        v
+    }
+
+    /// Opens a block with arguments, fills it, and closes it.
+    fn block(&mut self, arguments: Vec<Value>, fill: impl FnOnce(&mut Self)) -> Block {
+        self.open.push(vec![]);
+        self.scopes.push(arguments.clone());
+        fill(self);
+        self.scopes.pop();
+        Block { arguments, ops: self.open.pop().unwrap_or_default() }
+    }
+
+    fn end(&mut self, kind: Kind, operands: &[Value]) {
+        self.emit_all(kind, operands, &[], vec![]);
+    }
+
+    //===-- choosing --------------------------------------------------------//
+
+    fn fits(&self, v: Value, need: Need) -> bool {
+        let t = self.traits[v.index()];
+        match need {
+            Need::Any => true,
+            Need::Tight => !t.loose,
+            Need::Small => t.small,
+        }
+    }
+
+    /// A tile in scope that `wanted` accepts, recent ones first.
+    fn find(&mut self, need: Need, wanted: impl Fn(&TileType) -> bool) -> Option<Value> {
+        let all: Vec<Value> = self
+            .scopes
+            .iter()
+            .flatten()
+            .copied()
+            .filter(|v| self.entry.ty(*v).tile().is_some_and(&wanted) && self.fits(*v, need))
+            .collect();
+        if all.is_empty() {
+            return None;
+        }
+        // The later half is twice as likely.
+        let start = if self.rng.coin() { all.len() / 2 } else { 0 };
+        Some(all[start + self.rng.below(all.len() - start)])
+    }
+
+    /// A value of a type, from what there is or new.
+    fn operand(&mut self, t: &TileType, need: Need) -> Value {
+        if !self.rng.one_in(4)
+            && let Some(v) = self.find(need, |u| u == t)
+        {
+            return v;
+        }
+        self.fresh(t, need)
+    }
+
+    fn shape(&mut self) -> Shape {
+        let n = self.rng.below(self.shapes.len());
+        self.shapes[n].clone()
+    }
+
+    fn float(&mut self) -> Number {
+        self.rng.pick(&[Number::F32, Number::F32, Number::F16, Number::Bf16, Number::F64])
+    }
+
+    fn integer(&mut self) -> Number {
+        self.rng.pick(&[Number::I32, Number::I32, Number::I64, Number::I16, Number::I8, Number::I1])
+    }
+
+    //===-- the whole -------------------------------------------------------//
+
+    fn program(&mut self) {
+        self.block_number();
+        while self.budget > 0 {
+            self.statement();
+        }
+        self.store_results();
+        self.end(Kind::Return, &[]);
+    }
+
+    /// `x + gx * (y + gy * z)` of the tile block's position.
+    fn block_number(&mut self) {
+        let i32 = TileType::scalar(Number::I32);
+        let results = [(); 3].map(|_| (Type::Tile(i32.clone()), Traits::default()));
+        let at = self.emit_all(Kind::GetTileBlockId, &[], &results, vec![]);
+        let extents = if self.rng.coin() {
+            self.emit_all(Kind::GetNumTileBlocks, &[], &results, vec![])
+        } else {
+            self.grid.map(|n| self.scalar(Number::I32, n.into())).to_vec()
+        };
+        let none = Kind::MulI(Overflow::default());
+        let z = self.derive(none.clone(), &[at[2], extents[1]], i32.clone());
+        let yz = self.derive(Kind::AddI(Overflow::default()), &[at[1], z], i32.clone());
+        let row = self.derive(none, &[yz, extents[0]], i32.clone());
+        self.block_id = self.derive(Kind::AddI(Overflow::default()), &[at[0], row], i32);
+    }
+
+    fn statement(&mut self) {
+        self.budget = self.budget.saturating_sub(1);
+        match self.rng.below(100) {
+            0..24 => self.float_op(),
+            24..42 => self.integer_op(),
+            42..48 => self.comparison(),
+            48..58 => self.conversion(),
+            58..70 => self.shape_op(),
+            70..76 => self.aggregate(),
+            76..79 => self.product(),
+            79..86 => self.memory_op(),
+            86..89 => self.remark(),
+            _ => self.control(),
+        }
+    }
+
+    /// Stores what was computed last, and some of the rest, so that it matters.
+    fn store_results(&mut self) {
+        let candidates: Vec<Value> = self.scopes[0]
+            .iter()
+            .copied()
+            .filter(|v| self.entry.ty(*v).tile().is_some_and(|t| storable(t.element)))
+            .filter(|v| !self.entry.body.arguments.contains(v))
+            .collect();
+        let last = candidates.len().saturating_sub(4);
+        for v in candidates[last..].to_vec() {
+            self.store_output(v);
+        }
+        for _ in 0..3 {
+            if let Some(v) = (!candidates.is_empty()).then(|| self.rng.pick(&candidates)) {
+                self.store_output(v);
+            }
+        }
+    }
+
+    fn finish(mut self) -> Case {
+        self.entry.body.ops = self.open.pop().unwrap_or_default();
+        self.program.entries.push(self.entry);
+        Case { program: self.program, grid: self.grid, parameters: self.parameters }
+    }
+}
+
+/// Whether memory can hold elements one by one.
+fn storable(e: Element) -> bool {
+    match e {
+        Element::Number(n) => !matches!(n, Number::I4 | Number::E2m1),
+        Element::Pointer(_) => false,
+    }
+}

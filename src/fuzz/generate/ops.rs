@@ -1,0 +1,471 @@
+//! Elementwise ops, conversions, shapes, and remarks to the compiler.
+
+use super::{FLOATS, Generator, INTEGERS, Need, STORAGE, Traits};
+use tile_interp::program::{FloatMode, Kind, Overflow, Predicate, Promise, Rounding, Signedness, Value};
+use tile_interp::types::{Element, Number, Shape, TileType};
+
+impl Generator {
+    fn signedness(&mut self) -> Signedness {
+        self.rng.pick(&[Signedness::Signed, Signedness::Unsigned])
+    }
+
+    fn overflow(&mut self) -> Overflow {
+        if self.rng.one_in(4) {
+            Overflow { no_signed_wrap: self.rng.coin(), no_unsigned_wrap: self.rng.coin() }
+        } else {
+            Overflow::default()
+        }
+    }
+
+    fn mode(&mut self, n: Number) -> FloatMode {
+        let modes = [
+            Rounding::NearestEven,
+            Rounding::NearestEven,
+            Rounding::NearestEven,
+            Rounding::Zero,
+            Rounding::NegativeInf,
+            Rounding::PositiveInf,
+        ];
+        FloatMode { rounding: self.rng.pick(&modes), flush: n == Number::F32 && self.rng.one_in(4) }
+    }
+
+    /// A type that is in use, or any.
+    fn tile_of(&mut self, numbers: &[Number]) -> TileType {
+        let found = self.find(Need::Any, |t| t.element.number().is_some_and(|n| numbers.contains(&n)));
+        match found {
+            Some(v) if !self.rng.one_in(3) => self.ty(v),
+            _ => {
+                let shape = self.shape();
+                TileType::of(&shape, self.rng.pick(numbers))
+            }
+        }
+    }
+
+    pub(super) fn float_op(&mut self) {
+        let t = self.tile_of(&FLOATS);
+        let Some(n) = t.element.number() else { return };
+        let mode = self.mode(n);
+        let f32 = n == Number::F32;
+        let exact = Traits::default();
+        let loose = Traits { loose: true, small: false };
+        let choice = self.rng.below(22);
+        // Ops that pass approximate operands on.
+        let pick = |g: &mut Self| g.operand(&t, Need::Any);
+        match choice {
+            0..8 => {
+                let (a, b) = (pick(self), pick(self));
+                let kind = match choice {
+                    0..2 => Kind::AddF(mode),
+                    2 => Kind::SubF(mode),
+                    3..5 => Kind::MulF(mode),
+                    5 => Kind::MaxF { propagate_nan: self.rng.coin(), flush: mode.flush },
+                    6 => Kind::MinF { propagate_nan: self.rng.coin(), flush: mode.flush },
+                    _ => {
+                        let c = pick(self);
+                        self.derive(Kind::Fma(mode), &[a, b, c], t);
+                        return;
+                    }
+                };
+                self.derive(kind, &[a, b], t);
+                return;
+            }
+            8 | 9 => {
+                let a = pick(self);
+                let kind = if choice == 8 { Kind::NegF } else { Kind::AbsF };
+                self.rearrange(kind, &[a], t);
+                return;
+            }
+            _ => {}
+        }
+        let a = self.operand(&t, Need::Tight);
+        match choice {
+            10 => {
+                let kind = if self.rng.coin() { Kind::Ceil } else { Kind::Floor };
+                self.emit(kind, &[a], t, exact);
+            }
+            11 | 12 => {
+                let b = self.operand(&t, Need::Tight);
+                let approximate = f32 && self.rng.one_in(3);
+                let rounding =
+                    if approximate { self.rng.pick(&[Rounding::Approx, Rounding::Full]) } else { mode.rounding };
+                let kind = Kind::DivF(FloatMode { rounding, ..mode });
+                self.emit(kind, &[a, b], t, if approximate { loose } else { exact });
+            }
+            13 => {
+                let approximate = f32 && self.rng.one_in(3);
+                let rounding = if approximate { Rounding::Approx } else { mode.rounding };
+                let kind = Kind::Sqrt(FloatMode { rounding, ..mode });
+                self.emit(kind, &[a], t, if approximate { loose } else { exact });
+            }
+            14 => {
+                let b = self.operand(&t, Need::Tight);
+                self.emit(Kind::RemF, &[a, b], t, exact);
+            }
+            15 => {
+                let b = self.operand(&t, Need::Tight);
+                let kind = if self.rng.coin() { Kind::Pow } else { Kind::Atan2 };
+                self.emit(kind, &[a, b], t, loose);
+            }
+            _ => {
+                let rounding = if f32 && self.rng.one_in(3) { Rounding::Approx } else { Rounding::Full };
+                let kinds = [
+                    Kind::Exp { rounding },
+                    Kind::Tanh { rounding },
+                    Kind::Exp2 { flush: mode.flush },
+                    Kind::Rsqrt { flush: mode.flush },
+                    Kind::Log,
+                    Kind::Log2,
+                    Kind::Sin,
+                    Kind::Cos,
+                    Kind::Tan,
+                    Kind::Sinh,
+                    Kind::Cosh,
+                ];
+                let kind = kinds[self.rng.below(kinds.len())].clone();
+                self.emit(kind, &[a], t, loose);
+            }
+        }
+    }
+
+    /// An integer tile without zeros; positive ones where that matters.
+    fn divisor(&mut self, t: &TileType, signed: bool) -> Value {
+        let n = t.element.number().unwrap_or(Number::I32);
+        let mut v = self.operand(t, Need::Tight);
+        if signed {
+            let mask = self.constant_of(t, n.mask() >> 1);
+            v = self.derive(Kind::AndI, &[v, mask], t.clone());
+        }
+        let one = self.constant_of(t, 1);
+        self.derive(Kind::OrI, &[v, one], t.clone())
+    }
+
+    pub(super) fn integer_op(&mut self) {
+        let t = self.tile_of(&INTEGERS);
+        let (sign, overflow) = (self.signedness(), self.overflow());
+        let a = self.operand(&t, Need::Tight);
+        let one_bit = t.element == Element::Number(Number::I1);
+        let kind = match self.rng.below(18) {
+            0 => Kind::AbsI,
+            1 => Kind::NegI(Overflow {
+                no_unsigned_wrap: overflow.no_signed_wrap && overflow.no_unsigned_wrap,
+                ..overflow
+            }),
+            2 | 3 => Kind::AddI(overflow),
+            4 => Kind::SubI(overflow),
+            5 | 6 => Kind::MulI(overflow),
+            7 => Kind::ShlI(overflow),
+            8 => Kind::ShrI(sign),
+            9 => Kind::MulhiI,
+            10 => Kind::AndI,
+            11 => Kind::OrI,
+            12 => Kind::XorI,
+            13 => Kind::MaxI(sign),
+            14 => Kind::MinI(sign),
+            15 | 16 => {
+                let signed = sign == Signedness::Signed;
+                let rounding = match self.rng.below(3) {
+                    0 => Rounding::PositiveInf,
+                    1 if signed => Rounding::NegativeInf,
+                    _ => Rounding::Zero,
+                };
+                // The only odd positive number of one bit is its lowest number.
+                if one_bit && signed {
+                    return;
+                }
+                let b = self.divisor(&t, signed);
+                self.derive(Kind::DivI { signedness: sign, rounding }, &[a, b], t);
+                return;
+            }
+            _ => {
+                let b = self.divisor(&t, false);
+                self.derive(Kind::RemI(sign), &[a, b], t);
+                return;
+            }
+        };
+        if matches!(kind, Kind::AbsI | Kind::NegI(_)) {
+            self.derive(kind, &[a], t);
+            return;
+        }
+        let mut b = self.operand(&t, Need::Tight);
+        if matches!(kind, Kind::ShlI(_) | Kind::ShrI(_)) && !self.rng.one_in(4) {
+            // Mostly below the width.
+            let n = t.element.number().unwrap_or(Number::I32);
+            let mask = self.constant_of(&t, u64::from(n.width() - 1));
+            b = self.derive(Kind::AndI, &[b, mask], t.clone());
+        }
+        self.derive(kind, &[a, b], t);
+    }
+
+    fn predicate(&mut self) -> Predicate {
+        self.rng.pick(&Predicate::ALL)
+    }
+
+    pub(super) fn comparison(&mut self) {
+        let predicate = self.predicate();
+        let condition = if self.rng.coin() {
+            let t = self.tile_of(&FLOATS);
+            let (a, b) = (self.operand(&t, Need::Tight), self.operand(&t, Need::Tight));
+            let kind = Kind::CmpF { predicate, ordered: self.rng.coin() };
+            self.derive(kind, &[a, b], t.with(Element::Number(Number::I1)))
+        } else {
+            let t = self.tile_of(&INTEGERS);
+            let (a, b) = (self.operand(&t, Need::Tight), self.operand(&t, Need::Tight));
+            let kind = Kind::CmpI { predicate, signedness: self.signedness() };
+            self.derive(kind, &[a, b], t.with(Element::Number(Number::I1)))
+        };
+        if self.rng.coin() {
+            return;
+        }
+        let shape = self.ty(condition).shape;
+        let numbers: Vec<Number> = FLOATS.into_iter().chain(INTEGERS).chain(STORAGE).collect();
+        let t = TileType::of(&shape, self.rng.pick(&numbers));
+        let (a, b) = (self.operand(&t, Need::Any), self.operand(&t, Need::Any));
+        let traits = [a, b].map(|v| self.traits[v.index()]);
+        let traits = Traits { loose: traits.iter().any(|t| t.loose), small: traits.iter().all(|t| t.small) };
+        self.emit(Kind::Select, &[condition, a, b], t, traits);
+    }
+
+    pub(super) fn conversion(&mut self) {
+        match self.rng.below(12) {
+            0..2 => {
+                let t = self.tile_of(&INTEGERS);
+                let from = t.element.number().unwrap_or(Number::I32);
+                let others: Vec<Number> = [Number::I1, Number::I4, Number::I8, Number::I16, Number::I32, Number::I64]
+                    .into_iter()
+                    .filter(|n| n.width() != from.width())
+                    .collect();
+                let to = self.rng.pick(&others);
+                let wider = to.width() > from.width();
+                let kind = if wider { Kind::ExtI(self.signedness()) } else { Kind::TruncI(self.overflow()) };
+                let a = self.operand(&t, Need::Tight);
+                let narrow = self.derive(kind, &[a], t.with(Element::Number(to)));
+                if to == Number::I4 {
+                    let kind = Kind::ExtI(self.signedness());
+                    self.derive(kind, &[narrow], t.with(Element::Number(Number::I8)));
+                }
+            }
+            2..6 => {
+                let all: Vec<Number> = FLOATS.into_iter().chain(STORAGE).chain([Number::E2m1]).collect();
+                let t = self.tile_of(&all);
+                let from = t.element.number().unwrap_or(Number::F32);
+                let to = self.rng.pick(&all);
+                // Tiles of e2m1 have an even extent.
+                if from == to || (to == Number::E2m1 && t.shape.iter().all(|d| *d == 1)) {
+                    return;
+                }
+                let rounding = match to {
+                    Number::E8m0 => self.rng.pick(&[Rounding::Zero, Rounding::PositiveInf]),
+                    _ => Rounding::NearestEven,
+                };
+                let a = self.operand(&t, if to == Number::E8m0 { Need::Tight } else { Need::Any });
+                let v = self.derive(Kind::FToF { rounding }, &[a], t.with(Element::Number(to)));
+                if to == Number::E2m1 {
+                    self.derive(Kind::FToF { rounding }, &[v], t.with(Element::Number(Number::F16)));
+                }
+            }
+            6..8 => {
+                let all: Vec<Number> = FLOATS.into_iter().chain(STORAGE).collect();
+                let t = self.tile_of(&all);
+                let to = self.integer();
+                let need = if self.rng.coin() { Need::Small } else { Need::Tight };
+                let a = self.operand(&t, need);
+                let kind = Kind::FToI(self.signedness());
+                // What does not fit may be anything.
+                let loose = !self.traits[a.index()].small;
+                self.emit(kind, &[a], t.with(Element::Number(to)), Traits { loose, small: false });
+            }
+            8..10 => {
+                let t = self.tile_of(&INTEGERS);
+                let targets =
+                    [Number::F32, Number::F16, Number::Bf16, Number::F64, Number::Tf32, Number::E4m3, Number::E5m2];
+                let to = self.rng.pick(&targets);
+                let a = self.operand(&t, Need::Tight);
+                let kind = Kind::IToF(self.signedness());
+                let small = self.traits[a.index()].small && kind == Kind::IToF(Signedness::Signed);
+                self.emit(kind, &[a], t.with(Element::Number(to)), Traits { loose: false, small });
+            }
+            10 => {
+                let classes: [&[Number]; 4] = [
+                    &[Number::I8, Number::E4m3, Number::E5m2, Number::E8m0],
+                    &[Number::I16, Number::F16, Number::Bf16],
+                    &[Number::I32, Number::F32],
+                    &[Number::I64, Number::F64],
+                ];
+                let class = classes[self.rng.below(4)];
+                let (from, to) = (self.rng.pick(class), self.rng.pick(class));
+                let t = self.tile_of(&[from]);
+                let a = self.operand(&t, Need::Tight);
+                self.derive(Kind::Bitcast, &[a], t.with(Element::Number(to)));
+            }
+            _ => self.repack(),
+        }
+    }
+
+    /// Elements of one width to bytes, and bytes to elements of another.
+    fn repack(&mut self) {
+        let widths = [
+            Number::I1,
+            Number::I4,
+            Number::I16,
+            Number::I32,
+            Number::I64,
+            Number::F16,
+            Number::F32,
+            Number::Tf32,
+            Number::E2m1,
+        ];
+        let (from, to) = (self.rng.pick(&widths), self.rng.pick(&widths));
+        let bits = |n: Number| n.packed_width() as usize;
+        let bytes = self.rng.pick(&[8usize, 32, 128]);
+        let count = bytes * 8 / bits(from);
+        let t = TileType::of(&[count], from);
+        let a = self.operand(&t, Need::Tight);
+        let packed = self.derive(Kind::Pack, &[a], TileType::of(&[bytes], Number::I8));
+        let out = self.derive(Kind::Unpack, &[packed], TileType::of(&[bytes * 8 / bits(to)], to));
+        if to == Number::I4 {
+            let t = TileType::of(&[bytes * 2], Number::I8);
+            self.derive(Kind::ExtI(Signedness::Signed), &[out], t);
+        }
+    }
+
+    fn any_tile(&mut self) -> Value {
+        let numbers: Vec<Number> = FLOATS.into_iter().chain(INTEGERS).chain(STORAGE).collect();
+        let t = self.tile_of(&numbers);
+        self.operand(&t, Need::Any)
+    }
+
+    pub(super) fn shape_op(&mut self) {
+        let v = self.any_tile();
+        let TileType { shape, element } = self.ty(v);
+        let count: usize = shape.iter().product();
+        match self.rng.below(7) {
+            0 => {
+                // The same extents, cut at other places.
+                let bits = count.ilog2() as usize;
+                let rank = 1 + self.rng.below(3);
+                let mut left = bits;
+                let mut new: Shape = (1..rank)
+                    .map(|_| {
+                        let b = self.rng.below(left + 1);
+                        left -= b;
+                        1 << b
+                    })
+                    .collect();
+                new.push(1 << left);
+                if count == 1 && self.rng.coin() {
+                    new.clear();
+                }
+                let v = self.rearrange(Kind::Reshape, &[v], TileType::new(&new, element));
+                self.shapes.push(self.ty(v).shape);
+            }
+            1 | 2 if shape.len() >= 2 => {
+                let mut permutation: Vec<usize> = (0..shape.len()).collect();
+                for i in (1..shape.len()).rev() {
+                    permutation.swap(i, self.rng.below(i + 1));
+                }
+                let new: Shape = permutation.iter().map(|p| shape[*p]).collect();
+                self.rearrange(Kind::Permute(permutation), &[v], TileType::new(&new, element));
+            }
+            3 if !shape.is_empty() && count <= 1024 => {
+                let dim = self.rng.below(shape.len());
+                let mut new = shape.clone();
+                new[dim] *= 2;
+                let w = self.operand(&TileType::new(&shape, element), Need::Any);
+                self.rearrange(Kind::Cat { dim }, &[v, w], TileType::new(&new, element));
+            }
+            4 if !shape.is_empty() => {
+                let mut new = shape.clone();
+                let mut indices = vec![];
+                for d in &mut new {
+                    let slices = 1usize << self.rng.below(d.ilog2() as usize + 1);
+                    *d /= slices;
+                    // Known or not.
+                    let slice = self.rng.below(slices) as u64;
+                    indices.push(if self.rng.one_in(3) {
+                        self.argument(Number::I32, slice)
+                    } else {
+                        self.scalar(Number::I32, slice)
+                    });
+                }
+                let operands: Vec<Value> = [v].into_iter().chain(indices).collect();
+                let small = self.traits[v.index()];
+                self.emit(Kind::Extract, &operands, TileType::new(&new, element), small);
+            }
+            5 if shape.contains(&1) => {
+                let mut new = shape.clone();
+                for d in &mut new {
+                    if *d == 1 && self.rng.coin() {
+                        *d = 1 << self.rng.below(5);
+                    }
+                }
+                if new.iter().product::<usize>() <= 4096 {
+                    self.rearrange(Kind::Broadcast, &[v], TileType::new(&new, element));
+                }
+            }
+            6 if shape.is_empty() => {
+                let new = self.shape();
+                self.splat(v, &new);
+            }
+            _ => {
+                let new = self.shape();
+                if !new.is_empty() {
+                    self.indices(&new, Number::I32);
+                }
+            }
+        }
+    }
+
+    /// Promises that hold, assertions that hold, and printing.
+    pub(super) fn remark(&mut self) {
+        match self.rng.below(5) {
+            0 => {
+                let t = self.tile_of(&[Number::I32, Number::I64, Number::I16]);
+                let a = self.operand(&t, Need::Tight);
+                let high = (1u64 << self.rng.range(1, 14)) - 1;
+                let mask = self.constant_of(&t, high);
+                let v = self.derive(Kind::AndI, &[a, mask], t.clone());
+                let promise = Promise::Bounded { low: Some(0), high: self.rng.coin().then_some(high as i64) };
+                self.derive(Kind::Assume(promise), &[v], t);
+            }
+            1 => {
+                let t = self.tile_of(&[Number::I32, Number::I64]);
+                let a = self.operand(&t, Need::Tight);
+                let by = self.rng.below(6) as u64;
+                let amount = self.constant_of(&t, by);
+                let v = self.derive(Kind::ShlI(Overflow::default()), &[a, amount], t.clone());
+                self.derive(Kind::Assume(Promise::DivBy { divisor: 1 << by, groups: None }), &[v], t);
+            }
+            2 => {
+                let n = self.integer();
+                let shape = self.shape();
+                if shape.is_empty() {
+                    return;
+                }
+                let scalar = self.operand(&TileType::scalar(n), Need::Tight);
+                let v = self.splat(scalar, &shape);
+                let groups = shape.iter().map(|d| *d as i64).collect();
+                self.derive(Kind::Assume(Promise::SameElements(groups)), &[v], TileType::of(&shape, n));
+            }
+            3 => {
+                let t = self.tile_of(&[Number::I32]);
+                let a = self.operand(&t, Need::Tight);
+                let one = self.constant_of(&t, 1);
+                let bit = self.derive(Kind::AndI, &[a, one], t.clone());
+                let kind = Kind::CmpI { predicate: Predicate::LessThanOrEqual, signedness: Signedness::Unsigned };
+                let holds = self.derive(kind, &[bit, one], t.with(Element::Number(Number::I1)));
+                self.end(Kind::Assert("a bit is at most one".into()), &[holds]);
+            }
+            _ => {
+                let t = TileType::scalar(self.rng.pick(&[Number::I32, Number::I64, Number::I8]));
+                let a = self.operand(&t, Need::Tight);
+                let format = self.rng.pick(&["value %d\n", "%5d|\n", "%x %%\n", "%u\n"]).to_string();
+                self.emit_all(
+                    Kind::Print { format, token: false },
+                    &[a],
+                    &[(tile_interp::types::Type::Token, Traits::default())],
+                    vec![],
+                );
+            }
+        }
+    }
+}

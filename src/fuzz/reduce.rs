@@ -1,0 +1,512 @@
+//! Makes a failing case smaller.
+//!
+//! A step changes the case in one way; it is kept if the case still fails. Steps are tried from coarse to fine, again and
+//! again, until none is kept: drop what has effects, replace results by constants or operands, take branches and loops
+//! apart, drop options of ops, halve extents, simplify data. A step may well make a program that the verifier rejects or
+//! that has no meaning; that is for the judge to say no to.
+
+use crate::case::{Case, Parameter};
+use std::collections::BTreeSet;
+use tile_interp::program::{Access, Block, Entry, FloatMode, Kind, Op, Overflow, Rounding, Value};
+use tile_interp::types::{Cut, Element, Number, TileType, Type};
+
+/// Says whether a case still shows what is looked for.
+pub type Judge<'a> = dyn FnMut(&Case) -> bool + 'a;
+
+/// The smallest case found. `case` itself fails.
+pub fn reduce(case: Case, judge: &mut Judge<'_>) -> Case {
+    let mut best = case;
+    let mut kept = |best: &mut Case, change: &dyn Fn(&mut Case)| -> bool {
+        let mut next = best.clone();
+        change(&mut next);
+        tidy(&mut next);
+        if next == *best || !judge(&next) {
+            return false;
+        }
+        *best = next;
+        true
+    };
+    loop {
+        let before = best.clone();
+        drop_ops(&mut best, &mut kept);
+        simplify_ops(&mut best, &mut kept);
+        for d in 0..3 {
+            kept(&mut best, &|c| c.grid[d] = 1);
+        }
+        halve_extents(&mut best, &mut kept);
+        simplify_data(&mut best, &mut kept);
+        if best == before {
+            return best;
+        }
+    }
+}
+
+type Kept<'a> = dyn FnMut(&mut Case, &dyn Fn(&mut Case)) -> bool + 'a;
+
+fn body(case: &mut Case) -> Option<&mut Block> {
+    case.program.entries.first_mut().map(|e| &mut e.body)
+}
+
+/// Number of ops, those in regions included.
+pub fn size(case: &Case) -> usize {
+    fn count(b: &Block) -> usize {
+        b.ops.iter().map(|op| 1 + op.regions.iter().map(count).sum::<usize>()).sum()
+    }
+    case.program.entries.iter().map(|e| count(&e.body)).sum()
+}
+
+/// Calls `f` with the block and the place in it of op number `n`, counted from the outside in.
+fn at<R>(block: &mut Block, n: &mut usize, f: &mut dyn FnMut(&mut Block, usize) -> R) -> Option<R> {
+    for i in 0..block.ops.len() {
+        if *n == 0 {
+            return Some(f(block, i));
+        }
+        *n -= 1;
+        for r in 0..block.ops[i].regions.len() {
+            if let Some(out) = at(&mut block.ops[i].regions[r], n, f) {
+                return Some(out);
+            }
+        }
+    }
+    None
+}
+
+fn change_op(case: &mut Case, n: usize, f: &mut dyn FnMut(&mut Block, usize)) {
+    let mut n = n;
+    if let Some(b) = body(case) {
+        at(b, &mut n, f);
+    }
+}
+
+fn is_terminator(kind: &Kind) -> bool {
+    matches!(kind, Kind::Yield | Kind::Break | Kind::Continue | Kind::Return)
+}
+
+fn drop_ops(best: &mut Case, kept: &mut Kept<'_>) {
+    // Runs of ops of the entry first, long ones before short ones.
+    let mut length = best.program.entries.first().map_or(0, |e| e.body.ops.len()) / 2;
+    while length >= 1 {
+        let mut end = best.program.entries.first().map_or(0, |e| e.body.ops.len());
+        while end > 0 {
+            let start = end.saturating_sub(length);
+            kept(best, &|c| {
+                let Some(b) = body(c) else { return };
+                let end = end.min(b.ops.len());
+                let mut i = 0;
+                // Results that are used elsewhere keep their ops.
+                b.ops.retain(|op| {
+                    i += 1;
+                    !(start..end).contains(&(i - 1)) || is_terminator(&op.kind) || has_tiles(op)
+                });
+            });
+            end = start;
+        }
+        length /= 2;
+    }
+    let mut n = size(best);
+    while n > 0 {
+        n -= 1;
+        if n >= size(best) {
+            continue;
+        }
+        // The op goes, if nothing needs it.
+        kept(best, &|c| {
+            change_op(c, n, &mut |b, i| {
+                if !is_terminator(&b.ops[i].kind) && !has_tiles(&b.ops[i]) {
+                    b.ops.remove(i);
+                }
+            })
+        });
+        if n >= size(best) {
+            continue;
+        }
+        replace_op(best, n, kept);
+    }
+}
+
+/// Whether an op gives more than tokens.
+fn has_tiles(op: &Op) -> bool {
+    !matches!(
+        op.kind,
+        Kind::StorePtr { .. }
+            | Kind::StoreView { .. }
+            | Kind::AtomicRedView { .. }
+            | Kind::Print { .. }
+            | Kind::Assert(_)
+    ) && !op.results.is_empty()
+}
+
+/// Tries simpler ops in the place of op `n`.
+fn replace_op(best: &mut Case, n: usize, kept: &mut Kept<'_>) {
+    let mut number = n;
+    let mut probe = best.clone();
+    let Some(entry) = probe.program.entries.first_mut() else { return };
+    let types = entry.types.clone();
+    let Some(op) = at(&mut entry.body, &mut number, &mut |b, i| b.ops[i].clone()) else { return };
+    // An operand of the same type.
+    if let [result] = op.results[..] {
+        for operand in &op.operands {
+            if types[operand.index()] == types[result.index()]
+                && kept(best, &|c| {
+                    change_op(c, n, &mut |b, i| {
+                        b.ops.remove(i);
+                    });
+                    if let Some(b) = body(c) {
+                        substitute(b, result, *operand);
+                    }
+                })
+            {
+                return;
+            }
+        }
+    }
+    let constant = op.results.iter().all(|r| match &types[r.index()] {
+        Type::Tile(t) => t.element.number().is_some_and(|n| n != Number::I4),
+        Type::Token => true,
+        _ => false,
+    });
+    if constant && !op.results.is_empty() && !matches!(op.kind, Kind::Constant(_) | Kind::MakeToken) {
+        let replaced = |bits: u64| {
+            let results = op.results.clone();
+            let types = types.clone();
+            move |c: &mut Case| {
+                change_op(c, n, &mut |b, i| {
+                    let location = b.ops[i].location.clone();
+                    let new = results.iter().map(|r| {
+                        let kind = match &types[r.index()] {
+                            Type::Token => Kind::MakeToken,
+                            _ => Kind::Constant([bits].into()),
+                        };
+                        let (operands, regions) = (vec![], vec![]);
+                        Op { kind, operands, results: vec![*r], regions, location: location.clone() }
+                    });
+                    let new: Vec<Op> = new.collect();
+                    b.ops.splice(i..=i, new);
+                })
+            }
+        };
+        if kept(best, &replaced(0)) || kept(best, &replaced(1)) {
+            return;
+        }
+    }
+    // Structured ops give way to one of their bodies.
+    for region in 0..op.regions.len() {
+        if kept(best, &|c| {
+            let Some(b) = body(c) else { return };
+            let mut number = n;
+            let renamed = at(b, &mut number, &mut |b, i| inline(b, i, region)).unwrap_or_default();
+            for (from, to) in renamed {
+                substitute(b, from, to);
+            }
+        }) {
+            return;
+        }
+    }
+}
+
+/// Puts the ops of a region in the place of the op around it. Gives what its arguments and results become.
+fn inline(block: &mut Block, i: usize, region: usize) -> Vec<(Value, Value)> {
+    let op = block.ops[i].clone();
+    let mut inner = op.regions[region].clone();
+    let Some(end) = inner.ops.pop() else { return vec![] };
+    let mut renamed = vec![];
+    match op.kind {
+        Kind::If if end.kind == Kind::Yield => {}
+        Kind::For { .. } if matches!(end.kind, Kind::Continue) => {
+            renamed.push((inner.arguments[0], op.operands[0]));
+            renamed.extend(inner.arguments[1..].iter().copied().zip(op.operands[3..].iter().copied()));
+        }
+        _ => return vec![],
+    }
+    renamed.extend(op.results.iter().copied().zip(end.operands.iter().copied()));
+    block.ops.splice(i..=i, inner.ops);
+    renamed
+}
+
+/// Uses `to` for `from`.
+fn substitute(block: &mut Block, from: Value, to: Value) {
+    for op in &mut block.ops {
+        for v in &mut op.operands {
+            if *v == from {
+                *v = to;
+            }
+        }
+        for r in &mut op.regions {
+            substitute(r, from, to);
+        }
+    }
+}
+
+/// Options of ops.
+fn simplify_ops(best: &mut Case, kept: &mut Kept<'_>) {
+    for n in 0..size(best) {
+        kept(best, &|c| change_op(c, n, &mut |b, i| plain(&mut b.ops[i])));
+        for what in 0..3 {
+            kept(best, &|c| change_op(c, n, &mut |b, i| without(&mut b.ops[i], what)));
+        }
+        kept(best, &|c| {
+            change_op(c, n, &mut |b, i| {
+                if let Kind::Constant(bits) = &mut b.ops[i].kind
+                    && let Some(first) = bits.first().copied()
+                {
+                    *bits = [first].into();
+                }
+            })
+        });
+    }
+}
+
+fn plain(op: &mut Op) {
+    match &mut op.kind {
+        Kind::AddF(m) | Kind::SubF(m) | Kind::MulF(m) | Kind::DivF(m) | Kind::Fma(m) | Kind::Sqrt(m) => {
+            *m = FloatMode::default();
+        }
+        Kind::Rsqrt { flush } | Kind::Exp2 { flush } => *flush = false,
+        Kind::Exp { rounding } | Kind::Tanh { rounding } => *rounding = Rounding::Full,
+        Kind::MaxF { propagate_nan, flush } | Kind::MinF { propagate_nan, flush } => {
+            (*propagate_nan, *flush) = (false, false);
+        }
+        Kind::AddI(o) | Kind::SubI(o) | Kind::MulI(o) | Kind::ShlI(o) | Kind::NegI(o) | Kind::TruncI(o) => {
+            *o = Overflow::default();
+        }
+        Kind::LoadPtr { access, .. }
+        | Kind::StorePtr { access, .. }
+        | Kind::LoadView { access, .. }
+        | Kind::StoreView { access, .. } => *access = Access::WEAK,
+        Kind::Scan { reverse, .. } => *reverse = false,
+        Kind::MmaF { fast_acc } => *fast_acc = false,
+        _ => {}
+    }
+}
+
+/// Takes optional operands away: the token, the mask with its padding, an `else`.
+fn without(op: &mut Op, what: usize) {
+    match (&mut op.kind, what) {
+        (
+            Kind::LoadPtr { token, .. }
+            | Kind::StorePtr { token, .. }
+            | Kind::AtomicCas { token, .. }
+            | Kind::AtomicRmw { token, .. }
+            | Kind::LoadView { token, .. }
+            | Kind::StoreView { token, .. }
+            | Kind::AtomicRedView { token, .. }
+            | Kind::Print { token, .. },
+            0,
+        ) if *token => {
+            *token = false;
+            op.operands.pop();
+        }
+        (Kind::LoadPtr { mask, padding, .. }, 1) if *mask => {
+            let end = if *padding { 3 } else { 2 };
+            (*mask, *padding) = (false, false);
+            op.operands.drain(1..end);
+        }
+        (Kind::StorePtr { mask, .. } | Kind::AtomicRmw { mask, .. }, 1) if *mask => {
+            *mask = false;
+            op.operands.remove(2);
+        }
+        (Kind::If, 2) if op.results.is_empty() => {
+            if let Some(other) = op.regions.get_mut(1) {
+                *other = Block::default();
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Halves an extent wherever it occurs.
+fn halve_extents(best: &mut Case, kept: &mut Kept<'_>) {
+    let mut extents: BTreeSet<usize> = BTreeSet::new();
+    for t in best.program.entries.iter().flat_map(|e| &e.types) {
+        if let Type::Tile(t) = t {
+            extents.extend(t.shape.iter().copied().filter(|d| *d > 1));
+        }
+    }
+    for extent in extents.into_iter().rev() {
+        let mut from = extent;
+        while from > 1 && kept(best, &|c| resize(c, from, from / 2)) {
+            from /= 2;
+        }
+    }
+}
+
+fn resize(case: &mut Case, from: usize, to: usize) {
+    let fix = |d: &mut usize| {
+        if *d == from {
+            *d = to;
+        }
+    };
+    for e in &mut case.program.entries {
+        for t in &mut e.types {
+            match t {
+                Type::Tile(t) => t.shape.iter_mut().for_each(fix),
+                Type::View(v) => {
+                    v.tile.iter_mut().for_each(fix);
+                    if let Cut::Strided { steps, .. } = &mut v.cut {
+                        steps.iter_mut().for_each(|s| *s = (*s).min(1 << 20));
+                    }
+                }
+                _ => {}
+            }
+        }
+        let types = e.types.clone();
+        crate::generate::visit(&mut e.body, &mut |op| {
+            if let (Kind::Constant(bits), Some(r)) = (&mut op.kind, op.results.first())
+                && let Type::Tile(t) = &types[r.index()]
+                && bits.len() > 1
+            {
+                *bits = bits[..t.count().min(bits.len())].into();
+            }
+        });
+    }
+}
+
+/// Simpler contents of memory and simpler scalars.
+fn simplify_data(best: &mut Case, kept: &mut Kept<'_>) {
+    for p in 0..best.parameters.len() {
+        kept(best, &|c| match c.parameters.get_mut(p) {
+            Some(Parameter::Buffer { bytes, .. }) => bytes.fill(0),
+            Some(Parameter::Scalar { bits, .. }) => *bits = 0,
+            None => {}
+        });
+        // Elements one after another, as long as there are few.
+        let length = match best.parameters.get(p) {
+            Some(Parameter::Buffer { bytes, .. }) if bytes.len() <= 64 => bytes.len(),
+            _ => 0,
+        };
+        for b in 0..length {
+            kept(best, &|c| {
+                if let Some(Parameter::Buffer { bytes, .. }) = c.parameters.get_mut(p) {
+                    bytes[b] = 0;
+                }
+            });
+        }
+    }
+    for g in 0..best.program.globals.len() {
+        kept(best, &|c| c.program.globals[g].values.fill(0));
+    }
+}
+
+/// Removes what is not used: ops without effects, parameters, globals.
+fn tidy(case: &mut Case) {
+    let Some(entry) = case.program.entries.first_mut() else { return };
+    loop {
+        let mut used = BTreeSet::new();
+        collect(&entry.body, &mut used);
+        if !sweep(&mut entry.body, &used) {
+            break;
+        }
+    }
+    let mut used = BTreeSet::new();
+    collect(&entry.body, &mut used);
+    let mut i = 0;
+    let Entry { body, .. } = entry;
+    body.arguments.retain(|v| {
+        let keep = used.contains(v);
+        if !keep {
+            case.parameters.remove(i);
+        } else {
+            i += 1;
+        }
+        keep
+    });
+    let mut names = BTreeSet::new();
+    crate::generate::visit(&mut entry.body, &mut |op| {
+        if let Kind::GetGlobal(name) = &op.kind {
+            names.insert(name.clone());
+        }
+    });
+    case.program.globals.retain(|g| names.contains(&g.name));
+    // Types of values that are gone count as extents no more.
+    let mut live = used;
+    fn results(b: &Block, live: &mut BTreeSet<Value>) {
+        live.extend(&b.arguments);
+        for op in &b.ops {
+            live.extend(&op.results);
+            op.regions.iter().for_each(|r| results(r, live));
+        }
+    }
+    results(&entry.body, &mut live);
+    for (i, t) in entry.types.iter_mut().enumerate() {
+        if !live.contains(&Value(i as u32)) {
+            *t = Type::Tile(TileType::new(&[], Element::Number(Number::I1)));
+        }
+    }
+}
+
+fn collect(block: &Block, used: &mut BTreeSet<Value>) {
+    for op in &block.ops {
+        used.extend(&op.operands);
+        op.regions.iter().for_each(|r| collect(r, used));
+    }
+}
+
+fn sweep(block: &mut Block, used: &BTreeSet<Value>) -> bool {
+    let before = block.ops.len();
+    block.ops.retain(|op| has_effects(op) || op.results.iter().any(|r| used.contains(r)));
+    let mut changed = block.ops.len() != before;
+    for op in &mut block.ops {
+        for r in &mut op.regions {
+            changed |= sweep(r, used);
+        }
+    }
+    changed
+}
+
+fn has_effects(op: &Op) -> bool {
+    match &op.kind {
+        Kind::StorePtr { .. }
+        | Kind::StoreView { .. }
+        | Kind::AtomicCas { .. }
+        | Kind::AtomicRmw { .. }
+        | Kind::AtomicRedView { .. }
+        | Kind::Print { .. }
+        | Kind::Assert(_) => true,
+        k if is_terminator(k) => true,
+        Kind::If | Kind::For { .. } | Kind::Loop => {
+            // A region without anything but its end does nothing.
+            op.kind == Kind::Loop
+                || op.regions.iter().flat_map(|r| &r.ops).any(|o| {
+                    has_effects(o)
+                        && !(matches!(o.kind, Kind::Yield) || (matches!(o.kind, Kind::Continue) && op.kind != Kind::If))
+                })
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::{generate, visit};
+    use std::time::Duration;
+    use tile_interp::machine::Limits;
+
+    fn has(case: &Case, wanted: &dyn Fn(&Kind) -> bool) -> bool {
+        let mut found = false;
+        let mut body = case.program.entries[0].body.clone();
+        visit(&mut body, &mut |op| found |= wanted(&op.kind));
+        found
+    }
+
+    /// The judge asks for an op, so that a small program with it is what has to remain.
+    #[test]
+    fn programs_become_small() {
+        let limits = Limits { ops: Some(1_000_000), time: Some(Duration::from_secs(20)) };
+        let mut reduced = 0;
+        for seed in 0..30 {
+            let Some(mut case) = generate(seed) else { continue };
+            let wanted = |k: &Kind| matches!(k, Kind::Scan { .. });
+            // Without the scans that nothing uses.
+            tidy(&mut case);
+            if !has(&case, &wanted) {
+                continue;
+            }
+            let small = reduce(case, &mut |c| has(c, &wanted) && c.meaning(limits).is_ok());
+            assert!(size(&small) <= 12, "{} ops of seed {seed}", size(&small));
+            assert!(small.meaning(limits).is_ok());
+            reduced += 1;
+        }
+        assert!(reduced >= 2, "{reduced} programs have a scan");
+    }
+}

@@ -1,0 +1,339 @@
+//! `reduce` and `scan`.
+//!
+//! Elements are combined one after another, starting from the identities. The body's arguments come in pairs, one for each
+//! operand. In a scan the first of a pair is what came before and the second is the element: `result[j] =
+//! f(result[j - 1], x[j])`. In a reduction the first is the element and the second the accumulator, which makes no
+//! difference to a program that is right, as elements come in no particular order.
+//!
+//! A compiler may combine elements in any grouping, and a reduction in any order; how much of the result that leaves open is found out in one of two ways:
+//!
+//! * Bodies that sum or multiply floats are recognised, and what rounding can do to them is bounded.
+//! * Of all other bodies the result is computed in three more ways: without the identities, from the other end, and
+//!   by halves. What they do not agree on is unknown.
+
+use super::{Cause, Datum, Elements, Error, Flow, Run, coordinates, index, malformed};
+use crate::format::{self, Real, decode};
+use crate::program::{Block, FloatMode, Kind, Op, Rounding};
+use crate::scalar::{Scalar, State, last_place, power};
+use crate::types::Number;
+use std::rc::Rc;
+
+/// One element of each operand.
+type Row = Vec<Scalar>;
+
+/// What is known of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Body {
+    /// One operand, whose elements are added up.
+    Sum,
+    /// One operand, whose elements are multiplied.
+    Product,
+    /// One op without rounding that any order suits.
+    Exact,
+    Other,
+}
+
+impl Run<'_> {
+    pub(super) fn reduce(&mut self, op: &Op, dim: usize, identities: &[u64]) -> Result<Vec<Datum>, Error> {
+        let (operands, shape) = self.operands(op, dim).map_err(|c| self.error(op, c))?;
+        let mut result_shape = shape.clone();
+        result_shape.remove(dim);
+        let mut out = vec![vec![]; operands.len()];
+        for i in 0..result_shape.iter().product() {
+            let mut at = coordinates(i, &result_shape);
+            at.insert(dim, 0);
+            let rows = rows(&operands, &shape, dim, at);
+            let result = self.fold(op, &rows, identities, false)?;
+            for (o, s) in out.iter_mut().zip(result.last().into_iter().flatten()) {
+                o.push(*s);
+            }
+        }
+        Ok(out.into_iter().map(|o| Datum::Tile(Rc::new(o))).collect())
+    }
+
+    pub(super) fn scan(&mut self, op: &Op, dim: usize, reverse: bool, identities: &[u64]) -> Result<Vec<Datum>, Error> {
+        let (operands, shape) = self.operands(op, dim).map_err(|c| self.error(op, c))?;
+        let mut out: Vec<Vec<Scalar>> = operands.iter().map(|o| vec![Scalar::unknown(0); o.len()]).collect();
+        let mut lines = shape.clone();
+        lines[dim] = 1;
+        for i in 0..lines.iter().product() {
+            let start = coordinates(i, &lines);
+            let mut rows = rows(&operands, &shape, dim, start.clone());
+            if reverse {
+                rows.reverse();
+            }
+            let result = self.fold(op, &rows, identities, true)?;
+            for (k, row) in result.into_iter().enumerate() {
+                let mut at = start.clone();
+                at[dim] = if reverse { shape[dim] - 1 - k } else { k };
+                for (o, s) in out.iter_mut().zip(row) {
+                    o[index(&at, &shape)] = s;
+                }
+            }
+        }
+        Ok(out.into_iter().map(|o| Datum::Tile(Rc::new(o))).collect())
+    }
+
+    fn operands(&self, op: &Op, dim: usize) -> Result<(Vec<Elements>, Vec<usize>), Cause> {
+        let operands = op.operands.iter().map(|v| self.elements(*v)).collect::<Result<Vec<_>, _>>()?;
+        let first = op.operands.first().ok_or_else(|| malformed("an aggregate has operands"))?;
+        let shape = self.tile_type(*first)?.shape.clone();
+        if dim >= shape.len() {
+            return Err(malformed("the dimension does not exist"));
+        }
+        Ok((operands, shape))
+    }
+
+    /// The combination of all rows up to each (for `prefixes`), or of all of them.
+    fn fold(&mut self, op: &Op, rows: &[Row], identities: &[u64], prefixes: bool) -> Result<Vec<Row>, Error> {
+        let [block] = &op.regions[..] else { return Err(self.error(op, malformed("an aggregate has one region"))) };
+        let identity: Row = identities.iter().copied().map(Scalar::exact).collect();
+        let mut results = vec![];
+        let mut state = identity;
+        for row in rows {
+            state = self.combine(op, block, row, &state)?;
+            results.push(state.clone());
+        }
+        let body = self.recognise(op, block);
+        let n = self.number(op.operands[0]).map_err(|c| self.error(op, c))?;
+        if body == Body::Other {
+            self.try_other_ways(op, block, rows, &mut results, prefixes)?;
+        }
+        if matches!(body, Body::Sum | Body::Product) {
+            let mut bound = Bound::new(n);
+            for (row, result) in rows.iter().zip(&mut results) {
+                bound.add(row[0]);
+                result[0] = if body == Body::Sum { bound.sum(result[0]) } else { bound.product(result[0]) };
+            }
+        }
+        Ok(results)
+    }
+
+    fn try_other_ways(
+        &mut self,
+        op: &Op,
+        block: &Block,
+        rows: &[Row],
+        results: &mut [Row],
+        prefixes: bool,
+    ) -> Result<(), Error> {
+        // Without the identities.
+        let Some((first, rest)) = rows.split_first() else { return Ok(()) };
+        let mut state = first.clone();
+        let mut plain = vec![state.clone()];
+        for row in rest {
+            state = self.combine(op, block, row, &state)?;
+            plain.push(state.clone());
+        }
+        for (result, other) in results.iter_mut().zip(&plain) {
+            self.agree(op, result, other)?;
+        }
+        if prefixes {
+            // Each half on its own, the second one's prefixes after the whole first.
+            let half = rows.len() / 2;
+            if let Some(before) = half.checked_sub(1).map(|h| plain[h].clone()) {
+                let mut state: Option<Row> = None;
+                for (row, result) in rows.iter().zip(results.iter_mut()).skip(half) {
+                    let next = match &state {
+                        None => row.clone(),
+                        Some(s) => self.combine(op, block, row, s)?,
+                    };
+                    let whole = self.combine(op, block, &next, &before)?;
+                    self.agree(op, result, &whole)?;
+                    state = Some(next);
+                }
+            }
+            return Ok(());
+        }
+        let Some(result) = results.last_mut() else { return Ok(()) };
+        // From the other end.
+        let mut state = rows[rows.len() - 1].clone();
+        for row in rows.iter().rev().skip(1) {
+            state = self.combine(op, block, row, &state)?;
+        }
+        self.agree(op, result, &state)?;
+        // By halves, as a tree whose leaves lie half the extent apart.
+        let mut level = rows.to_vec();
+        while level.len() > 1 {
+            let half = level.len().div_ceil(2);
+            for i in 0..level.len() - half {
+                level[i] = self.combine(op, block, &level[i + half].clone(), &level[i].clone())?;
+            }
+            level.truncate(half);
+        }
+        self.agree(op, result, &level[0])
+    }
+
+    /// Weakens `result` to what both ways allow.
+    fn agree(&self, op: &Op, result: &mut Row, other: &Row) -> Result<(), Error> {
+        for ((r, o), v) in result.iter_mut().zip(other).zip(&op.operands) {
+            let n = self.number(*v).map_err(|c| self.error(op, c))?;
+            *r = weaker(n, *r, *o);
+        }
+        Ok(())
+    }
+
+    /// Runs the body on an element and an accumulator of each operand.
+    fn combine(&mut self, op: &Op, block: &Block, elements: &[Scalar], state: &[Scalar]) -> Result<Row, Error> {
+        let scalar = |s: &Scalar| Datum::Tile(Rc::new(vec![*s]));
+        let state_first = matches!(op.kind, Kind::Scan { .. });
+        let pair = |(e, s)| if state_first { [scalar(s), scalar(e)] } else { [scalar(e), scalar(s)] };
+        let arguments = elements.iter().zip(state).flat_map(pair).collect();
+        self.assign(&block.arguments, arguments).map_err(|c| self.error(op, c))?;
+        let Flow::Yield(data) = self.block(block)? else {
+            return Err(self.error(op, malformed("the body of an aggregate ends in 'yield'")));
+        };
+        let mut out = vec![];
+        for d in data {
+            match d {
+                Datum::Tile(t) if t.len() == 1 => out.push(t[0]),
+                _ => return Err(self.error(op, malformed("the body of an aggregate yields scalars"))),
+            }
+        }
+        if out.len() != op.operands.len() {
+            return Err(self.error(op, malformed("the body of an aggregate yields a value for each operand")));
+        }
+        Ok(out)
+    }
+
+    fn recognise(&self, op: &Op, block: &Block) -> Body {
+        let ([only, last], [a, b]) = (&block.ops[..], &block.arguments[..]) else { return Body::Other };
+        let both = only.operands[..] == [*a, *b] || only.operands[..] == [*b, *a];
+        if !both || last.kind != Kind::Yield || last.operands != only.results || op.operands.len() != 1 {
+            return Body::Other;
+        }
+        let nearest = FloatMode { rounding: Rounding::NearestEven, flush: false };
+        match &only.kind {
+            Kind::AddF(m) if *m == nearest => Body::Sum,
+            Kind::MulF(m) if *m == nearest => Body::Product,
+            Kind::AndI | Kind::OrI | Kind::XorI | Kind::MaxI(_) | Kind::MinI(_) => Body::Exact,
+            Kind::AddI(o) | Kind::MulI(o) if o.keyword().is_none() => Body::Exact,
+            Kind::MaxF { .. } | Kind::MinF { .. } => Body::Exact,
+            _ => Body::Other,
+        }
+    }
+}
+
+/// The elements along `dim` through `at`.
+fn rows(operands: &[Elements], shape: &[usize], dim: usize, mut at: Vec<usize>) -> Vec<Row> {
+    let mut out = vec![];
+    for i in 0..shape[dim] {
+        at[dim] = i;
+        let place = index(&at, shape);
+        out.push(operands.iter().map(|o| o[place]).collect());
+    }
+    out
+}
+
+/// What two results have in common.
+fn weaker(n: Number, a: Scalar, b: Scalar) -> Scalar {
+    if a == b {
+        return a;
+    }
+    if a.is_unknown() || b.is_unknown() || !n.is_float() {
+        return Scalar::unknown(a.bits);
+    }
+    let ulps = |s: Scalar| if let State::Near(u) = s.state { u } else { 0.0 };
+    let (x, y) = (decode(a.bits, n), decode(b.bits, n));
+    match (x, y) {
+        (Real::Nan, Real::Nan) | (Real::Zero { .. }, Real::Zero { .. }) => {
+            Scalar { bits: a.bits, state: State::Near(ulps(a).max(ulps(b))) }
+        }
+        _ if x == y => Scalar { bits: a.bits, state: State::Near(ulps(a).max(ulps(b))) },
+        _ => Scalar::unknown(a.bits),
+    }
+}
+
+/// What is known of a growing sequence of floats, to bound what rounding does to its sum or product.
+struct Bound {
+    number: Number,
+    count: f64,
+    /// Sum of the magnitudes, infinities left out.
+    magnitude: f64,
+    /// Errors of elements that are approximate themselves.
+    error: f64,
+    /// Exponent of the lowest bit in any element.
+    lowest: i32,
+    /// Products of the magnitudes above and below one, as logarithms.
+    above: f64,
+    below: f64,
+    unknown: bool,
+    negative_zero: bool,
+}
+
+impl Bound {
+    fn new(number: Number) -> Bound {
+        Bound {
+            number,
+            count: 0.0,
+            magnitude: 0.0,
+            error: 0.0,
+            lowest: 4096,
+            above: 0.0,
+            below: 0.0,
+            unknown: false,
+            negative_zero: false,
+        }
+    }
+
+    fn add(&mut self, x: Scalar) {
+        self.count += 1.0;
+        let real = decode(x.bits, self.number);
+        match x.state {
+            State::Unknown => self.unknown = true,
+            State::Near(u) if !real.is_nan() => self.error += f64::from(u) * power(last_place(real, self.number)),
+            _ => {}
+        }
+        match real {
+            Real::Finite(f) => {
+                let value = real.to_f64().abs();
+                self.magnitude += value;
+                self.lowest = self.lowest.min(f.exponent + f.significand.trailing_zeros() as i32);
+                self.above += value.log2().max(0.0);
+                self.below += value.log2().min(0.0);
+            }
+            Real::Zero { negative } => self.negative_zero |= negative,
+            _ => {}
+        }
+    }
+
+    fn format(&self) -> Option<format::Format> {
+        format::format(self.number).filter(|_| !self.unknown)
+    }
+
+    fn sum(&self, result: Scalar) -> Scalar {
+        let Some(f) = self.format() else { return Scalar::unknown(result.bits) };
+        let n = self.number;
+        let value = decode(result.bits, n);
+        let largest = crate::float::largest(n);
+        match value {
+            Real::Nan => return Scalar::nan(n),
+            // Partial sums of finite numbers may have overflown.
+            _ if self.magnitude + self.error >= largest => return Scalar::unknown(result.bits),
+            Real::Infinite { .. } => return Scalar { bits: result.bits, state: State::Exact },
+            _ => {}
+        }
+        let precision = f.mantissa_bits as i32 + 1;
+        if self.error == 0.0 && (self.magnitude == 0.0 || self.magnitude.log2() <= f64::from(self.lowest + precision)) {
+            let open = matches!(value, Real::Zero { .. }) && self.negative_zero;
+            return Scalar { bits: result.bits, state: if open { State::Near(0.0) } else { State::Exact } };
+        }
+        let bound = self.count * libm::ldexp(self.magnitude, -precision) + self.error;
+        // Both sides are off by as much.
+        let ulps = 2.1 * bound / power(last_place(value, n)) + 1.0;
+        Scalar { bits: result.bits, state: State::Near(ulps as f32) }
+    }
+
+    fn product(&self, result: Scalar) -> Scalar {
+        let Some(f) = self.format() else { return Scalar::unknown(result.bits) };
+        let n = self.number;
+        let smallest = f64::from(f.smallest_exponent() + f.mantissa_bits as i32);
+        if decode(result.bits, n).is_nan() && self.error == 0.0 {
+            return Scalar::nan(n);
+        }
+        if self.error != 0.0 || self.above >= crate::float::largest(n).log2() - 1.0 || self.below <= smallest + 1.0 {
+            return Scalar::unknown(result.bits);
+        }
+        Scalar { bits: result.bits, state: State::Near((2.1 * self.count + 1.0) as f32) }
+    }
+}

@@ -1,0 +1,240 @@
+//! Ops that compute each element of the result from the operands' elements at the same place, and `assume`.
+
+use super::{Cause, Elements, Outcome, Run, coordinates, index, malformed, number_of, one};
+use crate::float::{self, change_sign, compare, extremum};
+use crate::int;
+use crate::program::{FloatMode, Kind, Op, Promise, Signedness, Value};
+use crate::scalar::{Scalar, State};
+use crate::types::{Element, Number, TileType, Type};
+
+impl Run<'_> {
+    pub(super) fn elementwise(&mut self, op: &Op) -> Outcome {
+        let mut operands: Vec<Elements> = vec![];
+        for v in &op.operands {
+            operands.push(self.elements(*v)?);
+        }
+        let result = self.tile_type(*op.results.first().ok_or_else(|| malformed("the op has a result"))?)?;
+        let source = self.tile_type(*op.operands.first().ok_or_else(|| malformed("the op has an operand"))?)?;
+        let count = result.count();
+        if operands.iter().any(|o| o.len() != count) {
+            return Err(malformed("operands and result differ in shape"));
+        }
+        // The type that the op computes in: that of its first operand, or its second after a condition.
+        let (from, to) = (source.element, result.element);
+        let mut out = Vec::with_capacity(count);
+        let mut arguments = vec![Scalar::unknown(0); operands.len()];
+        for i in 0..count {
+            for (a, o) in arguments.iter_mut().zip(&operands) {
+                *a = o[i];
+            }
+            out.push(element(&op.kind, from, to, &arguments)?);
+        }
+        one(out)
+    }
+
+    //===-- promises --------------------------------------------------------//
+
+    pub(super) fn assume(&mut self, op: &Op, promise: &Promise) -> Outcome {
+        let v = op.operands[0];
+        match self.entry.ty(v) {
+            Type::Tensor(_) | Type::View(_) => {
+                let tensor = self.tensor(v)?;
+                if let Promise::DivBy { divisor, .. } = promise
+                    && tensor.base % divisor != 0
+                {
+                    return broken(promise, "the base address", tensor.base);
+                }
+            }
+            Type::Tile(t) => self.assume_tile(v, t.clone(), promise)?,
+            Type::Token => {}
+        }
+        Ok(vec![self.values[v.index()].clone()])
+    }
+
+    fn assume_tile(&self, v: Value, t: TileType, promise: &Promise) -> Result<(), Cause> {
+        let elements = self.elements(v)?;
+        let shape = &t.shape;
+        for (i, e) in elements.iter().enumerate() {
+            // What may have other values may have a promised one.
+            if e.is_unknown() {
+                continue;
+            }
+            let bits = e.bits;
+            let at = coordinates(i, shape);
+            match promise {
+                Promise::DivBy { divisor, groups } => {
+                    let step = match t.element {
+                        Element::Number(_) => 1,
+                        Element::Pointer(n) => u64::from(n.stored_bits() / 8),
+                    };
+                    let within = match groups {
+                        Some((every, along)) => at.get(*along as usize).map_or(0, |a| a % (*every).max(1) as usize),
+                        None => 0,
+                    };
+                    let first = bits.wrapping_sub(step * within as u64) & mask(t.element);
+                    if first % divisor != 0 {
+                        return broken(promise, &format!("element {i}"), bits).map(drop);
+                    }
+                }
+                Promise::SameElements(group) => {
+                    let start: Vec<usize> = at.iter().zip(group).map(|(a, g)| a - a % (*g).max(1) as usize).collect();
+                    let first = elements[index(&start, shape)];
+                    if !first.is_unknown() && first.bits != bits {
+                        return broken(promise, &format!("element {i}"), bits).map(drop);
+                    }
+                }
+                Promise::Bounded { low, high } => {
+                    let value = int::value(bits, number_of(t.element)?, Signedness::Signed);
+                    if low.is_some_and(|l| value < l.into()) || high.is_some_and(|h| value > h.into()) {
+                        return broken(promise, &format!("element {i}"), bits).map(drop);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn mask(e: Element) -> u64 {
+    e.number().map_or(u64::MAX, Number::mask)
+}
+
+fn broken(promise: &Promise, what: &str, bits: u64) -> Outcome {
+    Err(Cause::Undefined(format!("{what} is {bits:#x}, against the promise {promise:?}")))
+}
+
+/// One element of an elementwise op. `from` is the type of the first operand, `to` that of the result.
+///
+/// With an unknown operand it is what a known one with these bits would give, and unknown: behaviour that would be
+/// undefined need not be so for another value.
+fn element(kind: &Kind, from: Element, to: Element, x: &[Scalar]) -> Result<Scalar, Cause> {
+    if *kind == Kind::Select {
+        let chosen = x[if x[0].bits != 0 { 1 } else { 2 }];
+        return Ok(if x[0].is_unknown() { Scalar::unknown(chosen.bits) } else { chosen });
+    }
+    if !x.iter().any(|x| x.is_unknown()) {
+        return compute(kind, from, to, x);
+    }
+    let assumed: Vec<Scalar> = x.iter().map(|x| x.assumed()).collect();
+    match compute(kind, from, to, &assumed) {
+        Ok(x) => Ok(Scalar::unknown(x.bits)),
+        Err(Cause::Undefined(_)) => Ok(Scalar::unknown(0)),
+        Err(other) => Err(other),
+    }
+}
+
+/// [`element`] of operands that are not unknown.
+fn compute(kind: &Kind, from: Element, to: Element, x: &[Scalar]) -> Result<Scalar, Cause> {
+    if matches!(kind, Kind::PtrToInt | Kind::IntToPtr | Kind::PtrToPtr) {
+        return Ok(x[0]);
+    }
+    let (n, target) = (number_of(from)?, number_of(to)?);
+    let bits = |i: usize| x[i].bits;
+    let exact = |r: Result<u64, int::Undefined>| r.map(Scalar::exact).map_err(Cause::Undefined);
+    let plain = FloatMode::default();
+    Ok(match kind {
+        Kind::AbsF => change_sign(n, x[0], |b, sign| b & !sign),
+        Kind::NegF => change_sign(n, x[0], |b, sign| b ^ sign),
+        Kind::Ceil => float::integral(n, true, x[0]),
+        Kind::Floor => float::integral(n, false, x[0]),
+        Kind::AddF(m) => float::sum(n, *m, x[0], x[1]),
+        Kind::SubF(m) => float::difference(n, *m, x[0], x[1]),
+        Kind::MulF(m) => float::product(n, *m, x[0], x[1]),
+        Kind::DivF(m) => float::quotient(n, *m, x[0], x[1]),
+        Kind::Fma(m) => float::fused(n, *m, x[0], x[1], x[2]),
+        Kind::Sqrt(m) => float::square_root(n, *m, x[0]),
+        Kind::Rsqrt { .. }
+        | Kind::Exp2 { .. }
+        | Kind::Exp { .. }
+        | Kind::Tanh { .. }
+        | Kind::Log
+        | Kind::Log2
+        | Kind::Sin
+        | Kind::Cos
+        | Kind::Tan
+        | Kind::Sinh
+        | Kind::Cosh => float::elementary(kind, n, x[0]),
+        Kind::Pow => float::binary(n, x[0], x[1], float::accuracy(float::Accuracy::Elementary, n), libm::pow),
+        Kind::Atan2 => float::binary(n, x[0], x[1], float::accuracy(float::Accuracy::Elementary, n), libm::atan2),
+        Kind::RemF => float::remainder(n, x[0], x[1]),
+        Kind::MaxF { propagate_nan, flush } => extremum(n, true, *propagate_nan, *flush, x[0], x[1]),
+        Kind::MinF { propagate_nan, flush } => extremum(n, false, *propagate_nan, *flush, x[0], x[1]),
+        Kind::CmpF { predicate, ordered } => compare(n, *predicate, *ordered, x[0], x[1]),
+
+        Kind::AbsI => Scalar::exact(int::abs(n, bits(0))),
+        Kind::NegI(p) => exact(int::neg(n, *p, bits(0)))?,
+        Kind::AddI(p) => exact(int::add(n, *p, bits(0), bits(1)))?,
+        Kind::SubI(p) => exact(int::sub(n, *p, bits(0), bits(1)))?,
+        Kind::MulI(p) => exact(int::mul(n, *p, bits(0), bits(1)))?,
+        Kind::ShlI(p) => exact(int::shl(n, *p, bits(0), bits(1)))?,
+        Kind::ShrI(s) => Scalar::exact(int::shr(n, *s, bits(0), bits(1))),
+        Kind::MulhiI => Scalar::exact(int::mulhi(n, bits(0), bits(1))),
+        Kind::DivI { signedness, rounding } => exact(int::div(n, *signedness, *rounding, bits(0), bits(1)))?,
+        Kind::RemI(s) => exact(int::rem(n, *s, bits(0), bits(1)))?,
+        Kind::MaxI(s) => Scalar::exact(int::extremum(n, *s, true, bits(0), bits(1))),
+        Kind::MinI(s) => Scalar::exact(int::extremum(n, *s, false, bits(0), bits(1))),
+        Kind::AndI => Scalar::exact(bits(0) & bits(1)),
+        Kind::OrI => Scalar::exact(bits(0) | bits(1)),
+        Kind::XorI => Scalar::exact(bits(0) ^ bits(1)),
+        Kind::CmpI { predicate, signedness } => {
+            Scalar::bool(int::compare(n, *signedness, *predicate, bits(0), bits(1)))
+        }
+
+        Kind::ExtI(s) => Scalar::exact(int::ext(n, target, *s, bits(0))),
+        Kind::TruncI(p) => exact(int::trunc(n, target, *p, bits(0)))?,
+        Kind::FToF { rounding } => float::convert(n, target, *rounding, x[0]),
+        Kind::FToI(s) => float_to_int(n, target, *s, x[0]),
+        Kind::IToF(s) => {
+            let value = int::value(bits(0), n, *s);
+            let real = crate::format::Real::finite(value < 0, value.unsigned_abs(), 0);
+            match crate::format::encode(real, target, float::round_of(plain.rounding)).bits {
+                b if crate::format::decode(b, target).is_nan() => Scalar::nan(target),
+                b => Scalar::exact(b),
+            }
+        }
+        // Other bits are seen where another type looks at them.
+        Kind::Bitcast if x[0].state == State::Exact || n == target => x[0],
+        Kind::Bitcast => Scalar::unknown(bits(0)),
+        _ => return Err(malformed("the op is not elementwise")),
+    })
+}
+
+/// Towards zero. What does not fit may not be used.
+fn float_to_int(from: Number, to: Number, signedness: Signedness, x: Scalar) -> Scalar {
+    let value = crate::format::decode(x.bits, from).to_f64();
+    let width = to.width() as i32;
+    let (low, high) = match signedness {
+        Signedness::Unsigned => (0.0, libm::ldexp(1.0, width)),
+        Signedness::Signed => (-libm::ldexp(1.0, width - 1), libm::ldexp(1.0, width - 1)),
+    };
+    let whole = libm::trunc(value);
+    if !(whole >= low && whole < high) {
+        return Scalar::unknown(0);
+    }
+    let bits = int::wrap(whole as i128, to);
+    if x.is_loose(from) { Scalar::unknown(bits) } else { Scalar::exact(bits) }
+}
+
+/// An address plus so many elements, whose number is sign-extended. What leaves the address space may not be used.
+fn advance(pointee: Number, p: Scalar, o: Scalar, n: Number) -> Result<Scalar, Cause> {
+    let bits = int::value(o.bits, n, Signedness::Signed) * i128::from(pointee.stored_bits());
+    if bits % 8 != 0 {
+        return Err(Cause::Undefined("an offset of half a byte".into()));
+    }
+    let bytes = bits / 8;
+    let sum = i128::from(p.bits) + bytes;
+    let fits = i64::try_from(bytes).is_ok() && u64::try_from(sum).is_ok();
+    let known = fits && !p.is_unknown() && !o.is_unknown();
+    Ok(if known { Scalar::exact(sum as u64) } else { Scalar::unknown(sum as u64) })
+}
+
+impl Run<'_> {
+    pub(super) fn offset(&mut self, op: &Op) -> Outcome {
+        let Element::Pointer(pointee) = self.tile_type(op.operands[0])?.element else {
+            return Err(malformed("'offset' starts at pointers"));
+        };
+        let n = self.number(op.operands[1])?;
+        let (p, o) = (self.elements(op.operands[0])?, self.elements(op.operands[1])?);
+        one(p.iter().zip(o.iter()).map(|(p, o)| advance(pointee, *p, *o, n)).collect::<Result<_, _>>()?)
+    }
+}

@@ -1,0 +1,181 @@
+//! Matrix products.
+//!
+//! The rule: products are exact and summed in double precision from the accumulator on, in the order of the inner
+//! dimension; the sum is rounded once, to nearest. (Products of two f64 numbers are fused with the addition.) A compiler may
+//! sum in any order and precision that is not below the accumulator's, so a result is exact only if every order gives
+//! it: all terms are multiples of one power of two, and their magnitudes sum to no more than the accumulator's precision holds.
+
+use super::{Cause, Elements, Outcome, Run, malformed, one};
+use crate::format::{self, Real, Round, decode, encode};
+use crate::int;
+use crate::program::{Kind, Op};
+use crate::scalar::{Scalar, State, last_place, power};
+use crate::types::Number;
+
+/// Extents of a product: B x M x K times B x K x N.
+struct Extents {
+    batch: usize,
+    m: usize,
+    n: usize,
+    k: usize,
+}
+
+impl Run<'_> {
+    fn extents_of_product(&self, op: &Op) -> Result<Extents, Cause> {
+        let (lhs, rhs) = (&self.tile_type(op.operands[0])?.shape, &self.tile_type(op.operands[1])?.shape);
+        match (&lhs[..], &rhs[..]) {
+            ([m, k], [_, n]) => Ok(Extents { batch: 1, m: *m, n: *n, k: *k }),
+            ([b, m, k], [_, _, n]) => Ok(Extents { batch: *b, m: *m, n: *n, k: *k }),
+            _ => Err(malformed("a product is of two or three dimensions")),
+        }
+    }
+
+    pub(super) fn matrix(&mut self, op: &Op) -> Outcome {
+        let e = self.extents_of_product(op)?;
+        let v = &op.operands;
+        let (from, acc) = (self.number(v[0])?, self.number(v[2])?);
+        let (lhs, rhs, init) = (self.elements(v[0])?, self.elements(v[1])?, self.elements(v[2])?);
+        match &op.kind {
+            Kind::MmaI { lhs: sign_l, rhs: sign_r } => {
+                let value = |x: Scalar, sign| int::value(x.bits, from, sign);
+                one(product(&e, |i, terms| {
+                    let start = i128::from(init[i].bits);
+                    let sum =
+                        terms.iter().fold(start, |s, (l, r)| s + value(lhs[*l], *sign_l) * value(rhs[*r], *sign_r));
+                    let unknown = terms.iter().any(|(l, r)| lhs[*l].is_unknown() || rhs[*r].is_unknown());
+                    let bits = int::wrap(sum, acc);
+                    if unknown || init[i].is_unknown() { Scalar::unknown(bits) } else { Scalar::exact(bits) }
+                }))
+            }
+            Kind::MmaF { fast_acc } => {
+                let (a, b) = (numbers(&lhs, from), numbers(&rhs, from));
+                one(product(&e, |i, terms| dot(acc, *fast_acc, init[i], terms.iter().map(|(l, r)| (a[*l], b[*r])))))
+            }
+            Kind::MmaFScaled => {
+                let scale = self.number(v[3])?;
+                let (scale_l, scale_r) = (self.elements(v[3])?, self.elements(v[4])?);
+                let k_scales =
+                    *self.tile_type(v[3])?.shape.last().ok_or_else(|| malformed("scales have dimensions"))?;
+                if scale == Number::E4m3
+                    && scale_l.iter().chain(scale_r.iter()).any(|s| decode(s.bits, scale).negative())
+                {
+                    return Err(Cause::Undefined("a scale is negative".into()));
+                }
+                let block = e.k / k_scales;
+                let (a, b) = (numbers(&lhs, from), numbers(&rhs, from));
+                let (p, q) = (numbers(&scale_l, scale), numbers(&scale_r, scale));
+                one(product(&e, |i, terms| {
+                    let terms = terms.iter().map(|(l, r)| {
+                        // Rows of scales are shorter than rows of elements; so are columns.
+                        let (row, k) = (l / e.k, l % e.k);
+                        let (batch, column) = (r / (e.k * e.n), r % e.n);
+                        let right = (batch * k_scales + k / block) * e.n + column;
+                        (a[*l].times(p[row * k_scales + k / block]), b[*r].times(q[right]))
+                    });
+                    dot(acc, false, init[i], terms)
+                }))
+            }
+            _ => Err(malformed("the op is no matrix product")),
+        }
+    }
+}
+
+/// An element as a number, and whether it is that number for sure.
+#[derive(Clone, Copy)]
+struct Factor {
+    value: f64,
+    /// The power of two of the lowest bit that is set.
+    lowest: i32,
+    sure: bool,
+}
+
+impl Factor {
+    /// Exact for elements of at most eight bits, which are what is scaled.
+    fn times(self, scale: Factor) -> Factor {
+        let (value, lowest) = (self.value * scale.value, self.lowest + scale.lowest);
+        Factor { value, lowest, sure: self.sure && scale.sure }
+    }
+}
+
+fn numbers(x: &Elements, n: Number) -> Vec<Factor> {
+    let factor = |x: &Scalar| {
+        let real = decode(x.bits, n);
+        let value = real.to_f64();
+        let sure = x.state == State::Exact || (real.is_nan() && !x.is_unknown());
+        Factor { value, lowest: lowest_bit(value), sure }
+    };
+    x.iter().map(factor).collect()
+}
+
+/// Each element of the result from its own number and the numbers of the elements that are multiplied for it.
+fn product(e: &Extents, f: impl Fn(usize, &[(usize, usize)]) -> Scalar) -> Vec<Scalar> {
+    let mut out = vec![];
+    let mut terms = vec![];
+    for batch in 0..e.batch {
+        for row in 0..e.m {
+            for column in 0..e.n {
+                terms.clear();
+                terms.extend((0..e.k).map(|k| ((batch * e.m + row) * e.k + k, (batch * e.k + k) * e.n + column)));
+                out.push(f((batch * e.m + row) * e.n + column, &terms));
+            }
+        }
+    }
+    out
+}
+
+/// `init` plus the sum of the products.
+fn dot(acc: Number, fast: bool, init: Scalar, terms: impl Iterator<Item = (Factor, Factor)>) -> Scalar {
+    let start = decode(init.bits, acc);
+    let error = match init.state {
+        State::Near(ulps) if !start.is_nan() => f64::from(ulps) * power(last_place(start, acc)),
+        _ => 0.0,
+    };
+    let mut sure = !init.is_unknown();
+    let start = start.to_f64();
+    let (mut sum, mut magnitude, mut lowest) = (start, start.abs(), lowest_bit(start));
+    let mut count = 1.0;
+    for term in terms {
+        let (a, b): (Factor, Factor) = term;
+        sure &= a.sure && b.sure;
+        sum = a.value.mul_add(b.value, sum);
+        let product = (a.value * b.value).abs();
+        // A product of zeros adds nothing, whatever its sign.
+        if product != 0.0 {
+            magnitude += product;
+            lowest = lowest.min(a.lowest + b.lowest);
+        }
+        count += 1.0;
+    }
+    let bits = encode(Real::from_f64(sum), acc, Round::NearestEven).bits;
+    let Some(f) = format::format(acc).filter(|_| sure) else { return Scalar::unknown(bits) };
+    if decode(bits, acc).is_nan() {
+        return Scalar::nan(acc);
+    }
+    if sum.is_infinite() && magnitude.is_infinite() {
+        return Scalar { bits, state: State::Near(0.0) };
+    }
+    // Partial sums may overflow in another order.
+    if magnitude >= crate::float::largest(acc) {
+        return Scalar::unknown(bits);
+    }
+    // Tensor cores keep fewer bits where that is allowed.
+    let precision = if fast { 13 } else { f.mantissa_bits as i32 + 1 };
+    let exact = magnitude == 0.0 || magnitude.log2() <= f64::from(lowest + precision);
+    if exact && error == 0.0 {
+        // In which order zeros are added decides about their sign.
+        let state = if sum == 0.0 { State::Near(0.0) } else { State::Exact };
+        return Scalar { bits, state };
+    }
+    // Each addition is off by at most a unit in the last place of the largest partial sum: some of them truncate.
+    let bound = magnitude * count * libm::ldexp(1.0, 1 - precision) + error;
+    let ulps = bound / power(last_place(decode(bits, acc), acc)) + 1.0;
+    Scalar { bits, state: State::Near(ulps as f32) }
+}
+
+/// The power of two of the lowest bit that is set; a large one for zero.
+fn lowest_bit(x: f64) -> i32 {
+    match Real::from_f64(x) {
+        Real::Finite(f) => f.exponent + f.significand.trailing_zeros() as i32,
+        _ => 4096,
+    }
+}

@@ -1,0 +1,487 @@
+//! Runs programs.
+//!
+//! Tile blocks run one after another, each from its first op to its last: one of the executions that the language
+//! allows, whatever the tokens say. A value is a tile of [`Scalar`]s, a view or a token, and an op computes its results
+//! element by element. What has no meaning ends the run with an [`Error`] that names the op.
+
+mod access;
+mod aggregate;
+mod elementwise;
+mod matrix;
+mod shape;
+
+use crate::memory::{Fault, Memory, Place};
+use crate::program::{Block, Entry, Kind, Op, Program, Value};
+use crate::scalar::{Scalar, State};
+use crate::types::{Element, Number, TileType, Type};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Elements of a tile, row by row.
+pub type Elements = Rc<Vec<Scalar>>;
+
+/// A tensor in memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tensor {
+    pub base: u64,
+    pub shape: Vec<u64>,
+    /// In elements.
+    pub strides: Vec<u64>,
+}
+
+/// What a value is at run time.
+#[derive(Clone, Debug, PartialEq)]
+enum Datum {
+    /// Not computed yet.
+    Unset,
+    Tile(Elements),
+    /// Also of views: how they cut the tensor is in their type.
+    Tensor(Rc<Tensor>),
+    Token,
+}
+
+/// Why a run ended early.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The program does what the language leaves undefined.
+    Undefined(String),
+    /// A wild access.
+    Fault(Fault),
+    /// The run was too long.
+    Limit(String),
+    /// The launch does not fit the program, or the program is not one that the verifier accepts.
+    Malformed(String),
+}
+
+/// An error, with the op and the tile block that it happened in.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{location}: '{op}' in tile block ({}, {}, {}): {}", .block[0], .block[1], .block[2], describe(.cause))]
+pub struct Error {
+    pub cause: Cause,
+    pub op: String,
+    pub location: Arc<str>,
+    pub block: [u32; 3],
+}
+
+fn describe(cause: &Cause) -> String {
+    match cause {
+        Cause::Undefined(text) => format!("undefined behaviour: {text}"),
+        Cause::Fault(fault) => fault.to_string(),
+        Cause::Limit(text) | Cause::Malformed(text) => text.clone(),
+    }
+}
+
+/// How long a program may run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    /// The most ops, each op in a loop counted as often as it runs.
+    pub ops: Option<u64>,
+    pub time: Option<Duration>,
+}
+
+/// What a run leaves besides memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// What was printed.
+    pub output: String,
+    /// Messages of assertions that failed.
+    pub failed_assertions: Vec<String>,
+    /// Ops that ran.
+    pub ops: u64,
+    /// Something was decided by an element that may have other values: where, and what. A compiled program may decide
+    /// otherwise, so that nothing can be said about its results.
+    pub guess: Option<String>,
+}
+
+/// A program with its memory.
+pub struct Machine<'p> {
+    program: &'p Program,
+    pub memory: Memory,
+    globals: FxHashMap<&'p str, u64>,
+}
+
+impl<'p> Machine<'p> {
+    /// Lays out the globals.
+    pub fn new(program: &'p Program) -> Machine<'p> {
+        let mut memory = Memory::default();
+        let mut globals = FxHashMap::default();
+        for g in &program.globals {
+            let n = g.element;
+            let size = (g.values.len() as u64 * u64::from(n.stored_bits())).div_ceil(8);
+            let address = memory.allocate_unknown(&format!("@{}", g.name), size, g.alignment.max(1));
+            for (i, bits) in g.values.iter().enumerate() {
+                // The allocation has room for each of them.
+                let _ = memory.write(place(address, i as u64, n), n, Scalar::exact(*bits));
+            }
+            if g.constant {
+                memory.protect(address);
+            }
+            globals.insert(g.name.as_str(), address);
+        }
+        Machine { program, memory, globals }
+    }
+
+    /// Address of a global.
+    pub fn global(&self, name: &str) -> Option<u64> {
+        self.globals.get(name).copied()
+    }
+
+    /// The first elements of an array of numbers in memory. Those that are not there are unknown.
+    pub fn array(&mut self, address: u64, n: Number, count: usize) -> Vec<Scalar> {
+        let element = |m: &mut Memory, i| m.read(place(address, i, n), n).unwrap_or(Scalar::unknown(0));
+        (0..count as u64).map(|i| element(&mut self.memory, i)).collect()
+    }
+
+    /// Runs all tile blocks of a launch. Arguments are the bits of the entry's parameters.
+    pub fn launch(&mut self, entry: &str, grid: [u32; 3], args: &[u64], limits: Limits) -> Result<Report, Error> {
+        let program = self.program;
+        let malformed = |text: String| Error {
+            cause: Cause::Malformed(text),
+            op: "entry".into(),
+            location: entry.into(),
+            block: [0; 3],
+        };
+        let Some(found) = program.entries.iter().find(|e| e.name == entry) else {
+            return Err(malformed(format!("the program has no entry '{entry}'")));
+        };
+        let parameters = &found.body.arguments;
+        if parameters.len() != args.len() {
+            return Err(malformed(format!("{} arguments for {} parameters", args.len(), parameters.len())));
+        }
+        let mut report = Report::default();
+        let deadline = limits.time.and_then(|t| Instant::now().checked_add(t));
+        for z in 0..grid[2] {
+            for y in 0..grid[1] {
+                for x in 0..grid[0] {
+                    let mut run = Run {
+                        entry: found,
+                        memory: &mut self.memory,
+                        globals: &self.globals,
+                        values: vec![Datum::Unset; found.types.len()],
+                        location: "".into(),
+                        block: [x, y, z],
+                        grid,
+                        limits,
+                        deadline,
+                        report: &mut report,
+                    };
+                    for (v, bits) in parameters.iter().zip(args) {
+                        run.values[v.index()] = Datum::Tile(Rc::new(vec![Scalar::exact(*bits)]));
+                    }
+                    run.block(&found.body)?;
+                }
+            }
+        }
+        Ok(report)
+    }
+}
+
+/// Where element `index` of an array of numbers lies.
+fn place(base: u64, index: u64, n: Number) -> Place {
+    match n {
+        Number::E2m1 => Place { address: base.wrapping_add(index / 2), high_nibble: index % 2 == 1 },
+        _ => Place::at(base.wrapping_add(index.wrapping_mul(u64::from(n.stored_bits() / 8)))),
+    }
+}
+
+/// How a block was left.
+enum Flow {
+    Yield(Vec<Datum>),
+    Break(Vec<Datum>),
+    Continue(Vec<Datum>),
+    Return,
+}
+
+/// One tile block at work.
+struct Run<'r> {
+    entry: &'r Entry,
+    memory: &'r mut Memory,
+    globals: &'r FxHashMap<&'r str, u64>,
+    values: Vec<Datum>,
+    /// Of the op that runs.
+    location: Arc<str>,
+    block: [u32; 3],
+    grid: [u32; 3],
+    limits: Limits,
+    deadline: Option<Instant>,
+    report: &'r mut Report,
+}
+
+/// An op's results or the reason why there are none.
+type Outcome = Result<Vec<Datum>, Cause>;
+
+fn malformed(text: &str) -> Cause {
+    Cause::Malformed(text.into())
+}
+
+fn one(elements: Vec<Scalar>) -> Outcome {
+    Ok(vec![Datum::Tile(Rc::new(elements))])
+}
+
+impl Run<'_> {
+    fn error(&self, op: &Op, cause: Cause) -> Error {
+        Error { cause, op: op.kind.mnemonic().into(), location: op.location.clone(), block: self.block }
+    }
+
+    //===-- values ----------------------------------------------------------//
+
+    fn tile_type(&self, v: Value) -> Result<&TileType, Cause> {
+        self.entry.ty(v).tile().ok_or_else(|| malformed("a tile was expected"))
+    }
+
+    fn number(&self, v: Value) -> Result<Number, Cause> {
+        self.tile_type(v)?.element.number().ok_or_else(|| malformed("a tile of numbers was expected"))
+    }
+
+    fn elements(&self, v: Value) -> Result<Elements, Cause> {
+        match &self.values[v.index()] {
+            Datum::Tile(t) => Ok(t.clone()),
+            _ => Err(malformed("a tile that was computed was expected")),
+        }
+    }
+
+    fn tensor(&self, v: Value) -> Result<Rc<Tensor>, Cause> {
+        match &self.values[v.index()] {
+            Datum::Tensor(t) => Ok(t.clone()),
+            _ => Err(malformed("a view that was computed was expected")),
+        }
+    }
+
+    /// The bits of an element that something is decided by.
+    fn decide(&mut self, x: Scalar, what: &str) -> u64 {
+        if x.state != State::Exact && self.report.guess.is_none() {
+            self.report.guess = Some(format!("{}: {what}", self.location));
+        }
+        x.bits
+    }
+
+    /// The only element of a scalar, which something is decided by.
+    fn scalar(&mut self, v: Value, what: &str) -> Result<u64, Cause> {
+        let elements = self.elements(v)?;
+        let first = *elements.first().ok_or_else(|| malformed("a scalar was expected"))?;
+        Ok(self.decide(first, what))
+    }
+
+    fn data(&self, values: &[Value]) -> Vec<Datum> {
+        values.iter().map(|v| self.values[v.index()].clone()).collect()
+    }
+
+    fn assign(&mut self, values: &[Value], data: Vec<Datum>) -> Result<(), Cause> {
+        if values.len() != data.len() {
+            return Err(Cause::Malformed(format!("{} values for {} results", data.len(), values.len())));
+        }
+        for (v, d) in values.iter().zip(data) {
+            if let (Datum::Tile(e), Type::Tile(t)) = (&d, self.entry.ty(*v))
+                && e.len() != t.count()
+            {
+                return Err(Cause::Malformed(format!("{} elements for a {t}", e.len())));
+            }
+            self.values[v.index()] = d;
+        }
+        Ok(())
+    }
+
+    //===-- control flow ----------------------------------------------------//
+
+    fn block(&mut self, block: &Block) -> Result<Flow, Error> {
+        let mut scratch = vec![];
+        let mut left = Ok(Flow::Yield(vec![]));
+        for op in &block.ops {
+            match self.op(op, &mut scratch) {
+                Ok(None) => {}
+                Ok(Some(flow)) => {
+                    left = Ok(flow);
+                    break;
+                }
+                Err(e) => {
+                    left = Err(e);
+                    break;
+                }
+            }
+        }
+        for address in scratch {
+            self.memory.release(address);
+        }
+        left
+    }
+
+    /// Runs one op; a terminator gives the way out. `scratch` is memory that lives as long as the block.
+    fn op(&mut self, op: &Op, scratch: &mut Vec<u64>) -> Result<Option<Flow>, Error> {
+        self.report.ops += 1;
+        self.location = op.location.clone();
+        if self.limits.ops.is_some_and(|n| self.report.ops > n) {
+            return Err(self.error(op, Cause::Limit("the limit of ops is reached".into())));
+        }
+        if self.report.ops.is_multiple_of(64) && self.deadline.is_some_and(|d| Instant::now() > d) {
+            return Err(self.error(op, Cause::Limit("the time is up".into())));
+        }
+        match &op.kind {
+            Kind::Yield => return Ok(Some(Flow::Yield(self.data(&op.operands)))),
+            Kind::Break => return Ok(Some(Flow::Break(self.data(&op.operands)))),
+            Kind::Continue => return Ok(Some(Flow::Continue(self.data(&op.operands)))),
+            Kind::Return => return Ok(Some(Flow::Return)),
+            Kind::If => return self.branch(op),
+            Kind::For { unsigned } => return self.count(op, *unsigned),
+            Kind::Loop => return self.repeat(op),
+            _ => {}
+        }
+        let results = match &op.kind {
+            Kind::Reduce { dim, identities } => self.reduce(op, *dim, identities)?,
+            Kind::Scan { dim, reverse, identities } => self.scan(op, *dim, *reverse, identities)?,
+            Kind::Alloca { count, alignment, .. } => {
+                let address = self.alloca(op, *count, *alignment).map_err(|c| self.error(op, c))?;
+                scratch.push(address);
+                vec![Datum::Tile(Rc::new(vec![Scalar::exact(address)]))]
+            }
+            _ => self.evaluate(op).map_err(|c| self.error(op, c))?,
+        };
+        self.assign(&op.results, results).map_err(|c| self.error(op, c))?;
+        Ok(None)
+    }
+
+    fn branch(&mut self, op: &Op) -> Result<Option<Flow>, Error> {
+        let condition = self.scalar(op.operands[0], "the condition").map_err(|c| self.error(op, c))?;
+        let Some(region) = op.regions.get(usize::from(condition == 0)) else { return Ok(None) };
+        match self.block(region)? {
+            Flow::Yield(data) => {
+                self.assign(&op.results, data).map_err(|c| self.error(op, c))?;
+                Ok(None)
+            }
+            exit => Ok(Some(exit)),
+        }
+    }
+
+    fn count(&mut self, op: &Op, unsigned: bool) -> Result<Option<Flow>, Error> {
+        let cause = |run: &Self, c| run.error(op, c);
+        let bound = |run: &mut Self, i: usize| -> Result<i128, Error> {
+            let n = run.number(op.operands[i]).map_err(|c| cause(run, c))?;
+            let bits = run.scalar(op.operands[i], "a bound of the loop").map_err(|c| cause(run, c))?;
+            let sign = if unsigned { crate::program::Signedness::Unsigned } else { crate::program::Signedness::Signed };
+            Ok(crate::int::value(bits, n, sign))
+        };
+        let (low, high, step) = (bound(self, 0)?, bound(self, 1)?, bound(self, 2)?);
+        let n = self.number(op.operands[0]).map_err(|c| cause(self, c))?;
+        if step <= 0 {
+            return Err(self.error(op, Cause::Undefined("the step of a loop is not positive".into())));
+        }
+        let [body] = &op.regions[..] else { return Err(self.error(op, malformed("a loop has one region"))) };
+        let mut carried = self.data(&op.operands[3..]);
+        let mut at = low;
+        while at < high {
+            let mut arguments = vec![Datum::Tile(Rc::new(vec![Scalar::exact(crate::int::wrap(at, n))]))];
+            arguments.append(&mut carried);
+            self.assign(&body.arguments, arguments).map_err(|c| cause(self, c))?;
+            carried = match self.block(body)? {
+                Flow::Continue(data) | Flow::Yield(data) => data,
+                Flow::Break(_) => return Err(self.error(op, malformed("'break' inside 'for'"))),
+                Flow::Return => return Err(self.error(op, malformed("'return' inside 'for'"))),
+            };
+            at += step;
+        }
+        self.assign(&op.results, carried).map_err(|c| cause(self, c))?;
+        Ok(None)
+    }
+
+    fn repeat(&mut self, op: &Op) -> Result<Option<Flow>, Error> {
+        let [body] = &op.regions[..] else { return Err(self.error(op, malformed("a loop has one region"))) };
+        let mut carried = self.data(&op.operands);
+        loop {
+            self.assign(&body.arguments, carried).map_err(|c| self.error(op, c))?;
+            carried = match self.block(body)? {
+                Flow::Continue(data) | Flow::Yield(data) => data,
+                Flow::Break(data) => {
+                    self.assign(&op.results, data).map_err(|c| self.error(op, c))?;
+                    return Ok(None);
+                }
+                Flow::Return => return Err(self.error(op, malformed("'return' inside 'loop'"))),
+            };
+        }
+    }
+
+    //===-- ops -------------------------------------------------------------//
+
+    /// Ops without regions.
+    fn evaluate(&mut self, op: &Op) -> Outcome {
+        match &op.kind {
+            Kind::Constant(_)
+            | Kind::Iota
+            | Kind::Broadcast
+            | Kind::Reshape
+            | Kind::Permute(_)
+            | Kind::Cat { .. }
+            | Kind::Extract
+            | Kind::Pack
+            | Kind::Unpack => self.shape(op),
+            Kind::MmaF { .. } | Kind::MmaI { .. } | Kind::MmaFScaled => self.matrix(op),
+            Kind::LoadPtr { .. }
+            | Kind::StorePtr { .. }
+            | Kind::AtomicCas { .. }
+            | Kind::AtomicRmw { .. }
+            | Kind::GetGlobal(_)
+            | Kind::MakeTensorView
+            | Kind::MakeView
+            | Kind::LoadView { .. }
+            | Kind::StoreView { .. }
+            | Kind::AtomicRedView { .. }
+            | Kind::GetTensorShape
+            | Kind::GetIndexSpaceShape => self.access(op),
+            Kind::Offset => self.offset(op),
+            Kind::MakeToken | Kind::JoinTokens => Ok(vec![Datum::Token]),
+            Kind::GetTileBlockId => Ok(self.grid_position(self.block)),
+            Kind::GetNumTileBlocks => Ok(self.grid_position(self.grid)),
+            Kind::Assert(message) => self.assert(op, message),
+            Kind::Assume(promise) => self.assume(op, promise),
+            Kind::Print { format, token } => {
+                let count = op.operands.len() - usize::from(*token);
+                let mut arguments = vec![];
+                for v in &op.operands[..count] {
+                    arguments.push((self.tile_type(*v)?.clone(), self.elements(*v)?));
+                }
+                for e in arguments.iter().flat_map(|(_, e)| e.to_vec()) {
+                    self.decide(e, "what is printed");
+                }
+                let text = crate::print::format(format, &arguments).map_err(Cause::Undefined)?;
+                self.report.output += &text;
+                // Before 13.2 the op had no token.
+                Ok(vec![Datum::Token; op.results.len()])
+            }
+            _ => self.elementwise(op),
+        }
+    }
+
+    fn grid_position(&self, of: [u32; 3]) -> Vec<Datum> {
+        of.iter().map(|n| Datum::Tile(Rc::new(vec![Scalar::exact((*n).into())]))).collect()
+    }
+
+    fn assert(&mut self, op: &Op, message: &str) -> Outcome {
+        let elements = self.elements(op.operands[0])?;
+        for (i, e) in elements.iter().enumerate() {
+            if self.decide(*e, "an asserted condition") == 0 {
+                self.report.failed_assertions.push(format!("{}: {message} (element {i})", op.location));
+            }
+        }
+        Ok(vec![])
+    }
+}
+
+/// Index along every dimension of element `i`.
+fn coordinates(mut i: usize, shape: &[usize]) -> Vec<usize> {
+    let mut at = vec![0; shape.len()];
+    for (d, n) in shape.iter().enumerate().rev() {
+        at[d] = i % n;
+        i /= n;
+    }
+    at
+}
+
+/// The number of the element at `at`.
+fn index(at: &[usize], shape: &[usize]) -> usize {
+    at.iter().zip(shape).fold(0, |i, (a, n)| i * n + a)
+}
+
+/// Whether an element may stand where only numbers may.
+fn number_of(e: Element) -> Result<Number, Cause> {
+    e.number().ok_or_else(|| malformed("numbers were expected, not pointers"))
+}

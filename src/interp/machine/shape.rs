@@ -1,0 +1,96 @@
+//! Ops that make tiles or move elements around.
+
+use super::{Cause, Outcome, Run, coordinates, index, malformed, one};
+use crate::program::{Kind, Op};
+use crate::scalar::{Scalar, State};
+use crate::types::Number;
+
+impl Run<'_> {
+    pub(super) fn shape(&mut self, op: &Op) -> Outcome {
+        let result = self.tile_type(*op.results.first().ok_or_else(|| malformed("the op has a result"))?)?.clone();
+        let count = result.count();
+        let shape = &result.shape;
+        if let Kind::Constant(bits) = &op.kind {
+            return match bits.len() {
+                1 => one(vec![Scalar::exact(bits[0]); count]),
+                _ => one(bits.iter().copied().map(Scalar::exact).collect()),
+            };
+        }
+        if op.kind == Kind::Iota {
+            return one((0..count as u64).map(Scalar::exact).collect());
+        }
+        let source = self.elements(op.operands[0])?;
+        let from = self.tile_type(op.operands[0])?.shape.clone();
+        let pick = |f: &dyn Fn(Vec<usize>) -> Scalar| one((0..count).map(|i| f(coordinates(i, shape))).collect());
+        match &op.kind {
+            Kind::Reshape => one(source.to_vec()),
+            Kind::Broadcast => pick(&|mut at| {
+                for (a, n) in at.iter_mut().zip(&from) {
+                    *a %= n;
+                }
+                source[index(&at, &from)]
+            }),
+            Kind::Permute(permutation) => pick(&|at| {
+                let mut there = vec![0; at.len()];
+                for (a, p) in at.iter().zip(permutation) {
+                    there[*p] = *a;
+                }
+                source[index(&there, &from)]
+            }),
+            Kind::Cat { dim } => {
+                let right = self.elements(op.operands[1])?;
+                let right_shape = self.tile_type(op.operands[1])?.shape.clone();
+                pick(&|mut at| {
+                    if at[*dim] < from[*dim] {
+                        return source[index(&at, &from)];
+                    }
+                    at[*dim] -= from[*dim];
+                    right[index(&at, &right_shape)]
+                })
+            }
+            Kind::Extract => {
+                let mut origin = vec![];
+                for (d, v) in op.operands[1..].iter().enumerate() {
+                    let slice = self.scalar(*v, "an index")?;
+                    let slices = from[d] / shape[d];
+                    if slice >= slices as u64 {
+                        return Err(Cause::Undefined(format!("slice {slice} of {slices} along dimension {d}")));
+                    }
+                    origin.push(slice as usize * shape[d]);
+                }
+                pick(&|at| {
+                    let there: Vec<usize> = at.iter().zip(&origin).map(|(a, o)| a + o).collect();
+                    source[index(&there, &from)]
+                })
+            }
+            Kind::Pack | Kind::Unpack => {
+                let (n, to) = (self.number(op.operands[0])?, self.number(op.results[0])?);
+                one(repack(&source, n, to, count))
+            }
+            _ => Err(malformed("the op does not move elements")),
+        }
+    }
+}
+
+/// The same bits, lowest first, cut into elements of another width. An element is known if all its bits are.
+fn repack(source: &[Scalar], from: Number, to: Number, count: usize) -> Vec<Scalar> {
+    let (width, target) = (from.packed_width() as usize, to.packed_width() as usize);
+    // tf32 lies in the high bits of its word.
+    let pad = |n: Number| n.packed_width() - n.width();
+    let mut out = Vec::with_capacity(count);
+    for i in 0..count {
+        let mut element = Scalar::exact(0);
+        for bit in 0..target {
+            let at = i * target + bit;
+            let Some(part) = source.get(at / width) else { break };
+            let word = part.bits << pad(from);
+            element.bits |= (word >> (at % width) & 1) << bit;
+            if part.state != State::Exact {
+                element.state = State::Unknown;
+            }
+        }
+        element.bits >>= pad(to);
+        out.push(element);
+    }
+    out
+}

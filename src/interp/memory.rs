@@ -1,0 +1,226 @@
+//! Global memory: allocations with guards between them, and a shadow that says what is known of each byte.
+
+use crate::scalar::{Scalar, State};
+use crate::types::Number;
+use std::collections::BTreeMap;
+
+/// An address that must not be accessed, or not in this way.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    #[error("access of {size} bytes at {address:#x}, which is in no allocation{near}")]
+    OutOfBounds { address: u64, size: u64, near: String },
+    #[error("access of {size} bytes at {address:#x}, which is not a multiple of that size")]
+    Misaligned { address: u64, size: u64 },
+    #[error("write to {name}, which is constant")]
+    Constant { name: String },
+}
+
+#[derive(Clone, Debug)]
+struct Allocation {
+    name: String,
+    bytes: Vec<u8>,
+    /// Empty while every byte is exact.
+    shadow: Vec<State>,
+    constant: bool,
+}
+
+/// Where an element lies. Two e2m1 numbers share a byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub address: u64,
+    pub high_nibble: bool,
+}
+
+impl Place {
+    pub fn at(address: u64) -> Place {
+        Place { address, high_nibble: false }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Memory {
+    allocations: BTreeMap<u64, Allocation>,
+    next: u64,
+}
+
+/// Every allocation starts at a multiple of this, as those of a device do.
+const ALIGNMENT: u64 = 256;
+/// Nothing lies this far before and after an allocation.
+const GUARD: u64 = 1 << 16;
+
+impl Default for Memory {
+    fn default() -> Memory {
+        Memory { allocations: BTreeMap::new(), next: 1 << 40 }
+    }
+}
+
+impl Memory {
+    fn place(&mut self, allocation: Allocation, alignment: u64) -> u64 {
+        let address = self.next.next_multiple_of(alignment.max(ALIGNMENT));
+        self.next = address + allocation.bytes.len() as u64 + GUARD;
+        self.allocations.insert(address, allocation);
+        address
+    }
+
+    /// Memory with contents; returns its address.
+    pub fn allocate(&mut self, name: &str, bytes: Vec<u8>) -> u64 {
+        self.place(Allocation { name: name.into(), bytes, shadow: vec![], constant: false }, ALIGNMENT)
+    }
+
+    /// Memory that nobody has written to.
+    pub fn allocate_unknown(&mut self, name: &str, size: u64, alignment: u64) -> u64 {
+        let size = size as usize;
+        let (bytes, shadow) = (vec![0; size], vec![State::Unknown; size]);
+        self.place(Allocation { name: name.into(), bytes, shadow, constant: false }, alignment)
+    }
+
+    /// From now on a write is an error.
+    pub fn protect(&mut self, address: u64) {
+        if let Some(a) = self.allocations.get_mut(&address) {
+            a.constant = true;
+        }
+    }
+
+    pub fn release(&mut self, address: u64) {
+        self.allocations.remove(&address);
+    }
+
+    /// Contents of an allocation, and what is known of each byte.
+    pub fn contents(&self, address: u64) -> Option<(&[u8], impl Fn(usize) -> State)> {
+        let a = self.allocations.get(&address)?;
+        Some((&a.bytes, |i: usize| a.shadow.get(i).copied().unwrap_or(State::Exact)))
+    }
+
+    /// The allocation that holds all the bytes, and the first one's place in it.
+    fn find(&mut self, address: u64, size: u64) -> Result<(&mut Allocation, usize), Fault> {
+        if address % size != 0 {
+            return Err(Fault::Misaligned { address, size });
+        }
+        let Some((base, below)) = self.allocations.range(..=address).next_back() else {
+            return Err(Fault::OutOfBounds { address, size, near: String::new() });
+        };
+        let (base, offset, length) = (*base, address - base, below.bytes.len() as u64);
+        let inside = offset.checked_add(size).is_some_and(|end| end <= length);
+        let near = if offset < length + GUARD {
+            format!(" (byte {offset} of {}, which has {length})", below.name)
+        } else {
+            String::new()
+        };
+        if inside && let Some(a) = self.allocations.get_mut(&base) {
+            return Ok((a, offset as usize));
+        }
+        Err(Fault::OutOfBounds { address, size, near })
+    }
+
+    /// Name of the allocation that an address is in.
+    pub fn name_of(&self, address: u64) -> Option<&str> {
+        self.allocations.range(..=address).next_back().map(|(_, a)| a.name.as_str())
+    }
+
+    /// Number `n` at a place.
+    pub fn read(&mut self, at: Place, n: Number) -> Result<Scalar, Fault> {
+        let size = u64::from(n.stored_bits().div_ceil(8));
+        let (a, offset) = self.find(at.address, size)?;
+        let range = offset..offset + size as usize;
+        let mut word = [0; 8];
+        word[..size as usize].copy_from_slice(&a.bytes[range.clone()]);
+        let stored = u64::from_le_bytes(word);
+        let bits = match n {
+            Number::I1 => u64::from(stored != 0),
+            Number::Tf32 => stored >> 13,
+            Number::E2m1 if at.high_nibble => stored >> 4,
+            Number::E2m1 => stored & 0xf,
+            _ => stored,
+        };
+        let states = a.shadow.get(range).unwrap_or(&[]);
+        // Approximate bytes mean something only to the type that they were written with.
+        let state = match states {
+            [] => State::Exact,
+            [first, rest @ ..] if n.is_float() && rest.iter().all(|s| s == first) => *first,
+            all if all.iter().all(|s| *s == State::Exact) => State::Exact,
+            _ => State::Unknown,
+        };
+        Ok(Scalar { bits, state })
+    }
+
+    pub fn write(&mut self, at: Place, n: Number, value: Scalar) -> Result<(), Fault> {
+        let size = u64::from(n.stored_bits().div_ceil(8));
+        let (a, offset) = self.find(at.address, size)?;
+        if a.constant {
+            return Err(Fault::Constant { name: a.name.clone() });
+        }
+        let old = u64::from(a.bytes[offset]);
+        let stored = match n {
+            Number::Tf32 => value.bits << 13,
+            Number::E2m1 if at.high_nibble => old & 0xf | value.bits << 4,
+            Number::E2m1 => old & 0xf0 | value.bits,
+            _ => value.bits,
+        };
+        let mut state = value.state;
+        if n == Number::E2m1 && a.shadow.get(offset).is_some_and(|s| *s != State::Exact) {
+            // The other half of the byte keeps what is known of it.
+            state = State::Unknown;
+        }
+        let range = offset..offset + size as usize;
+        a.bytes[range.clone()].copy_from_slice(&stored.to_le_bytes()[..size as usize]);
+        if state != State::Exact && a.shadow.is_empty() {
+            a.shadow = vec![State::Exact; a.bytes.len()];
+        }
+        if let Some(states) = a.shadow.get_mut(range) {
+            states.fill(state);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds() {
+        let mut m = Memory::default();
+        let p = m.allocate("x", vec![0; 12]);
+        let q = m.allocate("y", vec![0; 4]);
+        assert!(m.read(Place::at(p + 8), Number::F32).is_ok());
+        assert!(matches!(m.read(Place::at(p + 12), Number::F32), Err(Fault::OutOfBounds { .. })));
+        assert!(matches!(m.read(Place::at(p + 8), Number::F64), Err(Fault::OutOfBounds { .. })));
+        assert!(matches!(m.read(Place::at(p + 2), Number::F32), Err(Fault::Misaligned { .. })));
+        assert!(matches!(m.read(Place::at(q - 4), Number::F32), Err(Fault::OutOfBounds { .. })));
+        assert!(matches!(m.read(Place::at(0), Number::I8), Err(Fault::OutOfBounds { .. })));
+        let text = m.read(Place::at(p + 12), Number::I8).unwrap_err().to_string();
+        assert!(text.ends_with("(byte 12 of x, which has 12)"), "{text}");
+        m.protect(q);
+        assert!(matches!(m.write(Place::at(q), Number::I8, Scalar::exact(1)), Err(Fault::Constant { .. })));
+        m.release(p);
+        assert!(m.read(Place::at(p), Number::I8).is_err());
+    }
+
+    #[test]
+    fn formats() {
+        let mut m = Memory::default();
+        let p = m.allocate("x", vec![0xff, 0x3c, 0, 0x80, 0x3f, 0, 0, 0]);
+        assert_eq!(m.read(Place::at(p), Number::I1), Ok(Scalar::exact(1)));
+        assert_eq!(m.read(Place::at(p + 1), Number::E2m1), Ok(Scalar::exact(0xc)));
+        assert_eq!(m.read(Place { address: p + 1, high_nibble: true }, Number::E2m1), Ok(Scalar::exact(3)));
+        m.write(Place { address: p + 1, high_nibble: true }, Number::E2m1, Scalar::exact(5)).unwrap();
+        assert_eq!(m.read(Place::at(p + 1), Number::I8), Ok(Scalar::exact(0x5c)));
+        m.write(Place::at(p + 4), Number::Tf32, Scalar::exact(0x1fc00)).unwrap();
+        assert_eq!(m.read(Place::at(p + 4), Number::F32), Ok(Scalar::exact(0x3f80_0000)));
+        assert_eq!(m.read(Place::at(p + 4), Number::Tf32), Ok(Scalar::exact(0x1fc00)));
+    }
+
+    #[test]
+    fn what_is_known_of_bytes() {
+        let mut m = Memory::default();
+        let p = m.allocate_unknown("x", 8, 16);
+        assert!(m.read(Place::at(p), Number::I32).unwrap().is_unknown());
+        m.write(Place::at(p), Number::I32, Scalar::exact(7)).unwrap();
+        assert_eq!(m.read(Place::at(p), Number::I32), Ok(Scalar::exact(7)));
+        assert!(m.read(Place::at(p), Number::I64).unwrap().is_unknown());
+        let near = Scalar { bits: 0x3f80_0000, state: State::Near(2.0) };
+        m.write(Place::at(p + 4), Number::F32, near).unwrap();
+        assert_eq!(m.read(Place::at(p + 4), Number::F32), Ok(near));
+        assert!(m.read(Place::at(p + 4), Number::I32).unwrap().is_unknown());
+    }
+}

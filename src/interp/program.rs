@@ -1,0 +1,599 @@
+//! Programs: the language's ops as plain data.
+//!
+//! A [`Program`] holds what an MLIR module of the dialect holds and nothing else, so that running a program, writing one
+//! and making one smaller need no MLIR. Every public op is one variant of [`Kind`]; operands stand in the order of
+//! the op's definition, absent ones left out (the variant says which are there).
+
+use crate::types::{Number, Type};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// A value of an entry: an index into [`Entry::types`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Value(pub u32);
+
+impl Value {
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Program {
+    pub name: String,
+    pub globals: Vec<Global>,
+    pub entries: Vec<Entry>,
+}
+
+/// A variable with an initial value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Global {
+    pub name: String,
+    pub element: Number,
+    /// Bits of each element.
+    pub values: Vec<u64>,
+    /// In bytes; 0 for the natural one.
+    pub alignment: u64,
+    pub constant: bool,
+    pub private: bool,
+}
+
+/// A kernel. Its parameters are the arguments of the body.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Entry {
+    pub name: String,
+    pub types: Vec<Type>,
+    pub body: Block,
+}
+
+impl Entry {
+    pub fn ty(&self, v: Value) -> &Type {
+        &self.types[v.index()]
+    }
+
+    /// A value that nothing defines yet.
+    pub fn value(&mut self, ty: Type) -> Value {
+        self.types.push(ty);
+        Value(self.types.len() as u32 - 1)
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Block {
+    pub arguments: Vec<Value>,
+    pub ops: Vec<Op>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Op {
+    pub kind: Kind,
+    pub operands: Vec<Value>,
+    pub results: Vec<Value>,
+    pub regions: Vec<Block>,
+    /// Where the op comes from, for messages.
+    pub location: Arc<str>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rounding {
+    NearestEven,
+    Zero,
+    NegativeInf,
+    PositiveInf,
+    Approx,
+    Full,
+    NearestIntToZero,
+}
+
+impl Rounding {
+    pub fn keyword(self) -> &'static str {
+        match self {
+            Rounding::NearestEven => "nearest_even",
+            Rounding::Zero => "zero",
+            Rounding::NegativeInf => "negative_inf",
+            Rounding::PositiveInf => "positive_inf",
+            Rounding::Approx => "approx",
+            Rounding::Full => "full",
+            Rounding::NearestIntToZero => "nearest_int_to_zero",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signedness {
+    Unsigned,
+    Signed,
+}
+
+impl Signedness {
+    pub fn keyword(self) -> &'static str {
+        match self {
+            Signedness::Unsigned => "unsigned",
+            Signedness::Signed => "signed",
+        }
+    }
+}
+
+/// Promises that nothing wraps around.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Overflow {
+    pub no_signed_wrap: bool,
+    pub no_unsigned_wrap: bool,
+}
+
+impl Overflow {
+    /// `None` when nothing is promised.
+    pub fn keyword(self) -> Option<&'static str> {
+        match (self.no_signed_wrap, self.no_unsigned_wrap) {
+            (false, false) => None,
+            (true, false) => Some("no_signed_wrap"),
+            (false, true) => Some("no_unsigned_wrap"),
+            (true, true) => Some("no_wrap"),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Predicate {
+    Equal,
+    NotEqual,
+    LessThan,
+    LessThanOrEqual,
+    GreaterThan,
+    GreaterThanOrEqual,
+}
+
+impl Predicate {
+    pub const ALL: [Predicate; 6] = [
+        Predicate::Equal,
+        Predicate::NotEqual,
+        Predicate::LessThan,
+        Predicate::LessThanOrEqual,
+        Predicate::GreaterThan,
+        Predicate::GreaterThanOrEqual,
+    ];
+
+    pub fn keyword(self) -> &'static str {
+        match self {
+            Predicate::Equal => "equal",
+            Predicate::NotEqual => "not_equal",
+            Predicate::LessThan => "less_than",
+            Predicate::LessThanOrEqual => "less_than_or_equal",
+            Predicate::GreaterThan => "greater_than",
+            Predicate::GreaterThanOrEqual => "greater_than_or_equal",
+        }
+    }
+
+    pub fn holds(self, order: std::cmp::Ordering) -> bool {
+        match self {
+            Predicate::Equal => order.is_eq(),
+            Predicate::NotEqual => order.is_ne(),
+            Predicate::LessThan => order.is_lt(),
+            Predicate::LessThanOrEqual => order.is_le(),
+            Predicate::GreaterThan => order.is_gt(),
+            Predicate::GreaterThanOrEqual => order.is_ge(),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    Weak,
+    Relaxed,
+    Acquire,
+    Release,
+    AcqRel,
+}
+
+impl Order {
+    pub fn keyword(self) -> &'static str {
+        match self {
+            Order::Weak => "weak",
+            Order::Relaxed => "relaxed",
+            Order::Acquire => "acquire",
+            Order::Release => "release",
+            Order::AcqRel => "acq_rel",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    TileBlock,
+    Device,
+    System,
+}
+
+impl Scope {
+    pub fn keyword(self) -> &'static str {
+        match self {
+            Scope::TileBlock => "tl_blk",
+            Scope::Device => "device",
+            Scope::System => "sys",
+        }
+    }
+}
+
+/// Ordering and scope of an access; weak accesses have no scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    pub order: Order,
+    pub scope: Option<Scope>,
+}
+
+impl Access {
+    pub const WEAK: Access = Access { order: Order::Weak, scope: None };
+}
+
+/// What an atomic update does with the old value and the operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Update {
+    And,
+    Or,
+    Xor,
+    Add,
+    AddF,
+    Max,
+    Min,
+    UMax,
+    UMin,
+    Xchg,
+}
+
+impl Update {
+    pub const ALL: [Update; 10] = [
+        Update::And,
+        Update::Or,
+        Update::Xor,
+        Update::Add,
+        Update::AddF,
+        Update::Max,
+        Update::Min,
+        Update::UMax,
+        Update::UMin,
+        Update::Xchg,
+    ];
+
+    pub fn keyword(self) -> &'static str {
+        match self {
+            Update::And => "and",
+            Update::Or => "or",
+            Update::Xor => "xor",
+            Update::Add => "add",
+            Update::AddF => "addf",
+            Update::Max => "max",
+            Update::Min => "min",
+            Update::UMax => "umax",
+            Update::UMin => "umin",
+            Update::Xchg => "xchg",
+        }
+    }
+}
+
+/// What an `assume` promises.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Promise {
+    /// Group size and dimension, when groups are declared.
+    DivBy {
+        divisor: u64,
+        groups: Option<(i64, i64)>,
+    },
+    SameElements(Vec<i64>),
+    Bounded {
+        low: Option<i64>,
+        high: Option<i64>,
+    },
+}
+
+/// Flush subnormal numbers, and how to round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FloatMode {
+    pub rounding: Rounding,
+    pub flush: bool,
+}
+
+impl Default for FloatMode {
+    fn default() -> FloatMode {
+        FloatMode { rounding: Rounding::NearestEven, flush: false }
+    }
+}
+
+/// An op, with its attributes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    // Floating point.
+    AbsF,
+    NegF,
+    Ceil,
+    Floor,
+    AddF(FloatMode),
+    SubF(FloatMode),
+    MulF(FloatMode),
+    DivF(FloatMode),
+    Fma(FloatMode),
+    Sqrt(FloatMode),
+    Rsqrt {
+        flush: bool,
+    },
+    Exp2 {
+        flush: bool,
+    },
+    Exp {
+        rounding: Rounding,
+    },
+    Tanh {
+        rounding: Rounding,
+    },
+    Log,
+    Log2,
+    Sin,
+    Cos,
+    Tan,
+    Sinh,
+    Cosh,
+    Pow,
+    Atan2,
+    RemF,
+    MaxF {
+        propagate_nan: bool,
+        flush: bool,
+    },
+    MinF {
+        propagate_nan: bool,
+        flush: bool,
+    },
+    CmpF {
+        predicate: Predicate,
+        ordered: bool,
+    },
+
+    // Integers.
+    AbsI,
+    NegI(Overflow),
+    AddI(Overflow),
+    SubI(Overflow),
+    MulI(Overflow),
+    ShlI(Overflow),
+    ShrI(Signedness),
+    MulhiI,
+    DivI {
+        signedness: Signedness,
+        rounding: Rounding,
+    },
+    RemI(Signedness),
+    MaxI(Signedness),
+    MinI(Signedness),
+    AndI,
+    OrI,
+    XorI,
+    CmpI {
+        predicate: Predicate,
+        signedness: Signedness,
+    },
+
+    // Conversions.
+    ExtI(Signedness),
+    TruncI(Overflow),
+    FToF {
+        rounding: Rounding,
+    },
+    FToI(Signedness),
+    IToF(Signedness),
+    Bitcast,
+    PtrToInt,
+    IntToPtr,
+    PtrToPtr,
+    Pack,
+    Unpack,
+
+    // Shapes. A constant holds the bits of its elements, or of the one that all are equal to.
+    Constant(Rc<[u64]>),
+    Iota,
+    Broadcast,
+    Reshape,
+    Permute(Vec<usize>),
+    Cat {
+        dim: usize,
+    },
+    Extract,
+    Select,
+
+    // Memory. Optional operands that are there are named.
+    Offset,
+    LoadPtr {
+        access: Access,
+        mask: bool,
+        padding: bool,
+        token: bool,
+    },
+    StorePtr {
+        access: Access,
+        mask: bool,
+        token: bool,
+    },
+    AtomicCas {
+        access: Access,
+        mask: bool,
+        token: bool,
+    },
+    AtomicRmw {
+        access: Access,
+        update: Update,
+        mask: bool,
+        token: bool,
+    },
+    Alloca {
+        count: u64,
+        alignment: u64,
+        global: bool,
+    },
+    GetGlobal(String),
+    /// Base, then the dynamic extents, then the dynamic strides.
+    MakeTensorView,
+    MakeView,
+    /// View, indices, token.
+    LoadView {
+        access: Access,
+        token: bool,
+    },
+    /// Tile, view, indices, token.
+    StoreView {
+        access: Access,
+        token: bool,
+    },
+    /// View, indices, value, token.
+    AtomicRedView {
+        access: Access,
+        update: Update,
+        token: bool,
+    },
+    GetTensorShape,
+    GetIndexSpaceShape,
+    MakeToken,
+    JoinTokens,
+
+    // Matrices.
+    MmaF {
+        fast_acc: bool,
+    },
+    MmaI {
+        lhs: Signedness,
+        rhs: Signedness,
+    },
+    MmaFScaled,
+
+    // Aggregates. Identities are bits of the operands' element types.
+    Reduce {
+        dim: usize,
+        identities: Vec<u64>,
+    },
+    Scan {
+        dim: usize,
+        reverse: bool,
+        identities: Vec<u64>,
+    },
+
+    // Control flow.
+    If,
+    For {
+        unsigned: bool,
+    },
+    Loop,
+    Break,
+    Continue,
+    Yield,
+    Return,
+
+    // The grid, and help for the programmer.
+    GetTileBlockId,
+    GetNumTileBlocks,
+    Assert(String),
+    Assume(Promise),
+    Print {
+        format: String,
+        token: bool,
+    },
+}
+
+impl Kind {
+    /// The op's name. The three ops that make views share a variant and are told apart by what they make.
+    pub fn mnemonic(&self) -> &'static str {
+        match self {
+            Kind::AbsF => "absf",
+            Kind::NegF => "negf",
+            Kind::Ceil => "ceil",
+            Kind::Floor => "floor",
+            Kind::AddF(_) => "addf",
+            Kind::SubF(_) => "subf",
+            Kind::MulF(_) => "mulf",
+            Kind::DivF(_) => "divf",
+            Kind::Fma(_) => "fma",
+            Kind::Sqrt(_) => "sqrt",
+            Kind::Rsqrt { .. } => "rsqrt",
+            Kind::Exp2 { .. } => "exp2",
+            Kind::Exp { .. } => "exp",
+            Kind::Tanh { .. } => "tanh",
+            Kind::Log => "log",
+            Kind::Log2 => "log2",
+            Kind::Sin => "sin",
+            Kind::Cos => "cos",
+            Kind::Tan => "tan",
+            Kind::Sinh => "sinh",
+            Kind::Cosh => "cosh",
+            Kind::Pow => "pow",
+            Kind::Atan2 => "atan2",
+            Kind::RemF => "remf",
+            Kind::MaxF { .. } => "maxf",
+            Kind::MinF { .. } => "minf",
+            Kind::CmpF { .. } => "cmpf",
+            Kind::AbsI => "absi",
+            Kind::NegI(_) => "negi",
+            Kind::AddI(_) => "addi",
+            Kind::SubI(_) => "subi",
+            Kind::MulI(_) => "muli",
+            Kind::ShlI(_) => "shli",
+            Kind::ShrI(_) => "shri",
+            Kind::MulhiI => "mulhii",
+            Kind::DivI { .. } => "divi",
+            Kind::RemI(_) => "remi",
+            Kind::MaxI(_) => "maxi",
+            Kind::MinI(_) => "mini",
+            Kind::AndI => "andi",
+            Kind::OrI => "ori",
+            Kind::XorI => "xori",
+            Kind::CmpI { .. } => "cmpi",
+            Kind::ExtI(_) => "exti",
+            Kind::TruncI(_) => "trunci",
+            Kind::FToF { .. } => "ftof",
+            Kind::FToI(_) => "ftoi",
+            Kind::IToF(_) => "itof",
+            Kind::Bitcast => "bitcast",
+            Kind::PtrToInt => "ptr_to_int",
+            Kind::IntToPtr => "int_to_ptr",
+            Kind::PtrToPtr => "ptr_to_ptr",
+            Kind::Pack => "pack",
+            Kind::Unpack => "unpack",
+            Kind::Constant(_) => "constant",
+            Kind::Iota => "iota",
+            Kind::Broadcast => "broadcast",
+            Kind::Reshape => "reshape",
+            Kind::Permute(_) => "permute",
+            Kind::Cat { .. } => "cat",
+            Kind::Extract => "extract",
+            Kind::Select => "select",
+            Kind::Offset => "offset",
+            Kind::LoadPtr { .. } => "load_ptr_tko",
+            Kind::StorePtr { .. } => "store_ptr_tko",
+            Kind::AtomicCas { .. } => "atomic_cas_tko",
+            Kind::AtomicRmw { .. } => "atomic_rmw_tko",
+            Kind::Alloca { .. } => "alloca",
+            Kind::GetGlobal(_) => "get_global",
+            Kind::MakeTensorView => "make_tensor_view",
+            Kind::MakeView => "make_view",
+            Kind::LoadView { .. } => "load_view_tko",
+            Kind::StoreView { .. } => "store_view_tko",
+            Kind::AtomicRedView { .. } => "atomic_red_view_tko",
+            Kind::GetTensorShape => "get_tensor_shape",
+            Kind::GetIndexSpaceShape => "get_index_space_shape",
+            Kind::MakeToken => "make_token",
+            Kind::JoinTokens => "join_tokens",
+            Kind::MmaF { .. } => "mmaf",
+            Kind::MmaI { .. } => "mmai",
+            Kind::MmaFScaled => "mmaf_scaled",
+            Kind::Reduce { .. } => "reduce",
+            Kind::Scan { .. } => "scan",
+            Kind::If => "if",
+            Kind::For { .. } => "for",
+            Kind::Loop => "loop",
+            Kind::Break => "break",
+            Kind::Continue => "continue",
+            Kind::Yield => "yield",
+            Kind::Return => "return",
+            Kind::GetTileBlockId => "get_tile_block_id",
+            Kind::GetNumTileBlocks => "get_num_tile_blocks",
+            Kind::Assert(_) => "assert",
+            Kind::Assume(_) => "assume",
+            Kind::Print { .. } => "print_tko",
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! One element: its bits, and how much of them the language promises.
+//!
+//! A legal compiler may give other bits than the interpreter computes: a NaN with another payload, a sine that is off in
+//! its last place, anything at all for an element that was masked off. So that results can be compared all the
+//! same, every element carries a [`State`], and ops pass it on. Where an op would make the difference larger than can be
+//! told (a comparison of two values that may be equal), its result is unknown.
+//!
+//! The bits are always one legal possibility, also of an unknown element: whoever only wants to see a program run
+//! need not look at the states.
+
+use crate::format::{self, Real, Specials, decode};
+use crate::types::{Element, Number};
+
+/// What is known about an element.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum State {
+    /// These bits and no others.
+    Exact,
+    /// This number, give or take so many units in its last place; zeros of either sign; any NaN for NaN.
+    Near(f32),
+    /// Possibly these bits, possibly others.
+    Unknown,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scalar {
+    pub bits: u64,
+    pub state: State,
+}
+
+impl Scalar {
+    pub fn exact(bits: u64) -> Scalar {
+        Scalar { bits, state: State::Exact }
+    }
+
+    /// One of the possibilities.
+    pub fn unknown(bits: u64) -> Scalar {
+        Scalar { bits, state: State::Unknown }
+    }
+
+    pub fn bool(b: bool) -> Scalar {
+        Scalar::exact(b.into())
+    }
+
+    /// A NaN, whose bits nobody promises. A format without NaN has anything instead.
+    pub fn nan(n: Number) -> Scalar {
+        match format::format(n) {
+            Some(f) if f.specials == Specials::None => Scalar::unknown(0),
+            _ => Scalar { bits: format::nan(n), state: State::Near(0.0) },
+        }
+    }
+
+    pub fn is_unknown(self) -> bool {
+        self.state == State::Unknown
+    }
+
+    /// The same bits, as if there were no others.
+    pub fn assumed(self) -> Scalar {
+        Scalar::exact(self.bits)
+    }
+
+    /// Whether the number is known only approximately: a NaN is known, whatever its bits.
+    pub fn is_loose(self, n: Number) -> bool {
+        matches!(self.state, State::Near(_)) && !decode(self.bits, n).is_nan()
+    }
+
+    /// Whether a program that promised this element may have computed `got`.
+    pub fn admits(self, got: u64, element: Element) -> bool {
+        match (self.state, element) {
+            (State::Unknown, _) => true,
+            (State::Near(ulps), Element::Number(n)) if n.is_float() => near(self.bits, got, n, ulps.into()),
+            _ => self.bits == got,
+        }
+    }
+}
+
+/// The distance of a number's neighbours, as a power of two; that of the smallest numbers for zero.
+pub fn last_place(x: Real, n: Number) -> i32 {
+    let Some(f) = format::format(n) else { return -127 };
+    match x {
+        Real::Finite(x) => (x.magnitude() - f.mantissa_bits as i32).max(f.smallest_exponent()),
+        Real::Infinite { .. } => decode(f.largest(), n).magnitude_or(0) - f.mantissa_bits as i32,
+        Real::Zero { .. } | Real::Nan => f.smallest_exponent(),
+    }
+}
+
+impl Real {
+    fn magnitude_or(self, other: i32) -> i32 {
+        match self {
+            Real::Finite(x) => x.magnitude(),
+            _ => other,
+        }
+    }
+}
+
+/// Whether `got` is within so many units in the last place of `want`. Infinity comes one unit after the largest number.
+fn near(want: u64, got: u64, n: Number, ulps: f64) -> bool {
+    let (w, g) = (decode(want, n), decode(got, n));
+    if w.is_nan() || g.is_nan() {
+        return w.is_nan() && g.is_nan();
+    }
+    let Some(f) = format::format(n) else { return want == got };
+    // Position among all numbers of the format.
+    let place = |bits: u64| {
+        let magnitude = (bits & (f.sign_bit() - 1)) as i128;
+        if bits & f.sign_bit() != 0 { -magnitude } else { magnitude }
+    };
+    if (place(want) - place(got)).unsigned_abs() as f64 <= ulps {
+        return true;
+    }
+    if matches!(w, Real::Infinite { .. }) || matches!(g, Real::Infinite { .. }) {
+        return false;
+    }
+    // Across powers of two the unit is that of the expected number.
+    let difference = format::add(g, w.negate(), format::Round::NearestEven).to_f64();
+    difference.abs() <= ulps * power(last_place(w, n))
+}
+
+/// `2^e`, also where it is subnormal.
+pub fn power(e: i32) -> f64 {
+    Real::finite(false, 1, e).to_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_states_admit() {
+        let f = |x: f32| u64::from(x.to_bits());
+        let e = Element::Number(Number::F32);
+        let near = |x: f32, ulps: f32| Scalar { bits: f(x), state: State::Near(ulps) };
+        let table = [
+            (Scalar::exact(f(1.0)), f(1.0), true),
+            (Scalar::exact(f(0.0)), f(-0.0), false),
+            (near(0.0, 0.0), f(-0.0), true),
+            (near(1.0, 1.0), f(1.0).wrapping_add(1), true),
+            (near(1.0, 1.0), f(1.0) - 1, true),
+            // Below a power of two numbers lie twice as close.
+            (near(1.0, 1.0), f(1.0) - 2, true),
+            (near(1.0, 1.0), f(1.0) - 3, false),
+            (near(1.0, 1.0), f(1.0) + 2, false),
+            (near(f32::NAN, 0.0), 0xff80_0001, true),
+            (near(f32::NAN, 9.0), f(1.0), false),
+            (near(1.0, 9.0), f(f32::NAN), false),
+            (near(f32::INFINITY, 1.0), f(f32::MAX), true),
+            (near(f32::INFINITY, 1.0), f(-f32::MAX), false),
+            (near(f32::MAX, 1.0), f(f32::INFINITY), true),
+            (near(f32::from_bits(1), 1.0), 0x8000_0000, true),
+            (Scalar::unknown(0), 77, true),
+        ];
+        for (scalar, got, good) in table {
+            assert_eq!(scalar.admits(got, e), good, "{scalar:?} {got:#x}");
+        }
+    }
+}

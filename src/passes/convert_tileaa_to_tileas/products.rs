@@ -1,0 +1,141 @@
+//! Warps for matrix products.
+//!
+//! A warp's tile of a matrix product should be large, since it reads `(m + n) k` elements for `m n k` products; so few warps. But
+//! accumulators, and what else lives as long as they do, have to stay in registers. The estimate for a loop, a thread:
+//!
+//! * all accumulators, and left operands that are computed in the loop or come from outside of it;
+//! * twice the slice of the operands that one step along K takes: one is multiplied while the next is read;
+//! * [`OVERHEAD`] for addresses, predicates and counters, and [`NESTING`] more for each loop around.
+//!
+//! *Worked example.* 128x128 of f32 by slices of f16, in one loop, by four warps: 128 registers of accumulators, parts of 64x64
+//! with slices of 64x16 and 16x64, hence 2 * 32 registers, and 40: 232 of 255. The same in a persistent kernel is more than the
+//! [`BUDGET`] and gets eight warps.
+
+use crate::dialect::{
+    dots::Instruction,
+    layouts::{Tensor, storage_bits},
+    rt::*,
+};
+use melior::ir::{Type, TypeLike};
+use mlir_sys::*;
+use tile_layout::{Multiplier, Product};
+
+/// Registers that the estimate may reach; the machine has 255.
+const BUDGET: u64 = 240;
+const OVERHEAD: u64 = 40;
+const NESTING: u64 = 24;
+/// More warps than these leave a thread half of its registers.
+const MOST: i64 = 8;
+
+/// `least` warps, or more if products need their registers.
+pub fn warps(function: OpRef<'_>, least: i64) -> i64 {
+    let mut warps = least;
+    while warps < MOST && worst(function, 0, warps as u64) > BUDGET {
+        warps *= 2;
+    }
+    warps
+}
+
+/// The largest estimate over `op` and the loops in it.
+fn worst(op: OpRef<'_>, depth: u64, warps: u64) -> u64 {
+    let mut dots = vec![];
+    let mut inner = 0;
+    collect(op, &mut |o| match op_name(o) {
+        "scf.for" | "scf.while" => {
+            inner = inner.max(worst(o, depth + 1, warps));
+            false
+        }
+        "nv_tileaa.dot" | "nv_tileaa.dot_scaled" => {
+            dots.push(o);
+            true
+        }
+        _ => true,
+    });
+    let own = estimate(op, &dots, warps);
+    inner.max(if own == 0 { 0 } else { own + OVERHEAD + NESTING * depth.saturating_sub(1) })
+}
+
+/// Visits the ops inside; those for which `f` is false are not entered.
+fn collect<'c>(op: OpRef<'c>, f: &mut impl FnMut(OpRef<'c>) -> bool) {
+    for i in 0..region_count(op) {
+        for o in entry_block(region(op, i)).into_iter().flat_map(ops_of) {
+            if f(o) {
+                collect(o, f);
+            }
+        }
+    }
+}
+
+fn estimate(parent: OpRef<'_>, dots: &[OpRef<'_>], warps: u64) -> u64 {
+    let threads = warps * 32;
+    let registers = |bits: u64| bits.div_ceil(32 * threads);
+    let (mut bits, mut slices) = (0, 0);
+    for &dot in dots {
+        let [Some(lhs), Some(rhs), Some(acc)] = [0, 1, 2].map(|i| Tensor::of_value(operand(dot, i))) else { continue };
+        let size = |t: &Tensor<'_>| t.elements().unsigned_abs() * u64::from(storage_bits(t.element));
+        // A product that adds to another one takes over its registers.
+        let continues = defining_op(operand(dot, 2)).is_some_and(|d| dots.iter().any(|o| *o == d));
+        bits += if continues { 0 } else { size(&acc) };
+        if stays(operand(dot, 0), parent) {
+            bits += size(&lhs);
+        }
+        slices = slices.max(slice(&lhs, &rhs, &acc, warps));
+    }
+    registers(bits) + 2 * slices
+}
+
+/// Whether an operand lives in registers all through the loop, or is computed there: it is no load of the same loop.
+fn stays(v: Val<'_>, parent: OpRef<'_>) -> bool {
+    let Some(op) = defining_op(v) else { return true };
+    match op_name(op) {
+        "nv_tileaa.tiled_load" | "nv_tileaa.load" => {
+            let mut at = parent_op(op);
+            while let Some(p) = at {
+                if p == parent {
+                    return false;
+                }
+                at = parent_op(p);
+            }
+            true
+        }
+        "nv_tileaa.view" | "nv_tileaa.permute" | "nv_tileaa.fp_cast" | "nv_tileaa.bitcast" | "arith.extf" => {
+            stays(operand(op, 0), parent)
+        }
+        _ => true,
+    }
+}
+
+/// Registers of a thread for one step of both operands along K.
+fn slice(lhs: &Tensor<'_>, rhs: &Tensor<'_>, acc: &Tensor<'_>, warps: u64) -> u64 {
+    let Ok(product) = Product::new(&lhs.tile_shape(), &rhs.tile_shape(), &acc.tile_shape()) else { return 0 };
+    let (multiplier, depth) = step(lhs.element);
+    let grid = product.arrange(multiplier, warps.ilog2(), false);
+    let (_, m, n, k) = product.log2();
+    let elements = (1u64 << m.saturating_sub(grid.m)) + (1u64 << n.saturating_sub(grid.n));
+    let bits = elements * depth.min(1 << k) * u64::from(storage_bits(lhs.element));
+    match multiplier {
+        // Narrow elements are widened in registers where the machine does not multiply them itself.
+        Multiplier::Sync(_) if storage_bits(lhs.element) == 8 && is_float(lhs.element) => bits * 2 / (32 * 32),
+        Multiplier::Sync(_) => bits / (32 * 32),
+        // Scalars: eight by four lanes share a warp's rows and columns.
+        Multiplier::Scalar => bits / (32 * 4),
+    }
+}
+
+/// What multiplies elements of a type, and the depth of one step.
+fn step(element: Type<'_>) -> (Multiplier, u64) {
+    let (instruction, depth) = match storage_bits(element) {
+        64 => (Instruction::sync(8, 8, 4), 4),
+        // SAFETY: the type is alive.
+        32 if unsafe { mlirTypeIsATF32(element.to_raw()) } => (Instruction::sync(16, 8, 8), 8),
+        32 => (Instruction::FMA, 4),
+        16 => (Instruction::sync(16, 8, 16), 16),
+        _ => (Instruction::sync(16, 8, 32), 32),
+    };
+    (instruction.multiplier(element), depth)
+}
+
+fn is_float(element: Type<'_>) -> bool {
+    // SAFETY: the type is alive.
+    unsafe { mlirTypeIsAFloat(element.to_raw()) }
+}

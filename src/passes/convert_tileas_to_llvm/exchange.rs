@@ -1,0 +1,121 @@
+//! Layout conversions of tensors that are larger than their storage, part by part: `tile_layout::PartsPlan`.
+
+use super::{Lower, Lowered, array::register_bits, llvm::Cmp, stream::is_big};
+use crate::dialect::{
+    layouts::{Tensor, storage_bits},
+    nv_tileas::{ExchangeOp, MemDescType},
+    pass::{Failed, fail},
+    rt::*,
+};
+use crate::passes::tileas_optimize_alloc_tensor::memdesc_bytes;
+use tile_layout::{Instruction, PartRegisters, PartsPlan, SharedOptions};
+
+impl<'c> Lower<'c, '_> {
+    pub(super) fn exchange(&mut self, x: ExchangeOp<'c>) -> Result<(), Failed> {
+        let op = x.op();
+        let tensor = Tensor::of_value(x.source()).ok_or_else(|| fail(op, "operand is no tensor"))?;
+        let desc = MemDescType::cast(ty(x.storage())).ok_or_else(|| fail(op, "not a memdesc"))?;
+        let (from, to) = (self.layout(op, x.source())?, self.layout(op, x.result())?);
+        let mut options = SharedOptions::new(storage_bits(tensor.element));
+        options.max_bytes = memdesc_bytes(desc);
+        let plan = PartsPlan::new(&from, &to, &tensor.tile_shape(), &options).map_err(|e| fail(op, e.to_string()))?;
+        let memory = self.shared_address(op, x.storage())?;
+
+        let made = match self.values.get(&key(x.source())) {
+            Some(Lowered::Array(_)) => None,
+            _ => Some(self.array_of(op, x.source())?),
+        };
+        let source = match (made, self.values.get(&key(x.source()))) {
+            (Some(array), _) => array,
+            (None, Some(Lowered::Array(array))) => *array,
+            _ => return Err(fail(op, "operand holds no values here")),
+        };
+        let target = self.new_array(op, x.result())?;
+        if is_big(x.result()) {
+            self.remark_on_array(op, x.result());
+        }
+        self.counted(plan.log2, |this, part| {
+            this.barrier();
+            this.store_part(&plan, memory, source, tensor.element, part);
+            this.barrier();
+            this.load_part(&plan, memory, target, tensor.element, part)
+        })?;
+        if let Some(array) = made {
+            self.free_array(array);
+        }
+        if is_big(x.result()) {
+            self.values.insert(key(x.result()), Lowered::Array(target));
+            return Ok(());
+        }
+        let registers = self.read_array(target, None, register_bits(x.result()).unwrap_or(0));
+        self.set_all(x.result(), registers);
+        self.free_array(target);
+        Ok(())
+    }
+
+    /// First register of a part, and whether the others differ from it in bits that it does not have.
+    fn first_of_part(&self, side: &PartRegisters, part: Val<'c>) -> (Val<'c>, bool) {
+        let expr = side.first().expr();
+        let reach = expr.reach();
+        let disjoint = side.inner.iter().all(|r| r & reach == 0);
+        (self.linear_in_block(&expr, Some(part)), disjoint)
+    }
+
+    fn store_part(
+        &mut self,
+        plan: &PartsPlan,
+        memory: Val<'c>,
+        source: super::array::Array<'c>,
+        element: melior::ir::Type<'c>,
+        part: Val<'c>,
+    ) {
+        let guard = |v: Val<'c>, mask: u64| {
+            (mask != 0).then(|| {
+                let bits = self.l.bin("and", v, self.l.i32c(mask as i64));
+                self.l.icmp(Cmp::Eq, bits, self.l.i32c(0))
+            })
+        };
+        let guard = self.both(guard(self.lane, plan.store.guard.lane), guard(self.warp, plan.store.guard.warp));
+        let stores = || {
+            let (first, disjoint) = self.first_of_part(&plan.source, part);
+            let thread = self.linear(&plan.store.address.expr());
+            for i in &plan.store.instructions {
+                let values: Vec<Val<'c>> = i
+                    .registers
+                    .iter()
+                    .map(|&r| self.read_element(source, first, plan.source.register(r), disjoint))
+                    .collect();
+                self.write_plain(self.part_address(memory, thread, i), element, &values);
+            }
+        };
+        match guard {
+            Some(g) => self.l.when(g, stores),
+            None => stores(),
+        }
+    }
+
+    fn load_part(
+        &mut self,
+        plan: &PartsPlan,
+        memory: Val<'c>,
+        target: super::array::Array<'c>,
+        element: melior::ir::Type<'c>,
+        part: Val<'c>,
+    ) -> Result<(), Failed> {
+        let (first, disjoint) = self.first_of_part(&plan.target, part);
+        let thread = self.linear_in_block(&plan.load.address.expr(), Some(part));
+        for i in &plan.load.instructions {
+            let values = self.read_plain(self.part_address(memory, thread, i), element, i.registers.len() as u64);
+            for (&r, v) in i.registers.iter().zip(values) {
+                self.write_element(target, first, plan.target.register(r), disjoint, v);
+            }
+        }
+        Ok(())
+    }
+
+    /// `memory + ((thread ^ xor) + add)`.
+    fn part_address(&self, memory: Val<'c>, thread: Val<'c>, i: &Instruction) -> Val<'c> {
+        let offset = if i.xor == 0 { thread } else { self.l.bin("xor", thread, self.l.i32c(i.xor as i64)) };
+        self.l.const_offset(self.l.byte_offset(memory, offset), i.add as i64)
+    }
+}

@@ -1,0 +1,74 @@
+//! `tileas-check-synchronization`: barriers separate what must not meet in shared memory.
+//!
+//! Runs on the final program of a thread block, after storage got its offsets. What is proved: no two threads touch one byte, one of
+//! them writing, without a barrier in between, on any path and around any loop ([`Races`] says how). Each
+//! pair for which that fails is an error at the later access with a note at the earlier one.
+//!
+//! With `remove-redundant-barriers`, barriers that only guard the reuse of storage (they carry the attribute `nv_tileas.reuse`) go
+//! when the proof succeeds without them. Others stay: they may order accesses of global memory. Barriers are tried in program
+//! order, each against the program without those that went before.
+
+use super::tileas_materialize_convert_layout::REUSE;
+use crate::{
+    analysis::synchronization::{Conflict, Races},
+    dialect::{
+        nv_tileaa,
+        nv_tileas::BarrierOp,
+        pass::{Failed, PassContext, RustPass, descriptors, emit_error_with_note},
+        rt::*,
+    },
+    pass_descriptor,
+};
+use melior::Context;
+
+#[derive(Clone, Default)]
+pub struct CheckSynchronization;
+
+impl RustPass for CheckSynchronization {
+    pass_descriptor!(tileas_check_synchronization);
+    fn run<'c>(&mut self, op: OpRef<'c>, _: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        use descriptors::tileas_check_synchronization::{Options, stat};
+        let mut functions = vec![];
+        walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
+        for function in functions {
+            let races = Races::of(function.op(), &|_| false);
+            cx.stat_add(stat::NUM_ACCESSES, races.accesses as i64);
+            if !races.conflicts.is_empty() {
+                races.conflicts.iter().for_each(report);
+                return Err(Failed);
+            }
+            if Options(cx).remove_redundant() {
+                cx.stat_add(stat::NUM_REMOVED, remove_redundant(function.op()) as i64);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn report(conflict: &Conflict<'_>) {
+    let (earlier, later) = (&conflict.earlier, &conflict.later);
+    let when = if conflict.around_loop { " of an earlier iteration" } else { "" };
+    let kind = if earlier.write { "write" } else { "read" };
+    let message =
+        format!("{} conflicts with a {kind} by other threads{when}: no barrier separates them", later.describe());
+    emit_error_with_note(later.op, &message, earlier.op, &format!("the earlier access: {}", earlier.describe()));
+}
+
+/// Erases the barriers that guard nothing; how many.
+fn remove_redundant(function: OpRef<'_>) -> usize {
+    let mut barriers = vec![];
+    walk(function, &mut |o| {
+        if BarrierOp::cast(o).is_some() && discardable_attr(o, REUSE).is_some() {
+            barriers.push(o);
+        }
+    });
+    let mut removed = 0;
+    for barrier in barriers {
+        let without = |o: OpRef<'_>| op_key(o) == op_key(barrier);
+        if Races::of(function, &without).conflicts.is_empty() {
+            erase(barrier);
+            removed += 1;
+        }
+    }
+    removed
+}

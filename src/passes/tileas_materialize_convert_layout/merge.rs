@@ -1,0 +1,119 @@
+//! Trips through shared memory that can go together: all stores, one barrier, all loads.
+//!
+//! ```text
+//! barrier            store a, m                       barrier            store a, m
+//! store a, m         barrier                          store a, m         store b, n
+//! barrier      ...   load m             becomes       store b, n         barrier
+//! x = load m         barrier (reuse)                  barrier            x = load m
+//!                    store b, n                       x = load m         y = load n
+//!                    barrier                          y = load n
+//!                    y = load n
+//! ```
+//!
+//! Both operands of a product make such trips. Two barriers are left of four, and the first operand need not stay in
+//! registers while the second is on its way.
+
+use super::{REUSE, SCRATCH_BYTES};
+use crate::dialect::{
+    nv_tileas::{AllocTensorOp, BarrierOp, LocalLoadOp, LocalStoreOp, MemDescType},
+    rt::*,
+};
+use crate::passes::tileas_optimize_alloc_tensor::memdesc_bytes;
+use mlir_sys::mlirOperationMoveBefore;
+
+/// Trips that have been joined so far.
+struct Open<'c> {
+    /// Between stores and loads.
+    barrier: OpRef<'c>,
+    loads: Vec<OpRef<'c>>,
+    bytes: u64,
+}
+
+/// Joins the trips of every block in `function`.
+pub fn merge(function: OpRef<'_>) {
+    let mut blocks = vec![];
+    walk(function, &mut |o| {
+        for i in 0..region_count(o) {
+            blocks.extend(entry_block(region(o, i)));
+        }
+    });
+    blocks.into_iter().for_each(merge_in);
+}
+
+fn merge_in(block: Blk<'_>) {
+    let ops: Vec<OpRef<'_>> = ops_of(block).collect();
+    let mut open: Option<Open<'_>> = None;
+    let mut i = 0;
+    while i < ops.len() {
+        let op = ops[i];
+        match trip(&ops[i..]) {
+            Some((reuse, trip, length)) => {
+                open = Some(match open.take() {
+                    Some(before) if reuse.is_some() && before.bytes + trip.bytes <= SCRATCH_BYTES => {
+                        join(before, reuse, trip)
+                    }
+                    _ => trip,
+                });
+                i += length;
+                continue;
+            }
+            // What reads nothing that has just been loaded, and touches no shared memory, may stand between stores and loads.
+            None => {
+                let depends = open.as_ref().is_some_and(|o| {
+                    operands(op).any(|v| defining_op(v).is_some_and(|d| o.loads.contains(&d)))
+                });
+                if depends || !stands_between(op) {
+                    open = None;
+                }
+            }
+        }
+        i += 1;
+    }
+}
+
+/// A trip at the start of `ops`: the barrier in front that only guards reuse, the trip, and its length.
+fn trip<'c>(ops: &[OpRef<'c>]) -> Option<(Option<OpRef<'c>>, Open<'c>, usize)> {
+    let reuse = BarrierOp::cast(ops[0]).is_some() && discardable_attr(ops[0], REUSE).is_some();
+    let at = usize::from(reuse);
+    let [store, barrier, load] = *ops.get(at..at + 3)? else { return None };
+    let (store, load) = (LocalStoreOp::cast(store)?, LocalLoadOp::cast(load)?);
+    let plain = BarrierOp::cast(barrier).is_some() && discardable_attr(barrier, REUSE).is_none();
+    let same = store.dest() == load.source() && defining_op(store.dest()).and_then(AllocTensorOp::cast).is_some();
+    let bytes = MemDescType::cast(ty(store.dest())).map(memdesc_bytes)?;
+    let open = Open { barrier, loads: vec![load.op()], bytes };
+    (plain && same).then_some((reuse.then_some(ops[0]), open, at + 3))
+}
+
+/// Two trips as one.
+fn join<'c>(before: Open<'c>, reuse: Option<OpRef<'c>>, after: Open<'c>) -> Open<'c> {
+    let first = after.loads[0];
+    for &load in &before.loads {
+        // SAFETY: both ops are alive and in one block.
+        unsafe { mlirOperationMoveBefore(load.to_raw(), first.to_raw()) }
+    }
+    reuse.into_iter().for_each(erase);
+    erase(before.barrier);
+    let loads = before.loads.into_iter().chain(after.loads).collect();
+    Open { barrier: after.barrier, loads, bytes: before.bytes + after.bytes }
+}
+
+fn stands_between(op: OpRef<'_>) -> bool {
+    let name = op_name(op);
+    region_count(op) == 0
+        && (name.starts_with("arith.")
+            || name.starts_with("math.")
+            || matches!(
+                name,
+                "nv_tileas.alloc_tensor"
+                    | "nv_tileas.broadcast"
+                    | "nv_tileas.make_range"
+                    | "nv_tileas.memdesc_slot"
+                    | "nv_tileas.permute"
+                    | "nv_tileas.splat"
+                    | "nv_tileas.tiled_load"
+                    | "nv_tileas.load"
+                    | "nv_tileas.view"
+                    | "nv_tileaa.make_memref"
+                    | "nv_tileaa.make_tiled_view"
+            ))
+}

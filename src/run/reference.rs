@@ -1,0 +1,100 @@
+//! Runs a launch on the reference interpreter.
+//!
+//! Arguments become entry parameters by the same convention as on the simulated device (see [`crate::execute`]); the
+//! grid, entry and expectations of the launch mean the same too. Threads of a block and shared memory mean nothing here.
+
+use crate::execute::{Error, Outcome, describe, extents_and_strides};
+use crate::launch::{Argument, Launch};
+use ptx_sim::Report;
+use tile_diag::Diagnostic;
+use tile_driver::{CompileError, InputKind};
+use tile_interp::machine::{Limits, Machine};
+use tile_interp::program::Program;
+
+/// Reads Tile IR as a program of the interpreter. The binary that links MLIR has one.
+pub type Reader<'a> = dyn Fn(&[u8], InputKind, &mut dyn FnMut(Diagnostic)) -> Result<Program, CompileError> + 'a;
+
+/// Runs a launch once. The launch's arrays are not changed.
+pub fn execute(program: &Program, launch: &Launch, limits: Limits) -> Result<Outcome, Error> {
+    let names = || program.entries.iter().map(|e| e.name.as_str()).collect::<Vec<_>>().join(", ");
+    let entry = match &launch.entry {
+        Some(name) => program
+            .entries
+            .iter()
+            .find(|e| e.name == *name)
+            .ok_or_else(|| Error::UnknownEntry { name: name.clone(), entries: names() })?,
+        None => match &program.entries[..] {
+            [] => return Err(Error::NoEntry),
+            [one] => one,
+            _ => return Err(Error::SeveralEntries(names())),
+        },
+    };
+    let mut machine = Machine::new(program);
+    let mut addresses = vec![];
+    let mut parameters = vec![];
+    for (i, argument) in launch.args.iter().enumerate() {
+        addresses.push(flatten(&mut machine, &format!("argument {i}"), argument, &mut parameters)?);
+    }
+    if parameters.len() != entry.body.arguments.len() {
+        return Err(Error::ParameterCount {
+            entry: entry.name.clone(),
+            found: parameters.len(),
+            expected: entry.body.arguments.len(),
+            given: describe(&launch.args),
+        });
+    }
+    let report = machine.launch(&entry.name, launch.grid, &parameters, limits)?;
+    if let Some(message) = report.failed_assertions.first().cloned() {
+        return Err(Error::Assertion { message, printed: report.output });
+    }
+    let mut arrays = vec![];
+    for (argument, addresses) in launch.args.iter().zip(addresses) {
+        let mut of = vec![];
+        for (a, address) in argument.arrays().iter().zip(addresses) {
+            let mut array = a.array.clone();
+            if let Some((bytes, _)) = machine.memory.contents(address) {
+                array.data.copy_from_slice(bytes);
+            }
+            of.push(array);
+        }
+        arrays.push(of);
+    }
+    Ok(Outcome { arrays, report: Report { output: report.output, ..Report::default() } })
+}
+
+/// Appends the parameters of an argument, as bits; returns where its arrays lie.
+fn flatten(machine: &mut Machine<'_>, name: &str, argument: &Argument, out: &mut Vec<u64>) -> Result<Vec<u64>, Error> {
+    let bits = |bytes: &[u8]| bytes.iter().rev().fold(0, |w, b| w << 8 | u64::from(*b));
+    Ok(match argument {
+        Argument::Buffer(a) => {
+            let address = machine.memory.allocate(name, a.array.data.clone());
+            out.push(address);
+            vec![address]
+        }
+        Argument::Bytes(_) | Argument::TensorMap { .. } => return Err(Error::NoTileArgument(name.to_owned())),
+        Argument::Scalar { bytes, .. } => {
+            out.push(bits(bytes));
+            vec![]
+        }
+        Argument::Array(a) => {
+            let address = machine.memory.allocate(name, a.array.data.clone());
+            out.push(address);
+            out.extend(extents_and_strides(a));
+            vec![address]
+        }
+        Argument::List(list) => {
+            let mut words = vec![];
+            let mut addresses = vec![];
+            for (i, a) in list.iter().enumerate() {
+                let address = machine.memory.allocate(&format!("{name}[{i}]"), a.array.data.clone());
+                words.push(address);
+                words.extend(extents_and_strides(a));
+                addresses.push(address);
+            }
+            let bytes = words.into_iter().flat_map(u64::to_le_bytes).collect();
+            out.push(machine.memory.allocate(name, bytes));
+            out.push(list.len() as u64);
+            addresses
+        }
+    })
+}

@@ -1,0 +1,527 @@
+//! `cuda_tile` modules as programs of the reference interpreter.
+//!
+//! [`tile_interp::program`] has a variant for every op, and operands stand in the same order on both sides, so that this is
+//! a transcription: nothing is simplified, checked or changed. What the verifier accepts has a program.
+
+use crate::dialect::{
+    cuda_tile::{self as ct, AnyOp},
+    location,
+    rt::*,
+};
+use melior::ir::{Attribute, AttributeLike, Module, Type, TypeLike};
+use mlir_sys::*;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+use tile_interp::format::{Round, decode, encode};
+use tile_interp::program::{
+    Access, Block, Entry, FloatMode, Global, Kind, Op, Order, Overflow, Predicate, Program, Promise, Rounding, Scope,
+    Signedness, Update, Value,
+};
+use tile_interp::types::{self, Cut, Element, Number, Padding, TensorType, TileType, ViewType};
+
+/// A module that is no program.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{location}: {message}")]
+pub struct ProgramError {
+    pub location: String,
+    pub message: String,
+}
+
+type Result<T> = std::result::Result<T, ProgramError>;
+
+fn error<T>(op: OpRef<'_>, message: impl Into<String>) -> Result<T> {
+    Err(ProgramError { location: place(op), message: message.into() })
+}
+
+/// File and line of an op, or its name where it has none.
+fn place(op: OpRef<'_>) -> String {
+    match location::file_line(op.location()) {
+        Some(at) => format!("{}:{}:{}", at.file, at.line, at.column),
+        None => op_name(op).to_string(),
+    }
+}
+
+/// The only `cuda_tile.module` in a module, as a program.
+pub fn program(module: &Module<'_>) -> Result<Program> {
+    let top = op_ref(module.as_operation().to_raw());
+    let inside = |op| region_count(op).checked_sub(1).and_then(|_| entry_block(region(op, 0)));
+    let mut modules = inside(top).into_iter().flat_map(ops_of).filter_map(ct::ModuleOp::cast);
+    let (Some(source), None) = (modules.next(), modules.next()) else {
+        return error(top, "the input does not hold exactly one cuda_tile.module");
+    };
+    let mut program = Program { name: source.sym_name().to_string(), ..Program::default() };
+    for op in entry_block(source.body()).into_iter().flat_map(ops_of) {
+        match AnyOp::cast(op) {
+            Some(AnyOp::GlobalOp(g)) => program.globals.push(global(g)?),
+            Some(AnyOp::EntryOp(e)) => program.entries.push(entry(e)?),
+            _ => return error(op, "neither a global nor an entry"),
+        }
+    }
+    Ok(program)
+}
+
+fn global(g: ct::GlobalOp<'_>) -> Result<Global> {
+    let t = tile_type(attr_type(g.value())).filter(|t| t.shape.len() == 1);
+    let Some((t, element)) = t.and_then(|t| Some((t.element.number()?, t))) else {
+        return error(g.op(), "the value of a global is a tile of numbers with one dimension");
+    };
+    let values = dense(g.value(), t);
+    let values = if values.len() == 1 { vec![values[0]; element.count()] } else { values };
+    Ok(Global {
+        name: g.sym_name().to_string(),
+        element: t,
+        values,
+        alignment: g.alignment().unwrap_or(0) as u64,
+        constant: g.constant(),
+        private: g.symbol_visibility() == ct::SymbolVisibility::Private,
+    })
+}
+
+fn entry(e: ct::EntryOp<'_>) -> Result<Entry> {
+    let mut reader = Reader::default();
+    reader.entry.name = e.sym_name().to_string();
+    let Some(body) = entry_block(e.body()) else { return error(e.op(), "an entry has a body") };
+    let body = reader.block(e.op(), body)?;
+    Ok(Entry { body, ..reader.entry })
+}
+
+//===-- types ---------------------------------------------------------------//
+
+fn number(t: Type<'_>) -> Option<Number> {
+    let raw = t.to_raw();
+    // SAFETY: the type is alive; the width is asked of integers only.
+    unsafe {
+        if mlirTypeIsAInteger(raw) {
+            return Some(match mlirIntegerTypeGetWidth(raw) {
+                1 => Number::I1,
+                4 => Number::I4,
+                8 => Number::I8,
+                16 => Number::I16,
+                32 => Number::I32,
+                64 => Number::I64,
+                _ => return None,
+            });
+        }
+        let floats: [(unsafe extern "C" fn(MlirType) -> bool, Number); 9] = [
+            (mlirTypeIsAF16, Number::F16),
+            (mlirTypeIsABF16, Number::Bf16),
+            (mlirTypeIsATF32, Number::Tf32),
+            (mlirTypeIsAF32, Number::F32),
+            (mlirTypeIsAF64, Number::F64),
+            (mlirTypeIsAFloat8E4M3FN, Number::E4m3),
+            (mlirTypeIsAFloat8E5M2, Number::E5m2),
+            (mlirTypeIsAFloat8E8M0FNU, Number::E8m0),
+            (mlirTypeIsAFloat4E2M1FN, Number::E2m1),
+        ];
+        floats.into_iter().find(|(is, _)| is(raw)).map(|(_, n)| n)
+    }
+}
+
+fn element(t: Type<'_>) -> Option<Element> {
+    match ct::PointerType::cast(t) {
+        Some(p) => number(p.pointee_type()).map(Element::Pointer),
+        None => number(t).map(Element::Number),
+    }
+}
+
+fn tile_type(t: Type<'_>) -> Option<TileType> {
+    let t = ct::TileType::cast(t)?;
+    Some(TileType { shape: t.shape().iter().map(|d| *d as usize).collect(), element: element(t.element_type())? })
+}
+
+fn tensor_type(t: Type<'_>) -> Option<TensorType> {
+    let t = ct::TensorViewType::cast(t)?;
+    // The sentinel of dynamic sizes is negative.
+    let sizes = |s: &[i64]| s.iter().map(|d| u64::try_from(*d).ok()).collect();
+    Some(TensorType { element: number(t.element_type())?, shape: sizes(t.shape()), strides: sizes(t.strides()) })
+}
+
+fn view_type(t: Type<'_>) -> Option<ViewType> {
+    let sizes = |s: &[i32]| s.iter().map(|d| *d as usize).collect();
+    let padding = |p: Option<ct::PaddingValue>| {
+        p.map(|p| match p {
+            ct::PaddingValue::Zero => Padding::Zero,
+            ct::PaddingValue::NegZero => Padding::NegZero,
+            ct::PaddingValue::Nan => Padding::Nan,
+            ct::PaddingValue::PosInf => Padding::PosInf,
+            ct::PaddingValue::NegInf => Padding::NegInf,
+        })
+    };
+    if let Some(v) = ct::PartitionViewType::cast(t) {
+        let cut = Cut::Partition { dim_map: sizes(v.dim_map()) };
+        let tensor = tensor_type(v.tensor_view())?;
+        return Some(ViewType { tile: sizes(v.tile_shape()), tensor, cut, padding: padding(v.padding_value()) });
+    }
+    if let Some(v) = ct::StridedViewType::cast(t) {
+        let steps = v.traversal_strides().iter().map(|d| *d as u64).collect();
+        let cut = Cut::Strided { steps, dim_map: sizes(v.dim_map()) };
+        let tensor = tensor_type(v.tensor_view())?;
+        return Some(ViewType { tile: sizes(v.tile_shape()), tensor, cut, padding: padding(v.padding_value()) });
+    }
+    let v = ct::GatherScatterViewType::cast(t)?;
+    let cut = Cut::GatherScatter { sparse_dim: v.sparse_dim() as usize };
+    let tensor = tensor_type(v.tensor_view())?;
+    Some(ViewType { tile: sizes(v.tile_shape()), tensor, cut, padding: padding(v.padding_value()) })
+}
+
+fn type_of(t: Type<'_>) -> Option<types::Type> {
+    if ct::TokenType::cast(t).is_some() {
+        return Some(types::Type::Token);
+    }
+    let tile = tile_type(t).map(types::Type::Tile);
+    tile.or_else(|| tensor_type(t).map(types::Type::Tensor)).or_else(|| view_type(t).map(types::Type::View))
+}
+
+//===-- attributes ----------------------------------------------------------//
+
+/// Bits of the elements of a dense attribute; one for a splat.
+fn dense(a: Attribute<'_>, n: Number) -> Vec<u64> {
+    let raw = a.to_raw();
+    // SAFETY: the attribute is dense; its buffer holds one element or all of them, whole bytes each but for i1, which
+    // takes a bit.
+    unsafe {
+        let splat = mlirDenseElementsAttrIsSplat(raw);
+        let count = if splat { 1 } else { mlirElementsAttrGetNumElements(raw) as usize };
+        let data = mlirDenseElementsAttrGetRawData(raw).cast::<u8>();
+        if n == Number::I1 {
+            let bytes = std::slice::from_raw_parts(data, count.div_ceil(8));
+            return (0..count).map(|i| u64::from(bytes[i / 8] >> (i % 8) & 1)).collect();
+        }
+        let size = n.width().div_ceil(8) as usize;
+        let bytes = std::slice::from_raw_parts(data, count * size);
+        let word = |b: &[u8]| b.iter().rev().fold(0, |w, b| w << 8 | u64::from(*b));
+        bytes.chunks_exact(size).map(|b| word(b) & n.mask()).collect()
+    }
+}
+
+/// Bits of an integer or float attribute in a type. f16 and bf16 may stand for each other.
+fn bits(a: Attribute<'_>, n: Number) -> Option<u64> {
+    let from = number(attr_type(a))?;
+    if n.is_integer() {
+        return from.is_integer().then(|| int_attr(a) as u64 & n.mask());
+    }
+    // SAFETY: the attribute is alive and of a float type; a dense attribute of one element has its exact bits.
+    let dense = unsafe {
+        if !mlirAttributeIsAFloat(a.to_raw()) {
+            return None;
+        }
+        let tensor = mlirRankedTensorTypeGet(1, [1].as_ptr(), attr_type(a).to_raw(), mlirAttributeGetNull());
+        Attribute::from_raw(mlirDenseElementsAttrSplatGet(tensor, a.to_raw()))
+    };
+    let own = *self::dense(dense, from).first()?;
+    Some(if from == n { own } else { encode(decode(own, from), n, Round::NearestEven).bits })
+}
+
+fn rounding(r: ct::RoundingMode) -> Rounding {
+    match r {
+        ct::RoundingMode::NearestEven => Rounding::NearestEven,
+        ct::RoundingMode::Zero => Rounding::Zero,
+        ct::RoundingMode::NegativeInf => Rounding::NegativeInf,
+        ct::RoundingMode::PositiveInf => Rounding::PositiveInf,
+        ct::RoundingMode::Approx => Rounding::Approx,
+        ct::RoundingMode::Full => Rounding::Full,
+        ct::RoundingMode::NearestIntToZero => Rounding::NearestIntToZero,
+    }
+}
+
+fn mode(r: ct::RoundingMode, flush: bool) -> FloatMode {
+    FloatMode { rounding: rounding(r), flush }
+}
+
+fn signedness(s: ct::Signedness) -> Signedness {
+    match s {
+        ct::Signedness::Unsigned => Signedness::Unsigned,
+        ct::Signedness::Signed => Signedness::Signed,
+    }
+}
+
+fn overflow(o: ct::IntegerOverflow) -> Overflow {
+    let (no_signed_wrap, no_unsigned_wrap) = match o {
+        ct::IntegerOverflow::None => (false, false),
+        ct::IntegerOverflow::NoSignedWrap => (true, false),
+        ct::IntegerOverflow::NoUnsignedWrap => (false, true),
+        ct::IntegerOverflow::NoWrap => (true, true),
+    };
+    Overflow { no_signed_wrap, no_unsigned_wrap }
+}
+
+fn predicate(p: ct::ComparisonPredicate) -> Predicate {
+    match p {
+        ct::ComparisonPredicate::Equal => Predicate::Equal,
+        ct::ComparisonPredicate::NotEqual => Predicate::NotEqual,
+        ct::ComparisonPredicate::LessThan => Predicate::LessThan,
+        ct::ComparisonPredicate::LessThanOrEqual => Predicate::LessThanOrEqual,
+        ct::ComparisonPredicate::GreaterThan => Predicate::GreaterThan,
+        ct::ComparisonPredicate::GreaterThanOrEqual => Predicate::GreaterThanOrEqual,
+    }
+}
+
+fn access(order: ct::MemoryOrderingSemantics, scope: Option<ct::MemoryScope>) -> Access {
+    let order = match order {
+        ct::MemoryOrderingSemantics::Weak => Order::Weak,
+        ct::MemoryOrderingSemantics::Relaxed => Order::Relaxed,
+        ct::MemoryOrderingSemantics::Acquire => Order::Acquire,
+        ct::MemoryOrderingSemantics::Release => Order::Release,
+        ct::MemoryOrderingSemantics::AcqRel => Order::AcqRel,
+    };
+    let scope = scope.map(|s| match s {
+        ct::MemoryScope::TileBlock => Scope::TileBlock,
+        ct::MemoryScope::Device => Scope::Device,
+        ct::MemoryScope::System => Scope::System,
+    });
+    Access { order, scope }
+}
+
+fn update(m: ct::AtomicRMWMode) -> Update {
+    match m {
+        ct::AtomicRMWMode::And => Update::And,
+        ct::AtomicRMWMode::Or => Update::Or,
+        ct::AtomicRMWMode::Xor => Update::Xor,
+        ct::AtomicRMWMode::Add => Update::Add,
+        ct::AtomicRMWMode::AddF => Update::AddF,
+        ct::AtomicRMWMode::Max => Update::Max,
+        ct::AtomicRMWMode::Min => Update::Min,
+        ct::AtomicRMWMode::UMax => Update::UMax,
+        ct::AtomicRMWMode::UMin => Update::UMin,
+        ct::AtomicRMWMode::Xchg => Update::Xchg,
+    }
+}
+
+fn promise(a: Attribute<'_>) -> Option<Promise> {
+    if let Some(a) = ct::DivByAttr::cast(a) {
+        return Some(Promise::DivBy { divisor: a.divisor() as u64, groups: a.every().zip(a.along()) });
+    }
+    if let Some(a) = ct::SameElementsAttr::cast(a) {
+        return Some(Promise::SameElements(a.values().to_vec()));
+    }
+    let a = ct::BoundedAttr::cast(a)?;
+    Some(Promise::Bounded { low: a.lb(), high: a.ub() })
+}
+
+//===-- ops -----------------------------------------------------------------//
+
+#[derive(Default)]
+struct Reader {
+    entry: Entry,
+    values: FxHashMap<usize, Value>,
+    /// Texts of locations, which many ops share.
+    places: FxHashMap<String, Arc<str>>,
+}
+
+impl Reader {
+    fn define(&mut self, op: OpRef<'_>, v: Val<'_>) -> Result<Value> {
+        let Some(t) = type_of(ty(v)) else { return error(op, format!("a value of type {}", ty(v))) };
+        let value = self.entry.value(t);
+        self.values.insert(key(v), value);
+        Ok(value)
+    }
+
+    fn block(&mut self, parent: OpRef<'_>, source: Blk<'_>) -> Result<Block> {
+        let mut block = Block::default();
+        for a in args(source) {
+            block.arguments.push(self.define(parent, a)?);
+        }
+        for op in ops_of(source) {
+            block.ops.push(self.op(op)?);
+        }
+        Ok(block)
+    }
+
+    fn op(&mut self, op: OpRef<'_>) -> Result<Op> {
+        let kind = self.kind(op)?;
+        let mut new = Op { kind, operands: vec![], results: vec![], regions: vec![], location: self.location(op) };
+        for v in operands(op) {
+            let Some(v) = self.values.get(&key(v)) else { return error(op, "a value from outside of the entry") };
+            new.operands.push(*v);
+        }
+        for i in 0..region_count(op) {
+            // The branch that an `if` has not is an empty block.
+            new.regions.push(match entry_block(region(op, i)) {
+                Some(b) => self.block(op, b)?,
+                None => Block::default(),
+            });
+        }
+        for v in results(op) {
+            new.results.push(self.define(op, v)?);
+        }
+        Ok(new)
+    }
+
+    fn location(&mut self, op: OpRef<'_>) -> Arc<str> {
+        let text = place(op);
+        self.places.entry(text).or_insert_with_key(|t| t.as_str().into()).clone()
+    }
+
+    fn kind(&mut self, op: OpRef<'_>) -> Result<Kind> {
+        use AnyOp::*;
+        let Some(any) = AnyOp::cast(op) else { return error(op, format!("'{}' is no op of cuda_tile", op_name(op))) };
+        Ok(match any {
+            AbsFOp(_) => Kind::AbsF,
+            NegFOp(_) => Kind::NegF,
+            CeilOp(_) => Kind::Ceil,
+            FloorOp(_) => Kind::Floor,
+            AddFOp(o) => Kind::AddF(mode(o.rounding_mode(), o.flush_to_zero())),
+            SubFOp(o) => Kind::SubF(mode(o.rounding_mode(), o.flush_to_zero())),
+            MulFOp(o) => Kind::MulF(mode(o.rounding_mode(), o.flush_to_zero())),
+            DivFOp(o) => Kind::DivF(mode(o.rounding_mode(), o.flush_to_zero())),
+            FmaOp(o) => Kind::Fma(mode(o.rounding_mode(), o.flush_to_zero())),
+            SqrtOp(o) => Kind::Sqrt(mode(o.rounding_mode(), o.flush_to_zero())),
+            RsqrtOp(o) => Kind::Rsqrt { flush: o.flush_to_zero() },
+            Exp2Op(o) => Kind::Exp2 { flush: o.flush_to_zero() },
+            ExpOp(o) => Kind::Exp { rounding: rounding(o.rounding_mode()) },
+            TanHOp(o) => Kind::Tanh { rounding: rounding(o.rounding_mode()) },
+            LogOp(_) => Kind::Log,
+            Log2Op(_) => Kind::Log2,
+            SinOp(_) => Kind::Sin,
+            CosOp(_) => Kind::Cos,
+            TanOp(_) => Kind::Tan,
+            SinHOp(_) => Kind::Sinh,
+            CosHOp(_) => Kind::Cosh,
+            PowOp(_) => Kind::Pow,
+            Atan2Op(_) => Kind::Atan2,
+            RemFOp(_) => Kind::RemF,
+            MaxFOp(o) => Kind::MaxF { propagate_nan: o.propagate_nan(), flush: o.flush_to_zero() },
+            MinFOp(o) => Kind::MinF { propagate_nan: o.propagate_nan(), flush: o.flush_to_zero() },
+            CmpFOp(o) => Kind::CmpF {
+                predicate: predicate(o.comparison_predicate()),
+                ordered: o.comparison_ordering() == ct::ComparisonOrdering::Ordered,
+            },
+            AbsIOp(_) => Kind::AbsI,
+            NegIOp(o) => Kind::NegI(overflow(o.overflow())),
+            AddIOp(o) => Kind::AddI(overflow(o.overflow())),
+            SubIOp(o) => Kind::SubI(overflow(o.overflow())),
+            MulIOp(o) => Kind::MulI(overflow(o.overflow())),
+            ShLIOp(o) => Kind::ShlI(overflow(o.overflow())),
+            ShRIOp(o) => Kind::ShrI(signedness(o.signedness())),
+            MulhiIOp(_) => Kind::MulhiI,
+            DivIOp(o) => Kind::DivI { signedness: signedness(o.signedness()), rounding: rounding(o.rounding()) },
+            RemIOp(o) => Kind::RemI(signedness(o.signedness())),
+            MaxIOp(o) => Kind::MaxI(signedness(o.signedness())),
+            MinIOp(o) => Kind::MinI(signedness(o.signedness())),
+            AndIOp(_) => Kind::AndI,
+            OrIOp(_) => Kind::OrI,
+            XOrIOp(_) => Kind::XorI,
+            CmpIOp(o) => {
+                Kind::CmpI { predicate: predicate(o.comparison_predicate()), signedness: signedness(o.signedness()) }
+            }
+            ExtIOp(o) => Kind::ExtI(signedness(o.signedness())),
+            TruncIOp(o) => Kind::TruncI(overflow(o.overflow())),
+            FToFOp(o) => Kind::FToF { rounding: rounding(o.rounding_mode()) },
+            FToIOp(o) => Kind::FToI(signedness(o.signedness())),
+            IToFOp(o) => Kind::IToF(signedness(o.signedness())),
+            BitcastOp(_) => Kind::Bitcast,
+            PtrToIntOp(_) => Kind::PtrToInt,
+            IntToPtrOp(_) => Kind::IntToPtr,
+            PtrToPtrOp(_) => Kind::PtrToPtr,
+            PackOp(_) => Kind::Pack,
+            UnpackOp(_) => Kind::Unpack,
+            ConstantOp(o) => match tile_type(ty(o.result())).and_then(|t| t.element.number()) {
+                Some(n) => Kind::Constant(dense(o.value(), n).into()),
+                None => return error(op, "a constant is a tile of numbers"),
+            },
+            IotaOp(_) => Kind::Iota,
+            BroadcastOp(_) => Kind::Broadcast,
+            ReshapeOp(_) => Kind::Reshape,
+            PermuteOp(o) => Kind::Permute(o.permutation().iter().map(|d| *d as usize).collect()),
+            CatOp(o) => Kind::Cat { dim: o.dim() as usize },
+            ExtractOp(_) => Kind::Extract,
+            SelectOp(_) => Kind::Select,
+            OffsetOp(_) => Kind::Offset,
+            LoadPtrTkoOp(o) => Kind::LoadPtr {
+                access: access(o.memory_ordering_semantics(), o.memory_scope()),
+                mask: o.mask().is_some(),
+                padding: o.padding_value().is_some(),
+                token: o.token().is_some(),
+            },
+            StorePtrTkoOp(o) => Kind::StorePtr {
+                access: access(o.memory_ordering_semantics(), o.memory_scope()),
+                mask: o.mask().is_some(),
+                token: o.token().is_some(),
+            },
+            AtomicCASTkoOp(o) => Kind::AtomicCas {
+                access: access(o.memory_ordering_semantics(), Some(o.memory_scope())),
+                mask: o.mask().is_some(),
+                token: o.token().is_some(),
+            },
+            AtomicRMWTkoOp(o) => Kind::AtomicRmw {
+                access: access(o.memory_ordering_semantics(), Some(o.memory_scope())),
+                update: update(o.mode()),
+                mask: o.mask().is_some(),
+                token: o.token().is_some(),
+            },
+            AllocaOp(o) => {
+                Kind::Alloca { count: o.num_elem() as u64, alignment: o.alignment() as u64, global: o.global() }
+            }
+            GetGlobalOp(o) => Kind::GetGlobal(symbol(o.name()).to_string()),
+            MakeTensorViewOp(_) => Kind::MakeTensorView,
+            MakePartitionViewOp(_) | MakeStridedViewOp(_) | MakeGatherScatterViewOp(_) => Kind::MakeView,
+            LoadViewTkoOp(o) => Kind::LoadView {
+                access: access(o.memory_ordering_semantics(), o.memory_scope()),
+                token: o.token().is_some(),
+            },
+            StoreViewTkoOp(o) => Kind::StoreView {
+                access: access(o.memory_ordering_semantics(), o.memory_scope()),
+                token: o.token().is_some(),
+            },
+            AtomicRedViewTkoOp(o) => Kind::AtomicRedView {
+                access: access(o.memory_ordering_semantics(), Some(o.memory_scope())),
+                update: update(o.mode()),
+                token: o.token().is_some(),
+            },
+            GetTensorShapeOp(_) => Kind::GetTensorShape,
+            GetIndexSpaceShapeOp(_) => Kind::GetIndexSpaceShape,
+            MakeTokenOp(_) => Kind::MakeToken,
+            JoinTokensOp(_) => Kind::JoinTokens,
+            MmaFOp(o) => Kind::MmaF { fast_acc: o.fast_acc() },
+            MmaIOp(o) => Kind::MmaI { lhs: signedness(o.signedness_lhs()), rhs: signedness(o.signedness_rhs()) },
+            MmaFScaledOp(_) => Kind::MmaFScaled,
+            ReduceOp(o) => Kind::Reduce { dim: o.dim() as usize, identities: identities(op, o.identities())? },
+            ScanOp(o) => {
+                Kind::Scan { dim: o.dim() as usize, reverse: o.reverse(), identities: identities(op, o.identities())? }
+            }
+            IfOp(_) => Kind::If,
+            ForOp(o) => Kind::For { unsigned: o.unsigned_cmp() },
+            LoopOp(_) => Kind::Loop,
+            BreakOp(_) => Kind::Break,
+            ContinueOp(_) => Kind::Continue,
+            YieldOp(_) => Kind::Yield,
+            ReturnOp(_) => Kind::Return,
+            GetTileBlockIdOp(_) => Kind::GetTileBlockId,
+            GetNumTileBlocksOp(_) => Kind::GetNumTileBlocks,
+            AssertOp(o) => Kind::Assert(o.message().to_string()),
+            AssumeOp(o) => match promise(o.predicate()) {
+                Some(p) => Kind::Assume(p),
+                None => return error(op, "an unknown promise"),
+            },
+            PrintTkoOp(o) => Kind::Print { format: o.str().to_string(), token: o.token().is_some() },
+            ModuleOp(_) | GlobalOp(_) | EntryOp(_) | TestingFuncOp(_) => {
+                return error(op, format!("'{}' inside an entry", op_name(op)));
+            }
+        })
+    }
+}
+
+/// Bits of the identities, each in the type of its operand.
+fn identities(op: OpRef<'_>, list: Attribute<'_>) -> Result<Vec<u64>> {
+    let mut out = vec![];
+    for (i, v) in operands(op).enumerate() {
+        // SAFETY: identities are an array; the verifier has counted them.
+        let a = unsafe {
+            let there =
+                mlirAttributeIsAArray(list.to_raw()) && (i as isize) < mlirArrayAttrGetNumElements(list.to_raw());
+            there.then(|| Attribute::from_raw(mlirArrayAttrGetElement(list.to_raw(), i as isize)))
+        };
+        let n = tile_type(ty(v)).and_then(|t| t.element.number());
+        match a.zip(n).and_then(|(a, n)| bits(a, n)) {
+            Some(bits) => out.push(bits),
+            None => return error(op, format!("identity {i} is not of the type of its operand")),
+        }
+    }
+    Ok(out)
+}
+
+/// The name in a symbol reference.
+fn symbol<'c>(a: Attribute<'c>) -> &'c str {
+    // SAFETY: the attribute is a flat symbol reference; its storage lives as long as the context.
+    unsafe { raw_to_str(mlirFlatSymbolRefAttrGetValue(a.to_raw())) }
+}

@@ -1,0 +1,41 @@
+//! Memory and what prints from compiled programs to results on the simulated device, against models on the host.
+//!
+//! By default on sm_80 and sm_90, the ordinary schedule and an adversarial one; `TILEIRAS_TEST_FULL=1` takes four targets, three
+//! levels, five adversarial schedules, and every combination of the tables. Every program is also assembled for all eleven targets.
+
+#[path = "memory/atomics.rs"]
+mod atomics;
+#[path = "support/device.rs"]
+mod device;
+#[path = "memory/output.rs"]
+mod output;
+#[path = "memory/views.rs"]
+mod views;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::process::ExitCode;
+
+fn trial(name: String, run: impl FnOnce() -> Result<(), String> + Send + 'static) -> Trial {
+    Trial::test(name, move || run().map_err(Failed::from))
+}
+
+fn main() -> ExitCode {
+    let mut trials = vec![];
+    for part in 0..atomics::parts() {
+        trials.push(trial(format!("atomics/table/{part}"), move || atomics::table(part)));
+        trials.push(trial(format!("atomics/assemble/{part}"), move || atomics::assembles(part)));
+    }
+    let others: &[(&str, fn() -> Result<(), String>)] = &[
+        ("atomics/special_sums", atomics::special_sums),
+        ("views/sparse", views::sparse),
+        ("views/sparse_assembles", views::sparse_assembles),
+        ("views/updates", views::updates),
+        ("output/prints", output::prints),
+        ("output/assertions", output::assertions),
+        ("data/globals", output::globals),
+        ("data/scratch", output::scratch),
+        ("data/constants", output::constants),
+    ];
+    trials.extend(others.iter().map(|(name, run)| trial(name.to_string(), run)));
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}

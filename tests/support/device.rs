@@ -1,0 +1,143 @@
+//! Programs as text, compiled in this process and run on the simulated device.
+
+// Each program that includes this file uses a part of it.
+#![allow(dead_code)]
+
+use ptx_sim::{Arg, Config, Device, DevicePtr, LaunchConfig, Module, Report, RunOptions, SimError};
+use std::{env, fmt::Write as _, time::Duration};
+use tile_driver::{
+    CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation, ptxas, toolchain::Surroundings,
+};
+use tile_targets::Target;
+use tileiras::compile::InProcess;
+
+pub const ALL_TARGETS: &[&str] =
+    &["sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_100", "sm_103", "sm_110", "sm_120", "sm_121"];
+
+/// Whether the whole matrix was asked for.
+pub fn full() -> bool {
+    env::var_os("TILEIRAS_TEST_FULL").is_some_and(|v| v == "1")
+}
+
+/// Targets and levels of this run: one before sm_90 and one after, or one of each generation at three levels.
+pub fn configurations() -> Vec<(&'static str, u8)> {
+    match full() {
+        false => vec![("sm_80", 3), ("sm_90", 0), ("sm_90", 3)],
+        true => ["sm_80", "sm_90", "sm_100", "sm_120"].iter().flat_map(|&t| [0, 2, 3].map(|l| (t, l))).collect(),
+    }
+}
+
+/// Schedules of this run; none is the ordinary one.
+pub fn schedules() -> &'static [Option<u64>] {
+    match full() {
+        false => &[None, Some(1)],
+        true => &[None, Some(1), Some(2), Some(3), Some(4), Some(5)],
+    }
+}
+
+/// PTX of a module in the public language.
+pub fn compile(text: &str, target: &str, opt_level: u8) -> Result<String, String> {
+    let request = CompileRequest {
+        input: text.as_bytes(),
+        kind: InputKind::Text,
+        input_name: "test.mlir",
+        target: Target::by_name(target).ok_or("no such target")?,
+        opt_level,
+        emit: Emit::Ptx,
+        debug: DebugInfo::None,
+        pipeline_options: &[],
+        instrumentation: Instrumentation::default(),
+        keep_stages: false,
+    };
+    let mut messages = String::new();
+    let result = InProcess.compile(&request, &mut |d| _ = write!(messages, "\n{d:?}"));
+    match result {
+        Ok(output) if messages.is_empty() => Ok(output.text),
+        Ok(_) => Err(format!("compiled, with messages:{messages}")),
+        Err(e) => Err(format!("{e}{messages}\n{text}")),
+    }
+}
+
+/// Compiles for each of the eleven targets and lets ptxas assemble it without a word.
+pub fn assemble_everywhere(text: &str, opt_level: u8) -> Result<(), String> {
+    for name in ALL_TARGETS {
+        let ptx = compile(text, name, opt_level)?;
+        let scratch = env::temp_dir();
+        let job = ptxas::Job {
+            ptx: &ptx,
+            target: Target::by_name(name).ok_or("no such target")?,
+            opt_level,
+            debug: tile_driver::DebugInfo::None,
+            extra: &[],
+            timeout: None,
+            scratch: &scratch,
+            statistics: false,
+        };
+        let cubin = ptxas::assemble(&job, None, &Surroundings::of_process())
+            .1
+            .map_err(|e| format!("{name}: {e}\n{}", String::from_utf8_lossy(e.messages())))?;
+        if !cubin.messages.is_empty() {
+            return Err(format!("{name}: ptxas warns: {}", String::from_utf8_lossy(&cubin.messages)));
+        }
+    }
+    Ok(())
+}
+
+/// A device and what was put on it.
+pub struct Run {
+    pub device: Device,
+    pub arguments: Vec<Arg>,
+}
+
+impl Run {
+    pub fn new() -> Run {
+        Run { device: Device::new(Config::default()), arguments: vec![] }
+    }
+    /// Adds a pointer to memory with the given contents to the arguments.
+    pub fn memory(&mut self, bytes: &[u8]) -> DevicePtr {
+        let p = self.device.alloc_from(bytes);
+        self.arguments.push(Arg::Ptr(p));
+        p
+    }
+    pub fn scalar(&mut self, value: i32) {
+        self.arguments.push(Arg::I32(value));
+    }
+    pub fn launch(
+        &mut self,
+        module: &Module,
+        entry: &str,
+        blocks: u32,
+        schedule: Option<u64>,
+    ) -> Result<Report, SimError> {
+        let config = LaunchConfig { grid: [blocks, 1, 1], args: &self.arguments, ..LaunchConfig::default() };
+        let options =
+            RunOptions { adversarial: schedule, max_time: Some(Duration::from_secs(60)), ..RunOptions::default() };
+        self.device.launch(module, entry, &config, &options)
+    }
+    pub fn read(&self, p: DevicePtr, bytes: usize) -> Vec<u8> {
+        let mut out = vec![0; bytes];
+        self.device.read(p, &mut out).expect("it is allocated and written");
+        out
+    }
+}
+
+/// Numbers that are the same in every run.
+pub struct Numbers(pub u64);
+impl Numbers {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        self.0 >> 24
+    }
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+}
+
+/// Little-endian bytes of the low `bits` of each number.
+pub fn pack(values: &[u64], bits: u32) -> Vec<u8> {
+    values.iter().flat_map(|v| v.to_le_bytes()[..bits as usize / 8].to_vec()).collect()
+}
+pub fn unpack(bytes: &[u8], bits: u32) -> Vec<u64> {
+    let number = |c: &[u8]| c.iter().rev().fold(0, |v, b| v << 8 | u64::from(*b));
+    bytes.chunks(bits as usize / 8).map(number).collect()
+}
