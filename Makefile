@@ -13,7 +13,7 @@ export TABLEGEN_210_PREFIX := $(LLVM_PREFIX)
 export LIBCLANG_PATH := $(LLVM_PREFIX)/lib
 endif
 
-.PHONY: build demo test test-full corpus lint docs setup
+.PHONY: build demo test test-full corpus lint docs setup gpu-pack
 
 build: setup
 	cargo build --workspace --bins
@@ -39,6 +39,10 @@ lint: setup
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo xtask tidy
 	cargo xtask docs --check
+
+# The folder to carry to a GPU machine: gpu/README.md.
+gpu-pack:
+	gpu/build.sh
 
 # The generated pages of docs/reference.
 docs: setup

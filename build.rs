@@ -5,6 +5,8 @@
 
 #[path = "build/cpp.rs"]
 mod cpp;
+#[path = "build/dialects.rs"]
+mod dialects;
 #[path = "build/records.rs"]
 mod records;
 #[path = "build/tablegen.rs"]
@@ -14,22 +16,8 @@ mod views;
 #[path = "build/wrappers.rs"]
 mod wrappers;
 
+use dialects::{DIALECTS, Dialect};
 use std::{env, fs, path::PathBuf};
-
-/// One dialect: folder under `dialects-td/`, prefix of its files and records, files that hold its enums, dialects whose
-/// headers it includes.
-pub struct Dialect {
-    pub name: &'static str,
-    pub prefix: &'static str,
-    pub enums: &'static str,
-    pub uses: &'static [&'static str],
-}
-
-pub const DIALECTS: &[Dialect] = &[
-    Dialect { name: "cuda_tile", prefix: "CudaTile", enums: "Ops", uses: &[] },
-    Dialect { name: "nv_tileaa", prefix: "NvTileAA", enums: "Dialect", uses: &[] },
-    Dialect { name: "nv_tileas", prefix: "NvTileAS", enums: "Dialect", uses: &["nv_tileaa"] },
-];
 
 fn main() {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").unwrap());
@@ -38,7 +26,7 @@ fn main() {
     for path in ["build.rs", "build", "dialects-td"] {
         println!("cargo:rerun-if-changed={}", root.join(path).display());
     }
-    for name in ["MLIR_SYS_210_PREFIX", "MLIR_SYS_LINK_SHARED", "TILEIRAS_CPP_CACHE"] {
+    for name in ["MLIR_SYS_210_PREFIX", "MLIR_SYS_LINK_SHARED", "TILEIRAS_CXXFLAGS"] {
         println!("cargo:rerun-if-env-changed={name}");
     }
 

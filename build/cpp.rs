@@ -25,6 +25,8 @@ pub fn compile(paths: &Paths, out: &Path) {
         let capi = paths.td.join(format!("capi/{unit}.h"));
         let own =
             hash((FLAGS, used, fs::read(capi).unwrap_or_default(), headers_hash(&[&lib, &paths.gen_dir.join(unit)])));
+        let extra = extra_flags();
+        let own = if extra.is_empty() { own } else { hash((own, extra)) };
         headers.insert(unit, own);
 
         let mut sources = sources(&lib);
@@ -72,6 +74,12 @@ const FLAGS: &[&str] = &[
     "-Wno-unused-parameter",
 ];
 
+/// Flags from the environment, such as those that instrument code for a fuzzer.
+fn extra_flags() -> Vec<String> {
+    let flags = std::env::var("TILEIRAS_CXXFLAGS").unwrap_or_default();
+    flags.split_whitespace().map(str::to_owned).collect()
+}
+
 fn compiler(paths: &Paths) -> cc::Build {
     let mut build = cc::Build::new();
     build
@@ -93,6 +101,9 @@ fn compiler(paths: &Paths) -> cc::Build {
         .opt_level(1)
         .debug(false);
     for flag in FLAGS {
+        build.flag(flag);
+    }
+    for flag in extra_flags() {
         build.flag(flag);
     }
     build

@@ -434,6 +434,7 @@ pub fn passes(records: &Records) -> String {
         let anchor = base.split('"').nth(1).unwrap_or(match base {
             b if b.contains("ModuleOp") && b.contains("gpu") => "gpu.module",
             b if b.contains("GPUModuleOp") => "gpu.module",
+            b if b.contains("cuda_tile::ModuleOp") => "cuda_tile.module",
             b if b.contains("ModuleOp") => "builtin.module",
             b if b.contains("nv_tileaa::FuncOp") => "nv_tileaa.func",
             _ => "",

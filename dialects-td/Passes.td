@@ -4,6 +4,49 @@
 
 include "mlir/Pass/PassBase.td"
 
+def FuseFMA : Pass<"fuse-fma"> {
+  let summary = "products that are added or subtracted become fused multiply-adds";
+  let description = [{
+    `addf (mulf a, b), c` and `addf c, (mulf a, b)` become `fma a, b, c`; `subf (mulf a, b), c` becomes
+    `fma a, b, (negf c)`. The product must have no other use, and rounding and flushing must be the same in both
+    operations. One rounding instead of two changes results, so no pipeline runs this pass unless asked to.
+  }];
+  let statistics = [
+    Statistic<"numFused", "num-fused", "products fused">
+  ];
+  let dependentDialects = ["cuda_tile"];
+}
+
+def LoopSplit : Pass<"loop-split"> {
+  let summary = "loops whose branches depend on where the induction variable is become two loops without the branch";
+  let description = [{
+    A `for` with an `if` whose condition compares the induction variable with a value from outside of the loop becomes
+    two loops, which run one after the other: one in which the condition has its first value, one in which it has the
+    other. Signedness of comparison and loop must agree. Bounds are computed so that nothing overflows.
+
+    An `if` asks for it when one of its branches has at least `split-threshold` operations, or a load, a store, a matrix
+    product, a reduction, an `if` or a `for`; with a threshold of 1 always, with 0 never. The integer attribute
+    `cuda_tile.loop_split` on the `if`, the `for` or the function, the first of them that has one, replaces the option.
+  }];
+  let options = [
+    Option<"splitThreshold", "split-threshold", "int64_t", "1", "operations in a branch that are worth a split, 0 for never">
+  ];
+  let statistics = [
+    Statistic<"numSplit", "num-split", "loops split">
+  ];
+  let dependentDialects = ["cuda_tile"];
+}
+
+def SynthesizeDebugInfoScopes : Pass<"synthesize-debug-info-scopes", "cuda_tile::ModuleOp"> {
+  let summary = "a debug scope for each function that has none";
+  let description = [{
+    Functions whose location has no `di_loc` get a subprogram, made of their name and file location, in a compile unit
+    made of the module's file location; each operation in them gets a `di_loc` of its own file location, or of the
+    function's, in that scope. Functions with debug information stay as they are.
+  }];
+  let dependentDialects = ["cuda_tile"];
+}
+
 def ConvertCudaTileToTileAA : Pass<"convert-cudatile-to-tileaa", "::mlir::ModuleOp"> {
   let summary = "public tile language to alias-aware tiles";
   let description = [{
@@ -15,6 +58,10 @@ def ConvertCudaTileToTileAA : Pass<"convert-cudatile-to-tileaa", "::mlir::Module
 
 def ConvertTileAAToTileAS : Pass<"convert-tileaa-to-tileas", "::mlir::ModuleOp"> {
   let summary = "alias-aware tiles to assembler-near tiles in default layouts";
+  let description = [{
+    The number of warps is what the function says, else what its hints say for the target, else the option, else what the
+    function's tiles and matrix products ask for.
+  }];
   let options = [
     Option<"numWarps", "num-warps", "int64_t", "0",
            "warps of a block, a power of two up to 32; 0 to choose. What an entry's hint says comes first">,
@@ -122,6 +169,20 @@ def TileASOrderMemory : Pass<"tileas-order-memory", "::mlir::ModuleOp"> {
 def TileASOptimizeAllocTensor : Pass<"tileas-optimize-alloc-tensor", "::mlir::ModuleOp"> {
   let summary = "byte offsets in shared memory by liveness";
   let dependentDialects = ["nv_tileas"];
+}
+
+def TileASSlicing : Pass<"tileas-slicing", "::mlir::ModuleOp"> {
+  let summary = "scans and matrix products of tiles that do not fit into registers become loops over slices";
+  let description = [{
+    A tensor that gives a thread more elements than it has registers for is worked on in passes, which scans and matrix
+    products do not fit into. They are done slice by slice: `extract_slice`, the op on slices, `insert_slice` into the result
+    that the loop carries.
+  }];
+  let statistics = [
+    Statistic<"numScans", "num-scans", "scans that became loops">,
+    Statistic<"numDots", "num-dots", "matrix products that became loops">
+  ];
+  let dependentDialects = ["arith", "nv_tileas", "scf", "ub"];
 }
 
 def TileASCheckSynchronization : Pass<"tileas-check-synchronization", "::mlir::ModuleOp"> {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Brings what a build needs and is not there: LLVM and MLIR 21.1, CMake and a C compiler, cargo-nextest, NVIDIA's ptxas and disassemblers, and
-# NumPy for the corpus of the tests.
+# Brings what a build needs and is not there: LLVM and MLIR 21.1, CMake and a C compiler, cargo-nextest, NVIDIA's ptxas and disassemblers,
+# NumPy for the corpus of the tests, and the Python package of the driver API for the tests of the GPU kit.
 # Idempotent; silent when nothing is missing. A stamp under .tools/ makes the second run immediate.
 #
 #   LLVM_PREFIX=/opt/llvm-21 scripts/setup.sh     use this LLVM/MLIR instead of the distribution's packages
@@ -55,6 +55,9 @@ have_cuda_tools() { have_toolkit || scripts/fetch-cuda-tools.sh --check; }
 # NumPy of the python3 that the tests will find, or a copy of our own.
 have_numpy() { PYTHONPATH=$root/.tools/python python3 -c 'import numpy' 2>/dev/null; }
 
+# The driver API's package; its tests run on a stand-in for the driver. Without a driver it can be imported all the same.
+have_bindings() { PYTHONPATH=$root/.tools/python python3 -c 'import cuda.bindings.driver' 2>/dev/null; }
+
 # What the tests of the C and C++ interfaces build with.
 build_tools=(cmake gcc g++ pkg-config make)
 have_build_tools() {
@@ -71,7 +74,7 @@ stamp_text() {
 
 # The stamp says that a full check passed; these cheap tests catch what was removed since.
 if [ "${1:-}" != --force ] && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$(stamp_text)" ] \
-        && [ -x "$prefix/bin/llvm-config" ] && have_rust && have_build_tools && have_nextest && have_cuda_tools && have_numpy; then
+        && [ -x "$prefix/bin/llvm-config" ] && have_rust && have_build_tools && have_nextest && have_cuda_tools && have_numpy && have_bindings; then
     exit 0
 fi
 
@@ -173,6 +176,13 @@ if ! have_numpy; then
     say "installing NumPy into .tools/python"
     python3 -m pip install --quiet --upgrade --target "$root/.tools/python" numpy >&2
     have_numpy || fail "NumPy was installed into .tools/python, but python3 cannot import it"
+fi
+
+if ! have_bindings; then
+    need_pip
+    say "installing cuda-bindings into .tools/python"
+    python3 -m pip install --quiet --upgrade --target "$root/.tools/python" cuda-bindings==13.0.3 >&2
+    have_bindings || fail "cuda-bindings was installed into .tools/python, but python3 cannot import it"
 fi
 
 mkdir -p "$root/.tools"

@@ -25,7 +25,8 @@ fn main() -> ExitCode {
         trials.push(trial(format!("atomics/table/{part}"), move || atomics::table(part)));
         trials.push(trial(format!("atomics/assemble/{part}"), move || atomics::assembles(part)));
     }
-    let others: &[(&str, fn() -> Result<(), String>)] = &[
+    type Check = fn() -> Result<(), String>;
+    let others: &[(&str, Check)] = &[
         ("atomics/special_sums", atomics::special_sums),
         ("views/sparse", views::sparse),
         ("views/sparse_assembles", views::sparse_assembles),

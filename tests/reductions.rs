@@ -89,11 +89,14 @@ impl Element {
     }
 }
 
+/// New accumulators from elements and accumulators.
+type Host = fn(&[Element], &[i64], &[i64]) -> Vec<i64>;
+
 /// A combination of some operands: text over `%a0, %b0, %a1, ...` that defines `%c0, %c1, ...`, and the same on the host.
 struct Body {
     name: &'static str,
     text: fn(&[Element]) -> String,
-    host: fn(&[Element], &[i64], &[i64]) -> Vec<i64>,
+    host: Host,
     identity: i64,
     /// Numbers of an operand go from `-range` to `range`.
     range: i64,
@@ -514,7 +517,7 @@ fn run_layouts(text: &str, count: usize, case: usize) -> Vec<i32> {
     let target = ["sm_80", "sm_90", "sm_100", "sm_120"][case % 4];
     let how = How { from: From::Layouts, target, level: [0, 3][case % 2] };
     let ptx = ptx(text, how).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let seed = (case % 3 != 0).then_some(case as u64);
+    let seed = (!case.is_multiple_of(3)).then_some(case as u64);
     let (out, _) = run(&ptx, "k", 1, &[Input::Buffer(vec![0xee; 4 * count])], seed)
         .unwrap_or_else(|e| panic!("{e}\n{text}\n{ptx}"));
     out[0].chunks(4).map(|c| i32::from_le_bytes(c.try_into().expect("four bytes"))).collect()

@@ -77,6 +77,24 @@ MLIR_CAPI_EXPORTED void mlirxPassManagerAddInstrumentation(MlirPassManager, Mlir
 //===-- tools ----------------------------------------------------------------//
 MLIR_CAPI_EXPORTED int mlirxOptMain(int argc, char **argv, const char *tool, MlirDialectRegistry);
 MLIR_CAPI_EXPORTED int mlirxLspServerMain(int argc, char **argv, MlirDialectRegistry);
+// Options of our own beside MLIR's; registered before a main function parses the command line, which then calls `set`. For a
+// text, `set` returns null or what is wrong with it.
+MLIR_CAPI_EXPORTED void mlirxOptionFlag(const char *name, const char *description, void (*set)(bool));
+MLIR_CAPI_EXPORTED void mlirxOptionText(const char *name, const char *description, const char *valueName,
+                                        const char *(*set)(MlirStringRef));
+// First lines of --version.
+MLIR_CAPI_EXPORTED void mlirxVersionText(const char *text);
+// Translations of mlirxTranslateMain, selected by --<name>.
+typedef void (*MlirxWriteFn)(MlirStringRef part, void *out);
+// Writes an operation; false after a diagnostic.
+typedef bool (*MlirxFromMlirFn)(MlirOperation, MlirxWriteFn write, void *out);
+// Makes an operation, which the caller owns, of the input; a null one after a diagnostic.
+typedef MlirOperation (*MlirxToMlirFn)(MlirStringRef input, MlirContext);
+MLIR_CAPI_EXPORTED void mlirxRegisterFromMlir(const char *name, const char *description, MlirxFromMlirFn,
+                                              MlirDialectRegistry);
+MLIR_CAPI_EXPORTED void mlirxRegisterToMlir(const char *name, const char *description, MlirxToMlirFn,
+                                            MlirDialectRegistry);
+MLIR_CAPI_EXPORTED int mlirxTranslateMain(int argc, char **argv, const char *tool);
 // Upstream passes that MLIR-C does not export.
 MLIR_CAPI_EXPORTED void mlirxRegisterUpstreamPasses(void);
 //===-- patterns ---------------------------------------------------------------//
@@ -119,6 +137,11 @@ MLIR_CAPI_EXPORTED bool mlirxOperationIsPure(MlirOperation);
 MLIR_CAPI_EXPORTED void mlirxEmitRemark(MlirLocation, MlirStringRef message);
 MLIR_CAPI_EXPORTED void mlirxEmitErrorWithNote(MlirLocation, MlirStringRef message, MlirLocation noteLocation,
                                                MlirStringRef note);
+// Text of an operation as the options of the command line want it (--mlir-print-debuginfo and the like).
+MLIR_CAPI_EXPORTED void mlirxOperationPrint(MlirOperation, bool generic, MlirxWriteFn write, void *out);
+MLIR_CAPI_EXPORTED void mlirxOperationSetLocation(MlirOperation, MlirLocation);
+// What an opaque location falls back to; null for other locations.
+MLIR_CAPI_EXPORTED MlirLocation mlirxLocationOpaqueFallback(MlirLocation);
 MLIR_CAPI_EXPORTED void mlirxDialectRegistryInsertUpstream(MlirDialectRegistry);
 #ifdef __cplusplus
 }

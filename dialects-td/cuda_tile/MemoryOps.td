@@ -44,16 +44,9 @@ def CudaTile_LoadPtrTkoOp : CudaTile_Op<"load_ptr_tko",
     Optional<CudaTile_Token>:$token,
     OptionalAttr<CudaTile_OptimizationHintsAttr>:$optimization_hints);
   let results = (outs CudaTile_AnyTile:$result, CudaTile_Token:$result_token);
-  let assemblyFormat = [{
-    custom<MemoryAttributes>($memory_ordering_semantics, $memory_scope)
-    $source (`,` custom<Operand>($mask)^)? (`,` custom<Operand>($paddingValue)^)? (`token` `` `=` `` custom<Operand>($token)^)?
-    (`optimization_hints` `=` $optimization_hints^)? attr-dict
-    `:` custom<BareType>(type($source))
-    (`,` custom<BareType>(type($mask))^)?
-    (`,` custom<BareType>(type($paddingValue))^)?
-    `->` custom<BareType>(type($result)) `,`
-    custom<BareType>(type($result_token))
-  }];
+  // Not declarative: a single operand after the address is a mask or a padding
+  // value, which only its type tells.
+  let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }
 
@@ -71,7 +64,7 @@ def CudaTile_StorePtrTkoOp : CudaTile_Op<"store_ptr_tko",
     OptionalAttr<CudaTile_OptimizationHintsAttr>:$optimization_hints);
   let results = (outs CudaTile_Token:$result_token);
   let assemblyFormat = [{
-    custom<MemoryAttributes>($memory_ordering_semantics, $memory_scope)
+    custom<PointerMemoryAttributes>($memory_ordering_semantics, $memory_scope)
     $destination `,` $value (`,` custom<Operand>($mask)^)? (`token` `` `=` `` custom<Operand>($token)^)?
     (`optimization_hints` `=` $optimization_hints^)? attr-dict
     `:` custom<BareType>(type($destination)) `,` custom<BareType>(type($value))

@@ -31,6 +31,19 @@ def NvTileAS_ExtractSliceOp : NvTileAS_Op<"extract_slice", [Pure]> {
   let hasVerifier = 1;
 }
 
+def NvTileAS_InsertSliceOp : NvTileAS_Op<"insert_slice", [Pure, AllTypesMatch<["dest", "result"]>]> {
+  let summary = "a tensor with the slice with the given slice numbers replaced";
+  let description = [{
+    Slices have the shape of `slice` and tile `dest`. Nothing moves between threads: `dest` lies as `slice` does, with the bits
+    that number the slices in further registers. A tensor that a loop carries and that is used for nothing else is
+    changed where it is.
+  }];
+  let arguments = (ins NvTileAS_Tensor:$slice, NvTileAS_Tensor:$dest, Variadic<I32>:$indices);
+  let results = (outs NvTileAS_Tensor:$result);
+  let assemblyFormat = "$slice `into` $dest `[` $indices `]` attr-dict `:` type($slice) `into` type($dest)";
+  let hasVerifier = 1;
+}
+
 //===-- element widths ------------------------------------------------------//
 
 class NvTileAS_PackingOp<string mnemonic, string text> : NvTileAS_Op<mnemonic, [Pure]> {

@@ -1,3 +1,5 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| tile_bytecode::fuzzing::raw(data));
+use tile_fuzz::within_a_second;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| within_a_second(|| tile_bytecode::fuzzing::raw(data)));

@@ -34,6 +34,10 @@ ATTRIBUTES = {
 }
 
 
+# How the device of the stand-in for the driver is called (gpu/driver): it runs kernels, but its times are made up.
+SIMULATED = "ptx-sim"
+
+
 class CudaDevice(Device):
     name = "cuda"
     measures = True
@@ -52,6 +56,8 @@ class CudaDevice(Device):
         self.context = self.call("cuDevicePrimaryCtxRetain", self.device)
         self.call("cuCtxSetCurrent", self.context)
         self.flusher: Any = None
+        self.model = self.call("cuDeviceGetName", 128, self.device).split(b"\0")[0].decode()
+        self.measures = not self.model.startswith(SIMULATED)
         self.stream = self.call("cuStreamCreate", cu.CUstream_flags.CU_STREAM_NON_BLOCKING)
 
     # ------------------------------------------------------------ calls
@@ -79,15 +85,17 @@ class CudaDevice(Device):
 
     def facts(self) -> dict[str, Any]:
         cu, found = self.cu, {}
-        for key, attribute in ATTRIBUTES.items():
-            found[key] = self.call("cuDeviceGetAttribute", getattr(cu.CUdevice_attribute, "CU_DEVICE_ATTRIBUTE_" + attribute), self.device)
-        name = self.call("cuDeviceGetName", 128, self.device)
+        for key, name in ATTRIBUTES.items():
+            # Releases of the package differ in what they still name.
+            attribute = getattr(cu.CUdevice_attribute, "CU_DEVICE_ATTRIBUTE_" + name, None)
+            if attribute is not None:
+                found[key] = self.call("cuDeviceGetAttribute", attribute, self.device)
         return {
-            "model": name.split(b"\0")[0].decode(),
+            "model": self.model,
             "driver_api": self.call("cuDriverGetVersion"),
             "memory_bytes": self.call("cuDeviceTotalMem", self.device),
             "bindings": getattr(sys.modules.get("cuda.bindings"), "__version__", ""),
-            "measures": True,
+            "measures": self.measures,
             **found,
         }
 
@@ -150,7 +158,7 @@ class CudaDevice(Device):
             graphs, prepared = [], []
             for image, launches in contenders:
                 module = stack.enter_context(Loaded(self, image))
-                work = [(module.function(l.entry, l.dynamic_shared), l, Parameters(memory, l.args)) for l in launches]
+                work = [(module.function(one.entry, one.dynamic_shared), one, Parameters(memory, one.args)) for one in launches]
                 # Copies from pageable memory may still be under way, and this stream does not wait for them.
                 self.synchronize()
                 for item in work:

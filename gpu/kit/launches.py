@@ -7,7 +7,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import pathlib
-from typing import Any, Union
+from typing import Any, Sequence, Union
 
 import numpy as np
 
@@ -102,7 +102,7 @@ class Expect:
 class Launch:
     entry: str | None
     grid: Extents
-    args: list[Argument]
+    args: Sequence[Argument]
     block: Extents | None = None
     cluster: Extents | None = None
     dynamic_shared: int = 0
@@ -125,6 +125,12 @@ def arrays(argument: Argument) -> list[np.ndarray]:
     if isinstance(argument, ArrayList):
         return [a.data for a in argument.items]
     return []
+
+
+def only_array(argument: Argument) -> np.ndarray:
+    """The array of an argument that has one."""
+    array, = arrays(argument)
+    return array
 
 
 def element_types(argument: Argument) -> list[str]:

@@ -79,7 +79,7 @@ class Log:
             raise BadRecord("; ".join(found))
         self._file.write(json.dumps(full, separators=(",", ":"), default=_plain) + "\n")
         self._file.flush()
-        status = full.get("status", full["record"])
+        status = str(full.get("status", full["record"]))
         self.counts[status] = self.counts.get(status, 0) + 1
         return full
 

@@ -19,6 +19,7 @@ from .work import Context, ContextLost
 
 # Each part of the kit, and the module whose `handle(context, payload)` does its pieces.
 HANDLERS = {
+    "images": "kit.images",
     "correctness": "kit.correctness",
     "ptx": "kit.correctness",
     "launch-abi": "kit.launch_abi",

@@ -46,7 +46,7 @@ def programs(names: str) -> list[str]:
         if line and not line.startswith("#"):
             name, targets, _ = line.split(" ", 2)
             pending[name] = targets.split(",")
-    listed = [l.strip() for l in (corpus / "supported.txt").read_text().splitlines() if l.strip() and not l.startswith("#")]
+    listed = [line.strip() for line in (corpus / "supported.txt").read_text().splitlines() if line.strip() and not line.startswith("#")]
     return [p for p in listed if TARGET not in pending.get(p, ()) and re.search(names, p)]
 
 
@@ -77,7 +77,7 @@ def cases(pack: pathlib.Path, jobs: int, names: str = "", levels: tuple[int, ...
         return {"program": program, "case": entry, "entry": entry, "level": level, "cubin": stem + ".cubin", "ptx": stem + ".ptx", "block": block,
                 "sha256": sha256(pack / (stem + ".cubin"))}
 
-    write_index(folder, tools.parallel(compile_, [(p, l) for p in programs(names) for l in levels], jobs))
+    write_index(folder, tools.parallel(compile_, [(p, level) for p in programs(names) for level in levels], jobs))
 
 
 # ---------------------------------------------------------------- test kernels of the simulator

@@ -11,7 +11,8 @@ from typing import Callable, Iterable, TypeVar
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
-T, U = TypeVar("T"), TypeVar("U")
+T = TypeVar("T")
+U = TypeVar("U")
 
 
 class ToolError(RuntimeError):
@@ -62,7 +63,7 @@ def assemble(ptx: pathlib.Path, cubin: pathlib.Path, target: str = "sm_90a", str
     """PTX to a cubin. `strict`: a remark that costs speed is an error."""
     done = run(find("ptxas"), f"-arch={target}", "-v", ptx, "-o", cubin)
     if strict and (COMPLAINTS.search(done.stderr) or SPILLS.search(done.stderr)):
-        raise ToolError(f"{ptx.name}: ptxas remarks:\n" + "\n".join(l for l in done.stderr.splitlines() if COMPLAINTS.search(l) or SPILLS.search(l)))
+        raise ToolError(f"{ptx.name}: ptxas remarks:\n" + "\n".join(line for line in done.stderr.splitlines() if COMPLAINTS.search(line) or SPILLS.search(line)))
 
 
 def opcodes(cubin: pathlib.Path) -> dict[str, dict[str, int]]:

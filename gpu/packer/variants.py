@@ -50,9 +50,9 @@ def entries() -> list[Entry]:
     def add(base: str, w: int | None = None, occupancy: int | None = None, ctas: int = 1, **fields: Any) -> None:
         found.append(Entry(base + _suffix(w, occupancy, ctas), w=w, occupancy=occupancy, ctas=ctas, **fields))
 
-    for tile in (1024, 2048, 4096):
-        for w, occupancy in ((None, None), (8, None)) + (((None, 2), (None, 4)) if tile == 2048 else ()):
-            add(f"vadd_{tile}", w, occupancy, kind="vadd", dtype="f32", tile=(tile,), params=(*[array("f32", 1)] * 3, tile))
+    for n in (1024, 2048, 4096):
+        for w, occupancy in ((None, None), (8, None)) + (((None, 2), (None, 4)) if n == 2048 else ()):
+            add(f"vadd_{n}", w, occupancy, kind="vadd", dtype="f32", tile=(n,), params=(*[array("f32", 1)] * 3, n))
     for n in (1024, 4096, 8192, 16384):
         for w, occupancy in ((None, None), (None, 2), (None, 4), (8, None), (8, 2)):
             add(f"softmax_{n}", w, occupancy, kind="softmax", dtype="bf16", tile=(1, n), params=(*[array("bf16", 2)] * 2, n))
@@ -98,8 +98,8 @@ def entries() -> list[Entry]:
             product("tf32", tile, False, w)
     for d in (64, 128):
         for causal in (False, True):
-            for tile in ((128, 128), (128, 64)):
+            for block in ((128, 128), (128, 64)):
                 for w, occupancy in ((None, None), (8, None), (None, 2)):
-                    add(f"attention_{d}{'_causal' if causal else ''}_{tile[0]}x{tile[1]}", w, occupancy, kind="attention", dtype="bf16", tile=tile,
-                        params=(*[array("bf16", 3)] * 4, ("scalar", "f32"), causal, d, *tile), d=d, causal=causal)
+                    add(f"attention_{d}{'_causal' if causal else ''}_{block[0]}x{block[1]}", w, occupancy, kind="attention", dtype="bf16", tile=block,
+                        params=(*[array("bf16", 3)] * 4, ("scalar", "f32"), causal, d, *block), d=d, causal=causal)
     return found

@@ -37,6 +37,7 @@ def head(run: Record, records: list[Record], bad: int, source: str) -> list[str]
     whole = next((r for r in reversed(records) if r["record"] == "telemetry"), {})
     facts, clocks = whole.get("facts", {}), whole.get("clocks", {})
     end = next((r for r in reversed(records) if r["record"] == "end"), None)
+    took = f"took {end['elapsed']:.0f} s" if end else "the run was cut off"
     name = machine.get("name") or facts.get("model") or "unknown device"
 
     def spread(key: str, unit: str) -> str:
@@ -51,7 +52,7 @@ def head(run: Record, records: list[Record], bad: int, source: str) -> list[str]
         ["reasons for lower clocks", f"`{clocks.get('reasons', 0):#x}`"],
         ["command", f"`{run.get('command', '?')}`"],
         ["pack", f"`{pack.get('digest', '?')}` of revision `{pack.get('revision', '?')}`; {pack.get('ptxas', '?')}; {pack.get('tileiras', '?')}"],
-        ["started", f"{run.get('started', '?')}; {'took %.0f s' % end['elapsed'] if end else 'the run was cut off'}"],
+        ["started", f"{run.get('started', '?')}; {took}"],
         ["lines", f"{len(records)} in `{source}`{f', {bad} of them damaged' if bad else ''}; the column *line* says where a figure comes from"],
     ]
     note = []

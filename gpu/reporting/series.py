@@ -78,7 +78,7 @@ def curves(records: list[Record]) -> Curves:
                 m = pattern.fullmatch(r["name"])
                 if m:
                     add(plot, m["curve"], float(m["x"]), r)
-    for plot in found.values():
-        for points in plot.values():
+    for lines in found.values():
+        for points in lines.values():
             points.sort(key=lambda p: p.x)
     return {plot: c for plot, c in found.items() if any(len(points) > 1 for points in c.values())}

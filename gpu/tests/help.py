@@ -49,8 +49,8 @@ def tile_run() -> pathlib.Path:
 def kit(pack: pathlib.Path, out: pathlib.Path, *arguments: str, what: str = "all", device: str = "sim", env: dict[str, str] | None = None,
         timeout: float = 150) -> tuple[int, list[records.Record], str]:
     """Runs the kit; its exit status, records and output."""
-    command = [sys.executable, str(GPU / "run.py"), what, "--device", device, "--pack", str(pack), "--out", str(out), "--tile-run", str(tile_run()),
-               *arguments]
+    command = [sys.executable, str(GPU / "run.py"), what, "--device", device, "--pack", str(pack), "--out", str(out),
+               *(["--tile-run", str(tile_run())] if device == "sim" else []), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, env={**os.environ, **(env or {})})
     found = records.read(out / "results.jsonl")[0] if (out / "results.jsonl").is_file() else []
     return done.returncode, found, done.stdout + done.stderr

@@ -5,4 +5,5 @@ pub mod atomics;
 pub mod combined;
 pub mod facts;
 pub mod narrow;
+pub mod registers;
 pub mod synchronization;

@@ -1,5 +1,6 @@
 //! Building a module from scratch: interned pools, and bodies that are well formed by construction.
 
+use crate::body::{AttrValue, Body, Draft};
 use crate::error::WriteError;
 use crate::module::*;
 use crate::schema::{Arity, AttrKind, NO_BIT, OpSpec};
@@ -69,12 +70,12 @@ pub struct OpInit<'a> {
 
 /// Builds a body in pre-order: [`begin`](Self::begin) an operation, then its regions in order, then [`end`](Self::end) it.
 pub struct BodyBuilder {
-    body: Body,
+    body: Draft,
 }
 
 impl BodyBuilder {
     pub fn new(arguments: u32) -> Self {
-        BodyBuilder { body: Body { arguments, values: arguments, ..Body::default() } }
+        BodyBuilder { body: Draft::new(arguments, true, None) }
     }
 
     /// Appends the operation without its results.
@@ -120,68 +121,49 @@ impl BodyBuilder {
         }
 
         let body = &mut self.body;
-        let op = body.ops.len() as u32;
-        body.ops.push(OpData {
-            words: body.words.len() as u32,
-            offset: 0,
-            first_result: body.values,
-            opcode: spec.opcode,
-        });
-        if spec.regions > 0 {
-            body.words.push(body.regions.len() as u32);
-            body.regions.resize(body.regions.len() + spec.regions, Region(None));
-        }
+        let op = body.begin(spec, 0, init.location.map_or(0, |l| l.0 + 1));
         if spec.bits > 0 {
-            body.words.push(present);
+            *body.word(op, spec.present_at()) = present;
         }
         if spec.variadic_results {
-            body.words.push(init.result_types.len() as u32);
+            *body.word(op, spec.result_count_at()) = init.result_types.len() as u32;
         }
         if spec.segmented {
             let variadic = spec.operands.iter().zip(init.operands).filter(|(f, _)| f.arity == Arity::Variadic);
-            body.words.extend(variadic.map(|(_, group)| group.len() as u32));
+            for (at, (_, group)) in (spec.counts_at()..).zip(variadic) {
+                *body.word(op, at) = group.len() as u32;
+            }
         } else if spec.count_words > 0 {
-            body.words.push(init.operands.iter().map(|g| g.len() as u32).sum());
+            *body.word(op, spec.counts_at()) = init.operands.iter().map(|g| g.len() as u32).sum();
         }
-        body.words.extend(attr_words);
-        body.words.extend(init.result_types.iter().map(|t| t.0));
-        body.words.extend(init.operands.iter().copied().flatten().map(|v| v.0));
-        body.locations.push(init.location.map_or(0, |l| l.0 + 1));
-        Ok(OpId(op))
+        for (at, word) in (spec.head_words()..).zip(attr_words) {
+            *body.word(op, at) = word;
+        }
+        init.result_types.iter().for_each(|t| body.push(t.0));
+        init.operands.iter().copied().flatten().for_each(|v| body.push(v.0));
+        Ok(op)
     }
 
     /// Opens the block of region `region` of `op`; returns it with its arguments.
     pub fn begin_block(&mut self, op: OpId, region: usize, args: &[TypeId]) -> (u32, Vec<ValueId>) {
-        let body = &mut self.body;
-        let block = body.blocks.len() as u32;
-        let (words, first_arg, first_op) = (body.words.len() as u32, body.values, body.ops.len() as u32);
-        body.words.extend(args.iter().map(|t| t.0));
-        body.values += args.len() as u32;
-        body.blocks.push(Block { words, args: args.len() as u32, first_arg, first_op, end_op: first_op });
-        let first_region = body.words[body.ops[op.index()].words as usize] as usize;
-        body.regions[first_region + region] = Region(Some(block));
-        (block, (first_arg..body.values).map(ValueId).collect())
+        args.iter().for_each(|&t| self.body.push_argument_type(t));
+        let (block, first) = self.body.begin_block(op, region, args.len());
+        (block, (first..first + args.len() as u32).map(ValueId).collect())
     }
 
     /// Closes a block.
     pub fn end_block(&mut self, block: u32) {
-        self.body.blocks[block as usize].end_op = self.body.ops.len() as u32;
+        self.body.end_block(block);
     }
 
     /// Completes the operation and numbers its results.
     pub fn end(&mut self, op: OpId) -> Vec<ValueId> {
-        let first = self.body.values;
-        let n = self.body.op(op).result_count() as u32;
-        self.body.ops[op.index()].first_result = first;
-        self.body.values += n;
+        let (first, n) = self.body.end(op);
         (first..first + n).map(ValueId).collect()
     }
 
     /// The finished body. Without `locations`, those of the operations are dropped.
-    pub fn finish(mut self, locations: bool) -> Body {
-        if !locations {
-            self.body.locations = Vec::new();
-        }
-        self.body
+    pub fn finish(self, locations: bool) -> Body {
+        self.body.finish(locations)
     }
 }

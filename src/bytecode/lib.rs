@@ -31,6 +31,7 @@
 
 mod anonymise;
 mod attrs;
+mod body;
 mod builder;
 mod container;
 mod debug;
@@ -47,6 +48,7 @@ pub mod varint;
 mod writer;
 
 pub use anonymise::anonymise;
+pub use body::{AllOps, AttrValue, Block, BlockOps, Body, OpRef, Region};
 pub use builder::{BodyBuilder, OpInit, Pools};
 pub use container::{Profile, WireProfile, is_bytecode, is_mlir_bytecode};
 pub use error::{Class, Field, Kind, Part, ReadError, ReadResult, SectionId, WriteError};

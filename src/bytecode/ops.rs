@@ -13,6 +13,7 @@
 //! scope, hints and mask are not; ordering `weak`; operands 0 (destination), 1 (value), 2 (token).
 
 use crate::attrs::{AttrReader, constant_ref};
+use crate::body::{Body, Draft};
 use crate::container::WireProfile;
 use crate::debug::{Run, is_location};
 use crate::error::{Field, Kind, ReadError, ReadResult};
@@ -29,20 +30,55 @@ const MAX_DEPTH: u32 = 256;
 pub(crate) struct BodyReader<'m, 'a> {
     pub(crate) wire: &'static WireProfile,
     pub(crate) module: &'m mut Module,
-    pub(crate) body: Body,
-    /// Wire numbers to values, after the arguments, whose wire number is the value: a long signature that many functions
-    /// share costs nothing here.
-    stack: Vec<u32>,
+    pub(crate) body: Draft,
+    stack: ValueStack,
     run: Option<Run<'a>>,
     pub(crate) located: bool,
     signature: TypeId,
     pub(crate) entries: &'m Entries,
 }
 
-/// Grows by a quarter: doubling would leave half of a large body's memory unused.
-fn reserve<T>(v: &mut Vec<T>, n: usize) {
-    if v.capacity() - v.len() < n {
-        v.reserve_exact(n.max(v.len() / 4 + 64));
+/// Wire numbers to values, after the arguments, whose wire number is the value: a long signature that many functions share
+/// costs nothing here.
+///
+/// Wire numbers and values both ascend, and part only where a block has ended. So stretches in which they keep their
+/// distance are kept, not the values: programs without regions need one.
+#[derive(Default)]
+struct ValueStack {
+    stretches: Vec<Stretch>,
+    len: u32,
+}
+
+struct Stretch {
+    wire: u32,
+    value: u32,
+}
+
+impl ValueStack {
+    fn push(&mut self, first: u32, n: u32) {
+        let follows = self.stretches.last().is_some_and(|s| s.value + (self.len - s.wire) == first);
+        if !follows && n > 0 {
+            self.stretches.push(Stretch { wire: self.len, value: first });
+        }
+        self.len += n;
+    }
+
+    fn get(&self, wire: u64) -> Option<u32> {
+        let wire = u32::try_from(wire).ok().filter(|w| *w < self.len)?;
+        let last = self.stretches.last()?;
+        let stretch = if last.wire <= wire {
+            last
+        } else {
+            &self.stretches[self.stretches.partition_point(|s| s.wire <= wire) - 1]
+        };
+        Some(stretch.value + (wire - stretch.wire))
+    }
+
+    fn truncate(&mut self, len: u32) {
+        self.len = len;
+        while self.stretches.last().is_some_and(|s| s.wire >= len) {
+            self.stretches.pop();
+        }
     }
 }
 
@@ -55,12 +91,13 @@ impl<'m, 'a> BodyReader<'m, 'a> {
         located: bool,
         entries: &'m Entries,
     ) -> Self {
-        BodyReader { wire, module, body: Body::default(), stack: Vec::new(), run, located, signature, entries }
+        let body = Draft::new(0, false, None);
+        BodyReader { wire, module, body, stack: ValueStack::default(), run, located, signature, entries }
     }
 
     pub fn read(&mut self, mut cur: Cursor, name: StringId) -> ReadResult<()> {
-        self.body.arguments = self.inputs().len() as u32;
-        self.body.values = self.body.arguments;
+        let location_words = !self.wire.is_public() || self.run.is_some();
+        self.body = Draft::new(self.inputs().len() as u32, location_words, Some(cur.pos()..cur.end()));
         if self.wire.is_public() {
             let mut terminated = false;
             while !cur.is_empty() {
@@ -80,11 +117,9 @@ impl<'m, 'a> BodyReader<'m, 'a> {
         Ok(())
     }
 
-    pub fn finish(mut self) -> Body {
-        // What growth left over; nothing is copied if the allocator can shrink in place.
-        self.body.ops.shrink_to_fit();
-        self.body.words.shrink_to_fit();
-        self.body
+    pub fn finish(self) -> Body {
+        let located = self.located || self.body.any_location();
+        self.body.finish(located)
     }
 
     /// Types of the function's arguments.
@@ -95,25 +130,16 @@ impl<'m, 'a> BodyReader<'m, 'a> {
         }
     }
 
-    /// Numbers `n` new values and puts them on the stack; returns the first.
-    pub(crate) fn new_values(&mut self, n: usize) -> u32 {
-        let first = self.body.values;
-        reserve(&mut self.stack, n);
-        self.stack.extend(first..first + n as u32);
-        self.body.values += n as u32;
-        first
-    }
-
     /// Reads the next record with all its regions; whether it is a terminator.
     fn op(&mut self, cur: &mut Cursor, depth: u32) -> ReadResult<bool> {
         let (spec, start) = self.opcode(cur)?;
+        let mut location = 0;
         if let Some(run) = &mut self.run {
-            let location = run.next().and_then(|i| location_word(&self.module.debug, i));
-            let Some(location) = location else { return cur.fail(Field::OperationLocation) };
-            reserve(&mut self.body.locations, 1);
-            self.body.locations.push(location);
+            let known = run.next().and_then(|i| location_word(&self.module.debug, i));
+            let Some(known) = known else { return cur.fail(Field::OperationLocation) };
+            location = known;
         }
-        let op = self.begin(spec, start);
+        let op = self.body.begin(spec, start, location);
 
         // Result types. Results newer than the file are appended with their implied type.
         let version = self.module.version;
@@ -130,7 +156,7 @@ impl<'m, 'a> BodyReader<'m, 'a> {
             }
             serialised = n;
         }
-        self.result_types(cur, spec, serialised)?;
+        self.result_types(cur, spec, op, serialised)?;
 
         // Flags.
         let mut present = 0;
@@ -143,7 +169,7 @@ impl<'m, 'a> BodyReader<'m, 'a> {
             present = flags as u32;
         }
         if spec.bits > 0 {
-            self.set_word(op, (spec.regions > 0) as usize, present);
+            *self.body.word(op, spec.present_at()) = present;
         }
 
         self.attributes(cur, spec, op, present)?;
@@ -159,7 +185,7 @@ impl<'m, 'a> BodyReader<'m, 'a> {
             }
             self.regions(cur, spec, op, depth)?;
         }
-        self.complete(spec, op, serialised);
+        self.complete(op, serialised);
         Ok(spec.terminator)
     }
 
@@ -181,30 +207,13 @@ impl<'m, 'a> BodyReader<'m, 'a> {
         Ok((spec, start))
     }
 
-    /// Appends the header and the words of fixed length, zeroed.
-    pub(crate) fn begin(&mut self, spec: &OpSpec, offset: usize) -> usize {
-        let words = self.body.words.len() as u32;
-        let op = self.body.ops.len();
-        reserve(&mut self.body.ops, 1);
-        self.body.ops.push(OpData { words, offset: offset as u32, first_result: 0, opcode: spec.opcode });
-        let fixed = spec.head_words() + spec.attr_words as usize;
-        reserve(&mut self.body.words, fixed + 8);
-        self.body.words.resize(words as usize + fixed, 0);
-        op
-    }
-
-    pub(crate) fn set_word(&mut self, op: usize, i: usize, value: u32) {
-        let at = self.body.ops[op].words as usize + i;
-        self.body.words[at] = value;
-    }
-
-    pub(crate) fn push_word(&mut self, w: u32) {
-        reserve(&mut self.body.words, 1);
-        self.body.words.push(w);
-    }
-
-    pub(crate) fn result_types(&mut self, cur: &mut Cursor, spec: &'static OpSpec, n: usize) -> ReadResult<()> {
-        let op = self.body.ops.len() - 1;
+    pub(crate) fn result_types(
+        &mut self,
+        cur: &mut Cursor,
+        spec: &'static OpSpec,
+        op: OpId,
+        n: usize,
+    ) -> ReadResult<()> {
         for result in 0..n {
             let at = cur.pos();
             let bad = || Kind::ResultType { result, class: spec.class };
@@ -212,14 +221,14 @@ impl<'m, 'a> BodyReader<'m, 'a> {
             if ty >= self.module.types.len() as u64 {
                 return Err(ReadError::new(at, bad()));
             }
-            self.push_word(ty as u32);
+            self.body.push(ty as u32);
         }
         if spec.variadic_results {
-            self.set_word(op, spec.result_count_at(), n as u32);
+            *self.body.word(op, spec.result_count_at()) = n as u32;
         } else {
             for _ in n..spec.results.len() {
                 let token = self.implied_token();
-                self.push_word(token.0);
+                self.body.push(token.0);
             }
         }
         Ok(())
@@ -235,7 +244,7 @@ impl<'m, 'a> BodyReader<'m, 'a> {
         }) as u32)
     }
 
-    fn attributes(&mut self, cur: &mut Cursor, spec: &'static OpSpec, op: usize, present: u32) -> ReadResult<()> {
+    fn attributes(&mut self, cur: &mut Cursor, spec: &'static OpSpec, op: OpId, present: u32) -> ReadResult<()> {
         let mut slot = spec.head_words();
         let version = self.module.version;
         for (i, field) in spec.attrs.iter().enumerate() {
@@ -248,9 +257,9 @@ impl<'m, 'a> BodyReader<'m, 'a> {
             } else if bit != NO_BIT && present >> bit & 1 == 0 {
                 0
             } else {
-                self.attribute(cur, field.kind, op)?
+                self.attribute(cur, spec, field.kind, op)?
             };
-            self.set_word(op, slot, word);
+            *self.body.word(op, slot) = word;
             slot += 1;
         }
         Ok(())
@@ -261,7 +270,7 @@ impl<'m, 'a> BodyReader<'m, 'a> {
         AttrReader { wire: self.wire, strings: &m.strings, types: &m.types, constants: &mut m.constants }
     }
 
-    fn attribute(&mut self, cur: &mut Cursor, kind: AttrKind, op: usize) -> ReadResult<u32> {
+    fn attribute(&mut self, cur: &mut Cursor, spec: &OpSpec, kind: AttrKind, op: OpId) -> ReadResult<u32> {
         const WHAT: Field = Field::OperationAttribute;
         let at = cur.pos();
         let attr = match kind {
@@ -291,7 +300,7 @@ impl<'m, 'a> BodyReader<'m, 'a> {
             AttrKind::Type => return self.attr_reader().ty(cur, Field::TypeAttribute).map(|t| t.0),
             AttrKind::Dense => {
                 let c = constant_ref(cur, &self.module.constants)?;
-                let ty = self.body.op(OpId(op as u32)).first_pushed_type();
+                let ty = self.body.first_result_type(spec, op);
                 check_dense(self.module, ty, c).map_err(|k| ReadError::new(at, k))?;
                 return Ok(c.0);
             }
@@ -303,7 +312,7 @@ impl<'m, 'a> BodyReader<'m, 'a> {
         Ok(self.module.attrs.intern(attr).0)
     }
 
-    fn operands(&mut self, cur: &mut Cursor, spec: &'static OpSpec, op: usize, present: u32) -> ReadResult<()> {
+    fn operands(&mut self, cur: &mut Cursor, spec: &'static OpSpec, op: OpId, present: u32) -> ReadResult<()> {
         if spec.segmented {
             let mut count_at = spec.counts_at();
             for (g, field) in spec.operands.iter().enumerate() {
@@ -312,7 +321,7 @@ impl<'m, 'a> BodyReader<'m, 'a> {
                     Arity::Optional => (present >> spec.operand_bits[g] & 1) as usize,
                     Arity::Variadic => {
                         let n = cur.count(1, Field::OperationOperands)?;
-                        self.set_word(op, count_at, n as u32);
+                        *self.body.word(op, count_at) = n as u32;
                         count_at += 1;
                         n
                     }
@@ -332,7 +341,7 @@ impl<'m, 'a> BodyReader<'m, 'a> {
         if spec.count_words > 0 {
             let at = cur.pos();
             n = cur.count(1, Field::OperationOperands)?;
-            self.set_word(op, spec.counts_at(), n as u32);
+            *self.body.word(op, spec.counts_at()) = n as u32;
             check_operand_count(spec, n).map_err(|k| ReadError::new(at, k))?;
         }
         for operand in 0..n {
@@ -349,25 +358,22 @@ impl<'m, 'a> BodyReader<'m, 'a> {
     pub(crate) fn operand(&mut self, index: u64) -> Result<(), ()> {
         let value = match index.checked_sub(self.body.arguments.into()) {
             None => index as u32,
-            Some(i) => *usize::try_from(i).ok().and_then(|i| self.stack.get(i)).ok_or(())?,
+            Some(i) => self.stack.get(i).ok_or(())?,
         };
-        self.push_word(value);
+        self.body.push(value);
         Ok(())
     }
 
     /// Number of values that an operand may refer to.
     pub(crate) fn scope_len(&self) -> usize {
-        self.body.arguments as usize + self.stack.len()
+        self.body.arguments as usize + self.stack.len as usize
     }
 
     /// Reads the regions of the operation whose header and operands are complete.
-    pub(crate) fn regions(&mut self, cur: &mut Cursor, spec: &'static OpSpec, op: usize, depth: u32) -> ReadResult<()> {
+    pub(crate) fn regions(&mut self, cur: &mut Cursor, spec: &'static OpSpec, op: OpId, depth: u32) -> ReadResult<()> {
         if depth >= MAX_DEPTH {
             return cur.fail(Kind::RegionDepth);
         }
-        let first = self.body.regions.len();
-        self.set_word(op, 0, first as u32);
-        self.body.regions.resize(first + spec.regions, Region(None));
         for region in 0..spec.regions {
             let at = cur.pos();
             match cur.varint(Field::BlockCount)? {
@@ -375,28 +381,20 @@ impl<'m, 'a> BodyReader<'m, 'a> {
                 1 => {}
                 _ => return Err(ReadError::new(at, Kind::RegionBlocks { op: spec.name, region })),
             }
-            let block = self.block(cur, depth)?;
-            self.body.regions[first + region] = Region(Some(block));
+            self.block(cur, op, region, depth)?;
         }
         Ok(())
     }
 
-    pub(crate) fn block(&mut self, cur: &mut Cursor, depth: u32) -> ReadResult<u32> {
-        let height = self.stack.len();
-        let words = self.body.words.len() as u32;
+    fn block(&mut self, cur: &mut Cursor, op: OpId, region: usize, depth: u32) -> ReadResult<()> {
+        let height = self.stack.len;
         let n = cur.count(1, Field::BlockArguments)?;
         for _ in 0..n {
-            let at = cur.pos();
-            let ty = cur.varint(Field::BlockArgumentType)?;
-            if ty >= self.module.types.len() as u64 {
-                return Err(ReadError::new(at, Field::BlockArgumentType.into()));
-            }
-            self.push_word(ty as u32);
+            let ty = self.attr_reader().ty(cur, Field::BlockArgumentType)?;
+            self.body.push_argument_type(ty);
         }
-        let first_arg = self.new_values(n);
-        let block = self.body.blocks.len();
-        let first_op = self.body.ops.len() as u32;
-        self.body.blocks.push(Block { words, args: n as u32, first_arg, first_op, end_op: first_op });
+        let (block, first) = self.body.begin_block(op, region, n);
+        self.stack.push(first, n as u32);
         let mut terminated = false;
         let ops = cur.count(2, Field::BlockOperations)?;
         for _ in 0..ops {
@@ -405,18 +403,15 @@ impl<'m, 'a> BodyReader<'m, 'a> {
         if !terminated {
             return cur.fail(Kind::MissingTerminator);
         }
-        self.body.blocks[block].end_op = self.body.ops.len() as u32;
+        self.body.end_block(block);
         self.stack.truncate(height);
-        Ok(block as u32)
+        Ok(())
     }
 
     /// Numbers the results: those on the wire go to the stack, the others have a value only.
-    pub(crate) fn complete(&mut self, spec: &OpSpec, op: usize, serialised: usize) {
-        let first = self.new_values(serialised);
-        self.body.ops[op].first_result = first;
-        if !spec.variadic_results {
-            self.body.values += (spec.results.len() - serialised) as u32;
-        }
+    pub(crate) fn complete(&mut self, op: OpId, serialised: usize) {
+        let (first, _) = self.body.end(op);
+        self.stack.push(first, serialised as u32);
     }
 }
 

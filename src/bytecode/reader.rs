@@ -168,6 +168,8 @@ fn read_functions(
 ) -> ReadResult<()> {
     let base = cur.pos();
     let n = cur.count(5, Field::FunctionCount)?;
+    // Four fields, the length of the body, and three bytes of a terminator: there cannot be more without an error.
+    module.functions.reserve_exact(n.min(cur.left() / 8));
     for _ in 0..n {
         let function = read_function(cur, wire, module, runs, entries)?;
         module.functions.push(function);

@@ -158,15 +158,33 @@ pub struct OpSpec {
     pub attr_words: u8,
 }
 
+/// Position of the number of the first result, of operations that can have results.
+pub(crate) const FIRST_RESULT_AT: usize = 0;
+
 impl OpSpec {
     /// Whether a file of `version` has a flags word in this operation's record.
     pub fn has_flags(&self, version: Version) -> bool {
         self.bits > 0 && version.at_least(self.flags_since)
     }
 
-    /// Position of the result count among the words of an operation (see [`crate::Body`]).
+    pub(crate) fn has_results(&self) -> bool {
+        !self.results.is_empty()
+    }
+
+    /// Position of the regions' blocks among the words of an operation (see [`crate::Body`]), counted as all the positions
+    /// here from those that every operation has.
+    pub(crate) fn regions_at(&self) -> usize {
+        self.has_results() as usize
+    }
+
+    /// Position of the bits of what is present.
+    pub(crate) fn present_at(&self) -> usize {
+        self.regions_at() + self.regions
+    }
+
+    /// Position of the result count.
     pub(crate) fn result_count_at(&self) -> usize {
-        (self.regions > 0) as usize + (self.bits > 0) as usize
+        self.present_at() + (self.bits > 0) as usize
     }
 
     /// Position of the operand counts.

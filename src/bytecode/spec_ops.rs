@@ -24,6 +24,7 @@
 //! type 3, two operands, values 4 and 5, no attributes (the overflow attribute has its default).
 
 use crate::attrs::{AttrReader, AttrWriter, dense_matches, element_count, is_predicate};
+use crate::body::{AttrValue, OpRef};
 use crate::container::AttrTag;
 use crate::debug::is_location;
 use crate::error::{Field, Kind, ReadError, ReadResult, WriteError};
@@ -96,9 +97,6 @@ impl BodyReader<'_, '_> {
         if !terminated {
             return cur.fail(Kind::MissingTerminator);
         }
-        if !self.located && self.body.locations.iter().all(|&l| l == 0) {
-            self.body.locations = Vec::new();
-        }
         Ok(())
     }
 
@@ -116,13 +114,12 @@ impl BodyReader<'_, '_> {
                 i as u32 + 1
             }
         };
-        self.body.locations.push(location);
-        let op = self.begin(spec, start);
+        let op = self.body.begin(spec, start, location);
 
         let version = self.module.version;
         let available = spec.results.iter().filter(|r| version.at_least(r.since)).count();
         let serialised = if spec.variadic_results { cur.count(1, Field::OperationResults)? } else { available };
-        self.result_types(cur, spec, serialised)?;
+        self.result_types(cur, spec, op, serialised)?;
 
         let at = cur.pos();
         let operands = cur.count(1, Field::OperationOperands)?;
@@ -155,20 +152,19 @@ impl BodyReader<'_, '_> {
             }
             self.regions(cur, spec, op, depth)?;
         }
-        self.complete(spec, op, serialised);
+        self.complete(op, serialised);
         Ok(spec.terminator)
     }
 
-    fn present_word(&mut self, spec: &OpSpec, op: usize) -> &mut u32 {
-        let at = self.body.ops[op].words as usize + (spec.regions > 0) as usize;
-        &mut self.body.words[at]
+    fn present_word(&mut self, spec: &OpSpec, op: OpId) -> &mut u32 {
+        self.body.word(op, spec.present_at())
     }
 
     /// Distributes a dictionary over the schema's attributes; returns the operand group sizes if it has any.
     fn dictionary<'d>(
         &mut self,
         spec: &'static OpSpec,
-        op: usize,
+        op: OpId,
         entry: u64,
         dictionary: &'d [(StringId, Attr)],
     ) -> Result<Option<&'d [i64]>, Kind> {
@@ -192,7 +188,7 @@ impl BodyReader<'_, '_> {
                 self.entries.interned.borrow().get(&(entry, position, std::mem::discriminant(&field.kind))).copied();
             let word = match cached {
                 Some(word) => word,
-                None => self.field(field, value, op, (entry, position), wrong)?,
+                None => self.field(spec, field, value, op, (entry, position), wrong)?,
             };
             let bit = spec.attr_bits[i];
             if bit != NO_BIT && (field.kind != AttrKind::Unit || word != 0) {
@@ -200,14 +196,14 @@ impl BodyReader<'_, '_> {
             }
             if field.kind != AttrKind::Unit {
                 let before = spec.attrs[..i].iter().filter(|f| f.kind != AttrKind::Unit).count();
-                self.set_word(op, spec.head_words() + before, word);
+                *self.body.word(op, spec.head_words() + before) = word;
             }
         }
         let mut slot = spec.head_words();
         for (i, field) in spec.attrs.iter().enumerate() {
             if !field.optional && seen >> i & 1 == 0 {
                 match field.default {
-                    Some(v) => self.set_word(op, slot, v),
+                    Some(v) => *self.body.word(op, slot) = v,
                     None => return Err(Kind::MissingAttribute { name: field.name, class: spec.class }),
                 }
             }
@@ -218,9 +214,10 @@ impl BodyReader<'_, '_> {
 
     fn field(
         &mut self,
+        spec: &OpSpec,
         field: &AttrField,
         value: &Attr,
-        op: usize,
+        op: OpId,
         at: (u64, usize),
         wrong: Kind,
     ) -> Result<u32, Kind> {
@@ -236,7 +233,7 @@ impl BodyReader<'_, '_> {
             }
             (AttrKind::Type, Attr::Type(t)) => return Ok(t.0),
             (AttrKind::Dense, Attr::Dense(d)) => {
-                let result = self.body.op(OpId(op as u32)).first_pushed_type();
+                let result = self.body.first_result_type(spec, op);
                 check_dense(self.module, result, d.constant)?;
                 let matches = dense_matches(self.module, result, d);
                 return if matches { Ok(d.constant.0) } else { Err(Kind::Field(Field::DenseType)) };
@@ -259,13 +256,13 @@ impl BodyReader<'_, '_> {
     fn groups(
         &mut self,
         spec: &'static OpSpec,
-        op: usize,
+        op: OpId,
         operands: usize,
         segments: Option<&[i64]>,
     ) -> Result<(), Kind> {
         if !spec.segmented {
             if spec.count_words > 0 {
-                self.set_word(op, spec.counts_at(), operands as u32);
+                *self.body.word(op, spec.counts_at()) = operands as u32;
             }
             return check_operand_count(spec, operands);
         }
@@ -294,7 +291,7 @@ impl BodyReader<'_, '_> {
                 (Arity::One, 1) | (Arity::Optional, 0) => {}
                 (Arity::Optional, 1) => *self.present_word(spec, op) |= 1 << spec.operand_bits[i],
                 (Arity::Variadic, n) => {
-                    self.set_word(op, count_at, n as u32);
+                    *self.body.word(op, count_at) = n as u32;
                     count_at += 1;
                 }
                 _ => return Err(invalid()),

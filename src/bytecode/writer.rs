@@ -8,6 +8,7 @@
 //! holds its default, the optional part is absent, the result is unused.
 
 use crate::attrs::AttrWriter;
+use crate::body::{AttrValue, Block, Body, OpRef};
 use crate::container::{Payload, Profile, WireProfile, write_envelope};
 use crate::debug::{put_debug, wire_reference};
 use crate::error::{SectionId, WriteError};
@@ -245,7 +246,7 @@ impl Writer<'_> {
         let Type::Function { inputs, .. } = module.ty(f.signature) else {
             return Err(WriteError::Malformed { what: "signature of function" });
         };
-        if inputs.len() != f.body.arguments as usize {
+        if inputs.len() != f.body.arguments().len() {
             return Err(WriteError::Malformed { what: "arguments of function" });
         }
         let flag = |set: bool, bit: u8| if set { bit } else { 0 };
@@ -284,7 +285,7 @@ impl Writer<'_> {
     fn location(&mut self, out: &mut Vec<u8>, f: &Function) -> Result<()> {
         let public = self.wire.is_public();
         let own = match f.location {
-            None if f.body.locations.is_empty() || !public => {
+            None if !f.body.has_locations() || !public => {
                 out.put_varint(0);
                 return Ok(());
             }
@@ -362,7 +363,7 @@ impl Writer<'_> {
 
         if spec.regions > 0 {
             out.put_varint(spec.regions as u64);
-            for &region in op.regions() {
+            for region in op.regions() {
                 let block = op.block(region);
                 out.put_varint(block.is_some().into());
                 if let Some(b) = block {
@@ -383,7 +384,7 @@ impl Writer<'_> {
 
     fn block(&mut self, out: &mut Vec<u8>, body: &Body, block: &Block, scope: &mut Scope) -> Result<()> {
         let height = scope.stack.len();
-        out.put_varint(block.args.into());
+        out.put_varint(block.arg_count().into());
         for t in block.arg_types(body) {
             self.ty(out, t)?;
         }

@@ -113,6 +113,12 @@ pub fn emit_error_with_note(op: OpRef<'_>, message: &str, other: OpRef<'_>, note
     }
 }
 
+/// A remark at `op`.
+pub fn emit_remark(op: OpRef<'_>, message: &str) {
+    // SAFETY: `op` is alive; MLIR copies the text.
+    unsafe { mlirxEmitRemark(op.location().to_raw(), raw_str(message)) }
+}
+
 /// Emits `message` at `op` and gives the failure to return.
 pub fn fail(op: OpRef<'_>, message: impl AsRef<str>) -> Failed {
     emit_error(op, message.as_ref());

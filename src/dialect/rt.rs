@@ -258,6 +258,23 @@ pub fn erase(op: OpRef<'_>) {
     // SAFETY: the caller gives the op up.
     unsafe { mlirOperationDestroy(op.to_raw()) }
 }
+/// A detached copy; what the op uses from outside, the copy uses too.
+pub fn clone_detached<'c>(op: OpRef<'c>) -> OpRef<'c> {
+    // SAFETY: `op` is alive; the copy belongs to the caller.
+    op_ref(unsafe { mlirOperationClone(op.to_raw()) })
+}
+pub fn move_before<'c>(op: OpRef<'c>, before: OpRef<'c>) {
+    // SAFETY: both are alive and `before` is in a block.
+    unsafe { mlirOperationMoveBefore(op.to_raw(), before.to_raw()) }
+}
+pub fn set_location<'c>(op: OpRef<'c>, location: Location<'c>) {
+    // SAFETY: `op` and `location` are alive.
+    unsafe { super::ffi::mlirxOperationSetLocation(op.to_raw(), location.to_raw()) }
+}
+pub fn remove_discardable_attr(op: OpRef<'_>, name: &str) {
+    // SAFETY: `op` is alive.
+    unsafe { mlirOperationRemoveDiscardableAttributeByName(op.to_raw(), raw_str(name)) };
+}
 /// The number of a value's storage: a key for maps.
 pub fn key(v: Val<'_>) -> usize {
     v.to_raw().ptr as usize

@@ -98,7 +98,7 @@ impl Session<'_> {
             return self.explain(&code.to_string_lossy());
         }
         let Some(input) = parsed.positionals.first() else {
-            self.inform(&help::text(&program, false, false))?;
+            self.inform(&help::COMPILER.text(&program, false, false))?;
             return Err(self.fail(Diagnostic::error(Code::NoInput, "no input file provided")));
         };
         let options = options::options(&parsed, PathBuf::from(input));
@@ -618,15 +618,15 @@ fn scratch_directory() -> PathBuf {
 fn action_text(action: &str, program: &str, identity: &Identity) -> String {
     match action {
         "version" => version_text(identity),
-        "help-hidden" => help::text(program, true, false),
-        "help-list" => help::text(program, false, true),
-        "help-list-hidden" => help::text(program, true, true),
-        _ => help::text(program, false, false),
+        "help-hidden" => help::COMPILER.text(program, true, false),
+        "help-list" => help::COMPILER.text(program, false, true),
+        "help-list-hidden" => help::COMPILER.text(program, true, true),
+        _ => help::COMPILER.text(program, false, false),
     }
 }
 
 /// Two lines. Clients look for `V13.3.0` and `release 13.3` in them, and store the whole text in cache keys.
-fn version_text(identity: &Identity) -> String {
+pub fn version_text(identity: &Identity) -> String {
     let Identity { version, revision, sources, llvm } = identity;
     format!(
         "tileiras {version} (revision {revision}, sources {sources}, LLVM {llvm})\n\

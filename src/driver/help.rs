@@ -5,64 +5,91 @@ use crate::cl::{Glue, Spec, ValueKind, dashed};
 use crate::options::{CATEGORIES, SPECS};
 use crate::subcommand::SUBCOMMANDS;
 
-/// The text of `--help` and its relatives. With `hidden`, all options; with `list`, without categories.
-pub fn text(program: &str, hidden: bool, list: bool) -> String {
-    let mut specs: Vec<&Spec> = SPECS.iter().filter(|s| hidden || !s.hidden).collect();
-    specs.sort_by_key(|s| (s.name.to_ascii_lowercase(), s.name));
-    let width = specs
-        .iter()
-        .map(|s| head(s).len())
-        .max()
-        .unwrap_or(0)
-        .max(specs.iter().flat_map(|s| choices(s)).map(|(name, _)| name.len() + 5).max().unwrap_or(0));
+/// What the help of a program says.
+pub struct Page {
+    pub overview: &'static str,
+    /// What follows the options on the command line.
+    pub usage: &'static str,
+    /// Subcommands with their descriptions.
+    pub subcommands: &'static [(&'static str, &'static str)],
+    pub specs: &'static [Spec],
+    /// The categories, in order.
+    pub categories: &'static [&'static str],
+}
 
-    let mut out = format!(
-        "OVERVIEW: Compiler for CUDA Tile IR: bytecode or MLIR text to PTX and cubins\n\nUSAGE: {program} [options] <input file>\n\nSUBCOMMANDS:\n\n"
-    );
-    let widest = SUBCOMMANDS.iter().map(|(usage, _)| usage.len()).max().unwrap_or(0);
-    for (usage, description) in SUBCOMMANDS {
-        out.push_str(&format!("  {usage:widest$} - {description}\n"));
-    }
-    out.push_str("\nOPTIONS:\n");
-    if list {
-        out.push('\n');
-        for spec in &specs {
-            write_option(&mut out, spec, width);
+/// The help of the compiler.
+pub static COMPILER: Page = Page {
+    overview: "Compiler for CUDA Tile IR: bytecode or MLIR text to PTX and cubins",
+    usage: "<input file>",
+    subcommands: SUBCOMMANDS,
+    specs: SPECS,
+    categories: CATEGORIES,
+};
+
+impl Page {
+    /// The text of `--help` and its relatives. With `hidden`, all options; with `list`, without categories.
+    pub fn text(&self, program: &str, hidden: bool, list: bool) -> String {
+        let mut specs: Vec<&Spec> = self.specs.iter().filter(|s| hidden || !s.hidden).collect();
+        specs.sort_by_key(|s| (s.name.to_ascii_lowercase(), s.name));
+        let width = specs
+            .iter()
+            .map(|s| self.head(s).len())
+            .max()
+            .unwrap_or(0)
+            .max(specs.iter().flat_map(|s| choices(s)).map(|(name, _)| name.len() + 5).max().unwrap_or(0));
+
+        let Page { overview, usage, .. } = self;
+        let mut out = format!("OVERVIEW: {overview}\n\nUSAGE: {program} [options] {usage}\n\n");
+        if !self.subcommands.is_empty() {
+            out.push_str("SUBCOMMANDS:\n\n");
+            let widest = self.subcommands.iter().map(|(usage, _)| usage.len()).max().unwrap_or(0);
+            for (usage, description) in self.subcommands {
+                out.push_str(&format!("  {usage:widest$} - {description}\n"));
+            }
+            out.push('\n');
         }
-        return out;
+        out.push_str("OPTIONS:\n");
+        if list {
+            out.push('\n');
+            for spec in &specs {
+                self.write_option(&mut out, spec, width);
+            }
+            return out;
+        }
+        for category in self.categories {
+            out.push_str(&format!("\n{category}:\n\n"));
+            for spec in specs.iter().filter(|s| s.category == *category) {
+                self.write_option(&mut out, spec, width);
+            }
+        }
+        out
     }
-    for category in CATEGORIES {
-        out.push_str(&format!("\n{category}:\n\n"));
-        for spec in specs.iter().filter(|s| s.category == *category) {
-            write_option(&mut out, spec, width);
+
+    /// What stands left of the dash. An alias shows the value of the option that it stands for.
+    fn head(&self, spec: &Spec) -> String {
+        let target = spec.alias_for.and_then(|name| self.specs.iter().find(|s| s.name == name)).unwrap_or(spec);
+        let equals = if spec.glue == Glue::Prefix { "" } else { "=" };
+        let value =
+            if target.placeholder.is_empty() { String::new() } else { format!("{equals}<{}>", target.placeholder) };
+        format!("  {}{value}", dashed(spec.name))
+    }
+
+    fn write_option(&self, out: &mut String, spec: &Spec, width: usize) {
+        out.push_str(&format!("{:width$} - {}\n", self.head(spec), spec.help));
+        for (name, description) in choices(spec) {
+            let name = format!("={name}");
+            if description.is_empty() {
+                out.push_str(&format!("    {name}\n"));
+            } else {
+                out.push_str(&format!("    {name:rest$} -   {description}\n", rest = width - 4));
+            }
         }
     }
-    out
 }
 
 fn choices(spec: &Spec) -> &'static [(&'static str, &'static str)] {
     match spec.value {
         ValueKind::Choice(choices) => choices,
         _ => &[],
-    }
-}
-
-/// What stands left of the dash. An alias shows the value of the option that it stands for.
-fn head(spec: &Spec) -> String {
-    let target = spec.alias_for.and_then(|name| SPECS.iter().find(|s| s.name == name)).unwrap_or(spec);
-    let equals = if spec.glue == Glue::Prefix { "" } else { "=" };
-    let value = if target.placeholder.is_empty() { String::new() } else { format!("{equals}<{}>", target.placeholder) };
-    format!("  {}{value}", dashed(spec.name))
-}
-
-fn write_option(out: &mut String, spec: &Spec, width: usize) {
-    out.push_str(&format!("{:width$} - {}\n", head(spec), spec.help));
-    for (name, description) in choices(spec) {
-        let name = format!("={name}");
-        if description.is_empty() {
-            out.push_str(&format!("    {name}\n"));
-        } else {
-            out.push_str(&format!("    {name:rest$} -   {description}\n", rest = width - 4));
-        }
     }
 }

@@ -43,7 +43,7 @@ pub mod toolchain;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-pub use command::{BYTECODE_VERSIONS, install_panic_hook, last_panic};
+pub use command::{BYTECODE_VERSIONS, install_panic_hook, last_panic, version_text};
 pub use request::{CompileError, CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
 pub use tile_diag::{Code, Diagnostic, Location, Severity};
 
@@ -76,7 +76,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, identity: &Identity, 
 }
 
 /// The system's words for an error, without the number that Rust adds.
-pub(crate) fn io_text(error: &std::io::Error) -> String {
+pub fn io_text(error: &std::io::Error) -> String {
     let text = error.to_string();
     match text.rfind(" (os error ") {
         Some(at) => text[..at].to_owned(),

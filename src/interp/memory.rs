@@ -93,7 +93,7 @@ impl Memory {
 
     /// The allocation that holds all the bytes, and the first one's place in it.
     fn find(&mut self, address: u64, size: u64) -> Result<(&mut Allocation, usize), Fault> {
-        if address % size != 0 {
+        if !address.is_multiple_of(size) {
             return Err(Fault::Misaligned { address, size });
         }
         let Some((base, below)) = self.allocations.range(..=address).next_back() else {

@@ -207,7 +207,8 @@ mod tests {
     fn expressions() {
         let f = |x: f64| scalar(Number::F64, x.to_bits());
         let i = |x: i32| scalar(Number::I32, u64::from(x as u32));
-        let table: &[(&str, (TileType, Rc<Vec<Scalar>>), &str)] = &[
+        type Row = (&'static str, (TileType, Rc<Vec<Scalar>>), &'static str);
+        let table: &[Row] = &[
             ("a %d b", i(-7), "a -7 b"),
             ("%5d|", i(42), "   42|"),
             ("%-5d|", i(42), "42   |"),
@@ -223,7 +224,7 @@ mod tests {
             ("%c", i(65), "A"),
             ("%f", f(0.5), "0.500000"),
             ("%.2f", f(-1.005), "-1.00"),
-            ("%8.3f|", f(3.14159), "   3.142|"),
+            ("%8.3f|", f(2.71428), "   2.714|"),
             ("%e", f(12345.678), "1.234568e+04"),
             ("%E", f(1e-10), "1.000000E-10"),
             ("%g", f(0.0001), "0.0001"),

@@ -259,7 +259,11 @@ pub fn plan_shared(src: &Layout, dst: &Layout, shape: &Shape, options: &SharedOp
     }
     // The common vectors always give a candidate: only a run may be impossible.
     let (found, expected) = (0, 1 << run.len());
-    best.map(|(_, plan)| plan).ok_or(LayoutError::Mismatch { what: "length of a run in shared memory", expected, found })
+    best.map(|(_, plan)| plan).ok_or(LayoutError::Mismatch {
+        what: "length of a run in shared memory",
+        expected,
+        found,
+    })
 }
 
 struct Problem<'a> {

@@ -6,7 +6,7 @@
 //! choose anew; what this pass guarantees is a valid program.
 
 mod once;
-mod products;
+mod product_warps;
 mod warps;
 
 pub use once::{index_layout, sparse_dimension};

@@ -3,6 +3,9 @@
 pub mod convert_cudatile_to_tileaa;
 pub mod convert_tileaa_to_tileas;
 pub mod convert_tileas_to_llvm;
+pub mod fuse_fma;
+pub mod loop_split;
+pub mod synthesize_debug_info_scopes;
 pub mod tileaa_slice_products;
 pub mod tileas_assign_dot_layouts;
 pub mod tileas_assign_load_store_layouts;
@@ -22,26 +25,34 @@ use std::sync::Once;
 pub fn register_all() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        register::<convert_cudatile_to_tileaa::ConvertCudaTileToTileAA>();
         // SAFETY: plain registration, once a process.
         unsafe {
             mlir_sys::mlirRegisterTransformsPasses();
             mlir_sys::mlirRegisterConversionConvertNVVMToLLVMPass();
             crate::dialect::ffi::mlirxRegisterUpstreamPasses();
         }
-        register::<convert_tileaa_to_tileas::ConvertTileAAToTileAS>();
-        register::<tileaa_slice_products::SliceProducts>();
-        register::<tileas_assign_dot_layouts::AssignDotLayouts>();
-        register::<tileas_assign_load_store_layouts::AssignLoadStoreLayouts>();
-        register::<tileas_remove_layout_conversions::RemoveLayoutConversions>();
-        register::<convert_tileas_to_llvm::ConvertTileASToLLVM>();
-        register::<tileas_materialize_reductions::MaterializeReductions>();
-        register::<tileas_materialize_convert_layout::MaterializeConvertLayout>();
-        register::<tileas_optimize_alloc_tensor::OptimizeAllocTensor>();
-        register::<tileas_order_memory::OrderMemory>();
-        register::<tileas_check_synchronization::CheckSynchronization>();
-        register::<tileas_unspecialized_pipeline::UnspecializedPipeline>();
-        register::<tileir_attach_target::AttachTarget>();
-        crate::pipeline::register();
+        register_own();
     });
+}
+
+/// The passes and pipelines of this compiler. Once a process.
+pub(crate) fn register_own() {
+    register::<fuse_fma::FuseFMA>();
+    register::<loop_split::LoopSplit>();
+    register::<synthesize_debug_info_scopes::SynthesizeDebugInfoScopes>();
+    register::<convert_cudatile_to_tileaa::ConvertCudaTileToTileAA>();
+    register::<convert_tileaa_to_tileas::ConvertTileAAToTileAS>();
+    register::<tileaa_slice_products::SliceProducts>();
+    register::<tileas_assign_dot_layouts::AssignDotLayouts>();
+    register::<tileas_assign_load_store_layouts::AssignLoadStoreLayouts>();
+    register::<tileas_remove_layout_conversions::RemoveLayoutConversions>();
+    register::<convert_tileas_to_llvm::ConvertTileASToLLVM>();
+    register::<tileas_materialize_reductions::MaterializeReductions>();
+    register::<tileas_materialize_convert_layout::MaterializeConvertLayout>();
+    register::<tileas_optimize_alloc_tensor::OptimizeAllocTensor>();
+    register::<tileas_order_memory::OrderMemory>();
+    register::<tileas_check_synchronization::CheckSynchronization>();
+    register::<tileas_unspecialized_pipeline::UnspecializedPipeline>();
+    register::<tileir_attach_target::AttachTarget>();
+    crate::pipeline::register();
 }

@@ -30,6 +30,7 @@ pub mod once;
 
 use super::{convert_tileaa_to_tileas::i64_attr, tileas_assign_load_store_layouts::warps_of};
 use crate::{
+    analysis::registers::{Limit, PASS_REGISTERS},
     dialect::{
         layouts::{Tensor, storage_bits},
         nv_tileaa,
@@ -65,7 +66,7 @@ impl RustPass for MaterializeConvertLayout {
         let mut functions = vec![];
         walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
         for function in functions {
-            let warps = warps_of(function)?;
+            let (warps, limit) = (warps_of(function)?, Limit::of(function.op()));
             let mut moves = vec![];
             let mut touched = false;
             walk(function.op(), &mut |o| {
@@ -80,7 +81,7 @@ impl RustPass for MaterializeConvertLayout {
                 let barrier_first = touched || in_loop(op);
                 touched |= match once::concerns(op) {
                     true => once::materialize(op, barrier_first, context)?,
-                    false => Move::of(op, context)?.materialize(barrier_first, warps, &mut moves)?,
+                    false => Move::of(op, context)?.materialize(barrier_first, (warps, limit), &mut moves)?,
                 };
             }
             merge::merge(function.op());
@@ -122,11 +123,6 @@ pub fn kept_in_registers(
     Ok(tile_layout::register_permutation(from, &all))
 }
 
-/// log2 of the registers that a tensor may take in a thread without being worked on in passes.
-pub const MANY_REGISTERS: usize = 7;
-/// log2 of the registers of one pass.
-pub const PASS_REGISTERS: usize = 5;
-
 /// A conversion or an extraction.
 struct Move<'c> {
     op: OpRef<'c>,
@@ -164,11 +160,16 @@ impl<'c> Move<'c> {
     /// Whether the move goes through shared memory.
     ///
     /// Moves that it leaves to be materialized are added to `more`.
-    fn materialize(self, barrier_first: bool, warps: u64, more: &mut Vec<OpRef<'c>>) -> Result<bool, Failed> {
+    fn materialize(
+        self,
+        barrier_first: bool,
+        (warps, limit): (u64, Limit),
+        more: &mut Vec<OpRef<'c>>,
+    ) -> Result<bool, Failed> {
         if self.stays {
             return Ok(false);
         }
-        if self.from.register().len().max(self.to.register().len()) > MANY_REGISTERS {
+        if limit.is_exceeded(self.source) || limit.is_exceeded(self.result) {
             return self.of_many(warps, more);
         }
         let error = |e: &dyn std::fmt::Display| fail(self.op, e.to_string());
@@ -220,7 +221,7 @@ impl<'c> Move<'c> {
         let bits = storage_bits(self.whole.element);
         let mut options = SharedOptions::new(bits);
         // Enough for one pass of each thread.
-        let pass = (warps * 32 << PASS_REGISTERS) * u64::from(bits / 8);
+        let pass = ((warps * 32) << PASS_REGISTERS) * u64::from(bits / 8);
         options.max_bytes = SCRATCH_BYTES.min(pass);
         let plan = PartsPlan::new(&from, &to, &self.whole.tile_shape(), &options).map_err(|e| error(&e))?;
         let bytes = self.whole.elements() * i64::from(bits / 8);
@@ -249,10 +250,7 @@ impl<'c> Move<'c> {
     /// Whether shuffles do it when passes are virtual warps.
     fn shuffles_in_passes(&self, warps: u64) -> bool {
         let (n, m) = (self.from.register().len(), self.to.register().len());
-        if n != m || n <= MANY_REGISTERS {
-            return false;
-        }
-        let passes = n - PASS_REGISTERS;
+        let Some(passes) = n.checked_sub(PASS_REGISTERS as usize).filter(|_| n == m) else { return false };
         let [from, to] = [&self.from, &self.to].map(|l| l.registers_as_warps(passes, warps.ilog2() as usize));
         let options = ConvertOptions::new(storage_bits(self.whole.element));
         ShufflePlan::new(&from, &to, options.shared.elem_bits).is_some_and(|plan| {

@@ -63,7 +63,9 @@ impl RustPass for MaterializeReductions {
         for function in functions {
             let warps = warps_of(function)?;
             let mut ops = vec![];
-            walk(function.op(), &mut |o| ops.push(o));
+            // Bodies go where their ops go.
+            let in_body = |o| parent_op(o).is_some_and(|p| ReduceOp::cast(p).is_some() || ScanOp::cast(p).is_some());
+            walk(function.op(), &mut |o| ops.extend((!in_body(o)).then_some(o)));
             let mut materialize = Materialize { context, cx, warps, touched: false };
             for o in ops {
                 if let Some(reduce) = ReduceOp::cast(o) {
@@ -156,7 +158,7 @@ impl<'c> Materialize<'c, '_> {
         });
         set_attr(partial, "kept", i64_attr(self.context, kept as i64));
         let to = spread_over_threads(&plan.layout, &plan.shape, all.dim).map_err(error)?;
-        let moved = self.to_all_warps(&b, op, &results(partial).collect::<Vec<_>>(), &to)?;
+        let moved = self.share_with_all_warps(&b, op, &results(partial).collect::<Vec<_>>(), &to)?;
         for (i, v) in moved.into_iter().enumerate() {
             set_operand(op, i, v);
         }
@@ -243,7 +245,7 @@ impl<'c> Materialize<'c, '_> {
         let everywhere = in_every_thread(&found, &totals_shape, all.dim).map_err(error)?;
         let totals = match register_permutation(&found, &everywhere) {
             Some(_) => self.convert(&b, op, &totals, &everywhere)?,
-            None => self.to_all_warps(&b, op, &totals, &everywhere)?,
+            None => self.share_with_all_warps(&b, op, &totals, &everywhere)?,
         };
         let types: Vec<Type<'c>> = scanned.iter().map(|v| ty(*v)).collect();
         let dim = i64_attr(self.context, all.dim as i64);
@@ -257,7 +259,7 @@ impl<'c> Materialize<'c, '_> {
     }
 
     /// `values` through shared memory, in the layout `to`.
-    fn to_all_warps(
+    fn share_with_all_warps(
         &mut self,
         b: &Builder<'c>,
         op: OpRef<'c>,

@@ -40,7 +40,7 @@ pub enum Failure {
     #[error("{path}: {message}")]
     Compile { path: String, message: String },
     #[error("{schedule}: {error}")]
-    Execute { schedule: String, error: execute::Error },
+    Execute { schedule: String, error: Box<execute::Error> },
     #[error("{}", .0.join("\n"))]
     Wrong(Vec<String>),
     #[error("{path}: {error}")]
@@ -118,7 +118,7 @@ fn command(
         if let Err(execute::Error::Run { printed, .. }) = &outcome {
             stdout.write_all(printed.as_bytes()).map_err(unprintable)?;
         }
-        let outcome = outcome.map_err(|error| Failure::Execute { schedule: shown.clone(), error })?;
+        let outcome = outcome.map_err(|error| Failure::Execute { schedule: shown.clone(), error: Box::new(error) })?;
         stdout.write_all(outcome.report.output.as_bytes()).map_err(unprintable)?;
         report(&outcome, &options, stderr);
         complaints.extend(check(&launch, &outcome).into_iter().map(|c| format!("{shown}: {c}")));
@@ -152,7 +152,7 @@ fn interpret(
     if let Err(execute::Error::Assertion { printed, .. }) = &outcome {
         stdout.write_all(printed.as_bytes()).map_err(unprintable)?;
     }
-    let outcome = outcome.map_err(|error| Failure::Execute { schedule: "reference".into(), error })?;
+    let outcome = outcome.map_err(|error| Failure::Execute { schedule: "reference".into(), error: Box::new(error) })?;
     stdout.write_all(outcome.report.output.as_bytes()).map_err(unprintable)?;
     stdout.flush().map_err(unprintable)?;
     if let Some(folder) = &options.out_dir {

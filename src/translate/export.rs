@@ -7,9 +7,10 @@
 
 use super::raw::{bytes, enum_value, ints, optional, scalar_of, str_ref};
 use crate::dialect::ffi;
-use melior::ir::Module;
+use melior::ir::{Module, operation::OperationRef};
 use mlir_sys::*;
 use rustc_hash::FxHashMap;
+use std::ffi::CString;
 use tile_bytecode::{
     Attr, AttrValue, BodyBuilder, Bounded, ConstantId, DebugAttr, DebugId, Dense, DivBy, Function, GatherScatterView,
     Global, OpInit, PartitionView, Pools, Profile, Scalar, StridedView, Subprogram, Type, TypeId, ValueId, Version,
@@ -55,21 +56,67 @@ pub fn export(module: &Module, version: Version, profile: Profile) -> Result<Vec
     Ok(tile_bytecode::write(&wire, profile, version)?)
 }
 
+/// An error with the operations that it is about.
+#[derive(Debug)]
+pub struct Refusal {
+    pub error: ExportError,
+    at: MlirOperation,
+    culprits: Vec<MlirOperation>,
+}
+
+impl Refusal {
+    /// Reports the error through the context, with a remark at each operation that does not belong where it is.
+    pub fn emit(&self) {
+        // A message of ours has no NUL but what a name of the program's has.
+        let message = CString::new(self.error.to_string().replace('\0', " ")).unwrap_or_default();
+        // SAFETY: the operations are alive as long as nobody changes the program; MLIR copies the texts.
+        unsafe {
+            mlirEmitError(mlirOperationGetLocation(self.at), message.as_ptr());
+            for culprit in &self.culprits {
+                ffi::mlirxEmitRemark(mlirOperationGetLocation(*culprit), crate::dialect::rt::raw_str("invalid op"));
+            }
+        }
+    }
+}
+
+/// Writes a `cuda_tile.module`, or the one inside of a `builtin.module`.
+///
+/// # Errors
+///
+/// As [`export`], with the operation at which it was found.
+pub fn export_operation(op: OperationRef, version: Version, profile: Profile) -> std::result::Result<Vec<u8>, Refusal> {
+    let op = op.to_raw();
+    let refusal = |error, at| Refusal { error, at, culprits: vec![] };
+    let module = module_of(op).map_err(|e| refusal(e, op))?;
+    let mut e = Exporter::new(module);
+    let wire = e.module(module, version).map_err(|error| Refusal {
+        error,
+        at: e.at,
+        culprits: std::mem::take(&mut e.culprits),
+    })?;
+    tile_bytecode::write(&wire, profile, version).map_err(|e| refusal(e.into(), module))
+}
+
 /// Translates the `cuda_tile.module` of a verified module.
 pub fn export_wire(module: &Module, version: Version) -> Result<tile_bytecode::Module> {
-    // SAFETY: the module is alive.
-    let (context, body) =
-        unsafe { (mlirOperationGetContext(module.as_operation().to_raw()), mlirModuleGetBody(module.to_raw())) };
-    let found: Vec<MlirOperation> = ops(body).filter(|op| name(*op) == "cuda_tile.module").collect();
-    let [op] = found[..] else { return Err(ExportError::ModuleCount(found.len())) };
-    let e = Exporter {
-        context,
-        pools: Pools::default(),
-        types: FxHashMap::default(),
-        debug: FxHashMap::default(),
-        values: FxHashMap::default(),
-    };
-    e.module(op, version)
+    let op = module_of(module.as_operation().to_raw())?;
+    Exporter::new(op).module(op, version)
+}
+
+/// The `cuda_tile.module` that the operation is or directly holds.
+fn module_of(op: MlirOperation) -> Result<MlirOperation> {
+    if name(op) == "cuda_tile.module" {
+        return Ok(op);
+    }
+    // SAFETY: the operation is alive.
+    let has_region = unsafe { mlirOperationGetNumRegions(op) } > 0;
+    let body = if has_region { block_of(op, 0) } else { None };
+    let found: Vec<MlirOperation> =
+        body.into_iter().flat_map(ops).filter(|op| name(*op) == "cuda_tile.module").collect();
+    match found[..] {
+        [module] => Ok(module),
+        _ => Err(ExportError::ModuleCount(found.len())),
+    }
 }
 
 /// Nesting that the reader accepts.
@@ -83,6 +130,10 @@ struct Exporter {
     debug: FxHashMap<usize, Option<DebugId>>,
     /// Values of the function at hand.
     values: FxHashMap<usize, ValueId>,
+    /// What an error is reported at.
+    at: MlirOperation,
+    /// Operations that do not belong where they are.
+    culprits: Vec<MlirOperation>,
 }
 
 /// The operations of a block.
@@ -130,22 +181,32 @@ fn print(ty: MlirType) -> String {
 }
 
 impl Exporter {
-    fn module(mut self, module: MlirOperation, version: Version) -> Result<tile_bytecode::Module> {
+    fn new(module: MlirOperation) -> Self {
+        Exporter {
+            // SAFETY: the operation is alive.
+            context: unsafe { mlirOperationGetContext(module) },
+            pools: Pools::default(),
+            types: FxHashMap::default(),
+            debug: FxHashMap::default(),
+            values: FxHashMap::default(),
+            at: module,
+            culprits: vec![],
+        }
+    }
+
+    fn module(&mut self, module: MlirOperation, version: Version) -> Result<tile_bytecode::Module> {
         let body = block_of(module, 0);
         let children: Vec<MlirOperation> = body.into_iter().flat_map(ops).collect();
-        let foreign: Vec<String> = children
-            .iter()
-            .map(|op| name(*op))
-            .filter(|n| !matches!(*n, "cuda_tile.entry" | "cuda_tile.global"))
-            .map(str::to_owned)
-            .collect();
-        if !foreign.is_empty() {
+        let belongs = |op: &MlirOperation| matches!(name(*op), "cuda_tile.entry" | "cuda_tile.global");
+        self.culprits = children.iter().copied().filter(|op| !belongs(op)).collect();
+        if !self.culprits.is_empty() {
+            let foreign = self.culprits.iter().map(|op| name(*op).to_owned()).collect();
             return Err(ExportError::ForeignOperations(foreign));
         }
         let (entries, globals): (Vec<_>, Vec<_>) = children.into_iter().partition(|op| name(*op) == "cuda_tile.entry");
         for entry in &entries {
             if let Some(b) = block_of(*entry, 0) {
-                check_block(b, false, 0)?;
+                self.check_block(b, false, 0)?;
             }
         }
 
@@ -158,8 +219,34 @@ impl Exporter {
             wire.functions.push(self.function(entry, signature)?);
         }
         wire.producer = attribute(module, "producer").and_then(string).map(|s| self.pools.string(s));
-        self.pools.finish(&mut wire);
+        std::mem::take(&mut self.pools).finish(&mut wire);
         Ok(wire)
+    }
+
+    /// Only `cuda_tile` operations, and only pure ones where a reduction or scan combines.
+    fn check_block(&mut self, block: MlirBlock, pure_only: bool, depth: u32) -> Result<()> {
+        if depth >= MAX_DEPTH {
+            return Err(ExportError::Depth);
+        }
+        for op in ops(block) {
+            let name = name(op);
+            let Some(short) = name.strip_prefix("cuda_tile.") else {
+                self.culprits.push(op);
+                return Err(ExportError::ForeignDialect { operation: name.to_owned() });
+            };
+            // SAFETY: the operation is alive.
+            if pure_only && short != "yield" && !unsafe { ffi::cudaTileOperationIsPure(op) } {
+                self.culprits.push(op);
+                return Err(ExportError::Impure { operation: name.to_owned() });
+            }
+            // SAFETY: the operation is alive.
+            for region in 0..unsafe { mlirOperationGetNumRegions(op) } {
+                if let Some(b) = block_of(op, region as usize) {
+                    self.check_block(b, matches!(short, "reduce" | "scan"), depth + 1)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn missing<T>(&self, op: MlirOperation, attribute: &str) -> Result<T> {
@@ -167,6 +254,7 @@ impl Exporter {
     }
 
     fn signature(&mut self, entry: MlirOperation) -> Result<TypeId> {
+        self.at = entry;
         // SAFETY: the attribute is alive and a type attribute.
         let ty = attribute(entry, "function_type").filter(|a| unsafe { mlirAttributeIsAType(*a) });
         match ty {
@@ -177,6 +265,7 @@ impl Exporter {
     }
 
     fn global(&mut self, op: MlirOperation) -> Result<Global> {
+        self.at = op;
         let Some(name) = attribute(op, "sym_name").and_then(string) else { return self.missing(op, "sym_name") };
         let name = self.pools.string(name);
         let Some((ty, value)) = attribute(op, "value").map(|a| self.dense(a)).transpose()?.flatten() else {
@@ -197,6 +286,7 @@ impl Exporter {
     }
 
     fn function(&mut self, op: MlirOperation, signature: TypeId) -> Result<Function> {
+        self.at = op;
         let Some(symbol) = attribute(op, "sym_name").and_then(string) else { return self.missing(op, "sym_name") };
         let symbol = self.pools.string(symbol);
         // SAFETY: the operation is alive.
@@ -229,6 +319,7 @@ impl Exporter {
     }
 
     fn op(&mut self, op: MlirOperation, builder: &mut BodyBuilder, depth: u32) -> Result<()> {
+        self.at = op;
         let full = name(op);
         let refuse = |what| ExportError::Operation { operation: full.to_owned(), what };
         if depth >= MAX_DEPTH {
@@ -594,28 +685,4 @@ fn groups<'v>(op: MlirOperation, spec: &OpSpec, operands: &'v [ValueId]) -> Opti
         rest = tail;
     }
     rest.is_empty().then_some(groups)
-}
-
-/// Only operations of the dialect, and in the bodies of reduce and scan only pure ones besides the terminator.
-fn check_block(block: MlirBlock, pure_only: bool, depth: u32) -> Result<()> {
-    if depth >= MAX_DEPTH {
-        return Err(ExportError::Depth);
-    }
-    for op in ops(block) {
-        let name = name(op);
-        let Some(short) = name.strip_prefix("cuda_tile.") else {
-            return Err(ExportError::ForeignDialect { operation: name.to_owned() });
-        };
-        // SAFETY: the operation is alive.
-        if pure_only && short != "yield" && !unsafe { ffi::cudaTileOperationIsPure(op) } {
-            return Err(ExportError::Impure { operation: name.to_owned() });
-        }
-        // SAFETY: the operation is alive.
-        for region in 0..unsafe { mlirOperationGetNumRegions(op) } {
-            if let Some(b) = block_of(op, region as usize) {
-                check_block(b, matches!(short, "reduce" | "scan"), depth + 1)?;
-            }
-        }
-    }
-    Ok(())
 }

@@ -155,6 +155,8 @@ struct Importer<'m> {
     names: rustc_hash::FxHashMap<&'static str, MlirIdentifier>,
     /// Every operation that has an offset, innermost first.
     created: Vec<(MlirOperation, u32)>,
+    /// Offsets of the operations of the current function that are still to come.
+    offsets: std::vec::IntoIter<u32>,
     values: Vec<MlirValue>,
 }
 
@@ -173,6 +175,7 @@ impl<'m> Importer<'m> {
             enums: Vec::new(),
             names: rustc_hash::FxHashMap::default(),
             created: Vec::new(),
+            offsets: Vec::new().into_iter(),
             values: Vec::new(),
         }
     }
@@ -625,6 +628,7 @@ impl<'m> Importer<'m> {
             block
         };
         self.arguments(block, f.body.arguments());
+        self.offsets = f.body.offsets().collect::<Vec<_>>().into_iter();
         for op in f.body.top_level() {
             self.op(op, block)?;
         }
@@ -639,7 +643,7 @@ impl<'m> Importer<'m> {
     }
 
     fn op(&mut self, op: OpRef, block: MlirBlock) -> Result<(), ImportError> {
-        let offset = op.offset();
+        let offset = self.offsets.next().expect("one for each operation, which are visited in their order") as usize;
         let location = self.location(op.location());
         let spec = op.spec;
         let mut attrs = Vec::with_capacity(spec.attrs.len() + 1);
@@ -682,14 +686,14 @@ impl<'m> Importer<'m> {
         let created = self.create(&spec.full_name(), location, &attrs, &operands, &results, regions);
         // SAFETY: the block takes the operation, which stays alive inside.
         unsafe { mlirBlockAppendOwnedOperation(block, created) };
-        for (i, &region) in op.regions().iter().enumerate() {
+        for (i, region) in op.regions().enumerate() {
             if let Some(inner) = op.block(region) {
                 // SAFETY: the operation is alive and has this region.
                 let region = unsafe { mlirOperationGetRegion(created, i as isize) };
                 self.block(inner, op.body, region, location)?;
             }
         }
-        self.created.push((created, op.data.offset));
+        self.created.push((created, offset as u32));
         for (i, v) in op.results().enumerate() {
             // SAFETY: the operation is alive and has this result.
             self.values[v.index()] = unsafe { mlirOperationGetResult(created, i as isize) };

@@ -230,7 +230,7 @@ impl Dumper<'_> {
         };
         let base = self.next;
         let head = self.out.len();
-        for &region in op.regions() {
+        for region in op.regions() {
             if let Some(b) = op.block(region) {
                 let args: Vec<String> =
                     (base..).zip(b.arg_types(op.body)).map(|(i, t)| format!("%{i}: {}", self.ty(t))).collect();

@@ -57,7 +57,7 @@ fn store_example() {
     let m = read(&data, &options()).unwrap();
     let ops: Vec<&str> = m.functions[0].body.all_ops().map(|o| o.spec.name).collect();
     assert_eq!(ops, ["constant", "make_token", "store_ptr_tko", "return"]);
-    let store = m.functions[0].body.op(OpId(2));
+    let store = m.functions[0].body.all_ops().nth(2).unwrap();
     assert_eq!((0..4).map(|g| store.group_len(g)).collect::<Vec<_>>(), [1, 1, 0, 1]);
     assert_eq!(store.attr(0), Some(AttrValue::Enum(0)));
     assert_eq!(store.attr(1), None);
@@ -75,7 +75,7 @@ fn specification_record() {
     let iota: &[u8] = &[0x3A, 0x7F, ty::TILE8, 0, 0];
     let data = Pieces::spec_body(&[iota, iota, iota, iota, iota, &record], &[]).spec();
     let m = read(&data, &options()).unwrap();
-    let add = m.functions[0].body.op(OpId(5));
+    let add = m.functions[0].body.all_ops().nth(5).unwrap();
     assert_eq!((add.spec.name, add.location()), ("addi", None));
     assert_eq!(add.operands().collect::<Vec<_>>(), [ValueId(4), ValueId(5)]);
     assert_eq!(add.result_types().collect::<Vec<_>>(), [TypeId(3)]);
@@ -178,7 +178,7 @@ fn older_files_fill_in_defaults() {
     assert_eq!(ops[3], ("continue", None));
     assert_eq!(ops[4], ("tanh", Some(AttrValue::Enum(5))));
     assert_eq!(ops[5], ("exp", Some(AttrValue::Enum(5))));
-    let print = b.op(OpId(1));
+    let print = b.all_ops().nth(1).unwrap();
     assert_eq!(print.result_types().collect::<Vec<_>>(), [TypeId(ty::TOKEN.into())]);
     // Newer files say all of it, and older ones again none.
     let again = |m: &Module, v| read(&write(m, Profile::Public, v).unwrap(), &options()).unwrap();

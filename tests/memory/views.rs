@@ -128,7 +128,8 @@ impl Sparse {
         // Rows in no order, each once, some of them outside.
         let index_bits: u32 = self.index[1..].parse().expect("i and a number");
         let limit = self.extents[self.dim];
-        let rows: Vec<u64> = (0..self.rows()).map(|i| ((i * 5 + 3) % (limit + 4)) as u64).collect();
+        let numbers = self.rows().max(limit + 4);
+        let rows: Vec<u64> = (0..self.rows()).map(|i| ((i * 5 + 3) % numbers) as u64).collect();
         let outside = rows.iter().filter(|r| **r >= limit as u64).count();
         assert!(outside > 0 && outside < rows.len(), "rows inside and outside");
         let mut run = Run::new();

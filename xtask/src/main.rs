@@ -3,10 +3,21 @@
 #![deny(unsafe_code)]
 
 mod corpus;
+#[allow(dead_code, reason = "the build script uses the rest")]
+#[path = "../../build/dialects.rs"]
+mod dialects;
 mod docs;
 mod ptx_cases;
+#[allow(dead_code, reason = "the build script uses the rest")]
+#[path = "../../build/records.rs"]
+mod records;
+mod reference;
+#[allow(dead_code, reason = "the build script uses the rest")]
+#[path = "../../build/tablegen.rs"]
+mod tablegen;
 mod tidy;
 
+use dialects::Dialect;
 use std::path::PathBuf;
 use std::process::ExitCode;
 

@@ -72,15 +72,15 @@ LogicalResult FmaOp::verify() { return verifyIEEE(*this); }
 
 LogicalResult DivFOp::verify() {
   if (failed(verifyMode(*this, getRoundingMode(), kDivModes)) ||
-      failed(verifyApproximation(*this, getRoundingMode(), getType())))
+      failed(verifyFlush(*this, getFlushToZero(), getType())))
     return failure();
-  return verifyFlush(*this, getFlushToZero(), getType());
+  return verifyApproximation(*this, getRoundingMode(), getType());
 }
 LogicalResult SqrtOp::verify() {
   if (failed(verifyMode(*this, getRoundingMode(), kSqrtModes)) ||
-      failed(verifyApproximation(*this, getRoundingMode(), getType())))
+      failed(verifyFlush(*this, getFlushToZero(), getType())))
     return failure();
-  return verifyFlush(*this, getFlushToZero(), getType());
+  return verifyApproximation(*this, getRoundingMode(), getType());
 }
 
 LogicalResult MaxFOp::verify() {

@@ -66,8 +66,7 @@ ParseResult IfOp::parse(OpAsmParser &parser, OperationState &result) {
   Type i1 = TileType::get({}, parser.getBuilder().getI1Type());
   Region *thenRegion = result.addRegion();
   Region *elseRegion = result.addRegion();
-  if (parser.parseOperand(condition) ||
-      parser.resolveOperand(condition, i1, result.operands))
+  if (parser.parseOperand(condition))
     return failure();
   if (succeeded(parser.parseOptionalArrow()) &&
       (parser.parseLParen() || parseBareTypes(parser, result.types) ||
@@ -83,7 +82,10 @@ ParseResult IfOp::parse(OpAsmParser &parser, OperationState &result) {
     ensureTerminator(*elseRegion, parser.getBuilder(), result.location,
                      YieldOp::getOperationName());
   }
-  return parser.parseOptionalAttrDict(result.attributes);
+  // After the branches, whose names are gone by then: a name that is only defined
+  // inside is undeclared.
+  return failure(parser.parseOptionalAttrDict(result.attributes) ||
+                 parser.resolveOperand(condition, i1, result.operands));
 }
 
 void IfOp::print(OpAsmPrinter &printer) {
@@ -152,15 +154,14 @@ static ParseResult parseIterValues(OpAsmParser &parser, IterValues &values) {
   return parser.parseAssignmentList(values.arguments, values.inits);
 }
 
-static ParseResult resolveIterValues(OpAsmParser &parser, IterValues &values,
-                                     ArrayRef<Type> types,
-                                     SmallVectorImpl<Value> &operands) {
+static ParseResult setIterTypes(OpAsmParser &parser, IterValues &values,
+                                ArrayRef<Type> types) {
   if (types.size() != values.inits.size())
     return parser.emitError(values.loc)
            << "found different number of iter_values and types";
   for (auto [argument, type] : llvm::zip(values.arguments, types))
     argument.type = type;
-  return parser.resolveOperands(values.inits, types, values.loc, operands);
+  return success();
 }
 
 static void printIterValues(OpAsmPrinter &printer,
@@ -205,21 +206,23 @@ ParseResult ForOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.parseKeyword("to") || parser.parseOperand(upper) ||
       parser.parseComma() || parser.parseKeyword("step") ||
       parser.parseOperand(step) || parser.parseRParen() ||
-      parser.parseColon() || parseBareType(parser, counter.type) ||
-      parser.resolveOperand(lower, counter.type, result.operands) ||
-      parser.resolveOperand(upper, counter.type, result.operands) ||
-      parser.resolveOperand(step, counter.type, result.operands))
+      parser.parseColon() || parseBareType(parser, counter.type))
     return failure();
   IterValues values;
   if (succeeded(parser.parseOptionalKeyword("iter_values")) &&
       (parseIterValues(parser, values) || parser.parseArrow() ||
        parser.parseLParen() || parseBareTypes(parser, result.types) ||
-       parser.parseRParen() ||
-       resolveIterValues(parser, values, result.types, result.operands)))
+       parser.parseRParen() || setIterTypes(parser, values, result.types)))
     return failure();
   values.arguments.insert(values.arguments.begin(), counter);
   Region *body = result.addRegion();
-  if (parser.parseRegion(*body, values.arguments))
+  // Operands after the body, for the same reason as in `if`.
+  if (parser.parseRegion(*body, values.arguments) ||
+      parser.resolveOperand(lower, counter.type, result.operands) ||
+      parser.resolveOperand(upper, counter.type, result.operands) ||
+      parser.resolveOperand(step, counter.type, result.operands) ||
+      parser.resolveOperands(values.inits, result.types, values.loc,
+                             result.operands))
     return failure();
   ensureTerminator(*body, parser.getBuilder(), result.location,
                    ContinueOp::getOperationName());
@@ -310,8 +313,10 @@ ParseResult LoopOp::parse(OpAsmParser &parser, OperationState &result) {
     return failure();
   }
   Region *body = result.addRegion();
-  if (resolveIterValues(parser, values, initTypes, result.operands) ||
-      parser.parseRegion(*body, values.arguments))
+  if (setIterTypes(parser, values, initTypes) ||
+      parser.parseRegion(*body, values.arguments) ||
+      parser.resolveOperands(values.inits, initTypes, values.loc,
+                             result.operands))
     return failure();
   ensureTerminator(*body, parser.getBuilder(), result.location,
                    ContinueOp::getOperationName());

@@ -45,9 +45,14 @@ void cuda_tile::printOperands(OpAsmPrinter &printer, Operation *,
 
 ParseResult cuda_tile::parseIndexTypes(OpAsmParser &parser, Operands indices,
                                        Types &types) {
-  if (indices.empty())
-    return success();
   SMLoc loc = parser.getCurrentLocation();
+  if (indices.empty()) {
+    // The verifier knows how many there should be, and says so.
+    SmallVector<Type> unused;
+    if (succeeded(parser.parseOptionalComma()))
+      return parseBareTypes(parser, unused);
+    return success();
+  }
   if (parser.parseComma() || parseBareTypes(parser, types))
     return failure();
   if (types.size() == 1)
@@ -197,8 +202,9 @@ void cuda_tile::printVisibility(OpAsmPrinter &printer, Operation *,
 // Rounding
 //===----------------------------------------------------------------------===//
 
-/// `[rounding<mode>]` with one of `modes`; the first one is the default, or as
-/// given. Only some operations quote the offending keyword.
+/// `[rounding<mode>]` with one of `modes`. Operations that quote the offending
+/// keyword refuse every other one here; the rest leave modes of other operations
+/// to their verifiers.
 static ParseResult parseRounding(OpAsmParser &parser,
                                  ArrayRef<RoundingMode> modes, bool quoteGot,
                                  RoundingMode defaultMode,
@@ -214,7 +220,7 @@ static ParseResult parseRounding(OpAsmParser &parser,
   std::optional<RoundingMode> mode;
   if (succeeded(parser.parseKeyword(&keyword)))
     mode = symbolizeRoundingMode(keyword);
-  if (!mode || !llvm::is_contained(modes, *mode)) {
+  if (!mode || (quoteGot && !llvm::is_contained(modes, *mode))) {
     auto diag = parser.emitError(loc);
     diag << "expected rounding mode to be one of: ";
     llvm::interleaveComma(modes, diag, [&](RoundingMode candidate) {
@@ -330,6 +336,63 @@ cuda_tile::parseMemoryAttributes(OpAsmParser &parser,
            << keyword << "\" scope, expected no memory scope.";
   scope = MemoryScopeAttr::get(parser.getContext(), *symbol);
   return success();
+}
+/// A keyword or a string of these, as MLIR parses enumerations; empty if there is
+/// neither.
+static ParseResult parseEnumerator(OpAsmParser &parser,
+                                   ArrayRef<StringRef> names,
+                                   StringRef &keyword) {
+  if (succeeded(parser.parseOptionalKeyword(&keyword, names)))
+    return success();
+  StringAttr string;
+  OptionalParseResult result = parser.parseOptionalAttribute(
+      string, parser.getBuilder().getNoneType());
+  keyword = {};
+  if (!result.has_value())
+    return success();
+  if (succeeded(*result))
+    keyword = string.getValue();
+  return *result;
+}
+
+ParseResult cuda_tile::parsePointerMemoryAttributes(
+    OpAsmParser &parser, MemoryOrderingSemanticsAttr &ordering,
+    MemoryScopeAttr &scope) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef keyword;
+  if (parseEnumerator(parser,
+                      {"weak", "relaxed", "acquire", "release", "acq_rel"},
+                      keyword))
+    return failure();
+  if (keyword.empty())
+    return parser.emitError(loc)
+           << "expected string or keyword containing one of the following enum "
+              "values for attribute 'memory_ordering_semantics' [weak, relaxed, "
+              "acquire, release, acq_rel]";
+  auto order = symbolizeMemoryOrderingSemantics(keyword);
+  if (!order)
+    return parser.emitError(loc)
+           << "invalid memory_ordering_semantics attribute specification: \""
+           << keyword << '"';
+  ordering = MemoryOrderingSemanticsAttr::get(parser.getContext(), *order);
+
+  loc = parser.getCurrentLocation();
+  if (parseEnumerator(parser, {"tl_blk", "device", "sys"}, keyword))
+    return failure();
+  if (keyword.empty())
+    return success();
+  auto symbol = symbolizeMemoryScope(keyword);
+  if (!symbol)
+    return parser.emitError(loc)
+           << "invalid memory_scope attribute specification: \"" << keyword
+           << '"';
+  scope = MemoryScopeAttr::get(parser.getContext(), *symbol);
+  return success();
+}
+void cuda_tile::printPointerMemoryAttributes(
+    OpAsmPrinter &printer, Operation *op, MemoryOrderingSemanticsAttr ordering,
+    MemoryScopeAttr scope) {
+  printMemoryAttributes(printer, op, ordering, scope);
 }
 void cuda_tile::printMemoryAttributes(OpAsmPrinter &printer, Operation *,
                                       MemoryOrderingSemanticsAttr ordering,

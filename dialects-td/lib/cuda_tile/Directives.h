@@ -68,6 +68,15 @@ ParseResult parseIntegralRounding(OpAsmParser &parser, RoundingModeAttr &attr);
 void printIntegralRounding(OpAsmPrinter &printer, Operation *op,
                            RoundingModeAttr attr);
 
+// An ordering and an optional scope. Accesses through pointers have MLIR's syntax of
+// enumerations and its texts; for accesses through views the texts are of the
+// language, and a weak one must not have a scope.
+ParseResult parsePointerMemoryAttributes(OpAsmParser &parser,
+                                         MemoryOrderingSemanticsAttr &ordering,
+                                         MemoryScopeAttr &scope);
+void printPointerMemoryAttributes(OpAsmPrinter &printer, Operation *op,
+                                  MemoryOrderingSemanticsAttr ordering,
+                                  MemoryScopeAttr scope);
 ParseResult parseMemoryAttributes(OpAsmParser &parser,
                                   MemoryOrderingSemanticsAttr &ordering,
                                   MemoryScopeAttr &scope);

@@ -205,12 +205,31 @@ Attribute OptimizationHintsAttr::parse(AsmParser &parser, Type) {
       parser.getContext(), entries.getDictionary(parser.getContext()));
 }
 
+// As MLIR prints a dictionary, but for the type of 64-bit integers, which is what a
+// number without a type is.
+static void printHints(AsmPrinter &printer, DictionaryAttr hints) {
+  llvm::interleaveComma(hints, printer, [&](NamedAttribute entry) {
+    printer.printKeywordOrString(entry.getName());
+    Attribute value = entry.getValue();
+    if (isa<UnitAttr>(value))
+      return;
+    printer << " = ";
+    if (auto inner = dyn_cast<DictionaryAttr>(value)) {
+      printer << '{';
+      printHints(printer, inner);
+      printer << '}';
+    } else if (auto number = dyn_cast<IntegerAttr>(value);
+               number && number.getType().isSignlessInteger(64)) {
+      printer.printAttributeWithoutType(number);
+    } else {
+      printer << value;
+    }
+  });
+}
+
 void OptimizationHintsAttr::print(AsmPrinter &printer) const {
   printer << '<';
-  llvm::interleaveComma(getValue(), printer, [&](NamedAttribute entry) {
-    printer.printKeywordOrString(entry.getName());
-    printer << " = " << entry.getValue();
-  });
+  printHints(printer, getValue());
   printer << '>';
 }
 

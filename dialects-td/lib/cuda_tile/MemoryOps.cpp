@@ -7,6 +7,7 @@
 // element type of the pointer; join_tokens joins at least two.
 //
 //===----------------------------------------------------------------------===//
+#include "cuda_tile/Directives.h"
 #include "cuda_tile/Hints.h"
 #include "cuda_tile/Memory.h"
 
@@ -39,6 +40,124 @@ LogicalResult cuda_tile::verifyMemoryModel(Operation *op, AccessKind kind,
     return op->emitOpError("memory scope is required for ")
            << name << " " << access;
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// load_ptr_tko
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// An operand that may be missing, and its type, which comes later.
+struct OptionalOperand {
+  SmallVector<OpAsmParser::UnresolvedOperand, 1> operand;
+  SmallVector<Type, 1> type;
+  SMLoc loc;
+
+  ParseResult parse(OpAsmParser &parser) {
+    loc = parser.getCurrentLocation();
+    return parser.parseOperand(operand.emplace_back());
+  }
+  ParseResult resolve(OpAsmParser &parser, SmallVectorImpl<Value> &operands) {
+    return parser.resolveOperands(operand, type, loc, operands);
+  }
+};
+} // namespace
+
+// Bytecode can hold a padding value without a mask, and prints it as the only
+// operand after the address. It is one if it is no mask and has the result's type.
+static bool isPadding(Type type, Type result) {
+  auto tile = dyn_cast_if_present<TileType>(type);
+  return tile && type == result && !tile.getElementType().isInteger(1);
+}
+
+ParseResult LoadPtrTkoOp::parse(OpAsmParser &parser, OperationState &result) {
+  auto &properties = result.getOrAddProperties<Properties>();
+  MemoryOrderingSemanticsAttr ordering;
+  MemoryScopeAttr scope;
+  if (parsePointerMemoryAttributes(parser, ordering, scope))
+    return failure();
+  properties.memory_ordering_semantics = ordering;
+  if (scope)
+    properties.memory_scope = scope;
+
+  OptionalOperand source, mask, padding, token;
+  if (source.parse(parser) ||
+      (succeeded(parser.parseOptionalComma()) && mask.parse(parser)) ||
+      (succeeded(parser.parseOptionalComma()) && padding.parse(parser)) ||
+      (succeeded(parser.parseOptionalKeyword("token")) &&
+       (parser.parseEqual() || token.parse(parser))))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("optimization_hints"))) {
+    OptimizationHintsAttr hints;
+    if (parser.parseEqual() || parser.parseCustomAttributeWithFallback(hints))
+      return failure();
+    properties.optimization_hints = hints;
+  }
+  SMLoc attributes = parser.getCurrentLocation();
+  if (parser.parseOptionalAttrDict(result.attributes) ||
+      failed(verifyInherentAttrs(result.name, result.attributes, [&] {
+        return parser.emitError(attributes)
+               << "'" << result.name.getStringRef() << "' op ";
+      })))
+    return failure();
+
+  auto parseType = [&](OptionalOperand &operand) {
+    return parseBareType(parser, operand.type.emplace_back());
+  };
+  if (parser.parseColon() || parseType(source) ||
+      (succeeded(parser.parseOptionalComma()) && parseType(mask)) ||
+      (succeeded(parser.parseOptionalComma()) && parseType(padding)))
+    return failure();
+  result.types.resize(2);
+  if (parser.parseArrow() || parseBareType(parser, result.types[0]) ||
+      parser.parseComma() || parseBareType(parser, result.types[1]))
+    return failure();
+  if (!token.operand.empty())
+    token.type.push_back(TokenType::get(parser.getContext()));
+  if (padding.operand.empty() && padding.type.empty() && !mask.type.empty() &&
+      isPadding(mask.type.front(), result.types[0]))
+    std::swap(mask, padding);
+
+  llvm::copy(ArrayRef<int32_t>({1, static_cast<int32_t>(mask.operand.size()),
+                                static_cast<int32_t>(padding.operand.size()),
+                                static_cast<int32_t>(token.operand.size())}),
+             properties.operandSegmentSizes.begin());
+  return failure(source.resolve(parser, result.operands) ||
+                 mask.resolve(parser, result.operands) ||
+                 padding.resolve(parser, result.operands) ||
+                 token.resolve(parser, result.operands));
+}
+
+void LoadPtrTkoOp::print(OpAsmPrinter &printer) {
+  printer << ' ';
+  printPointerMemoryAttributes(printer, *this, getMemoryOrderingSemanticsAttr(),
+                               getMemoryScopeAttr());
+  printer << ' ' << getSource();
+  for (Value operand : {getMask(), getPaddingValue()})
+    if (operand)
+      printer << ", " << operand;
+  if (getToken())
+    printer << " token=" << getToken();
+  if (getOptimizationHintsAttr()) {
+    printer << " optimization_hints = ";
+    printer.printStrippedAttrOrType(getOptimizationHintsAttr());
+  }
+  printer.printOptionalAttrDict((*this)->getAttrs(),
+                                {"operandSegmentSizes",
+                                 getMemoryOrderingSemanticsAttrName(),
+                                 getMemoryScopeAttrName(),
+                                 getOptimizationHintsAttrName()});
+  printer << " : ";
+  printBareType(printer, getSource().getType());
+  for (Value operand : {getMask(), getPaddingValue()})
+    if (operand) {
+      printer << ", ";
+      printBareType(printer, operand.getType());
+    }
+  printer << " -> ";
+  printBareType(printer, getResult().getType());
+  printer << ", ";
+  printBareType(printer, getResultToken().getType());
 }
 
 LogicalResult LoadPtrTkoOp::verify() {

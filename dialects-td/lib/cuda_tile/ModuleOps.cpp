@@ -240,6 +240,11 @@ FunctionOpInterface cuda_tile::getParentFunction(Operation *op) {
 
 LogicalResult cuda_tile::ModuleOp::verifyRegions() {
   for (Operation &op : getBody().front()) {
+    if (!isa<FunctionOpInterface>(op) && findDebugLoc(op.getLoc())) {
+      auto diag = op.emitOpError("invalid operation debug info scope");
+      diag.attachNote() << "Global variables must not have scope";
+      return diag;
+    }
     if (!isa_and_present<CudaTileDialect>(op.getDialect())) {
       auto diag = emitOpError("only ops from the 'cuda_tile' dialect are "
                               "allowed");
@@ -247,11 +252,6 @@ LogicalResult cuda_tile::ModuleOp::verifyRegions() {
       mlir::emitRemark(op.getLoc(), "this op is from another dialect");
       return diag;
     }
-    if (isa<FunctionOpInterface>(op) || !findDebugLoc(op.getLoc()))
-      continue;
-    auto diag = op.emitOpError("invalid operation debug info scope");
-    diag.attachNote() << "Global variables must not have scope";
-    return diag;
   }
   return success();
 }
@@ -262,5 +262,8 @@ LogicalResult GlobalOp::verify() {
     return emitOpError("type must be a tile");
   if (type.getRank() != 1)
     return emitOpError("type must have rank 1");
+  // 0 is the natural alignment of the elements.
+  if (uint64_t alignment = getAlignment(); alignment & (alignment - 1))
+    return emitOpError("'alignment' must be power of two");
   return success();
 }

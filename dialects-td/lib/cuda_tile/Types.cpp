@@ -263,7 +263,10 @@ Type TensorViewType::parse(AsmParser &parser) {
           << "unexpected token after element type in 0-d tensor_view";
       return {};
     }
-  } else if (parser.parseComma() || parser.parseKeyword("strides") ||
+  } else if (failed(parser.parseOptionalComma())) {
+    parser.emitError(parser.getCurrentLocation()) << "expected 'strides'";
+    return {};
+  } else if (parser.parseKeyword("strides") ||
              parser.parseEqual() ||
              parser.parseCommaSeparatedList(
                  AsmParser::Delimiter::Square,

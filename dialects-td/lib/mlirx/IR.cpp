@@ -28,6 +28,11 @@ intptr_t mlirxOperationOperands(MlirOperation o, MlirValue *out, intptr_t cap) {
   return n;
 }
 MlirOperation mlirxOperationPrev(MlirOperation o) { return wrap(unwrap(o)->getPrevNode()); }
+void mlirxOperationSetLocation(MlirOperation o, MlirLocation l) { unwrap(o)->setLoc(unwrap(l)); }
+MlirLocation mlirxLocationOpaqueFallback(MlirLocation l) {
+  auto opaque = dyn_cast<OpaqueLoc>(unwrap(l));
+  return opaque ? wrap(Location(opaque.getFallbackLocation())) : MlirLocation{nullptr};
+}
 bool mlirxOperationIsTerminatorTrait(MlirOperation o) { return unwrap(o)->hasTrait<OpTrait::IsTerminator>(); }
 bool mlirxOperationIsPure(MlirOperation o) { return isPure(unwrap(o)); }
 void mlirxEmitRemark(MlirLocation location, MlirStringRef message) { emitRemark(unwrap(location)) << unwrap(message); }

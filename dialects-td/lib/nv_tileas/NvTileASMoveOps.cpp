@@ -54,12 +54,16 @@ static LogicalResult verifySlice(Operation *op, ArrayRef<int64_t> whole, Type el
     return op->emitOpError("expected one index for each of ") << whole.size() << " dimensions";
   for (auto [w, s] : llvm::zip(whole, slice.getShape()))
     if (s == 0 || w % s)
-      return op->emitOpError("extents of the result must divide those of the source");
+      return op->emitOpError("extents of the slice must divide those of the whole");
   return success();
 }
 LogicalResult ExtractSliceOp::verify() {
   RankedTensorType from = tensor(getSource());
   return verifySlice(*this, from.getShape(), from.getElementType(), tensor(getResult()), getIndices().size());
+}
+LogicalResult InsertSliceOp::verify() {
+  RankedTensorType to = tensor(getDest());
+  return verifySlice(*this, to.getShape(), to.getElementType(), tensor(getSlice()), getIndices().size());
 }
 LogicalResult LocalLoadSliceOp::verify() {
   MemDescType from = getSource().getType();

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..launches import Buffer, Launch, Scalar
+from ..launches import Argument, Buffer, Launch, Scalar
 from . import tiles
 from .ptx import Entry
 from .spec import Arrays, Figure, Micro, Setup, Variant, agent_clocks, equal, rate, words
@@ -79,7 +79,7 @@ def variant(producers: int, every: bool, figure: Figure) -> Variant:
 
     def launch(setup: Setup, length: int) -> Launch:
         ctas = setup.sms if every else 1
-        args = [Buffer(source, "u16"), Buffer(words(ctas), "u64"), Buffer(np.full(STAGE // 2, 0xA5A5, np.uint16), "u16"), Scalar("u32", length)]
+        args: list[Argument] = [Buffer(source, "u16"), Buffer(words(ctas), "u64"), Buffer(np.full(STAGE // 2, 0xA5A5, np.uint16), "u16"), Scalar("u32", length)]
         return Launch(f"m7_p{producers}", (ctas, 1, 1), args, (32 * (producers + 1), 1, 1), dynamic_shared=STAGES * STAGE + 1024)
 
     def check(setup: Setup, length: int, launch: Launch, found: Arrays) -> str | None:

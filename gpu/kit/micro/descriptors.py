@@ -175,6 +175,7 @@ def variant(name: str, launches: int, figures: dict[int, Figure]) -> Variant:
 
     def launch(setup: Setup, length: int) -> Launch:
         stage = Buffer(np.full(BOX // 2, 0xA5A5, np.uint16), "u16")
+        args: list[Argument]
         if name.startswith("m6_param"):
             map_ = TensorMap(data, "u16", [WIDTH, HEIGHT], [2 * WIDTH], [tiles.DEPTH, ROWS], swizzle=3)
             args = [map_, Buffer(words(1), "u64"), stage]

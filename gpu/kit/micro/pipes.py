@@ -11,7 +11,7 @@ from typing import Callable
 import numpy as np
 
 from .. import dtypes
-from ..launches import Buffer, Launch, Scalar
+from ..launches import Argument, Buffer, Launch, Scalar
 from ..stats import line
 from . import tiles
 from .ptx import Entry
@@ -175,7 +175,7 @@ def variant(instruction: Instruction, form: str, figures: tuple[Figure, ...]) ->
     a, b = tiles.small_matrix(11, 64), tiles.small_matrix(12, WIDTH)
 
     def launch(setup: Setup, length: int) -> Launch:
-        args = [Buffer(words(1), "u64"), Buffer(np.zeros((CHAINS, threads), np.uint32), "u32"), Scalar("u32", length),
+        args: list[Argument] = [Buffer(words(1), "u64"), Buffer(np.zeros((CHAINS, threads), np.uint32), "u32"), Scalar("u32", length),
                 Buffer(dtypes.encode("bf16", a), "bf16"), Buffer(dtypes.encode("bf16", b), "bf16"),
                 Buffer(dtypes.poisoned("f32", (WIDTH // 2, 128)), "f32")]
         return Launch(name, (1, 1, 1), args, (256 if beside else threads, 1, 1), dynamic_shared=(64 + WIDTH) * tiles.ROW + 1024 if beside else 0)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..launches import Buffer, Launch, Scalar, TensorMap
+from ..launches import Argument, Buffer, Launch, Scalar, TensorMap, only_array
 from . import tiles
 from .ptx import Entry
 from .spec import Arrays, Figure, Micro, Reading, Setup, Variant, agent_clocks, equal, rate, words
@@ -140,11 +140,11 @@ def loads(multicast: bool, every: bool, figure: Figure) -> Variant:
         ctas = setup.sms // 2 * 2 if every else 2
         a, b = noise(15, ctas * A_ROWS, width), noise(16, B_ROWS, width)
         maps = [TensorMap(m, "u16", [width, len(m)], [2 * width], [tiles.DEPTH, 128], swizzle=3, constant=True) for m in (a, b)]
-        args = [*maps, Buffer(words(ctas), "u64"), Buffer(np.full((ctas, STAGE), 0xA5, np.uint8), "u8"), Scalar("u32", length)]
+        args: list[Argument] = [*maps, Buffer(words(ctas), "u64"), Buffer(np.full((ctas, STAGE), 0xA5, np.uint8), "u8"), Scalar("u32", length)]
         return Launch(name, (ctas, 1, 1), args, (64, 1, 1), dynamic_shared=STAGES * STAGE + 1024)
 
     def check(setup: Setup, length: int, launch: Launch, found: Arrays) -> str | None:
-        a, b = launch.args[0].data, launch.args[1].data
+        a, b = (only_array(m) for m in launch.args[:2])
         x = (length - 1) % STEPS * tiles.DEPTH
         for c in range(launch.grid[0]):
             got = tiles.unswizzle(found[3][0][c], A_ROWS + B_ROWS).view(np.uint16)

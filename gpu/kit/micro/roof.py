@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import dtypes
-from ..launches import Buffer, Launch, Scalar, TensorMap
+from ..launches import Argument, Buffer, Launch, Scalar, TensorMap
 from ..stats import line
 from . import tiles
 from .ptx import Entry
@@ -115,7 +115,7 @@ def variant(n: int, boxes: int, every: bool, figures: tuple[Figure, Figure]) -> 
     def launch(setup: Setup, length: int) -> Launch:
         ctas = setup.sms if every else 1
         map_ = TensorMap(source, "u16", [tiles.DEPTH, SOURCE_BOXES * BOX_ROWS], [tiles.ROW], [tiles.DEPTH, BOX_ROWS], swizzle=3)
-        args = [map_, Buffer(words(ctas), "u64"), Buffer(dtypes.encode("bf16", a), "bf16"), Buffer(dtypes.encode("bf16", b), "bf16"),
+        args: list[Argument] = [map_, Buffer(words(ctas), "u64"), Buffer(dtypes.encode("bf16", a), "bf16"), Buffer(dtypes.encode("bf16", b), "bf16"),
                 Buffer(dtypes.poisoned("f32", (GROUPS, WIDTH // 2, 128)), "f32"), Scalar("u32", length), Scalar("u32", boxes)]
         memory = (128 + WIDTH) * tiles.ROW + SLOTS * SLOT_BOXES * BOX + 1024
         return Launch(f"m8_n{n}", (ctas, 1, 1), args, (384, 1, 1), dynamic_shared=memory)

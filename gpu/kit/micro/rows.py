@@ -5,7 +5,7 @@ import functools
 
 import numpy as np
 
-from ..launches import Buffer, Launch, TensorMap
+from ..launches import Argument, Buffer, Launch, TensorMap, only_array
 from .ptx import Entry
 from .spec import Arrays, Contender, Figure, Micro, Setup, equal
 
@@ -35,8 +35,8 @@ def entry(way: str, size: int) -> Entry:
                 v = e.regs("b32", 4)
                 e.op(f"ld.global.nc.L1::no_allocate.v4.b32 {{{', '.join(v)}}}, [{at}+{16 * THREADS * n}];")
                 values += v
-            for v in values:
-                e.op(f"add.u32 {total}, {total}, {v};")
+            for word in values:
+                e.op(f"add.u32 {total}, {total}, {word};")
     else:
         memory, bar = e.dynamic(128), e.shared("full", 8)
         with e.when("eq", thread, 0):
@@ -71,8 +71,8 @@ def entry(way: str, size: int) -> Entry:
     e.sync()
     with e.when("eq", thread, 0):
         for n in range(1, THREADS // 32):
-            v = e.reg()
-            e.op(f"ld.shared.u32 {v}, [{partial}+{4 * n}];", f"add.u32 {total}, {total}, {v};")
+            word = e.reg()
+            e.op(f"ld.shared.u32 {word}, [{partial}+{4 * n}];", f"add.u32 {total}, {total}, {word};")
         e.store(out, row, total, "u32")
     return e
 
@@ -92,13 +92,13 @@ def contender(way: str, size: int) -> Contender:
         found = []
         for which in range(setup.pick(2, 1)):
             data = source(which, total)
-            argument = TensorMap(data.view(np.uint16), "u16", [total // 2], [], [BOX_ELEMENTS], constant=True) if way == "boxes" else Buffer(data, "u32", constant=True)
+            argument: Argument = TensorMap(data.view(np.uint16), "u16", [total // 2], [], [BOX_ELEMENTS], constant=True) if way == "boxes" else Buffer(data, "u32", constant=True)
             out = Buffer(np.full(total // size, 0xA5A5A5A5, np.uint32), "u32")
             found.append(Launch(name, (total // size, 1, 1), [out, argument], (THREADS, 1, 1), dynamic_shared=0 if way == "ldg" else size + 128))
         return found
 
     def check(setup: Setup, launch: Launch, found: Arrays) -> str | None:
-        data = launch.args[1].data.view(np.uint32).reshape(-1, size // 4)
+        data = only_array(launch.args[1]).view(np.uint32).reshape(-1, size // 4)
         return equal("sums", found[0][0], data.sum(1, dtype=np.uint32))
 
     high_cost = way == "boxes" and size >= 32 * KB

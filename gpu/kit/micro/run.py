@@ -88,7 +88,7 @@ def run_group(context: Context, image: Image, setup: Setup, group: list[Contende
     per_graph = 100 if len(work[0][1]) == 1 else 10
     timed = context.device.time(work, Schedule(per_graph=per_graph))
     for c, (_, launches), found in zip(group, work, timed):
-        complaint = next((x for x in (c.check(setup, l, a) for l, a in zip(launches, found.arrays)) if x), None)
+        complaint = next((x for x in (c.check(setup, launch, a) for launch, a in zip(launches, found.arrays)) if x), None)
         if complaint:
             context.case("fail", c.name, what="result", detail=complaint, **about)
             continue

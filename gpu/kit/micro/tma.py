@@ -10,7 +10,7 @@ import dataclasses
 
 import numpy as np
 
-from ..launches import Buffer, Launch, Scalar, TensorMap
+from ..launches import Argument, Buffer, Launch, Scalar, TensorMap, only_array
 from . import tiles
 from .ptx import Entry
 from .spec import Arrays, Figure, Micro, Setup, Variant, agent_clocks, equal, per_step, rate, words
@@ -154,7 +154,7 @@ def load_variant(size: int, boxes: int, depth: int, cold: bool, every: bool, fig
         ctas = setup.sms if every else 1
         r = region(setup, length, rows * boxes, ctas, every and not cold)
         stage = np.full((ctas, size), 0xA5, np.uint8)
-        args = [r.map(noise(3, r.rows, r.width), rows, constant=True), Buffer(words(ctas), "u64"), Buffer(stage, "u8"),
+        args: list[Argument] = [r.map(noise(3, r.rows, r.width), rows, constant=True), Buffer(words(ctas), "u64"), Buffer(stage, "u8"),
                 *(Scalar("u32", n) for n in (length, 1 if cold else 2, rows, r.width, r.own))]
         return Launch(f"m3_b{boxes}_d{depth}", (ctas, 1, 1), args, (128, 1, 1), dynamic_shared=depth * size + KB, cold=cold)
 
@@ -162,7 +162,7 @@ def load_variant(size: int, boxes: int, depth: int, cold: bool, every: bool, fig
         r = region(setup, length, rows * boxes, launch.grid[0], every and not cold)
         for c in range(r.ctas):
             got = tiles.unswizzle(found[2][0][c], r.height).view(np.uint16)
-            complaint = equal(f"stage of CTA {c}", got, r.step(launch.args[0].data, c, length - 1))
+            complaint = equal(f"stage of CTA {c}", got, r.step(only_array(launch.args[0]), c, length - 1))
             if complaint:
                 return complaint
         return None
@@ -240,7 +240,7 @@ def store_variant(size: int, depth: int, read: bool, every: bool, figure: Figure
         ctas = setup.sms if every else 1
         r = region(setup, length, rows, ctas)
         data = np.full((r.rows, r.width), 0xA5A5, np.uint16)
-        args = [r.map(data, rows), Buffer(words(ctas), "u64"), *(Scalar("u32", n) for n in (length, rows, r.width, r.own))]
+        args: list[Argument] = [r.map(data, rows), Buffer(words(ctas), "u64"), *(Scalar("u32", n) for n in (length, rows, r.width, r.own))]
         return Launch(entry, (ctas, 1, 1), args, (128, 1, 1), dynamic_shared=depth * size + KB)
 
     def check(setup: Setup, length: int, launch: Launch, found: Arrays) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import dtypes
-from ..launches import Buffer, Launch, Scalar
+from ..launches import Argument, Buffer, Launch, Scalar
 from . import tiles
 from .ptx import Entry
 from .spec import Arrays, Figure, Micro, Setup, Variant, agent_clocks, equal, per_step, words
@@ -58,7 +58,7 @@ def variant(name: str, form: str, n: int, groups: int, sets: int, figures: tuple
     a, b = tiles.small_matrix(1, 64 * groups), tiles.small_matrix(2, width)
 
     def launch(setup: Setup, length: int) -> Launch:
-        args = [Buffer(words(1), "u64"), Buffer(dtypes.encode("bf16", a), "bf16"), Buffer(dtypes.encode("bf16", b), "bf16"),
+        args: list[Argument] = [Buffer(words(1), "u64"), Buffer(dtypes.encode("bf16", a), "bf16"), Buffer(dtypes.encode("bf16", b), "bf16"),
                 Buffer(dtypes.poisoned("f32", (groups, width // 2, 128)), "f32"), Scalar("u32", length)]
         return Launch(name, (1, 1, 1), args, (128 * groups, 1, 1), dynamic_shared=(64 * groups + width) * tiles.ROW + 1024)
 

@@ -26,7 +26,7 @@ class Contender:
     left. `who` is the implementation, `config` one of its variants."""
     who: str
     config: str
-    launchers: list[Launcher]
+    launchers: Sequence[Launcher]
     output: Callable[[], Any]
     # Called before the check: makes every element of the output wrong.
     poison: Callable[[], None]

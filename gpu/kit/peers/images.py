@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import math
 import pathlib
 from typing import Any, Sequence
@@ -70,11 +71,11 @@ def contender(device: CudaDevice, pack: pathlib.Path, e: Entry, t: Tensors) -> C
             try:
                 kernel.launch(grid, block, packed[0])
                 device.call("cuCtxSynchronize", where="kernel")
-            except DeviceError as error:
-                if error.fatal:
+            except DeviceError as e_launch:
+                if e_launch.fatal:
                     raise
-                refused = error
-                tried.append(f"block {block[0]} grid {grid[0]}: {error.code_name}")
+                refused = e_launch
+                tried.append(f"block {block[0]} grid {grid[0]}: {e_launch.code_name}")
                 continue
             error = t.error(t.out)
             tried.append(f"block {block[0]} grid {grid[0]}: error {error:.2g}")
@@ -86,7 +87,7 @@ def contender(device: CudaDevice, pack: pathlib.Path, e: Entry, t: Tensors) -> C
 
 
 def _ready(kernel: Kernel, e: Entry, t: Tensors, grid: Sequence[int], block: Sequence[int], packed: Sequence[Packed], tried: list[str]) -> Contender:
-    launchers = [(lambda a=a: kernel.launch(grid, block, a)) for a in packed]
+    launchers = [functools.partial(kernel.launch, grid, block, a) for a in packed]
     who = "tileiras-vendor" if e["who"] == "vendor" else "ours"
     about = {"sha256": e["sha256"][:16], "grid": list(grid), "block": list(block), "tried": tried}
     return Contender(who, config(e), launchers, lambda: t.out, t.poison, about)

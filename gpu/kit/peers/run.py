@@ -1,6 +1,7 @@
 """One case: every competitor's result is checked, every variant is timed quickly, and the best of each precisely and by turns."""
 from __future__ import annotations
 
+import functools
 import pathlib
 import time
 from typing import Any, Callable, Iterator
@@ -116,19 +117,23 @@ def precise(context: Context, problem: Problem, standing: list[tuple[float, Cont
 
 def record(context: Context, problem: Problem, contender: Contender, times: list[float], precise_: bool, extra: dict[str, Any]) -> None:
     us = summary(times)
-    context.record({"record": "measurement", "part": "peers", "name": problem.name, "impl": contender.who, "config": contender.config,
-                    "unit": problem.unit, **us.map(problem.rate).fields(), "us": us.fields(), "precise": precise_, **contender.about, **extra})
+    context.record({**contender.about, **extra, "record": "measurement", "part": "peers", "name": problem.name, "impl": contender.who, "config": contender.config,
+                    "unit": problem.unit, **us.map(problem.rate).fields(), "us": us.fields(), "precise": precise_})
 
 
 def lazily(context: Context, problem: Problem, tensors: Any) -> Iterator[Lazy]:
     """All competitors of a case: libraries first, then images, then Triton."""
     from . import images, libraries, triton_peers
     for contender in libraries.contenders(tensors):
-        yield contender.who, contender.config, lambda c=contender: c
+        yield contender.who, contender.config, functools.partial(_same, contender)
     pack = pathlib.Path(context.config["pack"])
     for e in problems.entries(pack):
         if problems.fits(e, problem):
             who = "tileiras-vendor" if e["who"] == "vendor" else "ours"
-            yield who, problems.config(e), lambda e=e: images.contender(context.device, pack, e, tensors)
+            yield who, problems.config(e), functools.partial(images.contender, context.device, pack, e, tensors)
     for config, make in triton_peers.contenders(tensors):
         yield "triton", config, make
+
+
+def _same(contender: Contender) -> Contender:
+    return contender

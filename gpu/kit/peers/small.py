@@ -9,7 +9,7 @@ import numpy as np
 from .. import dtypes
 from ..compare import compare
 from ..device import Image
-from ..launches import Argument, Array, Expect, Launch, Scalar
+from ..launches import Argument, Array, Expect, Launch, Scalar, element_types
 from ..work import Context
 from .problems import Entry, Problem, grids
 
@@ -23,7 +23,8 @@ def handle(context: Context, entry: Entry) -> None:
     context.stage("run", entry["name"])
     found = context.device.run(Image(pack / entry["cubin"], pack / entry["ptx"] if entry.get("ptx") else None), launch)
     e = launch.expect[0]
-    wrong = compare(f"argument {e.arg}", found.arrays[e.arg][0], launch.args[e.arg].dtype, e.values[0], e)
+    dtype, = element_types(launch.args[e.arg])
+    wrong = compare(f"argument {e.arg}", found.arrays[e.arg][0], dtype, e.values[0], e)
     if wrong:
         context.case("fail", what="result", where=wrong.where, detail=str(wrong), sha256=entry["sha256"][:16])
     else:
@@ -64,13 +65,14 @@ def make(e: Entry, p: Problem) -> Launch:
 
     args: list[Argument]
     if p.kind == "mm":
-        m, n, k = p.shape
-        a, b = tensor(m, k), tensor(n, k) if p.nt else tensor(k, n)
+        m, n, depth = p.shape
+        a, b = tensor(m, depth), tensor(n, depth) if p.nt else tensor(depth, n)
         result = {"int8": "i32", "tf32": "f32", "fp8": "bf16"}.get(p.dtype, source)
         want = value(a).astype(np.float64) @ (value(b).astype(np.float64).T if p.nt else value(b).astype(np.float64))
-        args, out = [a, b, output(result, m, n)], 2
-        scale = float(np.sqrt((want ** 2).mean()))
-        expect = Expect(2, [want.astype(np.int64) if result == "i32" else want], "value", *((0.0, 0.0) if result == "i32" else (1e-2, 1e-2 * scale)))
+        args = [a, b, output(result, m, n)]
+        size = float(np.sqrt((want ** 2).mean()))
+        exact = result == "i32"
+        expect = Expect(2, [want.astype(np.int64) if exact else want], "value", 0.0 if exact else 1e-2, 0.0 if exact else 1e-2 * size)
     elif p.kind == "attention":
         _, _, length, d = p.shape
         q, k, v = (tensor(1, length, d) for _ in range(3))
@@ -80,11 +82,11 @@ def make(e: Entry, p: Problem) -> Launch:
             s = np.where(np.tril(np.ones((length, length), bool)), s, -np.inf)
         w = np.exp(s - s.max(1, keepdims=True))
         want = (w / w.sum(1, keepdims=True) @ value(v)[0])[None]
-        args, out = [q, k, v, output("bf16", 1, length, d), Scalar("f32", scale)], 3
+        args = [q, k, v, output("bf16", 1, length, d), Scalar("f32", scale)]
         expect = Expect(3, [want], "value", 2e-2, 2e-2)
     elif p.kind == "vadd":
         a, b = tensor(*p.shape), tensor(*p.shape)
-        args, out = [a, b, output("f32", *p.shape)], 2
+        args = [a, b, output("f32", *p.shape)]
         expect = Expect(2, [(a.data + b.data).astype(np.float64)], "value", 0.0, 0.0)
     else:
         x = tensor(*p.shape)
@@ -93,10 +95,9 @@ def make(e: Entry, p: Problem) -> Launch:
             w = np.exp(t - t.max(1, keepdims=True))
             args, want = [x, output("bf16", *p.shape)], w / w.sum(1, keepdims=True)
         else:
-            w, b = tensor(p.shape[1]), tensor(p.shape[1])
+            weight, bias = tensor(p.shape[1]), tensor(p.shape[1])
             centred = t - t.mean(1, keepdims=True)
-            want = centred / np.sqrt((centred ** 2).mean(1, keepdims=True) + 1e-5) * value(w) + value(b)
-            args = [x, w, b, output("bf16", *p.shape)]
-        out = len(args) - 1
-        expect = Expect(out, [want], "value", 1.5e-2, 1e-3)
+            want = centred / np.sqrt((centred ** 2).mean(1, keepdims=True) + 1e-5) * value(weight) + value(bias)
+            args = [x, weight, bias, output("bf16", *p.shape)]
+        expect = Expect(len(args) - 1, [want], "value", 1.5e-2, 1e-3)
     return Launch(e["symbol"], grids(e, p, 2)[0], args, tuple(e["block"]), expect=[expect])

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from typing import Any, Callable
 
@@ -53,11 +54,11 @@ def contenders(t: Tensors) -> list[tuple[str, Callable[[], Contender]]]:
     except ImportError:
         return []
     triton.set_allocator(lambda size, align, stream: t.torch.empty(size, dtype=t.torch.int8, device=t.device))
-    return [(o.name, lambda o=o: contender(t, o)) for o in options(t.problem)]
+    return [(o.name, functools.partial(contender, t, o)) for o in options(t.problem)]
 
 
 def contender(t: Tensors, o: Options) -> Contender:
-    launchers = [(lambda inputs=inputs: launch(t.problem, o, inputs, t.out)) for inputs in t.sets]
+    launchers = [functools.partial(launch, t.problem, o, inputs, t.out) for inputs in t.sets]
     return Contender("triton", o.name, launchers, lambda: t.out, t.poison)
 
 

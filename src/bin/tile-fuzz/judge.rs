@@ -47,6 +47,15 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// Only the configuration that a failure names, if it names one.
+    pub fn narrowed(&self, failure: &str, seed: u64) -> Plan {
+        let named = |c: &Configuration| failure.contains(&format!("{} -O{}:", c.target.name, c.level));
+        let one: Vec<Configuration> = self.of(seed).into_iter().filter(named).collect();
+        if one.is_empty() { self.clone() } else { Plan(one) }
+    }
+}
+
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// The text of a generated program is not accepted, or means something else once it was read.
@@ -192,6 +201,15 @@ pub fn written(case: &Case, description: &[String]) -> File {
         prints,
         text: text::print(&case.program),
     }
+}
+
+/// How a case fails. `None` if it passes, or has no meaning that could be compared.
+pub fn here(case: &Case, plan: &Plan, seed: u64) -> Option<String> {
+    let meaning = case.meaning(limits()).ok()?;
+    if meaning.guess.is_some() || !meaning.failed_assertions.is_empty() {
+        return None;
+    }
+    compare(case, &text::print(&case.program), &meaning, plan, seed).err().map(|f| f.to_string())
 }
 
 /// How a case fails, found out in another process so that a crash is only a failure. `None` if it passes, or has no

@@ -310,15 +310,23 @@ fn reduce_seed(options: &Options) -> Result<bool, String> {
     let case = generate(seed).ok_or("the seed has no program")?;
     std::fs::create_dir_all(&options.out).map_err(|e| e.to_string())?;
     let scratch = options.out.join(format!("{seed}.try.mlir"));
-    let run = |case: &tile_fuzz::case::Case| judge::apart(case, &options.plan, seed, &scratch);
-    let Some(failure) = run(&case) else { return Err(format!("seed {seed} does not fail")) };
-    let deadline = Instant::now() + Duration::from_secs(600);
+    // The first run is apart: after a crash there would be nobody to go on.
+    let Some(failure) = judge::apart(&case, &options.plan, seed, &scratch) else {
+        return Err(format!("seed {seed} does not fail"));
+    };
+    let plan = options.plan.narrowed(&failure, seed);
+    let crashes = failure.starts_with("crash");
+    let run = |case: &tile_fuzz::case::Case| match crashes {
+        true => judge::apart(case, &plan, seed, &scratch),
+        false => judge::here(case, &plan, seed),
+    };
+    let deadline = Instant::now() + Duration::from_secs(300);
     let wanted = judge::signature(&failure);
     let small = reduce::reduce(case, &mut |c| {
         Instant::now() < deadline && run(c).is_some_and(|f| judge::signature(&f) == wanted)
     });
     let failure = run(&small).unwrap_or(failure);
-    // It is written again below, whole.
+    // Only a help for the runs apart.
     let _ = std::fs::remove_file(&scratch);
     let path = options.out.join(format!("{seed}.mlir"));
     let file: File = judge::written(&small, &[format!("Seed {seed}: {}", line(&failure))]);

@@ -56,6 +56,8 @@ impl Generator {
         if self.rng.one_in(10) {
             let number = self.emit(Kind::PtrToInt, &[base], TileType::scalar(Number::I64), Traits::default());
             base = self.emit(Kind::IntToPtr, &[number], t.clone(), Traits::default());
+            // Where a buffer lies is nobody's business.
+            self.scopes.iter_mut().for_each(|s| s.retain(|v| *v != number));
         }
         let all = self.splat(base, &shape);
         let index = self.widened(index);

@@ -358,7 +358,7 @@ impl Generator {
             .filter(|v| !self.entry.body.arguments.contains(v))
             .collect();
         let last = candidates.len().saturating_sub(4);
-        for v in candidates[last..].to_vec() {
+        for v in candidates[last..].iter().copied() {
             self.store_output(v);
         }
         for _ in 0..3 {

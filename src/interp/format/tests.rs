@@ -45,8 +45,8 @@ fn samples(n: Number, count: usize) -> Vec<u64> {
         if i % 3 == 0 {
             // Exponents near each other make sums interesting.
             let exponent = f.bias() as u64 - 2 + next() % 5;
-            code =
-                code & !(f.largest() + 1 - (1 << f.mantissa_bits) | 1 << f.mantissa_bits) | exponent << f.mantissa_bits;
+            code = (code & !((f.largest() + 1 - (1 << f.mantissa_bits)) | (1 << f.mantissa_bits)))
+                | (exponent << f.mantissa_bits);
             code &= n.mask();
         }
         codes.push(code);

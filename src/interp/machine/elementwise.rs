@@ -72,7 +72,7 @@ impl Run<'_> {
                         None => 0,
                     };
                     let first = bits.wrapping_sub(step * within as u64) & mask(t.element);
-                    if first % divisor != 0 {
+                    if !first.is_multiple_of(*divisor) {
                         return broken(promise, &format!("element {i}"), bits).map(drop);
                     }
                 }

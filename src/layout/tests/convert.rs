@@ -540,7 +540,9 @@ fn runs_stay_together() {
         let runs = plan.store.runs(&src, &s, 1, 1 << log2, 1 << log2).unwrap();
         assert_eq!(runs.len() << log2, src.registers() as usize);
         // Runs of one vector follow each other.
-        for (whole, parts) in plan.store.instructions.iter().zip(runs.chunks(runs.len() / plan.store.instructions.len())) {
+        for (whole, parts) in
+            plan.store.instructions.iter().zip(runs.chunks(runs.len() / plan.store.instructions.len()))
+        {
             let joined: Vec<u32> = parts.iter().flat_map(|r| r.registers.clone()).collect();
             assert_eq!(joined, whole.registers);
             assert!(parts.iter().zip(0..).all(|(r, i)| r.add == whole.add + (i << log2)));

@@ -53,7 +53,7 @@ fn case_apart(multiplier: Multiplier, extents: [i64; 4], warps: u32, rows: bool,
 }
 
 fn value(operand: i64, index: u64) -> i64 {
-    ((index as i64 + 1) * (7919 + 31 * operand) >> 3) % 19 - 9
+    (((index as i64 + 1) * (7919 + 31 * operand)) >> 3) % 19 - 9
 }
 
 /// The product, element by element.

@@ -4,10 +4,10 @@
 //! enough elements that several blocks share a multiprocessor, and have two or more wide accesses under way. Sixteen elements
 //! a thread are 32 to 64 bytes of the usual types. A row of 4096 therefore goes to 8 warps: with 4, a thread would hold 32 elements
 //! of each value that is alive, and only half the registers' worth of blocks would hide the latency of memory. More than
-//! 16 warps wait for each other too long at barriers. Kernels with matrix products keep 4 warps as long as registers
-//! suffice ([`super::products`]).
+//! 16 warps wait for each other too long at barriers. Kernels with matrix products have rules of their own
+//! ([`super::product_warps`]).
 
-use super::products;
+use super::product_warps::for_products;
 use crate::dialect::{
     layouts::{Tensor, storage_bits},
     nv_tileaa::{AnyOp, FuncOp},
@@ -69,7 +69,10 @@ fn by_tiles(function: OpRef<'_>) -> i64 {
         }
         _ => {}
     });
-    enough(function, if product { products::warps(function, USUAL) } else { (largest / (32 * ELEMENTS_PER_THREAD)).clamp(USUAL, MOST) })
+    match product {
+        true => for_products(function, USUAL),
+        false => enough(function, (largest / (32 * ELEMENTS_PER_THREAD)).clamp(USUAL, MOST)),
+    }
 }
 
 /// At least `least` warps, and more when a thread would hold too much of a tile: from 128 words on registers run out, and from

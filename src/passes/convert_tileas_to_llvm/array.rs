@@ -4,12 +4,14 @@
 //! gives it back.
 
 use super::{Lower, parse};
-use crate::dialect::{
-    layouts::{Tensor, storage_bits},
-    nv_tileas::LayoutAttr,
-    pass::{Failed, fail},
-    remark::{self, remark},
-    rt::*,
+use crate::{
+    analysis::registers::register_bits,
+    dialect::{
+        layouts::{Tensor, storage_bits},
+        pass::{Failed, fail},
+        remark::{self, remark},
+        rt::*,
+    },
 };
 use melior::ir::{
     Type,
@@ -30,9 +32,14 @@ pub(super) struct Array<'c> {
     pub bits: u32,
     element: Type<'c>,
     slot: usize,
+    /// Somebody else gives it back.
+    lent: bool,
 }
 
 impl Array<'_> {
+    pub(super) fn lent(self) -> Self {
+        Array { lent: true, ..self }
+    }
     /// Whether both are the same memory.
     pub(super) fn is(&self, other: &Self) -> bool {
         self.slot == other.slot
@@ -56,12 +63,6 @@ impl Pool<'_> {
     pub(super) fn is_idle(&self) -> bool {
         self.slots.iter().all(|s| !s.busy)
     }
-}
-
-/// log2 of the registers that a thread holds of a tensor; none of anything else.
-pub(super) fn register_bits(v: Val<'_>) -> Option<u32> {
-    let layout = LayoutAttr::cast(Tensor::of_value(v)?.encoding?)?;
-    Some(layout.registers().len() as u32)
 }
 
 fn element_bytes(element: Type<'_>) -> u64 {
@@ -93,11 +94,13 @@ impl<'c> Lower<'c, '_> {
             }
         };
         self.pool.slots[slot].busy = true;
-        Ok(Array { base: self.pool.slots[slot].base, bits, element: tensor.element, slot })
+        Ok(Array { base: self.pool.slots[slot].base, bits, element: tensor.element, slot, lent: false })
     }
 
     pub(super) fn free_array(&mut self, array: Array<'c>) {
-        self.pool.slots[array.slot].busy = false;
+        if !array.lent {
+            self.pool.slots[array.slot].busy = false;
+        }
     }
 
     /// Tells the user that `v` does not fit into registers.

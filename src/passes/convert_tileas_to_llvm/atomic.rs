@@ -13,7 +13,8 @@
 use super::{
     Lower,
     combine::From,
-    global::{Strength, fence_text, pointee, scope_name, singles},
+    global::{Strength, fence_text, pointee, scope_name},
+    groups::singles,
     llvm::Cmp,
 };
 use crate::{
@@ -143,7 +144,8 @@ impl<'c> Lower<'c, '_> {
         }
         let owner = self.l.bin("and", self.lane, self.l.i32c(!(free.lane as i64) & 31));
         let groups: Vec<Vec<u32>> = layout.owned().1.into_iter().map(|r| vec![r]).collect();
-        let shared = self.gather(&layout, &groups, |g| vec![self.from_lane(values[g[0] as usize], From::Lane(owner))]);
+        let shared =
+            self.gather(&layout, &groups, |g| vec![self.value_of_lane(values[g[0] as usize], From::Lane(owner))]);
         self.set_all(x.result(), shared);
         Ok(())
     }

@@ -41,7 +41,7 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// `v` of another lane.
-    pub(super) fn from_lane(&self, v: Val<'c>, from: From<'c>) -> Val<'c> {
+    pub(super) fn value_of_lane(&self, v: Val<'c>, from: From<'c>) -> Val<'c> {
         self.rows_from_lane(&[vec![v]], from)[0][0]
     }
 

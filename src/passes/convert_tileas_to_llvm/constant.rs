@@ -105,7 +105,7 @@ impl<'c> Lower<'c, '_> {
         let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
         let widest = (128 / u64::from(storage_bits(tensor.element))).max(1);
         let vector = layout.vector_width(&shape, &fastest, widest).map_err(error)?;
-        let groups = super::global::vectors(op, layout, &shape, fastest[0], vector)?;
+        let groups = super::groups::vectors(op, layout, &shape, fastest[0], vector)?;
         let bytes = i64::from(storage_bits(tensor.element) / 8);
         let thread = self.linear(&index.thread);
         let base = l.byte_offset(table, l.mul(l.zext64(thread), l.i64c(bytes)));

@@ -2,7 +2,7 @@
 //!
 //! Carried registers are arguments of blocks. A big tensor is carried in an array: what is passed on is copied to it.
 
-use super::{Lower, Lowered, array::Array, stream::is_big};
+use super::{Lower, Lowered, array::Array};
 use crate::dialect::{
     location,
     pass::{Failed, fail},
@@ -15,7 +15,7 @@ impl<'c> Lower<'c, '_> {
     fn flat_types(&self, op: OpRef<'c>, values: impl Iterator<Item = Val<'c>>) -> Result<Vec<Type<'c>>, Failed> {
         let mut types = vec![];
         for v in values {
-            if !is_token(v) && !is_big(v) {
+            if !is_token(v) && !self.is_big(v) {
                 let element = self.element_of(op, v)?;
                 types.extend(std::iter::repeat_n(element, self.registers(op, v)?));
             }
@@ -25,7 +25,7 @@ impl<'c> Lower<'c, '_> {
     fn flat_values(&self, op: OpRef<'c>, values: impl Iterator<Item = Val<'c>>) -> Result<Vec<Val<'c>>, Failed> {
         let mut flat = vec![];
         for v in values {
-            if !is_token(v) && !is_big(v) {
+            if !is_token(v) && !self.is_big(v) {
                 flat.extend(self.fragment(op, v)?);
             }
         }
@@ -39,7 +39,7 @@ impl<'c> Lower<'c, '_> {
                 self.values.insert(key(v), Lowered::Nothing);
                 continue;
             }
-            if is_big(v) {
+            if self.is_big(v) {
                 continue;
             }
             let (mine, after) = rest.split_at(self.registers(op, v)?);
@@ -56,7 +56,10 @@ impl<'c> Lower<'c, '_> {
         values: impl Iterator<Item = Val<'c>>,
     ) -> Result<Vec<(usize, Array<'c>)>, Failed> {
         let mut list = vec![];
-        for (i, v) in values.enumerate().filter(|(_, v)| is_big(*v)) {
+        for (i, v) in values.enumerate() {
+            if !self.is_big(v) {
+                continue;
+            }
             list.push((i, self.new_array(op, v)?));
         }
         Ok(list)
@@ -77,6 +80,8 @@ impl<'c> Lower<'c, '_> {
     fn bind_arrays(&mut self, values: impl Iterator<Item = Val<'c>>, arrays: &[(usize, Array<'c>)]) {
         let values: Vec<Val<'c>> = values.collect();
         for &(i, array) in arrays {
+            // Arguments of a block belong to its op, which makes them its results.
+            let array = if defining_op(values[i]).is_some() { array } else { array.lent() };
             self.values.insert(key(values[i]), Lowered::Array(array));
         }
     }

@@ -1,6 +1,7 @@
 //! Layout conversions of tensors that are larger than their storage, part by part: `tile_layout::PartsPlan`.
 
-use super::{Lower, Lowered, array::register_bits, llvm::Cmp, stream::is_big};
+use super::{Lower, Lowered, llvm::Cmp};
+use crate::analysis::registers::register_bits;
 use crate::dialect::{
     layouts::{Tensor, storage_bits},
     nv_tileas::{ExchangeOp, MemDescType},
@@ -31,7 +32,7 @@ impl<'c> Lower<'c, '_> {
             _ => return Err(fail(op, "operand holds no values here")),
         };
         let target = self.new_array(op, x.result())?;
-        if is_big(x.result()) {
+        if self.is_big(x.result()) {
             self.remark_on_array(op, x.result());
         }
         self.counted(plan.log2, |this, part| {
@@ -43,7 +44,7 @@ impl<'c> Lower<'c, '_> {
         if let Some(array) = made {
             self.free_array(array);
         }
-        if is_big(x.result()) {
+        if self.is_big(x.result()) {
             self.values.insert(key(x.result()), Lowered::Array(target));
             return Ok(());
         }

@@ -11,9 +11,9 @@
 //! Unmasked accesses are plain LLVM loads and stores. Masked ones are predicated inline PTX: LLVM has no predicated
 //! accesses for this target, and a branch for each would hide from ptxas that they can be in flight together.
 
-use super::{Lower, llvm::Cmp, shape::shape_of};
+use super::{Lower, groups::singles, llvm::Cmp, shape::shape_of};
 use crate::{
-    analysis::access::{self, View},
+    analysis::access::View,
     dialect::{
         layouts::{Tensor, storage_bits},
         nv_tileaa::{Ordering, Padding, Scope},
@@ -454,64 +454,6 @@ impl<'c> Lower<'c, '_> {
         self.both(zero(self.lane, bits.lane as u32), zero(self.warp, bits.warp as u32))
     }
 
-    //===-- vectors ---------------------------------------------------------===//
-
-    /// Registers of a tile in groups of neighbours, those of the elements that the thread owns or all.
-    pub(super) fn groups(
-        &self,
-        op: OpRef<'c>,
-        view: &View<'c>,
-        layout: &Layout,
-        v: Val<'c>,
-        width: u64,
-        owned: bool,
-    ) -> Result<Vec<Vec<u32>>, Failed> {
-        let shape = shape_of(v).ok_or_else(|| fail(op, "tile is not a tensor"))?;
-        let fast = access::fast_dimension(view);
-        if owned { owned_vectors(op, layout, &shape, fast, width) } else { vectors(op, layout, &shape, fast, width) }
-    }
-
-    /// The same for an access through pointers.
-    pub(super) fn pointer_groups(
-        &self,
-        op: OpRef<'c>,
-        ptr: Val<'c>,
-        width: u64,
-        along: usize,
-        owned: bool,
-    ) -> Result<Vec<Vec<u32>>, Failed> {
-        let Some(shape) = shape_of(ptr) else { return Ok(vec![vec![0]]) };
-        let layout = self.layout(op, ptr)?;
-        if owned {
-            owned_vectors(op, &layout, &shape, along, width)
-        } else {
-            vectors(op, &layout, &shape, along, width)
-        }
-    }
-
-    /// Registers of a tile from reads of groups; registers that repeat an element of the thread take the value of the first, and
-    /// those whose element no group has are poison.
-    pub(super) fn gather(
-        &self,
-        layout: &Layout,
-        groups: &[Vec<u32>],
-        mut read: impl FnMut(&[u32]) -> Vec<Val<'c>>,
-    ) -> Vec<Val<'c>> {
-        let parts = layout.index_expr().registers;
-        let mut values: FxHashMap<u64, Val<'c>> = FxHashMap::default();
-        let mut t = None;
-        for g in groups {
-            for (&r, v) in g.iter().zip(read(g)) {
-                t = Some(ty(v));
-                values.entry(parts[r as usize]).or_insert(v);
-            }
-        }
-        let t = t.expect("a tile has registers");
-        let mut poison = None;
-        let mut missing = || *poison.get_or_insert_with(|| self.l.poison(t));
-        parts.iter().map(|part| values.get(part).copied().unwrap_or_else(&mut missing)).collect()
-    }
-
     //===-- instructions ----------------------------------------------------===//
 
     /// Words that `count` elements of `element` travel in.
@@ -835,37 +777,4 @@ fn narrow_bits(element: Type<'_>, padding: Padding) -> Option<i64> {
 pub(super) fn pointee<'c>(ptr: Val<'c>) -> Type<'c> {
     let element = Tensor::of_value(ptr).map_or(ty(ptr), |t| t.element);
     crate::dialect::nv_tileaa::PtrType::cast(element).map_or(element, |p| p.pointee())
-}
-
-/// Registers in groups of at most `width` neighbours along `dim`.
-pub(super) fn vectors(
-    op: OpRef<'_>,
-    layout: &Layout,
-    shape: &tile_layout::Shape,
-    dim: usize,
-    width: u64,
-) -> Result<Vec<Vec<u32>>, Failed> {
-    let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
-    let longest = layout.contiguity(shape, dim, width.max(1).ilog2()).map_err(error)?;
-    let width = width.min(1 << longest);
-    let (groups, aligned) = layout.vectors(shape, dim, width).map_err(error)?;
-    if aligned || width == 1 { Ok(groups) } else { Ok(layout.vectors(shape, dim, 1).map_err(error)?.0) }
-}
-
-/// Registers of the elements that a thread owns, in groups of at most `width` neighbours along `dim`.
-pub(super) fn owned_vectors(
-    op: OpRef<'_>,
-    layout: &Layout,
-    shape: &tile_layout::Shape,
-    dim: usize,
-    width: u64,
-) -> Result<Vec<Vec<u32>>, Failed> {
-    let (owned, old) = layout.owned();
-    let widest = owned.contiguity(shape, dim, width.max(1).ilog2()).map_err(|e| fail(op, e.to_string()))?;
-    let groups = vectors(op, &owned, shape, dim, 1 << widest)?;
-    Ok(groups.into_iter().map(|g| g.into_iter().map(|r| old[r as usize]).collect()).collect())
-}
-
-pub(super) fn singles(groups: &[Vec<u32>]) -> Vec<Vec<u32>> {
-    groups.iter().flatten().map(|&r| vec![r]).collect()
 }

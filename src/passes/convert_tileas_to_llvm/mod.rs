@@ -15,6 +15,7 @@ mod data;
 mod dot;
 mod exchange;
 mod global;
+mod groups;
 mod llvm;
 mod movement;
 mod print;
@@ -29,6 +30,7 @@ mod words;
 
 use super::tileas_assign_load_store_layouts::{target, warps_of};
 use crate::{
+    analysis::registers::Limit,
     dialect::{
         layouts::Tensor,
         location, nv_tileaa, nv_tileas,
@@ -117,6 +119,7 @@ struct Lower<'c, 'm> {
     warp_bits: u32,
     thread: Val<'c>,
     warps: u64,
+    limit: Limit,
     /// The pass that is being emitted.
     pass: Option<stream::Pass<'c>>,
     pool: array::Pool<'c>,
@@ -190,6 +193,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             warp_bits: warps.ilog2(),
             thread,
             warps,
+            limit: Limit::of(f.op()),
             pass: None,
             pool: array::Pool::default(),
             done: FxHashSet::default(),
@@ -296,11 +300,12 @@ impl<'c, 'm> Lower<'c, 'm> {
             ViewOp(x) => self.same_registers(op, x.source(), x.result()),
             PermuteOp(x) => self.same_registers(op, x.source(), x.result()),
             BroadcastOp(x) => self.broadcast(x),
-            ConvertLayoutOp(x) if stream::is_big(x.source()) && self.pass.is_none() => self.few_of_many(op),
-            ExtractSliceOp(x) if stream::is_big(x.source()) && self.pass.is_none() => self.few_of_many(op),
+            ConvertLayoutOp(x) if self.is_big(x.source()) && self.pass.is_none() => self.few_of_many(op),
+            ExtractSliceOp(x) if self.is_big(x.source()) && self.pass.is_none() => self.few_of_many(op),
             ConvertLayoutOp(x) => self.convert_registers(x),
             CatOp(x) => self.cat(x),
             ExtractSliceOp(x) => self.extract_slice(x),
+            InsertSliceOp(x) => self.insert_slice(x),
             PackOp(x) => self.pack(x),
             UnpackOp(x) => self.unpack(x),
             ShuffleOp(x) => self.shuffle(x),

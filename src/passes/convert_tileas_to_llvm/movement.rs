@@ -3,12 +3,13 @@
 //! The number of a slice takes the place of the number of the block: what the layout algebra says about a tile that is
 //! spread over a cluster holds for a slice that is chosen at run time.
 
-use super::Lower;
+use super::{Lower, stream::insert_map};
 use crate::{
     dialect::{
         layouts::{Tensor, storage_bits},
         nv_tileas::{
-            CatOp, ConvertLayoutOp, ExtractSliceOp, LocalLoadSliceOp, MemDescType, PackOp, ShuffleOp, UnpackOp,
+            CatOp, ConvertLayoutOp, ExtractSliceOp, InsertSliceOp, LocalLoadSliceOp, MemDescType, PackOp, ShuffleOp,
+            UnpackOp,
         },
         pass::{Failed, fail},
         rt::*,
@@ -60,6 +61,32 @@ impl<'c> Lower<'c, '_> {
         kept_in_registers(&from, &to, &part, &whole)
             .map_err(|e| fail(op, e.to_string()))?
             .ok_or_else(|| fail(op, "elements cross threads; run tileas-materialize-convert-layout first"))
+    }
+
+    /// A tensor with a slice replaced: a choice between old and new for each register.
+    pub(super) fn insert_slice(&mut self, op: InsertSliceOp<'c>) -> Result<(), Failed> {
+        if self.is_big(op.dest()) {
+            return self.insert_into_many(op);
+        }
+        let columns = insert_map(op).ok_or_else(|| fail(op.op(), "slices cross threads"))?;
+        let slice = self.fragment(op.op(), op.slice())?;
+        let mut registers = self.fragment(op.op(), op.dest())?;
+        let number = self.slice_number(op.op(), op.indices(), op.dest(), op.slice())?;
+        let inner = slice.len().ilog2() as usize;
+        for k in 0..1u64 << (columns.len() - inner) {
+            let chosen = match known_int(number) {
+                Some(n) if n as u64 == k => None,
+                Some(_) => continue,
+                None => Some(self.l.icmp(super::llvm::Cmp::Eq, number, self.l.i32c(k as i64))),
+            };
+            let first = combine(&columns[inner..], k);
+            for (r, &new) in slice.iter().enumerate() {
+                let at = (first ^ combine(&columns[..inner], r as u64)) as usize;
+                registers[at] = chosen.map_or(new, |c| self.l.select(c, new, registers[at]));
+            }
+        }
+        self.set_all(op.result(), registers);
+        Ok(())
     }
 
     /// Two tensors side by side. The bit of the index that tells the halves apart is a function of register and thread.

@@ -422,7 +422,7 @@ impl<'c> Lower<'c, '_> {
         let mut offset = 0;
         for v in values {
             let bytes = if ty(*v) == l.i32 { 4 } else { 8 };
-            offset = (offset as i64 + bytes - 1) / bytes * bytes;
+            offset = (offset + bytes - 1) / bytes * bytes;
             l.store(*v, l.const_offset(buffer, offset), bytes as u64);
             offset += bytes;
         }

@@ -15,6 +15,7 @@ use crate::dialect::{
     rt::*,
 };
 use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 use tile_layout::{Layout, LinearExpr, LinearMap, Shape, WarpScan, combine};
 
 impl<'c> Lower<'c, '_> {
@@ -113,14 +114,14 @@ impl<'c> Lower<'c, '_> {
         let mut carries: FxHashMap<(u64, u64), Carry<'c>> = FxHashMap::default();
         for r in 0..layout.registers() {
             let (others, segment) = segments.split(combine(places.register(), r.into()));
-            if !prefixes.contains_key(&others) {
+            if let Entry::Vacant(slot) = prefixes.entry(others) {
                 let mut of_segment = vec![];
                 for s in 0..segments.count {
                     let q = holders.solve(others | s << segments.low);
                     let q = q.ok_or_else(|| fail(op, "a thread lacks the total of a segment"))? as usize;
                     of_segment.push(sums.iter().map(|v| v[q]).collect());
                 }
-                prefixes.insert(others, self.prefixes(op, of_segment, x.reverse())?);
+                slot.insert(self.prefixes(op, of_segment, x.reverse())?);
             }
             let of_segment = &prefixes[&others];
             let carry = carries.entry((others, segment)).or_insert_with(|| {

@@ -1,6 +1,6 @@
 //! Tensors with too many registers: in passes over a few of them.
 //!
-//! A *big* tensor gives a thread more than 128 registers. Its ops are emitted as loops, each pass of which works on the registers
+//! A *big* tensor gives a thread more than 128 words. Its ops are emitted as loops, each pass of which works on the registers
 //! whose numbers end (from the top) in the number of the pass. The layout algebra makes that simple: a register bit is a
 //! bit of the place like any other, so the bits that number the passes can as well be bits of the warp's number. In a pass a warp
 //! plays one of many *virtual warps*, whose layout has few registers. [`Lower::layout`] and `Lower::warp` say so while a
@@ -26,31 +26,23 @@
 //! whose token it depends on when either writes. An op that is not part of a group and does not need its results is emitted
 //! before the group's loop; others end the group.
 
-use super::{
-    Lower, Lowered,
-    array::{Array, register_bits},
-};
+use super::{Lower, Lowered, array::Array};
 use crate::{
+    analysis::registers::{PASS_REGISTERS, register_bits},
     dialect::{
         layouts::Tensor,
         nv_tileaa::{self, MemTokenType},
-        nv_tileas::AnyOp,
+        nv_tileas::{AnyOp, InsertSliceOp},
         pass::{Failed, fail},
         rt::*,
     },
-    passes::{
-        convert_tileaa_to_tileas::project,
-        tileas_materialize_convert_layout::{MANY_REGISTERS, PASS_REGISTERS},
-        tileas_remove_layout_conversions::is_cheap,
-    },
+    passes::{convert_tileaa_to_tileas::project, tileas_remove_layout_conversions::is_cheap},
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use tile_layout::{LinearExpr, LinearMap, register_map};
 
-/// log2 of the registers that a tensor may take in a thread without being big.
-const LIMIT: u32 = MANY_REGISTERS as u32;
-/// log2 of the registers of one pass.
-const PASS: u32 = PASS_REGISTERS as u32;
+/// log2 of the registers that a tensor may take in one pass.
+const LIMIT: u32 = 7;
 /// Lazy ops that are emitted at most for one value.
 const LAZY_LIMIT: u32 = 12;
 
@@ -60,11 +52,6 @@ pub(super) struct Pass<'c> {
     /// log2 of the number of passes.
     pub bits: u32,
     pub number: Val<'c>,
-}
-
-/// Whether a thread's part of `v` does not fit into registers.
-pub(super) fn is_big(v: Val<'_>) -> bool {
-    register_bits(v).is_some_and(|bits| bits > LIMIT)
 }
 
 /// How an op with a big tensor is done.
@@ -99,6 +86,11 @@ impl<'c> Group<'c> {
 type Scope<'c> = Vec<(usize, Option<Lowered<'c>>)>;
 
 impl<'c> Lower<'c, '_> {
+    /// Whether `v` is worked on in passes.
+    pub(super) fn is_big(&self, v: Val<'c>) -> bool {
+        self.limit.is_exceeded(v)
+    }
+
     /// Emits ops of one block in order, those on big tensors in loops.
     pub(super) fn ops(&mut self, ops: &[OpRef<'c>]) -> Result<(), Failed> {
         let mut group = Group::default();
@@ -131,16 +123,16 @@ impl<'c> Lower<'c, '_> {
 
     fn role(&self, op: OpRef<'c>) -> Result<Role, Failed> {
         let tensors = || operands(op).chain(results(op));
-        if !tensors().any(is_big) || op_name(op).starts_with("scf.") {
+        if !tensors().any(|v| self.is_big(v)) || op_name(op).starts_with("scf.") {
             return Ok(Role::Plain);
         }
         if let Some(cost) = self.lazy_cost(op) {
             return Ok(Role::Lazy(cost));
         }
         match AnyOp::cast(op) {
-            Some(AnyOp::ExchangeOp(_)) => return Ok(Role::Plain),
+            Some(AnyOp::ExchangeOp(_) | AnyOp::InsertSliceOp(_)) => return Ok(Role::Plain),
             // Renaming registers of a big tensor to few: these are read from its array.
-            Some(AnyOp::ConvertLayoutOp(_) | AnyOp::ExtractSliceOp(_)) if !is_big(result(op, 0)) => {
+            Some(AnyOp::ConvertLayoutOp(_) | AnyOp::ExtractSliceOp(_)) if !self.is_big(result(op, 0)) => {
                 return Ok(Role::Plain);
             }
             _ => {}
@@ -268,7 +260,7 @@ impl<'c> Lower<'c, '_> {
         for &op in &ops {
             for r in results(op).filter(|r| register_bits(*r).is_some() && outside(*r)) {
                 let array = self.new_array(op, r)?;
-                if is_big(r) {
+                if self.is_big(r) {
                     self.remark_on_array(op, r);
                 }
                 kept.insert(key(r), (r, array));
@@ -325,7 +317,7 @@ impl<'c> Lower<'c, '_> {
         }
         for k in order {
             let (v, array) = kept[&k];
-            if is_big(v) {
+            if self.is_big(v) {
                 self.values.insert(k, Lowered::Array(array));
             } else {
                 let registers = self.read_array(array, None, array.bits);
@@ -495,6 +487,32 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
+    /// A big tensor with a slice replaced: where it is, when nothing else uses it.
+    pub(super) fn insert_into_many(&mut self, x: InsertSliceOp<'c>) -> Result<(), Failed> {
+        let op = x.op();
+        let columns = insert_map(x).ok_or_else(|| fail(op, "slices cross threads"))?;
+        let alone = uses(x.dest()).len() == 1 && home_of(x.dest()) == block_of(op);
+        let array = match self.values.get(&key(x.dest())).cloned() {
+            Some(Lowered::Array(array)) if alone => {
+                self.values.remove(&key(x.dest()));
+                array
+            }
+            _ => self.array_of(op, x.dest())?,
+        };
+        let slice = self.slice_number(op, x.indices(), x.dest(), x.slice())?;
+        let registers = self.fragment(op, x.slice())?;
+        let inner = registers.len().ilog2() as usize;
+        let first = self.sum_of(&[(slice, &columns[inner..])]);
+        let reach = columns[inner..].iter().fold(0, |all, c| all | c);
+        let disjoint = columns[..inner].iter().all(|c| c & reach == 0);
+        for (r, v) in registers.into_iter().enumerate() {
+            let number = tile_layout::combine(&columns[..inner], r as u64);
+            self.write_element(array, first, number, disjoint, v);
+        }
+        self.values.insert(key(x.result()), Lowered::Array(array));
+        Ok(())
+    }
+
     //===-- whole tensors ---------------------------------------------------===//
 
     /// The registers of `v`, whatever it is, in a new array.
@@ -525,7 +543,7 @@ impl<'c> Lower<'c, '_> {
             let (now, rest): (Vec<_>, Vec<_>) = left.into_iter().partition(|(_, a)| a.bits == bits);
             left = rest;
             let mut scope: Scope<'c> = vec![];
-            let passes = bits.saturating_sub(PASS);
+            let passes = bits.saturating_sub(PASS_REGISTERS);
             let warps = self.warp_bits;
             self.counted(passes, |this, number| {
                 let outer = (this.warp, this.pass);
@@ -594,10 +612,19 @@ fn block_of(op: OpRef<'_>) -> usize {
     unsafe { mlir_sys::mlirOperationGetBlock(op.to_raw()).ptr as usize }
 }
 
+/// The block that a value belongs to.
+fn home_of(v: Val<'_>) -> usize {
+    match defining_op(v) {
+        Some(op) => block_of(op),
+        // SAFETY: `v` is a block argument of live IR.
+        None => unsafe { mlir_sys::mlirBlockArgumentGetOwner(melior::ir::ValueLike::to_raw(&v)).ptr as usize },
+    }
+}
+
 /// log2 of the passes that an op on its own takes.
 fn passes_of(op: OpRef<'_>) -> u32 {
     let registers = operands(op).chain(results(op)).filter_map(register_bits).max().unwrap_or(0);
-    registers.saturating_sub(PASS)
+    registers.saturating_sub(PASS_REGISTERS)
 }
 
 /// For an op that renames registers: the register of operand `v` that each register bit of the result contributes, then
@@ -628,6 +655,14 @@ fn gather_map<'c>(op: OpRef<'c>, v: Val<'c>) -> Option<Vec<u64>> {
         _ => return None,
     };
     Some(map.columns().to_vec())
+}
+
+/// For the replacement of a slice: the register of the whole that each register bit of the slice contributes, then those of
+/// the bits of the slice's number.
+pub(super) fn insert_map(x: InsertSliceOp<'_>) -> Option<Vec<u64>> {
+    let (part, whole) = (Tensor::of_value(x.slice())?, Tensor::of_value(x.dest())?);
+    let all = part.layout()?.over_registers(&part.tile_shape(), &whole.tile_shape()).ok()?;
+    Some(register_map(&whole.layout()?, &all)?.columns().to_vec())
 }
 
 /// The bits of an operand's register number that depend on the pass.

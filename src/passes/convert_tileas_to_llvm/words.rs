@@ -27,10 +27,10 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn pack_word(&self, element: Type<'c>, elements: &[Option<Val<'c>>]) -> Val<'c> {
         let l = &self.l;
         let register = element_type(l.context(), element).expect("checked with the tensor");
-        if let Some(all) = elements.iter().copied().collect::<Option<Vec<_>>>() {
-            if let Some(word) = self.common_word(&all, l.i32).or_else(|| self.gathered_bytes(&all)) {
-                return word;
-            }
+        if let Some(all) = elements.iter().copied().collect::<Option<Vec<_>>>()
+            && let Some(word) = self.common_word(&all, l.i32).or_else(|| self.gathered_bytes(&all))
+        {
+            return word;
         }
         let empty = l.b.value("llvm.mlir.zero", l.vector(elements.len() as u64, register), &[], &[]);
         let present = elements.iter().enumerate().filter_map(|(i, e)| e.map(|e| (i, e)));

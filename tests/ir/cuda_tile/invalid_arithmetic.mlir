@@ -487,7 +487,7 @@ cuda_tile.module @m {
 cuda_tile.module @m {
   testing$func @f(%x: tile<f32>) {
     // expected-error @below {{expected rounding mode to be one of: 'nearest_even', 'zero', 'negative_inf', 'positive_inf', 'approx', 'full'}}
-    %0 = divf %x, %x rounding<nearest_int_to_zero> : tile<f32>
+    %0 = divf %x, %x rounding<nearly> : tile<f32>
   }
 }
 
@@ -496,7 +496,7 @@ cuda_tile.module @m {
 cuda_tile.module @m {
   testing$func @f(%x: tile<f32>) {
     // expected-error @below {{rounding mode to be one of: 'nearest_even', 'zero', 'negative_inf', 'positive_inf', 'approx'}}
-    %0 = sqrt %x rounding<full> : tile<f32>
+    %0 = sqrt %x rounding<nearly> : tile<f32>
   }
 }
 
@@ -505,7 +505,7 @@ cuda_tile.module @m {
 cuda_tile.module @m {
   testing$func @f(%x: tile<f32>) {
     // expected-error @below {{custom op 'cuda_tile.tanh' expected rounding mode to be one of: 'approx', 'full'}}
-    %0 = tanh %x rounding<zero> : tile<f32>
+    %0 = tanh %x rounding<nearly> : tile<f32>
   }
 }
 

@@ -96,7 +96,7 @@ cuda_tile.module @m {
 cuda_tile.module @m {
   testing$func @f(%p: tile<ptr<f32>>, %x: tile<f32>) {
     // expected-error @below {{weak load must not have memory scope}}
-    %0, %t = "cuda_tile.load_ptr_tko"(%p) <{memory_ordering_semantics = 0 : i32, memory_scope = 1 : i32, operandSegmentSizes = array<i32: 1, 0, 0, 0>}> : (!cuda_tile.tile<ptr<f32>>) -> (!cuda_tile.tile<f32>, !cuda_tile.token)
+    %0, %t = load_ptr_tko weak device %p : tile<ptr<f32>> -> tile<f32>, token
   }
 }
 
@@ -105,7 +105,7 @@ cuda_tile.module @m {
 cuda_tile.module @m {
   testing$func @f(%p: tile<ptr<f32>>, %x: tile<f32>) {
     // expected-error @below {{weak store must not have memory scope}}
-    %t = "cuda_tile.store_ptr_tko"(%p, %x) <{memory_ordering_semantics = 0 : i32, memory_scope = 1 : i32, operandSegmentSizes = array<i32: 1, 1, 0, 0>}> : (!cuda_tile.tile<ptr<f32>>, !cuda_tile.tile<f32>) -> !cuda_tile.token
+    %t = store_ptr_tko weak device %p, %x : tile<ptr<f32>>, tile<f32> -> token
   }
 }
 
@@ -175,9 +175,9 @@ cuda_tile.module @m {
 // -----
 
 cuda_tile.module @m {
-  testing$func @f(%p: tile<ptr<f32>>, %x: tile<f32>) {
+  testing$func @f(%v: partition_view<tile=(8), tensor_view<8xf32, strides=[1]>>, %i: tile<i32>) {
     // expected-error @below {{expected valid keyword}}
-    %0, %t = load_ptr_tko %p : tile<ptr<f32>> -> tile<f32>, token
+    %0, %t = load_view_tko %v[%i] : partition_view<tile=(8), tensor_view<8xf32, strides=[1]>>, tile<i32> -> tile<8xf32>, token
   }
 }
 
@@ -222,36 +222,36 @@ cuda_tile.module @m {
 // -----
 
 cuda_tile.module @m {
-  testing$func @f(%p: tile<ptr<f32>>, %x: tile<f32>) {
+  testing$func @f(%v: partition_view<tile=(8), tensor_view<8xf32, strides=[1]>>, %i: tile<i32>) {
     // expected-error @below {{invalid memory_ordering_semantics attribute specification. Got "invalid" but expect one of: weak, relaxed, acquire, release, acq_rel}}
-    %0, %t = load_ptr_tko invalid %p : tile<ptr<f32>> -> tile<f32>, token
+    %0, %t = load_view_tko invalid %v[%i] : partition_view<tile=(8), tensor_view<8xf32, strides=[1]>>, tile<i32> -> tile<8xf32>, token
   }
 }
 
 // -----
 
 cuda_tile.module @m {
-  testing$func @f(%p: tile<ptr<f32>>, %x: tile<f32>) {
+  testing$func @f(%v: partition_view<tile=(8), tensor_view<8xf32, strides=[1]>>, %i: tile<i32>) {
     // expected-error @below {{invalid memory_scope attribute specification. Got "invalid" but expect one of: tl_blk, device, sys}}
-    %0, %t = load_ptr_tko relaxed invalid %p : tile<ptr<f32>> -> tile<f32>, token
+    %0, %t = load_view_tko relaxed invalid %v[%i] : partition_view<tile=(8), tensor_view<8xf32, strides=[1]>>, tile<i32> -> tile<8xf32>, token
   }
 }
 
 // -----
 
 cuda_tile.module @m {
-  testing$func @f(%p: tile<ptr<f32>>, %x: tile<f32>) {
+  testing$func @f(%v: partition_view<tile=(8), tensor_view<8xf32, strides=[1]>>, %i: tile<i32>) {
     // expected-error @below {{operation specifies weak memory ordering semantics, but then provides "device" scope, expected no memory scope.}}
-    %0, %t = load_ptr_tko weak device %p : tile<ptr<f32>> -> tile<f32>, token
+    %0, %t = load_view_tko weak device %v[%i] : partition_view<tile=(8), tensor_view<8xf32, strides=[1]>>, tile<i32> -> tile<8xf32>, token
   }
 }
 
 // -----
 
 cuda_tile.module @m {
-  testing$func @f(%p: tile<ptr<f32>>, %x: tile<f32>) {
+  testing$func @f(%v: partition_view<tile=(8), tensor_view<8xf32, strides=[1]>>, %i: tile<i32>, %x: tile<8xf32>) {
     // expected-error @below {{operation specifies weak memory ordering semantics, but then provides "tl_blk" scope, expected no memory scope.}}
-    %0, %t = load_ptr_tko weak tl_blk %p : tile<ptr<f32>> -> tile<f32>, token
+    %t = store_view_tko weak tl_blk %x, %v[%i] : tile<8xf32>, partition_view<tile=(8), tensor_view<8xf32, strides=[1]>>, tile<i32> -> token
   }
 }
 
@@ -515,4 +515,48 @@ cuda_tile.module @m {
 cuda_tile.module @m {
   // expected-error @below {{type must have rank 1}}
   global @g1 <f32: 1.0> : tile<f32>
+}
+
+// -----
+
+// Accesses through pointers parse their ordering and scope as MLIR parses enumerations.
+cuda_tile.module @m {
+  testing$func @f(%p: tile<ptr<f32>>) {
+    // expected-error @below {{expected string or keyword containing one of the following enum values for attribute 'memory_ordering_semantics' [weak, relaxed, acquire, release, acq_rel]}}
+    %0, %t = load_ptr_tko invalid %p : tile<ptr<f32>> -> tile<f32>, token
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  testing$func @f(%p: tile<ptr<f32>>) {
+    // expected-error @below {{invalid memory_ordering_semantics attribute specification: "loose"}}
+    %0, %t = load_ptr_tko "loose" %p : tile<ptr<f32>> -> tile<f32>, token
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  testing$func @f(%p: tile<ptr<f32>>) {
+    // expected-error @below {{expected SSA operand}}
+    %0, %t = load_ptr_tko relaxed invalid %p : tile<ptr<f32>> -> tile<f32>, token
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  // expected-error @below {{op 'alignment' must be power of two}}
+  global @g alignment = 3 <i32: [1, 2]> : tile<2xi32>
+}
+
+// -----
+
+cuda_tile.module @m {
+  testing$func @f(%p: tile<ptr<f32>>, %q: tile<f64>) {
+    // expected-error @below {{operand #1 must be tile of i1 values, but got '!cuda_tile.tile<f64>'}}
+    %0, %t = load_ptr_tko weak %p, %q : tile<ptr<f32>>, tile<f64> -> tile<f32>, token
+  }
 }

@@ -27,11 +27,11 @@ cuda_tile.module @memory {
     %0, %t0 = load_ptr_tko weak %a : tile<16xptr<f32>> -> tile<16xf32>, token
     // CHECK: %result_0, %result_token_1 = load_ptr_tko relaxed device %1, %true token=%2 : tile<16xptr<f32>>, tile<16xi1> -> tile<16xf32>, token
     %1, %t1 = load_ptr_tko relaxed device %a, %m token=%t : tile<16xptr<f32>>, tile<16xi1> -> tile<16xf32>, token
-    // CHECK: %result_2, %result_token_3 = load_ptr_tko acquire sys %1, %true, %cst_0_f32 token=%result_token optimization_hints = <sm_100 = {latency = 3 : i64}> : tile<16xptr<f32>>, tile<16xi1>, tile<16xf32> -> tile<16xf32>, token
+    // CHECK: %result_2, %result_token_3 = load_ptr_tko acquire sys %1, %true, %cst_0_f32 token=%result_token optimization_hints = <sm_100 = {latency = 3}> : tile<16xptr<f32>>, tile<16xi1>, tile<16xf32> -> tile<16xf32>, token
     %2, %t2 = load_ptr_tko acquire sys %a, %m, %z token=%t0 optimization_hints = <sm_100 = {latency = 3}> : tile<16xptr<f32>>, tile<16xi1>, tile<16xf32> -> tile<16xf32>, token
     // CHECK: %3 = store_ptr_tko weak %1, %result : tile<16xptr<f32>>, tile<16xf32> -> token
     %t3 = store_ptr_tko weak %a, %0 : tile<16xptr<f32>>, tile<16xf32> -> token
-    // CHECK: %4 = store_ptr_tko release tl_blk %1, %result, %true token=%3 optimization_hints = <default = {latency = 1 : i64}, sm_90 = {}> : tile<16xptr<f32>>, tile<16xf32>, tile<16xi1> -> token
+    // CHECK: %4 = store_ptr_tko release tl_blk %1, %result, %true token=%3 optimization_hints = <default = {latency = 1}, sm_90 = {}> : tile<16xptr<f32>>, tile<16xf32>, tile<16xi1> -> token
     %t4 = store_ptr_tko release tl_blk %a, %0, %m token=%t3 optimization_hints = <default = {latency = 1}, sm_90 = {}> : tile<16xptr<f32>>, tile<16xf32>, tile<16xi1> -> token
     // CHECK: %5 = join_tokens %result_token_1, %result_token_3, %4 : token
     %j = join_tokens %t1, %t2, %t4 : token

@@ -44,7 +44,7 @@ cuda_tile.module @views {
     %rows = iota : tile<4xi16>
     // CHECK: %tile, %result_token = load_view_tko weak %pview[%arg1, %arg1] : partition_view<tile=(4x8), tensor_view<64x64xf32, strides=[64,1]>>, tile<i32> -> tile<4x8xf32>, token
     %0, %t0 = load_view_tko weak %v[%i, %i] : partition_view<tile=(4x8), tensor_view<64x64xf32, strides=[64,1]>>, tile<i32> -> tile<4x8xf32>, token
-    // CHECK: %tile_0, %result_token_1 = load_view_tko relaxed tl_blk %pview[%arg1, %arg1] token = %result_token optimization_hints = <sm_100 = {allow_tma = true, latency = 4 : i64}> : partition_view<tile=(4x8), tensor_view<64x64xf32, strides=[64,1]>>, tile<i32> -> tile<4x8xf32>, token
+    // CHECK: %tile_0, %result_token_1 = load_view_tko relaxed tl_blk %pview[%arg1, %arg1] token = %result_token optimization_hints = <sm_100 = {allow_tma = true, latency = 4}> : partition_view<tile=(4x8), tensor_view<64x64xf32, strides=[64,1]>>, tile<i32> -> tile<4x8xf32>, token
     %1, %t1 = load_view_tko relaxed tl_blk %v[%i, %i] token = %t0 optimization_hints = <sm_100 = {allow_tma = true, latency = 4}> : partition_view<tile=(4x8), tensor_view<64x64xf32, strides=[64,1]>>, tile<i32>, tile<i32> -> tile<4x8xf32>, token
     // CHECK: %tile_2, %result_token_3 = load_view_tko acquire device %gsview[%0, %arg1] attributes {note = "kept"} : gather_scatter_view<tile=(4x8), tensor_view<64x64xf32, strides=[64,1]>, sparse_dim=0>, tile<4xi16>, tile<i32> -> tile<4x8xf32>, token
     %2, %t2 = load_view_tko acquire device %g[%rows, %i] attributes {note = "kept"} : gather_scatter_view<tile=(4x8), tensor_view<64x64xf32, strides=[64,1]>, sparse_dim=0>, tile<4xi16>, tile<i32> -> tile<4x8xf32>, token

@@ -41,7 +41,7 @@ func.func @indices(%x: tensor<64xi16, #l>, %i: i32) {
 #l = #nv_tileas.layout<register = [1], lane = [2, 4, 8, 16, 32], warp = []>
 #c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = []>
 func.func @larger(%x: tensor<64xi16, #l>, %i: i32) {
-  // expected-error @+1 {{extents of the result must divide those of the source}}
+  // expected-error @+1 {{extents of the slice must divide those of the whole}}
   %0 = nv_tileas.extract_slice %x[%i] : tensor<64xi16, #l> -> tensor<128xi16, #c>
   return
 }

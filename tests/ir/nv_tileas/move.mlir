@@ -26,5 +26,7 @@ func.func @moves(%x: tensor<64xi16, #l>, %i: i32, %m: !nv_tileas.memdesc<64xi16,
   %6 = nv_tileas.local_load_slice %m[%i] vector 1 : !nv_tileas.memdesc<64xi16, #s> -> tensor<32xi16, #w>
   // CHECK: nv_tileas.exchange %arg0, %arg3 : tensor<64xi16, {{.*}}>, {{.*}} -> tensor<64xi16, {{.*}}>
   %7 = nv_tileas.exchange %x, %p : tensor<64xi16, #l>, !nv_tileas.memdesc<32xi16, #half> -> tensor<64xi16, #l>
+  // CHECK: nv_tileas.insert_slice %{{.*}} into %arg0[%arg1] : tensor<32xi16, {{.*}}> into tensor<64xi16, {{.*}}>
+  %8 = nv_tileas.insert_slice %1 into %x[%i] : tensor<32xi16, #w> into tensor<64xi16, #l>
   return
 }

@@ -1,4 +1,4 @@
-//! Warps for matrix products.
+//! How many warps a block with matrix products gets.
 //!
 //! A warp's tile of a matrix product should be large, since it reads `(m + n) k` elements for `m n k` products; so few warps. But
 //! accumulators, and what else lives as long as they do, have to stay in registers. The estimate for a loop, a thread:
@@ -11,11 +11,7 @@
 //! with slices of 64x16 and 16x64, hence 2 * 32 registers, and 40: 232 of 255. The same in a persistent kernel is more than the
 //! [`BUDGET`] and gets eight warps.
 
-use crate::dialect::{
-    dots::Instruction,
-    layouts::{Tensor, storage_bits},
-    rt::*,
-};
+use crate::dialect::{dots::Instruction, layouts::Tensor, layouts::storage_bits, rt::*};
 use melior::ir::{Type, TypeLike};
 use mlir_sys::*;
 use tile_layout::{Multiplier, Product};
@@ -27,8 +23,8 @@ const NESTING: u64 = 24;
 /// More warps than these leave a thread half of its registers.
 const MOST: i64 = 8;
 
-/// `least` warps, or more if products need their registers.
-pub fn warps(function: OpRef<'_>, least: i64) -> i64 {
+/// Warps of a block when nothing else says their number: `least`, or more if products need their registers.
+pub fn for_products(function: OpRef<'_>, least: i64) -> i64 {
     let mut warps = least;
     while warps < MOST && worst(function, 0, warps as u64) > BUDGET {
         warps *= 2;
@@ -74,7 +70,7 @@ fn estimate(parent: OpRef<'_>, dots: &[OpRef<'_>], warps: u64) -> u64 {
         let [Some(lhs), Some(rhs), Some(acc)] = [0, 1, 2].map(|i| Tensor::of_value(operand(dot, i))) else { continue };
         let size = |t: &Tensor<'_>| t.elements().unsigned_abs() * u64::from(storage_bits(t.element));
         // A product that adds to another one takes over its registers.
-        let continues = defining_op(operand(dot, 2)).is_some_and(|d| dots.iter().any(|o| *o == d));
+        let continues = defining_op(operand(dot, 2)).is_some_and(|d| dots.contains(&d));
         bits += if continues { 0 } else { size(&acc) };
         if stays(operand(dot, 0), parent) {
             bits += size(&lhs);

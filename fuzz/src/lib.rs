@@ -1,0 +1,21 @@
+//! What all targets share.
+
+/// Runs the body of a target, which must not take longer than a second.
+///
+/// libFuzzer's own limit is of time on the clock, of which a busy machine takes any amount away; this one is of time on the
+/// processor.
+pub fn within_a_second(body: impl FnOnce()) {
+    let start = thread_time();
+    body();
+    let taken = thread_time() - start;
+    assert!(taken < 1_000_000_000, "the input took {} ms on the processor", taken / 1_000_000);
+}
+
+/// Nanoseconds that this thread has spent on a processor.
+fn thread_time() -> i64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the pointer is to a live value.
+    let status = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    assert_eq!(status, 0, "the system knows the time of a thread");
+    time.tv_sec * 1_000_000_000 + time.tv_nsec
+}

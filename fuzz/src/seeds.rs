@@ -1,0 +1,65 @@
+//! Writes the files that fuzzing starts from: `seeds OUT CORPUS-FOLDER TEXT-FOLDER`.
+//!
+//! Each bytecode file of the corpus goes out in every version and container that can hold it, with the bytes in front or
+//! behind that the target expects; each text file in pieces, cut where `// -----` is. `text.dict` has the words of the
+//! language.
+
+use std::{
+    collections::BTreeSet,
+    env, fs,
+    path::{Path, PathBuf},
+};
+use tile_bytecode::{Profile, ReadOptions, Version, fuzzing::INSTRUCTIONS, read, schema, write};
+
+fn main() -> std::io::Result<()> {
+    let arguments: Vec<PathBuf> = env::args_os().skip(1).map(PathBuf::from).collect();
+    let [out, corpus, texts] = &arguments[..] else {
+        eprintln!("usage: seeds OUT CORPUS-FOLDER TEXT-FOLDER");
+        std::process::exit(1);
+    };
+    for target in ["raw", "round_trip", "section_aware", "version_swap", "text"] {
+        fs::create_dir_all(out.join(target))?;
+    }
+    for path in files(corpus, "tileirbc")? {
+        let data = fs::read(&path)?;
+        let Ok(module) = read(&data, &ReadOptions::default()) else { continue };
+        let mut forms = vec![("as-it-is".to_owned(), data)];
+        for minor in 1..=3 {
+            let written = write(&module, Profile::Public, Version::new(13, minor));
+            forms.extend(written.map(|bytes| (format!("13.{minor}"), bytes)));
+        }
+        let written = write(&module, Profile::Specification, schema::V13_1);
+        forms.extend(written.map(|bytes| ("specification".to_owned(), bytes)));
+        let name = path.file_stem().expect("a file").to_string_lossy();
+        for (form, bytes) in forms {
+            let name = format!("{name}.{form}");
+            fs::write(out.join("raw").join(&name), &bytes)?;
+            fs::write(out.join("round_trip").join(&name), &bytes)?;
+            fs::write(out.join("section_aware").join(&name), [&bytes[..], &[0; INSTRUCTIONS]].concat())?;
+            fs::write(out.join("version_swap").join(&name), [&[2], &bytes[..]].concat())?;
+        }
+    }
+
+    let mut words: BTreeSet<String> = schema::OPS.iter().map(|op| op.name.to_owned()).collect();
+    for path in files(texts, "mlir")? {
+        let text = fs::read_to_string(&path)?;
+        let name = path.file_stem().expect("a file").to_string_lossy();
+        for (i, piece) in text.split("// -----").enumerate() {
+            // Comments teach the parser nothing.
+            let lines: Vec<&str> = piece.lines().filter(|l| !l.trim_start().starts_with("//")).collect();
+            let piece = lines.join("\n");
+            let is_word = |c: char| c.is_alphanumeric() || "_$.<>#!@%".contains(c);
+            words.extend(piece.split(|c| !is_word(c)).filter(|w| (3..40).contains(&w.len())).map(str::to_owned));
+            fs::write(out.join("text").join(format!("{name}.{i}")), piece)?;
+        }
+    }
+    let dictionary: String = words.iter().map(|w| format!("\"{w}\"\n")).collect();
+    fs::write(out.join("text.dict"), dictionary)
+}
+
+fn files(folder: &Path, extension: &str) -> std::io::Result<Vec<PathBuf>> {
+    let entries: Result<Vec<_>, _> = fs::read_dir(folder)?.map(|e| Ok::<_, std::io::Error>(e?.path())).collect();
+    let mut files: Vec<PathBuf> = entries?.into_iter().filter(|p| p.extension().is_some_and(|x| x == extension)).collect();
+    files.sort();
+    Ok(files)
+}

@@ -1,0 +1,591 @@
+//! Operations of a function in memory.
+//!
+//! Reading must stay small: a record of two bytes must not become a hundred. So a body is one array of words, in which each
+//! operation is followed by the operations of its regions, and an [`OpId`] is the position of the first word of an operation:
+//!
+//! ```text
+//! [head][location][first result][regions ...][present][result count][operand counts ...][attributes ...][types ...][operands ...]
+//!    |       |          |            |           |          |               |                 |
+//!    |       |          |            |           |          |               |                 one word for each attribute but
+//!    |       |          |            |           |          |               |                 unit attributes
+//!    |       |          |            |           |          |               one for each variadic group (segmented), or the
+//!    |       |          |            |           |          |               total (other variadic operations)
+//!    |       |          |            |           |          only if the number of results varies
+//!    |       |          |            |           bit set of optional attributes and operands, in the schema's flag order;
+//!    |       |          |            |           only if there are any
+//!    |       |          |            index of the block plus one, or 0 for none; one for each region
+//!    |       |          value number; only if there can be results
+//!    |       debug attribute plus one, or 0 for unknown; only in bodies that were read or built with locations
+//!    opcode in the low 8 bits; above them the distance in the file from the record before, in pre-order
+//! ```
+//!
+//! Worked example: `%5 = addi %3, %4` with overflow `none` and result type 2, four bytes after the record before it, is the
+//! words `[0x403, 5, 0, 2, 3, 4]`.
+//!
+//! Values are numbered for the whole function and never reused: arguments first, then block arguments and results as they
+//! are completed. The wire's stack-like numbers are a matter of reader and writer.
+
+use crate::module::{AttrId, ConstantId, DebugId, OpId, StringId, TypeId, ValueId};
+use crate::schema::{self, Arity, AttrKind, NO_BIT, OpSpec};
+use std::ops::Range;
+
+/// Operations of a function.
+#[derive(Clone, Debug, Default)]
+pub struct Body {
+    words: Box<[u32]>,
+    rest: Option<Box<Rest>>,
+    /// Offset of the first record in the file.
+    start: u32,
+    /// Number of operations.
+    ops: u32,
+    /// Number of values.
+    values: u32,
+    /// Number of function arguments (values 0 and up).
+    arguments: u32,
+    /// Operations have a location word.
+    location_words: bool,
+    located: bool,
+}
+
+/// What small bodies do without.
+#[derive(Clone, Debug, Default)]
+struct Rest {
+    /// Integers of attributes that need more than 31 bits.
+    wide: Vec<u64>,
+    blocks: Vec<Block>,
+    /// Types of the arguments of blocks.
+    argument_types: Vec<u32>,
+    /// Operations whose record is so far from the one before that the head has no room for the distance.
+    far: Vec<(OpId, u32)>,
+}
+
+/// A region: one block, or none (the missing `else` of an `if`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Region(pub Option<u32>);
+
+/// A block of a region; its operations are `[first_op, end_op)` without those nested deeper.
+#[derive(Clone, Copy, Debug)]
+pub struct Block {
+    argument_types: u32,
+    arguments: u32,
+    first_argument: u32,
+    first_op: u32,
+    end_op: u32,
+}
+
+/// In an integer's word: the value is in [`Rest::wide`].
+const WIDE: u32 = 1 << 31;
+
+/// In a head: the distance is in [`Rest::far`].
+const FAR: u32 = (1 << 24) - 1;
+
+/// Value of one attribute of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttrValue {
+    /// Index into the keywords.
+    Enum(u32),
+    Int(u64),
+    Bool(bool),
+    Unit,
+    Str(StringId),
+    Sym(StringId),
+    Type(TypeId),
+    Dense(ConstantId),
+    /// [`Attr::I32s`](crate::Attr::I32s), [`Attr::Array`](crate::Attr::Array), [`Attr::Hints`](crate::Attr::Hints) or, for a
+    /// tagged field, any attribute.
+    Attr(AttrId),
+}
+
+impl Body {
+    pub fn op(&self, id: OpId) -> OpRef<'_> {
+        let spec = spec_of(self.words[id.index()]);
+        OpRef { body: self, id, spec, base: id.index() + lead(self.location_words) }
+    }
+
+    /// Operations of the function's own block, in order.
+    pub fn top_level(&self) -> BlockOps<'_> {
+        BlockOps { body: self, next: 0, end: self.words.len() as u32 }
+    }
+
+    /// Number of operations, nested ones included.
+    pub fn len(&self) -> usize {
+        self.ops as usize
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.ops == 0
+    }
+
+    /// Number of values; every [`ValueId`] of the body is below it.
+    pub fn value_count(&self) -> usize {
+        self.values as usize
+    }
+
+    /// The function's arguments.
+    pub fn arguments(&self) -> impl ExactSizeIterator<Item = ValueId> + use<> {
+        (0..self.arguments).map(ValueId)
+    }
+
+    /// Whether operations have locations.
+    pub fn has_locations(&self) -> bool {
+        self.located
+    }
+
+    pub(crate) fn forget_locations(&mut self) {
+        self.located = false;
+    }
+
+    /// All operations, in pre-order.
+    pub fn all_ops(&self) -> AllOps<'_> {
+        AllOps { body: self, next: 0, left: self.ops as usize }
+    }
+
+    /// Offsets of the records in the file, in pre-order.
+    pub fn offsets(&self) -> impl ExactSizeIterator<Item = u32> {
+        let mut offset = self.start;
+        self.all_ops().map(move |op| {
+            offset += self.distance(op.id);
+            offset
+        })
+    }
+
+    fn distance(&self, id: OpId) -> u32 {
+        let distance = self.words[id.index()] >> 8;
+        if distance < FAR {
+            return distance;
+        }
+        let far = self.rest.as_ref().map_or(&[][..], |r| &r.far);
+        far.binary_search_by_key(&id, |f| f.0).map_or(distance, |i| far[i].1)
+    }
+
+    fn block(&self, index: u32) -> Option<&Block> {
+        self.rest.as_ref()?.blocks.get(index as usize)
+    }
+
+    fn int(&self, word: u32) -> u64 {
+        match &self.rest {
+            Some(rest) if word & WIDE != 0 => rest.wide[(word & !WIDE) as usize],
+            _ => word.into(),
+        }
+    }
+}
+
+fn spec_of(head: u32) -> &'static OpSpec {
+    schema::lookup(u64::from(head & 0xFF)).expect("bodies hold known opcodes only")
+}
+
+/// Number of words in front of those that the schema's row describes.
+fn lead(location_words: bool) -> usize {
+    1 + location_words as usize
+}
+
+/// All operations of a body.
+pub struct AllOps<'a> {
+    body: &'a Body,
+    next: u32,
+    left: usize,
+}
+
+impl<'a> Iterator for AllOps<'a> {
+    type Item = OpRef<'a>;
+
+    fn next(&mut self) -> Option<OpRef<'a>> {
+        self.left = self.left.checked_sub(1)?;
+        let op = self.body.op(OpId(self.next));
+        self.next = op.end();
+        Some(op)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl ExactSizeIterator for AllOps<'_> {}
+
+/// Operations of one block.
+pub struct BlockOps<'a> {
+    body: &'a Body,
+    next: u32,
+    end: u32,
+}
+
+impl<'a> Iterator for BlockOps<'a> {
+    type Item = OpRef<'a>;
+
+    fn next(&mut self) -> Option<OpRef<'a>> {
+        if self.next >= self.end {
+            return None;
+        }
+        let op = self.body.op(OpId(self.next));
+        self.next = op.subtree_end();
+        Some(op)
+    }
+}
+
+/// A view of one operation.
+#[derive(Clone, Copy)]
+pub struct OpRef<'a> {
+    pub body: &'a Body,
+    pub id: OpId,
+    pub spec: &'static OpSpec,
+    /// Position of the words that the schema's row describes.
+    base: usize,
+}
+
+impl<'a> OpRef<'a> {
+    fn word(&self, i: usize) -> u32 {
+        self.body.words[self.base + i]
+    }
+
+    fn slice(&self, start: usize, len: usize) -> &'a [u32] {
+        &self.body.words[self.base + start..][..len]
+    }
+
+    fn results_at(&self) -> usize {
+        self.spec.head_words() + self.spec.attr_words as usize
+    }
+
+    fn operands_at(&self) -> usize {
+        self.results_at() + self.result_count()
+    }
+
+    /// Position of the next operation in pre-order.
+    fn end(&self) -> u32 {
+        (self.base + self.operands_at() + self.operand_count()) as u32
+    }
+
+    /// Bit set of present optional fields, in the schema's flag order.
+    pub fn present(&self) -> u32 {
+        if self.spec.bits > 0 { self.word(self.spec.present_at()) } else { 0 }
+    }
+
+    pub fn result_count(&self) -> usize {
+        if self.spec.variadic_results {
+            self.word(self.spec.result_count_at()) as usize
+        } else {
+            self.spec.results.len()
+        }
+    }
+
+    pub fn result_types(&self) -> impl ExactSizeIterator<Item = TypeId> + use<'a> {
+        self.slice(self.results_at(), self.result_count()).iter().map(|&w| TypeId(w))
+    }
+
+    pub fn results(&self) -> impl ExactSizeIterator<Item = ValueId> + use<'a> {
+        let first = if self.spec.has_results() { self.word(schema::FIRST_RESULT_AT) } else { 0 };
+        (first..first + self.result_count() as u32).map(ValueId)
+    }
+
+    /// Number of operands in each group of the schema.
+    pub fn group_len(&self, group: usize) -> usize {
+        let field = &self.spec.operands[group];
+        match field.arity {
+            Arity::One => 1,
+            Arity::Optional => (self.present() >> self.spec.operand_bits[group] & 1) as usize,
+            Arity::Variadic if self.spec.segmented => {
+                let before = self.spec.operands[..group].iter().filter(|f| f.arity == Arity::Variadic).count();
+                self.word(self.spec.counts_at() + before) as usize
+            }
+            Arity::Variadic => self.word(self.spec.counts_at()) as usize - self.spec.fixed_operands(),
+        }
+    }
+
+    pub fn operand_count(&self) -> usize {
+        if self.spec.segmented {
+            (0..self.spec.operands.len()).map(|g| self.group_len(g)).sum()
+        } else if self.spec.count_words > 0 {
+            self.word(self.spec.counts_at()) as usize
+        } else {
+            self.spec.operands.len()
+        }
+    }
+
+    pub fn operands(&self) -> impl ExactSizeIterator<Item = ValueId> + use<'a> {
+        self.slice(self.operands_at(), self.operand_count()).iter().map(|&w| ValueId(w))
+    }
+
+    /// Whether the optional attribute is there; required ones always are.
+    pub fn has_attr(&self, index: usize) -> bool {
+        let bit = self.spec.attr_bits[index];
+        bit == NO_BIT || self.present() >> bit & 1 != 0
+    }
+
+    /// Attribute `index` of the schema, if present.
+    pub fn attr(&self, index: usize) -> Option<AttrValue> {
+        if index >= self.spec.attrs.len() || !self.has_attr(index) {
+            return None;
+        }
+        let attrs = self.spec.attrs;
+        let before = attrs[..index].iter().filter(|a| a.kind != AttrKind::Unit).count();
+        let word = || self.word(self.spec.head_words() + before);
+        Some(match attrs[index].kind {
+            AttrKind::Enum(_) => AttrValue::Enum(word()),
+            AttrKind::I32 | AttrKind::I64 => AttrValue::Int(self.body.int(word())),
+            AttrKind::Bool => AttrValue::Bool(word() != 0),
+            AttrKind::Unit => AttrValue::Unit,
+            AttrKind::Str => AttrValue::Str(StringId(word())),
+            AttrKind::Sym => AttrValue::Sym(StringId(word())),
+            AttrKind::Type => AttrValue::Type(TypeId(word())),
+            AttrKind::Dense => AttrValue::Dense(ConstantId(word())),
+            AttrKind::I32s | AttrKind::Array | AttrKind::Hints | AttrKind::Tagged => AttrValue::Attr(AttrId(word())),
+        })
+    }
+
+    pub fn regions(&self) -> impl DoubleEndedIterator<Item = Region> + ExactSizeIterator + use<'a> {
+        self.slice(self.spec.regions_at(), self.spec.regions).iter().map(|w| Region(w.checked_sub(1)))
+    }
+
+    /// The region's block.
+    pub fn block(&self, region: Region) -> Option<&'a Block> {
+        self.body.block(region.0?)
+    }
+
+    /// Position of the first operation after this one and all that it contains.
+    fn subtree_end(&self) -> u32 {
+        let last = self.regions().rev().find_map(|r| self.block(r));
+        last.map_or_else(|| self.end(), |b| b.end_op)
+    }
+
+    /// Debug attribute of the operation's location.
+    pub fn location(&self) -> Option<DebugId> {
+        if !self.body.located {
+            return None;
+        }
+        self.body.words[self.id.index() + 1].checked_sub(1).map(DebugId)
+    }
+}
+
+impl Block {
+    pub fn arg_types<'a>(&self, body: &'a Body) -> impl ExactSizeIterator<Item = TypeId> + use<'a> {
+        let all = body.rest.as_ref().map_or(&[][..], |r| &r.argument_types);
+        all[self.argument_types as usize..][..self.arguments as usize].iter().map(|&w| TypeId(w))
+    }
+
+    /// Number of arguments.
+    pub fn arg_count(&self) -> u32 {
+        self.arguments
+    }
+
+    pub fn args(&self) -> impl ExactSizeIterator<Item = ValueId> + use<> {
+        (self.first_argument..self.first_argument + self.arguments).map(ValueId)
+    }
+
+    pub fn ops<'a>(&self, body: &'a Body) -> BlockOps<'a> {
+        BlockOps { body, next: self.first_op, end: self.end_op }
+    }
+}
+
+/// A body that is being put together.
+///
+/// An operation is begun, then its types and operands are pushed in this order, then its regions follow, then its results
+/// are numbered.
+pub(crate) struct Draft {
+    words: Vec<u32>,
+    rest: Rest,
+    start: u32,
+    /// Offset of the last record.
+    last: u32,
+    /// End of the records.
+    end: Option<u32>,
+    ops: u32,
+    pub values: u32,
+    pub arguments: u32,
+    location_words: bool,
+    any_location: bool,
+}
+
+impl Draft {
+    /// An empty body. If it is read, `records` is where its records are in the file.
+    pub fn new(arguments: u32, location_words: bool, records: Option<Range<usize>>) -> Self {
+        let start = records.as_ref().map_or(0, |r| r.start as u32);
+        Draft {
+            words: Vec::new(),
+            rest: Rest::default(),
+            start,
+            last: start,
+            end: records.map(|r| r.end as u32),
+            ops: 0,
+            values: arguments,
+            arguments,
+            location_words,
+            any_location: false,
+        }
+    }
+
+    /// Makes room for words of the operation at `last`.
+    ///
+    /// When a body is read, the first guess is a word for each byte, which is enough for most programs. When it is not, the
+    /// second is the most that the rest can need, so that words are moved once at most: doubling would hold three times what
+    /// is needed.
+    fn reserve(&mut self, n: usize) {
+        if self.words.capacity() - self.words.len() >= n {
+            return;
+        }
+        let Some(end) = self.end else { return self.words.reserve(n) };
+        let left = (end - self.last) as usize;
+        let guess = if self.words.is_empty() { left } else { left * 7 / 4 };
+        let locations = if self.location_words { left / 2 } else { 0 };
+        self.words.reserve_exact(n + guess + locations);
+    }
+
+    /// Appends an operation; the words of fixed length are zero.
+    pub fn begin(&mut self, spec: &OpSpec, offset: usize, location: u32) -> OpId {
+        let id = OpId(self.words.len() as u32);
+        let distance = offset as u32 - self.last;
+        self.last = offset as u32;
+        let fixed = spec.head_words() + spec.attr_words as usize;
+        self.reserve(lead(self.location_words) + fixed);
+        if distance >= FAR {
+            self.rest.far.push((id, distance));
+        }
+        self.any_location |= location != 0;
+        self.words.push(u32::from(spec.opcode) | distance.min(FAR) << 8);
+        if self.location_words {
+            self.words.push(location);
+        }
+        self.words.resize(self.words.len() + fixed, 0);
+        self.ops += 1;
+        id
+    }
+
+    /// One of the words of fixed length.
+    pub fn word(&mut self, op: OpId, at: usize) -> &mut u32 {
+        &mut self.words[op.index() + lead(self.location_words) + at]
+    }
+
+    #[inline]
+    pub fn push(&mut self, word: u32) {
+        self.reserve(1);
+        self.words.push(word);
+    }
+
+    /// Word of an integer attribute.
+    pub fn int_word(&mut self, v: u64) -> u32 {
+        if v < u64::from(WIDE) {
+            return v as u32;
+        }
+        self.rest.wide.push(v);
+        (self.rest.wide.len() as u32 - 1) | WIDE
+    }
+
+    /// Type of the first result, once it has been pushed.
+    pub fn first_result_type(&self, spec: &OpSpec, op: OpId) -> Option<TypeId> {
+        let at = op.index() + lead(self.location_words) + spec.head_words() + spec.attr_words as usize;
+        self.words.get(at).map(|&w| TypeId(w))
+    }
+
+    pub fn push_argument_type(&mut self, ty: TypeId) {
+        grow(&mut self.rest.argument_types);
+        self.rest.argument_types.push(ty.0);
+    }
+
+    /// Opens the block of a region, whose argument types were pushed last; returns its index and the first argument.
+    pub fn begin_block(&mut self, op: OpId, region: usize, arguments: usize) -> (u32, u32) {
+        let (first_argument, arguments) = (self.values, arguments as u32);
+        let first_op = self.words.len() as u32;
+        let argument_types = self.rest.argument_types.len() as u32 - arguments;
+        grow(&mut self.rest.blocks);
+        self.rest.blocks.push(Block { argument_types, arguments, first_argument, first_op, end_op: first_op });
+        self.values += arguments;
+        let block = self.rest.blocks.len() as u32 - 1;
+        let at = spec_of(self.words[op.index()]).regions_at();
+        *self.word(op, at + region) = block + 1;
+        (block, first_argument)
+    }
+
+    pub fn end_block(&mut self, block: u32) {
+        self.rest.blocks[block as usize].end_op = self.words.len() as u32;
+    }
+
+    /// Numbers the results of an operation whose regions are complete; returns the first and their number.
+    pub fn end(&mut self, op: OpId) -> (u32, u32) {
+        let spec = spec_of(self.words[op.index()]);
+        if !spec.has_results() {
+            return (self.values, 0);
+        }
+        let n = if spec.variadic_results { *self.word(op, spec.result_count_at()) } else { spec.results.len() as u32 };
+        let first = self.values;
+        *self.word(op, schema::FIRST_RESULT_AT) = first;
+        self.values += n;
+        (first, n)
+    }
+
+    pub fn finish(self, located: bool) -> Body {
+        let Draft { words, mut rest, start, ops, values, arguments, location_words, .. } = self;
+        rest.wide.shrink_to_fit();
+        rest.blocks.shrink_to_fit();
+        rest.argument_types.shrink_to_fit();
+        let plain = rest.wide.is_empty() && rest.blocks.is_empty() && rest.far.is_empty();
+        Body {
+            words: words.into_boxed_slice(),
+            rest: (!plain).then(|| Box::new(rest)),
+            start,
+            ops,
+            values,
+            arguments,
+            location_words,
+            located: located && location_words,
+        }
+    }
+
+    /// Whether an operation has a known location.
+    pub fn any_location(&self) -> bool {
+        self.any_location
+    }
+}
+
+/// Grows by a quarter: doubling would leave half of a large body's memory unused.
+fn grow<T>(v: &mut Vec<T>) {
+    if v.capacity() == v.len() {
+        v.reserve_exact(v.len() / 4 + 4);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::{OPS, V13_1, V13_2, V13_3};
+
+    /// [`Draft::reserve`] relies on it.
+    #[test]
+    fn seven_words_for_four_bytes() {
+        for op in &OPS {
+            for version in [V13_1, V13_2, V13_3] {
+                // The shortest record, of an opcode and one byte for everything that is not optional.
+                let mut bytes = 1 + op.variadic as usize + op.has_flags(version) as usize;
+                let mut words = 1 + op.head_words() + op.attr_words as usize;
+                if !op.variadic_results {
+                    bytes += op.results.iter().filter(|r| version.at_least(r.since)).count();
+                    words += op.results.len();
+                }
+                bytes += op.attrs.iter().filter(|a| !a.optional && version.at_least(a.since)).count();
+                bytes += op.fixed_operands();
+                words += op.fixed_operands();
+                bytes += match op.segmented {
+                    true => op.operands.iter().filter(|f| f.arity == Arity::Variadic).count(),
+                    false => (op.count_words > 0) as usize,
+                };
+                bytes += if op.regions > 0 { 1 + op.regions } else { 0 };
+                assert!(4 * words <= 7 * bytes, "{} {version}: {words} words from {bytes} bytes", op.name);
+            }
+        }
+    }
+
+    /// Offsets are kept as distances, of any size.
+    #[test]
+    fn offsets() {
+        let spec = schema::by_name("make_token").unwrap();
+        let mut draft = Draft::new(0, false, Some(100..(3 << 30) + 2));
+        let offsets = [100, 102, 107, 107 + FAR as usize - 1, 106 + 2 * FAR as usize, 1 << 30, 3 << 30];
+        for at in offsets {
+            let op = draft.begin(spec, at, 0);
+            draft.push(0);
+            draft.end(op);
+        }
+        let body = draft.finish(false);
+        assert_eq!(body.offsets().map(|o| o as usize).collect::<Vec<_>>(), offsets);
+        assert_eq!(body.rest.as_ref().unwrap().far.len(), 3);
+        assert_eq!(body.all_ops().len(), offsets.len());
+    }
+}

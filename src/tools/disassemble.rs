@@ -1,0 +1,126 @@
+//! `tileirdisasm`: bytecode as people read it.
+//!
+//! Prints what is in the module, without the module around it: `global` and `entry` operations, and with debug information
+//! the attributes that their locations name, all at the end. Between the braces of a `cuda_tile.module` this parses again,
+//! with the lines that start with `#` outside of it.
+
+use crate::{dialect, translate::import};
+use melior::ir::operation::{OperationLike, OperationPrintingFlags, OperationRef};
+use std::{
+    ffi::OsString,
+    io::{self, Write},
+    path::Path,
+    process::ExitCode,
+};
+use tile_driver::{
+    cl::{self, Glue, Spec, ValueKind},
+    help,
+};
+
+const GENERIC: &str = "Generic Options";
+const OWN: &str = "Disassembler Options";
+
+const fn option(name: &'static str, value: ValueKind, category: &'static str, help: &'static str) -> Spec {
+    Spec { name, value, glue: Glue::None, alias_for: None, placeholder: "", help, hidden: false, category }
+}
+
+const fn alias(name: &'static str, alias_for: &'static str, category: &'static str, help: &'static str) -> Spec {
+    Spec { alias_for: Some(alias_for), ..option(name, ValueKind::Flag, category, help) }
+}
+
+const fn hidden(spec: Spec) -> Spec {
+    Spec { hidden: true, ..spec }
+}
+
+static SPECS: &[Spec] = &[
+    alias("h", "help", GENERIC, "Alias for --help"),
+    option("help", ValueKind::Action, GENERIC, "Display available options (--help-hidden for more)"),
+    hidden(option("help-hidden", ValueKind::Action, GENERIC, "Display all available options")),
+    option("help-list", ValueKind::Action, GENERIC, "Display list of available options (--help-list-hidden for more)"),
+    hidden(option("help-list-hidden", ValueKind::Action, GENERIC, "Display list of all available options")),
+    option("version", ValueKind::Action, GENERIC, "Display the version of this program"),
+    alias("g", "print-debug-info", OWN, "Alias for --print-debug-info"),
+    option("print-debug-info", ValueKind::Flag, OWN, "Print the locations of operations, if the file has them"),
+];
+
+static PAGE: help::Page = help::Page {
+    overview: "Disassembler of CUDA Tile IR bytecode",
+    usage: "<tile bytecode file>",
+    subcommands: &[],
+    specs: SPECS,
+    categories: &[GENERIC, OWN],
+};
+
+/// Exit status: 0 done; 1 command line, failed write; 2 no or no readable input; 3 input that is no valid module.
+pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.collect();
+    let argv0 = arguments.first().map(|a| a.to_string_lossy().into_owned()).unwrap_or_default();
+    let program = Path::new(&argv0).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let parsed = cl::parse(SPECS, &arguments, 1);
+    for line in &parsed.errors {
+        eprintln!("{line}");
+    }
+    if let Some(action) = parsed.action {
+        return match action {
+            "version" => print(&tile_driver::version_text(&tile_version::IDENTITY)),
+            _ => print(&PAGE.text(&program, action.ends_with("hidden"), action.starts_with("help-list"))),
+        };
+    }
+    if !parsed.errors.is_empty() {
+        return ExitCode::from(1);
+    }
+    let fail = |status: u8, lines: &[String]| {
+        lines.iter().for_each(|line| eprintln!("error: {line}"));
+        ExitCode::from(status)
+    };
+    let Some(input) = parsed.positionals.first() else {
+        print(&PAGE.text(&program, false, false));
+        return fail(2, &["no input file provided".into()]);
+    };
+    let data = match std::fs::read(input) {
+        Ok(data) => data,
+        Err(e) => {
+            let reason = tile_driver::io_text(&e);
+            return fail(2, &[format!("unable to read input file '{}': {reason}", input.to_string_lossy())]);
+        }
+    };
+    if !tile_bytecode::is_bytecode(&data) {
+        let hint = if tile_bytecode::is_mlir_bytecode(&data) { " (it looks like MLIR bytecode instead)" } else { "" };
+        return fail(3, &[format!("input does not correspond to Tile IR bytecode{hint}")]);
+    }
+    let context = dialect::context();
+    context.enable_multi_threading(false);
+    match import(&context, &data) {
+        Ok(module) => print(&listing(module.as_operation(), parsed.flag("print-debug-info"))),
+        Err(e) => {
+            let lines = [e.lines(), vec!["failed to read provided Tile IR bytecode".into()]].concat();
+            fail(3, &lines)
+        }
+    }
+}
+
+/// A reader that has closed the pipe has read enough.
+fn print(text: &str) -> ExitCode {
+    let mut out = io::stdout();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
+            eprintln!("error: unable to write to standard output: {}", tile_driver::io_text(&e));
+            ExitCode::from(1)
+        }
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+/// The operations of the `cuda_tile.module` in a `builtin.module`, as the command prints them.
+pub fn listing(module: OperationRef<'_, '_>, debug_info: bool) -> String {
+    let flags = OperationPrintingFlags::new();
+    let flags = if debug_info { flags.enable_debug_info(true, false) } else { flags };
+    let text = module.to_string_with_flags(flags).unwrap_or_default();
+    // `module {`, `cuda_tile.module @kernels {`, the operations indented twice, and the two closing braces; around them
+    // the attributes, each on a line that starts with `#`.
+    let (attributes, lines): (Vec<&str>, Vec<&str>) = text.lines().partition(|l| l.starts_with('#'));
+    let inner = lines.iter().filter_map(|l| l.strip_prefix(INDENT));
+    inner.chain(attributes).flat_map(|l| [l, "\n"]).collect()
+}
+
+const INDENT: &str = "    ";

@@ -1,0 +1,85 @@
+//! The main functions of the tools that are made of MLIR's: their options, and what they register.
+//!
+//! An option of ours is one of MLIR's command-line parser, so that `--help` lists it beside the others and it is spelled in
+//! all the ways in which those are.
+
+mod disassemble;
+mod translate;
+
+use crate::dialect::ffi;
+use std::{
+    ffi::{CString, OsString, c_char, c_int},
+    os::unix::ffi::OsStringExt,
+    process::ExitCode,
+};
+
+pub use disassemble::{listing, main as disassemble};
+pub use translate::main as translate;
+
+/// `mlir-opt` with the dialects and passes of this compiler.
+pub fn opt(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    unsafe extern "C" fn remarks(enabled: bool) {
+        if enabled {
+            crate::dialect::remark::print_as_diagnostics();
+        }
+    }
+    dialect_options();
+    flag(c"remarks", c"Print the remarks of this compiler's passes", remarks);
+    crate::passes::register_all();
+    let registry = crate::dialect::registry();
+    run(arguments, |argc, argv| {
+        // SAFETY: the arguments outlive the call, which only reads them.
+        unsafe { ffi::mlirxOptMain(argc, argv, c"tileiras optimizer driver".as_ptr(), registry.to_raw()) }
+    })
+}
+
+/// The language server of the dialects.
+pub fn lsp_server(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    dialect_options();
+    let registry = crate::dialect::registry();
+    run(arguments, |argc, argv| {
+        // SAFETY: as above.
+        unsafe { ffi::mlirxLspServerMain(argc, argv, registry.to_raw()) }
+    })
+}
+
+/// Options of the dialects themselves, which every tool has.
+fn dialect_options() {
+    static CHECKS: std::sync::Mutex<(bool, bool)> = std::sync::Mutex::new((false, false));
+    fn set_checks(change: impl FnOnce(&mut (bool, bool))) {
+        let mut checks = CHECKS.lock().unwrap_or_else(|e| e.into_inner());
+        change(&mut checks);
+        // SAFETY: a plain setting, made before any dialect is loaded.
+        unsafe { ffi::cudaTileSetHintChecks(checks.0, checks.1) };
+    }
+    unsafe extern "C" fn testing_ops(enabled: bool) {
+        // SAFETY: a plain setting, made before any dialect is loaded.
+        unsafe { ffi::cudaTileRegisterTestingOps(enabled) };
+    }
+    unsafe extern "C" fn warn(enabled: bool) {
+        set_checks(|c| c.0 = enabled);
+    }
+    unsafe extern "C" fn error(enabled: bool) {
+        set_checks(|c| c.1 = enabled);
+    }
+    flag(c"cuda-tile-testing-ops", c"Register the operations that exist for tests only", testing_ops);
+    flag(c"Wunsupported-hints", c"Warn of optimization hints that no target knows", warn);
+    flag(c"Werr-hints", c"With --Wunsupported-hints: such a hint is an error", error);
+    let version = CString::new(tile_driver::version_text(&tile_version::IDENTITY)).unwrap_or_default();
+    // SAFETY: the text is copied.
+    unsafe { ffi::mlirxVersionText(version.as_ptr()) };
+}
+
+fn flag(name: &'static std::ffi::CStr, description: &'static std::ffi::CStr, set: unsafe extern "C" fn(bool)) {
+    // SAFETY: the texts are static; the option is made before the command line is parsed.
+    unsafe { ffi::mlirxOptionFlag(name.as_ptr(), description.as_ptr(), Some(set)) };
+}
+
+/// Calls a main function of C.
+fn run(arguments: impl Iterator<Item = OsString>, main: impl FnOnce(c_int, *mut *mut c_char) -> c_int) -> ExitCode {
+    let arguments: Vec<CString> = arguments.filter_map(|a| CString::new(a.into_vec()).ok()).collect();
+    let mut argv: Vec<*mut c_char> = arguments.iter().map(|a| a.as_ptr().cast_mut()).collect();
+    argv.push(std::ptr::null_mut());
+    let code = main(arguments.len() as c_int, argv.as_mut_ptr());
+    ExitCode::from(u8::try_from(code).unwrap_or(1))
+}

@@ -1,0 +1,200 @@
+//! `tileiras-translate`: bytecode to text and back, as translations of `mlir-translate`.
+
+use super::{dialect_options, flag, run};
+use crate::{
+    dialect::{
+        self, ffi,
+        pass::context_of,
+        rt::{op_ref, raw_str, raw_to_str},
+    },
+    translate::{ImportError, export_operation, import, import_with_options},
+};
+use melior::{ContextRef, ir::Module};
+use mlir_sys::*;
+use std::{
+    ffi::{CStr, CString, OsString, c_char, c_void},
+    process::ExitCode,
+    sync::Mutex,
+};
+use tile_bytecode::{Profile, ReadOptions, Version};
+
+/// What the options of the command say.
+#[derive(Clone, Copy)]
+struct Settings {
+    version: Version,
+    profile: Profile,
+    strict: bool,
+    generic: bool,
+}
+
+static SETTINGS: Mutex<Settings> =
+    Mutex::new(Settings { version: Version::new(13, 3), profile: Profile::Public, strict: false, generic: false });
+
+fn settings() -> Settings {
+    *SETTINGS.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+fn set(change: impl FnOnce(&mut Settings)) {
+    change(&mut SETTINGS.lock().unwrap_or_else(|e| e.into_inner()));
+}
+
+/// The command.
+pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    dialect_options();
+    options();
+    let registry = dialect::registry();
+    // SAFETY: names and texts are static; the registry outlives the main function, which alone uses the translations.
+    unsafe {
+        for name in [c"tileirbc-to-mlir", c"cudatilebc-to-mlir"] {
+            let text = c"Tile IR bytecode of either container to text";
+            ffi::mlirxRegisterToMlir(name.as_ptr(), text.as_ptr(), Some(read), registry.to_raw());
+        }
+        for name in [c"mlir-to-tileirbc", c"mlir-to-cudatilebc"] {
+            let text = c"text to Tile IR bytecode";
+            ffi::mlirxRegisterFromMlir(name.as_ptr(), text.as_ptr(), Some(write), registry.to_raw());
+        }
+        let text = c"text to Tile IR bytecode and back to text";
+        ffi::mlirxRegisterFromMlir(
+            c"test-cudatile-roundtrip".as_ptr(),
+            text.as_ptr(),
+            Some(round_trip),
+            registry.to_raw(),
+        );
+    }
+    run(arguments, |argc, argv| {
+        // SAFETY: the arguments outlive the call, which only reads them.
+        unsafe { ffi::mlirxTranslateMain(argc, argv, c"tileiras translation driver".as_ptr()) }
+    })
+}
+
+fn options() {
+    unsafe extern "C" fn strict(enabled: bool) {
+        set(|s| s.strict = enabled);
+    }
+    unsafe extern "C" fn generic(enabled: bool) {
+        set(|s| s.generic = enabled);
+    }
+    unsafe extern "C" fn list(_: bool) {
+        println!("{}", versions().join("\n"));
+        std::process::exit(0);
+    }
+    unsafe extern "C" fn version(text: MlirStringRef) -> *const c_char {
+        // SAFETY: the text lives during the call.
+        let text = unsafe { raw_to_str(text) };
+        let Some(version) = parse_version(text) else {
+            let all = versions();
+            let range = [all.first(), all.last()].map(|v| v.map_or("", String::as_str)).join(" - ");
+            return leak(format!("Invalid argument '{text}': the supported versions are [{range}]"));
+        };
+        set(|s| s.version = version);
+        std::ptr::null()
+    }
+    unsafe extern "C" fn container(text: MlirStringRef) -> *const c_char {
+        // SAFETY: the text lives during the call.
+        let profile = match unsafe { raw_to_str(text) } {
+            "public" => Profile::Public,
+            "spec" => Profile::Specification,
+            other => return leak(format!("Invalid argument '{other}': the containers are public and spec")),
+        };
+        set(|s| s.profile = profile);
+        std::ptr::null()
+    }
+    flag(c"strict", c"Refuse overlong integers when reading", strict);
+    flag(c"generic-form", c"Print the result of --test-cudatile-roundtrip in generic form", generic);
+    flag(c"list-versions", c"Print the bytecode versions that can be read and written, one a line", list);
+    let text = |name: &'static CStr, description: &'static CStr, value: &'static CStr, set| {
+        // SAFETY: the texts are static; the option is made before the command line is parsed.
+        unsafe { ffi::mlirxOptionText(name.as_ptr(), description.as_ptr(), value.as_ptr(), Some(set)) };
+    };
+    text(c"bytecode-version", c"Version of the bytecode written (default 13.3)", c"major.minor[.tag]", version);
+    text(c"container", c"Container of the bytecode written: public (default) or spec", c"container", container);
+}
+
+/// A message for MLIR's parser of options, which ends the process after it has printed it.
+fn leak(message: String) -> *const c_char {
+    CString::new(message).unwrap_or_default().into_raw()
+}
+
+fn parse_version(text: &str) -> Option<Version> {
+    let mut parts = text.split('.');
+    let (major, minor) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    let tag: u16 = parts.next().map_or(Some(0), |t| t.parse().ok())?;
+    let known = parts.next().is_none() && tile_driver::BYTECODE_VERSIONS.contains(&(major, minor));
+    known.then(|| Version { tag: tag.into(), ..Version::new(major, minor) })
+}
+
+fn versions() -> Vec<String> {
+    tile_driver::BYTECODE_VERSIONS.iter().map(|(major, minor)| format!("{major}.{minor}")).collect()
+}
+
+unsafe extern "C" fn read(input: MlirStringRef, context: MlirContext) -> MlirOperation {
+    // SAFETY: the context outlives the call, and the handle what is made of it.
+    let handle = unsafe { ContextRef::from_raw(context) };
+    // SAFETY: as above.
+    let context = unsafe { handle.to_ref() };
+    context.load_all_available_dialects();
+    // SAFETY: the input lives during the call; an empty one may have no address.
+    let data = unsafe { crate::dialect::rt::raw_slice(input.data.cast::<u8>(), input.length as isize) };
+    let options = ReadOptions { strict: settings().strict, ..ReadOptions::default() };
+    match import_with_options(context, data, &options) {
+        Ok(module) => detach(&module),
+        Err(e) => {
+            report(context.to_raw(), &e);
+            MlirOperation { ptr: std::ptr::null_mut() }
+        }
+    }
+}
+
+/// Takes the one operation out of a module.
+fn detach(module: &Module) -> MlirOperation {
+    // SAFETY: an import holds one `cuda_tile.module`, which from here on the caller owns.
+    unsafe {
+        let op = mlirBlockGetFirstOperation(mlirModuleGetBody(module.to_raw()));
+        mlirOperationRemoveFromParent(op);
+        op
+    }
+}
+
+fn report(context: MlirContext, error: &ImportError) {
+    for line in error.lines() {
+        let line = CString::new(line.replace('\0', " ")).unwrap_or_default();
+        // SAFETY: the context is alive; MLIR copies the text.
+        unsafe { mlirEmitError(mlirLocationUnknownGet(context), line.as_ptr()) };
+    }
+}
+
+unsafe extern "C" fn write(op: MlirOperation, write: ffi::MlirxWriteFn, out: *mut c_void) -> bool {
+    let (Some(bytes), Some(write)) = (bytes_of(op), write) else { return false };
+    // SAFETY: the function takes what it was given, and copies the bytes.
+    unsafe { write(MlirStringRef { data: bytes.as_ptr().cast(), length: bytes.len() }, out) };
+    true
+}
+
+fn bytes_of(op: MlirOperation) -> Option<Vec<u8>> {
+    let settings = settings();
+    export_operation(op_ref(op), settings.version, settings.profile).map_err(|e| e.emit()).ok()
+}
+
+unsafe extern "C" fn round_trip(op: MlirOperation, write: ffi::MlirxWriteFn, out: *mut c_void) -> bool {
+    let Some(bytes) = bytes_of(op) else { return false };
+    let context = context_of(op_ref(op));
+    context.load_all_available_dialects();
+    match import(context, &bytes) {
+        Ok(module) => {
+            let op = detach(&module);
+            // SAFETY: the operation is ours and destroyed once; the function takes what it was given.
+            unsafe {
+                ffi::mlirxOperationPrint(op, settings().generic, write, out);
+                if let Some(write) = write {
+                    write(raw_str("\n"), out);
+                }
+                mlirOperationDestroy(op);
+            }
+            true
+        }
+        Err(e) => {
+            report(context.to_raw(), &e);
+            false
+        }
+    }
+}

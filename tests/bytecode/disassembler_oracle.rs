@@ -1,0 +1,133 @@
+//! NVIDIA's own disassembler reads what we write, and we read what it prints.
+//!
+//! `scripts/fetch-tileirdisasm.sh` brings it from PyPI; where that fails, the test says so and passes. It is used as a black
+//! box: bytes in, text out. Set `TILEIR_DISASSEMBLER` to use another copy.
+
+use melior::{Context, ir::Module};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+use tileiras::{
+    dialect,
+    tools::listing,
+    translate::{Profile, Version, export, import},
+};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The program, or why it cannot be had.
+fn disassembler() -> Result<PathBuf, String> {
+    if let Some(path) = std::env::var_os("TILEIR_DISASSEMBLER") {
+        return Ok(path.into());
+    }
+    let output = Command::new(root().join("scripts/fetch-tileirdisasm.sh")).output().map_err(|e| e.to_string())?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim().into())
+}
+
+/// Programs that verify: the corpus, and the files that test the dialect's syntax, piece by piece.
+fn programs<'c>(context: &'c Context) -> Vec<(String, Module<'c>)> {
+    let mut programs = vec![];
+    let files = |folder: &str, extension: &str| {
+        let entries = fs::read_dir(root().join(folder)).unwrap().map(|e| e.unwrap().path());
+        let mut files: Vec<PathBuf> = entries.filter(|p| p.extension().is_some_and(|x| x == extension)).collect();
+        files.sort();
+        files
+    };
+    let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
+    for path in files("tests/corpus", "tileirbc").into_iter().filter(|p| !name(p).contains(".13.4.")) {
+        programs.push((name(&path), import(context, &fs::read(&path).unwrap()).unwrap()));
+    }
+    // In its hexadecimal form an i1 takes a byte, in MLIR's a bit: the text of large constants is not the same language.
+    let readable = |p: &PathBuf| !name(p).contains("invalid") && name(p) != "constants_large.mlir";
+    for path in files("tests/ir/cuda_tile", "mlir").into_iter().filter(readable) {
+        let text = fs::read_to_string(&path).unwrap();
+        for (i, piece) in text.split("// -----").enumerate() {
+            // Pieces with functions for tests do not parse here; those with errors are not programs.
+            if let Some(module) = Module::parse(context, piece) {
+                programs.push((format!("{} piece {i}", name(&path)), module));
+            }
+        }
+    }
+    programs
+}
+
+/// The text as we would have printed it: 13.4 calls `pow` by another name.
+fn in_our_words(text: &str) -> String {
+    text.replace(" fpowf ", " pow ")
+}
+
+/// The text without the types of numbers in hints, which the other one leaves out.
+fn without_hint_types(text: &str) -> String {
+    text.replace(" : i32,", ",").replace(" : i32}", "}")
+}
+
+#[test]
+fn what_we_write_is_read_and_what_it_prints_parses() {
+    let disassembler = match disassembler() {
+        Ok(path) => path,
+        Err(reason) => {
+            println!("skipped: NVIDIA's tileirdisasm cannot be had: {reason}");
+            return;
+        }
+    };
+    let context = dialect::context();
+    // Pieces that do not parse are expected; what they say is of no interest.
+    context.attach_diagnostic_handler(|_| true);
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("oracle.tileirbc");
+    let mut read = [0; 3];
+    let mut operations = BTreeSet::new();
+    for (name, module) in programs(&context) {
+        for (minor, read) in (1..).zip(&mut read) {
+            let version = Version::new(13, minor);
+            // What a version cannot express is found by the writer, and tested there.
+            let Ok(bytes) = export(&module, version, Profile::Public) else { continue };
+            fs::write(&file, &bytes).unwrap();
+            let output = Command::new(&disassembler).arg(&file).output().unwrap();
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{name} at 13.{minor}: {errors}");
+            let text = in_our_words(&String::from_utf8(output.stdout).unwrap());
+            let wrapped = format!("cuda_tile.module @kernels {{\n{text}\n}}");
+            let parsed = Module::parse(&context, &wrapped).unwrap_or_else(|| panic!("{name} at 13.{minor}:\n{text}"));
+            let ours = import(&context, &bytes).unwrap();
+            assert_eq!(
+                without_hint_types(&listing(parsed.as_operation(), false)),
+                without_hint_types(&listing(ours.as_operation(), false)),
+                "{name} at 13.{minor}"
+            );
+            // With locations too, whose aliases it numbers in another order.
+            let debug = Command::new(&disassembler).arg("-g").arg(&file).output().unwrap();
+            let text = in_our_words(&String::from_utf8(debug.stdout).unwrap());
+            let (attributes, ops): (Vec<&str>, Vec<&str>) = text.lines().partition(|l| l.starts_with('#'));
+            // The modules around have no place in a file, as when bytecode is read.
+            let wrapped = format!(
+                "module {{\ncuda_tile.module @kernels {{\n{}\n}} loc(unknown)\n}} loc(unknown)\n{}",
+                ops.join("\n"),
+                attributes.join("\n")
+            );
+            let parsed = Module::parse(&context, &wrapped).unwrap_or_else(|| panic!("{name} at 13.{minor}:\n{text}"));
+            assert_eq!(
+                without_hint_types(&listing(parsed.as_operation(), true)),
+                without_hint_types(&listing(ours.as_operation(), true)),
+                "{name} at 13.{minor}"
+            );
+            *read += 1;
+            let wire = tile_bytecode::read(&bytes, &Default::default()).unwrap();
+            operations.extend(wire.functions.iter().flat_map(|f| f.body.all_ops()).map(|op| op.spec.name));
+        }
+    }
+    println!("read {read:?} files of versions 13.1 to 13.3 with {} operations", operations.len());
+    assert!(read.iter().all(|n| *n > 100));
+    // Everything but the three operations of modules, which have no record.
+    let all = tile_bytecode::schema::OPS.iter().map(|op| op.name);
+    let missing: Vec<&str> =
+        all.filter(|n| !operations.contains(n) && !["entry", "global", "module"].contains(n)).collect();
+    assert!(missing.is_empty(), "no file has {missing:?}");
+}

@@ -1,0 +1,110 @@
+//! `libtileiras_dialects.so` in the unmodified `mlir-opt` of the LLVM installation.
+
+#[path = "../support/lit.rs"]
+mod lit;
+#[path = "../support/stock.rs"]
+mod stock;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+use stock::{library, llvm, mlir_opt, options_to_environment};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn tool(name: &str, arguments: &mut Vec<String>) -> Result<Command, String> {
+    match name {
+        "tileiras-opt" => {
+            let mut command = mlir_opt(&library("tileiras_dialects"));
+            options_to_environment(&mut command, arguments);
+            Ok(command)
+        }
+        "FileCheck" | "split-file" => Ok(Command::new(llvm(name))),
+        _ => Err(format!("unknown command '{name}'")),
+    }
+}
+
+/// The tests of dialects and passes hold for the stock tool too.
+#[test]
+fn the_tests_of_our_own_tool_pass() {
+    let tmp = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let mut files = vec![];
+    for folder in [
+        "cuda_tile",
+        "nv_tileaa",
+        "nv_tileas",
+        "fuse-fma",
+        "loop-split",
+        "synthesize-debug-info-scopes",
+        "convert-cudatile-to-tileaa",
+        "convert-tileaa-to-tileas",
+        "tileas-order-memory",
+        "convert-tileas-to-llvm",
+    ] {
+        let folder = root().join("tests/ir").join(folder);
+        let entries = fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+        let paths = entries.map(|e| e.unwrap().path());
+        files.extend(paths.filter(|p| p.extension().is_some_and(|x| x == "mlir")));
+    }
+    // The stock tool reads its command line before it loads plugins: our passes have no flags there, only names in pipelines.
+    let ours_only = [" --fuse-fma", " --loop-split", "tileiras-translate"];
+    files.retain(|f| {
+        let text = fs::read_to_string(f).unwrap();
+        let runs = text.lines().filter(|l| l.contains("RUN:"));
+        !runs.into_iter().any(|l| ours_only.iter().any(|o| l.contains(o)))
+    });
+    files.sort();
+    assert!(files.len() > 40);
+    let failed: Vec<String> = files
+        .iter()
+        .filter_map(|file| lit::run_file(file, tmp, &tool).err().map(|e| format!("{}: {e}", file.display())))
+        .collect();
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+/// From a kernel to LLVM's dialect in one call.
+#[test]
+fn a_kernel_goes_through_all_passes() {
+    let output = mlir_opt(&library("tileiras_dialects"))
+        .arg(root().join("examples/relu_f32.mlir"))
+        .arg("--pass-pipeline=builtin.module(tileir{opt-level=2 compute-capability=sm_90},tileir-finish{compute-capability=sm_90})")
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains("llvm.func @relu_f32") && text.contains("nvvm.kernel"), "{text}");
+}
+
+/// A wrong option is an error of the tool, not a crash.
+#[test]
+fn errors_are_reported() {
+    let run = |pipeline: &str| {
+        let output = mlir_opt(&library("tileiras_dialects"))
+            .arg(root().join("examples/relu_f32.mlir"))
+            .arg(format!("--pass-pipeline=builtin.module({pipeline})"))
+            .output()
+            .unwrap();
+        assert!(output.status.code().is_some_and(|c| c != 0), "{output:?}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert!(run("convert-tileaa-to-tileas{warps=4}").contains("no such option warps"));
+    assert!(run("convert-tileaa-to-tileas{num-warps=3}").contains("num-warps must be a power of two"));
+}
+
+/// Two plugins, or a plugin and a tool, must not see each other's symbols.
+#[test]
+fn exports_are_what_the_tool_looks_for() {
+    let output = Command::new(llvm("llvm-nm"))
+        .args(["-D", "--defined-only", "--format=just-symbols"])
+        .arg(library("tileiras_dialects"))
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let mut symbols: Vec<&str> = text.lines().collect();
+    symbols.sort();
+    assert_eq!(symbols, ["mlirGetDialectPluginInfo", "mlirGetPassPluginInfo"]);
+}

@@ -1,0 +1,140 @@
+//! Runs the `RUN:` lines of a file.
+//!
+//! The lines are what LLVM's lit runs, without a shell: commands joined by `|`, arguments in quotes, `\` at the end of a
+//! line to go on. `%s` is the file, `%S` its folder, `%t` a path of its own for scratch files. `not` before a command asks for
+//! failure, with an exit status and not a signal; `2>&1` after it adds its standard error to what the next one reads.
+
+use std::{
+    fs,
+    io::Write,
+    path::Path,
+    process::{Command, Stdio},
+    thread,
+};
+
+/// The program for a name in a `RUN:` line, or what is wrong with the name. It may change the arguments.
+pub type Tool<'a> = &'a dyn Fn(&str, &mut Vec<String>) -> Result<Command, String>;
+
+/// Runs a file's lines. A file without any fails.
+pub fn run_file(file: &Path, tmp: &Path, tool: Tool<'_>) -> Result<(), String> {
+    let text = fs::read_to_string(file).map_err(|e| e.to_string())?;
+    let lines = run_lines(&text)?;
+    if lines.is_empty() {
+        return Err("no RUN: line".into());
+    }
+    let stem: String = file.to_string_lossy().chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
+    let scratch = tmp.join(stem);
+    for line in lines {
+        pipeline(&line, file, &scratch, tool).map_err(|e| format!("RUN: {line}\n{e}"))?;
+    }
+    Ok(())
+}
+
+/// The text after each `RUN:`, with continued lines joined.
+fn run_lines(text: &str) -> Result<Vec<String>, String> {
+    let mut lines: Vec<String> = vec![];
+    let mut open = false;
+    for line in text.lines() {
+        let Some((_, command)) = line.split_once("RUN:") else { continue };
+        let (command, continues) = match command.trim().strip_suffix('\\') {
+            Some(c) => (c.trim_end(), true),
+            None => (command.trim(), false),
+        };
+        match lines.last_mut().filter(|_| open) {
+            Some(last) => {
+                last.push(' ');
+                last.push_str(command);
+            }
+            None => lines.push(command.to_string()),
+        }
+        open = continues;
+    }
+    if open { Err("the last RUN: line ends in a backslash".into()) } else { Ok(lines) }
+}
+
+/// Splits at blanks outside of quotes and at `|`; an empty word separates commands.
+fn words(line: &str) -> Result<Vec<Option<String>>, String> {
+    let mut list = vec![];
+    let mut word: Option<String> = None;
+    let mut quote: Option<char> = None;
+    for c in line.chars() {
+        match quote {
+            Some(q) if c == q => quote = None,
+            Some(_) => word.get_or_insert_default().push(c),
+            None if c == '\'' || c == '"' => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            None if c.is_whitespace() || c == '|' => {
+                list.extend(word.take().map(Some));
+                if c == '|' {
+                    list.push(None);
+                }
+            }
+            None => word.get_or_insert_default().push(c),
+        }
+    }
+    if quote.is_some() {
+        return Err("unbalanced quote".into());
+    }
+    list.extend(word.map(Some));
+    Ok(list)
+}
+
+fn pipeline(line: &str, file: &Path, scratch: &Path, tool: Tool<'_>) -> Result<(), String> {
+    let mut input = vec![];
+    let all = words(line)?;
+    let commands: Vec<&[Option<String>]> = all.split(|w| w.is_none()).collect();
+    for command in &commands {
+        let mut arguments: Vec<String> = command.iter().flatten().map(|w| substitute(w, file, scratch)).collect();
+        let both = arguments.iter().position(|a| a == "2>&1").map(|i| arguments.remove(i)).is_some();
+        if let Some(redirection) = arguments.iter().find(|a| a.starts_with(['<', '>']) || a.starts_with("2>")) {
+            return Err(format!("redirection '{redirection}' is not supported"));
+        }
+        let fails = arguments.first().is_some_and(|a| a == "not");
+        if fails {
+            arguments.remove(0);
+        }
+        if arguments.is_empty() {
+            return Err("empty command".into());
+        }
+        let name = arguments.remove(0);
+        let command = tool(&name, &mut arguments)?;
+        let output = execute(command, &arguments, input)?;
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        match output.status.code() {
+            None => return Err(format!("'{name}' died of a signal\n{errors}")),
+            Some(0) if fails => return Err(format!("'{name}' succeeded, but failure was expected")),
+            Some(code) if code != 0 && !fails => return Err(format!("'{name}' exited with {code}\n{errors}")),
+            Some(_) => {}
+        }
+        input = output.stdout;
+        if both {
+            input.extend(output.stderr);
+        }
+    }
+    Ok(())
+}
+
+fn substitute(word: &str, file: &Path, scratch: &Path) -> String {
+    let folder = file.parent().expect("a file has a folder");
+    word.replace("%s", &file.to_string_lossy())
+        .replace("%S", &folder.to_string_lossy())
+        .replace("%t", &scratch.to_string_lossy())
+}
+
+fn execute(mut command: Command, arguments: &[String], input: Vec<u8>) -> Result<std::process::Output, String> {
+    let mut child = command
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|e| format!("{command:?}: {e}"))?;
+    let mut stdin = child.stdin.take().expect("piped");
+    // A child that does not read to the end closes the pipe; that is its right.
+    let writer = thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().map_err(|e| e.to_string())?;
+    writer.join().map_err(|_| "writer panicked".to_string())?;
+    Ok(output)
+}

@@ -1,0 +1,263 @@
+//! What the tools do that a `RUN:` line cannot express: exit status, raw bytes, the protocol of the language server.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read, Write},
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+};
+
+fn corpus(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(name)
+}
+
+/// A file of these bytes in the scratch folder.
+fn scratch(name: &str, bytes: &[u8]) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::write(&path, bytes).unwrap();
+    path
+}
+
+fn disassemble(arguments: &[&dyn AsRef<std::ffi::OsStr>]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tileirdisasm"));
+    arguments.iter().for_each(|a| _ = command.arg(a));
+    command.output().unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+#[test]
+fn disassembly() {
+    let file = corpus("vadd_f32.13.1.tileirbc");
+    let plain = disassemble(&[&file]);
+    assert!(plain.status.success(), "{}", stderr(&plain));
+    let text = stdout(&plain);
+    assert!(text.starts_with("entry @vadd_f32(%arg0: tile<ptr<f32>>, "), "{text}");
+    assert!(text.ends_with("  return\n}\n"), "{text}");
+    assert!(text.contains("\n  %1 = addf %tile, %tile_10  : tile<1024xf32>\n") && !text.contains("loc("), "{text}");
+
+    for option in ["-g", "--print-debug-info", "-print-debug-info=1"] {
+        let debug = stdout(&disassemble(&[&option, &file]));
+        let names_the_function =
+            "#di_subprogram = #cuda_tile.di_subprogram<file = #di_file, line = 22, name = \"vadd\"";
+        assert!(debug.contains("addf %tile, %tile_10  : tile<1024xf32> loc(#loc"), "{debug}");
+        assert!(debug.lines().last().unwrap().starts_with("#loc") && debug.contains(names_the_function), "{debug}");
+        // Without the locations it is the same text.
+        let without: String = debug
+            .lines()
+            .filter(|l| !l.starts_with('#'))
+            .flat_map(|l| [l.split(" loc(").next().unwrap(), "\n"])
+            .collect();
+        assert_eq!(without, text);
+    }
+
+    // Every entry, one after the other.
+    let entries = stdout(&disassemble(&[&corpus("vadd_multi.13.1.tileirbc")]));
+    let heads: Vec<&str> = entries.lines().filter(|l| l.starts_with("entry")).collect();
+    assert_eq!(heads.len(), 2, "{entries}");
+}
+
+/// What is printed is the inside of a module: it parses there, and says the same again.
+#[test]
+fn disassembly_parses() {
+    let mut checked = 0;
+    for entry in fs::read_dir(corpus("")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if !name.ends_with(".tileirbc") || name.contains(".13.4.") {
+            continue;
+        }
+        let text = stdout(&disassemble(&[&"-g", &path]));
+        let (attributes, ops): (Vec<&str>, Vec<&str>) = text.lines().partition(|l| l.starts_with('#'));
+        let wrapped = format!("cuda_tile.module @kernels {{\n{}\n}}\n{}\n", ops.join("\n"), attributes.join("\n"));
+        let file = scratch(&format!("{name}.mlir"), wrapped.as_bytes());
+        let bytes = file.with_extension("again");
+        let written = Command::new(env!("CARGO_BIN_EXE_tileiras-translate"))
+            .args(["--mlir-to-tileirbc", "--bytecode-version=13.3", "-o"])
+            .args([&bytes, &file])
+            .output()
+            .unwrap();
+        assert!(written.status.success(), "{name}: {}", stderr(&written));
+        let again = disassemble(&[&"-g", &bytes]);
+        assert_eq!(stdout(&again), text, "{name}: {}", stderr(&again));
+        checked += 1;
+    }
+    assert!(checked > 100);
+}
+
+#[test]
+fn disassembler_errors() {
+    let vadd = fs::read(corpus("vadd_f32.13.1.tileirbc")).unwrap();
+    let not_tile_ir = "error: input does not correspond to Tile IR bytecode\n";
+    let cases: [(&str, &[u8], i32, &str); 5] = [
+        ("empty", b"", 3, not_tile_ir),
+        ("garbage", b"garbage", 3, not_tile_ir),
+        (
+            "mlir",
+            b"ML\xEFR....",
+            3,
+            "error: input does not correspond to Tile IR bytecode (it looks like MLIR bytecode instead)\n",
+        ),
+        (
+            "truncated",
+            &vadd[..500],
+            3,
+            "error: error at offset 488: section length 116 exceeds remaining data size 12\n\
+             error: failed to read provided Tile IR bytecode\n",
+        ),
+        (
+            "future",
+            b"\x7FTileIR\0\x0D\x09\0\0\0",
+            3,
+            "error: error at offset 12: unsupported Tile version 13.9.0, this reader supports versions [13.1, 13.3]\n\
+             error: error at offset 12: failed to parse bytecode header\nerror: failed to read provided Tile IR bytecode\n",
+        ),
+    ];
+    for (name, bytes, status, text) in cases {
+        let output = disassemble(&[&scratch(&format!("disassembler-{name}"), bytes)]);
+        assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(status), text), "{name}");
+        assert!(output.stdout.is_empty());
+    }
+    let missing = disassemble(&[&"nowhere"]);
+    assert_eq!(missing.status.code(), Some(2));
+    assert_eq!(stderr(&missing), "error: unable to read input file 'nowhere': No such file or directory\n");
+    let none = disassemble(&[]);
+    assert_eq!((none.status.code(), stderr(&none).as_str()), (Some(2), "error: no input file provided\n"));
+    assert!(stdout(&none).contains("USAGE: tileirdisasm [options] <tile bytecode file>"));
+    let unknown = disassemble(&[&"--print-debug-inof", &"x"]);
+    assert_eq!(unknown.status.code(), Some(1));
+    assert!(stderr(&unknown).contains("Did you mean '--print-debug-info'?"), "{}", stderr(&unknown));
+    let two = disassemble(&[&"a", &"b"]);
+    assert!(two.status.code() == Some(1) && stderr(&two).contains("Too many positional arguments"));
+    for option in ["--help", "--help-list", "--version"] {
+        assert!(disassemble(&[&option]).status.success());
+    }
+    assert!(stdout(&disassemble(&[&"--version"])).contains("release 13.3, V13.3.0"));
+}
+
+/// Overlong integers are accepted unless `--strict` is given.
+#[test]
+fn strict_reading() {
+    // The empty module, with the length of its last section in two bytes instead of one.
+    let mut data = b"\x7FTileIR\0\x0D\x01\0\0".to_vec();
+    data.extend([0x82, 8, 8, 0xCB, 0, 0xCB, 0xCB, 0xCB, 0xCB, 0xCB, 0xCB, 0xCB]);
+    data.extend([0x85, 4, 4, 0xCB, 0, 0xCB, 0xCB, 0xCB]);
+    data.extend([0x81, 0x84, 0, 4, 0, 0xCB, 0xCB, 0xCB, 0]);
+    let file = scratch("overlong", &data);
+    let run = |strict: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_tileiras-translate"))
+            .arg("--cudatilebc-to-mlir")
+            .args(strict)
+            .arg(&file)
+            .output()
+            .unwrap()
+    };
+    let lenient = run(&[]);
+    assert!(lenient.status.success(), "{}", stderr(&lenient));
+    assert!(stdout(&lenient).contains("cuda_tile.module @kernels"));
+    let strict = run(&["--strict"]);
+    assert!(!strict.status.success() && stderr(&strict).contains("non-canonical VarInt"), "{}", stderr(&strict));
+}
+
+/// The language server: what is wrong with a file, and the operation under the cursor.
+#[test]
+fn language_server() {
+    let mut server = Server::start();
+    let capabilities = server.call("initialize", r#"{"processId":null,"rootUri":null,"capabilities":{}}"#);
+    assert!(capabilities.contains("\"hoverProvider\":true") && capabilities.contains("\"definitionProvider\":true"));
+    server.notify("initialized", "{}");
+
+    let program = |operation: &str| {
+        let text =
+            format!("cuda_tile.module @m {{\n  entry @k(%x: tile<i32>) {{\n    {operation}\n    return\n  }}\n}}\n");
+        let text = text.replace('\n', "\\n");
+        format!(r#"{{"textDocument":{{"uri":"file:///k.mlir","languageId":"mlir","version":1,"text":"{text}"}}}}"#)
+    };
+    server.notify("textDocument/didOpen", &program("%y = divi %x, %x unsigned rounding<negative_inf> : tile<i32>"));
+    let diagnostics = server.receive("textDocument/publishDiagnostics");
+    assert!(diagnostics.contains("rounding mode 'negative_inf' is not allowed with 'unsigned' flag"), "{diagnostics}");
+
+    server.notify("textDocument/didOpen", &program("%y = addi %x, %x : tile<i32>").replace("k.mlir", "good.mlir"));
+    let diagnostics = server.receive("textDocument/publishDiagnostics");
+    assert!(diagnostics.contains("\"diagnostics\":[]"), "{diagnostics}");
+    let hover = server.call(
+        "textDocument/hover",
+        r#"{"textDocument":{"uri":"file:///good.mlir"},"position":{"line":2,"character":10}}"#,
+    );
+    assert!(hover.contains("cuda_tile.addi"), "{hover}");
+    let definition = server.call(
+        "textDocument/definition",
+        r#"{"textDocument":{"uri":"file:///good.mlir"},"position":{"line":2,"character":15}}"#,
+    );
+    assert!(definition.contains("\"line\":1"), "the argument is defined a line above: {definition}");
+    server.call("shutdown", "null");
+    server.notify("exit", "null");
+    assert!(server.child.wait().unwrap().success());
+}
+
+/// A language server and the bytes that go to and fro.
+struct Server {
+    child: std::process::Child,
+    output: BufReader<std::process::ChildStdout>,
+    next: u32,
+}
+
+impl Server {
+    fn start() -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_tileiras-lsp-server"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        Server { child, output, next: 1 }
+    }
+
+    fn send(&mut self, body: &str) {
+        let input = self.child.stdin.as_mut().unwrap();
+        write!(input, "Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+        input.flush().unwrap();
+    }
+
+    fn notify(&mut self, method: &str, params: &str) {
+        self.send(&format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#));
+    }
+
+    /// Sends a request and waits for its answer.
+    fn call(&mut self, method: &str, params: &str) -> String {
+        let id = self.next;
+        self.next += 1;
+        self.send(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#));
+        self.receive(&format!("\"id\":{id}"))
+    }
+
+    /// The next message with this text.
+    fn receive(&mut self, text: &str) -> String {
+        loop {
+            let mut length = 0;
+            loop {
+                let mut line = String::new();
+                assert!(self.output.read_line(&mut line).unwrap() > 0, "the server has gone before it sent {text}");
+                if line.trim().is_empty() {
+                    break;
+                }
+                if let Some(n) = line.strip_prefix("Content-Length:") {
+                    length = n.trim().parse().unwrap();
+                }
+            }
+            let mut body = vec![0; length];
+            self.output.read_exact(&mut body).unwrap();
+            let body = String::from_utf8(body).unwrap();
+            if body.contains(text) {
+                return body;
+            }
+        }
+    }
+}
