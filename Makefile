@@ -30,9 +30,14 @@ test: setup
 test-full: setup
 	TILEIRAS_TEST_FULL=1 cargo nextest run --workspace --no-fail-fast
 
-# Only the tests on the corpus of bytecode files.
+# Compiles the corpus programs that are supported, runs them in the simulator and prints a table:
+# make corpus TARGETS=sm_90 LEVELS=3 SEEDS=plain PROGRAMS='vadd saxpy'
+TARGETS ?= sm_80,sm_90,sm_100,sm_120
+LEVELS ?= 0,3
+SEEDS ?= plain,1,2,3,4,5
+PROGRAMS ?=
 corpus: setup
-	TILEIRAS_TEST_FULL=1 cargo nextest run --workspace --no-fail-fast -E 'test(corpus)'
+	cargo xtask corpus --supported --targets $(TARGETS) --levels $(LEVELS) --seeds $(SEEDS) $(PROGRAMS)
 
 lint: setup
 	cargo fmt --all --check

@@ -5,9 +5,6 @@
 
 `tileiras-opt` becomes mlir-opt with the plugin. The options of the dialect, which
 mlir-opt does not know, become what Plugin.cpp reads from the environment.
-
-A table of diagnostics (*.tsv: text, file:line or the reason why there is no test) is
-checked against the annotations that it points to.
 """
 import os
 import re
@@ -61,29 +58,9 @@ def translate(command, plugin, path):
     return "set -o pipefail; " + " | ".join(stages)
 
 
-def check_table(path):
-    """Prints the rows whose text is not expected where they say; counts them."""
-    wrong = 0
-    for row in open(path, encoding="utf-8").read().splitlines()[1:]:
-        text, place = row.split("\t")
-        match = re.fullmatch(r"(\w+\.mlir):(\d+)", place)
-        if not match:
-            continue
-        file = os.path.join(os.path.dirname(path), match.group(1))
-        lines = open(file, encoding="utf-8").read().splitlines()
-        line = lines[int(match.group(2)) - 1]
-        if "expected-error" not in line or text not in line:
-            print(f"STALE {place}: {text}")
-            wrong += 1
-    return wrong
-
-
 def main():
     plugin, failed = os.path.abspath(sys.argv[1]), 0
     for path in sys.argv[2:]:
-        if path.endswith(".tsv"):
-            failed += check_table(path)
-            continue
         lines = run_lines(path)
         if not lines:
             print(f"NO RUN LINE {path}")

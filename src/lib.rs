@@ -4,6 +4,7 @@ pub mod analysis;
 pub mod codegen;
 pub mod compile;
 pub mod dialect;
+pub mod differential;
 pub mod fuzzing;
 pub mod passes;
 pub mod pipeline;

@@ -1,4 +1,4 @@
-//! Memory and what prints from compiled programs to results on the simulated device, against models on the host.
+//! Memory, what prints, and numbers at their edges: from programs to results on the simulated device, against models on the host.
 //!
 //! By default on sm_80 and sm_90, the ordinary schedule and an adversarial one; `TILEIRAS_TEST_FULL=1` takes four targets, three
 //! levels, five adversarial schedules, and every combination of the tables. Every program is also assembled for all eleven targets.
@@ -7,6 +7,8 @@
 mod atomics;
 #[path = "support/device.rs"]
 mod device;
+#[path = "memory/numbers.rs"]
+mod numbers;
 #[path = "memory/output.rs"]
 mod output;
 #[path = "memory/views.rs"]
@@ -33,6 +35,8 @@ fn main() -> ExitCode {
         ("views/updates", views::updates),
         ("output/prints", output::prints),
         ("output/assertions", output::assertions),
+        ("numbers/extremes", numbers::extremes),
+        ("numbers/conversions", numbers::conversions),
         ("data/globals", output::globals),
         ("data/scratch", output::scratch),
         ("data/constants", output::constants),

@@ -34,7 +34,7 @@ struct CountLoads
     getOperation().emitRemark()
         << "@" << getOperation().getSymName() << " has " << loads << " loads";
     if (loads > limit) {
-      getOperation().emitError() << "more than " << limit << " loads";
+      getOperation().emitError() << "more than " << limit.getValue() << " loads";
       signalPassFailure();
     }
   }

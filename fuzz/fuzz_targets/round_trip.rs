@@ -1,5 +1,5 @@
 #![no_main]
 
-use tile_fuzz::within_a_second;
+use fuzz_targets::within_a_second;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| within_a_second(|| tile_bytecode::fuzzing::round_trip(data)));

@@ -12,6 +12,7 @@ import numpy as np
 from . import launches
 from .device import Device, DeviceError, Image, Outcome, Schedule, Timed
 from .launches import Launch
+from .process import end_with_parent
 
 # What the exit statuses of tile-run mean; --help of the command lists them.
 STATUSES = {1: ("arguments", "USAGE"), 3: ("load", "INVALID_KERNEL"), 5: ("load", "COMPILATION_FAILED"), 6: ("run", "LAUNCH_FAILED"),
@@ -40,7 +41,7 @@ class SimDevice(Device):
             command = [str(self.tile_run), "--quiet", "--launch", str(description), "--out-dir", str(out)]
             if self.adversarial:
                 command += ["--adversarial", self.adversarial]
-            done = subprocess.run([*command, str(image.ptx)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+            done = subprocess.run([*command, str(image.ptx)], capture_output=True, text=True, stdin=subprocess.DEVNULL, preexec_fn=end_with_parent)
             if done.returncode:
                 raise self._error(done.returncode, done.stderr)
             found = [[np.load(out / name, allow_pickle=False) for name in names] for names in launches.file_names(launch)]

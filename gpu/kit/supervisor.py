@@ -166,7 +166,9 @@ class Supervisor:
             except TimeoutError:
                 waited = limit if worker.facts else START_LIMIT
                 self._drop(item.worker, kill=True)
-                self._case(item, "timeout", what=stage, where=subject, code=None, code_name="WATCHDOG", detail=f"not done after {waited:.0f} s")
+                # A piece that the run's end cut short is not known to hang.
+                name = "BUDGET" if worker.facts and limit < item.limit else "WATCHDOG"
+                self._case(item, "timeout", what=stage, where=subject, code=None, code_name=name, detail=f"not done after {waited:.0f} s")
                 if worker.facts is None:
                     self._note_failed_start(item.worker, {"where": "start", "detail": f"the worker was not ready after {waited:.0f} s"})
                 return subject

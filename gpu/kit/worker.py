@@ -15,6 +15,7 @@ import traceback
 from typing import Any
 
 from .device import Device, DeviceError
+from .process import end_with_parent
 from .work import Context, ContextLost
 
 # Each part of the kit, and the module whose `handle(context, payload)` does its pieces.
@@ -37,6 +38,7 @@ def open_device(config: dict[str, Any]) -> Device:
 
 
 def main() -> int:
+    end_with_parent()
     pipe = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
 

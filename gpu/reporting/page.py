@@ -82,6 +82,13 @@ def correctness(records: list[Record]) -> list[str]:
         if mine:
             passed = sum(r["status"] == "pass" for r in mine)
             lines += [f"{passed} of {len(mine)} {title} are right.", ""]
+    corpus: dict[str, dict[str, str]] = {}
+    for r in cases:
+        if r["part"] == "correctness":
+            program, _, level = r["name"].partition(" ")
+            corpus.setdefault(program, {})[level] = r["status"] if r["status"] == "pass" else f"**{r['status']}**"
+    levels = sorted({level for by in corpus.values() for level in by})
+    lines += table(["program", *levels], ([program, *(by.get(level, "") for level in levels)] for program, by in corpus.items()))
     wrong = [r for r in cases if r["status"] not in ("pass", "skipped")]
     return lines + table(["case", "status", "step", "first wrong element, or error", "binary", "line"],
                          ([r["name"], r["status"], r.get("what", ""), f"{r.get('code_name') or ''} {r.get('detail', '')}".strip(), code(r.get("sha256")), r["line"]]

@@ -36,6 +36,7 @@ class Pages(unittest.TestCase):
 
     def test_failures_and_what_is_missing_are_listed(self):
         self.assertIn("1 of 2 programs of the corpus are right.", self.text)
+        self.assertIn("| program | -O3 |\n|---|---|\n| sample_a | pass |\n| sample_b | **fail** |\n", self.text)
         self.assertIn("| sample_b -O3 | fail | result | argument 1[0, 3]: 2.0, expected 3.0; 1 of 8 are wrong | `cccc0000` | 7 |", self.text)
         self.assertIn("| sample_hang | timeout | run | WATCHDOG not done after 20 s |  | 8 |", self.text)
         self.assertIn("| peers: mm bf16 1000x1000x1000 nt | skipped | budget", self.text)

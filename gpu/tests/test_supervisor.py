@@ -1,14 +1,17 @@
 """The parent process against workers that crash, say nothing, or break on one of several subjects."""
 import pathlib
 import stat
+import subprocess
+import sys
 import tempfile
+import time
 import unittest
 
-from . import GPU  # noqa: F401
+from . import GPU
 from kit import records
 from kit.supervisor import Supervisor
 from kit.work import Item
-from .help import SAXPY, case, index, kit, status, tile_run
+from .help import HANG, SAXPY, case, index, kit, status, tile_run
 
 
 class Crashes(unittest.TestCase):
@@ -23,6 +26,31 @@ class Crashes(unittest.TestCase):
             self.assertEqual(code, 1)
             self.assertEqual([status(found, n)["status"] for n in ("a_first", "deadly", "z_last")], ["pass", "error", "pass"], said)
             self.assertEqual((status(found, "deadly")["code_name"], status(found, "deadly")["detail"]), ("WORKER_DIED", "signal SIGKILL"))
+
+
+    def test_a_worker_ends_with_its_parent(self):
+        """The kit is killed while a kernel hangs: the worker's session is another one, but nothing of it stays."""
+        with tempfile.TemporaryDirectory() as folder:
+            pack, out = pathlib.Path(folder, "pack"), pathlib.Path(folder, "out")
+            index(pack, [case(pack, "hang", HANG)])
+            command = [sys.executable, str(GPU / "run.py"), "correctness", "--device", "sim", "--pack", str(pack), "--out", str(out), "--tile-run", str(tile_run())]
+            parent = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            workers = []
+            for _ in range(300):
+                found = pathlib.Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()
+                workers = [int(p) for p in found]
+                if workers:
+                    break
+                time.sleep(0.1)
+            self.assertEqual(len(workers), 1)
+            time.sleep(1)
+            parent.kill()
+            parent.wait()
+            for _ in range(100):
+                if not pathlib.Path(f"/proc/{workers[0]}").exists():
+                    break
+                time.sleep(0.1)
+            self.assertFalse(pathlib.Path(f"/proc/{workers[0]}").exists(), "the worker is still there")
 
 
 class Pieces(unittest.TestCase):
@@ -55,6 +83,10 @@ class Pieces(unittest.TestCase):
         self.assertIn(("competition", "timeout"), seen)
         by = [r for r in found if r["status"] in ("error", "timeout")]
         self.assertEqual([r.get("code_name") for r in by], ["WORKER_DIED", "LOST", "WATCHDOG"])
+
+    def test_the_end_of_the_run_is_told_from_a_hang(self):
+        found = self.run_items(self.item("hang", limit=30), budget=4.0)
+        self.assertEqual([(r["status"], r["code_name"]) for r in found], [("timeout", "BUDGET")])
 
     def test_a_lost_context_costs_the_worker_only(self):
         found = self.run_items(self.item("lost"), self.item("fine", 2))

@@ -1,7 +1,7 @@
 //! Memory, warps, CTAs, clusters and whole grids.
 
 mod common;
-use common::{HEADER, adversarial_error, adversarial_ok, entry, error, is_deadlock, lanes, run, run_with};
+use common::{HEADER, adversarial_error, adversarial_ok, entry, error, is_deadlock, lanes, newest, run, run_with};
 use ptx_sim::{Arg, Config, Device, LaunchConfig, Module, RunOptions, SimErrorKind};
 
 #[test]
@@ -228,6 +228,27 @@ fn uninitialised_reads_trap() {
         }
         _ => panic!("{e}"),
     }
+}
+
+#[test]
+fn bulk_stores_of_zeros() {
+    let text = |size: &str, bar: &str| {
+        newest(&entry(
+            ".shared .align 16 .b8 s[4096];",
+            64,
+            &format!(
+                "mov.b32 %r2, s; setp.eq.u32 %p1, %r1, 0; mov.b64 %rd4, {size}; @%p1 st.bulk.weak.shared::cta [%r2+8], %rd4, 0; {bar}
+shl.b32 %r3, %r1, 5; add.u32 %r3, %r3, %r2; ld.shared.b64 %rd5, [%r3+24]; st.global.b64 [%rd3], %rd5;"
+            ),
+        ))
+    };
+    assert_eq!(adversarial_ok(&text("4088", "bar.sync 0;"), 5), [0; 64]);
+    let e = error(&text("2032", "bar.sync 0;"));
+    assert!(matches!(e.kind, SimErrorKind::Uninitialised { .. }), "{e}");
+    assert!(error(&text("4", "")).to_string().contains("multiples of 8"));
+    assert!(error(&text("0x1000000000000000", "")).to_string().contains("out of bounds"));
+    let e = adversarial_error(&text("4088", ""));
+    assert!(e.to_string().contains("st.bulk") || matches!(e.kind, SimErrorKind::Uninitialised { .. }), "{e}");
 }
 
 #[test]

@@ -60,6 +60,36 @@ fn errors_have_positions_and_reasons() {
     }
 }
 
+/// What PTX has and the simulator does not is refused as such, at its place.
+#[test]
+fn what_is_not_simulated_is_refused() {
+    let lines = [
+        "tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [%rd1, {%f5,%f6}];",
+        "txq.width.b32 %r1, [%rd1];",
+        "suld.b.1d.b32.trap %r1, [%rd1, {%r2}];",
+        "sust.b.1d.b32.trap [%rd1, {%r2}], %r1;",
+        "multimem.ld_reduce.relaxed.gpu.global.add.u32 %r1, [%rd1];",
+        "multimem.red.relaxed.gpu.global.add.u32 [%rd1], %r1;",
+        "wmma.load.a.sync.aligned.row.m16n16k16.f16 {%r1,%r2,%r3,%r4,%r5,%r6,%r7,%r8}, [%rd1], 16;",
+        "vabsdiff.u32.u32.u32 %r1, %r2, %r3;",
+        "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%f1}, {%r1}, {%r1}, {%f1}, %r5, 0x0;",
+        "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f1,%f2,%f3,%f4}, %rd1, %rd2, %r1, 0, %p1, 1, 1, 0, 0;",
+        "tcgen05.mma.sp.cta_group::1.kind::f16 [%r1], %rd1, %rd2, [%r2], %r3, %p1;",
+        "tcgen05.mma.cta_group::1.kind::f16.ashift [%r1], [%r2], %rd2, %r3, %p1;",
+        "tcgen05.ld.red.sync.aligned.32x32b.x2.min.f32 {%r1,%r2}, %r3, [%r4];",
+        "cvt.rn.satfinite.s2f6x2.f32 %rs1, %f1, %f2;",
+        "cvt.rs.satfinite.e4m3x4.f32 %r1, {%f1,%f2,%f3,%f4}, %r2;",
+        "cp.async.bulk.tensor.4d.shared::cta.global.im2col::w.mbarrier::complete_tx::bytes [%r2], [%rd4, {%r3, %r4, %r5, %r6}], [%r7], {%rs1, %rs2};",
+        "red.async.release.gpu.global.add.u32 [%rd1], %r1;",
+    ];
+    for line in lines {
+        let e = Module::parse(&entry("", 32, &format!("mov.b32 %r1, 1; {line}"))).err();
+        let e = e.unwrap_or_else(|| panic!("accepted: {line}"));
+        let name = line.split_whitespace().next().unwrap();
+        assert_eq!(e.to_string(), format!("9:17: not supported by the simulator: instruction '{name}'"));
+    }
+}
+
 #[test]
 fn directives_and_declarations() {
     let text = "// comment\n.version 8.8 /* block\ncomment */\n.target sm_100a, debug\n.address_size 64\n.file 1 \"a.cu\"

@@ -1,7 +1,7 @@
 //! Scalar instructions, table-driven: a body computes `%rd10` from constants.
 
 mod common;
-use common::{entry, error, lanes, run};
+use common::{entry, error, lanes, newest, run};
 
 /// Checks that `body` gives `want` in every lane.
 fn check(body: &str, want: u64) {
@@ -148,6 +148,35 @@ fn floats() {
     check("mov.b32 %r11, 0x3f804000; add.rn.bf16x2 %r10, %r11, %r11; cvt.u64.u32 %rd10, %r10;", 0x4000_4080);
     check("mov.b16 %rs1, 0x3c00; cvt.f32.f16 %f1, %rs1; mov.b32 %r10, %f1; cvt.u64.u32 %rd10, %r10;", 0x3f80_0000);
     check("testp.infinite.f32 %p1, 0f7F800000; selp.b64 %rd10, 1, 0, %p1;", 1);
+}
+
+/// As [`check`], for instructions that came with sm_100.
+fn check_new(body: &str, want: u32) {
+    let text = newest(&entry("", 32, &format!("{body}\nst.global.b64 [%rd3], %rd10;")));
+    let got = run(&text);
+    assert!(got.iter().all(|v| *v == u64::from(want)), "{body}\n got {:#x}\nwant {want:#x}", got[0]);
+}
+
+/// E4M3 0x38 and E2M1 2 are 1; scale 127 is 1.
+#[test]
+fn scaled_conversions() {
+    let table = [
+        ("e4m3x2", "rs", 0xb838, 0x807f, 0xc000_3f80u32),
+        ("e5m2x2", "rs", 0x3c3e, 0x7e82, 0x3f00_4140),
+        ("e2m3x2", "rs", 0x0820, 0x7f80, 0x3f80_8000),
+        ("e4m3x2", "rs", 0x7f38, 0x7fff, 0x7fff_7fff),
+        // Up to the largest exponent, and down to zero.
+        ("e4m3x2", "rs", 0x3801, 0xfe00, 0x7f00_0000),
+    ];
+    for (ty, reg, value, scale, want) in table {
+        let body = format!(
+            "mov.b16 %{reg}1, {value}; mov.b16 %rs2, {scale}; cvt.rn.scaled::n2::ue8m0.bf16x2.{ty} %r10, %{reg}1, %rs2;"
+        );
+        let text = format!("{body}\ncvt.u64.u32 %rd10, %r10;");
+        check_new(&text, want);
+    }
+    let four = "mov.b16 %rs1, 0xa2; cvt.u8.u16 %rs3, %rs1; mov.b16 %rs2, 0x7e80; { .reg .b8 c; mov.b16 {c, _}, %rs1; cvt.rn.scaled::n2::ue8m0.bf16x2.e2m1x2 %r10, c, %rs2; }";
+    check_new(&format!("{four}\ncvt.u64.u32 %rd10, %r10;"), 0xbf00_4000);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use super::combined::Combined;
 use super::facts::{Facts, TOP, pointee_bytes};
 use crate::dialect::{
-    layouts::{Tensor, storage_bits},
+    layouts::{Tensor, memory_bits, storage_bits},
     nv_tileaa::{MakeMemRefOp, MakeTiledViewOp, StridedMemRefType, TiledViewType},
     nv_tileas::Bounds,
     rt::*,
@@ -28,7 +28,7 @@ pub struct Access {
     pub bounds: Bounds,
     /// Dimensions of the tile that cannot leave the view.
     pub in_bounds: Vec<bool>,
-    /// Bytes of an element.
+    /// Bytes of an element; one for those of four bits, whose vectors are therefore half as wide as they could be.
     pub element_bytes: u64,
 }
 
@@ -106,6 +106,10 @@ pub fn tiled<'c>(facts: &Facts, view: &View<'c>, indices: &[Val<'c>]) -> Access 
     let mut vector = 1;
     if view.stride(dim_map[fast] as usize) == Ok(1) && sparse != Some(fast) {
         let mut alignment = facts.get(view.make.base()).scalar_divisor();
+        if memory_bits(view.memref.element_type()) < 8 {
+            // Strides count elements, two of which make a byte.
+            alignment = alignment.saturating_mul(2);
+        }
         for d in 0..tile.len() {
             let stride = divisor(view.stride(dim_map[d] as usize)).saturating_mul(element_bytes);
             let index = indices.get(d).map_or(1, |&i| facts.get(i).scalar_divisor());

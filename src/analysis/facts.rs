@@ -14,7 +14,7 @@
 //! values carried around a loop start from their initial facts and are met with what the body yields until
 //! nothing changes, ranges being dropped at the first change. All facts hold for every execution.
 
-use crate::dialect::{cuda_tile, layouts::Tensor, layouts::storage_bits, nv_tileaa, rt::*};
+use crate::dialect::{cuda_tile, layouts::Tensor, layouts::memory_bits, layouts::storage_bits, nv_tileaa, rt::*};
 use melior::ir::{Attribute, AttributeLike, TypeLike};
 use mlir_sys::*;
 use rustc_hash::FxHashMap;
@@ -284,6 +284,8 @@ impl Facts {
             "nv_tileaa.assume" => assume(op, same()),
             "nv_tileaa.get_program_id" => Fact { range: Some((0, (1 << 24) - 1)), ..Fact::unknown(0) },
             "nv_tileaa.get_num_programs" => Fact { range: Some((1, (1 << 24) - 1)), ..Fact::unknown(0) },
+            // Two elements of four bits make a byte: nothing is a run.
+            "nv_tileaa.addptr" if pointee_shares_bytes(r) => Fact::unknown(rank),
             "nv_tileaa.addptr" => {
                 let size = u64::from(pointee_bytes(r));
                 let offset = scale(&get(1), size);
@@ -397,6 +399,10 @@ fn int_width(v: Val<'_>) -> u32 {
     let element = Tensor::of_value(v).map_or(ty(v), |t| t.element);
     // SAFETY: tracked values that are not pointers are integers or index.
     unsafe { if mlirTypeIsAInteger(element.to_raw()) { mlirIntegerTypeGetWidth(element.to_raw()) } else { 64 } }
+}
+fn pointee_shares_bytes(v: Val<'_>) -> bool {
+    let element = Tensor::of_value(v).map_or(ty(v), |t| t.element);
+    nv_tileaa::PtrType::cast(element).is_some_and(|p| memory_bits(p.pointee()) < 8)
 }
 /// Bytes of an element behind a pointer value.
 pub fn pointee_bytes(v: Val<'_>) -> u32 {

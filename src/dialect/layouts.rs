@@ -86,7 +86,8 @@ pub fn to_layout(a: LayoutAttr<'_>) -> Option<Layout> {
     Layout::new(unsigned(a.registers()), unsigned(a.lanes()), unsigned(a.warps()), unsigned(a.blocks())).ok()
 }
 
-/// Bits that an element takes in memory: `i1` and the formats below eight bits take a byte, `tf32` four.
+/// Bits that an element takes in shared memory, and in global memory but for [`memory_bits`]: `i1` and the formats below
+/// eight bits take a byte, `tf32` four.
 pub fn storage_bits(element: Type<'_>) -> u32 {
     // SAFETY: `element` is alive.
     unsafe {
@@ -105,4 +106,10 @@ pub fn storage_bits(element: Type<'_>) -> u32 {
         }
         64
     }
+}
+
+/// Bits that an element takes in global memory: two of four bits share a byte.
+pub fn memory_bits(element: Type<'_>) -> u32 {
+    // SAFETY: `element` is alive.
+    if unsafe { mlirTypeIsAFloat4E2M1FN(element.to_raw()) } { 4 } else { storage_bits(element) }
 }

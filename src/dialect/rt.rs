@@ -195,6 +195,19 @@ pub fn ops_of<'c>(block: Blk<'c>) -> impl Iterator<Item = OpRef<'c>> {
         })
     })
 }
+/// Identity of the block of an op.
+pub fn block_of(op: OpRef<'_>) -> usize {
+    // SAFETY: `op` is alive.
+    unsafe { mlirOperationGetBlock(op.to_raw()).ptr as usize }
+}
+/// Identity of the block that a value belongs to.
+pub fn home_of(v: Val<'_>) -> usize {
+    match defining_op(v) {
+        Some(op) => block_of(op),
+        // SAFETY: `v` is a block argument of live IR.
+        None => unsafe { mlirBlockArgumentGetOwner(v.to_raw()).ptr as usize },
+    }
+}
 /// The only block of a region; none for an empty one.
 pub fn entry_block<'c>(region: Rgn<'c>) -> Option<Blk<'c>> {
     // SAFETY: `region` is alive.

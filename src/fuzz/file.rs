@@ -14,7 +14,7 @@
 //! There is a line for each parameter of the entry, in order. A number is decimal, or its bits after `0x`, or `inf`,
 //! `-inf` and `nan`; `*N` repeats it. After `->` stands what the buffer holds in the end: `nan` is any NaN, `~N` allows for so many
 //! units in the last place, `?` is anything. A buffer without `->` does not change. `prints` is one line of output; tile
-//! blocks print in any order.
+//! blocks print in any order. `error` is a part of the interpreter's complaint about a program that has no meaning.
 
 use crate::case::{Meaning, Parameter, show};
 use tile_interp::format::{self, Round, decode, encode};
@@ -33,11 +33,14 @@ pub struct File {
     /// For each buffer its elements afterwards.
     pub want: Vec<Vec<Scalar>>,
     pub prints: Vec<String>,
+    /// Why the program has no meaning.
+    pub error: Option<String>,
     /// The program, without the comments that were read.
     pub text: String,
 }
 
-fn number(name: &str) -> Option<Number> {
+/// A number type by its keyword or its short name.
+pub fn number(name: &str) -> Option<Number> {
     let short = match name {
         "e4m3" => Number::E4m3,
         "e5m2" => Number::E5m2,
@@ -119,6 +122,7 @@ impl File {
             parameters: vec![],
             want: vec![],
             prints: vec![],
+            error: None,
             text: String::new(),
         };
         for (i, line) in text.lines().enumerate() {
@@ -132,7 +136,7 @@ impl File {
             let comment = comment.strip_prefix(' ').unwrap_or(comment);
             let parts = comment.split_once(':').map(|(key, rest)| (key, rest.strip_prefix(' ').unwrap_or(rest)));
             match parts {
-                Some((key @ ("grid" | "buffer" | "scalar" | "prints"), rest)) => {
+                Some((key @ ("grid" | "buffer" | "scalar" | "prints" | "error"), rest)) => {
                     file.directive(key, rest).map_err(|e| format!("line {}: {e}", i + 1))?;
                 }
                 _ => file.description.push(comment.to_string()),
@@ -148,6 +152,7 @@ impl File {
                 self.grid = extents.try_into().map_err(|_| "a grid has three extents".to_string())?;
             }
             "prints" => self.prints.push(rest.to_string()),
+            "error" => self.error = Some(rest.to_string()),
             _ => {
                 let (name, rest) = rest.split_once(' ').ok_or("a type and numbers were expected")?;
                 let n = number(name).ok_or_else(|| format!("'{name}' is no type"))?;
@@ -201,6 +206,9 @@ impl File {
         }
         for line in &self.prints {
             out += &format!("// prints: {line}\n");
+        }
+        if let Some(error) = &self.error {
+            out += &format!("// error: {error}\n");
         }
         out + &self.text
     }

@@ -25,7 +25,7 @@ pub fn round_of(r: Rounding) -> Round {
     }
 }
 
-fn is_subnormal(bits: u64, n: Number) -> bool {
+pub fn is_subnormal(bits: u64, n: Number) -> bool {
     format(n).is_some_and(|f| {
         let magnitude = bits & (f.sign_bit() - 1);
         magnitude != 0 && magnitude >> f.mantissa_bits == 0

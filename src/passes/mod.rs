@@ -15,6 +15,7 @@ pub mod tileas_materialize_reductions;
 pub mod tileas_optimize_alloc_tensor;
 pub mod tileas_order_memory;
 pub mod tileas_remove_layout_conversions;
+pub mod tileas_slicing;
 pub mod tileas_unspecialized_pipeline;
 pub mod tileir_attach_target;
 
@@ -51,6 +52,7 @@ pub(crate) fn register_own() {
     register::<tileas_materialize_convert_layout::MaterializeConvertLayout>();
     register::<tileas_optimize_alloc_tensor::OptimizeAllocTensor>();
     register::<tileas_order_memory::OrderMemory>();
+    register::<tileas_slicing::Slicing>();
     register::<tileas_check_synchronization::CheckSynchronization>();
     register::<tileas_unspecialized_pipeline::UnspecializedPipeline>();
     register::<tileir_attach_target::AttachTarget>();

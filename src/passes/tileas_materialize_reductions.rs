@@ -26,17 +26,22 @@
 //! %r = view %c
 //! ```
 //!
+//! A tensor that is worked on in passes over a thread's registers is reduced as if there were a warp for each pass
+//! (`Layout::registers_as_warps`): the first reduction keeps the bits that passes tell apart, so that every pass leaves few
+//! elements, and what all of them leave is reduced again.
+//!
 //! Where a layout makes neither possible, the operands are converted first: for a reduction to the default layout of the
 //! shape, for a scan to one in which its coordinate goes from registers to lanes to warps.
 
 use super::{
     convert_tileaa_to_tileas::{default_layout, i64_attr, taken_body},
     tileas_assign_load_store_layouts::warps_of,
-    tileas_materialize_convert_layout::{exchange, in_loop},
+    tileas_materialize_convert_layout::{SCRATCH_BYTES, exchange, in_loop},
 };
 use crate::{
+    analysis::registers::{Limit, PASS_REGISTERS},
     dialect::{
-        layouts::{Tensor, layout_attr, tensor_type},
+        layouts::{Tensor, layout_attr, storage_bits, tensor_type},
         nv_tileaa,
         nv_tileas::{AnyOp, CarryOp, ConvertLayoutOp, PickOp, ReduceOp, ScanOp, ViewOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
@@ -66,7 +71,8 @@ impl RustPass for MaterializeReductions {
             // Bodies go where their ops go.
             let in_body = |o| parent_op(o).is_some_and(|p| ReduceOp::cast(p).is_some() || ScanOp::cast(p).is_some());
             walk(function.op(), &mut |o| ops.extend((!in_body(o)).then_some(o)));
-            let mut materialize = Materialize { context, cx, warps, touched: false };
+            let limit = Limit::of(function.op());
+            let mut materialize = Materialize { context, cx, warps, limit, touched: false };
             for o in ops {
                 if let Some(reduce) = ReduceOp::cast(o) {
                     materialize.reduce(reduce)?;
@@ -88,6 +94,8 @@ fn may_touch(op: OpRef<'_>) -> bool {
         Some(AnyOp::LocalLoadOp(_) | AnyOp::LocalLoadSliceOp(_) | AnyOp::ExtractSliceOp(_) | AnyOp::ExchangeOp(_)) => {
             true
         }
+        // What owners tell the others goes through shared memory later.
+        Some(AnyOp::ReplicateOp(_)) => true,
         Some(AnyOp::ConvertLayoutOp(c)) => match (layout(c.source()), layout(c.result())) {
             (Some(from), Some(to)) => register_permutation(&from, &to).is_none(),
             _ => true,
@@ -100,6 +108,7 @@ struct Materialize<'c, 'p> {
     context: &'c Context,
     cx: &'p PassContext,
     warps: u64,
+    limit: Limit,
     /// An earlier access of shared memory may still be under way.
     touched: bool,
 }
@@ -133,6 +142,9 @@ impl<'c> Materialize<'c, '_> {
         use descriptors::tileas_materialize_reductions::stat;
         let op = x.op();
         let all = Operands::of(op, x.dim())?;
+        if operands(op).any(|v| self.limit.is_exceeded(v)) {
+            return self.reduce_in_passes(x, &all);
+        }
         let Some(kept) = kept_by_warps(op, &all, x.kept().unwrap_or(0) as u64)? else {
             let to = default_layout(&all.shape, self.warps);
             if to == all.layout {
@@ -163,6 +175,54 @@ impl<'c> Materialize<'c, '_> {
             set_operand(op, i, v);
         }
         Ok(())
+    }
+
+    /// A reduction of operands that are worked on in passes.
+    fn reduce_in_passes(&mut self, x: ReduceOp<'c>, all: &Operands) -> Result<(), Failed> {
+        use descriptors::tileas_materialize_reductions::stat;
+        let op = x.op();
+        let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
+        let warp_bits = self.warps.ilog2() as usize;
+        let passes = all.layout.register().len().saturating_sub(PASS_REGISTERS as usize);
+        let each =
+            Operands { layout: all.layout.registers_as_warps(passes, warp_bits), shape: all.shape.clone(), ..*all };
+        let to = match kept_by_warps(op, &each, 0)? {
+            Some(0) => return Ok(()),
+            // Some elements meet within a pass.
+            Some(kept) if kept != all.mask => {
+                let plan = each.layout.reduction(&all.shape, all.dim, kept).map_err(error)?;
+                let plan = plan.ok_or_else(|| fail(op, "layout cannot be reduced within passes"))?;
+                let b = Builder::before(self.context, op);
+                let layout = plan.layout.warps_as_registers(warp_bits);
+                let inputs: Vec<Val<'c>> = operands(op).collect();
+                let partial = self.clone_before(&b, op, &inputs, |t| tile_type(self.context, &plan.shape, t, &layout));
+                set_attr(partial, "kept", i64_attr(self.context, kept as i64));
+                for (i, v) in results(partial).enumerate() {
+                    set_operand(op, i, v);
+                }
+                return self.reduce(x);
+            }
+            // No two do: registers along the dimension come first, so that passes have them.
+            Some(_) => {
+                let (along, others): (Vec<u64>, Vec<u64>) =
+                    all.layout.register().iter().partition(|b| all.along(**b) != 0);
+                let register = along.into_iter().chain(others).collect();
+                let [lane, warp] = [all.layout.lane(), all.layout.warp()].map(<[u64]>::to_vec);
+                Layout::new(register, lane, warp, vec![]).map_err(error)?
+            }
+            None => default_layout(&all.shape, self.warps),
+        };
+        // Only warps hold the dimension, when registers have nothing to be put in order.
+        let to = match to == all.layout {
+            true => spread_over_threads(&all.layout, &all.shape, all.dim).map_err(error)?,
+            false => to,
+        };
+        if to == all.layout {
+            return Err(fail(op, "the operand's layout cannot be reduced"));
+        }
+        self.cx.stat_add(stat::NUM_CONVERTED, 1);
+        let new = self.reduce_in(x, all, &to)?;
+        self.reduce(new)
     }
 
     /// The same reduction of operands in another layout. Its results are brought to where they were.
@@ -266,6 +326,10 @@ impl<'c> Materialize<'c, '_> {
         values: &[Val<'c>],
         to: &Layout,
     ) -> Result<Vec<Val<'c>>, Failed> {
+        let bytes: u64 = values.iter().filter_map(|v| Tensor::of_value(*v)).map(|t| bytes_of(&t)).sum();
+        if bytes > SCRATCH_BYTES {
+            return self.convert(b, op, values, to);
+        }
         let barrier_first = self.touched || in_loop(op);
         self.touched = true;
         exchange(b, op, values, to, barrier_first, self.context)
@@ -308,6 +372,10 @@ impl<'c> Materialize<'c, '_> {
         b.insert_op(copy);
         copy
     }
+}
+
+fn bytes_of(t: &Tensor<'_>) -> u64 {
+    t.elements() as u64 * u64::from(storage_bits(t.element) / 8)
 }
 
 /// The type of a tile; without dimensions it is a scalar.

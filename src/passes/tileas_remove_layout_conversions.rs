@@ -16,7 +16,12 @@
 //! 4. Where an operand now lies in another layout than its user needs, cheap producers (ranges, splats, constants and
 //!    short chains of arithmetic on them) are computed again in the layout that is needed; the rest is converted.
 //!
-//! The result is valid whatever the choice: step 4 mends every disagreement.
+//! The result is valid whatever the choice: step 4 mends every disagreement. A conversion of what a loop does not change
+//! stands in front of the loop.
+//!
+//! A tensor that does not fit into registers is an array, out of which slices are best taken where threads hold whole slices: in
+//! front of the loop that takes them it is converted to such a layout. Tensors that are put together slice by slice
+//! keep the layout that they were given for that.
 
 use super::{
     convert_tileaa_to_tileas::{default_layout, default_packing, i64_attr, packing_log2, project, retype_constant},
@@ -27,12 +32,13 @@ use crate::{
         access::Access,
         facts::Facts,
         narrow::{self, Narrow},
+        registers::Limit,
     },
     dialect::{
         dots::{ACC, AnyDot},
         layouts::{Tensor, layout_attr, storage_bits, tensor_type},
         nv_tileaa,
-        nv_tileas::{BroadcastOp, CatOp, ConvertLayoutOp, PermuteOp, ReduceOp},
+        nv_tileas::{BroadcastOp, CatOp, ConvertLayoutOp, InsertSliceOp, PermuteOp, ReduceOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         remark::{self, remark},
         rt::*,
@@ -99,6 +105,7 @@ struct Assignment<'c> {
     context: &'c Context,
     function: OpRef<'c>,
     warps: u64,
+    limit: Limit,
     anchors: Vec<Anchor<'c>>,
     /// Anchor of an access, by op.
     anchor_of: FxHashMap<usize, usize>,
@@ -133,6 +140,8 @@ enum Relation {
     Leaf,
     /// Keeps its layouts.
     Dot,
+    /// Keeps the layout of what is put together.
+    Insert,
     /// Carries values between regions.
     Control,
 }
@@ -144,6 +153,7 @@ fn relation(op: OpRef<'_>) -> Relation {
         "nv_tileas.broadcast" => Relation::Broadcast,
         "nv_tileas.cat" => Relation::Cat,
         "nv_tileas.extract_slice" => Relation::Slice,
+        "nv_tileas.insert_slice" => Relation::Insert,
         "nv_tileas.pack" | "nv_tileas.unpack" => Relation::Packing,
         "nv_tileas.dot" | "nv_tileas.dot_scaled" => Relation::Dot,
         "nv_tileas.reduce" => Relation::Reduce,
@@ -199,6 +209,7 @@ impl<'c> Assignment<'c> {
             context,
             function: function.op(),
             warps,
+            limit: Limit::of(function.op()),
             anchors,
             anchor_of,
             layouts: FxHashMap::default(),
@@ -222,6 +233,14 @@ impl<'c> Assignment<'c> {
 
     fn assign(&mut self) {
         // Results before operands: what stands between two products belongs to the first.
+        let mut inserts = vec![];
+        walk(self.function, &mut |o| inserts.extend(InsertSliceOp::cast(o)));
+        for insert in inserts {
+            if let Some(layout) = Tensor::of_value(insert.result()).and_then(|t| t.layout()) {
+                self.flood(insert.result(), layout.clone());
+                self.flood(insert.dest(), layout);
+            }
+        }
         for dot in self.dots.clone() {
             let layouts = self.dot_operands[&op_key(dot.op())].clone();
             self.layouts.insert(key(dot.result()), layouts[ACC].clone());
@@ -243,15 +262,16 @@ impl<'c> Assignment<'c> {
             let (op, layout) = (self.anchors[i].op, self.anchors[i].layout.clone());
             if result_count(op) > 0 && Tensor::of_value(result(op, 0)).is_some() {
                 self.flood(result(op, 0), layout.clone());
-                let chosen = self.layouts[&key(result(op, 0))].clone();
+                let chosen = self.layouts.get(&key(result(op, 0))).cloned().unwrap_or(layout);
                 self.flood_operands(op, &chosen);
             } else {
                 // A store takes its value as it comes when that is good enough.
                 let value = operands(op).find(|v| Tensor::of_value(*v).is_some()).expect("a store of a tensor");
                 self.flood(value, layout.clone());
-                let found = self.layouts[&key(value)].clone();
-                let takes = self.accepts(i, &found, STORE_SLACK) && !self.scatters(i, &found);
-                let chosen = if takes { found } else { layout };
+                // A value that cannot lie so, such as a result of a reduction, is left without a layout here.
+                let found = self.layouts.get(&key(value)).cloned();
+                let takes = |f: &Layout| self.accepts(i, f, STORE_SLACK) && !self.scatters(i, f);
+                let chosen = found.filter(takes).unwrap_or(layout);
                 self.flood_operands(op, &chosen);
                 self.stores.insert(op_key(op), chosen);
             }
@@ -388,7 +408,7 @@ impl<'c> Assignment<'c> {
 
     fn backward(&self, op: OpRef<'c>, v: Val<'c>, t: &Tensor<'c>, layout: &Layout, work: &mut Vec<(Val<'c>, Layout)>) {
         match relation(op) {
-            Relation::Leaf | Relation::Slice | Relation::Dot => {}
+            Relation::Leaf | Relation::Slice | Relation::Dot | Relation::Insert => {}
             Relation::Control => {
                 let index = results(op).position(|r| r == v).expect("a result of its op");
                 carried_by_result(op, index, layout, work);
@@ -426,6 +446,7 @@ impl<'c> Assignment<'c> {
                 let dim = CatOp::cast(op).expect("a cat").dim() as usize;
                 work.extend(layout.cat_over_replicas(&t.tile_shape(), dim).ok().map(|(l, _)| (result(op, 0), l)));
             }
+            Relation::Slice if self.limit.is_exceeded(operand(op, 0)) => {}
             Relation::Slice => {
                 let slice = Tensor::of_value(result(op, 0)).expect("a slice is a tensor");
                 let part = layout.truncate(&t.tile_shape(), &slice.tile_shape());
@@ -441,7 +462,7 @@ impl<'c> Assignment<'c> {
                 work.extend(image.map(|l| (result(op, 0), l)));
             }
             Relation::Control => carried_by_operand(op, i, layout, work),
-            Relation::Broadcast | Relation::Reduce | Relation::Leaf | Relation::Dot => {}
+            Relation::Broadcast | Relation::Reduce | Relation::Leaf | Relation::Dot | Relation::Insert => {}
         }
     }
 
@@ -462,9 +483,9 @@ impl<'c> Assignment<'c> {
         }
         let mut made = 0;
         for op in ops {
-            let b = Builder::before(self.context, op);
             for i in 0..operand_count(op) {
                 let v = operand(op, i);
+                let b = Builder::before(self.context, outside_of_loops(op, v));
                 let Some(t) = Tensor::of_value(v) else { continue };
                 let Some(want) = self.wanted(op, i) else { continue };
                 // A broadcast picks registers as it needs them.
@@ -516,6 +537,15 @@ impl<'c> Assignment<'c> {
             }
             _ if relation(op) == Relation::Leaf => None,
             _ if relation(op) == Relation::Reduce => self.reductions.get(&op_key(op)).cloned(),
+            "nv_tileas.extract_slice" if self.limit.is_exceeded(v) => {
+                let (part, whole) = (Tensor::of_value(result(op, 0))?, Tensor::of_value(v)?);
+                of(result(op, 0))?.over_registers(&part.tile_shape(), &whole.tile_shape()).ok()
+            }
+            "nv_tileas.insert_slice" => {
+                let (whole, part) = (Tensor::of_value(result(op, 0))?, Tensor::of_value(operand(op, 0))?);
+                let layout = of(result(op, 0))?;
+                if i == 0 { layout.truncate(&whole.tile_shape(), &part.tile_shape()).ok() } else { Some(layout) }
+            }
             _ => {
                 if let Some(layout) = self.stores.get(&op_key(op)) {
                     return Some(operand_layout(op, i, &tile_of(op)?.shape, layout));
@@ -645,7 +675,9 @@ fn needed<'c>(op: OpRef<'c>, i: usize, t: &Tensor<'c>, layout: &Layout) -> Optio
                 false => Some(layout.split_elements(ratio)),
             }
         }
-        Relation::Reduce | Relation::Leaf | Relation::Slice | Relation::Control | Relation::Dot => None,
+        Relation::Reduce | Relation::Leaf | Relation::Slice | Relation::Insert | Relation::Control | Relation::Dot => {
+            None
+        }
     }
 }
 
@@ -666,6 +698,20 @@ fn producible<'c>(v: Val<'c>, t: &Tensor<'c>, layout: &Layout) -> bool {
     };
     let ratio = packing_log2(&from, t);
     layout.merge_elements(ratio).is_some_and(|whole| whole.split_elements(ratio) == *layout)
+}
+
+/// The outermost loop around `op` in which `v` does not change, or `op` itself.
+fn outside_of_loops<'c>(op: OpRef<'c>, v: Val<'c>) -> OpRef<'c> {
+    let home = home_of(v);
+    let (mut at, mut place) = (op, op);
+    while block_of(at) != home {
+        let Some(parent) = parent_op(at) else { break };
+        at = parent;
+        if matches!(op_name(at), "scf.for" | "scf.while") {
+            place = at;
+        }
+    }
+    place
 }
 
 /// Visits ops with the number of loops around them.

@@ -33,7 +33,7 @@ use crate::{
     analysis::access::{View, fast_dimension},
     dialect::{
         dots::AnyDot,
-        layouts::{Tensor, layout_attr, storage_bits},
+        layouts::{Tensor, layout_attr, memory_bits, storage_bits},
         nv_tileaa::{self, Ordering, Padding},
         nv_tileas::{
             AllocTensorOp, AsyncCommitOp, AsyncLoadOp, AsyncTiledLoadOp, AsyncTokenType, AsyncWaitOp, BarrierOp,
@@ -354,7 +354,8 @@ impl<'c> RingLoad<'c> {
         };
         let bits = storage_bits(tensor.element);
         let bytes = vector as u64 * u64::from(bits / 8);
-        if !matches!(bytes, 4 | 8 | 16) {
+        // A copy does not take bytes apart.
+        if memory_bits(tensor.element) != bits || !matches!(bytes, 4 | 8 | 16) {
             return None;
         }
         let shape = tensor.tile_shape();

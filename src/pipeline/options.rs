@@ -163,6 +163,7 @@ impl Options {
         }
         let warps = self.num_warps.map_or(String::new(), |w| format!("num-warps={w} "));
         add(Stage::TileAs, 2, format!("convert-tileaa-to-tileas{{{warps}{target}}}"));
+        add(Stage::TileAs, 2, "tileas-slicing".into());
         add(Stage::TileAs, 2, format!("tileas-assign-dot-layouts{{{target}}}"));
         add(Stage::TileAs, 2, format!("tileas-assign-load-store-layouts{{{target}}}"));
         add(Stage::TileAs, 2, "tileas-remove-layout-conversions".into());

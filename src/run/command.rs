@@ -147,7 +147,7 @@ fn interpret(
     let path = kernel.display().to_string();
     let program = (tools.reader)(&input, kind, &mut report)
         .map_err(|e| Failure::Kernel { path: path.clone(), message: e.to_string() })?;
-    let outcome = reference::execute(&program, launch, Limits { ops: None, time: options.max_time });
+    let outcome = reference::execute(&program, launch, Limits { time: options.max_time, ..Limits::default() });
     let unprintable = |error| Failure::Write { path: "standard output".into(), error };
     if let Err(execute::Error::Assertion { printed, .. }) = &outcome {
         stdout.write_all(printed.as_bytes()).map_err(unprintable)?;

@@ -323,6 +323,7 @@ fn bad_command_lines() {
         ("@k.ptx --grid 2 --launch", 1, "--launch needs a value"),
         ("@k.ptx --grid 1 --max-time 0 f32:2 @x.npy @y.npy", 6, "the time limit was reached"),
         ("@loop.ptx --grid 1 --max-time 0.2", 6, "the time limit was reached"),
+        ("@free.ptx --grid 2147483647,65535,65535 --block 1 --max-time 0.2", 6, "the time limit was reached"),
         ("@k.ptx --grid 1 --frob", 1, "unknown option '--frob'"),
         ("@k.ptx --grid 1 --stats=yes", 1, "takes no value"),
         ("@k.ptx --grid 1 -O4", 1, "no level 4"),
@@ -435,6 +436,31 @@ fn bad_descriptions() {
         assert_eq!(status, 1, "{text}: {err}");
         assert!(err.contains(message), "{text}: {err}");
     }
+}
+
+/// Every prefix of a description and of an array, and both with every byte replaced, are read or refused.
+#[test]
+fn damaged_files_are_refused_or_read() {
+    let dir = folder();
+    let text = br#"{"kernel": "k.ptx", "grid": [2, 1], "launches": 2, "args": [{"f32": 1.5}, {"bytes": "00ff"},
+        {"array": "x.npy", "dtype": "u32", "index": "i64"}, {"unwritten": [3, 4], "dtype": "f16"},
+        {"tensor_map": "x.npy", "element": "f32", "dims": [20, 2], "strides": [80], "box": [4, 1], "swizzle": 1}],
+        "expect": [{"arg": 2, "value": "x.npy", "rtol": 1e-5, "match": "value"}], "stdout": ["a"]}"#;
+    assert!(Launch::parse(text, dir.path()).is_ok());
+    let array = fs::read(dir.path().join("x.npy")).unwrap();
+    assert!(Array::parse(&array).is_ok());
+    let damage = |whole: &[u8], read: &dyn Fn(&[u8])| {
+        for n in 0..whole.len() {
+            read(&whole[..n]);
+            for byte in [b'"', b'{', b']', b'9', b'-', b',', 0, 0xff] {
+                let mut damaged = whole.to_vec();
+                damaged[n] = byte;
+                read(&damaged);
+            }
+        }
+    };
+    damage(text, &|text| drop(Launch::parse(text, dir.path())));
+    damage(&array, &|bytes| drop(Array::parse(bytes)));
 }
 
 /// Every prefix of a program, and the program with every byte replaced, is parsed or refused.

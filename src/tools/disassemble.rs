@@ -5,7 +5,10 @@
 //! with the lines that start with `#` outside of it.
 
 use crate::{dialect, translate::import};
-use melior::ir::operation::{OperationLike, OperationPrintingFlags, OperationRef};
+use melior::ir::{
+    Module,
+    operation::{OperationLike, OperationPrintingFlags},
+};
 use std::{
     ffi::OsString,
     io::{self, Write},
@@ -91,7 +94,7 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let context = dialect::context();
     context.enable_multi_threading(false);
     match import(&context, &data) {
-        Ok(module) => print(&listing(module.as_operation(), parsed.flag("print-debug-info"))),
+        Ok(module) => print(&listing(&module, parsed.flag("print-debug-info"))),
         Err(e) => {
             let lines = [e.lines(), vec!["failed to read provided Tile IR bytecode".into()]].concat();
             fail(3, &lines)
@@ -112,10 +115,10 @@ fn print(text: &str) -> ExitCode {
 }
 
 /// The operations of the `cuda_tile.module` in a `builtin.module`, as the command prints them.
-pub fn listing(module: OperationRef<'_, '_>, debug_info: bool) -> String {
+pub fn listing(module: &Module, debug_info: bool) -> String {
     let flags = OperationPrintingFlags::new();
     let flags = if debug_info { flags.enable_debug_info(true, false) } else { flags };
-    let text = module.to_string_with_flags(flags).unwrap_or_default();
+    let text = module.as_operation().to_string_with_flags(flags).unwrap_or_default();
     // `module {`, `cuda_tile.module @kernels {`, the operations indented twice, and the two closing braces; around them
     // the attributes, each on a line that starts with `#`.
     let (attributes, lines): (Vec<&str>, Vec<&str>) = text.lines().partition(|l| l.starts_with('#'));

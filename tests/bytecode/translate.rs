@@ -10,11 +10,15 @@ use bytes::{Pieces, entry, i64s, ty};
 use dump::dump_without_constants;
 use melior::{
     Context,
-    ir::{Module, operation::OperationLike},
+    ir::{
+        Module,
+        operation::{OperationLike, OperationPrintingFlags},
+    },
 };
 use std::path::PathBuf;
 use tileiras::{
     dialect,
+    tools::listing,
     translate::{ExportError, ImportError, Profile, Version, WriteError, export, export_wire, import, import_wire},
 };
 
@@ -33,9 +37,11 @@ fn corpus() -> Vec<(String, Vec<u8>)> {
 
 /// The module as generic text with locations: nothing is elided.
 fn text(m: &Module) -> String {
-    let flags = melior::ir::operation::OperationPrintingFlags::new()
-        .print_generic_operation_form()
-        .enable_debug_info(true, false);
+    generic(m, true)
+}
+
+fn generic(m: &Module, locations: bool) -> String {
+    let flags = OperationPrintingFlags::new().print_generic_operation_form().enable_debug_info(locations, false);
     m.as_operation().to_string_with_flags(flags).unwrap()
 }
 
@@ -55,6 +61,14 @@ fn corpus_round_trip() {
             tile_bytecode::write(&again, Profile::Public, wire.version).unwrap_or_else(|e| panic!("{name}: {e}"));
         let read = tile_bytecode::read(&bytes, &Default::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(normal(&read), normal(&wire), "{name}");
+        // As text, and as the disassembler's text between the braces of a module, it is the same program.
+        let debug = OperationPrintingFlags::new().enable_debug_info(true, false);
+        for printed in [module.as_operation().to_string_with_flags(debug).unwrap(), in_module(&listing(&module, true))]
+        {
+            let parsed = parse(&context, &printed);
+            // Without locations: a terminator that is not printed gets that of the operation around it.
+            assert_eq!(generic(&parsed, false), generic(&module, false), "{name} as text");
+        }
         let second = import_wire(&context, &read).unwrap();
         assert_eq!(text(&second), text(&module), "{name}");
         assert_eq!(
@@ -63,6 +77,12 @@ fn corpus_round_trip() {
             "{name}: the second writing differs"
         );
     }
+}
+
+/// A listing as a file: the operations in a module, the attributes of locations outside of it.
+fn in_module(listing: &str) -> String {
+    let (attributes, ops): (Vec<&str>, Vec<&str>) = listing.lines().partition(|l| l.starts_with('#'));
+    format!("cuda_tile.module @kernels {{\n{}\n}}\n{}", ops.join("\n"), attributes.join("\n"))
 }
 
 #[test]

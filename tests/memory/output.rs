@@ -154,6 +154,7 @@ pub fn globals() -> Result<(), String> {
   global @f8 <f8E5M2: [1.0, -2.0, 0.5, 4.0, 0x7D, 1.5, 0.0, -0.0]> : tile<8xf8E5M2>
   global @tf alignment = 256 <tf32: [1.0, -2.0, 0.5, 4.0, 8.0, 1.5, 0.0, -0.0]> : tile<8xtf32>
   global @same <f16: 0.25> : tile<8xf16>
+  global @f4 <f4E2M1FN: [1.0, -6.0, 0.5, 0.0, -0.0, 4.0, 2.0, -1.5]> : tile<8xf4E2M1FN>
   entry @count(%counts: tile<ptr<i32>>) {
     %c = get_global @counter : tile<ptr<i32>>
     %one = constant <i32: 1> : tile<i32>
@@ -163,7 +164,7 @@ pub fn globals() -> Result<(), String> {
     %t0 = store_ptr_tko weak %cp, %old : tile<ptr<i32>>, tile<i32> -> token
     return
   }
-  entry @copy(%o1: tile<ptr<i1>>, %o2: tile<ptr<i64>>, %o3: tile<ptr<f8E5M2>>, %o4: tile<ptr<tf32>>, %o5: tile<ptr<f16>>) {
+  entry @copy(%o1: tile<ptr<i1>>, %o2: tile<ptr<i64>>, %o3: tile<ptr<f8E5M2>>, %o4: tile<ptr<tf32>>, %o5: tile<ptr<f16>>, %o6: tile<ptr<f4E2M1FN>>) {
     %i = iota : tile<8xi32>
 COPIES
     return
@@ -189,7 +190,28 @@ COPIES
             )
         })
         .collect();
-    let text = text.replace("COPIES\n", &copies);
+    let packed = "    %g6 = get_global @f4 : tile<ptr<f4E2M1FN>>
+    %m = make_tensor_view %g6, shape = [8], strides = [1] : tensor_view<8xf4E2M1FN, strides=[1]>
+    %v = make_partition_view %m : partition_view<tile=(8), tensor_view<8xf4E2M1FN, strides=[1]>>
+    %zero = constant <i32: 0> : tile<i32>
+    %v6, %tv6 = load_view_tko weak %v[%zero] : partition_view<tile=(8), tensor_view<8xf4E2M1FN, strides=[1]>>, tile<i32> -> tile<8xf4E2M1FN>, token
+    %om = make_tensor_view %o6, shape = [8], strides = [1] : tensor_view<8xf4E2M1FN, strides=[1]>
+    %ov = make_partition_view %om : partition_view<tile=(8), tensor_view<8xf4E2M1FN, strides=[1]>>
+    %ts6 = store_view_tko weak %v6, %ov[%zero] : tile<8xf4E2M1FN>, partition_view<tile=(8), tensor_view<8xf4E2M1FN, strides=[1]>>, tile<i32> -> token
+    %two = iota : tile<2xi32>
+    %even = addi %two, %two : tile<2xi32>
+    %four = constant <i32: 4> : tile<2xi32>
+    %from = addi %even, %four : tile<2xi32>
+    %g6r = reshape %g6 : tile<ptr<f4E2M1FN>> -> tile<1xptr<f4E2M1FN>>
+    %g6b = broadcast %g6r : tile<1xptr<f4E2M1FN>> -> tile<2xptr<f4E2M1FN>>
+    %g6p = offset %g6b, %from : tile<2xptr<f4E2M1FN>>, tile<2xi32> -> tile<2xptr<f4E2M1FN>>
+    %low, %tl = load_ptr_tko weak %g6p : tile<2xptr<f4E2M1FN>> -> tile<2xf4E2M1FN>, token
+    %o6r = reshape %o6 : tile<ptr<f4E2M1FN>> -> tile<1xptr<f4E2M1FN>>
+    %o6b = broadcast %o6r : tile<1xptr<f4E2M1FN>> -> tile<2xptr<f4E2M1FN>>
+    %o6p = offset %o6b, %even : tile<2xptr<f4E2M1FN>>, tile<2xi32> -> tile<2xptr<f4E2M1FN>>
+    %tp6 = store_ptr_tko weak %o6p, %low token = %ts6 : tile<2xptr<f4E2M1FN>>, tile<2xf4E2M1FN> -> token
+";
+    let text = text.replace("COPIES\n", &(copies + packed));
     each(&text, |module, schedule| {
         let mut run = Run::new();
         let counts = run.memory(&[0; 16]);
@@ -203,15 +225,17 @@ COPIES
             return Err(format!("counted {counted:?}"));
         }
         run.arguments.clear();
-        let outs = [8, 64, 8, 32, 16].map(|bytes| run.memory(&vec![0; bytes]));
+        let outs = [8, 64, 8, 32, 16, 4].map(|bytes| run.memory(&vec![0; bytes]));
         run.launch(module, "copy", 1, schedule).map_err(|e| e.to_string())?;
         let top = i64::MAX as u64;
-        let wants: [(u32, [u64; 8]); 5] = [
+        let wants: [(u32, [u64; 8]); 6] = [
             (8, [1, 0, 0, 1, 1, 0, 1, 0]),
             (64, [u64::MAX, top, 2, 3, 4, 5, 6, 7]),
             (8, [0x3c, 0xc0, 0x38, 0x44, 0x7d, 0x3e, 0, 0x80]),
             (32, [1.0f32, -2.0, 0.5, 4.0, 8.0, 1.5, 0.0, -0.0].map(|f| f.to_bits().into())),
             (16, [0x3400; 8]),
+            // The fifth and the seventh, which pointers pick, replace the first and the third.
+            (4, [8, 15, 4, 0, 8, 6, 4, 11]),
         ];
         for (p, (bits, want)) in outs.iter().zip(wants) {
             let got = unpack(&run.read(*p, 8 * bits as usize / 8), bits);
@@ -295,6 +319,28 @@ pub fn scratch() -> Result<(), String> {
     })
 }
 
+/// Stores the tile `%f` to the memory at `%p`.
+fn stored_by_pointers(t: &str, count: usize) -> String {
+    format!(
+        "    %i = iota : tile<{count}xi32>
+    %r = reshape %p : tile<ptr<{t}>> -> tile<1xptr<{t}>>
+    %b = broadcast %r : tile<1xptr<{t}>> -> tile<{count}xptr<{t}>>
+    %q = offset %b, %i : tile<{count}xptr<{t}>>, tile<{count}xi32> -> tile<{count}xptr<{t}>>
+    %t = store_ptr_tko weak %q, %f : tile<{count}xptr<{t}>>, tile<{count}x{t}> -> token"
+    )
+}
+/// The same for elements that pointers do not reach.
+fn stored_by_view(t: &str, count: usize) -> String {
+    let memory = format!("tensor_view<{count}x{t}, strides=[1]>");
+    let view = format!("partition_view<tile=({count}), {memory}>");
+    format!(
+        "    %m = make_tensor_view %p, shape = [{count}], strides = [1] : {memory}
+    %v = make_partition_view %m : {view}
+    %zero = constant <i32: 0> : tile<i32>
+    %t = store_view_tko weak %f, %v[%zero] : tile<{count}x{t}>, {view}, tile<i32> -> token"
+    )
+}
+
 /// Constants of every type and of several shapes, stored as they are.
 pub fn constants() -> Result<(), String> {
     // Type, bits in memory, literals and their bits.
@@ -322,10 +368,11 @@ pub fn constants() -> Result<(), String> {
         ("f8E4M3FN", 8, &[("1.0", 0x38), ("-0.0", 0x80), ("0x7F", 0x7f), ("448.0", 0x7e)]),
         ("f8E5M2", 8, &[("1.0", 0x3c), ("-0.0", 0x80), ("0x7D", 0x7d), ("57344.0", 0x7b)]),
         ("f8E8M0FNU", 8, &[("1.0", 0x7f), ("2.0", 0x80), ("0xFF", 0xff), ("0.5", 0x7e)]),
+        ("f4E2M1FN", 4, &[("1.0", 2), ("-0.0", 8), ("-6.0", 15), ("0.5", 1)]),
     ];
     let shapes: &[&[usize]] = &[&[4], &[2, 2], &[64], &[8, 16], &[1024]];
     let mut text = String::from("cuda_tile.module @m {\n");
-    for (t, _, literals) in rows {
+    for (t, bits, literals) in rows {
         for (n, shape) in shapes.iter().enumerate() {
             let count: usize = shape.iter().product();
             // Patterns of different periods, so that no two registers are alike.
@@ -345,18 +392,18 @@ pub fn constants() -> Result<(), String> {
                 "  entry @c{n}_{}(%p: tile<ptr<{t}>>) {{
     %c = constant <{t}: {value}> : tile<{dims}x{t}>
     %f = reshape %c : tile<{dims}x{t}> -> tile<{count}x{t}>
-    %i = iota : tile<{count}xi32>
-    %r = reshape %p : tile<ptr<{t}>> -> tile<1xptr<{t}>>
-    %b = broadcast %r : tile<1xptr<{t}>> -> tile<{count}xptr<{t}>>
-    %q = offset %b, %i : tile<{count}xptr<{t}>>, tile<{count}xi32> -> tile<{count}xptr<{t}>>
-    %t = store_ptr_tko weak %q, %f : tile<{count}xptr<{t}>>, tile<{count}x{t}> -> token
+{}
     return
   }}
 ",
-                t.to_lowercase()
+                t.to_lowercase(),
+                if *bits < 8 { stored_by_view(t, count) } else { stored_by_pointers(t, count) }
             );
         }
-        // A scalar, as one number prints it.
+        // A scalar, as one number prints it. Bytes are not halved.
+        if *bits < 8 {
+            continue;
+        }
         text += &format!(
             "  entry @s_{}(%p: tile<ptr<{t}>>) {{
     %c = constant <{t}: {}> : tile<{t}>
@@ -373,7 +420,8 @@ pub fn constants() -> Result<(), String> {
         for (t, bits, literals) in rows {
             let check = |entry: String, count: usize, want: &dyn Fn(usize) -> u64| {
                 let mut run = Run::new();
-                let bytes = count * *bits as usize / 8;
+                // Halves of bytes are set in whole words.
+                let bytes = (count * *bits as usize).div_ceil(32) * 4;
                 let p = run.memory(&vec![0; bytes]);
                 run.launch(module, &entry, 1, schedule).map_err(|e| format!("{entry}: {e}"))?;
                 let got = unpack(&run.read(p, bytes), *bits);
@@ -386,7 +434,9 @@ pub fn constants() -> Result<(), String> {
                 let want = |i: usize| literals[(i * 7 + i / 5 + i / 64) % 4].1;
                 check(format!("c{n}_{}", t.to_lowercase()), shape.iter().product(), &want)?;
             }
-            check(format!("s_{}", t.to_lowercase()), 1, &|_| literals[2].1)?;
+            if *bits >= 8 {
+                check(format!("s_{}", t.to_lowercase()), 1, &|_| literals[2].1)?;
+            }
         }
         Ok(())
     })

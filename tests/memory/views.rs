@@ -5,21 +5,24 @@
 use crate::device::*;
 use ptx_sim::Module;
 
-/// Element types with the bits that they take in memory, and whether they are floats with the special values.
-const ELEMENTS: &[(&str, u32, bool)] = &[
-    ("i1", 8, false),
-    ("i8", 8, false),
-    ("i16", 16, false),
-    ("i32", 32, false),
-    ("i64", 64, false),
-    ("f16", 16, true),
-    ("bf16", 16, true),
-    ("f32", 32, true),
-    ("f64", 64, true),
-    ("tf32", 32, false),
-    ("f8E4M3FN", 8, false),
-    ("f8E5M2", 8, true),
-    ("f8E8M0FNU", 8, false),
+const NONE: &[&str] = &[];
+const ALL: &[&str] = &["neg_zero", "nan", "pos_inf", "neg_inf"];
+/// Element types with the bits that they take in memory, and the special values that they have.
+const ELEMENTS: &[(&str, u32, &[&str])] = &[
+    ("i1", 8, NONE),
+    ("i8", 8, NONE),
+    ("i16", 16, NONE),
+    ("i32", 32, NONE),
+    ("i64", 64, NONE),
+    ("f16", 16, ALL),
+    ("bf16", 16, ALL),
+    ("f32", 32, ALL),
+    ("f64", 64, ALL),
+    ("tf32", 32, NONE),
+    ("f8E4M3FN", 8, &["neg_zero", "nan"]),
+    ("f8E5M2", 8, ALL),
+    ("f8E8M0FNU", 8, &["nan"]),
+    ("f4E2M1FN", 4, &["neg_zero"]),
 ];
 
 /// Bits of a padding value.
@@ -29,6 +32,9 @@ fn padding_bits(element: &str, padding: &str) -> u64 {
         "bf16" => (0x8000, 0x7fc0, 0x7f80),
         "f32" => (0x8000_0000, 0x7fc0_0000, 0x7f80_0000),
         "f64" => (1 << 63, 0x7ff8 << 48, 0x7ff0 << 48),
+        "f8E4M3FN" => (0x80, 0x7f, 0),
+        "f8E8M0FNU" => (0, 0xff, 0),
+        "f4E2M1FN" => (0x8, 0, 0),
         _ => (0x80, 0x7e, 0x7c),
     };
     match padding {
@@ -178,12 +184,7 @@ impl Sparse {
 
 fn sparse_kernels() -> Vec<Sparse> {
     let mut list = vec![];
-    for (n, &(element, bits, float)) in ELEMENTS.iter().enumerate() {
-        let padded: &[_] = if float {
-            &[None, Some("zero"), Some("neg_zero"), Some("nan"), Some("pos_inf"), Some("neg_inf")]
-        } else {
-            &[None, Some("zero")]
-        };
+    for (n, &(element, bits, special)) in ELEMENTS.iter().enumerate() {
         let index = ["i32", "i64", "i16", "i8"][n % 4];
         let base = |dim| Sparse {
             element,
@@ -196,8 +197,9 @@ fn sparse_kernels() -> Vec<Sparse> {
             tile: [16, 32],
             start: 0,
         };
-        for &padding in padded {
-            list.push(Sparse { padding, ..base(0) });
+        list.push(base(0));
+        for padding in special.iter().chain(&["zero"]) {
+            list.push(Sparse { padding: Some(padding), ..base(0) });
         }
         // Ragged at the other end, where vectors straddle the bound.
         list.push(Sparse { padding: Some("zero"), start: 21, ..base(0) });

@@ -133,11 +133,17 @@ impl Numbers {
     }
 }
 
-/// Little-endian bytes of the low `bits` of each number.
+/// Little-endian bytes of the low `bits` of each number; two of four bits make a byte.
 pub fn pack(values: &[u64], bits: u32) -> Vec<u8> {
-    values.iter().flat_map(|v| v.to_le_bytes()[..bits as usize / 8].to_vec()).collect()
+    match bits {
+        4 => values.chunks(2).map(|pair| (pair[0] | pair.get(1).map_or(0, |high| high << 4)) as u8).collect(),
+        _ => values.iter().flat_map(|v| v.to_le_bytes()[..bits as usize / 8].to_vec()).collect(),
+    }
 }
 pub fn unpack(bytes: &[u8], bits: u32) -> Vec<u64> {
+    if bits == 4 {
+        return bytes.iter().flat_map(|b| [u64::from(b & 15), u64::from(b >> 4)]).collect();
+    }
     let number = |c: &[u8]| c.iter().rev().fold(0, |v, b| v << 8 | u64::from(*b));
     bytes.chunks(bits as usize / 8).map(number).collect()
 }

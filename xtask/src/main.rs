@@ -7,6 +7,7 @@ mod corpus;
 #[path = "../../build/dialects.rs"]
 mod dialects;
 mod docs;
+mod fuzz_kernels;
 mod ptx_cases;
 #[allow(dead_code, reason = "the build script uses the rest")]
 #[path = "../../build/records.rs"]
@@ -27,6 +28,8 @@ usage: cargo xtask <command>
   tidy            check the rules that no compiler checks (sizes, markers, comments)
   docs [--check]  write the generated pages under docs/reference, or check that they are up to date
   corpus [...]    compile and run the corpus and print a table; --help lists its options
+  fuzz-kernels [...]
+                  compare compiled kernels with the reference interpreter on random programs; --help lists its options
   ptx-cases [...] write the simulator's test kernels with inputs and expected results; --help says how
 ";
 
@@ -46,6 +49,7 @@ fn main() -> anyhow::Result<ExitCode> {
             print!("{}", ptx_cases::USAGE);
             return Ok(ExitCode::SUCCESS);
         }
+        ["fuzz-kernels", rest @ ..] => fuzz_kernels::run(&root, rest)?,
         ["ptx-cases", rest @ ..] => ptx_cases::run(&root, rest)?,
         ["corpus", rest @ ..] => corpus::run(&root, rest)?,
         [] | ["help" | "--help" | "-h"] => {

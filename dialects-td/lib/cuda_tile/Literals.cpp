@@ -130,6 +130,12 @@ private:
   }
 
   DenseIntOrFPElementsAttr buildFromBytes(TileType type) {
+    // Later versions of MLIR keep a byte for each i1, and print it.
+    if (type.getElementType().isInteger(1) && type.getNumElements() > 1 &&
+        static_cast<int64_t>(bytes.size()) == type.getNumElements())
+      return cast<DenseIntOrFPElementsAttr>(DenseElementsAttr::get(
+          type, llvm::to_vector(llvm::map_range(
+                    bytes, [](char byte) { return byte != 0; }))));
     ArrayRef<char> raw(bytes.data(), bytes.size());
     bool detectedSplat;
     if (!DenseElementsAttr::isValidRawBuffer(type, raw, detectedSplat)) {

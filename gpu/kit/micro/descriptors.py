@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..launches import Buffer, Launch, Scalar, TensorMap
+from ..launches import Argument, Buffer, Launch, Scalar, TensorMap
 from . import tiles
 from .ptx import Entry
 from .spec import Arrays, Figure, Micro, Reading, Setup, Variant, equal, store_word, words

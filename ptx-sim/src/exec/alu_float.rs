@@ -407,6 +407,14 @@ pub(crate) fn cvt(w: &mut Warp, frame: u32, m: &CvtMods, args: &[Arg], mask: u32
         }
         let sbits = element_bits(m.sty);
         let skeep = (1u64 << sbits) - 1;
+        if m.scaled {
+            // Each element has an exponent of its own; all ones stands for NaN.
+            let element = |v: u64, scale: u64| match scale & 0xff {
+                0xff => df.nan(),
+                scale => num::scaled_from(sf, v & skeep, scale as i32 - 127, df, &opts),
+            };
+            return each(w, frame, args, mask, |a, b, _| element(a >> sbits, b >> 8) << bits | element(a, b) & keep);
+        }
         return each(w, frame, args, mask, |a, _, _| {
             let lo = num::convert(sf, a & skeep, df, &opts) & keep;
             let hi = num::convert(sf, a >> sbits & skeep, df, &opts) & keep;

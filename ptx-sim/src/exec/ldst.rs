@@ -396,6 +396,50 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// `st.bulk`: zeros of any length.
+    pub fn store_bulk(
+        &mut self,
+        w: &mut Warp,
+        frame: u32,
+        space: Space,
+        args: &[Arg],
+        mask: u32,
+        inst: &DInst,
+    ) -> Result<(), Fail> {
+        const PIECE: u64 = 1024;
+        let address = Self::addresses(w, frame, &args[0]);
+        let size = w.src64(frame, &args[1]);
+        let value = w.uniform(frame, &args[2], mask);
+        if value != 0 {
+            return Err(SimErrorKind::InvalidOperand(format!("st.bulk of {value}: only 0 is possible")).into());
+        }
+        let origin = w.origin(inst);
+        for lane in lanes(mask) {
+            let place = self.place(w.cta, space, address[lane]).map_err(|e| Fail::at(e, lane))?;
+            let Place::Shared { .. } = place else {
+                let what = format!("st.bulk to address {:#x}, which is not in shared memory", address[lane]);
+                return Err(Fail::at(SimErrorKind::InvalidOperand(what), lane));
+            };
+            if !address[lane].is_multiple_of(8) || !size[lane].is_multiple_of(8) {
+                let what =
+                    format!("st.bulk of {} bytes at {:#x}: both must be multiples of 8", size[lane], address[lane]);
+                return Err(Fail::at(SimErrorKind::InvalidOperand(what), lane));
+            }
+            let mut at = 0;
+            while at < size[lane] {
+                let n = PIECE.min(size[lane] - at);
+                let here = place.plus(at);
+                self.note(w.agent, here, n, How::WRITE, origin.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
+                self.write_place(w, lane, here, &[0; PIECE as usize][..n as usize])
+                    .map_err(|f| Fail::at(self.fault(f, "store", here, n as u32), lane))?;
+                at += n;
+            }
+            self.stats.memory(space, true, false, size[lane]);
+        }
+        self.mark_progress();
+        Ok(())
+    }
+
     fn location(&self, place: Place) -> Option<SyncKey> {
         match place {
             Place::Global(a) => Some(SyncKey::Location(MemKey::Global, a)),

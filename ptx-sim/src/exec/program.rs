@@ -108,7 +108,7 @@ impl Class {
             Op::Cvt(_) | Op::CvtPack { .. } => Class::Convert,
             Op::Setp { .. } | Op::Set { .. } | Op::Testp { .. } | Op::Isspacep { .. } => Class::Compare,
             Op::Ld(_) => Class::Load,
-            Op::St(_) => Class::Store,
+            Op::St(_) | Op::StBulk { .. } => Class::Store,
             Op::Atom(_) | Op::Red(_) => Class::Atomic,
             Op::Bra { .. } | Op::BrxIdx | Op::Call | Op::Ret | Op::Exit | Op::Trap | Op::Brkpt => Class::Control,
             Op::Shfl { .. } | Op::Vote { .. } | Op::Match { .. } | Op::Redux { .. } | Op::Elect | Op::BarWarpSync => {

@@ -49,6 +49,7 @@ impl Machine<'_> {
             Op::CvtPack { dty, .. } => alu_float::cvt_pack(w, frame, *dty, args, mask),
             Op::Ld(a) => self.load(w, frame, a, args, mask, inst)?,
             Op::St(a) => self.store(w, frame, a, args, mask, inst)?,
+            Op::StBulk { space } => self.store_bulk(w, frame, *space, args, mask, inst)?,
             Op::Atom(m) => self.atomic(w, frame, m, true, args, mask, inst)?,
             Op::Red(m) => self.atomic(w, frame, m, false, args, mask, inst)?,
             Op::Hint { .. } | Op::Nop => {}

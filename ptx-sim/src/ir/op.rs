@@ -89,6 +89,10 @@ pub enum Op {
     },
     Ld(Access),
     St(Access),
+    /// `st.bulk`: address, size, 0.
+    StBulk {
+        space: Space,
+    },
     /// `ldu`: as `ld`.
     Atom(AtomMods),
     Red(AtomMods),

@@ -486,11 +486,25 @@ fn cvt(m: &mut Mods<'_>) -> FormResult {
     let relu = m.flag("relu");
     let satfinite = m.flag("satfinite");
     let scaled = m.flag("scaled::n2::ue8m0");
+    // Signed fixed point, and four elements at once, which take random bits in an order of their own.
+    if m.has("s2f6x2") || ["e4m3x4", "e5m2x4", "e2m3x4", "e3m2x4", "e2m1x4"].iter().any(|ty| m.has(ty)) {
+        return Err(m.unsupported());
+    }
     let dty = m.ty()?;
     let sty = m.ty()?;
     let stochastic = rnd == Some(Rnd::Rs);
-    if stochastic && !(matches!(dty, F16x2 | BF16x2) && sty == F32) || scaled {
+    if stochastic && !(matches!(dty, F16x2 | BF16x2) && sty == F32) {
         return Err(m.unsupported());
+    }
+    if scaled {
+        if dty != BF16x2 || !matches!(sty, E4M3x2 | E5M2x2 | E3M2x2 | E2M3x2 | E2M1x2) {
+            return Err(m.bad_type(if dty == BF16x2 { sty } else { dty }));
+        }
+        if rnd != Some(Rnd::Rn) {
+            return Err(m.missing("'.rn'"));
+        }
+        let op = Op::Cvt(CvtMods { dty, sty, rnd, ftz, sat, satfinite, relu, two_sources: false, scaled });
+        return mk(op, &[K::Dw(dty), K::Sw(sty), K::S(B16)]);
     }
     let packed = |t: Type| matches!(t, F16x2 | BF16x2 | E4M3x2 | E5M2x2 | E3M2x2 | E2M3x2 | E2M1x2 | UE8M0x2);
     let scalar = |t: Type| matches!(t, U8 | U16 | U32 | U64 | S8 | S16 | S32 | S64 | F16 | BF16 | F32 | F64 | TF32);

@@ -201,6 +201,9 @@ fn tensor_copy(m: &mut Mods<'_>, reduce: bool, prefetch: bool, raw: &RawArgs) ->
             _ => None,
         })
         .unwrap_or(TensorMode::Tile);
+    if matches!(mode, TensorMode::Im2colW | TensorMode::Im2colW128) {
+        return Err(m.unsupported());
+    }
     if prefetch {
         m.require("L2")?;
         m.require("global")?;
@@ -264,6 +267,9 @@ fn tensor_copy(m: &mut Mods<'_>, reduce: bool, prefetch: bool, raw: &RawArgs) ->
 
 fn st_async(m: &mut Mods<'_>) -> FormResult {
     m.flag("async");
+    if m.has("global") {
+        return Err(m.unsupported());
+    }
     m.flag("weak");
     m.require("shared::cluster")?;
     m.require("mbarrier::complete_tx::bytes")?;
@@ -281,6 +287,9 @@ fn st_async(m: &mut Mods<'_>) -> FormResult {
 
 fn red_async(m: &mut Mods<'_>) -> FormResult {
     m.flag("async");
+    if m.has("global") {
+        return Err(m.unsupported());
+    }
     m.flag("relaxed");
     m.flag("cluster");
     m.require("shared::cluster")?;

@@ -150,8 +150,41 @@ fn dispatch(m: &mut Mods<'_>, raw: &RawArgs) -> FormResult {
     if let Some(result) = tensor_ops::form(m, raw) {
         return result;
     }
-    Err(m.unknown())
+    Err(if NOT_SIMULATED.contains(&m.base) { m.unsupported() } else { m.unknown() })
 }
+
+/// Instructions that PTX has and the simulator does not: textures and surfaces, multimem, the older matrix and video
+/// instructions.
+const NOT_SIMULATED: [&str; 28] = [
+    "tex",
+    "tld4",
+    "txq",
+    "suld",
+    "sust",
+    "sured",
+    "suq",
+    "istypep",
+    "multimem",
+    "wmma",
+    "vadd",
+    "vsub",
+    "vabsdiff",
+    "vmin",
+    "vmax",
+    "vshl",
+    "vshr",
+    "vmad",
+    "vset",
+    "vadd2",
+    "vsub2",
+    "vavrg2",
+    "vabsdiff2",
+    "vadd4",
+    "vsub4",
+    "vavrg4",
+    "vabsdiff4",
+    "vset4",
+];
 
 impl<'s> Parser<'s> {
     /// Statements up to the closing brace of the function, whose opening brace was consumed.

@@ -10,6 +10,7 @@ use Type::*;
 pub(crate) fn form(m: &mut Mods<'_>) -> Option<FormResult> {
     Some(match m.base {
         "ld" | "ldu" => load(m),
+        "st" if m.has("bulk") => store_bulk(m),
         "st" if !m.has("async") => store(m),
         "atom" => atom(m),
         "red" if !m.has("async") => red(m),
@@ -102,6 +103,13 @@ fn store(m: &mut Mods<'_>) -> FormResult {
     let access = Access { space, ty, vec, sem, scope, nc: false };
     let src = if vec > 1 { K::Vsw(usize::from(vec), ty) } else { K::Sw(ty) };
     if policy { mk(Op::St(access), &[K::Mem, src, K::S(B64)]) } else { mk(Op::St(access), &[K::Mem, src]) }
+}
+
+fn store_bulk(m: &mut Mods<'_>) -> FormResult {
+    m.require("bulk")?;
+    m.flag("weak");
+    let space = if m.flag("shared::cta") { Space::SharedCta } else { Space::Generic };
+    mk(Op::StBulk { space }, &[K::Mem, K::S(U64), K::Int])
 }
 
 fn atom_mods(m: &mut Mods<'_>) -> std::result::Result<(AtomMods, bool), ParseErrorKind> {

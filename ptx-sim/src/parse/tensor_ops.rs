@@ -248,6 +248,9 @@ fn tcgen05(m: &mut Mods<'_>, raw: &RawArgs) -> FormResult {
             }
         }
         "ld" | "st" => {
+            if m.has("red") {
+                return Err(m.unsupported());
+            }
             m.require("sync")?;
             m.require("aligned")?;
             let shape = m.pick::<TmemShape>().ok_or_else(|| m.missing("a shape"))?;
@@ -336,7 +339,9 @@ fn tcgen05(m: &mut Mods<'_>, raw: &RawArgs) -> FormResult {
             });
             // The collector buffers operand A or B; that affects speed only.
             m.pick_with(|s| s.starts_with("collector::").then_some(()));
-            m.flag("ashift");
+            if m.flag("ashift") {
+                return Err(m.unsupported());
+            }
             let default = if kind == MmaKind::Mxf8f6f4 { 1 } else { 2 };
             let scale_vec = if block { scale.unwrap_or(default) } else { 0 };
             let a_tmem = matches!(raw.get(1).map(|r| &r.op), Some(Operand::Mem(..)));

@@ -23,6 +23,11 @@ ret; }}"
     )
 }
 
+/// The same text for sm_100a, in the latest version of PTX.
+pub fn newest(text: &str) -> String {
+    text.replace("sm_90a", "sm_100a").replace(".version 8.8", ".version 9.2")
+}
+
 pub struct Run {
     pub out: Vec<u64>,
     pub report: Report,

@@ -5,9 +5,6 @@
 //! over behind it. Failures are reduced at the end, again in processes of their own, and written as files that
 //! `tests/semantics` can take as they are. The page `docs/fuzzing.md` says what is compared and by which rule.
 
-mod judge;
-
-use judge::{Plan, Verdict};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -15,6 +12,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 use tile_fuzz::{case::census, file::File, generate::generate, reduce};
+use tileiras::differential::{self as judge, Plan, Verdict};
 
 const HELP: &str = "\
 Compares compiled kernels with the reference interpreter on random programs.

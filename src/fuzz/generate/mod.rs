@@ -87,7 +87,7 @@ pub fn generate(seed: u64) -> Option<Case> {
 
 /// Takes away what makes a case undefined.
 fn repair(mut case: Case) -> Option<Case> {
-    let limits = Limits { ops: Some(2_000_000), time: Some(Duration::from_secs(20)) };
+    let limits = Limits { ops: Some(2_000_000), time: Some(Duration::from_secs(20)), races: true };
     for _ in 0..40 {
         let error = match case.meaning(limits) {
             Ok(meaning) => return meaning.failed_assertions.is_empty().then_some(case),
@@ -380,5 +380,38 @@ fn storable(e: Element) -> bool {
     match e {
         Element::Number(n) => !matches!(n, Number::I4 | Number::E2m1),
         Element::Pointer(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::census;
+
+    /// Nearly every number has a program whose results can be compared.
+    #[test]
+    fn programs_have_a_meaning() {
+        let limits = Limits { ops: Some(2_000_000), time: Some(Duration::from_secs(20)), races: true };
+        let (mut none, mut guesses, mut elements) = (0, 0, [0; 3]);
+        for seed in 0..100 {
+            let Some(case) = generate(seed) else {
+                none += 1;
+                continue;
+            };
+            let meaning = case.meaning(limits).unwrap();
+            guesses += usize::from(meaning.guess.is_some());
+            for (sum, n) in elements.iter_mut().zip(census(&meaning)) {
+                *sum += n;
+            }
+        }
+        assert!(none <= 5 && guesses <= 5, "{none} without a program, {guesses} decided by a guess");
+        let [exact, near, unknown] = elements;
+        assert!(unknown * 20 < exact, "{exact} exact, {near} approximate, {unknown} unknown");
+    }
+
+    #[test]
+    fn the_same_number_gives_the_same_program() {
+        assert_eq!(generate(3), generate(3));
+        assert_ne!(generate(3), generate(4));
     }
 }

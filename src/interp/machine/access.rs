@@ -3,6 +3,7 @@
 use super::{Cause, Datum, Elements, Outcome, Run, Tensor, coordinates, malformed, one, place};
 use crate::memory::Place;
 use crate::program::{FloatMode, Kind, Op, Predicate, Signedness, Update, Value};
+use crate::race;
 use crate::scalar::{Scalar, State};
 use crate::types::{Cut, Element, Number, Padding, TensorType, Type, ViewType};
 use crate::{float, format, int};
@@ -13,13 +14,23 @@ impl Run<'_> {
         let v = &op.operands;
         let optional = |at: usize, there: bool| there.then(|| v.get(at).copied()).flatten();
         match &op.kind {
-            Kind::LoadPtr { mask, padding, .. } => {
+            Kind::LoadPtr { mask, padding, token, .. } => {
+                let access = self.begin(op, *token, false)?;
                 let padding = optional(1 + usize::from(*mask), *padding);
-                self.gather(v[0], optional(1, *mask), padding)
+                self.gather(&access, v[0], optional(1, *mask), padding)
             }
-            Kind::StorePtr { mask, .. } => self.scatter(v[0], v[1], optional(2, *mask)),
-            Kind::AtomicCas { mask, .. } => self.swap(v[0], v[1], v[2], optional(3, *mask)),
-            Kind::AtomicRmw { update, mask, .. } => self.update(*update, v[0], v[1], optional(2, *mask)),
+            Kind::StorePtr { mask, token, .. } => {
+                let access = self.begin(op, *token, false)?;
+                self.scatter(&access, v[0], v[1], optional(2, *mask))
+            }
+            Kind::AtomicCas { mask, token, .. } => {
+                let access = self.begin(op, *token, true)?;
+                self.swap(&access, [v[0], v[1], v[2]], optional(3, *mask))
+            }
+            Kind::AtomicRmw { update, mask, token, .. } => {
+                let access = self.begin(op, *token, true)?;
+                self.update(&access, *update, [v[0], v[1]], optional(2, *mask))
+            }
             Kind::GetGlobal(name) => match self.globals.get(name.as_str()) {
                 Some(address) => one(vec![Scalar::exact(*address)]),
                 None => Err(Cause::Malformed(format!("there is no global '{name}'"))),
@@ -29,17 +40,20 @@ impl Run<'_> {
             Kind::LoadView { token, .. } => {
                 let view = self.view_type(v[0])?.clone();
                 let indices = &v[1..v.len() - usize::from(*token)];
-                self.load_tile(&view, v[0], indices)
+                let access = self.begin(op, *token, false)?;
+                self.load_tile(&access, &view, v[0], indices)
             }
             Kind::StoreView { token, .. } => {
                 let view = self.view_type(v[1])?.clone();
                 let indices = &v[2..v.len() - usize::from(*token)];
-                self.store_tile(&view, v[0], v[1], indices)
+                let access = self.begin(op, *token, false)?;
+                self.store_tile(&access, &view, [v[0], v[1]], indices)
             }
             Kind::AtomicRedView { update, token, .. } => {
                 let view = self.view_type(v[0])?.clone();
                 let end = v.len() - usize::from(*token) - 1;
-                self.update_tile(*update, &view, v[0], &v[1..end], v[end])
+                let access = self.begin(op, *token, true)?;
+                self.update_tile(&access, *update, &view, v[0], &v[1..=end])
             }
             Kind::GetTensorShape => {
                 let shape = self.tensor(v[0])?.shape.clone();
@@ -53,6 +67,52 @@ impl Run<'_> {
             }
             _ => Err(malformed("the op does not access memory")),
         }
+    }
+
+    //===-- order -----------------------------------------------------------//
+
+    /// An access, after what its token stands for.
+    fn begin(&mut self, op: &Op, token: bool, atomic: bool) -> Result<race::Access, Cause> {
+        let after = match op.operands.last().filter(|_| token).map(|t| &self.values[t.index()]) {
+            None => race::Past::default(),
+            Some(Datum::Token(past)) => past.clone(),
+            Some(_) => return Err(malformed("a token that was computed was expected")),
+        };
+        Ok(match &mut self.races {
+            Some(races) => races.event(after, atomic),
+            None => race::Access { event: 0, after, atomic },
+        })
+    }
+
+    /// The token that an access gives.
+    fn done(&self, access: &race::Access) -> Datum {
+        Datum::Token(if self.races.is_some() { access.after.with(access.event) } else { race::Past::default() })
+    }
+
+    fn read(&mut self, access: &race::Access, at: Place, n: Number) -> Result<Scalar, Cause> {
+        let value = self.memory.read(at, n).map_err(Cause::Fault)?;
+        let size = u64::from(n.stored_bits().div_ceil(8));
+        match self.races.as_mut().and_then(|r| r.read(access, at.address, size)) {
+            None => Ok(value),
+            Some(_) => Err(Cause::Undefined("a read that no token orders after an earlier access".into())),
+        }
+    }
+
+    fn write(&mut self, access: &race::Access, at: Place, n: Number, value: Scalar) -> Result<(), Cause> {
+        let size = u64::from(n.stored_bits().div_ceil(8));
+        let mut value = value;
+        if let Some(races) = &mut self.races {
+            // Two numbers of four bits have one address.
+            if !access.atomic && n != Number::E2m1 && races.has_written(access, at.address) {
+                // Several elements go to one place, and any of them may be the last.
+                let old = self.memory.read(at, n).map_err(Cause::Fault)?;
+                value = if old == value { value } else { Scalar::unknown(value.bits) };
+            }
+            if races.write(access, at.address, size).is_some() {
+                return Err(Cause::Undefined("a write that no token orders after an earlier access".into()));
+            }
+        }
+        self.memory.write(at, n, value).map_err(Cause::Fault)
     }
 
     //===-- pointers --------------------------------------------------------//
@@ -77,34 +137,34 @@ impl Run<'_> {
         v.map(|v| self.elements(v)).transpose()
     }
 
-    fn gather(&mut self, source: Value, mask: Option<Value>, padding: Option<Value>) -> Outcome {
+    fn gather(&mut self, access: &race::Access, source: Value, mask: Option<Value>, padding: Option<Value>) -> Outcome {
         let (pointers, n) = self.pointers(source)?;
         let (mask, padding) = (self.optional(mask)?, self.optional(padding)?);
         let mut out = vec![];
         for (i, p) in pointers.iter().enumerate() {
             out.push(if self.lane(&mask, i) {
                 let at = Place::at(self.address(*p));
-                self.memory.read(at, n).map_err(Cause::Fault)?
+                self.read(access, at, n)?
             } else {
                 padding.as_ref().map_or(Scalar::unknown(0), |p| p[i])
             });
         }
-        Ok(vec![Datum::Tile(Rc::new(out)), Datum::Token])
+        Ok(vec![Datum::Tile(Rc::new(out)), self.done(access)])
     }
 
-    fn scatter(&mut self, destination: Value, value: Value, mask: Option<Value>) -> Outcome {
+    fn scatter(&mut self, access: &race::Access, destination: Value, value: Value, mask: Option<Value>) -> Outcome {
         let (pointers, n) = self.pointers(destination)?;
         let (value, mask) = (self.elements(value)?, self.optional(mask)?);
         for (i, p) in pointers.iter().enumerate() {
             if self.lane(&mask, i) {
                 let at = Place::at(self.address(*p));
-                self.memory.write(at, n, value[i]).map_err(Cause::Fault)?;
+                self.write(access, at, n, value[i])?;
             }
         }
-        Ok(vec![Datum::Token])
+        Ok(vec![self.done(access)])
     }
 
-    fn swap(&mut self, pointers: Value, cmp: Value, val: Value, mask: Option<Value>) -> Outcome {
+    fn swap(&mut self, access: &race::Access, [pointers, cmp, val]: [Value; 3], mask: Option<Value>) -> Outcome {
         let (pointers, n) = self.pointers(pointers)?;
         let (cmp, val, mask) = (self.elements(cmp)?, self.elements(val)?, self.optional(mask)?);
         let mut out = vec![];
@@ -119,13 +179,19 @@ impl Run<'_> {
             let new = if old.bits == cmp[i].bits { val[i] } else { old };
             let sure = old.state == State::Exact && cmp[i].state == State::Exact;
             let new = if sure { new } else { Scalar::unknown(new.bits) };
-            self.memory.write(at, n, new).map_err(Cause::Fault)?;
+            self.write(access, at, n, new)?;
             out.push(old);
         }
-        Ok(vec![Datum::Tile(Rc::new(out)), Datum::Token])
+        Ok(vec![Datum::Tile(Rc::new(out)), self.done(access)])
     }
 
-    fn update(&mut self, update: Update, pointers: Value, arg: Value, mask: Option<Value>) -> Outcome {
+    fn update(
+        &mut self,
+        access: &race::Access,
+        update: Update,
+        [pointers, arg]: [Value; 2],
+        mask: Option<Value>,
+    ) -> Outcome {
         let (pointers, n) = self.pointers(pointers)?;
         let (arg, mask) = (self.elements(arg)?, self.optional(mask)?);
         let mut out = vec![];
@@ -135,16 +201,23 @@ impl Run<'_> {
                 continue;
             }
             let at = Place::at(self.address(*p));
-            out.push(self.update_one(update, at, n, arg[i])?);
+            out.push(self.update_one(access, update, at, n, arg[i])?);
         }
-        Ok(vec![Datum::Tile(Rc::new(out)), Datum::Token])
+        Ok(vec![Datum::Tile(Rc::new(out)), self.done(access)])
     }
 
     /// Gives the old value.
-    fn update_one(&mut self, update: Update, at: Place, n: Number, arg: Scalar) -> Result<Scalar, Cause> {
+    fn update_one(
+        &mut self,
+        access: &race::Access,
+        update: Update,
+        at: Place,
+        n: Number,
+        arg: Scalar,
+    ) -> Result<Scalar, Cause> {
         let old = self.memory.read(at, n).map_err(Cause::Fault)?;
         let new = updated(update, n, old, arg)?;
-        self.memory.write(at, n, new).map_err(Cause::Fault)?;
+        self.write(access, at, n, new)?;
         Ok(old)
     }
 
@@ -242,39 +315,55 @@ impl Run<'_> {
         Ok(out)
     }
 
-    fn load_tile(&mut self, view: &ViewType, v: Value, indices: &[Value]) -> Outcome {
+    fn load_tile(&mut self, access: &race::Access, view: &ViewType, v: Value, indices: &[Value]) -> Outcome {
         let tensor = self.tensor(v)?;
         let n = view.tensor.element;
         let mut out = vec![];
         for target in self.targets(view, &tensor, indices)? {
             out.push(match target {
-                Some(e) => self.memory.read(place(tensor.base, e, n), n).map_err(Cause::Fault)?,
+                Some(e) => self.read(access, place(tensor.base, e, n), n)?,
                 None => view.padding.map_or(Scalar::unknown(0), |p| pad(p, n)),
             });
         }
-        Ok(vec![Datum::Tile(Rc::new(out)), Datum::Token])
+        Ok(vec![Datum::Tile(Rc::new(out)), self.done(access)])
     }
 
-    fn store_tile(&mut self, view: &ViewType, tile: Value, v: Value, indices: &[Value]) -> Outcome {
+    fn store_tile(
+        &mut self,
+        access: &race::Access,
+        view: &ViewType,
+        [tile, v]: [Value; 2],
+        indices: &[Value],
+    ) -> Outcome {
         let (tensor, tile) = (self.tensor(v)?, self.elements(tile)?);
         let n = view.tensor.element;
         for (i, target) in self.targets(view, &tensor, indices)?.into_iter().enumerate() {
             if let Some(e) = target {
-                self.memory.write(place(tensor.base, e, n), n, tile[i]).map_err(Cause::Fault)?;
+                self.write(access, place(tensor.base, e, n), n, tile[i])?;
             }
         }
-        Ok(vec![Datum::Token])
+        Ok(vec![self.done(access)])
     }
 
-    fn update_tile(&mut self, update: Update, view: &ViewType, v: Value, indices: &[Value], arg: Value) -> Outcome {
+    /// `rest` is the indices and the value.
+    fn update_tile(
+        &mut self,
+        access: &race::Access,
+        update: Update,
+        view: &ViewType,
+        v: Value,
+        rest: &[Value],
+    ) -> Outcome {
+        let Some((arg, indices)) = rest.split_last() else { return Err(malformed("a value was expected")) };
+        let arg = *arg;
         let (tensor, arg) = (self.tensor(v)?, self.elements(arg)?);
         let n = view.tensor.element;
         for (i, target) in self.targets(view, &tensor, indices)?.into_iter().enumerate() {
             if let Some(e) = target {
-                self.update_one(update, place(tensor.base, e, n), n, arg[i])?;
+                self.update_one(access, update, place(tensor.base, e, n), n, arg[i])?;
             }
         }
-        Ok(vec![Datum::Token])
+        Ok(vec![self.done(access)])
     }
 
     pub(super) fn alloca(&mut self, op: &Op, count: u64, alignment: u64) -> Result<u64, Cause> {
@@ -328,6 +417,10 @@ fn updated(update: Update, n: Number, old: Scalar, arg: Scalar) -> Result<Scalar
             return Ok(Scalar::unknown(sum.bits));
         }
         let sum = float::sum(n, FloatMode::default(), old, arg);
+        if n == Number::F32 && [old.bits, arg.bits, sum.bits].iter().any(|b| float::is_subnormal(*b, n)) {
+            // The instruction for f32 flushes them.
+            return Ok(Scalar::unknown(sum.bits));
+        }
         let exact = || {
             let (x, y) = (format::decode(old.bits, n), format::decode(arg.bits, n));
             !format::encode(format::add(x, y, format::Round::NearestEven), n, format::Round::NearestEven).inexact

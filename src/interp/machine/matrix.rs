@@ -132,7 +132,9 @@ fn dot(acc: Number, fast: bool, init: Scalar, terms: impl Iterator<Item = (Facto
     };
     let mut sure = !init.is_unknown();
     let start = start.to_f64();
-    let (mut sum, mut magnitude, mut lowest) = (start, start.abs(), lowest_bit(start));
+    // The magnitudes of what is finite.
+    let finite = |x: f64| if x.is_finite() { x } else { 0.0 };
+    let (mut sum, mut magnitude, mut lowest) = (start, finite(start.abs()), lowest_bit(start));
     let mut count = 1.0;
     for term in terms {
         let (a, b): (Factor, Factor) = term;
@@ -141,7 +143,7 @@ fn dot(acc: Number, fast: bool, init: Scalar, terms: impl Iterator<Item = (Facto
         let product = (a.value * b.value).abs();
         // A product of zeros adds nothing, whatever its sign.
         if product != 0.0 {
-            magnitude += product;
+            magnitude += finite(product);
             lowest = lowest.min(a.lowest + b.lowest);
         }
         count += 1.0;
@@ -151,20 +153,20 @@ fn dot(acc: Number, fast: bool, init: Scalar, terms: impl Iterator<Item = (Facto
     if decode(bits, acc).is_nan() {
         return Scalar::nan(acc);
     }
-    if sum.is_infinite() && magnitude.is_infinite() {
-        return Scalar { bits, state: State::Near(0.0) };
-    }
     // Partial sums may overflow in another order.
     if magnitude >= crate::float::largest(acc) {
         return Scalar::unknown(bits);
+    }
+    if sum.is_infinite() {
+        return Scalar { bits, state: State::Near(0.0) };
     }
     // Tensor cores keep fewer bits where that is allowed.
     let precision = if fast { 13 } else { f.mantissa_bits as i32 + 1 };
     let exact = magnitude == 0.0 || magnitude.log2() <= f64::from(lowest + precision);
     if exact && error == 0.0 {
-        // In which order zeros are added decides about their sign.
-        let state = if sum == 0.0 { State::Near(0.0) } else { State::Exact };
-        return Scalar { bits, state };
+        // What cancels is +0 in any order, but whether zeros are added at all decides about the sign of -0.
+        let open = magnitude == 0.0 && start.is_sign_negative();
+        return Scalar { bits, state: if open { State::Near(0.0) } else { State::Exact } };
     }
     // Each addition is off by at most a unit in the last place of the largest partial sum: some of them truncate.
     let bound = magnitude * count * libm::ldexp(1.0, 1 - precision) + error;

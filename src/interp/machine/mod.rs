@@ -12,6 +12,7 @@ mod shape;
 
 use crate::memory::{Fault, Memory, Place};
 use crate::program::{Block, Entry, Kind, Op, Program, Value};
+use crate::race::{Past, Races};
 use crate::scalar::{Scalar, State};
 use crate::types::{Element, Number, TileType, Type};
 use rustc_hash::FxHashMap;
@@ -39,7 +40,7 @@ enum Datum {
     Tile(Elements),
     /// Also of views: how they cut the tensor is in their type.
     Tensor(Rc<Tensor>),
-    Token,
+    Token(Past),
 }
 
 /// Why a run ended early.
@@ -73,12 +74,14 @@ fn describe(cause: &Cause) -> String {
     }
 }
 
-/// How long a program may run.
+/// How long a program may run, and what it may not do.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
     /// The most ops, each op in a loop counted as often as it runs.
     pub ops: Option<u64>,
     pub time: Option<Duration>,
+    /// Accesses that conflict and that no token orders end the run, also those of different tile blocks.
+    pub races: bool,
 }
 
 /// What a run leaves besides memory.
@@ -151,6 +154,7 @@ impl<'p> Machine<'p> {
             return Err(malformed(format!("{} arguments for {} parameters", args.len(), parameters.len())));
         }
         let mut report = Report::default();
+        let mut races = limits.races.then(Races::default);
         let deadline = limits.time.and_then(|t| Instant::now().checked_add(t));
         for z in 0..grid[2] {
             for y in 0..grid[1] {
@@ -158,6 +162,7 @@ impl<'p> Machine<'p> {
                     let mut run = Run {
                         entry: found,
                         memory: &mut self.memory,
+                        races: races.as_mut(),
                         globals: &self.globals,
                         values: vec![Datum::Unset; found.types.len()],
                         location: "".into(),
@@ -198,6 +203,7 @@ enum Flow {
 struct Run<'r> {
     entry: &'r Entry,
     memory: &'r mut Memory,
+    races: Option<&'r mut Races>,
     globals: &'r FxHashMap<&'r str, u64>,
     values: Vec<Datum>,
     /// Of the op that runs.
@@ -302,6 +308,10 @@ impl Run<'_> {
             }
         }
         for address in scratch {
+            let size = self.memory.contents(address).map_or(0, |(bytes, _)| bytes.len() as u64);
+            if let Some(races) = &mut self.races {
+                races.release(address, size);
+            }
             self.memory.release(address);
         }
         left
@@ -428,7 +438,17 @@ impl Run<'_> {
             | Kind::GetTensorShape
             | Kind::GetIndexSpaceShape => self.access(op),
             Kind::Offset => self.offset(op),
-            Kind::MakeToken | Kind::JoinTokens => Ok(vec![Datum::Token]),
+            Kind::MakeToken => Ok(vec![Datum::Token(Past::default())]),
+            Kind::JoinTokens => {
+                let mut all = Past::default();
+                for v in &op.operands {
+                    match &self.values[v.index()] {
+                        Datum::Token(past) => all = all.join(past),
+                        _ => return Err(malformed("a token that was computed was expected")),
+                    }
+                }
+                Ok(vec![Datum::Token(all)])
+            }
             Kind::GetTileBlockId => Ok(self.grid_position(self.block)),
             Kind::GetNumTileBlocks => Ok(self.grid_position(self.grid)),
             Kind::Assert(message) => self.assert(op, message),
@@ -444,8 +464,12 @@ impl Run<'_> {
                 }
                 let text = crate::print::format(format, &arguments).map_err(Cause::Undefined)?;
                 self.report.output += &text;
+                let after = match op.operands.last().filter(|_| *token).map(|v| &self.values[v.index()]) {
+                    Some(Datum::Token(past)) => past.clone(),
+                    _ => Past::default(),
+                };
                 // Before 13.2 the op had no token.
-                Ok(vec![Datum::Token; op.results.len()])
+                Ok(vec![Datum::Token(after); op.results.len()])
             }
             _ => self.elementwise(op),
         }

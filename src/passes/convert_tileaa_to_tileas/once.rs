@@ -7,7 +7,7 @@
 
 use super::{Convert, i64_attr, project};
 use crate::dialect::{
-    layouts::{Tensor, layout_attr, storage_bits, tensor_type},
+    layouts::{Tensor, layout_attr, memory_bits, tensor_type},
     nv_tileaa::{self, Ordering},
     nv_tileas::{self, ReplicateOp, SplatOp, UnsplatOp},
     pass::{Failed, fail},
@@ -156,10 +156,13 @@ impl<'c> Convert<'c> {
         let b = Builder::before(c, op);
         let t = ty(x.result());
         let pointee = nv_tileaa::PtrType::cast(t).ok_or_else(|| fail(op, "result is no pointer"))?.pointee();
-        let size = i64::from(storage_bits(pointee) / 8);
+        let bits = i64::from(memory_bits(pointee));
         let spare = if x.alignment() > HEAP_ALIGNMENT { x.alignment() - HEAP_ALIGNMENT } else { 0 };
-        let bytes = x.count().checked_mul(size).and_then(|n| n.checked_add(spare));
-        let bytes = bytes.ok_or_else(|| fail(op, format!("{} elements of {size} bytes are too many", x.count())))?;
+        // Halves of bytes are set in whole words.
+        let unit = if bits < 8 { 32 } else { bits };
+        let bytes = x.count().checked_mul(bits).and_then(|n| n.checked_add(unit - 1));
+        let bytes = bytes.and_then(|n| (n / unit * (unit / 8)).checked_add(spare));
+        let bytes = bytes.ok_or_else(|| fail(op, format!("{} elements of {bits} bits are too many", x.count())))?;
         let one = self.tensor_of(t);
         let allocated = nv_tileas::HeapAllocOp::build(&b, one, i64_attr(c, bytes.max(1))).map_err(error)?.result();
         let shared = ReplicateOp::build(&b, one, allocated).map_err(error)?.result();

@@ -70,14 +70,15 @@ fn by_tiles(function: OpRef<'_>) -> i64 {
         _ => {}
     });
     match product {
-        true => for_products(function, USUAL),
-        false => enough(function, (largest / (32 * ELEMENTS_PER_THREAD)).clamp(USUAL, MOST)),
+        // What is far too large for registers is taken apart; its slices are small for any number of warps.
+        true => enough(function, for_products(function, USUAL), &[(32, 1024)]),
+        false => enough(function, (largest / (32 * ELEMENTS_PER_THREAD)).clamp(USUAL, MOST), &[(16, 128), (32, 4096)]),
     }
 }
 
-/// At least `least` warps, and more when a thread would hold too much of a tile: from 128 words on registers run out, and from
-/// 4096 on the local memory that takes their place.
-fn enough(function: OpRef<'_>, least: i64) -> i64 {
+/// At least `least` warps, and more when a thread would hold too much of a tile: up to so many warps where that is more than so
+/// many words. From 128 words on registers run out, and from some thousands on the local memory that takes their place.
+fn enough(function: OpRef<'_>, least: i64, limits: &[(i64, i64)]) -> i64 {
     let mut words = 0;
     walk(function, &mut |op| {
         for t in results(op).filter_map(Tensor::of_value) {
@@ -85,7 +86,7 @@ fn enough(function: OpRef<'_>, least: i64) -> i64 {
         }
     });
     let mut warps = least;
-    for (most, limit) in [(16, 128), (32, 4096)] {
+    for &(most, limit) in limits {
         while warps < most && words / (32 * warps) > limit {
             warps *= 2;
         }

@@ -3,7 +3,7 @@
 use super::{Lower, i32_array, llvm::GLOBAL, parse};
 use crate::{
     dialect::{
-        layouts::storage_bits,
+        layouts::{memory_bits, storage_bits},
         nv_tileaa::{GetGlobalOp, GlobalOp},
         nv_tileas::{HeapAllocOp, HeapFreeOp},
         pass::{Failed, fail},
@@ -112,6 +112,11 @@ pub(super) fn global<'c>(x: GlobalOp<'c>, context: &'c Context) -> Result<(), Fa
     let mut bits = element_bits(op, value)?;
     if bits.len() == 1 {
         bits = vec![bits[0]; count];
+    }
+    if memory_bits(element) == 4 {
+        bits = bits.chunks(2).map(|pair| pair[0] & 15 | pair.get(1).map_or(0, |high| (high & 15) << 4)).collect();
+        // Halves of bytes are set in whole words.
+        bits.resize(bits.len().next_multiple_of(4), 0);
     }
     let private = discardable_attr(op, "sym_visibility").is_some_and(|v| string_attr(v) == "private");
     let data = Data {

@@ -18,6 +18,7 @@ mod global;
 mod groups;
 mod llvm;
 mod movement;
+mod nibble;
 mod print;
 mod reduce;
 mod scalar;
@@ -26,6 +27,7 @@ mod shape;
 mod shared;
 mod sink;
 mod stream;
+mod transfer;
 mod words;
 
 use super::tileas_assign_load_store_layouts::{target, warps_of};

@@ -1,6 +1,6 @@
 //! Elementwise ops: one register at a time.
 
-use super::{Lower, element_type};
+use super::{Lower, element_type, llvm::Cmp};
 use crate::dialect::{
     layouts::Tensor,
     nv_tileaa::{AddPtrOp, FpCastOp, FpKind, FpOp, Rounding},
@@ -41,12 +41,16 @@ impl<'c> Lower<'c, '_> {
             "arith.addi" => one(self.wrapping(op, "add", a)),
             "arith.subi" => one(self.wrapping(op, "sub", a)),
             "arith.muli" => one(self.wrapping(op, "mul", a)),
-            "arith.shli" => one(self.wrapping(op, "shl", a)),
+            "arith.shli" => one(self.shifted_out(a, self.wrapping(op, "shl", a))),
             "arith.andi" => one(l.bin("and", a[0], a[1])),
             "arith.ori" => one(l.bin("or", a[0], a[1])),
             "arith.xori" => one(l.bin("xor", a[0], a[1])),
-            "arith.shrsi" => one(l.bin("ashr", a[0], a[1])),
-            "arith.shrui" => one(l.bin("lshr", a[0], a[1])),
+            "arith.shrsi" => {
+                // By the width or more is as by one less: signs only.
+                let most = l.int(ty(a[1]), i64::from(self.int_width(ty(a[1]))) - 1);
+                one(l.bin("ashr", a[0], l.bin("intr.umin", a[1], most)))
+            }
+            "arith.shrui" => one(self.shifted_out(a, l.bin("lshr", a[0], a[1]))),
             "arith.divsi" => one(l.bin("sdiv", a[0], a[1])),
             "arith.divui" => one(l.bin("udiv", a[0], a[1])),
             "arith.remsi" => one(l.bin("srem", a[0], a[1])),
@@ -122,8 +126,13 @@ impl<'c> Lower<'c, '_> {
             "math.atan2" => one(self.math(op, lib::Math::Atan2, lib::Mode::Full, a)?),
             "math.rsqrt" => one(self.math(op, lib::Math::Rsqrt, lib::Mode::Full, a)?),
             "nv_tileaa.addptr" => {
-                let bytes = crate::analysis::facts::pointee_bytes(AddPtrOp::wrap(op).result());
+                let r = AddPtrOp::wrap(op).result();
+                let bytes = crate::analysis::facts::pointee_bytes(r);
                 let offset = if self.int_width(ty(a[1])) < 64 { l.cast("sext", a[1], l.i64) } else { a[1] };
+                if super::nibble::is_nibble(super::global::pointee(r)) {
+                    // Two elements make a byte, and pointers lead to bytes.
+                    return one(l.byte_offset(a[0], l.bin("ashr", offset, l.i64c(1))));
+                }
                 one(l.byte_offset(a[0], l.mul(offset, l.i64c(bytes.into()))))
             }
             "nv_tileaa.int_to_ptr" => one(l.cast("inttoptr", a[0], to)),
@@ -141,6 +150,15 @@ impl<'c> Lower<'c, '_> {
             "nv_tileaa.bitcast" => one(l.cast("bitcast", a[0], to)),
             _ => Err(fail(op, format!("'{name}' has no lowering to LLVM"))),
         }
+    }
+
+    /// A shift that brings zeros in. The language shifts by any amount; LLVM's instructions are poison from the width on.
+    /// Where the amount is known to be less, LLVM drops the comparison.
+    fn shifted_out(&self, a: &[Val<'c>], shifted: Val<'c>) -> Val<'c> {
+        let l = &self.l;
+        let t = ty(a[1]);
+        let fits = l.icmp(Cmp::Ult, a[1], l.int(t, self.int_width(t).into()));
+        l.select(fits, shifted, l.int(ty(shifted), 0))
     }
 
     /// Integer arithmetic with the overflow promises of the source.

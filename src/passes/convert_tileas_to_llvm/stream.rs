@@ -607,20 +607,6 @@ impl<'c> Lower<'c, '_> {
     }
 }
 
-fn block_of(op: OpRef<'_>) -> usize {
-    // SAFETY: `op` is alive.
-    unsafe { mlir_sys::mlirOperationGetBlock(op.to_raw()).ptr as usize }
-}
-
-/// The block that a value belongs to.
-fn home_of(v: Val<'_>) -> usize {
-    match defining_op(v) {
-        Some(op) => block_of(op),
-        // SAFETY: `v` is a block argument of live IR.
-        None => unsafe { mlir_sys::mlirBlockArgumentGetOwner(melior::ir::ValueLike::to_raw(&v)).ptr as usize },
-    }
-}
-
 /// log2 of the passes that an op on its own takes.
 fn passes_of(op: OpRef<'_>) -> u32 {
     let registers = operands(op).chain(results(op)).filter_map(register_bits).max().unwrap_or(0);

@@ -1,5 +1,9 @@
-//! Whether compiled code computes what a program means.
+//! Whether compiled code computes what a program means: the compiler against the reference interpreter.
+//!
+//! A case is compiled in this process, run on the simulator, and compared with what the interpreter says. `tile-fuzz`
+//! does so with random programs, `tests/semantics.rs` with written ones.
 
+use crate::compile::{self, InProcess};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -10,7 +14,6 @@ use tile_fuzz::file::File;
 use tile_interp::machine::Limits;
 use tile_interp::text;
 use tile_targets::Target;
-use tileiras::compile::{self, InProcess};
 
 /// A way to compile and run.
 #[derive(Clone, Copy, Debug)]
@@ -91,7 +94,7 @@ pub fn signature(text: &str) -> String {
 }
 
 fn limits() -> Limits {
-    Limits { ops: Some(5_000_000), time: Some(Duration::from_secs(30)) }
+    Limits { ops: Some(5_000_000), time: Some(Duration::from_secs(30)), races: true }
 }
 
 /// A refusal that says so: what the language has and the compiler not yet.
@@ -125,20 +128,22 @@ fn compiled(program: &str, configuration: &Configuration) -> Result<String, Stri
     }
 }
 
-/// Compiles and runs the text of a case in each configuration, and compares with what it means.
-fn compare(case: &Case, program: &str, meaning: &Meaning, plan: &Plan, seed: u64) -> Result<(), Failure> {
-    for c in plan.of(seed) {
-        let configuration = format!("{} -O{}", c.target.name, c.level);
-        let ptx = compiled(program, &c)
-            .map_err(|message| Failure::Compile { configuration: configuration.clone(), message })?;
-        let outcome = case
-            .simulate(&ptx, c.adversarial.then_some(seed), Duration::from_secs(60))
-            .map_err(|message| Failure::Run { configuration: configuration.clone(), message })?;
-        if let Some(message) = case.difference(meaning, &outcome) {
-            return Err(Failure::Result { configuration, message });
-        }
+/// Compiles and runs the text of a case, and compares with what it means.
+pub fn compare(case: &Case, program: &str, meaning: &Meaning, c: &Configuration, seed: u64) -> Result<(), Failure> {
+    let configuration = || format!("{} -O{}", c.target.name, c.level);
+    let ptx = compiled(program, c).map_err(|message| Failure::Compile { configuration: configuration(), message })?;
+    let outcome = case
+        .simulate(&ptx, c.adversarial.then_some(seed), Duration::from_secs(60))
+        .map_err(|message| Failure::Run { configuration: configuration(), message })?;
+    match case.difference(meaning, &outcome) {
+        None => Ok(()),
+        Some(message) => Err(Failure::Result { configuration: configuration(), message }),
     }
-    Ok(())
+}
+
+/// [`compare`] in every configuration, up to the first failure.
+fn compare_all(case: &Case, program: &str, meaning: &Meaning, plan: &Plan, seed: u64) -> Result<(), Failure> {
+    plan.of(seed).iter().try_for_each(|c| compare(case, program, meaning, c, seed))
 }
 
 pub fn judge(case: &Case, plan: &Plan, seed: u64) -> Verdict {
@@ -163,26 +168,38 @@ pub fn judge(case: &Case, plan: &Plan, seed: u64) -> Verdict {
             },
         }
     }
-    match compare(case, &program, &meaning, plan, seed) {
+    match compare_all(case, &program, &meaning, plan, seed) {
         Ok(()) => Verdict::Pass(meaning),
         Err(Failure::Compile { message, .. }) if is_refusal(&message) => Verdict::Unsupported(message),
         Err(failure) => Verdict::Fail(failure),
     }
 }
 
-/// A written case on the interpreter and compiled.
-pub fn judge_file(file: &File, plan: &Plan, seed: u64) -> Result<(), Failure> {
+/// The program of a written case, after a run on the interpreter that agrees with what the file says; none if the file
+/// says that it has no meaning.
+pub fn interpreted(file: &File) -> Result<Option<Case>, Failure> {
     let mut messages = vec![];
     let program = compile::program(file.text.as_bytes(), InputKind::Text, &mut |d| {
         messages.push(tile_diag::render::plain(&d).trim().to_string());
     });
     let program = program.map_err(|e| Failure::Text(messages.into_iter().next().unwrap_or_else(|| e.to_string())))?;
     let case = Case { program, grid: file.grid, parameters: file.parameters.clone() };
-    let meaning = case.meaning(limits()).map_err(|e| Failure::Text(e.to_string()))?;
-    if let Some(complaint) = file.complaint(&meaning) {
-        return Err(Failure::Text(complaint));
+    let meaning = match (case.meaning(limits()), &file.error) {
+        (Ok(_), Some(error)) => return Err(Failure::Text(format!("no error, expected '{error}'"))),
+        (Err(e), Some(error)) if e.to_string().contains(error.as_str()) => return Ok(None),
+        (Err(e), _) => return Err(Failure::Text(e.to_string())),
+        (Ok(meaning), None) => meaning,
+    };
+    match file.complaint(&meaning) {
+        None => Ok(Some(case)),
+        Some(complaint) => Err(Failure::Text(complaint)),
     }
-    compare(&case, &file.text, &file.meaning(), plan, seed)
+}
+
+/// A written case on the interpreter and compiled.
+pub fn judge_file(file: &File, plan: &Plan, seed: u64) -> Result<(), Failure> {
+    let Some(case) = interpreted(file)? else { return Ok(()) };
+    compare_all(&case, &file.text, &file.meaning(), plan, seed)
 }
 
 /// A case as a file whose expectations are the interpreter's.
@@ -199,6 +216,7 @@ pub fn written(case: &Case, description: &[String]) -> File {
         parameters: case.parameters.clone(),
         want,
         prints,
+        error: None,
         text: text::print(&case.program),
     }
 }
@@ -209,7 +227,7 @@ pub fn here(case: &Case, plan: &Plan, seed: u64) -> Option<String> {
     if meaning.guess.is_some() || !meaning.failed_assertions.is_empty() {
         return None;
     }
-    compare(case, &text::print(&case.program), &meaning, plan, seed).err().map(|f| f.to_string())
+    compare_all(case, &text::print(&case.program), &meaning, plan, seed).err().map(|f| f.to_string())
 }
 
 /// How a case fails, found out in another process so that a crash is only a failure. `None` if it passes, or has no

@@ -1,0 +1,128 @@
+//! Formats of four bits in global memory: two elements share a byte, that of the even number in the low half.
+//!
+//! Addresses are computed as if elements were bytes, and the distance from the base of the view is halved. What an access moves
+//! starts at an even distance when it has two elements or more, and is then whole bytes. A single element is half of a byte: a
+//! load picks it, a store clears and sets its bits by two reductions on the word around it, since another thread may own the
+//! other half. The word may reach over the end of the memory by three bytes, which keep their values; no allocation of the
+//! driver ends inside a word. A pointer always leads to a low half, and no thread owns the high one.
+
+use super::{Lower, transfer::Words};
+use crate::dialect::rt::*;
+use melior::ir::Type;
+
+/// How an access is made: where, by which elements, in which threads, and how strongly.
+pub(super) struct Nibbles<'c, 'q> {
+    /// Address of the first byte of the view.
+    pub origin: Val<'c>,
+    /// `origin` plus the number of the first element.
+    pub element: Val<'c>,
+    pub mask: Option<Val<'c>>,
+    pub qualifier: &'q str,
+}
+
+impl<'c> Lower<'c, '_> {
+    /// Bytes in words of one access.
+    fn byte_words(&self, bytes: u64) -> Words<'c> {
+        let l = &self.l;
+        match bytes {
+            1 => Words { count: 1, ty: l.i8, bits: 8, class: 'h' },
+            2 => Words { count: 1, ty: l.i16, bits: 16, class: 'h' },
+            _ => Words { count: bytes / 4, ty: l.i32, bits: 32, class: 'r' },
+        }
+    }
+
+    /// Byte of an element and whether it has the high half.
+    fn place_of_nibble(&self, origin: Val<'c>, element: Val<'c>) -> (Val<'c>, Val<'c>) {
+        let l = &self.l;
+        let address = |p: Val<'c>| l.cast("ptrtoint", p, l.i64);
+        let distance = l.bin("sub", address(element), address(origin));
+        let byte = l.byte_offset(origin, l.bin("lshr", distance, l.i64c(1)));
+        (byte, l.bin("and", l.cast("trunc", distance, l.i32), l.i32c(1)))
+    }
+
+    /// `count` neighbours; `fill` where the mask is false.
+    pub(super) fn read_nibbles(&self, at: &Nibbles<'c, '_>, count: u64, fill: Val<'c>) -> Vec<Val<'c>> {
+        let l = &self.l;
+        let (byte, half) = self.place_of_nibble(at.origin, at.element);
+        let words = self.byte_words(count.div_ceil(2));
+        let per_word = words.bits / 4;
+        // The filling in every half.
+        let wide = l.cast("zext", fill, l.i32);
+        let all = l.cast("trunc", l.mul(wide, l.i32c(0x1111_1111)), words.ty);
+        let loaded = self.read_words(byte, words, at.mask, &vec![all; words.count as usize], at.qualifier);
+        (0..count)
+            .map(|i| {
+                let word = l.cast("zext", loaded[(i / per_word) as usize], l.i32);
+                let by = match count {
+                    1 => l.bin("shl", half, l.i32c(2)),
+                    _ => l.i32c((i % per_word * 4) as i64),
+                };
+                l.cast("trunc", l.bin("and", l.bin("lshr", word, by), l.i32c(15)), l.i8)
+            })
+            .collect()
+    }
+
+    pub(super) fn write_nibbles(&self, at: &Nibbles<'c, '_>, values: &[Val<'c>]) {
+        let l = &self.l;
+        let (byte, half) = self.place_of_nibble(at.origin, at.element);
+        if let [value] = values {
+            return self.write_half(byte, half, *value, at.mask, at.qualifier);
+        }
+        let words = self.byte_words(values.len() as u64 / 2);
+        let packed: Vec<Val<'c>> = values
+            .chunks((words.bits / 4) as usize)
+            .map(|chunk| {
+                let parts = chunk.iter().enumerate().map(|(i, &v)| {
+                    let wide = l.bin("and", l.cast("zext", v, l.i32), l.i32c(15));
+                    if i == 0 { wide } else { l.bin("shl", wide, l.i32c(i as i64 * 4)) }
+                });
+                let word = parts.reduce(|a, b| l.bin("or", a, b)).expect("chunks have elements");
+                l.cast("trunc", word, words.ty)
+            })
+            .collect();
+        self.write_words(byte, words, &packed, at.mask, at.qualifier);
+    }
+
+    /// Half of a byte by two reductions. No other access of the element may come between them, and those of its neighbours do
+    /// not matter.
+    fn write_half(&self, byte: Val<'c>, half: Val<'c>, v: Val<'c>, mask: Option<Val<'c>>, qualifier: &str) {
+        let l = &self.l;
+        let address = l.cast("ptrtoint", byte, l.i64);
+        let word = l.cast("inttoptr", l.bin("and", address, l.i64c(!3)), ty(byte));
+        let bytes = l.bin("and", l.cast("trunc", address, l.i32), l.i32c(3));
+        let shift = l.add(l.bin("shl", bytes, l.i32c(3)), l.bin("shl", half, l.i32c(2)));
+        let bits = |n: Val<'c>| l.bin("shl", n, shift);
+        let keep = l.bin("xor", bits(l.i32c(15)), l.i32c(-1));
+        let set = bits(l.bin("and", l.cast("zext", v, l.i32), l.i32c(15)));
+        // Whoever else writes to the word may belong to another block.
+        let scope = if qualifier.ends_with(".sys") { "sys" } else { "gpu" };
+        let (guard, predicate) = if mask.is_some() { ("@$2 ", ",b") } else { ("", "") };
+        for (operation, operand) in [("and", keep), ("or", set)] {
+            let text = format!("{guard}red.relaxed.{scope}.global.{operation}.b32 [$0], $1;");
+            let mut args = vec![word, operand];
+            args.extend(mask);
+            l.asm(&text, &format!("l,r{predicate},~{{memory}}"), None, &args, false);
+        }
+    }
+
+    /// The element at a pointer.
+    pub(super) fn read_low_half(&self, p: Val<'c>, mask: Option<Val<'c>>, fill: Val<'c>, qualifier: &str) -> Val<'c> {
+        let l = &self.l;
+        let byte = self.read_words(p, self.byte_words(1), mask, &[fill], qualifier)[0];
+        l.bin("and", byte, l.int(l.i8, 15))
+    }
+
+    pub(super) fn write_low_half(&self, p: Val<'c>, v: Val<'c>, mask: Option<Val<'c>>, qualifier: &str) {
+        let l = &self.l;
+        let words = self.byte_words(1);
+        let old = self.read_words(p, words, mask, &[l.int(l.i8, 0)], "")[0];
+        let high = l.bin("and", old, l.int(l.i8, -16));
+        let new = l.bin("or", high, l.bin("and", v, l.int(l.i8, 15)));
+        self.write_words(p, words, &[new], mask, qualifier);
+    }
+}
+
+/// Whether two elements of a type share a byte of global memory.
+pub(super) fn is_nibble(element: Type<'_>) -> bool {
+    crate::dialect::layouts::memory_bits(element) < 8
+}

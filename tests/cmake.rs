@@ -1,0 +1,102 @@
+//! The package for C++ users: it installs, `find_package(TileIR)` finds it, and the example of a pass outside of the
+//! compiler builds against it and runs in the stock `mlir-opt`.
+//!
+//! Archives and headers are those of the cargo build, which makes them with the same compiler and flags.
+//! `TILEIRAS_TEST_FULL=1` has cmake compile them, which takes minutes, and runs the tests of the dialect on its plugin.
+
+#[path = "support/stock.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod stock;
+
+use std::{
+    ffi::OsStr,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn run(program: impl AsRef<OsStr>, arguments: &[&dyn AsRef<OsStr>]) {
+    let mut command = Command::new(program);
+    arguments.iter().for_each(|a| _ = command.arg(a));
+    let output = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "{command:?}\n{}{}", text(&output.stdout), text(&output.stderr));
+}
+
+fn define(name: &str, value: impl AsRef<OsStr>) -> String {
+    format!("-D{name}={}", value.as_ref().to_string_lossy())
+}
+
+/// Configures and builds a project with the tools of the LLVM installation.
+fn build(source: &Path, folder: &Path, settings: &[String]) {
+    let llvm = Path::new(env!("MLIR_SYS_210_PREFIX"));
+    let mut arguments = vec![
+        "-S".to_owned(),
+        source.display().to_string(),
+        "-B".to_owned(),
+        folder.display().to_string(),
+        define("CMAKE_CXX_COMPILER", stock::llvm("clang++")),
+        define("CMAKE_C_COMPILER", stock::llvm("clang")),
+        define("MLIR_DIR", llvm.join("lib/cmake/mlir")),
+    ];
+    arguments.extend_from_slice(settings);
+    let arguments: Vec<&dyn AsRef<OsStr>> = arguments.iter().map(|a| a as &dyn AsRef<OsStr>).collect();
+    run("cmake", &arguments);
+    run("cmake", &[&"--build", &folder, &"--parallel", &"2"]);
+}
+
+#[test]
+fn installed_package_and_example() {
+    let full = std::env::var("TILEIRAS_TEST_FULL").is_ok_and(|v| v == "1");
+    let tmp = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cmake");
+    let (package, prefix, example) = (tmp.join("package"), tmp.join("prefix"), tmp.join("example"));
+    // What an older version installed must not be found.
+    let _ = fs::remove_dir_all(&prefix);
+    let prebuilt = if full { PathBuf::new() } else { env!("OUT_DIR").into() };
+    build(
+        &root().join("cmake"),
+        &package,
+        &[define("CMAKE_INSTALL_PREFIX", &prefix), define("TILEIR_PREBUILT", &prebuilt)],
+    );
+    run("cmake", &[&"--install", &package]);
+    for file in ["cuda_tile/CudaTile.h", "cuda_tile/CudaTileOps.td", "nv_tileas/NvTileASOps.h.inc", "capi/cuda_tile.h"]
+    {
+        assert!(prefix.join("include/tileir").join(file).exists(), "{file} is not installed");
+    }
+
+    build(&root().join("examples/pass-cpp"), &example, &[define("CMAKE_PREFIX_PATH", &prefix)]);
+    let run_example = |limit: u32| {
+        let output = stock::mlir_opt(&example.join("libcount_loads.so"))
+            .arg(root().join("examples/relu_f32.mlir"))
+            .arg(format!(
+                "--pass-pipeline=builtin.module(cuda_tile.module(cuda_tile.entry(count-loads{{limit={limit}}})))"
+            ))
+            .output()
+            .unwrap();
+        (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (success, report) = run_example(8);
+    assert!(success && report.contains("remark: @relu_f32 has 1 loads"), "{report}");
+    let (success, report) = run_example(0);
+    assert!(!success && report.contains("error: more than 0 loads"), "{report}");
+
+    // The plugin of cmake, without any Rust.
+    let mut tests: Vec<PathBuf> =
+        fs::read_dir(root().join("tests/ir/cuda_tile")).unwrap().map(|e| e.unwrap().path()).collect();
+    tests.retain(|t| {
+        t.extension().is_some_and(|x| x == "mlir")
+            && !fs::read_to_string(t).is_ok_and(|text| text.contains("tileiras-translate"))
+    });
+    tests.sort();
+    if !full {
+        tests.truncate(8);
+    }
+    let mut command = Command::new("python3");
+    command.arg(root().join("cmake/run_tests.py")).arg(package.join("libcuda_tile_plugin.so")).args(&tests);
+    let output = command.env("LLVM_BIN", Path::new(env!("MLIR_SYS_210_PREFIX")).join("bin")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
