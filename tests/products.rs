@@ -12,7 +12,7 @@ mod kernels;
 
 use kernels::compile;
 use libtest_mimic::{Arguments, Failed, Trial};
-use melior::ir::{Module, operation::OperationLike};
+use melior::ir::Module;
 use std::{env, fs, path::PathBuf, process::ExitCode};
 use tile_driver::{
     DebugInfo, Emit, ptxas,
@@ -54,7 +54,11 @@ const KERNELS: &[(&str, &str)] = &[
 ];
 
 /// Kernels that spill, with the targets and the most bytes that they may store.
-const EXCEPTIONS: &[(&str, &[&str], u64)] = &[];
+const EXCEPTIONS: &[(&str, &[&str], u64)] = &[
+    ("fmha_bf16_d128_causal.13.1", &["sm_80", "sm_90", "sm_120"], 120),
+    ("matmul_tf32.13.1", &["sm_120"], 280),
+    ("mma_mx.13.3", &["sm_80", "sm_90", "sm_120"], 216),
+];
 
 const ALL: &[&str] =
     &["sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_100", "sm_103", "sm_110", "sm_120", "sm_121"];
@@ -147,6 +151,10 @@ fn disassemble(cubin: &ptxas::Cubin, name: &str) -> Result<Vec<Instruction>, Str
             continue;
         }
         let Some((_, rest)) = line.strip_prefix("/*").and_then(|l| l.split_once("*/")) else { continue };
+        // Padding that is never executed.
+        if rest.trim_start().starts_with("@!PT ") {
+            continue;
+        }
         let mut words = rest.split_whitespace().filter(|w| !w.starts_with('@'));
         let Some(opcode) = words.next() else { continue };
         let target = rest.split_once("`(").and_then(|(_, r)| r.split_once(')')).map(|(t, _)| t.to_string());

@@ -16,11 +16,15 @@
 //! where tile `f*i + j` of `A'` is slice `j` of tile `i` of `A`. The order of the sum along K stays, edges and paddings are those of
 //! the same elements. The loop counts in 64 bits, which `f` times a counter of 32 bits does not leave.
 //!
+//! Of a tile at the end, whole slices may be outside of the view. They are tested element by element like any other edge, unless
+//! the extent is known to be a multiple of the slice and not of the tile: then nothing would be tested, and the loop stays.
+//!
 //! The pass slices where the target's shared memory holds fewer than [`WANTED`] tiles of both operands, by the least
 //! factor that makes them fit, as long as slices keep [`ROW_BYTES`] along K: a row of an operand that is contiguous along K should
 //! be whole sectors of memory.
 
 use crate::{
+    analysis::{access::View, facts::Facts},
     dialect::{
         layouts::{Tensor, storage_bits, tensor_type},
         nv_tileaa::{self, DotOp, MakeTiledViewOp, PermuteOp, TiledLoadOp, TiledViewType},
@@ -61,9 +65,10 @@ impl RustPass for SliceProducts {
                 loops.push(o);
             }
         });
+        let facts = Facts::of(op);
         for op in loops {
             let Some(found) = Loop::find(op) else { continue };
-            let Some(factor) = found.factor(target) else { continue };
+            let Some(factor) = found.factor(target, &facts) else { continue };
             cx.stat_add(stat::NUM_SLICED, 1);
             found.slice(factor, context)?;
         }
@@ -129,7 +134,7 @@ impl<'c> Loop<'c> {
     }
 
     /// The least number of slices that lets enough tiles into shared memory.
-    fn factor(&self, target: &Target) -> Option<i64> {
+    fn factor(&self, target: &Target, facts: &Facts) -> Option<i64> {
         let stage: u64 = self.products.iter().flat_map(|p| [&p.lhs, &p.rhs]).map(Operand::bytes).sum();
         let shared = u64::from(target.limits.static_shared_per_block);
         let stages = |factor: i64| shared * factor as u64 / stage.max(1);
@@ -140,7 +145,8 @@ impl<'c> Loop<'c> {
             let rows = self.products.iter().map(|p| p.lhs.depth_bytes() / factor as u64);
             rows.min().unwrap_or(0)
         };
-        let enough = |wanted, bytes| FACTORS.into_iter().find(|&f| stages(f) >= wanted && row(f) >= bytes);
+        let tested = |f: i64| self.products.iter().flat_map(|p| [&p.lhs, &p.rhs]).all(|o| o.is_tested(f, facts));
+        let enough = |wanted, bytes| FACTORS.into_iter().find(|&f| stages(f) >= wanted && row(f) >= bytes && tested(f));
         enough(WANTED, ROW_BYTES).or_else(|| if stages(1) < 2 { enough(2, LEAST_ROW_BYTES) } else { None })
     }
 
@@ -248,6 +254,18 @@ impl<'c> Operand<'c> {
             chain.push(op);
             at = operand(op, 0);
         }
+    }
+
+    /// Whether accesses of slices outside of the view are tested for that.
+    fn is_tested(&self, factor: i64, facts: &Facts) -> bool {
+        let in_bounds = |view: &View<'c>, tile: i64| match view.extent(view.ty.dim_map()[self.dim] as usize) {
+            Ok(extent) => extent % tile == 0,
+            Err(v) => facts.get(v).scalar_divisor() >= tile as u64,
+        };
+        View::of(self.load.view()).is_some_and(|view| {
+            let tile = view.ty.tile()[self.dim];
+            in_bounds(&view, tile) || !in_bounds(&view, tile / factor)
+        })
     }
 
     fn tensor(&self) -> Option<Tensor<'c>> {

@@ -50,8 +50,10 @@ use tile_layout::{
     ShufflePlan, convert, plan_shared, register_map,
 };
 
-/// Bytes of shared memory that one conversion may take. All of a kernel's storage has to fit into the 48 KiB that a block
-/// gets without asking for more.
+/// Bytes of shared memory that a block gets on every target.
+const BLOCK_BYTES: u64 = 48 << 10;
+
+/// Bytes of shared memory that one conversion may take, so that there is room for others beside it.
 pub const SCRATCH_BYTES: u64 = 32 << 10;
 
 /// Discardable attribute of barriers that only guard the reuse of shared storage.

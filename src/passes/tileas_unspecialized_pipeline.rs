@@ -120,7 +120,8 @@ impl<'c> Loop<'c> {
         // Iterations ahead are numbered in 64 bits. Counters of 64 bits need steps whose multiples do not overflow.
         // SAFETY: loops count in integers.
         let width = unsafe { mlirIntegerTypeGetWidth(ty(arg(body, 0)).to_raw()) };
-        let step = defining_op(operand(op, 2)).filter(|o| op_name(*o) == "arith.constant").and_then(|o| attr(o, "value"));
+        let step =
+            defining_op(operand(op, 2)).filter(|o| op_name(*o) == "arith.constant").and_then(|o| attr(o, "value"));
         if width > 32 && !step.is_some_and(|s| (1..1 << 32).contains(&int_attr(s))) {
             return None;
         }

@@ -12,8 +12,11 @@
 //!
 //! Both operands of a product make such trips. Two barriers are left of four, and the first operand need not stay in
 //! registers while the second is on its way.
+//!
+//! Joined trips need their storage at the same time. That may take what the rings of pipelined loops leave of the 48 KiB that every
+//! target has; where rings take more than that, no more than the largest trip alone, for which they left room.
 
-use super::{REUSE, SCRATCH_BYTES};
+use super::{BLOCK_BYTES, REUSE};
 use crate::dialect::{
     nv_tileas::{AllocTensorOp, BarrierOp, LocalLoadOp, LocalStoreOp, MemDescType},
     rt::*,
@@ -25,22 +28,38 @@ use mlir_sys::mlirOperationMoveBefore;
 struct Open<'c> {
     /// Between stores and loads.
     barrier: OpRef<'c>,
+    /// What the last trip stores.
+    source: Val<'c>,
     loads: Vec<OpRef<'c>>,
     bytes: u64,
+}
+
+impl<'c> Open<'c> {
+    fn loaded(&self, v: Val<'c>) -> bool {
+        defining_op(v).is_some_and(|d| self.loads.contains(&d))
+    }
 }
 
 /// Joins the trips of every block in `function`.
 pub fn merge(function: OpRef<'_>) {
     let mut blocks = vec![];
+    let (mut rings, mut largest) = (0, 0);
     walk(function, &mut |o| {
+        if let Some(desc) = AllocTensorOp::cast(o).and_then(|a| MemDescType::cast(ty(a.result()))) {
+            match desc.stages() > 1 {
+                true => rings += memdesc_bytes(desc).next_multiple_of(128),
+                false => largest = largest.max(memdesc_bytes(desc)),
+            }
+        }
         for i in 0..region_count(o) {
             blocks.extend(entry_block(region(o, i)));
         }
     });
-    blocks.into_iter().for_each(merge_in);
+    let most = BLOCK_BYTES.saturating_sub(rings).max(largest);
+    blocks.into_iter().for_each(|b| merge_in(b, most));
 }
 
-fn merge_in(block: Blk<'_>) {
+fn merge_in(block: Blk<'_>, most: u64) {
     let ops: Vec<OpRef<'_>> = ops_of(block).collect();
     let mut open: Option<Open<'_>> = None;
     let mut i = 0;
@@ -49,7 +68,9 @@ fn merge_in(block: Blk<'_>) {
         match trip(&ops[i..]) {
             Some((reuse, trip, length)) => {
                 open = Some(match open.take() {
-                    Some(before) if reuse.is_some() && before.bytes + trip.bytes <= SCRATCH_BYTES => {
+                    Some(before)
+                        if reuse.is_some() && before.bytes + trip.bytes <= most && !before.loaded(trip.source) =>
+                    {
                         join(before, reuse, trip)
                     }
                     _ => trip,
@@ -59,9 +80,7 @@ fn merge_in(block: Blk<'_>) {
             }
             // What reads nothing that has just been loaded, and touches no shared memory, may stand between stores and loads.
             None => {
-                let depends = open.as_ref().is_some_and(|o| {
-                    operands(op).any(|v| defining_op(v).is_some_and(|d| o.loads.contains(&d)))
-                });
+                let depends = open.as_ref().is_some_and(|o| operands(op).any(|v| o.loaded(v)));
                 if depends || !stands_between(op) {
                     open = None;
                 }
@@ -80,7 +99,7 @@ fn trip<'c>(ops: &[OpRef<'c>]) -> Option<(Option<OpRef<'c>>, Open<'c>, usize)> {
     let plain = BarrierOp::cast(barrier).is_some() && discardable_attr(barrier, REUSE).is_none();
     let same = store.dest() == load.source() && defining_op(store.dest()).and_then(AllocTensorOp::cast).is_some();
     let bytes = MemDescType::cast(ty(store.dest())).map(memdesc_bytes)?;
-    let open = Open { barrier, loads: vec![load.op()], bytes };
+    let open = Open { barrier, source: store.source(), loads: vec![load.op()], bytes };
     (plain && same).then_some((reuse.then_some(ops[0]), open, at + 3))
 }
 
@@ -94,7 +113,7 @@ fn join<'c>(before: Open<'c>, reuse: Option<OpRef<'c>>, after: Open<'c>) -> Open
     reuse.into_iter().for_each(erase);
     erase(before.barrier);
     let loads = before.loads.into_iter().chain(after.loads).collect();
-    Open { barrier: after.barrier, loads, bytes: before.bytes + after.bytes }
+    Open { barrier: after.barrier, source: after.source, loads, bytes: before.bytes + after.bytes }
 }
 
 fn stands_between(op: OpRef<'_>) -> bool {

@@ -97,3 +97,24 @@ nv_tileaa.func @overlapping(%p: !nv_tileaa.ptr<f16>, %n: i32, %j: i32) {
   }
   nv_tileaa.return
 }
+
+// An extent of three slices: the second half of the second tile would be read behind the end without a test.
+// CHECK-LABEL: nv_tileaa.func @half_a_tile_behind_the_end(
+// CHECK: scf.for {{.*}} : i32 {
+// CHECK: tile = [128, 64]
+nv_tileaa.func @half_a_tile_behind_the_end(%p: !nv_tileaa.ptr<f16>, %n: i32, %j: i32) {
+  %m = nv_tileaa.make_memref %p, shape = [%n : i32], strides = [] : <f16> -> <?x96xf16, strides = [96, 1]>
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  %zero = arith.constant dense<0.0> : tensor<128x128xf32>
+  %sum = scf.for %k = %c0 to %c2 step %c1 iter_args(%acc = %zero) -> (tensor<128x128xf32>) : i32 {
+    %v = nv_tileaa.make_tiled_view %m : <?x96xf16, strides = [96, 1]> -> <tile = [128, 64], memref<?x96xf16, strides = [96, 1]>, padding = zero>
+    %a, %t1 = nv_tileaa.tiled_load <weak> %v[%j, %k] : <tile = [128, 64], memref<?x96xf16, strides = [96, 1]>, padding = zero>[i32, i32] -> tensor<128x64xf16>
+    %w = nv_tileaa.make_tiled_view %m : <?x96xf16, strides = [96, 1]> -> <tile = [64, 128], memref<?x96xf16, strides = [96, 1]>, padding = zero>
+    %b, %t2 = nv_tileaa.tiled_load <weak> %w[%k, %j] : <tile = [64, 128], memref<?x96xf16, strides = [96, 1]>, padding = zero>[i32, i32] -> tensor<64x128xf16>
+    %d = nv_tileaa.dot %a, %b, %acc : tensor<128x64xf16>, tensor<64x128xf16>, tensor<128x128xf32>
+    scf.yield %d : tensor<128x128xf32>
+  }
+  nv_tileaa.return
+}
