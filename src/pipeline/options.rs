@@ -157,13 +157,17 @@ impl Options {
             add(Stage::TileAa, 1, "canonicalize".into());
             add(Stage::TileAa, 1, "cse".into());
         }
+        let pipelined = self.strategy == Strategy::Unspecialize && self.opt_level >= 2;
+        if pipelined {
+            add(Stage::TileAa, 2, format!("tileaa-slice-products{{{target}}}"));
+        }
         let warps = self.num_warps.map_or(String::new(), |w| format!("num-warps={w} "));
         add(Stage::TileAs, 2, format!("convert-tileaa-to-tileas{{{warps}{target}}}"));
         add(Stage::TileAs, 2, "tileas-slicing".into());
         add(Stage::TileAs, 2, format!("tileas-assign-dot-layouts{{{target}}}"));
         add(Stage::TileAs, 2, format!("tileas-assign-load-store-layouts{{{target}}}"));
         add(Stage::TileAs, 2, "tileas-remove-layout-conversions".into());
-        if self.strategy == Strategy::Unspecialize && self.opt_level >= 2 {
+        if pipelined {
             let stages = format!("unspecialized-pipeline-num-stages={}", self.stages);
             add(Stage::TileAs, 2, format!("tileas-unspecialized-pipeline{{{target} {stages}}}"));
         }

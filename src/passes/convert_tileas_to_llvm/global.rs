@@ -306,6 +306,7 @@ impl<'c> Lower<'c, '_> {
                     Ok(e) => l.i64c(e),
                     Err(v) => l.zext64(self.scalar(op, v)?),
                 };
+                // Of a tile behind the end, such as a slice of one at the end, less than nothing is left.
                 let rest = l.bin("sub", extent, start);
                 let clamped = l.bin("intr.smin", rest, l.i64c(view.ty.tile()[d]));
                 Some(l.cast("trunc", clamped, l.i32))
@@ -421,7 +422,7 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn inside(&self, tile: &Tile<'c>, register: u32) -> Option<Val<'c>> {
         let row = tile.sparse.as_ref().and_then(|rows| rows.inside.get(register as usize).copied());
         (0..tile.left.len()).fold(row, |all, d| match tile.left[d] {
-            Some(left) => self.both(all, Some(self.l.icmp(Cmp::Ult, self.coordinate(tile, d, register), left))),
+            Some(left) => self.both(all, Some(self.l.icmp(Cmp::Slt, self.coordinate(tile, d, register), left))),
             None => all,
         })
     }

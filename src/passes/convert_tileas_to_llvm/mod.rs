@@ -270,7 +270,12 @@ impl<'c, 'm> Lower<'c, 'm> {
             AssertOp(x) => self.assert(x)?,
             DimOp(x) => self.dim(x)?,
             NumTilesOp(x) => self.num_tiles(x)?,
-            AddPtrOp(_) | IntToPtrOp(_) | PtrToIntOp(_) | PtrToPtrOp(_) | FpOp(_) | FpCastOp(_) | BitcastOp(_) => {
+            FpCastOp(x) => {
+                if !self.widened_pairs(x)? {
+                    self.elementwise(op)?;
+                }
+            }
+            AddPtrOp(_) | IntToPtrOp(_) | PtrToIntOp(_) | PtrToPtrOp(_) | FpOp(_) | BitcastOp(_) => {
                 self.elementwise(op)?
             }
             _ => return Err(fail(op, format!("'{}' has no lowering to LLVM", op_name(op)))),
