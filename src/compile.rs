@@ -2,7 +2,7 @@
 
 use crate::{
     codegen::{self, Code},
-    dialect::{self, ffi, location, remark, rt::*},
+    dialect::{self, debug_scope::Emission, ffi, location, remark, rt::*},
     passes, pipeline,
     pipeline::Stage,
     translate,
@@ -149,7 +149,11 @@ impl Job<'_> {
         let lowered = started.elapsed();
         let llvm = inkwell::context::Context::create();
         let gpu_module = self.gpu_module(&module)?;
-        let options = codegen::Options { target: self.options.target, opt_level: self.options.opt_level };
+        let options = codegen::Options {
+            target: self.options.target,
+            opt_level: self.options.opt_level,
+            lines: self.options.emission() != Emission::None,
+        };
         let nvvm = scope::enter(scope::COMPILE_NVVM);
         let code = Code::translate(&llvm, gpu_module, options).map_err(failed)?;
         code.optimise().map_err(failed)?;

@@ -14,7 +14,7 @@ gpu.module @kernels {
   // CHECK: %[[A:.*]] = llvm.getelementptr %[[S]][512] :
   // CHECK: %[[P:.*]] = llvm.getelementptr %[[A]][%{{.*}}] :
   // CHECK: llvm.store %{{.*}}, %[[P]] {alignment = 8 : i64} : vector<2xi32>, !llvm.ptr<3>
-  // CHECK: nvvm.barrier0
+  // CHECK: nv_tileas.barrier
   // CHECK: %[[Q:.*]] = llvm.getelementptr %[[A]][%{{.*}}] :
   // Rows of four words for eight lanes each: one instruction loads both registers.
   // CHECK: llvm.call_intrinsic "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x2.b16"(%[[Q]])
