@@ -11,6 +11,8 @@ mod device;
 mod numbers;
 #[path = "memory/output.rs"]
 mod output;
+#[path = "memory/outside.rs"]
+mod outside;
 #[path = "memory/views.rs"]
 mod views;
 
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
         ("views/sparse", views::sparse),
         ("views/sparse_assembles", views::sparse_assembles),
         ("views/updates", views::updates),
+        ("views/outside", outside::tiles),
         ("output/prints", output::prints),
         ("output/assertions", output::assertions),
         ("numbers/extremes", numbers::extremes),
