@@ -44,9 +44,8 @@ const TRANSLATIONS: [&CStr; 2] = [c"tileirbc-to-mlir", c"mlir-to-tileirbc"];
 /// Whether an argument names a translation, or asks for something else than one.
 fn asks(argument: &OsString) -> bool {
     let others = ["list-versions", "version", "test-cudatile-roundtrip"];
-    option(argument).is_some_and(|name| {
-        name.starts_with("help") || name == "h" || name.contains("-to-") || others.contains(&name)
-    })
+    option(argument)
+        .is_some_and(|name| name.starts_with("help") || name == "h" || name.contains("-to-") || others.contains(&name))
 }
 
 /// The command.
