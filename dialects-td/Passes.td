@@ -37,13 +37,20 @@ def LoopSplit : Pass<"loop-split"> {
   let dependentDialects = ["cuda_tile"];
 }
 
-def SynthesizeDebugInfoScopes : Pass<"synthesize-debug-info-scopes", "cuda_tile::ModuleOp"> {
+def SynthesizeDebugInfoScopes : Pass<"synthesize-debug-info-scopes"> {
   let summary = "a debug scope for each function that has none";
   let description = [{
     Functions whose location has no `di_loc` get a subprogram, made of their name and file location, in a compile unit
     made of the module's file location; each operation in them gets a `di_loc` of its own file location, or of the
     function's, in that scope. Functions with debug information stay as they are.
+
+    Runs on a `cuda_tile.module`, whose functions get scopes of the public language, or on a module with functions of the
+    LLVM dialect, which get LLVM's. There, ops without a place get that of their function.
   }];
+  let options = [
+    Option<"emissionKind", "emission-kind", "std::string", "\"LineTablesOnly\"",
+           "what LLVM writes of the scopes that are made: None, LineTablesOnly, DebugDirectivesOnly, Full">
+  ];
   let dependentDialects = ["cuda_tile"];
 }
 
@@ -52,7 +59,14 @@ def ConvertCudaTileToTileAA : Pass<"convert-cudatile-to-tileaa", "::mlir::Module
   let description = [{
     Every `cuda_tile.module` becomes a `gpu.module`, every entry a `nv_tileaa.func`. Tiles of rank zero become
     scalars, others tensors. Early exits (`break`, `continue`, `return`) become structured control flow.
+
+    `approx` and `ftz` relax all f32 arithmetic of the module: operations that have an approximate form and round to nearest
+    even take it, and those that can flush subnormals do. What an operation says of itself comes first.
   }];
+  let options = [
+    Option<"approx", "approx", "bool", "false", "approximate f32 division, roots, exponentials and tanh">,
+    Option<"ftz", "ftz", "bool", "false", "flush subnormal f32 operands and results to zero">
+  ];
   let dependentDialects = ["arith", "gpu", "math", "nv_tileaa", "scf", "ub"];
 }
 
@@ -90,6 +104,21 @@ def TileASRemoveLayoutConversions : Pass<"tileas-remove-layout-conversions", "::
     Statistic<"numKept", "num-kept", "layout conversions left">
   ];
   let dependentDialects = ["nv_tileas"];
+}
+
+def TileAASliceProducts : Pass<"tileaa-slice-products", "::mlir::ModuleOp"> {
+  let summary = "loops over deep tiles of matrix products become loops over slices of them";
+  let description = [{
+    A loop that only adds up products of tiles that it loads is made to load thinner tiles, more often, where the
+    target's shared memory would hold too few of the original ones for a pipeline of copies.
+  }];
+  let options = [
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
+  ];
+  let statistics = [
+    Statistic<"numSliced", "num-sliced", "loops sliced">
+  ];
+  let dependentDialects = ["arith", "nv_tileaa", "scf"];
 }
 
 def TileASAssignDotLayouts : Pass<"tileas-assign-dot-layouts", "::mlir::ModuleOp"> {
@@ -190,21 +219,112 @@ def TileASCheckSynchronization : Pass<"tileas-check-synchronization", "::mlir::M
 def ConvertTileASToLLVM : Pass<"convert-tileas-to-llvm", "::mlir::ModuleOp"> {
   let summary = "assembler-near tiles to one thread's program";
   let description = [{
-    A tensor becomes one SSA value for each element that the thread holds. Structured control flow becomes branches.
+    A tensor becomes one SSA value for each element that the thread holds. Structured control flow becomes branches. What
+    the threads of a block do together stays: barriers, and groups of asynchronous copies.
   }];
   let options = [
-    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">,
+    Option<"indexBitwidth", "index-bitwidth", "int64_t", "0",
+           "bits of address arithmetic, 32 or 64; 0 for 32 where offsets provably fit, else 64">
   ];
-  let dependentDialects = ["llvm", "nvvm"];
+  let dependentDialects = ["llvm", "nv_tileas", "nvvm"];
 }
 
-def TileIRAttachTarget : Pass<"tileir-attach-target", "::mlir::ModuleOp"> {
+def ConvertTileASToNVGPU : Pass<"convert-tileas-to-nvgpu", "::mlir::ModuleOp"> {
+  let summary = "barriers and groups of asynchronous copies to NVVM and NVGPU";
+  let description = [{
+    `convert-tileas-to-llvm` leaves alone what has no registers: barriers, and the ops that close groups of asynchronous
+    copies and wait for them. They become `nvvm.barrier0`, `nvgpu.device_async_create_group` and `nvgpu.device_async_wait`.
+  }];
+  let statistics = [
+    Statistic<"numBarriers", "num-barriers", "barriers lowered">,
+    Statistic<"numGroups", "num-groups", "groups of copies lowered">,
+    Statistic<"numWaits", "num-waits", "waits lowered">
+  ];
+  let dependentDialects = ["llvm", "nvgpu", "nvvm"];
+}
+
+def ConvertTargetToNVVM : Pass<"convert-target-to-nvvm", "::mlir::ModuleOp"> {
   let summary = "attaches the NVVM target to every gpu.module";
   let options = [
     Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">,
     Option<"optLevel", "opt-level", "int64_t", "2", "code generation level, 0 to 3">
   ];
   let dependentDialects = ["gpu", "nvvm"];
+}
+
+def TileIRInsertDebugScope : Pass<"tileir-insert-debug-scope", "::mlir::ModuleOp"> {
+  let summary = "a scope of debug information for every kernel, and a place for every op in it";
+  let description = [{
+    Kernels without a subprogram of LLVM's get one, made of what the public language says of them, else of their symbol and
+    the place of their head. Ops without a place in a file get that of their kernel. Scopes with emission kind `None` serve
+    messages and never reach the output.
+  }];
+  let options = [
+    Option<"emissionKind", "emission-kind", "std::string", "\"None\"",
+           "what LLVM writes of the scopes that are made: None, LineTablesOnly, DebugDirectivesOnly, Full">
+  ];
+  let statistics = [
+    Statistic<"numScopes", "num-scopes", "functions that got a scope">,
+    Statistic<"numPlaces", "num-places", "ops that got the place of their function">
+  ];
+  let dependentDialects = ["llvm"];
+}
+
+def TileIREmitHostWrapper : Pass<"tileir-emit-host-wrapper", "::mlir::ModuleOp"> {
+  let summary = "a module for the host with a function that launches each kernel";
+  let description = [{
+    For `gpu.module @m` a module `@m_host` with `k_launch(kernel, x, y, z, stream, arguments...)` for each kernel `k`: it
+    packs the arguments and calls `cuLaunchKernel` with a grid of `x * y * z` blocks of as many threads as the kernel has.
+    Needs the number of warps, and so stands behind `convert-tileaa-to-tileas`.
+  }];
+  let options = [
+    Option<"hostTriple", "host-triple", "std::string", "\"\"", "target triple of the host, none for the native one">,
+    Option<"dumpHost", "dump-host", "std::string", "\"\"", "file that the wrapper is also written to, as LLVM IR">
+  ];
+  let statistics = [
+    Statistic<"numWrappers", "num-wrappers", "kernels that got a wrapper">
+  ];
+  let dependentDialects = ["llvm"];
+}
+
+def TileIRVerifyOpsAnalysis : Pass<"tileir-verify-ops-analysis", "::mlir::ModuleOp"> {
+  let summary = "checks that the program of one thread is one that the target can run";
+  let description = [{
+    Errors are ops of the tile dialects that no pass has lowered, blocks with more threads than the target allows, more
+    shared memory than a kernel may declare, and parameters that do not fit.
+  }];
+  let options = [
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
+  ];
+  let statistics = [
+    Statistic<"numOps", "num-ops", "ops checked">
+  ];
+}
+
+def TileIRGpuModulePrepare : Pass<"tileir-gpu-module-prepare", "::mlir::ModuleOp"> {
+  let summary = "what the launch of each kernel is like, as attributes of NVVM";
+  let description = [{
+    `nv_tileas.num_warps` becomes `nvvm.reqntid`, and `nv_tileas.multiplies`, on kernels with products of tiles,
+    `nvvm.minctasm`. Functions that are not kernels become internal.
+  }];
+  let statistics = [
+    Statistic<"numKernels", "num-kernels", "kernels prepared">,
+    Statistic<"numInternal", "num-internal", "functions made internal">
+  ];
+  let dependentDialects = ["llvm", "nvvm"];
+}
+
+def TileIRPostNvvmFinalize : Pass<"tileir-post-nvvm-finalize", "::mlir::ModuleOp"> {
+  let summary = "removes what the kernels do not use, and checks that the rest can be translated";
+  let description = [{
+    Internal data and declarations without users go, as do attributes of the tile dialects. Errors are ops without a
+    translation to LLVM IR, and functions that are called and defined nowhere: neither in the device library nor
+    among those that the driver supplies.
+  }];
+  let statistics = [
+    Statistic<"numRemoved", "num-removed", "symbols removed">
+  ];
 }
 
 #endif

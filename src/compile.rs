@@ -2,7 +2,7 @@
 
 use crate::{
     codegen::{self, Code},
-    dialect::{self, ffi, location, remark, rt::*},
+    dialect::{self, debug_scope::Emission, ffi, location, remark, rt::*},
     passes, pipeline,
     pipeline::Stage,
     translate,
@@ -21,21 +21,50 @@ impl Compiler for InProcess {
         request: &CompileRequest<'_>,
         report: &mut dyn FnMut(Diagnostic),
     ) -> Result<CompileOutput, CompileError> {
+        Session::new().compile(request, report)
+    }
+}
+
+/// Compiles several programs in one context, which takes longer to set up than a small kernel to compile. A context keeps
+/// every type and attribute that it ever saw: whoever compiles thousands of programs takes a new one now and then.
+pub struct Session {
+    context: Context,
+}
+
+impl Default for Session {
+    fn default() -> Self {
+        Session::new()
+    }
+}
+
+impl Session {
+    pub fn new() -> Session {
         passes::register_all();
+        let context = dialect::context();
+        // One kernel gives the workers nothing to do, and printing between passes needs one thread.
+        context.enable_multi_threading(false);
+        Session { context }
+    }
+}
+
+impl Compiler for Session {
+    fn compile(
+        &self,
+        request: &CompileRequest<'_>,
+        report: &mut dyn FnMut(Diagnostic),
+    ) -> Result<CompileOutput, CompileError> {
         let options = options(request)?;
         if request.instrumentation.dump_pass_pipeline {
             eprint!("{}", options.dump());
         }
-        let context = dialect::context();
-        // One kernel gives the workers nothing to do, and printing between passes needs one thread.
-        context.enable_multi_threading(false);
+        let context = &self.context;
         let messages = Rc::new(RefCell::new(vec![]));
         let sink = messages.clone();
         let handler = context.attach_diagnostic_handler(move |d| {
             sink.borrow_mut().push(convert(&d));
             true
         });
-        let (result, remarks) = remark::collect(|| Job { request, options: &options, context: &context }.run());
+        let (result, remarks) = remark::collect(|| Job { request, options: &options, context }.run());
         context.detach_diagnostic_handler(handler);
         for message in messages.borrow_mut().drain(..) {
             report(message);
@@ -149,7 +178,11 @@ impl Job<'_> {
         let lowered = started.elapsed();
         let llvm = inkwell::context::Context::create();
         let gpu_module = self.gpu_module(&module)?;
-        let options = codegen::Options { target: self.options.target, opt_level: self.options.opt_level };
+        let options = codegen::Options {
+            target: self.options.target,
+            opt_level: self.options.opt_level,
+            lines: self.options.emission() != Emission::None,
+        };
         let nvvm = scope::enter(scope::COMPILE_NVVM);
         let code = Code::translate(&llvm, gpu_module, options).map_err(failed)?;
         code.optimise().map_err(failed)?;

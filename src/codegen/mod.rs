@@ -20,6 +20,8 @@ pub struct Options {
     pub target: &'static Target,
     /// 0 to 3.
     pub opt_level: u8,
+    /// Whether the places of instructions are written out.
+    pub lines: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -74,6 +76,10 @@ impl<'l> Code<'l> {
             }
             Module::new(raw as *mut _)
         };
+        if !options.lines {
+            // Scopes that no one asked for served messages only.
+            module.strip_debug_info();
+        }
         let triple = TargetTriple::create(TRIPLE);
         let level = match options.opt_level {
             0 => OptimizationLevel::None,

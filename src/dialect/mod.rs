@@ -3,6 +3,7 @@
 //! Views and builders are generated from TableGen by the build script; [`rt`] is what they stand on. Handles carry
 //! the context's lifetime only: as in C++, an op that was erased must not be used again.
 
+pub mod debug_scope;
 pub mod dots;
 pub mod layouts;
 pub mod location;

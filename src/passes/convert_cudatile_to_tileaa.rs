@@ -23,7 +23,7 @@ use crate::{
     dialect::{
         cuda_tile::{self as ct, AnyOp},
         nv_tileaa as aa,
-        pass::{Failed, PassContext, RustPass, fail},
+        pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
     },
     pass_descriptor,
@@ -44,11 +44,13 @@ pub struct ConvertCudaTileToTileAA;
 impl RustPass for ConvertCudaTileToTileAA {
     pass_descriptor!(convert_cudatile_to_tileaa);
 
-    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, _: &PassContext) -> Result<(), Failed> {
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        let options = descriptors::convert_cudatile_to_tileaa::Options(cx);
+        let relaxed = Relaxed { approx: options.approx(), ftz: options.ftz() };
         let Some(body) = entry_block(region(op, 0)) else { return Ok(()) };
         let modules: Vec<ct::ModuleOp> = ops_of(body).filter_map(ct::ModuleOp::cast).collect();
         for module in modules {
-            let mut translator = Translator::new(context, module.op())?;
+            let mut translator = Translator::new(context, module.op(), relaxed)?;
             translator.module(module)?;
             erase(module.op());
         }
@@ -67,10 +69,18 @@ struct Translator<'c> {
     /// `arith` overflow flags by [`ct::IntegerOverflow`].
     overflow: [Option<Attribute<'c>>; 4],
     token: Type<'c>,
+    relaxed: Relaxed,
+}
+
+/// What all f32 arithmetic of the module may do, whatever its operations say.
+#[derive(Clone, Copy)]
+struct Relaxed {
+    approx: bool,
+    ftz: bool,
 }
 
 impl<'c> Translator<'c> {
-    fn new(context: &'c Context, module: OpRef<'c>) -> Result<Self, Failed> {
+    fn new(context: &'c Context, module: OpRef<'c>, relaxed: Relaxed) -> Result<Self, Failed> {
         let flags = |text: &str| {
             Attribute::parse(context, &format!("#arith.overflow<{text}>"))
                 .map(Some)
@@ -83,6 +93,7 @@ impl<'c> Translator<'c> {
             current: module,
             overflow: [None, flags("nsw")?, flags("nuw")?, flags("nsw, nuw")?],
             token: types::token(context),
+            relaxed,
         })
     }
 

@@ -1,11 +1,14 @@
 //! The passes, one a file, named as on the command line.
 
 pub mod convert_cudatile_to_tileaa;
+pub mod convert_target_to_nvvm;
 pub mod convert_tileaa_to_tileas;
 pub mod convert_tileas_to_llvm;
+pub mod convert_tileas_to_nvgpu;
 pub mod fuse_fma;
 pub mod loop_split;
 pub mod synthesize_debug_info_scopes;
+pub mod tileaa_slice_products;
 pub mod tileas_assign_dot_layouts;
 pub mod tileas_assign_load_store_layouts;
 pub mod tileas_check_synchronization;
@@ -16,7 +19,11 @@ pub mod tileas_order_memory;
 pub mod tileas_remove_layout_conversions;
 pub mod tileas_slicing;
 pub mod tileas_unspecialized_pipeline;
-pub mod tileir_attach_target;
+pub mod tileir_emit_host_wrapper;
+pub mod tileir_gpu_module_prepare;
+pub mod tileir_insert_debug_scope;
+pub mod tileir_post_nvvm_finalize;
+pub mod tileir_verify_ops_analysis;
 
 use crate::dialect::pass::register;
 use std::sync::Once;
@@ -28,7 +35,9 @@ pub fn register_all() {
         // SAFETY: plain registration, once a process.
         unsafe {
             mlir_sys::mlirRegisterTransformsPasses();
-            mlir_sys::mlirRegisterConversionConvertNVVMToLLVMPass();
+            mlir_sys::mlirRegisterConversionConvertNVGPUToNVVMPass();
+            mlir_sys::mlirRegisterConversionConvertToLLVMPass();
+            mlir_sys::mlirRegisterConversionReconcileUnrealizedCastsPass();
             crate::dialect::ffi::mlirxRegisterUpstreamPasses();
         }
         register_own();
@@ -42,6 +51,7 @@ pub(crate) fn register_own() {
     register::<synthesize_debug_info_scopes::SynthesizeDebugInfoScopes>();
     register::<convert_cudatile_to_tileaa::ConvertCudaTileToTileAA>();
     register::<convert_tileaa_to_tileas::ConvertTileAAToTileAS>();
+    register::<tileaa_slice_products::SliceProducts>();
     register::<tileas_assign_dot_layouts::AssignDotLayouts>();
     register::<tileas_assign_load_store_layouts::AssignLoadStoreLayouts>();
     register::<tileas_remove_layout_conversions::RemoveLayoutConversions>();
@@ -53,6 +63,12 @@ pub(crate) fn register_own() {
     register::<tileas_slicing::Slicing>();
     register::<tileas_check_synchronization::CheckSynchronization>();
     register::<tileas_unspecialized_pipeline::UnspecializedPipeline>();
-    register::<tileir_attach_target::AttachTarget>();
+    register::<convert_target_to_nvvm::ConvertTarget>();
+    register::<convert_tileas_to_nvgpu::ConvertTileASToNVGPU>();
+    register::<tileir_emit_host_wrapper::EmitHostWrapper>();
+    register::<tileir_gpu_module_prepare::GpuModulePrepare>();
+    register::<tileir_insert_debug_scope::InsertDebugScope>();
+    register::<tileir_post_nvvm_finalize::PostNvvmFinalize>();
+    register::<tileir_verify_ops_analysis::VerifyOpsAnalysis>();
     crate::pipeline::register();
 }

@@ -13,12 +13,16 @@
 //! A place in a file is looked for through names, opaque locations (their fallback), call sites (the caller, which is in
 //! the function) and fusions (the first that is a place itself). Where there is none, the function's is taken, and where
 //! that has none either, line 1 of the file.
+//!
+//! On a module of the LLVM dialect the pass does the same in LLVM's terms: passes that came after `tileir-insert-debug-scope` may
+//! have made functions, and ops without a place.
 
+use super::tileir_insert_debug_scope as insert_debug_scope;
 use crate::{
     dialect::{
         cuda_tile::{DICompileUnitAttr, DIFileAttr, DILocAttr, DISubprogramAttr},
         ffi,
-        pass::{Failed, PassContext, RustPass, fail},
+        pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
     },
     pass_descriptor,
@@ -36,7 +40,13 @@ pub struct SynthesizeDebugInfoScopes;
 impl RustPass for SynthesizeDebugInfoScopes {
     pass_descriptor!(synthesize_debug_info_scopes);
 
-    fn run<'c>(&mut self, module: OpRef<'c>, context: &'c Context, _: &PassContext) -> Result<(), Failed> {
+    fn run<'c>(&mut self, module: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        if op_name(module) != "cuda_tile.module" {
+            let options = descriptors::synthesize_debug_info_scopes::Options(cx);
+            let emission = insert_debug_scope::emission(module, options.emission_kind())?;
+            insert_debug_scope::insert(module, context, emission, |o| op_name(o) == "llvm.func")?;
+            return Ok(());
+        }
         let refused = |op| fail(op, "its location cannot be expressed as debug information");
         let module_place = place(module.location());
         let file = file_attr(context, module_place.as_ref()).ok_or_else(|| refused(module))?;

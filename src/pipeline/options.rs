@@ -1,5 +1,6 @@
 //! Options of the `tileir` pipeline, their text form, and the passes that they select.
 
+use crate::dialect::debug_scope::Emission;
 use std::fmt::Write;
 use tile_driver::DebugInfo;
 use tile_targets::Target;
@@ -15,6 +16,35 @@ pub enum Strategy {
 impl Strategy {
     /// The strongest strategy that is built: what the command takes when nothing is asked for.
     pub const STRONGEST: Self = Strategy::Unspecialize;
+}
+
+/// The program whose text line information leads to instead of the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineInfo {
+    /// The source.
+    None,
+    /// What the compiler was given.
+    InputIr,
+    TileAa,
+    /// With layouts, storage and barriers.
+    TileAs,
+    /// The program of one thread.
+    PostTileAs,
+}
+
+impl LineInfo {
+    const ALL: [Self; 5] = [Self::None, Self::InputIr, Self::TileAa, Self::TileAs, Self::PostTileAs];
+
+    /// The value of the option.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::InputIr => "inputIR",
+            Self::TileAa => "tileaa",
+            Self::TileAs => "tileas",
+            Self::PostTileAs => "post-tileas",
+        }
+    }
 }
 
 /// The level of the program after a pass.
@@ -35,21 +65,38 @@ pub struct Step {
     pub tier: u8,
 }
 
-/// Above every tier.
-const FINISH: u8 = 4;
+impl Step {
+    /// The argument of the pass.
+    pub fn name(&self) -> &str {
+        self.pass.split('{').next().unwrap_or_default()
+    }
+}
 
 /// Every option of the pipeline, in the order of its text form.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Tier of passes and level of code generation, 0 to 3.
     pub opt_level: u8,
-    /// Warps of a block unless the entry says otherwise: a power of two up to 32. Without it, each kernel's tiles decide.
-    pub num_warps: Option<u32>,
-    pub target: &'static Target,
     /// How loops are pipelined at levels 2 and 3.
     pub strategy: Strategy,
     /// Most stages of a pipeline in shared memory.
     pub stages: u32,
+    /// Warps of a block unless the entry says otherwise: a power of two up to 32. Without it, each kernel's tiles decide.
+    pub num_warps: Option<u32>,
+    pub target: &'static Target,
+    /// Bits of address arithmetic, 32 or 64. Without it, 32 where offsets provably fit.
+    pub index_bits: Option<u8>,
+    /// All f32 arithmetic may be approximate.
+    pub approx: bool,
+    /// All f32 arithmetic flushes subnormals.
+    pub ftz: bool,
+    pub line_info: LineInfo,
+    /// File of the snapshot that line information leads to; without it, `tileir-snapshot.STAGE.mlir` in the current folder.
+    pub snapshot_file: Option<String>,
+    /// Target triple of the host; empty for the native one.
+    pub host_triple: String,
+    /// File for the host's side of a launch; empty for none.
+    pub dump_host: String,
     /// Source lines in the PTX, or all of DWARF.
     pub debug: DebugInfo,
 }
@@ -68,10 +115,17 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             opt_level: 2,
-            num_warps: None,
-            target: Target::default_target(),
             strategy: Strategy::None,
             stages: 4,
+            num_warps: None,
+            target: Target::default_target(),
+            index_bits: None,
+            approx: false,
+            ftz: false,
+            line_info: LineInfo::None,
+            snapshot_file: None,
+            host_triple: String::new(),
+            dump_host: String::new(),
             debug: DebugInfo::None,
         }
     }
@@ -83,10 +137,25 @@ const NAMES: &[&str] = &[
     "v2-opt-level",
     "pipeline-strategy",
     "unspecialized-pipeline-num-stages",
+    "rrt-size-threshold",
+    "max-constraint-iterations",
     "num-warps",
     "num-ctas",
     "compute-capability",
+    "index-bitwidth",
+    "approx",
+    "ftz",
+    "emit-line-info",
+    "snapshot-file",
+    "dynamic-persistent",
+    "schedule-trace-file",
+    "host-triple",
+    "dump-host",
 ];
+
+/// What the modulo scheduler would be given.
+const RRT_SIZE_THRESHOLD: u32 = 4096;
+const MAX_CONSTRAINT_ITERATIONS: u32 = 10;
 
 impl Options {
     /// The options that the text between the braces of `tileir{...}` sets: `name=value`, separated by blanks.
@@ -103,6 +172,17 @@ impl Options {
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), OptionError> {
         let bad = |name, expected| OptionError::Value { name, value: value.to_string(), expected };
         let missing = |name, valid| OptionError::NotBuilt { name, value: value.to_string(), valid };
+        let truth = |name| match value {
+            "true" | "1" => Ok(true),
+            "false" | "0" => Ok(false),
+            _ => Err(bad(name, "true or false")),
+        };
+        // A number that only the scheduler reads, of which there is none yet.
+        let scheduler = |name, default: u32, valid| match value.parse::<u32>() {
+            Ok(n) if n == default => Ok(()),
+            Ok(_) => Err(missing(name, valid)),
+            Err(_) => Err(bad(name, "a number that is not negative")),
+        };
         match name {
             "opt-level" => {
                 self.opt_level =
@@ -128,6 +208,8 @@ impl Options {
                     .filter(valid)
                     .ok_or_else(|| bad("unspecialized-pipeline-num-stages", expected))?;
             }
+            "rrt-size-threshold" => scheduler("rrt-size-threshold", RRT_SIZE_THRESHOLD, "4096")?,
+            "max-constraint-iterations" => scheduler("max-constraint-iterations", MAX_CONSTRAINT_ITERATIONS, "10")?,
             "num-warps" => {
                 let valid = |w: &u32| w.is_power_of_two() && *w <= 32;
                 let warps = value.parse().ok().filter(valid);
@@ -141,60 +223,142 @@ impl Options {
             "compute-capability" => {
                 self.target = Target::by_name(value).ok_or_else(|| bad("compute-capability", "a target, sm_NN"))?;
             }
+            "index-bitwidth" => match value {
+                "32" => self.index_bits = Some(32),
+                "64" => self.index_bits = Some(64),
+                _ => return Err(bad("index-bitwidth", "32 or 64")),
+            },
+            "approx" => self.approx = truth("approx")?,
+            "ftz" => self.ftz = truth("ftz")?,
+            "emit-line-info" => {
+                let known = LineInfo::ALL.into_iter().find(|l| l.name() == value);
+                self.line_info =
+                    known.ok_or_else(|| bad("emit-line-info", "none, inputIR, tileaa, tileas or post-tileas"))?;
+            }
+            "snapshot-file" => self.snapshot_file = Some(path("snapshot-file", value)?),
+            "dynamic-persistent" => {
+                if truth("dynamic-persistent")? {
+                    return Err(missing("dynamic-persistent", "false"));
+                }
+            }
+            "schedule-trace-file" => {
+                if !value.is_empty() {
+                    return Err(missing("schedule-trace-file", "the empty name"));
+                }
+            }
+            "host-triple" => match value.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)) {
+                true => self.host_triple = value.to_string(),
+                false => return Err(bad("host-triple", "a target triple such as x86_64-unknown-linux-gnu")),
+            },
+            "dump-host" => self.dump_host = path("dump-host", value)?,
             _ => return Err(OptionError::Unknown { name: name.to_string(), valid: NAMES.join(", ") }),
         }
         Ok(())
     }
 
+    /// What is written of debug information: what was asked for, and lines at least where they lead to a snapshot.
+    pub fn emission(&self) -> Emission {
+        match self.debug {
+            DebugInfo::Full => Emission::Full,
+            DebugInfo::Lines => Emission::Directives,
+            DebugInfo::None if self.line_info != LineInfo::None => Emission::Directives,
+            DebugInfo::None => Emission::None,
+        }
+    }
+
     /// Every pass from the public language to the LLVM dialect, in order. The tier table says which belong to the level's
     /// tier; the others are needed at every level and run afterwards, so the order of the whole never changes.
     pub fn steps(&self) -> Vec<Step> {
-        let target = format!("compute-capability={}", self.target.name);
-        let mut steps = vec![];
-        let mut add = |stage, tier: u8, pass: String| steps.push(Step { pass, stage, tier });
-        add(Stage::TileAa, 1, "convert-cudatile-to-tileaa".into());
+        let mut list = Steps { list: vec![], target: format!("compute-capability={}", self.target.name) };
+        self.to_tileaa(&mut list);
+        self.to_tileas(&mut list);
+        self.to_llvm(&mut list);
+        list.list
+    }
+
+    fn to_tileaa(&self, list: &mut Steps) {
+        self.snapshot(list, Stage::TileAa, 1, LineInfo::InputIr);
+        let relaxed = [("approx", self.approx), ("ftz", self.ftz)];
+        let relaxed = relaxed.into_iter().filter(|(_, on)| *on).map(|(name, _)| format!("{name}=true"));
+        list.add(Stage::TileAa, 1, "convert-cudatile-to-tileaa", relaxed);
+        self.snapshot(list, Stage::TileAa, 1, LineInfo::TileAa);
+        self.scopes(list, Stage::TileAa, 1, "tileir-insert-debug-scope");
         if self.opt_level >= 1 {
-            add(Stage::TileAa, 1, "canonicalize".into());
-            add(Stage::TileAa, 1, "cse".into());
+            list.add(Stage::TileAa, 1, "canonicalize", None);
+            list.add(Stage::TileAa, 1, "cse", None);
         }
-        let warps = self.num_warps.map_or(String::new(), |w| format!("num-warps={w} "));
-        add(Stage::TileAs, 2, format!("convert-tileaa-to-tileas{{{warps}{target}}}"));
-        add(Stage::TileAs, 2, "tileas-slicing".into());
-        add(Stage::TileAs, 2, format!("tileas-assign-dot-layouts{{{target}}}"));
-        add(Stage::TileAs, 2, format!("tileas-assign-load-store-layouts{{{target}}}"));
-        add(Stage::TileAs, 2, "tileas-remove-layout-conversions".into());
-        if self.strategy == Strategy::Unspecialize && self.opt_level >= 2 {
+    }
+
+    fn to_tileas(&self, list: &mut Steps) {
+        let target = list.target.clone();
+        let pipelined = self.strategy == Strategy::Unspecialize && self.opt_level >= 2;
+        if pipelined {
+            list.add(Stage::TileAa, 2, "tileaa-slice-products", [target.clone()]);
+        }
+        let mut add = |name: &str, options: &[String]| list.add(Stage::TileAs, 2, name, options.iter().cloned());
+        let warps = self.num_warps.map(|w| format!("num-warps={w}"));
+        add("convert-tileaa-to-tileas", &[warps.as_slice(), std::slice::from_ref(&target)].concat());
+        add("tileas-slicing", &[]);
+        add("tileas-assign-dot-layouts", std::slice::from_ref(&target));
+        add("tileas-assign-load-store-layouts", std::slice::from_ref(&target));
+        add("tileas-remove-layout-conversions", &[]);
+        if pipelined {
             let stages = format!("unspecialized-pipeline-num-stages={}", self.stages);
-            add(Stage::TileAs, 2, format!("tileas-unspecialized-pipeline{{{target} {stages}}}"));
+            add("tileas-unspecialized-pipeline", &[target, stages]);
         }
-        for pass in [
-            "tileas-materialize-reductions",
-            "tileas-materialize-convert-layout",
-            "tileas-order-memory",
-            "tileas-optimize-alloc-tensor",
-        ] {
-            add(Stage::TileAs, 2, pass.into());
-        }
-        let redundant = if self.opt_level > 0 { "{remove-redundant-barriers=true}" } else { "" };
-        add(Stage::TileAs, 2, format!("tileas-check-synchronization{redundant}"));
-        add(Stage::Llvm, 2, format!("convert-tileas-to-llvm{{{target}}}"));
+        add("tileas-materialize-reductions", &[]);
+        add("tileas-materialize-convert-layout", &[]);
+        add("tileas-order-memory", &[]);
+        add("tileas-optimize-alloc-tensor", &[]);
+        let redundant = (self.opt_level > 0).then(|| "remove-redundant-barriers=true".to_string());
+        add("tileas-check-synchronization", redundant.as_slice());
+        self.snapshot(list, Stage::TileAs, 2, LineInfo::TileAs);
+    }
+
+    fn to_llvm(&self, list: &mut Steps) {
+        let llvm = Stage::Llvm;
+        let target = list.target.clone();
+        let text = |name, value: &str| (!value.is_empty()).then(|| format!("{name}={value}"));
+        let host = [text("host-triple", &self.host_triple), text("dump-host", &self.dump_host)];
+        list.add(llvm, 2, "tileir-emit-host-wrapper", host.into_iter().flatten());
+        let bits = self.index_bits.map(|bits| format!("index-bitwidth={bits}"));
+        list.add(llvm, 2, "convert-tileas-to-llvm", [target.clone()].into_iter().chain(bits));
         if self.opt_level >= 2 {
-            add(Stage::Llvm, 2, "cse".into());
+            list.add(llvm, 2, "cse", None);
         }
-        if self.opt_level >= 3 {
-            add(Stage::Llvm, 3, "canonicalize".into());
-            add(Stage::Llvm, 3, "cse".into());
-        }
-        add(Stage::Llvm, FINISH, "convert-nvvm-to-llvm".into());
-        add(Stage::Llvm, FINISH, format!("tileir-attach-target{{{target} opt-level={}}}", self.opt_level));
-        let kind = match self.debug {
-            DebugInfo::None => return steps,
-            DebugInfo::Lines => "DebugDirectivesOnly",
-            DebugInfo::Full => "Full",
+        self.snapshot(list, llvm, 2, LineInfo::PostTileAs);
+        list.add(llvm, 2, "convert-tileas-to-nvgpu", None);
+
+        let clean = |list: &mut Steps| {
+            if self.opt_level >= 3 {
+                list.add(llvm, 3, "canonicalize", None);
+                list.add(llvm, 3, "cse", None);
+            }
         };
-        let scopes = format!("ensure-debug-info-scope-on-llvm-func{{emission-kind={kind}}}");
-        steps.push(Step { pass: scopes, stage: Stage::Llvm, tier: FINISH });
-        steps
+        list.add(llvm, 3, "tileir-verify-ops-analysis", [target.clone()]);
+        self.scopes(list, llvm, 3, "tileir-insert-debug-scope");
+        list.add(llvm, 3, "tileir-gpu-module-prepare", None);
+        clean(list);
+        list.add(llvm, 3, "convert-to-llvm", None);
+        list.add(llvm, 3, "convert-nvgpu-to-nvvm", None);
+        list.add(llvm, 3, "reconcile-unrealized-casts", None);
+        self.scopes(list, llvm, 3, "synthesize-debug-info-scopes");
+        list.add(llvm, 3, "convert-target-to-nvvm", [target, format!("opt-level={}", self.opt_level)]);
+        clean(list);
+        list.add(llvm, 3, "tileir-post-nvvm-finalize", None);
+    }
+
+    fn scopes(&self, list: &mut Steps, stage: Stage, tier: u8, pass: &str) {
+        list.add(stage, tier, pass, [format!("emission-kind={}", self.emission().name())]);
+    }
+
+    /// Writes the program to a file whose lines the places of its ops then are, if it is the one that is asked for.
+    fn snapshot(&self, list: &mut Steps, stage: Stage, tier: u8, which: LineInfo) {
+        if self.line_info == which {
+            let default = || format!("tileir-snapshot.{}.mlir", which.name());
+            let file = self.snapshot_file.clone().unwrap_or_else(default);
+            list.add(stage, tier, "snapshot-op-locations", [format!("filename={file}")]);
+        }
     }
 
     /// Passes of the tier, as text: what `tileir` stands for.
@@ -221,6 +385,30 @@ impl Options {
         }
         text
     }
+}
+
+/// The list while it is made.
+struct Steps {
+    list: Vec<Step>,
+    /// The option of passes that ask for the target.
+    target: String,
+}
+
+impl Steps {
+    fn add(&mut self, stage: Stage, tier: u8, name: &str, options: impl IntoIterator<Item = String>) {
+        let options: Vec<String> = options.into_iter().collect();
+        let braces = if options.is_empty() { String::new() } else { format!("{{{}}}", options.join(" ")) };
+        self.list.push(Step { pass: format!("{name}{braces}"), stage, tier });
+    }
+}
+
+/// A file name that the text of a pipeline can hold.
+fn path(name: &'static str, value: &str) -> Result<String, OptionError> {
+    if value.chars().any(|c| c.is_whitespace() || c.is_control() || "{}(),'\"".contains(c)) {
+        let expected = "a file name without blanks, quotes, braces, parentheses and commas";
+        return Err(OptionError::Value { name, value: value.to_string(), expected });
+    }
+    Ok(value.to_string())
 }
 
 #[cfg(test)]
@@ -253,9 +441,12 @@ mod tests {
         assert!(text.starts_with("unknown pipeline option 'warps'; the options are "), "{text}");
         for name in NAMES {
             assert!(text.contains(name), "{text} lacks {name}");
-            // Every name that is told is known.
-            let error = Options::default().set(name, "nonsense").unwrap_err();
-            assert!(matches!(error, OptionError::Value { name: n, .. } if n == *name), "{name}: {error}");
+            // Every name that is told is known, and no option takes every value.
+            let error = Options::default().set(name, "non sense").unwrap_err();
+            let (OptionError::Value { name: n, .. } | OptionError::NotBuilt { name: n, .. }) = error else {
+                panic!("{name}: {error}")
+            };
+            assert_eq!(n, *name);
         }
     }
 
@@ -277,6 +468,16 @@ mod tests {
             ("num-ctas", "3"),
             ("num-ctas", "32"),
             ("compute-capability", "sm_75"),
+            ("rrt-size-threshold", "-1"),
+            ("max-constraint-iterations", "few"),
+            ("index-bitwidth", "16"),
+            ("approx", "yes"),
+            ("ftz", ""),
+            ("emit-line-info", "ptx"),
+            ("dynamic-persistent", "maybe"),
+            ("host-triple", "x86 64"),
+            ("dump-host", "a{b"),
+            ("snapshot-file", "a b"),
         ];
         for (name, value) in cases {
             let mut options = Options::default();
@@ -290,12 +491,47 @@ mod tests {
 
     #[test]
     fn what_is_not_built_is_said_to_be_so() {
-        let cases = [("v2-opt-level", "2"), ("pipeline-strategy", "warp-specialize"), ("num-ctas", "2")];
+        let cases = [
+            ("v2-opt-level", "2"),
+            ("pipeline-strategy", "warp-specialize"),
+            ("rrt-size-threshold", "0"),
+            ("max-constraint-iterations", "20"),
+            ("num-ctas", "2"),
+            ("dynamic-persistent", "true"),
+            ("schedule-trace-file", "trace.json"),
+        ];
         for (name, value) in cases {
             let error = Options::default().set(name, value).expect_err(value);
             assert!(matches!(error, OptionError::NotBuilt { .. }), "{name}={value}: {error}");
             let text = error.to_string();
             assert!(text.contains("is not built yet; the values are"), "{text}");
+        }
+        // The defaults can be spelled out.
+        with(&[
+            ("rrt-size-threshold", "4096"),
+            ("max-constraint-iterations", "10"),
+            ("dynamic-persistent", "false"),
+            ("schedule-trace-file", ""),
+        ]);
+    }
+
+    #[test]
+    fn each_option_reaches_the_pass_that_reads_it() {
+        let cases = [
+            ("approx", "true", "convert-cudatile-to-tileaa{approx=true}"),
+            ("ftz", "true", "convert-cudatile-to-tileaa{ftz=true}"),
+            ("num-warps", "8", "convert-tileaa-to-tileas{num-warps=8 compute-capability=sm_100}"),
+            ("index-bitwidth", "32", "convert-tileas-to-llvm{compute-capability=sm_100 index-bitwidth=32}"),
+            ("emit-line-info", "tileas", "snapshot-op-locations{filename=tileir-snapshot.tileas.mlir}"),
+            ("emit-line-info", "tileaa", "tileir-insert-debug-scope{emission-kind=DebugDirectivesOnly}"),
+            ("host-triple", "aarch64-linux-gnu", "tileir-emit-host-wrapper{host-triple=aarch64-linux-gnu}"),
+            ("dump-host", "/tmp/h.ll", "tileir-emit-host-wrapper{dump-host=/tmp/h.ll}"),
+        ];
+        for (name, value, pass) in cases {
+            let passes: Vec<String> = with(&[(name, value)]).steps().into_iter().map(|s| s.pass).collect();
+            assert!(passes.iter().any(|p| p == pass), "{name}={value}: {passes:?}");
+            let without: Vec<String> = Options::default().steps().into_iter().map(|s| s.pass).collect();
+            assert!(!without.iter().any(|p| p == pass), "{name}={value} changes nothing");
         }
     }
 
@@ -320,8 +556,13 @@ mod tests {
             manager.as_operation_pass_manager().to_string()
         };
         for opt_level in 0..=3 {
-            for debug in [DebugInfo::None, DebugInfo::Lines, DebugInfo::Full] {
-                let options = Options { opt_level, debug, num_warps: Some(8), ..Options::default() };
+            let line_info =
+                [LineInfo::None, LineInfo::InputIr, LineInfo::TileAa, LineInfo::TileAs, LineInfo::PostTileAs];
+            let debug = [DebugInfo::None, DebugInfo::Lines, DebugInfo::Full];
+            for (debug, line_info) in debug.into_iter().flat_map(|d| line_info.map(|l| (d, l))) {
+                let strategy = Strategy::Unspecialize;
+                let options =
+                    Options { opt_level, debug, line_info, strategy, num_warps: Some(8), ..Options::default() };
                 let dump = options.dump();
                 let pipelines: Vec<&str> = dump.lines().filter(|l| !l.starts_with("//")).collect();
                 let steps = options.steps();
@@ -333,7 +574,7 @@ mod tests {
                     // Printing adds options that have their defaults; names and order must be those of the steps.
                     let mut rest = printed.as_str();
                     for step in steps {
-                        let name = step.pass.split('{').next().unwrap_or_default();
+                        let name = step.name();
                         let at = rest.find(name).unwrap_or_else(|| panic!("{name} is missing or late in {printed}"));
                         rest = &rest[at + name.len()..];
                     }

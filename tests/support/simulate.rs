@@ -62,7 +62,7 @@ pub fn ptx(text: &str, how: How) -> Result<String, String> {
     });
     let target = Target::by_name(how.target).ok_or("no such target")?;
     let llvm = inkwell::context::Context::create();
-    let options = codegen::Options { target, opt_level: how.level };
+    let options = codegen::Options { target, opt_level: how.level, lines: false };
     let code = codegen::Code::translate(&llvm, found.ok_or("no gpu.module")?, options).map_err(|e| e.to_string())?;
     code.optimise().map_err(|e| e.to_string())?;
     code.to_ptx().map_err(|e| e.to_string())

@@ -6,11 +6,15 @@
 #include "mlir-c/Dialect/GPU.h"
 #include "mlir-c/Dialect/LLVM.h"
 #include "mlir-c/Dialect/Math.h"
+#include "mlir-c/Dialect/NVGPU.h"
 #include "mlir-c/Dialect/NVVM.h"
 #include "mlir-c/Dialect/SCF.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"
 #include "mlir/CAPI/Wrap.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -47,9 +51,14 @@ void mlirxDialectRegistryInsertUpstream(MlirDialectRegistry r) {
        {mlirGetDialectHandle__arith__(), mlirGetDialectHandle__cf__(),
         mlirGetDialectHandle__func__(), mlirGetDialectHandle__gpu__(),
         mlirGetDialectHandle__llvm__(), mlirGetDialectHandle__math__(),
-        mlirGetDialectHandle__nvvm__(), mlirGetDialectHandle__scf__()})
+        mlirGetDialectHandle__nvgpu__(), mlirGetDialectHandle__nvvm__(),
+        mlirGetDialectHandle__scf__()})
     mlirDialectHandleInsertDialect(h, r);
   reg.insert<ub::UBDialect>();
+  // What convert-to-llvm asks the dialects for.
+  arith::registerConvertArithToLLVMInterface(reg);
+  registerConvertFuncToLLVMInterface(reg);
+  registerConvertNVVMToLLVMInterface(reg);
   registerBuiltinDialectTranslation(reg);
   registerGPUDialectTranslation(reg);
   registerLLVMDialectTranslation(reg);

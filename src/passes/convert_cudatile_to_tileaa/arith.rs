@@ -11,7 +11,7 @@
 use super::{Translator, by_sign, ct, types};
 use crate::dialect::{nv_tileaa as aa, pass::Failed, rt::*};
 use ct::{ComparisonOrdering, ComparisonPredicate, IntegerOverflow, RoundingMode, Signedness};
-use melior::ir::{Attribute, AttributeLike};
+use melior::ir::{Attribute, AttributeLike, TypeLike};
 
 /// Numbering of `arith.cmpi`: signed order, then unsigned order where it differs.
 fn int_predicate(p: ComparisonPredicate, s: Signedness) -> i64 {
@@ -67,6 +67,11 @@ impl<'c> Translator<'c> {
         (rounding, ftz): (RoundingMode, bool),
         result: Val<'c>,
     ) -> Result<(), Failed> {
+        let ftz = ftz || self.flushes(result);
+        let rounding = match kind {
+            aa::FpKind::Div | aa::FpKind::Sqrt => self.relaxed_rounding(rounding, result),
+            _ => rounding,
+        };
         match (rounding, ftz) {
             (RoundingMode::NearestEven, false) => self.plain(name, operands, &[], result),
             _ => self.fp(kind, operands, rounding, ftz, result),
@@ -90,7 +95,7 @@ impl<'c> Translator<'c> {
         rounding: RoundingMode,
         result: Val<'c>,
     ) -> Result<(), Failed> {
-        match rounding {
+        match self.relaxed_rounding(rounding, result) {
             RoundingMode::Approx => self.fp(kind, &[source], rounding, false, result),
             _ => self.plain(name, &[source], &[], result),
         }
@@ -104,6 +109,7 @@ impl<'c> Translator<'c> {
         ftz: bool,
         result: Val<'c>,
     ) -> Result<(), Failed> {
+        let ftz = ftz || self.flushes(result);
         let kind = match (max, propagate_nan, ftz) {
             (true, true, false) => return self.plain("arith.maximumf", &[lhs, rhs], &[], result),
             (false, true, false) => return self.plain("arith.minimumf", &[lhs, rhs], &[], result),
@@ -113,6 +119,19 @@ impl<'c> Translator<'c> {
             (false, false, _) => aa::FpKind::Min,
         };
         self.fp(kind, &[lhs, rhs], RoundingMode::NearestEven, ftz, result)
+    }
+    /// Whether the module's relaxation makes an operation with this result flush subnormals.
+    fn flushes(&self, result: Val<'c>) -> bool {
+        self.relaxed.ftz && self.is_f32(result)
+    }
+    /// The rounding of an operation that has an approximate form; one that says how it rounds keeps its word.
+    fn relaxed_rounding(&self, rounding: RoundingMode, result: Val<'c>) -> RoundingMode {
+        let default = matches!(rounding, RoundingMode::NearestEven | RoundingMode::Full);
+        if self.relaxed.approx && default && self.is_f32(result) { RoundingMode::Approx } else { rounding }
+    }
+    fn is_f32(&self, result: Val<'c>) -> bool {
+        // SAFETY: the type is alive.
+        self.result_type(result).is_ok_and(|t| unsafe { mlir_sys::mlirTypeIsAF32(types::element(t).to_raw()) })
     }
     pub(super) fn compare_float(&mut self, o: ct::CmpFOp<'c>) -> Result<(), Failed> {
         let predicate = self.i64_attr(float_predicate(o.comparison_predicate(), o.comparison_ordering()));

@@ -12,7 +12,9 @@ use crate::{
     analysis::access,
     dialect::{
         layouts::{Tensor, storage_bits, to_layout},
-        nv_tileas::{AsyncLoadOp, AsyncTiledLoadOp, AsyncWaitOp, Bounds, LayoutAttr, MemDescSlotOp, MemDescType},
+        nv_tileas::{
+            AsyncCommitOp, AsyncLoadOp, AsyncTiledLoadOp, AsyncWaitOp, Bounds, LayoutAttr, MemDescSlotOp, MemDescType,
+        },
         pass::{Failed, fail},
         rt::*,
     },
@@ -77,12 +79,17 @@ impl<'c> Lower<'c, '_> {
         )
     }
 
-    pub(super) fn async_commit(&self) {
-        self.l.asm("cp.async.commit_group;", "", None, &[], false);
+    /// Groups and waits are the whole block's: `convert-tileas-to-nvgpu` lowers them. What they name is a matter of order only.
+    pub(super) fn async_commit(&self, op: OpRef<'c>) -> Result<(), Failed> {
+        let token = ty(result(op, 0));
+        AsyncCommitOp::build(&self.l.b, token, &[]).map_err(|e| fail(op, e.to_string()))?;
+        Ok(())
     }
 
-    pub(super) fn async_wait(&self, op: AsyncWaitOp<'c>) {
-        self.l.asm(&format!("cp.async.wait_group {};", op.pending()), "", None, &[], false);
+    pub(super) fn async_wait(&self, op: AsyncWaitOp<'c>) -> Result<(), Failed> {
+        let pending = crate::passes::convert_tileaa_to_tileas::i64_attr(self.l.context(), op.pending());
+        AsyncWaitOp::build(&self.l.b, &[], pending).map_err(|e| fail(op.op(), e.to_string()))?;
+        Ok(())
     }
 
     /// The address of a stage.
@@ -174,7 +181,7 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         let others = (0..tile.left.len()).filter(|d| *d != fast).fold(None, |all, d| match tile.left[d] {
             Some(left) => {
-                let inside = l.icmp_raw(6, self.coordinate(tile, d, registers[0]), left);
+                let inside = l.icmp_raw(2, self.coordinate(tile, d, registers[0]), left);
                 self.both(all, Some(inside))
             }
             None => all,

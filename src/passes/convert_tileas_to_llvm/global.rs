@@ -49,6 +49,8 @@ pub(super) struct Tile<'c> {
     /// Products of run-time strides and register coordinates.
     products: RefCell<FxHashMap<(usize, u64), Val<'c>>>,
     sparse: Option<Rows<'c>>,
+    /// Offsets along a dimension are less than 2^32 bytes, wherever an element is inside the view.
+    narrow: bool,
 }
 enum Stride<'c> {
     Bytes(i64),
@@ -278,11 +280,12 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         let bytes = i64::from(storage_bits(view.memref.element_type()) / 8);
         let rank = view.ty.tile().len();
+        let narrow = self.has_narrow_offsets(view, bytes);
         let (mut start_offset, mut strides, mut left, mut sparse) = (None, vec![], vec![], None);
         for d in 0..rank {
             let m = view.ty.dim_map()[d] as usize;
             if view.ty.sparse_dim() == Some(d as i64) {
-                sparse = Some(self.rows(op, view, d, indices[d], bytes, in_bounds[d])?);
+                sparse = Some(self.rows(op, view, d, indices[d], (bytes, narrow), in_bounds[d])?);
                 strides.push(Stride::Bytes(0));
                 left.push(None);
                 continue;
@@ -295,8 +298,8 @@ impl<'c> Lower<'c, '_> {
                 Err(v) => Stride::Dynamic(l.mul(l.zext64(self.scalar(op, v)?), l.i64c(bytes))),
             };
             let offset = match stride {
-                Stride::Bytes(s) => l.mul(start, l.i64c(s)),
-                Stride::Dynamic(s) => l.mul(start, s),
+                Stride::Bytes(s) => self.product(start, l.i64c(s), narrow),
+                Stride::Dynamic(s) => self.product(start, s, narrow),
             };
             start_offset = Some(start_offset.map_or(offset, |sum| l.add(sum, offset)));
             left.push(if in_bounds[d] {
@@ -306,6 +309,7 @@ impl<'c> Lower<'c, '_> {
                     Ok(e) => l.i64c(e),
                     Err(v) => l.zext64(self.scalar(op, v)?),
                 };
+                // Of a tile behind the end, such as a slice of one at the end, less than nothing is left.
                 let rest = l.bin("sub", extent, start);
                 let clamped = l.bin("intr.smin", rest, l.i64c(view.ty.tile()[d]));
                 Some(l.cast("trunc", clamped, l.i32))
@@ -320,12 +324,14 @@ impl<'c> Lower<'c, '_> {
         let thread: Vec<Val<'c>> = coordinates.iter().map(|c| self.linear(&c.thread)).collect();
         let disjoint = coordinates.iter().all(|c| c.disjoint);
         let thread_base = disjoint.then(|| {
-            (0..rank).fold(base, |p, d| {
+            let p = (0..rank).fold(base, |p, d| {
                 let constant = coordinates[d].thread.is_zero() || matches!(strides[d], Stride::Bytes(0));
-                if constant { p } else { self.along(p, thread[d], &strides[d]) }
-            })
+                if constant { p } else { self.along(p, thread[d], &strides[d], narrow) }
+            });
+            // What registers add is the same in all threads; what is left in front of the loop is not the thread's.
+            self.anew(op, p)
         });
-        Ok(Tile { base, coordinates, thread, strides, left, thread_base, products: RefCell::default(), sparse })
+        Ok(Tile { base, coordinates, thread, strides, left, thread_base, products: RefCell::default(), sparse, narrow })
     }
 
     /// Where the rows of the index `v` of dimension `d` lie, once for each that differs.
@@ -335,7 +341,7 @@ impl<'c> Lower<'c, '_> {
         view: &View<'c>,
         d: usize,
         v: Val<'c>,
-        bytes: i64,
+        (bytes, narrow): (i64, bool),
         in_bounds: bool,
     ) -> Result<Rows<'c>, Failed> {
         let l = &self.l;
@@ -355,7 +361,7 @@ impl<'c> Lower<'c, '_> {
                 let wide = l.zext64(row);
                 let inside = (!in_bounds).then(|| l.icmp(Cmp::Ult, wide, extent));
                 // A row outside is not accessed, whatever its offset.
-                (l.mul(wide, stride), inside)
+                (self.product(wide, stride, narrow), inside)
             });
             rows.offsets.push(offset);
             rows.inside.extend(inside);
@@ -364,15 +370,40 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// `p` moved by `coordinate` elements of a dimension.
-    fn along(&self, p: Val<'c>, coordinate: Val<'c>, stride: &Stride<'c>) -> Val<'c> {
+    fn along(&self, p: Val<'c>, coordinate: Val<'c>, stride: &Stride<'c>, narrow: bool) -> Val<'c> {
         let l = &self.l;
         let wide = l.zext64(coordinate);
         let offset = match *stride {
             Stride::Bytes(1) => wide,
-            Stride::Bytes(s) => l.mul(wide, l.i64c(s)),
-            Stride::Dynamic(s) => l.mul(wide, s),
+            Stride::Bytes(s) => self.product(wide, l.i64c(s), narrow),
+            Stride::Dynamic(s) => self.product(wide, s, narrow),
         };
         l.byte_offset(p, offset)
+    }
+
+    /// Product of 64-bit numbers; a narrow one is known to fit into 32 bits and is computed in them.
+    fn product(&self, a: Val<'c>, b: Val<'c>, narrow: bool) -> Val<'c> {
+        let l = &self.l;
+        if !narrow {
+            return l.mul(a, b);
+        }
+        l.zext64(l.mul(l.cast("trunc", a, l.i32), l.cast("trunc", b, l.i32)))
+    }
+
+    /// Whether no element inside the view is 2^32 bytes or more away from its start, along any one dimension: by the option,
+    /// else by the view's type.
+    fn has_narrow_offsets(&self, view: &View<'c>, bytes: i64) -> bool {
+        if let Some(bits) = self.index_bits {
+            return bits == 32;
+        }
+        (0..view.memref.shape().len()).all(|d| match (view.extent(d), view.stride(d)) {
+            (Ok(extent), Ok(stride)) if stride >= 0 => (extent - 1)
+                .max(0)
+                .checked_mul(stride)
+                .and_then(|last| last.checked_mul(bytes))
+                .is_some_and(|last| last < 1 << 32),
+            _ => false,
+        })
     }
 
     pub(super) fn coordinate(&self, tile: &Tile<'c>, d: usize, register: u32) -> Val<'c> {
@@ -393,9 +424,9 @@ impl<'c> Lower<'c, '_> {
         };
         let Some(p) = tile.thread_base else {
             let dense = |d: &usize| tile.sparse.as_ref().is_none_or(|rows| rows.dim != *d);
-            return (0..tile.strides.len())
-                .filter(dense)
-                .fold(sparse(tile.base), |p, d| self.along(p, self.coordinate(tile, d, register), &tile.strides[d]));
+            return (0..tile.strides.len()).filter(dense).fold(sparse(tile.base), |p, d| {
+                self.along(p, self.coordinate(tile, d, register), &tile.strides[d], tile.narrow)
+            });
         };
         let mut p = sparse(p);
         let mut constant = 0;
@@ -409,7 +440,11 @@ impl<'c> Lower<'c, '_> {
                     // in the other, so only the current block's are shared.
                     let block = melior::ir::BlockLike::to_raw(&l.b.block()).ptr as u64;
                     let at = (d, r ^ block.rotate_left(32));
-                    let product = *tile.products.borrow_mut().entry(at).or_insert_with(|| l.mul(s, l.i64c(r as i64)));
+                    let product = *tile
+                        .products
+                        .borrow_mut()
+                        .entry(at)
+                        .or_insert_with(|| self.product(s, l.i64c(r as i64), tile.narrow));
                     p = l.byte_offset(p, product);
                 }
             }
@@ -421,7 +456,7 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn inside(&self, tile: &Tile<'c>, register: u32) -> Option<Val<'c>> {
         let row = tile.sparse.as_ref().and_then(|rows| rows.inside.get(register as usize).copied());
         (0..tile.left.len()).fold(row, |all, d| match tile.left[d] {
-            Some(left) => self.both(all, Some(self.l.icmp(Cmp::Ult, self.coordinate(tile, d, register), left))),
+            Some(left) => self.both(all, Some(self.l.icmp(Cmp::Slt, self.coordinate(tile, d, register), left))),
             None => all,
         })
     }

@@ -30,13 +30,18 @@ mod stream;
 mod transfer;
 mod words;
 
-use super::tileas_assign_load_store_layouts::{target, warps_of};
+use super::{
+    tileas_assign_load_store_layouts::{target, warps_of},
+    tileir_gpu_module_prepare as gpu_module_prepare,
+};
 use crate::{
     analysis::registers::Limit,
     dialect::{
+        debug_scope,
+        dots::AnyDot,
         layouts::Tensor,
         location, nv_tileaa, nv_tileas,
-        pass::{Failed, PassContext, RustPass, descriptors, fail},
+        pass::{Failed, PassContext, RustPass, context_of, descriptors, fail},
         rt::*,
     },
     pass_descriptor,
@@ -64,13 +69,18 @@ impl RustPass for ConvertTileASToLLVM {
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         let options = descriptors::convert_tileas_to_llvm::Options(cx);
         let target = target(op, options.compute_capability())?;
+        let index_bits = match options.index_bitwidth() {
+            0 => None,
+            bits @ (32 | 64) => Some(bits),
+            bits => return Err(fail(op, format!("index-bitwidth must be 32 or 64, or 0 to choose, got {bits}"))),
+        };
         let mut functions = vec![];
         walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
         let mut declared: FxHashMap<usize, Symbols> = FxHashMap::default();
         for function in functions {
             let module = parent_op(function.op()).ok_or_else(|| fail(function.op(), "function stands in no module"))?;
             let known = declared.entry(op_key(module)).or_default();
-            Lower::function(function, module, context, target, known)?;
+            Lower::function(function, module, (target, index_bits), known)?;
             erase(function.op());
         }
         let mut globals = vec![];
@@ -107,6 +117,8 @@ enum Lowered<'c> {
 struct Lower<'c, 'm> {
     l: Llvm<'c>,
     target: &'static Target,
+    /// Bits of address arithmetic when they are not left to choose.
+    index_bits: Option<i64>,
     module: OpRef<'c>,
     /// External functions already declared in the module.
     declared: RefCell<&'m mut FxHashSet<String>>,
@@ -143,10 +155,10 @@ impl<'c, 'm> Lower<'c, 'm> {
     fn function(
         f: nv_tileaa::FuncOp<'c>,
         module: OpRef<'c>,
-        context: &'c Context,
-        target: &'static Target,
+        (target, index_bits): (&'static Target, Option<i64>),
         symbols: &'m mut Symbols,
     ) -> Result<(), Failed> {
+        let context = context_of(f.op());
         let warps = warps_of(f)?;
         let source = entry_block(f.body()).ok_or_else(|| fail(f.op(), "function has no body"))?;
         let location = location::leaf(f.op().location());
@@ -160,10 +172,9 @@ impl<'c, 'm> Lower<'c, 'm> {
         let entry = append_block(&region, &types, location);
 
         let b = Builder::before(context, f.op());
-        b.set_location(location);
+        b.set_location(debug_scope::scoped_leaf(f.op()));
         let void = ll::r#type::void(context);
         let function_type = ll::r#type::function(void, &types, false);
-        let block_size = [warps as i32 * 32, 1, 1];
         let mut s = b.state("llvm.func");
         s.attr("sym_name", StringAttribute::new(context, f.sym_name()).into());
         s.attr("function_type", TypeAttribute::new(function_type).into());
@@ -171,7 +182,8 @@ impl<'c, 'm> Lower<'c, 'm> {
         s.attr("linkage", parse(context, "#llvm.linkage<external>"));
         s.attr("visibility_", super::convert_tileaa_to_tileas::i64_attr(context, 0));
         s.attr("nvvm.kernel", b.unit());
-        s.attr("nvvm.reqntid", i32_array(context, &block_size));
+        // What the launch is like: `tileir-gpu-module-prepare` says it in NVVM's terms.
+        s.attr(gpu_module_prepare::NUM_WARPS, super::convert_tileaa_to_tileas::i64_attr(context, warps as i64));
         if let Some(attrs) = argument_attributes(context, source, &types) {
             s.attr("arg_attrs", attrs);
         }
@@ -185,6 +197,7 @@ impl<'c, 'm> Lower<'c, 'm> {
         let mut lower = Lower {
             l,
             target,
+            index_bits,
             module,
             declared: RefCell::new(&mut symbols.declared),
             data: RefCell::new(&mut symbols.data),
@@ -212,8 +225,7 @@ impl<'c, 'm> Lower<'c, 'm> {
         match done {
             Ok(()) if lower.multiplies => {
                 sink::sink(function);
-                // Left alone, ptxas may spill accumulators for the sake of more blocks on a multiprocessor.
-                set_discardable_attr(function, "nvvm.minctasm", i32_attr(context, 1));
+                set_discardable_attr(function, gpu_module_prepare::MULTIPLIES, unit(context));
             }
             Ok(()) => {}
             Err(_) => erase(function),
@@ -270,7 +282,12 @@ impl<'c, 'm> Lower<'c, 'm> {
             AssertOp(x) => self.assert(x)?,
             DimOp(x) => self.dim(x)?,
             NumTilesOp(x) => self.num_tiles(x)?,
-            AddPtrOp(_) | IntToPtrOp(_) | PtrToIntOp(_) | PtrToPtrOp(_) | FpOp(_) | FpCastOp(_) | BitcastOp(_) => {
+            FpCastOp(x) => {
+                if !self.widened_pairs(x)? {
+                    self.elementwise(op)?;
+                }
+            }
+            AddPtrOp(_) | IntToPtrOp(_) | PtrToIntOp(_) | PtrToPtrOp(_) | FpOp(_) | BitcastOp(_) => {
                 self.elementwise(op)?
             }
             _ => return Err(fail(op, format!("'{}' has no lowering to LLVM", op_name(op)))),
@@ -335,21 +352,16 @@ impl<'c, 'm> Lower<'c, 'm> {
             DotScaledOp(x) => self.dot_scaled(x),
             AsyncTiledLoadOp(x) => self.async_tiled_load(x),
             AsyncLoadOp(x) => self.async_load(x),
-            AsyncCommitOp(_) => {
-                self.async_commit();
-                Ok(())
-            }
-            AsyncWaitOp(x) => {
-                self.async_wait(x);
-                Ok(())
-            }
+            AsyncCommitOp(_) => self.async_commit(op),
+            AsyncWaitOp(x) => self.async_wait(x),
             MemDescSlotOp(x) => self.memdesc_slot(x),
             MemDescViewOp(_) | MemDescPermuteOp(_) => self.memdesc_alias(op),
         }
     }
 
+    /// Stays what it is: `convert-tileas-to-nvgpu` lowers it.
     fn barrier(&self) {
-        self.l.b.create("nvvm.barrier0", &[], &[], &[]);
+        nv_tileas::BarrierOp::build(&self.l.b).expect("an op without operands and results");
     }
 
     fn special(&mut self, op: OpRef<'c>, names: [&str; 3]) {
@@ -407,6 +419,30 @@ impl<'c, 'm> Lower<'c, 'm> {
     /// `expr` of this thread's lane and warp.
     fn linear(&self, expr: &LinearExpr) -> Val<'c> {
         self.linear_in_block(expr, None)
+    }
+
+    /// In a loop that multiplies matrices a copy of `v` of which LLVM knows nothing, elsewhere `v`.
+    ///
+    /// LLVM moves what does not change out of loops, however many registers that takes: one or two for every address of a tile. Around
+    /// products there are none to spare, and a sum an iteration costs nothing there.
+    fn anew(&self, op: OpRef<'c>, v: Val<'c>) -> Val<'c> {
+        let mut at = parent_op(op);
+        while let Some(parent) = at.filter(|p| op_name(*p) != "nv_tileaa.func") {
+            let mut multiplies = false;
+            if matches!(op_name(parent), "scf.for" | "scf.while") {
+                walk(parent, &mut |o| multiplies |= AnyDot::cast(o).is_some());
+            }
+            if multiplies {
+                let (width, class) = if ty(v) == self.l.i32 { ("32", "r") } else { ("64", "l") };
+                let text = format!("mov.b{width} $0, $1;");
+                return self
+                    .l
+                    .asm(&text, &format!("={class},{class}"), Some(ty(v)), &[v], false)
+                    .expect("asm with a result");
+            }
+            at = parent_op(parent);
+        }
+        v
     }
 
     /// `expr` of this thread's lane and warp, and of `block` as the number of the block. A cluster of one block has block
@@ -471,6 +507,11 @@ impl<'c, 'm> Lower<'c, 'm> {
     }
 }
 
+fn unit<'c>(context: &'c Context) -> Attribute<'c> {
+    // SAFETY: the context is alive.
+    unsafe { Attribute::from_raw(mlirUnitAttrGet(context.to_raw())) }
+}
+
 fn parse<'c>(context: &'c Context, text: &str) -> Attribute<'c> {
     Attribute::parse(context, text).expect("a well-formed attribute")
 }
@@ -480,7 +521,7 @@ fn i32_array<'c>(context: &'c Context, values: &[i32]) -> Attribute<'c> {
 }
 
 /// Type of a scalar in registers. Formats below sixteen bits are bytes, `tf32` is an `f32` whose low bits are zero.
-fn element_type<'c>(context: &'c Context, t: Type<'c>) -> Option<Type<'c>> {
+pub(super) fn element_type<'c>(context: &'c Context, t: Type<'c>) -> Option<Type<'c>> {
     // SAFETY: the type is alive.
     unsafe {
         let raw = t.to_raw();

@@ -4,14 +4,14 @@
 gpu.module @kernels {
   // Pointers are global; a promise about an argument becomes its alignment.
   // CHECK-LABEL: llvm.func @signature(
-  // CHECK-SAME: %arg0: !llvm.ptr<1> {llvm.align = 16 : i64}, %arg1: i32, %arg2: f16) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 128, 1, 1>}
+  // CHECK-SAME: %arg0: !llvm.ptr<1> {llvm.align = 16 : i64}, %arg1: i32, %arg2: f16) attributes {nv_tileas.num_warps = 4 : i64, nvvm.kernel}
   nv_tileaa.func @signature(%p: !nv_tileaa.ptr<f32>, %n: i32, %x: f16) attributes {numWarps = 4 : i64} {
     %q = nv_tileaa.assume #cuda_tile.div_by<16>, %p : !nv_tileaa.ptr<f32>
     nv_tileaa.return
   }
   // A scalar store is the work of one thread.
   // CHECK-LABEL: llvm.func @program(
-  // CHECK-SAME: nvvm.reqntid = array<i32: 32, 1, 1>
+  // CHECK-SAME: nv_tileas.num_warps = 1 : i64
   // CHECK: %[[T:.*]] = nvvm.read.ptx.sreg.tid.x
   // CHECK: %[[Y:.*]] = nvvm.read.ptx.sreg.ctaid.y : i32
   // CHECK: %[[N:.*]] = nvvm.read.ptx.sreg.nctaid.y : i32

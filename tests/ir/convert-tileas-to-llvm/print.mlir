@@ -28,13 +28,13 @@ gpu.module @kernels {
   }
   // A few elements are collected, and printed with one call.
   // CHECK-LABEL: llvm.func @few(
-  // CHECK: nvvm.barrier0
+  // CHECK: nv_tileas.barrier
   // CHECK: llvm.store %{{.*}}, %{{.*}} {alignment = 4 : i64} : i32, !llvm.ptr<3>
-  // CHECK: nvvm.barrier0
+  // CHECK: nv_tileas.barrier
   // CHECK-COUNT-4: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<3> -> i32
   // CHECK: llvm.call @vprintf(
   // CHECK-NOT: vprintf
-  // CHECK: nvvm.barrier0
+  // CHECK: nv_tileas.barrier
   nv_tileaa.func @few() attributes {numWarps = 4 : i64} {
     %r = nv_tileas.make_range : tensor<4xi32, #four>
     %m = nv_tileas.alloc_tensor offset 0 : !nv_tileas.memdesc<4xi32, #s4>
@@ -46,15 +46,15 @@ gpu.module @kernels {
   // CHECK: llvm.call @vprintf(
   // CHECK: llvm.br ^[[PART:.*]](
   // CHECK: ^[[PART]](
-  // CHECK: nvvm.barrier0
+  // CHECK: nv_tileas.barrier
   // CHECK-COUNT-2: llvm.store %{{.*}}, %{{.*}} {alignment = 4 : i64} : i32, !llvm.ptr<3>
-  // CHECK: nvvm.barrier0
+  // CHECK: nv_tileas.barrier
   // CHECK: llvm.br ^[[ELEMENT:.*]](
   // CHECK: ^[[ELEMENT]](
   // CHECK: llvm.call @vprintf(
   // CHECK: llvm.cond_br %{{.*}}, ^[[ELEMENT]](
   // CHECK: llvm.cond_br %{{.*}}, ^[[PART]](
-  // CHECK: nvvm.barrier0
+  // CHECK: nv_tileas.barrier
   // CHECK: llvm.call @vprintf(
   // CHECK-NOT: vprintf
   nv_tileaa.func @many(%n: i32) attributes {numWarps = 4 : i64} {
@@ -67,7 +67,7 @@ gpu.module @kernels {
   // CHECK-NOT: barrier
   // CHECK: llvm.call @vprintf(
   // CHECK: llvm.call @__assertfail(
-  // CHECK: nvvm.barrier0
+  // CHECK: nv_tileas.barrier
   nv_tileaa.func @assert_scalar(%c: i1) attributes {numWarps = 4 : i64} {
     nv_tileaa.assert %c, "no" : i1
     nv_tileaa.return

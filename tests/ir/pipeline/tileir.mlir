@@ -5,7 +5,8 @@
 // RUN: not tileiras-opt %s --pass-pipeline='builtin.module(tileir{v2-opt-level=2})' 2>&1 | FileCheck %s --check-prefix=MISSING
 
 // O1: builtin.module(
-// O1-NEXT: convert-cudatile-to-tileaa,
+// O1-NEXT: convert-cudatile-to-tileaa{{.*}},
+// O1-NEXT: tileir-insert-debug-scope{{.*}},
 // O1-NEXT: canonicalize{{.*}},
 // O1-NEXT: cse
 // O1-NEXT: )

@@ -1,4 +1,7 @@
-//! `tileir-attach-target`: every `gpu.module` says what it is compiled for.
+//! `convert-target-to-nvvm`: every `gpu.module` says what it is compiled for, in LLVM's terms.
+//!
+//! A target of ours is a row of the table of targets; LLVM knows a processor and features. Names differ where LLVM 21 lacks a
+//! target and a relative of it generates the code.
 
 use crate::{
     dialect::{
@@ -11,12 +14,12 @@ use melior::{Context, ir::Attribute};
 use tile_targets::Target;
 
 #[derive(Clone, Default)]
-pub struct AttachTarget;
+pub struct ConvertTarget;
 
-impl RustPass for AttachTarget {
-    pass_descriptor!(tileir_attach_target);
+impl RustPass for ConvertTarget {
+    pass_descriptor!(convert_target_to_nvvm);
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
-        let options = descriptors::tileir_attach_target::Options(cx);
+        let options = descriptors::convert_target_to_nvvm::Options(cx);
         let name = options.compute_capability();
         let target = Target::by_name(name).ok_or_else(|| fail(op, format!("unknown target '{name}'")))?;
         let level = options.opt_level();

@@ -1,0 +1,89 @@
+//! `convert-tileas-to-nvgpu`: what the threads of a block do together, as instructions.
+//!
+//! `convert-tileas-to-llvm` turns tiles into registers and leaves alone what has none: barriers, and the groups of asynchronous
+//! copies. They become a barrier of NVVM and the group ops of NVGPU.
+//!
+//! ```text
+//! nv_tileas.barrier                  nvvm.barrier0
+//! nv_tileas.async.commit             nvgpu.device_async_create_group %token
+//! nv_tileas.async.wait pending n     nvgpu.device_async_wait %token {numGroups = n}
+//! ```
+//!
+//! Groups complete in order and a wait counts them, so a token carries nothing at run time: every op gets one made of a
+//! constant, which `convert-nvgpu-to-nvvm` and `reconcile-unrealized-casts` take away.
+
+use crate::{
+    dialect::{
+        nv_tileas::{AsyncCommitOp, AsyncWaitOp, BarrierOp},
+        pass::{Failed, PassContext, RustPass, descriptors, fail},
+        rt::*,
+    },
+    pass_descriptor,
+};
+use melior::{
+    Context,
+    ir::{Type, attribute::IntegerAttribute, r#type::IntegerType},
+};
+
+#[derive(Clone, Default)]
+pub struct ConvertTileASToNVGPU;
+
+impl RustPass for ConvertTileASToNVGPU {
+    pass_descriptor!(convert_tileas_to_nvgpu);
+
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        use descriptors::convert_tileas_to_nvgpu::stat;
+        let (mut barriers, mut commits, mut waits) = (vec![], vec![], vec![]);
+        walk(op, &mut |o| {
+            if in_function_of_llvm(o) {
+                barriers.extend(BarrierOp::cast(o));
+                commits.extend(AsyncCommitOp::cast(o));
+                waits.extend(AsyncWaitOp::cast(o));
+            }
+        });
+        let i32: Type<'c> = IntegerType::new(context, 32).into();
+        let token_type = Type::parse(context, "!nvgpu.device.async.token")
+            .ok_or_else(|| fail(op, "the nvgpu dialect is not loaded"))?;
+        let token = |b: &Builder<'c>| {
+            let zero = IntegerAttribute::new(i32, 0).into();
+            let nothing = b.value("llvm.mlir.constant", i32, &[], &[("value", zero)]);
+            b.value("builtin.unrealized_conversion_cast", token_type, &[nothing], &[])
+        };
+        for barrier in &barriers {
+            Builder::before(context, barrier.op()).create("nvvm.barrier0", &[], &[], &[]);
+            erase(barrier.op());
+        }
+        // Waits first: they name groups, which then have no other use.
+        for wait in &waits {
+            let b = Builder::before(context, wait.op());
+            let pending = IntegerAttribute::new(i32, wait.pending()).into();
+            b.create("nvgpu.device_async_wait", &[], &[token(&b)], &[("numGroups", pending)]);
+            erase(wait.op());
+        }
+        for commit in &commits {
+            if let Some((user, _)) = uses(commit.group()).first() {
+                return Err(fail(*user, "a group of copies can be waited for and nothing else"));
+            }
+            let b = Builder::before(context, commit.op());
+            b.create("nvgpu.device_async_create_group", &[token_type], &[token(&b)], &[]);
+            erase(commit.op());
+        }
+        for (statistic, n) in
+            [(stat::NUM_BARRIERS, barriers.len()), (stat::NUM_GROUPS, commits.len()), (stat::NUM_WAITS, waits.len())]
+        {
+            cx.stat_add(statistic, n as i64);
+        }
+        Ok(())
+    }
+}
+
+/// Whether the op stands in the program of one thread.
+fn in_function_of_llvm(mut op: OpRef<'_>) -> bool {
+    while let Some(parent) = parent_op(op) {
+        if op_name(parent) == "llvm.func" {
+            return true;
+        }
+        op = parent;
+    }
+    false
+}

@@ -1,0 +1,165 @@
+//! `tileir-emit-host-wrapper`: the host's side of a launch.
+//!
+//! For each `gpu.module @m` a module `@m_host` of the LLVM dialect is made, with a function for each kernel:
+//!
+//! ```c
+//! CUresult k_launch(CUfunction kernel, unsigned x, unsigned y, unsigned z, CUstream stream, ARGUMENTS);
+//! ```
+//!
+//! It packs the arguments, of the kernel's own types, and calls `cuLaunchKernel` with a grid of `x * y * z` tile blocks of as many
+//! threads as the kernel has. Pointers are addresses of the device, 64-bit integers; numbers of formats that the host lacks
+//! are their bits. With `dump-host` the module is also written to a file, as LLVM IR: `clang -c` makes an object of it that
+//! programs link with `-lcuda`.
+
+use super::{convert_tileas_to_llvm::element_type, tileas_assign_load_store_layouts::warps_of};
+use crate::{
+    dialect::{
+        location, nv_tileaa,
+        pass::{Failed, PassContext, RustPass, descriptors, fail},
+        rt::*,
+    },
+    pass_descriptor,
+};
+use melior::{
+    Context,
+    ir::{Module, Type, TypeLike, attribute::StringAttribute},
+};
+use mlir_sys::*;
+use std::fmt::Write;
+
+#[derive(Clone, Default)]
+pub struct EmitHostWrapper;
+
+impl RustPass for EmitHostWrapper {
+    pass_descriptor!(tileir_emit_host_wrapper);
+
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        use descriptors::tileir_emit_host_wrapper::{Options, stat};
+        let (triple, dump) = (Options(cx).host_triple(), Options(cx).dump_host());
+        let mut modules = vec![];
+        walk(op, &mut |o| {
+            if op_name(o) == "gpu.module" {
+                modules.push(o);
+            }
+        });
+        let mut dumped = String::new();
+        for module in modules {
+            let mut kernels = vec![];
+            walk(module, &mut |o| kernels.extend(nv_tileaa::FuncOp::cast(o)));
+            if kernels.is_empty() {
+                continue;
+            }
+            let host = host_module(module, &kernels, triple, context)?;
+            cx.stat_add(stat::NUM_WRAPPERS, kernels.len() as i64);
+            if !dump.is_empty() {
+                dumped.push_str(&llvm_ir(host)?);
+            }
+        }
+        if !dump.is_empty() {
+            std::fs::write(dump, dumped)
+                .map_err(|e| fail(op, format!("the host wrapper cannot be written to '{dump}': {e}")))?;
+        }
+        Ok(())
+    }
+}
+
+/// The new module, behind that of the kernels.
+fn host_module<'c>(
+    module: OpRef<'c>,
+    kernels: &[nv_tileaa::FuncOp<'c>],
+    triple: &str,
+    context: &'c Context,
+) -> Result<OpRef<'c>, Failed> {
+    let quoted = |s: &str| StringAttribute::new(context, s).to_string();
+    let name = format!("{}_host", attr(module, "sym_name").map_or("kernels", string_attr));
+    let attributes = match triple {
+        "" => String::new(),
+        triple => format!(" attributes {{llvm.target_triple = {}}}", quoted(triple)),
+    };
+    let mut text = format!("module @{}{attributes} {{\n{LAUNCH}", quoted(&name));
+    for kernel in kernels {
+        wrapper(&mut text, *kernel, &quoted(&format!("{}_launch", kernel.sym_name())), context)?;
+    }
+    text.push_str("}\n");
+    let parsed = Module::parse(context, &text).ok_or_else(|| fail(module, "the host wrapper is no valid module"))?;
+    // The text is a module of its own, which the parser does not wrap into another.
+    // SAFETY: the copy is detached, and the insertion point takes it over.
+    let host = op_ref(unsafe { mlirOperationClone(parsed.as_operation().to_raw()) });
+    walk(host, &mut |o| set_location(o, location::leaf(module.location())));
+    let b = Builder::before(context, module);
+    b.set_after(module);
+    b.insert_op(host);
+    Ok(host)
+}
+
+const LAUNCH: &str = "llvm.func @cuLaunchKernel(!llvm.ptr, i32, i32, i32, i32, i32, i32, i32, !llvm.ptr, !llvm.ptr, \
+                      !llvm.ptr) -> i32\n";
+
+/// One wrapper as text.
+fn wrapper<'c>(
+    text: &mut String,
+    kernel: nv_tileaa::FuncOp<'c>,
+    name: &str,
+    context: &'c Context,
+) -> Result<(), Failed> {
+    let threads = warps_of(kernel)? * 32;
+    let entry = entry_block(kernel.body()).ok_or_else(|| fail(kernel.op(), "function has no body"))?;
+    let mut types = vec![];
+    for a in args(entry) {
+        let t = host_type(context, ty(a))
+            .ok_or_else(|| fail(kernel.op(), format!("argument type {} has no form on the host", ty(a))))?;
+        types.push(t);
+    }
+    let parameters: String = types.iter().enumerate().map(|(i, t)| format!(", %a{i}: {t}")).collect();
+    let mut add = |line: String| writeln!(text, "{line}").expect("strings take text");
+    add(format!(
+        "llvm.func @{name}(%kernel: !llvm.ptr, %x: i32, %y: i32, %z: i32, %stream: !llvm.ptr{parameters}) -> i32 {{"
+    ));
+    for (value, constant) in [("one", 1), ("threads", threads), ("shared", 0), ("count", types.len().max(1) as u64)] {
+        add(format!("  %{value} = llvm.mlir.constant({constant} : i32) : i32"));
+    }
+    add("  %list = llvm.alloca %count x !llvm.ptr : (i32) -> !llvm.ptr".into());
+    for (i, t) in types.iter().enumerate() {
+        add(format!("  %p{i} = llvm.alloca %one x {t} : (i32) -> !llvm.ptr"));
+        add(format!("  llvm.store %a{i}, %p{i} : {t}, !llvm.ptr"));
+        add(format!("  %s{i} = llvm.getelementptr %list[{i}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"));
+        add(format!("  llvm.store %p{i}, %s{i} : !llvm.ptr, !llvm.ptr"));
+    }
+    add("  %none = llvm.mlir.zero : !llvm.ptr".into());
+    add("  %r = llvm.call @cuLaunchKernel(%kernel, %x, %y, %z, %threads, %one, %one, %shared, %stream, %list, %none) : \
+         (!llvm.ptr, i32, i32, i32, i32, i32, i32, i32, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> i32"
+        .into());
+    add("  llvm.return %r : i32\n}".into());
+    Ok(())
+}
+
+/// The type of an argument on the host.
+fn host_type<'c>(context: &'c Context, t: Type<'c>) -> Option<Type<'c>> {
+    use melior::ir::r#type::IntegerType;
+    let lowered = element_type(context, t)?;
+    // SAFETY: the type is alive.
+    unsafe {
+        let raw = lowered.to_raw();
+        Some(if mlirTypeIsALLVMPointerType(raw) {
+            IntegerType::new(context, 64).into()
+        } else if mlirTypeIsAF16(raw) || mlirTypeIsABF16(raw) {
+            IntegerType::new(context, 16).into()
+        } else if mlirTypeIsAInteger(raw) && mlirIntegerTypeGetWidth(raw) < 8 {
+            IntegerType::new(context, 8).into()
+        } else {
+            lowered
+        })
+    }
+}
+
+fn llvm_ir(host: OpRef<'_>) -> Result<String, Failed> {
+    let llvm = inkwell::context::Context::create();
+    // SAFETY: both contexts are alive; the result belongs to `llvm`.
+    unsafe {
+        let raw = mlirTranslateModuleToLLVMIR(host.to_raw(), llvm.raw() as *mut _);
+        if raw.is_null() {
+            return Err(fail(host, "the host wrapper has no translation to LLVM IR"));
+        }
+        Ok(inkwell::module::Module::new(raw as *mut _).print_to_string().to_string())
+    }
+}

@@ -1,0 +1,78 @@
+//! `tileir-gpu-module-prepare`: what the launch of a kernel is like, in NVVM's terms.
+//!
+//! `convert-tileas-to-llvm` leaves facts about a kernel on its function; here they become what LLVM makes directives of.
+//!
+//! ```text
+//! nv_tileas.num_warps = 4     nvvm.reqntid = [128, 1, 1]     .reqntid 128, 1, 1
+//! nv_tileas.multiplies        nvvm.minctasm = 1              .minnctapersm 1
+//! ```
+//!
+//! Functions that are not kernels become internal to the module, so that LLVM may change and drop them.
+
+use crate::{
+    dialect::{
+        pass::{Failed, PassContext, RustPass, descriptors, fail},
+        rt::*,
+    },
+    pass_descriptor,
+};
+use melior::{
+    Context,
+    ir::{Attribute, attribute::DenseI32ArrayAttribute},
+};
+
+/// Warps of a block of the kernel, i64.
+pub const NUM_WARPS: &str = "nv_tileas.num_warps";
+
+/// The kernel has products of tiles.
+pub const MULTIPLIES: &str = "nv_tileas.multiplies";
+
+#[derive(Clone, Default)]
+pub struct GpuModulePrepare;
+
+impl RustPass for GpuModulePrepare {
+    pass_descriptor!(tileir_gpu_module_prepare);
+
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        use descriptors::tileir_gpu_module_prepare::stat;
+        for function in functions(op) {
+            if discardable_attr(function, "nvvm.kernel").is_some() {
+                kernel(function, context)?;
+                cx.stat_add(stat::NUM_KERNELS, 1);
+            } else if entry_block(region(function, 0)).is_some() {
+                let internal = Attribute::parse(context, "#llvm.linkage<internal>");
+                set_attr(function, "linkage", internal.ok_or_else(|| fail(op, "the llvm dialect is not loaded"))?);
+                cx.stat_add(stat::NUM_INTERNAL, 1);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The functions of the GPU's program, declared ones too.
+pub(super) fn functions<'c>(op: OpRef<'c>) -> Vec<OpRef<'c>> {
+    let mut list = vec![];
+    walk(op, &mut |o| {
+        if op_name(o) == "llvm.func" && parent_op(o).is_some_and(|p| op_name(p) == "gpu.module") {
+            list.push(o);
+        }
+    });
+    list
+}
+
+fn kernel<'c>(function: OpRef<'c>, context: &'c Context) -> Result<(), Failed> {
+    if let Some(warps) = discardable_attr(function, NUM_WARPS) {
+        let threads = int_attr(warps) as i32 * 32;
+        let block = DenseI32ArrayAttribute::new(context, &[threads, 1, 1]);
+        set_discardable_attr(function, "nvvm.reqntid", block.into());
+        remove_discardable_attr(function, NUM_WARPS);
+    } else if discardable_attr(function, "nvvm.reqntid").is_none() {
+        return Err(fail(function, "the kernel does not say how many warps its blocks have"));
+    }
+    if discardable_attr(function, MULTIPLIES).is_some() {
+        // Left alone, ptxas may spill accumulators for the sake of more blocks on a multiprocessor.
+        set_discardable_attr(function, "nvvm.minctasm", i32_attr(context, 1));
+        remove_discardable_attr(function, MULTIPLIES);
+    }
+    Ok(())
+}

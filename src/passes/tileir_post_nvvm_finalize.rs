@@ -1,0 +1,110 @@
+//! `tileir-post-nvvm-finalize`: the module is one that LLVM IR can be made of, and holds nothing more.
+//!
+//! * Data and declarations that nothing in the module uses any more go: optimisation may have taken the last use.
+//! * Attributes of the tile dialects go.
+//! * What is called and defined nowhere is an error here rather than one of the assembler's: a program may call the device
+//!   library, LLVM's intrinsics, and the few functions that the driver supplies.
+//! * So is an op that has no translation to LLVM IR.
+
+use super::tileir_gpu_module_prepare::functions;
+use crate::{
+    dialect::{
+        pass::{Failed, PassContext, RustPass, descriptors, fail},
+        rt::*,
+    },
+    pass_descriptor,
+};
+use melior::{Context, ir::AttributeLike};
+use mlir_sys::*;
+use std::collections::BTreeSet;
+
+/// Functions that the driver links into every kernel.
+const SUPPLIED: &[&str] = &["__assertfail", "free", "malloc", "vprintf"];
+
+const TRANSLATED: &[&str] = &["llvm.", "nvvm."];
+
+#[derive(Clone, Default)]
+pub struct PostNvvmFinalize;
+
+impl RustPass for PostNvvmFinalize {
+    pass_descriptor!(tileir_post_nvvm_finalize);
+
+    fn run<'c>(&mut self, op: OpRef<'c>, _: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        use descriptors::tileir_post_nvvm_finalize::stat;
+        let mut modules = vec![];
+        walk(op, &mut |o| {
+            if op_name(o) == "gpu.module" {
+                modules.push(o);
+            }
+        });
+        for module in modules {
+            let mut used = BTreeSet::new();
+            let mut unknown = None;
+            walk(module, &mut |o| {
+                for name in ["callee", "global_name"] {
+                    used.extend(attr(o, name).and_then(symbol));
+                }
+                if unknown.is_none() && o != module && !TRANSLATED.iter().any(|d| op_name(o).starts_with(d)) {
+                    unknown = Some(o);
+                }
+            });
+            if let Some(o) = unknown {
+                return Err(fail(o, format!("'{}' has no translation to LLVM IR", op_name(o))));
+            }
+            cx.stat_add(stat::NUM_REMOVED, remove_unused(module, &used));
+        }
+        for function in functions(op) {
+            drop_attributes(function);
+            let name = attr(function, "sym_name").map_or("", string_attr);
+            let defined = entry_block(region(function, 0)).is_some();
+            let supplied =
+                SUPPLIED.contains(&name) || name.starts_with("llvm.") || name.starts_with(tile_rtlib::PREFIX);
+            if !defined && !supplied {
+                return Err(fail(function, format!("'{name}' is called and defined nowhere")));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn symbol(a: melior::ir::Attribute<'_>) -> Option<String> {
+    // SAFETY: the attribute is alive, and asked for its kind before its name.
+    unsafe {
+        mlirAttributeIsAFlatSymbolRef(a.to_raw())
+            .then(|| raw_to_str(mlirFlatSymbolRefAttrGetValue(a.to_raw())).to_owned())
+    }
+}
+
+/// Erases internal data and declared functions that are not in `used`; how many.
+fn remove_unused(module: OpRef<'_>, used: &BTreeSet<String>) -> i64 {
+    let Some(body) = entry_block(region(module, 0)) else { return 0 };
+    let unused: Vec<OpRef<'_>> = ops_of(body)
+        .filter(|o| {
+            let name = attr(*o, "sym_name").map_or("", string_attr);
+            let droppable = match op_name(*o) {
+                "llvm.func" => entry_block(region(*o, 0)).is_none(),
+                "llvm.mlir.global" => attr(*o, "linkage")
+                    .is_some_and(|l| matches!(&*l.to_string(), "#llvm.linkage<internal>" | "#llvm.linkage<private>")),
+                _ => false,
+            };
+            droppable && !used.contains(name)
+        })
+        .collect();
+    let n = unused.len() as i64;
+    unused.into_iter().for_each(erase);
+    n
+}
+
+/// Takes the tile dialects' own attributes off a function.
+fn drop_attributes(function: OpRef<'_>) {
+    // SAFETY: the function is alive; the names are copied before any attribute goes.
+    let names: Vec<String> = unsafe {
+        (0..mlirOperationGetNumDiscardableAttributes(function.to_raw()))
+            .map(|i| mlirOperationGetDiscardableAttribute(function.to_raw(), i))
+            .map(|a| raw_to_str(mlirIdentifierStr(a.name)).to_owned())
+            .collect()
+    };
+    for name in names.iter().filter(|n| n.starts_with("nv_tileas.") || n.starts_with("nv_tileaa.")) {
+        remove_discardable_attr(function, name);
+    }
+}

@@ -1,0 +1,146 @@
+//! `tileir-verify-ops-analysis`: the program of one thread is one that the target can run.
+//!
+//! Checked here, for every `gpu.module`:
+//!
+//! * Nothing of the tile dialects is left: an op that no pass lowers is an error at its place.
+//! * Blocks have no more threads than the target allows.
+//! * The block's shared memory fits what a kernel may declare on the target.
+//! * The parameters of a kernel fit the space that the PTX version has for them.
+//!
+//! Not checked here: registers, which ptxas allocates, and whether barriers stand where they must
+//! (`tileas-check-synchronization`).
+
+use super::{
+    tileas_assign_load_store_layouts::target,
+    tileir_gpu_module_prepare::{NUM_WARPS, functions},
+};
+use crate::{
+    dialect::{
+        pass::{Failed, PassContext, RustPass, descriptors, fail},
+        rt::*,
+    },
+    pass_descriptor,
+};
+use melior::{
+    Context,
+    ir::{Attribute, AttributeLike, Type, TypeLike},
+};
+use mlir_sys::*;
+use tile_targets::{PtxVersion, Target};
+
+#[derive(Clone, Default)]
+pub struct VerifyOpsAnalysis;
+
+impl RustPass for VerifyOpsAnalysis {
+    pass_descriptor!(tileir_verify_ops_analysis);
+
+    fn run<'c>(&mut self, op: OpRef<'c>, _: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        use descriptors::tileir_verify_ops_analysis::{Options, stat};
+        let target = target(op, Options(cx).compute_capability())?;
+        let (mut modules, mut left, mut ops) = (vec![], None, 0);
+        walk(op, &mut |o| {
+            ops += 1;
+            let name = op_name(o);
+            if name == "gpu.module" {
+                modules.push(o);
+            }
+            if left.is_none() && TILE_DIALECTS.iter().any(|d| name.starts_with(d)) {
+                left = Some(o);
+            }
+        });
+        if let Some(o) = left {
+            return Err(fail(o, format!("'{}' is left over: no pass before this one lowers it", op_name(o))));
+        }
+        for module in modules {
+            shared_memory(module, target)?;
+        }
+        for function in functions(op).into_iter().filter(|f| discardable_attr(*f, "nvvm.kernel").is_some()) {
+            threads(function, target)?;
+            parameters(function, target)?;
+        }
+        cx.stat_add(stat::NUM_OPS, ops);
+        cx.preserve_all();
+        Ok(())
+    }
+}
+
+const TILE_DIALECTS: &[&str] = &["cuda_tile.", "nv_tileaa.", "nv_tileas.", "scf.", "tensor."];
+
+fn threads(kernel: OpRef<'_>, target: &Target) -> Result<(), Failed> {
+    let threads = match (discardable_attr(kernel, NUM_WARPS), discardable_attr(kernel, "nvvm.reqntid")) {
+        (Some(warps), _) => int_attr(warps) * 32,
+        (None, Some(block)) => i32s_attr(block).into_iter().map(i64::from).product(),
+        (None, None) => return Ok(()),
+    };
+    let most = i64::from(target.limits.threads_per_block);
+    if threads > most {
+        return Err(fail(kernel, format!("a block of {threads} threads is more than the {most} of {}", target.name)));
+    }
+    Ok(())
+}
+
+fn shared_memory(module: OpRef<'_>, target: &Target) -> Result<(), Failed> {
+    let (mut bytes, mut first) = (0, None);
+    for global in entry_block(region(module, 0)).into_iter().flat_map(ops_of) {
+        let space = attr(global, "addr_space").map_or(0, int_attr);
+        if op_name(global) == "llvm.mlir.global" && space == 3 {
+            first = first.or(Some(global));
+            bytes += attr(global, "global_type").map_or(0, |t| size_of(type_of(t)));
+        }
+    }
+    let most = u64::from(target.limits.static_shared_per_block);
+    match first {
+        Some(global) if bytes > most => Err(fail(
+            global,
+            format!("tiles take {bytes} bytes of shared memory, and a block has {most} on {}", target.name),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// PTX 8.1 made room for more parameters.
+const ROOMY: PtxVersion = PtxVersion { major: 8, minor: 1 };
+
+fn parameters(kernel: OpRef<'_>, target: &Target) -> Result<(), Failed> {
+    let Some(entry) = entry_block(region(kernel, 0)) else { return Ok(()) };
+    let bytes = args(entry).map(|a| size_of(ty(a))).fold(0u64, |end, size| end.next_multiple_of(size.max(1)) + size);
+    let most = if target.llvm_ptx >= ROOMY { 32_764 } else { 4_096 };
+    if bytes > most {
+        let text = format!("parameters take {bytes} bytes, and kernels for {} have room for {most}", target.name);
+        return Err(fail(kernel, text));
+    }
+    Ok(())
+}
+
+fn type_of(attribute: Attribute<'_>) -> Type<'_> {
+    // SAFETY: the attribute is a type attribute of a live op.
+    unsafe { Type::from_raw(mlirTypeAttrGetValue(attribute.to_raw())) }
+}
+
+/// Bytes of a type that tiles are lowered to: numbers, pointers, arrays and vectors of them.
+fn size_of(t: Type<'_>) -> u64 {
+    // SAFETY: the type is alive, and asked for its kind before each accessor.
+    unsafe {
+        let raw = t.to_raw();
+        if let Some(count) = array_count(t) {
+            count * size_of(Type::from_raw(mlirLLVMArrayTypeGetElementType(raw)))
+        } else if mlirTypeIsALLVMPointerType(raw) {
+            8
+        } else if mlirTypeIsAInteger(raw) {
+            u64::from(mlirIntegerTypeGetWidth(raw)).div_ceil(8)
+        } else if mlirTypeIsAFloat(raw) {
+            u64::from(mlirFloatTypeGetWidth(raw)).div_ceil(8)
+        } else if mlirTypeIsAVector(raw) {
+            let element = Type::from_raw(mlirShapedTypeGetElementType(raw));
+            (0..mlirShapedTypeGetRank(raw)).map(|d| mlirShapedTypeGetDimSize(raw, d as isize) as u64).product::<u64>()
+                * size_of(element)
+        } else {
+            0
+        }
+    }
+}
+
+/// Elements of an array type, which MLIR's C interface does not tell.
+fn array_count(t: Type<'_>) -> Option<u64> {
+    t.to_string().strip_prefix("!llvm.array<")?.split_once(" x ")?.0.parse().ok()
+}

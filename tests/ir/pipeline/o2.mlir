@@ -1,0 +1,79 @@
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir{opt-level=2 pipeline-strategy=none compute-capability=sm_90})' --dump-pass-pipeline -o %t 2>&1 | FileCheck %s --check-prefix=NONE-TIER
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir-finish{opt-level=2 pipeline-strategy=none compute-capability=sm_90})' --dump-pass-pipeline -o %t 2>&1 | FileCheck %s --check-prefix=NONE-FINISH
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir{opt-level=2 pipeline-strategy=unspecialize compute-capability=sm_90})' --dump-pass-pipeline -o %t 2>&1 | FileCheck %s --check-prefix=UNSPECIALIZE-TIER
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir-finish{opt-level=2 pipeline-strategy=unspecialize compute-capability=sm_90})' --dump-pass-pipeline -o %t 2>&1 | FileCheck %s --check-prefix=UNSPECIALIZE-FINISH
+
+// Every pass of level 2, in order: first the tier, then what every level needs after it.
+module {}
+
+// NONE-TIER: Pass Manager with 18 passes:
+// NONE-TIER-NEXT: builtin.module(
+// NONE-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false},
+// NONE-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
+// NONE-TIER-NEXT: canonicalize{{.*}},
+// NONE-TIER-NEXT: cse,
+// NONE-TIER-NEXT: convert-tileaa-to-tileas{compute-capability=sm_90 num-warps=0},
+// NONE-TIER-NEXT: tileas-slicing,
+// NONE-TIER-NEXT: tileas-assign-dot-layouts{compute-capability=sm_90},
+// NONE-TIER-NEXT: tileas-assign-load-store-layouts{compute-capability=sm_90},
+// NONE-TIER-NEXT: tileas-remove-layout-conversions,
+// NONE-TIER-NEXT: tileas-materialize-reductions,
+// NONE-TIER-NEXT: tileas-materialize-convert-layout,
+// NONE-TIER-NEXT: tileas-order-memory,
+// NONE-TIER-NEXT: tileas-optimize-alloc-tensor,
+// NONE-TIER-NEXT: tileas-check-synchronization{remove-redundant-barriers=true},
+// NONE-TIER-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
+// NONE-TIER-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
+// NONE-TIER-NEXT: cse,
+// NONE-TIER-NEXT: convert-tileas-to-nvgpu
+// NONE-TIER-NEXT: )
+
+// NONE-FINISH: Pass Manager with 9 passes:
+// NONE-FINISH-NEXT: builtin.module(
+// NONE-FINISH-NEXT: tileir-verify-ops-analysis{compute-capability=sm_90},
+// NONE-FINISH-NEXT: tileir-insert-debug-scope{emission-kind=None},
+// NONE-FINISH-NEXT: tileir-gpu-module-prepare,
+// NONE-FINISH-NEXT: convert-to-llvm{{.*}},
+// NONE-FINISH-NEXT: convert-nvgpu-to-nvvm,
+// NONE-FINISH-NEXT: reconcile-unrealized-casts,
+// NONE-FINISH-NEXT: synthesize-debug-info-scopes{emission-kind=None},
+// NONE-FINISH-NEXT: convert-target-to-nvvm{compute-capability=sm_90 opt-level=2},
+// NONE-FINISH-NEXT: tileir-post-nvvm-finalize
+// NONE-FINISH-NEXT: )
+
+// UNSPECIALIZE-TIER: Pass Manager with 20 passes:
+// UNSPECIALIZE-TIER-NEXT: builtin.module(
+// UNSPECIALIZE-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false},
+// UNSPECIALIZE-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
+// UNSPECIALIZE-TIER-NEXT: canonicalize{{.*}},
+// UNSPECIALIZE-TIER-NEXT: cse,
+// UNSPECIALIZE-TIER-NEXT: tileaa-slice-products{compute-capability=sm_90},
+// UNSPECIALIZE-TIER-NEXT: convert-tileaa-to-tileas{compute-capability=sm_90 num-warps=0},
+// UNSPECIALIZE-TIER-NEXT: tileas-slicing,
+// UNSPECIALIZE-TIER-NEXT: tileas-assign-dot-layouts{compute-capability=sm_90},
+// UNSPECIALIZE-TIER-NEXT: tileas-assign-load-store-layouts{compute-capability=sm_90},
+// UNSPECIALIZE-TIER-NEXT: tileas-remove-layout-conversions,
+// UNSPECIALIZE-TIER-NEXT: tileas-unspecialized-pipeline{compute-capability=sm_90 unspecialized-pipeline-num-stages=4},
+// UNSPECIALIZE-TIER-NEXT: tileas-materialize-reductions,
+// UNSPECIALIZE-TIER-NEXT: tileas-materialize-convert-layout,
+// UNSPECIALIZE-TIER-NEXT: tileas-order-memory,
+// UNSPECIALIZE-TIER-NEXT: tileas-optimize-alloc-tensor,
+// UNSPECIALIZE-TIER-NEXT: tileas-check-synchronization{remove-redundant-barriers=true},
+// UNSPECIALIZE-TIER-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
+// UNSPECIALIZE-TIER-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
+// UNSPECIALIZE-TIER-NEXT: cse,
+// UNSPECIALIZE-TIER-NEXT: convert-tileas-to-nvgpu
+// UNSPECIALIZE-TIER-NEXT: )
+
+// UNSPECIALIZE-FINISH: Pass Manager with 9 passes:
+// UNSPECIALIZE-FINISH-NEXT: builtin.module(
+// UNSPECIALIZE-FINISH-NEXT: tileir-verify-ops-analysis{compute-capability=sm_90},
+// UNSPECIALIZE-FINISH-NEXT: tileir-insert-debug-scope{emission-kind=None},
+// UNSPECIALIZE-FINISH-NEXT: tileir-gpu-module-prepare,
+// UNSPECIALIZE-FINISH-NEXT: convert-to-llvm{{.*}},
+// UNSPECIALIZE-FINISH-NEXT: convert-nvgpu-to-nvvm,
+// UNSPECIALIZE-FINISH-NEXT: reconcile-unrealized-casts,
+// UNSPECIALIZE-FINISH-NEXT: synthesize-debug-info-scopes{emission-kind=None},
+// UNSPECIALIZE-FINISH-NEXT: convert-target-to-nvvm{compute-capability=sm_90 opt-level=2},
+// UNSPECIALIZE-FINISH-NEXT: tileir-post-nvvm-finalize
+// UNSPECIALIZE-FINISH-NEXT: )

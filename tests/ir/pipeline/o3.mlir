@@ -1,0 +1,87 @@
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir{opt-level=3 pipeline-strategy=none compute-capability=sm_90})' --dump-pass-pipeline -o %t 2>&1 | FileCheck %s --check-prefix=NONE-TIER
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir-finish{opt-level=3 pipeline-strategy=none compute-capability=sm_90})' --dump-pass-pipeline -o %t 2>&1 | FileCheck %s --check-prefix=NONE-FINISH
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir{opt-level=3 pipeline-strategy=unspecialize compute-capability=sm_90})' --dump-pass-pipeline -o %t 2>&1 | FileCheck %s --check-prefix=UNSPECIALIZE-TIER
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir-finish{opt-level=3 pipeline-strategy=unspecialize compute-capability=sm_90})' --dump-pass-pipeline -o %t 2>&1 | FileCheck %s --check-prefix=UNSPECIALIZE-FINISH
+
+// Every pass of level 3, in order: first the tier, then what every level needs after it.
+module {}
+
+// NONE-TIER: Pass Manager with 31 passes:
+// NONE-TIER-NEXT: builtin.module(
+// NONE-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false},
+// NONE-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
+// NONE-TIER-NEXT: canonicalize{{.*}},
+// NONE-TIER-NEXT: cse,
+// NONE-TIER-NEXT: convert-tileaa-to-tileas{compute-capability=sm_90 num-warps=0},
+// NONE-TIER-NEXT: tileas-slicing,
+// NONE-TIER-NEXT: tileas-assign-dot-layouts{compute-capability=sm_90},
+// NONE-TIER-NEXT: tileas-assign-load-store-layouts{compute-capability=sm_90},
+// NONE-TIER-NEXT: tileas-remove-layout-conversions,
+// NONE-TIER-NEXT: tileas-materialize-reductions,
+// NONE-TIER-NEXT: tileas-materialize-convert-layout,
+// NONE-TIER-NEXT: tileas-order-memory,
+// NONE-TIER-NEXT: tileas-optimize-alloc-tensor,
+// NONE-TIER-NEXT: tileas-check-synchronization{remove-redundant-barriers=true},
+// NONE-TIER-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
+// NONE-TIER-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
+// NONE-TIER-NEXT: cse,
+// NONE-TIER-NEXT: convert-tileas-to-nvgpu,
+// NONE-TIER-NEXT: tileir-verify-ops-analysis{compute-capability=sm_90},
+// NONE-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
+// NONE-TIER-NEXT: tileir-gpu-module-prepare,
+// NONE-TIER-NEXT: canonicalize{{.*}},
+// NONE-TIER-NEXT: cse,
+// NONE-TIER-NEXT: convert-to-llvm{{.*}},
+// NONE-TIER-NEXT: convert-nvgpu-to-nvvm,
+// NONE-TIER-NEXT: reconcile-unrealized-casts,
+// NONE-TIER-NEXT: synthesize-debug-info-scopes{emission-kind=None},
+// NONE-TIER-NEXT: convert-target-to-nvvm{compute-capability=sm_90 opt-level=3},
+// NONE-TIER-NEXT: canonicalize{{.*}},
+// NONE-TIER-NEXT: cse,
+// NONE-TIER-NEXT: tileir-post-nvvm-finalize
+// NONE-TIER-NEXT: )
+
+// NONE-FINISH: Pass Manager with 0 passes:
+// NONE-FINISH-NEXT: builtin.module(
+// NONE-FINISH: )
+
+// UNSPECIALIZE-TIER: Pass Manager with 33 passes:
+// UNSPECIALIZE-TIER-NEXT: builtin.module(
+// UNSPECIALIZE-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false},
+// UNSPECIALIZE-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
+// UNSPECIALIZE-TIER-NEXT: canonicalize{{.*}},
+// UNSPECIALIZE-TIER-NEXT: cse,
+// UNSPECIALIZE-TIER-NEXT: tileaa-slice-products{compute-capability=sm_90},
+// UNSPECIALIZE-TIER-NEXT: convert-tileaa-to-tileas{compute-capability=sm_90 num-warps=0},
+// UNSPECIALIZE-TIER-NEXT: tileas-slicing,
+// UNSPECIALIZE-TIER-NEXT: tileas-assign-dot-layouts{compute-capability=sm_90},
+// UNSPECIALIZE-TIER-NEXT: tileas-assign-load-store-layouts{compute-capability=sm_90},
+// UNSPECIALIZE-TIER-NEXT: tileas-remove-layout-conversions,
+// UNSPECIALIZE-TIER-NEXT: tileas-unspecialized-pipeline{compute-capability=sm_90 unspecialized-pipeline-num-stages=4},
+// UNSPECIALIZE-TIER-NEXT: tileas-materialize-reductions,
+// UNSPECIALIZE-TIER-NEXT: tileas-materialize-convert-layout,
+// UNSPECIALIZE-TIER-NEXT: tileas-order-memory,
+// UNSPECIALIZE-TIER-NEXT: tileas-optimize-alloc-tensor,
+// UNSPECIALIZE-TIER-NEXT: tileas-check-synchronization{remove-redundant-barriers=true},
+// UNSPECIALIZE-TIER-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
+// UNSPECIALIZE-TIER-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
+// UNSPECIALIZE-TIER-NEXT: cse,
+// UNSPECIALIZE-TIER-NEXT: convert-tileas-to-nvgpu,
+// UNSPECIALIZE-TIER-NEXT: tileir-verify-ops-analysis{compute-capability=sm_90},
+// UNSPECIALIZE-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
+// UNSPECIALIZE-TIER-NEXT: tileir-gpu-module-prepare,
+// UNSPECIALIZE-TIER-NEXT: canonicalize{{.*}},
+// UNSPECIALIZE-TIER-NEXT: cse,
+// UNSPECIALIZE-TIER-NEXT: convert-to-llvm{{.*}},
+// UNSPECIALIZE-TIER-NEXT: convert-nvgpu-to-nvvm,
+// UNSPECIALIZE-TIER-NEXT: reconcile-unrealized-casts,
+// UNSPECIALIZE-TIER-NEXT: synthesize-debug-info-scopes{emission-kind=None},
+// UNSPECIALIZE-TIER-NEXT: convert-target-to-nvvm{compute-capability=sm_90 opt-level=3},
+// UNSPECIALIZE-TIER-NEXT: canonicalize{{.*}},
+// UNSPECIALIZE-TIER-NEXT: cse,
+// UNSPECIALIZE-TIER-NEXT: tileir-post-nvvm-finalize
+// UNSPECIALIZE-TIER-NEXT: )
+
+// UNSPECIALIZE-FINISH: Pass Manager with 0 passes:
+// UNSPECIALIZE-FINISH-NEXT: builtin.module(
+// UNSPECIALIZE-FINISH: )
