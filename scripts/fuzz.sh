@@ -4,10 +4,14 @@
 #
 #   scripts/fuzz.sh TARGET [RUNS] [ARGUMENTS OF LIBFUZZER...]
 #
-# TARGET is raw, round_trip, section_aware, version_swap or text; RUNS defaults to 10000000. The MLIR-free targets run under
-# AddressSanitizer, with overflow checks and debug assertions. `text` links the distribution's libMLIR and libLLVM, which
-# are not instrumented: it runs without a sanitizer, and coverage is that of our own Rust and C++. An input that takes
-# longer than a second on the processor, or needs more than 2 GB, counts as a failure. What was found is kept in fuzz/corpus/TARGET.
+# TARGET is raw, round_trip, section_aware, version_swap, ptx_parse, ptx_run or text; RUNS defaults to 10000000. The targets without
+# MLIR run under AddressSanitizer, with overflow checks and debug assertions. `text` links the distribution's libMLIR and
+# libLLVM, which are not instrumented: it runs without a sanitizer, and coverage is that of our own Rust and C++. An input
+# that takes longer than a second on the processor, or needs more than 2 GB, counts as a failure. What was found is kept in
+# fuzz/corpus/TARGET, an input that fails in fuzz/artifacts/TARGET.
+#
+# TILEIR_FUZZ_FAST=1 traces no comparisons and does not instrument the stack: two to three times the runs, after a first campaign has
+# found its way into the format. docs/reliability.md has the figures of past campaigns.
 set -euo pipefail
 
 target=${1:?usage: scripts/fuzz.sh TARGET [RUNS]}
@@ -22,29 +26,48 @@ else
     cargo=(env RUSTC_BOOTSTRAP=1 cargo)
 fi
 
-coverage="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4"
-coverage+=" -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table"
-coverage+=" -Cllvm-args=-sanitizer-coverage-trace-compares --cfg fuzzing -Cdebug-assertions -Coverflow-checks"
+coverage="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-inline-8bit-counters"
+coverage+=" -Cllvm-args=-sanitizer-coverage-pc-table --cfg fuzzing -Cdebug-assertions -Coverflow-checks"
+folder=target
+if [ "${TILEIR_FUZZ_FAST:-0}" = 1 ]; then
+    coverage+=" -Cllvm-args=-sanitizer-coverage-level=3 -Cllvm-args=-asan-stack=0"
+    cxx="-fsanitize-coverage=inline-8bit-counters,pc-table"
+    folder=target/fast
+else
+    coverage+=" -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-trace-compares"
+    cxx="-fsanitize-coverage=inline-8bit-counters,pc-table,trace-cmp"
+fi
+# Most of the time would go into the stacks that each allocation is remembered with.
+export ASAN_OPTIONS=${ASAN_OPTIONS:-malloc_context_size=2:quarantine_size_mb=16:detect_stack_use_after_return=0}
 
-# The seeds are made by a plain program.
+# The seeds are made by a plain program; those of PTX are the tests of the simulator.
 (cd "$root/fuzz" && cargo run --quiet --release --target-dir target/plain --bin seeds -- \
     seeds ../tests/corpus ../tests/ir/cuda_tile)
 
+seeds=("$root/fuzz/seeds/$target")
 if [ "$target" = text ]; then
     cd "$root/fuzz/text"
-    TILEIRAS_CXXFLAGS="-fsanitize-coverage=inline-8bit-counters,pc-table,trace-cmp" RUSTFLAGS="$coverage" \
-        "${cargo[@]}" build --release --target "$host" --bin text
-    binary=$PWD/target/$host/release/text
+    TILEIRAS_CXXFLAGS="$cxx" RUSTFLAGS="$coverage" \
+        "${cargo[@]}" build --release --target "$host" --target-dir "$folder" --bin text
+    binary=$PWD/$folder/$host/release/text
+    llvm=${MLIR_SYS_210_PREFIX:-/usr/lib/llvm-21}
+    export LD_LIBRARY_PATH=$llvm/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
     # Texts that a person could have written; MLIR's own parser recurses without a limit.
-    extra=(-dict="$root/fuzz/seeds/text.dict" -max_len=2048 -only_ascii=1)
+    extra=(-dict="$root/fuzz/seeds/text.dict" -max_len=1024 -only_ascii=1)
 else
     cd "$root/fuzz"
-    RUSTFLAGS="$coverage -Zsanitizer=address" "${cargo[@]}" build --release --target "$host" --bin "$target"
-    binary=$PWD/target/$host/release/$target
-    extra=(-max_len=4096)
+    RUSTFLAGS="$coverage -Zsanitizer=address" \
+        "${cargo[@]}" build --release --target "$host" --target-dir "$folder" --bin "$target"
+    binary=$PWD/$folder/$host/release/$target
+    extra=(-max_len=2048)
+    if [[ $target == ptx_* ]]; then
+        tests=$root/ptx-sim/tests
+        seeds=("$tests/cuda/ptx" "$tests/ptx" "$tests/fuzz")
+        extra=(-max_len=3000)
+    fi
 fi
 
 cd "$root/fuzz"
 mkdir -p "corpus/$target" "artifacts/$target"
-exec "$binary" "corpus/$target" "seeds/$target" -runs="$runs" -timeout=120 -rss_limit_mb=2048 \
+exec "$binary" "corpus/$target" "${seeds[@]}" -runs="$runs" -timeout=120 -rss_limit_mb=2048 -reduce_inputs=0 \
     -artifact_prefix="artifacts/$target/" -print_final_stats=1 "${extra[@]}" "$@"

@@ -306,7 +306,7 @@ fn pointers_masks_and_narrow_types() {
         each(x, |i, v| {
             let y = if i % 2 == 0 { v } else { (i & 255) as f32 };
             let from = i % ROWS * COLUMNS + i / ROWS;
-            y + if from % 2 == 0 { y } else { v }
+            y + if from.is_multiple_of(2) { y } else { v }
         })
     });
 }

@@ -92,6 +92,7 @@ fn installed_package_and_example() {
             && !fs::read_to_string(t).is_ok_and(|text| text.contains("tileiras-translate"))
     });
     tests.sort();
+    assert!(tests.len() > 20, "{tests:?}");
     if !full {
         tests.truncate(8);
     }

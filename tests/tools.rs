@@ -114,6 +114,59 @@ fn disassembler_errors() {
     assert!(stdout(&disassemble(&[&"--version"])).contains("release 13.3, V13.3.0"));
 }
 
+fn translate(arguments: &[&dyn AsRef<std::ffi::OsStr>]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tileiras-translate"));
+    arguments.iter().for_each(|a| _ = command.arg(a));
+    command.output().unwrap()
+}
+
+/// The wrong file, or no word of what to do with it.
+#[test]
+fn mistaken_inputs() {
+    let vadd = corpus("vadd_f32.13.1.tileirbc");
+    let text = scratch("mistaken.mlir", b"cuda_tile.module @m {}\n");
+    let fails = |output: &Output| {
+        assert!(output.status.code() == Some(1) && output.stdout.is_empty(), "{output:?}");
+        stderr(output)
+    };
+    let not_text = "is Tile IR bytecode, not text: tileiras-translate --tileirbc-to-mlir reads it\n";
+    let error = fails(&translate(&[&"--mlir-to-tileirbc", &vadd]));
+    assert!(error.starts_with("tileiras-translate: error: '") && error.ends_with(not_text), "{error}");
+    let opt = Command::new(env!("CARGO_BIN_EXE_tileiras-opt")).arg("--fuse-fma").arg(&vadd).output().unwrap();
+    assert!(fails(&opt).ends_with(not_text), "{}", stderr(&opt));
+
+    // One error, where MLIR would have one for each translation that there is.
+    for none in [translate(&[]), translate(&[&vadd]), translate(&[&"-o", &"x", &text])] {
+        let error = fails(&none);
+        assert!(error.contains("no translation is asked for: --tileirbc-to-mlir, --mlir-to-tileirbc"), "{error}");
+        assert_eq!(error.lines().count(), 1);
+    }
+    // What is not bytecode is named.
+    let error = fails(&translate(&[&"--tileirbc-to-mlir", &text]));
+    assert!(error.contains("mistaken.mlir:0:0: error: error at offset 0: invalid magic number"), "{error}");
+
+    // A file that will be overwritten is no input.
+    let old = scratch("mistaken.tileirbc", &fs::read(&vadd).unwrap());
+    let output = translate(&[&"--mlir-to-tileirbc", &text, &"-o", &old]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(fs::read(&old).unwrap().len() < 100);
+}
+
+/// `--help` lists the options of the tool; those of all targets of LLVM are in `--help-hidden`.
+#[test]
+fn help_is_about_the_tool() {
+    for (tool, option) in [
+        (env!("CARGO_BIN_EXE_tileiras-translate"), "--mlir-to-tileirbc"),
+        (env!("CARGO_BIN_EXE_tileiras-opt"), "--pass-pipeline"),
+        (env!("CARGO_BIN_EXE_tileiras-lsp-server"), "--log"),
+    ] {
+        let help = stdout(&Command::new(tool).arg("--help").output().unwrap());
+        assert!(help.contains(option) && help.contains("--version") && !help.contains("amdgpu"), "{help}");
+        let hidden = stdout(&Command::new(tool).arg("--help-hidden").output().unwrap());
+        assert!(hidden.contains(option) && hidden.lines().count() > help.lines().count());
+    }
+}
+
 /// Overlong integers are accepted unless `--strict` is given.
 #[test]
 fn strict_reading() {

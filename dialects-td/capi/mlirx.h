@@ -82,14 +82,17 @@ MLIR_CAPI_EXPORTED int mlirxLspServerMain(int argc, char **argv, MlirDialectRegi
 MLIR_CAPI_EXPORTED void mlirxOptionFlag(const char *name, const char *description, void (*set)(bool));
 MLIR_CAPI_EXPORTED void mlirxOptionText(const char *name, const char *description, const char *valueName,
                                         const char *(*set)(MlirStringRef));
+// Takes the options that there are so far out of --help, but not out of --help-hidden: a shared libLLVM brings those of
+// all its targets.
+MLIR_CAPI_EXPORTED void mlirxHideOptions(void);
 // First lines of --version.
 MLIR_CAPI_EXPORTED void mlirxVersionText(const char *text);
 // Translations of mlirxTranslateMain, selected by --<name>.
 typedef void (*MlirxWriteFn)(MlirStringRef part, void *out);
 // Writes an operation; false after a diagnostic.
 typedef bool (*MlirxFromMlirFn)(MlirOperation, MlirxWriteFn write, void *out);
-// Makes an operation, which the caller owns, of the input; a null one after a diagnostic.
-typedef MlirOperation (*MlirxToMlirFn)(MlirStringRef input, MlirContext);
+// Makes an operation, which the caller owns, of the input, whose file is named too; a null one after a diagnostic.
+typedef MlirOperation (*MlirxToMlirFn)(MlirStringRef input, MlirStringRef name, MlirContext);
 MLIR_CAPI_EXPORTED void mlirxRegisterFromMlir(const char *name, const char *description, MlirxFromMlirFn,
                                               MlirDialectRegistry);
 MLIR_CAPI_EXPORTED void mlirxRegisterToMlir(const char *name, const char *description, MlirxToMlirFn,

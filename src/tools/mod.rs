@@ -9,7 +9,10 @@ mod translate;
 use crate::dialect::ffi;
 use std::{
     ffi::{CString, OsString, c_char, c_int},
+    fs,
+    io::Read,
     os::unix::ffi::OsStringExt,
+    path::Path,
     process::ExitCode,
 };
 
@@ -23,11 +26,15 @@ pub fn opt(arguments: impl Iterator<Item = OsString>) -> ExitCode {
             crate::dialect::remark::print_as_diagnostics();
         }
     }
+    let arguments: Vec<OsString> = arguments.collect();
+    if let Some(error) = refuse_bytecode(&arguments) {
+        return error;
+    }
     dialect_options();
     flag(c"remarks", c"Print the remarks of this compiler's passes", remarks);
     crate::passes::register_all();
     let registry = crate::dialect::registry();
-    run(arguments, |argc, argv| {
+    run(arguments.into_iter(), |argc, argv| {
         // SAFETY: the arguments outlive the call, which only reads them.
         unsafe { ffi::mlirxOptMain(argc, argv, c"tileiras optimizer driver".as_ptr(), registry.to_raw()) }
     })
@@ -43,8 +50,36 @@ pub fn lsp_server(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     })
 }
 
+/// The name of an option, without its dashes and value.
+fn option(argument: &OsString) -> Option<&str> {
+    let name = argument.to_str()?.strip_prefix('-')?;
+    let name = name.strip_prefix('-').unwrap_or(name);
+    name.split('=').next().filter(|n| !n.is_empty())
+}
+
+/// Reports a file of bytecode where text is expected; MLIR's parser would print bytes.
+fn refuse_bytecode(arguments: &[OsString]) -> Option<ExitCode> {
+    let follows_output = |n: usize| arguments.get(n.wrapping_sub(1)).is_some_and(|a| option(a) == Some("o"));
+    let mut files = arguments.iter().enumerate().skip(1).filter(|(n, a)| option(a).is_none() && !follows_output(*n));
+    let (_, file) = files.find(|(_, a)| is_bytecode(Path::new(a)))?;
+    let tool = Path::new(&arguments[0]).file_name().unwrap_or(&arguments[0]);
+    let (tool, file) = (tool.display(), file.display());
+    eprintln!("{tool}: error: '{file}' is Tile IR bytecode, not text: tileiras-translate --tileirbc-to-mlir reads it");
+    Some(ExitCode::FAILURE)
+}
+
+fn is_bytecode(file: &Path) -> bool {
+    let mut start = [0; 16];
+    // A pipe must not lose what is looked at.
+    let is_file = fs::metadata(file).is_ok_and(|m| m.is_file());
+    let read = is_file.then(|| fs::File::open(file).and_then(|mut f| f.read(&mut start)).ok()).flatten();
+    tile_bytecode::is_bytecode(&start[..read.unwrap_or(0)])
+}
+
 /// Options of the dialects themselves, which every tool has.
 fn dialect_options() {
+    // SAFETY: a plain setting, made before our options and those of MLIR's main functions are.
+    unsafe { ffi::mlirxHideOptions() };
     static CHECKS: std::sync::Mutex<(bool, bool)> = std::sync::Mutex::new((false, false));
     fn set_checks(change: impl FnOnce(&mut (bool, bool))) {
         let mut checks = CHECKS.lock().unwrap_or_else(|e| e.into_inner());

@@ -1,6 +1,6 @@
 //! `tileiras-translate`: bytecode to text and back, as translations of `mlir-translate`.
 
-use super::{dialect_options, flag, run};
+use super::{dialect_options, flag, option, refuse_bytecode, run};
 use crate::{
     dialect::{
         self, ffi,
@@ -38,18 +38,42 @@ fn set(change: impl FnOnce(&mut Settings)) {
     change(&mut SETTINGS.lock().unwrap_or_else(|e| e.into_inner()));
 }
 
+/// The translations by the names of this project; they have the public names too.
+const TRANSLATIONS: [&CStr; 2] = [c"tileirbc-to-mlir", c"mlir-to-tileirbc"];
+
+/// Whether an argument names a translation, or asks for something else than one.
+fn asks(argument: &OsString) -> bool {
+    let others = ["list-versions", "version", "test-cudatile-roundtrip"];
+    option(argument)
+        .is_some_and(|name| name.starts_with("help") || name == "h" || name.contains("-to-") || others.contains(&name))
+}
+
 /// The command.
 pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.collect();
+    if !arguments.iter().skip(1).any(asks) {
+        eprintln!(
+            "tileiras-translate: error: no translation is asked for: --{}, or another that --help lists",
+            TRANSLATIONS.map(|n| n.to_string_lossy()).join(", --")
+        );
+        return ExitCode::FAILURE;
+    }
+    let reads_text = |a: &OsString| option(a).is_some_and(|name| name.starts_with("mlir-to-"));
+    if arguments.iter().any(reads_text)
+        && let Some(error) = refuse_bytecode(&arguments)
+    {
+        return error;
+    }
     dialect_options();
     options();
     let registry = dialect::registry();
     // SAFETY: names and texts are static; the registry outlives the main function, which alone uses the translations.
     unsafe {
-        for name in [c"tileirbc-to-mlir", c"cudatilebc-to-mlir"] {
+        for name in [TRANSLATIONS[0], c"cudatilebc-to-mlir"] {
             let text = c"Tile IR bytecode of either container to text";
             ffi::mlirxRegisterToMlir(name.as_ptr(), text.as_ptr(), Some(read), registry.to_raw());
         }
-        for name in [c"mlir-to-tileirbc", c"mlir-to-cudatilebc"] {
+        for name in [TRANSLATIONS[1], c"mlir-to-cudatilebc"] {
             let text = c"text to Tile IR bytecode";
             ffi::mlirxRegisterFromMlir(name.as_ptr(), text.as_ptr(), Some(write), registry.to_raw());
         }
@@ -61,7 +85,7 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
             registry.to_raw(),
         );
     }
-    run(arguments, |argc, argv| {
+    run(arguments.into_iter(), |argc, argv| {
         // SAFETY: the arguments outlive the call, which only reads them.
         unsafe { ffi::mlirxTranslateMain(argc, argv, c"tileiras translation driver".as_ptr()) }
     })
@@ -127,7 +151,7 @@ fn versions() -> Vec<String> {
     tile_driver::BYTECODE_VERSIONS.iter().map(|(major, minor)| format!("{major}.{minor}")).collect()
 }
 
-unsafe extern "C" fn read(input: MlirStringRef, context: MlirContext) -> MlirOperation {
+unsafe extern "C" fn read(input: MlirStringRef, name: MlirStringRef, context: MlirContext) -> MlirOperation {
     // SAFETY: the context outlives the call, and the handle what is made of it.
     let handle = unsafe { ContextRef::from_raw(context) };
     // SAFETY: as above.
@@ -139,7 +163,8 @@ unsafe extern "C" fn read(input: MlirStringRef, context: MlirContext) -> MlirOpe
     match import_with_options(context, data, &options) {
         Ok(module) => detach(&module),
         Err(e) => {
-            report(context.to_raw(), &e);
+            // SAFETY: the context is alive; MLIR copies the name.
+            report(unsafe { mlirLocationFileLineColGet(context.to_raw(), name, 0, 0) }, &e);
             MlirOperation { ptr: std::ptr::null_mut() }
         }
     }
@@ -155,11 +180,11 @@ fn detach(module: &Module) -> MlirOperation {
     }
 }
 
-fn report(context: MlirContext, error: &ImportError) {
+fn report(location: MlirLocation, error: &ImportError) {
     for line in error.lines() {
         let line = CString::new(line.replace('\0', " ")).unwrap_or_default();
-        // SAFETY: the context is alive; MLIR copies the text.
-        unsafe { mlirEmitError(mlirLocationUnknownGet(context), line.as_ptr()) };
+        // SAFETY: the location's context is alive; MLIR copies the text.
+        unsafe { mlirEmitError(location, line.as_ptr()) };
     }
 }
 
@@ -193,7 +218,8 @@ unsafe extern "C" fn round_trip(op: MlirOperation, write: ffi::MlirxWriteFn, out
             true
         }
         Err(e) => {
-            report(context.to_raw(), &e);
+            // SAFETY: the context is alive.
+            report(unsafe { mlirLocationUnknownGet(context.to_raw()) }, &e);
             false
         }
     }

@@ -79,6 +79,62 @@ fn a_kernel_goes_through_all_passes() {
     assert!(text.contains("llvm.func @relu_f32") && text.contains("nvvm.kernel"), "{text}");
 }
 
+/// Each pass of the reference, alone in the stock tool: those of the pipeline one process after the other, each of which reads
+/// what the last one printed, and the others on the kernel.
+#[test]
+fn every_pass_runs_alone() {
+    let reference = fs::read_to_string(root().join("docs/reference/passes.md")).unwrap();
+    let mut anchors: Vec<(&str, &str)> = vec![];
+    for line in reference.lines() {
+        if let Some(name) = line.strip_prefix("## `") {
+            anchors.push((name.trim_end_matches('`'), ""));
+        } else if let Some(anchor) = line.strip_prefix("Runs on `") {
+            anchors.last_mut().unwrap().1 = anchor.trim_end_matches("`.");
+        }
+    }
+    assert!(anchors.len() >= 17, "{anchors:?}");
+
+    let kernel = root().join("examples/relu_f32.mlir");
+    let run = |input: &Path, pipeline: &str| {
+        let mut command = mlir_opt(&library("tileiras_dialects"));
+        let output = command
+            .arg(input)
+            .arg(format!("--pass-pipeline=builtin.module({pipeline})"))
+            .arg("--dump-pass-pipeline")
+            .output()
+            .unwrap();
+        let report = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{pipeline}: {report}");
+        (String::from_utf8(output.stdout).unwrap(), report)
+    };
+    let (expected, dump) =
+        run(&kernel, "tileir{opt-level=3 compute-capability=sm_90},tileir-finish{compute-capability=sm_90}");
+    let lines = dump.lines().filter_map(|l| l.strip_prefix("  "));
+    let pipeline: Vec<&str> = lines.map(|l| l.trim_end_matches(',')).collect();
+    let text = Path::new(env!("CARGO_TARGET_TMPDIR")).join("one-pass-at-a-time.mlir");
+    fs::copy(&kernel, &text).unwrap();
+    for pass in &pipeline {
+        let (after, _) = run(&text, pass);
+        fs::write(&text, after).unwrap();
+    }
+    assert_eq!(fs::read_to_string(&text).unwrap(), expected);
+
+    for (name, anchor) in anchors {
+        if pipeline.iter().any(|p| p.split('{').next() == Some(name)) {
+            continue;
+        }
+        let pipeline = match anchor {
+            "builtin.module" => name.to_owned(),
+            "cuda_tile.module" => format!("cuda_tile.module({name})"),
+            "cuda_tile.entry" => format!("cuda_tile.module(cuda_tile.entry({name}))"),
+            // Nothing here to run on, but the pass must be known and take its place.
+            other => format!("gpu.module({other}({name}))"),
+        };
+        let (_, dump) = run(&kernel, &pipeline);
+        assert!(dump.contains(name), "{name}: {dump}");
+    }
+}
+
 /// A wrong option is an error of the tool, not a crash.
 #[test]
 fn errors_are_reported() {

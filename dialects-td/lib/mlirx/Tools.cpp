@@ -10,6 +10,7 @@
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/SourceMgr.h"
 #include <string>
 using namespace mlir;
 
@@ -47,6 +48,11 @@ void mlirxOptionText(const char *name, const char *description, const char *valu
       StringRef(name), llvm::cl::desc(description), llvm::cl::value_desc(valueName));
   option->getParser().set = set;
 }
+void mlirxHideOptions(void) {
+  for (auto &entry : llvm::cl::getRegisteredOptions())
+    if (entry.first() != "help" && entry.first() != "version" && entry.first() != "color")
+      entry.second->setHiddenFlag(llvm::cl::Hidden);
+}
 void mlirxVersionText(const char *text) {
   llvm::cl::SetVersionPrinter([text = std::string(text)](raw_ostream &os) { os << text; });
 }
@@ -64,8 +70,10 @@ void mlirxRegisterToMlir(const char *name, const char *description, MlirxToMlirF
                          MlirDialectRegistry dialects) {
   TranslateToMLIRRegistration(
       name, description,
-      [run](StringRef input, MLIRContext *context) {
-        return OwningOpRef<Operation *>(unwrap(run(wrap(input), wrap(context))));
+      [run](llvm::SourceMgr &sources, MLIRContext *context) {
+        const llvm::MemoryBuffer *input = sources.getMemoryBuffer(sources.getMainFileID());
+        MlirStringRef name = wrap(input->getBufferIdentifier());
+        return OwningOpRef<Operation *>(unwrap(run(wrap(input->getBuffer()), name, wrap(context))));
       },
       [dialects](DialectRegistry &r) { unwrap(dialects)->appendTo(r); });
 }
