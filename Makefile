@@ -28,7 +28,7 @@ test: setup
 
 # Also the long matrices: all programs, targets and levels.
 test-full: setup
-	TILEIRAS_TEST_FULL=1 cargo nextest run --workspace --no-fail-fast
+	TILEIRAS_TEST_FULL=1 cargo nextest run --workspace --profile full
 
 # Compiles the corpus programs that are supported, runs them in the simulator and prints a table:
 # make corpus TARGETS=sm_90 LEVELS=3 SEEDS=plain PROGRAMS='vadd saxpy'

@@ -106,6 +106,21 @@ def TileASRemoveLayoutConversions : Pass<"tileas-remove-layout-conversions", "::
   let dependentDialects = ["nv_tileas"];
 }
 
+def TileAASliceProducts : Pass<"tileaa-slice-products", "::mlir::ModuleOp"> {
+  let summary = "loops over deep tiles of matrix products become loops over slices of them";
+  let description = [{
+    A loop that only adds up products of tiles that it loads is made to load thinner tiles, more often, where the
+    target's shared memory would hold too few of the original ones for a pipeline of copies.
+  }];
+  let options = [
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
+  ];
+  let statistics = [
+    Statistic<"numSliced", "num-sliced", "loops sliced">
+  ];
+  let dependentDialects = ["arith", "nv_tileaa", "scf"];
+}
+
 def TileASAssignDotLayouts : Pass<"tileas-assign-dot-layouts", "::mlir::ModuleOp"> {
   let summary = "instructions and layouts of matrix products";
   let description = [{

@@ -27,7 +27,11 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--out", type=pathlib.Path, help="the page (default: docs/results/MACHINE-DATE.md); pictures go into a folder beside it")
     parser.add_argument("--constants", action="store_true", help="also write gpu/results/MACHINE-DATE.json")
     args = parser.parse_args(arguments)
-    found, bad = records.read(args.results)
+    try:
+        found, bad = records.read(args.results)
+    except OSError as error:
+        print(f"report.py: {error}", file=sys.stderr)
+        return 2
     run = next((r for r in found if r["record"] == "run"), None)
     if run is None:
         print(f"report.py: {args.results} does not begin with a run", file=sys.stderr)

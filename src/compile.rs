@@ -21,21 +21,50 @@ impl Compiler for InProcess {
         request: &CompileRequest<'_>,
         report: &mut dyn FnMut(Diagnostic),
     ) -> Result<CompileOutput, CompileError> {
+        Session::new().compile(request, report)
+    }
+}
+
+/// Compiles several programs in one context, which takes longer to set up than a small kernel to compile. A context keeps
+/// every type and attribute that it ever saw: whoever compiles thousands of programs takes a new one now and then.
+pub struct Session {
+    context: Context,
+}
+
+impl Default for Session {
+    fn default() -> Self {
+        Session::new()
+    }
+}
+
+impl Session {
+    pub fn new() -> Session {
         passes::register_all();
+        let context = dialect::context();
+        // One kernel gives the workers nothing to do, and printing between passes needs one thread.
+        context.enable_multi_threading(false);
+        Session { context }
+    }
+}
+
+impl Compiler for Session {
+    fn compile(
+        &self,
+        request: &CompileRequest<'_>,
+        report: &mut dyn FnMut(Diagnostic),
+    ) -> Result<CompileOutput, CompileError> {
         let options = options(request)?;
         if request.instrumentation.dump_pass_pipeline {
             eprint!("{}", options.dump());
         }
-        let context = dialect::context();
-        // One kernel gives the workers nothing to do, and printing between passes needs one thread.
-        context.enable_multi_threading(false);
+        let context = &self.context;
         let messages = Rc::new(RefCell::new(vec![]));
         let sink = messages.clone();
         let handler = context.attach_diagnostic_handler(move |d| {
             sink.borrow_mut().push(convert(&d));
             true
         });
-        let (result, remarks) = remark::collect(|| Job { request, options: &options, context: &context }.run());
+        let (result, remarks) = remark::collect(|| Job { request, options: &options, context }.run());
         context.detach_diagnostic_handler(handler);
         for message in messages.borrow_mut().drain(..) {
             report(message);

@@ -6,11 +6,13 @@ import signal
 
 PR_SET_PDEATHSIG = 1
 
-# Looked up here: between fork and exec nothing but the call itself should happen.
-_prctl = getattr(ctypes.CDLL(None), "prctl", None)
-
 
 def end_with_parent() -> None:
-    """Has Linux kill this process when its parent ends: one that waits for a hanging kernel would stay otherwise."""
-    if _prctl is not None:
-        _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    """Has Linux kill this process when its parent ends: one that waits for a hanging kernel would stay otherwise.
+
+    Each process asks for itself: a call between fork and exec would make Python fork for real, and that deadlocks with another thread
+    in a product of NumPy, whose library takes its threads down before a fork.
+    """
+    prctl = getattr(ctypes.CDLL(None), "prctl", None)
+    if prctl is not None:
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

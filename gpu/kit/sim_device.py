@@ -12,7 +12,6 @@ import numpy as np
 from . import launches
 from .device import Device, DeviceError, Image, Outcome, Schedule, Timed
 from .launches import Launch
-from .process import end_with_parent
 
 # What the exit statuses of tile-run mean; --help of the command lists them.
 STATUSES = {1: ("arguments", "USAGE"), 3: ("load", "INVALID_KERNEL"), 5: ("load", "COMPILATION_FAILED"), 6: ("run", "LAUNCH_FAILED"),
@@ -38,10 +37,10 @@ class SimDevice(Device):
         with tempfile.TemporaryDirectory(prefix="tile-run-") as scratch:
             folder, out = pathlib.Path(scratch), pathlib.Path(scratch, "out")
             description = launches.write(launch, folder)
-            command = [str(self.tile_run), "--quiet", "--launch", str(description), "--out-dir", str(out)]
+            command = [str(self.tile_run), "--quiet", "--end-with-parent", "--launch", str(description), "--out-dir", str(out)]
             if self.adversarial:
                 command += ["--adversarial", self.adversarial]
-            done = subprocess.run([*command, str(image.ptx)], capture_output=True, text=True, stdin=subprocess.DEVNULL, preexec_fn=end_with_parent)
+            done = subprocess.run([*command, str(image.ptx)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
             if done.returncode:
                 raise self._error(done.returncode, done.stderr)
             found = [[np.load(out / name, allow_pickle=False) for name in names] for names in launches.file_names(launch)]

@@ -29,17 +29,19 @@ def build(pack: pathlib.Path, jobs: int, vendor: pathlib.Path | None, archive: p
     with tempfile.TemporaryDirectory() as scratch:
         bytecode = export(pathlib.Path(scratch), vendor)
 
+        refused: dict[str, str] = {}
+
         def both(entry: variants.Entry) -> list[dict[str, Any]]:
             source = bytecode / f"{entry.name}.tileirbc"
-            return [by_vendor(entry, source, folder, vendor), *ours(entry, source, folder)]
+            return [by_vendor(entry, source, folder, vendor), *ours(entry, source, folder, refused)]
 
         present = [e for e in variants.entries() if (bytecode / f"{e.name}.tileirbc").is_file()]
         found = [e for pair in tools.parallel(both, present, jobs) for e in pair]
     mark_twins(found, pack)
     write_index(folder, found)
-    missing = len(present) - sum(e["who"] == "ours" for e in found)
-    if missing:
-        lacks["peers of ours"] = f"{missing} of {len(present)} kernels are not supported by the compiler yet"
+    if refused:
+        name, why = min(refused.items())
+        lacks["peers of ours"] = f"{len(refused)} of {len(present)} kernels do not compile; {name}: {why}"
 
 
 def export(scratch: pathlib.Path, vendor: pathlib.Path) -> pathlib.Path:
@@ -75,13 +77,14 @@ def by_vendor(entry: variants.Entry, source: pathlib.Path, folder: pathlib.Path,
     return describe(entry, "vendor", cubin)
 
 
-def ours(entry: variants.Entry, source: pathlib.Path, folder: pathlib.Path) -> list[dict[str, Any]]:
-    """Nothing where the compiler does not support the kernel yet."""
+def ours(entry: variants.Entry, source: pathlib.Path, folder: pathlib.Path, refused: dict[str, str]) -> list[dict[str, Any]]:
+    """Nothing where the compiler refuses the kernel: `refused` gets the reason."""
     stem = folder / f"{entry.name}.ours"
     cubin, text = stem.with_name(stem.name + ".cubin"), stem.with_name(stem.name + ".ptx")
     tileiras = tools.built("tileiras")
     done = tools.run(tileiras, source, f"--gpu-name={TARGET}", "-O3", "--emit=ptx", "-o", text, check=False)
     if done.returncode == 5:
+        refused[entry.name] = done.stderr.strip().partition("\n")[0]
         return []
     if done.returncode:
         raise ToolError(f"tileiras failed on {entry.name} with status {done.returncode}: {done.stderr.strip()[-400:]}")

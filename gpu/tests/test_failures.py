@@ -1,10 +1,13 @@
 """A broken image, a missing symbol, a wrong result and a kernel that hangs are reported, and the rest goes on."""
 import json
 import pathlib
+import shutil
+import subprocess
+import sys
 import tempfile
 import unittest
 
-from . import GPU  # noqa: F401
+from . import GPU
 from .help import HANG, SAXPY, case, index, kit, status
 
 
@@ -81,3 +84,31 @@ class Runs(unittest.TestCase):
         self.assertEqual(code, 3, said)
         self.assertEqual(status(found, "one")["what"], "tool")
         self.assertEqual((status(found, "two")["status"], status(found, "two")["what"]), ("skipped", "no worker"))
+
+
+class Usage(unittest.TestCase):
+    """What is said to those who type the command wrongly, or on a machine that lacks something."""
+
+    def run_tool(self, *command: str | pathlib.Path) -> tuple[int, str]:
+        done = subprocess.run([sys.executable, *map(str, command)], capture_output=True, text=True)
+        self.assertNotIn("Traceback", done.stderr)
+        return done.returncode, done.stderr
+
+    def test_a_machine_without_numpy(self):
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copy(GPU / "run.py", folder)
+            shutil.copytree(GPU / "kit", pathlib.Path(folder, "kit"))
+            # Neither the site's packages nor those of the environment.
+            code, said = self.run_tool("-I", "-S", pathlib.Path(folder, "run.py"), "all")
+        self.assertEqual(code, 2)
+        self.assertIn("the Python package 'numpy' is missing", said)
+
+    def test_levels_that_are_not_there(self):
+        code, said = self.run_tool(GPU / "run.py", "all", "--levels", "2")
+        self.assertEqual(code, 2)
+        self.assertIn("--levels", said)
+
+    def test_results_that_are_not_there(self):
+        code, said = self.run_tool(GPU / "report.py", "/nonexistent/results.jsonl")
+        self.assertEqual(code, 2)
+        self.assertIn("/nonexistent/results.jsonl", said)

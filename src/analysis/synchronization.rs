@@ -8,6 +8,11 @@
 //! * different threads may touch one byte. Of two accesses of one storage the layouts tell: the thread that holds an element in the
 //!   one layout must be the only one that touches it in the other. Two storages that share bytes tell nothing.
 //!
+//! An asynchronous copy writes at any time between its start and a wait that leaves no group pending; barriers in between say
+//! nothing about it. Behind such a wait it is a write like any other. Stages of one storage are told apart at run time only: that a
+//! copy does not write the stage that is read is what `tileas-unspecialized-pipeline` promises, so a copy and a later read of one
+//! storage with stages are taken for different stages; a read and a later copy are not, since that is the reuse of a stage.
+//!
 //! Paths join by union. Around a loop the body is walked until the state at its head grows no more; a conflict found on the second
 //! walk is one between iterations. A barrier empties the state. So every conflict that can happen is found; one that is found may
 //! be impossible only because of branches that exclude each other.
@@ -33,6 +38,10 @@ pub struct Access<'c> {
     pub bytes: (u64, u64),
     /// The storage, and where the elements lie in registers; none when any thread may touch any byte.
     place: Option<(usize, Layout)>,
+    /// The storage with stages.
+    ring: Option<usize>,
+    /// Under way until a wait.
+    asynchronous: bool,
 }
 
 impl Access<'_> {
@@ -45,6 +54,10 @@ impl Access<'_> {
     fn conflicts(&self, later: &Self) -> bool {
         let overlap = self.bytes.0 < later.bytes.1 && later.bytes.0 < self.bytes.1;
         if !overlap || !(self.write || later.write) {
+            return false;
+        }
+        // Copies of different iterations go to different stages, and so do a copy and the reads behind it.
+        if self.ring.is_some() && self.ring == later.ring && self.asynchronous {
             return false;
         }
         match (&self.place, &later.place) {
@@ -97,18 +110,27 @@ impl Owners {
 pub enum Effect<'c> {
     Access(Access<'c>),
     Barrier,
+    /// All asynchronous copies of this thread are done.
+    Wait,
 }
 
 /// The effects of one op, without those of its regions.
 pub fn effects<'c>(op: OpRef<'c>) -> Vec<Effect<'c>> {
     let layout = |v: Val<'c>| Tensor::of_value(v).and_then(|t| t.layout());
     let access = |memory: Val<'c>, write: bool, layout: Option<Layout>| {
-        let bytes = bytes_of(memory);
-        let place = layout.map(|l| (key(memory), l));
-        Effect::Access(Access { op, write, bytes, place })
+        let (bytes, ring) = bytes_of(memory);
+        let place = layout.filter(|_| ring.is_none()).map(|l| (key(memory), l));
+        Effect::Access(Access { op, write, bytes, place, ring, asynchronous: false })
+    };
+    let copy = |memory: Val<'c>| {
+        let (bytes, ring) = bytes_of(memory);
+        Effect::Access(Access { op, write: true, bytes, place: None, ring, asynchronous: true })
     };
     match AnyOp::cast(op) {
         Some(AnyOp::BarrierOp(_)) => vec![Effect::Barrier],
+        Some(AnyOp::AsyncTiledLoadOp(x)) => vec![copy(x.dest())],
+        Some(AnyOp::AsyncLoadOp(x)) => vec![copy(x.dest())],
+        Some(AnyOp::AsyncWaitOp(x)) if x.pending() == 0 => vec![Effect::Wait],
         Some(AnyOp::LocalStoreOp(x)) => vec![access(x.dest(), true, layout(x.source()))],
         Some(AnyOp::LocalLoadOp(x)) => vec![access(x.source(), false, layout(x.result()))],
         // Which elements are read depends on the indices.
@@ -130,12 +152,20 @@ pub fn effects<'c>(op: OpRef<'c>) -> Vec<Effect<'c>> {
     }
 }
 
-/// Bytes of a storage: all of shared memory when its place is not known.
-fn bytes_of(memory: Val<'_>) -> (u64, u64) {
+/// Bytes of a storage, all of its stages; all of shared memory when its place is not known. And the storage when it has stages.
+fn bytes_of(mut memory: Val<'_>) -> ((u64, u64), Option<usize>) {
+    // Views of a storage are the storage.
+    while let Some(op) = defining_op(memory).filter(|o| {
+        matches!(op_name(*o), "nv_tileas.memdesc_slot" | "nv_tileas.memdesc_view" | "nv_tileas.memdesc_permute")
+    }) {
+        memory = operand(op, 0);
+    }
+    let desc = MemDescType::cast(ty(memory));
+    let ring = desc.filter(|d| d.stages() > 1).map(|_| key(memory));
     let offset = defining_op(memory).and_then(AllocTensorOp::cast).and_then(|a| a.offset());
-    match (offset, MemDescType::cast(ty(memory))) {
-        (Some(offset), Some(desc)) => (offset as u64, offset as u64 + memdesc_bytes(desc)),
-        _ => (0, u64::MAX),
+    match (offset, desc) {
+        (Some(offset), Some(desc)) => ((offset as u64, offset as u64 + memdesc_bytes(desc)), ring),
+        _ => ((0, u64::MAX), ring),
     }
 }
 
@@ -147,6 +177,9 @@ pub struct Conflict<'c> {
     /// The earlier access belongs to an earlier iteration of a loop.
     pub around_loop: bool,
 }
+
+/// Added to the step of a copy that is done.
+const DONE: usize = 1 << 16;
 
 /// Accesses by op and step, in the order in which they were met first.
 type State<'c> = Vec<(usize, usize)>;
@@ -232,7 +265,8 @@ impl<'c, 'f> Races<'c, 'f> {
         for (step, effect) in effects(op).into_iter().enumerate() {
             match effect {
                 Effect::Barrier if (self.ignored)(op) => {}
-                Effect::Barrier => state.clear(),
+                Effect::Barrier => state.retain(|a| self.known[a].asynchronous),
+                Effect::Wait => self.settle(&mut state),
                 Effect::Access(access) => {
                     let me = (op_key(op), step);
                     for &other in &state {
@@ -246,6 +280,18 @@ impl<'c, 'f> Races<'c, 'f> {
             }
         }
         state
+    }
+
+    /// Copies that are done become plain writes.
+    fn settle(&mut self, state: &mut State<'c>) {
+        for at in state {
+            let access = &self.known[at];
+            if access.asynchronous {
+                let done = Access { asynchronous: false, ..access.clone() };
+                at.1 += DONE;
+                self.known.entry(*at).or_insert(done);
+            }
+        }
     }
 
     fn meet(&mut self, earlier: (usize, usize), me: (usize, usize), later: &Access<'c>) {

@@ -77,6 +77,19 @@ fn isolate(command: &mut Command, files: Vec<RawFd>) {
     }
 }
 
+/// Has the system kill this process when the thread that started it ends; nothing where the system has no such service.
+///
+/// # Errors
+/// What the system says when it refuses.
+pub fn end_with_parent() -> io::Result<()> {
+    // SAFETY: the call takes integers and changes an attribute of this process only.
+    #[cfg(target_os = "linux")]
+    if unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
 fn die_with_parent(command: &mut Command) {
     #[cfg(target_os = "linux")]
     {

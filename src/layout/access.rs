@@ -231,6 +231,17 @@ impl SharedAccess {
         self.instructions.len() as u64 + self.wavefronts
     }
 
+    /// Instructions per warp that bring elements from the words of registers into the words of shared memory, or back.
+    pub(crate) fn permutes(&self, eb: u32) -> u64 {
+        let per_word = 1usize << WORD_LOG2.saturating_sub(eb);
+        if per_word == 1 {
+            return 0;
+        }
+        let words = self.instructions.iter().flat_map(|i| i.registers.chunks_exact(per_word));
+        let whole = |word: &[u32]| word[0].is_multiple_of(per_word as u32) && word.is_sorted_by(|a, b| *b == a + 1);
+        words.filter(|word| !whole(word)).count() as u64
+    }
+
     /// The vectors cut into runs of `elements` registers and `bytes` bytes, each a run of neighbours along dimension `dim` in
     /// every thread of `layout`, which the plan is made for. `None` when a vector is shorter or does not consist of such runs:
     /// then no instruction copies a run from memory where they are neighbours.

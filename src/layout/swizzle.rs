@@ -18,7 +18,8 @@
 //! familiar XOR swizzle. Hence both accesses can always be made free of conflicts when `low` is common to both sides. When
 //! one side uses wider vectors than the other, the sums may need an `a` inside the vector, and then a lane of the wide side
 //! whose index contains that sum would find its vector rotated: narrower vectors must do. So `low` is a choice to be made
-//! case by case. All sensible candidates are built, measured, and compared by instructions and turns of shared memory.
+//! case by case. All sensible candidates are built, measured, and compared by instructions and turns of shared memory. Narrow
+//! elements that share a word in shared memory but not in registers count as the instructions that rearrange them.
 //!
 //! *Worked example.* Transpose a 32x32 tile of 4-byte elements: warps aside, the store has the lanes on the column bits `c`,
 //! the load on the row bits `r`. No register is common, so `low` is empty and `q = 5`. `W = span(c)`, `W' = span(r)`; nothing
@@ -252,7 +253,8 @@ pub fn plan_shared(src: &Layout, dst: &Layout, shape: &Shape, options: &SharedOp
         let addresses =
             |a: &SharedAccess| u64::from(a.address.expr().to_bit_expr().operations()) + a.distinct_xors() as u64;
         let degree = plan.store.conflict_degree.max(plan.load.conflict_degree);
-        let cost = [plan.cost(), degree.into(), addresses(&plan.store) + addresses(&plan.load)];
+        let permutes = plan.store.permutes(eb) + plan.load.permutes(eb);
+        let cost = [plan.cost() + permutes, degree.into(), addresses(&plan.store) + addresses(&plan.load)];
         if best.as_ref().is_none_or(|(least, _)| cost < *least) {
             best = Some((cost, plan));
         }

@@ -8,6 +8,7 @@ pub mod convert_tileas_to_nvgpu;
 pub mod fuse_fma;
 pub mod loop_split;
 pub mod synthesize_debug_info_scopes;
+pub mod tileaa_slice_products;
 pub mod tileas_assign_dot_layouts;
 pub mod tileas_assign_load_store_layouts;
 pub mod tileas_check_synchronization;
@@ -50,6 +51,7 @@ pub(crate) fn register_own() {
     register::<synthesize_debug_info_scopes::SynthesizeDebugInfoScopes>();
     register::<convert_cudatile_to_tileaa::ConvertCudaTileToTileAA>();
     register::<convert_tileaa_to_tileas::ConvertTileAAToTileAS>();
+    register::<tileaa_slice_products::SliceProducts>();
     register::<tileas_assign_dot_layouts::AssignDotLayouts>();
     register::<tileas_assign_load_store_layouts::AssignLoadStoreLayouts>();
     register::<tileas_remove_layout_conversions::RemoveLayoutConversions>();

@@ -17,7 +17,7 @@
 //!   ```
 //!
 //!   The first barrier is left out where no earlier access of shared memory can still be under way: at the first conversion
-//!   of a function outside of loops.
+//!   of a function outside of loops. Trips that follow each other go together.
 //! * When the tensor is larger than the storage that a conversion may take: `exchange`, part by part.
 //!
 //! A tensor with too many registers for a thread is worked on in passes, which is as if there were more warps
@@ -25,6 +25,7 @@
 //! `exchange`. A slice of such a tensor is taken in steps: first, out of a layout in which threads hold whole slices, one that has
 //! an element for every thread; then what is wanted out of that.
 
+mod merge;
 pub mod once;
 
 use super::{convert_tileaa_to_tileas::i64_attr, tileas_assign_load_store_layouts::warps_of};
@@ -49,8 +50,10 @@ use tile_layout::{
     ShufflePlan, convert, plan_shared, register_map,
 };
 
-/// Bytes of shared memory that one conversion may take. All of a kernel's storage has to fit into the 48 KiB that a block
-/// gets without asking for more.
+/// Bytes of shared memory that a block gets on every target.
+const BLOCK_BYTES: u64 = 48 << 10;
+
+/// Bytes of shared memory that one conversion may take, so that there is room for others beside it.
 pub const SCRATCH_BYTES: u64 = 32 << 10;
 
 /// Discardable attribute of barriers that only guard the reuse of shared storage.
@@ -84,6 +87,7 @@ impl RustPass for MaterializeConvertLayout {
                     false => Move::of(op, context)?.materialize(barrier_first, (warps, limit), &mut moves)?,
                 };
             }
+            merge::merge(function.op());
         }
         Ok(())
     }

@@ -247,7 +247,7 @@ impl<'c> Assignment<'c> {
             for (user, i) in uses(dot.result()) {
                 let Some(t) = Tensor::of_value(dot.result()) else { continue };
                 let mut work = vec![];
-                self.forward(user, i, &t, &layouts[ACC], &mut work);
+                self.follow(user, i, &t, &layouts[ACC], &mut work);
                 work.into_iter().for_each(|(v, layout)| self.flood(v, layout));
             }
             self.flood(dot.acc(), layouts[ACC].clone());
@@ -270,7 +270,8 @@ impl<'c> Assignment<'c> {
                 self.flood(value, layout.clone());
                 // A value that cannot lie so, such as a result of a reduction, is left without a layout here.
                 let found = self.layouts.get(&key(value)).cloned();
-                let chosen = found.filter(|f| self.accepts(i, f, STORE_SLACK)).unwrap_or(layout);
+                let takes = |f: &Layout| self.accepts(i, f, STORE_SLACK) && !self.scatters(i, f);
+                let chosen = found.filter(takes).unwrap_or(layout);
                 self.flood_operands(op, &chosen);
                 self.stores.insert(op_key(op), chosen);
             }
@@ -308,6 +309,15 @@ impl<'c> Assignment<'c> {
         for (i, v) in operands(op).enumerate() {
             self.flood(v, operand_layout(op, i, &tile.shape, layout));
         }
+    }
+
+    /// Whether a store in the layout of an accumulator would take at least four times as many instructions as in its own:
+    /// each has an address and a test of its own, and half of every sector that it touches belongs to another one.
+    fn scatters(&self, anchor: usize, layout: &Layout) -> bool {
+        let a = &self.anchors[anchor];
+        let Some(tile) = tile_of(a.op) else { return false };
+        let from_product = self.dot_operands.values().any(|l| l.get(ACC) == Some(layout));
+        from_product && 4 * a.access.vector_in(layout, &tile.tile_shape()) <= a.access.vector
     }
 
     fn accepts(&self, anchor: usize, layout: &Layout, slack: u64) -> bool {
@@ -366,12 +376,17 @@ impl<'c> Assignment<'c> {
                 carried_by_argument(v, &layout, &mut work);
             }
             for (user, i) in uses(v) {
-                if relation(user) == Relation::Reduce {
-                    self.reduce(user, &layout, &mut work);
-                } else {
-                    self.forward(user, i, &t, &layout, &mut work);
-                }
+                self.follow(user, i, &t, &layout, &mut work);
             }
+        }
+    }
+
+    /// What follows for others from operand `i` of `user`, `t`, lying in `layout`.
+    fn follow(&mut self, user: OpRef<'c>, i: usize, t: &Tensor<'c>, layout: &Layout, work: &mut Vec<(Val<'c>, Layout)>) {
+        if relation(user) == Relation::Reduce {
+            self.reduce(user, layout, work);
+        } else {
+            self.forward(user, i, t, layout, work);
         }
     }
 

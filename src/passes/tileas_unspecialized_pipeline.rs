@@ -20,7 +20,7 @@
 //!
 //! One barrier an iteration is enough: behind it all threads see the tile of iteration `i`, and all have read the tile of
 //! iteration `i - 1`, whose place is the one that is filled next. The last iterations start no copies but close their (empty)
-//! groups, so that the same count of pending groups is right in all of them; nothing is under way when the loop ends.
+//! groups, so that the same count of pending groups is right in all of them; a wait behind the loop says that nothing is left.
 //!
 //! Starting a load early is legal because tokens say so: its token is made outside of the loop, so no access in the loop
 //! precedes it, and nobody waits for the token that it returns. Its address must follow from the loop's counter and from
@@ -55,7 +55,7 @@ use melior::{
 };
 use mlir_sys::*;
 use rustc_hash::FxHashMap;
-use tile_layout::{Run, SharedOptions, plan_shared, register_permutation};
+use tile_layout::{AccessMode, Run, SharedOptions, plan_shared, register_permutation};
 use tile_targets::Target;
 
 #[derive(Clone, Default)]
@@ -103,6 +103,8 @@ struct RingLoad<'c> {
     convert: ConvertLayoutOp<'c>,
     /// One stage.
     desc: MemDescType<'c>,
+    /// Elements that one instruction reads from it.
+    vector: u32,
     /// Ops of the body that compute its operands, in order.
     slice: Vec<OpRef<'c>>,
 }
@@ -116,10 +118,12 @@ impl<'c> Loop<'c> {
     /// None when nothing in the loop can be copied ahead.
     fn find(op: OpRef<'c>) -> Option<Self> {
         let body = entry_block(region(op, 0))?;
-        // Iterations ahead are numbered in 64 bits.
+        // Iterations ahead are numbered in 64 bits. Counters of 64 bits need steps whose multiples do not overflow.
         // SAFETY: loops count in integers.
         let width = unsafe { mlirIntegerTypeGetWidth(ty(arg(body, 0)).to_raw()) };
-        if width > 32 {
+        let step =
+            defining_op(operand(op, 2)).filter(|o| op_name(*o) == "arith.constant").and_then(|o| attr(o, "value"));
+        if width > 32 && !step.is_some_and(|s| (1..1 << 32).contains(&int_attr(s))) {
             return None;
         }
         let loads: Vec<RingLoad<'c>> = ops_of(body).filter_map(|load| RingLoad::of(load, op, body)).collect();
@@ -172,13 +176,17 @@ impl<'c> Loop<'c> {
         }
         // Everything about iterations ahead is computed in 64 bits, which do not overflow.
         let [lower64, upper64, step64] = [lower, upper, step].map(|v| a.extend(v, unsigned));
-        let exists = |a: &Arithmetic<'_, 'c>, number: Val<'c>| a.less(number, upper64, unsigned);
+        // How far the iteration is from the end, without a sign, where it is before the end.
+        let exists = |a: &Arithmetic<'_, 'c>, here: Val<'c>, distance: Val<'c>| {
+            a.less(distance, a.subtract(upper64, here), true)
+        };
         let token_type: Type<'c> = async_token(context)?;
         let mut groups = vec![];
+        let any = a.less(lower64, upper64, unsigned);
         for s in 0..stages - 1 {
-            let number = if s == 0 { lower64 } else { a.add(lower64, a.mul(step64, a.constant64(s))) };
-            let ahead = if s == 0 { lower } else { a.truncate(number, counter) };
-            let predicate = exists(&a, number);
+            let distance = a.mul(step64, a.constant64(s));
+            let ahead = if s == 0 { lower } else { a.truncate(a.add(lower64, distance), counter) };
+            let predicate = if s == 0 { any } else { a.both(any, exists(&a, lower64, distance)) };
             let slot = a.constant32(s);
             groups.push(self.copies(&b, arg(body, 0), ahead, predicate, slot, &rings, token_type)?);
         }
@@ -217,17 +225,19 @@ impl<'c> Loop<'c> {
         b.set_start(body);
         AsyncWaitOp::build(&b, &groups[..1], i64_attr(context, stages - 2)).map_err(|e| error(&e))?;
         BarrierOp::build(&b).map_err(|e| error(&e))?;
-        let number = a.add(a.extend(arg(body, 0), unsigned), a.mul(step64, a.constant64(stages - 1)));
-        let ahead = a.truncate(number, counter);
-        let predicate = exists(&a, number);
+        let (here, distance) = (a.extend(arg(body, 0), unsigned), a.mul(step64, a.constant64(stages - 1)));
+        let ahead = a.truncate(a.add(here, distance), counter);
+        let predicate = exists(&a, here, distance);
         let group = self.copies(&b, arg(body, 0), ahead, predicate, write, &rings, token_type)?;
 
         for (load, ring) in self.loads.iter().zip(&rings) {
-            b.set_before(load.convert.op());
+            // As late as can be: operands of a product should not wait in registers for what else the iteration does.
+            b.set_before(first_user(load.convert.result(), body).unwrap_or(load.convert.op()));
             b.set_location(load.op.location());
             let slot = MemDescSlotOp::build(&b, load.desc.into(), *ring, read).map_err(|e| error(&e))?;
-            let value = LocalLoadOp::build(&b, ty(load.convert.result()), slot.result(), i64_attr(context, 1))
-                .map_err(|e| error(&e))?;
+            let vector = i64_attr(context, load.vector.into());
+            let value =
+                LocalLoadOp::build(&b, ty(load.convert.result()), slot.result(), vector).map_err(|e| error(&e))?;
             replace_all_uses(load.convert.result(), value.result());
             erase(load.convert.op());
             erase(load.op);
@@ -245,6 +255,11 @@ impl<'c> Loop<'c> {
         for (old, new) in results(op).zip(results(new)) {
             replace_all_uses(old, new);
         }
+        // The last groups are empty: this costs nothing and says so.
+        b.set_after(new);
+        b.set_location(op.location());
+        let left: Vec<Val<'c>> = results(new).skip(carried + 2).collect();
+        AsyncWaitOp::build(&b, &left, i64_attr(context, 0)).map_err(|e| error(&e))?;
         erase(op);
         self.erase_unused(body);
         Ok(())
@@ -356,7 +371,8 @@ impl<'c> RingLoad<'c> {
         let desc =
             MemDescType::get(op.location(), &tensor.shape, tensor.element, layout.into(), 1, MemorySpace::Shared)?;
         let slice = slice(op, body)?;
-        Some(Self { op, convert, desc, slice })
+        let (AccessMode::Vector { elements: vector } | AccessMode::Matrix { elements: vector, .. }) = plan.load.mode;
+        Some(Self { op, convert, desc, vector, slice })
     }
 
     /// The copy in place of the load, with operands as `of` says; its token.
@@ -497,6 +513,19 @@ fn feeds_dot(v: Val<'_>) -> bool {
     })
 }
 
+/// The first op of the block that uses the value, itself or inside of it.
+fn first_user<'c>(v: Val<'c>, block: Blk<'c>) -> Option<OpRef<'c>> {
+    let mut users = vec![];
+    for (user, _) in uses(v) {
+        let mut at = Some(user);
+        while let Some(op) = at {
+            users.push(op_key(op));
+            at = parent_op(op);
+        }
+    }
+    ops_of(block).find(|o| users.contains(&op_key(*o)))
+}
+
 /// Whether a value is computed in the op's region.
 fn is_inside<'c>(v: Val<'c>, op: OpRef<'c>) -> bool {
     let mut at = match defining_op(v) {
@@ -605,14 +634,26 @@ impl<'c> Arithmetic<'_, 'c> {
     fn add(&self, x: Val<'c>, y: Val<'c>) -> Val<'c> {
         self.b.value("arith.addi", ty(x), &[x, y], &[])
     }
+    fn subtract(&self, x: Val<'c>, y: Val<'c>) -> Val<'c> {
+        self.b.value("arith.subi", ty(x), &[x, y], &[])
+    }
+    fn both(&self, x: Val<'c>, y: Val<'c>) -> Val<'c> {
+        self.b.value("arith.andi", ty(x), &[x, y], &[])
+    }
     fn mul(&self, x: Val<'c>, y: Val<'c>) -> Val<'c> {
         self.b.value("arith.muli", ty(x), &[x, y], &[])
     }
     /// The loop's values as the loop compares them.
     fn extend(&self, v: Val<'c>, unsigned: bool) -> Val<'c> {
+        if ty(v) == self.int(64) {
+            return v;
+        }
         self.b.value(if unsigned { "arith.extui" } else { "arith.extsi" }, self.int(64), &[v], &[])
     }
     fn truncate(&self, v: Val<'c>, to: Type<'c>) -> Val<'c> {
+        if ty(v) == to {
+            return v;
+        }
         self.b.value("arith.trunci", to, &[v], &[])
     }
     fn compare(&self, predicate: i64, x: Val<'c>, y: Val<'c>) -> Val<'c> {

@@ -291,6 +291,10 @@ impl Options {
 
     fn to_tileas(&self, list: &mut Steps) {
         let target = list.target.clone();
+        let pipelined = self.strategy == Strategy::Unspecialize && self.opt_level >= 2;
+        if pipelined {
+            list.add(Stage::TileAa, 2, "tileaa-slice-products", [target.clone()]);
+        }
         let mut add = |name: &str, options: &[String]| list.add(Stage::TileAs, 2, name, options.iter().cloned());
         let warps = self.num_warps.map(|w| format!("num-warps={w}"));
         add("convert-tileaa-to-tileas", &[warps.as_slice(), std::slice::from_ref(&target)].concat());
@@ -298,7 +302,7 @@ impl Options {
         add("tileas-assign-dot-layouts", std::slice::from_ref(&target));
         add("tileas-assign-load-store-layouts", std::slice::from_ref(&target));
         add("tileas-remove-layout-conversions", &[]);
-        if self.strategy == Strategy::Unspecialize && self.opt_level >= 2 {
+        if pipelined {
             let stages = format!("unspecialized-pipeline-num-stages={}", self.stages);
             add("tileas-unspecialized-pipeline", &[target, stages]);
         }

@@ -45,6 +45,7 @@ simulation:
   --trace                print executed instructions
   --stats                print instruction counts, bytes, bank conflicts and waits
   --quiet                no progress bar
+  --end-with-parent      be killed when the process that started this one ends (Linux)
 
   --help                 this text
 ";
@@ -76,6 +77,7 @@ pub struct Options {
     pub trace: bool,
     pub stats: bool,
     pub quiet: bool,
+    pub end_with_parent: bool,
     pub help: bool,
     /// As written.
     pub args: Vec<String>,
@@ -100,6 +102,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
         trace: false,
         stats: false,
         quiet: false,
+        end_with_parent: false,
         help: false,
         args: vec![],
     };
@@ -160,6 +163,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
             "--trace" => o.trace = true,
             "--stats" => o.stats = true,
             "--quiet" => o.quiet = true,
+            "--end-with-parent" => o.end_with_parent = true,
             "--help" | "-h" => o.help = true,
             _ => return Err(format!("unknown option '{word}'")),
         }

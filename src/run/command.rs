@@ -86,6 +86,10 @@ fn command(
     if options.help {
         return stdout.write_all(cl::HELP.as_bytes()).map_err(unprintable);
     }
+    if options.end_with_parent {
+        tile_driver::child::end_with_parent()
+            .map_err(|e| Failure::Usage(format!("--end-with-parent: the system refuses: {e}")))?;
+    }
     let launch = describe(&options)?;
     let kernel = options.kernel.as_deref().or(launch.kernel.as_deref()).ok_or(Failure::NoKernel)?;
     if options.engine == Engine::Reference {

@@ -217,6 +217,42 @@ fn distinct_attributes() {
     );
 }
 
+/// Every prefix and every flipped byte (three values) of the shorter files of the corpus: a number that damage has made huge
+/// must not be believed.
+#[test]
+fn damaged_files() {
+    const SMALL: usize = 1000;
+    const MARGIN: usize = 1 << 10;
+    let _turn = TURN.lock();
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus");
+    let paths = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path());
+    let bytecode = paths.filter(|p| p.extension().is_some_and(|x| x == "tileirbc"));
+    let mut files: Vec<_> = bytecode.map(|p| (std::fs::read(&p).unwrap(), p)).collect();
+    files.retain(|(data, _)| data.len() <= SMALL);
+    assert!(files.len() >= 20);
+    let mut most = 0;
+    for (data, path) in &files {
+        let mut check = |input: &[u8], at: usize| {
+            let before = LIVE.load(Relaxed);
+            PEAK.store(before, Relaxed);
+            drop(read(input, &ReadOptions::default()));
+            let used = PEAK.load(Relaxed) - before;
+            most = most.max(used);
+            assert!(used < 12 * data.len() + MARGIN, "{} at {at}: {used} bytes", path.display());
+        };
+        let mut damaged = data.clone();
+        for at in 0..data.len() {
+            check(&data[..at], at);
+            for flip in [0x01, 0x80, 0xFF] {
+                damaged[at] ^= flip;
+                check(&damaged, at);
+                damaged[at] = data[at];
+            }
+        }
+    }
+    println!("{} files, at most {most} bytes", files.len());
+}
+
 fn public(sections: &[(u8, usize, Vec<u8>)]) -> Vec<u8> {
     use varint::Encode;
     let mut out = b"\x7FTileIR\0\x0D\x01\0\0".to_vec();

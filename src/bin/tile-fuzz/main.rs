@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
-use tile_fuzz::{case::census, file::File, generate::generate, reduce};
+use tile_fuzz::{case::census, file::File, generate::generate, generate::generate_with_meaning, reduce};
 use tileiras::differential::{self as judge, Plan, Verdict};
 
 const HELP: &str = "\
@@ -142,9 +142,12 @@ fn work(options: &Options, step: u64) -> Result<bool, String> {
     let end = options.seed.saturating_add(options.count);
     while seed < end {
         say(format!("{seed} start"))?;
-        match generate(seed) {
+        let (before, started) = (judge::times(), Instant::now());
+        let case = generate_with_meaning(seed);
+        let generator = started.elapsed();
+        match case {
             None => say(format!("{seed} none"))?,
-            Some(case) => match judge::judge(&case, &options.plan, seed) {
+            Some((case, meaning)) => match judge::judge(&case, meaning, &options.plan, seed) {
                 Verdict::Pass(meaning) => {
                     let [exact, near, unknown] = census(&meaning);
                     let guess = usize::from(meaning.guess.is_some());
@@ -154,6 +157,14 @@ fn work(options: &Options, step: u64) -> Result<bool, String> {
                 Verdict::Fail(failure) => say(format!("{seed} fail {}", line(&failure.to_string())))?,
             },
         }
+        let t = judge::times();
+        let spent = [
+            generator,
+            t.interpreter - before.interpreter,
+            t.compiler - before.compiler,
+            t.simulator - before.simulator,
+        ];
+        say(format!("{seed} time {}", spent.map(|d| d.as_micros().to_string()).join(" ")))?;
         seed += step;
     }
     Ok(true)
@@ -167,6 +178,8 @@ struct Tally {
     none: u64,
     guesses: u64,
     elements: [u64; 3],
+    /// Microseconds of the generator, the interpreter, the compiler and the simulator.
+    times: [u64; 4],
     unsupported: BTreeMap<String, u64>,
     failures: BTreeMap<u64, String>,
 }
@@ -205,6 +218,10 @@ fn campaign(options: &Options, words: &[String]) -> Result<bool, String> {
     );
     let [exact, near, unknown] = tally.elements;
     println!("elements compared: {exact} exactly, {near} approximately; {unknown} unknown");
+    let [generator, interpreter, compiler, simulator] = tally.times.map(|t| t as f64 / 1e6);
+    println!(
+        "time: generator {generator:.1} s, interpreter {interpreter:.1} s, compiler {compiler:.1} s, simulator {simulator:.1} s"
+    );
     for (message, count) in &tally.unsupported {
         println!("not supported {count} times: {message}");
     }
@@ -263,6 +280,10 @@ fn note(tally: &mut Tally, seed: u64, what: &str, rest: String) {
                 }
                 tally.guesses += guess;
             }
+        }
+        "time" => {
+            let numbers = rest.split(' ').filter_map(|w| w.parse::<u64>().ok());
+            tally.times.iter_mut().zip(numbers).for_each(|(sum, n)| *sum += n);
         }
         "none" => tally.none += 1,
         "unsupported" => *tally.unsupported.entry(rest).or_default() += 1,

@@ -17,7 +17,7 @@ mod memory;
 mod ops;
 mod values;
 
-use crate::case::{Case, Parameter};
+use crate::case::{Case, Meaning, Parameter};
 use crate::rng::Rng;
 use std::sync::Arc;
 use std::time::Duration;
@@ -80,17 +80,22 @@ const STORAGE: [Number; 4] = [Number::E4m3, Number::E5m2, Number::Tf32, Number::
 
 /// The case of a number. Undefined behaviour that could not be repaired gives none.
 pub fn generate(seed: u64) -> Option<Case> {
+    generate_with_meaning(seed).map(|(case, _)| case)
+}
+
+/// The case of a number, and what it means, which the generator finds out in any case.
+pub fn generate_with_meaning(seed: u64) -> Option<(Case, Meaning)> {
     let mut g = Generator::new(Rng::new(seed));
     g.program();
     repair(g.finish())
 }
 
 /// Takes away what makes a case undefined.
-fn repair(mut case: Case) -> Option<Case> {
+fn repair(mut case: Case) -> Option<(Case, Meaning)> {
     let limits = Limits { ops: Some(2_000_000), time: Some(Duration::from_secs(20)), races: true };
     for _ in 0..40 {
         let error = match case.meaning(limits) {
-            Ok(meaning) => return meaning.failed_assertions.is_empty().then_some(case),
+            Ok(meaning) => return meaning.failed_assertions.is_empty().then_some((case, meaning)),
             Err(e) => e,
         };
         if !matches!(error.cause, Cause::Undefined(_)) {
@@ -394,11 +399,11 @@ mod tests {
         let limits = Limits { ops: Some(2_000_000), time: Some(Duration::from_secs(20)), races: true };
         let (mut none, mut guesses, mut elements) = (0, 0, [0; 3]);
         for seed in 0..100 {
-            let Some(case) = generate(seed) else {
+            let Some((case, meaning)) = generate_with_meaning(seed) else {
                 none += 1;
                 continue;
             };
-            let meaning = case.meaning(limits).unwrap();
+            assert_eq!(case.meaning(limits).unwrap(), meaning);
             guesses += usize::from(meaning.guess.is_some());
             for (sum, n) in elements.iter_mut().zip(census(&meaning)) {
                 *sum += n;

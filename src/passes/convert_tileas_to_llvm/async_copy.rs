@@ -181,7 +181,7 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         let others = (0..tile.left.len()).filter(|d| *d != fast).fold(None, |all, d| match tile.left[d] {
             Some(left) => {
-                let inside = l.icmp_raw(6, self.coordinate(tile, d, registers[0]), left);
+                let inside = l.icmp_raw(2, self.coordinate(tile, d, registers[0]), left);
                 self.both(all, Some(inside))
             }
             None => all,

@@ -309,6 +309,7 @@ impl<'c> Lower<'c, '_> {
                     Ok(e) => l.i64c(e),
                     Err(v) => l.zext64(self.scalar(op, v)?),
                 };
+                // Of a tile behind the end, such as a slice of one at the end, less than nothing is left.
                 let rest = l.bin("sub", extent, start);
                 let clamped = l.bin("intr.smin", rest, l.i64c(view.ty.tile()[d]));
                 Some(l.cast("trunc", clamped, l.i32))
@@ -323,10 +324,12 @@ impl<'c> Lower<'c, '_> {
         let thread: Vec<Val<'c>> = coordinates.iter().map(|c| self.linear(&c.thread)).collect();
         let disjoint = coordinates.iter().all(|c| c.disjoint);
         let thread_base = disjoint.then(|| {
-            (0..rank).fold(base, |p, d| {
+            let p = (0..rank).fold(base, |p, d| {
                 let constant = coordinates[d].thread.is_zero() || matches!(strides[d], Stride::Bytes(0));
                 if constant { p } else { self.along(p, thread[d], &strides[d], narrow) }
-            })
+            });
+            // What registers add is the same in all threads; what is left in front of the loop is not the thread's.
+            self.anew(op, p)
         });
         Ok(Tile { base, coordinates, thread, strides, left, thread_base, products: RefCell::default(), sparse, narrow })
     }
@@ -453,7 +456,7 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn inside(&self, tile: &Tile<'c>, register: u32) -> Option<Val<'c>> {
         let row = tile.sparse.as_ref().and_then(|rows| rows.inside.get(register as usize).copied());
         (0..tile.left.len()).fold(row, |all, d| match tile.left[d] {
-            Some(left) => self.both(all, Some(self.l.icmp(Cmp::Ult, self.coordinate(tile, d, register), left))),
+            Some(left) => self.both(all, Some(self.l.icmp(Cmp::Slt, self.coordinate(tile, d, register), left))),
             None => all,
         })
     }

@@ -20,6 +20,7 @@ pub const SHARED: u32 = 3;
 #[derive(Clone, Copy)]
 pub enum Cmp {
     Eq = 0,
+    Slt = 2,
     Ult = 6,
 }
 

@@ -4,8 +4,10 @@
 //! meet again in the same order, the word itself is used; bytes that come from several words are gathered by `prmt`.
 
 use super::{Lower, element_type};
-use crate::dialect::rt::*;
-use melior::ir::Type;
+use crate::dialect::{layouts::Tensor, nv_tileaa::FpCastOp, pass::Failed, rt::*};
+use melior::ir::{Type, TypeLike};
+use mlir_sys::*;
+use tile_rtlib as lib;
 
 impl<'c> Lower<'c, '_> {
     /// Notes that `element` is number `index` of the equal parts of `word`.
@@ -66,5 +68,57 @@ impl<'c> Lower<'c, '_> {
         }
         let ((low, i), (high, j)) = (pair(a, b)?, pair(c, d)?);
         Some(prmt(low, high, i | (i + 1) << 4 | (4 + j) << 8 | (5 + j) << 12))
+    }
+
+    /// A cast of a tensor from an eight-bit float to f16, two elements at a time. Whether it is one.
+    ///
+    /// Neighbouring registers of an operand share the word of an instruction, and so do the halves of a pair here.
+    pub(super) fn widened_pairs(&mut self, op: FpCastOp<'c>) -> Result<bool, Failed> {
+        let (Some(from), Some(to)) = (Tensor::of_value(op.source()), Tensor::of_value(op.result())) else {
+            return Ok(false);
+        };
+        // SAFETY: the types are alive.
+        let (e4m3, e5m2, half) = unsafe {
+            let element = from.element.to_raw();
+            let half = mlirTypeIsAF16(to.element.to_raw());
+            (mlirTypeIsAFloat8E4M3FN(element), mlirTypeIsAFloat8E5M2(element), half)
+        };
+        let values = self.fragment(op.op(), op.source())?;
+        if !half || !(e4m3 || e5m2) || values.len() % 2 != 0 {
+            return Ok(false);
+        }
+        let format = if e4m3 { lib::Format::E4m3 } else { lib::Format::E5m2 };
+        let symbol = lib::Function::WidenPair { from: format }.symbol();
+        self.declare(&symbol, self.l.i32, &[self.l.i16]);
+        let l = &self.l;
+        let (bytes, halves) = (l.vector(2, l.i8), l.vector(2, l.f16));
+        let mut wide = Vec::with_capacity(values.len());
+        for pair in values.chunks(2) {
+            let packed = self.neighbours(pair).unwrap_or_else(|| {
+                let both = l.insert(l.insert(l.poison(bytes), pair[0], 0), pair[1], 1);
+                l.cast("bitcast", both, l.i16)
+            });
+            let word = l.call(&symbol, l.i32, &[packed]);
+            let vector = l.cast("bitcast", word, halves);
+            for i in 0..2 {
+                let element = l.extract(vector, l.f16, i);
+                self.note_origin(element, word, i as u32);
+                wide.push(element);
+            }
+        }
+        self.set_all(op.result(), wide);
+        Ok(true)
+    }
+
+    /// Two bytes that are an aligned half of one word.
+    fn neighbours(&self, pair: &[Val<'c>]) -> Option<Val<'c>> {
+        let l = &self.l;
+        let origins = self.origins.borrow();
+        let (&(word, i), &(other, j)) = (origins.get(&key(pair[0]))?, origins.get(&key(pair[1]))?);
+        if word != other || ty(word) != l.i32 || i % 2 != 0 || j != i + 1 {
+            return None;
+        }
+        let shifted = if i == 0 { word } else { l.bin("lshr", word, l.i32c(16)) };
+        Some(l.cast("trunc", shifted, l.i16))
     }
 }

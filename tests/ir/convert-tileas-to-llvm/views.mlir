@@ -29,7 +29,7 @@ gpu.module @kernels {
   // CHECK: %[[MIN:.*]] = llvm.intr.smin(%[[LEFT]], %{{.*}}) : (i64, i64) -> i64
   // CHECK: %[[N:.*]] = llvm.trunc %[[MIN]] : i64 to i32
   // CHECK: %[[PAD:.*]] = llvm.mlir.constant(0xFF800000 : f32) : f32
-  // CHECK: %[[K:.*]] = llvm.icmp "ult" %{{.*}}, %[[N]] : i32
+  // CHECK: %[[K:.*]] = llvm.icmp "slt" %{{.*}}, %[[N]] : i32
   // CHECK: %[[W:.*]] = llvm.bitcast %[[PAD]] : f32 to i32
   // CHECK: llvm.inline_asm has_side_effects "@$3 ld.global.v2.b32 {$0, $1}, [$2];", "=r,=r,l,b,0,1" %[[P:.*]], %[[K]], %[[W]], %[[W]] :
   // CHECK: llvm.inline_asm has_side_effects "@$1 st.global.v2.b32 [$0], {$2, $3};", "l,b,r,r" %[[P]], %[[K]],

@@ -1,0 +1,138 @@
+//! Trips through shared memory that can go together: all stores, one barrier, all loads.
+//!
+//! ```text
+//! barrier            store a, m                       barrier            store a, m
+//! store a, m         barrier                          store a, m         store b, n
+//! barrier      ...   load m             becomes       store b, n         barrier
+//! x = load m         barrier (reuse)                  barrier            x = load m
+//!                    store b, n                       x = load m         y = load n
+//!                    barrier                          y = load n
+//!                    y = load n
+//! ```
+//!
+//! Both operands of a product make such trips. Two barriers are left of four, and the first operand need not stay in
+//! registers while the second is on its way.
+//!
+//! Joined trips need their storage at the same time. That may take what the rings of pipelined loops leave of the 48 KiB that every
+//! target has; where rings take more than that, no more than the largest trip alone, for which they left room.
+
+use super::{BLOCK_BYTES, REUSE};
+use crate::dialect::{
+    nv_tileas::{AllocTensorOp, BarrierOp, LocalLoadOp, LocalStoreOp, MemDescType},
+    rt::*,
+};
+use crate::passes::tileas_optimize_alloc_tensor::memdesc_bytes;
+use mlir_sys::mlirOperationMoveBefore;
+
+/// Trips that have been joined so far.
+struct Open<'c> {
+    /// Between stores and loads.
+    barrier: OpRef<'c>,
+    /// What the last trip stores.
+    source: Val<'c>,
+    loads: Vec<OpRef<'c>>,
+    bytes: u64,
+}
+
+impl<'c> Open<'c> {
+    fn loaded(&self, v: Val<'c>) -> bool {
+        defining_op(v).is_some_and(|d| self.loads.contains(&d))
+    }
+}
+
+/// Joins the trips of every block in `function`.
+pub fn merge(function: OpRef<'_>) {
+    let mut blocks = vec![];
+    let (mut rings, mut largest) = (0, 0);
+    walk(function, &mut |o| {
+        if let Some(desc) = AllocTensorOp::cast(o).and_then(|a| MemDescType::cast(ty(a.result()))) {
+            match desc.stages() > 1 {
+                true => rings += memdesc_bytes(desc).next_multiple_of(128),
+                false => largest = largest.max(memdesc_bytes(desc)),
+            }
+        }
+        for i in 0..region_count(o) {
+            blocks.extend(entry_block(region(o, i)));
+        }
+    });
+    let most = BLOCK_BYTES.saturating_sub(rings).max(largest);
+    blocks.into_iter().for_each(|b| merge_in(b, most));
+}
+
+fn merge_in(block: Blk<'_>, most: u64) {
+    let ops: Vec<OpRef<'_>> = ops_of(block).collect();
+    let mut open: Option<Open<'_>> = None;
+    let mut i = 0;
+    while i < ops.len() {
+        let op = ops[i];
+        match trip(&ops[i..]) {
+            Some((reuse, trip, length)) => {
+                open = Some(match open.take() {
+                    Some(before)
+                        if reuse.is_some() && before.bytes + trip.bytes <= most && !before.loaded(trip.source) =>
+                    {
+                        join(before, reuse, trip)
+                    }
+                    _ => trip,
+                });
+                i += length;
+                continue;
+            }
+            // What reads nothing that has just been loaded, and touches no shared memory, may stand between stores and loads.
+            None => {
+                let depends = open.as_ref().is_some_and(|o| operands(op).any(|v| o.loaded(v)));
+                if depends || !stands_between(op) {
+                    open = None;
+                }
+            }
+        }
+        i += 1;
+    }
+}
+
+/// A trip at the start of `ops`: the barrier in front that only guards reuse, the trip, and its length.
+fn trip<'c>(ops: &[OpRef<'c>]) -> Option<(Option<OpRef<'c>>, Open<'c>, usize)> {
+    let reuse = BarrierOp::cast(ops[0]).is_some() && discardable_attr(ops[0], REUSE).is_some();
+    let at = usize::from(reuse);
+    let [store, barrier, load] = *ops.get(at..at + 3)? else { return None };
+    let (store, load) = (LocalStoreOp::cast(store)?, LocalLoadOp::cast(load)?);
+    let plain = BarrierOp::cast(barrier).is_some() && discardable_attr(barrier, REUSE).is_none();
+    let same = store.dest() == load.source() && defining_op(store.dest()).and_then(AllocTensorOp::cast).is_some();
+    let bytes = MemDescType::cast(ty(store.dest())).map(memdesc_bytes)?;
+    let open = Open { barrier, source: store.source(), loads: vec![load.op()], bytes };
+    (plain && same).then_some((reuse.then_some(ops[0]), open, at + 3))
+}
+
+/// Two trips as one.
+fn join<'c>(before: Open<'c>, reuse: Option<OpRef<'c>>, after: Open<'c>) -> Open<'c> {
+    let first = after.loads[0];
+    for &load in &before.loads {
+        // SAFETY: both ops are alive and in one block.
+        unsafe { mlirOperationMoveBefore(load.to_raw(), first.to_raw()) }
+    }
+    reuse.into_iter().for_each(erase);
+    erase(before.barrier);
+    let loads = before.loads.into_iter().chain(after.loads).collect();
+    Open { barrier: after.barrier, source: after.source, loads, bytes: before.bytes + after.bytes }
+}
+
+fn stands_between(op: OpRef<'_>) -> bool {
+    let name = op_name(op);
+    region_count(op) == 0
+        && (name.starts_with("arith.")
+            || name.starts_with("math.")
+            || matches!(
+                name,
+                "nv_tileas.alloc_tensor"
+                    | "nv_tileas.broadcast"
+                    | "nv_tileas.make_range"
+                    | "nv_tileas.memdesc_slot"
+                    | "nv_tileas.permute"
+                    | "nv_tileas.splat"
+                    | "nv_tileas.tiled_load"
+                    | "nv_tileas.load"
+                    | "nv_tileas.view"
+                    | "nv_tileaa.make_memref"
+                    | "nv_tileaa.make_tiled_view"
+            ))
+}

@@ -1,0 +1,87 @@
+// RUN: tileiras-opt %s --split-input-file --verify-diagnostics
+// expected-error @+1 {{fma has no shape}}
+func.func private @shape() attributes {x = #nv_tileas.mma<fma, [16, 8, 16]>}
+
+// -----
+
+// expected-error @+1 {{expected M, N and K, powers of two}}
+func.func private @extents() attributes {x = #nv_tileas.mma<sync, [16, 8]>}
+
+// -----
+
+#c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = []>
+#a = #nv_tileas.layout<register = [1, 128, 8], lane = [2, 4, 16, 32, 64], warp = []>
+#b = #nv_tileas.layout<register = [8, 64], lane = [16, 32, 1, 2, 4], warp = []>
+func.func @product(%x: tensor<16x16xf16, #a>, %y: tensor<8x16xf16, #b>, %z: tensor<16x8xf32, #c>) {
+  // expected-error @+1 {{shapes of lhs, rhs and acc do not form a matrix product}}
+  %0 = nv_tileas.dot %x, %y, %z by <sync, [16, 8, 16]> : tensor<16x16xf16, #a>, tensor<8x16xf16, #b>, tensor<16x8xf32, #c>
+  return
+}
+
+// -----
+
+#c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = []>
+#a = #nv_tileas.layout<register = [1, 128, 8], lane = [2, 4, 16, 32, 64], warp = []>
+#b = #nv_tileas.layout<register = [8, 64], lane = [16, 32, 1, 2, 4], warp = []>
+func.func @elements(%x: tensor<16x16xf16, #a>, %y: tensor<16x8xbf16, #b>, %z: tensor<16x8xf32, #c>) {
+  // expected-error @+1 {{lhs and rhs must have one element type}}
+  %0 = nv_tileas.dot %x, %y, %z by <sync, [16, 8, 16]> : tensor<16x16xf16, #a>, tensor<16x8xbf16, #b>, tensor<16x8xf32, #c>
+  return
+}
+
+// -----
+
+#c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = []>
+#a = #nv_tileas.layout<register = [1, 128, 8], lane = [2, 4, 16, 32, 64], warp = []>
+#b = #nv_tileas.layout<register = [8, 64], lane = [16, 32, 1, 2, 4], warp = []>
+func.func @instruction(%x: tensor<16x16xf32, #a>, %y: tensor<16x8xf32, #b>, %z: tensor<16x8xf32, #c>) {
+  // expected-error @+1 {{multiplies 'f32' into 'f32'}}
+  %0 = nv_tileas.dot %x, %y, %z by <sync, [16, 8, 16]> : tensor<16x16xf32, #a>, tensor<16x8xf32, #b>, tensor<16x8xf32, #c>
+  return
+}
+
+// -----
+
+// Lanes of the accumulator that stand on rows and columns at once.
+#c = #nv_tileas.layout<register = [1, 64], lane = [10, 4, 8, 16, 32], warp = []>
+#a = #nv_tileas.layout<register = [1, 128, 8], lane = [2, 4, 16, 32, 64], warp = []>
+#b = #nv_tileas.layout<register = [8, 64], lane = [16, 32, 1, 2, 4], warp = []>
+func.func @accumulator(%x: tensor<16x16xf16, #a>, %y: tensor<16x8xf16, #b>, %z: tensor<16x8xf32, #c>) {
+  // expected-error @+1 {{accumulator does not lie in fragments of}}
+  %0 = nv_tileas.dot %x, %y, %z by <sync, [16, 8, 16]> : tensor<16x16xf16, #a>, tensor<16x8xf16, #b>, tensor<16x8xf32, #c>
+  return
+}
+
+// -----
+
+#c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = []>
+#a = #nv_tileas.layout<register = [1, 8, 128], lane = [2, 4, 16, 32, 64], warp = []>
+#b = #nv_tileas.layout<register = [8, 64], lane = [16, 32, 1, 2, 4], warp = []>
+func.func @operand(%x: tensor<16x16xf16, #a>, %y: tensor<16x8xf16, #b>, %z: tensor<16x8xf32, #c>) {
+  // expected-error @+1 {{layout of lhs does not belong to the accumulator's; expected #nv_tileas.layout<register = [1, 128, 8], lane = [2, 4, 16, 32, 64], warp = []>}}
+  %0 = nv_tileas.dot %x, %y, %z by <sync, [16, 8, 16]> : tensor<16x16xf16, #a>, tensor<16x8xf16, #b>, tensor<16x8xf32, #c>
+  return
+}
+
+// -----
+
+// Two warps share the rows; the left operand must be shared likewise.
+#c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = [128]>
+#a = #nv_tileas.layout<register = [1, 128, 8], lane = [2, 4, 16, 32, 64], warp = [0]>
+#b = #nv_tileas.layout<register = [8, 64], lane = [16, 32, 1, 2, 4], warp = [0]>
+func.func @warps(%x: tensor<32x16xf16, #a>, %y: tensor<16x8xf16, #b>, %z: tensor<32x8xf32, #c>) {
+  // expected-error @+1 {{layout of lhs does not belong to the accumulator's; expected #nv_tileas.layout<register = [1, 128, 8], lane = [2, 4, 16, 32, 64], warp = [256]>}}
+  %0 = nv_tileas.dot %x, %y, %z by <sync, [16, 8, 16]> : tensor<32x16xf16, #a>, tensor<16x8xf16, #b>, tensor<32x8xf32, #c>
+  return
+}
+
+// -----
+
+#c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = []>
+#a = #nv_tileas.layout<register = [1, 2, 512, 16], lane = [4, 8, 32, 64, 128], warp = []>
+#b = #nv_tileas.layout<register = [8, 16, 128], lane = [32, 64, 1, 2, 4], warp = []>
+func.func @scales(%x: tensor<16x32xf8E5M2, #a>, %y: tensor<32x8xf8E5M2, #b>, %z: tensor<16x8xf32, #c>) {
+  // expected-error @+1 {{an instruction with scales needs scales}}
+  %0 = nv_tileas.dot %x, %y, %z by <block_scale, [16, 8, 32]> : tensor<16x32xf8E5M2, #a>, tensor<32x8xf8E5M2, #b>, tensor<16x8xf32, #c>
+  return
+}

@@ -1,0 +1,60 @@
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileas-materialize-convert-layout)' | FileCheck %s
+
+#rows = #nv_tileas.layout<register = [1, 2, 4, 1024, 2048], lane = [8, 16, 32, 64, 128], warp = [256, 512]>
+#columns = #nv_tileas.layout<register = [64, 128, 256, 16, 32], lane = [512, 1024, 2048, 1, 2], warp = [4, 8]>
+
+// Both go together: one barrier before the stores, one behind them.
+// CHECK-LABEL: nv_tileaa.func @two(
+// CHECK: scf.for
+// CHECK: %[[M:.*]] = nv_tileas.alloc_tensor
+// CHECK-NEXT: nv_tileas.barrier {nv_tileas.reuse}
+// CHECK-NEXT: nv_tileas.local_store %{{.*}}, %[[M]]
+// CHECK-NEXT: %[[N:.*]] = nv_tileas.alloc_tensor
+// CHECK-NEXT: nv_tileas.local_store %{{.*}}, %[[N]]
+// CHECK-NEXT: nv_tileas.barrier
+// CHECK-NEXT: %[[X:.*]] = nv_tileas.local_load %[[M]]
+// CHECK-NEXT: %[[Y:.*]] = nv_tileas.local_load %[[N]]
+// CHECK-NEXT: arith.addf %[[X]], %[[Y]]
+nv_tileaa.func @two(%n: i32) attributes {numWarps = 4 : i64} {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %a = arith.constant dense<1.0> : tensor<64x64xf16, #rows>
+  %b = arith.constant dense<2.0> : tensor<64x64xf16, #rows>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf16, #columns>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%s = %zero) -> (tensor<64x64xf16, #columns>) : i32 {
+    %x = nv_tileas.convert_layout %a : tensor<64x64xf16, #rows> -> tensor<64x64xf16, #columns>
+    %y = nv_tileas.convert_layout %b : tensor<64x64xf16, #rows> -> tensor<64x64xf16, #columns>
+    %z = arith.addf %x, %y : tensor<64x64xf16, #columns>
+    scf.yield %z : tensor<64x64xf16, #columns>
+  }
+  nv_tileaa.return
+}
+
+// The second conversion needs what the first gives.
+// CHECK-LABEL: nv_tileaa.func @dependent(
+// CHECK: nv_tileas.local_store
+// CHECK-NEXT: nv_tileas.barrier
+// CHECK-NEXT: nv_tileas.local_load
+// CHECK: nv_tileas.barrier {nv_tileas.reuse}
+// CHECK-NEXT: nv_tileas.local_store
+// CHECK-NEXT: nv_tileas.barrier
+// CHECK-NEXT: nv_tileas.local_load
+nv_tileaa.func @dependent() attributes {numWarps = 4 : i64} {
+  %a = arith.constant dense<1.0> : tensor<64x64xf16, #rows>
+  %x = nv_tileas.convert_layout %a : tensor<64x64xf16, #rows> -> tensor<64x64xf16, #columns>
+  %y = nv_tileas.convert_layout %x : tensor<64x64xf16, #columns> -> tensor<64x64xf16, #rows>
+  nv_tileaa.return
+}
+
+// More than the storage that conversions may take together.
+// CHECK-LABEL: nv_tileaa.func @large(
+// CHECK: nv_tileas.local_load
+// CHECK: nv_tileas.barrier {nv_tileas.reuse}
+// CHECK: nv_tileas.local_load
+nv_tileaa.func @large() attributes {numWarps = 4 : i64} {
+  %a = arith.constant dense<1.0> : tensor<4096xf64, #rows>
+  %b = arith.constant dense<2.0> : tensor<4096xf64, #rows>
+  %x = nv_tileas.convert_layout %a : tensor<4096xf64, #rows> -> tensor<4096xf64, #columns>
+  %y = nv_tileas.convert_layout %b : tensor<4096xf64, #rows> -> tensor<4096xf64, #columns>
+  nv_tileaa.return
+}

@@ -1,0 +1,248 @@
+//! Kernels of the corpus with matrix products, down to machine code: what the tensor cores are fed with, and by which
+//! instructions.
+//!
+//! * Each kernel assembles for each target without a warning and without spills, but for the [`EXCEPTIONS`].
+//! * Shared memory is reached without bank conflicts, by every access around a product, as the layout algebra computes it.
+//! * The loop of a 128x128x64 product on sm_80 consists of copies, `LDSM` and `HMMA`, and moves nothing word by word.
+//!
+//! By default on one target of each generation; `TILEIRAS_TEST_FULL=1` takes all eleven.
+
+#[path = "support/kernels.rs"]
+mod kernels;
+
+use kernels::compile;
+use libtest_mimic::{Arguments, Failed, Trial};
+use melior::ir::Module;
+use std::{env, fs, path::PathBuf, process::ExitCode};
+use tile_driver::{
+    DebugInfo, Emit, ptxas,
+    toolchain::{self, Surroundings},
+};
+use tile_layout::{Direction, Layout, SharedAccess, SharedLayout};
+use tile_targets::Target;
+use tileiras::dialect::{
+    self,
+    layouts::{Tensor, storage_bits, to_layout},
+    nv_tileas::{AsyncLoadOp, AsyncTiledLoadOp, LayoutAttr, LocalLoadOp, LocalStoreOp, MemDescType, SharedLayoutAttr},
+    rt::*,
+};
+
+/// Kernels, and the instruction that multiplies on sm_80.
+const KERNELS: &[(&str, &str)] = &[
+    ("matmul_f16.13.1", "HMMA.16816.F32"),
+    ("matmul_bf16.13.1", "HMMA.16816.F32.BF16"),
+    ("matmul_f16_acc16.13.1", "HMMA.16816.F16"),
+    ("matmul_f16_ragged.13.1", "HMMA.16816.F32"),
+    ("matmul_tf32.13.1", "HMMA.1688.F32.TF32"),
+    ("matmul_f32.13.1", "FFMA"),
+    ("matmul_f64.13.1", "DMMA"),
+    ("matmul_i8.13.1", "IMMA.16832.S8.S8"),
+    ("matmul_e4m3.13.1", "HMMA.16816.F32"),
+    ("matmul_e5m2.13.1", "HMMA.16816.F32"),
+    ("matmul_nt_bias_relu.13.1", "HMMA.16816.F32"),
+    ("matmul_persistent.13.1", "HMMA.16816.F32"),
+    ("matmul_hints.13.1", "HMMA.16816.F32.BF16"),
+    ("matmul_splitk.13.1", "HMMA.16816.F32"),
+    ("bmm_f16.13.1", "HMMA.16816.F32"),
+    ("bmm3_f16.13.1", "HMMA.16816.F32"),
+    ("moe_gather_matmul.13.1", "HMMA.16816.F32"),
+    ("group_gemm.13.1", "HMMA.16816.F32"),
+    ("mma_mx.13.3", "HMMA.16816.F32"),
+    ("fmha_f16.13.1", "HMMA.16816.F32"),
+    ("fmha_f16_causal.13.1", "HMMA.16816.F32"),
+    ("fmha_bf16_d128_causal.13.1", "HMMA.16816.F32.BF16"),
+];
+
+/// Kernels that spill, with the targets and the most bytes that they may store.
+const EXCEPTIONS: &[(&str, &[&str], u64)] = &[
+    ("fmha_bf16_d128_causal.13.1", &["sm_80", "sm_90", "sm_120"], 120),
+    ("matmul_tf32.13.1", &["sm_120"], 280),
+    ("mma_mx.13.3", &["sm_80", "sm_90", "sm_120"], 216),
+];
+
+const ALL: &[&str] =
+    &["sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_100", "sm_103", "sm_110", "sm_120", "sm_121"];
+const SOME: &[&str] = &["sm_80", "sm_90", "sm_120"];
+
+fn main() -> ExitCode {
+    let full = env::var_os("TILEIRAS_TEST_FULL").is_some_and(|v| v == "1");
+    let mut trials = vec![];
+    for &(name, instruction) in KERNELS {
+        for &target in if full { ALL } else { SOME } {
+            trials.push(Trial::test(format!("assembles/{name}/{target}"), move || {
+                assembles(name, target, (target == "sm_80").then_some(instruction))
+            }));
+        }
+        trials.push(Trial::test(format!("conflicts/{name}"), move || free_of_conflicts(name)));
+    }
+    trials.push(Trial::test("loop/matmul_f16/sm_80", loop_of_halves));
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+fn bytes(name: &str) -> Result<Vec<u8>, String> {
+    // Where the program was built, unless an archive of it runs elsewhere.
+    let root = env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+    let path = root.join(format!("tests/corpus/{name}.tileirbc"));
+    fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+fn assemble(name: &str, target: &str) -> Result<ptxas::Cubin, String> {
+    let target = Target::by_name(target).ok_or("unknown target")?;
+    let ptx = compile(&bytes(name)?, target, 3, Emit::Ptx)?.text;
+    let scratch = env::temp_dir();
+    let job = ptxas::Job {
+        ptx: &ptx,
+        target,
+        opt_level: 3,
+        debug: DebugInfo::None,
+        extra: &[],
+        timeout: None,
+        scratch: &scratch,
+        statistics: true,
+    };
+    let cubin = ptxas::assemble(&job, None, &Surroundings::of_process())
+        .1
+        .map_err(|e| format!("{e}\n{}", String::from_utf8_lossy(e.messages())))?;
+    match cubin.messages.is_empty() {
+        true => Ok(cubin),
+        false => Err(format!("ptxas warns: {}", String::from_utf8_lossy(&cubin.messages))),
+    }
+}
+
+fn assembles(name: &str, target: &str, instruction: Option<&str>) -> Result<(), Failed> {
+    let cubin = assemble(name, target)?;
+    let allowed = EXCEPTIONS.iter().find(|(n, targets, _)| *n == name && targets.contains(&target)).map_or(0, |e| e.2);
+    for r in &cubin.resources {
+        if r.spill_stores > allowed {
+            return Err(format!("{target}: '{}' spills: {r:?}", r.name).into());
+        }
+    }
+    if let Some(instruction) = instruction {
+        let code = disassemble(&cubin, &format!("{name}-{target}"))?;
+        if !code.iter().any(|i| i.opcode.starts_with(instruction)) {
+            return Err(format!("no {instruction} in the code").into());
+        }
+    }
+    Ok(())
+}
+
+//===-- machine code -------------------------------------------------------===//
+
+/// An instruction, and the label in front of it or that it jumps to.
+struct Instruction {
+    opcode: String,
+    label: Option<String>,
+    target: Option<String>,
+}
+
+fn disassemble(cubin: &ptxas::Cubin, name: &str) -> Result<Vec<Instruction>, String> {
+    let file = env::temp_dir().join(format!("{name}-{}.cubin", std::process::id()));
+    fs::write(&file, &cubin.image).map_err(|e| e.to_string())?;
+    let tools = toolchain::search("nvdisasm", None, &Surroundings::of_process());
+    let nvdisasm = tools.found.first().ok_or("no nvdisasm: run scripts/setup.sh")?;
+    let output = std::process::Command::new(nvdisasm).arg("-c").arg(&file).output();
+    fs::remove_file(&file).map_err(|e| e.to_string())?;
+    let output = output.map_err(|e| e.to_string())?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let (mut code, mut label) = (vec![], None);
+    for line in text.lines().map(str::trim) {
+        if let Some(name) = line.strip_suffix(':').filter(|l| l.starts_with(".L")) {
+            label = Some(name.to_string());
+            continue;
+        }
+        let Some((_, rest)) = line.strip_prefix("/*").and_then(|l| l.split_once("*/")) else { continue };
+        // Padding that is never executed.
+        if rest.trim_start().starts_with("@!PT ") {
+            continue;
+        }
+        let mut words = rest.split_whitespace().filter(|w| !w.starts_with('@'));
+        let Some(opcode) = words.next() else { continue };
+        let target = rest.split_once("`(").and_then(|(_, r)| r.split_once(')')).map(|(t, _)| t.to_string());
+        code.push(Instruction { opcode: opcode.trim_end_matches(';').to_string(), label: label.take(), target });
+    }
+    if code.is_empty() { Err("nvdisasm lists no instructions".into()) } else { Ok(code) }
+}
+
+/// The shortest loop that contains an instruction whose name starts so.
+fn innermost<'c>(code: &'c [Instruction], of: &str) -> Option<&'c [Instruction]> {
+    let start = |label: &str| code.iter().position(|i| i.label.as_deref() == Some(label));
+    let loops = code.iter().enumerate().filter_map(|(end, i)| {
+        let from = i.opcode.starts_with("BRA").then(|| start(i.target.as_deref()?)).flatten()?;
+        (from <= end).then(|| &code[from..=end])
+    });
+    loops.filter(|l| l.iter().any(|i| i.opcode.starts_with(of))).min_by_key(|l| l.len())
+}
+
+/// 128x128x64 halves on sm_80: operands come by asynchronous copies and `LDSM`, and nothing else touches shared memory.
+fn loop_of_halves() -> Result<(), Failed> {
+    let cubin = assemble("matmul_f16.13.1", "sm_80")?;
+    let code = disassemble(&cubin, "loop-of-halves")?;
+    let body = innermost(&code, "HMMA").ok_or("no loop with HMMA")?;
+    let count = |of: &str| body.iter().filter(|i| i.opcode.starts_with(of)).count();
+    let (hmma, ldsm, copies) = (count("HMMA.16816.F32"), count("LDSM"), count("LDGSTS.E.BYPASS"));
+    let words = body.iter().filter(|i| {
+        let by_word = i.opcode.starts_with("LDS") && !i.opcode.starts_with("LDSM") || i.opcode.starts_with("STS");
+        by_word || i.opcode.starts_with("LDL") || i.opcode.starts_with("STL") || i.opcode.starts_with("LDG.")
+    });
+    let words: Vec<&str> = words.map(|i| i.opcode.as_str()).collect();
+    if !words.is_empty() {
+        return Err(format!("the loop moves data by {words:?}").into());
+    }
+    // Warps of 64x64: 16 instructions for each 4 + 4 matrices of four times eight rows.
+    if hmma == 0 || copies == 0 || hmma != 4 * ldsm {
+        return Err(format!("{hmma} HMMA, {ldsm} LDSM, {copies} LDGSTS").into());
+    }
+    if count("BAR") != 1 {
+        return Err(format!("{} barriers in an iteration", count("BAR")).into());
+    }
+    Ok(())
+}
+
+//===-- bank conflicts -----------------------------------------------------===//
+
+/// Every access of shared memory by layouts that the program states.
+fn free_of_conflicts(name: &str) -> Result<(), Failed> {
+    let mut problems = vec![];
+    for target in SOME {
+        let target = Target::by_name(target).ok_or("unknown target")?;
+        let text = compile(&bytes(name)?, target, 3, Emit::TileAs)?.text;
+        let context = dialect::context();
+        let module = Module::parse(&context, &text).ok_or("the printed program does not parse")?;
+        let mut accesses = 0;
+        walk(op_ref(module.as_operation().to_raw()), &mut |op| {
+            let Some((layout, memory, direction, matrix)) = access(op) else { return };
+            accesses += 1;
+            let degree = degree(&layout, memory, direction, matrix);
+            if degree != Some(1) {
+                problems.push(format!("{}: degree {degree:?}: {op}", target.name));
+            }
+        });
+        if accesses == 0 && name != "bmm3_f16.13.1" {
+            problems.push(format!("{}: no access of shared memory", target.name));
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems.join("\n").into()) }
+}
+
+fn access<'c>(op: OpRef<'c>) -> Option<(Layout, Val<'c>, Direction, bool)> {
+    let of = |v| Tensor::of_value(v).and_then(|t| t.layout());
+    if let Some(x) = LocalLoadOp::cast(op) {
+        return Some((of(x.result())?, x.source(), Direction::Load, true));
+    }
+    if let Some(x) = LocalStoreOp::cast(op) {
+        return Some((of(x.source())?, x.dest(), Direction::Store, false));
+    }
+    if let Some(x) = AsyncTiledLoadOp::cast(op) {
+        return Some((LayoutAttr::cast(x.layout()).and_then(to_layout)?, x.dest(), Direction::Store, false));
+    }
+    let x = AsyncLoadOp::cast(op)?;
+    Some((of(x.ptr())?, x.dest(), Direction::Store, false))
+}
+
+fn degree(layout: &Layout, memory: Val<'_>, direction: Direction, matrix: bool) -> Option<u32> {
+    let desc = MemDescType::cast(ty(memory))?;
+    let bases: Vec<u64> = SharedLayoutAttr::cast(desc.layout()?)?.offsets().iter().map(|&b| b as u64).collect();
+    let shared = SharedLayout::new(bases.clone(), bases.len() as u32).ok()?;
+    let plan = SharedAccess::new(layout, &shared, storage_bits(desc.element_type()), direction, matrix).ok()?;
+    Some(plan.conflict_degree)
+}
