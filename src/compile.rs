@@ -107,7 +107,8 @@ pub fn program(
     })
 }
 
-/// Options of the pipeline: defaults, then the command's flags, then explicit pipeline options.
+/// Options of the pipeline: defaults, then its text, then the command's flags. The driver has already put flags behind the
+/// options of the text that say the same.
 fn options(request: &CompileRequest<'_>) -> Result<pipeline::Options, CompileError> {
     let mut options = pipeline::Options {
         opt_level: request.opt_level,

@@ -274,7 +274,9 @@ fn coverage(files: &[(String, File)], rows: &[Row]) -> Result<(), String> {
     for row in rows {
         let tests: Vec<&Seen> = match row.programs.is_empty() {
             true => by_test.iter().filter(|(n, _)| n.contains('/')).map(|(_, s)| s).collect(),
-            false => by_test.iter().filter(|(n, _)| row.programs.iter().any(|p| matches(p, n))).map(|(_, s)| s).collect(),
+            false => {
+                by_test.iter().filter(|(n, _)| row.programs.iter().any(|p| matches(p, n))).map(|(_, s)| s).collect()
+            }
         };
         for p in &row.programs {
             if !by_test.iter().any(|(n, s)| matches(p, n) && s.contains_key(&row.op)) {

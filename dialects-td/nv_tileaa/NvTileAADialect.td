@@ -160,6 +160,14 @@ def NvTileAA_TiledViewType : NvTileAA_Type<"TiledView", "tiled_view"> {
   let genVerifyDecl = 1;
 }
 
+def NvTileAA_QueueType : NvTileAA_Type<"Queue", "queue"> {
+  let summary = "values that one part of a tile block hands to another, `!nv_tileaa.queue<depth = 2, tensor<64xf32>>`";
+  let description = "First in, first out. `depth` values have room at a time.";
+  let parameters = (ins "int64_t":$depth, "::mlir::Type":$elementType);
+  let assemblyFormat = "`<` `depth` `=` $depth `,` $elementType `>`";
+  let genVerifyDecl = 1;
+}
+
 def NvTileAA_MemTokenType : NvTileAA_Type<"MemToken", "mem_token"> {
   let summary = "order of memory accesses; no run-time value";
 }

@@ -47,8 +47,10 @@ def NvTileAA_FuncOp : NvTileAA_Op<"func", [FunctionOpInterface, IsolatedFromAbov
 }
 
 def NvTileAA_ReturnOp : NvTileAA_Op<"return", [Pure, HasParent<"FuncOp">, ReturnLike, Terminator]> {
-  let summary = "end of a tile kernel";
-  let assemblyFormat = "attr-dict";
+  let summary = "end of a function, with its results; a kernel has none";
+  let arguments = (ins Variadic<AnyType>:$operands);
+  let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
+  let hasVerifier = 1;
 }
 
 //===-- program -------------------------------------------------------------//
@@ -461,8 +463,8 @@ def NvTileAA_ScanOp : NvTileAA_AggregateOp<"scan"> {
     `:` type($operands) `->` type($results) $body
   }];
 }
-def NvTileAA_YieldOp : NvTileAA_Op<"yield", [Pure, ReturnLike, Terminator, ParentOneOf<["ReduceOp", "ScanOp"]>]> {
-  let summary = "accumulators after one combination";
+def NvTileAA_YieldOp : NvTileAA_Op<"yield", [Pure, ReturnLike, Terminator, ParentOneOf<["ExecuteOp", "ReduceOp", "ScanOp"]>]> {
+  let summary = "accumulators after one combination, or results of a region";
   let arguments = (ins Variadic<AnyType>:$operands);
   let assemblyFormat = "$operands attr-dict `:` type($operands)";
 }
@@ -481,5 +483,8 @@ def NvTileAA_PrintOp : NvTileAA_Op<"print", [AttrSizedOperandSegments, MemoryEff
   let results = (outs NvTileAA_MemTokenType:$resultToken);
   let assemblyFormat = "$format (`,` $args^ `:` type($args))? (`token` $token^)? attr-dict";
 }
+
+include "nv_tileaa/NvTileAAProgramOps.td"
+include "nv_tileaa/NvTileAAGatherOps.td"
 
 #endif

@@ -78,9 +78,10 @@ def NvTileAS_AsyncLoadOp
 
 def NvTileAS_AsyncCommitOp : NvTileAS_Op<"async.commit", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "close a group of asynchronous copies; groups complete in order";
+  let description = "The keyword `of` sets the copies apart from the results of the next op, where there are none.";
   let arguments = (ins Variadic<NvTileAS_AsyncTokenType>:$copies);
   let results = (outs NvTileAS_AsyncTokenType:$group);
-  let assemblyFormat = "$copies attr-dict";
+  let assemblyFormat = "(`of` $copies^)? attr-dict";
 }
 
 def NvTileAS_AsyncWaitOp : NvTileAS_Op<"async.wait", [MemoryEffects<[MemRead, MemWrite]>]> {

@@ -47,6 +47,10 @@ def NvTileAS_MmaKind : NvTileAS_Enum<"MmaKind", "what multiplies matrices", [
     I32EnumAttrCase<"Sync", 1, "sync">,
     I32EnumAttrCase<"BlockScale", 2, "block_scale">]>;
 
+def NvTileAS_MemorySpace : NvTileAS_Enum<"MemorySpace", "where a tensor in memory is", [
+    I32EnumAttrCase<"Shared", 0, "shared">,
+    I32EnumAttrCase<"Tensor", 1, "tensor">]>;
+
 class NvTileAS_Attr<string name, string attrMnemonic, list<Trait> traits = []>
     : AttrDef<NvTileAS_Dialect, name, traits> {
   let mnemonic = attrMnemonic;
@@ -104,15 +108,22 @@ def NvTileAS_AsyncTokenType : TypeDef<NvTileAS_Dialect, "AsyncToken"> {
 
 def NvTileAS_MemDescType : TypeDef<NvTileAS_Dialect, "MemDesc"> {
   let mnemonic = "memdesc";
-  let summary = "tensor in shared memory, `!nv_tileas.memdesc<32x32xf32, #nv_tileas.shared_layout<...>>`";
+  let summary = "tensor in memory, `!nv_tileas.memdesc<32x32xf32, #nv_tileas.shared_layout<...>>`";
   let description = [{
-    With `stages = n` behind the layout there are `n` such tensors, one after the other, used in turn.
+    In the block's shared memory, or with `space = tensor` in tensor memory, which no target uses yet. With `stages = n`
+    behind the layout there are `n` such tensors, one after the other, used in turn.
+
+    ```mlir
+    !nv_tileas.memdesc<64xf32, #s, stages = 3>
+    !nv_tileas.memdesc<64xf32, #s, space = tensor>
+    ```
   }];
   let parameters = (ins
     ArrayRefParameter<"int64_t", "extents, powers of two">:$shape,
     "::mlir::Type":$elementType,
     "::nv_tileas::SharedLayoutAttr":$layout,
-    "int64_t":$stages);
+    "int64_t":$stages,
+    EnumParameter<NvTileAS_MemorySpace>:$space);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }

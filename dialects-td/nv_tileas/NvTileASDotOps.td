@@ -31,7 +31,7 @@ def NvTileAS_DotOp : NvTileAS_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]
   let hasVerifier = 1;
 }
 
-def NvTileAS_DotScaledOp : NvTileAS_Op<"dot_scaled", [Pure, AllTypesMatch<["acc", "result"]>]> {
+def NvTileAS_DotScaledOp : NvTileAS_Op<"block_scaled_mma", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let summary = "matrix product whose operands have a scale for each block of elements along K";
   let description = [{
     As `dot`, with scales of shapes `MxS` and `SxN`, where `S` divides `K`. By `fma` and `sync` the products of a block are

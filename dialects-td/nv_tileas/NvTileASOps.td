@@ -159,5 +159,6 @@ include "nv_tileas/NvTileASDotOps.td"
 include "nv_tileas/NvTileASAsyncOps.td"
 include "nv_tileas/NvTileASReductionOps.td"
 include "nv_tileas/NvTileASMemoryOps.td"
+include "nv_tileas/NvTileASTransferOps.td"
 
 #endif

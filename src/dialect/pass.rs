@@ -215,8 +215,43 @@ fn descriptor<P: RustPass>() -> &'static MlirxPassDesc {
     }))
 }
 
+/// What a registered pass says of itself.
+#[derive(Clone, Debug)]
+pub struct PassInfo {
+    pub argument: String,
+    pub summary: String,
+    /// The op that it runs on; empty for any.
+    pub anchor: String,
+    /// Name, default and description of each option.
+    pub options: Vec<[String; 3]>,
+    /// Name and description of each statistic.
+    pub statistics: Vec<[String; 2]>,
+}
+
+static REGISTERED: Mutex<Vec<PassInfo>> = Mutex::new(vec![]);
+
+/// The registered passes of this compiler, by name.
+pub fn registered() -> Vec<PassInfo> {
+    let mut list = REGISTERED.lock().unwrap_or_else(|e| e.into_inner()).clone();
+    list.sort_by(|a, b| a.argument.cmp(&b.argument));
+    list
+}
+
+fn info<P: RustPass>() -> PassInfo {
+    // SAFETY: the texts of descriptors are static and end in zero.
+    let text = |p| unsafe { CStr::from_ptr(p) }.to_string_lossy().into_owned();
+    PassInfo {
+        argument: P::ARGUMENT.to_string_lossy().into_owned(),
+        summary: P::DESCRIPTION.to_string_lossy().into_owned(),
+        anchor: P::ANCHOR.to_string_lossy().into_owned(),
+        options: P::OPTIONS.iter().map(|o| [text(o.name), text(o.defaultValue), text(o.description)]).collect(),
+        statistics: P::STATISTICS.iter().map(|s| [text(s.name), text(s.description)]).collect(),
+    }
+}
+
 /// Puts the pass in MLIR's global registry: pass pipelines can name it. Once a process.
 pub fn register<P: RustPass>() {
+    REGISTERED.lock().unwrap_or_else(|e| e.into_inner()).push(info::<P>());
     // SAFETY: the descriptor is static.
     unsafe { mlirxPassRegister(descriptor::<P>()) }
 }

@@ -253,14 +253,21 @@ pub fn diagnostic_format(parsed: &Parsed) -> DiagnosticFormat {
 /// The options of a command line without errors that names an input.
 pub fn options(parsed: &Parsed, input: PathBuf) -> Options {
     let path = |name| parsed.text(name).map(PathBuf::from);
-    let target = parsed.choice("gpu-name").and_then(Target::by_name).unwrap_or_else(Target::default_target);
+    // A flag comes before the option of the pipeline that says the same, and that before the default.
+    let pipeline_options = layered(parsed);
+    let pipeline = |name: &str| {
+        let last =
+            pipeline_options.iter().rev().filter_map(|o| o.to_str()?.split_once('=')).find(|(key, _)| *key == name);
+        last.map(|(_, value)| value)
+    };
+    let target = parsed.choice("gpu-name").or(pipeline("compute-capability")).and_then(Target::by_name);
     let emit = parsed.choice("emit").and_then(|name| Emit::ALL.iter().copied().find(|e| e.name() == name));
     let kind = |name| parsed.choice(name).map_or(RemarkFilter::None, RemarkFilter::from_name);
     Options {
         input,
         output: path("output-file"),
-        target,
-        opt_level: parsed.integer("opt-level").unwrap_or(3),
+        target: target.unwrap_or_else(Target::default_target),
+        opt_level: parsed.integer("opt-level").or(pipeline("opt-level").and_then(|v| v.parse().ok())).unwrap_or(3),
         device_debug: parsed.flag("device-debug"),
         lineinfo: parsed.flag("lineinfo"),
         sanitize: parsed.choice("sanitize"),
@@ -274,7 +281,7 @@ pub fn options(parsed: &Parsed, input: PathBuf) -> Options {
             Some("windows") => HostOs::Windows,
             _ => HostOs::Linux,
         },
-        pipeline_options: parsed.list("pipeline-option"),
+        pipeline_options: pipeline_options.clone(),
         instrumentation: Instrumentation {
             dump_pass_pipeline: parsed.flag("dump-pass-pipeline"),
             print_ir_after_all: parsed.flag("print-ir-after-all"),
@@ -306,6 +313,19 @@ pub fn options(parsed: &Parsed, input: PathBuf) -> Options {
     }
 }
 
+/// The options of the pipeline, and behind them what flags say: of two values the later one counts.
+fn layered(parsed: &Parsed) -> Vec<OsString> {
+    let mut list = parsed.list("pipeline-option");
+    let named = |name: &str| {
+        list.iter().any(|o| o.to_str().and_then(|text| text.split_once('=')).is_some_and(|(key, _)| key == name))
+    };
+    let level = parsed.integer("opt-level").filter(|_| named("opt-level"));
+    let target = parsed.choice("gpu-name").filter(|_| named("compute-capability"));
+    let flags = [level.map(|l| format!("opt-level={l}")), target.map(|t| format!("compute-capability={t}"))];
+    list.extend(flags.into_iter().flatten().map(OsString::from));
+    list
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -320,5 +340,22 @@ mod tests {
             }
             assert!(!spec.help.is_empty() && !spec.help.ends_with('.'), "{}", spec.name);
         }
+    }
+
+    #[test]
+    fn flags_come_before_options_of_the_pipeline_and_those_before_defaults() {
+        let parse = |arguments: &[&str]| {
+            let arguments: Vec<OsString> = ["tileiras", "k.mlir"].iter().chain(arguments).map(Into::into).collect();
+            let o = options(&crate::cl::parse(SPECS, &arguments, 1), "k.mlir".into());
+            (o.opt_level, o.target.name, o.pipeline_options.last().cloned().unwrap_or_default())
+        };
+        let level = "--pipeline-option=opt-level=1";
+        let target = "--pipeline-option=compute-capability=sm_90";
+        assert_eq!(parse(&[]), (3, "sm_100", "".into()));
+        assert_eq!(parse(&[level, target]), (1, "sm_90", "compute-capability=sm_90".into()));
+        assert_eq!(parse(&["-O2", level]), (2, "sm_100", "opt-level=2".into()));
+        assert_eq!(parse(&[target, "--gpu-name=sm_80"]), (3, "sm_80", "compute-capability=sm_80".into()));
+        // What no option of the pipeline says is not repeated.
+        assert_eq!(parse(&["-O2", "--pipeline-option=num-warps=8"]), (2, "sm_100", "num-warps=8".into()));
     }
 }

@@ -5,6 +5,7 @@
 //! `broadcast`) fix the layout of the other side, so a `convert_layout` to the default stands behind them. The layout passes
 //! choose anew; what this pass guarantees is a valid program.
 
+mod expand;
 mod once;
 mod product_warps;
 mod warps;
@@ -44,6 +45,7 @@ impl RustPass for ConvertTileAAToTileAS {
         let mut functions = vec![];
         walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
         for function in functions {
+            expand::expand(function, context)?;
             let warps = warps::choose(function, options.compute_capability(), num_warps);
             set_attr(function.op(), "numWarps", i64_attr(context, warps));
             Convert { context, warps: warps as u64 }.function(function)?;

@@ -249,7 +249,7 @@ fn leads_to_rows(v: Val<'_>) -> bool {
         let rank = Tensor::of_value(v).map_or(0, |t| t.shape.len()) as i64;
         for (user, i) in uses(v) {
             match op_name(user) {
-                "nv_tileas.dot" | "nv_tileas.dot_scaled" if i == LHS => return true,
+                "nv_tileas.dot" | "nv_tileas.block_scaled_mma" if i == LHS => return true,
                 "nv_tileas.reduce" if attr(user, "dim").map(int_attr) == Some(rank - 1) => return true,
                 _ if passes_on(user) => work.extend(results(user)),
                 _ => {}

@@ -16,7 +16,7 @@ use crate::{
     dialect::{
         layouts::{Tensor, layout_attr, tensor_type},
         nv_tileaa,
-        nv_tileas::{AnyOp, ConvertLayoutOp},
+        nv_tileas::{AnyOp, ConvertLayoutOp, LoadOp, SplatOp, StoreOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
     },
@@ -38,6 +38,7 @@ impl RustPass for AssignLoadStoreLayouts {
         walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
         for function in functions {
             let warps = warps_of(function)?;
+            expand_gathers(function.op(), context)?;
             let facts = Facts::of(function.op());
             let mut ops = vec![];
             walk(function.op(), &mut |o| ops.push(o));
@@ -52,6 +53,51 @@ impl RustPass for AssignLoadStoreLayouts {
         }
         Ok(())
     }
+}
+
+/// Gathers and scatters by offsets become loads and stores through pointers.
+fn expand_gathers<'c>(function: OpRef<'c>, context: &'c Context) -> Result<(), Failed> {
+    let mut found = vec![];
+    walk(function, &mut |o| {
+        let any = AnyOp::cast(o);
+        if matches!(any, Some(AnyOp::GatherLoadOp(_) | AnyOp::ScatterStoreOp(_))) {
+            found.extend(any.map(|any| (o, any)));
+        }
+    });
+    for (op, any) in found {
+        let b = Builder::before(context, op);
+        let one = i64_attr(context, 1);
+        let built = match any {
+            AnyOp::GatherLoadOp(x) => pointers(&b, x.base(), x.offsets()).and_then(|p| {
+                let (t, token) = (ty(x.result()), ty(x.result_token()));
+                let (ordering, scope, hints) = (x.ordering(), x.scope(), x.hints());
+                let (mask, other) = (x.mask(), x.other());
+                LoadOp::build(&b, t, token, p, mask, other, x.token(), ordering, scope, hints, one, None)
+                    .map(OpView::op)
+            }),
+            AnyOp::ScatterStoreOp(x) => pointers(&b, x.base(), x.offsets()).and_then(|p| {
+                let (ordering, scope, hints) = (x.ordering(), x.scope(), x.hints());
+                let token = ty(x.result_token());
+                StoreOp::build(&b, token, p, x.value(), x.mask(), x.token(), ordering, scope, hints, one, None)
+                    .map(OpView::op)
+            }),
+            _ => continue,
+        };
+        let new = built.map_err(|e| fail(op, e.to_string()))?;
+        for (old, new) in results(op).zip(results(new)) {
+            replace_all_uses(old, new);
+        }
+        erase(op);
+    }
+    Ok(())
+}
+
+/// A pointer for each offset, in the layout of the offsets.
+fn pointers<'c>(b: &Builder<'c>, base: Val<'c>, offsets: Val<'c>) -> Result<Val<'c>, BuildError> {
+    let Some(t) = Tensor::of_value(offsets) else { return Err(BuildError("nv_tileaa.addptr".into())) };
+    let t = tensor_type(&t.shape, ty(base), t.encoding);
+    let start = SplatOp::build(b, t, base)?.result();
+    Ok(nv_tileaa::AddPtrOp::build(b, t, start, offsets)?.result())
 }
 
 /// Warps of a block, set by `convert-tileaa-to-tileas`.

@@ -35,8 +35,8 @@ use crate::{
         layouts::{Tensor, storage_bits},
         nv_tileaa,
         nv_tileas::{
-            AllocTensorOp, AnyOp, BarrierOp, ConvertLayoutOp, ExchangeOp, ExtractSliceOp, LocalLoadOp,
-            LocalLoadSliceOp, LocalStoreOp, MemDescType, SharedLayoutAttr, ShuffleOp,
+            AllocTensorOp, AnyOp, BarrierOp, ConvertLayoutOp, CopyOp, ExchangeOp, ExtractSliceOp, LocalLoadOp,
+            LocalLoadSliceOp, LocalStoreOp, MemDescType, MemorySpace, SharedLayoutAttr, ShuffleOp,
         },
         pass::{Failed, PassContext, RustPass, fail},
         remark::{self, remark},
@@ -69,6 +69,7 @@ impl RustPass for MaterializeConvertLayout {
         walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
         for function in functions {
             let (warps, limit) = (warps_of(function)?, Limit::of(function.op()));
+            lower_copies(function.op(), context)?;
             let mut moves = vec![];
             let mut touched = false;
             walk(function.op(), &mut |o| {
@@ -90,6 +91,30 @@ impl RustPass for MaterializeConvertLayout {
         }
         Ok(())
     }
+}
+
+/// Copies between registers and shared memory say what is done.
+fn lower_copies<'c>(function: OpRef<'c>, context: &'c Context) -> Result<(), Failed> {
+    let mut copies = vec![];
+    walk(function, &mut |o| copies.extend(CopyOp::cast(o)));
+    for copy in copies {
+        let op = copy.op();
+        let memory = copy.dest().unwrap_or(copy.source());
+        let space = MemDescType::cast(ty(memory)).map(MemDescType::space);
+        let between_memories = copy.dest().is_some() && MemDescType::cast(ty(copy.source())).is_some();
+        if space != Some(MemorySpace::Shared) || between_memories {
+            return Err(fail(op, "a copy from or to tensor memory has no lowering"));
+        }
+        let b = Builder::before(context, op);
+        let built = match copy.result().next() {
+            Some(old) => LocalLoadOp::build(&b, ty(old), copy.source(), i64_attr(context, 1))
+                .map(|load| replace_all_uses(old, load.result())),
+            None => LocalStoreOp::build(&b, copy.source(), memory, i64_attr(context, 1)).map(|_| ()),
+        };
+        built.map_err(|e| fail(op, e.to_string()))?;
+        erase(op);
+    }
+    Ok(())
 }
 
 pub fn in_loop(op: OpRef<'_>) -> bool {
@@ -315,7 +340,8 @@ impl<'c> Move<'c> {
         let bases: Vec<i64> = bases.iter().map(|&b| b as i64).collect();
         let location = self.op.location();
         let layout = SharedLayoutAttr::get(location, &bases).ok_or_else(invalid)?;
-        let desc = MemDescType::get(location, shape, self.whole.element, layout.into(), 1).ok_or_else(invalid)?;
+        let desc = MemDescType::get(location, shape, self.whole.element, layout.into(), 1, MemorySpace::Shared)
+            .ok_or_else(invalid)?;
         Ok(AllocTensorOp::build(b, desc.into(), None)?.result())
     }
 
@@ -361,7 +387,8 @@ pub fn exchange<'c>(
         let plan = plan_shared(&from, to, &tensor.tile_shape(), &options).map_err(|e| fail(op, e.to_string()))?;
         let bases: Vec<i64> = plan.layout.bases().iter().map(|&b| b as i64).collect();
         let layout = SharedLayoutAttr::get(location, &bases).ok_or(Failed)?;
-        let desc = MemDescType::get(location, &tensor.shape, tensor.element, layout.into(), 1).ok_or(Failed)?;
+        let desc = MemDescType::get(location, &tensor.shape, tensor.element, layout.into(), 1, MemorySpace::Shared)
+            .ok_or(Failed)?;
         let storage = AllocTensorOp::build(b, desc.into(), None).map_err(|e| fail(op, e.to_string()))?;
         transfers.push((v, tensor, plan, storage.result()));
     }

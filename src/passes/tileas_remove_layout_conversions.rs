@@ -155,7 +155,7 @@ fn relation(op: OpRef<'_>) -> Relation {
         "nv_tileas.extract_slice" => Relation::Slice,
         "nv_tileas.insert_slice" => Relation::Insert,
         "nv_tileas.pack" | "nv_tileas.unpack" => Relation::Packing,
-        "nv_tileas.dot" | "nv_tileas.dot_scaled" => Relation::Dot,
+        "nv_tileas.dot" | "nv_tileas.block_scaled_mma" => Relation::Dot,
         "nv_tileas.reduce" => Relation::Reduce,
         "nv_tileas.make_range" | "nv_tileas.splat" | "nv_tileas.unsplat" | "arith.constant" | "ub.poison" => {
             Relation::Leaf

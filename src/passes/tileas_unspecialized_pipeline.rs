@@ -37,7 +37,8 @@ use crate::{
         nv_tileaa::{self, Ordering, Padding},
         nv_tileas::{
             AllocTensorOp, AsyncCommitOp, AsyncLoadOp, AsyncTiledLoadOp, AsyncTokenType, AsyncWaitOp, BarrierOp,
-            ConvertLayoutOp, LoadOp, LocalLoadOp, MemDescSlotOp, MemDescType, SharedLayoutAttr, TiledLoadOp,
+            ConvertLayoutOp, LoadOp, LocalLoadOp, MemDescSlotOp, MemDescType, MemorySpace, SharedLayoutAttr,
+            TiledLoadOp,
         },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
@@ -165,7 +166,8 @@ impl<'c> Loop<'c> {
             let t = load.desc;
             let layout = t.layout().ok_or_else(|| fail(load.op, "storage has no layout"))?;
             let desc =
-                MemDescType::get(load.op.location(), t.shape(), t.element_type(), layout, stages).ok_or(Failed)?;
+                MemDescType::get(load.op.location(), t.shape(), t.element_type(), layout, stages, MemorySpace::Shared)
+                    .ok_or(Failed)?;
             rings.push(AllocTensorOp::build(&b, desc.into(), None).map_err(|e| error(&e))?.result());
         }
         if shared_memory_before(op) {
@@ -366,7 +368,8 @@ impl<'c> RingLoad<'c> {
         plan.store.runs(&from, &shape, dim, vector as u32, bytes)?;
         let bases: Vec<i64> = plan.layout.bases().iter().map(|&x| x as i64).collect();
         let layout = SharedLayoutAttr::get(op.location(), &bases)?;
-        let desc = MemDescType::get(op.location(), &tensor.shape, tensor.element, layout.into(), 1)?;
+        let desc =
+            MemDescType::get(op.location(), &tensor.shape, tensor.element, layout.into(), 1, MemorySpace::Shared)?;
         let slice = slice(op, body)?;
         let (AccessMode::Vector { elements: vector } | AccessMode::Matrix { elements: vector, .. }) = plan.load.mode;
         Some(Self { op, convert, desc, vector, slice })
@@ -585,7 +588,7 @@ fn shared_memory_before(op: OpRef<'_>) -> bool {
             op_name(o),
             "nv_tileas.broadcast"
                 | "nv_tileas.dot"
-                | "nv_tileas.dot_scaled"
+                | "nv_tileas.block_scaled_mma"
                 | "nv_tileas.load"
                 | "nv_tileas.make_range"
                 | "nv_tileas.permute"

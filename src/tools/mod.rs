@@ -21,6 +21,7 @@ pub use translate::main as translate;
 
 /// `mlir-opt` with the dialects and passes of this compiler.
 pub fn opt(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.collect();
     unsafe extern "C" fn remarks(enabled: bool) {
         if enabled {
             crate::dialect::remark::print_as_diagnostics();
@@ -33,11 +34,33 @@ pub fn opt(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     dialect_options();
     flag(c"remarks", c"Print the remarks of this compiler's passes", remarks);
     crate::passes::register_all();
+    if arguments.iter().any(|a| a == "--list-passes" || a == "-list-passes") {
+        // MLIR's own list, which follows, knows neither anchors nor statistics.
+        print!("{}", list_passes());
+        let _ = std::io::Write::flush(&mut std::io::stdout());
+    }
     let registry = crate::dialect::registry();
     run(arguments.into_iter(), |argc, argv| {
         // SAFETY: the arguments outlive the call, which only reads them.
         unsafe { ffi::mlirxOptMain(argc, argv, c"tileiras optimizer driver".as_ptr(), registry.to_raw()) }
     })
+}
+
+/// The passes of this compiler with all that is declared of them.
+fn list_passes() -> String {
+    let mut text = "Passes of this compiler:\n".to_owned();
+    for pass in crate::dialect::pass::registered() {
+        let anchor = if pass.anchor.is_empty() { "any operation" } else { &pass.anchor };
+        text.push_str(&format!("  --{}: {}\n    runs on {anchor}\n", pass.argument, pass.summary));
+        for [name, default, description] in &pass.options {
+            text.push_str(&format!("    option {name}={default}: {description}\n"));
+        }
+        for [name, description] in &pass.statistics {
+            text.push_str(&format!("    statistic {name}: {description}\n"));
+        }
+    }
+    text.push('\n');
+    text
 }
 
 /// The language server of the dialects.

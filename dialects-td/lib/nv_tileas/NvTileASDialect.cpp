@@ -125,15 +125,32 @@ Type MemDescType::parse(AsmParser &parser) {
   Type element;
   SharedLayoutAttr layout;
   int64_t stages = 1;
+  MemorySpace space = MemorySpace::Shared;
   if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false) || parser.parseType(element) ||
       parser.parseComma() || parser.parseAttribute(layout))
     return {};
-  if (succeeded(parser.parseOptionalComma()) &&
-      (parser.parseKeyword("stages") || parser.parseEqual() || parser.parseInteger(stages)))
-    return {};
+  while (succeeded(parser.parseOptionalComma())) {
+    StringRef key, value;
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&key) || parser.parseEqual())
+      return {};
+    if (key == "stages") {
+      if (parser.parseInteger(stages))
+        return {};
+    } else if (key == "space") {
+      if (parser.parseKeyword(&value))
+        return {};
+      std::optional<MemorySpace> known = symbolizeMemorySpace(value);
+      if (!known)
+        return parser.emitError(loc, "expected space shared or tensor, got '") << value << "'", Type();
+      space = *known;
+    } else {
+      return parser.emitError(loc, "expected stages or space, got '") << key << "'", Type();
+    }
+  }
   if (parser.parseGreater())
     return {};
-  return parser.getChecked<MemDescType>(parser.getContext(), shape, element, layout, stages);
+  return parser.getChecked<MemDescType>(parser.getContext(), shape, element, layout, stages, space);
 }
 void MemDescType::print(AsmPrinter &printer) const {
   printer << '<';
@@ -142,12 +159,14 @@ void MemDescType::print(AsmPrinter &printer) const {
   printer << getElementType() << ", " << getLayout();
   if (getStages() != 1)
     printer << ", stages = " << getStages();
+  if (getSpace() != MemorySpace::Shared)
+    printer << ", space = " << stringifyMemorySpace(getSpace());
   printer << '>';
 }
 // Invariants: extents are powers of two; the layout has one offset bit for each bit of the element index; there is a
 // stage.
 LogicalResult MemDescType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape, Type element,
-                                  SharedLayoutAttr layout, int64_t stages) {
+                                  SharedLayoutAttr layout, int64_t stages, MemorySpace) {
   if (stages < 1)
     return emitError() << "there must be a stage, got " << stages;
   int64_t count = 1;

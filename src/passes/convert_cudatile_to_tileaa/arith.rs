@@ -69,7 +69,7 @@ impl<'c> Translator<'c> {
     ) -> Result<(), Failed> {
         let ftz = ftz || self.flushes(result);
         let rounding = match kind {
-            aa::FpKind::Div | aa::FpKind::Sqrt => self.relaxed_rounding(rounding, result),
+            aa::FpKind::Div | aa::FpKind::Sqrt => self.relaxed_rounding(rounding, RoundingMode::NearestEven, result),
             _ => rounding,
         };
         match (rounding, ftz) {
@@ -95,8 +95,8 @@ impl<'c> Translator<'c> {
         rounding: RoundingMode,
         result: Val<'c>,
     ) -> Result<(), Failed> {
-        match self.relaxed_rounding(rounding, result) {
-            RoundingMode::Approx => self.fp(kind, &[source], rounding, false, result),
+        match self.relaxed_rounding(rounding, RoundingMode::Full, result) {
+            approximate @ RoundingMode::Approx => self.fp(kind, &[source], approximate, false, result),
             _ => self.plain(name, &[source], &[], result),
         }
     }
@@ -125,9 +125,8 @@ impl<'c> Translator<'c> {
         self.relaxed.ftz && self.is_f32(result)
     }
     /// The rounding of an operation that has an approximate form; one that says how it rounds keeps its word.
-    fn relaxed_rounding(&self, rounding: RoundingMode, result: Val<'c>) -> RoundingMode {
-        let default = matches!(rounding, RoundingMode::NearestEven | RoundingMode::Full);
-        if self.relaxed.approx && default && self.is_f32(result) { RoundingMode::Approx } else { rounding }
+    fn relaxed_rounding(&self, rounding: RoundingMode, default: RoundingMode, result: Val<'c>) -> RoundingMode {
+        if self.relaxed.approx && rounding == default && self.is_f32(result) { RoundingMode::Approx } else { rounding }
     }
     fn is_f32(&self, result: Val<'c>) -> bool {
         // SAFETY: the type is alive.

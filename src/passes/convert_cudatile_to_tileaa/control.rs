@@ -114,7 +114,7 @@ impl<'c> Translator<'c> {
 
     pub(super) fn function_body(&mut self, source: Blk<'c>) -> Result<(), Failed> {
         self.body(source, Body::Function)?;
-        self.built(aa::ReturnOp::build(&self.b))?;
+        self.built(aa::ReturnOp::build(&self.b, &[]))?;
         Ok(())
     }
 

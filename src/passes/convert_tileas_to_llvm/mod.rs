@@ -267,10 +267,14 @@ impl<'c, 'm> Lower<'c, 'm> {
     fn tileaa(&mut self, op: OpRef<'c>, typed: nv_tileaa::AnyOp<'c>) -> Result<(), Failed> {
         use nv_tileaa::AnyOp::*;
         match typed {
+            ReturnOp(x) if x.operands().len() > 0 => {
+                return Err(fail(op, "a function with results has no lowering to LLVM: it is no kernel"));
+            }
             ReturnOp(_) => {
                 self.l.b.create("llvm.return", &[], &[], &[]);
             }
             GetProgramIdOp(_) => self.special(op, ["ctaid.x", "ctaid.y", "ctaid.z"]),
+            IsValidProgramIdOp(x) => self.is_valid_program_id(x)?,
             GetNumProgramsOp(_) => self.special(op, ["nctaid.x", "nctaid.y", "nctaid.z"]),
             AssumeOp(x) => {
                 let v = self.values.get(&key(x.value())).cloned().unwrap_or(Lowered::Nothing);
@@ -313,6 +317,12 @@ impl<'c, 'm> Lower<'c, 'm> {
             // One layout of row-major indices: the same registers.
             ViewOp(x) => self.same_registers(op, x.source(), x.result()),
             PermuteOp(x) => self.same_registers(op, x.source(), x.result()),
+            ExpandDimsOp(x) => self.same_registers(op, x.source(), x.result()),
+            ReinterpretOp(x) => self.same_registers(op, x.source(), x.result()),
+            CopyOp(_) => Err(fail(op, "a copy is lowered by tileas-materialize-convert-layout")),
+            GatherLoadOp(_) | ScatterStoreOp(_) => {
+                Err(fail(op, format!("'{}' is lowered by tileas-assign-load-store-layouts", op_name(op))))
+            }
             BroadcastOp(x) => self.broadcast(x),
             ConvertLayoutOp(x) if self.is_big(x.source()) && self.pass.is_none() => self.few_of_many(op),
             ExtractSliceOp(x) if self.is_big(x.source()) && self.pass.is_none() => self.few_of_many(op),
@@ -362,6 +372,18 @@ impl<'c, 'm> Lower<'c, 'm> {
     /// Stays what it is: `convert-tileas-to-nvgpu` lowers it.
     fn barrier(&self) {
         nv_tileas::BarrierOp::build(&self.l.b).expect("an op without operands and results");
+    }
+
+    /// Whether each coordinate, taken as unsigned, is less than the grid's extent.
+    fn is_valid_program_id(&mut self, x: nv_tileaa::IsValidProgramIdOp<'c>) -> Result<(), Failed> {
+        let mut valid = None;
+        for (v, extent) in [(x.x(), "nctaid.x"), (x.y(), "nctaid.y"), (x.z(), "nctaid.z")] {
+            let v = self.scalar(x.op(), v)?;
+            let inside = self.l.icmp(llvm::Cmp::Ult, v, self.l.sreg(extent));
+            valid = self.both(valid, Some(inside));
+        }
+        self.set_all(x.result(), vec![valid.expect("three coordinates")]);
+        Ok(())
     }
 
     fn special(&mut self, op: OpRef<'c>, names: [&str; 3]) {

@@ -5,7 +5,7 @@ use super::super::tileas_optimize_alloc_tensor::memdesc_bytes;
 use super::{Lower, Lowered, llvm::Cmp};
 use crate::dialect::{
     layouts::storage_bits,
-    nv_tileas::{AllocTensorOp, LocalLoadOp, LocalStoreOp, MemDescType, SharedLayoutAttr},
+    nv_tileas::{AllocTensorOp, LocalLoadOp, LocalStoreOp, MemDescType, MemorySpace, SharedLayoutAttr},
     pass::{Failed, fail},
     rt::*,
 };
@@ -24,6 +24,10 @@ impl<'c> Lower<'c, '_> {
         let offset = op
             .offset()
             .ok_or_else(|| fail(op.op(), "storage has no offset; run tileas-optimize-alloc-tensor first"))?;
+        let desc = MemDescType::cast(ty(op.result())).ok_or_else(|| fail(op.op(), "not a memdesc"))?;
+        if desc.space() != MemorySpace::Shared {
+            return Err(fail(op.op(), "tensor memory has no lowering"));
+        }
         let base = self.shared_base();
         let address = self.l.const_offset(base, offset);
         self.values.insert(key(op.result()), Lowered::Shared(address));

@@ -12,7 +12,8 @@ use super::REUSE;
 use crate::dialect::{
     layouts::{Tensor, storage_bits},
     nv_tileas::{
-        AllocTensorOp, BarrierOp, LocalLoadOp, LocalStoreOp, MemDescType, PrintOp, ReplicateOp, SharedLayoutAttr,
+        AllocTensorOp, BarrierOp, LocalLoadOp, LocalStoreOp, MemDescType, MemorySpace, PrintOp, ReplicateOp,
+        SharedLayoutAttr,
     },
     pass::{Failed, fail},
     rt::*,
@@ -105,5 +106,5 @@ fn print<'c>(x: PrintOp<'c>, context: &'c Context) -> Result<bool, Failed> {
 fn storage<'c>(op: OpRef<'c>, shape: &[i64], element: Type<'c>, bases: &[u64]) -> Result<Type<'c>, Failed> {
     let bases: Vec<i64> = bases.iter().map(|&b| b as i64).collect();
     let layout = SharedLayoutAttr::get(op.location(), &bases).ok_or(Failed)?;
-    Ok(MemDescType::get(op.location(), shape, element, layout.into(), 1).ok_or(Failed)?.into())
+    Ok(MemDescType::get(op.location(), shape, element, layout.into(), 1, MemorySpace::Shared).ok_or(Failed)?.into())
 }

@@ -5,7 +5,7 @@ gpu.module @m {
     %g = nv_tileas.async.commit
     nv_tileas.barrier
     // expected-error @below {{a group of copies can be waited for and nothing else}}
-    %h = nv_tileas.async.commit %g
+    %h = nv_tileas.async.commit of %g
     llvm.return
   }
 }

@@ -19,8 +19,8 @@ nv_tileaa.func @all(%v: !nv_tileaa.tiled_view<tile = [16, 8], memref<?x?xf32, st
   %d, %t1 = nv_tileas.async.tiled_load %v[%i, %i] into %x if %k token %t layout <register = [1, 2], lane = [4, 8, 16, 32, 64], warp = []> vector 4 bounds <vector> in_bounds [true, false] : <tile = [16, 8], memref<?x?xf32, strides = [?, 1]>>[i32, i32] -> !nv_tileas.memdesc<16x8xf32, #s>
   // CHECK: %[[E:.*]], %{{.*}} = nv_tileas.async.load %arg2 mask %arg3 : {{.*}} into %[[S]] vector 1 along 1 :
   %e, %t2 = nv_tileas.async.load %p mask %m : tensor<16x8xi1, #l> into %x vector 1 along 1 : tensor<16x8x!nv_tileaa.ptr<f32>, #l> -> !nv_tileas.memdesc<16x8xf32, #s>
-  // CHECK: %[[G:.*]] = nv_tileas.async.commit %[[D]], %[[E]]
-  %g = nv_tileas.async.commit %d, %e
+  // CHECK: %[[G:.*]] = nv_tileas.async.commit of %[[D]], %[[E]]
+  %g = nv_tileas.async.commit of %d, %e
   // CHECK: nv_tileas.async.wait %[[G]] pending 2
   nv_tileas.async.wait %g pending 2
   nv_tileaa.return

@@ -54,7 +54,7 @@ nv_tileaa.func @apart(%x: tensor<16x16xf16, #a>, %y: tensor<16x16xf16, #apart_b>
 #scale_b = #nv_tileas.layout<register = [8, 1], lane = [2, 4, 0, 0, 0], warp = []>
 // CHECK-LABEL: nv_tileaa.func @scaled
 nv_tileaa.func @scaled(%x: tensor<16x64xf8E4M3FN, #bytes_a>, %y: tensor<64x8xf8E4M3FN, #bytes_b>, %z: tensor<16x8xf32, #c>, %s: tensor<16x2xf8E8M0FNU, #scale_a>, %t: tensor<2x8xf8E8M0FNU, #scale_b>) {
-  // CHECK: nv_tileas.dot_scaled %arg0 scale %arg3, %arg1 scale %arg4, %arg2 by <sync, [16, 8, 32]> :
-  %0 = nv_tileas.dot_scaled %x scale %s, %y scale %t, %z by <sync, [16, 8, 32]> : tensor<16x64xf8E4M3FN, #bytes_a>, tensor<16x2xf8E8M0FNU, #scale_a>, tensor<64x8xf8E4M3FN, #bytes_b>, tensor<2x8xf8E8M0FNU, #scale_b>, tensor<16x8xf32, #c>
+  // CHECK: nv_tileas.block_scaled_mma %arg0 scale %arg3, %arg1 scale %arg4, %arg2 by <sync, [16, 8, 32]> :
+  %0 = nv_tileas.block_scaled_mma %x scale %s, %y scale %t, %z by <sync, [16, 8, 32]> : tensor<16x64xf8E4M3FN, #bytes_a>, tensor<16x2xf8E8M0FNU, #scale_a>, tensor<64x8xf8E4M3FN, #bytes_b>, tensor<2x8xf8E8M0FNU, #scale_b>, tensor<16x8xf32, #c>
   nv_tileaa.return
 }

@@ -75,7 +75,7 @@ nv_tileaa.func @f8() {
 // The depth of an instruction ends where a scale does.
 // CHECK-LABEL: nv_tileaa.func @scaled(
 // CHECK-COUNT-2: nv_tileaa.fp_cast {{.*}} : tensor<64x64xf4E2M1FN, {{.*}} -> tensor<64x64xf16,
-// CHECK: nv_tileas.dot_scaled {{.*}} by <sync, [16, 8, 16]> : tensor<64x64xf16,
+// CHECK: nv_tileas.block_scaled_mma {{.*}} by <sync, [16, 8, 16]> : tensor<64x64xf16,
 nv_tileaa.func @scaled() {
   %a = arith.constant dense<1.0> : tensor<64x64xf4E2M1FN>
   %s = arith.constant dense<1.0> : tensor<64x4xf8E4M3FN>

@@ -10,13 +10,13 @@ nv_tileaa.func @ring(%v: !nv_tileaa.tiled_view<tile = [128], memref<?xf32, strid
   %r = nv_tileas.alloc_tensor offset 0 : !nv_tileas.memdesc<128xf32, #s, stages = 3>
   %p = nv_tileas.memdesc_slot %r[%c0] : !nv_tileas.memdesc<128xf32, #s, stages = 3> -> !nv_tileas.memdesc<128xf32, #s>
   %d, %t1 = nv_tileas.async.tiled_load %v[%c0] into %p layout #l vector 4 bounds <none> : <tile = [128], memref<?xf32, strides = [1]>>[i32] -> !nv_tileas.memdesc<128xf32, #s>
-  %g = nv_tileas.async.commit %d
+  %g = nv_tileas.async.commit of %d
   scf.for %k = %c0 to %n step %c1 : i32 {
     nv_tileas.async.wait %g pending 1
     nv_tileas.barrier
     %w = nv_tileas.memdesc_slot %r[%i] : !nv_tileas.memdesc<128xf32, #s, stages = 3> -> !nv_tileas.memdesc<128xf32, #s>
     %e, %t2 = nv_tileas.async.tiled_load %v[%k] into %w layout #l vector 4 bounds <none> : <tile = [128], memref<?xf32, strides = [1]>>[i32] -> !nv_tileas.memdesc<128xf32, #s>
-    %h = nv_tileas.async.commit %e
+    %h = nv_tileas.async.commit of %e
     %q = nv_tileas.memdesc_slot %r[%j] : !nv_tileas.memdesc<128xf32, #s, stages = 3> -> !nv_tileas.memdesc<128xf32, #s>
     %x = nv_tileas.local_load %q vector 4 : !nv_tileas.memdesc<128xf32, #s> -> tensor<128xf32, #l>
   }
@@ -43,7 +43,7 @@ nv_tileaa.func @reuse(%v: !nv_tileaa.tiled_view<tile = [128], memref<?xf32, stri
     %w = nv_tileas.memdesc_slot %r[%i] : !nv_tileas.memdesc<128xf32, #s, stages = 3> -> !nv_tileas.memdesc<128xf32, #s>
     // expected-error @+1 {{write of shared bytes [0, 1536) conflicts with a read by other threads of an earlier iteration}}
     %e, %t2 = nv_tileas.async.tiled_load %v[%k] into %w layout #l vector 4 bounds <none> : <tile = [128], memref<?xf32, strides = [1]>>[i32] -> !nv_tileas.memdesc<128xf32, #s>
-    %h = nv_tileas.async.commit %e
+    %h = nv_tileas.async.commit of %e
     nv_tileas.async.wait %h pending 1
     nv_tileas.barrier
     %q = nv_tileas.memdesc_slot %r[%k] : !nv_tileas.memdesc<128xf32, #s, stages = 3> -> !nv_tileas.memdesc<128xf32, #s>
@@ -64,7 +64,7 @@ nv_tileaa.func @unfinished(%v: !nv_tileaa.tiled_view<tile = [128], memref<?xf32,
   %w = nv_tileas.memdesc_slot %r[%i] : !nv_tileas.memdesc<128xf32, #s, stages = 2> -> !nv_tileas.memdesc<128xf32, #s>
   // expected-note @+1 {{the earlier access: write of shared bytes [0, 1024)}}
   %e, %t2 = nv_tileas.async.tiled_load %v[%i] into %w layout #l vector 4 bounds <none> : <tile = [128], memref<?xf32, strides = [1]>>[i32] -> !nv_tileas.memdesc<128xf32, #s>
-  %h = nv_tileas.async.commit %e
+  %h = nv_tileas.async.commit of %e
   nv_tileas.async.wait %h pending 1
   nv_tileas.barrier
   %o = nv_tileas.alloc_tensor offset 512 : !nv_tileas.memdesc<128xf32, #s>

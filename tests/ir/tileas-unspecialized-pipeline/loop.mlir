@@ -18,7 +18,7 @@
 // CHECK: nv_tileas.memdesc_slot %[[A]]
 // CHECK: %[[D0:.*]], %{{.*}} = nv_tileas.async.tiled_load {{.*}} if %[[ANY]] {{.*}} vector 8
 // CHECK: %[[D1:.*]], %{{.*}} = nv_tileas.async.tiled_load {{.*}} if %[[ANY]] {{.*}} vector 8
-// CHECK: %[[G0:.*]] = nv_tileas.async.commit %[[D0]], %[[D1]]
+// CHECK: %[[G0:.*]] = nv_tileas.async.commit of %[[D0]], %[[D1]]
 // CHECK: %[[G1:.*]] = nv_tileas.async.commit
 // CHECK-NOT: nv_tileas.async.commit
 // CHECK: %[[R:.*]]:5 = scf.for {{.*}} iter_args(%[[ACC:.*]] = %{{.*}}, %[[READ:.*]] = %{{.*}}, %[[WRITE:.*]] = %{{.*}}, %[[H0:.*]] = %[[G0]], %[[H1:.*]] = %[[G1]])

@@ -1,0 +1,141 @@
+// Verifiers of calls, launches, regions, queues, gathers and histograms of nv_tileaa.
+//
+// Checked here: symbols are functions of the right kind and type; yielded values are what is wanted; shapes and element types.
+// Not checked here: that a queue has one side that puts and one that gets, that offsets stay in bounds.
+#include "nv_tileaa/NvTileAA.h"
+
+using namespace mlir;
+using namespace nv_tileaa;
+
+static ArrayRef<int64_t> shapeOf(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? tensor.getShape() : ArrayRef<int64_t>();
+}
+static Type elementOf(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? tensor.getElementType() : type;
+}
+
+//===-- functions -----------------------------------------------------------//
+
+// Invariants: the values are the results of the function's type.
+LogicalResult ReturnOp::verify() {
+  auto function = cast<FuncOp>((*this)->getParentOp());
+  if (getOperandTypes() != TypeRange(function.getResultTypes()))
+    return emitOpError("returns other types than function '") << function.getName() << "' has results";
+  return success();
+}
+
+// Invariants: the symbol is a function, and the types are its own.
+LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto function = symbols.lookupNearestSymbolFrom<FuncOp>(*this, getCalleeAttr());
+  if (!function)
+    return emitOpError("'") << getCallee() << "' is not a function";
+  if (TypeRange(function.getArgumentTypes()) != getOperandTypes() ||
+      TypeRange(function.getResultTypes()) != getResultTypes())
+    return emitOpError("function '") << getCallee() << "' has type " << function.getFunctionType();
+  return success();
+}
+
+// Invariants: the symbol is a function without results, and the types of the arguments are its own.
+LogicalResult LaunchFuncOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto function = symbols.lookupNearestSymbolFrom<FuncOp>(*this, getKernelAttr());
+  if (!function)
+    return emitOpError("'") << getKernel() << "' is not a function";
+  if (!function.getResultTypes().empty())
+    return emitOpError("'") << getKernel() << "' has results, which a kernel cannot have";
+  if (TypeRange(function.getArgumentTypes()) != getKernelOperands().getTypes())
+    return emitOpError("kernel '") << getKernel() << "' has type " << function.getFunctionType();
+  return success();
+}
+
+// Invariants: there are results; the region takes nothing and yields them.
+LogicalResult ExecuteOp::verifyRegions() {
+  if (getNumResults() == 0)
+    return emitOpError("expected a result: a region that gives nothing needs no op around it");
+  Block &body = getBody().front();
+  if (body.getNumArguments())
+    return emitOpError("region takes no arguments");
+  auto yield = dyn_cast<YieldOp>(body.getTerminator());
+  if (!yield || yield.getOperandTypes() != getResultTypes())
+    return emitOpError("region must yield values of the results' types");
+  return success();
+}
+
+//===-- queues --------------------------------------------------------------//
+
+// Invariants: there is room for a value; the element is a number, a pointer or a tensor of them.
+LogicalResult QueueType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t depth, Type element) {
+  if (depth < 1)
+    return emitError() << "a queue has room for at least one value, got depth " << depth;
+  Type scalar = elementOf(element);
+  if (!scalar.isSignlessInteger() && !isa<FloatType, PtrType>(scalar))
+    return emitError() << "a queue holds numbers, pointers or tensors of them, not " << element;
+  return success();
+}
+
+// Invariants: the body takes nothing and yields a value of the element type.
+LogicalResult QueuePutOp::verifyRegions() {
+  Block &body = getBody().front();
+  if (body.getNumArguments())
+    return emitOpError("body takes no arguments");
+  auto yield = dyn_cast<QueueYieldOp>(body.getTerminator());
+  if (!yield || yield.getOperand().getType() != getQueue().getType().getElementType())
+    return emitOpError("body must yield a value of type ") << getQueue().getType().getElementType();
+  return success();
+}
+
+// Invariants: the result is of the element type.
+LogicalResult QueueGetOp::verify() {
+  if (getResult().getType() != getQueue().getType().getElementType())
+    return emitOpError("queue holds values of type ") << getQueue().getType().getElementType();
+  return success();
+}
+
+//===-- hints ---------------------------------------------------------------//
+
+LogicalResult PragmaOp::verify() {
+  if (getName().empty())
+    return emitOpError("has no name");
+  return success();
+}
+
+//===-- gathers and histograms ----------------------------------------------//
+
+// Invariants: value, offsets, mask and fill values have one shape; the pointee is the element type.
+static LogicalResult verifyGather(Operation *op, PtrType base, Type value, Type offsets, Value mask) {
+  if (shapeOf(value) != shapeOf(offsets) || (mask && shapeOf(mask.getType()) != shapeOf(offsets)))
+    return op->emitOpError("value, offsets and mask must have one shape");
+  if (base.getPointee() != elementOf(value))
+    return op->emitOpError("pointee and element type differ");
+  return success();
+}
+LogicalResult GatherLoadOp::verify() {
+  if (getOther() && getOther().getType() != getResult().getType())
+    return emitOpError("fill values must have the type of the result");
+  return verifyGather(*this, getBase().getType(), getResult().getType(), getOffsets().getType(), getMask());
+}
+LogicalResult ScatterStoreOp::verify() {
+  return verifyGather(*this, getBase().getType(), getValue().getType(), getOffsets().getType(), getMask());
+}
+
+// Invariants: rank one on both sides; a mask has the source's shape.
+LogicalResult HistogramOp::verify() {
+  if (shapeOf(getSource().getType()).size() != 1 || shapeOf(getResult().getType()).size() != 1)
+    return emitOpError("source and result must have rank one");
+  if (getMask() && shapeOf(getMask().getType()) != shapeOf(getSource().getType()))
+    return emitOpError("mask must have the shape of the source");
+  return success();
+}
+
+// Invariants: the axis is a dimension of the result, of extent one; without it the types are equal.
+LogicalResult ExpandDimsOp::verify() {
+  auto from = cast<RankedTensorType>(getSource().getType()), to = cast<RankedTensorType>(getResult().getType());
+  if (int64_t(getAxis()) < 0 || int64_t(getAxis()) > from.getRank())
+    return emitOpError("axis must be from 0 to the rank ") << from.getRank();
+  SmallVector<int64_t> shape(from.getShape());
+  shape.insert(shape.begin() + getAxis(), 1);
+  if (to.getShape() != ArrayRef(shape) || to.getElementType() != from.getElementType())
+    return emitOpError("result must be the source with an extent of one at ") << getAxis();
+  return success();
+}

@@ -1,0 +1,60 @@
+// Ops of nv_tileaa that stand for several simpler ones: gathers and scatters by offsets, histograms, new dimensions.
+// Included by NvTileAAOps.td, whose classes they use.
+#ifndef NV_TILEAA_GATHER_OPS_TD
+#define NV_TILEAA_GATHER_OPS_TD
+
+def NvTileAA_GatherLoadOp : NvTileAA_Op<"gather_load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
+  let summary = "read elements at offsets from one pointer";
+  let description = [{
+    Element `i` of the result is what lies `offsets[i]` elements behind `base`. Lanes whose mask is false read nothing and
+    give `other`, or anything without it. `convert-tileaa-to-tileas` makes it a `load` through `addptr`.
+  }];
+  let arguments = (ins NvTileAA_PtrType:$base, RankedTensorOf<[AnySignlessInteger]>:$offsets,
+      Optional<NvTileAA_I1>:$mask, Optional<NvTileAA_Value>:$other, Optional<NvTileAA_MemTokenType>:$token,
+      NvTileAA_OrderingAttr:$ordering, OptionalAttr<NvTileAA_ScopeAttr>:$scope,
+      OptionalAttr<DictionaryAttr>:$hints);
+  let results = (outs NvTileAA_Value:$result, NvTileAA_MemTokenType:$resultToken);
+  let assemblyFormat = [{
+    $ordering (`scope` $scope^)? $base `[` $offsets `]` (`mask` $mask^ `:` type($mask))?
+    (`other` $other^ `:` type($other))? (`token` $token^)? (`hints` $hints^)? attr-dict
+    `:` type($base) `[` type($offsets) `]` `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def NvTileAA_ScatterStoreOp : NvTileAA_Op<"scatter_store", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
+  let summary = "write elements at offsets from one pointer";
+  let description = [{
+    Element `i` of the value goes `offsets[i]` elements behind `base`; of several that go to one place any may stay. Lanes whose
+    mask is false write nothing. `convert-tileaa-to-tileas` makes it a `store` through `addptr`.
+  }];
+  let arguments = (ins NvTileAA_Value:$value, NvTileAA_PtrType:$base, RankedTensorOf<[AnySignlessInteger]>:$offsets,
+      Optional<NvTileAA_I1>:$mask, Optional<NvTileAA_MemTokenType>:$token,
+      NvTileAA_OrderingAttr:$ordering, OptionalAttr<NvTileAA_ScopeAttr>:$scope,
+      OptionalAttr<DictionaryAttr>:$hints);
+  let results = (outs NvTileAA_MemTokenType:$resultToken);
+  let assemblyFormat = [{
+    $ordering (`scope` $scope^)? $value `,` $base `[` $offsets `]` (`mask` $mask^ `:` type($mask))?
+    (`token` $token^)? (`hints` $hints^)? attr-dict `:` type($value) `,` type($base) `[` type($offsets) `]`
+  }];
+  let hasVerifier = 1;
+}
+
+def NvTileAA_HistogramOp : NvTileAA_Op<"histogram", [Pure]> {
+  let summary = "how often each number from zero on occurs";
+  let description = "Element `b` of the result counts the elements that are `b`; others, and those whose mask is false, count nowhere.";
+  let arguments = (ins RankedTensorOf<[AnySignlessInteger]>:$source, Optional<NvTileAA_I1>:$mask);
+  let results = (outs RankedTensorOf<[AnySignlessInteger]>:$result);
+  let assemblyFormat = "$source (`mask` $mask^ `:` type($mask))? attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def NvTileAA_ExpandDimsOp : NvTileAA_Op<"expand_dims", [Pure]> {
+  let summary = "a new dimension of extent one in front of dimension `axis`";
+  let arguments = (ins AnyRankedTensor:$source, I64Attr:$axis);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$source `,` $axis attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+#endif

@@ -1,0 +1,19 @@
+// Every pass of this compiler with its anchor, options and statistics; then MLIR's list, which has the upstream ones too.
+//
+// RUN: tileiras-opt --list-passes | FileCheck %s
+
+// CHECK: Passes of this compiler:
+// CHECK: --convert-tileaa-to-tileas: alias-aware tiles to assembler-near tiles in default layouts
+// CHECK-NEXT: runs on builtin.module
+// CHECK-NEXT: option num-warps=0: warps of a block
+// CHECK-NEXT: option compute-capability=sm_100: target, sm_NN
+// CHECK: --loop-split:
+// CHECK-NEXT: runs on any operation
+// CHECK-NEXT: option split-threshold=1:
+// CHECK-NEXT: statistic num-split: loops split
+// CHECK: --tileir-emit-host-wrapper:
+// CHECK-NEXT: runs on builtin.module
+// CHECK-NEXT: option host-triple=:
+// CHECK-NEXT: option dump-host=:
+// CHECK-NEXT: statistic num-wrappers:
+// CHECK: --canonicalize {{ *}}-   Canonicalize operations
