@@ -424,7 +424,7 @@ def floats() -> None:
     for name in BASE:
         f = FORMATS[name]
         one, two = specials(f), list(product(few(f), repeat=2))
-        ordering, three = list(product(fewest(f), repeat=2)), list(product(fewest(f)[:-1], repeat=3))
+        ordering, three = list(product(fewest(f), repeat=2)), list(product(fewest(f), repeat=3))
 
         def show(values: tuple[int, ...] | list[int], result: str) -> list[str]:
             return [word(v, f.width) for v in values] + [result]

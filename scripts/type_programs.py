@@ -206,7 +206,35 @@ def program(short: str, name: str, width: int, v: list[int]) -> str:
         integers(p, v)
     if short in ("i32", "i64", "f32", "f64"):
         exchange(p, v)
+    if width != 8:
+        pack(p, v)
+    # An extent as an operand.
+    p.add(f"%length = get_tensor_shape %line_t : {line} -> tile<i64>")
+    p.add("%less = constant <i64: -2> : tile<i64>")
+    p.add("%last = addi %length, %less : tile<i64>")
+    p.add(f"%at_last = offset %in, %last : {p.pointers()}, tile<i64> -> {p.pointers()}")
+    p.add(f"%e_last, %e_last_k = load_ptr_tko weak %at_last : {p.pointers()} -> {p.tile()}, token")
+    p.add(f"%e_last_1 = reshape %e_last : {p.tile()} -> {p.tile(1)}")
+    p.store("%e_last_1", (1,), [v[6]])
     return p.text()
+
+
+def pack(p: Program, v: list[int]) -> None:
+    """To bytes and back."""
+    bits, shift = (1, 0) if p.width == 1 else (32, 13) if p.short == "tf32" else (p.width, 0)
+    whole = sum((x << shift) << (bits * i) for i, x in enumerate(v))
+    count = 8 * bits // 8
+    data = list(whole.to_bytes(count, "little"))
+    p.parameters.append("%bytes: tile<ptr<i8>>")
+    p.buffers.append(f"// buffer: i8 {' '.join('0' for _ in data)} -> {' '.join(f'0x{b:02x}' for b in data)}")
+    p.add(f"%packed = pack %flat : {p.tile(8)} -> tile<{count}xi8>")
+    view = f"tensor_view<{count}xi8, strides=[1]>"
+    p.add(f"%bytes_t = make_tensor_view %bytes, shape = [{count}], strides = [1] : {view}")
+    tiles = f"partition_view<tile=({count}), {view}>"
+    p.add(f"%bytes_v = make_partition_view %bytes_t : {tiles}")
+    p.add(f"%bytes_k = store_view_tko weak %packed, %bytes_v[%c0] : tile<{count}xi8>, {tiles}, tile<i32> -> token")
+    p.add(f"%unpacked = unpack %packed : tile<{count}xi8> -> {p.tile(8)}")
+    p.store("%unpacked", (8,), v)
 
 
 def integers(p: Program, v: list[int]) -> None:
