@@ -1,4 +1,5 @@
 """Samples of clocks and power."""
+import math
 import json
 import pathlib
 import tempfile
@@ -28,7 +29,7 @@ class Samples(unittest.TestCase):
             t.add({"sm_mhz": 100})
             first = t._samples[0]["at"]
             t.add({"sm_mhz": 300})
-            self.assertEqual(t.since(first + 1e-12)["clocks"]["sm_mhz"]["low"], 300)
+            self.assertEqual(t.since(math.nextafter(first, math.inf))["clocks"]["sm_mhz"]["low"], 300)
             self.assertEqual(t.whole()["clocks"]["n"], 2)
             t.close()
             self.assertEqual(len([json.loads(line) for line in path.read_text().splitlines()]), 2)

@@ -1,5 +1,7 @@
 //! From the LLVM dialect to PTX: translation in process, LLVM's optimiser and NVPTX, then the finaliser.
 
+mod bytes;
+
 use crate::dialect::rt::*;
 use inkwell::{
     OptimizationLevel,
@@ -142,7 +144,9 @@ impl<'l> Code<'l> {
         };
         self.module
             .run_passes(&pipeline, &self.machine, PassBuilderOptions::create())
-            .map_err(|e| CodegenError::Optimise(e.to_string()))
+            .map_err(|e| CodegenError::Optimise(e.to_string()))?;
+        bytes::widen_signed_comparisons(&self.module);
+        Ok(())
     }
 
     /// LLVM IR as text.

@@ -4,7 +4,8 @@
 //! accumulators, and what else lives as long as they do, have to stay in registers. The estimate for a loop, a thread:
 //!
 //! * all accumulators, and left operands that are computed in the loop or come from outside of it;
-//! * twice the slice of the operands that one step along K takes: one is multiplied while the next is read;
+//! * twice the slice of the operands that one step along K takes: one is multiplied while the next is read; and once more when the
+//!   operands are converted on the way;
 //! * [`OVERHEAD`] for addresses, predicates and counters, and [`NESTING`] more for each loop around.
 //!
 //! *Worked example.* 128x128 of f32 by slices of f16, in one loop, by four warps: 128 registers of accumulators, parts of 64x64
@@ -75,9 +76,10 @@ fn estimate(parent: OpRef<'_>, dots: &[OpRef<'_>], warps: u64) -> u64 {
         if stays(operand(dot, 0), parent) {
             bits += size(&lhs);
         }
-        slices = slices.max(slice(&lhs, &rhs, &acc, warps));
+        let copies = if [0, 1].into_iter().any(|i| is_converted(operand(dot, i))) { 3 } else { 2 };
+        slices = slices.max(copies * slice(&lhs, &rhs, &acc, warps));
     }
-    registers(bits) + 2 * slices
+    registers(bits) + slices
 }
 
 /// Whether an operand lives in registers all through the loop, or is computed there: it is no load of the same loop.
@@ -98,6 +100,16 @@ fn stays(v: Val<'_>, parent: OpRef<'_>) -> bool {
             stays(operand(op, 0), parent)
         }
         _ => true,
+    }
+}
+
+/// Whether an operand is converted in registers, word by word, before it is multiplied.
+fn is_converted(v: Val<'_>) -> bool {
+    let Some(op) = defining_op(v) else { return false };
+    match op_name(op) {
+        "nv_tileaa.fp_cast" | "arith.extf" | "arith.truncf" => true,
+        "nv_tileaa.view" | "nv_tileaa.permute" | "nv_tileaa.bitcast" => is_converted(operand(op, 0)),
+        _ => false,
     }
 }
 

@@ -13,6 +13,7 @@ use crate::dialect::{
 use melior::ir::{Type, TypeLike};
 use mlir_sys::*;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 use tile_layout::{Layout, LayoutError, Multiplier, Operand, Product, Step};
 
 /// What one instruction multiplies, as PTX spells it.
@@ -112,7 +113,16 @@ impl<'c> Lower<'c, '_> {
             // The block's sum unscaled, then once times both scales; few accumulators at a time, for the sake of registers.
             let mut steps: Vec<Step> = job.steps.iter().filter(|s| s.k / size == block).cloned().collect();
             steps.sort_by(|a, b| a.accumulator.cmp(&b.accumulator));
-            for group in steps.chunk_by(|a, b| a.accumulator == b.accumulator) {
+            let mut groups: Vec<&[Step]> = steps.chunk_by(|a, b| a.accumulator == b.accumulator).collect();
+            // The operand with fewer fragments stays in registers, those of the other come and go.
+            let fragments = |side: fn(&Step) -> &Vec<Option<u32>>| {
+                groups.iter().map(|g| side(&g[0])).collect::<BTreeSet<_>>().len()
+            };
+            match fragments(|s| &s.lhs) < fragments(|s| &s.rhs) {
+                true => groups.sort_by(|a, b| (&a[0].rhs, &a[0].lhs).cmp(&(&b[0].rhs, &b[0].lhs))),
+                false => groups.sort_by(|a, b| (&a[0].lhs, &a[0].rhs).cmp(&(&b[0].lhs, &b[0].rhs))),
+            }
+            for group in groups {
                 let part = self.multiply(&job, vec![zero; sums.len()], group)?;
                 for r in group[0].accumulator.iter().flatten().map(|&r| r as usize) {
                     let scaled = self.l.bin("fmul", part[r], left[rows[r] as usize]);

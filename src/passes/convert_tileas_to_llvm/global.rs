@@ -324,10 +324,12 @@ impl<'c> Lower<'c, '_> {
         let thread: Vec<Val<'c>> = coordinates.iter().map(|c| self.linear(&c.thread)).collect();
         let disjoint = coordinates.iter().all(|c| c.disjoint);
         let thread_base = disjoint.then(|| {
-            (0..rank).fold(base, |p, d| {
+            let p = (0..rank).fold(base, |p, d| {
                 let constant = coordinates[d].thread.is_zero() || matches!(strides[d], Stride::Bytes(0));
                 if constant { p } else { self.along(p, thread[d], &strides[d], narrow) }
-            })
+            });
+            // What registers add is the same in all threads; what is left in front of the loop is not the thread's.
+            self.anew(op, p)
         });
         Ok(Tile { base, coordinates, thread, strides, left, thread_base, products: RefCell::default(), sparse, narrow })
     }

@@ -38,6 +38,7 @@ use crate::{
     analysis::registers::Limit,
     dialect::{
         debug_scope,
+        dots::AnyDot,
         layouts::Tensor,
         location, nv_tileaa, nv_tileas,
         pass::{Failed, PassContext, RustPass, context_of, descriptors, fail},
@@ -418,6 +419,30 @@ impl<'c, 'm> Lower<'c, 'm> {
     /// `expr` of this thread's lane and warp.
     fn linear(&self, expr: &LinearExpr) -> Val<'c> {
         self.linear_in_block(expr, None)
+    }
+
+    /// In a loop that multiplies matrices a copy of `v` of which LLVM knows nothing, elsewhere `v`.
+    ///
+    /// LLVM moves what does not change out of loops, however many registers that takes: one or two for every address of a tile. Around
+    /// products there are none to spare, and a sum an iteration costs nothing there.
+    fn anew(&self, op: OpRef<'c>, v: Val<'c>) -> Val<'c> {
+        let mut at = parent_op(op);
+        while let Some(parent) = at.filter(|p| op_name(*p) != "nv_tileaa.func") {
+            let mut multiplies = false;
+            if matches!(op_name(parent), "scf.for" | "scf.while") {
+                walk(parent, &mut |o| multiplies |= AnyDot::cast(o).is_some());
+            }
+            if multiplies {
+                let (width, class) = if ty(v) == self.l.i32 { ("32", "r") } else { ("64", "l") };
+                let text = format!("mov.b{width} $0, $1;");
+                return self
+                    .l
+                    .asm(&text, &format!("={class},{class}"), Some(ty(v)), &[v], false)
+                    .expect("asm with a result");
+            }
+            at = parent_op(parent);
+        }
+        v
     }
 
     /// `expr` of this thread's lane and warp, and of `block` as the number of the block. A cluster of one block has block

@@ -91,15 +91,16 @@ impl<'c> Lower<'c, '_> {
         let memory = self.shared_address(op, memory)?;
         let plan = self.plan(op, layout, desc, Direction::Load)?;
         let element = desc.element_type();
-        let thread = self.linear_in_block(&plan.address.expr(), block);
+        let thread = self.anew(op, self.linear_in_block(&plan.address.expr(), block));
         let mut registers: Vec<Option<Val<'c>>> = vec![None; layout.registers() as usize];
         for i in &plan.instructions {
-            let address = self.instruction_address(memory, thread, i);
             let count = i.registers.len() as u64;
             let words = self.words(element, count);
             let loaded: Vec<Val<'c>> = if let AccessMode::Matrix { transposed, .. } = plan.mode {
-                self.load_matrices(address, words.count as usize, transposed)
+                let rows = self.row_address(memory, thread, i);
+                self.load_matrices(rows, i.add, words.count as usize, transposed)
             } else {
+                let address = self.instruction_address(memory, thread, i);
                 let bytes = count * u64::from(storage_bits(element) / 8);
                 let t = if words.count == 1 { words.ty } else { self.l.vector(words.count, words.ty) };
                 let v = self.l.load(t, address, bytes);
@@ -135,12 +136,20 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// 8x8 matrices of 16 bits (or rows of 16 bytes of other elements): a word of each for every lane.
-    fn load_matrices(&self, address: Val<'c>, count: usize, transposed: bool) -> Vec<Val<'c>> {
+    ///
+    /// The constant part of the address is an immediate. As a sum in front of an intrinsic it would be moved out of loops and take
+    /// a register for each instruction all through them.
+    fn load_matrices(&self, rows: Val<'c>, add: u64, count: usize, transposed: bool) -> Vec<Val<'c>> {
         let l = &self.l;
         let trans = if transposed { ".trans" } else { "" };
-        let name = format!("llvm.nvvm.ldmatrix.sync.aligned.m8n8.x{count}{trans}.b16");
+        let list: Vec<String> = (0..count).map(|i| format!("${i}")).collect();
+        let add = if add == 0 { String::new() } else { format!("+{add}") };
+        let text =
+            format!("ldmatrix.sync.aligned.m8n8.x{count}{trans}.shared.b16 {{{}}}, [${count}{add}];", list.join(", "));
+        let mut constraints = vec!["=r"; count];
+        constraints.push("r");
         let t = if count == 1 { l.i32 } else { l.structure(&vec![l.i32; count]) };
-        let v = l.intrinsic(&name, Some(t), &[address]).expect("an intrinsic with a result");
+        let v = l.asm(&text, &constraints.join(","), Some(t), &[rows], false).expect("asm with a result");
         if count == 1 { vec![v] } else { (0..count).map(|i| l.field(v, l.i32, i as i64)).collect() }
     }
 
@@ -156,9 +165,14 @@ impl<'c> Lower<'c, '_> {
 
     /// `memory + ((thread ^ xor) + add)`.
     pub(super) fn instruction_address(&self, memory: Val<'c>, thread: Val<'c>, i: &Instruction) -> Val<'c> {
+        self.l.const_offset(self.row_address(memory, thread, i), i.add as i64)
+    }
+
+    /// `memory + (thread ^ xor)`.
+    fn row_address(&self, memory: Val<'c>, thread: Val<'c>, i: &Instruction) -> Val<'c> {
         let l = &self.l;
         let offset = if i.xor == 0 { thread } else { l.bin("xor", thread, l.i32c(i.xor as i64)) };
-        l.const_offset(l.byte_offset(memory, offset), i.add as i64)
+        l.byte_offset(memory, offset)
     }
 
     pub(super) fn shared_address(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Val<'c>, Failed> {

@@ -45,7 +45,6 @@ fn role(op: OpRef<'_>) -> Role {
     match op_name(op) {
         "llvm.load" if shared(operand(op, 0)) => Role::Read,
         "llvm.call_intrinsic" => match attr(op, "intrin").map(string_attr) {
-            Some(name) if name.contains("ldmatrix") => Role::Read,
             Some(name) if name.contains(".mma.") || name.contains(".prmt") => Role::Pure,
             _ => Role::Fence,
         },
@@ -55,6 +54,12 @@ fn role(op: OpRef<'_>) -> Role {
             _ => Role::Fence,
         },
         "llvm.inline_asm" if attr(op, "has_side_effects").is_none() => Role::Pure,
+        "llvm.inline_asm" if attr(op, "asm_string").map(string_attr).is_some_and(|t| t.starts_with("ldmatrix")) => {
+            Role::Read
+        }
+        "llvm.inline_asm" if attr(op, "asm_string").map(string_attr).is_some_and(|t| t.starts_with("mov.b")) => {
+            Role::Other
+        }
         "llvm.load" | "llvm.mlir.constant" | "llvm.mlir.addressof" => Role::Other,
         name if region_count(op) == 0 && is_pure(name) => Role::Pure,
         name if name.starts_with("nvvm.read.ptx.sreg") => Role::Other,

@@ -17,7 +17,7 @@ gpu.module @kernels {
   // CHECK: nv_tileas.barrier
   // CHECK: %[[Q:.*]] = llvm.getelementptr %[[A]][%{{.*}}] :
   // Rows of four words for eight lanes each: one instruction loads both registers.
-  // CHECK: llvm.call_intrinsic "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x2.b16"(%[[Q]])
+  // CHECK: llvm.inline_asm has_side_effects "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {$0, $1}, [$2];", "=r,=r,r" %[[Q]]
   nv_tileaa.func @exchange(%x: f32) attributes {numWarps = 4 : i64} {
     %v = nv_tileas.splat %x : f32 -> tensor<256xf32, #small>
     %a = nv_tileas.alloc_tensor offset 512 : !nv_tileas.memdesc<256xf32, #s>

@@ -41,12 +41,13 @@ module {}
 // NONE-FINISH-NEXT: tileir-post-nvvm-finalize
 // NONE-FINISH-NEXT: )
 
-// UNSPECIALIZE-TIER: Pass Manager with 19 passes:
+// UNSPECIALIZE-TIER: Pass Manager with 20 passes:
 // UNSPECIALIZE-TIER-NEXT: builtin.module(
 // UNSPECIALIZE-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false},
 // UNSPECIALIZE-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
 // UNSPECIALIZE-TIER-NEXT: canonicalize{{.*}},
 // UNSPECIALIZE-TIER-NEXT: cse,
+// UNSPECIALIZE-TIER-NEXT: tileaa-slice-products{compute-capability=sm_90},
 // UNSPECIALIZE-TIER-NEXT: convert-tileaa-to-tileas{compute-capability=sm_90 num-warps=0},
 // UNSPECIALIZE-TIER-NEXT: tileas-slicing,
 // UNSPECIALIZE-TIER-NEXT: tileas-assign-dot-layouts{compute-capability=sm_90},

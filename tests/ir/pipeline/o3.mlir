@@ -45,12 +45,13 @@ module {}
 // NONE-FINISH-NEXT: builtin.module(
 // NONE-FINISH: )
 
-// UNSPECIALIZE-TIER: Pass Manager with 32 passes:
+// UNSPECIALIZE-TIER: Pass Manager with 33 passes:
 // UNSPECIALIZE-TIER-NEXT: builtin.module(
 // UNSPECIALIZE-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false},
 // UNSPECIALIZE-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
 // UNSPECIALIZE-TIER-NEXT: canonicalize{{.*}},
 // UNSPECIALIZE-TIER-NEXT: cse,
+// UNSPECIALIZE-TIER-NEXT: tileaa-slice-products{compute-capability=sm_90},
 // UNSPECIALIZE-TIER-NEXT: convert-tileaa-to-tileas{compute-capability=sm_90 num-warps=0},
 // UNSPECIALIZE-TIER-NEXT: tileas-slicing,
 // UNSPECIALIZE-TIER-NEXT: tileas-assign-dot-layouts{compute-capability=sm_90},
