@@ -168,7 +168,8 @@ def few(f: Format) -> list[int]:
 
 def fewest(f: Format) -> list[int]:
     """For all triples."""
-    return [0, f.sign, 1, f.largest | f.sign, f.bias << f.mantissa_bits, f.largest + 1, f.largest + 2]
+    nan, one = f.largest + (1 | 1 << (f.mantissa_bits - 1)), f.bias << f.mantissa_bits
+    return [nan, 0, f.sign, 1, f.largest | f.sign, one, f.largest + 1, f.largest + 1 | f.sign]
 
 
 def word(bits: int, width: int) -> str:
@@ -423,7 +424,7 @@ def floats() -> None:
     for name in BASE:
         f = FORMATS[name]
         one, two = specials(f), list(product(few(f), repeat=2))
-        ordering, three = list(product(fewest(f), repeat=2)), list(product(fewest(f)[1:], repeat=3))
+        ordering, three = list(product(fewest(f), repeat=2)), list(product(fewest(f), repeat=3))
 
         def show(values: tuple[int, ...] | list[int], result: str) -> list[str]:
             return [word(v, f.width) for v in values] + [result]

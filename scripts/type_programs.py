@@ -202,7 +202,79 @@ def program(short: str, name: str, width: int, v: list[int]) -> str:
     p.add(f"  continue %next, %constant : tile<i32>, {p.tile(8)}")
     p.add("}")
     p.store("%left", (8,), v[::-1])
+    if short.startswith("i") and width > 1:
+        integers(p, v)
+    if short in ("i32", "i64", "f32", "f64"):
+        exchange(p, v)
+    if width != 8:
+        pack(p, v)
+    # An extent as an operand.
+    p.add(f"%length = get_tensor_shape %line_t : {line} -> tile<i64>")
+    p.add("%less = constant <i64: -2> : tile<i64>")
+    p.add("%last = addi %length, %less : tile<i64>")
+    p.add(f"%at_last = offset %in, %last : {p.pointers()}, tile<i64> -> {p.pointers()}")
+    p.add(f"%e_last, %e_last_k = load_ptr_tko weak %at_last : {p.pointers()} -> {p.tile()}, token")
+    p.add(f"%e_last_1 = reshape %e_last : {p.tile()} -> {p.tile(1)}")
+    p.store("%e_last_1", (1,), [v[6]])
     return p.text()
+
+
+def pack(p: Program, v: list[int]) -> None:
+    """To bytes and back."""
+    bits, shift = (1, 0) if p.width == 1 else (32, 13) if p.short == "tf32" else (p.width, 0)
+    whole = sum((x << shift) << (bits * i) for i, x in enumerate(v))
+    count = 8 * bits // 8
+    data = list(whole.to_bytes(count, "little"))
+    p.parameters.append("%bytes: tile<ptr<i8>>")
+    p.buffers.append(f"// buffer: i8 {' '.join('0' for _ in data)} -> {' '.join(f'0x{b:02x}' for b in data)}")
+    p.add(f"%packed = pack %flat : {p.tile(8)} -> tile<{count}xi8>")
+    view = f"tensor_view<{count}xi8, strides=[1]>"
+    p.add(f"%bytes_t = make_tensor_view %bytes, shape = [{count}], strides = [1] : {view}")
+    tiles = f"partition_view<tile=({count}), {view}>"
+    p.add(f"%bytes_v = make_partition_view %bytes_t : {tiles}")
+    p.add(f"%bytes_k = store_view_tko weak %packed, %bytes_v[%c0] : tile<{count}xi8>, {tiles}, tile<i32> -> token")
+    p.add(f"%unpacked = unpack %packed : tile<{count}xi8> -> {p.tile(8)}")
+    p.store("%unpacked", (8,), v)
+
+
+def integers(p: Program, v: list[int]) -> None:
+    """What depends on the width of an integer: loops that count in it, sums, and a promise that holds."""
+    t, mask = p.tile(), (1 << p.width) - 1
+    for i in (0, 1, 3):
+        p.add(f"%n{i} = constant <{p.t}: {i}> : {t}")
+    p.add(f"%counted = for %k in (%n0 to %n3, step %n1) : {t} iter_values(%acc = %n0) -> ({t}) {{")
+    p.add(f"  %sum = addi %acc, %k : {t}")
+    p.add(f"  continue %sum : {t}")
+    p.add("}")
+    p.add(f"%counted_1 = reshape %counted : {t} -> {p.tile(1)}")
+    p.store("%counted_1", (1,), [3])
+    p.add(f"%whole = reduce %x dim=1 identities=[0 : {p.t}] : {p.tile(2, 4)} -> {p.tile(2)}")
+    p.add(f"(%a: {t}, %b: {t}) {{")
+    p.add(f"  %sum = addi %a, %b : {t}")
+    p.add(f"  yield %sum : {t}")
+    p.add("}")
+    p.store("%whole", (2,), [sum(v[:4]) & mask, sum(v[4:]) & mask])
+    p.add(f"%prefixes = scan %flat dim=0 reverse=false identities=[0 : {p.t}] : {p.tile(8)} -> {p.tile(8)}")
+    p.add(f"(%a: {t}, %b: {t}) {{")
+    p.add(f"  %sum = addi %a, %b : {t}")
+    p.add(f"  yield %sum : {t}")
+    p.add("}")
+    p.store("%prefixes", (8,), [sum(v[: i + 1]) & mask for i in range(8)])
+    p.add(f"%low = extract %x[%c0, %c0] : {p.tile(2, 4)} -> {p.tile(1, 2)}")
+    p.add(f"%promised = assume bounded<0, 1>, %low : {p.tile(1, 2)}")
+    p.store("%promised", (1, 2), v[:2])
+
+
+def exchange(p: Program, v: list[int]) -> None:
+    """Compares and exchanges: equal bits in one place, others in the next."""
+    at = p.output([v[3], v[1]], [v[0], v[1]])
+    p.add("%two = iota : tile<2xi32>")
+    p.splat("%cell", at, 2)
+    p.add(f"%cell = offset %cell_n, %two : {p.pointers(2)}, tile<2xi32> -> {p.pointers(2)}")
+    p.add(f"%expected = constant {p.literal([v[0], v[2]])} : {p.tile(2)}")
+    p.add(f"%wanted = constant {p.literal([v[3], v[4]])} : {p.tile(2)}")
+    p.add(f"%was, %was_k = atomic_cas_tko acq_rel device %cell, %expected, %wanted : {p.pointers(2)}, {p.tile(2)} -> {p.tile(2)}, token")
+    p.store("%was", (2,), [v[0], v[1]])
 
 
 if __name__ == "__main__":

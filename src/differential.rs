@@ -328,4 +328,36 @@ cuda_tile.module @m {
         // Taken for a known one, it leads out of bounds.
         assert!(judge_file(&file, &plan, 1).is_err());
     }
+
+    /// Sums of atomics round in the order in which updates come: 256 + 1 is 256 in bf16, and 256 - 256 + 1 is 1.
+    #[test]
+    fn atomic_sums_that_round_are_not_exact() {
+        let text = "\
+// grid: 1 1 1
+// buffer: bf16 0.0 -> ?
+// buffer: bf16 0.0 -> 100.0
+cuda_tile.module @m {
+  entry @k(%p: tile<ptr<bf16>>, %q: tile<ptr<bf16>>) {
+    %p1 = reshape %p : tile<ptr<bf16>> -> tile<1xptr<bf16>>
+    %p4 = broadcast %p1 : tile<1xptr<bf16>> -> tile<4xptr<bf16>>
+    %a = constant <bf16: [256.0, 1.0, -256.0, 0.0]> : tile<4xbf16>
+    %x, %k = atomic_rmw_tko relaxed device %p4, addf, %a : tile<4xptr<bf16>>, tile<4xbf16> -> tile<4xbf16>, token
+    %q1 = reshape %q : tile<ptr<bf16>> -> tile<1xptr<bf16>>
+    %q4 = broadcast %q1 : tile<1xptr<bf16>> -> tile<4xptr<bf16>>
+    %b = constant <bf16: [100.0, 1.0, -2.0, 1.0]> : tile<4xbf16>
+    %y, %l = atomic_rmw_tko relaxed device %q4, addf, %b : tile<4xptr<bf16>>, tile<4xbf16> -> tile<4xbf16>, token
+    return
+  }
+}
+";
+        let case = interpreted(&File::parse(text).unwrap()).unwrap().unwrap();
+        let meaning = meaning_of(&case).unwrap();
+        let [rounded, exact] = [0, 1].map(|b: usize| meaning.buffers[b][0]);
+        assert!(rounded.admits(0x3f80, bf16()) && rounded.admits(0x0000, bf16()), "{rounded:?}");
+        assert!(exact.admits(0x42c8, bf16()) && !exact.admits(0x42c9, bf16()), "{exact:?}");
+    }
+
+    fn bf16() -> tile_interp::types::Element {
+        tile_interp::types::Element::Number(tile_interp::types::Number::Bf16)
+    }
 }

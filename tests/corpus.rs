@@ -22,11 +22,9 @@ struct Slice {
 
 fn slice() -> Slice {
     match std::env::var_os("TILEIRAS_TEST_FULL") {
-        Some(v) if v != "0" => Slice {
-            targets: &["sm_80", "sm_90", "sm_100", "sm_120"],
-            levels: &[0, 2, 3],
-            schedules: "plain,1,2,3,4,5",
-        },
+        Some(v) if v != "0" => {
+            Slice { targets: &["sm_80", "sm_90", "sm_100", "sm_120"], levels: &[0, 2, 3], schedules: "plain,1,2,3,4,5" }
+        }
         _ => Slice { targets: &["sm_90"], levels: &[0, 3], schedules: "plain,1" },
     }
 }

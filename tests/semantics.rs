@@ -13,7 +13,8 @@ use tile_driver::InputKind;
 use tile_fuzz::case::{self, Parameter};
 use tile_fuzz::file::{self, File};
 use tile_interp::format::{self, Real, decode};
-use tile_interp::program::{Block, Kind};
+use tile_interp::int;
+use tile_interp::program::{Block, Kind, Signedness};
 use tile_interp::scalar::Scalar;
 use tile_interp::types::{Cut, Element, Number, Type};
 use tile_targets::Target;
@@ -106,7 +107,10 @@ fn table(stem: &str, text: &str) -> Result<Vec<(String, File)>, String> {
     let mut open: Option<(String, Header, Vec<Vec<Scalar>>)> = None;
     let mut close = |open: &mut Option<(String, Header, Vec<Vec<Scalar>>)>| {
         if let Some((name, header, rows)) = open.take() {
-            out.push((name, header.program(&rows)));
+            if stem == "special" {
+                out.push((format!("{name}_of_constants"), header.program(&rows, true)));
+            }
+            out.push((name, header.program(&rows, false)));
         }
     };
     for (i, line) in text.lines().enumerate() {
@@ -161,25 +165,32 @@ impl Header {
         words.iter().zip(&self.types).map(|(w, n)| file::scalar(w, *n)).collect()
     }
 
-    /// A kernel that applies the op to all rows at once.
-    fn program(&self, rows: &[Vec<Scalar>]) -> File {
+    /// A kernel that applies the op to all rows at once. Its operands come from memory, or are constants, which the compiler
+    /// may compute with itself.
+    fn program(&self, rows: &[Vec<Scalar>], constants: bool) -> File {
         let count = rows.len().next_power_of_two();
         // A tile has as many elements as the next power of two: the last row again.
         let column = |c: usize| -> Vec<Scalar> { (0..count).map(|r| rows[r.min(rows.len() - 1)][c]).collect() };
         let result = self.types.len() - 1;
         let tile = |c: usize| format!("tile<{count}x{}>", self.types[c]);
+        let in_memory = |c: usize| c == result || !constants;
         let mut text = String::from("cuda_tile.module @m {\n  entry @k(");
-        let parameters: Vec<String> =
-            self.types.iter().enumerate().map(|(c, n)| format!("%p{c}: tile<ptr<{n}>>")).collect();
-        text += &format!("{}) {{\n    %i = iota : tile<{count}xi32>\n", parameters.join(", "));
+        let list: Vec<String> =
+            (0..=result).filter(|c| in_memory(*c)).map(|c| format!("%p{c}: tile<ptr<{}>>", self.types[c])).collect();
+        text += &format!("{}) {{\n    %i = iota : tile<{count}xi32>\n", list.join(", "));
         for (c, n) in self.types.iter().enumerate() {
+            let name = ["a", "b", "c", "d"][c];
+            if !in_memory(c) {
+                let values: Vec<String> = column(c).iter().map(|x| literal(x.bits, *n)).collect();
+                text += &format!("    %{name} = constant <{n}: [{}]> : {}\n", values.join(", "), tile(c));
+                continue;
+            }
             text += &format!(
                 "    %q{c} = reshape %p{c} : tile<ptr<{n}>> -> tile<1xptr<{n}>>\n    \
                  %r{c} = broadcast %q{c} : tile<1xptr<{n}>> -> tile<{count}xptr<{n}>>\n    \
                  %s{c} = offset %r{c}, %i : tile<{count}xptr<{n}>>, tile<{count}xi32> -> tile<{count}xptr<{n}>>\n"
             );
             if c != result {
-                let name = ["a", "b", "c"][c];
                 let t = tile(c);
                 text +=
                     &format!("    %{name}, %t{c} = load_ptr_tko weak %s{c} : tile<{count}xptr<{n}>> -> {t}, token\n");
@@ -192,14 +203,26 @@ impl Header {
              return\n  }}\n}}\n",
             tile(result)
         );
-        let mut want: Vec<Vec<Scalar>> = (0..result).map(|c| column(c).iter().map(|x| x.assumed()).collect()).collect();
+        let mut want: Vec<Vec<Scalar>> = vec![];
         let mut parameters: Vec<Parameter> = vec![];
-        for (c, n) in self.types.iter().enumerate() {
+        for (c, n) in self.types.iter().enumerate().filter(|(c, _)| in_memory(*c)) {
             let before = if c == result { vec![Scalar::exact(0); count] } else { column(c) };
             parameters.push(Parameter::Buffer { number: *n, bytes: file::memory(&before, *n) });
+            if c != result {
+                want.push(column(c).iter().map(|x| x.assumed()).collect());
+            }
         }
         want.push(column(result));
         File { description: vec![], grid: [1; 3], parameters, want, prints: vec![], error: None, text }
+    }
+}
+
+/// An element of a constant.
+fn literal(bits: u64, n: Number) -> String {
+    match n {
+        Number::I1 => (bits != 0).to_string(),
+        _ if n.is_integer() => int::value(bits, n, Signedness::Signed).to_string(),
+        _ => format!("0x{bits:0digits$X}", digits = n.width().div_ceil(4) as usize),
     }
 }
 
@@ -315,8 +338,8 @@ fn specials(number: &str) -> &'static [&'static str] {
         "i1" => &["0", "1"],
         "i8" | "i16" | "i32" | "i64" => &["0", "-1", "lowest", "highest"],
         "f16" | "bf16" | "f32" | "f64" => &["0", "-0", "subnormal", "largest", "inf", "-inf", "nan"],
-        "tf32" | "e5m2" => &["0", "-0", "subnormal", "largest", "inf", "-inf", "nan"],
-        "e4m3" => &["0", "-0", "subnormal", "largest", "nan"],
+        "tf32" | "f8E5M2" => &["0", "-0", "subnormal", "largest", "inf", "-inf", "nan"],
+        "f8E4M3FN" => &["0", "-0", "subnormal", "largest", "nan"],
         _ => &[],
     }
 }

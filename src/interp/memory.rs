@@ -25,7 +25,7 @@ struct Allocation {
 }
 
 /// Where an element lies. Two e2m1 numbers share a byte.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
     pub address: u64,
     pub high_nibble: bool,

@@ -205,7 +205,7 @@ impl<'c> Translator<'c> {
             CosHOp(o) => self.plain("math.cosh", &[o.source()], &[], o.result()),
             PowOp(o) => self.plain("math.powf", &[o.source(), o.exponent()], &[], o.result()),
             // Both name the numerator first.
-            Atan2Op(o) => self.plain("math.atan2", &[o.x(), o.y()], &[], o.result()),
+            Atan2Op(o) => self.angle(o),
             RemFOp(o) => self.plain("arith.remf", &[o.lhs(), o.rhs()], &[], o.result()),
             CmpFOp(o) => self.compare_float(o),
 

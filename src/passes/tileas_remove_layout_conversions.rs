@@ -382,7 +382,14 @@ impl<'c> Assignment<'c> {
     }
 
     /// What follows for others from operand `i` of `user`, `t`, lying in `layout`.
-    fn follow(&mut self, user: OpRef<'c>, i: usize, t: &Tensor<'c>, layout: &Layout, work: &mut Vec<(Val<'c>, Layout)>) {
+    fn follow(
+        &mut self,
+        user: OpRef<'c>,
+        i: usize,
+        t: &Tensor<'c>,
+        layout: &Layout,
+        work: &mut Vec<(Val<'c>, Layout)>,
+    ) {
         if relation(user) == Relation::Reduce {
             self.reduce(user, layout, work);
         } else {

@@ -17,9 +17,12 @@
 // buffer: bf16 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 -> 0x807f 0x3f80 0x7f7f 0x0001 0xff80 0x7f80 0x8000 0x0000
 // buffer: bf16 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 -> 0x0000 0x8000 0x7f80 0xff80 0x0001 0x7f7f 0x3f80 0x807f
 // buffer: bf16 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 -> 0x807f 0x3f80 0x7f7f 0x0001 0xff80 0x7f80 0x8000 0x0000
+// buffer: i8 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 -> 0x00 0x00 0x00 0x80 0x80 0x7f 0x80 0xff 0x01 0x00 0x7f 0x7f 0x80 0x3f 0x7f 0x80
+// buffer: bf16 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 -> 0x0000 0x8000 0x7f80 0xff80 0x0001 0x7f7f 0x3f80 0x807f
+// buffer: bf16 0x0000 -> 0x3f80
 cuda_tile.module @m {
   global @variable <bf16: [0x0000, 0x8000, 0x7F80, 0xFF80]> : tile<4xbf16>
-  entry @every_type_bf16(%in: tile<ptr<bf16>>, %out1: tile<ptr<bf16>>, %out2: tile<ptr<bf16>>, %out3: tile<ptr<bf16>>, %out4: tile<ptr<bf16>>, %out5: tile<ptr<bf16>>, %out6: tile<ptr<bf16>>, %out7: tile<ptr<bf16>>, %out8: tile<ptr<bf16>>, %out9: tile<ptr<bf16>>, %out10: tile<ptr<bf16>>, %out11: tile<ptr<bf16>>, %out12: tile<ptr<bf16>>, %out13: tile<ptr<bf16>>, %out14: tile<ptr<bf16>>, %out15: tile<ptr<bf16>>, %out16: tile<ptr<bf16>>) {
+  entry @every_type_bf16(%in: tile<ptr<bf16>>, %out1: tile<ptr<bf16>>, %out2: tile<ptr<bf16>>, %out3: tile<ptr<bf16>>, %out4: tile<ptr<bf16>>, %out5: tile<ptr<bf16>>, %out6: tile<ptr<bf16>>, %out7: tile<ptr<bf16>>, %out8: tile<ptr<bf16>>, %out9: tile<ptr<bf16>>, %out10: tile<ptr<bf16>>, %out11: tile<ptr<bf16>>, %out12: tile<ptr<bf16>>, %out13: tile<ptr<bf16>>, %out14: tile<ptr<bf16>>, %out15: tile<ptr<bf16>>, %out16: tile<ptr<bf16>>, %bytes: tile<ptr<i8>>, %out18: tile<ptr<bf16>>, %out19: tile<ptr<bf16>>) {
     %c0 = constant <i32: 0> : tile<i32>
     %c1 = constant <i32: 1> : tile<i32>
     %c2 = constant <i32: 2> : tile<i32>
@@ -137,6 +140,23 @@ cuda_tile.module @m {
     %out16_t = make_tensor_view %out16, shape = [8], strides = [1] : tensor_view<8xbf16, strides=[1]>
     %out16_v = make_partition_view %out16_t : partition_view<tile=(8), tensor_view<8xbf16, strides=[1]>>
     %out16_k = store_view_tko weak %left, %out16_v[%c0] : tile<8xbf16>, partition_view<tile=(8), tensor_view<8xbf16, strides=[1]>>, tile<i32> -> token
+    %packed = pack %flat : tile<8xbf16> -> tile<16xi8>
+    %bytes_t = make_tensor_view %bytes, shape = [16], strides = [1] : tensor_view<16xi8, strides=[1]>
+    %bytes_v = make_partition_view %bytes_t : partition_view<tile=(16), tensor_view<16xi8, strides=[1]>>
+    %bytes_k = store_view_tko weak %packed, %bytes_v[%c0] : tile<16xi8>, partition_view<tile=(16), tensor_view<16xi8, strides=[1]>>, tile<i32> -> token
+    %unpacked = unpack %packed : tile<16xi8> -> tile<8xbf16>
+    %out18_t = make_tensor_view %out18, shape = [8], strides = [1] : tensor_view<8xbf16, strides=[1]>
+    %out18_v = make_partition_view %out18_t : partition_view<tile=(8), tensor_view<8xbf16, strides=[1]>>
+    %out18_k = store_view_tko weak %unpacked, %out18_v[%c0] : tile<8xbf16>, partition_view<tile=(8), tensor_view<8xbf16, strides=[1]>>, tile<i32> -> token
+    %length = get_tensor_shape %line_t : tensor_view<8xbf16, strides=[1]> -> tile<i64>
+    %less = constant <i64: -2> : tile<i64>
+    %last = addi %length, %less : tile<i64>
+    %at_last = offset %in, %last : tile<ptr<bf16>>, tile<i64> -> tile<ptr<bf16>>
+    %e_last, %e_last_k = load_ptr_tko weak %at_last : tile<ptr<bf16>> -> tile<bf16>, token
+    %e_last_1 = reshape %e_last : tile<bf16> -> tile<1xbf16>
+    %out19_t = make_tensor_view %out19, shape = [1], strides = [1] : tensor_view<1xbf16, strides=[1]>
+    %out19_v = make_partition_view %out19_t : partition_view<tile=(1), tensor_view<1xbf16, strides=[1]>>
+    %out19_k = store_view_tko weak %e_last_1, %out19_v[%c0] : tile<1xbf16>, partition_view<tile=(1), tensor_view<1xbf16, strides=[1]>>, tile<i32> -> token
     return
   }
 }

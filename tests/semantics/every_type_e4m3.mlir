@@ -17,9 +17,10 @@
 // buffer: e4m3 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0x00 -> 0xb8 0x87 0x38 0x01 0xfe 0x7e 0x80 0x00
 // buffer: e4m3 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0x00 -> 0x00 0x80 0x7e 0xfe 0x01 0x38 0x87 0xb8
 // buffer: e4m3 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0x00 -> 0xb8 0x87 0x38 0x01 0xfe 0x7e 0x80 0x00
+// buffer: e4m3 0x00 -> 0x87
 cuda_tile.module @m {
   global @variable <f8E4M3FN: [0x00, 0x80, 0x7E, 0xFE]> : tile<4xf8E4M3FN>
-  entry @every_type_e4m3(%in: tile<ptr<f8E4M3FN>>, %out1: tile<ptr<f8E4M3FN>>, %out2: tile<ptr<f8E4M3FN>>, %out3: tile<ptr<f8E4M3FN>>, %out4: tile<ptr<f8E4M3FN>>, %out5: tile<ptr<f8E4M3FN>>, %out6: tile<ptr<f8E4M3FN>>, %out7: tile<ptr<f8E4M3FN>>, %out8: tile<ptr<f8E4M3FN>>, %out9: tile<ptr<f8E4M3FN>>, %out10: tile<ptr<f8E4M3FN>>, %out11: tile<ptr<f8E4M3FN>>, %out12: tile<ptr<f8E4M3FN>>, %out13: tile<ptr<f8E4M3FN>>, %out14: tile<ptr<f8E4M3FN>>, %out15: tile<ptr<f8E4M3FN>>, %out16: tile<ptr<f8E4M3FN>>) {
+  entry @every_type_e4m3(%in: tile<ptr<f8E4M3FN>>, %out1: tile<ptr<f8E4M3FN>>, %out2: tile<ptr<f8E4M3FN>>, %out3: tile<ptr<f8E4M3FN>>, %out4: tile<ptr<f8E4M3FN>>, %out5: tile<ptr<f8E4M3FN>>, %out6: tile<ptr<f8E4M3FN>>, %out7: tile<ptr<f8E4M3FN>>, %out8: tile<ptr<f8E4M3FN>>, %out9: tile<ptr<f8E4M3FN>>, %out10: tile<ptr<f8E4M3FN>>, %out11: tile<ptr<f8E4M3FN>>, %out12: tile<ptr<f8E4M3FN>>, %out13: tile<ptr<f8E4M3FN>>, %out14: tile<ptr<f8E4M3FN>>, %out15: tile<ptr<f8E4M3FN>>, %out16: tile<ptr<f8E4M3FN>>, %out17: tile<ptr<f8E4M3FN>>) {
     %c0 = constant <i32: 0> : tile<i32>
     %c1 = constant <i32: 1> : tile<i32>
     %c2 = constant <i32: 2> : tile<i32>
@@ -137,6 +138,15 @@ cuda_tile.module @m {
     %out16_t = make_tensor_view %out16, shape = [8], strides = [1] : tensor_view<8xf8E4M3FN, strides=[1]>
     %out16_v = make_partition_view %out16_t : partition_view<tile=(8), tensor_view<8xf8E4M3FN, strides=[1]>>
     %out16_k = store_view_tko weak %left, %out16_v[%c0] : tile<8xf8E4M3FN>, partition_view<tile=(8), tensor_view<8xf8E4M3FN, strides=[1]>>, tile<i32> -> token
+    %length = get_tensor_shape %line_t : tensor_view<8xf8E4M3FN, strides=[1]> -> tile<i64>
+    %less = constant <i64: -2> : tile<i64>
+    %last = addi %length, %less : tile<i64>
+    %at_last = offset %in, %last : tile<ptr<f8E4M3FN>>, tile<i64> -> tile<ptr<f8E4M3FN>>
+    %e_last, %e_last_k = load_ptr_tko weak %at_last : tile<ptr<f8E4M3FN>> -> tile<f8E4M3FN>, token
+    %e_last_1 = reshape %e_last : tile<f8E4M3FN> -> tile<1xf8E4M3FN>
+    %out17_t = make_tensor_view %out17, shape = [1], strides = [1] : tensor_view<1xf8E4M3FN, strides=[1]>
+    %out17_v = make_partition_view %out17_t : partition_view<tile=(1), tensor_view<1xf8E4M3FN, strides=[1]>>
+    %out17_k = store_view_tko weak %e_last_1, %out17_v[%c0] : tile<1xf8E4M3FN>, partition_view<tile=(1), tensor_view<1xf8E4M3FN, strides=[1]>>, tile<i32> -> token
     return
   }
 }

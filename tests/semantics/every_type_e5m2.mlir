@@ -17,9 +17,10 @@
 // buffer: e5m2 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0x00 -> 0x83 0x3c 0x7b 0x01 0xfc 0x7c 0x80 0x00
 // buffer: e5m2 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0x00 -> 0x00 0x80 0x7c 0xfc 0x01 0x7b 0x3c 0x83
 // buffer: e5m2 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0x00 -> 0x83 0x3c 0x7b 0x01 0xfc 0x7c 0x80 0x00
+// buffer: e5m2 0x00 -> 0x3c
 cuda_tile.module @m {
   global @variable <f8E5M2: [0x00, 0x80, 0x7C, 0xFC]> : tile<4xf8E5M2>
-  entry @every_type_e5m2(%in: tile<ptr<f8E5M2>>, %out1: tile<ptr<f8E5M2>>, %out2: tile<ptr<f8E5M2>>, %out3: tile<ptr<f8E5M2>>, %out4: tile<ptr<f8E5M2>>, %out5: tile<ptr<f8E5M2>>, %out6: tile<ptr<f8E5M2>>, %out7: tile<ptr<f8E5M2>>, %out8: tile<ptr<f8E5M2>>, %out9: tile<ptr<f8E5M2>>, %out10: tile<ptr<f8E5M2>>, %out11: tile<ptr<f8E5M2>>, %out12: tile<ptr<f8E5M2>>, %out13: tile<ptr<f8E5M2>>, %out14: tile<ptr<f8E5M2>>, %out15: tile<ptr<f8E5M2>>, %out16: tile<ptr<f8E5M2>>) {
+  entry @every_type_e5m2(%in: tile<ptr<f8E5M2>>, %out1: tile<ptr<f8E5M2>>, %out2: tile<ptr<f8E5M2>>, %out3: tile<ptr<f8E5M2>>, %out4: tile<ptr<f8E5M2>>, %out5: tile<ptr<f8E5M2>>, %out6: tile<ptr<f8E5M2>>, %out7: tile<ptr<f8E5M2>>, %out8: tile<ptr<f8E5M2>>, %out9: tile<ptr<f8E5M2>>, %out10: tile<ptr<f8E5M2>>, %out11: tile<ptr<f8E5M2>>, %out12: tile<ptr<f8E5M2>>, %out13: tile<ptr<f8E5M2>>, %out14: tile<ptr<f8E5M2>>, %out15: tile<ptr<f8E5M2>>, %out16: tile<ptr<f8E5M2>>, %out17: tile<ptr<f8E5M2>>) {
     %c0 = constant <i32: 0> : tile<i32>
     %c1 = constant <i32: 1> : tile<i32>
     %c2 = constant <i32: 2> : tile<i32>
@@ -137,6 +138,15 @@ cuda_tile.module @m {
     %out16_t = make_tensor_view %out16, shape = [8], strides = [1] : tensor_view<8xf8E5M2, strides=[1]>
     %out16_v = make_partition_view %out16_t : partition_view<tile=(8), tensor_view<8xf8E5M2, strides=[1]>>
     %out16_k = store_view_tko weak %left, %out16_v[%c0] : tile<8xf8E5M2>, partition_view<tile=(8), tensor_view<8xf8E5M2, strides=[1]>>, tile<i32> -> token
+    %length = get_tensor_shape %line_t : tensor_view<8xf8E5M2, strides=[1]> -> tile<i64>
+    %less = constant <i64: -2> : tile<i64>
+    %last = addi %length, %less : tile<i64>
+    %at_last = offset %in, %last : tile<ptr<f8E5M2>>, tile<i64> -> tile<ptr<f8E5M2>>
+    %e_last, %e_last_k = load_ptr_tko weak %at_last : tile<ptr<f8E5M2>> -> tile<f8E5M2>, token
+    %e_last_1 = reshape %e_last : tile<f8E5M2> -> tile<1xf8E5M2>
+    %out17_t = make_tensor_view %out17, shape = [1], strides = [1] : tensor_view<1xf8E5M2, strides=[1]>
+    %out17_v = make_partition_view %out17_t : partition_view<tile=(1), tensor_view<1xf8E5M2, strides=[1]>>
+    %out17_k = store_view_tko weak %e_last_1, %out17_v[%c0] : tile<1xf8E5M2>, partition_view<tile=(1), tensor_view<1xf8E5M2, strides=[1]>>, tile<i32> -> token
     return
   }
 }

@@ -17,9 +17,10 @@
 // buffer: e8m0 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f -> 0xf0 0x10 0x7e 0x80 0x01 0xfe 0x00 0x7f
 // buffer: e8m0 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f -> 0x7f 0x00 0xfe 0x01 0x80 0x7e 0x10 0xf0
 // buffer: e8m0 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f -> 0xf0 0x10 0x7e 0x80 0x01 0xfe 0x00 0x7f
+// buffer: e8m0 0x7f -> 0x10
 cuda_tile.module @m {
   global @variable <f8E8M0FNU: [0x7F, 0x00, 0xFE, 0x01]> : tile<4xf8E8M0FNU>
-  entry @every_type_e8m0(%in: tile<ptr<f8E8M0FNU>>, %out1: tile<ptr<f8E8M0FNU>>, %out2: tile<ptr<f8E8M0FNU>>, %out3: tile<ptr<f8E8M0FNU>>, %out4: tile<ptr<f8E8M0FNU>>, %out5: tile<ptr<f8E8M0FNU>>, %out6: tile<ptr<f8E8M0FNU>>, %out7: tile<ptr<f8E8M0FNU>>, %out8: tile<ptr<f8E8M0FNU>>, %out9: tile<ptr<f8E8M0FNU>>, %out10: tile<ptr<f8E8M0FNU>>, %out11: tile<ptr<f8E8M0FNU>>, %out12: tile<ptr<f8E8M0FNU>>, %out13: tile<ptr<f8E8M0FNU>>, %out14: tile<ptr<f8E8M0FNU>>, %out15: tile<ptr<f8E8M0FNU>>, %out16: tile<ptr<f8E8M0FNU>>) {
+  entry @every_type_e8m0(%in: tile<ptr<f8E8M0FNU>>, %out1: tile<ptr<f8E8M0FNU>>, %out2: tile<ptr<f8E8M0FNU>>, %out3: tile<ptr<f8E8M0FNU>>, %out4: tile<ptr<f8E8M0FNU>>, %out5: tile<ptr<f8E8M0FNU>>, %out6: tile<ptr<f8E8M0FNU>>, %out7: tile<ptr<f8E8M0FNU>>, %out8: tile<ptr<f8E8M0FNU>>, %out9: tile<ptr<f8E8M0FNU>>, %out10: tile<ptr<f8E8M0FNU>>, %out11: tile<ptr<f8E8M0FNU>>, %out12: tile<ptr<f8E8M0FNU>>, %out13: tile<ptr<f8E8M0FNU>>, %out14: tile<ptr<f8E8M0FNU>>, %out15: tile<ptr<f8E8M0FNU>>, %out16: tile<ptr<f8E8M0FNU>>, %out17: tile<ptr<f8E8M0FNU>>) {
     %c0 = constant <i32: 0> : tile<i32>
     %c1 = constant <i32: 1> : tile<i32>
     %c2 = constant <i32: 2> : tile<i32>
@@ -137,6 +138,15 @@ cuda_tile.module @m {
     %out16_t = make_tensor_view %out16, shape = [8], strides = [1] : tensor_view<8xf8E8M0FNU, strides=[1]>
     %out16_v = make_partition_view %out16_t : partition_view<tile=(8), tensor_view<8xf8E8M0FNU, strides=[1]>>
     %out16_k = store_view_tko weak %left, %out16_v[%c0] : tile<8xf8E8M0FNU>, partition_view<tile=(8), tensor_view<8xf8E8M0FNU, strides=[1]>>, tile<i32> -> token
+    %length = get_tensor_shape %line_t : tensor_view<8xf8E8M0FNU, strides=[1]> -> tile<i64>
+    %less = constant <i64: -2> : tile<i64>
+    %last = addi %length, %less : tile<i64>
+    %at_last = offset %in, %last : tile<ptr<f8E8M0FNU>>, tile<i64> -> tile<ptr<f8E8M0FNU>>
+    %e_last, %e_last_k = load_ptr_tko weak %at_last : tile<ptr<f8E8M0FNU>> -> tile<f8E8M0FNU>, token
+    %e_last_1 = reshape %e_last : tile<f8E8M0FNU> -> tile<1xf8E8M0FNU>
+    %out17_t = make_tensor_view %out17, shape = [1], strides = [1] : tensor_view<1xf8E8M0FNU, strides=[1]>
+    %out17_v = make_partition_view %out17_t : partition_view<tile=(1), tensor_view<1xf8E8M0FNU, strides=[1]>>
+    %out17_k = store_view_tko weak %e_last_1, %out17_v[%c0] : tile<1xf8E8M0FNU>, partition_view<tile=(1), tensor_view<1xf8E8M0FNU, strides=[1]>>, tile<i32> -> token
     return
   }
 }

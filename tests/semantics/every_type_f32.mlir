@@ -17,9 +17,14 @@
 // buffer: f32 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 -> 0x807fffff 0x3f800000 0x7f7fffff 0x00000001 0xff800000 0x7f800000 0x80000000 0x00000000
 // buffer: f32 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 -> 0x00000000 0x80000000 0x7f800000 0xff800000 0x00000001 0x7f7fffff 0x3f800000 0x807fffff
 // buffer: f32 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 -> 0x807fffff 0x3f800000 0x7f7fffff 0x00000001 0xff800000 0x7f800000 0x80000000 0x00000000
+// buffer: f32 0x00000000 0x80000000 -> 0xff800000 0x80000000
+// buffer: f32 0x00000000 0x00000000 -> 0x00000000 0x80000000
+// buffer: i8 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 -> 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0x80 0x00 0x00 0x80 0x7f 0x00 0x00 0x80 0xff 0x01 0x00 0x00 0x00 0xff 0xff 0x7f 0x7f 0x00 0x00 0x80 0x3f 0xff 0xff 0x7f 0x80
+// buffer: f32 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 -> 0x00000000 0x80000000 0x7f800000 0xff800000 0x00000001 0x7f7fffff 0x3f800000 0x807fffff
+// buffer: f32 0x00000000 -> 0x3f800000
 cuda_tile.module @m {
   global @variable <f32: [0x00000000, 0x80000000, 0x7F800000, 0xFF800000]> : tile<4xf32>
-  entry @every_type_f32(%in: tile<ptr<f32>>, %out1: tile<ptr<f32>>, %out2: tile<ptr<f32>>, %out3: tile<ptr<f32>>, %out4: tile<ptr<f32>>, %out5: tile<ptr<f32>>, %out6: tile<ptr<f32>>, %out7: tile<ptr<f32>>, %out8: tile<ptr<f32>>, %out9: tile<ptr<f32>>, %out10: tile<ptr<f32>>, %out11: tile<ptr<f32>>, %out12: tile<ptr<f32>>, %out13: tile<ptr<f32>>, %out14: tile<ptr<f32>>, %out15: tile<ptr<f32>>, %out16: tile<ptr<f32>>) {
+  entry @every_type_f32(%in: tile<ptr<f32>>, %out1: tile<ptr<f32>>, %out2: tile<ptr<f32>>, %out3: tile<ptr<f32>>, %out4: tile<ptr<f32>>, %out5: tile<ptr<f32>>, %out6: tile<ptr<f32>>, %out7: tile<ptr<f32>>, %out8: tile<ptr<f32>>, %out9: tile<ptr<f32>>, %out10: tile<ptr<f32>>, %out11: tile<ptr<f32>>, %out12: tile<ptr<f32>>, %out13: tile<ptr<f32>>, %out14: tile<ptr<f32>>, %out15: tile<ptr<f32>>, %out16: tile<ptr<f32>>, %out17: tile<ptr<f32>>, %out18: tile<ptr<f32>>, %bytes: tile<ptr<i8>>, %out20: tile<ptr<f32>>, %out21: tile<ptr<f32>>) {
     %c0 = constant <i32: 0> : tile<i32>
     %c1 = constant <i32: 1> : tile<i32>
     %c2 = constant <i32: 2> : tile<i32>
@@ -137,6 +142,33 @@ cuda_tile.module @m {
     %out16_t = make_tensor_view %out16, shape = [8], strides = [1] : tensor_view<8xf32, strides=[1]>
     %out16_v = make_partition_view %out16_t : partition_view<tile=(8), tensor_view<8xf32, strides=[1]>>
     %out16_k = store_view_tko weak %left, %out16_v[%c0] : tile<8xf32>, partition_view<tile=(8), tensor_view<8xf32, strides=[1]>>, tile<i32> -> token
+    %two = iota : tile<2xi32>
+    %cell_1 = reshape %out17 : tile<ptr<f32>> -> tile<1xptr<f32>>
+    %cell_n = broadcast %cell_1 : tile<1xptr<f32>> -> tile<2xptr<f32>>
+    %cell = offset %cell_n, %two : tile<2xptr<f32>>, tile<2xi32> -> tile<2xptr<f32>>
+    %expected = constant <f32: [0x00000000, 0x7F800000]> : tile<2xf32>
+    %wanted = constant <f32: [0xFF800000, 0x00000001]> : tile<2xf32>
+    %was, %was_k = atomic_cas_tko acq_rel device %cell, %expected, %wanted : tile<2xptr<f32>>, tile<2xf32> -> tile<2xf32>, token
+    %out18_t = make_tensor_view %out18, shape = [2], strides = [1] : tensor_view<2xf32, strides=[1]>
+    %out18_v = make_partition_view %out18_t : partition_view<tile=(2), tensor_view<2xf32, strides=[1]>>
+    %out18_k = store_view_tko weak %was, %out18_v[%c0] : tile<2xf32>, partition_view<tile=(2), tensor_view<2xf32, strides=[1]>>, tile<i32> -> token
+    %packed = pack %flat : tile<8xf32> -> tile<32xi8>
+    %bytes_t = make_tensor_view %bytes, shape = [32], strides = [1] : tensor_view<32xi8, strides=[1]>
+    %bytes_v = make_partition_view %bytes_t : partition_view<tile=(32), tensor_view<32xi8, strides=[1]>>
+    %bytes_k = store_view_tko weak %packed, %bytes_v[%c0] : tile<32xi8>, partition_view<tile=(32), tensor_view<32xi8, strides=[1]>>, tile<i32> -> token
+    %unpacked = unpack %packed : tile<32xi8> -> tile<8xf32>
+    %out20_t = make_tensor_view %out20, shape = [8], strides = [1] : tensor_view<8xf32, strides=[1]>
+    %out20_v = make_partition_view %out20_t : partition_view<tile=(8), tensor_view<8xf32, strides=[1]>>
+    %out20_k = store_view_tko weak %unpacked, %out20_v[%c0] : tile<8xf32>, partition_view<tile=(8), tensor_view<8xf32, strides=[1]>>, tile<i32> -> token
+    %length = get_tensor_shape %line_t : tensor_view<8xf32, strides=[1]> -> tile<i64>
+    %less = constant <i64: -2> : tile<i64>
+    %last = addi %length, %less : tile<i64>
+    %at_last = offset %in, %last : tile<ptr<f32>>, tile<i64> -> tile<ptr<f32>>
+    %e_last, %e_last_k = load_ptr_tko weak %at_last : tile<ptr<f32>> -> tile<f32>, token
+    %e_last_1 = reshape %e_last : tile<f32> -> tile<1xf32>
+    %out21_t = make_tensor_view %out21, shape = [1], strides = [1] : tensor_view<1xf32, strides=[1]>
+    %out21_v = make_partition_view %out21_t : partition_view<tile=(1), tensor_view<1xf32, strides=[1]>>
+    %out21_k = store_view_tko weak %e_last_1, %out21_v[%c0] : tile<1xf32>, partition_view<tile=(1), tensor_view<1xf32, strides=[1]>>, tile<i32> -> token
     return
   }
 }

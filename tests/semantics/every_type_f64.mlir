@@ -17,9 +17,14 @@
 // buffer: f64 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 -> 0x800fffffffffffff 0x3ff0000000000000 0x7fefffffffffffff 0x0000000000000001 0xfff0000000000000 0x7ff0000000000000 0x8000000000000000 0x0000000000000000
 // buffer: f64 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 -> 0x0000000000000000 0x8000000000000000 0x7ff0000000000000 0xfff0000000000000 0x0000000000000001 0x7fefffffffffffff 0x3ff0000000000000 0x800fffffffffffff
 // buffer: f64 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 -> 0x800fffffffffffff 0x3ff0000000000000 0x7fefffffffffffff 0x0000000000000001 0xfff0000000000000 0x7ff0000000000000 0x8000000000000000 0x0000000000000000
+// buffer: f64 0x0000000000000000 0x8000000000000000 -> 0xfff0000000000000 0x8000000000000000
+// buffer: f64 0x0000000000000000 0x0000000000000000 -> 0x0000000000000000 0x8000000000000000
+// buffer: i8 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 -> 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0x80 0x00 0x00 0x00 0x00 0x00 0x00 0xf0 0x7f 0x00 0x00 0x00 0x00 0x00 0x00 0xf0 0xff 0x01 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0xff 0xff 0xff 0xff 0xff 0xff 0xef 0x7f 0x00 0x00 0x00 0x00 0x00 0x00 0xf0 0x3f 0xff 0xff 0xff 0xff 0xff 0xff 0x0f 0x80
+// buffer: f64 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 -> 0x0000000000000000 0x8000000000000000 0x7ff0000000000000 0xfff0000000000000 0x0000000000000001 0x7fefffffffffffff 0x3ff0000000000000 0x800fffffffffffff
+// buffer: f64 0x0000000000000000 -> 0x3ff0000000000000
 cuda_tile.module @m {
   global @variable <f64: [0x0000000000000000, 0x8000000000000000, 0x7FF0000000000000, 0xFFF0000000000000]> : tile<4xf64>
-  entry @every_type_f64(%in: tile<ptr<f64>>, %out1: tile<ptr<f64>>, %out2: tile<ptr<f64>>, %out3: tile<ptr<f64>>, %out4: tile<ptr<f64>>, %out5: tile<ptr<f64>>, %out6: tile<ptr<f64>>, %out7: tile<ptr<f64>>, %out8: tile<ptr<f64>>, %out9: tile<ptr<f64>>, %out10: tile<ptr<f64>>, %out11: tile<ptr<f64>>, %out12: tile<ptr<f64>>, %out13: tile<ptr<f64>>, %out14: tile<ptr<f64>>, %out15: tile<ptr<f64>>, %out16: tile<ptr<f64>>) {
+  entry @every_type_f64(%in: tile<ptr<f64>>, %out1: tile<ptr<f64>>, %out2: tile<ptr<f64>>, %out3: tile<ptr<f64>>, %out4: tile<ptr<f64>>, %out5: tile<ptr<f64>>, %out6: tile<ptr<f64>>, %out7: tile<ptr<f64>>, %out8: tile<ptr<f64>>, %out9: tile<ptr<f64>>, %out10: tile<ptr<f64>>, %out11: tile<ptr<f64>>, %out12: tile<ptr<f64>>, %out13: tile<ptr<f64>>, %out14: tile<ptr<f64>>, %out15: tile<ptr<f64>>, %out16: tile<ptr<f64>>, %out17: tile<ptr<f64>>, %out18: tile<ptr<f64>>, %bytes: tile<ptr<i8>>, %out20: tile<ptr<f64>>, %out21: tile<ptr<f64>>) {
     %c0 = constant <i32: 0> : tile<i32>
     %c1 = constant <i32: 1> : tile<i32>
     %c2 = constant <i32: 2> : tile<i32>
@@ -137,6 +142,33 @@ cuda_tile.module @m {
     %out16_t = make_tensor_view %out16, shape = [8], strides = [1] : tensor_view<8xf64, strides=[1]>
     %out16_v = make_partition_view %out16_t : partition_view<tile=(8), tensor_view<8xf64, strides=[1]>>
     %out16_k = store_view_tko weak %left, %out16_v[%c0] : tile<8xf64>, partition_view<tile=(8), tensor_view<8xf64, strides=[1]>>, tile<i32> -> token
+    %two = iota : tile<2xi32>
+    %cell_1 = reshape %out17 : tile<ptr<f64>> -> tile<1xptr<f64>>
+    %cell_n = broadcast %cell_1 : tile<1xptr<f64>> -> tile<2xptr<f64>>
+    %cell = offset %cell_n, %two : tile<2xptr<f64>>, tile<2xi32> -> tile<2xptr<f64>>
+    %expected = constant <f64: [0x0000000000000000, 0x7FF0000000000000]> : tile<2xf64>
+    %wanted = constant <f64: [0xFFF0000000000000, 0x0000000000000001]> : tile<2xf64>
+    %was, %was_k = atomic_cas_tko acq_rel device %cell, %expected, %wanted : tile<2xptr<f64>>, tile<2xf64> -> tile<2xf64>, token
+    %out18_t = make_tensor_view %out18, shape = [2], strides = [1] : tensor_view<2xf64, strides=[1]>
+    %out18_v = make_partition_view %out18_t : partition_view<tile=(2), tensor_view<2xf64, strides=[1]>>
+    %out18_k = store_view_tko weak %was, %out18_v[%c0] : tile<2xf64>, partition_view<tile=(2), tensor_view<2xf64, strides=[1]>>, tile<i32> -> token
+    %packed = pack %flat : tile<8xf64> -> tile<64xi8>
+    %bytes_t = make_tensor_view %bytes, shape = [64], strides = [1] : tensor_view<64xi8, strides=[1]>
+    %bytes_v = make_partition_view %bytes_t : partition_view<tile=(64), tensor_view<64xi8, strides=[1]>>
+    %bytes_k = store_view_tko weak %packed, %bytes_v[%c0] : tile<64xi8>, partition_view<tile=(64), tensor_view<64xi8, strides=[1]>>, tile<i32> -> token
+    %unpacked = unpack %packed : tile<64xi8> -> tile<8xf64>
+    %out20_t = make_tensor_view %out20, shape = [8], strides = [1] : tensor_view<8xf64, strides=[1]>
+    %out20_v = make_partition_view %out20_t : partition_view<tile=(8), tensor_view<8xf64, strides=[1]>>
+    %out20_k = store_view_tko weak %unpacked, %out20_v[%c0] : tile<8xf64>, partition_view<tile=(8), tensor_view<8xf64, strides=[1]>>, tile<i32> -> token
+    %length = get_tensor_shape %line_t : tensor_view<8xf64, strides=[1]> -> tile<i64>
+    %less = constant <i64: -2> : tile<i64>
+    %last = addi %length, %less : tile<i64>
+    %at_last = offset %in, %last : tile<ptr<f64>>, tile<i64> -> tile<ptr<f64>>
+    %e_last, %e_last_k = load_ptr_tko weak %at_last : tile<ptr<f64>> -> tile<f64>, token
+    %e_last_1 = reshape %e_last : tile<f64> -> tile<1xf64>
+    %out21_t = make_tensor_view %out21, shape = [1], strides = [1] : tensor_view<1xf64, strides=[1]>
+    %out21_v = make_partition_view %out21_t : partition_view<tile=(1), tensor_view<1xf64, strides=[1]>>
+    %out21_k = store_view_tko weak %e_last_1, %out21_v[%c0] : tile<1xf64>, partition_view<tile=(1), tensor_view<1xf64, strides=[1]>>, tile<i32> -> token
     return
   }
 }

@@ -17,9 +17,12 @@
 // buffer: i1 0 0 0 0 0 0 0 0 -> 1 0 0 1 0 1 1 0
 // buffer: i1 0 0 0 0 0 0 0 0 -> 0 1 1 0 1 0 0 1
 // buffer: i1 0 0 0 0 0 0 0 0 -> 1 0 0 1 0 1 1 0
+// buffer: i8 0 -> 0x96
+// buffer: i1 0 0 0 0 0 0 0 0 -> 0 1 1 0 1 0 0 1
+// buffer: i1 0 -> 0
 cuda_tile.module @m {
   global @variable <i1: [false, true, true, false]> : tile<4xi1>
-  entry @every_type_i1(%in: tile<ptr<i1>>, %out1: tile<ptr<i1>>, %out2: tile<ptr<i1>>, %out3: tile<ptr<i1>>, %out4: tile<ptr<i1>>, %out5: tile<ptr<i1>>, %out6: tile<ptr<i1>>, %out7: tile<ptr<i1>>, %out8: tile<ptr<i1>>, %out9: tile<ptr<i1>>, %out10: tile<ptr<i1>>, %out11: tile<ptr<i1>>, %out12: tile<ptr<i1>>, %out13: tile<ptr<i1>>, %out14: tile<ptr<i1>>, %out15: tile<ptr<i1>>, %out16: tile<ptr<i1>>) {
+  entry @every_type_i1(%in: tile<ptr<i1>>, %out1: tile<ptr<i1>>, %out2: tile<ptr<i1>>, %out3: tile<ptr<i1>>, %out4: tile<ptr<i1>>, %out5: tile<ptr<i1>>, %out6: tile<ptr<i1>>, %out7: tile<ptr<i1>>, %out8: tile<ptr<i1>>, %out9: tile<ptr<i1>>, %out10: tile<ptr<i1>>, %out11: tile<ptr<i1>>, %out12: tile<ptr<i1>>, %out13: tile<ptr<i1>>, %out14: tile<ptr<i1>>, %out15: tile<ptr<i1>>, %out16: tile<ptr<i1>>, %bytes: tile<ptr<i8>>, %out18: tile<ptr<i1>>, %out19: tile<ptr<i1>>) {
     %c0 = constant <i32: 0> : tile<i32>
     %c1 = constant <i32: 1> : tile<i32>
     %c2 = constant <i32: 2> : tile<i32>
@@ -137,6 +140,23 @@ cuda_tile.module @m {
     %out16_t = make_tensor_view %out16, shape = [8], strides = [1] : tensor_view<8xi1, strides=[1]>
     %out16_v = make_partition_view %out16_t : partition_view<tile=(8), tensor_view<8xi1, strides=[1]>>
     %out16_k = store_view_tko weak %left, %out16_v[%c0] : tile<8xi1>, partition_view<tile=(8), tensor_view<8xi1, strides=[1]>>, tile<i32> -> token
+    %packed = pack %flat : tile<8xi1> -> tile<1xi8>
+    %bytes_t = make_tensor_view %bytes, shape = [1], strides = [1] : tensor_view<1xi8, strides=[1]>
+    %bytes_v = make_partition_view %bytes_t : partition_view<tile=(1), tensor_view<1xi8, strides=[1]>>
+    %bytes_k = store_view_tko weak %packed, %bytes_v[%c0] : tile<1xi8>, partition_view<tile=(1), tensor_view<1xi8, strides=[1]>>, tile<i32> -> token
+    %unpacked = unpack %packed : tile<1xi8> -> tile<8xi1>
+    %out18_t = make_tensor_view %out18, shape = [8], strides = [1] : tensor_view<8xi1, strides=[1]>
+    %out18_v = make_partition_view %out18_t : partition_view<tile=(8), tensor_view<8xi1, strides=[1]>>
+    %out18_k = store_view_tko weak %unpacked, %out18_v[%c0] : tile<8xi1>, partition_view<tile=(8), tensor_view<8xi1, strides=[1]>>, tile<i32> -> token
+    %length = get_tensor_shape %line_t : tensor_view<8xi1, strides=[1]> -> tile<i64>
+    %less = constant <i64: -2> : tile<i64>
+    %last = addi %length, %less : tile<i64>
+    %at_last = offset %in, %last : tile<ptr<i1>>, tile<i64> -> tile<ptr<i1>>
+    %e_last, %e_last_k = load_ptr_tko weak %at_last : tile<ptr<i1>> -> tile<i1>, token
+    %e_last_1 = reshape %e_last : tile<i1> -> tile<1xi1>
+    %out19_t = make_tensor_view %out19, shape = [1], strides = [1] : tensor_view<1xi1, strides=[1]>
+    %out19_v = make_partition_view %out19_t : partition_view<tile=(1), tensor_view<1xi1, strides=[1]>>
+    %out19_k = store_view_tko weak %e_last_1, %out19_v[%c0] : tile<1xi1>, partition_view<tile=(1), tensor_view<1xi1, strides=[1]>>, tile<i32> -> token
     return
   }
 }

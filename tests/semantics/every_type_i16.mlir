@@ -17,9 +17,16 @@
 // buffer: i16 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 -> 0x0002 0xaa55 0x1234 0xffff 0x8000 0x7fff 0x0001 0x0000
 // buffer: i16 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 -> 0x0000 0x0001 0x7fff 0x8000 0xffff 0x1234 0xaa55 0x0002
 // buffer: i16 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 -> 0x0002 0xaa55 0x1234 0xffff 0x8000 0x7fff 0x0001 0x0000
+// buffer: i16 0x0000 -> 0x0003
+// buffer: i16 0x0000 0x0000 -> 0x0000 0xbc8a
+// buffer: i16 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 -> 0x0000 0x0001 0x8000 0x0000 0xffff 0x1233 0xbc88 0xbc8a
+// buffer: i16 0x0000 0x0000 -> 0x0000 0x0001
+// buffer: i8 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 -> 0x00 0x00 0x01 0x00 0xff 0x7f 0x00 0x80 0xff 0xff 0x34 0x12 0x55 0xaa 0x02 0x00
+// buffer: i16 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 -> 0x0000 0x0001 0x7fff 0x8000 0xffff 0x1234 0xaa55 0x0002
+// buffer: i16 0x0000 -> 0xaa55
 cuda_tile.module @m {
   global @variable <i16: [0, 1, 32767, -32768]> : tile<4xi16>
-  entry @every_type_i16(%in: tile<ptr<i16>>, %out1: tile<ptr<i16>>, %out2: tile<ptr<i16>>, %out3: tile<ptr<i16>>, %out4: tile<ptr<i16>>, %out5: tile<ptr<i16>>, %out6: tile<ptr<i16>>, %out7: tile<ptr<i16>>, %out8: tile<ptr<i16>>, %out9: tile<ptr<i16>>, %out10: tile<ptr<i16>>, %out11: tile<ptr<i16>>, %out12: tile<ptr<i16>>, %out13: tile<ptr<i16>>, %out14: tile<ptr<i16>>, %out15: tile<ptr<i16>>, %out16: tile<ptr<i16>>) {
+  entry @every_type_i16(%in: tile<ptr<i16>>, %out1: tile<ptr<i16>>, %out2: tile<ptr<i16>>, %out3: tile<ptr<i16>>, %out4: tile<ptr<i16>>, %out5: tile<ptr<i16>>, %out6: tile<ptr<i16>>, %out7: tile<ptr<i16>>, %out8: tile<ptr<i16>>, %out9: tile<ptr<i16>>, %out10: tile<ptr<i16>>, %out11: tile<ptr<i16>>, %out12: tile<ptr<i16>>, %out13: tile<ptr<i16>>, %out14: tile<ptr<i16>>, %out15: tile<ptr<i16>>, %out16: tile<ptr<i16>>, %out17: tile<ptr<i16>>, %out18: tile<ptr<i16>>, %out19: tile<ptr<i16>>, %out20: tile<ptr<i16>>, %bytes: tile<ptr<i8>>, %out22: tile<ptr<i16>>, %out23: tile<ptr<i16>>) {
     %c0 = constant <i32: 0> : tile<i32>
     %c1 = constant <i32: 1> : tile<i32>
     %c2 = constant <i32: 2> : tile<i32>
@@ -137,6 +144,55 @@ cuda_tile.module @m {
     %out16_t = make_tensor_view %out16, shape = [8], strides = [1] : tensor_view<8xi16, strides=[1]>
     %out16_v = make_partition_view %out16_t : partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>
     %out16_k = store_view_tko weak %left, %out16_v[%c0] : tile<8xi16>, partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>, tile<i32> -> token
+    %n0 = constant <i16: 0> : tile<i16>
+    %n1 = constant <i16: 1> : tile<i16>
+    %n3 = constant <i16: 3> : tile<i16>
+    %counted = for %k in (%n0 to %n3, step %n1) : tile<i16> iter_values(%acc = %n0) -> (tile<i16>) {
+      %sum = addi %acc, %k : tile<i16>
+      continue %sum : tile<i16>
+    }
+    %counted_1 = reshape %counted : tile<i16> -> tile<1xi16>
+    %out17_t = make_tensor_view %out17, shape = [1], strides = [1] : tensor_view<1xi16, strides=[1]>
+    %out17_v = make_partition_view %out17_t : partition_view<tile=(1), tensor_view<1xi16, strides=[1]>>
+    %out17_k = store_view_tko weak %counted_1, %out17_v[%c0] : tile<1xi16>, partition_view<tile=(1), tensor_view<1xi16, strides=[1]>>, tile<i32> -> token
+    %whole = reduce %x dim=1 identities=[0 : i16] : tile<2x4xi16> -> tile<2xi16>
+    (%a: tile<i16>, %b: tile<i16>) {
+      %sum = addi %a, %b : tile<i16>
+      yield %sum : tile<i16>
+    }
+    %out18_t = make_tensor_view %out18, shape = [2], strides = [1] : tensor_view<2xi16, strides=[1]>
+    %out18_v = make_partition_view %out18_t : partition_view<tile=(2), tensor_view<2xi16, strides=[1]>>
+    %out18_k = store_view_tko weak %whole, %out18_v[%c0] : tile<2xi16>, partition_view<tile=(2), tensor_view<2xi16, strides=[1]>>, tile<i32> -> token
+    %prefixes = scan %flat dim=0 reverse=false identities=[0 : i16] : tile<8xi16> -> tile<8xi16>
+    (%a: tile<i16>, %b: tile<i16>) {
+      %sum = addi %a, %b : tile<i16>
+      yield %sum : tile<i16>
+    }
+    %out19_t = make_tensor_view %out19, shape = [8], strides = [1] : tensor_view<8xi16, strides=[1]>
+    %out19_v = make_partition_view %out19_t : partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>
+    %out19_k = store_view_tko weak %prefixes, %out19_v[%c0] : tile<8xi16>, partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>, tile<i32> -> token
+    %low = extract %x[%c0, %c0] : tile<2x4xi16> -> tile<1x2xi16>
+    %promised = assume bounded<0, 1>, %low : tile<1x2xi16>
+    %out20_t = make_tensor_view %out20, shape = [1, 2], strides = [2, 1] : tensor_view<1x2xi16, strides=[2,1]>
+    %out20_v = make_partition_view %out20_t : partition_view<tile=(1x2), tensor_view<1x2xi16, strides=[2,1]>>
+    %out20_k = store_view_tko weak %promised, %out20_v[%c0, %c0] : tile<1x2xi16>, partition_view<tile=(1x2), tensor_view<1x2xi16, strides=[2,1]>>, tile<i32> -> token
+    %packed = pack %flat : tile<8xi16> -> tile<16xi8>
+    %bytes_t = make_tensor_view %bytes, shape = [16], strides = [1] : tensor_view<16xi8, strides=[1]>
+    %bytes_v = make_partition_view %bytes_t : partition_view<tile=(16), tensor_view<16xi8, strides=[1]>>
+    %bytes_k = store_view_tko weak %packed, %bytes_v[%c0] : tile<16xi8>, partition_view<tile=(16), tensor_view<16xi8, strides=[1]>>, tile<i32> -> token
+    %unpacked = unpack %packed : tile<16xi8> -> tile<8xi16>
+    %out22_t = make_tensor_view %out22, shape = [8], strides = [1] : tensor_view<8xi16, strides=[1]>
+    %out22_v = make_partition_view %out22_t : partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>
+    %out22_k = store_view_tko weak %unpacked, %out22_v[%c0] : tile<8xi16>, partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>, tile<i32> -> token
+    %length = get_tensor_shape %line_t : tensor_view<8xi16, strides=[1]> -> tile<i64>
+    %less = constant <i64: -2> : tile<i64>
+    %last = addi %length, %less : tile<i64>
+    %at_last = offset %in, %last : tile<ptr<i16>>, tile<i64> -> tile<ptr<i16>>
+    %e_last, %e_last_k = load_ptr_tko weak %at_last : tile<ptr<i16>> -> tile<i16>, token
+    %e_last_1 = reshape %e_last : tile<i16> -> tile<1xi16>
+    %out23_t = make_tensor_view %out23, shape = [1], strides = [1] : tensor_view<1xi16, strides=[1]>
+    %out23_v = make_partition_view %out23_t : partition_view<tile=(1), tensor_view<1xi16, strides=[1]>>
+    %out23_k = store_view_tko weak %e_last_1, %out23_v[%c0] : tile<1xi16>, partition_view<tile=(1), tensor_view<1xi16, strides=[1]>>, tile<i32> -> token
     return
   }
 }

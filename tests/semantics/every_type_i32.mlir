@@ -17,9 +17,18 @@
 // buffer: i32 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 -> 0x00000002 0xaa5500ff 0x12345678 0xffffffff 0x80000000 0x7fffffff 0x00000001 0x00000000
 // buffer: i32 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 -> 0x00000000 0x00000001 0x7fffffff 0x80000000 0xffffffff 0x12345678 0xaa5500ff 0x00000002
 // buffer: i32 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 -> 0x00000002 0xaa5500ff 0x12345678 0xffffffff 0x80000000 0x7fffffff 0x00000001 0x00000000
+// buffer: i32 0x00000000 -> 0x00000003
+// buffer: i32 0x00000000 0x00000000 -> 0x00000000 0xbc895778
+// buffer: i32 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 -> 0x00000000 0x00000001 0x80000000 0x00000000 0xffffffff 0x12345677 0xbc895776 0xbc895778
+// buffer: i32 0x00000000 0x00000000 -> 0x00000000 0x00000001
+// buffer: i32 0x00000000 0x00000001 -> 0x80000000 0x00000001
+// buffer: i32 0x00000000 0x00000000 -> 0x00000000 0x00000001
+// buffer: i8 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 -> 0x00 0x00 0x00 0x00 0x01 0x00 0x00 0x00 0xff 0xff 0xff 0x7f 0x00 0x00 0x00 0x80 0xff 0xff 0xff 0xff 0x78 0x56 0x34 0x12 0xff 0x00 0x55 0xaa 0x02 0x00 0x00 0x00
+// buffer: i32 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000 -> 0x00000000 0x00000001 0x7fffffff 0x80000000 0xffffffff 0x12345678 0xaa5500ff 0x00000002
+// buffer: i32 0x00000000 -> 0xaa5500ff
 cuda_tile.module @m {
   global @variable <i32: [0, 1, 2147483647, -2147483648]> : tile<4xi32>
-  entry @every_type_i32(%in: tile<ptr<i32>>, %out1: tile<ptr<i32>>, %out2: tile<ptr<i32>>, %out3: tile<ptr<i32>>, %out4: tile<ptr<i32>>, %out5: tile<ptr<i32>>, %out6: tile<ptr<i32>>, %out7: tile<ptr<i32>>, %out8: tile<ptr<i32>>, %out9: tile<ptr<i32>>, %out10: tile<ptr<i32>>, %out11: tile<ptr<i32>>, %out12: tile<ptr<i32>>, %out13: tile<ptr<i32>>, %out14: tile<ptr<i32>>, %out15: tile<ptr<i32>>, %out16: tile<ptr<i32>>) {
+  entry @every_type_i32(%in: tile<ptr<i32>>, %out1: tile<ptr<i32>>, %out2: tile<ptr<i32>>, %out3: tile<ptr<i32>>, %out4: tile<ptr<i32>>, %out5: tile<ptr<i32>>, %out6: tile<ptr<i32>>, %out7: tile<ptr<i32>>, %out8: tile<ptr<i32>>, %out9: tile<ptr<i32>>, %out10: tile<ptr<i32>>, %out11: tile<ptr<i32>>, %out12: tile<ptr<i32>>, %out13: tile<ptr<i32>>, %out14: tile<ptr<i32>>, %out15: tile<ptr<i32>>, %out16: tile<ptr<i32>>, %out17: tile<ptr<i32>>, %out18: tile<ptr<i32>>, %out19: tile<ptr<i32>>, %out20: tile<ptr<i32>>, %out21: tile<ptr<i32>>, %out22: tile<ptr<i32>>, %bytes: tile<ptr<i8>>, %out24: tile<ptr<i32>>, %out25: tile<ptr<i32>>) {
     %c0 = constant <i32: 0> : tile<i32>
     %c1 = constant <i32: 1> : tile<i32>
     %c2 = constant <i32: 2> : tile<i32>
@@ -137,6 +146,65 @@ cuda_tile.module @m {
     %out16_t = make_tensor_view %out16, shape = [8], strides = [1] : tensor_view<8xi32, strides=[1]>
     %out16_v = make_partition_view %out16_t : partition_view<tile=(8), tensor_view<8xi32, strides=[1]>>
     %out16_k = store_view_tko weak %left, %out16_v[%c0] : tile<8xi32>, partition_view<tile=(8), tensor_view<8xi32, strides=[1]>>, tile<i32> -> token
+    %n0 = constant <i32: 0> : tile<i32>
+    %n1 = constant <i32: 1> : tile<i32>
+    %n3 = constant <i32: 3> : tile<i32>
+    %counted = for %k in (%n0 to %n3, step %n1) : tile<i32> iter_values(%acc = %n0) -> (tile<i32>) {
+      %sum = addi %acc, %k : tile<i32>
+      continue %sum : tile<i32>
+    }
+    %counted_1 = reshape %counted : tile<i32> -> tile<1xi32>
+    %out17_t = make_tensor_view %out17, shape = [1], strides = [1] : tensor_view<1xi32, strides=[1]>
+    %out17_v = make_partition_view %out17_t : partition_view<tile=(1), tensor_view<1xi32, strides=[1]>>
+    %out17_k = store_view_tko weak %counted_1, %out17_v[%c0] : tile<1xi32>, partition_view<tile=(1), tensor_view<1xi32, strides=[1]>>, tile<i32> -> token
+    %whole = reduce %x dim=1 identities=[0 : i32] : tile<2x4xi32> -> tile<2xi32>
+    (%a: tile<i32>, %b: tile<i32>) {
+      %sum = addi %a, %b : tile<i32>
+      yield %sum : tile<i32>
+    }
+    %out18_t = make_tensor_view %out18, shape = [2], strides = [1] : tensor_view<2xi32, strides=[1]>
+    %out18_v = make_partition_view %out18_t : partition_view<tile=(2), tensor_view<2xi32, strides=[1]>>
+    %out18_k = store_view_tko weak %whole, %out18_v[%c0] : tile<2xi32>, partition_view<tile=(2), tensor_view<2xi32, strides=[1]>>, tile<i32> -> token
+    %prefixes = scan %flat dim=0 reverse=false identities=[0 : i32] : tile<8xi32> -> tile<8xi32>
+    (%a: tile<i32>, %b: tile<i32>) {
+      %sum = addi %a, %b : tile<i32>
+      yield %sum : tile<i32>
+    }
+    %out19_t = make_tensor_view %out19, shape = [8], strides = [1] : tensor_view<8xi32, strides=[1]>
+    %out19_v = make_partition_view %out19_t : partition_view<tile=(8), tensor_view<8xi32, strides=[1]>>
+    %out19_k = store_view_tko weak %prefixes, %out19_v[%c0] : tile<8xi32>, partition_view<tile=(8), tensor_view<8xi32, strides=[1]>>, tile<i32> -> token
+    %low = extract %x[%c0, %c0] : tile<2x4xi32> -> tile<1x2xi32>
+    %promised = assume bounded<0, 1>, %low : tile<1x2xi32>
+    %out20_t = make_tensor_view %out20, shape = [1, 2], strides = [2, 1] : tensor_view<1x2xi32, strides=[2,1]>
+    %out20_v = make_partition_view %out20_t : partition_view<tile=(1x2), tensor_view<1x2xi32, strides=[2,1]>>
+    %out20_k = store_view_tko weak %promised, %out20_v[%c0, %c0] : tile<1x2xi32>, partition_view<tile=(1x2), tensor_view<1x2xi32, strides=[2,1]>>, tile<i32> -> token
+    %two = iota : tile<2xi32>
+    %cell_1 = reshape %out21 : tile<ptr<i32>> -> tile<1xptr<i32>>
+    %cell_n = broadcast %cell_1 : tile<1xptr<i32>> -> tile<2xptr<i32>>
+    %cell = offset %cell_n, %two : tile<2xptr<i32>>, tile<2xi32> -> tile<2xptr<i32>>
+    %expected = constant <i32: [0, 2147483647]> : tile<2xi32>
+    %wanted = constant <i32: [-2147483648, -1]> : tile<2xi32>
+    %was, %was_k = atomic_cas_tko acq_rel device %cell, %expected, %wanted : tile<2xptr<i32>>, tile<2xi32> -> tile<2xi32>, token
+    %out22_t = make_tensor_view %out22, shape = [2], strides = [1] : tensor_view<2xi32, strides=[1]>
+    %out22_v = make_partition_view %out22_t : partition_view<tile=(2), tensor_view<2xi32, strides=[1]>>
+    %out22_k = store_view_tko weak %was, %out22_v[%c0] : tile<2xi32>, partition_view<tile=(2), tensor_view<2xi32, strides=[1]>>, tile<i32> -> token
+    %packed = pack %flat : tile<8xi32> -> tile<32xi8>
+    %bytes_t = make_tensor_view %bytes, shape = [32], strides = [1] : tensor_view<32xi8, strides=[1]>
+    %bytes_v = make_partition_view %bytes_t : partition_view<tile=(32), tensor_view<32xi8, strides=[1]>>
+    %bytes_k = store_view_tko weak %packed, %bytes_v[%c0] : tile<32xi8>, partition_view<tile=(32), tensor_view<32xi8, strides=[1]>>, tile<i32> -> token
+    %unpacked = unpack %packed : tile<32xi8> -> tile<8xi32>
+    %out24_t = make_tensor_view %out24, shape = [8], strides = [1] : tensor_view<8xi32, strides=[1]>
+    %out24_v = make_partition_view %out24_t : partition_view<tile=(8), tensor_view<8xi32, strides=[1]>>
+    %out24_k = store_view_tko weak %unpacked, %out24_v[%c0] : tile<8xi32>, partition_view<tile=(8), tensor_view<8xi32, strides=[1]>>, tile<i32> -> token
+    %length = get_tensor_shape %line_t : tensor_view<8xi32, strides=[1]> -> tile<i64>
+    %less = constant <i64: -2> : tile<i64>
+    %last = addi %length, %less : tile<i64>
+    %at_last = offset %in, %last : tile<ptr<i32>>, tile<i64> -> tile<ptr<i32>>
+    %e_last, %e_last_k = load_ptr_tko weak %at_last : tile<ptr<i32>> -> tile<i32>, token
+    %e_last_1 = reshape %e_last : tile<i32> -> tile<1xi32>
+    %out25_t = make_tensor_view %out25, shape = [1], strides = [1] : tensor_view<1xi32, strides=[1]>
+    %out25_v = make_partition_view %out25_t : partition_view<tile=(1), tensor_view<1xi32, strides=[1]>>
+    %out25_k = store_view_tko weak %e_last_1, %out25_v[%c0] : tile<1xi32>, partition_view<tile=(1), tensor_view<1xi32, strides=[1]>>, tile<i32> -> token
     return
   }
 }

@@ -17,9 +17,18 @@
 // buffer: i64 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 -> 0x0000000000000002 0x000000000000aa55 0x123456789abcdef0 0xffffffffffffffff 0x8000000000000000 0x7fffffffffffffff 0x0000000000000001 0x0000000000000000
 // buffer: i64 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 -> 0x0000000000000000 0x0000000000000001 0x7fffffffffffffff 0x8000000000000000 0xffffffffffffffff 0x123456789abcdef0 0x000000000000aa55 0x0000000000000002
 // buffer: i64 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 -> 0x0000000000000002 0x000000000000aa55 0x123456789abcdef0 0xffffffffffffffff 0x8000000000000000 0x7fffffffffffffff 0x0000000000000001 0x0000000000000000
+// buffer: i64 0x0000000000000000 -> 0x0000000000000003
+// buffer: i64 0x0000000000000000 0x0000000000000000 -> 0x0000000000000000 0x123456789abd8946
+// buffer: i64 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 -> 0x0000000000000000 0x0000000000000001 0x8000000000000000 0x0000000000000000 0xffffffffffffffff 0x123456789abcdeef 0x123456789abd8944 0x123456789abd8946
+// buffer: i64 0x0000000000000000 0x0000000000000000 -> 0x0000000000000000 0x0000000000000001
+// buffer: i64 0x0000000000000000 0x0000000000000001 -> 0x8000000000000000 0x0000000000000001
+// buffer: i64 0x0000000000000000 0x0000000000000000 -> 0x0000000000000000 0x0000000000000001
+// buffer: i8 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 -> 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0x01 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0xff 0xff 0xff 0xff 0xff 0xff 0xff 0x7f 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0x80 0xff 0xff 0xff 0xff 0xff 0xff 0xff 0xff 0xf0 0xde 0xbc 0x9a 0x78 0x56 0x34 0x12 0x55 0xaa 0x00 0x00 0x00 0x00 0x00 0x00 0x02 0x00 0x00 0x00 0x00 0x00 0x00 0x00
+// buffer: i64 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 0x0000000000000000 -> 0x0000000000000000 0x0000000000000001 0x7fffffffffffffff 0x8000000000000000 0xffffffffffffffff 0x123456789abcdef0 0x000000000000aa55 0x0000000000000002
+// buffer: i64 0x0000000000000000 -> 0x000000000000aa55
 cuda_tile.module @m {
   global @variable <i64: [0, 1, 9223372036854775807, -9223372036854775808]> : tile<4xi64>
-  entry @every_type_i64(%in: tile<ptr<i64>>, %out1: tile<ptr<i64>>, %out2: tile<ptr<i64>>, %out3: tile<ptr<i64>>, %out4: tile<ptr<i64>>, %out5: tile<ptr<i64>>, %out6: tile<ptr<i64>>, %out7: tile<ptr<i64>>, %out8: tile<ptr<i64>>, %out9: tile<ptr<i64>>, %out10: tile<ptr<i64>>, %out11: tile<ptr<i64>>, %out12: tile<ptr<i64>>, %out13: tile<ptr<i64>>, %out14: tile<ptr<i64>>, %out15: tile<ptr<i64>>, %out16: tile<ptr<i64>>) {
+  entry @every_type_i64(%in: tile<ptr<i64>>, %out1: tile<ptr<i64>>, %out2: tile<ptr<i64>>, %out3: tile<ptr<i64>>, %out4: tile<ptr<i64>>, %out5: tile<ptr<i64>>, %out6: tile<ptr<i64>>, %out7: tile<ptr<i64>>, %out8: tile<ptr<i64>>, %out9: tile<ptr<i64>>, %out10: tile<ptr<i64>>, %out11: tile<ptr<i64>>, %out12: tile<ptr<i64>>, %out13: tile<ptr<i64>>, %out14: tile<ptr<i64>>, %out15: tile<ptr<i64>>, %out16: tile<ptr<i64>>, %out17: tile<ptr<i64>>, %out18: tile<ptr<i64>>, %out19: tile<ptr<i64>>, %out20: tile<ptr<i64>>, %out21: tile<ptr<i64>>, %out22: tile<ptr<i64>>, %bytes: tile<ptr<i8>>, %out24: tile<ptr<i64>>, %out25: tile<ptr<i64>>) {
     %c0 = constant <i32: 0> : tile<i32>
     %c1 = constant <i32: 1> : tile<i32>
     %c2 = constant <i32: 2> : tile<i32>
@@ -137,6 +146,65 @@ cuda_tile.module @m {
     %out16_t = make_tensor_view %out16, shape = [8], strides = [1] : tensor_view<8xi64, strides=[1]>
     %out16_v = make_partition_view %out16_t : partition_view<tile=(8), tensor_view<8xi64, strides=[1]>>
     %out16_k = store_view_tko weak %left, %out16_v[%c0] : tile<8xi64>, partition_view<tile=(8), tensor_view<8xi64, strides=[1]>>, tile<i32> -> token
+    %n0 = constant <i64: 0> : tile<i64>
+    %n1 = constant <i64: 1> : tile<i64>
+    %n3 = constant <i64: 3> : tile<i64>
+    %counted = for %k in (%n0 to %n3, step %n1) : tile<i64> iter_values(%acc = %n0) -> (tile<i64>) {
+      %sum = addi %acc, %k : tile<i64>
+      continue %sum : tile<i64>
+    }
+    %counted_1 = reshape %counted : tile<i64> -> tile<1xi64>
+    %out17_t = make_tensor_view %out17, shape = [1], strides = [1] : tensor_view<1xi64, strides=[1]>
+    %out17_v = make_partition_view %out17_t : partition_view<tile=(1), tensor_view<1xi64, strides=[1]>>
+    %out17_k = store_view_tko weak %counted_1, %out17_v[%c0] : tile<1xi64>, partition_view<tile=(1), tensor_view<1xi64, strides=[1]>>, tile<i32> -> token
+    %whole = reduce %x dim=1 identities=[0 : i64] : tile<2x4xi64> -> tile<2xi64>
+    (%a: tile<i64>, %b: tile<i64>) {
+      %sum = addi %a, %b : tile<i64>
+      yield %sum : tile<i64>
+    }
+    %out18_t = make_tensor_view %out18, shape = [2], strides = [1] : tensor_view<2xi64, strides=[1]>
+    %out18_v = make_partition_view %out18_t : partition_view<tile=(2), tensor_view<2xi64, strides=[1]>>
+    %out18_k = store_view_tko weak %whole, %out18_v[%c0] : tile<2xi64>, partition_view<tile=(2), tensor_view<2xi64, strides=[1]>>, tile<i32> -> token
+    %prefixes = scan %flat dim=0 reverse=false identities=[0 : i64] : tile<8xi64> -> tile<8xi64>
+    (%a: tile<i64>, %b: tile<i64>) {
+      %sum = addi %a, %b : tile<i64>
+      yield %sum : tile<i64>
+    }
+    %out19_t = make_tensor_view %out19, shape = [8], strides = [1] : tensor_view<8xi64, strides=[1]>
+    %out19_v = make_partition_view %out19_t : partition_view<tile=(8), tensor_view<8xi64, strides=[1]>>
+    %out19_k = store_view_tko weak %prefixes, %out19_v[%c0] : tile<8xi64>, partition_view<tile=(8), tensor_view<8xi64, strides=[1]>>, tile<i32> -> token
+    %low = extract %x[%c0, %c0] : tile<2x4xi64> -> tile<1x2xi64>
+    %promised = assume bounded<0, 1>, %low : tile<1x2xi64>
+    %out20_t = make_tensor_view %out20, shape = [1, 2], strides = [2, 1] : tensor_view<1x2xi64, strides=[2,1]>
+    %out20_v = make_partition_view %out20_t : partition_view<tile=(1x2), tensor_view<1x2xi64, strides=[2,1]>>
+    %out20_k = store_view_tko weak %promised, %out20_v[%c0, %c0] : tile<1x2xi64>, partition_view<tile=(1x2), tensor_view<1x2xi64, strides=[2,1]>>, tile<i32> -> token
+    %two = iota : tile<2xi32>
+    %cell_1 = reshape %out21 : tile<ptr<i64>> -> tile<1xptr<i64>>
+    %cell_n = broadcast %cell_1 : tile<1xptr<i64>> -> tile<2xptr<i64>>
+    %cell = offset %cell_n, %two : tile<2xptr<i64>>, tile<2xi32> -> tile<2xptr<i64>>
+    %expected = constant <i64: [0, 9223372036854775807]> : tile<2xi64>
+    %wanted = constant <i64: [-9223372036854775808, -1]> : tile<2xi64>
+    %was, %was_k = atomic_cas_tko acq_rel device %cell, %expected, %wanted : tile<2xptr<i64>>, tile<2xi64> -> tile<2xi64>, token
+    %out22_t = make_tensor_view %out22, shape = [2], strides = [1] : tensor_view<2xi64, strides=[1]>
+    %out22_v = make_partition_view %out22_t : partition_view<tile=(2), tensor_view<2xi64, strides=[1]>>
+    %out22_k = store_view_tko weak %was, %out22_v[%c0] : tile<2xi64>, partition_view<tile=(2), tensor_view<2xi64, strides=[1]>>, tile<i32> -> token
+    %packed = pack %flat : tile<8xi64> -> tile<64xi8>
+    %bytes_t = make_tensor_view %bytes, shape = [64], strides = [1] : tensor_view<64xi8, strides=[1]>
+    %bytes_v = make_partition_view %bytes_t : partition_view<tile=(64), tensor_view<64xi8, strides=[1]>>
+    %bytes_k = store_view_tko weak %packed, %bytes_v[%c0] : tile<64xi8>, partition_view<tile=(64), tensor_view<64xi8, strides=[1]>>, tile<i32> -> token
+    %unpacked = unpack %packed : tile<64xi8> -> tile<8xi64>
+    %out24_t = make_tensor_view %out24, shape = [8], strides = [1] : tensor_view<8xi64, strides=[1]>
+    %out24_v = make_partition_view %out24_t : partition_view<tile=(8), tensor_view<8xi64, strides=[1]>>
+    %out24_k = store_view_tko weak %unpacked, %out24_v[%c0] : tile<8xi64>, partition_view<tile=(8), tensor_view<8xi64, strides=[1]>>, tile<i32> -> token
+    %length = get_tensor_shape %line_t : tensor_view<8xi64, strides=[1]> -> tile<i64>
+    %less = constant <i64: -2> : tile<i64>
+    %last = addi %length, %less : tile<i64>
+    %at_last = offset %in, %last : tile<ptr<i64>>, tile<i64> -> tile<ptr<i64>>
+    %e_last, %e_last_k = load_ptr_tko weak %at_last : tile<ptr<i64>> -> tile<i64>, token
+    %e_last_1 = reshape %e_last : tile<i64> -> tile<1xi64>
+    %out25_t = make_tensor_view %out25, shape = [1], strides = [1] : tensor_view<1xi64, strides=[1]>
+    %out25_v = make_partition_view %out25_t : partition_view<tile=(1), tensor_view<1xi64, strides=[1]>>
+    %out25_k = store_view_tko weak %e_last_1, %out25_v[%c0] : tile<1xi64>, partition_view<tile=(1), tensor_view<1xi64, strides=[1]>>, tile<i32> -> token
     return
   }
 }

@@ -17,9 +17,14 @@
 // buffer: i8 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0x00 -> 0x02 0xaa 0x55 0xff 0x80 0x7f 0x01 0x00
 // buffer: i8 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0x00 -> 0x00 0x01 0x7f 0x80 0xff 0x55 0xaa 0x02
 // buffer: i8 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0x00 -> 0x02 0xaa 0x55 0xff 0x80 0x7f 0x01 0x00
+// buffer: i8 0x00 -> 0x03
+// buffer: i8 0x00 0x00 -> 0x00 0x00
+// buffer: i8 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0x00 -> 0x00 0x01 0x80 0x00 0xff 0x54 0xfe 0x00
+// buffer: i8 0x00 0x00 -> 0x00 0x01
+// buffer: i8 0x00 -> 0xaa
 cuda_tile.module @m {
   global @variable <i8: [0, 1, 127, -128]> : tile<4xi8>
-  entry @every_type_i8(%in: tile<ptr<i8>>, %out1: tile<ptr<i8>>, %out2: tile<ptr<i8>>, %out3: tile<ptr<i8>>, %out4: tile<ptr<i8>>, %out5: tile<ptr<i8>>, %out6: tile<ptr<i8>>, %out7: tile<ptr<i8>>, %out8: tile<ptr<i8>>, %out9: tile<ptr<i8>>, %out10: tile<ptr<i8>>, %out11: tile<ptr<i8>>, %out12: tile<ptr<i8>>, %out13: tile<ptr<i8>>, %out14: tile<ptr<i8>>, %out15: tile<ptr<i8>>, %out16: tile<ptr<i8>>) {
+  entry @every_type_i8(%in: tile<ptr<i8>>, %out1: tile<ptr<i8>>, %out2: tile<ptr<i8>>, %out3: tile<ptr<i8>>, %out4: tile<ptr<i8>>, %out5: tile<ptr<i8>>, %out6: tile<ptr<i8>>, %out7: tile<ptr<i8>>, %out8: tile<ptr<i8>>, %out9: tile<ptr<i8>>, %out10: tile<ptr<i8>>, %out11: tile<ptr<i8>>, %out12: tile<ptr<i8>>, %out13: tile<ptr<i8>>, %out14: tile<ptr<i8>>, %out15: tile<ptr<i8>>, %out16: tile<ptr<i8>>, %out17: tile<ptr<i8>>, %out18: tile<ptr<i8>>, %out19: tile<ptr<i8>>, %out20: tile<ptr<i8>>, %out21: tile<ptr<i8>>) {
     %c0 = constant <i32: 0> : tile<i32>
     %c1 = constant <i32: 1> : tile<i32>
     %c2 = constant <i32: 2> : tile<i32>
@@ -137,6 +142,47 @@ cuda_tile.module @m {
     %out16_t = make_tensor_view %out16, shape = [8], strides = [1] : tensor_view<8xi8, strides=[1]>
     %out16_v = make_partition_view %out16_t : partition_view<tile=(8), tensor_view<8xi8, strides=[1]>>
     %out16_k = store_view_tko weak %left, %out16_v[%c0] : tile<8xi8>, partition_view<tile=(8), tensor_view<8xi8, strides=[1]>>, tile<i32> -> token
+    %n0 = constant <i8: 0> : tile<i8>
+    %n1 = constant <i8: 1> : tile<i8>
+    %n3 = constant <i8: 3> : tile<i8>
+    %counted = for %k in (%n0 to %n3, step %n1) : tile<i8> iter_values(%acc = %n0) -> (tile<i8>) {
+      %sum = addi %acc, %k : tile<i8>
+      continue %sum : tile<i8>
+    }
+    %counted_1 = reshape %counted : tile<i8> -> tile<1xi8>
+    %out17_t = make_tensor_view %out17, shape = [1], strides = [1] : tensor_view<1xi8, strides=[1]>
+    %out17_v = make_partition_view %out17_t : partition_view<tile=(1), tensor_view<1xi8, strides=[1]>>
+    %out17_k = store_view_tko weak %counted_1, %out17_v[%c0] : tile<1xi8>, partition_view<tile=(1), tensor_view<1xi8, strides=[1]>>, tile<i32> -> token
+    %whole = reduce %x dim=1 identities=[0 : i8] : tile<2x4xi8> -> tile<2xi8>
+    (%a: tile<i8>, %b: tile<i8>) {
+      %sum = addi %a, %b : tile<i8>
+      yield %sum : tile<i8>
+    }
+    %out18_t = make_tensor_view %out18, shape = [2], strides = [1] : tensor_view<2xi8, strides=[1]>
+    %out18_v = make_partition_view %out18_t : partition_view<tile=(2), tensor_view<2xi8, strides=[1]>>
+    %out18_k = store_view_tko weak %whole, %out18_v[%c0] : tile<2xi8>, partition_view<tile=(2), tensor_view<2xi8, strides=[1]>>, tile<i32> -> token
+    %prefixes = scan %flat dim=0 reverse=false identities=[0 : i8] : tile<8xi8> -> tile<8xi8>
+    (%a: tile<i8>, %b: tile<i8>) {
+      %sum = addi %a, %b : tile<i8>
+      yield %sum : tile<i8>
+    }
+    %out19_t = make_tensor_view %out19, shape = [8], strides = [1] : tensor_view<8xi8, strides=[1]>
+    %out19_v = make_partition_view %out19_t : partition_view<tile=(8), tensor_view<8xi8, strides=[1]>>
+    %out19_k = store_view_tko weak %prefixes, %out19_v[%c0] : tile<8xi8>, partition_view<tile=(8), tensor_view<8xi8, strides=[1]>>, tile<i32> -> token
+    %low = extract %x[%c0, %c0] : tile<2x4xi8> -> tile<1x2xi8>
+    %promised = assume bounded<0, 1>, %low : tile<1x2xi8>
+    %out20_t = make_tensor_view %out20, shape = [1, 2], strides = [2, 1] : tensor_view<1x2xi8, strides=[2,1]>
+    %out20_v = make_partition_view %out20_t : partition_view<tile=(1x2), tensor_view<1x2xi8, strides=[2,1]>>
+    %out20_k = store_view_tko weak %promised, %out20_v[%c0, %c0] : tile<1x2xi8>, partition_view<tile=(1x2), tensor_view<1x2xi8, strides=[2,1]>>, tile<i32> -> token
+    %length = get_tensor_shape %line_t : tensor_view<8xi8, strides=[1]> -> tile<i64>
+    %less = constant <i64: -2> : tile<i64>
+    %last = addi %length, %less : tile<i64>
+    %at_last = offset %in, %last : tile<ptr<i8>>, tile<i64> -> tile<ptr<i8>>
+    %e_last, %e_last_k = load_ptr_tko weak %at_last : tile<ptr<i8>> -> tile<i8>, token
+    %e_last_1 = reshape %e_last : tile<i8> -> tile<1xi8>
+    %out21_t = make_tensor_view %out21, shape = [1], strides = [1] : tensor_view<1xi8, strides=[1]>
+    %out21_v = make_partition_view %out21_t : partition_view<tile=(1), tensor_view<1xi8, strides=[1]>>
+    %out21_k = store_view_tko weak %e_last_1, %out21_v[%c0] : tile<1xi8>, partition_view<tile=(1), tensor_view<1xi8, strides=[1]>>, tile<i32> -> token
     return
   }
 }

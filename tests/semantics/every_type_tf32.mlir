@@ -17,9 +17,12 @@
 // buffer: tf32 0x00000 0x00000 0x00000 0x00000 0x00000 0x00000 0x00000 0x00000 -> 0x403ff 0x1fc00 0x3fbff 0x00001 0x7fc00 0x3fc00 0x40000 0x00000
 // buffer: tf32 0x00000 0x00000 0x00000 0x00000 0x00000 0x00000 0x00000 0x00000 -> 0x00000 0x40000 0x3fc00 0x7fc00 0x00001 0x3fbff 0x1fc00 0x403ff
 // buffer: tf32 0x00000 0x00000 0x00000 0x00000 0x00000 0x00000 0x00000 0x00000 -> 0x403ff 0x1fc00 0x3fbff 0x00001 0x7fc00 0x3fc00 0x40000 0x00000
+// buffer: i8 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 -> 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0x80 0x00 0x00 0x80 0x7f 0x00 0x00 0x80 0xff 0x00 0x20 0x00 0x00 0x00 0xe0 0x7f 0x7f 0x00 0x00 0x80 0x3f 0x00 0xe0 0x7f 0x80
+// buffer: tf32 0x00000 0x00000 0x00000 0x00000 0x00000 0x00000 0x00000 0x00000 -> 0x00000 0x40000 0x3fc00 0x7fc00 0x00001 0x3fbff 0x1fc00 0x403ff
+// buffer: tf32 0x00000 -> 0x1fc00
 cuda_tile.module @m {
   global @variable <tf32: [0x00000, 0x40000, 0x3FC00, 0x7FC00]> : tile<4xtf32>
-  entry @every_type_tf32(%in: tile<ptr<tf32>>, %out1: tile<ptr<tf32>>, %out2: tile<ptr<tf32>>, %out3: tile<ptr<tf32>>, %out4: tile<ptr<tf32>>, %out5: tile<ptr<tf32>>, %out6: tile<ptr<tf32>>, %out7: tile<ptr<tf32>>, %out8: tile<ptr<tf32>>, %out9: tile<ptr<tf32>>, %out10: tile<ptr<tf32>>, %out11: tile<ptr<tf32>>, %out12: tile<ptr<tf32>>, %out13: tile<ptr<tf32>>, %out14: tile<ptr<tf32>>, %out15: tile<ptr<tf32>>, %out16: tile<ptr<tf32>>) {
+  entry @every_type_tf32(%in: tile<ptr<tf32>>, %out1: tile<ptr<tf32>>, %out2: tile<ptr<tf32>>, %out3: tile<ptr<tf32>>, %out4: tile<ptr<tf32>>, %out5: tile<ptr<tf32>>, %out6: tile<ptr<tf32>>, %out7: tile<ptr<tf32>>, %out8: tile<ptr<tf32>>, %out9: tile<ptr<tf32>>, %out10: tile<ptr<tf32>>, %out11: tile<ptr<tf32>>, %out12: tile<ptr<tf32>>, %out13: tile<ptr<tf32>>, %out14: tile<ptr<tf32>>, %out15: tile<ptr<tf32>>, %out16: tile<ptr<tf32>>, %bytes: tile<ptr<i8>>, %out18: tile<ptr<tf32>>, %out19: tile<ptr<tf32>>) {
     %c0 = constant <i32: 0> : tile<i32>
     %c1 = constant <i32: 1> : tile<i32>
     %c2 = constant <i32: 2> : tile<i32>
@@ -137,6 +140,23 @@ cuda_tile.module @m {
     %out16_t = make_tensor_view %out16, shape = [8], strides = [1] : tensor_view<8xtf32, strides=[1]>
     %out16_v = make_partition_view %out16_t : partition_view<tile=(8), tensor_view<8xtf32, strides=[1]>>
     %out16_k = store_view_tko weak %left, %out16_v[%c0] : tile<8xtf32>, partition_view<tile=(8), tensor_view<8xtf32, strides=[1]>>, tile<i32> -> token
+    %packed = pack %flat : tile<8xtf32> -> tile<32xi8>
+    %bytes_t = make_tensor_view %bytes, shape = [32], strides = [1] : tensor_view<32xi8, strides=[1]>
+    %bytes_v = make_partition_view %bytes_t : partition_view<tile=(32), tensor_view<32xi8, strides=[1]>>
+    %bytes_k = store_view_tko weak %packed, %bytes_v[%c0] : tile<32xi8>, partition_view<tile=(32), tensor_view<32xi8, strides=[1]>>, tile<i32> -> token
+    %unpacked = unpack %packed : tile<32xi8> -> tile<8xtf32>
+    %out18_t = make_tensor_view %out18, shape = [8], strides = [1] : tensor_view<8xtf32, strides=[1]>
+    %out18_v = make_partition_view %out18_t : partition_view<tile=(8), tensor_view<8xtf32, strides=[1]>>
+    %out18_k = store_view_tko weak %unpacked, %out18_v[%c0] : tile<8xtf32>, partition_view<tile=(8), tensor_view<8xtf32, strides=[1]>>, tile<i32> -> token
+    %length = get_tensor_shape %line_t : tensor_view<8xtf32, strides=[1]> -> tile<i64>
+    %less = constant <i64: -2> : tile<i64>
+    %last = addi %length, %less : tile<i64>
+    %at_last = offset %in, %last : tile<ptr<tf32>>, tile<i64> -> tile<ptr<tf32>>
+    %e_last, %e_last_k = load_ptr_tko weak %at_last : tile<ptr<tf32>> -> tile<tf32>, token
+    %e_last_1 = reshape %e_last : tile<tf32> -> tile<1xtf32>
+    %out19_t = make_tensor_view %out19, shape = [1], strides = [1] : tensor_view<1xtf32, strides=[1]>
+    %out19_v = make_partition_view %out19_t : partition_view<tile=(1), tensor_view<1xtf32, strides=[1]>>
+    %out19_k = store_view_tko weak %e_last_1, %out19_v[%c0] : tile<1xtf32>, partition_view<tile=(1), tensor_view<1xtf32, strides=[1]>>, tile<i32> -> token
     return
   }
 }

@@ -1,5 +1,6 @@
 //! Memory: accesses through pointers and views, atomic updates, views.
 
+use super::aggregate::Bound;
 use super::{Cause, Datum, Elements, Outcome, Run, Tensor, coordinates, malformed, one, place};
 use crate::memory::Place;
 use crate::program::{FloatMode, Kind, Op, Predicate, Signedness, Update, Value};
@@ -216,9 +217,26 @@ impl Run<'_> {
         arg: Scalar,
     ) -> Result<Scalar, Cause> {
         let old = self.memory.read(at, n).map_err(Cause::Fault)?;
-        let new = updated(update, n, old, arg)?;
+        let mut new = updated(update, n, old, arg)?;
+        if update == Update::AddF {
+            new = self.sum_so_far(at, n, old, arg, new);
+        }
         self.write(access, at, n, new)?;
         Ok(old)
+    }
+
+    /// What one element holds after several atomic sums, of which `sum` is the last in our order. Other orders round
+    /// other partial sums.
+    fn sum_so_far(&mut self, at: Place, n: Number, old: Scalar, arg: Scalar, sum: Scalar) -> Scalar {
+        let (mut bound, terms) = match self.sums.remove(&at) {
+            // Nobody wrote in between.
+            Some((last, bound)) if last == old => (bound, vec![arg]),
+            _ => (Bound::new(n), vec![old, arg]),
+        };
+        terms.into_iter().for_each(|t| bound.add(t));
+        let sum = if sum.is_unknown() { sum } else { bound.sum(sum) };
+        self.sums.insert(at, (sum, bound));
+        sum
     }
 
     //===-- views -----------------------------------------------------------//
@@ -406,7 +424,7 @@ fn pad(padding: Padding, n: Number) -> Scalar {
     }
 }
 
-/// What an atomic update leaves. The order of updates is open, so that a rounded sum is known approximately only.
+/// What an atomic update leaves if updates come in our order.
 fn updated(update: Update, n: Number, old: Scalar, arg: Scalar) -> Result<Scalar, Cause> {
     if update == Update::Xchg {
         return Ok(arg);
@@ -421,14 +439,7 @@ fn updated(update: Update, n: Number, old: Scalar, arg: Scalar) -> Result<Scalar
             // The instruction for f32 flushes them.
             return Ok(Scalar::unknown(sum.bits));
         }
-        let exact = || {
-            let (x, y) = (format::decode(old.bits, n), format::decode(arg.bits, n));
-            !format::encode(format::add(x, y, format::Round::NearestEven), n, format::Round::NearestEven).inexact
-        };
-        return Ok(match sum.state {
-            State::Exact if !exact() => Scalar { state: State::Near(1.0), ..sum },
-            _ => sum,
-        });
+        return Ok(sum);
     }
     let (a, b) = (old.bits, arg.bits);
     let state = if old.is_unknown() || arg.is_unknown() { State::Unknown } else { State::Exact };

@@ -253,7 +253,7 @@ fn weaker(n: Number, a: Scalar, b: Scalar) -> Scalar {
 }
 
 /// What is known of a growing sequence of floats, to bound what rounding does to its sum or product.
-struct Bound {
+pub(super) struct Bound {
     number: Number,
     count: f64,
     /// Sum of the magnitudes, infinities left out.
@@ -267,10 +267,14 @@ struct Bound {
     below: f64,
     unknown: bool,
     negative_zero: bool,
+    zero: bool,
+    /// Of each sign.
+    infinity: [bool; 2],
+    nan: bool,
 }
 
 impl Bound {
-    fn new(number: Number) -> Bound {
+    pub(super) fn new(number: Number) -> Bound {
         Bound {
             number,
             count: 0.0,
@@ -281,10 +285,13 @@ impl Bound {
             below: 0.0,
             unknown: false,
             negative_zero: false,
+            zero: false,
+            infinity: [false; 2],
+            nan: false,
         }
     }
 
-    fn add(&mut self, x: Scalar) {
+    pub(super) fn add(&mut self, x: Scalar) {
         self.count += 1.0;
         let real = decode(x.bits, self.number);
         match x.state {
@@ -300,8 +307,12 @@ impl Bound {
                 self.above += value.log2().max(0.0);
                 self.below += value.log2().min(0.0);
             }
-            Real::Zero { negative } => self.negative_zero |= negative,
-            _ => {}
+            Real::Zero { negative } => {
+                self.zero = true;
+                self.negative_zero |= negative;
+            }
+            Real::Infinite { negative } => self.infinity[usize::from(negative)] = true,
+            Real::Nan => self.nan = true,
         }
     }
 
@@ -309,13 +320,15 @@ impl Bound {
         format::format(self.number).filter(|_| !self.unknown)
     }
 
-    fn sum(&self, result: Scalar) -> Scalar {
+    pub(super) fn sum(&self, result: Scalar) -> Scalar {
         let Some(f) = self.format() else { return Scalar::unknown(result.bits) };
         let n = self.number;
         let value = decode(result.bits, n);
         let largest = crate::float::largest(n);
         match value {
-            Real::Nan => return Scalar::nan(n),
+            Real::Nan if self.nan || self.infinity == [true; 2] => return Scalar::nan(n),
+            // Infinities of both signs that no element is: partial sums that another order may not have.
+            Real::Nan => return Scalar::unknown(result.bits),
             // Partial sums of finite numbers may have overflown.
             _ if self.magnitude + self.error >= largest => return Scalar::unknown(result.bits),
             Real::Infinite { .. } => return Scalar { bits: result.bits, state: State::Exact },
@@ -336,8 +349,12 @@ impl Bound {
         let Some(f) = self.format() else { return Scalar::unknown(result.bits) };
         let n = self.number;
         let smallest = f64::from(f.smallest_exponent() + f.mantissa_bits as i32);
-        if decode(result.bits, n).is_nan() && self.error == 0.0 {
+        if self.nan || (self.error == 0.0 && self.zero && self.infinity.contains(&true)) {
             return Scalar::nan(n);
+        }
+        // Of a partial product that another order may not have.
+        if decode(result.bits, n).is_nan() {
+            return Scalar::unknown(result.bits);
         }
         if self.error != 0.0 || self.above >= crate::float::largest(n).log2() - 1.0 || self.below <= smallest + 1.0 {
             return Scalar::unknown(result.bits);

@@ -10,6 +10,7 @@ mod elementwise;
 mod matrix;
 mod shape;
 
+use self::aggregate::Bound;
 use crate::memory::{Fault, Memory, Place};
 use crate::program::{Block, Entry, Kind, Op, Program, Value};
 use crate::race::{Past, Races};
@@ -103,7 +104,11 @@ pub struct Machine<'p> {
     program: &'p Program,
     pub memory: Memory,
     globals: FxHashMap<&'p str, u64>,
+    sums: Sums,
 }
+
+/// Elements that atomic sums went into: the last one, and what was added up.
+type Sums = FxHashMap<Place, (Scalar, Bound)>;
 
 impl<'p> Machine<'p> {
     /// Lays out the globals.
@@ -123,7 +128,7 @@ impl<'p> Machine<'p> {
             }
             globals.insert(g.name.as_str(), address);
         }
-        Machine { program, memory, globals }
+        Machine { program, memory, globals, sums: Sums::default() }
     }
 
     /// Address of a global.
@@ -164,6 +169,7 @@ impl<'p> Machine<'p> {
                         memory: &mut self.memory,
                         races: races.as_mut(),
                         globals: &self.globals,
+                        sums: &mut self.sums,
                         values: vec![Datum::Unset; found.types.len()],
                         location: "".into(),
                         block: [x, y, z],
@@ -205,6 +211,7 @@ struct Run<'r> {
     memory: &'r mut Memory,
     races: Option<&'r mut Races>,
     globals: &'r FxHashMap<&'r str, u64>,
+    sums: &'r mut Sums,
     values: Vec<Datum>,
     /// Of the op that runs.
     location: Arc<str>,

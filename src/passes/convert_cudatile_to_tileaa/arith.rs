@@ -120,6 +120,17 @@ impl<'c> Translator<'c> {
         };
         self.fp(kind, &[lhs, rhs], RoundingMode::NearestEven, ftz, result)
     }
+    /// MLIR folds `math.atan2` of two constant zeros to NaN; the language wants an angle by the signs. A maximum with itself,
+    /// which MLIR does not see through, keeps the operand from it and is gone after LLVM.
+    pub(super) fn angle(&mut self, o: ct::Atan2Op<'c>) -> Result<(), Failed> {
+        let (t, y) = (self.result_type(o.result())?, self.get(o.y()));
+        let built = aa::FpOp::build(&self.b, t, &[y, y], aa::FpKind::Max, None, false);
+        let y = self.built(built)?.result();
+        let x = self.get(o.x());
+        let new = self.b.value("math.atan2", t, &[x, y], &[]);
+        self.set(o.result(), new);
+        Ok(())
+    }
     /// Whether the module's relaxation makes an operation with this result flush subnormals.
     fn flushes(&self, result: Val<'c>) -> bool {
         self.relaxed.ftz && self.is_f32(result)

@@ -98,7 +98,8 @@ cuda_tile.module @m2 {
     %10 = cosh %a : tile<f32>
     // CHECK: math.powf %arg0, %arg1 : f32
     %11 = pow %a, %b : tile<f32>
-    // CHECK: math.atan2 %arg0, %arg1 : f32
+    // CHECK: %[[Y:.*]] = nv_tileaa.fp <max> %arg1, %arg1 : f32
+    // CHECK: math.atan2 %arg0, %[[Y]] : f32
     %12 = atan2 %a, %b : tile<f32>
     // CHECK: arith.remf %arg0, %arg1 : f32
     %13 = remf %a, %b : tile<f32>
