@@ -9,7 +9,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use tile_diag::{Code, Diagnostic};
-use tile_targets::{PtxVersion, Target};
+use tile_targets::{Feature, PtxVersion, Target};
 
 use crate::child;
 use crate::io_text;
@@ -26,6 +26,8 @@ pub struct Job<'a> {
     /// 0 to 3.
     pub opt_level: u8,
     pub debug: DebugInfo,
+    /// The sanitizer for which ptxas puts checks into the code.
+    pub sanitize: Option<&'a str>,
     /// Given to ptxas after all other arguments.
     pub extra: &'a [OsString],
     /// Zero or `None`: no limit.
@@ -108,6 +110,12 @@ fn run(job: &Job<'_>, program: &Path) -> Result<Cubin, PtxasError> {
         }
         DebugInfo::Full => {
             command.arg("-g");
+        }
+    }
+    if let Some(tool) = job.sanitize {
+        command.args(["--sanitize", tool]);
+        if job.target.has(Feature::Tcgen05) {
+            command.arg("-g-tmem-access-check");
         }
     }
     if job.statistics {

@@ -46,6 +46,9 @@ const TESTS: &[Test] = &[
     ("a batch", a_batch),
     ("reproducers", reproducers),
     ("reproducers of a core program", reproducers_of_a_core_program),
+    ("a sanitizer", a_sanitizer),
+    ("a copy of the process", a_copy_of_the_process),
+    ("a copy of the process that crashes", a_copy_that_crashes),
     ("a core program", a_core_program),
     ("a core program that crashes", a_core_program_that_crashes),
 ];
@@ -479,6 +482,80 @@ fn with_core() -> Bench {
         std::fs::copy(std::env::current_exe().unwrap(), bench.at(name)).unwrap();
     }
     bench
+}
+
+/// ptxas puts the checks in, and says so in the image.
+fn a_sanitizer() {
+    let bench = Bench::new();
+    let told = |image: &[u8], word: &str| image.windows(word.len()).any(|w| w == word.as_bytes());
+    for (target, tensor_memory) in [("sm_80", false), ("sm_90", false), ("sm_100", true)] {
+        let target = format!("--gpu-name={target}");
+        for (arguments, expected) in [(&["--sanitize=memcheck"][..], true), (&[], false)] {
+            let outcome = bench.run(&[&["ok", &target, "-o", "x"], arguments].concat());
+            assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
+            assert_eq!(told(&bench.get("x"), "-sanitize memcheck"), expected, "{target} {arguments:?}");
+            assert_eq!(told(&bench.get("x"), "-g-tmem-access-check"), expected && tensor_memory, "{target}");
+        }
+    }
+    let outcome = bench.run(&["ok", "--sanitize=memcheck", "--emit=ptx", "-o", "x.ptx"]);
+    assert_eq!(outcome.status, Some(0));
+    assert_eq!(
+        outcome.stderr,
+        "warning: --sanitize changes nothing here: it is ptxas that puts the checks into the code\n"
+    );
+}
+
+fn copying(bench: &Bench, arguments: &[&str]) -> std::process::Command {
+    let mut command = bench.command(arguments);
+    command.env("TILEIRAS_FIXTURE", "copy");
+    command
+}
+
+fn a_copy_of_the_process() {
+    let bench = Bench::new();
+    let run = |arguments: &[&str]| bench.finish(copying(&bench, arguments));
+    let outcome = run(&["ok", "-o", "x"]);
+    assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
+    assert_eq!((sm_of(&bench.get("x")), &bench.new_files()[..]), (100, &["x".to_owned()][..]));
+    // Status, words and standard output are those of the copy, once.
+    let outcome = run(&["failing"]);
+    let words = "loc(\"k.py\":3:4): error: tile is too large\nerror: failed to compile Tile IR program\n";
+    assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(5), words));
+    let outcome = run(&["ok", "--emit=ptx", "-o", "-"]);
+    assert_eq!((outcome.status, outcome.stdout), (Some(0), bench.run(&["ok", "--emit=ptx"]).stdout));
+    let full = std::fs::File::create("/dev/full").unwrap();
+    let mut command = copying(&bench, &["ok", "--emit=ptx"]);
+    let status = command.stdout(full).stderr(Stdio::null()).status().unwrap();
+    assert_eq!(status.code(), Some(1));
+    // A hit in the cache needs no copy.
+    for _ in 0..2 {
+        assert_eq!(run(&["ok", "--cache-dir=cache", "-o", "y"]).status, Some(0));
+        assert_eq!(bench.get("y"), bench.get("x"));
+    }
+}
+
+fn a_copy_that_crashes() {
+    let bench = Bench::new();
+    let outcome = bench.finish(copying(&bench, &["abort", "-o", "x", "--crash-dir=crashes"]));
+    assert_eq!(outcome.status, Some(70));
+    assert!(outcome.stderr.contains("error: internal error: stopped by SIGABRT (signal 6)\n"), "{}", outcome.stderr);
+    assert_eq!(std::fs::read_dir(bench.at("crashes")).unwrap().count(), 1);
+    assert!(!bench.at("x").exists());
+    let outcome = bench.finish(copying(&bench, &["panic"]));
+    assert_eq!(outcome.status, Some(70));
+    assert!(outcome.stderr.contains("error: internal error: index out of bounds"), "{}", outcome.stderr);
+
+    // The copy dies with the command, and holds no pipe open.
+    let mut command = copying(&bench, &["sleep"]);
+    let mut running = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let children = format!("/proc/{0}/task/{0}/children", running.id());
+    let read = || std::fs::read_to_string(&children).unwrap_or_default().trim().to_owned();
+    wait_for("the copy to start", || !read().is_empty());
+    let child = read();
+    running.kill().unwrap();
+    running.wait().unwrap();
+    running.stdout.take().unwrap().read_to_end(&mut Vec::new()).unwrap();
+    wait_for("the copy to die", || !is_running(&child));
 }
 
 fn a_core_program() {
