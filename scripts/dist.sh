@@ -41,7 +41,7 @@ mapfile -t cxx < <(newest libstdc++.a)
 mapfile -t unwind < <(newest libgcc_eh.a)
 archive libstdc++.a "${cxx[@]}"
 archive libgcc_s.a "${unwind[@]}"
-for name in z zstd; do
+for name in z zstd ffi; do
     archive "lib$name.a" "$(cc -print-file-name="lib$name.a")" "/usr/lib/x86_64-linux-gnu/lib$name.a" "/usr/lib64/lib$name.a"
 done
 
@@ -52,7 +52,9 @@ mkdir -p target/cxx
 [[ -e $build/cxx ]] || ln -s ../cxx "$build/cxx"
 
 export CARGO_TARGET_DIR=$build MLIR_SYS_LINK_SHARED=0 RUSTFLAGS="-L native=$static"
-cargo build --release -p tileiras -p tileiras-capi --lib --bin tileiras-standalone
+cargo build --release -p tileiras-capi --lib
+# A program at a fixed address has nothing to relocate when it starts.
+cargo rustc --release -p tileiras --bin tileiras-standalone -- -C relocation-model=static
 cargo rustc --release -p tileiras-capi --lib --crate-type staticlib
 
 # ---- one object file for the static library ----------------------------------------------------------------------

@@ -11,7 +11,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 
 llvm_packages=(llvm-21-dev libmlir-21-dev mlir-21-tools libpolly-21-dev clang-21 libclang-21-dev lld-21
-               zlib1g-dev libzstd-dev libxml2-dev libz3-dev)
+               zlib1g-dev libzstd-dev libxml2-dev libz3-dev libffi-dev)
 prefix=${LLVM_PREFIX:-/usr/lib/llvm-21}
 minimum_rust=1.93
 stamp=$root/.tools/setup.stamp

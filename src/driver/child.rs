@@ -23,24 +23,70 @@ pub struct Finished {
 }
 
 /// Runs the command to its end. `files` are the descriptors that it may use, under their own numbers.
-pub fn run(mut command: Command, files: &[RawFd], timeout: Option<Duration>) -> io::Result<Finished> {
-    let (mut reader, writer) = io::pipe()?;
-    command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer).process_group(0);
-    isolate(&mut command, files.to_vec());
-    let mut child = command.spawn()?;
-    // The command owns the pipe's writing ends; with them open the reader would never see the end.
-    drop(command);
+pub fn run(command: Command, files: &[RawFd], timeout: Option<Duration>) -> io::Result<Finished> {
+    Running::start(command, files)?.finish(timeout)
+}
 
-    let deadline = timeout.filter(|t| !t.is_zero()).map(|t| Instant::now() + t);
-    let mut output = Vec::new();
-    let finished = read_until_end(&mut reader, &child, deadline, &mut output);
-    let timed_out = !matches!(finished, Ok(true));
-    if timed_out {
-        kill_group(&child);
+/// A tool at work. Dropped, it is killed.
+#[derive(Debug)]
+pub struct Running {
+    child: Child,
+    reader: io::PipeReader,
+    waited_for: bool,
+}
+
+impl Running {
+    /// Starts the command; see [`run`].
+    pub fn start(mut command: Command, files: &[RawFd]) -> io::Result<Running> {
+        let (reader, writer) = io::pipe()?;
+        command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer).process_group(0);
+        isolate(&mut command, files.to_vec());
+        // The command owns the pipe's writing ends; with them open the reader would never see the end.
+        let child = command.spawn()?;
+        Ok(Running { child, reader, waited_for: false })
     }
-    let status = child.wait()?;
-    finished?;
-    Ok(Finished { status, output, timed_out })
+
+    /// Waits for the end; the time counts from now.
+    pub fn finish(mut self, timeout: Option<Duration>) -> io::Result<Finished> {
+        let deadline = timeout.filter(|t| !t.is_zero()).map(|t| Instant::now() + t);
+        let mut output = Vec::new();
+        let finished = read_until_end(&mut self.reader, &self.child, deadline, &mut output);
+        let timed_out = !matches!(finished, Ok(true));
+        if timed_out {
+            kill_group(&self.child);
+        }
+        let status = self.child.wait()?;
+        self.waited_for = true;
+        finished?;
+        Ok(Finished { status, output, timed_out })
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !self.waited_for {
+            kill_group(&self.child);
+            // It was killed; its status tells nothing.
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// A pipe whose writer never waits for a text of up to `capacity` bytes, as far as the system allows that size.
+pub fn roomy_pipe(capacity: usize) -> io::Result<(io::PipeReader, io::PipeWriter, usize)> {
+    let (reader, writer) = io::pipe()?;
+    #[cfg(target_os = "linux")]
+    // SAFETY: fcntl on a descriptor that is open, with integers.
+    let size = unsafe {
+        libc::fcntl(writer.as_raw_fd(), libc::F_SETPIPE_SZ, capacity as libc::c_int);
+        libc::fcntl(writer.as_raw_fd(), libc::F_GETPIPE_SZ)
+    };
+    #[cfg(not(target_os = "linux"))]
+    let size = {
+        let _ = capacity;
+        4096
+    };
+    Ok((reader, writer, usize::try_from(size).unwrap_or_default()))
 }
 
 /// Runs the command as a part of this one: same descriptors, same process group; it dies with this process.
@@ -284,6 +330,20 @@ mod tests {
             assert!(start.elapsed() < Duration::from_secs(20), "{}", state());
             std::thread::sleep(Duration::from_millis(5));
         }
+    }
+
+    #[test]
+    fn a_tool_that_is_dropped_is_killed() {
+        let (reader, mut writer, capacity) = roomy_pipe(1 << 17).unwrap();
+        assert!(capacity >= 4096);
+        let mut command = shell("cat <&$FD; sleep 60");
+        command.env("FD", reader.as_raw_fd().to_string());
+        let running = Running::start(command, &[reader.as_raw_fd()]).unwrap();
+        writer.write_all(b"text").unwrap();
+        let id = running.child.id();
+        let start = Instant::now();
+        drop(running);
+        assert!(start.elapsed() < Duration::from_secs(20) && !std::path::Path::new(&format!("/proc/{id}")).exists());
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::doctor::{self, Installation, Verdict};
 use crate::hostobj::{self, HostArch, HostOs};
 use crate::options::{self, DiagnosticFormat, Options, SPECS};
 use crate::output::{self, OutputError};
-use crate::ptxas::{self, Cubin, Job};
+use crate::ptxas::{self, Cubin, Job, Waiting};
 use crate::remarks::{self, RemarkFormat};
 use crate::repro::Reproducer;
 use crate::request::{
@@ -417,12 +417,18 @@ impl Session<'_> {
             instrumentation: options.instrumentation,
             keep_stages: options.save_temps,
         };
+        // ptxas starts while the compiler works.
+        let waiting = (options.emit >= Emit::Cubin).then(|| {
+            let scratch = scratch_directory();
+            let job = job(options, &settings, "", &scratch);
+            Waiting::start(&job, options.ptxas.path.as_deref(), &Surroundings::of_process())
+        });
         let output = self.call(compiler, &request)?;
         self.save_stages(options, &settings.output, &output)?;
         let bytes = match options.emit {
-            Emit::Cubin => self.assemble(options, &settings, &output)?,
+            Emit::Cubin => self.assemble(waiting.flatten(), options, &settings, &output)?,
             Emit::Obj => {
-                let cubin = self.assemble(options, &settings, &output)?;
+                let cubin = self.assemble(waiting.flatten(), options, &settings, &output)?;
                 let stem = hostobj::symbol_stem(&settings.output);
                 hostobj::object(&cubin, options.target, &stem, options.host_arch, options.host_os)
                     .map_err(|e| self.fail(Diagnostic::error(Code::Internal, format!("internal error: {e}"))))?
@@ -584,20 +590,17 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn assemble(&mut self, options: &Options, settings: &Settings, compiled: &CompileOutput) -> Step<Vec<u8>> {
+    fn assemble(
+        &mut self,
+        waiting: Option<Waiting>,
+        options: &Options,
+        settings: &Settings,
+        compiled: &CompileOutput,
+    ) -> Step<Vec<u8>> {
         let scratch = scratch_directory();
-        let job = Job {
-            ptx: &compiled.text,
-            target: options.target,
-            opt_level: settings.opt_level,
-            debug: options.debug(),
-            sanitize: options.sanitize,
-            extra: &options.ptxas.extra,
-            timeout: settings.timeout.filter(|t| !t.is_zero()),
-            scratch: &scratch,
-            statistics: options.resource_usage_file.is_some(),
-        };
-        let (warnings, result) = ptxas::assemble(&job, options.ptxas.path.as_deref(), &Surroundings::of_process());
+        let job = job(options, settings, &compiled.text, &scratch);
+        let path = options.ptxas.path.as_deref();
+        let (warnings, result) = ptxas::assemble_by(waiting, &job, path, &Surroundings::of_process());
         for text in warnings {
             self.report(&Diagnostic::warning(text));
         }
@@ -664,6 +667,21 @@ struct Settings {
     timeout: Option<Duration>,
     backend: Backend,
     output: PathBuf,
+}
+
+/// What ptxas is asked for.
+fn job<'a>(options: &'a Options, settings: &Settings, ptx: &'a str, scratch: &'a Path) -> Job<'a> {
+    Job {
+        ptx,
+        target: options.target,
+        opt_level: settings.opt_level,
+        debug: options.debug(),
+        sanitize: options.sanitize,
+        extra: &options.ptxas.extra,
+        timeout: settings.timeout.filter(|t| !t.is_zero()),
+        scratch,
+        statistics: options.resource_usage_file.is_some(),
+    }
 }
 
 /// Where temporary files go.

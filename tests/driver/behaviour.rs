@@ -34,6 +34,7 @@ const TESTS: &[Test] = &[
     ("ptxas is not found", ptxas_is_not_found),
     ("ptxas is too old", ptxas_is_too_old),
     ("ptxas hangs", ptxas_hangs),
+    ("ptxas is started early", ptxas_is_started_early),
     ("wrong CUDA variables", wrong_cuda_variables),
     ("empty environment", empty_environment),
     ("unusable TMPDIR", unusable_tmpdir),
@@ -351,6 +352,36 @@ fn ptxas_hangs() {
     assert_eq!(run(None, Some("soon")).status, Some(2));
     assert!(start.elapsed() < Duration::from_secs(20));
     assert_eq!(bench.new_files(), ["slow"]);
+}
+
+/// ptxas is there before the compiler is done, and gone when there is nothing for it to do.
+fn ptxas_is_started_early() {
+    let bench = Bench::new();
+    bench.put("log", b"");
+    script(
+        &bench.at("cuda/bin/ptxas"),
+        &format!("echo started >> log; exec {}/bin/ptxas \"$@\"", cuda_root().display()),
+    );
+    let run = |arguments: &[&str]| {
+        let mut command = bench.command(arguments);
+        command.env("CUDA_HOME", bench.at("cuda")).env("PATH", "/usr/bin:/bin");
+        bench.finish(command)
+    };
+    let started = || String::from_utf8(bench.get("log")).unwrap().lines().count();
+    assert_eq!(run(&["ok", "-o", "x"]).status, Some(0));
+    assert_eq!(started(), 1);
+    // The same words and bytes as from one that is given a file, as with debug information.
+    assert_eq!(run(&["ok", "-o", "y", "--lineinfo"]).status, Some(0));
+    assert_eq!(started(), 2);
+    let early = run(&["wrong"]);
+    let late = run(&["wrong", "--lineinfo"]);
+    assert_eq!((early.status, late.status), (Some(5), Some(5)));
+    assert!(early.stderr.contains("bogus"), "{}", early.stderr);
+    assert_eq!(early.stderr.lines().count(), late.stderr.lines().count(), "{}{}", early.stderr, late.stderr);
+    // A failing module leaves none waiting: the command would not end.
+    let begin = Instant::now();
+    assert_eq!(run(&["failing"]).status, Some(5));
+    assert!(begin.elapsed() < Duration::from_secs(20));
 }
 
 fn wrong_cuda_variables() {
