@@ -67,7 +67,7 @@ printf '%s\n' "${functions[@]}" > "$work/functions"
 roots=()
 for function in "${functions[@]}"; do roots+=(-u "$function"); done
 # shellcheck disable=SC2046 # the lists are meant to be split
-ld -r --force-group-allocation -o "$work/tileiras.o" "${roots[@]}" --start-group "$build/release/libtileiras_capi.a" \
+ld -r --gc-sections --force-group-allocation -o "$work/tileiras.o" "${roots[@]}" --start-group "$build/release/libtileiras_capi.a" \
     $("$llvm/bin/llvm-config" --link-static --ignore-libllvm --libfiles) --end-group
 objcopy --strip-debug --keep-global-symbols="$work/functions" "$work/tileiras.o"
 

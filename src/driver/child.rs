@@ -292,6 +292,37 @@ pub fn nameless_file(directory: &std::path::Path) -> io::Result<File> {
     Err(io::Error::from(io::ErrorKind::AlreadyExists))
 }
 
+/// Makes the file `target` in `directory`, where none of that name is, whole: however this process ends, there is either nothing or the
+/// file with all of `bytes`. `Unsupported` where the file system cannot do that.
+pub fn create_whole(target: &std::path::Path, directory: &std::path::Path, bytes: &[u8]) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use std::io::Write;
+        use std::os::unix::{ffi::OsStrExt, fs::OpenOptionsExt};
+        let mut options = File::options();
+        options.write(true).mode(0o666).custom_flags(libc::O_TMPFILE);
+        let mut file = options.open(directory).map_err(|_| io::ErrorKind::Unsupported)?;
+        file.write_all(bytes)?;
+        let source = std::ffi::CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+        let name = std::ffi::CString::new(target.as_os_str().as_bytes())?;
+        let follow = libc::AT_SYMLINK_FOLLOW;
+        // SAFETY: both texts end with zero and live during the call.
+        match unsafe { libc::linkat(libc::AT_FDCWD, source.as_ptr(), libc::AT_FDCWD, name.as_ptr(), follow) } {
+            0 => Ok(()),
+            _ => Err(match io::Error::last_os_error() {
+                // Without /proc there is no name to link from.
+                e if e.kind() == io::ErrorKind::NotFound => io::ErrorKind::Unsupported.into(),
+                e => e,
+            }),
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (target, directory, bytes);
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

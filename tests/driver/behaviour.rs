@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use libtest_mimic::{Failed, Trial};
 
 use crate::fixture::{Bench, cuda_root, sm_of};
+use tile_driver::Code;
 
 type Test = (&'static str, fn());
 
@@ -90,6 +91,11 @@ fn version_and_lists() {
     let outcome = bench.run(&["--explain=t0401"]);
     assert_eq!(outcome.status, Some(0));
     insta::assert_snapshot!("explain", text(&outcome.stdout));
+    for code in Code::ALL {
+        let outcome = bench.run(&["explain", code.text()]);
+        let expected = format!("{code}: {}\n\n{}\n", code.title(), code.explanation());
+        assert_eq!((outcome.status, text(&outcome.stdout)), (Some(0), expected));
+    }
     assert_eq!(bench.new_files(), Vec::<String>::new());
 }
 
