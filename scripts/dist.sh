@@ -4,7 +4,7 @@
 #   bin/tileiras            the command and the compiler in one stripped program; of shared libraries it needs those of glibc alone
 #   bin/tileirdisasm        a link to it
 #   lib/libtileiras.so      the same as a library, which shows nothing but the functions of include/tileiras.h
-#   lib/libtileiras.a       the same in one object file with the same functions; the C++ library and zlib, zstd come from the system
+#   lib/libtileiras.a       the same in one object file with the same functions; the C++ library, zlib, zstd and libffi come from the system
 #   include/, lib/pkgconfig, lib/cmake
 #
 #   scripts/dist.sh [PREFIX]     default: target/dist/tileiras-VERSION in the checkout
@@ -69,7 +69,8 @@ for function in "${functions[@]}"; do roots+=(-u "$function"); done
 # shellcheck disable=SC2046 # the lists are meant to be split
 ld -r --gc-sections --force-group-allocation -o "$work/tileiras.o" "${roots[@]}" --start-group "$build/release/libtileiras_capi.a" \
     $("$llvm/bin/llvm-config" --link-static --ignore-libllvm --libfiles) --end-group
-objcopy --strip-debug --keep-global-symbols="$work/functions" "$work/tileiras.o"
+# LLVM's tool: the other one takes minutes. Tables of addresses that the linker has not understood are taken out.
+"$llvm/bin/llvm-objcopy" --strip-unneeded --remove-section=.llvm_addrsig --keep-global-symbols="$work/functions" "$work/tileiras.o"
 
 # ---- the tree ----------------------------------------------------------------------------------------------------
 
@@ -88,7 +89,7 @@ install -m 644 include/tileiras.h "$prefix/include/tileiras.h"
 install -m 644 LICENSE "$prefix/LICENSE"
 for file in pkgconfig/tileiras.pc cmake/Tileiras/TileirasConfig.cmake cmake/Tileiras/TileirasConfigVersion.cmake; do
     sed -e "s|@PREFIX@|$prefix|g" -e "s|@VERSION@|$version|g" -e "s|@MAJOR@|$major|g" \
-        -e "s|^Libs.private:.*|Libs.private: -lstdc++ -lz -lzstd -lm -ldl -lpthread|" \
+        -e "s|^Libs.private:.*|Libs.private: -lstdc++ -lz -lzstd -lffi -lm -ldl -lpthread|" \
         "cmake/package/$(basename "$file").in" > "$prefix/lib/$file"
 done
 echo "dist: tileiras $version in $prefix"

@@ -28,7 +28,7 @@ done
 functions=$(sed -n 's/^[a-z].*\b\(tileiras[A-Z][A-Za-z]*\)(.*/\1/p' include/tileiras.h | sort -u)
 shown=$(nm -D --defined-only "$prefix/lib/libtileiras.so" | awk '{ print $3 }' | sort -u)
 [[ $shown == "$functions" ]] || fail "libtileiras.so shows: $(comm -3 <(echo "$shown") <(echo "$functions") | tr -s '\n\t' ' ')"
-shown=$(nm -g --defined-only "$prefix/lib/libtileiras.a" 2>/dev/null | awk 'NF == 3 { print $3 }' | sort -u)
+shown=$(readelf -sW "$prefix/lib/libtileiras.a" | awk '$5 == "GLOBAL" && $7 != "UND" { print $8 }' | sort -u)
 [[ $shown == "$functions" ]] || fail "libtileiras.a shows: $(comm -3 <(echo "$shown") <(echo "$functions") | tr -s '\n\t' ' ' | head -c 400)"
 check "both libraries show the $(wc -w <<< "$functions") functions of the header"
 

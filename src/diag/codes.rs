@@ -45,9 +45,6 @@ codes! {
     OptimizedDebugging = "T0202", "Full debug information and optimization exclude each other.",
         "-g needs -O0, also when no -O is given, since the default is -O3. For profiling use --lineinfo, which works at\n\
          every level.";
-    NotAvailable = "T0203", "This version cannot do what the option asks for.",
-        "The option exists for compatibility of command lines and is refused rather than ignored, since ignoring it\n\
-         would give a program that lacks what was asked for.";
     UnopenableOutput = "T0204", "The output file cannot be opened.",
         "The directory does not exist, the name is a directory or empty, or this user may not write there.";
     BadConfiguration = "T0205", "An option's value does not fit the rest of the configuration.",
