@@ -52,9 +52,7 @@ mkdir -p target/cxx
 [[ -e $build/cxx ]] || ln -s ../cxx "$build/cxx"
 
 export CARGO_TARGET_DIR=$build MLIR_SYS_LINK_SHARED=0 RUSTFLAGS="-L native=$static"
-cargo build --release -p tileiras-capi --lib
-# A program at a fixed address has nothing to relocate when it starts.
-cargo rustc --release -p tileiras --bin tileiras-standalone -- -C relocation-model=static
+cargo build --release -p tileiras -p tileiras-capi --lib --bin tileiras-standalone
 cargo rustc --release -p tileiras-capi --lib --crate-type staticlib
 
 # ---- one object file for the static library ----------------------------------------------------------------------
@@ -69,8 +67,10 @@ for function in "${functions[@]}"; do roots+=(-u "$function"); done
 # shellcheck disable=SC2046 # the lists are meant to be split
 ld -r --gc-sections --force-group-allocation -o "$work/tileiras.o" "${roots[@]}" --start-group "$build/release/libtileiras_capi.a" \
     $("$llvm/bin/llvm-config" --link-static --ignore-libllvm --libfiles) --end-group
-# LLVM's tool: the other one takes minutes. Tables of addresses that the linker has not understood are taken out.
-"$llvm/bin/llvm-objcopy" --strip-unneeded --remove-section=.llvm_addrsig --keep-global-symbols="$work/functions" "$work/tileiras.o"
+# LLVM's tool: the other one takes minutes. Sections that mean nothing once they are joined are taken out: tables of addresses, and
+# the bitcode of Rust's own library, at which ar's plugin would stumble.
+"$llvm/bin/llvm-objcopy" --strip-unneeded --remove-section=.llvm_addrsig --remove-section=.llvmbc --remove-section=.llvmcmd \
+    --keep-global-symbols="$work/functions" "$work/tileiras.o"
 
 # ---- the tree ----------------------------------------------------------------------------------------------------
 

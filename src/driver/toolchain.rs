@@ -92,7 +92,9 @@ pub fn search_libnvvm(explicit: Option<&Path>, surroundings: &Surroundings) -> S
         return search;
     }
     let mut below = |root: &Path, why: &str| {
-        LIBNVVM.iter().fold(false, |found, file| search.consider(root.join(file), why, Path::is_file) || found)
+        for file in LIBNVVM {
+            search.consider(root.join(file), why, Path::is_file);
+        }
     };
     for (variable, value) in &surroundings.cuda_variables {
         below(Path::new(value), variable);
