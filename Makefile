@@ -13,7 +13,7 @@ export TABLEGEN_210_PREFIX := $(LLVM_PREFIX)
 export LIBCLANG_PATH := $(LLVM_PREFIX)/lib
 endif
 
-.PHONY: build demo test test-full corpus lint docs setup gpu-pack
+.PHONY: build demo test test-full corpus lint docs setup gpu-pack dist dist-test bench
 
 build: setup
 	cargo build --workspace --bins
@@ -44,6 +44,20 @@ lint: setup
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo xtask tidy
 	cargo xtask docs --check
+
+# The release that needs neither MLIR nor LLVM where it runs, in target/dist/tileiras-VERSION: scripts/dist.sh.
+dist: setup
+	scripts/dist.sh
+
+# Whether it is what it should be: shared libraries, start-up, programs in C against both libraries.
+dist-test: dist
+	scripts/test-dist.sh
+
+# Times beside NVIDIA's tools: docs/performance.md.
+bench: dist
+	scripts/fetch-nvcc.sh > /dev/null
+	scripts/fetch-tileiras.sh > /dev/null
+	benches/against_the_vendor.py
 
 # The folder to carry to a GPU machine: gpu/README.md.
 gpu-pack:

@@ -154,10 +154,12 @@ pub fn bind(paths: &Paths, headers: &[String], out: &Path) {
 /// exist. A linker script of that name supplies them.
 pub fn link(paths: &Paths, out: &Path) {
     let lib = paths.llvm.join("lib");
-    println!("cargo:rustc-link-arg=-Wl,-rpath,{}", lib.display());
     if std::env::var("MLIR_SYS_LINK_SHARED").as_deref() != Ok("1") {
+        // A program at a fixed address has nothing to relocate when it starts.
+        println!("cargo:rustc-link-arg-bin=tileiras-standalone=-no-pie");
         return;
     }
+    println!("cargo:rustc-link-arg=-Wl,-rpath,{}", lib.display());
     let mut names: Vec<String> = fs::read_dir(&lib)
         .unwrap()
         .filter_map(|e| e.ok()?.file_name().into_string().ok())

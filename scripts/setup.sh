@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Brings what a build needs and is not there: LLVM and MLIR 21.1, CMake and a C compiler, cargo-nextest, NVIDIA's ptxas and disassemblers,
-# NumPy for the corpus of the tests, and the Python package of the driver API for the tests of the GPU kit.
+# its libNVVM, NumPy for the corpus of the tests, and the Python package of the driver API for the tests of the GPU kit.
 # Idempotent; silent when nothing is missing. A stamp under .tools/ makes the second run immediate.
 #
 #   LLVM_PREFIX=/opt/llvm-21 scripts/setup.sh     use this LLVM/MLIR instead of the distribution's packages
@@ -11,7 +11,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 
 llvm_packages=(llvm-21-dev libmlir-21-dev mlir-21-tools libpolly-21-dev clang-21 libclang-21-dev lld-21
-               zlib1g-dev libzstd-dev libxml2-dev libz3-dev)
+               zlib1g-dev libzstd-dev libxml2-dev libz3-dev libffi-dev)
 prefix=${LLVM_PREFIX:-/usr/lib/llvm-21}
 minimum_rust=1.93
 stamp=$root/.tools/setup.stamp
@@ -52,6 +52,8 @@ have_toolkit() {
 
 have_cuda_tools() { have_toolkit || scripts/fetch-cuda-tools.sh --check; }
 
+have_nvvm() { scripts/fetch-nvvm.sh --check; }
+
 # NumPy of the python3 that the tests will find, or a copy of our own.
 have_numpy() { PYTHONPATH=$root/.tools/python python3 -c 'import numpy' 2>/dev/null; }
 
@@ -68,13 +70,13 @@ have_build_tools() {
 have_rust() { command -v cargo >/dev/null && command -v rustc >/dev/null; }
 
 stamp_text() {
-    cksum scripts/setup.sh scripts/fetch-cuda-tools.sh
+    cksum scripts/setup.sh scripts/fetch-cuda-tools.sh scripts/fetch-nvvm.sh
     echo "$prefix ${CUDA_HOME:-} ${CUDA_PATH:-}"
 }
 
 # The stamp says that a full check passed; these cheap tests catch what was removed since.
 if [ "${1:-}" != --force ] && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$(stamp_text)" ] \
-        && [ -x "$prefix/bin/llvm-config" ] && have_rust && have_build_tools && have_nextest && have_cuda_tools && have_numpy && have_bindings; then
+        && [ -x "$prefix/bin/llvm-config" ] && have_rust && have_build_tools && have_nextest && have_cuda_tools && have_nvvm && have_numpy && have_bindings; then
     exit 0
 fi
 
@@ -169,6 +171,11 @@ need_pip() {
 if ! have_cuda_tools; then
     need_pip
     scripts/fetch-cuda-tools.sh
+fi
+
+if ! have_nvvm; then
+    need_pip
+    scripts/fetch-nvvm.sh
 fi
 
 if ! have_numpy; then

@@ -123,14 +123,14 @@ fn options(request: &CompileRequest<'_>) -> Result<pipeline::Options, CompileErr
     Ok(options)
 }
 
-type Failure = (Vec<Diagnostic>, CompileError);
+pub(crate) type Failure = (Vec<Diagnostic>, CompileError);
 
 fn failed(message: impl std::fmt::Display) -> Failure {
     (vec![Diagnostic::new(Severity::Error, message.to_string())], CompileError::Failed)
 }
 
 /// The module in bytecode or text.
-fn read<'c>(context: &'c Context, bytes: &[u8], kind: InputKind) -> Result<Module<'c>, Failure> {
+pub(crate) fn read<'c>(context: &'c Context, bytes: &[u8], kind: InputKind) -> Result<Module<'c>, Failure> {
     let input = |messages| (messages, CompileError::Input);
     match kind {
         InputKind::PublicBytecode | InputKind::SpecBytecode => translate::import(context, bytes)
@@ -184,9 +184,10 @@ impl Job<'_> {
             opt_level: self.options.opt_level,
             lines: self.options.emission() != Emission::None,
         };
+        let backend = &self.request.backend;
         let nvvm = scope::enter(scope::COMPILE_NVVM);
-        let code = Code::translate(&llvm, gpu_module, options).map_err(failed)?;
-        code.optimise().map_err(failed)?;
+        let code = Code::translate(&llvm, gpu_module, options, backend).map_err(failed)?;
+        code.optimise(backend).map_err(failed)?;
         let optimised = started.elapsed();
         if self.request.emit == Emit::Llvm {
             output.text = code.to_llvm();
@@ -195,7 +196,10 @@ impl Job<'_> {
         if self.request.keep_stages {
             output.stages.push((Emit::Llvm, code.to_llvm()));
         }
-        output.text = code.to_ptx().map_err(failed)?;
+        output.text = code.to_ptx(backend, self.request.debug).map_err(|e| match e.is_configuration() {
+            true => (vec![], CompileError::Configuration(e.to_string())),
+            false => failed(e),
+        })?;
         drop(nvvm);
         if self.request.instrumentation.timing {
             let ms = |d: std::time::Duration| d.as_secs_f64() * 1e3;

@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use tile_driver::{CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
+use tile_driver::{Backend, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
 use tile_fuzz::case::{Case, Meaning};
 use tile_fuzz::file::File;
 use tile_interp::machine::Limits;
@@ -151,6 +151,7 @@ fn compiled(program: &str, configuration: &Configuration) -> Result<String, Stri
         emit: Emit::Ptx,
         debug: DebugInfo::None,
         pipeline_options: &[],
+        backend: Backend::Llvm,
         instrumentation: Instrumentation::default(),
         keep_stages: false,
     };

@@ -6,6 +6,7 @@ pub mod compile;
 pub mod dialect;
 pub mod differential;
 pub mod fuzzing;
+pub mod locations;
 pub mod passes;
 pub mod pipeline;
 pub mod plugin;

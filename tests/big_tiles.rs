@@ -347,6 +347,7 @@ fn assembled(text: &str) -> (u64, Duration) {
         target,
         opt_level: 3,
         debug: tile_driver::DebugInfo::None,
+        sanitize: None,
         extra: &[],
         timeout: None,
         scratch: &scratch,

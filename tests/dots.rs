@@ -9,7 +9,7 @@ use half::{bf16, f16};
 use libtest_mimic::{Arguments, Failed, Trial};
 use ptx_sim::{Module, RunOptions};
 use std::{env, process::ExitCode};
-use tile_driver::{CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
+use tile_driver::{Backend, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
 use tile_launch::{
     element::Element,
     execute::execute,
@@ -377,6 +377,7 @@ fn compile(text: &str, target: &'static Target, opt_level: u8) -> Result<String,
         emit: Emit::Ptx,
         debug: DebugInfo::None,
         pipeline_options: &[],
+        backend: Backend::Llvm,
         instrumentation: Instrumentation::default(),
         keep_stages: false,
     };

@@ -95,6 +95,7 @@ fn assemble(name: &str, target: &str) -> Result<ptxas::Cubin, String> {
         target,
         opt_level: 3,
         debug: DebugInfo::None,
+        sanitize: None,
         extra: &[],
         timeout: None,
         scratch: &scratch,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tile_diag::{Code, Diagnostic};
 use tile_driver::{
-    CompileError, CompileRequest, Compiler, DebugInfo, Emit, Instrumentation,
+    Backend, CompileError, CompileRequest, Compiler, DebugInfo, Emit, Instrumentation,
     ptxas::{self, Job},
     toolchain::Surroundings,
 };
@@ -39,10 +39,6 @@ pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
     let (input, root) = unsafe { (handle.input(), handle.cuda_root()) };
     let target = target(handle.gpu_id())?;
     let kind = crate::kind_of(input).map_err(|e| tell(&Diagnostic::error(Code::NotTileIr, e.to_string()))).ok()?;
-    if handle.sanitize() {
-        tell(&Diagnostic::error(Code::NotAvailable, "instrumentation is not available in this version"));
-        return None;
-    }
     let debug = match (handle.device_debug(), handle.lineinfo()) {
         (true, _) => DebugInfo::Full,
         (false, true) => DebugInfo::Lines,
@@ -58,6 +54,7 @@ pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
         emit: Emit::Ptx,
         debug,
         pipeline_options: &[],
+        backend: Backend::Llvm,
         instrumentation: Instrumentation::default(),
         keep_stages: false,
     };
@@ -76,6 +73,7 @@ pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
         target,
         opt_level,
         debug,
+        sanitize: handle.sanitize().then_some("memcheck"),
         extra: &[],
         timeout: None,
         scratch: Path::new(&scratch),

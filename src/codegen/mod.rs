@@ -1,6 +1,7 @@
 //! From the LLVM dialect to PTX: translation in process, LLVM's optimiser and NVPTX, then the finaliser.
 
 mod bytes;
+mod libnvvm;
 
 use crate::dialect::rt::*;
 use inkwell::{
@@ -10,11 +11,15 @@ use inkwell::{
     module::{Linkage, Module},
     passes::PassBuilderOptions,
     targets::{
-        CodeModel, FileType, InitializationConfig, RelocMode, Target as LlvmTarget, TargetMachine, TargetTriple,
+        CodeModel, FileType, InitializationConfig, RelocMode, Target as LlvmTarget, TargetData, TargetMachine,
+        TargetTriple,
     },
 };
 use std::sync::Once;
+use tile_driver::{Backend, DebugInfo};
 use tile_targets::{FinaliseError, Target};
+
+pub use libnvvm::NvvmError;
 
 /// What the code is generated for.
 #[derive(Clone, Copy)]
@@ -42,6 +47,15 @@ pub enum CodegenError {
     Emit(String),
     #[error(transparent)]
     Finalise(#[from] FinaliseError),
+    #[error(transparent)]
+    Nvvm(#[from] NvvmError),
+}
+
+impl CodegenError {
+    /// Whether it is what was asked for that cannot be, rather than the module at hand.
+    pub fn is_configuration(&self) -> bool {
+        matches!(self, CodegenError::Nvvm(NvvmError::Load(_) | NvvmError::Dialect { .. }))
+    }
 }
 
 /// A module in LLVM's own form.
@@ -67,8 +81,13 @@ fn initialise() {
 }
 
 impl<'l> Code<'l> {
-    /// Translates a `gpu.module` whose functions are in the LLVM dialect.
-    pub fn translate(llvm: &'l LlvmContext, gpu_module: OpRef<'_>, options: Options) -> Result<Self, CodegenError> {
+    /// Translates a `gpu.module` whose functions are in the LLVM dialect, for one of the code generators.
+    pub fn translate(
+        llvm: &'l LlvmContext,
+        gpu_module: OpRef<'_>,
+        options: Options,
+        backend: &Backend,
+    ) -> Result<Self, CodegenError> {
         initialise();
         // SAFETY: both contexts are alive; the result belongs to `llvm`.
         let module = unsafe {
@@ -102,7 +121,12 @@ impl<'l> Code<'l> {
             )
             .ok_or_else(unknown)?;
         module.set_triple(&triple);
-        module.set_data_layout(&machine.get_target_data().get_data_layout());
+        match backend {
+            Backend::Llvm => module.set_data_layout(&machine.get_target_data().get_data_layout()),
+            Backend::LibNvvm(_) => {
+                module.set_data_layout(&TargetData::create(libnvvm::DATA_LAYOUT).get_data_layout());
+            }
+        }
         let code = Code { module, machine, options };
         code.link_library(llvm)?;
         mark_convergent(llvm, &code.module);
@@ -135,12 +159,12 @@ impl<'l> Code<'l> {
         Ok(())
     }
 
-    /// Runs LLVM's pipeline of the optimisation level.
-    pub fn optimise(&self) -> Result<(), CodegenError> {
+    /// Runs LLVM's pipeline of the optimisation level. libNVVM optimises itself.
+    pub fn optimise(&self, backend: &Backend) -> Result<(), CodegenError> {
         // The library's functions are always inlined; what is left of it goes.
-        let pipeline = match self.options.opt_level {
-            0 => "always-inline,globaldce".to_string(),
-            level => format!("default<O{}>", level.min(3)),
+        let pipeline = match (self.options.opt_level, backend) {
+            (0, _) | (_, Backend::LibNvvm(_)) => "always-inline,globaldce".to_string(),
+            (level, Backend::Llvm) => format!("default<O{}>", level.min(3)),
         };
         self.module
             .run_passes(&pipeline, &self.machine, PassBuilderOptions::create())
@@ -155,7 +179,10 @@ impl<'l> Code<'l> {
     }
 
     /// Finished PTX for the target.
-    pub fn to_ptx(&self) -> Result<String, CodegenError> {
+    pub fn to_ptx(&self, backend: &Backend, debug: DebugInfo) -> Result<String, CodegenError> {
+        if let Backend::LibNvvm(file) = backend {
+            return libnvvm::compile(&self.module, file, self.options, debug);
+        }
         let buffer = self
             .machine
             .write_to_memory_buffer(&self.module, FileType::Assembly)

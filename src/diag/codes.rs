@@ -45,9 +45,6 @@ codes! {
     OptimizedDebugging = "T0202", "Full debug information and optimization exclude each other.",
         "-g needs -O0, also when no -O is given, since the default is -O3. For profiling use --lineinfo, which works at\n\
          every level.";
-    NotAvailable = "T0203", "This version cannot do what the option asks for.",
-        "The option exists for compatibility of command lines and is refused rather than ignored, since ignoring it\n\
-         would give a program that lacks what was asked for.";
     UnopenableOutput = "T0204", "The output file cannot be opened.",
         "The directory does not exist, the name is a directory or empty, or this user may not write there.";
     BadConfiguration = "T0205", "An option's value does not fit the rest of the configuration.",
@@ -69,6 +66,11 @@ codes! {
     CoreNotFound = "T0403", "The compiler's core program was not found.",
         "The command answers simple questions itself and starts a second program for compilation, which must lie in the\n\
          same directory. Install both.";
+    LibNvvmNotFound = "T0404", "libNVVM, NVIDIA's code generator, was not found.",
+        "--backend=libnvvm needs NVIDIA's library, which this project does not contain. It is looked for with\n\
+         --libnvvm-path, below CUDA_ROOT, CUDA_HOME and CUDA_PATH, below the directory above the compiler's, and beside a\n\
+         ptxas on PATH. It comes with the CUDA toolkit and with NVIDIA's Python package nvidia-nvvm. Without the option LLVM's\n\
+         own code generator is used, which needs no library.";
     CompileFailed = "T0501", "The module could not be compiled.",
         "The messages before say why. A valid module fails only when a kernel needs more of a resource (shared memory,\n\
          registers, tensor memory) than the target has.";

@@ -1,7 +1,7 @@
 //! `--cache-dir`: results by content.
 //!
 //! The name of an entry is the SHA-256 of everything that can change the output: the compiler's identity, the input's bytes, every
-//! option that matters, and, for cubins, the file, size and time of each ptxas that would be considered. An entry
+//! option that matters, and the file, size and time of each libNVVM and, for cubins, of each ptxas that would be considered. An entry
 //! carries its own name and the hash of its payload, and is written under a temporary name and renamed: readers see a
 //! whole entry or none, writers need no lock, and a damaged entry is a miss that the next compilation repairs.
 //! Entries may be deleted at any time.
@@ -54,6 +54,11 @@ pub fn slot(
     key.add(options.target.name.as_bytes()).add(&[opt_level, options.lineinfo.into(), options.device_debug.into()]);
     key.add(options.emit.name().as_bytes()).add(options.sanitize.unwrap_or("").as_bytes());
     key.list(options.pipeline_options.iter().map(|o| o.as_encoded_bytes().to_vec()));
+    key.add(&[options.libnvvm.into()]);
+    if options.libnvvm {
+        let found = toolchain::search_libnvvm(options.libnvvm_path.as_deref(), surroundings).found;
+        key.list(found.iter().filter_map(|file| state_of(file)));
+    }
     if options.emit == Emit::Obj {
         // The names of the symbols come from the output's name.
         let host = format!("{:?} {:?}", options.host_arch, options.host_os);
@@ -63,21 +68,19 @@ pub fn slot(
     if options.emit >= Emit::Cubin {
         key.list(options.ptxas.extra.iter().map(|o| o.as_encoded_bytes().to_vec()));
         let found = toolchain::search("ptxas", options.ptxas.path.as_deref(), surroundings).found;
-        key.list(found.iter().filter_map(|file| {
-            let file = fs::canonicalize(file).ok()?;
-            let m = fs::metadata(&file).ok()?;
-            Some(
-                [
-                    file.as_os_str().as_encoded_bytes(),
-                    format!(" {} {} {}", m.len(), m.mtime(), m.mtime_nsec()).as_bytes(),
-                ]
-                .concat(),
-            )
-        }));
+        key.list(found.iter().filter_map(|file| state_of(file)));
     }
     let key: [u8; HASH] = key.0.finalize().into();
     let hex: String = key.iter().map(|b| format!("{b:02x}")).collect();
     Some(Slot { file: directory.join(&hex[..2]).join(&hex[2..]), key })
+}
+
+/// What changes when a tool is replaced: its file, size and time.
+fn state_of(file: &Path) -> Option<Vec<u8>> {
+    let file = fs::canonicalize(file).ok()?;
+    let m = fs::metadata(&file).ok()?;
+    let numbers = format!(" {} {} {}", m.len(), m.mtime(), m.mtime_nsec());
+    Some([file.as_os_str().as_encoded_bytes(), numbers.as_bytes()].concat())
 }
 
 /// Feeds fields to the hash with their lengths, so that no two lists of fields look alike.

@@ -23,30 +23,128 @@ pub struct Finished {
 }
 
 /// Runs the command to its end. `files` are the descriptors that it may use, under their own numbers.
-pub fn run(mut command: Command, files: &[RawFd], timeout: Option<Duration>) -> io::Result<Finished> {
-    let (mut reader, writer) = io::pipe()?;
-    command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer).process_group(0);
-    isolate(&mut command, files.to_vec());
-    let mut child = command.spawn()?;
-    // The command owns the pipe's writing ends; with them open the reader would never see the end.
-    drop(command);
+pub fn run(command: Command, files: &[RawFd], timeout: Option<Duration>) -> io::Result<Finished> {
+    Running::start(command, files)?.finish(timeout)
+}
 
-    let deadline = timeout.filter(|t| !t.is_zero()).map(|t| Instant::now() + t);
-    let mut output = Vec::new();
-    let finished = read_until_end(&mut reader, &child, deadline, &mut output);
-    let timed_out = !matches!(finished, Ok(true));
-    if timed_out {
-        kill_group(&child);
+/// A tool at work. Dropped, it is killed.
+#[derive(Debug)]
+pub struct Running {
+    child: Child,
+    reader: io::PipeReader,
+    waited_for: bool,
+}
+
+impl Running {
+    /// Starts the command; see [`run`].
+    pub fn start(mut command: Command, files: &[RawFd]) -> io::Result<Running> {
+        let (reader, writer) = io::pipe()?;
+        command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer).process_group(0);
+        isolate(&mut command, files.to_vec());
+        // The command owns the pipe's writing ends; with them open the reader would never see the end.
+        let child = command.spawn()?;
+        Ok(Running { child, reader, waited_for: false })
     }
-    let status = child.wait()?;
-    finished?;
-    Ok(Finished { status, output, timed_out })
+
+    /// Waits for the end; the time counts from now.
+    pub fn finish(mut self, timeout: Option<Duration>) -> io::Result<Finished> {
+        let deadline = timeout.filter(|t| !t.is_zero()).map(|t| Instant::now() + t);
+        let mut output = Vec::new();
+        let finished = read_until_end(&mut self.reader, &self.child, deadline, &mut output);
+        let timed_out = !matches!(finished, Ok(true));
+        if timed_out {
+            kill_group(&self.child);
+        }
+        let status = self.child.wait()?;
+        self.waited_for = true;
+        finished?;
+        Ok(Finished { status, output, timed_out })
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !self.waited_for {
+            kill_group(&self.child);
+            // It was killed; its status tells nothing.
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// A pipe whose writer never waits for a text of up to `capacity` bytes, as far as the system allows that size.
+pub fn roomy_pipe(capacity: usize) -> io::Result<(io::PipeReader, io::PipeWriter, usize)> {
+    let (reader, writer) = io::pipe()?;
+    #[cfg(target_os = "linux")]
+    // SAFETY: fcntl on a descriptor that is open, with integers.
+    let size = unsafe {
+        libc::fcntl(writer.as_raw_fd(), libc::F_SETPIPE_SZ, capacity as libc::c_int);
+        libc::fcntl(writer.as_raw_fd(), libc::F_GETPIPE_SZ)
+    };
+    #[cfg(not(target_os = "linux"))]
+    let size = {
+        let _ = capacity;
+        4096
+    };
+    Ok((reader, writer, usize::try_from(size).unwrap_or_default()))
 }
 
 /// Runs the command as a part of this one: same descriptors, same process group; it dies with this process.
 pub fn run_as_part(mut command: Command) -> io::Result<ExitStatus> {
     die_with_parent(&mut command);
     command.spawn()?.wait()
+}
+
+/// Runs `work` in a copy of this process, which dies with this one, and waits for its end: what `work` returns is the
+/// status, and a signal that ends the copy is reported as such.
+///
+/// Only a process with a single thread can be copied whole; any other gets an error of the kind `Unsupported`.
+pub fn run_in_copy(work: impl FnOnce() -> u8) -> io::Result<ExitStatus> {
+    use std::os::unix::process::ExitStatusExt;
+    let threads = std::fs::read_dir("/proc/self/task")?.count();
+    if threads != 1 {
+        return Err(io::Error::new(io::ErrorKind::Unsupported, format!("there are {threads} threads")));
+    }
+    #[cfg(target_os = "linux")]
+    let parent = std::process::id();
+    // SAFETY: this is the only thread, so no lock is held by a thread that the copy lacks.
+    let child = unsafe { libc::fork() };
+    match child {
+        -1 => Err(io::Error::last_os_error()),
+        0 => {
+            // SAFETY: prctl and getppid are system calls on integers.
+            #[cfg(target_os = "linux")]
+            let orphan = unsafe {
+                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                // The parent may have died before the call.
+                libc::getppid() as u32 != parent
+            };
+            #[cfg(not(target_os = "linux"))]
+            let orphan = false;
+            let status = match orphan {
+                true => 70,
+                // A panic must not unwind into what belongs to the original.
+                false => std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or(70),
+            };
+            // SAFETY: ends the copy without running what the original has registered for its own end.
+            unsafe { libc::_exit(status.into()) }
+        }
+        child => {
+            let mut status = 0;
+            loop {
+                // SAFETY: waits for the child just made; `status` is valid for writing.
+                match unsafe { libc::waitpid(child, &mut status, 0) } {
+                    -1 => {
+                        let error = io::Error::last_os_error();
+                        if error.kind() != io::ErrorKind::Interrupted {
+                            return Err(error);
+                        }
+                    }
+                    _ => return Ok(ExitStatus::from_raw(status)),
+                }
+            }
+        }
+    }
 }
 
 /// Makes the command die with this process and lose all descriptors but the standard three and `files`.
@@ -207,6 +305,37 @@ pub fn nameless_file(directory: &std::path::Path) -> io::Result<File> {
     Err(io::Error::from(io::ErrorKind::AlreadyExists))
 }
 
+/// Makes the file `target` in `directory`, where none of that name is, whole: however this process ends, there is either nothing or the
+/// file with all of `bytes`. `Unsupported` where the file system cannot do that.
+pub fn create_whole(target: &std::path::Path, directory: &std::path::Path, bytes: &[u8]) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use std::io::Write;
+        use std::os::unix::{ffi::OsStrExt, fs::OpenOptionsExt};
+        let mut options = File::options();
+        options.write(true).mode(0o666).custom_flags(libc::O_TMPFILE);
+        let mut file = options.open(directory).map_err(|_| io::ErrorKind::Unsupported)?;
+        file.write_all(bytes)?;
+        let source = std::ffi::CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+        let name = std::ffi::CString::new(target.as_os_str().as_bytes())?;
+        let follow = libc::AT_SYMLINK_FOLLOW;
+        // SAFETY: both texts end with zero and live during the call.
+        match unsafe { libc::linkat(libc::AT_FDCWD, source.as_ptr(), libc::AT_FDCWD, name.as_ptr(), follow) } {
+            0 => Ok(()),
+            _ => Err(match io::Error::last_os_error() {
+                // Without /proc there is no name to link from.
+                e if e.kind() == io::ErrorKind::NotFound => io::ErrorKind::Unsupported.into(),
+                e => e,
+            }),
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (target, directory, bytes);
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -245,6 +374,20 @@ mod tests {
             assert!(start.elapsed() < Duration::from_secs(20), "{}", state());
             std::thread::sleep(Duration::from_millis(5));
         }
+    }
+
+    #[test]
+    fn a_tool_that_is_dropped_is_killed() {
+        let (reader, mut writer, capacity) = roomy_pipe(1 << 17).unwrap();
+        assert!(capacity >= 4096);
+        let mut command = shell("cat <&$FD; sleep 60");
+        command.env("FD", reader.as_raw_fd().to_string());
+        let running = Running::start(command, &[reader.as_raw_fd()]).unwrap();
+        writer.write_all(b"text").unwrap();
+        let id = running.child.id();
+        let start = Instant::now();
+        drop(running);
+        assert!(start.elapsed() < Duration::from_secs(20) && !std::path::Path::new(&format!("/proc/{id}")).exists());
     }
 
     #[test]

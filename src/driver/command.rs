@@ -18,11 +18,13 @@ use crate::doctor::{self, Installation, Verdict};
 use crate::hostobj::{self, HostArch, HostOs};
 use crate::options::{self, DiagnosticFormat, Options, SPECS};
 use crate::output::{self, OutputError};
-use crate::ptxas::{self, Cubin, Job};
+use crate::ptxas::{self, Cubin, Job, Waiting};
 use crate::remarks::{self, RemarkFormat};
 use crate::repro::Reproducer;
-use crate::request::{CompileError, CompileOutput, CompileRequest, Emit, InputKind, NotTileIr, input_kind, stem_of};
-use crate::toolchain::Surroundings;
+use crate::request::{
+    Backend, CompileError, CompileOutput, CompileRequest, Emit, InputKind, NotTileIr, input_kind, stem_of,
+};
+use crate::toolchain::{self, Surroundings};
 use crate::{Core, Identity, help, io_text, resources, response, scope, subcommand};
 
 /// The bytecode versions that the public reader accepts, oldest first: what `--list-versions` prints.
@@ -104,13 +106,18 @@ impl Session<'_> {
         let options = options::options(&parsed, PathBuf::from(input));
         match core {
             Core::Program(name) => {
-                // A pipe can be read once, so its reader must be the one who compiles.
-                let may_look = options.cache_dir.is_some() && options.input.is_file();
-                if may_look && self.recall(&options, identity)? {
+                if self.recall(&options, identity)? {
                     return Ok(());
                 }
                 // The core leaves reproducers to this program, which outlives its crashes.
                 let done = self.delegate(name, &arguments, argv0);
+                self.keep_reproducer(done, &options, &arguments, identity)
+            }
+            Core::Copy(compiler) => {
+                if self.recall(&options, identity)? {
+                    return Ok(());
+                }
+                let done = self.compile_in_copy(&options, identity, *compiler);
                 self.keep_reproducer(done, &options, &arguments, identity)
             }
             Core::InProcess(compiler) => {
@@ -151,7 +158,7 @@ impl Session<'_> {
             program: std::env::current_exe().ok(),
             core: match core {
                 Core::Program(name) => Some((*name).to_owned()),
-                Core::InProcess(_) => None,
+                Core::InProcess(_) | Core::Copy(_) => None,
             },
             version: version_text(identity).lines().next().unwrap_or_default().to_owned(),
             surroundings: Surroundings::of_process(),
@@ -314,6 +321,27 @@ impl Session<'_> {
         command.args(&arguments[1..]).arg0(argv0).env(DELEGATED, "1");
         let status =
             crate::child::run_as_part(command).map_err(|e| self.core_missing(name, Some(&program), &io_text(&e)))?;
+        self.answer_for(status)
+    }
+
+    /// Compiles in a copy of this process, and answers for it if it dies.
+    fn compile_in_copy(&mut self, options: &Options, identity: &Identity, compiler: &dyn crate::Compiler) -> Step<()> {
+        let copied = crate::child::run_in_copy(|| {
+            let status = self.compile(options, identity, compiler).err().map_or(0, |exit| exit.0);
+            match self.stdout.flush() {
+                Ok(()) => status,
+                Err(e) => self.fail(Diagnostic::error(Code::WriteFailed, OutputError::Write(e).to_string())).0,
+            }
+        });
+        match copied {
+            Ok(status) => self.answer_for(status),
+            // Without a copy nobody outlives a crash, but everything else is the same.
+            Err(_) => self.compile(options, identity, compiler),
+        }
+    }
+
+    /// Ends as the process that did the work ended.
+    fn answer_for(&mut self, status: std::process::ExitStatus) -> Step<()> {
         match (status.code(), status.signal()) {
             (Some(0), _) => Ok(()),
             (Some(code), _) => Err(Exit(u8::try_from(code).unwrap_or(70))),
@@ -355,6 +383,10 @@ impl Session<'_> {
 
     /// Writes the output if the cache has it.
     fn recall(&mut self, options: &Options, identity: &Identity) -> Step<bool> {
+        // A pipe can be read once, so its reader must be the one who compiles.
+        if options.cache_dir.is_none() || !options.input.is_file() {
+            return Ok(false);
+        }
         let prepared = self.prepare(options, identity)?;
         match prepared.slot.and_then(|slot| slot.load()) {
             Some(bytes) => self.write(&prepared.settings.output, &bytes).map(|()| true),
@@ -381,15 +413,22 @@ impl Session<'_> {
             emit: options.emit.min(Emit::Ptx),
             debug: options.debug(),
             pipeline_options: &settings.pipeline_options,
+            backend: settings.backend.clone(),
             instrumentation: options.instrumentation,
             keep_stages: options.save_temps,
         };
+        // ptxas starts while the compiler works.
+        let waiting = (options.emit >= Emit::Cubin).then(|| {
+            let scratch = scratch_directory();
+            let job = job(options, &settings, "", &scratch);
+            Waiting::start(&job, options.ptxas.path.as_deref(), &Surroundings::of_process())
+        });
         let output = self.call(compiler, &request)?;
         self.save_stages(options, &settings.output, &output)?;
         let bytes = match options.emit {
-            Emit::Cubin => self.assemble(options, &settings, &output)?,
+            Emit::Cubin => self.assemble(waiting.flatten(), options, &settings, &output)?,
             Emit::Obj => {
-                let cubin = self.assemble(options, &settings, &output)?;
+                let cubin = self.assemble(waiting.flatten(), options, &settings, &output)?;
                 let stem = hostobj::symbol_stem(&settings.output);
                 hostobj::object(&cubin, options.target, &stem, options.host_arch, options.host_os)
                     .map_err(|e| self.fail(Diagnostic::error(Code::Internal, format!("internal error: {e}"))))?
@@ -434,10 +473,9 @@ impl Session<'_> {
                 "optimized debugging is not supported, change optimization level to 0 or disable full debug info";
             return Err(self.fail(Diagnostic::error(Code::OptimizedDebugging, text)));
         }
-        if let Some(tool) = options.sanitize {
-            let text = format!("instrumentation for {tool} is not available in this version");
-            let d = Diagnostic::error(Code::NotAvailable, text);
-            return Err(self.fail(d.note("compute-sanitizer also works on code without instrumentation")));
+        if options.sanitize.is_some() && options.emit < Emit::Cubin {
+            let text = "--sanitize changes nothing here: it is ptxas that puts the checks into the code";
+            self.report(&Diagnostic::warning(text));
         }
         let mut pipeline_options = Vec::new();
         for option in &options.pipeline_options {
@@ -455,6 +493,7 @@ impl Session<'_> {
             return Err(self.fail(d.note("arm64ec exists on windows only: add --host-os=windows")));
         }
         let timeout = self.timeout(options)?;
+        let backend = self.backend(options)?;
         let output = options
             .output
             .clone()
@@ -463,7 +502,28 @@ impl Session<'_> {
         for file in [Some(output.clone())].into_iter().chain(side).flatten() {
             output::check(&file).map_err(|e| self.output_failed(&e))?;
         }
-        Ok(Settings { opt_level, pipeline_options, timeout, output })
+        Ok(Settings { opt_level, pipeline_options, timeout, backend, output })
+    }
+
+    /// Who makes the PTX; finds libNVVM if it does.
+    fn backend(&mut self, options: &Options) -> Step<Backend> {
+        if !options.libnvvm || options.emit < Emit::Llvm {
+            return Ok(Backend::Llvm);
+        }
+        let search = toolchain::search_libnvvm(options.libnvvm_path.as_deref(), &Surroundings::of_process());
+        match search.found.into_iter().next() {
+            Some(file) => Ok(Backend::LibNvvm(file)),
+            None => {
+                let text = "libNVVM, NVIDIA's code generator, was not found";
+                let mut d = Diagnostic::error(Code::LibNvvmNotFound, text);
+                for (file, why) in &search.tried {
+                    d = d.note(format!("looked for '{}' ({why})", file.display()));
+                }
+                let fix = "install a CUDA toolkit or the Python package nvidia-nvvm and set CUDA_HOME, or name the file with \
+                           --libnvvm-path; without --backend=libnvvm no library is needed";
+                Err(self.fail(d.note(fix)))
+            }
+        }
     }
 
     /// The option wins over the environment; zero is no limit.
@@ -530,19 +590,17 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn assemble(&mut self, options: &Options, settings: &Settings, compiled: &CompileOutput) -> Step<Vec<u8>> {
+    fn assemble(
+        &mut self,
+        waiting: Option<Waiting>,
+        options: &Options,
+        settings: &Settings,
+        compiled: &CompileOutput,
+    ) -> Step<Vec<u8>> {
         let scratch = scratch_directory();
-        let job = Job {
-            ptx: &compiled.text,
-            target: options.target,
-            opt_level: settings.opt_level,
-            debug: options.debug(),
-            extra: &options.ptxas.extra,
-            timeout: settings.timeout.filter(|t| !t.is_zero()),
-            scratch: &scratch,
-            statistics: options.resource_usage_file.is_some(),
-        };
-        let (warnings, result) = ptxas::assemble(&job, options.ptxas.path.as_deref(), &Surroundings::of_process());
+        let job = job(options, settings, &compiled.text, &scratch);
+        let path = options.ptxas.path.as_deref();
+        let (warnings, result) = ptxas::assemble_by(waiting, &job, path, &Surroundings::of_process());
         for text in warnings {
             self.report(&Diagnostic::warning(text));
         }
@@ -607,7 +665,23 @@ struct Settings {
     opt_level: u8,
     pipeline_options: Vec<(String, String)>,
     timeout: Option<Duration>,
+    backend: Backend,
     output: PathBuf,
+}
+
+/// What ptxas is asked for.
+fn job<'a>(options: &'a Options, settings: &Settings, ptx: &'a str, scratch: &'a Path) -> Job<'a> {
+    Job {
+        ptx,
+        target: options.target,
+        opt_level: settings.opt_level,
+        debug: options.debug(),
+        sanitize: options.sanitize,
+        extra: &options.ptxas.extra,
+        timeout: settings.timeout.filter(|t| !t.is_zero()),
+        scratch,
+        statistics: options.resource_usage_file.is_some(),
+    }
 }
 
 /// Where temporary files go.

@@ -1,9 +1,9 @@
 //! The command: arguments, inputs, outputs, ptxas. Everything of `tileiras` that needs no MLIR.
 //!
 //! A binary is one call: `tile_driver::main(std::env::args_os(), &IDENTITY, core)`, where [`Core`] says who compiles:
-//! a [`Compiler`] linked into the same program, or a second program that this one starts and watches. The second form
-//! keeps the large libraries out of the answers to `--version` and `--help`, and turns a crash inside them into a
-//! message and an exit status.
+//! a [`Compiler`] linked into the same program, a copy of the process with it, or a second program that this one starts and
+//! watches. The last form keeps large shared libraries out of the answers to `--version` and `--help`; it and the copy turn a
+//! crash of the compiler into a message and an exit status.
 //!
 //! Exit status: 0 done; 1 command line, unreadable input, failed write; 2 configuration, output that cannot be opened;
 //! 3 input that is no valid module; 4 a tool is missing; 5 compilation failed; 70 a defect of the compiler.
@@ -44,7 +44,9 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 pub use command::{BYTECODE_VERSIONS, install_panic_hook, last_panic, version_text};
-pub use request::{CompileError, CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
+pub use request::{
+    Backend, CompileError, CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation,
+};
 pub use tile_diag::{Code, Diagnostic, Location, Severity};
 
 /// The identity of a build, for `--version`.
@@ -62,6 +64,8 @@ pub struct Identity {
 pub enum Core<'a> {
     /// This program does.
     InProcess(&'a dyn Compiler),
+    /// A copy of this process does, which this one watches.
+    Copy(&'a dyn Compiler),
     /// The program of this name in this program's own directory does, called with the same arguments.
     Program(&'a str),
 }

@@ -144,6 +144,17 @@ pub static SPECS: &[Spec] = &[
     option("crash-dir", Text, "directory", OUTPUT, "Leave a reproducer here when the compiler fails internally"),
     option("anonymize", Flag, "", OUTPUT, "Take names of files and functions out of reproducers"),
     option("save-temps", Flag, "", STAGES, "Keep the text of each stage beside the output"),
+    option(
+        "backend",
+        Choice(&[
+            ("llvm", "LLVM's own (default)"),
+            ("libnvvm", "NVIDIA's libNVVM, where one is found; from sm_100 on"),
+        ]),
+        "name",
+        TOOLS,
+        "Who makes PTX of LLVM IR",
+    ),
+    option("libnvvm-path", Text, "filename", TOOLS, "Use this libNVVM and look for no other"),
     option("ptxas-path", Text, "filename", TOOLS, "Use this ptxas and look for no other"),
     option("ptxas-option", List, "argument", TOOLS, "Pass an argument to ptxas; may be repeated"),
     option("ptxas-timeout", Integer, "seconds", TOOLS, "Stop ptxas after this time (default 0: never)"),
@@ -206,6 +217,9 @@ pub struct Options {
     pub cache_dir: Option<PathBuf>,
     pub crash_dir: Option<PathBuf>,
     pub anonymize: bool,
+    /// Whether libNVVM makes the PTX, and the file given for it.
+    pub libnvvm: bool,
+    pub libnvvm_path: Option<PathBuf>,
     pub ptxas: PtxasOptions,
     pub resource_usage_file: Option<PathBuf>,
     pub remarks: RemarkOptions,
@@ -291,6 +305,8 @@ pub fn options(parsed: &Parsed, input: PathBuf) -> Options {
         cache_dir: path("cache-dir"),
         crash_dir: path("crash-dir"),
         anonymize: parsed.flag("anonymize"),
+        libnvvm: parsed.choice("backend") == Some("libnvvm"),
+        libnvvm_path: path("libnvvm-path"),
         ptxas: PtxasOptions {
             path: path("ptxas-path"),
             extra: parsed.list("ptxas-option"),

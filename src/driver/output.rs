@@ -1,13 +1,16 @@
 //! Writing outputs: completely or not at all.
 //!
 //! A regular file is written under a temporary name in its own directory and renamed at the end, so that a reader sees
-//! the old file or the new one and never a part. A link is followed first: the file it points to is replaced, not the
+//! the old file or the new one and never a part. A file that is new has no name at all before it is whole, where the file
+//! system can do that, so that a killed process leaves nothing. A link is followed first: the file it points to is replaced, not the
 //! link. What is no regular file (a pipe, a device, `/dev/stdout`) is written to directly, and so is a file in a
 //! directory where no other file can be made.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+
+use crate::child;
 
 /// Why an output could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +54,10 @@ pub fn write(path: &Path, bytes: &[u8], stdout: &mut dyn Write) -> Result<(), Ou
         return write_in_place(path, bytes);
     }
     let target = final_name(path);
+    // If that cannot be, the ordinary way works or says why.
+    if !target.exists() && child::create_whole(&target, directory_of(&target), bytes).is_ok() {
+        return Ok(());
+    }
     match temporary_beside(&target) {
         Ok((temporary, file)) => {
             let renamed = fill(file, bytes, &target)

@@ -9,7 +9,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use tile_diag::{Code, Diagnostic};
-use tile_targets::{PtxVersion, Target};
+use tile_targets::{Feature, PtxVersion, Target};
 
 use crate::child;
 use crate::io_text;
@@ -26,6 +26,8 @@ pub struct Job<'a> {
     /// 0 to 3.
     pub opt_level: u8,
     pub debug: DebugInfo,
+    /// The sanitizer for which ptxas puts checks into the code.
+    pub sanitize: Option<&'a str>,
     /// Given to ptxas after all other arguments.
     pub extra: &'a [OsString],
     /// Zero or `None`: no limit.
@@ -67,10 +69,23 @@ pub fn assemble(
     explicit: Option<&Path>,
     surroundings: &Surroundings,
 ) -> (Vec<String>, Result<Cubin, PtxasError>) {
+    assemble_by(None, job, explicit, surroundings)
+}
+
+/// [`assemble`] by a ptxas that was started for the same job before its PTX was there.
+pub fn assemble_by(
+    waiting: Option<Waiting>,
+    job: &Job<'_>,
+    explicit: Option<&Path>,
+    surroundings: &Surroundings,
+) -> (Vec<String>, Result<Cubin, PtxasError>) {
     let _scope = scope::enter(scope::SERIALIZE_GPU_MODULE);
     let search = toolchain::search("ptxas", explicit, surroundings);
     let warnings = search.warnings.clone();
-    (warnings, assemble_with(job, search))
+    match waiting.and_then(|waiting| waiting.assemble(job)) {
+        Some(result) => (warnings, result),
+        None => (warnings, assemble_with(job, search)),
+    }
 }
 
 fn assemble_with(job: &Job<'_>, search: Search) -> Result<Cubin, PtxasError> {
@@ -93,12 +108,64 @@ fn assemble_with(job: &Job<'_>, search: Search) -> Result<Cubin, PtxasError> {
     })
 }
 
+/// A ptxas that waits for its input: started while the PTX is still being made, so that its start takes no time of its own.
+///
+/// It reads a pipe that holds the whole text, so that neither side ever waits for the other to read. ptxas goes through its
+/// input a second time when debug information is asked for, which a pipe does not allow.
+#[derive(Debug)]
+pub struct Waiting {
+    running: child::Running,
+    program: PathBuf,
+    input: io::PipeWriter,
+    capacity: usize,
+    output: File,
+}
+
+impl Waiting {
+    /// Starts the first ptxas that is found; the job's PTX is not looked at. `None` where that cannot be: the ordinary way
+    /// says why.
+    pub fn start(job: &Job<'_>, explicit: Option<&Path>, surroundings: &Surroundings) -> Option<Waiting> {
+        const LONGEST: usize = 1 << 20;
+        if job.debug != DebugInfo::None {
+            return None;
+        }
+        let program = toolchain::search("ptxas", explicit, surroundings).found.into_iter().next()?;
+        let output = child::nameless_file(job.scratch).ok()?;
+        let (reader, input, capacity) = child::roomy_pipe(LONGEST).ok()?;
+        let command = command(job, &program, &reader, &output);
+        let running = child::Running::start(command, &[reader.as_raw_fd(), output.as_raw_fd()]).ok()?;
+        Some(Waiting { running, program, input, capacity, output })
+    }
+
+    /// Gives it the PTX. `None` if another one must be tried, or if the text is too long.
+    fn assemble(self, job: &Job<'_>) -> Option<Result<Cubin, PtxasError>> {
+        let Waiting { running, program, mut input, capacity, output } = self;
+        if job.ptx.len() > capacity {
+            return None;
+        }
+        // One that has ended already says why.
+        let _ = input.write_all(job.ptx.as_bytes());
+        drop(input);
+        let done = running.finish(job.timeout).ok()?;
+        match conclude(job, &program, done, output) {
+            Err(PtxasError::Failed { messages, .. }) if is_too_old(&messages) => None,
+            result => Some(result),
+        }
+    }
+}
+
 fn run(job: &Job<'_>, program: &Path) -> Result<Cubin, PtxasError> {
     // Nameless files: nothing is left behind, however this process ends.
     let scratch = || child::nameless_file(job.scratch).map_err(PtxasError::Scratch);
-    let (mut input, mut output) = (scratch()?, scratch()?);
+    let (mut input, output) = (scratch()?, scratch()?);
     input.write_all(job.ptx.as_bytes()).and_then(|()| input.rewind()).map_err(PtxasError::Scratch)?;
+    let files = [input.as_raw_fd(), output.as_raw_fd()];
+    let command = command(job, program, &input, &output);
+    let done = child::run(command, &files, job.timeout).map_err(|e| PtxasError::Start(program.to_owned(), e))?;
+    conclude(job, program, done, output)
+}
 
+fn command(job: &Job<'_>, program: &Path, input: &impl AsRawFd, output: &File) -> Command {
     let mut command = Command::new(program);
     command.args(["-arch", job.target.ptx_target, "--opt-level", &job.opt_level.to_string()]);
     match job.debug {
@@ -110,12 +177,21 @@ fn run(job: &Job<'_>, program: &Path) -> Result<Cubin, PtxasError> {
             command.arg("-g");
         }
     }
+    if let Some(tool) = job.sanitize {
+        command.args(["--sanitize", tool]);
+        if job.target.has(Feature::Tcgen05) {
+            command.arg("-g-tmem-access-check");
+        }
+    }
     if job.statistics {
         command.arg("--verbose");
     }
-    command.arg(descriptor_path(&input)).arg("-o").arg(descriptor_path(&output)).args(job.extra);
-    let files = [input.as_raw_fd(), output.as_raw_fd()];
-    let done = child::run(command, &files, job.timeout).map_err(|e| PtxasError::Start(program.to_owned(), e))?;
+    command.arg(descriptor_path(input)).arg("-o").arg(descriptor_path(output)).args(job.extra);
+    command
+}
+
+/// What a ptxas that has ended left.
+fn conclude(job: &Job<'_>, program: &Path, done: child::Finished, mut output: File) -> Result<Cubin, PtxasError> {
     if done.timed_out {
         return Err(PtxasError::TimedOut(job.timeout.unwrap_or_default()));
     }
@@ -140,7 +216,7 @@ fn run(job: &Job<'_>, program: &Path) -> Result<Cubin, PtxasError> {
     Ok(Cubin { image, messages, resources })
 }
 
-fn descriptor_path(file: &File) -> String {
+fn descriptor_path(file: &impl AsRawFd) -> String {
     let directory = if cfg!(target_os = "linux") { "/proc/self/fd" } else { "/dev/fd" };
     format!("{directory}/{}", file.as_raw_fd())
 }

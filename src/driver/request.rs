@@ -49,9 +49,21 @@ pub struct CompileRequest<'a> {
     pub debug: DebugInfo,
     /// `--pipeline-option=key=value`, in order; the pipeline decides which keys there are.
     pub pipeline_options: &'a [(String, String)],
+    /// Who makes PTX of LLVM IR.
+    pub backend: Backend,
     pub instrumentation: Instrumentation,
     /// Whether the text of each stage on the way is wanted in [`CompileOutput::stages`].
     pub keep_stages: bool,
+}
+
+/// Who makes PTX of LLVM IR.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Backend {
+    /// LLVM's own NVPTX.
+    #[default]
+    Llvm,
+    /// NVIDIA's libNVVM, the library in this file.
+    LibNvvm(PathBuf),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -80,9 +80,48 @@ pub fn search(tool: &str, explicit: Option<&Path>, surroundings: &Surroundings) 
     search
 }
 
+/// Where libNVVM lies below the root of a toolkit, or of NVIDIA's Python packages.
+const LIBNVVM: &[&str] = &["nvvm/lib64/libnvvm.so", "nvvm/lib64/libnvvm.so.4", "lib/libnvvm.so.4"];
+
+/// Looks for libNVVM: the file that was named and no other; below the CUDA variables; below the directory above the
+/// compiler's own; in a development checkout; in the toolkits whose ptxas is on `PATH`.
+pub fn search_libnvvm(explicit: Option<&Path>, surroundings: &Surroundings) -> Search {
+    let mut search = Search::default();
+    if let Some(path) = explicit {
+        search.consider(path.to_owned(), "--libnvvm-path", Path::is_file);
+        return search;
+    }
+    let mut below = |root: &Path, why: &str| {
+        for file in LIBNVVM {
+            search.consider(root.join(file), why, Path::is_file);
+        }
+    };
+    for (variable, value) in &surroundings.cuda_variables {
+        below(Path::new(value), variable);
+    }
+    if let Some(directory) = surroundings.program.as_deref().and_then(Path::parent) {
+        if let Some(root) = directory.parent() {
+            below(root, "beside the compiler");
+        }
+        if let Some(tools) = directory.ancestors().map(|a| a.join(".tools/nvvm")).find(|t| t.is_dir()) {
+            below(&tools, "development checkout");
+        }
+    }
+    for directory in std::env::split_paths(surroundings.path.as_deref().unwrap_or(OsStr::new(""))) {
+        if let Some(root) = directory.parent().filter(|_| is_executable(&directory.join("ptxas"))) {
+            below(root, "PATH");
+        }
+    }
+    search
+}
+
 impl Search {
     fn look(&mut self, file: PathBuf, why: &str) -> bool {
-        let there = is_executable(&file);
+        self.consider(file, why, is_executable)
+    }
+
+    fn consider(&mut self, file: PathBuf, why: &str, usable: impl Fn(&Path) -> bool) -> bool {
+        let there = usable(&file);
         if there && !self.found.contains(&file) {
             self.found.push(file.clone());
         }
@@ -114,6 +153,37 @@ mod tests {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, "").unwrap();
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn libnvvm_is_looked_for_below_roots() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |p: &str| root.path().join(p);
+        for place in [
+            "home/nvvm/lib64/libnvvm.so",
+            "inst/lib/libnvvm.so.4",
+            ".tools/nvvm/lib/libnvvm.so.4",
+            "kit/lib/libnvvm.so.4",
+        ] {
+            // A library need not be executable.
+            tool(&at(place), 0o644);
+        }
+        tool(&at("kit/bin/ptxas"), 0o755);
+        let surroundings = Surroundings {
+            cuda_variables: vec![("CUDA_HOME", at("home").into())],
+            path: Some(std::env::join_paths([at("other/bin"), at("kit/bin")]).unwrap()),
+            program: Some(at("inst/bin/tileiras")),
+        };
+        let result = search_libnvvm(None, &surroundings);
+        let expected = [
+            "home/nvvm/lib64/libnvvm.so",
+            "inst/lib/libnvvm.so.4",
+            ".tools/nvvm/lib/libnvvm.so.4",
+            "kit/lib/libnvvm.so.4",
+        ];
+        assert_eq!(result.found, expected.map(at));
+        let named = search_libnvvm(Some(&at("nowhere")), &surroundings);
+        assert_eq!((named.found.len(), named.tried.len()), (0, 1));
     }
 
     #[test]

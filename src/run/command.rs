@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use tile_diag::Diagnostic;
 use tile_driver::request::input_kind;
-use tile_driver::{CompileError, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
+use tile_driver::{Backend, CompileError, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
 use tile_interp::machine::Limits;
 
 /// What the command needs of the binary: this crate links no MLIR.
@@ -210,6 +210,7 @@ fn ptx(kernel: &Path, options: &Options, compiler: &dyn Compiler, stderr: &mut d
         emit: Emit::Ptx,
         debug: DebugInfo::None,
         pipeline_options: &[],
+        backend: Backend::Llvm,
         instrumentation: Instrumentation::default(),
         keep_stages: false,
     };

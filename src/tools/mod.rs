@@ -21,7 +21,6 @@ pub use translate::main as translate;
 
 /// `mlir-opt` with the dialects and passes of this compiler.
 pub fn opt(arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    let arguments: Vec<OsString> = arguments.collect();
     unsafe extern "C" fn remarks(enabled: bool) {
         if enabled {
             crate::dialect::remark::print_as_diagnostics();

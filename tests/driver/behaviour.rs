@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use libtest_mimic::{Failed, Trial};
 
 use crate::fixture::{Bench, cuda_root, sm_of};
+use tile_driver::Code;
 
 type Test = (&'static str, fn());
 
@@ -86,6 +87,11 @@ fn version_and_lists() {
     let outcome = bench.run(&["--explain=t0401"]);
     assert_eq!(outcome.status, Some(0));
     insta::assert_snapshot!("explain", text(&outcome.stdout));
+    for code in Code::ALL {
+        let outcome = bench.run(&["explain", code.text()]);
+        let expected = format!("{code}: {}\n\n{}\n", code.title(), code.explanation());
+        assert_eq!((outcome.status, text(&outcome.stdout)), (Some(0), expected));
+    }
     assert_eq!(bench.new_files(), Vec::<String>::new());
 }
 
@@ -419,11 +425,11 @@ fn strange_paths() {
     assert!(bench.finish(command).stderr.starts_with("error: unable to read input file 'no\u{fffd}such'"));
 }
 
-fn is_running(pid: &str) -> bool {
+pub fn is_running(pid: &str) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|s| !s.contains(") Z") && !s.contains(") X"))
 }
 
-fn wait_for(what: &str, condition: impl Fn() -> bool) {
+pub fn wait_for(what: &str, condition: impl Fn() -> bool) {
     let start = Instant::now();
     while !condition() {
         assert!(start.elapsed() < Duration::from_secs(20), "timed out: {what}");

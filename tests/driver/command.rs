@@ -9,6 +9,7 @@ mod doctor;
 mod fixture;
 mod objects;
 mod probes;
+mod process;
 
 fn main() -> std::process::ExitCode {
     if let Some(mode) = std::env::var_os("TILEIRAS_FIXTURE") {
@@ -19,5 +20,6 @@ fn main() -> std::process::ExitCode {
     trials.extend(behaviour::trials());
     trials.extend(doctor::trials());
     trials.extend(objects::trials());
+    trials.extend(process::trials());
     libtest_mimic::run(&arguments, trials).exit_code()
 }

@@ -74,7 +74,8 @@ const ROWS: &[Row] = &[
     ("-g -O0", &["ok", "--gpu-name=sm_100", "-O0", "-g"], 0, "ptxas warning :  .debug_abbrev section not found\nptxas warning :  .debug_info section not found\n", Image("elf.o", 100)),
     ("--device-debug -O0", &["ok", "--gpu-name=sm_100", "-O0", "--device-debug"], 0, "ptxas warning :  .debug_abbrev section not found\nptxas warning :  .debug_info section not found\n", Image("elf.o", 100)),
     ("--lineinfo", &["ok", "--gpu-name=sm_100", "--lineinfo"], 0, "", Image("elf.o", 100)),
-    ("--sanitize=memcheck", &["ok", "--gpu-name=sm_100", "--sanitize=memcheck"], 2, "error: instrumentation for memcheck is not available in this version\nnote: compute-sanitizer also works on code without instrumentation\n", Nothing),
+    ("--sanitize=memcheck", &["ok", "--gpu-name=sm_100", "--sanitize=memcheck"], 0, "", Image("elf.o", 100)),
+    ("--sanitize=memcheck -O0 -g", &["ok", "--gpu-name=sm_90", "--sanitize=memcheck", "-O0", "-g"], 0, "ptxas warning :  .debug_abbrev section not found\nptxas warning :  .debug_info section not found\n", Image("elf.o", 90)),
     ("--sanitize=racecheck", &["ok", "--gpu-name=sm_100", "--sanitize=racecheck"], 1, "tileiras: for the --sanitize option: Cannot find option named 'racecheck'!\n", Nothing),
     ("--sanitize", &["ok", "--gpu-name=sm_100", "--sanitize"], 1, "tileiras: for the --sanitize option: requires a value!\n", Nothing),
     ("garbage before a bad level", &["garbage", "-O4"], 3, "error: input does not correspond to Tile IR bytecode\n", Nothing),
@@ -115,6 +116,8 @@ const ROWS: &[Row] = &[
     ("pipeline option", &["options", "--pipeline-option=known=1=2"], 0, "", Image("elf.o", 100)),
     ("pipeline option that is unknown", &["options", "--pipeline-option", "other=1"], 2, "error: there is no pipeline option 'other'\n", Nothing),
     ("pipeline option without a value", &["options", "--pipeline-option", "known"], 2, "error: the pipeline option 'known' is not of the form key=value\n", Nothing),
+    ("libNVVM that is not there", &["ok", "--backend=libnvvm", "--libnvvm-path=nowhere.so"], 4, "error: libNVVM, NVIDIA's code generator, was not found\nnote: looked for 'nowhere.so' (--libnvvm-path)\nnote: install ", Nothing),
+    ("unknown back end", &["ok", "--backend=gcc"], 1, "tileiras: for the --backend option: Cannot find option named 'gcc'!\n", Nothing),
     ("explain an unknown code", &["--explain", "E1"], 1, "error: there is no error code 'E1'\nnote: the codes are ", Nothing),
 ];
 

@@ -6,7 +6,7 @@
 use ptx_sim::{Arg, Config, Device, DevicePtr, LaunchConfig, Module, Report, RunOptions, SimError};
 use std::{env, fmt::Write as _, time::Duration};
 use tile_driver::{
-    CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation, ptxas, toolchain::Surroundings,
+    Backend, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation, ptxas, toolchain::Surroundings,
 };
 use tile_targets::Target;
 use tileiras::compile::InProcess;
@@ -46,6 +46,7 @@ pub fn compile(text: &str, target: &str, opt_level: u8) -> Result<String, String
         emit: Emit::Ptx,
         debug: DebugInfo::None,
         pipeline_options: &[],
+        backend: Backend::Llvm,
         instrumentation: Instrumentation::default(),
         keep_stages: false,
     };
@@ -68,6 +69,7 @@ pub fn assemble_everywhere(text: &str, opt_level: u8) -> Result<(), String> {
             target: Target::by_name(name).ok_or("no such target")?,
             opt_level,
             debug: tile_driver::DebugInfo::None,
+            sanitize: None,
             extra: &[],
             timeout: None,
             scratch: &scratch,

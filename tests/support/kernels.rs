@@ -4,7 +4,7 @@
 #![allow(dead_code)]
 
 use std::{env, fs, path::PathBuf};
-use tile_driver::{CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
+use tile_driver::{Backend, CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
 use tile_targets::Target;
 use tileiras::compile::InProcess;
 
@@ -92,6 +92,7 @@ pub fn compile_with(
         emit,
         debug,
         pipeline_options: &[],
+        backend: Backend::Llvm,
         instrumentation: Instrumentation::default(),
         keep_stages: false,
     };

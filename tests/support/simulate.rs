@@ -5,6 +5,7 @@
 
 use melior::{ir::Module, pass::PassManager, utility::parse_pass_pipeline};
 use ptx_sim::{Arg, Config, Device, LaunchConfig, Report, RunOptions};
+use tile_driver::{Backend, DebugInfo};
 use tile_targets::Target;
 use tileiras::{codegen, dialect, dialect::rt::*, passes, pipeline};
 
@@ -63,9 +64,10 @@ pub fn ptx(text: &str, how: How) -> Result<String, String> {
     let target = Target::by_name(how.target).ok_or("no such target")?;
     let llvm = inkwell::context::Context::create();
     let options = codegen::Options { target, opt_level: how.level, lines: false };
-    let code = codegen::Code::translate(&llvm, found.ok_or("no gpu.module")?, options).map_err(|e| e.to_string())?;
-    code.optimise().map_err(|e| e.to_string())?;
-    code.to_ptx().map_err(|e| e.to_string())
+    let code = codegen::Code::translate(&llvm, found.ok_or("no gpu.module")?, options, &Backend::Llvm)
+        .map_err(|e| e.to_string())?;
+    code.optimise(&Backend::Llvm).map_err(|e| e.to_string())?;
+    code.to_ptx(&Backend::Llvm, DebugInfo::None).map_err(|e| e.to_string())
 }
 
 /// An argument of a kernel.

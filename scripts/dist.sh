@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# Builds the release that needs neither MLIR nor LLVM where it runs, and installs it below a prefix:
+#
+#   bin/tileiras            the command and the compiler in one stripped program; of shared libraries it needs those of glibc alone
+#   bin/tileirdisasm        a link to it
+#   lib/libtileiras.so      the same as a library, which shows nothing but the functions of include/tileiras.h
+#   lib/libtileiras.a       the same in one object file with the same functions; the C++ library, zlib, zstd and libffi come from the system
+#   include/, lib/pkgconfig, lib/cmake
+#
+#   scripts/dist.sh [PREFIX]     default: target/dist/tileiras-VERSION in the checkout
+#
+# glibc stays shared, since --backend=libnvvm opens a shared library. Cargo builds in target/dist: mlir-sys does not notice
+# that the way of linking changes. LLVM's static archives are those of LLVM_PREFIX.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
+llvm=${LLVM_PREFIX:-/usr/lib/llvm-21}
+build=$root/target/dist
+prefix=${1:-$build/tileiras-$version}
+[[ $prefix == /* ]] || { echo "dist: the prefix must be an absolute path, not '$prefix'" >&2; exit 2; }
+
+# ---- static archives of what is otherwise shared -----------------------------------------------------------------
+
+# The linker looks into this folder first, and there are no shared libraries in it.
+static=$build/static-libs
+mkdir -p "$static"
+archive() {
+    local file=$1 place
+    shift
+    for place in "$@"; do
+        if [[ -e $place ]]; then ln -sf "$place" "$static/$file"; return; fi
+    done
+    echo "dist: none of these is there: $*" >&2
+    exit 1
+}
+# LLVM was built against a newer C++ library than that of the default compiler, perhaps; archives of newer ones do for both.
+newest() { printf '%s\n' /usr/lib/gcc/x86_64-linux-gnu/*/"$1" /usr/lib/gcc/x86_64-pc-linux-gnu/*/"$1" | sort -rV; }
+mapfile -t cxx < <(newest libstdc++.a)
+mapfile -t unwind < <(newest libgcc_eh.a)
+archive libstdc++.a "${cxx[@]}"
+archive libgcc_s.a "${unwind[@]}"
+for name in z zstd ffi; do
+    archive "lib$name.a" "$(cc -print-file-name="lib$name.a")" "/usr/lib/x86_64-linux-gnu/lib$name.a" "/usr/lib64/lib$name.a"
+done
+
+# ---- cargo -------------------------------------------------------------------------------------------------------
+
+# Objects of the dialects' C++ are the same in every way of linking.
+mkdir -p target/cxx
+[[ -e $build/cxx ]] || ln -s ../cxx "$build/cxx"
+
+export CARGO_TARGET_DIR=$build MLIR_SYS_LINK_SHARED=0 RUSTFLAGS="-L native=$static"
+cargo build --release -p tileiras -p tileiras-capi --lib --bin tileiras-standalone
+cargo rustc --release -p tileiras-capi --lib --crate-type staticlib
+
+# ---- one object file for the static library ----------------------------------------------------------------------
+
+# What the library needs of LLVM is in it, and no name of it is visible outside: a program may link an LLVM of its own.
+work=$(mktemp -d "$build/static-library.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+mapfile -t functions < <(sed -n 's/^[a-z].*\b\(tileiras[A-Z][A-Za-z]*\)(.*/\1/p' include/tileiras.h | sort -u)
+printf '%s\n' "${functions[@]}" > "$work/functions"
+roots=()
+for function in "${functions[@]}"; do roots+=(-u "$function"); done
+# shellcheck disable=SC2046 # the lists are meant to be split
+ld -r --gc-sections --force-group-allocation -o "$work/tileiras.o" "${roots[@]}" --start-group "$build/release/libtileiras_capi.a" \
+    $("$llvm/bin/llvm-config" --link-static --ignore-libllvm --libfiles) --end-group
+# LLVM's tool: the other one takes minutes. Sections that mean nothing once they are joined are taken out: tables of addresses, and
+# the bitcode of Rust's own library, at which ar's plugin would stumble.
+"$llvm/bin/llvm-objcopy" --strip-unneeded --remove-section=.llvm_addrsig --remove-section=.llvmbc --remove-section=.llvmcmd \
+    --keep-global-symbols="$work/functions" "$work/tileiras.o"
+
+# ---- the tree ----------------------------------------------------------------------------------------------------
+
+mkdir -p "$prefix"/{bin,include,lib/pkgconfig,lib/cmake/Tileiras}
+install -m 755 "$build/release/tileiras-standalone" "$prefix/bin/tileiras"
+strip "$prefix/bin/tileiras"
+ln -sf tileiras "$prefix/bin/tileirdisasm"
+major=${version%%.*}
+install -m 755 "$build/release/libtileiras_capi.so" "$prefix/lib/libtileiras.so.$version"
+strip --strip-unneeded "$prefix/lib/libtileiras.so.$version"
+ln -sf "libtileiras.so.$version" "$prefix/lib/libtileiras.so.$major"
+ln -sf "libtileiras.so.$major" "$prefix/lib/libtileiras.so"
+rm -f "$prefix/lib/libtileiras.a"
+ar rcs "$prefix/lib/libtileiras.a" "$work/tileiras.o"
+install -m 644 include/tileiras.h "$prefix/include/tileiras.h"
+install -m 644 LICENSE "$prefix/LICENSE"
+for file in pkgconfig/tileiras.pc cmake/Tileiras/TileirasConfig.cmake cmake/Tileiras/TileirasConfigVersion.cmake; do
+    sed -e "s|@PREFIX@|$prefix|g" -e "s|@VERSION@|$version|g" -e "s|@MAJOR@|$major|g" \
+        -e "s|^Libs.private:.*|Libs.private: -lstdc++ -lz -lzstd -lffi -lm -ldl -lpthread|" \
+        "cmake/package/$(basename "$file").in" > "$prefix/lib/$file"
+done
+echo "dist: tileiras $version in $prefix"

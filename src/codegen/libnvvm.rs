@@ -1,0 +1,335 @@
+//! PTX from NVIDIA's libNVVM, for those who want the code generator that nvcc uses.
+//!
+//! The library is opened at run time and nothing of it is needed for a build. What it gets is this compiler's LLVM IR as
+//! bare bitcode, before LLVM's optimiser has seen it, in the form that it asks for:
+//!
+//! * the data layout of its manual, [`DATA_LAYOUT`], in which shared memory alone has 32-bit addresses;
+//! * `!nvvmir.version` with the version that the library itself names;
+//! * an identification block with the producer [`PRODUCER`] (see [`identify`]);
+//! * the module name [`MODULE_NAME`].
+//!
+//! The library's own verifier is not asked: it knows fewer intrinsics than its compiler, and LLVM's has seen the module.
+//!
+//! For each architecture a library reads the dialect of one release of LLVM. IR of LLVM 21 has opaque pointers and goes where
+//! that release is 21 or newer; up to sm_90 today's libraries still read LLVM 7's, which is refused with a message.
+
+use super::{CodegenError, Options};
+use inkwell::{
+    memory_buffer::MemoryBuffer,
+    module::{FlagBehavior, Module},
+};
+use std::{
+    ffi::{CStr, CString, c_char, c_int, c_void},
+    path::{Path, PathBuf},
+};
+use tile_driver::DebugInfo;
+
+/// Stamped on the module that libNVVM gets.
+pub const DATA_LAYOUT: &str = "e-p:64:64:64-p3:32:32:32-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64";
+const MODULE_NAME: &CStr = c"mlir-input";
+/// Who wrote the bitcode, for its reader's messages.
+const PRODUCER: &str = "LLVM21.0.0git";
+/// The release of LLVM whose IR this compiler makes.
+const OUR_LLVM: c_int = 21;
+
+#[derive(Debug, thiserror::Error)]
+pub enum NvvmError {
+    #[error("libNVVM cannot be loaded: {0}")]
+    Load(#[from] libloading::Error),
+    #[error("'{}' reads the IR of LLVM {reads} for {arch}, and this compiler makes that of LLVM 21; --backend=llvm has no such limit", .file.display())]
+    Dialect { file: PathBuf, arch: String, reads: c_int },
+    #[error("libNVVM failed ({text}){log}")]
+    Call { text: String, log: String },
+    #[error("the bitcode is not of the expected form")]
+    Bitcode,
+    #[error("libNVVM's PTX is not text")]
+    Text,
+}
+
+/// The functions of the library, by the signatures of its manual. A program is an opaque pointer.
+struct Library {
+    error_string: unsafe extern "C" fn(c_int) -> *const c_char,
+    ir_version: unsafe extern "C" fn(*mut c_int, *mut c_int, *mut c_int, *mut c_int) -> c_int,
+    /// Newer than the rest of the interface.
+    llvm_version: Option<unsafe extern "C" fn(*const c_char, *mut c_int) -> c_int>,
+    create: unsafe extern "C" fn(*mut *mut c_void) -> c_int,
+    destroy: unsafe extern "C" fn(*mut *mut c_void) -> c_int,
+    add: unsafe extern "C" fn(*mut c_void, *const c_char, usize, *const c_char) -> c_int,
+    compile: unsafe extern "C" fn(*mut c_void, c_int, *const *const c_char) -> c_int,
+    result_size: unsafe extern "C" fn(*mut c_void, *mut usize) -> c_int,
+    result: unsafe extern "C" fn(*mut c_void, *mut c_char) -> c_int,
+    log_size: unsafe extern "C" fn(*mut c_void, *mut usize) -> c_int,
+    log: unsafe extern "C" fn(*mut c_void, *mut c_char) -> c_int,
+    /// Keeps the code in memory; dropped last.
+    _file: libloading::Library,
+}
+
+impl Library {
+    fn open(file: &Path) -> Result<Library, NvvmError> {
+        // SAFETY: the user names the library, and its constructors are NVIDIA's affair; the signatures below are those
+        // of its manual, stable since its first release.
+        unsafe {
+            let library = libloading::Library::new(file)?;
+            Ok(Library {
+                error_string: *library.get(b"nvvmGetErrorString\0")?,
+                ir_version: *library.get(b"nvvmIRVersion\0")?,
+                llvm_version: library.get(b"nvvmLLVMVersion\0").ok().map(|f| *f),
+                create: *library.get(b"nvvmCreateProgram\0")?,
+                destroy: *library.get(b"nvvmDestroyProgram\0")?,
+                add: *library.get(b"nvvmAddModuleToProgram\0")?,
+                compile: *library.get(b"nvvmCompileProgram\0")?,
+                result_size: *library.get(b"nvvmGetCompiledResultSize\0")?,
+                result: *library.get(b"nvvmGetCompiledResult\0")?,
+                log_size: *library.get(b"nvvmGetProgramLogSize\0")?,
+                log: *library.get(b"nvvmGetProgramLog\0")?,
+                _file: library,
+            })
+        }
+    }
+
+    fn check(&self, status: c_int, log: String) -> Result<(), NvvmError> {
+        if status == 0 {
+            return Ok(());
+        }
+        // SAFETY: returns a constant text for every number.
+        let text = unsafe { CStr::from_ptr((self.error_string)(status)) }.to_string_lossy().into_owned();
+        let log = if log.is_empty() { log } else { format!(": {log}") };
+        Err(NvvmError::Call { text, log })
+    }
+
+    /// The four numbers of `!nvvmir.version`.
+    fn versions(&self) -> Result<[c_int; 4], NvvmError> {
+        let mut v = [0; 4];
+        let [major, minor, debug_major, debug_minor] = &mut v;
+        // SAFETY: the pointers may be written.
+        let status = unsafe { (self.ir_version)(major, minor, debug_major, debug_minor) };
+        self.check(status, String::new())?;
+        Ok(v)
+    }
+
+    /// The release of LLVM whose IR is read for an architecture; 7 in libraries that cannot be asked.
+    fn reads(&self, arch: &CStr) -> c_int {
+        let mut reads = 0;
+        // SAFETY: the text ends with zero and the number may be written.
+        match self.llvm_version.map(|f| unsafe { f(arch.as_ptr(), &mut reads) }) {
+            Some(0) => reads,
+            _ => 7,
+        }
+    }
+}
+
+/// A program of the library, destroyed with this.
+struct Program<'l>(&'l Library, *mut c_void);
+
+impl Drop for Program<'_> {
+    fn drop(&mut self) {
+        // SAFETY: made by the library, destroyed once.
+        unsafe { (self.0.destroy)(&mut self.1) };
+    }
+}
+
+impl Program<'_> {
+    fn log(&self) -> String {
+        // SAFETY: the sizes come from the library and the memory has them.
+        unsafe { text_of(|n| (self.0.log_size)(self.1, n), |p| (self.0.log)(self.1, p)) }
+            .map(|bytes| String::from_utf8_lossy(&bytes).trim().replace('\n', "; "))
+            .unwrap_or_default()
+    }
+}
+
+/// A text of the library: its size with the final zero, then itself without it.
+///
+/// # Safety
+/// `fill` writes as many bytes as `size` says.
+unsafe fn text_of(size: impl Fn(*mut usize) -> c_int, fill: impl Fn(*mut c_char) -> c_int) -> Result<Vec<u8>, c_int> {
+    let mut n = 0;
+    match size(&mut n) {
+        0 => {}
+        status => return Err(status),
+    }
+    let mut bytes = vec![0u8; n];
+    match fill(bytes.as_mut_ptr().cast()) {
+        0 => {}
+        status => return Err(status),
+    }
+    while bytes.last() == Some(&0) {
+        bytes.pop();
+    }
+    Ok(bytes)
+}
+
+/// PTX of a module that LLVM has not optimised.
+pub fn compile(module: &Module<'_>, file: &Path, options: Options, debug: DebugInfo) -> Result<String, CodegenError> {
+    let library = Library::open(file)?;
+    let arch = options.target.ptx_target.replacen("sm_", "compute_", 1);
+    let argument = |text: String| CString::new(text).map_err(|_| NvvmError::Text);
+    let plain = argument(arch.trim_end_matches(|c: char| c.is_ascii_lowercase()).to_string())?;
+    let reads = library.reads(&plain);
+    if reads < OUR_LLVM {
+        return Err(NvvmError::Dialect { file: file.to_owned(), arch, reads }.into());
+    }
+    let mut arguments = vec![argument(format!("-arch={arch}"))?];
+    // The library knows levels 0 and 3. Its 0 is for debuggers, which demand it, and refuses some modules, such as those with
+    // vectors of bf16.
+    arguments.extend(match debug {
+        DebugInfo::None => vec![c"-opt=3".to_owned()],
+        DebugInfo::Lines => vec![c"-opt=3".to_owned(), c"-generate-line-info".to_owned()],
+        DebugInfo::Full => vec![c"-opt=0".to_owned(), c"-g".to_owned()],
+    });
+    let bitcode = bitcode(module, library.versions()?)?;
+
+    let mut program = Program(&library, std::ptr::null_mut());
+    // SAFETY: the pointer may be written.
+    library.check(unsafe { (library.create)(&mut program.1) }, String::new())?;
+    // SAFETY: the library copies the bitcode during the call.
+    let status = unsafe { (library.add)(program.1, bitcode.as_ptr().cast(), bitcode.len(), MODULE_NAME.as_ptr()) };
+    library.check(status, program.log())?;
+    let pointers: Vec<*const c_char> = arguments.iter().map(|a| a.as_ptr()).collect();
+    // SAFETY: the program is alive, and the array holds as many texts as are announced.
+    let status = unsafe { (library.compile)(program.1, pointers.len() as c_int, pointers.as_ptr()) };
+    library.check(status, program.log())?;
+    // SAFETY: the sizes come from the library and the memory has them.
+    let ptx = unsafe { text_of(|n| (library.result_size)(program.1, n), |p| (library.result)(program.1, p)) };
+    let ptx = ptx.or_else(|status| library.check(status, program.log()).map(|()| Vec::new()))?;
+    Ok(String::from_utf8(ptx).map_err(|_| NvvmError::Text)?)
+}
+
+/// The module as libNVVM wants it.
+fn bitcode(module: &Module<'_>, versions: [c_int; 4]) -> Result<Vec<u8>, NvvmError> {
+    let context = module.get_context();
+    let numbers = versions.map(|v| context.i32_type().const_int(v as u64, false).into());
+    if module.get_global_metadata_size("nvvmir.version") == 0 {
+        module
+            .add_global_metadata("nvvmir.version", &context.metadata_node(&numbers))
+            .map_err(|_| NvvmError::Bitcode)?;
+    }
+    // The reader warns about flags that it does not know; this one it wants.
+    if module.get_flag("Debug Info Version").is_none() {
+        module.add_basic_value_flag(
+            "Debug Info Version",
+            FlagBehavior::Warning,
+            context.i32_type().const_int(3, false),
+        );
+    }
+    let buffer: MemoryBuffer = module.write_bitcode_to_memory();
+    let mut bytes = buffer.as_slice().to_vec();
+    identify(&mut bytes, PRODUCER)?;
+    Ok(bytes)
+}
+
+/// Writes the producer into the identification block, which is the first of a bitcode file.
+///
+/// The block is written anew: its records are bit strings, and the rest of the file counts words from here, so the new
+/// one must have the old one's length in words. It has these parts, each with the number of its bits:
+///
+/// ```text
+/// enter block   32     end of 2 bits, block 13 as vbr8, abbreviations of 5 bits as vbr4, to the word's end
+/// length        32     in words, without these two
+/// abbreviation  27     1 = record 1, then an array of 6-bit characters
+/// producer      5+6+n*6
+/// epoch         23     record 2 written out: 0
+/// end of block  5      then to the word's end
+/// ```
+fn identify(bitcode: &mut [u8], producer: &str) -> Result<(), NvvmError> {
+    const MAGIC: &[u8] = b"BC\xc0\xde";
+    const ENTER_IDENTIFICATION: [u8; 4] = [0x35, 0x14, 0, 0];
+    let word = |at: usize| bitcode.get(at..at + 4).and_then(|b| b.try_into().ok()).ok_or(NvvmError::Bitcode);
+    let length = u32::from_le_bytes(word(8)?) as usize * 4;
+    if !bitcode.starts_with(MAGIC) || word(4)? != ENTER_IDENTIFICATION || bitcode.len() < 12 + length {
+        return Err(NvvmError::Bitcode);
+    }
+    const END_BLOCK: u64 = 0;
+    const DEFINE_ABBREVIATION: u64 = 2;
+    const UNABBREVIATED: u64 = 3;
+    const FIRST_ABBREVIATION: u64 = 4;
+    let mut bits = Bits::default();
+    bits.put(DEFINE_ABBREVIATION, 5).put(3, 5);
+    bits.put(1, 1).put(1, 8); // The number 1 as it stands: a producer.
+    bits.put(0, 1).put(3, 3); // An array
+    bits.put(0, 1).put(4, 3); // of 6-bit characters.
+    bits.put(FIRST_ABBREVIATION, 5).put(producer.len() as u64, 6);
+    for c in producer.bytes() {
+        let code = match c {
+            b'a'..=b'z' => c - b'a',
+            b'A'..=b'Z' => c - b'A' + 26,
+            b'0'..=b'9' => c - b'0' + 52,
+            b'.' => 62,
+            b'_' => 63,
+            _ => return Err(NvvmError::Bitcode),
+        };
+        bits.put(code.into(), 6);
+    }
+    bits.put(UNABBREVIATED, 5).put(2, 6).put(1, 6).put(0, 6);
+    bits.put(END_BLOCK, 5);
+    // The length of the array is a vbr6, which holds up to 31 in one piece.
+    if producer.len() > 31 || bits.words() * 4 != length {
+        return Err(NvvmError::Bitcode);
+    }
+    bitcode[12..12 + length].copy_from_slice(&bits.bytes(length));
+    Ok(())
+}
+
+/// Bits in the order of a bitcode file: the low ones first.
+#[derive(Default)]
+struct Bits(Vec<bool>);
+
+impl Bits {
+    fn put(&mut self, value: u64, width: u32) -> &mut Bits {
+        self.0.extend((0..width).map(|i| value >> i & 1 == 1));
+        self
+    }
+    fn words(&self) -> usize {
+        self.0.len().div_ceil(32)
+    }
+    fn bytes(&self, length: usize) -> Vec<u8> {
+        let mut bytes = vec![0; length];
+        for (i, bit) in self.0.iter().enumerate() {
+            bytes[i / 8] |= u8::from(*bit) << (i % 8);
+        }
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inkwell::{context::Context, targets::TargetData};
+
+    /// The rewritten block is read by LLVM, and a message of its reader names the producer.
+    #[test]
+    fn the_producer_and_the_layout_are_those_of_the_contract() {
+        assert_eq!(DATA_LAYOUT.len(), 154);
+        let context = Context::create();
+        let module = context.create_module("m");
+        module.set_data_layout(&TargetData::create(DATA_LAYOUT).get_data_layout());
+        module.add_function("f", context.void_type().fn_type(&[], false), None);
+        let before = module.write_bitcode_to_memory().as_slice().len();
+        let mut bytes = bitcode(&module, [2, 0, 3, 2]).unwrap();
+        // Bare: no wrapper stands before the magic.
+        assert!(bytes.starts_with(b"BC\xc0\xde") && bytes.len() >= before);
+
+        let read = |bytes: &[u8]| {
+            let buffer = MemoryBuffer::create_from_memory_range_copy(bytes, "mlir-input");
+            Module::parse_bitcode_from_buffer(&buffer, &context).map(|m| m.print_to_string().to_string())
+        };
+        let text = read(&bytes).map_err(|e| e.to_string()).unwrap();
+        for expected in ["!nvvmir.version = !{!", "!{i32 2, i32 0, i32 3, i32 2}", "declare void @f()", DATA_LAYOUT] {
+            assert!(text.contains(expected), "{expected} in {text}");
+        }
+
+        // Damage behind the block makes the reader name the producer.
+        for b in &mut bytes[40..200] {
+            *b = 0xff;
+        }
+        let error = read(&bytes).expect_err("the module is damaged").to_string();
+        assert!(error.contains(PRODUCER), "{error}");
+    }
+
+    #[test]
+    fn other_files_are_refused() {
+        let mut wrapped = vec![0xde, 0xc0, 0x17, 0x0b];
+        wrapped.resize(64, 0);
+        assert!(identify(&mut wrapped, PRODUCER).is_err());
+        assert!(identify(&mut b"BC\xc0\xde".to_vec(), PRODUCER).is_err());
+    }
+}

@@ -1,0 +1,97 @@
+//! No pass loses the place in the source of an operation, on any program of the corpus.
+//!
+//! By default one program in four, for sm_90; with `TILEIRAS_TEST_FULL=1` all of them, for four targets.
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+use tile_driver::{DebugInfo, InputKind};
+use tile_launch::corpus::{self, Lists, Program};
+use tile_targets::Target;
+use tileiras::{
+    locations::{self, Lost},
+    pipeline,
+};
+
+fn main() -> ExitCode {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let mut trials = vec![Trial::test("locations/a pass that loses them is found", planted)];
+    match cases(&root) {
+        Ok(cases) => trials.extend(cases),
+        // Listing has to work for the failure to be seen by runners that list first.
+        Err(error) => trials.push(Trial::test("locations/setup", move || Err(Failed::from(error.to_string())))),
+    }
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+fn cases(root: &Path) -> Result<Vec<Trial>, corpus::Error> {
+    let full = std::env::var_os("TILEIRAS_TEST_FULL").is_some_and(|v| v != "0");
+    let lists = Lists::read(root)?;
+    let targets: &[&'static str] = if full { &["sm_80", "sm_90", "sm_100", "sm_120"] } else { &["sm_90"] };
+    let mut trials = vec![];
+    for (i, program) in corpus::programs(root)?.into_iter().filter(Program::is_readable).enumerate() {
+        if !full && i % 4 != 0 {
+            continue;
+        }
+        for target in targets.iter().copied().filter(|t| lists.pending_on(&program.name, t).is_none()) {
+            let program = program.clone();
+            trials.push(Trial::test(format!("locations/{}/{target}", program.name), move || check(&program, target)));
+        }
+    }
+    Ok(trials)
+}
+
+fn options(target: &str, opt_level: u8) -> Result<pipeline::Options, Failed> {
+    let target = Target::by_name(target).ok_or("an unknown target")?;
+    let strategy = pipeline::Strategy::STRONGEST;
+    Ok(pipeline::Options { opt_level, target, debug: DebugInfo::Lines, strategy, ..pipeline::Options::default() })
+}
+
+fn check(program: &Program, target: &str) -> Result<(), Failed> {
+    let input = fs::read(&program.file)?;
+    let mut wrong = String::new();
+    for opt_level in 0..=3 {
+        let found = locations::lint(&input, InputKind::PublicBytecode, &options(target, opt_level)?)?;
+        assert!(found.examined > 0);
+        for Lost { pass, count, operations } in found.lost {
+            wrong += &format!("-O{opt_level}: {count} more without a location after {pass}: {operations:?}\n");
+        }
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.into()) }
+}
+
+/// What the input has without a place is no pass's loss, and what comes of it is not counted again.
+fn planted() -> Result<(), Failed> {
+    let text = |place: &str| {
+        format!(
+            r#"
+      cuda_tile.module @m {{
+        entry @k(%p: tile<ptr<i32>>) {{
+          %0 = make_token : token loc("k.py":3:4)
+          %1:3 = get_tile_block_id : tile<i32> loc({place})
+          %2 = store_ptr_tko weak %p, %1#0 token = %0 : tile<ptr<i32>>, tile<i32> -> token loc({place})
+          return loc("k.py":5:4)
+        }} loc("k.py":2:1)
+      }}
+    "#
+        )
+    };
+    let lint =
+        |place| locations::lint(text(place).as_bytes(), InputKind::Text, &options("sm_90", 0)?).map_err(Failed::from);
+    let placed = lint(r#""k.py":4:4"#)?;
+    assert_eq!((placed.unplaced, &placed.lost[..]), (0, &[][..]));
+    // An access becomes several operations, each of which has the place of the access, that is, none.
+    let unplaced = lint("unknown")?;
+    assert_eq!(unplaced.unplaced, 2);
+    let lowering = unplaced.lost.iter().find(|l| l.pass.starts_with("convert-tileas-to-llvm"));
+    assert!(
+        lowering
+            .is_some_and(|l| l.operations.contains_key("llvm.inline_asm") || l.operations.contains_key("llvm.store")),
+        "{:?}",
+        unplaced.lost
+    );
+    Ok(())
+}
