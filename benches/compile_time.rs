@@ -1,25 +1,26 @@
 //! How long compilation takes: bytecode to PTX, in this process, without ptxas.
 //!
 //! ```text
-//! cargo bench --bench compile_time -- [--runs N] [--gpu-name sm_NN] [KERNEL...]
+//! cargo bench --bench compile_time -- [--runs N] [--gpu-name sm_NN] [PROGRAM...]
 //! ```
 //!
-//! Prints the least and the median time of N compilations (20 unless told) of each kernel at -O3, in milliseconds, and
-//! the size of the PTX. The first compilation of the process pays for the registration of passes and dialects and for the
-//! tables of LLVM's target; it is shown by itself.
+//! Prints the least and the median time of N compilations (20 unless told) at -O3 of each file of the corpus whose name contains one
+//! of PROGRAM (all without one), in milliseconds, and the size of the PTX; then the median and the greatest of these medians. The
+//! first compilation of the process pays for the registration of passes and dialects and for the tables of LLVM's target; it is
+//! shown by itself. Files of versions that the reader refuses are left out.
 
 #[path = "../tests/support/kernels.rs"]
 mod kernels;
 
-use kernels::{KERNELS, compile};
-use std::{process::ExitCode, time::Instant};
+use kernels::compile;
+use std::{fs, path::Path, process::ExitCode, time::Instant};
 use tile_driver::Emit;
 use tile_targets::Target;
 
 struct Settings {
     runs: usize,
     target: &'static Target,
-    kernels: Vec<String>,
+    programs: Vec<String>,
 }
 
 fn main() -> ExitCode {
@@ -34,7 +35,7 @@ fn main() -> ExitCode {
 }
 
 fn settings() -> Result<Settings, String> {
-    let mut settings = Settings { runs: 20, target: Target::default_target(), kernels: vec![] };
+    let mut settings = Settings { runs: 20, target: Target::default_target(), programs: vec![] };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
@@ -49,8 +50,8 @@ fn settings() -> Result<Settings, String> {
                 let name = value()?;
                 settings.target = Target::by_name(&name).ok_or(format!("unknown target '{name}'"))?;
             }
-            name if KERNELS.iter().any(|k| k.name == name) => settings.kernels.push(name.to_string()),
-            other => return Err(format!("'{other}' is neither an option nor a kernel")),
+            option if option.starts_with('-') => return Err(format!("'{option}' is no option")),
+            name => settings.programs.push(name.to_string()),
         }
     }
     Ok(settings)
@@ -62,23 +63,48 @@ fn run(settings: &Settings) -> Result<(), String> {
         let output = compile(input, settings.target, 3, Emit::Ptx)?;
         Ok((start.elapsed().as_secs_f64() * 1e3, output.text.len()))
     };
-    let (first, _) = milliseconds(&KERNELS[0].bytes()?)?;
+    let programs: Vec<(String, Vec<u8>)> = corpus()?
+        .into_iter()
+        .filter(|(name, _)| settings.programs.is_empty() || settings.programs.iter().any(|p| name.contains(p)))
+        .collect();
+    let (_, input) = programs.first().ok_or("no program has such a name")?;
+    let (first, _) = milliseconds(input)?;
     println!("{}, -O3, {} runs; first compilation of the process {first:.1} ms", settings.target.name, settings.runs);
-    println!("{:<22}{:>9}{:>10}{:>12}", "kernel", "min ms", "median ms", "PTX bytes");
-    for kernel in KERNELS {
-        if !settings.kernels.is_empty() && !settings.kernels.iter().any(|k| k == kernel.name) {
-            continue;
-        }
-        let input = kernel.bytes()?;
+    println!("{:<30}{:>9}{:>10}{:>12}", "program", "min ms", "median ms", "PTX bytes");
+    let mut medians = vec![];
+    for (name, input) in &programs {
         let mut times = vec![];
         let mut size = 0;
         for _ in 0..settings.runs {
-            let (time, bytes) = milliseconds(&input).map_err(|e| format!("{}: {e}", kernel.name))?;
+            let (time, bytes) = milliseconds(input).map_err(|e| format!("{name}: {e}"))?;
             times.push(time);
             size = bytes;
         }
         times.sort_by(f64::total_cmp);
-        println!("{:<22}{:>9.1}{:>10.1}{:>12}", kernel.name, times[0], times[times.len() / 2], size);
+        let median = times[times.len() / 2];
+        medians.push(median);
+        println!("{name:<30}{:>9.1}{median:>10.1}{size:>12}", times[0]);
     }
+    medians.sort_by(f64::total_cmp);
+    println!(
+        "{} programs: median {:.1}, greatest {:.1}",
+        medians.len(),
+        medians[medians.len() / 2],
+        medians[medians.len() - 1]
+    );
     Ok(())
+}
+
+/// Names and bytes of the files, in order of names.
+fn corpus() -> Result<Vec<(String, Vec<u8>)>, String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let mut programs = vec![];
+    for entry in fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))? {
+        let path = entry.map_err(|e| e.to_string())?.path();
+        let name = path.file_name().and_then(|n| n.to_str()).and_then(|n| n.strip_suffix(".tileirbc"));
+        let Some(name) = name.filter(|n| !n.ends_with(".13.4")) else { continue };
+        programs.push((name.to_string(), fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))?));
+    }
+    programs.sort();
+    Ok(programs)
 }

@@ -26,18 +26,24 @@
 //! precedes it, and nobody waits for the token that it returns. Its address must follow from the loop's counter and from
 //! what does not change in the loop; the ops that compute it are cloned for the iteration ahead.
 //!
+//! A left operand that the loop does not change, such as the queries of attention, would live in registers next to all accumulators.
+//! Where they are short, it stays in shared memory like a tile of the ring, and is read for each product.
+//!
 //! `cp.async` moves 4, 8 or 16 bytes and fills up with zeros. Loads of narrower vectors or with other paddings stay as they are.
 
 use super::{convert_tileaa_to_tileas::i64_attr, tileas_assign_load_store_layouts::warps_of};
 use crate::{
-    analysis::access::{View, fast_dimension},
+    analysis::{
+        access::{View, fast_dimension},
+        registers::{register_bits, words},
+    },
     dialect::{
-        dots::AnyDot,
+        dots::{AnyDot, LHS},
         layouts::{Tensor, layout_attr, memory_bits, storage_bits},
         nv_tileaa::{self, Ordering, Padding},
         nv_tileas::{
             AllocTensorOp, AsyncCommitOp, AsyncLoadOp, AsyncTiledLoadOp, AsyncTokenType, AsyncWaitOp, BarrierOp,
-            ConvertLayoutOp, LoadOp, LocalLoadOp, MemDescSlotOp, MemDescType, MemorySpace, SharedLayoutAttr,
+            ConvertLayoutOp, LoadOp, LocalLoadOp, LocalStoreOp, MemDescSlotOp, MemDescType, MemorySpace, SharedLayoutAttr,
             TiledLoadOp,
         },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
@@ -83,7 +89,7 @@ impl RustPass for UnspecializedPipeline {
             });
             // Inner loops first: outer ones must leave room for their rings.
             for op in loops.into_iter().rev() {
-                let Some(found) = Loop::find(op) else { continue };
+                let Some(mut found) = Loop::find(op) else { continue };
                 let stages = found.stages(target, most);
                 if stages < 2 {
                     continue;
@@ -109,10 +115,26 @@ struct RingLoad<'c> {
     slice: Vec<OpRef<'c>>,
 }
 
+/// A left operand from outside of the loop that is read from shared memory in it.
+struct Resident<'c> {
+    convert: ConvertLayoutOp<'c>,
+    /// From the conversion to the product.
+    views: Vec<OpRef<'c>>,
+    dot: AnyDot<'c>,
+    desc: MemDescType<'c>,
+    /// Elements that one instruction writes and reads.
+    vectors: [u32; 2],
+}
+
 struct Loop<'c> {
     op: OpRef<'c>,
     loads: Vec<RingLoad<'c>>,
+    residents: Vec<Resident<'c>>,
 }
+
+/// Registers that accumulators and a left operand may take together all through a loop, and those of an operand that is worth a trip.
+const RESIDENT_BUDGET: u64 = 144;
+const RESIDENT_WORDS: u64 = 32;
 
 impl<'c> Loop<'c> {
     /// None when nothing in the loop can be copied ahead.
@@ -127,12 +149,27 @@ impl<'c> Loop<'c> {
             return None;
         }
         let loads: Vec<RingLoad<'c>> = ops_of(body).filter_map(|load| RingLoad::of(load, op, body)).collect();
-        (!loads.is_empty()).then_some(Self { op, loads })
+        let dots: Vec<AnyDot<'c>> = ops_of(body).filter_map(AnyDot::cast).collect();
+        let taken = |v: Val<'c>| Tensor::of_value(v).map_or(0, |t| words(t.element, register_bits(v).unwrap_or(0)));
+        let sums: u64 = dots.iter().map(|d| taken(d.result())).sum();
+        let is_short = |d: &AnyDot<'c>| taken(d.lhs()) >= RESIDENT_WORDS && sums + taken(d.lhs()) > RESIDENT_BUDGET;
+        let residents = dots.iter().filter(|d| is_short(d)).filter_map(|d| Resident::of(*d, op)).collect();
+        (!loads.is_empty()).then_some(Self { op, loads, residents })
     }
 
-    /// As many as fit, with what else the body keeps in shared memory.
-    fn stages(&self, target: &Target, most: i64) -> i64 {
-        let (mut inner, mut scratch) = (0, 0);
+    /// As many as fit, with what else the body keeps in shared memory. Operands stay there if that leaves two stages.
+    fn stages(&mut self, target: &Target, most: i64) -> i64 {
+        let resident = self.residents.iter().map(|r| memdesc_bytes(r.desc).next_multiple_of(128)).sum();
+        let stages = self.stages_beside(resident, target, most);
+        if stages >= 2 || resident == 0 {
+            return stages;
+        }
+        self.residents.clear();
+        self.stages_beside(0, target, most)
+    }
+
+    fn stages_beside(&self, resident: u64, target: &Target, most: i64) -> i64 {
+        let (mut inner, mut scratch) = (resident, 0);
         walk(self.op, &mut |o| {
             if let Some(desc) = AllocTensorOp::cast(o).and_then(|a| MemDescType::cast(ty(a.result()))) {
                 inner += memdesc_bytes(desc);
@@ -173,6 +210,9 @@ impl<'c> Loop<'c> {
         if shared_memory_before(op) {
             // The last readers of these bytes are done.
             BarrierOp::build(&b).map_err(|e| error(&e))?;
+        }
+        for resident in &self.residents {
+            resident.keep(&b).map_err(|e| error(&e))?;
         }
         // Everything about iterations ahead is computed in 64 bits, which do not overflow.
         let [lower64, upper64, step64] = [lower, upper, step].map(|v| a.extend(v, unsigned));
@@ -320,6 +360,62 @@ impl<'c> Loop<'c> {
                 erase(op);
             }
         }
+    }
+}
+
+impl<'c> Resident<'c> {
+    /// None unless the left operand of `dot` is brought to its layout in front of the loop, for this product alone.
+    fn of(dot: AnyDot<'c>, parent: OpRef<'c>) -> Option<Self> {
+        let (mut v, mut views) = (dot.lhs(), vec![]);
+        let convert = loop {
+            let op = defining_op(v).filter(|_| !is_inside(v, parent) && uses(v).len() == 1)?;
+            if let Some(convert) = ConvertLayoutOp::cast(op) {
+                break convert;
+            }
+            if op_name(op) != "nv_tileas.view" {
+                return None;
+            }
+            views.push(op);
+            v = operand(op, 0);
+        };
+        if !crosses_threads(convert) || parent_op(convert.op()) != parent_op(parent) {
+            return None;
+        }
+        views.reverse();
+        let tensor = Tensor::of_value(convert.source())?;
+        let (from, to) = (tensor.layout()?, Tensor::of_value(convert.result())?.layout()?);
+        let options = SharedOptions { ldmatrix: true, ..SharedOptions::new(storage_bits(tensor.element)) };
+        let plan = plan_shared(&from, &to, &tensor.tile_shape(), &options).ok()?;
+        let bases: Vec<i64> = plan.layout.bases().iter().map(|&x| x as i64).collect();
+        let location = convert.op().location();
+        let layout = SharedLayoutAttr::get(location, &bases)?;
+        let desc = MemDescType::get(location, &tensor.shape, tensor.element, layout.into(), 1, MemorySpace::Shared)?;
+        let vectors = [&plan.store, &plan.load].map(|access| match access.mode {
+            AccessMode::Vector { elements } | AccessMode::Matrix { elements, .. } => elements,
+        });
+        Some(Self { convert, views, dot, desc, vectors })
+    }
+
+    /// Stores the operand in front of the loop, and reads it in front of the product. The barrier at the head of an iteration
+    /// stands between them.
+    fn keep(&self, b: &Builder<'c>) -> Result<(), BuildError> {
+        let context = b.context();
+        let storage = AllocTensorOp::build(b, self.desc.into(), None)?.result();
+        let [store, load] = self.vectors.map(|v| i64_attr(context, v.into()));
+        LocalStoreOp::build(b, self.convert.source(), storage, store)?;
+        let inside = Builder::before(context, self.dot.op());
+        let mut value = LocalLoadOp::build(&inside, ty(self.convert.result()), storage, load)?.result();
+        for &view in &self.views {
+            // SAFETY: `view` is alive; the clone is owned by the block it goes into.
+            let copy = op_ref(unsafe { mlirOperationClone(view.to_raw()) });
+            set_operand(copy, 0, value);
+            inside.insert_op(copy);
+            value = result(copy, 0);
+        }
+        set_operand(self.dot.op(), LHS, value);
+        self.views.iter().rev().for_each(|&view| erase(view));
+        erase(self.convert.op());
+        Ok(())
     }
 }
 

@@ -1,0 +1,157 @@
+//! Machine code of the corpus at -O3: what must be in it, what must not, and how much it may be.
+//!
+//! * No kernel spills registers, but for the [`EXCEPTIONS`].
+//! * Kernels that memory limits move 16 bytes at once, read each byte once, and have few instructions.
+//!
+//! What matrix products are made of is looked at in `tests/products.rs`. By default spills are counted on sm_90;
+//! `TILEIRAS_TEST_FULL=1` takes a target of each generation.
+
+#[path = "support/kernels.rs"]
+mod kernels;
+#[path = "support/sass.rs"]
+mod sass;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use sass::{Instruction, assemble, disassemble};
+use std::{env, fs, path::PathBuf, process::ExitCode};
+
+/// Programs that spill: target, the most bytes that their kernels may store or load, and why.
+///
+/// Attention of 128x128 tiles of 128 columns has 128 registers of accumulators, and 32 of queries where shared memory has no room for
+/// them. NVIDIA's `tileiras` 13.4.92 has a stack of 1616 bytes on sm_80, 272 on sm_90 and 3056 on sm_120 for it, none on sm_100, whose
+/// accumulators it has elsewhere. Products with scales that the target does not multiply by itself have the sum of a block beside the
+/// accumulator; the other compiler refuses these types on sm_80 and sm_90, and has 712 bytes on sm_120 and none on sm_100.
+const EXCEPTIONS: &[(&str, &str, u64)] = &[
+    ("fmha_bf16_d128_causal.13.1", "sm_80", 48),
+    ("fmha_bf16_d128_causal.13.1", "sm_90", 8),
+    ("fmha_bf16_d128_causal.13.1", "sm_100", 24),
+    ("fmha_bf16_d128_causal.13.1", "sm_120", 48),
+    ("mma_mx.13.3", "sm_80", 64),
+    ("mma_mx.13.3", "sm_90", 40),
+    ("mma_mx.13.3", "sm_100", 40),
+    ("mma_mx.13.3", "sm_120", 56),
+];
+
+fn main() -> ExitCode {
+    let full = env::var_os("TILEIRAS_TEST_FULL").is_some_and(|v| v == "1");
+    let targets: &[&str] = if full { &["sm_80", "sm_90", "sm_100", "sm_120"] } else { &["sm_90"] };
+    let mut trials = vec![
+        Trial::test("vectors/vadd_f32_div16", || {
+            let code = code("vadd_f32_div16.13.1")?;
+            narrow(&global_accesses(&code), "an access")
+        }),
+        Trial::test("vectors/vadd_f32", || {
+            let code = code("vadd_f32.13.1")?;
+            narrow(&interior(&code)?, "an access of the interior path")
+        }),
+        Trial::test("rows/softmax_bf16_n4096", || row("softmax_bf16_n4096.13.1", 320, [2, 2])),
+        // The row, its weights and its biases.
+        Trial::test("rows/layernorm_bf16_n4096", || row("layernorm_bf16_n4096.13.1", 320, [6, 2])),
+    ];
+    let programs = match programs() {
+        Ok(programs) => programs,
+        Err(e) => {
+            eprintln!("{e}");
+            return ExitCode::FAILURE;
+        }
+    };
+    for (name, &target) in programs.iter().flat_map(|p| targets.iter().map(move |t| (p.clone(), t))) {
+        trials.push(Trial::test(format!("spills/{name}/{target}"), move || spills(&name, target)));
+    }
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// Every program of the corpus in a version that can be read.
+fn programs() -> Result<Vec<String>, String> {
+    let root = env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+    let folder = root.join("tests/corpus");
+    let mut programs = vec![];
+    for entry in fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))? {
+        let name = entry.map_err(|e| e.to_string())?.file_name();
+        let program = name.to_str().and_then(|n| n.strip_suffix(".tileirbc")).filter(|n| !n.ends_with(".13.4"));
+        programs.extend(program.map(String::from));
+    }
+    programs.sort();
+    Ok(programs)
+}
+
+fn spills(name: &str, target: &str) -> Result<(), Failed> {
+    let exception = EXCEPTIONS.iter().find(|e| e.0 == name && e.1 == target);
+    let cubin = assemble(name, target)?;
+    for r in &cubin.resources {
+        let most = exception.map_or(0, |e| e.2);
+        if r.spill_stores.max(r.spill_loads) > most {
+            return Err(format!("spills more than {most} bytes: {r:?}").into());
+        }
+    }
+    if exception.is_some() && cubin.resources.iter().all(|r| r.spill_stores == 0) {
+        return Err("spills no more: take it out of the list".into());
+    }
+    Ok(())
+}
+
+/// The code for sm_90.
+fn code(name: &str) -> Result<Vec<Instruction>, String> {
+    disassemble(&assemble(name, "sm_90")?, &format!("{name}-sass"))
+}
+
+fn global_accesses(code: &[Instruction]) -> Vec<&Instruction> {
+    code.iter().filter(|i| ["LDG", "STG", "LD.", "ST."].iter().any(|o| i.opcode.starts_with(o))).collect()
+}
+
+/// Accesses of tiles that are inside as a whole. Those of the edge are left out where they are jumped over: the instructions in front
+/// of them, under the guard of the vectors, go elsewhere.
+fn interior(code: &[Instruction]) -> Result<Vec<&Instruction>, String> {
+    let (mut inside, mut guard, mut skipped) = (vec![], None, false);
+    for i in code {
+        let leaves = i.opcode.starts_with("BRA") || i.opcode.starts_with("EXIT");
+        match global_accesses(std::slice::from_ref(i)).is_empty() {
+            false if i.opcode.contains(".128") => {
+                (guard, skipped) = (i.guard.as_ref(), false);
+                inside.push(i);
+            }
+            false if !skipped => inside.push(i),
+            false => {}
+            true => skipped |= leaves && guard.is_some() && i.guard.as_ref() == guard,
+        }
+    }
+    if inside.is_empty() { Err("no access of global memory".into()) } else { Ok(inside) }
+}
+
+fn narrow(accesses: &[&Instruction], what: &str) -> Result<(), Failed> {
+    let wide = |i: &&&Instruction| i.opcode.ends_with(".128") || i.opcode.contains(".128.");
+    let loads = accesses.iter().filter(|i| i.opcode.starts_with("LDG")).filter(wide).count();
+    let stores = accesses.iter().filter(|i| i.opcode.starts_with("STG")).filter(wide).count();
+    if let Some(i) = accesses.iter().find(|i| !wide(i)) {
+        return Err(format!("{what} is {}", i.opcode).into());
+    }
+    // Two inputs, one output, as many vectors of each.
+    if stores == 0 || loads != 2 * stores {
+        return Err(format!("{loads} loads, {stores} stores").into());
+    }
+    Ok(())
+}
+
+/// A kernel of whole rows: at most `most` instructions, so many loads and stores of 16 bytes by each thread, and no others.
+fn row(name: &str, most: usize, [loads, stores]: [usize; 2]) -> Result<(), Failed> {
+    let code = code(name)?;
+    let accesses = global_accesses(&code);
+    let count = |of: &str| accesses.iter().filter(|i| i.opcode.starts_with(of) && i.opcode.contains(".128")).count();
+    let found = [count("LDG"), count("STG")];
+    if found != [loads, stores] || accesses.len() != loads + stores {
+        let all: Vec<&str> = accesses.iter().map(|i| i.opcode.as_str()).collect();
+        return Err(format!("{found:?} loads and stores of 16 bytes, not {loads} and {stores}: {all:?}").into());
+    }
+    // A loop would execute a load more than once. Behind the end, code branches to itself as padding.
+    let backwards = code.iter().enumerate().filter(|(at, i)| {
+        let start = i.target.as_ref().and_then(|t| code.iter().position(|j| j.label.as_ref() == Some(t)));
+        i.opcode.starts_with("BRA") && start.is_some_and(|s| s < *at)
+    });
+    if backwards.count() > 0 {
+        return Err("there is a loop".into());
+    }
+    if code.len() > most {
+        return Err(format!("{} instructions, more than {most}", code.len()).into());
+    }
+    Ok(())
+}

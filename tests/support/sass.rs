@@ -1,0 +1,85 @@
+//! Kernels of the corpus as machine code.
+
+// Each program that includes this file uses a part of it.
+#![allow(dead_code)]
+
+use super::kernels::compile;
+use std::{env, fs, path::PathBuf};
+use tile_driver::{
+    DebugInfo, Emit, ptxas,
+    toolchain::{self, Surroundings},
+};
+use tile_targets::Target;
+
+/// The file of a program.
+pub fn bytes(name: &str) -> Result<Vec<u8>, String> {
+    // Where the program was built, unless an archive of it runs elsewhere.
+    let root = env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+    let path = root.join(format!("tests/corpus/{name}.tileirbc"));
+    fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// The cubin at -O3; a warning of ptxas is an error.
+pub fn assemble(name: &str, target: &str) -> Result<ptxas::Cubin, String> {
+    let target = Target::by_name(target).ok_or("unknown target")?;
+    let ptx = compile(&bytes(name)?, target, 3, Emit::Ptx)?.text;
+    let scratch = env::temp_dir();
+    let job = ptxas::Job {
+        ptx: &ptx,
+        target,
+        opt_level: 3,
+        debug: DebugInfo::None,
+        sanitize: None,
+        extra: &[],
+        timeout: None,
+        scratch: &scratch,
+        statistics: true,
+    };
+    let cubin = ptxas::assemble(&job, None, &Surroundings::of_process())
+        .1
+        .map_err(|e| format!("{e}\n{}", String::from_utf8_lossy(e.messages())))?;
+    match cubin.messages.is_empty() {
+        true => Ok(cubin),
+        false => Err(format!("ptxas warns: {}", String::from_utf8_lossy(&cubin.messages))),
+    }
+}
+
+/// An instruction, and the label in front of it or that it jumps to.
+pub struct Instruction {
+    pub opcode: String,
+    /// Predicate, as `@!P0`.
+    pub guard: Option<String>,
+    pub label: Option<String>,
+    pub target: Option<String>,
+}
+
+/// All code of a cubin; `name` is for a file of its own.
+pub fn disassemble(cubin: &ptxas::Cubin, name: &str) -> Result<Vec<Instruction>, String> {
+    let file = env::temp_dir().join(format!("{name}-{}.cubin", std::process::id()));
+    fs::write(&file, &cubin.image).map_err(|e| e.to_string())?;
+    let tools = toolchain::search("nvdisasm", None, &Surroundings::of_process());
+    let nvdisasm = tools.found.first().ok_or("no nvdisasm: run scripts/setup.sh")?;
+    let output = std::process::Command::new(nvdisasm).arg("-c").arg(&file).output();
+    fs::remove_file(&file).map_err(|e| e.to_string())?;
+    let output = output.map_err(|e| e.to_string())?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let (mut code, mut label) = (vec![], None);
+    for line in text.lines().map(str::trim) {
+        if let Some(name) = line.strip_suffix(':').filter(|l| l.starts_with(".L")) {
+            label = Some(name.to_string());
+            continue;
+        }
+        let Some((_, rest)) = line.strip_prefix("/*").and_then(|l| l.split_once("*/")) else { continue };
+        // Padding that is never executed.
+        if rest.trim_start().starts_with("@!PT ") {
+            continue;
+        }
+        let mut words = rest.split_whitespace().filter(|w| !w.starts_with('@'));
+        let Some(opcode) = words.next() else { continue };
+        let target = rest.split_once("`(").and_then(|(_, r)| r.split_once(')')).map(|(t, _)| t.to_string());
+        let guard = rest.split_whitespace().next().filter(|w| w.starts_with('@')).map(String::from);
+        let opcode = opcode.trim_end_matches(';').to_string();
+        code.push(Instruction { opcode, guard, label: label.take(), target });
+    }
+    if code.is_empty() { Err("nvdisasm lists no instructions".into()) } else { Ok(code) }
+}
