@@ -46,8 +46,7 @@ unsafe fn wide_type(context: LLVMContextRef, i: LLVMValueRef) -> Option<LLVMType
             return None;
         }
         let narrow = LLVMTypeOf(LLVMGetOperand(i, 0));
-        let is_byte =
-            |t| LLVMGetTypeKind(t) == LLVMTypeKind::LLVMIntegerTypeKind && LLVMGetIntTypeWidth(t) == u8::BITS;
+        let is_byte = |t| LLVMGetTypeKind(t) == LLVMTypeKind::LLVMIntegerTypeKind && LLVMGetIntTypeWidth(t) == u8::BITS;
         let word = LLVMInt32TypeInContext(context);
         match LLVMGetTypeKind(narrow) {
             LLVMTypeKind::LLVMVectorTypeKind if is_byte(LLVMGetElementType(narrow)) => {

@@ -43,8 +43,8 @@ use crate::{
         nv_tileaa::{self, Ordering, Padding},
         nv_tileas::{
             AllocTensorOp, AsyncCommitOp, AsyncLoadOp, AsyncTiledLoadOp, AsyncTokenType, AsyncWaitOp, BarrierOp,
-            ConvertLayoutOp, LoadOp, LocalLoadOp, LocalStoreOp, MemDescSlotOp, MemDescType, MemorySpace, SharedLayoutAttr,
-            TiledLoadOp,
+            ConvertLayoutOp, LoadOp, LocalLoadOp, LocalStoreOp, MemDescSlotOp, MemDescType, MemorySpace,
+            SharedLayoutAttr, TiledLoadOp,
         },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
