@@ -591,6 +591,10 @@ def conversions() -> None:
                 x = decode(v, f)
                 value = int(number(x)) if finite(x) else None
                 fits = value is not None and low <= value < high
+                if n == 1:
+                    # Whether it is a number other than zero, or none.
+                    rows.append([word(v, f.width), word(int(not finite(x) or number(x) != 0), n)])
+                    continue
                 rows.append([word(v, f.width), word(value & ((1 << n) - 1), n) if fits and value is not None else "?"])
             block(f"{a} -> {b}", f"ftoi %a {kind} : T0 -> R", rows)
     for (a, f), (b, g) in product(FORMATS.items(), repeat=2):

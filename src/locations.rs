@@ -11,7 +11,7 @@
 use crate::{
     compile,
     dialect::{self, location, rt::*},
-    passes, pipeline,
+    pipeline,
 };
 use melior::{Context, ir::Module, pass::PassManager, utility::parse_pass_pipeline};
 use std::collections::BTreeMap;
@@ -40,7 +40,13 @@ pub struct Findings {
 
 /// Runs the passes of the pipeline one by one and looks at each one's result.
 pub fn lint(input: &[u8], kind: InputKind, options: &pipeline::Options) -> Result<Findings, String> {
-    passes::register_all();
+    let passes: Vec<String> = options.steps().into_iter().map(|step| step.pass).collect();
+    lint_passes(input, kind, &passes)
+}
+
+/// The same for any passes, as text, that run on a module.
+pub fn lint_passes(input: &[u8], kind: InputKind, passes: &[String]) -> Result<Findings, String> {
+    crate::passes::register_all();
     let context = dialect::context();
     context.enable_multi_threading(false);
     let mut module = compile::read(&context, input, kind).map_err(|(messages, e)| match messages.first() {
@@ -50,12 +56,12 @@ pub fn lint(input: &[u8], kind: InputKind, options: &pipeline::Options) -> Resul
     let mut findings = Findings::default();
     let mut before: usize = findings.look(&module).values().sum();
     findings.unplaced = before;
-    for step in options.steps() {
-        run(&context, &mut module, &step.pass).map_err(|e| format!("{}: {e}", step.pass))?;
+    for pass in passes {
+        run(&context, &mut module, pass).map_err(|e| format!("{pass}: {e}"))?;
         let operations = findings.look(&module);
         let after = operations.values().sum();
         if after > before {
-            findings.lost.push(Lost { pass: step.pass, count: after - before, operations });
+            findings.lost.push(Lost { pass: pass.clone(), count: after - before, operations });
         }
         before = after;
     }

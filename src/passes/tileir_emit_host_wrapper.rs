@@ -85,7 +85,13 @@ fn host_module<'c>(
     // The text is a module of its own, which the parser does not wrap into another.
     // SAFETY: the copy is detached, and the insertion point takes it over.
     let host = op_ref(unsafe { mlirOperationClone(parsed.as_operation().to_raw()) });
-    walk(host, &mut |o| set_location(o, location::leaf(module.location())));
+    // Each wrapper stands where its kernel does, and the declaration in front of them where the first does.
+    let places: Vec<_> = kernels.iter().map(|k| location::leaf(k.op().location())).collect();
+    let functions = entry_block(region(host, 0)).into_iter().flat_map(ops_of);
+    for (function, place) in functions.zip(places.first().into_iter().chain(&places)) {
+        walk(function, &mut |o| set_location(o, *place));
+    }
+    set_location(host, places.first().copied().unwrap_or_else(|| location::leaf(module.location())));
     let b = Builder::before(context, module);
     b.set_after(module);
     b.insert_op(host);

@@ -203,6 +203,11 @@ fn compute(kind: &Kind, from: Element, to: Element, x: &[Scalar]) -> Result<Scal
 fn float_to_int(from: Number, to: Number, signedness: Signedness, x: Scalar) -> Scalar {
     let value = crate::format::decode(x.bits, from).to_f64();
     let width = to.width() as i32;
+    if width == 1 {
+        // A truth value, for clients as for NVIDIA's assembler: false for zero only.
+        let bits = (value != 0.0).into();
+        return if x.is_loose(from) { Scalar::unknown(bits) } else { Scalar::exact(bits) };
+    }
     let (low, high) = match signedness {
         Signedness::Unsigned => (0.0, libm::ldexp(1.0, width)),
         Signedness::Signed => (-libm::ldexp(1.0, width - 1), libm::ldexp(1.0, width - 1)),

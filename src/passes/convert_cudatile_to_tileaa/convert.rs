@@ -15,7 +15,10 @@
 use super::{Translator, arith::rounding_attr, by_sign, ct, types};
 use crate::dialect::{nv_tileaa as aa, pass::Failed, rt::*};
 use ct::{RoundingMode, Signedness};
-use melior::ir::Type;
+use melior::ir::{Attribute, Type, TypeLike};
+
+/// `une` of `arith.cmpf`: NaN is no zero.
+const NOT_EQUAL: i64 = 13;
 
 impl<'c> Translator<'c> {
     fn cast_op(&self, name: &str, element: Type<'c>, source: Val<'c>) -> Val<'c> {
@@ -47,19 +50,33 @@ impl<'c> Translator<'c> {
         Ok(())
     }
 
+    /// The language rounds to zero; NVIDIA's assembler and its clients take a conversion to i1 as one to a truth value, which is
+    /// the same but for magnitudes below one.
+    fn is_not_zero(&self, source: Val<'c>) -> Val<'c> {
+        let t = ty(source);
+        // SAFETY: the types are alive, and the element type is a float.
+        let zero = unsafe {
+            let scalar = mlir_sys::mlirFloatAttrDoubleGet(self.context.to_raw(), types::element(t).to_raw(), 0.0);
+            Attribute::from_raw(match types::is_tensor(t) {
+                true => mlir_sys::mlirDenseElementsAttrSplatGet(t.to_raw(), scalar),
+                false => scalar,
+            })
+        };
+        let zero = self.b.value("arith.constant", t, &[], &[("value", zero)]);
+        let truth = types::with_element(t, types::int(self.context, 1));
+        self.b.value("arith.cmpf", truth, &[source, zero], &[("predicate", self.i64_attr(NOT_EQUAL))])
+    }
+
     pub(super) fn float_to_int(&mut self, o: ct::FToIOp<'c>) -> Result<(), Failed> {
         let mut source = self.get(o.from());
         let to = types::element(self.result_type(o.to())?);
         if !types::is_base_float(types::element_of(source)) {
             source = self.fp_cast(types::f32(self.context), source, RoundingMode::NearestEven)?;
         }
-        let name = by_sign(o.signedness(), "arith.fptosi", "arith.fptoui");
-        // Values in range of i1 are in range of i32, and no hardware converts to single bits.
         let new = if types::width(to) == 1 {
-            let wide = self.cast_op(name, types::int(self.context, 32), source);
-            self.cast_op("arith.trunci", to, wide)
+            self.is_not_zero(source)
         } else {
-            self.cast_op(name, to, source)
+            self.cast_op(by_sign(o.signedness(), "arith.fptosi", "arith.fptoui"), to, source)
         };
         self.set(o.to(), new);
         Ok(())

@@ -47,8 +47,9 @@ cuda_tile.module @m2 {
     // CHECK: %[[W:.*]] = nv_tileaa.fp_cast %arg1 : f8E5M2 -> f32
     // CHECK: arith.fptosi %[[W]] : f32 to i32
     %2 = ftoi %n signed : tile<f8E5M2> -> tile<i32>
-    // CHECK: %[[I:.*]] = arith.fptoui %arg0 : f32 to i32
-    // CHECK: arith.trunci %[[I]] : i32 to i1
+    // A truth value is whether the number differs from zero.
+    // CHECK: %[[Z:.*]] = arith.constant 0.000000e+00 : f32
+    // CHECK: arith.cmpf une, %arg0, %[[Z]] : f32
     %3 = ftoi %f unsigned : tile<f32> -> tile<i1>
     return
   }
