@@ -4,7 +4,7 @@
 //! * Kernels that memory limits move 16 bytes at once, read each byte once, and have few instructions.
 //!
 //! What matrix products are made of is looked at in `tests/products.rs`. By default spills are counted on sm_90;
-//! `TILEIRAS_TEST_FULL=1` takes a target of each generation.
+//! `TILEIRAS_TEST_FULL=1` takes a target of each generation, and has ptxas assemble every program for all the others.
 
 #[path = "support/kernels.rs"]
 mod kernels;
@@ -32,9 +32,12 @@ const EXCEPTIONS: &[(&str, &str, u64)] = &[
     ("mma_mx.13.3", "sm_120", 56),
 ];
 
+const GENERATIONS: &[&str] = &["sm_80", "sm_90", "sm_100", "sm_120"];
+const OTHERS: &[&str] = &["sm_86", "sm_87", "sm_88", "sm_89", "sm_103", "sm_110", "sm_121"];
+
 fn main() -> ExitCode {
     let full = env::var_os("TILEIRAS_TEST_FULL").is_some_and(|v| v == "1");
-    let targets: &[&str] = if full { &["sm_80", "sm_90", "sm_100", "sm_120"] } else { &["sm_90"] };
+    let (targets, others) = if full { (GENERATIONS, OTHERS) } else { (&["sm_90"][..], &[][..]) };
     let mut trials = vec![
         Trial::test("vectors/vadd_f32_div16", || {
             let code = code("vadd_f32_div16.13.1")?;
@@ -57,6 +60,11 @@ fn main() -> ExitCode {
     };
     for (name, &target) in programs.iter().flat_map(|p| targets.iter().map(move |t| (p.clone(), t))) {
         trials.push(Trial::test(format!("spills/{name}/{target}"), move || spills(&name, target)));
+    }
+    for (name, &target) in programs.iter().flat_map(|p| others.iter().map(move |t| (p.clone(), t))) {
+        trials.push(Trial::test(format!("assembles/{name}/{target}"), move || {
+            assemble(&name, target).map(drop).map_err(Failed::from)
+        }));
     }
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
