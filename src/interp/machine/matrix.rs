@@ -3,7 +3,8 @@
 //! The rule: products are exact and summed in double precision from the accumulator on, in the order of the inner
 //! dimension; the sum is rounded once, to nearest. (Products of two f64 numbers are fused with the addition.) A compiler may
 //! sum in any order and precision that is not below the accumulator's, so a result is exact only if every order gives
-//! it: all terms are multiples of one power of two, and their magnitudes sum to no more than the accumulator's precision holds.
+//! it: all terms are multiples of one power of two that the accumulator has, and their magnitudes sum to no more than its
+//! precision holds.
 
 use super::{Cause, Elements, Outcome, Run, malformed, one};
 use crate::format::{self, Real, Round, decode, encode};
@@ -162,7 +163,9 @@ fn dot(acc: Number, fast: bool, init: Scalar, terms: impl Iterator<Item = (Facto
     }
     // Tensor cores keep fewer bits where that is allowed.
     let precision = if fast { 13 } else { f.mantissa_bits as i32 + 1 };
-    let exact = magnitude == 0.0 || magnitude.log2() <= f64::from(lowest + precision);
+    // What lies below the accumulator's subnormal numbers may be rounded away on the way, and leave a zero of either sign.
+    let holds = magnitude.log2() <= f64::from(lowest + precision) && lowest >= f.smallest_exponent();
+    let exact = magnitude == 0.0 || holds;
     if exact && error == 0.0 {
         // What cancels is +0 in any order, but whether zeros are added at all decides about the sign of -0.
         let open = magnitude == 0.0 && start.is_sign_negative();
@@ -179,5 +182,24 @@ fn lowest_bit(x: f64) -> i32 {
     match Real::from_f64(x) {
         Real::Finite(f) => f.exponent + f.significand.trailing_zeros() as i32,
         _ => 4096,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two products that cancel: `magnitude`, and its negative.
+    fn cancelled(magnitude: f64) -> Scalar {
+        let factor = |value: f64| Factor { value, lowest: lowest_bit(value), sure: true };
+        let terms = [magnitude, -magnitude].map(|v| (factor(v), factor(1.0)));
+        dot(Number::F32, false, Scalar::exact(0), terms.into_iter())
+    }
+
+    #[test]
+    fn sums_below_the_subnormal_numbers_promise_no_sign_of_zero() {
+        assert_eq!(cancelled(power(-149)).state, State::Exact);
+        assert!(matches!(cancelled(power(-150)).state, State::Near(_)));
+        assert!(matches!(cancelled(power(-254)).state, State::Near(_)));
     }
 }
