@@ -1,6 +1,6 @@
 #!/bin/sh
 # Puts NVIDIA's tileiras and the Python front end cuda-tile, taken from PyPI wheels, into .tools/tileiras (ignored by
-# git). The GPU kit compiles its competitors with them; nothing else needs them.
+# git). The GPU kit compiles its competitors with them, and tests use the disassembler beside the assembler as a black box.
 #
 # Usage: scripts/fetch-tileiras.sh
 # Prints the folder. The assembler wants a toolkit in CUDA_HOME; the one of scripts/fetch-nvcc.sh will do.
@@ -12,7 +12,7 @@ dest="$root/.tools/tileiras"
 wanted="nvidia-cuda-tileiras==13.4.92 cuda-tile==1.7.0 typing-extensions"
 python=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 
-complete() { [ -x "$dest/nvidia/cu13/bin/tileiras" ] && [ "$(cat "$dest/.versions" 2>&1)" = "$wanted python$python" ]; }
+complete() { [ -x "$dest/nvidia/cu13/bin/tileiras" ] && [ -x "$dest/nvidia/cu13/bin/tileirdisasm" ] && [ "$(cat "$dest/.versions" 2>&1)" = "$wanted python$python" ]; }
 
 if complete; then
     echo "$dest"
@@ -25,10 +25,12 @@ staging=$(mktemp -d "$root/.tools/tileiras-staging.XXXXXX")
 trap 'rm -rf "$staging"' EXIT
 # shellcheck disable=SC2086 # the list is meant to be split into words
 python3 -m pip install --quiet --disable-pip-version-check --no-deps --target "$staging/new" $wanted >&2
-if [ ! -x "$staging/new/nvidia/cu13/bin/tileiras" ]; then
-    echo "fetch-tileiras: the packages hold no tileiras" >&2
-    exit 1
-fi
+for program in tileiras tileirdisasm; do
+    if [ ! -x "$staging/new/nvidia/cu13/bin/$program" ]; then
+        echo "fetch-tileiras: the packages hold no $program" >&2
+        exit 1
+    fi
+done
 printf '%s' "$wanted python$python" > "$staging/new/.versions"
 rm -rf "$dest"
 mv "$staging/new" "$dest"

@@ -1,6 +1,6 @@
 //! NVIDIA's own disassembler reads what we write, and we read what it prints.
 //!
-//! `scripts/fetch-tileirdisasm.sh` brings it from PyPI; where that fails, the test says so and passes. It is used as a black
+//! `scripts/fetch-tileiras.sh` brings it from PyPI; where that fails, the test says so and passes. It is used as a black
 //! box: bytes in, text out. Set `TILEIR_DISASSEMBLER` to use another copy.
 
 use melior::{Context, ir::Module};
@@ -25,11 +25,11 @@ fn disassembler() -> Result<PathBuf, String> {
     if let Some(path) = std::env::var_os("TILEIR_DISASSEMBLER") {
         return Ok(path.into());
     }
-    let output = Command::new(root().join("scripts/fetch-tileirdisasm.sh")).output().map_err(|e| e.to_string())?;
+    let output = Command::new(root().join("scripts/fetch-tileiras.sh")).output().map_err(|e| e.to_string())?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
     }
-    Ok(String::from_utf8_lossy(&output.stdout).trim().into())
+    Ok(Path::new(String::from_utf8_lossy(&output.stdout).trim()).join("nvidia/cu13/bin/tileirdisasm"))
 }
 
 /// Programs that verify: the corpus, and the files that test the dialect's syntax, piece by piece.

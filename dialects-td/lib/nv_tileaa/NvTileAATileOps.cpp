@@ -1,4 +1,5 @@
 // Verifiers of packing, matrix products, reductions and scans of nv_tileaa.
+#include "nv_tileaa/Aggregates.h"
 #include "nv_tileaa/NvTileAA.h"
 
 using namespace mlir;
@@ -68,15 +69,10 @@ static LogicalResult verifyAggregate(Operation *op, ValueRange operands, ValueRa
   RankedTensorType first = tensor(operands.front());
   if (dim < 0 || dim >= first.getRank())
     return op->emitOpError("dim must be less than the rank ") << first.getRank();
-  for (auto [operand, identity] : llvm::zip(operands, identities)) {
-    RankedTensorType type = tensor(operand);
-    if (type.getShape() != first.getShape())
+  for (Value operand : operands)
+    if (tensor(operand).getShape() != first.getShape())
       return op->emitOpError("operands must have one shape");
-    auto typed = dyn_cast<TypedAttr>(identity);
-    if (!typed || typed.getType() != type.getElementType())
-      return op->emitOpError("identity ") << identity << " is not of type " << type.getElementType();
-  }
-  return success();
+  return verifyIdentities(op, operands, identities);
 }
 LogicalResult ReduceOp::verify() {
   if (failed(verifyAggregate(*this, getOperands(), getResults(), getIdentities(), getDim())))
@@ -99,18 +95,5 @@ LogicalResult ScanOp::verify() {
   return success();
 }
 
-// Invariants: the body takes an element and an accumulator for each operand and yields one accumulator each.
-static LogicalResult verifyBody(Operation *op, ValueRange operands, Block &body) {
-  auto yield = dyn_cast<YieldOp>(body.getTerminator());
-  if (!yield || body.getNumArguments() != 2 * operands.size() || yield.getNumOperands() != operands.size())
-    return op->emitOpError("body must take two scalars and yield one for each operand");
-  for (auto [i, operand] : llvm::enumerate(operands)) {
-    Type element = tensor(operand).getElementType();
-    if (body.getArgument(2 * i).getType() != element || body.getArgument(2 * i + 1).getType() != element ||
-        yield.getOperand(i).getType() != element)
-      return op->emitOpError("body must work on scalars of type ") << element << " for operand " << i;
-  }
-  return success();
-}
-LogicalResult ReduceOp::verifyRegions() { return verifyBody(*this, getOperands(), getBody().front()); }
-LogicalResult ScanOp::verifyRegions() { return verifyBody(*this, getOperands(), getBody().front()); }
+LogicalResult ReduceOp::verifyRegions() { return verifyBody<YieldOp>(*this, getOperands(), getBody().front()); }
+LogicalResult ScanOp::verifyRegions() { return verifyBody<YieldOp>(*this, getOperands(), getBody().front()); }

@@ -2,6 +2,7 @@
 //
 // Checked here: shapes, types, bodies, and that results lie where the layouts of the operands say. Not checked here: that
 // bodies are associative and identities neutral, and that a reduction or scan stays within a warp, which only lowering wants.
+#include "nv_tileaa/Aggregates.h"
 #include "nv_tileas/Layouts.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
@@ -119,30 +120,12 @@ static LogicalResult verifyOperands(Operation *op, ValueRange operands, ValueRan
 static LogicalResult verifyIdentities(Operation *op, ValueRange operands, ArrayAttr identities) {
   if (identities.size() != operands.size())
     return op->emitOpError("expected one identity for each operand");
-  for (auto [operand, identity] : llvm::zip(operands, identities)) {
-    auto typed = dyn_cast<TypedAttr>(identity);
-    if (!typed || typed.getType() != tensor(operand).getElementType())
-      return op->emitOpError("identity ") << identity << " is not of type " << tensor(operand).getElementType();
-  }
-  return success();
+  return nv_tileaa::verifyIdentities(op, operands, identities);
 }
 
-// Invariants: the body takes two scalars for each operand and yields one each.
-static LogicalResult verifyBody(Operation *op, ValueRange operands, Block &body) {
-  auto yield = dyn_cast<YieldOp>(body.getTerminator());
-  if (!yield || body.getNumArguments() != 2 * operands.size() || yield.getNumOperands() != operands.size())
-    return op->emitOpError("body must take two scalars and yield one for each operand");
-  for (auto [i, operand] : llvm::enumerate(operands)) {
-    Type element = tensor(operand).getElementType();
-    if (body.getArgument(2 * i).getType() != element || body.getArgument(2 * i + 1).getType() != element ||
-        yield.getOperand(i).getType() != element)
-      return op->emitOpError("body must work on scalars of type ") << element << " for operand " << i;
-  }
-  return success();
-}
-LogicalResult ReduceOp::verifyRegions() { return verifyBody(*this, getOperands(), getBody().front()); }
-LogicalResult ScanOp::verifyRegions() { return verifyBody(*this, getOperands(), getBody().front()); }
-LogicalResult CarryOp::verifyRegions() { return verifyBody(*this, getScanned(), getBody().front()); }
+LogicalResult ReduceOp::verifyRegions() { return nv_tileaa::verifyBody<YieldOp>(*this, getOperands(), getBody().front()); }
+LogicalResult ScanOp::verifyRegions() { return nv_tileaa::verifyBody<YieldOp>(*this, getOperands(), getBody().front()); }
+LogicalResult CarryOp::verifyRegions() { return nv_tileaa::verifyBody<YieldOp>(*this, getScanned(), getBody().front()); }
 
 //===-- results -------------------------------------------------------------//
 

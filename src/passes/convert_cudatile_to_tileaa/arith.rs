@@ -27,7 +27,7 @@ fn int_predicate(p: ComparisonPredicate, s: Signedness) -> i64 {
 }
 
 /// Numbering of `arith.cmpf`: ordered predicates, `ord`, unordered predicates.
-fn float_predicate(p: ComparisonPredicate, o: ComparisonOrdering) -> i64 {
+pub(super) fn float_predicate(p: ComparisonPredicate, o: ComparisonOrdering) -> i64 {
     let ordered = o == ComparisonOrdering::Ordered;
     match p {
         ComparisonPredicate::Equal => [8, 1][ordered as usize],

@@ -12,13 +12,14 @@
 //!   are replaced by one sticky bit above them (round to odd), so that f64 holds the value and rounding it gives
 //!   the same as rounding the original.
 
-use super::{Translator, arith::rounding_attr, by_sign, ct, types};
+use super::{
+    Translator,
+    arith::{float_predicate, rounding_attr},
+    by_sign, ct, types,
+};
 use crate::dialect::{nv_tileaa as aa, pass::Failed, rt::*};
 use ct::{RoundingMode, Signedness};
 use melior::ir::{Attribute, Type, TypeLike};
-
-/// `une` of `arith.cmpf`: NaN is no zero.
-const NOT_EQUAL: i64 = 13;
 
 impl<'c> Translator<'c> {
     fn cast_op(&self, name: &str, element: Type<'c>, source: Val<'c>) -> Val<'c> {
@@ -64,7 +65,10 @@ impl<'c> Translator<'c> {
         };
         let zero = self.b.value("arith.constant", t, &[], &[("value", zero)]);
         let truth = types::with_element(t, types::int(self.context, 1));
-        self.b.value("arith.cmpf", truth, &[source, zero], &[("predicate", self.i64_attr(NOT_EQUAL))])
+        // NaN is no zero.
+        let differs =
+            self.i64_attr(float_predicate(ct::ComparisonPredicate::NotEqual, ct::ComparisonOrdering::Unordered));
+        self.b.value("arith.cmpf", truth, &[source, zero], &[("predicate", differs)])
     }
 
     pub(super) fn float_to_int(&mut self, o: ct::FToIOp<'c>) -> Result<(), Failed> {
