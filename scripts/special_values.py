@@ -26,6 +26,7 @@ class Format:
     exponent_bits: int
     mantissa_bits: int
     infinity: bool = True
+    nan: bool = True
 
     @property
     def width(self) -> int:
@@ -41,9 +42,9 @@ class Format:
 
     @property
     def largest(self) -> int:
-        """Bits of the largest number: below infinity, or below the only NaN."""
+        """Bits of the largest number: below infinity, below the only NaN, or the last code."""
         top = (1 << (self.exponent_bits + self.mantissa_bits)) - 1
-        return top - (1 << self.mantissa_bits) if self.infinity else top - 1
+        return top - (1 << self.mantissa_bits) if self.infinity else top - int(self.nan)
 
     @property
     def lowest_exponent(self) -> int:
@@ -59,7 +60,10 @@ FORMATS = {
     "tf32": Format(8, 10),
     "e4m3": Format(4, 3, infinity=False),
     "e5m2": Format(5, 2),
+    "e2m1": Format(2, 1, infinity=False, nan=False),
 }
+# f8E8M0FNU is a power of two without sign and zero, which is another kind of thing.
+SCALE = "e8m0"
 BASE = ["f16", "bf16", "f32", "f64"]
 INTEGERS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64}
 
@@ -115,8 +119,10 @@ def encoded(x: Real, f: Format, mode: str) -> int | None:
     if x == NAN:
         return None
     sign = f.sign if is_negative(x) else 0
+    # What stands for more than the largest number: infinity, NaN where there is none, the largest itself where there is neither.
+    beyond = f.largest + 1 | sign if f.infinity else None if f.nan else f.largest | sign
     if x in (INF, NINF):
-        return f.largest + 1 | sign if f.infinity else None
+        return beyond
     magnitude = abs(number(x))
     if magnitude == 0:
         return sign
@@ -133,7 +139,7 @@ def encoded(x: Real, f: Format, mode: str) -> int | None:
     if value > largest:
         if away is False:
             return f.largest | sign
-        return f.largest + 1 | sign if f.infinity else None
+        return beyond
     exponent = floor_log2(value) if value else 0
     if value < Fraction(2) ** (1 - f.bias):
         return int(value / Fraction(2) ** f.lowest_exponent) | sign
@@ -141,10 +147,31 @@ def encoded(x: Real, f: Format, mode: str) -> int | None:
     return (exponent + f.bias << f.mantissa_bits) | mantissa | sign
 
 
+def decode_scale(bits: int) -> Real:
+    return NAN if bits == 255 else Fraction(2) ** (bits - 127)
+
+
+def encode_scale(x: Real, mode: str) -> str:
+    if x in (NAN, INF):
+        return "nan"
+    if is_negative(x) or x == ZERO:
+        # No power of two is near.
+        return "?"
+    assert isinstance(x, Fraction)
+    e = floor_log2(x)
+    if mode == "positive_inf" and x != Fraction(2) ** e:
+        e += 1
+    if e > 127:
+        return "nan" if mode == "positive_inf" else word(254, 8)
+    return word(max(e, -127) + 127, 8)
+
+
 # === values ==================================================================
 
 
 def specials(f: Format) -> list[int]:
+    if not f.nan:
+        return list(range(2 * f.sign))
     one = f.bias << f.mantissa_bits
     positive = [0, 1, (1 << f.mantissa_bits) - 1, 1 << f.mantissa_bits, f.largest, one, one + 1]
     if f.infinity:
@@ -170,6 +197,19 @@ def fewest(f: Format) -> list[int]:
     """For all triples."""
     nan, one = f.largest + (1 | 1 << (f.mantissa_bits - 1)), f.bias << f.mantissa_bits
     return [nan, 0, f.sign, 1, f.largest | f.sign, one, f.largest + 1, f.largest + 1 | f.sign]
+
+
+def scales() -> list[int]:
+    """Powers of two at the ends of other formats and of integers, and around one."""
+    powers = {-127, -126, -125, 0, 125, 126, 127}
+    for f in FORMATS.values():
+        largest = decode(f.largest, f)
+        assert isinstance(largest, Fraction)
+        for e in (floor_log2(largest), f.lowest_exponent, 1 - f.bias):
+            powers |= {e - 1, e, e + 1}
+    for width in INTEGERS.values():
+        powers |= {width - 2, width - 1, width}
+    return [e + 127 for e in sorted(powers) if -127 <= e <= 127] + [255]
 
 
 def word(bits: int, width: int) -> str:
@@ -420,6 +460,9 @@ def block(types: str, op: str, rows: list[list[str]]) -> None:
         print(*operands, "->", result)
 
 
+MODES = ["nearest_even", "zero", "negative_inf", "positive_inf"]
+
+
 def floats() -> None:
     for name in BASE:
         f = FORMATS[name]
@@ -448,7 +491,7 @@ def floats() -> None:
             block(f"{name} -> {name}", f"{op} %a : R", [show([v], encode(g(decode(v, f)), f)) for v in one])
         for op, g in FUNCTIONS.items():
             block(f"{name} -> {name}", f"{op} %a : R", [show([v], approximate(g(decode(v, f)))) for v in one])
-        for mode in ["nearest_even", "zero", "negative_inf", "positive_inf"]:
+        for mode in MODES:
             suffix = "" if mode == "nearest_even" else f" rounding<{mode}>"
             binary: dict[str, Callable[..., Real]] = {
                 "addf": added,
@@ -459,9 +502,8 @@ def floats() -> None:
             for op, h in binary.items():
                 rows = [show(v, encode(h(*reals(v), mode), f, mode)) for v in two]
                 block(f"{name} {name} -> {name}", f"{op} %a, %b{suffix} : R", rows)
-            if mode != "zero":
-                rows = [show(v, encode(fused(*reals(v), mode), f, mode)) for v in three]
-                block(f"{name} {name} {name} -> {name}", f"fma %a, %b, %c{suffix} : R", rows)
+            rows = [show(v, encode(fused(*reals(v), mode), f, mode)) for v in three]
+            block(f"{name} {name} {name} -> {name}", f"fma %a, %b, %c{suffix} : R", rows)
             rows = [show([v], root(decode(v, f), f, mode)) for v in one]
             block(f"{name} -> {name}", f"sqrt %a{suffix} : R", rows)
         pairs = f"{name} {name} -> {name}"
@@ -487,15 +529,140 @@ def floats() -> None:
 
 
 def root(x: Real, f: Format, mode: str) -> str:
+    return encode(square_root(x), f, mode)
+
+
+def square_root(x: Real) -> Real:
+    """The square root, as far as rounding can tell."""
     if not isinstance(x, Fraction) or x <= 0:
-        return encode(NAN if is_negative(x) and x != NZERO else x, f)
+        return NAN if is_negative(x) and x != NZERO else x
     # Far more digits than any tie needs, and a bit that says whether there are others.
     scale = Fraction(4) ** 1400
     scaled = x * scale
     n = scaled.numerator // scaled.denominator
     low = int(mpmath.libmp.isqrt(n))
     exact = Fraction(low) if low * low == scaled else Fraction(2 * low + 1, 2)
-    return encode(exact / Fraction(2) ** 1400, f, mode)
+    return exact / Fraction(2) ** 1400
+
+
+# === modes that only f32 has =================================================
+
+SINGLE = FORMATS["f32"]
+NORMAL = Fraction(2) ** -126
+
+
+def flushed(x: Real) -> Real:
+    return with_sign(ZERO, is_negative(x)) if isinstance(x, Fraction) and 0 < abs(x) < NORMAL else x
+
+
+def encode_flushed(x: Real, mode: str) -> str:
+    """A result whose subnormal values become zeros. Whether one is subnormal may be asked before or after rounding."""
+    text = encode(x, SINGLE, mode)
+    if flushed(x) == x or text == "nan":
+        return text
+    grew = int(text, 16) & ~SINGLE.sign == 1 << SINGLE.mantissa_bits
+    return "?" if grew else encode(flushed(x), SINGLE)
+
+
+def within(x: Real, ulps: int, flush: bool = False) -> str:
+    """A result that may be off by so many units in the last place of the exact one, rounded to nearest."""
+    text = encode(x, SINGLE)
+    if text == "nan":
+        return text
+    if flush and isinstance(x, Fraction) and x != 0:
+        if abs(abs(x) / NORMAL - 1) < Fraction(ulps + 1, 1 << SINGLE.mantissa_bits):
+            # An error decides whether it is flushed.
+            return "?"
+        text = encode(flushed(x), SINGLE)
+    return f"{text}~{ulps}"
+
+
+def approximate_quotient(a: Real, b: Real, flush: bool) -> str:
+    """The dividend times the reciprocal of the divisor, which is zero beyond 2^126."""
+    if finite(b) and nonzero(b):
+        magnitude = abs(number(b))
+        if magnitude < NORMAL:
+            return "?"
+        if magnitude > Fraction(2) ** 126:
+            return "nan" if a == NAN or not finite(a) else "0x00000000~0"
+    return within(divided(a, b, ""), 3, flush)
+
+
+def hyperbolic_bound(x: Real) -> int:
+    """Units in the last place that 2^-10.98 of a result is."""
+    y = hyperbolic(x, "tanh")
+    if not isinstance(y, Fraction) or y == 0:
+        return 0
+    ulp = Fraction(2) ** max(floor_log2(abs(y)) - SINGLE.mantissa_bits, SINGLE.lowest_exponent)
+    return int(abs(y) / ulp * Fraction(507, 2**20)) + 1
+
+
+def exponential_bound(x: Real) -> int:
+    """The argument times log2(e) is rounded before it is a power of two's exponent: twice half a unit in 2^24, for it and
+    for the constant, times the slope ln(2); and the power's own 2^-22.5."""
+    power_of_two = min(abs(number(x)), Fraction(200)) * Fraction(3, 2) if finite(x) else ZERO
+    return 4 + int(power_of_two * Fraction(7, 10) * 2) + 1
+
+
+def single_modes() -> None:
+    # Around the smallest normal number too, for results that are flushed and those that just are not.
+    edge = [0x007FFFFF, 0x00800000, 0x00800001, 0x3F000000, 0x00FFFFFF, 0x7E800000, 0x7F000000]
+    values = few(SINGLE) + edge + [v | SINGLE.sign for v in edge[:2]]
+    one, two = sorted(set(specials(SINGLE) + values)), list(product(values, repeat=2))
+    some = fewest(SINGLE) + edge[1:4]
+    three = list(product(some, some, fewest(SINGLE)[:4] + [edge[0], edge[1] | SINGLE.sign]))
+
+    def show(v: tuple[int, ...], result: str) -> list[str]:
+        return [word(x, 32) for x in v] + [result]
+
+    def reals(v: tuple[int, ...], flush: bool) -> list[Real]:
+        return [flushed(decode(x, SINGLE)) if flush else decode(x, SINGLE) for x in v]
+
+    def binary(op: str, values: list[tuple[int, ...]], flush: bool, f: Callable[..., str]) -> None:
+        operands = ["%a", "%b", "%c"][: len(values[0])]
+        name, _, suffix = op.partition(" ")
+        types = " ".join(["f32"] * len(operands))
+        text = f"{name} {', '.join(operands)} {suffix}".strip()
+        block(f"{types} -> f32", f"{text} : R", [show(v, f(*reals(v, flush))) for v in values])
+
+    singles = [(v,) for v in one]
+    exact: dict[str, Callable[..., Real]] = {
+        "addf": added,
+        "subf": lambda a, b, m: added(a, negated(b), m),
+        "mulf": multiplied,
+        "divf": divided,
+    }
+    for mode in MODES:
+        suffix = "flush_to_zero" if mode == "nearest_even" else f"rounding<{mode}> flush_to_zero"
+        for op, g in exact.items():
+            binary(f"{op} {suffix}", two, True, lambda a, b: encode_flushed(g(a, b, mode), mode))
+        binary(f"fma {suffix}", three, True, lambda a, b, c: encode_flushed(fused(a, b, c, mode), mode))
+        binary(f"sqrt {suffix}", singles, True, lambda a: encode_flushed(square_root(a), mode))
+    for flush, end in [(False, ""), (True, " flush_to_zero")]:
+        binary(f"divf rounding<approx>{end}", two, flush, lambda a, b: approximate_quotient(a, b, flush))
+        binary(f"divf rounding<full>{end}", two, flush, lambda a, b: within(divided(a, b, ""), 3, flush))
+        binary(f"sqrt rounding<approx>{end}", singles, flush, lambda a: within(square_root(a), 2, flush))
+    binary("rsqrt flush_to_zero", singles, True, lambda a: within(inverse_root(a), 3, True))
+    # Results at the edge, and below it.
+    powers = [encoded(Fraction(n, 2), SINGLE, "nearest_even") or 0 for n in (-250, -251, -252, -253, -254, -296, -298, -300, 255, 256)]
+    with_powers = singles + [(v,) for v in powers]
+    binary("exp2 flush_to_zero", with_powers, True, lambda a: within(FUNCTIONS["exp2"](a), 3, True))
+    binary("exp rounding<full>", with_powers, False, lambda a: within(FUNCTIONS["exp"](a), 3))
+    binary("tanh rounding<full>", with_powers, False, lambda a: within(FUNCTIONS["tanh"](a), 3))
+    rows = []
+    for (v,) in with_powers:
+        x = decode(v, SINGLE)
+        rows.append(show((v,), within(FUNCTIONS["exp"](x), exponential_bound(x))))
+    block("f32 -> f32", "exp %a rounding<approx> : R", rows)
+    rows = [show(v, within(FUNCTIONS["tanh"](*reals(v, False)), hyperbolic_bound(*reals(v, False)))) for v in with_powers]
+    block("f32 -> f32", "tanh %a rounding<approx> : R", rows)
+    for op, propagate in product(["maxf", "minf"], [False, True]):
+        suffix = "flush_to_zero propagate_nan" if propagate else "flush_to_zero"
+        binary(f"{op} {suffix}", two, True, lambda a, b: encode(maximum(a, b, op == "maxf", propagate), SINGLE))
+
+
+# Each with what it promises: that the signed result fits, that the unsigned one does.
+FLAGS = [("no_signed_wrap", True, False), ("no_unsigned_wrap", False, True), ("no_wrap", True, True)]
 
 
 def integer_ops() -> None:
@@ -543,6 +710,31 @@ def integer_ops() -> None:
         }
         for op, g in binary.items():
             block(f"{name} {name} -> {name}", f"{op} : R", rows(two, g))
+        low, high = -(1 << (width - 1)), 1 << (width - 1)
+        whole: dict[str, Callable[[int, int], int]] = {
+            "addi": lambda a, b: a + b,
+            "subi": lambda a, b: a - b,
+            "muli": lambda a, b: a * b,
+        }
+        for op, h in whole.items():
+            for flag, is_signed, is_unsigned in FLAGS:
+                # Only what keeps the promise has a result.
+                kept = [
+                    (a, b)
+                    for a, b in two
+                    if (not is_signed or low <= h(s(a), s(b)) < high) and (not is_unsigned or 0 <= h(a, b) <= mask)
+                ]
+                block(f"{name} {name} -> {name}", f"{op} %a, %b overflow<{flag}> : R", rows(kept, h))
+        for flag, is_signed, is_unsigned in FLAGS:
+            kept = [
+                (a, b)
+                for a, b in product(sorted({*one, *(1 << i for i in range(width))}), sorted({0, 1, 2 % width, width // 2, width - 1}))
+                if b < width and (not is_signed or low <= s(a) << b < high) and (not is_unsigned or a << b <= mask)
+            ]
+            block(f"{name} {name} -> {name}", f"shli %a, %b overflow<{flag}> : R", rows(kept, lambda a, b: a << b))
+        for flag in ["no_signed_wrap", "no_wrap"]:
+            kept = [v for v in singles if s(v[0]) != low]
+            block(f"{name} -> {name}", f"negi %a overflow<{flag}> : R", rows(kept, lambda a: -a))
         for (predicate, holds), kind in product(PREDICATES.items(), ["signed", "unsigned"]):
             out = []
             for a, b in product(extremes(width), repeat=2):
@@ -567,48 +759,100 @@ def rest(a: int, b: int, width: int) -> int | None:
 
 
 def conversions() -> None:
-    for (a, m), (b, n) in product(INTEGERS.items(), repeat=2):
-        values = integers(m)
+    widths = {"i1": 1, "i4": 4, "i8": 8, "i16": 16, "i32": 32, "i64": 64}
+    for (a, m), (b, n) in product(widths.items(), repeat=2):
+        values = list(range(16)) if m == 4 else integers(m)
         if m < n:
             rows = [[word(v, m), word(signed(v, m) & ((1 << n) - 1), n)] for v in values]
             block(f"{a} -> {b}", "exti %a signed : T0 -> R", rows)
             block(f"{a} -> {b}", "exti %a unsigned : T0 -> R", [[word(v, m), word(v, n)] for v in values])
         if m > n:
-            rows = [[word(v, m), word(v & ((1 << n) - 1), n)] for v in values]
+            low = (1 << n) - 1
+            rows = [[word(v, m), word(v & low, n)] for v in values]
             block(f"{a} -> {b}", "trunci %a : T0 -> R", rows)
+            # What fits, seen as signed and as unsigned.
+            more = sorted({*values, *(v & ((1 << m) - 1) for v in range(-(1 << (n - 1)), 1 << n))}) if n < 8 else sorted(
+                {*values, low, low >> 1, (low >> 1) + 1, *(((1 << m) - 1) ^ low | v for v in (low, (low >> 1) + 1))}
+            )
+            for flag, is_signed, is_unsigned in FLAGS:
+                kept = [v for v in more if (not is_signed or signed(v & low, n) == signed(v, m)) and (not is_unsigned or v <= low)]
+                block(f"{a} -> {b}", f"trunci %a overflow<{flag}> : T0 -> R", [[word(v, m), word(v & low, n)] for v in kept])
     for (a, m), (b, f) in product(INTEGERS.items(), FORMATS.items()):
         for kind in ["signed", "unsigned"]:
             rows = []
-            for v in integers(m):
+            for v in integers(m) + integer_ties(m, f):
                 value = Fraction(signed(v, m) if kind == "signed" else v)
                 rows.append([word(v, m), encode(value, f)])
             block(f"{a} -> {b}", f"itof %a {kind} : T0 -> R", rows)
-    for (a, f), (b, n) in product(FORMATS.items(), INTEGERS.items()):
+    block("i32 -> f32", "itof %a signed rounding<nearest_even> : T0 -> R", [["0x01000001", "0x4b800000"], ["0xfefffffd", "0xcb800002"]])
+    for a, (b, n) in product([*FORMATS, SCALE], INTEGERS.items()):
         for kind in ["signed", "unsigned"]:
             low, high = (-(1 << (n - 1)), 1 << (n - 1)) if kind == "signed" else (0, 1 << n)
             rows = []
-            for v in specials(f):
-                x = decode(v, f)
+            for v, x in reals_of(a):
                 value = int(number(x)) if finite(x) else None
                 fits = value is not None and low <= value < high
                 if n == 1:
                     # Whether it is a number other than zero, or none.
-                    rows.append([word(v, f.width), word(int(not finite(x) or number(x) != 0), n)])
+                    rows.append([word(v, width_of(a)), word(int(not finite(x) or number(x) != 0), n)])
                     continue
-                rows.append([word(v, f.width), word(value & ((1 << n) - 1), n) if fits and value is not None else "?"])
+                rows.append([word(v, width_of(a)), word(value & ((1 << n) - 1), n) if fits and value is not None else "?"])
             block(f"{a} -> {b}", f"ftoi %a {kind} : T0 -> R", rows)
+    block("f32 -> i32", "ftoi %a signed rounding<nearest_int_to_zero> : T0 -> R", [["0xbfffffff", "0xffffffff"], ["0x3fffffff", "0x00000001"]])
     for (a, f), (b, g) in product(FORMATS.items(), repeat=2):
         if a != b:
             values = specials(f) + ties(f, g)
-            block(f"{a} -> {b}", "ftof %a : T0 -> R", [[word(v, f.width), encode(decode(v, f), g)] for v in values])
-    classes = [["i8", "e4m3", "e5m2"], ["i16", "f16", "bf16"], ["i32", "f32"], ["i64", "f64"]]
+            # A format without NaN has anything for one.
+            rows = [[word(v, f.width), "?" if not g.nan and decode(v, f) == NAN else encode(decode(v, f), g)] for v in values]
+            block(f"{a} -> {b}", "ftof %a : T0 -> R", rows)
+    block("f32 -> f16", "ftof %a rounding<nearest_even> : T0 -> R", [["0x3f801000", "0x3c00"], ["0x3f803000", "0x3c02"]])
+    for a, f in FORMATS.items():
+        for mode in ["zero", "positive_inf"]:
+            values = specials(f) + [b for b in (encoded(Fraction(n, 8), f, "zero") for n in range(1, 34)) if b is not None]
+            if f.exponent_bits == 11:
+                # Powers at both ends, and next to them.
+                ends = [encoded(Fraction(2) ** e, f, "zero") or 0 for e in (-150, -128, -127, -126, 126, 127, 128)]
+                values += [v + d for v in ends for d in (-1, 0, 1)]
+            rows = [[word(v, f.width), encode_scale(decode(v, f), mode)] for v in dict.fromkeys(values)]
+            block(f"{a} -> {SCALE}", f"ftof %a rounding<{mode}> : T0 -> R", rows)
+        rows = [[word(v, 8), "?" if not f.nan and x == NAN else encode(x, f)] for v, x in reals_of(SCALE)]
+        block(f"{SCALE} -> {a}", "ftof %a : T0 -> R", rows)
+    classes = [["i8", "e4m3", "e5m2", SCALE], ["i16", "f16", "bf16"], ["i32", "f32"], ["i64", "f64"]]
     for names in classes:
         for a, b in product(names, repeat=2):
             width = INTEGERS[names[0]]
-            values = specials(FORMATS[a]) if a in FORMATS else integers(width)
+            values = integers(width) if a in INTEGERS else [v for v, _ in reals_of(a)]
             if a != b:
                 # A float's NaN keeps its bits.
                 block(f"{a} -> {b}", "bitcast %a : T0 -> R", [[word(v, width)] * 2 for v in values])
+    for name in ["tf32", "e4m3", "e5m2", SCALE]:
+        width = width_of(name)
+        values = [v for v, _ in reals_of(name)]
+        rows = [[str(i % 2), word(v, width), word(values[-1 - i], width), word(v if i % 2 else values[-1 - i], width)] for i, v in enumerate(values)]
+        block(f"i1 {name} {name} -> {name}", "select %a, %b, %c : T0, R", rows)
+
+
+def width_of(name: str) -> int:
+    return 8 if name == SCALE else FORMATS[name].width
+
+
+def reals_of(name: str) -> list[tuple[int, Real]]:
+    """Special values, and what they stand for."""
+    if name == SCALE:
+        return [(v, decode_scale(v)) for v in scales()]
+    return [(v, decode(v, FORMATS[name])) for v in specials(FORMATS[name])]
+
+
+def integer_ties(width: int, f: Format) -> list[int]:
+    """Integers halfway between two numbers of a format, and their neighbours."""
+    out = []
+    for step in (f.mantissa_bits + 1, f.mantissa_bits + 3):
+        # The distance of numbers here is twice `half`.
+        half = 1 << (step - f.mantissa_bits - 1)
+        for tie in ((1 << step) + half, (1 << step) + 3 * half):
+            if tie + 1 < 1 << (width - 1):
+                out += [v & ((1 << width) - 1) for v in (tie - 1, tie, tie + 1, 1 - tie, -tie, -tie - 1)]
+    return out
 
 
 def ties(f: Format, g: Format) -> list[int]:
@@ -622,6 +866,12 @@ def ties(f: Format, g: Format) -> list[int]:
             tie = (f.bias << f.mantissa_bits) + half * (1 + odd) | sign
             out += [tie - 1, tie, tie + 1]
     largest = decode(g.largest, g)
+    lowest = Fraction(2) ** g.lowest_exponent
+    for k in range(1, 16 if g.exponent_bits == 2 else 6):
+        # Among the subnormal numbers of `g`, and over all of the smallest format.
+        bits = encoded(lowest * k / 2, f, "zero")
+        if bits is not None and decode(bits, f) == lowest * k / 2:
+            out += [bits - 1, bits, bits + 1, bits | f.sign]
     if isinstance(largest, Fraction):
         # Where rounding up would leave the numbers of `g`.
         step = Fraction(2) ** (floor_log2(largest) - g.mantissa_bits)
@@ -634,5 +884,6 @@ def ties(f: Format, g: Format) -> list[int]:
 if __name__ == "__main__":
     print("# Special values on all types; written by scripts/special_values.py. See README.md for the form.")
     floats()
+    single_modes()
     integer_ops()
     conversions()

@@ -168,16 +168,23 @@ impl Header {
     /// A kernel that applies the op to all rows at once. Its operands come from memory, or are constants, which the compiler
     /// may compute with itself.
     fn program(&self, rows: &[Vec<Scalar>], constants: bool) -> File {
-        let count = rows.len().next_power_of_two();
+        let narrow = self.types.iter().any(|n| n.width() == 4);
+        let count = rows.len().next_power_of_two().max(if narrow { 2 } else { 1 });
         // A tile has as many elements as the next power of two: the last row again.
         let column = |c: usize| -> Vec<Scalar> { (0..count).map(|r| rows[r.min(rows.len() - 1)][c]).collect() };
         let result = self.types.len() - 1;
         let tile = |c: usize| format!("tile<{count}x{}>", self.types[c]);
-        let in_memory = |c: usize| c == result || !constants;
+        // Elements of four bits are in memory as bytes of two of them.
+        let stored = |c: usize| match self.types[c] {
+            n if n.width() == 4 => (Number::I8, count / 2),
+            n => (n, count),
+        };
+        // There are no constants of type i4.
+        let in_memory = |c: usize| c == result || !constants || self.types[c] == Number::I4;
         let mut text = String::from("cuda_tile.module @m {\n  entry @k(");
         let list: Vec<String> =
-            (0..=result).filter(|c| in_memory(*c)).map(|c| format!("%p{c}: tile<ptr<{}>>", self.types[c])).collect();
-        text += &format!("{}) {{\n    %i = iota : tile<{count}xi32>\n", list.join(", "));
+            (0..=result).filter(|c| in_memory(*c)).map(|c| format!("%p{c}: tile<ptr<{}>>", stored(c).0)).collect();
+        text += &format!("{}) {{\n", list.join(", "));
         for (c, n) in self.types.iter().enumerate() {
             let name = ["a", "b", "c", "d"][c];
             if !in_memory(c) {
@@ -185,36 +192,55 @@ impl Header {
                 text += &format!("    %{name} = constant <{n}: [{}]> : {}\n", values.join(", "), tile(c));
                 continue;
             }
+            let (m, length) = stored(c);
             text += &format!(
-                "    %q{c} = reshape %p{c} : tile<ptr<{n}>> -> tile<1xptr<{n}>>\n    \
-                 %r{c} = broadcast %q{c} : tile<1xptr<{n}>> -> tile<{count}xptr<{n}>>\n    \
-                 %s{c} = offset %r{c}, %i : tile<{count}xptr<{n}>>, tile<{count}xi32> -> tile<{count}xptr<{n}>>\n"
+                "    %i{c} = iota : tile<{length}xi32>\n    \
+                 %q{c} = reshape %p{c} : tile<ptr<{m}>> -> tile<1xptr<{m}>>\n    \
+                 %r{c} = broadcast %q{c} : tile<1xptr<{m}>> -> tile<{length}xptr<{m}>>\n    \
+                 %s{c} = offset %r{c}, %i{c} : tile<{length}xptr<{m}>>, tile<{length}xi32> -> tile<{length}xptr<{m}>>\n"
             );
             if c != result {
-                let t = tile(c);
-                text +=
-                    &format!("    %{name}, %t{c} = load_ptr_tko weak %s{c} : tile<{count}xptr<{n}>> -> {t}, token\n");
+                let (value, of) =
+                    (if m == *n { name } else { &format!("{name}_bytes") }, format!("tile<{length}x{m}>"));
+                text += &format!(
+                    "    %{value}, %t{c} = load_ptr_tko weak %s{c} : tile<{length}xptr<{m}>> -> {of}, token\n"
+                );
+                if m != *n {
+                    text += &format!("    %{name} = unpack %{value} : {of} -> {}\n", tile(c));
+                }
             }
         }
         let op = self.op.replace("T0", &tile(0)).replace("T1", &tile(1.min(result))).replace('R', &tile(result));
-        let n = self.types[result];
+        let (m, length) = stored(result);
+        text += &format!("    %x = {op}\n");
+        if m != self.types[result] {
+            text += &format!("    %x_bytes = pack %x : {} -> tile<{length}x{m}>\n", tile(result));
+        }
         text += &format!(
-            "    %x = {op}\n    %t{result} = store_ptr_tko weak %s{result}, %x : tile<{count}xptr<{n}>>, {} -> token\n    \
+            "    %t{result} = store_ptr_tko weak %s{result}, %{} : tile<{length}xptr<{m}>>, tile<{length}x{m}> -> token\n    \
              return\n  }}\n}}\n",
-            tile(result)
+            if m == self.types[result] { "x" } else { "x_bytes" }
         );
         let mut want: Vec<Vec<Scalar>> = vec![];
         let mut parameters: Vec<Parameter> = vec![];
-        for (c, n) in self.types.iter().enumerate().filter(|(c, _)| in_memory(*c)) {
-            let before = if c == result { vec![Scalar::exact(0); count] } else { column(c) };
-            parameters.push(Parameter::Buffer { number: *n, bytes: file::memory(&before, *n) });
-            if c != result {
-                want.push(column(c).iter().map(|x| x.assumed()).collect());
-            }
+        for c in (0..=result).filter(|c| in_memory(*c)) {
+            let (number, length) = stored(c);
+            let elements = if length == count { column(c) } else { bytes(&column(c)) };
+            let before = if c == result { vec![Scalar::exact(0); length] } else { elements.clone() };
+            parameters.push(Parameter::Buffer { number, bytes: file::memory(&before, number) });
+            want.push(if c == result { elements } else { elements.iter().map(|x| x.assumed()).collect() });
         }
-        want.push(column(result));
         File { description: vec![], grid: [1; 3], parameters, want, prints: vec![], error: None, text }
     }
+}
+
+/// Pairs of elements of four bits as bytes, the first in the low half.
+fn bytes(elements: &[Scalar]) -> Vec<Scalar> {
+    let byte = |pair: &[Scalar]| {
+        let bits = pair.iter().rev().fold(0, |b, x| b << 4 | x.bits);
+        if pair.iter().any(|x| x.is_unknown()) { Scalar::unknown(bits) } else { Scalar::exact(bits) }
+    };
+    elements.chunks(2).map(byte).collect()
 }
 
 /// An element of a constant.
@@ -340,12 +366,20 @@ fn specials(number: &str) -> &'static [&'static str] {
         "f16" | "bf16" | "f32" | "f64" => &["0", "-0", "subnormal", "largest", "inf", "-inf", "nan"],
         "tf32" | "f8E5M2" => &["0", "-0", "subnormal", "largest", "inf", "-inf", "nan"],
         "f8E4M3FN" => &["0", "-0", "subnormal", "largest", "nan"],
+        "f8E8M0FNU" => &["smallest", "largest", "nan"],
         _ => &[],
     }
 }
 
 /// Which of these a number is.
 fn special(bits: u64, n: Number) -> Vec<&'static str> {
+    if n == Number::E8m0 {
+        return [(0, "smallest"), (254, "largest"), (255, "nan")]
+            .into_iter()
+            .filter(|(b, _)| *b == bits)
+            .map(|(_, s)| s)
+            .collect();
+    }
     let Some(f) = format::format(n) else {
         let (mask, top) = (n.mask(), 1 << (n.width() - 1));
         let all = [(0, "0"), (1, "1"), (mask, "-1"), (top, "lowest"), (top - 1, "highest")];
