@@ -130,6 +130,9 @@ impl<'c> Lower<'c, '_> {
         let thread = self.linear(&index.thread);
         let part = match width {
             1 => l.i1,
+            // An i4 is stored as a byte.
+            // SAFETY: the type is alive.
+            8 if unsafe { mlirTypeIsAInteger(t.to_raw()) } => t,
             8 => l.i8,
             16 => l.i16,
             32 => l.i32,

@@ -15,7 +15,8 @@
 //! A failed assertion prints a line for each element that is false, then stops the kernel. In a tile, all threads wait for each
 //! other before, so that every line is printed; afterwards they go no further.
 
-use super::{Lower, Lowered, llvm::Cmp};
+use super::{Lower, Lowered, array::Array, llvm::Cmp};
+use crate::analysis::registers::PASS_REGISTERS;
 use crate::dialect::{
     layouts::{Tensor, storage_bits},
     location, nv_tileaa,
@@ -31,7 +32,7 @@ use melior::{
     },
 };
 use mlir_sys::*;
-use tile_layout::{Layout, Shape};
+use tile_layout::{Layout, LinearExpr, Shape};
 
 /// Arguments that one call of `vprintf` takes.
 const MAX_ARGUMENTS: usize = 32;
@@ -125,10 +126,17 @@ enum Argument<'c> {
 struct Tile<'c> {
     tensor: Tensor<'c>,
     layout: Layout,
-    registers: Vec<Val<'c>>,
+    registers: Registers<'c>,
     /// Shared memory for `room` elements.
     memory: Val<'c>,
     room: u64,
+}
+
+/// Where a thread's elements of a tile are.
+enum Registers<'c> {
+    Few(Vec<Val<'c>>),
+    /// A big tensor's, in local memory.
+    Many(Array<'c>),
 }
 
 impl<'c> Lower<'c, '_> {
@@ -137,6 +145,7 @@ impl<'c> Lower<'c, '_> {
         let pieces = parse_format(x.format()).map_err(|e| fail(op, e))?;
         let mut scratch = x.scratch();
         let mut arguments = vec![];
+        let mut made = vec![];
         for v in x.args() {
             arguments.push(match Tensor::of_value(v) {
                 None => Argument::Scalar(ty(v), self.scalar(op, v)?),
@@ -147,7 +156,16 @@ impl<'c> Lower<'c, '_> {
                     let Some(Lowered::Shared(memory)) = self.values.get(&key(memory)).cloned() else {
                         return Err(fail(op, "scratch is not allocated here"));
                     };
-                    let (layout, registers) = (self.layout(op, v)?, self.fragment(op, v)?);
+                    let layout = self.layout(op, v)?;
+                    let registers = match self.values.get(&key(v)) {
+                        Some(Lowered::Array(array)) => Registers::Many(*array),
+                        _ if self.is_big(v) => {
+                            let array = self.array_of(op, v)?;
+                            made.push(array);
+                            Registers::Many(array)
+                        }
+                        _ => Registers::Few(self.fragment(op, v)?),
+                    };
                     Argument::Tile(Tile { tensor, layout, registers, memory, room })
                 }
             });
@@ -168,7 +186,9 @@ impl<'c> Lower<'c, '_> {
         match numbers as usize <= MAX_ARGUMENTS {
             true => self.print_at_once(op, pieces, arguments, buffer),
             false => self.print_in_turn(op, pieces, arguments, buffer),
-        }
+        }?;
+        made.into_iter().for_each(|array| self.free_array(array));
+        Ok(())
     }
 
     fn print_at_once(
@@ -320,11 +340,10 @@ impl<'c> Lower<'c, '_> {
         let index = t.layout.index_expr();
         let thread = self.linear(&index.thread);
         let words = self.words(t.tensor.element, 1);
-        for r in t.layout.owned().1 {
-            let v = t.registers[r as usize];
+        let share = |first: Val<'c>, r: u32, v: Val<'c>| {
             let element = match index.registers[r as usize] {
-                0 => thread,
-                part => l.bin("xor", thread, l.i32c(part as i64)),
+                0 => first,
+                part => l.bin("xor", first, l.i32c(part as i64)),
             };
             let place = base.map_or(element, |b| l.bin("sub", element, b));
             let here = base.map(|_| l.icmp(Cmp::Ult, place, l.i32c(t.room as i64)));
@@ -336,6 +355,22 @@ impl<'c> Lower<'c, '_> {
             match self.both(owner, here) {
                 Some(c) => l.when(c, store),
                 None => store(),
+            }
+        };
+        let owned = t.layout.owned().1;
+        match &t.registers {
+            Registers::Few(registers) => owned.into_iter().for_each(|r| share(thread, r, registers[r as usize])),
+            Registers::Many(array) => {
+                // In passes: the last bits of a register's number are the pass, which adds to the index as they do.
+                let inner = array.bits.min(PASS_REGISTERS);
+                let of_pass = LinearExpr::new(&[], &[], &t.layout.register()[inner as usize..]);
+                self.repeat(1 << (array.bits - inner), |pass| {
+                    let number = l.bin("shl", pass, l.i32c(inner.into()));
+                    let first = l.bin("xor", thread, self.linear_in_block(&of_pass, Some(pass)));
+                    let registers = self.read_array(*array, Some(number), inner);
+                    let kept = owned.into_iter().filter(|r| r >> inner == 0);
+                    kept.for_each(|r| share(first, r, registers[r as usize]));
+                });
             }
         }
     }

@@ -130,7 +130,7 @@ impl<'c> Lower<'c, '_> {
             return Ok(Role::Lazy(cost));
         }
         match AnyOp::cast(op) {
-            Some(AnyOp::ExchangeOp(_) | AnyOp::InsertSliceOp(_)) => return Ok(Role::Plain),
+            Some(AnyOp::ExchangeOp(_) | AnyOp::InsertSliceOp(_) | AnyOp::PrintOp(_)) => return Ok(Role::Plain),
             // Renaming registers of a big tensor to few: these are read from its array.
             Some(AnyOp::ConvertLayoutOp(_) | AnyOp::ExtractSliceOp(_)) if !self.is_big(result(op, 0)) => {
                 return Ok(Role::Plain);
