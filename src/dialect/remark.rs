@@ -24,6 +24,10 @@ const fn missed(subject: RemarkSubject, name: &'static str) -> Category {
     Category { sort: RemarkSort::Missed, subject, name }
 }
 
+const fn analysis(subject: RemarkSubject, name: &'static str) -> Category {
+    Category { sort: RemarkSort::Analysis, subject, name }
+}
+
 /// An access of global memory moves less than 16 bytes at a time.
 pub const NARROW_ACCESS: Category = missed(RemarkSubject::Memory, "NarrowAccess");
 /// A tensor changes its layout through shared memory in every iteration of a loop.
@@ -32,6 +36,28 @@ pub const CONVERSION_IN_LOOP: Category = missed(RemarkSubject::Memory, "Conversi
 pub const CONVERSION_IN_PARTS: Category = missed(RemarkSubject::Memory, "ConversionInParts");
 /// A tensor does not fit into registers and lies in local memory.
 pub const LOCAL_MEMORY: Category = missed(RemarkSubject::Memory, "LocalMemory");
+/// Tiles at the edge of a view are accessed element by element.
+pub const MASKED_EDGE: Category = missed(RemarkSubject::Memory, "MaskedEdge");
+/// Offsets into a view are computed in 64 bits.
+pub const WIDE_OFFSETS: Category = analysis(RemarkSubject::Memory, "WideOffsets");
+/// Atomic updates are made one element at a time although an instruction could do several.
+pub const NARROW_ATOMIC: Category = missed(RemarkSubject::Memory, "NarrowAtomic");
+/// An atomic update is a loop around compare and swap.
+pub const ATOMIC_LOOP: Category = missed(RemarkSubject::Memory, "AtomicLoop");
+/// Threads want the same bank of shared memory.
+pub const BANK_CONFLICTS: Category = missed(RemarkSubject::Memory, "BankConflicts");
+/// An operand of a matrix instruction is read from shared memory element by element.
+pub const NO_LDMATRIX: Category = missed(RemarkSubject::TensorCore, "NoLdmatrix");
+/// A product is computed by scalar instructions.
+pub const NO_TENSOR_CORE: Category = missed(RemarkSubject::TensorCore, "NoTensorCore");
+/// A product is computed by matrix instructions of a wider type.
+pub const WIDENED_OPERANDS: Category = missed(RemarkSubject::TensorCore, "WidenedOperands");
+/// A conversion of a narrow type takes several instructions.
+pub const EMULATED_TYPE: Category = missed(RemarkSubject::Other, "EmulatedType");
+/// A load of a product's operand is not started ahead of its iteration.
+pub const NOT_PIPELINED: Category = missed(RemarkSubject::Memory, "NotPipelined");
+/// Shared memory has no room for as many stages as the pipeline may have.
+pub const FEWER_STAGES: Category = missed(RemarkSubject::Memory, "FewerStages");
 
 thread_local! {
     static COLLECTED: RefCell<Option<Vec<Remark>>> = const { RefCell::new(None) };

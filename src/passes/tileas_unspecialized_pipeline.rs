@@ -47,6 +47,7 @@ use crate::{
             SharedLayoutAttr, TiledLoadOp,
         },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
+        remark::{self, remark},
         rt::*,
     },
     pass_descriptor,
@@ -63,6 +64,8 @@ use mlir_sys::*;
 use rustc_hash::FxHashMap;
 use tile_layout::{AccessMode, Run, SharedOptions, plan_shared, register_permutation};
 use tile_targets::Target;
+
+mod declined;
 
 #[derive(Clone, Default)]
 pub struct UnspecializedPipeline;
@@ -89,8 +92,11 @@ impl RustPass for UnspecializedPipeline {
             });
             // Inner loops first: outer ones must leave room for their rings.
             for op in loops.into_iter().rev() {
-                let Some(mut found) = Loop::find(op) else { continue };
+                let found = Loop::find(op);
+                declined::remark_on_loads(op, found.as_ref());
+                let Some(mut found) = found else { continue };
                 let stages = found.stages(target, most);
+                found.remark_on_stages(stages, target, most);
                 if stages < 2 {
                     continue;
                 }
@@ -186,6 +192,24 @@ impl<'c> Loop<'c> {
         let stage: u64 = self.loads.iter().map(|l| memdesc_bytes(l.desc).next_multiple_of(128)).sum();
         let left = u64::from(target.limits.static_shared_per_block).saturating_sub(inner + scratch);
         most.min((left / stage.max(1)) as i64)
+    }
+
+    /// Tells why the ring has fewer stages than it may, or why there is none.
+    fn remark_on_stages(&self, stages: i64, target: &Target, most: i64) {
+        if stages >= most || most < 2 {
+            return;
+        }
+        let stage: u64 = self.loads.iter().map(|l| memdesc_bytes(l.desc).next_multiple_of(128)).sum();
+        let all = target.limits.static_shared_per_block;
+        let suggestion = "take smaller tiles";
+        if stages < 2 {
+            let reason = format!("no load is started ahead: a stage takes {stage} of {all} bytes of shared memory");
+            remark(self.op, remark::NOT_PIPELINED, reason, suggestion);
+        } else {
+            let reason =
+                format!("{stages} stages instead of {most}: each takes {stage} of {all} bytes of shared memory");
+            remark(self.op, remark::FEWER_STAGES, reason, suggestion);
+        }
     }
 
     fn pipeline(&self, stages: i64, context: &'c Context) -> Result<(), Failed> {

@@ -392,7 +392,7 @@ impl<'c> Lower<'c, '_> {
 
     /// Whether no element inside the view is 2^32 bytes or more away from its start, along any one dimension: by the option,
     /// else by the view's type.
-    fn has_narrow_offsets(&self, view: &View<'c>, bytes: i64) -> bool {
+    pub(super) fn has_narrow_offsets(&self, view: &View<'c>, bytes: i64) -> bool {
         if let Some(bits) = self.index_bits {
             return bits == 32;
         }

@@ -12,6 +12,7 @@ mod combine;
 mod constant;
 mod control;
 mod data;
+mod declined;
 mod dot;
 mod exchange;
 mod global;
@@ -221,6 +222,7 @@ impl<'c, 'm> Lower<'c, 'm> {
         for (i, a) in args(source).enumerate() {
             lower.values.insert(key(a), Lowered::Scalar(arg(entry, i)));
         }
+        lower.remark_on_declined(f.op());
         let done = lower.block(source);
         match done {
             Ok(()) if lower.multiplies => {

@@ -125,7 +125,7 @@ impl<'c> Lower<'c, '_> {
         registers.ok_or_else(|| fail(op, "plan leaves a register unset"))
     }
 
-    fn plan(
+    pub(super) fn plan(
         &self,
         op: OpRef<'c>,
         layout: &Layout,

@@ -1,0 +1,190 @@
+//! Remarks on what the chosen program does without: fast paths that an op cannot take, and why.
+//!
+//! Passes that decide tell of their decisions themselves. What several of them have a part in is only clear when all is
+//! decided, and is told here: products without matrix instructions, tiles at the edge, updates and offsets that could be
+//! cheaper, and accesses of shared memory that take turns.
+
+use super::Lower;
+use crate::{
+    analysis::access::View,
+    dialect::{
+        dots::{AnyDot, Instruction},
+        layouts::{Tensor, storage_bits},
+        nv_tileaa::{self, AtomicKind},
+        nv_tileas::{AnyOp, Bounds, MemDescType, MmaKind},
+        remark::{self, remark},
+        rt::*,
+    },
+    passes::tileas_materialize_convert_layout::in_loop,
+};
+use melior::ir::{Attribute, Type, TypeLike};
+use mlir_sys::*;
+use tile_layout::{AccessMode, Direction};
+
+impl<'c> Lower<'c, '_> {
+    pub(super) fn remark_on_declined(&self, function: OpRef<'c>) {
+        if remark::wanted() {
+            walk(function, &mut |op| self.declined(op));
+        }
+    }
+
+    fn declined(&self, op: OpRef<'c>) {
+        if let Some(cast) = nv_tileaa::FpCastOp::cast(op) {
+            self.emulated(cast);
+            return;
+        }
+        match AnyOp::cast(op) {
+            Some(AnyOp::DotOp(x)) => self.without_matrices(AnyDot::Plain(x), x.instruction()),
+            Some(AnyOp::DotScaledOp(x)) => self.without_matrices(AnyDot::Scaled(x), x.instruction()),
+            Some(AnyOp::TiledLoadOp(x)) => self.tile_access(op, x.view(), x.bounds()),
+            Some(AnyOp::TiledStoreOp(x)) => self.tile_access(op, x.view(), x.bounds()),
+            Some(AnyOp::AsyncTiledLoadOp(x)) => self.tile_access(op, x.view(), x.bounds()),
+            Some(AnyOp::TiledAtomicRmwOp(x)) => {
+                self.tile_access(op, x.view(), x.bounds());
+                self.update_of_one(op, x.kind(), Tensor::of_value(x.value()), x.vector());
+            }
+            Some(AnyOp::AtomicRmwOp(x)) => {
+                self.update_of_one(op, x.kind(), Tensor::of_value(x.value()), x.vector());
+            }
+            Some(AnyOp::LocalLoadOp(x)) => self.shared_access(op, x.result(), x.source(), Direction::Load),
+            Some(AnyOp::LocalStoreOp(x)) => self.shared_access(op, x.source(), x.dest(), Direction::Store),
+            _ => {}
+        }
+    }
+
+    /// A product by scalar instructions, or by matrix instructions of a wider type than its operands have.
+    fn without_matrices(&self, dot: AnyDot<'c>, instruction: Attribute<'c>) {
+        let Some(instruction) = Instruction::of(instruction) else { return };
+        let Some(lhs) = Tensor::of_value(dot.lhs()) else { return };
+        let (element, target) = (lhs.element, self.target.name);
+        let scaled = matches!(dot, AnyDot::Scaled(_));
+        if instruction.kind == MmaKind::Fma {
+            let reason = format!("operands of type {element} have no matrix instruction on {target}, only scalar ones");
+            // SAFETY: the type is alive.
+            let single = unsafe { mlirTypeIsAF32(element.to_raw()) };
+            let suggestion =
+                if single { "round the operands to tf32, or to bf16, where that is accurate enough" } else { "" };
+            remark(dot.op(), remark::NO_TENSOR_CORE, reason, suggestion);
+        } else if scaled && instruction.kind != MmaKind::BlockScale {
+            let reason = "scales are applied to the operands in registers, not by the matrix instruction";
+            remark(dot.op(), remark::WIDENED_OPERANDS, reason, "");
+        } else if let Some(from) = widened(dot.lhs()) {
+            let reason = format!(
+                "{target} has no matrix instruction for operands of type {from}: they are widened to {element}, which halves the rate"
+            );
+            remark(dot.op(), remark::WIDENED_OPERANDS, reason, "");
+        }
+    }
+
+    fn tile_access(&self, op: OpRef<'c>, view: Val<'c>, bounds: Bounds) {
+        let Some(view) = View::of(view) else { return };
+        if bounds == Bounds::Split {
+            remark(
+                op,
+                remark::MASKED_EDGE,
+                "tiles at the edge are accessed one element at a time: the view's extent need not be a multiple of the vector",
+                "promise the divisibility of the extent with assume div_by, or pad the tensor",
+            );
+        }
+        let bytes = i64::from(storage_bits(view.memref.element_type()) / 8);
+        if !self.has_narrow_offsets(&view, bytes) {
+            remark(
+                op,
+                remark::WIDE_OFFSETS,
+                "offsets take 64 bits: elements of the view may be 4 GiB away from its start",
+                "give the view constant extents and strides where they are known, or set index-bitwidth to 32",
+            );
+        }
+    }
+
+    /// An update of one element at a time where one instruction could do several.
+    fn update_of_one(&self, op: OpRef<'c>, kind: AtomicKind, value: Option<Tensor<'c>>, vector: i64) {
+        use crate::analysis::atomics::{Form, Update};
+        let Some(value) = value else { return };
+        let Some(update) = Update::of(kind, value.element, self.target) else { return };
+        if update.form == Form::Loop {
+            let reason = format!(
+                "{} has no atomic addition of {}: a loop around compare and swap does it",
+                self.target.name, value.element
+            );
+            remark(op, remark::ATOMIC_LOOP, reason, "add in f32 where memory allows");
+        } else if update.width > 1 && vector == 1 {
+            let reason = format!(
+                "elements are updated one at a time, where one instruction could do {}: they are not known to be aligned neighbours",
+                update.width
+            );
+            remark(op, remark::NARROW_ATOMIC, reason, "promise the alignment of base and strides with assume div_by");
+        }
+    }
+
+    /// An access of shared memory in a loop that the banks do not serve at once, or an operand without `ldmatrix`.
+    fn shared_access(&self, op: OpRef<'c>, value: Val<'c>, memory: Val<'c>, direction: Direction) {
+        let layout = Tensor::of_value(value).and_then(|t| t.layout());
+        let (Some(layout), Some(desc)) = (layout, MemDescType::cast(ty(memory))) else { return };
+        if !in_loop(op) {
+            return;
+        }
+        let Ok(plan) = self.plan(op, &layout, desc, direction) else { return };
+        if plan.conflict_degree > 1 {
+            let degree = plan.conflict_degree;
+            let reason =
+                format!("{degree} threads want the same bank of shared memory: an access takes {degree} turns");
+            remark(op, remark::BANK_CONFLICTS, reason, "");
+        }
+        let multiplied = direction == Direction::Load && uses(value).iter().any(|(user, _)| is_matrix_product(*user));
+        if multiplied && !matches!(plan.mode, AccessMode::Matrix { .. }) {
+            let bits = storage_bits(desc.element_type());
+            let reason = format!(
+                "an operand of {bits}-bit elements is read from shared memory without ldmatrix: its elements do not lie there as matrices of 16 bits do"
+            );
+            remark(op, remark::NO_LDMATRIX, reason, "keep the inner dimension contiguous in memory");
+        }
+    }
+
+    /// A conversion that the target has no instruction for.
+    fn emulated(&self, cast: nv_tileaa::FpCastOp<'c>) {
+        let element = |v: Val<'c>| Tensor::of_value(v).map_or(ty(v), |t| t.element);
+        let types = [element(cast.source()), element(cast.result())];
+        if let Some(narrow) = types.into_iter().find(|t| is_narrow(*t)) {
+            let reason = format!("conversions from and to {narrow} take several instructions");
+            remark(cast.op(), remark::EMULATED_TYPE, reason, "convert once, outside of loops");
+        }
+    }
+}
+
+/// f8 and smaller.
+fn is_narrow(t: Type<'_>) -> bool {
+    let raw = t.to_raw();
+    // SAFETY: the type is alive.
+    unsafe {
+        mlirTypeIsAFloat8E4M3FN(raw)
+            || mlirTypeIsAFloat8E5M2(raw)
+            || mlirTypeIsAFloat8E8M0FNU(raw)
+            || mlirTypeIsAFloat4E2M1FN(raw)
+    }
+}
+
+/// The type that an operand of a product was widened from.
+fn widened(mut v: Val<'_>) -> Option<Type<'_>> {
+    loop {
+        let op = defining_op(v)?;
+        if let Some(cast) = nv_tileaa::FpCastOp::cast(op) {
+            let from = Tensor::of_value(cast.source())?.element;
+            return is_narrow(from).then_some(from);
+        }
+        match AnyOp::cast(op)? {
+            AnyOp::ConvertLayoutOp(_) | AnyOp::ShuffleOp(_) | AnyOp::ViewOp(_) | AnyOp::PermuteOp(_) => {
+                v = operand(op, 0);
+            }
+            _ => return None,
+        }
+    }
+}
+
+fn is_matrix_product(op: OpRef<'_>) -> bool {
+    let instruction = match AnyOp::cast(op) {
+        Some(AnyOp::DotOp(x)) => x.instruction(),
+        _ => return false,
+    };
+    Instruction::of(instruction).is_some_and(|i| i.kind != MmaKind::Fma)
+}

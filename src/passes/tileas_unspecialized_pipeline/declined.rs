@@ -1,0 +1,68 @@
+//! Why loads of operands of products are not started ahead of their iterations.
+
+use super::{Loop, crosses_threads, feeds_dot, is_inside, is_zero, slice};
+use crate::{
+    analysis::access::View,
+    dialect::{
+        layouts::{Tensor, memory_bits, storage_bits},
+        nv_tileaa::{Ordering, Padding},
+        nv_tileas::{ConvertLayoutOp, LoadOp, TiledLoadOp},
+        remark::{self, remark},
+        rt::*,
+    },
+};
+
+/// Tells of the operands of products whose loads stay where they are.
+pub(super) fn remark_on_loads<'c>(op: OpRef<'c>, found: Option<&Loop<'c>>) {
+    let Some(body) = entry_block(region(op, 0)).filter(|_| remark::wanted()) else { return };
+    for load in ops_of(body) {
+        if found.is_some_and(|f| f.loads.iter().any(|l| l.op == load)) {
+            continue;
+        }
+        if let Some((reason, suggestion)) = why_not(load, op, body) {
+            let reason = format!("the load is not started ahead of its iteration: {reason}");
+            remark(load, remark::NOT_PIPELINED, reason, suggestion);
+        }
+    }
+}
+
+/// Why a load of an operand of a product cannot be a copy into a ring, and what can be done; none for other ops.
+fn why_not<'c>(op: OpRef<'c>, parent: OpRef<'c>, body: Blk<'c>) -> Option<(String, &'static str)> {
+    let (value, token_out, token_in, ordering, vector, zeros, gathers) = if let Some(x) = TiledLoadOp::cast(op) {
+        let view = View::of(x.view())?;
+        let zeros = matches!(view.ty.padding(), None | Some(Padding::Zero));
+        let gathers = view.ty.sparse_dim().is_some();
+        (x.result(), x.result_token(), x.token(), x.ordering(), x.vector(), zeros, gathers)
+    } else {
+        let x = LoadOp::cast(op)?;
+        let zeros = x.other().is_none_or(is_zero);
+        (x.result(), x.result_token(), x.token(), x.ordering(), x.vector(), zeros, false)
+    };
+    let tensor = Tensor::of_value(value)?;
+    if !feeds_dot(value) {
+        return None;
+    }
+    let bits = memory_bits(tensor.element);
+    let bytes = vector as u64 * u64::from(bits) / 8;
+    let because = |reason: &str, suggestion: &'static str| Some((reason.to_string(), suggestion));
+    match () {
+        _ if gathers => because("it gathers rows", ""),
+        _ if !zeros => because("copies fill up with zeros only", "pad with zeros"),
+        _ if uses(value).len() != 1 => because("its tile is used more than once", "load the tile for each use"),
+        _ if ordering != Ordering::Weak => because("it is ordered with accesses of other threads", "make it weak"),
+        _ if has_uses(token_out) => because("another access waits for its token", ""),
+        _ if token_in.is_some_and(|t| is_inside(t, parent)) => {
+            because("it waits for an access of the same loop", "take its token from outside of the loop")
+        }
+        _ if bits != storage_bits(tensor.element) || bytes < 4 => Some((
+            format!("copies move at least 4 bytes, and its vectors have {bytes}"),
+            "promise alignment and strides with assume div_by",
+        )),
+        _ if slice(op, body).is_none() => {
+            because("its address follows from what the loop carries or loads", "compute it from the loop's counter")
+        }
+        // Products of scalar instructions take the tile as it was loaded.
+        _ if !ConvertLayoutOp::cast(uses(value)[0].0).is_some_and(crosses_threads) => None,
+        _ => because("no place in shared memory suits both the copy and the product", ""),
+    }
+}
