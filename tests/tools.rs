@@ -32,6 +32,53 @@ fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
+/// What the passes remark on reaches the user: as YAML for tools, with pass, name, place and kernel, and as messages.
+#[test]
+fn remarks() {
+    let text = "cuda_tile.module @m {
+  entry @k(%p: tile<ptr<f32>>, %n: tile<i32>) {
+    %i = constant <i32: 0> : tile<i32>
+    %t = make_tensor_view %p, shape = [%n], strides = [1] : tile<i32> -> tensor_view<?xf32, strides=[1]>
+    %v = make_partition_view %t : partition_view<tile=(1024), tensor_view<?xf32, strides=[1]>>
+    %x, %k = load_view_tko weak %v[%i] : partition_view<tile=(1024), tensor_view<?xf32, strides=[1]>>, tile<i32> -> tile<1024xf32>, token
+    %q = reshape %x : tile<1024xf32> -> tile<32x32xf32>
+    %y = mmaf %q, %q, %q : tile<32x32xf32>, tile<32x32xf32>, tile<32x32xf32>
+    %r = reshape %y : tile<32x32xf32> -> tile<1024xf32>
+    %l = store_view_tko weak %r, %v[%i] token = %k : tile<1024xf32>, partition_view<tile=(1024), tensor_view<?xf32, strides=[1]>>, tile<i32> -> token
+    return
+  }
+}
+";
+    let input = scratch("remarks.mlir", text.as_bytes());
+    let yaml = Path::new(env!("CARGO_TARGET_TMPDIR")).join("remarks.yaml");
+    let ptx = Path::new(env!("CARGO_TARGET_TMPDIR")).join("remarks.ptx");
+    let compile = |options: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tileiras"));
+        let output =
+            command.arg(&input).args(["--gpu-name=sm_90", "--emit=ptx", "-o"]).arg(&ptx).args(options).output();
+        let output = output.unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        stderr(&output)
+    };
+    compile(&["--remarks=all", "--remark-format=yaml", &format!("--remarks-output-file={}", yaml.display())]);
+    let all = fs::read_to_string(&yaml).unwrap();
+    let one = |name: &str| {
+        let found = all.split("--- ").find(|r| r.contains(&format!("Name:            \"{name}\"\n")));
+        found.unwrap_or_else(|| panic!("no {name} in {all}")).to_string()
+    };
+    let product = one("NoTensorCore");
+    assert!(product.starts_with("!Missed\nPass:            \"convert-tileas-to-llvm\"\n"), "{product}");
+    assert!(product.contains("Line: 8, Column: ") && product.contains("Function:        \"k\"\n"), "{product}");
+    assert!(product.contains("round the operands to tf32") && product.ends_with("\n...\n"), "{product}");
+    assert!(one("NarrowAccess").contains("promise its alignment with assume div_by<16>"));
+    assert!(one("WideOffsets").starts_with("!Analysis\n"));
+
+    let told = compile(&["--remarks=tensorcore"]);
+    assert!(told.contains(":8:") && told.contains("remark: convert-tileas-to-llvm: operands of type f32"), "{told}");
+    assert!(!told.contains("at a time instead of 16"), "{told}");
+    assert_eq!(compile(&[]), "");
+}
+
 #[test]
 fn disassembly() {
     let file = corpus("vadd_f32.13.1.tileirbc");

@@ -6,7 +6,7 @@ use crate::{
     dialect::{
         layouts::{Tensor, memory_bits, storage_bits},
         nv_tileaa::{Ordering, Padding},
-        nv_tileas::{ConvertLayoutOp, LoadOp, TiledLoadOp},
+        nv_tileas::{ConvertLayoutOp, LoadOp, ReplicateOp, TiledLoadOp},
         remark::{self, remark},
         rt::*,
     },
@@ -39,7 +39,10 @@ fn why_not<'c>(op: OpRef<'c>, parent: OpRef<'c>, body: Blk<'c>) -> Option<(Strin
         (x.result(), x.result_token(), x.token(), x.ordering(), x.vector(), zeros, false)
     };
     let tensor = Tensor::of_value(value)?;
-    if !feeds_dot(value) {
+    // What other threads may change meanwhile is loaded by one thread for all that hold it.
+    let copies =
+        |v: Val<'c>| uses(v).iter().any(|(user, _)| ReplicateOp::cast(*user).is_some_and(|r| feeds_dot(r.result())));
+    if !feeds_dot(value) && !copies(value) {
         return None;
     }
     let bits = memory_bits(tensor.element);

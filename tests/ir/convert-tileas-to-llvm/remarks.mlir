@@ -21,7 +21,7 @@ gpu.module @kernels {
     %vb = nv_tileaa.make_tiled_view %mb : <32x32xf8E4M3FN, strides = [32, 1]> -> !bytes
     %b, %t2 = nv_tileaa.tiled_load <weak> %vb[%c0, %c0] : !bytes[i32, i32] -> tensor<32x32xf8E4M3FN>
     %zero = arith.constant dense<0.0> : tensor<32x32xf32>
-    // expected-remark @+2 2 {{EmulatedType: conversions from and to f8E4M3FN take several instructions; convert once, outside of loops}}
+    // expected-remark @+2 {{EmulatedType: conversions from and to f8E4M3FN take several instructions; convert once, outside of loops}}
     // expected-remark @+1 {{WidenedOperands: sm_80 has no matrix instruction for operands of type f8E4M3FN: they are widened to f16, which halves the rate}}
     %d = nv_tileaa.dot %b, %b, %zero : tensor<32x32xf8E4M3FN>, tensor<32x32xf8E4M3FN>, tensor<32x32xf32>
     // expected-remark @+1 {{EmulatedType}}
