@@ -632,3 +632,57 @@ fn scans_of_any_layout() {
         assert_eq!(run_layouts(&text, count, case), expected, "{text}");
     }
 }
+
+/// How often each number occurs: of elements of any width, with and without a mask, out of a few numbers and of many.
+#[test]
+fn histograms() {
+    for (elements, numbers, element, level) in [(256, 8, "i32", 3), (512, 64, "i8", 0), (2048, 256, "i16", 3)] {
+        let text = format!(
+            "gpu.module @m {{
+nv_tileaa.func @k(%in: !nv_tileaa.ptr<i32>, %out: !nv_tileaa.ptr<i32>, %masked: !nv_tileaa.ptr<i32>) {{
+  %r = nv_tileaa.make_range : tensor<{elements}xi32>
+  %p0 = nv_tileaa.splat %in : !nv_tileaa.ptr<i32> -> tensor<{elements}x!nv_tileaa.ptr<i32>>
+  %p = nv_tileaa.addptr %p0, %r : tensor<{elements}x!nv_tileaa.ptr<i32>>, tensor<{elements}xi32>
+  %x, %t = nv_tileaa.load <weak> %p : tensor<{elements}x!nv_tileaa.ptr<i32>> -> tensor<{elements}xi32>
+  %y = NARROW
+  %half = arith.constant dense<{}> : tensor<{elements}xi32>
+  %m = arith.cmpi ult, %r, %half : tensor<{elements}xi32>
+  %h = nv_tileaa.histogram %y : tensor<{elements}x{element}> -> tensor<{numbers}xi32>
+  %g = nv_tileaa.histogram %y mask %m : tensor<{elements}xi1> : tensor<{elements}x{element}> -> tensor<{numbers}xi32>
+  %s = nv_tileaa.make_range : tensor<{numbers}xi32>
+  %q0 = nv_tileaa.splat %out : !nv_tileaa.ptr<i32> -> tensor<{numbers}x!nv_tileaa.ptr<i32>>
+  %q = nv_tileaa.addptr %q0, %s : tensor<{numbers}x!nv_tileaa.ptr<i32>>, tensor<{numbers}xi32>
+  %u = nv_tileaa.store <weak> %q, %h : tensor<{numbers}x!nv_tileaa.ptr<i32>>, tensor<{numbers}xi32>
+  %w0 = nv_tileaa.splat %masked : !nv_tileaa.ptr<i32> -> tensor<{numbers}x!nv_tileaa.ptr<i32>>
+  %w = nv_tileaa.addptr %w0, %s : tensor<{numbers}x!nv_tileaa.ptr<i32>>, tensor<{numbers}xi32>
+  %v = nv_tileaa.store <weak> %w, %g : tensor<{numbers}x!nv_tileaa.ptr<i32>>, tensor<{numbers}xi32>
+  nv_tileaa.return
+}} }}",
+            elements / 2
+        );
+        let narrow = match element {
+            "i32" => format!("arith.addi %x, %x : tensor<{elements}xi32>"),
+            _ => format!("arith.trunci %x : tensor<{elements}xi32> to tensor<{elements}x{element}>"),
+        };
+        let text = text.replace("NARROW", &narrow);
+        // Some are beyond the numbers that are counted, and some below zero.
+        let input: Vec<i32> = (0..elements).map(|i: i32| (i.wrapping_mul(37) ^ (i >> 3)) % 150 - 20).collect();
+        let number = |x: i32| match element {
+            "i32" => i64::from(x.wrapping_add(x) as u32),
+            "i16" => i64::from(x as u16),
+            _ => i64::from(x as u8),
+        };
+        let count = |of: &[i32]| -> Vec<i32> {
+            (0..numbers).map(|b| of.iter().filter(|x| number(**x) == b).count() as i32).collect()
+        };
+        let bytes = |list: &[i32]| list.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
+        let blank = || Input::Buffer(vec![0xff; 4 * numbers as usize]);
+        for target in ["sm_80", "sm_90"] {
+            let ptx = ptx(&text, How { from: From::TileAa, target, level }).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            let (out, _) = run(&ptx, "k", 1, &[Input::Buffer(bytes(&input)), blank(), blank()], Some(3))
+                .unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(out[1], bytes(&count(&input)), "{element}");
+            assert_eq!(out[2], bytes(&count(&input[..elements as usize / 2])), "{element}, masked");
+        }
+    }
+}

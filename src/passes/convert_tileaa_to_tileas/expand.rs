@@ -4,20 +4,34 @@
 //! gather_load %p[%i]       load (addptr (splat %p), %i)
 //! scatter_store %v, %p[%i] store (addptr (splat %p), %i), %v
 //! expand_dims %x, 0        view %x
+//! histogram %x             reduce (extui (cmpi eq (broadcast %x), (broadcast (make_range)))) along the elements
 //! execute { ... }          its ops
 //! mark_for_reuse %v        nothing: no target makes use of it
 //! ```
 
+use super::i64_attr;
 use crate::dialect::{
     layouts::{Tensor, tensor_type},
     nv_tileaa::{
-        AddPtrOp, AnyOp, CreateMemTokenOp, ExecuteOp, FuncOp, GatherLoadOp, LoadOp, MarkForReuseOp, ScatterStoreOp,
-        SplatOp, StoreOp, ViewOp,
+        AddPtrOp, AnyOp, BroadcastOp, CreateMemTokenOp, ExecuteOp, FuncOp, GatherLoadOp, HistogramOp, LoadOp,
+        MakeRangeOp, MarkForReuseOp, ReduceOp, ScatterStoreOp, SplatOp, StoreOp, ViewOp, YieldOp,
     },
     pass::{Failed, fail},
     rt::*,
 };
-use melior::Context;
+use melior::ir::TypeLike;
+use melior::{
+    Context,
+    ir::{
+        Region, Type,
+        attribute::{ArrayAttribute, IntegerAttribute},
+        r#type::IntegerType,
+    },
+};
+use mlir_sys::*;
+
+/// Elements of the largest tensor.
+const MAX_ELEMENTS: i64 = 1 << 24;
 
 /// Expands every such op of the function.
 pub(super) fn expand<'c>(function: FuncOp<'c>, context: &'c Context) -> Result<(), Failed> {
@@ -25,8 +39,17 @@ pub(super) fn expand<'c>(function: FuncOp<'c>, context: &'c Context) -> Result<(
     walk(function.op(), &mut |o| {
         use AnyOp::*;
         let any = AnyOp::cast(o);
-        if matches!(any, Some(ExpandDimsOp(_) | GatherLoadOp(_) | ScatterStoreOp(_) | ExecuteOp(_) | MarkForReuseOp(_)))
-        {
+        if matches!(
+            any,
+            Some(
+                ExpandDimsOp(_)
+                    | GatherLoadOp(_)
+                    | ScatterStoreOp(_)
+                    | HistogramOp(_)
+                    | ExecuteOp(_)
+                    | MarkForReuseOp(_)
+            )
+        ) {
             found.extend(any.map(|any| (o, any)));
         }
     });
@@ -36,6 +59,16 @@ pub(super) fn expand<'c>(function: FuncOp<'c>, context: &'c Context) -> Result<(
             AnyOp::ExpandDimsOp(x) => ViewOp::build(&b, ty(x.result()), x.source()).map(|v| vec![v.result()]),
             AnyOp::GatherLoadOp(x) => gather(&b, x),
             AnyOp::ScatterStoreOp(x) => scatter(&b, x),
+            AnyOp::HistogramOp(x) => {
+                let pairs: i64 = [x.source(), x.result()].map(|v| Tensor::of_value(v).map_or(1, |t| t.elements())).iter().product();
+                if pairs > MAX_ELEMENTS {
+                    return Err(fail(
+                        op,
+                        format!("a histogram compares each element with each number: {pairs} pairs, and a tensor has at most {MAX_ELEMENTS} elements"),
+                    ));
+                }
+                histogram(&b, x)
+            }
             AnyOp::ExecuteOp(x) => Ok(inline(x)),
             AnyOp::MarkForReuseOp(x) => without(&b, x),
             _ => continue,
@@ -69,6 +102,48 @@ fn scatter<'c>(b: &Builder<'c>, x: ScatterStoreOp<'c>) -> Result<Vec<Val<'c>>, B
     let token = ty(x.result_token());
     let store = StoreOp::build(b, token, p, x.value(), x.mask(), x.token(), x.ordering(), x.scope(), x.hints())?;
     Ok(vec![store.result_token()])
+}
+
+/// Every element is compared with every number, and for each number the ones that are equal are counted.
+fn histogram<'c>(b: &Builder<'c>, x: HistogramOp<'c>) -> Result<Vec<Val<'c>>, BuildError> {
+    let c = b.context();
+    let int = |width: u32| -> Type<'c> { IntegerType::new(c, width).into() };
+    let extents = |v| Tensor::of_value(v).map(|t| (t.shape, t.element));
+    let (Some((from, element)), Some((to, count))) = (extents(x.source()), extents(x.result())) else {
+        return Ok(vec![]);
+    };
+    let [n, numbers] = [from[0], to[0]];
+    // SAFETY: both are integers.
+    let [width, counted] = [element, count].map(|t| unsafe { mlirIntegerTypeGetWidth(t.to_raw()) });
+    let over = |v: Val<'c>, element: Type<'c>, shape: [i64; 2]| -> Result<Val<'c>, BuildError> {
+        let one = ViewOp::build(b, tensor_type(&shape, element, None), v)?.result();
+        Ok(BroadcastOp::build(b, tensor_type(&[n, numbers], element, None), one)?.result())
+    };
+    // So many bits that each of the numbers has a place.
+    let wide = int(width.max(32));
+    let source = match width < 32 {
+        true => b.value("arith.extui", tensor_type(&[n], wide, None), &[x.source()], &[]),
+        false => x.source(),
+    };
+    let range = MakeRangeOp::build(b, tensor_type(&[numbers], wide, None))?.result();
+    let (lhs, rhs) = (over(source, wide, [n, 1])?, over(range, wide, [1, numbers])?);
+    let bits = tensor_type(&[n, numbers], int(1), None);
+    let mut equal = b.value("arith.cmpi", bits, &[lhs, rhs], &[("predicate", i64_attr(c, 0))]);
+    if let Some(mask) = x.mask() {
+        equal = b.value("arith.andi", bits, &[equal, over(mask, int(1), [n, 1])?], &[]);
+    }
+    let ones = match counted {
+        1 => equal,
+        _ => b.value("arith.extui", tensor_type(&[n, numbers], count, None), &[equal], &[]),
+    };
+    let body = Region::new();
+    let block = append_block(&body, &[count, count], b.location());
+    let inside = Builder::at_end(c, block, b.location());
+    let sum = inside.value("arith.addi", count, &[arg(block, 0), arg(block, 1)], &[]);
+    YieldOp::build(&inside, &[sum])?;
+    let zero = ArrayAttribute::new(c, &[IntegerAttribute::new(count, 0).into()]).into();
+    let reduced = ReduceOp::build(b, &[ty(x.result())], &[ones], i64_attr(c, 0), zero, body)?;
+    Ok(reduced.results().collect())
 }
 
 /// Moves the ops of the region in front of it; the values that it yields.
