@@ -5,6 +5,7 @@
 //! at both levels, and sm_89.
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -65,7 +66,10 @@ fn trials(root: &Path) -> Result<Vec<Trial>, String> {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let read = || std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()));
         match path.extension().and_then(|e| e.to_str()) {
-            Some("mlir") => files.push((stem, File::parse(&read()?).map_err(|e| format!("{}: {e}", path.display()))?)),
+            Some("mlir") => {
+                let file = File::parse(&read()?).map_err(|e| format!("{}: {e}", path.display()))?;
+                files.push((stem, Source::Program(Box::new(file))));
+            }
             Some("txt") if stem != "ops" => {
                 files.extend(table(&stem, &read()?).map_err(|e| format!("{}:{e}", path.display()))?);
             }
@@ -83,10 +87,15 @@ fn trials(root: &Path) -> Result<Vec<Trial>, String> {
             let all = configurations();
             let turn = [all[i % all.len()]];
             let here = if name.starts_with("special/") && !full() { &turn[..] } else { &all };
-            run(name, file, here).map_err(Failed::from)
+            let file = file.file()?;
+            run(name, &file, here).map_err(Failed::from)
         }));
     }
-    trials.push(Trial::test("semantics/every_op_has_its_tests", move || coverage(&files, &rows).map_err(Failed::from)));
+    trials.push(Trial::test("semantics/every_op_has_its_tests", move || {
+        let read = |(name, source): &(String, Source)| Ok((name.clone(), source.file()?.into_owned()));
+        let files = files.iter().map(read).collect::<Result<Vec<_>, String>>()?;
+        coverage(&files, &rows).map_err(Failed::from)
+    }));
     Ok(trials)
 }
 
@@ -101,41 +110,68 @@ fn run(name: &str, file: &File, configurations: &[Configuration]) -> Result<(), 
 
 //===-- tables --------------------------------------------------------------//
 
-/// The blocks of a table, each as a program.
-fn table(stem: &str, text: &str) -> Result<Vec<(String, File)>, String> {
-    let mut out: Vec<(String, File)> = vec![];
-    let mut open: Option<(String, Header, Vec<Vec<Scalar>>)> = None;
-    let mut close = |open: &mut Option<(String, Header, Vec<Vec<Scalar>>)>| {
-        if let Some((name, header, rows)) = open.take() {
-            if stem == "special" {
-                out.push((format!("{name}_of_constants"), header.program(&rows, true)));
-            }
-            out.push((name, header.program(&rows, false)));
-        }
-    };
-    for (i, line) in text.lines().enumerate() {
-        let error = |e: String| format!("{}: {e}", i + 1);
-        if line.trim().is_empty() || line.starts_with('#') {
-            continue;
-        }
-        if let Some(head) = line.strip_prefix("== ") {
-            close(&mut open);
-            let header = Header::parse(head).map_err(error)?;
-            let op: String = head
-                .chars()
-                .map(|c| if c.is_ascii_alphanumeric() { c } else { ' ' })
-                .collect::<String>()
-                .split_whitespace()
-                .filter(|w| !matches!(*w, "a" | "b" | "c" | "R" | "T0"))
-                .collect::<Vec<_>>()
-                .join("_");
-            open = Some((format!("{stem}/{op}"), header, vec![]));
-            continue;
-        }
-        let Some((_, header, rows)) = &mut open else { return Err(error("a row before the first block".into())) };
-        rows.push(header.row(line).map_err(error)?);
+/// A program, or what one can be made of: there are far more blocks than a run looks at.
+enum Source {
+    Program(Box<File>),
+    Block { table: Arc<str>, header: usize, rows: Vec<usize>, constants: bool },
+}
+
+impl Source {
+    fn file(&self) -> Result<Cow<'_, File>, String> {
+        let (table, header, rows, constants) = match self {
+            Source::Program(file) => return Ok(Cow::Borrowed(file)),
+            Source::Block { table, header, rows, constants } => (table, header, rows, constants),
+        };
+        let line = |at: usize| table[at..].lines().next().unwrap_or_default();
+        let error = |at: usize, e: String| format!("line {}: {e}", table[..at].lines().count() + 1);
+        let head = line(*header).strip_prefix("== ").unwrap_or_default();
+        let header = Header::parse(head).map_err(|e| error(*header, e))?;
+        let row = |at: &usize| header.row(line(*at)).map_err(|e| error(*at, e));
+        let rows: Vec<Vec<Scalar>> = rows.iter().map(row).collect::<Result<_, _>>()?;
+        Ok(Cow::Owned(header.program(&rows, *constants)))
     }
-    close(&mut open);
+}
+
+/// The blocks of a table.
+fn table(stem: &str, text: &str) -> Result<Vec<(String, Source)>, String> {
+    let table: Arc<str> = text.into();
+    let mut blocks: Vec<(String, usize, Vec<usize>)> = vec![];
+    let mut at = 0;
+    for (i, line) in text.split_inclusive('\n').enumerate() {
+        let start = at;
+        at += line.len();
+        let line = line.trim_end();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let Some(head) = line.strip_prefix("== ") else {
+            let Some((_, _, rows)) = blocks.last_mut() else {
+                return Err(format!("{}: a row before the first block", i + 1));
+            };
+            rows.push(start);
+            continue;
+        };
+        let op: String = head
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { ' ' })
+            .collect::<String>()
+            .split_whitespace()
+            .filter(|w| !matches!(*w, "a" | "b" | "c" | "R" | "T0"))
+            .collect::<Vec<_>>()
+            .join("_");
+        blocks.push((format!("{stem}/{op}"), start, vec![]));
+    }
+    let mut out = vec![];
+    for (name, header, rows) in blocks {
+        if rows.is_empty() {
+            return Err(format!("{name} has no rows"));
+        }
+        let block = |constants| Source::Block { table: table.clone(), header, rows: rows.clone(), constants };
+        if stem == "special" {
+            out.push((format!("{name}_of_constants"), block(true)));
+        }
+        out.push((name, block(false)));
+    }
     Ok(out)
 }
 

@@ -72,12 +72,10 @@ gpu.module @kernels {
 }
 // -----
 // A launch is the host's: the wrapper of a kernel makes it.
-gpu.module @kernels {
-  nv_tileaa.func @f(%n: i32) attributes {numWarps = 1 : i64} {
-    // expected-error @below {{'nv_tileaa.launch_func' has no lowering to LLVM}}
-    nv_tileaa.launch_func @other::@k grid(%n, %n, %n)
-    nv_tileaa.return
-  }
+nv_tileaa.func @f(%n: i32) attributes {numWarps = 1 : i64} {
+  // expected-error @below {{'nv_tileaa.launch_func' has no lowering to LLVM}}
+  nv_tileaa.launch_func @other::@k grid(%n, %n, %n)
+  nv_tileaa.return
 }
 gpu.module @other {
   nv_tileaa.func @k() attributes {numWarps = 1 : i64} {
