@@ -65,9 +65,13 @@ impl<'c> Lower<'c, '_> {
             for (side, (list, values)) in [(&step.lhs, &job.lhs), (&step.rhs, &job.rhs)].into_iter().enumerate() {
                 for word in list.chunks(per_word) {
                     let v = packed[side].get(word).copied().unwrap_or_else(|| {
-                        let halves: Vec<_> =
-                            word.chunks(4).map(|half| self.operand_word(element, values, half, outside)).collect();
-                        if let [low, high] = halves[..] { self.nibbles_of_bytes(low, high) } else { halves[0] }
+                        let bytes = |part| self.operand_word(element, values, part, outside);
+                        match word.split_at_checked(4) {
+                            Some((low, high)) if !high.is_empty() && word.iter().any(Option::is_some) => {
+                                self.nibbles_of_bytes(bytes(low), bytes(high))
+                            }
+                            _ => bytes(word),
+                        }
                     });
                     packed[side].insert(word.to_vec(), v);
                     args.push(v);
