@@ -275,7 +275,9 @@ fn check_scales(multiplier: Multiplier, extents: [i64; 4], warps: u32, apart: Ap
 #[test]
 fn scales_are_where_instructions_ask_for_them() {
     for apart in [Apart::default(), Apart { m: 0, n: 2 }, Apart { m: 2, n: 0 }] {
-        for extents in [[1, 64, 64, 256], [1, 128, 32, 32], [2, 16, 16, 64], [1, 4, 8, 64], [4, 2, 2, 128], [1, 16, 1, 64]] {
+        for extents in
+            [[1, 64, 64, 256], [1, 128, 32, 32], [2, 16, 16, 64], [1, 4, 8, 64], [4, 2, 2, 128], [1, 16, 1, 64]]
+        {
             for warps in 0..3 {
                 check_scales(sync((16, 32, 8)), extents, warps, apart, 32);
                 for block in [16, 32] {

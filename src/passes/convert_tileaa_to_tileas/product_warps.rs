@@ -13,7 +13,11 @@
 //! [`BUDGET`] and gets eight warps.
 
 use crate::{
-    dialect::{dots::Instruction, layouts::Tensor, layouts::storage_bits, rt::*},
+    dialect::{
+        dots::Instruction,
+        layouts::{Tensor, memory_bits, storage_bits},
+        rt::*,
+    },
     passes::tileas_assign_dot_layouts::block_scaled,
 };
 use melior::ir::{Type, TypeLike};
@@ -80,10 +84,13 @@ fn estimate(parent: OpRef<'_>, dots: &[OpRef<'_>], target: Option<&Target>, warp
         if stays(operand(dot, 0), parent) {
             bits += size(&lhs);
         }
-        let copies = if [0, 1].into_iter().any(|i| is_converted(operand(dot, i))) { 3 } else { 2 };
         let scaled = target
             .filter(|_| op_name(dot) == "nv_tileaa.dot_scaled")
             .and_then(|target| block_scaled(lhs.element, target));
+        // Elements of four bits are joined to words.
+        let joined = scaled.is_some() && memory_bits(lhs.element) < storage_bits(lhs.element);
+        let converted = joined || [0, 1].into_iter().any(|i| is_converted(operand(dot, i)));
+        let copies = if converted { 3 } else { 2 };
         slices = slices.max(copies * slice(&lhs, &rhs, &acc, scaled, warps));
     }
     registers(bits) + slices
@@ -130,7 +137,9 @@ fn slice(lhs: &Tensor<'_>, rhs: &Tensor<'_>, acc: &Tensor<'_>, scaled: Option<In
     let grid = product.arrange(multiplier, warps.ilog2(), false);
     let (_, m, n, k) = product.log2();
     let elements = (1u64 << m.saturating_sub(grid.m)) + (1u64 << n.saturating_sub(grid.n));
-    let bits = elements * depth.min(1 << k) * u64::from(storage_bits(lhs.element));
+    // Four bits have a byte in memory, not in the words of an instruction.
+    let width = if scaled.is_some() { memory_bits(lhs.element) } else { storage_bits(lhs.element) };
+    let bits = elements * depth.min(1 << k) * u64::from(width);
     match multiplier {
         // Narrow elements are widened in registers where the machine does not multiply them itself.
         Multiplier::Sync(_) if storage_bits(lhs.element) == 8 && is_float(lhs.element) && scaled.is_none() => {

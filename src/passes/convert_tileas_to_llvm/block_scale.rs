@@ -13,7 +13,8 @@
 //! | e2m1 | ue8m0 | 16 | m16n8k64, `kind::mxf4nvf4`, four scales; from PTX 9.1 on |
 //! | e2m1 | ue4m3 | 16 | m16n8k64, `kind::mxf4nvf4`, four scales |
 //!
-//! Elements of four bits take a byte each in registers and in shared memory, the instruction wants eight in a word.
+//! Elements of four bits take a byte each in registers and in shared memory; the instruction wants eight in a word, which are made
+//! of two words of bytes.
 
 use super::{Lower, dot::operand_list};
 use crate::dialect::{
@@ -119,16 +120,13 @@ impl<'c> Lower<'c, '_> {
         Ok((word, register - start))
     }
 
-    /// Eight elements of four bits, each in a byte, in one word.
+    /// Eight elements of four bits, each in a byte, in one word: byte `i` has element `i` of both words. Both operands have their
+    /// elements in this order, and no word has those of two blocks, so the products and their scales are the same as in order.
     fn nibbles_of_bytes(&self, low: Val<'c>, high: Val<'c>) -> Val<'c> {
         let l = &self.l;
-        // Bytes 0 and 2 become pairs.
-        let pairs = |v: Val<'c>| {
-            let even = l.bin("and", v, l.i32c(0x000f_000f));
-            l.bin("or", even, l.bin("and", l.bin("lshr", v, l.i32c(4)), l.i32c(0x00f0_00f0)))
-        };
-        let args = [pairs(low), pairs(high), l.i32c(0x6420)];
-        l.intrinsic("llvm.nvvm.prmt", Some(l.i32), &args).expect("an intrinsic with a result")
+        let even = l.bin("and", low, l.i32c(0x0f0f_0f0f));
+        let odd = l.bin("and", l.bin("shl", high, l.i32c(4)), l.i32c(!0x0f0f_0f0f));
+        l.bin("or", even, odd)
     }
 
     /// One instruction. `args`: words of both operands, then of both scales. LLVM has no intrinsic for it.

@@ -26,15 +26,14 @@ gpu.module @kernels {
     %0 = nv_tileas.block_scaled_mma %x scale %s, %y scale %t, %z by <block_scale, [16, 8, 32]> : tensor<16x64xf8E5M2, #a8>, tensor<16x2xf8E8M0FNU, #s2>, tensor<64x8xf8E5M2, #b8>, tensor<2x8xf8E8M0FNU, #t2>, tensor<16x8xf32, #c>
     nv_tileaa.return
   }
-  // Nibbles that have a byte each are moved together: pairs first, then words.
+  // Nibbles that have a byte each: two words become one, in the same order on both sides.
   // CHECK-LABEL: llvm.func @nibbles(
-  // CHECK: %[[LOW:.*]] = llvm.mlir.constant(983055 : i32) : i32
+  // CHECK: %[[LOW:.*]] = llvm.mlir.constant(252645135 : i32) : i32
   // CHECK: %[[EVEN:.*]] = llvm.and %[[W:.*]], %[[LOW]] : i32
-  // CHECK: %[[SHIFTED:.*]] = llvm.lshr %[[W]], %{{.*}} : i32
-  // CHECK: %[[HIGH:.*]] = llvm.mlir.constant(15728880 : i32) : i32
+  // CHECK: %[[SHIFTED:.*]] = llvm.shl %[[W]], %{{.*}} : i32
+  // CHECK: %[[HIGH:.*]] = llvm.mlir.constant(-252645136 : i32) : i32
   // CHECK: %[[ODD:.*]] = llvm.and %[[SHIFTED]], %[[HIGH]] : i32
-  // CHECK: %[[PAIRS:.*]] = llvm.or %[[EVEN]], %[[ODD]] : i32
-  // CHECK: llvm.call_intrinsic "llvm.nvvm.prmt"(%[[PAIRS]], %{{.*}}, %{{.*}}) : (i32, i32, i32) -> i32
+  // CHECK: llvm.or %[[EVEN]], %[[ODD]] : i32
   // CHECK: llvm.inline_asm "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$12, $13, $14, $15}, $10, {0, 0}, $11, {0, 0};"
   nv_tileaa.func @nibbles(%xp: f4E2M1FN, %yp: f4E2M1FN, %zp: f32, %sp: f8E4M3FN, %tp: f8E4M3FN) attributes {numWarps = 1 : i64} {
     %x = nv_tileas.splat %xp : f4E2M1FN -> tensor<16x64xf4E2M1FN, #a4>
