@@ -395,7 +395,7 @@ impl Product {
     /// Where the scale of an operand's block `block` is for each register of the accumulator, when scales lie as scalar
     /// arithmetic takes operands. `self` has the number of scales as its depth.
     pub fn scale_registers(&self, acc: &Layout, scales: &Layout, operand: Operand, block: u32) -> Result<Vec<u32>> {
-        (0..acc.registers()).map(|r| self.scale_register(acc, scales, operand, block, r as u32)).collect()
+        (0..acc.registers()).map(|r| self.scale_register(acc, scales, operand, block, r)).collect()
     }
 
     /// Where that scale is for one register of the accumulator. Where instructions scale, lanes tell the rows and columns of a
