@@ -29,7 +29,6 @@ const EXCEPTIONS: &[(&str, &str, u64)] = &[
     ("mma_mx.13.3", "sm_80", 64),
     ("mma_mx.13.3", "sm_90", 40),
     ("mma_mx.13.3", "sm_100", 40),
-    ("mma_mx.13.3", "sm_120", 56),
 ];
 
 const GENERATIONS: &[&str] = &["sm_80", "sm_90", "sm_100", "sm_120"];

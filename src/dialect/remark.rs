@@ -59,6 +59,9 @@ pub const NOT_PIPELINED: Category = missed(RemarkSubject::Memory, "NotPipelined"
 /// Shared memory has no room for as many stages as the pipeline may have.
 pub const FEWER_STAGES: Category = missed(RemarkSubject::Memory, "FewerStages");
 
+/// The instruction that multiplies takes no scales: each block's sum is scaled in registers.
+pub const SCALES_IN_REGISTERS: Category = missed(RemarkSubject::TensorCore, "ScalesInRegisters");
+
 thread_local! {
     static COLLECTED: RefCell<Option<Vec<Remark>>> = const { RefCell::new(None) };
     static PASS: Cell<&'static str> = const { Cell::new("") };
