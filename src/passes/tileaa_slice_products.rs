@@ -132,9 +132,8 @@ impl<'c> Loop<'c> {
                 return None;
             }
             let rank = Tensor::of_value(acc)?.shape.len();
-            let find = |&(i, back): &(usize, usize)| {
-                Some((i, Operand::find(operand(dot, i), rank - back, op, counter)?))
-            };
+            let find =
+                |&(i, back): &(usize, usize)| Some((i, Operand::find(operand(dot, i), rank - back, op, counter)?));
             products.push(Product { op: dot, operands: along.iter().map(find).collect::<Option<_>>()? });
         }
         // Nothing else may be done in an iteration, and nothing else may depend on its number.
@@ -161,7 +160,8 @@ impl<'c> Loop<'c> {
             return None;
         }
         let row = |factor: i64| {
-            let rows = self.products.iter().filter_map(|p| p.sides().next()).map(|lhs| lhs.depth_bytes() / factor as u64);
+            let rows =
+                self.products.iter().filter_map(|p| p.sides().next()).map(|lhs| lhs.depth_bytes() / factor as u64);
             rows.min().unwrap_or(0)
         };
         let all = || self.products.iter().flat_map(|p| &p.operands).map(|(_, o)| o);
