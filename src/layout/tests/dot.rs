@@ -259,6 +259,62 @@ fn scales_of_instructions() {
     }
 }
 
+/// Scales of a product, where the instruction asks for them. `block` elements along K share one.
+fn check_scales(multiplier: Multiplier, extents: [i64; 4], warps: u32, apart: Apart, block: u32) {
+    let c = case_apart(multiplier, extents, warps, false, apart);
+    let [_, m, n, k] = extents.map(|e| e as u64);
+    let Multiplier::Sync(instruction) = multiplier else { unreachable!("scalars have no scales of their own") };
+    let count = (k as u32).min(instruction.extents().2) / block;
+    let blocks = c.product.with_depth((k as u32 / block).ilog2());
+    let scales = k / u64::from(block);
+    let left = blocks.scales(multiplier, &c.acc, Operand::A).unwrap();
+    let right = blocks.scales(multiplier, &c.acc, Operand::B).unwrap();
+    for step in c.product.steps(multiplier, &c.acc, &c.lhs, &c.rhs).unwrap() {
+        let origin = step.accumulator[0].unwrap();
+        let register = |layout, side, block| blocks.scale_register(&c.acc, layout, side, block, origin).unwrap();
+        let first = step.k / block;
+        let (a, b) = (register(&left, Operand::A, first), register(&right, Operand::B, first));
+        assert!(a % 4 + count <= 4 && b % 4 + count <= 4, "scales of an instruction share a word");
+        for i in 0..count {
+            let along = u64::from(first + i);
+            for warp in 0..1 << warps {
+                let at = |layout: &Layout, register, lane| {
+                    layout.element(Place { register, thread: Thread { lane, warp, ..Thread::default() } })
+                };
+                for g in 0..8 {
+                    // Row g, row g + 8 and column g of the fragment, by the accumulator.
+                    let in_left = |index: u64| index / n * scales + along;
+                    assert_eq!(at(&left, a + i, 4 * g), in_left(at(&c.acc, origin, 4 * g)));
+                    if let Some(below) = step.accumulator[2] {
+                        assert_eq!(at(&left, a + i, 4 * g + 1), in_left(at(&c.acc, below, 4 * g)));
+                    }
+                    if let Some(column) = step.accumulator[g as usize % 2] {
+                        let index = at(&c.acc, column, g / 2);
+                        assert_eq!(at(&right, b + i, 4 * g), (index / (m * n) * scales + along) * n + index % n);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn scales_are_where_instructions_ask_for_them() {
+    for apart in [Apart::default(), Apart { m: 0, n: 2 }, Apart { m: 2, n: 0 }] {
+        for extents in
+            [[1, 64, 64, 256], [1, 128, 32, 32], [2, 16, 16, 64], [1, 4, 8, 64], [4, 2, 2, 128], [1, 16, 1, 64]]
+        {
+            for warps in 0..3 {
+                check_scales(sync((16, 32, 8)), extents, warps, apart, 32);
+                for block in [16, 32] {
+                    check_scales(sync((16, 64, 4)), extents, warps, apart, block);
+                }
+            }
+        }
+    }
+    check_scales(sync((16, 64, 4)), [1, 32, 32, 16], 1, Apart::default(), 16);
+}
+
 #[test]
 fn what_is_no_product_is_refused() {
     let error = |a: &[i64], b: &[i64], c: &[i64]| Product::new(&shape(a), &shape(b), &shape(c)).unwrap_err();
