@@ -262,7 +262,14 @@ impl Product {
                 if operand == Operand::A {
                     register.push(project(&fragment.rows[3]));
                 }
-                register.extend(along_k(word + 2..self.k.max(word + 2)));
+                let (_, _, depth) = multiplier.log2();
+                register.extend(along_k(word + 2..depth.min(self.k)));
+                if operand == Operand::B {
+                    // `ldmatrix` takes four matrices, two bits of a register's number: those of one step along K.
+                    let columns = fragment.copies.iter().map(project).filter(|&b| b != 0);
+                    register.extend(columns.take((word + 4).saturating_sub(depth) as usize));
+                }
+                register.extend(along_k(depth..self.k.max(depth)));
                 register.extend(fragment.copies.iter().map(project));
                 let outer = if operand == Operand::A { &fragment.rows[..3] } else { &fragment.columns[..] };
                 let mut lane = along_k(word..word + 2);

@@ -5,6 +5,7 @@ mod common;
 
 use common::*;
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 use tile_layout::*;
 
 const INSTRUCTIONS: [(u32, u32, u32); 8] =
@@ -197,6 +198,31 @@ fn small_tiles_repeat_rows_and_fill_depth() {
     assert_eq!(steps.len(), 1);
     assert_eq!(steps[0].accumulator, [Some(0), Some(1), None, None]);
     assert_eq!(steps[0].lhs, [Some(0), Some(1), None, None, None, None, None, None]);
+}
+
+/// Four matrices of one `ldmatrix` belong to one step along K, so that no word waits for the next step while others are loaded.
+#[test]
+fn what_is_loaded_together_is_multiplied_together() {
+    for instruction in INSTRUCTIONS.into_iter().filter(|i| (8..=32).contains(&i.2)) {
+        let (_, depth, bits) = instruction;
+        let c = case(sync(instruction), [1, 64, 128, 128], 2, false);
+        for (operand, layout, tile) in [(Operand::A, &c.lhs, [64, 128]), (Operand::B, &c.rhs, [128, 128])] {
+            // Contiguous along K.
+            let order = if operand == Operand::A { [1, 0] } else { [0, 1] };
+            let memory = SharedLayout::swizzled_panels(&shape(&tile), &order, bits, 128).unwrap();
+            let access = SharedAccess::new(layout, &memory, bits, Direction::Load, true).unwrap();
+            assert!(matches!(access.mode, AccessMode::Matrix { matrices: 4, .. }), "{instruction:?} {operand:?}");
+            for i in &access.instructions {
+                let element = |&register: &u32| layout.element(Place { register, thread: Thread::default() });
+                let k = |index: u64| if operand == Operand::A { index % 128 } else { index / 128 };
+                let step = |r: &u32| k(element(r)) / u64::from(depth);
+                // A has two matrices in a step half as deep, and goes on along K there.
+                let half = depth * bits == 128 && operand == Operand::A;
+                let steps = if half { 2 } else { 1 };
+                assert_eq!(i.registers.iter().map(step).collect::<BTreeSet<_>>().len(), steps, "{instruction:?}");
+            }
+        }
+    }
 }
 
 #[test]
