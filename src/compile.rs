@@ -4,7 +4,7 @@ use crate::{
     codegen::{self, Code},
     dialect::{self, debug_scope::Emission, ffi, location, remark, rt::*},
     passes, pipeline,
-    pipeline::Stage,
+    pipeline::{LineInfo, Stage, Step},
     translate,
 };
 use melior::{Context, diagnostic::DiagnosticSeverity, ir::Module, pass::PassManager, utility::parse_pass_pipeline};
@@ -167,6 +167,9 @@ pub(crate) fn read<'c>(context: &'c Context, bytes: &[u8], kind: InputKind) -> R
     }
 }
 
+/// The pass that makes the host's side of a launch.
+const HOST_WRAPPER: &str = "tileir-emit-host-wrapper";
+
 struct Job<'a> {
     request: &'a CompileRequest<'a>,
     options: &'a pipeline::Options,
@@ -247,8 +250,8 @@ impl Job<'_> {
 
     /// Runs the passes whose result is of `stage`.
     fn passes(&self, module: &mut Module<'_>, stage: Stage) -> Result<(), Failure> {
-        let passes: Vec<String> =
-            self.options.steps().into_iter().filter(|s| s.stage == stage).map(|s| s.pass).collect();
+        let wanted = |s: &Step| s.stage == stage && (s.name() != HOST_WRAPPER || self.host_wrapper_is_seen());
+        let passes: Vec<String> = self.options.steps().into_iter().filter(wanted).map(|s| s.pass).collect();
         let manager = PassManager::new(self.context);
         let text = format!("builtin.module({})", passes.join(","));
         parse_pass_pipeline(manager.as_operation_pass_manager(), &text).map_err(failed)?;
@@ -276,6 +279,15 @@ impl Job<'_> {
             true => Ok(()),
             false => Err(invalid()),
         }
+    }
+
+    /// Whether anything shows the host's side of a launch, which the PTX has no part of.
+    fn host_wrapper_is_seen(&self) -> bool {
+        let instrumentation = &self.request.instrumentation;
+        !self.options.dump_host.is_empty()
+            || self.options.line_info != LineInfo::None
+            || instrumentation.print_ir_after_all
+            || instrumentation.timing
     }
 
     fn gpu_module<'m>(&self, module: &'m Module<'_>) -> Result<OpRef<'m>, Failure> {

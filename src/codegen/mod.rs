@@ -105,8 +105,8 @@ impl<'l> Code<'l> {
         let level = match options.opt_level {
             0 => OptimizationLevel::None,
             1 => OptimizationLevel::Less,
-            2 => OptimizationLevel::Default,
-            _ => OptimizationLevel::Aggressive,
+            // The next level differs by another elimination of redundant loads, of which the optimiser leaves none.
+            _ => OptimizationLevel::Default,
         };
         let unknown = || CodegenError::Target(options.target.name.to_string());
         let machine = LlvmTarget::from_triple(&triple)
