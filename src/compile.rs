@@ -63,10 +63,7 @@ impl Default for Session {
 impl Session {
     pub fn new() -> Session {
         passes::register_all();
-        let context = dialect::context();
-        // One kernel gives the workers nothing to do, and printing between passes needs one thread.
-        context.enable_multi_threading(false);
-        Session { context, last: false }
+        Session { context: dialect::context(), last: false }
     }
 }
 
@@ -109,7 +106,6 @@ pub fn program(
     report: &mut dyn FnMut(Diagnostic),
 ) -> Result<tile_interp::program::Program, CompileError> {
     let context = dialect::context();
-    context.enable_multi_threading(false);
     let messages = Rc::new(RefCell::new(vec![]));
     let sink = messages.clone();
     let handler = context.attach_diagnostic_handler(move |d| {

@@ -12,7 +12,6 @@ use tileiras::{
 fn context() -> Context {
     passes::register_all();
     let context = dialect::context();
-    context.enable_multi_threading(false);
     context
 }
 

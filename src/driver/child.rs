@@ -95,6 +95,17 @@ pub fn run_as_part(mut command: Command) -> io::Result<ExitStatus> {
     command.spawn()?.wait()
 }
 
+/// Has the allocator ask the system for memory seldom and in large pieces, and give none back: for a process that ends soon.
+pub fn take_memory_in_large_pieces() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: sets numbers of the allocator; it ignores those that it does not like.
+    unsafe {
+        libc::mallopt(libc::M_TOP_PAD, 4 << 20);
+        libc::mallopt(libc::M_TRIM_THRESHOLD, 1 << 30);
+        libc::mallopt(libc::M_MMAP_THRESHOLD, 8 << 20);
+    }
+}
+
 /// Ends this process without what it has registered for its end: destructors of static objects give memory back that the
 /// system takes anyway.
 pub fn end(status: u8) -> ! {
