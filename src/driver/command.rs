@@ -359,6 +359,7 @@ impl Session<'_> {
         let d = Diagnostic::error(Code::Internal, format!("internal error: stopped by {}", signal_name(signal)));
         let hint = match signal {
             libc::SIGKILL => "it was killed from outside, perhaps for want of memory",
+            libc::SIGXCPU | libc::SIGXFSZ => "it exceeded a limit of the process; 'ulimit -a' shows them",
             _ => "please report this with the input and the command line",
         };
         self.fail(d.note(hint))
@@ -722,8 +723,11 @@ fn signal_name(signal: i32) -> String {
         libc::SIGILL => "SIGILL",
         libc::SIGKILL => "SIGKILL",
         libc::SIGSEGV => "SIGSEGV",
+        libc::SIGSYS => "SIGSYS",
         libc::SIGTRAP => "SIGTRAP",
         libc::SIGTERM => "SIGTERM",
+        libc::SIGXCPU => "SIGXCPU",
+        libc::SIGXFSZ => "SIGXFSZ",
         other => return format!("signal {other}"),
     };
     format!("{name} (signal {signal})")

@@ -142,7 +142,8 @@ fn a_guarded_compiler_that_crashes() {
         let mut words = String::new();
         running.stderr.take().unwrap().read_to_string(&mut words).unwrap();
         assert_eq!(running.wait().unwrap().code(), Some(70), "{signal}: {words}");
-        assert!(words.starts_with("error: internal error: stopped by "), "{signal}: {words}");
+        assert!(words.starts_with(&format!("error: internal error: stopped by SIG{signal} (signal ")), "{words}");
+        assert_eq!(words.contains("ulimit"), signal.starts_with('X'), "{words}");
     }
     // What a process inherits by accident says nothing about it.
     let mut command = guarded(&bench, &["ok", "-o", "x"]);
