@@ -356,7 +356,7 @@ impl Session<'_> {
 
     /// The last words on a compiler that a signal ended.
     fn stopped_by(&mut self, signal: i32) -> Exit {
-        let d = Diagnostic::error(Code::Internal, format!("internal error: stopped by {}", signal_name(signal)));
+        let d = Diagnostic::error(Code::Internal, format!("internal error: stopped by {}", crash::signal_name(signal)));
         let hint = match signal {
             libc::SIGKILL => "it was killed from outside, perhaps for want of memory",
             libc::SIGXCPU | libc::SIGXFSZ => "it exceeded a limit of the process; 'ulimit -a' shows them",
@@ -713,24 +713,6 @@ pub fn version_text(identity: &Identity) -> String {
         "tileiras {version} (revision {revision}, sources {sources}, LLVM {llvm})\n\
          Tile IR compatible: Cuda compilation tools, release 13.3, V13.3.0\n"
     )
-}
-
-fn signal_name(signal: i32) -> String {
-    let name = match signal {
-        libc::SIGABRT => "SIGABRT",
-        libc::SIGBUS => "SIGBUS",
-        libc::SIGFPE => "SIGFPE",
-        libc::SIGILL => "SIGILL",
-        libc::SIGKILL => "SIGKILL",
-        libc::SIGSEGV => "SIGSEGV",
-        libc::SIGSYS => "SIGSYS",
-        libc::SIGTRAP => "SIGTRAP",
-        libc::SIGTERM => "SIGTERM",
-        libc::SIGXCPU => "SIGXCPU",
-        libc::SIGXFSZ => "SIGXFSZ",
-        other => return format!("signal {other}"),
-    };
-    format!("{name} (signal {signal})")
 }
 
 static LAST_PANIC: Mutex<Option<String>> = Mutex::new(None);
