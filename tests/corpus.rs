@@ -18,14 +18,17 @@ struct Slice {
     targets: &'static [&'static str],
     levels: &'static [u8],
     schedules: &'static str,
+    /// For all schedules of one configuration: a run that takes longer hangs.
+    limit: Duration,
 }
 
 fn slice() -> Slice {
     match std::env::var_os("TILEIRAS_TEST_FULL") {
         Some(v) if v != "0" => {
-            Slice { targets: &["sm_80", "sm_90", "sm_100", "sm_120"], levels: &[0, 2, 3], schedules: "plain,1,2,3,4,5" }
+            let targets = &["sm_80", "sm_90", "sm_100", "sm_120"];
+            Slice { targets, levels: &[0, 2, 3], schedules: "plain,1,2,3,4,5", limit: Duration::from_secs(900) }
         }
-        _ => Slice { targets: &["sm_90"], levels: &[0, 3], schedules: "plain,1" },
+        _ => Slice { targets: &["sm_90"], levels: &[0, 3], schedules: "plain,1", limit: Duration::from_secs(120) },
     }
 }
 
@@ -91,7 +94,7 @@ fn runner() -> Result<Runner, Failed> {
     // The scratch folder of integration tests lies in the target folder.
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap_or(root);
     let cases = corpus::cases(root, target).map_err(failed)?;
-    Ok(Runner { tile_run: env!("CARGO_BIN_EXE_tile-run").into(), cases, limit: Duration::from_secs(120) })
+    Ok(Runner { tile_run: env!("CARGO_BIN_EXE_tile-run").into(), cases, limit: slice().limit })
 }
 
 /// A pending program has to fail at one level at least; otherwise the list is out of date.

@@ -38,28 +38,59 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
-/// `--lineinfo`: the PTX names the Python source and places in it.
+/// `--lineinfo`: the PTX names the Python source and places in it, and the machine code is mapped to it through line tables, with
+/// the PTX beside them, and without DWARF that would describe scopes.
 fn check_lines(kernel: &Kernel) -> Result<(), Failed> {
     let target = Target::by_name("sm_90").ok_or("no such target")?;
     let ptx = compile_with(&kernel.bytes()?, target, 3, Emit::Ptx, DebugInfo::Lines)?.text;
     let file = ptx.lines().any(|l| l.trim_start().starts_with(".file") && l.contains("kernels.py"));
     let places = ptx.lines().filter(|l| l.trim_start().starts_with(".loc")).count();
-    match (file, places) {
-        (true, 2..) => Ok(()),
-        _ => Err(format!("source file named: {file}; {places} places").into()),
+    if !file || places < 2 {
+        return Err(format!("source file named: {file}; {places} places").into());
     }
+    let mapping = mapping(kernel, &ptx, target, 3, DebugInfo::Lines)?;
+    let sections = |name: &str| mapping.sections.contains(name);
+    if mapping.lines.len() < 2
+        || sections(".debug_info")
+        || ![".debug_line", ".nv_debug_line_sass", ".nv_debug_ptx_txt"].into_iter().all(sections)
+    {
+        return Err(format!("{mapping:?}").into());
+    }
+    Ok(())
 }
 
 /// `-g`: the machine code is mapped to the Python source and has DWARF.
 fn check_debug(kernel: &Kernel) -> Result<(), Failed> {
     let target = Target::by_name("sm_90").ok_or("no such target")?;
     let ptx = compile_with(&kernel.bytes()?, target, 0, Emit::Ptx, DebugInfo::Full)?.text;
+    let mapping = mapping(kernel, &ptx, target, 0, DebugInfo::Full)?;
+    let dwarf = [".debug_info", ".debug_abbrev", ".debug_line"].into_iter().all(|s| mapping.sections.contains(s));
+    if !dwarf || mapping.lines.len() < 2 {
+        return Err(format!("{mapping:?}").into());
+    }
+    Ok(())
+}
+
+/// What NVIDIA's tools find in a cubin: lines of the source to which nvdisasm maps instructions, and sections that cuobjdump lists.
+#[derive(Debug)]
+struct Mapping {
+    lines: BTreeSet<String>,
+    sections: BTreeSet<String>,
+}
+
+fn mapping(
+    kernel: &Kernel,
+    ptx: &str,
+    target: &'static Target,
+    opt_level: u8,
+    debug: DebugInfo,
+) -> Result<Mapping, Failed> {
     let directory = env::temp_dir();
     let job = ptxas::Job {
-        ptx: &ptx,
+        ptx,
         target,
-        opt_level: 0,
-        debug: DebugInfo::Full,
+        opt_level,
+        debug,
         sanitize: None,
         extra: &[],
         timeout: None,
@@ -72,22 +103,23 @@ fn check_debug(kernel: &Kernel) -> Result<(), Failed> {
     if !cubin.messages.is_empty() {
         return Err(format!("ptxas warns: {}", String::from_utf8_lossy(&cubin.messages)).into());
     }
-    let file = directory.join(format!("debug-{}-{}.cubin", kernel.name, std::process::id()));
+    let file = directory.join(format!("mapped-{opt_level}-{}-{}.cubin", kernel.name, std::process::id()));
     std::fs::write(&file, &cubin.image)?;
-    let tools = toolchain::search("nvdisasm", None, &Surroundings::of_process());
-    let nvdisasm = tools.found.first().ok_or("no nvdisasm: run scripts/setup.sh")?;
-    let listing = std::process::Command::new(nvdisasm).arg("-g").arg(&file).output();
+    let said = |tool: &str, option: &str| -> Result<String, Failed> {
+        let tools = toolchain::search(tool, None, &Surroundings::of_process());
+        let program = tools.found.first().ok_or(format!("no {tool}: run scripts/setup.sh"))?;
+        let listing = std::process::Command::new(program).arg(option).arg(&file).output()?;
+        if !listing.status.success() {
+            return Err(format!("{tool}: {}", String::from_utf8_lossy(&listing.stderr)).into());
+        }
+        Ok(String::from_utf8_lossy(&listing.stdout).into_owned())
+    };
+    let listings = said("nvdisasm", "-g").and_then(|a| Ok((a, said("cuobjdump", "-elf")?)));
     std::fs::remove_file(&file)?;
-    let listing = String::from_utf8_lossy(&listing?.stdout).into_owned();
-    let lines: BTreeSet<&str> = listing
-        .lines()
-        .filter_map(|l| l.trim().strip_prefix("//## File \"")?.split_once("kernels.py\", line "))
-        .map(|(_, line)| line)
-        .collect();
-    match (listing.contains(".debug_info"), lines.len()) {
-        (true, 2..) => Ok(()),
-        (dwarf, n) => Err(format!(".debug_info: {dwarf}; {n} lines of the source").into()),
-    }
+    let (code, elf) = listings?;
+    let line = |l: &str| Some(l.trim().strip_prefix("//## File \"")?.split_once("kernels.py\", line ")?.1.to_string());
+    let section = |l: &str| Some(l.strip_prefix(".section")?.split_whitespace().next()?.to_string());
+    Ok(Mapping { lines: code.lines().filter_map(line).collect(), sections: elf.lines().filter_map(section).collect() })
 }
 
 /// Tries every configuration, so that one message tells all that is wrong with a kernel.

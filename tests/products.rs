@@ -3,6 +3,7 @@
 //!
 //! * Each kernel assembles for each target without a warning. That it does not spill is looked at in `tests/sass.rs`.
 //! * Shared memory is reached without bank conflicts, by every access around a product, as the layout algebra computes it.
+//! * Products with scales are multiplied by the instruction that scales, where the target has it, and no scale is applied after.
 //! * The loop of a 128x128x64 product on sm_80 consists of copies, `LDSM` and `HMMA`, and moves nothing word by word.
 //!
 //! By default on one target of each generation; `TILEIRAS_TEST_FULL=1` takes all eleven.
@@ -15,8 +16,8 @@ mod sass;
 use kernels::compile;
 use libtest_mimic::{Arguments, Failed, Trial};
 use melior::ir::Module;
-use sass::{Instruction, assemble, bytes, disassemble};
-use std::{env, process::ExitCode};
+use sass::{Instruction, assemble, assemble_file, bytes, disassemble};
+use std::{collections::BTreeSet, env, process::ExitCode};
 use tile_driver::Emit;
 use tile_layout::{Direction, Layout, SharedAccess, SharedLayout};
 use tile_targets::Target;
@@ -53,6 +54,16 @@ const KERNELS: &[(&str, &str)] = &[
     ("fmha_bf16_d128_causal.13.1", "HMMA.16816.F32.BF16"),
 ];
 
+/// Programs whose products have scales, and what multiplies on sm_120.
+const SCALED: &[(&str, &str)] = &[
+    ("tests/corpus/mma_mx.13.3.tileirbc", "QMMA.SF.16832.F32.E4M3.E4M3.E8"),
+    ("tests/semantics/mmaf_scaled_e4m3_e8m0_32.mlir", "QMMA.SF.16832.F32.E4M3.E4M3.E8"),
+    ("tests/semantics/mmaf_scaled_e5m2_e8m0_32.mlir", "QMMA.SF.16832.F32.E5M2.E5M2.E8"),
+    ("tests/semantics/mmaf_scaled_e2m1_e8m0_32.mlir", "OMMA.SF.16864.F32.E2M1.E2M1.E8"),
+    ("tests/semantics/mmaf_scaled_e2m1_e8m0_16.mlir", "OMMA.SF.16864.F32.E2M1.E2M1.E8.4X"),
+    ("tests/semantics/mmaf_scaled_e2m1_e4m3_16.mlir", "OMMA.SF.16864.F32.E2M1.E2M1.UE4M3.4X"),
+];
+
 const ALL: &[&str] =
     &["sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_100", "sm_103", "sm_110", "sm_120", "sm_121"];
 const SOME: &[&str] = &["sm_80", "sm_90", "sm_120"];
@@ -69,6 +80,12 @@ fn main() -> ExitCode {
         trials.push(Trial::test(format!("conflicts/{name}"), move || free_of_conflicts(name)));
     }
     trials.push(Trial::test("loop/matmul_f16/sm_80", loop_of_halves));
+    for target in ["sm_120", "sm_121"] {
+        for (program, instruction) in SCALED {
+            let name = program.rsplit_once('/').map_or(*program, |(_, name)| name);
+            trials.push(Trial::test(format!("scaled/{name}/{target}"), move || scaled(program, instruction, target)));
+        }
+    }
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
@@ -116,6 +133,21 @@ fn loop_of_halves() -> Result<(), Failed> {
     }
     if count("BAR") != 1 {
         return Err(format!("{} barriers in an iteration", count("BAR")).into());
+    }
+    Ok(())
+}
+
+/// Only this instruction multiplies, nothing is scaled by ordinary arithmetic, and nothing spills.
+fn scaled(program: &str, instruction: &str, target: &str) -> Result<(), Failed> {
+    let cubin = assemble_file(program, target)?;
+    let code = disassemble(&cubin, &format!("scaled-{instruction}-{target}"))?;
+    let multiplies = |i: &&Instruction| ["MMA", "FMUL", "FFMA"].iter().any(|m| i.opcode.contains(m));
+    let found: BTreeSet<&str> = code.iter().filter(multiplies).map(|i| i.opcode.as_str()).collect();
+    if found != BTreeSet::from([instruction]) {
+        return Err(format!("{found:?} multiply, not {instruction}").into());
+    }
+    if code.iter().any(|i| i.opcode.starts_with("STL") || i.opcode.starts_with("LDL")) {
+        return Err("registers are spilled".into());
     }
     Ok(())
 }

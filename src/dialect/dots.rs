@@ -26,6 +26,11 @@ impl Instruction {
         Self { kind: MmaKind::Sync, shape: [m, n, k] }
     }
 
+    /// `mma.sync` of 16x8 that scales blocks of its operands itself.
+    pub fn block_scale(k: u32) -> Self {
+        Self { kind: MmaKind::BlockScale, shape: [16, 8, k] }
+    }
+
     /// None for another attribute, or extents that do not fit.
     pub fn of(a: Attribute<'_>) -> Option<Self> {
         let a = MmaAttr::cast(a)?;

@@ -33,6 +33,9 @@ pub const CONVERSION_IN_PARTS: Category = missed(RemarkSubject::Memory, "Convers
 /// A tensor does not fit into registers and lies in local memory.
 pub const LOCAL_MEMORY: Category = missed(RemarkSubject::Memory, "LocalMemory");
 
+/// The instruction that multiplies takes no scales: each block's sum is scaled in registers.
+pub const SCALES_IN_REGISTERS: Category = missed(RemarkSubject::TensorCore, "ScalesInRegisters");
+
 thread_local! {
     static COLLECTED: RefCell<Option<Vec<Remark>>> = const { RefCell::new(None) };
     static PASS: Cell<&'static str> = const { Cell::new("") };

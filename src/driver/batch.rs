@@ -64,7 +64,7 @@ pub fn call(arguments: &[OsString]) -> Result<Call, String> {
 /// Reads a manifest.
 pub fn parse(text: &str) -> Result<Vec<Item>, String> {
     let value: Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
-    let object = value.as_object().ok_or("the manifest is no object")?;
+    let object = value.as_object().ok_or("the manifest is no object ('tileiras batch --help' shows one)")?;
     only(object, &["args", "items"], "the manifest")?;
     let common = strings(object.get("args"), "args")?;
     let items = object.get("items").and_then(Value::as_array).ok_or("'items' is missing or no list")?;
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(items, [Item { input: "a".into(), output: "b".into(), args: vec!["-O3".into(), "-O0".into()] }]);
         assert_eq!(parse(r#"{"items": []}"#), Ok(vec![]));
         for (text, error) in [
-            ("[]", "the manifest is no object"),
+            ("[]", "the manifest is no object ('tileiras batch --help' shows one)"),
             ("{}", "'items' is missing or no list"),
             (r#"{"items": [], "jobs": 1}"#, "the manifest has no 'jobs'; there are args, items"),
             (r#"{"items": [1]}"#, "items[0]: no object"),

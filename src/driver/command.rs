@@ -25,8 +25,9 @@ use crate::repro::Reproducer;
 use crate::request::{
     Backend, CompileError, CompileOutput, CompileRequest, Emit, InputKind, NotTileIr, input_kind, stem_of,
 };
+use crate::subcommand::{self, Subcommand};
 use crate::toolchain::{self, Surroundings};
-use crate::{Core, Identity, help, io_text, resources, response, scope, subcommand};
+use crate::{Core, Identity, help, io_text, resources, response, scope};
 
 /// The bytecode versions that the public reader accepts, oldest first: what `--list-versions` prints.
 pub const BYTECODE_VERSIONS: &[(u8, u8)] = &[(13, 1), (13, 2), (13, 3)];
@@ -79,8 +80,8 @@ impl Session<'_> {
             Ok(arguments) => arguments,
             Err(e) => return Err(self.command_line_error(&format!("{program}: {e}"))),
         };
-        if let Some((name, rest)) = subcommand::of(&arguments) {
-            return self.subcommand(name, rest, identity, core);
+        if let Some((subcommand, rest)) = subcommand::of(&arguments) {
+            return self.subcommand(subcommand, rest, identity, core);
         }
         let parsed = cl::parse(SPECS, &arguments, 1);
         self.format = options::diagnostic_format(&parsed);
@@ -141,16 +142,20 @@ impl Session<'_> {
         }
     }
 
-    fn subcommand(&mut self, name: &str, rest: &[OsString], identity: &Identity, core: &Core<'_>) -> Step<()> {
-        match (name, rest) {
+    fn subcommand(
+        &mut self,
+        subcommand: &Subcommand,
+        rest: &[OsString],
+        identity: &Identity,
+        core: &Core<'_>,
+    ) -> Step<()> {
+        match (subcommand.name(), rest) {
+            (_, [only]) if only == "--help" || only == "-h" => self.inform(&subcommand.help()),
             ("doctor", []) => self.doctor(identity, core),
             ("batch", [_, ..]) => self.batch(rest),
             ("replay", [file]) => self.replay(file),
             ("explain", [code]) => self.explain(&code.to_string_lossy()),
-            _ => {
-                let usage = subcommand::SUBCOMMANDS.iter().map(|s| s.0).find(|u| u.starts_with(name)).unwrap_or(name);
-                Err(self.command_line_error(&format!("tileiras: usage: tileiras {usage}")))
-            }
+            _ => Err(self.command_line_error(&format!("tileiras: usage: tileiras {}", subcommand.usage))),
         }
     }
 

@@ -3,15 +3,14 @@
 
 use crate::cl::{Glue, Spec, ValueKind, dashed};
 use crate::options::{CATEGORIES, SPECS};
-use crate::subcommand::SUBCOMMANDS;
+use crate::subcommand::{SUBCOMMANDS, Subcommand};
 
 /// What the help of a program says.
 pub struct Page {
     pub overview: &'static str,
     /// What follows the options on the command line.
     pub usage: &'static str,
-    /// Subcommands with their descriptions.
-    pub subcommands: &'static [(&'static str, &'static str)],
+    pub subcommands: &'static [Subcommand],
     pub specs: &'static [Spec],
     /// The categories, in order.
     pub categories: &'static [&'static str],
@@ -42,9 +41,9 @@ impl Page {
         let mut out = format!("OVERVIEW: {overview}\n\nUSAGE: {program} [options] {usage}\n\n");
         if !self.subcommands.is_empty() {
             out.push_str("SUBCOMMANDS:\n\n");
-            let widest = self.subcommands.iter().map(|(usage, _)| usage.len()).max().unwrap_or(0);
-            for (usage, description) in self.subcommands {
-                out.push_str(&format!("  {usage:widest$} - {description}\n"));
+            let widest = self.subcommands.iter().map(|s| s.usage.len()).max().unwrap_or(0);
+            for Subcommand { usage, summary, .. } in self.subcommands {
+                out.push_str(&format!("  {usage:widest$} - {summary}\n"));
             }
             out.push('\n');
         }

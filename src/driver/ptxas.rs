@@ -248,7 +248,7 @@ impl PtxasError {
                     d = d.note("there was no place to look: neither CUDA_HOME nor PATH is set");
                 }
                 d.note(
-                    "install a CUDA toolkit of release 13.0 or newer and set CUDA_HOME, or name the file with \
+                    "install a CUDA toolkit of release 13.0 or newer or the Python package nvidia-cuda-nvcc and set CUDA_HOME, or name the file with \
                      --ptxas-path; --emit=ptx needs no ptxas",
                 )
             }

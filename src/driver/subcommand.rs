@@ -6,18 +6,68 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-/// The words, with their one-line descriptions for the help text.
-pub const SUBCOMMANDS: &[(&str, &str)] = &[
-    ("batch MANIFEST [-j N]", "Compile everything that a JSON manifest lists, N at a time; a line of JSON for each"),
-    ("doctor", "Check this installation and say what to do where it does not work"),
-    ("replay FILE", "Compile what a reproducer holds, and say whether it still fails in the same way"),
-    ("explain CODE", "Explain an error code such as T0401"),
+/// A subcommand.
+pub struct Subcommand {
+    /// The word and its arguments.
+    pub usage: &'static str,
+    /// One line for the help of the command.
+    pub summary: &'static str,
+    /// The rest of its own help, `tileiras WORD --help`.
+    pub details: &'static str,
+}
+
+impl Subcommand {
+    pub fn name(&self) -> &'static str {
+        self.usage.split(' ').next().unwrap_or(self.usage)
+    }
+
+    /// The text of `tileiras WORD --help`.
+    pub fn help(&self) -> String {
+        let Subcommand { usage, summary, details } = self;
+        let details = if details.is_empty() { String::new() } else { format!("\n{details}\n") };
+        format!("USAGE: tileiras {usage}\n\n{summary}.\n{details}")
+    }
+}
+
+pub const SUBCOMMANDS: &[Subcommand] = &[
+    Subcommand {
+        usage: "batch MANIFEST [-j N]",
+        summary: "Compile everything that a JSON manifest lists, N at a time; a line of JSON for each",
+        details: r#"The manifest:
+
+  {
+    "args": ["-O3"],
+    "items": [
+      {"input": "a.tileirbc", "output": "a.cubin", "args": ["--gpu-name=sm_90"]},
+      {"input": "b.mlir", "output": "b.ptx", "args": ["--emit=ptx"]}
+    ]
+  }
+
+The arguments at the top come before those of each item; both may be left out. Names are relative to the manifest's
+directory. N is the number of processors unless told. What ends is told on standard output:
+
+  {"index":0,"input":"a.tileirbc","output":"a.cubin","status":0,"seconds":0.07,"messages":""}
+
+The status is that of the command for this item, and the messages are what it said. An item that fails stops no other; the
+batch itself then ends with 5."#,
+    },
+    Subcommand {
+        usage: "doctor",
+        summary: "Check this installation and say what to do where it does not work",
+        details: "Exit status: 0 where it works, warnings or not; 4 where it does not.",
+    },
+    Subcommand {
+        usage: "replay FILE",
+        summary: "Compile what a reproducer holds, and say whether it still fails in the same way",
+        details: "A reproducer is what an internal failure leaves in the directory of --crash-dir: one file with the input, the\narguments and the \
+                  end. With --anonymize, names are taken out of it.",
+    },
+    Subcommand { usage: "explain CODE", summary: "Explain an error code such as T0401", details: "" },
 ];
 
 /// The subcommand of a command line, with its arguments.
-pub fn of(arguments: &[OsString]) -> Option<(&'static str, &[OsString])> {
+pub fn of(arguments: &[OsString]) -> Option<(&'static Subcommand, &[OsString])> {
     let first = arguments.get(1)?;
-    let names = SUBCOMMANDS.iter().map(|(usage, _)| usage.split(' ').next().unwrap_or(usage));
-    let name = names.into_iter().find(|name| first == name)?;
-    (!Path::new(first).exists()).then(|| (name, &arguments[2..]))
+    let subcommand = SUBCOMMANDS.iter().find(|s| first == s.name())?;
+    (!Path::new(first).exists()).then(|| (subcommand, &arguments[2..]))
 }

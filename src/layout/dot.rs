@@ -262,7 +262,14 @@ impl Product {
                 if operand == Operand::A {
                     register.push(project(&fragment.rows[3]));
                 }
-                register.extend(along_k(word + 2..self.k.max(word + 2)));
+                let (_, _, depth) = multiplier.log2();
+                register.extend(along_k(word + 2..depth.min(self.k)));
+                if operand == Operand::B {
+                    // `ldmatrix` takes four matrices, two bits of a register's number: those of one step along K.
+                    let columns = fragment.copies.iter().map(project).filter(|&b| b != 0);
+                    register.extend(columns.take((word + 4).saturating_sub(depth) as usize));
+                }
+                register.extend(along_k(depth..self.k.max(depth)));
                 register.extend(fragment.copies.iter().map(project));
                 let outer = if operand == Operand::A { &fragment.rows[..3] } else { &fragment.columns[..] };
                 let mut lane = along_k(word..word + 2);
@@ -395,15 +402,24 @@ impl Product {
     /// Where the scale of an operand's block `block` is for each register of the accumulator, when scales lie as scalar
     /// arithmetic takes operands. `self` has the number of scales as its depth.
     pub fn scale_registers(&self, acc: &Layout, scales: &Layout, operand: Operand, block: u32) -> Result<Vec<u32>> {
+        (0..acc.registers()).map(|r| self.scale_register(acc, scales, operand, block, r)).collect()
+    }
+
+    /// Where that scale is for one register of the accumulator. Where instructions scale, lanes tell the rows and columns of a
+    /// fragment apart: there only the first register of a fragment has an answer.
+    pub fn scale_register(
+        &self,
+        acc: &Layout,
+        scales: &Layout,
+        operand: Operand,
+        block: u32,
+        register: u32,
+    ) -> Result<u32> {
         let map = LinearMap::new(scales.register().to_vec(), 64)?;
         let along = (0..self.k).filter(|i| block >> i & 1 == 1).fold(0, |v, i| v ^ self.at_k(operand, i));
-        (0..u64::from(acc.registers()))
-            .map(|r| {
-                let index = self.project(operand, combine(acc.register(), r)) ^ along;
-                let wrong = LayoutError::Mismatch { what: "registers of scales", expected: 1, found: 0 };
-                map.solve(index).map(|r| r as u32).ok_or(wrong)
-            })
-            .collect()
+        let index = self.project(operand, combine(acc.register(), register.into())) ^ along;
+        let wrong = LayoutError::Mismatch { what: "registers of scales", expected: 1, found: 0 };
+        map.solve(index).map(|r| r as u32).ok_or(wrong)
     }
 }
 

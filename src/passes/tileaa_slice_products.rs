@@ -13,7 +13,7 @@
 //! for i in f*l .. f*u { c = dot load A'[.., i], load B'[i, ..], c }            tiles that are K/f deep
 //! ```
 //!
-//! where tile `f*i + j` of `A'` is slice `j` of tile `i` of `A`. The order of the sum along K stays, edges and paddings are those of
+//! where tile `f*i + j` of `A'` is slice `j` of tile `i` of `A`; scales, if there are some, are sliced likewise. The order of the sum along K stays, edges and paddings are those of
 //! the same elements. The loop counts in 64 bits, which `f` times a counter of 32 bits does not leave.
 //!
 //! Of a tile at the end, whole slices may be outside of the view. They are tested element by element like any other edge, unless
@@ -26,8 +26,9 @@
 use crate::{
     analysis::{access::View, facts::Facts},
     dialect::{
+        dots::{ACC, LHS, RHS},
         layouts::{Tensor, storage_bits, tensor_type},
-        nv_tileaa::{self, DotOp, MakeTiledViewOp, PermuteOp, TiledLoadOp, TiledViewType},
+        nv_tileaa::{self, DotOp, DotScaledOp, MakeTiledViewOp, PermuteOp, TiledLoadOp, TiledViewType},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
     },
@@ -49,6 +50,10 @@ const WANTED: u64 = 3;
 const ROW_BYTES: u64 = 64;
 const LEAST_ROW_BYTES: u64 = 32;
 const FACTORS: [i64; 2] = [2, 4];
+
+/// Numbers of the operands that only products with scales have.
+const LHS_SCALE: usize = 3;
+const RHS_SCALE: usize = 4;
 
 #[derive(Clone, Default)]
 pub struct SliceProducts;
@@ -86,9 +91,15 @@ struct Operand<'c> {
 }
 
 struct Product<'c> {
-    dot: DotOp<'c>,
-    lhs: Operand<'c>,
-    rhs: Operand<'c>,
+    op: OpRef<'c>,
+    /// Operands with a part of K in each slice, by their numbers: both sides, and their scales if there are some.
+    operands: Vec<(usize, Operand<'c>)>,
+}
+
+impl<'c> Product<'c> {
+    fn sides(&self) -> impl Iterator<Item = &Operand<'c>> {
+        self.operands.iter().filter(|(i, _)| [LHS, RHS].contains(i)).map(|(_, o)| o)
+    }
 }
 
 struct Loop<'c> {
@@ -109,20 +120,27 @@ impl<'c> Loop<'c> {
         let last = ops_of(body).last()?;
         let mut products = vec![];
         for (i, v) in operands(last).enumerate() {
-            let dot = defining_op(v).and_then(DotOp::cast)?;
-            if dot.acc() != arg(body, i + 1) || uses(dot.result()).len() != 1 || uses(dot.acc()).len() != 1 {
+            let dot = defining_op(v)?;
+            // Along the last dimension of lhs and its scales, the one before of rhs and its scales.
+            let along: &[(usize, usize)] = match () {
+                _ if DotOp::cast(dot).is_some() => &[(LHS, 1), (RHS, 2)],
+                _ if DotScaledOp::cast(dot).is_some() => &[(LHS, 1), (RHS, 2), (LHS_SCALE, 1), (RHS_SCALE, 2)],
+                _ => return None,
+            };
+            let acc = operand(dot, ACC);
+            if acc != arg(body, i + 1) || uses(result(dot, 0)).len() != 1 || uses(acc).len() != 1 {
                 return None;
             }
-            let rank = Tensor::of_value(dot.lhs())?.shape.len();
-            let lhs = Operand::find(dot.lhs(), rank - 1, op, counter)?;
-            let rhs = Operand::find(dot.rhs(), rank - 2, op, counter)?;
-            products.push(Product { dot, lhs, rhs });
+            let rank = Tensor::of_value(acc)?.shape.len();
+            let find =
+                |&(i, back): &(usize, usize)| Some((i, Operand::find(operand(dot, i), rank - back, op, counter)?));
+            products.push(Product { op: dot, operands: along.iter().map(find).collect::<Option<_>>()? });
         }
         // Nothing else may be done in an iteration, and nothing else may depend on its number.
         let mut expected = 1;
         let mut loads = vec![];
         for p in &products {
-            for o in [&p.lhs, &p.rhs] {
+            for (_, o) in &p.operands {
                 expected += 1 + o.chain.len();
                 loads.push(o.load.op());
             }
@@ -135,18 +153,21 @@ impl<'c> Loop<'c> {
 
     /// The least number of slices that lets enough tiles into shared memory.
     fn factor(&self, target: &Target, facts: &Facts) -> Option<i64> {
-        let stage: u64 = self.products.iter().flat_map(|p| [&p.lhs, &p.rhs]).map(Operand::bytes).sum();
+        let stage: u64 = self.products.iter().flat_map(Product::sides).map(Operand::bytes).sum();
         let shared = u64::from(target.limits.static_shared_per_block);
         let stages = |factor: i64| shared * factor as u64 / stage.max(1);
         if stages(1) >= WANTED {
             return None;
         }
         let row = |factor: i64| {
-            let rows = self.products.iter().map(|p| p.lhs.depth_bytes() / factor as u64);
+            let rows =
+                self.products.iter().filter_map(|p| p.sides().next()).map(|lhs| lhs.depth_bytes() / factor as u64);
             rows.min().unwrap_or(0)
         };
-        let tested = |f: i64| self.products.iter().flat_map(|p| [&p.lhs, &p.rhs]).all(|o| o.is_tested(f, facts));
-        let enough = |wanted, bytes| FACTORS.into_iter().find(|&f| stages(f) >= wanted && row(f) >= bytes && tested(f));
+        let all = || self.products.iter().flat_map(|p| &p.operands).map(|(_, o)| o);
+        // A slice has whole blocks of what one scale is for.
+        let fits = |f: i64| all().all(|o| o.depth() % f == 0 && o.is_tested(f, facts));
+        let enough = |wanted, bytes| FACTORS.into_iter().find(|&f| stages(f) >= wanted && row(f) >= bytes && fits(f));
         enough(WANTED, ROW_BYTES).or_else(|| if stages(1) < 2 { enough(2, LEAST_ROW_BYTES) } else { None })
     }
 
@@ -184,21 +205,17 @@ impl<'c> Loop<'c> {
         b.set_end(body);
         let mut yields = vec![];
         for (i, p) in self.products.iter().enumerate() {
-            let operands = [&p.lhs, &p.rhs].map(|o| o.sliced(&b, factor, arg(body, 0)));
-            let [lhs, rhs] = operands;
-            let x = p.dot;
-            b.set_location(x.op().location());
-            let dot = DotOp::build(
-                &b,
-                ty(x.result()),
-                lhs?,
-                rhs?,
-                arg(body, i + 1),
-                x.lhs_unsigned(),
-                x.rhs_unsigned(),
-                x.fast_acc(),
-            );
-            yields.push(dot.map_err(error)?.result());
+            let slices: Vec<(usize, Val<'c>)> = p
+                .operands
+                .iter()
+                .map(|(n, o)| Ok((*n, o.sliced(&b, factor, arg(body, 0))?)))
+                .collect::<Result<_, Failed>>()?;
+            // SAFETY: the product is alive; the clone is owned by the block it goes into.
+            let dot = op_ref(unsafe { mlirOperationClone(p.op.to_raw()) });
+            slices.into_iter().for_each(|(n, v)| set_operand(dot, n, v));
+            set_operand(dot, ACC, arg(body, i + 1));
+            b.insert_op(dot);
+            yields.push(result(dot, 0));
         }
         let mut state = b.state("scf.yield");
         state.operands(&yields);
@@ -277,9 +294,14 @@ impl<'c> Operand<'c> {
         self.tensor().map_or(0, |t| t.elements() as u64 * u64::from(storage_bits(t.element)) / 8)
     }
 
+    /// Elements of the loaded tile along K.
+    fn depth(&self) -> i64 {
+        self.tensor().map_or(0, |t| t.shape[self.dim])
+    }
+
     /// Bytes of the loaded tile along K.
     fn depth_bytes(&self) -> u64 {
-        self.tensor().map_or(0, |t| t.shape[self.dim] as u64 * u64::from(storage_bits(t.element)) / 8)
+        self.tensor().map_or(0, |t| self.depth() as u64 * u64::from(storage_bits(t.element)) / 8)
     }
 
     /// Slice number `index` of the operand.

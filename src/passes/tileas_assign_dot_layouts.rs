@@ -2,6 +2,7 @@
 //!
 //! 1. The instruction follows from the target and the element types; [`choose`] is the table. Operands of a type that no
 //!    instruction of the target takes are widened to f16, which holds every value of the narrow formats.
+//!    Products with scales take the instruction that scales where there is one; elsewhere they are sums of products of blocks.
 //! 2. Warps are spread over batch, M and N so that each has as large and as square a part as can be: a warp reads
 //!    `(m + n) k` elements from shared memory for `m n k` products. A product whose result is, without leaving its place, the
 //!    left operand of another one, or is reduced along its rows, is split by rows alone: then a warp has whole rows and
@@ -21,6 +22,7 @@ use crate::{
         nv_tileaa,
         nv_tileas::{self, ConvertLayoutOp, MmaKind, PermuteOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
+        remark::{self, remark},
         rt::*,
     },
     pass_descriptor,
@@ -92,6 +94,13 @@ fn choose(element: Type<'_>, k: i64, target: &Target) -> Choice {
     }
 }
 
+/// The instruction that multiplies blocks of `element` with their scales. All combinations of the language have one where the
+/// target has any.
+pub(super) fn block_scaled(element: Type<'_>, target: &Target) -> Option<Instruction> {
+    let depth = if is_f8(element) { 32 } else { 64 };
+    target.has(Feature::BlockScaledMma).then(|| Instruction::block_scale(depth))
+}
+
 fn is_f8(element: Type<'_>) -> bool {
     // SAFETY: the type is alive.
     unsafe { mlirTypeIsAFloat8E4M3FN(element.to_raw()) || mlirTypeIsAFloat8E5M2(element.to_raw()) }
@@ -105,7 +114,18 @@ impl<'c> Assign<'c> {
         let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"));
         let (mut lhs, acc) = (tensor(dot.lhs())?, tensor(dot.acc())?);
         let depth = lhs.shape[lhs.shape.len() - 1];
-        let instruction = match choose(lhs.element, self.block(dot, depth), self.target) {
+        let choice = match dot {
+            AnyDot::Scaled(_) => match block_scaled(lhs.element, self.target) {
+                Some(instruction) => Choice::Use(instruction),
+                None => {
+                    let reason = "scales are applied in registers, to the sum of each block: the target has no `mma` that scales";
+                    remark(op, remark::SCALES_IN_REGISTERS, reason, "");
+                    choose(lhs.element, self.block(dot, depth), self.target)
+                }
+            },
+            AnyDot::Plain(_) => choose(lhs.element, depth, self.target),
+        };
+        let instruction = match choice {
             Choice::Use(instruction) => instruction,
             Choice::Widen => {
                 let f16 = Type::float16(self.context);

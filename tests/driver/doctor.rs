@@ -275,6 +275,16 @@ fn subcommands() {
     let outcome = bench.run(&["explain", "t0401"]);
     assert_eq!(outcome.status, Some(0));
     assert_eq!(outcome.stdout, bench.run(&["--explain=T0401"]).stdout);
+    for (name, says) in
+        [("batch", "\"items\": ["), ("doctor", "Exit status: 0"), ("replay", "--crash-dir"), ("explain", "T0401")]
+    {
+        for option in ["--help", "-h"] {
+            let outcome = bench.run(&[name, option]);
+            let text = String::from_utf8(outcome.stdout).unwrap();
+            assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
+            assert!(text.starts_with(&format!("USAGE: tileiras {name}")) && text.contains(says), "{text}");
+        }
+    }
     bench.put("doctor", &bench.get("ok"));
     let outcome = bench.run(&["doctor", "-o", "x"]);
     assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));

@@ -85,7 +85,7 @@ pub fn compile_with(
 ) -> Result<CompileOutput, String> {
     let request = CompileRequest {
         input,
-        kind: InputKind::PublicBytecode,
+        kind: if input.starts_with(b"\x7fTileIR") { InputKind::PublicBytecode } else { InputKind::Text },
         input_name: "kernel.tileirbc",
         target,
         opt_level,

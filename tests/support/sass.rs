@@ -13,16 +13,26 @@ use tile_targets::Target;
 
 /// The file of a program.
 pub fn bytes(name: &str) -> Result<Vec<u8>, String> {
+    file(&format!("tests/corpus/{name}.tileirbc"))
+}
+
+/// A file of the source tree.
+fn file(path: &str) -> Result<Vec<u8>, String> {
     // Where the program was built, unless an archive of it runs elsewhere.
     let root = env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
-    let path = root.join(format!("tests/corpus/{name}.tileirbc"));
+    let path = root.join(path);
     fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))
 }
 
 /// The cubin at -O3; a warning of ptxas is an error.
 pub fn assemble(name: &str, target: &str) -> Result<ptxas::Cubin, String> {
+    assemble_file(&format!("tests/corpus/{name}.tileirbc"), target)
+}
+
+/// The same of a file of the source tree, bytecode or text.
+pub fn assemble_file(path: &str, target: &str) -> Result<ptxas::Cubin, String> {
     let target = Target::by_name(target).ok_or("unknown target")?;
-    let ptx = compile(&bytes(name)?, target, 3, Emit::Ptx)?.text;
+    let ptx = compile(&file(path)?, target, 3, Emit::Ptx)?.text;
     let scratch = env::temp_dir();
     let job = ptxas::Job {
         ptx: &ptx,

@@ -114,15 +114,25 @@ static std::optional<Fragment> fragment(LayoutAttr acc, const Product &p, int64_
 }
 
 // The layout of an operand fragment and its copies. `word` elements along the reduction share a register; the next two
-// bits are lanes 0 and 1; `outer` are lanes 2 to 4, `eighth` the register that the rows of A have in addition.
-static LayoutAttr operandFragment(LayoutAttr acc, ArrayRef<int64_t> copies, int64_t word, int64_t k, int64_t stride,
-                                  ArrayRef<int64_t> outer, int64_t eighth, function_ref<int64_t(int64_t)> project) {
+// bits are lanes 0 and 1; `outer` are lanes 2 to 4, `eighth` the register that the rows of A have in addition. What one
+// instruction of depth `step` takes comes first, then `together` copies, then the other steps along K.
+static LayoutAttr operandFragment(LayoutAttr acc, ArrayRef<int64_t> copies, int64_t word, int64_t step, int64_t k,
+                                  int64_t stride, int64_t together, ArrayRef<int64_t> outer, int64_t eighth,
+                                  function_ref<int64_t(int64_t)> project) {
   Bases bases;
   auto along = [&](int64_t e) { return e < k ? e * stride : 0; };
   for (int64_t e = 1; e < word; e *= 2)
     bases.add(along(e));
   bases.add(project(eighth));
-  for (int64_t e = 4 * word; e < k; e *= 2)
+  for (int64_t e = 4 * word; e < step; e *= 2)
+    bases.add(along(e));
+  for (int64_t b : copies) {
+    if (together > 0 && project(b) != 0) {
+      bases.add(project(b));
+      --together;
+    }
+  }
+  for (int64_t e = step; e < k; e *= 2)
     bases.add(along(e));
   for (int64_t b : copies)
     bases.add(project(b));
@@ -215,9 +225,13 @@ static FailureOr<Product> verifyProduct(Operation *op, Value a, Value b, Value c
     std::optional<Fragment> f = fragment(layout(c), p, instruction.getShape()[0]);
     if (!f)
       return op->emitOpError("accumulator does not lie in fragments of ") << instruction;
-    int64_t word = wordOf(lhs.getElementType());
-    wantLhs = operandFragment(layout(c), f->copies, word, p.k, 1, ArrayRef(f->rows).take_front(3), f->rows[3], inLhs);
-    wantRhs = operandFragment(layout(c), f->copies, word, p.k, p.n, f->columns, 0, inRhs);
+    int64_t word = wordOf(lhs.getElementType()), step = instruction.getShape()[2];
+    // An instruction takes 8x8 matrices of words: four of A, and of B two, or one where it is half as deep. What loads
+    // four matrices of B at once goes on along N.
+    int64_t together = step == 4 * word ? 2 : 1;
+    wantLhs = operandFragment(layout(c), f->copies, word, step, p.k, 1, 0, ArrayRef(f->rows).take_front(3), f->rows[3],
+                              inLhs);
+    wantRhs = operandFragment(layout(c), f->copies, word, step, p.k, p.n, together, f->columns, 0, inRhs);
   }
   if (failed(expect(op, "lhs", layout(a), wantLhs)) || failed(expect(op, "rhs", layout(b), wantRhs)))
     return failure();

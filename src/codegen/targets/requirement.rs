@@ -44,6 +44,7 @@ static ROWS: &[Requirement] = &[
     row("mma", &["f16.e5m2"], v(8, 7), Some(Fp8Mma), "mma.sync.aligned.m16n8k32.row.col.f16.e5m2.e5m2.f16 {r8,r9},{r0,r1,r2,r3},{r4,r5},{r8,r9};"),
     row("mma", &["kind::f8f6f4"], v(8, 7), Some(BlockScaledMma), "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e3m2.e2m3.f32 {f0,f1,f2,f3},{r0,r1,r2,r3},{r4,r5},{f0,f1,f2,f3};"),
     row("mma", &["block_scale"], v(8, 7), Some(BlockScaledMma), "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e4m3.f32.ue8m0 {f0,f1,f2,f3},{r0,r1,r2,r3},{r4,r5},{f0,f1,f2,f3},r6,{0,0},r7,{0,0};"),
+    row("mma", &["scale_vec::4X", "ue8m0"], v(9, 1), Some(BlockScaledMma), "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue8m0 {f0,f1,f2,f3},{r0,r1,r2,r3},{r4,r5},{f0,f1,f2,f3},r6,{0,0},r7,{0,0};"),
     row("mma.sp::ordered_metadata", &[], v(8, 5), None, "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {f0,f1,f2,f3},{r0,r1},{r2,r3},{f0,f1,f2,f3},r4,0x0;"),
     row("wgmma", &[], v(8, 0), Some(Wgmma), "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {f0,f1,f2,f3},d0,d1,1,1,1,0,0;"),
     row("tcgen05", &[], v(8, 6), Some(Tcgen05), "tcgen05.ld.sync.aligned.32x32b.x1.b32 {r0},[r1];"),

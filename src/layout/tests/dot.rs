@@ -5,6 +5,7 @@ mod common;
 
 use common::*;
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 use tile_layout::*;
 
 const INSTRUCTIONS: [(u32, u32, u32); 8] =
@@ -199,6 +200,31 @@ fn small_tiles_repeat_rows_and_fill_depth() {
     assert_eq!(steps[0].lhs, [Some(0), Some(1), None, None, None, None, None, None]);
 }
 
+/// Four matrices of one `ldmatrix` belong to one step along K, so that no word waits for the next step while others are loaded.
+#[test]
+fn what_is_loaded_together_is_multiplied_together() {
+    for instruction in INSTRUCTIONS.into_iter().filter(|i| (8..=32).contains(&i.2)) {
+        let (_, depth, bits) = instruction;
+        let c = case(sync(instruction), [1, 64, 128, 128], 2, false);
+        for (operand, layout, tile) in [(Operand::A, &c.lhs, [64, 128]), (Operand::B, &c.rhs, [128, 128])] {
+            // Contiguous along K.
+            let order = if operand == Operand::A { [1, 0] } else { [0, 1] };
+            let memory = SharedLayout::swizzled_panels(&shape(&tile), &order, bits, 128).unwrap();
+            let access = SharedAccess::new(layout, &memory, bits, Direction::Load, true).unwrap();
+            assert!(matches!(access.mode, AccessMode::Matrix { matrices: 4, .. }), "{instruction:?} {operand:?}");
+            for i in &access.instructions {
+                let element = |&register: &u32| layout.element(Place { register, thread: Thread::default() });
+                let k = |index: u64| if operand == Operand::A { index % 128 } else { index / 128 };
+                let step = |r: &u32| k(element(r)) / u64::from(depth);
+                // A has two matrices in a step half as deep, and goes on along K there.
+                let half = depth * bits == 128 && operand == Operand::A;
+                let steps = if half { 2 } else { 1 };
+                assert_eq!(i.registers.iter().map(step).collect::<BTreeSet<_>>().len(), steps, "{instruction:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn scales_of_scalar_operands_are_those_of_the_row() {
     let c = case(sync((16, 16, 16)), [1, 64, 32, 128], 2, false);
@@ -231,6 +257,62 @@ fn scales_of_instructions() {
             assert_eq!(right.element(place), u64::from(register) * 16 + u64::from(lane / 4));
         }
     }
+}
+
+/// Scales of a product, where the instruction asks for them. `block` elements along K share one.
+fn check_scales(multiplier: Multiplier, extents: [i64; 4], warps: u32, apart: Apart, block: u32) {
+    let c = case_apart(multiplier, extents, warps, false, apart);
+    let [_, m, n, k] = extents.map(|e| e as u64);
+    let Multiplier::Sync(instruction) = multiplier else { unreachable!("scalars have no scales of their own") };
+    let count = (k as u32).min(instruction.extents().2) / block;
+    let blocks = c.product.with_depth((k as u32 / block).ilog2());
+    let scales = k / u64::from(block);
+    let left = blocks.scales(multiplier, &c.acc, Operand::A).unwrap();
+    let right = blocks.scales(multiplier, &c.acc, Operand::B).unwrap();
+    for step in c.product.steps(multiplier, &c.acc, &c.lhs, &c.rhs).unwrap() {
+        let origin = step.accumulator[0].unwrap();
+        let register = |layout, side, block| blocks.scale_register(&c.acc, layout, side, block, origin).unwrap();
+        let first = step.k / block;
+        let (a, b) = (register(&left, Operand::A, first), register(&right, Operand::B, first));
+        assert!(a % 4 + count <= 4 && b % 4 + count <= 4, "scales of an instruction share a word");
+        for i in 0..count {
+            let along = u64::from(first + i);
+            for warp in 0..1 << warps {
+                let at = |layout: &Layout, register, lane| {
+                    layout.element(Place { register, thread: Thread { lane, warp, ..Thread::default() } })
+                };
+                for g in 0..8 {
+                    // Row g, row g + 8 and column g of the fragment, by the accumulator.
+                    let in_left = |index: u64| index / n * scales + along;
+                    assert_eq!(at(&left, a + i, 4 * g), in_left(at(&c.acc, origin, 4 * g)));
+                    if let Some(below) = step.accumulator[2] {
+                        assert_eq!(at(&left, a + i, 4 * g + 1), in_left(at(&c.acc, below, 4 * g)));
+                    }
+                    if let Some(column) = step.accumulator[g as usize % 2] {
+                        let index = at(&c.acc, column, g / 2);
+                        assert_eq!(at(&right, b + i, 4 * g), (index / (m * n) * scales + along) * n + index % n);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn scales_are_where_instructions_ask_for_them() {
+    for apart in [Apart::default(), Apart { m: 0, n: 2 }, Apart { m: 2, n: 0 }] {
+        for extents in
+            [[1, 64, 64, 256], [1, 128, 32, 32], [2, 16, 16, 64], [1, 4, 8, 64], [4, 2, 2, 128], [1, 16, 1, 64]]
+        {
+            for warps in 0..3 {
+                check_scales(sync((16, 32, 8)), extents, warps, apart, 32);
+                for block in [16, 32] {
+                    check_scales(sync((16, 64, 4)), extents, warps, apart, block);
+                }
+            }
+        }
+    }
+    check_scales(sync((16, 64, 4)), [1, 32, 32, 16], 1, Apart::default(), 16);
 }
 
 #[test]

@@ -12,10 +12,18 @@
 //! with slices of 64x16 and 16x64, hence 2 * 32 registers, and 40: 232 of 255. The same in a persistent kernel is more than the
 //! [`BUDGET`] and gets eight warps.
 
-use crate::dialect::{dots::Instruction, layouts::Tensor, layouts::storage_bits, rt::*};
+use crate::{
+    dialect::{
+        dots::Instruction,
+        layouts::{Tensor, memory_bits, storage_bits},
+        rt::*,
+    },
+    passes::tileas_assign_dot_layouts::block_scaled,
+};
 use melior::ir::{Type, TypeLike};
 use mlir_sys::*;
 use tile_layout::{Multiplier, Product};
+use tile_targets::Target;
 
 /// Registers that the estimate may reach; the machine has 255.
 const BUDGET: u64 = 240;
@@ -24,22 +32,22 @@ const NESTING: u64 = 24;
 /// More warps than these leave a thread half of its registers.
 const MOST: i64 = 8;
 
-/// Warps of a block when nothing else says their number: `least`, or more if products need their registers.
-pub fn for_products(function: OpRef<'_>, least: i64) -> i64 {
+/// Warps of a block on `target` when nothing else says their number: `least`, or more if products need their registers.
+pub fn for_products(function: OpRef<'_>, target: Option<&Target>, least: i64) -> i64 {
     let mut warps = least;
-    while warps < MOST && worst(function, 0, warps as u64) > BUDGET {
+    while warps < MOST && worst(function, target, 0, warps as u64) > BUDGET {
         warps *= 2;
     }
     warps
 }
 
 /// The largest estimate over `op` and the loops in it.
-fn worst(op: OpRef<'_>, depth: u64, warps: u64) -> u64 {
+fn worst(op: OpRef<'_>, target: Option<&Target>, depth: u64, warps: u64) -> u64 {
     let mut dots = vec![];
     let mut inner = 0;
     collect(op, &mut |o| match op_name(o) {
         "scf.for" | "scf.while" => {
-            inner = inner.max(worst(o, depth + 1, warps));
+            inner = inner.max(worst(o, target, depth + 1, warps));
             false
         }
         "nv_tileaa.dot" | "nv_tileaa.dot_scaled" => {
@@ -48,7 +56,7 @@ fn worst(op: OpRef<'_>, depth: u64, warps: u64) -> u64 {
         }
         _ => true,
     });
-    let own = estimate(op, &dots, warps);
+    let own = estimate(op, &dots, target, warps);
     inner.max(if own == 0 { 0 } else { own + OVERHEAD + NESTING * depth.saturating_sub(1) })
 }
 
@@ -63,7 +71,7 @@ fn collect<'c>(op: OpRef<'c>, f: &mut impl FnMut(OpRef<'c>) -> bool) {
     }
 }
 
-fn estimate(parent: OpRef<'_>, dots: &[OpRef<'_>], warps: u64) -> u64 {
+fn estimate(parent: OpRef<'_>, dots: &[OpRef<'_>], target: Option<&Target>, warps: u64) -> u64 {
     let threads = warps * 32;
     let registers = |bits: u64| bits.div_ceil(32 * threads);
     let (mut bits, mut slices) = (0, 0);
@@ -76,8 +84,14 @@ fn estimate(parent: OpRef<'_>, dots: &[OpRef<'_>], warps: u64) -> u64 {
         if stays(operand(dot, 0), parent) {
             bits += size(&lhs);
         }
-        let copies = if [0, 1].into_iter().any(|i| is_converted(operand(dot, i))) { 3 } else { 2 };
-        slices = slices.max(copies * slice(&lhs, &rhs, &acc, warps));
+        let scaled = target
+            .filter(|_| op_name(dot) == "nv_tileaa.dot_scaled")
+            .and_then(|target| block_scaled(lhs.element, target));
+        // Elements of four bits are joined to words.
+        let joined = scaled.is_some() && memory_bits(lhs.element) < storage_bits(lhs.element);
+        let converted = joined || [0, 1].into_iter().any(|i| is_converted(operand(dot, i)));
+        let copies = if converted { 3 } else { 2 };
+        slices = slices.max(copies * slice(&lhs, &rhs, &acc, scaled, warps));
     }
     registers(bits) + slices
 }
@@ -113,17 +127,24 @@ fn is_converted(v: Val<'_>) -> bool {
     }
 }
 
-/// Registers of a thread for one step of both operands along K.
-fn slice(lhs: &Tensor<'_>, rhs: &Tensor<'_>, acc: &Tensor<'_>, warps: u64) -> u64 {
+/// Registers of a thread for one step of both operands along K; `scaled` multiplies if the target has an instruction that scales.
+fn slice(lhs: &Tensor<'_>, rhs: &Tensor<'_>, acc: &Tensor<'_>, scaled: Option<Instruction>, warps: u64) -> u64 {
     let Ok(product) = Product::new(&lhs.tile_shape(), &rhs.tile_shape(), &acc.tile_shape()) else { return 0 };
-    let (multiplier, depth) = step(lhs.element);
+    let (multiplier, depth) = match scaled {
+        Some(instruction) => (instruction.multiplier(lhs.element), u64::from(instruction.shape[2])),
+        None => step(lhs.element),
+    };
     let grid = product.arrange(multiplier, warps.ilog2(), false);
     let (_, m, n, k) = product.log2();
     let elements = (1u64 << m.saturating_sub(grid.m)) + (1u64 << n.saturating_sub(grid.n));
-    let bits = elements * depth.min(1 << k) * u64::from(storage_bits(lhs.element));
+    // Four bits have a byte in memory, not in the words of an instruction.
+    let width = if scaled.is_some() { memory_bits(lhs.element) } else { storage_bits(lhs.element) };
+    let bits = elements * depth.min(1 << k) * u64::from(width);
     match multiplier {
         // Narrow elements are widened in registers where the machine does not multiply them itself.
-        Multiplier::Sync(_) if storage_bits(lhs.element) == 8 && is_float(lhs.element) => bits * 2 / (32 * 32),
+        Multiplier::Sync(_) if storage_bits(lhs.element) == 8 && is_float(lhs.element) && scaled.is_none() => {
+            bits * 2 / (32 * 32)
+        }
         Multiplier::Sync(_) => bits / (32 * 32),
         // Scalars: eight by four lanes share a warp's rows and columns.
         Multiplier::Scalar => bits / (32 * 4),

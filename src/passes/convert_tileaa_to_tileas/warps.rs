@@ -14,6 +14,7 @@ use crate::dialect::{
     rt::*,
 };
 use melior::ir::{Attribute, AttributeLike};
+use tile_targets::Target;
 
 const USUAL: i64 = 4;
 const MOST: i64 = 16;
@@ -28,7 +29,7 @@ pub fn valid(warps: i64) -> bool {
 pub fn choose(function: FuncOp<'_>, target: &str, option: i64) -> i64 {
     let hint = function.hints().and_then(|h| hinted(h, target));
     let option = (option != 0).then_some(option);
-    function.num_warps().or(hint).or(option).unwrap_or_else(|| by_tiles(function.op()))
+    function.num_warps().or(hint).or(option).unwrap_or_else(|| by_tiles(function.op(), Target::by_name(target)))
 }
 
 /// What the hints say for the target, or by default. Values that make no sense count as absent.
@@ -52,7 +53,7 @@ fn entry<'c>(dictionary: Attribute<'c>, key: &str) -> Option<Attribute<'c>> {
 }
 
 /// What the largest tile that is moved or combined asks for.
-fn by_tiles(function: OpRef<'_>) -> i64 {
+fn by_tiles(function: OpRef<'_>, target: Option<&Target>) -> i64 {
     let (mut largest, mut product) = (1, false);
     walk(function, &mut |op| match AnyOp::cast(op) {
         Some(AnyOp::DotOp(_) | AnyOp::DotScaledOp(_)) => product = true,
@@ -71,7 +72,7 @@ fn by_tiles(function: OpRef<'_>) -> i64 {
     });
     match product {
         // What is far too large for registers is taken apart; its slices are small for any number of warps.
-        true => enough(function, for_products(function, USUAL), &[(32, 1024)]),
+        true => enough(function, for_products(function, target, USUAL), &[(32, 1024)]),
         false => enough(function, (largest / (32 * ELEMENTS_PER_THREAD)).clamp(USUAL, MOST), &[(16, 128), (32, 4096)]),
     }
 }

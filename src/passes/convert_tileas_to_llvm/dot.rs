@@ -63,17 +63,17 @@ impl Kind {
 }
 
 /// A product with everything that its instructions are made from.
-struct Job<'c> {
+pub(super) struct Job<'c> {
     op: OpRef<'c>,
-    product: Product,
+    pub product: Product,
     multiplier: Multiplier,
     kinds: [Option<Kind>; 2],
     /// Element types of lhs, rhs and accumulator.
     elements: [Type<'c>; 3],
     unsigned: [bool; 2],
-    steps: Vec<Step>,
-    lhs: Vec<Val<'c>>,
-    rhs: Vec<Val<'c>>,
+    pub steps: Vec<Step>,
+    pub lhs: Vec<Val<'c>>,
+    pub rhs: Vec<Val<'c>>,
 }
 
 impl<'c> Lower<'c, '_> {
@@ -88,6 +88,9 @@ impl<'c> Lower<'c, '_> {
     }
 
     pub(super) fn dot_scaled(&mut self, op: DotScaledOp<'c>) -> Result<(), Failed> {
+        if let Some(instruction) = Instruction::of(op.instruction()).filter(|i| i.kind == MmaKind::BlockScale) {
+            return self.block_scaled(op, instruction);
+        }
         let job = self.job(op.op(), [op.lhs(), op.rhs(), op.acc()], op.instruction(), [false; 2])?;
         let error = |e: LayoutError| fail(op.op(), e.to_string());
         let scale_tile = Tensor::of_value(op.lhs_scale()).ok_or_else(|| fail(op.op(), "scales are no tensor"))?;
@@ -135,7 +138,7 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    fn job(
+    pub(super) fn job(
         &self,
         op: OpRef<'c>,
         operands: [Val<'c>; 3],
@@ -148,9 +151,6 @@ impl<'c> Lower<'c, '_> {
         let product = Product::new(&lhs.tile_shape(), &rhs.tile_shape(), &acc.tile_shape()).map_err(error)?;
         let instruction =
             Instruction::of(instruction).ok_or_else(|| fail(op, "the instruction has no lowering to LLVM"))?;
-        if instruction.kind == MmaKind::BlockScale {
-            return Err(fail(op, "instructions with scales have no lowering to LLVM"));
-        }
         let multiplier = instruction.multiplier(lhs.element);
         let layouts = [self.layout(op, operands[0])?, self.layout(op, operands[1])?, self.layout(op, operands[2])?];
         let steps = product.steps(multiplier, &layouts[2], &layouts[0], &layouts[1]).map_err(error)?;
@@ -224,12 +224,7 @@ impl<'c> Lower<'c, '_> {
         };
         let mut sums = start;
         let half = storage_bits(job.elements[2]) == 16;
-        // Lanes beyond the depth of the tile supply zeros.
-        let lanes = job.product.zero_lanes(job.multiplier);
-        let outside = (lanes != 0).then(|| {
-            let bits = self.l.bin("and", self.lane, self.l.i32c(lanes.into()));
-            self.l.icmp_raw(1, bits, self.l.i32c(0))
-        });
+        let outside = self.outside(job);
         let mut packed: [FxHashMap<Vec<Option<u32>>, Val<'c>>; 2] = Default::default();
         let (m, n, k) = instruction.extents();
         let name = self.instruction_name([m, n, k], a, b, half);
@@ -254,8 +249,17 @@ impl<'c> Lower<'c, '_> {
         Ok(sums)
     }
 
+    /// Whether the lane is beyond the depth of the tile and supplies zeros; none if no lane is.
+    pub(super) fn outside(&self, job: &Job<'c>) -> Option<Val<'c>> {
+        let lanes = job.product.zero_lanes(job.multiplier);
+        (lanes != 0).then(|| {
+            let bits = self.l.bin("and", self.lane, self.l.i32c(lanes.into()));
+            self.l.icmp_raw(1, bits, self.l.i32c(0))
+        })
+    }
+
     /// A word of an operand; elements that the tile lacks are zero.
-    fn operand_word(
+    pub(super) fn operand_word(
         &self,
         element: Type<'c>,
         values: &[Val<'c>],
@@ -334,18 +338,14 @@ impl<'c> Lower<'c, '_> {
                 // Words of halves travel as 32-bit registers.
                 let (class, carrier) = if half { ("r", l.i32) } else { ("f", l.f32) };
                 args.extend(sums.into_iter().map(|v| l.cast("bitcast", v, carrier)));
-                let list = |from: usize, n: usize| {
-                    let names: Vec<String> = (from..from + n).map(|i| format!("${i}")).collect();
-                    format!("{{{}}}", names.join(", "))
-                };
                 // A has twice the words of B.
                 let (lhs, rhs) = (first / 3 * 2, first / 3);
                 let text = format!(
                     "{name} {}, {}, {}, {};",
-                    list(0, count),
-                    list(count, lhs),
-                    list(count + lhs, rhs),
-                    list(count + first, count)
+                    operand_list(0, count),
+                    operand_list(count, lhs),
+                    operand_list(count + lhs, rhs),
+                    operand_list(count + first, count)
                 );
                 let mut constraints = vec![format!("={class}"); count];
                 constraints.extend(vec!["r".to_string(); first]);
@@ -376,6 +376,12 @@ impl<'c> Lower<'c, '_> {
 enum Name {
     Intrinsic(String),
     Asm(String),
+}
+
+/// Operands `from` to `from + n` of inline assembly as PTX groups registers.
+pub(super) fn operand_list(from: usize, n: usize) -> String {
+    let names: Vec<String> = (from..from + n).map(|i| format!("${i}")).collect();
+    format!("{{{}}}", names.join(", "))
 }
 
 fn is_integer(t: Type<'_>) -> bool {

@@ -8,6 +8,7 @@
 mod array;
 mod async_copy;
 mod atomic;
+mod block_scale;
 mod combine;
 mod constant;
 mod control;

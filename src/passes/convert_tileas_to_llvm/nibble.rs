@@ -50,6 +50,9 @@ impl<'c> Lower<'c, '_> {
         let wide = l.cast("zext", fill, l.i32);
         let all = l.cast("trunc", l.mul(wide, l.i32c(0x1111_1111)), words.ty);
         let loaded = self.read_words(byte, words, at.mask, &vec![all; words.count as usize], at.qualifier);
+        if words.bits == 32 {
+            return loaded.into_iter().flat_map(|word| self.bytes_of_nibbles(word)).collect();
+        }
         (0..count)
             .map(|i| {
                 let word = l.cast("zext", loaded[(i / per_word) as usize], l.i32);
@@ -60,6 +63,26 @@ impl<'c> Lower<'c, '_> {
                 l.cast("trunc", l.bin("and", l.bin("lshr", word, by), l.i32c(15)), l.i8)
             })
             .collect()
+    }
+
+    /// The eight elements of a word, as the bytes of two words: where they stay neighbours, the words stay together.
+    fn bytes_of_nibbles(&self, word: Val<'c>) -> Vec<Val<'c>> {
+        let l = &self.l;
+        let every_other = |v: Val<'c>| l.bin("and", v, l.i32c(0x0f0f_0f0f));
+        let (even, odd) = (every_other(word), every_other(l.bin("lshr", word, l.i32c(4))));
+        let bytes = l.vector(4, l.i8);
+        let mut elements = Vec::with_capacity(8);
+        for selector in [0x5140, 0x7362] {
+            let args = [even, odd, l.i32c(selector)];
+            let four = l.intrinsic("llvm.nvvm.prmt", Some(l.i32), &args).expect("an intrinsic with a result");
+            let vector = l.cast("bitcast", four, bytes);
+            for i in 0..4 {
+                let element = l.extract(vector, l.i8, i);
+                self.note_origin(element, four, i as u32);
+                elements.push(element);
+            }
+        }
+        elements
     }
 
     pub(super) fn write_nibbles(&self, at: &Nibbles<'c, '_>, values: &[Val<'c>]) {

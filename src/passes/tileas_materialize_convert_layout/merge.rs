@@ -11,7 +11,7 @@
 //! ```
 //!
 //! Both operands of a product make such trips. Two barriers are left of four, and the first operand need not stay in
-//! registers while the second is on its way.
+//! registers while the second is on its way: what is computed from `x` between the trips, such as wider elements, moves along.
 //!
 //! Joined trips need their storage at the same time. That may take what the rings of pipelined loops leave of the 48 KiB that every
 //! target has; where rings take more than that, no more than the largest trip alone, for which they left room.
@@ -30,13 +30,14 @@ struct Open<'c> {
     barrier: OpRef<'c>,
     /// What the last trip stores.
     source: Val<'c>,
-    loads: Vec<OpRef<'c>>,
+    /// The loads, and what is computed from what they give: these move down to the loads of the next trip.
+    late: Vec<OpRef<'c>>,
     bytes: u64,
 }
 
 impl<'c> Open<'c> {
-    fn loaded(&self, v: Val<'c>) -> bool {
-        defining_op(v).is_some_and(|d| self.loads.contains(&d))
+    fn is_late(&self, v: Val<'c>) -> bool {
+        defining_op(v).is_some_and(|d| self.late.contains(&d))
     }
 }
 
@@ -69,7 +70,7 @@ fn merge_in(block: Blk<'_>, most: u64) {
             Some((reuse, trip, length)) => {
                 open = Some(match open.take() {
                     Some(before)
-                        if reuse.is_some() && before.bytes + trip.bytes <= most && !before.loaded(trip.source) =>
+                        if reuse.is_some() && before.bytes + trip.bytes <= most && !before.is_late(trip.source) =>
                     {
                         join(before, reuse, trip)
                     }
@@ -78,13 +79,16 @@ fn merge_in(block: Blk<'_>, most: u64) {
                 i += length;
                 continue;
             }
-            // What reads nothing that has just been loaded, and touches no shared memory, may stand between stores and loads.
-            None => {
-                let depends = open.as_ref().is_some_and(|o| operands(op).any(|v| o.loaded(v)));
-                if depends || !stands_between(op) {
-                    open = None;
-                }
-            }
+            // What touches no shared memory may stand between stores and loads, or, if it computes with what has been loaded,
+            // behind the loads.
+            None => match &mut open {
+                Some(o) if operands(op).any(|v| o.is_late(v)) => match computes(op) {
+                    true => o.late.push(op),
+                    false => open = None,
+                },
+                _ if !stands_between(op) => open = None,
+                _ => {}
+            },
         }
         i += 1;
     }
@@ -99,40 +103,50 @@ fn trip<'c>(ops: &[OpRef<'c>]) -> Option<(Option<OpRef<'c>>, Open<'c>, usize)> {
     let plain = BarrierOp::cast(barrier).is_some() && discardable_attr(barrier, REUSE).is_none();
     let same = store.dest() == load.source() && defining_op(store.dest()).and_then(AllocTensorOp::cast).is_some();
     let bytes = MemDescType::cast(ty(store.dest())).map(memdesc_bytes)?;
-    let open = Open { barrier, source: store.source(), loads: vec![load.op()], bytes };
+    let open = Open { barrier, source: store.source(), late: vec![load.op()], bytes };
     (plain && same).then_some((reuse.then_some(ops[0]), open, at + 3))
 }
 
 /// Two trips as one.
 fn join<'c>(before: Open<'c>, reuse: Option<OpRef<'c>>, after: Open<'c>) -> Open<'c> {
-    let first = after.loads[0];
-    for &load in &before.loads {
+    let first = after.late[0];
+    for &op in &before.late {
         // SAFETY: both ops are alive and in one block.
-        unsafe { mlirOperationMoveBefore(load.to_raw(), first.to_raw()) }
+        unsafe { mlirOperationMoveBefore(op.to_raw(), first.to_raw()) }
     }
     reuse.into_iter().for_each(erase);
     erase(before.barrier);
-    let loads = before.loads.into_iter().chain(after.loads).collect();
-    Open { barrier: after.barrier, source: after.source, loads, bytes: before.bytes + after.bytes }
+    let late = before.late.into_iter().chain(after.late).collect();
+    Open { barrier: after.barrier, source: after.source, late, bytes: before.bytes + after.bytes }
 }
 
-fn stands_between(op: OpRef<'_>) -> bool {
+/// Ops whose results follow from their operands.
+fn computes(op: OpRef<'_>) -> bool {
     let name = op_name(op);
     region_count(op) == 0
         && (name.starts_with("arith.")
             || name.starts_with("math.")
             || matches!(
                 name,
-                "nv_tileas.alloc_tensor"
-                    | "nv_tileas.broadcast"
-                    | "nv_tileas.make_range"
-                    | "nv_tileas.memdesc_slot"
+                "nv_tileas.broadcast"
                     | "nv_tileas.permute"
                     | "nv_tileas.splat"
-                    | "nv_tileas.tiled_load"
-                    | "nv_tileas.load"
                     | "nv_tileas.view"
-                    | "nv_tileaa.make_memref"
-                    | "nv_tileaa.make_tiled_view"
+                    | "nv_tileaa.bitcast"
+                    | "nv_tileaa.fp_cast"
             ))
+}
+
+fn stands_between(op: OpRef<'_>) -> bool {
+    computes(op)
+        || matches!(
+            op_name(op),
+            "nv_tileas.alloc_tensor"
+                | "nv_tileas.make_range"
+                | "nv_tileas.memdesc_slot"
+                | "nv_tileas.tiled_load"
+                | "nv_tileas.load"
+                | "nv_tileaa.make_memref"
+                | "nv_tileaa.make_tiled_view"
+        )
 }

@@ -2,13 +2,16 @@
 #l = #nv_tileas.layout<register = [1, 2, 4], lane = [8, 16, 32, 64, 128], warp = []>
 #s = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = []>
 gpu.module @kernels {
-  // Eight elements are a word: the distance from the base is halved, the elements come out by shifts.
+  // Eight elements are a word: the distance from the base is halved, the elements come out as the bytes of two words.
   // CHECK-LABEL: llvm.func @words(
   // CHECK: %[[D:.*]] = llvm.sub %{{.*}}, %{{.*}} : i64
   // CHECK: %[[BYTE:.*]] = llvm.lshr %[[D]], %{{.*}} : i64
   // CHECK: %[[P:.*]] = llvm.getelementptr %arg0[%[[BYTE]]] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i8
   // CHECK: %[[W:.*]] = llvm.load %[[P]] {alignment = 4 : i64} : !llvm.ptr<1> -> i32
-  // CHECK: llvm.lshr %[[W]], %{{.*}} : i32
+  // CHECK: %[[EVEN:.*]] = llvm.and %[[W]], %[[MASK:.*]] : i32
+  // CHECK: %[[SHIFTED:.*]] = llvm.lshr %[[W]], %{{.*}} : i32
+  // CHECK: %[[ODD:.*]] = llvm.and %[[SHIFTED]], %[[MASK]] : i32
+  // CHECK-COUNT-2: llvm.call_intrinsic "llvm.nvvm.prmt"(%[[EVEN]], %[[ODD]], %{{.*}}) : (i32, i32, i32) -> i32
   // CHECK-COUNT-6: llvm.or %{{.*}}, %{{.*}} : i32
   // CHECK: %[[ALL:.*]] = llvm.or %{{.*}}, %{{.*}} : i32
   // CHECK: llvm.store %[[ALL]], %{{.*}} {alignment = 4 : i64} : i32, !llvm.ptr<1>

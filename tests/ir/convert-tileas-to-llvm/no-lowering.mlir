@@ -70,3 +70,21 @@ gpu.module @kernels {
     nv_tileaa.return
   }
 }
+// -----
+#c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = []>
+#a = #nv_tileas.layout<register = [1, 2, 512, 16, 32], lane = [4, 8, 64, 128, 256], warp = []>
+#b = #nv_tileas.layout<register = [8, 16, 128, 256], lane = [32, 64, 1, 2, 4], warp = []>
+#s = #nv_tileas.layout<register = [], lane = [8, 0, 1, 2, 4], warp = []>
+#t = #nv_tileas.layout<register = [], lane = [0, 0, 1, 2, 4], warp = []>
+gpu.module @kernels {
+  nv_tileaa.func @f(%p: f8E5M2, %q: f8E8M0FNU, %r: f32) attributes {numWarps = 1 : i64} {
+    %x = nv_tileas.splat %p : f8E5M2 -> tensor<16x64xf8E5M2, #a>
+    %y = nv_tileas.splat %p : f8E5M2 -> tensor<64x8xf8E5M2, #b>
+    %u = nv_tileas.splat %q : f8E8M0FNU -> tensor<16x1xf8E8M0FNU, #s>
+    %v = nv_tileas.splat %q : f8E8M0FNU -> tensor<1x8xf8E8M0FNU, #t>
+    %z = nv_tileas.splat %r : f32 -> tensor<16x8xf32, #c>
+    // expected-error @below {{no instruction scales these elements by these blocks}}
+    %0 = nv_tileas.block_scaled_mma %x scale %u, %y scale %v, %z by <block_scale, [16, 8, 32]> : tensor<16x64xf8E5M2, #a>, tensor<16x1xf8E8M0FNU, #s>, tensor<64x8xf8E5M2, #b>, tensor<1x8xf8E8M0FNU, #t>, tensor<16x8xf32, #c>
+    nv_tileaa.return
+  }
+}

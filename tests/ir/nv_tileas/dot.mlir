@@ -58,3 +58,13 @@ nv_tileaa.func @scaled(%x: tensor<16x64xf8E4M3FN, #bytes_a>, %y: tensor<64x8xf8E
   %0 = nv_tileas.block_scaled_mma %x scale %s, %y scale %t, %z by <sync, [16, 8, 32]> : tensor<16x64xf8E4M3FN, #bytes_a>, tensor<16x2xf8E8M0FNU, #scale_a>, tensor<64x8xf8E4M3FN, #bytes_b>, tensor<2x8xf8E8M0FNU, #scale_b>, tensor<16x8xf32, #c>
   nv_tileaa.return
 }
+
+// The instruction scales: the scales of row g are in lane 4g and those of row g + 8 in lane 4g + 1.
+#lane_a = #nv_tileas.layout<register = [1], lane = [16, 0, 2, 4, 8], warp = []>
+#lane_b = #nv_tileas.layout<register = [8], lane = [0, 0, 1, 2, 4], warp = []>
+// CHECK-LABEL: nv_tileaa.func @scaled_by_instruction
+nv_tileaa.func @scaled_by_instruction(%x: tensor<16x64xf8E4M3FN, #bytes_a>, %y: tensor<64x8xf8E4M3FN, #bytes_b>, %z: tensor<16x8xf32, #c>, %s: tensor<16x2xf8E8M0FNU, #lane_a>, %t: tensor<2x8xf8E8M0FNU, #lane_b>) {
+  // CHECK: nv_tileas.block_scaled_mma %arg0 scale %arg3, %arg1 scale %arg4, %arg2 by <block_scale, [16, 8, 32]> :
+  %0 = nv_tileas.block_scaled_mma %x scale %s, %y scale %t, %z by <block_scale, [16, 8, 32]> : tensor<16x64xf8E4M3FN, #bytes_a>, tensor<16x2xf8E8M0FNU, #lane_a>, tensor<64x8xf8E4M3FN, #bytes_b>, tensor<2x8xf8E8M0FNU, #lane_b>, tensor<16x8xf32, #c>
+  nv_tileaa.return
+}

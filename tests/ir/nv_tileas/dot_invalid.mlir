@@ -85,3 +85,16 @@ func.func @scales(%x: tensor<16x32xf8E5M2, #a>, %y: tensor<32x8xf8E5M2, #b>, %z:
   %0 = nv_tileas.dot %x, %y, %z by <block_scale, [16, 8, 32]> : tensor<16x32xf8E5M2, #a>, tensor<32x8xf8E5M2, #b>, tensor<16x8xf32, #c>
   return
 }
+
+// -----
+
+#c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = []>
+#a = #nv_tileas.layout<register = [1, 2, 256, 16], lane = [4, 8, 32, 64, 128], warp = []>
+#b = #nv_tileas.layout<register = [8, 16, 128], lane = [32, 64, 1, 2, 4], warp = []>
+#s = #nv_tileas.layout<register = [8], lane = [0, 0, 1, 2, 4], warp = []>
+#t = #nv_tileas.layout<register = [], lane = [0, 0, 1, 2, 4], warp = []>
+func.func @scales_of_rows(%x: tensor<16x32xf8E5M2, #a>, %y: tensor<32x8xf8E5M2, #b>, %z: tensor<16x8xf32, #c>, %s: tensor<16x1xf8E8M0FNU, #s>, %t: tensor<1x8xf8E8M0FNU, #t>) {
+  // expected-error @+1 {{layout of the scales of lhs does not belong to the accumulator's; expected #nv_tileas.layout<register = [], lane = [8, 0, 1, 2, 4], warp = []>}}
+  %0 = nv_tileas.block_scaled_mma %x scale %s, %y scale %t, %z by <block_scale, [16, 8, 32]> : tensor<16x32xf8E5M2, #a>, tensor<16x1xf8E8M0FNU, #s>, tensor<32x8xf8E5M2, #b>, tensor<1x8xf8E8M0FNU, #t>, tensor<16x8xf32, #c>
+  return
+}

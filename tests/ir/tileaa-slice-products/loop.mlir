@@ -32,6 +32,37 @@ nv_tileaa.func @halves(%p: !nv_tileaa.ptr<f16>, %n: i32, %j: i32) {
   nv_tileaa.return
 }
 
+// Scales go along, whole blocks of them: two of four scales are for 64 of 128 elements.
+// CHECK-LABEL: nv_tileaa.func @scaled(
+// LARGE: scf.for {{.*}} : i32 {
+// LARGE: nv_tileaa.dot_scaled {{.*}} tensor<128x128xf8E4M3FN>
+// SMALL: scf.for %[[I:.*]] = {{.*}} iter_args(%[[ACC:.*]] = %{{.*}}) -> (tensor<128x128xf32>) : i64 {
+// SMALL: %[[A:.*]], %{{.*}} = nv_tileaa.tiled_load <weak> {{.*}}[%arg3, %[[I]]] : {{.*}} -> tensor<128x64xf8E4M3FN>
+// SMALL: %[[B:.*]], %{{.*}} = nv_tileaa.tiled_load <weak> {{.*}}[%[[I]], %arg3] : {{.*}} -> tensor<64x128xf8E4M3FN>
+// SMALL: %[[X:.*]], %{{.*}} = nv_tileaa.tiled_load <weak> {{.*}}[%arg3, %[[I]]] : {{.*}} -> tensor<128x2xf8E8M0FNU>
+// SMALL: %[[Y:.*]], %{{.*}} = nv_tileaa.tiled_load <weak> {{.*}}[%[[I]], %arg3] : {{.*}} -> tensor<2x128xf8E8M0FNU>
+// SMALL: %[[D:.*]] = nv_tileaa.dot_scaled %[[A]] scale %[[X]], %[[B]] scale %[[Y]], %[[ACC]] : tensor<128x64xf8E4M3FN>
+// SMALL-NEXT: scf.yield %[[D]]
+nv_tileaa.func @scaled(%p: !nv_tileaa.ptr<f8E4M3FN>, %q: !nv_tileaa.ptr<f8E8M0FNU>, %n: i32, %j: i32) {
+  %m = nv_tileaa.make_memref %p, shape = [%n, %n : i32, i32], strides = [] : <f8E4M3FN> -> <?x?xf8E4M3FN, strides = [65536, 1]>
+  %s = nv_tileaa.make_memref %q, shape = [%n, %n : i32, i32], strides = [] : <f8E8M0FNU> -> <?x?xf8E8M0FNU, strides = [65536, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x?xf8E4M3FN, strides = [65536, 1]> -> <tile = [128, 128], memref<?x?xf8E4M3FN, strides = [65536, 1]>>
+  %l = nv_tileaa.make_tiled_view %s : <?x?xf8E8M0FNU, strides = [65536, 1]> -> <tile = [128, 4], memref<?x?xf8E8M0FNU, strides = [65536, 1]>>
+  %r = nv_tileaa.make_tiled_view %s : <?x?xf8E8M0FNU, strides = [65536, 1]> -> <tile = [4, 128], memref<?x?xf8E8M0FNU, strides = [65536, 1]>>
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<128x128xf32>
+  %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<128x128xf32>) : i32 {
+    %a, %t1 = nv_tileaa.tiled_load <weak> %v[%j, %k] : <tile = [128, 128], memref<?x?xf8E4M3FN, strides = [65536, 1]>>[i32, i32] -> tensor<128x128xf8E4M3FN>
+    %b, %t2 = nv_tileaa.tiled_load <weak> %v[%k, %j] : <tile = [128, 128], memref<?x?xf8E4M3FN, strides = [65536, 1]>>[i32, i32] -> tensor<128x128xf8E4M3FN>
+    %x, %t3 = nv_tileaa.tiled_load <weak> %l[%j, %k] : <tile = [128, 4], memref<?x?xf8E8M0FNU, strides = [65536, 1]>>[i32, i32] -> tensor<128x4xf8E8M0FNU>
+    %y, %t4 = nv_tileaa.tiled_load <weak> %r[%k, %j] : <tile = [4, 128], memref<?x?xf8E8M0FNU, strides = [65536, 1]>>[i32, i32] -> tensor<4x128xf8E8M0FNU>
+    %d = nv_tileaa.dot_scaled %a scale %x, %b scale %y, %acc : tensor<128x128xf8E4M3FN>, tensor<128x4xf8E8M0FNU>, tensor<128x128xf8E4M3FN>, tensor<4x128xf8E8M0FNU>, tensor<128x128xf32>
+    scf.yield %d : tensor<128x128xf32>
+  }
+  nv_tileaa.return
+}
+
 // Through changes of shape, order and type on the way to the product.
 // CHECK-LABEL: nv_tileaa.func @through(
 // SMALL: -> tensor<1x128x32xf16>

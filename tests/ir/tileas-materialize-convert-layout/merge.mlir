@@ -30,6 +30,28 @@ nv_tileaa.func @two(%n: i32) attributes {numWarps = 4 : i64} {
   nv_tileaa.return
 }
 
+// What is computed from the first between the two stands behind both.
+// CHECK-LABEL: nv_tileaa.func @computed(
+// CHECK: nv_tileas.local_store %{{.*}}, %[[M:.*]] vector
+// CHECK-NEXT: %[[N:.*]] = nv_tileas.alloc_tensor
+// CHECK-NEXT: nv_tileas.local_store %{{.*}}, %[[N]]
+// CHECK-NEXT: nv_tileas.barrier
+// CHECK-NEXT: %[[X:.*]] = nv_tileas.local_load %[[M]]
+// CHECK-NEXT: %[[W:.*]] = arith.extf %[[X]]
+// CHECK-NEXT: %[[Y:.*]] = nv_tileas.local_load %[[N]]
+// CHECK-NEXT: %[[V:.*]] = arith.extf %[[Y]]
+// CHECK-NEXT: arith.addf %[[W]], %[[V]]
+nv_tileaa.func @computed() attributes {numWarps = 4 : i64} {
+  %a = arith.constant dense<1.0> : tensor<64x64xf16, #rows>
+  %b = arith.constant dense<2.0> : tensor<64x64xf16, #rows>
+  %x = nv_tileas.convert_layout %a : tensor<64x64xf16, #rows> -> tensor<64x64xf16, #columns>
+  %w = arith.extf %x : tensor<64x64xf16, #columns> to tensor<64x64xf32, #columns>
+  %y = nv_tileas.convert_layout %b : tensor<64x64xf16, #rows> -> tensor<64x64xf16, #columns>
+  %v = arith.extf %y : tensor<64x64xf16, #columns> to tensor<64x64xf32, #columns>
+  %z = arith.addf %w, %v : tensor<64x64xf32, #columns>
+  nv_tileaa.return
+}
+
 // The second conversion needs what the first gives.
 // CHECK-LABEL: nv_tileaa.func @dependent(
 // CHECK: nv_tileas.local_store
@@ -43,6 +65,20 @@ nv_tileaa.func @dependent() attributes {numWarps = 4 : i64} {
   %a = arith.constant dense<1.0> : tensor<64x64xf16, #rows>
   %x = nv_tileas.convert_layout %a : tensor<64x64xf16, #rows> -> tensor<64x64xf16, #columns>
   %y = nv_tileas.convert_layout %x : tensor<64x64xf16, #columns> -> tensor<64x64xf16, #rows>
+  nv_tileaa.return
+}
+
+// Or what is computed from that.
+// CHECK-LABEL: nv_tileaa.func @dependent_computation(
+// CHECK: nv_tileas.local_load
+// CHECK-NEXT: arith.extf
+// CHECK: nv_tileas.barrier {nv_tileas.reuse}
+// CHECK-NEXT: nv_tileas.local_store
+nv_tileaa.func @dependent_computation() attributes {numWarps = 4 : i64} {
+  %a = arith.constant dense<1.0> : tensor<64x64xf16, #rows>
+  %x = nv_tileas.convert_layout %a : tensor<64x64xf16, #rows> -> tensor<64x64xf16, #columns>
+  %w = arith.extf %x : tensor<64x64xf16, #columns> to tensor<64x64xf32, #columns>
+  %y = nv_tileas.convert_layout %w : tensor<64x64xf32, #columns> -> tensor<64x64xf32, #rows>
   nv_tileaa.return
 }
 

@@ -19,17 +19,16 @@ nv_tileaa.func @kinds(%a: tensor<128xi32, #full>, %b: tensor<128xi32, #half>, %c
   // The first thread tells all warps. Nobody has used shared memory yet.
   // CHECK-NEXT: %[[M:.*]] = nv_tileas.alloc_tensor : <1xi64, #nv_tileas.shared_layout<offset = []>>
   // CHECK-NEXT: nv_tileas.local_store %arg2, %[[M]] vector 1
+  %c1 = nv_tileas.replicate %c : tensor<1xi64, #one>
+  %c2 = arith.addi %c1, %c1 : tensor<1xi64, #one>
+  // Lanes that are sums of others are no plain copies. Both go at once.
+  // CHECK-NEXT: %[[N:.*]] = nv_tileas.alloc_tensor : <32xi8,
+  // CHECK-NEXT: nv_tileas.local_store %arg3, %[[N]]
   // CHECK-NEXT: nv_tileas.barrier
   // CHECK-NEXT: %[[C:.*]] = nv_tileas.local_load %[[M]] vector 1
   // CHECK-NEXT: arith.addi %[[C]], %[[C]]
-  %c1 = nv_tileas.replicate %c : tensor<1xi64, #one>
-  %c2 = arith.addi %c1, %c1 : tensor<1xi64, #one>
-  // Lanes that are sums of others are no plain copies.
-  // CHECK-NEXT: nv_tileas.alloc_tensor : <32xi8,
-  // CHECK-NEXT: nv_tileas.barrier
-  // CHECK-NEXT: nv_tileas.local_store %arg3,
-  // CHECK-NEXT: nv_tileas.barrier
-  // CHECK-NEXT: nv_tileas.local_load
+  // CHECK-NEXT: %[[D:.*]] = nv_tileas.local_load %[[N]]
+  // CHECK-NEXT: arith.addi %[[D]], %[[D]]
   %d1 = nv_tileas.replicate %d : tensor<32xi8, #odd>
   %d2 = arith.addi %d1, %d1 : tensor<32xi8, #odd>
   nv_tileaa.return

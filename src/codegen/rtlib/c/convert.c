@@ -172,12 +172,15 @@ TL_EXPORT float __tileir_f16_to_f32(tl_u16 x) { return tl_widen_f16(x); }
 TL_EXPORT float __tileir_bf16_to_f32(tl_u16 x) { return tl_float((tl_u32)x << 16); }
 // Rounds nothing; clears what is not part of the format.
 TL_EXPORT float __tileir_tf32_to_f32(tl_u32 x) { return tl_float(x & 0xffffe000u); }
-TL_INLINE tl_u32 tl_widen_e8m0(tl_u8 x) {
-  tl_u32 bits = x == 0 ? 0x00400000u : (tl_u32)x << 23;
-  return x == 0xffu ? 0x7fc00000u : bits;
+// Zero is the subnormal 2^-127. 0xff is the exponent of infinity here, which times zero is NaN; no other value changes.
+TL_EXPORT float __tileir_e8m0_to_f32(tl_u8 x) {
+  float power = tl_float(__builtin_elementwise_max((tl_u32)x << 23, 0x00400000u));
+  return __builtin_fmaf(power, 0.0f, power);
 }
-TL_EXPORT float __tileir_e8m0_to_f32(tl_u8 x) { return tl_float(tl_widen_e8m0(x)); }
-TL_EXPORT tl_u16 __tileir_e8m0_to_bf16(tl_u8 x) { return (tl_u16)(tl_widen_e8m0(x) >> 16); }
+TL_EXPORT tl_u16 __tileir_e8m0_to_bf16(tl_u8 x) {
+  tl_u32 bits = x == 0 ? 0x0040u : (tl_u32)x << 7;
+  return (tl_u16)(x == 0xffu ? 0x7fc0u : bits);
+}
 
 #define TL_PAIR(expression_lo, expression_hi, name)                                                            \
   TL_EXPORT tl_u16 __tileir_f32x2_to_##name(float lo, float hi) {                                                      \

@@ -1,0 +1,191 @@
+//! Products whose instruction scales blocks of its operands: `mma.sync` with `.block_scale`.
+//!
+//! Beside each operand the instruction takes a word of four bytes from some lanes, which are the scales of the rows of A or of
+//! the columns of B. For thread number zero the row `g` below eight has its scales in lane `4g`, row `g + 8` in lane `4g + 1`,
+//! and column `g` in lane `4g`; [`Product::scales`] is that as a layout. The number of the first byte says which one, two or
+//! four bytes of the word are meant: one for each block of the instruction's depth. So a word serves several instructions, those
+//! of four blocks along K or those of several fragments, and nothing is moved in between.
+//!
+//! | elements | scales | block | instruction |
+//! |---|---|---|---|
+//! | e4m3, e5m2 | ue8m0 | 32 | m16n8k32, `kind::mxf8f6f4`, one scale |
+//! | e2m1 | ue8m0 | 32 | m16n8k64, `kind::mxf4`, two scales |
+//! | e2m1 | ue8m0 | 16 | m16n8k64, `kind::mxf4nvf4`, four scales; from PTX 9.1 on |
+//! | e2m1 | ue4m3 | 16 | m16n8k64, `kind::mxf4nvf4`, four scales |
+//!
+//! Elements of four bits take a byte each in registers and in shared memory; the instruction wants eight in a word, which are made
+//! of two words of bytes.
+
+use super::{Lower, dot::operand_list};
+use crate::dialect::{
+    dots::Instruction,
+    layouts::Tensor,
+    nv_tileas::DotScaledOp,
+    pass::{Failed, fail},
+    rt::*,
+};
+use melior::ir::{Type, TypeLike};
+use mlir_sys::*;
+use rustc_hash::FxHashMap;
+use tile_layout::{Layout, LayoutError, Operand, Product, Step};
+
+/// The scales of one operand: where they are, and the words that were made of them.
+struct Scales<'c> {
+    side: Operand,
+    element: Type<'c>,
+    layout: Layout,
+    values: Vec<Val<'c>>,
+    words: FxHashMap<u32, Val<'c>>,
+}
+
+impl<'c> Lower<'c, '_> {
+    pub(super) fn block_scaled(&mut self, op: DotScaledOp<'c>, instruction: Instruction) -> Result<(), Failed> {
+        let job = self.job(op.op(), [op.lhs(), op.rhs(), op.acc()], op.instruction(), [false; 2])?;
+        let error = |e: LayoutError| fail(op.op(), e.to_string());
+        let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op.op(), "operand is no tensor"));
+        let (element, scale) = (tensor(op.lhs())?.element, tensor(op.lhs_scale())?.element);
+        let blocks = tensor(op.lhs_scale())?.tile_shape().log2().last().copied().unwrap_or(0);
+        let (_, _, _, depth) = job.product.log2();
+        let block = 1u32 << (depth - blocks);
+        let name = name(instruction.shape, element, scale, block)
+            .ok_or_else(|| fail(op.op(), "no instruction scales these elements by these blocks"))?;
+        let (count, per_block) = (instruction.shape[2] / block, job.product.with_depth(blocks));
+        let scales = |side, v| -> Result<Scales<'c>, Failed> {
+            let (layout, values) = (self.layout(op.op(), v)?, self.fragment(op.op(), v)?);
+            Ok(Scales { side, element: scale, layout, values, words: FxHashMap::default() })
+        };
+        let mut scales = [scales(Operand::A, op.lhs_scale())?, scales(Operand::B, op.rhs_scale())?];
+        let acc = self.layout(op.op(), op.acc())?;
+        let mut sums = self.fragment(op.op(), op.acc())?;
+        let outside = self.outside(&job);
+        let mut packed: [FxHashMap<Vec<Option<u32>>, Val<'c>>; 2] = Default::default();
+        let per_word = if is_e2m1(element) { 8 } else { 4 };
+        self.multiplies = true;
+        for step in &job.steps {
+            let mut args = vec![];
+            for (side, (list, values)) in [(&step.lhs, &job.lhs), (&step.rhs, &job.rhs)].into_iter().enumerate() {
+                for word in list.chunks(per_word) {
+                    let v = packed[side].get(word).copied().unwrap_or_else(|| {
+                        let bytes = |part| self.operand_word(element, values, part, outside);
+                        match word.split_at_checked(4) {
+                            Some((low, high)) if !high.is_empty() && word.iter().any(Option::is_some) => {
+                                self.nibbles_of_bytes(bytes(low), bytes(high))
+                            }
+                            _ => bytes(word),
+                        }
+                    });
+                    packed[side].insert(word.to_vec(), v);
+                    args.push(v);
+                }
+            }
+            let mut first_bytes = [0; 2];
+            for (scales, byte) in scales.iter_mut().zip(&mut first_bytes) {
+                let (word, first) =
+                    self.scale_word(scales, &per_block, &acc, step, step.k / block, count).map_err(error)?;
+                args.push(word);
+                *byte = first;
+            }
+            self.scaled_instruction(&name, args, first_bytes, step, &mut sums);
+        }
+        self.set_all(op.result(), sums);
+        Ok(())
+    }
+
+    /// The word with the scales of `count` blocks from `block` on for the rows or columns of an instruction, and the number of the
+    /// first byte.
+    fn scale_word(
+        &self,
+        scales: &mut Scales<'c>,
+        per_block: &Product,
+        acc: &Layout,
+        step: &Step,
+        block: u32,
+        count: u32,
+    ) -> Result<(Val<'c>, u32), LayoutError> {
+        let origin = step.accumulator[0].unwrap_or(0);
+        let register = per_block.scale_register(acc, &scales.layout, scales.side, block, origin)?;
+        let (_, _, _, blocks) = per_block.log2();
+        let values = &scales.values;
+        // Blocks that the tile lacks have elements of zero; their scales must be numbers, which those of another row need not be.
+        let (start, end) = match 1 << blocks < count {
+            true => (register, register + (1 << blocks)),
+            false => (register & !3, (register & !3) + 4),
+        };
+        let word = scales.words.get(&start).copied().unwrap_or_else(|| {
+            let bytes: Vec<Option<Val<'c>>> =
+                (start..start + 4).map(|r| values.get(r as usize).copied().filter(|_| r < end)).collect();
+            self.pack_word(scales.element, &bytes)
+        });
+        scales.words.insert(start, word);
+        Ok((word, register - start))
+    }
+
+    /// Eight elements of four bits, each in a byte, in one word: byte `i` has element `i` of both words. Both operands have their
+    /// elements in this order, and no word has those of two blocks, so the products and their scales are the same as in order.
+    fn nibbles_of_bytes(&self, low: Val<'c>, high: Val<'c>) -> Val<'c> {
+        let l = &self.l;
+        let even = l.bin("and", low, l.i32c(0x0f0f_0f0f));
+        let odd = l.bin("and", l.bin("shl", high, l.i32c(4)), l.i32c(!0x0f0f_0f0f));
+        l.bin("or", even, odd)
+    }
+
+    /// One instruction. `args`: words of both operands, then of both scales. LLVM has no intrinsic for it.
+    fn scaled_instruction(
+        &self,
+        name: &str,
+        mut args: Vec<Val<'c>>,
+        first_bytes: [u32; 2],
+        step: &Step,
+        sums: &mut [Val<'c>],
+    ) {
+        let l = &self.l;
+        let (count, words) = (step.accumulator.len(), args.len() - 2);
+        let zero = l.float(l.f32, 0.0);
+        args.extend(step.accumulator.iter().map(|r| r.map_or(zero, |r| sums[r as usize])));
+        // A has twice the words of B.
+        let (lhs, rhs) = (words / 3 * 2, words / 3);
+        let [left, right] = [count + words, count + words + 1];
+        let text = format!(
+            "{name} {}, {}, {}, {}, ${left}, {{{}, 0}}, ${right}, {{{}, 0}};",
+            operand_list(0, count),
+            operand_list(count, lhs),
+            operand_list(count + lhs, rhs),
+            operand_list(right + 1, count),
+            first_bytes[0],
+            first_bytes[1],
+        );
+        let constraints = [vec!["=f"; count], vec!["r"; words + 2], vec!["f"; count]].concat().join(",");
+        let fields = l.structure(&vec![l.f32; count]);
+        let result = l.asm(&text, &constraints, Some(fields), &args, true).expect("an instruction with a result");
+        for (i, r) in step.accumulator.iter().enumerate() {
+            if let Some(r) = r {
+                sums[*r as usize] = l.field(result, l.f32, i as i64);
+            }
+        }
+    }
+}
+
+/// The instruction for blocks of `block` elements; see the table above.
+fn name([m, n, k]: [u32; 3], element: Type<'_>, scale: Type<'_>, block: u32) -> Option<String> {
+    // SAFETY: the types are alive.
+    let (e4m3, e5m2, e8m0, scale_e4m3) = unsafe {
+        let (e, s) = (element.to_raw(), scale.to_raw());
+        (mlirTypeIsAFloat8E4M3FN(e), mlirTypeIsAFloat8E5M2(e), mlirTypeIsAFloat8E8M0FNU(s), mlirTypeIsAFloat8E4M3FN(s))
+    };
+    let (kind, vector, format) = match (k, block) {
+        (32, 32) if e4m3 && e8m0 => ("mxf8f6f4", "1X", "e4m3"),
+        (32, 32) if e5m2 && e8m0 => ("mxf8f6f4", "1X", "e5m2"),
+        (64, 32) if is_e2m1(element) && e8m0 => ("mxf4", "2X", "e2m1"),
+        (64, 16) if is_e2m1(element) && (e8m0 || scale_e4m3) => ("mxf4nvf4", "4X", "e2m1"),
+        _ => return None,
+    };
+    let scale = if e8m0 { "ue8m0" } else { "ue4m3" };
+    Some(format!(
+        "mma.sync.aligned.m{m}n{n}k{k}.row.col.kind::{kind}.block_scale.scale_vec::{vector}.f32.{format}.{format}.f32.{scale}"
+    ))
+}
+
+fn is_e2m1(element: Type<'_>) -> bool {
+    // SAFETY: the type is alive.
+    unsafe { mlirTypeIsAFloat4E2M1FN(element.to_raw()) }
+}
