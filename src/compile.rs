@@ -4,11 +4,17 @@ use crate::{
     codegen::{self, Code},
     dialect::{self, debug_scope::Emission, ffi, location, remark, rt::*},
     passes, pipeline,
-    pipeline::Stage,
+    pipeline::{LineInfo, Stage, Step},
     translate,
 };
 use melior::{Context, diagnostic::DiagnosticSeverity, ir::Module, pass::PassManager, utility::parse_pass_pipeline};
-use std::{cell::RefCell, rc::Rc, time::Instant};
+use std::{
+    cell::RefCell,
+    mem::ManuallyDrop,
+    ops::{Deref, DerefMut},
+    rc::Rc,
+    time::Instant,
+};
 use tile_diag::{Diagnostic, Location, Severity};
 use tile_driver::{CompileError, CompileOutput, CompileRequest, Compiler, Emit, InputKind, scope};
 
@@ -25,10 +31,27 @@ impl Compiler for InProcess {
     }
 }
 
+/// [`InProcess`] for a process that ends after one compilation: what is not needed any more is left to that end.
+pub struct OneShot;
+
+impl Compiler for OneShot {
+    fn compile(
+        &self,
+        request: &CompileRequest<'_>,
+        report: &mut dyn FnMut(Diagnostic),
+    ) -> Result<CompileOutput, CompileError> {
+        // Giving the memory back takes as long as a pass, and ptxas waits meanwhile.
+        let session = ManuallyDrop::new(Session { last: true, ..Session::new() });
+        session.compile(request, report)
+    }
+}
+
 /// Compiles several programs in one context, which takes longer to set up than a small kernel to compile. A context keeps
 /// every type and attribute that it ever saw: whoever compiles thousands of programs takes a new one now and then.
 pub struct Session {
     context: Context,
+    /// The process ends after the next compilation.
+    last: bool,
 }
 
 impl Default for Session {
@@ -40,10 +63,7 @@ impl Default for Session {
 impl Session {
     pub fn new() -> Session {
         passes::register_all();
-        let context = dialect::context();
-        // One kernel gives the workers nothing to do, and printing between passes needs one thread.
-        context.enable_multi_threading(false);
-        Session { context }
+        Session { context: dialect::context(), last: false }
     }
 }
 
@@ -64,7 +84,7 @@ impl Compiler for Session {
             sink.borrow_mut().push(convert(&d));
             true
         });
-        let (result, remarks) = remark::collect(|| Job { request, options: &options, context }.run());
+        let (result, remarks) = remark::collect(|| Job { request, options: &options, context, last: self.last }.run());
         context.detach_diagnostic_handler(handler);
         for message in messages.borrow_mut().drain(..) {
             report(message);
@@ -86,7 +106,6 @@ pub fn program(
     report: &mut dyn FnMut(Diagnostic),
 ) -> Result<tile_interp::program::Program, CompileError> {
     let context = dialect::context();
-    context.enable_multi_threading(false);
     let messages = Rc::new(RefCell::new(vec![]));
     let sink = messages.clone();
     let handler = context.attach_diagnostic_handler(move |d| {
@@ -144,16 +163,21 @@ pub(crate) fn read<'c>(context: &'c Context, bytes: &[u8], kind: InputKind) -> R
     }
 }
 
+/// The pass that makes the host's side of a launch.
+const HOST_WRAPPER: &str = "tileir-emit-host-wrapper";
+
 struct Job<'a> {
     request: &'a CompileRequest<'a>,
     options: &'a pipeline::Options,
     context: &'a Context,
+    /// Nothing is freed that the end of the process frees.
+    last: bool,
 }
 
 impl Job<'_> {
     fn run(&self) -> Result<CompileOutput, Failure> {
         let started = Instant::now();
-        let mut module = read(self.context, self.request.input, self.request.kind)?;
+        let mut module = self.keep(read(self.context, self.request.input, self.request.kind)?);
         let mut output = CompileOutput::default();
         let read = started.elapsed();
         if self.request.emit == Emit::CudaTile {
@@ -177,7 +201,7 @@ impl Job<'_> {
             }
         }
         let lowered = started.elapsed();
-        let llvm = inkwell::context::Context::create();
+        let llvm = self.keep(inkwell::context::Context::create());
         let gpu_module = self.gpu_module(&module)?;
         let options = codegen::Options {
             target: self.options.target,
@@ -186,7 +210,7 @@ impl Job<'_> {
         };
         let backend = &self.request.backend;
         let nvvm = scope::enter(scope::COMPILE_NVVM);
-        let code = Code::translate(&llvm, gpu_module, options, backend).map_err(failed)?;
+        let code = self.keep(Code::translate(&llvm, gpu_module, options, backend).map_err(failed)?);
         code.optimise(backend).map_err(failed)?;
         let optimised = started.elapsed();
         if self.request.emit == Emit::Llvm {
@@ -215,10 +239,15 @@ impl Job<'_> {
         Ok(output)
     }
 
+    /// The value, which is dropped unless the process ends soon.
+    fn keep<T>(&self, value: T) -> Kept<T> {
+        Kept { value: ManuallyDrop::new(value), forever: self.last }
+    }
+
     /// Runs the passes whose result is of `stage`.
     fn passes(&self, module: &mut Module<'_>, stage: Stage) -> Result<(), Failure> {
-        let passes: Vec<String> =
-            self.options.steps().into_iter().filter(|s| s.stage == stage).map(|s| s.pass).collect();
+        let wanted = |s: &Step| s.stage == stage && (s.name() != HOST_WRAPPER || self.host_wrapper_is_seen());
+        let passes: Vec<String> = self.options.steps().into_iter().filter(wanted).map(|s| s.pass).collect();
         let manager = PassManager::new(self.context);
         let text = format!("builtin.module({})", passes.join(","));
         parse_pass_pipeline(manager.as_operation_pass_manager(), &text).map_err(failed)?;
@@ -237,8 +266,24 @@ impl Job<'_> {
                 );
             }
         }
-        // The failing pass has said why.
-        manager.run(module).map_err(|_| (vec![], CompileError::Failed))
+        // Between all passes, verifying takes a third of their time: releases verify what a stage leaves.
+        manager.enable_verifier(cfg!(debug_assertions));
+        // The failing pass, or the verifier, has said why.
+        let invalid = || (vec![], CompileError::Failed);
+        manager.run(module).map_err(|_| invalid())?;
+        match cfg!(debug_assertions) || module.as_operation().verify() {
+            true => Ok(()),
+            false => Err(invalid()),
+        }
+    }
+
+    /// Whether anything shows the host's side of a launch, which the PTX has no part of.
+    fn host_wrapper_is_seen(&self) -> bool {
+        let instrumentation = &self.request.instrumentation;
+        !self.options.dump_host.is_empty()
+            || self.options.line_info != LineInfo::None
+            || instrumentation.print_ir_after_all
+            || instrumentation.timing
     }
 
     fn gpu_module<'m>(&self, module: &'m Module<'_>) -> Result<OpRef<'m>, Failure> {
@@ -252,6 +297,35 @@ impl Job<'_> {
             [one] => Ok(one),
             [] => Err(failed("the input holds no cuda_tile.module")),
             _ => Err(failed(format!("the input holds {} cuda_tile.modules; one can be compiled", modules.len()))),
+        }
+    }
+}
+
+/// A value that is dropped, or left as it is.
+struct Kept<T> {
+    value: ManuallyDrop<T>,
+    forever: bool,
+}
+
+impl<T> Deref for Kept<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T> DerefMut for Kept<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.value
+    }
+}
+
+impl<T> Drop for Kept<T> {
+    fn drop(&mut self) {
+        if !self.forever {
+            // SAFETY: dropped here only, and the wrapper is not used afterwards.
+            unsafe { ManuallyDrop::drop(&mut self.value) };
         }
     }
 }

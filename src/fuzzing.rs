@@ -43,7 +43,6 @@ fn fresh() -> Context {
     // SAFETY: a setting, made before the dialect is loaded.
     unsafe { dialect::ffi::cudaTileRegisterTestingOps(true) };
     let context = dialect::context();
-    context.enable_multi_threading(false);
     context.attach_diagnostic_handler(|_| true);
     context
 }

@@ -11,9 +11,7 @@ use tileiras::{
 
 fn context() -> Context {
     passes::register_all();
-    let context = dialect::context();
-    context.enable_multi_threading(false);
-    context
+    dialect::context()
 }
 
 fn text(module: &Module<'_>) -> String {

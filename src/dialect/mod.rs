@@ -79,9 +79,11 @@ pub(crate) fn handle(name: &str) -> Option<mlir_sys::MlirDialectHandle> {
     }
 }
 
-/// A context with every dialect of [`registry`] loaded.
+/// A context with every dialect of [`registry`] loaded, for one thread: a kernel gives others nothing to do, and printing between
+/// passes needs one.
 pub fn context() -> Context {
     let context = Context::new();
+    context.enable_multi_threading(false);
     context.append_dialect_registry(&registry());
     context.load_all_available_dialects();
     context

@@ -95,56 +95,22 @@ pub fn run_as_part(mut command: Command) -> io::Result<ExitStatus> {
     command.spawn()?.wait()
 }
 
-/// Runs `work` in a copy of this process, which dies with this one, and waits for its end: what `work` returns is the
-/// status, and a signal that ends the copy is reported as such.
-///
-/// Only a process with a single thread can be copied whole; any other gets an error of the kind `Unsupported`.
-pub fn run_in_copy(work: impl FnOnce() -> u8) -> io::Result<ExitStatus> {
-    use std::os::unix::process::ExitStatusExt;
-    let threads = std::fs::read_dir("/proc/self/task")?.count();
-    if threads != 1 {
-        return Err(io::Error::new(io::ErrorKind::Unsupported, format!("there are {threads} threads")));
+/// Has the allocator ask the system for memory seldom and in large pieces, and give none back: for a process that ends soon.
+pub fn take_memory_in_large_pieces() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: sets numbers of the allocator; it ignores those that it does not like.
+    unsafe {
+        libc::mallopt(libc::M_TOP_PAD, 4 << 20);
+        libc::mallopt(libc::M_TRIM_THRESHOLD, 1 << 30);
+        libc::mallopt(libc::M_MMAP_THRESHOLD, 8 << 20);
     }
-    #[cfg(target_os = "linux")]
-    let parent = std::process::id();
-    // SAFETY: this is the only thread, so no lock is held by a thread that the copy lacks.
-    let child = unsafe { libc::fork() };
-    match child {
-        -1 => Err(io::Error::last_os_error()),
-        0 => {
-            // SAFETY: prctl and getppid are system calls on integers.
-            #[cfg(target_os = "linux")]
-            let orphan = unsafe {
-                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-                // The parent may have died before the call.
-                libc::getppid() as u32 != parent
-            };
-            #[cfg(not(target_os = "linux"))]
-            let orphan = false;
-            let status = match orphan {
-                true => 70,
-                // A panic must not unwind into what belongs to the original.
-                false => std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or(70),
-            };
-            // SAFETY: ends the copy without running what the original has registered for its own end.
-            unsafe { libc::_exit(status.into()) }
-        }
-        child => {
-            let mut status = 0;
-            loop {
-                // SAFETY: waits for the child just made; `status` is valid for writing.
-                match unsafe { libc::waitpid(child, &mut status, 0) } {
-                    -1 => {
-                        let error = io::Error::last_os_error();
-                        if error.kind() != io::ErrorKind::Interrupted {
-                            return Err(error);
-                        }
-                    }
-                    _ => return Ok(ExitStatus::from_raw(status)),
-                }
-            }
-        }
-    }
+}
+
+/// Ends this process without what it has registered for its end: destructors of static objects give memory back that the
+/// system takes anyway.
+pub fn end(status: u8) -> ! {
+    // SAFETY: the call ends the process, and what is lost with it is given up.
+    unsafe { libc::_exit(status.into()) }
 }
 
 /// Makes the command die with this process and lose all descriptors but the standard three and `files`.

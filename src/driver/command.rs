@@ -14,6 +14,7 @@ use tile_diag::{Code, Diagnostic, Severity, render};
 use crate::batch;
 use crate::cache;
 use crate::cl;
+use crate::crash;
 use crate::doctor::{self, Installation, Verdict};
 use crate::hostobj::{self, HostArch, HostOs};
 use crate::options::{self, DiagnosticFormat, Options, SPECS};
@@ -114,11 +115,11 @@ impl Session<'_> {
                 let done = self.delegate(name, &arguments, argv0);
                 self.keep_reproducer(done, &options, &arguments, identity)
             }
-            Core::Copy(compiler) => {
-                if self.recall(&options, identity)? {
-                    return Ok(());
-                }
-                let done = self.compile_in_copy(&options, identity, *compiler);
+            Core::Guarded(compiler) => {
+                let done = match crash::forerunner() {
+                    Some(signal) => Err(self.stopped_by(signal)),
+                    None => self.compile_guarded(&options, &arguments, identity, *compiler),
+                };
                 self.keep_reproducer(done, &options, &arguments, identity)
             }
             Core::InProcess(compiler) => {
@@ -163,7 +164,7 @@ impl Session<'_> {
             program: std::env::current_exe().ok(),
             core: match core {
                 Core::Program(name) => Some((*name).to_owned()),
-                Core::InProcess(_) | Core::Copy(_) => None,
+                Core::InProcess(_) | Core::Guarded(_) => None,
             },
             version: version_text(identity).lines().next().unwrap_or_default().to_owned(),
             surroundings: Surroundings::of_process(),
@@ -329,19 +330,23 @@ impl Session<'_> {
         self.answer_for(status)
     }
 
-    /// Compiles in a copy of this process, and answers for it if it dies.
-    fn compile_in_copy(&mut self, options: &Options, identity: &Identity, compiler: &dyn crate::Compiler) -> Step<()> {
-        let copied = crate::child::run_in_copy(|| {
-            let status = self.compile(options, identity, compiler).err().map_or(0, |exit| exit.0);
-            match self.stdout.flush() {
-                Ok(()) => status,
-                Err(e) => self.fail(Diagnostic::error(Code::WriteFailed, OutputError::Write(e).to_string())).0,
+    /// Compiles in this process, which answers for a crash itself.
+    fn compile_guarded(
+        &mut self,
+        options: &Options,
+        arguments: &[OsString],
+        identity: &Identity,
+        compiler: &dyn crate::Compiler,
+    ) -> Step<()> {
+        // Without the guard nobody outlives a crash, but everything else is the same.
+        let _ = crash::guard(arguments);
+        let done = self.compile(options, identity, compiler);
+        // The process ends without doing this.
+        match self.stdout.flush() {
+            Err(e) if done.is_ok() => {
+                Err(self.fail(Diagnostic::error(Code::WriteFailed, OutputError::Write(e).to_string())))
             }
-        });
-        match copied {
-            Ok(status) => self.answer_for(status),
-            // Without a copy nobody outlives a crash, but everything else is the same.
-            Err(_) => self.compile(options, identity, compiler),
+            _ => done,
         }
     }
 
@@ -350,17 +355,19 @@ impl Session<'_> {
         match (status.code(), status.signal()) {
             (Some(0), _) => Ok(()),
             (Some(code), _) => Err(Exit(u8::try_from(code).unwrap_or(70))),
-            (None, signal) => {
-                let signal = signal.unwrap_or_default();
-                let d =
-                    Diagnostic::error(Code::Internal, format!("internal error: stopped by {}", signal_name(signal)));
-                let hint = match signal {
-                    libc::SIGKILL => "it was killed from outside, perhaps for want of memory",
-                    _ => "please report this with the input and the command line",
-                };
-                Err(self.fail(d.note(hint)))
-            }
+            (None, signal) => Err(self.stopped_by(signal.unwrap_or_default())),
         }
+    }
+
+    /// The last words on a compiler that a signal ended.
+    fn stopped_by(&mut self, signal: i32) -> Exit {
+        let d = Diagnostic::error(Code::Internal, format!("internal error: stopped by {}", crash::signal_name(signal)));
+        let hint = match signal {
+            libc::SIGKILL => "it was killed from outside, perhaps for want of memory",
+            libc::SIGXCPU | libc::SIGXFSZ => "it exceeded a limit of the process; 'ulimit -a' shows them",
+            _ => "please report this with the input and the command line",
+        };
+        self.fail(d.note(hint))
     }
 
     fn core_missing(&mut self, name: &str, program: Option<&Path>, reason: &str) -> Exit {
@@ -711,21 +718,6 @@ pub fn version_text(identity: &Identity) -> String {
         "tileiras {version} (revision {revision}, sources {sources}, LLVM {llvm})\n\
          Tile IR compatible: Cuda compilation tools, release 13.3, V13.3.0\n"
     )
-}
-
-fn signal_name(signal: i32) -> String {
-    let name = match signal {
-        libc::SIGABRT => "SIGABRT",
-        libc::SIGBUS => "SIGBUS",
-        libc::SIGFPE => "SIGFPE",
-        libc::SIGILL => "SIGILL",
-        libc::SIGKILL => "SIGKILL",
-        libc::SIGSEGV => "SIGSEGV",
-        libc::SIGTRAP => "SIGTRAP",
-        libc::SIGTERM => "SIGTERM",
-        other => return format!("signal {other}"),
-    };
-    format!("{name} (signal {signal})")
 }
 
 static LAST_PANIC: Mutex<Option<String>> = Mutex::new(None);

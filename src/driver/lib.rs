@@ -1,9 +1,9 @@
 //! The command: arguments, inputs, outputs, ptxas. Everything of `tileiras` that needs no MLIR.
 //!
 //! A binary is one call: `tile_driver::main(std::env::args_os(), &IDENTITY, core)`, where [`Core`] says who compiles:
-//! a [`Compiler`] linked into the same program, a copy of the process with it, or a second program that this one starts and
-//! watches. The last form keeps large shared libraries out of the answers to `--version` and `--help`; it and the copy turn a
-//! crash of the compiler into a message and an exit status.
+//! a [`Compiler`] linked into the same program, with or without a guard, or a second program that this one starts and watches.
+//! The last form keeps large shared libraries out of the answers to `--version` and `--help`; it and the guard turn a crash of the
+//! compiler into a message and an exit status.
 //!
 //! Exit status: 0 done; 1 command line, unreadable input, failed write; 2 configuration, output that cannot be opened;
 //! 3 input that is no valid module; 4 a tool is missing; 5 compilation failed; 70 a defect of the compiler.
@@ -11,6 +11,7 @@
 //! * [`cl`]: the grammar of the command line; [`options`]: the table of options; [`help`]: its text.
 //! * [`request`]: what a compiler is asked and what it answers.
 //! * [`toolchain`], [`ptxas`], [`child`]: finding and running NVIDIA's assembler.
+//! * [`crash`]: what becomes of a compiler that crashes.
 //! * [`subcommand`], [`doctor`], [`batch`]: what the command does beside compiling one file.
 //! * [`repro`]: files that hold a failure.
 //! * [`cache`]: results of earlier compilations.
@@ -25,6 +26,8 @@ pub mod cache;
 pub mod child;
 pub mod cl;
 mod command;
+#[allow(unsafe_code, reason = "handlers of signals")]
+pub mod crash;
 pub mod doctor;
 pub mod help;
 pub mod hostobj;
@@ -64,8 +67,8 @@ pub struct Identity {
 pub enum Core<'a> {
     /// This program does.
     InProcess(&'a dyn Compiler),
-    /// A copy of this process does, which this one watches.
-    Copy(&'a dyn Compiler),
+    /// This program does, and it is called anew to report a crash: see [`crash`]. The process ends with the command, at once.
+    Guarded(&'a dyn Compiler),
     /// The program of this name in this program's own directory does, called with the same arguments.
     Program(&'a str),
 }
@@ -73,10 +76,17 @@ pub enum Core<'a> {
 /// Runs the command. The first argument is the program's name.
 pub fn main(arguments: impl IntoIterator<Item = OsString>, identity: &Identity, core: Core<'_>) -> ExitCode {
     command::install_panic_hook();
+    if matches!(core, Core::Guarded(_)) {
+        child::take_memory_in_large_pieces();
+    }
     let mut stdout = std::io::stdout();
     let mut stderr = std::io::stderr();
     let arguments = arguments.into_iter().collect();
-    ExitCode::from(command::run(arguments, identity, &core, &mut stdout, &mut stderr))
+    let status = command::run(arguments, identity, &core, &mut stdout, &mut stderr);
+    match core {
+        Core::Guarded(_) => child::end(status),
+        Core::InProcess(_) | Core::Program(_) => ExitCode::from(status),
+    }
 }
 
 /// The system's words for an error, without the number that Rust adds.

@@ -92,7 +92,6 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         return fail(3, &[format!("input does not correspond to Tile IR bytecode{hint}")]);
     }
     let context = dialect::context();
-    context.enable_multi_threading(false);
     match import(&context, &data) {
         Ok(module) => print(&listing(&module, parsed.flag("print-debug-info"))),
         Err(e) => {

@@ -16,11 +16,12 @@ use tile_targets::{EntryDirectives, finalise};
 const IDENTITY: Identity =
     Identity { version: "0.0.0", revision: "0123456789ab", sources: "0123456789abcdef", llvm: "21.1.8" };
 
-/// Runs the command. With the mode `front` it leaves compilation to `tileiras-core` beside it, with `copy` to a copy of itself.
+/// Runs the command. With the mode `front` it leaves compilation to `tileiras-core` beside it, with `guarded` it answers
+/// for its own crashes.
 pub fn play(mode: &str) -> ExitCode {
     let core = match mode {
         "front" if !exe_is_core() => Core::Program("tileiras-core"),
-        "copy" => Core::Copy(&compile),
+        "guarded" => Core::Guarded(&compile),
         _ => Core::InProcess(&compile),
     };
     tile_driver::main(std::env::args_os(), &IDENTITY, core)
@@ -77,6 +78,10 @@ fn compile(request: &CompileRequest<'_>, report: &mut dyn FnMut(Diagnostic)) -> 
         "internal" => return Err(CompileError::Internal("no layout for %3".into())),
         "panic" => panic!("index out of bounds"),
         "abort" => std::process::abort(),
+        "overflow" => {
+            let depth = overflow(&[10; 4096]);
+            return Err(CompileError::Internal(format!("{depth} calls")));
+        }
         "sleep" => {
             std::thread::sleep(std::time::Duration::from_secs(60));
             ""
@@ -101,6 +106,17 @@ fn compile(request: &CompileRequest<'_>, report: &mut dyn FnMut(Diagnostic)) -> 
         stages: if request.keep_stages { vec![(Emit::CudaTile, "module {}\n".into())] } else { Vec::new() },
         remarks: if order == "remarks" { vec![remark] } else { Vec::new() },
     })
+}
+
+/// Recursion deeper than any stack.
+fn overflow(above: &[u8; 4096]) -> usize {
+    let mut here = [above[0].wrapping_add(1); 4096];
+    here[usize::from(above[1])] = 3;
+    match std::hint::black_box(&here) {
+        // Never, which the compiler cannot know.
+        deep if deep[4000..] == [7; 96][..] && deep[0] == 9 => 0,
+        deep => overflow(deep) + usize::from(here[7]),
+    }
 }
 
 /// The checkout's own CUDA tools, or the toolkit that the caller's environment names.
@@ -138,9 +154,10 @@ impl Bench {
         let dir = tempfile::Builder::new().prefix("bench-").tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let bench = Bench { dir };
         std::os::unix::fs::symlink(std::env::current_exe().unwrap(), bench.at("tileiras")).unwrap();
-        for order in
-            ["ok", "remarks", "shared", "wrong", "invalid", "failing", "options", "internal", "panic", "abort", "sleep"]
-        {
+        for order in [
+            "ok", "remarks", "shared", "wrong", "invalid", "failing", "options", "internal", "panic", "abort",
+            "overflow", "sleep",
+        ] {
             bench.put(order, &[MAGIC, order.as_bytes()].concat());
         }
         bench.put("ok.mlir", b"ok\n");

@@ -1,4 +1,4 @@
-//! The processes of one call: ptxas, started early or told to instrument, and the copy that compiles.
+//! The processes of one call: ptxas, started early or told to instrument, and the compiler itself when it crashes.
 
 use std::io::Read;
 use std::process::Stdio;
@@ -10,11 +10,12 @@ use crate::behaviour::{is_running, script, wait_for};
 use crate::fixture::{Bench, cuda_root, sm_of};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn()); 4] = [
+    let tests: [(&str, fn()); 5] = [
         ("ptxas is started early", ptxas_is_started_early),
         ("a sanitizer", a_sanitizer),
-        ("a copy of the process", a_copy_of_the_process),
-        ("a copy of the process that crashes", a_copy_that_crashes),
+        ("a compiler with a guard", a_guarded_compiler),
+        ("a compiler with a guard that crashes", a_guarded_compiler_that_crashes),
+        ("what a crash leaves of ptxas", a_crash_ends_ptxas),
     ];
     let trial = |(name, test): (&str, fn())| {
         Trial::test(name.to_owned(), move || {
@@ -76,55 +77,102 @@ fn a_sanitizer() {
     );
 }
 
-fn copying(bench: &Bench, arguments: &[&str]) -> std::process::Command {
+fn guarded(bench: &Bench, arguments: &[&str]) -> std::process::Command {
     let mut command = bench.command(arguments);
-    command.env("TILEIRAS_FIXTURE", "copy");
+    command.env("TILEIRAS_FIXTURE", "guarded");
     command
 }
 
-fn a_copy_of_the_process() {
+fn a_guarded_compiler() {
     let bench = Bench::new();
-    let run = |arguments: &[&str]| bench.finish(copying(&bench, arguments));
+    let run = |arguments: &[&str]| bench.finish(guarded(&bench, arguments));
     let outcome = run(&["ok", "-o", "x"]);
     assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
     assert_eq!((sm_of(&bench.get("x")), &bench.new_files()[..]), (100, &["x".to_owned()][..]));
-    // Status, words and standard output are those of the copy, once.
     let outcome = run(&["failing"]);
     let words = "loc(\"k.py\":3:4): error: tile is too large\nerror: failed to compile Tile IR program\n";
     assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(5), words));
     let outcome = run(&["ok", "--emit=ptx", "-o", "-"]);
     assert_eq!((outcome.status, outcome.stdout), (Some(0), bench.run(&["ok", "--emit=ptx"]).stdout));
-    let full = std::fs::File::create("/dev/full").unwrap();
-    let mut command = copying(&bench, &["ok", "--emit=ptx"]);
-    let status = command.stdout(full).stderr(Stdio::null()).status().unwrap();
-    assert_eq!(status.code(), Some(1));
-    // A hit in the cache needs no copy.
+    // Nothing that was said is lost at the end, and what cannot be said is an error.
+    for arguments in [&["ok", "--emit=ptx", "-o", "-"][..], &["--version"], &["--help"]] {
+        let full = std::fs::File::create("/dev/full").unwrap();
+        let mut command = guarded(&bench, arguments);
+        let status = command.stdout(full).stderr(Stdio::null()).status().unwrap();
+        assert_eq!(status.code(), Some(1), "{arguments:?}");
+    }
+    assert_eq!(run(&["--version"]).stdout, bench.run(&["--version"]).stdout);
     for _ in 0..2 {
         assert_eq!(run(&["ok", "--cache-dir=cache", "-o", "y"]).status, Some(0));
         assert_eq!(bench.get("y"), bench.get("x"));
     }
 }
 
-fn a_copy_that_crashes() {
+fn a_guarded_compiler_that_crashes() {
     let bench = Bench::new();
-    let outcome = bench.finish(copying(&bench, &["abort", "-o", "x", "--crash-dir=crashes"]));
-    assert_eq!(outcome.status, Some(70));
-    assert!(outcome.stderr.contains("error: internal error: stopped by SIGABRT (signal 6)\n"), "{}", outcome.stderr);
-    assert_eq!(std::fs::read_dir(bench.at("crashes")).unwrap().count(), 1);
+    for (n, (order, signal)) in
+        [("abort", "SIGABRT (signal 6)"), ("overflow", "SIGSEGV (signal 11)")].iter().enumerate()
+    {
+        let outcome = bench.finish(guarded(&bench, &[order, "-o", "x", "--crash-dir=crashes"]));
+        assert_eq!(outcome.status, Some(70), "{outcome:?}");
+        let words = format!("error: internal error: stopped by {signal}\n");
+        assert_eq!(outcome.stderr.matches(&words).count(), 1, "{}", outcome.stderr);
+        // The reproducer has the arguments and the input of the command as it was called.
+        let file = format!("crashes/tileiras-crash-{}.json", n + 1);
+        assert!(outcome.stderr.contains(&format!("a reproducer was written to '{file}'")), "{}", outcome.stderr);
+        let reproducer: serde_json::Value = serde_json::from_slice(&bench.get(&file)).unwrap();
+        assert_eq!((reproducer["input_name"].as_str(), reproducer["status"].as_u64()), (Some(*order), Some(70)));
+        assert_eq!(reproducer["ended"], format!("internal error: stopped by {signal}"));
+        let replayed = bench.finish(guarded(&bench, &["replay", &file]));
+        assert_eq!(replayed.status, Some(70), "{replayed:?}");
+        assert!(String::from_utf8_lossy(&replayed.stdout).starts_with("reproduced: status 70"), "{replayed:?}");
+    }
     assert!(!bench.at("x").exists());
-    let outcome = bench.finish(copying(&bench, &["panic"]));
+    let outcome = bench.finish(guarded(&bench, &["panic"]));
     assert_eq!(outcome.status, Some(70));
     assert!(outcome.stderr.contains("error: internal error: index out of bounds"), "{}", outcome.stderr);
 
-    // The copy dies with the command, and holds no pipe open.
-    let mut command = copying(&bench, &["sleep"]);
-    let mut running = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let children = format!("/proc/{0}/task/{0}/children", running.id());
-    let read = || std::fs::read_to_string(&children).unwrap_or_default().trim().to_owned();
-    wait_for("the copy to start", || !read().is_empty());
-    let child = read();
-    running.kill().unwrap();
-    running.wait().unwrap();
-    running.stdout.take().unwrap().read_to_end(&mut Vec::new()).unwrap();
-    wait_for("the copy to die", || !is_running(&child));
+    // Every signal that a defect or a limit sends. The process is the one that was started, so that its number is its caller's.
+    for signal in ["ABRT", "BUS", "FPE", "ILL", "SEGV", "SYS", "TRAP", "XCPU", "XFSZ"] {
+        let mut command = guarded(&bench, &["sleep"]);
+        let mut running = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        wait_for("ptxas to start", || !children(running.id()).is_empty());
+        let kill = std::process::Command::new("kill").args(["-s", signal, &running.id().to_string()]).status().unwrap();
+        assert!(kill.success());
+        let mut words = String::new();
+        running.stderr.take().unwrap().read_to_string(&mut words).unwrap();
+        assert_eq!(running.wait().unwrap().code(), Some(70), "{signal}: {words}");
+        assert!(words.starts_with(&format!("error: internal error: stopped by SIG{signal} (signal ")), "{words}");
+        assert_eq!(words.contains("ulimit"), signal.starts_with('X'), "{words}");
+    }
+    // What a process inherits by accident says nothing about it.
+    let mut command = guarded(&bench, &["ok", "-o", "x"]);
+    command.env("TILEIRAS_STOPPED_BY", "1:11");
+    assert_eq!(bench.finish(command).status, Some(0));
+}
+
+fn children(process: u32) -> Vec<String> {
+    let list = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap_or_default();
+    list.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Killed or crashed, the command leaves no ptxas behind, and no pipe open.
+fn a_crash_ends_ptxas() {
+    let bench = Bench::new();
+    script(&bench.at("slow/bin/ptxas"), "exec sleep 60");
+    for signal in ["KILL", "SEGV"] {
+        let mut command = guarded(&bench, &["sleep"]);
+        command.env("CUDA_HOME", bench.at("slow")).env("PATH", "/usr/bin:/bin");
+        let mut running = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        wait_for("ptxas to start", || !children(running.id()).is_empty());
+        let tools = children(running.id());
+        let kill = std::process::Command::new("kill").args(["-s", signal, &running.id().to_string()]).status().unwrap();
+        assert!(kill.success());
+        running.stdout.take().unwrap().read_to_end(&mut Vec::new()).unwrap();
+        let status = running.wait().unwrap();
+        assert_eq!(status.code(), if signal == "KILL" { None } else { Some(70) });
+        for tool in tools {
+            wait_for("ptxas to die", || !is_running(&tool));
+        }
+    }
 }

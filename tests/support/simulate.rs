@@ -42,7 +42,6 @@ fn steps(how: How) -> Vec<String> {
 pub fn ptx(text: &str, how: How) -> Result<String, String> {
     passes::register_all();
     let context = dialect::context();
-    context.enable_multi_threading(false);
     let messages = std::rc::Rc::new(std::cell::RefCell::new(String::new()));
     let sink = messages.clone();
     context.attach_diagnostic_handler(move |d| {

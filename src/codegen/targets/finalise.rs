@@ -124,15 +124,21 @@ pub enum DirectiveProblem {
 /// Finalises `ptx` for `target`, adding the directives that entries ask for. A directive that an entry already has
 /// with the same arguments is left alone.
 pub fn finalise(ptx: &str, target: &Target, requests: &[EntryDirectives<'_>]) -> Result<Finalised, FinaliseError> {
-    let finalised = rewrite(ptx, target, requests)?;
-    verify(ptx, &finalised, target, requests)?;
+    let module = scan(ptx)?;
+    let finalised = rewrite(ptx, &module, target, requests)?;
+    verify(&module, &finalised, target, requests)?;
     Ok(finalised)
 }
 
-fn rewrite(ptx: &str, target: &Target, requests: &[EntryDirectives<'_>]) -> Result<Finalised, FinaliseError> {
-    let module = scan(ptx)?;
-    check_source_target(&module, target)?;
-    let version = needed_version(&module, target, requests)?;
+/// `module` is what `ptx` holds.
+fn rewrite(
+    ptx: &str,
+    module: &Module,
+    target: &Target,
+    requests: &[EntryDirectives<'_>],
+) -> Result<Finalised, FinaliseError> {
+    check_source_target(module, target)?;
+    let version = needed_version(module, target, requests)?;
 
     let mut edits = vec![
         (module.version.range.clone(), version.to_string()),
@@ -171,7 +177,7 @@ fn rewrite(ptx: &str, target: &Target, requests: &[EntryDirectives<'_>]) -> Resu
         done = range.end;
     }
     text.push_str(&ptx[done..]);
-    let entries = module.entries.into_iter().filter(|e| e.body.is_some()).map(|e| e.name).collect();
+    let entries = module.entries.iter().filter(|e| e.body.is_some()).map(|e| e.name.clone()).collect();
     Ok(Finalised { text, version, entries })
 }
 
@@ -379,15 +385,14 @@ fn check_directives(entry: &str, all: &[(String, Vec<u32>)], target: &Target) ->
     Ok(())
 }
 
-/// The checks listed at the top of this file.
+/// The checks listed at the top of this file; `before` is what the input holds.
 fn verify(
-    input: &str,
+    before: &Module,
     result: &Finalised,
     target: &Target,
     requests: &[EntryDirectives<'_>],
 ) -> Result<(), FinaliseError> {
     let fail = |what: String| Err(FinaliseError::Verification(what));
-    let before = scan(input)?;
     let after = scan(&result.text)?;
     if after.version.value != result.version || after.target.value != target.ptx_target {
         return fail(format!("the header says {} and {}", after.version.value, after.target.value));
@@ -416,7 +421,7 @@ fn verify(
         }
         check_directives(&new.name, &new.directives, target)?;
     }
-    if rewrite(&result.text, target, requests)?.text != result.text {
+    if rewrite(&result.text, &after, target, requests)?.text != result.text {
         return fail("a second run would change it".into());
     }
     Ok(())

@@ -161,7 +161,9 @@ pub fn requirements() -> &'static [Requirement] {
 
 /// The rows that an instruction's mnemonic matches.
 pub fn requirements_of(mnemonic: &str) -> impl Iterator<Item = &'static Requirement> {
-    ROWS.iter().filter(move |r| r.matches(mnemonic))
+    // Most rows start with another letter, and every instruction is asked about.
+    let first = mnemonic.bytes().next();
+    ROWS.iter().filter(move |r| r.head.bytes().next() == first && r.matches(mnemonic))
 }
 
 impl Requirement {
