@@ -2,6 +2,7 @@
 
 mod bytes;
 mod libnvvm;
+mod packing;
 
 use crate::dialect::rt::*;
 use inkwell::{
@@ -169,9 +170,9 @@ impl<'l> Code<'l> {
             (0, _) | (_, Backend::LibNvvm(_)) => "always-inline,globaldce".to_string(),
             (level, Backend::Llvm) => format!("default<O{}>", level.min(3)),
         };
-        self.module
-            .run_passes(&pipeline, &self.machine, PassBuilderOptions::create())
-            .map_err(|e| CodegenError::Optimise(e.to_string()))?;
+        let options = PassBuilderOptions::create();
+        options.set_loop_slp_vectorization(packing::pays(&self.module));
+        self.module.run_passes(&pipeline, &self.machine, options).map_err(|e| CodegenError::Optimise(e.to_string()))?;
         bytes::widen_signed_comparisons(&self.module);
         Ok(())
     }
