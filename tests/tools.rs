@@ -79,6 +79,29 @@ fn remarks() {
     assert_eq!(compile(&[]), "");
 }
 
+/// Remarks that real programs get, and the same kind of program without the reason.
+#[test]
+fn remarks_on_real_programs() {
+    let without_ldmatrix = "an operand of 8-bit elements is read from shared memory without ldmatrix";
+    let one_at_a_time = "elements are updated one at a time, where one instruction could do";
+    for (program, target, says, expected) in [
+        ("matmul_i8.13.1", "sm_80", without_ldmatrix, true),
+        ("matmul_f16.13.1", "sm_80", "without ldmatrix", false),
+        // There are no matrices of 64-bit elements.
+        ("matmul_f64.13.1", "sm_80", "without ldmatrix", false),
+        ("atomic_sum_f32.13.1", "sm_90", one_at_a_time, true),
+        // No instruction of this target adds several floats to global memory.
+        ("atomic_sum_f32.13.1", "sm_80", one_at_a_time, false),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tileiras"));
+        command.arg(corpus(&format!("{program}.tileirbc"))).args(["--emit=ptx", "--remarks=all", "-o", "-"]);
+        let output = command.arg(format!("--gpu-name={target}")).output().unwrap();
+        let told = stderr(&output);
+        assert!(output.status.success(), "{told}");
+        assert_eq!(told.contains(says), expected, "{program} for {target}: {told}");
+    }
+}
+
 #[test]
 fn disassembly() {
     let file = corpus("vadd_f32.13.1.tileirbc");

@@ -132,8 +132,9 @@ impl<'c> Lower<'c, '_> {
             remark(op, remark::BANK_CONFLICTS, reason, "");
         }
         let multiplied = direction == Direction::Load && uses(value).iter().any(|(user, _)| is_matrix_product(*user));
-        if multiplied && !matches!(plan.mode, AccessMode::Matrix { .. }) {
-            let bits = storage_bits(desc.element_type());
+        let bits = storage_bits(desc.element_type());
+        // Operands of 64 bits have no faster way.
+        if multiplied && bits < 64 && !matches!(plan.mode, AccessMode::Matrix { .. }) {
             let reason = format!(
                 "an operand of {bits}-bit elements is read from shared memory without ldmatrix: its elements do not lie there as matrices of 16 bits do"
             );
