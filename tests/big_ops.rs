@@ -1,8 +1,11 @@
 //! Every kind of op on tiles that do not fit into registers: the compiler against the reference interpreter, and how much
 //! code it writes for the largest tiles that the language has.
 
+#[path = "support/kernels.rs"]
+mod kernels;
+
 use std::time::{Duration, Instant};
-use tile_driver::{Backend, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
+use tile_driver::{Emit, InputKind};
 use tile_fuzz::case::{Case, Parameter};
 use tile_fuzz::file;
 use tile_interp::format::{Real, Round, encode};
@@ -10,7 +13,7 @@ use tile_interp::machine::Limits;
 use tile_interp::scalar::Scalar;
 use tile_interp::types::Number;
 use tile_targets::Target;
-use tileiras::compile::{self, Session};
+use tileiras::compile;
 use tileiras::differential::{Configuration, compare};
 
 /// A parameter: a name, whether it is read or written by a view, and what it holds.
@@ -428,21 +431,8 @@ fn what_big_products_compute() {
 
 /// The text of a kernel, and how long it took.
 fn compiled(name: &str, text: &str, target: &str) -> (String, Duration) {
-    let request = CompileRequest {
-        input: text.as_bytes(),
-        kind: InputKind::Text,
-        input_name: "kernel.mlir",
-        target: Target::by_name(target).expect("a target"),
-        opt_level: 3,
-        emit: Emit::Ptx,
-        debug: DebugInfo::None,
-        pipeline_options: &[],
-        backend: Backend::Llvm,
-        instrumentation: Instrumentation::default(),
-        keep_stages: false,
-    };
     let started = Instant::now();
-    let output = Session::new().compile(&request, &mut |d| eprintln!("{d:?}"));
+    let output = kernels::compile(text.as_bytes(), Target::by_name(target).expect("a target"), 3, Emit::Ptx);
     (output.unwrap_or_else(|e| panic!("{name} for {target}: {e}\n{text}")).text, started.elapsed())
 }
 

@@ -1,11 +1,13 @@
 //! Tiles that do not fit into registers: what they compute, and how much code they take.
 
+#[path = "support/cubin.rs"]
+mod cubin;
 #[path = "support/simulate.rs"]
 mod simulate;
 
 use simulate::{From, How, Input, ptx, run};
 use std::time::{Duration, Instant};
-use tile_driver::{ptxas, toolchain::Surroundings};
+use tile_driver::DebugInfo;
 use tile_targets::Target;
 
 /// A kernel `k(%in, %out)` on one tile of `rows x columns` floats: `body` computes `%r` of type `T` from `%x` of type `T`.
@@ -341,19 +343,7 @@ fn assembled(text: &str) -> (u64, Duration) {
         ptx(text, How { from: From::TileAa, target: "sm_90", level: 3 }).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let took = started.elapsed();
     let target = Target::by_name("sm_90").expect("a target");
-    let scratch = std::env::temp_dir();
-    let job = ptxas::Job {
-        ptx: &ptx,
-        target,
-        opt_level: 3,
-        debug: tile_driver::DebugInfo::None,
-        sanitize: None,
-        extra: &[],
-        timeout: None,
-        scratch: &scratch,
-        statistics: true,
-    };
-    let cubin = ptxas::assemble(&job, None, &Surroundings::of_process()).1.unwrap_or_else(|e| panic!("{e}\n{ptx}"));
+    let cubin = cubin::assemble(&ptx, target, 3, DebugInfo::None).unwrap_or_else(|e| panic!("{e}\n{ptx}"));
     for r in &cubin.resources {
         assert_eq!((r.spill_stores, r.spill_loads), (0, 0), "{r:?}");
     }

@@ -5,11 +5,14 @@
 //! One test for each row of [`CASES`]. By default on targets and levels that take turns; `TILEIRAS_TEST_FULL=1` takes four
 //! targets, three levels and five adversarial schedules of each.
 
+#[path = "support/kernels.rs"]
+mod kernels;
+
 use half::{bf16, f16};
 use libtest_mimic::{Arguments, Failed, Trial};
 use ptx_sim::{Module, RunOptions};
 use std::{env, process::ExitCode};
-use tile_driver::{Backend, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
+use tile_driver::Emit;
 use tile_launch::{
     element::Element,
     execute::execute,
@@ -17,7 +20,6 @@ use tile_launch::{
     npy::Array,
 };
 use tile_targets::Target;
-use tileiras::compile::InProcess;
 
 /// What is multiplied. `cast` is the type that the kernel makes of what it loads, where memory holds another.
 #[derive(Clone, Copy)]
@@ -373,22 +375,8 @@ fn expected(case: &Case, value: &dyn Fn(&Case, usize, i64) -> f64, [batch, row, 
 //===-- checks -------------------------------------------------------------===//
 
 fn compile(text: &str, target: &'static Target, opt_level: u8) -> Result<String, String> {
-    let request = CompileRequest {
-        input: text.as_bytes(),
-        kind: InputKind::Text,
-        input_name: "dot.mlir",
-        target,
-        opt_level,
-        emit: Emit::Ptx,
-        debug: DebugInfo::None,
-        pipeline_options: &[],
-        backend: Backend::Llvm,
-        instrumentation: Instrumentation::default(),
-        keep_stages: false,
-    };
-    let mut messages = String::new();
-    let result = InProcess.compile(&request, &mut |d| messages.push_str(&format!("\n{d:?}")));
-    result.map(|o| o.text).map_err(|e| format!("{e}{messages}\n{text}"))
+    let output = kernels::compile(text.as_bytes(), target, opt_level, Emit::Ptx);
+    output.map(|o| o.text).map_err(|e| format!("{e}\n{text}"))
 }
 
 /// Results of a case, element by element.

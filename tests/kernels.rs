@@ -5,6 +5,8 @@
 //! shared memory but for transposes, 128-bit accesses where alignment and bounds allow them. At every level: the same
 //! input gives the same PTX.
 
+#[path = "support/cubin.rs"]
+mod cubin;
 #[path = "support/kernels.rs"]
 mod kernels;
 
@@ -12,7 +14,7 @@ use kernels::{KERNELS, Kernel, Vectors, compile, compile_with};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::{collections::BTreeSet, env, process::ExitCode};
 use tile_driver::{
-    DebugInfo, Emit, ptxas,
+    DebugInfo, Emit,
     toolchain::{self, Surroundings},
 };
 use tile_targets::Target;
@@ -85,25 +87,8 @@ fn mapping(
     opt_level: u8,
     debug: DebugInfo,
 ) -> Result<Mapping, Failed> {
-    let directory = env::temp_dir();
-    let job = ptxas::Job {
-        ptx,
-        target,
-        opt_level,
-        debug,
-        sanitize: None,
-        extra: &[],
-        timeout: None,
-        scratch: &directory,
-        statistics: false,
-    };
-    let cubin = ptxas::assemble(&job, None, &Surroundings::of_process())
-        .1
-        .map_err(|e| format!("{e}\n{}", String::from_utf8_lossy(e.messages())))?;
-    if !cubin.messages.is_empty() {
-        return Err(format!("ptxas warns: {}", String::from_utf8_lossy(&cubin.messages)).into());
-    }
-    let file = directory.join(format!("mapped-{opt_level}-{}-{}.cubin", kernel.name, std::process::id()));
+    let cubin = cubin::assemble(ptx, target, opt_level, debug)?;
+    let file = env::temp_dir().join(format!("mapped-{opt_level}-{}-{}.cubin", kernel.name, std::process::id()));
     std::fs::write(&file, &cubin.image)?;
     let said = |tool: &str, option: &str| -> Result<String, Failed> {
         let tools = toolchain::search(tool, None, &Surroundings::of_process());
@@ -140,24 +125,7 @@ fn check_one(kernel: &Kernel, input: &[u8], target: &str, level: u8) -> Result<(
     if ptx != compile(input, target, level, Emit::Ptx)?.text {
         return Err("two compilations gave different PTX".into());
     }
-    let scratch = env::temp_dir();
-    let job = ptxas::Job {
-        ptx: &ptx,
-        target,
-        opt_level: level,
-        debug: DebugInfo::None,
-        sanitize: None,
-        extra: &[],
-        timeout: None,
-        scratch: &scratch,
-        statistics: true,
-    };
-    let cubin = ptxas::assemble(&job, None, &Surroundings::of_process())
-        .1
-        .map_err(|e| format!("{e}\n{}", String::from_utf8_lossy(e.messages())))?;
-    if !cubin.messages.is_empty() {
-        return Err(format!("ptxas warns: {}", String::from_utf8_lossy(&cubin.messages)));
-    }
+    let cubin = cubin::assemble(&ptx, target, level, DebugInfo::None)?;
     let entries = ptx.matches(".visible .entry ").count();
     if entries == 0 || cubin.resources.len() != entries {
         return Err(format!("{entries} entries in the PTX, {} kernels in the cubin", cubin.resources.len()));

@@ -5,8 +5,12 @@
 
 #[path = "memory/atomics.rs"]
 mod atomics;
+#[path = "support/cubin.rs"]
+mod cubin;
 #[path = "support/device.rs"]
 mod device;
+#[path = "support/kernels.rs"]
+mod kernels;
 #[path = "memory/numbers.rs"]
 mod numbers;
 #[path = "memory/output.rs"]

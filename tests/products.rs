@@ -8,6 +8,8 @@
 //!
 //! By default on one target of each generation; `TILEIRAS_TEST_FULL=1` takes all eleven.
 
+#[path = "support/cubin.rs"]
+mod cubin;
 #[path = "support/kernels.rs"]
 mod kernels;
 #[path = "support/sass.rs"]

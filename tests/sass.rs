@@ -6,6 +6,8 @@
 //! What matrix products are made of is looked at in `tests/products.rs`. By default spills are counted on sm_90;
 //! `TILEIRAS_TEST_FULL=1` takes a target of each generation, and has ptxas assemble every program for all the others.
 
+#[path = "support/cubin.rs"]
+mod cubin;
 #[path = "support/kernels.rs"]
 mod kernels;
 #[path = "support/sass.rs"]

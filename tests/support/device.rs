@@ -3,13 +3,11 @@
 // Each program that includes this file uses a part of it.
 #![allow(dead_code)]
 
+use super::{cubin, kernels};
 use ptx_sim::{Arg, Config, Device, DevicePtr, LaunchConfig, Module, Report, RunOptions, SimError};
-use std::{env, fmt::Write as _, time::Duration};
-use tile_driver::{
-    Backend, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation, ptxas, toolchain::Surroundings,
-};
+use std::{env, time::Duration};
+use tile_driver::{DebugInfo, Emit};
 use tile_targets::Target;
-use tileiras::compile::InProcess;
 
 pub const ALL_TARGETS: &[&str] =
     &["sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_100", "sm_103", "sm_110", "sm_120", "sm_121"];
@@ -37,50 +35,16 @@ pub fn schedules() -> &'static [Option<u64>] {
 
 /// PTX of a module in the public language.
 pub fn compile(text: &str, target: &str, opt_level: u8) -> Result<String, String> {
-    let request = CompileRequest {
-        input: text.as_bytes(),
-        kind: InputKind::Text,
-        input_name: "test.mlir",
-        target: Target::by_name(target).ok_or("no such target")?,
-        opt_level,
-        emit: Emit::Ptx,
-        debug: DebugInfo::None,
-        pipeline_options: &[],
-        backend: Backend::Llvm,
-        instrumentation: Instrumentation::default(),
-        keep_stages: false,
-    };
-    let mut messages = String::new();
-    let result = InProcess.compile(&request, &mut |d| _ = write!(messages, "\n{d:?}"));
-    match result {
-        Ok(output) if messages.is_empty() => Ok(output.text),
-        Ok(_) => Err(format!("compiled, with messages:{messages}")),
-        Err(e) => Err(format!("{e}{messages}\n{text}")),
-    }
+    let target = Target::by_name(target).ok_or("no such target")?;
+    let output = kernels::compile(text.as_bytes(), target, opt_level, Emit::Ptx);
+    output.map(|o| o.text).map_err(|e| format!("{e}\n{text}"))
 }
 
 /// Compiles for each of the eleven targets and lets ptxas assemble it without a word.
 pub fn assemble_everywhere(text: &str, opt_level: u8) -> Result<(), String> {
     for name in ALL_TARGETS {
-        let ptx = compile(text, name, opt_level)?;
-        let scratch = env::temp_dir();
-        let job = ptxas::Job {
-            ptx: &ptx,
-            target: Target::by_name(name).ok_or("no such target")?,
-            opt_level,
-            debug: tile_driver::DebugInfo::None,
-            sanitize: None,
-            extra: &[],
-            timeout: None,
-            scratch: &scratch,
-            statistics: false,
-        };
-        let cubin = ptxas::assemble(&job, None, &Surroundings::of_process())
-            .1
-            .map_err(|e| format!("{name}: {e}\n{}", String::from_utf8_lossy(e.messages())))?;
-        if !cubin.messages.is_empty() {
-            return Err(format!("{name}: ptxas warns: {}", String::from_utf8_lossy(&cubin.messages)));
-        }
+        let target = Target::by_name(name).ok_or("no such target")?;
+        cubin::assemble(&compile(text, name, opt_level)?, target, opt_level, DebugInfo::None)?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 // Each program that includes this file uses a part of it.
 #![allow(dead_code)]
 
-use super::kernels::compile;
+use super::{cubin, kernels::compile};
 use std::{env, fs, path::PathBuf};
 use tile_driver::{
     DebugInfo, Emit, ptxas,
@@ -33,25 +33,7 @@ pub fn assemble(name: &str, target: &str) -> Result<ptxas::Cubin, String> {
 pub fn assemble_file(path: &str, target: &str) -> Result<ptxas::Cubin, String> {
     let target = Target::by_name(target).ok_or("unknown target")?;
     let ptx = compile(&file(path)?, target, 3, Emit::Ptx)?.text;
-    let scratch = env::temp_dir();
-    let job = ptxas::Job {
-        ptx: &ptx,
-        target,
-        opt_level: 3,
-        debug: DebugInfo::None,
-        sanitize: None,
-        extra: &[],
-        timeout: None,
-        scratch: &scratch,
-        statistics: true,
-    };
-    let cubin = ptxas::assemble(&job, None, &Surroundings::of_process())
-        .1
-        .map_err(|e| format!("{e}\n{}", String::from_utf8_lossy(e.messages())))?;
-    match cubin.messages.is_empty() {
-        true => Ok(cubin),
-        false => Err(format!("ptxas warns: {}", String::from_utf8_lossy(&cubin.messages))),
-    }
+    cubin::assemble(&ptx, target, 3, DebugInfo::None)
 }
 
 /// An instruction, and the label in front of it or that it jumps to.

@@ -57,7 +57,6 @@ impl<'c> Lower<'c, '_> {
         let Some(instruction) = Instruction::of(instruction) else { return };
         let Some(lhs) = Tensor::of_value(dot.lhs()) else { return };
         let (element, target) = (lhs.element, self.target.name);
-        let scaled = matches!(dot, AnyDot::Scaled(_));
         if instruction.kind == MmaKind::Fma {
             let reason = format!("operands of type {element} have no matrix instruction on {target}, only scalar ones");
             // SAFETY: the type is alive.
@@ -65,9 +64,6 @@ impl<'c> Lower<'c, '_> {
             let suggestion =
                 if single { "round the operands to tf32, or to bf16, where that is accurate enough" } else { "" };
             remark(dot.op(), remark::NO_TENSOR_CORE, reason, suggestion);
-        } else if scaled && instruction.kind != MmaKind::BlockScale {
-            let reason = "scales are applied to the operands in registers, not by the matrix instruction";
-            remark(dot.op(), remark::WIDENED_OPERANDS, reason, "");
         } else if let Some(from) = widened(dot.lhs()) {
             let reason = format!(
                 "{target} has no matrix instruction for operands of type {from}: they are widened to {element}, which halves the rate"

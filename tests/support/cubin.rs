@@ -1,0 +1,28 @@
+//! PTX as machine code.
+
+use std::env;
+use tile_driver::{DebugInfo, ptxas, toolchain::Surroundings};
+use tile_targets::Target;
+
+/// What ptxas makes of a module, with the resources of its kernels; a warning is an error.
+pub fn assemble(ptx: &str, target: &'static Target, opt_level: u8, debug: DebugInfo) -> Result<ptxas::Cubin, String> {
+    let scratch = env::temp_dir();
+    let job = ptxas::Job {
+        ptx,
+        target,
+        opt_level,
+        debug,
+        sanitize: None,
+        extra: &[],
+        timeout: None,
+        scratch: &scratch,
+        statistics: true,
+    };
+    let cubin = ptxas::assemble(&job, None, &Surroundings::of_process())
+        .1
+        .map_err(|e| format!("{}: {e}\n{}", target.name, String::from_utf8_lossy(e.messages())))?;
+    match cubin.messages.is_empty() {
+        true => Ok(cubin),
+        false => Err(format!("{}: ptxas warns: {}", target.name, String::from_utf8_lossy(&cubin.messages))),
+    }
+}
