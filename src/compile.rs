@@ -84,7 +84,8 @@ impl Compiler for Session {
             sink.borrow_mut().push(convert(&d));
             true
         });
-        let (result, remarks) = remark::collect(|| Job { request, options: &options, context, last: self.last }.run());
+        let run = || Job { request, options: &options, context, last: self.last }.run();
+        let (result, remarks) = if request.remarks { remark::collect(run) } else { (run(), vec![]) };
         context.detach_diagnostic_handler(handler);
         for message in messages.borrow_mut().drain(..) {
             report(message);
@@ -203,6 +204,14 @@ impl Job<'_> {
         let lowered = started.elapsed();
         let llvm = self.keep(inkwell::context::Context::create());
         let gpu_module = self.gpu_module(&module)?;
+        if self.request.remarks {
+            walk(gpu_module, &mut |op| {
+                if op_name(op) == "llvm.func" {
+                    let name = attr(op, "sym_name").map(|name| string_attr(name).to_string());
+                    output.places.extend(name.zip(place(op.location())));
+                }
+            });
+        }
         let options = codegen::Options {
             target: self.options.target,
             opt_level: self.options.opt_level,

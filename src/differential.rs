@@ -154,6 +154,8 @@ fn compiled(program: &str, configuration: &Configuration) -> Result<String, Stri
         backend: Backend::Llvm,
         instrumentation: Instrumentation::default(),
         keep_stages: false,
+        // For what finding them may do.
+        remarks: true,
     };
     let mut messages = vec![];
     let result = catch_unwind(AssertUnwindSafe(|| {

@@ -102,6 +102,30 @@ fn remarks_on_real_programs() {
     }
 }
 
+/// What ptxas could not keep in registers is remarked on, with the kernel's place, and its numbers are not printed.
+#[test]
+fn remarks_on_spills() {
+    let cubin = Path::new(env!("CARGO_TARGET_TMPDIR")).join("spills.cubin");
+    let limit: &[&str] = &["--ptxas-option=--maxrregcount=64", "--ptxas-option=--override-directive-values"];
+    for (limit, spills) in [(limit, true), (&[], false)] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tileiras"));
+        command
+            .arg(corpus("matmul_f16.13.1.tileirbc"))
+            .args(["--gpu-name=sm_90", "--remarks-missed=memory"])
+            .args(limit);
+        let output = command.arg("-o").arg(&cubin).output().unwrap();
+        let told = stderr(&output);
+        assert!(output.status.success(), "{told}");
+        let remark = told.lines().find(|l| l.contains("remark: ptxas: 64 registers are too few for each of "));
+        assert_eq!(remark.is_some(), spills, "{told}");
+        assert!(
+            remark.is_none_or(|l| l.starts_with("loc(\"") && l.contains(" bytes of stores to local memory")),
+            "{told}"
+        );
+        assert!(!told.contains("Compiling entry function") && !told.contains("Used "), "{told}");
+    }
+}
+
 #[test]
 fn disassembly() {
     let file = corpus("vadd_f32.13.1.tileirbc");

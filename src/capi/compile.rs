@@ -57,6 +57,7 @@ pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
         backend: Backend::Llvm,
         instrumentation: Instrumentation::default(),
         keep_stages: false,
+        remarks: false,
     };
     let ptx = match tileiras::compile::InProcess.compile(&request, &mut |d| tell(&d)) {
         Ok(output) => output.text,

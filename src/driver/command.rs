@@ -428,6 +428,7 @@ impl Session<'_> {
             backend: settings.backend.clone(),
             instrumentation: options.instrumentation,
             keep_stages: options.save_temps,
+            remarks: options.remarks.any(),
         };
         // ptxas starts while the compiler works.
         let waiting = (options.emit >= Emit::Cubin).then(|| {
@@ -435,17 +436,17 @@ impl Session<'_> {
             let job = job(options, &settings, "", &scratch);
             Waiting::start(&job, options.ptxas.path.as_deref(), &Surroundings::of_process())
         });
-        let output = self.call(compiler, &request)?;
+        let mut output = self.call(compiler, &request)?;
         self.save_stages(options, &settings.output, &output)?;
         let bytes = match options.emit {
-            Emit::Cubin => self.assemble(waiting.flatten(), options, &settings, &output)?,
+            Emit::Cubin => self.assemble(waiting.flatten(), options, &settings, &mut output)?,
             Emit::Obj => {
-                let cubin = self.assemble(waiting.flatten(), options, &settings, &output)?;
+                let cubin = self.assemble(waiting.flatten(), options, &settings, &mut output)?;
                 let stem = hostobj::symbol_stem(&settings.output);
                 hostobj::object(&cubin, options.target, &stem, options.host_arch, options.host_os)
                     .map_err(|e| self.fail(Diagnostic::error(Code::Internal, format!("internal error: {e}"))))?
             }
-            _ => output.text.into_bytes(),
+            _ => std::mem::take(&mut output.text).into_bytes(),
         };
 
         let selected = options.remarks.select(&output.remarks);
@@ -607,7 +608,7 @@ impl Session<'_> {
         waiting: Option<Waiting>,
         options: &Options,
         settings: &Settings,
-        compiled: &CompileOutput,
+        compiled: &mut CompileOutput,
     ) -> Step<Vec<u8>> {
         let scratch = scratch_directory();
         let job = job(options, settings, &compiled.text, &scratch);
@@ -619,6 +620,7 @@ impl Session<'_> {
         match result {
             Ok(Cubin { image, messages, resources }) => {
                 self.relay(&messages);
+                compiled.remarks.extend(remarks::of_spills(&resources, &compiled.places));
                 if let Some(file) = &options.resource_usage_file {
                     self.write(file, resources::json(&resources).as_bytes())?;
                 }
@@ -692,7 +694,7 @@ fn job<'a>(options: &'a Options, settings: &Settings, ptx: &'a str, scratch: &'a
         extra: &options.ptxas.extra,
         timeout: settings.timeout.filter(|t| !t.is_zero()),
         scratch,
-        statistics: options.resource_usage_file.is_some(),
+        statistics: options.resource_usage_file.is_some() || options.remarks.any(),
     }
 }
 

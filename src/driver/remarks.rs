@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use tile_diag::{Diagnostic, Location, Severity};
 
+use crate::resources::KernelResources;
+
 /// One remark of a pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remark {
@@ -113,6 +115,28 @@ impl RemarkOptions {
     }
 }
 
+/// A remark for each kernel whose registers ptxas kept in local memory for a time. `places` tells where kernels stand.
+pub fn of_spills(kernels: &[KernelResources], places: &[(String, Location)]) -> Vec<Remark> {
+    let spilled = kernels.iter().filter(|k| k.spill_stores + k.spill_loads > 0);
+    let remark = |k: &KernelResources| {
+        let KernelResources { registers, spill_stores, spill_loads, .. } = k;
+        let threads: u64 = k.launch.block.iter().map(|&n| u64::from(n)).product();
+        Remark {
+            sort: RemarkSort::Missed,
+            subject: RemarkSubject::Memory,
+            pass: "ptxas".into(),
+            name: "Spilled".into(),
+            function: k.name.clone(),
+            location: places.iter().find(|(name, _)| *name == k.name).map(|(_, place)| place.clone()),
+            message: format!(
+                "{registers} registers are too few for each of {threads} threads: what they cannot hold takes {spill_stores} bytes of \
+                 stores to local memory and {spill_loads} bytes of loads; take smaller tiles, or use each soon after it was computed"
+            ),
+        }
+    };
+    spilled.map(remark).collect()
+}
+
 /// The remark as a diagnostic.
 pub fn diagnostic(remark: &Remark) -> Diagnostic {
     let mut d = Diagnostic::new(Severity::Remark, format!("{}: {}", remark.pass, remark.message));
@@ -152,6 +176,7 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resources::Launch;
 
     fn remark(sort: RemarkSort, subject: RemarkSubject) -> Remark {
         Remark {
@@ -180,6 +205,25 @@ mod tests {
             count(RemarkOptions { passed: RemarkFilter::All, missed: RemarkFilter::Memory, ..Default::default() }),
             1
         );
+    }
+
+    #[test]
+    fn only_kernels_that_spill() {
+        let kernel = |name: &str, spill_loads| KernelResources {
+            name: name.into(),
+            registers: 255,
+            spill_loads,
+            launch: Launch { block: [64, 2, 1], ..Launch::default() },
+            ..KernelResources::default()
+        };
+        let kernels = [kernel("a", 0), kernel("b", 12), kernel("c", 8)];
+        let places = [("a".into(), Location::new("k.py", 1, 1)), ("b".into(), Location::new("k.py", 7, 2))];
+        let remarks = of_spills(&kernels, &places);
+        let told: Vec<String> = remarks.iter().map(|r| tile_diag::render::plain(&diagnostic(r))).collect();
+        insta::assert_snapshot!(told.concat(), @r#"
+        loc("k.py":7:2): remark: ptxas: 255 registers are too few for each of 128 threads: what they cannot hold takes 0 bytes of stores to local memory and 12 bytes of loads; take smaller tiles, or use each soon after it was computed
+        remark: ptxas: 255 registers are too few for each of 128 threads: what they cannot hold takes 0 bytes of stores to local memory and 8 bytes of loads; take smaller tiles, or use each soon after it was computed
+        "#);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use tile_diag::Diagnostic;
+use tile_diag::{Diagnostic, Location};
 use tile_targets::Target;
 
 use crate::remarks::Remark;
@@ -54,6 +54,8 @@ pub struct CompileRequest<'a> {
     pub instrumentation: Instrumentation,
     /// Whether the text of each stage on the way is wanted in [`CompileOutput::stages`].
     pub keep_stages: bool,
+    /// Whether [`CompileOutput::remarks`] and [`CompileOutput::places`] are wanted; to find them takes time.
+    pub remarks: bool,
 }
 
 /// Who makes PTX of LLVM IR.
@@ -148,6 +150,8 @@ pub struct CompileOutput {
     /// The earlier stages, when asked for.
     pub stages: Vec<(Emit, String)>,
     pub remarks: Vec<Remark>,
+    /// Where each kernel of the PTX stands in the source, by its name, if that is known.
+    pub places: Vec<(String, Location)>,
 }
 
 /// Why there is no output. The details went to the diagnostics.

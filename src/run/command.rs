@@ -213,6 +213,7 @@ fn ptx(kernel: &Path, options: &Options, compiler: &dyn Compiler, stderr: &mut d
         backend: Backend::Llvm,
         instrumentation: Instrumentation::default(),
         keep_stages: false,
+        remarks: false,
     };
     let mut report = |d| {
         let _ = writeln!(stderr, "{}", tile_diag::render::plain(&d).trim_end());

@@ -95,6 +95,7 @@ pub fn compile_with(
         backend: Backend::Llvm,
         instrumentation: Instrumentation::default(),
         keep_stages: false,
+        remarks: true,
     };
     let mut messages = String::new();
     let result = InProcess.compile(&request, &mut |d| messages.push_str(&format!("\n{d:?}")));
