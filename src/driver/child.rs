@@ -37,12 +37,25 @@ pub struct Running {
 
 impl Running {
     /// Starts the command; see [`run`].
-    pub fn start(mut command: Command, files: &[RawFd]) -> io::Result<Running> {
+    pub fn start(command: Command, files: &[RawFd]) -> io::Result<Running> {
+        Running::start_by(command, files, Command::spawn)
+    }
+
+    /// Starts the command where it does not take turns with this thread, which has more to do.
+    pub fn start_beside(command: Command, files: &[RawFd]) -> io::Result<Running> {
+        Running::start_by(command, files, |command| apart(command, Command::spawn))
+    }
+
+    fn start_by(
+        mut command: Command,
+        files: &[RawFd],
+        spawn: impl FnOnce(&mut Command) -> io::Result<Child>,
+    ) -> io::Result<Running> {
         let (reader, writer) = io::pipe()?;
         command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer).process_group(0);
         isolate(&mut command, files.to_vec());
         // The command owns the pipe's writing ends; with them open the reader would never see the end.
-        let child = command.spawn()?;
+        let child = spawn(&mut command)?;
         Ok(Running { child, reader, waited_for: false })
     }
 
@@ -96,13 +109,25 @@ pub fn run_as_part(mut command: Command) -> io::Result<ExitStatus> {
 }
 
 /// Has the allocator ask the system for memory seldom and in large pieces, and give none back: for a process that ends soon.
+///
+/// The first of it may be huge pages, each of which is one page fault where small ones are 512.
 pub fn take_memory_in_large_pieces() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: sets numbers of the allocator; it ignores those that it does not like.
+    // SAFETY: sets numbers of the allocator; it ignores those that it does not like. The advice is on memory between the end of
+    // what is allocated and the end of the heap, and changes nothing of what is there.
     unsafe {
-        libc::mallopt(libc::M_TOP_PAD, 4 << 20);
         libc::mallopt(libc::M_TRIM_THRESHOLD, 1 << 30);
-        libc::mallopt(libc::M_MMAP_THRESHOLD, 8 << 20);
+        libc::mallopt(libc::M_MMAP_THRESHOLD, 16 << 20);
+        libc::mallopt(libc::M_TOP_PAD, 8 << 20);
+        // A block up to where a huge page can begin makes the heap grow, and is never touched.
+        const HUGE: usize = 2 << 20;
+        let end = libc::sbrk(0) as usize;
+        let first = (end + HUGE / 8).next_multiple_of(HUGE);
+        std::hint::black_box(libc::malloc(first - end));
+        let pages = (libc::sbrk(0) as usize).saturating_sub(first) / HUGE;
+        if pages > 0 {
+            libc::madvise(first as *mut libc::c_void, pages * HUGE, libc::MADV_HUGEPAGE);
+        }
     }
 }
 
@@ -139,6 +164,44 @@ fn isolate(command: &mut Command, files: Vec<RawFd>) {
             Ok(())
         });
     }
+}
+
+/// Has this thread keep its processor while it starts the command, and the command begin on another one, if there is one that it
+/// may use. Afterwards the system moves both as it likes.
+///
+/// For a command beside which this thread goes on working: a scheduler that packs the processes of a quiet machine together
+/// would have the two take turns for 10 ms and more.
+fn apart<T>(command: &mut Command, start: impl FnOnce(&mut Command) -> T) -> T {
+    #[cfg(target_os = "linux")]
+    {
+        const SIZE: usize = size_of::<libc::cpu_set_t>();
+        // SAFETY: a set of processors is plain bits, those of this function are valid for their size during the calls, and zero
+        // means the calling thread. Processors whose number has no place in a set are not looked at.
+        unsafe {
+            let mut allowed: libc::cpu_set_t = std::mem::zeroed();
+            let processor = libc::sched_getcpu();
+            // It fails where there are more processors than a set has places.
+            let known =
+                libc::sched_getaffinity(0, SIZE, &mut allowed) == 0 && (0..libc::CPU_SETSIZE).contains(&processor);
+            let (mut here, mut others): (libc::cpu_set_t, _) = (std::mem::zeroed(), allowed);
+            if known {
+                libc::CPU_SET(processor as usize, &mut here);
+                libc::CPU_CLR(processor as usize, &mut others);
+            }
+            if known && libc::CPU_COUNT(&others) > 0 && libc::sched_setaffinity(0, SIZE, &here) == 0 {
+                // Between fork and exec: async-signal-safe system calls on what the closure owns; nothing is allocated.
+                command.pre_exec(move || {
+                    libc::sched_setaffinity(0, SIZE, &others);
+                    libc::sched_setaffinity(0, SIZE, &allowed);
+                    Ok(())
+                });
+                let started = start(command);
+                libc::sched_setaffinity(0, SIZE, &allowed);
+                return started;
+            }
+        }
+    }
+    start(command)
 }
 
 /// Has the system kill this process when the thread that started it ends; nothing where the system has no such service.
@@ -319,6 +382,31 @@ mod tests {
         assert_eq!((done.status.code(), done.timed_out), (Some(3), false));
         assert_eq!(String::from_utf8(done.output).unwrap(), "out\nerr\n");
         assert!(run(Command::new("/nonexistent"), &[], None).is_err());
+    }
+
+    /// Memory from before and after is whole, also where it is asked for again.
+    #[test]
+    fn memory_in_large_pieces_is_memory() {
+        let fill = |n: usize| (0..n).map(|i| vec![i; 100]).collect::<Vec<_>>();
+        let before = fill(500);
+        take_memory_in_large_pieces();
+        let between = fill(20_000);
+        take_memory_in_large_pieces();
+        for many in [before, between, fill(20_000)] {
+            assert!(many.iter().enumerate().all(|(i, v)| *v == vec![i; 100]));
+        }
+    }
+
+    /// Neither the tool nor this thread keeps to a processor.
+    #[test]
+    fn beside_means_any_processor() {
+        let allowed =
+            |text: &str| text.lines().find(|l| l.starts_with("Cpus_allowed_list:")).map(str::to_owned).unwrap();
+        let own = || allowed(&std::fs::read_to_string("/proc/thread-self/status").unwrap());
+        let before = own();
+        let done = Running::start_beside(shell("cat /proc/self/status"), &[]).unwrap().finish(None).unwrap();
+        assert_eq!((allowed(&String::from_utf8(done.output).unwrap()), own()), (before.clone(), before));
+        assert!(Running::start_beside(Command::new("/nonexistent"), &[]).is_err());
     }
 
     #[test]
