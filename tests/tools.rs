@@ -79,6 +79,23 @@ fn remarks() {
     assert_eq!(compile(&[]), "");
 }
 
+/// Programs are compiled the same whether remarks are looked for or not.
+#[test]
+fn remarks_change_nothing() {
+    for program in ["matmul_f16.13.1", "matmul_i8.13.1", "vadd_f32.13.1"] {
+        let ptx = |options: &[&str]| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_tileiras"));
+            command.arg(corpus(&format!("{program}.tileirbc"))).args(["--gpu-name=sm_80", "--emit=ptx", "-o", "-"]);
+            let output = command.args(options).output().unwrap();
+            assert!(output.status.success(), "{}", stderr(&output));
+            (stdout(&output), stderr(&output))
+        };
+        let ((plain, silence), (remarked, remarks)) = (ptx(&[]), ptx(&["--remarks=all"]));
+        assert_eq!((plain, silence), (remarked, String::new()), "{program}");
+        assert!(remarks.contains(": remark: "), "{program}");
+    }
+}
+
 /// Remarks that real programs get, and the same kind of program without the reason.
 #[test]
 fn remarks_on_real_programs() {

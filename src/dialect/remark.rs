@@ -58,7 +58,6 @@ pub const EMULATED_TYPE: Category = missed(RemarkSubject::Other, "EmulatedType")
 pub const NOT_PIPELINED: Category = missed(RemarkSubject::Memory, "NotPipelined");
 /// Shared memory has no room for as many stages as the pipeline may have.
 pub const FEWER_STAGES: Category = missed(RemarkSubject::Memory, "FewerStages");
-
 /// The instruction that multiplies takes no scales: each block's sum is scaled in registers.
 pub const SCALES_IN_REGISTERS: Category = missed(RemarkSubject::TensorCore, "ScalesInRegisters");
 
@@ -131,4 +130,24 @@ fn function_of(op: OpRef<'_>) -> String {
         at = parent_op(op);
     }
     String::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    /// Those who filter by names find each of them described, and no others.
+    #[test]
+    fn names_are_documented() {
+        let after = |text: &'static str, mark: &str| text.split_once(mark).map(|(_, rest)| rest);
+        let constants = include_str!("remark.rs").lines().filter(|l| l.starts_with("pub const "));
+        let mut names: BTreeSet<&str> =
+            constants.map(|l| after(l, "\"").and_then(|l| l.split('"').next()).expect("a name")).collect();
+        // ptxas tells of it, to the driver.
+        names.insert("Spilled");
+        let rows = include_str!("../../docs/remarks.md").lines().filter_map(|l| after(l, "| `"));
+        let documented: Vec<&str> = rows.filter_map(|l| l.split('`').next()).collect();
+        assert!(documented.is_sorted());
+        assert_eq!(documented.into_iter().collect::<BTreeSet<_>>(), names);
+    }
 }
