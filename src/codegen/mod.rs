@@ -1,8 +1,8 @@
 //! From the LLVM dialect to PTX: translation in process, LLVM's optimiser and NVPTX, then the finaliser.
 
-mod bytes;
 mod libnvvm;
 mod packing;
+mod workarounds;
 
 use crate::dialect::rt::*;
 use inkwell::{
@@ -173,7 +173,7 @@ impl<'l> Code<'l> {
         let options = PassBuilderOptions::create();
         options.set_loop_slp_vectorization(packing::pays(&self.module));
         self.module.run_passes(&pipeline, &self.machine, options).map_err(|e| CodegenError::Optimise(e.to_string()))?;
-        bytes::widen_signed_comparisons(&self.module);
+        workarounds::apply(&self.module);
         Ok(())
     }
 

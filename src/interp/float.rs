@@ -221,9 +221,10 @@ pub fn elementary(kind: &Kind, n: Number, a: Scalar) -> Scalar {
         Kind::Tanh { rounding: Rounding::Approx } => unary(n, false, a, accuracy(Accuracy::TanhApprox, n), libm::tanh),
         Kind::Tanh { .. } => f(libm::tanh),
         Kind::Exp { rounding: Rounding::Approx } => {
-            // The argument times log2(e) is rounded before the power is taken, which the power multiplies.
+            // The argument times log2(e), itself rounded, is rounded before the power is taken: a relative error of 7.3e-8, which the
+            // power multiplies by the argument, and which is 1.225 units where the significand is next to 2.
             let x = decode(a.bits, n).to_f64().abs().min(1e3);
-            unary(n, false, a, full + x as f32, libm::exp)
+            unary(n, false, a, full + 1.225 * x as f32, libm::exp)
         }
         Kind::Exp { .. } => f(libm::exp),
         Kind::Exp2 { flush } => unary(n, *flush, a, full, libm::exp2),

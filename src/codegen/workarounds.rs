@@ -1,0 +1,207 @@
+//! What the code generator of LLVM 21 for NVPTX gets wrong, written in another way.
+//!
+//! * A signed comparison of two bytes that were both taken out of a word is selected as a comparison of the bytes extended with
+//!   zeros: 0x80 is then greater than 0x7f. Comparisons of 32-bit integers are right, and cost the same: the instruction that takes
+//!   a byte out extends its sign as well.
+//! * A signed conversion of a condition to bf16 gives 1 where it holds, not -1.
+//! * Where a register holds two floats (sm_100 and newer), a store of two of them that were rounded to 16 bits stores the first one's
+//!   32 bits. Two numbers that are rounded one by one still become one instruction.
+
+use inkwell::module::Module;
+use llvm_sys::{LLVMIntPredicate::*, LLVMOpcode, LLVMTypeKind, core::*, prelude::*};
+
+/// Rewrites the instructions of the module that would become wrong PTX. To be done after optimisation, which would undo it.
+pub fn apply(module: &Module<'_>) {
+    // SAFETY: walks live IR of the module; the next instruction is taken before one is erased, and what is built lies before it.
+    unsafe {
+        let context = LLVMGetModuleContext(module.as_mut_ptr());
+        let builder = LLVMCreateBuilderInContext(context);
+        let mut f = LLVMGetFirstFunction(module.as_mut_ptr());
+        while !f.is_null() {
+            let mut b = LLVMGetFirstBasicBlock(f);
+            while !b.is_null() {
+                let mut i = LLVMGetFirstInstruction(b);
+                while !i.is_null() {
+                    let next = LLVMGetNextInstruction(i);
+                    LLVMPositionBuilderBefore(builder, i);
+                    if let Some(new) = other_way(context, builder, i) {
+                        LLVMReplaceAllUsesWith(i, new);
+                        LLVMInstructionEraseFromParent(i);
+                    }
+                    i = next;
+                }
+                b = LLVMGetNextBasicBlock(b);
+            }
+            f = LLVMGetNextFunction(f);
+        }
+        LLVMDisposeBuilder(builder);
+    }
+}
+
+/// A value to take the place of `i`; nothing if that is translated as it should be.
+///
+/// # Safety
+/// `i` must be a live instruction of the context, and the builder stand before it.
+unsafe fn other_way(context: LLVMContextRef, builder: LLVMBuilderRef, i: LLVMValueRef) -> Option<LLVMValueRef> {
+    // SAFETY: the caller's promise; the predicate is asked of a comparison only.
+    unsafe {
+        match LLVMGetInstructionOpcode(i) {
+            LLVMOpcode::LLVMICmp
+                if matches!(LLVMGetICmpPredicate(i), LLVMIntSGT | LLVMIntSGE | LLVMIntSLT | LLVMIntSLE)
+                    && is_integer(LLVMTypeOf(LLVMGetOperand(i, 0)), u8::BITS) =>
+            {
+                let word = like(LLVMTypeOf(LLVMGetOperand(i, 0)), LLVMInt32TypeInContext(context));
+                let [a, b] = [0, 1].map(|n| LLVMBuildSExt(builder, LLVMGetOperand(i, n), word, c"".as_ptr()));
+                Some(LLVMBuildICmp(builder, LLVMGetICmpPredicate(i), a, b, c"".as_ptr()))
+            }
+            LLVMOpcode::LLVMSIToFP if is_integer(LLVMTypeOf(LLVMGetOperand(i, 0)), 1) => {
+                let float = LLVMTypeOf(i);
+                let bf16 = LLVMGetTypeKind(element(float)) == LLVMTypeKind::LLVMBFloatTypeKind;
+                bf16.then(|| {
+                    let all = |number| match LLVMGetTypeKind(float) {
+                        LLVMTypeKind::LLVMVectorTypeKind => {
+                            let mut numbers =
+                                vec![LLVMConstReal(element(float), number); LLVMGetVectorSize(float) as usize];
+                            LLVMConstVector(numbers.as_mut_ptr(), LLVMGetVectorSize(float))
+                        }
+                        _ => LLVMConstReal(float, number),
+                    };
+                    LLVMBuildSelect(builder, LLVMGetOperand(i, 0), all(-1.0), all(0.0), c"".as_ptr())
+                })
+            }
+            LLVMOpcode::LLVMFPTrunc if is_rounded_vector(i) => Some(one_by_one(context, builder, i)),
+            _ => None,
+        }
+    }
+}
+
+/// Whether several floats are rounded to 16 bits each.
+///
+/// # Safety
+/// `i` must be a live conversion.
+unsafe fn is_rounded_vector(i: LLVMValueRef) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (to, from) = (LLVMTypeOf(i), LLVMTypeOf(LLVMGetOperand(i, 0)));
+        LLVMGetTypeKind(to) == LLVMTypeKind::LLVMVectorTypeKind
+            && LLVMGetTypeKind(element(from)) == LLVMTypeKind::LLVMFloatTypeKind
+    }
+}
+
+/// The conversion of a vector as conversions of its elements.
+///
+/// # Safety
+/// `i` must be a live rounding of a vector, and the builder stand before it.
+unsafe fn one_by_one(context: LLVMContextRef, builder: LLVMBuilderRef, i: LLVMValueRef) -> LLVMValueRef {
+    // SAFETY: the caller's promise; lengths are asked of vectors only.
+    unsafe {
+        let (to, from) = (LLVMTypeOf(i), LLVMGetOperand(i, 0));
+        let mut vector = LLVMGetPoison(to);
+        for n in 0..LLVMGetVectorSize(to) {
+            let at = LLVMConstInt(LLVMInt32TypeInContext(context), n.into(), 0);
+            let float = LLVMBuildExtractElement(builder, from, at, c"".as_ptr());
+            let short = LLVMBuildFPTrunc(builder, float, element(to), c"".as_ptr());
+            vector = LLVMBuildInsertElement(builder, vector, short, at, c"".as_ptr());
+        }
+        vector
+    }
+}
+
+/// The type, or that of its elements.
+///
+/// # Safety
+/// `ty` must be a live type.
+unsafe fn element(ty: LLVMTypeRef) -> LLVMTypeRef {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match LLVMGetTypeKind(ty) {
+            LLVMTypeKind::LLVMVectorTypeKind => LLVMGetElementType(ty),
+            _ => ty,
+        }
+    }
+}
+
+/// Whether the type is an integer of this width, or a vector of them.
+///
+/// # Safety
+/// `ty` must be a live type.
+unsafe fn is_integer(ty: LLVMTypeRef, bits: u32) -> bool {
+    // SAFETY: the caller's promise; widths are asked of integers only.
+    unsafe {
+        let ty = element(ty);
+        LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMIntegerTypeKind && LLVMGetIntTypeWidth(ty) == bits
+    }
+}
+
+/// `scalar` as often as `shape` has elements.
+///
+/// # Safety
+/// Both must be live types of one context.
+unsafe fn like(shape: LLVMTypeRef, scalar: LLVMTypeRef) -> LLVMTypeRef {
+    // SAFETY: the caller's promise; lengths are asked of vectors only.
+    unsafe {
+        match LLVMGetTypeKind(shape) {
+            LLVMTypeKind::LLVMVectorTypeKind => LLVMVectorType(scalar, LLVMGetVectorSize(shape)),
+            _ => scalar,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::apply;
+    use inkwell::{context::Context, memory_buffer::MemoryBuffer};
+
+    fn body_of(body: &str) -> String {
+        let text = format!(
+            "define void @f(<2 x float> %v, <2 x i8> %b, i8 %c, i1 %p, <2 x i1> %q) {{\n{body}\n  ret void\n}}\n\0"
+        );
+        let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "test");
+        let context = Context::create();
+        let module = context.create_module_from_ir(buffer).unwrap();
+        apply(&module);
+        module.verify().unwrap();
+        let text = module.print_to_string().to_string();
+        text.split_once("{\n").unwrap().1.split_once("  ret void").unwrap().0.to_string()
+    }
+
+    #[test]
+    fn rewritten() {
+        for (body, expected) in [
+            ("  %x = icmp slt i8 %c, 5\n", "  %1 = sext i8 %c to i32\n  %2 = icmp slt i32 %1, 5\n"),
+            (
+                "  %x = icmp sge <2 x i8> %b, %b\n",
+                "  %1 = sext <2 x i8> %b to <2 x i32>\n  %2 = sext <2 x i8> %b to <2 x i32>\n  %3 = icmp sge <2 x i32> %1, %2\n",
+            ),
+            (
+                "  %x = sitofp i1 %p to bfloat\n  %y = fneg bfloat %x\n",
+                "  %1 = select i1 %p, bfloat 0xRBF80, bfloat 0xR0000\n  %y = fneg bfloat %1\n",
+            ),
+            (
+                "  %x = sitofp <2 x i1> %q to <2 x bfloat>\n  %y = fneg <2 x bfloat> %x\n",
+                "  %1 = select <2 x i1> %q, <2 x bfloat> splat (bfloat 0xRBF80), <2 x bfloat> zeroinitializer\n  %y = fneg <2 x bfloat> %1\n",
+            ),
+            (
+                "  %x = fptrunc <2 x float> %v to <2 x half>\n  %y = fneg <2 x half> %x\n",
+                "  %1 = extractelement <2 x float> %v, i32 0\n  %2 = fptrunc float %1 to half\n  %3 = insertelement <2 x half> poison, half %2, i32 0\n  %4 = extractelement <2 x float> %v, i32 1\n  %5 = fptrunc float %4 to half\n  %6 = insertelement <2 x half> %3, half %5, i32 1\n  %y = fneg <2 x half> %6\n",
+            ),
+        ] {
+            assert_eq!(body_of(body), expected);
+        }
+    }
+
+    #[test]
+    fn left_alone() {
+        for body in [
+            "  %x = icmp ult i8 %c, 5\n",
+            "  %x = icmp eq <2 x i8> %b, %b\n",
+            "  %w = zext i8 %c to i16\n  %x = icmp slt i16 %w, 5\n",
+            "  %x = sitofp i1 %p to half\n",
+            "  %x = uitofp i1 %p to bfloat\n",
+            "  %x = sitofp i8 %c to bfloat\n",
+            "  %e = extractelement <2 x float> %v, i32 0\n  %x = fptrunc float %e to half\n",
+        ] {
+            assert_eq!(body_of(body), body);
+        }
+    }
+}
