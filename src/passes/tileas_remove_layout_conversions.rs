@@ -16,7 +16,8 @@
 //! 4. Where an operand now lies in another layout than its user needs, cheap producers (ranges, splats, constants and
 //!    short chains of arithmetic on them) are computed again in the layout that is needed; the rest is converted.
 //!
-//! The result is valid whatever the choice: step 4 mends every disagreement. A conversion of what a loop does not change
+//! The result is valid whatever the choice: step 4 mends every disagreement, except between `replicate` and its operand, which lie
+//! alike: there the access decides. A conversion of what a loop does not change
 //! stands in front of the loop.
 //!
 //! A tensor that does not fit into registers is an array, out of which slices are best taken where threads hold whole slices: in
@@ -38,7 +39,7 @@ use crate::{
         dots::{ACC, AnyDot},
         layouts::{Tensor, layout_attr, storage_bits, tensor_type},
         nv_tileaa,
-        nv_tileas::{BroadcastOp, CatOp, ConvertLayoutOp, InsertSliceOp, PermuteOp, ReduceOp},
+        nv_tileas::{BroadcastOp, CatOp, ConvertLayoutOp, InsertSliceOp, PermuteOp, ReduceOp, ReplicateOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         remark::{self, remark},
         rt::*,
@@ -290,6 +291,15 @@ impl<'c> Assignment<'c> {
                 self.flood(v, self.fallback(v, &t));
             }
         }
+        // What an access leaves in the owners of elements alone is in no other thread before `replicate` has been there, so that
+        // a conversion must come behind it.
+        walk(self.function, &mut |op| {
+            if let Some(x) = ReplicateOp::cast(op)
+                && let Some(layout) = self.layouts.get(&key(x.source())).cloned()
+            {
+                self.layouts.insert(key(x.result()), layout);
+            }
+        });
     }
 
     /// The layout of a value that no anchor reaches.
