@@ -24,6 +24,8 @@
 //! front of the loop that takes them it is converted to such a layout. Tensors that are put together slice by slice
 //! keep the layout that they were given for that.
 
+mod carried;
+
 use super::{
     convert_tileaa_to_tileas::{default_layout, default_packing, i64_attr, packing_log2, project, retype_constant},
     tileas_assign_load_store_layouts::{access_of, operand_layout, tile_of, warps_of},
@@ -46,7 +48,8 @@ use crate::{
     },
     pass_descriptor,
 };
-use melior::{Context, ir::ValueLike};
+use carried::{carried_by_argument, carried_by_operand, carried_by_result};
+use melior::Context;
 use rustc_hash::FxHashMap;
 use tile_layout::{Layout, Subspace};
 
@@ -744,63 +747,5 @@ fn collect<'c>(op: OpRef<'c>, depth: u32, f: &mut impl FnMut(OpRef<'c>, u32)) {
         for o in entry_block(region(op, i)).into_iter().flat_map(ops_of) {
             collect(o, inner, f);
         }
-    }
-}
-
-fn last<'c>(op: OpRef<'c>, i: usize) -> Option<OpRef<'c>> {
-    ops_of(entry_block(region(op, i))?).last()
-}
-
-/// Values that lie as result `i` of a structured op does.
-fn carried_by_result<'c>(op: OpRef<'c>, i: usize, layout: &Layout, work: &mut Vec<(Val<'c>, Layout)>) {
-    let mut push = |v: Val<'c>| work.push((v, layout.clone()));
-    match op_name(op) {
-        "scf.for" => {
-            push(operand(op, 3 + i));
-            push(result(op, i));
-            entry_block(region(op, 0)).into_iter().for_each(|b| push(arg(b, i + 1)));
-            last(op, 0).into_iter().for_each(|y| push(operand(y, i)));
-        }
-        "scf.if" => {
-            push(result(op, i));
-            (0..2).filter_map(|r| last(op, r)).for_each(|y| push(operand(y, i)));
-        }
-        "scf.while" => {
-            push(result(op, i));
-            last(op, 0).into_iter().for_each(|c| push(operand(c, i + 1)));
-            entry_block(region(op, 1)).into_iter().for_each(|b| push(arg(b, i)));
-        }
-        _ => {}
-    }
-}
-
-fn carried_by_argument<'c>(v: Val<'c>, layout: &Layout, work: &mut Vec<(Val<'c>, Layout)>) {
-    // SAFETY: `v` is a block argument of live IR.
-    let (block, parent) = unsafe {
-        let block = mlir_sys::mlirBlockArgumentGetOwner(v.to_raw());
-        (Blk::from_raw(block), op_ref(mlir_sys::mlirBlockGetParentOperation(block)))
-    };
-    let Some(i) = args(block).position(|a| a == v) else { return };
-    match op_name(parent) {
-        "scf.for" if i > 0 => carried_by_result(parent, i - 1, layout, work),
-        "scf.while" if entry_block(region(parent, 0)) == Some(block) => {
-            work.push((operand(parent, i), layout.clone()));
-            work.extend(last(parent, 1).map(|y| (operand(y, i), layout.clone())));
-        }
-        "scf.while" => carried_by_result(parent, i, layout, work),
-        _ => {}
-    }
-}
-
-fn carried_by_operand<'c>(op: OpRef<'c>, i: usize, layout: &Layout, work: &mut Vec<(Val<'c>, Layout)>) {
-    let argument =
-        |parent: OpRef<'c>, r: usize, i: usize| entry_block(region(parent, r)).map(|b| (arg(b, i), layout.clone()));
-    match (op_name(op), parent_op(op)) {
-        ("scf.for", _) if i >= 3 => carried_by_result(op, i - 3, layout, work),
-        ("scf.while", _) => work.extend(argument(op, 0, i)),
-        ("scf.condition", Some(parent)) if i > 0 => carried_by_result(parent, i - 1, layout, work),
-        ("scf.yield", Some(parent)) if op_name(parent) == "scf.while" => work.extend(argument(parent, 0, i)),
-        ("scf.yield", Some(parent)) => carried_by_result(parent, i, layout, work),
-        _ => {}
     }
 }
