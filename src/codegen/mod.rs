@@ -15,6 +15,7 @@ use inkwell::{
         CodeModel, FileType, InitializationConfig, RelocMode, Target as LlvmTarget, TargetData, TargetMachine,
         TargetTriple,
     },
+    values::{AsValueRef, InstructionValue},
 };
 use std::sync::Once;
 use tile_driver::{Backend, DebugInfo};
@@ -197,31 +198,24 @@ impl<'l> Code<'l> {
     }
 }
 
+/// All instructions of the module.
+fn instructions<'m>(module: &Module<'m>) -> impl Iterator<Item = InstructionValue<'m>> {
+    module.get_functions().flat_map(|f| f.get_basic_block_iter()).flat_map(|b| b.get_instructions())
+}
+
 /// MLIR 21's `llvm.inline_asm` has no `convergent`, without which LLVM may sink or duplicate what synchronises threads.
 /// Accesses of memory are the only inline PTX that does not.
 fn mark_convergent(llvm: &LlvmContext, module: &Module<'_>) {
     use llvm_sys::core::*;
-    // SAFETY: walks live IR of the module; attributes belong to its context.
+    // SAFETY: the instructions are live and stay where they are; attributes belong to the module's context.
     unsafe {
         let kind = LLVMGetEnumAttributeKindForName(c"convergent".as_ptr(), 10);
         let convergent = LLVMCreateEnumAttribute(llvm.raw(), kind, 0);
-        let mut f = LLVMGetFirstFunction(module.as_mut_ptr());
-        while !f.is_null() {
-            let mut b = LLVMGetFirstBasicBlock(f);
-            while !b.is_null() {
-                let mut i = LLVMGetFirstInstruction(b);
-                while !i.is_null() {
-                    if !LLVMIsACallInst(i).is_null() {
-                        let callee = LLVMGetCalledValue(i);
-                        if !LLVMIsAInlineAsm(callee).is_null() && !is_access(callee) {
-                            LLVMAddCallSiteAttribute(i, llvm_sys::LLVMAttributeFunctionIndex, convergent);
-                        }
-                    }
-                    i = LLVMGetNextInstruction(i);
-                }
-                b = LLVMGetNextBasicBlock(b);
+        for i in instructions(module).map(|i| i.as_value_ref()).filter(|i| !LLVMIsACallInst(*i).is_null()) {
+            let callee = LLVMGetCalledValue(i);
+            if !LLVMIsAInlineAsm(callee).is_null() && !is_access(callee) {
+                LLVMAddCallSiteAttribute(i, llvm_sys::LLVMAttributeFunctionIndex, convergent);
             }
-            f = LLVMGetNextFunction(f);
         }
     }
 }

@@ -14,11 +14,7 @@ const WORD: u32 = 32;
 
 /// Whether an instruction results in elements of which a word holds several. Conditions do not count: predicates are not packed.
 pub fn pays(module: &Module<'_>) -> bool {
-    module
-        .get_functions()
-        .flat_map(|f| f.get_basic_block_iter())
-        .flat_map(|b| b.get_instructions())
-        .any(|i| is_short(i.get_type()))
+    super::instructions(module).any(|i| is_short(i.get_type()))
 }
 
 fn is_short(ty: AnyTypeEnum<'_>) -> bool {

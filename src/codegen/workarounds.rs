@@ -7,84 +7,99 @@
 //! * Where a register holds two floats (sm_100 and newer), a store of two of them that were rounded to 16 bits stores the first one's
 //!   32 bits. Two numbers that are rounded one by one still become one instruction.
 
-use inkwell::module::Module;
+use inkwell::{module::Module, values::AsValueRef};
 use llvm_sys::{LLVMIntPredicate::*, LLVMOpcode, LLVMTypeKind, core::*, prelude::*};
+
+/// What is wrong with an instruction.
+#[derive(Clone, Copy)]
+enum Defect {
+    BytesCompared,
+    ConditionInBf16,
+    PairRounded,
+}
 
 /// Rewrites the instructions of the module that would become wrong PTX. To be done after optimisation, which would undo it.
 pub fn apply(module: &Module<'_>) {
-    // SAFETY: walks live IR of the module; the next instruction is taken before one is erased, and what is built lies before it.
+    let all = super::instructions(module).map(|i| i.as_value_ref());
+    // SAFETY: the instructions are live. Those that are wrong are known before the first one is replaced.
+    let wrong: Vec<_> = all.filter_map(|i| unsafe { defect(i) }.map(|d| (i, d))).collect();
+    if wrong.is_empty() {
+        return;
+    }
+    // SAFETY: each instruction is still there, and is erased when nothing uses it any more; what is built lies before it.
     unsafe {
         let context = LLVMGetModuleContext(module.as_mut_ptr());
         let builder = LLVMCreateBuilderInContext(context);
-        let mut f = LLVMGetFirstFunction(module.as_mut_ptr());
-        while !f.is_null() {
-            let mut b = LLVMGetFirstBasicBlock(f);
-            while !b.is_null() {
-                let mut i = LLVMGetFirstInstruction(b);
-                while !i.is_null() {
-                    let next = LLVMGetNextInstruction(i);
-                    LLVMPositionBuilderBefore(builder, i);
-                    if let Some(new) = other_way(context, builder, i) {
-                        LLVMReplaceAllUsesWith(i, new);
-                        LLVMInstructionEraseFromParent(i);
-                    }
-                    i = next;
-                }
-                b = LLVMGetNextBasicBlock(b);
-            }
-            f = LLVMGetNextFunction(f);
+        for (i, defect) in wrong {
+            LLVMPositionBuilderBefore(builder, i);
+            let new = match defect {
+                Defect::BytesCompared => compare_words(context, builder, i),
+                Defect::ConditionInBf16 => choose(builder, i),
+                Defect::PairRounded => round_one_by_one(context, builder, i),
+            };
+            LLVMReplaceAllUsesWith(i, new);
+            LLVMInstructionEraseFromParent(i);
         }
         LLVMDisposeBuilder(builder);
     }
 }
 
-/// A value to take the place of `i`; nothing if that is translated as it should be.
-///
 /// # Safety
-/// `i` must be a live instruction of the context, and the builder stand before it.
-unsafe fn other_way(context: LLVMContextRef, builder: LLVMBuilderRef, i: LLVMValueRef) -> Option<LLVMValueRef> {
-    // SAFETY: the caller's promise; the predicate is asked of a comparison only.
+/// `i` must be a live instruction.
+unsafe fn defect(i: LLVMValueRef) -> Option<Defect> {
+    // SAFETY: the caller's promise; the predicate is asked of a comparison only, and conversions have an operand.
     unsafe {
+        let operand = || LLVMTypeOf(LLVMGetOperand(i, 0));
+        let result = || LLVMTypeOf(i);
+        let kind = |ty| LLVMGetTypeKind(element(ty));
+        let signed = || matches!(LLVMGetICmpPredicate(i), LLVMIntSGT | LLVMIntSGE | LLVMIntSLT | LLVMIntSLE);
         match LLVMGetInstructionOpcode(i) {
-            LLVMOpcode::LLVMICmp
-                if matches!(LLVMGetICmpPredicate(i), LLVMIntSGT | LLVMIntSGE | LLVMIntSLT | LLVMIntSLE)
-                    && is_integer(LLVMTypeOf(LLVMGetOperand(i, 0)), u8::BITS) =>
+            LLVMOpcode::LLVMICmp if signed() && is_integer(operand(), u8::BITS) => Some(Defect::BytesCompared),
+            LLVMOpcode::LLVMSIToFP
+                if is_integer(operand(), 1) && kind(result()) == LLVMTypeKind::LLVMBFloatTypeKind =>
             {
-                let word = like(LLVMTypeOf(LLVMGetOperand(i, 0)), LLVMInt32TypeInContext(context));
-                let [a, b] = [0, 1].map(|n| LLVMBuildSExt(builder, LLVMGetOperand(i, n), word, c"".as_ptr()));
-                Some(LLVMBuildICmp(builder, LLVMGetICmpPredicate(i), a, b, c"".as_ptr()))
+                Some(Defect::ConditionInBf16)
             }
-            LLVMOpcode::LLVMSIToFP if is_integer(LLVMTypeOf(LLVMGetOperand(i, 0)), 1) => {
-                let float = LLVMTypeOf(i);
-                let bf16 = LLVMGetTypeKind(element(float)) == LLVMTypeKind::LLVMBFloatTypeKind;
-                bf16.then(|| {
-                    let all = |number| match LLVMGetTypeKind(float) {
-                        LLVMTypeKind::LLVMVectorTypeKind => {
-                            let mut numbers =
-                                vec![LLVMConstReal(element(float), number); LLVMGetVectorSize(float) as usize];
-                            LLVMConstVector(numbers.as_mut_ptr(), LLVMGetVectorSize(float))
-                        }
-                        _ => LLVMConstReal(float, number),
-                    };
-                    LLVMBuildSelect(builder, LLVMGetOperand(i, 0), all(-1.0), all(0.0), c"".as_ptr())
-                })
+            LLVMOpcode::LLVMFPTrunc
+                if LLVMGetTypeKind(result()) == LLVMTypeKind::LLVMVectorTypeKind
+                    && kind(operand()) == LLVMTypeKind::LLVMFloatTypeKind =>
+            {
+                Some(Defect::PairRounded)
             }
-            LLVMOpcode::LLVMFPTrunc if is_rounded_vector(i) => Some(one_by_one(context, builder, i)),
             _ => None,
         }
     }
 }
 
-/// Whether several floats are rounded to 16 bits each.
+/// The comparison of bytes as one of 32-bit integers.
 ///
 /// # Safety
-/// `i` must be a live conversion.
-unsafe fn is_rounded_vector(i: LLVMValueRef) -> bool {
+/// `i` must be a live comparison of bytes, and the builder stand before it.
+unsafe fn compare_words(context: LLVMContextRef, builder: LLVMBuilderRef, i: LLVMValueRef) -> LLVMValueRef {
     // SAFETY: the caller's promise.
     unsafe {
-        let (to, from) = (LLVMTypeOf(i), LLVMTypeOf(LLVMGetOperand(i, 0)));
-        LLVMGetTypeKind(to) == LLVMTypeKind::LLVMVectorTypeKind
-            && LLVMGetTypeKind(element(from)) == LLVMTypeKind::LLVMFloatTypeKind
+        let words = like(LLVMTypeOf(LLVMGetOperand(i, 0)), LLVMInt32TypeInContext(context));
+        let [a, b] = [0, 1].map(|n| LLVMBuildSExt(builder, LLVMGetOperand(i, n), words, c"".as_ptr()));
+        LLVMBuildICmp(builder, LLVMGetICmpPredicate(i), a, b, c"".as_ptr())
+    }
+}
+
+/// The conversion of a condition as a choice of -1 or 0.
+///
+/// # Safety
+/// `i` must be a live conversion of a condition, and the builder stand before it.
+unsafe fn choose(builder: LLVMBuilderRef, i: LLVMValueRef) -> LLVMValueRef {
+    // SAFETY: the caller's promise; lengths are asked of vectors only.
+    unsafe {
+        let float = LLVMTypeOf(i);
+        let all = |number| match LLVMGetTypeKind(float) {
+            LLVMTypeKind::LLVMVectorTypeKind => {
+                let mut numbers = vec![LLVMConstReal(element(float), number); LLVMGetVectorSize(float) as usize];
+                LLVMConstVector(numbers.as_mut_ptr(), LLVMGetVectorSize(float))
+            }
+            _ => LLVMConstReal(float, number),
+        };
+        LLVMBuildSelect(builder, LLVMGetOperand(i, 0), all(-1.0), all(0.0), c"".as_ptr())
     }
 }
 
@@ -92,7 +107,7 @@ unsafe fn is_rounded_vector(i: LLVMValueRef) -> bool {
 ///
 /// # Safety
 /// `i` must be a live rounding of a vector, and the builder stand before it.
-unsafe fn one_by_one(context: LLVMContextRef, builder: LLVMBuilderRef, i: LLVMValueRef) -> LLVMValueRef {
+unsafe fn round_one_by_one(context: LLVMContextRef, builder: LLVMBuilderRef, i: LLVMValueRef) -> LLVMValueRef {
     // SAFETY: the caller's promise; lengths are asked of vectors only.
     unsafe {
         let (to, from) = (LLVMTypeOf(i), LLVMGetOperand(i, 0));
