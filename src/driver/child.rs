@@ -131,6 +131,18 @@ pub fn take_memory_in_large_pieces() {
     }
 }
 
+/// The same for a tool whose allocator is glibc's, by the variable in which that looks for such numbers; other tools take no notice
+/// of it. A caller who has set the variable knows better.
+pub fn give_memory_in_large_pieces(command: &mut Command) {
+    const TUNABLES: &str = "GLIBC_TUNABLES";
+    if std::env::var_os(TUNABLES).is_none() {
+        let numbers =
+            [("hugetlb", 1), ("top_pad", 16 << 20), ("mmap_threshold", 16 << 20), ("trim_threshold", 1 << 30)];
+        let words: Vec<String> = numbers.iter().map(|(name, value)| format!("glibc.malloc.{name}={value}")).collect();
+        command.env(TUNABLES, words.join(":"));
+    }
+}
+
 /// Ends this process without what it has registered for its end: destructors of static objects give memory back that the
 /// system takes anyway.
 pub fn end(status: u8) -> ! {

@@ -35,6 +35,7 @@ const TESTS: &[Test] = &[
     ("ptxas is not found", ptxas_is_not_found),
     ("ptxas is too old", ptxas_is_too_old),
     ("ptxas hangs", ptxas_hangs),
+    ("ptxas takes memory in large pieces", ptxas_takes_memory_in_large_pieces),
     ("wrong CUDA variables", wrong_cuda_variables),
     ("empty environment", empty_environment),
     ("unusable TMPDIR", unusable_tmpdir),
@@ -354,6 +355,25 @@ fn ptxas_hangs() {
     assert_eq!(run(None, Some("soon")).status, Some(2));
     assert!(start.elapsed() < Duration::from_secs(20));
     assert_eq!(bench.new_files(), ["slow"]);
+}
+
+/// Its allocator is told so, unless the caller tells it something else.
+fn ptxas_takes_memory_in_large_pieces() {
+    let bench = Bench::new();
+    script(&bench.at("telling/bin/ptxas"), "echo \"$GLIBC_TUNABLES\" > told; exit 1");
+    let told = |own: Option<&str>| {
+        let mut command = bench.command(&["ok", "-o", "x"]);
+        command.env("CUDA_ROOT", bench.at("telling")).env("PATH", "/usr/bin:/bin").env_remove("GLIBC_TUNABLES");
+        command.envs(own.map(|value| ("GLIBC_TUNABLES", value)));
+        assert_eq!(bench.finish(command).status, Some(5));
+        text(&bench.get("told")).trim().to_owned()
+    };
+    assert_eq!(
+        told(None),
+        "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=16777216:glibc.malloc.mmap_threshold=16777216:\
+         glibc.malloc.trim_threshold=1073741824"
+    );
+    assert_eq!(told(Some("glibc.malloc.perturb=85")), "glibc.malloc.perturb=85");
 }
 
 fn wrong_cuda_variables() {
