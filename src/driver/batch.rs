@@ -76,7 +76,7 @@ pub fn parse(text: &str) -> Result<Vec<Item>, String> {
             let object = item.as_object().ok_or_else(|| at("no object".into()))?;
             only(object, &["input", "output", "args"], "an item").map_err(at)?;
             let text = |key: &str| match object.get(key).and_then(Value::as_str) {
-                Some(s) if !s.is_empty() => Ok(s.to_owned()),
+                Some(s) if !s.is_empty() && !s.contains('\0') => Ok(s.to_owned()),
                 _ => Err(at(format!("'{key}' is missing or no text"))),
             };
             let own = strings(object.get("args"), "args").map_err(at)?;
@@ -97,7 +97,9 @@ fn strings(value: Option<&Value>, name: &str) -> Result<Vec<String>, String> {
     match value {
         None => Ok(Vec::new()),
         Some(v) => {
-            v.as_array().ok_or_else(wrong)?.iter().map(|s| s.as_str().map(str::to_owned).ok_or_else(wrong)).collect()
+            // A zero ends the argument of a program.
+            let text = |s: &Value| s.as_str().filter(|s| !s.contains('\0')).map(str::to_owned).ok_or_else(wrong);
+            v.as_array().ok_or_else(wrong)?.iter().map(text).collect()
         }
     }
 }
@@ -196,6 +198,8 @@ mod tests {
             (r#"{"items": [{"input": "a"}]}"#, "items[0]: 'output' is missing or no text"),
             (r#"{"items": [{"input": "a", "output": ""}]}"#, "items[0]: 'output' is missing or no text"),
             (r#"{"items": [{"input": "a", "output": "b", "args": "x"}]}"#, "items[0]: 'args' is no list of texts"),
+            (r#"{"items": [], "args": ["a\u0000b"]}"#, "'args' is no list of texts"),
+            (r#"{"items": [{"input": "a\u0000", "output": "b"}]}"#, "items[0]: 'input' is missing or no text"),
             (r#"{"items": [{"in": "a"}]}"#, "items[0]: an item has no 'in'; there are input, output, args"),
         ] {
             assert_eq!(parse(text).unwrap_err(), error, "{text}");

@@ -9,8 +9,10 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
+
+use crate::process::Process;
 
 /// How the tool ended.
 #[derive(Debug)]
@@ -24,51 +26,40 @@ pub struct Finished {
 
 /// Runs the command to its end. `files` are the descriptors that it may use, under their own numbers.
 pub fn run(command: Command, files: &[RawFd], timeout: Option<Duration>) -> io::Result<Finished> {
-    Running::start(command, files)?.finish(timeout)
+    Running::start(&command, files)?.finish(timeout)
 }
 
 /// A tool at work. Dropped, it is killed.
 #[derive(Debug)]
 pub struct Running {
-    child: Child,
+    process: Process,
     reader: io::PipeReader,
     waited_for: bool,
 }
 
 impl Running {
-    /// Starts the command; see [`run`].
-    pub fn start(command: Command, files: &[RawFd]) -> io::Result<Running> {
-        Running::start_by(command, files, Command::spawn)
-    }
-
-    /// Starts the command where it does not take turns with this thread, which has more to do.
-    pub fn start_beside(command: Command, files: &[RawFd]) -> io::Result<Running> {
-        Running::start_by(command, files, |command| apart(command, Command::spawn))
-    }
-
-    fn start_by(
-        mut command: Command,
-        files: &[RawFd],
-        spawn: impl FnOnce(&mut Command) -> io::Result<Child>,
-    ) -> io::Result<Running> {
+    /// Starts the command, whose program is a path; see [`run`]. That it cannot be loaded is told at the end, so that this takes no time.
+    pub fn start(command: &Command, files: &[RawFd]) -> io::Result<Running> {
         let (reader, writer) = io::pipe()?;
-        command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer).process_group(0);
-        isolate(&mut command, files.to_vec());
-        // The command owns the pipe's writing ends; with them open the reader would never see the end.
-        let child = spawn(&mut command)?;
-        Ok(Running { child, reader, waited_for: false })
+        // With a writing end open here the reader would never see the end.
+        let process = Process::start(command, &writer, files)?;
+        Ok(Running { process, reader, waited_for: false })
     }
 
     /// Waits for the end; the time counts from now.
     pub fn finish(mut self, timeout: Option<Duration>) -> io::Result<Finished> {
+        if let Err(e) = self.process.loaded() {
+            self.waited_for = true;
+            return Err(e);
+        }
         let deadline = timeout.filter(|t| !t.is_zero()).map(|t| Instant::now() + t);
         let mut output = Vec::new();
-        let finished = read_until_end(&mut self.reader, &self.child, deadline, &mut output);
+        let finished = read_until_end(&mut self.reader, self.process.id(), deadline, &mut output);
         let timed_out = !matches!(finished, Ok(true));
         if timed_out {
-            kill_group(&self.child);
+            self.process.kill();
         }
-        let status = self.child.wait()?;
+        let status = self.process.wait()?;
         self.waited_for = true;
         finished?;
         Ok(Finished { status, output, timed_out })
@@ -78,9 +69,9 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         if !self.waited_for {
-            kill_group(&self.child);
+            self.process.kill();
             // It was killed; its status tells nothing.
-            let _ = self.child.wait();
+            let _ = self.process.wait();
         }
     }
 }
@@ -150,72 +141,6 @@ pub fn end(status: u8) -> ! {
     unsafe { libc::_exit(status.into()) }
 }
 
-/// Makes the command die with this process and lose all descriptors but the standard three and `files`.
-fn isolate(command: &mut Command, files: Vec<RawFd>) {
-    die_with_parent(command);
-    // SAFETY: between fork and exec only the async-signal-safe calls close_range and fcntl are made, on plain integers
-    // that the closure owns; nothing is allocated.
-    unsafe {
-        command.pre_exec(move || {
-            #[cfg(target_os = "linux")]
-            {
-                // Marked rather than closed: the descriptor on which std reports a failing exec must live until exec.
-                let marked = libc::syscall(libc::SYS_close_range, 3u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC);
-                if marked != 0 {
-                    // A kernel before 5.11: go through the numbers that are likely.
-                    for fd in 3..1024 {
-                        libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC);
-                    }
-                }
-            }
-            for fd in &files {
-                if libc::fcntl(*fd, libc::F_SETFD, 0) != 0 {
-                    return Err(io::Error::last_os_error());
-                }
-            }
-            Ok(())
-        });
-    }
-}
-
-/// Has this thread keep its processor while it starts the command, and the command begin on another one, if there is one that it
-/// may use. Afterwards the system moves both as it likes.
-///
-/// For a command beside which this thread goes on working: a scheduler that packs the processes of a quiet machine together
-/// would have the two take turns for 10 ms and more.
-fn apart<T>(command: &mut Command, start: impl FnOnce(&mut Command) -> T) -> T {
-    #[cfg(target_os = "linux")]
-    {
-        const SIZE: usize = size_of::<libc::cpu_set_t>();
-        // SAFETY: a set of processors is plain bits, those of this function are valid for their size during the calls, and zero
-        // means the calling thread. Processors whose number has no place in a set are not looked at.
-        unsafe {
-            let mut allowed: libc::cpu_set_t = std::mem::zeroed();
-            let processor = libc::sched_getcpu();
-            // It fails where there are more processors than a set has places.
-            let known =
-                libc::sched_getaffinity(0, SIZE, &mut allowed) == 0 && (0..libc::CPU_SETSIZE).contains(&processor);
-            let (mut here, mut others): (libc::cpu_set_t, _) = (std::mem::zeroed(), allowed);
-            if known {
-                libc::CPU_SET(processor as usize, &mut here);
-                libc::CPU_CLR(processor as usize, &mut others);
-            }
-            if known && libc::CPU_COUNT(&others) > 0 && libc::sched_setaffinity(0, SIZE, &here) == 0 {
-                // Between fork and exec: async-signal-safe system calls on what the closure owns; nothing is allocated.
-                command.pre_exec(move || {
-                    libc::sched_setaffinity(0, SIZE, &others);
-                    libc::sched_setaffinity(0, SIZE, &allowed);
-                    Ok(())
-                });
-                let started = start(command);
-                libc::sched_setaffinity(0, SIZE, &allowed);
-                return started;
-            }
-        }
-    }
-    start(command)
-}
-
 /// Has the system kill this process when the thread that started it ends; nothing where the system has no such service.
 ///
 /// # Errors
@@ -254,7 +179,7 @@ fn die_with_parent(command: &mut Command) {
 /// Reads the pipe until it ends, or the child has ended and nothing more is in it, or the time is over (`false`).
 fn read_until_end(
     reader: &mut io::PipeReader,
-    child: &Child,
+    child: libc::pid_t,
     deadline: Option<Instant>,
     output: &mut Vec<u8>,
 ) -> io::Result<bool> {
@@ -301,11 +226,11 @@ fn read_until_end(
 }
 
 /// A descriptor that becomes readable when the child ends, where the system has such.
-fn open_pidfd(child: &Child) -> Option<OwnedFd> {
+fn open_pidfd(child: libc::pid_t) -> Option<OwnedFd> {
     #[cfg(target_os = "linux")]
     {
         // SAFETY: pidfd_open takes a process id and flags and touches no memory of ours.
-        let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, child.id() as libc::pid_t, 0) };
+        let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, child, 0) };
         if fd >= 0 {
             // SAFETY: the call just returned this descriptor and nothing else owns it.
             return Some(unsafe { OwnedFd::from_raw_fd(fd as RawFd) });
@@ -313,12 +238,6 @@ fn open_pidfd(child: &Child) -> Option<OwnedFd> {
     }
     let _ = child;
     None
-}
-
-fn kill_group(child: &Child) {
-    // SAFETY: the child was made the leader of its own process group and has not been waited for, so the number
-    // cannot have passed to another process.
-    unsafe { libc::kill(-(child.id() as libc::pid_t), libc::SIGKILL) };
 }
 
 /// An empty file in `directory` that has no name: it vanishes with the last descriptor, however the process ends.
@@ -409,18 +328,6 @@ mod tests {
         }
     }
 
-    /// Neither the tool nor this thread keeps to a processor.
-    #[test]
-    fn beside_means_any_processor() {
-        let allowed =
-            |text: &str| text.lines().find(|l| l.starts_with("Cpus_allowed_list:")).map(str::to_owned).unwrap();
-        let own = || allowed(&std::fs::read_to_string("/proc/thread-self/status").unwrap());
-        let before = own();
-        let done = Running::start_beside(shell("cat /proc/self/status"), &[]).unwrap().finish(None).unwrap();
-        assert_eq!((allowed(&String::from_utf8(done.output).unwrap()), own()), (before.clone(), before));
-        assert!(Running::start_beside(Command::new("/nonexistent"), &[]).is_err());
-    }
-
     #[test]
     fn much_output_is_read_completely() {
         let done =
@@ -448,9 +355,9 @@ mod tests {
         assert!(capacity >= 4096);
         let mut command = shell("cat <&$FD; sleep 60");
         command.env("FD", reader.as_raw_fd().to_string());
-        let running = Running::start(command, &[reader.as_raw_fd()]).unwrap();
+        let running = Running::start(&command, &[reader.as_raw_fd()]).unwrap();
         writer.write_all(b"text").unwrap();
-        let id = running.child.id();
+        let id = running.process.id();
         let start = Instant::now();
         drop(running);
         assert!(start.elapsed() < Duration::from_secs(20) && !std::path::Path::new(&format!("/proc/{id}")).exists());

@@ -10,7 +10,7 @@
 //!
 //! * [`cl`]: the grammar of the command line; [`options`]: the table of options; [`help`]: its text.
 //! * [`request`]: what a compiler is asked and what it answers.
-//! * [`toolchain`], [`ptxas`], [`child`]: finding and running NVIDIA's assembler.
+//! * [`toolchain`], [`ptxas`], [`child`], [`process`]: finding and running NVIDIA's assembler.
 //! * [`crash`]: what becomes of a compiler that crashes.
 //! * [`subcommand`], [`doctor`], [`batch`]: what the command does beside compiling one file.
 //! * [`repro`]: files that hold a failure.
@@ -33,6 +33,8 @@ pub mod help;
 pub mod hostobj;
 pub mod options;
 pub mod output;
+#[allow(unsafe_code, reason = "system calls between fork and exec")]
+pub mod process;
 pub mod ptxas;
 pub mod remarks;
 pub mod repro;

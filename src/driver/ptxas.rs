@@ -133,7 +133,7 @@ impl Waiting {
         let output = child::nameless_file(job.scratch).ok()?;
         let (reader, input, capacity) = child::roomy_pipe(LONGEST).ok()?;
         let command = command(job, &program, &reader, &output);
-        let running = child::Running::start_beside(command, &[reader.as_raw_fd(), output.as_raw_fd()]).ok()?;
+        let running = child::Running::start(&command, &[reader.as_raw_fd(), output.as_raw_fd()]).ok()?;
         Some(Waiting { running, program, input, capacity, output })
     }
 
