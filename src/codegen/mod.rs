@@ -1,6 +1,7 @@
 //! From the LLVM dialect to PTX: translation in process, LLVM's optimiser and NVPTX, then the finaliser.
 
 mod libnvvm;
+mod optimiser;
 mod packing;
 mod workarounds;
 
@@ -166,14 +167,14 @@ impl<'l> Code<'l> {
 
     /// Runs LLVM's pipeline of the optimisation level. libNVVM optimises itself.
     pub fn optimise(&self, backend: &Backend) -> Result<(), CodegenError> {
-        // The library's functions are always inlined; what is left of it goes.
-        let pipeline = match (self.options.opt_level, backend) {
-            (0, _) | (_, Backend::LibNvvm(_)) => "always-inline,globaldce".to_string(),
-            (level, Backend::Llvm) => format!("default<O{}>", level.min(3)),
+        let level = match backend {
+            Backend::Llvm => self.options.opt_level,
+            Backend::LibNvvm(_) => 0,
         };
-        let options = PassBuilderOptions::create();
-        options.set_loop_slp_vectorization(packing::pays(&self.module));
-        self.module.run_passes(&pipeline, &self.machine, options).map_err(|e| CodegenError::Optimise(e.to_string()))?;
+        let pipeline = optimiser::pipeline(&self.module, level);
+        self.module
+            .run_passes(&pipeline, &self.machine, PassBuilderOptions::create())
+            .map_err(|e| CodegenError::Optimise(e.to_string()))?;
         workarounds::apply(&self.module);
         Ok(())
     }

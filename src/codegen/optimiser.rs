@@ -1,0 +1,135 @@
+//! The passes of LLVM's optimiser.
+//!
+//! They are those of `default<O2>` and `default<O3>`, in their order, written out because those names cannot be told to leave
+//! anything out: they set the option for the vectoriser of straight-line code themselves. Left out beside it, where it does not pay, is what has
+//! nothing to do for a kernel: coroutines, OpenMP, instrumentation, profiles.
+
+use super::packing;
+use inkwell::module::Module;
+
+/// The text of the pipeline for a level from 0 to 3.
+pub fn pipeline(module: &Module<'_>, level: u8) -> String {
+    match level {
+        // The library's functions are always inlined; what is left of it goes.
+        0 => "always-inline,globaldce".to_string(),
+        1 => "default<O1>".to_string(),
+        level => whole(level >= 3, packing::pays(module)),
+    }
+}
+
+/// Once over the instructions; the default of the text would verify that a second time finds nothing.
+const COMBINE: &str = "instcombine<no-verify-fixpoint>";
+const SIMPLIFY: &str = "simplifycfg<switch-range-to-icmp>";
+
+fn whole(most: bool, packing: bool) -> String {
+    let only = |wanted: bool, pass: &'static str| if wanted { pass } else { "" };
+    let hoist = "simplifycfg<switch-range-to-icmp;hoist-common-insts;sink-common-insts>";
+    let unswitch = match most {
+        true => "simple-loop-unswitch<nontrivial;trivial>",
+        false => "simple-loop-unswitch<no-nontrivial;trivial>",
+    };
+    let rotate = "loop-rotate<header-duplication;no-prepare-for-lto>";
+
+    let early = ["lower-expect", "simplifycfg<>", "sroa<modify-cfg>", "early-cse<>", only(most, "callsite-splitting")];
+    let function = [
+        "sroa<modify-cfg>",
+        "early-cse<memssa>",
+        "speculative-execution<only-if-divergent-target>",
+        "jump-threading",
+        "correlated-propagation",
+        SIMPLIFY,
+        COMBINE,
+        "aggressive-instcombine",
+        "libcalls-shrinkwrap",
+        "tailcallelim",
+        SIMPLIFY,
+        "reassociate",
+        "constraint-elimination",
+        &format!(
+            "loop-mssa(loop-instsimplify,loop-simplifycfg,licm<no-allowspeculation>,{rotate},licm<allowspeculation>,{unswitch})"
+        ),
+        SIMPLIFY,
+        COMBINE,
+        "loop(loop-idiom,indvars,loop-deletion,loop-unroll-full)",
+        "sroa<modify-cfg>",
+        "vector-combine",
+        "mldst-motion<no-split-footer-bb>",
+        "gvn<>",
+        "sccp",
+        "bdce",
+        COMBINE,
+        "jump-threading",
+        "correlated-propagation",
+        "adce",
+        "memcpyopt",
+        "dse",
+        "move-auto-init",
+        "loop-mssa(licm<allowspeculation>)",
+        hoist,
+        COMBINE,
+    ];
+    let late = [
+        "float2int",
+        "lower-constant-intrinsics",
+        &format!("loop({rotate},loop-deletion)"),
+        "loop-distribute",
+        "loop-vectorize<no-interleave-forced-only;no-vectorize-forced-only>",
+        "infer-alignment",
+        "loop-load-elim",
+        COMBINE,
+        "simplifycfg<forward-switch-cond;switch-range-to-icmp;switch-to-lookup;no-keep-loops;hoist-common-insts;sink-common-insts>",
+        only(packing, "slp-vectorizer"),
+        "vector-combine",
+        COMBINE,
+        if most { "loop-unroll<O3>" } else { "loop-unroll<O2>" },
+        "transform-warning",
+        "sroa<preserve-cfg>",
+        "infer-alignment",
+        COMBINE,
+        "loop-mssa(licm<allowspeculation>)",
+        "alignment-from-assumptions",
+        "loop-sink",
+        "instsimplify",
+        "div-rem-pairs",
+        "tailcallelim",
+        "simplifycfg<switch-range-to-icmp;hoist-loads-stores-with-cond-faulting;speculate-unpredictables>",
+    ];
+    let functions = |passes: &[&str]| format!("function<eager-inv>({})", list(passes));
+    let component = [
+        "inline",
+        "function-attrs<skip-non-recursive-function-attrs>",
+        only(most, "argpromotion"),
+        &format!("function<eager-inv;no-rerun>({})", list(&function)),
+        "function-attrs",
+        "function(require<should-not-run-function-passes>)",
+    ];
+    list(&[
+        "forceattrs",
+        "nvvm-reflect",
+        "function(nvvm-intr-range)",
+        "inferattrs",
+        &functions(&early),
+        "ipsccp",
+        "called-value-propagation",
+        "globalopt",
+        &functions(&["mem2reg", COMBINE, SIMPLIFY]),
+        "always-inline",
+        "require<globals-aa>",
+        "function(invalidate<aa>)",
+        "require<profile-summary>",
+        &format!("cgscc(devirt<4>({}))", list(&component)),
+        "deadargelim",
+        "globalopt",
+        "globaldce",
+        "elim-avail-extern",
+        "rpo-function-attrs",
+        "recompute-globalsaa",
+        &functions(&late),
+        "globaldce",
+        "constmerge",
+    ])
+}
+
+fn list(passes: &[&str]) -> String {
+    passes.iter().copied().filter(|p| !p.is_empty()).collect::<Vec<_>>().join(",")
+}
