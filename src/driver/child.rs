@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
@@ -240,8 +241,30 @@ fn open_pidfd(child: libc::pid_t) -> Option<OwnedFd> {
     None
 }
 
+/// An empty file that has no name and is in memory where the system can do that, otherwise in `directory`. A directory in which no file can be made is
+/// an error in both cases: what a call needs must not hang on the system or on the size of a program.
+///
+/// A file on a disk, however short its life, is work for its journal.
+pub fn fleeting_file(directory: &Path) -> io::Result<File> {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::unix::ffi::OsStrExt;
+        let name = std::ffi::CString::new(directory.as_os_str().as_bytes())?;
+        // SAFETY: the name ends with zero and lives during the call.
+        let usable = unsafe { libc::access(name.as_ptr(), libc::W_OK | libc::X_OK) } == 0 && directory.is_dir();
+        if usable {
+            // SAFETY: as above; nothing else owns the descriptor that the call returns.
+            match unsafe { libc::memfd_create(c"tileiras".as_ptr(), libc::MFD_CLOEXEC) } {
+                -1 => {}
+                fd => return Ok(unsafe { File::from_raw_fd(fd) }),
+            }
+        }
+    }
+    nameless_file(directory)
+}
+
 /// An empty file in `directory` that has no name: it vanishes with the last descriptor, however the process ends.
-pub fn nameless_file(directory: &std::path::Path) -> io::Result<File> {
+pub fn nameless_file(directory: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
     let mut options = File::options();
     options.read(true).write(true).mode(0o600);
@@ -267,7 +290,7 @@ pub fn nameless_file(directory: &std::path::Path) -> io::Result<File> {
 
 /// Makes the file `target` in `directory`, where none of that name is, whole: however this process ends, there is either nothing or the
 /// file with all of `bytes`. `Unsupported` where the file system cannot do that.
-pub fn create_whole(target: &std::path::Path, directory: &std::path::Path, bytes: &[u8]) -> io::Result<()> {
+pub fn create_whole(target: &Path, directory: &Path, bytes: &[u8]) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
         use std::io::Write;
@@ -360,7 +383,7 @@ mod tests {
         let id = running.process.id();
         let start = Instant::now();
         drop(running);
-        assert!(start.elapsed() < Duration::from_secs(20) && !std::path::Path::new(&format!("/proc/{id}")).exists());
+        assert!(start.elapsed() < Duration::from_secs(20) && !Path::new(&format!("/proc/{id}")).exists());
     }
 
     #[test]
@@ -393,7 +416,26 @@ mod tests {
 
     #[test]
     fn nameless_files_need_a_directory() {
-        assert!(nameless_file(std::path::Path::new("/nonexistent")).is_err());
-        assert!(nameless_file(std::path::Path::new("/dev/null")).is_err());
+        for make in [nameless_file, fleeting_file] {
+            for directory in ["/nonexistent", "/dev/null", "/bin/sh"] {
+                assert!(make(Path::new(directory)).is_err(), "{directory}");
+            }
+            assert_eq!(make(&std::env::temp_dir()).unwrap().metadata().unwrap().len(), 0);
+        }
+    }
+
+    /// Also for a tool, by the name that it has as a descriptor.
+    #[test]
+    fn fleeting_files_are_files() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut file = fleeting_file(directory.path()).unwrap();
+        file.write_all(b"longer than what follows").unwrap();
+        let script = format!("echo text > /proc/self/fd/{}", file.as_raw_fd());
+        assert!(run(shell(&script), &[file.as_raw_fd()], None).unwrap().status.success());
+        let mut text = String::new();
+        io::Seek::rewind(&mut file).unwrap();
+        file.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "text\n");
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
     }
 }

@@ -130,7 +130,7 @@ impl Waiting {
             return None;
         }
         let program = toolchain::search("ptxas", explicit, surroundings).found.into_iter().next()?;
-        let output = child::nameless_file(job.scratch).ok()?;
+        let output = child::fleeting_file(job.scratch).ok()?;
         let (reader, input, capacity) = child::roomy_pipe(LONGEST).ok()?;
         let command = command(job, &program, &reader, &output);
         let running = child::Running::start(&command, &[reader.as_raw_fd(), output.as_raw_fd()]).ok()?;
@@ -155,8 +155,8 @@ impl Waiting {
 }
 
 fn run(job: &Job<'_>, program: &Path) -> Result<Cubin, PtxasError> {
-    // Nameless files: nothing is left behind, however this process ends.
-    let scratch = || child::nameless_file(job.scratch).map_err(PtxasError::Scratch);
+    // Nothing is left behind, however this process ends.
+    let scratch = || child::fleeting_file(job.scratch).map_err(PtxasError::Scratch);
     let (mut input, output) = (scratch()?, scratch()?);
     input.write_all(job.ptx.as_bytes()).and_then(|()| input.rewind()).map_err(PtxasError::Scratch)?;
     let files = [input.as_raw_fd(), output.as_raw_fd()];
