@@ -8,7 +8,7 @@ use super::packing;
 use inkwell::module::Module;
 
 /// The text of the pipeline for a level from 0 to 3.
-pub fn pipeline(module: &Module<'_>, level: u8) -> String {
+pub(super) fn pipeline(module: &Module<'_>, level: u8) -> String {
     match level {
         // The library's functions are always inlined; what is left of it goes.
         0 => "always-inline,globaldce".to_string(),
@@ -132,4 +132,72 @@ fn whole(most: bool, packing: bool) -> String {
 
 fn list(passes: &[&str]) -> String {
     passes.iter().copied().filter(|p| !p.is_empty()).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pipeline;
+    use inkwell::{
+        OptimizationLevel,
+        context::Context,
+        memory_buffer::MemoryBuffer,
+        passes::PassBuilderOptions,
+        targets::{CodeModel, RelocMode, Target, TargetTriple},
+    };
+
+    /// Two sums of neighbours in memory after the passes of the level.
+    fn optimised(ty: &str, level: u8) -> String {
+        crate::codegen::initialise();
+        let triple = TargetTriple::create(crate::codegen::TRIPLE);
+        let machine = Target::from_triple(&triple)
+            .unwrap()
+            .create_target_machine(
+                &triple,
+                "sm_90",
+                "",
+                OptimizationLevel::Default,
+                RelocMode::Default,
+                CodeModel::Default,
+            )
+            .unwrap();
+        let text = format!(
+            "target triple = \"{}\"\n\
+             define ptx_kernel void @f(ptr addrspace(1) align 16 %p) {{\n\
+             %q = getelementptr {ty}, ptr addrspace(1) %p, i64 1\n\
+             %a = load {ty}, ptr addrspace(1) %p, align 8\n\
+             %b = load {ty}, ptr addrspace(1) %q\n\
+             %c = fadd {ty} %a, %a\n\
+             %d = fadd {ty} %b, %b\n\
+             store {ty} %c, ptr addrspace(1) %p, align 8\n\
+             store {ty} %d, ptr addrspace(1) %q\n\
+             ret void\n}}\n\0",
+            crate::codegen::TRIPLE
+        );
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "test");
+        let module = context.create_module_from_ir(buffer).unwrap();
+        module.set_data_layout(&machine.get_target_data().get_data_layout());
+        module.run_passes(&pipeline(&module, level), &machine, PassBuilderOptions::create()).unwrap();
+        module.verify().unwrap();
+        module.print_to_string().to_string()
+    }
+
+    #[test]
+    fn short_elements_are_packed() {
+        for level in 0..=3 {
+            assert_eq!(optimised("half", level).contains("fadd <2 x half>"), level >= 2, "level {level}");
+            assert!(!optimised("float", level).contains("<2 x"), "level {level}");
+        }
+    }
+
+    /// The vectoriser is what is left out, and nothing else.
+    #[test]
+    fn what_does_not_pay_is_left_out() {
+        for most in [false, true] {
+            let (with, without) = (super::whole(most, true), super::whole(most, false));
+            assert_eq!(with.replace("slp-vectorizer,", ""), without);
+            assert_ne!(with, without);
+        }
+        assert_ne!(super::whole(false, true), super::whole(true, true));
+    }
 }

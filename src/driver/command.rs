@@ -56,7 +56,8 @@ pub fn run(
     stderr: &mut dyn Write,
 ) -> u8 {
     let argv0 = arguments.first().cloned().unwrap_or_else(|| "tileiras".into());
-    let mut session = Session { stdout, stderr, format: DiagnosticFormat::Auto, source: None, last_words: None };
+    let last = matches!(core, Core::Guarded(_));
+    let mut session = Session { stdout, stderr, format: DiagnosticFormat::Auto, source: None, last_words: None, last };
     match session.run(arguments, &argv0, identity, core) {
         Ok(()) => 0,
         Err(Exit(status)) => status,
@@ -71,6 +72,8 @@ struct Session<'a> {
     source: Option<(String, String)>,
     /// The error that ended the command.
     last_words: Option<String>,
+    /// The process ends with the command.
+    last: bool,
 }
 
 impl Session<'_> {
@@ -436,6 +439,10 @@ impl Session<'_> {
             let job = job(options, &settings, "", &scratch);
             Waiting::start(&job, options.ptxas.path.as_deref(), &Surroundings::of_process())
         });
+        if self.last {
+            // Not before ptxas is started: a new process shares the pages of this one, and what is written to then is copied in small ones.
+            crate::child::take_memory_in_large_pieces();
+        }
         let mut output = self.call(compiler, &request)?;
         self.save_stages(options, &settings.output, &output)?;
         let bytes = match options.emit {

@@ -78,9 +78,6 @@ pub enum Core<'a> {
 /// Runs the command. The first argument is the program's name.
 pub fn main(arguments: impl IntoIterator<Item = OsString>, identity: &Identity, core: Core<'_>) -> ExitCode {
     command::install_panic_hook();
-    if matches!(core, Core::Guarded(_)) {
-        child::take_memory_in_large_pieces();
-    }
     let mut stdout = std::io::stdout();
     let mut stderr = std::io::stderr();
     let arguments = arguments.into_iter().collect();
