@@ -55,10 +55,12 @@ export CARGO_TARGET_DIR=$build MLIR_SYS_LINK_SHARED=0 RUSTFLAGS="-L native=$stat
 cargo build --release -p tileiras -p tileiras-capi --lib --bin tileiras-standalone
 cargo rustc --release -p tileiras-capi --lib --crate-type staticlib
 
-# ---- the order of functions --------------------------------------------------------------------------------------
+# ---- the command, linked for its start -----------------------------------------------------------------------------
 
 # A compilation touches a seventh of the code, in places all over it, and each place costs a page fault and cold caches. The linker puts
 # the functions that a few kernels need beside each other, in the order of their first call, which callgrind tells.
+# Segments lie so that a file system that keeps the file in huge pages has them mapped as such.
+link=-Wl,-z,max-page-size=0x200000
 programs=(vadd_f32.13.1 softmax_f32.13.1 matmul_f16.13.1 fmha_f16.13.1)
 if command -v valgrind > /dev/null; then
     profiles=$(mktemp -d "$build/order.XXXXXX")
@@ -71,11 +73,11 @@ if command -v valgrind > /dev/null; then
     done
     awk '!seen[$0]++' "$profiles/functions" > "$build/functions.order"
     echo "dist: $(wc -l < "$build/functions.order") functions in the order of their first call"
-    order="-Wl,--symbol-ordering-file=$build/functions.order,--no-warn-symbol-ordering"
-    cargo rustc --release -p tileiras --bin tileiras-standalone -- -C "link-arg=$order"
+    link+=,--symbol-ordering-file=$build/functions.order,--no-warn-symbol-ordering
 else
     echo "dist: without valgrind, functions stay where the linker finds them, and the command takes a seventh longer for a small kernel" >&2
 fi
+cargo rustc --release -p tileiras --bin tileiras-standalone -- -C "link-arg=$link"
 
 # ---- one object file for the static library ----------------------------------------------------------------------
 

@@ -171,7 +171,7 @@ impl<'l> Code<'l> {
             Backend::Llvm => self.options.opt_level,
             Backend::LibNvvm(_) => 0,
         };
-        let pipeline = optimiser::pipeline(&self.module, level);
+        let pipeline = optimiser::pipeline(&self.module, self.options.target, level);
         self.module
             .run_passes(&pipeline, &self.machine, PassBuilderOptions::create())
             .map_err(|e| CodegenError::Optimise(e.to_string()))?;

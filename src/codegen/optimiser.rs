@@ -6,14 +6,15 @@
 
 use super::packing;
 use inkwell::module::Module;
+use tile_targets::Target;
 
 /// The text of the pipeline for a level from 0 to 3.
-pub(super) fn pipeline(module: &Module<'_>, level: u8) -> String {
+pub(super) fn pipeline(module: &Module<'_>, target: &Target, level: u8) -> String {
     match level {
         // The library's functions are always inlined; what is left of it goes.
         0 => "always-inline,globaldce".to_string(),
         1 => "default<O1>".to_string(),
-        level => whole(level >= 3, packing::pays(module)),
+        level => whole(level >= 3, packing::pays(module, target)),
     }
 }
 
@@ -142,19 +143,21 @@ mod tests {
         context::Context,
         memory_buffer::MemoryBuffer,
         passes::PassBuilderOptions,
-        targets::{CodeModel, RelocMode, Target, TargetTriple},
+        targets::{CodeModel, RelocMode, Target as LlvmTarget, TargetTriple},
     };
+    use tile_targets::Target;
 
     /// Two sums of neighbours in memory after the passes of the level.
-    fn optimised(ty: &str, level: u8) -> String {
+    fn optimised(ty: &str, name: &str, level: u8) -> String {
         crate::codegen::initialise();
         let triple = TargetTriple::create(crate::codegen::TRIPLE);
-        let machine = Target::from_triple(&triple)
+        let target = Target::by_name(name).unwrap();
+        let machine = LlvmTarget::from_triple(&triple)
             .unwrap()
             .create_target_machine(
                 &triple,
-                "sm_90",
-                "",
+                target.llvm_cpu,
+                &target.llvm_features(),
                 OptimizationLevel::Default,
                 RelocMode::Default,
                 CodeModel::Default,
@@ -177,7 +180,7 @@ mod tests {
         let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "test");
         let module = context.create_module_from_ir(buffer).unwrap();
         module.set_data_layout(&machine.get_target_data().get_data_layout());
-        module.run_passes(&pipeline(&module, level), &machine, PassBuilderOptions::create()).unwrap();
+        module.run_passes(&pipeline(&module, target, level), &machine, PassBuilderOptions::create()).unwrap();
         module.verify().unwrap();
         module.print_to_string().to_string()
     }
@@ -185,8 +188,15 @@ mod tests {
     #[test]
     fn short_elements_are_packed() {
         for level in 0..=3 {
-            assert_eq!(optimised("half", level).contains("fadd <2 x half>"), level >= 2, "level {level}");
-            assert!(!optimised("float", level).contains("<2 x"), "level {level}");
+            for (ty, target, packed) in [
+                ("half", "sm_90", true),
+                ("half", "sm_100", true),
+                ("float", "sm_90", false),
+                ("float", "sm_100", true),
+            ] {
+                let found = optimised(ty, target, level).contains(&format!("fadd <2 x {ty}>"));
+                assert_eq!(found, packed && level >= 2, "{ty} for {target} at {level}");
+            }
         }
     }
 

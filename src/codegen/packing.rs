@@ -1,47 +1,46 @@
 //! Whether a module has anything that goes into packed words.
 //!
 //! LLVM's vectoriser of straight-line code is what makes additions of two halves one instruction. A word of NVPTX's vectors has 32
-//! bits, so there is nothing for it to do where all elements are at least as long, and it takes an eighth of the optimiser's time for a
-//! small kernel to find that out.
+//! bits, or 64 where there are instructions for two numbers of 32, so there is nothing for it to do where all elements are at least as long, and
+//! it takes a quarter of the optimiser's time for a small kernel to find that out.
 
 use inkwell::{
     module::Module,
     types::{AnyType, AnyTypeEnum, BasicTypeEnum},
 };
+use tile_targets::{Feature, Target};
 
-/// Bits of a vector register, by which LLVM's cost model for NVPTX goes.
+/// Bits of a vector of integers.
 const WORD: u32 = 32;
 
 /// Whether an instruction results in elements of which a word holds several. Conditions do not count: predicates are not packed.
-pub fn pays(module: &Module<'_>) -> bool {
-    super::instructions(module).any(|i| is_short(i.get_type()))
+pub fn pays(module: &Module<'_>, target: &Target) -> bool {
+    let float_word = if target.has(Feature::F32x2) { 2 * WORD } else { WORD };
+    super::instructions(module).any(|i| is_short(i.get_type(), float_word))
 }
 
-fn is_short(ty: AnyTypeEnum<'_>) -> bool {
+fn is_short(ty: AnyTypeEnum<'_>, float_word: u32) -> bool {
+    let element = |ty: BasicTypeEnum<'_>| is_short(ty.as_any_type_enum(), float_word);
     match ty {
         AnyTypeEnum::IntType(t) => (2..WORD).contains(&t.get_bit_width()),
-        AnyTypeEnum::FloatType(t) => t.get_bit_width() < WORD,
-        AnyTypeEnum::VectorType(t) => is_short_element(t.get_element_type()),
-        AnyTypeEnum::StructType(t) => t.get_field_types_iter().any(is_short_element),
-        AnyTypeEnum::ArrayType(t) => is_short_element(t.get_element_type()),
+        AnyTypeEnum::FloatType(t) => t.get_bit_width() < float_word,
+        AnyTypeEnum::VectorType(t) => element(t.get_element_type()),
+        AnyTypeEnum::StructType(t) => t.get_field_types_iter().any(element),
+        AnyTypeEnum::ArrayType(t) => element(t.get_element_type()),
         _ => false,
     }
 }
 
-fn is_short_element(ty: BasicTypeEnum<'_>) -> bool {
-    is_short(ty.as_any_type_enum())
-}
-
 #[cfg(test)]
 mod tests {
-    use super::pays;
+    use super::*;
     use inkwell::{context::Context, memory_buffer::MemoryBuffer};
 
-    fn of(body: &str) -> bool {
+    fn of(body: &str, target: &str) -> bool {
         let text = format!("define void @f(i32 %x, float %f, <2 x half> %v) {{\n{body}\n  ret void\n}}\n\0");
         let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "test");
         let context = Context::create();
-        pays(&context.create_module_from_ir(buffer).unwrap())
+        pays(&context.create_module_from_ir(buffer).unwrap(), Target::by_name(target).unwrap())
     }
 
     #[test]
@@ -57,7 +56,10 @@ mod tests {
             ("  %a = insertvalue { i32, i16 } undef, i32 %x, 0", true),
             ("  %a = insertvalue { i32, [2 x float] } undef, i32 %x, 0", false),
         ] {
-            assert_eq!(of(body), expected, "{body}");
+            assert_eq!(of(body, "sm_90"), expected, "{body}");
         }
+        // Two numbers of 32 bits are added at once there.
+        assert!(of("  %a = fadd float %f, %f", "sm_100"));
+        assert!(!of("  %a = fpext float %f to double", "sm_100"));
     }
 }

@@ -41,6 +41,7 @@ use crate::requirement::requirements_of;
 use crate::scan::{Entry, Module, ScanError, scan};
 use crate::target::Target;
 use crate::version::{PtxVersion, v};
+use std::collections::HashSet;
 use std::fmt;
 
 /// The comment that marks the text as finalised.
@@ -201,7 +202,9 @@ fn needed_version(
     requests: &[EntryDirectives<'_>],
 ) -> Result<PtxVersion, FinaliseError> {
     let mut version = module.version.value.max(target.ptx_floor);
-    for instruction in &module.instructions {
+    // A program has few of them, each many times.
+    let mut seen = HashSet::new();
+    for instruction in module.instructions.iter().filter(|i| seen.insert(i.mnemonic.as_str())) {
         for requirement in requirements_of(&instruction.mnemonic) {
             if let Some(feature) = requirement.feature.filter(|f| !target.has(*f)) {
                 return Err(FinaliseError::MissingFeature {
