@@ -10,8 +10,9 @@ use crate::behaviour::{is_running, script, wait_for};
 use crate::fixture::{Bench, cuda_root, sm_of};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn()); 5] = [
+    let tests: [(&str, fn()); 6] = [
         ("ptxas is started early", ptxas_is_started_early),
+        ("ptxas that cannot be loaded", ptxas_cannot_be_loaded),
         ("a sanitizer", a_sanitizer),
         ("a compiler with a guard", a_guarded_compiler),
         ("a compiler with a guard that crashes", a_guarded_compiler_that_crashes),
@@ -54,6 +55,22 @@ fn ptxas_is_started_early() {
     let begin = Instant::now();
     assert_eq!(run(&["failing"]).status, Some(5));
     assert!(begin.elapsed() < Duration::from_secs(20));
+}
+
+/// It is found out only when the PTX is there, and told as if it had been tried then.
+fn ptxas_cannot_be_loaded() {
+    let bench = Bench::new();
+    script(&bench.at("cuda/bin/ptxas"), "");
+    std::fs::write(bench.at("cuda/bin/ptxas"), "\x7fELF, but no program").unwrap();
+    for arguments in [&["ok", "-o", "x"][..], &["ok", "-o", "x", "--lineinfo"]] {
+        let mut command = bench.command(arguments);
+        command.env("CUDA_HOME", bench.at("cuda")).env("PATH", "/usr/bin:/bin");
+        let outcome = bench.finish(command);
+        let first = "error: 'DIR/cuda/bin/ptxas' cannot be started: Exec format error\n";
+        assert_eq!(outcome.status, Some(5), "{}", outcome.stderr);
+        assert!(outcome.stderr.starts_with(first), "{}", outcome.stderr);
+    }
+    assert_eq!(bench.new_files(), ["cuda"]);
 }
 
 /// ptxas puts the checks in, and says so in the image.
