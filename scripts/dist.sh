@@ -55,7 +55,7 @@ export CARGO_TARGET_DIR=$build MLIR_SYS_LINK_SHARED=0 RUSTFLAGS="-L native=$stat
 cargo build --release -p tileiras -p tileiras-capi --lib --bin tileiras-standalone
 cargo rustc --release -p tileiras-capi --lib --crate-type staticlib
 
-# ---- the command, linked for its start -----------------------------------------------------------------------------
+# ---- the command, linked for its start ---------------------------------------------------------------------------
 
 # A compilation touches a seventh of the code, in places all over it, and each place costs a page fault and cold caches. The linker puts
 # the functions that a few kernels need beside each other, in the order of their first call, which callgrind tells.
