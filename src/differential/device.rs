@@ -2,9 +2,9 @@
 
 use super::{Configuration, Failure, Plan, compare, compiled, interpreted_with_meaning, is_refusal, meaning_of, timed};
 use std::time::Duration;
+use tile_driver::DebugInfo;
 use tile_driver::ptxas;
 use tile_driver::toolchain::Surroundings;
-use tile_driver::DebugInfo;
 use tile_fuzz::archive::{Image, Result as Received};
 use tile_fuzz::case::{Case, Meaning, Parameter, threads};
 use tile_fuzz::file::File;
@@ -128,7 +128,92 @@ fn assembled(ptx: &str, c: &Configuration) -> Result<Vec<u8>, String> {
         statistics: false,
     };
     let (_, result) = ptxas::assemble(&job, None, &Surroundings::of_process());
-    result.map(|cubin| cubin.image).map_err(|e| {
-        format!("{e}: {}", String::from_utf8_lossy(e.messages()).trim())
-    })
+    result.map(|cubin| cubin.image).map_err(|e| format!("{e}: {}", String::from_utf8_lossy(e.messages()).trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tile_fuzz::archive;
+    use tile_fuzz::case::numbers;
+    use tile_interp::types::Number;
+
+    fn subject(text: &str) -> Subject {
+        Subject::of_file(&File::parse(text).unwrap()).unwrap().unwrap()
+    }
+
+    const STORE: &str = "\
+// grid: 1 1 1
+// scalar: i32 7
+// buffer: i32 0*2 -> 7 0
+cuda_tile.module @m {
+  entry @k(%x: tile<i32>, %p: tile<ptr<i32>>) {
+    %k = store_ptr_tko weak %p, %x : tile<ptr<i32>>, tile<i32> -> token
+    return
+  }
+}
+";
+
+    #[test]
+    fn images_and_their_results() {
+        let subject = subject(STORE);
+        assert_eq!(subject.left_out, None);
+        let plan = Plan::matrix(&["sm_90".into(), "sm_80".into()], &[0, 3]).unwrap();
+        let images = subject.images(&plan, 1, Form::Ptx).unwrap();
+        let names: Vec<&str> = images.iter().map(|(i, _)| i.configuration.as_str()).collect();
+        assert_eq!(names, ["sm_90 -O0", "sm_90 -O3", "sm_80 -O0", "sm_80 -O3"]);
+        assert!(images.iter().all(|(i, bytes)| i.threads == [128, 1, 1] && !i.prints && i.bytes == bytes.len()));
+        let result = |buffers| archive::Result { buffers, ..archive::Result::default() };
+        assert_eq!(subject.complaint(&result(vec![Some(8)]), &[7, 0, 0, 0, 0, 0, 0, 0]), None);
+        let wrong = subject.complaint(&result(vec![Some(8)]), &[7, 0, 0, 0, 9, 0, 0, 0]).unwrap();
+        assert_eq!(wrong, "parameter 1: 1 of 2 elements are wrong, first 1: i32 0x00000009, expected i32 0x00000000");
+        assert!(subject.complaint(&result(vec![None]), &[]).unwrap().contains("first 0: i32 0x00000000"));
+        let lost = archive::Result { error: Some("run: lost".into()), ..archive::Result::default() };
+        assert_eq!(subject.complaint(&lost, &[]).unwrap(), "run: lost");
+        assert_eq!(subject.on_simulator("sm_90 -O3"), "the simulator agrees with the interpreter");
+        assert!(subject.on_simulator("sm_90").contains("is no configuration"));
+    }
+
+    /// What decides a branch or a place must be known, and nothing may trap: a device has one context for many programs.
+    #[test]
+    fn what_a_device_is_not_to_run() {
+        let guess =
+            STORE.replace("scalar: i32 7", "scalar: f32 inf").replace("%x: tile<i32>", "%x: tile<f32>").replace(
+                "    %k = store_ptr_tko weak %p, %x",
+                "    %i = ftoi %x signed : tile<f32> -> tile<i32>\n    \
+             %q = offset %p, %i : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>\n    \
+             %v = constant <i32: 7> : tile<i32>\n    %k = store_ptr_tko weak %q, %v",
+            );
+        assert_eq!(subject(&guess).left_out, Some("decided by a guess"));
+        let fails = STORE.replace(
+            "    %k = ",
+            "    %no = constant <i1: false> : tile<i1>\n    assert %no, \"no\" : tile<i1>\n    %k = ",
+        );
+        assert_eq!(subject(&fails).left_out, Some("an assertion fails"));
+    }
+
+    /// Large buffers repeat themselves where the program still means something; the same for everyone who asks.
+    #[test]
+    fn random_programs_travel_with_less_data() {
+        let mut smaller = 0;
+        for seed in 0..12 {
+            let Some(subject) = Subject::of_seed(seed) else { continue };
+            let (plain, _) = generate_with_meaning(seed).unwrap();
+            assert_eq!(subject.case.program, plain.program);
+            for (now, before) in subject.case.parameters.iter().zip(&plain.parameters) {
+                let (Parameter::Buffer { number, bytes }, Parameter::Buffer { bytes: before, .. }) = (now, before)
+                else {
+                    continue;
+                };
+                assert_eq!(bytes.len(), before.len());
+                if bytes != before {
+                    smaller += 1;
+                    let all = numbers(bytes, *number);
+                    let period = if *number == Number::E2m1 { 2 * PERIOD } else { PERIOD };
+                    assert!((period..all.len()).all(|i| all[i] == all[i - period]), "seed {seed}");
+                }
+            }
+        }
+        assert!(smaller > 3, "{smaller}");
+    }
 }

@@ -174,7 +174,9 @@ impl Result {
                 Some(length) if *length == before.len() => {
                     rest.split_off(..*length).ok_or("the buffers are cut off")?
                 }
-                Some(length) => return Err(format!("buffer {i} came back with {length} bytes, it has {}", before.len())),
+                Some(length) => {
+                    return Err(format!("buffer {i} came back with {length} bytes, it has {}", before.len()));
+                }
             };
             buffers.push(bytes.to_vec());
         }

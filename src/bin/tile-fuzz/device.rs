@@ -210,7 +210,12 @@ pub fn judge(path: &Path, options: &Options) -> Result<bool, String> {
     }
     let mut by_name: BTreeMap<String, Results> = BTreeMap::new();
     for (result, payload) in results {
-        by_name.entry(result.name.clone()).or_default().insert(result.configuration.clone(), (result, payload));
+        let known = by_name.entry(result.name.clone()).or_default();
+        // Of several errors the first says most: the others are of a piece that was begun again without the program.
+        let errors = |r: &Received| r.error.is_some();
+        if !(errors(&result) && known.get(&result.configuration).is_some_and(|(r, _)| errors(r))) {
+            known.insert(result.configuration.clone(), (result, payload));
+        }
     }
     let files = match &options.files[..] {
         [] if by_name.keys().all(|name| seed(name).is_some()) => vec![],
@@ -224,7 +229,7 @@ pub fn judge(path: &Path, options: &Options) -> Result<bool, String> {
         for _ in 0..options.jobs {
             scope.spawn(|| {
                 while let Some((name, results)) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let found = judge_program(name, results, &files);
+                    let found = judge_program(name, results, &files, &options.out);
                     if let Ok(mut all) = all.lock() {
                         all.add(found);
                     }
@@ -247,7 +252,7 @@ fn seed(name: &str) -> Option<u64> {
     name.strip_prefix("seed ")?.parse().ok()
 }
 
-fn judge_program(name: &str, results: &Results, files: &BTreeMap<String, Source>) -> Judgement {
+fn judge_program(name: &str, results: &Results, files: &BTreeMap<String, Source>, out: &Path) -> Judgement {
     let mut found = Judgement::default();
     let subject = match (seed(name), files.get(name)) {
         (Some(seed), _) => Ok(Subject::of_seed(seed)),
@@ -267,16 +272,21 @@ fn judge_program(name: &str, results: &Results, files: &BTreeMap<String, Source>
             }
             let kind = if result.error.is_some() { "run" } else { "result" };
             match subject.complaint(result, payload) {
-                None => Ok(subject),
+                None => Ok(()),
                 Some(what) => {
-                    Err(format!("{kind} {configuration}: {what}; {}", subject.on_simulator(configuration)))
+                    let message = format!("{kind} {configuration}: {what}; {}", subject.on_simulator(configuration));
+                    Err(match save(name, &message, subject, out) {
+                        Ok(()) => message,
+                        Err(e) => format!("{message}; not written: {e}"),
+                    })
                 }
             }
         });
         match complaint {
-            Ok(subject) => {
+            Ok(()) => {
                 count.passed += 1;
-                found.elements.iter_mut().zip(census(&subject.meaning)).for_each(|(sum, n)| *sum += n);
+                let census = subject.as_ref().map_or([0; 3], |s| census(&s.meaning));
+                found.elements.iter_mut().zip(census).for_each(|(sum, n)| *sum += n);
             }
             Err(message) => {
                 count.failed += 1;
@@ -285,6 +295,17 @@ fn judge_program(name: &str, results: &Results, files: &BTreeMap<String, Source>
         }
     }
     found
+}
+
+/// Writes a random program as a file that `--check` takes; written tests are files already.
+fn save(name: &str, message: &str, subject: &Subject, out: &Path) -> Result<(), String> {
+    if seed(name).is_none() {
+        return Ok(());
+    }
+    told(out, fs::create_dir_all(out))?;
+    let file = differential::written(&subject.case, &[format!("{name}: {}", line(message))]);
+    let path = out.join(format!("{}.mlir", name.replace(' ', "-")));
+    told(&path, fs::write(&path, file.print()))
 }
 
 impl Judgement {
