@@ -16,7 +16,7 @@ LEVELS = "0,3"
 
 
 def tile_fuzz() -> pathlib.Path:
-    """The release build: a debug build takes an hour."""
+    """The release build, since it compiles thousands of programs."""
     if os.environ.get("TILEIRAS_BIN"):
         return tools.built("tile-fuzz")
     path = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"), "release", "tile-fuzz")
