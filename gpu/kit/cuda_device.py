@@ -145,15 +145,14 @@ class CudaDevice(Device):
                 self.launch(function, launch, parameters, stream=self.cu.CUstream(0))
                 self.synchronize()
             self.call("cuMemcpyDtoH", there.ctypes.data, base, size, where="kernel")
-        found = [there[at:at + data.nbytes].copy() for at, data in zip(places, buffers)]
-        begin = 0
-        for i, (at, data) in enumerate([*zip(places, buffers), (size, None)]):
-            hit = np.flatnonzero(there[begin:at] != RED_BYTE)
+        ends = [*places[1:], size]
+        zones = [(0, RED, 0, -RED), *((at + data.nbytes, end, i, data.nbytes) for i, (at, data, end) in enumerate(zip(places, buffers, ends)))]
+        for begin, end, i, offset in zones:
+            hit = np.flatnonzero(there[begin:end] != RED_BYTE)
             if hit.size:
-                raise red_zone(hit.size, int(hit[0]) + begin - places[i - 1] if i else int(hit[0]) - RED, buffers[i - 1].nbytes if i else 0, f"buffer {max(i - 1, 0)}")
-            begin = at + (data.nbytes if data is not None else 0)
-        results = iter(found)
-        return Outcome([[next(results)] if isinstance(a, Buffer) else [] for a in launch.args], printed.text if printed else "")
+                raise red_zone(hit.size, int(hit[0]) + offset, buffers[i].nbytes if buffers else 0, f"buffer {i}")
+        found = iter([there[at:at + data.nbytes].copy() for at, data in zip(places, buffers)])
+        return Outcome([[next(found)] if isinstance(a, Buffer) else [] for a in launch.args], printed.text if printed else "")
 
     def arena(self, size: int) -> Any:
         """Memory for small launches, of which there is one at a time."""
