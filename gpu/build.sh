@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compiles everything that a GPU machine is to run, without a GPU, and packs it into one folder.
 #
-#   gpu/build.sh [--out DIR] [--parts cases,ptx,abi,micro,peers] [--only REGEX] [--peers-archive FILE] [--offline]
+#   gpu/build.sh [--out DIR] [--parts cases,ptx,abi,copies,micro,peers] [--only REGEX] [--peers-archive FILE] [--offline]
 #
 # DIR is target/gpu-pack unless told. Needs the binaries of this project (built here), ptxas and nvdisasm (scripts/setup.sh),
 # and for the competitors the vendor's assembler and Python front end, which scripts/fetch-tileiras.sh brings; --offline does
@@ -9,7 +9,7 @@
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-arguments=() offline='' parts=cases,ptx,abi,micro,peers
+arguments=() offline='' parts=cases,ptx,abi,copies,micro,peers
 while [ $# != 0 ]; do
     case "$1" in
         --offline) offline=yes ;;

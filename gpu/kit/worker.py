@@ -24,6 +24,7 @@ HANDLERS = {
     "correctness": "kit.correctness",
     "ptx": "kit.correctness",
     "launch-abi": "kit.launch_abi",
+    "tensor-copies": "kit.tensor_copies",
     "micro": "kit.micro.run",
     "peers": "kit.peers.run",
 }
