@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Compiles everything that a GPU machine is to run, without a GPU, and packs it into one folder.
 #
-#   gpu/build.sh [--out DIR] [--parts cases,ptx,abi,micro,peers,programs] [--only REGEX] [--peers-archive FILE] [--offline]
-#                [--seed N] [--programs COUNT] [--levels 0,3]
+#   gpu/build.sh [--out DIR] [--parts cases,ptx,abi,copies,micro,peers,programs] [--only REGEX] [--peers-archive FILE]
+#                [--offline] [--seed N] [--programs COUNT] [--levels 0,3]
 #
 # DIR is target/gpu-pack unless told. Needs the binaries of this project (built here), ptxas and nvdisasm (scripts/setup.sh),
 # and for the competitors the vendor's assembler and Python front end, which scripts/fetch-tileiras.sh brings; --offline does
@@ -10,7 +10,7 @@
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-arguments=() offline='' parts=cases,ptx,abi,micro,peers,programs
+arguments=() offline='' parts=cases,ptx,abi,copies,micro,peers,programs
 while [ $# != 0 ]; do
     case "$1" in
         --offline) offline=yes ;;

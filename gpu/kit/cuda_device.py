@@ -438,9 +438,11 @@ def tensor_map(device: CudaDevice, a: TensorMap, address: int, name: str = "") -
     """The 128 bytes of a tensor map, encoded by the driver."""
     cu = device.cu
     wide, narrow = cu.cuuint64_t, cu.cuuint32_t
+    # The driver wants an array of strides even where a tensor of one dimension has none.
+    strides = [wide(n) for n in a.strides or [16]]
     found = device.call(
         "cuTensorMapEncodeTiled", cu.CUtensorMapDataType(MAP_ELEMENTS.index(a.element)), len(a.dims), address,
-        [wide(n) for n in a.dims], [wide(n) for n in a.strides], [narrow(n) for n in a.box], [narrow(n) for n in a.steps or [1] * len(a.dims)],
+        [wide(n) for n in a.dims], strides, [narrow(n) for n in a.box], [narrow(n) for n in a.steps or [1] * len(a.dims)],
         cu.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE, cu.CUtensorMapSwizzle(a.swizzle),
         cu.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_NONE,
         cu.CUtensorMapFloatOOBfill(["zero", "nan"].index(a.fill)), what="arguments", where=name)

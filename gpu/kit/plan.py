@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import pathlib
 
-from . import correctness, launch_abi, programs
+from . import correctness, launch_abi, programs, tensor_copies
 from .micro import run as micro
 from .peers import plan as peers
 from .work import Item
 
-PARTS = ("launch-abi", "correctness", "programs", "micro", "peers")
+PARTS = ("launch-abi", "correctness", "programs", "micro", "peers", "tensor-copies")
 
 
 def items(pack: pathlib.Path, what: str, device: str, levels: tuple[int, ...] = (3, 0), only: str = "") -> list[Item]:
@@ -27,4 +27,6 @@ def items(pack: pathlib.Path, what: str, device: str, levels: tuple[int, ...] = 
         found += micro.items(pack, only)
     if what in ("all", "peers"):
         found += peers.items(pack, device, only)
+    if what in ("all", "tensor-copies"):
+        found += tensor_copies.items(pack, only)
     return found

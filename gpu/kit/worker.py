@@ -25,6 +25,7 @@ HANDLERS = {
     "ptx": "kit.correctness",
     "launch-abi": "kit.launch_abi",
     "programs": "kit.programs",
+    "tensor-copies": "kit.tensor_copies",
     "micro": "kit.micro.run",
     "peers": "kit.peers.run",
 }

@@ -20,7 +20,7 @@ from packer.tools import ToolError  # noqa: E402
 # What may be carried.
 LIMIT = 60 << 20
 
-PARTS = ("cases", "ptx", "abi", "micro", "peers", "programs")
+PARTS = ("cases", "ptx", "abi", "copies", "micro", "peers", "programs")
 
 
 def code(pack: pathlib.Path) -> None:
@@ -106,6 +106,8 @@ def build(args: argparse.Namespace, wanted: list[str], lacks: dict[str, str]) ->
         parts.abi(pack, args.vendor)
         if args.vendor is None:
             lacks["vendor image of the launch experiment"] = "no --vendor"
+    if "copies" in wanted:
+        parts.tensor_copies(pack)
     if "micro" in wanted:
         parts.micro(pack, args.jobs)
     if "peers" in wanted:
