@@ -5,7 +5,7 @@ use std::time::Duration;
 use tile_driver::DebugInfo;
 use tile_driver::ptxas;
 use tile_driver::toolchain::Surroundings;
-use tile_fuzz::archive::{Image, Result as Received};
+use tile_fuzz::archive::{Image, Received};
 use tile_fuzz::case::{Case, Meaning, Parameter, threads};
 use tile_fuzz::file::File;
 use tile_fuzz::generate::generate_with_meaning;
@@ -134,7 +134,6 @@ fn assembled(ptx: &str, c: &Configuration) -> Result<Vec<u8>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tile_fuzz::archive;
     use tile_fuzz::case::numbers;
     use tile_interp::types::Number;
 
@@ -163,12 +162,12 @@ cuda_tile.module @m {
         let names: Vec<&str> = images.iter().map(|(i, _)| i.configuration.as_str()).collect();
         assert_eq!(names, ["sm_90 -O0", "sm_90 -O3", "sm_80 -O0", "sm_80 -O3"]);
         assert!(images.iter().all(|(i, bytes)| i.threads == [128, 1, 1] && !i.prints && i.bytes == bytes.len()));
-        let result = |buffers| archive::Result { buffers, ..archive::Result::default() };
+        let result = |buffers| Received { buffers, ..Received::default() };
         assert_eq!(subject.complaint(&result(vec![Some(8)]), &[7, 0, 0, 0, 0, 0, 0, 0]), None);
         let wrong = subject.complaint(&result(vec![Some(8)]), &[7, 0, 0, 0, 9, 0, 0, 0]).unwrap();
         assert_eq!(wrong, "parameter 1: 1 of 2 elements are wrong, first 1: i32 0x00000009, expected i32 0x00000000");
         assert!(subject.complaint(&result(vec![None]), &[]).unwrap().contains("first 0: i32 0x00000000"));
-        let lost = archive::Result { error: Some("run: lost".into()), ..archive::Result::default() };
+        let lost = Received { error: Some("run: lost".into()), ..Received::default() };
         assert_eq!(subject.complaint(&lost, &[]).unwrap(), "run: lost");
         assert_eq!(subject.on_simulator("sm_90 -O3"), "the simulator agrees with the interpreter");
         assert!(subject.on_simulator("sm_90").contains("is no configuration"));

@@ -47,7 +47,7 @@ pub struct Image {
 
 /// What a device made of an image.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Result {
+pub struct Received {
     pub name: String,
     pub configuration: String,
     pub digest: String,
@@ -117,7 +117,7 @@ pub fn write_program(
 }
 
 /// Appends a result to those of a device; `buffers` has the bytes of those that changed.
-pub fn write_result(out: &mut impl Write, result: &Result, buffers: &[&[u8]]) -> std::io::Result<()> {
+pub fn write_result(out: &mut impl Write, result: &Received, buffers: &[&[u8]]) -> std::io::Result<()> {
     let mut encoder = flate2::write::ZlibEncoder::new(vec![], flate2::Compression::default());
     serde_json::to_writer(&mut encoder, result)?;
     encoder.write_all(b"\n")?;
@@ -127,9 +127,17 @@ pub fn write_result(out: &mut impl Write, result: &Result, buffers: &[&[u8]]) ->
     out.write_all(&block)
 }
 
-/// The results of a file, with the bytes behind each header. What is not whole at the end is dropped, and said in the second
-/// value.
-pub fn read_results(file: &[u8]) -> std::result::Result<(Vec<(Result, Vec<u8>)>, bool), String> {
+/// The results of a file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Results {
+    /// Each with the bytes of its buffers.
+    pub all: Vec<(Received, Vec<u8>)>,
+    /// Whether the file ends in the middle of one, which is dropped.
+    pub cut: bool,
+}
+
+/// Reads the results of a device.
+pub fn read_results(file: &[u8]) -> Result<Results, String> {
     let mut all = vec![];
     let mut rest = file;
     while let Some((length, behind)) = rest.split_first_chunk::<4>() {
@@ -139,19 +147,19 @@ pub fn read_results(file: &[u8]) -> std::result::Result<(Vec<(Result, Vec<u8>)>,
         flate2::read::ZlibDecoder::new(block).read_to_end(&mut plain).map_err(|e| bad(&e))?;
         let end = plain.iter().position(|b| *b == b'\n').ok_or_else(|| bad(&"there is no header"))?;
         let payload = plain.split_off(end + 1);
-        let result: Result = serde_json::from_slice(&plain).map_err(|e| bad(&e))?;
+        let result: Received = serde_json::from_slice(&plain).map_err(|e| bad(&e))?;
         if result.buffers.iter().flatten().sum::<usize>() != payload.len() {
             return Err(bad(&"its buffers have other lengths than it says"));
         }
         all.push((result, payload));
         rest = behind;
     }
-    Ok((all, !rest.is_empty()))
+    Ok(Results { all, cut: !rest.is_empty() })
 }
 
-impl Result {
+impl Received {
     /// As the outcome of a case. An error of the device, or what does not fit to the case, is the other value.
-    pub fn outcome(&self, payload: &[u8], case: &Case) -> std::result::Result<Outcome, String> {
+    pub fn outcome(&self, payload: &[u8], case: &Case) -> Result<Outcome, String> {
         if let Some(error) = &self.error {
             return Err(error.clone());
         }
@@ -234,18 +242,18 @@ mod tests {
 
     #[test]
     fn results_come_back_up_to_where_the_file_ends() {
-        let changed = Result { buffers: vec![None, Some(2)], printed: "a\n".into(), ..Result::default() };
-        let error = Result { error: Some("run: lost".into()), ..Result::default() };
+        let changed = Received { buffers: vec![None, Some(2)], printed: "a\n".into(), ..Received::default() };
+        let error = Received { error: Some("run: lost".into()), ..Received::default() };
         let mut file = vec![];
         write_result(&mut file, &changed, &[&[8, 9]]).unwrap();
         write_result(&mut file, &error, &[]).unwrap();
-        let (found, cut) = read_results(&file).unwrap();
+        let Results { all: found, cut } = read_results(&file).unwrap();
         assert_eq!((found.len(), cut), (2, false));
         let outcome = found[0].0.outcome(&found[0].1, &case()).unwrap();
         assert_eq!(outcome, Outcome { buffers: vec![vec![1, 2, 3], vec![8, 9]], output: "a\n".into() });
         assert_eq!(found[1].0.outcome(&found[1].1, &case()), Err("run: lost".into()));
         for end in 0..file.len() {
-            let (some, cut) = read_results(&file[..end]).unwrap();
+            let Results { all: some, cut } = read_results(&file[..end]).unwrap();
             assert!(some.len() < 2 && (cut || end == 0 || some.len() == 1), "{end}");
         }
         file[6] ^= 0x55;
@@ -254,9 +262,9 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_told() {
-        let one = Result { buffers: vec![None], ..Result::default() };
+        let one = Received { buffers: vec![None], ..Received::default() };
         assert_eq!(one.outcome(&[], &case()).unwrap_err(), "1 buffers came back, there are 2");
-        let long = Result { buffers: vec![None, Some(3)], ..Result::default() };
+        let long = Received { buffers: vec![None, Some(3)], ..Received::default() };
         assert_eq!(long.outcome(&[0; 3], &case()).unwrap_err(), "buffer 1 came back with 3 bytes, it has 2");
     }
 }

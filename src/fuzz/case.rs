@@ -157,15 +157,17 @@ impl Case {
 
     /// What compiled code gets, in order.
     pub fn arguments(&self) -> Vec<Argument<'_>> {
-        let argument = |p| match p {
-            &Parameter::Buffer { ref bytes, .. } => Argument::Buffer(bytes),
-            &Parameter::Scalar { number, bits } => {
-                let size = number.stored_bits() as usize / 8;
-                let bits = if number == Number::Tf32 { bits << 13 } else { bits };
-                Argument::Value(bits.to_le_bytes()[..size].to_vec())
-            }
+        let value = |number: Number, bits: u64| {
+            let bits = if number == Number::Tf32 { bits << 13 } else { bits };
+            bits.to_le_bytes()[..number.stored_bits() as usize / 8].to_vec()
         };
-        self.parameters.iter().map(argument).collect()
+        self.parameters
+            .iter()
+            .map(|p| match p {
+                Parameter::Buffer { bytes, .. } => Argument::Buffer(bytes),
+                Parameter::Scalar { number, bits } => Argument::Value(value(*number, *bits)),
+            })
+            .collect()
     }
 
     /// Number types of the buffers, in order.

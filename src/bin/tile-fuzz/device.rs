@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
-use tile_fuzz::archive::{self, Result as Received};
+use tile_fuzz::archive::{self, Received};
 use tile_fuzz::case::census;
 use tile_fuzz::written::{self, Source};
 use tileiras::differential::device::{Subject, refused};
@@ -204,7 +204,7 @@ struct Judgement {
 }
 
 pub fn judge(path: &Path, options: &Options) -> Result<bool, String> {
-    let (results, cut) = archive::read_results(&told(path, fs::read(path))?)?;
+    let archive::Results { all: results, cut } = archive::read_results(&told(path, fs::read(path))?)?;
     if cut {
         println!("{} ends in the middle of a result, which is dropped", path.display());
     }
