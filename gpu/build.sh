@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Compiles everything that a GPU machine is to run, without a GPU, and packs it into one folder.
 #
-#   gpu/build.sh [--out DIR] [--parts cases,ptx,abi,micro,peers] [--only REGEX] [--peers-archive FILE] [--offline]
+#   gpu/build.sh [--out DIR] [--parts cases,ptx,abi,copies,micro,peers,programs] [--only REGEX] [--peers-archive FILE]
+#                [--offline] [--seed N] [--programs COUNT] [--levels 0,3]
 #
 # DIR is target/gpu-pack unless told. Needs the binaries of this project (built here), ptxas and nvdisasm (scripts/setup.sh),
 # and for the competitors the vendor's assembler and Python front end, which scripts/fetch-tileiras.sh brings; --offline does
@@ -9,7 +10,7 @@
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-arguments=() offline='' parts=cases,ptx,abi,micro,peers
+arguments=() offline='' parts=cases,ptx,abi,copies,micro,peers,programs
 while [ $# != 0 ]; do
     case "$1" in
         --offline) offline=yes ;;
@@ -21,7 +22,11 @@ done
 
 scripts/setup.sh
 if [ -z "${TILEIRAS_BIN:-}" ]; then
-    cargo build --quiet --bin tileiras --bin tileiras-core --bin tile-run
+    case ",$parts," in
+        # Thousands of compilations.
+        *,programs,*) cargo build --quiet --release --bin tile-fuzz --bin tileiras --bin tileiras-core ;;
+    esac
+    [ "$parts" = programs ] || cargo build --quiet --bin tileiras --bin tileiras-core --bin tile-run
 fi
 case ",$parts," in
     *,ptx,*)

@@ -3,8 +3,11 @@
 //! A case is compiled in this process, run on the simulator, and compared with what the interpreter says. `tile-fuzz`
 //! does so with random programs, `tests/semantics.rs` with written ones.
 
+pub mod device;
+
 use crate::compile::{self, Session};
 use std::cell::{Cell, RefCell};
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -22,6 +25,21 @@ pub struct Configuration {
     pub target: &'static Target,
     pub level: u8,
     pub adversarial: bool,
+}
+
+impl fmt::Display for Configuration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} -O{}", self.target.name, self.level)
+    }
+}
+
+impl Configuration {
+    /// One that was printed.
+    fn by_name(text: &str) -> Option<Configuration> {
+        let (target, level) = text.split_once(" -O")?;
+        let level = level.parse().ok()?;
+        Some(Configuration { target: Target::by_name(target)?, level, adversarial: level > 0 })
+    }
 }
 
 /// Which configurations a program is tried in.
@@ -54,7 +72,7 @@ impl Plan {
 impl Plan {
     /// Only the configuration that a failure names, if it names one.
     pub fn narrowed(&self, failure: &str, seed: u64) -> Plan {
-        let named = |c: &Configuration| failure.contains(&format!("{} -O{}:", c.target.name, c.level));
+        let named = |c: &Configuration| failure.contains(&format!("{c}:"));
         let one: Vec<Configuration> = self.of(seed).into_iter().filter(named).collect();
         if one.is_empty() { self.clone() } else { Plan(one) }
     }
@@ -110,11 +128,17 @@ fn is_refusal(message: &str) -> bool {
 pub struct Times {
     pub interpreter: Duration,
     pub compiler: Duration,
+    pub assembler: Duration,
     pub simulator: Duration,
 }
 
 thread_local! {
-    static TIMES: Cell<Times> = const { Cell::new(Times { interpreter: Duration::ZERO, compiler: Duration::ZERO, simulator: Duration::ZERO }) };
+    static TIMES: Cell<Times> = const { Cell::new(Times {
+        interpreter: Duration::ZERO,
+        compiler: Duration::ZERO,
+        assembler: Duration::ZERO,
+        simulator: Duration::ZERO,
+    }) };
     static SESSION: RefCell<Option<(Session, u32)>> = const { RefCell::new(None) };
 }
 
@@ -174,7 +198,7 @@ fn compiled(program: &str, configuration: &Configuration) -> Result<String, Stri
 
 /// Compiles and runs the text of a case, and compares with what it means.
 pub fn compare(case: &Case, program: &str, meaning: &Meaning, c: &Configuration, seed: u64) -> Result<(), Failure> {
-    let configuration = || format!("{} -O{}", c.target.name, c.level);
+    let configuration = || c.to_string();
     let ptx = timed(|t| &mut t.compiler, || compiled(program, c));
     let ptx = ptx.map_err(|message| Failure::Compile { configuration: configuration(), message })?;
     // Where an address or a branch depends on an unknown value, compiled code may do anything.
@@ -224,6 +248,11 @@ pub fn judge(case: &Case, meaning: Meaning, plan: &Plan, seed: u64) -> Verdict {
 /// The program of a written case, after a run on the interpreter that agrees with what the file says; none if the file
 /// says that it has no meaning.
 pub fn interpreted(file: &File) -> Result<Option<Case>, Failure> {
+    Ok(interpreted_with_meaning(file)?.map(|(case, _)| case))
+}
+
+/// [`interpreted`], with what that run found.
+fn interpreted_with_meaning(file: &File) -> Result<Option<(Case, Meaning)>, Failure> {
     let mut messages = vec![];
     let program = compile::program(file.text.as_bytes(), InputKind::Text, &mut |d| {
         messages.push(tile_diag::render::plain(&d).trim().to_string());
@@ -237,7 +266,7 @@ pub fn interpreted(file: &File) -> Result<Option<Case>, Failure> {
         (Ok(meaning), None) => meaning,
     };
     match file.complaint(&meaning) {
-        None => Ok(Some(case)),
+        None => Ok(Some((case, meaning))),
         Some(complaint) => Err(Failure::Text(complaint)),
     }
 }

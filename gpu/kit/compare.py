@@ -35,7 +35,9 @@ def compare(name: str, got: np.ndarray, dtype: str, want: np.ndarray, e: Expect)
         got, want = np.ascontiguousarray(got), np.ascontiguousarray(want)
         wrong = got.view(bits) != want.view(bits)
         if e.match == "bits_or_nan":
-            wrong &= ~(_nan(dtype, got) & _nan(dtype, want))
+            # The expected bits may be stored as integers.
+            storage = dtypes.STORAGE[dtype]
+            wrong &= ~(_nan(dtype, got.view(storage)) & _nan(dtype, want.view(storage)))
     elif e.match == "value":
         got = dtypes.decode(dtype, got)
         want = dtypes.decode(dtype, want) if want.dtype == dtypes.STORAGE[dtype] else want

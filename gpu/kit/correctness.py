@@ -28,6 +28,7 @@ from .work import Context, Item
 READS_OUTPUT: dict[str, tuple[int, ...]] = {
     "acquire_flag": (1,),
     "atomic_sum_f32": (1,),
+    "early_return": (1,),
     "histogram": (1,),
     "histogram_private": (1,),
     "matmul_splitk": (2,),

@@ -24,6 +24,8 @@ from .launches import MAP_ELEMENTS, Argument, Array, ArrayList, Buffer, Bytes, L
 
 RED = 256
 RED_BYTE = 0xC3
+# What small launches begin with.
+ARENA = 4 << 20
 # Four times the L2 of an H200.
 FLUSH = 256 << 20
 
@@ -56,6 +58,7 @@ class CudaDevice(Device):
         self.context = self.call("cuDevicePrimaryCtxRetain", self.device)
         self.call("cuCtxSetCurrent", self.context)
         self.flusher: Any = None
+        self._arena: tuple[Any, int] | None = None
         self.model = self.call("cuDeviceGetName", 128, self.device).split(b"\0")[0].decode()
         self.measures = not self.model.startswith(SIMULATED)
         self.stream = self.call("cuStreamCreate", cu.CUstream_flags.CU_STREAM_NON_BLOCKING)
@@ -120,6 +123,45 @@ class CudaDevice(Device):
             found = parameters.read(memory, launch.args)
             memory.check_red_zones()
             return Outcome(found, printed.text)
+
+    def run_small(self, image: bytes, launch: Launch, prints: bool) -> Outcome:
+        """One copy takes all buffers there and one brings them back: calls of the driver are what such a launch costs."""
+        buffers = [a.data for a in launch.args if isinstance(a, Buffer)]
+        places, size = [], RED
+        for data in buffers:
+            places.append(size)
+            size += -(-data.nbytes // RED) * RED + RED
+        there = np.full(size, RED_BYTE, np.uint8)
+        for at, data in zip(places, buffers):
+            there[at:at + data.nbytes] = data
+        base = self.arena(size)
+        addresses = iter(places)
+        parameters = Parameters.of([a.data if isinstance(a, Bytes) else (int(base) + next(addresses)).to_bytes(8, "little") for a in launch.args])
+        with LoadedBytes(self, image, launch.entry or "") as module:
+            function = module.function(launch.entry)
+            self.call("cuMemcpyHtoD", base, there.ctypes.data, size, what="memory", where="buffers")
+            with captured_output() if prints else contextlib.nullcontext() as printed:
+                # The stream that copies wait for.
+                self.launch(function, launch, parameters, stream=self.cu.CUstream(0))
+                self.synchronize()
+            self.call("cuMemcpyDtoH", there.ctypes.data, base, size, where="kernel")
+        ends = [*places[1:], size]
+        zones = [(0, RED, 0, -RED), *((at + data.nbytes, end, i, data.nbytes) for i, (at, data, end) in enumerate(zip(places, buffers, ends)))]
+        for begin, end, i, offset in zones:
+            hit = np.flatnonzero(there[begin:end] != RED_BYTE)
+            if hit.size:
+                raise red_zone(hit.size, int(hit[0]) + offset, buffers[i].nbytes if buffers else 0, f"buffer {i}")
+        found = iter([there[at:at + data.nbytes].copy() for at, data in zip(places, buffers)])
+        return Outcome([[next(found)] if isinstance(a, Buffer) else [] for a in launch.args], printed.text if printed else "")
+
+    def arena(self, size: int) -> Any:
+        """Memory for small launches, of which there is one at a time."""
+        if self._arena is None or self._arena[1] < size:
+            if self._arena is not None:
+                self.call("cuMemFree", self._arena[0], what="memory", where="arena")
+            room = max(size, ARENA)
+            self._arena = (self.call("cuMemAlloc", room, what="memory", where="arena"), room)
+        return self._arena[0]
 
     def launch(self, function: Any, launch: Launch, parameters: "Parameters", stream: Any = None, extended: bool = False) -> None:
         """Enqueues one launch. The image's own extents of a block are not known here, so the launch has to give them."""
@@ -215,6 +257,14 @@ class Loaded:
         self.device.cu.cuModuleUnload(self.module)
 
 
+class LoadedBytes(Loaded):
+    """A module whose image is in memory."""
+
+    def __init__(self, device: CudaDevice, image: bytes, name: str):
+        self.device, self.data = device, image
+        self.module = device.call("cuModuleLoadData", image, what="load", where=name)
+
+
 class Graph:
     """A graph of `count` launches that take the prepared ones by turns."""
 
@@ -308,12 +358,15 @@ class Memory:
                 zone = self.read(int(base) + start, np.empty(length, np.uint8))
                 hit = np.flatnonzero(zone != RED_BYTE)
                 if hit.size:
-                    at = int(hit[0]) + start - RED
-                    raise DeviceError("result", f"{hit.size} bytes outside of the array were written, the first at offset {at} of {size}",
-                                      where=name, code_name="RED_ZONE")
+                    raise red_zone(hit.size, int(hit[0]) + start - RED, size, name)
 
     def _at(self, address: int) -> Any:
         return self.device.cu.CUdeviceptr(address)
+
+
+def red_zone(count: int, at: int, size: int, name: str) -> DeviceError:
+    """What a launch did that wrote beside an array."""
+    return DeviceError("result", f"{count} bytes outside of the array were written, the first at offset {at} of {size}", where=name, code_name="RED_ZONE")
 
 
 class Parameters:
@@ -325,6 +378,14 @@ class Parameters:
         for i, argument in enumerate(arguments):
             self.places.append(self._add(memory, argument, f"argument {i}"))
         self._pointers = (ctypes.c_void_p * max(1, len(self.values)))(*(ctypes.addressof(v) for v in self.values))
+
+    @classmethod
+    def of(cls, values: Sequence[bytes]) -> "Parameters":
+        """Parameters that are ready as bytes."""
+        made = cls.__new__(cls)
+        made.places, made.values = [], [ctypes.create_string_buffer(value, len(value)) for value in values]
+        made._pointers = (ctypes.c_void_p * max(1, len(values)))(*(ctypes.addressof(v) for v in made.values))
+        return made
 
     @property
     def address(self) -> int:
@@ -377,9 +438,11 @@ def tensor_map(device: CudaDevice, a: TensorMap, address: int, name: str = "") -
     """The 128 bytes of a tensor map, encoded by the driver."""
     cu = device.cu
     wide, narrow = cu.cuuint64_t, cu.cuuint32_t
+    # The driver wants an array of strides even where a tensor of one dimension has none.
+    strides = [wide(n) for n in a.strides or [16]]
     found = device.call(
         "cuTensorMapEncodeTiled", cu.CUtensorMapDataType(MAP_ELEMENTS.index(a.element)), len(a.dims), address,
-        [wide(n) for n in a.dims], [wide(n) for n in a.strides], [narrow(n) for n in a.box], [narrow(n) for n in a.steps or [1] * len(a.dims)],
+        [wide(n) for n in a.dims], strides, [narrow(n) for n in a.box], [narrow(n) for n in a.steps or [1] * len(a.dims)],
         cu.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE, cu.CUtensorMapSwizzle(a.swizzle),
         cu.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_NONE,
         cu.CUtensorMapFloatOOBfill(["zero", "nan"].index(a.fill)), what="arguments", where=name)

@@ -76,6 +76,11 @@ class Device(abc.ABC):
         """Runs a launch to its end. Raises DeviceError."""
 
     @abc.abstractmethod
+    def run_small(self, image: bytes, launch: Launch, prints: bool) -> Outcome:
+        """Runs one of thousands of small launches, whose arguments are buffers and values. `image` is in the form that the device takes;
+        without `prints` nobody listens to what the kernel says. Raises DeviceError."""
+
+    @abc.abstractmethod
     def time(self, contenders: Sequence[tuple[Image, list[Launch]]], schedule: Schedule) -> list[Timed]:
         """Times kernels against each other: their replays are interleaved, and each takes its launches in turn. Buffers that are
         one array here share their memory there. Raises DeviceError."""

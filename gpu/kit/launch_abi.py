@@ -1,8 +1,8 @@
-"""Open question: does a launch with block (1, 1, 1) start a kernel with the threads that it requires?
+"""Does a launch with block (1, 1, 1) start a kernel with the threads that it requires?
 
 Users of Tile IR launch so: the image knows how many threads a tile block needs. Whether the driver agrees, and what it
-wants to see in the image, is asked here of each *variant* of an image, with block (1, 1, 1) and with the true block, through
-each way to launch. `docs/launch-abi.md` explains the variants and will hold the answer.
+wants to see in the image, is asked here of each *variant* of an image, with block (1, 1, 1), with the true block, and with half
+and twice of it, through each way to launch. `docs/launch-abi.md` explains the variants and holds the answer.
 
 The *probe* is a kernel that counts its threads and notes the extents it sees. Program variants are a vector addition, whose
 result shows whether all of it ran.
@@ -91,7 +91,8 @@ def items(pack: pathlib.Path, only: str = "") -> list[Item]:
         return []
     found = []
     for entry in json.loads(path.read_text()):
-        for block in ((1, 1, 1), tuple(entry["block"])):
+        x, y, z = entry["block"]
+        for block in ((1, 1, 1), (x, y, z), (x // 2, y, z), (2 * x, y, z)):
             for api in APIS:
                 name = f"{entry['variant']} block {block[0]} {api}"
                 if only in name:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import pathlib
 
-from . import correctness, launch_abi
+from . import correctness, launch_abi, programs, tensor_copies
 from .micro import run as micro
 from .peers import plan as peers
 from .work import Item
 
-PARTS = ("launch-abi", "correctness", "micro", "peers")
+PARTS = ("launch-abi", "correctness", "programs", "micro", "peers", "tensor-copies")
 
 
 def items(pack: pathlib.Path, what: str, device: str, levels: tuple[int, ...] = (3, 0), only: str = "") -> list[Item]:
@@ -21,8 +21,12 @@ def items(pack: pathlib.Path, what: str, device: str, levels: tuple[int, ...] = 
         found += launch_abi.items(pack, only)
     if what in ("all", "correctness"):
         found += correctness.items(pack, levels, only)
+    if what in ("all", "programs"):
+        found += programs.items(pack, device, only)
     if what in ("all", "micro"):
         found += micro.items(pack, only)
     if what in ("all", "peers"):
         found += peers.items(pack, device, only)
+    if what in ("all", "tensor-copies"):
+        found += tensor_copies.items(pack, only)
     return found

@@ -5,6 +5,7 @@ Every line has `record` (its kind), `t` (seconds since the run began) and `devic
     run          what is measured on: command, pack, driver, clocks; the first line
     case         one piece of work: status pass, fail, error, timeout or skipped
     launch_abi   one way to launch one cubin, and what came of it
+    tensor_copy  one copy by a tensor map at given coordinates, and what came of it
     measurement  one figure with its spread
     telemetry    clocks and power over a span of time
     end          the last line of a run that was not cut off
@@ -30,6 +31,7 @@ REQUIRED: dict[str, tuple[str, ...]] = {
     "run": ("schema", "command", "started"),
     "case": ("part", "name", "status"),
     "launch_abi": ("variant", "block", "api", "outcome"),
+    "tensor_copy": ("op", "element", "at", "outcome"),
     "measurement": ("part", "name", "impl", "unit", "median", "low", "high", "n"),
     "telemetry": ("samples",),
     "end": ("elapsed", "counts"),

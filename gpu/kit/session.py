@@ -21,7 +21,7 @@ def run(args: argparse.Namespace, items: list[Item], started: float) -> int:
     args.out.mkdir(parents=True, exist_ok=True)
     log = Log(args.out / "results.jsonl", args.device)
     telemetry = Telemetry(args.out / "telemetry.jsonl", args.device == "cuda")
-    config = {"device": args.device, "pack": str(args.pack.resolve()), "tile_run": str(args.tile_run.resolve()), "adversarial": args.adversarial,
+    config = {"device": args.device, "pack": str(args.pack.resolve()), "out": str(args.out.resolve()), "tile_run": str(args.tile_run.resolve()), "adversarial": args.adversarial,
               "deadline": started + args.budget}
     log.write({"record": "run", "schema": SCHEMA, "command": " ".join(["run.py", *sys.argv[1:]]), "started": now(), "pack": about(args),
                "python": platform.python_version(), "machine": telemetry.facts(), "planned": len(items)})

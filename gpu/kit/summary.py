@@ -11,7 +11,7 @@ from .records import Record
 
 def table(records: list[Record]) -> str:
     """The whole summary. Failures come last, where the end of an output is seen."""
-    parts = [head(records), abi(records), micro(records), peers(records), failures(records), counts(records)]
+    parts = [head(records), abi(records), tensor_copies(records), micro(records), peers(records), failures(records), counts(records)]
     return "\n".join(p for p in parts if p) + "\n"
 
 
@@ -50,6 +50,25 @@ def abi(records: list[Record]) -> str:
         text = different.pop() if len(different) == 1 else "; ".join(f"{api}: {o}" for api, o in outcomes.items())
         lines.append([variant, str(block), text])
     return columns(lines)
+
+
+def tensor_copies(records: list[Record]) -> str:
+    rows = [r for r in records if r["record"] == "tensor_copy"]
+    if not rows:
+        return ""
+    lines = [["tensor copies", "element", "starts aligned to 16 bytes", "starts elsewhere"]]
+    for op, element in dict.fromkeys((r["op"], r["element"]) for r in rows):
+        mine = [r for r in rows if (r["op"], r["element"]) == (op, element)]
+        lines.append([op, element, *(tally([r for r in mine if r["aligned"] == aligned]) for aligned in (True, False))])
+    return columns(lines)
+
+
+def tally(rows: list[Record]) -> str:
+    """How often each outcome came, and where those that are not right did."""
+    found: dict[str, list[list[int]]] = {}
+    for r in rows:
+        found.setdefault(r["outcome"], []).append(r["at"])
+    return "; ".join(f"{len(at)} {outcome}" + ("" if outcome == "right" or len(at) == len(rows) else f" at {at}") for outcome, at in found.items())
 
 
 def micro(records: list[Record]) -> str:

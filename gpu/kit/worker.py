@@ -24,6 +24,8 @@ HANDLERS = {
     "correctness": "kit.correctness",
     "ptx": "kit.correctness",
     "launch-abi": "kit.launch_abi",
+    "programs": "kit.programs",
+    "tensor-copies": "kit.tensor_copies",
     "micro": "kit.micro.run",
     "peers": "kit.peers.run",
 }

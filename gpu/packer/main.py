@@ -14,13 +14,13 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.append(str(ROOT / ".tools" / "python"))
 sys.path.insert(0, str(ROOT / "gpu"))
 
-from packer import parts, tools  # noqa: E402
+from packer import parts, programs, tools  # noqa: E402
 from packer.tools import ToolError  # noqa: E402
 
 # What may be carried.
 LIMIT = 60 << 20
 
-PARTS = ("cases", "ptx", "abi", "micro", "peers")
+PARTS = ("cases", "ptx", "abi", "copies", "micro", "peers", "programs")
 
 
 def code(pack: pathlib.Path) -> None:
@@ -62,6 +62,9 @@ def main() -> int:
     parser.add_argument("--ptx-cases", type=pathlib.Path, help="the folder that cargo xtask ptx-cases wrote")
     parser.add_argument("--vendor", type=pathlib.Path, help="the folder of scripts/fetch-tileiras.sh; without it there are no images of the vendor's")
     parser.add_argument("--peers-archive", type=pathlib.Path, help="competitors' images made before, instead of making them")
+    parser.add_argument("--seed", type=int, default=programs.SEED, help="the first of the random programs")
+    parser.add_argument("--programs", type=int, default=programs.COUNT, help="how many random programs")
+    parser.add_argument("--levels", default=programs.LEVELS, help="optimisation levels of programs")
     parser.add_argument("--jobs", type=int, default=min(4, os.cpu_count() or 1))
     args = parser.parse_args()
     wanted = [p for p in args.parts.split(",") if p]
@@ -103,11 +106,15 @@ def build(args: argparse.Namespace, wanted: list[str], lacks: dict[str, str]) ->
         parts.abi(pack, args.vendor)
         if args.vendor is None:
             lacks["vendor image of the launch experiment"] = "no --vendor"
+    if "copies" in wanted:
+        parts.tensor_copies(pack)
     if "micro" in wanted:
         parts.micro(pack, args.jobs)
     if "peers" in wanted:
         from packer import peers
         peers.build(pack, args.jobs, args.vendor, args.peers_archive, lacks)
+    if "programs" in wanted:
+        programs.programs(pack, args.jobs, args.seed, args.programs, args.levels)
     shutil.rmtree(final, ignore_errors=True)
     pack.rename(final)
 

@@ -8,7 +8,7 @@ import re
 import shutil
 from typing import Any
 
-from kit import launch_abi
+from kit import launch_abi, tensor_copies as copies
 from kit.micro import ptx
 from kit.micro.registry import ALL
 
@@ -146,6 +146,15 @@ def abi(pack: pathlib.Path, vendor: pathlib.Path | None) -> None:
 def vendor_environment() -> dict[str, str]:
     """The vendor's assembler looks for its helpers in a toolkit."""
     return {"CUDA_HOME": str(ROOT / ".tools" / "nvcc" / "nvidia" / "cu13")}
+
+
+# ---------------------------------------------------------------- coordinates of tensor copies
+
+def tensor_copies(pack: pathlib.Path) -> None:
+    folder = pack / "copies"
+    folder.mkdir(parents=True)
+    (folder / "copies.ptx").write_text(copies.ptx())
+    tools.assemble(folder / "copies.ptx", folder / "copies.cubin")
 
 
 # ---------------------------------------------------------------- micro-kernels

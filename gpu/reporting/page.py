@@ -28,7 +28,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
 def page(records: list[Record], bad: int, plots: dict[str, str], source: str) -> str:
     """`plots` names the picture of each series that has one; `source` is the name of the results file."""
     run = next((r for r in records if r["record"] == "run"), {})
-    lines = [*head(run, records, bad, source), *abi(records), *correctness(records), *peers(records, plots), *micro(records, plots), *skipped(records)]
+    lines = [*head(run, records, bad, source), *abi(records), *correctness(records), *peers(records, plots), *micro(records, plots), *tensor_copies(records), *skipped(records)]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -126,6 +126,21 @@ def micro(records: list[Record], plots: dict[str, str]) -> list[str]:
     return ["## Micro-kernels", "", f"{len(rows)} constants; {len(missed)} are not as predicted.", "", *pictures("micro", plots),
             *table(["", "constant", "measured", "range", "predicted", "as predicted", "binary", "line"], listed),
             *(["### Why the predictions that failed were made", ""] if missed else []), *(f"* `{r['name']}`: {r['why']}." for r in missed), *([""] if missed else [])]
+
+
+def tensor_copies(records: list[Record]) -> list[str]:
+    rows = [r for r in records if r["record"] == "tensor_copy"]
+    if not rows:
+        return []
+    kinds = dict.fromkeys((r["op"], r["element"], r["aligned"]) for r in rows)
+    listed = []
+    for op, element, aligned in kinds:
+        mine = [r for r in rows if (r["op"], r["element"], r["aligned"]) == (op, element, aligned)]
+        codes = sorted({r["code_name"] for r in mine if r.get("code_name")})
+        listed.append([op, element, "yes" if aligned else "no", summary.tally(mine), ", ".join(codes), f"{mine[0]['line']} to {mine[-1]['line']}"])
+    return ["## Coordinates of tensor copies", "", "One copy of a box of 8 rows of 32 bytes at each of several coordinates, inside the tensor, over its borders and outside; "
+            "*aligned*: the box begins at a multiple of 16 bytes along the innermost dimension.", "",
+            *table(["copy", "element", "aligned", "outcome", "code", "lines"], listed)]
 
 
 def pictures(part: str, plots: dict[str, str]) -> list[str]:

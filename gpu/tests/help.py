@@ -2,10 +2,13 @@
 from __future__ import annotations
 
 import json
+import lzma
 import os
 import pathlib
+import struct
 import subprocess
 import sys
+import zlib
 from typing import Any
 
 import numpy as np
@@ -69,6 +72,30 @@ def case(pack: pathlib.Path, name: str, ptx: str, *, entry: str = "scale", want:
     return {"name": name, "entry": entry, "launch": f"ptx/{name}/launch.json", "ptx": f"ptx/{name}/{image}", "cubin": f"ptx/{name}/{image}", "sha256": "0" * 64}
 
 
+def piece(pack: pathlib.Path, name: str, kernels: list[tuple[str, str]]) -> None:
+    """A piece of programs, each the kernel above in some form, on 32 ones."""
+    data = b""
+    for program, ptx in kernels:
+        image = ptx.encode()
+        header = {"name": program, "digest": "0", "entry": "scale", "grid": [1, 1, 1], "arguments": [{"buffer": 128}, {"value": "00000040"}],
+                  "images": [{"configuration": "sm_90 -O3", "threads": [32, 1, 1], "prints": False, "bytes": len(image)}]}
+        text = json.dumps(header).encode()
+        data += struct.pack("<I", len(text)) + text + np.ones(32, np.float32).tobytes() + image
+    (pack / "programs").mkdir(parents=True, exist_ok=True)
+    (pack / "programs" / f"{name}.xz").write_bytes(lzma.compress(data))
+
+
+def results(path: pathlib.Path) -> list[tuple[dict[str, Any], bytes]]:
+    """The results of programs: headers, and the buffers that changed."""
+    data, found = path.read_bytes(), []
+    while data:
+        length, = struct.unpack_from("<I", data)
+        head, _, rest = zlib.decompress(data[4:4 + length]).partition(b"\n")
+        found.append((json.loads(head), rest))
+        data = data[4 + length:]
+    return found
+
+
 def index(pack: pathlib.Path, cases: list[dict[str, Any]]) -> None:
     (pack / "ptx" / "index.json").write_text(json.dumps(cases))
 
@@ -80,4 +107,4 @@ def status(found: list[records.Record], name: str) -> records.Record:
     return mine[0]
 
 
-__all__ = ["HANG", "ROOT", "SAXPY", "case", "index", "kit", "status", "tile_run"]
+__all__ = ["HANG", "ROOT", "SAXPY", "case", "index", "kit", "piece", "results", "status", "tile_run"]

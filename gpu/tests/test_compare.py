@@ -36,6 +36,9 @@ class Matches(unittest.TestCase):
             ("bits", nan1, nan2, {}, False),
             ("bits_or_nan", nan1, nan2, {}, True),
             ("bits_or_nan", f32(1), f32(2), {}, False),
+            # Bits may be kept as integers.
+            ("bits_or_nan", nan1, nan2.view(np.uint32), {}, True),
+            ("bits_or_nan", f32(1), f32(2).view(np.uint32), {}, False),
             ("sorted", f32(3, 1, 2), f32(1, 2, 3), {}, True),
             ("sorted", f32(3, 1, 1), f32(1, 2, 3), {}, False),
         ]

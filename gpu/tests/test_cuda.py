@@ -11,7 +11,9 @@ import textwrap
 import unittest
 
 from . import GPU  # noqa: F401
-from .help import HANG, SAXPY, case, index, kit, status
+import numpy as np
+
+from .help import HANG, SAXPY, case, index, kit, piece, results, status
 
 LIBRARY = os.environ.get("SIM_CUDA")
 
@@ -84,6 +86,27 @@ class Cuda(unittest.TestCase):
         self.assertEqual((status(found, "reassembled")["status"], status(found, "reassembled")["problems"]), ("pass", 0))
         self.assertEqual(status(found, "a")["status"], "pass", said)
         self.assertEqual((pack / entry["cubin"]).read_bytes(), b"\x7fELF and so on\0", "the pack itself stays as it is")
+
+    def test_programs_go_on_behind_those_that_break(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        pack, out = pathlib.Path(folder.name, "pack"), pathlib.Path(folder.name, "out")
+        idle = SAXPY.replace("st.global.f32 [%d2], %f1;", "")
+        piece(pack, "0", [("good", SAXPY), ("broken", SAXPY.replace("mul.f32", "frob.f32")), ("illegal", ILLEGAL), ("idle", idle), ("beyond", BEYOND)])
+        piece(pack, "1", [("hang", HANG), ("last", SAXPY)])
+        code, found, said = kit(pack, out, "--limit", "4", what="programs", device="cuda", env=self.env)
+        self.assertEqual(code, 1, said)
+        last = {head["name"]: (head, data) for head, data in results(out / "programs.results")}
+        self.assertEqual({name for name, (head, _) in last.items() if head.get("error")}, {"broken", "illegal", "beyond", "hang"})
+        two = np.full(32, 2, np.float32).tobytes()
+        for name in ("good", "last"):
+            self.assertEqual((last[name][0]["buffers"], last[name][1]), ([128], two))
+        self.assertEqual((last["idle"][0]["buffers"], last["idle"][1]), ([None], b""))
+        self.assertIn("the first at offset 128 of 128", last["beyond"][0]["error"])
+        self.assertIn("CUDA_ERROR_INVALID_PTX", last["broken"][0]["error"])
+        blamed = [(r["name"], r["status"], r.get("where")) for r in found if r["record"] == "case" and r["part"] == "programs"]
+        self.assertIn(("1", "timeout", "hang sm_90 -O3"), blamed)
+        self.assertTrue(any(r.get("code_name") == "CUDA_ERROR_ILLEGAL_ADDRESS" for r in found), said)
 
     def test_arguments_arrive(self):
         found = self.child("""

@@ -45,6 +45,12 @@ class Pages(unittest.TestCase):
         self.assertIn("9 constants; 2 are not as predicted.", self.text)
         self.assertIn("* `sync.mbarrier.edge`: an invented reason for a prediction that failed.", self.text)
 
+    def test_tensor_copies_are_listed_by_kind(self):
+        rows = [{"record": "tensor_copy", "op": "store", "element": "u8", "at": at, "aligned": at[0] % 16 == 0, "outcome": outcome, "code_name": code, "line": n}
+                for n, (at, outcome, code) in enumerate([([0, 0], "right", ""), ([-16, 0], "refused", "ILLEGAL"), ([16, 0], "right", ""), ([1, 0], "refused", "ILLEGAL")], 40)]
+        text = page.page(self.found + rows, 0, {}, "x")
+        self.assertIn("| store | u8 | yes | 2 right; 1 refused at [[-16, 0]] | ILLEGAL | 40 to 42 |\n| store | u8 | no | 1 refused | ILLEGAL | 43 to 43 |", text)
+
     def test_simulated_results_say_so(self):
         found = [{**r, "device": "sim"} for r in self.found]
         self.assertIn("Nothing here is a measurement", page.page(found, 0, {}, "x"))

@@ -47,6 +47,21 @@ pub struct Outcome {
     pub output: String,
 }
 
+/// What an entry gets for a parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Argument<'a> {
+    /// The address of memory that holds this.
+    Buffer(&'a [u8]),
+    Value(Vec<u8>),
+}
+
+/// The extents of a block of threads that an entry of compiled code wants.
+pub fn threads(ptx: &str, entry: &str) -> Result<[u32; 3], String> {
+    let module = Module::parse(ptx).map_err(|e| format!("the PTX cannot be read: {e}"))?;
+    let threads = module.functions.iter().find(|f| f.name == entry).and_then(|f| f.directives.reqntid);
+    threads.ok_or_else(|| format!("the PTX does not say how many threads a block of '{entry}' has"))
+}
+
 /// How many elements of a number type so many bytes hold.
 fn elements(number: Number, bytes: usize) -> usize {
     bytes * 8 / number.stored_bits() as usize
@@ -118,18 +133,14 @@ impl Case {
         let mut device = Device::new(config);
         let mut args = vec![];
         let mut buffers = vec![];
-        for p in &self.parameters {
-            args.push(match p {
-                Parameter::Buffer { bytes, .. } => {
+        for argument in self.arguments() {
+            args.push(match argument {
+                Argument::Buffer(bytes) => {
                     let pointer = device.alloc_from(bytes);
                     buffers.push((pointer, bytes.len()));
                     Arg::Ptr(pointer)
                 }
-                Parameter::Scalar { number, bits } => {
-                    let size = number.stored_bits() as usize / 8;
-                    let bits = if *number == Number::Tf32 { bits << 13 } else { *bits };
-                    Arg::Bytes(bits.to_le_bytes()[..size].to_vec())
-                }
+                Argument::Value(bytes) => Arg::Bytes(bytes),
             });
         }
         let config = LaunchConfig { grid: self.grid, args: &args, ..LaunchConfig::default() };
@@ -142,6 +153,21 @@ impl Case {
             out.push(bytes);
         }
         Ok(Outcome { buffers: out, output: report.output })
+    }
+
+    /// What compiled code gets, in order.
+    pub fn arguments(&self) -> Vec<Argument<'_>> {
+        let value = |number: Number, bits: u64| {
+            let bits = if number == Number::Tf32 { bits << 13 } else { bits };
+            bits.to_le_bytes()[..number.stored_bits() as usize / 8].to_vec()
+        };
+        self.parameters
+            .iter()
+            .map(|p| match p {
+                Parameter::Buffer { bytes, .. } => Argument::Buffer(bytes),
+                Parameter::Scalar { number, bits } => Argument::Value(value(*number, *bits)),
+            })
+            .collect()
     }
 
     /// Number types of the buffers, in order.

@@ -7,8 +7,10 @@
 
 #![deny(unsafe_code)]
 
+pub mod archive;
 pub mod case;
 pub mod file;
 pub mod generate;
 pub mod reduce;
 pub mod rng;
+pub mod written;

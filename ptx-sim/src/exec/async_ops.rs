@@ -540,7 +540,12 @@ impl Machine<'_> {
         let mut raw = [0u8; 128];
         self.read_place(w, lane, place, &mut raw)
             .map_err(|f| Fail::at(self.fault(f, "tensor map read", place, 128), lane))?;
-        TensorMap::decode(&raw).map_err(|e| Fail::at(SimErrorKind::AsyncCopy(e.to_string()), lane))
+        let refuse = |why: String| Fail::at(SimErrorKind::AsyncCopy(why), lane);
+        let map = TensorMap::decode(&raw).map_err(|e| refuse(e.to_string()))?;
+        if map.swizzle_atomicity > 0 && self.prog.sm < 100 {
+            return Err(refuse("tensor map: swizzles of units larger than 16 bytes need sm_100".into()));
+        }
+        Ok(map)
     }
 
     fn tensor_copy(

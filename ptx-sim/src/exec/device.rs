@@ -91,7 +91,8 @@ impl Arg {
 pub struct LaunchConfig<'a> {
     /// CTAs in each dimension (clusters, if the entry says `.blocksareclusters`).
     pub grid: [u32; 3],
-    /// Threads in each dimension; `None` takes them from `.reqntid`, or from `.maxntid` if only that is given.
+    /// Threads in each dimension; `None` takes them from `.reqntid`, or from `.maxntid` if only that is given. A single
+    /// thread means what `.reqntid` says too, as it does to NVIDIA's driver; anything else has to be the same.
     pub block: Option<[u32; 3]>,
     /// CTAs of a cluster; `None` takes them from `.reqnctapercluster`.
     pub cluster: Option<[u32; 3]>,
@@ -388,14 +389,14 @@ impl Device {
         let func = &program.funcs[index];
         let d = &func.directives;
         let block = match (config.block, d.reqntid, d.maxntid) {
-            (Some(b), Some(r), _) if b != r => {
+            (Some(b), Some(r), _) if b != r && b != [1, 1, 1] => {
                 return Err(bad(format!("block {b:?} differs from .reqntid {r:?}")));
             }
             (Some(b), None, Some(m)) if volume(b) > volume(m) => {
                 return Err(bad(format!("block {b:?} exceeds .maxntid {m:?}")));
             }
-            (Some(b), ..) => b,
-            (None, Some(r), _) => r,
+            (_, Some(r), _) => r,
+            (Some(b), None, _) => b,
             (None, None, Some(m)) => m,
             (None, None, None) => return Err(bad("no block size given, and the entry has no .reqntid".into())),
         };

@@ -185,6 +185,8 @@ pub(crate) struct Program {
     /// Static shared memory, in bytes from [`SHARED_START`].
     pub shared_bytes: u32,
     pub source: std::sync::Arc<str>,
+    /// The compute capability, as [`crate::Module::sm`] gives it.
+    pub sm: u32,
     /// Shared variables: offset, size, name; by offset.
     shared: Vec<(u32, u64, String)>,
 }
@@ -303,7 +305,7 @@ pub(crate) fn decode(module: &Module, layout: &Layout) -> Result<Program, LoadEr
         .map(|(v, offset)| (offset, v.size.unwrap_or(u64::MAX), v.name.clone()))
         .collect();
     shared.sort();
-    Ok(Program { funcs, shared_bytes: layout.shared_bytes, source: module.source.clone(), shared })
+    Ok(Program { funcs, shared_bytes: layout.shared_bytes, source: module.source.clone(), sm: module.sm(), shared })
 }
 
 struct FuncDecoder<'a> {

@@ -165,12 +165,14 @@ proptest! {
         sizes in prop::array::uniform5(1u64..12),
         boxes in prop::array::uniform5(1u32..5),
         steps in prop::array::uniform5(1u32..4),
-        at in prop::array::uniform5(-6i32..12),
+        mut at in prop::array::uniform5(-6i32..12),
         swizzle in 0u32..7,
         nan in any::<bool>(),
     ) {
         let mut dims = sizes;
         dims[0] = sizes[0] * 3 + 5;
+        // Boxes begin at multiples of 16 bytes.
+        at[0] *= 8;
         let mut box_dims = boxes;
         // Dimension 0 of the box is a whole number of chunks inside the span.
         let chunks = [8, 2, 4, 8, 8, 8, 8][swizzle as usize];
@@ -209,7 +211,13 @@ proptest! {
         let mut target = Memory::new();
         target.global.fill(0);
         target.shared.clone_from(&memory.shared);
-        target.store(&map, &Coordinates::Tile(&at[..rank]), 0x800).unwrap();
+        let stored = target.store(&map, &Coordinates::Tile(&at[..rank]), 0x800);
+        if at[..rank].iter().any(|c| *c < 0) {
+            prop_assert_eq!(stored, Err(TmaError::Copy("a store or reduction begins before the tensor")));
+            prop_assert!(target.global.iter().all(|b| *b == 0));
+            return Ok(());
+        }
+        prop_assert_eq!(stored, Ok(()));
         let back = reference_load(&target, &map, &at[..rank], if nan { 0xffff } else { 0 });
         prop_assert_eq!(&back, &expected);
     }
@@ -223,17 +231,36 @@ fn reductions_update_elements_inside() {
         Ok::<_, TmaError>(())
     };
     let mut seen = Vec::new();
-    map.reduce(&Coordinates::Tile(&[4, -1]), 0x100, ReduceOp::Add, shared, |address, ty, value| {
+    map.reduce(&Coordinates::Tile(&[4, 1]), 0x100, ReduceOp::Add, shared, |address, ty, value| {
         seen.push((address - BASE, ty, value));
         Ok(())
     })
     .unwrap();
     let s32 = ReduceType::S32;
-    assert_eq!(seen, [(16, s32, 0x120), (20, s32, 0x124), (48, s32, 0x140), (52, s32, 0x144)]);
+    assert_eq!(seen, [(48, s32, 0x100), (52, s32, 0x104)]);
     let never = |_, _, _| Ok(());
+    let error = map.reduce(&Coordinates::Tile(&[4, -1]), 0x100, ReduceOp::Add, shared, never).unwrap_err();
+    assert_eq!(error, TmaError::Copy("a store or reduction begins before the tensor"));
     let float = TensorMap::tiled(&params(ElementType::F32, &[8], &[], &[8], &[1], 0)).unwrap();
     let error = float.reduce(&Coordinates::Tile(&[0]), 0, ReduceOp::Xor, shared, never).unwrap_err();
     assert_eq!(error, TmaError::Copy("element type does not have this reduction"));
+}
+
+/// As measured on an H100: only whole chunks of 16 bytes along a row may be skipped, at either side.
+#[test]
+fn boxes_begin_at_chunks() {
+    let mut memory = Memory::new();
+    for (element, chunk) in [(ElementType::U8, 16), (ElementType::F16, 8), (ElementType::F32, 4), (ElementType::U64, 2)]
+    {
+        let map = TensorMap::tiled(&params(element, &[64, 8], &[512], &[16, 4], &[1, 1], 0)).unwrap();
+        for x in -40..80 {
+            let at = Coordinates::Tile(&[x, -1]);
+            let good = x % chunk == 0;
+            assert_eq!(memory.load(&map, &at, 0).is_ok(), good, "{element:?} {x}");
+            let at = [x, 7];
+            assert_eq!(memory.store(&map, &Coordinates::Tile(&at), 0).is_ok(), good && x >= 0, "{element:?} {x}");
+        }
+    }
 }
 
 #[test]
@@ -403,7 +430,7 @@ fn extreme_coordinates() {
     p.address = u64::MAX - 15;
     let map = TensorMap::decode(&TensorMap::tiled(&p).unwrap().encode()).unwrap();
     let mut reads = 0;
-    for at in [[i32::MAX; 3], [i32::MIN; 3], [0, i32::MAX, i32::MAX], [-4, 7, 7]] {
+    for at in [[i32::MAX - 1; 3], [i32::MIN; 3], [0, i32::MAX, i32::MAX], [-4, 7, 7]] {
         map.load(
             &Coordinates::Tile(&at),
             0,

@@ -15,7 +15,13 @@
 //!
 //! A load always writes, and counts, the whole box: elements outside the tensor
 //! become zeros or NaNs. A store or reduction skips them. Coordinates count
-//! elements and may be negative.
+//! elements.
+//!
+//! Two rules that PTX does not state were measured on an H100 (`run.py tensor-copies` of the GPU kit); a copy that breaks one
+//! ends there as an illegal instruction, and here as an error:
+//!
+//! * along dimension 0 a box begins at a multiple of 16 bytes from the start of the row;
+//! * a load may begin before the tensor, a store or reduction may not, in no dimension. Both may begin behind it.
 //!
 //! With an element stride `e` only every `e`-th element along a dimension is
 //! copied, `ceil(box / e)` of them.
@@ -121,6 +127,11 @@ impl TensorMap {
         mut write: impl FnMut(u64, &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
         self.check(coordinates, shared)?;
+        if let Coordinates::Tile(c) = coordinates
+            && c.iter().any(|c| *c < 0)
+        {
+            return Err(TmaError::Copy("a store or reduction begins before the tensor").into());
+        }
         if self.element == ElementType::B4x16P64 {
             return Err(TmaError::Copy("padded 4-bit elements cannot be stored").into());
         }
@@ -204,6 +215,12 @@ impl TensorMap {
     fn check(&self, coordinates: &Coordinates<'_>, shared: u32) -> Result<(), TmaError> {
         if !shared.is_multiple_of(128) {
             return Err(TmaError::SharedAlignment { address: shared, alignment: 128 });
+        }
+        if let Coordinates::Tile([first, ..]) | Coordinates::Rows4 { column: first, .. } = coordinates {
+            let (unit, bytes, _) = self.element.unit();
+            if unit == 1 && i64::from(*first) * i64::from(bytes) % 16 != 0 {
+                return Err(TmaError::Copy("the box does not begin at a multiple of 16 bytes in its row"));
+            }
         }
         match (coordinates, self.mode) {
             (Coordinates::Tile(c), Mode::Tile) if c.len() == self.rank => Ok(()),

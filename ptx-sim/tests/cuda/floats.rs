@@ -148,16 +148,20 @@ fn approximations() {
     run("fast_math", |k| {
         let a: Vec<f32> = (0..64).map(|i| 0.05 + i as f32 * 0.11).collect();
         k.input(&a);
-        let out = k.output::<f32>(8 * 64);
+        let out = k.output::<f32>(7 * 64);
+        let rough = k.output::<f32>(64);
         k.launch(1, 64);
         let expected: Vec<f64> = a
             .iter()
             .flat_map(|&x| {
                 let x = f64::from(x);
-                [x.exp2(), x.log2(), x.sin(), x.cos(), x.sqrt().recip(), 1.5 / x, x.tanh(), x.sqrt()]
+                [x.exp2(), x.log2(), x.sin(), x.cos(), x.sqrt().recip(), 1.5 / x, x.sqrt()]
             })
             .collect();
         k.expect_near(out, &expected, 2e-6);
+        // PTX promises 2^-11 for this one, and a GPU makes use of it.
+        let expected: Vec<f64> = a.iter().map(|&x| f64::from(x).tanh()).collect();
+        k.expect_near(rough, &expected, 2f64.powi(-11));
     });
 }
 
@@ -401,22 +405,23 @@ fn tf32_and_packed_integers() {
         let b = Random::new(15).words(64, |x| x as i32 >> (x >> 40 & 31));
         k.input(&a);
         k.input(&b);
-        let out = k.output::<u32>(256);
+        let tf32 = k.output::<u32>(64);
+        let out = k.output::<u32>(3 * 64);
         k.launch(1, 64);
-        let expected: Vec<u32> = a
+        let rounded = a.iter().map(|x| match x.to_bits() {
+            _ if x.is_nan() => 0x7fff_ffff,
+            bits if x.is_infinite() => bits,
+            // Half a unit of the kept bits, added to the magnitude, rounds ties away.
+            bits => (bits + 0x1000) & 0xffff_e000,
+        });
+        k.expect_bits_or_nan(tf32, &rounded.collect::<Vec<u32>>(), Element::F32);
+        let expected: Vec<u32> = b
             .iter()
-            .zip(&b)
-            .flat_map(|(&x, &n)| {
-                // Half a unit of the kept bits, added to the magnitude, rounds ties away.
-                let tf32 = match x.to_bits() {
-                    _ if x.is_nan() => 0x7fff_ffff,
-                    bits if x.is_infinite() => bits,
-                    bits => (bits + 0x1000) & 0xffff_e000,
-                };
+            .flat_map(|&n| {
                 let s16 = |v: i32| v.clamp(-32768, 32767) as u16 as u32;
                 let u8_ = |v: i32| v.clamp(0, 255) as u32;
                 let minus = n.wrapping_neg();
-                [tf32, s16(n) << 16 | s16(minus), u8_(n) << 8 | u8_(minus) | 0x1234 << 16, n.clamp(-128, 127) as u32]
+                [s16(n) << 16 | s16(minus), u8_(n) << 8 | u8_(minus) | 0x1234 << 16, n.clamp(-128, 127) as u32]
             })
             .collect();
         k.expect(out, &expected);

@@ -32,7 +32,7 @@ extern "C" __global__ void kernel(Map* space, const int* data, int* out) {
     asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(space) : "memory");
     if (i == 0) {
         mbar_expect(&bar, 128);
-        tma_load_2d(tile, space, 14, 7, &bar);
+        tma_load_2d(tile, space, 16, 7, &bar);
     }
     __syncwarp();
     mbar_wait(&bar, 0);

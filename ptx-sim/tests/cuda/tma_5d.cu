@@ -10,7 +10,7 @@ extern "C" __global__ void kernel(const __grid_constant__ Map map, short* out, i
         mbar_fence();
         mbar_expect(&bar, 2 * count);
         asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5, %6}], [%7];"
-                     ::"r"(smem(tile)), "l"(&map), "r"(2), "r"(1), "r"(-1), "r"(0), "r"(1), "r"(smem(&bar)) : "memory");
+                     ::"r"(smem(tile)), "l"(&map), "r"(8), "r"(1), "r"(-1), "r"(0), "r"(1), "r"(smem(&bar)) : "memory");
     }
     __syncthreads();
     mbar_wait(&bar, 0);

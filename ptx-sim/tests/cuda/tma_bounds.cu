@@ -9,8 +9,8 @@ extern "C" __global__ void kernel(const __grid_constant__ Map map, float* out) {
         mbar_init(&bar, 1);
         mbar_fence();
         mbar_expect(&bar, 1024);
-        tma_load_2d(tile[0], &map, -3, -2, &bar);
-        tma_load_2d(tile[1], &map, 15, 7, &bar);
+        tma_load_2d(tile[0], &map, -4, -2, &bar);
+        tma_load_2d(tile[1], &map, 16, 7, &bar);
         tma_load_2d(tile[2], &map, 4, 3, &bar);
         tma_load_2d(tile[3], &map, 100, 0, &bar);
     }

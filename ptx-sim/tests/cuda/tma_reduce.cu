@@ -12,7 +12,7 @@ extern "C" __global__ void kernel(const __grid_constant__ Map map) {
                      ::"l"(&map), "r"(0), "r"(0), "r"(smem(tile)) : "memory");
         bulk_done();
         asm volatile("cp.reduce.async.bulk.tensor.2d.global.shared::cta.max.tile.bulk_group [%0, {%1, %2}], [%3];"
-                     ::"l"(&map), "r"(8), "r"(-4), "r"(smem(tile)) : "memory");
+                     ::"l"(&map), "r"(8), "r"(8), "r"(smem(tile)) : "memory");
         bulk_done();
     }
 }

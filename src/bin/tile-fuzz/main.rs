@@ -5,13 +5,17 @@
 //! over behind it. Failures are reduced at the end, again in processes of their own, and written as files that
 //! `tests/semantics` can take as they are. The page `docs/fuzzing.md` says what is compared and by which rule.
 
+mod device;
+
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 use tile_fuzz::{case::census, file::File, generate::generate, generate::generate_with_meaning, reduce};
+use tileiras::differential::device::Form;
 use tileiras::differential::{self as judge, Plan, Verdict};
 
 const HELP: &str = "\
@@ -19,6 +23,8 @@ Compares compiled kernels with the reference interpreter on random programs.
 
 usage: tile-fuzz [options]
        tile-fuzz --check FILE
+       tile-fuzz --export DIR [options]
+       tile-fuzz --judge RESULTS --export-dir DIR [options]
 
   --seed N         the first seed (default 0)
   --count N        how many (default 100)
@@ -29,6 +35,12 @@ usage: tile-fuzz [options]
   --no-reduce      as they are
   --check FILE     run one written case; the status says whether it passes
   --show           print the program of --seed
+  --export DIR     run nothing: write programs there, assembled for a device
+  --files PATH...  with --export, also these written tests: files, or folders like tests/semantics;
+                   with --judge, where they are (default tests/semantics)
+  --ptx            with --export, PTX that is not assembled
+  --judge RESULTS  compare what a device computed with what programs mean
+  --export-dir DIR with --judge, the folder of --export: what has no result is counted
 ";
 
 #[derive(Clone)]
@@ -40,13 +52,18 @@ struct Options {
     out: PathBuf,
     reduce: bool,
     mode: Mode,
+    /// Of a worker: every how many numbers it has one, and its first.
+    worker: Option<(u64, u64)>,
+    files: Vec<PathBuf>,
+    form: Form,
+    export_dir: Option<PathBuf>,
 }
 
 #[derive(Clone, PartialEq)]
 enum Mode {
     Campaign,
-    /// Every how many seeds this worker has one.
-    Worker(u64),
+    Export(PathBuf),
+    Judge(PathBuf),
     ReduceSeed,
     Show,
     Check(PathBuf),
@@ -61,8 +78,13 @@ fn parse(words: &[String]) -> Result<Options, String> {
         out: "target/fuzz".into(),
         reduce: true,
         mode: Mode::Campaign,
+        worker: None,
+        files: vec![],
+        form: Form::Cubin,
+        export_dir: None,
     };
-    let mut words = words.iter();
+    let mut words = words.iter().peekable();
+    let (mut step, mut first) = (None, None);
     let mut levels = None;
     let mut targets: Option<Vec<String>> = None;
     while let Some(word) = words.next() {
@@ -79,14 +101,25 @@ fn parse(words: &[String]) -> Result<Options, String> {
             }
             "--out" => o.out = value()?.into(),
             "--no-reduce" => o.reduce = false,
-            "--worker" => o.mode = Mode::Worker(number(value()?)?.max(1)),
+            "--worker" => step = Some(number(value()?)?.max(1)),
+            "--first" => first = Some(number(value()?)?),
             "--reduce-seed" => o.mode = Mode::ReduceSeed,
             "--show" => o.mode = Mode::Show,
             "--check" => o.mode = Mode::Check(value()?.into()),
+            "--export" => o.mode = Mode::Export(value()?.into()),
+            "--judge" => o.mode = Mode::Judge(value()?.into()),
+            "--export-dir" => o.export_dir = Some(value()?.into()),
+            "--ptx" => o.form = Form::Ptx,
+            "--files" => {
+                while let Some(path) = words.next_if(|w| !w.starts_with("--")) {
+                    o.files.push(path.into());
+                }
+            }
             _ => return Err(format!("unknown option '{word}'\n{HELP}")),
         }
     }
-    if targets.is_some() || levels.is_some() {
+    o.worker = step.map(|step| (step, first.unwrap_or(o.seed)));
+    if targets.is_some() || levels.is_some() || matches!(o.mode, Mode::Export(_)) {
         let targets = targets.unwrap_or_else(|| vec!["sm_90".into()]);
         o.plan = Plan::matrix(&targets, &levels.unwrap_or_else(|| vec![0, 3]))?;
     }
@@ -107,8 +140,12 @@ fn main() -> ExitCode {
         }
     };
     let result = match &options.mode {
-        Mode::Campaign => campaign(&options, &words),
-        Mode::Worker(step) => work(&options, *step),
+        Mode::Campaign => match options.worker {
+            None => campaign(&options, &words),
+            Some((step, first)) => work(&options, step, first),
+        },
+        Mode::Export(folder) => device::export(folder, &options, &words),
+        Mode::Judge(results) => device::judge(results, &options),
         Mode::ReduceSeed => reduce_seed(&options),
         Mode::Show => {
             if let Some(case) = generate(options.seed) {
@@ -135,10 +172,14 @@ fn line(text: &str) -> String {
 
 //===-- a worker ------------------------------------------------------------//
 
-fn work(options: &Options, step: u64) -> Result<bool, String> {
+/// What a worker says to its parent.
+fn say(text: String) -> Result<(), String> {
     let mut out = std::io::stdout().lock();
-    let mut say = |text: String| writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|e| e.to_string());
-    let mut seed = options.seed;
+    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|e| e.to_string())
+}
+
+fn work(options: &Options, step: u64, first: u64) -> Result<bool, String> {
+    let mut seed = first;
     let end = options.seed.saturating_add(options.count);
     while seed < end {
         say(format!("{seed} start"))?;
@@ -186,25 +227,9 @@ struct Tally {
 
 fn campaign(options: &Options, words: &[String]) -> Result<bool, String> {
     let started = Instant::now();
-    let jobs = options.jobs.min(options.count.max(1) as usize);
-    let tally = Mutex::new(Tally::default());
-    let (sender, receiver) = mpsc::channel::<String>();
-    std::thread::scope(|scope| {
-        for j in 0..jobs {
-            let (tally, sender) = (&tally, sender.clone());
-            scope.spawn(move || {
-                if let Err(message) = supervise(options, words, j as u64, jobs as u64, tally) {
-                    // The receiver lives as long as the campaign.
-                    let _ = sender.send(message);
-                }
-            });
-        }
-        drop(sender);
-    });
-    if let Ok(message) = receiver.recv() {
-        return Err(message);
-    }
-    let tally = tally.into_inner().map_err(|e| e.to_string())?;
+    let mut tally = Tally::default();
+    let all = options.seed..options.seed.saturating_add(options.count);
+    share(all, options.jobs, words, |seed, what, rest| note(&mut tally, seed, what, rest))?;
     let time = started.elapsed();
     println!(
         "{} passed, {} failed, {} not supported, {} without a program; {} decided by a guess; {:.1} s, {:.1} a second",
@@ -229,15 +254,49 @@ fn campaign(options: &Options, words: &[String]) -> Result<bool, String> {
     Ok(tally.failures.is_empty())
 }
 
-/// Runs worker `j` of `jobs` to the end of its seeds, as many processes as that takes.
-fn supervise(options: &Options, words: &[String], j: u64, jobs: u64, tally: &Mutex<Tally>) -> Result<(), String> {
+/// Shares numbers out to `jobs` processes of this program, and gives what they say of each to `note`.
+fn share(
+    all: Range<u64>,
+    jobs: usize,
+    words: &[String],
+    note: impl FnMut(u64, &str, String) + Send,
+) -> Result<(), String> {
+    let jobs = (jobs as u64).min(all.end.saturating_sub(all.start)).max(1);
+    let note = Mutex::new(note);
+    let (sender, receiver) = mpsc::channel::<String>();
+    std::thread::scope(|scope| {
+        for first in all.start..all.start + jobs {
+            let (note, sender) = (&note, sender.clone());
+            scope.spawn(move || {
+                let mut note = |number, what: &str, rest| {
+                    if let Ok(mut note) = note.lock() {
+                        note(number, what, rest);
+                    }
+                };
+                if let Err(message) = supervise(first..all.end, jobs, words, &mut note) {
+                    // The receiver lives as long as this function.
+                    let _ = sender.send(message);
+                }
+            });
+        }
+        drop(sender);
+    });
+    receiver.recv().map_or(Ok(()), Err)
+}
+
+/// Runs the worker that has every `jobs`-th number to their end, as many processes as that takes.
+fn supervise(
+    all: Range<u64>,
+    jobs: u64,
+    words: &[String],
+    note: &mut impl FnMut(u64, &str, String),
+) -> Result<(), String> {
     let executable = std::env::current_exe().map_err(|e| e.to_string())?;
-    let end = options.seed.saturating_add(options.count);
-    let mut first = options.seed + j;
-    while first < end {
+    let mut first = all.start;
+    while first < all.end {
         let mut child = Command::new(&executable)
             .args(words)
-            .args(["--worker", &jobs.to_string(), "--seed", &first.to_string(), "--count", &(end - first).to_string()])
+            .args(["--worker", &jobs.to_string(), "--first", &first.to_string()])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -247,24 +306,21 @@ fn supervise(options: &Options, words: &[String], j: u64, jobs: u64, tally: &Mut
         if let Some(pipe) = child.stdout.take() {
             for said in BufReader::new(pipe).lines().map_while(Result::ok) {
                 let mut words = said.splitn(3, ' ');
-                let (Some(seed), Some(what)) = (words.next().and_then(|s| s.parse::<u64>().ok()), words.next()) else {
+                let (Some(number), Some(what)) = (words.next().and_then(|s| s.parse::<u64>().ok()), words.next())
+                else {
                     continue;
                 };
                 let rest = words.next().unwrap_or("").to_string();
-                running = (what == "start").then_some(seed);
-                if let Ok(mut tally) = tally.lock() {
-                    note(&mut tally, seed, what, rest);
-                }
+                running = (what == "start").then_some(number);
+                note(number, what, rest);
             }
         }
         let status = child.wait().map_err(|e| e.to_string())?;
-        let Some(seed) = running else {
+        let Some(number) = running else {
             return if status.success() { Ok(()) } else { Err(format!("a worker ended with {status}")) };
         };
-        if let Ok(mut tally) = tally.lock() {
-            note(&mut tally, seed, "fail", format!("crash: {status}"));
-        }
-        first = seed + jobs;
+        note(number, "fail", format!("crash: {status}"));
+        first = number + jobs;
     }
     Ok(())
 }

@@ -420,6 +420,10 @@ impl<'c> Lower<'c, '_> {
                 };
                 call(lib::Function::Scale { from: float, direction, overflow: lib::Overflow::Infinite }, l.i8, wide)
             }
+            lib::Format::Tf32 if ty(wide) == l.f32 && self.target.has(Feature::Tf32RoundEven) => {
+                let bits = l.intrinsic("llvm.nvvm.f2tf32.rn", Some(l.i32), &[wide]).expect("an intrinsic with a result");
+                Ok(l.cast("bitcast", bits, l.f32))
+            }
             lib::Format::Tf32 => {
                 let bits = call(
                     lib::Function::Narrow { from: number, to: format, overflow: lib::Overflow::Infinite },

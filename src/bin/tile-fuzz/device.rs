@@ -1,0 +1,363 @@
+//! Programs for a device that is somewhere else: `--export` makes them ready, `--judge` compares what came back.
+//!
+//! The workers of an export say of each program what became of it, as those of a campaign do, and write pieces of a hundred.
+
+use super::{Options, line, say, share};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+use tile_fuzz::archive::{self, Received};
+use tile_fuzz::case::census;
+use tile_fuzz::written::{self, Source};
+use tileiras::differential::device::{Subject, refused};
+use tileiras::differential::{self, Failure};
+
+/// How many programs a piece has, at most: a device goes on with the next one when a program kills it too often.
+const PIECE: usize = 100;
+
+/// What `--export` leaves beside the pieces: a line for each image, with its program's digest, configuration and name.
+const LIST: &str = "programs.txt";
+
+fn told<T, E: std::fmt::Display>(path: &Path, result: Result<T, E>) -> Result<T, String> {
+    result.map_err(|e| format!("{}: {e}", path.display()))
+}
+
+fn written_tests(paths: &[PathBuf]) -> Result<Vec<(String, Source)>, String> {
+    let mut all = vec![];
+    for path in paths {
+        all.extend(written::programs(path)?);
+    }
+    Ok(all)
+}
+
+//===-- there ---------------------------------------------------------------//
+
+/// The programs of an export by their numbers: seeds, then written tests.
+struct Programs {
+    seeds: std::ops::Range<u64>,
+    files: Vec<(String, Source)>,
+}
+
+impl Programs {
+    fn new(options: &Options) -> Result<Programs, String> {
+        let seeds = options.seed..options.seed.saturating_add(options.count);
+        Ok(Programs { seeds, files: written_tests(&options.files)? })
+    }
+
+    fn all(&self) -> std::ops::Range<u64> {
+        self.seeds.start..self.seeds.end + self.files.len() as u64
+    }
+
+    fn file(&self, number: u64) -> Option<&(String, Source)> {
+        self.files.get(number.checked_sub(self.seeds.end)? as usize)
+    }
+
+    fn name(&self, number: u64) -> String {
+        self.file(number).map_or_else(|| format!("seed {number}"), |(name, _)| name.clone())
+    }
+
+    fn subject(&self, number: u64) -> Result<Option<Subject>, Failure> {
+        match self.file(number) {
+            None => Ok(Subject::of_seed(number)),
+            Some((_, source)) => Subject::of_file(&*source.file().map_err(Failure::Text)?),
+        }
+    }
+}
+
+pub fn export(folder: &Path, options: &Options, words: &[String]) -> Result<bool, String> {
+    let programs = Programs::new(options)?;
+    if let Some((step, first)) = options.worker {
+        return work(folder, options, &programs, step, first).map(|()| true);
+    }
+    let started = Instant::now();
+    told(folder, fs::create_dir_all(folder))?;
+    for entry in told(folder, fs::read_dir(folder))?.flatten() {
+        if entry.path().extension().is_some_and(|e| e == "programs") {
+            told(&entry.path(), fs::remove_file(entry.path()))?;
+        }
+    }
+    let mut list = BTreeMap::new();
+    let mut left_out: BTreeMap<String, usize> = BTreeMap::new();
+    let mut failures = 0;
+    let mut times = [0; 4];
+    share(programs.all(), options.jobs, words, |number, what, rest| match what {
+        "ready" => {
+            list.insert(number, rest);
+        }
+        "without" => *left_out.entry(rest).or_default() += 1,
+        "fail" => {
+            println!("{}: {rest}", programs.name(number));
+            failures += 1;
+        }
+        "time" => {
+            let numbers = rest.split(' ').filter_map(|w| w.parse::<u64>().ok());
+            times.iter_mut().zip(numbers).for_each(|(sum, n)| *sum += n);
+        }
+        _ => {}
+    })?;
+    let mut text = String::new();
+    for (number, ready) in &list {
+        let mut words = ready.split('\t');
+        let digest = words.next().unwrap_or_default();
+        for configuration in words {
+            text += &format!("{digest}\t{configuration}\t{}\n", programs.name(*number));
+        }
+    }
+    let path = folder.join(LIST);
+    told(&path, fs::write(&path, &text))?;
+    println!(
+        "{} programs, {} images, {failures} failed; {:.1} s",
+        list.len(),
+        text.lines().count(),
+        started.elapsed().as_secs_f64()
+    );
+    let [meaning, compiler, assembler, rest] = times.map(|t| t as f64 / 1e6);
+    println!(
+        "time: what programs mean {meaning:.1} s, compiler {compiler:.1} s, assembler {assembler:.1} s, writing {rest:.1} s"
+    );
+    for (why, count) in &left_out {
+        println!("left out {count} times: {why}");
+    }
+    Ok(failures == 0)
+}
+
+fn work(folder: &Path, options: &Options, programs: &Programs, step: u64, first: u64) -> Result<(), String> {
+    let mut number = first;
+    let mut piece: Option<(fs::File, usize)> = None;
+    while number < programs.all().end {
+        say(format!("{number} start"))?;
+        let (before, started) = (differential::times(), Instant::now());
+        let subject = programs.subject(number);
+        let meaning = started.elapsed();
+        match made(subject, options, number) {
+            Made::Without(why) => say(format!("{number} without {why}"))?,
+            Made::Failed(failure) => say(format!("{number} fail {}", line(&failure.to_string())))?,
+            Made::Ready(subject, images) => {
+                let (mut file, count) = match piece.take() {
+                    Some((file, count)) if count < PIECE => (file, count),
+                    _ => {
+                        let path = folder.join(format!("{number:08}.programs"));
+                        (told(&path, fs::File::create(&path))?, 0)
+                    }
+                };
+                archive::write_program(&mut file, &programs.name(number), &subject.case, &subject.text, &images)
+                    .and_then(|()| file.flush())
+                    .map_err(|e| e.to_string())?;
+                piece = Some((file, count + 1));
+                let configurations: Vec<&str> = images.iter().map(|(i, _)| i.configuration.as_str()).collect();
+                let digest = archive::digest(&subject.case, &subject.text);
+                say(format!("{number} ready {digest}\t{}", configurations.join("\t")))?;
+            }
+        }
+        let t = differential::times();
+        let (compiler, assembler) = (t.compiler - before.compiler, t.assembler - before.assembler);
+        let rest = started.elapsed().saturating_sub(meaning + compiler + assembler);
+        let spent = [meaning, compiler, assembler, rest].map(|d| d.as_micros().to_string());
+        say(format!("{number} time {}", spent.join(" ")))?;
+        number += step;
+    }
+    Ok(())
+}
+
+enum Made {
+    Ready(Box<Subject>, Vec<(archive::Image, Vec<u8>)>),
+    Without(String),
+    Failed(Failure),
+}
+
+fn made(subject: Result<Option<Subject>, Failure>, options: &Options, number: u64) -> Made {
+    let subject = match subject {
+        Err(failure) => return Made::Failed(failure),
+        Ok(None) => return Made::Without("no program, or none with a meaning".into()),
+        Ok(Some(Subject { left_out: Some(why), .. })) => return Made::Without(why.into()),
+        Ok(Some(subject)) => subject,
+    };
+    match subject.images(&options.plan, number, options.form) {
+        Err(failure) if refused(&failure) => Made::Without(format!("not supported: {}", line(&failure.to_string()))),
+        Err(failure) => Made::Failed(failure),
+        Ok(images) => Made::Ready(Box::new(subject), images),
+    }
+}
+
+//===-- and back ------------------------------------------------------------//
+
+/// A program's results: by configuration, the last one of each, with their bytes.
+type Results = BTreeMap<String, (Received, Vec<u8>)>;
+
+/// How a configuration fared.
+#[derive(Clone, Copy, Default)]
+struct Count {
+    passed: usize,
+    failed: usize,
+    missing: usize,
+}
+
+#[derive(Default)]
+struct Judgement {
+    counts: BTreeMap<String, Count>,
+    failures: Vec<(String, String)>,
+    elements: [usize; 3],
+}
+
+pub fn judge(path: &Path, options: &Options) -> Result<bool, String> {
+    let archive::Results { all: results, cut } = archive::read_results(&told(path, fs::read(path))?)?;
+    if cut {
+        println!("{} ends in the middle of a result, which is dropped", path.display());
+    }
+    let mut by_name: BTreeMap<String, Results> = BTreeMap::new();
+    for (result, payload) in results {
+        let known = by_name.entry(result.name.clone()).or_default();
+        // Of several errors the first says most: the others are of a piece that was begun again without the program.
+        let errors = |r: &Received| r.error.is_some();
+        if !(errors(&result) && known.get(&result.configuration).is_some_and(|(r, _)| errors(r))) {
+            known.insert(result.configuration.clone(), (result, payload));
+        }
+    }
+    let files = match &options.files[..] {
+        [] if by_name.keys().all(|name| seed(name).is_some()) => vec![],
+        [] => written_tests(&["tests/semantics".into()])?,
+        paths => written_tests(paths)?,
+    };
+    let files: BTreeMap<String, Source> = files.into_iter().collect();
+    let groups: Vec<(&String, &Results)> = by_name.iter().collect();
+    let (next, all) = (AtomicUsize::new(0), Mutex::new(Judgement::default()));
+    std::thread::scope(|scope| {
+        for _ in 0..options.jobs {
+            scope.spawn(|| {
+                while let Some((name, results)) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let found = judge_program(name, results, &files, &options.out);
+                    if let Ok(mut all) = all.lock() {
+                        all.add(found);
+                    }
+                }
+            });
+        }
+    });
+    let mut all = all.into_inner().map_err(|e| e.to_string())?;
+    all.failures.sort();
+    let missing = match &options.export_dir {
+        Some(folder) => missing(folder, &by_name, &mut all.counts)?,
+        None => vec![],
+    };
+    report(&all, &missing);
+    Ok(all.failures.is_empty() && missing.is_empty())
+}
+
+/// The seed that a program is named after.
+fn seed(name: &str) -> Option<u64> {
+    name.strip_prefix("seed ")?.parse().ok()
+}
+
+fn judge_program(name: &str, results: &Results, files: &BTreeMap<String, Source>, out: &Path) -> Judgement {
+    let mut found = Judgement::default();
+    let subject = match (seed(name), files.get(name)) {
+        (Some(seed), _) => Ok(Subject::of_seed(seed)),
+        (None, Some(source)) => source.file().map_err(Failure::Text).and_then(|f| Subject::of_file(&f)),
+        (None, None) => Ok(None),
+    };
+    let subject = match subject {
+        Ok(Some(subject)) => Ok(subject),
+        Ok(None) => Err("there is no such program".to_string()),
+        Err(failure) => Err(failure.to_string()),
+    };
+    for (configuration, (result, payload)) in results {
+        let count = found.counts.entry(configuration.clone()).or_default();
+        let complaint = subject.as_ref().map_err(Clone::clone).and_then(|subject| {
+            if archive::digest(&subject.case, &subject.text) != result.digest {
+                return Err("the program is another one now; judge with the revision that exported it".to_string());
+            }
+            let kind = if result.error.is_some() { "run" } else { "result" };
+            match subject.complaint(result, payload) {
+                None => Ok(()),
+                Some(what) => {
+                    let message = format!("{kind} {configuration}: {what}; {}", subject.on_simulator(configuration));
+                    Err(match save(name, &message, subject, out) {
+                        Ok(()) => message,
+                        Err(e) => format!("{message}; not written: {e}"),
+                    })
+                }
+            }
+        });
+        match complaint {
+            Ok(()) => {
+                count.passed += 1;
+                let census = subject.as_ref().map_or([0; 3], |s| census(&s.meaning));
+                found.elements.iter_mut().zip(census).for_each(|(sum, n)| *sum += n);
+            }
+            Err(message) => {
+                count.failed += 1;
+                found.failures.push((name.into(), message));
+            }
+        }
+    }
+    found
+}
+
+/// Writes a random program as a file that `--check` takes; written tests are files already.
+fn save(name: &str, message: &str, subject: &Subject, out: &Path) -> Result<(), String> {
+    if seed(name).is_none() {
+        return Ok(());
+    }
+    told(out, fs::create_dir_all(out))?;
+    let file = differential::written(&subject.case, &[format!("{name}: {}", line(message))]);
+    let path = out.join(format!("{}.mlir", name.replace(' ', "-")));
+    told(&path, fs::write(&path, file.print()))
+}
+
+impl Judgement {
+    fn add(&mut self, other: Judgement) {
+        for (configuration, count) in other.counts {
+            let sum = self.counts.entry(configuration).or_default();
+            sum.passed += count.passed;
+            sum.failed += count.failed;
+        }
+        self.failures.extend(other.failures);
+        self.elements.iter_mut().zip(other.elements).for_each(|(sum, n)| *sum += n);
+    }
+}
+
+/// What was exported and has no result: configuration and name. Counts them.
+fn missing(
+    folder: &Path,
+    results: &BTreeMap<String, Results>,
+    counts: &mut BTreeMap<String, Count>,
+) -> Result<Vec<(String, String)>, String> {
+    let path = folder.join(LIST);
+    let text = told(&path, fs::read_to_string(&path))?;
+    let mut found = BTreeSet::new();
+    for line in text.lines() {
+        let [_, configuration, name] = line.split('\t').collect::<Vec<_>>()[..] else {
+            return Err(format!("{}: '{line}'", path.display()));
+        };
+        if !results.get(name).is_some_and(|r| r.contains_key(configuration)) {
+            found.insert((configuration.to_string(), name.to_string()));
+            counts.entry(configuration.into()).or_default().missing += 1;
+        }
+    }
+    Ok(found.into_iter().collect())
+}
+
+fn report(all: &Judgement, missing: &[(String, String)]) {
+    for (name, message) in &all.failures {
+        println!("{name}: {}", line(message));
+    }
+    let mut kinds: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for (name, message) in &all.failures {
+        kinds.entry(differential::signature(message)).or_default().push(name);
+    }
+    for (kind, names) in &kinds {
+        println!("{} times, first {}: {kind}", names.len(), names[0]);
+    }
+    if let Some((configuration, name)) = missing.first() {
+        println!("{} without a result, first {name} {configuration}", missing.len());
+    }
+    for (configuration, Count { passed, failed, missing }) in &all.counts {
+        println!("{configuration}: {passed} passed, {failed} failed, {missing} without a result");
+    }
+    let [exact, near, unknown] = all.elements;
+    println!("elements compared: {exact} exactly, {near} approximately; {unknown} unknown");
+}

@@ -1,0 +1,270 @@
+//! Programs for a device that is somewhere else, and what it computed: the files that travel.
+//!
+//! *Pieces* go there, files of programs that are ready to run: a header in JSON with a 32-bit length before it, then the bytes that
+//! it counts, the contents of each buffer and each image. *Results* come back: blocks of zlib with a 32-bit length before each,
+//! in which a header in JSON ends with a line end and is followed by the buffers that changed. Both can be appended to, and
+//! a piece that is cut off at any place keeps what is whole. Numbers are little-endian.
+//!
+//! What a program should compute does not travel: it is named, by its seed or as a written test, and made again where
+//! results are judged. A digest says whether that gave the same program.
+
+use crate::case::{Argument, Case, Outcome};
+use serde::{Deserialize, Serialize};
+use std::io::{Read, Write};
+
+/// A program as it goes to a device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Program {
+    pub name: String,
+    pub digest: String,
+    pub entry: String,
+    pub grid: [u32; 3],
+    pub arguments: Vec<Slot>,
+    pub images: Vec<Image>,
+}
+
+/// An argument of the entry.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Slot {
+    /// The address of a buffer with so many bytes.
+    Buffer(usize),
+    /// A value, its bytes in hexadecimal digits.
+    Value(String),
+}
+
+/// One way in which a program was compiled.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Image {
+    pub configuration: String,
+    /// Extents of a block of threads.
+    pub threads: [u32; 3],
+    /// Whether it can print.
+    pub prints: bool,
+    /// Its length.
+    pub bytes: usize,
+}
+
+/// What a device made of an image.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Received {
+    pub name: String,
+    pub configuration: String,
+    pub digest: String,
+    /// For each buffer the number of its bytes, if they changed.
+    #[serde(default)]
+    pub buffers: Vec<Option<usize>>,
+    #[serde(default)]
+    pub printed: String,
+    /// Why there is no result.
+    #[serde(default)]
+    pub error: Option<String>,
+}
+
+/// What tells two programs apart: 64 bits of FNV-1a over everything that a device gets but the image.
+pub fn digest(case: &Case, text: &str) -> String {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut add = |bytes: &[u8]| {
+        for b in (bytes.len() as u64).to_le_bytes().iter().chain(bytes) {
+            hash = (hash ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3);
+        }
+    };
+    add(text.as_bytes());
+    case.grid.iter().for_each(|n| add(&n.to_le_bytes()));
+    for argument in case.arguments() {
+        match argument {
+            Argument::Buffer(bytes) => add(bytes),
+            Argument::Value(bytes) => add(&bytes),
+        }
+    }
+    format!("{hash:016x}")
+}
+
+/// Appends a program to a piece.
+pub fn write_program(
+    out: &mut impl Write,
+    name: &str,
+    case: &Case,
+    text: &str,
+    images: &[(Image, Vec<u8>)],
+) -> std::io::Result<()> {
+    let mut arguments = vec![];
+    let mut payload = vec![];
+    for argument in case.arguments() {
+        arguments.push(match argument {
+            Argument::Buffer(bytes) => {
+                payload.extend_from_slice(bytes);
+                Slot::Buffer(bytes.len())
+            }
+            Argument::Value(bytes) => Slot::Value(bytes.iter().map(|b| format!("{b:02x}")).collect()),
+        });
+    }
+    images.iter().for_each(|(_, bytes)| payload.extend_from_slice(bytes));
+    let program = Program {
+        name: name.into(),
+        digest: digest(case, text),
+        entry: case.entry().into(),
+        grid: case.grid,
+        arguments,
+        images: images.iter().map(|(image, _)| image.clone()).collect(),
+    };
+    let header = serde_json::to_vec(&program)?;
+    // In one piece: a process that ends here leaves all of it or nothing.
+    let mut whole = (header.len() as u32).to_le_bytes().to_vec();
+    whole.extend(header);
+    whole.extend(payload);
+    out.write_all(&whole)
+}
+
+/// Appends a result to those of a device; `buffers` has the bytes of those that changed.
+pub fn write_result(out: &mut impl Write, result: &Received, buffers: &[&[u8]]) -> std::io::Result<()> {
+    let mut encoder = flate2::write::ZlibEncoder::new(vec![], flate2::Compression::default());
+    serde_json::to_writer(&mut encoder, result)?;
+    encoder.write_all(b"\n")?;
+    buffers.iter().try_for_each(|b| encoder.write_all(b))?;
+    let block = encoder.finish()?;
+    out.write_all(&(block.len() as u32).to_le_bytes())?;
+    out.write_all(&block)
+}
+
+/// The results of a file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Results {
+    /// Each with the bytes of its buffers.
+    pub all: Vec<(Received, Vec<u8>)>,
+    /// Whether the file ends in the middle of one, which is dropped.
+    pub cut: bool,
+}
+
+/// Reads the results of a device.
+pub fn read_results(file: &[u8]) -> Result<Results, String> {
+    let mut all = vec![];
+    let mut rest = file;
+    while let Some((length, behind)) = rest.split_first_chunk::<4>() {
+        let Some((block, behind)) = behind.split_at_checked(u32::from_le_bytes(*length) as usize) else { break };
+        let bad = |e: &dyn std::fmt::Display| format!("result {}: {e}", all.len());
+        let mut plain = vec![];
+        flate2::read::ZlibDecoder::new(block).read_to_end(&mut plain).map_err(|e| bad(&e))?;
+        let end = plain.iter().position(|b| *b == b'\n').ok_or_else(|| bad(&"there is no header"))?;
+        let payload = plain.split_off(end + 1);
+        let result: Received = serde_json::from_slice(&plain).map_err(|e| bad(&e))?;
+        if result.buffers.iter().flatten().sum::<usize>() != payload.len() {
+            return Err(bad(&"its buffers have other lengths than it says"));
+        }
+        all.push((result, payload));
+        rest = behind;
+    }
+    Ok(Results { all, cut: !rest.is_empty() })
+}
+
+impl Received {
+    /// As the outcome of a case. An error of the device, or what does not fit to the case, is the other value.
+    pub fn outcome(&self, payload: &[u8], case: &Case) -> Result<Outcome, String> {
+        if let Some(error) = &self.error {
+            return Err(error.clone());
+        }
+        let arguments = case.arguments();
+        let before: Vec<&[u8]> = arguments
+            .iter()
+            .filter_map(|a| match a {
+                Argument::Buffer(bytes) => Some(*bytes),
+                Argument::Value(_) => None,
+            })
+            .collect();
+        if before.len() != self.buffers.len() {
+            return Err(format!("{} buffers came back, there are {}", self.buffers.len(), before.len()));
+        }
+        let mut rest = payload;
+        let mut buffers = vec![];
+        for (i, (before, changed)) in before.into_iter().zip(&self.buffers).enumerate() {
+            let bytes = match changed {
+                None => before,
+                Some(length) if *length == before.len() => {
+                    rest.split_off(..*length).ok_or("the buffers are cut off")?
+                }
+                Some(length) => {
+                    return Err(format!("buffer {i} came back with {length} bytes, it has {}", before.len()));
+                }
+            };
+            buffers.push(bytes.to_vec());
+        }
+        Ok(Outcome { buffers, output: self.printed.clone() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::Parameter;
+    use tile_interp::types::Number;
+
+    fn case() -> Case {
+        Case {
+            program: crate::generate::generate(1).unwrap().program,
+            grid: [2, 1, 1],
+            parameters: vec![
+                Parameter::Buffer { number: Number::I8, bytes: vec![1, 2, 3] },
+                Parameter::Scalar { number: Number::Tf32, bits: 0x1fc00 },
+                Parameter::Buffer { number: Number::I16, bytes: vec![4, 5] },
+            ],
+        }
+    }
+
+    #[test]
+    fn programs_have_their_bytes_behind_the_header() {
+        let image = Image { configuration: "sm_90 -O3".into(), threads: [128, 1, 1], prints: false, bytes: 4 };
+        let mut file = vec![];
+        write_program(&mut file, "seed 1", &case(), "text", &[(image.clone(), b"\x7fELF".to_vec())]).unwrap();
+        let (length, rest) = file.split_first_chunk::<4>().unwrap();
+        let (header, payload) = rest.split_at(u32::from_le_bytes(*length) as usize);
+        let program: Program = serde_json::from_slice(header).unwrap();
+        assert_eq!(program.arguments, [Slot::Buffer(3), Slot::Value("0000803f".into()), Slot::Buffer(2)]);
+        assert_eq!((program.grid, program.images, program.digest.len()), ([2, 1, 1], vec![image], 16));
+        assert_eq!(payload, b"\x01\x02\x03\x04\x05\x7fELF");
+    }
+
+    #[test]
+    fn a_digest_depends_on_text_grid_and_arguments() {
+        let plain = digest(&case(), "text");
+        let mut others = vec![digest(&case(), "test")];
+        others.push(digest(&Case { grid: [1, 2, 1], ..case() }, "text"));
+        for i in 0..3 {
+            let mut other = case();
+            match &mut other.parameters[i] {
+                Parameter::Buffer { bytes, .. } => bytes[0] ^= 1,
+                Parameter::Scalar { bits, .. } => *bits ^= 1,
+            }
+            others.push(digest(&other, "text"));
+        }
+        assert!(others.iter().all(|d| *d != plain), "{plain} {others:?}");
+        assert_eq!(plain, digest(&case(), "text"));
+    }
+
+    #[test]
+    fn results_come_back_up_to_where_the_file_ends() {
+        let changed = Received { buffers: vec![None, Some(2)], printed: "a\n".into(), ..Received::default() };
+        let error = Received { error: Some("run: lost".into()), ..Received::default() };
+        let mut file = vec![];
+        write_result(&mut file, &changed, &[&[8, 9]]).unwrap();
+        write_result(&mut file, &error, &[]).unwrap();
+        let Results { all: found, cut } = read_results(&file).unwrap();
+        assert_eq!((found.len(), cut), (2, false));
+        let outcome = found[0].0.outcome(&found[0].1, &case()).unwrap();
+        assert_eq!(outcome, Outcome { buffers: vec![vec![1, 2, 3], vec![8, 9]], output: "a\n".into() });
+        assert_eq!(found[1].0.outcome(&found[1].1, &case()), Err("run: lost".into()));
+        for end in 0..file.len() {
+            let Results { all: some, cut } = read_results(&file[..end]).unwrap();
+            assert!(some.len() < 2 && (cut || end == 0 || some.len() == 1), "{end}");
+        }
+        file[6] ^= 0x55;
+        assert!(read_results(&file).is_err());
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told() {
+        let one = Received { buffers: vec![None], ..Received::default() };
+        assert_eq!(one.outcome(&[], &case()).unwrap_err(), "1 buffers came back, there are 2");
+        let long = Received { buffers: vec![None, Some(3)], ..Received::default() };
+        assert_eq!(long.outcome(&[0; 3], &case()).unwrap_err(), "buffer 1 came back with 3 bytes, it has 2");
+    }
+}
