@@ -99,8 +99,10 @@ ld -r --gc-sections --force-group-allocation -o "$work/tileiras.o" "${roots[@]}"
 # ---- the tree ----------------------------------------------------------------------------------------------------
 
 mkdir -p "$prefix"/{bin,include,lib/pkgconfig,lib/cmake/Tileiras}
-install -m 755 "$build/release/tileiras-standalone" "$prefix/bin/tileiras"
-strip "$prefix/bin/tileiras"
+# A file that is written at once lies in larger pages of the page cache than one that is stripped in its place.
+rm -f "$prefix/bin/tileiras"
+strip -o "$prefix/bin/tileiras" "$build/release/tileiras-standalone"
+chmod 755 "$prefix/bin/tileiras"
 ln -sf tileiras "$prefix/bin/tileirdisasm"
 major=${version%%.*}
 install -m 755 "$build/release/libtileiras_capi.so" "$prefix/lib/libtileiras.so.$version"
