@@ -421,7 +421,8 @@ impl<'c> Lower<'c, '_> {
                 call(lib::Function::Scale { from: float, direction, overflow: lib::Overflow::Infinite }, l.i8, wide)
             }
             lib::Format::Tf32 if ty(wide) == l.f32 && self.target.has(Feature::Tf32RoundEven) => {
-                let bits = l.intrinsic("llvm.nvvm.f2tf32.rn", Some(l.i32), &[wide]).expect("an intrinsic with a result");
+                let bits =
+                    l.intrinsic("llvm.nvvm.f2tf32.rn", Some(l.i32), &[wide]).expect("an intrinsic with a result");
                 Ok(l.cast("bitcast", bits, l.f32))
             }
             lib::Format::Tf32 => {
