@@ -372,7 +372,9 @@ impl TensorMap {
     }
 
     fn fill(&self, buffer: &mut [u8]) {
-        buffer.fill(if self.fill == Fill::Nan { 0xff } else { 0 });
+        // The bits that an H100 fills f32 with; they are a NaN of every float of 16 bits and more.
+        let pattern = if self.fill == Fill::Nan { 0x7ff7u16.to_le_bytes() } else { [0; 2] };
+        buffer.iter_mut().zip(pattern.into_iter().cycle()).for_each(|(b, p)| *b = p);
     }
 
     /// The conversion that the `.tf32` and `.ftz` element types ask for.
