@@ -21,7 +21,13 @@ import traceback
 from types import ModuleType
 from typing import Any
 
-import numpy as np
+try:
+    import cuda.tile as ct
+    import numpy as np
+    import torch
+except ModuleNotFoundError as missing:
+    print(f"cutile.py: the Python package '{missing.name}' is missing for {sys.executable}; it needs NumPy, PyTorch and cuda-tile", file=sys.stderr)
+    sys.exit(2)
 
 TORCH = {"bf16": "bfloat16", "e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2", "e8m0": "float8_e8m0fnu"}
 
@@ -38,7 +44,6 @@ def load(path: pathlib.Path) -> ModuleType:
 
 def to_device(a: Any) -> Any:
     """An array of a case as a tensor of the same strides."""
-    import torch
     data = a.data
     base = data
     while isinstance(base.base, np.ndarray):
@@ -50,7 +55,6 @@ def to_device(a: Any) -> Any:
 
 
 def to_host(tensor: Any, like: np.ndarray) -> np.ndarray:
-    import torch
     return tensor.contiguous().view(torch.uint8).cpu().numpy().view(like.dtype).reshape(like.shape)
 
 
@@ -72,8 +76,7 @@ def arguments(cases: ModuleType, case: Any, params: list[Any]) -> tuple[list[Any
     return given, tensors
 
 
-def run(ct: ModuleType, cases: ModuleType, kernel: Any, params: list[Any], name: str, seed: int) -> list[str]:
-    import torch
+def run(cases: ModuleType, kernel: Any, params: list[Any], name: str, seed: int) -> list[str]:
     case = cases.make(name, seed)
     given, tensors = arguments(cases, case, params)
     ct.launch(torch.cuda.current_stream(), case.grid, kernel, tuple(given))
@@ -92,8 +95,8 @@ def main() -> int:
     parser.add_argument("--seeds", default="0,1")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("cutile.jsonl"))
     args = parser.parse_args()
-    import cuda.tile as ct
-    import torch
+    if not (args.corpus / "kernels.py").is_file():
+        parser.error(f"{args.corpus} is not the folder of the corpus: it has no kernels.py")
     kernels, cases = load(args.corpus / "kernels.py"), load(args.corpus / "cases.py")
     version = getattr(ct, "__version__", "?")
     counts: dict[str, int] = {}
@@ -105,7 +108,7 @@ def main() -> int:
                 line: dict[str, Any] = {"name": name, "cutile": version, "device": torch.cuda.get_device_name()}
                 started = time.monotonic()
                 try:
-                    wrong = [w for seed in args.seeds.split(",") for w in run(ct, cases, spec.kernel, params, name, int(seed))]
+                    wrong = [w for seed in args.seeds.split(",") for w in run(cases, spec.kernel, params, name, int(seed))]
                     line["status"] = "wrong" if wrong else "pass"
                     line["detail"] = str(wrong[0])[:300] if wrong else ""
                 except Exception as e:  # whatever the client raises is what a user sees

@@ -92,6 +92,11 @@ class Client(unittest.TestCase):
         self.assertEqual([(r["name"], r["status"]) for r in lines], [("vadd_f32", "pass"), ("vadd_i8", "pass")])
         self.assertIn("cuTile 0 on stand-in: 2 pass", said)
 
+    def test_missing_packages_are_named(self):
+        done = subprocess.run([sys.executable, "-S", str(GPU / "cutile.py"), "--corpus", "."], capture_output=True, text=True, env={})
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, "^cutile.py: the Python package 'cuda(.tile)?' is missing")
+
     def test_wrong_results_and_errors_are_told(self):
         code, lines, said = self.run_with("forget", "--only", "f32")
         self.assertEqual((code, [r["status"] for r in lines]), (1, ["wrong"]), said)
