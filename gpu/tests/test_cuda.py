@@ -120,6 +120,16 @@ class Cuda(unittest.TestCase):
         """, ARGUMENTS)
         self.assertEqual(found, str([0xFE, 0x0F0E0D0C0B0A0908, 3, 5, 5, 1, 7, 4]))
 
+    def test_tensor_maps_of_one_dimension(self):
+        found = self.child("""
+            from kit.launches import *
+            import numpy as np
+            a = np.arange(64, dtype=np.float32)
+            outcome = device.run(Image(cubin=path), Launch("k", (1, 1, 1), [TensorMap(a, "f32", [64], [], [32])], (1, 1, 1)))
+            print(bool((outcome.arrays[0][0] == a).all()))
+        """, MAP)
+        self.assertEqual(found, "True")
+
     def test_contenders_share_memory_and_take_turns(self):
         found = self.child("""
             from kit.launches import *
@@ -189,6 +199,9 @@ ARGUMENTS = """
 	ret;
 }
 """
+
+# Takes a tensor map and does nothing.
+MAP = ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .align 64 .b8 map[128])\n{\n\tret;\n}\n"
 
 PRINT = """
 .version 8.7

@@ -13,7 +13,7 @@ from packer import main as packer
 from packer import parts, tools
 
 # Programs of the corpus: at two levels more than thirty cases.
-PROGRAMS = r"^(acquire_flag|casts|collatz|copy_pad_nan|gather_rows|int_zoo|math_zoo_f32|permute3d_f32|rope_f16|saxpy_f32|scatter_perm|searchsorted|" \
+PROGRAMS = r"^(acquire_flag|casts|collatz|copy_pad_nan|early_return|gather_rows|int_zoo|math_zoo_f32|permute3d_f32|rope_f16|saxpy_f32|scatter_perm|searchsorted|" \
            r"stencil5|swiglu_f16|transpose_f32|vadd_bf16|vadd_f32|vadd_multi)\.13\.1$"
 
 

@@ -301,7 +301,8 @@ extern "C" fn tensor_map(
     fill: u32,
 ) -> Status {
     let rank = rank as usize;
-    if rank == 0 {
+    // The driver wants an array of strides also where there is none to tell.
+    if rank == 0 || strides.is_null() {
         return code::INVALID_VALUE;
     }
     // SAFETY: arrays of the rank's length, one less of strides.
