@@ -136,7 +136,7 @@ class CudaDevice(Device):
             there[at:at + data.nbytes] = data
         base = self.arena(size)
         addresses = iter(places)
-        parameters = Parameters.of([a.data if isinstance(a, Bytes) else (int(base) + next(addresses)).to_bytes(8, "little") for a in launch.args])
+        parameters = ReadyParameters([a.data if isinstance(a, Bytes) else (int(base) + next(addresses)).to_bytes(8, "little") for a in launch.args])
         with LoadedBytes(self, image, launch.entry or "") as module:
             function = module.function(launch.entry)
             self.call("cuMemcpyHtoD", base, there.ctypes.data, size, what="memory", where="buffers")
@@ -377,15 +377,10 @@ class Parameters:
         self.values: list[Any] = []
         for i, argument in enumerate(arguments):
             self.places.append(self._add(memory, argument, f"argument {i}"))
-        self._pointers = (ctypes.c_void_p * max(1, len(self.values)))(*(ctypes.addressof(v) for v in self.values))
+        self._point()
 
-    @classmethod
-    def of(cls, values: Sequence[bytes]) -> "Parameters":
-        """Parameters that are ready as bytes."""
-        made = cls.__new__(cls)
-        made.places, made.values = [], [ctypes.create_string_buffer(value, len(value)) for value in values]
-        made._pointers = (ctypes.c_void_p * max(1, len(values)))(*(ctypes.addressof(v) for v in made.values))
-        return made
+    def _point(self) -> None:
+        self._pointers = (ctypes.c_void_p * max(1, len(self.values)))(*(ctypes.addressof(v) for v in self.values))
 
     @property
     def address(self) -> int:
@@ -432,6 +427,14 @@ class Parameters:
         address = memory.place(a.data, name)
         self._push(tensor_map(memory.device, a, address, name), 64)
         return [address]
+
+
+class ReadyParameters(Parameters):
+    """Parameters that are bytes already."""
+
+    def __init__(self, values: Sequence[bytes]):
+        self.places, self.values = [], [ctypes.create_string_buffer(value, len(value)) for value in values]
+        self._point()
 
 
 def tensor_map(device: CudaDevice, a: TensorMap, address: int, name: str = "") -> bytes:

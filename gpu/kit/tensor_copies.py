@@ -121,7 +121,7 @@ def launch(op: str, element: str, x: int, y: int) -> tuple[Launch, int, np.ndarr
     else:
         want[at] = {"add": np.add, "max": np.maximum}[op](tensor[at], box[inside])
     tile = TensorMap(tensor, element, [columns, ROWS], [columns * tensor.itemsize], [width, BOX_ROWS])
-    args: list[Argument] = [tile, Buffer(box, element.replace("s", "i")), Scalar("i32", x), Scalar("i32", y)]
+    args: list[Argument] = [tile, Buffer(box, tile.dtype), Scalar("i32", x), Scalar("i32", y)]
     return Launch(op, (1, 1, 1), args, (THREADS, 1, 1)), 1 if op == "load" else 0, want
 
 

@@ -1,6 +1,6 @@
 //! The passes of LLVM's optimiser.
 //!
-//! They are those of `default<O2>` and `default<O3>`, in their order, written out because those names cannot be told to leave
+//! They are those of `default<O2>` and `default<O3>`, in their order (a test compares them), written out because those names cannot be told to leave
 //! anything out: they set the option for the vectoriser of straight-line code themselves. Left out beside it, where it does not pay, is what has
 //! nothing to do for a kernel: coroutines, OpenMP, instrumentation, profiles.
 
@@ -192,6 +192,47 @@ mod tests {
                 let found = optimised(ty, "sm_90", level).contains(&format!("fadd <2 x {ty}>"));
                 assert_eq!(found, packed && level >= 2, "{ty} at {level}");
             }
+        }
+    }
+
+    /// The passes of a pipeline, by LLVM's own tool, with all options and in one form.
+    fn spelled(passes: &str) -> Vec<String> {
+        let output = std::process::Command::new(concat!(env!("MLIR_SYS_210_PREFIX"), "/bin/opt"))
+            .arg(format!("-mtriple={}", crate::codegen::TRIPLE))
+            .arg(format!("-passes={passes}"))
+            .args(["-mcpu=sm_90", "-print-pipeline-passes", "-disable-output", "/dev/null"])
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim().split(',').map(str::to_owned).collect()
+    }
+
+    /// For another LLVM: what this one does by the level's name, without what has nothing to do for a kernel.
+    #[test]
+    fn passes_are_those_of_llvm() {
+        const LEFT_OUT: [&str; 12] = [
+            "annotation2metadata",
+            "coro-early",
+            "openmp-opt",
+            "openmp-opt-cgscc",
+            "extra-simple-loop-unswitch-passes",
+            "coro-elide",
+            "coro-cleanup",
+            "chr",
+            "inject-tli-mappings",
+            "cg-profile",
+            "rel-lookup-table-converter",
+            "function(annotation-remarks)",
+        ];
+        for (most, name) in [(false, "default<O2>"), (true, "default<O3>")] {
+            let mut theirs = spelled(name);
+            theirs.retain(|p| !LEFT_OUT.contains(&p.as_str()));
+            let theirs = theirs.join(",");
+            // At the beginning and the end of a group.
+            let theirs = theirs.replace("ee-instrument<>,", "").replace(",coro-split,coro-annotation-elide)", ")");
+            let ours = spelled(&super::whole(most, true));
+            assert!(ours.len() > 50, "{ours:?}");
+            assert_eq!(theirs, ours.join(","), "{name}");
         }
     }
 

@@ -155,26 +155,21 @@ pub fn end_with_parent() -> io::Result<()> {
     Ok(())
 }
 
-fn die_with_parent(command: &mut Command) {
-    #[cfg(target_os = "linux")]
-    {
-        let parent = std::process::id();
-        // SAFETY: prctl and getppid are async-signal-safe system calls on integers; nothing is allocated.
-        unsafe {
-            command.pre_exec(move || {
-                if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) != 0 {
-                    return Err(io::Error::last_os_error());
-                }
-                // The parent may have died before the call.
-                if libc::getppid() as u32 != parent {
-                    return Err(io::Error::from_raw_os_error(libc::ECHILD));
-                }
-                Ok(())
-            });
-        }
+/// [`end_with_parent`] for a process that `parent` has just made, which may have ended before this call. For use between fork and exec: system calls on integers,
+/// and nothing is allocated.
+pub fn end_with(parent: libc::pid_t) -> io::Result<()> {
+    end_with_parent()?;
+    // SAFETY: the call takes nothing and cannot fail.
+    if cfg!(target_os = "linux") && unsafe { libc::getppid() } != parent {
+        return Err(io::Error::from_raw_os_error(libc::ECHILD));
     }
-    #[cfg(not(target_os = "linux"))]
-    let _ = command;
+    Ok(())
+}
+
+fn die_with_parent(command: &mut Command) {
+    let parent = std::process::id() as libc::pid_t;
+    // SAFETY: the function is made for this place.
+    unsafe { command.pre_exec(move || end_with(parent)) };
 }
 
 /// Reads the pipe until it ends, or the child has ended and nothing more is in it, or the time is over (`false`).

@@ -142,14 +142,7 @@ impl Plan {
         let done = |result: c_int| (result != -1).then_some(());
         // SAFETY: the caller's promise; the numbers are of descriptors that this process inherited.
         unsafe {
-            #[cfg(target_os = "linux")]
-            {
-                done(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
-                // The starter may have died before the call; nobody reads why this one ends.
-                if libc::getppid() != self.starter {
-                    libc::_exit(127);
-                }
-            }
+            crate::child::end_with(self.starter).ok()?;
             done(libc::setpgid(0, 0))?;
             for (from, to) in [(&self.input, 0), (&self.output, 1), (&self.output, 2)] {
                 done(libc::dup2(from.as_raw_fd(), to))?;
