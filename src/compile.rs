@@ -2,7 +2,7 @@
 
 use crate::{
     codegen::{self, Code},
-    dialect::{self, debug_scope::Emission, ffi, location, remark, rt::*},
+    dialect::{self, debug_scope::Emission, ffi, gpu_module::gpu_modules, location, remark, rt::*},
     passes, pipeline,
     pipeline::{LineInfo, Stage, Step},
     translate,
@@ -296,12 +296,7 @@ impl Job<'_> {
     }
 
     fn gpu_module<'m>(&self, module: &'m Module<'_>) -> Result<OpRef<'m>, Failure> {
-        let mut modules = vec![];
-        walk(op_ref(module.as_operation().to_raw()), &mut |o| {
-            if op_name(o) == "gpu.module" {
-                modules.push(o);
-            }
-        });
+        let modules = gpu_modules(op_ref(module.as_operation().to_raw()));
         match modules[..] {
             [one] => Ok(one),
             [] => Err(failed("the input holds no cuda_tile.module")),

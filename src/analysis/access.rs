@@ -1,12 +1,15 @@
 //! Accesses of global memory: which dimension is fast, how wide a vector may be, which bounds need a check, and how many
 //! sectors a layout touches.
 
-use super::combined::Combined;
-use super::facts::{Facts, TOP, pointee_bytes};
+use super::{
+    combined::Combined,
+    facts::{Facts, TOP, pointee_bytes},
+    layouts::{index_layout, sparse_dimension},
+};
 use crate::dialect::{
     layouts::{Tensor, memory_bits, storage_bits},
     nv_tileaa::{MakeMemRefOp, MakeTiledViewOp, StridedMemRefType, TiledViewType},
-    nv_tileas::Bounds,
+    nv_tileas::{AnyOp, Bounds},
     rt::*,
 };
 use std::collections::BTreeSet;
@@ -80,7 +83,7 @@ pub fn fast_dimension(view: &View<'_>) -> usize {
 }
 
 /// Access of a tile of `view` at `indices`.
-pub fn tiled<'c>(facts: &Facts, view: &View<'c>, indices: &[Val<'c>]) -> Access {
+pub fn tiled_access<'c>(facts: &Facts, view: &View<'c>, indices: &[Val<'c>]) -> Access {
     let (tile, dim_map, steps) = (view.ty.tile(), view.ty.dim_map(), view.ty.steps());
     let element_bytes = u64::from(storage_bits(view.memref.element_type()) / 8);
     let divisor = |x: Result<i64, Val<'c>>| match x {
@@ -130,7 +133,7 @@ pub fn tiled<'c>(facts: &Facts, view: &View<'c>, indices: &[Val<'c>]) -> Access 
 }
 
 /// Access through a tensor of pointers with an optional mask.
-pub fn pointers<'c>(facts: &Facts, ptr: Val<'c>, mask: Option<Val<'c>>) -> Access {
+pub fn pointer_access<'c>(facts: &Facts, ptr: Val<'c>, mask: Option<Val<'c>>) -> Access {
     let tensor = Tensor::of_value(ptr).expect("a tensor of pointers");
     let rank = tensor.shape.len();
     let bytes = u64::from(pointee_bytes(ptr));
@@ -145,6 +148,44 @@ pub fn pointers<'c>(facts: &Facts, ptr: Val<'c>, mask: Option<Val<'c>>) -> Acces
     order.sort_by_key(|&d| (std::cmp::Reverse(fact.contiguity[d]), std::cmp::Reverse(d)));
     let vector = width(order[0]);
     Access { vector, bounds: Bounds::None, in_bounds: vec![true; rank], element_bytes: bytes, order }
+}
+
+/// The access that `op` makes, when it moves a tensor.
+pub fn access_of(op: OpRef<'_>, facts: &Facts) -> Option<Access> {
+    let tiled = |view, indices: Vec<Val<'_>>| Some(tiled_access(facts, &View::of(view)?, &indices));
+    let pointers = |ptr, mask| Tensor::of_value(ptr).map(|_| pointer_access(facts, ptr, mask));
+    match AnyOp::cast(op)? {
+        AnyOp::TiledLoadOp(x) => tiled(x.view(), x.indices().collect()),
+        AnyOp::TiledStoreOp(x) => tiled(x.view(), x.indices().collect()),
+        AnyOp::TiledAtomicRmwOp(x) => tiled(x.view(), x.indices().collect()),
+        AnyOp::LoadOp(x) => pointers(x.ptr(), x.mask()),
+        AnyOp::StoreOp(x) => pointers(x.ptr(), x.mask()),
+        AnyOp::AtomicRmwOp(x) => pointers(x.ptr(), x.mask()),
+        AnyOp::AtomicCasOp(x) => pointers(x.ptr(), x.mask()).map(|mut a| {
+            a.narrow(1);
+            a
+        }),
+        _ => None,
+    }
+}
+
+/// A tensor that an access moves: its shape is the tile's.
+pub fn tile_of<'c>(op: OpRef<'c>) -> Option<Tensor<'c>> {
+    match AnyOp::cast(op) {
+        // The index of a sparse dimension stands before the result.
+        Some(AnyOp::TiledLoadOp(x)) => Tensor::of_value(x.result()),
+        _ => operands(op).chain(results(op)).find_map(Tensor::of_value),
+    }
+}
+
+/// Layout that operand `i` of an access must have when its tile of extents `tile` has `layout`.
+pub fn operand_layout(op: OpRef<'_>, i: usize, tile: &[i64], layout: &Layout) -> Layout {
+    let index = match AnyOp::cast(op) {
+        Some(AnyOp::TiledLoadOp(x)) => sparse_dimension(x.view()).filter(|d| *d + 1 == i),
+        Some(AnyOp::TiledStoreOp(x)) => sparse_dimension(x.view()).filter(|d| *d + 2 == i),
+        _ => None,
+    };
+    index.map_or_else(|| layout.clone(), |d| index_layout(layout, tile, d))
 }
 
 impl Access {

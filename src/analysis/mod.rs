@@ -3,7 +3,11 @@
 pub mod access;
 pub mod atomics;
 pub mod combined;
+pub mod cost;
 pub mod facts;
+pub mod layouts;
 pub mod narrow;
+pub mod product_warps;
 pub mod registers;
 pub mod synchronization;
+pub mod warps;

@@ -24,8 +24,8 @@ use crate::dialect::{
     layouts::Tensor,
     nv_tileas::{AllocTensorOp, AnyOp, MemDescType},
     rt::*,
+    shared_memory::memdesc_bytes,
 };
-use crate::passes::tileas_optimize_alloc_tensor::memdesc_bytes;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tile_layout::{Layout, LinearMap};
 

@@ -6,6 +6,7 @@
 use super::{
     cuda_tile::{DILocAttr, DISubprogramAttr},
     location::{FileLine, file_line, leaf},
+    pass::{Failed, fail},
     rt::*,
 };
 use melior::{
@@ -95,6 +96,30 @@ pub fn place_all<'c>(context: &'c Context, function: OpRef<'c>) -> usize {
         }
     });
     lost
+}
+
+/// The emission kind that an option of a pass on `op` names.
+pub fn emission(op: OpRef<'_>, name: &str) -> Result<Emission, Failed> {
+    Emission::by_name(name).ok_or_else(|| {
+        let valid: Vec<&str> = Emission::ALL.map(Emission::name).into();
+        fail(op, format!("unknown emission-kind '{name}'; the kinds are {}", valid.join(", ")))
+    })
+}
+
+/// Scopes for the defined functions that lack one and places for the ops inside; how many of each were given.
+pub fn insert<'c>(
+    op: OpRef<'c>,
+    context: &'c Context,
+    emission: Emission,
+    is_function: impl Fn(OpRef<'c>) -> bool,
+) -> Result<(usize, usize), Failed> {
+    let is_defined = |o: OpRef<'c>| is_function(o) && entry_block(region(o, 0)).is_some();
+    let mut functions = collect_ops(op, |o| is_defined(o).then_some(o));
+    let placed = functions.iter().map(|f| place_all(context, *f)).sum();
+    functions.retain(|f| !has_scope(*f));
+    give(context, &functions, op, emission)
+        .ok_or_else(|| fail(op, "its location cannot be expressed as debug information"))?;
+    Ok((functions.len(), placed))
 }
 
 /// The subprogram of a function, as text. What the source says of it comes first: its name there, and the line of its head.

@@ -7,9 +7,11 @@ use super::{
 };
 use melior::{
     Context,
-    ir::{Attribute, Location, Type},
+    ir::{Attribute, Location, Type, TypeLike},
 };
+use mlir_sys::{mlirTypeIsAFloat8E4M3FN, mlirTypeIsAFloat8E5M2};
 use tile_layout::{MmaInstruction, Multiplier};
+use tile_targets::{Feature, Target};
 
 /// What multiplies, as the attribute `#nv_tileas.mma` says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +31,13 @@ impl Instruction {
     /// `mma.sync` of 16x8 that scales blocks of its operands itself.
     pub fn block_scale(k: u32) -> Self {
         Self { kind: MmaKind::BlockScale, shape: [16, 8, k] }
+    }
+
+    /// The instruction that multiplies blocks of `element` with their scales. All combinations of the language have one where
+    /// the target has any.
+    pub fn block_scaled(element: Type<'_>, target: &Target) -> Option<Self> {
+        let depth = if is_f8(element) { 32 } else { 64 };
+        target.has(Feature::BlockScaledMma).then(|| Self::block_scale(depth))
     }
 
     /// None for another attribute, or extents that do not fit.
@@ -62,6 +71,12 @@ impl Instruction {
             }
         }
     }
+}
+
+/// Whether elements are of one of the formats of eight bits.
+pub fn is_f8(element: Type<'_>) -> bool {
+    // SAFETY: the type is alive.
+    unsafe { mlirTypeIsAFloat8E4M3FN(element.to_raw()) || mlirTypeIsAFloat8E5M2(element.to_raw()) }
 }
 
 /// A product of either kind.

@@ -1,6 +1,10 @@
 //! Tensor types and layouts: between MLIR's types and attributes and the algebra of `tile_layout`.
 
-use super::{nv_tileas::LayoutAttr, rt::*};
+use super::{
+    nv_tileas::{ConvertLayoutOp, LayoutAttr},
+    pass::{Failed, fail},
+    rt::*,
+};
 use melior::{
     Context,
     ir::{Attribute, AttributeLike, Location, Type, TypeLike},
@@ -84,6 +88,47 @@ pub fn layout_attr<'c>(context: &'c Context, layout: &Layout) -> Attribute<'c> {
 pub fn to_layout(a: LayoutAttr<'_>) -> Option<Layout> {
     let unsigned = |b: &[i64]| b.iter().map(|&x| x as u64).collect();
     Layout::new(unsigned(a.registers()), unsigned(a.lanes()), unsigned(a.warps()), unsigned(a.blocks())).ok()
+}
+
+/// `v` in `layout`, for `op`: itself where it lies so or is no tensor, else a conversion of it.
+pub fn converted<'c>(b: &Builder<'c>, op: OpRef<'c>, v: Val<'c>, layout: &Layout) -> Result<Val<'c>, Failed> {
+    let Some(t) = Tensor::of_value(v) else { return Ok(v) };
+    let to = t.with_layout(b.context(), layout);
+    if to == ty(v) {
+        return Ok(v);
+    }
+    ConvertLayoutOp::build(b, to, v).map(|c| c.result()).map_err(|e| fail(op, e.to_string()))
+}
+
+/// Gives result `r` of `op` a layout. Its users get it converted back, at the builder's place.
+pub fn relayout_result<'c>(b: &Builder<'c>, op: OpRef<'c>, r: Val<'c>, layout: &Layout) -> Result<(), Failed> {
+    let Some(t) = Tensor::of_value(r) else { return Ok(()) };
+    let (old, new) = (ty(r), t.with_layout(b.context(), layout));
+    if old == new {
+        return Ok(());
+    }
+    set_ty(r, new);
+    let users = uses(r);
+    let back = ConvertLayoutOp::build(b, old, r).map_err(|e| fail(op, e.to_string()))?;
+    users.into_iter().for_each(|(user, i)| set_operand(user, i, back.result()));
+    Ok(())
+}
+
+/// Gives the value of an `arith.constant` the type of its result.
+pub fn retype_constant(op: OpRef<'_>) {
+    let Some(value) = attr(op, "value") else { return };
+    let to = ty(result(op, 0));
+    // SAFETY: the attribute is dense when the type is shaped; reshaping keeps the elements.
+    unsafe {
+        if mlirAttributeIsADenseElements(value.to_raw()) {
+            let new = if mlirDenseElementsAttrIsSplat(value.to_raw()) {
+                mlirDenseElementsAttrSplatGet(to.to_raw(), mlirDenseElementsAttrGetSplatValue(value.to_raw()))
+            } else {
+                mlirDenseElementsAttrReshapeGet(value.to_raw(), to.to_raw())
+            };
+            set_attr(op, "value", Attribute::from_raw(new));
+        }
+    }
 }
 
 /// Bits that an element takes in shared memory, and in global memory but for [`memory_bits`]: `i1` and the formats below

@@ -5,11 +5,15 @@
 
 pub mod debug_scope;
 pub mod dots;
+pub mod gpu_module;
 pub mod layouts;
+pub mod llvm_types;
 pub mod location;
 pub mod pass;
 pub mod remark;
 pub mod rt;
+pub mod shared_memory;
+pub mod target;
 
 use melior::{Context, dialect::DialectRegistry};
 

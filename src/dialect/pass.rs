@@ -19,9 +19,9 @@ pub mod descriptors {
     include!(concat!(env!("OUT_DIR"), "/passes.rs"));
 }
 
-/// A pass failed; it has emitted a diagnostic.
+/// A pass failed, and the user was told why: only [`fail`] and [`fail_with_note`], which emit a diagnostic, make one.
 #[derive(Debug)]
-pub struct Failed;
+pub struct Failed(());
 
 /// A running pass as MLIR sees it: options, statistics, analyses.
 pub struct PassContext {
@@ -99,18 +99,19 @@ macro_rules! pass_descriptor {
     };
 }
 
-pub fn emit_error(op: OpRef<'_>, message: &str) {
+fn emit_error(op: OpRef<'_>, message: &str) {
     let message = CString::new(message.replace('\0', " ")).expect("no NUL left");
     // SAFETY: `op` is alive; MLIR copies the text.
     unsafe { mlirEmitError(op.location().to_raw(), message.as_ptr()) }
 }
 
-/// Emits `message` at `op` with a note at another op.
-pub fn emit_error_with_note(op: OpRef<'_>, message: &str, other: OpRef<'_>, note: &str) {
+/// Emits `message` at `op` with a note at another op and gives the failure to return.
+pub fn fail_with_note(op: OpRef<'_>, message: &str, other: OpRef<'_>, note: &str) -> Failed {
     // SAFETY: both ops are alive; MLIR copies the texts.
     unsafe {
         mlirxEmitErrorWithNote(op.location().to_raw(), raw_str(message), other.location().to_raw(), raw_str(note));
     }
+    Failed(())
 }
 
 /// A remark at `op`.
@@ -122,7 +123,7 @@ pub fn emit_remark(op: OpRef<'_>, message: &str) {
 /// Emits `message` at `op` and gives the failure to return.
 pub fn fail(op: OpRef<'_>, message: impl AsRef<str>) -> Failed {
     emit_error(op, message.as_ref());
-    Failed
+    Failed(())
 }
 
 /// A panic must not unwind into C++: it becomes a diagnostic and a failed pass.

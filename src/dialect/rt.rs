@@ -156,6 +156,17 @@ pub fn i32_attr<'c>(context: &'c Context, v: i32) -> Attribute<'c> {
     // SAFETY: the context is alive.
     unsafe { Attribute::from_raw(mlirIntegerAttrGet(mlirIntegerTypeGet(context.to_raw(), 32), v as i64)) }
 }
+/// `v` as an attribute of type i64.
+pub fn i64_attr<'c>(context: &'c Context, v: i64) -> Attribute<'c> {
+    // SAFETY: the context is alive.
+    unsafe { Attribute::from_raw(mlirIntegerAttrGet(mlirIntegerTypeGet(context.to_raw(), 64), v)) }
+}
+/// `values` as a dense array of bools.
+pub fn bools_attr<'c>(context: &'c Context, values: &[bool]) -> Attribute<'c> {
+    let ints: Vec<i32> = values.iter().map(|&b| i32::from(b)).collect();
+    // SAFETY: the context is alive; MLIR copies the list.
+    unsafe { Attribute::from_raw(mlirDenseBoolArrayGet(context.to_raw(), ints.len() as isize, ints.as_ptr())) }
+}
 pub fn float_attr(a: Attribute<'_>) -> f64 {
     // SAFETY: `a` is alive and a float.
     unsafe { mlirFloatAttrGetValueDouble(a.to_raw()) }
@@ -310,6 +321,27 @@ pub fn walk<'c>(op: OpRef<'c>, f: &mut impl FnMut(OpRef<'c>)) {
             block = (!next.ptr.is_null()).then(|| unsafe { Blk::from_raw(next) });
         }
     }
+}
+
+/// The ops in `root`, itself included, for which `select` gives something, in program order.
+pub fn collect_ops<'c, T>(root: OpRef<'c>, select: impl Fn(OpRef<'c>) -> Option<T>) -> Vec<T> {
+    let mut found = vec![];
+    walk(root, &mut |o| found.extend(select(o)));
+    found
+}
+
+/// Whether `op` runs many times in one run of its function.
+pub fn in_loop(op: OpRef<'_>) -> bool {
+    let is_loop = |o: &OpRef<'_>| matches!(op_name(*o), "scf.for" | "scf.while");
+    std::iter::successors(parent_op(op), |o| parent_op(*o)).any(|o| is_loop(&o))
+}
+
+/// The body of an op, taken from it.
+pub fn take_body(op: OpRef<'_>) -> Region<'_> {
+    let body = Region::new();
+    // SAFETY: both regions are alive; the blocks change their owner.
+    unsafe { mlirRegionTakeBody(body.to_raw(), mlirOperationGetRegion(op.to_raw(), 0)) };
+    body
 }
 
 /// Everything that describes an op before it exists.

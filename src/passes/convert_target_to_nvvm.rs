@@ -5,13 +5,14 @@
 
 use crate::{
     dialect::{
+        gpu_module::gpu_modules,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
+        target::target,
     },
     pass_descriptor,
 };
 use melior::{Context, ir::Attribute};
-use tile_targets::Target;
 
 #[derive(Clone, Default)]
 pub struct ConvertTarget;
@@ -20,8 +21,7 @@ impl RustPass for ConvertTarget {
     pass_descriptor!(convert_target_to_nvvm);
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         let options = descriptors::convert_target_to_nvvm::Options(cx);
-        let name = options.compute_capability();
-        let target = Target::by_name(name).ok_or_else(|| fail(op, format!("unknown target '{name}'")))?;
+        let target = target(op, options.compute_capability())?;
         let level = options.opt_level();
         if !(0..=3).contains(&level) {
             return Err(fail(op, format!("opt-level must be from 0 to 3, got {level}")));
@@ -32,11 +32,7 @@ impl RustPass for ConvertTarget {
             target.llvm_features()
         );
         let targets = Attribute::parse(context, &text).ok_or_else(|| fail(op, "the target has no attribute"))?;
-        walk(op, &mut |o| {
-            if op_name(o) == "gpu.module" {
-                set_attr(o, "targets", targets);
-            }
-        });
+        gpu_modules(op).into_iter().for_each(|module| set_attr(module, "targets", targets));
         Ok(())
     }
 }

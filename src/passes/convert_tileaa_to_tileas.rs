@@ -7,15 +7,13 @@
 
 mod expand;
 mod once;
-mod product_warps;
 mod warps;
 
-pub use once::{index_layout, sparse_dimension};
-
 use crate::{
+    analysis::layouts::{default_layout, default_packing, project},
     dialect::{
         dots::Instruction,
-        layouts::{Tensor, layout_attr, tensor_type},
+        layouts::{Tensor, converted, retype_constant},
         nv_tileaa::{self, AnyOp},
         nv_tileas,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
@@ -23,12 +21,7 @@ use crate::{
     },
     pass_descriptor,
 };
-use melior::{
-    Context,
-    ir::{
-        Attribute, AttributeLike, Region, RegionLike, Type, TypeLike, attribute::IntegerAttribute, r#type::IntegerType,
-    },
-};
+use melior::{Context, ir::Type};
 use tile_layout::{Layout, Multiplier, Operand, Product, Shape};
 
 #[derive(Clone, Default)]
@@ -42,9 +35,7 @@ impl RustPass for ConvertTileAAToTileAS {
         if num_warps != 0 && !warps::valid(num_warps) {
             return Err(fail(op, format!("num-warps must be a power of two from 1 to 32, got {num_warps}")));
         }
-        let mut functions = vec![];
-        walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
-        for function in functions {
+        for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             expand::expand(function, context)?;
             let warps = warps::choose(function, options.compute_capability(), num_warps);
             set_attr(function.op(), "numWarps", i64_attr(context, warps));
@@ -52,35 +43,6 @@ impl RustPass for ConvertTileAAToTileAS {
         }
         Ok(())
     }
-}
-
-pub fn i64_attr<'c>(context: &'c Context, value: i64) -> Attribute<'c> {
-    IntegerAttribute::new(IntegerType::new(context, 64).into(), value).into()
-}
-
-/// Row-major, four elements a thread at most, lanes along the last dimension.
-pub fn default_layout(shape: &Shape, warps: u64) -> Layout {
-    let order: Vec<usize> = (0..shape.rank()).rev().collect();
-    Layout::coalesced(shape, 32, &order, 4, warps).expect("a tile has a coalesced layout")
-}
-
-/// Layouts of the source and the result of a change of the element width: default for the side with fewer elements.
-pub fn default_packing(from: &Tensor<'_>, to: &Tensor<'_>, warps: u64) -> (Layout, Layout) {
-    let ratio = packing_log2(from, to);
-    if from.elements() < to.elements() {
-        let source = default_layout(&from.tile_shape(), warps);
-        let result = source.split_elements(ratio);
-        (source, result)
-    } else {
-        let result = default_layout(&to.tile_shape(), warps);
-        (result.split_elements(ratio), result)
-    }
-}
-
-/// log2 of how many times more elements one side of a change of the element width has.
-pub fn packing_log2(from: &Tensor<'_>, to: &Tensor<'_>) -> u32 {
-    let (a, b) = (from.elements().max(1), to.elements().max(1));
-    (a.max(b) / a.min(b)).ilog2()
 }
 
 struct Convert<'c> {
@@ -144,11 +106,11 @@ impl<'c> Convert<'c> {
                 // The source must lie where the result's layout projects to.
                 let (from, to) = (tensor(x.source()), tensor(x.result()));
                 let layout = project(&self.layout(&to.shape), &to.shape, &from.shape);
-                let source = self.converted(&b, x.source(), &layout)?;
+                let source = converted(&b, op, x.source(), &layout)?;
                 build(nv_tileas::BroadcastOp::build(&b, ty(x.result()), source).map(OpView::op))?
             }
             AnyOp::ViewOp(x) => {
-                let source = self.converted(&b, x.source(), &self.layout(&tensor(x.result()).shape))?;
+                let source = converted(&b, op, x.source(), &self.layout(&tensor(x.result()).shape))?;
                 build(nv_tileas::ViewOp::build(&b, ty(x.result()), source).map(OpView::op))?
             }
             AnyOp::PermuteOp(x) => {
@@ -159,7 +121,7 @@ impl<'c> Convert<'c> {
                 }
                 let (layout, _) =
                     self.layout(&to.shape).permute(&to.tile_shape(), &inverse).map_err(|e| fail(op, e.to_string()))?;
-                let source = self.converted(&b, x.source(), &layout)?;
+                let source = converted(&b, op, x.source(), &layout)?;
                 let order = attr(op, "order").expect("permute has an order");
                 build(nv_tileas::PermuteOp::build(&b, ty(x.result()), source, order).map(OpView::op))?
             }
@@ -169,7 +131,7 @@ impl<'c> Convert<'c> {
                     ty(x.result()),
                     ty(x.result_token()),
                     x.view(),
-                    &self.indices(&b, x.view(), x.indices(), &tensor(x.result()))?,
+                    &self.indices(&b, op, x.view(), x.indices(), &tensor(x.result()))?,
                     x.token(),
                     x.ordering(),
                     x.scope(),
@@ -186,7 +148,7 @@ impl<'c> Convert<'c> {
                     ty(x.result_token()),
                     x.value(),
                     x.view(),
-                    &self.indices(&b, x.view(), x.indices(), &tensor(x.value()))?,
+                    &self.indices(&b, op, x.view(), x.indices(), &tensor(x.value()))?,
                     x.token(),
                     x.ordering(),
                     x.scope(),
@@ -237,7 +199,7 @@ impl<'c> Convert<'c> {
                     .layout(&to.shape)
                     .uncat(&to.tile_shape(), x.dim() as usize)
                     .map_err(|e| fail(op, e.to_string()))?;
-                let (lhs, rhs) = (self.converted(&b, x.lhs(), &operand)?, self.converted(&b, x.rhs(), &operand)?);
+                let (lhs, rhs) = (converted(&b, op, x.lhs(), &operand)?, converted(&b, op, x.rhs(), &operand)?);
                 let dim = attr(op, "dim").expect("cat has a dimension");
                 build(nv_tileas::CatOp::build(&b, ty(x.result()), lhs, rhs, dim).map(OpView::op))?
             }
@@ -245,10 +207,10 @@ impl<'c> Convert<'c> {
                 let indices: Vec<Val<'c>> = x.indices().collect();
                 build(nv_tileas::ExtractSliceOp::build(&b, ty(x.result()), x.source(), &indices).map(OpView::op))?
             }
-            AnyOp::PackOp(x) => self.packing(&b, x.source(), x.result(), |b, source, to| {
+            AnyOp::PackOp(x) => self.packing(&b, op, x.source(), x.result(), |b, source, to| {
                 build(nv_tileas::PackOp::build(b, to, source).map(OpView::op))
             })?,
-            AnyOp::UnpackOp(x) => self.packing(&b, x.source(), x.result(), |b, source, to| {
+            AnyOp::UnpackOp(x) => self.packing(&b, op, x.source(), x.result(), |b, source, to| {
                 build(nv_tileas::UnpackOp::build(b, to, source).map(OpView::op))
             })?,
             AnyOp::DotOp(x) => {
@@ -271,7 +233,7 @@ impl<'c> Convert<'c> {
             AnyOp::ScanOp(x) => {
                 let (operands, types) = (x.operands().collect::<Vec<_>>(), x.results().map(ty).collect::<Vec<_>>());
                 let dim = i64_attr(c, x.dim());
-                let body = taken_body(op);
+                let body = take_body(op);
                 let build = nv_tileas::ScanOp::build(&b, &types, &operands, dim, x.reverse(), x.identities(), body);
                 build.map(OpView::op).map_err(|e| fail(op, e.to_string()))?
             }
@@ -298,15 +260,16 @@ impl<'c> Convert<'c> {
     fn packing(
         &self,
         b: &Builder<'c>,
+        op: OpRef<'c>,
         source: Val<'c>,
         result: Val<'c>,
         build: impl FnOnce(&Builder<'c>, Val<'c>, Type<'c>) -> Result<OpRef<'c>, Failed>,
     ) -> Result<OpRef<'c>, Failed> {
         let (from, to) = (tensor(source), tensor(result));
         let (source_layout, result_layout) = default_packing(&from, &to, self.warps);
-        let source = self.converted(b, source, &source_layout)?;
+        let source = converted(b, op, source, &source_layout)?;
         let new = build(b, source, to.with_layout(self.context, &result_layout))?;
-        let back = self.converted(b, crate::dialect::rt::result(new, 0), &self.layout(&to.shape))?;
+        let back = converted(b, op, crate::dialect::rt::result(new, 0), &self.layout(&to.shape))?;
         Ok(defining_op(back).expect("the op or its conversion"))
     }
 
@@ -323,7 +286,7 @@ impl<'c> Convert<'c> {
         let layout = self.layout(&tensor(acc).shape);
         let operand = |side| product.operand(Multiplier::Scalar, &layout, side).map_err(error);
         let (left, right) = (operand(Operand::A)?, operand(Operand::B)?);
-        Ok([self.converted(b, lhs, &left)?, self.converted(b, rhs, &right)?, acc])
+        Ok([converted(b, op, lhs, &left)?, converted(b, op, rhs, &right)?, acc])
     }
 
     /// A reduction whose results lie where the operands say; conversions bring them to the default.
@@ -338,35 +301,17 @@ impl<'c> Convert<'c> {
         let reduced = |r: Val<'c>| Tensor::of_value(r).map_or(ty(r), |t| t.with_layout(c, &layout));
         let types: Vec<Type<'c>> = x.results().map(reduced).collect();
         let dim = i64_attr(c, x.dim());
-        let new = nv_tileas::ReduceOp::build(b, &types, &operands, dim, None, x.identities(), taken_body(op))
+        let new = nv_tileas::ReduceOp::build(b, &types, &operands, dim, None, x.identities(), take_body(op))
             .map_err(|e| fail(op, e.to_string()))?;
         for (old, new) in x.results().zip(new.results()) {
             let back = match Tensor::of_value(old) {
-                Some(t) => self.converted(b, new, &self.layout(&t.shape))?,
+                Some(t) => converted(b, op, new, &self.layout(&t.shape))?,
                 None => new,
             };
             replace_all_uses(old, back);
         }
         Ok(new.op())
     }
-
-    /// `v` in `layout`, through a conversion unless it is there already.
-    fn converted(&self, b: &Builder<'c>, v: Val<'c>, layout: &Layout) -> Result<Val<'c>, Failed> {
-        let t = tensor(v);
-        let to = tensor_type(&t.shape, t.element, Some(layout_attr(self.context, layout)));
-        if to == ty(v) {
-            return Ok(v);
-        }
-        nv_tileas::ConvertLayoutOp::build(b, to, v).map(|c| c.result()).map_err(|_| Failed)
-    }
-}
-
-/// The body of an op, taken from it.
-pub fn taken_body(op: OpRef<'_>) -> Region<'_> {
-    let body = Region::new();
-    // SAFETY: both regions are alive; the blocks change their owner.
-    unsafe { mlir_sys::mlirRegionTakeBody(body.to_raw(), mlir_sys::mlirOperationGetRegion(op.to_raw(), 0)) };
-    body
 }
 
 /// Only tiles have layouts: what the public language cannot say, text of this level can.
@@ -384,49 +329,4 @@ fn check_extents(op: OpRef<'_>) -> Result<(), Failed> {
 
 fn tensor<'c>(v: Val<'c>) -> Tensor<'c> {
     Tensor::of_value(v).expect("a tensor operand")
-}
-
-/// Layout of a broadcast's source of shape `from` when its result of shape `to` has `layout`: every basis loses the
-/// coordinates of the repeated dimensions.
-pub fn project(layout: &Layout, to: &[i64], from: &[i64]) -> Layout {
-    let map = |index: &u64| -> u64 {
-        let (mut rest, mut out, mut scale) = (*index, 0, 1);
-        for d in (0..to.len()).rev() {
-            let coordinate = rest % to[d] as u64;
-            rest /= to[d] as u64;
-            if from[d] != 1 {
-                out += coordinate * scale;
-            }
-            scale *= from[d] as u64;
-        }
-        out
-    };
-    let all = |bases: &[u64]| bases.iter().map(map).collect();
-    Layout::new(all(layout.register()), all(layout.lane()), all(layout.warp()), all(layout.block()))
-        .expect("a projection of a layout")
-}
-
-/// Gives the value of an `arith.constant` the type of its result.
-pub fn retype_constant(op: OpRef<'_>) {
-    let Some(value) = attr(op, "value") else { return };
-    let to = ty(result(op, 0));
-    // SAFETY: the attribute is dense when the type is shaped; reshaping keeps the elements.
-    unsafe {
-        if mlir_sys::mlirAttributeIsADenseElements(value.to_raw()) {
-            let new = if mlir_sys::mlirDenseElementsAttrIsSplat(value.to_raw()) {
-                mlir_sys::mlirDenseElementsAttrSplatGet(
-                    to.to_raw(),
-                    mlir_sys::mlirDenseElementsAttrGetSplatValue(value.to_raw()),
-                )
-            } else {
-                mlir_sys::mlirDenseElementsAttrReshapeGet(value.to_raw(), to.to_raw())
-            };
-            set_attr(op, "value", Attribute::from_raw(new));
-        }
-    }
-}
-
-pub fn set_discardable<'c>(op: OpRef<'c>, name: &str, value: Attribute<'c>) {
-    // SAFETY: `op` and `value` are alive.
-    unsafe { mlir_sys::mlirOperationSetDiscardableAttributeByName(op.to_raw(), raw_str(name), value.to_raw()) }
 }

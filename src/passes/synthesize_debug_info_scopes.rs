@@ -17,11 +17,10 @@
 //! On a module of the LLVM dialect the pass does the same in LLVM's terms: passes that came after `tileir-insert-debug-scope` may
 //! have made functions, and ops without a place.
 
-use super::tileir_insert_debug_scope as insert_debug_scope;
 use crate::{
     dialect::{
         cuda_tile::{DICompileUnitAttr, DIFileAttr, DILocAttr, DISubprogramAttr},
-        ffi,
+        debug_scope, ffi,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
     },
@@ -43,8 +42,8 @@ impl RustPass for SynthesizeDebugInfoScopes {
     fn run<'c>(&mut self, module: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         if op_name(module) != "cuda_tile.module" {
             let options = descriptors::synthesize_debug_info_scopes::Options(cx);
-            let emission = insert_debug_scope::emission(module, options.emission_kind())?;
-            insert_debug_scope::insert(module, context, emission, |o| op_name(o) == "llvm.func")?;
+            let emission = debug_scope::emission(module, options.emission_kind())?;
+            debug_scope::insert(module, context, emission, |o| op_name(o) == "llvm.func")?;
             return Ok(());
         }
         let refused = |op| fail(op, "its location cannot be expressed as debug information");

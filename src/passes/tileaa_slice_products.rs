@@ -31,6 +31,7 @@ use crate::{
         nv_tileaa::{self, DotOp, DotScaledOp, MakeTiledViewOp, PermuteOp, TiledLoadOp, TiledViewType},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
+        target::target,
     },
     pass_descriptor,
 };
@@ -63,7 +64,7 @@ impl RustPass for SliceProducts {
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileaa_slice_products::{Options, stat};
         let name = Options(cx).compute_capability();
-        let target = Target::by_name(name).ok_or_else(|| fail(op, format!("unknown target '{name}'")))?;
+        let target = target(op, name)?;
         let mut loops = vec![];
         walk(op, &mut |o| {
             if op_name(o) == "scf.for" {
@@ -308,8 +309,9 @@ impl<'c> Operand<'c> {
     fn sliced(&self, b: &Builder<'c>, factor: i64, index: Val<'c>) -> Result<Val<'c>, Failed> {
         let op = self.load.op();
         let error = |e: BuildError| fail(op, e.to_string());
+        let unexpected = || fail(op, "the operand of a product is loaded in an unexpected form");
         b.set_location(op.location());
-        let t = TiledViewType::cast(ty(self.load.view())).ok_or(Failed)?;
+        let t = TiledViewType::cast(ty(self.load.view())).ok_or_else(unexpected)?;
         let mut tile = t.tile().to_vec();
         let mut steps = t.steps().to_vec();
         tile[self.dim] /= factor;
@@ -317,9 +319,9 @@ impl<'c> Operand<'c> {
         let memref = t.memref();
         let view_type =
             TiledViewType::get(op.location(), &tile, memref, t.dim_map(), &steps, t.padding(), t.sparse_dim())
-                .ok_or(Failed)?;
+                .ok_or_else(unexpected)?;
         let view = MakeTiledViewOp::build(b, view_type.into(), self.view.memref()).map_err(error)?;
-        let element = self.tensor().ok_or(Failed)?.element;
+        let element = self.tensor().ok_or_else(unexpected)?.element;
         let mut indices: Vec<Val<'c>> = self.load.indices().collect();
         indices[self.dim] = index;
         let load = TiledLoadOp::build(
@@ -337,16 +339,16 @@ impl<'c> Operand<'c> {
         let (mut value, mut dim) = (load.result(), self.dim);
         for &step in &self.chain {
             b.set_location(step.location());
-            let old = Tensor::of_value(result(step, 0)).ok_or(Failed)?;
-            let before = Tensor::of_value(operand(step, 0)).ok_or(Failed)?;
+            let old = Tensor::of_value(result(step, 0)).ok_or_else(unexpected)?;
+            let before = Tensor::of_value(operand(step, 0)).ok_or_else(unexpected)?;
             dim = match op_name(step) {
                 "nv_tileaa.permute" => {
-                    let order = PermuteOp::cast(step).ok_or(Failed)?.order();
-                    order.iter().position(|&d| d as usize == dim).ok_or(Failed)?
+                    let order = PermuteOp::cast(step).ok_or_else(unexpected)?.order();
+                    order.iter().position(|&d| d as usize == dim).ok_or_else(unexpected)?
                 }
                 "nv_tileaa.view" => {
                     let behind = |t: &Tensor<'_>, d: usize| (t.shape[d], t.shape[d + 1..].iter().product::<i64>());
-                    (0..old.shape.len()).find(|&d| behind(&old, d) == behind(&before, dim)).ok_or(Failed)?
+                    (0..old.shape.len()).find(|&d| behind(&old, d) == behind(&before, dim)).ok_or_else(unexpected)?
                 }
                 _ => dim,
             };

@@ -13,17 +13,17 @@
 //! 4. The layouts of the accumulator and the operands follow from that. Conversions join them to the rest of the program;
 //!    `tileas-remove-layout-conversions` takes the layouts of products for given.
 
-use super::tileas_assign_load_store_layouts::{access_of, warps_of};
 use crate::{
-    analysis::facts::Facts,
+    analysis::{access::access_of, facts::Facts, warps::warps_of},
     dialect::{
-        dots::{AnyDot, Instruction, LHS, RHS},
-        layouts::{Tensor, storage_bits},
+        dots::{AnyDot, Instruction, LHS, RHS, is_f8},
+        layouts::{Tensor, converted, relayout_result, storage_bits},
         nv_tileaa,
-        nv_tileas::{self, ConvertLayoutOp, MmaKind, PermuteOp},
+        nv_tileas::{MmaKind, PermuteOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         remark::{self, remark},
         rt::*,
+        target::target,
     },
     pass_descriptor,
 };
@@ -33,7 +33,7 @@ use melior::{
 };
 use mlir_sys::*;
 use rustc_hash::FxHashSet;
-use tile_layout::{Apart, Layout, Multiplier, Operand, Product};
+use tile_layout::{Apart, Multiplier, Operand, Product};
 use tile_targets::{Feature, Target};
 
 #[derive(Clone, Default)]
@@ -43,10 +43,8 @@ impl RustPass for AssignDotLayouts {
     pass_descriptor!(tileas_assign_dot_layouts);
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         let name = descriptors::tileas_assign_dot_layouts::Options(cx).compute_capability();
-        let target = Target::by_name(name).ok_or_else(|| fail(op, format!("unknown target '{name}'")))?;
-        let mut functions = vec![];
-        walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
-        for function in functions {
+        let target = target(op, name)?;
+        for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             let warps = warps_of(function)?.ilog2();
             let mut dots = vec![];
             walk(function.op(), &mut |o| dots.extend(AnyDot::cast(o)));
@@ -94,18 +92,6 @@ fn choose(element: Type<'_>, k: i64, target: &Target) -> Choice {
     }
 }
 
-/// The instruction that multiplies blocks of `element` with their scales. All combinations of the language have one where the
-/// target has any.
-pub(super) fn block_scaled(element: Type<'_>, target: &Target) -> Option<Instruction> {
-    let depth = if is_f8(element) { 32 } else { 64 };
-    target.has(Feature::BlockScaledMma).then(|| Instruction::block_scale(depth))
-}
-
-fn is_f8(element: Type<'_>) -> bool {
-    // SAFETY: the type is alive.
-    unsafe { mlirTypeIsAFloat8E4M3FN(element.to_raw()) || mlirTypeIsAFloat8E5M2(element.to_raw()) }
-}
-
 impl<'c> Assign<'c> {
     fn dot(&self, dot: AnyDot<'c>, rows: bool, apart: Apart) -> Result<(), Failed> {
         let op = dot.op();
@@ -115,7 +101,7 @@ impl<'c> Assign<'c> {
         let (mut lhs, acc) = (tensor(dot.lhs())?, tensor(dot.acc())?);
         let depth = lhs.shape[lhs.shape.len() - 1];
         let choice = match dot {
-            AnyDot::Scaled(_) => match block_scaled(lhs.element, self.target) {
+            AnyDot::Scaled(_) => match Instruction::block_scaled(lhs.element, self.target) {
                 Some(instruction) => Choice::Use(instruction),
                 None => {
                     let reason = "scales are applied in registers, to the sum of each block: the target has no `mma` that scales";
@@ -168,19 +154,10 @@ impl<'c> Assign<'c> {
         }
         set_attr(op, "instruction", instruction.to_attr(self.context));
         for (i, layout) in layouts.iter().enumerate() {
-            set_operand(op, i, self.converted(&b, operand(op, i), layout)?);
+            set_operand(op, i, converted(&b, op, operand(op, i), layout)?);
         }
-        let old = ty(dot.result());
-        set_ty(dot.result(), acc.with_layout(self.context, &layout));
-        if old != ty(dot.result()) {
-            let users = uses(dot.result());
-            b.set_after(op);
-            let back = ConvertLayoutOp::build(&b, old, dot.result()).map_err(|e| fail(op, e.to_string()))?;
-            for (user, i) in users {
-                set_operand(user, i, back.result());
-            }
-        }
-        Ok(())
+        b.set_after(op);
+        relayout_result(&b, op, dot.result(), &layout)
     }
 
     /// The depth that one instruction may cover: that of a block with one scale.
@@ -192,15 +169,6 @@ impl<'c> Assign<'c> {
                 depth / scales.max(1)
             }
         }
-    }
-
-    fn converted(&self, b: &Builder<'c>, v: Val<'c>, layout: &Layout) -> Result<Val<'c>, Failed> {
-        let Some(t) = Tensor::of_value(v) else { return Ok(v) };
-        let to = t.with_layout(self.context, layout);
-        if to == ty(v) {
-            return Ok(v);
-        }
-        nv_tileas::ConvertLayoutOp::build(b, to, v).map(|c| c.result()).map_err(|_| Failed)
     }
 }
 

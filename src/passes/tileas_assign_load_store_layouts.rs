@@ -5,25 +5,25 @@
 //! and hold in any layout; a layout with shorter runs takes shorter vectors. Where several layouts are equally good for
 //! memory, a load takes the one in which the reductions and scans that follow are cheapest.
 
-use super::convert_tileaa_to_tileas::{i64_attr, index_layout, sparse_dimension};
 use crate::{
     analysis::{
-        access::{self, Access, View},
+        access::{Access, access_of, operand_layout, tile_of},
         atomics::Update,
         combined::Combined,
         facts::Facts,
+        warps::warps_of,
     },
     dialect::{
-        layouts::{Tensor, layout_attr, tensor_type},
+        layouts::{Tensor, converted, relayout_result, tensor_type},
         nv_tileaa,
-        nv_tileas::{AnyOp, ConvertLayoutOp, LoadOp, SplatOp, StoreOp},
+        nv_tileas::{AnyOp, LoadOp, SplatOp, StoreOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
+        target::target,
     },
     pass_descriptor,
 };
-use melior::{Context, ir::Attribute};
-use tile_layout::Layout;
+use melior::Context;
 use tile_targets::Target;
 
 #[derive(Clone, Default)]
@@ -34,9 +34,7 @@ impl RustPass for AssignLoadStoreLayouts {
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         let options = descriptors::tileas_assign_load_store_layouts::Options(cx);
         let target = target(op, options.compute_capability())?;
-        let mut functions = vec![];
-        walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
-        for function in functions {
+        for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             let warps = warps_of(function)?;
             expand_gathers(function.op(), context)?;
             let facts = Facts::of(function.op());
@@ -100,38 +98,6 @@ fn pointers<'c>(b: &Builder<'c>, base: Val<'c>, offsets: Val<'c>) -> Result<Val<
     Ok(nv_tileaa::AddPtrOp::build(b, t, start, offsets)?.result())
 }
 
-/// Warps of a block, set by `convert-tileaa-to-tileas`.
-pub fn warps_of(function: nv_tileaa::FuncOp<'_>) -> Result<u64, Failed> {
-    function
-        .num_warps()
-        .map(|w| w as u64)
-        .ok_or_else(|| fail(function.op(), "function has no numWarps; run convert-tileaa-to-tileas first"))
-}
-
-/// The target of an option.
-pub fn target(op: OpRef<'_>, name: &str) -> Result<&'static Target, Failed> {
-    Target::by_name(name).ok_or_else(|| fail(op, format!("compute-capability '{name}' is no target")))
-}
-
-/// The access that `op` makes, when it moves a tensor.
-pub fn access_of(op: OpRef<'_>, facts: &Facts) -> Option<Access> {
-    let tiled = |view, indices: Vec<Val<'_>>| Some(access::tiled(facts, &View::of(view)?, &indices));
-    let pointers = |ptr, mask| Tensor::of_value(ptr).map(|_| access::pointers(facts, ptr, mask));
-    match AnyOp::cast(op)? {
-        AnyOp::TiledLoadOp(x) => tiled(x.view(), x.indices().collect()),
-        AnyOp::TiledStoreOp(x) => tiled(x.view(), x.indices().collect()),
-        AnyOp::TiledAtomicRmwOp(x) => tiled(x.view(), x.indices().collect()),
-        AnyOp::LoadOp(x) => pointers(x.ptr(), x.mask()),
-        AnyOp::StoreOp(x) => pointers(x.ptr(), x.mask()),
-        AnyOp::AtomicRmwOp(x) => pointers(x.ptr(), x.mask()),
-        AnyOp::AtomicCasOp(x) => pointers(x.ptr(), x.mask()).map(|mut a| {
-            a.narrow(1);
-            a
-        }),
-        _ => None,
-    }
-}
-
 /// Elements that one instruction of an atomic update takes at most; none for other accesses.
 fn update_width(op: OpRef<'_>, target: &Target) -> Option<u64> {
     let width = |kind, v| Update::of(kind, Tensor::of_value(v)?.element, target).map(|u| u.width);
@@ -140,25 +106,6 @@ fn update_width(op: OpRef<'_>, target: &Target) -> Option<u64> {
         AnyOp::TiledAtomicRmwOp(x) => width(x.kind(), x.value()),
         _ => None,
     }
-}
-
-/// A tensor that an access moves: its shape is the tile's.
-pub fn tile_of<'c>(op: OpRef<'c>) -> Option<Tensor<'c>> {
-    match AnyOp::cast(op) {
-        // The index of a sparse dimension stands before the result.
-        Some(AnyOp::TiledLoadOp(x)) => Tensor::of_value(x.result()),
-        _ => operands(op).chain(results(op)).find_map(Tensor::of_value),
-    }
-}
-
-/// Layout that operand `i` of an access must have when its tile of extents `tile` has `layout`.
-pub fn operand_layout(op: OpRef<'_>, i: usize, tile: &[i64], layout: &Layout) -> Layout {
-    let index = match AnyOp::cast(op) {
-        Some(AnyOp::TiledLoadOp(x)) => sparse_dimension(x.view()).filter(|d| *d + 1 == i),
-        Some(AnyOp::TiledStoreOp(x)) => sparse_dimension(x.view()).filter(|d| *d + 2 == i),
-        _ => None,
-    };
-    index.map_or_else(|| layout.clone(), |d| index_layout(layout, tile, d))
 }
 
 fn assign<'c>(op: OpRef<'c>, access: &Access, warps: u64, context: &'c Context) -> Result<(), Failed> {
@@ -172,48 +119,16 @@ fn assign<'c>(op: OpRef<'c>, access: &Access, warps: u64, context: &'c Context) 
     match op_name(op) {
         "nv_tileas.tiled_load" | "nv_tileas.tiled_store" | "nv_tileas.tiled_atomic_rmw" => {
             set_attr(op, "bounds", access.bounds.to_attr(context));
-            set_attr(op, "inBounds", bools(context, &access.in_bounds));
+            set_attr(op, "inBounds", bools_attr(context, &access.in_bounds));
         }
         "nv_tileas.atomic_cas" => {}
         _ => set_attr(op, "along", i64_attr(context, access.order[0] as i64)),
     }
     let b = Builder::before(context, op);
     for i in 0..operand_count(op) {
-        let v = operand(op, i);
-        if let Some(converted) = convert(&b, v, &operand_layout(op, i, &tile.shape, &layout), context)? {
-            set_operand(op, i, converted);
-        }
+        let wanted = operand_layout(op, i, &tile.shape, &layout);
+        set_operand(op, i, converted(&b, op, operand(op, i), &wanted)?);
     }
     b.set_after(op);
-    for r in results(op) {
-        let Some(t) = Tensor::of_value(r) else { continue };
-        let (old, new) = (ty(r), t.with_layout(context, &layout));
-        if old == new {
-            continue;
-        }
-        set_ty(r, new);
-        let users = uses(r);
-        let back = ConvertLayoutOp::build(&b, old, r).map_err(|e| fail(op, e.to_string()))?;
-        for (user, i) in users {
-            set_operand(user, i, back.result());
-        }
-    }
-    Ok(())
-}
-
-fn convert<'c>(b: &Builder<'c>, v: Val<'c>, layout: &Layout, context: &'c Context) -> Result<Option<Val<'c>>, Failed> {
-    let Some(t) = Tensor::of_value(v) else { return Ok(None) };
-    let to = tensor_type(&t.shape, t.element, Some(layout_attr(context, layout)));
-    if to == ty(v) {
-        return Ok(None);
-    }
-    ConvertLayoutOp::build(b, to, v).map(|c| Some(c.result())).map_err(|_| Failed)
-}
-
-pub fn bools<'c>(context: &'c Context, values: &[bool]) -> Attribute<'c> {
-    let ints: Vec<i32> = values.iter().map(|&b| i32::from(b)).collect();
-    // SAFETY: the context is alive; MLIR copies the list.
-    unsafe {
-        Attribute::from_raw(mlir_sys::mlirDenseBoolArrayGet(context.to_raw(), ints.len() as isize, ints.as_ptr()))
-    }
+    results(op).try_for_each(|r| relayout_result(&b, op, r, &layout))
 }

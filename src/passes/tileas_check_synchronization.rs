@@ -8,14 +8,14 @@
 //! when the proof succeeds without them. Others stay: they may order accesses of global memory. Barriers are tried in program
 //! order, each against the program without those that went before.
 
-use super::tileas_materialize_convert_layout::REUSE;
 use crate::{
     analysis::synchronization::{Conflict, Races},
     dialect::{
         nv_tileaa,
         nv_tileas::BarrierOp,
-        pass::{Failed, PassContext, RustPass, descriptors, emit_error_with_note},
+        pass::{Failed, PassContext, RustPass, descriptors, fail_with_note},
         rt::*,
+        shared_memory::REUSE,
     },
     pass_descriptor,
 };
@@ -28,14 +28,11 @@ impl RustPass for CheckSynchronization {
     pass_descriptor!(tileas_check_synchronization);
     fn run<'c>(&mut self, op: OpRef<'c>, _: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileas_check_synchronization::{Options, stat};
-        let mut functions = vec![];
-        walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
-        for function in functions {
+        for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             let races = Races::of(function.op(), &|_| false);
             cx.stat_add(stat::NUM_ACCESSES, races.accesses as i64);
-            if !races.conflicts.is_empty() {
-                races.conflicts.iter().for_each(report);
-                return Err(Failed);
+            if let Some(failed) = races.conflicts.iter().map(report).last() {
+                return Err(failed);
             }
             if Options(cx).remove_redundant() {
                 cx.stat_add(stat::NUM_REMOVED, remove_redundant(function.op()) as i64);
@@ -45,13 +42,13 @@ impl RustPass for CheckSynchronization {
     }
 }
 
-fn report(conflict: &Conflict<'_>) {
+fn report(conflict: &Conflict<'_>) -> Failed {
     let (earlier, later) = (&conflict.earlier, &conflict.later);
     let when = if conflict.around_loop { " of an earlier iteration" } else { "" };
     let kind = if earlier.write { "write" } else { "read" };
     let message =
         format!("{} conflicts with a {kind} by other threads{when}: no barrier separates them", later.describe());
-    emit_error_with_note(later.op, &message, earlier.op, &format!("the earlier access: {}", earlier.describe()));
+    fail_with_note(later.op, &message, earlier.op, &format!("the earlier access: {}", earlier.describe()))
 }
 
 /// Erases the barriers that guard nothing; how many.

@@ -26,38 +26,32 @@
 //! an element for every thread; then what is wanted out of that.
 
 mod merge;
-pub mod once;
+mod once;
 
-use super::{convert_tileaa_to_tileas::i64_attr, tileas_assign_load_store_layouts::warps_of};
 use crate::{
-    analysis::registers::{Limit, PASS_REGISTERS},
+    analysis::{
+        layouts::{default_layout, slice_over_blocks},
+        registers::{Limit, PASS_REGISTERS},
+        warps::warps_of,
+    },
     dialect::{
-        layouts::{Tensor, storage_bits},
+        layouts::{Tensor, layout_attr, storage_bits, tensor_type},
         nv_tileaa,
         nv_tileas::{
-            AllocTensorOp, AnyOp, BarrierOp, ConvertLayoutOp, CopyOp, ExchangeOp, ExtractSliceOp, LocalLoadOp,
-            LocalLoadSliceOp, LocalStoreOp, MemDescType, MemorySpace, SharedLayoutAttr, ShuffleOp,
+            AllocTensorOp, AnyOp, ConvertLayoutOp, CopyOp, ExchangeOp, ExtractSliceOp, LocalLoadOp, LocalLoadSliceOp,
+            LocalStoreOp, MemDescType, MemorySpace, ShuffleOp,
         },
         pass::{Failed, PassContext, RustPass, fail},
         remark::{self, remark},
         rt::*,
+        shared_memory::{SCRATCH_BYTES, Stored, storage_type, store_all, vector_of},
     },
     pass_descriptor,
 };
-use melior::{Context, ir::Attribute};
+use melior::Context;
 use tile_layout::{
-    AccessMode, Conversion, ConvertOptions, Layout, PartsPlan, Shape, SharedAccess, SharedOptions, SharedPlan,
-    ShufflePlan, convert, plan_shared, register_map,
+    Conversion, ConvertOptions, Layout, PartsPlan, Shape, SharedOptions, SharedPlan, ShufflePlan, convert, register_map,
 };
-
-/// Bytes of shared memory that a block gets on every target.
-const BLOCK_BYTES: u64 = 48 << 10;
-
-/// Bytes of shared memory that one conversion may take, so that there is room for others beside it.
-pub const SCRATCH_BYTES: u64 = 32 << 10;
-
-/// Discardable attribute of barriers that only guard the reuse of shared storage.
-pub const REUSE: &str = "nv_tileas.reuse";
 
 #[derive(Clone, Default)]
 pub struct MaterializeConvertLayout;
@@ -65,9 +59,7 @@ pub struct MaterializeConvertLayout;
 impl RustPass for MaterializeConvertLayout {
     pass_descriptor!(tileas_materialize_convert_layout);
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, _: &PassContext) -> Result<(), Failed> {
-        let mut functions = vec![];
-        walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
-        for function in functions {
+        for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             let (warps, limit) = (warps_of(function)?, Limit::of(function.op()));
             lower_copies(function.op(), context)?;
             let mut moves = vec![];
@@ -95,8 +87,7 @@ impl RustPass for MaterializeConvertLayout {
 
 /// Copies between registers and shared memory say what is done.
 fn lower_copies<'c>(function: OpRef<'c>, context: &'c Context) -> Result<(), Failed> {
-    let mut copies = vec![];
-    walk(function, &mut |o| copies.extend(CopyOp::cast(o)));
+    let copies = collect_ops(function, CopyOp::cast);
     for copy in copies {
         let op = copy.op();
         let memory = copy.dest().unwrap_or(copy.source());
@@ -115,39 +106,6 @@ fn lower_copies<'c>(function: OpRef<'c>, context: &'c Context) -> Result<(), Fai
         erase(op);
     }
     Ok(())
-}
-
-pub fn in_loop(op: OpRef<'_>) -> bool {
-    let mut at = parent_op(op);
-    while let Some(p) = at {
-        if matches!(op_name(p), "scf.for" | "scf.while") {
-            return true;
-        }
-        at = parent_op(p);
-    }
-    false
-}
-
-/// The layout of the whole tensor when slice `k` belongs to the block of number `k` and lies there as `slice` does.
-pub fn slice_over_blocks(
-    slice: &Layout,
-    part: &Tensor<'_>,
-    whole: &Tensor<'_>,
-) -> Result<Layout, tile_layout::LayoutError> {
-    let order: Vec<usize> = (0..whole.shape.len()).collect();
-    slice.over_blocks(&part.tile_shape(), &whole.tile_shape(), &order)
-}
-
-/// Register of the source for each register of the result, where nothing moves between threads. For an extraction, the
-/// number of the slice stands above the bits of the result's register.
-pub fn kept_in_registers(
-    from: &Layout,
-    to: &Layout,
-    part: &Tensor<'_>,
-    whole: &Tensor<'_>,
-) -> Result<Option<Vec<u32>>, tile_layout::LayoutError> {
-    let all = to.over_registers(&part.tile_shape(), &whole.tile_shape())?;
-    Ok(tile_layout::register_permutation(from, &all))
 }
 
 /// A conversion or an extraction.
@@ -300,7 +258,7 @@ impl<'c> Move<'c> {
             log2[d] += missing.min(whole.log2()[d] - log2[d]);
         }
         let step = Shape::from_log2(log2).map_err(|e| error(&e))?;
-        let layout = super::convert_tileaa_to_tileas::default_layout(&step, warps);
+        let layout = default_layout(&step, warps);
         let spread = layout.over_registers(&step, &whole).map_err(|e| error(&e))?;
         let in_registers = ConvertLayoutOp::build(b, self.whole.with_layout(self.context, &spread), self.source)
             .map_err(|e| error(&e))?;
@@ -313,11 +271,7 @@ impl<'c> Move<'c> {
         };
         let indices = |high| self.indices.iter().enumerate().map(|(d, i)| part(*i, d, high)).collect::<Vec<_>>();
         let extents: Vec<i64> = step.extents().into_iter().map(|e| e as i64).collect();
-        let middle = crate::dialect::layouts::tensor_type(
-            &extents,
-            self.whole.element,
-            Some(crate::dialect::layouts::layout_attr(self.context, &layout)),
-        );
+        let middle = tensor_type(&extents, self.whole.element, Some(layout_attr(self.context, &layout)));
         let outer = ExtractSliceOp::build(b, middle, in_registers.result(), &indices(true)).map_err(|e| error(&e))?;
         let (inner, moved) = match step == wanted.tile_shape() {
             true => ConvertLayoutOp::build(b, ty(self.result), outer.result()).map(|c| (c.op(), c.result())),
@@ -336,76 +290,18 @@ impl<'c> Move<'c> {
     }
 
     fn storage(&self, b: &Builder<'c>, shape: &[i64], bases: &[u64]) -> Result<Val<'c>, BuildError> {
-        let invalid = || BuildError("storage in shared memory".into());
-        let bases: Vec<i64> = bases.iter().map(|&b| b as i64).collect();
-        let location = self.op.location();
-        let layout = SharedLayoutAttr::get(location, &bases).ok_or_else(invalid)?;
-        let desc = MemDescType::get(location, shape, self.whole.element, layout.into(), 1, MemorySpace::Shared)
-            .ok_or_else(invalid)?;
+        let desc = storage_type(self.op, shape, self.whole.element, bases)?;
         Ok(AllocTensorOp::build(b, desc.into(), None)?.result())
     }
 
     fn through_shared(&self, b: &Builder<'c>, plan: &SharedPlan, barrier_first: bool) -> Result<Val<'c>, BuildError> {
         let storage = self.storage(b, &self.whole.shape, plan.layout.bases())?;
-        if barrier_first {
-            let barrier = BarrierOp::build(b)?;
-            set_discardable_attr(barrier.op(), REUSE, b.unit());
-        }
-        let width = |access: &SharedAccess| -> Attribute<'c> {
-            match access.mode {
-                AccessMode::Vector { elements } | AccessMode::Matrix { elements, .. } => {
-                    i64_attr(self.context, elements.into())
-                }
-            }
-        };
-        LocalStoreOp::build(b, self.source, storage, width(&plan.store))?;
-        BarrierOp::build(b)?;
-        let (to, vector) = (ty(self.result), width(&plan.load));
-        Ok(match self.indices.is_empty() {
-            true => LocalLoadOp::build(b, to, storage, vector)?.result(),
-            false => LocalLoadSliceOp::build(b, to, storage, &self.indices, vector)?.result(),
+        store_all(b, &[Stored { value: self.source, storage, vector: vector_of(&plan.store) }], barrier_first)?;
+        let (to, vector) = (ty(self.result), i64_attr(self.context, vector_of(&plan.load)));
+        Ok(if self.indices.is_empty() {
+            LocalLoadOp::build(b, to, storage, vector)?.result()
+        } else {
+            LocalLoadSliceOp::build(b, to, storage, &self.indices, vector)?.result()
         })
     }
-}
-
-/// Values, all of one shape and layout, in the layout `to`, through shared memory. They go together: all stores, one
-/// barrier, all loads.
-pub fn exchange<'c>(
-    b: &Builder<'c>,
-    op: OpRef<'c>,
-    values: &[Val<'c>],
-    to: &Layout,
-    barrier_first: bool,
-    context: &'c Context,
-) -> Result<Vec<Val<'c>>, Failed> {
-    let location = op.location();
-    let mut transfers = vec![];
-    for &v in values {
-        let tensor = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"))?;
-        let from = tensor.layout().ok_or_else(|| fail(op, "tensor has no layout"))?;
-        let options = SharedOptions::new(storage_bits(tensor.element));
-        let plan = plan_shared(&from, to, &tensor.tile_shape(), &options).map_err(|e| fail(op, e.to_string()))?;
-        let bases: Vec<i64> = plan.layout.bases().iter().map(|&b| b as i64).collect();
-        let layout = SharedLayoutAttr::get(location, &bases).ok_or(Failed)?;
-        let desc = MemDescType::get(location, &tensor.shape, tensor.element, layout.into(), 1, MemorySpace::Shared)
-            .ok_or(Failed)?;
-        let storage = AllocTensorOp::build(b, desc.into(), None).map_err(|e| fail(op, e.to_string()))?;
-        transfers.push((v, tensor, plan, storage.result()));
-    }
-    let error = |e: BuildError| fail(op, e.to_string());
-    if barrier_first {
-        let barrier = BarrierOp::build(b).map_err(error)?;
-        set_discardable_attr(barrier.op(), REUSE, b.unit());
-    }
-    let width = |access: &SharedAccess| match access.mode {
-        AccessMode::Vector { elements } | AccessMode::Matrix { elements, .. } => i64_attr(context, elements.into()),
-    };
-    for (v, _, plan, storage) in &transfers {
-        LocalStoreOp::build(b, *v, *storage, width(&plan.store)).map_err(error)?;
-    }
-    BarrierOp::build(b).map_err(error)?;
-    let load = |(_, tensor, plan, storage): &(Val<'c>, Tensor<'c>, SharedPlan, Val<'c>)| {
-        LocalLoadOp::build(b, tensor.with_layout(context, to), *storage, width(&plan.load)).map(|l| l.result())
-    };
-    transfers.iter().map(|t| load(t).map_err(error)).collect()
 }

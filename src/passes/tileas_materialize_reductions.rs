@@ -33,19 +33,19 @@
 //! Where a layout makes neither possible, the operands are converted first: for a reduction to the default layout of the
 //! shape, for a scan to one in which its coordinate goes from registers to lanes to warps.
 
-use super::{
-    convert_tileaa_to_tileas::{default_layout, i64_attr, taken_body},
-    tileas_assign_load_store_layouts::warps_of,
-    tileas_materialize_convert_layout::{SCRATCH_BYTES, exchange, in_loop},
-};
 use crate::{
-    analysis::registers::{Limit, PASS_REGISTERS},
+    analysis::{
+        layouts::default_layout,
+        registers::{Limit, PASS_REGISTERS},
+        warps::warps_of,
+    },
     dialect::{
         layouts::{Tensor, layout_attr, storage_bits, tensor_type},
         nv_tileaa,
         nv_tileas::{AnyOp, CarryOp, ConvertLayoutOp, PickOp, ReduceOp, ScanOp, ViewOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
+        shared_memory::{SCRATCH_BYTES, exchange},
     },
     pass_descriptor,
 };
@@ -63,9 +63,7 @@ const BITS_IN_REGISTERS: usize = 3;
 impl RustPass for MaterializeReductions {
     pass_descriptor!(tileas_materialize_reductions);
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
-        let mut functions = vec![];
-        walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
-        for function in functions {
+        for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             let warps = warps_of(function)?;
             let mut ops = vec![];
             // Bodies go where their ops go.
@@ -245,7 +243,7 @@ impl<'c> Materialize<'c, '_> {
             replace_all_uses(old, back);
         }
         erase(op);
-        ReduceOp::cast(new).ok_or(Failed)
+        Ok(ReduceOp::wrap(new))
     }
 
     fn scan(&mut self, x: ScanOp<'c>) -> Result<(), Failed> {
@@ -270,7 +268,7 @@ impl<'c> Materialize<'c, '_> {
                 replace_all_uses(old, back.result());
             }
             erase(op);
-            return self.scan(ScanOp::cast(new).ok_or(Failed)?);
+            return self.scan(ScanOp::wrap(new));
         };
         let segments = (all.mask + 1) >> bits;
         if segments == 1 {
@@ -309,7 +307,7 @@ impl<'c> Materialize<'c, '_> {
         };
         let types: Vec<Type<'c>> = scanned.iter().map(|v| ty(*v)).collect();
         let dim = i64_attr(self.context, all.dim as i64);
-        let carried = CarryOp::build(&b, &types, &scanned, &totals, dim, x.reverse(), taken_body(op))
+        let carried = CarryOp::build(&b, &types, &scanned, &totals, dim, x.reverse(), take_body(op))
             .map_err(|e| fail(op, e.to_string()))?;
         for (old, new) in results(op).zip(carried.results()) {
             replace_all_uses(old, view(new, &all.shape)?);
@@ -332,7 +330,7 @@ impl<'c> Materialize<'c, '_> {
         }
         let barrier_first = self.touched || in_loop(op);
         self.touched = true;
-        exchange(b, op, values, to, barrier_first, self.context)
+        exchange(b, op, values, to, barrier_first)
     }
 
     fn convert(

@@ -9,21 +9,18 @@
 //! then the next storage lies elsewhere, and the barrier that would guard reuse has nothing to guard.
 //! `tileas-check-synchronization` removes it.
 
-use super::{convert_tileaa_to_tileas::i64_attr, tileas_materialize_convert_layout::REUSE};
 use crate::{
     dialect::{
-        layouts::storage_bits,
         nv_tileaa,
         nv_tileas::{AllocTensorOp, BarrierOp, MemDescType},
         pass::{Failed, PassContext, RustPass, fail},
         rt::*,
+        shared_memory::{ALIGNMENT, REUSE, memdesc_bytes},
     },
     pass_descriptor,
 };
 use melior::Context;
 use rustc_hash::FxHashMap;
-
-const ALIGNMENT: u64 = 128;
 
 /// Bytes of shared memory that a block may take to save barriers. Eight such blocks fit on the smallest multiprocessor.
 const ROOMY: u64 = 12 << 10;
@@ -42,9 +39,7 @@ struct Storage<'c> {
 impl RustPass for OptimizeAllocTensor {
     pass_descriptor!(tileas_optimize_alloc_tensor);
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, _: &PassContext) -> Result<(), Failed> {
-        let mut functions = vec![];
-        walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
-        for function in functions {
+        for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             let mut storages = collect(function.op())?;
             // Program order breaks ties, so the result does not depend on anything else.
             storages.sort_by_key(|s| (std::cmp::Reverse(s.bytes), s.live));
@@ -57,17 +52,6 @@ impl RustPass for OptimizeAllocTensor {
         }
         Ok(())
     }
-}
-
-/// Bytes of a storage in shared memory, all of its stages.
-pub fn memdesc_bytes(desc: MemDescType<'_>) -> u64 {
-    stage_bytes(desc) * desc.stages() as u64
-}
-
-/// Bytes from one stage of a storage to the next: each starts at a bank.
-pub fn stage_bytes(desc: MemDescType<'_>) -> u64 {
-    let bytes = desc.shape().iter().product::<i64>() as u64 * u64::from(storage_bits(desc.element_type()) / 8);
-    if desc.stages() == 1 { bytes } else { bytes.next_multiple_of(ALIGNMENT) }
 }
 
 /// Every access of a storage, also through views of it.

@@ -26,13 +26,13 @@
 //! At last the pass weakens orders that nobody can observe. An update whose token and result are not used acquires for nobody. A
 //! release with no access behind its token publishes nothing.
 
-use super::tileas_materialize_convert_layout::REUSE;
 use crate::dialect::{
     layouts::Tensor,
     nv_tileaa::{self, Ordering},
     nv_tileas::{AnyOp, BarrierOp},
     pass::{Failed, PassContext, RustPass, fail},
     rt::*,
+    shared_memory::REUSE,
 };
 use crate::pass_descriptor;
 use melior::Context;
@@ -44,9 +44,7 @@ pub struct OrderMemory;
 impl RustPass for OrderMemory {
     pass_descriptor!(tileas_order_memory);
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, _: &PassContext) -> Result<(), Failed> {
-        let mut functions = vec![];
-        walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
-        for function in functions {
+        for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             let Some(body) = entry_block(function.body()) else { continue };
             let mut order = Order::default();
             order.block(body, &mut State::default());

@@ -26,20 +26,19 @@
 
 mod carried;
 
-use super::{
-    convert_tileaa_to_tileas::{default_layout, default_packing, i64_attr, packing_log2, project, retype_constant},
-    tileas_assign_load_store_layouts::{access_of, operand_layout, tile_of, warps_of},
-};
 use crate::{
     analysis::{
-        access::Access,
+        access::{Access, access_of, operand_layout, tile_of},
+        cost::is_cheap,
         facts::Facts,
+        layouts::{default_layout, default_packing, packing_log2, project},
         narrow::{self, Narrow},
         registers::Limit,
+        warps::warps_of,
     },
     dialect::{
         dots::{ACC, AnyDot},
-        layouts::{Tensor, layout_attr, storage_bits, tensor_type},
+        layouts::{Tensor, layout_attr, retype_constant, storage_bits, tensor_type},
         nv_tileaa,
         nv_tileas::{BroadcastOp, CatOp, ConvertLayoutOp, InsertSliceOp, PermuteOp, ReduceOp, ReplicateOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
@@ -60,9 +59,7 @@ impl RustPass for RemoveLayoutConversions {
     pass_descriptor!(tileas_remove_layout_conversions);
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileas_remove_layout_conversions::stat;
-        let mut functions = vec![];
-        walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
-        for function in functions {
+        for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             let mut assignment = Assignment::new(function, context)?;
             let before = assignment.strip();
             assignment.assign();
@@ -635,31 +632,6 @@ impl<'c> Assignment<'c> {
             dead.into_iter().for_each(erase);
         }
     }
-}
-
-/// Ops that cost next to nothing for each element and touch no memory.
-pub fn is_cheap(op: OpRef<'_>) -> bool {
-    let name = op_name(op);
-    result_count(op) == 1
-        && region_count(op) == 0
-        && Tensor::of_value(result(op, 0)).is_some()
-        && (matches!(relation(op), Relation::View | Relation::Permute | Relation::Broadcast)
-            || matches!(name, "nv_tileas.make_range" | "nv_tileas.splat" | "arith.constant" | "nv_tileaa.addptr")
-            || matches!(
-                name,
-                "arith.addi"
-                    | "arith.subi"
-                    | "arith.muli"
-                    | "arith.andi"
-                    | "arith.ori"
-                    | "arith.xori"
-                    | "arith.cmpi"
-                    | "arith.extsi"
-                    | "arith.extui"
-                    | "arith.trunci"
-                    | "arith.shli"
-                    | "arith.select"
-            ))
 }
 
 /// Whether `op` updates memory atomically.

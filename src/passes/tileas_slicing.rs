@@ -23,9 +23,12 @@
 //! The slices of a scan follow each other along its dimension before they move on in the others, so that a carry belongs to
 //! the slice before. Splats are sliced by making a smaller one.
 
-use super::{convert_tileaa_to_tileas::default_layout, tileas_assign_load_store_layouts::warps_of};
 use crate::{
-    analysis::registers::{Limit, PASS_REGISTERS, words},
+    analysis::{
+        layouts::{default_layout, project},
+        registers::{Limit, PASS_REGISTERS, words},
+        warps::warps_of,
+    },
     dialect::{
         dots::{ACC, AnyDot, LHS, RHS},
         layouts::{Tensor, layout_attr, tensor_type},
@@ -58,9 +61,7 @@ impl RustPass for Slicing {
     pass_descriptor!(tileas_slicing);
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileas_slicing::stat;
-        let mut functions = vec![];
-        walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
-        for function in functions {
+        for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             let warps = warps_of(function)?;
             let (mut scans, mut dots) = (vec![], vec![]);
             walk(function.op(), &mut |o| {
@@ -291,11 +292,8 @@ impl<'c> Slices<'c> {
             let mut before = vec![];
             for (k, v) in found.iter().enumerate() {
                 let aligned = Tensor::of_value(*v).and_then(|t| t.layout());
-                let layout = super::convert_tileaa_to_tileas::project(
-                    &aligned.ok_or_else(|| BuildError("slice without a layout".into()))?,
-                    &part,
-                    &edge,
-                );
+                let layout =
+                    project(&aligned.ok_or_else(|| BuildError("slice without a layout".into()))?, &part, &edge);
                 let carry = body.carried[n + k];
                 let wanted = tensor_type(&edge, tensors[k].element, Some(layout_attr(self.context, &layout)));
                 let carry = match ty(carry) == wanted {

@@ -31,11 +31,11 @@
 //!
 //! `cp.async` moves 4, 8 or 16 bytes and fills up with zeros. Loads of narrower vectors or with other paddings stay as they are.
 
-use super::{convert_tileaa_to_tileas::i64_attr, tileas_assign_load_store_layouts::warps_of};
 use crate::{
     analysis::{
         access::{View, fast_dimension},
         registers::{register_bits, words},
+        warps::warps_of,
     },
     dialect::{
         dots::{AnyDot, LHS},
@@ -49,9 +49,10 @@ use crate::{
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         remark::{self, remark},
         rt::*,
+        shared_memory::memdesc_bytes,
+        target::target,
     },
     pass_descriptor,
-    passes::tileas_optimize_alloc_tensor::memdesc_bytes,
 };
 use melior::{
     Context,
@@ -74,15 +75,12 @@ impl RustPass for UnspecializedPipeline {
     pass_descriptor!(tileas_unspecialized_pipeline);
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileas_unspecialized_pipeline::{Options, stat};
-        let name = Options(cx).compute_capability();
-        let target = Target::by_name(name).ok_or_else(|| fail(op, format!("unknown target '{name}'")))?;
+        let target = target(op, Options(cx).compute_capability())?;
         let most = Options(cx).num_stages();
         if most < 1 {
             return Err(fail(op, format!("unspecialized-pipeline-num-stages must be positive, got {most}")));
         }
-        let mut functions = vec![];
-        walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
-        for function in functions {
+        for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             warps_of(function)?;
             let mut loops = vec![];
             walk(function.op(), &mut |o| {
@@ -228,7 +226,7 @@ impl<'c> Loop<'c> {
             let layout = t.layout().ok_or_else(|| fail(load.op, "storage has no layout"))?;
             let desc =
                 MemDescType::get(load.op.location(), t.shape(), t.element_type(), layout, stages, MemorySpace::Shared)
-                    .ok_or(Failed)?;
+                    .ok_or_else(|| fail(load.op, "no ring can hold this tile"))?;
             rings.push(AllocTensorOp::build(&b, desc.into(), None).map_err(|e| error(&e))?.result());
         }
         if shared_memory_before(op) {
@@ -244,7 +242,7 @@ impl<'c> Loop<'c> {
         let exists = |a: &Arithmetic<'_, 'c>, here: Val<'c>, distance: Val<'c>| {
             a.less(distance, a.subtract(upper64, here), true)
         };
-        let token_type: Type<'c> = async_token(context)?;
+        let token_type: Type<'c> = async_token(op)?;
         let mut groups = vec![];
         let any = a.less(lower64, upper64, unsigned);
         for s in 0..stages - 1 {
@@ -363,11 +361,12 @@ impl<'c> Loop<'c> {
                 }
             }
             let of = |v: Val<'c>| map.get(&key(v)).copied().unwrap_or(v);
-            let stage = MemDescSlotOp::build(b, load.desc.into(), *ring, slot).map_err(|_| Failed)?;
+            let stage =
+                MemDescSlotOp::build(b, load.desc.into(), *ring, slot).map_err(|e| fail(load.op, e.to_string()))?;
             let copy = load.build(b, stage.result(), predicate, of, token)?;
             done.push(copy);
         }
-        AsyncCommitOp::build(b, token, &done).map(|c| c.group()).map_err(|_| Failed)
+        AsyncCommitOp::build(b, token, &done).map(|c| c.group()).map_err(|e| fail(self.op, e.to_string()))
     }
 
     /// What only the loads needed.
@@ -508,7 +507,9 @@ impl<'c> RingLoad<'c> {
         let context = b.context();
         if let Some(x) = TiledLoadOp::cast(self.op) {
             let indices: Vec<Val<'c>> = x.indices().map(&of).collect();
-            let layout = Tensor::of_value(x.result()).and_then(|t| t.layout()).ok_or(Failed)?;
+            let layout = Tensor::of_value(x.result())
+                .and_then(|t| t.layout())
+                .ok_or_else(|| fail(self.op, "tensor has no layout"))?;
             let (layout, vector) = (layout_attr(context, &layout), i64_attr(context, x.vector()));
             let in_bounds = attr(self.op, "inBounds");
             return AsyncTiledLoadOp::build(
@@ -529,7 +530,7 @@ impl<'c> RingLoad<'c> {
             .map(|c| c.done())
             .map_err(error);
         }
-        let x = LoadOp::cast(self.op).ok_or(Failed)?;
+        let x = LoadOp::cast(self.op).ok_or_else(|| fail(self.op, "not a load that can be copied"))?;
         let vector = i64_attr(context, x.vector());
         let along = attr(self.op, "along");
         let (ptr, mask) = (of(x.ptr()), x.mask().map(&of));
@@ -726,8 +727,8 @@ fn shared_memory_before(op: OpRef<'_>) -> bool {
     found
 }
 
-fn async_token(context: &Context) -> Result<Type<'_>, Failed> {
-    AsyncTokenType::get(melior::ir::Location::unknown(context)).map(Into::into).ok_or(Failed)
+fn async_token(op: OpRef<'_>) -> Result<Type<'_>, Failed> {
+    AsyncTokenType::get(op.location()).map(Into::into).ok_or_else(|| fail(op, "no type of asynchronous tokens"))
 }
 
 /// Scalar arithmetic of the loop's control.

@@ -11,9 +11,11 @@
 //! are their bits. With `dump-host` the module is also written to a file, as LLVM IR: `clang -c` makes an object of it that
 //! programs link with `-lcuda`.
 
-use super::{convert_tileas_to_llvm::element_type, tileas_assign_load_store_layouts::warps_of};
 use crate::{
+    analysis::warps::warps_of,
     dialect::{
+        gpu_module::gpu_modules,
+        llvm_types::element_type,
         location, nv_tileaa,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
@@ -36,16 +38,9 @@ impl RustPass for EmitHostWrapper {
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileir_emit_host_wrapper::{Options, stat};
         let (triple, dump) = (Options(cx).host_triple(), Options(cx).dump_host());
-        let mut modules = vec![];
-        walk(op, &mut |o| {
-            if op_name(o) == "gpu.module" {
-                modules.push(o);
-            }
-        });
         let mut dumped = String::new();
-        for module in modules {
-            let mut kernels = vec![];
-            walk(module, &mut |o| kernels.extend(nv_tileaa::FuncOp::cast(o)));
+        for module in gpu_modules(op) {
+            let kernels = collect_ops(module, nv_tileaa::FuncOp::cast);
             if kernels.is_empty() {
                 continue;
             }

@@ -11,6 +11,7 @@
 
 use crate::{
     dialect::{
+        gpu_module::{MULTIPLIES, NUM_WARPS, functions},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
     },
@@ -20,12 +21,6 @@ use melior::{
     Context,
     ir::{Attribute, attribute::DenseI32ArrayAttribute},
 };
-
-/// Warps of a block of the kernel, i64.
-pub const NUM_WARPS: &str = "nv_tileas.num_warps";
-
-/// The kernel has products of tiles.
-pub const MULTIPLIES: &str = "nv_tileas.multiplies";
 
 #[derive(Clone, Default)]
 pub struct GpuModulePrepare;
@@ -47,17 +42,6 @@ impl RustPass for GpuModulePrepare {
         }
         Ok(())
     }
-}
-
-/// The functions of the GPU's program, declared ones too.
-pub(super) fn functions<'c>(op: OpRef<'c>) -> Vec<OpRef<'c>> {
-    let mut list = vec![];
-    walk(op, &mut |o| {
-        if op_name(o) == "llvm.func" && parent_op(o).is_some_and(|p| op_name(p) == "gpu.module") {
-            list.push(o);
-        }
-    });
-    list
 }
 
 fn kernel<'c>(function: OpRef<'c>, context: &'c Context) -> Result<(), Failed> {

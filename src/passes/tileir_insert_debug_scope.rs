@@ -7,8 +7,9 @@
 
 use crate::{
     dialect::{
-        debug_scope::{self, Emission},
-        pass::{Failed, PassContext, RustPass, descriptors, fail},
+        debug_scope,
+        gpu_module::is_gpu_module,
+        pass::{Failed, PassContext, RustPass, descriptors},
         rt::*,
     },
     pass_descriptor,
@@ -23,8 +24,8 @@ impl RustPass for InsertDebugScope {
 
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileir_insert_debug_scope::{Options, stat};
-        let emission = emission(op, Options(cx).emission_kind())?;
-        let (scoped, placed) = insert(op, context, emission, |o| {
+        let emission = debug_scope::emission(op, Options(cx).emission_kind())?;
+        let (scoped, placed) = debug_scope::insert(op, context, emission, |o| {
             matches!(op_name(o), "nv_tileaa.func" | "llvm.func") && inside_gpu_module(o)
         })?;
         cx.stat_add(stat::NUM_SCOPES, scoped as i64);
@@ -35,32 +36,5 @@ impl RustPass for InsertDebugScope {
 
 /// The functions of host code have no source.
 fn inside_gpu_module(op: OpRef<'_>) -> bool {
-    parent_op(op).is_some_and(|p| op_name(p) == "gpu.module")
-}
-
-pub(super) fn emission(op: OpRef<'_>, name: &str) -> Result<Emission, Failed> {
-    Emission::by_name(name).ok_or_else(|| {
-        let valid: Vec<&str> = Emission::ALL.map(Emission::name).into();
-        fail(op, format!("unknown emission-kind '{name}'; the kinds are {}", valid.join(", ")))
-    })
-}
-
-/// Scopes for the defined functions that lack one and places for the ops inside; how many of each were given.
-pub(super) fn insert<'c>(
-    op: OpRef<'c>,
-    context: &'c Context,
-    emission: Emission,
-    is_function: impl Fn(OpRef<'c>) -> bool,
-) -> Result<(usize, usize), Failed> {
-    let mut functions = vec![];
-    walk(op, &mut |o| {
-        if is_function(o) && entry_block(region(o, 0)).is_some() {
-            functions.push(o);
-        }
-    });
-    let placed = functions.iter().map(|f| debug_scope::place_all(context, *f)).sum();
-    functions.retain(|f| !debug_scope::has_scope(*f));
-    debug_scope::give(context, &functions, op, emission)
-        .ok_or_else(|| fail(op, "its location cannot be expressed as debug information"))?;
-    Ok((functions.len(), placed))
+    parent_op(op).is_some_and(is_gpu_module)
 }

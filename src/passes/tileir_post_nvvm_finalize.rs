@@ -6,9 +6,9 @@
 //!   library, LLVM's intrinsics, and the few functions that the driver supplies.
 //! * So is an op that has no translation to LLVM IR.
 
-use super::tileir_gpu_module_prepare::functions;
 use crate::{
     dialect::{
+        gpu_module::{functions, gpu_modules},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
     },
@@ -31,13 +31,7 @@ impl RustPass for PostNvvmFinalize {
 
     fn run<'c>(&mut self, op: OpRef<'c>, _: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileir_post_nvvm_finalize::stat;
-        let mut modules = vec![];
-        walk(op, &mut |o| {
-            if op_name(o) == "gpu.module" {
-                modules.push(o);
-            }
-        });
-        for module in modules {
+        for module in gpu_modules(op) {
             let mut used = BTreeSet::new();
             let mut unknown = None;
             walk(module, &mut |o| {

@@ -10,14 +10,12 @@
 //! Not checked here: registers, which ptxas allocates, and whether barriers stand where they must
 //! (`tileas-check-synchronization`).
 
-use super::{
-    tileas_assign_load_store_layouts::target,
-    tileir_gpu_module_prepare::{NUM_WARPS, functions},
-};
 use crate::{
     dialect::{
+        gpu_module::{NUM_WARPS, functions, gpu_modules},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
+        target::target,
     },
     pass_descriptor,
 };
@@ -37,21 +35,17 @@ impl RustPass for VerifyOpsAnalysis {
     fn run<'c>(&mut self, op: OpRef<'c>, _: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileir_verify_ops_analysis::{Options, stat};
         let target = target(op, Options(cx).compute_capability())?;
-        let (mut modules, mut left, mut ops) = (vec![], None, 0);
+        let (mut left, mut ops) = (None, 0);
         walk(op, &mut |o| {
             ops += 1;
-            let name = op_name(o);
-            if name == "gpu.module" {
-                modules.push(o);
-            }
-            if left.is_none() && TILE_DIALECTS.iter().any(|d| name.starts_with(d)) {
+            if left.is_none() && TILE_DIALECTS.iter().any(|d| op_name(o).starts_with(d)) {
                 left = Some(o);
             }
         });
         if let Some(o) = left {
             return Err(fail(o, format!("'{}' is left over: no pass before this one lowers it", op_name(o))));
         }
-        for module in modules {
+        for module in gpu_modules(op) {
             shared_memory(module, target)?;
         }
         for function in functions(op).into_iter().filter(|f| discardable_attr(*f, "nvvm.kernel").is_some()) {

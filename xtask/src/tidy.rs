@@ -7,12 +7,15 @@
 //! On Rust files:
 //! * at most [`MAX_LINES`] lines, except for those in [`LONG_FILES`], each with a reason;
 //! * no `todo!`, `unimplemented!`, `#[ignore]`, `#[should_panic]`;
-//! * each `unsafe` block and implementation has a `SAFETY:` comment above it.
+//! * each `unsafe` block and implementation has a `SAFETY:` comment above it;
+//! * parts of the compiler import only what is below them, and no pass imports a pass ([`layers`]).
 //!
 //! On `Cargo.toml` files: a dependency from outside the workspace that is not [`WELL_KNOWN`] has a comment above it that
 //! says what it is for.
 //!
 //! The checks are on lines, not on syntax trees: a rule that needs a parser belongs into a lint.
+
+mod layers;
 
 use std::path::Path;
 use std::process::Command;
@@ -45,11 +48,13 @@ const WELL_KNOWN: &[&str] = &[
 
 pub fn check(root: &Path) -> anyhow::Result<Vec<String>> {
     let mut problems = Vec::new();
-    for name in tracked_files(root)? {
+    let files = tracked_files(root)?;
+    let passes = layers::passes(&files);
+    for name in files {
         let Ok(bytes) = std::fs::read(root.join(&name)) else { continue };
         // What is no UTF-8 is no source.
         let Ok(text) = String::from_utf8(bytes) else { continue };
-        problems.extend(check_file(&name, &text));
+        problems.extend(check_file(&name, &text, &passes));
     }
     for (name, _) in LONG_FILES {
         let lines = std::fs::read_to_string(root.join(name)).map(|t| t.lines().count()).unwrap_or(0);
@@ -71,7 +76,7 @@ fn tracked_files(root: &Path) -> anyhow::Result<Vec<String>> {
 }
 
 /// The problems of one file, each as `NAME:LINE: TEXT`.
-fn check_file(name: &str, text: &str) -> Vec<String> {
+fn check_file(name: &str, text: &str, passes: &[String]) -> Vec<String> {
     let mut problems = Vec::new();
     let mut report = |line: usize, text: &str| problems.push(format!("{name}:{line}: {text}"));
     let generated = [".snap", ".lock", ".ptx"].iter().any(|e| name.ends_with(e));
@@ -89,7 +94,7 @@ fn check_file(name: &str, text: &str) -> Vec<String> {
         report(lines.len(), "no line end at the end");
     }
     if name.ends_with(".rs") {
-        check_rust(name, text, &lines, &mut report);
+        check_rust(name, text, &lines, passes, &mut report);
     }
     if name.ends_with("Cargo.toml") {
         check_manifest(&lines, &mut report);
@@ -110,13 +115,15 @@ fn machine_path(line: &str) -> Option<&str> {
     })
 }
 
-fn check_rust(name: &str, text: &str, lines: &[&str], report: &mut impl FnMut(usize, &str)) {
+fn check_rust(name: &str, text: &str, lines: &[&str], passes: &[String], report: &mut impl FnMut(usize, &str)) {
     if lines.len() > MAX_LINES && !LONG_FILES.iter().any(|(n, _)| *n == name) {
         report(lines.len(), &format!("more than {MAX_LINES} lines; split it, or list it in xtask with a reason"));
     }
     let forbidden =
         [["to", "do!("], ["unimpl", "emented!("], ["#[ig", "nore"], ["should", "_panic"]].map(|p| p.concat());
-    for (i, code) in code_lines(text).iter().enumerate() {
+    let code_lines = code_lines(text);
+    layers::check(name, &code_lines, passes, report);
+    for (i, code) in code_lines.iter().enumerate() {
         for word in forbidden.iter().filter(|w| code.contains(w.as_str())) {
             report(i + 1, &format!("'{word}' is not allowed"));
         }
@@ -246,7 +253,7 @@ mod tests {
             ("x/Cargo.toml", "[dependencies]\nrare = \"1\"\n", "the dependency 'rare' has no comment"),
         ];
         for (name, text, problem) in bad {
-            let found = check_file(name, text);
+            let found = check_file(name, text, &[]);
             assert!(found.len() == 1 && found[0].contains(problem), "{text:?}: {found:?}");
         }
         let good: &[(&str, &str)] = &[
@@ -262,7 +269,7 @@ mod tests {
             ),
         ];
         for (name, text) in good {
-            assert_eq!(check_file(name, text), Vec::<String>::new(), "{text:?}");
+            assert_eq!(check_file(name, text, &[]), Vec::<String>::new(), "{text:?}");
         }
     }
 }

@@ -9,7 +9,6 @@
 //! mark_for_reuse %v        nothing: no target makes use of it
 //! ```
 
-use super::i64_attr;
 use crate::dialect::{
     layouts::{Tensor, tensor_type},
     nv_tileaa::{

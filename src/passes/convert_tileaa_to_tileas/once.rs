@@ -5,34 +5,25 @@
 //! threads that must go the same way. So both happen in the owner of each element, and `replicate` gives the other holders
 //! what it got. A scalar is a tensor of one element here, whose owner is the first thread.
 
-use super::{Convert, i64_attr, project};
-use crate::dialect::{
-    layouts::{Tensor, layout_attr, memory_bits, tensor_type},
-    nv_tileaa::{self, Ordering},
-    nv_tileas::{self, ReplicateOp, SplatOp, UnsplatOp},
-    pass::{Failed, fail},
-    rt::*,
+use super::Convert;
+use crate::{
+    analysis::layouts::{index_layout, sparse_dimension},
+    dialect::{
+        layouts::{Tensor, converted, layout_attr, memory_bits, tensor_type},
+        nv_tileaa::{self, Ordering},
+        nv_tileas::{self, ReplicateOp, SplatOp, UnsplatOp},
+        pass::{Failed, fail},
+        rt::*,
+    },
 };
 use melior::ir::{Attribute, Type, attribute::IntegerAttribute, r#type::IntegerType};
-use tile_layout::Layout;
-
-/// Layout of the index of a sparse dimension of a view, when a tile of it has `layout`: for each place the coordinate of its
-/// element.
-pub fn index_layout(layout: &Layout, tile: &[i64], dim: usize) -> Layout {
-    let line: Vec<i64> = tile.iter().enumerate().map(|(d, &extent)| if d == dim { extent } else { 1 }).collect();
-    project(layout, tile, &line)
-}
-
-/// The dimension whose index is a tensor.
-pub fn sparse_dimension(view: Val<'_>) -> Option<usize> {
-    nv_tileaa::TiledViewType::cast(ty(view))?.sparse_dim().map(|d| d as usize)
-}
 
 impl<'c> Convert<'c> {
     /// Indices of an access of `view` whose tile is `tile`: that of a sparse dimension lies as the tile needs it.
     pub(super) fn indices(
         &self,
         b: &Builder<'c>,
+        op: OpRef<'c>,
         view: Val<'c>,
         indices: impl Iterator<Item = Val<'c>>,
         tile: &Tensor<'c>,
@@ -41,7 +32,7 @@ impl<'c> Convert<'c> {
         indices
             .enumerate()
             .map(|(d, v)| match sparse {
-                Some(s) if s == d => self.converted(b, v, &index_layout(&self.layout(&tile.shape), &tile.shape, d)),
+                Some(s) if s == d => converted(b, op, v, &index_layout(&self.layout(&tile.shape), &tile.shape, d)),
                 _ => Ok(v),
             })
             .collect()
@@ -49,8 +40,8 @@ impl<'c> Convert<'c> {
 
     pub(super) fn atomic_rmw(&self, x: nv_tileaa::AtomicRmwOp<'c>) -> Result<(), Failed> {
         let b = Builder::before(self.context, x.op());
-        let (ptr, value) = (self.as_tensor(&b, x.ptr())?, self.as_tensor(&b, x.value())?);
-        let mask = x.mask().map(|m| self.as_tensor(&b, m)).transpose()?;
+        let (ptr, value) = (self.as_tensor(&b, x.op(), x.ptr())?, self.as_tensor(&b, x.op(), x.value())?);
+        let mask = x.mask().map(|m| self.as_tensor(&b, x.op(), m)).transpose()?;
         let one = i64_attr(self.context, 1);
         let token = ty(x.result_token());
         let (kind, ordering, scope) = (x.kind(), x.ordering(), x.scope());
@@ -74,9 +65,9 @@ impl<'c> Convert<'c> {
 
     pub(super) fn atomic_cas(&self, x: nv_tileaa::AtomicCasOp<'c>) -> Result<(), Failed> {
         let b = Builder::before(self.context, x.op());
-        let ptr = self.as_tensor(&b, x.ptr())?;
-        let (compare, value) = (self.as_tensor(&b, x.compare())?, self.as_tensor(&b, x.value())?);
-        let mask = x.mask().map(|m| self.as_tensor(&b, m)).transpose()?;
+        let ptr = self.as_tensor(&b, x.op(), x.ptr())?;
+        let (compare, value) = (self.as_tensor(&b, x.op(), x.compare())?, self.as_tensor(&b, x.op(), x.value())?);
+        let mask = x.mask().map(|m| self.as_tensor(&b, x.op(), m)).transpose()?;
         let token = ty(x.result_token());
         let (ordering, scope) = (x.ordering(), x.scope());
         let built =
@@ -111,9 +102,9 @@ impl<'c> Convert<'c> {
     /// A load through pointers that is not weak.
     pub(super) fn strong_load(&self, x: nv_tileaa::LoadOp<'c>) -> Result<(), Failed> {
         let b = Builder::before(self.context, x.op());
-        let ptr = self.as_tensor(&b, x.ptr())?;
-        let mask = x.mask().map(|m| self.as_tensor(&b, m)).transpose()?;
-        let other = x.other().map(|o| self.as_tensor(&b, o)).transpose()?;
+        let ptr = self.as_tensor(&b, x.op(), x.ptr())?;
+        let mask = x.mask().map(|m| self.as_tensor(&b, x.op(), m)).transpose()?;
+        let other = x.other().map(|o| self.as_tensor(&b, x.op(), o)).transpose()?;
         let result = self.tensor_of(ty(x.result()));
         let built = nv_tileas::LoadOp::build(
             &b,
@@ -207,11 +198,11 @@ impl<'c> Convert<'c> {
         tensor_type(&[1], t, Some(layout))
     }
 
-    fn as_tensor(&self, b: &Builder<'c>, v: Val<'c>) -> Result<Val<'c>, Failed> {
+    fn as_tensor(&self, b: &Builder<'c>, op: OpRef<'c>, v: Val<'c>) -> Result<Val<'c>, Failed> {
         if Tensor::of_value(v).is_some() {
             return Ok(v);
         }
-        SplatOp::build(b, self.tensor_of(ty(v)), v).map(|s| s.result()).map_err(|_| Failed)
+        SplatOp::build(b, self.tensor_of(ty(v)), v).map(|s| s.result()).map_err(|e| fail(op, e.to_string()))
     }
 
     /// Replaces `old` by `new`, whose first result only the owners hold, and which is a tensor where that of `old` may be a

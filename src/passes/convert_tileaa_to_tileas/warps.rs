@@ -5,13 +5,15 @@
 //! a thread are 32 to 64 bytes of the usual types. A row of 4096 therefore goes to 8 warps: with 4, a thread would hold 32 elements
 //! of each value that is alive, and only half the registers' worth of blocks would hide the latency of memory. More than
 //! 16 warps wait for each other too long at barriers. Kernels with matrix products have rules of their own
-//! ([`super::product_warps`]).
+//! ([`crate::analysis::product_warps`]).
 
-use super::product_warps::for_products;
-use crate::dialect::{
-    layouts::{Tensor, storage_bits},
-    nv_tileaa::{AnyOp, FuncOp},
-    rt::*,
+use crate::{
+    analysis::product_warps::for_products,
+    dialect::{
+        layouts::{Tensor, storage_bits},
+        nv_tileaa::{AnyOp, FuncOp},
+        rt::*,
+    },
 };
 use melior::ir::{Attribute, AttributeLike};
 use tile_targets::Target;

@@ -3,7 +3,7 @@
 //! Register `r` is element `r` of the array. Arrays of the same size share memory when their lives do not meet; who makes one
 //! gives it back.
 
-use super::{Lower, parse};
+use super::{Lower, llvm::Cmp, parse};
 use crate::{
     analysis::registers::register_bits,
     dialect::{
@@ -191,7 +191,7 @@ impl<'c> Lower<'c, '_> {
         let counter = arg(head, 0);
         body(self, counter)?;
         let next = self.l.add(counter, self.l.i32c(1));
-        let more = self.l.icmp(super::llvm::Cmp::Ult, next, self.l.i32c(1 << bits));
+        let more = self.l.icmp(Cmp::Ult, next, self.l.i32c(1 << bits));
         let branch = self.l.cond_br(more, (head, &[next]), (exit, &[]));
         let rolled = parse(self.l.context(), "#llvm.loop_annotation<unroll = <disable = true>>");
         set_attr(branch, "loop_annotation", rolled);

@@ -6,6 +6,7 @@
 use super::{
     Lower, Lowered,
     global::{Tile, pointee},
+    llvm::Cmp,
     shared::shared_layout,
 };
 use crate::{
@@ -17,8 +18,8 @@ use crate::{
         },
         pass::{Failed, fail},
         rt::*,
+        shared_memory::stage_bytes,
     },
-    passes::tileas_optimize_alloc_tensor::stage_bytes,
 };
 use tile_layout::{Direction, Layout, Shape, SharedAccess};
 
@@ -87,7 +88,7 @@ impl<'c> Lower<'c, '_> {
     }
 
     pub(super) fn async_wait(&self, op: AsyncWaitOp<'c>) -> Result<(), Failed> {
-        let pending = crate::passes::convert_tileaa_to_tileas::i64_attr(self.l.context(), op.pending());
+        let pending = i64_attr(self.l.context(), op.pending());
         AsyncWaitOp::build(&self.l.b, &[], pending).map_err(|e| fail(op.op(), e.to_string()))?;
         Ok(())
     }
@@ -140,7 +141,7 @@ impl<'c> Lower<'c, '_> {
         let guard = |v: Val<'c>, mask: u64| {
             (mask != 0).then(|| {
                 let bits = l.bin("and", v, l.i32c(mask as i64));
-                l.icmp_raw(0, bits, l.i32c(0))
+                l.icmp(Cmp::Eq, bits, l.i32c(0))
             })
         };
         let guard = self.both(guard(self.lane, plan.guard.lane), guard(self.warp, plan.guard.warp));
@@ -181,7 +182,7 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         let others = (0..tile.left.len()).filter(|d| *d != fast).fold(None, |all, d| match tile.left[d] {
             Some(left) => {
-                let inside = l.icmp_raw(2, self.coordinate(tile, d, registers[0]), left);
+                let inside = l.icmp(Cmp::Slt, self.coordinate(tile, d, registers[0]), left);
                 self.both(all, Some(inside))
             }
             None => all,

@@ -13,19 +13,22 @@
 use super::{
     Lower,
     combine::From,
+    element_type,
     global::{Strength, fence_text, pointee, scope_name},
     groups::singles,
     llvm::Cmp,
 };
 use crate::{
-    analysis::atomics::{Form, Update},
+    analysis::{
+        atomics::{Form, Update},
+        layouts::within_warps,
+    },
     dialect::{
         nv_tileaa::{AtomicKind, Ordering, Scope},
         nv_tileas::{AtomicCasOp, AtomicRmwOp, Bounds, ReplicateOp, TiledAtomicRmwOp},
         pass::{Failed, fail},
         rt::*,
     },
-    passes::tileas_materialize_convert_layout::once::within_warps,
 };
 use melior::ir::Type;
 
@@ -235,7 +238,7 @@ impl<'c> Lower<'c, '_> {
             _ => Some(l.structure(&vec![words.ty; n])),
         };
         let Some(v) = l.asm(&text, &constraints.join(","), result, &args, false) else {
-            let t = super::element_type(l.context(), u.element).expect("checked with the tensor");
+            let t = element_type(l.context(), u.element).expect("checked with the tensor");
             return vec![l.poison(t); values.len()];
         };
         let fields: Vec<Val<'c>> =
@@ -298,7 +301,7 @@ impl<'c> Lower<'c, '_> {
             self.unpack_words(u.element, words, &[got], count)
         };
         let Some(mask) = mask else { return run() };
-        let t = super::element_type(l.context(), u.element).expect("checked with the tensor");
+        let t = element_type(l.context(), u.element).expect("checked with the tensor");
         let types = vec![t; values.len()];
         l.either(mask, &types, run, || values.iter().map(|_| l.poison(t)).collect())
     }

@@ -2,7 +2,7 @@
 //!
 //! Carried registers are arguments of blocks. A big tensor is carried in an array: what is passed on is copied to it.
 
-use super::{Lower, Lowered, array::Array};
+use super::{Lower, Lowered, array::Array, llvm::Cmp};
 use crate::dialect::{
     location,
     pass::{Failed, fail},
@@ -110,8 +110,8 @@ impl<'c> Lower<'c, '_> {
         self.l.br(head, &first);
         self.l.b.set_end(head);
         let unsigned = attr(op, "unsignedCmp").is_some();
-        let predicate = if unsigned { 6 } else { 2 };
-        let more = self.l.icmp_raw(predicate, arg(head, 0), upper);
+        let before = if unsigned { Cmp::Ult } else { Cmp::Slt };
+        let more = self.l.icmp(before, arg(head, 0), upper);
         let now: Vec<Val<'c>> = args(head).skip(1).collect();
         self.l.cond_br(more, (body, &[]), (exit, &now));
 

@@ -1,15 +1,13 @@
 //! Memory that outlives a thread's registers: globals with their initial values, constant tables and texts, the heap.
 
-use super::{Lower, i32_array, llvm::GLOBAL, parse};
-use crate::{
-    dialect::{
-        layouts::{memory_bits, storage_bits},
-        nv_tileaa::{GetGlobalOp, GlobalOp},
-        nv_tileas::{HeapAllocOp, HeapFreeOp},
-        pass::{Failed, fail},
-        rt::*,
-    },
-    passes::convert_tileaa_to_tileas::i64_attr,
+use super::{Lower, i32_array, llvm::Cmp, parse};
+use crate::dialect::{
+    layouts::{memory_bits, storage_bits},
+    llvm_types::GLOBAL,
+    nv_tileaa::{GetGlobalOp, GlobalOp},
+    nv_tileas::{HeapAllocOp, HeapFreeOp},
+    pass::{Failed, fail},
+    rt::*,
 };
 use melior::{
     Context,
@@ -218,7 +216,7 @@ impl<'c> Lower<'c, '_> {
     }
 
     pub(super) fn first_thread(&self) -> Val<'c> {
-        self.l.icmp(super::llvm::Cmp::Eq, self.thread, self.l.i32c(0))
+        self.l.icmp(Cmp::Eq, self.thread, self.l.i32c(0))
     }
 }
 

@@ -15,7 +15,6 @@ use crate::{
         remark::{self, remark},
         rt::*,
     },
-    passes::tileas_materialize_convert_layout::in_loop,
 };
 use melior::ir::{Attribute, Type, TypeLike};
 use mlir_sys::*;

@@ -2,7 +2,7 @@
 //!
 //! Operands travel in words: elements that came out of one word of memory go back into an instruction as that word.
 
-use super::{Lower, element_type};
+use super::{Lower, element_type, llvm::Cmp};
 use crate::dialect::{
     dots::Instruction,
     layouts::{Tensor, storage_bits},
@@ -254,7 +254,7 @@ impl<'c> Lower<'c, '_> {
         let lanes = job.product.zero_lanes(job.multiplier);
         (lanes != 0).then(|| {
             let bits = self.l.bin("and", self.lane, self.l.i32c(lanes.into()));
-            self.l.icmp_raw(1, bits, self.l.i32c(0))
+            self.l.icmp(Cmp::Ne, bits, self.l.i32c(0))
         })
     }
 

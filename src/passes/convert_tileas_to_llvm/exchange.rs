@@ -1,14 +1,16 @@
 //! Layout conversions of tensors that are larger than their storage, part by part: `tile_layout::PartsPlan`.
 
 use super::{Lower, Lowered, llvm::Cmp};
-use crate::analysis::registers::register_bits;
-use crate::dialect::{
-    layouts::{Tensor, storage_bits},
-    nv_tileas::{ExchangeOp, MemDescType},
-    pass::{Failed, fail},
-    rt::*,
+use crate::{
+    analysis::registers::register_bits,
+    dialect::{
+        layouts::{Tensor, storage_bits},
+        nv_tileas::{ExchangeOp, MemDescType},
+        pass::{Failed, fail},
+        rt::*,
+        shared_memory::memdesc_bytes,
+    },
 };
-use crate::passes::tileas_optimize_alloc_tensor::memdesc_bytes;
 use tile_layout::{Instruction, PartRegisters, PartsPlan, SharedOptions};
 
 impl<'c> Lower<'c, '_> {

@@ -1,6 +1,6 @@
 //! Short names for building LLVM dialect ops.
 
-use crate::dialect::rt::*;
+use crate::dialect::{llvm_types::SHARED, rt::*};
 use melior::{
     Context,
     dialect::llvm,
@@ -12,14 +12,11 @@ use melior::{
 };
 use mlir_sys::*;
 
-/// NVPTX address spaces.
-pub const GLOBAL: u32 = 1;
-pub const SHARED: u32 = 3;
-
 /// `llvm.icmp` predicates.
 #[derive(Clone, Copy)]
 pub enum Cmp {
     Eq = 0,
+    Ne = 1,
     Slt = 2,
     Ult = 6,
 }
@@ -101,6 +98,7 @@ impl<'c> Llvm<'c> {
     pub fn icmp(&self, predicate: Cmp, a: Val<'c>, b: Val<'c>) -> Val<'c> {
         self.icmp_raw(predicate as i64, a, b)
     }
+    /// With the number that both `llvm.icmp` and `arith.cmpi` give the predicate.
     pub fn icmp_raw(&self, predicate: i64, a: Val<'c>, b: Val<'c>) -> Val<'c> {
         let p = IntegerAttribute::new(self.i64, predicate).into();
         self.b.value("llvm.icmp", self.i1, &[a, b], &[("predicate", p)])

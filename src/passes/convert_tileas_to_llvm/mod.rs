@@ -32,19 +32,18 @@ mod stream;
 mod transfer;
 mod words;
 
-use super::{
-    tileas_assign_load_store_layouts::{target, warps_of},
-    tileir_gpu_module_prepare as gpu_module_prepare,
-};
 use crate::{
-    analysis::registers::Limit,
+    analysis::{registers::Limit, warps::warps_of},
     dialect::{
         debug_scope,
         dots::AnyDot,
+        gpu_module,
         layouts::Tensor,
+        llvm_types::element_type,
         location, nv_tileaa, nv_tileas,
         pass::{Failed, PassContext, RustPass, context_of, descriptors, fail},
         rt::*,
+        target::target,
     },
     pass_descriptor,
 };
@@ -76,8 +75,7 @@ impl RustPass for ConvertTileASToLLVM {
             bits @ (32 | 64) => Some(bits),
             bits => return Err(fail(op, format!("index-bitwidth must be 32 or 64, or 0 to choose, got {bits}"))),
         };
-        let mut functions = vec![];
-        walk(op, &mut |o| functions.extend(nv_tileaa::FuncOp::cast(o)));
+        let functions = collect_ops(op, nv_tileaa::FuncOp::cast);
         let mut declared: FxHashMap<usize, Symbols> = FxHashMap::default();
         for function in functions {
             let module = parent_op(function.op()).ok_or_else(|| fail(function.op(), "function stands in no module"))?;
@@ -85,8 +83,7 @@ impl RustPass for ConvertTileASToLLVM {
             Lower::function(function, module, (target, index_bits), known)?;
             erase(function.op());
         }
-        let mut globals = vec![];
-        walk(op, &mut |o| globals.extend(nv_tileaa::GlobalOp::cast(o)));
+        let globals = collect_ops(op, nv_tileaa::GlobalOp::cast);
         globals.into_iter().try_for_each(|g| data::global(g, context))
     }
 }
@@ -182,10 +179,10 @@ impl<'c, 'm> Lower<'c, 'm> {
         s.attr("function_type", TypeAttribute::new(function_type).into());
         s.attr("CConv", parse(context, "#llvm.cconv<ccc>"));
         s.attr("linkage", parse(context, "#llvm.linkage<external>"));
-        s.attr("visibility_", super::convert_tileaa_to_tileas::i64_attr(context, 0));
+        s.attr("visibility_", i64_attr(context, 0));
         s.attr("nvvm.kernel", b.unit());
         // What the launch is like: `tileir-gpu-module-prepare` says it in NVVM's terms.
-        s.attr(gpu_module_prepare::NUM_WARPS, super::convert_tileaa_to_tileas::i64_attr(context, warps as i64));
+        s.attr(gpu_module::NUM_WARPS, i64_attr(context, warps as i64));
         if let Some(attrs) = argument_attributes(context, source, &types) {
             s.attr("arg_attrs", attrs);
         }
@@ -228,7 +225,7 @@ impl<'c, 'm> Lower<'c, 'm> {
         match done {
             Ok(()) if lower.multiplies => {
                 sink::sink(function);
-                set_discardable_attr(function, gpu_module_prepare::MULTIPLIES, unit(context));
+                set_discardable_attr(function, gpu_module::MULTIPLIES, unit(context));
             }
             Ok(()) => {}
             Err(_) => erase(function),
@@ -526,7 +523,7 @@ impl<'c, 'm> Lower<'c, 'm> {
         s.attr("function_type", TypeAttribute::new(ll::r#type::function(result, arguments, false)).into());
         s.attr("CConv", parse(context, "#llvm.cconv<ccc>"));
         s.attr("linkage", parse(context, "#llvm.linkage<external>"));
-        s.attr("visibility_", super::convert_tileaa_to_tileas::i64_attr(context, 0));
+        s.attr("visibility_", i64_attr(context, 0));
         s.region(Region::new());
         b.insert(s).expect("no inference asked for");
     }
@@ -543,32 +540,6 @@ fn parse<'c>(context: &'c Context, text: &str) -> Attribute<'c> {
 
 fn i32_array<'c>(context: &'c Context, values: &[i32]) -> Attribute<'c> {
     melior::ir::attribute::DenseI32ArrayAttribute::new(context, values).into()
-}
-
-/// Type of a scalar in registers. Formats below sixteen bits are bytes, `tf32` is an `f32` whose low bits are zero.
-pub(super) fn element_type<'c>(context: &'c Context, t: Type<'c>) -> Option<Type<'c>> {
-    // SAFETY: the type is alive.
-    unsafe {
-        let raw = t.to_raw();
-        if nv_tileaa::PtrType::cast(t).is_some() {
-            return Some(ll::r#type::pointer(context, llvm::GLOBAL));
-        }
-        if mlirTypeIsAInteger(raw)
-            || mlirTypeIsAF16(raw)
-            || mlirTypeIsABF16(raw)
-            || mlirTypeIsAF32(raw)
-            || mlirTypeIsAF64(raw)
-        {
-            return Some(t);
-        }
-        if mlirTypeIsATF32(raw) {
-            return Some(Type::float32(context));
-        }
-        if mlirTypeIsAFloat(raw) && mlirFloatTypeGetWidth(raw) <= 8 {
-            return Some(melior::ir::r#type::IntegerType::new(context, 8).into());
-        }
-        None
-    }
 }
 
 /// Alignment that `assume` promises for pointer arguments: it becomes part of the kernel's signature.

@@ -3,8 +3,9 @@
 //! The number of a slice takes the place of the number of the block: what the layout algebra says about a tile that is
 //! spread over a cluster holds for a slice that is chosen at run time.
 
-use super::{Lower, stream::insert_map};
+use super::{Lower, llvm::Cmp, stream::insert_map};
 use crate::{
+    analysis::layouts::{kept_in_registers, packing_log2, slice_over_blocks},
     dialect::{
         layouts::{Tensor, storage_bits},
         nv_tileas::{
@@ -13,10 +14,6 @@ use crate::{
         },
         pass::{Failed, fail},
         rt::*,
-    },
-    passes::{
-        convert_tileaa_to_tileas::packing_log2,
-        tileas_materialize_convert_layout::{kept_in_registers, slice_over_blocks},
     },
 };
 use melior::ir::{Type, TypeLike};
@@ -77,7 +74,7 @@ impl<'c> Lower<'c, '_> {
             let chosen = match known_int(number) {
                 Some(n) if n as u64 == k => None,
                 Some(_) => continue,
-                None => Some(self.l.icmp(super::llvm::Cmp::Eq, number, self.l.i32c(k as i64))),
+                None => Some(self.l.icmp(Cmp::Eq, number, self.l.i32c(k as i64))),
             };
             let first = combine(&columns[inner..], k);
             for (r, &new) in slice.iter().enumerate() {
@@ -407,7 +404,7 @@ impl<'c> Lower<'c, '_> {
             return Bit::Known(v >> bit & 1 == 1);
         }
         let masked = l.bin("and", v, l.i32c(1 << bit));
-        Bit::Value(l.icmp_raw(1, masked, l.i32c(0)))
+        Bit::Value(l.icmp(Cmp::Ne, masked, l.i32c(0)))
     }
 }
 

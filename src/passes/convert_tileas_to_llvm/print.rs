@@ -536,12 +536,12 @@ impl<'c> Lower<'c, '_> {
             })
             .collect();
         let all = words.iter().copied().reduce(|a, b| l.bin("or", a, b)).expect("a tile has registers");
-        let bad = l.icmp_raw(1, all, l.i32c(0));
+        let bad = l.icmp(Cmp::Ne, all, l.i32c(0));
         let bad = self.both(Some(bad), self.owner(&layout)).expect("one of them");
         let thread = self.linear(&layout.index_expr().thread);
         l.when(bad, || {
             for (w, &word) in words.iter().enumerate() {
-                l.when(l.icmp_raw(1, word, l.i32c(0)), || {
+                l.when(l.icmp(Cmp::Ne, word, l.i32c(0)), || {
                     self.for_each_bit(word, |bit| {
                         let j = l.add(bit, l.i32c(w as i64 * 32));
                         let element = owned.register().iter().enumerate().fold(thread, |e, (i, &base)| {
@@ -556,7 +556,7 @@ impl<'c> Lower<'c, '_> {
         });
         let mine = l.cast("zext", bad, l.i32);
         let any = l.intrinsic("llvm.nvvm.barrier0.or", Some(l.i32), &[mine]).expect("an intrinsic with a result");
-        let any = l.icmp_raw(1, any, l.i32c(0));
+        let any = l.icmp(Cmp::Ne, any, l.i32c(0));
         l.when(any, || self.stop(x.message(), &file, line));
         Ok(())
     }
@@ -587,7 +587,7 @@ impl<'c> Lower<'c, '_> {
         let sure = [("is_zero_poison", melior::ir::attribute::BoolAttribute::new(l.context(), true).into())];
         body(l.b.value("llvm.intr.cttz", l.i32, &[bits], &sure));
         let rest = l.bin("and", bits, l.bin("sub", bits, l.i32c(1)));
-        l.cond_br(l.icmp_raw(1, rest, l.i32c(0)), (head, &[rest]), (exit, &[]));
+        l.cond_br(l.icmp(Cmp::Ne, rest, l.i32c(0)), (head, &[rest]), (exit, &[]));
         l.b.set_end(exit);
     }
 

@@ -61,7 +61,7 @@ impl<'c> Lower<'c, '_> {
                 // a / b, plus one when there is a rest: a + b - 1 may wrap.
                 let q = l.bin("udiv", a[0], a[1]);
                 let rest = l.bin("urem", a[0], a[1]);
-                let some = l.icmp_raw(1, rest, l.int(ty(rest), 0));
+                let some = l.icmp(Cmp::Ne, rest, l.int(ty(rest), 0));
                 one(l.add(q, l.cast("zext", some, ty(q))))
             }
             "arith.maxsi" => one(l.bin("intr.smax", a[0], a[1])),
@@ -104,7 +104,7 @@ impl<'c> Lower<'c, '_> {
             "arith.maxnumf" => one(l.bin("intr.maxnum", a[0], a[1])),
             "arith.minnumf" => one(l.bin("intr.minnum", a[0], a[1])),
             "math.absi" => {
-                let negative = l.icmp_raw(2, a[0], l.int(ty(a[0]), 0));
+                let negative = l.icmp(Cmp::Slt, a[0], l.int(ty(a[0]), 0));
                 one(l.select(negative, l.bin("sub", l.int(ty(a[0]), 0), a[0]), a[0]))
             }
             "math.absf" => one(l.un("intr.fabs", a[0])),
@@ -188,8 +188,8 @@ impl<'c> Lower<'c, '_> {
         let zero = l.int(ty(a), 0);
         let q = l.bin("sdiv", a, b);
         let rest = l.bin("sub", a, l.mul(q, b));
-        let inexact = l.icmp_raw(1, rest, zero);
-        let opposite = l.icmp_raw(2, l.bin("xor", a, b), zero);
+        let inexact = l.icmp(Cmp::Ne, rest, zero);
+        let opposite = l.icmp(Cmp::Slt, l.bin("xor", a, b), zero);
         let side = if floor { opposite } else { l.bin("xor", opposite, l.int(l.i1, 1)) };
         let adjust = l.bin("and", inexact, side);
         // Sign extension of true is minus one.
@@ -220,7 +220,7 @@ impl<'c> Lower<'c, '_> {
         };
         let truncated = l.intrinsic(&format!("llvm.nvvm.{name}.rz"), Some(l.f32), &[a]).expect("it has a result");
         let back = l.cast(if signed { "fptosi" } else { "fptoui" }, truncated, ty(a));
-        let inexact = l.cast("zext", l.icmp_raw(1, back, a), l.i32);
+        let inexact = l.cast("zext", l.icmp(Cmp::Ne, back, a), l.i32);
         let odd = l.bin("or", l.cast("bitcast", truncated, l.i32), inexact);
         l.cast("fptrunc", l.cast("bitcast", odd, l.f32), to)
     }

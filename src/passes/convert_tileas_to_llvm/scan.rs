@@ -7,7 +7,7 @@
 //! thread takes the value of the lane before it into the run. Nothing is combined with the identity: where there is nothing
 //! before, the value stays.
 
-use super::{Lower, combine::From};
+use super::{Lower, combine::From, llvm::Cmp};
 use crate::dialect::{
     layouts::Tensor,
     nv_tileas::{CarryOp, ScanOp},
@@ -171,7 +171,7 @@ impl<'c> Lower<'c, '_> {
     /// The candidate whose number `own` is.
     fn choose(&self, own: Val<'c>, candidates: &[(u64, Option<Vec<Val<'c>>>)]) -> Carry<'c> {
         let l = &self.l;
-        let compare = |predicate, number: u64| l.icmp_raw(predicate, own, l.i32c(number as i64));
+        let compare = |predicate, number: u64| l.icmp(predicate, own, l.i32c(number as i64));
         let mut chosen: Option<Vec<Val<'c>>> = None;
         let mut first = None;
         for (number, prefix) in candidates {
@@ -182,7 +182,7 @@ impl<'c> Lower<'c, '_> {
                 }
                 (None, Some(prefix)) => Some(prefix.clone()),
                 (Some(chosen), Some(prefix)) => {
-                    let this = compare(0, *number);
+                    let this = compare(Cmp::Eq, *number);
                     Some(prefix.iter().zip(chosen).map(|(p, c)| l.select(this, *p, c)).collect())
                 }
             };
@@ -190,7 +190,7 @@ impl<'c> Lower<'c, '_> {
         match (chosen, first) {
             (None, _) => Carry::None,
             (Some(prefix), None) => Carry::Always(prefix),
-            (Some(prefix), Some(first)) => Carry::Where(compare(1, first), prefix),
+            (Some(prefix), Some(first)) => Carry::Where(compare(Cmp::Ne, first), prefix),
         }
     }
 }
@@ -260,14 +260,14 @@ impl<'c> Steps<'c> {
             let cleared = l.bin("and", lower.lane, constant(!(clear | set)));
             let source = if set == 0 { cleared } else { lower.or_disjoint(cleared, constant(set)) };
             let own = l.bin("and", lower.lane, constant(bit));
-            let upper = l.icmp_raw(i64::from(!reverse), own, constant(0));
+            let upper = l.icmp(if reverse { Cmp::Eq } else { Cmp::Ne }, own, constant(0));
             blocks.push((source, upper));
             below |= bit;
         }
         let before = (below != 0).then(|| {
             let own = l.bin("and", lower.lane, constant(below));
             let end = constant(if reverse { below } else { 0 });
-            (lower.neighbour(&plan.lanes, below, reverse), l.icmp_raw(1, own, end))
+            (lower.neighbour(&plan.lanes, below, reverse), l.icmp(Cmp::Ne, own, end))
         });
         Steps { blocks, before }
     }

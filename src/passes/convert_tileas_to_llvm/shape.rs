@@ -1,8 +1,8 @@
 //! Ops that relate shapes: they rename registers.
 
-use super::{super::convert_tileaa_to_tileas::project, Lower, Lowered};
+use super::{Lower, Lowered};
 use crate::{
-    analysis::access::View,
+    analysis::{access::View, layouts::project},
     dialect::{
         layouts::Tensor,
         nv_tileaa::{DimOp, NumTilesOp},

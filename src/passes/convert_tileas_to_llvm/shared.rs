@@ -1,13 +1,13 @@
 //! Shared memory. Addresses of a thread are one linear function of its number; each instruction flips or adds constants,
 //! as the layout algebra plans them.
 
-use super::super::tileas_optimize_alloc_tensor::memdesc_bytes;
 use super::{Lower, Lowered, llvm::Cmp};
 use crate::dialect::{
     layouts::storage_bits,
     nv_tileas::{AllocTensorOp, LocalLoadOp, LocalStoreOp, MemDescType, MemorySpace, SharedLayoutAttr},
     pass::{Failed, fail},
     rt::*,
+    shared_memory::memdesc_bytes,
 };
 use melior::ir::{
     Attribute, Location, Region, Type,
@@ -200,7 +200,7 @@ impl<'c> Lower<'c, '_> {
             let bytes = shared_bytes(self.module);
             // SAFETY: the element type is alive.
             let array: Type<'c> = melior::dialect::llvm::r#type::array(self.l.i8, bytes as u32);
-            let int = |v| super::super::convert_tileaa_to_tileas::i64_attr(context, v);
+            let int = |v| i64_attr(context, v);
             s.attr("sym_name", StringAttribute::new(context, SHARED_SYMBOL).into());
             s.attr("global_type", TypeAttribute::new(array).into());
             s.attr("linkage", super::parse(context, "#llvm.linkage<internal>"));

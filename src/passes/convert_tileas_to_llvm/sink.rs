@@ -5,7 +5,7 @@
 //! from that alone, moves down to its first user; the instructions of a product then alternate with the reads of the
 //! slices that they multiply. Nothing moves past what might write to shared memory or wait for other threads.
 
-use crate::dialect::rt::*;
+use crate::dialect::{llvm_types::SHARED, rt::*};
 use melior::ir::{BlockLike, TypeLike};
 use mlir_sys::*;
 use rustc_hash::FxHashMap;
@@ -39,7 +39,7 @@ fn role(op: OpRef<'_>) -> Role {
         // SAFETY: the type is alive, and asked for its kind before its address space.
         unsafe {
             let t = ty(v).to_raw();
-            mlirTypeIsALLVMPointerType(t) && mlirLLVMPointerTypeGetAddressSpace(t) == super::llvm::SHARED
+            mlirTypeIsALLVMPointerType(t) && mlirLLVMPointerTypeGetAddressSpace(t) == SHARED
         }
     };
     match op_name(op) {

@@ -28,7 +28,11 @@
 
 use super::{Lower, Lowered, array::Array};
 use crate::{
-    analysis::registers::{PASS_REGISTERS, register_bits},
+    analysis::{
+        cost::is_cheap,
+        layouts::project,
+        registers::{PASS_REGISTERS, register_bits},
+    },
     dialect::{
         layouts::Tensor,
         nv_tileaa::{self, MemTokenType},
@@ -36,7 +40,6 @@ use crate::{
         pass::{Failed, fail},
         rt::*,
     },
-    passes::{convert_tileaa_to_tileas::project, tileas_remove_layout_conversions::is_cheap},
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use tile_layout::{LinearExpr, LinearMap, register_map};

@@ -1,6 +1,6 @@
 //! Loads and stores of global memory: elements in words, masks, and what a masked element is.
 
-use super::Lower;
+use super::{Lower, element_type, llvm::Cmp};
 use crate::dialect::{
     layouts::storage_bits,
     nv_tileaa::Padding,
@@ -181,7 +181,7 @@ impl<'c> Lower<'c, '_> {
         count: u64,
     ) -> Vec<Val<'c>> {
         let l = &self.l;
-        let to = super::element_type(l.context(), element).expect("checked with the tensor");
+        let to = element_type(l.context(), element).expect("checked with the tensor");
         let memory = self.memory_type(element);
         let per_word = count / words.count;
         loaded
@@ -225,13 +225,13 @@ impl<'c> Lower<'c, '_> {
 
     /// Type of an element in memory: that of its register, but a byte for integers below eight bits.
     fn memory_type(&self, element: Type<'c>) -> Type<'c> {
-        let to = super::element_type(self.l.context(), element).expect("checked with the tensor");
+        let to = element_type(self.l.context(), element).expect("checked with the tensor");
         if self.is_narrow_int(to) { self.l.i8 } else { to }
     }
     fn register_form(&self, v: Val<'c>, to: Type<'c>) -> Val<'c> {
         match to {
             // Any non-zero byte is true.
-            _ if to == self.l.i1 => self.l.icmp_raw(1, v, self.l.int(self.l.i8, 0)),
+            _ if to == self.l.i1 => self.l.icmp(Cmp::Ne, v, self.l.int(self.l.i8, 0)),
             _ if self.is_narrow_int(to) => self.l.cast("trunc", v, to),
             _ => v,
         }
@@ -273,7 +273,7 @@ impl<'c> Lower<'c, '_> {
         padding: Option<Padding>,
     ) -> Result<Fill<'c>, Failed> {
         let l = &self.l;
-        let to = super::element_type(l.context(), element).ok_or_else(|| fail(op, "element has no LLVM form"))?;
+        let to = element_type(l.context(), element).ok_or_else(|| fail(op, "element has no LLVM form"))?;
         // SAFETY: the type is alive.
         let (is_float, is_pointer) =
             unsafe { (mlir_sys::mlirTypeIsAFloat(to.to_raw()), mlir_sys::mlirTypeIsALLVMPointerType(to.to_raw())) };

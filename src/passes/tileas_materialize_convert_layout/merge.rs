@@ -16,12 +16,11 @@
 //! Joined trips need their storage at the same time. That may take what the rings of pipelined loops leave of the 48 KiB that every
 //! target has; where rings take more than that, no more than the largest trip alone, for which they left room.
 
-use super::{BLOCK_BYTES, REUSE};
 use crate::dialect::{
     nv_tileas::{AllocTensorOp, BarrierOp, LocalLoadOp, LocalStoreOp, MemDescType},
     rt::*,
+    shared_memory::{ALIGNMENT, BLOCK_BYTES, REUSE, memdesc_bytes},
 };
-use crate::passes::tileas_optimize_alloc_tensor::memdesc_bytes;
 use mlir_sys::mlirOperationMoveBefore;
 
 /// Trips that have been joined so far.
@@ -48,7 +47,7 @@ pub fn merge(function: OpRef<'_>) {
     walk(function, &mut |o| {
         if let Some(desc) = AllocTensorOp::cast(o).and_then(|a| MemDescType::cast(ty(a.result()))) {
             match desc.stages() > 1 {
-                true => rings += memdesc_bytes(desc).next_multiple_of(128),
+                true => rings += memdesc_bytes(desc).next_multiple_of(ALIGNMENT),
                 false => largest = largest.max(memdesc_bytes(desc)),
             }
         }

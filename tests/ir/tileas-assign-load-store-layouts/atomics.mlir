@@ -2,7 +2,7 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas,tileas-assign-load-store-layouts{compute-capability=sm_80})' | FileCheck %s --check-prefixes=CHECK,OLD
 // RUN: not tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas,tileas-assign-load-store-layouts{compute-capability=sm_1})' 2>&1 | FileCheck %s --check-prefix=TARGET
 
-// TARGET: error: compute-capability 'sm_1' is no target
+// TARGET: error: unknown target 'sm_1'
 
 // An update takes as many neighbours as one instruction of the target does. Where that is one, the lanes lie side by side.
 

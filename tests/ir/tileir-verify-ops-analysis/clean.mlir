@@ -3,7 +3,7 @@
 
 // What is too much for one target is not for another; other functions take any parameters.
 // CHECK: llvm.func @k
-// TARGET: error: compute-capability 'sm_75' is no target
+// TARGET: error: unknown target 'sm_75'
 gpu.module @m {
   llvm.mlir.global internal @a() {addr_space = 3 : i32} : !llvm.array<200000 x i8>
   llvm.func @k(%x: !llvm.array<512 x i64>, %p: !llvm.ptr<1>) attributes {nvvm.kernel, nv_tileas.num_warps = 32 : i64} {

@@ -12,13 +12,10 @@
 //! with slices of 64x16 and 16x64, hence 2 * 32 registers, and 40: 232 of 255. The same in a persistent kernel is more than the
 //! [`BUDGET`] and gets eight warps.
 
-use crate::{
-    dialect::{
-        dots::Instruction,
-        layouts::{Tensor, memory_bits, storage_bits},
-        rt::*,
-    },
-    passes::tileas_assign_dot_layouts::block_scaled,
+use crate::dialect::{
+    dots::Instruction,
+    layouts::{Tensor, memory_bits, storage_bits},
+    rt::*,
 };
 use melior::ir::{Type, TypeLike};
 use mlir_sys::*;
@@ -86,7 +83,7 @@ fn estimate(parent: OpRef<'_>, dots: &[OpRef<'_>], target: Option<&Target>, warp
         }
         let scaled = target
             .filter(|_| op_name(dot) == "nv_tileaa.dot_scaled")
-            .and_then(|target| block_scaled(lhs.element, target));
+            .and_then(|target| Instruction::block_scaled(lhs.element, target));
         // Elements of four bits are joined to words.
         let joined = scaled.is_some() && memory_bits(lhs.element) < storage_bits(lhs.element);
         let converted = joined || [0, 1].into_iter().any(|i| is_converted(operand(dot, i)));

@@ -1,0 +1,87 @@
+//! Layouts that follow from other layouts, or from a shape alone.
+
+use crate::dialect::{layouts::Tensor, nv_tileaa::TiledViewType, rt::*};
+use tile_layout::{Layout, LayoutError, Shape};
+
+/// Row-major, four elements a thread at most, lanes along the last dimension.
+pub fn default_layout(shape: &Shape, warps: u64) -> Layout {
+    let order: Vec<usize> = (0..shape.rank()).rev().collect();
+    Layout::coalesced(shape, 32, &order, 4, warps).expect("a tile has a coalesced layout")
+}
+
+/// Layouts of the source and the result of a change of the element width: default for the side with fewer elements.
+pub fn default_packing(from: &Tensor<'_>, to: &Tensor<'_>, warps: u64) -> (Layout, Layout) {
+    let ratio = packing_log2(from, to);
+    if from.elements() < to.elements() {
+        let source = default_layout(&from.tile_shape(), warps);
+        let result = source.split_elements(ratio);
+        (source, result)
+    } else {
+        let result = default_layout(&to.tile_shape(), warps);
+        (result.split_elements(ratio), result)
+    }
+}
+
+/// log2 of how many times more elements one side of a change of the element width has.
+pub fn packing_log2(from: &Tensor<'_>, to: &Tensor<'_>) -> u32 {
+    let (a, b) = (from.elements().max(1), to.elements().max(1));
+    (a.max(b) / a.min(b)).ilog2()
+}
+
+/// Layout of a broadcast's source of shape `from` when its result of shape `to` has `layout`: every basis loses the
+/// coordinates of the repeated dimensions.
+pub fn project(layout: &Layout, to: &[i64], from: &[i64]) -> Layout {
+    let map = |index: &u64| -> u64 {
+        let (mut rest, mut out, mut scale) = (*index, 0, 1);
+        for d in (0..to.len()).rev() {
+            let coordinate = rest % to[d] as u64;
+            rest /= to[d] as u64;
+            if from[d] != 1 {
+                out += coordinate * scale;
+            }
+            scale *= from[d] as u64;
+        }
+        out
+    };
+    let all = |bases: &[u64]| bases.iter().map(map).collect();
+    Layout::new(all(layout.register()), all(layout.lane()), all(layout.warp()), all(layout.block()))
+        .expect("a projection of a layout")
+}
+
+/// Layout of the index of a sparse dimension of a view, when a tile of it has `layout`: for each place the coordinate of its
+/// element.
+pub fn index_layout(layout: &Layout, tile: &[i64], dim: usize) -> Layout {
+    let line: Vec<i64> = tile.iter().enumerate().map(|(d, &extent)| if d == dim { extent } else { 1 }).collect();
+    project(layout, tile, &line)
+}
+
+/// The dimension whose index is a tensor.
+pub fn sparse_dimension(view: Val<'_>) -> Option<usize> {
+    TiledViewType::cast(ty(view))?.sparse_dim().map(|d| d as usize)
+}
+
+/// The layout of the whole tensor when slice `k` belongs to the block of number `k` and lies there as `slice` does.
+pub fn slice_over_blocks(slice: &Layout, part: &Tensor<'_>, whole: &Tensor<'_>) -> Result<Layout, LayoutError> {
+    let order: Vec<usize> = (0..whole.shape.len()).collect();
+    slice.over_blocks(&part.tile_shape(), &whole.tile_shape(), &order)
+}
+
+/// Register of the source for each register of the result, where nothing moves between threads. For an extraction, the
+/// number of the slice stands above the bits of the result's register.
+pub fn kept_in_registers(
+    from: &Layout,
+    to: &Layout,
+    part: &Tensor<'_>,
+    whole: &Tensor<'_>,
+) -> Result<Option<Vec<u32>>, LayoutError> {
+    let all = to.over_registers(&part.tile_shape(), &whole.tile_shape())?;
+    Ok(tile_layout::register_permutation(from, &all))
+}
+
+/// Whether shuffles within warps tell every holder what the owner has: no warp bit is free, free lane bits select plain
+/// copies, and every register is one that its thread owns, or repeats one.
+pub fn within_warps(layout: &Layout) -> bool {
+    let (free, zero) = (layout.free_variables(), layout.zero_bits());
+    let (owned, _) = layout.owned();
+    free.warp == 0 && free.lane & !zero.lane == 0 && layout.squeeze_registers().0.registers() == owned.registers()
+}

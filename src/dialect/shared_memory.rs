@@ -1,0 +1,112 @@
+//! Tensors in shared memory: their descriptors, and moves of values through them.
+//!
+//! ```text
+//! %m = alloc_tensor
+//! barrier                  earlier readers of the same bytes are done; marked [`REUSE`]
+//! local_store %x, %m
+//! barrier
+//! %y = local_load %m
+//! ```
+//!
+//! Several values move together: all stores, one barrier, all loads.
+
+use super::{
+    layouts::{Tensor, storage_bits},
+    nv_tileas::{AllocTensorOp, BarrierOp, LocalLoadOp, LocalStoreOp, MemDescType, MemorySpace, SharedLayoutAttr},
+    pass::{Failed, fail},
+    rt::*,
+};
+use melior::ir::Type;
+use tile_layout::{AccessMode, Layout, SharedAccess, SharedOptions, plan_shared};
+
+/// Bytes of shared memory that a block gets on every target.
+pub const BLOCK_BYTES: u64 = 48 << 10;
+
+/// Bytes of shared memory that one conversion may take, so that there is room for others beside it.
+pub const SCRATCH_BYTES: u64 = 32 << 10;
+
+/// Bytes that every storage, and every stage of one, starts at a multiple of.
+pub const ALIGNMENT: u64 = 128;
+
+/// Discardable attribute of barriers that only guard the reuse of shared storage.
+pub const REUSE: &str = "nv_tileas.reuse";
+
+/// Bytes of a storage, all of its stages.
+pub fn memdesc_bytes(desc: MemDescType<'_>) -> u64 {
+    stage_bytes(desc) * desc.stages() as u64
+}
+
+/// Bytes from one stage of a storage to the next.
+pub fn stage_bytes(desc: MemDescType<'_>) -> u64 {
+    let bytes = desc.shape().iter().product::<i64>() as u64 * u64::from(storage_bits(desc.element_type()) / 8);
+    if desc.stages() == 1 { bytes } else { bytes.next_multiple_of(ALIGNMENT) }
+}
+
+/// Storage of one stage for `op`, whose layout has these bases.
+pub fn storage_type<'c>(
+    op: OpRef<'c>,
+    shape: &[i64],
+    element: Type<'c>,
+    bases: &[u64],
+) -> Result<MemDescType<'c>, BuildError> {
+    let bases: Vec<i64> = bases.iter().map(|&b| b as i64).collect();
+    let desc = SharedLayoutAttr::get(op.location(), &bases)
+        .and_then(|layout| MemDescType::get(op.location(), shape, element, layout.into(), 1, MemorySpace::Shared));
+    desc.ok_or_else(|| BuildError("storage in shared memory".into()))
+}
+
+/// Elements that one instruction of an access moves.
+pub fn vector_of(access: &SharedAccess) -> i64 {
+    match access.mode {
+        AccessMode::Vector { elements } | AccessMode::Matrix { elements, .. } => elements.into(),
+    }
+}
+
+/// A value, the storage that it goes to, and the elements that one store moves.
+pub struct Stored<'c> {
+    pub value: Val<'c>,
+    pub storage: Val<'c>,
+    pub vector: i64,
+}
+
+/// Stores values so that loads by all threads may follow. `barrier_first` when the storage may still be read.
+pub fn store_all<'c>(b: &Builder<'c>, values: &[Stored<'c>], barrier_first: bool) -> Result<(), BuildError> {
+    if barrier_first {
+        let barrier = BarrierOp::build(b)?;
+        set_discardable_attr(barrier.op(), REUSE, b.unit());
+    }
+    for x in values {
+        LocalStoreOp::build(b, x.value, x.storage, i64_attr(b.context(), x.vector))?;
+    }
+    BarrierOp::build(b)?;
+    Ok(())
+}
+
+/// Values of `op`, all of one shape and layout, in the layout `to`.
+pub fn exchange<'c>(
+    b: &Builder<'c>,
+    op: OpRef<'c>,
+    values: &[Val<'c>],
+    to: &Layout,
+    barrier_first: bool,
+) -> Result<Vec<Val<'c>>, Failed> {
+    let error = |e: BuildError| fail(op, e.to_string());
+    let (mut stored, mut loads) = (vec![], vec![]);
+    for &value in values {
+        let tensor = Tensor::of_value(value).ok_or_else(|| fail(op, "operand is no tensor"))?;
+        let from = tensor.layout().ok_or_else(|| fail(op, "tensor has no layout"))?;
+        let options = SharedOptions::new(storage_bits(tensor.element));
+        let plan = plan_shared(&from, to, &tensor.tile_shape(), &options).map_err(|e| fail(op, e.to_string()))?;
+        let desc = storage_type(op, &tensor.shape, tensor.element, plan.layout.bases()).map_err(error)?;
+        let storage = AllocTensorOp::build(b, desc.into(), None).map_err(error)?.result();
+        stored.push(Stored { value, storage, vector: vector_of(&plan.store) });
+        loads.push((tensor.with_layout(b.context(), to), storage, vector_of(&plan.load)));
+    }
+    store_all(b, &stored, barrier_first).map_err(error)?;
+    loads
+        .into_iter()
+        .map(|(t, storage, vector)| {
+            LocalLoadOp::build(b, t, storage, i64_attr(b.context(), vector)).map(|l| l.result()).map_err(error)
+        })
+        .collect()
+}

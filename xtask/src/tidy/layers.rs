@@ -1,0 +1,104 @@
+//! Which part of the compiler may import which.
+//!
+//! The parts of the crate `tileiras` form layers: `dialect`, `analysis`, `passes`, `pipeline`. A part imports what is below
+//! it. Passes stand beside each other: what two of them need lives in `dialect` (attributes, types, descriptors, builders) or
+//! in `analysis` (facts that are computed from a program). Submodules of one pass import each other freely.
+
+/// Parts of the crate from the lowest; a file of one names none of those after it.
+const LAYERS: &[&str] = &["dialect", "analysis", "passes", "pipeline"];
+
+/// The passes among the files of the repository, by module name.
+pub fn passes(files: &[String]) -> Vec<String> {
+    let module = |file: &String| {
+        let rest = file.strip_prefix("src/passes/")?;
+        let name = rest.strip_suffix("/mod.rs").or_else(|| rest.strip_suffix(".rs"))?;
+        (!name.contains('/') && name != "mod").then(|| name.to_owned())
+    };
+    files.iter().filter_map(module).collect()
+}
+
+/// What is wrong with the imports of a file, by line. `lines` are without comments and literals.
+pub fn check(file: &str, lines: &[String], passes: &[String], report: &mut impl FnMut(usize, &str)) {
+    let Some(path) = file.strip_prefix("src/") else { return };
+    let Some((part, rest)) = path.split_once('/') else { return };
+    let Some(layer) = LAYERS.iter().position(|l| *l == part) else { return };
+    let own = rest.split(['/', '.']).next().unwrap_or_default();
+    for (i, line) in lines.iter().enumerate() {
+        for above in &LAYERS[layer + 1..] {
+            // The module file of the passes registers all of them, and the pipelines with them.
+            if own != "mod" && words(line, above).any(|at| is_module(line, at, above)) {
+                report(i + 1, &format!("'{part}' must not import '{above}', which is above it"));
+            }
+        }
+        if part == "passes" && own != "mod" {
+            for pass in passes.iter().filter(|p| *p != own) {
+                if words(line, pass).any(|at| !is_descriptor(line, at)) {
+                    report(
+                        i + 1,
+                        &format!("a pass imports the pass '{pass}'; move what both need to dialect or analysis"),
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Where `word` stands in `line` as a whole identifier.
+fn words<'a>(line: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
+    let part_of_word = |c: char| c.is_alphanumeric() || c == '_';
+    line.match_indices(word)
+        .map(|(at, _)| at)
+        .filter(move |&at| !line[..at].ends_with(part_of_word) && !line[at + word.len()..].starts_with(part_of_word))
+}
+
+/// Whether the name at `at` is that of a part of the crate: `crate::NAME`, or the start of a path in a list of imports.
+fn is_module(line: &str, at: usize, name: &str) -> bool {
+    let (before, after) = (&line[..at], &line[at + name.len()..]);
+    before.ends_with("crate::") || after.starts_with("::") && (before.trim().is_empty() || before.ends_with(['{', ' ']))
+}
+
+/// The generated description of a pass, which is named as the pass is.
+fn is_descriptor(line: &str, at: usize) -> bool {
+    line[..at].ends_with("descriptors::") || line[..at].ends_with("pass_descriptor!(")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn imports() {
+        let passes = passes(&["one.rs", "two/mod.rs", "two/part.rs", "mod.rs"].map(|f| format!("src/passes/{f}")));
+        assert_eq!(passes, ["one", "two"]);
+        let found = |file: &str, line: &str| {
+            let mut found = vec![];
+            check(file, &[line.to_owned()], &passes, &mut |i, text| found.push((i, text.to_owned())));
+            found.len()
+        };
+        for (file, line) in [
+            ("src/passes/one.rs", "use super::two::helper;"),
+            ("src/passes/one.rs", "use super::{two::helper, x};"),
+            ("src/passes/one/part.rs", "let x = super::super::two::helper();"),
+            ("src/passes/two/part.rs", "    passes::one::helper,"),
+            ("src/passes/one.rs", "use crate::passes::two;"),
+            ("src/passes/one.rs", "use crate::pipeline::Step;"),
+            ("src/analysis/facts.rs", "use crate::passes::one::helper;"),
+            ("src/analysis/facts.rs", "    passes::one::helper,"),
+            ("src/dialect/rt.rs", "use crate::{analysis::facts, dialect::rt};"),
+        ] {
+            assert_eq!(found(file, line), 1, "{file}: {line}");
+        }
+        for (file, line) in [
+            ("src/passes/mod.rs", "    register::<one::One>(); crate::pipeline::register();"),
+            ("src/passes/one.rs", "    pass_descriptor!(one);"),
+            ("src/passes/one.rs", "    use descriptors::two::stat;"),
+            ("src/passes/two/part.rs", "use super::helper; let twofold = crate::analysis::x::one_of();"),
+            ("src/passes/one.rs", "use crate::analysis::facts::Facts;"),
+            ("src/analysis/facts.rs", "use crate::dialect::rt; let passes = plan.passes; f(passes);"),
+            ("src/pipeline/options.rs", "use crate::passes::one;"),
+            ("src/fuzz/lib.rs", "use crate::passes;"),
+        ] {
+            assert_eq!(found(file, line), 0, "{file}: {line}");
+        }
+    }
+}
