@@ -6,6 +6,7 @@ use std::{
     fs,
     hash::{DefaultHasher, Hash, Hasher},
     path::{Path, PathBuf},
+    sync::atomic::{AtomicUsize, Ordering},
 };
 
 /// Compiles `dialects-td/lib/<unit>/*.cpp` of every dialect and of the shim, each unit as an archive.
@@ -17,7 +18,7 @@ pub fn compile(paths: &Paths, out: &Path) {
     let cache = out.ancestors().nth(4).expect("OUT_DIR is <target>/<profile>/build/<package>/out").join("cxx");
     fs::create_dir_all(&cache).unwrap();
     let mut headers: BTreeMap<&str, u64> = BTreeMap::new();
-    let units = DIALECTS.iter().map(|d| (d.name, d.uses)).chain([("mlirx", &[][..])]);
+    let units = DIALECTS.iter().map(|d| (d.name, d.uses)).chain([("mlirx", &[][..]), ("upstream", &[][..])]);
     for (unit, uses) in units {
         let lib = paths.td.join("lib").join(unit);
         let used: Vec<u64> =
@@ -29,10 +30,14 @@ pub fn compile(paths: &Paths, out: &Path) {
         let own = if extra.is_empty() { own } else { hash((own, extra)) };
         headers.insert(unit, own);
 
+        // What is written by hand, and what the build script has written.
         let mut sources = sources(&lib);
-        if unit != "mlirx" {
-            sources.push(paths.gen_dir.join(unit).join("Wrappers.cpp"));
-        }
+        sources.extend(
+            ["Wrappers.cpp", "Upstream.cpp"]
+                .map(|f| paths.gen_dir.join(unit).join(f))
+                .into_iter()
+                .filter(|f| f.exists()),
+        );
         let object = |source: &PathBuf| {
             let stem = source.file_stem().expect("a file").to_string_lossy().into_owned();
             cache.join(format!("{unit}-{stem}-{:016x}.o", hash((own, fs::read(source).unwrap()))))
@@ -40,13 +45,22 @@ pub fn compile(paths: &Paths, out: &Path) {
         let objects: Vec<PathBuf> = sources.iter().map(object).collect();
         let missing: Vec<usize> = (0..sources.len()).filter(|i| !objects[*i].exists()).collect();
         if !missing.is_empty() {
-            let made = compiler(paths).files(missing.iter().map(|i| &sources[*i])).compile_intermediates();
-            for (i, made) in missing.into_iter().zip(made) {
-                // Whole or not at all: another build may be looking for it.
-                let partial = objects[i].with_extension(format!("{}.partial", std::process::id()));
-                fs::copy(made, &partial).unwrap();
-                fs::rename(partial, &objects[i]).unwrap();
-            }
+            let jobs = std::env::var("NUM_JOBS").ok().and_then(|n| n.parse().ok()).unwrap_or(2);
+            let next = AtomicUsize::new(0);
+            // One by one, so that a file with an error costs the others nothing.
+            std::thread::scope(|scope| {
+                for _ in 0..missing.len().min(jobs) {
+                    scope.spawn(|| {
+                        while let Some(&i) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
+                            let made = compiler(paths).file(&sources[i]).compile_intermediates();
+                            // Whole or not at all: another build may be looking for it.
+                            let partial = objects[i].with_extension(format!("{}.partial", std::process::id()));
+                            fs::copy(&made[0], &partial).unwrap();
+                            fs::rename(partial, &objects[i]).unwrap();
+                        }
+                    });
+                }
+            });
         }
         let mut archive = compiler(paths);
         for object in &objects {
@@ -111,7 +125,8 @@ fn compiler(paths: &Paths) -> cc::Build {
 
 fn sources(dir: &Path) -> Vec<PathBuf> {
     let mut list: Vec<PathBuf> = fs::read_dir(dir)
-        .unwrap_or_else(|e| panic!("{}: {e}", dir.display()))
+        .into_iter()
+        .flatten()
         .filter_map(|e| Some(e.ok()?.path()))
         .filter(|p| p.extension().is_some_and(|x| x == "cpp"))
         .collect();
