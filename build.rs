@@ -11,6 +11,8 @@ mod dialects;
 mod records;
 #[path = "build/tablegen.rs"]
 mod tablegen;
+#[path = "build/upstream.rs"]
+mod upstream;
 #[path = "build/views.rs"]
 mod views;
 #[path = "build/wrappers.rs"]
@@ -40,6 +42,7 @@ fn main() {
         headers.push(format!("capi/{}.h", dialect.name));
         headers.push(format!("{}/Wrappers.h.inc", dialect.name));
     }
+    headers.push(upstream::generate(&paths, &out));
     let passes = records::Records::load(&paths, "Passes.td");
     fs::write(out.join("passes.rs"), views::passes(&passes)).unwrap();
 

@@ -90,6 +90,29 @@ impl Records {
         })
     }
 
+    /// Panics unless an op says which memory it touches: none, that of its regions, or resources with names.
+    pub fn assert_effects(&self, op: &str) {
+        // Functions, data and calls of them: any effect.
+        const ANY: &[&str] = &["CallOp", "CreateQueueOp", "FuncOp", "GlobalOp", "LaunchFuncOp"];
+        let traits = self.json[op]["traits"].as_array().into_iter().flatten();
+        let arguments = self.json[op]["arguments"]["args"].as_array().into_iter().flatten();
+        let listed = traits.flat_map(|t| self.effects(&t["def"], "effects"));
+        let effects: Vec<&str> =
+            listed.chain(arguments.flat_map(|a| self.effects(&a[0]["def"], "decorators"))).collect();
+        let answers = self.has_trait(op, "NoMemoryEffect")
+            || self.has_trait(op, "RecursiveMemoryEffects")
+            || !effects.is_empty()
+            || ANY.iter().any(|name| op.ends_with(&format!("_{name}")));
+        assert!(answers, "{op}: say which memory it touches (NvTileAAInterfaces.td), or that it is Pure");
+        let named = effects.iter().all(|e| !self.text(e, "resource").ends_with("DefaultResource"));
+        assert!(named, "{op}: name the memory that it touches (NvTileAAInterfaces.td)");
+    }
+    fn effects<'r>(&'r self, def: &Value, field: &str) -> Vec<&'r str> {
+        let Some(record) = def.as_str() else { return vec![] };
+        let list = self.json[record][field].as_array().into_iter().flatten();
+        list.filter_map(|e| e["def"].as_str()).filter(|e| self.is(e, "SideEffect")).collect()
+    }
+
     /// Ops of one dialect by class name without the dialect's prefix.
     pub fn ops(&self, prefix: &str) -> Vec<&str> {
         let dialect = format!("{prefix}_Dialect");

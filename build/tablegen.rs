@@ -40,7 +40,7 @@ fn generators(dialect: &Dialect) -> Vec<(String, &'static str, &'static str)> {
         list.push((
             format!("-gen-op-interface-{kind}"),
             pick("OpInterfaces.h.inc", "OpInterfaces.cpp.inc"),
-            dialect.enums,
+            dialect.interfaces,
         ));
         list.push((format!("-gen-op-{kind}"), pick("Ops.h.inc", "Ops.cpp.inc"), ops));
     }
@@ -62,7 +62,10 @@ pub fn generate(paths: &Paths, dialect: &Dialect) {
 /// Every record of `file` as JSON text.
 pub fn dump_json(paths: &Paths, file: &str) -> Vec<u8> {
     let mut command = Command::new(paths.llvm.join("bin/llvm-tblgen"));
-    command.arg("-dump-json").args(includes(paths)).arg(paths.td.join(file));
+    let file = paths.td.join(file);
+    // Upstream files include others of their folder by bare name.
+    let folder = file.parent().expect("a file is in a folder");
+    command.arg("-dump-json").args(includes(paths)).arg(format!("-I{}", folder.display())).arg(&file);
     let output = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
     assert!(output.status.success(), "{command:?}\n{}", String::from_utf8_lossy(&output.stderr));
     output.stdout

@@ -38,6 +38,9 @@ pub fn dialect(dialect: &Dialect, records: &Records) -> String {
         operation(&mut o, dialect, records, record);
     }
     let list = |f: &dyn Fn(&String) -> String| classes.iter().map(f).collect::<String>();
+    if records.ops(dialect.prefix).iter().all(|op| !records.get(op)["behaviour"].is_null()) {
+        behaviours(&mut o, dialect, records);
+    }
     writeln!(
         o,
         "/// Every op of the dialect, for exhaustive matches.\n#[derive(Clone, Copy)]\npub enum AnyOp<'c> {{ {} }}\n\
@@ -52,6 +55,33 @@ pub fn dialect(dialect: &Dialect, records: &Records) -> String {
     )
     .unwrap();
     o
+}
+
+/// What each op answers to `TileOpInterface` and `SyncOpInterface`.
+fn behaviours(o: &mut String, dialect: &Dialect, records: &Records) {
+    let mut arms = String::new();
+    for op in records.ops(dialect.prefix) {
+        records.assert_effects(op);
+        let class = op.strip_prefix(&format!("{}_", dialect.prefix)).unwrap();
+        let behaviour = records.get(op)["behaviour"]["def"].as_str().expect("a behaviour has a name");
+        let case = |field: &str| records.text(records.get(behaviour)[field]["def"].as_str().unwrap(), "symbol");
+        let sync = records.get(op)["syncKind"].as_str().unwrap_or("None");
+        let scope = records.get(op)["syncScope"].as_str().unwrap_or("Thread");
+        writeln!(
+            arms,
+            "Self::{class}(_) => Behaviour {{ layout: LayoutRelation::{}, cost: Cost::{}, movement: Movement::{}, \
+             sync: SyncKind::{sync}, scope: SyncScope::{scope} }},",
+            case("layout"),
+            case("cost"),
+            case("movement"),
+        )
+        .unwrap();
+    }
+    writeln!(
+        o,
+        "impl AnyOp<'_> {{\n  /// What passes may assume of the op.\n  pub fn behaviour(self) -> Behaviour {{ match self {{ {arms} }} }}\n}}"
+    )
+    .unwrap();
 }
 
 fn enumeration(o: &mut String, dialect: &Dialect, records: &Records, record: &str) {
@@ -308,6 +338,7 @@ fn attribute_accessor(o: &mut String, Field { name, kind, optional, default, .. 
         Kind::Bool => ("bool".into(), "bool_attr(a)".into()),
         Kind::String => ("&'c str".into(), "string_attr(a)".into()),
         Kind::Ints(32) => ("Vec<i32>".into(), "i32s_attr(a)".into()),
+        Kind::Ints(64) => ("Vec<i64>".into(), "i64s_attr(a)".into()),
         Kind::Enum(e) => {
             let e = short(e);
             (e.into(), format!("{e}::from_attr(a).or_else(|| {e}::from_i64(int_attr(a))).expect(\"verified enum\")"))

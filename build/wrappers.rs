@@ -167,7 +167,7 @@ pub fn snake(name: &str) -> String {
 }
 
 /// Keeps the timestamp of a file that says the same.
-fn write_if_changed(path: &std::path::Path, text: &str) {
+pub fn write_if_changed(path: &std::path::Path, text: &str) {
     if fs::read_to_string(path).ok().as_deref() != Some(text) {
         fs::write(path, text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     }

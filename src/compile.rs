@@ -2,7 +2,9 @@
 
 use crate::{
     codegen::{self, Code},
-    dialect::{self, debug_scope::Emission, ffi, gpu_module::gpu_modules, location, remark, rt::*},
+    dialect::{
+        self, debug_scope::Emission, ffi, gpu_module::gpu_modules, location, remark, rt::*, upstream::is_llvm_func,
+    },
     passes, pipeline,
     pipeline::{LineInfo, Stage, Step},
     translate,
@@ -206,7 +208,7 @@ impl Job<'_> {
         let gpu_module = self.gpu_module(&module)?;
         if self.request.remarks {
             walk(gpu_module, &mut |op| {
-                if op_name(op) == "llvm.func" {
+                if is_llvm_func(op) {
                     let name = attr(op, "sym_name").map(|name| string_attr(name).to_string());
                     output.places.extend(name.zip(place(op.location())));
                 }

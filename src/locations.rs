@@ -10,7 +10,11 @@
 
 use crate::{
     compile,
-    dialect::{self, location, rt::*},
+    dialect::{
+        self, location,
+        rt::*,
+        upstream::{is_constant_like, is_module},
+    },
     pipeline,
 };
 use melior::{Context, ir::Module, pass::PassManager, utility::parse_pass_pipeline};
@@ -93,21 +97,10 @@ impl Findings {
 
 /// Whether the operation stands for something in the source: a function with code, or what is inside of one.
 fn has_a_line(op: OpRef<'_>) -> bool {
-    const MODULES: &[&str] = &["builtin.module", "cuda_tile.module", "gpu.module"];
-    const CONSTANTS: &[&str] = &[
-        "arith.constant",
-        "ub.poison",
-        "llvm.mlir.constant",
-        "llvm.mlir.zero",
-        "llvm.mlir.poison",
-        "llvm.mlir.undef",
-        "llvm.mlir.addressof",
-    ];
-    let name = op_name(op);
-    if MODULES.contains(&name) || CONSTANTS.contains(&name) {
+    if is_module(op) || is_constant_like(op) {
         return false;
     }
-    let in_module = parent_op(op).is_some_and(|p| MODULES.contains(&op_name(p)));
+    let in_module = parent_op(op).is_some_and(is_module);
     let has_code = (0..region_count(op)).any(|i| entry_block(region(op, i)).is_some());
     !in_module || has_code
 }

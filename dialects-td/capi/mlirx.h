@@ -137,6 +137,11 @@ MLIR_CAPI_EXPORTED intptr_t mlirxOperationOperands(MlirOperation, MlirValue *out
 MLIR_CAPI_EXPORTED MlirOperation mlirxOperationPrev(MlirOperation);
 MLIR_CAPI_EXPORTED bool mlirxOperationIsTerminatorTrait(MlirOperation);
 MLIR_CAPI_EXPORTED bool mlirxOperationIsPure(MlirOperation);
+enum MlirxEffectKind { MlirxAllocates, MlirxFrees, MlirxReads, MlirxWrites };
+// Calls `each` for every effect of an operation on memory, without those of its regions: the name of the resource, and the
+// number of the operand that the effect is on, or -1. False when effects are not known.
+MLIR_CAPI_EXPORTED bool mlirxOperationEffects(MlirOperation, void (*each)(enum MlirxEffectKind, MlirStringRef resource,
+                                                                          intptr_t operand, void *), void *user);
 MLIR_CAPI_EXPORTED void mlirxEmitRemark(MlirLocation, MlirStringRef message);
 MLIR_CAPI_EXPORTED void mlirxEmitErrorWithNote(MlirLocation, MlirStringRef message, MlirLocation noteLocation,
                                                MlirStringRef note);

@@ -2,6 +2,7 @@
 #ifndef NV_TILEAA_DIALECT_TD
 #define NV_TILEAA_DIALECT_TD
 
+include "nv_tileaa/NvTileAAInterfaces.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinTypeInterfaces.td"
 include "mlir/IR/DialectBase.td"

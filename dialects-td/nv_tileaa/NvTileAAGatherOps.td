@@ -3,7 +3,7 @@
 #ifndef NV_TILEAA_GATHER_OPS_TD
 #define NV_TILEAA_GATHER_OPS_TD
 
-def NvTileAA_GatherLoadOp : NvTileAA_Op<"gather_load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
+def NvTileAA_GatherLoadOp : NvTileAA_Op<"gather_load", NvTileAA_Access, [AttrSizedOperandSegments, MemoryEffects<[NvTileAA_ReadsGlobal]>]> {
   let summary = "read elements at offsets from one pointer";
   let description = [{
     Element `i` of the result is what lies `offsets[i]` elements behind `base`. Lanes whose mask is false read nothing and
@@ -22,7 +22,7 @@ def NvTileAA_GatherLoadOp : NvTileAA_Op<"gather_load", [AttrSizedOperandSegments
   let hasVerifier = 1;
 }
 
-def NvTileAA_ScatterStoreOp : NvTileAA_Op<"scatter_store", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
+def NvTileAA_ScatterStoreOp : NvTileAA_Op<"scatter_store", NvTileAA_Access, [AttrSizedOperandSegments, MemoryEffects<[NvTileAA_WritesGlobal]>]> {
   let summary = "write elements at offsets from one pointer";
   let description = [{
     Element `i` of the value goes `offsets[i]` elements behind `base`; of several that go to one place any may stay. Lanes whose
@@ -40,7 +40,7 @@ def NvTileAA_ScatterStoreOp : NvTileAA_Op<"scatter_store", [AttrSizedOperandSegm
   let hasVerifier = 1;
 }
 
-def NvTileAA_HistogramOp : NvTileAA_Op<"histogram", [Pure]> {
+def NvTileAA_HistogramOp : NvTileAA_Op<"histogram", NvTileAA_Reduction, [Pure]> {
   let summary = "how often each number from zero on occurs";
   let description = "Element `b` of the result counts the elements that are `b`; others, and those whose mask is false, count nowhere.";
   let arguments = (ins RankedTensorOf<[AnySignlessInteger]>:$source, Optional<NvTileAA_I1>:$mask);
@@ -49,7 +49,7 @@ def NvTileAA_HistogramOp : NvTileAA_Op<"histogram", [Pure]> {
   let hasVerifier = 1;
 }
 
-def NvTileAA_ExpandDimsOp : NvTileAA_Op<"expand_dims", [Pure]> {
+def NvTileAA_ExpandDimsOp : NvTileAA_Op<"expand_dims", NvTileAA_Reshape, [Pure]> {
   let summary = "a new dimension of extent one in front of dimension `axis`";
   let arguments = (ins AnyRankedTensor:$source, I64Attr:$axis);
   let results = (outs AnyRankedTensor:$result);

@@ -11,8 +11,12 @@ include "mlir/Interfaces/FunctionInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-class NvTileAA_Op<string mnemonic, list<Trait> traits = []>
-    : Op<NvTileAA_Dialect, mnemonic, traits>;
+class NvTileAA_Op<string mnemonic, NvTileAA_Behaviour what, list<Trait> traits = []>
+    : Op<NvTileAA_Dialect, mnemonic, traits # [TileOpInterface]> {
+  NvTileAA_Behaviour behaviour = what;
+  string moreDeclarations = "";
+  let extraClassDeclaration = behaviour.declaration # moreDeclarations;
+}
 
 // A scalar stands for a tile of rank zero.
 class NvTileAA_Lift<Type element, string text> : AnyTypeOf<[element, RankedTensorOf<[element]>], text>;
@@ -27,7 +31,8 @@ def NvTileAA_Scalar : AnyTypeOf<[AnyFloat, AnySignlessInteger, NvTileAA_PtrType]
 
 //===-- functions -----------------------------------------------------------//
 
-def NvTileAA_FuncOp : NvTileAA_Op<"func", [FunctionOpInterface, IsolatedFromAbove, AutomaticAllocationScope]> {
+def NvTileAA_FuncOp : NvTileAA_Op<"func", NvTileAA_Program, [FunctionOpInterface, IsolatedFromAbove, AutomaticAllocationScope,
+    ThreadScopeOpInterface]> {
   let summary = "tile kernel";
   let description = [{
     Runs once per tile block. Arguments are scalars. `hints` holds the optimisation hints of the source, `numWarps` the number
@@ -39,14 +44,17 @@ def NvTileAA_FuncOp : NvTileAA_Op<"func", [FunctionOpInterface, IsolatedFromAbov
       OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$numWarps);
   let regions = (region MinSizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
-  let extraClassDeclaration = [{
+  let moreDeclarations = [{
     ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
     ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
     ::mlir::Region *getCallableRegion() { return &getBody(); }
+    int64_t getFirstWarp(unsigned) { return 0; }
+    int64_t getWarpCount(unsigned) { return getNumWarps().value_or(-1); }
+    bool runsConcurrently() { return false; }
   }];
 }
 
-def NvTileAA_ReturnOp : NvTileAA_Op<"return", [Pure, HasParent<"FuncOp">, ReturnLike, Terminator]> {
+def NvTileAA_ReturnOp : NvTileAA_Op<"return", NvTileAA_Program, [Pure, HasParent<"FuncOp">, ReturnLike, Terminator]> {
   let summary = "end of a function, with its results; a kernel has none";
   let arguments = (ins Variadic<AnyType>:$operands);
   let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
@@ -55,19 +63,19 @@ def NvTileAA_ReturnOp : NvTileAA_Op<"return", [Pure, HasParent<"FuncOp">, Return
 
 //===-- program -------------------------------------------------------------//
 
-def NvTileAA_GetProgramIdOp : NvTileAA_Op<"get_program_id", [Pure]> {
+def NvTileAA_GetProgramIdOp : NvTileAA_Op<"get_program_id", NvTileAA_Program, [Pure]> {
   let summary = "coordinates of this tile block in the grid";
   let results = (outs I32:$x, I32:$y, I32:$z);
   let assemblyFormat = "attr-dict";
 }
 
-def NvTileAA_GetNumProgramsOp : NvTileAA_Op<"get_num_programs", [Pure]> {
+def NvTileAA_GetNumProgramsOp : NvTileAA_Op<"get_num_programs", NvTileAA_Program, [Pure]> {
   let summary = "extents of the grid in tile blocks";
   let results = (outs I32:$x, I32:$y, I32:$z);
   let assemblyFormat = "attr-dict";
 }
 
-def NvTileAA_AssumeOp : NvTileAA_Op<"assume", [Pure, AllTypesMatch<["value", "result"]>]> {
+def NvTileAA_AssumeOp : NvTileAA_Op<"assume", NvTileAA_CheapElementwise, [Pure, AllTypesMatch<["value", "result"]>]> {
   let summary = "identity that carries a promise about its operand";
   let description = [{
     `predicate` is one of the public language's assume predicates. A wrong promise is undefined behaviour.
@@ -79,7 +87,7 @@ def NvTileAA_AssumeOp : NvTileAA_Op<"assume", [Pure, AllTypesMatch<["value", "re
 
 //===-- pointers and views --------------------------------------------------//
 
-def NvTileAA_AddPtrOp : NvTileAA_Op<"addptr", [Pure, AllTypesMatch<["ptr", "result"]>,
+def NvTileAA_AddPtrOp : NvTileAA_Op<"addptr", NvTileAA_CheapElementwise, [Pure, AllTypesMatch<["ptr", "result"]>,
     Elementwise, SameOperandsAndResultShape]> {
   let summary = "pointer plus signed offset in elements";
   let arguments = (ins NvTileAA_AnyPtr:$ptr, NvTileAA_AnyInt:$offset);
@@ -88,7 +96,7 @@ def NvTileAA_AddPtrOp : NvTileAA_Op<"addptr", [Pure, AllTypesMatch<["ptr", "resu
 }
 
 class NvTileAA_PtrCast<string mnemonic, Type from, Type to>
-    : NvTileAA_Op<mnemonic, [Pure, Elementwise, SameOperandsAndResultShape]> {
+    : NvTileAA_Op<mnemonic, NvTileAA_CheapElementwise, [Pure, Elementwise, SameOperandsAndResultShape]> {
   let arguments = (ins from:$source);
   let results = (outs to:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
@@ -103,7 +111,7 @@ def NvTileAA_PtrToPtrOp : NvTileAA_PtrCast<"ptr_to_ptr", NvTileAA_AnyPtr, NvTile
   let summary = "same address, other pointee";
 }
 
-def NvTileAA_MakeMemRefOp : NvTileAA_Op<"make_memref", [Pure, AttrSizedOperandSegments]> {
+def NvTileAA_MakeMemRefOp : NvTileAA_Op<"make_memref", NvTileAA_Address, [Pure, AttrSizedOperandSegments]> {
   let summary = "base pointer, dynamic extents and dynamic strides as a view of memory";
   let description = [{
     Dynamic values are unsigned and of one integer type; there is one for each `?` of the type.
@@ -118,7 +126,7 @@ def NvTileAA_MakeMemRefOp : NvTileAA_Op<"make_memref", [Pure, AttrSizedOperandSe
   let hasVerifier = 1;
 }
 
-def NvTileAA_MakeTiledViewOp : NvTileAA_Op<"make_tiled_view", [Pure]> {
+def NvTileAA_MakeTiledViewOp : NvTileAA_Op<"make_tiled_view", NvTileAA_Address, [Pure]> {
   let summary = "a memref cut into tiles";
   let arguments = (ins NvTileAA_StridedMemRefType:$memref);
   let results = (outs NvTileAA_TiledViewType:$result);
@@ -126,14 +134,14 @@ def NvTileAA_MakeTiledViewOp : NvTileAA_Op<"make_tiled_view", [Pure]> {
   let hasVerifier = 1;
 }
 
-def NvTileAA_DimOp : NvTileAA_Op<"dim", [Pure]> {
+def NvTileAA_DimOp : NvTileAA_Op<"dim", NvTileAA_Address, [Pure]> {
   let summary = "extent of one dimension of a memref";
   let arguments = (ins NvTileAA_StridedMemRefType:$memref, I64Attr:$index);
   let results = (outs AnySignlessInteger:$result);
   let assemblyFormat = "$memref `,` $index attr-dict `:` type($memref) `->` type($result)";
 }
 
-def NvTileAA_NumTilesOp : NvTileAA_Op<"num_tiles", [Pure]> {
+def NvTileAA_NumTilesOp : NvTileAA_Op<"num_tiles", NvTileAA_Address, [Pure]> {
   let summary = "number of tiles of a view along one tile dimension";
   let arguments = (ins NvTileAA_TiledViewType:$view, I64Attr:$index);
   let results = (outs AnySignlessInteger:$result);
@@ -143,7 +151,7 @@ def NvTileAA_NumTilesOp : NvTileAA_Op<"num_tiles", [Pure]> {
 //===-- memory accesses -----------------------------------------------------//
 // Each consumes at most one token and produces one: what it must follow, what may follow it.
 
-def NvTileAA_TiledLoadOp : NvTileAA_Op<"tiled_load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
+def NvTileAA_TiledLoadOp : NvTileAA_Op<"tiled_load", NvTileAA_Access, [AttrSizedOperandSegments, MemoryEffects<[NvTileAA_ReadsGlobal]>]> {
   let summary = "read one tile of a view";
   let arguments = (ins NvTileAA_TiledViewType:$view, Variadic<AnyType>:$indices,
       Optional<NvTileAA_MemTokenType>:$token,
@@ -157,7 +165,7 @@ def NvTileAA_TiledLoadOp : NvTileAA_Op<"tiled_load", [AttrSizedOperandSegments, 
   let hasVerifier = 1;
 }
 
-def NvTileAA_TiledStoreOp : NvTileAA_Op<"tiled_store", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
+def NvTileAA_TiledStoreOp : NvTileAA_Op<"tiled_store", NvTileAA_Access, [AttrSizedOperandSegments, MemoryEffects<[NvTileAA_WritesGlobal]>]> {
   let summary = "write one tile of a view";
   let arguments = (ins NvTileAA_Value:$value, NvTileAA_TiledViewType:$view, Variadic<AnyType>:$indices,
       Optional<NvTileAA_MemTokenType>:$token,
@@ -171,7 +179,7 @@ def NvTileAA_TiledStoreOp : NvTileAA_Op<"tiled_store", [AttrSizedOperandSegments
   let hasVerifier = 1;
 }
 
-def NvTileAA_LoadOp : NvTileAA_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
+def NvTileAA_LoadOp : NvTileAA_Op<"load", NvTileAA_Access, [AttrSizedOperandSegments, MemoryEffects<[NvTileAA_ReadsGlobal]>]> {
   let summary = "read through a pointer, or gather through a tensor of them";
   let description = [{
     Lanes whose mask is false read nothing and give `other`, or anything without it.
@@ -188,7 +196,7 @@ def NvTileAA_LoadOp : NvTileAA_Op<"load", [AttrSizedOperandSegments, MemoryEffec
   let hasVerifier = 1;
 }
 
-def NvTileAA_StoreOp : NvTileAA_Op<"store", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
+def NvTileAA_StoreOp : NvTileAA_Op<"store", NvTileAA_Access, [AttrSizedOperandSegments, MemoryEffects<[NvTileAA_WritesGlobal]>]> {
   let summary = "write through a pointer, or scatter through a tensor of them";
   let arguments = (ins NvTileAA_AnyPtr:$ptr, NvTileAA_Value:$value, Optional<NvTileAA_I1>:$mask,
       Optional<NvTileAA_MemTokenType>:$token,
@@ -202,13 +210,13 @@ def NvTileAA_StoreOp : NvTileAA_Op<"store", [AttrSizedOperandSegments, MemoryEff
   let hasVerifier = 1;
 }
 
-def NvTileAA_CreateMemTokenOp : NvTileAA_Op<"create_mem_token", [Pure]> {
+def NvTileAA_CreateMemTokenOp : NvTileAA_Op<"create_mem_token", NvTileAA_Program, [Pure]> {
   let summary = "token that orders nothing yet";
   let results = (outs NvTileAA_MemTokenType:$result);
   let assemblyFormat = "attr-dict";
 }
 
-def NvTileAA_JoinMemTokenOp : NvTileAA_Op<"join_mem_token", [Pure]> {
+def NvTileAA_JoinMemTokenOp : NvTileAA_Op<"join_mem_token", NvTileAA_Program, [Pure]> {
   let summary = "token after all of its operands";
   let arguments = (ins Variadic<NvTileAA_MemTokenType>:$tokens);
   let results = (outs NvTileAA_MemTokenType:$result);
@@ -218,8 +226,8 @@ def NvTileAA_JoinMemTokenOp : NvTileAA_Op<"join_mem_token", [Pure]> {
 // Atomic updates: element by element, in no particular order among the elements. `ordering` and `scope` are those of
 // each single update.
 
-def NvTileAA_AtomicRmwOp : NvTileAA_Op<"atomic_rmw", [AttrSizedOperandSegments,
-    MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch<["value", "result"]>]> {
+def NvTileAA_AtomicRmwOp : NvTileAA_Op<"atomic_rmw", NvTileAA_Access, [AttrSizedOperandSegments,
+    MemoryEffects<[NvTileAA_ReadsGlobal, NvTileAA_WritesGlobal]>, AllTypesMatch<["value", "result"]>]> {
   let summary = "atomic read, modify and write through a pointer or a tensor of them";
   let description = [{
     Gives the old values. Lanes whose mask is false touch nothing and give anything.
@@ -235,8 +243,8 @@ def NvTileAA_AtomicRmwOp : NvTileAA_Op<"atomic_rmw", [AttrSizedOperandSegments,
   let hasVerifier = 1;
 }
 
-def NvTileAA_AtomicCasOp : NvTileAA_Op<"atomic_cas", [AttrSizedOperandSegments,
-    MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch<["compare", "value", "result"]>]> {
+def NvTileAA_AtomicCasOp : NvTileAA_Op<"atomic_cas", NvTileAA_Access, [AttrSizedOperandSegments,
+    MemoryEffects<[NvTileAA_ReadsGlobal, NvTileAA_WritesGlobal]>, AllTypesMatch<["compare", "value", "result"]>]> {
   let summary = "atomic compare and swap; bits are compared, for floating-point numbers too";
   let description = [{
     Gives the old values. Lanes whose mask is false touch nothing and give `compare`.
@@ -252,8 +260,8 @@ def NvTileAA_AtomicCasOp : NvTileAA_Op<"atomic_cas", [AttrSizedOperandSegments,
   let hasVerifier = 1;
 }
 
-def NvTileAA_TiledAtomicRmwOp : NvTileAA_Op<"tiled_atomic_rmw", [AttrSizedOperandSegments,
-    MemoryEffects<[MemRead, MemWrite]>]> {
+def NvTileAA_TiledAtomicRmwOp : NvTileAA_Op<"tiled_atomic_rmw", NvTileAA_Access, [AttrSizedOperandSegments,
+    MemoryEffects<[NvTileAA_ReadsGlobal, NvTileAA_WritesGlobal]>]> {
   let summary = "atomic update of one tile of a view, without a result";
   let description = "Elements outside the memref are left alone.";
   let arguments = (ins NvTileAA_AtomicKindAttr:$kind, NvTileAA_Value:$value, NvTileAA_TiledViewType:$view,
@@ -268,7 +276,7 @@ def NvTileAA_TiledAtomicRmwOp : NvTileAA_Op<"tiled_atomic_rmw", [AttrSizedOperan
 
 //===-- memory objects ------------------------------------------------------//
 
-def NvTileAA_GlobalOp : NvTileAA_Op<"global", [Symbol]> {
+def NvTileAA_GlobalOp : NvTileAA_Op<"global", NvTileAA_Program, [Symbol]> {
   let summary = "variable in global memory with an initial value";
   let description = "`alignment` is in bytes; zero asks for the natural alignment of the element.";
   let arguments = (ins SymbolNameAttr:$sym_name, ElementsAttr:$value, DefaultValuedAttr<I64Attr, "0">:$alignment,
@@ -279,14 +287,14 @@ def NvTileAA_GlobalOp : NvTileAA_Op<"global", [Symbol]> {
   let hasVerifier = 1;
 }
 
-def NvTileAA_GetGlobalOp : NvTileAA_Op<"get_global", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def NvTileAA_GetGlobalOp : NvTileAA_Op<"get_global", NvTileAA_Program, [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "address of a global";
   let arguments = (ins FlatSymbolRefAttr:$name);
   let results = (outs NvTileAA_PtrType:$result);
   let assemblyFormat = "$name attr-dict `:` type($result)";
 }
 
-def NvTileAA_AllocaOp : NvTileAA_Op<"alloca", [MemoryEffects<[MemAlloc]>]> {
+def NvTileAA_AllocaOp : NvTileAA_Op<"alloca", NvTileAA_Program, [MemoryEffects<[NvTileAA_AllocatesGlobal]>]> {
   let summary = "scratch memory that lives as long as its block";
   let description = [{
     Room for `count` elements at an address that is a multiple of `alignment` bytes. With `global` other tile blocks
@@ -300,50 +308,50 @@ def NvTileAA_AllocaOp : NvTileAA_Op<"alloca", [MemoryEffects<[MemAlloc]>]> {
 
 //===-- shapes --------------------------------------------------------------//
 
-def NvTileAA_MakeRangeOp : NvTileAA_Op<"make_range", [Pure]> {
+def NvTileAA_MakeRangeOp : NvTileAA_Op<"make_range", NvTileAA_Leaf, [Pure]> {
   let summary = "0, 1, 2, ... as a tensor of rank one";
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 
-class NvTileAA_ShapeOp<string mnemonic, string text> : NvTileAA_Op<mnemonic, [Pure]> {
+class NvTileAA_ShapeOp<string mnemonic, NvTileAA_Behaviour what, string text> : NvTileAA_Op<mnemonic, what, [Pure]> {
   let summary = text;
   let arguments = (ins AnyRankedTensor:$source);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
-def NvTileAA_SplatOp : NvTileAA_Op<"splat", [Pure]> {
+def NvTileAA_SplatOp : NvTileAA_Op<"splat", NvTileAA_Leaf, [Pure]> {
   let summary = "tensor of equal elements";
   let arguments = (ins NvTileAA_Scalar:$source);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
-def NvTileAA_UnsplatOp : NvTileAA_Op<"unsplat", [Pure]> {
+def NvTileAA_UnsplatOp : NvTileAA_Op<"unsplat", NvTileAA_Program, [Pure]> {
   let summary = "the element of a one-element tensor";
   let arguments = (ins AnyRankedTensor:$source);
   let results = (outs NvTileAA_Scalar:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
-def NvTileAA_BroadcastOp : NvTileAA_ShapeOp<"broadcast", "repeat along dimensions of extent one">;
-def NvTileAA_ViewOp : NvTileAA_ShapeOp<"view", "same elements in row-major order under another shape">;
-def NvTileAA_PermuteOp : NvTileAA_Op<"permute", [Pure]> {
+def NvTileAA_BroadcastOp : NvTileAA_ShapeOp<"broadcast", NvTileAA_Broadcasting, "repeat along dimensions of extent one">;
+def NvTileAA_ViewOp : NvTileAA_ShapeOp<"view", NvTileAA_Reshape, "same elements in row-major order under another shape">;
+def NvTileAA_PermuteOp : NvTileAA_Op<"permute", NvTileAA_Permutation, [Pure]> {
   let summary = "reorder dimensions: result dimension i is source dimension order[i]";
   let arguments = (ins AnyRankedTensor:$source, DenseI32ArrayAttr:$order);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$source $order attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
-def NvTileAA_CatOp : NvTileAA_Op<"cat", [Pure]> {
+def NvTileAA_CatOp : NvTileAA_Op<"cat", NvTileAA_Concatenation, [Pure]> {
   let summary = "join two tensors of equal shape along one dimension";
   let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs, I64Attr:$dim);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$lhs `,` $rhs `,` $dim attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
   let hasVerifier = 1;
 }
-def NvTileAA_ExtractSliceOp : NvTileAA_Op<"extract_slice", [Pure]> {
+def NvTileAA_ExtractSliceOp : NvTileAA_Op<"extract_slice", NvTileAA_Slicing, [Pure]> {
   let summary = "the slice with given slice numbers, one per dimension";
   let arguments = (ins AnyRankedTensor:$source, Variadic<I32>:$indices);
   let results = (outs AnyRankedTensor:$result);
@@ -353,7 +361,7 @@ def NvTileAA_ExtractSliceOp : NvTileAA_Op<"extract_slice", [Pure]> {
 
 //===-- arithmetic that arith and math do not have --------------------------//
 
-def NvTileAA_FpOp : NvTileAA_Op<"fp", [Pure, Elementwise, SameOperandsAndResultType]> {
+def NvTileAA_FpOp : NvTileAA_Op<"fp", NvTileAA_Elementwise, [Pure, Elementwise, SameOperandsAndResultType]> {
   let summary = "floating-point operation with a rounding mode or flush to zero";
   let description = [{
     ```mlir
@@ -368,7 +376,7 @@ def NvTileAA_FpOp : NvTileAA_Op<"fp", [Pure, Elementwise, SameOperandsAndResultT
   let hasVerifier = 1;
 }
 
-def NvTileAA_FpCastOp : NvTileAA_Op<"fp_cast", [Pure, Elementwise, SameOperandsAndResultShape]> {
+def NvTileAA_FpCastOp : NvTileAA_Op<"fp_cast", NvTileAA_Elementwise, [Pure, Elementwise, SameOperandsAndResultShape]> {
   let summary = "conversion between float formats, at least one of them narrow";
   let arguments = (ins NvTileAA_AnyFloat:$source,
       DefaultValuedAttr<NvTileAA_RoundingAttr, "::nv_tileaa::Rounding::NearestEven">:$rounding);
@@ -376,7 +384,7 @@ def NvTileAA_FpCastOp : NvTileAA_Op<"fp_cast", [Pure, Elementwise, SameOperandsA
   let assemblyFormat = "$source (`rounding` $rounding^)? attr-dict `:` type($source) `->` type($result)";
 }
 
-def NvTileAA_BitcastOp : NvTileAA_Op<"bitcast", [Pure, Elementwise, SameOperandsAndResultShape]> {
+def NvTileAA_BitcastOp : NvTileAA_Op<"bitcast", NvTileAA_Elementwise, [Pure, Elementwise, SameOperandsAndResultShape]> {
   let summary = "same bits, other element type of the same width";
   let arguments = (ins NvTileAA_Value:$source);
   let results = (outs NvTileAA_Value:$result);
@@ -385,7 +393,7 @@ def NvTileAA_BitcastOp : NvTileAA_Op<"bitcast", [Pure, Elementwise, SameOperands
 
 //===-- bytes ---------------------------------------------------------------//
 
-def NvTileAA_PackOp : NvTileAA_Op<"pack", [Pure]> {
+def NvTileAA_PackOp : NvTileAA_Op<"pack", NvTileAA_Packing, [Pure]> {
   let summary = "the storage of a tensor of rank one as bytes";
   let description = "Narrow elements lie in the low bits first: element 0 of a four-bit type is the low nibble of byte 0.";
   let arguments = (ins AnyRankedTensor:$source);
@@ -393,7 +401,7 @@ def NvTileAA_PackOp : NvTileAA_Op<"pack", [Pure]> {
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
-def NvTileAA_UnpackOp : NvTileAA_Op<"unpack", [Pure]> {
+def NvTileAA_UnpackOp : NvTileAA_Op<"unpack", NvTileAA_Packing, [Pure]> {
   let summary = "bytes as the storage of a tensor of rank one; inverse of pack";
   let arguments = (ins RankedTensorOf<[I8]>:$source);
   let results = (outs AnyRankedTensor:$result);
@@ -403,7 +411,7 @@ def NvTileAA_UnpackOp : NvTileAA_Op<"unpack", [Pure]> {
 
 //===-- matrix products -----------------------------------------------------//
 
-def NvTileAA_DotOp : NvTileAA_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
+def NvTileAA_DotOp : NvTileAA_Op<"dot", NvTileAA_Product, [Pure, AllTypesMatch<["acc", "result"]>]> {
   let summary = "lhs * rhs + acc";
   let description = [{
     Shapes `MxK`, `KxN` and `MxN`, or the same behind one batch dimension. Integer operands are signed unless the
@@ -420,7 +428,7 @@ def NvTileAA_DotOp : NvTileAA_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]
   let hasVerifier = 1;
 }
 
-def NvTileAA_DotScaledOp : NvTileAA_Op<"dot_scaled", [Pure, AllTypesMatch<["acc", "result"]>]> {
+def NvTileAA_DotScaledOp : NvTileAA_Op<"dot_scaled", NvTileAA_Product, [Pure, AllTypesMatch<["acc", "result"]>]> {
   let summary = "matrix product whose operands have a scale for each block of elements along K";
   let description = [{
     `lhsScale` is `MxS` and `rhsScale` is `SxN` where `S` divides `K`; a scale covers `K/S` consecutive elements.
@@ -437,8 +445,8 @@ def NvTileAA_DotScaledOp : NvTileAA_Op<"dot_scaled", [Pure, AllTypesMatch<["acc"
 
 //===-- reductions and scans ------------------------------------------------//
 
-class NvTileAA_AggregateOp<string mnemonic>
-    : NvTileAA_Op<mnemonic, [RecursiveMemoryEffects, RecursivelySpeculatable, SingleBlock]> {
+class NvTileAA_AggregateOp<string mnemonic, NvTileAA_Behaviour what>
+    : NvTileAA_Op<mnemonic, what, [RecursiveMemoryEffects, RecursivelySpeculatable, SingleBlock]> {
   let description = [{
     The body takes, for each operand, an element and an accumulator, all scalars, and yields the new accumulators.
     It is associative. `identities` are neutral for it.
@@ -448,14 +456,14 @@ class NvTileAA_AggregateOp<string mnemonic>
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }
-def NvTileAA_ReduceOp : NvTileAA_AggregateOp<"reduce"> {
+def NvTileAA_ReduceOp : NvTileAA_AggregateOp<"reduce", NvTileAA_Reduction> {
   let summary = "combination of all elements along one dimension, which the results lack";
   let arguments = (ins Variadic<AnyRankedTensor>:$operands, I64Attr:$dim, ArrayAttr:$identities);
   let assemblyFormat = [{
     $operands `dim` $dim `identities` $identities attr-dict `:` type($operands) `->` type($results) $body
   }];
 }
-def NvTileAA_ScanOp : NvTileAA_AggregateOp<"scan"> {
+def NvTileAA_ScanOp : NvTileAA_AggregateOp<"scan", NvTileAA_Collective> {
   let summary = "inclusive prefix combination along one dimension, from the last element with reverse";
   let arguments = (ins Variadic<AnyRankedTensor>:$operands, I64Attr:$dim, UnitAttr:$reverse, ArrayAttr:$identities);
   let assemblyFormat = [{
@@ -463,7 +471,7 @@ def NvTileAA_ScanOp : NvTileAA_AggregateOp<"scan"> {
     `:` type($operands) `->` type($results) $body
   }];
 }
-def NvTileAA_YieldOp : NvTileAA_Op<"yield", [Pure, ReturnLike, Terminator, ParentOneOf<["ExecuteOp", "ReduceOp", "ScanOp"]>]> {
+def NvTileAA_YieldOp : NvTileAA_Op<"yield", NvTileAA_Program, [Pure, ReturnLike, Terminator, ParentOneOf<["ExecuteOp", "ReduceOp", "ScanOp"]>]> {
   let summary = "accumulators after one combination, or results of a region";
   let arguments = (ins Variadic<AnyType>:$operands);
   let assemblyFormat = "$operands attr-dict `:` type($operands)";
@@ -471,13 +479,13 @@ def NvTileAA_YieldOp : NvTileAA_Op<"yield", [Pure, ReturnLike, Terminator, Paren
 
 //===-- help for the programmer ---------------------------------------------//
 
-def NvTileAA_AssertOp : NvTileAA_Op<"assert", [MemoryEffects<[MemWrite]>]> {
+def NvTileAA_AssertOp : NvTileAA_Op<"assert", NvTileAA_Elementwise, [MemoryEffects<[NvTileAA_WritesMachine]>]> {
   let summary = "run-time check of each lane";
   let arguments = (ins NvTileAA_I1:$condition, StrAttr:$message);
   let assemblyFormat = "$condition `,` $message attr-dict `:` type($condition)";
 }
 
-def NvTileAA_PrintOp : NvTileAA_Op<"print", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
+def NvTileAA_PrintOp : NvTileAA_Op<"print", NvTileAA_Program, [AttrSizedOperandSegments, MemoryEffects<[NvTileAA_WritesMachine]>]> {
   let summary = "formatted output in the manner of printf, once a tile block";
   let arguments = (ins StrAttr:$format, Variadic<NvTileAA_Value>:$args, Optional<NvTileAA_MemTokenType>:$token);
   let results = (outs NvTileAA_MemTokenType:$resultToken);

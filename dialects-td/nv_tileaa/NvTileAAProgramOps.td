@@ -5,7 +5,7 @@
 
 //===-- calls ---------------------------------------------------------------//
 
-def NvTileAA_CallOp : NvTileAA_Op<"call", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def NvTileAA_CallOp : NvTileAA_Op<"call", NvTileAA_Program, [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "call of a function of the same module";
   let description = [{
     All threads of the tile block call it. The arguments and results are those of the function's type.
@@ -19,7 +19,7 @@ def NvTileAA_CallOp : NvTileAA_Op<"call", [DeclareOpInterfaceMethods<SymbolUserO
   let assemblyFormat = "$callee `(` $operands `)` attr-dict `:` functional-type($operands, $results)";
 }
 
-def NvTileAA_LaunchFuncOp : NvTileAA_Op<"launch_func", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def NvTileAA_LaunchFuncOp : NvTileAA_Op<"launch_func", NvTileAA_Program, [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "start a grid of tile blocks of a kernel";
   let description = [{
     `kernel` names the module and the function in it; the grid has `gridX * gridY * gridZ` tile blocks.
@@ -35,7 +35,7 @@ def NvTileAA_LaunchFuncOp : NvTileAA_Op<"launch_func", [DeclareOpInterfaceMethod
   }];
 }
 
-def NvTileAA_ExecuteOp : NvTileAA_Op<"execute",
+def NvTileAA_ExecuteOp : NvTileAA_Op<"execute", NvTileAA_Program,
     [RecursiveMemoryEffects, SingleBlock]> {
   let summary = "a region that runs once, where it stands";
   let description = [{
@@ -57,14 +57,14 @@ def NvTileAA_ExecuteOp : NvTileAA_Op<"execute",
 
 //===-- queues --------------------------------------------------------------//
 
-def NvTileAA_CreateQueueOp : NvTileAA_Op<"create_queue"> {
+def NvTileAA_CreateQueueOp : NvTileAA_Op<"create_queue", NvTileAA_Program> {
   let summary = "an empty queue";
   let results = (outs NvTileAA_QueueType:$result);
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 
-def NvTileAA_QueuePutOp : NvTileAA_Op<"queue.put",
-    [RecursiveMemoryEffects, SingleBlock, MemoryEffects<[MemWrite]>]> {
+def NvTileAA_QueuePutOp : NvTileAA_Op<"queue.put", NvTileAA_Program,
+    [RecursiveMemoryEffects, SingleBlock, MemoryEffects<[NvTileAA_WritesMachine]>]> {
   let summary = "append what the body computes; waits while the queue is full";
   let description = [{
     The body yields one value of the queue's element type, with `queue.yield`.
@@ -82,7 +82,7 @@ def NvTileAA_QueuePutOp : NvTileAA_Op<"queue.put",
   let hasRegionVerifier = 1;
 }
 
-def NvTileAA_QueueGetOp : NvTileAA_Op<"queue.get", [MemoryEffects<[MemRead, MemWrite]>]> {
+def NvTileAA_QueueGetOp : NvTileAA_Op<"queue.get", NvTileAA_Program, [MemoryEffects<[NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>]> {
   let summary = "remove the oldest value; waits while the queue is empty";
   let arguments = (ins NvTileAA_QueueType:$queue);
   let results = (outs AnyType:$result);
@@ -90,7 +90,7 @@ def NvTileAA_QueueGetOp : NvTileAA_Op<"queue.get", [MemoryEffects<[MemRead, MemW
   let hasVerifier = 1;
 }
 
-def NvTileAA_QueueYieldOp : NvTileAA_Op<"queue.yield", [Pure, HasParent<"QueuePutOp">, ReturnLike, Terminator]> {
+def NvTileAA_QueueYieldOp : NvTileAA_Op<"queue.yield", NvTileAA_Program, [Pure, HasParent<"QueuePutOp">, ReturnLike, Terminator]> {
   let summary = "the value that a body puts";
   let arguments = (ins AnyType:$operand);
   let assemblyFormat = "$operand attr-dict `:` type($operand)";
@@ -98,7 +98,7 @@ def NvTileAA_QueueYieldOp : NvTileAA_Op<"queue.yield", [Pure, HasParent<"QueuePu
 
 //===-- tile blocks ---------------------------------------------------------//
 
-def NvTileAA_CancelNextProgramIdOp : NvTileAA_Op<"cancel_next_program_id", [MemoryEffects<[MemRead, MemWrite]>]> {
+def NvTileAA_CancelNextProgramIdOp : NvTileAA_Op<"cancel_next_program_id", NvTileAA_Program, [MemoryEffects<[NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>]> {
   let summary = "take over the work of a tile block that has not started";
   let description = [{
     Asks that a tile block of the grid be not started and gives its coordinates, which this block works on instead. When all
@@ -108,7 +108,7 @@ def NvTileAA_CancelNextProgramIdOp : NvTileAA_Op<"cancel_next_program_id", [Memo
   let assemblyFormat = "attr-dict";
 }
 
-def NvTileAA_IsValidProgramIdOp : NvTileAA_Op<"is_valid_program_id", [Pure]> {
+def NvTileAA_IsValidProgramIdOp : NvTileAA_Op<"is_valid_program_id", NvTileAA_Program, [Pure]> {
   let summary = "whether the coordinates are those of a tile block of the grid";
   let arguments = (ins I32:$x, I32:$y, I32:$z);
   let results = (outs I1:$result);
@@ -117,7 +117,7 @@ def NvTileAA_IsValidProgramIdOp : NvTileAA_Op<"is_valid_program_id", [Pure]> {
 
 //===-- hints ---------------------------------------------------------------//
 
-def NvTileAA_MarkForReuseOp : NvTileAA_Op<"mark_for_reuse", [MemoryEffects<[MemRead, MemWrite]>]> {
+def NvTileAA_MarkForReuseOp : NvTileAA_Op<"mark_for_reuse", NvTileAA_Program, [MemoryEffects<[NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>]> {
   let summary = "a hint that the memory of a view will be accessed again soon";
   let description = [{
     Stands between the accesses that its token orders and changes nothing. No target makes use of it yet, and
@@ -129,7 +129,7 @@ def NvTileAA_MarkForReuseOp : NvTileAA_Op<"mark_for_reuse", [MemoryEffects<[MemR
   let assemblyFormat = "$view (`token` $token^)? attr-dict `:` type($view)";
 }
 
-def NvTileAA_PragmaOp : NvTileAA_Op<"pragma", [MemoryEffects<[MemWrite]>]> {
+def NvTileAA_PragmaOp : NvTileAA_Op<"pragma", NvTileAA_Program, [MemoryEffects<[NvTileAA_WritesMachine]>]> {
   let summary = "a named request to a pass, for the region that the op stands in";
   let description = "A pass that knows the name takes the op away; one that is left over is an error.";
   let arguments = (ins StrAttr:$name, OptionalAttr<AnyAttr>:$value);

@@ -6,7 +6,7 @@ include "nv_tileas/NvTileASOps.td"
 
 //===-- views of storage: the same bytes under another type ------------------//
 
-def NvTileAS_MemDescSlotOp : NvTileAS_Op<"memdesc_slot", [Pure]> {
+def NvTileAS_MemDescSlotOp : NvTileAS_Op<"memdesc_slot", NvTileAA_Address, [Pure]> {
   let summary = "one stage of a storage with stages";
   let description = [{
     `index` counts stages from zero and is the same in all threads; outside of the storage the result is undefined.
@@ -17,7 +17,7 @@ def NvTileAS_MemDescSlotOp : NvTileAS_Op<"memdesc_slot", [Pure]> {
   let hasVerifier = 1;
 }
 
-def NvTileAS_MemDescViewOp : NvTileAS_Op<"memdesc_view", [Pure]> {
+def NvTileAS_MemDescViewOp : NvTileAS_Op<"memdesc_view", NvTileAA_Address, [Pure]> {
   let summary = "same elements in row-major order under another shape";
   let arguments = (ins NvTileAS_MemDescType:$source);
   let results = (outs NvTileAS_MemDescType:$result);
@@ -25,7 +25,7 @@ def NvTileAS_MemDescViewOp : NvTileAS_Op<"memdesc_view", [Pure]> {
   let hasVerifier = 1;
 }
 
-def NvTileAS_MemDescPermuteOp : NvTileAS_Op<"memdesc_permute", [Pure]> {
+def NvTileAS_MemDescPermuteOp : NvTileAS_Op<"memdesc_permute", NvTileAA_Address, [Pure]> {
   let summary = "reorder dimensions: result dimension i is source dimension order[i]";
   let arguments = (ins NvTileAS_MemDescType:$source, DenseI32ArrayAttr:$order);
   let results = (outs NvTileAS_MemDescType:$result);
@@ -36,7 +36,8 @@ def NvTileAS_MemDescPermuteOp : NvTileAS_Op<"memdesc_permute", [Pure]> {
 //===-- copies from global to shared memory ----------------------------------//
 
 def NvTileAS_AsyncTiledLoadOp
-    : NvTileAS_Op<"async.tiled_load", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+    : NvTileAS_Op<"async.tiled_load", NvTileAA_FixedLayouts, [AttrSizedOperandSegments,
+          MemoryEffects<[NvTileAA_ReadsGlobal]>]> {
   let summary = "start copying one tile of a view to shared memory";
   let description = [{
     Each thread copies the elements that `layout` gives it, `vector` at a time. Elements outside the view become
@@ -44,7 +45,7 @@ def NvTileAS_AsyncTiledLoadOp
     belongs to has returned in the thread that copies them, and a barrier has told the others.
   }];
   let arguments = (ins NvTileAA_TiledViewType:$view, Variadic<AnyType>:$indices,
-      NvTileAS_MemDescType:$dest, Optional<I1>:$predicate, Optional<NvTileAA_MemTokenType>:$token,
+      NvTileAS_DestStorage<NvTileAS_MemDescType>:$dest, Optional<I1>:$predicate, Optional<NvTileAA_MemTokenType>:$token,
       OptionalAttr<DictionaryAttr>:$hints,
       NvTileAS_LayoutAttr:$layout, ConfinedAttr<I64Attr, [IntPositive]>:$vector, NvTileAS_BoundsAttr:$bounds,
       OptionalAttr<DenseBoolArrayAttr>:$inBounds);
@@ -58,14 +59,15 @@ def NvTileAS_AsyncTiledLoadOp
 }
 
 def NvTileAS_AsyncLoadOp
-    : NvTileAS_Op<"async.load", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+    : NvTileAS_Op<"async.load", NvTileAA_FixedLayouts, [AttrSizedOperandSegments,
+          MemoryEffects<[NvTileAA_ReadsGlobal]>]> {
   let summary = "start copying through pointers to shared memory";
   let description = [{
     As `async.tiled_load`: `vector` neighbours along dimension `along` at a time, in the layout of the pointers.
     Elements whose mask is false become zero.
   }];
   let arguments = (ins NvTileAS_Tensor:$ptr, Optional<NvTileAS_Tensor>:$mask,
-      NvTileAS_MemDescType:$dest, Optional<I1>:$predicate, Optional<NvTileAA_MemTokenType>:$token,
+      NvTileAS_DestStorage<NvTileAS_MemDescType>:$dest, Optional<I1>:$predicate, Optional<NvTileAA_MemTokenType>:$token,
       OptionalAttr<DictionaryAttr>:$hints,
       ConfinedAttr<I64Attr, [IntPositive]>:$vector, DefaultValuedAttr<I64Attr, "0">:$along);
   let results = (outs NvTileAS_AsyncTokenType:$done, NvTileAA_MemTokenType:$resultToken);
@@ -76,7 +78,8 @@ def NvTileAS_AsyncLoadOp
   let hasVerifier = 1;
 }
 
-def NvTileAS_AsyncCommitOp : NvTileAS_Op<"async.commit", [MemoryEffects<[MemRead, MemWrite]>]> {
+def NvTileAS_AsyncCommitOp : NvTileAS_SyncOp<"async.commit", NvTileAA_Program, NvTileAA_SyncCommit, NvTileAA_ScopeThread,
+    [MemoryEffects<[NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>]> {
   let summary = "close a group of asynchronous copies; groups complete in order";
   let description = "The keyword `of` sets the copies apart from the results of the next op, where there are none.";
   let arguments = (ins Variadic<NvTileAS_AsyncTokenType>:$copies);
@@ -84,7 +87,8 @@ def NvTileAS_AsyncCommitOp : NvTileAS_Op<"async.commit", [MemoryEffects<[MemRead
   let assemblyFormat = "(`of` $copies^)? attr-dict";
 }
 
-def NvTileAS_AsyncWaitOp : NvTileAS_Op<"async.wait", [MemoryEffects<[MemRead, MemWrite]>]> {
+def NvTileAS_AsyncWaitOp : NvTileAS_SyncOp<"async.wait", NvTileAA_Program, NvTileAA_SyncWait,
+    NvTileAA_ScopeThread, [NvTileAA_TouchesAll]> {
   let summary = "wait until at most `pending` groups are under way: this thread's copies of the older ones are done";
   let description = [{
     `groups` names what is waited for; `pending` is the number of groups that may have been closed after all of them.
@@ -92,6 +96,12 @@ def NvTileAS_AsyncWaitOp : NvTileAS_Op<"async.wait", [MemoryEffects<[MemRead, Me
   let arguments = (ins Variadic<NvTileAS_AsyncTokenType>:$groups,
       ConfinedAttr<I64Attr, [IntNonNegative]>:$pending);
   let assemblyFormat = "$groups `pending` $pending attr-dict";
+}
+
+def NvTileAS_AsyncCreateNoneOp : NvTileAS_Op<"async.create_none", NvTileAA_Program, [Pure]> {
+  let summary = "a token of no work at all: what waits for it need not wait";
+  let results = (outs NvTileAS_AsyncTokenType:$token);
+  let assemblyFormat = "attr-dict";
 }
 
 #endif

@@ -116,14 +116,19 @@ def NvTileAS_MemDescType : TypeDef<NvTileAS_Dialect, "MemDesc"> {
     ```mlir
     !nv_tileas.memdesc<64xf32, #s, stages = 3>
     !nv_tileas.memdesc<64xf32, #s, space = tensor>
+    !nv_tileas.memdesc<64x64xf16, #s, align = 1024>
     ```
+
+    Each stage starts at a multiple of `align` bytes, a power of two of at least 128, which is the default. Layouts
+    that the hardware swizzles over 128 bytes need 1024.
   }];
   let parameters = (ins
     ArrayRefParameter<"int64_t", "extents, powers of two">:$shape,
     "::mlir::Type":$elementType,
     "::nv_tileas::SharedLayoutAttr":$layout,
     "int64_t":$stages,
-    EnumParameter<NvTileAS_MemorySpace>:$space);
+    EnumParameter<NvTileAS_MemorySpace>:$space,
+    "int64_t":$alignment);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }

@@ -4,7 +4,7 @@
 
 include "nv_tileas/NvTileASOps.td"
 
-def NvTileAS_DotOp : NvTileAS_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
+def NvTileAS_DotOp : NvTileAS_Op<"dot", NvTileAA_Product, [Pure, AllTypesMatch<["acc", "result"]>]> {
   let summary = "lhs * rhs + acc by one kind of instruction";
   let description = [{
     Shapes `MxK`, `KxN` and `MxN`, or the same behind one batch dimension. `instruction` says what multiplies:
@@ -31,7 +31,7 @@ def NvTileAS_DotOp : NvTileAS_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]
   let hasVerifier = 1;
 }
 
-def NvTileAS_DotScaledOp : NvTileAS_Op<"block_scaled_mma", [Pure, AllTypesMatch<["acc", "result"]>]> {
+def NvTileAS_DotScaledOp : NvTileAS_Op<"block_scaled_mma", NvTileAA_Product, [Pure, AllTypesMatch<["acc", "result"]>]> {
   let summary = "matrix product whose operands have a scale for each block of elements along K";
   let description = [{
     As `dot`, with scales of shapes `MxS` and `SxN`, where `S` divides `K`. By `fma` and `sync` the products of a block are

@@ -8,7 +8,7 @@
 // whose basis depends on the others', see `Layout::free_variables`). Ops that must happen once happen in the owners, and only
 // the owners get the results; `replicate` passes them on to the other holders.
 
-def NvTileAS_ReplicateOp : NvTileAS_Op<"replicate", [Pure, AllTypesMatch<["source", "result"]>]> {
+def NvTileAS_ReplicateOp : NvTileAS_Op<"replicate", NvTileAA_Collective, [Pure, AllTypesMatch<["source", "result"]>]> {
   let summary = "the value that the owner of each element holds, in all of its holders";
   let description = [{
     Where owners are the only holders it is the identity. `tileas-materialize-convert-layout` sends what must cross warps through
@@ -23,8 +23,8 @@ def NvTileAS_ReplicateOp : NvTileAS_Op<"replicate", [Pure, AllTypesMatch<["sourc
 // Element by element, in no particular order among the elements; `ordering` and `scope` are those of each single
 // update. Masked-off elements touch nothing. An `addf` on f32 flushes subnormals to zero, as the memory unit does.
 
-def NvTileAS_AtomicRmwOp : NvTileAS_Op<"atomic_rmw", [AttrSizedOperandSegments,
-    MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch<["value", "result"]>]> {
+def NvTileAS_AtomicRmwOp : NvTileAS_Op<"atomic_rmw", NvTileAA_Access, [AttrSizedOperandSegments,
+    MemoryEffects<[NvTileAA_ReadsGlobal, NvTileAA_WritesGlobal]>, AllTypesMatch<["value", "result"]>]> {
   let summary = "atomic read, modify and write through pointers, at most `vector` neighbours along dimension `along` at a time";
   let description = "Gives the old values in the owners of the elements; where the mask is false, anything.";
   let arguments = (ins NvTileAA_AtomicKindAttr:$kind, NvTileAS_Tensor:$ptr, NvTileAS_Tensor:$value,
@@ -39,8 +39,8 @@ def NvTileAS_AtomicRmwOp : NvTileAS_Op<"atomic_rmw", [AttrSizedOperandSegments,
   let hasVerifier = 1;
 }
 
-def NvTileAS_AtomicCasOp : NvTileAS_Op<"atomic_cas", [AttrSizedOperandSegments,
-    MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch<["compare", "value", "result"]>]> {
+def NvTileAS_AtomicCasOp : NvTileAS_Op<"atomic_cas", NvTileAA_Access, [AttrSizedOperandSegments,
+    MemoryEffects<[NvTileAA_ReadsGlobal, NvTileAA_WritesGlobal]>, AllTypesMatch<["compare", "value", "result"]>]> {
   let summary = "atomic compare and swap through pointers; bits are compared, for floating-point numbers too";
   let description = "Gives the old values in the owners of the elements; where the mask is false, `compare`.";
   let arguments = (ins NvTileAS_Tensor:$ptr, NvTileAS_Tensor:$compare, NvTileAS_Tensor:$value,
@@ -54,8 +54,8 @@ def NvTileAS_AtomicCasOp : NvTileAS_Op<"atomic_cas", [AttrSizedOperandSegments,
   let hasVerifier = 1;
 }
 
-def NvTileAS_TiledAtomicRmwOp : NvTileAS_Op<"tiled_atomic_rmw", [AttrSizedOperandSegments,
-    MemoryEffects<[MemRead, MemWrite]>]> {
+def NvTileAS_TiledAtomicRmwOp : NvTileAS_Op<"tiled_atomic_rmw", NvTileAA_Access, [AttrSizedOperandSegments,
+    MemoryEffects<[NvTileAA_ReadsGlobal, NvTileAA_WritesGlobal]>]> {
   let summary = "atomic update of one tile of a view, at most `vector` elements at a time";
   let description = "Elements outside the memref are left alone.";
   let arguments = (ins NvTileAA_AtomicKindAttr:$kind, NvTileAS_Tensor:$value, NvTileAA_TiledViewType:$view,
@@ -74,7 +74,7 @@ def NvTileAS_TiledAtomicRmwOp : NvTileAS_Op<"tiled_atomic_rmw", [AttrSizedOperan
 
 //===-- scratch memory ------------------------------------------------------//
 
-def NvTileAS_HeapAllocOp : NvTileAS_Op<"heap_alloc", [MemoryEffects<[MemAlloc]>]> {
+def NvTileAS_HeapAllocOp : NvTileAS_Op<"heap_alloc", NvTileAA_Program, [MemoryEffects<[NvTileAA_AllocatesGlobal]>]> {
   let summary = "memory from the device's heap, allocated by one thread of the block, which traps when there is none";
   let description = "The address, in the owner of the one element of the result. It is a multiple of 16 bytes.";
   let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$bytes);
@@ -83,7 +83,7 @@ def NvTileAS_HeapAllocOp : NvTileAS_Op<"heap_alloc", [MemoryEffects<[MemAlloc]>]
   let hasVerifier = 1;
 }
 
-def NvTileAS_HeapFreeOp : NvTileAS_Op<"heap_free", [MemoryEffects<[MemFree]>]> {
+def NvTileAS_HeapFreeOp : NvTileAS_Op<"heap_free", NvTileAA_Program, [MemoryEffects<[NvTileAA_FreesGlobal]>]> {
   let summary = "gives memory back to the heap, once a block; all threads must be done with it";
   let arguments = (ins NvTileAA_PtrType:$ptr);
   let assemblyFormat = "$ptr attr-dict `:` type($ptr)";
@@ -91,14 +91,17 @@ def NvTileAS_HeapFreeOp : NvTileAS_Op<"heap_free", [MemoryEffects<[MemFree]>]> {
 
 //===-- help for the programmer ---------------------------------------------//
 
-def NvTileAS_PrintOp : NvTileAS_Op<"print", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+def NvTileAS_PrintOp : NvTileAS_SyncOp<"print", NvTileAA_Program, NvTileAA_SyncScratchAndMeet,
+    NvTileAA_ScopeAgent, [AttrSizedOperandSegments,
+    MemoryEffects<[NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>]> {
   let summary = "formatted output in the manner of printf, by one thread of the block";
   let description = [{
     A tensor prints its elements in row-major order, in nested brackets. They reach the printing thread through `scratch`, one piece of
     shared memory for each tensor among the arguments, in order; `tileas-materialize-convert-layout` provides it. An op with
     scratch is a barrier: all threads of the block meet before its first access and after its last.
   }];
-  let arguments = (ins StrAttr:$format, Variadic<NvTileAS_Value>:$args, Variadic<NvTileAS_MemDescType>:$scratch,
+  let arguments = (ins StrAttr:$format, Variadic<NvTileAS_Value>:$args, 
+      NvTileAS_ScratchStorage<Variadic<NvTileAS_MemDescType>>:$scratch,
       Optional<NvTileAA_MemTokenType>:$token);
   let results = (outs NvTileAA_MemTokenType:$resultToken);
   let assemblyFormat = [{

@@ -5,7 +5,7 @@
 
 //===-- parts of tensors ----------------------------------------------------//
 
-def NvTileAS_CatOp : NvTileAS_Op<"cat", [Pure, AllTypesMatch<["lhs", "rhs"]>]> {
+def NvTileAS_CatOp : NvTileAS_Op<"cat", NvTileAA_Concatenation, [Pure, AllTypesMatch<["lhs", "rhs"]>]> {
   let summary = "two tensors side by side along dimension `dim`, whose extent doubles";
   let description = [{
     Let `b` be the bit of the result's element index that tells the halves apart. The operands lie as the result does without
@@ -18,7 +18,7 @@ def NvTileAS_CatOp : NvTileAS_Op<"cat", [Pure, AllTypesMatch<["lhs", "rhs"]>]> {
   let hasVerifier = 1;
 }
 
-def NvTileAS_ExtractSliceOp : NvTileAS_Op<"extract_slice", [Pure]> {
+def NvTileAS_ExtractSliceOp : NvTileAS_Op<"extract_slice", NvTileAA_Slicing, [Pure]> {
   let summary = "the slice of a tensor with the given slice numbers";
   let description = [{
     Slices have the shape of the result and tile the source. Source and result may lie in any layouts; when all elements of
@@ -31,7 +31,7 @@ def NvTileAS_ExtractSliceOp : NvTileAS_Op<"extract_slice", [Pure]> {
   let hasVerifier = 1;
 }
 
-def NvTileAS_InsertSliceOp : NvTileAS_Op<"insert_slice", [Pure, AllTypesMatch<["dest", "result"]>]> {
+def NvTileAS_InsertSliceOp : NvTileAS_Op<"insert_slice", NvTileAA_Insertion, [Pure, AllTypesMatch<["dest", "result"]>]> {
   let summary = "a tensor with the slice with the given slice numbers replaced";
   let description = [{
     Slices have the shape of `slice` and tile `dest`. Nothing moves between threads: `dest` lies as `slice` does, with the bits
@@ -46,7 +46,8 @@ def NvTileAS_InsertSliceOp : NvTileAS_Op<"insert_slice", [Pure, AllTypesMatch<["
 
 //===-- element widths ------------------------------------------------------//
 
-class NvTileAS_PackingOp<string mnemonic, string text> : NvTileAS_Op<mnemonic, [Pure]> {
+class NvTileAS_PackingOp<string mnemonic, string text>
+    : NvTileAS_Op<mnemonic, NvTileAA_Packing, [Pure]> {
   let summary = text;
   let description = [{
     One side has 2^q times the elements of the other. Its first q register bases are 1, 2, ... 2^(q-1): a thread holds all
@@ -63,7 +64,7 @@ def NvTileAS_UnpackOp : NvTileAS_PackingOp<"unpack", "bytes as a tensor of rank 
 
 //===-- movement between threads --------------------------------------------//
 
-def NvTileAS_ShuffleOp : NvTileAS_Op<"shuffle", [Pure]> {
+def NvTileAS_ShuffleOp : NvTileAS_Op<"shuffle", NvTileAA_ThreadExchange, [Pure]> {
   let summary = "layout conversion, or extraction of a slice, by shuffles inside warps";
   let description = [{
     Every warp holds all the elements that its result needs. With indices the result is the slice with these numbers.
@@ -74,22 +75,22 @@ def NvTileAS_ShuffleOp : NvTileAS_Op<"shuffle", [Pure]> {
   let hasVerifier = 1;
 }
 
-def NvTileAS_LocalLoadSliceOp : NvTileAS_Op<"local_load_slice", [MemoryEffects<[MemRead]>]> {
+def NvTileAS_LocalLoadSliceOp : NvTileAS_Op<"local_load_slice", NvTileAA_FixedLayouts> {
   let summary = "slice of a tensor in shared memory to registers, `vector` elements at a time";
-  let arguments = (ins NvTileAS_MemDescType:$source, Variadic<I32>:$indices,
+  let arguments = (ins NvTileAS_SourceStorage<NvTileAS_MemDescType>:$source, Variadic<I32>:$indices,
       ConfinedAttr<I64Attr, [IntPositive]>:$vector);
   let results = (outs NvTileAS_Tensor:$result);
   let assemblyFormat = "$source `[` $indices `]` `vector` $vector attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
 
-def NvTileAS_ExchangeOp : NvTileAS_Op<"exchange", [MemoryEffects<[MemRead, MemWrite]>]> {
+def NvTileAS_ExchangeOp : NvTileAS_SyncOp<"exchange", NvTileAA_ThreadExchange, NvTileAA_SyncScratch, NvTileAA_ScopeAgent> {
   let summary = "layout conversion through storage that is smaller than the tensor, part by part";
   let description = [{
     For each part in turn: all threads meet, store what they hold of the part, meet, and load what they need of it. After the
     op some threads may still be loading the last part.
   }];
-  let arguments = (ins NvTileAS_Tensor:$source, NvTileAS_MemDescType:$storage);
+  let arguments = (ins NvTileAS_Tensor:$source, NvTileAS_ScratchStorage<NvTileAS_MemDescType>:$storage);
   let results = (outs NvTileAS_Tensor:$result);
   let assemblyFormat = "$source `,` $storage attr-dict `:` type($source) `,` type($storage) `->` type($result)";
   let hasVerifier = 1;

@@ -9,8 +9,27 @@ include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-class NvTileAS_Op<string mnemonic, list<Trait> traits = []>
-    : Op<NvTileAS_Dialect, mnemonic, traits>;
+class NvTileAS_Op<string mnemonic, NvTileAA_Behaviour what, list<Trait> traits = []>
+    : Op<NvTileAS_Dialect, mnemonic, traits # [TileOpInterface]> {
+  NvTileAA_Behaviour behaviour = what;
+  string moreDeclarations = "";
+  let extraClassDeclaration = behaviour.declaration # moreDeclarations;
+}
+
+// An op that orders accesses of threads.
+class NvTileAS_SyncOp<string mnemonic, NvTileAA_Behaviour what, I32EnumAttrCase kind, I32EnumAttrCase scope,
+                      list<Trait> traits = []> : NvTileAS_Op<mnemonic, what, traits # [SyncOpInterface]> {
+  string syncKind = kind.symbol;
+  string syncScope = scope.symbol;
+  let moreDeclarations =
+      "::nv_tileaa::SyncKind getSyncKind() { return ::nv_tileaa::SyncKind::" # syncKind # "; }\n"
+      # "::nv_tileaa::SyncScope getSyncScope() { return ::nv_tileaa::SyncScope::" # syncScope # "; }\n";
+}
+
+// Operands in shared memory, with what the op does to them.
+class NvTileAS_SourceStorage<Constraint type> : Arg<type, "", [NvTileAA_ReadsShared]>;
+class NvTileAS_DestStorage<Constraint type> : Arg<type, "", [NvTileAA_WritesShared]>;
+class NvTileAS_ScratchStorage<Constraint type> : Arg<type, "", [NvTileAA_ReadsShared, NvTileAA_WritesShared]>;
 
 def NvTileAS_HasLayout : CPred<
     "::llvm::isa_and_nonnull<::nv_tileas::LayoutAttr>(::llvm::cast<::mlir::RankedTensorType>($_self).getEncoding())">;
@@ -21,35 +40,35 @@ def NvTileAS_Value : AnyTypeOf<[NvTileAS_Scalar, NvTileAS_Tensor], "scalar or te
 
 //===-- shapes: the layout of the result is the image of the source's --------//
 
-def NvTileAS_MakeRangeOp : NvTileAS_Op<"make_range", [Pure]> {
+def NvTileAS_MakeRangeOp : NvTileAS_Op<"make_range", NvTileAA_Leaf, [Pure]> {
   let summary = "0, 1, 2, ... as a tensor of rank one";
   let results = (outs NvTileAS_Tensor:$result);
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 
-class NvTileAS_ShapeOp<string mnemonic, string text> : NvTileAS_Op<mnemonic, [Pure]> {
+class NvTileAS_ShapeOp<string mnemonic, NvTileAA_Behaviour what, string text> : NvTileAS_Op<mnemonic, what, [Pure]> {
   let summary = text;
   let arguments = (ins NvTileAS_Tensor:$source);
   let results = (outs NvTileAS_Tensor:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
-def NvTileAS_SplatOp : NvTileAS_Op<"splat", [Pure]> {
+def NvTileAS_SplatOp : NvTileAS_Op<"splat", NvTileAA_Leaf, [Pure]> {
   let summary = "tensor of equal elements";
   let arguments = (ins NvTileAS_Scalar:$source);
   let results = (outs NvTileAS_Tensor:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
 }
-def NvTileAS_UnsplatOp : NvTileAS_Op<"unsplat", [Pure]> {
+def NvTileAS_UnsplatOp : NvTileAS_Op<"unsplat", NvTileAA_Program, [Pure]> {
   let summary = "the element of a one-element tensor; every thread holds it";
   let arguments = (ins NvTileAS_Tensor:$source);
   let results = (outs NvTileAS_Scalar:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
 }
-def NvTileAS_BroadcastOp : NvTileAS_ShapeOp<"broadcast", "repeat along dimensions of extent one">;
-def NvTileAS_ViewOp : NvTileAS_ShapeOp<"view", "same elements in row-major order under another shape">;
-def NvTileAS_ConvertLayoutOp : NvTileAS_ShapeOp<"convert_layout", "same tensor in another layout">;
-def NvTileAS_PermuteOp : NvTileAS_Op<"permute", [Pure]> {
+def NvTileAS_BroadcastOp : NvTileAS_ShapeOp<"broadcast", NvTileAA_Broadcasting, "repeat along dimensions of extent one">;
+def NvTileAS_ViewOp : NvTileAS_ShapeOp<"view", NvTileAA_Reshape, "same elements in row-major order under another shape">;
+def NvTileAS_ConvertLayoutOp : NvTileAS_ShapeOp<"convert_layout", NvTileAA_Conversion, "same tensor in another layout">;
+def NvTileAS_PermuteOp : NvTileAS_Op<"permute", NvTileAA_Permutation, [Pure]> {
   let summary = "reorder dimensions: result dimension i is source dimension order[i]";
   let arguments = (ins NvTileAS_Tensor:$source, DenseI32ArrayAttr:$order);
   let results = (outs NvTileAS_Tensor:$result);
@@ -59,7 +78,7 @@ def NvTileAS_PermuteOp : NvTileAS_Op<"permute", [Pure]> {
 
 //===-- global memory -------------------------------------------------------//
 
-def NvTileAS_TiledLoadOp : NvTileAS_Op<"tiled_load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
+def NvTileAS_TiledLoadOp : NvTileAS_Op<"tiled_load", NvTileAA_Access, [AttrSizedOperandSegments, MemoryEffects<[NvTileAA_ReadsGlobal]>]> {
   let summary = "read one tile of a view, `vector` elements at a time";
   let arguments = (ins NvTileAA_TiledViewType:$view, Variadic<AnyType>:$indices,
       Optional<NvTileAA_MemTokenType>:$token,
@@ -75,7 +94,7 @@ def NvTileAS_TiledLoadOp : NvTileAS_Op<"tiled_load", [AttrSizedOperandSegments, 
   let hasVerifier = 1;
 }
 
-def NvTileAS_TiledStoreOp : NvTileAS_Op<"tiled_store", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
+def NvTileAS_TiledStoreOp : NvTileAS_Op<"tiled_store", NvTileAA_Access, [AttrSizedOperandSegments, MemoryEffects<[NvTileAA_WritesGlobal]>]> {
   let summary = "write one tile of a view, `vector` elements at a time";
   let arguments = (ins NvTileAS_Value:$value, NvTileAA_TiledViewType:$view, Variadic<AnyType>:$indices,
       Optional<NvTileAA_MemTokenType>:$token,
@@ -91,7 +110,7 @@ def NvTileAS_TiledStoreOp : NvTileAS_Op<"tiled_store", [AttrSizedOperandSegments
   let hasVerifier = 1;
 }
 
-def NvTileAS_LoadOp : NvTileAS_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
+def NvTileAS_LoadOp : NvTileAS_Op<"load", NvTileAA_Access, [AttrSizedOperandSegments, MemoryEffects<[NvTileAA_ReadsGlobal]>]> {
   let summary = "read through pointers, `vector` neighbours along dimension `along` at a time";
   let arguments = (ins NvTileAS_Value:$ptr, Optional<NvTileAS_Value>:$mask, Optional<NvTileAS_Value>:$other,
       Optional<NvTileAA_MemTokenType>:$token,
@@ -106,7 +125,7 @@ def NvTileAS_LoadOp : NvTileAS_Op<"load", [AttrSizedOperandSegments, MemoryEffec
   let hasVerifier = 1;
 }
 
-def NvTileAS_StoreOp : NvTileAS_Op<"store", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
+def NvTileAS_StoreOp : NvTileAS_Op<"store", NvTileAA_Access, [AttrSizedOperandSegments, MemoryEffects<[NvTileAA_WritesGlobal]>]> {
   let summary = "write through pointers, `vector` neighbours along dimension `along` at a time";
   let arguments = (ins NvTileAS_Value:$ptr, NvTileAS_Value:$value, Optional<NvTileAS_Value>:$mask,
       Optional<NvTileAA_MemTokenType>:$token,
@@ -123,7 +142,7 @@ def NvTileAS_StoreOp : NvTileAS_Op<"store", [AttrSizedOperandSegments, MemoryEff
 
 //===-- shared memory -------------------------------------------------------//
 
-def NvTileAS_AllocTensorOp : NvTileAS_Op<"alloc_tensor", [MemoryEffects<[MemAlloc]>]> {
+def NvTileAS_AllocTensorOp : NvTileAS_Op<"alloc_tensor", NvTileAA_Program, [MemoryEffects<[NvTileAA_AllocatesShared]>]> {
   let summary = "storage of a tensor in shared memory";
   let description = [{
     `offset` is the byte offset in the block's shared memory, set by `tileas-optimize-alloc-tensor`.
@@ -133,25 +152,34 @@ def NvTileAS_AllocTensorOp : NvTileAS_Op<"alloc_tensor", [MemoryEffects<[MemAllo
   let assemblyFormat = "(`offset` $offset^)? attr-dict `:` type($result)";
 }
 
-def NvTileAS_LocalStoreOp : NvTileAS_Op<"local_store", [MemoryEffects<[MemWrite]>]> {
+def NvTileAS_LocalStoreOp : NvTileAS_Op<"local_store", NvTileAA_FixedLayouts> {
   let summary = "registers to shared memory, `vector` elements at a time";
-  let arguments = (ins NvTileAS_Tensor:$source, NvTileAS_MemDescType:$dest,
+  let arguments = (ins NvTileAS_Tensor:$source, NvTileAS_DestStorage<NvTileAS_MemDescType>:$dest,
       ConfinedAttr<I64Attr, [IntPositive]>:$vector);
   let assemblyFormat = "$source `,` $dest `vector` $vector attr-dict `:` type($source) `,` type($dest)";
   let hasVerifier = 1;
 }
 
-def NvTileAS_LocalLoadOp : NvTileAS_Op<"local_load", [MemoryEffects<[MemRead]>]> {
+def NvTileAS_LocalLoadOp : NvTileAS_Op<"local_load", NvTileAA_FixedLayouts> {
   let summary = "shared memory to registers, `vector` elements at a time";
-  let arguments = (ins NvTileAS_MemDescType:$source, ConfinedAttr<I64Attr, [IntPositive]>:$vector);
+  let arguments = (ins NvTileAS_SourceStorage<NvTileAS_MemDescType>:$source,
+      ConfinedAttr<I64Attr, [IntPositive]>:$vector);
   let results = (outs NvTileAS_Tensor:$result);
   let assemblyFormat = "$source `vector` $vector attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
 
-def NvTileAS_BarrierOp : NvTileAS_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "all threads of the block meet; their earlier accesses are visible to each other afterwards";
-  let assemblyFormat = "attr-dict";
+def NvTileAS_BarrierOp : NvTileAS_SyncOp<"barrier", NvTileAA_Program, NvTileAA_SyncBarrier, NvTileAA_ScopeAgent,
+    [NvTileAA_TouchesAll]> {
+  let summary = "all threads of an agent, or else of the block, meet; earlier accesses are visible to all of them then";
+  let description = [{
+    Once code of one thread has been made, `id` is the number of the hardware's barrier and `threads` how many threads
+    meet there. Before, both are left out: they follow from the region.
+  }];
+  let arguments = (ins OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$id,
+      OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$threads);
+  let assemblyFormat = "(`id` $id^)? (`threads` $threads^)? attr-dict";
+  let hasVerifier = 1;
 }
 
 include "nv_tileas/NvTileASMoveOps.td"
@@ -160,5 +188,6 @@ include "nv_tileas/NvTileASAsyncOps.td"
 include "nv_tileas/NvTileASReductionOps.td"
 include "nv_tileas/NvTileASMemoryOps.td"
 include "nv_tileas/NvTileASTransferOps.td"
+include "nv_tileas/NvTileASAgentOps.td"
 
 #endif

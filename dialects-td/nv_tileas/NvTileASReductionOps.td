@@ -2,14 +2,14 @@
 #ifndef NV_TILEAS_REDUCTION_OPS_TD
 #define NV_TILEAS_REDUCTION_OPS_TD
 
-class NvTileAS_CombiningOp<string mnemonic, list<Trait> traits = []>
-    : NvTileAS_Op<mnemonic, [RecursiveMemoryEffects, RecursivelySpeculatable, SingleBlock] # traits> {
+class NvTileAS_CombiningOp<string mnemonic, NvTileAA_Behaviour what, list<Trait> traits = []>
+    : NvTileAS_Op<mnemonic, what, [RecursiveMemoryEffects, RecursivelySpeculatable, SingleBlock] # traits> {
   let regions = (region SizedRegion<1>:$body);
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }
 
-def NvTileAS_ReduceOp : NvTileAS_CombiningOp<"reduce"> {
+def NvTileAS_ReduceOp : NvTileAS_CombiningOp<"reduce", NvTileAA_Reduction> {
   let summary = "combination of all elements along one dimension, which the results lack";
   let description = [{
     The body is associative. It takes two scalars for each operand, the combination of some elements and that of others, and
@@ -39,7 +39,7 @@ def NvTileAS_ReduceOp : NvTileAS_CombiningOp<"reduce"> {
   }];
 }
 
-def NvTileAS_ScanOp : NvTileAS_CombiningOp<"scan"> {
+def NvTileAS_ScanOp : NvTileAS_CombiningOp<"scan", NvTileAA_Collective> {
   let summary = "inclusive prefix combination along one dimension, from the last element with reverse";
   let description = [{
     The body is associative and may depend on the order of its arguments: for each operand it takes the combination of a run
@@ -53,7 +53,7 @@ def NvTileAS_ScanOp : NvTileAS_CombiningOp<"scan"> {
   }];
 }
 
-def NvTileAS_CarryOp : NvTileAS_CombiningOp<"carry", [AttrSizedOperandSegments]> {
+def NvTileAS_CarryOp : NvTileAS_CombiningOp<"carry", NvTileAA_Collective, [AttrSizedOperandSegments]> {
   let summary = "scans of segments become one scan";
   let description = [{
     Dimension `dim` numbers segments that were scanned along the next dimension. `totals`, which lack that next dimension,
@@ -69,14 +69,14 @@ def NvTileAS_CarryOp : NvTileAS_CombiningOp<"carry", [AttrSizedOperandSegments]>
   }];
 }
 
-def NvTileAS_YieldOp : NvTileAS_Op<"yield",
+def NvTileAS_YieldOp : NvTileAS_Op<"yield", NvTileAA_Program,
     [Pure, ReturnLike, Terminator, ParentOneOf<["ReduceOp", "ScanOp", "CarryOp"]>]> {
   let summary = "the combination that a body computes";
   let arguments = (ins Variadic<AnyType>:$operands);
   let assemblyFormat = "$operands attr-dict `:` type($operands)";
 }
 
-def NvTileAS_PickOp : NvTileAS_Op<"pick", [Pure]> {
+def NvTileAS_PickOp : NvTileAS_Op<"pick", NvTileAA_FixedLayouts, [Pure]> {
   let summary = "the elements with one coordinate along a dimension, which the result lacks";
   let description = [{
     The result lies as that of a reduction along `dim` does: lanes and warps along it all hold the element.

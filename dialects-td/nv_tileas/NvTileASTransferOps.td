@@ -3,7 +3,7 @@
 #ifndef NV_TILEAS_TRANSFER_OPS_TD
 #define NV_TILEAS_TRANSFER_OPS_TD
 
-def NvTileAS_CopyOp : NvTileAS_Op<"copy", [MemoryEffects<[MemRead, MemWrite]>]> {
+def NvTileAS_CopyOp : NvTileAS_Op<"copy", NvTileAA_Transfer> {
   let summary = "a tensor from one memory space to another";
   let description = [{
     Tensors with a layout are in registers, a `memdesc` says where it is. The pairs are registers and shared memory, registers
@@ -16,7 +16,9 @@ def NvTileAS_CopyOp : NvTileAS_Op<"copy", [MemoryEffects<[MemRead, MemWrite]>]> 
     %y = nv_tileas.copy %m : !nv_tileas.memdesc<64xf32, #s> -> tensor<64xf32, #l>
     ```
   }];
-  let arguments = (ins AnyTypeOf<[NvTileAS_Tensor, NvTileAS_MemDescType]>:$source, Optional<NvTileAS_MemDescType>:$dest);
+  let arguments = (ins
+      Arg<AnyTypeOf<[NvTileAS_Tensor, NvTileAS_MemDescType]>, "", [NvTileAA_ReadsShared, NvTileAA_ReadsTensor]>:$source,
+      Arg<Optional<NvTileAS_MemDescType>, "", [NvTileAA_WritesShared, NvTileAA_WritesTensor]>:$dest);
   let results = (outs Optional<NvTileAS_Tensor>:$result);
   let assemblyFormat = [{
     $source (`into` $dest^)? attr-dict `:` type($source) (`into` type($dest)^)? (`->` type($result)^)?
@@ -24,7 +26,7 @@ def NvTileAS_CopyOp : NvTileAS_Op<"copy", [MemoryEffects<[MemRead, MemWrite]>]> 
   let hasVerifier = 1;
 }
 
-def NvTileAS_GatherLoadOp : NvTileAS_Op<"gather_load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
+def NvTileAS_GatherLoadOp : NvTileAS_Op<"gather_load", NvTileAA_Access, [AttrSizedOperandSegments, MemoryEffects<[NvTileAA_ReadsGlobal]>]> {
   let summary = "read elements at offsets from one pointer";
   let description = [{
     Element `i` of the result is what lies `offsets[i]` elements behind `base`; result, offsets, mask and fill values have one
@@ -43,7 +45,7 @@ def NvTileAS_GatherLoadOp : NvTileAS_Op<"gather_load", [AttrSizedOperandSegments
   let hasVerifier = 1;
 }
 
-def NvTileAS_ScatterStoreOp : NvTileAS_Op<"scatter_store", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
+def NvTileAS_ScatterStoreOp : NvTileAS_Op<"scatter_store", NvTileAA_Access, [AttrSizedOperandSegments, MemoryEffects<[NvTileAA_WritesGlobal]>]> {
   let summary = "write elements at offsets from one pointer";
   let description = [{
     Element `i` of the value goes `offsets[i]` elements behind `base`. `tileas-assign-load-store-layouts` makes it a `store`
@@ -61,7 +63,7 @@ def NvTileAS_ScatterStoreOp : NvTileAS_Op<"scatter_store", [AttrSizedOperandSegm
   let hasVerifier = 1;
 }
 
-def NvTileAS_ExpandDimsOp : NvTileAS_Op<"expand_dims", [Pure]> {
+def NvTileAS_ExpandDimsOp : NvTileAS_Op<"expand_dims", NvTileAA_Reshape, [Pure]> {
   let summary = "a new dimension of extent one in front of dimension `axis`";
   let description = "Row-major indices of elements do not change, and so the layout does not.";
   let arguments = (ins NvTileAS_Tensor:$source, I64Attr:$axis);
@@ -70,7 +72,7 @@ def NvTileAS_ExpandDimsOp : NvTileAS_Op<"expand_dims", [Pure]> {
   let hasVerifier = 1;
 }
 
-def NvTileAS_ReinterpretOp : NvTileAS_Op<"reinterpret", [Pure]> {
+def NvTileAS_ReinterpretOp : NvTileAS_Op<"reinterpret", NvTileAA_FixedLayouts, [Pure]> {
   let summary = "the registers of a tensor as those of another tensor";
   let description = [{
     Register `r` of each thread of the result is register `r` of the source; which element that is, is what the layout and shape of

@@ -14,13 +14,23 @@
 //! values carried around a loop start from their initial facts and are met with what the body yields until
 //! nothing changes, ranges being dropped at the first change. All facts hold for every execution.
 
-use crate::dialect::{cuda_tile, layouts::Tensor, layouts::memory_bits, layouts::storage_bits, nv_tileaa, rt::*};
+use crate::dialect::{
+    behaviour::{LayoutRelation, layout_relation},
+    cuda_tile,
+    layouts::{Tensor, memory_bits, storage_bits},
+    nv_tileaa, nv_tileas,
+    rt::*,
+    upstream::{Arith, Scf},
+};
 use melior::ir::{Attribute, AttributeLike, TypeLike};
 use mlir_sys::*;
 use rustc_hash::FxHashMap;
 
 /// Zero is a multiple of everything; this stands for it.
 pub const TOP: u64 = 1 << 62;
+
+/// Bytes to which the heap and the lowering of globals align at least.
+const HEAP_ALIGNMENT: u64 = 16;
 
 /// What is known of one integer or pointer value. Lists have the rank of the tensor, or one entry for a scalar.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,16 +124,16 @@ impl Facts {
     }
 
     fn op(&mut self, op: OpRef<'_>) {
-        match op_name(op) {
-            "scf.for" => self.for_loop(op),
-            "scf.while" => self.while_loop(op),
-            _ if region_count(op) > 0 => {
+        match Scf::of(op) {
+            Some(Scf::For) => self.for_loop(op),
+            Some(Scf::While) => self.while_loop(op),
+            kind if region_count(op) > 0 => {
                 for i in 0..region_count(op) {
                     if let Some(block) = entry_block(region(op, i)) {
                         self.block(block);
                     }
                 }
-                if op_name(op) == "scf.if" && result_count(op) > 0 {
+                if kind == Some(Scf::If) && result_count(op) > 0 {
                     let yields: Vec<_> = (0..2).filter_map(|i| last_op(region(op, i))).collect();
                     for (i, r) in results(op).enumerate() {
                         let fact = yields.iter().map(|y| self.get(operand(*y, i))).reduce(|a, b| a.meet(&b));
@@ -227,24 +237,12 @@ impl Facts {
         let rank = shape.len();
         let get = |i: usize| self.get(operand(op, i));
         let same = || get(0);
-        match op_name(op) {
-            "arith.constant" => attr(op, "value").and_then(|a| constant(a, &shape)).unwrap_or(Fact::unknown(rank)),
-            "nv_tileaa.make_range" | "nv_tileas.make_range" => Fact {
-                contiguity: vec![shape[0] as u64],
-                divisor: vec![TOP],
-                constancy: vec![1],
-                range: Some((0, shape[0] - 1)),
-            },
-            "nv_tileaa.splat" | "nv_tileas.splat" => {
-                let s = get(0);
-                Fact {
-                    contiguity: vec![1; rank],
-                    divisor: vec![s.divisor[0]; rank],
-                    constancy: shape.iter().map(|&e| e as u64).collect(),
-                    range: s.range,
-                }
-            }
-            "nv_tileaa.broadcast" | "nv_tileas.broadcast" => {
+        if let Some(kind) = Arith::of(op) {
+            return self.arithmetic(op, kind, r);
+        }
+        match layout_relation(op) {
+            LayoutRelation::Reshape => return self.reshape(&same(), &shape_of(operand(op, 0)), &shape),
+            LayoutRelation::Broadcast => {
                 let mut f = same();
                 let from = shape_of(operand(op, 0));
                 for d in 0..rank {
@@ -254,44 +252,50 @@ impl Facts {
                         f.constancy[d] = shape[d] as u64;
                     }
                 }
-                f
+                return f;
             }
-            "nv_tileaa.view" | "nv_tileas.view" => self.reshape(&same(), &shape_of(operand(op, 0)), &shape),
-            "nv_tileaa.permute" | "nv_tileas.permute" => {
+            LayoutRelation::Permute => {
                 let f = same();
                 let order: Vec<usize> =
                     attr(op, "order").map_or(vec![], |a| i32s_attr(a).iter().map(|&d| d as usize).collect());
                 let pick = |v: &[u64]| order.iter().map(|&d| v[d]).collect();
-                Fact {
+                return Fact {
                     contiguity: pick(&f.contiguity),
                     divisor: pick(&f.divisor),
                     constancy: pick(&f.constancy),
                     range: f.range,
-                }
+                };
             }
-            "nv_tileas.convert_layout" | "nv_tileas.replicate" => same(),
-            // The heap and the lowering of globals align to 16 bytes at least.
-            "nv_tileas.heap_alloc" | "nv_tileaa.get_global" => {
-                Fact { divisor: vec![16; rank.max(1)], ..Fact::unknown(rank) }
-            }
-            "nv_tileaa.unsplat" | "nv_tileas.unsplat" => {
-                let f = same();
-                let mut out = Fact::unknown(0);
-                out.divisor[0] = *f.divisor.iter().min().unwrap_or(&1);
-                out.range = f.range;
-                out
-            }
-            "nv_tileaa.assume" => assume(op, same()),
-            "nv_tileaa.get_program_id" => Fact { range: Some((0, (1 << 24) - 1)), ..Fact::unknown(0) },
-            "nv_tileaa.get_num_programs" => Fact { range: Some((1, (1 << 24) - 1)), ..Fact::unknown(0) },
+            _ => {}
+        }
+        if let Some(op) = nv_tileas::AnyOp::cast(op) {
+            use nv_tileas::AnyOp::*;
+            return match op {
+                MakeRangeOp(_) => range(shape[0]),
+                SplatOp(_) => splat(&get(0), &shape),
+                UnsplatOp(_) => unsplat(&same()),
+                ConvertLayoutOp(_) | ReplicateOp(_) => same(),
+                HeapAllocOp(_) => Fact { divisor: vec![HEAP_ALIGNMENT; rank.max(1)], ..Fact::unknown(rank) },
+                _ => Fact::unknown(rank),
+            };
+        }
+        use nv_tileaa::AnyOp::*;
+        match nv_tileaa::AnyOp::cast(op) {
+            Some(MakeRangeOp(_)) => range(shape[0]),
+            Some(SplatOp(_)) => splat(&get(0), &shape),
+            Some(UnsplatOp(_)) => unsplat(&same()),
+            Some(GetGlobalOp(_)) => Fact { divisor: vec![HEAP_ALIGNMENT; rank.max(1)], ..Fact::unknown(rank) },
+            Some(AssumeOp(_)) => assume(op, same()),
+            Some(GetProgramIdOp(_)) => Fact { range: Some((0, (1 << 24) - 1)), ..Fact::unknown(0) },
+            Some(GetNumProgramsOp(_)) => Fact { range: Some((1, (1 << 24) - 1)), ..Fact::unknown(0) },
             // Two elements of four bits make a byte: nothing is a run.
-            "nv_tileaa.addptr" if pointee_shares_bytes(r) => Fact::unknown(rank),
-            "nv_tileaa.addptr" => {
+            Some(AddPtrOp(_)) if pointee_shares_bytes(r) => Fact::unknown(rank),
+            Some(AddPtrOp(_)) => {
                 let size = u64::from(pointee_bytes(r));
                 let offset = scale(&get(1), size);
                 add(&get(0), &offset, size, size)
             }
-            "nv_tileaa.ptr_to_int" | "nv_tileaa.int_to_ptr" | "nv_tileaa.ptr_to_ptr" => {
+            Some(PtrToIntOp(_) | IntToPtrOp(_) | PtrToPtrOp(_)) => {
                 let f = same();
                 let contiguity = vec![1; f.contiguity.len()];
                 let divisor = (0..f.divisor.len()).map(|d| f.every(d, f.divisor[d].min(8))).collect();
@@ -299,11 +303,23 @@ impl Facts {
                     if f.contiguity.iter().any(|&c| c > 1) { vec![1; f.divisor.len()] } else { divisor };
                 Fact { contiguity, divisor, constancy: f.constancy, range: None }
             }
-            "arith.addi" => with_range(add(&get(0), &get(1), 1, 1), &get(0), &get(1), r, i64::checked_add),
-            "arith.subi" => with_range(sub(&get(0), &get(1)), &get(0), &get(1), r, i64::checked_sub),
-            "arith.muli" => multiply(&get(0), &get(1), r),
-            "arith.extsi" => same(),
-            "arith.extui" => {
+            _ => Fact::unknown(rank),
+        }
+    }
+
+    /// Facts of result `r` of an op of `arith`.
+    fn arithmetic(&self, op: OpRef<'_>, kind: Arith, r: Val<'_>) -> Fact {
+        let shape = shape_of(r);
+        let rank = shape.len();
+        let get = |i: usize| self.get(operand(op, i));
+        let same = || get(0);
+        match kind {
+            Arith::Constant => attr(op, "value").and_then(|a| constant(a, &shape)).unwrap_or(Fact::unknown(rank)),
+            Arith::AddI => with_range(add(&get(0), &get(1), 1, 1), &get(0), &get(1), r, i64::checked_add),
+            Arith::SubI => with_range(sub(&get(0), &get(1)), &get(0), &get(1), r, i64::checked_sub),
+            Arith::MulI => multiply(&get(0), &get(1), r),
+            Arith::ExtSI => same(),
+            Arith::ExtUI => {
                 let f = same();
                 // Only a value without a sign bit keeps its runs and range.
                 if f.range.is_some_and(|(lo, _)| lo >= 0) {
@@ -317,7 +333,7 @@ impl Facts {
                     }
                 }
             }
-            "arith.trunci" => {
+            Arith::TruncI => {
                 let f = same();
                 let bits = int_width(r);
                 let fits =
@@ -327,7 +343,7 @@ impl Facts {
                 let divisor = f.divisor.iter().map(|&d| if d >= limit { TOP } else { d }).collect();
                 Fact { divisor, range: f.range.filter(|_| fits), ..f }
             }
-            "arith.shli" => match get(1).range {
+            Arith::ShLI => match get(1).range {
                 Some((a, b)) if a == b && (0..62).contains(&a) => {
                     let k = 1u64 << a;
                     let factor = Fact::constant(k as i64, &shape);
@@ -335,7 +351,7 @@ impl Facts {
                 }
                 _ => Fact { constancy: both(&get(0).constancy, &get(1).constancy), ..Fact::unknown(rank) },
             },
-            "arith.select" => {
+            Arith::Select => {
                 let (c, a, b) = (get(0), get(1), get(2));
                 let mut f = a.meet(&b);
                 for d in 0..f.constancy.len() {
@@ -348,14 +364,25 @@ impl Facts {
                 }
                 f
             }
-            "arith.cmpi" => {
+            Arith::CmpI => {
                 Fact { constancy: compare(op, &get(0), &get(1)), range: Some((-1, 0)), ..Fact::unknown(rank) }
             }
-            "arith.andi" | "arith.ori" | "arith.xori" | "arith.divsi" | "arith.divui" | "arith.remsi"
-            | "arith.remui" | "arith.floordivsi" | "arith.ceildivsi" | "arith.ceildivui" | "arith.shrsi"
-            | "arith.shrui" | "arith.maxsi" | "arith.minsi" | "arith.maxui" | "arith.minui" => {
-                bitwise(op, &get(0), &get(1), rank)
-            }
+            Arith::AndI
+            | Arith::OrI
+            | Arith::XOrI
+            | Arith::DivSI
+            | Arith::DivUI
+            | Arith::RemSI
+            | Arith::RemUI
+            | Arith::FloorDivSI
+            | Arith::CeilDivSI
+            | Arith::CeilDivUI
+            | Arith::ShRSI
+            | Arith::ShRUI
+            | Arith::MaxSI
+            | Arith::MinSI
+            | Arith::MaxUI
+            | Arith::MinUI => bitwise(kind, &get(0), &get(1), rank),
             _ => Fact::unknown(rank),
         }
     }
@@ -514,14 +541,37 @@ fn with_range(mut f: Fact, a: &Fact, b: &Fact, r: Val<'_>, op: fn(i64, i64) -> O
     f
 }
 
-fn bitwise(op: OpRef<'_>, a: &Fact, b: &Fact, rank: usize) -> Fact {
+/// `0, 1, 2, ...`
+fn range(extent: i64) -> Fact {
+    Fact { contiguity: vec![extent as u64], divisor: vec![TOP], constancy: vec![1], range: Some((0, extent - 1)) }
+}
+
+/// A tensor whose elements are all the scalar `s`.
+fn splat(s: &Fact, shape: &[i64]) -> Fact {
+    Fact {
+        contiguity: vec![1; shape.len()],
+        divisor: vec![s.divisor[0]; shape.len()],
+        constancy: shape.iter().map(|&e| e as u64).collect(),
+        range: s.range,
+    }
+}
+
+/// The element of a tensor that has one.
+fn unsplat(f: &Fact) -> Fact {
+    let mut out = Fact::unknown(0);
+    out.divisor[0] = *f.divisor.iter().min().unwrap_or(&1);
+    out.range = f.range;
+    out
+}
+
+fn bitwise(kind: Arith, a: &Fact, b: &Fact, rank: usize) -> Fact {
     let mut f = Fact::unknown(rank);
     f.constancy = both(&a.constancy, &b.constancy);
     let non_negative = |x: &Fact| x.range.is_some_and(|(lo, _)| lo >= 0);
     let n = f.divisor.len();
-    match op_name(op) {
+    match kind {
         // The low zeros of either operand (both, for or and xor) stay.
-        "arith.andi" => {
+        Arith::AndI => {
             f.divisor = (0..n).map(|d| a.every(d, 1).max(b.every(d, 1))).collect();
             f.range = match (a.range.filter(|_| non_negative(a)), b.range.filter(|_| non_negative(b))) {
                 (Some(x), Some(y)) => Some((0, x.1.min(y.1))),
@@ -529,8 +579,8 @@ fn bitwise(op: OpRef<'_>, a: &Fact, b: &Fact, rank: usize) -> Fact {
                 _ => None,
             };
         }
-        "arith.ori" | "arith.xori" => f.divisor = (0..n).map(|d| gcd2(a.every(d, 1), b.every(d, 1))).collect(),
-        "arith.divsi" | "arith.divui" | "arith.floordivsi" if non_negative(a) => {
+        Arith::OrI | Arith::XOrI => f.divisor = (0..n).map(|d| gcd2(a.every(d, 1), b.every(d, 1))).collect(),
+        Arith::DivSI | Arith::DivUI | Arith::FloorDivSI if non_negative(a) => {
             if let (Some((lo, hi)), Some((k, m))) = (a.range, b.range)
                 && k > 0
             {
@@ -546,15 +596,15 @@ fn bitwise(op: OpRef<'_>, a: &Fact, b: &Fact, rank: usize) -> Fact {
                 }
             }
         }
-        "arith.remsi" | "arith.remui" if non_negative(a) => {
+        Arith::RemSI | Arith::RemUI if non_negative(a) => {
             if let Some((_, m)) = b.range.filter(|&(k, _)| k > 0) {
                 f.range = Some((0, m - 1));
             }
         }
-        "arith.maxsi" | "arith.minsi" => {
+        Arith::MaxSI | Arith::MinSI => {
             f.divisor = (0..n).map(|d| gcd2(a.every(d, 1), b.every(d, 1))).collect();
             f.range = a.range.zip(b.range).map(|(x, y)| {
-                if op_name(op) == "arith.maxsi" { (x.0.max(y.0), x.1.max(y.1)) } else { (x.0.min(y.0), x.1.min(y.1)) }
+                if kind == Arith::MaxSI { (x.0.max(y.0), x.1.max(y.1)) } else { (x.0.min(y.0), x.1.min(y.1)) }
             });
         }
         _ => {}

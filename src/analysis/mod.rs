@@ -3,7 +3,6 @@
 pub mod access;
 pub mod atomics;
 pub mod combined;
-pub mod cost;
 pub mod facts;
 pub mod layouts;
 pub mod narrow;

@@ -13,9 +13,12 @@
 //! [`BUDGET`] and gets eight warps.
 
 use crate::dialect::{
+    behaviour::{self, LayoutRelation},
     dots::Instruction,
     layouts::{Tensor, memory_bits, storage_bits},
+    nv_tileaa::{BitcastOp, DotScaledOp, FpCastOp},
     rt::*,
+    upstream::Arith,
 };
 use melior::ir::{Type, TypeLike};
 use mlir_sys::*;
@@ -42,16 +45,15 @@ pub fn for_products(function: OpRef<'_>, target: Option<&Target>, least: i64) ->
 fn worst(op: OpRef<'_>, target: Option<&Target>, depth: u64, warps: u64) -> u64 {
     let mut dots = vec![];
     let mut inner = 0;
-    collect(op, &mut |o| match op_name(o) {
-        "scf.for" | "scf.while" => {
+    collect(op, &mut |o| {
+        if behaviour::is_loop(o) {
             inner = inner.max(worst(o, target, depth + 1, warps));
-            false
+            return false;
         }
-        "nv_tileaa.dot" | "nv_tileaa.dot_scaled" => {
+        if behaviour::layout_relation(o) == LayoutRelation::Product {
             dots.push(o);
-            true
         }
-        _ => true,
+        true
     });
     let own = estimate(op, &dots, target, warps);
     inner.max(if own == 0 { 0 } else { own + OVERHEAD + NESTING * depth.saturating_sub(1) })
@@ -82,7 +84,7 @@ fn estimate(parent: OpRef<'_>, dots: &[OpRef<'_>], target: Option<&Target>, warp
             bits += size(&lhs);
         }
         let scaled = target
-            .filter(|_| op_name(dot) == "nv_tileaa.dot_scaled")
+            .filter(|_| DotScaledOp::cast(dot).is_some())
             .and_then(|target| Instruction::block_scaled(lhs.element, target));
         // Elements of four bits are joined to words.
         let joined = scaled.is_some() && memory_bits(lhs.element) < storage_bits(lhs.element);
@@ -96,8 +98,8 @@ fn estimate(parent: OpRef<'_>, dots: &[OpRef<'_>], target: Option<&Target>, warp
 /// Whether an operand lives in registers all through the loop, or is computed there: it is no load of the same loop.
 fn stays(v: Val<'_>, parent: OpRef<'_>) -> bool {
     let Some(op) = defining_op(v) else { return true };
-    match op_name(op) {
-        "nv_tileaa.tiled_load" | "nv_tileaa.load" => {
+    match behaviour::layout_relation(op) {
+        LayoutRelation::Access => {
             let mut at = parent_op(op);
             while let Some(p) = at {
                 if p == parent {
@@ -107,9 +109,8 @@ fn stays(v: Val<'_>, parent: OpRef<'_>) -> bool {
             }
             true
         }
-        "nv_tileaa.view" | "nv_tileaa.permute" | "nv_tileaa.fp_cast" | "nv_tileaa.bitcast" | "arith.extf" => {
-            stays(operand(op, 0), parent)
-        }
+        LayoutRelation::Reshape | LayoutRelation::Permute => stays(operand(op, 0), parent),
+        _ if changes_float_format(op) || BitcastOp::cast(op).is_some() => stays(operand(op, 0), parent),
         _ => true,
     }
 }
@@ -117,11 +118,16 @@ fn stays(v: Val<'_>, parent: OpRef<'_>) -> bool {
 /// Whether an operand is converted in registers, word by word, before it is multiplied.
 fn is_converted(v: Val<'_>) -> bool {
     let Some(op) = defining_op(v) else { return false };
-    match op_name(op) {
-        "nv_tileaa.fp_cast" | "arith.extf" | "arith.truncf" => true,
-        "nv_tileaa.view" | "nv_tileaa.permute" | "nv_tileaa.bitcast" => is_converted(operand(op, 0)),
-        _ => false,
+    match behaviour::layout_relation(op) {
+        LayoutRelation::Reshape | LayoutRelation::Permute => is_converted(operand(op, 0)),
+        _ if BitcastOp::cast(op).is_some() => is_converted(operand(op, 0)),
+        _ => changes_float_format(op),
     }
+}
+
+/// Whether the op converts between float formats.
+fn changes_float_format(op: OpRef<'_>) -> bool {
+    FpCastOp::cast(op).is_some() || matches!(Arith::of(op), Some(Arith::ExtF | Arith::TruncF))
 }
 
 /// Registers of a thread for one step of both operands along K; `scaled` multiplies if the target has an instruction that scales.

@@ -1,69 +1,168 @@
-//! Which accesses of shared memory no barrier separates.
+//! Which accesses of shared memory nothing orders.
 //!
-//! A forward data flow over the structured program. The state is the set of *pending* accesses: those that some path has made since
-//! its last barrier. An access conflicts with a pending one when
+//! An abstract interpreter of the structured program. A [`State`] holds
 //!
-//! * their bytes overlap,
-//! * at least one of them writes, and
-//! * different threads may touch one byte. Of two accesses of one storage the layouts tell: the thread that holds an element in the
-//!   one layout must be the only one that touches it in the other. Two storages that share bytes tell nothing.
+//! * the *pending* accesses, those that some path has made since its last barrier, each with the stage of the ring that it
+//!   touches, and
+//! * the values of scalars that number stages, and the ages of tokens.
 //!
-//! An asynchronous copy writes at any time between its start and a wait that leaves no group pending; barriers in between say
-//! nothing about it. Behind such a wait it is a write like any other. Stages of one storage are told apart at run time only: that a
-//! copy does not write the stage that is read is what `tileas-unspecialized-pipeline` promises, so a copy and a later read of one
-//! storage with stages are taken for different stages; a read and a later copy are not, since that is the reuse of a stage.
+//! An access conflicts with a pending one when their bytes may overlap, at least one of them writes, and different threads
+//! may touch one byte. Of two accesses of one storage the layouts tell: the thread that holds an element in the one must be
+//! the only one that touches it in the other. Two storages that share bytes tell nothing.
 //!
-//! Paths join by union. Around a loop the body is walked until the state at its head grows no more; a conflict found on the second
-//! walk is one between iterations. A barrier empties the state. So every conflict that can happen is found; one that is found may
-//! be impossible only because of branches that exclude each other.
+//! *Asynchronous copies.* A copy writes at any time between its start and the wait for its group; a barrier in between says
+//! nothing about it. `commit` closes a group. Groups complete in order, so a token is described by its *age*, the number of groups
+//! closed after it, and a wait that leaves `n` groups pending completes the groups of age `n` and more. Those copies become plain
+//! writes of the threads that made them, which others see behind a barrier. A wait that names a token which it need not wait
+//! for is a conflict of its own.
 //!
-//! What an op does is a list of [`Effect`]s in one function, [`effects`]: a new op that touches shared memory needs an arm there and
-//! nothing else. Of lanes of one warp no order is assumed either.
+//! *Rings.* The stage of an access is a number that the loop carries: `(i + 1) % S` by addition, comparison and selection. The
+//! interpreter computes these, and explores a loop until no new combination of stages, ages and pending accesses
+//! turns up at its head, which takes a few times `S` iterations. Two accesses of different stages of one ring do not meet.
+//! So the proof covers that a stage is read only behind the wait for its copy and a barrier, and is filled again only
+//! behind a barrier after its last read, for any number of iterations.
+//!
+//! *Agents.* Regions that run at the same time are explored one by one. A barrier in one settles its own accesses only. Two accesses
+//! of different agents conflict wherever they are.
+//!
+//! Every conflict that can happen is found. One that is found may be impossible, because branches exclude each other or because a
+//! stage is numbered in a way that the interpreter does not understand, which it takes for any stage.
+//!
+//! What an op does follows from its interfaces ([`steps`]): memory effects on its operands, and how it synchronises. Of lanes of
+//! one warp no order is assumed.
 
 use crate::dialect::{
+    behaviour::{self, SyncKind},
     layouts::Tensor,
-    nv_tileas::{AllocTensorOp, AnyOp, MemDescType},
+    nv_tileas::{AllocTensorOp, AsyncTokenType, AsyncWaitOp, MemDescSlotOp, MemDescType},
     rt::*,
     shared_memory::memdesc_bytes,
+    thread_scope::ThreadScope,
+    upstream::{Arith, Scf},
 };
+use melior::ir::{Attribute, AttributeLike};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use tile_layout::{Layout, LinearMap};
 
 /// One access of shared memory.
 #[derive(Clone)]
-pub struct Access<'c> {
+pub struct SharedAccess<'c> {
     pub op: OpRef<'c>,
     pub write: bool,
-    /// First byte, and the byte behind the last.
+    /// First byte, and the byte behind the last, of all stages.
     pub bytes: (u64, u64),
     /// The storage, and where the elements lie in registers; none when any thread may touch any byte.
     place: Option<(usize, Layout)>,
-    /// The storage with stages.
-    ring: Option<usize>,
+    /// The storage with stages, and the value that numbers the stage; none when it may be any.
+    ring: Option<(usize, Option<Val<'c>>)>,
     /// Under way until a wait.
-    asynchronous: bool,
+    pub asynchronous: bool,
 }
 
-impl Access<'_> {
-    /// `read of bytes [0, 128)`.
+impl SharedAccess<'_> {
+    /// `read of shared bytes [0, 128)`.
     pub fn describe(&self) -> String {
         let what = if self.write { "write" } else { "read" };
         format!("{what} of shared bytes [{}, {})", self.bytes.0, self.bytes.1)
     }
+}
 
-    fn conflicts(&self, later: &Self) -> bool {
-        let overlap = self.bytes.0 < later.bytes.1 && later.bytes.0 < self.bytes.1;
-        if !overlap || !(self.write || later.write) {
-            return false;
+/// What an op does to the order of accesses, step by step.
+enum Step<'c> {
+    Access(SharedAccess<'c>),
+    /// Threads of the scope meet.
+    Barrier,
+    /// Copies since the last one become a group.
+    Commit(Val<'c>),
+    /// The thread's groups of at least this age are complete.
+    Wait(i64),
+}
+
+/// The steps of one op, without those of its regions.
+fn steps<'c>(op: OpRef<'c>) -> Vec<Step<'c>> {
+    let layout = |v: Val<'c>| Tensor::of_value(v).and_then(|t| t.layout());
+    let is_asynchronous = results(op).any(|r| AsyncTokenType::cast(ty(r)).is_some());
+    let mut accesses = vec![];
+    for effect in behaviour::effects(op).unwrap_or_default() {
+        let Some(memory) = effect.operand.map(|i| operand(op, i)).filter(|_| effect.memory.may_be_shared()) else {
+            continue;
+        };
+        if MemDescType::cast(ty(memory)).is_none() || !(effect.reads() || effect.writes()) {
+            continue;
         }
-        // Copies of different iterations go to different stages, and so do a copy and the reads behind it.
-        if self.ring.is_some() && self.ring == later.ring && self.asynchronous {
-            return false;
+        // Layouts tell who touches what when one tensor goes from or to the whole of the storage.
+        let tensors: Vec<Val<'c>> =
+            operands(op).chain(results(op)).filter(|v| Tensor::of_value(*v).is_some()).collect();
+        let whole = match tensors[..] {
+            [one] if !is_asynchronous && same_elements(one, memory) => layout(one),
+            _ => None,
+        };
+        let (bytes, ring) = bytes_of(memory);
+        accesses.push(SharedAccess {
+            op,
+            write: effect.writes(),
+            bytes,
+            place: whole.filter(|_| ring.is_none()).map(|l| (key(root_of(memory)), l)),
+            ring,
+            asynchronous: is_asynchronous,
+        });
+    }
+    match behaviour::sync_kind(op) {
+        SyncKind::None => accesses.into_iter().map(Step::Access).collect(),
+        SyncKind::Barrier => vec![Step::Barrier],
+        SyncKind::Commit => vec![Step::Commit(result(op, 0))],
+        SyncKind::Wait => vec![Step::Wait(AsyncWaitOp::cast(op).map_or(i64::MAX, |w| w.pending()))],
+        SyncKind::Scratch | SyncKind::ScratchAndMeet if accesses.is_empty() => vec![],
+        kind @ (SyncKind::Scratch | SyncKind::ScratchAndMeet) => {
+            let anyone = |a: SharedAccess<'c>| Step::Access(SharedAccess { place: None, ..a });
+            let (writes, reads): (Vec<_>, Vec<_>) = accesses.into_iter().partition(|a| a.write);
+            let mut list = vec![Step::Barrier];
+            list.extend(writes.into_iter().map(anyone));
+            list.push(Step::Barrier);
+            list.extend(reads.into_iter().map(anyone));
+            list.extend((kind == SyncKind::ScratchAndMeet).then_some(Step::Barrier));
+            list
         }
-        match (&self.place, &later.place) {
-            (Some((a, from)), Some((b, to))) if a == b => !same_threads((from, self.write), (to, later.write)),
-            _ => true,
+    }
+}
+
+/// Whether a tensor has as many elements as a storage: a slice of one does not tell which it reads.
+fn same_elements(tensor: Val<'_>, memory: Val<'_>) -> bool {
+    let count = |shape: &[i64]| shape.iter().product::<i64>();
+    match (Tensor::of_value(tensor), MemDescType::cast(ty(memory))) {
+        (Some(t), Some(m)) => count(&t.shape) == count(m.shape()),
+        _ => false,
+    }
+}
+
+/// The allocation that a view of storage leads to.
+fn root_of(mut memory: Val<'_>) -> Val<'_> {
+    while let Some(op) = defining_op(memory).filter(|o| AllocTensorOp::cast(*o).is_none() && operand_count(*o) > 0) {
+        memory = operand(op, 0);
+    }
+    memory
+}
+
+/// Bytes of a storage, all of its stages; all of shared memory when its place is not known. And the storage, when it has stages,
+/// with the value that numbers the stage.
+#[allow(clippy::type_complexity)]
+fn bytes_of<'c>(memory: Val<'c>) -> ((u64, u64), Option<(usize, Option<Val<'c>>)>) {
+    let root = root_of(memory);
+    let mut slot = None;
+    let mut at = memory;
+    while let Some(op) = defining_op(at).filter(|_| at != root) {
+        if let Some(s) = MemDescSlotOp::cast(op) {
+            slot = Some(s.index());
         }
+        at = operand(op, 0);
+    }
+    let desc = MemDescType::cast(ty(root));
+    let ring = desc.filter(|d| d.stages() > 1).map(|_| (key(root), slot));
+    let offset = defining_op(root).and_then(AllocTensorOp::cast).and_then(|a| a.offset());
+    match (offset, desc) {
+        (Some(offset), Some(desc)) => ((offset as u64, offset as u64 + memdesc_bytes(desc)), ring),
+        _ => ((0, u64::MAX), ring),
     }
 }
 
@@ -106,211 +205,630 @@ impl Owners {
     }
 }
 
-/// What an op does to the order of accesses, step by step.
-pub enum Effect<'c> {
-    Access(Access<'c>),
-    Barrier,
-    /// All asynchronous copies of this thread are done.
-    Wait,
+/// What is known of a scalar or a token.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+enum Known {
+    Int(i64),
+    /// A group of copies, by the number of groups closed after it; at most [`MAX_AGE`].
+    Age(i64),
 }
 
-/// The effects of one op, without those of its regions.
-pub fn effects<'c>(op: OpRef<'c>) -> Vec<Effect<'c>> {
-    let layout = |v: Val<'c>| Tensor::of_value(v).and_then(|t| t.layout());
-    let access = |memory: Val<'c>, write: bool, layout: Option<Layout>| {
-        let (bytes, ring) = bytes_of(memory);
-        let place = layout.filter(|_| ring.is_none()).map(|l| (key(memory), l));
-        Effect::Access(Access { op, write, bytes, place, ring, asynchronous: false })
-    };
-    let copy = |memory: Val<'c>| {
-        let (bytes, ring) = bytes_of(memory);
-        Effect::Access(Access { op, write: true, bytes, place: None, ring, asynchronous: true })
-    };
-    match AnyOp::cast(op) {
-        Some(AnyOp::BarrierOp(_)) => vec![Effect::Barrier],
-        Some(AnyOp::AsyncTiledLoadOp(x)) => vec![copy(x.dest())],
-        Some(AnyOp::AsyncLoadOp(x)) => vec![copy(x.dest())],
-        Some(AnyOp::AsyncWaitOp(x)) if x.pending() == 0 => vec![Effect::Wait],
-        Some(AnyOp::LocalStoreOp(x)) => vec![access(x.dest(), true, layout(x.source()))],
-        Some(AnyOp::LocalLoadOp(x)) => vec![access(x.source(), false, layout(x.result()))],
-        // Which elements are read depends on the indices.
-        Some(AnyOp::LocalLoadSliceOp(x)) => vec![access(x.source(), false, None)],
-        // Each part is stored behind a barrier and loaded behind another.
-        Some(AnyOp::ExchangeOp(x)) => {
-            vec![Effect::Barrier, access(x.storage(), true, None), Effect::Barrier, access(x.storage(), false, None)]
+/// Groups are told apart up to this age. No pipeline has as many stages.
+const MAX_AGE: i64 = 64;
+
+/// How far an asynchronous copy has come.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+enum Progress {
+    /// No copy, or one that is done in the thread that made it.
+    Done,
+    /// In a group of this age.
+    Group(i64),
+    /// In no group yet.
+    Open,
+}
+
+/// The scope of all threads of a block.
+const BLOCK: u32 = 0;
+
+/// An access that no barrier has settled.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Pending {
+    /// Number of the access in [`Races::accesses`].
+    access: u32,
+    /// The stage; none when it may be any.
+    slot: Option<i64>,
+    progress: Progress,
+    /// Number of the thread scope that made it.
+    scope: u32,
+}
+
+/// Values known on a path, by number, with what is pending.
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+struct State {
+    known: BTreeMap<u32, Known>,
+    pending: BTreeSet<Pending>,
+}
+
+/// States that differ in what is known. Those that know the same are joined.
+type States = BTreeMap<BTreeMap<u32, Known>, BTreeSet<Pending>>;
+
+/// More states than these at one place are joined, and what they disagree on is forgotten.
+const MAX_STATES: usize = 256;
+
+/// Adds a state; whether it says something new.
+fn add(states: &mut States, state: State) -> bool {
+    let mut is_new = false;
+    let pending = states.entry(state.known).or_insert_with(|| {
+        is_new = true;
+        BTreeSet::new()
+    });
+    let before = pending.len();
+    pending.extend(state.pending);
+    is_new || pending.len() > before
+}
+
+/// The same states, joined to one when there are too many: it knows what all agree on.
+fn limited(states: States) -> States {
+    if states.len() <= MAX_STATES {
+        return states;
+    }
+    let mut known: Option<BTreeMap<u32, Known>> = None;
+    let mut pending = BTreeSet::new();
+    for (k, p) in states {
+        match &mut known {
+            Some(known) => known.retain(|n, v| k.get(n) == Some(v)),
+            None => known = Some(k),
         }
-        // The elements meet in the scratch, the first thread reads them.
-        Some(AnyOp::PrintOp(x)) if x.scratch().len() > 0 => {
-            let mut list = vec![Effect::Barrier];
-            for write in [true, false] {
-                list.extend(x.scratch().map(|m| access(m, write, None)));
-                list.push(Effect::Barrier);
-            }
-            list
-        }
-        _ => vec![],
+        pending.extend(p);
     }
+    States::from([(known.unwrap_or_default(), pending)])
 }
 
-/// Bytes of a storage, all of its stages; all of shared memory when its place is not known. And the storage when it has stages.
-fn bytes_of(mut memory: Val<'_>) -> ((u64, u64), Option<usize>) {
-    // Views of a storage are the storage.
-    while let Some(op) = defining_op(memory).filter(|o| {
-        matches!(op_name(*o), "nv_tileas.memdesc_slot" | "nv_tileas.memdesc_view" | "nv_tileas.memdesc_permute")
-    }) {
-        memory = operand(op, 0);
-    }
-    let desc = MemDescType::cast(ty(memory));
-    let ring = desc.filter(|d| d.stages() > 1).map(|_| key(memory));
-    let offset = defining_op(memory).and_then(AllocTensorOp::cast).and_then(|a| a.offset());
-    match (offset, desc) {
-        (Some(offset), Some(desc)) => ((offset as u64, offset as u64 + memdesc_bytes(desc)), ring),
-        _ => ((0, u64::MAX), ring),
-    }
-}
-
-/// Two accesses that nothing separates.
+/// Two accesses that nothing orders, or a wait that does not cover what it names.
 #[derive(Clone)]
-pub struct Conflict<'c> {
-    pub earlier: Access<'c>,
-    pub later: Access<'c>,
-    /// The earlier access belongs to an earlier iteration of a loop.
-    pub around_loop: bool,
+pub enum Conflict<'c> {
+    Accesses {
+        earlier: SharedAccess<'c>,
+        later: SharedAccess<'c>,
+        /// The earlier access belongs to an earlier iteration of a loop.
+        around_loop: bool,
+        /// The two belong to agents that run at the same time.
+        between_agents: bool,
+        /// The earlier one is a copy that may still be under way.
+        under_way: bool,
+    },
+    /// The wait leaves a group under way that it names.
+    Wait { wait: OpRef<'c>, pending: i64 },
 }
-
-/// Added to the step of a copy that is done.
-const DONE: usize = 1 << 16;
-
-/// Accesses by op and step, in the order in which they were met first.
-type State<'c> = Vec<(usize, usize)>;
 
 /// The conflicts of a function. Barriers for which `ignored` holds are taken as not there.
 pub struct Races<'c, 'f> {
     ignored: &'f dyn Fn(OpRef<'c>) -> bool,
     pub conflicts: Vec<Conflict<'c>>,
     /// Accesses met, each counted once.
-    pub accesses: usize,
-    known: FxHashMap<(usize, usize), Access<'c>>,
-    order: FxHashMap<usize, usize>,
-    reported: FxHashSet<((usize, usize), (usize, usize))>,
+    pub accesses: Vec<SharedAccess<'c>>,
+    /// Steps of each op, by the op's number.
+    programs: FxHashMap<u32, Vec<Numbered<'c>>>,
+    /// Numbers in program order: of ops, and of the values that they and their regions define.
+    ops: FxHashMap<usize, u32>,
+    values: FxHashMap<usize, u32>,
+    /// Ops with regions in which nothing happens to shared memory.
+    idle: FxHashSet<u32>,
+    /// Numbers of the values inside of an op with regions: the first, and the one behind the last.
+    inside: FxHashMap<u32, (u32, u32)>,
+    /// Scalars that number stages or lead to such numbers, and tokens. Nothing else is known of any value.
+    tracked: FxHashSet<usize>,
+    /// Outcomes of ops with regions, by number and state before.
+    memory: FxHashMap<(u32, State), States>,
+    /// Number of the thread scope that is explored.
+    scope: u32,
+    reported: FxHashSet<(u32, u32)>,
+}
+
+/// A step whose access has a number.
+#[derive(Clone)]
+enum Numbered<'c> {
+    Access(u32),
+    Barrier,
+    Commit(Val<'c>),
+    Wait(i64),
 }
 
 impl<'c, 'f> Races<'c, 'f> {
     pub fn of(function: OpRef<'c>, ignored: &'f dyn Fn(OpRef<'c>) -> bool) -> Self {
-        let mut order = FxHashMap::default();
-        walk(function, &mut |o| {
-            order.insert(op_key(o), order.len());
-        });
         let mut races = Races {
             ignored,
             conflicts: vec![],
-            accesses: 0,
-            known: FxHashMap::default(),
-            order,
+            accesses: vec![],
+            programs: FxHashMap::default(),
+            ops: FxHashMap::default(),
+            values: FxHashMap::default(),
+            idle: FxHashSet::default(),
+            inside: FxHashMap::default(),
+            tracked: tracked(function),
+            memory: FxHashMap::default(),
+            scope: BLOCK,
             reported: FxHashSet::default(),
         };
+        races.number(function);
         for i in 0..region_count(function) {
             if let Some(block) = entry_block(region(function, i)) {
-                races.block(block, vec![]);
+                races.block(block, State::default());
             }
         }
-        races.accesses = races.known.len();
         races
     }
 
-    fn block(&mut self, block: Blk<'c>, mut state: State<'c>) -> State<'c> {
-        for op in ops_of(block) {
-            state = self.op(op, state);
+    /// Numbers ops and values in program order; whether anything happens to shared memory in `op`.
+    fn number(&mut self, op: OpRef<'c>) -> bool {
+        let number = self.ops.len() as u32;
+        self.ops.insert(op_key(op), number);
+        let mut busy = false;
+        let first = self.values.len() as u32;
+        for i in 0..region_count(op) {
+            let Some(block) = entry_block(region(op, i)) else { continue };
+            args(block).for_each(|a| self.number_value(a));
+            for inner in ops_of(block) {
+                busy |= self.number(inner);
+            }
         }
-        state
+        if region_count(op) > 0 {
+            self.inside.insert(number, (first, self.values.len() as u32));
+            // What a branch gives may number a stage.
+            if !busy && !results(op).any(|r| self.tracked.contains(&key(r))) {
+                self.idle.insert(number);
+            }
+        }
+        results(op).for_each(|r| self.number_value(r));
+        let mut program = vec![];
+        if region_count(op) == 0 {
+            for step in steps(op) {
+                program.push(match step {
+                    Step::Access(access) => {
+                        self.accesses.push(access);
+                        Numbered::Access(self.accesses.len() as u32 - 1)
+                    }
+                    Step::Barrier => Numbered::Barrier,
+                    Step::Commit(token) => Numbered::Commit(token),
+                    Step::Wait(pending) => Numbered::Wait(pending),
+                });
+            }
+        }
+        busy |= !program.is_empty();
+        if !program.is_empty() {
+            self.programs.insert(number, program);
+        }
+        busy
     }
 
-    fn region(&mut self, op: OpRef<'c>, i: usize, state: State<'c>) -> State<'c> {
-        match (i < region_count(op)).then(|| entry_block(region(op, i))).flatten() {
-            Some(block) => self.block(block, state),
-            None => state,
-        }
+    fn number_value(&mut self, v: Val<'c>) {
+        let next = self.values.len() as u32;
+        self.values.insert(key(v), next);
     }
 
-    fn op(&mut self, op: OpRef<'c>, mut state: State<'c>) -> State<'c> {
-        match op_name(op) {
-            "scf.for" => {
-                // The body may run no time at all, so what comes behind it stands behind the head's state.
-                let mut head = state;
-                loop {
-                    let tail = self.region(op, 0, head.clone());
-                    if !join(&mut head, &tail) {
-                        return head;
-                    }
-                }
-            }
-            "scf.while" => {
-                let mut head = state;
-                loop {
-                    let test = self.region(op, 0, head.clone());
-                    let tail = self.region(op, 1, test.clone());
-                    if !join(&mut head, &tail) {
-                        return test;
-                    }
-                }
-            }
-            "scf.if" => {
-                let mut out = self.region(op, 0, state.clone());
-                let other = self.region(op, 1, state);
-                join(&mut out, &other);
-                return out;
-            }
-            _ => {}
-        }
-        for (step, effect) in effects(op).into_iter().enumerate() {
-            match effect {
-                Effect::Barrier if (self.ignored)(op) => {}
-                Effect::Barrier => state.retain(|a| self.known[a].asynchronous),
-                Effect::Wait => self.settle(&mut state),
-                Effect::Access(access) => {
-                    let me = (op_key(op), step);
-                    for &other in &state {
-                        self.meet(other, me, &access);
-                    }
-                    self.known.entry(me).or_insert(access);
-                    if !state.contains(&me) {
-                        state.push(me);
-                    }
-                }
-            }
-        }
-        state
+    fn known(&self, state: &State, v: Val<'c>) -> Option<Known> {
+        self.values.get(&key(v)).and_then(|n| state.known.get(n)).copied()
     }
 
-    /// Copies that are done become plain writes.
-    fn settle(&mut self, state: &mut State<'c>) {
-        for at in state {
-            let access = &self.known[at];
-            if access.asynchronous {
-                let done = Access { asynchronous: false, ..access.clone() };
-                at.1 += DONE;
-                self.known.entry(*at).or_insert(done);
-            }
-        }
-    }
-
-    fn meet(&mut self, earlier: (usize, usize), me: (usize, usize), later: &Access<'c>) {
-        let other = &self.known[&earlier];
-        if !other.conflicts(later) || !self.reported.insert((earlier, me)) {
+    fn learn(&self, state: &mut State, v: Val<'c>, known: Option<Known>) {
+        if !self.tracked.contains(&key(v)) {
             return;
         }
-        let around_loop = self.order[&earlier.0] >= self.order[&me.0];
-        self.conflicts.push(Conflict { earlier: other.clone(), later: later.clone(), around_loop });
+        let number = self.values[&key(v)];
+        match known {
+            Some(k) => state.known.insert(number, k),
+            None => state.known.remove(&number),
+        };
+    }
+
+    fn block(&mut self, block: Blk<'c>, state: State) -> States {
+        let mut states = States::from([(state.known, state.pending)]);
+        for op in ops_of(block) {
+            let number = self.ops[&op_key(op)];
+            if self.idle.contains(&number) {
+                continue;
+            }
+            let mut after = States::new();
+            for (known, pending) in states {
+                let state = State { known, pending };
+                if region_count(op) > 0 {
+                    self.structured(op, number, state).into_iter().for_each(|(known, pending)| {
+                        add(&mut after, State { known, pending });
+                    });
+                } else {
+                    let next = self.plain(op, number, state);
+                    add(&mut after, next);
+                }
+            }
+            states = limited(after);
+        }
+        states
+    }
+
+    /// An op without regions.
+    fn plain(&mut self, op: OpRef<'c>, number: u32, mut state: State) -> State {
+        if let Some(program) = self.programs.get(&number).cloned() {
+            self.wait_covers(op, &state);
+            for step in program {
+                self.step(op, step, &mut state);
+            }
+        } else if let Some(kind) = Arith::of(op).filter(|_| results(op).any(|r| self.tracked.contains(&key(r)))) {
+            let value = self.computed(op, kind, &state);
+            results(op).for_each(|r| self.learn(&mut state, r, value));
+        }
+        state
+    }
+
+    /// What an op of `arith` gives, when that may number a stage.
+    fn computed(&self, op: OpRef<'c>, kind: Arith, state: &State) -> Option<Known> {
+        let int = |i: usize| match self.known(state, operand(op, i)) {
+            Some(Known::Int(v)) => Some(v),
+            _ => None,
+        };
+        let value = match kind {
+            Arith::Constant => attr(op, "value").filter(|a| is_int_attr(*a)).map(int_attr)?,
+            Arith::AddI => int(0)?.checked_add(int(1)?)?,
+            Arith::SubI => int(0)?.checked_sub(int(1)?)?,
+            Arith::MulI => int(0)?.checked_mul(int(1)?)?,
+            Arith::RemSI | Arith::RemUI => int(0).filter(|a| *a >= 0)?.checked_rem(int(1).filter(|b| *b > 0)?)?,
+            Arith::CmpI => compare(attr(op, "predicate").map(int_attr)?, int(0)?, int(1)?)?.into(),
+            Arith::Select => return self.known(state, operand(op, if int(0)? & 1 != 0 { 1 } else { 2 })),
+            _ => return None,
+        };
+        Some(Known::Int(value))
+    }
+
+    fn step(&mut self, op: OpRef<'c>, step: Numbered<'c>, state: &mut State) {
+        match step {
+            Numbered::Barrier if (self.ignored)(op) => {}
+            Numbered::Barrier => {
+                // Threads of the block meet those of its agents, an agent's threads nobody else.
+                let scope = self.scope;
+                let meets = |p: &Pending| scope == BLOCK || p.scope == scope;
+                state.pending.retain(|p| p.progress != Progress::Done || !meets(p));
+            }
+            Numbered::Commit(token) => {
+                state.known.values_mut().for_each(|k| {
+                    if let Known::Age(age) = k {
+                        *age = (*age + 1).min(MAX_AGE);
+                    }
+                });
+                self.advance(state, |p| match p {
+                    Progress::Open => Progress::Group(0),
+                    Progress::Group(age) => Progress::Group((age + 1).min(MAX_AGE)),
+                    Progress::Done => Progress::Done,
+                });
+                self.learn(state, token, Some(Known::Age(0)));
+            }
+            Numbered::Wait(pending) => self.advance(state, |p| match p {
+                Progress::Group(age) if age >= pending => Progress::Done,
+                other => other,
+            }),
+            Numbered::Access(access) => {
+                let slot = match self.accesses[access as usize].ring {
+                    Some((_, Some(v))) => match self.known(state, v) {
+                        Some(Known::Int(slot)) => Some(slot),
+                        _ => None,
+                    },
+                    _ => None,
+                };
+                let progress = match self.accesses[access as usize].asynchronous {
+                    true => Progress::Open,
+                    false => Progress::Done,
+                };
+                let me = Pending { access, slot, progress, scope: self.scope };
+                for other in state.pending.clone() {
+                    self.meet(other, me);
+                }
+                state.pending.insert(me);
+            }
+        }
+    }
+
+    /// Moves the copies of the scope on.
+    fn advance(&self, state: &mut State, to: impl Fn(Progress) -> Progress) {
+        let moved = std::mem::take(&mut state.pending).into_iter();
+        state.pending =
+            moved.map(|p| if p.scope == self.scope { Pending { progress: to(p.progress), ..p } } else { p }).collect();
+    }
+
+    /// Reports a wait that leaves a group under way that it names.
+    fn wait_covers(&mut self, op: OpRef<'c>, state: &State) {
+        let Some(wait) = AsyncWaitOp::cast(op) else { return };
+        let number = self.ops[&op_key(op)];
+        for token in wait.groups() {
+            let covered = match self.known(state, token) {
+                Some(Known::Age(age)) => age >= wait.pending(),
+                // A token of no work, or one that the interpreter has lost: then only a wait for all will do.
+                _ => wait.pending() == 0 || defining_op(token).is_some_and(|d| operand_count(d) == 0),
+            };
+            if !covered && self.reported.insert((number, u32::MAX)) {
+                self.conflicts.push(Conflict::Wait { wait: op, pending: wait.pending() });
+            }
+        }
+    }
+
+    fn meet(&mut self, earlier: Pending, later: Pending) {
+        let (a, b) = (&self.accesses[earlier.access as usize], &self.accesses[later.access as usize]);
+        let overlap = a.bytes.0 < b.bytes.1 && b.bytes.0 < a.bytes.1;
+        if !overlap || !(a.write || b.write) {
+            return;
+        }
+        let one_ring = matches!((a.ring, b.ring), (Some((x, _)), Some((y, _))) if x == y);
+        if one_ring && matches!((earlier.slot, later.slot), (Some(x), Some(y)) if x != y) {
+            return;
+        }
+        let other_scope = earlier.scope != later.scope;
+        let between_agents = other_scope && earlier.scope != BLOCK && later.scope != BLOCK;
+        let under_way = earlier.progress != Progress::Done;
+        if let (false, Some((x, from)), Some((y, to))) = (other_scope || under_way, &a.place, &b.place)
+            && x == y
+            && same_threads((from, a.write), (to, b.write))
+        {
+            return;
+        }
+        if !self.reported.insert((earlier.access, later.access)) {
+            return;
+        }
+        let around_loop = self.ops[&op_key(a.op)] >= self.ops[&op_key(b.op)];
+        let (earlier, later) = (a.clone(), b.clone());
+        self.conflicts.push(Conflict::Accesses { earlier, later, around_loop, between_agents, under_way });
+    }
+
+    /// An op with regions.
+    fn structured(&mut self, op: OpRef<'c>, number: u32, state: State) -> States {
+        let key = (number, state);
+        if let Some(known) = self.memory.get(&key) {
+            return known.clone();
+        }
+        let state = key.1.clone();
+        let after = match Scf::of(op) {
+            Some(Scf::For) => self.for_loop(op, number, state),
+            Some(Scf::While) => self.while_loop(op, number, state),
+            Some(Scf::If) => self.branch(op, number, state),
+            _ => self.regions(op, number, state),
+        };
+        self.memory.insert(key, after.clone());
+        after
+    }
+
+    /// Without what is known of values inside of an op.
+    fn forgotten(&self, number: u32, states: States) -> States {
+        let inside = self.inside[&number];
+        let mut out = States::new();
+        for (mut known, pending) in states {
+            known.retain(|n, _| !(inside.0..inside.1).contains(n));
+            add(&mut out, State { known, pending });
+        }
+        out
+    }
+
+    /// A state with what is known of `from` said of `to`, and nothing of other values inside of the op.
+    fn bound(&self, number: u32, state: State, from: &[Val<'c>], to: impl Iterator<Item = Val<'c>>) -> State {
+        let known: Vec<Option<Known>> = from.iter().map(|v| self.known(&state, *v)).collect();
+        let inside = self.inside[&number];
+        let mut state = state;
+        state.known.retain(|n, _| !(inside.0..inside.1).contains(n));
+        for (v, k) in to.zip(known) {
+            self.learn(&mut state, v, k);
+        }
+        state
+    }
+
+    /// Runs `once` from every state at the head of a loop until no new one turns up. `once` gives the states that come back.
+    fn explore(&mut self, head: State, mut once: impl FnMut(&mut Self, State) -> Vec<State>) -> States {
+        let mut heads = States::from([(head.known.clone(), head.pending.clone())]);
+        let mut work = vec![head];
+        while let Some(state) = work.pop() {
+            for back in once(self, state) {
+                let known = back.known.clone();
+                if add(&mut heads, back) {
+                    work.retain(|w| w.known != known);
+                    let pending = heads[&known].clone();
+                    work.push(State { known, pending });
+                }
+            }
+            if heads.len() > MAX_STATES {
+                heads = limited(heads);
+                work = heads.iter().map(|(k, p)| State { known: k.clone(), pending: p.clone() }).collect();
+            }
+        }
+        heads
+    }
+
+    fn for_loop(&mut self, op: OpRef<'c>, number: u32, state: State) -> States {
+        let Some(body) = entry_block(region(op, 0)) else { return single(state) };
+        let inits: Vec<Val<'c>> = operands(op).skip(3).collect();
+        let yields = terminator_operands(body);
+        let head = self.bound(number, state, &inits, args(body).skip(1));
+        let heads = self.explore(head, |this, state| {
+            let ends = this.block(body, state);
+            ends.into_iter()
+                .map(|(known, pending)| this.bound(number, State { known, pending }, &yields, args(body).skip(1)))
+                .collect()
+        });
+        let carried: Vec<Val<'c>> = args(body).skip(1).collect();
+        let mut after = States::new();
+        for (known, pending) in heads {
+            let state = self.bound(number, State { known, pending }, &carried, results(op));
+            add(&mut after, state);
+        }
+        after
+    }
+
+    fn while_loop(&mut self, op: OpRef<'c>, number: u32, state: State) -> States {
+        let (Some(before), Some(after)) = (entry_block(region(op, 0)), entry_block(region(op, 1))) else {
+            return single(state);
+        };
+        let inits: Vec<Val<'c>> = operands(op).collect();
+        let given: Vec<Val<'c>> = terminator_operands(before).split_off(1);
+        let yields = terminator_operands(after);
+        let mut left = States::new();
+        let head = self.bound(number, state, &inits, args(before));
+        self.explore(head, |this, state| {
+            let mut back = vec![];
+            for (known, pending) in this.block(before, state) {
+                let state = State { known, pending };
+                add(&mut left, this.bound(number, state.clone(), &given, results(op)));
+                let inner = this.bound(number, state, &given, args(after));
+                for (known, pending) in this.block(after, inner) {
+                    back.push(this.bound(number, State { known, pending }, &yields, args(before)));
+                }
+            }
+            back
+        });
+        left
+    }
+
+    fn branch(&mut self, op: OpRef<'c>, number: u32, state: State) -> States {
+        let mut after = States::new();
+        for i in 0..2 {
+            let Some(block) = entry_block(region(op, i)) else {
+                add(&mut after, state.clone());
+                continue;
+            };
+            let yields = terminator_operands(block);
+            for (known, pending) in self.block(block, state.clone()) {
+                let state = self.bound(number, State { known, pending }, &yields, results(op));
+                add(&mut after, state);
+            }
+        }
+        after
+    }
+
+    /// Regions that run one after the other, or at the same time by different threads.
+    fn regions(&mut self, op: OpRef<'c>, number: u32, state: State) -> States {
+        let mut after = States::from([(state.known.clone(), state.pending.clone())]);
+        let around = self.scope;
+        let mut agents: Vec<(u32, u32)> = vec![];
+        for i in 0..region_count(op) {
+            let Some(block) = entry_block(region(op, i)) else { continue };
+            let is_concurrent = ThreadScope::of_region(op, i).is_some_and(|s| s.is_concurrent);
+            if !is_concurrent {
+                let mut next = States::new();
+                for (known, pending) in after {
+                    for (known, pending) in self.block(block, State { known, pending }) {
+                        add(&mut next, State { known, pending });
+                    }
+                }
+                after = next;
+                continue;
+            }
+            // Scope numbers: the op's and the region's, never that of the function, which is zero.
+            self.scope = (number << 5) + i as u32 + 1;
+            for (mut known, pending) in self.block(block, state.clone()) {
+                // The groups of an agent's threads are not those of others.
+                known.retain(|_, k| matches!(k, Known::Int(_)));
+                add(&mut after, State { known, pending });
+            }
+            agents.extend(self.accesses_in(block).into_iter().map(|a| (self.scope, a)));
+        }
+        self.scope = around;
+        for (n, &(scope, access)) in agents.iter().enumerate() {
+            for &(other_scope, other) in agents[n + 1..].iter().filter(|(s, _)| *s != scope) {
+                let pending = |access, scope| Pending { access, slot: None, progress: Progress::Done, scope };
+                self.meet(pending(access, scope), pending(other, other_scope));
+            }
+        }
+        self.forgotten(number, after)
+    }
+
+    /// Numbers of the accesses in a block and in the regions of its ops.
+    fn accesses_in(&self, block: Blk<'c>) -> Vec<u32> {
+        let mut list = vec![];
+        for op in ops_of(block) {
+            walk(op, &mut |o| {
+                for step in self.programs.get(&self.ops[&op_key(o)]).into_iter().flatten() {
+                    if let Numbered::Access(access) = step {
+                        list.push(*access);
+                    }
+                }
+            });
+        }
+        list
     }
 }
 
-/// Adds the accesses of `from`; whether there were new ones.
-fn join(into: &mut State<'_>, from: &State<'_>) -> bool {
-    let before = into.len();
-    for access in from {
-        if !into.contains(access) {
-            into.push(*access);
+fn single(state: State) -> States {
+    States::from([(state.known, state.pending)])
+}
+
+fn terminator_operands<'c>(block: Blk<'c>) -> Vec<Val<'c>> {
+    ops_of(block).last().map_or(vec![], |last| operands(last).collect())
+}
+
+fn is_int_attr(a: Attribute<'_>) -> bool {
+    // SAFETY: the attribute is alive.
+    unsafe { mlir_sys::mlirAttributeIsAInteger(a.to_raw()) }
+}
+
+/// The outcome of `arith.cmpi`; none for a comparison that depends on the width.
+fn compare(predicate: i64, a: i64, b: i64) -> Option<bool> {
+    Some(match predicate {
+        0 => a == b,
+        1 => a != b,
+        2 => a < b,
+        3 => a <= b,
+        4 => a > b,
+        5 => a >= b,
+        _ if a < 0 || b < 0 => return None,
+        6 => a < b,
+        7 => a <= b,
+        8 => a > b,
+        9 => a >= b,
+        _ => return None,
+    })
+}
+
+/// Scalars that number stages, with all that they are computed from, and tokens of asynchronous work.
+fn tracked(function: OpRef<'_>) -> FxHashSet<usize> {
+    let mut work = vec![];
+    walk(function, &mut |op| {
+        work.extend(MemDescSlotOp::cast(op).map(|s| s.index()));
+        work.extend(AsyncWaitOp::cast(op).into_iter().flat_map(|w| w.groups()));
+        if behaviour::sync_kind(op) == SyncKind::Commit {
+            work.extend(results(op));
+        }
+    });
+    let mut found = FxHashSet::default();
+    while let Some(v) = work.pop() {
+        if found.insert(key(v)) {
+            work.extend(sources(v));
         }
     }
-    into.len() > before
+    found
+}
+
+/// The values that `v` is computed from or may be a copy of.
+fn sources<'c>(v: Val<'c>) -> Vec<Val<'c>> {
+    let given = |op: OpRef<'c>, r: usize, i: usize| -> Option<Val<'c>> {
+        terminator_operands(entry_block(region(op, r))?).get(i).copied()
+    };
+    match defining_op(v) {
+        Some(op) => {
+            let i = results(op).position(|r| r == v).expect("a result of its op");
+            match Scf::of(op) {
+                Some(Scf::For) => [Some(operand(op, 3 + i)), given(op, 0, i)].into_iter().flatten().collect(),
+                Some(Scf::If) => [given(op, 0, i), given(op, 1, i)].into_iter().flatten().collect(),
+                Some(Scf::While) => given(op, 0, i + 1).into_iter().collect(),
+                _ if Arith::of(op).is_some() => operands(op).collect(),
+                _ => vec![],
+            }
+        }
+        None => {
+            let block = owner_of(v);
+            let Some(op) = parent_of_block(block) else { return vec![] };
+            let i = args(block).position(|a| a == v).expect("an argument of its block");
+            match Scf::of(op) {
+                Some(Scf::For) if i > 0 => {
+                    [Some(operand(op, 2 + i)), given(op, 0, i - 1)].into_iter().flatten().collect()
+                }
+                Some(Scf::While) if entry_block(region(op, 0)) == Some(block) => {
+                    [Some(operand(op, i)), given(op, 1, i)].into_iter().flatten().collect()
+                }
+                Some(Scf::While) => given(op, 0, i + 1).into_iter().collect(),
+                _ => vec![],
+            }
+        }
+    }
 }

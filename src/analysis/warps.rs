@@ -3,8 +3,16 @@
 use crate::dialect::{
     nv_tileaa,
     pass::{Failed, fail},
-    rt::OpView,
+    rt::{OpRef, OpView},
+    thread_scope::ThreadScope,
 };
+
+/// Warps of the threads that run `op`: an agent's, or else the block's.
+pub fn warps_at(op: OpRef<'_>) -> Result<u64, Failed> {
+    let warps = ThreadScope::of(op).and_then(|s| s.warps);
+    let undecided = || fail(op, "the number of warps is not decided; run convert-tileaa-to-tileas first");
+    warps.map(|w| w as u64).ok_or_else(undecided)
+}
 
 /// Warps of a block, set by `convert-tileaa-to-tileas`.
 pub fn warps_of(function: nv_tileaa::FuncOp<'_>) -> Result<u64, Failed> {

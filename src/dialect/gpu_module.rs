@@ -1,6 +1,9 @@
 //! The program of the GPU in a module, and what its kernels say of themselves until LLVM's attributes do.
 
-use super::rt::*;
+use super::{
+    rt::*,
+    upstream::{is_gpu_module, is_llvm_func},
+};
 
 /// Discardable attribute of a kernel: warps of a block, i64.
 pub const NUM_WARPS: &str = "nv_tileas.num_warps";
@@ -8,16 +11,12 @@ pub const NUM_WARPS: &str = "nv_tileas.num_warps";
 /// Discardable attribute of a kernel that has products of tiles.
 pub const MULTIPLIES: &str = "nv_tileas.multiplies";
 
-pub fn is_gpu_module(op: OpRef<'_>) -> bool {
-    op_name(op) == "gpu.module"
-}
-
 pub fn gpu_modules<'c>(root: OpRef<'c>) -> Vec<OpRef<'c>> {
     collect_ops(root, |o| is_gpu_module(o).then_some(o))
 }
 
 /// The functions of the GPU's program in terms of LLVM, declared ones too.
 pub fn functions<'c>(root: OpRef<'c>) -> Vec<OpRef<'c>> {
-    let is_function = |o: OpRef<'c>| op_name(o) == "llvm.func" && parent_op(o).is_some_and(is_gpu_module);
+    let is_function = |o: OpRef<'c>| is_llvm_func(o) && parent_op(o).is_some_and(is_gpu_module);
     collect_ops(root, |o| is_function(o).then_some(o))
 }

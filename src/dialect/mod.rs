@@ -3,6 +3,7 @@
 //! Views and builders are generated from TableGen by the build script; [`rt`] is what they stand on. Handles carry
 //! the context's lifetime only: as in C++, an op that was erased must not be used again.
 
+pub mod behaviour;
 pub mod debug_scope;
 pub mod dots;
 pub mod gpu_module;
@@ -14,6 +15,9 @@ pub mod remark;
 pub mod rt;
 pub mod shared_memory;
 pub mod target;
+pub mod thread_scope;
+#[allow(clippy::all)]
+pub mod upstream;
 
 use melior::{Context, dialect::DialectRegistry};
 
@@ -42,9 +46,18 @@ generated! {
     /// The public language.
     cuda_tile,
     /// Alias-aware tiles.
-    nv_tileaa,
+    nv_tileaa uses super::behaviour::Behaviour,
     /// Assembler-near tiles.
-    nv_tileas uses super::nv_tileaa::AtomicKind uses super::nv_tileaa::Ordering uses super::nv_tileaa::Scope
+    nv_tileas uses super::behaviour::Behaviour uses super::nv_tileaa::AtomicKind uses super::nv_tileaa::Cost
+        uses super::nv_tileaa::LayoutRelation uses super::nv_tileaa::Movement uses super::nv_tileaa::Ordering
+        uses super::nv_tileaa::Scope uses super::nv_tileaa::SyncKind uses super::nv_tileaa::SyncScope
+}
+
+impl cuda_tile::AnyOp<'_> {
+    /// Whether the op is a function: a kernel, or one for tests.
+    pub fn is_function(op: rt::OpRef<'_>) -> bool {
+        matches!(cuda_tile::AnyOp::cast(op), Some(cuda_tile::AnyOp::EntryOp(_) | cuda_tile::AnyOp::TestingFuncOp(_)))
+    }
 }
 
 /// Every dialect that the compiler reads or writes, with the translations to LLVM IR.

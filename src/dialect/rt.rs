@@ -186,6 +186,13 @@ pub fn i32s_attr(a: Attribute<'_>) -> Vec<i32> {
         (0..n).map(|i| mlirDenseI32ArrayGetElement(a.to_raw(), i)).collect()
     }
 }
+pub fn i64s_attr(a: Attribute<'_>) -> Vec<i64> {
+    // SAFETY: `a` is a DenseI64ArrayAttr, read within its length.
+    unsafe {
+        let n = mlirDenseArrayGetNumElements(a.to_raw());
+        (0..n).map(|i| mlirDenseI64ArrayGetElement(a.to_raw(), i)).collect()
+    }
+}
 /// First operand and length of operand group `index`.
 pub fn segment(op: OpRef<'_>, index: usize) -> (usize, usize) {
     let a = attr(op, "operandSegmentSizes").expect("an op with operand segments has their sizes").to_raw();
@@ -306,6 +313,29 @@ pub fn key(v: Val<'_>) -> usize {
 pub fn op_key(op: OpRef<'_>) -> usize {
     op.to_raw().ptr as usize
 }
+/// Identity of a block.
+pub fn block_key(block: Blk<'_>) -> usize {
+    block.to_raw().ptr as usize
+}
+/// The block behind `block` in its region.
+pub fn next_block<'c>(block: Blk<'c>) -> Option<Blk<'c>> {
+    // SAFETY: `block` is alive.
+    let next = unsafe { mlirBlockGetNextInRegion(block.to_raw()) };
+    // SAFETY: not null.
+    (!next.ptr.is_null()).then(|| unsafe { Blk::from_raw(next) })
+}
+/// The block that `v` is an argument of.
+pub fn owner_of<'c>(v: Val<'c>) -> Blk<'c> {
+    assert!(defining_op(v).is_none(), "a block argument");
+    // SAFETY: `v` is a block argument of live IR.
+    unsafe { Blk::from_raw(mlirBlockArgumentGetOwner(v.to_raw())) }
+}
+/// The op whose region `block` is in.
+pub fn parent_of_block<'c>(block: Blk<'c>) -> Option<OpRef<'c>> {
+    // SAFETY: `block` is alive.
+    let raw = unsafe { mlirBlockGetParentOperation(block.to_raw()) };
+    (!raw.ptr.is_null()).then(|| op_ref(raw))
+}
 /// Visits `op` and every op inside it, parents first.
 pub fn walk<'c>(op: OpRef<'c>, f: &mut impl FnMut(OpRef<'c>)) {
     f(op);
@@ -315,10 +345,7 @@ pub fn walk<'c>(op: OpRef<'c>, f: &mut impl FnMut(OpRef<'c>)) {
             for inner in ops_of(b) {
                 walk(inner, f);
             }
-            // SAFETY: `b` is alive.
-            let next = unsafe { mlirBlockGetNextInRegion(b.to_raw()) };
-            // SAFETY: not null.
-            block = (!next.ptr.is_null()).then(|| unsafe { Blk::from_raw(next) });
+            block = next_block(b);
         }
     }
 }
@@ -328,12 +355,6 @@ pub fn collect_ops<'c, T>(root: OpRef<'c>, select: impl Fn(OpRef<'c>) -> Option<
     let mut found = vec![];
     walk(root, &mut |o| found.extend(select(o)));
     found
-}
-
-/// Whether `op` runs many times in one run of its function.
-pub fn in_loop(op: OpRef<'_>) -> bool {
-    let is_loop = |o: &OpRef<'_>| matches!(op_name(*o), "scf.for" | "scf.while");
-    std::iter::successors(parent_op(op), |o| parent_op(*o)).any(|o| is_loop(&o))
 }
 
 /// The body of an op, taken from it.

@@ -25,8 +25,8 @@ pub const BLOCK_BYTES: u64 = 48 << 10;
 /// Bytes of shared memory that one conversion may take, so that there is room for others beside it.
 pub const SCRATCH_BYTES: u64 = 32 << 10;
 
-/// Bytes that every storage, and every stage of one, starts at a multiple of.
-pub const ALIGNMENT: u64 = 128;
+/// Bytes that every storage, and every stage of one, starts at a multiple of unless its type asks for more.
+pub const ALIGNMENT: i64 = 128;
 
 /// Discardable attribute of barriers that only guard the reuse of shared storage.
 pub const REUSE: &str = "nv_tileas.reuse";
@@ -39,7 +39,18 @@ pub fn memdesc_bytes(desc: MemDescType<'_>) -> u64 {
 /// Bytes from one stage of a storage to the next.
 pub fn stage_bytes(desc: MemDescType<'_>) -> u64 {
     let bytes = desc.shape().iter().product::<i64>() as u64 * u64::from(storage_bits(desc.element_type()) / 8);
-    if desc.stages() == 1 { bytes } else { bytes.next_multiple_of(ALIGNMENT) }
+    if desc.stages() == 1 { bytes } else { bytes.next_multiple_of(desc.alignment() as u64) }
+}
+
+/// Bytes of a storage with what may be lost in front of the next one.
+pub fn padded_bytes(desc: MemDescType<'_>) -> u64 {
+    memdesc_bytes(desc).next_multiple_of(desc.alignment() as u64)
+}
+
+/// The same storage with `stages` stages.
+pub fn with_stages<'c>(op: OpRef<'c>, desc: MemDescType<'c>, stages: i64) -> Option<MemDescType<'c>> {
+    let (shape, element, alignment) = (desc.shape(), desc.element_type(), desc.alignment());
+    MemDescType::get(op.location(), shape, element, desc.layout()?, stages, desc.space(), alignment)
 }
 
 /// Storage of one stage for `op`, whose layout has these bases.
@@ -50,8 +61,9 @@ pub fn storage_type<'c>(
     bases: &[u64],
 ) -> Result<MemDescType<'c>, BuildError> {
     let bases: Vec<i64> = bases.iter().map(|&b| b as i64).collect();
-    let desc = SharedLayoutAttr::get(op.location(), &bases)
-        .and_then(|layout| MemDescType::get(op.location(), shape, element, layout.into(), 1, MemorySpace::Shared));
+    let desc = SharedLayoutAttr::get(op.location(), &bases).and_then(|layout| {
+        MemDescType::get(op.location(), shape, element, layout.into(), 1, MemorySpace::Shared, ALIGNMENT)
+    });
     desc.ok_or_else(|| BuildError("storage in shared memory".into()))
 }
 
@@ -72,13 +84,13 @@ pub struct Stored<'c> {
 /// Stores values so that loads by all threads may follow. `barrier_first` when the storage may still be read.
 pub fn store_all<'c>(b: &Builder<'c>, values: &[Stored<'c>], barrier_first: bool) -> Result<(), BuildError> {
     if barrier_first {
-        let barrier = BarrierOp::build(b)?;
+        let barrier = BarrierOp::build(b, None, None)?;
         set_discardable_attr(barrier.op(), REUSE, b.unit());
     }
     for x in values {
         LocalStoreOp::build(b, x.value, x.storage, i64_attr(b.context(), x.vector))?;
     }
-    BarrierOp::build(b)?;
+    BarrierOp::build(b, None, None)?;
     Ok(())
 }
 

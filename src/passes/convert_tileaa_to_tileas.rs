@@ -12,6 +12,7 @@ mod warps;
 use crate::{
     analysis::layouts::{default_layout, default_packing, project},
     dialect::{
+        behaviour,
         dots::Instruction,
         layouts::{Tensor, converted, retype_constant},
         nv_tileaa::{self, AnyOp},
@@ -87,7 +88,7 @@ impl<'c> Convert<'c> {
                 }
             }
         }
-        if op_name(op) == "arith.constant" {
+        if behaviour::is_constant(op) {
             retype_constant(op);
         }
     }

@@ -17,6 +17,7 @@ use crate::{
         nv_tileas::{AsyncCommitOp, AsyncWaitOp, BarrierOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
+        upstream::is_llvm_func,
     },
     pass_descriptor,
 };
@@ -50,7 +51,22 @@ impl RustPass for ConvertTileASToNVGPU {
             b.value("builtin.unrealized_conversion_cast", token_type, &[nothing], &[])
         };
         for barrier in &barriers {
-            Builder::before(context, barrier.op()).create("nvvm.barrier0", &[], &[], &[]);
+            let b = Builder::before(context, barrier.op());
+            match (barrier.id(), barrier.threads()) {
+                (Some(id), Some(threads)) => {
+                    let int = |v: i64| {
+                        b.value("llvm.mlir.constant", i32, &[], &[("value", IntegerAttribute::new(i32, v).into())])
+                    };
+                    let operands = [int(id), int(threads)];
+                    let mut s = b.state("nvvm.barrier");
+                    s.operands(&operands);
+                    s.segments(&[1, 1]);
+                    b.insert(s).map_err(|e| fail(barrier.op(), e.to_string()))?;
+                }
+                _ => {
+                    b.create("nvvm.barrier0", &[], &[], &[]);
+                }
+            }
             erase(barrier.op());
         }
         // Waits first: they name groups, which then have no other use.
@@ -80,7 +96,7 @@ impl RustPass for ConvertTileASToNVGPU {
 /// Whether the op stands in the program of one thread.
 fn in_function_of_llvm(mut op: OpRef<'_>) -> bool {
     while let Some(parent) = parent_op(op) {
-        if op_name(parent) == "llvm.func" {
+        if is_llvm_func(parent) {
             return true;
         }
         op = parent;

@@ -248,7 +248,7 @@ fn number<'c>(t: Type<'c>, n: i64) -> Attribute<'c> {
 /// How large a branch of `branch` must be for a split; 0 for never.
 fn threshold<'c>(branch: IfOp<'c>, op: ForOp<'c>, default: i64) -> i64 {
     let mut function = parent_op(op.op());
-    while let Some(f) = function.filter(|f| !matches!(op_name(*f), "cuda_tile.entry" | "cuda_tile.testing$func")) {
+    while let Some(f) = function.filter(|f| !AnyOp::is_function(*f)) {
         function = parent_op(f);
     }
     let said = |op: OpRef<'c>| {
@@ -273,9 +273,22 @@ fn is_worth(branch: IfOp<'_>, threshold: i64) -> bool {
 }
 
 fn is_heavy(op: OpRef<'_>) -> bool {
-    let name = op_name(op).strip_prefix("cuda_tile.").unwrap_or_default();
-    let memory = ["load_ptr_tko", "load_view_tko", "store_ptr_tko", "store_view_tko"];
-    memory.contains(&name) || ["mmaf", "mmaf_scaled", "mmai", "reduce", "if", "for"].contains(&name)
+    use AnyOp::*;
+    matches!(
+        AnyOp::cast(op),
+        Some(
+            LoadPtrTkoOp(_)
+                | LoadViewTkoOp(_)
+                | StorePtrTkoOp(_)
+                | StoreViewTkoOp(_)
+                | MmaFOp(_)
+                | MmaFScaledOp(_)
+                | MmaIOp(_)
+                | ReduceOp(_)
+                | IfOp(_)
+                | ForOp(_)
+        )
+    )
 }
 
 /// Whether `v` is defined in a region of `op`.

@@ -19,10 +19,11 @@
 
 use crate::{
     dialect::{
-        cuda_tile::{DICompileUnitAttr, DIFileAttr, DILocAttr, DISubprogramAttr},
+        cuda_tile::{self, DICompileUnitAttr, DIFileAttr, DILocAttr, DISubprogramAttr},
         debug_scope, ffi,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
+        upstream::is_llvm_func,
     },
     pass_descriptor,
 };
@@ -40,10 +41,10 @@ impl RustPass for SynthesizeDebugInfoScopes {
     pass_descriptor!(synthesize_debug_info_scopes);
 
     fn run<'c>(&mut self, module: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
-        if op_name(module) != "cuda_tile.module" {
+        if cuda_tile::ModuleOp::cast(module).is_none() {
             let options = descriptors::synthesize_debug_info_scopes::Options(cx);
             let emission = debug_scope::emission(module, options.emission_kind())?;
-            debug_scope::insert(module, context, emission, |o| op_name(o) == "llvm.func")?;
+            debug_scope::insert(module, context, emission, is_llvm_func)?;
             return Ok(());
         }
         let refused = |op| fail(op, "its location cannot be expressed as debug information");
@@ -59,7 +60,7 @@ impl RustPass for SynthesizeDebugInfoScopes {
 }
 
 fn is_function(op: OpRef<'_>) -> bool {
-    matches!(op_name(op), "cuda_tile.entry" | "cuda_tile.testing$func")
+    cuda_tile::AnyOp::is_function(op)
 }
 
 /// Gives `function` a subprogram, unless it has one.

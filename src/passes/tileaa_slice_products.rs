@@ -26,12 +26,14 @@
 use crate::{
     analysis::{access::View, facts::Facts},
     dialect::{
+        behaviour::{self, LayoutRelation},
         dots::{ACC, LHS, RHS},
         layouts::{Tensor, storage_bits, tensor_type},
         nv_tileaa::{self, DotOp, DotScaledOp, MakeTiledViewOp, PermuteOp, TiledLoadOp, TiledViewType},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
         target::target,
+        upstream::Scf,
     },
     pass_descriptor,
 };
@@ -67,7 +69,7 @@ impl RustPass for SliceProducts {
         let target = target(op, name)?;
         let mut loops = vec![];
         walk(op, &mut |o| {
-            if op_name(o) == "scf.for" {
+            if Scf::of(o) == Some(Scf::For) {
                 loops.push(o);
             }
         });
@@ -259,10 +261,10 @@ impl<'c> Operand<'c> {
             }
             let to = Tensor::of_value(at)?;
             let from = Tensor::of_value(operand(op, 0))?;
-            dim = match op_name(op) {
-                "nv_tileaa.fp_cast" | "nv_tileaa.bitcast" | "arith.extf" | "arith.extsi" | "arith.extui" => dim,
-                "nv_tileaa.permute" => PermuteOp::cast(op)?.order()[dim] as usize,
-                "nv_tileaa.view" => {
+            dim = match behaviour::layout_relation(op) {
+                LayoutRelation::Same if behaviour::widens(op) => dim,
+                LayoutRelation::Permute => PermuteOp::cast(op)?.order()[dim] as usize,
+                LayoutRelation::Reshape => {
                     // The dimension with the same extent and the same elements behind it.
                     let behind = |t: &Tensor<'_>, d: usize| (t.shape[d], t.shape[d + 1..].iter().product::<i64>());
                     (0..from.shape.len()).find(|&d| behind(&from, d) == behind(&to, dim))?
@@ -341,12 +343,12 @@ impl<'c> Operand<'c> {
             b.set_location(step.location());
             let old = Tensor::of_value(result(step, 0)).ok_or_else(unexpected)?;
             let before = Tensor::of_value(operand(step, 0)).ok_or_else(unexpected)?;
-            dim = match op_name(step) {
-                "nv_tileaa.permute" => {
+            dim = match behaviour::layout_relation(step) {
+                LayoutRelation::Permute => {
                     let order = PermuteOp::cast(step).ok_or_else(unexpected)?.order();
                     order.iter().position(|&d| d as usize == dim).ok_or_else(unexpected)?
                 }
-                "nv_tileaa.view" => {
+                LayoutRelation::Reshape => {
                     let behind = |t: &Tensor<'_>, d: usize| (t.shape[d], t.shape[d + 1..].iter().product::<i64>());
                     (0..old.shape.len()).find(|&d| behind(&old, d) == behind(&before, dim)).ok_or_else(unexpected)?
                 }
@@ -367,6 +369,6 @@ impl<'c> Operand<'c> {
 
 /// The value of an integer constant.
 fn constant(v: Val<'_>) -> Option<i64> {
-    let op = defining_op(v).filter(|o| op_name(*o) == "arith.constant")?;
+    let op = defining_op(v).filter(|o| behaviour::is_constant(*o))?;
     attr(op, "value").map(int_attr)
 }

@@ -14,12 +14,17 @@
 //!    `tileas-remove-layout-conversions` takes the layouts of products for given.
 
 use crate::{
-    analysis::{access::access_of, facts::Facts, warps::warps_of},
+    analysis::{
+        access::access_of,
+        facts::Facts,
+        warps::{warps_at, warps_of},
+    },
     dialect::{
+        behaviour::{self, LayoutRelation},
         dots::{AnyDot, Instruction, LHS, RHS, is_f8},
         layouts::{Tensor, converted, relayout_result, storage_bits},
         nv_tileaa,
-        nv_tileas::{MmaKind, PermuteOp},
+        nv_tileas::{ConvertLayoutOp, MmaKind, PermuteOp, ReduceOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         remark::{self, remark},
         rt::*,
@@ -45,13 +50,14 @@ impl RustPass for AssignDotLayouts {
         let name = descriptors::tileas_assign_dot_layouts::Options(cx).compute_capability();
         let target = target(op, name)?;
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
-            let warps = warps_of(function)?.ilog2();
+            warps_of(function)?;
             let mut dots = vec![];
             walk(function.op(), &mut |o| dots.extend(AnyDot::cast(o)));
             // Chains are looked for before anything is in their way.
             let facts = Facts::of(function.op());
             let known: Vec<(bool, Apart)> = dots.iter().map(|d| (keeps_rows(*d), apart(*d, &facts))).collect();
             for (dot, (rows, apart)) in dots.into_iter().zip(known) {
+                let warps = warps_at(dot.op())?.ilog2();
                 Assign { context, target, warps }.dot(dot, rows, apart)?;
             }
         }
@@ -208,16 +214,9 @@ fn unit_of(v: Val<'_>, facts: &Facts) -> Option<(u32, u32)> {
         let d = permute.order().iter().position(|&o| o as usize == source)?;
         return t.tile_shape().field(d).ok().map(|(low, _)| (low, bits));
     }
-    let keeps = matches!(
-        op_name(op),
-        "nv_tileas.view"
-            | "nv_tileas.convert_layout"
-            | "nv_tileaa.fp_cast"
-            | "nv_tileaa.bitcast"
-            | "arith.extf"
-            | "arith.extsi"
-            | "arith.extui"
-    );
+    let keeps = behaviour::layout_relation(op) == LayoutRelation::Reshape
+        || ConvertLayoutOp::cast(op).is_some()
+        || behaviour::widens(op);
     if keeps { unit_of(operand(op, 0), facts) } else { None }
 }
 
@@ -236,11 +235,11 @@ fn leads_to_rows(v: Val<'_>) -> bool {
         }
         let rank = Tensor::of_value(v).map_or(0, |t| t.shape.len()) as i64;
         for (user, i) in uses(v) {
-            match op_name(user) {
-                "nv_tileas.dot" | "nv_tileas.block_scaled_mma" if i == LHS => return true,
-                "nv_tileas.reduce" if attr(user, "dim").map(int_attr) == Some(rank - 1) => return true,
-                _ if passes_on(user) => work.extend(results(user)),
-                _ => {}
+            if i == LHS && AnyDot::cast(user).is_some() || ReduceOp::cast(user).is_some_and(|r| r.dim() == rank - 1) {
+                return true;
+            }
+            if passes_on(user) {
+                work.extend(results(user));
             }
         }
     }
@@ -263,8 +262,6 @@ fn comes_from_dot(v: Val<'_>) -> bool {
 
 /// Ops whose results lie as their operands do.
 fn passes_on(op: OpRef<'_>) -> bool {
-    let name = op_name(op);
-    let elementwise = name.starts_with("arith.") || name.starts_with("math.") || name == "nv_tileaa.fp";
-    let casts = matches!(name, "nv_tileaa.fp_cast" | "nv_tileaa.bitcast" | "nv_tileas.convert_layout");
-    (elementwise || casts) && result_count(op) > 0 && Tensor::of_value(result(op, 0)).is_some()
+    let alike = behaviour::layout_relation(op) == LayoutRelation::Same;
+    alike && result_count(op) > 0 && Tensor::of_value(result(op, 0)).is_some()
 }

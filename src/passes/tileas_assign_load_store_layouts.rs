@@ -11,12 +11,12 @@ use crate::{
         atomics::Update,
         combined::Combined,
         facts::Facts,
-        warps::warps_of,
+        warps::{warps_at, warps_of},
     },
     dialect::{
         layouts::{Tensor, converted, relayout_result, tensor_type},
         nv_tileaa,
-        nv_tileas::{AnyOp, LoadOp, SplatOp, StoreOp},
+        nv_tileas::{AnyOp, AtomicCasOp, LoadOp, SplatOp, StoreOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
         target::target,
@@ -35,7 +35,7 @@ impl RustPass for AssignLoadStoreLayouts {
         let options = descriptors::tileas_assign_load_store_layouts::Options(cx);
         let target = target(op, options.compute_capability())?;
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
-            let warps = warps_of(function)?;
+            warps_of(function)?;
             expand_gathers(function.op(), context)?;
             let facts = Facts::of(function.op());
             let mut ops = vec![];
@@ -45,7 +45,7 @@ impl RustPass for AssignLoadStoreLayouts {
                     if let Some(width) = update_width(op, target) {
                         access.narrow(width);
                     }
-                    assign(op, &access, warps, context)?;
+                    assign(op, &access, warps_at(op)?, context)?;
                 }
             }
         }
@@ -113,16 +113,15 @@ fn assign<'c>(op: OpRef<'c>, access: &Access, warps: u64, context: &'c Context) 
     let loaded = results(op).find(|r| Tensor::of_value(*r).is_some());
     let combined = loaded.map(Combined::of).unwrap_or_default();
     let layout = access.layout_for(&tile.tile_shape(), warps, &combined);
-    if op_name(op) != "nv_tileas.atomic_cas" {
+    // A swap is of one element at a time.
+    if AtomicCasOp::cast(op).is_none() {
         set_attr(op, "vector", i64_attr(context, access.vector as i64));
-    }
-    match op_name(op) {
-        "nv_tileas.tiled_load" | "nv_tileas.tiled_store" | "nv_tileas.tiled_atomic_rmw" => {
+        if attr(op, "bounds").is_some() {
             set_attr(op, "bounds", access.bounds.to_attr(context));
             set_attr(op, "inBounds", bools_attr(context, &access.in_bounds));
+        } else {
+            set_attr(op, "along", i64_attr(context, access.order[0] as i64));
         }
-        "nv_tileas.atomic_cas" => {}
-        _ => set_attr(op, "along", i64_attr(context, access.order[0] as i64)),
     }
     let b = Builder::before(context, op);
     for i in 0..operand_count(op) {

@@ -13,7 +13,7 @@ use crate::{
     dialect::{
         nv_tileaa,
         nv_tileas::BarrierOp,
-        pass::{Failed, PassContext, RustPass, descriptors, fail_with_note},
+        pass::{Failed, PassContext, RustPass, descriptors, fail, fail_with_note},
         rt::*,
         shared_memory::REUSE,
     },
@@ -30,7 +30,7 @@ impl RustPass for CheckSynchronization {
         use descriptors::tileas_check_synchronization::{Options, stat};
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             let races = Races::of(function.op(), &|_| false);
-            cx.stat_add(stat::NUM_ACCESSES, races.accesses as i64);
+            cx.stat_add(stat::NUM_ACCESSES, races.accesses.len() as i64);
             if let Some(failed) = races.conflicts.iter().map(report).last() {
                 return Err(failed);
             }
@@ -43,11 +43,22 @@ impl RustPass for CheckSynchronization {
 }
 
 fn report(conflict: &Conflict<'_>) -> Failed {
-    let (earlier, later) = (&conflict.earlier, &conflict.later);
-    let when = if conflict.around_loop { " of an earlier iteration" } else { "" };
+    let (earlier, later, around_loop, between_agents, under_way) = match conflict {
+        Conflict::Wait { wait, pending } => {
+            return fail(*wait, format!("leaves {pending} groups pending, one of which may be a group that it names"));
+        }
+        Conflict::Accesses { earlier, later, around_loop, between_agents, under_way } => {
+            (earlier, later, around_loop, between_agents, under_way)
+        }
+    };
+    let when = if *around_loop && !between_agents { " of an earlier iteration" } else { "" };
     let kind = if earlier.write { "write" } else { "read" };
-    let message =
-        format!("{} conflicts with a {kind} by other threads{when}: no barrier separates them", later.describe());
+    let (by, missing) = match (between_agents, under_way) {
+        (_, true) => (" by an asynchronous copy", "no wait and barrier separate them"),
+        (true, false) => (" by another agent", "nothing separates them"),
+        (false, false) => (" by other threads", "no barrier separates them"),
+    };
+    let message = format!("{} conflicts with a {kind}{by}{when}: {missing}", later.describe());
     fail_with_note(later.op, &message, earlier.op, &format!("the earlier access: {}", earlier.describe()))
 }
 

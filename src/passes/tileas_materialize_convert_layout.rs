@@ -32,9 +32,10 @@ use crate::{
     analysis::{
         layouts::{default_layout, slice_over_blocks},
         registers::{Limit, PASS_REGISTERS},
-        warps::warps_of,
+        warps::{warps_at, warps_of},
     },
     dialect::{
+        behaviour::{self, is_in_loop},
         layouts::{Tensor, layout_attr, storage_bits, tensor_type},
         nv_tileaa,
         nv_tileas::{
@@ -60,12 +61,13 @@ impl RustPass for MaterializeConvertLayout {
     pass_descriptor!(tileas_materialize_convert_layout);
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, _: &PassContext) -> Result<(), Failed> {
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
-            let (warps, limit) = (warps_of(function)?, Limit::of(function.op()));
+            warps_of(function)?;
+            let limit = Limit::of(function.op());
             lower_copies(function.op(), context)?;
             let mut moves = vec![];
             let mut touched = false;
             walk(function.op(), &mut |o| {
-                touched |= LocalLoadOp::cast(o).is_some();
+                touched |= region_count(o) == 0 && behaviour::touches_shared_memory(o);
                 let moves_data = matches!(AnyOp::cast(o), Some(AnyOp::ConvertLayoutOp(_) | AnyOp::ExtractSliceOp(_)));
                 if moves_data || once::concerns(o) {
                     moves.push(o);
@@ -73,10 +75,10 @@ impl RustPass for MaterializeConvertLayout {
             });
             let mut moves: Vec<OpRef<'c>> = moves.into_iter().rev().collect();
             while let Some(op) = moves.pop() {
-                let barrier_first = touched || in_loop(op);
+                let barrier_first = touched || is_in_loop(op);
                 touched |= match once::concerns(op) {
                     true => once::materialize(op, barrier_first, context)?,
-                    false => Move::of(op, context)?.materialize(barrier_first, (warps, limit), &mut moves)?,
+                    false => Move::of(op, context)?.materialize(barrier_first, (warps_at(op)?, limit), &mut moves)?,
                 };
             }
             merge::merge(function.op());
@@ -176,7 +178,7 @@ impl<'c> Move<'c> {
         if plan.rounds > 1 {
             return self.of_many(warps, more);
         }
-        if in_loop(self.op) {
+        if is_in_loop(self.op) {
             let bytes = self.whole.elements() * i64::from(storage_bits(self.whole.element) / 8);
             let what = if self.indices.is_empty() { "changes its layout" } else { "is sliced across threads" };
             let reason = format!("a tensor of {bytes} bytes {what} through shared memory in every iteration");

@@ -40,12 +40,14 @@ use crate::{
         warps::warps_of,
     },
     dialect::{
+        behaviour::{self, is_in_loop},
         layouts::{Tensor, layout_attr, storage_bits, tensor_type},
         nv_tileaa,
-        nv_tileas::{AnyOp, CarryOp, ConvertLayoutOp, PickOp, ReduceOp, ScanOp, ViewOp},
+        nv_tileas::{CarryOp, ConvertLayoutOp, PickOp, ReduceOp, ScanOp, ViewOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
         shared_memory::{SCRATCH_BYTES, exchange},
+        thread_scope::ThreadScope,
     },
     pass_descriptor,
 };
@@ -72,33 +74,17 @@ impl RustPass for MaterializeReductions {
             let limit = Limit::of(function.op());
             let mut materialize = Materialize { context, cx, warps, limit, touched: false };
             for o in ops {
+                materialize.warps = ThreadScope::of(o).and_then(|s| s.warps).map_or(warps, |w| w as u64);
                 if let Some(reduce) = ReduceOp::cast(o) {
                     materialize.reduce(reduce)?;
                 } else if let Some(scan) = ScanOp::cast(o) {
                     materialize.scan(scan)?;
                 } else {
-                    materialize.touched |= may_touch(o);
+                    materialize.touched |= region_count(o) == 0 && behaviour::uses_shared_memory(o);
                 }
             }
         }
         Ok(())
-    }
-}
-
-/// Whether `op` reads shared memory, or may become ops that do.
-fn may_touch(op: OpRef<'_>) -> bool {
-    let layout = |v| Tensor::of_value(v).and_then(|t| t.layout());
-    match AnyOp::cast(op) {
-        Some(AnyOp::LocalLoadOp(_) | AnyOp::LocalLoadSliceOp(_) | AnyOp::ExtractSliceOp(_) | AnyOp::ExchangeOp(_)) => {
-            true
-        }
-        // What owners tell the others goes through shared memory later.
-        Some(AnyOp::ReplicateOp(_)) => true,
-        Some(AnyOp::ConvertLayoutOp(c)) => match (layout(c.source()), layout(c.result())) {
-            (Some(from), Some(to)) => register_permutation(&from, &to).is_none(),
-            _ => true,
-        },
-        _ => false,
     }
 }
 
@@ -235,7 +221,7 @@ impl<'c> Materialize<'c, '_> {
             let back = match Tensor::of_value(old) {
                 Some(_) => {
                     let back = ConvertLayoutOp::build(&b, ty(old), new).map_err(|e| fail(op, e.to_string()))?;
-                    self.touched |= may_touch(back.op());
+                    self.touched |= behaviour::uses_shared_memory(back.op());
                     back.result()
                 }
                 None => new,
@@ -264,7 +250,7 @@ impl<'c> Materialize<'c, '_> {
             let new = self.clone_before(&b, op, &inputs, |t| tile_type(self.context, &all.shape, t, &ordered));
             for (old, new) in results(op).zip(results(new)) {
                 let back = ConvertLayoutOp::build(&b, ty(old), new).map_err(|e| fail(op, e.to_string()))?;
-                self.touched |= may_touch(back.op());
+                self.touched |= behaviour::uses_shared_memory(back.op());
                 replace_all_uses(old, back.result());
             }
             erase(op);
@@ -328,7 +314,7 @@ impl<'c> Materialize<'c, '_> {
         if bytes > SCRATCH_BYTES {
             return self.convert(b, op, values, to);
         }
-        let barrier_first = self.touched || in_loop(op);
+        let barrier_first = self.touched || is_in_loop(op);
         self.touched = true;
         exchange(b, op, values, to, barrier_first)
     }
@@ -345,7 +331,7 @@ impl<'c> Materialize<'c, '_> {
             let t = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"))?;
             let conversion = ConvertLayoutOp::build(b, t.with_layout(self.context, to), v);
             let conversion = conversion.map_err(|e| fail(op, e.to_string()))?;
-            self.touched |= may_touch(conversion.op());
+            self.touched |= behaviour::uses_shared_memory(conversion.op());
             list.push(conversion.result());
         }
         Ok(list)

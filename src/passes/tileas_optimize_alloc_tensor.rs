@@ -1,9 +1,10 @@
 //! `tileas-optimize-alloc-tensor`: byte offsets in shared memory.
 //!
-//! Ops are numbered in program order. Storage lives from its first to its last access; an access inside a loop that the
-//! allocation is outside of lives for the whole loop. Storages whose lives do not meet may share bytes: whoever writes
-//! such a byte again stands behind a barrier, which `tileas-materialize-convert-layout` puts before every store but the first.
-//! Placement is first fit, largest first, on multiples of 128 bytes.
+//! Ops are numbered in program order. Storage lives from its first to its last access; an access inside a loop, a branch or an
+//! agent that the allocation is outside of counts as the whole op. Storages of different agents of one `agent_switch` are in
+//! use at the same time, whatever the order of the text. Storages whose lives do not meet may share bytes: a barrier stands
+//! before such a byte is written again, which `tileas-materialize-convert-layout` puts before every store but the first.
+//! Placement is first fit, largest first, at multiples of the alignment of the descriptor.
 //!
 //! As long as that does not take more than [`ROOMY`] bytes, storages live on to the next barrier that is there for another reason:
 //! then the next storage lies elsewhere, and the barrier that would guard reuse has nothing to guard.
@@ -15,7 +16,8 @@ use crate::{
         nv_tileas::{AllocTensorOp, BarrierOp, MemDescType},
         pass::{Failed, PassContext, RustPass, fail},
         rt::*,
-        shared_memory::{ALIGNMENT, REUSE, memdesc_bytes},
+        shared_memory::{REUSE, memdesc_bytes},
+        thread_scope::ThreadScope,
     },
     pass_descriptor,
 };
@@ -31,6 +33,9 @@ pub struct OptimizeAllocTensor;
 struct Storage<'c> {
     op: AllocTensorOp<'c>,
     bytes: u64,
+    alignment: u64,
+    /// The op with regions that run at the same time, and the number of the one that the allocation is in.
+    agent: Option<(usize, usize)>,
     live: (usize, usize),
     /// Number of the first barrier behind its life that guards more than reuse, or of the end of its life.
     settled: usize,
@@ -59,11 +64,11 @@ fn accesses<'c>(storage: Val<'c>) -> Vec<OpRef<'c>> {
     let (mut list, mut work) = (vec![], vec![storage]);
     while let Some(v) = work.pop() {
         for (user, _) in uses(v) {
-            match op_name(user) {
-                "nv_tileas.memdesc_slot" | "nv_tileas.memdesc_view" | "nv_tileas.memdesc_permute" => {
-                    work.push(result(user, 0));
-                }
-                _ => list.push(user),
+            if result_count(user) == 1 && MemDescType::cast(ty(result(user, 0))).is_some() {
+                // A view of the storage.
+                work.push(result(user, 0));
+            } else {
+                list.push(user);
             }
         }
     }
@@ -107,7 +112,10 @@ fn collect<'c>(function: OpRef<'c>) -> Result<Vec<Storage<'c>>, Failed> {
                 live = (number[&op_key(op.op())], number[&op_key(op.op())]);
             }
             let settled = barriers.iter().copied().find(|&b| b > live.1).unwrap_or(live.1);
-            Ok(Storage { op, bytes: memdesc_bytes(desc), live, settled })
+            let scope = ThreadScope::of(op.op());
+            let agent = scope.filter(|s| s.is_concurrent).map(|s| (op_key(s.op), s.region));
+            let alignment = desc.alignment() as u64;
+            Ok(Storage { op, bytes: memdesc_bytes(desc), alignment, agent, live, settled })
         })
         .collect()
 }
@@ -122,7 +130,11 @@ fn place<'c>(storages: &[Storage<'c>], live: impl Fn(&Storage<'c>) -> (usize, us
     let mut offsets: Vec<u64> = vec![];
     for (i, s) in storages.iter().enumerate() {
         let mine = live(s);
-        let meets = |o: &Storage<'c>| live(o).0 <= mine.1 && mine.0 <= live(o).1;
+        let concurrent = |o: &Storage<'c>| match (o.agent, s.agent) {
+            (Some((op, region)), Some((other, mine))) => op == other && region != mine,
+            _ => false,
+        };
+        let meets = |o: &Storage<'c>| concurrent(o) || live(o).0 <= mine.1 && mine.0 <= live(o).1;
         let mut taken: Vec<(u64, u64)> =
             (0..i).filter(|&k| meets(&storages[k])).map(|k| (offsets[k], offsets[k] + storages[k].bytes)).collect();
         taken.sort_unstable();
@@ -131,7 +143,7 @@ fn place<'c>(storages: &[Storage<'c>], live: impl Fn(&Storage<'c>) -> (usize, us
             if at + s.bytes <= start {
                 break;
             }
-            at = at.max(end.next_multiple_of(ALIGNMENT));
+            at = at.max(end.next_multiple_of(s.alignment));
         }
         offsets.push(at);
     }

@@ -28,11 +28,13 @@
 
 use crate::dialect::{
     layouts::Tensor,
-    nv_tileaa::{self, Ordering},
-    nv_tileas::{AnyOp, BarrierOp},
+    nv_tileaa::{self, JoinMemTokenOp, Ordering},
+    nv_tileas::{AnyOp, BarrierOp, PrintOp},
     pass::{Failed, PassContext, RustPass, fail},
     rt::*,
     shared_memory::REUSE,
+    thread_scope::ThreadScope,
+    upstream::{Arith, Scf},
 };
 use crate::pass_descriptor;
 use melior::Context;
@@ -50,7 +52,7 @@ impl RustPass for OrderMemory {
             order.block(body, &mut State::default());
             for &op in &order.barriers {
                 let b = Builder::before(context, op);
-                BarrierOp::build(&b).map_err(|e| fail(op, e.to_string()))?;
+                BarrierOp::build(&b, None, None).map_err(|e| fail(op, e.to_string()))?;
             }
             order.weaken(context);
         }
@@ -197,25 +199,31 @@ impl<'c> Order<'c> {
     }
 
     fn op(&mut self, op: OpRef<'c>, state: &mut State) {
-        match op_name(op) {
-            "scf.for" => self.for_loop(op, state),
-            "scf.while" => self.while_loop(op, state),
-            "scf.if" => self.branch(op, state),
-            "nv_tileaa.join_mem_token" | "arith.select" => {
-                let all = operands(op).map(|v| state.behind(v)).fold(Behind::default(), Behind::join);
-                state.set(result(op, 0), all);
-            }
+        match Scf::of(op) {
+            Some(Scf::For) => return self.for_loop(op, state),
+            Some(Scf::While) => return self.while_loop(op, state),
+            Some(Scf::If) => return self.branch(op, state),
+            _ => {}
+        }
+        if ThreadScope::of_region(op, 0).is_some_and(|s| s.is_concurrent) {
+            return self.agents(op, state);
+        }
+        if JoinMemTokenOp::cast(op).is_some() || Arith::of(op) == Some(Arith::Select) {
+            let all = operands(op).map(|v| state.behind(v)).fold(Behind::default(), Behind::join);
+            state.set(result(op, 0), all);
+        } else if BarrierOp::cast(op).is_some() {
             // A barrier that only guards the reuse of shared storage may go when nothing is there to be guarded.
-            "nv_tileas.barrier" if discardable_attr(op, REUSE).is_none() => state.barrier(),
-            "nv_tileas.print" => {
-                let AnyOp::PrintOp(x) = AnyOp::cast(op).expect("by name") else { return };
-                if x.scratch().len() > 0 {
-                    state.barrier();
-                }
-                let behind = x.token().map(|t| state.behind(t)).unwrap_or_default();
-                state.set(x.result_token(), behind);
+            if discardable_attr(op, REUSE).is_none() {
+                state.barrier();
             }
-            _ => self.access(op, state),
+        } else if let Some(print) = PrintOp::cast(op) {
+            if print.scratch().len() > 0 {
+                state.barrier();
+            }
+            let behind = print.token().map(|t| state.behind(t)).unwrap_or_default();
+            state.set(print.result_token(), behind);
+        } else {
+            self.access(op, state);
         }
     }
 
@@ -258,6 +266,28 @@ impl<'c> Order<'c> {
             }
         }
         *state = after.unwrap_or(before);
+    }
+
+    /// Programs of agents. A barrier in one of them is for its own threads, so what all threads did before and a token of which
+    /// leads into an agent is settled in front of them.
+    fn agents(&mut self, op: OpRef<'c>, state: &mut State) {
+        let mut open = false;
+        walk(op, &mut |inner| {
+            open |= operands(inner).any(|v| state.behind(v).open != Kinds::default());
+        });
+        if open && self.needed.insert(op_key(op)) {
+            self.barriers.push(op);
+        }
+        if self.needed.contains(&op_key(op)) {
+            state.barrier();
+        }
+        let before = state.clone();
+        for i in 0..region_count(op) {
+            let Some(block) = entry_block(region(op, i)) else { continue };
+            let mut inside = before.clone();
+            self.block(block, &mut inside);
+            state.join(&inside);
+        }
     }
 
     /// Iterates `once`, which takes the state at a loop's head around the loop, until head and barriers stay the same. Returns the

@@ -29,7 +29,6 @@ mod carried;
 use crate::{
     analysis::{
         access::{Access, access_of, operand_layout, tile_of},
-        cost::is_cheap,
         facts::Facts,
         layouts::{default_layout, default_packing, packing_log2, project},
         narrow::{self, Narrow},
@@ -37,13 +36,18 @@ use crate::{
         warps::warps_of,
     },
     dialect::{
+        behaviour::{LayoutRelation, is_cheap, is_constant, is_loop, layout_relation, widens},
         dots::{ACC, AnyDot},
         layouts::{Tensor, layout_attr, retype_constant, storage_bits, tensor_type},
         nv_tileaa,
-        nv_tileas::{BroadcastOp, CatOp, ConvertLayoutOp, InsertSliceOp, PermuteOp, ReduceOp, ReplicateOp},
+        nv_tileas::{
+            AnyOp, AtomicCasOp, BroadcastOp, CatOp, ConvertLayoutOp, InsertSliceOp, PermuteOp, ReduceOp, ReplicateOp,
+        },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         remark::{self, remark},
         rt::*,
+        thread_scope::ThreadScope,
+        upstream::Scf,
     },
     pass_descriptor,
 };
@@ -118,52 +122,10 @@ struct Assignment<'c> {
     dots: Vec<AnyDot<'c>>,
     /// Layouts of the operands of a product, by op.
     dot_operands: FxHashMap<usize, Vec<Layout>>,
+    /// Layouts of the operands of ops whose layouts are never changed, by op; none for what is no tensor.
+    fixed_operands: FxHashMap<usize, Vec<Option<Layout>>>,
     /// Chosen layouts of the operands of reductions, by op.
     reductions: FxHashMap<usize, Layout>,
-}
-
-/// How the tensors of one op hang together.
-#[derive(Clone, Copy, PartialEq)]
-enum Relation {
-    /// All tensor operands and results lie alike.
-    Same,
-    View,
-    Permute,
-    Broadcast,
-    Cat,
-    /// Any layouts of source and result will do; what lies in one thread is cheapest.
-    Slice,
-    /// `pack` and `unpack`.
-    Packing,
-    /// All operands lie alike, and the results where that leaves them.
-    Reduce,
-    /// Results are free, operands need nothing in particular.
-    Leaf,
-    /// Keeps its layouts.
-    Dot,
-    /// Keeps the layout of what is put together.
-    Insert,
-    /// Carries values between regions.
-    Control,
-}
-
-fn relation(op: OpRef<'_>) -> Relation {
-    match op_name(op) {
-        "nv_tileas.view" => Relation::View,
-        "nv_tileas.permute" => Relation::Permute,
-        "nv_tileas.broadcast" => Relation::Broadcast,
-        "nv_tileas.cat" => Relation::Cat,
-        "nv_tileas.extract_slice" => Relation::Slice,
-        "nv_tileas.insert_slice" => Relation::Insert,
-        "nv_tileas.pack" | "nv_tileas.unpack" => Relation::Packing,
-        "nv_tileas.dot" | "nv_tileas.block_scaled_mma" => Relation::Dot,
-        "nv_tileas.reduce" => Relation::Reduce,
-        "nv_tileas.make_range" | "nv_tileas.splat" | "nv_tileas.unsplat" | "arith.constant" | "ub.poison" => {
-            Relation::Leaf
-        }
-        "scf.for" | "scf.while" | "scf.if" | "scf.yield" | "scf.condition" => Relation::Control,
-        _ => Relation::Same,
-    }
 }
 
 impl<'c> Assignment<'c> {
@@ -217,6 +179,7 @@ impl<'c> Assignment<'c> {
             stores: FxHashMap::default(),
             dots,
             dot_operands,
+            fixed_operands: FxHashMap::default(),
             reductions: FxHashMap::default(),
         })
     }
@@ -233,6 +196,7 @@ impl<'c> Assignment<'c> {
     }
 
     fn assign(&mut self) {
+        self.fix();
         // Results before operands: what stands between two products belongs to the first.
         let mut inserts = vec![];
         walk(self.function, &mut |o| inserts.extend(InsertSliceOp::cast(o)));
@@ -302,14 +266,35 @@ impl<'c> Assignment<'c> {
         });
     }
 
+    /// Gives the operands and results of ops whose layouts must not change those that they have.
+    fn fix(&mut self) {
+        let layout_of = |v: Val<'c>| Tensor::of_value(v).and_then(|t| t.layout());
+        let mut fixed = vec![];
+        walk(self.function, &mut |op| {
+            if layout_relation(op) == LayoutRelation::None {
+                fixed.push(op);
+            }
+        });
+        for op in fixed {
+            self.fixed_operands.insert(op_key(op), operands(op).map(layout_of).collect());
+            for r in results(op) {
+                if let Some(layout) = layout_of(r) {
+                    self.flood(r, layout);
+                }
+            }
+        }
+    }
+
     /// The layout of a value that no anchor reaches.
     fn fallback(&self, v: Val<'c>, t: &Tensor<'c>) -> Layout {
+        let place = defining_op(v).or_else(|| parent_of_block(owner_of(v)));
+        let warps = place.and_then(ThreadScope::of).and_then(|s| s.warps).map_or(self.warps, |w| w as u64);
         match defining_op(v) {
-            Some(op) if relation(op) == Relation::Packing => {
+            Some(op) if layout_relation(op) == LayoutRelation::Packing => {
                 let from = Tensor::of_value(operand(op, 0)).expect("a packed tensor");
-                default_packing(&from, t, self.warps).1
+                default_packing(&from, t, warps).1
             }
-            _ => default_layout(&t.tile_shape(), self.warps),
+            _ => default_layout(&t.tile_shape(), warps),
         }
     }
 
@@ -340,12 +325,11 @@ impl<'c> Assignment<'c> {
     /// Gives an operand of a product the layout that the product needs, and what widens it the layout before.
     fn flood_operand(&mut self, v: Val<'c>, layout: Layout) {
         let (Some(t), Some(op)) = (Tensor::of_value(v), defining_op(v)) else { return };
-        let widens = matches!(
-            op_name(op),
-            "nv_tileaa.fp_cast" | "nv_tileaa.bitcast" | "arith.extf" | "arith.extsi" | "arith.extui"
+        let shapes = matches!(
+            layout_relation(op),
+            LayoutRelation::Reshape | LayoutRelation::Permute | LayoutRelation::Broadcast
         );
-        let shapes = matches!(relation(op), Relation::View | Relation::Permute | Relation::Broadcast);
-        if self.layouts.contains_key(&key(v)) || uses(v).len() != 1 || !(widens || shapes) {
+        if self.layouts.contains_key(&key(v)) || uses(v).len() != 1 || !(widens(op) || shapes) {
             return;
         }
         let Some(from) = Tensor::of_value(operand(op, 0)) else { return };
@@ -374,7 +358,7 @@ impl<'c> Assignment<'c> {
                 continue;
             }
             // The results of a reduction lie where its operands say, and nowhere else.
-            if let Some(op) = defining_op(v).filter(|op| relation(*op) == Relation::Reduce)
+            if let Some(op) = defining_op(v).filter(|op| layout_relation(*op) == LayoutRelation::Reduce)
                 && self.reduced(op).is_none_or(|l| l != layout)
             {
                 continue;
@@ -400,7 +384,7 @@ impl<'c> Assignment<'c> {
         layout: &Layout,
         work: &mut Vec<(Val<'c>, Layout)>,
     ) {
-        if relation(user) == Relation::Reduce {
+        if layout_relation(user) == LayoutRelation::Reduce {
             self.reduce(user, layout, work);
         } else {
             self.forward(user, i, t, layout, work);
@@ -429,9 +413,13 @@ impl<'c> Assignment<'c> {
     }
 
     fn backward(&self, op: OpRef<'c>, v: Val<'c>, t: &Tensor<'c>, layout: &Layout, work: &mut Vec<(Val<'c>, Layout)>) {
-        match relation(op) {
-            Relation::Leaf | Relation::Slice | Relation::Dot | Relation::Insert => {}
-            Relation::Control => {
+        match layout_relation(op) {
+            LayoutRelation::None
+            | LayoutRelation::Leaf
+            | LayoutRelation::Slice
+            | LayoutRelation::Product
+            | LayoutRelation::Insert => {}
+            LayoutRelation::Control => {
                 let index = results(op).position(|r| r == v).expect("a result of its op");
                 carried_by_result(op, index, layout, work);
             }
@@ -441,7 +429,7 @@ impl<'c> Assignment<'c> {
                         work.push((o, needed));
                     }
                 }
-                if relation(op) == Relation::Same {
+                if matches!(layout_relation(op), LayoutRelation::Same | LayoutRelation::Access) {
                     work.extend(results(op).filter(|r| same_shape(*r, t)).map(|r| (r, layout.clone())));
                 }
             }
@@ -449,32 +437,33 @@ impl<'c> Assignment<'c> {
     }
 
     fn forward(&self, op: OpRef<'c>, i: usize, t: &Tensor<'c>, layout: &Layout, work: &mut Vec<(Val<'c>, Layout)>) {
-        match relation(op) {
+        match layout_relation(op) {
             // A store decides for itself, and the result of a broadcast has more than one layout that fits.
-            Relation::Same if self.stores.contains_key(&op_key(op)) || result_count(op) == 0 => {}
-            Relation::Same => {
+            LayoutRelation::Same | LayoutRelation::Access
+                if self.stores.contains_key(&op_key(op)) || result_count(op) == 0 => {}
+            LayoutRelation::Same | LayoutRelation::Access => {
                 let both = operands(op).chain(results(op));
                 work.extend(both.filter(|v| same_shape(*v, t)).map(|v| (v, layout.clone())));
             }
-            Relation::View => work.push((result(op, 0), layout.clone())),
-            Relation::Permute => {
+            LayoutRelation::Reshape => work.push((result(op, 0), layout.clone())),
+            LayoutRelation::Permute => {
                 let order: Vec<usize> =
                     PermuteOp::cast(op).expect("a permute").order().iter().map(|&d| d as usize).collect();
                 if let Ok((moved, _)) = layout.permute(&t.tile_shape(), &order) {
                     work.push((result(op, 0), moved));
                 }
             }
-            Relation::Cat => {
+            LayoutRelation::Cat => {
                 let dim = CatOp::cast(op).expect("a cat").dim() as usize;
                 work.extend(layout.cat_over_replicas(&t.tile_shape(), dim).ok().map(|(l, _)| (result(op, 0), l)));
             }
-            Relation::Slice if self.limit.is_exceeded(operand(op, 0)) => {}
-            Relation::Slice => {
+            LayoutRelation::Slice if self.limit.is_exceeded(operand(op, 0)) => {}
+            LayoutRelation::Slice => {
                 let slice = Tensor::of_value(result(op, 0)).expect("a slice is a tensor");
                 let part = layout.truncate(&t.tile_shape(), &slice.tile_shape());
                 work.extend(part.ok().map(|l| (result(op, 0), l)));
             }
-            Relation::Packing => {
+            LayoutRelation::Packing => {
                 let to = Tensor::of_value(result(op, 0)).expect("a packed tensor");
                 let ratio = packing_log2(t, &to);
                 let image = match t.elements() < to.elements() {
@@ -483,8 +472,13 @@ impl<'c> Assignment<'c> {
                 };
                 work.extend(image.map(|l| (result(op, 0), l)));
             }
-            Relation::Control => carried_by_operand(op, i, layout, work),
-            Relation::Broadcast | Relation::Reduce | Relation::Leaf | Relation::Dot | Relation::Insert => {}
+            LayoutRelation::Control => carried_by_operand(op, i, layout, work),
+            LayoutRelation::None
+            | LayoutRelation::Broadcast
+            | LayoutRelation::Reduce
+            | LayoutRelation::Leaf
+            | LayoutRelation::Product
+            | LayoutRelation::Insert => {}
         }
     }
 
@@ -499,7 +493,7 @@ impl<'c> Assignment<'c> {
                     set_ty(v, t.with_layout(self.context, l));
                 }
             }
-            if op_name(op) == "arith.constant" {
+            if is_constant(op) {
                 retype_constant(op);
             }
         }
@@ -511,7 +505,7 @@ impl<'c> Assignment<'c> {
                 let Some(t) = Tensor::of_value(v) else { continue };
                 let Some(want) = self.wanted(op, i) else { continue };
                 // A broadcast picks registers as it needs them.
-                let order_matters = relation(op) != Relation::Broadcast;
+                let order_matters = layout_relation(op) != LayoutRelation::Broadcast;
                 let lies = |l: &Layout| *l == want || !order_matters && same_up_to_registers(l, &want);
                 if !self.layouts.get(&key(v)).is_some_and(lies) {
                     let mut budget = RECOMPUTE_LIMIT;
@@ -531,7 +525,7 @@ impl<'c> Assignment<'c> {
             if let Some(&a) = self.anchor_of.get(&op_key(op)) {
                 let tile = tile_of(op).expect("an access moves a tensor");
                 let layout = tile.layout().expect("every tensor has a layout");
-                if op_name(op) != "nv_tileas.atomic_cas" {
+                if AtomicCasOp::cast(op).is_none() {
                     let vector = self.anchors[a].access.vector_in(&layout, &tile.tile_shape());
                     set_attr(op, "vector", i64_attr(self.context, vector as i64));
                     self.anchors[a].remark_on_width(&tile, vector);
@@ -546,24 +540,27 @@ impl<'c> Assignment<'c> {
     fn wanted(&self, op: OpRef<'c>, i: usize) -> Option<Layout> {
         let v = operand(op, i);
         let of = |v: Val<'c>| self.layouts.get(&key(v)).cloned();
-        match op_name(op) {
-            "scf.for" => of(result(op, i - 3)),
-            "scf.while" => of(arg(entry_block(region(op, 0))?, i)),
-            "scf.condition" => of(arg(entry_block(region(parent_op(op)?, 1))?, i - 1)),
-            "scf.yield" => {
+        match Scf::of(op) {
+            Some(Scf::For) => return of(result(op, i - 3)),
+            Some(Scf::While) => return of(arg(entry_block(region(op, 0))?, i)),
+            Some(Scf::Condition) => return of(arg(entry_block(region(parent_op(op)?, 1))?, i - 1)),
+            Some(Scf::Yield) => {
                 let parent = parent_op(op)?;
-                match op_name(parent) {
-                    "scf.while" => of(arg(entry_block(region(parent, 0))?, i)),
+                return match Scf::of(parent) {
+                    Some(Scf::While) => of(arg(entry_block(region(parent, 0))?, i)),
                     _ => of(result(parent, i)),
-                }
+                };
             }
-            _ if relation(op) == Relation::Leaf => None,
-            _ if relation(op) == Relation::Reduce => self.reductions.get(&op_key(op)).cloned(),
-            "nv_tileas.extract_slice" if self.limit.is_exceeded(v) => {
+            _ => {}
+        }
+        match layout_relation(op) {
+            LayoutRelation::Leaf => None,
+            LayoutRelation::Reduce => self.reductions.get(&op_key(op)).cloned(),
+            LayoutRelation::Slice if self.limit.is_exceeded(v) => {
                 let (part, whole) = (Tensor::of_value(result(op, 0))?, Tensor::of_value(v)?);
                 of(result(op, 0))?.over_registers(&part.tile_shape(), &whole.tile_shape()).ok()
             }
-            "nv_tileas.insert_slice" => {
+            LayoutRelation::Insert => {
                 let (whole, part) = (Tensor::of_value(result(op, 0))?, Tensor::of_value(operand(op, 0))?);
                 let layout = of(result(op, 0))?;
                 if i == 0 { layout.truncate(&whole.tile_shape(), &part.tile_shape()).ok() } else { Some(layout) }
@@ -574,6 +571,9 @@ impl<'c> Assignment<'c> {
                 }
                 if let Some(layouts) = self.dot_operands.get(&op_key(op)) {
                     return layouts.get(i).cloned();
+                }
+                if let Some(layouts) = self.fixed_operands.get(&op_key(op)) {
+                    return layouts.get(i).cloned().flatten();
                 }
                 let r = results(op).find(|r| Tensor::of_value(*r).is_some());
                 match r {
@@ -609,7 +609,7 @@ impl<'c> Assignment<'c> {
         }
         let r = result(copy, 0);
         set_ty(r, t.with_layout(self.context, want));
-        if op_name(copy) == "arith.constant" {
+        if is_constant(copy) {
             retype_constant(copy);
         }
         b.insert_op(copy);
@@ -636,7 +636,7 @@ impl<'c> Assignment<'c> {
 
 /// Whether `op` updates memory atomically.
 fn is_update(op: OpRef<'_>) -> bool {
-    matches!(op_name(op), "nv_tileas.atomic_rmw" | "nv_tileas.atomic_cas" | "nv_tileas.tiled_atomic_rmw")
+    matches!(AnyOp::cast(op), Some(AnyOp::AtomicRmwOp(_) | AnyOp::AtomicCasOp(_) | AnyOp::TiledAtomicRmwOp(_)))
 }
 
 fn same_shape(v: Val<'_>, t: &Tensor<'_>) -> bool {
@@ -646,10 +646,11 @@ fn same_shape(v: Val<'_>, t: &Tensor<'_>) -> bool {
 /// Layout that operand `i` must have for the result `t` of `op` to lie in `layout`.
 fn needed<'c>(op: OpRef<'c>, i: usize, t: &Tensor<'c>, layout: &Layout) -> Option<Layout> {
     let from = Tensor::of_value(operand(op, i))?;
-    match relation(op) {
-        Relation::Same => Some(operand_layout(op, i, &t.shape, layout)),
-        Relation::View => Some(layout.clone()),
-        Relation::Permute => {
+    match layout_relation(op) {
+        LayoutRelation::Same => Some(layout.clone()),
+        LayoutRelation::Access => Some(operand_layout(op, i, &t.shape, layout)),
+        LayoutRelation::Reshape => Some(layout.clone()),
+        LayoutRelation::Permute => {
             let order = PermuteOp::cast(op)?.order();
             let mut inverse = vec![0; order.len()];
             for (k, &d) in order.iter().enumerate() {
@@ -657,24 +658,28 @@ fn needed<'c>(op: OpRef<'c>, i: usize, t: &Tensor<'c>, layout: &Layout) -> Optio
             }
             layout.permute(&t.tile_shape(), &inverse).ok().map(|(l, _)| l)
         }
-        Relation::Broadcast => {
+        LayoutRelation::Broadcast => {
             BroadcastOp::cast(op)?;
             // Repeated elements need no registers of their own.
             Some(project(layout, &t.shape, &from.shape).squeeze_registers().0)
         }
-        Relation::Cat => {
+        LayoutRelation::Cat => {
             layout.uncat(&t.tile_shape(), CatOp::cast(op)?.dim() as usize).ok().map(|(operand, _)| operand)
         }
-        Relation::Packing => {
+        LayoutRelation::Packing => {
             let ratio = packing_log2(&from, t);
             match from.elements() < t.elements() {
                 true => layout.merge_elements(ratio),
                 false => Some(layout.split_elements(ratio)),
             }
         }
-        Relation::Reduce | Relation::Leaf | Relation::Slice | Relation::Insert | Relation::Control | Relation::Dot => {
-            None
-        }
+        LayoutRelation::None
+        | LayoutRelation::Reduce
+        | LayoutRelation::Leaf
+        | LayoutRelation::Slice
+        | LayoutRelation::Insert
+        | LayoutRelation::Control
+        | LayoutRelation::Product => None,
     }
 }
 
@@ -689,7 +694,7 @@ fn same_up_to_registers(a: &Layout, b: &Layout) -> bool {
 /// Whether the op that makes `v` can leave it in `layout`: a change of the element width leaves the parts of an element in
 /// the first registers.
 fn producible<'c>(v: Val<'c>, t: &Tensor<'c>, layout: &Layout) -> bool {
-    let Some(op) = defining_op(v).filter(|op| relation(*op) == Relation::Packing) else { return true };
+    let Some(op) = defining_op(v).filter(|op| layout_relation(*op) == LayoutRelation::Packing) else { return true };
     let Some(from) = Tensor::of_value(operand(op, 0)).filter(|from| from.elements() < t.elements()) else {
         return true;
     };
@@ -704,7 +709,7 @@ fn outside_of_loops<'c>(op: OpRef<'c>, v: Val<'c>) -> OpRef<'c> {
     while block_of(at) != home {
         let Some(parent) = parent_op(at) else { break };
         at = parent;
-        if matches!(op_name(at), "scf.for" | "scf.while") {
+        if is_loop(at) {
             place = at;
         }
     }
@@ -714,7 +719,7 @@ fn outside_of_loops<'c>(op: OpRef<'c>, v: Val<'c>) -> OpRef<'c> {
 /// Visits ops with the number of loops around them.
 fn collect<'c>(op: OpRef<'c>, depth: u32, f: &mut impl FnMut(OpRef<'c>, u32)) {
     f(op, depth);
-    let inner = depth + u32::from(matches!(op_name(op), "scf.for" | "scf.while"));
+    let inner = depth + u32::from(is_loop(op));
     for i in 0..region_count(op) {
         for o in entry_block(region(op, i)).into_iter().flat_map(ops_of) {
             collect(o, inner, f);

@@ -27,9 +27,10 @@ use crate::{
     analysis::{
         layouts::{default_layout, project},
         registers::{Limit, PASS_REGISTERS, words},
-        warps::warps_of,
+        warps::{warps_at, warps_of},
     },
     dialect::{
+        behaviour,
         dots::{ACC, AnyDot, LHS, RHS},
         layouts::{Tensor, layout_attr, tensor_type},
         nv_tileaa,
@@ -62,21 +63,23 @@ impl RustPass for Slicing {
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileas_slicing::stat;
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
-            let warps = warps_of(function)?;
+            warps_of(function)?;
             let (mut scans, mut dots) = (vec![], vec![]);
             walk(function.op(), &mut |o| {
                 scans.extend(ScanOp::cast(o));
                 dots.extend(AnyDot::cast(o));
             });
-            let slicing = Slices { context, warps };
-            for dot in dots.into_iter().filter(|d| slicing.is_large_product(*d)) {
-                slicing.dot(dot)?;
-                cx.stat_add(stat::NUM_DOTS, 1);
+            for dot in dots {
+                let slicing = Slices { context, warps: warps_at(dot.op())? };
+                if slicing.is_large_product(dot) {
+                    slicing.dot(dot)?;
+                    cx.stat_add(stat::NUM_DOTS, 1);
+                }
             }
             // Products that are left are small: they set no limit.
             let limit = Limit::of(function.op());
             for scan in scans.into_iter().filter(|s| s.operands().any(|v| limit.is_exceeded(v))) {
-                slicing.scan(scan)?;
+                Slices { context, warps: warps_at(scan.op())? }.scan(scan)?;
                 cx.stat_add(stat::NUM_SCANS, 1);
             }
         }
@@ -205,7 +208,7 @@ impl<'c> Slices<'c> {
         if let Some(splat) = SplatOp::cast(op) {
             return Ok(Some(SplatOp::build(b, to, splat.source())?.result()));
         }
-        let Some(value) = attr(op, "value").filter(|_| op_name(op) == "arith.constant") else { return Ok(None) };
+        let Some(value) = attr(op, "value").filter(|_| behaviour::is_constant(op)) else { return Ok(None) };
         use melior::ir::{Attribute, AttributeLike};
         // SAFETY: the attribute is alive and asked for its kind; the new one has the same element.
         unsafe {
@@ -356,7 +359,7 @@ impl<'c> Slices<'c> {
             let copy =
                 op_ref(unsafe { mlir_sys::mlirOperationClone(melior::ir::operation::OperationLike::to_raw(&inner)) });
             b.insert_op(copy);
-            if op_name(inner) == "arith.constant" {
+            if behaviour::is_constant(inner) {
                 let splat = SplatOp::build(b, lifted(ty(result(copy, 0))), result(copy, 0))?;
                 values.insert(key(result(inner, 0)), splat.result());
                 continue;

@@ -38,19 +38,20 @@ use crate::{
         warps::warps_of,
     },
     dialect::{
+        behaviour::{self, LayoutRelation},
         dots::{AnyDot, LHS},
         layouts::{Tensor, layout_attr, memory_bits, storage_bits},
         nv_tileaa::{self, Ordering, Padding},
         nv_tileas::{
             AllocTensorOp, AsyncCommitOp, AsyncLoadOp, AsyncTiledLoadOp, AsyncTokenType, AsyncWaitOp, BarrierOp,
-            ConvertLayoutOp, LoadOp, LocalLoadOp, LocalStoreOp, MemDescSlotOp, MemDescType, MemorySpace,
-            SharedLayoutAttr, TiledLoadOp,
+            ConvertLayoutOp, LoadOp, LocalLoadOp, LocalStoreOp, MemDescSlotOp, MemDescType, SplatOp, TiledLoadOp,
         },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         remark::{self, remark},
         rt::*,
-        shared_memory::memdesc_bytes,
+        shared_memory::{memdesc_bytes, padded_bytes, storage_type, with_stages},
         target::target,
+        upstream::Scf,
     },
     pass_descriptor,
 };
@@ -63,7 +64,7 @@ use melior::{
 };
 use mlir_sys::*;
 use rustc_hash::FxHashMap;
-use tile_layout::{AccessMode, Run, SharedOptions, plan_shared, register_permutation};
+use tile_layout::{AccessMode, Run, SharedOptions, plan_shared};
 use tile_targets::Target;
 
 mod declined;
@@ -84,7 +85,7 @@ impl RustPass for UnspecializedPipeline {
             warps_of(function)?;
             let mut loops = vec![];
             walk(function.op(), &mut |o| {
-                if op_name(o) == "scf.for" {
+                if Scf::of(o) == Some(Scf::For) {
                     loops.push(o);
                 }
             });
@@ -147,8 +148,7 @@ impl<'c> Loop<'c> {
         // Iterations ahead are numbered in 64 bits. Counters of 64 bits need steps whose multiples do not overflow.
         // SAFETY: loops count in integers.
         let width = unsafe { mlirIntegerTypeGetWidth(ty(arg(body, 0)).to_raw()) };
-        let step =
-            defining_op(operand(op, 2)).filter(|o| op_name(*o) == "arith.constant").and_then(|o| attr(o, "value"));
+        let step = defining_op(operand(op, 2)).filter(|o| behaviour::is_constant(*o)).and_then(|o| attr(o, "value"));
         if width > 32 && !step.is_some_and(|s| (1..1 << 32).contains(&int_attr(s))) {
             return None;
         }
@@ -163,7 +163,7 @@ impl<'c> Loop<'c> {
 
     /// As many as fit, with what else the body keeps in shared memory. Operands stay there if that leaves two stages.
     fn stages(&mut self, target: &Target, most: i64) -> i64 {
-        let resident = self.residents.iter().map(|r| memdesc_bytes(r.desc).next_multiple_of(128)).sum();
+        let resident = self.residents.iter().map(|r| padded_bytes(r.desc)).sum();
         let stages = self.stages_beside(resident, target, most);
         if stages >= 2 || resident == 0 {
             return stages;
@@ -181,13 +181,13 @@ impl<'c> Loop<'c> {
             // Other conversions through shared memory happen one after the other.
             if let Some(c) = ConvertLayoutOp::cast(o)
                 && self.loads.iter().all(|l| l.convert.op() != o)
-                && crosses_threads(c)
+                && behaviour::moves_between_threads(c.op())
                 && let Some(t) = Tensor::of_value(c.result())
             {
                 scratch = scratch.max(t.elements() as u64 * u64::from(storage_bits(t.element)) / 8);
             }
         });
-        let stage: u64 = self.loads.iter().map(|l| memdesc_bytes(l.desc).next_multiple_of(128)).sum();
+        let stage: u64 = self.loads.iter().map(|l| padded_bytes(l.desc)).sum();
         let left = u64::from(target.limits.static_shared_per_block).saturating_sub(inner + scratch);
         most.min((left / stage.max(1)) as i64)
     }
@@ -197,7 +197,7 @@ impl<'c> Loop<'c> {
         if stages >= most || most < 2 {
             return;
         }
-        let stage: u64 = self.loads.iter().map(|l| memdesc_bytes(l.desc).next_multiple_of(128)).sum();
+        let stage: u64 = self.loads.iter().map(|l| padded_bytes(l.desc)).sum();
         let all = target.limits.static_shared_per_block;
         let suggestion = "take smaller tiles";
         if stages < 2 {
@@ -222,16 +222,13 @@ impl<'c> Loop<'c> {
 
         let mut rings = vec![];
         for load in &self.loads {
-            let t = load.desc;
-            let layout = t.layout().ok_or_else(|| fail(load.op, "storage has no layout"))?;
             let desc =
-                MemDescType::get(load.op.location(), t.shape(), t.element_type(), layout, stages, MemorySpace::Shared)
-                    .ok_or_else(|| fail(load.op, "no ring can hold this tile"))?;
+                with_stages(load.op, load.desc, stages).ok_or_else(|| fail(load.op, "no ring can hold this tile"))?;
             rings.push(AllocTensorOp::build(&b, desc.into(), None).map_err(|e| error(&e))?.result());
         }
         if shared_memory_before(op) {
             // The last readers of these bytes are done.
-            BarrierOp::build(&b).map_err(|e| error(&e))?;
+            BarrierOp::build(&b, None, None).map_err(|e| error(&e))?;
         }
         for resident in &self.residents {
             resident.keep(&b).map_err(|e| error(&e))?;
@@ -286,7 +283,7 @@ impl<'c> Loop<'c> {
 
         b.set_start(body);
         AsyncWaitOp::build(&b, &groups[..1], i64_attr(context, stages - 2)).map_err(|e| error(&e))?;
-        BarrierOp::build(&b).map_err(|e| error(&e))?;
+        BarrierOp::build(&b, None, None).map_err(|e| error(&e))?;
         let (here, distance) = (a.extend(arg(body, 0), unsigned), a.mul(step64, a.constant64(stages - 1)));
         let ahead = a.truncate(a.add(here, distance), counter);
         let predicate = exists(&a, here, distance);
@@ -395,13 +392,13 @@ impl<'c> Resident<'c> {
             if let Some(convert) = ConvertLayoutOp::cast(op) {
                 break convert;
             }
-            if op_name(op) != "nv_tileas.view" {
+            if behaviour::layout_relation(op) != LayoutRelation::Reshape {
                 return None;
             }
             views.push(op);
             v = operand(op, 0);
         };
-        if !crosses_threads(convert) || parent_op(convert.op()) != parent_op(parent) {
+        if !behaviour::moves_between_threads(convert.op()) || parent_op(convert.op()) != parent_op(parent) {
             return None;
         }
         views.reverse();
@@ -409,10 +406,8 @@ impl<'c> Resident<'c> {
         let (from, to) = (tensor.layout()?, Tensor::of_value(convert.result())?.layout()?);
         let options = SharedOptions { ldmatrix: true, ..SharedOptions::new(storage_bits(tensor.element)) };
         let plan = plan_shared(&from, &to, &tensor.tile_shape(), &options).ok()?;
-        let bases: Vec<i64> = plan.layout.bases().iter().map(|&x| x as i64).collect();
-        let location = convert.op().location();
-        let layout = SharedLayoutAttr::get(location, &bases)?;
-        let desc = MemDescType::get(location, &tensor.shape, tensor.element, layout.into(), 1, MemorySpace::Shared)?;
+        let op = convert.op();
+        let desc = storage_type(op, &tensor.shape, tensor.element, plan.layout.bases()).ok()?;
         let vectors = [&plan.store, &plan.load].map(|access| match access.mode {
             AccessMode::Vector { elements } | AccessMode::Matrix { elements, .. } => elements,
         });
@@ -463,7 +458,7 @@ impl<'c> RingLoad<'c> {
         let convert = ConvertLayoutOp::cast(user)?;
         let alone = ordering == Ordering::Weak && !has_uses(token_out);
         let early = token_in.is_none_or(|t| !is_inside(t, parent));
-        if !alone || !early || !crosses_threads(convert) || !feeds_dot(convert.result()) {
+        if !alone || !early || !behaviour::moves_between_threads(convert.op()) || !feeds_dot(convert.result()) {
             return None;
         }
         // A ring that both sides reach without bank conflicts, by copies as wide as the load.
@@ -485,10 +480,7 @@ impl<'c> RingLoad<'c> {
         let options = SharedOptions { ldmatrix: true, run: Some(run), ..SharedOptions::new(bits) };
         let plan = plan_shared(&from, &to, &shape, &options).ok()?;
         plan.store.runs(&from, &shape, dim, vector as u32, bytes)?;
-        let bases: Vec<i64> = plan.layout.bases().iter().map(|&x| x as i64).collect();
-        let layout = SharedLayoutAttr::get(op.location(), &bases)?;
-        let desc =
-            MemDescType::get(op.location(), &tensor.shape, tensor.element, layout.into(), 1, MemorySpace::Shared)?;
+        let desc = storage_type(op, &tensor.shape, tensor.element, plan.layout.bases()).ok()?;
         let slice = slice(op, body)?;
         let (AccessMode::Vector { elements: vector } | AccessMode::Matrix { elements: vector, .. }) = plan.load.mode;
         Some(Self { op, convert, desc, vector, slice })
@@ -569,7 +561,7 @@ fn slice<'c>(op: OpRef<'c>, body: Blk<'c>) -> Option<Vec<OpRef<'c>>> {
             // Outside of the loop, or inside of a nested region, which cannot be seen from here.
             continue;
         }
-        if !is_cloneable(producer) {
+        if !behaviour::computes_speculatively(producer) {
             return None;
         }
         if needed.insert(op_key(producer), ()).is_none() {
@@ -579,57 +571,11 @@ fn slice<'c>(op: OpRef<'c>, body: Blk<'c>) -> Option<Vec<OpRef<'c>>> {
     Some(ops_of(body).filter(|o| needed.contains_key(&op_key(*o))).collect())
 }
 
-/// Ops without effects, which an iteration that does not exist may execute too. A division might be by zero there.
-fn is_cloneable(op: OpRef<'_>) -> bool {
-    let name = op_name(op);
-    let divides = name.contains("div") || name.contains("rem");
-    let arithmetic = name.starts_with("arith.") || name.starts_with("math.");
-    let divisor_is_constant =
-        || operand_count(op) == 2 && defining_op(operand(op, 1)).is_some_and(|d| op_name(d) == "arith.constant");
-    region_count(op) == 0
-        && ((arithmetic && (!divides || divisor_is_constant()))
-            || matches!(
-                name,
-                "nv_tileaa.addptr"
-                    | "nv_tileaa.assume"
-                    | "nv_tileaa.dim"
-                    | "nv_tileaa.int_to_ptr"
-                    | "nv_tileaa.make_memref"
-                    | "nv_tileaa.make_tiled_view"
-                    | "nv_tileaa.num_tiles"
-                    | "nv_tileaa.ptr_to_int"
-                    | "nv_tileaa.ptr_to_ptr"
-                    | "nv_tileas.broadcast"
-                    | "nv_tileas.make_range"
-                    | "nv_tileas.permute"
-                    | "nv_tileas.splat"
-                    | "nv_tileas.view"
-            )
-            || ConvertLayoutOp::cast(op).is_some_and(|c| !crosses_threads(c)))
-}
-
-fn crosses_threads(c: ConvertLayoutOp<'_>) -> bool {
-    let layout = |v| Tensor::of_value(v).and_then(|t| t.layout());
-    match (layout(c.source()), layout(c.result())) {
-        (Some(from), Some(to)) => register_permutation(&from, &to).is_none(),
-        _ => true,
-    }
-}
-
-/// Whether the value becomes an operand of a product, perhaps widened or in another shape.
+/// Whether the value becomes an operand of a product, perhaps widened, in another shape or layout.
 fn feeds_dot(v: Val<'_>) -> bool {
     uses(v).iter().any(|(user, _)| {
-        let through = matches!(
-            op_name(*user),
-            "nv_tileas.view"
-                | "nv_tileas.permute"
-                | "nv_tileas.convert_layout"
-                | "nv_tileaa.fp_cast"
-                | "nv_tileaa.bitcast"
-                | "arith.extf"
-                | "arith.extsi"
-                | "arith.extui"
-        );
+        let moved = matches!(behaviour::layout_relation(*user), LayoutRelation::Reshape | LayoutRelation::Permute);
+        let through = moved || ConvertLayoutOp::cast(*user).is_some() || behaviour::widens(*user);
         AnyDot::cast(*user).is_some() || (through && feeds_dot(result(*user, 0)))
     })
 }
@@ -683,9 +629,9 @@ fn is_zero(v: Val<'_>) -> bool {
         }
     };
     match defining_op(v) {
-        Some(op) if op_name(op) == "arith.constant" => constant(op),
-        Some(op) if op_name(op) == "nv_tileas.splat" => is_zero(operand(op, 0)),
-        _ => false,
+        Some(op) if behaviour::is_constant(op) => constant(op),
+        Some(op) => SplatOp::cast(op).is_some_and(|splat| is_zero(splat.source())),
+        None => false,
     }
 }
 
@@ -694,10 +640,10 @@ fn is_zero(v: Val<'_>) -> bool {
 fn shared_memory_before(op: OpRef<'_>) -> bool {
     let mut function = op;
     while let Some(p) = parent_op(function) {
-        if matches!(op_name(p), "scf.for" | "scf.while") {
+        if behaviour::is_loop(p) {
             return true;
         }
-        if op_name(function) == "nv_tileaa.func" {
+        if nv_tileaa::FuncOp::cast(function).is_some() {
             break;
         }
         function = p;
@@ -705,24 +651,7 @@ fn shared_memory_before(op: OpRef<'_>) -> bool {
     let (mut before, mut found) = (true, false);
     walk(function, &mut |o| {
         before &= o != op;
-        let registers_only = matches!(
-            op_name(o),
-            "nv_tileas.broadcast"
-                | "nv_tileas.dot"
-                | "nv_tileas.block_scaled_mma"
-                | "nv_tileas.load"
-                | "nv_tileas.make_range"
-                | "nv_tileas.permute"
-                | "nv_tileas.splat"
-                | "nv_tileas.store"
-                | "nv_tileas.tiled_load"
-                | "nv_tileas.tiled_store"
-                | "nv_tileas.unsplat"
-                | "nv_tileas.view"
-                | "nv_tileas.alloc_tensor"
-        );
-        let permutes = ConvertLayoutOp::cast(o).is_some_and(|c| !crosses_threads(c));
-        found |= before && op_name(o).starts_with("nv_tileas.") && !registers_only && !permutes;
+        found |= before && region_count(o) == 0 && behaviour::uses_shared_memory(o);
     });
     found
 }

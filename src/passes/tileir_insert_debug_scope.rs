@@ -8,9 +8,10 @@
 use crate::{
     dialect::{
         debug_scope,
-        gpu_module::is_gpu_module,
+        nv_tileaa::FuncOp,
         pass::{Failed, PassContext, RustPass, descriptors},
         rt::*,
+        upstream::{is_gpu_module, is_llvm_func},
     },
     pass_descriptor,
 };
@@ -26,7 +27,7 @@ impl RustPass for InsertDebugScope {
         use descriptors::tileir_insert_debug_scope::{Options, stat};
         let emission = debug_scope::emission(op, Options(cx).emission_kind())?;
         let (scoped, placed) = debug_scope::insert(op, context, emission, |o| {
-            matches!(op_name(o), "nv_tileaa.func" | "llvm.func") && inside_gpu_module(o)
+            (FuncOp::cast(o).is_some() || is_llvm_func(o)) && inside_gpu_module(o)
         })?;
         cx.stat_add(stat::NUM_SCOPES, scoped as i64);
         cx.stat_add(stat::NUM_PLACES, placed as i64);

@@ -11,17 +11,21 @@ use crate::{
         gpu_module::{functions, gpu_modules},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
+        upstream::{dialect_of, is_llvm_func, is_llvm_global},
     },
     pass_descriptor,
 };
-use melior::{Context, ir::AttributeLike};
+use melior::{
+    Context,
+    ir::{Attribute, AttributeLike},
+};
 use mlir_sys::*;
 use std::collections::BTreeSet;
 
 /// Functions that the driver links into every kernel.
 const SUPPLIED: &[&str] = &["__assertfail", "free", "malloc", "vprintf"];
 
-const TRANSLATED: &[&str] = &["llvm.", "nvvm."];
+const TRANSLATED: &[&str] = &["llvm", "nvvm"];
 
 #[derive(Clone, Default)]
 pub struct PostNvvmFinalize;
@@ -38,7 +42,7 @@ impl RustPass for PostNvvmFinalize {
                 for name in ["callee", "global_name"] {
                     used.extend(attr(o, name).and_then(symbol));
                 }
-                if unknown.is_none() && o != module && !TRANSLATED.iter().any(|d| op_name(o).starts_with(d)) {
+                if unknown.is_none() && o != module && !TRANSLATED.contains(&dialect_of(o)) {
                     unknown = Some(o);
                 }
             });
@@ -75,12 +79,10 @@ fn remove_unused(module: OpRef<'_>, used: &BTreeSet<String>) -> i64 {
     let unused: Vec<OpRef<'_>> = ops_of(body)
         .filter(|o| {
             let name = attr(*o, "sym_name").map_or("", string_attr);
-            let droppable = match op_name(*o) {
-                "llvm.func" => entry_block(region(*o, 0)).is_none(),
-                "llvm.mlir.global" => attr(*o, "linkage")
-                    .is_some_and(|l| matches!(&*l.to_string(), "#llvm.linkage<internal>" | "#llvm.linkage<private>")),
-                _ => false,
-            };
+            let is_declaration = is_llvm_func(*o) && entry_block(region(*o, 0)).is_none();
+            let is_private =
+                |l: Attribute<'_>| matches!(&*l.to_string(), "#llvm.linkage<internal>" | "#llvm.linkage<private>");
+            let droppable = is_declaration || is_llvm_global(*o) && attr(*o, "linkage").is_some_and(is_private);
             droppable && !used.contains(name)
         })
         .collect();

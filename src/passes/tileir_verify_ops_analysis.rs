@@ -16,6 +16,7 @@ use crate::{
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
         target::target,
+        upstream::{dialect_of, is_llvm_global},
     },
     pass_descriptor,
 };
@@ -38,7 +39,7 @@ impl RustPass for VerifyOpsAnalysis {
         let (mut left, mut ops) = (None, 0);
         walk(op, &mut |o| {
             ops += 1;
-            if left.is_none() && TILE_DIALECTS.iter().any(|d| op_name(o).starts_with(d)) {
+            if left.is_none() && TILE_DIALECTS.contains(&dialect_of(o)) {
                 left = Some(o);
             }
         });
@@ -58,7 +59,7 @@ impl RustPass for VerifyOpsAnalysis {
     }
 }
 
-const TILE_DIALECTS: &[&str] = &["cuda_tile.", "nv_tileaa.", "nv_tileas.", "scf.", "tensor."];
+const TILE_DIALECTS: &[&str] = &["cuda_tile", "nv_tileaa", "nv_tileas", "scf", "tensor"];
 
 fn threads(kernel: OpRef<'_>, target: &Target) -> Result<(), Failed> {
     let threads = match (discardable_attr(kernel, NUM_WARPS), discardable_attr(kernel, "nvvm.reqntid")) {
@@ -77,7 +78,7 @@ fn shared_memory(module: OpRef<'_>, target: &Target) -> Result<(), Failed> {
     let (mut bytes, mut first) = (0, None);
     for global in entry_block(region(module, 0)).into_iter().flat_map(ops_of) {
         let space = attr(global, "addr_space").map_or(0, int_attr);
-        if op_name(global) == "llvm.mlir.global" && space == 3 {
+        if is_llvm_global(global) && space == 3 {
             first = first.or(Some(global));
             bytes += attr(global, "global_type").map_or(0, |t| size_of(type_of(t)));
         }

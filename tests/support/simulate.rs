@@ -16,6 +16,8 @@ pub enum From {
     TileAa,
     /// `nv_tileas` with all layouts chosen.
     Layouts,
+    /// `nv_tileas` when `tileas-check-synchronization` has run.
+    Checked,
 }
 
 /// How to compile.
@@ -34,8 +36,15 @@ fn steps(how: How) -> Vec<String> {
     let first = match how.from {
         From::TileAa => "convert-tileaa-to-tileas",
         From::Layouts => "tileas-materialize-reductions",
+        From::Checked => "tileas-check-synchronization",
     };
-    options.steps().into_iter().map(|s| s.pass).skip_while(|p| !p.starts_with(first)).collect()
+    options
+        .steps()
+        .into_iter()
+        .map(|s| s.pass)
+        .skip_while(|p| !p.starts_with(first))
+        .skip(usize::from(how.from == From::Checked))
+        .collect()
 }
 
 /// PTX of the only `gpu.module` in `text`.

@@ -39,6 +39,23 @@ MlirLocation mlirxLocationOpaqueFallback(MlirLocation l) {
 }
 bool mlirxOperationIsTerminatorTrait(MlirOperation o) { return unwrap(o)->hasTrait<OpTrait::IsTerminator>(); }
 bool mlirxOperationIsPure(MlirOperation o) { return isPure(unwrap(o)); }
+bool mlirxOperationEffects(MlirOperation o, void (*each)(MlirxEffectKind, MlirStringRef, intptr_t, void *), void *user) {
+  Operation *op = unwrap(o);
+  auto interface = dyn_cast<MemoryEffectOpInterface>(op);
+  if (!interface)
+    return op->hasTrait<OpTrait::HasRecursiveMemoryEffects>();
+  SmallVector<MemoryEffects::EffectInstance> effects;
+  interface.getEffects(effects);
+  for (const MemoryEffects::EffectInstance &effect : effects) {
+    MlirxEffectKind kind = isa<MemoryEffects::Allocate>(effect.getEffect()) ? MlirxAllocates
+                           : isa<MemoryEffects::Free>(effect.getEffect())   ? MlirxFrees
+                           : isa<MemoryEffects::Read>(effect.getEffect())   ? MlirxReads
+                                                                            : MlirxWrites;
+    auto *operand = effect.getEffectValue<OpOperand *>();
+    each(kind, wrap(effect.getResource()->getName()), operand ? intptr_t(operand->getOperandNumber()) : intptr_t(-1), user);
+  }
+  return true;
+}
 void mlirxEmitRemark(MlirLocation location, MlirStringRef message) { emitRemark(unwrap(location)) << unwrap(message); }
 void mlirxEmitErrorWithNote(MlirLocation location, MlirStringRef message, MlirLocation noteLocation,
                             MlirStringRef note) {

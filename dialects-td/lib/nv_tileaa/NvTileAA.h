@@ -15,6 +15,31 @@
 
 #include "nv_tileaa/NvTileAADialect.h.inc"
 #include "nv_tileaa/NvTileAAEnums.h.inc"
+
+namespace nv_tileaa {
+// What ops read and write: NvTileAAInterfaces.td.
+struct GlobalMemory : mlir::SideEffects::Resource::Base<GlobalMemory> {
+  llvm::StringRef getName() final { return "GlobalMemory"; }
+};
+struct GlobalMemoryAsyncProxy : mlir::SideEffects::Resource::Base<GlobalMemoryAsyncProxy> {
+  llvm::StringRef getName() final { return "GlobalMemoryAsyncProxy"; }
+};
+struct SharedMemory : mlir::SideEffects::Resource::Base<SharedMemory> {
+  llvm::StringRef getName() final { return "SharedMemory"; }
+};
+struct SharedMemoryAsyncProxy : mlir::SideEffects::Resource::Base<SharedMemoryAsyncProxy> {
+  llvm::StringRef getName() final { return "SharedMemoryAsyncProxy"; }
+};
+struct TensorMemory : mlir::SideEffects::Resource::Base<TensorMemory> {
+  llvm::StringRef getName() final { return "TensorMemory"; }
+};
+struct Machine : mlir::SideEffects::Resource::Base<Machine> {
+  llvm::StringRef getName() final { return "Machine"; }
+};
+} // namespace nv_tileaa
+
+#include "nv_tileaa/NvTileAAOpInterfaces.h.inc"
+
 #define GET_TYPEDEF_CLASSES
 #include "nv_tileaa/NvTileAATypes.h.inc"
 #define GET_ATTRDEF_CLASSES

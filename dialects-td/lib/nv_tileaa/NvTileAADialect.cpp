@@ -11,6 +11,7 @@ using namespace nv_tileaa;
 
 #include "nv_tileaa/NvTileAADialect.cpp.inc"
 #include "nv_tileaa/NvTileAAEnums.cpp.inc"
+#include "nv_tileaa/NvTileAAOpInterfaces.cpp.inc"
 #define GET_TYPEDEF_CLASSES
 #include "nv_tileaa/NvTileAATypes.cpp.inc"
 #define GET_ATTRDEF_CLASSES

@@ -120,12 +120,16 @@ LogicalResult SharedLayoutAttr::verify(function_ref<InFlightDiagnostic()> emitEr
 
 //===-- memdesc -------------------------------------------------------------//
 
+// Bytes: every bank once. Storage of a kernel starts there anyway.
+static constexpr int64_t DEFAULT_ALIGNMENT = 128;
+
 Type MemDescType::parse(AsmParser &parser) {
   SmallVector<int64_t> shape;
   Type element;
   SharedLayoutAttr layout;
   int64_t stages = 1;
   MemorySpace space = MemorySpace::Shared;
+  int64_t alignment = DEFAULT_ALIGNMENT;
   if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false) || parser.parseType(element) ||
       parser.parseComma() || parser.parseAttribute(layout))
     return {};
@@ -144,13 +148,16 @@ Type MemDescType::parse(AsmParser &parser) {
       if (!known)
         return parser.emitError(loc, "expected space shared or tensor, got '") << value << "'", Type();
       space = *known;
+    } else if (key == "align") {
+      if (parser.parseInteger(alignment))
+        return {};
     } else {
-      return parser.emitError(loc, "expected stages or space, got '") << key << "'", Type();
+      return parser.emitError(loc, "expected stages, space or align, got '") << key << "'", Type();
     }
   }
   if (parser.parseGreater())
     return {};
-  return parser.getChecked<MemDescType>(parser.getContext(), shape, element, layout, stages, space);
+  return parser.getChecked<MemDescType>(parser.getContext(), shape, element, layout, stages, space, alignment);
 }
 void MemDescType::print(AsmPrinter &printer) const {
   printer << '<';
@@ -161,12 +168,17 @@ void MemDescType::print(AsmPrinter &printer) const {
     printer << ", stages = " << getStages();
   if (getSpace() != MemorySpace::Shared)
     printer << ", space = " << stringifyMemorySpace(getSpace());
+  if (getAlignment() != DEFAULT_ALIGNMENT)
+    printer << ", align = " << getAlignment();
   printer << '>';
 }
 // Invariants: extents are powers of two; the layout has one offset bit for each bit of the element index; there is a
-// stage.
+// stage; the alignment is a power of two and at least the default.
 LogicalResult MemDescType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape, Type element,
-                                  SharedLayoutAttr layout, int64_t stages, MemorySpace) {
+                                  SharedLayoutAttr layout, int64_t stages, MemorySpace, int64_t alignment) {
+  if (alignment < DEFAULT_ALIGNMENT || (alignment & (alignment - 1)))
+    return emitError() << "alignment must be a power of two of at least " << DEFAULT_ALIGNMENT << " bytes, got "
+                       << alignment;
   if (stages < 1)
     return emitError() << "there must be a stage, got " << stages;
   int64_t count = 1;

@@ -153,7 +153,7 @@ static LogicalResult verifyProjection(Operation *op, Value operand, Value result
 
 LogicalResult ReduceOp::verify() {
   if (failed(verifyOperands(*this, getOperands(), getResults(), getDim())) ||
-      failed(verifyIdentities(*this, getOperands(), getIdentities())))
+      failed(::verifyIdentities(*this, getOperands(), getIdentities())))
     return failure();
   int64_t kept = getKept().value_or(0);
   if (kept >= tensor(getOperands().front()).getDimSize(getDim()))
@@ -166,7 +166,7 @@ LogicalResult ReduceOp::verify() {
 
 LogicalResult ScanOp::verify() {
   if (failed(verifyOperands(*this, getOperands(), getResults(), getDim())) ||
-      failed(verifyIdentities(*this, getOperands(), getIdentities())))
+      failed(::verifyIdentities(*this, getOperands(), getIdentities())))
     return failure();
   if (getOperandTypes() != getResultTypes())
     return emitOpError("results must have the types of the operands");

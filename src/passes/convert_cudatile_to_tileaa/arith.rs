@@ -9,7 +9,7 @@
 //!   The remainder by -1 is the remainder by 1, so that -1 is replaced unless the divisor is a constant.
 
 use super::{Translator, by_sign, ct, types};
-use crate::dialect::{nv_tileaa as aa, pass::Failed, rt::*};
+use crate::dialect::{behaviour, nv_tileaa as aa, pass::Failed, rt::*};
 use ct::{ComparisonOrdering, ComparisonPredicate, IntegerOverflow, RoundingMode, Signedness};
 use melior::ir::{Attribute, AttributeLike, TypeLike};
 
@@ -246,7 +246,7 @@ pub(super) fn rounding_attr(r: RoundingMode) -> Option<aa::Rounding> {
 
 /// The value of a new integer that is constant and the same in all elements, sign-extended.
 pub(super) fn splat_constant(v: Val<'_>) -> Option<i64> {
-    let op = defining_op(v).filter(|op| op_name(*op) == "arith.constant")?;
+    let op = defining_op(v).filter(|op| behaviour::is_constant(*op))?;
     let value = attr(op, "value")?;
     // SAFETY: the attribute is alive; a constant of integer type is an integer or dense integers.
     unsafe {

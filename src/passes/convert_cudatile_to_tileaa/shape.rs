@@ -4,7 +4,7 @@
 //! reshaped is made in its final shape, since `reshape` to `1x1` and `broadcast` is how producers spell a splat.
 
 use super::{Translator, ct, types};
-use crate::dialect::{nv_tileaa as aa, pass::Failed, rt::*};
+use crate::dialect::{behaviour, nv_tileaa as aa, pass::Failed, rt::*};
 use melior::ir::{Attribute, AttributeLike, Type, TypeLike};
 
 /// A dense attribute of type `tile` as the value of a constant of type `t`.
@@ -28,7 +28,7 @@ fn splat_source<'c>(v: Val<'c>) -> Option<Splat<'c>> {
     if let Some(splat) = aa::SplatOp::cast(op) {
         return Some(Splat::Scalar(splat.source()));
     }
-    let value = attr(op, "value").filter(|_| op_name(op) == "arith.constant")?;
+    let value = attr(op, "value").filter(|_| behaviour::is_constant(op))?;
     // SAFETY: the attribute is alive and checked to be dense.
     unsafe {
         (mlir_sys::mlirAttributeIsADenseElements(value.to_raw())

@@ -170,7 +170,7 @@ impl<'c> Convert<'c> {
         replace_all_uses(x.result(), result);
         let end = std::iter::successors(Some(op), |o| next_op(*o)).last().expect("the op itself");
         b.set_before(end);
-        nv_tileas::BarrierOp::build(&b).map_err(error)?;
+        nv_tileas::BarrierOp::build(&b, None, None).map_err(error)?;
         nv_tileas::HeapFreeOp::build(&b, raw).map_err(error)?;
         erase(op);
         Ok(())

@@ -6,6 +6,7 @@ use crate::dialect::{
     nv_tileas::YieldOp,
     pass::{Failed, fail},
     rt::*,
+    upstream::{Arith, Math},
 };
 use mlir_sys::*;
 
@@ -98,7 +99,8 @@ fn mirrored<'c>(body: Blk<'c>, a: Val<'c>, b: Val<'c>, budget: &mut u32) -> bool
     let inside = |v: Val<'c>| defining_op(v).filter(|o| block_of(*o) == body);
     let (Some(x), Some(y)) = (inside(a), inside(b)) else { return a == b };
     let same_result = results(x).position(|r| r == a) == results(y).position(|r| r == b);
-    if !same_result || op_name(x) != op_name(y) || operand_count(x) != operand_count(y) || !same_attributes(x, y) {
+    if !same_result || op_type_id(x) != op_type_id(y) || operand_count(x) != operand_count(y) || !same_attributes(x, y)
+    {
         return false;
     }
     let mut straight = operands(x).zip(operands(y));
@@ -114,13 +116,30 @@ fn mirrored<'c>(body: Blk<'c>, a: Val<'c>, b: Val<'c>, budget: &mut u32) -> bool
 
 /// Whether the first two operands of an op may change places without changing a bit of the result.
 fn commutes(op: OpRef<'_>) -> bool {
-    match op_name(op) {
-        "arith.addi" | "arith.muli" | "arith.andi" | "arith.ori" | "arith.xori" | "arith.maxsi" | "arith.minsi"
-        | "arith.maxui" | "arith.minui" | "arith.addf" | "arith.mulf" | "arith.maximumf" | "arith.minimumf"
-        | "arith.maxnumf" | "arith.minnumf" | "math.fma" => true,
-        "nv_tileaa.fp" => !matches!(FpOp::wrap(op).kind(), FpKind::Sub | FpKind::Div),
-        _ => false,
+    if let Some(fp) = FpOp::cast(op) {
+        return !matches!(fp.kind(), FpKind::Sub | FpKind::Div);
     }
+    use Arith::*;
+    let commutes = matches!(
+        Arith::of(op),
+        Some(
+            AddI | MulI
+                | AndI
+                | OrI
+                | XOrI
+                | MaxSI
+                | MinSI
+                | MaxUI
+                | MinUI
+                | AddF
+                | MulF
+                | MaximumF
+                | MinimumF
+                | MaxNumF
+                | MinNumF
+        )
+    );
+    commutes || Math::of(op) == Some(Math::Fma)
 }
 
 fn same_attributes(a: OpRef<'_>, b: OpRef<'_>) -> bool {

@@ -8,6 +8,7 @@ use super::Lower;
 use crate::{
     analysis::access::View,
     dialect::{
+        behaviour::is_in_loop,
         dots::{AnyDot, Instruction},
         layouts::{Tensor, storage_bits},
         nv_tileaa::{self, AtomicKind},
@@ -116,7 +117,7 @@ impl<'c> Lower<'c, '_> {
     fn shared_access(&self, op: OpRef<'c>, value: Val<'c>, memory: Val<'c>, direction: Direction) {
         let layout = Tensor::of_value(value).and_then(|t| t.layout());
         let (Some(layout), Some(desc)) = (layout, MemDescType::cast(ty(memory))) else { return };
-        if !in_loop(op) {
+        if !is_in_loop(op) {
             return;
         }
         let Ok(plan) = self.plan(op, &layout, desc, direction) else { return };

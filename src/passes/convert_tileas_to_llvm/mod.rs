@@ -5,6 +5,7 @@
 //! become nothing but facts of the translation. Structured control flow becomes blocks whose arguments are the flattened
 //! values. One match over the ops is the whole of it: an op without an arm is an error at its location.
 
+mod agents;
 mod array;
 mod async_copy;
 mod atomic;
@@ -35,6 +36,7 @@ mod words;
 use crate::{
     analysis::{registers::Limit, warps::warps_of},
     dialect::{
+        behaviour::is_loop,
         debug_scope,
         dots::AnyDot,
         gpu_module,
@@ -44,6 +46,7 @@ use crate::{
         pass::{Failed, PassContext, RustPass, context_of, descriptors, fail},
         rt::*,
         target::target,
+        upstream::{Arith, Math, Scf, Ub},
     },
     pass_descriptor,
 };
@@ -132,6 +135,10 @@ struct Lower<'c, 'm> {
     warp_bits: u32,
     thread: Val<'c>,
     warps: u64,
+    /// The hardware's barrier of an agent; none for that of the block.
+    barrier_id: Option<u64>,
+    /// Barriers that agents have been given.
+    barriers_used: u64,
     limit: Limit,
     /// The pass that is being emitted.
     pass: Option<stream::Pass<'c>>,
@@ -207,6 +214,8 @@ impl<'c, 'm> Lower<'c, 'm> {
             warp_bits: warps.ilog2(),
             thread,
             warps,
+            barrier_id: None,
+            barriers_used: 0,
             limit: Limit::of(f.op()),
             pass: None,
             pool: array::Pool::default(),
@@ -247,20 +256,24 @@ impl<'c, 'm> Lower<'c, 'm> {
         if let Some(typed) = nv_tileas::AnyOp::cast(op) {
             return self.tileas(op, typed);
         }
-        match op_name(op) {
-            "scf.for" => self.scf_for(op),
-            "scf.if" => self.scf_if(op),
-            "scf.while" => self.scf_while(op),
-            "ub.poison" => {
-                let e = self.element_of(op, result(op, 0))?;
-                let n = self.registers(op, result(op, 0))?;
-                let v = self.l.poison(e);
-                self.set_all(result(op, 0), vec![v; n]);
-                Ok(())
-            }
-            "arith.constant" => self.constant(op),
-            name if name.starts_with("arith.") || name.starts_with("math.") => self.elementwise(op),
-            name => Err(fail(op, format!("'{name}' has no lowering to LLVM"))),
+        match Scf::of(op) {
+            Some(Scf::For) => return self.scf_for(op),
+            Some(Scf::If) => return self.scf_if(op),
+            Some(Scf::While) => return self.scf_while(op),
+            _ => {}
+        }
+        if let Some(Ub::Poison) = Ub::of(op) {
+            let e = self.element_of(op, result(op, 0))?;
+            let n = self.registers(op, result(op, 0))?;
+            let v = self.l.poison(e);
+            self.set_all(result(op, 0), vec![v; n]);
+            return Ok(());
+        }
+        match Arith::of(op) {
+            Some(Arith::Constant) => self.constant(op),
+            Some(_) => self.elementwise(op),
+            None if Math::of(op).is_some() => self.elementwise(op),
+            None => Err(fail(op, format!("'{}' has no lowering to LLVM", op_name(op)))),
         }
     }
 
@@ -358,6 +371,8 @@ impl<'c, 'm> Lower<'c, 'm> {
                 self.barrier();
                 Ok(())
             }
+            AgentSwitchOp(x) => self.agent_switch(x),
+            AsyncCreateNoneOp(_) => Ok(()),
             DotOp(x) => self.dot(x),
             DotScaledOp(x) => self.dot_scaled(x),
             AsyncTiledLoadOp(x) => self.async_tiled_load(x),
@@ -369,9 +384,11 @@ impl<'c, 'm> Lower<'c, 'm> {
         }
     }
 
-    /// Stays what it is: `convert-tileas-to-nvgpu` lowers it.
+    /// Stays what it is, with the barrier that the threads of the scope meet at: `convert-tileas-to-nvgpu` lowers it.
     fn barrier(&self) {
-        nv_tileas::BarrierOp::build(&self.l.b).expect("an op without operands and results");
+        let int = |v: u64| i64_attr(self.l.context(), v as i64);
+        let (id, threads) = self.barrier_id.map_or((None, None), |id| (Some(int(id)), Some(int(self.warps * 32))));
+        nv_tileas::BarrierOp::build(&self.l.b, id, threads).expect("an op without operands and results");
     }
 
     /// Whether each coordinate, taken as unsigned, is less than the grid's extent.
@@ -449,9 +466,9 @@ impl<'c, 'm> Lower<'c, 'm> {
     /// products there are none to spare, and a sum an iteration costs nothing there.
     fn anew(&self, op: OpRef<'c>, v: Val<'c>) -> Val<'c> {
         let mut at = parent_op(op);
-        while let Some(parent) = at.filter(|p| op_name(*p) != "nv_tileaa.func") {
+        while let Some(parent) = at.filter(|p| nv_tileaa::FuncOp::cast(*p).is_none()) {
             let mut multiplies = false;
-            if matches!(op_name(parent), "scf.for" | "scf.while") {
+            if is_loop(parent) {
                 walk(parent, &mut |o| multiplies |= AnyDot::cast(o).is_some());
             }
             if multiplies {

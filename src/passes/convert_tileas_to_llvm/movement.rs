@@ -14,6 +14,7 @@ use crate::{
         },
         pass::{Failed, fail},
         rt::*,
+        upstream::is_llvm_constant,
     },
 };
 use melior::ir::{Type, TypeLike};
@@ -415,7 +416,7 @@ enum Bit<'c> {
 }
 
 fn known_int(v: Val<'_>) -> Option<i64> {
-    let op = defining_op(v).filter(|op| op_name(*op) == "llvm.mlir.constant")?;
+    let op = defining_op(v).filter(|op| is_llvm_constant(*op))?;
     attr(op, "value").map(int_attr)
 }
 

@@ -19,6 +19,7 @@ use crate::dialect::{
     nv_tileas::{PickOp, ReduceOp},
     pass::{Failed, fail},
     rt::*,
+    upstream::Arith,
 };
 use tile_layout::{Layout, LinearMap, Reduction, combine};
 use tile_targets::Feature;
@@ -106,22 +107,22 @@ impl<'c> Lower<'c, '_> {
     /// What reduces values like `v` with the two-sided `op` in one instruction of the target.
     fn redux(&self, op: OpRef<'c>, v: Val<'c>) -> Option<Redux> {
         let l = &self.l;
-        let (name, signed, idempotent) = match op_name(op) {
-            "arith.addi" => ("add", false, false),
-            "arith.andi" => ("and", false, true),
-            "arith.ori" => ("or", false, true),
-            "arith.xori" => ("xor", false, false),
-            "arith.maxsi" => ("max", true, true),
-            "arith.minsi" => ("min", true, true),
-            "arith.maxui" => ("umax", false, true),
-            "arith.minui" => ("umin", false, true),
+        let (name, signed, idempotent) = match Arith::of(op) {
+            Some(Arith::AddI) => ("add", false, false),
+            Some(Arith::AndI) => ("and", false, true),
+            Some(Arith::OrI) => ("or", false, true),
+            Some(Arith::XOrI) => ("xor", false, false),
+            Some(Arith::MaxSI) => ("max", true, true),
+            Some(Arith::MinSI) => ("min", true, true),
+            Some(Arith::MaxUI) => ("umax", false, true),
+            Some(Arith::MinUI) => ("umin", false, true),
             _ if ty(v) == l.f32 && self.target.has(Feature::ReduxF32) => {
-                let name = match op_name(op) {
-                    "arith.maxnumf" => "fmax",
-                    "arith.minnumf" => "fmin",
-                    "arith.maximumf" => "fmax.NaN",
-                    "arith.minimumf" => "fmin.NaN",
-                    "nv_tileaa.fp" if !FpOp::wrap(op).ftz() => match FpOp::wrap(op).kind() {
+                let name = match Arith::of(op) {
+                    Some(Arith::MaxNumF) => "fmax",
+                    Some(Arith::MinNumF) => "fmin",
+                    Some(Arith::MaximumF) => "fmax.NaN",
+                    Some(Arith::MinimumF) => "fmin.NaN",
+                    None if FpOp::cast(op).is_some_and(|fp| !fp.ftz()) => match FpOp::wrap(op).kind() {
                         FpKind::Max => "fmax",
                         FpKind::Min => "fmin",
                         FpKind::MaxNan => "fmax.NaN",

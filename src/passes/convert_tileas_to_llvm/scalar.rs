@@ -3,9 +3,10 @@
 use super::{Lower, element_type, llvm::Cmp};
 use crate::dialect::{
     layouts::Tensor,
-    nv_tileaa::{AddPtrOp, FpCastOp, FpKind, FpOp, Rounding},
+    nv_tileaa::{self, FpKind, FpOp, Rounding},
     pass::{Failed, fail},
     rt::*,
+    upstream::{Arith, Math},
 };
 use melior::ir::{Type, TypeLike};
 use mlir_sys::*;
@@ -32,101 +33,21 @@ impl<'c> Lower<'c, '_> {
 
     /// One register of an elementwise op.
     fn scalar_op(&self, op: OpRef<'c>, a: &[Val<'c>]) -> Result<Vec<Val<'c>>, Failed> {
+        if let Some(kind) = Arith::of(op) {
+            return self.arith_op(op, kind, a);
+        }
+        if let Some(kind) = Math::of(op) {
+            return self.math_op(op, kind, a);
+        }
         let l = &self.l;
         let element = |v: Val<'c>| Tensor::of_value(v).map_or(ty(v), |t| t.element);
         let to = self.element_of(op, result(op, 0))?;
-        let name = op_name(op);
         let one = |v: Val<'c>| Ok(vec![v]);
-        match name {
-            "arith.addi" => one(self.wrapping(op, "add", a)),
-            "arith.subi" => one(self.wrapping(op, "sub", a)),
-            "arith.muli" => one(self.wrapping(op, "mul", a)),
-            "arith.shli" => one(self.shifted_out(a, self.wrapping(op, "shl", a))),
-            "arith.andi" => one(l.bin("and", a[0], a[1])),
-            "arith.ori" => one(l.bin("or", a[0], a[1])),
-            "arith.xori" => one(l.bin("xor", a[0], a[1])),
-            "arith.shrsi" => {
-                // By the width or more is as by one less: signs only.
-                let most = l.int(ty(a[1]), i64::from(self.int_width(ty(a[1]))) - 1);
-                one(l.bin("ashr", a[0], l.bin("intr.umin", a[1], most)))
-            }
-            "arith.shrui" => one(self.shifted_out(a, l.bin("lshr", a[0], a[1]))),
-            "arith.divsi" => one(l.bin("sdiv", a[0], a[1])),
-            "arith.divui" => one(l.bin("udiv", a[0], a[1])),
-            "arith.remsi" => one(l.bin("srem", a[0], a[1])),
-            "arith.remui" => one(l.bin("urem", a[0], a[1])),
-            "arith.floordivsi" => one(self.rounded_division(a[0], a[1], true)),
-            "arith.ceildivsi" => one(self.rounded_division(a[0], a[1], false)),
-            "arith.ceildivui" => {
-                // a / b, plus one when there is a rest: a + b - 1 may wrap.
-                let q = l.bin("udiv", a[0], a[1]);
-                let rest = l.bin("urem", a[0], a[1]);
-                let some = l.icmp(Cmp::Ne, rest, l.int(ty(rest), 0));
-                one(l.add(q, l.cast("zext", some, ty(q))))
-            }
-            "arith.maxsi" => one(l.bin("intr.smax", a[0], a[1])),
-            "arith.minsi" => one(l.bin("intr.smin", a[0], a[1])),
-            "arith.maxui" => one(l.bin("intr.umax", a[0], a[1])),
-            "arith.minui" => one(l.bin("intr.umin", a[0], a[1])),
-            "arith.mului_extended" => {
-                let width = self.int_width(ty(a[0]));
-                let wide: Type<'c> = melior::ir::r#type::IntegerType::new(l.context(), width * 2).into();
-                let product = l.mul(l.cast("zext", a[0], wide), l.cast("zext", a[1], wide));
-                let high = l.bin("lshr", product, l.int(wide, width.into()));
-                Ok(vec![l.mul(a[0], a[1]), l.cast("trunc", high, ty(a[0]))])
-            }
-            "arith.cmpi" => one(l.icmp_raw(self.predicate(op), a[0], a[1])),
-            "arith.cmpf" => one(l.fcmp(self.predicate(op), a[0], a[1])),
-            "arith.select" => one(l.select(a[0], a[1], a[2])),
-            "arith.extsi" => one(l.cast("sext", a[0], to)),
-            "arith.extui" => one(l.cast("zext", a[0], to)),
-            "arith.trunci" => one(l.cast("trunc", a[0], to)),
-            "arith.sitofp" => one(self.int_to_float(a[0], to, true)),
-            "arith.uitofp" => one(self.int_to_float(a[0], to, false)),
-            "arith.fptosi" => one(l.cast("fptosi", a[0], to)),
-            "arith.fptoui" => one(l.cast("fptoui", a[0], to)),
-            "arith.extf" => one(self.extend(a[0], to)),
-            "arith.truncf" => one(self.truncate(a[0], to)),
-            "arith.bitcast" => one(l.cast("bitcast", a[0], to)),
-            "arith.index_cast" => one(if self.int_width(ty(a[0])) < self.int_width(to) {
-                l.cast("sext", a[0], to)
-            } else {
-                l.cast("trunc", a[0], to)
-            }),
-            "arith.addf" => one(l.bin("fadd", a[0], a[1])),
-            "arith.subf" => one(l.bin("fsub", a[0], a[1])),
-            "arith.mulf" => one(l.bin("fmul", a[0], a[1])),
-            "arith.divf" => one(l.bin("fdiv", a[0], a[1])),
-            "arith.remf" => one(self.math(op, lib::Math::Remf, lib::Mode::Full, a)?),
-            "arith.negf" => one(l.un("fneg", a[0])),
-            "arith.maximumf" => one(self.max_or_min(a, true)),
-            "arith.minimumf" => one(self.max_or_min(a, false)),
-            "arith.maxnumf" => one(l.bin("intr.maxnum", a[0], a[1])),
-            "arith.minnumf" => one(l.bin("intr.minnum", a[0], a[1])),
-            "math.absi" => {
-                let negative = l.icmp(Cmp::Slt, a[0], l.int(ty(a[0]), 0));
-                one(l.select(negative, l.bin("sub", l.int(ty(a[0]), 0), a[0]), a[0]))
-            }
-            "math.absf" => one(l.un("intr.fabs", a[0])),
-            "math.floor" => one(l.un("intr.floor", a[0])),
-            "math.ceil" => one(l.un("intr.ceil", a[0])),
-            "math.fma" => one(l.b.value("llvm.intr.fma", to, a, &[])),
-            "math.sqrt" => one(self.square_root(op, a[0])?),
-            "math.exp" => one(self.math(op, lib::Math::Exp, lib::Mode::Full, a)?),
-            "math.exp2" => one(self.math(op, lib::Math::Exp2, lib::Mode::Full, a)?),
-            "math.log" => one(self.math(op, lib::Math::Log, lib::Mode::Full, a)?),
-            "math.log2" => one(self.math(op, lib::Math::Log2, lib::Mode::Full, a)?),
-            "math.sin" => one(self.math(op, lib::Math::Sin, lib::Mode::Full, a)?),
-            "math.cos" => one(self.math(op, lib::Math::Cos, lib::Mode::Full, a)?),
-            "math.tan" => one(self.math(op, lib::Math::Tan, lib::Mode::Full, a)?),
-            "math.sinh" => one(self.math(op, lib::Math::Sinh, lib::Mode::Full, a)?),
-            "math.cosh" => one(self.math(op, lib::Math::Cosh, lib::Mode::Full, a)?),
-            "math.tanh" => one(self.math(op, lib::Math::Tanh, lib::Mode::Full, a)?),
-            "math.powf" => one(self.math(op, lib::Math::Pow, lib::Mode::Full, a)?),
-            "math.atan2" => one(self.math(op, lib::Math::Atan2, lib::Mode::Full, a)?),
-            "math.rsqrt" => one(self.math(op, lib::Math::Rsqrt, lib::Mode::Full, a)?),
-            "nv_tileaa.addptr" => {
-                let r = AddPtrOp::wrap(op).result();
+        use nv_tileaa::AnyOp::*;
+        let Some(typed) = nv_tileaa::AnyOp::cast(op) else { return Err(no_lowering(op)) };
+        match typed {
+            AddPtrOp(x) => {
+                let r = x.result();
                 let bytes = crate::analysis::facts::pointee_bytes(r);
                 let offset = if self.int_width(ty(a[1])) < 64 { l.cast("sext", a[1], l.i64) } else { a[1] };
                 if super::nibble::is_nibble(super::global::pointee(r)) {
@@ -135,20 +56,123 @@ impl<'c> Lower<'c, '_> {
                 }
                 one(l.byte_offset(a[0], l.mul(offset, l.i64c(bytes.into()))))
             }
-            "nv_tileaa.int_to_ptr" => one(l.cast("inttoptr", a[0], to)),
-            "nv_tileaa.ptr_to_int" => one(l.cast("ptrtoint", a[0], to)),
-            "nv_tileaa.ptr_to_ptr" => one(a[0]),
-            "nv_tileaa.fp" => one(self.modified(FpOp::wrap(op), a)?),
-            "nv_tileaa.fp_cast" => {
-                let x = FpCastOp::wrap(op);
-                one(self.narrow_cast(op, a[0], element(x.source()), element(x.result()), x.rounding())?)
-            }
-            "nv_tileaa.bitcast" if ty(a[0]) == to => one(a[0]),
+            IntToPtrOp(_) => one(l.cast("inttoptr", a[0], to)),
+            PtrToIntOp(_) => one(l.cast("ptrtoint", a[0], to)),
+            PtrToPtrOp(_) => one(a[0]),
+            FpOp(x) => one(self.modified(x, a)?),
+            FpCastOp(x) => one(self.narrow_cast(op, a[0], element(x.source()), element(x.result()), x.rounding())?),
+            BitcastOp(_) if ty(a[0]) == to => one(a[0]),
             // A four-bit float is the low half of a byte.
-            "nv_tileaa.bitcast" if self.is_narrow_int(to) => one(l.cast("trunc", a[0], to)),
-            "nv_tileaa.bitcast" if self.is_narrow_int(ty(a[0])) => one(l.cast("zext", a[0], to)),
-            "nv_tileaa.bitcast" => one(l.cast("bitcast", a[0], to)),
-            _ => Err(fail(op, format!("'{name}' has no lowering to LLVM"))),
+            BitcastOp(_) if self.is_narrow_int(to) => one(l.cast("trunc", a[0], to)),
+            BitcastOp(_) if self.is_narrow_int(ty(a[0])) => one(l.cast("zext", a[0], to)),
+            BitcastOp(_) => one(l.cast("bitcast", a[0], to)),
+            _ => Err(no_lowering(op)),
+        }
+    }
+
+    fn arith_op(&self, op: OpRef<'c>, kind: Arith, a: &[Val<'c>]) -> Result<Vec<Val<'c>>, Failed> {
+        let l = &self.l;
+        let to = self.element_of(op, result(op, 0))?;
+        let one = |v: Val<'c>| Ok(vec![v]);
+        use Arith::*;
+        match kind {
+            AddI => one(self.wrapping(op, "add", a)),
+            SubI => one(self.wrapping(op, "sub", a)),
+            MulI => one(self.wrapping(op, "mul", a)),
+            ShLI => one(self.shifted_out(a, self.wrapping(op, "shl", a))),
+            AndI => one(l.bin("and", a[0], a[1])),
+            OrI => one(l.bin("or", a[0], a[1])),
+            XOrI => one(l.bin("xor", a[0], a[1])),
+            ShRSI => {
+                // By the width or more is as by one less: signs only.
+                let most = l.int(ty(a[1]), i64::from(self.int_width(ty(a[1]))) - 1);
+                one(l.bin("ashr", a[0], l.bin("intr.umin", a[1], most)))
+            }
+            ShRUI => one(self.shifted_out(a, l.bin("lshr", a[0], a[1]))),
+            DivSI => one(l.bin("sdiv", a[0], a[1])),
+            DivUI => one(l.bin("udiv", a[0], a[1])),
+            RemSI => one(l.bin("srem", a[0], a[1])),
+            RemUI => one(l.bin("urem", a[0], a[1])),
+            FloorDivSI => one(self.rounded_division(a[0], a[1], true)),
+            CeilDivSI => one(self.rounded_division(a[0], a[1], false)),
+            CeilDivUI => {
+                // a / b, plus one when there is a rest: a + b - 1 may wrap.
+                let q = l.bin("udiv", a[0], a[1]);
+                let rest = l.bin("urem", a[0], a[1]);
+                let some = l.icmp(Cmp::Ne, rest, l.int(ty(rest), 0));
+                one(l.add(q, l.cast("zext", some, ty(q))))
+            }
+            MaxSI => one(l.bin("intr.smax", a[0], a[1])),
+            MinSI => one(l.bin("intr.smin", a[0], a[1])),
+            MaxUI => one(l.bin("intr.umax", a[0], a[1])),
+            MinUI => one(l.bin("intr.umin", a[0], a[1])),
+            MulUIExtended => {
+                let width = self.int_width(ty(a[0]));
+                let wide: Type<'c> = melior::ir::r#type::IntegerType::new(l.context(), width * 2).into();
+                let product = l.mul(l.cast("zext", a[0], wide), l.cast("zext", a[1], wide));
+                let high = l.bin("lshr", product, l.int(wide, width.into()));
+                Ok(vec![l.mul(a[0], a[1]), l.cast("trunc", high, ty(a[0]))])
+            }
+            CmpI => one(l.icmp_raw(self.predicate(op), a[0], a[1])),
+            CmpF => one(l.fcmp(self.predicate(op), a[0], a[1])),
+            Select => one(l.select(a[0], a[1], a[2])),
+            ExtSI => one(l.cast("sext", a[0], to)),
+            ExtUI => one(l.cast("zext", a[0], to)),
+            TruncI => one(l.cast("trunc", a[0], to)),
+            SIToFP => one(self.int_to_float(a[0], to, true)),
+            UIToFP => one(self.int_to_float(a[0], to, false)),
+            FPToSI => one(l.cast("fptosi", a[0], to)),
+            FPToUI => one(l.cast("fptoui", a[0], to)),
+            ExtF => one(self.extend(a[0], to)),
+            TruncF => one(self.truncate(a[0], to)),
+            Bitcast => one(l.cast("bitcast", a[0], to)),
+            IndexCast => one(if self.int_width(ty(a[0])) < self.int_width(to) {
+                l.cast("sext", a[0], to)
+            } else {
+                l.cast("trunc", a[0], to)
+            }),
+            AddF => one(l.bin("fadd", a[0], a[1])),
+            SubF => one(l.bin("fsub", a[0], a[1])),
+            MulF => one(l.bin("fmul", a[0], a[1])),
+            DivF => one(l.bin("fdiv", a[0], a[1])),
+            RemF => one(self.math(op, lib::Math::Remf, lib::Mode::Full, a)?),
+            NegF => one(l.un("fneg", a[0])),
+            MaximumF => one(self.max_or_min(a, true)),
+            MinimumF => one(self.max_or_min(a, false)),
+            MaxNumF => one(l.bin("intr.maxnum", a[0], a[1])),
+            MinNumF => one(l.bin("intr.minnum", a[0], a[1])),
+            _ => Err(no_lowering(op)),
+        }
+    }
+
+    fn math_op(&self, op: OpRef<'c>, kind: Math, a: &[Val<'c>]) -> Result<Vec<Val<'c>>, Failed> {
+        let l = &self.l;
+        let to = self.element_of(op, result(op, 0))?;
+        let one = |v: Val<'c>| Ok(vec![v]);
+        match kind {
+            Math::AbsI => {
+                let negative = l.icmp(Cmp::Slt, a[0], l.int(ty(a[0]), 0));
+                one(l.select(negative, l.bin("sub", l.int(ty(a[0]), 0), a[0]), a[0]))
+            }
+            Math::AbsF => one(l.un("intr.fabs", a[0])),
+            Math::Floor => one(l.un("intr.floor", a[0])),
+            Math::Ceil => one(l.un("intr.ceil", a[0])),
+            Math::Fma => one(l.b.value("llvm.intr.fma", to, a, &[])),
+            Math::Sqrt => one(self.square_root(op, a[0])?),
+            Math::Exp => one(self.math(op, lib::Math::Exp, lib::Mode::Full, a)?),
+            Math::Exp2 => one(self.math(op, lib::Math::Exp2, lib::Mode::Full, a)?),
+            Math::Log => one(self.math(op, lib::Math::Log, lib::Mode::Full, a)?),
+            Math::Log2 => one(self.math(op, lib::Math::Log2, lib::Mode::Full, a)?),
+            Math::Sin => one(self.math(op, lib::Math::Sin, lib::Mode::Full, a)?),
+            Math::Cos => one(self.math(op, lib::Math::Cos, lib::Mode::Full, a)?),
+            Math::Tan => one(self.math(op, lib::Math::Tan, lib::Mode::Full, a)?),
+            Math::Sinh => one(self.math(op, lib::Math::Sinh, lib::Mode::Full, a)?),
+            Math::Cosh => one(self.math(op, lib::Math::Cosh, lib::Mode::Full, a)?),
+            Math::Tanh => one(self.math(op, lib::Math::Tanh, lib::Mode::Full, a)?),
+            Math::PowF => one(self.math(op, lib::Math::Pow, lib::Mode::Full, a)?),
+            Math::Atan2 => one(self.math(op, lib::Math::Atan2, lib::Mode::Full, a)?),
+            Math::Rsqrt => one(self.math(op, lib::Math::Rsqrt, lib::Mode::Full, a)?),
+            _ => Err(no_lowering(op)),
         }
     }
 
@@ -454,4 +478,8 @@ fn narrow(t: Type<'_>) -> Option<lib::Format> {
             _ => return None,
         })
     }
+}
+
+fn no_lowering(op: OpRef<'_>) -> Failed {
+    fail(op, format!("'{}' has no lowering to LLVM", op_name(op)))
 }

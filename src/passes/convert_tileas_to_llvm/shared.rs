@@ -7,7 +7,7 @@ use crate::dialect::{
     nv_tileas::{AllocTensorOp, LocalLoadOp, LocalStoreOp, MemDescType, MemorySpace, SharedLayoutAttr},
     pass::{Failed, fail},
     rt::*,
-    shared_memory::memdesc_bytes,
+    shared_memory::{ALIGNMENT, memdesc_bytes},
 };
 use melior::ir::{
     Attribute, Location, Region, Type,
@@ -197,7 +197,7 @@ impl<'c> Lower<'c, '_> {
             let b = Builder::at_end(context, body, Location::unknown(context));
             b.set_start(body);
             let mut s = b.state("llvm.mlir.global");
-            let bytes = shared_bytes(self.module);
+            let (bytes, alignment) = shared_bytes(self.module);
             // SAFETY: the element type is alive.
             let array: Type<'c> = melior::dialect::llvm::r#type::array(self.l.i8, bytes as u32);
             let int = |v| i64_attr(context, v);
@@ -205,7 +205,7 @@ impl<'c> Lower<'c, '_> {
             s.attr("global_type", TypeAttribute::new(array).into());
             s.attr("linkage", super::parse(context, "#llvm.linkage<internal>"));
             s.attr("addr_space", super::parse(context, "3 : i32"));
-            s.attr("alignment", int(128));
+            s.attr("alignment", int(alignment));
             s.region(Region::new());
             b.insert(s).expect("no inference asked for");
         }
@@ -219,17 +219,18 @@ impl<'c> Lower<'c, '_> {
     }
 }
 
-/// Bytes of shared memory that the functions of a module use: the largest end of an allocation.
-fn shared_bytes(module: OpRef<'_>) -> u64 {
-    let mut end = 0;
+/// Bytes of shared memory that the functions of a module use, the largest end of an allocation, and their alignment.
+fn shared_bytes(module: OpRef<'_>) -> (u64, i64) {
+    let (mut end, mut alignment) = (0, ALIGNMENT);
     walk(module, &mut |op| {
         if let Some(a) = AllocTensorOp::cast(op)
             && let (Some(offset), Some(desc)) = (a.offset(), MemDescType::cast(ty(a.result())))
         {
             end = end.max(offset as u64 + memdesc_bytes(desc));
+            alignment = alignment.max(desc.alignment());
         }
     });
-    end.max(1)
+    (end.max(1), alignment)
 }
 
 /// The algebra's layout of a memdesc.

@@ -29,16 +29,17 @@
 use super::{Lower, Lowered, array::Array};
 use crate::{
     analysis::{
-        cost::is_cheap,
         layouts::project,
         registers::{PASS_REGISTERS, register_bits},
     },
     dialect::{
+        behaviour::{LayoutRelation, is_cheap, layout_relation},
         layouts::Tensor,
         nv_tileaa::{self, MemTokenType},
         nv_tileas::{AnyOp, InsertSliceOp},
         pass::{Failed, fail},
         rt::*,
+        upstream::{Scf, Ub},
     },
 };
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -126,7 +127,7 @@ impl<'c> Lower<'c, '_> {
 
     fn role(&self, op: OpRef<'c>) -> Result<Role, Failed> {
         let tensors = || operands(op).chain(results(op));
-        if !tensors().any(|v| self.is_big(v)) || op_name(op).starts_with("scf.") {
+        if !tensors().any(|v| self.is_big(v)) || Scf::of(op).is_some() {
             return Ok(Role::Plain);
         }
         if let Some(cost) = self.lazy_cost(op) {
@@ -153,13 +154,13 @@ impl<'c> Lower<'c, '_> {
 
     /// What it costs to emit `op` where its result is needed; none when it must be emitted once, where it stands.
     fn lazy_cost(&self, op: OpRef<'c>) -> Option<u32> {
-        if op_name(op) == "ub.poison" {
+        if Ub::of(op) == Some(Ub::Poison) {
             return Some(0);
         }
         if !is_cheap(op) {
             return None;
         }
-        let broadcast = op_name(op) == "nv_tileas.broadcast";
+        let broadcast = layout_relation(op) == LayoutRelation::Broadcast;
         let mut cost = 1;
         for v in operands(op).filter(|v| Tensor::of_value(*v).is_some()) {
             match self.values.get(&key(v)) {

@@ -17,9 +17,10 @@
 //! target has; where rings take more than that, no more than the largest trip alone, for which they left room.
 
 use crate::dialect::{
+    behaviour::{self, LayoutRelation},
     nv_tileas::{AllocTensorOp, BarrierOp, LocalLoadOp, LocalStoreOp, MemDescType},
     rt::*,
-    shared_memory::{ALIGNMENT, BLOCK_BYTES, REUSE, memdesc_bytes},
+    shared_memory::{BLOCK_BYTES, REUSE, memdesc_bytes, padded_bytes},
 };
 use mlir_sys::mlirOperationMoveBefore;
 
@@ -47,7 +48,7 @@ pub fn merge(function: OpRef<'_>) {
     walk(function, &mut |o| {
         if let Some(desc) = AllocTensorOp::cast(o).and_then(|a| MemDescType::cast(ty(a.result()))) {
             match desc.stages() > 1 {
-                true => rings += memdesc_bytes(desc).next_multiple_of(ALIGNMENT),
+                true => rings += padded_bytes(desc),
                 false => largest = largest.max(memdesc_bytes(desc)),
             }
         }
@@ -81,7 +82,7 @@ fn merge_in(block: Blk<'_>, most: u64) {
             // What touches no shared memory may stand between stores and loads, or, if it computes with what has been loaded,
             // behind the loads.
             None => match &mut open {
-                Some(o) if operands(op).any(|v| o.is_late(v)) => match computes(op) {
+                Some(o) if operands(op).any(|v| o.is_late(v)) => match behaviour::computes_locally(op) {
                     true => o.late.push(op),
                     false => open = None,
                 },
@@ -119,33 +120,13 @@ fn join<'c>(before: Open<'c>, reuse: Option<OpRef<'c>>, after: Open<'c>) -> Open
     Open { barrier: after.barrier, source: after.source, late, bytes: before.bytes + after.bytes }
 }
 
-/// Ops whose results follow from their operands.
-fn computes(op: OpRef<'_>) -> bool {
-    let name = op_name(op);
-    region_count(op) == 0
-        && (name.starts_with("arith.")
-            || name.starts_with("math.")
-            || matches!(
-                name,
-                "nv_tileas.broadcast"
-                    | "nv_tileas.permute"
-                    | "nv_tileas.splat"
-                    | "nv_tileas.view"
-                    | "nv_tileaa.bitcast"
-                    | "nv_tileaa.fp_cast"
-            ))
-}
-
+/// Whether the op may stay where it is, between the stores and the loads of joined trips.
 fn stands_between(op: OpRef<'_>) -> bool {
-    computes(op)
-        || matches!(
-            op_name(op),
-            "nv_tileas.alloc_tensor"
-                | "nv_tileas.make_range"
-                | "nv_tileas.memdesc_slot"
-                | "nv_tileas.tiled_load"
-                | "nv_tileas.load"
-                | "nv_tileaa.make_memref"
-                | "nv_tileaa.make_tiled_view"
-        )
+    let keeps_memory = || behaviour::effects(op).is_some_and(|list| list.iter().all(|e| !e.writes()));
+    let relation = behaviour::layout_relation(op);
+    behaviour::computes_locally(op)
+        || matches!(relation, LayoutRelation::Access | LayoutRelation::Leaf)
+            && region_count(op) == 0
+            && !behaviour::uses_shared_memory(op)
+            && keeps_memory()
 }

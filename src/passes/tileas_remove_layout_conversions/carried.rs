@@ -1,6 +1,6 @@
 //! What loops and conditions carry in one layout: initial values, arguments of regions, what they yield, and results.
 
-use crate::dialect::rt::*;
+use crate::dialect::{rt::*, upstream::Scf};
 use melior::ir::ValueLike;
 use tile_layout::Layout;
 
@@ -11,18 +11,18 @@ fn last<'c>(op: OpRef<'c>, i: usize) -> Option<OpRef<'c>> {
 /// Values that lie as result `i` of a structured op does.
 pub(super) fn carried_by_result<'c>(op: OpRef<'c>, i: usize, layout: &Layout, work: &mut Vec<(Val<'c>, Layout)>) {
     let mut push = |v: Val<'c>| work.push((v, layout.clone()));
-    match op_name(op) {
-        "scf.for" => {
+    match Scf::of(op) {
+        Some(Scf::For) => {
             push(operand(op, 3 + i));
             push(result(op, i));
             entry_block(region(op, 0)).into_iter().for_each(|b| push(arg(b, i + 1)));
             last(op, 0).into_iter().for_each(|y| push(operand(y, i)));
         }
-        "scf.if" => {
+        Some(Scf::If) => {
             push(result(op, i));
             (0..2).filter_map(|r| last(op, r)).for_each(|y| push(operand(y, i)));
         }
-        "scf.while" => {
+        Some(Scf::While) => {
             push(result(op, i));
             last(op, 0).into_iter().for_each(|c| push(operand(c, i + 1)));
             entry_block(region(op, 1)).into_iter().for_each(|b| push(arg(b, i)));
@@ -39,13 +39,13 @@ pub(super) fn carried_by_argument<'c>(v: Val<'c>, layout: &Layout, work: &mut Ve
         (Blk::from_raw(block), op_ref(mlir_sys::mlirBlockGetParentOperation(block)))
     };
     let Some(i) = args(block).position(|a| a == v) else { return };
-    match op_name(parent) {
-        "scf.for" if i > 0 => carried_by_result(parent, i - 1, layout, work),
-        "scf.while" if entry_block(region(parent, 0)) == Some(block) => {
+    match Scf::of(parent) {
+        Some(Scf::For) if i > 0 => carried_by_result(parent, i - 1, layout, work),
+        Some(Scf::While) if entry_block(region(parent, 0)) == Some(block) => {
             work.push((operand(parent, i), layout.clone()));
             work.extend(last(parent, 1).map(|y| (operand(y, i), layout.clone())));
         }
-        "scf.while" => carried_by_result(parent, i, layout, work),
+        Some(Scf::While) => carried_by_result(parent, i, layout, work),
         _ => {}
     }
 }
@@ -54,12 +54,12 @@ pub(super) fn carried_by_argument<'c>(v: Val<'c>, layout: &Layout, work: &mut Ve
 pub(super) fn carried_by_operand<'c>(op: OpRef<'c>, i: usize, layout: &Layout, work: &mut Vec<(Val<'c>, Layout)>) {
     let argument =
         |parent: OpRef<'c>, r: usize, i: usize| entry_block(region(parent, r)).map(|b| (arg(b, i), layout.clone()));
-    match (op_name(op), parent_op(op)) {
-        ("scf.for", _) if i >= 3 => carried_by_result(op, i - 3, layout, work),
-        ("scf.while", _) => work.extend(argument(op, 0, i)),
-        ("scf.condition", Some(parent)) if i > 0 => carried_by_result(parent, i - 1, layout, work),
-        ("scf.yield", Some(parent)) if op_name(parent) == "scf.while" => work.extend(argument(parent, 0, i)),
-        ("scf.yield", Some(parent)) => carried_by_result(parent, i, layout, work),
+    match (Scf::of(op), parent_op(op)) {
+        (Some(Scf::For), _) if i >= 3 => carried_by_result(op, i - 3, layout, work),
+        (Some(Scf::While), _) => work.extend(argument(op, 0, i)),
+        (Some(Scf::Condition), Some(parent)) if i > 0 => carried_by_result(parent, i - 1, layout, work),
+        (Some(Scf::Yield), Some(parent)) if Scf::of(parent) == Some(Scf::While) => work.extend(argument(parent, 0, i)),
+        (Some(Scf::Yield), Some(parent)) => carried_by_result(parent, i, layout, work),
         _ => {}
     }
 }

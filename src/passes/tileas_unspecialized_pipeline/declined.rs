@@ -1,9 +1,10 @@
 //! Why loads of operands of products are not started ahead of their iterations.
 
-use super::{Loop, crosses_threads, feeds_dot, is_inside, is_zero, slice};
+use super::{Loop, feeds_dot, is_inside, is_zero, slice};
 use crate::{
     analysis::access::View,
     dialect::{
+        behaviour,
         layouts::{Tensor, memory_bits, storage_bits},
         nv_tileaa::{Ordering, Padding},
         nv_tileas::{ConvertLayoutOp, LoadOp, ReplicateOp, TiledLoadOp},
@@ -65,7 +66,7 @@ fn why_not<'c>(op: OpRef<'c>, parent: OpRef<'c>, body: Blk<'c>) -> Option<(Strin
             because("its address follows from what the loop carries or loads", "compute it from the loop's counter")
         }
         // Products of scalar instructions take the tile as it was loaded.
-        _ if !ConvertLayoutOp::cast(uses(value)[0].0).is_some_and(crosses_threads) => None,
+        _ if !ConvertLayoutOp::cast(uses(value)[0].0).is_some_and(|c| behaviour::moves_between_threads(c.op())) => None,
         _ => because("no place in shared memory suits both the copy and the product", ""),
     }
 }

@@ -45,7 +45,7 @@ nv_tileaa.func @k(%a: !nv_tileas.memdesc<32xf32, #s, space = global>) {
 }
 // -----
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16]>
-// expected-error @below {{expected stages or space, got 'depth'}}
+// expected-error @below {{expected stages, space or align, got 'depth'}}
 nv_tileaa.func @k(%a: !nv_tileas.memdesc<32xf32, #s, depth = 2>) {
   nv_tileaa.return
 }

@@ -1,31 +1,47 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileas-check-synchronization)' --split-input-file --verify-diagnostics
+// Rings of asynchronous copies: stages and groups are values that the loop carries.
 #l = #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = []>
-
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>
+!view = !nv_tileaa.tiled_view<tile = [128], memref<?xf32, strides = [1]>>
+!ring = !nv_tileas.memdesc<128xf32, #s, stages = 3>
+!stage = !nv_tileas.memdesc<128xf32, #s>
+!group = !nv_tileas.async_token
 
-// Stages in turn: the copy and the read belong to different ones, and a barrier stands between a read and the next copy.
-nv_tileaa.func @ring(%v: !nv_tileaa.tiled_view<tile = [128], memref<?xf32, strides = [1]>>, %n: i32, %i: i32, %j: i32) attributes {numWarps = 1 : i64} {
+// The pipeline as tileas-unspecialized-pipeline makes it: nothing meets.
+nv_tileaa.func @ring(%v: !view, %n: i32) attributes {numWarps = 1 : i64} {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
-  %r = nv_tileas.alloc_tensor offset 0 : !nv_tileas.memdesc<128xf32, #s, stages = 3>
-  %p = nv_tileas.memdesc_slot %r[%c0] : !nv_tileas.memdesc<128xf32, #s, stages = 3> -> !nv_tileas.memdesc<128xf32, #s>
-  %d, %t1 = nv_tileas.async.tiled_load %v[%c0] into %p layout #l vector 4 bounds <none> : <tile = [128], memref<?xf32, strides = [1]>>[i32] -> !nv_tileas.memdesc<128xf32, #s>
-  %g = nv_tileas.async.commit of %d
-  scf.for %k = %c0 to %n step %c1 : i32 {
-    nv_tileas.async.wait %g pending 1
+  %c2 = arith.constant 2 : i32
+  %c3 = arith.constant 3 : i32
+  %r = nv_tileas.alloc_tensor offset 0 : !ring
+  %s0 = nv_tileas.memdesc_slot %r[%c0] : !ring -> !stage
+  %d0, %t0 = nv_tileas.async.tiled_load %v[%c0] into %s0 layout #l vector 4 bounds <none> : <tile = [128], memref<?xf32, strides = [1]>>[i32] -> !stage
+  %a = nv_tileas.async.commit of %d0
+  %s1 = nv_tileas.memdesc_slot %r[%c1] : !ring -> !stage
+  %d1, %t1 = nv_tileas.async.tiled_load %v[%c1] into %s1 layout #l vector 4 bounds <none> : <tile = [128], memref<?xf32, strides = [1]>>[i32] -> !stage
+  %b = nv_tileas.async.commit of %d1
+  %out:4 = scf.for %k = %c0 to %n step %c1 iter_args(%read = %c0, %write = %c2, %g0 = %a, %g1 = %b) -> (i32, i32, !group, !group) : i32 {
+    nv_tileas.async.wait %g0 pending 1
     nv_tileas.barrier
-    %w = nv_tileas.memdesc_slot %r[%i] : !nv_tileas.memdesc<128xf32, #s, stages = 3> -> !nv_tileas.memdesc<128xf32, #s>
-    %e, %t2 = nv_tileas.async.tiled_load %v[%k] into %w layout #l vector 4 bounds <none> : <tile = [128], memref<?xf32, strides = [1]>>[i32] -> !nv_tileas.memdesc<128xf32, #s>
+    %w = nv_tileas.memdesc_slot %r[%write] : !ring -> !stage
+    %e, %te = nv_tileas.async.tiled_load %v[%k] into %w layout #l vector 4 bounds <none> : <tile = [128], memref<?xf32, strides = [1]>>[i32] -> !stage
     %h = nv_tileas.async.commit of %e
-    %q = nv_tileas.memdesc_slot %r[%j] : !nv_tileas.memdesc<128xf32, #s, stages = 3> -> !nv_tileas.memdesc<128xf32, #s>
-    %x = nv_tileas.local_load %q vector 4 : !nv_tileas.memdesc<128xf32, #s> -> tensor<128xf32, #l>
+    %q = nv_tileas.memdesc_slot %r[%read] : !ring -> !stage
+    %x = nv_tileas.local_load %q vector 4 : !stage -> tensor<128xf32, #l>
+    %r1 = arith.addi %read, %c1 : i32
+    %r_end = arith.cmpi eq, %r1, %c3 : i32
+    %next_r = arith.select %r_end, %c0, %r1 : i32
+    %w1 = arith.addi %write, %c1 : i32
+    %w_end = arith.cmpi eq, %w1, %c3 : i32
+    %next_w = arith.select %w_end, %c0, %w1 : i32
+    scf.yield %next_r, %next_w, %g1, %h : i32, i32, !group, !group
   }
-  nv_tileas.async.wait %g pending 0
   // Other storage in the same bytes, behind a wait for all and a barrier.
+  nv_tileas.async.wait %out#2, %out#3 pending 0
   nv_tileas.barrier
-  %o = nv_tileas.alloc_tensor offset 0 : !nv_tileas.memdesc<128xf32, #s>
+  %o = nv_tileas.alloc_tensor offset 0 : !stage
   %y = arith.constant dense<1.0> : tensor<128xf32, #l>
-  nv_tileas.local_store %y, %o vector 4 : tensor<128xf32, #l>, !nv_tileas.memdesc<128xf32, #s>
+  nv_tileas.local_store %y, %o vector 4 : tensor<128xf32, #l>, !stage
   nv_tileaa.return
 }
 
@@ -33,23 +49,46 @@ nv_tileaa.func @ring(%v: !nv_tileaa.tiled_view<tile = [128], memref<?xf32, strid
 
 #l = #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = []>
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>
+!view = !nv_tileaa.tiled_view<tile = [128], memref<?xf32, strides = [1]>>
+!ring = !nv_tileas.memdesc<128xf32, #s, stages = 3>
+!stage = !nv_tileas.memdesc<128xf32, #s>
+!group = !nv_tileas.async_token
 
-// A stage is filled again while it may still be read.
-nv_tileaa.func @reuse(%v: !nv_tileaa.tiled_view<tile = [128], memref<?xf32, strides = [1]>>, %n: i32, %i: i32) attributes {numWarps = 1 : i64} {
+// Without the wait a copy may be under way when its stage is read.
+nv_tileaa.func @no_wait(%v: !view, %n: i32) attributes {numWarps = 1 : i64} {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
-  %r = nv_tileas.alloc_tensor offset 0 : !nv_tileas.memdesc<128xf32, #s, stages = 3>
-  scf.for %k = %c0 to %n step %c1 : i32 {
-    %w = nv_tileas.memdesc_slot %r[%i] : !nv_tileas.memdesc<128xf32, #s, stages = 3> -> !nv_tileas.memdesc<128xf32, #s>
-    // expected-error @+1 {{write of shared bytes [0, 1536) conflicts with a read by other threads of an earlier iteration}}
-    %e, %t2 = nv_tileas.async.tiled_load %v[%k] into %w layout #l vector 4 bounds <none> : <tile = [128], memref<?xf32, strides = [1]>>[i32] -> !nv_tileas.memdesc<128xf32, #s>
-    %h = nv_tileas.async.commit of %e
-    nv_tileas.async.wait %h pending 1
+  %c2 = arith.constant 2 : i32
+  %c3 = arith.constant 3 : i32
+  %r = nv_tileas.alloc_tensor offset 0 : !ring
+  %s0 = nv_tileas.memdesc_slot %r[%c0] : !ring -> !stage
+  // expected-note @below {{the earlier access: write of shared bytes [0, 1536)}}
+  %d0, %t0 = nv_tileas.async.tiled_load %v[%c0] into %s0 layout #l vector 4 bounds <none> : <tile = [128], memref<?xf32, strides = [1]>>[i32] -> !stage
+  %a = nv_tileas.async.commit of %d0
+  %s1 = nv_tileas.memdesc_slot %r[%c1] : !ring -> !stage
+  // expected-note @below {{the earlier access: write of shared bytes [0, 1536)}}
+  %d1, %t1 = nv_tileas.async.tiled_load %v[%c1] into %s1 layout #l vector 4 bounds <none> : <tile = [128], memref<?xf32, strides = [1]>>[i32] -> !stage
+  %b = nv_tileas.async.commit of %d1
+  %out:4 = scf.for %k = %c0 to %n step %c1 iter_args(%read = %c0, %write = %c2, %g0 = %a, %g1 = %b) -> (i32, i32, !group, !group) : i32 {
     nv_tileas.barrier
-    %q = nv_tileas.memdesc_slot %r[%k] : !nv_tileas.memdesc<128xf32, #s, stages = 3> -> !nv_tileas.memdesc<128xf32, #s>
-    // expected-note @+1 {{the earlier access: read of shared bytes [0, 1536)}}
-    %x = nv_tileas.local_load %q vector 4 : !nv_tileas.memdesc<128xf32, #s> -> tensor<128xf32, #l>
+    %w = nv_tileas.memdesc_slot %r[%write] : !ring -> !stage
+  // expected-error @below {{write of shared bytes [0, 1536) conflicts with a write by an asynchronous copy: no wait and barrier separate them}}
+  // expected-note @below {{the earlier access: write of shared bytes [0, 1536)}}
+  // expected-error @below {{write of shared bytes [0, 1536) conflicts with a write by an asynchronous copy of an earlier iteration: no wait and barrier separate them}}
+    %e, %te = nv_tileas.async.tiled_load %v[%k] into %w layout #l vector 4 bounds <none> : <tile = [128], memref<?xf32, strides = [1]>>[i32] -> !stage
+    %h = nv_tileas.async.commit of %e
+    %q = nv_tileas.memdesc_slot %r[%read] : !ring -> !stage
+  // expected-error @below {{read of shared bytes [0, 1536) conflicts with a write by an asynchronous copy: no wait and barrier separate them}}
+    %x = nv_tileas.local_load %q vector 4 : !stage -> tensor<128xf32, #l>
+    %r1 = arith.addi %read, %c1 : i32
+    %r_end = arith.cmpi eq, %r1, %c3 : i32
+    %next_r = arith.select %r_end, %c0, %r1 : i32
+    %w1 = arith.addi %write, %c1 : i32
+    %w_end = arith.cmpi eq, %w1, %c3 : i32
+    %next_w = arith.select %w_end, %c0, %w1 : i32
+    scf.yield %next_r, %next_w, %g1, %h : i32, i32, !group, !group
   }
+  nv_tileas.async.wait %out#2, %out#3 pending 0
   nv_tileaa.return
 }
 
@@ -57,19 +96,182 @@ nv_tileaa.func @reuse(%v: !nv_tileaa.tiled_view<tile = [128], memref<?xf32, stri
 
 #l = #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = []>
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>
+!view = !nv_tileaa.tiled_view<tile = [128], memref<?xf32, strides = [1]>>
+!ring = !nv_tileas.memdesc<128xf32, #s, stages = 3>
+!stage = !nv_tileas.memdesc<128xf32, #s>
+!group = !nv_tileas.async_token
 
-// A barrier does not end a copy that is under way.
-nv_tileaa.func @unfinished(%v: !nv_tileaa.tiled_view<tile = [128], memref<?xf32, strides = [1]>>, %i: i32) attributes {numWarps = 1 : i64} {
-  %r = nv_tileas.alloc_tensor offset 0 : !nv_tileas.memdesc<128xf32, #s, stages = 2>
-  %w = nv_tileas.memdesc_slot %r[%i] : !nv_tileas.memdesc<128xf32, #s, stages = 2> -> !nv_tileas.memdesc<128xf32, #s>
-  // expected-note @+1 {{the earlier access: write of shared bytes [0, 1024)}}
-  %e, %t2 = nv_tileas.async.tiled_load %v[%i] into %w layout #l vector 4 bounds <none> : <tile = [128], memref<?xf32, strides = [1]>>[i32] -> !nv_tileas.memdesc<128xf32, #s>
-  %h = nv_tileas.async.commit of %e
-  nv_tileas.async.wait %h pending 1
-  nv_tileas.barrier
-  %o = nv_tileas.alloc_tensor offset 512 : !nv_tileas.memdesc<128xf32, #s>
-  %y = arith.constant dense<1.0> : tensor<128xf32, #l>
-  // expected-error @+1 {{write of shared bytes [512, 1024) conflicts with a write by other threads}}
-  nv_tileas.local_store %y, %o vector 4 : tensor<128xf32, #l>, !nv_tileas.memdesc<128xf32, #s>
+// A wait that leaves too many groups pending does not cover the one that it names.
+nv_tileaa.func @weak_wait(%v: !view, %n: i32) attributes {numWarps = 1 : i64} {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  %c3 = arith.constant 3 : i32
+  %r = nv_tileas.alloc_tensor offset 0 : !ring
+  %s0 = nv_tileas.memdesc_slot %r[%c0] : !ring -> !stage
+  // expected-note @below {{the earlier access: write of shared bytes [0, 1536)}}
+  %d0, %t0 = nv_tileas.async.tiled_load %v[%c0] into %s0 layout #l vector 4 bounds <none> : <tile = [128], memref<?xf32, strides = [1]>>[i32] -> !stage
+  %a = nv_tileas.async.commit of %d0
+  %s1 = nv_tileas.memdesc_slot %r[%c1] : !ring -> !stage
+  // expected-note @below {{the earlier access: write of shared bytes [0, 1536)}}
+  %d1, %t1 = nv_tileas.async.tiled_load %v[%c1] into %s1 layout #l vector 4 bounds <none> : <tile = [128], memref<?xf32, strides = [1]>>[i32] -> !stage
+  %b = nv_tileas.async.commit of %d1
+  %out:4 = scf.for %k = %c0 to %n step %c1 iter_args(%read = %c0, %write = %c2, %g0 = %a, %g1 = %b) -> (i32, i32, !group, !group) : i32 {
+  // expected-error @below {{leaves 2 groups pending, one of which may be a group that it names}}
+    nv_tileas.async.wait %g0 pending 2
+    nv_tileas.barrier
+    %w = nv_tileas.memdesc_slot %r[%write] : !ring -> !stage
+  // expected-note @below {{the earlier access: write of shared bytes [0, 1536)}}
+    %e, %te = nv_tileas.async.tiled_load %v[%k] into %w layout #l vector 4 bounds <none> : <tile = [128], memref<?xf32, strides = [1]>>[i32] -> !stage
+    %h = nv_tileas.async.commit of %e
+    %q = nv_tileas.memdesc_slot %r[%read] : !ring -> !stage
+  // expected-error @below {{read of shared bytes [0, 1536) conflicts with a write by an asynchronous copy: no wait and barrier separate them}}
+    %x = nv_tileas.local_load %q vector 4 : !stage -> tensor<128xf32, #l>
+    %r1 = arith.addi %read, %c1 : i32
+    %r_end = arith.cmpi eq, %r1, %c3 : i32
+    %next_r = arith.select %r_end, %c0, %r1 : i32
+    %w1 = arith.addi %write, %c1 : i32
+    %w_end = arith.cmpi eq, %w1, %c3 : i32
+    %next_w = arith.select %w_end, %c0, %w1 : i32
+    scf.yield %next_r, %next_w, %g1, %h : i32, i32, !group, !group
+  }
+  nv_tileas.async.wait %out#2, %out#3 pending 0
+  nv_tileaa.return
+}
+
+// -----
+
+#l = #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = []>
+#s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>
+!view = !nv_tileaa.tiled_view<tile = [128], memref<?xf32, strides = [1]>>
+!ring = !nv_tileas.memdesc<128xf32, #s, stages = 3>
+!stage = !nv_tileas.memdesc<128xf32, #s>
+!group = !nv_tileas.async_token
+
+// Without the barrier other threads may not see the copy, and may still read the stage that is filled next.
+nv_tileaa.func @no_barrier(%v: !view, %n: i32) attributes {numWarps = 1 : i64} {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  %c3 = arith.constant 3 : i32
+  %r = nv_tileas.alloc_tensor offset 0 : !ring
+  %s0 = nv_tileas.memdesc_slot %r[%c0] : !ring -> !stage
+  // expected-note @below {{the earlier access: write of shared bytes [0, 1536)}}
+  %d0, %t0 = nv_tileas.async.tiled_load %v[%c0] into %s0 layout #l vector 4 bounds <none> : <tile = [128], memref<?xf32, strides = [1]>>[i32] -> !stage
+  %a = nv_tileas.async.commit of %d0
+  %s1 = nv_tileas.memdesc_slot %r[%c1] : !ring -> !stage
+  // expected-note @below {{the earlier access: write of shared bytes [0, 1536)}}
+  %d1, %t1 = nv_tileas.async.tiled_load %v[%c1] into %s1 layout #l vector 4 bounds <none> : <tile = [128], memref<?xf32, strides = [1]>>[i32] -> !stage
+  %b = nv_tileas.async.commit of %d1
+  %out:4 = scf.for %k = %c0 to %n step %c1 iter_args(%read = %c0, %write = %c2, %g0 = %a, %g1 = %b) -> (i32, i32, !group, !group) : i32 {
+    nv_tileas.async.wait %g0 pending 1
+    %w = nv_tileas.memdesc_slot %r[%write] : !ring -> !stage
+  // expected-error @below {{write of shared bytes [0, 1536) conflicts with a write by other threads: no barrier separates them}}
+  // expected-error @below {{write of shared bytes [0, 1536) conflicts with a read by other threads of an earlier iteration: no barrier separates them}}
+  // expected-note @below {{the earlier access: write of shared bytes [0, 1536)}}
+  // expected-error @below {{write of shared bytes [0, 1536) conflicts with a write by other threads of an earlier iteration: no barrier separates them}}
+    %e, %te = nv_tileas.async.tiled_load %v[%k] into %w layout #l vector 4 bounds <none> : <tile = [128], memref<?xf32, strides = [1]>>[i32] -> !stage
+    %h = nv_tileas.async.commit of %e
+    %q = nv_tileas.memdesc_slot %r[%read] : !ring -> !stage
+  // expected-error @below {{read of shared bytes [0, 1536) conflicts with a write by other threads: no barrier separates them}}
+  // expected-note @below {{the earlier access: read of shared bytes [0, 1536)}}
+    %x = nv_tileas.local_load %q vector 4 : !stage -> tensor<128xf32, #l>
+    %r1 = arith.addi %read, %c1 : i32
+    %r_end = arith.cmpi eq, %r1, %c3 : i32
+    %next_r = arith.select %r_end, %c0, %r1 : i32
+    %w1 = arith.addi %write, %c1 : i32
+    %w_end = arith.cmpi eq, %w1, %c3 : i32
+    %next_w = arith.select %w_end, %c0, %w1 : i32
+    scf.yield %next_r, %next_w, %g1, %h : i32, i32, !group, !group
+  }
+  nv_tileas.async.wait %out#2, %out#3 pending 0
+  nv_tileaa.return
+}
+
+// -----
+
+#l = #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = []>
+#s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>
+!view = !nv_tileaa.tiled_view<tile = [128], memref<?xf32, strides = [1]>>
+!ring = !nv_tileas.memdesc<128xf32, #s, stages = 3>
+!stage = !nv_tileas.memdesc<128xf32, #s>
+!group = !nv_tileas.async_token
+
+// A barrier behind the start of the copy does not protect the readers of its stage.
+nv_tileaa.func @late_barrier(%v: !view, %n: i32) attributes {numWarps = 1 : i64} {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  %c3 = arith.constant 3 : i32
+  %r = nv_tileas.alloc_tensor offset 0 : !ring
+  %s0 = nv_tileas.memdesc_slot %r[%c0] : !ring -> !stage
+  %d0, %t0 = nv_tileas.async.tiled_load %v[%c0] into %s0 layout #l vector 4 bounds <none> : <tile = [128], memref<?xf32, strides = [1]>>[i32] -> !stage
+  %a = nv_tileas.async.commit of %d0
+  %s1 = nv_tileas.memdesc_slot %r[%c1] : !ring -> !stage
+  %d1, %t1 = nv_tileas.async.tiled_load %v[%c1] into %s1 layout #l vector 4 bounds <none> : <tile = [128], memref<?xf32, strides = [1]>>[i32] -> !stage
+  %b = nv_tileas.async.commit of %d1
+  %out:4 = scf.for %k = %c0 to %n step %c1 iter_args(%read = %c0, %write = %c2, %g0 = %a, %g1 = %b) -> (i32, i32, !group, !group) : i32 {
+    nv_tileas.async.wait %g0 pending 1
+    %w = nv_tileas.memdesc_slot %r[%write] : !ring -> !stage
+  // expected-error @below {{write of shared bytes [0, 1536) conflicts with a read by other threads of an earlier iteration: no barrier separates them}}
+    %e, %te = nv_tileas.async.tiled_load %v[%k] into %w layout #l vector 4 bounds <none> : <tile = [128], memref<?xf32, strides = [1]>>[i32] -> !stage
+    %h = nv_tileas.async.commit of %e
+    nv_tileas.barrier
+    %q = nv_tileas.memdesc_slot %r[%read] : !ring -> !stage
+  // expected-note @below {{the earlier access: read of shared bytes [0, 1536)}}
+    %x = nv_tileas.local_load %q vector 4 : !stage -> tensor<128xf32, #l>
+    %r1 = arith.addi %read, %c1 : i32
+    %r_end = arith.cmpi eq, %r1, %c3 : i32
+    %next_r = arith.select %r_end, %c0, %r1 : i32
+    %w1 = arith.addi %write, %c1 : i32
+    %w_end = arith.cmpi eq, %w1, %c3 : i32
+    %next_w = arith.select %w_end, %c0, %w1 : i32
+    scf.yield %next_r, %next_w, %g1, %h : i32, i32, !group, !group
+  }
+  nv_tileas.async.wait %out#2, %out#3 pending 0
+  nv_tileaa.return
+}
+
+// -----
+
+#l = #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = []>
+#s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>
+!view = !nv_tileaa.tiled_view<tile = [128], memref<?xf32, strides = [1]>>
+!ring = !nv_tileas.memdesc<128xf32, #s, stages = 3>
+!stage = !nv_tileas.memdesc<128xf32, #s>
+!group = !nv_tileas.async_token
+
+// A copy that is started behind the commit belongs to the next group, which the wait does not cover.
+nv_tileaa.func @early_commit(%v: !view, %n: i32) attributes {numWarps = 1 : i64} {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  %c3 = arith.constant 3 : i32
+  %r = nv_tileas.alloc_tensor offset 0 : !ring
+  %s0 = nv_tileas.memdesc_slot %r[%c0] : !ring -> !stage
+  %d0, %t0 = nv_tileas.async.tiled_load %v[%c0] into %s0 layout #l vector 4 bounds <none> : <tile = [128], memref<?xf32, strides = [1]>>[i32] -> !stage
+  %a = nv_tileas.async.commit of %d0
+  %s1 = nv_tileas.memdesc_slot %r[%c1] : !ring -> !stage
+  %d1, %t1 = nv_tileas.async.tiled_load %v[%c1] into %s1 layout #l vector 4 bounds <none> : <tile = [128], memref<?xf32, strides = [1]>>[i32] -> !stage
+  %b = nv_tileas.async.commit of %d1
+  %out:4 = scf.for %k = %c0 to %n step %c1 iter_args(%read = %c0, %write = %c2, %g0 = %a, %g1 = %b) -> (i32, i32, !group, !group) : i32 {
+    nv_tileas.async.wait %g0 pending 1
+    nv_tileas.barrier
+    %h = nv_tileas.async.commit
+    %w = nv_tileas.memdesc_slot %r[%write] : !ring -> !stage
+  // expected-note @below {{the earlier access: write of shared bytes [0, 1536)}}
+    %e, %te = nv_tileas.async.tiled_load %v[%k] into %w layout #l vector 4 bounds <none> : <tile = [128], memref<?xf32, strides = [1]>>[i32] -> !stage
+    %q = nv_tileas.memdesc_slot %r[%read] : !ring -> !stage
+  // expected-error @below {{read of shared bytes [0, 1536) conflicts with a write by an asynchronous copy: no wait and barrier separate them}}
+    %x = nv_tileas.local_load %q vector 4 : !stage -> tensor<128xf32, #l>
+    %r1 = arith.addi %read, %c1 : i32
+    %r_end = arith.cmpi eq, %r1, %c3 : i32
+    %next_r = arith.select %r_end, %c0, %r1 : i32
+    %w1 = arith.addi %write, %c1 : i32
+    %w_end = arith.cmpi eq, %w1, %c3 : i32
+    %next_w = arith.select %w_end, %c0, %w1 : i32
+    scf.yield %next_r, %next_w, %g1, %h : i32, i32, !group, !group
+  }
+  nv_tileas.async.wait %out#2, %out#3 pending 0
   nv_tileaa.return
 }

@@ -1,0 +1,62 @@
+//! Upstream dialects that passes look into, as Rust enums of their ops, so that nobody compares an op's name with a string.
+//!
+//! Only identities are generated: operands and attributes of these ops are read by number and name.
+
+use crate::{
+    records::Records,
+    tablegen::Paths,
+    wrappers::{snake, write_if_changed},
+};
+use std::{fmt::Write, fs, path::Path};
+
+/// Rust enum, prefix of the records (the dialect's is `<prefix>_Dialect`), prefix of op records, file with the ops, C++ headers.
+const DIALECTS: &[(&str, &str, &str, &str)] = &[
+    ("Arith", "Arith", "mlir/Dialect/Arith/IR/ArithOps.td", "mlir/Dialect/Arith/IR/Arith.h"),
+    ("Math", "Math", "mlir/Dialect/Math/IR/MathOps.td", "mlir/Dialect/Math/IR/Math.h"),
+    ("Scf", "SCF", "mlir/Dialect/SCF/IR/SCFOps.td", "mlir/Dialect/SCF/IR/SCF.h"),
+    ("Ub", "UB", "mlir/Dialect/UB/IR/UBOps.td", "mlir/Dialect/UB/IR/UBOps.h"),
+];
+
+/// Writes the C accessors of type identities; the path of their header, as it is included.
+pub fn generate(paths: &Paths, out: &Path) -> String {
+    let dir = paths.gen_dir.join("upstream");
+    fs::create_dir_all(&dir).unwrap();
+    let mut header = String::from("#include \"mlir-c/IR.h\"\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
+    let mut source = String::new();
+    for (.., include) in DIALECTS {
+        writeln!(source, "#include \"{include}\"").unwrap();
+    }
+    source.push_str("#include \"upstream/Upstream.h.inc\"\n#include \"mlir/CAPI/Support.h\"\nusing namespace mlir;\n");
+    let mut rust = String::new();
+    for (name, prefix, file, _) in DIALECTS {
+        let records = Records::load(paths, &paths.llvm.join("include").join(file).display().to_string());
+        let namespace = records.text(&format!("{prefix}_Dialect"), "cppNamespace").to_string();
+        let mut ops = records.ops(prefix);
+        ops.sort_unstable();
+        let dialect = snake(name);
+        let (mut variants, mut ids) = (String::new(), String::new());
+        for (i, op) in ops.iter().enumerate() {
+            let class = op.rsplit('_').next().unwrap();
+            let variant = class.strip_suffix("Op").unwrap_or(class);
+            let id = format!("tileir_{dialect}_id_{class}");
+            writeln!(header, "MLIR_CAPI_EXPORTED MlirTypeID {id}(void);").unwrap();
+            writeln!(source, "MlirTypeID {id}(void) {{ return wrap(TypeID::get<{namespace}::{class}>()); }}").unwrap();
+            write!(variants, "/// `{dialect}.{}`\n{variant}, ", records.text(op, "opName")).unwrap();
+            write!(ids, "(unsafe {{ ffi::{id}() }}.ptr as usize, Self::{variant}), ").unwrap();
+            assert!(i < usize::from(u16::MAX));
+        }
+        writeln!(
+            rust,
+            "/// The ops of `{dialect}`.\n#[derive(Clone, Copy, Debug, PartialEq, Eq)]\npub enum {name} {{ {variants} }}\n\
+             impl {name} {{\n  /// None for an op of another dialect.\n  pub fn of(op: OpRef<'_>) -> Option<Self> {{\n    \
+             static INDEX: OnceLock<FxHashMap<usize, {name}>> = OnceLock::new();\n    \
+             INDEX.get_or_init(|| [{ids}].into_iter().collect()).get(&op_type_id(op)).copied()\n  }}\n}}"
+        )
+        .unwrap();
+    }
+    header.push_str("#ifdef __cplusplus\n}\n#endif\n");
+    write_if_changed(&dir.join("Upstream.h.inc"), &header);
+    write_if_changed(&dir.join("Upstream.cpp"), &source);
+    write_if_changed(&out.join("upstream.rs"), &rust);
+    "upstream/Upstream.h.inc".to_string()
+}

@@ -1,0 +1,247 @@
+//! What passes may assume of an op without knowing its name.
+//!
+//! Ops of `nv_tileaa` and `nv_tileas` answer in TableGen (`NvTileAAInterfaces.td`), where an op without an answer does not
+//! build. Upstream ops have no such interface; [`upstream_behaviour`] answers for them, from enums that the build script
+//! generates. Every other op gets [`Behaviour::UNKNOWN`], which permits nothing.
+//!
+//! Each function below is one question of a pass. A new op needs no arm here.
+
+use super::{
+    ffi,
+    layouts::{Tensor, storage_bits},
+    nv_tileaa::{self, BitcastOp},
+    nv_tileas,
+    rt::*,
+    upstream::{Arith, Math, Scf, Ub},
+};
+use melior::ir::TypeLike;
+use std::ffi::c_void;
+use tile_layout::register_permutation;
+
+pub use super::nv_tileaa::{Cost, LayoutRelation, Movement, SyncKind, SyncScope};
+
+/// The answers of an op.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Behaviour {
+    pub layout: LayoutRelation,
+    pub cost: Cost,
+    pub movement: Movement,
+    pub sync: SyncKind,
+    /// The threads that it synchronises.
+    pub scope: SyncScope,
+}
+
+impl Behaviour {
+    const UNKNOWN: Self = Self::new(LayoutRelation::None, Cost::Heavy, Movement::Threads);
+
+    const fn new(layout: LayoutRelation, cost: Cost, movement: Movement) -> Self {
+        Self { layout, cost, movement, sync: SyncKind::None, scope: SyncScope::Thread }
+    }
+    const fn local(layout: LayoutRelation, cost: Cost) -> Self {
+        Self::new(layout, cost, Movement::None)
+    }
+    pub fn of(op: OpRef<'_>) -> Self {
+        if let Some(op) = nv_tileas::AnyOp::cast(op) {
+            return op.behaviour();
+        }
+        if let Some(op) = nv_tileaa::AnyOp::cast(op) {
+            return op.behaviour();
+        }
+        upstream_behaviour(op).unwrap_or(Self::UNKNOWN)
+    }
+}
+
+fn upstream_behaviour(op: OpRef<'_>) -> Option<Behaviour> {
+    use LayoutRelation::{Control, Leaf, Same};
+    if let Some(op) = Arith::of(op) {
+        return Some(match op {
+            Arith::Constant => Behaviour::local(Leaf, Cost::Cheap),
+            Arith::AddI
+            | Arith::SubI
+            | Arith::MulI
+            | Arith::AndI
+            | Arith::OrI
+            | Arith::XOrI
+            | Arith::CmpI
+            | Arith::ExtSI
+            | Arith::ExtUI
+            | Arith::TruncI
+            | Arith::ShLI
+            | Arith::Select => Behaviour::local(Same, Cost::Cheap),
+            _ => Behaviour::local(Same, Cost::Arithmetic),
+        });
+    }
+    if Math::of(op).is_some() {
+        return Some(Behaviour::local(Same, Cost::Arithmetic));
+    }
+    if let Some(Ub::Poison) = Ub::of(op) {
+        return Some(Behaviour::local(Leaf, Cost::Arithmetic));
+    }
+    match Scf::of(op)? {
+        Scf::For | Scf::While | Scf::If | Scf::Yield | Scf::Condition => Some(Behaviour::local(Control, Cost::Heavy)),
+        _ => None,
+    }
+}
+
+/// How the layouts of the op's results follow from those of its operands.
+pub fn layout_relation(op: OpRef<'_>) -> LayoutRelation {
+    Behaviour::of(op).layout
+}
+
+/// How the op orders accesses of threads.
+pub fn sync_kind(op: OpRef<'_>) -> SyncKind {
+    Behaviour::of(op).sync
+}
+
+/// Whether the op has no effects and may be executed where the program would not.
+pub fn is_pure(op: OpRef<'_>) -> bool {
+    // SAFETY: `op` is alive.
+    unsafe { ffi::mlirxOperationIsPure(op.to_raw()) }
+}
+
+/// Whether elements move between threads.
+pub fn moves_between_threads(op: OpRef<'_>) -> bool {
+    match Behaviour::of(op).movement {
+        Movement::None => false,
+        Movement::Threads => true,
+        Movement::Layouts => {
+            let layout = |v| Tensor::of_value(v).and_then(|t| t.layout());
+            match (layout(operand(op, 0)), layout(result(op, 0))) {
+                (Some(from), Some(to)) => register_permutation(&from, &to).is_none(),
+                _ => true,
+            }
+        }
+    }
+}
+
+/// Whether each thread computes the results from its own operands and nothing else, by few instructions.
+pub fn computes_locally(op: OpRef<'_>) -> bool {
+    let has_no_effects = || effects(op).is_some_and(|list| list.is_empty());
+    region_count(op) == 0 && Behaviour::of(op).cost != Cost::Heavy && has_no_effects() && !moves_between_threads(op)
+}
+
+/// Whether the op can also be computed for an iteration that does not exist: a division might be by zero there.
+pub fn computes_speculatively(op: OpRef<'_>) -> bool {
+    computes_locally(op) && is_pure(op)
+}
+
+/// Whether a tensor is computed again at next to no cost, so that this beats keeping or moving it.
+pub fn is_cheap(op: OpRef<'_>) -> bool {
+    result_count(op) == 1
+        && region_count(op) == 0
+        && Tensor::of_value(result(op, 0)).is_some()
+        && Behaviour::of(op).cost == Cost::Cheap
+}
+
+/// Whether the op gives each element a type of the same kind that is at least as wide, or other bits of the same width.
+pub fn widens(op: OpRef<'_>) -> bool {
+    if result_count(op) != 1 || operand_count(op) != 1 || layout_relation(op) != LayoutRelation::Same {
+        return false;
+    }
+    let (Some(from), Some(to)) = (Tensor::of_value(operand(op, 0)), Tensor::of_value(result(op, 0))) else {
+        return false;
+    };
+    let is_float = |t: &Tensor<'_>| {
+        // SAFETY: the type is alive.
+        unsafe { mlir_sys::mlirTypeIsAFloat(t.element.to_raw()) }
+    };
+    let same_kind = is_float(&from) == is_float(&to) || BitcastOp::cast(op).is_some();
+    from.element != to.element && same_kind && storage_bits(from.element) <= storage_bits(to.element) && is_pure(op)
+}
+
+/// Whether the op is a loop.
+pub fn is_loop(op: OpRef<'_>) -> bool {
+    matches!(Scf::of(op), Some(Scf::For | Scf::While))
+}
+
+/// Whether the op may run many times in one run of its function.
+pub fn is_in_loop(op: OpRef<'_>) -> bool {
+    std::iter::successors(parent_op(op), |o| parent_op(*o)).any(is_loop)
+}
+
+/// Whether the op is a constant.
+pub fn is_constant(op: OpRef<'_>) -> bool {
+    Arith::of(op) == Some(Arith::Constant)
+}
+
+//===-- memory ------------------------------------------------------------------//
+
+/// Memory that an op touches, by the proxy through which it does: the resources of `NvTileAAInterfaces.td`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    Global,
+    GlobalAsyncProxy,
+    Shared,
+    SharedAsyncProxy,
+    Tensor,
+    /// Phases of barriers, groups of copies, the console.
+    Machine,
+    /// Not named: any of them.
+    Any,
+}
+
+impl Memory {
+    fn by_name(name: &str) -> Self {
+        match name {
+            "GlobalMemory" => Memory::Global,
+            "GlobalMemoryAsyncProxy" => Memory::GlobalAsyncProxy,
+            "SharedMemory" => Memory::Shared,
+            "SharedMemoryAsyncProxy" => Memory::SharedAsyncProxy,
+            "TensorMemory" => Memory::Tensor,
+            "Machine" => Memory::Machine,
+            _ => Memory::Any,
+        }
+    }
+    /// Whether it may be the block's shared memory.
+    pub fn may_be_shared(self) -> bool {
+        matches!(self, Memory::Shared | Memory::SharedAsyncProxy | Memory::Any)
+    }
+}
+
+/// One effect of an op on memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effect {
+    pub kind: ffi::MlirxEffectKind,
+    pub memory: Memory,
+    /// The operand that points to the memory; none for what the op as a whole does.
+    pub operand: Option<usize>,
+}
+
+impl Effect {
+    pub fn writes(&self) -> bool {
+        self.kind == ffi::MlirxEffectKind_MlirxWrites
+    }
+    pub fn reads(&self) -> bool {
+        self.kind == ffi::MlirxEffectKind_MlirxReads
+    }
+}
+
+/// The effects of an op without those of its regions; none when they are not known.
+pub fn effects(op: OpRef<'_>) -> Option<Vec<Effect>> {
+    unsafe extern "C" fn each(
+        kind: ffi::MlirxEffectKind,
+        resource: mlir_sys::MlirStringRef,
+        operand: isize,
+        list: *mut c_void,
+    ) {
+        // SAFETY: `list` is the vector below, and names of resources are static.
+        let (list, name) = unsafe { (&mut *list.cast::<Vec<Effect>>(), raw_to_str(resource)) };
+        list.push(Effect { kind, memory: Memory::by_name(name), operand: usize::try_from(operand).ok() });
+    }
+    let mut list: Vec<Effect> = vec![];
+    // SAFETY: `op` is alive, and `each` gets the vector that it expects.
+    let known = unsafe { ffi::mlirxOperationEffects(op.to_raw(), Some(each), (&raw mut list).cast()) };
+    known.then_some(list)
+}
+
+/// Whether the op itself reads or writes shared memory, or may. Ops that order the accesses of others do not.
+pub fn touches_shared_memory(op: OpRef<'_>) -> bool {
+    let orders = sync_kind(op) != SyncKind::None;
+    let touches = |e: &Effect| (e.reads() || e.writes()) && e.memory.may_be_shared();
+    effects(op).is_none_or(|list| list.iter().any(|e| touches(e) && (e.operand.is_some() || !orders)))
+}
+
+/// Whether the op, as it is or once its movements between threads have become accesses, uses shared memory.
+pub fn uses_shared_memory(op: OpRef<'_>) -> bool {
+    touches_shared_memory(op) || moves_between_threads(op)
+}

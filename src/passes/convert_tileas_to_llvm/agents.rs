@@ -1,0 +1,58 @@
+//! Agents: a branch by the number of the warp, and programs whose warps and threads are numbered from the agent's first.
+//!
+//! ```text
+//! warp < w0          ? agent 0
+//! warp < w0 + w1     ? agent 1      warp' = warp - w0, thread' = thread - 32 w0, barrier 2 of 32 w1 threads
+//! ...                               the warps that are left go on
+//! ```
+
+use super::{Lower, llvm::Cmp};
+use crate::dialect::{
+    location,
+    nv_tileas::AgentSwitchOp,
+    pass::{Failed, fail},
+    rt::*,
+    thread_scope::ThreadScope,
+};
+
+/// Barriers of a block; number zero is the one of all its threads.
+const BARRIERS: u64 = 16;
+
+impl<'c> Lower<'c, '_> {
+    pub(super) fn agent_switch(&mut self, op: AgentSwitchOp<'c>) -> Result<(), Failed> {
+        let here = self.l.b.block();
+        let exit = self.l.new_block(&[], here);
+        for i in 0..region_count(op.op()) {
+            let scope = ThreadScope::of_region(op.op(), i).ok_or_else(|| fail(op.op(), "region has no warps"))?;
+            let warps = scope.warps.ok_or_else(|| fail(op.op(), "region has no warps"))?;
+            let source = entry_block(region(op.op(), i)).ok_or_else(|| fail(op.op(), "agent has no program"))?;
+            let before = self.l.b.block();
+            let next = self.l.new_block(&[], before);
+            let program = self.l.new_block(&[], before);
+            // Agents before this one are gone: a comparison with the last warp is enough.
+            let mine = self.l.icmp(Cmp::Ult, self.warp, self.l.i32c(scope.first_warp + warps));
+            self.l.cond_br(mine, (program, &[]), (next, &[]));
+
+            self.l.b.set_end(program);
+            self.barriers_used += 1;
+            if self.barriers_used >= BARRIERS {
+                let text = format!("a block has {} barriers for agents, and this is one more", BARRIERS - 1);
+                return Err(fail(op.op(), text));
+            }
+            let outside = (self.warp, self.warp_bits, self.thread, self.warps, self.barrier_id);
+            let l = &self.l;
+            self.thread = l.bin("sub", self.thread, l.i32c(scope.first_warp * 32));
+            self.warp = l.bin("sub", self.warp, l.i32c(scope.first_warp));
+            (self.warps, self.warp_bits) = (warps as u64, warps.ilog2());
+            self.barrier_id = Some(self.barriers_used);
+            self.block(source)?;
+            (self.warp, self.warp_bits, self.thread, self.warps, self.barrier_id) = outside;
+            self.l.b.set_location(location::leaf(op.op().location()));
+            self.l.br(exit, &[]);
+            self.l.b.set_end(next);
+        }
+        self.l.br(exit, &[]);
+        self.l.b.set_end(exit);
+        Ok(())
+    }
+}

@@ -1,0 +1,84 @@
+// RUN: tileiras-opt %s --split-input-file --verify-diagnostics
+nv_tileaa.func @regions() attributes {numWarps = 8 : i64} {
+  // expected-error @+1 {{has 1 regions and warps for 2}}
+  nv_tileas.async.pipeline.agent_switch warps [4, 4] {
+    nv_tileas.barrier
+  }
+  nv_tileaa.return
+}
+
+// -----
+
+nv_tileaa.func @power() attributes {numWarps = 8 : i64} {
+  // expected-error @+1 {{an agent has a power of two of warps, got 3}}
+  nv_tileas.async.pipeline.agent_switch warps [3] {
+    nv_tileas.barrier
+  }
+  nv_tileaa.return
+}
+
+// -----
+
+nv_tileaa.func @room() attributes {numWarps = 8 : i64} {
+  // expected-error @+1 {{needs 12 warps, and the block has 8}}
+  nv_tileas.async.pipeline.agent_switch warps [4, 8] {
+    nv_tileas.barrier
+  }, {
+    nv_tileas.barrier
+  }
+  nv_tileaa.return
+}
+
+// -----
+
+nv_tileaa.func @nested() attributes {numWarps = 8 : i64} {
+  nv_tileas.async.pipeline.agent_switch warps [4] {
+    // expected-error @+1 {{stands inside of an agent}}
+    nv_tileas.async.pipeline.agent_switch warps [2] {
+      nv_tileas.barrier
+    }
+  }
+  nv_tileaa.return
+}
+
+// -----
+
+#l = #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = []>
+#s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>
+nv_tileaa.func @tensor(%x: tensor<128xf32, #l>) attributes {numWarps = 1 : i64} {
+  %m = nv_tileas.alloc_tensor : !nv_tileas.memdesc<128xf32, #s>
+  nv_tileas.async.pipeline.agent_switch warps [1] {
+    // expected-error @+1 {{uses a tensor in registers from outside of its agent}}
+    nv_tileas.local_store %x, %m vector 4 : tensor<128xf32, #l>, !nv_tileas.memdesc<128xf32, #s>
+  }
+  nv_tileaa.return
+}
+
+// -----
+
+nv_tileaa.func @barrier() attributes {numWarps = 8 : i64} {
+  // expected-error @+1 {{has an id without a number of threads, or the other way round}}
+  nv_tileas.barrier id 3
+  nv_tileaa.return
+}
+
+// -----
+
+nv_tileaa.func @number() attributes {numWarps = 8 : i64} {
+  // expected-error @+1 {{a block has barriers 0 to 15, got 16}}
+  nv_tileas.barrier id 16 threads 64
+  nv_tileaa.return
+}
+
+// -----
+
+nv_tileaa.func @threads() attributes {numWarps = 8 : i64} {
+  // expected-error @+1 {{whole warps meet, got 48 threads}}
+  nv_tileas.barrier id 1 threads 48
+  nv_tileaa.return
+}
+
+// -----
+
+// expected-error @+1 {{alignment must be a power of two of at least 128 bytes, got 64}}
+func.func private @alignment(!nv_tileas.memdesc<4xf32, #nv_tileas.shared_layout<offset = [1, 2]>, align = 64>)

@@ -1,0 +1,266 @@
+//! Mutations of synchronisation: in every pipelined program of the corpus each barrier, wait and commit is removed, or moved past
+//! its neighbour in either direction, one at a time.
+//!
+//! `tileas-check-synchronization` has to refuse the mutant; or it was not needed, which is shown by running: its PTX is the
+//! same, or the simulator with race detection and unfavourable schedules finds the expected results. A mutant that is accepted and
+//! runs wrong fails the test. How many of each there are is kept in `tests/synchronization.tsv`; `TILEIRAS_BLESS=1` writes it anew.
+//!
+//! By default a few programs; with `TILEIRAS_TEST_FULL=1` all.
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use melior::{ir::Module, ir::operation::OperationLike, pass::PassManager, utility::parse_pass_pipeline};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, ExitCode},
+    sync::{Arc, Mutex},
+};
+use tile_launch::corpus::{self, Program};
+use tileiras::{
+    dialect::{
+        self,
+        behaviour::{self, SyncKind},
+        nv_tileas::{AsyncCommitOp, AsyncCreateNoneOp},
+        rt::*,
+    },
+    passes,
+    pipeline::Options,
+    translate,
+};
+
+#[path = "support/simulate.rs"]
+mod simulate;
+use simulate::{From, How};
+
+const HOW: How = How { from: From::Checked, target: "sm_90", level: 3 };
+const SCHEDULES: &str = "plain,1,2,3,4";
+const CHECK: &str = "tileas-check-synchronization";
+/// Small programs with rings of different depth, a resident operand, and conversions between the products.
+const SLICE: &[&str] = &["matmul_f16.13.1", "fmha_f16.13.1", "matmul_tf32.13.1"];
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Mutation {
+    Remove,
+    Earlier,
+    Later,
+}
+
+/// What became of the mutants of one program.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+struct Counts {
+    /// Refused by the checker.
+    refused: usize,
+    /// Accepted, and shown to be right.
+    redundant: usize,
+}
+
+type Table = BTreeMap<String, Counts>;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn main() -> ExitCode {
+    let full = std::env::var_os("TILEIRAS_TEST_FULL").is_some_and(|v| v != "0");
+    let found = Arc::new(Mutex::new(Table::new()));
+    let programs = corpus::programs(&root()).unwrap_or_default();
+    let trials = programs
+        .into_iter()
+        .filter(|p| full || SLICE.contains(&p.name.as_str()))
+        .map(|program| {
+            let found = found.clone();
+            Trial::test(format!("synchronization/{}", program.name), move || {
+                let counts = mutate_all(&program)?;
+                println!("{}: {} refused, {} redundant", program.name, counts.refused, counts.redundant);
+                if counts != Counts::default() {
+                    found.lock().unwrap_or_else(|e| e.into_inner()).insert(program.name.clone(), counts);
+                }
+                if std::env::var_os("TILEIRAS_BLESS").is_some() {
+                    return Ok(());
+                }
+                let kept = table()?.get(&program.name).copied().unwrap_or_default();
+                if kept == counts { Ok(()) } else { Err(format!("the table has {kept:?}, and now {counts:?}").into()) }
+            })
+        })
+        .collect();
+    let conclusion = libtest_mimic::run(&Arguments::from_args(), trials);
+    if std::env::var_os("TILEIRAS_BLESS").is_some() {
+        let mut all = table().unwrap_or_default();
+        all.extend(found.lock().unwrap_or_else(|e| e.into_inner()).iter().map(|(k, v)| (k.clone(), *v)));
+        write(&all).expect("the table can be written");
+    }
+    conclusion.exit_code()
+}
+
+fn path() -> PathBuf {
+    root().join("tests/synchronization.tsv")
+}
+
+fn table() -> Result<Table, Failed> {
+    let text = fs::read_to_string(path()).map_err(|e| format!("{}: {e}", path().display()))?;
+    let mut table = Table::new();
+    for line in text.lines().filter(|l| !l.starts_with('#')) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [name, refused, redundant] = fields[..] else { return Err(format!("not a row: {line}").into()) };
+        let number = |s: &str| s.parse::<usize>().map_err(|e| Failed::from(format!("{line}: {e}")));
+        table.insert(name.to_string(), Counts { refused: number(refused)?, redundant: number(redundant)? });
+    }
+    Ok(table)
+}
+
+fn write(table: &Table) -> std::io::Result<()> {
+    let mut text =
+        String::from("# Mutants of synchronisation: program, refused by the checker, shown to be redundant.\n");
+    for (name, Counts { refused, redundant }) in table {
+        text += &format!("{name}\t{refused}\t{redundant}\n");
+    }
+    fs::write(path(), text)
+}
+
+/// The program when all passes up to the checker have run; none for a program without a pipeline.
+fn checked(program: &Program) -> Result<Option<String>, Failed> {
+    passes::register_all();
+    let context = dialect::context();
+    let bytes = fs::read(&program.file)?;
+    // A version that cannot be read yet is another test's business.
+    let Ok(mut module) = translate::import(&context, &bytes) else { return Ok(None) };
+    let mut options = Options::default();
+    options.set("opt-level", "3").expect("a level");
+    options.set("compute-capability", HOW.target).expect("a target");
+    options.set("pipeline-strategy", "unspecialize").expect("a strategy");
+    let steps: Vec<String> = options.steps().into_iter().map(|s| s.pass).collect();
+    let last = steps.iter().position(|s| s.starts_with(CHECK)).expect("the checker is in the pipeline");
+    run_passes(&context, &mut module, &steps[..=last].join(","))?;
+    let text = module.as_operation().to_string();
+    Ok(text.contains("nv_tileas.async.wait").then_some(text))
+}
+
+fn run_passes(context: &melior::Context, module: &mut Module<'_>, passes: &str) -> Result<(), Failed> {
+    let manager = PassManager::new(context);
+    parse_pass_pipeline(manager.as_operation_pass_manager(), &format!("builtin.module({passes})"))
+        .map_err(|e| e.to_string())?;
+    manager.run(module).map_err(|_| Failed::from("a pass failed"))
+}
+
+fn mutate_all(program: &Program) -> Result<Counts, Failed> {
+    let Some(text) = checked(program)? else { return Ok(Counts::default()) };
+    let original = simulate::ptx(&text, HOW)?;
+    let mut counts = Counts::default();
+    for n in 0.. {
+        let mut exists = false;
+        for mutation in [Mutation::Remove, Mutation::Earlier, Mutation::Later] {
+            match mutant(&text, n, mutation)? {
+                Mutant::NoSuchOp => continue,
+                Mutant::NoProgram => exists = true,
+                Mutant::Refused => {
+                    exists = true;
+                    counts.refused += 1;
+                }
+                Mutant::Accepted(mutated) => {
+                    exists = true;
+                    let ptx = simulate::ptx(&mutated, HOW)?;
+                    if ptx != original {
+                        simulate_mutant(program, &ptx, &format!("{n}-{mutation:?}")).map_err(|e| {
+                            format!(
+                                "{mutation:?} of synchronisation {n} is accepted, and wrong:\n{}",
+                                e.message().unwrap_or_default()
+                            )
+                        })?;
+                    }
+                    counts.redundant += 1;
+                }
+            }
+        }
+        if !exists {
+            break;
+        }
+    }
+    Ok(counts)
+}
+
+enum Mutant {
+    NoSuchOp,
+    /// The mutation leaves no valid program, or changes nothing.
+    NoProgram,
+    Refused,
+    Accepted(String),
+}
+
+fn mutant(text: &str, n: usize, mutation: Mutation) -> Result<Mutant, Failed> {
+    let context = dialect::context();
+    context.attach_diagnostic_handler(|_| true);
+    let mut module = Module::parse(&context, text).ok_or("the checked program does not parse")?;
+    let root = op_ref(module.as_operation().to_raw());
+    let is_sync =
+        |o: &OpRef<'_>| matches!(behaviour::sync_kind(*o), SyncKind::Barrier | SyncKind::Commit | SyncKind::Wait);
+    let Some(op) = collect_ops(root, |o| is_sync(&o).then_some(o)).into_iter().nth(n) else {
+        return Ok(Mutant::NoSuchOp);
+    };
+    if !apply(op, mutation) || !module.as_operation().verify() {
+        return Ok(Mutant::NoProgram);
+    }
+    let mutated = module.as_operation().to_string();
+    match run_passes(&context, &mut module, CHECK) {
+        Err(_) => Ok(Mutant::Refused),
+        Ok(()) => Ok(Mutant::Accepted(mutated)),
+    }
+}
+
+/// Changes the program; whether it can be done.
+fn apply(op: OpRef<'_>, mutation: Mutation) -> bool {
+    let Some(block) = parent_block(op) else { return false };
+    let ops: Vec<OpRef<'_>> = ops_of(block).collect();
+    let at = ops.iter().position(|o| *o == op).expect("an op of its block");
+    // What has effects, or holds what has them; moving past anything else says nothing.
+    let matters = |o: &&OpRef<'_>| region_count(**o) > 0 || !behaviour::is_pure(**o);
+    let context = dialect::pass::context_of(op);
+    match mutation {
+        Mutation::Remove => {
+            if AsyncCommitOp::cast(op).is_some() {
+                let none = AsyncCreateNoneOp::build(&Builder::before(context, op), ty(result(op, 0)));
+                replace_all_uses(result(op, 0), none.expect("a token").token());
+            }
+            erase(op);
+        }
+        Mutation::Earlier => {
+            let Some(before) = ops[..at].iter().rev().find(matters) else { return false };
+            let moved = AsyncCommitOp::cast(op).filter(|c| c.copies().any(|v| defining_op(v) == Some(*before)));
+            match moved {
+                // Closed before its copies are started, the group has none of them.
+                Some(commit) => {
+                    let b = Builder::before(context, *before);
+                    let empty = AsyncCommitOp::build(&b, ty(commit.group()), &[]).expect("a commit");
+                    replace_all_uses(commit.group(), empty.group());
+                    erase(op);
+                }
+                None => move_before(op, *before),
+            }
+        }
+        Mutation::Later => {
+            let Some(after) = ops[at + 1..ops.len() - 1].iter().position(|o| matters(&o)) else { return false };
+            move_before(op, ops[at + 2 + after]);
+        }
+    }
+    true
+}
+
+fn parent_block<'c>(op: OpRef<'c>) -> Option<Blk<'c>> {
+    let parent = parent_op(op)?;
+    (0..region_count(parent)).filter_map(|i| entry_block(region(parent, i))).find(|b| ops_of(*b).any(|o| o == op))
+}
+
+/// Runs the PTX against the expected results, with race detection.
+fn simulate_mutant(program: &Program, ptx: &str, name: &str) -> Result<(), Failed> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let cases = corpus::cases(&root(), folder.parent().unwrap_or(folder)).map_err(|e| e.to_string())?;
+    let file = folder.join(format!("mutant-{}-{name}.ptx", program.name));
+    fs::write(&file, ptx)?;
+    let output = Command::new(env!("CARGO_BIN_EXE_tile-run"))
+        .args(["--quiet", "--adversarial", SCHEDULES, "--max-time", "300", "--launch"])
+        .arg(cases.join(&program.entry).join("launch.json"))
+        .arg(&file)
+        .output()?;
+    fs::remove_file(&file)?;
+    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned().into()) }
+}
