@@ -114,7 +114,8 @@
 //! `map` and `subspace` are the algebra; `shape` numbers elements; `layout` and `ops` are distributed layouts and what tile
 //! operations do to them; `reduction` plans reductions and scans; `blocked`, `mma` and `dot` build them; `expr` turns them
 //! into index arithmetic; `bank` counts conflicts;
-//! `access`, `swizzle`, `shuffle` and `convert` move data between layouts. Every plan is an executable description, and the
+//! `access`, `swizzle`, `shuffle` and `convert` move data between layouts; `warpgroup` tiles asynchronous
+//! products. Every plan is an executable description, and the
 //! tests execute plans on all threads.
 #![forbid(unsafe_code)]
 
@@ -135,6 +136,7 @@ mod shape;
 mod shuffle;
 mod subspace;
 mod swizzle;
+mod warpgroup;
 
 pub use access::{AccessMode, Direction, Instruction, SharedAccess, SharedLayout, ThreadBases, elem_log2_bytes};
 pub use bank::{
@@ -153,3 +155,4 @@ pub use shape::Shape;
 pub use shuffle::{Exchange, ShufflePlan, ShuffleRound};
 pub use subspace::Subspace;
 pub use swizzle::{Run, SharedOptions, SharedPlan, plan_shared};
+pub use warpgroup::{WARPGROUP_ROWS, WarpgroupProduct, WarpgroupStep};
