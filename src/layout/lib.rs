@@ -114,8 +114,8 @@
 //! `map` and `subspace` are the algebra; `shape` numbers elements; `layout` and `ops` are distributed layouts and what tile
 //! operations do to them; `reduction` plans reductions and scans; `blocked`, `mma` and `dot` build them; `expr` turns them
 //! into index arithmetic; `bank` counts conflicts;
-//! `access`, `swizzle`, `shuffle` and `convert` move data between layouts; `warpgroup` tiles asynchronous
-//! products. Every plan is an executable description, and the
+//! `access`, `swizzle`, `shuffle` and `convert` move data between layouts; `hardware_swizzle` and `warpgroup` are the
+//! arrangements of shared memory, descriptors and fragments of asynchronous products. Every plan is an executable description, and the
 //! tests execute plans on all threads.
 #![forbid(unsafe_code)]
 
@@ -126,6 +126,7 @@ mod convert;
 mod dot;
 mod error;
 mod expr;
+mod hardware_swizzle;
 mod layout;
 mod map;
 mod mma;
@@ -146,6 +147,7 @@ pub use convert::{Conversion, ConvertOptions, convert, register_map, register_pe
 pub use dot::{Apart, Multiplier, Product, Step, WarpGrid};
 pub use error::{LayoutError, Result};
 pub use expr::{BitExpr, Coordinate, LinearExpr, Term};
+pub use hardware_swizzle::{HardwareError, HardwareLayout, HardwareSwizzle, Major, MatrixDescriptor, WarpgroupOperand};
 pub use layout::{Input, InputMasks, LANE_BITS, Layout, Place, Thread, WARP_SIZE};
 pub use map::{LinearMap, combine, low_mask};
 pub use mma::{Fragment, MmaInstruction, MmaTiling, Operand, TmemShape, TmemTile, mma_tiled, tmem_layout};
