@@ -115,7 +115,8 @@
 //! operations do to them; `reduction` plans reductions and scans; `blocked`, `mma` and `dot` build them; `expr` turns them
 //! into index arithmetic; `bank` counts conflicts;
 //! `access`, `swizzle`, `shuffle` and `convert` move data between layouts; `hardware_swizzle` and `warpgroup` are the
-//! arrangements of shared memory, descriptors and fragments of asynchronous products. Every plan is an executable description, and the
+//! arrangements of shared memory, descriptors and fragments of asynchronous products, `tensor_copy` the boxes of the tensor
+//! memory accelerator. Every plan is an executable description, and the
 //! tests execute plans on all threads.
 #![forbid(unsafe_code)]
 
@@ -137,6 +138,7 @@ mod shape;
 mod shuffle;
 mod subspace;
 mod swizzle;
+mod tensor_copy;
 mod warpgroup;
 
 pub use access::{AccessMode, Direction, Instruction, SharedAccess, SharedLayout, ThreadBases, elem_log2_bytes};
@@ -157,4 +159,8 @@ pub use shape::Shape;
 pub use shuffle::{Exchange, ShufflePlan, ShuffleRound};
 pub use subspace::Subspace;
 pub use swizzle::{Run, SharedOptions, SharedPlan, plan_shared};
+pub use tensor_copy::{
+    Condition, GlobalView, Ineligible, Known, Outside, TensorBox, TensorCopyPlan, TensorElement, TensorMapPlan,
+    TileCopy, TileDim, ViewDim, plan_tensor_copy,
+};
 pub use warpgroup::{WARPGROUP_ROWS, WarpgroupProduct, WarpgroupStep};
