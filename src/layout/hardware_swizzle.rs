@@ -1,37 +1,41 @@
-//! The arrangements of a tile in shared memory that the asynchronous hardware of sm_90 understands, and their descriptors.
+//! The arrangements of a tile in shared memory that the asynchronous hardware of sm_90 understands, and their
+//! descriptors.
 //!
-//! `wgmma` reads operands from shared memory, and the tensor memory accelerator (TMA) writes them there. Both know a small
-//! family of arrangements. All of them are linear over F2, so a [`SharedLayout`] can express them, and the question *is this
-//! layout one of them, and which* is a comparison of basis vectors.
+//! `wgmma` reads operands from shared memory, and the tensor memory accelerator (TMA) writes them there. Both know a
+//! small family of arrangements. All of them are linear over F2, so a [`SharedLayout`] can express them, and the
+//! question *is this layout one of them, and which* is a comparison of basis vectors.
 //!
 //! # The family
 //!
-//! Memory is divided in *chunks* of 16 bytes. A chunk holds neighbours along one dimension of the tile, the *contiguous* one.
-//! A row of `S` bytes along that dimension, `S` one of 16, 32, 64 and 128 (the *span* of the swizzle; 16 is none), times eight
-//! lines along a second dimension is an *atom* of `8 * S` bytes. Inside an atom, line after line is stored, and then chunk
-//! numbers are permuted: address bit `4 + i` is flipped by address bit `7 + i`, for the `log2(S / 16)` bits of a chunk number.
-//! Atoms follow each other in any order of the remaining bits of the coordinates. So from low to high the byte offset is
+//! Memory is divided in *chunks* of 16 bytes. A chunk holds neighbours along one dimension of the tile, the
+//! *contiguous* one. A row of `S` bytes along that dimension, `S` one of 16, 32, 64 and 128 (the *span* of the swizzle;
+//! 16 is none), times eight lines along a second dimension is an *atom* of `8 * S` bytes. Inside an atom, line after
+//! line is stored, and then chunk numbers are permuted: address bit `4 + i` is flipped by address bit `7 + i`, for the
+//! `log2(S / 16)` bits of a chunk number. Atoms follow each other in any order of the remaining bits of the
+//! coordinates. So from low to high the byte offset is
 //!
 //! ```text
 //!    bits 0..4            chunk: the low bits of the contiguous coordinate
 //!    bits 4..4+s          chunk number, s = log2(S / 16): its next bits, each flipped by a line bit
 //!    bits 4+s..7+s        the three low bits of the line
-//!    bits 7+s..           the order of atoms: the remaining bits of all dimensions, each dimension's in ascending order
+//!    bits 7+s..           the order of atoms: the remaining bits of all dimensions, each one's in ascending order
 //! ```
 //!
-//! *Worked example.* A 64x64 tile of bf16, rows contiguous, 128-byte swizzle: `s = 3`. Element (row 3, column 20) is byte 40
-//! of its row: chunk 2, byte 8 in it. Line 3 flips the chunk to `2 ^ 3 = 1`, so it lies at `3 * 128 + 1 * 16 + 8 = 0x198`.
+//! *Worked example.* A 64x64 tile of bf16, rows contiguous, 128-byte swizzle: `s = 3`. Element (row 3, column 20) is
+//! byte 40 of its row: chunk 2, byte 8 in it. Line 3 flips the chunk to `2 ^ 3 = 1`, so it lies at `3 * 128 + 1 * 16 +
+//! 8 = 0x198`.
 //!
 //! # Alignment
 //!
-//! The hardware takes the line number from the *address*, not from the distance to the tile's start. The start must therefore
-//! be a multiple of the atom's size: 1024 bytes for the 128-byte swizzle, 512 for 64, 256 for 32, and 128 without swizzle.
+//! The hardware takes the line number from the *address*, not from the distance to the tile's start. The start must
+//! therefore be a multiple of the atom's size: 1024 bytes for the 128-byte swizzle, 512 for 64, 256 for 32, and 128
+//! without swizzle.
 //!
 //! # Descriptors
 //!
-//! One `wgmma` multiplies 64 x `k` by `k` x `n`, `k` worth 32 bytes. It finds an operand through 64 bits: a start address, two
-//! strides and the swizzle. What a stride means depends on which dimension is contiguous. Let an operand have `mn` rows (M of
-//! A, N of B) and depth K:
+//! One `wgmma` multiplies 64 x `k` by `k` x `n`, `k` worth 32 bytes. It finds an operand through 64 bits: a start
+//! address, two strides and the swizzle. What a stride means depends on which dimension is contiguous. Let an operand
+//! have `mn` rows (M of A, N of B) and depth K:
 //!
 //! | contiguous | swizzle | leading offset | stride offset |
 //! |---|---|---|---|
@@ -40,11 +44,12 @@
 //! | MN | none | between the two groups of eight along K | between chunks along MN |
 //! | MN | 32 to 128 | between spans along MN | between the two groups of eight along K |
 //!
-//! Rows contiguous along MN exist for 16-bit elements only. A stride is applied to a number, so the bits of the coordinate
-//! that it covers must lie at consecutive doublings: 256 rows of a K-contiguous operand need their bits 3 to 7 next to each
-//! other in the order of atoms. Everything else is reached by moving the start address: 32 bytes further inside a span for the
-//! next step along K, or whatever the order of atoms says. The bits that a start address moves are never bits that the
-//! instruction covers itself, so additions carry nothing and the swizzle, a function of the final address, stays right.
+//! Rows contiguous along MN exist for 16-bit elements only. A stride is applied to a number, so the bits of the
+//! coordinate that it covers must lie at consecutive doublings: 256 rows of a K-contiguous operand need their bits 3 to
+//! 7 next to each other in the order of atoms. Everything else is reached by moving the start address: 32 bytes further
+//! inside a span for the next step along K, or whatever the order of atoms says. The bits that a start address moves
+//! are never bits that the instruction covers itself, so additions carry nothing and the swizzle, a function of the
+//! final address, stays right.
 #![deny(missing_docs)]
 
 use thiserror::Error;
@@ -174,7 +179,8 @@ pub enum HardwareError {
     },
     /// One stride has to serve several bits of a coordinate that do not lie next to each other.
     #[error(
-        "groups of dimension {dim} do not lie at equal distances: bit {bit} of its coordinate is at byte {found}, not {expected}"
+        "groups of dimension {dim} do not lie at equal distances: \
+         bit {bit} of its coordinate is at byte {found}, not {expected}"
     )]
     UnevenStride {
         /// Dimension of the tile.
@@ -224,9 +230,11 @@ pub struct HardwareLayout {
 }
 
 impl HardwareLayout {
-    /// The member with the given order of atoms: `atoms[i]` is the dimension whose next bit is bit `i` of the atom's number.
+    /// The member with the given order of atoms: `atoms[i]` is the dimension whose next bit is bit `i` of the atom's
+    /// number.
     ///
-    /// Errors: an element of another size, a tile smaller than one atom, or an order that does not name every remaining bit.
+    /// Errors: an element of another size, a tile smaller than one atom, or an order that does not name every remaining
+    /// bit.
     pub fn new(
         shape: &Shape,
         (contiguous, lines): (usize, usize),
@@ -261,8 +269,8 @@ impl HardwareLayout {
         }
     }
 
-    /// The arrangement that TMA fills with the fewest boxes: the widest swizzle that the contiguous extent allows, and whole
-    /// panels of one span, each with all its lines, one after another. Other dimensions are slowest.
+    /// The arrangement that TMA fills with the fewest boxes: the widest swizzle that the contiguous extent allows, and
+    /// whole panels of one span, each with all its lines, one after another. Other dimensions are slowest.
     pub fn panels(shape: &Shape, (contiguous, lines): (usize, usize), elem_bits: u32) -> Result<Self, HardwareError> {
         let bytes = shape.extents().get(contiguous).copied().unwrap_or(0) << element(elem_bits)?;
         let swizzle = HardwareSwizzle::widest(bytes);
@@ -432,11 +440,11 @@ impl HardwareLayout {
         bits.filter_map(|bit| self.bit_offset(dim, bit)).sum()
     }
 
-    /// The tile as an operand with its rows (M of A, N of B) along `mn` and its depth along `k`, of an instruction that takes
-    /// `rows` of them: 64 for A, a power of two from 8 to 256 for B.
+    /// The tile as an operand with its rows (M of A, N of B) along `mn` and its depth along `k`, of an instruction that
+    /// takes `rows` of them: 64 for A, a power of two from 8 to 256 for B.
     ///
-    /// Errors: the two dimensions are not those of the atom, the tile is smaller than the instruction, elements that are not
-    /// 16 bits wide are contiguous along `mn`, or strides that are not even.
+    /// Errors: the two dimensions are not those of the atom, the tile is smaller than the instruction, elements that
+    /// are not 16 bits wide are contiguous along `mn`, or strides that are not even.
     pub fn operand(&self, mn: usize, k: usize, rows: u32) -> Result<WarpgroupOperand, HardwareError> {
         let major = match (self.contiguous, self.lines) {
             dims if dims == (k, mn) => Major::K,

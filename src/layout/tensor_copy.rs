@@ -1,29 +1,30 @@
 //! Copies of tiles by the tensor memory accelerator: the tensor map of a view, and the boxes that make up a tile.
 //!
-//! A *tensor map* describes an array in global memory and a *box*, the part that one instruction copies. In shared memory the
-//! box is dense: dimension 0 of the map innermost, its lines one after another, then chunks of 16 bytes permuted by the
-//! swizzle. A tile whose layout in shared memory is given is copied by as many boxes as it takes. This file finds the largest
-//! box that fits the layout, and says under which conditions the hardware takes it.
+//! A *tensor map* describes an array in global memory and a *box*, the part that one instruction copies. In shared
+//! memory the box is dense: dimension 0 of the map innermost, its lines one after another, then chunks of 16 bytes
+//! permuted by the swizzle. A tile whose layout in shared memory is given is copied by as many boxes as it takes. This
+//! file finds the largest box that fits the layout, and says under which conditions the hardware takes it.
 //!
 //! # From a layout to a box
 //!
-//! Undo the swizzle in the bases of the layout (address bit `7 + i` flips bit `4 + i`). If what is left are single bits of
-//! coordinates, read them from the low end: bits 0, 1, 2, ... of the innermost dimension as long as they come in order, then
-//! bits 0, 1, ... of a second dimension, and so on. That is the box. The order in which dimensions come is the order of the
-//! map's dimensions: a map may list them as it likes, but for the innermost, whose stride must be one element. Where the
-//! sequence breaks (a dimension comes a second time), or a limit of the hardware is met, the box ends, and each further bit
-//! doubles the number of boxes. All swizzles are tried, and the one with the largest box is taken.
+//! Undo the swizzle in the bases of the layout (address bit `7 + i` flips bit `4 + i`). If what is left are single bits
+//! of coordinates, read them from the low end: bits 0, 1, 2, ... of the innermost dimension as long as they come in
+//! order, then bits 0, 1, ... of a second dimension, and so on. That is the box. The order in which dimensions come is
+//! the order of the map's dimensions: a map may list them as it likes, but for the innermost, whose stride must be one
+//! element. Where the sequence breaks (a dimension comes a second time), or a limit of the hardware is met, the box
+//! ends, and each further bit doubles the number of boxes. All swizzles are tried, and the one with the largest box is
+//! taken.
 //!
-//! *Worked example.* A 128x128 tile of bf16 in two panels of 64 columns with the 128-byte swizzle. Straightened bases: column
-//! bits 0 to 5, row bits 0 to 6, column bit 6. The box is 64 columns by 128 rows, 16 KB; column bit 6 makes two boxes, at
-//! columns 0 and 64, at bytes 0 and 16384. A mbarrier that waits for both expects 32768 bytes, since a box counts whole even
-//! where it is clipped by the array's bounds.
+//! *Worked example.* A 128x128 tile of bf16 in two panels of 64 columns with the 128-byte swizzle. Straightened bases:
+//! column bits 0 to 5, row bits 0 to 6, column bit 6. The box is 64 columns by 128 rows, 16 KB; column bit 6 makes two
+//! boxes, at columns 0 and 64, at bytes 0 and 16384. A mbarrier that waits for both expects 32768 bytes, since a box
+//! counts whole even where it is clipped by the array's bounds.
 //!
 //! # What is known, and what remains to be tested
 //!
-//! Extents, strides and base addresses are often run-time values of which only a divisor is known. A limit that is violated for
-//! sure makes the copy impossible ([`Ineligible`]). A limit that is not proved becomes a [`Condition`], to be tested once
-//! before the copies; where it fails, ordinary loads have to do.
+//! Extents, strides and base addresses are often run-time values of which only a divisor is known. A limit that is
+//! violated for sure makes the copy impossible ([`Ineligible`]). A limit that is not proved becomes a [`Condition`], to
+//! be tested once before the copies; where it fails, ordinary loads have to do.
 //!
 //! Coordinates are 32-bit numbers of elements. A tile that begins outside of the array is filled, but a coordinate that
 //! overflows comes back in: who computes coordinates must saturate them.

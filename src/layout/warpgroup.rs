@@ -1,12 +1,13 @@
 //! A product of tiles by `wgmma`: which instructions, on which registers and which parts of shared memory.
 //!
-//! The fragments are those of [`MmaInstruction::Warpgroup`]; this file says how a tile is made of them. The tile's rows are
-//! shared out among warpgroups, and its columns if there are warpgroups to spare. A warpgroup's part is cut in blocks of 64
-//! rows by `n` columns. The accumulator of a block is a run of registers, and one block's instructions along K form a *chain*:
-//! they add to the same registers and need no wait between them.
+//! The fragments are those of [`MmaInstruction::Warpgroup`]; this file says how a tile is made of them. The tile's rows
+//! are shared out among warpgroups, and its columns if there are warpgroups to spare. A warpgroup's part is cut in
+//! blocks of 64 rows by `n` columns. The accumulator of a block is a run of registers, and one block's instructions
+//! along K form a *chain*: they add to the same registers and need no wait between them.
 //!
-//! *Worked example.* 128x256x64 of bf16 by two warpgroups, `n = 256`: each warpgroup has 64 rows, one block, 128 accumulator
-//! registers, and a chain of four instructions, `k = 16` each. With `n = 128` it has two blocks of 64 registers each.
+//! *Worked example.* 128x256x64 of bf16 by two warpgroups, `n = 256`: each warpgroup has 64 rows, one block, 128
+//! accumulator registers, and a chain of four instructions, `k = 16` each. With `n = 128` it has two blocks of 64
+//! registers each.
 
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
@@ -43,9 +44,11 @@ pub struct WarpgroupStep {
 }
 
 impl WarpgroupProduct {
-    /// The product of tiles of the given extents by instructions of `n` columns, on `m_groups` times `n_groups` warpgroups.
+    /// The product of tiles of the given extents by instructions of `n` columns, on `m_groups` times `n_groups`
+    /// warpgroups.
     ///
-    /// Errors: an instruction that does not exist, or a tile that does not divide into whole blocks for every warpgroup.
+    /// Errors: an instruction that does not exist, or a tile that does not divide into whole blocks for every
+    /// warpgroup.
     pub fn new((m, n, k): (u32, u32, u32), operand_bits: u32, columns: u32, groups: (u32, u32)) -> Result<Self> {
         if !matches!(operand_bits, 8 | 16 | 32) {
             let expected = "operands of 8, 16 or 32 bits";

@@ -1,5 +1,5 @@
-//! Hardware arrangements of shared memory: recognition, descriptors against the simulator's decoder element by element, and
-//! whole products by `wgmma`.
+//! Hardware arrangements of shared memory: recognition, descriptors against the simulator's decoder element by element,
+//! and whole products by `wgmma`.
 
 mod common;
 #[path = "common/wgmma.rs"]
@@ -57,9 +57,12 @@ proptest! {
         }
     }
 
-    /// Every element of an operand is where the simulator's decoder of the descriptor looks for it, for all rows and steps.
+    /// Every element of an operand is where the simulator's decoder of the descriptor looks for it, for all rows and
+    /// steps.
     #[test]
-    fn descriptors_point_at_every_element(layout in any_member(), rows_log2 in 3u32..9, stage in 0u64..4, tile in 0u32..8) {
+    fn descriptors_point_at_every_element(
+        layout in any_member(), rows_log2 in 3u32..9, stage in 0u64..4, tile in 0u32..8,
+    ) {
         let (mn, k) = (1, 2);
         let (contiguous, bits) = (layout.contiguous(), layout.elem_bits());
         let extents = layout.shape().extents();

@@ -1,5 +1,5 @@
-//! Tensor copies: the boxes of a plan, executed by the simulator's copy engine, bring every element of the tile to the place
-//! that the layout in shared memory gives it, and back.
+//! Tensor copies: the boxes of a plan, executed by the simulator's copy engine, bring every element of the tile to the
+//! place that the layout in shared memory gives it, and back.
 
 use std::fmt::Write as _;
 
@@ -165,7 +165,8 @@ const ELEMENTS: [TensorElement; 8] = [
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Hardware arrangements of a random order of atoms, in views of up to five dimensions, also where tiles leave them.
+    /// Hardware arrangements of a random order of atoms, in views of up to five dimensions, also where tiles leave
+    /// them.
     #[test]
     fn arrangements(
         element in 0usize..8,
@@ -205,14 +206,20 @@ proptest! {
             dims.push(TileDim { view, step, origin: Known::Multiple(tile) });
         }
         let array = Array::new(element, &extents, gap);
-        let boxes = check_tile(&array, &shape, &dims, &layout.shared_layout().unwrap(), &origin, nan && element.is_float());
+        let shared = layout.shared_layout().unwrap();
+        let boxes = check_tile(&array, &shape, &dims, &shared, &origin, nan && element.is_float());
         // A box is at least eight lines of one span.
         prop_assert!(boxes as u64 * u64::from(swizzle.atom_bytes()) <= layout.bytes());
     }
 
     /// Plain storage in any order of dimensions that keeps the last one innermost.
     #[test]
-    fn dense_tiles(element in 0usize..8, log2 in proptest::collection::vec(0u32..5, 0..4), inner in 4u32..10, swap in any::<u64>()) {
+    fn dense_tiles(
+        element in 0usize..8,
+        log2 in proptest::collection::vec(0u32..5, 0..4),
+        inner in 4u32..10,
+        swap in any::<u64>(),
+    ) {
         let element = ELEMENTS[element];
         let shape = Shape::from_log2(log2.iter().copied().chain([inner]).collect()).unwrap();
         prop_assume!(shape.bits() + element.log2_bytes() <= 16);
@@ -259,7 +266,8 @@ fn kernel_of_boxes() {
 .shared .align {} .b8 s[{bytes}]; .shared .align 8 .b64 full;
 .visible .entry k(.param .align 64 .b8 from[128], .param .align 64 .b8 to[128]) .reqntid 1 {{
 .reg .b64 %rd<4>; .reg .b32 %r<8>; .reg .pred %p<2>;
-mov.b64 %rd1, from; cvta.param.u64 %rd1, %rd1; mov.b64 %rd2, to; cvta.param.u64 %rd2, %rd2; mov.b32 %r1, s; mov.b32 %r2, full;
+mov.b64 %rd1, from; cvta.param.u64 %rd1, %rd1; mov.b64 %rd2, to; cvta.param.u64 %rd2, %rd2;
+mov.b32 %r1, s; mov.b32 %r2, full;
 mbarrier.init.shared::cta.b64 [%r2], 1; fence.mbarrier_init.release.cluster;
 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], {bytes};\n",
             plan.alignment
@@ -268,7 +276,8 @@ mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], {bytes};\n",
             let at = &part.coordinates;
             writeln!(
                 text,
-                "add.u32 %r3, %r1, {}; cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes \
+                "add.u32 %r3, %r1, {}; \
+                 cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes \
                  [%r3], [%rd1, {{{}, {}}}], [%r2];",
                 part.offset, at[0], at[1]
             )
@@ -279,7 +288,8 @@ mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], {bytes};\n",
             let at = &part.coordinates;
             writeln!(
                 text,
-                "add.u32 %r3, %r1, {}; cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd2, {{{}, {}}}], [%r3];",
+                "add.u32 %r3, %r1, {}; \
+                 cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd2, {{{}, {}}}], [%r3];",
                 part.offset, at[0], at[1]
             )
             .unwrap();

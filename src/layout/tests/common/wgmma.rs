@@ -1,8 +1,8 @@
 //! Products by `wgmma` on the simulator, written out from the plans of the crate.
 //!
 //! A kernel gets the image of shared memory, the registers of A where they are not in shared memory, and writes all
-//! accumulators, register by register. Everything that the plans claim (strides, steps, registers of a block) decides the
-//! result, and the simulator shares no code with them.
+//! accumulators, register by register. Everything that the plans claim (strides, steps, registers of a block) decides
+//! the result, and the simulator shares no code with them.
 
 use std::fmt::Write as _;
 
@@ -154,7 +154,8 @@ fn kernel(
     let mut text = format!(
         ".version 8.8\n.target sm_90a\n.address_size 64\n.shared .align 1024 .b8 s[{bytes}];
 .visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2) .reqntid {threads} {{
-.reg .b64 %rd<16>; .reg .b32 %r<16>; .reg .f32 %f<{registers}>; .reg .b32 %d<{registers}>; .reg .b32 %a<{}>; .reg .pred %p<8>;
+.reg .b64 %rd<16>; .reg .b32 %r<16>; .reg .pred %p<8>;
+.reg .f32 %f<{registers}>; .reg .b32 %d<{registers}>; .reg .b32 %a<{}>;
 ld.param.b64 %rd1, [p0]; ld.param.b64 %rd2, [p1]; ld.param.b64 %rd3, [p2]; mov.u32 %r1, %tid.x; mov.b32 %r2, s;
 mul.lo.u32 %r3, %r1, 16;
 copy: cvt.u64.u32 %rd4, %r3; add.s64 %rd4, %rd2, %rd4; add.u32 %r4, %r2, %r3;
