@@ -114,7 +114,9 @@
 //! `map` and `subspace` are the algebra; `shape` numbers elements; `layout` and `ops` are distributed layouts and what tile
 //! operations do to them; `reduction` plans reductions and scans; `blocked`, `mma` and `dot` build them; `expr` turns them
 //! into index arithmetic; `bank` counts conflicts;
-//! `access`, `swizzle`, `shuffle` and `convert` move data between layouts. Every plan is an executable description, and the
+//! `access`, `swizzle`, `shuffle` and `convert` move data between layouts; `hardware_swizzle` and `warpgroup` are the
+//! arrangements of shared memory, descriptors and fragments of asynchronous products, `tensor_copy` the boxes of the tensor
+//! memory accelerator. Every plan is an executable description, and the
 //! tests execute plans on all threads.
 #![forbid(unsafe_code)]
 
@@ -125,6 +127,7 @@ mod convert;
 mod dot;
 mod error;
 mod expr;
+mod hardware_swizzle;
 mod layout;
 mod map;
 mod mma;
@@ -135,6 +138,8 @@ mod shape;
 mod shuffle;
 mod subspace;
 mod swizzle;
+mod tensor_copy;
+mod warpgroup;
 
 pub use access::{AccessMode, Direction, Instruction, SharedAccess, SharedLayout, ThreadBases, elem_log2_bytes};
 pub use bank::{
@@ -144,6 +149,7 @@ pub use convert::{Conversion, ConvertOptions, convert, register_map, register_pe
 pub use dot::{Apart, Multiplier, Product, Step, WarpGrid};
 pub use error::{LayoutError, Result};
 pub use expr::{BitExpr, Coordinate, LinearExpr, Term};
+pub use hardware_swizzle::{HardwareError, HardwareLayout, HardwareSwizzle, Major, MatrixDescriptor, WarpgroupOperand};
 pub use layout::{Input, InputMasks, LANE_BITS, Layout, Place, Thread, WARP_SIZE};
 pub use map::{LinearMap, combine, low_mask};
 pub use mma::{Fragment, MmaInstruction, MmaTiling, Operand, TmemShape, TmemTile, mma_tiled, tmem_layout};
@@ -153,3 +159,8 @@ pub use shape::Shape;
 pub use shuffle::{Exchange, ShufflePlan, ShuffleRound};
 pub use subspace::Subspace;
 pub use swizzle::{Run, SharedOptions, SharedPlan, plan_shared};
+pub use tensor_copy::{
+    Condition, GlobalView, Ineligible, Known, Outside, TensorBox, TensorCopyPlan, TensorElement, TensorMapPlan,
+    TileCopy, TileDim, ViewDim, plan_tensor_copy,
+};
+pub use warpgroup::{WARPGROUP_ROWS, WarpgroupProduct, WarpgroupStep};

@@ -1,0 +1,581 @@
+//! The arrangements of a tile in shared memory that the asynchronous hardware of sm_90 understands, and their
+//! descriptors.
+//!
+//! `wgmma` reads operands from shared memory, and the tensor memory accelerator (TMA) writes them there. Both know a
+//! small family of arrangements. All of them are linear over F2, so a [`SharedLayout`] can express them, and the
+//! question *is this layout one of them, and which* is a comparison of basis vectors.
+//!
+//! # The family
+//!
+//! Memory is divided in *chunks* of 16 bytes. A chunk holds neighbours along one dimension of the tile, the
+//! *contiguous* one. A row of `S` bytes along that dimension, `S` one of 16, 32, 64 and 128 (the *span* of the swizzle;
+//! 16 is none), times eight lines along a second dimension is an *atom* of `8 * S` bytes. Inside an atom, line after
+//! line is stored, and then chunk numbers are permuted: address bit `4 + i` is flipped by address bit `7 + i`, for the
+//! `log2(S / 16)` bits of a chunk number. Atoms follow each other in any order of the remaining bits of the
+//! coordinates. So from low to high the byte offset is
+//!
+//! ```text
+//!    bits 0..4            chunk: the low bits of the contiguous coordinate
+//!    bits 4..4+s          chunk number, s = log2(S / 16): its next bits, each flipped by a line bit
+//!    bits 4+s..7+s        the three low bits of the line
+//!    bits 7+s..           the order of atoms: the remaining bits of all dimensions, each one's in ascending order
+//! ```
+//!
+//! *Worked example.* A 64x64 tile of bf16, rows contiguous, 128-byte swizzle: `s = 3`. Element (row 3, column 20) is
+//! byte 40 of its row: chunk 2, byte 8 in it. Line 3 flips the chunk to `2 ^ 3 = 1`, so it lies at `3 * 128 + 1 * 16 +
+//! 8 = 0x198`.
+//!
+//! # Alignment
+//!
+//! The hardware takes the line number from the *address*, not from the distance to the tile's start. The start must
+//! therefore be a multiple of the atom's size: 1024 bytes for the 128-byte swizzle, 512 for 64, 256 for 32, and 128
+//! without swizzle.
+//!
+//! # Descriptors
+//!
+//! One `wgmma` multiplies 64 x `k` by `k` x `n`, `k` worth 32 bytes. It finds an operand through 64 bits: a start
+//! address, two strides and the swizzle. What a stride means depends on which dimension is contiguous. Let an operand
+//! have `mn` rows (M of A, N of B) and depth K:
+//!
+//! | contiguous | swizzle | leading offset | stride offset |
+//! |---|---|---|---|
+//! | K | none | between the two chunks along K | between groups of eight rows |
+//! | K | 32 to 128 | not used | between groups of eight rows |
+//! | MN | none | between the two groups of eight along K | between chunks along MN |
+//! | MN | 32 to 128 | between spans along MN | between the two groups of eight along K |
+//!
+//! Rows contiguous along MN exist for 16-bit elements only. A stride is applied to a number, so the bits of the
+//! coordinate that it covers must lie at consecutive doublings: 256 rows of a K-contiguous operand need their bits 3 to
+//! 7 next to each other in the order of atoms. Everything else is reached by moving the start address: 32 bytes further
+//! inside a span for the next step along K, or whatever the order of atoms says. The bits that a start address moves
+//! are never bits that the instruction covers itself, so additions carry nothing and the swizzle, a function of the
+//! final address, stays right.
+#![deny(missing_docs)]
+
+use thiserror::Error;
+
+use crate::access::{SharedLayout, elem_log2_bytes};
+use crate::error::LayoutError;
+use crate::shape::Shape;
+
+/// log2 of the bytes of a chunk.
+const CHUNK_LOG2: u32 = 4;
+/// log2 of the lines of an atom.
+const LINES_LOG2: u32 = 3;
+/// Address bit `LINE_BIT + i` flips address bit `CHUNK_LOG2 + i`.
+const LINE_BIT: u32 = 7;
+/// Bytes of one operand row that an instruction multiplies.
+const STEP_LOG2: u32 = 5;
+/// Addresses and strides of a descriptor are below this and a multiple of 16.
+const DESCRIPTOR_LIMIT: u64 = 1 << 18;
+
+/// The permutation of 16-byte chunks within a span of bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum HardwareSwizzle {
+    /// Chunks stay where they are.
+    None,
+    /// Spans of 32 bytes.
+    Bytes32,
+    /// Spans of 64 bytes.
+    Bytes64,
+    /// Spans of 128 bytes.
+    Bytes128,
+}
+
+impl HardwareSwizzle {
+    /// All of them, from the narrowest span.
+    pub const ALL: [Self; 4] = [Self::None, Self::Bytes32, Self::Bytes64, Self::Bytes128];
+
+    /// Bits of a chunk number within a span.
+    pub const fn chunk_bits(self) -> u32 {
+        self as u32
+    }
+
+    /// Bytes over which chunks are permuted; 16 for none.
+    pub const fn span(self) -> u32 {
+        16 << self.chunk_bits()
+    }
+
+    /// Bytes of eight lines of one span, which is the alignment that a tile needs. 128 without a swizzle.
+    pub const fn atom_bytes(self) -> u32 {
+        8 * self.span()
+    }
+
+    /// The code in bits 62 and 63 of a `wgmma` descriptor.
+    pub const fn descriptor_code(self) -> u64 {
+        match self {
+            Self::None => 0,
+            Self::Bytes128 => 1,
+            Self::Bytes64 => 2,
+            Self::Bytes32 => 3,
+        }
+    }
+
+    /// The value of `CUtensorMapSwizzle` and of `tensormap.replace.swizzle_mode`.
+    pub const fn tensor_map_code(self) -> u32 {
+        self as u32
+    }
+
+    /// The widest swizzle whose span is not wider than `bytes`.
+    pub fn widest(bytes: u64) -> Self {
+        let fits = |s: &&Self| u64::from(s.span()) <= bytes;
+        Self::ALL.iter().rev().find(fits).copied().unwrap_or(Self::None)
+    }
+
+    /// Which byte-offset bit is flipped by bit `bit` of the byte offset.
+    pub(crate) const fn flipped_by(self, bit: u32) -> Option<u32> {
+        if bit >= LINE_BIT && bit < LINE_BIT + self.chunk_bits() { Some(bit - LINE_BIT + CHUNK_LOG2) } else { None }
+    }
+}
+
+/// Why a tile in shared memory cannot be an operand of an asynchronous instruction.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum HardwareError {
+    /// The element is not one of 8, 16, 32 or 64 bits.
+    #[error("elements of {bits} bits have no hardware arrangement")]
+    Element {
+        /// Size of the element.
+        bits: u32,
+    },
+    /// The tile has an extent that does not fill an atom.
+    #[error("dimension {dim} has {extent} elements, and an atom needs {needed}")]
+    TooSmall {
+        /// Dimension of the tile.
+        dim: usize,
+        /// Its extent.
+        extent: u64,
+        /// The least extent.
+        needed: u64,
+    },
+    /// A bit of the byte offset is not what any member of the family has there.
+    #[error("bit {bit} of the byte offset leads to element {element:#x}, which no hardware arrangement has there")]
+    NoAtom {
+        /// Bit of the byte offset.
+        bit: u32,
+        /// Flattened index that it contributes.
+        element: u64,
+    },
+    /// The layout does not store every element of the tile once.
+    #[error("the layout has {found} offset bits for a tile of {expected}")]
+    NotDense {
+        /// Bits of the tile's index.
+        expected: u32,
+        /// Bits of the layout's offset.
+        found: u32,
+    },
+    /// The dimensions named for an operand are not the two that make up the atom.
+    #[error("dimensions {mn} and {k} of the tile are not the two that its atoms consist of")]
+    NotTheAtom {
+        /// Dimension of rows.
+        mn: usize,
+        /// Dimension of the depth.
+        k: usize,
+    },
+    /// The instruction reads this operand with K contiguous only.
+    #[error("elements of {bits} bits must be contiguous along K; here they are contiguous along M or N")]
+    MustBeKMajor {
+        /// Size of the element.
+        bits: u32,
+    },
+    /// One stride has to serve several bits of a coordinate that do not lie next to each other.
+    #[error(
+        "groups of dimension {dim} do not lie at equal distances: \
+         bit {bit} of its coordinate is at byte {found}, not {expected}"
+    )]
+    UnevenStride {
+        /// Dimension of the tile.
+        dim: usize,
+        /// Bit of its coordinate.
+        bit: u32,
+        /// Where an equal distance would put it.
+        expected: u64,
+        /// Where it is.
+        found: u64,
+    },
+    /// An extent of the instruction is not a power of two within its range.
+    #[error("an instruction does not take {rows} rows of this operand")]
+    Rows {
+        /// Rows asked for.
+        rows: u32,
+    },
+    /// An address or stride that 14 bits of 16-byte units cannot express.
+    #[error("{bytes} bytes do not fit a field of the descriptor")]
+    OutOfRange {
+        /// Address or stride.
+        bytes: u64,
+    },
+    /// An address that is not aligned as the swizzle needs.
+    #[error("address {address:#x} is not a multiple of {alignment}")]
+    Misaligned {
+        /// Address of the tile in shared memory.
+        address: u32,
+        /// What it must be a multiple of.
+        alignment: u32,
+    },
+    /// An error of the algebra, for shapes and dimensions that do not exist.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+}
+
+/// A member of the family.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct HardwareLayout {
+    shape: Shape,
+    elem_log2: u32,
+    swizzle: HardwareSwizzle,
+    contiguous: usize,
+    lines: usize,
+    /// The order of atoms: dimension of each offset bit above the atom, from low to high.
+    atoms: Vec<usize>,
+}
+
+impl HardwareLayout {
+    /// The member with the given order of atoms: `atoms[i]` is the dimension whose next bit is bit `i` of the atom's
+    /// number.
+    ///
+    /// Errors: an element of another size, a tile smaller than one atom, or an order that does not name every remaining
+    /// bit.
+    pub fn new(
+        shape: &Shape,
+        (contiguous, lines): (usize, usize),
+        elem_bits: u32,
+        swizzle: HardwareSwizzle,
+        atoms: Vec<usize>,
+    ) -> Result<Self, HardwareError> {
+        let elem_log2 = element(elem_bits)?;
+        let layout = Self { shape: shape.clone(), elem_log2, swizzle, contiguous, lines, atoms };
+        shape.field(contiguous)?;
+        shape.field(lines)?;
+        for dim in 0..shape.rank() {
+            let (width, inside) = (shape.log2()[dim], layout.bits_inside(dim));
+            if width < inside {
+                return Err(HardwareError::TooSmall { dim, extent: 1 << width, needed: 1 << inside });
+            }
+            let listed = layout.atoms.iter().filter(|&&d| d == dim).count() as u32;
+            if listed != width - inside {
+                let (expected, found) = ((width - inside).into(), listed.into());
+                return Err(LayoutError::Mismatch {
+                    what: "bits of a dimension in the order of atoms",
+                    expected,
+                    found,
+                }
+                .into());
+            }
+        }
+        match layout.atoms.iter().find(|&&d| d >= shape.rank()) {
+            Some(&dim) => Err(LayoutError::NoSuchDimension { dim, rank: shape.rank() }.into()),
+            None if contiguous == lines => Err(HardwareError::NotTheAtom { mn: contiguous, k: lines }),
+            None => Ok(layout),
+        }
+    }
+
+    /// The arrangement that TMA fills with the fewest boxes: the widest swizzle that the contiguous extent allows, and
+    /// whole panels of one span, each with all its lines, one after another. Other dimensions are slowest.
+    pub fn panels(shape: &Shape, (contiguous, lines): (usize, usize), elem_bits: u32) -> Result<Self, HardwareError> {
+        let bytes = shape.extents().get(contiguous).copied().unwrap_or(0) << element(elem_bits)?;
+        let swizzle = HardwareSwizzle::widest(bytes);
+        let others = (0..shape.rank()).rev().filter(|&d| d != contiguous && d != lines);
+        let order: Vec<usize> = [lines, contiguous].into_iter().chain(others).collect();
+        Self::with_atom_order(shape, (contiguous, lines), elem_bits, swizzle, &order)
+    }
+
+    /// The member whose atoms run through whole dimensions, in the given order from the fastest.
+    pub fn with_atom_order(
+        shape: &Shape,
+        (contiguous, lines): (usize, usize),
+        elem_bits: u32,
+        swizzle: HardwareSwizzle,
+        order: &[usize],
+    ) -> Result<Self, HardwareError> {
+        shape.check_order(order)?;
+        let (inner, elem_log2) = (CHUNK_LOG2 + swizzle.chunk_bits(), element(elem_bits)?);
+        let left = |dim: usize| {
+            let inside = [(contiguous, inner - elem_log2), (lines, LINES_LOG2)];
+            let inside = inside.iter().find(|(d, _)| *d == dim).map_or(0, |(_, bits)| *bits);
+            shape.log2()[dim].saturating_sub(inside) as usize
+        };
+        let atoms = order.iter().flat_map(|&dim| std::iter::repeat_n(dim, left(dim))).collect();
+        Self::new(shape, (contiguous, lines), elem_bits, swizzle, atoms)
+    }
+
+    /// Which member of the family `shared` is. At most one is: bits 0 to 6 of the offset tell them apart.
+    ///
+    /// Errors: the first bit of the offset that belongs to none.
+    pub fn recognise(shared: &SharedLayout, shape: &Shape, elem_bits: u32) -> Result<Self, HardwareError> {
+        let elem_log2 = element(elem_bits)?;
+        let bases = shared.bases();
+        if shared.offset_bits() != shape.bits() {
+            return Err(HardwareError::NotDense { expected: shape.bits(), found: shared.offset_bits() });
+        }
+        // The dimension and the bit of its coordinate that a unit vector stands for.
+        let fields = shape.fields();
+        let coordinate = |element: u64| {
+            let bit = element.trailing_zeros();
+            let unit = element.is_power_of_two();
+            let dim = fields.iter().position(|&(low, width)| unit && (low..low + width).contains(&bit))?;
+            Some((dim, bit - fields[dim].0))
+        };
+        let no_atom = |bit: u32| {
+            let element = bases.get((bit - elem_log2) as usize).copied().unwrap_or(0);
+            HardwareError::NoAtom { bit, element }
+        };
+        let Some((contiguous, 0)) = bases.first().and_then(|&b| coordinate(b)) else { return Err(no_atom(elem_log2)) };
+        // The span ends where another dimension begins.
+        let run = bases.iter().zip(0..).take_while(|&(&b, i)| coordinate(b) == Some((contiguous, i))).count() as u32;
+        let chunks = (run + elem_log2).saturating_sub(CHUNK_LOG2).min(3);
+        let swizzle = HardwareSwizzle::ALL[chunks as usize];
+        let line_at = CHUNK_LOG2 + chunks;
+        if run + elem_log2 < CHUNK_LOG2 {
+            return Err(no_atom(run + elem_log2));
+        }
+        let straight = |bit: u32| {
+            let basis = bases.get((bit - elem_log2) as usize)?;
+            let flip = swizzle.flipped_by(bit).and_then(|chunk| bases.get((chunk - elem_log2) as usize));
+            coordinate(basis ^ flip.copied().unwrap_or(0))
+        };
+        let Some((lines, 0)) = straight(line_at) else { return Err(no_atom(line_at)) };
+        let mut next = vec![0; shape.rank()];
+        next[contiguous] = line_at - elem_log2;
+        let mut atoms = Vec::new();
+        for bit in line_at..shape.bits() + elem_log2 {
+            match straight(bit) {
+                Some((dim, at)) if at == next[dim] && (bit >= line_at + LINES_LOG2 || dim == lines) => next[dim] += 1,
+                _ => return Err(no_atom(bit)),
+            }
+            if bit >= line_at + LINES_LOG2 {
+                atoms.extend(straight(bit).map(|(dim, _)| dim));
+            }
+        }
+        Self::new(shape, (contiguous, lines), elem_bits, swizzle, atoms)
+    }
+
+    /// The layout as bases of offsets, for the rest of the algebra.
+    pub fn shared_layout(&self) -> Result<SharedLayout, HardwareError> {
+        let fields = self.shape.fields();
+        let inner = CHUNK_LOG2 + self.swizzle.chunk_bits();
+        let atoms = self.atoms.iter().copied();
+        let dims = std::iter::repeat_n(self.contiguous, (inner - self.elem_log2) as usize)
+            .chain(std::iter::repeat_n(self.lines, LINES_LOG2 as usize))
+            .chain(atoms);
+        let mut next = vec![0; self.shape.rank()];
+        let mut bases: Vec<u64> = dims
+            .map(|dim| {
+                next[dim] += 1;
+                1 << (fields[dim].0 + next[dim] - 1)
+            })
+            .collect();
+        let dense = bases.clone();
+        for (bit, basis) in (self.elem_log2..).zip(&mut bases) {
+            if let Some(chunk) = self.swizzle.flipped_by(bit) {
+                *basis ^= dense[(chunk - self.elem_log2) as usize];
+            }
+        }
+        Ok(SharedLayout::new(bases, self.shape.bits())?)
+    }
+
+    /// The swizzle.
+    pub fn swizzle(&self) -> HardwareSwizzle {
+        self.swizzle
+    }
+
+    /// The tile.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Size of an element.
+    pub fn elem_bits(&self) -> u32 {
+        8 << self.elem_log2
+    }
+
+    /// The dimension whose neighbours are neighbours in memory.
+    pub fn contiguous(&self) -> usize {
+        self.contiguous
+    }
+
+    /// The dimension that steps from line to line of an atom.
+    pub fn lines(&self) -> usize {
+        self.lines
+    }
+
+    /// What the tile's address must be a multiple of.
+    pub fn alignment(&self) -> u32 {
+        self.swizzle.atom_bytes()
+    }
+
+    /// Bytes of the tile.
+    pub fn bytes(&self) -> u64 {
+        self.shape.elements() << self.elem_log2
+    }
+
+    /// Bits of a dimension's coordinate that lie inside an atom.
+    fn bits_inside(&self, dim: usize) -> u32 {
+        if dim == self.contiguous {
+            CHUNK_LOG2 + self.swizzle.chunk_bits() - self.elem_log2
+        } else if dim == self.lines {
+            LINES_LOG2
+        } else {
+            0
+        }
+    }
+
+    /// Byte offset of bit `bit` of the coordinate of `dim`, before the swizzle. `None` beyond the extent.
+    pub fn bit_offset(&self, dim: usize, bit: u32) -> Option<u64> {
+        let inside = self.bits_inside(dim);
+        if bit >= *self.shape.log2().get(dim)? {
+            None
+        } else if bit < inside {
+            let low = if dim == self.contiguous { self.elem_log2 } else { CHUNK_LOG2 + self.swizzle.chunk_bits() };
+            Some(1 << (low + bit))
+        } else {
+            let mut numbered = self.atoms.iter().zip(0u32..).filter(|&(&d, _)| d == dim);
+            let (_, at) = numbered.nth((bit - inside) as usize)?;
+            Some(u64::from(self.swizzle.atom_bytes()) << at)
+        }
+    }
+
+    /// Byte offset of `coordinate` along one dimension, before the swizzle. Offsets of several dimensions add up.
+    pub fn linear_offset(&self, dim: usize, coordinate: u64) -> u64 {
+        let bits = (0..u64::BITS).filter(|&bit| coordinate >> bit & 1 == 1);
+        bits.filter_map(|bit| self.bit_offset(dim, bit)).sum()
+    }
+
+    /// The tile as an operand with its rows (M of A, N of B) along `mn` and its depth along `k`, of an instruction that
+    /// takes `rows` of them: 64 for A, a power of two from 8 to 256 for B.
+    ///
+    /// Errors: the two dimensions are not those of the atom, the tile is smaller than the instruction, elements that
+    /// are not 16 bits wide are contiguous along `mn`, or strides that are not even.
+    pub fn operand(&self, mn: usize, k: usize, rows: u32) -> Result<WarpgroupOperand, HardwareError> {
+        let major = match (self.contiguous, self.lines) {
+            dims if dims == (k, mn) => Major::K,
+            dims if dims == (mn, k) => Major::Mn,
+            _ => return Err(HardwareError::NotTheAtom { mn, k }),
+        };
+        if major == Major::Mn && self.elem_log2 != 1 {
+            return Err(HardwareError::MustBeKMajor { bits: self.elem_bits() });
+        }
+        if self.elem_log2 > 2 {
+            return Err(HardwareError::Element { bits: self.elem_bits() });
+        }
+        if !rows.is_power_of_two() || !(8..=256).contains(&rows) {
+            return Err(HardwareError::Rows { rows });
+        }
+        let extents = self.shape.extents();
+        let depth = 1u64 << (STEP_LOG2 - self.elem_log2);
+        for (dim, needed) in [(mn, rows.into()), (k, depth)] {
+            if extents[dim] < needed {
+                return Err(HardwareError::TooSmall { dim, extent: extents[dim], needed });
+            }
+        }
+        let chunk = CHUNK_LOG2 - self.elem_log2;
+        let span = chunk + self.swizzle.chunk_bits();
+        let (rows_log2, depth_log2) = (rows.ilog2(), depth.ilog2());
+        let none = self.swizzle == HardwareSwizzle::None;
+        // The leading and the stride offset: which bits of which dimension each one covers.
+        let (leading, stride) = match (major, none) {
+            (Major::K, true) => ((k, chunk..depth_log2), (mn, LINES_LOG2..rows_log2)),
+            (Major::K, false) => ((k, 0..0), (mn, LINES_LOG2..rows_log2)),
+            (Major::Mn, true) => ((k, LINES_LOG2..depth_log2), (mn, chunk..rows_log2)),
+            (Major::Mn, false) => ((mn, span..rows_log2), (k, LINES_LOG2..depth_log2)),
+        };
+        let descriptor = MatrixDescriptor {
+            swizzle: self.swizzle,
+            leading: self.even_stride(leading.0, leading.1)?,
+            stride: self.even_stride(stride.0, stride.1)?,
+        };
+        let steps = |dim: usize, of: u64| (0..extents[dim] / of).map(|i| self.linear_offset(dim, i * of)).collect();
+        Ok(WarpgroupOperand { major, descriptor, rows, k_offsets: steps(k, depth), mn_offsets: steps(mn, rows.into()) })
+    }
+
+    /// The distance of the groups that `bits` of a coordinate number; 0 where there is one group only.
+    fn even_stride(&self, dim: usize, bits: std::ops::Range<u32>) -> Result<u64, HardwareError> {
+        let Some(first) = self.bit_offset(dim, bits.start).filter(|_| !bits.is_empty()) else { return Ok(0) };
+        for (bit, i) in bits.zip(0..) {
+            let (expected, found) = (first << i, self.bit_offset(dim, bit).unwrap_or(0));
+            if expected != found {
+                return Err(HardwareError::UnevenStride { dim, bit, expected, found });
+            }
+        }
+        field(first)?;
+        Ok(first)
+    }
+}
+
+/// Which dimension of an operand is contiguous.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Major {
+    /// Neighbours along K: `imm-trans` is 0.
+    K,
+    /// Neighbours along M or N: `imm-trans` is 1.
+    Mn,
+}
+
+/// The part of a `wgmma` matrix descriptor that does not depend on where the tile is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct MatrixDescriptor {
+    /// Swizzle of the tile.
+    pub swizzle: HardwareSwizzle,
+    /// Leading offset in bytes; 0 where it is not used.
+    pub leading: u64,
+    /// Stride offset in bytes; 0 where it is not used.
+    pub stride: u64,
+}
+
+impl MatrixDescriptor {
+    /// The descriptor with a start address of zero. The start address in units of 16 bytes is added to it.
+    pub fn constant(&self) -> u64 {
+        // An unused leading offset is given as one unit, as the instruction set assumes.
+        self.leading.max(16) >> 4 << 16 | self.stride >> 4 << 32 | self.swizzle.descriptor_code() << 62
+    }
+
+    /// The descriptor of a tile at `tile`, for the part of it that begins `offset` bytes further on.
+    ///
+    /// Errors: a tile that is not aligned as its swizzle needs, or that ends beyond the reach of a descriptor.
+    pub fn at(&self, tile: u32, offset: u64) -> Result<u64, HardwareError> {
+        let alignment = self.swizzle.atom_bytes();
+        if !tile.is_multiple_of(alignment) {
+            return Err(HardwareError::Misaligned { address: tile, alignment });
+        }
+        Ok(self.constant() | field(u64::from(tile) + offset)?)
+    }
+}
+
+/// A tile as `wgmma` takes it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct WarpgroupOperand {
+    /// The contiguous dimension.
+    pub major: Major,
+    /// Strides and swizzle, the same for all parts of the tile.
+    pub descriptor: MatrixDescriptor,
+    /// Rows of one instruction.
+    pub rows: u32,
+    /// Byte offset of each step of 32 bytes' worth of elements along K.
+    pub k_offsets: Vec<u64>,
+    /// Byte offset of each group of `rows` rows.
+    pub mn_offsets: Vec<u64>,
+}
+
+impl WarpgroupOperand {
+    /// Byte offset of the part of the tile that instruction `k` along K and `mn` along the rows reads.
+    pub fn offset(&self, mn: usize, k: usize) -> Option<u64> {
+        // The two are made of different bits of the offset.
+        Some(self.mn_offsets.get(mn)? + self.k_offsets.get(k)?)
+    }
+}
+
+/// A byte count as 14 bits of 16-byte units.
+fn field(bytes: u64) -> Result<u64, HardwareError> {
+    if bytes < DESCRIPTOR_LIMIT && bytes.is_multiple_of(16) {
+        Ok(bytes >> CHUNK_LOG2)
+    } else {
+        Err(HardwareError::OutOfRange { bytes })
+    }
+}
+
+/// log2 of the bytes of an element.
+pub(crate) fn element(bits: u32) -> Result<u32, HardwareError> {
+    match bits {
+        8 | 16 | 32 | 64 => Ok(elem_log2_bytes(bits)?),
+        _ => Err(HardwareError::Element { bits }),
+    }
+}

@@ -1,0 +1,127 @@
+//! A product of tiles by `wgmma`: which instructions, on which registers and which parts of shared memory.
+//!
+//! The fragments are those of [`MmaInstruction::Warpgroup`]; this file says how a tile is made of them. The tile's rows
+//! are shared out among warpgroups, and its columns if there are warpgroups to spare. A warpgroup's part is cut in
+//! blocks of 64 rows by `n` columns. The accumulator of a block is a run of registers, and one block's instructions
+//! along K form a *chain*: they add to the same registers and need no wait between them.
+//!
+//! *Worked example.* 128x256x64 of bf16 by two warpgroups, `n = 256`: each warpgroup has 64 rows, one block, 128
+//! accumulator registers, and a chain of four instructions, `k = 16` each. With `n = 128` it has two blocks of 64
+//! registers each.
+
+use crate::error::{LayoutError, Result};
+use crate::layout::Layout;
+use crate::mma::{MmaInstruction, MmaTiling, Operand};
+use crate::shape::Shape;
+
+/// Rows of every `wgmma`.
+pub const WARPGROUP_ROWS: u32 = 64;
+
+/// A product of `m x k` by `k x n` tiles, shared out among warpgroups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct WarpgroupProduct {
+    m: u32,
+    n: u32,
+    k: u32,
+    instruction: MmaInstruction,
+    m_groups: u32,
+    n_groups: u32,
+}
+
+/// One instruction of one warpgroup.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct WarpgroupStep {
+    /// Block of 64 rows, counted over the whole tile.
+    pub m: u32,
+    /// Block of the instruction's columns, counted over the whole tile.
+    pub n: u32,
+    /// Step along K.
+    pub k: u32,
+    /// First register of the accumulator.
+    pub accumulator: u32,
+    /// First element of A in the thread's registers, where A comes from there.
+    pub a: u32,
+}
+
+impl WarpgroupProduct {
+    /// The product of tiles of the given extents by instructions of `n` columns, on `m_groups` times `n_groups`
+    /// warpgroups.
+    ///
+    /// Errors: an instruction that does not exist, or a tile that does not divide into whole blocks for every
+    /// warpgroup.
+    pub fn new((m, n, k): (u32, u32, u32), operand_bits: u32, columns: u32, groups: (u32, u32)) -> Result<Self> {
+        if !matches!(operand_bits, 8 | 16 | 32) {
+            let expected = "operands of 8, 16 or 32 bits";
+            return Err(LayoutError::UnsupportedElement { bits: operand_bits, expected });
+        }
+        let instruction = MmaInstruction::Warpgroup { n: columns, k: 256 / operand_bits, operand_bits };
+        instruction.check()?;
+        let (m_groups, n_groups) = groups;
+        for (what, dim, extent, unit, parts) in [
+            ("rows for each warpgroup", 0, m, WARPGROUP_ROWS, m_groups),
+            ("columns for each warpgroup", 1, n, columns, n_groups),
+            ("depth of one instruction", 2, k, 256 / operand_bits, 1),
+        ] {
+            let needed = u64::from(unit) * u64::from(parts);
+            if !extent.is_power_of_two() || !parts.is_power_of_two() || u64::from(extent) < needed {
+                return Err(LayoutError::TileTooSmall { what, dim, extent: extent.into(), needed });
+            }
+        }
+        Ok(Self { m, n, k, instruction, m_groups, n_groups })
+    }
+
+    /// The instruction.
+    pub fn instruction(&self) -> MmaInstruction {
+        self.instruction
+    }
+
+    /// Columns of one instruction.
+    pub fn columns(&self) -> u32 {
+        self.instruction.extents().1
+    }
+
+    /// Warpgroups that share the tile.
+    pub fn groups(&self) -> u32 {
+        self.m_groups * self.n_groups
+    }
+
+    fn tiling(&self) -> MmaTiling {
+        let (instruction, m_warps, n_warps) = (self.instruction, self.m_groups, self.n_groups);
+        MmaTiling { instruction, batch_warps: 1, m_warps, n_warps }
+    }
+
+    /// The accumulator in registers, over (m, n).
+    pub fn accumulator(&self) -> Result<Layout> {
+        self.tiling().layout(Operand::Accumulator, &Shape::new(&[self.m.into(), self.n.into()])?)
+    }
+
+    /// A in registers, over (m, k). Warpgroups that share rows hold the same.
+    pub fn a_registers(&self) -> Result<Layout> {
+        let layout = self.tiling().layout(Operand::A, &Shape::new(&[self.m.into(), self.k.into()])?)?;
+        Ok(layout)
+    }
+
+    /// The instructions of a warpgroup, chain by chain. Warpgroups count along m first.
+    pub fn steps(&self, group: u32) -> Vec<WarpgroupStep> {
+        let (_, columns, depth) = self.instruction.extents();
+        let (m_group, n_group) = (group % self.m_groups, group / self.m_groups % self.n_groups);
+        let m_blocks = self.m / WARPGROUP_ROWS / self.m_groups;
+        let n_blocks = self.n / columns / self.n_groups;
+        let k_steps = self.k / depth;
+        // Registers of a thread: a fragment, its copies along the last dimension, then those along m.
+        let a_elements = WARPGROUP_ROWS * depth / 128;
+        let mut steps = Vec::new();
+        for m in 0..m_blocks {
+            for n in 0..n_blocks {
+                steps.extend((0..k_steps).map(|k| WarpgroupStep {
+                    m: m_group * m_blocks + m,
+                    n: n_group * n_blocks + n,
+                    k,
+                    accumulator: (m * n_blocks + n) * columns / 2,
+                    a: (m * k_steps + k) * a_elements,
+                }));
+            }
+        }
+        steps
+    }
+}

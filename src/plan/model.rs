@@ -1,0 +1,177 @@
+//! Clocks, bytes and registers of a candidate, from the numbers of a machine.
+
+use crate::machine::{Machine, MachineError};
+use crate::product::{APlace, Prediction, ProductLoop};
+
+/// The numbers that decisions need, looked up once.
+pub struct Numbers {
+    pub registers: u32,
+    pub shared_sm: u32,
+    pub shared_reserved: u32,
+    pub shared_block: u32,
+    pub most_registers: u32,
+    pub least_registers: u32,
+    /// Registers of a consumer beside accumulators and operands.
+    pub other_registers: u32,
+    product_interval: f64,
+    chain_shared: f64,
+    chain_registers: f64,
+    fma_beside: f64,
+    share_beside: f64,
+    shared_rate: f64,
+    l2_rate: f64,
+    edge: f64,
+    hit: f64,
+    /// Kilobytes and clocks of a load from memory.
+    latency: [(f64, f64); 4],
+    /// Clocks for each byte of a result that leaves through shared memory.
+    epilogue: f64,
+}
+
+/// Bytes of the tile that the epilogue was measured with.
+const MEASURED_EPILOGUE: f64 = 128.0 * 256.0 * 2.0;
+/// Sums of 8-bit floats are promoted after so many elements of K.
+pub const PROMOTION: u32 = 128;
+
+impl Numbers {
+    pub fn new(machine: &Machine) -> Result<Self, MachineError> {
+        let whole = |key: &str| machine.get(key).map(|v| v as u32);
+        let latency = |kb: f64| Ok((kb, machine.get(&format!("tma.dram.latency.{kb}kb"))?));
+        Ok(Self {
+            registers: whole("sm.registers")?,
+            shared_sm: whole("sm.shared_bytes")?,
+            shared_reserved: whole("sm.shared_reserved")?,
+            shared_block: whole("sm.shared_block_bytes")?,
+            most_registers: whole("setmaxnreg.most")?,
+            least_registers: whole("setmaxnreg.least")?,
+            other_registers: whole("wgmma.registers")?,
+            product_interval: machine.get("wgmma.f16.n256.interval")?,
+            chain_shared: machine.get("wgmma.chain.shared")?,
+            chain_registers: machine.get("wgmma.chain.registers")?,
+            fma_beside: machine.get("pipe.fma.beside_wgmma")?,
+            share_beside: machine.get("wgmma.beside_fma.share")?,
+            shared_rate: machine.get("shared.bytes_per_clk")?,
+            l2_rate: machine.get("l2.all_shared")?,
+            edge: machine.get("mbarrier.edge")?,
+            hit: machine.get("mbarrier.hit")?,
+            latency: [latency(8.0)?, latency(16.0)?, latency(32.0)?, latency(48.0)?],
+            epilogue: machine.get("epilogue.staged")? / MEASURED_EPILOGUE,
+        })
+    }
+
+    /// Clocks of a load of so many bytes from memory; between and beyond the measured sizes on straight lines.
+    pub fn load(&self, bytes: u32) -> f64 {
+        let kb = f64::from(bytes) / 1024.0;
+        let after = self.latency[1..3].iter().filter(|(size, _)| *size < kb).count();
+        let ((x0, y0), (x1, y1)) = (self.latency[after], self.latency[after + 1]);
+        (y0 + (kb - x0) * (y1 - y0) / (x1 - x0)).max(self.latency[0].1)
+    }
+
+    /// Clocks in which a round trip of the ring comes back: load, two barriers, the products of a stage.
+    pub fn round_trip(&self, product: &ProductLoop, latency: f64) -> f64 {
+        latency * self.load(product.stage_bytes()) + 2.0 * self.edge + self.tensor(product)
+    }
+
+    /// Clocks of the tensor cores for an iteration.
+    pub fn tensor(&self, product: &ProductLoop) -> f64 {
+        let steps = f64::from(product.k * product.operand.bits() / 256);
+        f64::from(product.m) / 64.0 * steps * self.product_interval * f64::from(product.n) / 256.0
+    }
+
+    pub fn predict(&self, product: &ProductLoop, candidate: &Candidate, latency: f64) -> Prediction {
+        let tensor = self.tensor(product);
+        let trip = self.round_trip(product, latency);
+        let promotion = if product.promoted() {
+            // Each accumulator of each thread once; four warps of a warpgroup on four schedulers.
+            let additions = f64::from(product.m * product.n) / 128.0 * f64::from(product.k) / f64::from(PROMOTION);
+            additions * self.fma_beside
+        } else {
+            0.0
+        };
+        let relayout = 2.0 * f64::from(product.relayout_bytes()) / self.shared_rate;
+        let l2 = f64::from(product.stage_bytes()) / self.l2_rate;
+        let ring = trip / f64::from(candidate.stages);
+        // Additions take slots that products would issue in.
+        let slowed = (1.0 - self.share_beside) * promotion;
+        let chain = tensor + slowed + self.exposed(product, candidate, tensor, promotion);
+        let bounds = [
+            (chain, "tensor cores"),
+            (l2, "L2"),
+            (ring, "latency of the ring"),
+            (promotion, "promotion"),
+            (relayout, "re-layout"),
+        ];
+        let (iteration, bound) =
+            bounds.into_iter().fold((0.0, "nothing"), |best, b| if b.0 > best.0 { b } else { best });
+        let trips = f64::from(product.trips.unwrap_or(ASSUMED_TRIPS));
+        let epilogue = f64::from(product.result_bytes()) * self.epilogue;
+        let main = trips * iteration;
+        let tile = if product.over_tiles {
+            // The ring runs on and stores are asynchronous: what remains is to bring the results to shared memory.
+            main.max(epilogue) + f64::from(product.result_bytes()) / self.shared_rate
+        } else if candidate.blocks > 1 {
+            // Another block multiplies while this one starts or ends.
+            main.max((main + self.load(product.stage_bytes()) + epilogue) / f64::from(candidate.blocks))
+        } else {
+            main + self.load(product.stage_bytes()) + epilogue
+        };
+        Prediction { tensor, l2, ring, promotion, relayout, iteration, bound, tile, share: trips * tensor / tile }
+    }
+}
+
+impl Numbers {
+    /// Clocks of an iteration in which the tensor cores have nothing to do, because a warpgroup waits for a chain, adds
+    /// its sums up if they are promoted, waits for the next stage and issues the next chain, and all other chains in
+    /// flight end before that.
+    fn exposed(&self, product: &ProductLoop, candidate: &Candidate, tensor: f64, promotion: f64) -> f64 {
+        let overhead = if product.a_place == APlace::Shared { self.chain_shared } else { self.chain_registers };
+        let consumers = f64::from(candidate.consumers());
+        let (serial, in_flight) = if product.promoted() {
+            // Each chain has to be complete; those of other columns and of other consumers go on.
+            let chains = consumers * f64::from(product.n / candidate.groups.1 / candidate.columns).max(1.0);
+            (overhead + self.hit + promotion / chains, tensor * (1.0 - 1.0 / chains))
+        } else {
+            // One more chain of each consumer is in flight.
+            (overhead + self.hit, tensor * (2.0 - 1.0 / consumers))
+        };
+        (serial - in_flight).max(0.0)
+    }
+}
+
+/// Iterations where the program does not tell.
+pub const ASSUMED_TRIPS: u32 = 64;
+
+/// One way to carry out a product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Candidate {
+    /// Warpgroups along the rows and along the columns.
+    pub groups: (u32, u32),
+    /// Columns of an instruction.
+    pub columns: u32,
+    pub blocks: u32,
+    pub stages: u32,
+}
+
+impl Candidate {
+    pub fn consumers(&self) -> u32 {
+        self.groups.0 * self.groups.1
+    }
+
+    /// Accumulators of a thread.
+    pub fn accumulators(&self, product: &ProductLoop) -> u32 {
+        product.m * product.n / (self.consumers() * 128)
+    }
+
+    /// Registers that a consumer's thread needs.
+    pub fn registers(&self, product: &ProductLoop, numbers: &Numbers) -> u32 {
+        let promoted = if product.promoted() { 64 * self.columns / 128 } else { 0 };
+        let operand = match product.a_place {
+            APlace::Shared => 0,
+            // One stage of the fragment, as 32-bit words.
+            APlace::Registers { extra } => {
+                product.m / self.groups.0 * product.k * product.operand.bits() / 32 / 128 + extra
+            }
+        };
+        self.accumulators(product) + promoted + operand + product.epilogue_registers + numbers.other_registers
+    }
+}

@@ -1,0 +1,456 @@
+//! The decision: what is asked, the candidates, and the answer with its reasons.
+
+use thiserror::Error;
+
+use crate::machine::{Machine, MachineError};
+use crate::model::{ASSUMED_TRIPS, Candidate, Numbers, PROMOTION};
+
+/// Element types of operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum OperandType {
+    F16,
+    Bf16,
+    Tf32,
+    E4m3,
+    E5m2,
+    S8,
+    U8,
+}
+
+impl OperandType {
+    pub fn bits(self) -> u32 {
+        match self {
+            Self::F16 | Self::Bf16 => 16,
+            Self::Tf32 => 32,
+            Self::E4m3 | Self::E5m2 | Self::S8 | Self::U8 => 8,
+        }
+    }
+
+    fn is_small_float(self) -> bool {
+        matches!(self, Self::E4m3 | Self::E5m2)
+    }
+}
+
+/// The dimension along which an operand is contiguous in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Major {
+    K,
+    Mn,
+}
+
+/// Where A is when it is multiplied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum APlace {
+    Shared,
+    /// Computed by the consumers; `extra` registers a thread beside the fragment itself.
+    Registers {
+        extra: u32,
+    },
+}
+
+/// A loop `accumulator += A * B` with tiles loaded in each iteration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProductLoop {
+    pub m: u32,
+    pub n: u32,
+    pub k: u32,
+    pub operand: OperandType,
+    pub a_major: Major,
+    pub b_major: Major,
+    pub a_place: APlace,
+    /// Sums of 8-bit floats are to be as exact as those of f32.
+    pub exact_sums: bool,
+    /// Size of an element of the result in memory.
+    pub result_bits: u32,
+    /// Registers a thread that the epilogue holds beside the accumulator: a bias, a scale.
+    pub epilogue_registers: u32,
+    /// Iterations, where known.
+    pub trips: Option<u32>,
+    /// The program loops over tiles around this loop.
+    pub over_tiles: bool,
+    /// Tensor copies can load both operands.
+    pub tensor_copies: bool,
+}
+
+impl ProductLoop {
+    /// A product with operands contiguous along K and 16-bit results.
+    pub fn new((m, n, k): (u32, u32, u32), operand: OperandType) -> Self {
+        Self {
+            m,
+            n,
+            k,
+            operand,
+            a_major: Major::K,
+            b_major: Major::K,
+            a_place: APlace::Shared,
+            exact_sums: true,
+            result_bits: 16,
+            epilogue_registers: 0,
+            trips: None,
+            over_tiles: false,
+            tensor_copies: true,
+        }
+    }
+
+    /// Bytes that an iteration loads.
+    pub fn stage_bytes(&self) -> u32 {
+        (self.m + self.n) * self.k * self.operand.bits() / 8
+    }
+
+    /// Bytes of the result.
+    pub fn result_bytes(&self) -> u32 {
+        self.m * self.n * self.result_bits / 8
+    }
+
+    /// Bytes of the operands that must be transposed in shared memory: only 16-bit operands may be contiguous along M
+    /// or N.
+    pub fn relayout_bytes(&self) -> u32 {
+        if self.operand.bits() == 16 {
+            return 0;
+        }
+        let a = if self.a_major == Major::Mn && self.a_place == APlace::Shared { self.m } else { 0 };
+        let b = if self.b_major == Major::Mn { self.n } else { 0 };
+        (a + b) * self.k * self.operand.bits() / 8
+    }
+
+    /// The tensor cores add 8-bit floats with fewer bits than f32 has, so sums go to a second accumulator now and then.
+    pub fn promoted(&self) -> bool {
+        self.operand.is_small_float() && self.exact_sums
+    }
+}
+
+/// What the program asks for. Each is a cost, not an order, but for `tensor_copies: false`, which is the program's
+/// right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Hints {
+    /// 1 to 10: how long loads are expected to take.
+    pub latency: Option<u32>,
+    /// Blocks of an SM.
+    pub occupancy: Option<u32>,
+    /// Warps that compute.
+    pub worker_warps: Option<u32>,
+}
+
+/// How results leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Epilogue {
+    /// Columns of a chunk: rows of 128 bytes.
+    pub columns: u32,
+    /// Buffers for each consumer.
+    pub buffers: u32,
+    /// Bytes of all buffers.
+    pub bytes: u32,
+    /// They lie where the ring was.
+    pub in_ring: bool,
+}
+
+/// Registers of a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Registers {
+    /// What a consumer is estimated to need.
+    pub estimate: u32,
+    /// At launch: `.maxnreg`.
+    pub launch: u32,
+    /// After `setmaxnreg`.
+    pub producer: u32,
+    pub consumer: u32,
+}
+
+/// Clocks, for one block with all SMs busy.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Prediction {
+    pub tensor: f64,
+    pub l2: f64,
+    pub ring: f64,
+    pub promotion: f64,
+    pub relayout: f64,
+    /// The largest of them.
+    pub iteration: f64,
+    /// Its name.
+    pub bound: &'static str,
+    /// A whole tile.
+    pub tile: f64,
+    /// The part of it in which the tensor cores are busy.
+    pub share: f64,
+}
+
+/// The decision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// Consumer warpgroups along the rows and along the columns.
+    pub groups: (u32, u32),
+    /// Columns of an instruction.
+    pub columns: u32,
+    /// Warpgroups that transpose operands in shared memory.
+    pub transposers: u32,
+    /// Threads of a block, with a warpgroup for the producer.
+    pub threads: u32,
+    pub blocks: u32,
+    pub stages: u32,
+    pub epilogue: Epilogue,
+    pub shared_bytes: u32,
+    pub registers: Registers,
+    pub persistent: bool,
+    pub prediction: Prediction,
+    /// Why, for remarks.
+    pub reasons: Vec<String>,
+}
+
+impl Plan {
+    pub fn consumers(&self) -> u32 {
+        self.groups.0 * self.groups.1
+    }
+}
+
+/// Why there is no plan: other instructions have to do.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum NoPlan {
+    #[error("a tile of {m} rows, {n} columns and depth {k} is not made of whole warpgroup products")]
+    Shape { m: u32, n: u32, k: u32 },
+    #[error("tensor copies cannot load the operands")]
+    NoTensorCopies,
+    #[error("no arrangement of warpgroups fits: the best needs {needed} registers a thread and gets {available}")]
+    Registers { needed: u32, available: u32 },
+    #[error("two stages of {stage} bytes do not fit into {available} bytes of shared memory")]
+    SharedMemory { stage: u32, available: u32 },
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+}
+
+/// Bytes of a chunk of the epilogue: 64 rows of 128 bytes.
+const CHUNK: u32 = 64 * 128;
+/// Room for barriers and small things.
+const BARRIERS: u32 = 1024;
+/// What a plan is charged for each hint that it does not follow.
+const IGNORED_HINT: f64 = 1.03;
+/// A ring is not deeper than this, whatever fits.
+const MOST_STAGES: u32 = 8;
+
+/// Decides how a product is carried out.
+///
+/// Errors: no way fits, with what is missing; the caller then takes instructions of single warps.
+pub fn plan(product: &ProductLoop, hints: &Hints, machine: &Machine) -> Result<Plan, NoPlan> {
+    let numbers = Numbers::new(machine)?;
+    check(product)?;
+    let mut best: Option<(f64, Plan)> = None;
+    // The refusal of the plan that came closest.
+    let mut refusal: Option<NoPlan> = None;
+    for candidate in candidates(product, hints) {
+        match complete(product, hints, &numbers, candidate) {
+            Ok(plan) => {
+                let cost = plan.prediction.tile * ignored(&plan, hints);
+                // Candidates come in the order of preference: a later one has to be better.
+                if best.as_ref().is_none_or(|(least, _)| cost < least * 0.995) {
+                    best = Some((cost, plan));
+                }
+            }
+            Err(error) => refusal = Some(closer(refusal, error)),
+        }
+    }
+    let (m, n, k) = (product.m, product.n, product.k);
+    best.map(|(_, plan)| plan).ok_or(refusal.unwrap_or(NoPlan::Shape { m, n, k }))
+}
+
+fn check(product: &ProductLoop) -> Result<(), NoPlan> {
+    let &ProductLoop { m, n, k, .. } = product;
+    let depth = 256 / product.operand.bits();
+    let whole = m >= 64 && n >= 8 && k >= depth;
+    if !whole || ![m, n, k].into_iter().all(|e| e.is_power_of_two() && e <= 1 << 12) {
+        Err(NoPlan::Shape { m, n, k })
+    } else if !product.tensor_copies {
+        Err(NoPlan::NoTensorCopies)
+    } else {
+        Ok(())
+    }
+}
+
+fn closer(old: Option<NoPlan>, new: NoPlan) -> NoPlan {
+    match (old, new) {
+        (Some(NoPlan::Registers { needed, available }), NoPlan::Registers { needed: n, available: a }) => {
+            if needed.saturating_sub(available) <= n.saturating_sub(a) {
+                NoPlan::Registers { needed, available }
+            } else {
+                NoPlan::Registers { needed: n, available: a }
+            }
+        }
+        // Registers were enough: memory is what is missing.
+        (Some(memory @ NoPlan::SharedMemory { .. }), _) => memory,
+        (_, new) => new,
+    }
+}
+
+/// All ways to share out a tile, in the order of preference: two warpgroups above each other hide each other's waits; a
+/// split along the columns reads A twice; wide instructions are fewer.
+fn candidates(product: &ProductLoop, hints: &Hints) -> Vec<Candidate> {
+    let rows = product.m / 64;
+    let mut groups: Vec<(u32, u32)> = [(2, 1), (1, 1), (1, 2), (2, 2), (4, 1)].to_vec();
+    groups.retain(|&(m, n)| m <= rows && product.n / n >= 8);
+    let occupancy = hints.occupancy.unwrap_or(1).clamp(1, 4);
+    let mut blocks = vec![1];
+    // One block with the whole memory is the rule; a hint makes others worth a look.
+    blocks.extend((2..=occupancy).filter(|_| !product.over_tiles));
+    let mut all = Vec::new();
+    for &blocks in &blocks {
+        for &groups in &groups {
+            let mut columns = (product.n / groups.1).min(256);
+            while columns >= 8.max(product.n / groups.1 / 8) {
+                all.push(Candidate { groups, columns, blocks, stages: 0 });
+                columns /= 2;
+            }
+        }
+    }
+    all
+}
+
+/// How much of the hints a plan leaves out, as a factor of cost.
+fn ignored(plan: &Plan, hints: &Hints) -> f64 {
+    let missed = [
+        hints.occupancy.is_some_and(|o| o != plan.blocks),
+        hints.worker_warps.is_some_and(|w| w != 4 * plan.consumers()),
+    ];
+    IGNORED_HINT.powi(missed.into_iter().filter(|&m| m).count() as i32)
+}
+
+/// Registers, ring and epilogue of a candidate, or what it lacks.
+fn complete(product: &ProductLoop, hints: &Hints, numbers: &Numbers, candidate: Candidate) -> Result<Plan, NoPlan> {
+    let transposers = u32::from(product.relayout_bytes() > 0);
+    let threads = 128 * (candidate.consumers() + 1 + transposers);
+    let registers = share_registers(product, numbers, &candidate, threads, transposers)?;
+    // What the hint makes of the latency; less than measured is not believed.
+    let latency = if hints.latency.is_some_and(|l| l >= 7) { 2.0 } else { 1.0 };
+    let per_sm = numbers.shared_sm / candidate.blocks - numbers.shared_reserved;
+    let available = per_sm.min(numbers.shared_block) - BARRIERS;
+    let stage = product.stage_bytes() + product.relayout_bytes();
+    let in_ring = !product.over_tiles;
+    let chunks = |buffers: u32| buffers * candidate.consumers() * CHUNK;
+    let fit =
+        |buffers: u32| if in_ring { available / stage } else { available.saturating_sub(chunks(buffers)) / stage };
+    let trip = numbers.round_trip(product, latency);
+    let busy = numbers.predict(product, &Candidate { stages: u32::MAX, ..candidate }, latency).iteration;
+    let wanted = ((trip / busy).ceil() as u32 + 1).clamp(2, MOST_STAGES);
+    // A second buffer overlaps chunks of a tile; a stage that hides latency in every iteration is worth more.
+    let buffers = if fit(2) >= wanted.min(fit(1)) { 2 } else { 1 };
+    let stages = fit(buffers).min(wanted);
+    if stages < 2 {
+        return Err(NoPlan::SharedMemory { stage, available });
+    }
+    let candidate = Candidate { stages, ..candidate };
+    let prediction = numbers.predict(product, &candidate, latency);
+    let epilogue = Epilogue {
+        columns: (1024 / product.result_bits).min(product.n / candidate.groups.1),
+        buffers,
+        bytes: chunks(buffers),
+        in_ring,
+    };
+    let ring = stages * stage;
+    let shared_bytes = if in_ring { ring.max(epilogue.bytes) } else { ring + epilogue.bytes } + BARRIERS;
+    let mut plan = Plan {
+        groups: candidate.groups,
+        columns: candidate.columns,
+        transposers,
+        threads,
+        blocks: candidate.blocks,
+        stages,
+        epilogue,
+        shared_bytes,
+        registers,
+        persistent: product.over_tiles,
+        prediction,
+        reasons: Vec::new(),
+    };
+    plan.reasons = reasons(product, hints, &plan, (fit(buffers), wanted));
+    Ok(plan)
+}
+
+/// Divides an SM's registers: the producer gets little, the consumers the rest.
+fn share_registers(
+    product: &ProductLoop,
+    numbers: &Numbers,
+    candidate: &Candidate,
+    threads: u32,
+    transposers: u32,
+) -> Result<Registers, NoPlan> {
+    let eights = |r: u32| r / 8 * 8;
+    let estimate = candidate.registers(product, numbers);
+    let launch = eights(numbers.registers / (threads * candidate.blocks)).min(numbers.most_registers);
+    let consumers = candidate.consumers();
+    // A warpgroup that transposes moves 16-byte pieces and needs more than a producer.
+    let helpers = |producer: u32| producer + transposers * 96;
+    let rest = |producer: u32| {
+        let pool = (launch * threads / 128).saturating_sub(helpers(producer));
+        eights(pool / consumers).min(numbers.most_registers)
+    };
+    // A producer is comfortable with 40 registers; where consumers need more it makes do with the least.
+    let producers = [40, numbers.least_registers];
+    let producer = producers.into_iter().find(|&p| rest(p) >= estimate).unwrap_or(numbers.least_registers);
+    let consumer = rest(producer);
+    if consumer < estimate {
+        return Err(NoPlan::Registers { needed: estimate, available: consumer });
+    }
+    Ok(Registers { estimate, launch, producer, consumer })
+}
+
+fn reasons(product: &ProductLoop, hints: &Hints, plan: &Plan, (fit, wanted): (u32, u32)) -> Vec<String> {
+    let p = &plan.prediction;
+    let (m_groups, n_groups) = plan.groups;
+    let warpgroups = if plan.consumers() == 1 { "warpgroup" } else { "warpgroups" };
+    let mut reasons = vec![
+        format!(
+            "{} consumer {warpgroups} of {} rows and {} columns, {} accumulators of an estimated {} registers a thread",
+            plan.consumers(),
+            product.m / m_groups,
+            product.n / n_groups,
+            product.m * product.n / (plan.consumers() * 128),
+            plan.registers.estimate
+        ),
+        format!(
+            "registers: {} at launch, then {} for the producer and {} for consumers",
+            plan.registers.launch, plan.registers.producer, plan.registers.consumer
+        ),
+        format!(
+            "{} stages of {} bytes: {wanted} hide a load from memory with one to spare, {fit} fit",
+            plan.stages,
+            product.stage_bytes() + product.relayout_bytes()
+        ),
+        format!(
+            "an iteration takes {:.0} clocks, bound by {}: tensor cores {:.0}, L2 {:.0}, ring {:.0}",
+            p.iteration, p.bound, p.tensor, p.l2, p.ring
+        ),
+    ];
+    if plan.columns < (product.n / n_groups).min(256) {
+        reasons.push(format!("instructions of {} columns, so that fewer registers are in use at once", plan.columns));
+    }
+    if product.promoted() {
+        reasons.push(format!(
+            "sums of 8-bit floats are added to a second accumulator after each {PROMOTION} elements of K, {:.0} clocks",
+            p.promotion
+        ));
+    }
+    if plan.transposers > 0 {
+        reasons.push(format!(
+            "{} bytes of each stage are transposed in shared memory by a warpgroup of its own, {:.0} clocks: {}-bit \
+             operands must be contiguous along K",
+            product.relayout_bytes(),
+            p.relayout,
+            product.operand.bits()
+        ));
+    }
+    let place =
+        if plan.epilogue.in_ring { "in the ring's memory" } else { "beside the ring, which runs on across tiles" };
+    let chunks = &plan.epilogue;
+    reasons.push(format!("results leave in chunks of {} columns, {} buffers {place}", chunks.columns, chunks.buffers));
+    let trips = product.trips.map_or(format!("{ASSUMED_TRIPS} iterations assumed"), |t| format!("{t} iterations"));
+    reasons.push(format!(
+        "a tile takes {:.0} clocks, the tensor cores busy for {:.0} % ({trips})",
+        p.tile,
+        100.0 * p.share
+    ));
+    let hinted =
+        [("occupancy", hints.occupancy, plan.blocks), ("num_worker_warps", hints.worker_warps, 4 * plan.consumers())];
+    for (name, asked, taken) in hinted {
+        if let Some(asked) = asked.filter(|&asked| asked != taken) {
+            reasons.push(format!("the hint {name} = {asked} is not followed: {taken} is better or all that fits"));
+        }
+    }
+    reasons
+}

@@ -1,0 +1,199 @@
+//! Decisions for the tiles that matter, and what holds for all.
+
+use tile_plan::{APlace, Hints, Machine, Major, NoPlan, OperandType, Plan, ProductLoop, plan};
+
+fn machine() -> Machine {
+    Machine::named("sm_90").expect("the file of sm_90")
+}
+
+fn decide(product: &ProductLoop) -> Plan {
+    plan(product, &Hints::default(), &machine()).unwrap_or_else(|e| panic!("{product:?}: {e}"))
+}
+
+/// `groups n stages blocks | registers at launch, producer, consumer, estimate | bound`.
+fn summary(plan: &Plan) -> String {
+    let ((m, n), r) = (plan.groups, plan.registers);
+    format!(
+        "{m}x{n} n{} stages {} | {} {} {} need {} | {}",
+        plan.columns, plan.stages, r.launch, r.producer, r.consumer, r.estimate, plan.prediction.bound
+    )
+}
+
+#[test]
+fn table() {
+    use OperandType::{Bf16, E4m3, E5m2, F16, S8, Tf32, U8};
+    let rows = [
+        ((128, 256, 64), Bf16, "2x1 n256 stages 4 | 168 40 232 need 160 | tensor cores"),
+        ((128, 256, 64), F16, "2x1 n256 stages 4 | 168 40 232 need 160 | tensor cores"),
+        ((128, 256, 128), E4m3, "2x1 n128 stages 4 | 168 40 232 need 224 | tensor cores"),
+        ((128, 256, 128), E5m2, "2x1 n128 stages 4 | 168 40 232 need 224 | tensor cores"),
+        ((128, 256, 128), S8, "2x1 n256 stages 4 | 168 40 232 need 160 | tensor cores"),
+        ((128, 256, 128), U8, "2x1 n256 stages 4 | 168 40 232 need 160 | tensor cores"),
+        ((128, 256, 32), Tf32, "2x1 n256 stages 4 | 168 40 232 need 160 | tensor cores"),
+        ((256, 128, 64), Bf16, "2x1 n128 stages 4 | 168 40 232 need 160 | tensor cores"),
+        ((128, 128, 64), Bf16, "2x1 n128 stages 5 | 168 40 232 need 96 | L2"),
+        ((64, 256, 64), Bf16, "1x1 n256 stages 4 | 240 40 240 need 160 | L2"),
+        ((128, 128, 128), Bf16, "2x1 n128 stages 3 | 168 40 232 need 96 | L2"),
+        ((64, 64, 64), Bf16, "1x1 n64 stages 6 | 240 40 240 need 64 | L2"),
+    ];
+    for (tile, operand, expected) in rows {
+        let product = ProductLoop::new(tile, operand);
+        match plan(&product, &Hints::default(), &machine()) {
+            Ok(plan) => assert_eq!(summary(&plan), expected, "{tile:?} {operand:?}"),
+            Err(error) => panic!("{tile:?} {operand:?}: {error}"),
+        }
+    }
+}
+
+/// The reasons as a user reads them.
+#[test]
+fn reasons() {
+    let plan = decide(&ProductLoop::new((128, 256, 64), OperandType::Bf16));
+    let expected = [
+        "2 consumer warpgroups of 64 rows and 256 columns, 128 accumulators of an estimated 160 registers a thread",
+        "registers: 168 at launch, then 40 for the producer and 232 for consumers",
+        "4 stages of 49152 bytes: 4 hide a load from memory with one to spare, 4 fit",
+        "an iteration takes 1024 clocks, bound by tensor cores: tensor cores 1024, L2 982, ring 679",
+        "results leave in chunks of 64 columns, 2 buffers in the ring's memory",
+        "a tile takes 71653 clocks, the tensor cores busy for 91 % (64 iterations assumed)",
+    ];
+    assert_eq!(plan.reasons, expected);
+}
+
+#[test]
+fn persistent_loops_keep_their_buffers_apart() {
+    let product =
+        ProductLoop { over_tiles: true, trips: Some(16), ..ProductLoop::new((128, 256, 64), OperandType::Bf16) };
+    let plan = decide(&product);
+    assert!(plan.persistent && !plan.epilogue.in_ring);
+    assert_eq!((plan.stages, plan.epilogue.buffers, plan.epilogue.bytes), (4, 2, 32768));
+    assert_eq!(plan.shared_bytes, 4 * 49152 + 32768 + 1024);
+    let alone = decide(&ProductLoop { over_tiles: false, ..product });
+    assert!(plan.prediction.tile < 0.85 * alone.prediction.tile, "the epilogue is hidden");
+    // Results of 32 bits are twice the bytes and so bound short loops.
+    let wide = decide(&ProductLoop { result_bits: 32, trips: Some(8), ..product });
+    assert_eq!(wide.epilogue.columns, 32);
+    assert!(wide.prediction.share < 0.95);
+}
+
+#[test]
+fn operands_in_registers_and_transposed() {
+    let base = ProductLoop::new((128, 128, 64), OperandType::Bf16);
+    let in_registers = decide(&ProductLoop { a_place: APlace::Registers { extra: 16 }, ..base });
+    assert_eq!(in_registers.registers.estimate, decide(&base).registers.estimate + 16 + 16);
+    // 16-bit operands may be contiguous along M and N: nothing changes.
+    let turned = ProductLoop { a_major: Major::Mn, b_major: Major::Mn, ..base };
+    assert_eq!(decide(&turned).prediction, decide(&base).prediction);
+    let bytes = ProductLoop { b_major: Major::Mn, ..ProductLoop::new((128, 256, 128), OperandType::S8) };
+    let plan = decide(&bytes);
+    assert_eq!((plan.transposers, plan.threads), (1, 512));
+    assert!(plan.reasons.iter().any(|r| r.contains("32768 bytes of each stage are transposed")), "{:?}", plan.reasons);
+    assert!(plan.stages >= 2);
+}
+
+#[test]
+fn promotion_costs_registers_and_clocks() {
+    let exact = ProductLoop::new((128, 256, 128), OperandType::E4m3);
+    let fast = ProductLoop { exact_sums: false, ..exact };
+    let (exact, fast) = (decide(&exact), decide(&fast));
+    assert_eq!((exact.columns, fast.columns), (128, 256));
+    assert_eq!(fast.prediction.promotion, 0.0);
+    assert!(exact.prediction.promotion > 900.0);
+    // Additions slow products down, measurably.
+    assert!(exact.prediction.iteration > 1.05 * fast.prediction.iteration);
+}
+
+#[test]
+fn hints_are_costs() {
+    let product = ProductLoop::new((128, 128, 64), OperandType::Bf16);
+    let machine = machine();
+    let with = |hints: Hints| plan(&product, &hints, &machine).unwrap();
+    let free = with(Hints::default());
+    // Two blocks fit, and hide each other's ends.
+    assert_eq!((free.blocks, with(Hints { occupancy: Some(2), ..Hints::default() }).blocks), (1, 2));
+    // The largest tile has no room for a second block: the hint is set aside, and the remark says so.
+    let large = ProductLoop::new((128, 256, 64), OperandType::Bf16);
+    let plan_of_large = plan(&large, &Hints { occupancy: Some(4), ..Hints::default() }, &machine).unwrap();
+    assert_eq!(plan_of_large.blocks, 1);
+    assert!(plan_of_large.reasons.iter().any(|r| r.contains("occupancy = 4 is not followed")));
+    // One warpgroup is as good for this tile, if the program wants it.
+    let four = with(Hints { worker_warps: Some(4), ..Hints::default() });
+    assert_eq!((free.consumers(), four.consumers()), (2, 1));
+    // A longer latency asks for a deeper ring, a shorter one changes nothing.
+    assert!(with(Hints { latency: Some(10), ..Hints::default() }).stages > free.stages);
+    assert_eq!(with(Hints { latency: Some(1), ..Hints::default() }).stages, free.stages);
+}
+
+#[test]
+fn refusals() {
+    let machine = machine();
+    let refuse = |p: &ProductLoop| plan(p, &Hints::default(), &machine).unwrap_err();
+    let base = ProductLoop::new((128, 256, 64), OperandType::Bf16);
+    assert_eq!(refuse(&ProductLoop { tensor_copies: false, ..base }), NoPlan::NoTensorCopies);
+    assert_eq!(refuse(&ProductLoop { m: 32, ..base }), NoPlan::Shape { m: 32, n: 256, k: 64 });
+    assert_eq!(refuse(&ProductLoop { k: 8, ..base }), NoPlan::Shape { m: 128, n: 256, k: 8 });
+    assert_eq!(refuse(&ProductLoop { n: 96, ..base }), NoPlan::Shape { m: 128, n: 96, k: 64 });
+    // Two consumers would hold 256 accumulators a thread, and four are too many threads.
+    let square = refuse(&ProductLoop { m: 256, ..base });
+    assert_eq!(square, NoPlan::Registers { needed: 288, available: 240 });
+    let huge = refuse(&ProductLoop { m: 512, ..base });
+    assert!(matches!(huge, NoPlan::Registers { .. }), "{huge}");
+    let deep = refuse(&ProductLoop { k: 256, ..base });
+    assert_eq!(deep, NoPlan::SharedMemory { stage: 196608, available: 231424 });
+    assert_eq!(Machine::named("sm_00").unwrap_err().to_string(), "no machine 'sm_00'");
+    let empty = Machine::parse(r#"{"name": "none", "values": {}}"#).unwrap();
+    let error = plan(&base, &Hints::default(), &empty).unwrap_err();
+    assert_eq!(error.to_string(), "machine none has no number 'sm.registers'");
+}
+
+/// Whatever is asked, what a plan says fits the machine.
+#[test]
+fn plans_fit() {
+    use OperandType::{Bf16, E4m3, S8, Tf32};
+    let machine = machine();
+    let mut plans = 0;
+    for operand in [Bf16, Tf32, E4m3, S8] {
+        for (m, n) in (5..10).flat_map(|m| (3..10).map(move |n| (1 << m, 1 << n))) {
+            for (k, over_tiles) in (3..9).flat_map(|k| [(1 << k, false), (1 << k, true)]) {
+                for (occupancy, b_major) in [(None, Major::K), (Some(2), Major::Mn), (Some(16), Major::K)] {
+                    let product = ProductLoop { over_tiles, b_major, ..ProductLoop::new((m, n, k), operand) };
+                    let hints = Hints { occupancy, ..Hints::default() };
+                    let Ok(plan) = plan(&product, &hints, &machine) else { continue };
+                    plans += 1;
+                    let r = plan.registers;
+                    assert!(r.estimate <= r.consumer && r.consumer <= 240 && r.producer >= 24, "{product:?}: {plan:?}");
+                    assert!([r.launch, r.producer, r.consumer].iter().all(|r| r % 8 == 0));
+                    let helpers = r.producer + 96 * plan.transposers;
+                    assert!(helpers + plan.consumers() * r.consumer <= r.launch * plan.threads / 128);
+                    assert!(r.launch * plan.threads * plan.blocks <= 65536);
+                    assert!(plan.threads * plan.blocks <= 2048);
+                    assert!(plan.blocks * (plan.shared_bytes + 1024) <= 233472 && plan.shared_bytes <= 232448);
+                    assert!(plan.stages >= 2 && plan.columns <= 256 && plan.columns >= 8);
+                    assert!((plan.epilogue.bytes <= plan.shared_bytes) && plan.prediction.share <= 1.0);
+                    assert!(!plan.reasons.is_empty());
+                }
+            }
+        }
+    }
+    assert!(plans > 1000, "{plans}");
+}
+
+/// Measured numbers are those of the results that the file names.
+#[test]
+fn measured_numbers_are_those_of_the_results() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
+    let path = format!("{root}gpu/results/nvidia-h100-80gb-hbm3-2026-11-22.json");
+    let results: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let mut compared = 0;
+    for (key, entry) in machine().entries() {
+        assert!(entry.date.len() >= 7 && !entry.source.is_empty(), "{key}");
+        if entry.kind == "measured" {
+            let name = entry.source.strip_prefix("run: ").unwrap_or_else(|| panic!("{key}: {}", entry.source));
+            let measured = &results["constants"][name];
+            assert!((measured["value"].as_f64().unwrap() - entry.value).abs() < 0.001, "{key}");
+            assert_eq!(measured["unit"].as_str().unwrap(), entry.unit, "{key}");
+            compared += 1;
+        }
+    }
+    assert!(compared >= 15);
+}

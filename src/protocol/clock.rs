@@ -1,0 +1,47 @@
+//! Vector clocks: what an agent knows to have happened.
+
+/// One entry for each agent, the number of its operations that are known to be done, then one for each barrier, the
+/// number of its phases that are known to be complete.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Clock(Vec<u32>);
+
+/// An operation: the agent and its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Event {
+    pub agent: usize,
+    pub time: u32,
+}
+
+impl Clock {
+    pub fn new(entries: usize) -> Self {
+        Self(vec![0; entries])
+    }
+
+    pub fn join(&mut self, other: &Self) {
+        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
+            *mine = (*mine).max(*theirs);
+        }
+    }
+
+    pub fn get(&self, entry: usize) -> u32 {
+        self.0[entry]
+    }
+
+    pub fn raise(&mut self, entry: usize, to: u32) {
+        self.0[entry] = self.0[entry].max(to);
+    }
+
+    /// Counts one more operation of an agent.
+    pub fn tick(&mut self, agent: usize) -> Event {
+        self.0[agent] += 1;
+        Event { agent, time: self.0[agent] }
+    }
+
+    pub fn knows(&self, event: Event) -> bool {
+        self.0[event.agent] >= event.time
+    }
+
+    pub fn clear(&mut self) {
+        self.0.fill(0);
+    }
+}

@@ -1,0 +1,302 @@
+//! All interleavings, one by one: what [`Program::check`] is tested against.
+//!
+//! Nothing here is clever. A state is where every agent is, what every barrier and every stage holds, and which copies
+//! are under way; a step is one operation of one agent, or the end of one copy. Faults are what a run would show: a
+//! read of a stage that is being written or holds another iteration's data, a write into a stage that is in use, too
+//! many arrivals, an agent that waits while the phase that would let it pass comes and goes, no step left before the
+//! end. Proxy fences have no effect here.
+//!
+//! Operations that are waited for by group end when they are waited for. To let them end earlier would allow more, and
+//! a fault that happens although they ended early happens all the more when they are late.
+
+use rustc_hash::FxHashSet;
+
+use crate::code::{Cursor, Inst, flatten};
+use crate::program::{Access, Expr, Op, Place, Program};
+use crate::violation::Kind;
+
+/// What the exploration found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// No interleaving goes wrong.
+    Right,
+    /// One does.
+    Wrong(Kind),
+    /// There are more states than allowed.
+    TooLarge,
+}
+
+/// Explores a program for all values of its parameters, up to `limit` states for each.
+pub fn explore(program: &Program, limit: usize) -> Outcome {
+    let result = program.for_all_parameters(|parameters| match Explorer::new(program, parameters).run(limit) {
+        Outcome::Right => Ok(()),
+        other => Err(other),
+    });
+    result.err().unwrap_or(Outcome::Right)
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct State {
+    agents: Vec<Cursor>,
+    /// Arrived at a named barrier in a generation of this parity.
+    syncing: Vec<Option<bool>>,
+    open: Vec<[Vec<Using>; 3]>,
+    committed: Vec<[Vec<Vec<Using>>; 3]>,
+    barriers: Vec<BarrierState>,
+    cells: Vec<CellState>,
+    copies: Vec<CopyState>,
+}
+
+type Using = (usize, Access, (usize, i64));
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct BarrierState {
+    pending: u32,
+    bytes: i64,
+    odd: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+struct CellState {
+    contents: Option<(usize, i64)>,
+    readers: u8,
+    writers: u8,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct CopyState {
+    slot: usize,
+    bytes: i64,
+    cells: (usize, usize),
+    contents: (usize, i64),
+}
+
+struct Explorer<'a> {
+    program: &'a Program,
+    parameters: &'a [i64],
+    code: Vec<Vec<Inst<'a>>>,
+    counts: Vec<u32>,
+}
+
+impl<'a> Explorer<'a> {
+    fn new(program: &'a Program, parameters: &'a [i64]) -> Self {
+        let mut counts = vec![0; program.slots];
+        for (slots, count) in program.barriers.iter().map(|b| (&b.slots, b.count)) {
+            counts[slots.clone()].fill(count);
+        }
+        for (slots, count) in program.named.iter().map(|b| (&b.slots, b.threads)) {
+            counts[slots.clone()].fill(count);
+        }
+        Self { program, parameters, code: program.agents.iter().map(|a| flatten(&a.body)).collect(), counts }
+    }
+
+    fn run(&self, limit: usize) -> Outcome {
+        let n = self.program.agents.len();
+        let start = State {
+            agents: vec![Cursor::new(self.program.variables); n],
+            syncing: vec![None; n],
+            open: vec![Default::default(); n],
+            committed: vec![Default::default(); n],
+            barriers: self.counts.iter().map(|&pending| BarrierState { pending, bytes: 0, odd: false }).collect(),
+            cells: vec![CellState::default(); self.program.cells],
+            copies: Vec::new(),
+        };
+        let mut seen = FxHashSet::default();
+        let mut work = vec![start];
+        while let Some(mut state) = work.pop() {
+            // Up to the next visible operation, so that equal states look equal.
+            for (cursor, code) in state.agents.iter_mut().zip(&self.code) {
+                cursor.next(code, self.parameters);
+            }
+            if !seen.insert(state.clone()) {
+                continue;
+            }
+            if seen.len() > limit {
+                return Outcome::TooLarge;
+            }
+            let before = work.len();
+            let steps = (0..n).map(|a| self.agent_step(&state, a));
+            for step in steps.chain((0..state.copies.len()).map(|c| self.copy_step(&state, c).map(Some))) {
+                match step {
+                    Ok(next) => work.extend(next),
+                    Err(kind) => return Outcome::Wrong(kind),
+                }
+            }
+            if work.len() == before
+                && let Some(kind) = self.end(&state)
+            {
+                return Outcome::Wrong(kind);
+            }
+        }
+        Outcome::Right
+    }
+
+    /// The state after an agent's next operation; `None` if it has to wait or is done.
+    fn agent_step(&self, state: &State, agent: usize) -> Result<Option<State>, Kind> {
+        let mut cursor = state.agents[agent].clone();
+        let Some(op) = cursor.next(&self.code[agent], self.parameters) else { return Ok(None) };
+        let mut next = state.clone();
+        let value = |e: &Expr| e.eval(&cursor.variables, self.parameters);
+        let index = |place: &Place, len: usize| {
+            usize::try_from(value(&place.slot)).ok().filter(|&i| i < len).ok_or(Kind::NoSuchSlot)
+        };
+        let barrier = |place: &Place| {
+            let slots = &self.program.barriers[place.array.0].slots;
+            Ok(slots.start + index(place, slots.len())?)
+        };
+        let named = |place: &Place| {
+            let slots = &self.program.named[place.array.0].slots;
+            Ok(slots.start + index(place, slots.len())?)
+        };
+        let cells = |place: &Place| {
+            let cells = &self.program.storages[place.array.0].cells;
+            Ok(cells[index(place, cells.len())?].clone())
+        };
+        match op {
+            Op::Wait { barrier: b, parity } => {
+                if i64::from(state.barriers[barrier(b)?].odd) == value(parity) {
+                    return Ok(None);
+                }
+            }
+            Op::Sync(place) => {
+                let slot = named(place)?;
+                match state.syncing[agent] {
+                    Some(odd) if odd == state.barriers[slot].odd => return Ok(None),
+                    Some(_) => next.syncing[agent] = None,
+                    None => {
+                        next.syncing[agent] = Some(state.barriers[slot].odd);
+                        self.arrive(&mut next, slot, self.program.agents[agent].threads)?;
+                        return Ok(Some(next));
+                    }
+                }
+            }
+            Op::Post(place) => self.arrive(&mut next, named(place)?, self.program.agents[agent].threads)?,
+            Op::Arrive { barrier: b, count } => self.arrive(&mut next, barrier(b)?, *count)?,
+            Op::Expect { barrier: b, bytes } => next.barriers[barrier(b)?].bytes += i64::from(*bytes),
+            Op::Copy { into, tag, bytes, barrier: b } => {
+                let (range, contents) = (cells(into)?, (into.array.0, value(tag)));
+                for cell in range.clone() {
+                    start(&mut next.cells[cell], Access::Write, contents)?;
+                }
+                let slot = barrier(b)?;
+                next.copies.push(CopyState {
+                    slot,
+                    bytes: i64::from(*bytes),
+                    cells: (range.start, range.end),
+                    contents,
+                });
+                next.copies.sort();
+            }
+            Op::Begin { engine, access, place, tag } => {
+                let contents = (place.array.0, value(tag));
+                for cell in cells(place)? {
+                    start(&mut next.cells[cell], *access, contents)?;
+                    next.open[agent][*engine as usize].push((cell, *access, contents));
+                }
+            }
+            Op::Commit(engine) => {
+                let group = std::mem::take(&mut next.open[agent][*engine as usize]);
+                next.committed[agent][*engine as usize].push(group);
+            }
+            Op::WaitGroups { engine, pending } => {
+                let groups = &mut next.committed[agent][*engine as usize];
+                let done = groups.len().saturating_sub(*pending as usize);
+                for (cell, access, contents) in groups.drain(..done).flatten() {
+                    finish(&mut next.cells[cell], access, contents);
+                }
+            }
+            Op::Read { from: place, tag } | Op::Write { into: place, tag } => {
+                let access = if matches!(op, Op::Read { .. }) { Access::Read } else { Access::Write };
+                let contents = (place.array.0, value(tag));
+                for cell in cells(place)? {
+                    start(&mut next.cells[cell], access, contents)?;
+                    finish(&mut next.cells[cell], access, contents);
+                }
+            }
+            Op::Fence | Op::Set(..) | Op::Loop { .. } | Op::If { .. } => {}
+        }
+        cursor.pc += 1;
+        next.agents[agent] = cursor;
+        Ok(Some(next))
+    }
+
+    fn copy_step(&self, state: &State, copy: usize) -> Result<State, Kind> {
+        let mut next = state.clone();
+        let done = next.copies.remove(copy);
+        for cell in done.cells.0..done.cells.1 {
+            finish(&mut next.cells[cell], Access::Write, done.contents);
+        }
+        next.barriers[done.slot].bytes -= done.bytes;
+        self.turn(&mut next, done.slot)?;
+        Ok(next)
+    }
+
+    fn arrive(&self, state: &mut State, slot: usize, count: u32) -> Result<(), Kind> {
+        let pending = &mut state.barriers[slot].pending;
+        *pending = pending.checked_sub(count).ok_or(Kind::TooManyArrivals)?;
+        self.turn(state, slot)
+    }
+
+    fn turn(&self, state: &mut State, slot: usize) -> Result<(), Kind> {
+        let barrier = state.barriers[slot];
+        if barrier.pending > 0 || barrier.bytes != 0 {
+            return Ok(());
+        }
+        // An agent that stands before a wait that it could pass, and cannot any more.
+        for (agent, cursor) in state.agents.iter().enumerate() {
+            let mut cursor = cursor.clone();
+            if let Some(Op::Wait { barrier: b, parity }) = cursor.next(&self.code[agent], self.parameters) {
+                let array = &self.program.barriers[b.array.0].slots;
+                let at = b.slot.eval(&cursor.variables, self.parameters);
+                let parity = parity.eval(&cursor.variables, self.parameters);
+                if array.start as i64 + at == slot as i64 && parity != i64::from(barrier.odd) {
+                    return Err(Kind::MissedPhase);
+                }
+            }
+        }
+        state.barriers[slot] = BarrierState { pending: self.counts[slot], bytes: 0, odd: !barrier.odd };
+        Ok(())
+    }
+
+    /// What is wrong with a state that nothing leads out of.
+    fn end(&self, state: &State) -> Option<Kind> {
+        let done = state.agents.iter().zip(&self.code).all(|(c, code)| c.pc >= code.len());
+        let whole = state.barriers.iter().zip(&self.counts).all(|(b, &count)| b.pending == count && b.bytes == 0);
+        if !done {
+            Some(Kind::Deadlock)
+        } else if !whole {
+            Some(Kind::NotQuiescent)
+        } else if state.cells.iter().any(|c| c.readers + c.writers > 0) {
+            Some(Kind::UnfinishedAtExit)
+        } else {
+            None
+        }
+    }
+}
+
+fn start(cell: &mut CellState, access: Access, contents: (usize, i64)) -> Result<(), Kind> {
+    match access {
+        Access::Read if cell.writers > 0 => Err(Kind::ReadBeforeFull),
+        Access::Read if cell.contents.is_none() => Err(Kind::NeverWritten),
+        Access::Read if cell.contents != Some(contents) => Err(Kind::WrongContents),
+        Access::Read => {
+            cell.readers += 1;
+            Ok(())
+        }
+        Access::Write if cell.readers + cell.writers > 0 => Err(Kind::Overwritten),
+        Access::Write => {
+            cell.writers += 1;
+            Ok(())
+        }
+    }
+}
+
+fn finish(cell: &mut CellState, access: Access, contents: (usize, i64)) {
+    match access {
+        Access::Read => cell.readers -= 1,
+        Access::Write => {
+            cell.writers -= 1;
+            cell.contents = Some(contents);
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Operations in words, with the values that they have in a run.
+
+use crate::code::Cursor;
+use crate::program::{Access, Engine, Op, Place, Program};
+
+impl Program {
+    /// `name[slot]`.
+    fn member(&self, name: &str, place: &Place, cursor: &Cursor, parameters: &[i64]) -> String {
+        format!("{name}[{}]", place.slot.eval(&cursor.variables, parameters))
+    }
+
+    pub(crate) fn describe(&self, op: &Op, cursor: &Cursor, parameters: &[i64]) -> String {
+        let value = |e: &crate::Expr| e.eval(&cursor.variables, parameters);
+        let barrier = |p: &Place| self.member(&self.barriers[p.array.0].name, p, cursor, parameters);
+        let named = |p: &Place| self.member(&self.named[p.array.0].name, p, cursor, parameters);
+        let stage = |p: &Place| self.member(&self.storages[p.array.0].name, p, cursor, parameters);
+        match op {
+            Op::Wait { barrier: b, parity } => format!("waits for parity {} of {}", value(parity), barrier(b)),
+            Op::Arrive { barrier: b, count: 1 } => format!("arrives at {}", barrier(b)),
+            Op::Arrive { barrier: b, count } => format!("arrives {count} times at {}", barrier(b)),
+            Op::Expect { barrier: b, bytes } => format!("announces {bytes} bytes to {}", barrier(b)),
+            Op::Copy { into, tag, bytes, barrier: b } => {
+                format!(
+                    "starts a copy of {bytes} bytes for {} into {}, counted by {}",
+                    value(tag),
+                    stage(into),
+                    barrier(b)
+                )
+            }
+            Op::Begin { engine, access, place, tag } => {
+                let what = match (engine, access) {
+                    (Engine::Product, _) => "a product",
+                    (Engine::Copy, _) => "an asynchronous copy",
+                    (Engine::Store, _) => "a bulk store",
+                };
+                let how = if *access == Access::Read { "reads" } else { "writes" };
+                format!("starts {what} that {how} {} for {}", stage(place), value(tag))
+            }
+            Op::Commit(engine) => format!("commits its {}", group(*engine)),
+            Op::WaitGroups { engine, pending } => {
+                format!("waits until {pending} groups of its {} are left", group(*engine))
+            }
+            Op::Read { from, tag } => format!("reads {} for {}", stage(from), value(tag)),
+            Op::Write { into, tag } => format!("writes {} for {}", stage(into), value(tag)),
+            Op::Fence => "fences the asynchronous proxy".to_owned(),
+            Op::Sync(place) => format!("synchronises at {}", named(place)),
+            Op::Post(place) => format!("arrives at {}", named(place)),
+            Op::Set(..) | Op::Loop { .. } | Op::If { .. } => "computes".to_owned(),
+        }
+    }
+}
+
+fn group(engine: Engine) -> &'static str {
+    match engine {
+        Engine::Product => "products",
+        Engine::Copy => "copies",
+        Engine::Store => "stores",
+    }
+}

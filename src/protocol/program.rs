@@ -1,0 +1,360 @@
+//! The abstract program: agents, their operations, barriers and stages.
+
+use std::ops::{Add, Div, Mul, Not, Range, Rem, Sub};
+
+use crate::run::Run;
+use crate::violation::Violation;
+
+/// An integer variable. Each agent has its own copy, which starts at zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Var(pub(crate) usize);
+
+/// An integer expression of variables and trip counts.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Expr {
+    Constant(i64),
+    Variable(Var),
+    /// The value of a parameter of the program.
+    Parameter(usize),
+    Add(Box<Expr>, Box<Expr>),
+    Sub(Box<Expr>, Box<Expr>),
+    Mul(Box<Expr>, Box<Expr>),
+    /// Division by a positive constant, rounding down.
+    Div(Box<Expr>, i64),
+    /// Its remainder, never negative.
+    Rem(Box<Expr>, i64),
+    /// 1 or 0.
+    Less(Box<Expr>, Box<Expr>),
+    /// 1 if the operand is 0, else 0: the other parity.
+    Not(Box<Expr>),
+}
+
+impl Expr {
+    pub fn less(self, than: impl Into<Self>) -> Self {
+        Self::Less(Box::new(self), Box::new(than.into()))
+    }
+
+    pub(crate) fn eval(&self, variables: &[i64], parameters: &[i64]) -> i64 {
+        let of = |e: &Self| e.eval(variables, parameters);
+        match self {
+            Self::Constant(value) => *value,
+            Self::Variable(var) => variables[var.0],
+            Self::Parameter(index) => parameters[*index],
+            Self::Add(a, b) => of(a).wrapping_add(of(b)),
+            Self::Sub(a, b) => of(a).wrapping_sub(of(b)),
+            Self::Mul(a, b) => of(a).wrapping_mul(of(b)),
+            Self::Div(a, by) => of(a).div_euclid(*by),
+            Self::Rem(a, by) => of(a).rem_euclid(*by),
+            Self::Less(a, b) => i64::from(of(a) < of(b)),
+            Self::Not(a) => i64::from(of(a) == 0),
+        }
+    }
+}
+
+impl From<i64> for Expr {
+    fn from(value: i64) -> Self {
+        Self::Constant(value)
+    }
+}
+
+impl From<Var> for Expr {
+    fn from(var: Var) -> Self {
+        Self::Variable(var)
+    }
+}
+
+impl<T: Into<Expr>> Add<T> for Expr {
+    type Output = Self;
+    fn add(self, other: T) -> Self {
+        Self::Add(Box::new(self), Box::new(other.into()))
+    }
+}
+
+impl<T: Into<Expr>> Sub<T> for Expr {
+    type Output = Self;
+    fn sub(self, other: T) -> Self {
+        Self::Sub(Box::new(self), Box::new(other.into()))
+    }
+}
+
+impl<T: Into<Expr>> Mul<T> for Expr {
+    type Output = Self;
+    fn mul(self, other: T) -> Self {
+        Self::Mul(Box::new(self), Box::new(other.into()))
+    }
+}
+
+impl Div<i64> for Expr {
+    type Output = Self;
+    fn div(self, by: i64) -> Self {
+        Self::Div(Box::new(self), by.max(1))
+    }
+}
+
+impl Rem<i64> for Expr {
+    type Output = Self;
+    fn rem(self, by: i64) -> Self {
+        Self::Rem(Box::new(self), by.max(1))
+    }
+}
+
+impl Not for Expr {
+    type Output = Self;
+    fn not(self) -> Self {
+        Self::Not(Box::new(self))
+    }
+}
+
+/// An array of barriers or of stages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Array(pub(crate) usize);
+
+impl Array {
+    /// Its member with the given number.
+    pub fn at(self, slot: &Expr) -> Place {
+        Place { array: self, slot: slot.clone() }
+    }
+}
+
+/// A member of an array.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Place {
+    pub array: Array,
+    pub slot: Expr,
+}
+
+/// What carries out operations that are committed in groups and waited for by group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Engine {
+    /// `wgmma`: reads through the asynchronous proxy.
+    Product,
+    /// `cp.async`: writes as ordinary stores do.
+    Copy,
+    /// Bulk and tensor stores: read through the asynchronous proxy.
+    Store,
+}
+
+impl Engine {
+    pub const ALL: [Self; 3] = [Self::Product, Self::Copy, Self::Store];
+}
+
+/// What an operation does with a stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Access {
+    Read,
+    Write,
+}
+
+/// One operation of an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Op {
+    Set(Var, Expr),
+    /// `var` counts from 0 to `trips`.
+    Loop {
+        var: Var,
+        trips: Expr,
+        body: Vec<Op>,
+    },
+    If {
+        condition: Expr,
+        then: Vec<Op>,
+        otherwise: Vec<Op>,
+    },
+    /// Waits until the phase of the given parity is complete: `mbarrier.try_wait.parity` in a loop.
+    Wait {
+        barrier: Place,
+        parity: Expr,
+    },
+    Arrive {
+        barrier: Place,
+        count: u32,
+    },
+    /// Adds bytes to what the current phase waits for. `arrive.expect_tx` is this and then [`Op::Arrive`].
+    Expect {
+        barrier: Place,
+        bytes: u32,
+    },
+    /// A copy that counts its bytes on a mbarrier when it is done.
+    Copy {
+        into: Place,
+        tag: Expr,
+        bytes: u32,
+        barrier: Place,
+    },
+    /// Starts an operation that is waited for by group.
+    Begin {
+        engine: Engine,
+        access: Access,
+        place: Place,
+        tag: Expr,
+    },
+    Commit(Engine),
+    /// Waits until at most `pending` of the committed groups are under way.
+    WaitGroups {
+        engine: Engine,
+        pending: u32,
+    },
+    /// Ordinary accesses.
+    Read {
+        from: Place,
+        tag: Expr,
+    },
+    Write {
+        into: Place,
+        tag: Expr,
+    },
+    /// `fence.proxy.async`: what is known to be written may be read by asynchronous operations.
+    Fence,
+    /// `bar.sync` and `bar.arrive` of all threads of the agent.
+    Sync(Place),
+    Post(Place),
+}
+
+/// A sequence of operations that warps carry out together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Agent {
+    pub name: String,
+    pub threads: u32,
+    pub body: Vec<Op>,
+}
+
+/// An array of mbarriers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Barrier {
+    pub name: String,
+    /// Arrivals that complete a phase.
+    pub count: u32,
+    pub(crate) slots: Range<usize>,
+}
+
+impl Barrier {
+    /// Members of the array.
+    #[expect(clippy::len_without_is_empty, reason = "an array of barriers is never empty")]
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+}
+
+/// An array of named barriers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named {
+    pub name: String,
+    /// Threads that complete it.
+    pub threads: u32,
+    pub(crate) slots: Range<usize>,
+}
+
+/// An array of stages in shared memory. Stages that share memory share cells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Storage {
+    pub name: String,
+    pub(crate) cells: Vec<Range<usize>>,
+}
+
+/// A trip count that is not known, checked for 0 to `max`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parameter {
+    pub name: String,
+    pub max: i64,
+}
+
+/// A kernel's protocol.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    pub name: String,
+    pub agents: Vec<Agent>,
+    pub barriers: Vec<Barrier>,
+    pub named: Vec<Named>,
+    pub storages: Vec<Storage>,
+    pub parameters: Vec<Parameter>,
+    pub(crate) variables: usize,
+    pub(crate) slots: usize,
+    pub(crate) cells: usize,
+}
+
+impl Program {
+    pub fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            agents: Vec::new(),
+            barriers: Vec::new(),
+            named: Vec::new(),
+            storages: Vec::new(),
+            parameters: Vec::new(),
+            variables: 0,
+            slots: 0,
+            cells: 0,
+        }
+    }
+
+    /// A trip count; for a ring of `S` stages `max` should be `2 S + 2`, after which everything repeats.
+    pub fn parameter(&mut self, name: &str, max: i64) -> Expr {
+        self.parameters.push(Parameter { name: name.to_owned(), max });
+        Expr::Parameter(self.parameters.len() - 1)
+    }
+
+    pub fn variable(&mut self) -> Var {
+        self.variables += 1;
+        Var(self.variables - 1)
+    }
+
+    /// `n` mbarriers whose phases have `count` arrivals.
+    pub fn barrier(&mut self, name: &str, n: usize, count: u32) -> Array {
+        let slots = self.new_slots(n);
+        self.barriers.push(Barrier { name: name.to_owned(), count, slots });
+        Array(self.barriers.len() - 1)
+    }
+
+    /// `n` named barriers for so many threads.
+    pub fn named(&mut self, name: &str, n: usize, threads: u32) -> Array {
+        let slots = self.new_slots(n);
+        self.named.push(Named { name: name.to_owned(), threads, slots });
+        Array(self.named.len() - 1)
+    }
+
+    fn new_slots(&mut self, n: usize) -> Range<usize> {
+        self.slots += n;
+        self.slots - n..self.slots
+    }
+
+    /// `n` stages with memory of their own.
+    pub fn storage(&mut self, name: &str, n: usize) -> Array {
+        self.cells += n;
+        let first = self.cells - n;
+        self.storages.push(Storage { name: name.to_owned(), cells: (first..self.cells).map(|c| c..c + 1).collect() });
+        Array(self.storages.len() - 1)
+    }
+
+    /// `n` stages that lie in the memory of others: stage `i` covers `per` stages of `of` from number `i * per` on.
+    pub fn storage_inside(&mut self, name: &str, n: usize, of: Array, per: usize) -> Array {
+        let whole = &self.storages[of.0].cells;
+        let end = whole.len();
+        let range = |i: usize| {
+            let covered = &whole[(i * per).min(end)..((i + 1) * per).min(end)];
+            covered.first().map_or(0..0, |f| f.start..covered.last().map_or(f.end, |l| l.end))
+        };
+        let cells = (0..n).map(range).collect();
+        self.storages.push(Storage { name: name.to_owned(), cells });
+        Array(self.storages.len() - 1)
+    }
+
+    pub fn agent(&mut self, name: &str, threads: u32, body: Vec<Op>) {
+        self.agents.push(Agent { name: name.to_owned(), threads, body });
+    }
+
+    /// Checks all interleavings for all values of the parameters, from the smallest.
+    pub fn check(&self) -> Result<(), Box<Violation>> {
+        self.for_all_parameters(|values| Run::new(self, values).check())
+    }
+
+    pub(crate) fn for_all_parameters<E>(&self, mut check: impl FnMut(&[i64]) -> Result<(), E>) -> Result<(), E> {
+        let mut values = vec![0; self.parameters.len()];
+        loop {
+            check(&values)?;
+            // Count up, the first parameter fastest.
+            let Some(at) = (0..values.len()).find(|&i| values[i] < self.parameters[i].max) else { return Ok(()) };
+            values[..at].fill(0);
+            values[at] += 1;
+        }
+    }
+}

@@ -1,0 +1,532 @@
+//! One run of a program with vector clocks. It stands for all interleavings: see the essay of the crate.
+//!
+//! Agents run as far as they get, one after another; copies are finished only when no agent can go on. Any order would
+//! do, and this one makes copies late.
+
+use std::collections::VecDeque;
+
+use crate::clock::{Clock, Event};
+use crate::code::{Cursor, Inst, flatten};
+use crate::program::{Access, Engine, Expr, Op, Place, Program};
+use crate::storage::{Cell, Clash, End, Knowledge, Proxy, Span};
+use crate::violation::{Kind, Violation};
+
+pub struct Run<'a> {
+    program: &'a Program,
+    parameters: &'a [i64],
+    code: Vec<Vec<Inst<'a>>>,
+    agents: Vec<AgentState>,
+    slots: Vec<Slot>,
+    cells: Vec<Cell>,
+    copies: VecDeque<Flight>,
+    /// When each operation of an engine was waited for, by its number.
+    groups: Vec<Option<Event>>,
+    /// Kept in the second run only, which explains a fault.
+    trace: Option<Vec<Traced>>,
+}
+
+struct AgentState {
+    cursor: Cursor,
+    clock: Clock,
+    /// What had happened before the last proxy fence that the agent knows of.
+    fenced: Clock,
+    open: [Vec<usize>; 3],
+    committed: [VecDeque<Vec<usize>>; 3],
+    /// The generation of a named barrier that the agent has arrived at and waits for.
+    syncing: Option<u32>,
+}
+
+/// A barrier of either kind.
+struct Slot {
+    name: String,
+    count: u32,
+    pending: u32,
+    bytes: i64,
+    /// Phases that are complete.
+    phase: u32,
+    /// What the arrivals of the current phase know.
+    arrived: Clock,
+    arrived_fenced: Clock,
+    /// What is known once the last phase is complete.
+    done: Clock,
+    done_fenced: Clock,
+    announced: Vec<Event>,
+    /// Waits that passed on the last complete phase.
+    waits: Vec<Event>,
+}
+
+/// A copy under way.
+struct Flight {
+    slot: usize,
+    bytes: i64,
+    clock: Clock,
+    event: Event,
+    text: String,
+}
+
+struct Traced {
+    event: Option<Event>,
+    /// For the end of a copy: the entry and the number of phases whose completion needs it.
+    phase: Option<(usize, u32)>,
+    clock: Clock,
+    text: String,
+}
+
+/// A violation before it is explained.
+struct Fault {
+    kind: Kind,
+    message: String,
+    /// What has to happen before.
+    pasts: Vec<Clock>,
+    /// The operations that then go wrong, in this order.
+    order: Vec<Event>,
+    everything: bool,
+}
+
+impl Fault {
+    fn new(kind: Kind, message: String, order: Vec<Event>) -> Self {
+        Self { kind, message, pasts: Vec::new(), order, everything: false }
+    }
+}
+
+type Step<T> = Result<T, Box<Fault>>;
+
+impl<'a> Run<'a> {
+    pub fn new(program: &'a Program, parameters: &'a [i64]) -> Self {
+        let entries = program.agents.len() + program.slots;
+        let clock = || Clock::new(entries);
+        let agent = |_| AgentState {
+            cursor: Cursor::new(program.variables),
+            clock: clock(),
+            fenced: clock(),
+            open: Default::default(),
+            committed: Default::default(),
+            syncing: None,
+        };
+        let slot = |name: &str, i: usize, count: u32| Slot {
+            name: format!("{name}[{i}]"),
+            count,
+            pending: count,
+            bytes: 0,
+            phase: 0,
+            arrived: clock(),
+            arrived_fenced: clock(),
+            done: clock(),
+            done_fenced: clock(),
+            announced: Vec::new(),
+            waits: Vec::new(),
+        };
+        // In the order in which the program numbers them.
+        let mut arrays: Vec<_> = program.barriers.iter().map(|b| (&b.slots, &b.name, b.count)).collect();
+        arrays.extend(program.named.iter().map(|n| (&n.slots, &n.name, n.threads)));
+        arrays.sort_by_key(|(slots, _, _)| slots.start);
+        let slots = arrays.into_iter().flat_map(|(slots, name, count)| {
+            let members: Vec<Slot> = (0..slots.len()).map(|i| slot(name, i, count)).collect();
+            members
+        });
+        Self {
+            program,
+            parameters,
+            code: program.agents.iter().map(|a| flatten(&a.body)).collect(),
+            agents: program.agents.iter().map(agent).collect(),
+            slots: slots.collect(),
+            cells: vec![Cell::default(); program.cells],
+            copies: VecDeque::new(),
+            groups: Vec::new(),
+            trace: None,
+        }
+    }
+
+    pub fn check(mut self) -> Result<(), Box<Violation>> {
+        if self.run().is_ok() {
+            return Ok(());
+        }
+        // Once more, and keep what happens. The run is the same.
+        let mut again = Run::new(self.program, self.parameters);
+        again.trace = Some(Vec::new());
+        match again.run() {
+            Ok(()) => Ok(()),
+            Err(fault) => Err(Box::new(again.explain(*fault))),
+        }
+    }
+
+    fn run(&mut self) -> Step<()> {
+        loop {
+            let mut moved = false;
+            for agent in 0..self.agents.len() {
+                while self.step(agent)? {
+                    moved = true;
+                }
+            }
+            if !moved {
+                match self.copies.pop_front() {
+                    Some(copy) => self.finish_copy(copy)?,
+                    None => return self.check_end(),
+                }
+            }
+        }
+    }
+
+    /// Carries out an agent's next operation; false if it has to wait or is done.
+    fn step(&mut self, agent: usize) -> Step<bool> {
+        let Some(op) = self.agents[agent].cursor.next(&self.code[agent], self.parameters) else { return Ok(false) };
+        match op {
+            Op::Wait { barrier, parity } => {
+                let slot = self.barrier(agent, barrier)?;
+                if i64::from(self.slots[slot].phase & 1) == self.value(agent, parity) {
+                    return Ok(false);
+                }
+                let event = self.begin(agent, op);
+                self.pass(agent, slot, event)?;
+            }
+            Op::Sync(place) => {
+                let slot = self.named(agent, place)?;
+                match self.agents[agent].syncing {
+                    Some(generation) if self.slots[slot].phase == generation => return Ok(false),
+                    Some(_) => {
+                        self.agents[agent].syncing = None;
+                        self.learn(agent, slot);
+                    }
+                    None => {
+                        let event = self.begin(agent, op);
+                        self.agents[agent].syncing = Some(self.slots[slot].phase);
+                        self.arrive(agent, slot, self.program.agents[agent].threads, event)?;
+                        return Ok(true);
+                    }
+                }
+            }
+            _ => {
+                let event = self.begin(agent, op);
+                self.execute(agent, op, event)?;
+            }
+        }
+        self.agents[agent].cursor.pc += 1;
+        Ok(true)
+    }
+
+    /// The operations that never wait.
+    fn execute(&mut self, agent: usize, op: &Op, event: Event) -> Step<()> {
+        match op {
+            Op::Arrive { barrier, count } => {
+                let slot = self.barrier(agent, barrier)?;
+                self.arrive(agent, slot, *count, event)
+            }
+            Op::Post(place) => {
+                let slot = self.named(agent, place)?;
+                self.arrive(agent, slot, self.program.agents[agent].threads, event)
+            }
+            Op::Expect { barrier, bytes } => {
+                let slot = self.barrier(agent, barrier)?;
+                self.must_know_last_phase(agent, slot, event)?;
+                self.slots[slot].bytes += i64::from(*bytes);
+                self.slots[slot].announced.push(event);
+                Ok(())
+            }
+            Op::Copy { into, tag, bytes, barrier } => {
+                let slot = self.barrier(agent, barrier)?;
+                self.must_know_last_phase(agent, slot, event)?;
+                let end = End::Phase { entry: self.entry(slot), count: self.slots[slot].phase + 1 };
+                self.touch(agent, into, tag, Access::Write, Proxy::Asynchronous, Span { start: event, end })?;
+                let text = match &self.trace {
+                    Some(_) => self.program.describe(op, &self.agents[agent].cursor, self.parameters),
+                    None => String::new(),
+                };
+                let clock = self.agents[agent].clock.clone();
+                self.copies.push_back(Flight { slot, bytes: i64::from(*bytes), clock, event, text });
+                Ok(())
+            }
+            Op::Begin { engine, access, place, tag } => {
+                let id = self.groups.len();
+                self.groups.push(None);
+                self.agents[agent].open[*engine as usize].push(id);
+                let proxy = if *engine == Engine::Copy { Proxy::Ordinary } else { Proxy::Asynchronous };
+                self.touch(agent, place, tag, *access, proxy, Span { start: event, end: End::Group(id) })
+            }
+            Op::Commit(engine) => {
+                let state = &mut self.agents[agent];
+                let group = std::mem::take(&mut state.open[*engine as usize]);
+                state.committed[*engine as usize].push_back(group);
+                Ok(())
+            }
+            Op::WaitGroups { engine, pending } => {
+                let committed = &mut self.agents[agent].committed[*engine as usize];
+                while committed.len() > *pending as usize {
+                    for id in committed.pop_front().unwrap_or_default() {
+                        self.groups[id] = Some(event);
+                    }
+                }
+                Ok(())
+            }
+            Op::Read { from: place, tag } => {
+                let span = Span { start: event, end: End::At(event) };
+                self.touch(agent, place, tag, Access::Read, Proxy::Ordinary, span)
+            }
+            Op::Write { into: place, tag } => {
+                let span = Span { start: event, end: End::At(event) };
+                self.touch(agent, place, tag, Access::Write, Proxy::Ordinary, span)
+            }
+            Op::Fence => {
+                let state = &mut self.agents[agent];
+                state.fenced.join(&state.clock);
+                Ok(())
+            }
+            // Control flow is code by now, and what waits is handled by `step`.
+            Op::Wait { .. } | Op::Sync(_) | Op::Set(..) | Op::Loop { .. } | Op::If { .. } => Ok(()),
+        }
+    }
+
+    /// A wait passes: it sees the end of the last complete phase.
+    fn pass(&mut self, agent: usize, slot: usize, event: Event) -> Step<()> {
+        let (entry, state) = (self.entry(slot), &self.slots[slot]);
+        if self.agents[agent].clock.get(entry) + 1 < state.phase {
+            let (name, phase) = (&state.name, state.phase - 1);
+            let message = format!(
+                "a wait for phase {phase} of {name} may pass at once, on an older phase: phase {} need not be complete",
+                phase - 1
+            );
+            return Err(Box::new(Fault::new(Kind::StaleWait, message, vec![event])));
+        }
+        self.slots[slot].waits.push(event);
+        self.learn(agent, slot);
+        Ok(())
+    }
+
+    /// Takes over what is known at the end of the last phase of a barrier.
+    fn learn(&mut self, agent: usize, slot: usize) {
+        let state = &mut self.agents[agent];
+        state.clock.join(&self.slots[slot].done);
+        state.fenced.join(&self.slots[slot].done_fenced);
+        if let Some(last) = self.trace.as_mut().and_then(|t| t.last_mut()) {
+            last.clock = state.clock.clone();
+        }
+    }
+
+    fn must_know_last_phase(&self, agent: usize, slot: usize, event: Event) -> Step<()> {
+        let state = &self.slots[slot];
+        if self.agents[agent].clock.get(self.entry(slot)) >= state.phase {
+            return Ok(());
+        }
+        let (name, phase) = (&state.name, state.phase);
+        let message =
+            format!("what belongs to phase {phase} of {name} may come before phase {} is complete", phase - 1);
+        Err(Box::new(Fault::new(Kind::EarlyArrival, message, vec![event])))
+    }
+
+    fn arrive(&mut self, agent: usize, slot: usize, count: u32, event: Event) -> Step<()> {
+        let state = &self.slots[slot];
+        if count > state.pending {
+            let message = format!(
+                "{count} arrivals at {}, and phase {} waits for {} only",
+                state.name, state.phase, state.pending
+            );
+            return Err(Box::new(Fault::new(Kind::TooManyArrivals, message, vec![event])));
+        }
+        self.must_know_last_phase(agent, slot, event)?;
+        let (state, from) = (&mut self.slots[slot], &self.agents[agent]);
+        state.pending -= count;
+        state.arrived.join(&from.clock);
+        state.arrived_fenced.join(&from.fenced);
+        self.turn(slot)
+    }
+
+    fn finish_copy(&mut self, copy: Flight) -> Step<()> {
+        let (entry, slot) = (self.entry(copy.slot), &mut self.slots[copy.slot]);
+        slot.bytes -= copy.bytes;
+        slot.arrived.join(&copy.clock);
+        let phase = Some((entry, slot.phase + 1));
+        if let Some(trace) = &mut self.trace {
+            let text = format!("(done: {})", copy.text);
+            trace.push(Traced { event: None, phase, clock: copy.clock, text });
+        }
+        self.turn(copy.slot)
+    }
+
+    /// Completes the phase of a barrier if nothing is missing.
+    fn turn(&mut self, slot: usize) -> Step<()> {
+        let entry = self.entry(slot);
+        let state = &mut self.slots[slot];
+        if state.pending > 0 || state.bytes != 0 {
+            return Ok(());
+        }
+        let (name, phase) = (&state.name, state.phase);
+        let fault = |kind, message, event| {
+            let pasts = vec![state.arrived.clone()];
+            Err(Box::new(Fault { kind, message, pasts, order: vec![event], everything: false }))
+        };
+        if let Some(&late) = state.announced.iter().find(|&&e| !state.arrived.knows(e)) {
+            let message = format!("phase {phase} of {name} may end before its bytes are announced");
+            return fault(Kind::LateAnnouncement, message, late);
+        }
+        if let Some(copy) = self.copies.iter().find(|c| c.slot == slot) {
+            let message = format!("phase {phase} of {name} ends while a copy that counts on it is under way");
+            return fault(Kind::CopyNotAwaited, message, copy.event);
+        }
+        if let Some(&wait) = state.waits.iter().find(|&&e| !state.arrived.knows(e)) {
+            let before = phase.checked_sub(1).map_or("the start".to_owned(), |p| format!("phase {p}"));
+            let message =
+                format!("{name} may complete phase {phase} before a wait for {before} has passed: it then hangs");
+            return fault(Kind::MissedPhase, message, wait);
+        }
+        state.phase += 1;
+        state.pending = state.count;
+        state.announced.clear();
+        state.waits.clear();
+        state.done.join(&state.arrived);
+        state.done.raise(entry, state.phase);
+        state.done_fenced.join(&state.arrived_fenced);
+        state.arrived.clear();
+        state.arrived_fenced.clear();
+        Ok(())
+    }
+
+    /// An access to a stage.
+    fn touch(&mut self, agent: usize, place: &Place, tag: &Expr, access: Access, proxy: Proxy, span: Span) -> Step<()> {
+        let storage = &self.program.storages[place.array.0];
+        let index = self.index(agent, place, storage.cells.len(), &storage.name)?;
+        let contents = (place.array.0, self.value(agent, tag));
+        let state = &self.agents[agent];
+        let known = Knowledge { clock: &state.clock, fenced: &state.fenced, groups: &self.groups };
+        for cell in storage.cells[index].clone() {
+            let result = match access {
+                Access::Read => self.cells[cell].read(span, contents, proxy, &known),
+                Access::Write => self.cells[cell].write(span, contents, proxy, &known),
+            };
+            if let Err(clash) = result {
+                return Err(self.clash(&format!("{}[{index}]", storage.name), access, span.start, &clash));
+            }
+        }
+        Ok(())
+    }
+
+    fn clash(&self, stage: &str, access: Access, event: Event, clash: &Clash) -> Box<Fault> {
+        let name = |event: Event| &self.program.agents[event.agent].name;
+        let agent = name(event);
+        let message = match clash.kind {
+            Kind::NeverWritten => format!("{agent} reads {stage}, which nobody has written"),
+            Kind::ReadBeforeFull => format!("{agent} may read {stage} before its write is done"),
+            Kind::WrongContents => format!("{agent} reads {stage}, which holds the data of another iteration"),
+            Kind::MissingFence => {
+                format!("{agent} reads {stage} asynchronously, with no proxy fence after the ordinary write")
+            }
+            _ => {
+                let writer = clash.other.filter(|_| access == Access::Read).map_or(agent, |other| name(other.start));
+                format!("{writer} may overwrite {stage} while it is in use")
+            }
+        };
+        let order = match clash.other {
+            // What ends with the operation that starts it is not under way before: here it comes too late.
+            Some(Span { start, end: End::At(_) }) => vec![event, start],
+            Some(Span { start, .. }) => vec![start, event],
+            None => vec![event],
+        };
+        Box::new(Fault::new(clash.kind, message, order))
+    }
+
+    /// Nothing can move any more.
+    fn check_end(&mut self) -> Step<()> {
+        let mut waiting = Vec::new();
+        for agent in 0..self.agents.len() {
+            let code = &self.code[agent];
+            let Some(op) = self.agents[agent].cursor.next(code, self.parameters) else { continue };
+            let name = &self.program.agents[agent].name;
+            let slot = match op {
+                Op::Wait { barrier, .. } => self.barrier(agent, barrier)?,
+                Op::Sync(place) => self.named(agent, place)?,
+                _ => continue,
+            };
+            let state = &self.slots[slot];
+            let bytes = if state.bytes == 0 { String::new() } else { format!(" and {} bytes", state.bytes) };
+            let (name_of, phase, pending, count) = (&state.name, state.phase, state.pending, state.count);
+            waiting.push(format!(
+                "{name} waits for {name_of} to leave phase {phase}, which lacks {pending} of {count} arrivals{bytes}"
+            ));
+        }
+        let ended = |kind, message| {
+            Err(Box::new(Fault { kind, message, pasts: Vec::new(), order: Vec::new(), everything: true }))
+        };
+        if !waiting.is_empty() {
+            return ended(Kind::Deadlock, format!("deadlock: {}", waiting.join("; ")));
+        }
+        if let Some(slot) = self.slots.iter().find(|s| s.pending != s.count || s.bytes != 0) {
+            let (name, pending, count) = (&slot.name, slot.pending, slot.count);
+            return ended(Kind::NotQuiescent, format!("{name} is left with {pending} of {count} arrivals missing"));
+        }
+        let mut all = Clock::new(self.program.agents.len() + self.slots.len());
+        self.agents.iter().for_each(|a| all.join(&a.clock));
+        let known = Knowledge { clock: &all, fenced: &all, groups: &self.groups };
+        match self.cells.iter().find_map(|cell| cell.unfinished(&known)) {
+            Some(span) => {
+                let message = format!("{} never waits for what it started", self.program.agents[span.start.agent].name);
+                Err(Box::new(Fault::new(Kind::UnfinishedAtExit, message, vec![span.start])))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn entry(&self, slot: usize) -> usize {
+        self.program.agents.len() + slot
+    }
+
+    fn value(&self, agent: usize, e: &Expr) -> i64 {
+        e.eval(&self.agents[agent].cursor.variables, self.parameters)
+    }
+
+    fn barrier(&self, agent: usize, place: &Place) -> Step<usize> {
+        let array = &self.program.barriers[place.array.0];
+        Ok(array.slots.start + self.index(agent, place, array.slots.len(), &array.name)?)
+    }
+
+    fn named(&self, agent: usize, place: &Place) -> Step<usize> {
+        let array = &self.program.named[place.array.0];
+        Ok(array.slots.start + self.index(agent, place, array.slots.len(), &array.name)?)
+    }
+
+    fn index(&self, agent: usize, place: &Place, len: usize, name: &str) -> Step<usize> {
+        let slot = self.value(agent, &place.slot);
+        match usize::try_from(slot) {
+            Ok(index) if index < len => Ok(index),
+            _ => {
+                let (kind, message) = (Kind::NoSuchSlot, format!("{name} has {len} members, and no number {slot}"));
+                Err(Box::new(Fault { kind, message, pasts: Vec::new(), order: Vec::new(), everything: true }))
+            }
+        }
+    }
+
+    /// Counts an operation, and keeps it if faults are explained.
+    fn begin(&mut self, agent: usize, op: &Op) -> Event {
+        let event = self.agents[agent].clock.tick(agent);
+        if let Some(trace) = &mut self.trace {
+            let state = &self.agents[agent];
+            let what = self.program.describe(op, &state.cursor, self.parameters);
+            let text = format!("{}: {what}", self.program.agents[agent].name);
+            trace.push(Traced { event: Some(event), phase: None, clock: state.clock.clone(), text });
+        }
+        event
+    }
+
+    fn explain(self, fault: Fault) -> Violation {
+        let trace = self.trace.unwrap_or_default();
+        let mut pasts = fault.pasts;
+        for last in &fault.order {
+            pasts.extend(trace.iter().filter(|t| t.event.as_ref() == Some(last)).map(|t| t.clock.clone()));
+        }
+        let before = |t: &&Traced| match (t.event, t.phase) {
+            (Some(event), _) => !fault.order.contains(&event) && pasts.iter().any(|c| c.knows(event)),
+            (None, Some((entry, count))) => pasts.iter().any(|c| c.get(entry) >= count),
+            (None, None) => false,
+        };
+        let mut interleaving: Vec<String> =
+            trace.iter().filter(|t| fault.everything || before(t)).map(|t| t.text.clone()).collect();
+        for last in &fault.order {
+            interleaving.extend(trace.iter().filter(|t| t.event.as_ref() == Some(last)).map(|t| t.text.clone()));
+        }
+        let names = self.program.parameters.iter().map(|p| p.name.clone());
+        Violation {
+            program: self.program.name.clone(),
+            kind: fault.kind,
+            parameters: names.zip(self.parameters.iter().copied()).collect(),
+            message: fault.message,
+            interleaving,
+        }
+    }
+}

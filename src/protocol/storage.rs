@@ -1,0 +1,107 @@
+//! A cell of shared memory: who wrote it last, who has read it since, and whether they are known to be done.
+
+use crate::clock::{Clock, Event};
+use crate::violation::Kind;
+
+/// When an access is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// With an operation of an agent.
+    At(Event),
+    /// When a barrier, by its entry in clocks, has completed so many phases.
+    Phase { entry: usize, count: u32 },
+    /// When the group of this number has been waited for.
+    Group(usize),
+}
+
+/// What is read and written: the array and the tag.
+pub type Contents = (usize, i64);
+
+/// An access under way or done.
+#[derive(Debug, Clone, Copy)]
+pub struct Span {
+    pub start: Event,
+    pub end: End,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Cell {
+    write: Option<(Span, Contents, Proxy)>,
+    reads: Vec<Span>,
+}
+
+/// How memory is accessed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Proxy {
+    Ordinary,
+    Asynchronous,
+}
+
+/// An access that may go wrong, with the access that it meets.
+pub struct Clash {
+    pub kind: Kind,
+    pub other: Option<Span>,
+}
+
+/// What an agent knows when it starts an access.
+pub struct Knowledge<'a> {
+    pub clock: &'a Clock,
+    pub fenced: &'a Clock,
+    /// When each group was waited for.
+    pub groups: &'a [Option<Event>],
+}
+
+impl Knowledge<'_> {
+    pub fn done(&self, end: End) -> bool {
+        self.event(end).is_some_and(|e| self.clock.knows(e))
+            || matches!(end, End::Phase { entry, count } if self.clock.get(entry) >= count)
+    }
+
+    fn event(&self, end: End) -> Option<Event> {
+        match end {
+            End::At(event) => Some(event),
+            End::Group(id) => self.groups[id],
+            End::Phase { .. } => None,
+        }
+    }
+
+    fn fenced(&self, end: End) -> bool {
+        self.event(end).is_some_and(|e| self.fenced.knows(e))
+    }
+}
+
+impl Cell {
+    pub fn read(&mut self, span: Span, wanted: Contents, proxy: Proxy, known: &Knowledge) -> Result<(), Clash> {
+        let clash = |kind, other| Err(Clash { kind, other });
+        let Some((write, contents, wrote)) = self.write else { return clash(Kind::NeverWritten, None) };
+        if !known.done(write.end) {
+            // Either the data that it wants is on the way, or other data is.
+            return clash(if contents == wanted { Kind::ReadBeforeFull } else { Kind::Overwritten }, Some(write));
+        }
+        if contents != wanted {
+            return clash(Kind::WrongContents, None);
+        }
+        if wrote == Proxy::Ordinary && proxy == Proxy::Asynchronous && !known.fenced(write.end) {
+            return clash(Kind::MissingFence, None);
+        }
+        self.reads.push(span);
+        Ok(())
+    }
+
+    pub fn write(&mut self, span: Span, contents: Contents, proxy: Proxy, known: &Knowledge) -> Result<(), Clash> {
+        match self.unfinished(known) {
+            Some(other) => Err(Clash { kind: Kind::Overwritten, other: Some(other) }),
+            None => {
+                self.write = Some((span, contents, proxy));
+                self.reads.clear();
+                Ok(())
+            }
+        }
+    }
+
+    /// An access that is not known to be done.
+    pub fn unfinished(&self, known: &Knowledge) -> Option<Span> {
+        let write = self.write.iter().map(|(span, _, _)| *span);
+        write.chain(self.reads.iter().copied()).find(|span| !known.done(span.end))
+    }
+}

@@ -1,0 +1,292 @@
+//! The protocols of the kernels that the compiler is going to generate, and mutations of them.
+#![allow(dead_code, reason = "every test file uses its own part")]
+
+use std::ops::{Div, Not, Rem};
+
+use tile_protocol::{Access, Engine, Expr, Op, Place, Program, Var};
+
+pub fn turn(i: &Expr, stages: i64) -> Expr {
+    i.clone().div(stages).rem(2)
+}
+
+fn product(reads: &[(Place, Expr)]) -> Vec<Op> {
+    let begin = |(place, tag): &(Place, Expr)| Op::Begin {
+        engine: Engine::Product,
+        access: Access::Read,
+        place: place.clone(),
+        tag: tag.clone(),
+    };
+    reads.iter().map(begin).chain([Op::Commit(Engine::Product)]).collect()
+}
+
+fn wait_products(pending: u32) -> Op {
+    Op::WaitGroups { engine: Engine::Product, pending }
+}
+
+fn when(condition: Expr, then: Vec<Op>) -> Op {
+    Op::If { condition, then, otherwise: vec![] }
+}
+
+/// Copies of the operands of iteration `i` into a stage.
+fn fill(full: &Place, slots: &[(Place, u32)], tag: &Expr) -> Vec<Op> {
+    let bytes = slots.iter().map(|(_, bytes)| bytes).sum();
+    let mut ops = vec![Op::Expect { barrier: full.clone(), bytes }, Op::Arrive { barrier: full.clone(), count: 1 }];
+    ops.extend(slots.iter().map(|(place, bytes)| Op::Copy {
+        into: place.clone(),
+        tag: tag.clone(),
+        bytes: *bytes,
+        barrier: full.clone(),
+    }));
+    ops
+}
+
+/// A producer and consumers around a ring; `reuse` lets the epilogue write into the ring's memory, after the consumers have
+/// synchronised.
+pub fn gemm(stages: usize, consumers: u32, reuse: bool) -> Program {
+    let mut p = Program::new("product with a producer");
+    let s = stages as i64;
+    let trips = p.parameter("trips", 2 * s + 2);
+    let (full, empty) = (p.barrier("full", stages, 1), p.barrier("empty", stages, consumers));
+    let (a, b) = (p.storage("A", stages), p.storage("B", stages));
+    let chunks = p.storage_inside("C", consumers as usize, b, 1);
+    let everyone = p.named("consumers", 1, 128 * consumers);
+    let i = p.variable();
+    let slot = Expr::from(i).rem(s);
+    let mut body = vec![Op::Wait { barrier: empty.at(&slot), parity: turn(&i.into(), s).not() }];
+    body.extend(fill(&full.at(&slot), &[(a.at(&slot), 16384), (b.at(&slot), 32768)], &i.into()));
+    p.agent("producer", 32, vec![Op::Loop { var: i, trips: trips.clone(), body }]);
+    for consumer in 0..consumers {
+        let before = Expr::from(i) - 1;
+        let mut body = vec![Op::Wait { barrier: full.at(&slot), parity: turn(&i.into(), s) }];
+        body.extend(product(&[(a.at(&slot), i.into()), (b.at(&slot), i.into())]));
+        body.push(wait_products(1));
+        let release = |slot: Expr| vec![Op::Arrive { barrier: empty.at(&slot), count: 1 }];
+        body.push(when(Expr::from(0).less(i), release(before.rem(s))));
+        let last = (trips.clone() - 1).rem(s);
+        let mut ops = vec![
+            Op::Loop { var: i, trips: trips.clone(), body },
+            wait_products(0),
+            when(Expr::from(0).less(trips.clone()), release(last)),
+        ];
+        if reuse {
+            let chunk = chunks.at(&i64::from(consumer).into());
+            ops.extend([
+                Op::Sync(everyone.at(&0.into())),
+                Op::Write { into: chunk.clone(), tag: 0.into() },
+                Op::Fence,
+                Op::Begin { engine: Engine::Store, access: Access::Read, place: chunk, tag: 0.into() },
+                Op::Commit(Engine::Store),
+                Op::WaitGroups { engine: Engine::Store, pending: 0 },
+            ]);
+        }
+        p.agent(&format!("consumer {consumer}"), 128, ops);
+    }
+    p
+}
+
+/// One agent that copies ahead and multiplies: no barrier but `full` is needed.
+pub fn single_agent(stages: usize) -> Program {
+    let mut p = Program::new("product by one agent");
+    let s = stages as i64;
+    let trips = p.parameter("trips", 2 * s + 2);
+    let full = p.barrier("full", stages, 1);
+    let (a, b) = (p.storage("A", stages), p.storage("B", stages));
+    let (i, ahead) = (p.variable(), p.variable());
+    let copy = |of: Expr| {
+        let slot = of.clone().rem(s);
+        fill(&full.at(&slot), &[(a.at(&slot), 8192), (b.at(&slot), 8192)], &of)
+    };
+    let slot = Expr::from(i).rem(s);
+    let mut body = vec![Op::Wait { barrier: full.at(&slot), parity: turn(&i.into(), s) }];
+    body.extend(product(&[(a.at(&slot), i.into()), (b.at(&slot), i.into())]));
+    body.push(wait_products(1));
+    body.push(Op::Set(ahead, Expr::from(i) + (s - 1)));
+    body.push(when(Expr::from(ahead).less(trips.clone()), copy(ahead.into())));
+    let prologue = vec![when(Expr::from(i).less(trips.clone()), copy(i.into()))];
+    p.agent(
+        "block",
+        128,
+        vec![
+            Op::Loop { var: i, trips: (s - 1).into(), body: prologue },
+            Op::Loop { var: i, trips, body },
+            wait_products(0),
+        ],
+    );
+    p
+}
+
+/// `cp.async` by groups: the warps of one agent, for which a block barrier orders what each has waited for.
+pub fn copies_in_groups(stages: usize) -> Program {
+    let mut p = Program::new("ring of copies in groups");
+    let s = stages as i64;
+    let trips = p.parameter("trips", 2 * s + 2);
+    let a = p.storage("A", stages);
+    let (i, ahead) = (p.variable(), p.variable());
+    let copy =
+        |of: Expr| Op::Begin { engine: Engine::Copy, access: Access::Write, place: a.at(&of.clone().rem(s)), tag: of };
+    let mut body = vec![Op::WaitGroups { engine: Engine::Copy, pending: stages as u32 - 2 }, Op::Fence];
+    body.extend(product(&[(a.at(&Expr::from(i).rem(s)), i.into())]));
+    body.push(wait_products(0));
+    body.push(Op::Set(ahead, Expr::from(i) + (s - 1)));
+    body.push(when(Expr::from(ahead).less(trips.clone()), vec![copy(ahead.into())]));
+    // A group for each iteration, also where it is empty: the waits count groups.
+    body.push(Op::Commit(Engine::Copy));
+    let prologue = vec![when(Expr::from(i).less(trips.clone()), vec![copy(i.into())]), Op::Commit(Engine::Copy)];
+    p.agent(
+        "block",
+        128,
+        vec![Op::Loop { var: i, trips: (s - 1).into(), body: prologue }, Op::Loop { var: i, trips, body }],
+    );
+    p
+}
+
+/// Attention: a query tile for each of two consumers, rings of keys and values, and named barriers by which the consumers take
+/// turns at the tensor cores.
+pub fn attention(stages: usize) -> Program {
+    let mut p = Program::new("attention in ping-pong");
+    let s = stages as i64;
+    let trips = p.parameter("blocks of keys", 2 * s + 2);
+    let queries = p.barrier("Q full", 2, 1);
+    let (k_full, k_empty) = (p.barrier("K full", stages, 1), p.barrier("K empty", stages, 2));
+    let (v_full, v_empty) = (p.barrier("V full", stages, 1), p.barrier("V empty", stages, 2));
+    let (q, k, v) = (p.storage("Q", 2), p.storage("K", stages), p.storage("V", stages));
+    let order = p.named("turn", 2, 256);
+    let i = p.variable();
+    let slot = Expr::from(i).rem(s);
+    let mut body = Vec::new();
+    for (full, empty, ring) in [(k_full, k_empty, k), (v_full, v_empty, v)] {
+        body.push(Op::Wait { barrier: empty.at(&slot), parity: turn(&i.into(), s).not() });
+        body.extend(fill(&full.at(&slot), &[(ring.at(&slot), 16384)], &i.into()));
+    }
+    let mut producer = Vec::new();
+    for c in 0..2 {
+        producer.extend(fill(&queries.at(&c.into()), &[(q.at(&c.into()), 16384)], &0.into()));
+    }
+    producer.push(Op::Loop { var: i, trips: trips.clone(), body });
+    p.agent("producer", 32, producer);
+    for c in 0..2i64 {
+        let (mine, other) = (order.at(&c.into()), order.at(&(1 - c).into()));
+        let mut body = vec![Op::Wait { barrier: k_full.at(&slot), parity: turn(&i.into(), s) }, Op::Sync(mine)];
+        body.extend(product(&[(q.at(&c.into()), 0.into()), (k.at(&slot), i.into())]));
+        // The first consumer's turn comes from the second, which must not hand over after its last block.
+        let hand_over = Op::Post(other.clone());
+        body.push(if c == 0 { hand_over } else { when((Expr::from(i) + 1).less(trips.clone()), vec![hand_over]) });
+        body.push(wait_products(0));
+        body.push(Op::Arrive { barrier: k_empty.at(&slot), count: 1 });
+        body.push(Op::Wait { barrier: v_full.at(&slot), parity: turn(&i.into(), s) });
+        body.extend(product(&[(v.at(&slot), i.into())]));
+        body.push(wait_products(0));
+        body.push(Op::Arrive { barrier: v_empty.at(&slot), count: 1 });
+        let mut ops = vec![Op::Wait { barrier: queries.at(&c.into()), parity: 0.into() }];
+        if c == 1 {
+            ops.push(when(Expr::from(0).less(trips.clone()), vec![Op::Post(other)]));
+        }
+        ops.push(Op::Loop { var: i, trips: trips.clone(), body });
+        p.agent(&format!("consumer {c}"), 128, ops);
+    }
+    p
+}
+
+/// A loop over tiles whose ring runs on across tiles, and whose results leave through two buffers for each consumer.
+pub fn persistent(stages: usize, consumers: u32) -> Program {
+    let mut p = Program::new("persistent product");
+    let s = stages as i64;
+    let trips = p.parameter("trips", s + 1);
+    let tiles = p.parameter("tiles", 4);
+    let (full, empty) = (p.barrier("full", stages, 1), p.barrier("empty", stages, consumers));
+    let (a, b) = (p.storage("A", stages), p.storage("B", stages));
+    let own = p.named("consumer", consumers as usize, 128);
+    let (tile, i, it, chunk) = (p.variable(), p.variable(), p.variable(), p.variable());
+    let slot = Expr::from(it).rem(s);
+    let next = Op::Set(it, Expr::from(it) + 1);
+    let mut body = vec![Op::Wait { barrier: empty.at(&slot), parity: turn(&it.into(), s).not() }];
+    body.extend(fill(&full.at(&slot), &[(a.at(&slot), 16384), (b.at(&slot), 16384)], &it.into()));
+    body.push(next.clone());
+    let depth = Op::Loop { var: i, trips: trips.clone(), body };
+    p.agent("producer", 32, vec![Op::Loop { var: tile, trips: tiles.clone(), body: vec![depth] }]);
+    for c in 0..consumers {
+        let buffers = p.storage(&format!("C{c}"), 2);
+        let mut body = vec![Op::Wait { barrier: full.at(&slot), parity: turn(&it.into(), s) }];
+        body.extend(product(&[(a.at(&slot), it.into()), (b.at(&slot), it.into())]));
+        body.push(wait_products(1));
+        let release = |of: Expr| vec![Op::Arrive { barrier: empty.at(&of.rem(s)), count: 1 }];
+        body.push(when(Expr::from(0).less(i), release(Expr::from(it) - 1)));
+        body.push(next.clone());
+        let buffer = buffers.at(&Expr::from(chunk).rem(2));
+        let tag = Expr::from(tile) * 4 + chunk;
+        let store = vec![
+            Op::WaitGroups { engine: Engine::Store, pending: 1 },
+            Op::Sync(own.at(&i64::from(c).into())),
+            Op::Write { into: buffer.clone(), tag: tag.clone() },
+            Op::Fence,
+            Op::Sync(own.at(&i64::from(c).into())),
+            Op::Begin { engine: Engine::Store, access: Access::Read, place: buffer, tag },
+            Op::Commit(Engine::Store),
+        ];
+        let per_tile = vec![
+            Op::Loop { var: i, trips: trips.clone(), body },
+            wait_products(0),
+            when(Expr::from(0).less(trips.clone()), release(Expr::from(it) - 1)),
+            Op::Loop { var: chunk, trips: 4.into(), body: store },
+        ];
+        p.agent(
+            &format!("consumer {c}"),
+            128,
+            vec![
+                Op::Loop { var: tile, trips: tiles.clone(), body: per_tile },
+                Op::WaitGroups { engine: Engine::Store, pending: 0 },
+            ],
+        );
+    }
+    p
+}
+
+/// Applies `change` to the `at`-th operation of an agent that `select` picks; `None` deletes it. False if there are fewer.
+pub fn mutate(
+    body: &mut Vec<Op>,
+    at: &mut usize,
+    select: &dyn Fn(&Op) -> bool,
+    change: &mut dyn FnMut(Op) -> Option<Op>,
+) -> bool {
+    for i in 0..body.len() {
+        if select(&body[i]) {
+            if *at == 0 {
+                match change(body[i].clone()) {
+                    Some(op) => body[i] = op,
+                    None => drop(body.remove(i)),
+                }
+                return true;
+            }
+            *at -= 1;
+        }
+        let inner = match &mut body[i] {
+            Op::Loop { body, .. } => mutate(body, at, select, change),
+            Op::If { then, otherwise, .. } => mutate(then, at, select, change) || mutate(otherwise, at, select, change),
+            _ => false,
+        };
+        if inner {
+            return true;
+        }
+    }
+    false
+}
+
+/// The program with the first matching operation of an agent changed.
+pub fn with(
+    p: &Program,
+    agent: &str,
+    select: impl Fn(&Op) -> bool,
+    mut change: impl FnMut(Op) -> Option<Op>,
+) -> Program {
+    let mut p = p.clone();
+    let found = p.agents.iter_mut().find(|a| a.name == agent).expect("an agent of that name");
+    assert!(mutate(&mut found.body, &mut 0, &select, &mut change), "nothing to change");
+    p
+}
+
+pub fn variable_of(op: &Op) -> Option<Var> {
+    match op {
+        Op::Loop { var, .. } | Op::Set(var, _) => Some(*var),
+        _ => None,
+    }
+}

@@ -1,0 +1,267 @@
+//! Protocols of real kernels are accepted, and each of their mutations is refused with an interleaving that shows why.
+
+mod common;
+
+use std::ops::Not;
+
+use common::*;
+use tile_protocol::{Expr, Kind, Op, Program, Violation};
+
+fn accepted(p: &Program) {
+    if let Err(violation) = p.check() {
+        panic!("{violation}");
+    }
+}
+
+fn refused(p: &Program) -> Violation {
+    match p.check() {
+        Ok(()) => panic!("{} is accepted", p.name),
+        Err(violation) => *violation,
+    }
+}
+
+#[test]
+fn rings_with_a_producer() {
+    for stages in 2..=6 {
+        for consumers in 1..=2 {
+            accepted(&gemm(stages, consumers, false));
+            accepted(&gemm(stages, consumers, true));
+        }
+    }
+    // One stage works as well, without any overlap, when a stage is released at once.
+    for stages in 2..=6 {
+        accepted(&single_agent(stages));
+        accepted(&copies_in_groups(stages));
+    }
+}
+
+#[test]
+fn attention_and_persistence() {
+    for stages in 1..=3 {
+        accepted(&attention(stages));
+    }
+    for (stages, consumers) in [(2, 1), (3, 2), (4, 2), (6, 2)] {
+        accepted(&persistent(stages, consumers));
+    }
+}
+
+fn is_arrive(op: &Op) -> bool {
+    matches!(op, Op::Arrive { .. })
+}
+
+fn is_wait(op: &Op) -> bool {
+    matches!(op, Op::Wait { .. })
+}
+
+fn is_wait_groups(op: &Op) -> bool {
+    matches!(op, Op::WaitGroups { .. })
+}
+
+#[test]
+fn dropped_arrivals() {
+    for p in [gemm(3, 2, false), persistent(3, 2)] {
+        for agent in ["producer", "consumer 0", "consumer 1"] {
+            let violation = refused(&with(&p, agent, is_arrive, |_| None));
+            assert!([Kind::Deadlock, Kind::NotQuiescent].contains(&violation.kind), "{violation}");
+        }
+    }
+    let p = attention(2);
+    for agent in ["consumer 0", "consumer 1"] {
+        let violation = refused(&with(&p, agent, |op| matches!(op, Op::Post(_)), |_| None));
+        assert_eq!(violation.kind, Kind::Deadlock, "{violation}");
+        refused(&with(&p, agent, is_arrive, |_| None));
+    }
+}
+
+#[test]
+fn wrong_phases() {
+    for p in [gemm(2, 1, false), gemm(4, 2, false), attention(2), persistent(3, 1), single_agent(3)] {
+        for agent in &p.agents {
+            let flipped = with(&p, &agent.name, is_wait, |op| match op {
+                Op::Wait { barrier, parity } => Some(Op::Wait { barrier, parity: parity.not() }),
+                other => Some(other),
+            });
+            let violation = refused(&flipped);
+            let kinds = [
+                Kind::Deadlock,
+                Kind::ReadBeforeFull,
+                Kind::NeverWritten,
+                Kind::StaleWait,
+                Kind::Overwritten,
+                Kind::EarlyArrival,
+                Kind::MissedPhase,
+                Kind::CopyNotAwaited,
+            ];
+            assert!(kinds.contains(&violation.kind), "{violation}");
+        }
+    }
+}
+
+/// The phase is computed from the iteration in the tile instead of over all tiles: right for one tile only, or when the
+/// number of iterations is a multiple of two rings.
+#[test]
+fn phase_that_starts_anew_with_each_tile() {
+    let p = persistent(2, 1);
+    let inner = p.agents[1].body.clone();
+    let Some(Op::Loop { body, .. }) = inner.first() else { panic!("the loop over tiles") };
+    let Some(Op::Loop { var, .. }) = body.first() else { panic!("the loop along K") };
+    let i = Expr::from(*var);
+    let wrong = with(&p, "consumer 0", is_wait, |op| match op {
+        Op::Wait { barrier, .. } => Some(Op::Wait { barrier, parity: turn(&i, 2) }),
+        other => Some(other),
+    });
+    let violation = refused(&wrong);
+    assert!(violation.parameters[1].1 >= 2, "{violation}");
+}
+
+#[test]
+fn early_releases() {
+    // All products may be under way when the stage of the previous one is handed back.
+    for p in [gemm(2, 1, false), gemm(4, 2, false), persistent(3, 2)] {
+        let violation = refused(&with(&p, "consumer 0", is_wait_groups, |op| match op {
+            Op::WaitGroups { engine, .. } => Some(Op::WaitGroups { engine, pending: 2 }),
+            other => Some(other),
+        }));
+        assert_eq!(violation.kind, Kind::Overwritten, "{violation}");
+        // The stage of the product that was just started instead of the one before.
+        let current = with(
+            &p,
+            "consumer 0",
+            |op| matches!(op, Op::If { .. }),
+            |op| match op {
+                Op::If { then, otherwise, .. } => Some(Op::If { condition: 1.into(), then, otherwise }),
+                other => Some(other),
+            },
+        );
+        refused(&current);
+    }
+    let violation = refused(&with(&single_agent(3), "block", is_wait_groups, |_| None));
+    assert_eq!(violation.kind, Kind::Overwritten, "{violation}");
+}
+
+#[test]
+fn wrong_counts() {
+    for p in [gemm(3, 2, false), attention(2), persistent(2, 2)] {
+        for barrier in 0..p.barriers.len() {
+            for change in [1, -1i32] {
+                let mut wrong = p.clone();
+                let count = &mut wrong.barriers[barrier].count;
+                *count = count.saturating_add_signed(change);
+                let violation = refused(&wrong);
+                let kinds = [
+                    Kind::Deadlock,
+                    Kind::TooManyArrivals,
+                    Kind::EarlyArrival,
+                    Kind::Overwritten,
+                    Kind::MissedPhase,
+                    Kind::StaleWait,
+                    Kind::CopyNotAwaited,
+                    Kind::NotQuiescent,
+                ];
+                assert!(kinds.contains(&violation.kind), "{violation}");
+            }
+        }
+    }
+    let mut wrong = attention(2);
+    wrong.named[0].threads = 384;
+    assert_eq!(refused(&wrong).kind, Kind::Deadlock);
+}
+
+#[test]
+fn missing_waits() {
+    for p in [gemm(3, 2, false), single_agent(3), attention(2), persistent(3, 2)] {
+        for agent in &p.agents {
+            refused(&with(&p, &agent.name, is_wait, |_| None));
+        }
+    }
+    let violation = refused(&with(&copies_in_groups(3), "block", is_wait_groups, |_| None));
+    assert_eq!(violation.kind, Kind::ReadBeforeFull, "{violation}");
+    // The last wait for stores.
+    let p = persistent(2, 1);
+    let mut wrong = p.clone();
+    wrong.agents[1].body.pop();
+    assert_eq!(refused(&wrong).kind, Kind::UnfinishedAtExit);
+    // Without the barrier between consumers one writes its result over what the other multiplies.
+    let sync = |op: &Op| matches!(op, Op::Sync(_));
+    let mut wrong = gemm(3, 2, true);
+    for agent in ["consumer 0", "consumer 1"] {
+        wrong = with(&wrong, agent, sync, |_| None);
+    }
+    let violation = refused(&wrong);
+    assert_eq!(violation.kind, Kind::Overwritten, "{violation}");
+}
+
+#[test]
+fn bytes() {
+    let expect = |op: &Op| matches!(op, Op::Expect { .. });
+    for p in [gemm(3, 1, false), single_agent(2), attention(1), persistent(2, 1)] {
+        let agent = p.agents[0].name.clone();
+        let violation = refused(&with(&p, &agent, expect, |_| None));
+        let kinds = [Kind::CopyNotAwaited, Kind::EarlyArrival, Kind::Deadlock];
+        assert!(kinds.contains(&violation.kind), "{violation}");
+        let scaled = |numerator: u32| {
+            refused(&with(&p, &agent, expect, |op| match op {
+                Op::Expect { barrier, bytes } => Some(Op::Expect { barrier, bytes: bytes / 2 * numerator }),
+                other => Some(other),
+            }))
+        };
+        assert_eq!(scaled(3).kind, Kind::Deadlock);
+        assert!([Kind::Deadlock, Kind::CopyNotAwaited].contains(&scaled(1).kind));
+    }
+    // What is announced is the first of two copies: the phase ends with it.
+    let violation = refused(&with(&gemm(2, 1, false), "producer", expect, |op| match op {
+        Op::Expect { barrier, .. } => Some(Op::Expect { barrier, bytes: 16384 }),
+        other => Some(other),
+    }));
+    assert_eq!(violation.kind, Kind::CopyNotAwaited, "{violation}");
+}
+
+#[test]
+fn missing_fences() {
+    for p in [gemm(2, 1, true), persistent(2, 1), copies_in_groups(3)] {
+        let agent = p.agents.last().expect("agents").name.clone();
+        let violation = refused(&with(&p, &agent, |op| *op == Op::Fence, |_| None));
+        assert_eq!(violation.kind, Kind::MissingFence, "{violation}");
+    }
+}
+
+/// How a violation reads.
+#[test]
+fn rendered() {
+    let p = gemm(2, 1, false);
+    let wrong = with(&p, "consumer 0", is_wait_groups, |op| match op {
+        Op::WaitGroups { engine, .. } => Some(Op::WaitGroups { engine, pending: 2 }),
+        other => Some(other),
+    });
+    let expected = "\
+product with a producer: producer may overwrite A[0] while it is in use
+for trips = 3
+in this order:
+  producer: waits for parity 1 of empty[0]
+  producer: announces 49152 bytes to full[0]
+  producer: arrives at full[0]
+  producer: starts a copy of 16384 bytes for 0 into A[0], counted by full[0]
+  producer: starts a copy of 32768 bytes for 0 into B[0], counted by full[0]
+  producer: waits for parity 1 of empty[1]
+  producer: announces 49152 bytes to full[1]
+  producer: arrives at full[1]
+  producer: starts a copy of 16384 bytes for 1 into A[1], counted by full[1]
+  producer: starts a copy of 32768 bytes for 1 into B[1], counted by full[1]
+  (done: starts a copy of 16384 bytes for 0 into A[0], counted by full[0])
+  (done: starts a copy of 32768 bytes for 0 into B[0], counted by full[0])
+  consumer 0: waits for parity 0 of full[0]
+";
+    let text = refused(&wrong).to_string();
+    assert!(text.starts_with(expected), "{text}");
+    let last = "  consumer 0: starts a product that reads A[0] for 0
+  producer: starts a copy of 16384 bytes for 2 into";
+    assert!(text.contains(last), "{text}");
+    let wrong = with(&with(&p, "consumer 0", is_arrive, |_| None), "consumer 0", is_arrive, |_| None);
+    assert_eq!(
+        refused(&wrong).to_string().lines().next(),
+        Some(
+            "product with a producer: deadlock: producer waits for empty[0] to leave phase 0, which lacks 1 of 1 \
+             arrivals; consumer 0 waits for full[0] to leave phase 1, which lacks 1 of 1 arrivals"
+        )
+    );
+}
