@@ -8,7 +8,7 @@
 //! target knows.
 
 use crate::dialect::{self, ffi};
-use mlir_sys::{MlirDialectRegistry, mlirDialectHandleInsertDialect};
+use mlir_sys::MlirDialectRegistry;
 use std::{ffi::c_char, ffi::c_void, sync::Once};
 
 /// Version of the interface between `mlir-opt` and plugins.
@@ -54,16 +54,11 @@ unsafe extern "C" fn register_dialects(registry: *mut c_void) {
     let setting = |name: &str| std::env::var(name).unwrap_or_default();
     let hints = setting("CUDA_TILE_HINTS");
     let registry = MlirDialectRegistry { ptr: registry };
-    // SAFETY: settings are made before a dialect is loaded; the registry is alive by the caller's promise, and handles are
-    // static.
+    // SAFETY: settings are made before a dialect is loaded; the registry is alive by the caller's promise.
     unsafe {
         ffi::cudaTileRegisterTestingOps(!setting("CUDA_TILE_TESTING_OPS").is_empty());
         ffi::cudaTileSetHintChecks(!hints.is_empty(), hints == "error");
-        for name in ["cuda_tile", "nv_tileaa", "nv_tileas"] {
-            if let Some(handle) = dialect::handle(name) {
-                mlirDialectHandleInsertDialect(handle, registry);
-            }
-        }
+        dialect::insert_own(registry);
     }
 }
 

@@ -23,6 +23,14 @@ def NvTileAS_Dialect : Dialect {
   let extraClassDeclaration = [{
     void registerTypes();
     void registerAttrs();
+
+    // Says whether a product's instruction exists and its operands lie as it takes them (see capi/nv_tileas.h).
+    // Set before programs are verified; without it the layouts of products are taken as they are.
+    void setProductCheck(TileirProductCheck check) { productCheck = check; }
+    ::mlir::LogicalResult checkProduct(::mlir::Operation *op) const;
+
+  private:
+    TileirProductCheck productCheck = nullptr;
   }];
 }
 
@@ -45,7 +53,10 @@ def NvTileAS_BoundsAttr : EnumAttr<NvTileAS_Dialect, NvTileAS_Bounds, "bounds"> 
 def NvTileAS_MmaKind : NvTileAS_Enum<"MmaKind", "what multiplies matrices", [
     I32EnumAttrCase<"Fma", 0, "fma">,
     I32EnumAttrCase<"Sync", 1, "sync">,
-    I32EnumAttrCase<"BlockScale", 2, "block_scale">]>;
+    I32EnumAttrCase<"BlockScale", 2, "block_scale">,
+    I32EnumAttrCase<"Warpgroup", 3, "warpgroup">,
+    I32EnumAttrCase<"Tensor", 4, "tensor">,
+    I32EnumAttrCase<"TensorPair", 5, "tensor_pair">]>;
 
 def NvTileAS_MemorySpace : NvTileAS_Enum<"MemorySpace", "where a tensor in memory is", [
     I32EnumAttrCase<"Shared", 0, "shared">,
@@ -91,8 +102,11 @@ def NvTileAS_SharedLayoutAttr : NvTileAS_Attr<"SharedLayout", "shared_layout"> {
 def NvTileAS_MmaAttr : NvTileAS_Attr<"Mma", "mma"> {
   let summary = "instruction of a matrix product: `#nv_tileas.mma<sync, [16, 8, 16]>`";
   let description = [{
-    `fma` is scalar arithmetic and has no shape. `sync` is `mma.sync` of one warp; `block_scale` is its form with scales.
-    The shape is M, N and K of one instruction. Which element types are multiplied follows from the operands.
+    `fma` is scalar arithmetic and has no shape. `sync` is `mma.sync` of one warp; `block_scale` is its form with
+    scales; `warpgroup` is `wgmma` of four warps; `tensor` and `tensor_pair` are `tcgen05.mma` of one block and of two.
+    The shape is M, N and K of one instruction. Which element types are multiplied follows from the operands; which
+    instructions exist, where they take operands from and which of them are generated is in
+    `docs/reference/matrix-instructions.md`.
   }];
   let parameters = (ins
     EnumParameter<NvTileAS_MmaKind>:$kind,

@@ -1,7 +1,8 @@
 //! How many warps a block with matrix products gets.
 //!
-//! A warp's tile of a matrix product should be large, since it reads `(m + n) k` elements for `m n k` products; so few warps. But
-//! accumulators, and what else lives as long as they do, have to stay in registers. The estimate for a loop, a thread:
+//! A warp's tile of a matrix product should be large, since it reads `(m + n) k` elements for `m n k` products; so few
+//! warps. But accumulators, and what else lives as long as they do, have to stay in registers. The estimate for a loop,
+//! a thread:
 //!
 //! * all accumulators, and left operands that are computed in the loop or come from outside of it;
 //! * twice the slice of the operands that one step along K takes: one is multiplied while the next is read; and once more when the
@@ -9,12 +10,12 @@
 //! * [`OVERHEAD`] for addresses, predicates and counters, and [`NESTING`] more for each loop around.
 //!
 //! *Worked example.* 128x128 of f32 by slices of f16, in one loop, by four warps: 128 registers of accumulators, parts of 64x64
-//! with slices of 64x16 and 16x64, hence 2 * 32 registers, and 40: 232 of 255. The same in a persistent kernel is more than the
-//! [`BUDGET`] and gets eight warps.
+//! with slices of 64x16 and 16x64, hence 2 * 32 registers, and 40: 232 of 255. The same in a persistent kernel is more
+//! than the [`BUDGET`] and gets eight warps.
 
 use crate::dialect::{
     behaviour::{self, LayoutRelation},
-    dots::Instruction,
+    dots::{Instruction, element_of},
     layouts::{Tensor, memory_bits, storage_bits},
     nv_tileaa::{BitcastOp, DotScaledOp, FpCastOp},
     rt::*,
@@ -23,6 +24,7 @@ use crate::dialect::{
 use melior::ir::{Type, TypeLike};
 use mlir_sys::*;
 use tile_layout::{Multiplier, Product};
+use tile_mma::{Element, Unit};
 use tile_targets::Target;
 
 /// Registers that the estimate may reach; the machine has 255.
@@ -130,13 +132,15 @@ fn changes_float_format(op: OpRef<'_>) -> bool {
     FpCastOp::cast(op).is_some() || matches!(Arith::of(op), Some(Arith::ExtF | Arith::TruncF))
 }
 
-/// Registers of a thread for one step of both operands along K; `scaled` multiplies if the target has an instruction that scales.
+/// Registers of a thread for one step of both operands along K; `scaled` multiplies if the target has an instruction
+/// that scales.
 fn slice(lhs: &Tensor<'_>, rhs: &Tensor<'_>, acc: &Tensor<'_>, scaled: Option<Instruction>, warps: u64) -> u64 {
     let Ok(product) = Product::new(&lhs.tile_shape(), &rhs.tile_shape(), &acc.tile_shape()) else { return 0 };
     let (multiplier, depth) = match scaled {
-        Some(instruction) => (instruction.multiplier(lhs.element), u64::from(instruction.shape[2])),
-        None => step(lhs.element),
-    };
+        Some(instruction) => instruction.multiplier(lhs.element).map(|m| (m, u64::from(instruction.shape[2]))),
+        None => Some(step(lhs.element)),
+    }
+    .unwrap_or((Multiplier::Scalar, 4));
     let grid = product.arrange(multiplier, warps.ilog2(), false);
     let (_, m, n, k) = product.log2();
     let elements = (1u64 << m.saturating_sub(grid.m)) + (1u64 << n.saturating_sub(grid.n));
@@ -145,26 +149,27 @@ fn slice(lhs: &Tensor<'_>, rhs: &Tensor<'_>, acc: &Tensor<'_>, scaled: Option<In
     let bits = elements * depth.min(1 << k) * u64::from(width);
     match multiplier {
         // Narrow elements are widened in registers where the machine does not multiply them itself.
-        Multiplier::Sync(_) if storage_bits(lhs.element) == 8 && is_float(lhs.element) && scaled.is_none() => {
+        Multiplier::Matrix(_) if storage_bits(lhs.element) == 8 && is_float(lhs.element) && scaled.is_none() => {
             bits * 2 / (32 * 32)
         }
-        Multiplier::Sync(_) => bits / (32 * 32),
+        Multiplier::Matrix(_) => bits / (32 * 32),
         // Scalars: eight by four lanes share a warp's rows and columns.
         Multiplier::Scalar => bits / (32 * 4),
     }
 }
 
-/// What multiplies elements of a type, and the depth of one step.
+/// What multiplies elements of a type, and the depth of one step, where nothing is known of the target: the deepest of
+/// the instructions that are generated. Narrow floats count as f8, which the others are padded to.
 fn step(element: Type<'_>) -> (Multiplier, u64) {
-    let (instruction, depth) = match storage_bits(element) {
-        64 => (Instruction::sync(8, 8, 4), 4),
-        // SAFETY: the type is alive.
-        32 if unsafe { mlirTypeIsATF32(element.to_raw()) } => (Instruction::sync(16, 8, 8), 8),
-        32 => (Instruction::FMA, 4),
-        16 => (Instruction::sync(16, 8, 16), 16),
-        _ => (Instruction::sync(16, 8, 32), 32),
+    let format = match storage_bits(element) {
+        8 if is_float(element) => Some(Element::E4m3),
+        _ => element_of(element, false),
     };
-    (instruction.multiplier(element), depth)
+    let rows = tile_mma::ROWS.iter().filter(|r| r.unit == Unit::Sync && format.is_some_and(|f| r.is_lowered(f, f)));
+    match rows.max_by_key(|r| r.k).and_then(|row| Some((Multiplier::Matrix(row.fragments(8)?), row.k.into()))) {
+        Some(step) => step,
+        None => (Multiplier::Scalar, 4),
+    }
 }
 
 fn is_float(element: Type<'_>) -> bool {

@@ -1,7 +1,8 @@
-//! Matrix products: between the attributes of MLIR and the algebra of `tile_layout`.
+//! Matrix products: between the attributes of MLIR, the table of instructions in `tile_mma` and the algebra of
+//! `tile_layout`.
 
 use super::{
-    layouts::storage_bits,
+    layouts::Tensor,
     nv_tileas::{DotOp, DotScaledOp, MmaAttr, MmaKind},
     rt::*,
 };
@@ -9,11 +10,13 @@ use melior::{
     Context,
     ir::{Attribute, Location, Type, TypeLike},
 };
-use mlir_sys::{mlirTypeIsAFloat8E4M3FN, mlirTypeIsAFloat8E5M2};
-use tile_layout::{MmaInstruction, Multiplier};
-use tile_targets::{Feature, Target};
+use mlir_sys::*;
+use tile_layout::Multiplier;
+use tile_mma::{Element, Row, Unit};
+use tile_targets::Target;
 
-/// What multiplies, as the attribute `#nv_tileas.mma` says it.
+/// What multiplies, as the attribute `#nv_tileas.mma` names it: a unit and a shape. With the element types of a product
+/// it is one instruction of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instruction {
     pub kind: MmaKind,
@@ -24,20 +27,25 @@ pub struct Instruction {
 impl Instruction {
     pub const FMA: Self = Self { kind: MmaKind::Fma, shape: [1; 3] };
 
-    pub fn sync(m: u32, n: u32, k: u32) -> Self {
-        Self { kind: MmaKind::Sync, shape: [m, n, k] }
+    /// The instruction of a row of `mma.sync`.
+    pub fn of_row(row: &Row) -> Self {
+        let kind = match row.unit {
+            Unit::Sync => MmaKind::Sync,
+            Unit::BlockScale => MmaKind::BlockScale,
+            Unit::Warpgroup => MmaKind::Warpgroup,
+            Unit::Tensor => MmaKind::Tensor,
+            Unit::TensorPair => MmaKind::TensorPair,
+        };
+        // Units with a choice of columns have the widest that a fragment has.
+        let n = row.n.iter().filter(|n| n.is_power_of_two()).last().unwrap_or(8);
+        Self { kind, shape: [row.m, n, row.k] }
     }
 
-    /// `mma.sync` of 16x8 that scales blocks of its operands itself.
-    pub fn block_scale(k: u32) -> Self {
-        Self { kind: MmaKind::BlockScale, shape: [16, 8, k] }
-    }
-
-    /// The instruction that multiplies blocks of `element` with their scales. All combinations of the language have one where
-    /// the target has any.
+    /// The instruction that multiplies blocks of `element` with their scales. All combinations of the language have one
+    /// where the target has any.
     pub fn block_scaled(element: Type<'_>, target: &Target) -> Option<Self> {
-        let depth = if is_f8(element) { 32 } else { 64 };
-        target.has(Feature::BlockScaledMma).then(|| Self::block_scale(depth))
+        let rows = tile_mma::candidates(element_of(element, false)?, u32::MAX, true, target);
+        rows.first().map(|row| Self::of_row(row))
     }
 
     /// None for another attribute, or extents that do not fit.
@@ -59,24 +67,67 @@ impl Instruction {
         MmaAttr::get(Location::unknown(context), self.kind, &shape).expect("instructions verify").into()
     }
 
-    /// As the algebra has it, for operands of `element`.
-    pub fn multiplier(self, element: Type<'_>) -> Multiplier {
-        match self.kind {
-            MmaKind::Fma => Multiplier::Scalar,
-            MmaKind::Sync | MmaKind::BlockScale => {
-                let [m, n, k] = self.shape;
-                // Four bits are all that `k = 64` multiplies.
-                let operand_bits = if self.kind == MmaKind::BlockScale && k == 64 { 4 } else { storage_bits(element) };
-                Multiplier::Sync(MmaInstruction::Sync { m, n, k, operand_bits })
-            }
-        }
+    /// What executes it; none for scalar arithmetic.
+    pub fn unit(self) -> Option<Unit> {
+        Some(match self.kind {
+            MmaKind::Fma => return None,
+            MmaKind::Sync => Unit::Sync,
+            MmaKind::BlockScale => Unit::BlockScale,
+            MmaKind::Warpgroup => Unit::Warpgroup,
+            MmaKind::Tensor => Unit::Tensor,
+            MmaKind::TensorPair => Unit::TensorPair,
+        })
+    }
+
+    /// As the algebra has it, for operands of `element`. None if no such instruction exists or its sums are not in
+    /// registers.
+    pub fn multiplier(self, element: Type<'_>) -> Option<Multiplier> {
+        let Some(unit) = self.unit() else { return Some(Multiplier::Scalar) };
+        let element = element_of(element, false)?;
+        let row = tile_mma::rows_of(unit, self.shape, element, element).next()?;
+        row.fragments(self.shape[1]).map(Multiplier::Matrix)
     }
 }
 
-/// Whether elements are of one of the formats of eight bits.
-pub fn is_f8(element: Type<'_>) -> bool {
+/// The format of an element as instructions name it. Integers of MLIR have no sign; operands say whether they are
+/// unsigned.
+pub fn element_of(t: Type<'_>, unsigned: bool) -> Option<Element> {
+    let raw = t.to_raw();
     // SAFETY: the type is alive.
-    unsafe { mlirTypeIsAFloat8E4M3FN(element.to_raw()) || mlirTypeIsAFloat8E5M2(element.to_raw()) }
+    unsafe {
+        Some(match () {
+            _ if mlirTypeIsAF16(raw) => Element::F16,
+            _ if mlirTypeIsABF16(raw) => Element::Bf16,
+            _ if mlirTypeIsATF32(raw) => Element::Tf32,
+            _ if mlirTypeIsAF32(raw) => Element::F32,
+            _ if mlirTypeIsAF64(raw) => Element::F64,
+            _ if mlirTypeIsAFloat8E4M3FN(raw) => Element::E4m3,
+            _ if mlirTypeIsAFloat8E5M2(raw) => Element::E5m2,
+            _ if mlirTypeIsAFloat6E3M2FN(raw) => Element::E3m2,
+            _ if mlirTypeIsAFloat6E2M3FN(raw) => Element::E2m3,
+            _ if mlirTypeIsAFloat4E2M1FN(raw) => Element::E2m1,
+            _ if mlirTypeIsAFloat8E8M0FNU(raw) => Element::Ue8m0,
+            _ if mlirTypeIsAInteger(raw) => match (mlirIntegerTypeGetWidth(raw), unsigned) {
+                (8, false) => Element::S8,
+                (8, true) => Element::U8,
+                (4, false) => Element::S4,
+                (4, true) => Element::U4,
+                (1, _) => Element::B1,
+                (32, false) => Element::S32,
+                _ => return None,
+            },
+            _ => return None,
+        })
+    }
+}
+
+/// The format of a factor: what is e4m3 elsewhere has no sign here.
+pub fn scale_of(t: Type<'_>) -> Option<Element> {
+    match element_of(t, false)? {
+        Element::E4m3 => Some(Element::Ue4m3),
+        Element::Ue8m0 => Some(Element::Ue8m0),
+        _ => None,
+    }
 }
 
 /// A product of either kind.
@@ -110,6 +161,30 @@ impl<'c> AnyDot<'c> {
     }
     pub fn instruction(self) -> Option<Instruction> {
         attr(self.op(), "instruction").and_then(Instruction::of)
+    }
+    /// Whether elements of the operands are unsigned integers.
+    pub fn unsigned(self) -> [bool; 2] {
+        match self {
+            Self::Plain(o) => [o.lhs_unsigned(), o.rhs_unsigned()],
+            Self::Scaled(_) => [false; 2],
+        }
+    }
+    /// The instruction of the table that the attribute and the element types name; none if there is no such one.
+    pub fn matrix_instruction(self) -> Option<tile_mma::Instruction> {
+        let (instruction, [left, right]) = (self.instruction()?, self.unsigned());
+        let element = |v, unsigned| element_of(Tensor::of_value(v)?.element, unsigned);
+        let types = [element(self.lhs(), left)?, element(self.rhs(), right)?, element(self.acc(), false)?];
+        let scale = match self {
+            Self::Plain(_) => None,
+            // Sums of blocks are scaled after the instruction, if it does not scale them itself.
+            Self::Scaled(_) if instruction.kind == MmaKind::Sync => None,
+            Self::Scaled(o) => {
+                let (depth, scales) = (Tensor::of_value(o.lhs())?, Tensor::of_value(o.lhs_scale())?);
+                let block = depth.shape.last()? / scales.shape.last()?;
+                Some((scale_of(scales.element)?, block.try_into().ok()?))
+            }
+        };
+        tile_mma::find(instruction.unit()?, instruction.shape, types, scale)
     }
 }
 

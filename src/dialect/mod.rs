@@ -11,6 +11,7 @@ pub mod layouts;
 pub mod llvm_types;
 pub mod location;
 pub mod pass;
+mod product_check;
 pub mod remark;
 pub mod rt;
 pub mod shared_memory;
@@ -66,15 +67,27 @@ pub fn registry() -> DialectRegistry {
     // SAFETY: the registry is alive, and handles are static.
     unsafe {
         ffi::mlirxDialectRegistryInsertUpstream(registry.to_raw());
+        insert_own(registry.to_raw());
+    }
+    registry
+}
+
+/// Adds the dialects of this compiler, with the checks that are written in Rust.
+///
+/// # Safety
+/// `registry` is alive.
+pub(crate) unsafe fn insert_own(registry: mlir_sys::MlirDialectRegistry) {
+    // SAFETY: the registry is alive by the caller's promise, handles are static, and the check is a function.
+    unsafe {
         for handle in [
             ffi::mlirGetDialectHandle__cuda_tile__(),
             ffi::mlirGetDialectHandle__nv_tileaa__(),
             ffi::mlirGetDialectHandle__nv_tileas__(),
         ] {
-            mlir_sys::mlirDialectHandleInsertDialect(handle, registry.to_raw());
+            mlir_sys::mlirDialectHandleInsertDialect(handle, registry);
         }
+        ffi::tileirNvTileASSetProductCheck(registry, Some(product_check::check));
     }
-    registry
 }
 
 /// The C handle of a dialect by namespace; none for those that the C API does not export.

@@ -1,24 +1,25 @@
 //! Products of tiles: where accumulator and operands lie, and which registers meet in which instruction.
 //!
-//! The accumulator's layout comes first: copies of the instruction's fragment over the tile, and warps over what is left.
-//! Everything else follows from it. A thread (for scalar arithmetic) or a warp (for `mma.sync`) that owns some rows and
-//! columns of the accumulator needs those rows of A and those columns of B, along all of K. So an operand's layout is the
-//! accumulator's with the coordinate that the operand lacks forgotten, and K added in registers; in a fragment, two lane bits
-//! stand on K instead of on the columns (see [`MmaInstruction`]).
+//! The accumulator's layout comes first: copies of the instruction's fragment over the tile, and warps over what is
+//! left. Everything else follows from it. A thread (for scalar arithmetic) or a warp (for `mma.sync`) that owns some
+//! rows and columns of the accumulator needs those rows of A and those columns of B, along all of K. So an operand's
+//! layout is the accumulator's with the coordinate that the operand lacks forgotten, and K added in registers; in a
+//! fragment, two lane bits stand on K instead of on the columns (see [`MmaShape`]).
 //!
-//! A tile may be smaller than the instruction. Where a row or column bit is missing, its lane bit gets a zero vector: lanes
-//! hold copies, and so compute copies of the same results. Where a bit of K is missing, copies would be added up; the lanes
-//! and registers beyond K must supply zeros instead, to *both* operands, since zero times infinity is no zero.
+//! A tile may be smaller than the instruction. Where a row or column bit is missing, its lane bit gets a zero vector:
+//! lanes hold copies, and so compute copies of the same results. Where a bit of K is missing, copies would be added up;
+//! the lanes and registers beyond K must supply zeros instead, to *both* operands, since zero times infinity is no
+//! zero.
 //!
 //! *Worked example.* A 8x4 by 4x8 product of f16 by m16n8k16. Accumulator: `register = [n0], lane = [n1, n2, m0, m1, m2]`;
-//! the register bit of rows 8 to 15 is missing, so half of each accumulator fragment is not there. A: `register = [k0], lane =
-//! [k1, 0, m0, m1, m2]`: lane bit 1 stands on bit 2 of K, which the tile lacks. Lanes where it is set supply zeros, and so does
-//! every lane for the register bit of K that the instruction has in addition.
+//! the register bit of rows 8 to 15 is missing, so half of each accumulator fragment is not there. A: `register = [k0],
+//! lane = [k1, 0, m0, m1, m2]`: lane bit 1 stands on bit 2 of K, which the tile lacks. Lanes where it is set supply
+//! zeros, and so does every lane for the register bit of K that the instruction has in addition.
 
 use crate::error::{LayoutError, Result};
 use crate::layout::{Input, LANE_BITS, Layout};
 use crate::map::{LinearMap, combine, low_mask};
-use crate::mma::{MmaInstruction, Operand};
+use crate::mma::{MmaShape, Operand};
 use crate::shape::Shape;
 use crate::subspace::Subspace;
 
@@ -27,8 +28,8 @@ use crate::subspace::Subspace;
 pub enum Multiplier {
     /// One multiplication and addition at a time.
     Scalar,
-    /// `mma.sync`; only [`MmaInstruction::Sync`] is meant.
-    Sync(MmaInstruction),
+    /// An instruction whose accumulator is in registers, by one warp or by four.
+    Matrix(MmaShape),
 }
 
 impl Multiplier {
@@ -36,7 +37,7 @@ impl Multiplier {
     fn log2(self) -> (u32, u32, u32) {
         match self {
             Self::Scalar => (0, 0, 0),
-            Self::Sync(i) => {
+            Self::Matrix(i) => {
                 let (m, n, k) = i.extents();
                 (m.ilog2(), n.ilog2(), k.ilog2())
             }
@@ -47,7 +48,15 @@ impl Multiplier {
     fn word(self) -> u32 {
         match self {
             Self::Scalar => 0,
-            Self::Sync(i) => (32 / i.operand_bits()).max(1).ilog2(),
+            Self::Matrix(i) => i.per_word().ilog2(),
+        }
+    }
+
+    /// log2 of the warps that execute one instruction together: the low bits of a warp's number, which stand on rows.
+    fn group(self) -> u32 {
+        match self {
+            Self::Scalar => 0,
+            Self::Matrix(i) => i.warps.ilog2(),
         }
     }
 }
@@ -79,7 +88,8 @@ pub struct Product {
     k: u32,
 }
 
-/// The registers of one instruction. An element that the tile lacks is `None`: zero in an operand, anything in an accumulator.
+/// The registers of one instruction. An element that the tile lacks is `None`: zero in an operand, anything in an
+/// accumulator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     /// First element along K.
@@ -162,16 +172,18 @@ impl Product {
         }
     }
 
-    /// Shares warps (log2 of their number) so that the part of each is as large and as square as can be: batches first, which
-    /// share no operands, then the longer side. With `rows` set rows go first: then each warp holds whole rows of the result,
-    /// as a second product with the result as its left operand, or a reduction along the columns, wants it.
+    /// Shares warps (log2 of their number) so that the part of each is as large and as square as can be: batches first,
+    /// which share no operands, then the longer side. With `rows` set rows go first: then each warp holds whole rows of
+    /// the result, as a second product with the result as its left operand, or a reduction along the columns, wants it.
+    ///
+    /// Warps that execute an instruction together are no part of the grid: it is of warpgroups then.
     pub fn arrange(&self, multiplier: Multiplier, warps: u32, rows: bool) -> WarpGrid {
         let (fm, fn_, _) = multiplier.log2();
         let (mut batch, mut m, mut n) = (self.batch, self.m, self.n);
         // Scalar arithmetic spreads a warp over eight by four lanes, each with four columns.
         let (least_m, least_n) = if multiplier == Multiplier::Scalar { (2, 5) } else { (fm, fn_) };
         let mut grid = WarpGrid::default();
-        for _ in 0..warps {
+        for _ in multiplier.group()..warps {
             let (free_m, free_n) = (m > least_m, n > least_n);
             if batch > 0 {
                 batch -= 1;
@@ -191,15 +203,16 @@ impl Product {
 
     /// The layout of the accumulator. Low bits of the warp's number go to rows, then columns, then batches.
     ///
-    /// Which rows and columns of the tile an instruction takes together is free. With `apart` they lie `2^apart` from each
-    /// other, as far as the warp's part allows, and the ones between belong to the same thread: it then reads that many
-    /// neighbours of an operand that is contiguous along M or N at once, and writes as many neighbours of the result.
+    /// Which rows and columns of the tile an instruction takes together is free. With `apart` they lie `2^apart` from
+    /// each other, as far as the warp's part allows, and the ones between belong to the same thread: it then reads that
+    /// many neighbours of an operand that is contiguous along M or N at once, and writes as many neighbours of the
+    /// result.
     pub fn accumulator(&self, multiplier: Multiplier, grid: WarpGrid, apart: Apart) -> Result<Layout> {
         let (fm, fn_, _) = multiplier.log2();
-        let (mut register, mut lane) = (Vec::new(), Vec::new());
+        let (mut register, mut lane, mut warp) = (Vec::new(), Vec::new(), Vec::new());
         let mut between = Vec::new();
         let (low_m, low_n) = match multiplier {
-            Multiplier::Sync(_) => {
+            Multiplier::Matrix(_) => {
                 let shift = |extent: u32, warps: u32, fragment: u32, apart: u32| {
                     extent.saturating_sub(warps).saturating_sub(fragment).min(apart)
                 };
@@ -207,11 +220,13 @@ impl Product {
                 if self.n > 0 {
                     register.push(self.at_n(dn));
                 }
-                if fm == 4 && self.m > 3 {
+                if fm > 3 && self.m > 3 {
                     register.push(self.at_m(dm + 3));
                 }
+                register.extend((3..fn_).map(|i| self.at_n(dn + i)).filter(|&b| b != 0));
                 lane.extend([1, 2].map(|i| self.at_n(dn + i)));
                 lane.extend([0, 1, 2].map(|i| self.at_m(dm + i)));
+                warp.extend((0..multiplier.group()).map(|i| self.at_m(dm + 4 + i)));
                 between.extend((0..dn).map(|i| self.at_n(i)));
                 between.extend((0..dm).map(|i| self.at_m(i)));
                 (fm + dm, fn_ + dn)
@@ -237,7 +252,6 @@ impl Product {
         register.extend((n_range.0..n_range.1).map(|i| self.at_n(i)));
         register.extend((m_range.0..m_range.1).map(|i| self.at_m(i)));
         register.extend((b_range.0..b_range.1).map(|i| self.at_batch(i)));
-        let mut warp = Vec::new();
         warp.extend((0..grid.m).map(|i| self.at_m(m_range.1 + i)));
         warp.extend((0..grid.n).map(|i| self.at_n(n_range.1 + i)));
         warp.extend((0..grid.batch).map(|i| self.at_batch(b_range.1 + i)));
@@ -246,7 +260,12 @@ impl Product {
     }
 
     /// The layout of an operand for an accumulator in `layout`.
+    ///
+    /// Errors: B of a warpgroup, which is never in registers.
     pub fn operand(&self, multiplier: Multiplier, layout: &Layout, operand: Operand) -> Result<Layout> {
+        if let (Multiplier::Matrix(shape), Operand::B) = (multiplier, operand) {
+            shape.in_registers(operand)?;
+        }
         let project = |v: &u64| self.project(operand, *v);
         let along_k = |range: std::ops::Range<u32>| range.map(|i| self.at_k(operand, i)).collect::<Vec<_>>();
         let (mut register, lane) = match multiplier {
@@ -255,7 +274,7 @@ impl Product {
                 register.extend(layout.register().iter().map(project));
                 (register, layout.lane().iter().map(project).collect::<Vec<_>>())
             }
-            Multiplier::Sync(_) => {
+            Multiplier::Matrix(_) => {
                 let fragment = self.fragment(multiplier, layout);
                 let word = multiplier.word();
                 let mut register = along_k(0..word.min(self.k));
@@ -283,8 +302,8 @@ impl Product {
         Layout::new(register, lane, outer(Input::Warp), outer(Input::Block))
     }
 
-    /// The layout of the scales of an operand for instructions that scale: `self` has the number of scales as its depth. Four
-    /// along K share a register; lane 4g supplies those of row or column g, lane 4g + 1 those of row g + 8.
+    /// The layout of the scales of an operand for instructions that scale: `self` has the number of scales as its
+    /// depth. Four along K share a register; lane 4g supplies those of row or column g, lane 4g + 1 those of row g + 8.
     pub fn scales(&self, multiplier: Multiplier, layout: &Layout, operand: Operand) -> Result<Layout> {
         let fragment = self.fragment(multiplier, layout);
         let project = |v: &u64| self.project(operand, *v);
@@ -301,33 +320,57 @@ impl Product {
         Layout::new(register, lane, outer(Input::Warp), outer(Input::Block))
     }
 
-    /// The parts of an accumulator layout of `mma.sync`.
+    /// The parts of an accumulator layout that is made of fragments.
     fn fragment(&self, multiplier: Multiplier, layout: &Layout) -> FragmentBits {
         let mut registers = layout.register().iter().copied();
         let mut take = |there: bool| if there { registers.next().unwrap_or(0) } else { 0 };
         let first = take(self.n > 0);
-        let eighth = take(self.m > 3 && multiplier.log2().0 == 4);
+        let eighth = take(self.m > 3 && multiplier.log2().0 > 3);
         let lane = layout.lane();
+        let wide = (3..multiplier.log2().1).map(|i| take(self.n > i)).collect();
         FragmentBits {
             columns: [first, lane[0], lane[1]],
             rows: [lane[2], lane[3], lane[4], eighth],
+            wide,
             copies: registers.collect(),
         }
+    }
+
+    /// Whether `layout` may be an accumulator's: for a matrix instruction, whether its low bits are those of a
+    /// fragment. Each of them stands on rows or on columns, as it must, and stands on some if the tile has that many;
+    /// which ones is free (see [`Product::accumulator`]).
+    pub fn is_accumulator(&self, multiplier: Multiplier, layout: &Layout) -> bool {
+        let Multiplier::Matrix(shape) = multiplier else { return true };
+        let (eighth, group) = (shape.m > 8, multiplier.group());
+        if layout.lane().len() != LANE_BITS as usize || (layout.warp().len() as u32) < group {
+            return false;
+        }
+        let fragment = self.fragment(multiplier, layout);
+        let on_columns = |v: u64| v & !low_mask(self.n) == 0;
+        let on_rows = |v: u64| v & !(low_mask(self.m) << self.n) == 0;
+        let rows = fragment.rows.iter().take(3 + usize::from(eighth)).chain(&layout.warp()[..group as usize]);
+        fragment
+            .columns
+            .iter()
+            .chain(&fragment.wide)
+            .enumerate()
+            .all(|(i, &v)| on_columns(v) && (v != 0) == (self.n > i as u32))
+            && rows.enumerate().all(|(i, &v)| on_rows(v) && (v != 0) == (self.m > i as u32))
     }
 
     /// Lanes that must supply zeros to both operands: those with one of these bits set.
     pub fn zero_lanes(&self, multiplier: Multiplier) -> u32 {
         match multiplier {
             Multiplier::Scalar => 0,
-            Multiplier::Sync(_) => {
+            Multiplier::Matrix(_) => {
                 let word = multiplier.word();
                 (0..2).filter(|i| word + i >= self.k).fold(0, |mask, i| mask | 1 << i)
             }
         }
     }
 
-    /// All instructions of a thread, or all multiplications, in an order that needs few operand registers at a time: batches,
-    /// then K, then rows, then columns.
+    /// All instructions of a thread, or all multiplications, in an order that needs few operand registers at a time:
+    /// batches, then K, then rows, then columns.
     ///
     /// Errors: layouts that do not belong together.
     pub fn steps(&self, multiplier: Multiplier, acc: &Layout, lhs: &Layout, rhs: &Layout) -> Result<Vec<Step>> {
@@ -342,9 +385,9 @@ impl Product {
         let k_bit = |operand, i| bit(self.at_k(operand, i));
         let (in_acc, in_lhs, in_rhs, copies): (Vec<_>, Vec<_>, Vec<_>, Vec<u64>) = match multiplier {
             Multiplier::Scalar => (vec![], vec![], vec![], acc.register().to_vec()),
-            Multiplier::Sync(i) => {
+            Multiplier::Matrix(i) => {
                 let f = self.fragment(multiplier, acc);
-                let tall = i.extents().0 == 16;
+                let tall = i.m > 8;
                 let mut in_acc = vec![bit(f.columns[0])];
                 let mut in_lhs: Vec<_> = (0..word).map(|i| k_bit(Operand::A, i)).collect();
                 let mut in_rhs: Vec<_> = (0..word).map(|i| k_bit(Operand::B, i)).collect();
@@ -352,6 +395,7 @@ impl Product {
                     in_acc.push(bit(f.rows[3]));
                     in_lhs.push(bit(self.project(Operand::A, f.rows[3])));
                 }
+                in_acc.extend(f.wide.iter().map(|&b| bit(b)));
                 in_lhs.extend((word + 2..fk).map(|i| k_bit(Operand::A, i)));
                 in_rhs.extend((word + 2..fk).map(|i| k_bit(Operand::B, i)));
                 (in_acc, in_lhs, in_rhs, f.copies)
@@ -405,8 +449,8 @@ impl Product {
         (0..acc.registers()).map(|r| self.scale_register(acc, scales, operand, block, r)).collect()
     }
 
-    /// Where that scale is for one register of the accumulator. Where instructions scale, lanes tell the rows and columns of a
-    /// fragment apart: there only the first register of a fragment has an answer.
+    /// Where that scale is for one register of the accumulator. Where instructions scale, lanes tell the rows and
+    /// columns of a fragment apart: there only the first register of a fragment has an answer.
     pub fn scale_register(
         &self,
         acc: &Layout,
@@ -427,5 +471,7 @@ struct FragmentBits {
     /// Vectors of the three column bits and the four row bits of a fragment; zero for those that the tile lacks.
     columns: [u64; 3],
     rows: [u64; 4],
+    /// Column bits of an instruction beyond eight columns.
+    wide: Vec<u64>,
     copies: Vec<u64>,
 }

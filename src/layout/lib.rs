@@ -90,7 +90,7 @@
 //! 7. *Are there bank conflicts?* The words of one phase of an access and the banks are both spans, and the degree is a power of
 //!    two read off their ranks ([`conflict_degree`]). A conflict-free swizzle is a common complement of two subspaces.
 //! 8. *Does a matrix instruction apply?* Its fragment divides the layout on the left ([`LinearMap::left_divide`],
-//!    [`SharedAccess`], [`MmaInstruction`]).
+//!    [`SharedAccess`], [`MmaShape`]).
 //!
 //! # A catalogue
 //!
@@ -152,7 +152,7 @@ pub use expr::{BitExpr, Coordinate, LinearExpr, Term};
 pub use hardware_swizzle::{HardwareError, HardwareLayout, HardwareSwizzle, Major, MatrixDescriptor, WarpgroupOperand};
 pub use layout::{Input, InputMasks, LANE_BITS, Layout, Place, Thread, WARP_SIZE};
 pub use map::{LinearMap, combine, low_mask};
-pub use mma::{Fragment, MmaInstruction, MmaTiling, Operand, TmemShape, TmemTile, mma_tiled, tmem_layout};
+pub use mma::{Fragment, MmaShape, MmaTiling, Operand, TmemShape, TmemTile, mma_tiled, tmem_layout};
 pub use parts::{PartRegisters, PartsPlan};
 pub use reduction::{Reduction, WarpScan};
 pub use shape::Shape;

@@ -1,11 +1,12 @@
 //! Fragments of the matrix instructions, and tilings of large tiles by them.
 //!
-//! Every fragment of `mma.sync`, `wgmma` and `tcgen05.ld` is a linear layout. They share one idea: a *group* of four lanes
-//! holds a row of 32-bit words, eight groups hold eight rows. Let `p` be the elements of a word. Then, for an operand whose
-//! rows run along the reduction dimension, the low `log2 p` column bits are registers, the next two are lanes 0 and 1, the row
-//! bits 1, 2 and 4 are lanes 2 to 4, row bit 8 is the next register bit, and the remaining column bits are registers above it.
-//! The A operand has this form over (m, k), the B operand over (n, k) transposed; the accumulator over (m, n), with two
-//! elements per lane and row whatever their size. In `wgmma` the four warps stand on the row bits 16 and 32.
+//! Every fragment of `mma.sync`, `wgmma` and `tcgen05.ld` is a linear layout. They share one idea: a *group* of four
+//! lanes holds a row of 32-bit words, eight groups hold eight rows. Let `p` be the elements of a word. Then, for an
+//! operand whose rows run along the reduction dimension, the low `log2 p` column bits are registers, the next two are
+//! lanes 0 and 1, the row bits 1, 2 and 4 are lanes 2 to 4, row bit 8 is the next register bit, and the remaining
+//! column bits are registers above it. The A operand has this form over (m, k), the B operand over (n, k) transposed;
+//! the accumulator over (m, n), with two elements per lane and row whatever their size. In `wgmma` the four warps stand
+//! on the row bits 16 and 32.
 
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
@@ -22,30 +23,21 @@ pub enum Operand {
     Accumulator,
 }
 
-/// A matrix instruction with its fragments in registers.
+/// What the fragments of a matrix instruction follow from: its extents, the width of its elements, and the warps that
+/// execute it together.
+///
+/// Which of these the hardware has is not known here: any shape of the form above has fragments. The table of
+/// instructions is the crate `tile-mma`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum MmaInstruction {
-    /// `mma.sync`, by one warp. `operand_bits` is the element size of A and B: 4, 8, 16, 32 (tf32) or 64.
-    Sync { m: u32, n: u32, k: u32, operand_bits: u32 },
-    /// `wgmma.mma_async` with m = 64, by four warps. A may come from registers; B never does.
-    Warpgroup { n: u32, k: u32, operand_bits: u32 },
+pub struct MmaShape {
+    pub m: u32,
+    pub n: u32,
+    pub k: u32,
+    /// Bits that an element of A or B takes in a register: 1, 4, 8, 16, 32 or 64.
+    pub operand_bits: u32,
+    /// One for `mma.sync`, four for `wgmma`.
+    pub warps: u32,
 }
-
-/// Shapes of `mma.sync` by element size of A and B: (operand bits, m, k); n is 8 in all of them.
-const SYNC_SHAPES: [(u32, u32, u32); 12] = [
-    (4, 16, 32),
-    (4, 16, 64),
-    (8, 16, 16),
-    (8, 16, 32),
-    (16, 16, 8),
-    (16, 16, 16),
-    (32, 16, 4),
-    (32, 16, 8),
-    (64, 8, 4),
-    (64, 16, 4),
-    (64, 16, 8),
-    (64, 16, 16),
-];
 
 /// The part of a matrix that one instruction takes, in a layout over its two dimensions.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -54,59 +46,64 @@ pub struct Fragment {
     pub shape: Shape,
 }
 
-impl MmaInstruction {
+impl MmaShape {
+    /// `mma.sync`: eight columns, one warp.
+    pub const fn warp(m: u32, k: u32, operand_bits: u32) -> Self {
+        Self { m, n: 8, k, operand_bits, warps: 1 }
+    }
+
+    /// `wgmma`: 64 rows, four warps.
+    pub const fn warpgroup(n: u32, k: u32, operand_bits: u32) -> Self {
+        Self { m: 64, n, k, operand_bits, warps: 4 }
+    }
+
     /// m, n and k.
-    pub fn extents(&self) -> (u32, u32, u32) {
-        match *self {
-            Self::Sync { m, n, k, .. } => (m, n, k),
-            Self::Warpgroup { n, k, .. } => (64, n, k),
-        }
+    pub const fn extents(&self) -> (u32, u32, u32) {
+        (self.m, self.n, self.k)
     }
 
-    /// Warps that execute the instruction together.
-    pub fn warps(&self) -> u32 {
-        match self {
-            Self::Sync { .. } => 1,
-            Self::Warpgroup { .. } => 4,
-        }
+    /// Elements of A or B that share a register.
+    pub fn per_word(&self) -> u32 {
+        (32 / self.operand_bits.max(1)).max(1)
     }
 
-    /// Element size of A and B.
-    pub fn operand_bits(&self) -> u32 {
-        match *self {
-            Self::Sync { operand_bits, .. } | Self::Warpgroup { operand_bits, .. } => operand_bits,
-        }
-    }
-
-    /// Checks that the instruction exists, with extents that are powers of two.
+    /// Checks that the fragments are linear layouts: extents are powers of two, a warp has eight or sixteen rows and a
+    /// warpgroup 64, and a row of A has a word for each lane of a group.
     pub fn check(&self) -> Result<()> {
-        let (m, n, k) = self.extents();
-        let bits = self.operand_bits();
-        let exists = match self {
-            Self::Sync { .. } => n == 8 && SYNC_SHAPES.contains(&(bits, m, k)),
-            Self::Warpgroup { .. } => {
-                matches!(bits, 8 | 16 | 32) && k == 256 / bits && n.is_power_of_two() && (8..=256).contains(&n)
-            }
-        };
-        let expected = "a shape of the instruction set";
-        if exists { Ok(()) } else { Err(LayoutError::UnsupportedElement { bits, expected }) }
+        let powers = [self.m, self.n, self.k, self.operand_bits].iter().all(|e| e.is_power_of_two());
+        let rows = matches!((self.warps, self.m), (1, 8 | 16) | (4, 64));
+        let deep = powers && self.operand_bits <= 64 && self.k >= 4 * self.per_word();
+        // The accumulator of one warp is eight columns wide: what is wider are several instructions.
+        let wide = if self.warps == 1 { self.n == 8 } else { (8..=256).contains(&self.n) };
+        let expected = "extents of a matrix instruction";
+        if rows && deep && wide {
+            Ok(())
+        } else {
+            Err(LayoutError::UnsupportedElement { bits: self.operand_bits, expected })
+        }
+    }
+
+    /// Fails for operands that are never in registers.
+    pub(crate) fn in_registers(&self, operand: Operand) -> Result<()> {
+        if operand == Operand::B && self.warps > 1 {
+            let expected = "an operand that may be in registers; B of a warpgroup is in shared memory";
+            return Err(LayoutError::UnsupportedElement { bits: self.operand_bits, expected });
+        }
+        Ok(())
     }
 
     /// The fragment of one operand.
     ///
-    /// Errors: the instruction does not exist, or takes this operand from shared memory only (B of `wgmma`).
+    /// Errors: those of [`MmaShape::check`], and B of a warpgroup, which is never in registers.
     pub fn fragment(&self, operand: Operand) -> Result<Fragment> {
         self.check()?;
-        let (m, n, k) = self.extents();
+        let Self { m, n, k, .. } = *self;
         let (rows, columns, pack) = match operand {
-            Operand::A => (m, k, (32 / self.operand_bits()).max(1)),
-            Operand::B => (n, k, (32 / self.operand_bits()).max(1)),
+            Operand::A => (m, k, self.per_word()),
+            Operand::B => (n, k, self.per_word()),
             Operand::Accumulator => (m, n, 2),
         };
-        if operand == Operand::B && self.warps() > 1 {
-            let expected = "an operand that may be in registers; B of a warpgroup is in shared memory";
-            return Err(LayoutError::UnsupportedElement { bits: self.operand_bits(), expected });
-        }
+        self.in_registers(operand)?;
         let shape = Shape::new(&[rows.into(), columns.into()])?;
         let row = |bit: u32| u64::from(columns) << bit;
         let column_bits: Vec<u64> = (0..columns.ilog2()).map(|i| 1 << i).collect();
@@ -115,7 +112,7 @@ impl MmaInstruction {
         let eight = (rows > 8).then(|| row(3));
         let register = in_word.iter().copied().chain(eight).chain(repeats.iter().copied()).collect();
         let lane = in_group.iter().copied().chain((0..3).map(row)).collect();
-        let warp = if self.warps() == 4 { vec![row(4), row(5)] } else { Vec::new() };
+        let warp = if self.warps == 4 { vec![row(4), row(5)] } else { Vec::new() };
         let layout = Layout::new(register, lane, warp, Vec::new())?;
         let fragment = Fragment { layout, shape };
         if operand == Operand::B { fragment.transposed() } else { Ok(fragment) }
@@ -130,10 +127,10 @@ impl Fragment {
 
     /// The layout of a tile covered by copies of the fragment along its last two dimensions.
     ///
-    /// `warps[i]` says where bit `i` of the number of the warp (or warpgroup, above the fragment's own warp bits) goes: to a
-    /// dimension of the tile, which it splits in contiguous parts, or nowhere (`None`): those warps hold replicas. Warps
-    /// beyond the extent of their dimension hold replicas as well. Registers are those of the fragment, then copies along
-    /// the last dimension, then along the one before, and so on.
+    /// `warps[i]` says where bit `i` of the number of the warp (or warpgroup, above the fragment's own warp bits) goes:
+    /// to a dimension of the tile, which it splits in contiguous parts, or nowhere (`None`): those warps hold replicas.
+    /// Warps beyond the extent of their dimension hold replicas as well. Registers are those of the fragment, then
+    /// copies along the last dimension, then along the one before, and so on.
     ///
     /// Errors: a tile of rank below two, or smaller than the fragment.
     pub fn tiled(&self, tile: &Shape, warps: &[Option<usize>]) -> Result<Layout> {
@@ -183,8 +180,8 @@ impl Fragment {
 /// A matrix multiplication of tiles by one instruction: `[batch,] m x k` times `[batch,] k x n`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MmaTiling {
-    pub instruction: MmaInstruction,
-    /// Warps (or warpgroups, for [`MmaInstruction::Warpgroup`]) along batch, m and n; powers of two. The low bits of the
+    pub instruction: MmaShape,
+    /// Warps (or warpgroups, for [`MmaShape::warpgroup`]) along batch, m and n; powers of two. The low bits of the
     /// number go to m, then n, then batch.
     pub batch_warps: u32,
     pub m_warps: u32,
@@ -192,10 +189,11 @@ pub struct MmaTiling {
 }
 
 impl MmaTiling {
-    /// The layout of an operand or of the accumulator for a tile of its shape: rank 2, or 3 with a leading batch dimension.
+    /// The layout of an operand or of the accumulator for a tile of its shape: rank 2, or 3 with a leading batch
+    /// dimension.
     ///
-    /// Errors: counts that are not powers of two, a tile of another rank or smaller than the fragment, and the errors of
-    /// [`MmaInstruction::fragment`].
+    /// Errors: counts that are not powers of two, a tile of another rank or smaller than the fragment, and the errors
+    /// of [`MmaShape::fragment`].
     pub fn layout(&self, operand: Operand, tile: &Shape) -> Result<Layout> {
         let rank = tile.rank();
         if !(2..=3).contains(&rank) {
@@ -221,18 +219,13 @@ impl MmaTiling {
 
     /// Warps in all.
     pub fn warps(&self) -> u32 {
-        self.batch_warps * self.m_warps * self.n_warps * self.instruction.warps()
+        self.batch_warps * self.m_warps * self.n_warps * self.instruction.warps
     }
 }
 
 /// The layout of a matrix tile by copies of `instruction`'s fragment of `operand`, with `warps_per_dim` warps (or
 /// warpgroups) along the two dimensions of the tile.
-pub fn mma_tiled(
-    instruction: MmaInstruction,
-    operand: Operand,
-    tile: &Shape,
-    warps_per_dim: [u32; 2],
-) -> Result<Layout> {
+pub fn mma_tiled(instruction: MmaShape, operand: Operand, tile: &Shape, warps_per_dim: [u32; 2]) -> Result<Layout> {
     let rank = tile.rank();
     let mut warps = Vec::new();
     for (i, count) in warps_per_dim.into_iter().enumerate() {
@@ -265,16 +258,16 @@ pub enum TmemTile {
     Rows128,
     /// 64 rows of a single-block instruction: 16 on each 32-lane quarter.
     Rows64,
-    /// 64 rows, the block's half of a two-block instruction with m = 128: rows on lanes 0 to 63 for the left half of the
-    /// columns, on lanes 64 to 127 for the right half.
+    /// 64 rows, the block's half of a two-block instruction with m = 128: rows on lanes 0 to 63 for the left half of
+    /// the columns, on lanes 64 to 127 for the right half.
     Rows64Halves,
 }
 
 /// The registers of a tensor-memory access to a tile of 32-bit columns: four warps, each on its 32-lane quarter, times
 /// `warpgroups` that share the columns in contiguous parts. `columns` is the width of the tile.
 ///
-/// Errors: `columns` or `warpgroups` is not a power of two or the tile is narrower than one access, and 32-lane accesses to
-/// tiles that fill only half of each quarter.
+/// Errors: `columns` or `warpgroups` is not a power of two or the tile is narrower than one access, and 32-lane
+/// accesses to tiles that fill only half of each quarter.
 pub fn tmem_layout(access: TmemShape, tile: TmemTile, columns: i64, warpgroups: u32) -> Result<Fragment> {
     let rows = if tile == TmemTile::Rows128 { 128 } else { 64 };
     let shape = Shape::new(&[rows, columns])?;
@@ -283,7 +276,8 @@ pub fn tmem_layout(access: TmemShape, tile: TmemTile, columns: i64, warpgroups: 
     if !warpgroups.is_power_of_two() {
         return Err(LayoutError::Mismatch { what: "warpgroups", expected: 1, found: warpgroups.into() });
     }
-    // Column bits that the access may use, from the low end: the half of `Rows64Halves` and the warpgroups take the top.
+    // Column bits that the access may use, from the low end: the half of `Rows64Halves` and the warpgroups take the
+    // top.
     let halves = u32::from(tile == TmemTile::Rows64Halves);
     let own = width.saturating_sub(halves + warpgroups.ilog2());
     let column: Vec<u64> = (0..own).map(|i| 1 << i).collect();

@@ -1,7 +1,7 @@
 //! `tileas-assign-dot-layouts`: what multiplies matrices, and where its operands lie.
 //!
-//! 1. The instruction follows from the target and the element types; [`choose`] is the table. Operands of a type that no
-//!    instruction of the target takes are widened to f16, which holds every value of the narrow formats.
+//! 1. The instruction follows from the target and the element types, by the table in `tile_mma`. Narrow floats that no
+//!    instruction of the target takes are widened to f16, which holds every value of them.
 //!    Products with scales take the instruction that scales where there is one; elsewhere they are sums of products of blocks.
 //! 2. Warps are spread over batch, M and N so that each has as large and as square a part as can be: a warp reads
 //!    `(m + n) k` elements from shared memory for `m n k` products. A product whose result is, without leaving its place, the
@@ -21,7 +21,7 @@ use crate::{
     },
     dialect::{
         behaviour::{self, LayoutRelation},
-        dots::{AnyDot, Instruction, LHS, RHS, is_f8},
+        dots::{AnyDot, Instruction, LHS, RHS, element_of},
         layouts::{Tensor, converted, relayout_result, storage_bits},
         nv_tileaa,
         nv_tileas::{ConvertLayoutOp, MmaKind, PermuteOp, ReduceOp},
@@ -39,7 +39,7 @@ use melior::{
 use mlir_sys::*;
 use rustc_hash::FxHashSet;
 use tile_layout::{Apart, Multiplier, Operand, Product};
-use tile_targets::{Feature, Target};
+use tile_targets::Target;
 
 #[derive(Clone, Default)]
 pub struct AssignDotLayouts;
@@ -80,22 +80,18 @@ enum Choice {
 
 /// The instruction for a depth of `k` elements. Types that only scalar arithmetic has come to it last.
 fn choose(element: Type<'_>, k: i64, target: &Target) -> Choice {
-    let sync = |m, deep: u32, shallow: u32| {
-        Choice::Use(Instruction::sync(m, 8, if k >= i64::from(deep) { deep } else { shallow }))
-    };
-    let raw = element.to_raw();
-    // SAFETY: the type is alive.
-    unsafe {
-        match () {
-            _ if mlirTypeIsAF16(raw) || mlirTypeIsABF16(raw) => sync(16, 16, 8),
-            _ if mlirTypeIsATF32(raw) => sync(16, 8, 4),
-            _ if mlirTypeIsAF64(raw) => sync(8, 4, 4),
-            _ if mlirTypeIsAInteger(raw) => sync(16, 32, 16),
-            _ if mlirTypeIsAF32(raw) => Choice::Use(Instruction::FMA),
-            _ if is_f8(element) && target.has(Feature::Fp8Mma) => sync(16, 32, 32),
-            _ => Choice::Widen,
-        }
+    let depth = k.clamp(0, u32::MAX.into()) as u32;
+    let rows = element_of(element, false).map(|e| tile_mma::candidates(e, depth, false, target)).unwrap_or_default();
+    match rows.first() {
+        Some(row) => Choice::Use(Instruction::of_row(row)),
+        None if is_narrow_float(element) => Choice::Widen,
+        None => Choice::Use(Instruction::FMA),
     }
+}
+
+fn is_narrow_float(element: Type<'_>) -> bool {
+    // SAFETY: the type is alive.
+    unsafe { mlirTypeIsAFloat(element.to_raw()) && mlirFloatTypeGetWidth(element.to_raw()) <= 8 }
 }
 
 impl<'c> Assign<'c> {
@@ -136,7 +132,9 @@ impl<'c> Assign<'c> {
             }
         };
         let rhs = tensor(dot.rhs())?;
-        let multiplier = instruction.multiplier(lhs.element);
+        let multiplier = instruction
+            .multiplier(lhs.element)
+            .ok_or_else(|| fail(op, "the instruction leaves its sums outside of registers"))?;
         let product = Product::new(&lhs.tile_shape(), &rhs.tile_shape(), &acc.tile_shape()).map_err(error)?;
         let grid = product.arrange(multiplier, self.warps, rows);
         let layout = product.accumulator(multiplier, grid, apart).map_err(error)?;

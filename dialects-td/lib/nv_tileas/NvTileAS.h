@@ -2,6 +2,7 @@
 #ifndef TILEIRAS_NV_TILEAS_H
 #define TILEIRAS_NV_TILEAS_H
 
+#include "capi/nv_tileas.h"
 #include "nv_tileaa/NvTileAA.h"
 
 #include "nv_tileas/NvTileASDialect.h.inc"

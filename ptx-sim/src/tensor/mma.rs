@@ -72,7 +72,7 @@ impl MmaSync {
         let (m, k) = (self.m, self.k);
         let floats = matches!(self.d, Accumulator::F32 | Accumulator::F16);
         let same = self.a == self.b && self.c == self.d;
-        let integer = matches!(self.d, Accumulator::S32 { .. }) && self.c == self.d;
+        let integer = matches!(self.d, Accumulator::S32 { .. }) && self.c == self.d && self.scale.is_none();
         let plain = self.scale.is_none() && self.bit_op.is_none();
         let ok = self.n == 8
             && match (self.a, self.b) {

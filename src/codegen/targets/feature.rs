@@ -33,6 +33,8 @@ features! {
     Fp8Convert = "fp8-convert",
     /// `mma.sync` on e4m3 and e5m2 operands.
     Fp8Mma = "fp8-mma",
+    /// `mma.sync` of 16 rows on f64 operands.
+    F64Mma16 = "f64-mma-16",
     /// Arithmetic on bf16 beyond fma, min and max: add, sub, mul, comparisons, ex2, tanh, and conversions from and to integers.
     Bf16Arithmetic = "bf16-arithmetic",
     /// `cvt.rn.tf32.f32` (round to nearest even) beside `cvt.rna`.

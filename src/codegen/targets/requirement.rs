@@ -38,8 +38,14 @@ const fn row(
 #[rustfmt::skip]
 static ROWS: &[Requirement] = &[
     // Matrix multiplication.
+    row("mma", &["and.popc"], v(7, 1), None, "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc {r0,r1,r2,r3},{r4,r5,r6,r7},{r8,r9},{r0,r1,r2,r3};"),
+    row("mma", &["m16n8k4", "f64"], v(7, 8), Some(F64Mma16), "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {g0,g1,g2,g3},{g0,g1},{g2},{g0,g1,g2,g3};"),
+    row("mma", &["m16n8k8", "f64"], v(7, 8), Some(F64Mma16), "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {g0,g1,g2,g3},{g0,g1,g2,g3},{g0,g1},{g0,g1,g2,g3};"),
+    row("mma", &["m16n8k16", "f64"], v(7, 8), Some(F64Mma16), "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {g0,g1,g2,g3},{g0,g1,g2,g3,g0,g1,g2,g3},{g0,g1,g2,g3},{g0,g1,g2,g3};"),
     row("mma", &["e4m3"], v(8, 4), Some(Fp8Mma), "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {f0,f1,f2,f3},{r0,r1,r2,r3},{r4,r5},{f0,f1,f2,f3};"),
     row("mma", &["e5m2"], v(8, 4), Some(Fp8Mma), "mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32 {f0,f1,f2,f3},{r0,r1,r2,r3},{r4,r5},{f0,f1,f2,f3};"),
+    row("mma", &["m16n8k16", "e4m3"], v(8, 7), Some(Fp8Mma), "mma.sync.aligned.m16n8k16.row.col.f32.e4m3.e4m3.f32 {f0,f1,f2,f3},{r0,r1},{r4},{f0,f1,f2,f3};"),
+    row("mma", &["m16n8k16", "e5m2"], v(8, 7), Some(Fp8Mma), "mma.sync.aligned.m16n8k16.row.col.f32.e5m2.e5m2.f32 {f0,f1,f2,f3},{r0,r1},{r4},{f0,f1,f2,f3};"),
     row("mma", &["f16.e4m3"], v(8, 7), Some(Fp8Mma), "mma.sync.aligned.m16n8k32.row.col.f16.e4m3.e4m3.f16 {r8,r9},{r0,r1,r2,r3},{r4,r5},{r8,r9};"),
     row("mma", &["f16.e5m2"], v(8, 7), Some(Fp8Mma), "mma.sync.aligned.m16n8k32.row.col.f16.e5m2.e5m2.f16 {r8,r9},{r0,r1,r2,r3},{r4,r5},{r8,r9};"),
     row("mma", &["kind::f8f6f4"], v(8, 7), Some(BlockScaledMma), "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e3m2.e2m3.f32 {f0,f1,f2,f3},{r0,r1,r2,r3},{r4,r5},{f0,f1,f2,f3};"),
@@ -47,6 +53,8 @@ static ROWS: &[Requirement] = &[
     row("mma", &["scale_vec::4X", "ue8m0"], v(9, 1), Some(BlockScaledMma), "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue8m0 {f0,f1,f2,f3},{r0,r1,r2,r3},{r4,r5},{f0,f1,f2,f3},r6,{0,0},r7,{0,0};"),
     row("mma.sp::ordered_metadata", &[], v(8, 5), None, "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {f0,f1,f2,f3},{r0,r1},{r2,r3},{f0,f1,f2,f3},r4,0x0;"),
     row("wgmma", &[], v(8, 0), Some(Wgmma), "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {f0,f1,f2,f3},d0,d1,1,1,1,0,0;"),
+    row("wgmma", &["s8.u8"], v(8, 4), Some(Wgmma), "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.u8 {r0,r1,r2,r3},d0,d1,p;"),
+    row("wgmma", &["u8.s8"], v(8, 4), Some(Wgmma), "wgmma.mma_async.sync.aligned.m64n8k32.s32.u8.s8 {r0,r1,r2,r3},d0,d1,p;"),
     row("tcgen05", &[], v(8, 6), Some(Tcgen05), "tcgen05.ld.sync.aligned.32x32b.x1.b32 {r0},[r1];"),
     row("tcgen05.mma", &["kind::i8"], v(8, 6), Some(Tcgen05Int8), "tcgen05.mma.cta_group::1.kind::i8 [r0],d0,d1,r1,p;"),
     row("tcgen05.mma", &["kind::mxf4nvf4"], v(8, 7), Some(Tcgen05), "tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.scale_vec::4X [r0],d0,d1,r1,[r2],[r3],p;"),

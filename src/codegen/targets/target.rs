@@ -107,6 +107,7 @@ const SM_86: Features = SM_80.with(&[XorSign]);
 const SM_89: Features = SM_86.with(&[Fp8Convert, Fp8Mma]);
 /// What sm_90 and every later target has.
 const SM_90: Features = SM_89.with(&[
+    F64Mma16,
     Bf16Arithmetic,
     Tf32RoundEven,
     Bf16Atomic,

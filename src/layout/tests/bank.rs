@@ -185,12 +185,7 @@ fn ldmatrix_reads_an_operand() {
 fn ldmatrix_of_a_swizzled_tile_is_free_of_conflicts() {
     // 64x64 halves with the 128-byte swizzle, read as A by four warps along m.
     let s = shape(&[64, 64]);
-    let tiling = MmaTiling {
-        instruction: MmaInstruction::Sync { m: 16, n: 8, k: 16, operand_bits: 16 },
-        batch_warps: 1,
-        m_warps: 4,
-        n_warps: 1,
-    };
+    let tiling = MmaTiling { instruction: MmaShape::warp(16, 16, 16), batch_warps: 1, m_warps: 4, n_warps: 1 };
     let a = tiling.layout(Operand::A, &s).unwrap();
     let shared = SharedLayout::swizzled(&s, &[1, 0], 16, 128).unwrap();
     let access = check_access(&a, &shared, 16, Direction::Load, true);
@@ -205,7 +200,7 @@ fn ldmatrix_of_a_swizzled_tile_is_free_of_conflicts() {
 fn ldmatrix_trans_reads_a_row_major_b() {
     // B is k x n with n fastest in memory; its fragment runs along k.
     let s = shape(&[16, 64]);
-    let instruction = MmaInstruction::Sync { m: 16, n: 8, k: 16, operand_bits: 16 };
+    let instruction = MmaShape::warp(16, 16, 16);
     let b = mma_tiled(instruction, Operand::B, &s, [1, 1]).unwrap();
     let shared = SharedLayout::swizzled(&s, &[1, 0], 16, 128).unwrap();
     let access = check_access(&b, &shared, 16, Direction::Load, true);
@@ -222,7 +217,7 @@ fn ldmatrix_trans_reads_a_row_major_b() {
 fn stmatrix_writes_an_accumulator() {
     // 64x64 halves of an accumulator, four warps along m.
     let s = shape(&[64, 64]);
-    let instruction = MmaInstruction::Sync { m: 16, n: 8, k: 16, operand_bits: 16 };
+    let instruction = MmaShape::warp(16, 16, 16);
     let c = mma_tiled(instruction, Operand::Accumulator, &s, [4, 1]).unwrap();
     let shared = SharedLayout::swizzled(&s, &[1, 0], 16, 128).unwrap();
     let access = check_access(&c, &shared, 16, Direction::Store, true);
@@ -239,20 +234,20 @@ fn stmatrix_writes_an_accumulator() {
 fn matrix_instructions_of_other_widths() {
     // Bytes: four elements per word, rows of 16.
     let s = shape(&[16, 32]);
-    let instruction = MmaInstruction::Sync { m: 16, n: 8, k: 32, operand_bits: 8 };
+    let instruction = MmaShape::warp(16, 32, 8);
     let a = mma_tiled(instruction, Operand::A, &s, [1, 1]).unwrap();
     let shared = SharedLayout::strided(&s, &[1, 0]).unwrap();
     let access = check_access(&a, &shared, 8, Direction::Load, true);
     assert_eq!(access.mode, AccessMode::Matrix { matrices: 4, elements: 4, transposed: false });
     // Words: rows of four tf32.
     let s = shape(&[16, 8]);
-    let instruction = MmaInstruction::Sync { m: 16, n: 8, k: 8, operand_bits: 32 };
+    let instruction = MmaShape::warp(16, 8, 32);
     let a = mma_tiled(instruction, Operand::A, &s, [1, 1]).unwrap();
     let shared = SharedLayout::strided(&s, &[1, 0]).unwrap();
     let access = check_access(&a, &shared, 32, Direction::Load, true);
     assert_eq!(access.mode, AccessMode::Matrix { matrices: 4, elements: 1, transposed: false });
     // 64-bit elements do not fit the word of a fragment.
-    let instruction = MmaInstruction::Sync { m: 16, n: 8, k: 8, operand_bits: 64 };
+    let instruction = MmaShape::warp(16, 8, 64);
     let a = mma_tiled(instruction, Operand::A, &s, [1, 1]).unwrap();
     let access = check_access(&a, &shared, 64, Direction::Load, true);
     assert!(matches!(access.mode, AccessMode::Vector { .. }));

@@ -150,8 +150,8 @@ fn shared_plan(src: &Layout, dst: &Layout, s: &Shape, options: &SharedOptions) -
     plan
 }
 
-fn halves() -> MmaInstruction {
-    MmaInstruction::Sync { m: 16, n: 8, k: 16, operand_bits: 16 }
+fn halves() -> MmaShape {
+    MmaShape::warp(16, 16, 16)
 }
 
 #[test]
@@ -328,7 +328,7 @@ fn accumulators_leave_by_stmatrix() {
 
 #[test]
 fn typical_conversions_are_conflict_free_at_full_width() {
-    let warpgroup = MmaInstruction::Warpgroup { n: 128, k: 16, operand_bits: 16 };
+    let warpgroup = MmaShape::warpgroup(128, 16, 16);
     for extents in [[64i64, 128], [128, 128], [128, 64]] {
         let s = shape(&extents);
         for elem_bits in [16u32, 32] {
@@ -560,8 +560,8 @@ fn runs_stay_together() {
 fn operands_from_runs_are_free_of_conflicts() {
     let fragments = [(16, 16, 16), (16, 32, 8), (16, 8, 32), (8, 4, 64)];
     for (m, k, bits) in fragments {
-        let instruction = MmaInstruction::Sync { m, n: 8, k, operand_bits: bits };
-        let multiplier = Multiplier::Sync(instruction);
+        let instruction = MmaShape::warp(m, k, bits);
+        let multiplier = Multiplier::Matrix(instruction);
         let s = shape(&[64, 64]);
         let product = Product::new(&s, &s, &s).unwrap();
         let grid = product.arrange(multiplier, 2, false);

@@ -12,7 +12,7 @@ const INSTRUCTIONS: [(u32, u32, u32); 8] =
     [(16, 16, 16), (16, 8, 16), (16, 8, 32), (16, 4, 32), (8, 4, 64), (16, 32, 8), (16, 16, 8), (16, 64, 4)];
 
 fn sync((m, k, operand_bits): (u32, u32, u32)) -> Multiplier {
-    Multiplier::Sync(MmaInstruction::Sync { m, n: 8, k, operand_bits })
+    Multiplier::Matrix(MmaShape::warp(m, k, operand_bits))
 }
 
 /// A product with its layouts.
@@ -68,9 +68,9 @@ fn run(c: &Case) {
     let steps = c.product.steps(c.multiplier, &c.acc, &c.lhs, &c.rhs).unwrap();
     let (m, n, k, word) = match c.multiplier {
         Multiplier::Scalar => (1, 1, 1, 1),
-        Multiplier::Sync(i) => {
+        Multiplier::Matrix(i) => {
             let (m, n, k) = i.extents();
-            (m, n, k, (32 / i.operand_bits()).max(1))
+            (m, n, k, i.per_word())
         }
     };
     let zero = c.product.zero_lanes(c.multiplier);
@@ -263,7 +263,7 @@ fn scales_of_instructions() {
 fn check_scales(multiplier: Multiplier, extents: [i64; 4], warps: u32, apart: Apart, block: u32) {
     let c = case_apart(multiplier, extents, warps, false, apart);
     let [_, m, n, k] = extents.map(|e| e as u64);
-    let Multiplier::Sync(instruction) = multiplier else { unreachable!("scalars have no scales of their own") };
+    let Multiplier::Matrix(instruction) = multiplier else { unreachable!("scalars have no scales of their own") };
     let count = (k as u32).min(instruction.extents().2) / block;
     let blocks = c.product.with_depth((k as u32 / block).ilog2());
     let scales = k / u64::from(block);
@@ -326,4 +326,57 @@ fn what_is_no_product_is_refused() {
     let c = case(sync((16, 16, 16)), [1, 64, 64, 64], 2, false);
     let steps = c.product.steps(c.multiplier, &c.acc, &c.rhs, &c.lhs);
     assert!(matches!(steps, Err(LayoutError::Mismatch { what: "registers of a product", .. })));
+}
+
+#[test]
+fn products_of_a_warpgroup() {
+    for (n, warps, grid) in [(64, 2, [0, 0]), (64, 3, [1, 0]), (128, 3, [1, 0]), (256, 2, [0, 0])] {
+        let shape = MmaShape::warpgroup(n, 16, 16);
+        let multiplier = Multiplier::Matrix(shape);
+        let (a, b, c) = shapes([1, 128, 256, 64]);
+        let product = Product::new(&a, &b, &c).unwrap();
+        let found = product.arrange(multiplier, warps, true);
+        assert_eq!([found.m, found.n], grid);
+        let acc = product.accumulator(multiplier, found, Apart::default()).unwrap();
+        assert!(product.is_accumulator(multiplier, &acc));
+        // The tiling by fragments, which is tested by itself, has the same registers, lanes and warps.
+        let tiling = MmaTiling { instruction: shape, batch_warps: 1, m_warps: 1 << grid[0], n_warps: 1 };
+        assert_eq!(acc, tiling.layout(Operand::Accumulator, &c).unwrap());
+        let lhs = product.operand(multiplier, &acc, Operand::A).unwrap();
+        lhs.validate(&a).unwrap();
+        assert_eq!(lhs, tiling.layout(Operand::A, &a).unwrap());
+        let rhs = product.operand(multiplier, &acc, Operand::B);
+        assert_eq!(rhs.unwrap_err().code(), "layout-unsupported-element");
+    }
+}
+
+#[test]
+fn what_may_be_an_accumulator() {
+    let product = |extents| {
+        let (a, b, c) = shapes(extents);
+        Product::new(&a, &b, &c).unwrap()
+    };
+    let (tall, multiplier) = (product([1, 16, 8, 16]), sync((16, 16, 16)));
+    let good = |register: &[u64], lane: &[u64]| tall.is_accumulator(multiplier, &layout(register, lane, &[]));
+    assert!(good(&[1, 64], &[2, 4, 8, 16, 32]));
+    // Rows in another order are rows; columns are none, and neither is a sum of both.
+    assert!(good(&[1, 32], &[2, 4, 8, 16, 64]));
+    assert!(!good(&[8, 64], &[2, 4, 1, 16, 32]));
+    assert!(!good(&[1, 64], &[10, 4, 8, 16, 32]));
+    // A coordinate that the tile has must be there.
+    assert!(!good(&[1], &[2, 4, 8, 16, 32]));
+    assert!(!good(&[1, 64], &[2, 0, 8, 16, 32]));
+    // One that it lacks must not.
+    let small = product([1, 8, 8, 16]);
+    assert!(small.is_accumulator(multiplier, &layout(&[1], &[2, 4, 8, 16, 32], &[])));
+    assert!(!small.is_accumulator(multiplier, &layout(&[1], &[2, 4, 8, 16, 0], &[])));
+    assert!(small.is_accumulator(Multiplier::Scalar, &layout(&[], &[8, 4, 1, 2, 16], &[])));
+    // Rows of a warpgroup go on in its warps.
+    let group = Multiplier::Matrix(MmaShape::warpgroup(16, 16, 16));
+    let wide = product([1, 64, 16, 16]);
+    let good = |warp: &[u64]| wide.is_accumulator(group, &layout(&[1, 128, 8], &[2, 4, 16, 32, 64], warp));
+    assert!(good(&[256, 512]));
+    assert!(!good(&[256]));
+    assert!(!good(&[256, 0]));
+    assert!(!good(&[8, 512]));
 }

@@ -9,8 +9,8 @@ use common::*;
 use proptest::prelude::*;
 use tile_layout::*;
 
-fn sync(m: u32, k: u32, operand_bits: u32) -> MmaInstruction {
-    MmaInstruction::Sync { m, n: 8, k, operand_bits }
+fn sync(m: u32, k: u32, operand_bits: u32) -> MmaShape {
+    MmaShape::warp(m, k, operand_bits)
 }
 
 /// Checks a fragment element by element: `at(warp, lane, i)` is the (row, column) of register `i`.
@@ -144,7 +144,7 @@ fn m16n8_of_doubles() {
 #[test]
 fn warpgroup_accumulators() {
     for n in [8u32, 16, 32, 64, 128, 256] {
-        let instruction = MmaInstruction::Warpgroup { n, k: 16, operand_bits: 16 };
+        let instruction = MmaShape::warpgroup(n, 16, 16);
         let d = instruction.fragment(Operand::Accumulator).unwrap();
         check_fragment(&d, [64, n.into()], n / 2, |warp, lane, i| {
             (16 * warp + group(lane) + 8 * (i / 2 % 2), 8 * (i / 4) + 2 * member(lane) + i % 2)
@@ -154,15 +154,15 @@ fn warpgroup_accumulators() {
 
 #[test]
 fn warpgroup_operands_in_registers() {
-    let halves = MmaInstruction::Warpgroup { n: 64, k: 16, operand_bits: 16 };
+    let halves = MmaShape::warpgroup(64, 16, 16);
     check_fragment(&halves.fragment(Operand::A).unwrap(), [64, 16], 8, |warp, lane, i| {
         (16 * warp + group(lane) + 8 * (i / 2 % 2), 8 * (i / 4) + 2 * member(lane) + i % 2)
     });
-    let bytes = MmaInstruction::Warpgroup { n: 64, k: 32, operand_bits: 8 };
+    let bytes = MmaShape::warpgroup(64, 32, 8);
     check_fragment(&bytes.fragment(Operand::A).unwrap(), [64, 32], 16, |warp, lane, i| {
         (16 * warp + group(lane) + 8 * (i / 4 % 2), 16 * (i / 8) + 4 * member(lane) + i % 4)
     });
-    let words = MmaInstruction::Warpgroup { n: 64, k: 8, operand_bits: 32 };
+    let words = MmaShape::warpgroup(64, 8, 32);
     check_fragment(&words.fragment(Operand::A).unwrap(), [64, 8], 4, |warp, lane, i| {
         (16 * warp + group(lane) + 8 * (i % 2), 4 * (i / 2) + member(lane))
     });
@@ -170,19 +170,25 @@ fn warpgroup_operands_in_registers() {
 }
 
 #[test]
-fn instructions_that_do_not_exist() {
+fn shapes_without_fragments() {
     let none = [
-        sync(16, 32, 16),
-        sync(8, 16, 16),
+        // Rows of fewer than four words, other numbers of rows or of columns, extents that are no powers of two.
         sync(16, 8, 8),
-        sync(8, 8, 64),
-        MmaInstruction::Sync { m: 16, n: 16, k: 16, operand_bits: 16 },
-        MmaInstruction::Sync { m: 0, n: 0, k: 0, operand_bits: 0 },
-        MmaInstruction::Warpgroup { n: 24, k: 16, operand_bits: 16 },
-        MmaInstruction::Warpgroup { n: 512, k: 16, operand_bits: 16 },
-        MmaInstruction::Warpgroup { n: 4, k: 16, operand_bits: 16 },
-        MmaInstruction::Warpgroup { n: 64, k: 16, operand_bits: 8 },
-        MmaInstruction::Warpgroup { n: 64, k: 4, operand_bits: 64 },
+        sync(8, 2, 64),
+        sync(32, 16, 16),
+        sync(4, 16, 16),
+        MmaShape { n: 16, ..sync(16, 16, 16) },
+        MmaShape { n: 0, ..sync(16, 16, 16) },
+        sync(0, 0, 0),
+        sync(16, 24, 16),
+        sync(16, 16, 6),
+        sync(16, 512, 128),
+        MmaShape { warps: 2, ..sync(16, 16, 16) },
+        MmaShape { m: 128, ..MmaShape::warpgroup(64, 16, 16) },
+        MmaShape::warpgroup(24, 16, 16),
+        MmaShape::warpgroup(512, 16, 16),
+        MmaShape::warpgroup(4, 16, 16),
+        MmaShape::warpgroup(64, 8, 8),
     ];
     for instruction in none {
         for operand in [Operand::A, Operand::B, Operand::Accumulator] {
@@ -237,7 +243,7 @@ fn operands_agree_with_their_accumulator() {
 #[test]
 fn warps_get_contiguous_parts() {
     let tile = shape(&[128, 256]);
-    let instruction = MmaInstruction::Warpgroup { n: 256, k: 16, operand_bits: 16 };
+    let instruction = MmaShape::warpgroup(256, 16, 16);
     let tiling = MmaTiling { instruction, batch_warps: 1, m_warps: 2, n_warps: 1 };
     let c = tiling.layout(Operand::Accumulator, &tile).unwrap();
     assert_eq!((c.registers(), c.warps()), (128, 8));
@@ -328,7 +334,7 @@ fn tensor_memory_of_64_rows() {
     let split = tmem_layout(TmemShape::Lanes16Bits32x2, TmemTile::Rows64, 64, 1).unwrap();
     check_fragment(&split, [64, 64], 32, |warp, lane, r| (16 * warp + lane % 16, r + 32 * (lane / 16)));
     // The accumulator fragment of wgmma, register for register.
-    let wgmma = MmaInstruction::Warpgroup { n: 64, k: 16, operand_bits: 16 }.fragment(Operand::Accumulator).unwrap();
+    let wgmma = MmaShape::warpgroup(64, 16, 16).fragment(Operand::Accumulator).unwrap();
     assert_eq!(tmem_layout(TmemShape::Lanes16Bits256, TmemTile::Rows64, 64, 1).unwrap(), wgmma);
 }
 
@@ -366,9 +372,7 @@ fn probabilities_are_operands_for_free() {
     // In attention the accumulator of the first product is the A operand of the second. For 16-bit operands the two
     // layouts agree up to a permutation of registers, on both generations.
     let s = shape(&[64, 128]);
-    for (instruction, m_warps) in
-        [(MmaInstruction::Warpgroup { n: 128, k: 16, operand_bits: 16 }, 1), (sync(16, 16, 16), 4)]
-    {
+    for (instruction, m_warps) in [(MmaShape::warpgroup(128, 16, 16), 1), (sync(16, 16, 16), 4)] {
         let tiling = MmaTiling { instruction, batch_warps: 1, m_warps, n_warps: 1 };
         let (c, a) = (tiling.layout(Operand::Accumulator, &s).unwrap(), tiling.layout(Operand::A, &s).unwrap());
         let plan = convert(&c, &a, &s, &ConvertOptions::new(16)).unwrap();
@@ -376,7 +380,7 @@ fn probabilities_are_operands_for_free() {
         check_conversion(&c, &a, &plan, 16);
     }
     // For bytes they do not: lanes of a group exchange words.
-    let instruction = MmaInstruction::Warpgroup { n: 128, k: 32, operand_bits: 8 };
+    let instruction = MmaShape::warpgroup(128, 32, 8);
     let tiling = MmaTiling { instruction, batch_warps: 1, m_warps: 1, n_warps: 1 };
     let (c, a) = (tiling.layout(Operand::Accumulator, &s).unwrap(), tiling.layout(Operand::A, &s).unwrap());
     let plan = convert(&c, &a, &s, &ConvertOptions::new(8)).unwrap();

@@ -50,7 +50,7 @@ fn pseudo_random(n: u64, seed: i64) -> Vec<i64> {
 
 /// One instruction on the registers of its warps: gathers the operands through the fragments, multiplies, and scatters.
 fn multiply(
-    instruction: MmaInstruction,
+    instruction: MmaShape,
     warp_of: impl Fn(u32) -> u32,
     a: &[Vec<Vec<i64>>],
     b: &[Vec<Vec<i64>>],
@@ -73,7 +73,7 @@ fn multiply(
     let of = |t: Thread| fc.layout.elements_of(t).map(|e| product(e as u32 / n, e as u32 % n)).collect();
     debug_assert_eq!(m * n, fc.shape.elements() as u32);
     let lanes = |warp| (0..32).map(|lane| of(Thread { lane, warp, block: 0 })).collect();
-    (0..instruction.warps()).map(lanes).collect()
+    (0..instruction.warps).map(lanes).collect()
 }
 
 /// Registers of a tiling that belong to the copy of the fragment number `(outer, inner)` along the last two dimensions.
@@ -82,7 +82,7 @@ fn copy_of(registers: &[i64], fragment: u32, inner_copies: u64, outer: u64, inne
     registers[start..start + fragment as usize].to_vec()
 }
 
-fn matmul(instruction: MmaInstruction, operand_bits: u32, m: i64, n: i64, k: i64, m_warps: u32, n_warps: u32) {
+fn matmul(instruction: MmaShape, operand_bits: u32, m: i64, n: i64, k: i64, m_warps: u32, n_warps: u32) {
     let tiling = MmaTiling { instruction, batch_warps: 1, m_warps, n_warps };
     let (sa, sb, sc) = (shape(&[m, k]), shape(&[k, n]), shape(&[m, n]));
     let (a, b) = (pseudo_random(sa.elements(), 1), pseudo_random(sb.elements(), 2));
@@ -139,7 +139,7 @@ fn matmul(instruction: MmaInstruction, operand_bits: u32, m: i64, n: i64, k: i64
 
 #[test]
 fn matrix_products_by_warps() {
-    let sync = |m, k, operand_bits| MmaInstruction::Sync { m, n: 8, k, operand_bits };
+    let sync = |m, k, operand_bits| MmaShape::warp(m, k, operand_bits);
     matmul(sync(16, 16, 16), 16, 64, 32, 32, 2, 2);
     matmul(sync(16, 8, 16), 16, 32, 32, 16, 1, 4);
     matmul(sync(16, 32, 8), 8, 64, 32, 64, 4, 1);
@@ -170,7 +170,7 @@ fn rows_minus_their_sums() {
     // x - sum(x, axis): reduce, expand, broadcast, convert, subtract; for several layouts and both axes.
     let s = shape(&[32, 64]);
     let tile = pseudo_random(s.elements(), 3);
-    let instruction = MmaInstruction::Sync { m: 16, n: 8, k: 16, operand_bits: 16 };
+    let instruction = MmaShape::warp(16, 16, 16);
     let layouts = [
         Layout::coalesced(&s, 32, &[1, 0], 4, 4).unwrap(),
         Layout::coalesced(&s, 16, &[0, 1], 8, 2).unwrap(),
@@ -240,8 +240,8 @@ fn shared_tiles_written_by_one_layout_and_read_by_another() {
     // and an accumulator staged for a bulk copy is written without conflicts.
     let s = shape(&[64, 64]);
     let shared = SharedLayout::swizzled(&s, &[1, 0], 16, 128).unwrap();
-    let instruction = MmaInstruction::Sync { m: 16, n: 8, k: 16, operand_bits: 16 };
-    let warpgroup = MmaInstruction::Warpgroup { n: 64, k: 16, operand_bits: 16 };
+    let instruction = MmaShape::warp(16, 16, 16);
+    let warpgroup = MmaShape::warpgroup(64, 16, 16);
     for (l, direction) in [
         (mma_tiled(instruction, Operand::A, &s, [4, 1]).unwrap(), Direction::Load),
         (mma_tiled(instruction, Operand::B, &s, [1, 4]).unwrap(), Direction::Load),

@@ -6,28 +6,25 @@
 //! four bytes of the word are meant: one for each block of the instruction's depth. So a word serves several instructions, those
 //! of four blocks along K or those of several fragments, and nothing is moved in between.
 //!
-//! | elements | scales | block | instruction |
-//! |---|---|---|---|
-//! | e4m3, e5m2 | ue8m0 | 32 | m16n8k32, `kind::mxf8f6f4`, one scale |
-//! | e2m1 | ue8m0 | 32 | m16n8k64, `kind::mxf4`, two scales |
-//! | e2m1 | ue8m0 | 16 | m16n8k64, `kind::mxf4nvf4`, four scales; from PTX 9.1 on |
-//! | e2m1 | ue4m3 | 16 | m16n8k64, `kind::mxf4nvf4`, four scales |
+//! Which formats, scales and blocks there are is in the table of `tile_mma`.
 //!
 //! Elements of four bits take a byte each in registers and in shared memory; the instruction wants eight in a word, which are made
 //! of two words of bytes.
 
-use super::{Lower, dot::operand_list};
+use super::{
+    Lower,
+    dot::{Job, operand_list},
+};
 use crate::dialect::{
-    dots::Instruction,
     layouts::Tensor,
     nv_tileas::DotScaledOp,
     pass::{Failed, fail},
     rt::*,
 };
-use melior::ir::{Type, TypeLike};
-use mlir_sys::*;
+use melior::ir::Type;
 use rustc_hash::FxHashMap;
 use tile_layout::{Layout, LayoutError, Operand, Product, Step};
+use tile_mma::Instruction;
 
 /// The scales of one operand: where they are, and the words that were made of them.
 struct Scales<'c> {
@@ -39,17 +36,20 @@ struct Scales<'c> {
 }
 
 impl<'c> Lower<'c, '_> {
-    pub(super) fn block_scaled(&mut self, op: DotScaledOp<'c>, instruction: Instruction) -> Result<(), Failed> {
-        let job = self.job(op.op(), [op.lhs(), op.rhs(), op.acc()], op.instruction(), [false; 2])?;
+    pub(super) fn block_scaled(
+        &mut self,
+        op: DotScaledOp<'c>,
+        job: &Job<'c>,
+        instruction: Instruction,
+    ) -> Result<(), Failed> {
         let error = |e: LayoutError| fail(op.op(), e.to_string());
         let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op.op(), "operand is no tensor"));
         let (element, scale) = (tensor(op.lhs())?.element, tensor(op.lhs_scale())?.element);
         let blocks = tensor(op.lhs_scale())?.tile_shape().log2().last().copied().unwrap_or(0);
         let (_, _, _, depth) = job.product.log2();
         let block = 1u32 << (depth - blocks);
-        let name = name(instruction.shape, element, scale, block)
-            .ok_or_else(|| fail(op.op(), "no instruction scales these elements by these blocks"))?;
-        let (count, per_block) = (instruction.shape[2] / block, job.product.with_depth(blocks));
+        let name = instruction.ptx();
+        let (count, per_block) = (instruction.row.k / block, job.product.with_depth(blocks));
         let scales = |side, v| -> Result<Scales<'c>, Failed> {
             let (layout, values) = (self.layout(op.op(), v)?, self.fragment(op.op(), v)?);
             Ok(Scales { side, element: scale, layout, values, words: FxHashMap::default() })
@@ -57,9 +57,9 @@ impl<'c> Lower<'c, '_> {
         let mut scales = [scales(Operand::A, op.lhs_scale())?, scales(Operand::B, op.rhs_scale())?];
         let acc = self.layout(op.op(), op.acc())?;
         let mut sums = self.fragment(op.op(), op.acc())?;
-        let outside = self.outside(&job);
+        let outside = self.outside(job);
         let mut packed: [FxHashMap<Vec<Option<u32>>, Val<'c>>; 2] = Default::default();
-        let per_word = if is_e2m1(element) { 8 } else { 4 };
+        let per_word = (32 / instruction.row.container) as usize;
         self.multiplies = true;
         for step in &job.steps {
             let mut args = vec![];
@@ -163,29 +163,4 @@ impl<'c> Lower<'c, '_> {
             }
         }
     }
-}
-
-/// The instruction for blocks of `block` elements; see the table above.
-fn name([m, n, k]: [u32; 3], element: Type<'_>, scale: Type<'_>, block: u32) -> Option<String> {
-    // SAFETY: the types are alive.
-    let (e4m3, e5m2, e8m0, scale_e4m3) = unsafe {
-        let (e, s) = (element.to_raw(), scale.to_raw());
-        (mlirTypeIsAFloat8E4M3FN(e), mlirTypeIsAFloat8E5M2(e), mlirTypeIsAFloat8E8M0FNU(s), mlirTypeIsAFloat8E4M3FN(s))
-    };
-    let (kind, vector, format) = match (k, block) {
-        (32, 32) if e4m3 && e8m0 => ("mxf8f6f4", "1X", "e4m3"),
-        (32, 32) if e5m2 && e8m0 => ("mxf8f6f4", "1X", "e5m2"),
-        (64, 32) if is_e2m1(element) && e8m0 => ("mxf4", "2X", "e2m1"),
-        (64, 16) if is_e2m1(element) && (e8m0 || scale_e4m3) => ("mxf4nvf4", "4X", "e2m1"),
-        _ => return None,
-    };
-    let scale = if e8m0 { "ue8m0" } else { "ue4m3" };
-    Some(format!(
-        "mma.sync.aligned.m{m}n{n}k{k}.row.col.kind::{kind}.block_scale.scale_vec::{vector}.f32.{format}.{format}.f32.{scale}"
-    ))
-}
-
-fn is_e2m1(element: Type<'_>) -> bool {
-    // SAFETY: the type is alive.
-    unsafe { mlirTypeIsAFloat4E2M1FN(element.to_raw()) }
 }

@@ -4,9 +4,9 @@
 
 use super::{Lower, element_type, llvm::Cmp};
 use crate::dialect::{
-    dots::Instruction,
+    dots::{AnyDot, Instruction},
     layouts::{Tensor, storage_bits},
-    nv_tileas::{DotOp, DotScaledOp, MmaKind},
+    nv_tileas::{DotOp, DotScaledOp},
     pass::{Failed, fail},
     rt::*,
 };
@@ -14,60 +14,16 @@ use melior::ir::{Type, TypeLike};
 use mlir_sys::*;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
-use tile_layout::{Layout, LayoutError, Multiplier, Operand, Product, Step};
-
-/// What one instruction multiplies, as PTX spells it.
-#[derive(Clone, Copy, PartialEq)]
-enum Kind {
-    F16,
-    Bf16,
-    Tf32,
-    F64,
-    E4m3,
-    E5m2,
-    S8,
-    U8,
-}
-
-impl Kind {
-    fn of(element: Type<'_>, unsigned: bool) -> Option<Self> {
-        let raw = element.to_raw();
-        // SAFETY: the type is alive.
-        unsafe {
-            Some(match () {
-                _ if mlirTypeIsAF16(raw) => Self::F16,
-                _ if mlirTypeIsABF16(raw) => Self::Bf16,
-                _ if mlirTypeIsATF32(raw) => Self::Tf32,
-                _ if mlirTypeIsAF64(raw) => Self::F64,
-                _ if mlirTypeIsAFloat8E4M3FN(raw) => Self::E4m3,
-                _ if mlirTypeIsAFloat8E5M2(raw) => Self::E5m2,
-                _ if mlirTypeIsAInteger(raw) && mlirIntegerTypeGetWidth(raw) == 8 && unsigned => Self::U8,
-                _ if mlirTypeIsAInteger(raw) && mlirIntegerTypeGetWidth(raw) == 8 => Self::S8,
-                _ => return None,
-            })
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::F16 => "f16",
-            Self::Bf16 => "bf16",
-            Self::Tf32 => "tf32",
-            Self::F64 => "f64",
-            Self::E4m3 => "e4m3",
-            Self::E5m2 => "e5m2",
-            Self::S8 => "s8",
-            Self::U8 => "u8",
-        }
-    }
-}
+use tile_layout::{Layout, LayoutError, MmaShape, Multiplier, Operand, Product, Step};
+use tile_mma::{By, Element};
 
 /// A product with everything that its instructions are made from.
 pub(super) struct Job<'c> {
     op: OpRef<'c>,
     pub product: Product,
     multiplier: Multiplier,
-    kinds: [Option<Kind>; 2],
+    /// None for scalar arithmetic.
+    pub instruction: Option<tile_mma::Instruction>,
     /// Element types of lhs, rhs and accumulator.
     elements: [Type<'c>; 3],
     unsigned: [bool; 2],
@@ -78,8 +34,7 @@ pub(super) struct Job<'c> {
 
 impl<'c> Lower<'c, '_> {
     pub(super) fn dot(&mut self, op: DotOp<'c>) -> Result<(), Failed> {
-        let unsigned = [op.lhs_unsigned(), op.rhs_unsigned()];
-        let job = self.job(op.op(), [op.lhs(), op.rhs(), op.acc()], op.instruction(), unsigned)?;
+        let job = self.job(AnyDot::Plain(op))?;
         let start = self.fragment(op.op(), op.acc())?;
         self.multiplies = true;
         let sums = self.multiply(&job, start, &job.steps)?;
@@ -88,10 +43,10 @@ impl<'c> Lower<'c, '_> {
     }
 
     pub(super) fn dot_scaled(&mut self, op: DotScaledOp<'c>) -> Result<(), Failed> {
-        if let Some(instruction) = Instruction::of(op.instruction()).filter(|i| i.kind == MmaKind::BlockScale) {
-            return self.block_scaled(op, instruction);
+        let job = self.job(AnyDot::Scaled(op))?;
+        if let Some(instruction) = job.instruction.filter(|i| i.scale.is_some()) {
+            return self.block_scaled(op, &job, instruction);
         }
-        let job = self.job(op.op(), [op.lhs(), op.rhs(), op.acc()], op.instruction(), [false; 2])?;
         let error = |e: LayoutError| fail(op.op(), e.to_string());
         let scale_tile = Tensor::of_value(op.lhs_scale()).ok_or_else(|| fail(op.op(), "scales are no tensor"))?;
         let blocks = scale_tile.tile_shape().log2().last().copied().unwrap_or(0);
@@ -138,40 +93,54 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    pub(super) fn job(
-        &self,
-        op: OpRef<'c>,
-        operands: [Val<'c>; 3],
-        instruction: melior::ir::Attribute<'c>,
-        unsigned: [bool; 2],
-    ) -> Result<Job<'c>, Failed> {
+    fn job(&self, dot: AnyDot<'c>) -> Result<Job<'c>, Failed> {
+        let op = dot.op();
         let error = |e: LayoutError| fail(op, e.to_string());
         let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"));
-        let [lhs, rhs, acc] = [tensor(operands[0])?, tensor(operands[1])?, tensor(operands[2])?];
+        let [lhs, rhs, acc] = [tensor(dot.lhs())?, tensor(dot.rhs())?, tensor(dot.acc())?];
         let product = Product::new(&lhs.tile_shape(), &rhs.tile_shape(), &acc.tile_shape()).map_err(error)?;
-        let instruction =
-            Instruction::of(instruction).ok_or_else(|| fail(op, "the instruction has no lowering to LLVM"))?;
-        let multiplier = instruction.multiplier(lhs.element);
-        let layouts = [self.layout(op, operands[0])?, self.layout(op, operands[1])?, self.layout(op, operands[2])?];
-        let steps = product.steps(multiplier, &layouts[2], &layouts[0], &layouts[1]).map_err(error)?;
+        let (instruction, multiplier) = self.generated(dot)?;
+        let [left, right, sums] =
+            [self.layout(op, dot.lhs())?, self.layout(op, dot.rhs())?, self.layout(op, dot.acc())?];
+        let steps = product.steps(multiplier, &sums, &left, &right).map_err(error)?;
         Ok(Job {
             op,
             product,
             multiplier,
-            kinds: [Kind::of(lhs.element, unsigned[0]), Kind::of(rhs.element, unsigned[1])],
+            instruction,
             elements: [lhs.element, rhs.element, acc.element],
-            unsigned,
+            unsigned: dot.unsigned(),
             steps,
-            lhs: self.fragment(op, operands[0])?,
-            rhs: self.fragment(op, operands[1])?,
+            lhs: self.fragment(op, dot.lhs())?,
+            rhs: self.fragment(op, dot.rhs())?,
         })
+    }
+
+    /// What multiplies. Fails for instructions of the table that are not generated, or that the target lacks.
+    fn generated(&self, dot: AnyDot<'c>) -> Result<(Option<tile_mma::Instruction>, Multiplier), Failed> {
+        let op = dot.op();
+        let by = dot.instruction().ok_or_else(|| fail(op, "the instruction has no lowering to LLVM"))?;
+        if by == Instruction::FMA {
+            return Ok((None, Multiplier::Scalar));
+        }
+        let name = by.to_attr(self.l.context());
+        let wrong = |why: &str| fail(op, format!("{name} {why}"));
+        let i = dot.matrix_instruction().ok_or_else(|| wrong("does not multiply these elements"))?;
+        if !i.row.is_lowered(i.a, i.b) {
+            return Err(wrong("exists for these elements, but has no lowering to LLVM yet"));
+        }
+        if let Some(feature) = i.row.feature.filter(|f| !self.target.has(*f)) {
+            return Err(wrong(&format!("needs {feature}, which {} does not have", self.target.name)));
+        }
+        let shape = i.row.fragments(i.n).ok_or_else(|| wrong("leaves its sums outside of registers"))?;
+        Ok((Some(i), Multiplier::Matrix(shape)))
     }
 
     /// `start` plus the products of `steps`.
     fn multiply(&self, job: &Job<'c>, start: Vec<Val<'c>>, steps: &[Step]) -> Result<Vec<Val<'c>>, Failed> {
         match job.multiplier {
             Multiplier::Scalar => self.multiply_scalars(job, start, steps),
-            Multiplier::Sync(_) => self.multiply_fragments(job, start, steps),
+            Multiplier::Matrix(shape) => self.multiply_fragments(job, shape, start, steps),
         }
     }
 
@@ -218,21 +187,22 @@ impl<'c> Lower<'c, '_> {
 
     //===-- mma.sync --------------------------------------------------------===//
 
-    fn multiply_fragments(&self, job: &Job<'c>, start: Vec<Val<'c>>, steps: &[Step]) -> Result<Vec<Val<'c>>, Failed> {
-        let (Multiplier::Sync(instruction), [Some(a), Some(b)]) = (job.multiplier, job.kinds) else {
-            return Err(fail(job.op, "no instruction multiplies these elements"));
-        };
+    fn multiply_fragments(
+        &self,
+        job: &Job<'c>,
+        shape: MmaShape,
+        start: Vec<Val<'c>>,
+        steps: &[Step],
+    ) -> Result<Vec<Val<'c>>, Failed> {
+        let instruction = job.instruction.ok_or_else(|| fail(job.op, "no instruction multiplies these elements"))?;
         let mut sums = start;
-        let half = storage_bits(job.elements[2]) == 16;
         let outside = self.outside(job);
         let mut packed: [FxHashMap<Vec<Option<u32>>, Val<'c>>; 2] = Default::default();
-        let (m, n, k) = instruction.extents();
-        let name = self.instruction_name([m, n, k], a, b, half);
+        let name = Name::of(&instruction);
         for step in steps {
             let mut args = vec![];
             for (side, (list, values)) in [(&step.lhs, &job.lhs), (&step.rhs, &job.rhs)].into_iter().enumerate() {
-                let per_word = (32 / instruction.operand_bits()).max(1) as usize;
-                for word in list.chunks(per_word) {
+                for word in list.chunks(shape.per_word() as usize) {
                     let v = match packed[side].get(word) {
                         Some(v) => *v,
                         None => {
@@ -244,7 +214,7 @@ impl<'c> Lower<'c, '_> {
                     args.push(v);
                 }
             }
-            self.accumulate(&name, a, half, args, &step.accumulator, &mut sums)?;
+            self.accumulate(&name, &instruction, args, &step.accumulator, &mut sums)?;
         }
         Ok(sums)
     }
@@ -288,35 +258,19 @@ impl<'c> Lower<'c, '_> {
         }
     }
 
-    /// The intrinsic, or the inline PTX of what LLVM has no intrinsic for.
-    fn instruction_name(&self, [m, n, k]: [u32; 3], a: Kind, b: Kind, half: bool) -> Name {
-        let shape = format!("m{m}n{n}k{k}");
-        let sum = if half { "f16" } else { "f32" };
-        match a {
-            Kind::E4m3 | Kind::E5m2 => {
-                Name::Asm(format!("mma.sync.aligned.{shape}.row.col.{sum}.{}.{}.{sum}", a.name(), b.name()))
-            }
-            Kind::F16 => Name::Intrinsic(format!("llvm.nvvm.mma.{shape}.row.col.{sum}.{sum}")),
-            Kind::S8 | Kind::U8 if a != b => {
-                Name::Intrinsic(format!("llvm.nvvm.mma.{shape}.row.col.{}.{}", a.name(), b.name()))
-            }
-            _ => Name::Intrinsic(format!("llvm.nvvm.mma.{shape}.row.col.{}", a.name())),
-        }
-    }
-
     /// One instruction: `registers` of the accumulator plus the product of the words in `args`.
     fn accumulate(
         &self,
         name: &Name,
-        kind: Kind,
-        half: bool,
+        instruction: &tile_mma::Instruction,
         mut args: Vec<Val<'c>>,
         accumulator: &[Option<u32>],
         registers: &mut [Val<'c>],
     ) -> Result<(), Failed> {
         let l = &self.l;
         let pair = l.vector(2, l.f16);
-        if kind == Kind::F16 {
+        let half = instruction.sum == Element::F16;
+        if instruction.a == Element::F16 {
             args = args.into_iter().map(|v| l.cast("bitcast", v, pair)).collect();
         }
         let held = accumulator.iter().flatten().next().map(|&r| ty(registers[r as usize]));
@@ -373,9 +327,27 @@ impl<'c> Lower<'c, '_> {
     }
 }
 
+/// The intrinsic, or the inline PTX of what LLVM has no intrinsic for.
 enum Name {
     Intrinsic(String),
     Asm(String),
+}
+
+impl Name {
+    fn of(i: &tile_mma::Instruction) -> Self {
+        let assembly = i.row.lowering.is_some_and(|l| l.by == By::Assembly);
+        if assembly {
+            return Name::Asm(i.ptx());
+        }
+        // LLVM's names have the types that do not follow from the others: of halves those of the sums, of integers both
+        // operands' where they differ.
+        let types = match (i.a, i.b) {
+            (Element::F16, _) => format!("{0}.{0}", i.sum.name()),
+            (a, b) if a != b => format!("{}.{}", a.name(), b.name()),
+            (a, _) => a.name().to_string(),
+        };
+        Name::Intrinsic(format!("llvm.nvvm.mma.m{}n{}k{}.row.col.{types}", i.row.m, i.n, i.row.k))
+    }
 }
 
 /// Operands `from` to `from + n` of inline assembly as PTX groups registers.

@@ -68,3 +68,21 @@ nv_tileaa.func @scaled_by_instruction(%x: tensor<16x64xf8E4M3FN, #bytes_a>, %y: 
   %0 = nv_tileas.block_scaled_mma %x scale %s, %y scale %t, %z by <block_scale, [16, 8, 32]> : tensor<16x64xf8E4M3FN, #bytes_a>, tensor<16x2xf8E8M0FNU, #lane_a>, tensor<64x8xf8E4M3FN, #bytes_b>, tensor<2x8xf8E8M0FNU, #lane_b>, tensor<16x8xf32, #c>
   nv_tileaa.return
 }
+
+// Every unit has a name, whether it is generated or not.
+// CHECK: #nv_tileas.mma<warpgroup, [64, 256, 16]>
+func.func private @warpgroup() attributes {by = #nv_tileas.mma<warpgroup, [64, 256, 16]>}
+// CHECK: #nv_tileas.mma<tensor, [128, 256, 16]>
+func.func private @tensor() attributes {by = #nv_tileas.mma<tensor, [128, 256, 16]>}
+// CHECK: #nv_tileas.mma<tensor_pair, [256, 128, 32]>
+func.func private @tensor_pair() attributes {by = #nv_tileas.mma<tensor_pair, [256, 128, 32]>}
+
+// Instructions that are not generated are products like others.
+#double_a = #nv_tileas.layout<register = [64, 4], lane = [1, 2, 8, 16, 32], warp = []>
+#double_b = #nv_tileas.layout<register = [32], lane = [8, 16, 1, 2, 4], warp = []>
+// CHECK-LABEL: nv_tileaa.func @double
+nv_tileaa.func @double(%x: tensor<16x8xf64, #double_a>, %y: tensor<8x8xf64, #double_b>, %z: tensor<16x8xf64, #c>) {
+  // CHECK: nv_tileas.dot %arg0, %arg1, %arg2 by <sync, [16, 8, 8]> :
+  %0 = nv_tileas.dot %x, %y, %z by <sync, [16, 8, 8]> : tensor<16x8xf64, #double_a>, tensor<8x8xf64, #double_b>, tensor<16x8xf64, #c>
+  nv_tileaa.return
+}

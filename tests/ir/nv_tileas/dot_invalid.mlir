@@ -98,3 +98,51 @@ func.func @scales_of_rows(%x: tensor<16x32xf8E5M2, #a>, %y: tensor<32x8xf8E5M2, 
   %0 = nv_tileas.block_scaled_mma %x scale %s, %y scale %t, %z by <block_scale, [16, 8, 32]> : tensor<16x32xf8E5M2, #a>, tensor<16x1xf8E8M0FNU, #s>, tensor<32x8xf8E5M2, #b>, tensor<1x8xf8E8M0FNU, #t>, tensor<16x8xf32, #c>
   return
 }
+
+// -----
+
+// An instruction of the table that takes B from shared memory only.
+#c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = [128, 256]>
+#a = #nv_tileas.layout<register = [1, 128, 8], lane = [2, 4, 16, 32, 64], warp = [256, 512]>
+#b = #nv_tileas.layout<register = [8, 64], lane = [16, 32, 1, 2, 4], warp = [0, 0]>
+func.func @warpgroup(%x: tensor<64x16xf16, #a>, %y: tensor<16x8xf16, #b>, %z: tensor<64x8xf32, #c>) {
+  // expected-error @+1 {{rhs of #nv_tileas.mma<warpgroup, [64, 8, 16]> must be in shared memory, not in registers}}
+  %0 = nv_tileas.dot %x, %y, %z by <warpgroup, [64, 8, 16]> : tensor<64x16xf16, #a>, tensor<16x8xf16, #b>, tensor<64x8xf32, #c>
+  return
+}
+
+// -----
+
+#c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = [128, 256]>
+#a = #nv_tileas.layout<register = [1, 128, 8], lane = [2, 4, 16, 32, 64], warp = [256, 512]>
+#b = #nv_tileas.layout<register = [8, 64], lane = [16, 32, 1, 2, 4], warp = [0, 0]>
+func.func @tensor(%x: tensor<64x16xf16, #a>, %y: tensor<16x8xf16, #b>, %z: tensor<64x8xf32, #c>) {
+  // expected-error @+1 {{lhs of #nv_tileas.mma<tensor, [64, 8, 16]> must be in shared memory or tensor memory, not in registers}}
+  %0 = nv_tileas.dot %x, %y, %z by <tensor, [64, 8, 16]> : tensor<64x16xf16, #a>, tensor<16x8xf16, #b>, tensor<64x8xf32, #c>
+  return
+}
+
+// -----
+
+#c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = [128, 256]>
+#a = #nv_tileas.layout<register = [1, 128], lane = [2, 4, 16, 32, 64], warp = [256, 512]>
+#b = #nv_tileas.layout<register = [8], lane = [16, 32, 1, 2, 4], warp = [0, 0]>
+func.func @depth_of_warpgroup(%x: tensor<64x8xf16, #a>, %y: tensor<8x8xf16, #b>, %z: tensor<64x8xf32, #c>) {
+  // expected-error @+1 {{no instruction #nv_tileas.mma<warpgroup, [64, 8, 8]> multiplies 'f16' into 'f32'}}
+  %0 = nv_tileas.dot %x, %y, %z by <warpgroup, [64, 8, 8]> : tensor<64x8xf16, #a>, tensor<8x8xf16, #b>, tensor<64x8xf32, #c>
+  return
+}
+
+// -----
+
+// Blocks of 16 elements have no factors of e8m0 for f8.
+#c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = []>
+#a = #nv_tileas.layout<register = [1, 2, 256, 16], lane = [4, 8, 32, 64, 128], warp = []>
+#b = #nv_tileas.layout<register = [8, 16, 128], lane = [32, 64, 1, 2, 4], warp = []>
+#s = #nv_tileas.layout<register = [1], lane = [16, 0, 2, 4, 8], warp = []>
+#t = #nv_tileas.layout<register = [8], lane = [0, 0, 1, 2, 4], warp = []>
+func.func @block(%x: tensor<16x32xf8E5M2, #a>, %y: tensor<32x8xf8E5M2, #b>, %z: tensor<16x8xf32, #c>, %s: tensor<16x2xf8E8M0FNU, #s>, %t: tensor<2x8xf8E8M0FNU, #t>) {
+  // expected-error @+1 {{no instruction scales these elements by these blocks}}
+  %0 = nv_tileas.block_scaled_mma %x scale %s, %y scale %t, %z by <block_scale, [16, 8, 32]> : tensor<16x32xf8E5M2, #a>, tensor<16x2xf8E8M0FNU, #s>, tensor<32x8xf8E5M2, #b>, tensor<2x8xf8E8M0FNU, #t>, tensor<16x8xf32, #c>
+  return
+}
