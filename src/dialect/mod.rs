@@ -9,6 +9,7 @@ pub mod gpu_module;
 pub mod layouts;
 pub mod llvm_types;
 pub mod location;
+pub mod loops;
 pub mod pass;
 pub mod remark;
 pub mod rt;

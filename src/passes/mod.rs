@@ -12,6 +12,7 @@ pub mod tileaa_slice_products;
 pub mod tileas_assign_dot_layouts;
 pub mod tileas_assign_load_store_layouts;
 pub mod tileas_check_synchronization;
+pub mod tileas_keep_addresses_in_loops;
 pub mod tileas_materialize_convert_layout;
 pub mod tileas_materialize_reductions;
 pub mod tileas_optimize_alloc_tensor;
@@ -23,6 +24,7 @@ pub mod tileir_emit_host_wrapper;
 pub mod tileir_gpu_module_prepare;
 pub mod tileir_insert_debug_scope;
 pub mod tileir_post_nvvm_finalize;
+pub mod tileir_sink_shared_loads;
 pub mod tileir_verify_ops_analysis;
 
 use crate::dialect::pass::register;
@@ -63,12 +65,14 @@ pub(crate) fn register_own() {
     register::<tileas_slicing::Slicing>();
     register::<tileas_check_synchronization::CheckSynchronization>();
     register::<tileas_unspecialized_pipeline::UnspecializedPipeline>();
+    register::<tileas_keep_addresses_in_loops::KeepAddressesInLoops>();
     register::<convert_target_to_nvvm::ConvertTarget>();
     register::<convert_tileas_to_nvgpu::ConvertTileASToNVGPU>();
     register::<tileir_emit_host_wrapper::EmitHostWrapper>();
     register::<tileir_gpu_module_prepare::GpuModulePrepare>();
     register::<tileir_insert_debug_scope::InsertDebugScope>();
     register::<tileir_post_nvvm_finalize::PostNvvmFinalize>();
+    register::<tileir_sink_shared_loads::SinkSharedLoads>();
     register::<tileir_verify_ops_analysis::VerifyOpsAnalysis>();
     crate::pipeline::register();
 }

@@ -27,7 +27,6 @@ mod scalar;
 mod scan;
 mod shape;
 mod shared;
-mod sink;
 mod stream;
 mod transfer;
 mod words;
@@ -35,12 +34,12 @@ mod words;
 use crate::{
     analysis::{registers::Limit, warps::warps_of},
     dialect::{
-        debug_scope,
-        dots::AnyDot,
-        gpu_module,
+        debug_scope, gpu_module,
         layouts::Tensor,
         llvm_types::element_type,
-        location, nv_tileaa, nv_tileas,
+        location,
+        loops::{ADDRESSES_IN_LOOP, loops_around},
+        nv_tileaa, nv_tileas,
         pass::{Failed, PassContext, RustPass, context_of, descriptors, fail},
         rt::*,
         target::target,
@@ -224,7 +223,6 @@ impl<'c, 'm> Lower<'c, 'm> {
         let done = lower.block(source);
         match done {
             Ok(()) if lower.multiplies => {
-                sink::sink(function);
                 set_discardable_attr(function, gpu_module::MULTIPLIES, unit(context));
             }
             Ok(()) => {}
@@ -443,28 +441,15 @@ impl<'c, 'm> Lower<'c, 'm> {
         self.linear_in_block(expr, None)
     }
 
-    /// In a loop that multiplies matrices a copy of `v` of which LLVM knows nothing, elsewhere `v`.
-    ///
-    /// LLVM moves what does not change out of loops, however many registers that takes: one or two for every address of a tile. Around
-    /// products there are none to spare, and a sum an iteration costs nothing there.
-    fn anew(&self, op: OpRef<'c>, v: Val<'c>) -> Val<'c> {
-        let mut at = parent_op(op);
-        while let Some(parent) = at.filter(|p| op_name(*p) != "nv_tileaa.func") {
-            let mut multiplies = false;
-            if matches!(op_name(parent), "scf.for" | "scf.while") {
-                walk(parent, &mut |o| multiplies |= AnyDot::cast(o).is_some());
-            }
-            if multiplies {
-                let (width, class) = if ty(v) == self.l.i32 { ("32", "r") } else { ("64", "l") };
-                let text = format!("mov.b{width} $0, $1;");
-                return self
-                    .l
-                    .asm(&text, &format!("={class},{class}"), Some(ty(v)), &[v], false)
-                    .expect("asm with a result");
-            }
-            at = parent_op(parent);
+    /// In a loop that keeps its addresses a copy of `v` of which LLVM knows nothing, so that LLVM cannot hoist what depends on
+    /// it; elsewhere `v`. `tileas-keep-addresses-in-loops` says which loops those are.
+    fn hide_from_licm(&self, op: OpRef<'c>, v: Val<'c>) -> Val<'c> {
+        if !loops_around(op).any(|l| discardable_attr(l, ADDRESSES_IN_LOOP).is_some()) {
+            return v;
         }
-        v
+        let (width, class) = if ty(v) == self.l.i32 { ("32", "r") } else { ("64", "l") };
+        let text = format!("mov.b{width} $0, $1;");
+        self.l.asm(&text, &format!("={class},{class}"), Some(ty(v)), &[v], false).expect("asm with a result")
     }
 
     /// `expr` of this thread's lane and warp, and of `block` as the number of the block. A cluster of one block has block

@@ -1,24 +1,60 @@
-//! Reads of shared memory stand where their values are used.
+//! `tileir-sink-shared-loads`: reads of shared memory stand where their values are used.
 //!
-//! The translation reads a tile whole before anything is computed from it. A product of large tiles would hold all of both
-//! operands in registers at once, next to its accumulator. So what is read from shared memory, and what is computed
-//! from that alone, moves down to its first user; the instructions of a product then alternate with the reads of the
-//! slices that they multiply. Nothing moves past what might write to shared memory or wait for other threads.
+//! `convert-tileas-to-llvm` reads a tile whole before anything is computed from it. A product of large tiles would hold all
+//! of both operands in registers at once, next to its accumulator. So in kernels with products of tiles what is read from
+//! shared memory, and what is computed from that alone, moves down to its first user; the instructions of a product then
+//! alternate with the reads of the fragments that they multiply:
+//!
+//! ```text
+//! %a0 = ldmatrix; %a1 = ldmatrix                 %a0 = ldmatrix
+//! %b = ldmatrix                                  %b = ldmatrix
+//! mma %a0, %b                                    mma %a0, %b
+//! mma %a1, %b                                    %a1 = ldmatrix
+//!                                                mma %a1, %b
+//! ```
+//!
+//! Nothing moves out of its block, and no read moves past what might write to shared memory or wait for other threads.
+//! The order of the matrix instructions stays: it is the schedule.
+//!
+//! The pass works on the LLVM dialect because the unit that moves is one instruction, of which an op of `nv_tileas` stands
+//! for many. It runs before anything else looks at that program, so that common subexpressions do not tie reads together.
 
-use crate::dialect::{llvm_types::SHARED, rt::*};
-use melior::ir::{BlockLike, TypeLike};
+use crate::{
+    dialect::{
+        gpu_module::{self, MULTIPLIES},
+        llvm_types::SHARED,
+        pass::{Failed, PassContext, RustPass, descriptors},
+        rt::*,
+    },
+    pass_descriptor,
+};
+use melior::{
+    Context,
+    ir::{BlockLike, TypeLike},
+};
 use mlir_sys::*;
 use rustc_hash::FxHashMap;
 
-/// Rearranges the blocks of a function of the LLVM dialect that multiply.
-pub(super) fn sink(function: OpRef<'_>) {
-    let mut block = entry_block(region(function, 0));
-    while let Some(b) = block {
-        sink_in(b);
-        // SAFETY: `b` is alive.
-        let next = unsafe { mlirBlockGetNextInRegion(b.to_raw()) };
-        // SAFETY: not null.
-        block = (!next.ptr.is_null()).then(|| unsafe { Blk::from_raw(next) });
+#[derive(Clone, Default)]
+pub struct SinkSharedLoads;
+
+impl RustPass for SinkSharedLoads {
+    pass_descriptor!(tileir_sink_shared_loads);
+
+    fn run<'c>(&mut self, op: OpRef<'c>, _: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        use descriptors::tileir_sink_shared_loads::stat;
+        let multiplies = |f: &OpRef<'c>| discardable_attr(*f, MULTIPLIES).is_some();
+        for function in gpu_module::functions(op).into_iter().filter(multiplies) {
+            let mut block = entry_block(region(function, 0));
+            while let Some(b) = block {
+                cx.stat_add(stat::NUM_MOVED, sink_in(b) as i64);
+                // SAFETY: `b` is alive.
+                let next = unsafe { mlirBlockGetNextInRegion(b.to_raw()) };
+                // SAFETY: not null.
+                block = (!next.ptr.is_null()).then(|| unsafe { Blk::from_raw(next) });
+            }
+        }
+        Ok(())
     }
 }
 
@@ -105,11 +141,12 @@ fn is_pure(name: &str) -> bool {
 /// The place of an op that has been erased.
 const GONE: usize = usize::MAX;
 
-fn sink_in(block: Blk<'_>) {
+/// Sinks what is read in one block; how many ops moved.
+fn sink_in(block: Blk<'_>) -> usize {
     let ops: Vec<OpRef<'_>> = ops_of(block).collect();
     let roles: Vec<Role> = ops.iter().map(|o| role(*o)).collect();
     if !roles.contains(&Role::Read) || !ops.iter().any(|o| is_instruction(*o)) {
-        return;
+        return 0;
     }
     // Ops that depend on a read and on nothing else that could not move.
     let number: FxHashMap<usize, usize> = ops.iter().enumerate().map(|(i, o)| (op_key(*o), i)).collect();
@@ -140,10 +177,8 @@ fn sink_in(block: Blk<'_>) {
             fence = i;
         }
     }
-    for (i, &to) in place.iter().enumerate().filter(|(i, to)| i != *to && **to != GONE) {
-        // SAFETY: both ops are alive and in one block.
-        unsafe { mlirOperationMoveBefore(ops[i].to_raw(), ops[to].to_raw()) }
-    }
+    let moved = place.iter().enumerate().filter(|(i, to)| i != *to && **to != GONE);
+    moved.map(|(i, &to)| move_before(ops[i], ops[to])).count()
 }
 
 /// The instructions of products, whose order is the schedule.
