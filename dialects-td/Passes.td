@@ -216,6 +216,20 @@ def TileASCheckSynchronization : Pass<"tileas-check-synchronization", "::mlir::M
   let dependentDialects = ["nv_tileas"];
 }
 
+def TileASMaterializeRegisterLoops : Pass<"tileas-materialize-register-loops", "::mlir::ModuleOp"> {
+  let summary = "tensors that do not fit into registers become arrays in local memory and loops over chunks";
+  let description = [{
+    Ops on a tensor that gives a thread more elements than it should hold in registers move into `nv_tileas.register_loop`,
+    whose body works on a few registers at a time. What lives longer than such a loop is in a `register_array`; what is cheap to
+    compute is computed again in every loop. `tileas-slicing` has made loops of the ops that this does not fit.
+  }];
+  let statistics = [
+    Statistic<"numLoops", "num-loops", "loops over chunks">,
+    Statistic<"numArrays", "num-arrays", "arrays in local memory">
+  ];
+  let dependentDialects = ["nv_tileas", "scf"];
+}
+
 def TileASKeepAddressesInLoops : Pass<"tileas-keep-addresses-in-loops", "::mlir::ModuleOp"> {
   let summary = "loops that multiply tiles compute their addresses themselves";
   let description = [{

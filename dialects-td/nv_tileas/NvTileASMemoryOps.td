@@ -98,7 +98,8 @@ def NvTileAS_PrintOp : NvTileAS_Op<"print", [AttrSizedOperandSegments, MemoryEff
     shared memory for each tensor among the arguments, in order; `tileas-materialize-convert-layout` provides it. An op with
     scratch is a barrier: all threads of the block meet before its first access and after its last.
   }];
-  let arguments = (ins StrAttr:$format, Variadic<NvTileAS_Value>:$args, Variadic<NvTileAS_MemDescType>:$scratch,
+  let arguments = (ins StrAttr:$format,
+      Variadic<AnyTypeOf<[NvTileAS_Scalar, NvTileAS_TensorOrArray]>>:$args, Variadic<NvTileAS_MemDescType>:$scratch,
       Optional<NvTileAA_MemTokenType>:$token);
   let results = (outs NvTileAA_MemTokenType:$resultToken);
   let assemblyFormat = [{

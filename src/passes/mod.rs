@@ -15,6 +15,7 @@ pub mod tileas_check_synchronization;
 pub mod tileas_keep_addresses_in_loops;
 pub mod tileas_materialize_convert_layout;
 pub mod tileas_materialize_reductions;
+pub mod tileas_materialize_register_loops;
 pub mod tileas_optimize_alloc_tensor;
 pub mod tileas_order_memory;
 pub mod tileas_remove_layout_conversions;
@@ -59,6 +60,7 @@ pub(crate) fn register_own() {
     register::<tileas_remove_layout_conversions::RemoveLayoutConversions>();
     register::<convert_tileas_to_llvm::ConvertTileASToLLVM>();
     register::<tileas_materialize_reductions::MaterializeReductions>();
+    register::<tileas_materialize_register_loops::MaterializeRegisterLoops>();
     register::<tileas_materialize_convert_layout::MaterializeConvertLayout>();
     register::<tileas_optimize_alloc_tensor::OptimizeAllocTensor>();
     register::<tileas_order_memory::OrderMemory>();

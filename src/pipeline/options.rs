@@ -312,6 +312,7 @@ impl Options {
         add("tileas-optimize-alloc-tensor", &[]);
         let redundant = (self.opt_level > 0).then(|| "remove-redundant-barriers=true".to_string());
         add("tileas-check-synchronization", redundant.as_slice());
+        add("tileas-materialize-register-loops", &[]);
         add("tileas-keep-addresses-in-loops", &[]);
         self.snapshot(list, Stage::TileAs, 2, LineInfo::TileAs);
     }

@@ -27,12 +27,11 @@ mod scalar;
 mod scan;
 mod shape;
 mod shared;
-mod stream;
 mod transfer;
 mod words;
 
 use crate::{
-    analysis::{registers::Limit, warps::warps_of},
+    analysis::warps::warps_of,
     dialect::{
         debug_scope, gpu_module,
         layouts::Tensor,
@@ -101,10 +100,8 @@ enum Lowered<'c> {
     Scalar(Val<'c>),
     /// One value for each register.
     Fragment(Vec<Val<'c>>),
-    /// A tensor with too many registers, in local memory.
+    /// An array in local memory.
     Array(array::Array<'c>),
-    /// The same, not computed until needed, by this op and a number of others.
-    Lazy(OpRef<'c>, u32),
     /// A tensor in shared memory: the address of its first byte.
     Shared(Val<'c>),
     /// Views and tokens: nothing at run time.
@@ -125,18 +122,14 @@ struct Lower<'c, 'm> {
     /// First block of the function.
     entry: Blk<'c>,
     lane: Val<'c>,
-    /// Number of the warp; in a pass over a tensor's registers, of the virtual warp.
+    /// Number of the warp; in a loop over chunks of registers, of the virtual warp.
     warp: Val<'c>,
     /// Bits of the actual warp's number.
     warp_bits: u32,
     thread: Val<'c>,
     warps: u64,
-    limit: Limit,
-    /// The pass that is being emitted.
-    pass: Option<stream::Pass<'c>>,
-    pool: array::Pool<'c>,
-    /// Ops of the source that are emitted.
-    done: FxHashSet<usize>,
+    /// Local memory that arrays share.
+    slots: FxHashMap<i64, array::Slot<'c>>,
     /// First byte of the block's shared memory, once something uses it.
     shared: Option<Val<'c>>,
     /// The word that an element was taken out of, and its number in it, by element.
@@ -206,10 +199,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             warp_bits: warps.ilog2(),
             thread,
             warps,
-            limit: Limit::of(f.op()),
-            pass: None,
-            pool: array::Pool::default(),
-            done: FxHashSet::default(),
+            slots: array::slots(f.op()),
             shared: None,
             origins: RefCell::default(),
             multiplies: false,
@@ -233,7 +223,7 @@ impl<'c, 'm> Lower<'c, 'm> {
 
     /// Emits every op of a block of the source at the insertion point.
     fn block(&mut self, source: Blk<'c>) -> Result<(), Failed> {
-        self.ops(&ops_of(source).collect::<Vec<_>>())
+        ops_of(source).try_for_each(|op| self.op(op))
     }
 
     fn op(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
@@ -322,8 +312,6 @@ impl<'c, 'm> Lower<'c, 'm> {
                 Err(fail(op, format!("'{}' is lowered by tileas-assign-load-store-layouts", op_name(op))))
             }
             BroadcastOp(x) => self.broadcast(x),
-            ConvertLayoutOp(x) if self.is_big(x.source()) && self.pass.is_none() => self.few_of_many(op),
-            ExtractSliceOp(x) if self.is_big(x.source()) && self.pass.is_none() => self.few_of_many(op),
             ConvertLayoutOp(x) => self.convert_registers(x),
             CatOp(x) => self.cat(x),
             ExtractSliceOp(x) => self.extract_slice(x),
@@ -332,7 +320,15 @@ impl<'c, 'm> Lower<'c, 'm> {
             UnpackOp(x) => self.unpack(x),
             ShuffleOp(x) => self.shuffle(x),
             LocalLoadSliceOp(x) => self.local_load_slice(x),
-            ExchangeOp(x) => self.exchange(x),
+            ExchangeOp(_) => Err(fail(op, "an exchange is lowered by tileas-materialize-register-loops")),
+            RegisterLoopOp(x) => self.register_loop(x),
+            GatherRegistersOp(x) => self.gather_registers(x),
+            AllocArrayOp(x) => self.alloc_array(x),
+            ArrayLoadOp(x) => self.array_load(x),
+            ArrayStoreOp(x) => self.array_store(x),
+            ArrayInsertOp(x) => self.array_insert(x),
+            ArrayCatOp(x) => self.array_cat(x),
+            ArrayExchangeOp(x) => self.array_exchange(x),
             ReduceOp(x) => self.reduce(x),
             ScanOp(x) => self.scan(x),
             CarryOp(x) => self.carry(x),
@@ -415,13 +411,9 @@ impl<'c, 'm> Lower<'c, 'm> {
         };
         self.values.insert(key(v), lowered);
     }
-    /// Where the elements of `v` lie; in a pass over its registers, in those of the pass and in virtual warps.
+    /// Where the elements of `v` lie.
     fn layout(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Layout, Failed> {
-        let layout = Tensor::of_value(v).and_then(|t| t.layout()).ok_or_else(|| fail(op, "tensor has no layout"))?;
-        Ok(match self.pass {
-            Some(pass) => layout.registers_as_warps(pass.bits as usize, self.warp_bits as usize),
-            None => layout,
-        })
+        Tensor::of_value(v).and_then(|t| t.layout()).ok_or_else(|| fail(op, "tensor has no layout"))
     }
     /// Registers that `v` takes in a thread.
     fn registers(&self, op: OpRef<'c>, v: Val<'c>) -> Result<usize, Failed> {

@@ -10,7 +10,7 @@ module {}
 // NONE-TIER-NEXT: builtin.module(
 // NONE-TIER: )
 
-// NONE-FINISH: Pass Manager with 26 passes:
+// NONE-FINISH: Pass Manager with 27 passes:
 // NONE-FINISH-NEXT: builtin.module(
 // NONE-FINISH-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false},
 // NONE-FINISH-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -24,6 +24,7 @@ module {}
 // NONE-FINISH-NEXT: tileas-order-memory,
 // NONE-FINISH-NEXT: tileas-optimize-alloc-tensor,
 // NONE-FINISH-NEXT: tileas-check-synchronization{remove-redundant-barriers=false},
+// NONE-FINISH-NEXT: tileas-materialize-register-loops,
 // NONE-FINISH-NEXT: tileas-keep-addresses-in-loops,
 // NONE-FINISH-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
 // NONE-FINISH-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
@@ -44,7 +45,7 @@ module {}
 // UNSPECIALIZE-TIER-NEXT: builtin.module(
 // UNSPECIALIZE-TIER: )
 
-// UNSPECIALIZE-FINISH: Pass Manager with 26 passes:
+// UNSPECIALIZE-FINISH: Pass Manager with 27 passes:
 // UNSPECIALIZE-FINISH-NEXT: builtin.module(
 // UNSPECIALIZE-FINISH-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false},
 // UNSPECIALIZE-FINISH-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -58,6 +59,7 @@ module {}
 // UNSPECIALIZE-FINISH-NEXT: tileas-order-memory,
 // UNSPECIALIZE-FINISH-NEXT: tileas-optimize-alloc-tensor,
 // UNSPECIALIZE-FINISH-NEXT: tileas-check-synchronization{remove-redundant-barriers=false},
+// UNSPECIALIZE-FINISH-NEXT: tileas-materialize-register-loops,
 // UNSPECIALIZE-FINISH-NEXT: tileas-keep-addresses-in-loops,
 // UNSPECIALIZE-FINISH-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
 // UNSPECIALIZE-FINISH-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
