@@ -216,6 +216,33 @@ def TileASCheckSynchronization : Pass<"tileas-check-synchronization", "::mlir::M
   let dependentDialects = ["nv_tileas"];
 }
 
+def TileASMaterializeRegisterLoops : Pass<"tileas-materialize-register-loops", "::mlir::ModuleOp"> {
+  let summary = "tensors that do not fit into registers become arrays in local memory and loops over chunks";
+  let description = [{
+    Ops on a tensor that gives a thread more elements than it should hold in registers move into `nv_tileas.register_loop`,
+    whose body works on a few registers at a time. What lives longer than such a loop is in a `register_array`; what is cheap to
+    compute is computed again in every loop. `tileas-slicing` has made loops of the ops that this does not fit.
+  }];
+  let statistics = [
+    Statistic<"numLoops", "num-loops", "loops over chunks">,
+    Statistic<"numArrays", "num-arrays", "arrays in local memory">
+  ];
+  let dependentDialects = ["nv_tileas", "scf"];
+}
+
+def TileASKeepAddressesInLoops : Pass<"tileas-keep-addresses-in-loops", "::mlir::ModuleOp"> {
+  let summary = "loops that multiply tiles compute their addresses themselves";
+  let description = [{
+    LLVM would hoist every address that does not change out of a loop, and around matrix products there are no registers for
+    them. The outermost loop around each product gets `nv_tileas.addresses_in_loop`: `convert-tileas-to-llvm` then hides
+    the addresses of accesses inside from LLVM.
+  }];
+  let statistics = [
+    Statistic<"numLoops", "num-loops", "loops marked">
+  ];
+  let dependentDialects = ["nv_tileas", "scf"];
+}
+
 def ConvertTileASToLLVM : Pass<"convert-tileas-to-llvm", "::mlir::ModuleOp"> {
   let summary = "assembler-near tiles to one thread's program";
   let description = [{
@@ -228,6 +255,19 @@ def ConvertTileASToLLVM : Pass<"convert-tileas-to-llvm", "::mlir::ModuleOp"> {
            "bits of address arithmetic, 32 or 64; 0 for 32 where offsets provably fit, else 64">
   ];
   let dependentDialects = ["llvm", "nv_tileas", "nvvm"];
+}
+
+def TileIRSinkSharedLoads : Pass<"tileir-sink-shared-loads", "::mlir::ModuleOp"> {
+  let summary = "in kernels that multiply tiles, reads of shared memory move down to their first user";
+  let description = [{
+    `convert-tileas-to-llvm` reads an operand of a product whole before the first instruction that multiplies. In functions
+    with `nv_tileas.multiplies` reads of shared memory, and what is computed from them alone, move to where their values
+    are used, so that a thread holds few of them at a time.
+  }];
+  let statistics = [
+    Statistic<"numMoved", "num-moved", "ops moved">
+  ];
+  let dependentDialects = ["llvm"];
 }
 
 def ConvertTileASToNVGPU : Pass<"convert-tileas-to-nvgpu", "::mlir::ModuleOp"> {

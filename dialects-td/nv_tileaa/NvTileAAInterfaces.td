@@ -141,6 +141,8 @@ def NvTileAA_GlobalMemory : Resource<"::nv_tileaa::GlobalMemory">;
 def NvTileAA_GlobalMemoryAsyncProxy : Resource<"::nv_tileaa::GlobalMemoryAsyncProxy">;
 def NvTileAA_SharedMemory : Resource<"::nv_tileaa::SharedMemory">;
 def NvTileAA_SharedMemoryAsyncProxy : Resource<"::nv_tileaa::SharedMemoryAsyncProxy">;
+// Arrays of one thread.
+def NvTileAA_LocalMemory : Resource<"::nv_tileaa::LocalMemory">;
 def NvTileAA_TensorMemory : Resource<"::nv_tileaa::TensorMemory">;
 // State that is no memory of the program: barriers' phases, groups of copies, the console, the grid's queue of blocks.
 def NvTileAA_Machine : Resource<"::nv_tileaa::Machine">;
@@ -149,6 +151,9 @@ def NvTileAA_ReadsGlobal : MemRead<NvTileAA_GlobalMemory>;
 def NvTileAA_WritesGlobal : MemWrite<NvTileAA_GlobalMemory>;
 def NvTileAA_ReadsShared : MemRead<NvTileAA_SharedMemory>;
 def NvTileAA_WritesShared : MemWrite<NvTileAA_SharedMemory>;
+def NvTileAA_AllocatesLocal : MemAlloc<NvTileAA_LocalMemory>;
+def NvTileAA_ReadsLocal : MemRead<NvTileAA_LocalMemory>;
+def NvTileAA_WritesLocal : MemWrite<NvTileAA_LocalMemory>;
 def NvTileAA_ReadsTensor : MemRead<NvTileAA_TensorMemory>;
 def NvTileAA_WritesTensor : MemWrite<NvTileAA_TensorMemory>;
 def NvTileAA_AllocatesGlobal : MemAlloc<NvTileAA_GlobalMemory>;

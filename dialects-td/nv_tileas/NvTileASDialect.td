@@ -147,4 +147,15 @@ def NvTileAS_MemDescType : TypeDef<NvTileAS_Dialect, "MemDesc"> {
   let genVerifyDecl = 1;
 }
 
+def NvTileAS_RegisterArrayType : TypeDef<NvTileAS_Dialect, "RegisterArray"> {
+  let mnemonic = "register_array";
+  let summary = "a thread's registers of a tensor as an array in local memory, `!nv_tileas.register_array<tensor<..>>`";
+  let description = [{
+    Element `r` of the array is register `r` of the thread in the layout of the tensor.
+  }];
+  let parameters = (ins "::mlir::Type":$tensor);
+  let assemblyFormat = "`<` $tensor `>`";
+  let genVerifyDecl = 1;
+}
+
 #endif

@@ -100,7 +100,8 @@ def NvTileAS_PrintOp : NvTileAS_SyncOp<"print", NvTileAA_Program, NvTileAA_SyncS
     shared memory for each tensor among the arguments, in order; `tileas-materialize-convert-layout` provides it. An op with
     scratch is a barrier: all threads of the block meet before its first access and after its last.
   }];
-  let arguments = (ins StrAttr:$format, Variadic<NvTileAS_Value>:$args, 
+  let arguments = (ins StrAttr:$format,
+      Variadic<AnyTypeOf<[NvTileAS_Scalar, NvTileAS_TensorOrArray]>>:$args,
       NvTileAS_ScratchStorage<Variadic<NvTileAS_MemDescType>>:$scratch,
       Optional<NvTileAA_MemTokenType>:$token);
   let results = (outs NvTileAA_MemTokenType:$resultToken);

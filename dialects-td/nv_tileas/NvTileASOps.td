@@ -37,6 +37,8 @@ def NvTileAS_Tensor : Type<And<[AnyRankedTensor.predicate, NvTileAS_HasLayout]>,
     "tensor with a layout", "::mlir::RankedTensorType">;
 def NvTileAS_Scalar : AnyTypeOf<[AnyFloat, AnySignlessInteger, NvTileAA_PtrType], "number or pointer">;
 def NvTileAS_Value : AnyTypeOf<[NvTileAS_Scalar, NvTileAS_Tensor], "scalar or tensor with a layout">;
+def NvTileAS_TensorOrArray : AnyTypeOf<[NvTileAS_Tensor, NvTileAS_RegisterArrayType],
+    "tensor with a layout, in registers or in local memory">;
 
 //===-- shapes: the layout of the result is the image of the source's --------//
 
@@ -189,5 +191,6 @@ include "nv_tileas/NvTileASReductionOps.td"
 include "nv_tileas/NvTileASMemoryOps.td"
 include "nv_tileas/NvTileASTransferOps.td"
 include "nv_tileas/NvTileASAgentOps.td"
+include "nv_tileas/NvTileASRegisterOps.td"
 
 #endif

@@ -70,10 +70,10 @@ def NvTileAS_CarryOp : NvTileAS_CombiningOp<"carry", NvTileAA_Collective, [AttrS
 }
 
 def NvTileAS_YieldOp : NvTileAS_Op<"yield", NvTileAA_Program,
-    [Pure, ReturnLike, Terminator, ParentOneOf<["ReduceOp", "ScanOp", "CarryOp"]>]> {
-  let summary = "the combination that a body computes";
+    [Pure, ReturnLike, Terminator, ParentOneOf<["ReduceOp", "ScanOp", "CarryOp", "RegisterLoopOp"]>]> {
+  let summary = "the combination that a body computes, or the tokens of a chunk";
   let arguments = (ins Variadic<AnyType>:$operands);
-  let assemblyFormat = "$operands attr-dict `:` type($operands)";
+  let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
 }
 
 def NvTileAS_PickOp : NvTileAS_Op<"pick", NvTileAA_FixedLayouts, [Pure]> {

@@ -7,6 +7,7 @@ pub mod facts;
 pub mod layouts;
 pub mod narrow;
 pub mod product_warps;
+pub mod register_maps;
 pub mod registers;
 pub mod synchronization;
 pub mod warps;

@@ -9,6 +9,7 @@
 use super::{
     ffi,
     layouts::{Tensor, storage_bits},
+    loops::loops_around,
     nv_tileaa::{self, BitcastOp},
     nv_tileas,
     rt::*,
@@ -156,7 +157,7 @@ pub fn is_loop(op: OpRef<'_>) -> bool {
 
 /// Whether the op may run many times in one run of its function.
 pub fn is_in_loop(op: OpRef<'_>) -> bool {
-    std::iter::successors(parent_op(op), |o| parent_op(*o)).any(is_loop)
+    loops_around(op).next().is_some()
 }
 
 /// Whether the op is a constant.
@@ -174,6 +175,8 @@ pub enum Memory {
     Shared,
     SharedAsyncProxy,
     Tensor,
+    /// Arrays of one thread.
+    Local,
     /// Phases of barriers, groups of copies, the console.
     Machine,
     /// Not named: any of them.
@@ -188,6 +191,7 @@ impl Memory {
             "SharedMemory" => Memory::Shared,
             "SharedMemoryAsyncProxy" => Memory::SharedAsyncProxy,
             "TensorMemory" => Memory::Tensor,
+            "LocalMemory" => Memory::Local,
             "Machine" => Memory::Machine,
             _ => Memory::Any,
         }

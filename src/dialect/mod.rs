@@ -10,6 +10,7 @@ pub mod gpu_module;
 pub mod layouts;
 pub mod llvm_types;
 pub mod location;
+pub mod loops;
 pub mod pass;
 mod product_check;
 pub mod remark;

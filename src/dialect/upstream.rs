@@ -45,3 +45,33 @@ pub fn is_constant_like(op: OpRef<'_>) -> bool {
             "llvm.mlir.constant" | "llvm.mlir.zero" | "llvm.mlir.poison" | "llvm.mlir.undef" | "llvm.mlir.addressof"
         )
 }
+
+/// The ops of the LLVM dialect that a pass looks into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Llvm {
+    Load,
+    Call,
+    CallIntrinsic,
+    InlineAsm,
+    Fma,
+    /// A constant, or the address of a global.
+    Constant,
+    /// A read of a special register.
+    SpecialRegister,
+}
+
+impl Llvm {
+    /// None for any other op.
+    pub fn of(op: OpRef<'_>) -> Option<Self> {
+        Some(match op_name(op) {
+            "llvm.load" => Self::Load,
+            "llvm.call" => Self::Call,
+            "llvm.call_intrinsic" => Self::CallIntrinsic,
+            "llvm.inline_asm" => Self::InlineAsm,
+            "llvm.intr.fma" => Self::Fma,
+            "llvm.mlir.constant" | "llvm.mlir.addressof" => Self::Constant,
+            name if name.starts_with("nvvm.read.ptx.sreg") => Self::SpecialRegister,
+            _ => return None,
+        })
+    }
+}

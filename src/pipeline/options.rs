@@ -312,6 +312,8 @@ impl Options {
         add("tileas-optimize-alloc-tensor", &[]);
         let redundant = (self.opt_level > 0).then(|| "remove-redundant-barriers=true".to_string());
         add("tileas-check-synchronization", redundant.as_slice());
+        add("tileas-materialize-register-loops", &[]);
+        add("tileas-keep-addresses-in-loops", &[]);
         self.snapshot(list, Stage::TileAs, 2, LineInfo::TileAs);
     }
 
@@ -323,6 +325,7 @@ impl Options {
         list.add(llvm, 2, "tileir-emit-host-wrapper", host.into_iter().flatten());
         let bits = self.index_bits.map(|bits| format!("index-bitwidth={bits}"));
         list.add(llvm, 2, "convert-tileas-to-llvm", [target.clone()].into_iter().chain(bits));
+        list.add(llvm, 2, "tileir-sink-shared-loads", None);
         if self.opt_level >= 2 {
             list.add(llvm, 2, "cse", None);
         }

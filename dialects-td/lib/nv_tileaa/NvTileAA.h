@@ -30,6 +30,9 @@ struct SharedMemory : mlir::SideEffects::Resource::Base<SharedMemory> {
 struct SharedMemoryAsyncProxy : mlir::SideEffects::Resource::Base<SharedMemoryAsyncProxy> {
   llvm::StringRef getName() final { return "SharedMemoryAsyncProxy"; }
 };
+struct LocalMemory : mlir::SideEffects::Resource::Base<LocalMemory> {
+  llvm::StringRef getName() final { return "LocalMemory"; }
+};
 struct TensorMemory : mlir::SideEffects::Resource::Base<TensorMemory> {
   llvm::StringRef getName() final { return "TensorMemory"; }
 };

@@ -84,9 +84,12 @@ LogicalResult PrintOp::verify() {
   if (getScratch().empty())
     return success();
   SmallVector<Type> elements;
-  for (Value v : getArgs())
-    if (auto type = dyn_cast<RankedTensorType>(v.getType()))
-      elements.push_back(type.getElementType());
+  for (Type type : getArgs().getTypes()) {
+    if (auto array = dyn_cast<RegisterArrayType>(type))
+      type = array.getTensor();
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      elements.push_back(tensor.getElementType());
+  }
   if (elements.size() != getScratch().size())
     return emitOpError("expected one piece of scratch for each of ") << elements.size() << " tensors";
   for (auto [element, scratch] : llvm::zip(elements, getScratch())) {

@@ -1,15 +1,18 @@
-//! Tensors in local memory: as an array of a thread's registers.
+//! Loops over chunks of registers, and arrays in local memory: what `tileas-materialize-register-loops` decided.
 //!
-//! Register `r` is element `r` of the array. Arrays of the same size share memory when their lives do not meet; who makes one
-//! gives it back.
+//! Register `r` of a tensor is element `r` of its array. In the body of a loop the thread plays its part of a virtual warp, so
+//! `Lower::warp` is that warp's number there; all else follows from the layouts.
 
-use super::{Lower, llvm::Cmp, parse};
+use super::{Lower, Lowered, llvm::Cmp, parse};
 use crate::{
-    analysis::registers::register_bits,
+    analysis::{register_maps, registers::register_bits},
     dialect::{
         layouts::{Tensor, storage_bits},
+        nv_tileas::{
+            AllocArrayOp, ArrayCatOp, ArrayInsertOp, ArrayLoadOp, ArrayStoreOp, GatherRegistersOp, RegisterArrayType,
+            RegisterLoopOp, YieldOp,
+        },
         pass::{Failed, fail},
-        remark::{self, remark},
         rt::*,
     },
 };
@@ -17,9 +20,8 @@ use melior::ir::{
     Type,
     attribute::{IntegerAttribute, TypeAttribute},
 };
-
-/// Local memory that the hardware gives a thread, without what the compiler of the machine's code may need itself.
-const MAX_LOCAL_BYTES: u64 = (512 << 10) - (16 << 10);
+use rustc_hash::FxHashMap;
+use tile_layout::{Layout, LinearExpr, combine};
 
 /// Bytes of the widest access of local memory.
 const VECTOR_BYTES: u64 = 16;
@@ -31,86 +33,95 @@ pub(super) struct Array<'c> {
     /// log2 of the number of registers.
     pub bits: u32,
     element: Type<'c>,
-    slot: usize,
-    /// Somebody else gives it back.
-    lent: bool,
 }
 
-impl Array<'_> {
-    pub(super) fn lent(self) -> Self {
-        Array { lent: true, ..self }
-    }
-    /// Whether both are the same memory.
-    pub(super) fn is(&self, other: &Self) -> bool {
-        self.slot == other.slot
-    }
-}
-
-/// Memory of arrays.
-#[derive(Default)]
-pub(super) struct Pool<'c> {
-    slots: Vec<Slot<'c>>,
-}
-
-struct Slot<'c> {
-    base: Val<'c>,
+/// The bytes that the arrays of a slot share, and where they are once one has been allocated.
+pub(super) struct Slot<'c> {
     bytes: u64,
-    busy: bool,
+    base: Option<Val<'c>>,
 }
 
-impl Pool<'_> {
-    /// Whether no array is in use.
-    pub(super) fn is_idle(&self) -> bool {
-        self.slots.iter().all(|s| !s.busy)
-    }
+/// The slots of a function, by their numbers.
+pub(super) fn slots<'c>(function: OpRef<'c>) -> FxHashMap<i64, Slot<'c>> {
+    let mut slots: FxHashMap<i64, Slot<'c>> = FxHashMap::default();
+    walk(function, &mut |op| {
+        if let Some(alloc) = AllocArrayOp::cast(op)
+            && let Some(tensor) = tensor_of(alloc.result())
+        {
+            let slot = slots.entry(alloc.slot()).or_insert(Slot { bytes: 0, base: None });
+            slot.bytes = slot.bytes.max(bytes_of(&tensor));
+        }
+    });
+    slots
+}
+
+/// The tensor whose registers an array holds.
+pub(super) fn tensor_of<'c>(array: Val<'c>) -> Option<Tensor<'c>> {
+    Tensor::of(RegisterArrayType::cast(ty(array))?.tensor())
 }
 
 fn element_bytes(element: Type<'_>) -> u64 {
     u64::from(storage_bits(element) / 8)
 }
 
+fn bytes_of(tensor: &Tensor<'_>) -> u64 {
+    let bits = tensor.layout().map_or(0, |l| l.register().len());
+    (element_bytes(tensor.element) << bits).next_multiple_of(VECTOR_BYTES)
+}
+
 impl<'c> Lower<'c, '_> {
-    /// An array for the registers of a tensor like `v`.
-    pub(super) fn new_array(&mut self, op: OpRef<'c>, v: Val<'c>) -> Result<Array<'c>, Failed> {
-        let tensor = Tensor::of_value(v).ok_or_else(|| fail(op, "value is no tensor"))?;
-        let bits = register_bits(v).ok_or_else(|| fail(op, "tensor has no layout"))?;
-        let bytes = (element_bytes(tensor.element) << bits).next_multiple_of(VECTOR_BYTES);
-        let free = self.pool.slots.iter().position(|s| !s.busy && s.bytes == bytes);
-        let slot = match free {
-            Some(slot) => slot,
-            None => {
-                let total = self.pool.slots.iter().map(|s| s.bytes).sum::<u64>() + bytes;
-                if total > MAX_LOCAL_BYTES {
-                    return Err(fail(
-                        op,
-                        format!(
-                            "tile is too large: a thread would need {total} bytes of local memory, it has {MAX_LOCAL_BYTES}"
-                        ),
-                    ));
-                }
-                let base = self.local_memory(bytes);
-                self.pool.slots.push(Slot { base, bytes, busy: false });
-                self.pool.slots.len() - 1
-            }
+    //===-- loops -----------------------------------------------------------===//
+
+    pub(super) fn register_loop(&mut self, x: RegisterLoopOp<'c>) -> Result<(), Failed> {
+        let body = entry_block(x.body()).ok_or_else(|| fail(x.op(), "loop has no body"))?;
+        let bits = (x.chunks() as u64).ilog2();
+        self.counted(bits, |this, number| {
+            let actual = this.warp;
+            let shifted = this.l.bin("shl", number, this.l.i32c(this.warp_bits.into()));
+            this.warp = this.or_disjoint(actual, shifted);
+            this.values.insert(key(arg(body, 0)), Lowered::Scalar(number));
+            let done = ops_of(body).filter(|op| YieldOp::cast(*op).is_none()).try_for_each(|op| this.op(op));
+            this.warp = actual;
+            done
+        })
+    }
+
+    /// A loop over `0 .. 2^bits`, which is not unrolled. `body` gets the counter.
+    pub(super) fn counted(
+        &mut self,
+        bits: u32,
+        body: impl FnOnce(&mut Self, Val<'c>) -> Result<(), Failed>,
+    ) -> Result<(), Failed> {
+        let here = self.l.b.block();
+        let head = self.l.new_block(&[self.l.i32], here);
+        let exit = self.l.new_block(&[], head);
+        self.l.br(head, &[self.l.i32c(0)]);
+        self.l.b.set_end(head);
+        let counter = arg(head, 0);
+        body(self, counter)?;
+        let next = self.l.add(counter, self.l.i32c(1));
+        let more = self.l.icmp(Cmp::Ult, next, self.l.i32c(1 << bits));
+        let branch = self.l.cond_br(more, (head, &[next]), (exit, &[]));
+        let rolled = parse(self.l.context(), "#llvm.loop_annotation<unroll = <disable = true>>");
+        set_attr(branch, "loop_annotation", rolled);
+        self.l.b.set_end(exit);
+        Ok(())
+    }
+
+    //===-- arrays ----------------------------------------------------------===//
+
+    pub(super) fn alloc_array(&mut self, x: AllocArrayOp<'c>) -> Result<(), Failed> {
+        let tensor = tensor_of(x.result()).ok_or_else(|| fail(x.op(), "not an array"))?;
+        let layout = tensor.layout().ok_or_else(|| fail(x.op(), "tensor has no layout"))?;
+        let slot = self.slots.get(&x.slot()).ok_or_else(|| fail(x.op(), "no such slot"))?;
+        let base = match slot.base {
+            Some(base) => base,
+            None => self.local_memory(slot.bytes),
         };
-        self.pool.slots[slot].busy = true;
-        Ok(Array { base: self.pool.slots[slot].base, bits, element: tensor.element, slot, lent: false })
-    }
-
-    pub(super) fn free_array(&mut self, array: Array<'c>) {
-        if !array.lent {
-            self.pool.slots[array.slot].busy = false;
-        }
-    }
-
-    /// Tells the user that `v` does not fit into registers.
-    pub(super) fn remark_on_array(&self, op: OpRef<'c>, v: Val<'c>) {
-        if let (Some(tensor), Some(bits)) = (Tensor::of_value(v), register_bits(v)) {
-            let bytes = element_bytes(tensor.element) << bits;
-            let reason =
-                format!("{bytes} bytes a thread of a tensor do not fit into registers and lie in local memory");
-            remark(op, remark::LOCAL_MEMORY, reason, "take smaller tiles, or loop over slices of the tile");
-        }
+        self.slots.entry(x.slot()).and_modify(|slot| slot.base = Some(base));
+        let array = Array { base, bits: layout.register().len() as u32, element: tensor.element };
+        self.values.insert(key(x.result()), Lowered::Array(array));
+        Ok(())
     }
 
     /// Uninitialised memory of the thread, for the whole kernel.
@@ -124,6 +135,39 @@ impl<'c> Lower<'c, '_> {
         let element = TypeAttribute::new(self.l.i8).into();
         let alignment = int(self.l.i64, VECTOR_BYTES as i64);
         b.value("llvm.alloca", pointer, &[count], &[("elem_type", element), ("alignment", alignment)])
+    }
+
+    pub(super) fn array(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Array<'c>, Failed> {
+        match self.values.get(&key(v)) {
+            Some(Lowered::Array(array)) => Ok(*array),
+            _ => Err(fail(op, "operand is no array here")),
+        }
+    }
+
+    /// Number of the first register of a chunk of `2^inner` registers; none for all registers.
+    fn first_register(&self, op: OpRef<'c>, chunk: Option<Val<'c>>, inner: u32) -> Result<Option<Val<'c>>, Failed> {
+        let Some(number) = chunk.map(|chunk| self.scalar(op, chunk)).transpose()? else { return Ok(None) };
+        Ok(Some(match inner {
+            0 => number,
+            _ => self.l.bin("shl", number, self.l.i32c(inner.into())),
+        }))
+    }
+
+    pub(super) fn array_load(&mut self, x: ArrayLoadOp<'c>) -> Result<(), Failed> {
+        let array = self.array(x.op(), x.source())?;
+        let inner = register_bits(x.result()).ok_or_else(|| fail(x.op(), "tensor has no layout"))?;
+        let first = self.first_register(x.op(), x.chunk(), inner)?;
+        let registers = self.read_array(array, first, inner);
+        self.set_all(x.result(), registers);
+        Ok(())
+    }
+
+    pub(super) fn array_store(&mut self, x: ArrayStoreOp<'c>) -> Result<(), Failed> {
+        let array = self.array(x.op(), x.dest())?;
+        let registers = self.fragment(x.op(), x.value())?;
+        let first = self.first_register(x.op(), x.chunk(), registers.len().ilog2())?;
+        self.write_array(array, first, &registers);
+        Ok(())
     }
 
     /// Address of register `first`.
@@ -146,7 +190,7 @@ impl<'c> Lower<'c, '_> {
             .collect()
     }
 
-    pub(super) fn write_array(&self, array: Array<'c>, first: Option<Val<'c>>, registers: &[Val<'c>]) {
+    fn write_array(&self, array: Array<'c>, first: Option<Val<'c>>, registers: &[Val<'c>]) {
         let bytes = element_bytes(array.element);
         let per_access = (VECTOR_BYTES / bytes).min(registers.len() as u64);
         let base = self.array_address(array, first);
@@ -177,25 +221,112 @@ impl<'c> Lower<'c, '_> {
         self.write_plain(address, array.element, &[v]);
     }
 
-    /// A loop over `0 .. 2^bits`, which is not unrolled. `body` gets the counter.
-    pub(super) fn counted(
-        &mut self,
-        bits: u32,
-        body: impl FnOnce(&mut Self, Val<'c>) -> Result<(), Failed>,
-    ) -> Result<(), Failed> {
-        let here = self.l.b.block();
-        let head = self.l.new_block(&[self.l.i32], here);
-        let exit = self.l.new_block(&[], head);
-        self.l.br(head, &[self.l.i32c(0)]);
-        self.l.b.set_end(head);
-        let counter = arg(head, 0);
-        body(self, counter)?;
-        let next = self.l.add(counter, self.l.i32c(1));
-        let more = self.l.icmp(Cmp::Ult, next, self.l.i32c(1 << bits));
-        let branch = self.l.cond_br(more, (head, &[next]), (exit, &[]));
-        let rolled = parse(self.l.context(), "#llvm.loop_annotation<unroll = <disable = true>>");
-        set_attr(branch, "loop_annotation", rolled);
-        self.l.b.set_end(exit);
+    //===-- renamed registers -----------------------------------------------===//
+
+    /// The layout of the whole tensor of which `v` is a chunk, and log2 of the number of chunks.
+    fn whole_layout(&self, op: OpRef<'c>, v: Val<'c>, chunk: Option<Val<'c>>) -> Result<(Layout, usize), Failed> {
+        let layout = self.layout(op, v)?;
+        let warps = self.warp_bits as usize;
+        Ok(match chunk {
+            Some(_) => (layout.warps_as_registers(warps), layout.warp().len().saturating_sub(warps)),
+            None => (layout, 0),
+        })
+    }
+
+    pub(super) fn gather_registers(&mut self, x: GatherRegistersOp<'c>) -> Result<(), Failed> {
+        let op = x.op();
+        let no_tensor = || fail(op, "operand is no tensor");
+        let from = Tensor::of_value(x.source()).or_else(|| tensor_of(x.source())).ok_or_else(no_tensor)?;
+        let to = Tensor::of_value(x.result()).ok_or_else(no_tensor)?;
+        let (whole, chunk_bits) = self.whole_layout(op, x.result(), x.chunk())?;
+        let sliced = x.indices().len() > 0;
+        let columns = register_maps::gather(&from, &to, &whole, sliced)
+            .ok_or_else(|| fail(op, "elements cross threads; run tileas-materialize-convert-layout first"))?;
+        let n = whole.register().len();
+        let inner = n - chunk_bits;
+        let number = |r: u64| combine(&columns[..inner], r);
+        if let Some(Lowered::Fragment(values)) = self.values.get(&key(x.source())).cloned() {
+            if sliced || register_maps::varying(&columns, n as u32, chunk_bits as u32) != 0 {
+                return Err(fail(op, "registers that depend on the chunk or the slice must be in an array"));
+            }
+            let registers = (0..1u64 << inner).map(|r| values[number(r) as usize]).collect();
+            self.set_all(x.result(), registers);
+            return Ok(());
+        }
+        let array = self.array(op, x.source())?;
+        let mut parts = vec![];
+        let slice = if sliced { Some(self.number(op, x.indices(), &from, &to)?) } else { None };
+        if let Some(chunk) = x.chunk() {
+            parts.push((self.scalar(op, chunk)?, &columns[inner..n]));
+        }
+        parts.extend(slice.map(|slice| (slice, &columns[n..])));
+        let reach = parts.iter().flat_map(|(_, c)| c.iter()).fold(0, |all, c| all | c);
+        let disjoint = columns[..inner].iter().all(|c| c & reach == 0);
+        let first = self.sum_of(&parts);
+        let registers = (0..1u64 << inner).map(|r| self.read_element(array, first, number(r), disjoint)).collect();
+        self.set_all(x.result(), registers);
+        Ok(())
+    }
+
+    /// XOR of linear functions of numbers.
+    fn sum_of(&self, parts: &[(Val<'c>, &[u64])]) -> Val<'c> {
+        let terms = parts.iter().map(|(number, columns)| {
+            let expr = LinearExpr::new(&[], &[], columns);
+            self.linear_in_block(&expr, Some(*number))
+        });
+        terms.reduce(|a, b| self.l.bin("xor", a, b)).unwrap_or_else(|| self.l.i32c(0))
+    }
+
+    pub(super) fn array_cat(&mut self, x: ArrayCatOp<'c>) -> Result<(), Failed> {
+        let op = x.op();
+        let to = Tensor::of_value(x.result()).ok_or_else(|| fail(op, "result is no tensor"))?;
+        let (whole, _) = self.whole_layout(op, x.result(), Some(x.chunk()))?;
+        let maps = register_maps::half_bit(&to, x.dim() as usize)
+            .and_then(|at| Some((at, register_maps::halves(&to, &whole, x.dim() as usize)?)));
+        let (at, columns) = maps.ok_or_else(|| fail(op, "no such dimension"))?;
+        let (left, right) = (self.array(op, x.lhs())?, self.array(op, x.rhs())?);
+        // Which half a place belongs to: by the thread, by the chunk, and by the register.
+        let half = |bases: &[u64]| bases.iter().map(|b| b >> at & 1).collect::<Vec<u64>>();
+        let chunk = self.layout(op, x.result())?;
+        let inner = chunk.register().len();
+        let place = self.linear(&LinearExpr::new(&half(chunk.lane()), &half(chunk.warp()), &[]));
+        let second = self.l.cast("trunc", place, self.l.i1);
+        let of_register = half(chunk.register());
+        let number = self.scalar(op, x.chunk())?;
+        let first = self.sum_of(&[(number, &columns[inner..])]);
+        let reach = columns[inner..].iter().fold(0, |all, c| all | c);
+        let disjoint = columns[..inner].iter().all(|c| c & reach == 0);
+        let registers = (0..1u64 << inner)
+            .map(|r| {
+                let number = combine(&columns[..inner], r);
+                let mut both = [left, right].map(|a| self.read_element(a, first, number, disjoint));
+                if combine(&of_register, r) == 1 {
+                    both.swap(0, 1);
+                }
+                self.l.select(second, both[1], both[0])
+            })
+            .collect();
+        self.set_all(x.result(), registers);
+        Ok(())
+    }
+
+    pub(super) fn array_insert(&mut self, x: ArrayInsertOp<'c>) -> Result<(), Failed> {
+        let op = x.op();
+        let (Some(part), Some(whole)) = (Tensor::of_value(x.slice()), tensor_of(x.dest())) else {
+            return Err(fail(op, "operand is no tensor"));
+        };
+        let columns = register_maps::insertion(&part, &whole).ok_or_else(|| fail(op, "slices cross threads"))?;
+        let array = self.array(op, x.dest())?;
+        let slice = self.number(op, x.indices(), &whole, &part)?;
+        let registers = self.fragment(op, x.slice())?;
+        let inner = registers.len().ilog2() as usize;
+        let first = self.sum_of(&[(slice, &columns[inner..])]);
+        let reach = columns[inner..].iter().fold(0, |all, c| all | c);
+        let disjoint = columns[..inner].iter().all(|c| c & reach == 0);
+        for (r, v) in registers.into_iter().enumerate() {
+            let number = combine(&columns[..inner], r as u64);
+            self.write_element(array, first, number, disjoint, v);
+        }
         Ok(())
     }
 }

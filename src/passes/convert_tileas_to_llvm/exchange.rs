@@ -1,59 +1,37 @@
 //! Layout conversions of tensors that are larger than their storage, part by part: `tile_layout::PartsPlan`.
 
-use super::{Lower, Lowered, llvm::Cmp};
-use crate::{
-    analysis::registers::register_bits,
-    dialect::{
-        layouts::{Tensor, storage_bits},
-        nv_tileas::{ExchangeOp, MemDescType},
-        pass::{Failed, fail},
-        rt::*,
-        shared_memory::memdesc_bytes,
-    },
+use super::{Lower, array::tensor_of, llvm::Cmp};
+use crate::dialect::{
+    layouts::storage_bits,
+    nv_tileas::{ArrayExchangeOp, MemDescType},
+    pass::{Failed, fail},
+    rt::*,
+    shared_memory::memdesc_bytes,
 };
 use tile_layout::{Instruction, PartRegisters, PartsPlan, SharedOptions};
 
 impl<'c> Lower<'c, '_> {
-    pub(super) fn exchange(&mut self, x: ExchangeOp<'c>) -> Result<(), Failed> {
+    pub(super) fn array_exchange(&mut self, x: ArrayExchangeOp<'c>) -> Result<(), Failed> {
         let op = x.op();
-        let tensor = Tensor::of_value(x.source()).ok_or_else(|| fail(op, "operand is no tensor"))?;
+        let side = |v| {
+            let tensor = tensor_of(v)?;
+            Some((tensor.layout()?, tensor))
+        };
+        let (Some((from, tensor)), Some((to, _))) = (side(x.source()), side(x.dest())) else {
+            return Err(fail(op, "operand is no array"));
+        };
         let desc = MemDescType::cast(ty(x.storage())).ok_or_else(|| fail(op, "not a memdesc"))?;
-        let (from, to) = (self.layout(op, x.source())?, self.layout(op, x.result())?);
         let mut options = SharedOptions::new(storage_bits(tensor.element));
         options.max_bytes = memdesc_bytes(desc);
         let plan = PartsPlan::new(&from, &to, &tensor.tile_shape(), &options).map_err(|e| fail(op, e.to_string()))?;
         let memory = self.shared_address(op, x.storage())?;
-
-        let made = match self.values.get(&key(x.source())) {
-            Some(Lowered::Array(_)) => None,
-            _ => Some(self.array_of(op, x.source())?),
-        };
-        let source = match (made, self.values.get(&key(x.source()))) {
-            (Some(array), _) => array,
-            (None, Some(Lowered::Array(array))) => *array,
-            _ => return Err(fail(op, "operand holds no values here")),
-        };
-        let target = self.new_array(op, x.result())?;
-        if self.is_big(x.result()) {
-            self.remark_on_array(op, x.result());
-        }
+        let (source, target) = (self.array(op, x.source())?, self.array(op, x.dest())?);
         self.counted(plan.log2, |this, part| {
             this.barrier();
             this.store_part(&plan, memory, source, tensor.element, part);
             this.barrier();
             this.load_part(&plan, memory, target, tensor.element, part)
-        })?;
-        if let Some(array) = made {
-            self.free_array(array);
-        }
-        if self.is_big(x.result()) {
-            self.values.insert(key(x.result()), Lowered::Array(target));
-            return Ok(());
-        }
-        let registers = self.read_array(target, None, register_bits(x.result()).unwrap_or(0));
-        self.set_all(x.result(), registers);
-        self.free_array(target);
-        Ok(())
+        })
     }
 
     /// First register of a part, and whether the others differ from it in bits that it does not have.

@@ -329,7 +329,7 @@ impl<'c> Lower<'c, '_> {
                 if constant { p } else { self.along(p, thread[d], &strides[d], narrow) }
             });
             // What registers add is the same in all threads; what is left in front of the loop is not the thread's.
-            self.anew(op, p)
+            self.hide_from_licm(op, p)
         });
         Ok(Tile { base, coordinates, thread, strides, left, thread_base, products: RefCell::default(), sparse, narrow })
     }

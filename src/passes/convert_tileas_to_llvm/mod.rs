@@ -28,21 +28,18 @@ mod scalar;
 mod scan;
 mod shape;
 mod shared;
-mod sink;
-mod stream;
 mod transfer;
 mod words;
 
 use crate::{
-    analysis::{registers::Limit, warps::warps_of},
+    analysis::warps::warps_of,
     dialect::{
-        behaviour::is_loop,
-        debug_scope,
-        dots::AnyDot,
-        gpu_module,
+        debug_scope, gpu_module,
         layouts::Tensor,
         llvm_types::element_type,
-        location, nv_tileaa, nv_tileas,
+        location,
+        loops::{ADDRESSES_IN_LOOP, loops_around},
+        nv_tileaa, nv_tileas,
         pass::{Failed, PassContext, RustPass, context_of, descriptors, fail},
         rt::*,
         target::target,
@@ -105,10 +102,8 @@ enum Lowered<'c> {
     Scalar(Val<'c>),
     /// One value for each register.
     Fragment(Vec<Val<'c>>),
-    /// A tensor with too many registers, in local memory.
+    /// An array in local memory.
     Array(array::Array<'c>),
-    /// The same, not computed until needed, by this op and a number of others.
-    Lazy(OpRef<'c>, u32),
     /// A tensor in shared memory: the address of its first byte.
     Shared(Val<'c>),
     /// Views and tokens: nothing at run time.
@@ -129,7 +124,7 @@ struct Lower<'c, 'm> {
     /// First block of the function.
     entry: Blk<'c>,
     lane: Val<'c>,
-    /// Number of the warp; in a pass over a tensor's registers, of the virtual warp.
+    /// Number of the warp; in a loop over chunks of registers, of the virtual warp.
     warp: Val<'c>,
     /// Bits of the actual warp's number.
     warp_bits: u32,
@@ -139,12 +134,8 @@ struct Lower<'c, 'm> {
     barrier_id: Option<u64>,
     /// Barriers that agents have been given.
     barriers_used: u64,
-    limit: Limit,
-    /// The pass that is being emitted.
-    pass: Option<stream::Pass<'c>>,
-    pool: array::Pool<'c>,
-    /// Ops of the source that are emitted.
-    done: FxHashSet<usize>,
+    /// Local memory that arrays share.
+    slots: FxHashMap<i64, array::Slot<'c>>,
     /// First byte of the block's shared memory, once something uses it.
     shared: Option<Val<'c>>,
     /// The word that an element was taken out of, and its number in it, by element.
@@ -216,10 +207,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             warps,
             barrier_id: None,
             barriers_used: 0,
-            limit: Limit::of(f.op()),
-            pass: None,
-            pool: array::Pool::default(),
-            done: FxHashSet::default(),
+            slots: array::slots(f.op()),
             shared: None,
             origins: RefCell::default(),
             multiplies: false,
@@ -233,7 +221,6 @@ impl<'c, 'm> Lower<'c, 'm> {
         let done = lower.block(source);
         match done {
             Ok(()) if lower.multiplies => {
-                sink::sink(function);
                 set_discardable_attr(function, gpu_module::MULTIPLIES, unit(context));
             }
             Ok(()) => {}
@@ -244,7 +231,7 @@ impl<'c, 'm> Lower<'c, 'm> {
 
     /// Emits every op of a block of the source at the insertion point.
     fn block(&mut self, source: Blk<'c>) -> Result<(), Failed> {
-        self.ops(&ops_of(source).collect::<Vec<_>>())
+        ops_of(source).try_for_each(|op| self.op(op))
     }
 
     fn op(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
@@ -337,8 +324,6 @@ impl<'c, 'm> Lower<'c, 'm> {
                 Err(fail(op, format!("'{}' is lowered by tileas-assign-load-store-layouts", op_name(op))))
             }
             BroadcastOp(x) => self.broadcast(x),
-            ConvertLayoutOp(x) if self.is_big(x.source()) && self.pass.is_none() => self.few_of_many(op),
-            ExtractSliceOp(x) if self.is_big(x.source()) && self.pass.is_none() => self.few_of_many(op),
             ConvertLayoutOp(x) => self.convert_registers(x),
             CatOp(x) => self.cat(x),
             ExtractSliceOp(x) => self.extract_slice(x),
@@ -347,7 +332,15 @@ impl<'c, 'm> Lower<'c, 'm> {
             UnpackOp(x) => self.unpack(x),
             ShuffleOp(x) => self.shuffle(x),
             LocalLoadSliceOp(x) => self.local_load_slice(x),
-            ExchangeOp(x) => self.exchange(x),
+            ExchangeOp(_) => Err(fail(op, "an exchange is lowered by tileas-materialize-register-loops")),
+            RegisterLoopOp(x) => self.register_loop(x),
+            GatherRegistersOp(x) => self.gather_registers(x),
+            AllocArrayOp(x) => self.alloc_array(x),
+            ArrayLoadOp(x) => self.array_load(x),
+            ArrayStoreOp(x) => self.array_store(x),
+            ArrayInsertOp(x) => self.array_insert(x),
+            ArrayCatOp(x) => self.array_cat(x),
+            ArrayExchangeOp(x) => self.array_exchange(x),
             ReduceOp(x) => self.reduce(x),
             ScanOp(x) => self.scan(x),
             CarryOp(x) => self.carry(x),
@@ -434,13 +427,9 @@ impl<'c, 'm> Lower<'c, 'm> {
         };
         self.values.insert(key(v), lowered);
     }
-    /// Where the elements of `v` lie; in a pass over its registers, in those of the pass and in virtual warps.
+    /// Where the elements of `v` lie.
     fn layout(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Layout, Failed> {
-        let layout = Tensor::of_value(v).and_then(|t| t.layout()).ok_or_else(|| fail(op, "tensor has no layout"))?;
-        Ok(match self.pass {
-            Some(pass) => layout.registers_as_warps(pass.bits as usize, self.warp_bits as usize),
-            None => layout,
-        })
+        Tensor::of_value(v).and_then(|t| t.layout()).ok_or_else(|| fail(op, "tensor has no layout"))
     }
     /// Registers that `v` takes in a thread.
     fn registers(&self, op: OpRef<'c>, v: Val<'c>) -> Result<usize, Failed> {
@@ -460,28 +449,15 @@ impl<'c, 'm> Lower<'c, 'm> {
         self.linear_in_block(expr, None)
     }
 
-    /// In a loop that multiplies matrices a copy of `v` of which LLVM knows nothing, elsewhere `v`.
-    ///
-    /// LLVM moves what does not change out of loops, however many registers that takes: one or two for every address of a tile. Around
-    /// products there are none to spare, and a sum an iteration costs nothing there.
-    fn anew(&self, op: OpRef<'c>, v: Val<'c>) -> Val<'c> {
-        let mut at = parent_op(op);
-        while let Some(parent) = at.filter(|p| nv_tileaa::FuncOp::cast(*p).is_none()) {
-            let mut multiplies = false;
-            if is_loop(parent) {
-                walk(parent, &mut |o| multiplies |= AnyDot::cast(o).is_some());
-            }
-            if multiplies {
-                let (width, class) = if ty(v) == self.l.i32 { ("32", "r") } else { ("64", "l") };
-                let text = format!("mov.b{width} $0, $1;");
-                return self
-                    .l
-                    .asm(&text, &format!("={class},{class}"), Some(ty(v)), &[v], false)
-                    .expect("asm with a result");
-            }
-            at = parent_op(parent);
+    /// In a loop that keeps its addresses a copy of `v` of which LLVM knows nothing, so that LLVM cannot hoist what depends on
+    /// it; elsewhere `v`. `tileas-keep-addresses-in-loops` says which loops those are.
+    fn hide_from_licm(&self, op: OpRef<'c>, v: Val<'c>) -> Val<'c> {
+        if !loops_around(op).any(|l| discardable_attr(l, ADDRESSES_IN_LOOP).is_some()) {
+            return v;
         }
-        v
+        let (width, class) = if ty(v) == self.l.i32 { ("32", "r") } else { ("64", "l") };
+        let text = format!("mov.b{width} $0, $1;");
+        self.l.asm(&text, &format!("={class},{class}"), Some(ty(v)), &[v], false).expect("asm with a result")
     }
 
     /// `expr` of this thread's lane and warp, and of `block` as the number of the block. A cluster of one block has block

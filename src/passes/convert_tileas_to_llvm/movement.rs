@@ -3,9 +3,12 @@
 //! The number of a slice takes the place of the number of the block: what the layout algebra says about a tile that is
 //! spread over a cluster holds for a slice that is chosen at run time.
 
-use super::{Lower, llvm::Cmp, stream::insert_map};
+use super::{Lower, llvm::Cmp};
 use crate::{
-    analysis::layouts::{kept_in_registers, packing_log2, slice_over_blocks},
+    analysis::{
+        layouts::{kept_in_registers, packing_log2, slice_over_blocks},
+        register_maps,
+    },
     dialect::{
         layouts::{Tensor, storage_bits},
         nv_tileas::{
@@ -63,10 +66,8 @@ impl<'c> Lower<'c, '_> {
 
     /// A tensor with a slice replaced: a choice between old and new for each register.
     pub(super) fn insert_slice(&mut self, op: InsertSliceOp<'c>) -> Result<(), Failed> {
-        if self.is_big(op.dest()) {
-            return self.insert_into_many(op);
-        }
-        let columns = insert_map(op).ok_or_else(|| fail(op.op(), "slices cross threads"))?;
+        let columns = register_maps::insertion(&tensor(op.slice()), &tensor(op.dest()))
+            .ok_or_else(|| fail(op.op(), "slices cross threads"))?;
         let slice = self.fragment(op.op(), op.slice())?;
         let mut registers = self.fragment(op.op(), op.dest())?;
         let number = self.slice_number(op.op(), op.indices(), op.dest(), op.slice())?;
@@ -367,7 +368,7 @@ impl<'c> Lower<'c, '_> {
 
     /// The indices side by side, that of dimension 0 in the low bits. The result of an index outside the tensor is undefined,
     /// but it must not lead outside the tensor's storage.
-    fn number(
+    pub(super) fn number(
         &self,
         op: OpRef<'c>,
         indices: impl Iterator<Item = Val<'c>>,

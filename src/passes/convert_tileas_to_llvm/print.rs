@@ -15,7 +15,11 @@
 //! A failed assertion prints a line for each element that is false, then stops the kernel. In a tile, all threads wait for each
 //! other before, so that every line is printed; afterwards they go no further.
 
-use super::{Lower, Lowered, array::Array, llvm::Cmp};
+use super::{
+    Lower, Lowered,
+    array::{Array, tensor_of},
+    llvm::Cmp,
+};
 use crate::analysis::registers::PASS_REGISTERS;
 use crate::dialect::{
     layouts::{Tensor, storage_bits},
@@ -145,9 +149,8 @@ impl<'c> Lower<'c, '_> {
         let pieces = parse_format(x.format()).map_err(|e| fail(op, e))?;
         let mut scratch = x.scratch();
         let mut arguments = vec![];
-        let mut made = vec![];
         for v in x.args() {
-            arguments.push(match Tensor::of_value(v) {
+            arguments.push(match Tensor::of_value(v).or_else(|| tensor_of(v)) {
                 None => Argument::Scalar(ty(v), self.scalar(op, v)?),
                 Some(tensor) => {
                     let missing = || fail(op, "tensors need scratch; run tileas-materialize-convert-layout first");
@@ -156,14 +159,9 @@ impl<'c> Lower<'c, '_> {
                     let Some(Lowered::Shared(memory)) = self.values.get(&key(memory)).cloned() else {
                         return Err(fail(op, "scratch is not allocated here"));
                     };
-                    let layout = self.layout(op, v)?;
+                    let layout = tensor.layout().ok_or_else(|| fail(op, "tensor has no layout"))?;
                     let registers = match self.values.get(&key(v)) {
                         Some(Lowered::Array(array)) => Registers::Many(*array),
-                        _ if self.is_big(v) => {
-                            let array = self.array_of(op, v)?;
-                            made.push(array);
-                            Registers::Many(array)
-                        }
                         _ => Registers::Few(self.fragment(op, v)?),
                     };
                     Argument::Tile(Tile { tensor, layout, registers, memory, room })
@@ -186,9 +184,7 @@ impl<'c> Lower<'c, '_> {
         match numbers as usize <= MAX_ARGUMENTS {
             true => self.print_at_once(op, pieces, arguments, buffer),
             false => self.print_in_turn(op, pieces, arguments, buffer),
-        }?;
-        made.into_iter().for_each(|array| self.free_array(array));
-        Ok(())
+        }
     }
 
     fn print_at_once(

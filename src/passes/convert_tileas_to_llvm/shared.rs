@@ -95,7 +95,7 @@ impl<'c> Lower<'c, '_> {
         let memory = self.shared_address(op, memory)?;
         let plan = self.plan(op, layout, desc, Direction::Load)?;
         let element = desc.element_type();
-        let thread = self.anew(op, self.linear_in_block(&plan.address.expr(), block));
+        let thread = self.hide_from_licm(op, self.linear_in_block(&plan.address.expr(), block));
         let mut registers: Vec<Option<Val<'c>>> = vec![None; layout.registers() as usize];
         for i in &plan.instructions {
             let count = i.registers.len() as u64;

@@ -10,7 +10,7 @@ module {}
 // NONE-TIER-NEXT: builtin.module(
 // NONE-TIER: )
 
-// NONE-FINISH: Pass Manager with 24 passes:
+// NONE-FINISH: Pass Manager with 27 passes:
 // NONE-FINISH-NEXT: builtin.module(
 // NONE-FINISH-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false},
 // NONE-FINISH-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -24,8 +24,11 @@ module {}
 // NONE-FINISH-NEXT: tileas-order-memory,
 // NONE-FINISH-NEXT: tileas-optimize-alloc-tensor,
 // NONE-FINISH-NEXT: tileas-check-synchronization{remove-redundant-barriers=false},
+// NONE-FINISH-NEXT: tileas-materialize-register-loops,
+// NONE-FINISH-NEXT: tileas-keep-addresses-in-loops,
 // NONE-FINISH-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
 // NONE-FINISH-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
+// NONE-FINISH-NEXT: tileir-sink-shared-loads,
 // NONE-FINISH-NEXT: convert-tileas-to-nvgpu,
 // NONE-FINISH-NEXT: tileir-verify-ops-analysis{compute-capability=sm_90},
 // NONE-FINISH-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -42,7 +45,7 @@ module {}
 // UNSPECIALIZE-TIER-NEXT: builtin.module(
 // UNSPECIALIZE-TIER: )
 
-// UNSPECIALIZE-FINISH: Pass Manager with 24 passes:
+// UNSPECIALIZE-FINISH: Pass Manager with 27 passes:
 // UNSPECIALIZE-FINISH-NEXT: builtin.module(
 // UNSPECIALIZE-FINISH-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false},
 // UNSPECIALIZE-FINISH-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -56,8 +59,11 @@ module {}
 // UNSPECIALIZE-FINISH-NEXT: tileas-order-memory,
 // UNSPECIALIZE-FINISH-NEXT: tileas-optimize-alloc-tensor,
 // UNSPECIALIZE-FINISH-NEXT: tileas-check-synchronization{remove-redundant-barriers=false},
+// UNSPECIALIZE-FINISH-NEXT: tileas-materialize-register-loops,
+// UNSPECIALIZE-FINISH-NEXT: tileas-keep-addresses-in-loops,
 // UNSPECIALIZE-FINISH-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
 // UNSPECIALIZE-FINISH-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
+// UNSPECIALIZE-FINISH-NEXT: tileir-sink-shared-loads,
 // UNSPECIALIZE-FINISH-NEXT: convert-tileas-to-nvgpu,
 // UNSPECIALIZE-FINISH-NEXT: tileir-verify-ops-analysis{compute-capability=sm_90},
 // UNSPECIALIZE-FINISH-NEXT: tileir-insert-debug-scope{emission-kind=None},

@@ -14,7 +14,7 @@ module {}
 // NONE-TIER-NEXT: cse
 // NONE-TIER-NEXT: )
 
-// NONE-FINISH: Pass Manager with 22 passes:
+// NONE-FINISH: Pass Manager with 25 passes:
 // NONE-FINISH-NEXT: builtin.module(
 // NONE-FINISH-NEXT: convert-tileaa-to-tileas{compute-capability=sm_90 num-warps=0},
 // NONE-FINISH-NEXT: tileas-slicing,
@@ -26,8 +26,11 @@ module {}
 // NONE-FINISH-NEXT: tileas-order-memory,
 // NONE-FINISH-NEXT: tileas-optimize-alloc-tensor,
 // NONE-FINISH-NEXT: tileas-check-synchronization{remove-redundant-barriers=true},
+// NONE-FINISH-NEXT: tileas-materialize-register-loops,
+// NONE-FINISH-NEXT: tileas-keep-addresses-in-loops,
 // NONE-FINISH-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
 // NONE-FINISH-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
+// NONE-FINISH-NEXT: tileir-sink-shared-loads,
 // NONE-FINISH-NEXT: convert-tileas-to-nvgpu,
 // NONE-FINISH-NEXT: tileir-verify-ops-analysis{compute-capability=sm_90},
 // NONE-FINISH-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -48,7 +51,7 @@ module {}
 // UNSPECIALIZE-TIER-NEXT: cse
 // UNSPECIALIZE-TIER-NEXT: )
 
-// UNSPECIALIZE-FINISH: Pass Manager with 22 passes:
+// UNSPECIALIZE-FINISH: Pass Manager with 25 passes:
 // UNSPECIALIZE-FINISH-NEXT: builtin.module(
 // UNSPECIALIZE-FINISH-NEXT: convert-tileaa-to-tileas{compute-capability=sm_90 num-warps=0},
 // UNSPECIALIZE-FINISH-NEXT: tileas-slicing,
@@ -60,8 +63,11 @@ module {}
 // UNSPECIALIZE-FINISH-NEXT: tileas-order-memory,
 // UNSPECIALIZE-FINISH-NEXT: tileas-optimize-alloc-tensor,
 // UNSPECIALIZE-FINISH-NEXT: tileas-check-synchronization{remove-redundant-barriers=true},
+// UNSPECIALIZE-FINISH-NEXT: tileas-materialize-register-loops,
+// UNSPECIALIZE-FINISH-NEXT: tileas-keep-addresses-in-loops,
 // UNSPECIALIZE-FINISH-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
 // UNSPECIALIZE-FINISH-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
+// UNSPECIALIZE-FINISH-NEXT: tileir-sink-shared-loads,
 // UNSPECIALIZE-FINISH-NEXT: convert-tileas-to-nvgpu,
 // UNSPECIALIZE-FINISH-NEXT: tileir-verify-ops-analysis{compute-capability=sm_90},
 // UNSPECIALIZE-FINISH-NEXT: tileir-insert-debug-scope{emission-kind=None},

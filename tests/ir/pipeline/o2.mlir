@@ -6,7 +6,7 @@
 // Every pass of level 2, in order: first the tier, then what every level needs after it.
 module {}
 
-// NONE-TIER: Pass Manager with 18 passes:
+// NONE-TIER: Pass Manager with 21 passes:
 // NONE-TIER-NEXT: builtin.module(
 // NONE-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false},
 // NONE-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -22,8 +22,11 @@ module {}
 // NONE-TIER-NEXT: tileas-order-memory,
 // NONE-TIER-NEXT: tileas-optimize-alloc-tensor,
 // NONE-TIER-NEXT: tileas-check-synchronization{remove-redundant-barriers=true},
+// NONE-TIER-NEXT: tileas-materialize-register-loops,
+// NONE-TIER-NEXT: tileas-keep-addresses-in-loops,
 // NONE-TIER-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
 // NONE-TIER-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
+// NONE-TIER-NEXT: tileir-sink-shared-loads,
 // NONE-TIER-NEXT: cse,
 // NONE-TIER-NEXT: convert-tileas-to-nvgpu
 // NONE-TIER-NEXT: )
@@ -41,7 +44,7 @@ module {}
 // NONE-FINISH-NEXT: tileir-post-nvvm-finalize
 // NONE-FINISH-NEXT: )
 
-// UNSPECIALIZE-TIER: Pass Manager with 20 passes:
+// UNSPECIALIZE-TIER: Pass Manager with 23 passes:
 // UNSPECIALIZE-TIER-NEXT: builtin.module(
 // UNSPECIALIZE-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false},
 // UNSPECIALIZE-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -59,8 +62,11 @@ module {}
 // UNSPECIALIZE-TIER-NEXT: tileas-order-memory,
 // UNSPECIALIZE-TIER-NEXT: tileas-optimize-alloc-tensor,
 // UNSPECIALIZE-TIER-NEXT: tileas-check-synchronization{remove-redundant-barriers=true},
+// UNSPECIALIZE-TIER-NEXT: tileas-materialize-register-loops,
+// UNSPECIALIZE-TIER-NEXT: tileas-keep-addresses-in-loops,
 // UNSPECIALIZE-TIER-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
 // UNSPECIALIZE-TIER-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
+// UNSPECIALIZE-TIER-NEXT: tileir-sink-shared-loads,
 // UNSPECIALIZE-TIER-NEXT: cse,
 // UNSPECIALIZE-TIER-NEXT: convert-tileas-to-nvgpu
 // UNSPECIALIZE-TIER-NEXT: )

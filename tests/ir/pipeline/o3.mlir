@@ -6,7 +6,7 @@
 // Every pass of level 3, in order: first the tier, then what every level needs after it.
 module {}
 
-// NONE-TIER: Pass Manager with 31 passes:
+// NONE-TIER: Pass Manager with 34 passes:
 // NONE-TIER-NEXT: builtin.module(
 // NONE-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false},
 // NONE-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -22,8 +22,11 @@ module {}
 // NONE-TIER-NEXT: tileas-order-memory,
 // NONE-TIER-NEXT: tileas-optimize-alloc-tensor,
 // NONE-TIER-NEXT: tileas-check-synchronization{remove-redundant-barriers=true},
+// NONE-TIER-NEXT: tileas-materialize-register-loops,
+// NONE-TIER-NEXT: tileas-keep-addresses-in-loops,
 // NONE-TIER-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
 // NONE-TIER-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
+// NONE-TIER-NEXT: tileir-sink-shared-loads,
 // NONE-TIER-NEXT: cse,
 // NONE-TIER-NEXT: convert-tileas-to-nvgpu,
 // NONE-TIER-NEXT: tileir-verify-ops-analysis{compute-capability=sm_90},
@@ -45,7 +48,7 @@ module {}
 // NONE-FINISH-NEXT: builtin.module(
 // NONE-FINISH: )
 
-// UNSPECIALIZE-TIER: Pass Manager with 33 passes:
+// UNSPECIALIZE-TIER: Pass Manager with 36 passes:
 // UNSPECIALIZE-TIER-NEXT: builtin.module(
 // UNSPECIALIZE-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false},
 // UNSPECIALIZE-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -63,8 +66,11 @@ module {}
 // UNSPECIALIZE-TIER-NEXT: tileas-order-memory,
 // UNSPECIALIZE-TIER-NEXT: tileas-optimize-alloc-tensor,
 // UNSPECIALIZE-TIER-NEXT: tileas-check-synchronization{remove-redundant-barriers=true},
+// UNSPECIALIZE-TIER-NEXT: tileas-materialize-register-loops,
+// UNSPECIALIZE-TIER-NEXT: tileas-keep-addresses-in-loops,
 // UNSPECIALIZE-TIER-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
 // UNSPECIALIZE-TIER-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
+// UNSPECIALIZE-TIER-NEXT: tileir-sink-shared-loads,
 // UNSPECIALIZE-TIER-NEXT: cse,
 // UNSPECIALIZE-TIER-NEXT: convert-tileas-to-nvgpu,
 // UNSPECIALIZE-TIER-NEXT: tileir-verify-ops-analysis{compute-capability=sm_90},

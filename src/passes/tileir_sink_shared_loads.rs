@@ -1,0 +1,156 @@
+//! `tileir-sink-shared-loads`: reads of shared memory stand where their values are used.
+//!
+//! `convert-tileas-to-llvm` reads a tile whole before anything is computed from it. A product of large tiles would hold all
+//! of both operands in registers at once, next to its accumulator. So in kernels with products of tiles what is read from
+//! shared memory, and what is computed from that alone, moves down to its first user; the instructions of a product then
+//! alternate with the reads of the fragments that they multiply:
+//!
+//! ```text
+//! %a0 = ldmatrix; %a1 = ldmatrix                 %a0 = ldmatrix
+//! %b = ldmatrix                                  %b = ldmatrix
+//! mma %a0, %b                                    mma %a0, %b
+//! mma %a1, %b                                    %a1 = ldmatrix
+//!                                                mma %a1, %b
+//! ```
+//!
+//! Nothing moves out of its block, and no read moves past what might write to shared memory or wait for other threads.
+//! The order of the matrix instructions stays: it is the schedule.
+//!
+//! The pass works on the LLVM dialect because the unit that moves is one instruction, of which an op of `nv_tileas` stands
+//! for many. It runs before anything else looks at that program, so that common subexpressions do not tie reads together.
+
+use crate::{
+    dialect::{
+        behaviour::is_pure,
+        gpu_module::{self, MULTIPLIES},
+        llvm_types::SHARED,
+        pass::{Failed, PassContext, RustPass, descriptors},
+        rt::*,
+        upstream::{Llvm, dialect_of},
+    },
+    pass_descriptor,
+};
+use melior::{
+    Context,
+    ir::{BlockLike, TypeLike},
+};
+use mlir_sys::*;
+use rustc_hash::FxHashMap;
+
+#[derive(Clone, Default)]
+pub struct SinkSharedLoads;
+
+impl RustPass for SinkSharedLoads {
+    pass_descriptor!(tileir_sink_shared_loads);
+
+    fn run<'c>(&mut self, op: OpRef<'c>, _: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        use descriptors::tileir_sink_shared_loads::stat;
+        let multiplies = |f: &OpRef<'c>| discardable_attr(*f, MULTIPLIES).is_some();
+        for function in gpu_module::functions(op).into_iter().filter(multiplies) {
+            let mut block = entry_block(region(function, 0));
+            while let Some(b) = block {
+                cx.stat_add(stat::NUM_MOVED, sink_in(b) as i64);
+                // SAFETY: `b` is alive.
+                let next = unsafe { mlirBlockGetNextInRegion(b.to_raw()) };
+                // SAFETY: not null.
+                block = (!next.ptr.is_null()).then(|| unsafe { Blk::from_raw(next) });
+            }
+        }
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Role {
+    /// A read of shared memory.
+    Read,
+    /// Computes its results from its operands and nothing else.
+    Pure,
+    /// Reads must not pass it.
+    Fence,
+    /// Touches nothing that reads could see, but stays.
+    Other,
+}
+
+fn role(op: OpRef<'_>) -> Role {
+    let shared = |v: Val<'_>| {
+        // SAFETY: the type is alive, and asked for its kind before its address space.
+        unsafe {
+            let t = ty(v).to_raw();
+            mlirTypeIsALLVMPointerType(t) && mlirLLVMPointerTypeGetAddressSpace(t) == SHARED
+        }
+    };
+    let text = |name: &str| attr(op, name).map_or("", string_attr);
+    match Llvm::of(op) {
+        Some(Llvm::Load) if shared(operand(op, 0)) => Role::Read,
+        Some(Llvm::CallIntrinsic) => match text("intrin") {
+            name if name.contains(".mma.") || name.contains(".prmt") => Role::Pure,
+            _ => Role::Fence,
+        },
+        Some(Llvm::Call) => match attr(op, "callee").map(|a| a.to_string()) {
+            // The device library computes and does nothing else.
+            Some(name) if name.trim_start_matches('@').starts_with(tile_rtlib::PREFIX) => Role::Pure,
+            _ => Role::Fence,
+        },
+        Some(Llvm::InlineAsm) if attr(op, "has_side_effects").is_none() => Role::Pure,
+        Some(Llvm::InlineAsm) if text("asm_string").starts_with("ldmatrix") => Role::Read,
+        Some(Llvm::InlineAsm) if text("asm_string").starts_with("mov.b") => Role::Other,
+        Some(Llvm::Load | Llvm::Constant | Llvm::SpecialRegister) => Role::Other,
+        _ if region_count(op) == 0 && dialect_of(op) == "llvm" && is_pure(op) => Role::Pure,
+        _ => Role::Fence,
+    }
+}
+
+/// The place of an op that has been erased.
+const GONE: usize = usize::MAX;
+
+/// Sinks what is read in one block; how many ops moved.
+fn sink_in(block: Blk<'_>) -> usize {
+    let ops: Vec<OpRef<'_>> = ops_of(block).collect();
+    let roles: Vec<Role> = ops.iter().map(|o| role(*o)).collect();
+    if !roles.contains(&Role::Read) || !ops.iter().any(|o| is_instruction(*o)) {
+        return 0;
+    }
+    // Ops that depend on a read and on nothing else that could not move.
+    let number: FxHashMap<usize, usize> = ops.iter().enumerate().map(|(i, o)| (op_key(*o), i)).collect();
+    let mut from_read = vec![false; ops.len()];
+    for (i, op) in ops.iter().enumerate() {
+        let mut producers = operands(*op).filter_map(|v| defining_op(v).and_then(|p| number.get(&op_key(p))));
+        from_read[i] = roles[i] == Role::Read || roles[i] == Role::Pure && producers.any(|&p| from_read[p]);
+    }
+    // For each op the op before which it will stand, its own place if it stays. Users are seen before their producers, so
+    // a producer goes to the least place of its users. Ops that go to one place keep their order among themselves.
+    let mut place: Vec<usize> = (0..ops.len()).collect();
+    let mut fence = ops.len();
+    for i in (0..ops.len()).rev() {
+        if from_read[i] && !is_instruction(ops[i]) {
+            // Elements that were taken out of a word and never used would hold the word back.
+            if results(ops[i]).all(|r| !has_uses(r)) {
+                erase(ops[i]);
+                place[i] = GONE;
+                continue;
+            }
+            let users: Option<Vec<usize>> =
+                results(ops[i]).flat_map(uses).map(|(user, _)| number.get(&op_key(user)).copied()).collect();
+            let first = users.and_then(|users| users.into_iter().map(|u| place[u]).min());
+            let limit = if roles[i] == Role::Read { fence } else { ops.len() };
+            place[i] = first.map_or(i, |first| first.min(limit));
+        }
+        if roles[i] == Role::Fence {
+            fence = i;
+        }
+    }
+    let moved = place.iter().enumerate().filter(|(i, to)| i != *to && **to != GONE);
+    moved.map(|(i, &to)| move_before(ops[i], ops[to])).count()
+}
+
+/// The instructions of products, whose order is the schedule.
+fn is_instruction(op: OpRef<'_>) -> bool {
+    let text = match Llvm::of(op) {
+        Some(Llvm::CallIntrinsic) => attr(op, "intrin").map(string_attr),
+        Some(Llvm::InlineAsm) => attr(op, "asm_string").map(string_attr),
+        Some(Llvm::Fma) => return true,
+        _ => None,
+    };
+    text.is_some_and(|t| t.contains("mma."))
+}
