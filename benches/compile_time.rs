@@ -14,7 +14,7 @@ mod kernels;
 
 use kernels::compile;
 use std::{fs, path::Path, process::ExitCode, time::Instant};
-use tile_driver::Emit;
+use tile_interface::Emit;
 use tile_targets::Target;
 
 struct Settings {

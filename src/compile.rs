@@ -16,7 +16,7 @@ use std::{
     time::Instant,
 };
 use tile_diag::{Diagnostic, Location, Severity};
-use tile_driver::{CompileError, CompileOutput, CompileRequest, Compiler, Emit, InputKind, scope};
+use tile_interface::{CompileError, CompileOutput, CompileRequest, Compiler, Emit, InputKind, scope};
 
 /// Compiles in this process, one context a compilation.
 pub struct InProcess;

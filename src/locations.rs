@@ -15,7 +15,7 @@ use crate::{
 };
 use melior::{Context, ir::Module, pass::PassManager, utility::parse_pass_pipeline};
 use std::collections::BTreeMap;
-use tile_driver::InputKind;
+use tile_interface::InputKind;
 
 /// A pass behind which more operations are without a location than before it.
 #[derive(Debug, Clone, PartialEq, Eq)]

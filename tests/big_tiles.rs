@@ -7,7 +7,7 @@ mod simulate;
 
 use simulate::{From, How, Input, ptx, run};
 use std::time::{Duration, Instant};
-use tile_driver::DebugInfo;
+use tile_interface::DebugInfo;
 use tile_targets::Target;
 
 /// A kernel `k(%in, %out)` on one tile of `rows x columns` floats: `body` computes `%r` of type `T` from `%x` of type `T`.

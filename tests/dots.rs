@@ -12,7 +12,7 @@ use half::{bf16, f16};
 use libtest_mimic::{Arguments, Failed, Trial};
 use ptx_sim::{Module, RunOptions};
 use std::{env, process::ExitCode};
-use tile_driver::Emit;
+use tile_interface::Emit;
 use tile_launch::{
     element::Element,
     execute::execute,

@@ -13,10 +13,8 @@ mod kernels;
 use kernels::{KERNELS, Kernel, Vectors, compile, compile_with};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::{collections::BTreeSet, env, process::ExitCode};
-use tile_driver::{
-    DebugInfo, Emit,
-    toolchain::{self, Surroundings},
-};
+use tile_driver::toolchain::{self, Surroundings};
+use tile_interface::{DebugInfo, Emit};
 use tile_targets::Target;
 
 const TARGETS: &[&str] =

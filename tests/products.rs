@@ -20,7 +20,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use melior::ir::Module;
 use sass::{Instruction, assemble, assemble_file, bytes, disassemble};
 use std::{collections::BTreeSet, env, process::ExitCode};
-use tile_driver::Emit;
+use tile_interface::Emit;
 use tile_layout::{Direction, Layout, SharedAccess, SharedLayout};
 use tile_targets::Target;
 use tileiras::dialect::{

@@ -24,7 +24,7 @@ pub use observe::{
 
 use handle::Handle;
 use observe::{Word, say};
-use tile_driver::InputKind;
+use tile_interface::InputKind;
 
 /// Version of this interface: it grows only when something is added, and stays binary compatible within it.
 pub const TILEIRAS_API_VERSION: u32 = 1;
@@ -272,6 +272,6 @@ fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, c_int> {
 }
 
 /// Whether the first bytes are Tile IR bytecode of a known container.
-fn kind_of(input: &[u8]) -> Result<InputKind, tile_driver::request::NotTileIr> {
-    tile_driver::request::input_kind(std::path::Path::new(""), input)
+fn kind_of(input: &[u8]) -> Result<InputKind, tile_interface::NotTileIr> {
+    tile_interface::input_kind(std::path::Path::new(""), input)
 }

@@ -22,7 +22,7 @@ use std::{
     ffi::{CStr, CString, c_char, c_int, c_void},
     path::{Path, PathBuf},
 };
-use tile_driver::DebugInfo;
+use tile_interface::DebugInfo;
 
 /// Stamped on the module that libNVVM gets.
 pub const DATA_LAYOUT: &str = "e-p:64:64:64-p3:32:32:32-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64";

@@ -10,7 +10,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 use tile_diag::Location;
-use tile_driver::remarks::{Remark, RemarkSort, RemarkSubject};
+use tile_interface::{Remark, RemarkSort, RemarkSubject};
 
 /// What a remark is about. Each has one constant, so that the names that tools filter by are listed in one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::options::Options;
-use crate::request::{Emit, InputKind};
 use crate::toolchain::{self, Surroundings};
 use crate::{Identity, output};
+use tile_interface::{Emit, InputKind};
 
 const MAGIC: &[u8; 16] = b"tileiras cache1\n";
 const HASH: usize = 32;

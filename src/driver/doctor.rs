@@ -14,8 +14,8 @@ use tile_targets::{DEFAULT_TARGET, TARGETS, Target};
 use crate::child::{self, Finished};
 use crate::io_text;
 use crate::ptxas::{self, Job};
-use crate::request::DebugInfo;
 use crate::toolchain::{self, Surroundings};
+use tile_interface::DebugInfo;
 
 /// How a check ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

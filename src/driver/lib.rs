@@ -9,7 +9,6 @@
 //! 3 input that is no valid module; 4 a tool is missing; 5 compilation failed; 70 a defect of the compiler.
 //!
 //! * [`cl`]: the grammar of the command line; [`options`]: the table of options; [`help`]: its text.
-//! * [`request`]: what a compiler is asked and what it answers.
 //! * [`toolchain`], [`ptxas`], [`child`], [`process`]: finding and running NVIDIA's assembler.
 //! * [`crash`]: what becomes of a compiler that crashes.
 //! * [`subcommand`], [`doctor`], [`batch`]: what the command does beside compiling one file.
@@ -38,20 +37,17 @@ pub mod process;
 pub mod ptxas;
 pub mod remarks;
 pub mod repro;
-pub mod request;
 pub mod resources;
 pub mod response;
-pub mod scope;
 pub mod subcommand;
 pub mod toolchain;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use tile_interface::Compiler;
+
 pub use command::{BYTECODE_VERSIONS, install_panic_hook, last_panic, version_text};
-pub use request::{
-    Backend, CompileError, CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation,
-};
 pub use tile_diag::{Code, Diagnostic, Location, Severity};
 
 /// The identity of a build, for `--version`.

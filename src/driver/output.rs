@@ -127,6 +127,11 @@ fn write_in_place(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
     })
 }
 
+/// Where the files of `--save-temps` go: the output's name without its extension.
+pub(crate) fn stem_of(output: &Path) -> PathBuf {
+    output.with_extension("")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,10 +13,10 @@ use tile_targets::{Feature, PtxVersion, Target};
 
 use crate::child;
 use crate::io_text;
-use crate::request::DebugInfo;
 use crate::resources::{self, KernelResources};
-use crate::scope;
 use crate::toolchain::{self, Search, Surroundings};
+use tile_interface::DebugInfo;
+use tile_interface::scope;
 
 /// One assembly.
 #[derive(Debug, Clone)]

@@ -7,7 +7,7 @@ use crate::execute::{Error, Outcome, describe, extents_and_strides};
 use crate::launch::{Argument, Launch};
 use ptx_sim::Report;
 use tile_diag::Diagnostic;
-use tile_driver::{CompileError, InputKind};
+use tile_interface::{CompileError, InputKind};
 use tile_interp::machine::{Limits, Machine};
 use tile_interp::program::Program;
 

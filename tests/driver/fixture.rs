@@ -7,10 +7,9 @@ use std::process::{Command, ExitCode};
 use std::sync::OnceLock;
 
 use tempfile::TempDir;
-use tile_driver::remarks::{Remark, RemarkSort, RemarkSubject};
-use tile_driver::{
-    Code, CompileError, CompileOutput, CompileRequest, Core, Diagnostic, Emit, Identity, InputKind, Location,
-};
+use tile_driver::{Code, Core, Diagnostic, Identity, Location};
+use tile_interface::{CompileError, CompileOutput, CompileRequest, Emit, InputKind};
+use tile_interface::{Remark, RemarkSort, RemarkSubject};
 use tile_targets::{EntryDirectives, finalise};
 
 const IDENTITY: Identity =

@@ -5,7 +5,7 @@
 
 use melior::{ir::Module, pass::PassManager, utility::parse_pass_pipeline};
 use ptx_sim::{Arg, Config, Device, LaunchConfig, Report, RunOptions};
-use tile_driver::{Backend, DebugInfo};
+use tile_interface::{Backend, DebugInfo};
 use tile_targets::Target;
 use tileiras::{codegen, dialect, dialect::rt::*, passes, pipeline};
 

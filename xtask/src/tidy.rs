@@ -2,9 +2,11 @@
 //!
 //! On every text file that git tracks:
 //! * no trailing blanks, a line end at the end (generated files are exempt);
-//! * no absolute path of somebody's machine.
+//! * no absolute path of somebody's machine;
+//! * at most 120 columns in the prose of Markdown pages that are written by hand ([`size`]).
 //!
 //! On Rust files:
+//! * at most 120 columns, and 120 lines in a function that is no table ([`size`]);
 //! * at most [`MAX_LINES`] lines, except for those in [`LONG_FILES`], each with a reason;
 //! * no `todo!`, `unimplemented!`, `#[ignore]`, `#[should_panic]`;
 //! * each `unsafe` block and implementation has a `SAFETY:` comment above it;
@@ -16,6 +18,7 @@
 //! The checks are on lines, not on syntax trees: a rule that needs a parser belongs into a lint.
 
 mod layers;
+mod size;
 
 use std::path::Path;
 use std::process::Command;
@@ -26,6 +29,9 @@ const MAX_LINES: usize = 800;
 
 /// Longer files, with the reason why they are not split.
 const LONG_FILES: &[(&str, &str)] = &[];
+
+/// Folders of Markdown that programs write.
+const GENERATED_PAGES: &[&str] = &["docs/reference/", "docs/results/"];
 
 /// Dependencies that need no explanation here.
 const WELL_KNOWN: &[&str] = &[
@@ -96,6 +102,9 @@ fn check_file(name: &str, text: &str, passes: &[String]) -> Vec<String> {
     if name.ends_with(".rs") {
         check_rust(name, text, &lines, passes, &mut report);
     }
+    if name.ends_with(".md") && !GENERATED_PAGES.iter().any(|folder| name.starts_with(folder)) {
+        size::check_prose(&lines, &mut report);
+    }
     if name.ends_with("Cargo.toml") {
         check_manifest(&lines, &mut report);
     }
@@ -123,6 +132,8 @@ fn check_rust(name: &str, text: &str, lines: &[&str], passes: &[String], report:
         [["to", "do!("], ["unimpl", "emented!("], ["#[ig", "nore"], ["should", "_panic"]].map(|p| p.concat());
     let code_lines = code_lines(text);
     layers::check(name, &code_lines, passes, report);
+    size::check_columns(lines, report);
+    size::check_functions(name, &code_lines, report);
     for (i, code) in code_lines.iter().enumerate() {
         for word in forbidden.iter().filter(|w| code.contains(w.as_str())) {
             report(i + 1, &format!("'{word}' is not allowed"));

@@ -15,8 +15,8 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 use tile_fuzz::{case::census, file::File, generate::generate, generate::generate_with_meaning, reduce};
-use tileiras::differential::device::Form;
-use tileiras::differential::{self as judge, Plan, Verdict};
+use tileiras::fuzz::differential::device::Form;
+use tileiras::fuzz::differential::{self as judge, Plan, Verdict};
 
 const HELP: &str = "\
 Compares compiled kernels with the reference interpreter on random programs.

@@ -2,13 +2,13 @@
 
 use super::{Configuration, Failure, Plan, compare, compiled, interpreted_with_meaning, is_refusal, meaning_of, timed};
 use std::time::Duration;
-use tile_driver::DebugInfo;
 use tile_driver::ptxas;
 use tile_driver::toolchain::Surroundings;
 use tile_fuzz::archive::{Image, Received};
 use tile_fuzz::case::{Case, Meaning, Parameter, threads};
 use tile_fuzz::file::File;
 use tile_fuzz::generate::generate_with_meaning;
+use tile_interface::DebugInfo;
 use tile_interp::text;
 
 /// What a device gets of a program.

@@ -13,8 +13,8 @@ use std::time::Instant;
 use tile_fuzz::archive::{self, Received};
 use tile_fuzz::case::census;
 use tile_fuzz::written::{self, Source};
-use tileiras::differential::device::{Subject, refused};
-use tileiras::differential::{self, Failure};
+use tileiras::fuzz::differential::device::{Subject, refused};
+use tileiras::fuzz::differential::{self, Failure};
 
 /// How many programs a piece has, at most: a device goes on with the next one when a program kills it too often.
 const PIECE: usize = 100;
