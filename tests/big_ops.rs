@@ -1,5 +1,5 @@
-//! Every kind of op on tiles that do not fit into registers: the compiler against the reference interpreter, and how much
-//! code it writes for the largest tiles that the language has.
+//! Every kind of op on tiles that do not fit into registers: the compiler against the reference interpreter, and how
+//! much code it writes for the largest tiles that the language has.
 
 #[path = "support/kernels.rs"]
 mod kernels;

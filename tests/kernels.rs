@@ -38,8 +38,8 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
-/// `--lineinfo`: the PTX names the Python source and places in it, and the machine code is mapped to it through line tables, with
-/// the PTX beside them, and without DWARF that would describe scopes.
+/// `--lineinfo`: the PTX names the Python source and places in it, and the machine code is mapped to it through line
+/// tables, with the PTX beside them, and without DWARF that would describe scopes.
 fn check_lines(kernel: &Kernel) -> Result<(), Failed> {
     let target = Target::by_name("sm_90").ok_or("no such target")?;
     let ptx = compile_with(&kernel.bytes()?, target, 3, Emit::Ptx, DebugInfo::Lines)?.text;
@@ -71,7 +71,8 @@ fn check_debug(kernel: &Kernel) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What NVIDIA's tools find in a cubin: lines of the source to which nvdisasm maps instructions, and sections that cuobjdump lists.
+/// What NVIDIA's tools find in a cubin: lines of the source to which nvdisasm maps instructions, and sections that
+/// cuobjdump lists.
 #[derive(Debug)]
 struct Mapping {
     lines: BTreeSet<String>,

@@ -1,24 +1,26 @@
 //! Which accesses of shared memory no barrier separates.
 //!
-//! A forward data flow over the structured program. The state is the set of *pending* accesses: those that some path has made since
-//! its last barrier. An access conflicts with a pending one when
+//! A forward data flow over the structured program. The state is the set of *pending* accesses: those that some path
+//! has made since its last barrier. An access conflicts with a pending one when
 //!
 //! * their bytes overlap,
 //! * at least one of them writes, and
-//! * different threads may touch one byte. Of two accesses of one storage the layouts tell: the thread that holds an element in the
-//!   one layout must be the only one that touches it in the other. Two storages that share bytes tell nothing.
+//! * different threads may touch one byte. Of two accesses of one storage the layouts tell: the thread that holds an
+//!   element in the one layout must be the only one that touches it in the other. Two storages that share bytes tell
+//!   nothing.
 //!
-//! An asynchronous copy writes at any time between its start and a wait that leaves no group pending; barriers in between say
-//! nothing about it. Behind such a wait it is a write like any other. Stages of one storage are told apart at run time only: that a
-//! copy does not write the stage that is read is what `tileas-unspecialized-pipeline` promises, so a copy and a later read of one
-//! storage with stages are taken for different stages; a read and a later copy are not, since that is the reuse of a stage.
+//! An asynchronous copy writes at any time between its start and a wait that leaves no group pending; barriers in
+//! between say nothing about it. Behind such a wait it is a write like any other. Stages of one storage are told apart
+//! at run time only: that a copy does not write the stage that is read is what `tileas-unspecialized-pipeline`
+//! promises, so a copy and a later read of one storage with stages are taken for different stages; a read and a later
+//! copy are not, since that is the reuse of a stage.
 //!
-//! Paths join by union. Around a loop the body is walked until the state at its head grows no more; a conflict found on the second
-//! walk is one between iterations. A barrier empties the state. So every conflict that can happen is found; one that is found may
-//! be impossible only because of branches that exclude each other.
+//! Paths join by union. Around a loop the body is walked until the state at its head grows no more; a conflict found on
+//! the second walk is one between iterations. A barrier empties the state. So every conflict that can happen is found;
+//! one that is found may be impossible only because of branches that exclude each other.
 //!
-//! What an op does is a list of [`Effect`]s in one function, [`effects`]: a new op that touches shared memory needs an arm there and
-//! nothing else. Of lanes of one warp no order is assumed either.
+//! What an op does is a list of [`Effect`]s in one function, [`effects`]: a new op that touches shared memory needs an
+//! arm there and nothing else. Of lanes of one warp no order is assumed either.
 
 use crate::dialect::{
     layouts::Tensor,
@@ -152,7 +154,8 @@ pub fn effects<'c>(op: OpRef<'c>) -> Vec<Effect<'c>> {
     }
 }
 
-/// Bytes of a storage, all of its stages; all of shared memory when its place is not known. And the storage when it has stages.
+/// Bytes of a storage, all of its stages; all of shared memory when its place is not known. And the storage when it has
+/// stages.
 fn bytes_of(mut memory: Val<'_>) -> ((u64, u64), Option<usize>) {
     // Views of a storage are the storage.
     while let Some(op) = defining_op(memory).filter(|o| {

@@ -1,10 +1,10 @@
 //! `--cache-dir`: results by content.
 //!
-//! The name of an entry is the SHA-256 of everything that can change the output: the compiler's identity, the input's bytes, every
-//! option that matters, and the file, size and time of each libNVVM and, for cubins, of each ptxas that would be considered. An entry
-//! carries its own name and the hash of its payload, and is written under a temporary name and renamed: readers see a
-//! whole entry or none, writers need no lock, and a damaged entry is a miss that the next compilation repairs.
-//! Entries may be deleted at any time.
+//! The name of an entry is the SHA-256 of everything that can change the output: the compiler's identity, the input's
+//! bytes, every option that matters, and the file, size and time of each libNVVM and, for cubins, of each ptxas that
+//! would be considered. An entry carries its own name and the hash of its payload, and is written under a temporary
+//! name and renamed: readers see a whole entry or none, writers need no lock, and a damaged entry is a miss that the
+//! next compilation repairs. Entries may be deleted at any time.
 
 use std::fs;
 use std::io;

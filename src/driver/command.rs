@@ -440,7 +440,8 @@ impl Session<'_> {
             Waiting::start(&job, options.ptxas.path.as_deref(), &Surroundings::of_process())
         });
         if self.last {
-            // Not before ptxas is started: a new process shares the pages of this one, and what is written to then is copied in small ones.
+            // Not before ptxas is started: a new process shares the pages of this one, and what is written to then is
+            // copied in small ones.
             crate::child::take_memory_in_large_pieces();
         }
         let mut output = self.call(compiler, &request)?;

@@ -1,9 +1,9 @@
 //! The command: arguments, inputs, outputs, ptxas. Everything of `tileiras` that needs no MLIR.
 //!
 //! A binary is one call: `tile_driver::main(std::env::args_os(), &IDENTITY, core)`, where [`Core`] says who compiles:
-//! a [`Compiler`] linked into the same program, with or without a guard, or a second program that this one starts and watches.
-//! The last form keeps large shared libraries out of the answers to `--version` and `--help`; it and the guard turn a crash of the
-//! compiler into a message and an exit status.
+//! a [`Compiler`] linked into the same program, with or without a guard, or a second program that this one starts and
+//! watches. The last form keeps large shared libraries out of the answers to `--version` and `--help`; it and the guard
+//! turn a crash of the compiler into a message and an exit status.
 //!
 //! Exit status: 0 done; 1 command line, unreadable input, failed write; 2 configuration, output that cannot be opened;
 //! 3 input that is no valid module; 4 a tool is missing; 5 compilation failed; 70 a defect of the compiler.
@@ -65,7 +65,8 @@ pub struct Identity {
 pub enum Core<'a> {
     /// This program does.
     InProcess(&'a dyn Compiler),
-    /// This program does, and it is called anew to report a crash: see [`crash`]. The process ends with the command, at once.
+    /// This program does, and it is called anew to report a crash: see [`crash`]. The process ends with the command, at
+    /// once.
     Guarded(&'a dyn Compiler),
     /// The program of this name in this program's own directory does, called with the same arguments.
     Program(&'a str),

@@ -1,8 +1,8 @@
 //! What the command and the compiler say to each other.
 //!
-//! The command knows nothing of MLIR: it hands bytes to a [`Compiler`] and takes text back. The compiler knows no files, no
-//! options and no ptxas. Both know these types, and neither knows the other. The binary that links the compiler supplies
-//! one; tests supply a closure.
+//! The command knows nothing of MLIR: it hands bytes to a [`Compiler`] and takes text back. The compiler knows no
+//! files, no options and no ptxas. Both know these types, and neither knows the other. The binary that links the
+//! compiler supplies one; tests supply a closure.
 //!
 //! * [`request`]: what a compiler is asked and what it answers.
 //! * [`remark`]: what a pass tells the user about its decisions.

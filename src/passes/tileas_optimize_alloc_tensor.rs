@@ -2,11 +2,11 @@
 //!
 //! Ops are numbered in program order. Storage lives from its first to its last access; an access inside a loop that the
 //! allocation is outside of lives for the whole loop. Storages whose lives do not meet may share bytes: whoever writes
-//! such a byte again stands behind a barrier, which `tileas-materialize-convert-layout` puts before every store but the first.
-//! Placement is first fit, largest first, on multiples of 128 bytes.
+//! such a byte again stands behind a barrier, which `tileas-materialize-convert-layout` puts before every store but the
+//! first. Placement is first fit, largest first, on multiples of 128 bytes.
 //!
-//! As long as that does not take more than [`ROOMY`] bytes, storages live on to the next barrier that is there for another reason:
-//! then the next storage lies elsewhere, and the barrier that would guard reuse has nothing to guard.
+//! As long as that does not take more than [`ROOMY`] bytes, storages live on to the next barrier that is there for
+//! another reason: then the next storage lies elsewhere, and the barrier that would guard reuse has nothing to guard.
 //! `tileas-check-synchronization` removes it.
 
 use crate::{

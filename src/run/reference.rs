@@ -1,7 +1,8 @@
 //! Runs a launch on the reference interpreter.
 //!
 //! Arguments become entry parameters by the same convention as on the simulated device (see [`crate::execute`]); the
-//! grid, entry and expectations of the launch mean the same too. Threads of a block and shared memory mean nothing here.
+//! grid, entry and expectations of the launch mean the same too. Threads of a block and shared memory mean nothing
+//! here.
 
 use crate::execute::{Error, Outcome, describe, extents_and_strides};
 use crate::launch::{Argument, Launch};

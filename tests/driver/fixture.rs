@@ -15,8 +15,8 @@ use tile_targets::{EntryDirectives, finalise};
 const IDENTITY: Identity =
     Identity { version: "0.0.0", revision: "0123456789ab", sources: "0123456789abcdef", llvm: "21.1.8" };
 
-/// Runs the command. With the mode `front` it leaves compilation to `tileiras-core` beside it, with `guarded` it answers
-/// for its own crashes.
+/// Runs the command. With the mode `front` it leaves compilation to `tileiras-core` beside it, with `guarded` it
+/// answers for its own crashes.
 pub fn play(mode: &str) -> ExitCode {
     let core = match mode {
         "front" if !exe_is_core() => Core::Program("tileiras-core"),

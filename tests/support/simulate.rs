@@ -124,8 +124,8 @@ impl Random {
         &list[self.below(list.len())]
     }
 
-    /// A layout of `2^bits` elements over `2^warp_bits` warps. `mixed` basis vectors have several bits; some threads and
-    /// registers hold replicas.
+    /// A layout of `2^bits` elements over `2^warp_bits` warps. `mixed` basis vectors have several bits; some threads
+    /// and registers hold replicas.
     pub fn layout(&mut self, bits: u32, warp_bits: usize, mixed: bool, replicas: usize) -> tile_layout::Layout {
         let mut basis: Vec<u64> = (0..bits).map(|i| 1 << i).collect();
         for i in (1..basis.len()).rev() {

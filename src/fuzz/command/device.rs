@@ -1,6 +1,7 @@
 //! Programs for a device that is somewhere else: `--export` makes them ready, `--judge` compares what came back.
 //!
-//! The workers of an export say of each program what became of it, as those of a campaign do, and write pieces of a hundred.
+//! The workers of an export say of each program what became of it, as those of a campaign do, and write pieces of a
+//! hundred.
 
 use super::{Options, line, say, share};
 use std::collections::{BTreeMap, BTreeSet};

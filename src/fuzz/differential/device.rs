@@ -173,7 +173,8 @@ cuda_tile.module @m {
         assert!(subject.on_simulator("sm_90").contains("is no configuration"));
     }
 
-    /// What decides a branch or a place must be known, and nothing may trap: a device has one context for many programs.
+    /// What decides a branch or a place must be known, and nothing may trap: a device has one context for many
+    /// programs.
     #[test]
     fn what_a_device_is_not_to_run() {
         let guess =

@@ -1,9 +1,9 @@
 //! Reads of shared memory stand where their values are used.
 //!
-//! The translation reads a tile whole before anything is computed from it. A product of large tiles would hold all of both
-//! operands in registers at once, next to its accumulator. So what is read from shared memory, and what is computed
-//! from that alone, moves down to its first user; the instructions of a product then alternate with the reads of the
-//! slices that they multiply. Nothing moves past what might write to shared memory or wait for other threads.
+//! The translation reads a tile whole before anything is computed from it. A product of large tiles would hold all of
+//! both operands in registers at once, next to its accumulator. So what is read from shared memory, and what is
+//! computed from that alone, moves down to its first user; the instructions of a product then alternate with the reads
+//! of the slices that they multiply. Nothing moves past what might write to shared memory or wait for other threads.
 
 use crate::dialect::{llvm_types::SHARED, rt::*};
 use melior::ir::{BlockLike, TypeLike};
@@ -118,8 +118,8 @@ fn sink_in(block: Blk<'_>) {
         let mut producers = operands(*op).filter_map(|v| defining_op(v).and_then(|p| number.get(&op_key(p))));
         from_read[i] = roles[i] == Role::Read || roles[i] == Role::Pure && producers.any(|&p| from_read[p]);
     }
-    // For each op the op before which it will stand, its own place if it stays. Users are seen before their producers, so
-    // a producer goes to the least place of its users. Ops that go to one place keep their order among themselves.
+    // For each op the op before which it will stand, its own place if it stays. Users are seen before their producers,
+    // so a producer goes to the least place of its users. Ops that go to one place keep their order among themselves.
     let mut place: Vec<usize> = (0..ops.len()).collect();
     let mut fence = ops.len();
     for i in (0..ops.len()).rev() {

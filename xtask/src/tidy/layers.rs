@@ -1,8 +1,9 @@
 //! Which part of the compiler may import which.
 //!
-//! The parts of the crate `tileiras` form layers: `dialect`, `analysis`, `passes`, `pipeline`. A part imports what is below
-//! it. Passes stand beside each other: what two of them need lives in `dialect` (attributes, types, descriptors, builders) or
-//! in `analysis` (facts that are computed from a program). Submodules of one pass import each other freely.
+//! The parts of the crate `tileiras` form layers: `dialect`, `analysis`, `passes`, `pipeline`. A part imports what is
+//! below it. Passes stand beside each other: what two of them need lives in `dialect` (attributes, types, descriptors,
+//! builders) or in `analysis` (facts that are computed from a program). Submodules of one pass import each other
+//! freely.
 //!
 //! The compiler does not import the command, `tile_driver`: what both know is in `tile_interface`.
 
