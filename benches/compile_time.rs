@@ -4,17 +4,17 @@
 //! cargo bench --bench compile_time -- [--runs N] [--gpu-name sm_NN] [PROGRAM...]
 //! ```
 //!
-//! Prints the least and the median time of N compilations (20 unless told) at -O3 of each file of the corpus whose name contains one
-//! of PROGRAM (all without one), in milliseconds, and the size of the PTX; then the median and the greatest of these medians. The
-//! first compilation of the process pays for the registration of passes and dialects and for the tables of LLVM's target; it is
-//! shown by itself. Files of versions that the reader refuses are left out.
+//! Prints the least and the median time of N compilations (20 unless told) at -O3 of each file of the corpus whose name
+//! contains one of PROGRAM (all without one), in milliseconds, and the size of the PTX; then the median and the
+//! greatest of these medians. The first compilation of the process pays for the registration of passes and dialects and
+//! for the tables of LLVM's target; it is shown by itself. Files of versions that the reader refuses are left out.
 
 #[path = "../tests/support/kernels.rs"]
 mod kernels;
 
 use kernels::compile;
 use std::{fs, path::Path, process::ExitCode, time::Instant};
-use tile_driver::Emit;
+use tile_interface::Emit;
 use tile_targets::Target;
 
 struct Settings {

@@ -18,7 +18,7 @@ use std::{
     time::Instant,
 };
 use tile_diag::{Diagnostic, Location, Severity};
-use tile_driver::{CompileError, CompileOutput, CompileRequest, Compiler, Emit, InputKind, scope};
+use tile_interface::{CompileError, CompileOutput, CompileRequest, Compiler, Emit, InputKind, scope};
 
 /// Compiles in this process, one context a compilation.
 pub struct InProcess;
@@ -48,8 +48,9 @@ impl Compiler for OneShot {
     }
 }
 
-/// Compiles several programs in one context, which takes longer to set up than a small kernel to compile. A context keeps
-/// every type and attribute that it ever saw: whoever compiles thousands of programs takes a new one now and then.
+/// Compiles several programs in one context, which takes longer to set up than a small kernel to compile. A context
+/// keeps every type and attribute that it ever saw: whoever compiles thousands of programs takes a new one now and
+/// then.
 pub struct Session {
     context: Context,
     /// The process ends after the next compilation.
@@ -129,8 +130,8 @@ pub fn program(
     })
 }
 
-/// Options of the pipeline: defaults, then its text, then the command's flags. The driver has already put flags behind the
-/// options of the text that say the same.
+/// Options of the pipeline: defaults, then its text, then the command's flags. The driver has already put flags behind
+/// the options of the text that say the same.
 fn options(request: &CompileRequest<'_>) -> Result<pipeline::Options, CompileError> {
     let mut options = pipeline::Options {
         opt_level: request.opt_level,

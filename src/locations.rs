@@ -5,8 +5,8 @@
 //! looked at is what belongs to no line:
 //!
 //! * modules, and what stands in a module beside its functions with code: globals and declarations;
-//! * constants: one may serve operations of several lines, for which reason MLIR's folder takes their places away, and no
-//!   instruction comes of them.
+//! * constants: one may serve operations of several lines, for which reason MLIR's folder takes their places away, and
+//!   no instruction comes of them.
 
 use crate::{
     compile,
@@ -19,7 +19,7 @@ use crate::{
 };
 use melior::{Context, ir::Module, pass::PassManager, utility::parse_pass_pipeline};
 use std::collections::BTreeMap;
-use tile_driver::InputKind;
+use tile_interface::InputKind;
 
 /// A pass behind which more operations are without a location than before it.
 #[derive(Debug, Clone, PartialEq, Eq)]

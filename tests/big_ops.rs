@@ -1,20 +1,20 @@
-//! Every kind of op on tiles that do not fit into registers: the compiler against the reference interpreter, and how much
-//! code it writes for the largest tiles that the language has.
+//! Every kind of op on tiles that do not fit into registers: the compiler against the reference interpreter, and how
+//! much code it writes for the largest tiles that the language has.
 
 #[path = "support/kernels.rs"]
 mod kernels;
 
 use std::time::{Duration, Instant};
-use tile_driver::{Emit, InputKind};
 use tile_fuzz::case::{Case, Parameter};
 use tile_fuzz::file;
+use tile_interface::{Emit, InputKind};
 use tile_interp::format::{Real, Round, encode};
 use tile_interp::machine::Limits;
 use tile_interp::scalar::Scalar;
 use tile_interp::types::Number;
 use tile_targets::Target;
 use tileiras::compile;
-use tileiras::differential::{Configuration, compare};
+use tileiras::fuzz::differential::{Configuration, compare};
 
 /// A parameter: a name, whether it is read or written by a view, and what it holds.
 struct Buffer {

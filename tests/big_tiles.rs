@@ -7,11 +7,11 @@ mod simulate;
 
 use simulate::{From, How, Input, ptx, run};
 use std::time::{Duration, Instant};
-use tile_driver::DebugInfo;
+use tile_interface::DebugInfo;
 use tile_targets::Target;
 
-/// A kernel `k(%in, %out)` on one tile of `rows x columns` floats: `body` computes `%r` of type `T` from `%x` of type `T`.
-/// `warps` warps, or as many as the compiler wants.
+/// A kernel `k(%in, %out)` on one tile of `rows x columns` floats: `body` computes `%r` of type `T` from `%x` of type
+/// `T`. `warps` warps, or as many as the compiler wants.
 fn kernel(rows: usize, columns: usize, warps: Option<u32>, body: &str) -> String {
     let tile = format!("tensor<{rows}x{columns}xf32>");
     let memref = format!("<{rows}x{columns}xf32, strides = [{columns}, 1]>");
@@ -67,7 +67,8 @@ fn floats(bytes: &[u8]) -> Vec<f32> {
     bytes.chunks(4).map(|c| f32::from_le_bytes(c.try_into().expect("four bytes"))).collect()
 }
 
-/// Runs the kernel at two levels and under an adversarial schedule, and compares with what `expected` makes of the input.
+/// Runs the kernel at two levels and under an adversarial schedule, and compares with what `expected` makes of the
+/// input.
 fn check(name: &str, text: &str, input: &[f32], n: i32, expected: &[f32], tolerance: f32) {
     for (target, level, seed) in
         [("sm_90", 3, None), ("sm_80", 0, None), ("sm_120", 2, Some(7)), ("sm_100", 3, Some(8))]

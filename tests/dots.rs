@@ -1,9 +1,9 @@
-//! Matrix products of every type and of many shapes: compiled from the public language, run on the simulated device, and
-//! compared bit for bit with products computed here. Operands are such that every sum is exact, so a lane, a register or a
-//! scale in the wrong place cannot hide behind a tolerance.
+//! Matrix products of every type and of many shapes: compiled from the public language, run on the simulated device,
+//! and compared bit for bit with products computed here. Operands are such that every sum is exact, so a lane, a
+//! register or a scale in the wrong place cannot hide behind a tolerance.
 //!
-//! One test for each row of [`CASES`]. By default on targets and levels that take turns; `TILEIRAS_TEST_FULL=1` takes four
-//! targets, three levels and five adversarial schedules of each.
+//! One test for each row of [`CASES`]. By default on targets and levels that take turns; `TILEIRAS_TEST_FULL=1` takes
+//! four targets, three levels and five adversarial schedules of each.
 
 #[path = "support/kernels.rs"]
 mod kernels;
@@ -12,7 +12,7 @@ use half::{bf16, f16};
 use libtest_mimic::{Arguments, Failed, Trial};
 use ptx_sim::{Module, RunOptions};
 use std::{env, process::ExitCode};
-use tile_driver::Emit;
+use tile_interface::Emit;
 use tile_launch::{
     element::Element,
     execute::execute,
@@ -417,7 +417,8 @@ fn check(case: &Case, configurations: &[(&'static str, u8)], full: bool) -> Resu
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n").into()) }
 }
 
-/// What fills an instruction up beyond the depth of the tile must be zero on both sides: zero times infinity is no zero.
+/// What fills an instruction up beyond the depth of the tile must be zero on both sides: zero times infinity is no
+/// zero.
 fn infinities(depth: i64) -> Result<(), Failed> {
     let case = Case { types: TYPES[0], shape: [0, 16, 16, depth], transposed: false };
     let value = |case: &Case, operand: usize, index: i64| match operand {
@@ -436,8 +437,8 @@ fn infinities(depth: i64) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A scale that is not a number makes its row so, and no other: neither where scales of several rows share a word, nor where the
-/// tile lacks blocks that the instruction has.
+/// A scale that is not a number makes its row so, and no other: neither where scales of several rows share a word, nor
+/// where the tile lacks blocks that the instruction has.
 fn nan_scale() -> Result<(), Failed> {
     for (name, k) in [("mx_e4m3", 64), ("mx_e4m3", 32), ("mx_e2m1", 32), ("mx_e2m1_16", 16), ("nv_e2m1", 32)] {
         let types = *TYPES.iter().find(|t| t.name == name).ok_or("no such types")?;

@@ -1,6 +1,7 @@
 //! Runs the `.mlir` files under `tests/ir/`, one test each, by their `RUN:` lines (see `support/lit.rs`), with
-//! `tileiras-opt`, `tileiras-translate` and `tileirdisasm` (ours), `FileCheck` and `split-file` (LLVM's). Tables of diagnostics
-//! (`.tsv`: a text, and the annotation that expects it or the reason why there is none) are checked against the files.
+//! `tileiras-opt`, `tileiras-translate` and `tileirdisasm` (ours), `FileCheck` and `split-file` (LLVM's). Tables of
+//! diagnostics (`.tsv`: a text, and the annotation that expects it or the reason why there is none) are checked against
+//! the files.
 
 #[path = "support/lit.rs"]
 mod lit;

@@ -13,10 +13,8 @@ mod kernels;
 use kernels::{KERNELS, Kernel, Vectors, compile, compile_with};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::{collections::BTreeSet, env, process::ExitCode};
-use tile_driver::{
-    DebugInfo, Emit,
-    toolchain::{self, Surroundings},
-};
+use tile_driver::toolchain::{self, Surroundings};
+use tile_interface::{DebugInfo, Emit};
 use tile_targets::Target;
 
 const TARGETS: &[&str] =
@@ -40,8 +38,8 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
-/// `--lineinfo`: the PTX names the Python source and places in it, and the machine code is mapped to it through line tables, with
-/// the PTX beside them, and without DWARF that would describe scopes.
+/// `--lineinfo`: the PTX names the Python source and places in it, and the machine code is mapped to it through line
+/// tables, with the PTX beside them, and without DWARF that would describe scopes.
 fn check_lines(kernel: &Kernel) -> Result<(), Failed> {
     let target = Target::by_name("sm_90").ok_or("no such target")?;
     let ptx = compile_with(&kernel.bytes()?, target, 3, Emit::Ptx, DebugInfo::Lines)?.text;
@@ -73,7 +71,8 @@ fn check_debug(kernel: &Kernel) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What NVIDIA's tools find in a cubin: lines of the source to which nvdisasm maps instructions, and sections that cuobjdump lists.
+/// What NVIDIA's tools find in a cubin: lines of the source to which nvdisasm maps instructions, and sections that
+/// cuobjdump lists.
 #[derive(Debug)]
 struct Mapping {
     lines: BTreeSet<String>,

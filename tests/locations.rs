@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
     process::ExitCode,
 };
-use tile_driver::{DebugInfo, InputKind};
+use tile_interface::{DebugInfo, InputKind};
 use tile_launch::corpus::{self, Lists, Program};
 use tile_targets::Target;
 use tileiras::{

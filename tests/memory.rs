@@ -1,7 +1,9 @@
-//! Memory, what prints, and numbers at their edges: from programs to results on the simulated device, against models on the host.
+//! Memory, what prints, and numbers at their edges: from programs to results on the simulated device, against models on
+//! the host.
 //!
-//! By default on sm_80 and sm_90, the ordinary schedule and an adversarial one; `TILEIRAS_TEST_FULL=1` takes four targets, three
-//! levels, five adversarial schedules, and every combination of the tables. Every program is also assembled for all eleven targets.
+//! By default on sm_80 and sm_90, the ordinary schedule and an adversarial one; `TILEIRAS_TEST_FULL=1` takes four
+//! targets, three levels, five adversarial schedules, and every combination of the tables. Every program is also
+//! assembled for all eleven targets.
 
 #[path = "memory/atomics.rs"]
 mod atomics;

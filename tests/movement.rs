@@ -1,4 +1,5 @@
-//! Random programs that move elements, compiled from chosen layouts and run on the simulator, against a model on the host.
+//! Random programs that move elements, compiled from chosen layouts and run on the simulator, against a model on the
+//! host.
 
 #[path = "support/simulate.rs"]
 mod simulate;
@@ -332,7 +333,8 @@ fn packing(mut random: Random, every: usize, elements: usize) {
                 let log2 = elements.ilog2() as usize;
                 let total_bits = 64usize << (5 + warp_bits + log2 / 2 + random.below(log2 / 2 + 1));
                 let coarse_log2 = (total_bits / 64).ilog2();
-                // Bytes are split into the source's elements and joined to the result's: all of 64 bits lie in one thread.
+                // Bytes are split into the source's elements and joined to the result's: all of 64 bits lie in one
+                // thread.
                 let coarse = random.layout(coarse_log2, warp_bits, false, case % 2);
                 let at = |bits: u32| attribute(&coarse.split_elements((64 / bits).ilog2()));
                 let (n, bytes, m) = (total_bits / from_bits as usize, total_bits / 8, total_bits / to_bits as usize);

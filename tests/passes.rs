@@ -1,5 +1,5 @@
-//! Every pass runs alone from text: between any two passes of the pipeline the program is printed and read again, and what
-//! comes out in the end is what the pipeline makes in one go. Passes that no pipeline has run on the input.
+//! Every pass runs alone from text: between any two passes of the pipeline the program is printed and read again, and
+//! what comes out in the end is what the pipeline makes in one go. Passes that no pipeline has run on the input.
 
 use melior::{Context, ir::Module, pass::PassManager, utility::parse_pass_pipeline};
 use std::{collections::BTreeSet, fs, path::Path};

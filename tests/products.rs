@@ -2,8 +2,10 @@
 //! instructions.
 //!
 //! * Each kernel assembles for each target without a warning. That it does not spill is looked at in `tests/sass.rs`.
-//! * Shared memory is reached without bank conflicts, by every access around a product, as the layout algebra computes it.
-//! * Products with scales are multiplied by the instruction that scales, where the target has it, and no scale is applied after.
+//! * Shared memory is reached without bank conflicts, by every access around a product, as the layout algebra computes
+//!   it.
+//! * Products with scales are multiplied by the instruction that scales, where the target has it, and no scale is
+//!   applied after.
 //! * The loop of a 128x128x64 product on sm_80 consists of copies, `LDSM` and `HMMA`, and moves nothing word by word.
 //!
 //! By default on one target of each generation; `TILEIRAS_TEST_FULL=1` takes all eleven.
@@ -20,7 +22,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use melior::ir::Module;
 use sass::{Instruction, assemble, assemble_file, bytes, disassemble};
 use std::{collections::BTreeSet, env, process::ExitCode};
-use tile_driver::Emit;
+use tile_interface::Emit;
 use tile_layout::{Direction, Layout, SharedAccess, SharedLayout};
 use tile_targets::Target;
 use tileiras::dialect::{

@@ -1,7 +1,7 @@
 //! Reductions and scans, compiled and run on the simulated device, against a model on the host.
 //!
-//! The model is a loop over the elements of a row. Where the language leaves the order of a reduction open, the combination
-//! does not depend on it; where a scan fixes the order, the combination shows it.
+//! The model is a loop over the elements of a row. Where the language leaves the order of a reduction open, the
+//! combination does not depend on it; where a scan fixes the order, the combination shows it.
 
 #[path = "support/simulate.rs"]
 mod simulate;
@@ -92,7 +92,8 @@ impl Element {
 /// New accumulators from elements and accumulators.
 type Host = fn(&[Element], &[i64], &[i64]) -> Vec<i64>;
 
-/// A combination of some operands: text over `%a0, %b0, %a1, ...` that defines `%c0, %c1, ...`, and the same on the host.
+/// A combination of some operands: text over `%a0, %b0, %a1, ...` that defines `%c0, %c1, ...`, and the same on the
+/// host.
 struct Body {
     name: &'static str,
     text: fn(&[Element]) -> String,
@@ -457,8 +458,8 @@ fn scans_keep_the_order() {
     check_all(Op::Scan { reverse: true }, &cases, 1);
 }
 
-/// Of a combination that takes either side, any element may be left, but all threads must have the same one: control flow
-/// and addresses may depend on it.
+/// Of a combination that takes either side, any element may be left, but all threads must have the same one: control
+/// flow and addresses may depend on it.
 #[test]
 fn all_threads_agree_on_a_result_that_depends_on_the_order() {
     for (shape, warps) in [(32, 1), (64, 2), (4096, 4), (4096, 8), (16, 4)] {
@@ -523,8 +524,8 @@ fn run_layouts(text: &str, count: usize, case: usize) -> Vec<i32> {
     out[0].chunks(4).map(|c| i32::from_le_bytes(c.try_into().expect("four bytes"))).collect()
 }
 
-/// Operands in layouts that no pass would choose: bits in any order, replicas, vectors of several bits. The sums go back to
-/// all threads of their rows, so that not only the owners are looked at.
+/// Operands in layouts that no pass would choose: bits in any order, replicas, vectors of several bits. The sums go
+/// back to all threads of their rows, so that not only the owners are looked at.
 #[test]
 fn reductions_of_any_layout() {
     let mut random = Random(7);

@@ -84,8 +84,8 @@ fn global_accesses(code: &[Instruction]) -> Vec<&Instruction> {
     code.iter().filter(|i| ["LDG", "STG", "LD.", "ST."].iter().any(|o| i.opcode.starts_with(o))).collect()
 }
 
-/// Accesses of tiles that are inside as a whole. Those of the edge are left out where they are jumped over: the instructions in front
-/// of them, under the guard of the vectors, go elsewhere.
+/// Accesses of tiles that are inside as a whole. Those of the edge are left out where they are jumped over: the
+/// instructions in front of them, under the guard of the vectors, go elsewhere.
 fn interior(code: &[Instruction]) -> Result<Vec<&Instruction>, String> {
     let (mut inside, mut guard, mut skipped) = (vec![], None, false);
     for i in code {
@@ -117,7 +117,8 @@ fn narrow(accesses: &[&Instruction], what: &str) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A kernel of whole rows: at most `most` instructions, so many loads and stores of 16 bytes by each thread, and no others.
+/// A kernel of whole rows: at most `most` instructions, so many loads and stores of 16 bytes by each thread, and no
+/// others.
 fn row(name: &str, most: usize, [loads, stores]: [usize; 2]) -> Result<(), Failed> {
     let code = code(name)?;
     let accesses = global_accesses(&code);

@@ -9,16 +9,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use tile_driver::InputKind;
 use tile_fuzz::case::{self, Parameter};
 use tile_fuzz::file::{self, File};
 use tile_fuzz::written::{self, Source};
+use tile_interface::InputKind;
 use tile_interp::format::{self, Real, decode};
 use tile_interp::program::{Block, Kind};
 use tile_interp::types::{Cut, Element, Number, Type};
 use tile_targets::Target;
 use tileiras::compile;
-use tileiras::differential::{Configuration, compare, interpreted};
+use tileiras::fuzz::differential::{Configuration, compare, interpreted};
 
 fn main() -> ExitCode {
     let trials = match trials(Path::new(env!("CARGO_MANIFEST_DIR"))) {

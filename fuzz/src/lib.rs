@@ -2,8 +2,8 @@
 
 /// Runs the body of a target, which must not take longer than a second.
 ///
-/// libFuzzer's own limit is of time on the clock, of which a busy machine takes any amount away; this one is of time on the
-/// processor.
+/// libFuzzer's own limit is of time on the clock, of which a busy machine takes any amount away; this one is of time on
+/// the processor.
 pub fn within_a_second(body: impl FnOnce()) {
     let start = thread_time();
     body();

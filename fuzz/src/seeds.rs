@@ -1,8 +1,8 @@
 //! Writes the files that fuzzing starts from: `seeds OUT CORPUS-FOLDER TEXT-FOLDER`.
 //!
-//! Each bytecode file of the corpus goes out in every version and container that can hold it, with the bytes in front or
-//! behind that the target expects; each text file in pieces, cut where `// -----` is. `text.dict` has the words of the
-//! language.
+//! Each bytecode file of the corpus goes out in every version and container that can hold it, with the bytes in front
+//! or behind that the target expects; each text file in pieces, cut where `// -----` is. `text.dict` has the words of
+//! the language.
 
 use std::{
     collections::BTreeSet,
@@ -59,7 +59,8 @@ fn main() -> std::io::Result<()> {
 
 fn files(folder: &Path, extension: &str) -> std::io::Result<Vec<PathBuf>> {
     let entries: Result<Vec<_>, _> = fs::read_dir(folder)?.map(|e| Ok::<_, std::io::Error>(e?.path())).collect();
-    let mut files: Vec<PathBuf> = entries?.into_iter().filter(|p| p.extension().is_some_and(|x| x == extension)).collect();
+    let mut files = entries?;
+    files.retain(|p| p.extension().is_some_and(|x| x == extension));
     files.sort();
     Ok(files)
 }

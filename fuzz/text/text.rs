@@ -2,4 +2,4 @@
 
 use fuzz_targets::within_a_second;
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| within_a_second(|| tileiras::fuzzing::text(data)));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| within_a_second(|| tileiras::fuzz::text::text(data)));

@@ -1,8 +1,8 @@
 //! Measures how long a 128 x 256 tile of a matrix product takes to simulate, over four blocks of 64 along K, in bf16.
 //!
-//! Run with `cargo run --release -p ptx-sim --example bench_tensor`; once with `ldmatrix` and `mma.sync` by eight warps,
-//! once with `wgmma` by two warpgroups, fed by bulk copies; each plain and under an adversarial schedule. The result
-//! is compared with the product computed here.
+//! Run with `cargo run --release -p ptx-sim --example bench_tensor`; once with `ldmatrix` and `mma.sync` by eight
+//! warps, once with `wgmma` by two warpgroups, fed by bulk copies; each plain and under an adversarial schedule. The
+//! result is compared with the product computed here.
 
 use ptx_sim::{Arg, Config, Device, LaunchConfig, Module, RunOptions};
 use std::error::Error;
@@ -31,8 +31,8 @@ fn list(prefix: &str, from: usize, count: usize) -> String {
     (from..from + count).map(|i| format!("{prefix}{i}")).collect::<Vec<_>>().join(", ")
 }
 
-/// Eight warps, two along M by four along N, 64 x 64 each. Rows of a block lie in shared memory at a distance of 144 bytes;
-/// every thread copies 16 bytes at a time.
+/// Eight warps, two along M by four along N, 64 x 64 each. Rows of a block lie in shared memory at a distance of 144
+/// bytes; every thread copies 16 bytes at a time.
 fn mma_kernel() -> Result<String, std::fmt::Error> {
     let mut t = format!(
         "{HEADER}.shared .align 16 .b8 s[{}];
@@ -96,8 +96,8 @@ mad.lo.u32 %r25, %r21, {N}, %r23; mul.wide.u32 %rd5, %r25, 4; add.s64 %rd1, %rd1
     Ok(t)
 }
 
-/// Two warpgroups, 64 x 256 each. Thread 0 copies the blocks, which lie in memory as the instruction wants them: rows of
-/// 128 bytes, swizzled.
+/// Two warpgroups, 64 x 256 each. Thread 0 copies the blocks, which lie in memory as the instruction wants them: rows
+/// of 128 bytes, swizzled.
 fn wgmma_kernel() -> Result<String, std::fmt::Error> {
     let (a_bytes, b_bytes) = (M * 128, N * 128);
     let all = a_bytes + b_bytes;

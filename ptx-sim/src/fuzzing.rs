@@ -144,8 +144,8 @@ const NUMBERS: [&str; 24] = [
     "0f7FC00000",
 ];
 
-/// Changes `text` in a few places; `donor` is another program from which lines and words are taken. The result is at most
-/// a little longer than the text.
+/// Changes `text` in a few places; `donor` is another program from which lines and words are taken. The result is at
+/// most a little longer than the text.
 pub fn mutate(text: &str, donor: &str, random: &mut Random) -> String {
     let mut out = text.to_string();
     for _ in 0..=random.below(4) {

@@ -297,7 +297,8 @@ L: mbarrier.try_wait.parity.shared::cta.b64 %p4, [bar], 0; @!%p4 bra L; tcgen05.
     assert!(e.contains("`tcgen05.ld") && e.contains("is in flight: `tcgen05.st"), "{e}");
     assert!(e.contains("tcgen05.wait::st must come before"), "{e}");
     for fences in [["", fences[1]], [fences[0], ""]] {
-        // The shift by warp 0 touches lanes 0 to 31 only, which warp 0 has loaded itself; so move it to those of warp 1.
+        // The shift by warp 0 touches lanes 0 to 31 only, which warp 0 has loaded itself; so move it to those of warp
+        // 1.
         let text = text(wait, fences)
             .replace("down [%r3];", "down [%r8];")
             .replace("@%p6 bra L;", "@%p6 bra L; add.u32 %r8, %r3, 0x200000;");

@@ -1,5 +1,5 @@
-//! Accesses of global memory: which dimension is fast, how wide a vector may be, which bounds need a check, and how many
-//! sectors a layout touches.
+//! Accesses of global memory: which dimension is fast, how wide a vector may be, which bounds need a check, and how
+//! many sectors a layout touches.
 
 use super::{
     combined::Combined,
@@ -194,8 +194,8 @@ impl Access {
         Layout::coalesced(shape, (self.element_bytes * 8) as u32, &self.order, self.vector, warps)
             .expect("a tile has a coalesced layout")
     }
-    /// The layout that touches the fewest sectors, and among such the one in which combining elements is cheapest: within a
-    /// thread rather than across lanes, across lanes rather than across warps.
+    /// The layout that touches the fewest sectors, and among such the one in which combining elements is cheapest:
+    /// within a thread rather than across lanes, across lanes rather than across warps.
     pub fn layout_for(&self, shape: &Shape, warps: u64, combined: &Combined) -> Layout {
         let best = self.layout(shape, warps);
         if *combined == Combined::default() {
@@ -241,7 +241,8 @@ impl Access {
         let Ok((low, width)) = shape.field(fast) else { return u64::MAX };
         let Ok((groups, _)) = layout.vectors(shape, fast, vector) else { return u64::MAX };
         let mask = (1u64 << width) - 1;
-        // Another group of registers flips bits of all elements alike, and so of rows and sectors: each touches as many.
+        // Another group of registers flips bits of all elements alike, and so of rows and sectors: each touches as
+        // many.
         let Some(group) = groups.first() else { return 0 };
         let mut touched = BTreeSet::new();
         for lane in 0..32 {

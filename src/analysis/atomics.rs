@@ -11,8 +11,8 @@
 //! | `addf` | f16 | `add.noftz.f16`, two as `f16x2`; up to eight at once from sm_90 on |
 //! | `addf` | bf16 | the same from sm_90 on; before, a loop around compare and swap of one element or two |
 //!
-//! Several elements in one instruction are as many updates: the hardware makes no promise about their order, and neither
-//! does the language.
+//! Several elements in one instruction are as many updates: the hardware makes no promise about their order, and
+//! neither does the language.
 
 use crate::dialect::nv_tileaa::AtomicKind;
 use melior::ir::{Type, TypeLike};

@@ -7,8 +7,8 @@
 //! * `constancy[d] = s`: along `d` the elements come in aligned groups of `s` equal ones.
 //!
 //! All three are powers of two. Scalars have no dimensions and one `divisor`. `range` bounds every element, read as
-//! signed. Example: `make_range : tensor<64xi32>` has contiguity 64, divisor 2^62 (the first element is zero), constancy 1, range 0
-//! to 63; plus `16 * x` splat, contiguity 64, divisor 16.
+//! signed. Example: `make_range : tensor<64xi32>` has contiguity 64, divisor 2^62 (the first element is zero),
+//! constancy 1, range 0 to 63; plus `16 * x` splat, contiguity 64, divisor 16.
 //!
 //! Facts come from constants, ranges, `assume`, and arithmetic. The analysis walks the structured program forward once;
 //! values carried around a loop start from their initial facts and are met with what the body yields until

@@ -48,8 +48,8 @@ pub fn project(layout: &Layout, to: &[i64], from: &[i64]) -> Layout {
         .expect("a projection of a layout")
 }
 
-/// Layout of the index of a sparse dimension of a view, when a tile of it has `layout`: for each place the coordinate of its
-/// element.
+/// Layout of the index of a sparse dimension of a view, when a tile of it has `layout`: for each place the coordinate
+/// of its element.
 pub fn index_layout(layout: &Layout, tile: &[i64], dim: usize) -> Layout {
     let line: Vec<i64> = tile.iter().enumerate().map(|(d, &extent)| if d == dim { extent } else { 1 }).collect();
     project(layout, tile, &line)

@@ -1,6 +1,7 @@
-//! The command in one program, for builds that link MLIR and LLVM statically and start as fast as a small program: it is
-//! called anew to report a crash, so that a crash is a message and an exit status here too. `scripts/dist.sh` installs it as `tileiras`,
-//! and under the name `tileirdisasm`, which some clients look for beside the compiler, it is the disassembler.
+//! The command in one program, for builds that link MLIR and LLVM statically and start as fast as a small program: it
+//! is called anew to report a crash, so that a crash is a message and an exit status here too. `scripts/dist.sh`
+//! installs it as `tileiras`, and under the name `tileirdisasm`, which some clients look for beside the compiler, it is
+//! the disassembler.
 
 use std::{ffi::OsStr, path::Path, process::ExitCode};
 

@@ -3,8 +3,8 @@
 use crate::module::{Blobs, DebugAttr, Module};
 
 /// `module` with every name of a function, a global, a file or a directory replaced by `s` and the name's number, and
-/// without a producer. A name that is used twice stays one name, so references still meet what they refer to. Texts that the
-/// program prints stay, as do its constants.
+/// without a producer. A name that is used twice stays one name, so references still meet what they refer to. Texts
+/// that the program prints stay, as do its constants.
 pub fn anonymise(module: &Module) -> Module {
     let mut named = vec![false; module.strings.len()];
     let mut name = |id: crate::StringId| {

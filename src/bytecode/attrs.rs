@@ -1,6 +1,7 @@
 //! Self-contained attributes: a tag, then a payload that depends on nothing but the pools.
 //!
-//! The kinds are one set; their numbers, and how a dense elements attribute holds its elements, are the profile's. Payloads:
+//! The kinds are one set; their numbers, and how a dense elements attribute holds its elements, are the profile's.
+//! Payloads:
 //!
 //! | kind | payload |
 //! |---|---|
@@ -225,7 +226,8 @@ impl AttrReader<'_> {
         Ok(entries.into())
     }
 
-    /// Element type, shape and all elements. Uniform elements become a splat: that is what a dense attribute is in memory.
+    /// Element type, shape and all elements. Uniform elements become a splat: that is what a dense attribute is in
+    /// memory.
     fn dense_inline(&mut self, cur: &mut Cursor) -> ReadResult<Attr> {
         let at = cur.pos();
         let element = self.ty(cur, Field::DenseType)?;
@@ -497,7 +499,8 @@ impl AttrWriter<'_> {
     }
 }
 
-/// Element type and shape of the type of a dense attribute: a tile, or an element type that stands for a single element.
+/// Element type and shape of the type of a dense attribute: a tile, or an element type that stands for a single
+/// element.
 pub(crate) fn dense_type(module: &Module, ty: TypeId) -> Result<(TypeId, Box<[i64]>), WriteError> {
     match module.types.get(ty.index()).map(|e| &e.ty) {
         Some(Type::Tile { element, shape }) => Ok((*element, shape.clone())),

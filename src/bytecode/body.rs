@@ -1,29 +1,28 @@
 //! Operations of a function in memory.
 //!
-//! Reading must stay small: a record of two bytes must not become a hundred. So a body is one array of words, in which each
-//! operation is followed by the operations of its regions, and an [`OpId`] is the position of the first word of an operation:
+//! Reading must stay small: a record of two bytes must not become a hundred. So a body is one array of words, in which
+//! each operation is followed by the operations of its regions, and an [`OpId`] is the position of the first word of an
+//! operation:
 //!
 //! ```text
-//! [head][location][first result][regions ...][present][result count][operand counts ...][attributes ...][types ...][operands ...]
-//!    |       |          |            |           |          |               |                 |
-//!    |       |          |            |           |          |               |                 one word for each attribute but
-//!    |       |          |            |           |          |               |                 unit attributes
-//!    |       |          |            |           |          |               one for each variadic group (segmented), or the
-//!    |       |          |            |           |          |               total (other variadic operations)
-//!    |       |          |            |           |          only if the number of results varies
-//!    |       |          |            |           bit set of optional attributes and operands, in the schema's flag order;
-//!    |       |          |            |           only if there are any
-//!    |       |          |            index of the block plus one, or 0 for none; one for each region
-//!    |       |          value number; only if there can be results
-//!    |       debug attribute plus one, or 0 for unknown; only in bodies that were read or built with locations
-//!    opcode in the low 8 bits; above them the distance in the file from the record before, in pre-order
+//! [head][location][first result][regions ...][present]
+//! [result count][operand counts ...][attributes ...][types ...][operands ...]
 //! ```
 //!
-//! Worked example: `%5 = addi %3, %4` with overflow `none` and result type 2, four bytes after the record before it, is the
-//! words `[0x403, 5, 0, 2, 3, 4]`.
+//! * *head*: the opcode in the low 8 bits; above them the distance in the file from the record before, in pre-order.
+//! * *location*: the debug attribute plus one, or 0 for unknown; only in bodies that were read or built with locations.
+//! * *first result*: a value number; only if there can be results.
+//! * *regions*: for each the index of the block plus one, or 0 for none.
+//! * *present*: the bit set of optional attributes and operands, in the schema's flag order; only if there are any.
+//! * *result count*: only if the number of results varies.
+//! * *operand counts*: one for each variadic group (segmented), or the total (other variadic operations).
+//! * *attributes*: one word for each attribute but unit attributes.
 //!
-//! Values are numbered for the whole function and never reused: arguments first, then block arguments and results as they
-//! are completed. The wire's stack-like numbers are a matter of reader and writer.
+//! Worked example: `%5 = addi %3, %4` with overflow `none` and result type 2, four bytes after the record before it, is
+//! the words `[0x403, 5, 0, 2, 3, 4]`.
+//!
+//! Values are numbered for the whole function and never reused: arguments first, then block arguments and results as
+//! they are completed. The wire's stack-like numbers are a matter of reader and writer.
 
 use crate::module::{AttrId, ConstantId, DebugId, OpId, StringId, TypeId, ValueId};
 use crate::schema::{self, Arity, AttrKind, NO_BIT, OpSpec};
@@ -91,8 +90,8 @@ pub enum AttrValue {
     Sym(StringId),
     Type(TypeId),
     Dense(ConstantId),
-    /// [`Attr::I32s`](crate::Attr::I32s), [`Attr::Array`](crate::Attr::Array), [`Attr::Hints`](crate::Attr::Hints) or, for a
-    /// tagged field, any attribute.
+    /// [`Attr::I32s`](crate::Attr::I32s), [`Attr::Array`](crate::Attr::Array), [`Attr::Hints`](crate::Attr::Hints) or,
+    /// for a tagged field, any attribute.
     Attr(AttrId),
 }
 
@@ -378,8 +377,8 @@ impl Block {
 
 /// A body that is being put together.
 ///
-/// An operation is begun, then its types and operands are pushed in this order, then its regions follow, then its results
-/// are numbered.
+/// An operation is begun, then its types and operands are pushed in this order, then its regions follow, then its
+/// results are numbered.
 pub(crate) struct Draft {
     words: Vec<u32>,
     rest: Rest,
@@ -415,9 +414,9 @@ impl Draft {
 
     /// Makes room for words of the operation at `last`.
     ///
-    /// When a body is read, the first guess is a word for each byte, which is enough for most programs. When it is not, the
-    /// second is the most that the rest can need, so that words are moved once at most: doubling would hold three times what
-    /// is needed.
+    /// When a body is read, the first guess is a word for each byte, which is enough for most programs. When it is not,
+    /// the second is the most that the rest can need, so that words are moved once at most: doubling would hold three
+    /// times what is needed.
     fn reserve(&mut self, n: usize) {
         if self.words.capacity() - self.words.len() >= n {
             return;

@@ -68,7 +68,8 @@ pub struct OpInit<'a> {
     pub location: Option<DebugId>,
 }
 
-/// Builds a body in pre-order: [`begin`](Self::begin) an operation, then its regions in order, then [`end`](Self::end) it.
+/// Builds a body in pre-order: [`begin`](Self::begin) an operation, then its regions in order, then [`end`](Self::end)
+/// it.
 pub struct BodyBuilder {
     body: Draft,
 }

@@ -1,15 +1,15 @@
 //! The two envelopes: magic, version and the list of sections.
 //!
-//! Public container. Fixed-width version, then sections one after another, each behind a small header; a zero byte ends the
-//! file. Payload alignment is counted from the start of the file.
+//! Public container. Fixed-width version, then sections one after another, each behind a small header; a zero byte ends
+//! the file. Payload alignment is counted from the start of the file.
 //!
 //! ```text
 //! 7F 54 69 6C 65 49 52 00 | 0D 01 | 00 00 | 82 18 08 CB | 24 bytes | ... | 00
 //! magic                     13.1    tag     Func, length 24, align 8, one byte of padding    end
 //! ```
 //!
-//! Specification container. Version as VarInts, the dialects, then one 24-byte descriptor for each section, the last of which
-//! is the end marker; bodies lie wherever the descriptors say.
+//! Specification container. Version as VarInts, the dialects, then one 24-byte descriptor for each section, the last of
+//! which is the end marker; bodies lie wherever the descriptors say.
 //!
 //! ```text
 //! 06 03 80 54 69 6C 65 00 | 0D 01 00 | 01  09 "cuda_tile" 02 | 03 | descriptor x 3 | bodies

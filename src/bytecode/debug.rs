@@ -6,11 +6,12 @@
 //! VarInt attrs;   pad 4; u32 offset[attrs]; records
 //! ```
 //!
-//! In the public container a run holds the function's own location and then one for each operation in the order of their
-//! records, and 0 among the references means "unknown", `n` attribute `n - 1`. In the specification container operations
-//! name their location themselves, a run holds the function's alone, and references count from 0.
+//! In the public container a run holds the function's own location and then one for each operation in the order of
+//! their records, and 0 among the references means "unknown", `n` attribute `n - 1`. In the specification container
+//! operations name their location themselves, a run holds the function's alone, and references count from 0.
 //!
-//! References may point forward. They must not form a cycle: that is checked once for the whole table, without recursion.
+//! References may point forward. They must not form a cycle: that is checked once for the whole table, without
+//! recursion.
 
 use crate::container::WireProfile;
 use crate::error::{Field, Kind, ReadError, ReadResult};

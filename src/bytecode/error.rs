@@ -1,11 +1,12 @@
 //! What can be wrong with a file, as types.
 //!
-//! Every failure carries the absolute byte offset at which it was noticed, a [`Kind`] and the part of the file that was being
-//! read. The rendered form is `error at offset N: TEXT`. The texts are an interface: tools search logs for them, so they are
-//! spelled exactly as the format's documents quote them, including the ones with a full stop and the ones without.
+//! Every failure carries the absolute byte offset at which it was noticed, a [`Kind`] and the part of the file that was
+//! being read. The rendered form is `error at offset N: TEXT`. The texts are an interface: tools search logs for them,
+//! so they are spelled exactly as the format's documents quote them, including the ones with a full stop and the ones
+//! without.
 //!
-//! [`ReadError::class`] separates three channels: a broken envelope, a mandatory section that is absent, and a section whose
-//! body does not decode (with the section).
+//! [`ReadError::class`] separates three channels: a broken envelope, a mandatory section that is absent, and a section
+//! whose body does not decode (with the section).
 
 use crate::module::Version;
 use thiserror::Error;

@@ -47,8 +47,8 @@ pub fn round_trip(data: &[u8]) {
     }
 }
 
-/// The specification container writes splats out, so a few bytes become as much as a tile can hold. That is slow without
-/// being interesting.
+/// The specification container writes splats out, so a few bytes become as much as a tile can hold. That is slow
+/// without being interesting.
 const MOST_ELEMENTS: u64 = 1 << 18;
 
 /// Number of elements of all constants that operations and globals have.
@@ -73,8 +73,8 @@ fn rewritten(first: &[u8], profile: Profile) {
     assert!(first == second, "the second writing differs");
 }
 
-/// A valid file followed by [`INSTRUCTIONS`] bytes that say how to damage one section; lengths are then made right again, so
-/// that the damage reaches the section's own reader.
+/// A valid file followed by [`INSTRUCTIONS`] bytes that say how to damage one section; lengths are then made right
+/// again, so that the damage reaches the section's own reader.
 pub fn section_aware(data: &[u8]) {
     let Some((file, how)) = data.len().checked_sub(INSTRUCTIONS).and_then(|n| data.split_at_checked(n)) else { return };
     if let Some(damaged) = damage(file, how) {

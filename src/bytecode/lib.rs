@@ -1,18 +1,19 @@
 //! Tile IR bytecode: reader and writer for both containers, without MLIR.
 //!
-//! Two kinds of file exist. The *public* container is what producers write (versions 13.1 to 13.3, magic `7F "TileIR" 00`);
-//! the *specification* container (13.1, magic `06 03 80 "Tile" 00`) has another envelope, self-describing operation records
-//! and tagged constants. The eight magic bytes alone decide which one a file is. Whatever is the same in both is one piece of
-//! code; a [`WireProfile`] holds what differs.
+//! Two kinds of file exist. The *public* container is what producers write (versions 13.1 to 13.3, magic `7F "TileIR"
+//! 00`); the *specification* container (13.1, magic `06 03 80 "Tile" 00`) has another envelope, self-describing
+//! operation records and tagged constants. The eight magic bytes alone decide which one a file is. Whatever is the same
+//! in both is one piece of code; a [`WireProfile`] holds what differs.
 //!
 //! ```text
 //! bytes --container--> section windows --sections, types, debug--> pools --ops--> bodies      read
 //! Module --ops, attrs--> bodies --sections--> pools --container--> bytes                     write
 //! ```
 //!
-//! Order on disk is the producer's choice; order of reading is not: strings, producer, types, constants, debug information,
-//! globals, functions, because each refers to those before it. A section is taken over only when it was consumed to its
-//! last byte. No input makes the reader panic, recurse without bound or allocate more than a small multiple of the input.
+//! Order on disk is the producer's choice; order of reading is not: strings, producer, types, constants, debug
+//! information, globals, functions, because each refers to those before it. A section is taken over only when it was
+//! consumed to its last byte. No input makes the reader panic, recurse without bound or allocate more than a small
+//! multiple of the input.
 //!
 //! ```
 //! let empty_module = [

@@ -1,8 +1,8 @@
 //! The data model: a decoded file, without MLIR.
 //!
-//! A [`Module`] keeps the pools of the file (strings, types, constants, debug attributes) in their order, so that writing what
-//! was read gives the same bytes. Operations are stored once for all versions: a field that the file's version does not have
-//! holds its default, and a result that it does not have exists without a wire number.
+//! A [`Module`] keeps the pools of the file (strings, types, constants, debug attributes) in their order, so that
+//! writing what was read gives the same bytes. Operations are stored once for all versions: a field that the file's
+//! version does not have holds its default, and a result that it does not have exists without a wire number.
 
 use crate::body::Body;
 use crate::error::SectionId;

@@ -4,13 +4,13 @@
 //! VarInt opcode | [VarInt result count] | result types | [VarInt flags] | attributes | operands | [regions]
 //! ```
 //!
-//! Which of the bracketed parts exist follows from the schema row and the file's version. Operands are indices into a stack:
-//! function arguments, then every serialised result and block argument in order; at the end of a block all its values are
-//! popped, so the results of a region operation reuse the numbers of its body. Locations are not in the record: the n-th
-//! record of a function has the n-th index of its run in the Debug section.
+//! Which of the bracketed parts exist follows from the schema row and the file's version. Operands are indices into a
+//! stack: function arguments, then every serialised result and block argument in order; at the end of a block all its
+//! values are popped, so the results of a region operation reuse the numbers of its body. Locations are not in the
+//! record: the n-th record of a function has the n-th index of its run in the Debug section.
 //!
-//! Worked example, the record `65 05 08 00 00 01 02`: `store_ptr_tko`, result type 5; flags 8 = bit 3, the token is there and
-//! scope, hints and mask are not; ordering `weak`; operands 0 (destination), 1 (value), 2 (token).
+//! Worked example, the record `65 05 08 00 00 01 02`: `store_ptr_tko`, result type 5; flags 8 = bit 3, the token is
+//! there and scope, hints and mask are not; ordering `weak`; operands 0 (destination), 1 (value), 2 (token).
 
 use crate::attrs::{AttrReader, constant_ref};
 use crate::body::{Body, Draft};
@@ -38,8 +38,8 @@ pub(crate) struct BodyReader<'m, 'a> {
     pub(crate) entries: &'m Entries,
 }
 
-/// Wire numbers to values, after the arguments, whose wire number is the value: a long signature that many functions share
-/// costs nothing here.
+/// Wire numbers to values, after the arguments, whose wire number is the value: a long signature that many functions
+/// share costs nothing here.
 ///
 /// Wire numbers and values both ascend, and part only where a block has ended. So stretches in which they keep their
 /// distance are kept, not the values: programs without regions need one.

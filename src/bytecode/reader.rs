@@ -1,7 +1,8 @@
 //! From bytes to a [`Module`].
 //!
-//! The order is fixed by what refers to what: strings, producer, types, constants, debug information, globals, functions.
-//! Each section is decoded completely, and must be consumed to its last byte, before anything of it is visible to the next.
+//! The order is fixed by what refers to what: strings, producer, types, constants, debug information, globals,
+//! functions. Each section is decoded completely, and must be consumed to its last byte, before anything of it is
+//! visible to the next.
 
 use crate::attrs::{AttrReader, check_blob, constant_ref, dense_matches, element_count};
 use crate::container::{self, Envelope, Profile, WireProfile};

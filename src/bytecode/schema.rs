@@ -1,13 +1,15 @@
 //! The operations, enumerations and element types of the language, once.
 //!
-//! [`OPS`] is the only place that knows which operands, results, attributes and regions an operation has, in wire order, and
-//! since which version. Reader, writer and MLIR translation are driven by it, and so is the generated documentation.
+//! [`OPS`] is the only place that knows which operands, results, attributes and regions an operation has, in wire
+//! order, and since which version. Reader, writer and MLIR translation are driven by it, and so is the generated
+//! documentation.
 //!
 //! Rules that follow from a row (and are computed here, not written down twice):
 //!
 //! * *variadic*: some operand or result is `many`. Only then is the number of results on the wire.
-//! * *flag bits*: one for every optional attribute in order of declaration, then, if the operation is segmented, one for every
-//!   optional operand; stably sorted by the version in which the field appeared. A unit attribute is nothing but its bit.
+//! * *flag bits*: one for every optional attribute in order of declaration, then, if the operation is segmented, one
+//!   for every optional operand; stably sorted by the version in which the field appeared. A unit attribute is nothing
+//!   but its bit.
 //! * the flags word exists if the first bit's field is as old as the operation, or not newer than the file.
 
 use crate::module::Version;
@@ -171,8 +173,8 @@ impl OpSpec {
         !self.results.is_empty()
     }
 
-    /// Position of the regions' blocks among the words of an operation (see [`crate::Body`]), counted as all the positions
-    /// here from those that every operation has.
+    /// Position of the regions' blocks among the words of an operation (see [`crate::Body`]), counted as all the
+    /// positions here from those that every operation has.
     pub(crate) fn regions_at(&self) -> usize {
         self.has_results() as usize
     }

@@ -4,8 +4,8 @@
 //! VarInt n | padding to the width | n offsets (u32 or u64, little endian, into the data) | data
 //! ```
 //!
-//! Record `i` reaches from its offset to the next one's, the last to the end of the payload. An empty table is the count
-//! alone, padded.
+//! Record `i` reaches from its offset to the next one's, the last to the end of the payload. An empty table is the
+//! count alone, padded.
 
 use crate::error::{Field, Kind, ReadError, ReadResult, SectionId};
 use crate::module::Blobs;

@@ -5,9 +5,10 @@
 //!   | VarInt operand count | operands | VarInt dictionary | [VarInt region count | regions]
 //! ```
 //!
-//! Records describe themselves: all attributes are in one dictionary, an entry of the Constant section (`n` is entry `n - 1`,
-//! 0 the empty one). The Constant section holds tagged attributes, so constants carry their type and shape. A dictionary spells
-//! attributes as follows; operand groups of segmented operations are the 64-bit array `operandSegmentSizes`.
+//! Records describe themselves: all attributes are in one dictionary, an entry of the Constant section (`n` is entry `n
+//! - 1`, 0 the empty one). The Constant section holds tagged attributes, so constants carry their type and shape. A
+//! dictionary spells attributes as follows; operand groups of segmented operations are the 64-bit array
+//! `operandSegmentSizes`.
 //!
 //! | schema kind | entry |
 //! |---|---|
@@ -20,8 +21,8 @@
 //! | array / hints | array / dictionary |
 //! | tagged | predicate around the attribute (the attribute itself if it is no predicate) |
 //!
-//! Worked example, `%c = addi %a, %b : tile<8xi32>` without a location: `03 7F 03 02 04 05 00` is opcode 3, location -1, result
-//! type 3, two operands, values 4 and 5, no attributes (the overflow attribute has its default).
+//! Worked example, `%c = addi %a, %b : tile<8xi32>` without a location: `03 7F 03 02 04 05 00` is opcode 3, location
+//! -1, result type 3, two operands, values 4 and 5, no attributes (the overflow attribute has its default).
 
 use crate::attrs::{AttrReader, AttrWriter, dense_matches, element_count, is_predicate};
 use crate::body::{AttrValue, OpRef};

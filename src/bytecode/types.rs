@@ -1,7 +1,7 @@
 //! Types: the tag table, and the records of the Type section.
 //!
-//! A record is a VarInt tag and its payload. Components are referred to by index and may come later in the table; what must
-//! not happen is that a type contains itself, or that composites nest deeper than the language can use.
+//! A record is a VarInt tag and its payload. Components are referred to by index and may come later in the table; what
+//! must not happen is that a type contains itself, or that composites nest deeper than the language can use.
 
 use crate::error::{Field, Kind, ReadError, ReadResult, WriteError};
 use crate::module::*;
@@ -246,7 +246,8 @@ fn read_type(cur: &mut Cursor, count: usize, version: Version, e8m0_always: bool
     }
 }
 
-/// No type contains itself, and none is nested deeper than [`MAX_DEPTH`]. Iterative, so that no input exhausts the stack.
+/// No type contains itself, and none is nested deeper than [`MAX_DEPTH`]. Iterative, so that no input exhausts the
+/// stack.
 fn check_nesting(types: &[TypeEntry]) -> ReadResult<()> {
     const NEW: u32 = 0;
     const OPEN: u32 = u32::MAX;

@@ -1,16 +1,17 @@
 //! Byte cursor, variable-length integers and their writers.
 //!
 //! Both containers use one integer encoding: unsigned LEB128 (seven payload bits a byte, least significant group first,
-//! bit 7 set on every byte but the last), at most ten bytes for 64 bits. Signed values are zig-zag mapped first, so that
-//! small magnitudes of either sign stay short: 0, -1, 1, -2 become 0, 1, 2, 3. The one exception is the location slot of the
-//! specification container's operation record, which is a *signed* LEB128 (two's complement, bit 6 of the last byte is the
-//! sign), in which -1 is the single byte `7F`.
+//! bit 7 set on every byte but the last), at most ten bytes for 64 bits. Signed values are zig-zag mapped first, so
+//! that small magnitudes of either sign stay short: 0, -1, 1, -2 become 0, 1, 2, 3. The one exception is the location
+//! slot of the specification container's operation record, which is a *signed* LEB128 (two's complement, bit 6 of the
+//! last byte is the sign), in which -1 is the single byte `7F`.
 //!
-//! Worked example: 300 = 0b10_0101100 is written `AC 02`: the low seven bits 0101100 with the continuation bit, then 10.
-//! `AC 82 00` decodes to the same number, but its last byte carries nothing: that spelling is called non-canonical.
+//! Worked example: 300 = 0b10_0101100 is written `AC 02`: the low seven bits 0101100 with the continuation bit, then
+//! 10. `AC 82 00` decodes to the same number, but its last byte carries nothing: that spelling is called non-canonical.
 //!
-//! The cursor never allocates and never reads outside its window. Every failing read says what it was reading, so that the
-//! caller's own text reaches the user; only faults of the encoding itself (too long, non-canonical) have texts of their own.
+//! The cursor never allocates and never reads outside its window. Every failing read says what it was reading, so that
+//! the caller's own text reaches the user; only faults of the encoding itself (too long, non-canonical) have texts of
+//! their own.
 
 use crate::error::{Field, Kind, ReadError, ReadResult};
 
@@ -139,8 +140,8 @@ impl<'a> Cursor<'a> {
         Ok(v as u32)
     }
 
-    /// A count of records that take at least `min_bytes` each: larger counts than the window can hold are refused before
-    /// anything is allocated for them.
+    /// A count of records that take at least `min_bytes` each: larger counts than the window can hold are refused
+    /// before anything is allocated for them.
     pub fn count(&mut self, min_bytes: usize, what: Field) -> ReadResult<usize> {
         let start = self.pos;
         let n = self.index(what)? as usize;

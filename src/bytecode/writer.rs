@@ -1,11 +1,11 @@
 //! From a [`Module`] to bytes.
 //!
-//! Pools are written in their order, so a file that was read comes out as it was. Sections follow the reference order: globals,
-//! functions, constants, debug information, types, producer, strings; globals and functions are encoded first because in the
-//! specification container they add to the pools.
+//! Pools are written in their order, so a file that was read comes out as it was. Sections follow the reference order:
+//! globals, functions, constants, debug information, types, producer, strings; globals and functions are encoded first
+//! because in the specification container they add to the pools.
 //!
-//! Writing for an older version drops what that version does not have, after checking that nothing is lost by it: the field
-//! holds its default, the optional part is absent, the result is unused.
+//! Writing for an older version drops what that version does not have, after checking that nothing is lost by it: the
+//! field holds its default, the optional part is absent, the result is unused.
 
 use crate::attrs::AttrWriter;
 use crate::body::{AttrValue, Block, Body, OpRef};

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use tile_diag::{Code, Diagnostic};
 use tile_driver::{
-    Backend, CompileError, CompileRequest, Compiler, DebugInfo, Emit, Instrumentation,
     ptxas::{self, Job},
     toolchain::Surroundings,
 };
+use tile_interface::{Backend, CompileError, CompileRequest, Compiler, DebugInfo, Emit, Instrumentation};
 use tile_targets::{TARGETS, Target};
 
 use crate::handle::Handle;
@@ -21,7 +21,7 @@ pub fn target(gpu_id: i32) -> Option<&'static Target> {
 
 /// Whether the first bytes are those of Tile IR; if not, what to say.
 pub fn probe(input: &[u8]) -> Result<(), &'static str> {
-    use tile_driver::request::NotTileIr;
+    use tile_interface::NotTileIr;
     match crate::kind_of(input) {
         Ok(_) => Ok(()),
         Err(NotTileIr::Unknown) => Err("input does not correspond to Tile IR bytecode"),

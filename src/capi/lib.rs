@@ -1,13 +1,14 @@
 //! `libtileiras`: the compiler as a C library.
 //!
 //! Four functions and one opaque handle: [`tileirasProgramCreate`], [`tileirasProgramCompile`],
-//! [`tileirasProgramGetOutput`], [`tileirasProgramRelease`]. Beside them two observers: one for diagnostics, one for the
-//! scopes of a compilation. `include/tileiras.h` is generated from this file.
+//! [`tileirasProgramGetOutput`], [`tileirasProgramRelease`]. Beside them two observers: one for diagnostics, one for
+//! the scopes of a compilation. `include/tileiras.h` is generated from this file.
 //!
-//! The handle is the block of 104 bytes that the specification describes; its layout is asserted below and is no part of
-//! the interface. A table of live handles makes a released or invented pointer an error instead of a crash.
+//! The handle is the block of 104 bytes that the specification describes; its layout is asserted below and is no part
+//! of the interface. A table of live handles makes a released or invented pointer an error instead of a crash.
 //!
-//! Handles are independent: any number of threads may each work on their own. One handle belongs to one thread at a time.
+//! Handles are independent: any number of threads may each work on their own. One handle belongs to one thread at a
+//! time.
 
 mod compile;
 mod handle;
@@ -24,7 +25,7 @@ pub use observe::{
 
 use handle::Handle;
 use observe::{Word, say};
-use tile_driver::InputKind;
+use tile_interface::InputKind;
 
 /// Version of this interface: it grows only when something is added, and stays binary compatible within it.
 pub const TILEIRAS_API_VERSION: u32 = 1;
@@ -201,10 +202,11 @@ pub unsafe extern "C" fn tileirasProgramCompile(program: *mut TileirasProgram) -
 
 /// The cubin of a compiled program.
 ///
-/// `*output` describes memory of the handle: it is valid until `tileirasProgramRelease`, and the caller must not free it.
+/// `*output` describes memory of the handle: it is valid until `tileirasProgramRelease`, and the caller must not free
+/// it.
 ///
-/// Returns `TILEIRAS_SUCCESS`; `TILEIRAS_ERROR_HANDLE` for a null or released handle, a null `output`, or a program that
-/// has not been compiled.
+/// Returns `TILEIRAS_SUCCESS`; `TILEIRAS_ERROR_HANDLE` for a null or released handle, a null `output`, or a program
+/// that has not been compiled.
 ///
 /// # Safety
 /// `output` is null or may be written.
@@ -272,6 +274,6 @@ fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, c_int> {
 }
 
 /// Whether the first bytes are Tile IR bytecode of a known container.
-fn kind_of(input: &[u8]) -> Result<InputKind, tile_driver::request::NotTileIr> {
-    tile_driver::request::input_kind(std::path::Path::new(""), input)
+fn kind_of(input: &[u8]) -> Result<InputKind, tile_interface::NotTileIr> {
+    tile_interface::input_kind(std::path::Path::new(""), input)
 }

@@ -61,11 +61,11 @@ pub extern "C" fn tileirasSetDiagnosticCallback(callback: TileirasDiagnosticCall
 #[unsafe(no_mangle)]
 pub extern "C" fn tileirasSetScopeCallback(callback: TileirasScopeCallback, user_data: *mut c_void) {
     let user_data = user_data.expose_provenance();
-    tile_driver::scope::observe(callback.map(|callback| {
+    tile_interface::scope::observe(callback.map(|callback| {
         Box::new(move |name: &'static std::ffi::CStr, begin: bool| {
             // SAFETY: the embedder's function with the embedder's argument.
             unsafe { callback(name.as_ptr(), begin.into(), std::ptr::with_exposed_provenance_mut(user_data)) }
-        }) as Box<tile_driver::scope::Observer>
+        }) as Box<tile_interface::scope::Observer>
     }));
 }
 

@@ -1,17 +1,19 @@
 //! PTX from NVIDIA's libNVVM, for those who want the code generator that nvcc uses.
 //!
-//! The library is opened at run time and nothing of it is needed for a build. What it gets is this compiler's LLVM IR as
-//! bare bitcode, before LLVM's optimiser has seen it, in the form that it asks for:
+//! The library is opened at run time and nothing of it is needed for a build. What it gets is this compiler's LLVM IR
+//! as bare bitcode, before LLVM's optimiser has seen it, in the form that it asks for:
 //!
 //! * the data layout of its manual, [`DATA_LAYOUT`], in which shared memory alone has 32-bit addresses;
 //! * `!nvvmir.version` with the version that the library itself names;
 //! * an identification block with the producer [`PRODUCER`] (see [`identify`]);
 //! * the module name [`MODULE_NAME`].
 //!
-//! The library's own verifier is not asked: it knows fewer intrinsics than its compiler, and LLVM's has seen the module.
+//! The library's own verifier is not asked: it knows fewer intrinsics than its compiler, and LLVM's has seen the
+//! module.
 //!
-//! For each architecture a library reads the dialect of one release of LLVM. IR of LLVM 21 has opaque pointers and goes where
-//! that release is 21 or newer; up to sm_90 today's libraries still read LLVM 7's, which is refused with a message.
+//! For each architecture a library reads the dialect of one release of LLVM. IR of LLVM 21 has opaque pointers and goes
+//! where that release is 21 or newer; up to sm_90 today's libraries still read LLVM 7's, which is refused with a
+//! message.
 
 use super::{CodegenError, Options};
 use inkwell::{
@@ -22,7 +24,7 @@ use std::{
     ffi::{CStr, CString, c_char, c_int, c_void},
     path::{Path, PathBuf},
 };
-use tile_driver::DebugInfo;
+use tile_interface::DebugInfo;
 
 /// Stamped on the module that libNVVM gets.
 pub const DATA_LAYOUT: &str = "e-p:64:64:64-p3:32:32:32-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64";
@@ -169,8 +171,8 @@ pub fn compile(module: &Module<'_>, file: &Path, options: Options, debug: DebugI
         return Err(NvvmError::Dialect { file: file.to_owned(), arch, reads }.into());
     }
     let mut arguments = vec![argument(format!("-arch={arch}"))?];
-    // The library knows levels 0 and 3. Its 0 is for debuggers, which demand it, and refuses some modules, such as those with
-    // vectors of bf16.
+    // The library knows levels 0 and 3. Its 0 is for debuggers, which demand it, and refuses some modules, such as
+    // those with vectors of bf16.
     arguments.extend(match debug {
         DebugInfo::None => vec![c"-opt=3".to_owned()],
         DebugInfo::Lines => vec![c"-opt=3".to_owned(), c"-generate-line-info".to_owned()],
@@ -317,7 +319,8 @@ mod tests {
             assert!(text.contains(expected), "{expected} in {text}");
         }
 
-        // The reader names the producer in what it says of records that make no sense; some byte behind the block is part of one.
+        // The reader names the producer in what it says of records that make no sense; some byte behind the block is
+        // part of one.
         let named = (40..bytes.len()).any(|i| {
             let kept = std::mem::replace(&mut bytes[i], 0xff);
             let said = read(&bytes).err().map(|e| e.to_string());

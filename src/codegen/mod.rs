@@ -19,7 +19,7 @@ use inkwell::{
     values::{AsValueRef, InstructionValue},
 };
 use std::sync::Once;
-use tile_driver::{Backend, DebugInfo};
+use tile_interface::{Backend, DebugInfo};
 use tile_targets::{FinaliseError, Target};
 
 pub use libnvvm::NvvmError;

@@ -1,8 +1,9 @@
 //! The passes of LLVM's optimiser.
 //!
-//! They are those of `default<O2>` and `default<O3>`, in their order (a test compares them), written out because those names cannot be told to leave
-//! anything out: they set the option for the vectoriser of straight-line code themselves. Left out beside it, where it does not pay, is what has
-//! nothing to do for a kernel: coroutines, OpenMP, instrumentation, profiles.
+//! They are those of `default<O2>` and `default<O3>`, in their order (a test compares them), written out because those
+//! names cannot be told to leave anything out: they set the option for the vectoriser of straight-line code themselves.
+//! Left out beside it, where it does not pay, is what has nothing to do for a kernel: coroutines, OpenMP,
+//! instrumentation, profiles.
 
 use super::packing;
 use inkwell::module::Module;

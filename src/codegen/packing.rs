@@ -1,8 +1,9 @@
 //! Whether a module has anything that goes into packed words.
 //!
-//! LLVM's vectoriser of straight-line code is what makes additions of two halves one instruction. A word of NVPTX's vectors has 32
-//! bits, or 64 where there are instructions for two numbers of 32, so there is nothing for it to do where all elements are at least as long, and
-//! it takes a quarter of the optimiser's time for a small kernel to find that out.
+//! LLVM's vectoriser of straight-line code is what makes additions of two halves one instruction. A word of NVPTX's
+//! vectors has 32 bits, or 64 where there are instructions for two numbers of 32, so there is nothing for it to do
+//! where all elements are at least as long, and it takes a quarter of the optimiser's time for a small kernel to find
+//! that out.
 
 use inkwell::{
     module::Module,
@@ -13,7 +14,8 @@ use tile_targets::{Feature, Target};
 /// Bits of a vector of integers.
 const WORD: u32 = 32;
 
-/// Whether an instruction results in elements of which a word holds several. Conditions do not count: predicates are not packed.
+/// Whether an instruction results in elements of which a word holds several. Conditions do not count: predicates are
+/// not packed.
 pub fn pays(module: &Module<'_>, target: &Target) -> bool {
     let float_word = if target.has(Feature::F32x2) { 2 * WORD } else { WORD };
     super::instructions(module).any(|i| is_short(i.get_type(), float_word))

@@ -1,11 +1,11 @@
 //! What the code generator of LLVM 21 for NVPTX gets wrong, written in another way.
 //!
-//! * A signed comparison of two bytes that were both taken out of a word is selected as a comparison of the bytes extended with
-//!   zeros: 0x80 is then greater than 0x7f. Comparisons of 32-bit integers are right, and cost the same: the instruction that takes
-//!   a byte out extends its sign as well.
+//! * A signed comparison of two bytes that were both taken out of a word is selected as a comparison of the bytes
+//!   extended with zeros: 0x80 is then greater than 0x7f. Comparisons of 32-bit integers are right, and cost the same:
+//!   the instruction that takes a byte out extends its sign as well.
 //! * A signed conversion of a condition to bf16 gives 1 where it holds, not -1.
-//! * Where a register holds two floats (sm_100 and newer), a store of two of them that were rounded to 16 bits stores the first one's
-//!   32 bits. Two numbers that are rounded one by one still become one instruction.
+//! * Where a register holds two floats (sm_100 and newer), a store of two of them that were rounded to 16 bits stores
+//!   the first one's 32 bits. Two numbers that are rounded one by one still become one instruction.
 
 use inkwell::{module::Module, values::AsValueRef};
 use llvm_sys::{LLVMIntPredicate::*, LLVMOpcode, LLVMTypeKind, core::*, prelude::*};
@@ -18,7 +18,8 @@ enum Defect {
     PairRounded,
 }
 
-/// Rewrites the instructions of the module that would become wrong PTX. To be done after optimisation, which would undo it.
+/// Rewrites the instructions of the module that would become wrong PTX. To be done after optimisation, which would undo
+/// it.
 pub fn apply(module: &Module<'_>) {
     let all = super::instructions(module).map(|i| i.as_value_ref());
     // SAFETY: the instructions are live. Those that are wrong are known before the first one is replaced.
@@ -26,7 +27,8 @@ pub fn apply(module: &Module<'_>) {
     if wrong.is_empty() {
         return;
     }
-    // SAFETY: each instruction is still there, and is erased when nothing uses it any more; what is built lies before it.
+    // SAFETY: each instruction is still there, and is erased when nothing uses it any more; what is built lies before
+    // it.
     unsafe {
         let context = LLVMGetModuleContext(module.as_mut_ptr());
         let builder = LLVMCreateBuilderInContext(context);

@@ -131,8 +131,8 @@ pub fn retype_constant(op: OpRef<'_>) {
     }
 }
 
-/// Bits that an element takes in shared memory, and in global memory but for [`memory_bits`]: `i1` and the formats below
-/// eight bits take a byte, `tf32` four.
+/// Bits that an element takes in shared memory, and in global memory but for [`memory_bits`]: `i1` and the formats
+/// below eight bits take a byte, `tf32` four.
 pub fn storage_bits(element: Type<'_>) -> u32 {
     // SAFETY: `element` is alive.
     unsafe {

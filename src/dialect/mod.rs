@@ -110,8 +110,8 @@ pub(crate) fn handle(name: &str) -> Option<mlir_sys::MlirDialectHandle> {
     }
 }
 
-/// A context with every dialect of [`registry`] loaded, for one thread: a kernel gives others nothing to do, and printing between
-/// passes needs one.
+/// A context with every dialect of [`registry`] loaded, for one thread: a kernel gives others nothing to do, and
+/// printing between passes needs one.
 pub fn context() -> Context {
     let context = Context::new();
     context.enable_multi_threading(false);

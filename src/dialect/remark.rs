@@ -1,7 +1,8 @@
 //! Remarks: what a pass tells the user about a decision, with the reason and what would change it.
 //!
 //! Passes call [`remark`]. Where the remarks go is up to who runs the passes: the compiler collects them for the driver
-//! ([`collect`]), `tileiras-opt --remarks` prints them as diagnostics ([`print_as_diagnostics`]), anybody else gets none.
+//! ([`collect`]), `tileiras-opt --remarks` prints them as diagnostics ([`print_as_diagnostics`]), anybody else gets
+//! none.
 
 use super::{ffi, location, nv_tileaa, rt::*};
 use std::{
@@ -10,7 +11,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 use tile_diag::Location;
-use tile_driver::remarks::{Remark, RemarkSort, RemarkSubject};
+use tile_interface::{Remark, RemarkSort, RemarkSubject};
 
 /// What a remark is about. Each has one constant, so that the names that tools filter by are listed in one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +68,8 @@ thread_local! {
 }
 static PRINT: AtomicBool = AtomicBool::new(false);
 
-/// Runs `f`, and gives what it remarked on this thread. Passes run on the calling thread unless the context has several.
+/// Runs `f`, and gives what it remarked on this thread. Passes run on the calling thread unless the context has
+/// several.
 pub fn collect<T>(f: impl FnOnce() -> T) -> (T, Vec<Remark>) {
     let outer = COLLECTED.replace(Some(vec![]));
     let result = f();

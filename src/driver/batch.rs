@@ -5,8 +5,8 @@
 //! manifest's directory.
 //!
 //! Each item that ends gives one line of JSON on standard output:
-//! `{"index": 3, "input": ..., "output": ..., "status": 0, "seconds": 0.07, "messages": ""}`. The status is the command's
-//! exit status. A bad item stops nothing but itself.
+//! `{"index": 3, "input": ..., "output": ..., "status": 0, "seconds": 0.07, "messages": ""}`. The status is the
+//! command's exit status. A bad item stops nothing but itself.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};

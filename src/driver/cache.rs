@@ -1,10 +1,10 @@
 //! `--cache-dir`: results by content.
 //!
-//! The name of an entry is the SHA-256 of everything that can change the output: the compiler's identity, the input's bytes, every
-//! option that matters, and the file, size and time of each libNVVM and, for cubins, of each ptxas that would be considered. An entry
-//! carries its own name and the hash of its payload, and is written under a temporary name and renamed: readers see a
-//! whole entry or none, writers need no lock, and a damaged entry is a miss that the next compilation repairs.
-//! Entries may be deleted at any time.
+//! The name of an entry is the SHA-256 of everything that can change the output: the compiler's identity, the input's
+//! bytes, every option that matters, and the file, size and time of each libNVVM and, for cubins, of each ptxas that
+//! would be considered. An entry carries its own name and the hash of its payload, and is written under a temporary
+//! name and renamed: readers see a whole entry or none, writers need no lock, and a damaged entry is a miss that the
+//! next compilation repairs. Entries may be deleted at any time.
 
 use std::fs;
 use std::io;
@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::options::Options;
-use crate::request::{Emit, InputKind};
 use crate::toolchain::{self, Surroundings};
 use crate::{Identity, output};
+use tile_interface::{Emit, InputKind};
 
 const MAGIC: &[u8; 16] = b"tileiras cache1\n";
 const HASH: usize = 32;

@@ -39,7 +39,8 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts the command, whose program is a path; see [`run`]. That it cannot be loaded is told at the end, so that this takes no time.
+    /// Starts the command, whose program is a path; see [`run`]. That it cannot be loaded is told at the end, so that
+    /// this takes no time.
     pub fn start(command: &Command, files: &[RawFd]) -> io::Result<Running> {
         let (reader, writer) = io::pipe()?;
         // With a writing end open here the reader would never see the end.
@@ -100,13 +101,14 @@ pub fn run_as_part(mut command: Command) -> io::Result<ExitStatus> {
     command.spawn()?.wait()
 }
 
-/// Has the allocator ask the system for memory seldom and in large pieces, and give none back: for a process that ends soon.
+/// Has the allocator ask the system for memory seldom and in large pieces, and give none back: for a process that ends
+/// soon.
 ///
 /// The first of it may be huge pages, each of which is one page fault where small ones are 512.
 pub fn take_memory_in_large_pieces() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: sets numbers of the allocator; it ignores those that it does not like. The advice is on memory between the end of
-    // what is allocated and the end of the heap, and changes nothing of what is there.
+    // SAFETY: sets numbers of the allocator; it ignores those that it does not like. The advice is on memory between
+    // the end of what is allocated and the end of the heap, and changes nothing of what is there.
     unsafe {
         libc::mallopt(libc::M_TRIM_THRESHOLD, 1 << 30);
         libc::mallopt(libc::M_MMAP_THRESHOLD, 16 << 20);
@@ -123,8 +125,8 @@ pub fn take_memory_in_large_pieces() {
     }
 }
 
-/// The same for a tool whose allocator is glibc's, by the variable in which that looks for such numbers; other tools take no notice
-/// of it. A caller who has set the variable knows better.
+/// The same for a tool whose allocator is glibc's, by the variable in which that looks for such numbers; other tools
+/// take no notice of it. A caller who has set the variable knows better.
 pub fn give_memory_in_large_pieces(command: &mut Command) {
     const TUNABLES: &str = "GLIBC_TUNABLES";
     if std::env::var_os(TUNABLES).is_none() {
@@ -135,8 +137,8 @@ pub fn give_memory_in_large_pieces(command: &mut Command) {
     }
 }
 
-/// Ends this process without what it has registered for its end: destructors of static objects give memory back that the
-/// system takes anyway.
+/// Ends this process without what it has registered for its end: destructors of static objects give memory back that
+/// the system takes anyway.
 pub fn end(status: u8) -> ! {
     // SAFETY: the call ends the process, and what is lost with it is given up.
     unsafe { libc::_exit(status.into()) }
@@ -155,8 +157,8 @@ pub fn end_with_parent() -> io::Result<()> {
     Ok(())
 }
 
-/// [`end_with_parent`] for a process that `parent` has just made, which may have ended before this call. For use between fork and exec: system calls on integers,
-/// and nothing is allocated.
+/// [`end_with_parent`] for a process that `parent` has just made, which may have ended before this call. For use
+/// between fork and exec: system calls on integers, and nothing is allocated.
 pub fn end_with(parent: libc::pid_t) -> io::Result<()> {
     end_with_parent()?;
     // SAFETY: the call takes nothing and cannot fail.
@@ -236,8 +238,9 @@ fn open_pidfd(child: libc::pid_t) -> Option<OwnedFd> {
     None
 }
 
-/// An empty file that has no name and is in memory where the system can do that, otherwise in `directory`. A directory in which no file can be made is
-/// an error in both cases: what a call needs must not hang on the system or on the size of a program.
+/// An empty file that has no name and is in memory where the system can do that, otherwise in `directory`. A directory
+/// in which no file can be made is an error in both cases: what a call needs must not hang on the system or on the size
+/// of a program.
 ///
 /// A file on a disk, however short its life, is work for its journal.
 pub fn fleeting_file(directory: &Path) -> io::Result<File> {
@@ -283,8 +286,8 @@ pub fn nameless_file(directory: &Path) -> io::Result<File> {
     Err(io::Error::from(io::ErrorKind::AlreadyExists))
 }
 
-/// Makes the file `target` in `directory`, where none of that name is, whole: however this process ends, there is either nothing or the
-/// file with all of `bytes`. `Unsupported` where the file system cannot do that.
+/// Makes the file `target` in `directory`, where none of that name is, whole: however this process ends, there is
+/// either nothing or the file with all of `bytes`. `Unsupported` where the file system cannot do that.
 pub fn create_whole(target: &Path, directory: &Path, bytes: &[u8]) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {

@@ -22,12 +22,12 @@ use crate::output::{self, OutputError};
 use crate::ptxas::{self, Cubin, Job, Waiting};
 use crate::remarks::{self, RemarkFormat};
 use crate::repro::Reproducer;
-use crate::request::{
-    Backend, CompileError, CompileOutput, CompileRequest, Emit, InputKind, NotTileIr, input_kind, stem_of,
-};
 use crate::subcommand::{self, Subcommand};
 use crate::toolchain::{self, Surroundings};
-use crate::{Core, Identity, help, io_text, resources, response, scope};
+use crate::{Core, Identity, help, io_text, resources, response};
+use tile_interface::{
+    Backend, CompileError, CompileOutput, CompileRequest, Emit, InputKind, NotTileIr, input_kind, scope,
+};
 
 /// The bytecode versions that the public reader accepts, oldest first: what `--list-versions` prints.
 pub const BYTECODE_VERSIONS: &[(u8, u8)] = &[(13, 1), (13, 2), (13, 3)];
@@ -440,7 +440,8 @@ impl Session<'_> {
             Waiting::start(&job, options.ptxas.path.as_deref(), &Surroundings::of_process())
         });
         if self.last {
-            // Not before ptxas is started: a new process shares the pages of this one, and what is written to then is copied in small ones.
+            // Not before ptxas is started: a new process shares the pages of this one, and what is written to then is
+            // copied in small ones.
             crate::child::take_memory_in_large_pieces();
         }
         let mut output = self.call(compiler, &request)?;
@@ -597,8 +598,8 @@ impl Session<'_> {
         }
         // Beside the output; where that is standard output, in the current directory under the input's name.
         let stem = match output.to_str() {
-            Some("-") => PathBuf::from(stem_of(&options.input).file_name().unwrap_or_default()),
-            _ => stem_of(output),
+            Some("-") => PathBuf::from(output::stem_of(&options.input).file_name().unwrap_or_default()),
+            _ => output::stem_of(output),
         };
         let last = options.emit.min(Emit::Ptx);
         let stages = compiled.stages.iter().map(|(stage, text)| (*stage, text));

@@ -1,9 +1,10 @@
 //! A crash of a compiler in this very process: a message and an exit status all the same.
 //!
-//! After a fatal signal nothing in the process can be relied on, so it executes its own program anew, with the same arguments and
-//! a word in the environment that names the signal. The new program has the old one's process id, so whoever waits for the
-//! command gets its status; it reports what happened and compiles nothing. Files that were open are closed on the way; a ptxas
-//! that was started early loses its input by that and dies, at the latest, with this process.
+//! After a fatal signal nothing in the process can be relied on, so it executes its own program anew, with the same
+//! arguments and a word in the environment that names the signal. The new program has the old one's process id, so
+//! whoever waits for the command gets its status; it reports what happened and compiles nothing. Files that were open
+//! are closed on the way; a ptxas that was started early loses its input by that and dies, at the latest, with this
+//! process.
 //!
 //! `SIGKILL` cannot be caught: a process that is killed from outside is killed.
 
@@ -12,8 +13,8 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// `PID:SIGNAL` of the program that this one follows. With the process id, which stays the same, it means nothing to a process that
-/// inherits it by accident.
+/// `PID:SIGNAL` of the program that this one follows. With the process id, which stays the same, it means nothing to a
+/// process that inherits it by accident.
 const STOPPED_BY: &str = "TILEIRAS_STOPPED_BY";
 
 /// Signals that end a process that does something wrong or exceeds a limit.
@@ -47,7 +48,8 @@ pub fn forerunner() -> Option<i32> {
     (process.parse() == Ok(std::process::id())).then(|| signal.parse().ok())?
 }
 
-/// From now on, a fatal signal ends in this program called with `arguments`, where [`forerunner`] tells the signal. Once a process.
+/// From now on, a fatal signal ends in this program called with `arguments`, where [`forerunner`] tells the signal.
+/// Once a process.
 ///
 /// # Errors
 /// An argument with a zero in it, or what the system says when it refuses.
@@ -107,8 +109,8 @@ pub fn guard(arguments: &[OsString]) -> io::Result<()> {
 /// The handler. Makes async-signal-safe calls only, on memory that was prepared.
 extern "C" fn follow(signal: c_int) {
     let successor = SUCCESSOR.load(Ordering::Acquire);
-    // SAFETY: `guard` stored a successor that is never freed before it installed this handler; what it points to ends with
-    // null where lists must. No other code uses the digits.
+    // SAFETY: `guard` stored a successor that is never freed before it installed this handler; what it points to ends
+    // with null where lists must. No other code uses the digits.
     unsafe {
         *(*successor).digits = b'0' + (signal / 10) as u8;
         *(*successor).digits.add(1) = b'0' + (signal % 10) as u8;

@@ -1,8 +1,8 @@
 //! `tileiras doctor`: says whether this installation works, and what to do where it does not.
 //!
 //! The examination looks at the same things as a compilation, in the same order, but goes on after a fault: the core
-//! program, a compilation to PTX, the CUDA variables, each ptxas that would be considered, an assembly, temporary files, and who else
-//! answers to our name.
+//! program, a compilation to PTX, the CUDA variables, each ptxas that would be considered, an assembly, temporary
+//! files, and who else answers to our name.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -14,8 +14,8 @@ use tile_targets::{DEFAULT_TARGET, TARGETS, Target};
 use crate::child::{self, Finished};
 use crate::io_text;
 use crate::ptxas::{self, Job};
-use crate::request::DebugInfo;
 use crate::toolchain::{self, Surroundings};
+use tile_interface::DebugInfo;
 
 /// How a check ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

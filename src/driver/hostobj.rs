@@ -6,9 +6,10 @@
 //! .rodata / .rdata    size of the cubin, 8 bytes                      NAME_cubin_size
 //! ```
 //!
-//! `NAME` is the output's name up to its first dot, with every character that C does not know replaced by `_`. A program
-//! that links the object hands `NAME_cubin` to `cuLibraryLoadData` or `cuModuleLoadData`. The section names, the wrapper and
-//! its magic are those of `fatbinary_section.h` in the CUDA toolkit, so `cuobjdump` finds the cubin in the object and in the program.
+//! `NAME` is the output's name up to its first dot, with every character that C does not know replaced by `_`. A
+//! program that links the object hands `NAME_cubin` to `cuLibraryLoadData` or `cuModuleLoadData`. The section names,
+//! the wrapper and its magic are those of `fatbinary_section.h` in the CUDA toolkit, so `cuobjdump` finds the cubin in
+//! the object and in the program.
 
 use std::path::Path;
 
@@ -39,8 +40,9 @@ const WRAPPER: [u32; 2] = [0x4662_43b1, 1];
 
 /// The fat binary with one cubin.
 ///
-/// Header: magic, version 1, header size 16, size of what follows. Entry: kind 2 (ELF), version 1.1, header size 64, size of the
-/// image padded to 8, then the version of the image's format (1.8), the architecture, and flags: 1 for 64-bit, 0x10 Linux, 0x40 Windows.
+/// Header: magic, version 1, header size 16, size of what follows. Entry: kind 2 (ELF), version 1.1, header size 64,
+/// size of the image padded to 8, then the version of the image's format (1.8), the architecture, and flags: 1 for
+/// 64-bit, 0x10 Linux, 0x40 Windows.
 fn fat_binary(cubin: &[u8], target: &Target, os: HostOs) -> Vec<u8> {
     let image = cubin.len().next_multiple_of(8);
     let mut out = Vec::with_capacity(80 + image);

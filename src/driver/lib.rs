@@ -1,15 +1,14 @@
 //! The command: arguments, inputs, outputs, ptxas. Everything of `tileiras` that needs no MLIR.
 //!
 //! A binary is one call: `tile_driver::main(std::env::args_os(), &IDENTITY, core)`, where [`Core`] says who compiles:
-//! a [`Compiler`] linked into the same program, with or without a guard, or a second program that this one starts and watches.
-//! The last form keeps large shared libraries out of the answers to `--version` and `--help`; it and the guard turn a crash of the
-//! compiler into a message and an exit status.
+//! a [`Compiler`] linked into the same program, with or without a guard, or a second program that this one starts and
+//! watches. The last form keeps large shared libraries out of the answers to `--version` and `--help`; it and the guard
+//! turn a crash of the compiler into a message and an exit status.
 //!
 //! Exit status: 0 done; 1 command line, unreadable input, failed write; 2 configuration, output that cannot be opened;
 //! 3 input that is no valid module; 4 a tool is missing; 5 compilation failed; 70 a defect of the compiler.
 //!
 //! * [`cl`]: the grammar of the command line; [`options`]: the table of options; [`help`]: its text.
-//! * [`request`]: what a compiler is asked and what it answers.
 //! * [`toolchain`], [`ptxas`], [`child`], [`process`]: finding and running NVIDIA's assembler.
 //! * [`crash`]: what becomes of a compiler that crashes.
 //! * [`subcommand`], [`doctor`], [`batch`]: what the command does beside compiling one file.
@@ -38,20 +37,17 @@ pub mod process;
 pub mod ptxas;
 pub mod remarks;
 pub mod repro;
-pub mod request;
 pub mod resources;
 pub mod response;
-pub mod scope;
 pub mod subcommand;
 pub mod toolchain;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use tile_interface::Compiler;
+
 pub use command::{BYTECODE_VERSIONS, install_panic_hook, last_panic, version_text};
-pub use request::{
-    Backend, CompileError, CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation,
-};
 pub use tile_diag::{Code, Diagnostic, Location, Severity};
 
 /// The identity of a build, for `--version`.
@@ -69,7 +65,8 @@ pub struct Identity {
 pub enum Core<'a> {
     /// This program does.
     InProcess(&'a dyn Compiler),
-    /// This program does, and it is called anew to report a crash: see [`crash`]. The process ends with the command, at once.
+    /// This program does, and it is called anew to report a crash: see [`crash`]. The process ends with the command, at
+    /// once.
     Guarded(&'a dyn Compiler),
     /// The program of this name in this program's own directory does, called with the same arguments.
     Program(&'a str),

@@ -9,7 +9,7 @@ use tile_targets::{TARGETS, Target};
 use crate::cl::{Glue, Parsed, Spec, ValueKind};
 use crate::hostobj::{HostArch, HostOs};
 use crate::remarks::{RemarkFilter, RemarkFormat, RemarkOptions};
-use crate::request::{DebugInfo, Emit, Instrumentation};
+use tile_interface::{DebugInfo, Emit, Instrumentation};
 
 const GENERIC: &str = "Generic options";
 const COMPILE: &str = "Compilation options";

@@ -1,10 +1,10 @@
 //! Writing outputs: completely or not at all.
 //!
 //! A regular file is written under a temporary name in its own directory and renamed at the end, so that a reader sees
-//! the old file or the new one and never a part. A file that is new has no name at all before it is whole, where the file
-//! system can do that, so that a killed process leaves nothing. A link is followed first: the file it points to is replaced, not the
-//! link. What is no regular file (a pipe, a device, `/dev/stdout`) is written to directly, and so is a file in a
-//! directory where no other file can be made.
+//! the old file or the new one and never a part. A file that is new has no name at all before it is whole, where the
+//! file system can do that, so that a killed process leaves nothing. A link is followed first: the file it points to is
+//! replaced, not the link. What is no regular file (a pipe, a device, `/dev/stdout`) is written to directly, and so is
+//! a file in a directory where no other file can be made.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -125,6 +125,11 @@ fn write_in_place(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
         let _ = file.set_len(0);
         OutputError::Write(e)
     })
+}
+
+/// Where the files of `--save-temps` go: the output's name without its extension.
+pub(crate) fn stem_of(output: &Path) -> PathBuf {
+    output.with_extension("")
 }
 
 #[cfg(test)]

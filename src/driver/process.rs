@@ -1,11 +1,12 @@
 //! Starting a program without waiting for it.
 //!
-//! The standard library waits until the program is loaded, asleep. A scheduler then sees a processor with nothing to do and loads the
-//! program there, beside its starter, where the two take turns although other processors are idle; and on a busy machine the starter waits for
-//! the program's first turn. Here the starter goes on at once, and learns later if the program could not be loaded.
+//! The standard library waits until the program is loaded, asleep. A scheduler then sees a processor with nothing to do
+//! and loads the program there, beside its starter, where the two take turns although other processors are idle; and on
+//! a busy machine the starter waits for the program's first turn. Here the starter goes on at once, and learns later if
+//! the program could not be loaded.
 //!
-//! The program dies with the thread that started it (`PR_SET_PDEATHSIG`). It leads a process group of its own, in which it can be killed with what
-//! it started.
+//! The program dies with the thread that started it (`PR_SET_PDEATHSIG`). It leads a process group of its own, in which
+//! it can be killed with what it started.
 
 use std::ffi::{CString, OsString, c_char, c_int};
 use std::fs::File;
@@ -24,8 +25,8 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts the program, whose name is a path, with the arguments and the environment of `command`, in which no text has a zero. It has nothing to read, writes to `output`
-    /// only, and inherits `files` besides.
+    /// Starts the program, whose name is a path, with the arguments and the environment of `command`, in which no text
+    /// has a zero. It has nothing to read, writes to `output` only, and inherits `files` besides.
     ///
     /// # Errors
     /// There can be no further process. That the program cannot be loaded is told by [`Process::loaded`].
@@ -38,7 +39,8 @@ impl Process {
             // SAFETY: this is the new process.
             0 => unsafe { plan.follow(told.as_raw_fd()) },
             id if id > 0 => {
-                // Here as well as there: whoever comes first, the group is there when this returns. The other one may have been first.
+                // Here as well as there: whoever comes first, the group is there when this returns. The other one may
+                // have been first.
                 // SAFETY: the call takes integers.
                 unsafe { libc::setpgid(id, id) };
                 Ok(Process { id, refusal: Some(refusal) })
@@ -67,7 +69,8 @@ impl Process {
 
     /// Kills it and the rest of its group. Not after it was waited for.
     pub fn kill(&self) {
-        // SAFETY: the process leads its group and has not been waited for, so the number cannot have passed to another one.
+        // SAFETY: the process leads its group and has not been waited for, so the number cannot have passed to another
+        // one.
         unsafe { libc::kill(-self.id, libc::SIGKILL) };
     }
 
@@ -154,7 +157,8 @@ impl Plan {
             libc::signal(libc::SIGPIPE, libc::SIG_DFL);
             #[cfg(target_os = "linux")]
             {
-                // Marked rather than closed: the descriptor that tells of a failure must live until the program is loaded.
+                // Marked rather than closed: the descriptor that tells of a failure must live until the program is
+                // loaded.
                 let marked = libc::syscall(libc::SYS_close_range, 3u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC);
                 if marked != 0 {
                     // A kernel before 5.11: go through the numbers that are likely.

@@ -13,10 +13,10 @@ use tile_targets::{Feature, PtxVersion, Target};
 
 use crate::child;
 use crate::io_text;
-use crate::request::DebugInfo;
 use crate::resources::{self, KernelResources};
-use crate::scope;
 use crate::toolchain::{self, Search, Surroundings};
+use tile_interface::DebugInfo;
+use tile_interface::scope;
 
 /// One assembly.
 #[derive(Debug, Clone)]
@@ -108,10 +108,11 @@ fn assemble_with(job: &Job<'_>, search: Search) -> Result<Cubin, PtxasError> {
     })
 }
 
-/// A ptxas that waits for its input: started while the PTX is still being made, so that its start takes no time of its own.
+/// A ptxas that waits for its input: started while the PTX is still being made, so that its start takes no time of its
+/// own.
 ///
-/// It reads a pipe that holds the whole text, so that neither side ever waits for the other to read. ptxas goes through its
-/// input a second time when debug information is asked for, which a pipe does not allow.
+/// It reads a pipe that holds the whole text, so that neither side ever waits for the other to read. ptxas goes through
+/// its input a second time when debug information is asked for, which a pipe does not allow.
 #[derive(Debug)]
 pub struct Waiting {
     running: child::Running,
@@ -122,8 +123,8 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Starts the first ptxas that is found; the job's PTX is not looked at. `None` where that cannot be: the ordinary way
-    /// says why.
+    /// Starts the first ptxas that is found; the job's PTX is not looked at. `None` where that cannot be: the ordinary
+    /// way says why.
     pub fn start(job: &Job<'_>, explicit: Option<&Path>, surroundings: &Surroundings) -> Option<Waiting> {
         const LONGEST: usize = 1 << 20;
         if job.debug != DebugInfo::None {

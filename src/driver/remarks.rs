@@ -1,40 +1,11 @@
-//! Optimization remarks: what a pass did, could not do, or found.
+//! Which optimization remarks the user wants, and how they are shown.
 
 use std::path::PathBuf;
 
 use tile_diag::{Diagnostic, Location, Severity};
+use tile_interface::{Remark, RemarkSort, RemarkSubject};
 
 use crate::resources::KernelResources;
-
-/// One remark of a pass.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Remark {
-    pub sort: RemarkSort,
-    pub subject: RemarkSubject,
-    /// The pass's command-line name.
-    pub pass: String,
-    /// A short name of what is remarked on, e.g. `Pipelined`.
-    pub name: String,
-    /// The kernel.
-    pub function: String,
-    pub location: Option<Location>,
-    pub message: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RemarkSort {
-    Passed,
-    Missed,
-    Failed,
-    Analysis,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RemarkSubject {
-    Memory,
-    TensorCore,
-    Other,
-}
 
 /// Which subjects are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -31,7 +31,8 @@ pub struct Reproducer {
     pub ended: String,
 }
 
-/// Options whose value names a file of this machine or has been dealt with; `true` if the value may be the next argument.
+/// Options whose value names a file of this machine or has been dealt with; `true` if the value may be the next
+/// argument.
 const DROPPED: &[(&str, bool)] = &[
     ("o", true),
     ("output-file", true),

@@ -5,9 +5,9 @@
 //!
 //! # Operands that are known approximately
 //!
-//! Where an operand is [`State::Near`], sums, products, sign changes, maxima and conversions pass the uncertainty on, by
-//! first-order error bounds that are rounded up. The result of everything else that could amplify it is unknown, as is
-//! that of a comparison that the uncertainty could turn over. Operands are never unknown here: see the callers.
+//! Where an operand is [`State::Near`], sums, products, sign changes, maxima and conversions pass the uncertainty on,
+//! by first-order error bounds that are rounded up. The result of everything else that could amplify it is unknown, as
+//! is that of a comparison that the uncertainty could turn over. Operands are never unknown here: see the callers.
 
 use crate::format::{self, Encoded, Real, Round, add, decode, div, encode, format, mul, sqrt};
 use crate::program::{FloatMode, Kind, Predicate, Rounding};
@@ -221,8 +221,9 @@ pub fn elementary(kind: &Kind, n: Number, a: Scalar) -> Scalar {
         Kind::Tanh { rounding: Rounding::Approx } => unary(n, false, a, accuracy(Accuracy::TanhApprox, n), libm::tanh),
         Kind::Tanh { .. } => f(libm::tanh),
         Kind::Exp { rounding: Rounding::Approx } => {
-            // The argument times log2(e), itself rounded, is rounded before the power is taken: a relative error of 7.3e-8, which the
-            // power multiplies by the argument, and which is 1.225 units where the significand is next to 2.
+            // The argument times log2(e), itself rounded, is rounded before the power is taken: a relative error of
+            // 7.3e-8, which the power multiplies by the argument, and which is 1.225 units where the significand is
+            // next to 2.
             let x = decode(a.bits, n).to_f64().abs().min(1e3);
             unary(n, false, a, full + 1.225 * x as f32, libm::exp)
         }

@@ -2,8 +2,8 @@
 //!
 //! A number is taken apart into sign, significand and exponent ([`decode`]), computed with exactly, and rounded once
 //! ([`encode`]). "Exactly" needs no more than 128 bits, because what lies far below the result's last place matters
-//! only by being there or not. That one bit of knowledge is [`Finite::sticky`]: the true magnitude lies strictly between
-//! `significand` and `significand + 1`, in units of `2^exponent`.
+//! only by being there or not. That one bit of knowledge is [`Finite::sticky`]: the true magnitude lies strictly
+//! between `significand` and `significand + 1`, in units of `2^exponent`.
 //!
 //! ```text
 //! f32: 1.5 + 2^-100      significand 3 << 124, sticky    rounds down to 1.5, rounds up to 1.5 + 2^-23

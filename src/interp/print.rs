@@ -1,8 +1,8 @@
 //! C's `printf`, as far as `print_tko` needs it.
 //!
 //! An expression is `%`, flags, width, precision, a length that means nothing here, and a conversion. What the language
-//! leaves open is as the compiler has it: a tile prints as nested lists, each element by the same expression, and an i1 as
-//! 0 or 1.
+//! leaves open is as the compiler has it: a tile prints as nested lists, each element by the same expression, and an i1
+//! as 0 or 1.
 //!
 //! ```text
 //! %d of 5                     ->  5

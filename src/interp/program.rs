@@ -1,7 +1,7 @@
 //! Programs: the language's ops as plain data.
 //!
-//! A [`Program`] holds what an MLIR module of the dialect holds and nothing else, so that running a program, writing one
-//! and making one smaller need no MLIR. Every public op is one variant of [`Kind`]; operands stand in the order of
+//! A [`Program`] holds what an MLIR module of the dialect holds and nothing else, so that running a program, writing
+//! one and making one smaller need no MLIR. Every public op is one variant of [`Kind`]; operands stand in the order of
 //! the op's definition, absent ones left out (the variant says which are there).
 
 use crate::types::{Number, Type};

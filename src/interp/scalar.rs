@@ -1,9 +1,9 @@
 //! One element: its bits, and how much of them the language promises.
 //!
-//! A legal compiler may give other bits than the interpreter computes: a NaN with another payload, a sine that is off in
-//! its last place, anything at all for an element that was masked off. So that results can be compared all the
-//! same, every element carries a [`State`], and ops pass it on. Where an op would make the difference larger than can be
-//! told (a comparison of two values that may be equal), its result is unknown.
+//! A legal compiler may give other bits than the interpreter computes: a NaN with another payload, a sine that is off
+//! in its last place, anything at all for an element that was masked off. So that results can be compared all the same,
+//! every element carries a [`State`], and ops pass it on. Where an op would make the difference larger than can be told
+//! (a comparison of two values that may be equal), its result is unknown.
 //!
 //! The bits are always one legal possibility, also of an unknown element: whoever only wants to see a program run
 //! need not look at the states.

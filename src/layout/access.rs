@@ -1,17 +1,17 @@
 //! How a distributed layout reads and writes a tile in shared memory.
 //!
-//! A [`SharedLayout`] numbers the elements of a tile by their offset in shared memory, linearly: swizzles, paddings by a power
-//! of two and transposed orders are all choices of basis. Given one, the byte offset of a place is a linear function of its
-//! register, lane and warp. An access plan splits that function in three:
+//! A [`SharedLayout`] numbers the elements of a tile by their offset in shared memory, linearly: swizzles, paddings by
+//! a power of two and transposed orders are all choices of basis. Given one, the byte offset of a place is a linear
+//! function of its register, lane and warp. An access plan splits that function in three:
 //!
 //! * the thread's part, computed once ([`SharedAccess::address`]);
-//! * a constant for each instruction, divided into an XOR part, which meets bits of the thread's part, and a part that no
-//!   thread sets, which can therefore be an immediate of the instruction: `address = (thread ^ xor) + add`;
+//! * a constant for each instruction, divided into an XOR part, which meets bits of the thread's part, and a part that
+//!   no thread sets, which can therefore be an immediate of the instruction: `address = (thread ^ xor) + add`;
 //! * the positions of the registers in the vector of one instruction.
 //!
-//! `ldmatrix` and `stmatrix` move 8x8 matrices whose rows are 16 bytes. Row addresses are free, so an access can use them
-//! whenever the tile of one matrix divides the map from places to offsets on the left: consecutive words of a row lie in
-//! lanes 0 and 1 and rows in lanes 2 to 4 (or, transposed, elements of a row lie in lanes 2 to 4).
+//! `ldmatrix` and `stmatrix` move 8x8 matrices whose rows are 16 bytes. Row addresses are free, so an access can use
+//! them whenever the tile of one matrix divides the map from places to offsets on the left: consecutive words of a row
+//! lie in lanes 0 and 1 and rows in lanes 2 to 4 (or, transposed, elements of a row lie in lanes 2 to 4).
 
 use crate::bank::{WORD_LOG2, phase_turns};
 use crate::error::{LayoutError, Result};
@@ -50,10 +50,10 @@ impl SharedLayout {
         Self::new(bits.collect(), shape.bits())
     }
 
-    /// Dense storage as [`SharedLayout::strided`], then an XOR swizzle on the offset as the tensor memory accelerator and the
-    /// asynchronous matrix instructions apply it: 16-byte chunk numbers within `span_bytes` (32, 64 or 128; 16 for none) are
-    /// XORed with the number of the 128-byte line. The tile's fastest extent must not exceed the span: wider tiles are stored
-    /// as panels of one span, which [`SharedLayout::swizzled_panels`] does.
+    /// Dense storage as [`SharedLayout::strided`], then an XOR swizzle on the offset as the tensor memory accelerator
+    /// and the asynchronous matrix instructions apply it: 16-byte chunk numbers within `span_bytes` (32, 64 or 128; 16
+    /// for none) are XORed with the number of the 128-byte line. The tile's fastest extent must not exceed the span:
+    /// wider tiles are stored as panels of one span, which [`SharedLayout::swizzled_panels`] does.
     pub fn swizzled(shape: &Shape, order: &[usize], elem_bits: u32, span_bytes: u64) -> Result<Self> {
         let dense = Self::strided(shape, order)?;
         let eb = elem_log2_bytes(elem_bits)?;
@@ -68,8 +68,8 @@ impl SharedLayout {
         Self::new(bases.collect(), shape.bits())
     }
 
-    /// As [`SharedLayout::swizzled`] for a fastest extent of any size: panels of `span_bytes` along the fastest dimension,
-    /// each stored whole before the next.
+    /// As [`SharedLayout::swizzled`] for a fastest extent of any size: panels of `span_bytes` along the fastest
+    /// dimension, each stored whole before the next.
     pub fn swizzled_panels(shape: &Shape, order: &[usize], elem_bits: u32, span_bytes: u64) -> Result<Self> {
         shape.check_order(order)?;
         let eb = elem_log2_bytes(elem_bits)?;
@@ -164,8 +164,8 @@ pub struct Instruction {
     /// Byte constants: the address is `(thread ^ xor) + add`, relative to the buffer.
     pub xor: u64,
     pub add: u64,
-    /// For vectors, the register of each element in ascending address. For matrices, the registers of matrix 0 from the low
-    /// end of its word, then those of matrix 1, and so on.
+    /// For vectors, the register of each element in ascending address. For matrices, the registers of matrix 0 from the
+    /// low end of its word, then those of matrix 1, and so on.
     pub registers: Vec<u32>,
 }
 
@@ -174,14 +174,14 @@ pub struct Instruction {
 pub struct SharedAccess {
     pub direction: Direction,
     pub mode: AccessMode,
-    /// Byte offset of the thread: of its vector, or of the matrix row whose address the lane supplies (lane `8 * i + r`: row
-    /// `r` of matrix `i`).
+    /// Byte offset of the thread: of its vector, or of the matrix row whose address the lane supplies (lane `8 * i +
+    /// r`: row `r` of matrix `i`).
     pub address: ThreadBases,
     /// Round number of the thread; all zero when rounds depend on registers only. An instruction executes in round
     /// `instruction.round ^ round(thread)`.
     pub round: ThreadBases,
-    /// Stores: only threads whose masked lane and warp bits are all zero take part; the others hold replicas. The `register`
-    /// mask lists register bits that are replicas (no instruction names them). `block` is always zero.
+    /// Stores: only threads whose masked lane and warp bits are all zero take part; the others hold replicas. The
+    /// `register` mask lists register bits that are replicas (no instruction names them). `block` is always zero.
     pub guard: InputMasks,
     pub instructions: Vec<Instruction>,
     /// Loads: registers to be copied after the loads, as (destination, source).
@@ -193,8 +193,8 @@ pub struct SharedAccess {
 }
 
 impl SharedAccess {
-    /// The best plan for `layout` to store to or load from a tile in `shared`, all in one round. `matrix` allows `ldmatrix` or
-    /// `stmatrix`.
+    /// The best plan for `layout` to store to or load from a tile in `shared`, all in one round. `matrix` allows
+    /// `ldmatrix` or `stmatrix`.
     pub fn new(
         layout: &Layout,
         shared: &SharedLayout,
@@ -205,7 +205,8 @@ impl SharedAccess {
         Self::in_rounds(layout, shared, elem_log2_bytes(elem_bits)?, direction, matrix, 0)
     }
 
-    /// As [`SharedAccess::new`] where the top `round_bits` of an offset are the number of the round that reuses the buffer.
+    /// As [`SharedAccess::new`] where the top `round_bits` of an offset are the number of the round that reuses the
+    /// buffer.
     pub(crate) fn in_rounds(
         layout: &Layout,
         shared: &SharedLayout,
@@ -242,9 +243,9 @@ impl SharedAccess {
         words.filter(|word| !whole(word)).count() as u64
     }
 
-    /// The vectors cut into runs of `elements` registers and `bytes` bytes, each a run of neighbours along dimension `dim` in
-    /// every thread of `layout`, which the plan is made for. `None` when a vector is shorter or does not consist of such runs:
-    /// then no instruction copies a run from memory where they are neighbours.
+    /// The vectors cut into runs of `elements` registers and `bytes` bytes, each a run of neighbours along dimension
+    /// `dim` in every thread of `layout`, which the plan is made for. `None` when a vector is shorter or does not
+    /// consist of such runs: then no instruction copies a run from memory where they are neighbours.
     pub fn runs(
         &self,
         layout: &Layout,
@@ -258,7 +259,8 @@ impl SharedAccess {
         if within > width || !matches!(self.mode, AccessMode::Vector { .. }) {
             return None;
         }
-        // Where all threads start their runs at a multiple of the length, neighbours differ in its coordinate bits alone.
+        // Where all threads start their runs at a multiple of the length, neighbours differ in its coordinate bits
+        // alone.
         let field = low_mask(within) << low;
         let element = |register: u32| combine(layout.register(), register.into());
         let thread = layout.lane().iter().chain(layout.warp()).chain(layout.block());
@@ -312,7 +314,8 @@ impl Offsets {
             let bases = bases.iter().enumerate();
             bases.fold(0, |mask, (i, &b)| if seen.insert(b) { mask } else { mask | 1 << i })
         };
-        // A store happens once per element. A load serves all lanes anyway; only registers of one thread are loaded once.
+        // A store happens once per element. A load serves all lanes anyway; only registers of one thread are loaded
+        // once.
         let guard = match direction {
             Direction::Store => {
                 let (lane, warp) = (free(layout.lane()), free(layout.warp()));
@@ -429,7 +432,8 @@ impl Offsets {
         let starts: Vec<u64> = free.iter().map(|&f| start(f)).collect();
         let others = self.warp.iter().chain(&self.block).copied();
         let anywhere = rows.iter().copied().chain(others).chain(starts.iter().map(|&s| self.offset(s)));
-        // Everything but the matrix itself must keep whole rows whole, and the rows of an instruction belong to one round.
+        // Everything but the matrix itself must keep whole rows whole, and the rows of an instruction belong to one
+        // round.
         if anywhere.into_iter().any(|o| o & low_mask(row) != 0) || rows.iter().any(|&o| self.round_of(o) != 0) {
             return None;
         }

@@ -1,14 +1,15 @@
 //! The cost of a warp's memory access: shared-memory bank conflicts and global-memory sectors.
 //!
-//! Shared memory has 32 banks of 4-byte words; word `w` lives in bank `w % 32`. A warp's access is served in phases that ask
-//! for at most 128 bytes: all lanes at once for accesses of up to 4 bytes per lane, each half of the warp for 8 bytes, each
-//! quarter for 16. Within a phase, lanes that touch the same word share it (a read is broadcast, a write merged); different
-//! words of one bank are served one after the other. The *conflict degree* is the number of such turns, 1 at best.
+//! Shared memory has 32 banks of 4-byte words; word `w` lives in bank `w % 32`. A warp's access is served in phases
+//! that ask for at most 128 bytes: all lanes at once for accesses of up to 4 bytes per lane, each half of the warp for
+//! 8 bytes, each quarter for 16. Within a phase, lanes that touch the same word share it (a read is broadcast, a write
+//! merged); different words of one bank are served one after the other. The *conflict degree* is the number of such
+//! turns, 1 at best.
 //!
-//! When addresses are a linear function of the lane, the words of a phase form a subspace. Every bank that it meets, it meets
-//! in equally many words: the degree is `2^(dim(words) - dim(banks))`, where `banks` is the projection of the words on the
-//! five low bits. Adding a constant to all addresses by XOR permutes the banks, so one number stands for all the accesses that
-//! differ by a constant.
+//! When addresses are a linear function of the lane, the words of a phase form a subspace. Every bank that it meets, it
+//! meets in equally many words: the degree is `2^(dim(words) - dim(banks))`, where `banks` is the projection of the
+//! words on the five low bits. Adding a constant to all addresses by XOR permutes the banks, so one number stands for
+//! all the accesses that differ by a constant.
 
 use std::collections::BTreeSet;
 
@@ -37,8 +38,8 @@ fn check_vector(vec_bytes: u64) -> Result<()> {
     }
 }
 
-/// The conflict degree of an access of `vec_bytes` (1, 2, 4, 8 or 16) whose byte address is linear in the lane: bit `i` of
-/// the lane contributes `lane_bytes[i]` by XOR. Contributions are multiples of `vec_bytes`.
+/// The conflict degree of an access of `vec_bytes` (1, 2, 4, 8 or 16) whose byte address is linear in the lane: bit `i`
+/// of the lane contributes `lane_bytes[i]` by XOR. Contributions are multiples of `vec_bytes`.
 pub fn conflict_degree(lane_bytes: &[u64], vec_bytes: u64) -> Result<u32> {
     check_vector(vec_bytes)?;
     if let Some(&value) = lane_bytes.iter().find(|&&b| b % vec_bytes != 0) {
@@ -72,8 +73,8 @@ pub fn wavefronts(addresses: &[Option<u64>], vec_bytes: u64) -> Result<u32> {
     Ok(phase_turns(addresses, vec_bytes)?.into_iter().sum())
 }
 
-/// The 32-byte sectors of global memory that a warp's access of `vec_bytes` per lane touches when its byte address is linear
-/// in the lane, for a base aligned to 32 bytes.
+/// The 32-byte sectors of global memory that a warp's access of `vec_bytes` per lane touches when its byte address is
+/// linear in the lane, for a base aligned to 32 bytes.
 pub fn global_sectors(lane_bytes: &[u64], vec_bytes: u64) -> u64 {
     let within = (0..vec_bytes.max(1).ilog2()).map(|i| 1u64 << i);
     1 << Subspace::span(lane_bytes.iter().copied().chain(within).map(|b| b >> 5)).dim()

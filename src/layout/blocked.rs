@@ -50,11 +50,12 @@ fn log2(what: &'static str, value: u64) -> Result<u32> {
 
 impl Layout {
     /// The blocked layout: each thread holds a box of `size_per_thread`, `lanes` boxes per dimension make a warp's box,
-    /// `warps` of those per dimension the block's. `order` lists the dimensions from the fastest, for registers, lanes and
-    /// warps alike. A tile larger than the block's box repeats it in further registers; along a dimension where the tile is
-    /// smaller, threads hold replicas.
+    /// `warps` of those per dimension the block's. `order` lists the dimensions from the fastest, for registers, lanes
+    /// and warps alike. A tile larger than the block's box repeats it in further registers; along a dimension where the
+    /// tile is smaller, threads hold replicas.
     ///
-    /// Errors: list lengths other than the rank, counts that are not powers of two, or lanes that do not multiply to 32.
+    /// Errors: list lengths other than the rank, counts that are not powers of two, or lanes that do not multiply to
+    /// 32.
     pub fn blocked(
         shape: &Shape,
         size_per_thread: &[u64],
@@ -91,10 +92,10 @@ impl Layout {
 
     /// The layout for global memory accesses of a tile whose memory order is `order` (dimensions from the fastest).
     ///
-    /// Each thread holds vectors of up to `vec_elems` elements along the fastest dimension, at most 16 bytes; lanes follow
-    /// along it until they cover 128 bytes (one cache line), then go to the next dimensions; warps go to the next
-    /// dimensions, and what is left of the tile repeats in registers, fastest dimension first. Threads that a small tile
-    /// leaves without work first shorten the vectors, then hold replicas. `elem_bits` below 8 count as 8.
+    /// Each thread holds vectors of up to `vec_elems` elements along the fastest dimension, at most 16 bytes; lanes
+    /// follow along it until they cover 128 bytes (one cache line), then go to the next dimensions; warps go to the
+    /// next dimensions, and what is left of the tile repeats in registers, fastest dimension first. Threads that a
+    /// small tile leaves without work first shorten the vectors, then hold replicas. `elem_bits` below 8 count as 8.
     ///
     /// Errors: `order` is not a permutation, or `vec_elems` or `num_warps` is not a power of two.
     pub fn coalesced(shape: &Shape, elem_bits: u32, order: &[usize], vec_elems: u64, num_warps: u64) -> Result<Self> {
@@ -102,8 +103,8 @@ impl Layout {
         Self::coalesced_over(shape, elem_bits, order, vec_elems, num_warps, [&after, &after])
     }
 
-    /// As [`Layout::coalesced`], but lanes that are left after a cache line go to the dimensions of the first list, and warps
-    /// to those of the second.
+    /// As [`Layout::coalesced`], but lanes that are left after a cache line go to the dimensions of the first list, and
+    /// warps to those of the second.
     pub fn coalesced_over(
         shape: &Shape,
         elem_bits: u32,

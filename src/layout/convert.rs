@@ -1,7 +1,8 @@
 //! Converting a tile from one distributed layout to another, by the cheapest means.
 //!
-//! In order of cost: nothing at all, a renumbering of registers (free: registers are SSA values), shuffles inside warps, and a
-//! trip through shared memory. The classes are decided by linear algebra on the bases, without enumerating the tile.
+//! In order of cost: nothing at all, a renumbering of registers (free: registers are SSA values), shuffles inside
+//! warps, and a trip through shared memory. The classes are decided by linear algebra on the bases, without enumerating
+//! the tile.
 
 use crate::error::Result;
 use crate::layout::{Input, Layout};
@@ -29,8 +30,8 @@ pub struct ConvertOptions {
     pub shared: SharedOptions,
     /// Shuffles are taken when they need at most this many selects per shuffled or copied element ...
     pub max_selects_per_element: u32,
-    /// ... and at most this many shuffle instructions in all. The default admits up to 64: beyond that a trip through shared
-    /// memory with wide vectors is shorter even with its barrier.
+    /// ... and at most this many shuffle instructions in all. The default admits up to 64: beyond that a trip through
+    /// shared memory with wide vectors is shorter even with its barrier.
     pub max_shuffles: u32,
 }
 
@@ -41,8 +42,8 @@ impl ConvertOptions {
     }
 }
 
-/// The register of `src` that holds what each register of `dst` wants, when every thread has all its elements already and in
-/// registers that do not depend on the thread. Blocks count as threads.
+/// The register of `src` that holds what each register of `dst` wants, when every thread has all its elements already
+/// and in registers that do not depend on the thread. Blocks count as threads.
 pub fn register_permutation(src: &Layout, dst: &Layout) -> Option<Vec<u32>> {
     let registers = register_map(src, dst)?;
     Some((0..u64::from(dst.registers())).map(|d| registers.apply(d) as u32).collect())
@@ -63,8 +64,8 @@ pub fn register_map(src: &Layout, dst: &Layout) -> Option<LinearMap> {
     from.solve_map(&to)
 }
 
-/// The cheapest conversion of a tile of `shape` from `src` to `dst`. Both layouts may hold replicas; `src` must reach every
-/// element that `dst` wants in the same block.
+/// The cheapest conversion of a tile of `shape` from `src` to `dst`. Both layouts may hold replicas; `src` must reach
+/// every element that `dst` wants in the same block.
 ///
 /// Errors: those of [`plan_shared`].
 pub fn convert(src: &Layout, dst: &Layout, shape: &Shape, options: &ConvertOptions) -> Result<Conversion> {

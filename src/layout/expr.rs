@@ -1,12 +1,13 @@
 //! Thread indices as short expressions.
 //!
-//! A code generator needs, once per thread, the value of a linear map of the lane, warp and block number: a coordinate of the
-//! thread's first element, or an offset into shared memory. Evaluating the map bit by bit would cost three instructions per
-//! bit. Runs of input bits that move by the same distance need only one mask and one shift, and masks that the width of the
-//! input or the shift already implies can be left out: the usual coordinate is one or two instructions.
+//! A code generator needs, once per thread, the value of a linear map of the lane, warp and block number: a coordinate
+//! of the thread's first element, or an offset into shared memory. Evaluating the map bit by bit would cost three
+//! instructions per bit. Runs of input bits that move by the same distance need only one mask and one shift, and masks
+//! that the width of the input or the shift already implies can be left out: the usual coordinate is one or two
+//! instructions.
 //!
-//! Registers add a constant. When no bit can be set both by the thread and by a register, XOR is addition, and the constant
-//! can go into the immediate of an address.
+//! Registers add a constant. When no bit can be set both by the thread and by a register, XOR is addition, and the
+//! constant can go into the immediate of an address.
 
 use std::fmt;
 

@@ -54,11 +54,12 @@ pub struct InputMasks {
     pub block: u64,
 }
 
-/// A distributed layout: for every bit of the register, lane, warp and block number, the basis vector (an XOR of flattened
-/// element indices) that the bit contributes. The element in a place is the XOR of the vectors of its set bits.
+/// A distributed layout: for every bit of the register, lane, warp and block number, the basis vector (an XOR of
+/// flattened element indices) that the bit contributes. The element in a place is the XOR of the vectors of its set
+/// bits.
 ///
-/// A layout does not repeat the shape of its tile; operations that need the coordinates take it as an argument. The lane
-/// dimension always has five bits. Two layouts are equal when they are the same map.
+/// A layout does not repeat the shape of its tile; operations that need the coordinates take it as an argument. The
+/// lane dimension always has five bits. Two layouts are equal when they are the same map.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Layout {
     bases: [Vec<u64>; 4],
@@ -67,8 +68,8 @@ pub struct Layout {
 impl Layout {
     /// The layout with the given basis vectors.
     ///
-    /// Errors: `lane` does not have five vectors, there are more than 31 bits of registers, warps or blocks, or more than 64
-    /// input bits in all.
+    /// Errors: `lane` does not have five vectors, there are more than 31 bits of registers, warps or blocks, or more
+    /// than 64 input bits in all.
     pub fn new(register: Vec<u64>, lane: Vec<u64>, warp: Vec<u64>, block: Vec<u64>) -> Result<Self> {
         if lane.len() != LANE_BITS as usize {
             let found = lane.len() as u64;
@@ -173,8 +174,8 @@ impl Layout {
         if reached == total { Ok(()) } else { Err(LayoutError::NotSurjective { reached, total }) }
     }
 
-    /// The map from elements to places: for each element one of its holders, the first in the order of input bits, as the
-    /// packed input index register, lane, warp, block from the low end.
+    /// The map from elements to places: for each element one of its holders, the first in the order of input bits, as
+    /// the packed input index register, lane, warp, block from the low end.
     pub fn owner_map(&self, shape: &Shape) -> Result<LinearMap> {
         self.to_map(shape)?.right_inverse()
     }
@@ -202,11 +203,11 @@ impl Layout {
         InputMasks { register, lane, warp, block }
     }
 
-    /// The free variables: a set of input bits without which every element keeps exactly one holder. The places where all of
-    /// them are zero hold each element once, so a store or an atomic guarded by them happens once.
+    /// The free variables: a set of input bits without which every element keeps exactly one holder. The places where
+    /// all of them are zero hold each element once, so a store or an atomic guarded by them happens once.
     ///
-    /// Bits with a zero vector are always free. Where vectors depend on each other across dimensions, lanes are kept before
-    /// warps, warps before blocks, and blocks before registers: work stays spread over the machine.
+    /// Bits with a zero vector are always free. Where vectors depend on each other across dimensions, lanes are kept
+    /// before warps, warps before blocks, and blocks before registers: work stays spread over the machine.
     pub fn free_variables(&self) -> InputMasks {
         let mut seen = Subspace::default();
         let mut free = |input| {
@@ -217,8 +218,8 @@ impl Layout {
         InputMasks { register: free(Input::Register), lane, warp, block }
     }
 
-    /// The layout without the registers that are free variables, and the old number of each register. Threads whose free lane,
-    /// warp and block bits are zero hold each element once in it: they *own* it there.
+    /// The layout without the registers that are free variables, and the old number of each register. Threads whose
+    /// free lane, warp and block bits are zero hold each element once in it: they *own* it there.
     pub fn owned(&self) -> (Self, Vec<u32>) {
         let free = self.free_variables().register;
         let bits: Vec<usize> = (0..self.register().len()).filter(|i| free >> i & 1 == 0).collect();
@@ -227,8 +228,9 @@ impl Layout {
         (self.with(Input::Register, bases), (0..1u32 << bits.len()).map(old).collect())
     }
 
-    /// As [`Layout::free_variables`], but registers are kept before lanes: the threads in which all free bits are zero hold
-    /// each element once, whichever of their registers they store, as long as none repeats an element of the thread.
+    /// As [`Layout::free_variables`], but registers are kept before lanes: the threads in which all free bits are zero
+    /// hold each element once, whichever of their registers they store, as long as none repeats an element of the
+    /// thread.
     pub fn free_threads(&self) -> InputMasks {
         let mut seen = Subspace::default();
         let mut free = |input| {
@@ -250,8 +252,8 @@ impl Layout {
             })
     }
 
-    /// The layout whose registers hold each element of the thread once, and the map from old register numbers to new ones.
-    /// Registers whose vectors are independent of those before them stay, in order.
+    /// The layout whose registers hold each element of the thread once, and the map from old register numbers to new
+    /// ones. Registers whose vectors are independent of those before them stay, in order.
     pub fn squeeze_registers(&self) -> (Self, LinearMap) {
         let mut seen = Subspace::default();
         let kept: Vec<u64> = self.register().iter().copied().filter(|&b| seen.insert(b)).collect();

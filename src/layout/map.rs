@@ -1,8 +1,9 @@
 //! Linear maps over F2, by columns.
 //!
-//! A map from `n` input bits to `m` output bits is an m x n matrix of bits. Column `i`, a `u64`, is the image of the input
-//! that has only bit `i` set; the image of any other input is the XOR of the columns of its set bits. Both sides have at most
-//! 64 bits, which lets one machine word stand for one vector and elimination run without allocation per row.
+//! A map from `n` input bits to `m` output bits is an m x n matrix of bits. Column `i`, a `u64`, is the image of the
+//! input that has only bit `i` set; the image of any other input is the XOR of the columns of its set bits. Both sides
+//! have at most 64 bits, which lets one machine word stand for one vector and elimination run without allocation per
+//! row.
 
 use crate::error::{LayoutError, Result};
 use crate::subspace::Subspace;
@@ -26,8 +27,8 @@ pub fn low_mask(n: u32) -> u64 {
 
 /// Gaussian elimination on a list of columns that remembers which columns make up each reduced vector.
 struct Elimination {
-    /// Reduced vectors by descending leading bit, each with the mask of the columns that sum to it. Only the first columns of
-    /// the list that are independent take part, which makes every solution below deterministic.
+    /// Reduced vectors by descending leading bit, each with the mask of the columns that sum to it. Only the first
+    /// columns of the list that are independent take part, which makes every solution below deterministic.
     rows: Vec<(u64, u64)>,
     /// Masks of columns that sum to zero, one for each dependent column.
     kernel: Vec<u64>,
@@ -198,8 +199,8 @@ impl LinearMap {
         Subspace::span(self.columns.iter().copied())
     }
 
-    /// A basis of the inputs that the map sends to zero. Vector `k` belongs to the `k`-th input bit whose column depends on
-    /// the columns before it: that bit, and the earlier independent ones that cancel it.
+    /// A basis of the inputs that the map sends to zero. Vector `k` belongs to the `k`-th input bit whose column
+    /// depends on the columns before it: that bit, and the earlier independent ones that cancel it.
     pub fn kernel(&self) -> Vec<u64> {
         Elimination::new(&self.columns).kernel
     }
@@ -216,8 +217,8 @@ impl LinearMap {
         self.is_injective() && self.is_surjective()
     }
 
-    /// Some `x` with `apply(x) == y`, or `None` when the map does not reach `y`. Among the solutions it is the one that uses
-    /// only input bits whose columns are independent of the columns before them.
+    /// Some `x` with `apply(x) == y`, or `None` when the map does not reach `y`. Among the solutions it is the one that
+    /// uses only input bits whose columns are independent of the columns before them.
     pub fn solve(&self, y: u64) -> Option<u64> {
         let (rest, x) = Elimination::new(&self.columns).reduce(y);
         (rest == 0).then_some(x)
@@ -241,8 +242,8 @@ impl LinearMap {
         if self.is_bijective() { self.right_inverse() } else { Err(self.not_invertible()) }
     }
 
-    /// A map `r` with `self` after `r` the identity; exists when the map is surjective. Output bits are made from the first
-    /// independent input bits, the others stay zero: of several holders of an element it names the first.
+    /// A map `r` with `self` after `r` the identity; exists when the map is surjective. Output bits are made from the
+    /// first independent input bits, the others stay zero: of several holders of an element it names the first.
     pub fn right_inverse(&self) -> Result<Self> {
         self.solve_map(&Self::identity(self.out_bits)).ok_or_else(|| self.not_invertible())
     }
@@ -276,8 +277,8 @@ impl LinearMap {
         Self { columns: (0..self.out_bits).map(|j| back(1 << j)).collect(), out_bits: self.in_bits() }
     }
 
-    /// The quotient `q` with `self == tile.product(q)`, or `None` when `self` does not start with `tile`: the low input bits
-    /// must act as `tile` on the low output bits, and the other input bits must leave those output bits alone.
+    /// The quotient `q` with `self == tile.product(q)`, or `None` when `self` does not start with `tile`: the low input
+    /// bits must act as `tile` on the low output bits, and the other input bits must leave those output bits alone.
     pub fn left_divide(&self, tile: &Self) -> Option<Self> {
         let (n, m) = (tile.columns.len(), tile.out_bits);
         if n > self.columns.len() || m > self.out_bits || self.columns[..n] != tile.columns {
@@ -291,8 +292,8 @@ impl LinearMap {
         Some(Self { columns, out_bits: self.out_bits - m })
     }
 
-    /// Reduced row echelon form and the input bits of its pivots in ascending order. Output bit `k` of the result is the row
-    /// of the `k`-th pivot; rows beyond the rank are zero.
+    /// Reduced row echelon form and the input bits of its pivots in ascending order. Output bit `k` of the result is
+    /// the row of the `k`-th pivot; rows beyond the rank are zero.
     pub fn reduced_row_echelon(&self) -> (Self, Vec<u32>) {
         let mut rows = self.transpose().columns;
         let mut pivots = Vec::new();

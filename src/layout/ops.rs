@@ -1,7 +1,8 @@
 //! What shape-changing tile operations do to a layout.
 //!
-//! Each operation is a linear (or affine) change of the flattened index, so the layout of the result follows from that of
-//! the operand without moving data: values stay in their registers, apart from the renumbering that an operation states.
+//! Each operation is a linear (or affine) change of the flattened index, so the layout of the result follows from that
+//! of the operand without moving data: values stay in their registers, apart from the renumbering that an operation
+//! states.
 
 use crate::error::{LayoutError, Result};
 use crate::layout::{Input, Layout};
@@ -32,8 +33,8 @@ impl Layout {
         Ok(self.clone())
     }
 
-    /// The layout and shape after a permutation of dimensions: dimension `i` of the result is dimension `order[i]` of the
-    /// operand. No value moves.
+    /// The layout and shape after a permutation of dimensions: dimension `i` of the result is dimension `order[i]` of
+    /// the operand. No value moves.
     pub fn permute(&self, shape: &Shape, order: &[usize]) -> Result<(Self, Shape)> {
         shape.check_order(order)?;
         let result = Shape::from_log2(order.iter().map(|&d| shape.log2()[d]).collect())?;
@@ -58,9 +59,9 @@ impl Layout {
     /// The layout and shape after stretching dimension `dim` from 1 to `extent`: every thread holds all copies of its
     /// elements. Register `r` of the result is register `r % self.registers()` of the operand.
     ///
-    /// When the layout `l` of the result is given, converting this one to it would treat the copies as different elements.
-    /// Instead, convert the operand to the layout of `l.reduce(result shape, dim)`: register `r` of `l` is then register
-    /// `registers.apply(r)` of the operand.
+    /// When the layout `l` of the result is given, converting this one to it would treat the copies as different
+    /// elements. Instead, convert the operand to the layout of `l.reduce(result shape, dim)`: register `r` of `l` is
+    /// then register `registers.apply(r)` of the operand.
     pub fn broadcast(&self, shape: &Shape, dim: usize, extent: i64) -> Result<(Self, Shape)> {
         let (low, width) = shape.field(dim)?;
         if width != 0 {
@@ -76,8 +77,8 @@ impl Layout {
     }
 
     /// The layout of the tile without dimension `dim`, as a reduction along `dim` or the operand of a broadcast has it:
-    /// coordinates along `dim` are forgotten. The result keeps all registers; lanes and warps that only spanned `dim` hold
-    /// replicas. See [`Layout::reduce`] for the layout without duplicate registers.
+    /// coordinates along `dim` are forgotten. The result keeps all registers; lanes and warps that only spanned `dim`
+    /// hold replicas. See [`Layout::reduce`] for the layout without duplicate registers.
     pub fn slice(&self, shape: &Shape, dim: usize) -> Result<(Self, Shape)> {
         let (low, width) = shape.field(dim)?;
         let mut log2 = shape.log2().to_vec();
@@ -106,10 +107,10 @@ impl Layout {
         Ok((widened.with(Input::Register, register), Shape::from_log2(log2)?))
     }
 
-    /// The layout of the operands of a [`Layout::cat`] along `dim` whose result, of shape `shape`, has this layout. Let `b` be
-    /// the bit of the index that tells the halves apart. Every vector loses `b`; a register whose vector is nothing but `b` is
-    /// left out, the first if there are several. Without such a register the place decides which operand it takes, and
-    /// register `r` of the result is register `r` of either operand.
+    /// The layout of the operands of a [`Layout::cat`] along `dim` whose result, of shape `shape`, has this layout. Let
+    /// `b` be the bit of the index that tells the halves apart. Every vector loses `b`; a register whose vector is
+    /// nothing but `b` is left out, the first if there are several. Without such a register the place decides which
+    /// operand it takes, and register `r` of the result is register `r` of either operand.
     pub fn uncat(&self, shape: &Shape, dim: usize) -> Result<(Self, Shape)> {
         let (low, width) = shape.field(dim)?;
         if width == 0 {
@@ -131,8 +132,8 @@ impl Layout {
         self.register().iter().position(|&b| b == 1 << at)
     }
 
-    /// As [`Layout::cat`], but a lane or warp that holds a replica takes over one half where there is one, so that threads
-    /// are not left to do the same work.
+    /// As [`Layout::cat`], but a lane or warp that holds a replica takes over one half where there is one, so that
+    /// threads are not left to do the same work.
     pub fn cat_over_replicas(&self, shape: &Shape, dim: usize) -> Result<(Self, Shape)> {
         let (low, width) = shape.field(dim)?;
         let at = low + width;
@@ -149,16 +150,16 @@ impl Layout {
         self.cat(shape, dim)
     }
 
-    /// The layout of a tile of rank 1 after each element is split in `2^log2` parts that stay with their thread, in its first
-    /// registers.
+    /// The layout of a tile of rank 1 after each element is split in `2^log2` parts that stay with their thread, in its
+    /// first registers.
     pub fn split_elements(&self, log2: u32) -> Self {
         let scaled = self.map_bases(|v| v << log2);
         let register = (0..log2).map(|i| 1 << i).chain(scaled.register().iter().copied()).collect();
         scaled.with(Input::Register, register)
     }
 
-    /// The layout of a tile of rank 1 after `2^log2` consecutive elements become one; none when they are not all in one thread,
-    /// or when a thread's place within a group depends on more than those registers.
+    /// The layout of a tile of rank 1 after `2^log2` consecutive elements become one; none when they are not all in one
+    /// thread, or when a thread's place within a group depends on more than those registers.
     pub fn merge_elements(&self, log2: u32) -> Option<Self> {
         let part = low_mask(log2);
         let register: Vec<u64> = self.register().iter().copied().filter(|b| b & part == 0).collect();
@@ -174,8 +175,8 @@ impl Layout {
         })
     }
 
-    /// As [`Layout::over_blocks`] with all dimensions in order, but every thread holds all parts of the larger tile: the bits
-    /// that number the parts become the last register bits, those of dimension 0 first.
+    /// As [`Layout::over_blocks`] with all dimensions in order, but every thread holds all parts of the larger tile:
+    /// the bits that number the parts become the last register bits, those of dimension 0 first.
     pub fn over_registers(&self, part: &Shape, whole: &Shape) -> Result<Self> {
         let order: Vec<usize> = (0..whole.rank()).collect();
         let over = self.over_blocks(part, whole, &order)?;
@@ -184,8 +185,9 @@ impl Layout {
         Self::new(register, over.lane().to_vec(), over.warp().to_vec(), kept.to_vec())
     }
 
-    /// The layout in which the last `count` register bits are the last bits of the warp's number, behind `warps` bits of actual
-    /// warps: how a tile lies for one of `2^count` passes over its registers, with the pass as the number of a virtual warp.
+    /// The layout in which the last `count` register bits are the last bits of the warp's number, behind `warps` bits
+    /// of actual warps: how a tile lies for one of `2^count` passes over its registers, with the pass as the number of
+    /// a virtual warp.
     pub fn registers_as_warps(&self, count: usize, warps: usize) -> Self {
         let (kept, moved) = self.register().split_at(self.register().len() - count.min(self.register().len()));
         let mut warp = self.warp().to_vec();
@@ -194,7 +196,8 @@ impl Layout {
         self.with(Input::Register, kept.to_vec()).with(Input::Warp, warp)
     }
 
-    /// Inverse of [`Layout::registers_as_warps`]: all bits of the warp's number from `warps` on become the last register bits.
+    /// Inverse of [`Layout::registers_as_warps`]: all bits of the warp's number from `warps` on become the last
+    /// register bits.
     pub fn warps_as_registers(&self, warps: usize) -> Self {
         let (kept, moved) = self.warp().split_at(warps.min(self.warp().len()));
         let register = self.register().iter().chain(moved).copied().collect();
@@ -207,9 +210,9 @@ impl Layout {
         layout.cat(&shape, shape.rank() - 1)
     }
 
-    /// The layout of an aligned sub-tile of extents `sub` that every thread of `self` takes part in: threads and registers
-    /// outside the sub-tile hold the elements at the same place modulo `sub`. Data moves unless the sub-tile repeats
-    /// within the thread; the result serves as a target for a conversion.
+    /// The layout of an aligned sub-tile of extents `sub` that every thread of `self` takes part in: threads and
+    /// registers outside the sub-tile hold the elements at the same place modulo `sub`. Data moves unless the sub-tile
+    /// repeats within the thread; the result serves as a target for a conversion.
     pub fn truncate(&self, shape: &Shape, sub: &Shape) -> Result<Self> {
         if sub.rank() != shape.rank() {
             return Err(mismatch("rank of the sub-tile", shape.rank() as u64, sub.rank() as u64));
@@ -226,8 +229,8 @@ impl Layout {
     }
 
     /// Splits a larger tile over the blocks of a cluster: `self` lays out the part of one block, of shape `part`; the
-    /// result lays out the tile of shape `whole`. Block bits go to the dimensions of `order`, first come first, until each
-    /// has reached its extent in `whole`.
+    /// result lays out the tile of shape `whole`. Block bits go to the dimensions of `order`, first come first, until
+    /// each has reached its extent in `whole`.
     pub fn over_blocks(&self, part: &Shape, whole: &Shape, order: &[usize]) -> Result<Self> {
         whole.check_order(order)?;
         let (from, to) = (part.fields(), whole.fields());
@@ -248,8 +251,8 @@ impl Layout {
         Self::new(register, lane, warp, block)
     }
 
-    /// log2 of the longest run of consecutive elements along dimension `dim` that every thread holds, aligned to its own
-    /// length, up to `max_log2`. Whatever the order of the registers; see [`Layout::vectors`] for the groups.
+    /// log2 of the longest run of consecutive elements along dimension `dim` that every thread holds, aligned to its
+    /// own length, up to `max_log2`. Whatever the order of the registers; see [`Layout::vectors`] for the groups.
     pub fn contiguity(&self, shape: &Shape, dim: usize, max_log2: u32) -> Result<u32> {
         let (low, width) = shape.field(dim)?;
         let span = Subspace::span(self.register().iter().copied());
@@ -264,11 +267,11 @@ impl Layout {
         Ok(1 << self.contiguity(shape, fastest, max.max(1).ilog2())?)
     }
 
-    /// The registers in groups of `width` (a power of two within [`Layout::vector_width`]) that hold consecutive elements
-    /// along `dim`. Within a group, the register of the element with the lowest coordinate comes first *for threads whose
-    /// base has zeros in the low bits of that coordinate*, which the second result states: when false, a thread finds its
-    /// group rotated by the XOR of those bits, and wide accesses must not be used. Registers that repeat an element of the
-    /// thread are left out.
+    /// The registers in groups of `width` (a power of two within [`Layout::vector_width`]) that hold consecutive
+    /// elements along `dim`. Within a group, the register of the element with the lowest coordinate comes first *for
+    /// threads whose base has zeros in the low bits of that coordinate*, which the second result states: when false, a
+    /// thread finds its group rotated by the XOR of those bits, and wide accesses must not be used. Registers that
+    /// repeat an element of the thread are left out.
     pub fn vectors(&self, shape: &Shape, dim: usize, width: u64) -> Result<(Vec<Vec<u32>>, bool)> {
         let (low, _) = shape.field(dim)?;
         let log2 = self.contiguity(shape, dim, width.max(1).ilog2())?;

@@ -1,26 +1,27 @@
 //! Conversion of a tile through a buffer that is much smaller, part by part, with registers in memory.
 //!
-//! [`plan_shared`] can split a conversion over rounds, but it lists every register of every round, and threads may have nothing to
-//! do in some rounds. That is wrong for large tiles, whose registers are arrays that a loop walks. Here each part is the same
-//! small conversion, of which only the starting points change.
+//! [`plan_shared`] can split a conversion over rounds, but it lists every register of every round, and threads may have
+//! nothing to do in some rounds. That is wrong for large tiles, whose registers are arrays that a loop walks. Here each
+//! part is the same small conversion, of which only the starting points change.
 //!
-//! Let the tile's index space have `n` bits, and the number of parts be `2^r`. Choose a subspace `V` of dimension `n - r` and let the
-//! parts be its cosets. In every part every thread shall have the same number of registers, on both sides. That holds when `V` is
-//! a complement of some `A` in the span of the source's registers and of some `B` in that of the target's, both of
-//! dimension `r`. Such a `V` exists whenever both sides have `r` register bits: take common vectors as long as there are some; of
-//! further pairs `a, b` put the sum `a + b` into `V`, so that `a` and `b` lead to the same coset; then complete `V` by any
-//! vectors that stay clear of `A`, lanes and warps first.
+//! Let the tile's index space have `n` bits, and the number of parts be `2^r`. Choose a subspace `V` of dimension `n -
+//! r` and let the parts be its cosets. In every part every thread shall have the same number of registers, on both
+//! sides. That holds when `V` is a complement of some `A` in the span of the source's registers and of some `B` in that
+//! of the target's, both of dimension `r`. Such a `V` exists whenever both sides have `r` register bits: take common
+//! vectors as long as there are some; of further pairs `a, b` put the sum `a + b` into `V`, so that `a` and `b` lead to
+//! the same coset; then complete `V` by any vectors that stay clear of `A`, lanes and warps first.
 //!
-//! A vector `v` outside `V` has one `a(v)` in `A` with `v + a(v)` in `V`. So in part `p` a thread `t` whose lane and warp contribute
-//! `t` holds the elements of the part in the registers of `a(t) + a(p)`, plus those that stay in `V`: the number of its first
-//! register is a linear function of thread and part, and from there on all threads and parts are alike. Replacing the vectors
-//! of lanes and warps by `v + a(v)`, and numbering `V`, gives two layouts of one part, which [`plan_shared`] converts. The
-//! parts as the target sees them start at `b(p)` and not at `a(p)`; the difference lies in `V` and goes into the address of
-//! the load as the vectors of a block, whose number is the part.
+//! A vector `v` outside `V` has one `a(v)` in `A` with `v + a(v)` in `V`. So in part `p` a thread `t` whose lane and
+//! warp contribute `t` holds the elements of the part in the registers of `a(t) + a(p)`, plus those that stay in `V`:
+//! the number of its first register is a linear function of thread and part, and from there on all threads and parts
+//! are alike. Replacing the vectors of lanes and warps by `v + a(v)`, and numbering `V`, gives two layouts of one part,
+//! which [`plan_shared`] converts. The parts as the target sees them start at `b(p)` and not at `a(p)`; the difference
+//! lies in `V` and goes into the address of the load as the vectors of a block, whose number is the part.
 //!
-//! *Worked example.* 4 registers a thread hold rows on one side (`register = [r0, r1]`, lanes along columns) and columns on the
-//! other. With two parts there is no common vector. `a = r1`, `b = c1`, and `r1 + c1` is in `V`: the first part has the two blocks
-//! on the diagonal of the tile, the second the other two. Lanes with `c1` are outside of `V`, so they start at register `a`.
+//! *Worked example.* 4 registers a thread hold rows on one side (`register = [r0, r1]`, lanes along columns) and
+//! columns on the other. With two parts there is no common vector. `a = r1`, `b = c1`, and `r1 + c1` is in `V`: the
+//! first part has the two blocks on the diagonal of the tile, the second the other two. Lanes with `c1` are outside of
+//! `V`, so they start at register `a`.
 
 use crate::access::{SharedAccess, SharedLayout, ThreadBases};
 use crate::error::{LayoutError, Result};
@@ -62,14 +63,16 @@ pub struct PartsPlan {
     pub bytes: u64,
     pub source: PartRegisters,
     pub target: PartRegisters,
-    /// Registers in the plans are those of one part. The load's address depends on the part, as the number of the block.
+    /// Registers in the plans are those of one part. The load's address depends on the part, as the number of the
+    /// block.
     pub store: SharedAccess,
     pub load: SharedAccess,
 }
 
 impl PartsPlan {
-    /// The conversion of a tile of `shape` from `src` to `dst` in parts of at most `options.max_bytes`. No register of either side
-    /// may repeat an element of its thread (see [`Layout::squeeze_registers`]), and `src` must hold every element.
+    /// The conversion of a tile of `shape` from `src` to `dst` in parts of at most `options.max_bytes`. No register of
+    /// either side may repeat an element of its thread (see [`Layout::squeeze_registers`]), and `src` must hold every
+    /// element.
     ///
     /// Errors: those of [`plan_shared`]; registers that repeat; a tile that has blocks; fewer registers than parts.
     pub fn new(src: &Layout, dst: &Layout, shape: &Shape, options: &SharedOptions) -> Result<Self> {

@@ -2,22 +2,22 @@
 //!
 //! # Reductions
 //!
-//! A reduction forgets the coordinate along a dimension. The basis vectors of a layout fall into three classes: those that
-//! lose everything (flipping the bit moves along the dimension only), those that lose nothing, and zero vectors, which stay
-//! replicas. Bits of the first class are what a reduction combines over: registers first, since that costs nothing but the
-//! combination, then lanes, by one butterfly exchange for each bit, then warps, through memory. Afterwards every thread
-//! along the dimension holds the result: the vector of its bit has become zero.
+//! A reduction forgets the coordinate along a dimension. The basis vectors of a layout fall into three classes: those
+//! that lose everything (flipping the bit moves along the dimension only), those that lose nothing, and zero vectors,
+//! which stay replicas. Bits of the first class are what a reduction combines over: registers first, since that costs
+//! nothing but the combination, then lanes, by one butterfly exchange for each bit, then warps, through memory.
+//! Afterwards every thread along the dimension holds the result: the vector of its bit has become zero.
 //!
-//! Across warps the reduction is done twice: the first one *keeps* the bits of the coordinate that warps hold, so that one
-//! element for each warp is left, and after those have been sent to all warps the second one combines them. What is kept is a
-//! property of coordinates, not of places, and so the two reductions together are one whatever the layouts.
+//! Across warps the reduction is done twice: the first one *keeps* the bits of the coordinate that warps hold, so that
+//! one element for each warp is left, and after those have been sent to all warps the second one combines them. What is
+//! kept is a property of coordinates, not of places, and so the two reductions together are one whatever the layouts.
 //!
 //! # Scans
 //!
 //! A scan needs order. The bits of the coordinate are taken from the lowest: first those that registers hold, which a
 //! thread scans alone, then those that lanes hold. These bits together number the elements of a *segment*, which a warp
-//! scans without help; the bits above number the segments. When all of a segment's bits are below all others, splitting the
-//! dimension into two turns the scan into one of segments plus the carries between them, wherever the segments are.
+//! scans without help; the bits above number the segments. When all of a segment's bits are below all others, splitting
+//! the dimension into two turns the scan into one of segments plus the carries between them, wherever the segments are.
 
 use crate::error::{LayoutError, Result};
 use crate::layout::{Input, InputMasks, LANE_BITS, Layout};
@@ -31,8 +31,8 @@ pub struct Reduction {
     /// The layout of the result: each element once per thread, and replicas in all threads along the dimension.
     pub layout: Layout,
     pub shape: Shape,
-    /// For every register of the result the registers of the operand that the thread combines, each element once, by rising
-    /// coordinate (in threads whose own part of the coordinate is zero).
+    /// For every register of the result the registers of the operand that the thread combines, each element once, by
+    /// rising coordinate (in threads whose own part of the coordinate is zero).
     pub registers: Vec<Vec<u32>>,
     /// The lane, warp and block bits to combine across afterwards, one exchange each.
     pub across: InputMasks,
@@ -61,9 +61,10 @@ fn project(v: u64, low: u32, width: u32, kept: u64) -> u64 {
 }
 
 impl Layout {
-    /// The layout and shape after a reduction along `dim` of elements that agree in the bits `kept` of their coordinate.
-    /// Without kept bits the dimension is gone, otherwise it has an element for each of their values. The result holds each
-    /// element once per thread; the map leads from registers of the operand to registers of the result.
+    /// The layout and shape after a reduction along `dim` of elements that agree in the bits `kept` of their
+    /// coordinate. Without kept bits the dimension is gone, otherwise it has an element for each of their values. The
+    /// result holds each element once per thread; the map leads from registers of the operand to registers of the
+    /// result.
     pub fn reduce_keeping(&self, shape: &Shape, dim: usize, kept: u64) -> Result<(Self, Shape, LinearMap)> {
         let (low, width) = shape.field(dim)?;
         let mut log2 = shape.log2().to_vec();
@@ -75,9 +76,9 @@ impl Layout {
         Ok((layout, Shape::from_log2(log2)?, registers))
     }
 
-    /// The plan of a reduction along `dim` that keeps the bits `kept` of the coordinate. `None` when a lane, warp or block
-    /// bit moves along the dimension and elsewhere at once, or along it by what other bits move by too: the tile must be
-    /// converted to another layout first.
+    /// The plan of a reduction along `dim` that keeps the bits `kept` of the coordinate. `None` when a lane, warp or
+    /// block bit moves along the dimension and elsewhere at once, or along it by what other bits move by too: the tile
+    /// must be converted to another layout first.
     pub fn reduction(&self, shape: &Shape, dim: usize, kept: u64) -> Result<Option<Reduction>> {
         let (low, width) = shape.field(dim)?;
         let kept = kept & low_mask(width);
@@ -118,8 +119,8 @@ impl Layout {
     }
 
     /// Bits of the coordinate along `dim` that number the elements of a segment which a warp can scan: the low ones
-    /// that registers hold, then those that lanes hold. `None` when the coordinate's bits are not each held by one bit of a
-    /// place: the tile must be converted to another layout first.
+    /// that registers hold, then those that lanes hold. `None` when the coordinate's bits are not each held by one bit
+    /// of a place: the tile must be converted to another layout first.
     pub fn segment_bits(&self, shape: &Shape, dim: usize) -> Result<Option<u32>> {
         let (low, width) = shape.field(dim)?;
         let Some(holders) = self.holders(low, width) else { return Ok(None) };
@@ -128,8 +129,8 @@ impl Layout {
         Ok(Some((registers + lanes) as u32))
     }
 
-    /// The bit of a place that holds each bit of a coordinate; `None` when one has no holder, or several, or when a holder
-    /// moves by more than the bit.
+    /// The bit of a place that holds each bit of a coordinate; `None` when one has no holder, or several, or when a
+    /// holder moves by more than the bit.
     fn holders(&self, low: u32, width: u32) -> Option<Vec<(Input, u32)>> {
         let field = low_mask(width) << low;
         let mut holders = vec![None; width as usize];
@@ -150,7 +151,8 @@ impl Layout {
         holders.into_iter().collect()
     }
 
-    /// The plan for scanning along `dim` within warps; `None` when more or other bits than those of one segment hold it.
+    /// The plan for scanning along `dim` within warps; `None` when more or other bits than those of one segment hold
+    /// it.
     pub fn warp_scan(&self, shape: &Shape, dim: usize) -> Result<Option<WarpScan>> {
         let (low, width) = shape.field(dim)?;
         if self.segment_bits(shape, dim)? != Some(width) {
@@ -175,8 +177,8 @@ impl Layout {
         Ok(Some(WarpScan { runs, same, lanes }))
     }
 
-    /// A layout in which a scan along `dim` is cheap: its coordinate goes to registers first, then to lanes, then to warps.
-    /// Where the other dimensions are large enough, the whole of `dim` lies in the registers of one thread.
+    /// A layout in which a scan along `dim` is cheap: its coordinate goes to registers first, then to lanes, then to
+    /// warps. Where the other dimensions are large enough, the whole of `dim` lies in the registers of one thread.
     ///
     /// Errors: `warps` is not a power of two.
     pub fn ordered(shape: &Shape, dim: usize, warps: u64) -> Result<Self> {

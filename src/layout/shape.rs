@@ -3,8 +3,8 @@
 use crate::error::{LayoutError, Result};
 use crate::map::low_mask;
 
-/// The shape of a tile. Element `(i0, i1, ...)` has the flattened row-major index whose low bits are the last coordinate,
-/// so every coordinate is a field of consecutive bits of the index.
+/// The shape of a tile. Element `(i0, i1, ...)` has the flattened row-major index whose low bits are the last
+/// coordinate, so every coordinate is a field of consecutive bits of the index.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Shape {
     log2: Vec<u32>,

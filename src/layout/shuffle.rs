@@ -1,32 +1,33 @@
 //! Layout conversion inside a warp.
 //!
-//! Let the target want, in register `d` of lane `l` of warp `w`, an element that the source holds in register `s` of lane `l'`
-//! of the same warp. When such a holder exists for every place, there is a linear choice of it:
+//! Let the target want, in register `d` of lane `l` of warp `w`, an element that the source holds in register `s` of
+//! lane `l'` of the same warp. When such a holder exists for every place, there is a linear choice of it:
 //!
 //! ```text
 //! l' = L d + M l + N w          s = P d + Q l + R w
 //! ```
 //!
-//! One shuffle instruction gives every lane one value, and every lane publishes one. So let round `D` deliver to lane `l` the
-//! register `d = D + A l + B w`, for matrices `A` and `B` that we may choose; over all `D` every place is served once.
-//! Substituted, the source lane is `l' = L D + M' l + N' w` with `M' = M + L A` and `N' = N + L B`, and the published register
-//! is `s = P D + Q' l + R' w`. The publisher must be able to compute `s` from its own number: `Q'` must be a function `U` of
-//! `M'`, which holds whenever `M'` is invertible. If `M'` is the identity the round is a butterfly (`shfl.bfly` by the constant
-//! `L D`), and rounds with `L D = 0` do not leave the lane. `A` is therefore chosen so that `M' = 1` in as many columns as
-//! possible, and otherwise so that its columns are independent.
+//! One shuffle instruction gives every lane one value, and every lane publishes one. So let round `D` deliver to lane
+//! `l` the register `d = D + A l + B w`, for matrices `A` and `B` that we may choose; over all `D` every place is
+//! served once. Substituted, the source lane is `l' = L D + M' l + N' w` with `M' = M + L A` and `N' = N + L B`, and
+//! the published register is `s = P D + Q' l + R' w`. The publisher must be able to compute `s` from its own number:
+//! `Q'` must be a function `U` of `M'`, which holds whenever `M'` is invertible. If `M'` is the identity the round is a
+//! butterfly (`shfl.bfly` by the constant `L D`), and rounds with `L D = 0` do not leave the lane. `A` is therefore
+//! chosen so that `M' = 1` in as many columns as possible, and otherwise so that its columns are independent.
 //!
-//! In terms of the publisher `l'`: `s = (P D + U L D) + U l' + (R' + U N') w`. The part that depends on the thread is the same
-//! in all rounds. So a plan has three steps:
+//! In terms of the publisher `l'`: `s = (P D + U L D) + U l' + (R' + U N') w`. The part that depends on the thread is
+//! the same in all rounds. So a plan has three steps:
 //!
-//! 1. *rotate* the source registers: `a[r] = src[r ^ rotation(lane, warp)]`, one conditional swap of all registers per bit;
+//! 1. *rotate* the source registers: `a[r] = src[r ^ rotation(lane, warp)]`, one conditional swap of all registers per
+//!    bit;
 //! 2. *rounds*: `v[D] = shfl(a[publish(D)], lane(D))`, or a plain copy;
 //! 3. *place*: `dst[d] = v[d ^ placement(lane, warp)]`, again one conditional swap per bit.
 //!
 //! Registers of the target that repeat an element of the thread are left out of all this and copied at the end.
 //!
-//! *Worked example.* Lane bit 0 and register bit 0 change places: `L = e0`, `Q = e0`, `M` is the identity but for `M e0 = 0`.
-//! `A e0 = e0` gives `M' = 1`. The rotation swaps the two registers in odd lanes, round 0 copies `a[0]`, round 1 is a butterfly
-//! by 1 of `a[1]`, and the placement swaps again in odd lanes: half as many shuffles as registers.
+//! *Worked example.* Lane bit 0 and register bit 0 change places: `L = e0`, `Q = e0`, `M` is the identity but for `M e0
+//! = 0`. `A e0 = e0` gives `M' = 1`. The rotation swaps the two registers in odd lanes, round 0 copies `a[0]`, round 1
+//! is a butterfly by 1 of `a[1]`, and the placement swaps again in odd lanes: half as many shuffles as registers.
 
 use crate::access::ThreadBases;
 use crate::layout::{Input, LANE_BITS, Layout};
@@ -87,8 +88,8 @@ impl ShufflePlan {
         bits(&self.rotation) * self.source_registers + bits(&self.placement) * self.target_registers
     }
 
-    /// The conversion of a tile whose every element has a holder in the warp that wants it, or `None` when it has not, or
-    /// when replicas make the published register depend on the reader. Elements have `elem_bits` bits.
+    /// The conversion of a tile whose every element has a holder in the warp that wants it, or `None` when it has not,
+    /// or when replicas make the published register depend on the reader. Elements have `elem_bits` bits.
     pub fn new(src: &Layout, dst: &Layout, elem_bits: u32) -> Option<Self> {
         let (squeezed, renumber) = dst.squeeze_registers();
         let mut plan = Problem::new(src, &squeezed)?.plan(elem_bits)?;
@@ -167,8 +168,8 @@ impl Problem {
         })
     }
 
-    /// Ways to change the source of a place: another target register, or another holder. `target[i]` is the change of the
-    /// target register that goes with `moves[i]`.
+    /// Ways to change the source of a place: another target register, or another holder. `target[i]` is the change of
+    /// the target register that goes with `moves[i]`.
     fn moves(&self) -> (Vec<Source>, Vec<u64>) {
         let by_register = self.register.iter().enumerate().map(|(i, &s)| (s, 1 << i));
         by_register.chain(self.replicas.iter().map(|&s| (s, 0))).unzip()

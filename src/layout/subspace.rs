@@ -1,8 +1,8 @@
 //! Subspaces of F2^64: spans, sums, intersections and complements of sets of bit vectors.
 //!
 //! A subspace is kept as its *reduced* basis: every basis vector has a leading (highest) bit that no other basis vector
-//! contains, and the basis is sorted by that bit. The reduced basis of a subspace is unique, so equality of subspaces is
-//! equality of the structures, and [`Subspace::reduce`] picks one representative for every coset.
+//! contains, and the basis is sorted by that bit. The reduced basis of a subspace is unique, so equality of subspaces
+//! is equality of the structures, and [`Subspace::reduce`] picks one representative for every coset.
 
 /// A linear subspace of F2^64 in reduced form.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -70,8 +70,8 @@ impl Subspace {
 
     /// The members of both subspaces.
     pub fn intersect(&self, other: &Self) -> Self {
-        // Zassenhaus: eliminate on pairs (x, x) for x of self and (y, 0) for y of other. A pair whose first half vanishes
-        // has in its second half a sum of self's vectors that is also a sum of other's.
+        // Zassenhaus: eliminate on pairs (x, x) for x of self and (y, 0) for y of other. A pair whose first half
+        // vanishes has in its second half a sum of self's vectors that is also a sum of other's.
         let mut rows: Vec<(u64, u64)> = Vec::new();
         let mut result = Self::default();
         let pairs = self.basis.iter().map(|&x| (x, x)).chain(other.basis.iter().map(|&y| (y, 0)));

@@ -1,34 +1,36 @@
 //! Layout conversion through shared memory with an optimal swizzle.
 //!
-//! One side stores the tile with layout `src`, a barrier, the other loads it with layout `dst`. The order of the elements in
-//! between is ours: any basis of the tile's index space will do. Let an element take `e` bytes, so that a 128-byte row of all
-//! banks holds `2^q` elements, `q = 7 - log2(e)`. The basis has three parts, from low to high offset bits:
+//! One side stores the tile with layout `src`, a barrier, the other loads it with layout `dst`. The order of the
+//! elements in between is ours: any basis of the tile's index space will do. Let an element take `e` bytes, so that a
+//! 128-byte row of all banks holds `2^q` elements, `q = 7 - log2(e)`. The basis has three parts, from low to high
+//! offset bits:
 //!
-//! * `low`: what one instruction moves. Vectors common to the register spans of both sides make both accesses wide; a side
-//!   whose registers cover only a prefix of `low` uses narrower vectors. For `ldmatrix` it is a matrix row. `low` covers at
-//!   least one 4-byte word, since sub-words of a word never conflict.
+//! * `low`: what one instruction moves. Vectors common to the register spans of both sides make both accesses wide; a
+//!   side whose registers cover only a prefix of `low` uses narrower vectors. For `ldmatrix` it is a matrix row. `low`
+//!   covers at least one 4-byte word, since sub-words of a word never conflict.
 //! * `bank`: completes `low` to `q` bits.
 //! * `segment`: the rest. Two elements whose difference has a segment part and no other lie in the same bank.
 //!
 //! One phase of an access touches the elements `W`, the span of the phase's lanes, the vector and the word: at most `q`
-//! dimensions. It is free of conflicts when `segment` meets `W` in zero only. So `segment` must be a common complement of `W`
-//! of the store and `W'` of the load, and over any field two subspaces of equal dimension have one: take all vectors outside
-//! `W + W'`; and if that is not enough, sums `a + b` of an `a` in `W` but not `W'` and a `b` in `W'` but not `W`. A
-//! combination of those that lies in `W` would have its `b` part in `W` as well, so it is zero. The sums `a + b` are the
-//! familiar XOR swizzle. Hence both accesses can always be made free of conflicts when `low` is common to both sides. When
-//! one side uses wider vectors than the other, the sums may need an `a` inside the vector, and then a lane of the wide side
-//! whose index contains that sum would find its vector rotated: narrower vectors must do. So `low` is a choice to be made
-//! case by case. All sensible candidates are built, measured, and compared by instructions and turns of shared memory. Narrow
-//! elements that share a word in shared memory but not in registers count as the instructions that rearrange them.
+//! dimensions. It is free of conflicts when `segment` meets `W` in zero only. So `segment` must be a common complement
+//! of `W` of the store and `W'` of the load, and over any field two subspaces of equal dimension have one: take all
+//! vectors outside `W + W'`; and if that is not enough, sums `a + b` of an `a` in `W` but not `W'` and a `b` in `W'`
+//! but not `W`. A combination of those that lies in `W` would have its `b` part in `W` as well, so it is zero. The sums
+//! `a + b` are the familiar XOR swizzle. Hence both accesses can always be made free of conflicts when `low` is common
+//! to both sides. When one side uses wider vectors than the other, the sums may need an `a` inside the vector, and then
+//! a lane of the wide side whose index contains that sum would find its vector rotated: narrower vectors must do. So
+//! `low` is a choice to be made case by case. All sensible candidates are built, measured, and compared by instructions
+//! and turns of shared memory. Narrow elements that share a word in shared memory but not in registers count as the
+//! instructions that rearrange them.
 //!
-//! *Worked example.* Transpose a 32x32 tile of 4-byte elements: warps aside, the store has the lanes on the column bits `c`,
-//! the load on the row bits `r`. No register is common, so `low` is empty and `q = 5`. `W = span(c)`, `W' = span(r)`; nothing
-//! lies outside `W + W'`, so `segment = {c0 + r0, ..., c4 + r4}` and `bank = c`. Element `(r, c)` lands at row `r`, bank
-//! `c ^ r`: the textbook answer.
+//! *Worked example.* Transpose a 32x32 tile of 4-byte elements: warps aside, the store has the lanes on the column bits
+//! `c`, the load on the row bits `r`. No register is common, so `low` is empty and `q = 5`. `W = span(c)`, `W' =
+//! span(r)`; nothing lies outside `W + W'`, so `segment = {c0 + r0, ..., c4 + r4}` and `bank = c`. Element `(r, c)`
+//! lands at row `r`, bank `c ^ r`: the textbook answer.
 //!
-//! When the buffer may only have part of the tile's size, the tile goes through it in rounds. The number of the round is a
-//! linear function of the element, chosen to vanish on the vectors, then on the lanes, then on the warps of both sides where
-//! possible, so that a round is a subset of the registers of every thread.
+//! When the buffer may only have part of the tile's size, the tile goes through it in rounds. The number of the round
+//! is a linear function of the element, chosen to vanish on the vectors, then on the lanes, then on the warps of both
+//! sides where possible, so that a round is a subset of the registers of every thread.
 
 use crate::access::{Direction, SharedAccess, SharedLayout, elem_log2_bytes};
 use crate::bank::{PHASE_LOG2, WORD_LOG2, phase_lane_bits};
@@ -166,8 +168,9 @@ fn extended(low: &[u64], more: &Subspace, limit: usize) -> Vec<u64> {
 
 /// The conversion of a tile from `src` to `dst` through shared memory.
 ///
-/// Errors: vectors outside the tile, elements that `src` holds in another block of the cluster than `dst` wants them in, an
-/// element size that is not a power of two, a limit below the size of one element, or a run that is not in the tile or longer than a round.
+/// Errors: vectors outside the tile, elements that `src` holds in another block of the cluster than `dst` wants them
+/// in, an element size that is not a power of two, a limit below the size of one element, or a run that is not in the
+/// tile or longer than a round.
 pub fn plan_shared(src: &Layout, dst: &Layout, shape: &Shape, options: &SharedOptions) -> Result<SharedPlan> {
     src.to_map(shape)?;
     dst.to_map(shape)?;
@@ -281,8 +284,8 @@ struct Problem<'a> {
 impl Problem<'_> {
     /// The offset basis with the given low vectors, for accesses of the given forms.
     fn basis(&self, low: &[u64], store: Form, load: Form) -> Vec<u64> {
-        // A basis of the whole space by falling reluctance to be split over rounds. The vectors past `within` number the
-        // rounds, so the round function vanishes on all earlier ones.
+        // A basis of the whole space by falling reluctance to be split over rounds. The vectors past `within` number
+        // the rounds, so the round function vanishes on all earlier ones.
         let layouts = [self.from.layout, self.to.layout];
         let natural = [Input::Lane, Input::Warp, Input::Register].into_iter();
         let natural = natural.flat_map(|input| layouts.into_iter().flat_map(move |l| l.bases(input))).copied();

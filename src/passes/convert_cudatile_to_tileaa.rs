@@ -1,11 +1,12 @@
 //! `convert-cudatile-to-tileaa`: the public language to alias-aware tiles.
 //!
-//! A rebuild, not a rewrite: for each `cuda_tile.module` a `gpu.module` is built beside it, op by op, with a map from old values
-//! to new ones, and the old one is erased at the end. Nothing is ever half converted, and [`Translator::op`] is an
-//! exhaustive match over the dialect, so an op without a case does not compile.
+//! A rebuild, not a rewrite: for each `cuda_tile.module` a `gpu.module` is built beside it, op by op, with a map from
+//! old values to new ones, and the old one is erased at the end. Nothing is ever half converted, and [`Translator::op`]
+//! is an exhaustive match over the dialect, so an op without a case does not compile.
 //!
 //! * Tiles of rank zero become scalars, others tensors ([`types`]).
-//! * Ops that `arith` and `math` know in exactly the same meaning become theirs ([`arith`], [`convert`]), others `nv_tileaa` ops.
+//! * Ops that `arith` and `math` know in exactly the same meaning become theirs ([`arith`], [`convert`]), others
+//!   `nv_tileaa` ops.
 //! * Early exits become structured control flow ([`exits`] is the idea, [`control`] its use on IR).
 //! * Tokens map one to one: an access without a token operand is ordered after nothing.
 //! * Locations are kept.

@@ -1,7 +1,7 @@
 //! `convert-target-to-nvvm`: every `gpu.module` says what it is compiled for, in LLVM's terms.
 //!
-//! A target of ours is a row of the table of targets; LLVM knows a processor and features. Names differ where LLVM 21 lacks a
-//! target and a relative of it generates the code.
+//! A target of ours is a row of the table of targets; LLVM knows a processor and features. Names differ where LLVM 21
+//! lacks a target and a relative of it generates the code.
 
 use crate::{
     dialect::{

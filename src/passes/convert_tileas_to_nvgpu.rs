@@ -1,7 +1,7 @@
 //! `convert-tileas-to-nvgpu`: what the threads of a block do together, as instructions.
 //!
-//! `convert-tileas-to-llvm` turns tiles into registers and leaves alone what has none: barriers, and the groups of asynchronous
-//! copies. They become a barrier of NVVM and the group ops of NVGPU.
+//! `convert-tileas-to-llvm` turns tiles into registers and leaves alone what has none: barriers, and the groups of
+//! asynchronous copies. They become a barrier of NVVM and the group ops of NVGPU.
 //!
 //! ```text
 //! nv_tileas.barrier                  nvvm.barrier0

@@ -1,7 +1,7 @@
 //! `fuse-fma`: products that are added or subtracted become fused multiply-adds.
 //!
-//! The law is `a*b + c = fma(a, b, c)` over the reals; in floating point the fused form rounds once where the other rounds
-//! twice, so results differ and users have to ask for the pass. What keeps the difference to that:
+//! The law is `a*b + c = fma(a, b, c)` over the reals; in floating point the fused form rounds once where the other
+//! rounds twice, so results differ and users have to ask for the pass. What keeps the difference to that:
 //!
 //! * both operations round in the same direction and both flush subnormal numbers or neither does;
 //! * the product has no other use: it would be computed twice, once rounded and once not.

@@ -7,8 +7,8 @@
 //! }
 //! ```
 //!
-//! The second loop continues with the values that the first one carries. How the split point is computed, and why nothing
-//! overflows, is in [`point`].
+//! The second loop continues with the values that the first one carries. How the split point is computed, and why
+//! nothing overflows, is in [`point`].
 //!
 //! Only branches directly in the body are resolved; the condition becomes a constant for every other use, such as an
 //! `if` inside of another `if`, and canonicalisation does the rest.

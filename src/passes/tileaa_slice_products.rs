@@ -1,7 +1,7 @@
 //! `tileaa-slice-products`: loops over deep tiles become loops over slices of them.
 //!
-//! A pipeline of copies keeps several tiles of both operands in shared memory. Where a block gets 48 KiB, tiles of 128x64 and
-//! 64x128 halves fit once and nothing can be copied ahead. But a loop that does nothing else than
+//! A pipeline of copies keeps several tiles of both operands in shared memory. Where a block gets 48 KiB, tiles of
+//! 128x64 and 64x128 halves fit once and nothing can be copied ahead. But a loop that does nothing else than
 //!
 //! ```text
 //! for i in l .. u { c = dot load A[.., i], load B[i, ..], c }                  tiles that are K deep
@@ -13,15 +13,17 @@
 //! for i in f*l .. f*u { c = dot load A'[.., i], load B'[i, ..], c }            tiles that are K/f deep
 //! ```
 //!
-//! where tile `f*i + j` of `A'` is slice `j` of tile `i` of `A`; scales, if there are some, are sliced likewise. The order of the sum along K stays, edges and paddings are those of
-//! the same elements. The loop counts in 64 bits, which `f` times a counter of 32 bits does not leave.
+//! where tile `f*i + j` of `A'` is slice `j` of tile `i` of `A`; scales, if there are some, are sliced likewise. The
+//! order of the sum along K stays, edges and paddings are those of the same elements. The loop counts in 64 bits, which
+//! `f` times a counter of 32 bits does not leave.
 //!
-//! Of a tile at the end, whole slices may be outside of the view. They are tested element by element like any other edge, unless
-//! the extent is known to be a multiple of the slice and not of the tile: then nothing would be tested, and the loop stays.
+//! Of a tile at the end, whole slices may be outside of the view. They are tested element by element like any other
+//! edge, unless the extent is known to be a multiple of the slice and not of the tile: then nothing would be tested,
+//! and the loop stays.
 //!
 //! The pass slices where the target's shared memory holds fewer than [`WANTED`] tiles of both operands, by the least
-//! factor that makes them fit, as long as slices keep [`ROW_BYTES`] along K: a row of an operand that is contiguous along K should
-//! be whole sectors of memory.
+//! factor that makes them fit, as long as slices keep [`ROW_BYTES`] along K: a row of an operand that is contiguous
+//! along K should be whole sectors of memory.
 
 use crate::{
     analysis::{access::View, facts::Facts},
@@ -232,7 +234,8 @@ impl<'c> Loop<'c> {
 }
 
 impl<'c> Operand<'c> {
-    /// `v` as an operand whose dimension `dim` is K; none when it is no load of a tile whose number along K is the counter.
+    /// `v` as an operand whose dimension `dim` is K; none when it is no load of a tile whose number along K is the
+    /// counter.
     fn find(v: Val<'c>, mut dim: usize, parent: OpRef<'c>, counter: Val<'c>) -> Option<Self> {
         let body = entry_block(region(parent, 0))?;
         let (mut at, mut chain) = (v, vec![]);

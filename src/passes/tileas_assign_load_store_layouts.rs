@@ -1,7 +1,7 @@
 //! `tileas-assign-load-store-layouts`: every access of global memory in the layout that suits it best.
 //!
-//! The access moves to its own layout and layout conversions join it to the rest; `tileas-remove-layout-conversions` decides
-//! which of them stay. The vector width and the bounds check recorded here follow from facts about addresses
+//! The access moves to its own layout and layout conversions join it to the rest; `tileas-remove-layout-conversions`
+//! decides which of them stay. The vector width and the bounds check recorded here follow from facts about addresses
 //! and hold in any layout; a layout with shorter runs takes shorter vectors. Where several layouts are equally good for
 //! memory, a load takes the one in which the reductions and scans that follow are cheapest.
 

@@ -1,12 +1,12 @@
 //! `tileas-check-synchronization`: barriers separate what must not meet in shared memory.
 //!
-//! Runs on the final program of a thread block, after storage got its offsets. What is proved: no two threads touch one byte, one of
-//! them writing, without a barrier in between, on any path and around any loop ([`Races`] says how). Each
+//! Runs on the final program of a thread block, after storage got its offsets. What is proved: no two threads touch one
+//! byte, one of them writing, without a barrier in between, on any path and around any loop ([`Races`] says how). Each
 //! pair for which that fails is an error at the later access with a note at the earlier one.
 //!
-//! With `remove-redundant-barriers`, barriers that only guard the reuse of storage (they carry the attribute `nv_tileas.reuse`) go
-//! when the proof succeeds without them. Others stay: they may order accesses of global memory. Barriers are tried in program
-//! order, each against the program without those that went before.
+//! With `remove-redundant-barriers`, barriers that only guard the reuse of storage (they carry the attribute
+//! `nv_tileas.reuse`) go when the proof succeeds without them. Others stay: they may order accesses of global memory.
+//! Barriers are tried in program order, each against the program without those that went before.
 
 use crate::{
     analysis::synchronization::{Conflict, Races},

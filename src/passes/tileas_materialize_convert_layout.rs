@@ -1,8 +1,9 @@
 //! `tileas-materialize-convert-layout`: how each layout conversion, and each extraction of a slice, is done.
 //!
-//! A slice in a thread's registers is numbered by its indices as a block of a cluster is by its rank: with the slice number as
-//! the block number, an extraction is a conversion to the layout that spreads the whole tensor over the slices
-//! (`Layout::over_blocks`). So both are one problem for the layout algebra, and there are four answers, cheapest first:
+//! A slice in a thread's registers is numbered by its indices as a block of a cluster is by its rank: with the slice
+//! number as the block number, an extraction is a conversion to the layout that spreads the whole tensor over the
+//! slices (`Layout::over_blocks`). So both are one problem for the layout algebra, and there are four answers, cheapest
+//! first:
 //!
 //! * Every thread has what it needs: the op stays, and only renames registers.
 //! * Every warp has what its threads need: `shuffle`, when shuffles and selects are few enough.
@@ -16,14 +17,14 @@
 //!   %r = local_load %m           local_load_slice for a slice
 //!   ```
 //!
-//!   The first barrier is left out where no earlier access of shared memory can still be under way: at the first conversion
-//!   of a function outside of loops. Trips that follow each other go together.
+//!   The first barrier is left out where no earlier access of shared memory can still be under way: at the first
+//!   conversion of a function outside of loops. Trips that follow each other go together.
 //! * When the tensor is larger than the storage that a conversion may take: `exchange`, part by part.
 //!
 //! A tensor with too many registers for a thread is worked on in passes, which is as if there were more warps
-//! (`Layout::registers_as_warps`). Its conversion may stay or be a shuffle when that moves nothing between passes; else it is an
-//! `exchange`. A slice of such a tensor is taken in steps: first, out of a layout in which threads hold whole slices, one that has
-//! an element for every thread; then what is wanted out of that.
+//! (`Layout::registers_as_warps`). Its conversion may stay or be a shuffle when that moves nothing between passes; else
+//! it is an `exchange`. A slice of such a tensor is taken in steps: first, out of a layout in which threads hold whole
+//! slices, one that has an element for every thread; then what is wanted out of that.
 
 mod merge;
 mod once;
@@ -246,8 +247,8 @@ impl<'c> Move<'c> {
         })
     }
 
-    /// A slice of a large tensor: one that has an element for each thread, out of the registers of a suitable layout, then the
-    /// wanted one out of that. The first index is the high part of the wanted one.
+    /// A slice of a large tensor: one that has an element for each thread, out of the registers of a suitable layout,
+    /// then the wanted one out of that. The first index is the high part of the wanted one.
     fn in_steps(&self, b: &Builder<'c>, warps: u64, more: &mut Vec<OpRef<'c>>) -> Result<Val<'c>, Failed> {
         let error = |e: &dyn std::fmt::Display| fail(self.op, e.to_string());
         let wanted = Tensor::of_value(self.result).ok_or_else(|| fail(self.op, "result is no tensor"))?;

@@ -1,8 +1,8 @@
 //! `tileas-materialize-reductions`: reductions and scans across warps become steps within warps.
 //!
-//! A reduction along a dimension that several warps share is done twice. The first one keeps the bits of the coordinate that
-//! warps hold, so that it stays within warps; what it finds goes to all warps through shared memory, and the second one
-//! combines it, in every warp alike:
+//! A reduction along a dimension that several warps share is done twice. The first one keeps the bits of the coordinate
+//! that warps hold, so that it stays within warps; what it finds goes to all warps through shared memory, and the
+//! second one combines it, in every warp alike:
 //!
 //! ```text
 //! %p = reduce %x dim 1 kept 768           tensor<1x4096xf32> -> tensor<1x4xf32>
@@ -14,8 +14,8 @@
 //! %r = reduce %q dim 1                    tensor<1x4xf32> -> tensor<1xf32>
 //! ```
 //!
-//! A scan is split where its coordinate leaves the warp. A view makes two dimensions of one, segments and what is in them; a
-//! warp scans its segments, and `carry` adds to each what is before it:
+//! A scan is split where its coordinate leaves the warp. A view makes two dimensions of one, segments and what is in
+//! them; a warp scans its segments, and `carry` adds to each what is before it:
 //!
 //! ```text
 //! %v = view %x                            tensor<1x1024xf32> -> tensor<1x4x256xf32>
@@ -27,11 +27,11 @@
 //! ```
 //!
 //! A tensor that is worked on in passes over a thread's registers is reduced as if there were a warp for each pass
-//! (`Layout::registers_as_warps`): the first reduction keeps the bits that passes tell apart, so that every pass leaves few
-//! elements, and what all of them leave is reduced again.
+//! (`Layout::registers_as_warps`): the first reduction keeps the bits that passes tell apart, so that every pass leaves
+//! few elements, and what all of them leave is reduced again.
 //!
-//! Where a layout makes neither possible, the operands are converted first: for a reduction to the default layout of the
-//! shape, for a scan to one in which its coordinate goes from registers to lanes to warps.
+//! Where a layout makes neither possible, the operands are converted first: for a reduction to the default layout of
+//! the shape, for a scan to one in which its coordinate goes from registers to lanes to warps.
 
 use crate::{
     analysis::{
@@ -389,8 +389,8 @@ fn kept_by_warps(op: OpRef<'_>, all: &Operands, kept: u64) -> Result<Option<u64>
     Ok(within.filter(|p| p.across.warp == 0).map(|_| bits))
 }
 
-/// Where the elements along `dim` go so that each thread, or each group of lanes, has all of them: some to registers, the
-/// rest to lanes that hold replicas.
+/// Where the elements along `dim` go so that each thread, or each group of lanes, has all of them: some to registers,
+/// the rest to lanes that hold replicas.
 fn spread_over_threads(layout: &Layout, shape: &Shape, dim: usize) -> tile_layout::Result<Layout> {
     let (low, width) = shape.field(dim)?;
     let field = ((1u64 << width) - 1) << low;

@@ -1,28 +1,29 @@
 //! `tileas-remove-layout-conversions`: one layout for as much of the program as possible.
 //!
-//! Layout conversions cost shuffles or a trip through shared memory. The pass forgets all of them and assigns layouts anew:
+//! Layout conversions cost shuffles or a trip through shared memory. The pass forgets all of them and assigns layouts
+//! anew:
 //!
-//! 1. *Anchors* are matrix products, and the accesses of global memory, heaviest first (bytes moved times an assumed trip
-//!    count of eight for every loop around), in the layouts they have now. A product never changes its layouts; an access may.
-//!    The left and right operands of a product are wanted there only: their layouts repeat elements in many warps. They
-//!    flood nothing but widening casts and changes of shape that stand before the product, so that narrow elements are moved.
-//! 2. An anchor's layout *floods* over the def-use graph, forwards and backwards, through every op for which the layout on
-//!    one side determines that on the other: elementwise ops, scans, loop-carried values, `view`, `permute`, `cat`, `pack` and
-//!    `unpack`, `broadcast` towards its source, and `reduce` towards its results. Through `extract_slice` it flows forwards:
-//!    every thread keeps a part of what it had. It
-//!    enters only values that have no layout yet, and an access only when that access stays efficient in it
-//!    (within a factor of the sectors that its own layout touches).
+//! 1. *Anchors* are matrix products, and the accesses of global memory, heaviest first (bytes moved times an assumed
+//!    trip count of eight for every loop around), in the layouts they have now. A product never changes its layouts; an
+//!    access may. The left and right operands of a product are wanted there only: their layouts repeat elements in many
+//!    warps. They flood nothing but widening casts and changes of shape that stand before the product, so that narrow
+//!    elements are moved.
+//! 2. An anchor's layout *floods* over the def-use graph, forwards and backwards, through every op for which the layout
+//!    on one side determines that on the other: elementwise ops, scans, loop-carried values, `view`, `permute`, `cat`,
+//!    `pack` and `unpack`, `broadcast` towards its source, and `reduce` towards its results. Through `extract_slice` it
+//!    flows forwards: every thread keeps a part of what it had. It enters only values that have no layout yet, and an
+//!    access only when that access stays efficient in it (within a factor of the sectors that its own layout touches).
 //! 3. What is left gets the default layout of its shape.
 //! 4. Where an operand now lies in another layout than its user needs, cheap producers (ranges, splats, constants and
 //!    short chains of arithmetic on them) are computed again in the layout that is needed; the rest is converted.
 //!
-//! The result is valid whatever the choice: step 4 mends every disagreement, except between `replicate` and its operand, which lie
-//! alike: there the access decides. A conversion of what a loop does not change
-//! stands in front of the loop.
+//! The result is valid whatever the choice: step 4 mends every disagreement, except between `replicate` and its
+//! operand, which lie alike: there the access decides. A conversion of what a loop does not change stands in front of
+//! the loop.
 //!
-//! A tensor that does not fit into registers is an array, out of which slices are best taken where threads hold whole slices: in
-//! front of the loop that takes them it is converted to such a layout. Tensors that are put together slice by slice
-//! keep the layout that they were given for that.
+//! A tensor that does not fit into registers is an array, out of which slices are best taken where threads hold whole
+//! slices: in front of the loop that takes them it is converted to such a layout. Tensors that are put together slice
+//! by slice keep the layout that they were given for that.
 
 mod carried;
 
@@ -255,8 +256,8 @@ impl<'c> Assignment<'c> {
                 self.flood(v, self.fallback(v, &t));
             }
         }
-        // What an access leaves in the owners of elements alone is in no other thread before `replicate` has been there, so that
-        // a conversion must come behind it.
+        // What an access leaves in the owners of elements alone is in no other thread before `replicate` has been
+        // there, so that a conversion must come behind it.
         walk(self.function, &mut |op| {
             if let Some(x) = ReplicateOp::cast(op)
                 && let Some(layout) = self.layouts.get(&key(x.source())).cloned()
@@ -306,8 +307,8 @@ impl<'c> Assignment<'c> {
         }
     }
 
-    /// Whether a store in the layout of an accumulator would take at least four times as many instructions as in its own:
-    /// each has an address and a test of its own, and half of every sector that it touches belongs to another one.
+    /// Whether a store in the layout of an accumulator would take at least four times as many instructions as in its
+    /// own: each has an address and a test of its own, and half of every sector that it touches belongs to another one.
     fn scatters(&self, anchor: usize, layout: &Layout) -> bool {
         let a = &self.anchors[anchor];
         let Some(tile) = tile_of(a.op) else { return false };
@@ -691,8 +692,8 @@ fn same_up_to_registers(a: &Layout, b: &Layout) -> bool {
     }
 }
 
-/// Whether the op that makes `v` can leave it in `layout`: a change of the element width leaves the parts of an element in
-/// the first registers.
+/// Whether the op that makes `v` can leave it in `layout`: a change of the element width leaves the parts of an element
+/// in the first registers.
 fn producible<'c>(v: Val<'c>, t: &Tensor<'c>, layout: &Layout) -> bool {
     let Some(op) = defining_op(v).filter(|op| layout_relation(*op) == LayoutRelation::Packing) else { return true };
     let Some(from) = Tensor::of_value(operand(op, 0)).filter(|from| from.elements() < t.elements()) else {

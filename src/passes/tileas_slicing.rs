@@ -1,8 +1,8 @@
 //! `tileas-slicing`: scans and matrix products of large tiles, slice by slice.
 //!
 //! Most ops on a tensor that does not fit into registers are done in passes over a thread's registers, by
-//! `convert-tileas-to-llvm`. Scans and matrix products relate elements of different passes, so they become loops over slices that fit,
-//! before layouts are chosen:
+//! `convert-tileas-to-llvm`. Scans and matrix products relate elements of different passes, so they become loops over
+//! slices that fit, before layouts are chosen:
 //!
 //! ```text
 //! %r = scan %x dim 1                 %r, %c = for %j iter_args(%out = poison, %carry = poison) {
@@ -20,8 +20,8 @@
 //!                                    }
 //! ```
 //!
-//! The slices of a scan follow each other along its dimension before they move on in the others, so that a carry belongs to
-//! the slice before. Splats are sliced by making a smaller one.
+//! The slices of a scan follow each other along its dimension before they move on in the others, so that a carry
+//! belongs to the slice before. Splats are sliced by making a smaller one.
 
 use crate::{
     analysis::{

@@ -18,18 +18,20 @@
 //! }
 //! ```
 //!
-//! One barrier an iteration is enough: behind it all threads see the tile of iteration `i`, and all have read the tile of
-//! iteration `i - 1`, whose place is the one that is filled next. The last iterations start no copies but close their (empty)
-//! groups, so that the same count of pending groups is right in all of them; a wait behind the loop says that nothing is left.
+//! One barrier an iteration is enough: behind it all threads see the tile of iteration `i`, and all have read the tile
+//! of iteration `i - 1`, whose place is the one that is filled next. The last iterations start no copies but close
+//! their (empty) groups, so that the same count of pending groups is right in all of them; a wait behind the loop says
+//! that nothing is left.
 //!
-//! Starting a load early is legal because tokens say so: its token is made outside of the loop, so no access in the loop
-//! precedes it, and nobody waits for the token that it returns. Its address must follow from the loop's counter and from
-//! what does not change in the loop; the ops that compute it are cloned for the iteration ahead.
+//! Starting a load early is legal because tokens say so: its token is made outside of the loop, so no access in the
+//! loop precedes it, and nobody waits for the token that it returns. Its address must follow from the loop's counter
+//! and from what does not change in the loop; the ops that compute it are cloned for the iteration ahead.
 //!
-//! A left operand that the loop does not change, such as the queries of attention, would live in registers next to all accumulators.
-//! Where they are short, it stays in shared memory like a tile of the ring, and is read for each product.
+//! A left operand that the loop does not change, such as the queries of attention, would live in registers next to all
+//! accumulators. Where they are short, it stays in shared memory like a tile of the ring, and is read for each product.
 //!
-//! `cp.async` moves 4, 8 or 16 bytes and fills up with zeros. Loads of narrower vectors or with other paddings stay as they are.
+//! `cp.async` moves 4, 8 or 16 bytes and fills up with zeros. Loads of narrower vectors or with other paddings stay as
+//! they are.
 
 use crate::{
     analysis::{
@@ -137,7 +139,8 @@ struct Loop<'c> {
     residents: Vec<Resident<'c>>,
 }
 
-/// Registers that accumulators and a left operand may take together all through a loop, and those of an operand that is worth a trip.
+/// Registers that accumulators and a left operand may take together all through a loop, and those of an operand that is
+/// worth a trip.
 const RESIDENT_BUDGET: u64 = 144;
 const RESIDENT_WORDS: u64 = 32;
 
@@ -414,8 +417,8 @@ impl<'c> Resident<'c> {
         Some(Self { convert, views, dot, desc, vectors })
     }
 
-    /// Stores the operand in front of the loop, and reads it in front of the product. The barrier at the head of an iteration
-    /// stands between them.
+    /// Stores the operand in front of the loop, and reads it in front of the product. The barrier at the head of an
+    /// iteration stands between them.
     fn keep(&self, b: &Builder<'c>) -> Result<(), BuildError> {
         let context = b.context();
         let storage = AllocTensorOp::build(b, self.desc.into(), None)?.result();
@@ -635,8 +638,8 @@ fn is_zero(v: Val<'_>) -> bool {
     }
 }
 
-/// Whether shared memory may still be in use when the loop is reached: by another iteration of a loop around, or by what
-/// stands before it.
+/// Whether shared memory may still be in use when the loop is reached: by another iteration of a loop around, or by
+/// what stands before it.
 fn shared_memory_before(op: OpRef<'_>) -> bool {
     let mut function = op;
     while let Some(p) = parent_op(function) {

@@ -6,10 +6,10 @@
 //! CUresult k_launch(CUfunction kernel, unsigned x, unsigned y, unsigned z, CUstream stream, ARGUMENTS);
 //! ```
 //!
-//! It packs the arguments, of the kernel's own types, and calls `cuLaunchKernel` with a grid of `x * y * z` tile blocks of as many
-//! threads as the kernel has. Pointers are addresses of the device, 64-bit integers; numbers of formats that the host lacks
-//! are their bits. With `dump-host` the module is also written to a file, as LLVM IR: `clang -c` makes an object of it that
-//! programs link with `-lcuda`.
+//! It packs the arguments, of the kernel's own types, and calls `cuLaunchKernel` with a grid of `x * y * z` tile blocks
+//! of as many threads as the kernel has. Pointers are addresses of the device, 64-bit integers; numbers of formats that
+//! the host lacks are their bits. With `dump-host` the module is also written to a file, as LLVM IR: `clang -c` makes
+//! an object of it that programs link with `-lcuda`.
 
 use crate::{
     analysis::warps::warps_of,

@@ -1,6 +1,7 @@
 //! `tileir-gpu-module-prepare`: what the launch of a kernel is like, in NVVM's terms.
 //!
-//! `convert-tileas-to-llvm` leaves facts about a kernel on its function; here they become what LLVM makes directives of.
+//! `convert-tileas-to-llvm` leaves facts about a kernel on its function; here they become what LLVM makes directives
+//! of.
 //!
 //! ```text
 //! nv_tileas.num_warps = 4     nvvm.reqntid = [128, 1, 1]     .reqntid 128, 1, 1

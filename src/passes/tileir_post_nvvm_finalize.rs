@@ -2,8 +2,8 @@
 //!
 //! * Data and declarations that nothing in the module uses any more go: optimisation may have taken the last use.
 //! * Attributes of the tile dialects go.
-//! * What is called and defined nowhere is an error here rather than one of the assembler's: a program may call the device
-//!   library, LLVM's intrinsics, and the few functions that the driver supplies.
+//! * What is called and defined nowhere is an error here rather than one of the assembler's: a program may call the
+//!   device library, LLVM's intrinsics, and the few functions that the driver supplies.
 //! * So is an op that has no translation to LLVM IR.
 
 use crate::{

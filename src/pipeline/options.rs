@@ -2,7 +2,7 @@
 
 use crate::dialect::debug_scope::Emission;
 use std::fmt::Write;
-use tile_driver::DebugInfo;
+use tile_interface::DebugInfo;
 use tile_targets::Target;
 
 /// Which strategy pipelines loops.

@@ -13,8 +13,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use tile_diag::Diagnostic;
-use tile_driver::request::input_kind;
-use tile_driver::{Backend, CompileError, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
+use tile_interface::input_kind;
+use tile_interface::{Backend, CompileError, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
 use tile_interp::machine::Limits;
 
 /// What the command needs of the binary: this crate links no MLIR.

@@ -1,8 +1,8 @@
 //! The corpus of bytecode files: which programs there are, which are known to work, and running them.
 //!
 //! A program is an entry of a file, named by entry and version: `vadd_f32.13.1`. Its inputs and expected results come
-//! from `tests/corpus/cases.py`, by way of `scripts/corpus_cases.py`, which needs Python and NumPy; they are written once
-//! under `target/` and again when one of the scripts changes.
+//! from `tests/corpus/cases.py`, by way of `scripts/corpus_cases.py`, which needs Python and NumPy; they are written
+//! once under `target/` and again when one of the scripts changes.
 //!
 //! `tests/corpus/supported.txt` names the programs that work, one a line. `tests/corpus/pending.txt` names the others:
 //! program, targets (`all`, or some joined by commas), reason. A program that works on some targets only is in both

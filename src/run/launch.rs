@@ -29,8 +29,8 @@
 //! | `{"bytes": "0a1b2c"}` | a structure by value, in hexadecimal |
 //! | `{"tensor_map": "a.npy", ...}` | a tensor map of the array, by value: see [`MapParams`] |
 //!
-//! Further fields: `block`, `cluster`, `dynamic_shared` in bytes; `launches`, how often the kernel is launched in a row on
-//! the same memory; `note`, a remark for the reader.
+//! Further fields: `block`, `cluster`, `dynamic_shared` in bytes; `launches`, how often the kernel is launched in a row
+//! on the same memory; `note`, a remark for the reader.
 
 use crate::element::Element;
 use crate::npy::{self, Array};
@@ -128,9 +128,9 @@ pub struct ArrayArgument {
 ///   "steps": [1, 1], "swizzle": 3, "fill": "zero" }
 /// ```
 ///
-/// Dimension 0 is innermost, `strides` are bytes and begin with dimension 1, `steps` are the element strides (all 1 where
-/// nothing is said), `swizzle` is the number of a `CUtensorMapSwizzle`, `fill` is `zero` or `nan`. [`MapParams::ELEMENTS`]
-/// has the element types in the order of `CUtensorMapDataType`.
+/// Dimension 0 is innermost, `strides` are bytes and begin with dimension 1, `steps` are the element strides (all 1
+/// where nothing is said), `swizzle` is the number of a `CUtensorMapSwizzle`, `fill` is `zero` or `nan`.
+/// [`MapParams::ELEMENTS`] has the element types in the order of `CUtensorMapDataType`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MapParams {
     /// Value of a `CUtensorMapDataType`.

@@ -1,9 +1,10 @@
 //! Runs compiled kernels on the simulated device, or programs on the reference interpreter.
 //!
-//! `tile-run` is one call of [`main`], with the compiler and the reader that the binary links. A launch comes from the command line or
-//! from a description in JSON ([`launch`]); arrays are `.npy` files ([`npy`]) and become entry parameters by the calling
-//! convention of cuTile Python ([`execute`]); results are written back and, where the description says what is expected,
-//! compared ([`compare`]). [`reference`] does the same without compiling anything. [`corpus`] does that for every kernel of the corpus.
+//! `tile-run` is one call of [`main`], with the compiler and the reader that the binary links. A launch comes from the
+//! command line or from a description in JSON ([`launch`]); arrays are `.npy` files ([`npy`]) and become entry
+//! parameters by the calling convention of cuTile Python ([`execute`]); results are written back and, where the
+//! description says what is expected, compared ([`compare`]). [`reference`] does the same without compiling anything.
+//! [`corpus`] does that for every kernel of the corpus.
 //!
 //! Exit status: 0 done; 1 command line, unreadable file, bad launch description; 3 input that is no valid kernel;
 //! 5 compilation failed; 6 the launch failed; 7 results are not as expected; 8 a file could not be written.

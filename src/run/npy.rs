@@ -7,8 +7,8 @@
 //! {'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }
 //! ```
 //!
-//! `descr` is byte order, kind and size. NumPy has no bf16 and no eight-bit floats: their bits come as `u2` and `u1`, or
-//! as `V2` and `V1` from packages that define them.
+//! `descr` is byte order, kind and size. NumPy has no bf16 and no eight-bit floats: their bits come as `u2` and `u1`,
+//! or as `V2` and `V1` from packages that define them.
 
 use crate::element::Element;
 use std::path::Path;

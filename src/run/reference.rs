@@ -1,13 +1,14 @@
 //! Runs a launch on the reference interpreter.
 //!
 //! Arguments become entry parameters by the same convention as on the simulated device (see [`crate::execute`]); the
-//! grid, entry and expectations of the launch mean the same too. Threads of a block and shared memory mean nothing here.
+//! grid, entry and expectations of the launch mean the same too. Threads of a block and shared memory mean nothing
+//! here.
 
 use crate::execute::{Error, Outcome, describe, extents_and_strides};
 use crate::launch::{Argument, Launch};
 use ptx_sim::Report;
 use tile_diag::Diagnostic;
-use tile_driver::{CompileError, InputKind};
+use tile_interface::{CompileError, InputKind};
 use tile_interp::machine::{Limits, Machine};
 use tile_interp::program::Program;
 

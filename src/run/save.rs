@@ -8,8 +8,8 @@ use std::path::Path;
 
 impl Launch {
     /// Writes `launch.json` and, beside it, `arg<n>.npy` for the arrays and `want<n>.npy` for what is expected of them
-    /// (`arg<n>_<i>.npy` and `want<n>_<i>.npy` in lists). The folder is made where there is none. A kernel in the folder
-    /// is named relative to it.
+    /// (`arg<n>_<i>.npy` and `want<n>_<i>.npy` in lists). The folder is made where there is none. A kernel in the
+    /// folder is named relative to it.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         std::fs::create_dir_all(folder)?;
         let mut root = Map::new();

@@ -5,7 +5,8 @@ use crate::npy::Array;
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
-use tile_driver::{CompileError, CompileOutput, CompileRequest, Diagnostic, InputKind};
+use tile_driver::Diagnostic;
+use tile_interface::{CompileError, CompileOutput, CompileRequest, InputKind};
 use tile_interp::program::{Access, Entry, FloatMode, Kind, Op, Program, Value};
 use tile_interp::types::{Cut, Element, Number, TensorType, TileType, Type, ViewType};
 

@@ -1,8 +1,8 @@
 //! `tileirdisasm`: bytecode as people read it.
 //!
-//! Prints what is in the module, without the module around it: `global` and `entry` operations, and with debug information
-//! the attributes that their locations name, all at the end. Between the braces of a `cuda_tile.module` this parses again,
-//! with the lines that start with `#` outside of it.
+//! Prints what is in the module, without the module around it: `global` and `entry` operations, and with debug
+//! information the attributes that their locations name, all at the end. Between the braces of a `cuda_tile.module`
+//! this parses again, with the lines that start with `#` outside of it.
 
 use crate::{dialect, translate::import};
 use melior::ir::{

@@ -1,7 +1,7 @@
 //! The main functions of the tools that are made of MLIR's: their options, and what they register.
 //!
-//! An option of ours is one of MLIR's command-line parser, so that `--help` lists it beside the others and it is spelled in
-//! all the ways in which those are.
+//! An option of ours is one of MLIR's command-line parser, so that `--help` lists it beside the others and it is
+//! spelled in all the ways in which those are.
 
 mod disassemble;
 mod translate;

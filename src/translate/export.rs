@@ -1,9 +1,9 @@
 //! From MLIR to a wire module.
 //!
-//! Pools are filled in the reference writer's order: the signatures of all entries with their components, then globals and
-//! functions as they are encoded. Checked before anything is written: the module holds globals and entries only, all
-//! operations are `cuda_tile`'s, and the bodies of reduce and scan are pure. What a version cannot express is found by the
-//! wire writer.
+//! Pools are filled in the reference writer's order: the signatures of all entries with their components, then globals
+//! and functions as they are encoded. Checked before anything is written: the module holds globals and entries only,
+//! all operations are `cuda_tile`'s, and the bodies of reduce and scan are pure. What a version cannot express is found
+//! by the wire writer.
 
 use super::raw::{bytes, enum_value, ints, optional, scalar_of, str_ref};
 use crate::dialect::ffi;

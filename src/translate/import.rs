@@ -1,8 +1,8 @@
 //! From a wire module to MLIR.
 //!
-//! Types and attributes are built once for each entry of the pools, verified, and reported at the offset of their record if
-//! the dialect refuses them. Operations are built in one walk, verified as a whole at the end; only if that fails is the
-//! culprit looked for, innermost first, which is the order in which they were created.
+//! Types and attributes are built once for each entry of the pools, verified, and reported at the offset of their
+//! record if the dialect refuses them. Operations are built in one walk, verified as a whole at the end; only if that
+//! fails is the culprit looked for, innermost first, which is the order in which they were created.
 
 use super::raw::{enum_attr, identifier, scalar_type, str_ref};
 use crate::dialect::ffi;
@@ -64,7 +64,8 @@ impl ImportError {
     }
 }
 
-/// Reads bytecode of either container into a verified module: a `builtin.module` that holds `cuda_tile.module @kernels`.
+/// Reads bytecode of either container into a verified module: a `builtin.module` that holds `cuda_tile.module
+/// @kernels`.
 ///
 /// # Errors
 ///
@@ -617,8 +618,8 @@ impl<'m> Importer<'m> {
         let Type::Function { inputs, .. } = self.wire.ty(f.signature) else { return self.refused(offset) };
         let types: Vec<MlirType> = inputs.iter().map(|t| self.types[t.index()]).collect();
         self.values = vec![MlirValue { ptr: std::ptr::null() }; f.body.value_count()];
-        // SAFETY: the block belongs to the region, the region to the operation and that to the module before any of them can
-        // be lost; the block stays alive inside.
+        // SAFETY: the block belongs to the region, the region to the operation and that to the module before any of
+        // them can be lost; the block stays alive inside.
         let block = unsafe {
             let region = mlirRegionCreate();
             let block = mlirBlockCreate(types.len() as isize, types.as_ptr(), vec![location; types.len()].as_ptr());

@@ -1,7 +1,7 @@
 //! `cuda_tile` modules as programs of the reference interpreter.
 //!
-//! [`tile_interp::program`] has a variant for every op, and operands stand in the same order on both sides, so that this is
-//! a transcription: nothing is simplified, checked or changed. What the verifier accepts has a program.
+//! [`tile_interp::program`] has a variant for every op, and operands stand in the same order on both sides, so that
+//! this is a transcription: nothing is simplified, checked or changed. What the verifier accepts has a program.
 
 use crate::dialect::{
     cuda_tile::{self as ct, AnyOp},

@@ -1,7 +1,7 @@
 //! Damaged files give clean errors or read as something else; nothing panics, hangs or grows.
 //!
-//! Every prefix and every byte of files up to [`whole`] bytes; of longer ones, a sample. `TILEIR_FULL=1` takes every byte of
-//! all files but those of the specification container that are long because splats are written out there.
+//! Every prefix and every byte of files up to [`whole`] bytes; of longer ones, a sample. `TILEIR_FULL=1` takes every
+//! byte of all files but those of the specification container that are long because splats are written out there.
 
 use crate::corpus::supported;
 use std::{
@@ -104,7 +104,8 @@ fn flipped_bytes_are_harmless() {
     assert!(refused > 1000 && accepted > 1000);
 }
 
-/// The fuzz targets' bodies over the corpus, with a fixed sequence of damage. `TILEIR_FUZZ_RUNS` sets the number of runs.
+/// The fuzz targets' bodies over the corpus, with a fixed sequence of damage. `TILEIR_FUZZ_RUNS` sets the number of
+/// runs.
 #[test]
 fn fuzz_bodies_over_the_corpus() {
     let runs = std::env::var("TILEIR_FUZZ_RUNS").ok().and_then(|v| v.parse().ok()).unwrap_or(20_000u64);

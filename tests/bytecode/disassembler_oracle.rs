@@ -1,7 +1,7 @@
 //! NVIDIA's own disassembler reads what we write, and we read what it prints.
 //!
-//! `scripts/fetch-tileiras.sh` brings it from PyPI; where that fails, the test says so and passes. It is used as a black
-//! box: bytes in, text out. Set `TILEIR_DISASSEMBLER` to use another copy.
+//! `scripts/fetch-tileiras.sh` brings it from PyPI; where that fails, the test says so and passes. It is used as a
+//! black box: bytes in, text out. Set `TILEIR_DISASSEMBLER` to use another copy.
 
 use melior::{Context, ir::Module};
 use std::{

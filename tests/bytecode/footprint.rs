@@ -1,7 +1,7 @@
 //! Reading stays small and fast: peak memory against the size of the input, and throughput.
 //!
-//! Run with `--release --nocapture` for figures that mean something; throughput is only asserted there. It is measured in
-//! time on the processor, so that a busy machine does not look like a slow reader.
+//! Run with `--release --nocapture` for figures that mean something; throughput is only asserted there. It is measured
+//! in time on the processor, so that a busy machine does not look like a slow reader.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -217,8 +217,8 @@ fn distinct_attributes() {
     );
 }
 
-/// Every prefix and every flipped byte (three values) of the shorter files of the corpus: a number that damage has made huge
-/// must not be believed.
+/// Every prefix and every flipped byte (three values) of the shorter files of the corpus: a number that damage has made
+/// huge must not be believed.
 #[test]
 fn damaged_files() {
     const SMALL: usize = 1000;

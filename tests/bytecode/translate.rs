@@ -254,8 +254,8 @@ fn constants_of_every_type() {
     assert_eq!(export(&again, Version::new(13, 3), Profile::Public).unwrap(), data);
 }
 
-/// Flipped bytes reach MLIR's constructors and verifiers: whatever they are given, they must answer. `TILEIR_FULL=1` flips
-/// every byte of every file.
+/// Flipped bytes reach MLIR's constructors and verifiers: whatever they are given, they must answer. `TILEIR_FULL=1`
+/// flips every byte of every file.
 #[test]
 fn damaged_programs_are_refused_or_compile() {
     let full = std::env::var("TILEIR_FULL").is_ok_and(|v| v == "1");

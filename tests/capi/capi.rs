@@ -1,5 +1,5 @@
-//! The C library as its users have it: installed below a prefix, found by pkg-config and CMake, compiled against with gcc
-//! and clang.
+//! The C library as its users have it: installed below a prefix, found by pkg-config and CMake, compiled against with
+//! gcc and clang.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -178,8 +178,8 @@ fn mixed_compilations() {
             });
         }
     });
-    // Nothing that a killed command started lives on, and no file of it is left but, at the moment of death, its half-written
-    // output under a temporary name beside the output.
+    // Nothing that a killed command started lives on, and no file of it is left but, at the moment of death, its
+    // half-written output under a temporary name beside the output.
     assert_eq!(temporary.files(), BTreeSet::new());
     let names = scratch.files();
     let ours = |n: &String| n.starts_with("out") || n == "bad.bc" || n == "expected";

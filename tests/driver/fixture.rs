@@ -7,17 +7,16 @@ use std::process::{Command, ExitCode};
 use std::sync::OnceLock;
 
 use tempfile::TempDir;
-use tile_driver::remarks::{Remark, RemarkSort, RemarkSubject};
-use tile_driver::{
-    Code, CompileError, CompileOutput, CompileRequest, Core, Diagnostic, Emit, Identity, InputKind, Location,
-};
+use tile_driver::{Code, Core, Diagnostic, Identity, Location};
+use tile_interface::{CompileError, CompileOutput, CompileRequest, Emit, InputKind};
+use tile_interface::{Remark, RemarkSort, RemarkSubject};
 use tile_targets::{EntryDirectives, finalise};
 
 const IDENTITY: Identity =
     Identity { version: "0.0.0", revision: "0123456789ab", sources: "0123456789abcdef", llvm: "21.1.8" };
 
-/// Runs the command. With the mode `front` it leaves compilation to `tileiras-core` beside it, with `guarded` it answers
-/// for its own crashes.
+/// Runs the command. With the mode `front` it leaves compilation to `tileiras-core` beside it, with `guarded` it
+/// answers for its own crashes.
 pub fn play(mode: &str) -> ExitCode {
     let core = match mode {
         "front" if !exe_is_core() => Core::Program("tileiras-core"),

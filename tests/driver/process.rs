@@ -149,7 +149,8 @@ fn a_guarded_compiler_that_crashes() {
     assert_eq!(outcome.status, Some(70));
     assert!(outcome.stderr.contains("error: internal error: index out of bounds"), "{}", outcome.stderr);
 
-    // Every signal that a defect or a limit sends. The process is the one that was started, so that its number is its caller's.
+    // Every signal that a defect or a limit sends. The process is the one that was started, so that its number is its
+    // caller's.
     for signal in ["ABRT", "BUS", "FPE", "ILL", "SEGV", "SYS", "TRAP", "XCPU", "XFSZ"] {
         let mut command = guarded(&bench, &["sleep"]);
         let mut running = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

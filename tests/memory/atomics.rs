@@ -1,8 +1,8 @@
 //! Atomic updates: a table of kinds, types, orders, scopes and masks against a model on the host.
 //!
-//! A kernel of three blocks updates slots of memory. Every slot holds one value in the beginning; what it holds in the end, and the
-//! old values that the kernel got, must follow from some order of its updates, which the model searches for. Floating-point sums are
-//! of small integers, exact in every order.
+//! A kernel of three blocks updates slots of memory. Every slot holds one value in the beginning; what it holds in the
+//! end, and the old values that the kernel got, must follow from some order of its updates, which the model searches
+//! for. Floating-point sums are of small integers, exact in every order.
 
 use crate::device::*;
 use ptx_sim::Module;
@@ -262,7 +262,8 @@ impl Row {
     }
 }
 
-/// Whether some order of the updates leads from `start` to `end` through the old values that they got. At most 64 updates.
+/// Whether some order of the updates leads from `start` to `end` through the old values that they got. At most 64
+/// updates.
 fn in_some_order(
     start: u64,
     end: u64,
@@ -271,8 +272,8 @@ fn in_some_order(
     got: &dyn Fn(usize) -> Option<u64>,
 ) -> bool {
     assert!(updates.len() <= 64);
-    // What a slot may hold once some of the updates are done. Of the orders that lead to the same value with the same updates left
-    // one is followed, else a slot with eight updates would have 40 320 of them.
+    // What a slot may hold once some of the updates are done. Of the orders that lead to the same value with the same
+    // updates left one is followed, else a slot with eight updates would have 40 320 of them.
     let mut reached = HashSet::new();
     let mut open = vec![(start, 0u64)];
     while let Some((value, done)) = open.pop() {
@@ -387,8 +388,8 @@ pub fn assembles(part: usize) -> Result<(), String> {
     assemble_everywhere(&text, 3)
 }
 
-/// Sums that leave the finite numbers, and those that are small. `addf` rounds to nearest even; on f32 alone the memory unit
-/// flushes subnormals to zero.
+/// Sums that leave the finite numbers, and those that are small. `addf` rounds to nearest even; on f32 alone the memory
+/// unit flushes subnormals to zero.
 pub fn special_sums() -> Result<(), String> {
     type Case = (u64, u64, u64);
     let f16: &[Case] = &[

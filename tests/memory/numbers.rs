@@ -1,7 +1,7 @@
 //! Arithmetic of sixteen bits over all operands, and conversions of integers around every tie, bit by bit.
 //!
-//! Every number of a format meets some partners; the partners are the edges of the format. What is computed is compared with a
-//! model that decodes, compares and rounds exactly.
+//! Every number of a format meets some partners; the partners are the edges of the format. What is computed is compared
+//! with a model that decodes, compares and rounds exactly.
 
 use crate::device::*;
 use ptx_sim::Module;
@@ -237,8 +237,8 @@ pub fn conversions() -> Result<(), String> {
     })
 }
 
-/// Numbers of `bits` bits whose first bits are a significand of `fraction` bits and some more, and whose last say on which side of a tie
-/// they are: of both signs, and of every magnitude.
+/// Numbers of `bits` bits whose first bits are a significand of `fraction` bits and some more, and whose last say on
+/// which side of a tie they are: of both signs, and of every magnitude.
 fn ties(bits: u32, fraction: u32) -> Vec<u64> {
     let mut numbers = Numbers(bits.into());
     let all = u64::MAX >> (64 - bits);

@@ -247,7 +247,8 @@ COPIES
     })
 }
 
-/// Scratch memory belongs to its block of threads and of the program: in a loop each round has its own, and so has each tile block.
+/// Scratch memory belongs to its block of threads and of the program: in a loop each round has its own, and so has each
+/// tile block.
 pub fn scratch() -> Result<(), String> {
     let text = r#"cuda_tile.module @m {
   entry @k(%out: tile<ptr<i32>>, %rounds: tile<i32>) {

@@ -1,7 +1,8 @@
 //! Tiles that lie outside of the tensor as a whole.
 //!
-//! The language leaves an index outside of the index space without a meaning; the programs that clients have all the same, such as one
-//! tile more in a loop, count on padding and on stores that do nothing. So no access may leave the tensor because of it.
+//! The language leaves an index outside of the index space without a meaning; the programs that clients have all the
+//! same, such as one tile more in a loop, count on padding and on stores that do nothing. So no access may leave the
+//! tensor because of it.
 
 use crate::device::*;
 use ptx_sim::Module;

@@ -50,8 +50,8 @@ fn the_tests_of_our_own_tool_pass() {
         let paths = entries.map(|e| e.unwrap().path());
         files.extend(paths.filter(|p| p.extension().is_some_and(|x| x == "mlir")));
     }
-    // The stock tool reads its command line before it loads plugins: our passes have no flags there, only names in pipelines, and there
-    // is none for remarks.
+    // The stock tool reads its command line before it loads plugins: our passes have no flags there, only names in
+    // pipelines, and there is none for remarks.
     let ours_only = [" --fuse-fma", " --loop-split", " --remarks", "tileiras-translate"];
     files.retain(|f| {
         let text = fs::read_to_string(f).unwrap();
@@ -80,8 +80,8 @@ fn a_kernel_goes_through_all_passes() {
     assert!(text.contains("llvm.func @relu_f32") && text.contains("nvvm.kernel"), "{text}");
 }
 
-/// Each pass of the reference, alone in the stock tool: those of the pipeline one process after the other, each of which reads
-/// what the last one printed, and the others on the kernel.
+/// Each pass of the reference, alone in the stock tool: those of the pipeline one process after the other, each of
+/// which reads what the last one printed, and the others on the kernel.
 #[test]
 fn every_pass_runs_alone() {
     let reference = fs::read_to_string(root().join("docs/reference/passes.md")).unwrap();

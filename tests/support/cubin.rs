@@ -1,7 +1,8 @@
 //! PTX as machine code.
 
 use std::env;
-use tile_driver::{DebugInfo, ptxas, toolchain::Surroundings};
+use tile_driver::{ptxas, toolchain::Surroundings};
+use tile_interface::DebugInfo;
 use tile_targets::Target;
 
 /// What ptxas makes of a module, with the resources of its kernels; a warning is an error.

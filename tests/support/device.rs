@@ -6,7 +6,7 @@
 use super::{cubin, kernels};
 use ptx_sim::{Arg, Config, Device, DevicePtr, LaunchConfig, Module, Report, RunOptions, SimError};
 use std::{env, time::Duration};
-use tile_driver::{DebugInfo, Emit};
+use tile_interface::{DebugInfo, Emit};
 use tile_targets::Target;
 
 pub const ALL_TARGETS: &[&str] =

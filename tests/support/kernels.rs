@@ -4,7 +4,7 @@
 #![allow(dead_code)]
 
 use std::{env, fs, path::PathBuf};
-use tile_driver::{Backend, CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
+use tile_interface::{Backend, CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
 use tile_targets::Target;
 use tileiras::compile::InProcess;
 

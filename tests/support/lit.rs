@@ -1,8 +1,9 @@
 //! Runs the `RUN:` lines of a file.
 //!
-//! The lines are what LLVM's lit runs, without a shell: commands joined by `|`, arguments in quotes, `\` at the end of a
-//! line to go on. `%s` is the file, `%S` its folder, `%t` a path of its own for scratch files. `not` before a command asks for
-//! failure, with an exit status and not a signal; `2>&1` after it adds its standard error to what the next one reads.
+//! The lines are what LLVM's lit runs, without a shell: commands joined by `|`, arguments in quotes, `\` at the end of
+//! a line to go on. `%s` is the file, `%S` its folder, `%t` a path of its own for scratch files. `not` before a command
+//! asks for failure, with an exit status and not a signal; `2>&1` after it adds its standard error to what the next one
+//! reads.
 
 use std::{
     fs,

@@ -6,9 +6,10 @@
 use super::{cubin, kernels::compile};
 use std::{env, fs, path::PathBuf};
 use tile_driver::{
-    DebugInfo, Emit, ptxas,
+    ptxas,
     toolchain::{self, Surroundings},
 };
+use tile_interface::{DebugInfo, Emit};
 use tile_targets::Target;
 
 /// The file of a program.

@@ -5,7 +5,7 @@
 
 use melior::{ir::Module, pass::PassManager, utility::parse_pass_pipeline};
 use ptx_sim::{Arg, Config, Device, LaunchConfig, Report, RunOptions};
-use tile_driver::{Backend, DebugInfo};
+use tile_interface::{Backend, DebugInfo};
 use tile_targets::Target;
 use tileiras::{codegen, dialect, dialect::rt::*, passes, pipeline};
 
@@ -133,8 +133,8 @@ impl Random {
         &list[self.below(list.len())]
     }
 
-    /// A layout of `2^bits` elements over `2^warp_bits` warps. `mixed` basis vectors have several bits; some threads and
-    /// registers hold replicas.
+    /// A layout of `2^bits` elements over `2^warp_bits` warps. `mixed` basis vectors have several bits; some threads
+    /// and registers hold replicas.
     pub fn layout(&mut self, bits: u32, warp_bits: usize, mixed: bool, replicas: usize) -> tile_layout::Layout {
         let mut basis: Vec<u64> = (0..bits).map(|i| 1 << i).collect();
         for i in (1..basis.len()).rev() {

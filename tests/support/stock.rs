@@ -27,8 +27,8 @@ pub fn mlir_opt(library: &Path) -> Command {
     command
 }
 
-/// Takes the options of the dialects, which the stock tool does not have, off a command line: a plugin reads them from the
-/// environment.
+/// Takes the options of the dialects, which the stock tool does not have, off a command line: a plugin reads them from
+/// the environment.
 #[allow(dead_code, reason = "one of the tests that share this file has no use for it")]
 pub fn options_to_environment(command: &mut Command, arguments: &mut Vec<String>) {
     let mut take = |option: &str| {

@@ -25,7 +25,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask <command>
 
-  tidy            check the rules that no compiler checks (sizes, markers, comments)
+  tidy [--wrap]   check the rules that no compiler checks (sizes, markers, comments, imports); or wrap wide comments and prose
   docs [--check]  write the generated pages under docs/reference, or check that they are up to date
   corpus [...]    compile and run the corpus and print a table; --help lists its options
   fuzz-kernels [...]
@@ -39,6 +39,10 @@ fn main() -> anyhow::Result<ExitCode> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize()?;
     let problems = match words.as_slice() {
         ["tidy"] => tidy::check(&root)?,
+        ["tidy", "--wrap"] => {
+            tidy::wrap(&root)?;
+            return Ok(ExitCode::SUCCESS);
+        }
         ["docs"] => docs::write(&root)?,
         ["docs", "--check"] => docs::check(&root)?,
         ["corpus", "--help" | "-h"] => {

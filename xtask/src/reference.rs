@@ -1,8 +1,8 @@
 //! Reference pages of the dialects and passes, from the TableGen records that the compiler is built from.
 //!
-//! `llvm-tblgen` gives the records as JSON, as for the build script, whose reader of them is used here too. What records
-//! cannot say is in two other tables: opcodes and versions of operations in the schema of bytecode, and the syntax that is
-//! written by hand in `dialects-td/syntax.tsv`, where every such operation, type and directive must be.
+//! `llvm-tblgen` gives the records as JSON, as for the build script, whose reader of them is used here too. What
+//! records cannot say is in two other tables: opcodes and versions of operations in the schema of bytecode, and the
+//! syntax that is written by hand in `dialects-td/syntax.tsv`, where every such operation, type and directive must be.
 
 use crate::{
     dialects::{DIALECTS, Dialect},

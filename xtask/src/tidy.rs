@@ -2,20 +2,24 @@
 //!
 //! On every text file that git tracks:
 //! * no trailing blanks, a line end at the end (generated files are exempt);
-//! * no absolute path of somebody's machine.
+//! * no absolute path of somebody's machine;
+//! * at most 120 columns in the prose of Markdown pages that are written by hand ([`size`]).
 //!
 //! On Rust files:
+//! * at most 120 columns, and 120 lines in a function that is no table ([`size`]);
 //! * at most [`MAX_LINES`] lines, except for those in [`LONG_FILES`], each with a reason;
 //! * no `todo!`, `unimplemented!`, `#[ignore]`, `#[should_panic]`;
 //! * each `unsafe` block and implementation has a `SAFETY:` comment above it;
 //! * parts of the compiler import only what is below them, and no pass imports a pass ([`layers`]).
 //!
-//! On `Cargo.toml` files: a dependency from outside the workspace that is not [`WELL_KNOWN`] has a comment above it that
-//! says what it is for.
+//! On `Cargo.toml` files: a dependency from outside the workspace that is not [`WELL_KNOWN`] has a comment above it
+//! that says what it is for.
 //!
 //! The checks are on lines, not on syntax trees: a rule that needs a parser belongs into a lint.
 
 mod layers;
+mod size;
+mod wrap;
 
 use std::path::Path;
 use std::process::Command;
@@ -26,6 +30,9 @@ const MAX_LINES: usize = 800;
 
 /// Longer files, with the reason why they are not split.
 const LONG_FILES: &[(&str, &str)] = &[];
+
+/// Folders of Markdown that programs write.
+const GENERATED_PAGES: &[&str] = &["docs/reference/", "docs/results/"];
 
 /// Dependencies that need no explanation here.
 const WELL_KNOWN: &[&str] = &[
@@ -65,6 +72,27 @@ pub fn check(root: &Path) -> anyhow::Result<Vec<String>> {
     Ok(problems)
 }
 
+/// Wraps comments and prose that are too wide, and says in which files.
+pub fn wrap(root: &Path) -> anyhow::Result<()> {
+    for name in tracked_files(root)? {
+        if !(name.ends_with(".rs") || is_prose(&name)) {
+            continue;
+        }
+        let Ok(text) = std::fs::read_to_string(root.join(&name)) else { continue };
+        let wrapped = wrap::wrap(&name, &text);
+        if wrapped != text {
+            std::fs::write(root.join(&name), wrapped)?;
+            println!("{name}");
+        }
+    }
+    Ok(())
+}
+
+/// Markdown that is written by hand.
+fn is_prose(name: &str) -> bool {
+    name.ends_with(".md") && !GENERATED_PAGES.iter().any(|folder| name.starts_with(folder))
+}
+
 fn tracked_files(root: &Path) -> anyhow::Result<Vec<String>> {
     let output = Command::new("git")
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
@@ -96,6 +124,9 @@ fn check_file(name: &str, text: &str, passes: &[String]) -> Vec<String> {
     if name.ends_with(".rs") {
         check_rust(name, text, &lines, passes, &mut report);
     }
+    if is_prose(name) {
+        size::check_prose(&lines, &mut report);
+    }
     if name.ends_with("Cargo.toml") {
         check_manifest(&lines, &mut report);
     }
@@ -123,6 +154,8 @@ fn check_rust(name: &str, text: &str, lines: &[&str], passes: &[String], report:
         [["to", "do!("], ["unimpl", "emented!("], ["#[ig", "nore"], ["should", "_panic"]].map(|p| p.concat());
     let code_lines = code_lines(text);
     layers::check(name, &code_lines, passes, report);
+    size::check_columns(lines, &code_lines, report);
+    size::check_functions(name, &code_lines, report);
     for (i, code) in code_lines.iter().enumerate() {
         for word in forbidden.iter().filter(|w| code.contains(w.as_str())) {
             report(i + 1, &format!("'{word}' is not allowed"));

@@ -1,7 +1,8 @@
 //! The functions, with the signatures of the driver API's header.
 //!
-//! Safety, for all of them: pointers are those that the API's documentation asks for. An output pointer may be written; a
-//! string ends with a zero byte; an array has as many elements as the call says. Handles are numbers and are looked up.
+//! Safety, for all of them: pointers are those that the API's documentation asks for. An output pointer may be written;
+//! a string ends with a zero byte; an array has as many elements as the call says. Handles are numbers and are looked
+//! up.
 
 use crate::state::{MEMORY, MapRequest, Object, Prepared, State, code, encode, with};
 use ptx_sim::Arg;
@@ -115,7 +116,8 @@ extern "C" fn stream_create(out: *mut usize, _flags: u32) -> Status {
 }
 
 extern "C" fn load(out: *mut usize, image: *const c_char) -> Status {
-    // SAFETY: an image is PTX text here, which ends with a zero byte; ELF images end at their first one and are refused.
+    // SAFETY: an image is PTX text here, which ends with a zero byte; ELF images end at their first one and are
+    // refused.
     let text = unsafe { text(image) };
     let result = text
         .and_then(|text| if text.starts_with("\u{7f}ELF") { Err(code::INVALID_IMAGE) } else { with(|s| s.load(text)) });
@@ -372,7 +374,8 @@ extern "C" fn error_string(_code: c_int, out: *mut *const c_char) -> Status {
     unsafe { give(out, Ok(c"an error of the simulated driver".as_ptr())) }
 }
 
-/// Looks a function up by its name without a version. Unknown ones are not found, and calling them is the caller's error.
+/// Looks a function up by its name without a version. Unknown ones are not found, and calling them is the caller's
+/// error.
 ///
 /// # Safety
 /// As all functions here.

@@ -1,4 +1,5 @@
-//! The GPU kit's device for GPUs on this stand-in, through the Python package of the driver API: `gpu/tests/test_cuda.py`.
+//! The GPU kit's device for GPUs on this stand-in, through the Python package of the driver API:
+//! `gpu/tests/test_cuda.py`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

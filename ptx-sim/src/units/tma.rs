@@ -17,8 +17,8 @@
 //! become zeros or NaNs. A store or reduction skips them. Coordinates count
 //! elements.
 //!
-//! Two rules that PTX does not state were measured on an H100 (`run.py tensor-copies` of the GPU kit); a copy that breaks one
-//! ends there as an illegal instruction, and here as an error:
+//! Two rules that PTX does not state were measured on an H100 (`run.py tensor-copies` of the GPU kit); a copy that
+//! breaks one ends there as an illegal instruction, and here as an error:
 //!
 //! * along dimension 0 a box begins at a multiple of 16 bytes from the start of the row;
 //! * a load may begin before the tensor, a store or reduction may not, in no dimension. Both may begin behind it.

@@ -1,8 +1,8 @@
 //! Test kernels as files, for running them elsewhere.
 //!
-//! With `PTX_SIM_CASES=DIR` in the environment every test kernel that ran to its end under the plain schedule is written
-//! to a folder of its own in `DIR`: `kernel.ptx`, and the launch with its arrays and expected results in the form that
-//! `tile-run --launch` reads. `cargo xtask ptx-cases` does that for all of them.
+//! With `PTX_SIM_CASES=DIR` in the environment every test kernel that ran to its end under the plain schedule is
+//! written to a folder of its own in `DIR`: `kernel.ptx`, and the launch with its arrays and expected results in the
+//! form that `tile-run --launch` reads. `cargo xtask ptx-cases` does that for all of them.
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 

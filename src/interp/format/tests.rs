@@ -113,7 +113,8 @@ where
     Double: FloatConvert<F>,
 {
     for a in samples(Number::F64, 20_000).into_iter().chain(samples(Number::F32, 20_000).into_iter().map(widen)) {
-        // The language converts to the formats of eight bits to nearest only, and what overflow gives otherwise is open.
+        // The language converts to the formats of eight bits to nearest only, and what overflow gives otherwise is
+        // open.
         let rounds = if n.width() == 8 { &ROUNDS[..1] } else { &ROUNDS[..] };
         for (round, theirs) in rounds.iter().copied() {
             let want: F = Double::from_bits(a.into()).convert_r(theirs, &mut false).value;

@@ -1,11 +1,12 @@
 //! `reduce` and `scan`.
 //!
-//! Elements are combined one after another, starting from the identities. The body's arguments come in pairs, one for each
-//! operand. In a scan the first of a pair is what came before and the second is the element: `result[j] =
+//! Elements are combined one after another, starting from the identities. The body's arguments come in pairs, one for
+//! each operand. In a scan the first of a pair is what came before and the second is the element: `result[j] =
 //! f(result[j - 1], x[j])`. In a reduction the first is the element and the second the accumulator, which makes no
 //! difference to a program that is right, as elements come in no particular order.
 //!
-//! A compiler may combine elements in any grouping, and a reduction in any order; how much of the result that leaves open is found out in one of two ways:
+//! A compiler may combine elements in any grouping, and a reduction in any order; how much of the result that leaves
+//! open is found out in one of two ways:
 //!
 //! * Bodies that sum or multiply floats are recognised, and what rounding can do to them is bounded.
 //! * Of all other bodies the result is computed in three more ways: without the identities, from the other end, and

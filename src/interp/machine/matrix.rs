@@ -1,10 +1,10 @@
 //! Matrix products.
 //!
 //! The rule: products are exact and summed in double precision from the accumulator on, in the order of the inner
-//! dimension; the sum is rounded once, to nearest. (Products of two f64 numbers are fused with the addition.) A compiler may
-//! sum in any order and precision that is not below the accumulator's, so a result is exact only if every order gives
-//! it: all terms are multiples of one power of two that the accumulator has, and their magnitudes sum to no more than its
-//! precision holds.
+//! dimension; the sum is rounded once, to nearest. (Products of two f64 numbers are fused with the addition.) A
+//! compiler may sum in any order and precision that is not below the accumulator's, so a result is exact only if every
+//! order gives it: all terms are multiples of one power of two that the accumulator has, and their magnitudes sum to no
+//! more than its precision holds.
 
 use super::{Cause, Elements, Outcome, Run, malformed, one};
 use crate::format::{self, Real, Round, decode, encode};
@@ -163,7 +163,8 @@ fn dot(acc: Number, fast: bool, init: Scalar, terms: impl Iterator<Item = (Facto
     }
     // Tensor cores keep fewer bits where that is allowed.
     let precision = if fast { 13 } else { f.mantissa_bits as i32 + 1 };
-    // What lies below the accumulator's subnormal numbers may be rounded away on the way, and leave a zero of either sign.
+    // What lies below the accumulator's subnormal numbers may be rounded away on the way, and leave a zero of either
+    // sign.
     let holds = magnitude.log2() <= f64::from(lowest + precision) && lowest >= f.smallest_exponent();
     let exact = magnitude == 0.0 || holds;
     if exact && error == 0.0 {

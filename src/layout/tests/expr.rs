@@ -116,7 +116,10 @@ proptest! {
     }
 
     #[test]
-    fn disjoint_terms_can_be_added(lane in proptest::collection::vec(0u64..64, 5), warp in proptest::collection::vec(0u64..64, 2)) {
+    fn disjoint_terms_can_be_added(
+        lane in proptest::collection::vec(0u64..64, 5),
+        warp in proptest::collection::vec(0u64..64, 2),
+    ) {
         let e = LinearExpr::new(&lane, &warp, &[]);
         for l in 0..32 {
             for w in 0..4 {

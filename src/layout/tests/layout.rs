@@ -304,13 +304,15 @@ proptest! {
         for (place, element) in places(&l) {
             let Thread { lane, warp, block } = place.thread;
             let zero = |bits: u32, mask: u64| u64::from(bits) & mask == 0;
-            if zero(lane, free.lane) && zero(warp, free.warp) && zero(block, free.block) && zero(place.register, free.register) {
+            let in_thread = zero(place.register, free.register);
+            if in_thread && zero(lane, free.lane) && zero(warp, free.warp) && zero(block, free.block) {
                 prop_assert!(seen.insert(element), "element {} twice", element);
             }
         }
         prop_assert_eq!(seen.len(), 256);
         // A register that is left out repeats an element of the same thread.
-        let kept = Subspace::span((0..l.register().len()).filter(|i| free.register >> i & 1 == 0).map(|i| l.register()[i]));
+        let bound = (0..l.register().len()).filter(|i| free.register >> i & 1 == 0);
+        let kept = Subspace::span(bound.map(|i| l.register()[i]));
         prop_assert!(kept.contains_all(l.register()));
     }
 
@@ -430,7 +432,10 @@ proptest! {
     }
 
     #[test]
-    fn squeezed_registers_keep_their_elements(l in any_layout(8, 1, 1), extra in proptest::collection::vec(0usize..8, 0..3)) {
+    fn squeezed_registers_keep_their_elements(
+        l in any_layout(8, 1, 1),
+        extra in proptest::collection::vec(0usize..8, 0..3),
+    ) {
         let own = l.register().to_vec();
         let mut register = own.clone();
         for e in extra {
@@ -452,7 +457,12 @@ proptest! {
     #[test]
     fn ownership_agrees_with_enumeration(a in any_layout(6, 0, 1), b in any_layout(6, 0, 1)) {
         let sets = |l: &Layout| -> Vec<Vec<u64>> {
-            l.all_threads().map(|t| { let mut e: Vec<u64> = l.elements_of(t).collect(); e.sort_unstable(); e }).collect()
+            let sorted = |t| {
+                let mut e: Vec<u64> = l.elements_of(t).collect();
+                e.sort_unstable();
+                e
+            };
+            l.all_threads().map(sorted).collect()
         };
         prop_assert_eq!(a.same_ownership(&b), sets(&a) == sets(&b));
         prop_assert!(a.same_ownership(&a.canonicalise()));

@@ -39,7 +39,11 @@ proptest! {
     }
 
     #[test]
-    fn composition_is_application_in_turn(a in any_map(8, 8), x in 0u64..256, columns in proptest::collection::vec(any::<u64>(), 0..8)) {
+    fn composition_is_application_in_turn(
+        a in any_map(8, 8),
+        x in 0u64..256,
+        columns in proptest::collection::vec(any::<u64>(), 0..8),
+    ) {
         let mask = low_mask(a.in_bits());
         let b = map(&columns.iter().map(|c| c & mask).collect::<Vec<_>>(), a.in_bits());
         let ab = a.compose(&b).unwrap();

@@ -6,8 +6,8 @@ use common::*;
 use proptest::prelude::*;
 use tile_layout::*;
 
-/// Runs the plan as its documentation says and checks what every thread ends up with, and that parts are alike: every thread
-/// stores and loads as many registers in each.
+/// Runs the plan as its documentation says and checks what every thread ends up with, and that parts are alike: every
+/// thread stores and loads as many registers in each.
 fn check(src: &Layout, dst: &Layout, s: &Shape, options: &SharedOptions) -> PartsPlan {
     let plan = PartsPlan::new(src, dst, s, options).unwrap();
     let bytes = u64::from(options.elem_bits.max(8) / 8);
@@ -70,7 +70,10 @@ proptest! {
 
     #[test]
     fn every_element_arrives(
-        src in any_permuted_layout(11, 1, 1), dst in any_permuted_layout(11, 1, 1), elem_log2 in 3u32..7, less in 0u32..4,
+        src in any_permuted_layout(11, 1, 1),
+        dst in any_permuted_layout(11, 1, 1),
+        elem_log2 in 3u32..7,
+        less in 0u32..4,
     ) {
         let (src, dst) = (src.squeeze_registers().0, dst.squeeze_registers().0);
         let whole = 11 + elem_log2 - 3;
@@ -81,7 +84,11 @@ proptest! {
     }
 
     #[test]
-    fn every_element_arrives_from_mixed_bases(src in any_layout(10, 1, 2), dst in any_layout(10, 1, 2), less in 0u32..3) {
+    fn every_element_arrives_from_mixed_bases(
+        src in any_layout(10, 1, 2),
+        dst in any_layout(10, 1, 2),
+        less in 0u32..3,
+    ) {
         let (src, dst) = (src.squeeze_registers().0, dst.squeeze_registers().0);
         let parts = less.min(src.register().len().min(dst.register().len()) as u32);
         let options = SharedOptions { max_bytes: 1 << (12 - parts), ..SharedOptions::new(32) };

@@ -99,8 +99,8 @@ fn reductions_literally() {
     assert!(diagonal.reduction(&tile, 2, 0).is_err());
 }
 
-/// Scans as the plan says: runs in order, then blocks of lanes of doubling size, each taking in the last word of the block
-/// before it.
+/// Scans as the plan says: runs in order, then blocks of lanes of doubling size, each taking in the last word of the
+/// block before it.
 fn run_scan(l: &Layout, plan: &WarpScan) -> Words {
     let own = |t: Thread| -> Vec<Vec<u64>> {
         let mut held: Vec<Vec<u64>> = l.elements_of(t).map(|e| vec![e]).collect();
@@ -228,7 +228,11 @@ proptest! {
     }
 
     #[test]
-    fn ordered_layouts_have_long_segments(log2 in proptest::collection::vec(0u32..6, 1..4), dim in 0usize..3, warps in 0u32..4) {
+    fn ordered_layouts_have_long_segments(
+        log2 in proptest::collection::vec(0u32..6, 1..4),
+        dim in 0usize..3,
+        warps in 0u32..4,
+    ) {
         let dim = dim % log2.len();
         let tile = Shape::from_log2(log2.clone()).unwrap();
         let l = Layout::ordered(&tile, dim, 1 << warps).unwrap();

@@ -3,10 +3,10 @@
 //! `arith` and `math` ops mean the same as the public ones except in these places:
 //!
 //! * Rounding other than to nearest even, flushing of subnormals, and approximations are `nv_tileaa.fp`.
-//! * `maxf` and `minf` order -0 below +0. `arith.maximumf` does, `arith.maxnumf` leaves the choice open, so the form that
-//!   prefers numbers over NaN is `nv_tileaa.fp <max>`.
-//! * Signed `remi` is undefined for a zero divisor only; `arith.remsi` may not be given the lowest integer and -1 either.
-//!   The remainder by -1 is the remainder by 1, so that -1 is replaced unless the divisor is a constant.
+//! * `maxf` and `minf` order -0 below +0. `arith.maximumf` does, `arith.maxnumf` leaves the choice open, so the form
+//!   that prefers numbers over NaN is `nv_tileaa.fp <max>`.
+//! * Signed `remi` is undefined for a zero divisor only; `arith.remsi` may not be given the lowest integer and -1
+//!   either. The remainder by -1 is the remainder by 1, so that -1 is replaced unless the divisor is a constant.
 
 use super::{Translator, by_sign, ct, types};
 use crate::dialect::{behaviour, nv_tileaa as aa, pass::Failed, rt::*};
@@ -120,8 +120,8 @@ impl<'c> Translator<'c> {
         };
         self.fp(kind, &[lhs, rhs], RoundingMode::NearestEven, ftz, result)
     }
-    /// MLIR folds `math.atan2` of two constant zeros to NaN; the language wants an angle by the signs. A maximum with itself,
-    /// which MLIR does not see through, keeps the operand from it and is gone after LLVM.
+    /// MLIR folds `math.atan2` of two constant zeros to NaN; the language wants an angle by the signs. A maximum with
+    /// itself, which MLIR does not see through, keeps the operand from it and is gone after LLVM.
     pub(super) fn angle(&mut self, o: ct::Atan2Op<'c>) -> Result<(), Failed> {
         let (t, y) = (self.result_type(o.result())?, self.get(o.y()));
         let built = aa::FpOp::build(&self.b, t, &[y, y], aa::FpKind::Max, None, false);

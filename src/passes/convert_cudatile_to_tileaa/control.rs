@@ -8,8 +8,8 @@
 //! | `for` | what `continue` carries | `scf.yield` |
 //! | `loop` | whether to go on, what `continue` carries, what `break` carries | `scf.condition` |
 //!
-//! A `loop` is an `scf.while` all of whose work is in the region that decides whether to go on. Where an outcome has parts that do
-//! not apply, these are poison, or for tokens, which have no run-time value, new ones.
+//! A `loop` is an `scf.while` all of whose work is in the region that decides whether to go on. Where an outcome has
+//! parts that do not apply, these are poison, or for tokens, which have no run-time value, new ones.
 //!
 //! A `for` that compares unsigned becomes an `scf.for`, which compares signed, over bounds with the sign bit flipped:
 //! that maps the unsigned order onto the signed one and commutes with adding the step. Where both bounds are known not

@@ -51,8 +51,8 @@ impl<'c> Translator<'c> {
         Ok(())
     }
 
-    /// The language rounds to zero; NVIDIA's assembler and its clients take a conversion to i1 as one to a truth value, which is
-    /// the same but for magnitudes below one.
+    /// The language rounds to zero; NVIDIA's assembler and its clients take a conversion to i1 as one to a truth value,
+    /// which is the same but for magnitudes below one.
     fn is_not_zero(&self, source: Val<'c>) -> Val<'c> {
         let t = ty(source);
         // SAFETY: the types are alive, and the element type is a float.

@@ -59,12 +59,14 @@ pub(super) fn expand<'c>(function: FuncOp<'c>, context: &'c Context) -> Result<(
             AnyOp::GatherLoadOp(x) => gather(&b, x),
             AnyOp::ScatterStoreOp(x) => scatter(&b, x),
             AnyOp::HistogramOp(x) => {
-                let pairs: i64 = [x.source(), x.result()].map(|v| Tensor::of_value(v).map_or(1, |t| t.elements())).iter().product();
+                let elements = |v| Tensor::of_value(v).map_or(1, |t| t.elements());
+                let pairs = elements(x.source()) * elements(x.result());
                 if pairs > MAX_ELEMENTS {
-                    return Err(fail(
-                        op,
-                        format!("a histogram compares each element with each number: {pairs} pairs, and a tensor has at most {MAX_ELEMENTS} elements"),
-                    ));
+                    let text = format!(
+                        "a histogram compares each element with each number: {pairs} pairs, and a tensor has at most \
+                         {MAX_ELEMENTS} elements"
+                    );
+                    return Err(fail(op, text));
                 }
                 histogram(&b, x)
             }

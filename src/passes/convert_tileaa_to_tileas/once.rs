@@ -2,8 +2,8 @@
 //!
 //! An atomic update must not be repeated by every thread that holds a copy of an element. Nor may a load that other
 //! threads' stores can race with: copies that read at different times could differ, and with them the control flow of
-//! threads that must go the same way. So both happen in the owner of each element, and `replicate` gives the other holders
-//! what it got. A scalar is a tensor of one element here, whose owner is the first thread.
+//! threads that must go the same way. So both happen in the owner of each element, and `replicate` gives the other
+//! holders what it got. A scalar is a tensor of one element here, whose owner is the first thread.
 
 use super::Convert;
 use crate::{
@@ -205,8 +205,8 @@ impl<'c> Convert<'c> {
         SplatOp::build(b, self.tensor_of(ty(v)), v).map(|s| s.result()).map_err(|e| fail(op, e.to_string()))
     }
 
-    /// Replaces `old` by `new`, whose first result only the owners hold, and which is a tensor where that of `old` may be a
-    /// scalar; the second result of both is a token.
+    /// Replaces `old` by `new`, whose first result only the owners hold, and which is a tensor where that of `old` may
+    /// be a scalar; the second result of both is a token.
     fn replace(&self, b: &Builder<'c>, old: OpRef<'c>, new: OpRef<'c>) -> Result<(), Failed> {
         let value = result(old, 0);
         if has_uses(value) {

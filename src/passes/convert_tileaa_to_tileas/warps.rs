@@ -1,11 +1,11 @@
 //! How many warps a tile block gets.
 //!
-//! The entry's hint `num_worker_warps_per_cta` decides, then the pass option, then the largest tile: a thread should hold few
-//! enough elements that several blocks share a multiprocessor, and have two or more wide accesses under way. Sixteen elements
-//! a thread are 32 to 64 bytes of the usual types. A row of 4096 therefore goes to 8 warps: with 4, a thread would hold 32 elements
-//! of each value that is alive, and only half the registers' worth of blocks would hide the latency of memory. More than
-//! 16 warps wait for each other too long at barriers. Kernels with matrix products have rules of their own
-//! ([`crate::analysis::product_warps`]).
+//! The entry's hint `num_worker_warps_per_cta` decides, then the pass option, then the largest tile: a thread should
+//! hold few enough elements that several blocks share a multiprocessor, and have two or more wide accesses under way.
+//! Sixteen elements a thread are 32 to 64 bytes of the usual types. A row of 4096 therefore goes to 8 warps: with 4, a
+//! thread would hold 32 elements of each value that is alive, and only half the registers' worth of blocks would hide
+//! the latency of memory. More than 16 warps wait for each other too long at barriers. Kernels with matrix products
+//! have rules of their own ([`crate::analysis::product_warps`]).
 
 use crate::{
     analysis::product_warps::for_products,
@@ -79,8 +79,9 @@ fn by_tiles(function: OpRef<'_>, target: Option<&Target>) -> i64 {
     }
 }
 
-/// At least `least` warps, and more when a thread would hold too much of a tile: up to so many warps where that is more than so
-/// many words. From 128 words on registers run out, and from some thousands on the local memory that takes their place.
+/// At least `least` warps, and more when a thread would hold too much of a tile: up to so many warps where that is more
+/// than so many words. From 128 words on registers run out, and from some thousands on the local memory that takes
+/// their place.
 fn enough(function: OpRef<'_>, least: i64, limits: &[(i64, i64)]) -> i64 {
     let mut words = 0;
     walk(function, &mut |op| {

@@ -1,7 +1,7 @@
 //! Asynchronous copies from global to shared memory by `cp.async`, and views of storage.
 //!
-//! One instruction copies 4, 8 or 16 bytes that are neighbours on both sides. What is outside of the view, or masked, is
-//! written as zeros: the instruction reads only as many bytes as it is told and fills up the rest.
+//! One instruction copies 4, 8 or 16 bytes that are neighbours on both sides. What is outside of the view, or masked,
+//! is written as zeros: the instruction reads only as many bytes as it is told and fills up the rest.
 
 use super::{
     Lower, Lowered,
@@ -80,7 +80,8 @@ impl<'c> Lower<'c, '_> {
         )
     }
 
-    /// Groups and waits are the whole block's: `convert-tileas-to-nvgpu` lowers them. What they name is a matter of order only.
+    /// Groups and waits are the whole block's: `convert-tileas-to-nvgpu` lowers them. What they name is a matter of
+    /// order only.
     pub(super) fn async_commit(&self, op: OpRef<'c>) -> Result<(), Failed> {
         let token = ty(result(op, 0));
         AsyncCommitOp::build(&self.l.b, token, &[]).map_err(|e| fail(op, e.to_string()))?;

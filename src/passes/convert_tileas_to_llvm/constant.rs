@@ -1,5 +1,5 @@
-//! Constants. A register whose element has the same value in every thread is an immediate. Otherwise the elements are looked
-//! up: in a 64-bit immediate that is shifted when all of them fit, else in a table in global memory.
+//! Constants. A register whose element has the same value in every thread is an immediate. Otherwise the elements are
+//! looked up: in a 64-bit immediate that is shifted when all of them fit, else in a table in global memory.
 
 use super::{
     Lower,

@@ -23,10 +23,11 @@ use mlir_sys::*;
 /// Globals start at multiples of this many bytes, so that vectors of any width may be loaded from their starts.
 const ALIGNMENT: i64 = 16;
 
-/// The elements of a dense attribute as the bits that they have in memory, each in [`storage_bits`]. One for equal elements.
+/// The elements of a dense attribute as the bits that they have in memory, each in [`storage_bits`]. One for equal
+/// elements.
 pub(super) fn element_bits(op: OpRef<'_>, value: Attribute<'_>) -> Result<Vec<u64>, Failed> {
-    // SAFETY: the attribute is alive and checked to be dense elements of numbers; the raw data of `n` elements, or one for a
-    // splat, has `bytes` bytes each, but for i1.
+    // SAFETY: the attribute is alive and checked to be dense elements of numbers; the raw data of `n` elements, or one
+    // for a splat, has `bytes` bytes each, but for i1.
     unsafe {
         let raw = value.to_raw();
         if !mlirAttributeIsADenseElements(raw) {

@@ -1,8 +1,8 @@
 //! Remarks on what the chosen program does without: fast paths that an op cannot take, and why.
 //!
 //! Passes that decide tell of their decisions themselves. What several of them have a part in is only clear when all is
-//! decided, and is told here: products without matrix instructions, tiles at the edge, updates and offsets that could be
-//! cheaper, and accesses of shared memory that take turns.
+//! decided, and is told here: products without matrix instructions, tiles at the edge, updates and offsets that could
+//! be cheaper, and accesses of shared memory that take turns.
 
 use super::Lower;
 use crate::{

@@ -45,8 +45,8 @@ impl<'c> Lower<'c, '_> {
         }
     }
 
-    /// Registers of a tile from reads of groups; registers that repeat an element of the thread take the value of the first, and
-    /// those whose element no group has are poison.
+    /// Registers of a tile from reads of groups; registers that repeat an element of the thread take the value of the
+    /// first, and those whose element no group has are poison.
     pub(super) fn gather(
         &self,
         layout: &Layout,

@@ -1,10 +1,11 @@
 //! Formats of four bits in global memory: two elements share a byte, that of the even number in the low half.
 //!
-//! Addresses are computed as if elements were bytes, and the distance from the base of the view is halved. What an access moves
-//! starts at an even distance when it has two elements or more, and is then whole bytes. A single element is half of a byte: a
-//! load picks it, a store clears and sets its bits by two reductions on the word around it, since another thread may own the
-//! other half. The word may reach over the end of the memory by three bytes, which keep their values; no allocation of the
-//! driver ends inside a word. A pointer always leads to a low half, and no thread owns the high one.
+//! Addresses are computed as if elements were bytes, and the distance from the base of the view is halved. What an
+//! access moves starts at an even distance when it has two elements or more, and is then whole bytes. A single element
+//! is half of a byte: a load picks it, a store clears and sets its bits by two reductions on the word around it, since
+//! another thread may own the other half. The word may reach over the end of the memory by three bytes, which keep
+//! their values; no allocation of the driver ends inside a word. A pointer always leads to a low half, and no thread
+//! owns the high one.
 
 use super::{Lower, transfer::Words};
 use crate::dialect::rt::*;
@@ -106,8 +107,8 @@ impl<'c> Lower<'c, '_> {
         self.write_words(byte, words, &packed, at.mask, at.qualifier);
     }
 
-    /// Half of a byte by two reductions. No other access of the element may come between them, and those of its neighbours do
-    /// not matter.
+    /// Half of a byte by two reductions. No other access of the element may come between them, and those of its
+    /// neighbours do not matter.
     fn write_half(&self, byte: Val<'c>, half: Val<'c>, v: Val<'c>, mask: Option<Val<'c>>, qualifier: &str) {
         let l = &self.l;
         let address = l.cast("ptrtoint", byte, l.i64);

@@ -1,13 +1,14 @@
 //! Reductions within warps.
 //!
-//! A thread combines its own elements first, as a balanced tree over the registers in the order of the coordinate, which is
-//! as many operations as one after the other and leaves independent work to overlap. Each lane bit along the dimension is then
-//! one butterfly exchange; where a warp is one group and the hardware reduces what is asked for, one `redux.sync` takes the
-//! place of five exchanges.
+//! A thread combines its own elements first, as a balanced tree over the registers in the order of the coordinate,
+//! which is as many operations as one after the other and leaves independent work to overlap. Each lane bit along the
+//! dimension is then one butterfly exchange; where a warp is one group and the hardware reduces what is asked for, one
+//! `redux.sync` takes the place of five exchanges.
 //!
 //! All threads that hold an element of the result must hold the same bits: control flow may depend on it. A butterfly
-//! combines `a, b` in one lane and `b, a` in the other. When the form of the body does not show that this is the same, the
-//! lane with zeros in the bits of the dimension, which combined everything in order, gives its result to the others.
+//! combines `a, b` in one lane and `b, a` in the other. When the form of the body does not show that this is the same,
+//! the lane with zeros in the bits of the dimension, which combined everything in order, gives its result to the
+//! others.
 
 use super::{
     Lower,

@@ -176,8 +176,8 @@ impl<'c> Lower<'c, '_> {
         }
     }
 
-    /// A shift that brings zeros in. The language shifts by any amount; LLVM's instructions are poison from the width on.
-    /// Where the amount is known to be less, LLVM drops the comparison.
+    /// A shift that brings zeros in. The language shifts by any amount; LLVM's instructions are poison from the width
+    /// on. Where the amount is known to be less, LLVM drops the comparison.
     fn shifted_out(&self, a: &[Val<'c>], shifted: Val<'c>) -> Val<'c> {
         let l = &self.l;
         let t = ty(a[1]);
@@ -221,9 +221,9 @@ impl<'c> Lower<'c, '_> {
         l.add(q, delta)
     }
 
-    /// Integer to float, rounded once to nearest even. Targets without a conversion to bf16 take the way over f32, where the
-    /// first step rounds to odd: it truncates, and sets the last bit when something was cut off. Twenty-four bits are enough
-    /// for the second rounding to eight to see what a single one would.
+    /// Integer to float, rounded once to nearest even. Targets without a conversion to bf16 take the way over f32,
+    /// where the first step rounds to odd: it truncates, and sets the last bit when something was cut off. Twenty-four
+    /// bits are enough for the second rounding to eight to see what a single one would.
     fn int_to_float(&self, a: Val<'c>, to: Type<'c>, signed: bool) -> Val<'c> {
         let l = &self.l;
         let convert = if signed { "sitofp" } else { "uitofp" };

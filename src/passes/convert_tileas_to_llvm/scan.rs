@@ -1,11 +1,11 @@
 //! Scans within warps, and the carries between their segments.
 //!
-//! A thread scans its runs of registers one after the other. The last elements of the runs are then scanned over the lanes by
-//! the scheme of Sklansky (1960): in step `k` every block of `2^(k+1)` lanes, in the order of the coordinate, takes in the last
-//! value of its lower half in all lanes of its upper half. The lanes of a step are found by setting and clearing bits of the
-//! own number, so the bits of the coordinate may lie in the lane number in any order. At last each
-//! thread takes the value of the lane before it into the run. Nothing is combined with the identity: where there is nothing
-//! before, the value stays.
+//! A thread scans its runs of registers one after the other. The last elements of the runs are then scanned over the
+//! lanes by the scheme of Sklansky (1960): in step `k` every block of `2^(k+1)` lanes, in the order of the coordinate,
+//! takes in the last value of its lower half in all lanes of its upper half. The lanes of a step are found by setting
+//! and clearing bits of the own number, so the bits of the coordinate may lie in the lane number in any order. At last
+//! each thread takes the value of the lane before it into the run. Nothing is combined with the identity: where there
+//! is nothing before, the value stays.
 
 use super::{Lower, combine::From, llvm::Cmp};
 use crate::dialect::{
@@ -46,7 +46,8 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// Scans the runs of all lanes, each of which its thread has scanned. Registers of a run are in the direction of the scan.
+    /// Scans the runs of all lanes, each of which its thread has scanned. Registers of a run are in the direction of
+    /// the scan.
     fn scan_lanes(
         &mut self,
         op: OpRef<'c>,
@@ -91,8 +92,8 @@ impl<'c> Lower<'c, '_> {
         Ok(both.iter().zip(later).map(|(b, l)| self.l.select(takes, *b, *l)).collect())
     }
 
-    /// Each element with the totals of all segments before its own. A thread computes the prefixes of all segments, and takes
-    /// the one of its element's segment.
+    /// Each element with the totals of all segments before its own. A thread computes the prefixes of all segments, and
+    /// takes the one of its element's segment.
     pub(super) fn carry(&mut self, x: CarryOp<'c>) -> Result<(), Failed> {
         let op = x.op();
         let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
@@ -274,7 +275,8 @@ impl<'c> Steps<'c> {
 }
 
 impl<'c> Lower<'c, '_> {
-    /// The lane whose coordinate, which the bits `lanes` of the lane number hold, is one less than this lane's, or one more.
+    /// The lane whose coordinate, which the bits `lanes` of the lane number hold, is one less than this lane's, or one
+    /// more.
     fn neighbour(&self, lanes: &[u32], mask: u32, up: bool) -> Val<'c> {
         let l = &self.l;
         let constant = |v: u32| l.i32c(i64::from(v as i32));

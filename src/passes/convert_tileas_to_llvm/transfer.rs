@@ -307,8 +307,9 @@ pub(super) enum Fill<'c> {
     Values(Vec<Val<'c>>),
 }
 
-/// Bits of a special value in a format that LLVM does not know. A format without infinities gives its NaN, one without NaNs its
-/// largest value for infinities and zero for NaN, one without negative values zero: nothing says what such a padding is.
+/// Bits of a special value in a format that LLVM does not know. A format without infinities gives its NaN, one without
+/// NaNs its largest value for infinities and zero for NaN, one without negative values zero: nothing says what such a
+/// padding is.
 fn narrow_bits(element: Type<'_>, padding: Padding) -> Option<i64> {
     let t = element.to_raw();
     // SAFETY: the type is alive.

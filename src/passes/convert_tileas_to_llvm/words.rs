@@ -40,8 +40,8 @@ impl<'c> Lower<'c, '_> {
 
     /// Four bytes out of 32-bit words.
     ///
-    /// Two `prmt` make pairs out of two words each, a third joins the pairs. The pairs are chosen so that the words of a
-    /// transposed 4x4 block of bytes share them: eight instructions for the block.
+    /// Two `prmt` make pairs out of two words each, a third joins the pairs. The pairs are chosen so that the words of
+    /// a transposed 4x4 block of bytes share them: eight instructions for the block.
     fn gathered_bytes(&self, elements: &[Val<'c>]) -> Option<Val<'c>> {
         let l = &self.l;
         let [a, b, c, d] = elements else { return None };

@@ -1,7 +1,7 @@
 //! Where a loop is split, as arithmetic that knows nothing of MLIR: the test runs it on all numbers of eight bits.
 //!
-//! The split point is the first value of the induction variable, `lower + k*step`, for which the condition has its second
-//! value:
+//! The split point is the first value of the induction variable, `lower + k*step`, for which the condition has its
+//! second value:
 //!
 //! | condition | before the split | first value after it |
 //! |---|---|---|
@@ -13,16 +13,16 @@
 //! rounded up to a value that the induction variable takes. The loops are `[lower, min(point, upper))` and
 //! `[max(point, lower), upper)`.
 //!
-//! `bound + 1` and the rounding can leave the range of the type, and would then send iterations to the wrong loop. When all
-//! that takes part is known, the numbers are checked here and the plain formulas are used. Otherwise the same point is
-//! computed inside of [lower, upper], where nothing overflows:
+//! `bound + 1` and the rounding can leave the range of the type, and would then send iterations to the wrong loop. When
+//! all that takes part is known, the numbers are checked here and the plain formulas are used. Otherwise the same point
+//! is computed inside of [lower, upper], where nothing overflows:
 //!
 //! * `bound + 1` as `min(bound, upper - 1) + 1`;
 //! * with `s` clamped to [lower, upper] and `r = (s - lower) mod step`, unsigned, the next value is `s` if r is 0, else
 //!   `s + min(step - r, upper - s)`.
 //!
-//! An empty loop (upper <= lower) makes nonsense of both, and stays empty: the `min` with `upper` and the `max` with `lower`
-//! leave nothing in either loop.
+//! An empty loop (upper <= lower) makes nonsense of both, and stays empty: the `min` with `upper` and the `max` with
+//! `lower` leave nothing in either loop.
 
 /// Where integers of one width come from: operations that are built, or numbers that are computed.
 pub trait Arithmetic {
@@ -80,8 +80,8 @@ impl<V: Copy> Bounds<V> {
             (Some(1), None, _) => !self.after,
             (Some(step), Some(bound), Some(lower)) => {
                 let distance = bound + after - lower;
-                // The product is at most `step` more than the distance; a negative distance is only right where division
-                // is signed.
+                // The product is at most `step` more than the distance; a negative distance is only right where
+                // division is signed.
                 let fits = distance + step <= most && lower + distance + step <= most;
                 fits && if self.signed { distance >= -most } else { distance >= 0 }
             }

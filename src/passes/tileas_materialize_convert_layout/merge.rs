@@ -11,10 +11,12 @@
 //! ```
 //!
 //! Both operands of a product make such trips. Two barriers are left of four, and the first operand need not stay in
-//! registers while the second is on its way: what is computed from `x` between the trips, such as wider elements, moves along.
+//! registers while the second is on its way: what is computed from `x` between the trips, such as wider elements, moves
+//! along.
 //!
-//! Joined trips need their storage at the same time. That may take what the rings of pipelined loops leave of the 48 KiB that every
-//! target has; where rings take more than that, no more than the largest trip alone, for which they left room.
+//! Joined trips need their storage at the same time. That may take what the rings of pipelined loops leave of the 48
+//! KiB that every target has; where rings take more than that, no more than the largest trip alone, for which they left
+//! room.
 
 use crate::dialect::{
     behaviour::{self, LayoutRelation},
@@ -79,8 +81,8 @@ fn merge_in(block: Blk<'_>, most: u64) {
                 i += length;
                 continue;
             }
-            // What touches no shared memory may stand between stores and loads, or, if it computes with what has been loaded,
-            // behind the loads.
+            // What touches no shared memory may stand between stores and loads, or, if it computes with what has been
+            // loaded, behind the loads.
             None => match &mut open {
                 Some(o) if operands(op).any(|v| o.is_late(v)) => match behaviour::computes_locally(op) {
                     true => o.late.push(op),

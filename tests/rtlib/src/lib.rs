@@ -42,7 +42,9 @@ pub trait Value {
 }
 
 macro_rules! values {
-    ($($rust:ty => $ty:ident),*) => { $(impl Value for $rust { const TYPE: tile_rtlib::Type = tile_rtlib::Type::$ty; })* };
+    ($($rust:ty => $ty:ident),*) => {
+        $(impl Value for $rust { const TYPE: tile_rtlib::Type = tile_rtlib::Type::$ty; })*
+    };
 }
 values!(u8 => I8, u16 => I16, u32 => I32, u64 => I64, f32 => F32, f64 => F64);
 

@@ -1,11 +1,17 @@
 //! Which part of the compiler may import which.
 //!
-//! The parts of the crate `tileiras` form layers: `dialect`, `analysis`, `passes`, `pipeline`. A part imports what is below
-//! it. Passes stand beside each other: what two of them need lives in `dialect` (attributes, types, descriptors, builders) or
-//! in `analysis` (facts that are computed from a program). Submodules of one pass import each other freely.
+//! The parts of the crate `tileiras` form layers: `dialect`, `analysis`, `passes`, `pipeline`. A part imports what is
+//! below it. Passes stand beside each other: what two of them need lives in `dialect` (attributes, types, descriptors,
+//! builders) or in `analysis` (facts that are computed from a program). Submodules of one pass import each other
+//! freely.
+//!
+//! The compiler does not import the command, `tile_driver`: what both know is in `tile_interface`.
 
 /// Parts of the crate from the lowest; a file of one names none of those after it.
 const LAYERS: &[&str] = &["dialect", "analysis", "passes", "pipeline"];
+
+/// Parts that are above the layers and still do not know the command.
+const COMPILER: &[&str] = &["codegen", "translate", "compile"];
 
 /// The passes among the files of the repository, by module name.
 pub fn passes(files: &[String]) -> Vec<String> {
@@ -20,7 +26,12 @@ pub fn passes(files: &[String]) -> Vec<String> {
 /// What is wrong with the imports of a file, by line. `lines` are without comments and literals.
 pub fn check(file: &str, lines: &[String], passes: &[String], report: &mut impl FnMut(usize, &str)) {
     let Some(path) = file.strip_prefix("src/") else { return };
-    let Some((part, rest)) = path.split_once('/') else { return };
+    let (part, rest) = path.split_once(['/', '.']).unwrap_or_default();
+    if LAYERS.contains(&part) || COMPILER.contains(&part) {
+        for (i, _) in lines.iter().enumerate().filter(|(_, line)| words(line, "tile_driver").next().is_some()) {
+            report(i + 1, "the compiler imports the command; move what both need to tile-interface");
+        }
+    }
     let Some(layer) = LAYERS.iter().position(|l| *l == part) else { return };
     let own = rest.split(['/', '.']).next().unwrap_or_default();
     for (i, line) in lines.iter().enumerate() {
@@ -85,6 +96,8 @@ mod tests {
             ("src/analysis/facts.rs", "use crate::passes::one::helper;"),
             ("src/analysis/facts.rs", "    passes::one::helper,"),
             ("src/dialect/rt.rs", "use crate::{analysis::facts, dialect::rt};"),
+            ("src/codegen/mod.rs", "use tile_driver::Backend;"),
+            ("src/compile.rs", "use tile_driver::Backend;"),
         ] {
             assert_eq!(found(file, line), 1, "{file}: {line}");
         }
@@ -96,7 +109,8 @@ mod tests {
             ("src/passes/one.rs", "use crate::analysis::facts::Facts;"),
             ("src/analysis/facts.rs", "use crate::dialect::rt; let passes = plan.passes; f(passes);"),
             ("src/pipeline/options.rs", "use crate::passes::one;"),
-            ("src/fuzz/lib.rs", "use crate::passes;"),
+            ("src/tools/mod.rs", "use crate::passes; use tile_driver::version_text;"),
+            ("src/compile.rs", "use tile_interface::Backend;"),
         ] {
             assert_eq!(found(file, line), 0, "{file}: {line}");
         }

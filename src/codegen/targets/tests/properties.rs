@@ -119,7 +119,12 @@ proptest! {
     }
 
     #[test]
-    fn a_damaged_text_is_finalised_or_refused(case in case(), at in any::<prop::sample::Index>(), with in "[ -~\n]{0,3}", remove in 0usize..4) {
+    fn a_damaged_text_is_finalised_or_refused(
+        case in case(),
+        at in any::<prop::sample::Index>(),
+        with in "[ -~\n]{0,3}",
+        remove in 0usize..4,
+    ) {
         let at = at.index(case.ptx.len());
         let end = (at + remove).min(case.ptx.len());
         let damaged = format!("{}{with}{}", &case.ptx[..at], &case.ptx[end..]);

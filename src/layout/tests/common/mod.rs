@@ -1,5 +1,5 @@
-//! Random layouts, and interpreters for every kind of plan: a plan is right when running it on all threads of a cluster puts
-//! the right elements in the right registers. The interpreters know nothing of how plans are made.
+//! Random layouts, and interpreters for every kind of plan: a plan is right when running it on all threads of a cluster
+//! puts the right elements in the right registers. The interpreters know nothing of how plans are made.
 #![allow(dead_code, reason = "every test file uses its own part")]
 
 use std::collections::BTreeMap;
@@ -85,8 +85,9 @@ pub fn run_shuffle(plan: &ShufflePlan, before: &Registers) -> Registers {
     after
 }
 
-/// Executes a plan through shared memory, byte by byte and block by block, and checks on the way: alignment, bounds, that
-/// no round reads what it did not write, that no two threads write different data to one byte, and the conflict degrees.
+/// Executes a plan through shared memory, byte by byte and block by block, and checks on the way: alignment, bounds,
+/// that no round reads what it did not write, that no two threads write different data to one byte, and the conflict
+/// degrees.
 pub fn run_shared(plan: &SharedPlan, before: &Registers, target_registers: u32, elem_bits: u32) -> Registers {
     let bytes = u64::from(elem_bits.max(8) / 8);
     let mut after: BTreeMap<Thread, Vec<Option<u64>>> =
@@ -162,8 +163,8 @@ fn element_accesses(access: &SharedAccess, t: Thread, round: u32, bytes: u64, si
                 }
                 for (m, word) in i.registers.chunks(elements as usize).enumerate() {
                     for (e, &r) in word.iter().enumerate() {
-                        // The fragment of the instruction: lane l has word l % 4 of row l / 4; transposed, element e of lane
-                        // l is column l / 4 of row 2 (l % 4) + e.
+                        // The fragment of the instruction: lane l has word l % 4 of row l / 4; transposed, element e of
+                        // lane l is column l / 4 of row 2 (l % 4) + e.
                         let (row, byte) = if transposed {
                             (2 * (t.lane % 4) + e as u32, u64::from(t.lane / 4) * bytes)
                         } else {

@@ -2,13 +2,13 @@
 
 use super::{Configuration, Failure, Plan, compare, compiled, interpreted_with_meaning, is_refusal, meaning_of, timed};
 use std::time::Duration;
-use tile_driver::DebugInfo;
 use tile_driver::ptxas;
 use tile_driver::toolchain::Surroundings;
 use tile_fuzz::archive::{Image, Received};
 use tile_fuzz::case::{Case, Meaning, Parameter, threads};
 use tile_fuzz::file::File;
 use tile_fuzz::generate::generate_with_meaning;
+use tile_interface::DebugInfo;
 use tile_interp::text;
 
 /// What a device gets of a program.
@@ -173,7 +173,8 @@ cuda_tile.module @m {
         assert!(subject.on_simulator("sm_90").contains("is no configuration"));
     }
 
-    /// What decides a branch or a place must be known, and nothing may trap: a device has one context for many programs.
+    /// What decides a branch or a place must be known, and nothing may trap: a device has one context for many
+    /// programs.
     #[test]
     fn what_a_device_is_not_to_run() {
         let guess =

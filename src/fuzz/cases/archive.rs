@@ -1,9 +1,10 @@
 //! Programs for a device that is somewhere else, and what it computed: the files that travel.
 //!
-//! *Pieces* go there, files of programs that are ready to run: a header in JSON with a 32-bit length before it, then the bytes that
-//! it counts, the contents of each buffer and each image. *Results* come back: blocks of zlib with a 32-bit length before each,
-//! in which a header in JSON ends with a line end and is followed by the buffers that changed. Both can be appended to, and
-//! a piece that is cut off at any place keeps what is whole. Numbers are little-endian.
+//! *Pieces* go there, files of programs that are ready to run: a header in JSON with a 32-bit length before it, then
+//! the bytes that it counts, the contents of each buffer and each image. *Results* come back: blocks of zlib with a
+//! 32-bit length before each, in which a header in JSON ends with a line end and is followed by the buffers that
+//! changed. Both can be appended to, and a piece that is cut off at any place keeps what is whole. Numbers are
+//! little-endian.
 //!
 //! What a program should compute does not travel: it is named, by its seed or as a written test, and made again where
 //! results are judged. A digest says whether that gave the same program.

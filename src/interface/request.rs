@@ -1,14 +1,11 @@
-//! What the driver asks of a compiler, and what it gets back.
-//!
-//! The driver knows nothing of MLIR: it hands bytes to a [`Compiler`] and takes text back. The binary that links the
-//! compiler supplies one; tests supply a closure.
+//! What a compiler is asked and what it answers.
 
 use std::path::PathBuf;
 
 use tile_diag::{Diagnostic, Location};
 use tile_targets::Target;
 
-use crate::remarks::Remark;
+use crate::remark::Remark;
 
 /// The compiler as the driver sees it. Any function of this shape is one.
 ///
@@ -197,9 +194,4 @@ pub enum NotTileIr {
     Unknown,
     #[error("input does not correspond to Tile IR bytecode (it looks like MLIR bytecode instead)")]
     MlirBytecode,
-}
-
-/// Where the files of `--save-temps` go: the output's name without its extension.
-pub(crate) fn stem_of(output: &std::path::Path) -> PathBuf {
-    output.with_extension("")
 }

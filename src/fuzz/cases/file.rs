@@ -12,9 +12,10 @@
 //! ```
 //!
 //! There is a line for each parameter of the entry, in order. A number is decimal, or its bits after `0x`, or `inf`,
-//! `-inf` and `nan`; `*N` repeats it. After `->` stands what the buffer holds in the end: `nan` is any NaN, `~N` allows for so many
-//! units in the last place, `?` is anything. A buffer without `->` does not change. `prints` is one line of output; tile
-//! blocks print in any order. `error` is a part of the interpreter's complaint about a program that has no meaning.
+//! `-inf` and `nan`; `*N` repeats it. After `->` stands what the buffer holds in the end: `nan` is any NaN, `~N` allows
+//! for so many units in the last place, `?` is anything. A buffer without `->` does not change. `prints` is one line of
+//! output; tile blocks print in any order. `error` is a part of the interpreter's complaint about a program that has no
+//! meaning.
 
 use crate::case::{Meaning, Parameter, show};
 use tile_interp::format::{self, Round, decode, encode};

@@ -133,8 +133,8 @@ impl Header {
         words.iter().zip(&self.types).map(|(w, n)| file::scalar(w, *n)).collect()
     }
 
-    /// A kernel that applies the op to all rows at once. Its operands come from memory, or are constants, which the compiler
-    /// may compute with itself.
+    /// A kernel that applies the op to all rows at once. Its operands come from memory, or are constants, which the
+    /// compiler may compute with itself.
     fn program(&self, rows: &[Vec<Scalar>], constants: bool) -> File {
         let narrow = self.types.iter().any(|n| n.width() == 4);
         let count = rows.len().next_power_of_two().max(if narrow { 2 } else { 1 });

@@ -2,8 +2,8 @@
 //!
 //! A program grows op by op. Operands come from what is in scope, or are made where nothing fits, so that every
 //! program passes the verifier. Undefined behaviour is kept out in two ways: divisors are made odd, indices are taken
-//! modulo the extent, and so on; and what slips through (a broken promise of no overflow, above all) is found by running
-//! the interpreter and taken away ([`repair`]).
+//! modulo the extent, and so on; and what slips through (a broken promise of no overflow, above all) is found by
+//! running the interpreter and taken away ([`repair`]).
 //!
 //! A generated program is deterministic, whatever its tokens leave open: each tile block writes to elements of its own,
 //! accesses of one element are ordered by tokens unless they are atomic and commute, and the old values that atomic

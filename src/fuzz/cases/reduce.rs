@@ -1,9 +1,9 @@
 //! Makes a failing case smaller.
 //!
-//! A step changes the case in one way; it is kept if the case still fails. Steps are tried from coarse to fine, again and
-//! again, until none is kept: drop what has effects, replace results by constants or operands, take branches and loops
-//! apart, drop options of ops, halve extents, simplify data. A step may well make a program that the verifier rejects or
-//! that has no meaning; that is for the judge to say no to.
+//! A step changes the case in one way; it is kept if the case still fails. Steps are tried from coarse to fine, again
+//! and again, until none is kept: drop what has effects, replace results by constants or operands, take branches and
+//! loops apart, drop options of ops, halve extents, simplify data. A step may well make a program that the verifier
+//! rejects or that has no meaning; that is for the judge to say no to.
 
 use crate::case::{Case, Parameter};
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! Compares compiled code with the reference interpreter on random programs: `cargo xtask fuzz-kernels`.
 //!
-//! The command starts workers, processes of its own, and gives each a share of the seeds. A worker says what becomes of each
-//! seed on its standard output; one that dies names the seed it died of by what it said last, and another takes
+//! The command starts workers, processes of its own, and gives each a share of the seeds. A worker says what becomes of
+//! each seed on its standard output; one that dies names the seed it died of by what it said last, and another takes
 //! over behind it. Failures are reduced at the end, again in processes of their own, and written as files that
 //! `tests/semantics` can take as they are. The page `docs/fuzzing.md` says what is compared and by which rule.
 
@@ -15,8 +15,8 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 use tile_fuzz::{case::census, file::File, generate::generate, generate::generate_with_meaning, reduce};
-use tileiras::differential::device::Form;
-use tileiras::differential::{self as judge, Plan, Verdict};
+use tileiras::fuzz::differential::device::Form;
+use tileiras::fuzz::differential::{self as judge, Plan, Verdict};
 
 const HELP: &str = "\
 Compares compiled kernels with the reference interpreter on random programs.

@@ -1,6 +1,7 @@
 //! Programs for a device that is somewhere else: `--export` makes them ready, `--judge` compares what came back.
 //!
-//! The workers of an export say of each program what became of it, as those of a campaign do, and write pieces of a hundred.
+//! The workers of an export say of each program what became of it, as those of a campaign do, and write pieces of a
+//! hundred.
 
 use super::{Options, line, say, share};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,8 +14,8 @@ use std::time::Instant;
 use tile_fuzz::archive::{self, Received};
 use tile_fuzz::case::census;
 use tile_fuzz::written::{self, Source};
-use tileiras::differential::device::{Subject, refused};
-use tileiras::differential::{self, Failure};
+use tileiras::fuzz::differential::device::{Subject, refused};
+use tileiras::fuzz::differential::{self, Failure};
 
 /// How many programs a piece has, at most: a device goes on with the next one when a program kills it too often.
 const PIECE: usize = 100;

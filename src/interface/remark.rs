@@ -1,0 +1,33 @@
+//! Optimization remarks: what a pass did, could not do, or found.
+
+use tile_diag::Location;
+
+/// One remark of a pass.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remark {
+    pub sort: RemarkSort,
+    pub subject: RemarkSubject,
+    /// The pass's command-line name.
+    pub pass: String,
+    /// A short name of what is remarked on, e.g. `Pipelined`.
+    pub name: String,
+    /// The kernel.
+    pub function: String,
+    pub location: Option<Location>,
+    pub message: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RemarkSort {
+    Passed,
+    Missed,
+    Failed,
+    Analysis,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RemarkSubject {
+    Memory,
+    TensorCore,
+    Other,
+}
