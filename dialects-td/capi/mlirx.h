@@ -145,6 +145,13 @@ MLIR_CAPI_EXPORTED void mlirxOperationPrint(MlirOperation, bool generic, MlirxWr
 MLIR_CAPI_EXPORTED void mlirxOperationSetLocation(MlirOperation, MlirLocation);
 // What an opaque location falls back to; null for other locations.
 MLIR_CAPI_EXPORTED MlirLocation mlirxLocationOpaqueFallback(MlirLocation);
+// Debug information of the LLVM dialect.
+MLIR_CAPI_EXPORTED bool mlirxIsLLVMLocalScope(MlirAttribute);
+MLIR_CAPI_EXPORTED bool mlirxIsLLVMSubprogram(MlirAttribute);
+// A defined function with an identity of its own; unit and file are attributes of the LLVM dialect, the names strings.
+MLIR_CAPI_EXPORTED MlirAttribute mlirxLLVMSubprogramGet(MlirAttribute unit, MlirAttribute file, MlirAttribute name,
+                                                        MlirAttribute linkageName, unsigned line, unsigned scopeLine,
+                                                        bool optimized);
 MLIR_CAPI_EXPORTED void mlirxDialectRegistryInsertUpstream(MlirDialectRegistry);
 #ifdef __cplusplus
 }

@@ -1,5 +1,6 @@
 //! From the LLVM dialect to PTX: translation in process, LLVM's optimiser and NVPTX, then the finaliser.
 
+mod inlined_lines;
 mod libnvvm;
 mod optimiser;
 mod packing;
@@ -189,12 +190,14 @@ impl<'l> Code<'l> {
         if let Backend::LibNvvm(file) = backend {
             return libnvvm::compile(&self.module, file, self.options, debug);
         }
+        let chains = inlined_lines::mark(&self.module);
         let buffer = self
             .machine
             .write_to_memory_buffer(&self.module, FileType::Assembly)
             .map_err(|e| CodegenError::Emit(e.to_string()))?;
         let text = std::str::from_utf8(buffer.as_slice()).map_err(|e| CodegenError::Emit(e.to_string()))?;
-        let finished = tile_targets::finalise(text.trim_end_matches('\0'), self.options.target, &[])?;
+        let text = chains.write(text.trim_end_matches('\0'));
+        let finished = tile_targets::finalise(&text, self.options.target, &[])?;
         Ok(finished.text)
     }
 }

@@ -43,7 +43,7 @@ impl RustPass for SynthesizeDebugInfoScopes {
         if op_name(module) != "cuda_tile.module" {
             let options = descriptors::synthesize_debug_info_scopes::Options(cx);
             let emission = debug_scope::emission(module, options.emission_kind())?;
-            debug_scope::insert(module, context, emission, |o| op_name(o) == "llvm.func")?;
+            debug_scope::insert(module, context, emission, |o| op_name(o) == "llvm.func");
             return Ok(());
         }
         let refused = |op| fail(op, "its location cannot be expressed as debug information");

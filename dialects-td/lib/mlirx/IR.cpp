@@ -15,12 +15,14 @@
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
 #include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "llvm/BinaryFormat/Dwarf.h"
 using namespace mlir;
 
 //===-- IR ---------------------------------------------------------------------//
@@ -44,6 +46,22 @@ void mlirxEmitErrorWithNote(MlirLocation location, MlirStringRef message, MlirLo
                             MlirStringRef note) {
   InFlightDiagnostic error = emitError(unwrap(location)) << unwrap(message);
   error.attachNote(unwrap(noteLocation)) << unwrap(note);
+}
+bool mlirxIsLLVMLocalScope(MlirAttribute a) { return isa<LLVM::DILocalScopeAttr>(unwrap(a)); }
+bool mlirxIsLLVMSubprogram(MlirAttribute a) { return isa<LLVM::DISubprogramAttr>(unwrap(a)); }
+MlirAttribute mlirxLLVMSubprogramGet(MlirAttribute unit, MlirAttribute file, MlirAttribute name,
+                                     MlirAttribute linkageName, unsigned line, unsigned scopeLine, bool optimized) {
+  MLIRContext *context = unwrap(unit).getContext();
+  auto id = DistinctAttr::create(UnitAttr::get(context));
+  auto source = cast<LLVM::DIFileAttr>(unwrap(file));
+  auto flags = LLVM::DISubprogramFlags::Definition;
+  if (optimized)
+    flags = flags | LLVM::DISubprogramFlags::Optimized;
+  auto type = LLVM::DISubroutineTypeAttr::get(context, llvm::dwarf::DW_CC_normal, {});
+  return wrap(LLVM::DISubprogramAttr::get(context, id, cast<LLVM::DICompileUnitAttr>(unwrap(unit)), source,
+                                          cast<StringAttr>(unwrap(name)), cast<StringAttr>(unwrap(linkageName)),
+                                          source, line, scopeLine, flags, type, /*retainedNodes=*/{},
+                                          /*annotations=*/{}));
 }
 void mlirxDialectRegistryInsertUpstream(MlirDialectRegistry r) {
   DialectRegistry &reg = *unwrap(r);

@@ -4,7 +4,7 @@
 
 use super::{Lower, Lowered, array::Array, llvm::Cmp};
 use crate::dialect::{
-    location,
+    debug_scope,
     pass::{Failed, fail},
     rt::*,
 };
@@ -124,7 +124,7 @@ impl<'c> Lower<'c, '_> {
         self.release(yielded);
         let mut next = vec![self.l.add(arg(head, 0), step)];
         next.extend(self.flat_values(op, operands(yielded))?);
-        self.l.b.set_location(location::leaf(op.location()));
+        self.l.b.set_location(debug_scope::lowered(op.location()));
         self.l.br(head, &next);
 
         self.l.b.set_end(exit);
@@ -150,7 +150,7 @@ impl<'c> Lower<'c, '_> {
                     self.pass_on(op, operands(yielded), &arrays)?;
                     let values = self.flat_values(op, operands(yielded))?;
                     self.release(yielded);
-                    self.l.b.set_location(location::leaf(op.location()));
+                    self.l.b.set_location(debug_scope::lowered(op.location()));
                     self.l.br(exit, &values);
                 }
                 None => self.l.br(exit, &[]),
@@ -187,7 +187,7 @@ impl<'c> Lower<'c, '_> {
         self.release(condition);
         let go_on = self.scalar(op, operand(condition, 0))?;
         let out = self.flat_values(op, operands(condition).skip(1))?;
-        self.l.b.set_location(location::leaf(op.location()));
+        self.l.b.set_location(debug_scope::lowered(op.location()));
         self.l.cond_br(go_on, (body, &[]), (exit, &out));
 
         self.l.b.set_end(body);
@@ -197,7 +197,7 @@ impl<'c> Lower<'c, '_> {
         self.pass_on(op, operands(yielded), &carried)?;
         self.release(yielded);
         let next = self.flat_values(op, operands(yielded))?;
-        self.l.b.set_location(location::leaf(op.location()));
+        self.l.b.set_location(debug_scope::lowered(op.location()));
         self.l.br(head, &next);
 
         self.l.b.set_end(exit);
