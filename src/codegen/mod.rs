@@ -1,6 +1,7 @@
 //! From the LLVM dialect to PTX: translation in process, LLVM's optimiser and NVPTX, then the finaliser.
 
 mod inlined_lines;
+mod intrinsics;
 mod libnvvm;
 mod optimiser;
 mod packing;
@@ -39,6 +40,8 @@ pub struct Options {
 pub enum CodegenError {
     #[error("the LLVM dialect could not be translated to LLVM IR")]
     Translate,
+    #[error("{0}")]
+    Intrinsic(String),
     #[error("invalid LLVM IR: {0}")]
     Verify(String),
     #[error("the device library could not be linked: {0}")]
@@ -101,6 +104,7 @@ impl<'l> Code<'l> {
             }
             Module::new(raw as *mut _)
         };
+        intrinsics::check(&module, options.target)?;
         if !options.lines {
             // Scopes that no one asked for served messages only.
             module.strip_debug_info();
