@@ -18,11 +18,13 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Parser/Parser.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "llvm/BinaryFormat/Dwarf.h"
+#include "llvm/Support/SourceMgr.h"
 using namespace mlir;
 
 //===-- IR ---------------------------------------------------------------------//
@@ -46,6 +48,12 @@ void mlirxEmitErrorWithNote(MlirLocation location, MlirStringRef message, MlirLo
                             MlirStringRef note) {
   InFlightDiagnostic error = emitError(unwrap(location)) << unwrap(message);
   error.attachNote(unwrap(noteLocation)) << unwrap(note);
+}
+MlirModule mlirxModuleParse(MlirContext context, MlirStringRef text, MlirStringRef name) {
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(unwrap(text), unwrap(name)), SMLoc());
+  ParserConfig config(unwrap(context));
+  return wrap(parseSourceFile<ModuleOp>(sources, config).release());
 }
 bool mlirxIsLLVMLocalScope(MlirAttribute a) { return isa<LLVM::DILocalScopeAttr>(unwrap(a)); }
 bool mlirxIsLLVMSubprogram(MlirAttribute a) { return isa<LLVM::DISubprogramAttr>(unwrap(a)); }
