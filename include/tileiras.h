@@ -98,7 +98,8 @@ typedef struct {
 typedef void (*TileirasDiagnosticCallback)(const TileirasDiagnostic *diagnostic, void *user_data);
 
 // Learns that a scope begins (`begin` is 1) or ends (0). Scopes nest properly within a thread. Their names are stable:
-// `CompileNVVM` is code generation from LLVM IR to PTX, `SerializeGPUModule` the making of the cubin.
+// `CompileNVVM` covers the passes from Tile IR to NVVM and LLVM's optimiser; `SerializeGPUModule` covers the translation to
+// PTX and the tools behind it, and is told twice: once for PTX, once for ptxas.
 // `name` is zero-terminated and belongs to the library.
 typedef void (*TileirasScopeCallback)(const char *name, int begin, void *user_data);
 

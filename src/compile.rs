@@ -6,7 +6,7 @@ use crate::{
         self, debug_scope::Emission, ffi, gpu_module::gpu_modules, location, remark, rt::*, upstream::is_llvm_func,
     },
     passes, pipeline,
-    pipeline::{LineInfo, Stage, Step},
+    pipeline::Stage,
     translate,
 };
 use melior::{Context, diagnostic::DiagnosticSeverity, ir::Module, pass::PassManager, utility::parse_pass_pipeline};
@@ -15,6 +15,7 @@ use std::{
     mem::ManuallyDrop,
     ops::{Deref, DerefMut},
     rc::Rc,
+    sync::{Mutex, PoisonError},
     time::Instant,
 };
 use tile_diag::{Diagnostic, Location, Severity};
@@ -116,7 +117,7 @@ pub fn program(
         sink.borrow_mut().push(convert(&d));
         true
     });
-    let result = read(&context, input, kind).and_then(|module| {
+    let result = read(&context, input, kind, "").and_then(|module| {
         translate::program(&module)
             .map_err(|e| (vec![Diagnostic::new(Severity::Error, e.to_string())], CompileError::Input))
     });
@@ -152,23 +153,29 @@ fn failed(message: impl std::fmt::Display) -> Failure {
     (vec![Diagnostic::new(Severity::Error, message.to_string())], CompileError::Failed)
 }
 
-/// The module in bytecode or text.
-pub(crate) fn read<'c>(context: &'c Context, bytes: &[u8], kind: InputKind) -> Result<Module<'c>, Failure> {
+/// The module in bytecode or text; `name` is that of the file, for places in text.
+pub(crate) fn read<'c>(context: &'c Context, bytes: &[u8], kind: InputKind, name: &str) -> Result<Module<'c>, Failure> {
     let input = |messages| (messages, CompileError::Input);
     match kind {
         InputKind::PublicBytecode | InputKind::SpecBytecode => translate::import(context, bytes)
             .map_err(|e| input(e.lines().into_iter().map(|l| Diagnostic::new(Severity::Error, l)).collect())),
         InputKind::Text => {
-            let text = std::str::from_utf8(bytes)
-                .map_err(|e| input(vec![Diagnostic::new(Severity::Error, format!("the text is not UTF-8: {e}"))]))?;
+            let wrong = |message: String| input(vec![Diagnostic::new(Severity::Error, message)]);
+            let text = std::str::from_utf8(bytes).map_err(|e| wrong(format!("the text is not UTF-8: {e}")))?;
+            // To MLIR's lexer the byte is the end of the text.
+            if let Some((line, _)) = text.lines().enumerate().find(|(_, l)| l.contains('\0')) {
+                return Err(wrong(format!("the text has a NUL byte in line {}", line + 1)));
+            }
+            let name = if name.is_empty() { "-" } else { name };
             // MLIR itself reports what is wrong, at the place in the text.
-            Module::parse(context, text).ok_or_else(|| input(vec![]))
+            // SAFETY: the context is alive, and MLIR copies the text.
+            unsafe {
+                let raw = ffi::mlirxModuleParse(context.to_raw(), raw_str(text), raw_str(name));
+                Module::from_option_raw(raw).ok_or_else(|| input(vec![]))
+            }
         }
     }
 }
-
-/// The pass that makes the host's side of a launch.
-const HOST_WRAPPER: &str = "tileir-emit-host-wrapper";
 
 struct Job<'a> {
     request: &'a CompileRequest<'a>,
@@ -181,7 +188,9 @@ struct Job<'a> {
 impl Job<'_> {
     fn run(&self) -> Result<CompileOutput, Failure> {
         let started = Instant::now();
-        let mut module = self.keep(read(self.context, self.request.input, self.request.kind)?);
+        let stages = self.stages()?;
+        let request = self.request;
+        let mut module = self.keep(read(self.context, request.input, request.kind, request.input_name)?);
         let mut output = CompileOutput::default();
         let read = started.elapsed();
         if self.request.emit == Emit::CudaTile {
@@ -191,11 +200,16 @@ impl Job<'_> {
         if self.request.keep_stages {
             output.stages.push((Emit::CudaTile, print(&module)));
         }
-        for (stage, emit) in [(Stage::TileAa, Emit::TileAa), (Stage::TileAs, Emit::TileAs), (Stage::Llvm, Emit::Llvm)] {
-            self.passes(&mut module, stage)?;
-            if stage == Stage::Llvm {
-                break;
+        let nvvm = scope::enter(scope::COMPILE_NVVM);
+        for (stage, managers) in &stages {
+            for manager in managers {
+                self.passes(&mut module, manager)?;
             }
+            let emit = match stage {
+                Stage::TileAa => Emit::TileAa,
+                Stage::TileAs => Emit::TileAs,
+                Stage::Llvm => break,
+            };
             if self.request.emit == emit {
                 output.text = print(&module);
                 return Ok(output);
@@ -221,7 +235,6 @@ impl Job<'_> {
             lines: self.options.emission() != Emission::None,
         };
         let backend = &self.request.backend;
-        let nvvm = scope::enter(scope::COMPILE_NVVM);
         let code = self.keep(Code::translate(&llvm, gpu_module, options, backend).map_err(failed)?);
         code.optimise(backend).map_err(failed)?;
         let optimised = started.elapsed();
@@ -232,11 +245,12 @@ impl Job<'_> {
         if self.request.keep_stages {
             output.stages.push((Emit::Llvm, code.to_llvm()));
         }
+        drop(nvvm);
+        let _serialize = scope::enter(scope::SERIALIZE_GPU_MODULE);
         output.text = code.to_ptx(backend, self.request.debug).map_err(|e| match e.is_configuration() {
             true => (vec![], CompileError::Configuration(e.to_string())),
             false => failed(e),
         })?;
-        drop(nvvm);
         if self.request.instrumentation.timing {
             let ms = |d: std::time::Duration| d.as_secs_f64() * 1e3;
             eprintln!(
@@ -256,19 +270,37 @@ impl Job<'_> {
         Kept { value: ManuallyDrop::new(value), forever: self.last }
     }
 
-    /// Runs the passes whose result is of `stage`.
-    fn passes(&self, module: &mut Module<'_>, stage: Stage) -> Result<(), Failure> {
-        let wanted = |s: &Step| s.stage == stage && (s.name() != HOST_WRAPPER || self.host_wrapper_is_seen());
-        let passes: Vec<String> = self.options.steps().into_iter().filter(wanted).map(|s| s.pass).collect();
+    /// The pass managers of the tier's pipeline and of the one that finishes, by stage: all of them are built before the program
+    /// is touched, from the text that `--dump-pass-pipeline` prints. A stage that is not asked for has none.
+    fn stages(&self) -> Result<Vec<(Stage, Vec<PassManager<'_>>)>, Failure> {
+        let mut stages = vec![];
+        for stage in Stage::ALL {
+            let wanted = match stage {
+                Stage::TileAa => self.request.emit >= Emit::TileAa,
+                Stage::TileAs => self.request.emit >= Emit::TileAs,
+                Stage::Llvm => self.request.emit >= Emit::Llvm,
+            };
+            if wanted {
+                let texts = self.options.pipelines(stage);
+                let managers = texts.iter().map(|text| self.manager(text)).collect::<Result<_, _>>()?;
+                stages.push((stage, managers));
+            }
+        }
+        Ok(stages)
+    }
+
+    fn manager(&self, text: &str) -> Result<PassManager<'_>, Failure> {
         let manager = PassManager::new(self.context);
-        let text = format!("builtin.module({})", passes.join(","));
-        parse_pass_pipeline(manager.as_operation_pass_manager(), &text).map_err(failed)?;
+        parse_pass_pipeline(manager.as_operation_pass_manager(), text).map_err(failed)?;
+        // Between all passes, verifying takes a third of their time: releases verify what a stage leaves.
+        manager.enable_verifier(cfg!(debug_assertions));
+        let instrumentation = &self.request.instrumentation;
         // SAFETY: the manager is alive.
         unsafe {
-            if self.request.instrumentation.timing {
+            if instrumentation.timing {
                 ffi::mlirxPassManagerEnableTiming(manager.to_raw());
             }
-            if self.request.instrumentation.print_ir_after_all {
+            if instrumentation.print_ir_after_all {
                 ffi::mlirxPassManagerEnableIRPrintingFiltered(
                     manager.to_raw(),
                     Some(after),
@@ -278,24 +310,33 @@ impl Job<'_> {
                 );
             }
         }
-        // Between all passes, verifying takes a third of their time: releases verify what a stage leaves.
-        manager.enable_verifier(cfg!(debug_assertions));
-        // The failing pass, or the verifier, has said why.
-        let invalid = || (vec![], CompileError::Failed);
-        manager.run(module).map_err(|_| invalid())?;
-        match cfg!(debug_assertions) || module.as_operation().verify() {
-            true => Ok(()),
-            false => Err(invalid()),
-        }
+        Ok(manager)
     }
 
-    /// Whether anything shows the host's side of a launch, which the PTX has no part of.
-    fn host_wrapper_is_seen(&self) -> bool {
-        let instrumentation = &self.request.instrumentation;
-        !self.options.dump_host.is_empty()
-            || self.options.line_info != LineInfo::None
-            || instrumentation.print_ir_after_all
-            || instrumentation.timing
+    /// Runs one of the managers.
+    fn passes(&self, module: &mut Module<'_>, manager: &PassManager<'_>) -> Result<(), Failure> {
+        let failing = Mutex::new(String::new());
+        // SAFETY: the manager is alive; the instrumentation is called while it runs, and the name outlives that. Each manager
+        // runs once.
+        unsafe {
+            ffi::mlirxPassManagerAddInstrumentation(
+                manager.to_raw(),
+                ffi::MlirxInstrumentation {
+                    before: None,
+                    after: Some(note_failure),
+                    user: (&raw const failing).cast_mut().cast(),
+                },
+            );
+        }
+        let result = manager.run(module);
+        let name = failing.into_inner().unwrap_or_else(PoisonError::into_inner);
+        match (result, name.as_str()) {
+            (Err(_), "") => Err((vec![], CompileError::Failed)),
+            // The pass, or the verifier behind it, has said why.
+            (Err(_), name) => Err(failed(format!("the pass '{name}' failed"))),
+            (Ok(()), _) if cfg!(debug_assertions) || module.as_operation().verify() => Ok(()),
+            (Ok(()), _) => Err(failed("what the passes left is not valid")),
+        }
     }
 
     fn gpu_module<'m>(&self, module: &'m Module<'_>) -> Result<OpRef<'m>, Failure> {
@@ -334,6 +375,21 @@ impl<T> Drop for Kept<T> {
             // SAFETY: dropped here only, and the wrapper is not used afterwards.
             unsafe { ManuallyDrop::drop(&mut self.value) };
         }
+    }
+}
+
+/// Keeps the name of the first pass that failed.
+unsafe extern "C" fn note_failure(
+    pass: mlir_sys::MlirStringRef,
+    _: mlir_sys::MlirOperation,
+    failed: bool,
+    user: *mut std::ffi::c_void,
+) {
+    // SAFETY: `user` is the string that `Job::passes` hands over; names live as long as their pass.
+    let (pass, failing) = unsafe { (raw_to_str(pass), &*user.cast::<Mutex<String>>()) };
+    let mut failing = failing.lock().unwrap_or_else(PoisonError::into_inner);
+    if failed && failing.is_empty() {
+        pass.clone_into(&mut failing);
     }
 }
 

@@ -52,7 +52,7 @@ pub fn lint(input: &[u8], kind: InputKind, options: &pipeline::Options) -> Resul
 pub fn lint_passes(input: &[u8], kind: InputKind, passes: &[String]) -> Result<Findings, String> {
     crate::passes::register_all();
     let context = dialect::context();
-    let mut module = compile::read(&context, input, kind).map_err(|(messages, e)| match messages.first() {
+    let mut module = compile::read(&context, input, kind, "").map_err(|(messages, e)| match messages.first() {
         Some(d) => d.message.clone(),
         None => e.to_string(),
     })?;

@@ -68,9 +68,11 @@ MLIR_CAPI_EXPORTED void mlirxPassManagerEnableCrashReproducer(MlirPassManager, M
 MLIR_CAPI_EXPORTED void mlirxPassManagerEnableIRPrintingFiltered(
     MlirPassManager, bool (*filter)(MlirStringRef passArg, bool before, void *), void *user,
     bool moduleScope, bool onlyOnChange);
+// Called with the argument of each pass; that of an adaptor, which only runs others, is empty. A pass fails too when what it
+// leaves does not verify.
 typedef struct {
-  void (*before)(MlirStringRef passName, MlirOperation, void *);
-  void (*after)(MlirStringRef passName, MlirOperation, bool failed, void *);
+  void (*before)(MlirStringRef argument, MlirOperation, void *);
+  void (*after)(MlirStringRef argument, MlirOperation, bool failed, void *);
   void *user;
 } MlirxInstrumentation;
 MLIR_CAPI_EXPORTED void mlirxPassManagerAddInstrumentation(MlirPassManager, MlirxInstrumentation);
@@ -150,6 +152,15 @@ MLIR_CAPI_EXPORTED void mlirxOperationPrint(MlirOperation, bool generic, MlirxWr
 MLIR_CAPI_EXPORTED void mlirxOperationSetLocation(MlirOperation, MlirLocation);
 // What an opaque location falls back to; null for other locations.
 MLIR_CAPI_EXPORTED MlirLocation mlirxLocationOpaqueFallback(MlirLocation);
+// A module in text, whose places are in the file of this name; null after diagnostics.
+MLIR_CAPI_EXPORTED MlirModule mlirxModuleParse(MlirContext, MlirStringRef text, MlirStringRef name);
+// Debug information of the LLVM dialect.
+MLIR_CAPI_EXPORTED bool mlirxIsLLVMLocalScope(MlirAttribute);
+MLIR_CAPI_EXPORTED bool mlirxIsLLVMSubprogram(MlirAttribute);
+// A defined function with an identity of its own; unit and file are attributes of the LLVM dialect, the names strings.
+MLIR_CAPI_EXPORTED MlirAttribute mlirxLLVMSubprogramGet(MlirAttribute unit, MlirAttribute file, MlirAttribute name,
+                                                        MlirAttribute linkageName, unsigned line, unsigned scopeLine,
+                                                        bool optimized);
 MLIR_CAPI_EXPORTED void mlirxDialectRegistryInsertUpstream(MlirDialectRegistry);
 #ifdef __cplusplus
 }

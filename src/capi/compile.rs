@@ -6,6 +6,7 @@ use std::path::Path;
 
 use tile_diag::{Code, Diagnostic};
 use tile_driver::{
+    hostobj::{self, HostArch, HostOs},
     ptxas::{self, Job},
     toolchain::Surroundings,
 };
@@ -14,6 +15,35 @@ use tile_targets::{TARGETS, Target};
 
 use crate::handle::Handle;
 use crate::observe::{Word, report};
+
+/// Architecture and system of the host, if there is such a pair.
+pub fn host(arch: i32, os: i32) -> Option<(HostArch, HostOs)> {
+    let os = match os {
+        0 => HostOs::Linux,
+        1 => HostOs::Windows,
+        _ => return None,
+    };
+    let arch = match arch {
+        0 => HostArch::X86_64,
+        1 => HostArch::Aarch64,
+        2 if os == HostOs::Windows => HostArch::Arm64Ec,
+        _ => return None,
+    };
+    Some((arch, os))
+}
+
+/// The relocatable for the host around a cubin; `None` after a diagnostic.
+pub fn host_object(handle: &Handle, cubin: &[u8]) -> Option<Vec<u8>> {
+    let (arch, os) = host(handle.host_arch(), handle.host_os())?;
+    let name = handle.output_name();
+    let stem = hostobj::symbol_stem(Path::new(if name.is_empty() { "elf.o" } else { &name }));
+    let object = hostobj::object(cubin, target(handle.gpu_id())?, &stem, arch, os);
+    object
+        .map_err(|e| {
+            report(Word::None, handle.as_ptr(), &Diagnostic::error(Code::Internal, format!("internal error: {e}")))
+        })
+        .ok()
+}
 
 pub fn target(gpu_id: i32) -> Option<&'static Target> {
     TARGETS.iter().find(|t| u32::try_from(gpu_id) == Ok(t.sm))
@@ -34,7 +64,14 @@ pub fn probe(input: &[u8]) -> Result<(), &'static str> {
 /// # Safety
 /// The embedder has kept the input and the CUDA root.
 pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
-    let tell = |d: &Diagnostic| report(Word::None, handle.as_ptr(), d);
+    let output = handle.output_name();
+    // What is being made tells apart the messages of several compilations.
+    let tell = |d: &Diagnostic| match (d.severity, output.as_str()) {
+        (tile_diag::Severity::Error, name) if !name.is_empty() => {
+            report(Word::None, handle.as_ptr(), &d.clone().note(format!("while compiling '{name}'")));
+        }
+        _ => report(Word::None, handle.as_ptr(), d),
+    };
     // SAFETY: the caller's promise.
     let (input, root) = unsafe { (handle.input(), handle.cuda_root()) };
     let target = target(handle.gpu_id())?;
@@ -54,7 +91,7 @@ pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
         emit: Emit::Ptx,
         debug,
         pipeline_options: &[],
-        backend: Backend::Llvm,
+        backend: handle.libnvvm().map_or(Backend::Llvm, Backend::LibNvvm),
         instrumentation: Instrumentation::default(),
         keep_stages: false,
         remarks: false,

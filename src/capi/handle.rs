@@ -1,9 +1,10 @@
 //! The handle's memory.
 
 use std::alloc::{Layout, alloc, dealloc};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::ffi::{c_char, c_void};
 use std::mem::offset_of;
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::{TileirasByteView, TileirasConfig};
@@ -40,11 +41,21 @@ const _: () = {
     assert!(offset_of!(TileirasProgram, output_length) == 0x58 && offset_of!(TileirasProgram, owning) == 0x60);
 };
 
-/// Addresses of the handles that were created and not yet released.
-static LIVE: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
+/// What a handle has beside its documented block.
+#[derive(Default)]
+struct Extras {
+    /// A copy: the embedder may free its own once the handle is made.
+    output_name: String,
+    libnvvm: Option<PathBuf>,
+    /// The host's object, once it was asked for.
+    object: Option<Box<[u8]>>,
+}
 
-fn live() -> MutexGuard<'static, BTreeSet<usize>> {
-    // The set is consistent after every statement, so a panic elsewhere leaves nothing half done.
+/// The handles that were created and not yet released, by address.
+static LIVE: Mutex<BTreeMap<usize, Extras>> = Mutex::new(BTreeMap::new());
+
+fn live() -> MutexGuard<'static, BTreeMap<usize, Extras>> {
+    // The map is consistent after every statement, so a panic elsewhere leaves nothing half done.
     LIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -54,7 +65,7 @@ pub struct Handle(*mut TileirasProgram);
 
 impl Handle {
     /// A new handle; `None` if there is no memory for it.
-    pub fn create(config: &TileirasConfig) -> Option<*mut TileirasProgram> {
+    pub fn create(config: &TileirasConfig, output_name: String) -> Option<*mut TileirasProgram> {
         // SAFETY: the layout is not of size zero.
         let program = unsafe { alloc(Layout::new::<TileirasProgram>()) }.cast::<TileirasProgram>();
         if program.is_null() {
@@ -80,17 +91,17 @@ impl Handle {
         };
         // SAFETY: freshly allocated for this type.
         unsafe { program.write(value) };
-        live().insert(program.addr());
+        live().insert(program.addr(), Extras { output_name, ..Extras::default() });
         Some(program)
     }
 
     pub fn find(program: *mut TileirasProgram) -> Option<Handle> {
-        live().contains(&program.addr()).then_some(Handle(program))
+        live().contains_key(&program.addr()).then_some(Handle(program))
     }
 
     /// Frees the handle and its output; `false` if there is no such handle.
     pub fn release(program: *mut TileirasProgram) -> bool {
-        if !live().remove(&program.addr()) {
+        if live().remove(&program.addr()).is_none() {
             return false;
         }
         let handle = Handle(program);
@@ -128,6 +139,39 @@ impl Handle {
     }
     pub fn sanitize(&self) -> bool {
         self.get().sanitize != 0
+    }
+
+    pub fn host_arch(&self) -> i32 {
+        self.get().host_arch
+    }
+    pub fn host_os(&self) -> i32 {
+        self.get().host_os
+    }
+    pub fn output_name(&self) -> String {
+        live().get(&self.0.addr()).map_or(String::new(), |e| e.output_name.clone())
+    }
+    pub fn libnvvm(&self) -> Option<PathBuf> {
+        live().get(&self.0.addr())?.libnvvm.clone()
+    }
+    pub fn set_libnvvm(&self, file: Option<PathBuf>) {
+        if let Some(extras) = live().get_mut(&self.0.addr()) {
+            extras.libnvvm = file;
+        }
+    }
+
+    /// The host's object, which `make` makes when it is asked for the first time.
+    pub fn object<E>(&self, make: impl FnOnce() -> Result<Vec<u8>, E>) -> Result<TileirasByteView, E> {
+        let view = |bytes: &[u8]| TileirasByteView { data: bytes.as_ptr(), length: bytes.len() };
+        if let Some(object) = live().get(&self.0.addr()).and_then(|e| e.object.as_deref()) {
+            return Ok(view(object));
+        }
+        let object = make()?.into_boxed_slice();
+        let made = view(&object);
+        if let Some(extras) = live().get_mut(&self.0.addr()) {
+            // The bytes stay where they are when the box moves.
+            extras.object = Some(object);
+        }
+        Ok(made)
     }
 
     /// The bytecode.

@@ -28,7 +28,7 @@ use observe::{Word, say};
 use tile_interface::InputKind;
 
 /// Version of this interface: it grows only when something is added, and stays binary compatible within it.
-pub const TILEIRAS_API_VERSION: u32 = 1;
+pub const TILEIRAS_API_VERSION: u32 = 2;
 
 /// Done.
 pub const TILEIRAS_SUCCESS: c_int = 0;
@@ -97,7 +97,8 @@ pub struct TileirasByteView {
 /// Checks a configuration and makes a handle for it.
 ///
 /// The checks are made in this order, and the first that fails decides: `out_program`, `config`, the input pointer, the
-/// input's first bytes, the GPU, the level, debug information with optimization, the host's architecture, its system.
+/// input's first bytes, the GPU, the level, debug information with optimization, the host's architecture, its system, then
+/// `device_debug`, `lineinfo` and `sanitize`, which are 0 or 1, and whether the architecture exists on the system.
 ///
 /// Returns `TILEIRAS_SUCCESS`; `TILEIRAS_ERROR_HANDLE` for a null `out_program`; `TILEIRAS_ERROR_CONFIGURATION`,
 /// `TILEIRAS_ERROR_INPUT` or `TILEIRAS_ERROR_ALLOCATION`. On failure `*out_program` is null.
@@ -126,7 +127,9 @@ pub unsafe extern "C" fn tileirasProgramCreate(
         Ok(Err(code)) => return code,
         Err(code) => return code,
     }
-    match Handle::create(config) {
+    // SAFETY: the caller's promise about the configuration.
+    let name = unsafe { bytes_of(config.output_name, config.output_name_len) };
+    match Handle::create(config, String::from_utf8_lossy(name).into_owned()) {
         Some(program) => {
             // SAFETY: as above.
             unsafe { *out_program = program };
@@ -168,6 +171,12 @@ unsafe fn check(config: &TileirasConfig) -> Result<(), c_int> {
     }
     if !(0..=1).contains(&config.host_os) {
         return configuration("unsupported host operating system");
+    }
+    let is_switch = |value: i32| (0..=1).contains(&value);
+    let switches = [config.device_debug, config.lineinfo, config.sanitize];
+    // arm64ec is code for Windows.
+    if !switches.into_iter().all(is_switch) || compile::host(config.host_arch, config.host_os).is_none() {
+        return configuration("invalid configuration");
     }
     Ok(())
 }
@@ -227,6 +236,64 @@ pub unsafe extern "C" fn tileirasProgramGetOutput(
     TILEIRAS_SUCCESS
 }
 
+/// The cubin of a compiled program in a relocatable for the host that the configuration names: what `--emit=obj` writes.
+///
+/// Its symbols are named for `output_name`, up to the first dot. `*output` describes memory of the handle: it is valid until
+/// `tileirasProgramRelease`, and the caller must not free it.
+///
+/// Returns what `tileirasProgramGetOutput` returns, or `TILEIRAS_ERROR_COMPILE` when the object cannot be made.
+///
+/// Available since version 2 of the interface.
+///
+/// # Safety
+/// `output` is null or may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tileirasProgramGetHostObject(
+    program: *mut TileirasProgram,
+    output: *mut TileirasByteView,
+) -> c_int {
+    let Some(handle) = Handle::find(program) else { return refuse(TILEIRAS_ERROR_HANDLE, "program is null") };
+    if output.is_null() {
+        return refuse(TILEIRAS_ERROR_HANDLE, "output pointer is null");
+    }
+    let Some(cubin) = handle.output() else {
+        return refuse(TILEIRAS_ERROR_HANDLE, "program has not been compiled");
+    };
+    // SAFETY: the output belongs to the handle, which is alive.
+    let cubin = unsafe { std::slice::from_raw_parts(cubin.data, cubin.length) };
+    match guarded(|| handle.object(|| compile::host_object(&handle, cubin).ok_or(TILEIRAS_ERROR_COMPILE))) {
+        Ok(Ok(view)) => {
+            // SAFETY: not null, and the caller's promise.
+            unsafe { *output = view };
+            TILEIRAS_SUCCESS
+        }
+        Ok(Err(code)) | Err(code) => code,
+    }
+}
+
+/// Lets NVIDIA's libNVVM, the library in the file `path` of `length` bytes, make PTX of LLVM IR. A null `path` goes back to the
+/// generator of this library. Matters to the next `tileirasProgramCompile`, which says what is wrong with the file.
+///
+/// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null or released handle.
+///
+/// Available since version 2 of the interface.
+///
+/// # Safety
+/// `path` is null or points at `length` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tileirasProgramSetLibNvvm(
+    program: *mut TileirasProgram,
+    path: *const c_char,
+    length: usize,
+) -> c_int {
+    use std::os::unix::ffi::OsStrExt;
+    let Some(handle) = Handle::find(program) else { return refuse(TILEIRAS_ERROR_HANDLE, "program is null") };
+    // SAFETY: the caller's promise.
+    let path = unsafe { bytes_of(path, length) };
+    handle.set_libnvvm((!path.is_empty()).then(|| std::ffi::OsStr::from_bytes(path).into()));
+    TILEIRAS_SUCCESS
+}
+
 /// Gives a handle back, with its output.
 ///
 /// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null pointer and for a handle that was released before.
@@ -255,6 +322,18 @@ pub extern "C" fn tileirasVersionString() -> *const c_char {
 #[unsafe(no_mangle)]
 pub extern "C" fn tileirasApiVersion() -> u32 {
     TILEIRAS_API_VERSION
+}
+
+/// A text of the caller's; empty for null.
+///
+/// # Safety
+/// `text` is null or points at `length` bytes that live for `'a`.
+unsafe fn bytes_of<'a>(text: *const c_char, length: usize) -> &'a [u8] {
+    match text.is_null() {
+        true => &[],
+        // SAFETY: not null, and the caller's promise.
+        false => unsafe { std::slice::from_raw_parts(text.cast(), length) },
+    }
 }
 
 /// Reports a mistake of the caller.

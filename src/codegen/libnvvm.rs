@@ -8,8 +8,8 @@
 //! * an identification block with the producer [`PRODUCER`] (see [`identify`]);
 //! * the module name [`MODULE_NAME`].
 //!
-//! The library's own verifier is not asked: it knows fewer intrinsics than its compiler, and LLVM's has seen the
-//! module.
+//! The library's own verifier is asked after the compilation, as documented. Its verdict changes nothing: it knows fewer intrinsics
+//! than its compiler, and LLVM's has seen the module.
 //!
 //! For each architecture a library reads the dialect of one release of LLVM. IR of LLVM 21 has opaque pointers and goes
 //! where that release is 21 or newer; up to sm_90 today's libraries still read LLVM 7's, which is refused with a
@@ -48,6 +48,9 @@ pub enum NvvmError {
     Text,
 }
 
+/// A function that takes a program and options as on a command line.
+type WithOptions = unsafe extern "C" fn(*mut c_void, c_int, *const *const c_char) -> c_int;
+
 /// The functions of the library, by the signatures of its manual. A program is an opaque pointer.
 struct Library {
     error_string: unsafe extern "C" fn(c_int) -> *const c_char,
@@ -57,7 +60,9 @@ struct Library {
     create: unsafe extern "C" fn(*mut *mut c_void) -> c_int,
     destroy: unsafe extern "C" fn(*mut *mut c_void) -> c_int,
     add: unsafe extern "C" fn(*mut c_void, *const c_char, usize, *const c_char) -> c_int,
-    compile: unsafe extern "C" fn(*mut c_void, c_int, *const *const c_char) -> c_int,
+    /// Not in every library.
+    verify: Option<WithOptions>,
+    compile: WithOptions,
     result_size: unsafe extern "C" fn(*mut c_void, *mut usize) -> c_int,
     result: unsafe extern "C" fn(*mut c_void, *mut c_char) -> c_int,
     log_size: unsafe extern "C" fn(*mut c_void, *mut usize) -> c_int,
@@ -79,6 +84,7 @@ impl Library {
                 create: *library.get(b"nvvmCreateProgram\0")?,
                 destroy: *library.get(b"nvvmDestroyProgram\0")?,
                 add: *library.get(b"nvvmAddModuleToProgram\0")?,
+                verify: library.get(b"nvvmVerifyProgram\0").ok().map(|f| *f),
                 compile: *library.get(b"nvvmCompileProgram\0")?,
                 result_size: *library.get(b"nvvmGetCompiledResultSize\0")?,
                 result: *library.get(b"nvvmGetCompiledResult\0")?,
@@ -171,12 +177,13 @@ pub fn compile(module: &Module<'_>, file: &Path, options: Options, debug: DebugI
         return Err(NvvmError::Dialect { file: file.to_owned(), arch, reads }.into());
     }
     let mut arguments = vec![argument(format!("-arch={arch}"))?];
-    // The library knows levels 0 and 3. Its 0 is for debuggers, which demand it, and refuses some modules, such as
-    // those with vectors of bf16.
+    // The library knows levels 0 and 3. Debuggers demand 0.
+    let level = if options.opt_level == 0 || debug == DebugInfo::Full { c"-opt=0" } else { c"-opt=3" };
+    arguments.push(level.to_owned());
     arguments.extend(match debug {
-        DebugInfo::None => vec![c"-opt=3".to_owned()],
-        DebugInfo::Lines => vec![c"-opt=3".to_owned(), c"-generate-line-info".to_owned()],
-        DebugInfo::Full => vec![c"-opt=0".to_owned(), c"-g".to_owned()],
+        DebugInfo::None => None,
+        DebugInfo::Lines => Some(c"-generate-line-info".to_owned()),
+        DebugInfo::Full => Some(c"-g".to_owned()),
     });
     let bitcode = bitcode(module, library.versions()?)?;
 
@@ -190,6 +197,10 @@ pub fn compile(module: &Module<'_>, file: &Path, options: Options, debug: DebugI
     // SAFETY: the program is alive, and the array holds as many texts as are announced.
     let status = unsafe { (library.compile)(program.1, pointers.len() as c_int, pointers.as_ptr()) };
     library.check(status, program.log())?;
+    if let Some(verify) = library.verify {
+        // SAFETY: as for the call above.
+        let _ = unsafe { verify(program.1, pointers.len() as c_int, pointers.as_ptr()) };
+    }
     // SAFETY: the sizes come from the library and the memory has them.
     let ptx = unsafe { text_of(|n| (library.result_size)(program.1, n), |p| (library.result)(program.1, p)) };
     let ptx = ptx.or_else(|status| library.check(status, program.log()).map(|()| Vec::new()))?;

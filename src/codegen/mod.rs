@@ -1,5 +1,7 @@
 //! From the LLVM dialect to PTX: translation in process, LLVM's optimiser and NVPTX, then the finaliser.
 
+mod inlined_lines;
+mod intrinsics;
 mod libnvvm;
 mod optimiser;
 mod packing;
@@ -38,6 +40,8 @@ pub struct Options {
 pub enum CodegenError {
     #[error("the LLVM dialect could not be translated to LLVM IR")]
     Translate,
+    #[error("{0}")]
+    Intrinsic(String),
     #[error("invalid LLVM IR: {0}")]
     Verify(String),
     #[error("the device library could not be linked: {0}")]
@@ -100,6 +104,7 @@ impl<'l> Code<'l> {
             }
             Module::new(raw as *mut _)
         };
+        intrinsics::check(&module, options.target)?;
         if !options.lines {
             // Scopes that no one asked for served messages only.
             module.strip_debug_info();
@@ -189,12 +194,14 @@ impl<'l> Code<'l> {
         if let Backend::LibNvvm(file) = backend {
             return libnvvm::compile(&self.module, file, self.options, debug);
         }
+        let chains = inlined_lines::mark(&self.module);
         let buffer = self
             .machine
             .write_to_memory_buffer(&self.module, FileType::Assembly)
             .map_err(|e| CodegenError::Emit(e.to_string()))?;
         let text = std::str::from_utf8(buffer.as_slice()).map_err(|e| CodegenError::Emit(e.to_string()))?;
-        let finished = tile_targets::finalise(text.trim_end_matches('\0'), self.options.target, &[])?;
+        let text = chains.write(text.trim_end_matches('\0'));
+        let finished = tile_targets::finalise(&text, self.options.target, &[])?;
         Ok(finished.text)
     }
 }

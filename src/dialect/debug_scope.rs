@@ -1,10 +1,26 @@
-//! Scopes of debug information in LLVM's terms: what the line tables of a function hang on.
+//! Debug information in LLVM's terms: the scopes that the line table of a function hangs on, and the location of each operation
+//! inside of them.
 //!
-//! A scope is a subprogram attribute that is fused into the location of a function. Instructions need only places in files: LLVM
-//! puts them into the scope of the function that they are in.
+//! Producers say where an operation comes from in terms of the public language: a place in a file, the subprogram or lexical
+//! block that it is in, and the call site that it was inlined at. LLVM wants the same as attributes of its own, fused into the
+//! locations:
+//!
+//! ```text
+//! func       di_loc<"/src/a.py":10:1 in @k>        fused<subprogram k>["/src/a.py":10:1]
+//!   op       di_loc<"/src/a.py":11:5 in @k>        "/src/a.py":11:5, in the scope of the function
+//!   op       callsite(                             callsite(
+//!              di_loc<"/lib/h.py":777:3 in @h>       fused<subprogram h>["/lib/h.py":777:3]
+//!              at di_loc<"/src/a.py":13:5 in @k>)    at "/src/a.py":13:5)
+//! ```
+//!
+//! A location of LLVM has no file of its own but that of its scope. A place in another file than its scope's is put into a
+//! `di_lexical_block_file`. The outermost place of a chain must be in the subprogram of the function: LLVM's verifier insists. A
+//! producer that says otherwise keeps file and line, and loses the foreign scope.
 
 use super::{
-    cuda_tile::{DILocAttr, DISubprogramAttr},
+    cuda_tile::{DICompileUnitAttr, DIFileAttr, DILexicalBlockAttr, DILocAttr, DISubprogramAttr},
+    ffi,
+    inlined::{Frame, frames},
     location::{FileLine, file_line, leaf},
     pass::{Failed, fail},
     rt::*,
@@ -14,6 +30,7 @@ use melior::{
     ir::{Attribute, AttributeLike, Location, attribute::StringAttribute},
 };
 use mlir_sys::*;
+use rustc_hash::FxHashMap;
 use std::path::Path;
 
 /// How much of the debug information is written.
@@ -43,59 +60,24 @@ impl Emission {
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|e| e.name() == name)
     }
-}
 
-/// Whether the function's location has a subprogram of LLVM's.
-pub fn has_scope(function: OpRef<'_>) -> bool {
-    // SAFETY: the location is alive, and asked for its kind before its metadata.
-    unsafe {
-        let raw = function.location().to_raw();
-        mlirLocationIsAFused(raw)
-            && Attribute::from_option_raw(mlirLocationFusedGetMetadata(raw))
-                .is_some_and(|a| a.to_string().starts_with("#llvm.di_subprogram<"))
-    }
-}
-
-/// The location of the function that a pass makes of `function`: the same place in the same scope.
-pub fn scoped_leaf<'c>(function: OpRef<'c>) -> Location<'c> {
-    if has_scope(function) { function.location() } else { leaf(function.location()) }
-}
-
-/// Gives each function a scope of its own, all in one compile unit. None when MLIR takes no such attribute.
-pub fn give<'c>(context: &'c Context, functions: &[OpRef<'c>], module: OpRef<'c>, emission: Emission) -> Option<()> {
-    if functions.is_empty() {
-        return Some(());
-    }
-    let unit_place = file_line(module.location()).or_else(|| functions.iter().find_map(|f| file_line(f.location())));
-    let unit_file = file(context, unit_place.as_ref());
-    // One text for all, so that they share the unit: equal numbers of distinct attributes are equal within one text.
-    let list: Vec<String> =
-        functions.iter().enumerate().map(|(i, f)| subprogram(context, *f, i + 1, &unit_file, emission)).collect();
-    let list = Attribute::parse(context, &format!("[{}]", list.join(", ")))?;
-    for (i, function) in functions.iter().enumerate() {
-        let place = leaf(function.location());
-        // SAFETY: the list has an attribute for each function, and the context outlives all of them.
-        let location = unsafe {
-            let scope = mlirArrayAttrGetElement(list.to_raw(), i as isize);
-            let place = place.to_raw();
-            Location::from_raw(mlirLocationFusedGet(context.to_raw(), 1, &place, scope))
-        };
-        set_location(*function, location);
-    }
-    Some(())
-}
-
-/// Ops without a place in a file get that of their function. The number of them.
-pub fn place_all<'c>(context: &'c Context, function: OpRef<'c>) -> usize {
-    let Some(place) = file_line(function.location()) else { return 0 };
-    let mut lost = 0;
-    walk(function, &mut |op| {
-        if op_key(op) != op_key(function) && file_line(op.location()).is_none() {
-            set_location(op, Location::new(context, &place.file, place.line as usize, place.column as usize));
-            lost += 1;
+    fn kind(self) -> MlirLLVMDIEmissionKind {
+        match self {
+            Self::None => MlirLLVMDIEmissionKind_MlirLLVMDIEmissionKindNone,
+            Self::LineTables => MlirLLVMDIEmissionKind_MlirLLVMDIEmissionKindLineTablesOnly,
+            Self::Directives => MlirLLVMDIEmissionKind_MlirLLVMDIEmissionKindDebugDirectivesOnly,
+            Self::Full => MlirLLVMDIEmissionKind_MlirLLVMDIEmissionKindFull,
         }
-    });
-    lost
+    }
+}
+
+/// What [`insert`] changed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Described {
+    /// Functions that got a scope.
+    pub scoped: usize,
+    /// Operations that got the place of their function, for want of one.
+    pub placed: usize,
 }
 
 /// The emission kind that an option of a pass on `op` names.
@@ -106,43 +88,338 @@ pub fn emission(op: OpRef<'_>, name: &str) -> Result<Emission, Failed> {
     })
 }
 
-/// Scopes for the defined functions that lack one and places for the ops inside; how many of each were given.
+/// Gives each defined function that has none a scope, and each operation in it a location in LLVM's terms. Without any debug
+/// information to write, the locations of operations stay in the terms of the public language; those without a place get that of
+/// their function.
 pub fn insert<'c>(
-    op: OpRef<'c>,
+    module: OpRef<'c>,
     context: &'c Context,
     emission: Emission,
     is_function: impl Fn(OpRef<'c>) -> bool,
-) -> Result<(usize, usize), Failed> {
+) -> Described {
     let is_defined = |o: OpRef<'c>| is_function(o) && entry_block(region(o, 0)).is_some();
-    let mut functions = collect_ops(op, |o| is_defined(o).then_some(o));
-    let placed = functions.iter().map(|f| place_all(context, *f)).sum();
-    functions.retain(|f| !has_scope(*f));
-    give(context, &functions, op, emission)
-        .ok_or_else(|| fail(op, "its location cannot be expressed as debug information"))?;
-    Ok((functions.len(), placed))
+    let functions = collect_ops(module, |o| is_defined(o).then_some(o));
+    let unit_place = file_line(module.location()).or_else(|| functions.iter().find_map(|f| file_line(f.location())));
+    let mut scopes = Scopes {
+        context,
+        emission,
+        unit_file: unit_place.map_or(UNKNOWN_FILE.into(), |p| p.file),
+        unit: functions.iter().find_map(|f| subprogram_of(f.location())).map(unit_of),
+        units: FxHashMap::default(),
+        scopes: FxHashMap::default(),
+        callees: FxHashMap::default(),
+    };
+    // All of them before the operations: one kernel may be inlined into another.
+    let scoped = functions.iter().filter(|f| scopes.give(**f)).count();
+    let placed = functions.iter().map(|f| scopes.place(*f)).sum();
+    Described { scoped, placed }
 }
 
-/// The subprogram of a function, as text. What the source says of it comes first: its name there, and the line of its head.
-fn subprogram(context: &Context, function: OpRef<'_>, number: usize, unit_file: &str, emission: Emission) -> String {
-    let symbol = attr(function, "sym_name").map_or("", string_attr);
-    let source = source_subprogram(function.location());
-    let name = source.and_then(|s| s.name()).map_or(symbol, string_attr);
-    let place = file_line(function.location());
-    let own_file = place.as_ref().map_or_else(|| unit_file.to_owned(), |p| file(context, Some(p)));
-    let line = source.map_or(0, |s| s.line()).max(0);
-    let line = if line > 0 { line } else { place.as_ref().map_or(1, |p| i64::from(p.line)).max(1) };
-    let optimised = emission != Emission::Full;
-    let flags = if optimised { "\"Definition|Optimized\"" } else { "Definition" };
-    format!(
-        "#llvm.di_subprogram<id = distinct[{number}]<>, compileUnit = #llvm.di_compile_unit<id = distinct[0]<>, \
-         sourceLanguage = DW_LANG_C, file = {unit_file}, producer = \"tileiras\", isOptimized = {optimised}, \
-         emissionKind = {}>, scope = {own_file}, name = {}, linkageName = {}, file = {own_file}, line = {line}, \
-         scopeLine = {line}, subprogramFlags = {flags}, \
-         type = #llvm.di_subroutine_type<callingConvention = DW_CC_normal>>",
-        emission.name(),
-        quoted(context, name),
-        quoted(context, symbol),
-    )
+const UNKNOWN_FILE: &str = "<unknown>";
+
+/// Whether the function's location has a subprogram of LLVM's.
+pub fn has_scope(function: OpRef<'_>) -> bool {
+    subprogram_of(function.location()).is_some()
+}
+
+/// The location of the function that a pass makes of `function`: the same place in the same scope.
+pub fn scoped_leaf<'c>(function: OpRef<'c>) -> Location<'c> {
+    if has_scope(function) { function.location() } else { leaf(function.location()) }
+}
+
+/// The location of an operation of the LLVM dialect that comes of one at `location`: the scopes of the public language end there.
+pub fn lowered(location: Location<'_>) -> Location<'_> {
+    if is_lowered(location) { location } else { leaf(location) }
+}
+
+/// Whether the scopes in a location are those of LLVM.
+fn is_lowered(location: Location<'_>) -> bool {
+    let mut location = location.to_raw();
+    // SAFETY: the kind is asked before each accessor; locations live as long as their context.
+    unsafe {
+        while mlirLocationIsACallSite(location) {
+            location = mlirLocationCallSiteGetCallee(location);
+        }
+        mlirLocationIsAFused(location) && {
+            let metadata = mlirLocationFusedGetMetadata(location);
+            !metadata.ptr.is_null() && ffi::mlirxIsLLVMLocalScope(metadata)
+        }
+    }
+}
+
+/// LLVM's subprogram in the location of a function.
+fn subprogram_of(location: Location<'_>) -> Option<Attribute<'_>> {
+    let raw = location.to_raw();
+    // SAFETY: the kind is asked before the accessor; the location is alive.
+    unsafe {
+        let metadata = mlirLocationIsAFused(raw).then(|| mlirLocationFusedGetMetadata(raw))?;
+        Attribute::from_option_raw(metadata).filter(|a| ffi::mlirxIsLLVMSubprogram(a.to_raw()))
+    }
+}
+
+fn unit_of(subprogram: Attribute<'_>) -> Attribute<'_> {
+    // SAFETY: the attribute is a subprogram, and has a unit as all that are made here.
+    unsafe { Attribute::from_raw(mlirLLVMDISubprogramAttrGetCompileUnit(subprogram.to_raw())) }
+}
+
+/// A scope of LLVM's, and the path of its file.
+#[derive(Clone)]
+struct Scope<'c> {
+    attribute: Attribute<'c>,
+    file: String,
+}
+
+/// The scopes of a module while they are made. The maps are looked up in and never iterated over; keys are addresses of uniqued
+/// attributes.
+struct Scopes<'c> {
+    context: &'c Context,
+    emission: Emission,
+    /// The file of functions whose producer names no compile unit.
+    unit_file: String,
+    /// Their unit, once there is one.
+    unit: Option<Attribute<'c>>,
+    units: FxHashMap<usize, Attribute<'c>>,
+    /// Of subprograms and lexical blocks of the public language.
+    scopes: FxHashMap<usize, Scope<'c>>,
+    /// Subprograms for callees of which nothing is known but file and name.
+    callees: FxHashMap<(String, String), Attribute<'c>>,
+}
+
+impl<'c> Scopes<'c> {
+    /// Gives a function a scope unless it has one; whether it got one.
+    fn give(&mut self, function: OpRef<'c>) -> bool {
+        if has_scope(function) {
+            return false;
+        }
+        let symbol = attr(function, "sym_name").map_or("", string_attr);
+        let source = source_subprogram(function.location());
+        let place = file_line(function.location());
+        let name = source.and_then(|s| s.name()).map_or(symbol, string_attr);
+        let file = place.as_ref().map_or_else(|| self.unit_file.clone(), |p| p.file.clone());
+        let line = source.map_or(0, |s| s.line());
+        let line = if line > 0 { line } else { place.as_ref().map_or(1, |p| i64::from(p.line)).max(1) };
+        let scope_line = source.map_or(0, |s| s.scope_line());
+        let scope_line = if scope_line > 0 { scope_line } else { line };
+        let unit = self.unit(source.and_then(|s| s.compile_unit()));
+        let scope = self.subprogram(unit, &file, (name, symbol), (line, scope_line));
+        if let Some(source) = source {
+            self.scopes.insert(key_of(source.into()), Scope { attribute: scope, file });
+        }
+        set_location(function, fused(scope, leaf(function.location())));
+        true
+    }
+
+    /// Gives the operations of a function their locations; how many had no place.
+    fn place(&mut self, function: OpRef<'c>) -> usize {
+        let head = file_line(function.location());
+        let own = subprogram_of(function.location())
+            .map(|attribute| Scope { attribute, file: head.as_ref().map_or(String::new(), |p| p.file.clone()) });
+        let mut done: FxHashMap<usize, Option<Location<'c>>> = FxHashMap::default();
+        let mut placed = 0;
+        walk(function, &mut |op| {
+            if op_key(op) == op_key(function) {
+                return;
+            }
+            let location = op.location();
+            let new = *done.entry(location.to_raw().ptr as usize).or_insert_with(|| {
+                if is_lowered(location) {
+                    return None;
+                }
+                match (&own, frames(location)) {
+                    (_, chain) if chain.is_empty() => head.as_ref().map(|p| self.at(p)),
+                    (Some(own), chain) if self.emission != Emission::None => Some(self.chain(own, &chain)),
+                    _ => None,
+                }
+            });
+            if let Some(new) = new {
+                placed += usize::from(file_line(location).is_none());
+                set_location(op, new);
+            }
+        });
+        placed
+    }
+
+    /// A chain in LLVM's terms, for a function whose scope is `own`.
+    fn chain(&mut self, own: &Scope<'c>, chain: &[Frame<'c>]) -> Location<'c> {
+        let Some((outer, inner)) = chain.split_last() else { return Location::unknown(self.context) };
+        let scope = outer.scope.and_then(|s| {
+            let root = self.scope(subprogram_around(s)?)?;
+            (root.attribute == own.attribute).then(|| self.scope(s)).flatten()
+        });
+        let scope = scope.unwrap_or_else(|| own.clone());
+        let plain = scope.attribute == own.attribute && scope.file == outer.place.file;
+        let mut location = if plain { self.at(&outer.place) } else { self.inside(&scope, &outer.place) };
+        for frame in inner.iter().rev() {
+            let scope = frame.scope.and_then(|s| self.scope(s)).unwrap_or_else(|| self.callee(frame));
+            let callee = self.inside(&scope, &frame.place);
+            // SAFETY: both locations are alive.
+            location = unsafe { Location::from_raw(mlirLocationCallSiteGet(callee.to_raw(), location.to_raw())) };
+        }
+        location
+    }
+
+    fn at(&self, place: &FileLine) -> Location<'c> {
+        Location::new(self.context, &place.file, place.line as usize, place.column as usize)
+    }
+
+    /// A place in a scope, which need not be of the same file.
+    fn inside(&self, scope: &Scope<'c>, place: &FileLine) -> Location<'c> {
+        let mut attribute = scope.attribute;
+        if scope.file != place.file {
+            let file = self.file(&place.file);
+            // SAFETY: context, scope and file are alive and of the kinds that are asked for.
+            attribute = unsafe {
+                Attribute::from_raw(mlirLLVMDILexicalBlockFileAttrGet(
+                    self.context.to_raw(),
+                    attribute.to_raw(),
+                    file.to_raw(),
+                    0,
+                ))
+            };
+        }
+        fused(attribute, self.at(place))
+    }
+
+    /// LLVM's scope for a subprogram or lexical block of the public language.
+    fn scope(&mut self, source: Attribute<'c>) -> Option<Scope<'c>> {
+        if let Some(scope) = self.scopes.get(&key_of(source)) {
+            return Some(scope.clone());
+        }
+        let scope = if let Some(block) = DILexicalBlockAttr::cast(source) {
+            let outer = self.scope(block.scope()?)?;
+            let file = path_of(block.file()?)?;
+            let (line, column) = (block.line() as u32, block.column() as u32);
+            let file_attribute = self.file(&file);
+            // SAFETY: context, scope and file are alive and of the kinds that are asked for.
+            let attribute = unsafe {
+                Attribute::from_raw(mlirLLVMDILexicalBlockAttrGet(
+                    self.context.to_raw(),
+                    outer.attribute.to_raw(),
+                    file_attribute.to_raw(),
+                    line,
+                    column,
+                ))
+            };
+            Scope { attribute, file }
+        } else {
+            let s = DISubprogramAttr::cast(source)?;
+            let file = path_of(s.file()?)?;
+            let unit = self.unit(s.compile_unit());
+            let names = (string_attr(s.name()?), string_attr(s.linkage_name()?));
+            Scope { attribute: self.subprogram(unit, &file, names, (s.line(), s.scope_line())), file }
+        };
+        self.scopes.insert(key_of(source), scope.clone());
+        Some(scope)
+    }
+
+    /// The scope of an inlined function that the producer does not describe.
+    fn callee(&mut self, frame: &Frame<'c>) -> Scope<'c> {
+        let file = frame.place.file.clone();
+        let name = frame.name.unwrap_or("inlined").to_string();
+        let known = self.callees.get(&(file.clone(), name.clone())).copied();
+        let attribute = known.unwrap_or_else(|| {
+            let unit = self.unit(None);
+            let line = i64::from(frame.place.line);
+            let made = self.subprogram(unit, &file, (&name, &name), (line, line));
+            self.callees.insert((file.clone(), name), made);
+            made
+        });
+        Scope { attribute, file }
+    }
+
+    /// The unit for one of the public language, or for functions whose producer names none.
+    fn unit(&mut self, source: Option<Attribute<'c>>) -> Attribute<'c> {
+        let file = source.and_then(DICompileUnitAttr::cast).and_then(|u| path_of(u.file()?));
+        match (source, file) {
+            (Some(source), Some(file)) => match self.units.get(&key_of(source)) {
+                Some(unit) => *unit,
+                None => {
+                    let unit = self.make_unit(&file);
+                    self.units.insert(key_of(source), unit);
+                    unit
+                }
+            },
+            _ => match self.unit {
+                Some(unit) => unit,
+                None => {
+                    let unit = self.make_unit(&self.unit_file.clone());
+                    self.unit = Some(unit);
+                    unit
+                }
+            },
+        }
+    }
+
+    fn make_unit(&self, file: &str) -> Attribute<'c> {
+        /// `DW_LANG_C`: there is no number for Python that debuggers of GPUs know.
+        const LANGUAGE: u32 = 2;
+        let raw = self.context.to_raw();
+        let producer = Attribute::from(StringAttribute::new(self.context, "tileiras"));
+        let file = self.file(file);
+        // SAFETY: the context is alive, and the attributes are of the kinds that are asked for.
+        unsafe {
+            Attribute::from_raw(mlirLLVMDICompileUnitAttrGet(
+                raw,
+                mlirDisctinctAttrCreate(mlirUnitAttrGet(raw)),
+                LANGUAGE,
+                file.to_raw(),
+                producer.to_raw(),
+                self.is_optimised(),
+                self.emission.kind(),
+                MlirLLVMDINameTableKind_MlirLLVMDINameTableKindDefault,
+            ))
+        }
+    }
+
+    fn subprogram(
+        &self,
+        unit: Attribute<'c>,
+        file: &str,
+        (name, linkage_name): (&str, &str),
+        (line, scope_line): (i64, i64),
+    ) -> Attribute<'c> {
+        let text = |s: &str| Attribute::from(StringAttribute::new(self.context, s)).to_raw();
+        let number = |n: i64| u32::try_from(n).unwrap_or(0);
+        // SAFETY: the unit and the file are what their names say, the texts are strings.
+        unsafe {
+            Attribute::from_raw(ffi::mlirxLLVMSubprogramGet(
+                unit.to_raw(),
+                self.file(file).to_raw(),
+                text(name),
+                text(linkage_name),
+                number(line),
+                number(scope_line),
+                self.is_optimised(),
+            ))
+        }
+    }
+
+    fn is_optimised(&self) -> bool {
+        self.emission != Emission::Full
+    }
+
+    /// Name and folder of a file.
+    fn file(&self, path: &str) -> Attribute<'c> {
+        let path = Path::new(path);
+        let text = |p: Option<&std::ffi::OsStr>| {
+            Attribute::from(StringAttribute::new(self.context, &p.unwrap_or_default().to_string_lossy())).to_raw()
+        };
+        let (name, folder) = (text(path.file_name()), text(path.parent().map(Path::as_os_str)));
+        // SAFETY: the context is alive, and both attributes are strings.
+        unsafe { Attribute::from_raw(mlirLLVMDIFileAttrGet(self.context.to_raw(), name, folder)) }
+    }
+}
+
+fn fused<'c>(scope: Attribute<'c>, place: Location<'c>) -> Location<'c> {
+    let place = place.to_raw();
+    // SAFETY: scope and place belong to one living context.
+    unsafe {
+        Location::from_raw(mlirLocationFusedGet(mlirAttributeGetContext(scope.to_raw()), 1, &place, scope.to_raw()))
+    }
+}
+
+fn key_of(attribute: Attribute<'_>) -> usize {
+    attribute.to_raw().ptr as usize
 }
 
 /// What the public language says of the function that a location is in.
@@ -152,14 +429,15 @@ fn source_subprogram(location: Location<'_>) -> Option<DISubprogramAttr<'_>> {
     DISubprogramAttr::cast(DILocAttr::cast(attribute)?.scope()?)
 }
 
-fn file(context: &Context, place: Option<&FileLine>) -> String {
-    let path = place.map_or(Path::new("<unknown>"), |p| Path::new(&p.file));
-    let text = |p: Option<&std::ffi::OsStr>| p.unwrap_or_default().to_string_lossy().into_owned();
-    let (name, folder) = (text(path.file_name()), text(path.parent().map(Path::as_os_str)));
-    format!("#llvm.di_file<{} in {}>", quoted(context, &name), quoted(context, &folder))
+/// The subprogram that a scope of the public language is in.
+fn subprogram_around(scope: Attribute<'_>) -> Option<Attribute<'_>> {
+    // SAFETY: the scope of a location is a subprogram or a lexical block: its verifier insists.
+    unsafe { Attribute::from_option_raw(ffi::cudaTileScopeGetSubprogram(scope.to_raw())) }
 }
 
-/// A text as MLIR writes it.
-fn quoted(context: &Context, text: &str) -> String {
-    StringAttribute::new(context, text).to_string()
+/// The path of a file of the public language.
+fn path_of(file: Attribute<'_>) -> Option<String> {
+    let file = DIFileAttr::cast(file)?;
+    let (name, folder) = (string_attr(file.name()?), string_attr(file.directory()?));
+    Some(Path::new(folder).join(name).to_string_lossy().into_owned())
 }

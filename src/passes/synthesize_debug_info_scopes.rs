@@ -44,7 +44,7 @@ impl RustPass for SynthesizeDebugInfoScopes {
         if cuda_tile::ModuleOp::cast(module).is_none() {
             let options = descriptors::synthesize_debug_info_scopes::Options(cx);
             let emission = debug_scope::emission(module, options.emission_kind())?;
-            debug_scope::insert(module, context, emission, is_llvm_func)?;
+            debug_scope::insert(module, context, emission, is_llvm_func);
             return Ok(());
         }
         let refused = |op| fail(op, "its location cannot be expressed as debug information");

@@ -55,6 +55,10 @@ pub enum Stage {
     Llvm,
 }
 
+impl Stage {
+    pub const ALL: [Self; 3] = [Self::TileAa, Self::TileAs, Self::Llvm];
+}
+
 /// One pass of the pipeline.
 #[derive(Clone, Debug)]
 pub struct Step {
@@ -372,6 +376,17 @@ impl Options {
     /// Passes that are still needed after the tier, as text: what `tileir-finish` stands for.
     pub fn finish(&self) -> String {
         self.text(|step| step.tier > self.opt_level)
+    }
+
+    /// The parts of both pipelines whose result is of a stage, as MLIR parses them, in order.
+    pub fn pipelines(&self, stage: Stage) -> Vec<String> {
+        let steps = self.steps();
+        let part = |finish: bool| -> Vec<&str> {
+            let wanted = |s: &&Step| s.stage == stage && (s.tier > self.opt_level) == finish;
+            steps.iter().filter(wanted).map(|s| s.pass.as_str()).collect()
+        };
+        let parts = [part(false), part(true)].into_iter().filter(|passes| !passes.is_empty());
+        parts.map(|passes| format!("builtin.module({})", passes.join(","))).collect()
     }
 
     fn text(&self, keep: impl Fn(&Step) -> bool) -> String {

@@ -89,7 +89,18 @@ int main(int argc, char **argv) {
   SAID(tileirasProgramCreate(&p, &c), 2, "unsupported host architecture", 2563);
   c.host_arch = 2;
   SAID(tileirasProgramCreate(&p, &c), 2, "unsupported host operating system", 2563);
+  c.host_os = 0;
+  SAID(tileirasProgramCreate(&p, &c), 2, "invalid configuration", 2563); /* arm64ec on linux */
   c.host_os = 1;
+  c.device_debug = 2;
+  SAID(tileirasProgramCreate(&p, &c), 2, "invalid configuration", 2563);
+  c.device_debug = 0;
+  c.lineinfo = -1;
+  SAID(tileirasProgramCreate(&p, &c), 2, "invalid configuration", 2563);
+  c.lineinfo = 0;
+  c.sanitize = 7;
+  SAID(tileirasProgramCreate(&p, &c), 2, "invalid configuration", 2563);
+  c.sanitize = 0;
   memset(&heard, 0, sizeof heard);
   CHECK(tileirasProgramCreate(&p, &c) == 0 && p != NULL && heard.count == 0);
   CHECK(tileirasProgramRelease(p) == 0); /* never compiled: nothing but the handle to free */
@@ -110,8 +121,9 @@ int main(int argc, char **argv) {
   SAID(tileirasProgramGetOutput(p, NULL), 4, "output pointer is null", 2563);
   memset(&heard, 0, sizeof heard);
   CHECK(tileirasProgramCompile(p) == 0);
-  CHECK(strcmp(scope_text, "+CompileNVVM-CompileNVVM+SerializeGPUModule-SerializeGPUModule") == 0);
-  CHECK(tileirasProgramCompile(p) == 0 && scopes == 4); /* compiled already */
+  CHECK(strcmp(scope_text, "+CompileNVVM-CompileNVVM"
+                            "+SerializeGPUModule-SerializeGPUModule+SerializeGPUModule-SerializeGPUModule") == 0);
+  CHECK(tileirasProgramCompile(p) == 0 && scopes == 6); /* compiled already */
   tileirasSetScopeCallback(NULL, NULL);
   CHECK(tileirasProgramGetOutput(p, &view) == 0 && view.length > 64 && memcmp(view.data, "\x7f" "ELF", 4) == 0);
   SAID(tileirasProgramGetOutput(p, NULL), 4, "output pointer is null", 2563);
@@ -129,6 +141,54 @@ int main(int argc, char **argv) {
   SAID(tileirasProgramCompile(p), 5, "failed to compile Tile IR program", 259);
   CHECK(heard.count >= 2 && strncmp(heard.all, "error at offset ", 16) == 0);
   SAID(tileirasProgramGetOutput(p, &view), 4, "program has not been compiled", 2563);
+  CHECK(tileirasProgramRelease(p) == 0);
+
+  /* The name of the output tells apart the messages of several compilations. It need not outlive the call. */
+  char name[] = "kernels/first.o";
+  c.output_name = name;
+  c.output_name_len = strlen(name);
+  CHECK(tileirasProgramCreate(&p, &c) == 0);
+  memset(name, 'x', sizeof name - 1);
+  memset(&heard, 0, sizeof heard);
+  CHECK(tileirasProgramCompile(p) == 5);
+  CHECK(strstr(heard.all, "while compiling 'kernels/first.o'") != NULL);
+  CHECK(tileirasProgramRelease(p) == 0);
+
+  /* The host's architecture and system decide what the object is: machine of an ELF file, or of a COFF file. */
+  static const struct { int arch, os; unsigned machine; } hosts[] = {
+      {0, 0, 62}, {1, 0, 183}, {0, 1, 0x8664}, {1, 1, 0xaa64}, {2, 1, 0xa641}};
+  for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+    c = good;
+    c.host_arch = hosts[i].arch;
+    c.host_os = hosts[i].os;
+    c.output_name = "first.o";
+    c.output_name_len = 7;
+    TileirasByteView object;
+    SAID(tileirasProgramGetHostObject(NULL, &object), 4, "program is null", 2563);
+    CHECK(tileirasProgramCreate(&p, &c) == 0);
+    SAID(tileirasProgramGetHostObject(p, &object), 4, "program has not been compiled", 2563);
+    CHECK(tileirasProgramCompile(p) == 0);
+    SAID(tileirasProgramGetHostObject(p, NULL), 4, "output pointer is null", 2563);
+    CHECK(tileirasProgramGetHostObject(p, &object) == 0 && object.length > 64);
+    int elf = memcmp(object.data, "\x7f" "ELF", 4) == 0;
+    const unsigned char *machine = object.data + (elf ? 18 : 0);
+    CHECK(elf == (hosts[i].os == 0) && (machine[0] | machine[1] << 8) == (int)hosts[i].machine);
+    int named = 0;
+    for (size_t k = 0; k + 5 <= object.length; k++) named |= memcmp(object.data + k, "first", 5) == 0;
+    CHECK(named);
+    TileirasByteView same;
+    CHECK(tileirasProgramGetHostObject(p, &same) == 0 && same.data == object.data);
+    CHECK(tileirasProgramGetOutput(p, &view) == 0 && memcmp(view.data, "\x7f" "ELF", 4) == 0);
+    CHECK(tileirasProgramRelease(p) == 0);
+  }
+
+  /* libNVVM, by its file: what is none is told when it is wanted. */
+  SAID(tileirasProgramSetLibNvvm(NULL, "x", 1), 4, "program is null", 2563);
+  CHECK(tileirasProgramCreate(&p, &good) == 0);
+  CHECK(tileirasProgramSetLibNvvm(p, "/nonexistent/libnvvm.so", 23) == 0);
+  memset(&heard, 0, sizeof heard);
+  CHECK(tileirasProgramCompile(p) == 5 && strstr(heard.all, "/nonexistent/libnvvm.so") != NULL);
+  CHECK(tileirasProgramSetLibNvvm(p, NULL, 0) == 0 && tileirasProgramCompile(p) == 0);
   CHECK(tileirasProgramRelease(p) == 0);
 
   /* Checks for the sanitizer: the image says that they are there. */

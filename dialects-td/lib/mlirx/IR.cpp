@@ -15,12 +15,16 @@
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
 #include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Parser/Parser.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "llvm/BinaryFormat/Dwarf.h"
+#include "llvm/Support/SourceMgr.h"
 using namespace mlir;
 
 //===-- IR ---------------------------------------------------------------------//
@@ -61,6 +65,28 @@ void mlirxEmitErrorWithNote(MlirLocation location, MlirStringRef message, MlirLo
                             MlirStringRef note) {
   InFlightDiagnostic error = emitError(unwrap(location)) << unwrap(message);
   error.attachNote(unwrap(noteLocation)) << unwrap(note);
+}
+MlirModule mlirxModuleParse(MlirContext context, MlirStringRef text, MlirStringRef name) {
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(unwrap(text), unwrap(name)), SMLoc());
+  ParserConfig config(unwrap(context));
+  return wrap(parseSourceFile<ModuleOp>(sources, config).release());
+}
+bool mlirxIsLLVMLocalScope(MlirAttribute a) { return isa<LLVM::DILocalScopeAttr>(unwrap(a)); }
+bool mlirxIsLLVMSubprogram(MlirAttribute a) { return isa<LLVM::DISubprogramAttr>(unwrap(a)); }
+MlirAttribute mlirxLLVMSubprogramGet(MlirAttribute unit, MlirAttribute file, MlirAttribute name,
+                                     MlirAttribute linkageName, unsigned line, unsigned scopeLine, bool optimized) {
+  MLIRContext *context = unwrap(unit).getContext();
+  auto id = DistinctAttr::create(UnitAttr::get(context));
+  auto source = cast<LLVM::DIFileAttr>(unwrap(file));
+  auto flags = LLVM::DISubprogramFlags::Definition;
+  if (optimized)
+    flags = flags | LLVM::DISubprogramFlags::Optimized;
+  auto type = LLVM::DISubroutineTypeAttr::get(context, llvm::dwarf::DW_CC_normal, {});
+  return wrap(LLVM::DISubprogramAttr::get(context, id, cast<LLVM::DICompileUnitAttr>(unwrap(unit)), source,
+                                          cast<StringAttr>(unwrap(name)), cast<StringAttr>(unwrap(linkageName)),
+                                          source, line, scopeLine, flags, type, /*retainedNodes=*/{},
+                                          /*annotations=*/{}));
 }
 void mlirxDialectRegistryInsertUpstream(MlirDialectRegistry r) {
   DialectRegistry &reg = *unwrap(r);

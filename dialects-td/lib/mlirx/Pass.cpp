@@ -199,9 +199,9 @@ void mlirxPassManagerEnableIRPrintingFiltered(MlirPassManager pm,
 namespace {
 struct CInstrumentation : PassInstrumentation {
   explicit CInstrumentation(MlirxInstrumentation i) : i(i) {}
-  void runBeforePass(Pass *p, Operation *op) override { if (i.before) i.before(wrap(p->getName()), wrap(op), i.user); }
-  void runAfterPass(Pass *p, Operation *op) override { if (i.after) i.after(wrap(p->getName()), wrap(op), false, i.user); }
-  void runAfterPassFailed(Pass *p, Operation *op) override { if (i.after) i.after(wrap(p->getName()), wrap(op), true, i.user); }
+  void runBeforePass(Pass *p, Operation *op) override { if (i.before) i.before(wrap(p->getArgument()), wrap(op), i.user); }
+  void runAfterPass(Pass *p, Operation *op) override { if (i.after) i.after(wrap(p->getArgument()), wrap(op), false, i.user); }
+  void runAfterPassFailed(Pass *p, Operation *op) override { if (i.after) i.after(wrap(p->getArgument()), wrap(op), true, i.user); }
   MlirxInstrumentation i;
 };
 } // namespace

@@ -44,6 +44,9 @@ use crate::version::{PtxVersion, v};
 use std::collections::HashSet;
 use std::fmt;
 
+/// The version that brought `function_name` and `inlined_at` of `.loc`.
+const INLINED_LINES: PtxVersion = v(7, 2);
+
 /// The comment that marks the text as finalised.
 pub const BASED_ON: &str = "// Based on LLVM 21.0.0git";
 
@@ -202,6 +205,9 @@ fn needed_version(
     requests: &[EntryDirectives<'_>],
 ) -> Result<PtxVersion, FinaliseError> {
     let mut version = module.version.value.max(target.ptx_floor);
+    if module.has_inlined_lines {
+        version = version.max(INLINED_LINES);
+    }
     // A program has few of them, each many times.
     let mut seen = HashSet::new();
     for instruction in module.instructions.iter().filter(|i| seen.insert(i.mnemonic.as_str())) {
@@ -501,6 +507,8 @@ mod tests {
             ("sm_80", "7.8", "sm_80", "", v(7, 8)),
             ("sm_80", "7.0", "sm_80", "", v(7, 0)),
             ("sm_80", "7.0", "sm_80", "ld.global.L2::cache_hint.b32 %r1, [%rd1], %rd2;", v(7, 4)),
+            ("sm_80", "7.0", "sm_80", ".loc 1 2 3", v(7, 0)),
+            ("sm_80", "7.0", "sm_80", ".loc 1 2 3, function_name $L, inlined_at 1 2 3", v(7, 2)),
             ("sm_88", "7.8", "sm_87", "", v(9, 0)),
             ("sm_90", "8.0", "sm_90a", "", v(8, 0)),
             ("sm_90", "8.0", "sm_90a", "// cp.async.bulk.shared::cta.global", v(8, 0)),

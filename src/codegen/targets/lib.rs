@@ -4,6 +4,7 @@
 //!   documentation read it; nothing else in the project may compare `sm` numbers to decide what a target can do.
 //! * [`Feature`]: one name for each thing that some targets can do and others cannot.
 //! * [`requirements()`]: the PTX version and the feature that an instruction needs.
+//! * [`intrinsic::missing_for`]: why LLVM 21 cannot select an intrinsic for a target.
 //! * [`scan`]: where the header, the entries and the instructions of a PTX text are.
 //! * [`finalise()`]: turns the PTX that LLVM 21 prints into the PTX that the target takes, and verifies the result.
 //!
@@ -14,6 +15,7 @@
 
 mod feature;
 pub mod finalise;
+pub mod intrinsic;
 mod requirement;
 pub mod scan;
 mod target;

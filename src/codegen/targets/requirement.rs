@@ -181,12 +181,12 @@ impl Requirement {
 }
 
 /// Whether `text` starts with `words`, cut at dots: `add` starts `add.f32` and not `addc.u32`.
-fn starts_with_words(text: &str, words: &str) -> bool {
+pub(crate) fn starts_with_words(text: &str, words: &str) -> bool {
     text.strip_prefix(words).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 /// Whether `words` occurs in `text` as a run of whole dot-separated words.
-fn contains_words(text: &str, words: &str) -> bool {
+pub(crate) fn contains_words(text: &str, words: &str) -> bool {
     text.match_indices(words).any(|(at, _)| {
         let before = text[..at].ends_with('.') || at == 0;
         let after = &text[at + words.len()..];

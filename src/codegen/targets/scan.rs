@@ -26,6 +26,8 @@ pub struct Module {
     pub entries: Vec<Entry>,
     /// Every instruction of every function, in order.
     pub instructions: Vec<Instruction>,
+    /// Whether a `.loc` says where its function was inlined.
+    pub has_inlined_lines: bool,
 }
 
 /// The value of a header directive.
@@ -118,7 +120,8 @@ pub fn scan(text: &str) -> Result<Module, ScanError> {
         }
     }
     let (version, target, address_size) = header.complete(tokens.line)?;
-    Ok(Module { version, target, address_size, entries, instructions })
+    let has_inlined_lines = tokens.inlined_lines;
+    Ok(Module { version, target, address_size, entries, instructions, has_inlined_lines })
 }
 
 #[derive(Default)]
@@ -401,11 +404,13 @@ struct Tokens<'a> {
     at: usize,
     line: usize,
     peeked: Option<Token<'a>>,
+    /// Whether a line that was dropped has the attribute `inlined_at`.
+    inlined_lines: bool,
 }
 
 impl<'a> Tokens<'a> {
     fn new(text: &'a str) -> Self {
-        Tokens { text, at: 0, line: 1, peeked: None }
+        Tokens { text, at: 0, line: 1, peeked: None, inlined_lines: false }
     }
 
     fn peek(&mut self) -> Result<Option<Token<'a>>, ScanError> {
@@ -429,7 +434,9 @@ impl<'a> Tokens<'a> {
             self.line = token.line;
         }
         let rest = &self.text[self.at..];
-        self.at += rest.find('\n').unwrap_or(rest.len());
+        let end = rest.find('\n').unwrap_or(rest.len());
+        self.inlined_lines |= rest[..end].contains(", inlined_at ");
+        self.at += end;
     }
 
     fn read(&mut self) -> Result<Option<Token<'a>>, ScanError> {

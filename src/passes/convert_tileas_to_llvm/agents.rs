@@ -8,7 +8,7 @@
 
 use super::{Lower, llvm::Cmp};
 use crate::dialect::{
-    location,
+    debug_scope,
     nv_tileas::AgentSwitchOp,
     pass::{Failed, fail},
     rt::*,
@@ -47,7 +47,7 @@ impl<'c> Lower<'c, '_> {
             self.barrier_id = Some(self.barriers_used);
             self.block(source)?;
             (self.warp, self.warp_bits, self.thread, self.warps, self.barrier_id) = outside;
-            self.l.b.set_location(location::leaf(op.op().location()));
+            self.l.b.set_location(debug_scope::lowered(op.op().location()));
             self.l.br(exit, &[]);
             self.l.b.set_end(next);
         }

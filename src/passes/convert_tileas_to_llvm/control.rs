@@ -4,7 +4,7 @@
 
 use super::{Lower, Lowered, llvm::Cmp};
 use crate::dialect::{
-    location,
+    debug_scope,
     pass::{Failed, fail},
     rt::*,
 };
@@ -79,7 +79,7 @@ impl<'c> Lower<'c, '_> {
         let yielded = self.body(source)?;
         let mut next = vec![self.l.add(arg(head, 0), step)];
         next.extend(self.flat_values(op, operands(yielded))?);
-        self.l.b.set_location(location::leaf(op.location()));
+        self.l.b.set_location(debug_scope::lowered(op.location()));
         self.l.br(head, &next);
 
         self.l.b.set_end(exit);
@@ -101,7 +101,7 @@ impl<'c> Lower<'c, '_> {
                 Some(source) => {
                     let yielded = self.body(source)?;
                     let values = self.flat_values(op, operands(yielded))?;
-                    self.l.b.set_location(location::leaf(op.location()));
+                    self.l.b.set_location(debug_scope::lowered(op.location()));
                     self.l.br(exit, &values);
                 }
                 None => self.l.br(exit, &[]),
@@ -132,14 +132,14 @@ impl<'c> Lower<'c, '_> {
         let condition = self.body(before)?;
         let go_on = self.scalar(op, operand(condition, 0))?;
         let out = self.flat_values(op, operands(condition).skip(1))?;
-        self.l.b.set_location(location::leaf(op.location()));
+        self.l.b.set_location(debug_scope::lowered(op.location()));
         self.l.cond_br(go_on, (body, &[]), (exit, &out));
 
         self.l.b.set_end(body);
         self.bind(op, args(after), &out)?;
         let yielded = self.body(after)?;
         let next = self.flat_values(op, operands(yielded))?;
-        self.l.b.set_location(location::leaf(op.location()));
+        self.l.b.set_location(debug_scope::lowered(op.location()));
         self.l.br(head, &next);
 
         self.l.b.set_end(exit);

@@ -235,8 +235,7 @@ impl<'c, 'm> Lower<'c, 'm> {
     }
 
     fn op(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
-        // Line tables want file locations; scopes of the source language end here.
-        self.l.b.set_location(location::leaf(op.location()));
+        self.l.b.set_location(debug_scope::lowered(op.location()));
         if let Some(typed) = nv_tileaa::AnyOp::cast(op) {
             return self.tileaa(op, typed);
         }

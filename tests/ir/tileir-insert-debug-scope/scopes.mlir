@@ -3,8 +3,8 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir-insert-debug-scope,tileir-insert-debug-scope{emission-kind=Full})' --mlir-print-debuginfo | FileCheck %s --check-prefix=TWICE
 // RUN: not tileiras-opt %s --pass-pipeline='builtin.module(tileir-insert-debug-scope{emission-kind=some})' 2>&1 | FileCheck %s --check-prefix=KIND
 
-// Kernels at both levels get a subprogram of their own in one unit; ops without a place get that of their kernel. The name in the
-// source comes first. Declarations and functions of the host have no source.
+// Kernels at both levels get a subprogram of their own, in the producer's unit or in one for the module; ops without a place get
+// that of their kernel. The name in the source comes first. Declarations and functions of the host have no source.
 gpu.module @kernels {
   nv_tileaa.func @tiles(%x: i32) {
     %y = arith.addi %x, %x : i32 loc("a/k.py":7:3)
@@ -29,8 +29,10 @@ llvm.func @host() {
 // CHECK-DAG: #[[OWN]] = loc("a/k.py":7:3)
 // CHECK-DAG: #[[HEAD]] = loc("a/k.py":5:1)
 // CHECK-DAG: #[[THREADS:loc[0-9]*]] = loc("b.py":20:1)
-// CHECK-DAG: #[[UNIT:di_compile_unit[0-9]*]] = #llvm.di_compile_unit<{{.*}}producer = "tileiras", isOptimized = true, emissionKind = None>
-// CHECK-DAG: #[[A:di_subprogram[0-9]*]] = #llvm.di_subprogram<{{.*}}compileUnit = #[[UNIT]],{{.*}}name = "source_name", linkageName = "tiles",{{.*}}line = 5
+// CHECK-DAG: #[[K:di_file[0-9]*]] = #llvm.di_file<"k.py" in "a">
+// CHECK-DAG: #[[UNIT_A:di_compile_unit[0-9]*]] = #llvm.di_compile_unit<{{.*}}file = #[[K]], producer = "tileiras", isOptimized = true, emissionKind = None>
+// CHECK-DAG: #[[UNIT:di_compile_unit[0-9]*]] = #llvm.di_compile_unit<{{.*}}file = #{{.*}}, producer = "tileiras", isOptimized = true, emissionKind = None>
+// CHECK-DAG: #[[A:di_subprogram[0-9]*]] = #llvm.di_subprogram<{{.*}}compileUnit = #[[UNIT_A]],{{.*}}name = "source_name", linkageName = "tiles",{{.*}}line = 5
 // CHECK-DAG: #[[B:di_subprogram[0-9]*]] = #llvm.di_subprogram<{{.*}}compileUnit = #[[UNIT]],{{.*}}name = "threads", linkageName = "threads",{{.*}}line = 20
 // CHECK-DAG: loc(fused<#[[A]]>[#[[HEAD]]])
 // CHECK-DAG: loc(fused<#[[B]]>[#[[THREADS]]])

@@ -1,0 +1,238 @@
+//! Line tables say what the bytecode says: file and line of each instruction, and the call sites that it was inlined at.
+//!
+//! The machine code's own table is read, with nvdisasm. What it must say comes from the bytecode alone, without MLIR. By default one
+//! program of the corpus in four, at -O3 with `--lineinfo` and at -O0 with `-g`; with `TILEIRAS_TEST_FULL=1` all of them.
+
+#[path = "support/cubin.rs"]
+mod cubin;
+#[path = "support/kernels.rs"]
+mod kernels;
+
+use kernels::compile_with;
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::{
+    collections::BTreeSet,
+    env, fs,
+    path::{Path, PathBuf},
+    process::{Command, ExitCode},
+};
+use tile_bytecode::{DebugAttr, DebugId, ReadOptions};
+use tile_driver::{DebugInfo, Emit, toolchain, toolchain::Surroundings};
+use tile_launch::corpus::{self, Lists, Program};
+use tile_targets::Target;
+
+/// A file and a line.
+type Line = (String, u64);
+/// A line, and the line that its function was inlined at.
+type Row = (Line, Option<Line>);
+
+fn main() -> ExitCode {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let mut trials = vec![
+        Trial::test("lines/a helper of another file is inlined at a line of the kernel", helper),
+        Trial::test("lines/call sites within call sites", nested),
+        Trial::test("lines/without them the PTX is the same", unchanged),
+    ];
+    match cases(&root) {
+        Ok(cases) => trials.extend(cases),
+        // Listing has to work for the failure to be seen by runners that list first.
+        Err(error) => trials.push(Trial::test("lines/setup", move || Err(Failed::from(error.to_string())))),
+    }
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+fn cases(root: &Path) -> Result<Vec<Trial>, corpus::Error> {
+    let full = env::var_os("TILEIRAS_TEST_FULL").is_some_and(|v| v != "0");
+    let lists = Lists::read(root)?;
+    let mut trials = vec![];
+    for (i, program) in corpus::programs(root)?.into_iter().filter(Program::is_readable).enumerate() {
+        let wanted = full || i % 4 == 0 || program.name.starts_with("welford");
+        if wanted && lists.pending_on(&program.name, "sm_90").is_none() {
+            trials.push(Trial::test(format!("lines/{}", program.name), move || {
+                check(&program, 3, DebugInfo::Lines)?;
+                check(&program, 0, DebugInfo::Full)
+            }));
+        }
+    }
+    Ok(trials)
+}
+
+fn check(program: &Program, level: u8, debug: DebugInfo) -> Result<(), Failed> {
+    let input = fs::read(&program.file)?;
+    let said = Said::by(&input)?;
+    let found = rows(&program.name, &input, level, debug)?;
+    let foreign: Vec<&Row> = found.difference(&said.rows).collect();
+    let lost: Vec<&Row> = said.stores.difference(&found).collect();
+    if found.is_empty() || !foreign.is_empty() || !lost.is_empty() {
+        return Err(format!("-O{level}: not in the bytecode: {foreign:?}; lost: {lost:?}; found: {found:?}").into());
+    }
+    // A table that leaves out every call site would lie within the bytecode too.
+    let inlined = |rows: &BTreeSet<Row>| rows.iter().any(|(_, at)| at.is_some());
+    if level == 0 && inlined(&said.rows) && !inlined(&found) {
+        return Err("no call site is in the table".into());
+    }
+    Ok(())
+}
+
+/// What the bytecode says.
+struct Said {
+    rows: BTreeSet<Row>,
+    /// Rows of operations that no pass can remove.
+    stores: BTreeSet<Row>,
+}
+
+impl Said {
+    fn by(input: &[u8]) -> Result<Said, Failed> {
+        let module = tile_bytecode::read(input, &ReadOptions::default())?;
+        let mut said = Said { rows: BTreeSet::new(), stores: BTreeSet::new() };
+        for function in &module.functions {
+            let head = chain(&module, function.location.flatten());
+            said.rows.extend(pairs(&head));
+            for op in function.body.all_ops() {
+                let rows = pairs(&chain(&module, op.location()));
+                // What stays, whatever a pass finds out.
+                if matches!(op.spec.name, "store_ptr_tko" | "store_view_tko") {
+                    said.stores.extend(rows.iter().cloned());
+                }
+                said.rows.extend(rows);
+            }
+        }
+        // The code before the first statement is that of the function's head.
+        for attribute in &module.debug {
+            if let DebugAttr::Subprogram(s) = attribute
+                && let Some(DebugAttr::File { name, directory }) = s.file.map(|f| &module.debug[f.index()])
+            {
+                let file = Path::new(&module.text(*directory)).join(module.text(*name)).to_string_lossy().into_owned();
+                said.rows.extend([s.line, s.scope_line].map(|line| ((file.clone(), line), None)));
+            }
+        }
+        Ok(said)
+    }
+}
+
+/// The lines of a location, innermost first.
+fn chain(module: &tile_bytecode::Module, location: Option<DebugId>) -> Vec<Line> {
+    match location.map(|l| &module.debug[l.index()]) {
+        Some(DebugAttr::Loc { file, line, .. }) => vec![(module.text(*file), *line)],
+        Some(DebugAttr::CallSite { callee, caller }) => {
+            let mut lines = chain(module, *callee);
+            lines.extend(chain(module, *caller));
+            lines
+        }
+        _ => vec![],
+    }
+}
+
+/// Each line with the one that it is inlined at.
+fn pairs(chain: &[Line]) -> Vec<Row> {
+    (0..chain.len()).map(|i| (chain[i].clone(), chain.get(i + 1).cloned())).collect()
+}
+
+/// The rows of the machine code's table.
+fn rows(name: &str, input: &[u8], level: u8, debug: DebugInfo) -> Result<BTreeSet<Row>, Failed> {
+    let target = Target::by_name("sm_90").ok_or("no such target")?;
+    let ptx = compile_with(input, target, level, Emit::Ptx, debug)?.text;
+    rows_of_ptx(name, &ptx, level, debug)
+}
+
+fn rows_of_ptx(name: &str, ptx: &str, level: u8, debug: DebugInfo) -> Result<BTreeSet<Row>, Failed> {
+    let target = Target::by_name("sm_90").ok_or("no such target")?;
+    let cubin = cubin::assemble(ptx, target, level, debug)?;
+    let file = env::temp_dir().join(format!("lines-{level}-{name}-{}.cubin", std::process::id()));
+    fs::write(&file, &cubin.image)?;
+    let tools = toolchain::search("nvdisasm", None, &Surroundings::of_process());
+    let program = tools.found.first().ok_or("no nvdisasm: run scripts/setup.sh")?;
+    let listing = Command::new(program).arg("-gi").arg(&file).output();
+    fs::remove_file(&file)?;
+    let listing = listing?;
+    if !listing.status.success() {
+        return Err(String::from_utf8_lossy(&listing.stderr).into_owned().into());
+    }
+    let text = String::from_utf8_lossy(&listing.stdout).into_owned();
+    text.lines().filter_map(|l| l.trim().strip_prefix("//## File ")).map(row).collect()
+}
+
+/// `"a.py", line 7 inlined at "b.py", line 9`; without the second half for code of the kernel itself.
+fn row(text: &str) -> Result<Row, Failed> {
+    let line = |text: &str| -> Option<Line> {
+        let (file, line) = text.trim().strip_prefix('"')?.split_once("\", line ")?;
+        Some((file.to_string(), line.trim().parse().ok()?))
+    };
+    let (own, at) = match text.split_once(" inlined at ") {
+        Some((own, at)) => (own, Some(at)),
+        None => (text, None),
+    };
+    let row = line(own).map(|own| (own, at.map(line)));
+    match row {
+        Some((own, None)) => Ok((own, None)),
+        Some((own, Some(Some(at)))) => Ok((own, Some(at))),
+        _ => Err(format!("not a line of a table: {text}").into()),
+    }
+}
+
+/// A kernel in text whose only arithmetic is at `place`.
+fn text(place: &str) -> String {
+    format!(
+        r#"
+        cuda_tile.module @m {{
+          entry @k(%p: tile<ptr<i32>>) {{
+            %0 = make_token : token loc("/src/a.py":11:5)
+            %1:3 = get_tile_block_id : tile<i32> loc("/src/a.py":12:5)
+            %2 = muli %1#0, %1#0 : tile<i32> loc({place})
+            %3 = store_ptr_tko weak %p, %2 token = %0 : tile<ptr<i32>>, tile<i32> -> token loc("/src/a.py":14:5)
+            return loc("/src/a.py":15:5)
+          }} loc("/src/a.py":10:1)
+        }}"#
+    )
+}
+
+fn rows_of_text(name: &str, place: &str, level: u8, debug: DebugInfo) -> Result<BTreeSet<Row>, Failed> {
+    let target = Target::by_name("sm_90").ok_or("no such target")?;
+    let ptx = compile_with(text(place).as_bytes(), target, level, Emit::Ptx, debug)?.text;
+    rows_of_ptx(name, &ptx, level, debug)
+}
+
+fn at(file: &str, line: u64) -> Line {
+    (file.to_string(), line)
+}
+
+/// The documented example: NVIDIA's compiler prints `/lib/helper.py, line 777 inlined at /src/a.py, line 13` of it.
+fn helper() -> Result<(), Failed> {
+    for (level, debug) in [(3, DebugInfo::Lines), (0, DebugInfo::Lines), (0, DebugInfo::Full)] {
+        let place = r#"callsite("helper"("/lib/helper.py":777:3) at "/src/a.py":13:5)"#;
+        let found = rows_of_text("helper", place, level, debug)?;
+        assert!(found.contains(&(at("/lib/helper.py", 777), Some(at("/src/a.py", 13)))), "-O{level}: {found:?}");
+        let wrong = found.iter().find(|(own, _)| own.0 == "/src/a.py" && !(10..=15).contains(&own.1));
+        assert_eq!(wrong, None, "-O{level}: {found:?}");
+    }
+    Ok(())
+}
+
+fn nested() -> Result<(), Failed> {
+    let place = r#"callsite("in"("/lib/in.py":5:3) at callsite("helper"("/lib/helper.py":777:3) at "/src/a.py":13:5))"#;
+    for (level, debug) in [(3, DebugInfo::Lines), (0, DebugInfo::Full)] {
+        let found = rows_of_text("nested", place, level, debug)?;
+        for row in [
+            (at("/lib/in.py", 5), Some(at("/lib/helper.py", 777))),
+            (at("/lib/helper.py", 777), Some(at("/src/a.py", 13))),
+        ] {
+            assert!(found.contains(&row), "-O{level}: {row:?} is missing in {found:?}");
+        }
+    }
+    Ok(())
+}
+
+/// The instructions do not depend on whether lines are written.
+fn unchanged() -> Result<(), Failed> {
+    let target = Target::by_name("sm_90").ok_or("no such target")?;
+    let input = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/welford.13.1.tileirbc"))?;
+    let instructions = |debug| -> Result<Vec<String>, Failed> {
+        let ptx = compile_with(&input, target, 3, Emit::Ptx, debug)?.text;
+        let is_code = |l: &&str| l.starts_with('\t') && l.ends_with(';') && !l.starts_with("\t.");
+        Ok(ptx.lines().filter(is_code).map(str::to_string).collect())
+    };
+    let plain = instructions(DebugInfo::None)?;
+    assert!(!plain.is_empty());
+    assert_eq!(plain, instructions(DebugInfo::Lines)?);
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! The command runs the pipeline that it prints, and says which pass failed; text keeps the name of its file.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+fn scratch(name: &str, bytes: &[u8]) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::write(&path, bytes).unwrap();
+    path
+}
+
+fn tileiras(input: &Path, arguments: &[&str]) -> Output {
+    let output = input.with_extension("out");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tileiras"));
+    command.arg(input).args(["--gpu-name=sm_90", "-o"]).arg(output).args(arguments).output().unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Names of the passes of a pipeline in text, in order.
+fn names(pipeline: &str) -> Vec<String> {
+    let body = pipeline.trim().strip_prefix("builtin.module(").and_then(|p| p.strip_suffix(')')).expect(pipeline);
+    let mut depth = 0;
+    let mut passes = vec![String::new()];
+    for c in body.chars() {
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        match c {
+            ',' if depth == 0 => passes.push(String::new()),
+            '{' | '}' => {}
+            _ if depth > 0 => {}
+            c => passes.last_mut().unwrap().push(c),
+        }
+    }
+    passes.retain(|p| !p.is_empty());
+    passes
+}
+
+/// The dump, its re-parse, and the passes that ran: the same at each level and strategy.
+#[test]
+fn the_dump_is_what_runs() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/vadd_f32.13.1.tileirbc");
+    for level in 0..=3 {
+        for strategy in ["none", "unspecialize"] {
+            let case = format!("-O{level} {strategy}");
+            let input = scratch(&format!("dump-{level}-{strategy}.tileirbc"), &fs::read(&corpus).unwrap());
+            let strategy = format!("--pipeline-option=pipeline-strategy={strategy}");
+            let output = tileiras(
+                &input,
+                &[&format!("-O{level}"), &strategy, "--emit=ptx", "--dump-pass-pipeline", "--print-ir-after-all"],
+            );
+            let text = stderr(&output);
+            assert!(output.status.success(), "{case}: {text}");
+            let dumped: Vec<&str> = text.lines().filter(|l| l.starts_with("builtin.module(")).collect();
+            assert_eq!(dumped.len(), 2, "{case}");
+            // `// -----// IR Dump After Name (argument) //----- //`
+            let ran: Vec<&str> = text
+                .lines()
+                .filter_map(|l| l.strip_prefix("// -----// IR Dump After ")?.split_once(" (")?.1.split_once(')'))
+                .map(|(argument, _)| argument)
+                .collect();
+            let expected: Vec<String> = dumped.iter().flat_map(|p| names(p)).collect();
+            assert_eq!(ran, expected, "{case}");
+            for pipeline in dumped {
+                assert_eq!(reparsed(pipeline), names(pipeline), "{case}");
+            }
+        }
+    }
+}
+
+/// The passes of a pipeline after MLIR has read it and printed it again.
+fn reparsed(pipeline: &str) -> Vec<String> {
+    let empty = scratch("empty.mlir", b"module {}");
+    let mut opt = Command::new(env!("CARGO_BIN_EXE_tileiras-opt"));
+    // Without passes there is nothing to parse: MLIR wants one at least.
+    if names(pipeline).is_empty() {
+        return vec![];
+    }
+    let output =
+        opt.arg(&empty).arg(format!("--pass-pipeline={pipeline}")).arg("--dump-pass-pipeline").output().unwrap();
+    // MLIR breaks the text into lines, one for each pass.
+    let text = stderr(&output);
+    let lines = text.lines().skip_while(|l| !l.starts_with("builtin.module("));
+    let mut pipeline = String::new();
+    for line in lines {
+        pipeline.push_str(line.trim());
+        if line.starts_with(')') {
+            break;
+        }
+    }
+    names(&pipeline)
+}
+
+#[test]
+fn a_failing_pass_is_named() {
+    let text = "gpu.module @m {\n  llvm.func @k() attributes {nvvm.kernel} {\n    llvm.return\n  }\n}\n";
+    let output = tileiras(&scratch("failing.mlir", text.as_bytes()), &["--emit=ptx"]);
+    assert_eq!(output.status.code(), Some(5));
+    assert!(stderr(&output).contains("the pass 'tileir-gpu-module-prepare' failed"), "{}", stderr(&output));
+}
+
+const KERNEL: &str = "cuda_tile.module @m {
+  entry @k(%p: tile<ptr<i32>>) {
+    %0 = make_token : token
+    %1:3 = get_tile_block_id : tile<i32>
+    %2 = store_ptr_tko weak %p, %1#0 token = %0 : tile<ptr<i32>>, tile<i32> -> token
+    return
+  }
+}
+";
+
+/// Places, `.file` and the excerpt of a message are those of the file.
+#[test]
+fn text_keeps_the_name_of_its_file() {
+    let input = scratch("named.mlir", KERNEL.as_bytes());
+    let name = input.to_str().unwrap();
+    let output = tileiras(&input, &["--emit=ptx", "--lineinfo"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let ptx = fs::read_to_string(input.with_extension("out")).unwrap();
+    assert!(ptx.contains(&format!("\"{name}\"")) && !ptx.contains(".file\t1 \"-\""), "{ptx}");
+    assert!(ptx.contains(".loc\t1 5 10"), "{ptx}");
+
+    let wrong = scratch("wrong.mlir", KERNEL.replace("make_token", "make_tokens").as_bytes());
+    let output = tileiras(&wrong, &["--emit=ptx", "--diagnostic-format=caret"]);
+    let text = stderr(&output);
+    assert_eq!(output.status.code(), Some(3), "{text}");
+    assert!(text.contains(&format!("{}:3:10", wrong.display())), "{text}");
+    assert!(text.contains("%0 = make_tokens : token"), "{text}");
+}
+
+#[test]
+fn a_nul_byte_in_text_is_an_error() {
+    let input = scratch("nul.mlir", KERNEL.replace("weak", "we\0k").as_bytes());
+    let output = tileiras(&input, &["--emit=ptx"]);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(stderr(&output).contains("the text has a NUL byte in line 5"), "{}", stderr(&output));
+}
