@@ -1,6 +1,6 @@
 //! A product of tiles by `wgmma`: which instructions, on which registers and which parts of shared memory.
 //!
-//! The fragments are those of [`MmaInstruction::Warpgroup`]; this file says how a tile is made of them. The tile's rows
+//! The fragments are those of [`MmaShape::warpgroup`]; this file says how a tile is made of them. The tile's rows
 //! are shared out among warpgroups, and its columns if there are warpgroups to spare. A warpgroup's part is cut in
 //! blocks of 64 rows by `n` columns. The accumulator of a block is a run of registers, and one block's instructions
 //! along K form a *chain*: they add to the same registers and need no wait between them.
@@ -11,7 +11,7 @@
 
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
-use crate::mma::{MmaInstruction, MmaTiling, Operand};
+use crate::mma::{MmaShape, MmaTiling, Operand};
 use crate::shape::Shape;
 
 /// Rows of every `wgmma`.
@@ -23,7 +23,7 @@ pub struct WarpgroupProduct {
     m: u32,
     n: u32,
     k: u32,
-    instruction: MmaInstruction,
+    instruction: MmaShape,
     m_groups: u32,
     n_groups: u32,
 }
@@ -54,7 +54,7 @@ impl WarpgroupProduct {
             let expected = "operands of 8, 16 or 32 bits";
             return Err(LayoutError::UnsupportedElement { bits: operand_bits, expected });
         }
-        let instruction = MmaInstruction::Warpgroup { n: columns, k: 256 / operand_bits, operand_bits };
+        let instruction = MmaShape::warpgroup(columns, 256 / operand_bits, operand_bits);
         instruction.check()?;
         let (m_groups, n_groups) = groups;
         for (what, dim, extent, unit, parts) in [
@@ -71,7 +71,7 @@ impl WarpgroupProduct {
     }
 
     /// The instruction.
-    pub fn instruction(&self) -> MmaInstruction {
+    pub fn instruction(&self) -> MmaShape {
         self.instruction
     }
 
