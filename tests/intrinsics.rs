@@ -1,8 +1,8 @@
 //! Intrinsics that text may name never end the process.
 //!
-//! Every intrinsic of NVPTX that the table of `tile_targets::intrinsic` lets through for a target is called, and code is generated
-//! for it. LLVM ends the process when it cannot: its message then names the intrinsic. Of intrinsics that take types of the
-//! caller's choice, only those that work on one kind of number are called.
+//! Every intrinsic of NVPTX that the table of `tile_targets::intrinsic` lets through for a target is called, and code
+//! is generated for it. LLVM ends the process when it cannot: its message then names the intrinsic. Of intrinsics that
+//! take types of the caller's choice, only those that work on one kind of number are called.
 
 use inkwell::targets::{InitializationConfig, Target as LlvmTarget};
 use llvm_sys::{LLVMTypeKind, core::*, prelude::*, target_machine::*};

@@ -1,7 +1,7 @@
 //! Refuses calls of intrinsics that LLVM's generator for NVPTX would end the process over.
 //!
-//! Text input may name any intrinsic of LLVM. [`tile_targets::intrinsic`] knows which have code for the target; looked at here is
-//! which are called, and the few whose operands decide.
+//! Text input may name any intrinsic of LLVM. [`tile_targets::intrinsic`] knows which have code for the target; looked
+//! at here is which are called, and the few whose operands decide.
 
 use super::CodegenError;
 use inkwell::{

@@ -8,8 +8,8 @@
 //! * an identification block with the producer [`PRODUCER`] (see [`identify`]);
 //! * the module name [`MODULE_NAME`].
 //!
-//! The library's own verifier is asked after the compilation, as documented. Its verdict changes nothing: it knows fewer intrinsics
-//! than its compiler, and LLVM's has seen the module.
+//! The library's own verifier is asked after the compilation, as documented. Its verdict changes nothing: it knows
+//! fewer intrinsics than its compiler, and LLVM's has seen the module.
 //!
 //! For each architecture a library reads the dialect of one release of LLVM. IR of LLVM 21 has opaque pointers and goes
 //! where that release is 21 or newer; up to sm_90 today's libraries still read LLVM 7's, which is refused with a
@@ -177,7 +177,8 @@ pub fn compile(module: &Module<'_>, file: &Path, options: Options, debug: DebugI
         return Err(NvvmError::Dialect { file: file.to_owned(), arch, reads }.into());
     }
     let mut arguments = vec![argument(format!("-arch={arch}"))?];
-    // The library knows levels 0 and 3. Debuggers demand 0, which refuses some modules, such as those with vectors of bf16.
+    // The library knows levels 0 and 3. Debuggers demand 0, which refuses some modules, such as those with vectors of
+    // bf16.
     let levels: &[&CStr] = match (options.opt_level, debug) {
         (_, DebugInfo::Full) => &[c"-opt=0"],
         (0, _) => &[c"-opt=0", c"-opt=3"],

@@ -1,13 +1,13 @@
 //! What the code generator of LLVM 21 for NVPTX gets wrong, written in another way.
 //!
-//! * A signed comparison of two bytes that were both taken out of a word is selected as a comparison of the bytes extended with
-//!   zeros: 0x80 is then greater than 0x7f. Comparisons of 32-bit integers are right, and cost the same: the instruction that takes
-//!   a byte out extends its sign as well.
+//! * A signed comparison of two bytes that were both taken out of a word is selected as a comparison of the bytes
+//!   extended with zeros: 0x80 is then greater than 0x7f. Comparisons of 32-bit integers are right, and cost the same:
+//!   the instruction that takes a byte out extends its sign as well.
 //! * A signed conversion of a condition to bf16 gives 1 where it holds, not -1.
-//! * Where a register holds two floats (sm_100 and newer), a store of two of them that were rounded to 16 bits stores the first one's
-//!   32 bits. Two numbers that are rounded one by one still become one instruction.
-//! * A load through a kernel's parameter that is `noalias` and only read becomes `ld.global.nc` even where it is volatile, and ends the
-//!   process where it is atomic. Functions with such loads promise no `noalias`.
+//! * Where a register holds two floats (sm_100 and newer), a store of two of them that were rounded to 16 bits stores
+//!   the first one's 32 bits. Two numbers that are rounded one by one still become one instruction.
+//! * A load through a kernel's parameter that is `noalias` and only read becomes `ld.global.nc` even where it is
+//!   volatile, and ends the process where it is atomic. Functions with such loads promise no `noalias`.
 //!
 //! `docs/llvm-defects.md` has the reduced input of each.
 
@@ -22,7 +22,8 @@ enum Defect {
     PairRounded,
 }
 
-/// Rewrites the instructions of the module that would become wrong PTX. To be done after optimisation, which would undo it.
+/// Rewrites the instructions of the module that would become wrong PTX. To be done after optimisation, which would undo
+/// it.
 pub fn apply(module: &Module<'_>) {
     keep_ordered_loads(module);
     let all = super::instructions(module).map(|i| i.as_value_ref());
@@ -31,7 +32,8 @@ pub fn apply(module: &Module<'_>) {
     if wrong.is_empty() {
         return;
     }
-    // SAFETY: each instruction is still there, and is erased when nothing uses it any more; what is built lies before it.
+    // SAFETY: each instruction is still there, and is erased when nothing uses it any more; what is built lies before
+    // it.
     unsafe {
         let context = LLVMGetModuleContext(module.as_mut_ptr());
         let builder = LLVMCreateBuilderInContext(context);
