@@ -7,7 +7,7 @@
 use inkwell::targets::{InitializationConfig, Target as LlvmTarget};
 use llvm_sys::{LLVMTypeKind, core::*, prelude::*, target_machine::*};
 use std::ffi::{CStr, CString};
-use tile_driver::{Backend, CompileError, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
+use tile_interface::{Backend, CompileError, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
 use tile_targets::{TARGETS, Target, intrinsic::missing_for};
 use tileiras::compile::InProcess;
 

@@ -19,7 +19,8 @@ use std::{
     process::{Command, ExitCode},
 };
 use tile_bytecode::{DebugAttr, DebugId, ReadOptions};
-use tile_driver::{DebugInfo, Emit, toolchain, toolchain::Surroundings};
+use tile_driver::{toolchain, toolchain::Surroundings};
+use tile_interface::{DebugInfo, Emit};
 use tile_launch::corpus::{self, Lists, Program};
 use tile_targets::Target;
 
