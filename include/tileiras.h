@@ -11,7 +11,7 @@
 typedef struct TileirasProgram TileirasProgram;
 
 // Version of this interface: it grows only when something is added, and stays binary compatible within it.
-#define TILEIRAS_API_VERSION 1
+#define TILEIRAS_API_VERSION 2
 
 // Done.
 #define TILEIRAS_SUCCESS 0
@@ -98,9 +98,9 @@ typedef struct {
 typedef void (*TileirasDiagnosticCallback)(const TileirasDiagnostic *diagnostic, void *user_data);
 
 // Learns that a scope begins (`begin` is 1) or ends (0). Scopes nest properly within a thread. Their names are stable:
-// `CompileNVVM` covers the passes from Tile IR to NVVM and LLVM's optimiser; `SerializeGPUModule` covers the translation to
-// PTX and the tools behind it, and is told twice: once for PTX, once for ptxas.
-// `name` is zero-terminated and belongs to the library.
+// `CompileNVVM` covers the passes from Tile IR to NVVM and LLVM's optimiser; `SerializeGPUModule` covers the
+// translation to PTX and the tools behind it, and is told twice: once for PTX, once for ptxas. `name` is
+// zero-terminated and belongs to the library.
 typedef void (*TileirasScopeCallback)(const char *name, int begin, void *user_data);
 
 #ifdef __cplusplus
@@ -110,7 +110,8 @@ extern "C" {
 // Checks a configuration and makes a handle for it.
 //
 // The checks are made in this order, and the first that fails decides: `out_program`, `config`, the input pointer, the
-// input's first bytes, the GPU, the level, debug information with optimization, the host's architecture, its system.
+// input's first bytes, the GPU, the level, debug information with optimization, the host's architecture, its system,
+// then `device_debug`, `lineinfo` and `sanitize`, which are 0 or 1, and whether the architecture exists on the system.
 //
 // Returns `TILEIRAS_SUCCESS`; `TILEIRAS_ERROR_HANDLE` for a null `out_program`; `TILEIRAS_ERROR_CONFIGURATION`,
 // `TILEIRAS_ERROR_INPUT` or `TILEIRAS_ERROR_ALLOCATION`. On failure `*out_program` is null.
@@ -144,6 +145,35 @@ int tileirasProgramCompile(TileirasProgram *program);
 // `output` is null or may be written.
 int tileirasProgramGetOutput(TileirasProgram *program,
                              TileirasByteView *output);
+
+// The cubin of a compiled program in a relocatable for the host that the configuration names: what `--emit=obj`
+// writes.
+//
+// Its symbols are named for `output_name`, up to the first dot. `*output` describes memory of the handle: it is valid
+// until `tileirasProgramRelease`, and the caller must not free it.
+//
+// Returns what `tileirasProgramGetOutput` returns, or `TILEIRAS_ERROR_COMPILE` when the object cannot be made.
+//
+// Available since version 2 of the interface.
+//
+// Requirements:
+// `output` is null or may be written.
+int tileirasProgramGetHostObject(TileirasProgram *program,
+                                 TileirasByteView *output);
+
+// Lets NVIDIA's libNVVM, the library in the file `path` of `length` bytes, make PTX of LLVM IR. A null `path` goes
+// back to the generator of this library. Matters to the next `tileirasProgramCompile`, which says what is wrong with
+// the file.
+//
+// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null or released handle.
+//
+// Available since version 2 of the interface.
+//
+// Requirements:
+// `path` is null or points at `length` bytes.
+int tileirasProgramSetLibNvvm(TileirasProgram *program,
+                              const char *path,
+                              size_t length);
 
 // Gives a handle back, with its output.
 //

@@ -270,8 +270,9 @@ impl Job<'_> {
         Kept { value: ManuallyDrop::new(value), forever: self.last }
     }
 
-    /// The pass managers of the tier's pipeline and of the one that finishes, by stage: all of them are built before the program
-    /// is touched, from the text that `--dump-pass-pipeline` prints. A stage that is not asked for has none.
+    /// The pass managers of the tier's pipeline and of the one that finishes, by stage: all of them are built before
+    /// the program is touched, from the text that `--dump-pass-pipeline` prints. A stage that is not asked for has
+    /// none.
     fn stages(&self) -> Result<Vec<(Stage, Vec<PassManager<'_>>)>, Failure> {
         let mut stages = vec![];
         for stage in Stage::ALL {
@@ -316,8 +317,8 @@ impl Job<'_> {
     /// Runs one of the managers.
     fn passes(&self, module: &mut Module<'_>, manager: &PassManager<'_>) -> Result<(), Failure> {
         let failing = Mutex::new(String::new());
-        // SAFETY: the manager is alive; the instrumentation is called while it runs, and the name outlives that. Each manager
-        // runs once.
+        // SAFETY: the manager is alive; the instrumentation is called while it runs, and the name outlives that. Each
+        // manager runs once.
         unsafe {
             ffi::mlirxPassManagerAddInstrumentation(
                 manager.to_raw(),

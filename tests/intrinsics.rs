@@ -1,13 +1,13 @@
 //! Intrinsics that text may name never end the process.
 //!
-//! Every intrinsic of NVPTX that the table of `tile_targets::intrinsic` lets through for a target is called, and code is generated
-//! for it. LLVM ends the process when it cannot: its message then names the intrinsic. Of intrinsics that take types of the
-//! caller's choice, only those that work on one kind of number are called.
+//! Every intrinsic of NVPTX that the table of `tile_targets::intrinsic` lets through for a target is called, and code
+//! is generated for it. LLVM ends the process when it cannot: its message then names the intrinsic. Of intrinsics that
+//! take types of the caller's choice, only those that work on one kind of number are called.
 
 use inkwell::targets::{InitializationConfig, Target as LlvmTarget};
 use llvm_sys::{LLVMTypeKind, core::*, prelude::*, target_machine::*};
 use std::ffi::{CStr, CString};
-use tile_driver::{Backend, CompileError, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
+use tile_interface::{Backend, CompileError, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
 use tile_targets::{TARGETS, Target, intrinsic::missing_for};
 use tileiras::compile::InProcess;
 
@@ -212,5 +212,14 @@ fn an_intrinsic_without_code_is_an_error() {
         assert!(matches!(error, CompileError::Failed), "{name}: {error}");
         assert!(messages.contains(name), "{name}: {messages}");
     }
+    // LLVM would print the lower half of the offset.
+    let call = r#"%t = llvm.mlir.zero : !llvm.ptr<6>
+                  %c = llvm.mlir.constant(4294967298 : i64) : i64
+                  %h = llvm.mlir.constant(false) : i1
+                  %r = llvm.call_intrinsic "llvm.nvvm.tcgen05.ld.16x32bx2.x1"(%t, %c, %h) : (!llvm.ptr<6>, i64, i1) -> i32
+                  llvm.store volatile %r, %p : i32, !llvm.ptr"#;
+    let (_, messages) = compile("sm_100", call).expect_err("the offset is too wide");
+    assert!(messages.contains("takes an offset of 32 bits"), "{messages}");
+    compile("sm_100", &call.replace("4294967298", "2")).expect("the offset fits");
     compile("sm_90", "%r = llvm.intr.fma(%f, %f, %f) : (f32, f32, f32) -> f32").expect("fma has code");
 }

@@ -1,7 +1,9 @@
-//! Line tables say what the bytecode says: file and line of each instruction, and the call sites that it was inlined at.
+//! Line tables say what the bytecode says: file and line of each instruction, and the call sites that it was inlined
+//! at.
 //!
-//! The machine code's own table is read, with nvdisasm. What it must say comes from the bytecode alone, without MLIR. By default one
-//! program of the corpus in four, at -O3 with `--lineinfo` and at -O0 with `-g`; with `TILEIRAS_TEST_FULL=1` all of them.
+//! The machine code's own table is read, with nvdisasm. What it must say comes from the bytecode alone, without MLIR.
+//! By default one program of the corpus in four, at -O3 with `--lineinfo` and at -O0 with `-g`; with
+//! `TILEIRAS_TEST_FULL=1` all of them.
 
 #[path = "support/cubin.rs"]
 mod cubin;
@@ -17,7 +19,8 @@ use std::{
     process::{Command, ExitCode},
 };
 use tile_bytecode::{DebugAttr, DebugId, ReadOptions};
-use tile_driver::{DebugInfo, Emit, toolchain, toolchain::Surroundings};
+use tile_driver::{toolchain, toolchain::Surroundings};
+use tile_interface::{DebugInfo, Emit};
 use tile_launch::corpus::{self, Lists, Program};
 use tile_targets::Target;
 

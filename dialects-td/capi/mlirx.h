@@ -152,6 +152,8 @@ MLIR_CAPI_EXPORTED void mlirxOperationPrint(MlirOperation, bool generic, MlirxWr
 MLIR_CAPI_EXPORTED void mlirxOperationSetLocation(MlirOperation, MlirLocation);
 // What an opaque location falls back to; null for other locations.
 MLIR_CAPI_EXPORTED MlirLocation mlirxLocationOpaqueFallback(MlirLocation);
+// Names of the dialects that the context knows, each followed by a line break.
+MLIR_CAPI_EXPORTED void mlirxContextDialects(MlirContext, MlirxWriteFn write, void *out);
 // A module in text, whose places are in the file of this name; null after diagnostics.
 MLIR_CAPI_EXPORTED MlirModule mlirxModuleParse(MlirContext, MlirStringRef text, MlirStringRef name);
 // Debug information of the LLVM dialect.

@@ -29,6 +29,9 @@ def CudaTile_Dialect : Dialect {
     void registerAttributes();
     void registerOperations();
     void registerInterfaces();
+    // Names that the specification's documents have for ops of this dialect.
+    std::optional<ParseOpHook>
+    getParseOperationHook(::llvm::StringRef name) const override;
   }];
 }
 

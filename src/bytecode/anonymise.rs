@@ -26,7 +26,14 @@ pub fn anonymise(module: &Module) -> Module {
                 name(s.name);
                 name(s.linkage);
             }
+            DebugAttr::SpecSubprogram(s) => {
+                name(s.name);
+                name(s.linkage);
+            }
+            DebugAttr::SpecCompileUnit { producer, .. } => name(*producer),
             DebugAttr::Unknown
+            | DebugAttr::SpecLoc { .. }
+            | DebugAttr::SpecCallSite { .. }
             | DebugAttr::CompileUnit { .. }
             | DebugAttr::LexicalBlock { .. }
             | DebugAttr::CallSite { .. } => {}

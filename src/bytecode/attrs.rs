@@ -97,7 +97,10 @@ impl AttrReader<'_> {
                 } else {
                     cur.zigzag(Field::FloatValue)? as u64
                 };
-                check_width(bits, s, at, Field::FloatValue)?;
+                check_width(bits, s, at, Field::FloatValue).map_err(|e| match self.wire.is_public() {
+                    true => e,
+                    false => ReadError::new(at, Kind::FloatCast),
+                })?;
                 Attr::Float { ty, bits }
             }
             AttrTag::Bool => Attr::Bool(self.bool(cur, Field::BoolValue)?),
@@ -243,6 +246,9 @@ impl AttrReader<'_> {
             return cur.fail(Field::ConstantBytes);
         }
         let raw = cur.bytes(size as usize, Field::ConstantBytes)?;
+        if let Some(bad) = undecodable(raw, s, elements) {
+            return cur.fail(Kind::ArrayValue(bad));
+        }
         let constant = ConstantId(self.constants.push(&squeeze(raw, s, elements)));
         Ok(Attr::Dense(Box::new(Dense { ty: element, shape: Some(shape), constant })))
     }
@@ -271,6 +277,13 @@ pub(crate) fn element_count(shape: &[i64]) -> Option<u64> {
     shape.iter().try_fold(1u64, |n, &d| n.checked_mul(u64::try_from(d).ok()?))
 }
 
+/// The last byte of packed conditions, if it has bits of none.
+fn undecodable(raw: &[u8], s: Scalar, elements: u64) -> Option<i64> {
+    let used = elements % 8;
+    let last = raw.last().filter(|last| s == Scalar::I1 && used != 0 && **last >> used != 0);
+    last.map(|last| i64::from(*last))
+}
+
 /// The stored form of `elements` equal elements is a single one.
 fn squeeze(raw: &[u8], s: Scalar, elements: u64) -> Vec<u8> {
     if s == Scalar::I1 {
@@ -295,19 +308,21 @@ fn squeeze(raw: &[u8], s: Scalar, elements: u64) -> Vec<u8> {
 /// The opposite of [`squeeze`].
 pub(crate) fn expand(stored: &[u8], s: Scalar, elements: u64) -> Option<Vec<u8>> {
     let size = usize::try_from(s.constant_bytes(elements)).ok()?;
+    // Bits past the last element are zero.
+    let unused = |mut out: Vec<u8>| {
+        if let Some(last) = out.last_mut().filter(|_| s == Scalar::I1 && !elements.is_multiple_of(8)) {
+            *last &= (1 << (elements % 8)) - 1;
+        }
+        out
+    };
     if stored.len() == size {
-        return Some(stored.to_vec());
+        return Some(unused(stored.to_vec()));
     }
     if stored.len() as u64 != s.splat_bytes() {
         return None;
     }
     if s == Scalar::I1 {
-        let mut out = vec![if stored[0] & 1 == 1 { 0xFF } else { 0 }; size];
-        // Bits past the last element are zero.
-        if let Some(last) = out.last_mut().filter(|_| !elements.is_multiple_of(8)) {
-            *last &= (1 << (elements % 8)) - 1;
-        }
-        return Some(out);
+        return Some(unused(vec![if stored[0] & 1 == 1 { 0xFF } else { 0 }; size]));
     }
     Some(stored.iter().copied().cycle().take(size).collect())
 }

@@ -10,6 +10,19 @@
 //! their records, and 0 among the references means "unknown", `n` attribute `n - 1`. In the specification container
 //! operations name their location themselves, a run holds the function's alone, and references count from 0.
 //!
+//! The records of a compile unit, a location, a subprogram and a call site have other fields in the specification
+//! container:
+//!
+//! ```text
+//!               public                            specification
+//! compile unit  file                              file, producer, flags
+//! location      scope, name of the file,          scope, file, line, column, and the call site if it is inlined
+//!               line, column
+//! subprogram    file, line, name, linkage name,   unit, name, linkage name, scope, line, flags, purpose, and
+//!               unit, scope line                  more flags if there are any
+//! call site     callee, caller                    callee, caller, line, column
+//! ```
+//!
 //! References may point forward. They must not form a cycle: that is checked once for the whole table, without
 //! recursion.
 
@@ -62,7 +75,11 @@ impl Run<'_> {
 
 /// What debug attributes may be used for.
 fn is_scope(a: &DebugAttr) -> bool {
-    matches!(a, DebugAttr::LexicalBlock { .. } | DebugAttr::Subprogram(_))
+    matches!(a, DebugAttr::LexicalBlock { .. }) || is_subprogram(a)
+}
+
+fn is_subprogram(a: &DebugAttr) -> bool {
+    matches!(a, DebugAttr::Subprogram(_) | DebugAttr::SpecSubprogram(_))
 }
 
 fn is_file(a: &DebugAttr) -> bool {
@@ -70,12 +87,13 @@ fn is_file(a: &DebugAttr) -> bool {
 }
 
 fn is_unit(a: &DebugAttr) -> bool {
-    matches!(a, DebugAttr::CompileUnit { .. })
+    matches!(a, DebugAttr::CompileUnit { .. } | DebugAttr::SpecCompileUnit { .. })
 }
 
 /// Whether an operation or a call site may have the attribute as its location.
 pub(crate) fn is_location(a: &DebugAttr) -> bool {
-    matches!(a, DebugAttr::Unknown | DebugAttr::Loc { .. } | DebugAttr::CallSite { .. })
+    use DebugAttr::*;
+    matches!(a, Unknown | Loc { .. } | CallSite { .. } | SpecLoc { .. } | SpecCallSite { .. })
 }
 
 struct Reader<'w, 'a> {
@@ -144,9 +162,15 @@ impl Reader<'_, '_> {
     fn attr(&self, index: usize) -> ReadResult<DebugAttr> {
         let cur = &mut self.table.record(index);
         let at = cur.pos();
+        let spec = !self.wire.is_public();
         let attr = match cur.varint(Field::DebugKind)? {
             0 if self.wire.debug_base > 0 => DebugAttr::Unknown,
             0 => return Err(ReadError::new(at, Kind::UnknownDebugTag)),
+            COMPILE_UNIT if spec => DebugAttr::SpecCompileUnit {
+                file: self.reference(cur, Field::CompileUnitFile)?,
+                producer: self.string(cur, Field::CompileUnitProducer)?,
+                flags: cur.varint(Field::CompileUnitFlags)?,
+            },
             COMPILE_UNIT => DebugAttr::CompileUnit { file: self.reference(cur, Field::CompileUnitFile)? },
             FILE => DebugAttr::File {
                 name: self.string(cur, Field::FileName)?,
@@ -158,12 +182,29 @@ impl Reader<'_, '_> {
                 line: cur.index(Field::BlockLine)?.into(),
                 column: cur.index(Field::BlockColumn)?.into(),
             },
+            LOC if spec => DebugAttr::SpecLoc {
+                scope: self.reference(cur, Field::LocScope)?,
+                file: self.reference(cur, Field::LocFileName)?,
+                line: cur.index(Field::LocLine)?.into(),
+                column: cur.index(Field::LocColumn)?.into(),
+                inlined_at: if cur.is_empty() { None } else { self.reference(cur, Field::LocInlinedAt)? },
+            },
             LOC => DebugAttr::Loc {
                 scope: self.reference(cur, Field::LocScope)?,
                 file: self.string(cur, Field::LocFileName)?,
                 line: cur.index(Field::LocLine)?.into(),
                 column: cur.index(Field::LocColumn)?.into(),
             },
+            SUBPROGRAM if spec => DebugAttr::SpecSubprogram(Box::new(SpecSubprogram {
+                unit: self.reference(cur, Field::SubprogramUnit)?,
+                name: self.string(cur, Field::SubprogramName)?,
+                linkage: self.string(cur, Field::SubprogramLinkage)?,
+                scope: self.reference(cur, Field::SubprogramScope)?,
+                line: cur.index(Field::SubprogramLine)?.into(),
+                flags: cur.varint(Field::SubprogramFlags)?,
+                purpose: cur.varint(Field::SubprogramPurpose)?,
+                sp_flags: if cur.is_empty() { None } else { Some(cur.varint(Field::SubprogramSpFlags)?) },
+            })),
             SUBPROGRAM => DebugAttr::Subprogram(Box::new(Subprogram {
                 file: self.reference(cur, Field::SubprogramFile)?,
                 line: cur.index(Field::SubprogramLine)?.into(),
@@ -172,6 +213,12 @@ impl Reader<'_, '_> {
                 unit: self.reference(cur, Field::SubprogramUnit)?,
                 scope_line: cur.index(Field::SubprogramScopeLine)?.into(),
             })),
+            CALL_SITE if spec => DebugAttr::SpecCallSite {
+                callee: self.reference(cur, Field::Callee)?,
+                caller: self.reference(cur, Field::Caller)?,
+                line: cur.index(Field::CallSiteLine)?.into(),
+                column: cur.index(Field::CallSiteColumn)?.into(),
+            },
             CALL_SITE => DebugAttr::CallSite {
                 callee: self.reference(cur, Field::Callee)?,
                 caller: self.reference(cur, Field::Caller)?,
@@ -230,7 +277,9 @@ impl Reader<'_, '_> {
             };
             match attr {
                 DebugAttr::Unknown | DebugAttr::File { .. } => {}
-                DebugAttr::CompileUnit { file } => check(*file, is_file, false, Field::CompileUnitFile)?,
+                DebugAttr::CompileUnit { file } | DebugAttr::SpecCompileUnit { file, .. } => {
+                    check(*file, is_file, false, Field::CompileUnitFile)?;
+                }
                 DebugAttr::LexicalBlock { scope, file, .. } => {
                     // The specification's own example of a well-formed table has a file as the scope of a block.
                     let scopes =
@@ -247,6 +296,21 @@ impl Reader<'_, '_> {
                     check(*callee, is_location, true, Field::Callee)?;
                     check(*caller, is_location, true, Field::Caller)?;
                 }
+                DebugAttr::SpecLoc { scope, file, inlined_at, .. } => {
+                    check(*scope, is_scope, false, Field::LocScope)?;
+                    check(*file, is_file, false, Field::LocFileName)?;
+                    check(*inlined_at, is_location, true, Field::LocInlinedAt)?;
+                }
+                DebugAttr::SpecSubprogram(s) => {
+                    let scopes = |a: &DebugAttr| is_scope(a) || is_file(a) || is_unit(a);
+                    check(s.unit, is_unit, false, Field::SubprogramUnit)?;
+                    check(s.scope, scopes, false, Field::SubprogramScope)?;
+                }
+                DebugAttr::SpecCallSite { callee, caller, .. } => {
+                    let ends = |a: &DebugAttr| is_subprogram(a) || is_location(a);
+                    check(*callee, ends, false, Field::Callee)?;
+                    check(*caller, ends, false, Field::Caller)?;
+                }
             }
         }
         Ok(())
@@ -256,15 +320,19 @@ impl Reader<'_, '_> {
 impl DebugAttr {
     /// Attributes that this one refers to.
     pub fn references(&self) -> impl Iterator<Item = DebugId> {
-        let (a, b) = match self {
-            DebugAttr::Unknown | DebugAttr::File { .. } => (None, None),
-            DebugAttr::CompileUnit { file } => (*file, None),
-            DebugAttr::LexicalBlock { scope, file, .. } => (*scope, *file),
-            DebugAttr::Loc { scope, .. } => (*scope, None),
-            DebugAttr::Subprogram(s) => (s.file, s.unit),
-            DebugAttr::CallSite { callee, caller } => (*callee, *caller),
+        let list = match self {
+            DebugAttr::Unknown | DebugAttr::File { .. } => [None; 3],
+            DebugAttr::CompileUnit { file } | DebugAttr::SpecCompileUnit { file, .. } => [*file, None, None],
+            DebugAttr::LexicalBlock { scope, file, .. } => [*scope, *file, None],
+            DebugAttr::Loc { scope, .. } => [*scope, None, None],
+            DebugAttr::SpecLoc { scope, file, inlined_at, .. } => [*scope, *file, *inlined_at],
+            DebugAttr::Subprogram(s) => [s.file, s.unit, None],
+            DebugAttr::SpecSubprogram(s) => [s.unit, s.scope, None],
+            DebugAttr::CallSite { callee, caller } | DebugAttr::SpecCallSite { callee, caller, .. } => {
+                [*callee, *caller, None]
+            }
         };
-        a.into_iter().chain(b)
+        list.into_iter().flatten()
     }
 }
 
@@ -323,6 +391,23 @@ fn put_attr(out: &mut Vec<u8>, wire: &WireProfile, attr: &DebugAttr) {
             ]);
         }
         DebugAttr::CallSite { callee, caller } => put(&[CALL_SITE, reference(*callee), reference(*caller)]),
+        DebugAttr::SpecCompileUnit { file, producer, flags } => {
+            put(&[COMPILE_UNIT, reference(*file), string(*producer), *flags]);
+        }
+        DebugAttr::SpecLoc { scope, file, line, column, inlined_at } => {
+            put(&[LOC, reference(*scope), reference(*file), *line, *column]);
+            if inlined_at.is_some() {
+                put(&[reference(*inlined_at)]);
+            }
+        }
+        DebugAttr::SpecSubprogram(s) => {
+            put(&[SUBPROGRAM, reference(s.unit), string(s.name), string(s.linkage), reference(s.scope)]);
+            put(&[s.line, s.flags, s.purpose]);
+            put(s.sp_flags.as_slice());
+        }
+        DebugAttr::SpecCallSite { callee, caller, line, column } => {
+            put(&[CALL_SITE, reference(*callee), reference(*caller), *line, *column]);
+        }
     }
 }
 
@@ -333,6 +418,8 @@ impl DebugAttr {
             DebugAttr::File { name, directory } => (Some(*name), Some(*directory)),
             DebugAttr::Loc { file, .. } => (Some(*file), None),
             DebugAttr::Subprogram(s) => (Some(s.name), Some(s.linkage)),
+            DebugAttr::SpecSubprogram(s) => (Some(s.name), Some(s.linkage)),
+            DebugAttr::SpecCompileUnit { producer, .. } => (Some(*producer), None),
             _ => (None, None),
         };
         a.into_iter().chain(b)
@@ -343,8 +430,9 @@ impl DebugAttr {
         let wanted = match self {
             DebugAttr::Unknown => return true,
             DebugAttr::File { .. } => 0,
-            DebugAttr::CompileUnit { .. } | DebugAttr::Loc { .. } => 1,
+            DebugAttr::CompileUnit { .. } | DebugAttr::SpecCompileUnit { .. } | DebugAttr::Loc { .. } => 1,
             DebugAttr::LexicalBlock { .. } | DebugAttr::Subprogram(_) | DebugAttr::CallSite { .. } => 2,
+            DebugAttr::SpecLoc { .. } | DebugAttr::SpecSubprogram(_) | DebugAttr::SpecCallSite { .. } => 2,
         };
         self.references().count() < wanted
     }

@@ -143,6 +143,10 @@ impl ReadError {
                 Some(format!("error at offset {at}: failed to parse bytecode header"))
             }
             (Part::Header, _) => None,
+            (Part::Section(s), Kind::UnknownDebugTag) => {
+                let kind = format!("error at offset {at}: fail to read kind");
+                Some(format!("{kind}\nerror at offset {at}: failed to parse {} section", s.name()))
+            }
             (Part::Section(s), _) => Some(format!("error at offset {at}: failed to parse {} section", s.name())),
         }
     }
@@ -283,6 +287,8 @@ fields! {
     DebugAttributeOffsets = "failed to read attribute offsets in debug section",
     DebugKind = "failed to read kind tag",
     CompileUnitFile = "failed to read file attribute when parsing DICompileUnitAttr",
+    CompileUnitProducer = "failed to read producer for DICompileUnitAttr",
+    CompileUnitFlags = "failed to read flags for DICompileUnitAttr",
     FileName = "failed to read file name attribute when parsing DIFileAttr",
     FileDirectory = "failed to read directory attribute when parsing DIFileAttr",
     BlockScope = "failed to read scope attribute when parsing DILexicalBlockAttr",
@@ -293,6 +299,13 @@ fields! {
     LocFileName = "failed to read file name attribute when parsing FileLineColLoc",
     LocLine = "failed to read line number when parsing FileLineColLoc",
     LocColumn = "failed to read column number when parsing FileLineColLoc",
+    LocInlinedAt = "failed to read inlined-at attribute when parsing DILocAttr",
+    CallSiteLine = "failed to read line number when parsing CallSiteLoc",
+    CallSiteColumn = "failed to read column number when parsing CallSiteLoc",
+    SubprogramScope = "failed to read scope attribute when parsing DISubprogramAttr",
+    SubprogramFlags = "failed to read flags when parsing DISubprogramAttr",
+    SubprogramPurpose = "failed to read purpose when parsing DISubprogramAttr",
+    SubprogramSpFlags = "failed to read subprogram flags when parsing DISubprogramAttr",
     SubprogramFile = "failed to read file attribute when parsing DISubprogramAttr",
     SubprogramLine = "failed to read line number when parsing DISubprogramAttr",
     SubprogramName = "failed to read name attribute when parsing DISubprogramAttr",

@@ -37,6 +37,7 @@ mod builder;
 mod container;
 mod debug;
 mod error;
+pub mod forms;
 pub mod fuzzing;
 mod module;
 mod ops;

@@ -388,12 +388,63 @@ impl Function {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum DebugAttr {
     Unknown,
-    CompileUnit { file: Option<DebugId> },
-    File { name: StringId, directory: StringId },
-    LexicalBlock { scope: Option<DebugId>, file: Option<DebugId>, line: u64, column: u64 },
-    Loc { scope: Option<DebugId>, file: StringId, line: u64, column: u64 },
+    CompileUnit {
+        file: Option<DebugId>,
+    },
+    File {
+        name: StringId,
+        directory: StringId,
+    },
+    LexicalBlock {
+        scope: Option<DebugId>,
+        file: Option<DebugId>,
+        line: u64,
+        column: u64,
+    },
+    Loc {
+        scope: Option<DebugId>,
+        file: StringId,
+        line: u64,
+        column: u64,
+    },
     Subprogram(Box<Subprogram>),
-    CallSite { callee: Option<DebugId>, caller: Option<DebugId> },
+    CallSite {
+        callee: Option<DebugId>,
+        caller: Option<DebugId>,
+    },
+    /// The four below are the records of the specification container, where it has its own; see [`crate::forms`].
+    SpecCompileUnit {
+        file: Option<DebugId>,
+        producer: StringId,
+        flags: u64,
+    },
+    SpecLoc {
+        scope: Option<DebugId>,
+        file: Option<DebugId>,
+        line: u64,
+        column: u64,
+        inlined_at: Option<DebugId>,
+    },
+    SpecSubprogram(Box<SpecSubprogram>),
+    SpecCallSite {
+        callee: Option<DebugId>,
+        caller: Option<DebugId>,
+        line: u64,
+        column: u64,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SpecSubprogram {
+    pub unit: Option<DebugId>,
+    pub name: StringId,
+    pub linkage: StringId,
+    /// What the subprogram is in: a file, a unit, a block or another subprogram.
+    pub scope: Option<DebugId>,
+    pub line: u64,
+    pub flags: u64,
+    pub purpose: u64,
+    pub sp_flags: Option<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -133,14 +133,15 @@ impl Type {
     }
 }
 
-/// Reads the Type section. `newest` lifts the version gate of scalar tags that the specification container shares.
-pub(crate) fn read_types(cur: &mut Cursor, version: Version, e8m0_always: bool) -> ReadResult<Vec<TypeEntry>> {
+/// Reads the Type section. The specification container (`spec`) has no version gate for the scalar tags that it shares,
+/// and its own layout of sizes and partition views.
+pub(crate) fn read_types(cur: &mut Cursor, version: Version, spec: bool) -> ReadResult<Vec<TypeEntry>> {
     let table = Table::read(cur, cur.pos(), &TYPES)?;
     let mut types = Vec::with_capacity(table.len());
     for i in 0..table.len() {
         let mut record = table.record(i);
         let offset = record.pos() as u32;
-        let ty = read_type(&mut record, table.len(), version, e8m0_always)?;
+        let ty = read_type(&mut record, table.len(), version, spec)?;
         expect_end(&record, "type")?;
         types.push(TypeEntry { ty, offset });
     }
@@ -159,7 +160,7 @@ pub(crate) fn read_types(cur: &mut Cursor, version: Version, e8m0_always: bool) 
     Ok(types)
 }
 
-fn read_type(cur: &mut Cursor, count: usize, version: Version, e8m0_always: bool) -> ReadResult<Type> {
+fn read_type(cur: &mut Cursor, count: usize, version: Version, spec: bool) -> ReadResult<Type> {
     let at = cur.pos();
     let tag = cur.varint(Field::TypeTag)?;
     let unified = version.at_least(V13_3);
@@ -171,7 +172,7 @@ fn read_type(cur: &mut Cursor, count: usize, version: Version, e8m0_always: bool
         }
     };
     if let Some(&(_, scalar, since)) = SCALAR_TAGS.iter().find(|t| t.0 == tag) {
-        if !(e8m0_always && scalar == Scalar::F8E8M0FNU) {
+        if !(spec && scalar == Scalar::F8E8M0FNU) {
             gate(scalar.class(), since)?;
         }
         return Ok(Type::Scalar(scalar));
@@ -202,14 +203,38 @@ fn read_type(cur: &mut Cursor, count: usize, version: Version, e8m0_always: bool
             Ok(Some(v as u32))
         }
     };
+    // Sizes are words of eight bytes in the public container, signed LEB128 in the specification's.
+    let dims = |cur: &mut Cursor, what: Field| -> ReadResult<Box<[i64]>> {
+        if !spec {
+            return cur.i64s(what);
+        }
+        (0..cur.count(1, what)?).map(|_| cur.sleb(what)).collect()
+    };
+    let small = |values: Box<[i64]>, at: usize, what: Field| -> ReadResult<Box<[i32]>> {
+        let all: Result<_, _> = values.iter().map(|v| i32::try_from(*v)).collect();
+        all.map_err(|_| ReadError::new(at, what.into()))
+    };
     match tag {
         POINTER => Ok(Type::Pointer(reference(cur, Field::PointeeType)?)),
-        TILE => Ok(Type::Tile { element: reference(cur, Field::ElementType)?, shape: cur.i64s(Field::Shape)? }),
+        TILE => Ok(Type::Tile { element: reference(cur, Field::ElementType)?, shape: dims(cur, Field::Shape)? }),
         TENSOR_VIEW => Ok(Type::TensorView {
             element: reference(cur, Field::ElementType)?,
-            shape: cur.i64s(Field::Shape)?,
-            strides: cur.i64s(Field::Strides)?,
+            shape: dims(cur, Field::Shape)?,
+            strides: dims(cur, Field::Strides)?,
         }),
+        PARTITION_VIEW if spec => {
+            let view = reference(cur, Field::TensorViewType)?;
+            let tile = small(dims(cur, Field::TileShape)?, cur.pos(), Field::TileShape)?;
+            let dim_map = small(dims(cur, Field::DimMap)?, cur.pos(), Field::DimMap)?;
+            // The mode is 0 for no padding, else the padding's number, counted from 1.
+            let at = cur.pos();
+            let mode = cur.byte(Field::Padding)?;
+            let padding = mode.checked_sub(1).map(u32::from);
+            if padding.is_some_and(|p| p as usize >= PADDING.keywords.len()) {
+                return Err(ReadError::new(at, Kind::EnumValue(mode.into())));
+            }
+            Ok(Type::PartitionView(Box::new(PartitionView { tile, view, dim_map, padding })))
+        }
         PARTITION_VIEW => {
             let present = unified && flags(cur, "PartitionView")?;
             let tile = cur.i32s(Field::TileShape)?;
@@ -288,9 +313,9 @@ fn check_nesting(types: &[TypeEntry]) -> ReadResult<()> {
 }
 
 /// Appends the record of a type.
-pub(crate) fn put_type(out: &mut Vec<u8>, ty: &Type, version: Version, e8m0_always: bool) -> Result<(), WriteError> {
+pub(crate) fn put_type(out: &mut Vec<u8>, ty: &Type, version: Version, spec: bool) -> Result<(), WriteError> {
     let (name, since) = ty.since();
-    let lifted = e8m0_always && *ty == Type::Scalar(Scalar::F8E8M0FNU);
+    let lifted = spec && *ty == Type::Scalar(Scalar::F8E8M0FNU);
     if !lifted && !version.at_least(since) {
         return Err(WriteError::Type { name, since, version });
     }
@@ -304,6 +329,13 @@ pub(crate) fn put_type(out: &mut Vec<u8>, ty: &Type, version: Version, e8m0_alwa
             out.put_varint(p.into());
         }
     };
+    let put_dims = |out: &mut Vec<u8>, dims: &[i64]| {
+        if !spec {
+            return out.put_i64s(dims);
+        }
+        out.put_varint(dims.len() as u64);
+        dims.iter().for_each(|d| out.put_sleb(*d));
+    };
     match ty {
         Type::Scalar(s) => out.put_varint(s.tag().0),
         Type::Token => out.put_varint(TOKEN),
@@ -314,13 +346,21 @@ pub(crate) fn put_type(out: &mut Vec<u8>, ty: &Type, version: Version, e8m0_alwa
         Type::Tile { element, shape } => {
             out.put_varint(TILE);
             out.put_varint(element.0.into());
-            out.put_i64s(shape);
+            put_dims(out, shape);
         }
         Type::TensorView { element, shape, strides } => {
             out.put_varint(TENSOR_VIEW);
             out.put_varint(element.0.into());
-            out.put_i64s(shape);
-            out.put_i64s(strides);
+            put_dims(out, shape);
+            put_dims(out, strides);
+        }
+        Type::PartitionView(v) if spec => {
+            out.put_varint(PARTITION_VIEW);
+            out.put_varint(v.view.0.into());
+            let wide = |values: &[i32]| values.iter().map(|v| i64::from(*v)).collect::<Vec<_>>();
+            put_dims(out, &wide(&v.tile));
+            put_dims(out, &wide(&v.dim_map));
+            out.push(v.padding.map_or(0, |p| p as u8 + 1));
         }
         Type::PartitionView(v) => {
             out.put_varint(PARTITION_VIEW);

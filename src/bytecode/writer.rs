@@ -30,6 +30,7 @@ type Result<T> = std::result::Result<T, WriteError>;
 ///
 /// What the version or the container cannot express, or an inconsistency of the module.
 pub fn write(module: &Module, profile: Profile, version: Version) -> Result<Vec<u8>> {
+    let module = &*crate::forms::for_container(module, profile);
     let wire = profile.wire();
     if !wire.supports(version) {
         return Err(WriteError::UnsupportedVersion { version, min: wire.min, max: wire.max });

@@ -97,8 +97,8 @@ pub struct TileirasByteView {
 /// Checks a configuration and makes a handle for it.
 ///
 /// The checks are made in this order, and the first that fails decides: `out_program`, `config`, the input pointer, the
-/// input's first bytes, the GPU, the level, debug information with optimization, the host's architecture, its system, then
-/// `device_debug`, `lineinfo` and `sanitize`, which are 0 or 1, and whether the architecture exists on the system.
+/// input's first bytes, the GPU, the level, debug information with optimization, the host's architecture, its system,
+/// then `device_debug`, `lineinfo` and `sanitize`, which are 0 or 1, and whether the architecture exists on the system.
 ///
 /// Returns `TILEIRAS_SUCCESS`; `TILEIRAS_ERROR_HANDLE` for a null `out_program`; `TILEIRAS_ERROR_CONFIGURATION`,
 /// `TILEIRAS_ERROR_INPUT` or `TILEIRAS_ERROR_ALLOCATION`. On failure `*out_program` is null.
@@ -236,10 +236,11 @@ pub unsafe extern "C" fn tileirasProgramGetOutput(
     TILEIRAS_SUCCESS
 }
 
-/// The cubin of a compiled program in a relocatable for the host that the configuration names: what `--emit=obj` writes.
+/// The cubin of a compiled program in a relocatable for the host that the configuration names: what `--emit=obj`
+/// writes.
 ///
-/// Its symbols are named for `output_name`, up to the first dot. `*output` describes memory of the handle: it is valid until
-/// `tileirasProgramRelease`, and the caller must not free it.
+/// Its symbols are named for `output_name`, up to the first dot. `*output` describes memory of the handle: it is valid
+/// until `tileirasProgramRelease`, and the caller must not free it.
 ///
 /// Returns what `tileirasProgramGetOutput` returns, or `TILEIRAS_ERROR_COMPILE` when the object cannot be made.
 ///
@@ -271,8 +272,9 @@ pub unsafe extern "C" fn tileirasProgramGetHostObject(
     }
 }
 
-/// Lets NVIDIA's libNVVM, the library in the file `path` of `length` bytes, make PTX of LLVM IR. A null `path` goes back to the
-/// generator of this library. Matters to the next `tileirasProgramCompile`, which says what is wrong with the file.
+/// Lets NVIDIA's libNVVM, the library in the file `path` of `length` bytes, make PTX of LLVM IR. A null `path` goes
+/// back to the generator of this library. Matters to the next `tileirasProgramCompile`, which says what is wrong with
+/// the file.
 ///
 /// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null or released handle.
 ///

@@ -36,9 +36,9 @@ pub type TileirasDiagnosticCallback =
     Option<unsafe extern "C" fn(diagnostic: *const TileirasDiagnostic, user_data: *mut c_void)>;
 
 /// Learns that a scope begins (`begin` is 1) or ends (0). Scopes nest properly within a thread. Their names are stable:
-/// `CompileNVVM` covers the passes from Tile IR to NVVM and LLVM's optimiser; `SerializeGPUModule` covers the translation to
-/// PTX and the tools behind it, and is told twice: once for PTX, once for ptxas.
-/// `name` is zero-terminated and belongs to the library.
+/// `CompileNVVM` covers the passes from Tile IR to NVVM and LLVM's optimiser; `SerializeGPUModule` covers the
+/// translation to PTX and the tools behind it, and is told twice: once for PTX, once for ptxas. `name` is
+/// zero-terminated and belongs to the library.
 pub type TileirasScopeCallback =
     Option<unsafe extern "C" fn(name: *const c_char, begin: c_int, user_data: *mut c_void)>;
 

@@ -7,10 +7,11 @@
 //! .loc 2 777 3, function_name $L__inlined_name0, inlined_at 1 13 5   helper.py:777:3, in the function that is called there
 //! ```
 //!
-//! LLVM 21 knows the call site of each instruction but prints `.loc 2 777 3` alone. What it does print is the file of the scope. So
-//! before code generation each inlined location moves into a file of its own kind, whose name is the number of a *chain*: the file
-//! that it really is in, the function, and the call site, which is a place of another chain or of the kernel itself. Afterwards
-//! [`Chains::write`] puts the file and the attributes of the chain in place of that name:
+//! LLVM 21 knows the call site of each instruction but prints `.loc 2 777 3` alone. What it does print is the file of
+//! the scope. So before code generation each inlined location moves into a file of its own kind, whose name is the
+//! number of a *chain*: the file that it really is in, the function, and the call site, which is a place of another
+//! chain or of the kernel itself. Afterwards [`Chains::write`] puts the file and the attributes of the chain in place
+//! of that name:
 //!
 //! ```text
 //! .loc 3 777 3                             .loc 1 13 5
@@ -20,8 +21,9 @@
 //!
 //! The scope itself stays: sections of DWARF describe the same functions and blocks as without this.
 //!
-//! ptxas wants the call site in an earlier `.loc`, and takes the nearest one's own call site for the next level of the chain.
-//! So each chain is opened by its call sites, outermost first, unless they are the latest that was said of those places.
+//! ptxas wants the call site in an earlier `.loc`, and takes the nearest one's own call site for the next level of the
+//! chain. So each chain is opened by its call sites, outermost first, unless they are the latest that was said of those
+//! places.
 
 use inkwell::{module::Module, values::AsValueRef};
 use llvm_sys::{core::*, debuginfo::*, prelude::*};
@@ -64,7 +66,8 @@ const MARK: &str = "tileiras.inlined.";
 pub fn mark(module: &Module<'_>) -> Chains {
     let mut chains = Chains::default();
     let mut moved: FxHashMap<usize, LLVMMetadataRef> = FxHashMap::default();
-    // SAFETY: instructions and metadata belong to the module, which is alive; the builder is finalised before it is disposed of.
+    // SAFETY: instructions and metadata belong to the module, which is alive; the builder is finalised before it is
+    // disposed of.
     unsafe {
         let context = LLVMGetModuleContext(module.as_mut_ptr());
         let builder = LLVMCreateDIBuilder(module.as_mut_ptr());
@@ -239,7 +242,8 @@ impl Files {
         }
     }
 
-    /// Numbers of marks that no file took, below the highest of a file. LLVM's sections of DWARF name the others by number.
+    /// Numbers of marks that no file took, below the highest of a file. LLVM's sections of DWARF name the others by
+    /// number.
     fn gaps(&self) -> Vec<(u32, usize)> {
         let used: BTreeSet<u32> = self.numbers.values().copied().collect();
         let marks: BTreeMap<u32, usize> = self.marks.iter().map(|(n, c)| (*n, *c)).collect();
@@ -426,7 +430,8 @@ $L__inlined_name1:
         assert_eq!(chains(vec![helper, inner]).write(PTX), expected);
     }
 
-    /// One line of a helper, inlined at two places: the call site of what it calls in turn is said again for the second.
+    /// One line of a helper, inlined at two places: the call site of what it calls in turn is said again for the
+    /// second.
     #[test]
     fn a_call_site_that_is_inlined_twice_is_said_for_each() {
         let helper =

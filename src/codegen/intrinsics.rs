@@ -1,7 +1,7 @@
 //! Refuses calls of intrinsics that LLVM's generator for NVPTX would end the process over.
 //!
-//! Text input may name any intrinsic of LLVM. [`tile_targets::intrinsic`] knows which have code for the target; looked at here is
-//! which are called, and the few whose operands decide.
+//! Text input may name any intrinsic of LLVM. [`tile_targets::intrinsic`] knows which have code for the target; looked
+//! at here is which are called, and the few whose operands decide.
 
 use super::CodegenError;
 use inkwell::{
@@ -31,23 +31,27 @@ pub fn check(module: &Module<'_>, target: &Target) -> Result<(), CodegenError> {
     Ok(())
 }
 
-/// Sizes that the instruction has no other form for.
+/// Immediate operands that the instruction has no form for. LLVM prints the lower half of an offset that is too wide.
 fn bad_operand(name: &str, function: FunctionValue<'_>) -> Option<String> {
     /// A line of the L2 cache.
-    const LINE: u64 = 128;
-    if !name.starts_with("llvm.nvvm.discard.") && !name.starts_with("llvm.nvvm.applypriority.") {
-        return None;
-    }
-    // SAFETY: the uses of a live function are live; only calls are asked for operands, and the size is a constant: the verifier
-    // insists.
+    const LINE: i64 = 128;
+    let cached = ["llvm.nvvm.discard.", "llvm.nvvm.applypriority."].iter().any(|p| name.starts_with(p));
+    let split =
+        ["llvm.nvvm.tcgen05.ld.16x32bx2.", "llvm.nvvm.tcgen05.st.16x32bx2."].iter().any(|p| name.starts_with(p));
+    let (is_valid, what): (fn(i64) -> bool, _) = match (cached, split) {
+        (true, _) => (|size| size == LINE, "a size of 128 bytes"),
+        (_, true) => (|offset| i32::try_from(offset).is_ok(), "an offset of 32 bits"),
+        _ => return None,
+    };
+    // SAFETY: the uses of a live function are live; only calls are asked for operands, of which there are two at least.
     unsafe {
         let mut usage = LLVMGetFirstUse(function.as_value_ref());
         while !usage.is_null() {
             let call = LLVMGetUser(usage);
             if !LLVMIsACallInst(call).is_null() {
-                let size = LLVMIsAConstantInt(LLVMGetOperand(call, 1));
-                if size.is_null() || LLVMConstIntGetZExtValue(size) != LINE {
-                    return Some(format!("'{name}' takes a size of {LINE} bytes and no other"));
+                let value = LLVMIsAConstantInt(LLVMGetOperand(call, 1));
+                if value.is_null() || !is_valid(LLVMConstIntGetSExtValue(value)) {
+                    return Some(format!("'{name}' takes {what} and no other"));
                 }
             }
             usage = LLVMGetNextUse(usage);

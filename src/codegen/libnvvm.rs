@@ -8,8 +8,8 @@
 //! * an identification block with the producer [`PRODUCER`] (see [`identify`]);
 //! * the module name [`MODULE_NAME`].
 //!
-//! The library's own verifier is asked after the compilation, as documented. Its verdict changes nothing: it knows fewer intrinsics
-//! than its compiler, and LLVM's has seen the module.
+//! The library's own verifier is asked after the compilation, as documented. Its verdict changes nothing: it knows
+//! fewer intrinsics than its compiler, and LLVM's has seen the module.
 //!
 //! For each architecture a library reads the dialect of one release of LLVM. IR of LLVM 21 has opaque pointers and goes
 //! where that release is 21 or newer; up to sm_90 today's libraries still read LLVM 7's, which is refused with a
@@ -177,34 +177,51 @@ pub fn compile(module: &Module<'_>, file: &Path, options: Options, debug: DebugI
         return Err(NvvmError::Dialect { file: file.to_owned(), arch, reads }.into());
     }
     let mut arguments = vec![argument(format!("-arch={arch}"))?];
-    // The library knows levels 0 and 3. Debuggers demand 0.
-    let level = if options.opt_level == 0 || debug == DebugInfo::Full { c"-opt=0" } else { c"-opt=3" };
-    arguments.push(level.to_owned());
+    // The library knows levels 0 and 3. Debuggers demand 0, which refuses some modules, such as those with vectors of
+    // bf16.
+    let levels: &[&CStr] = match (options.opt_level, debug) {
+        (_, DebugInfo::Full) => &[c"-opt=0"],
+        (0, _) => &[c"-opt=0", c"-opt=3"],
+        _ => &[c"-opt=3"],
+    };
     arguments.extend(match debug {
         DebugInfo::None => None,
         DebugInfo::Lines => Some(c"-generate-line-info".to_owned()),
         DebugInfo::Full => Some(c"-g".to_owned()),
     });
     let bitcode = bitcode(module, library.versions()?)?;
-
-    let mut program = Program(&library, std::ptr::null_mut());
-    // SAFETY: the pointer may be written.
-    library.check(unsafe { (library.create)(&mut program.1) }, String::new())?;
-    // SAFETY: the library copies the bitcode during the call.
-    let status = unsafe { (library.add)(program.1, bitcode.as_ptr().cast(), bitcode.len(), MODULE_NAME.as_ptr()) };
-    library.check(status, program.log())?;
-    let pointers: Vec<*const c_char> = arguments.iter().map(|a| a.as_ptr()).collect();
-    // SAFETY: the program is alive, and the array holds as many texts as are announced.
-    let status = unsafe { (library.compile)(program.1, pointers.len() as c_int, pointers.as_ptr()) };
-    library.check(status, program.log())?;
-    if let Some(verify) = library.verify {
-        // SAFETY: as for the call above.
-        let _ = unsafe { verify(program.1, pointers.len() as c_int, pointers.as_ptr()) };
+    let mut result = Err(NvvmError::Text);
+    for level in levels {
+        let arguments: Vec<*const c_char> = arguments.iter().map(|a| a.as_ptr()).chain([level.as_ptr()]).collect();
+        result = library.ptx(&bitcode, &arguments);
+        if result.is_ok() {
+            break;
+        }
     }
-    // SAFETY: the sizes come from the library and the memory has them.
-    let ptx = unsafe { text_of(|n| (library.result_size)(program.1, n), |p| (library.result)(program.1, p)) };
-    let ptx = ptx.or_else(|status| library.check(status, program.log()).map(|()| Vec::new()))?;
-    Ok(String::from_utf8(ptx).map_err(|_| NvvmError::Text)?)
+    Ok(result?)
+}
+
+impl Library {
+    /// PTX of bitcode. The arguments are zero-terminated texts.
+    fn ptx(&self, bitcode: &[u8], arguments: &[*const c_char]) -> Result<String, NvvmError> {
+        let mut program = Program(self, std::ptr::null_mut());
+        // SAFETY: the pointer may be written.
+        self.check(unsafe { (self.create)(&mut program.1) }, String::new())?;
+        // SAFETY: the library copies the bitcode during the call.
+        let status = unsafe { (self.add)(program.1, bitcode.as_ptr().cast(), bitcode.len(), MODULE_NAME.as_ptr()) };
+        self.check(status, program.log())?;
+        // SAFETY: the program is alive, and the array holds as many texts as are announced.
+        let status = unsafe { (self.compile)(program.1, arguments.len() as c_int, arguments.as_ptr()) };
+        self.check(status, program.log())?;
+        if let Some(verify) = self.verify {
+            // SAFETY: as for the call above.
+            let _ = unsafe { verify(program.1, arguments.len() as c_int, arguments.as_ptr()) };
+        }
+        // SAFETY: the sizes come from the library and the memory has them.
+        let ptx = unsafe { text_of(|n| (self.result_size)(program.1, n), |p| (self.result)(program.1, p)) };
+        let ptx = ptx.or_else(|status| self.check(status, program.log()).map(|()| Vec::new()))?;
+        String::from_utf8(ptx).map_err(|_| NvvmError::Text)
+    }
 }
 
 /// The module as libNVVM wants it.

@@ -6,6 +6,10 @@
 //! * A signed conversion of a condition to bf16 gives 1 where it holds, not -1.
 //! * Where a register holds two floats (sm_100 and newer), a store of two of them that were rounded to 16 bits stores
 //!   the first one's 32 bits. Two numbers that are rounded one by one still become one instruction.
+//! * A load through a kernel's parameter that is `noalias` and only read becomes `ld.global.nc` even where it is
+//!   volatile, and ends the process where it is atomic. Functions with such loads promise no `noalias`.
+//!
+//! `docs/llvm-defects.md` has the reduced input of each.
 
 use inkwell::{module::Module, values::AsValueRef};
 use llvm_sys::{LLVMIntPredicate::*, LLVMOpcode, LLVMTypeKind, core::*, prelude::*};
@@ -21,6 +25,7 @@ enum Defect {
 /// Rewrites the instructions of the module that would become wrong PTX. To be done after optimisation, which would undo
 /// it.
 pub fn apply(module: &Module<'_>) {
+    keep_ordered_loads(module);
     let all = super::instructions(module).map(|i| i.as_value_ref());
     // SAFETY: the instructions are live. Those that are wrong are known before the first one is replaced.
     let wrong: Vec<_> = all.filter_map(|i| unsafe { defect(i) }.map(|d| (i, d))).collect();
@@ -43,6 +48,26 @@ pub fn apply(module: &Module<'_>) {
             LLVMInstructionEraseFromParent(i);
         }
         LLVMDisposeBuilder(builder);
+    }
+}
+
+/// Takes `noalias` from the parameters of functions with volatile or atomic loads.
+fn keep_ordered_loads(module: &Module<'_>) {
+    // SAFETY: functions and instructions are live; only loads are asked whether they are volatile or atomic.
+    unsafe {
+        let noalias = LLVMGetEnumAttributeKindForName(c"noalias".as_ptr(), 7);
+        for function in module.get_functions() {
+            let mut instructions = function.get_basic_block_iter().flat_map(|b| b.get_instructions());
+            let is_ordered = instructions.any(|i| {
+                let i = i.as_value_ref();
+                LLVMGetInstructionOpcode(i) == LLVMOpcode::LLVMLoad && (LLVMGetVolatile(i) != 0 || LLVMIsAtomic(i) != 0)
+            });
+            if is_ordered {
+                for parameter in 1..=function.count_params() {
+                    LLVMRemoveEnumAttributeAtIndex(function.as_value_ref(), parameter, noalias);
+                }
+            }
+        }
     }
 }
 
@@ -167,7 +192,12 @@ unsafe fn like(shape: LLVMTypeRef, scalar: LLVMTypeRef) -> LLVMTypeRef {
 #[cfg(test)]
 mod tests {
     use super::apply;
-    use inkwell::{context::Context, memory_buffer::MemoryBuffer};
+    use inkwell::{
+        OptimizationLevel,
+        context::Context,
+        memory_buffer::MemoryBuffer,
+        targets::{CodeModel, FileType, RelocMode, Target, TargetTriple},
+    };
 
     fn body_of(body: &str) -> String {
         let text = format!(
@@ -205,6 +235,52 @@ mod tests {
         ] {
             assert_eq!(body_of(body), expected);
         }
+    }
+
+    /// PTX of a file of `tests/llvm-defects`, with the workarounds or as LLVM makes it.
+    fn ptx(text: &str, cpu: &str, ptx: &str, with: bool) -> String {
+        crate::codegen::initialise();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(format!("{text}\0").as_bytes(), "test");
+        let context = Context::create();
+        let module = context.create_module_from_ir(buffer).unwrap();
+        if with {
+            apply(&module);
+            module.verify().unwrap();
+        }
+        let triple = TargetTriple::create("nvptx64-nvidia-cuda");
+        let machine = Target::from_triple(&triple)
+            .unwrap()
+            .create_target_machine(
+                &triple,
+                cpu,
+                ptx,
+                OptimizationLevel::Default,
+                RelocMode::Default,
+                CodeModel::Default,
+            )
+            .unwrap();
+        let buffer = machine.write_to_memory_buffer(&module, FileType::Assembly).unwrap();
+        String::from_utf8_lossy(buffer.as_slice()).into_owned()
+    }
+
+    /// Each defect is still in the LLVM that is linked, and is not in the code that is made of the same input.
+    #[test]
+    fn defects_of_llvm() {
+        let sm_90 = ("sm_90", "+ptx83");
+        for (name, text, (cpu, version), right) in [
+            ("bytes", include_str!("../../tests/llvm-defects/bytes.ll"), sm_90, "0x8880U"),
+            ("condition", include_str!("../../tests/llvm-defects/condition.ll"), sm_90, "0xBF80"),
+            ("pair", include_str!("../../tests/llvm-defects/pair.ll"), ("sm_100a", "+ptx88"), "cvt.rn.f16x2.f32"),
+            ("volatile", include_str!("../../tests/llvm-defects/volatile.ll"), sm_90, "ld.volatile.global.b32"),
+        ] {
+            let plain = ptx(text, cpu, version, false);
+            assert!(!plain.contains(right), "{name}: LLVM does it right now: {plain}");
+            let ours = ptx(text, cpu, version, true);
+            assert!(ours.contains(right), "{name}: {ours}");
+        }
+        // Without the workaround this one ends the process.
+        let atomic = include_str!("../../tests/llvm-defects/atomic_load.ll");
+        assert!(ptx(atomic, "sm_90", "+ptx83", true).contains("ld.relaxed.sys.global.b32"));
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! Debug information in LLVM's terms: the scopes that the line table of a function hangs on, and the location of each operation
-//! inside of them.
+//! Debug information in LLVM's terms: the scopes that the line table of a function hangs on, and the location of each
+//! operation inside of them.
 //!
-//! Producers say where an operation comes from in terms of the public language: a place in a file, the subprogram or lexical
-//! block that it is in, and the call site that it was inlined at. LLVM wants the same as attributes of its own, fused into the
-//! locations:
+//! Producers say where an operation comes from in terms of the public language: a place in a file, the subprogram or
+//! lexical block that it is in, and the call site that it was inlined at. LLVM wants the same as attributes of its own,
+//! fused into the locations:
 //!
 //! ```text
 //! func       di_loc<"/src/a.py":10:1 in @k>        fused<subprogram k>["/src/a.py":10:1]
@@ -13,9 +13,9 @@
 //!              at di_loc<"/src/a.py":13:5 in @k>)    at "/src/a.py":13:5)
 //! ```
 //!
-//! A location of LLVM has no file of its own but that of its scope. A place in another file than its scope's is put into a
-//! `di_lexical_block_file`. The outermost place of a chain must be in the subprogram of the function: LLVM's verifier insists. A
-//! producer that says otherwise keeps file and line, and loses the foreign scope.
+//! A location of LLVM has no file of its own but that of its scope. A place in another file than its scope's is put
+//! into a `di_lexical_block_file`. The outermost place of a chain must be in the subprogram of the function: LLVM's
+//! verifier insists. A producer that says otherwise keeps file and line, and loses the foreign scope.
 
 use super::{
     cuda_tile::{DICompileUnitAttr, DIFileAttr, DILexicalBlockAttr, DILocAttr, DISubprogramAttr},
@@ -88,9 +88,9 @@ pub fn emission(op: OpRef<'_>, name: &str) -> Result<Emission, Failed> {
     })
 }
 
-/// Gives each defined function that has none a scope, and each operation in it a location in LLVM's terms. Without any debug
-/// information to write, the locations of operations stay in the terms of the public language; those without a place get that of
-/// their function.
+/// Gives each defined function that has none a scope, and each operation in it a location in LLVM's terms. Without any
+/// debug information to write, the locations of operations stay in the terms of the public language; those without a
+/// place get that of their function.
 pub fn insert<'c>(
     module: OpRef<'c>,
     context: &'c Context,
@@ -127,7 +127,8 @@ pub fn scoped_leaf<'c>(function: OpRef<'c>) -> Location<'c> {
     if has_scope(function) { function.location() } else { leaf(function.location()) }
 }
 
-/// The location of an operation of the LLVM dialect that comes of one at `location`: the scopes of the public language end there.
+/// The location of an operation of the LLVM dialect that comes of one at `location`: the scopes of the public language
+/// end there.
 pub fn lowered(location: Location<'_>) -> Location<'_> {
     if is_lowered(location) { location } else { leaf(location) }
 }
@@ -169,8 +170,8 @@ struct Scope<'c> {
     file: String,
 }
 
-/// The scopes of a module while they are made. The maps are looked up in and never iterated over; keys are addresses of uniqued
-/// attributes.
+/// The scopes of a module while they are made. The maps are looked up in and never iterated over; keys are addresses of
+/// uniqued attributes.
 struct Scopes<'c> {
     context: &'c Context,
     emission: Emission,

@@ -1,7 +1,7 @@
 //! Chains of inlined calls: what a location says of the functions that an operation was inlined through.
 //!
-//! `callsite(A at callsite(B at C))` is a place A in a function that was called at B, in a function that was called at C. The
-//! chain is the list A, B, C, innermost first: C is in the function that the operation is in now.
+//! `callsite(A at callsite(B at C))` is a place A in a function that was called at B, in a function that was called at
+//! C. The chain is the list A, B, C, innermost first: C is in the function that the operation is in now.
 
 use super::{
     cuda_tile::DILocAttr,
@@ -24,8 +24,8 @@ pub struct Frame<'c> {
 /// Locations are graphs with shared parts, so a small one can stand for a chain that is exponentially long.
 const MAX_STEPS: usize = 4096;
 
-/// The chain of a location, innermost first. Empty when the location names no file; cut behind the innermost place when it takes
-/// too many steps to unfold.
+/// The chain of a location, innermost first. Empty when the location names no file; cut behind the innermost place when
+/// it takes too many steps to unfold.
 pub fn frames(location: Location<'_>) -> Vec<Frame<'_>> {
     let mut frames = vec![];
     let mut pending = vec![(location, None)];

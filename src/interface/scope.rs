@@ -1,9 +1,9 @@
 //! Scopes of a compilation: named spans of time that an embedder can watch.
 //!
 //! The names are part of the interface. `CompileNVVM` covers the passes from Tile IR to NVVM and LLVM's optimiser;
-//! `SerializeGPUModule` covers the translation to PTX and the tools behind it, and is opened for each. Whoever does such work
-//! holds a [`Scope`] meanwhile; an observer hears of both ends on the thread that does the work, and `--mlir-timing` prints
-//! the sums.
+//! `SerializeGPUModule` covers the translation to PTX and the tools behind it, and is opened for each. Whoever does
+//! such work holds a [`Scope`] meanwhile; an observer hears of both ends on the thread that does the work, and
+//! `--mlir-timing` prints the sums.
 
 use std::cell::RefCell;
 use std::ffi::CStr;

@@ -1,9 +1,10 @@
 //! `tileir-insert-debug-scope`: every kernel has a scope of debug information, and every op in it a place in a file.
 //!
-//! Afterwards messages, remarks and line tables can rely on both. The scope is made of what the public language says of the
-//! kernel, else of its symbol and the place of its head. Where lines are to be written, scopes and call sites of the public
-//! language become LLVM's on every op ([`debug_scope`]); else they stay until the program of one thread begins. Kernels that have
-//! a scope keep it, so the pass may stand behind every pass that gives new places, such as a snapshot.
+//! Afterwards messages, remarks and line tables can rely on both. The scope is made of what the public language says of
+//! the kernel, else of its symbol and the place of its head. Where lines are to be written, scopes and call sites of
+//! the public language become LLVM's on every op ([`debug_scope`]); else they stay until the program of one thread
+//! begins. Kernels that have a scope keep it, so the pass may stand behind every pass that gives new places, such as a
+//! snapshot.
 
 use crate::{
     dialect::{

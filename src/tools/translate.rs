@@ -21,14 +21,15 @@ use tile_bytecode::{Profile, ReadOptions, Version};
 /// What the options of the command say.
 #[derive(Clone, Copy)]
 struct Settings {
-    version: Version,
+    /// None is the newest that the container has.
+    version: Option<Version>,
     profile: Profile,
     strict: bool,
     generic: bool,
 }
 
 static SETTINGS: Mutex<Settings> =
-    Mutex::new(Settings { version: Version::new(13, 3), profile: Profile::Public, strict: false, generic: false });
+    Mutex::new(Settings { version: None, profile: Profile::Public, strict: false, generic: false });
 
 fn settings() -> Settings {
     *SETTINGS.lock().unwrap_or_else(|e| e.into_inner())
@@ -110,7 +111,7 @@ fn options() {
             let range = [all.first(), all.last()].map(|v| v.map_or("", String::as_str)).join(" - ");
             return leak(format!("Invalid argument '{text}': the supported versions are [{range}]"));
         };
-        set(|s| s.version = version);
+        set(|s| s.version = Some(version));
         std::ptr::null()
     }
     unsafe extern "C" fn container(text: MlirStringRef) -> *const c_char {
@@ -130,7 +131,12 @@ fn options() {
         // SAFETY: the texts are static; the option is made before the command line is parsed.
         unsafe { ffi::mlirxOptionText(name.as_ptr(), description.as_ptr(), value.as_ptr(), Some(set)) };
     };
-    text(c"bytecode-version", c"Version of the bytecode written (default 13.3)", c"major.minor[.tag]", version);
+    text(
+        c"bytecode-version",
+        c"Version of the bytecode written (default: the container's newest)",
+        c"major.minor[.tag]",
+        version,
+    );
     text(c"container", c"Container of the bytecode written: public (default) or spec", c"container", container);
 }
 
@@ -159,7 +165,7 @@ unsafe extern "C" fn read(input: MlirStringRef, name: MlirStringRef, context: Ml
     context.load_all_available_dialects();
     // SAFETY: the input lives during the call; an empty one may have no address.
     let data = unsafe { crate::dialect::rt::raw_slice(input.data.cast::<u8>(), input.length as isize) };
-    let options = ReadOptions { strict: settings().strict, ..ReadOptions::default() };
+    let options = ReadOptions { strict: settings().strict, dialects: crate::translate::dialects(&context) };
     match import_with_options(context, data, &options) {
         Ok(module) => detach(&module),
         Err(e) => {
@@ -197,7 +203,9 @@ unsafe extern "C" fn write(op: MlirOperation, write: ffi::MlirxWriteFn, out: *mu
 
 fn bytes_of(op: MlirOperation) -> Option<Vec<u8>> {
     let settings = settings();
-    export_operation(op_ref(op), settings.version, settings.profile).map_err(|e| e.emit()).ok()
+    export_operation(op_ref(op), settings.version.unwrap_or(settings.profile.wire().max), settings.profile)
+        .map_err(|e| e.emit())
+        .ok()
 }
 
 unsafe extern "C" fn round_trip(op: MlirOperation, write: ffi::MlirxWriteFn, out: *mut c_void) -> bool {

@@ -71,7 +71,19 @@ impl ImportError {
 ///
 /// What is wrong with the bytes, at which offset.
 pub fn import<'c>(context: &'c Context, data: &[u8]) -> Result<Module<'c>, ImportError> {
-    import_with_options(context, data, &ReadOptions::default())
+    import_with_options(context, data, &ReadOptions { dialects: dialects(context), ..ReadOptions::default() })
+}
+
+/// Names of the dialects that the context knows.
+pub fn dialects(context: &Context) -> Vec<String> {
+    unsafe extern "C" fn append(part: MlirStringRef, names: *mut std::ffi::c_void) {
+        // SAFETY: `names` is the string below, and the part lives during the call.
+        unsafe { (*names.cast::<String>()).push_str(crate::dialect::rt::raw_to_str(part)) }
+    }
+    let mut names = String::new();
+    // SAFETY: the context is alive, and the string outlives the call.
+    unsafe { ffi::mlirxContextDialects(context.to_raw(), Some(append), (&raw mut names).cast()) };
+    names.lines().map(str::to_owned).collect()
 }
 
 /// [`import`] with options of the reader.
@@ -85,6 +97,7 @@ pub fn import_with_options<'c>(
 
 /// Translates a decoded file.
 pub fn import_wire<'c>(context: &'c Context, wire: &tile_bytecode::Module) -> Result<Module<'c>, ImportError> {
+    let wire = &*tile_bytecode::forms::for_container(wire, tile_bytecode::Profile::Public);
     let messages = Messages::attach(context);
     let mut importer = Importer::new(context, wire, &messages);
     importer.types()?;
@@ -477,7 +490,12 @@ impl<'m> Importer<'m> {
         // SAFETY: the context is alive; the constructors return null for null components and those of a wrong class.
         let attr = unsafe {
             match &wire.debug[id.index()] {
-                DebugAttr::Unknown => null,
+                // Records of the specification container were changed to public ones before.
+                DebugAttr::Unknown
+                | DebugAttr::SpecCompileUnit { .. }
+                | DebugAttr::SpecLoc { .. }
+                | DebugAttr::SpecSubprogram(_)
+                | DebugAttr::SpecCallSite { .. } => null,
                 DebugAttr::File { name, directory } => {
                     ffi::tileir_cuda_tile_get_DIFileAttr(l, self.string(*name), self.string(*directory))
                 }

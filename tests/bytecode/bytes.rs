@@ -130,7 +130,12 @@ impl Pieces {
             sections.push((4, 8, table(8, padding, &self.constants)));
         }
         sections.extend(self.debug.clone().map(|d| (3, 8, d)));
-        sections.push((5, 4, table(4, padding, &self.types)));
+        // The padding tells the container.
+        let types: Vec<Vec<u8>> = match padding {
+            0xCF => self.types.iter().map(|t| spec_type(t)).collect(),
+            _ => self.types.clone(),
+        };
+        sections.push((5, 4, table(4, padding, &types)));
         sections.extend(self.producer.clone().map(|p| (7, 1, p)));
         sections.push((1, 4, table(4, padding, &self.strings)));
         sections
@@ -143,6 +148,25 @@ impl Pieces {
     pub fn spec(&self) -> Vec<u8> {
         spec_file(&self.sections(0xCF))
     }
+}
+
+/// A record of the Type section as the specification container has it: sizes and strides are signed LEB128.
+fn spec_type(record: &[u8]) -> Vec<u8> {
+    let lists = match record[0] {
+        13 => 1,
+        14 => 2,
+        _ => return record.to_vec(),
+    };
+    let (mut out, mut rest) = (record[..2].to_vec(), &record[2..]);
+    for _ in 0..lists {
+        // Counts of the pieces fit in a byte.
+        let (words, after) = rest[1..].split_at(8 * usize::from(rest[0]));
+        out.push(rest[0]);
+        words.chunks_exact(8).for_each(|w| out.put_sleb(i64::from_le_bytes(w.try_into().expect("chunks of eight"))));
+        rest = after;
+    }
+    out.extend(rest);
+    out
 }
 
 pub fn table(width: usize, padding: u8, records: &[Vec<u8>]) -> Vec<u8> {

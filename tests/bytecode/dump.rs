@@ -186,6 +186,10 @@ impl Dumper<'_> {
             DebugAttr::CallSite { callee, caller } => {
                 format!("callsite({} at {})", self.debug(*callee), self.debug(*caller))
             }
+            DebugAttr::SpecCompileUnit { .. }
+            | DebugAttr::SpecLoc { .. }
+            | DebugAttr::SpecSubprogram(_)
+            | DebugAttr::SpecCallSite { .. } => unreachable!("not in the public container"),
         }
     }
 

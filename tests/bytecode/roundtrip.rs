@@ -89,8 +89,10 @@ fn specification_record() {
 #[test]
 fn specification_locations() {
     // 0 file, 1 unit, 2 subprogram, 3 and 4 locations in it.
-    let debug =
-        debug_section(&[&[3]], &[&[2, 1, 2], &[1, 0], &[5, 0, 1, 0, 0, 1, 1], &[4, 2, 1, 7, 9], &[4, 2, 1, 8, 9]]);
+    let debug = debug_section(
+        &[&[3]],
+        &[&[2, 1, 2], &[1, 0, 1, 0], &[5, 1, 0, 0, 0, 1, 0, 0], &[4, 2, 0, 7, 9], &[4, 2, 0, 8, 9]],
+    );
     let iota = |l: u8| vec![0x3A, l, ty::TILE8, 0, 0];
     let mut p = Pieces::spec_new();
     p.debug = Some(debug);
@@ -103,7 +105,8 @@ fn specification_locations() {
     // The public container counts from 1 and lists locations by position.
     let public = write(&m, Profile::Public, schema::V13_1).unwrap();
     let m2 = read(&public, &options()).unwrap();
-    assert_eq!(m2.debug, m.debug);
+    assert_eq!(m2.debug.len(), m.debug.len());
+    assert!(matches!(m2.debug[4], DebugAttr::Loc { line: 8, column: 9, .. }));
     assert_eq!(m2.functions[0].body.all_ops().map(|o| o.location()).collect::<Vec<_>>(), locations);
     assert_eq!(again(&public), public);
 }
@@ -245,4 +248,75 @@ fn corpus_in_other_versions() {
         }
     }
     assert!(written > 300 && refused > 5, "{written} {refused}");
+}
+
+/// A function that is inlined into another: both forms of it that the specification container has.
+fn documented_debug() -> Vec<u8> {
+    let attrs: &[&[u8]] = &[
+        &[2, 1, 2],                    // 0: the file a in b
+        &[1, 0, 1, 5],                 // 1: unit of 0, producer a, flags 5
+        &[5, 1, 0, 0, 0, 7, 0, 0],     // 2: subprogram k of unit 1 in file 0, line 7
+        &[5, 1, 1, 1, 2, 70, 1, 2, 3], // 3: subprogram a of unit 1 in subprogram 2, line 70, with all flags
+        &[4, 2, 0, 8, 4],              // 4: a:8:4 in 2
+        &[4, 3, 0, 71, 4, 4],          // 5: a:71:4 in 3, inlined at 4
+        &[6, 3, 2, 9, 6],              // 6: 3 called in 2 at 9:6
+    ];
+    Pieces::spec_new().with(|p| p.debug = Some(debug_section(&[&[4]], attrs))).spec()
+}
+
+#[test]
+fn records_of_the_specification_container_have_the_documented_layout() {
+    let bytes = documented_debug();
+    let module = read(&bytes, &ReadOptions::default()).unwrap();
+    let DebugAttr::SpecCompileUnit { flags, producer, .. } = module.debug[1] else { panic!("{:?}", module.debug[1]) };
+    assert_eq!((flags, module.text(producer)), (5, "a".to_owned()));
+    let DebugAttr::SpecSubprogram(s) = &module.debug[3] else { panic!("{:?}", module.debug[3]) };
+    assert_eq!((s.line, s.flags, s.purpose, s.sp_flags), (70, 1, 2, Some(3)));
+    assert!(matches!(module.debug[5], DebugAttr::SpecLoc { line: 71, inlined_at: Some(DebugId(4)), .. }));
+    assert!(matches!(module.debug[6], DebugAttr::SpecCallSite { line: 9, column: 6, .. }));
+    let again = write(&module, Profile::Specification, module.version).unwrap();
+    let debug = |bytes: &[u8]| read(bytes, &ReadOptions::default()).unwrap().debug;
+    assert_eq!(debug(&again), module.debug);
+
+    // The same in the public container: what was inlined is a call site, with a place for each end.
+    let public = write(&module, Profile::Public, module.version).unwrap();
+    let public = read(&public, &ReadOptions::default()).unwrap();
+    let place = |id: DebugId| match &public.debug[id.index()] {
+        DebugAttr::Loc { file, line, column, .. } => (public.text(*file), *line, *column),
+        other => panic!("{other:?}"),
+    };
+    let ends = |i: usize| match public.debug[i] {
+        DebugAttr::CallSite { callee: Some(callee), caller: Some(caller) } => (place(callee), place(caller)),
+        ref other => panic!("{other:?}"),
+    };
+    let at = |line, column| ("b/a".to_owned(), line, column);
+    assert_eq!(ends(5), (at(71, 4), at(8, 4)));
+    assert_eq!(ends(6), (at(70, 0), at(9, 6)));
+    // And back: locations name files, of which none is new.
+    let spec = write(&public, Profile::Specification, public.version).unwrap();
+    let spec = read(&spec, &ReadOptions::default()).unwrap();
+    assert_eq!(spec.debug.iter().filter(|a| matches!(a, DebugAttr::File { .. })).count(), 1);
+    assert!(matches!(spec.debug[6], DebugAttr::SpecCallSite { line: 9, column: 6, .. }));
+}
+
+#[test]
+fn types_of_the_specification_container_have_the_documented_layout() {
+    // A tile of 100 elements, and a view of it: sizes are signed LEB128, and the type comes first.
+    let bytes = Pieces::spec_new().with(|p| {
+        p.types.push([&[13, ty::I32][..], &i64s(&[100])].concat());
+        p.types.push([&[14, ty::F32][..], &i64s(&[64, 200]), &i64s(&[DYNAMIC, 1])].concat());
+    });
+    let module = read(&bytes.spec(), &ReadOptions::default()).unwrap();
+    let mut module = module;
+    let view = TypeId(module.types.len() as u32 - 1);
+    let partition = PartitionView { tile: [4, 128].into(), view, dim_map: [1, 0].into(), padding: Some(1) };
+    module.types.push(TypeEntry { ty: Type::PartitionView(Box::new(partition)), offset: 0 });
+    module.declared_types = module.types.len();
+    let written = write(&module, Profile::Specification, module.version).unwrap();
+    let holds = |part: &[u8]| written.windows(part.len()).any(|w| w == part);
+    assert!(holds(&[13, ty::I32, 1, 0xE4, 0x00]));
+    assert!(holds(&[15, view.0 as u8, 2, 4, 0x80, 0x01, 2, 1, 0, 2]));
+    let again = read(&written, &ReadOptions::default()).unwrap();
+    let types = |m: &Module| m.types.iter().map(|t| t.ty.clone()).collect::<Vec<_>>();
+    assert_eq!(types(&again), types(&module));
 }

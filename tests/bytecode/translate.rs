@@ -285,3 +285,25 @@ fn damaged_programs_are_refused_or_compile() {
     println!("refused {refused}, accepted {accepted}");
     assert!(refused > accepted && accepted > 0);
 }
+
+/// A file of the specification container names its dialects: those that the context knows are fine, and no others.
+#[test]
+fn dialects_of_a_file() {
+    let context = dialect::context();
+    let vadd = corpus().into_iter().find(|(n, _)| n.contains("vadd_f32.13.1")).unwrap().1;
+    let module = import(&context, &vadd).unwrap();
+    let spec = export(&module, Version::new(13, 1), Profile::Specification).unwrap();
+    // One dialect, its name, the number of its operations: 01 09 "cuda_tile" n.
+    let at = spec.windows(9).position(|w| w == b"cuda_tile").unwrap();
+    let renamed = |name: &[u8; 9]| {
+        let mut bytes = spec.clone();
+        bytes[at..at + 9].copy_from_slice(name);
+        bytes
+    };
+    assert!(import(&context, &renamed(b"nv_tileaa")).is_ok());
+    let error = import(&context, &renamed(b"nv_tilexx")).unwrap_err();
+    assert!(error.to_string().contains("unregistered dialect: nv_tilexx"), "{error}");
+    for name in ["builtin", "arith", "cuda_tile"] {
+        assert!(tileiras::translate::dialects(&context).iter().any(|d| d == name), "{name}");
+    }
+}

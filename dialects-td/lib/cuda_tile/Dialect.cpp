@@ -128,6 +128,17 @@ void CudaTileDialect::registerInterfaces() {
   addInterfaces<AliasInterface, TileInliner>();
 }
 
+std::optional<Dialect::ParseOpHook>
+CudaTileDialect::getParseOperationHook(StringRef name) const {
+  if (name != "cuda_tile.print")
+    return std::nullopt;
+  return ParseOpHook([](OpAsmParser &parser, OperationState &state) {
+    state.name =
+        OperationName(PrintTkoOp::getOperationName(), parser.getContext());
+    return PrintTkoOp::parse(parser, state);
+  });
+}
+
 Operation *CudaTileDialect::materializeConstant(OpBuilder &builder,
                                                 Attribute value, Type type,
                                                 Location loc) {

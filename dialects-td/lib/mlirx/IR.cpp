@@ -66,6 +66,12 @@ void mlirxEmitErrorWithNote(MlirLocation location, MlirStringRef message, MlirLo
   InFlightDiagnostic error = emitError(unwrap(location)) << unwrap(message);
   error.attachNote(unwrap(noteLocation)) << unwrap(note);
 }
+void mlirxContextDialects(MlirContext context, MlirxWriteFn write, void *out) {
+  for (StringRef name : unwrap(context)->getAvailableDialects()) {
+    write(wrap(name), out);
+    write(wrap(StringRef("\n")), out);
+  }
+}
 MlirModule mlirxModuleParse(MlirContext context, MlirStringRef text, MlirStringRef name) {
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(unwrap(text), unwrap(name)), SMLoc());

@@ -1,18 +1,18 @@
 //! What an intrinsic of LLVM needs: which of them LLVM 21's generator selects for a target.
 //!
-//! LLVM ends the process when it meets an intrinsic that it has no instruction for. Text input may name any of them, so this table
-//! is asked before code generation. A row matches a name as a row of [`crate::requirements`] matches a mnemonic: by the words, cut at
-//! dots, that it starts with and that occur in it. All rows that match apply; an intrinsic of NVPTX that none matches is
-//! selected for every target.
+//! LLVM ends the process when it meets an intrinsic that it has no instruction for. Text input may name any of them, so
+//! this table is asked before code generation. A row matches a name as a row of [`crate::requirements`] matches a
+//! mnemonic: by the words, cut at dots, that it starts with and that occur in it. All rows that match apply; an
+//! intrinsic of NVPTX that none matches is selected for every target.
 //!
 //! The rows were measured, not read: a call of every intrinsic that LLVM 21.1 declares was compiled for every target.
 //! `tests/intrinsics.rs` does it again for those that the table lets through.
 //!
 //! Of the intrinsics that all processors share, those of [`SHARED`] have code; those of other processors have none.
 //!
-//! Conversions of packed floats have the texts of their own *gates*. Those of 8-bit floats want sm_90 by their text, and the
-//! instruction, which sm_89 has, by their check. A fourth gate, for targets that are neither specific to an architecture nor to a
-//! family, is not here: every target of the table is the specific one.
+//! Conversions of packed floats have the texts of their own *gates*. Those of 8-bit floats want sm_90 by their text,
+//! and the instruction, which sm_89 has, by their check. A fourth gate, for targets that are neither specific to an
+//! architecture nor to a family, is not here: every target of the table is the specific one.
 
 use crate::feature::Feature::{self, *};
 use crate::requirement::{contains_words, starts_with_words};

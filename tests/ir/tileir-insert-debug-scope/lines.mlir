@@ -1,8 +1,8 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir-insert-debug-scope{emission-kind=DebugDirectivesOnly})' --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir-insert-debug-scope{emission-kind=DebugDirectivesOnly},tileir-insert-debug-scope{emission-kind=DebugDirectivesOnly})' --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
 
-// Where lines are written, each op says in LLVM's terms where it is: its scope with the scope's file, and the call sites of what
-// was inlined. Running the pass again changes nothing.
+// Where lines are written, each op says in LLVM's terms where it is: its scope with the scope's file, and the call
+// sites of what was inlined. Running the pass again changes nothing.
 #main = #cuda_tile.di_file<"main.py" in "src">
 #a = #cuda_tile.di_file<"a.py" in "src">
 #h = #cuda_tile.di_file<"helper.py" in "lib">

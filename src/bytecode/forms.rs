@@ -1,0 +1,194 @@
+//! Debug records of one container in the terms of the other.
+//!
+//! The containers say the same with different records ([`crate::debug`]). What is written, and what MLIR is made of,
+//! has the records of one of them: a module that was read from the other is changed first. Records keep their numbers,
+//! which operations refer to; what has no record in the other container becomes new ones at the end.
+//!
+//! ```text
+//! specification                              public
+//! location F:7, inlined at L                 call site: location F:7 (new) at L
+//! call site of S in C at 13:5                call site: location of S's first line (new) at C's file:13:5 (new)
+//! subprogram in a scope                      subprogram in the scope's file; the line of its scope is its own
+//! ```
+//!
+//! Lost on the way to the public container are producer and flags; on the way back a scope line that is not the line
+//! itself.
+
+use crate::container::Profile;
+use crate::module::*;
+use std::borrow::Cow;
+
+/// The module with debug records of the container.
+pub fn for_container(module: &Module, profile: Profile) -> Cow<'_, Module> {
+    let is_foreign = |a: &DebugAttr| {
+        let spec = matches!(
+            a,
+            DebugAttr::SpecCompileUnit { .. }
+                | DebugAttr::SpecLoc { .. }
+                | DebugAttr::SpecSubprogram(_)
+                | DebugAttr::SpecCallSite { .. }
+        );
+        let public = matches!(
+            a,
+            DebugAttr::CompileUnit { .. }
+                | DebugAttr::Loc { .. }
+                | DebugAttr::Subprogram(_)
+                | DebugAttr::CallSite { .. }
+        );
+        if profile == Profile::Public { spec } else { public }
+    };
+    if !module.debug.iter().any(is_foreign) {
+        return Cow::Borrowed(module);
+    }
+    let mut forms = Forms { old: module, debug: module.debug.clone(), strings: module.strings.clone() };
+    for i in 0..module.debug.len() {
+        let new = match profile {
+            Profile::Public => forms.public(&module.debug[i]),
+            Profile::Specification => forms.specification(&module.debug[i]),
+        };
+        forms.debug[i] = new;
+    }
+    let Forms { debug, strings, .. } = forms;
+    Cow::Owned(Module { debug, strings, ..module.clone() })
+}
+
+struct Forms<'m> {
+    old: &'m Module,
+    debug: Vec<DebugAttr>,
+    strings: Blobs,
+}
+
+impl Forms<'_> {
+    fn public(&mut self, attr: &DebugAttr) -> DebugAttr {
+        match attr {
+            DebugAttr::SpecCompileUnit { file, .. } => DebugAttr::CompileUnit { file: *file },
+            DebugAttr::SpecLoc { scope, file, line, column, inlined_at } => {
+                let file = self.path(*file);
+                let loc = DebugAttr::Loc { scope: *scope, file, line: *line, column: *column };
+                match inlined_at {
+                    None => loc,
+                    Some(_) => DebugAttr::CallSite { callee: Some(self.push(loc)), caller: *inlined_at },
+                }
+            }
+            DebugAttr::SpecSubprogram(s) => DebugAttr::Subprogram(Box::new(Subprogram {
+                file: self.file_of(s.scope).or_else(|| self.file_of(s.unit)),
+                line: s.line,
+                name: s.name,
+                linkage: s.linkage,
+                unit: s.unit,
+                scope_line: s.line,
+            })),
+            DebugAttr::SpecCallSite { callee, caller, line, column } => {
+                let callee_line = callee.and_then(|c| self.line_of(c));
+                DebugAttr::CallSite {
+                    callee: self.place(*callee, callee_line.unwrap_or(0), 0),
+                    caller: self.place(*caller, *line, *column),
+                }
+            }
+            other => other.clone(),
+        }
+    }
+
+    fn specification(&mut self, attr: &DebugAttr) -> DebugAttr {
+        match attr {
+            DebugAttr::CompileUnit { file } => {
+                let producer = self.old.producer.unwrap_or_else(|| self.string(b""));
+                DebugAttr::SpecCompileUnit { file: *file, producer, flags: 0 }
+            }
+            DebugAttr::Loc { scope, file, line, column } => {
+                let file = Some(self.file_named(*file));
+                DebugAttr::SpecLoc { scope: *scope, file, line: *line, column: *column, inlined_at: None }
+            }
+            DebugAttr::Subprogram(s) => DebugAttr::SpecSubprogram(Box::new(SpecSubprogram {
+                unit: s.unit,
+                name: s.name,
+                linkage: s.linkage,
+                scope: s.file,
+                line: s.line,
+                flags: 0,
+                purpose: 0,
+                sp_flags: None,
+            })),
+            DebugAttr::CallSite { callee, caller } => {
+                let (line, column) = match caller.map(|c| &self.old.debug[c.index()]) {
+                    Some(DebugAttr::Loc { line, column, .. }) => (*line, *column),
+                    _ => (0, 0),
+                };
+                DebugAttr::SpecCallSite { callee: *callee, caller: *caller, line, column }
+            }
+            other => other.clone(),
+        }
+    }
+
+    fn push(&mut self, attr: DebugAttr) -> DebugId {
+        self.debug.push(attr);
+        DebugId(self.debug.len() as u32 - 1)
+    }
+
+    fn string(&mut self, text: &[u8]) -> StringId {
+        let known = self.strings.iter().position(|s| s == text);
+        StringId(known.map_or_else(|| self.strings.push(text), |i| i as u32))
+    }
+
+    /// An end of a call site: a location, or the place of the line in a subprogram.
+    fn place(&mut self, end: Option<DebugId>, line: u64, column: u64) -> Option<DebugId> {
+        let DebugAttr::SpecSubprogram(s) = &self.old.debug[end?.index()] else { return end };
+        let file = self.file_of(s.scope).or_else(|| self.file_of(s.unit));
+        let file = self.path(file);
+        Some(self.push(DebugAttr::Loc { scope: end, file, line, column }))
+    }
+
+    fn line_of(&self, id: DebugId) -> Option<u64> {
+        match &self.old.debug[id.index()] {
+            DebugAttr::SpecSubprogram(s) => Some(s.line),
+            _ => None,
+        }
+    }
+
+    /// The file that a scope is in. References form no cycle: the reader has seen to that.
+    fn file_of(&self, scope: Option<DebugId>) -> Option<DebugId> {
+        let mut scope = scope?;
+        loop {
+            scope = match &self.old.debug[scope.index()] {
+                DebugAttr::File { .. } => return Some(scope),
+                DebugAttr::LexicalBlock { file, .. } | DebugAttr::SpecCompileUnit { file, .. } => return *file,
+                DebugAttr::SpecSubprogram(s) => s.scope?,
+                _ => return None,
+            };
+        }
+    }
+
+    /// The path of a file, as a string of its own.
+    fn path(&mut self, file: Option<DebugId>) -> StringId {
+        let path = file.map(|f| &self.old.debug[f.index()]).and_then(|f| self.joined(f)).unwrap_or_default();
+        self.string(&path)
+    }
+
+    fn joined(&self, file: &DebugAttr) -> Option<Vec<u8>> {
+        let DebugAttr::File { name, directory } = file else { return None };
+        let (name, directory) = (self.old.string(*name), self.old.string(*directory));
+        if directory.is_empty() || name.starts_with(b"/") {
+            return Some(name.to_vec());
+        }
+        let separator: &[u8] = if directory.ends_with(b"/") { b"" } else { b"/" };
+        Some([directory, separator, name].concat())
+    }
+
+    /// A file whose path is the string.
+    fn file_named(&mut self, path: StringId) -> DebugId {
+        let wanted = self.old.string(path);
+        let fits = |f: &DebugAttr| match f {
+            DebugAttr::File { name, .. } if name.index() >= self.old.strings.len() => false,
+            // Files that were added have no directory, and name the string itself.
+            DebugAttr::File { name, directory } if directory.index() >= self.old.strings.len() => *name == path,
+            f => self.joined(f).is_some_and(|p| p == wanted),
+        };
+        match self.debug.iter().position(fits) {
+            Some(i) => DebugId(i as u32),
+            None => {
+                let directory = self.string(b"");
+                self.push(DebugAttr::File { name: path, directory })
+            }
+        }
+    }
+}
