@@ -18,9 +18,11 @@ endif
 build: setup
 	cargo build --workspace --bins
 
-# Compiles each program in examples/ for a Hopper GPU and shows what came out.
+# Compiles each program in examples/ and shows what came out. The build comes first and takes minutes on a fresh machine:
+# cargo shows how far it is.
 demo: setup
-	@cargo build --quiet --bins
+	@echo "demo: building the compiler (minutes the first time, seconds after that)" >&2
+	@cargo build --bin tileiras --bin tileiras-core
 	@scripts/demo.sh
 
 test: setup
