@@ -7,6 +7,7 @@ use super::state::machine::{Machine, Shape};
 use super::state::memory::{CONST_BASE, FUNCTION_BASE, Fault, GlobalMemory, PARAM_BASE, SHARED_BASE};
 use super::state::options::{Config, RunOptions};
 use super::state::program::{LoadError, MAX_VARIABLES, Program};
+use super::state::record::Recording;
 use super::state::stats::Stats;
 use crate::ir::{InitValue, Module, Space, Symbol};
 use rustc_hash::FxHashMap;
@@ -83,6 +84,8 @@ pub struct Report {
     pub output: String,
     /// Executed instructions, if a trace was asked for.
     pub trace: Vec<String>,
+    /// What was recorded for the timing model, if [`RunOptions::record`] asks for it.
+    pub recording: Option<Recording>,
 }
 
 impl Report {
@@ -121,6 +124,13 @@ impl Device {
     /// Allocates global memory, aligned to 256 bytes. The bytes count as uninitialised until they are written.
     pub fn alloc(&mut self, bytes: u64) -> DevicePtr {
         DevicePtr(self.memory.allocate(bytes, 256))
+    }
+
+    /// Allocates global memory that holds zeros and counts as written. Pages of it that nobody touches cost nothing.
+    pub fn alloc_zeroed(&mut self, bytes: u64) -> DevicePtr {
+        let ptr = self.alloc(bytes);
+        self.memory.mark_written(ptr.0, bytes as usize);
+        ptr
     }
 
     /// Allocates and fills global memory.
@@ -327,11 +337,25 @@ impl Device {
         let program = program.clone();
         let mut machine = Machine::new(&program, &mut self.memory, shape, &self.config, options, self.launches);
         let result = machine.run();
-        let report = Report {
+        let mut report = Report {
             stats: std::mem::take(&mut machine.stats),
             output: std::mem::take(&mut machine.output),
             trace: std::mem::take(&mut machine.trace),
+            recording: None,
         };
+        if let Some(recorder) = machine.recorder.take() {
+            report.recording = Some(Recording {
+                blocks: recorder.blocks,
+                footprint: recorder.footprint,
+                shared_bytes: u64::from(machine.prog.shared_bytes) + u64::from(config.dynamic_shared),
+                threads: machine.shape.threads(),
+                blocks_per_cluster: machine.shape.cluster_size() as u32,
+                grid_blocks: volume(machine.shape.grid),
+                cluster_grid: machine.shape.cluster_grid(),
+                entry: machine.shape.entry,
+                program: program.clone(),
+            });
+        }
         if !params.is_empty() {
             self.memory.remove(PARAM_BASE);
         }

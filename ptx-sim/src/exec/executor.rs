@@ -4,10 +4,12 @@ use super::state::error::{SimError, SimErrorKind, Site};
 use super::state::machine::{Barrier, Cluster, Cta, Fail, Flow, Machine};
 use super::state::memory::Bytes;
 use super::state::program::{Class, DInst, Func, SHARED_START};
+use super::state::record::{BlockTrace, Event};
 use super::state::tensor::TmemState;
 use super::state::warp::{Env, LaneGroups, Split, Wait, Warp};
 use super::step::Dispatch;
 use super::units::completion::Operations;
+use super::units::observe::Observe;
 use super::units::report::Reports;
 use super::units::tcgen05::TensorMemoryOps;
 use super::units::warp_exec::WarpOps;
@@ -18,6 +20,9 @@ const ADMIT_AFTER: u64 = 300_000;
 
 /// Warp instructions without effect after which the launch counts as hung.
 const LIVELOCK: u64 = 50_000_000;
+
+/// Warp instructions of a turn.
+const TURN: u64 = 20_000;
 
 /// How often timed waits may give up while nothing else happens.
 const STALL_ROUNDS: u32 = 8;
@@ -56,6 +61,7 @@ impl Executor for Machine<'_> {
                 self.round()?
             }
             self.check_limits()?;
+            self.abandon_after_budget(admitted_at);
             if self.executed != before || self.exited {
                 if !self.exited && self.executed - admitted_at > ADMIT_AFTER {
                     // Nobody finishes: the running CTAs may wait for others.
@@ -112,7 +118,10 @@ impl Executor for Machine<'_> {
 
 impl Machine<'_> {
     fn total_clusters(&self) -> u64 {
-        self.shape.cluster_grid().iter().map(|n| u64::from(*n)).product()
+        match &self.recorder {
+            Some(recorder) => recorder.options.clusters.len() as u64,
+            None => self.shape.cluster_grid().iter().map(|n| u64::from(*n)).product(),
+        }
     }
 
     fn check_limits(&self) -> Result<(), SimError> {
@@ -130,11 +139,27 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// Ends clusters whose start has been recorded.
+    fn abandon_after_budget(&mut self, admitted_at: u64) {
+        let Some(budget) = self.recorder.as_ref().and_then(|r| r.options.budget) else { return };
+        let warps = u64::from(self.shape.threads().div_ceil(32)) * self.shape.cluster_size() as u64;
+        if self.executed - admitted_at < budget * warps {
+            return;
+        }
+        for cta in self.ctas.iter_mut().filter(|c| c.active) {
+            cta.live_threads = 0;
+            cta.warps.clear();
+        }
+        self.exited = true;
+    }
+
     /// One turn for every warp.
     fn round(&mut self) -> Result<(), SimError> {
+        let budget = self.recorder.as_ref().and_then(|r| r.options.budget);
+        let turn = budget.unwrap_or(TURN).min(TURN);
         for cta in 0..self.ctas.len() {
             for warp in 0..self.ctas[cta].warps.len() {
-                self.turn(cta, warp, 20_000)?;
+                self.turn(cta, warp, turn)?;
                 self.check_limits()?;
             }
         }
@@ -286,10 +311,19 @@ impl Machine<'_> {
                 self.trace_line(w, inst, mask);
             }
             if mask == 0 {
+                if self.recorder.is_some() {
+                    let s = &w.splits[si];
+                    w.events.push(Event { func: s.func, pc: s.pc, lanes: 0, a: 0, b: 0 });
+                }
                 w.splits[si].pc += 1;
                 continue;
             }
-            match self.step(w, si, inst, mask) {
+            let event = self.recorder.is_some().then(|| self.observe(w, si, inst, mask));
+            let result = self.step(w, si, inst, mask);
+            if let (Some(event), Ok(Flow::Next | Flow::Moved)) = (event, &result) {
+                w.events.push(event);
+            }
+            match result {
                 Ok(Flow::Next) => w.splits[si].pc += 1,
                 Ok(Flow::Moved) => {
                     if !alone || w.splits.len() != 1 {
@@ -333,7 +367,10 @@ impl Machine<'_> {
         if self.next_cluster >= self.total_clusters() {
             return false;
         }
-        let index = self.next_cluster;
+        let index = match &self.recorder {
+            Some(recorder) => recorder.options.clusters[self.next_cluster as usize],
+            None => self.next_cluster,
+        };
         self.next_cluster += 1;
         let size = self.shape.cluster_size();
         let slot = match self.clusters.iter().position(|c| !c.active) {
@@ -450,6 +487,7 @@ impl Machine<'_> {
             tensor_loads: Vec::new(),
             agent,
             cluster_phase: [0; 32],
+            events: Vec::new(),
         };
         // Decoding has refused what is too large for the first frame.
         warp.new_frame(func.planes, func.preds, func.local_bytes, fill);
@@ -471,6 +509,10 @@ impl Machine<'_> {
                 self.clusters[slot].active = false;
                 for cta in &mut self.ctas[range] {
                     cta.active = false;
+                    if let Some(recorder) = self.recorder.as_mut().filter(|r| r.options.instructions) {
+                        let warps = cta.warps.iter_mut().flatten().map(|w| std::mem::take(&mut w.events)).collect();
+                        recorder.blocks.push(BlockTrace { id: cta.id, warps });
+                    }
                     cta.warps.clear();
                     cta.shared = Bytes::default();
                 }

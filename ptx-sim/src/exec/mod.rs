@@ -16,7 +16,7 @@ mod decode;
 mod device;
 mod executor;
 mod flow_order;
-mod state;
+pub(crate) mod state;
 mod step;
 #[cfg(test)]
 mod tests;
@@ -26,4 +26,5 @@ pub use device::{Arg, Device, DevicePtr, LaunchConfig, Report};
 pub use state::error::{AccessReport, RaceReport, SimError, SimErrorKind, Site};
 pub use state::options::{Config, RunOptions};
 pub use state::program::{Class, LoadError};
+pub use state::record::{RecordOptions, Recording};
 pub use state::stats::Stats;

@@ -8,6 +8,7 @@ use super::memory::{Bytes, GlobalMemory};
 use super::options::{Config, RunOptions};
 use super::program::Program;
 use super::race::Race;
+use super::record::Recorder;
 use super::rng::Rng;
 use super::stats::Stats;
 use super::tensor::TmemState;
@@ -138,6 +139,7 @@ pub(crate) struct Machine<'a> {
     pub trace: Vec<String>,
     pub rng: Rng,
     pub race: Option<Race>,
+    pub recorder: Option<Recorder>,
     pub engine: AsyncEngine,
     /// The warp that executes an instruction now, by its number for race detection.
     pub running: Option<u32>,
@@ -178,6 +180,7 @@ impl<'a> Machine<'a> {
             output: String::new(),
             trace: Vec::new(),
             rng: Rng::new(seed.unwrap_or(0)),
+            recorder: options.record.clone().map(Recorder::new),
             race: seed.map(|_| Race::default()),
             engine: AsyncEngine::new(seed.is_some()),
             running: None,

@@ -11,6 +11,7 @@ pub mod phases;
 pub mod place;
 pub mod program;
 pub mod race;
+pub mod record;
 pub mod rng;
 pub mod stats;
 pub mod tensor;

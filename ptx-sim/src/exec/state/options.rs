@@ -1,5 +1,6 @@
 //! What a launch is told: properties of the device and how to run.
 
+use super::record::RecordOptions;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -47,6 +48,8 @@ pub struct RunOptions {
     pub max_instructions: Option<u64>,
     /// The longest time that the launch may take.
     pub max_time: Option<Duration>,
+    /// Runs only some clusters and records what they execute; matrix products are not computed meanwhile.
+    pub record: Option<RecordOptions>,
     /// Counts CTAs that ran to their end while the launch goes on, for a progress display.
     pub finished: Option<Arc<AtomicU64>>,
 }
@@ -60,6 +63,7 @@ impl Default for RunOptions {
             trace_limit: 100_000,
             max_instructions: None,
             max_time: None,
+            record: None,
             finished: None,
         }
     }

@@ -4,6 +4,7 @@ use super::lanes::{Lanes, Lanes64, lane_mask, mask_lanes, store};
 use super::memory::{Bytes, MAX_LOCAL};
 use super::program::{Arg, DInst, MemBase, SHARED_START};
 use super::race::Origin;
+use super::record::Event;
 use super::tensor::{PendingLoad, WgmmaState};
 use crate::ir::Special;
 use smallvec::SmallVec;
@@ -139,6 +140,8 @@ pub(crate) struct Warp {
     /// Number of this warp for race detection, unique in the launch.
     pub agent: u32,
     pub cluster_phase: [u64; 32],
+    /// What it has executed, if that is recorded.
+    pub events: Vec<Event>,
 }
 
 impl Warp {

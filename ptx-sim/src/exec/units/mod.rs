@@ -8,6 +8,7 @@ pub mod builtins;
 pub mod combine;
 pub mod completion;
 pub mod ldst;
+pub mod observe;
 pub mod report;
 pub mod tcgen05;
 pub mod tensor_ops;

@@ -174,6 +174,9 @@ impl Machine<'_> {
     }
 
     fn mma(&mut self, w: &mut Warp, frame: u32, m: &MmaMods, args: &[Arg]) -> Result<(), Fail> {
+        if self.recorder.is_some() {
+            return Ok(());
+        }
         let unsupported = || Fail::from(SimErrorKind::Tensor("element types of mma.sync".into()));
         let (a, b) = element(m.aty).zip(element(m.bty)).ok_or_else(unsupported)?;
         let mut unit = MmaSync::new(m.m.into(), m.n.into(), m.k.into(), a, b, accumulator(m.dty, m.satfinite));
