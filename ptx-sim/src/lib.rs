@@ -35,6 +35,7 @@
 //! | `parse` | text to `ir`; every unknown instruction or modifier is an error with its position |
 //! | `exec` | decoding, memory, warps, scheduling, instructions, asynchronous operations, race detection |
 //! | [`num`] | floating point in every format and rounding mode |
+//! | [`timing`] | predicted time on a machine |
 //! | [`tensor`] | matrix fragments, descriptors, tensor memory |
 //! | [`units`] | mbarriers, tensor maps and copies by them |
 //!
@@ -50,11 +51,12 @@ pub mod ir;
 pub mod num;
 mod parse;
 pub mod tensor;
+pub mod timing;
 pub mod units;
 
 pub use exec::{
-    AccessReport, Arg, Class, Config, Device, DevicePtr, LaunchConfig, LoadError, RaceReport, Report, RunOptions,
-    SimError, SimErrorKind, Site, Stats,
+    AccessReport, Arg, Class, Config, Device, DevicePtr, LaunchConfig, LoadError, RaceReport, RecordOptions, Recording,
+    Report, RunOptions, SimError, SimErrorKind, Site, Stats,
 };
 pub use ir::Module;
 pub use parse::{ParseError, ParseErrorKind};

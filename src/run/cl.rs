@@ -19,6 +19,7 @@ An ARG is one of
   FILE.npy[:TYPE][:i64]  an array: passes pointer, extents and strides (in elements, 32 bits; 64 with :i64);
                          TYPE says what the bits mean where NumPy cannot: bf16, e4m3, e5m2, e8m0
   TYPE:VALUE             a scalar, such as i32:5, f32:1.5, f16:-inf, f32:0x7fc00000 (its bits)
+  zeros:TYPE:NxM[:i64]   an array of zeros of this shape, where the values do not matter
 
 launch:
   --entry NAME           the entry; not needed where the kernel has one only
@@ -45,6 +46,15 @@ simulation:
   --trace                print executed instructions
   --stats                print instruction counts, bytes, bank conflicts and waits
   --quiet                no progress bar
+
+timing:
+  --timing[=MACHINE]     predict the launch's time on a machine (sm_90) instead of running it: a few blocks are run,
+                         no results are computed
+  --registers N          registers of a thread as the assembler has allocated them; estimated where nothing is given
+  --timing-json FILE     the prediction for programs
+  --timing-trace FILE    the timeline of a block, for Perfetto
+  --timing-html FILE     the same and the report as a page
+
   --end-with-parent      be killed when the process that started this one ends (Linux)
 
   --help                 this text
@@ -77,6 +87,12 @@ pub struct Options {
     pub trace: bool,
     pub stats: bool,
     pub quiet: bool,
+    /// Machine to predict the time for.
+    pub timing: Option<String>,
+    pub registers: Option<u32>,
+    pub timing_json: Option<PathBuf>,
+    pub timing_trace: Option<PathBuf>,
+    pub timing_html: Option<PathBuf>,
     pub end_with_parent: bool,
     pub help: bool,
     /// As written.
@@ -102,6 +118,11 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
         trace: false,
         stats: false,
         quiet: false,
+        timing: None,
+        registers: None,
+        timing_json: None,
+        timing_trace: None,
+        timing_html: None,
         end_with_parent: false,
         help: false,
         args: vec![],
@@ -126,6 +147,11 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
             None if word.starts_with("-O") && word.len() > 2 && word.is_char_boundary(2) => ("-O", Some(&word[2..])),
             None => (word, None),
         };
+        if name == "--timing" {
+            // The machine is part of the word, so that what follows is not taken for it.
+            o.timing = Some(inline.take().unwrap_or("sm_90").into());
+            continue;
+        }
         let mut value = || inline.take().or_else(|| words.next()).ok_or_else(|| format!("{name} needs a value"));
         match name {
             "--entry" => o.entry = Some(value()?.into()),
@@ -160,6 +186,10 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
                 let time = text.parse::<f64>().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
                 o.max_time = Some(time.ok_or_else(|| format!("{name}: '{text}' is no time in seconds"))?);
             }
+            "--registers" => o.registers = Some(number(name, value()?)?),
+            "--timing-json" => o.timing_json = Some(value()?.into()),
+            "--timing-trace" => o.timing_trace = Some(value()?.into()),
+            "--timing-html" => o.timing_html = Some(value()?.into()),
             "--trace" => o.trace = true,
             "--stats" => o.stats = true,
             "--quiet" => o.quiet = true,
@@ -179,6 +209,10 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
     o.args = positional.map(str::to_string).collect();
     if o.help {
         return Ok(o);
+    }
+    let files = [&o.timing_json, &o.timing_trace, &o.timing_html];
+    if o.timing.is_none() && (o.registers.is_some() || files.into_iter().any(Option::is_some)) {
+        return Err("--registers and --timing-... need --timing".into());
     }
     match (&o.launch, &o.kernel) {
         (None, None) => return Err("no kernel given".into()),
@@ -216,6 +250,11 @@ fn target(name: &str) -> Result<&'static Target, String> {
 
 /// One argument of the kernel, with the contents of its file.
 pub fn argument(text: &str) -> Result<Argument, launch::Error> {
+    if let Some(rest) = text.strip_prefix("zeros:") {
+        return zeros(rest).ok_or_else(|| {
+            launch::Error::Argument(format!("argument '{text}' is not zeros:TYPE:NxM (types: {})", Element::names()))
+        });
+    }
     if let Some((name, value)) = text.split_once(':')
         && let Some(element) = Element::by_name(name)
     {
@@ -239,4 +278,18 @@ pub fn argument(text: &str) -> Result<Argument, launch::Error> {
         )));
     }
     Ok(Argument::Array(launch::load(Path::new(path), element, wide)?))
+}
+
+/// An array of zeros, `TYPE:NxM[:i64]`.
+fn zeros(text: &str) -> Option<Argument> {
+    let mut parts = text.split(':');
+    let element = Element::by_name(parts.next()?)?;
+    let shape: Vec<u64> = parts.next()?.split('x').map(|n| n.parse().ok()).collect::<Option<_>>()?;
+    let wide_index = match (parts.next(), parts.next()) {
+        (None, None) | (Some("i32"), None) => false,
+        (Some("i64"), None) => true,
+        _ => return None,
+    };
+    let array = launch::ArrayArgument::unwritten(shape, element)?;
+    Some(Argument::Array(launch::ArrayArgument { wide_index, unwritten: false, name: "zeros.npy".into(), ..array }))
 }

@@ -101,6 +101,9 @@ fn command(
     }
     let path = kernel.display().to_string();
     let module = Module::parse(&ptx).map_err(|e| Failure::Kernel { path, message: e.to_string() })?;
+    if let Some(machine) = &options.timing {
+        return timing(&module, &launch, machine, &options, stdout);
+    }
     let mut complaints = vec![];
     let mut last = None;
     for schedule in &options.schedules {
@@ -133,6 +136,33 @@ fn command(
         write_back(folder, &launch, outcome)?;
     }
     if complaints.is_empty() { Ok(()) } else { Err(Failure::Wrong(complaints)) }
+}
+
+/// Predicts the launch's time instead of running it.
+fn timing(
+    module: &Module,
+    launch: &Launch,
+    machine: &str,
+    options: &Options,
+    stdout: &mut dyn Write,
+) -> Result<(), Failure> {
+    let failed = |e: execute::Error| Failure::Execute { schedule: "timing".into(), error: Box::new(e) };
+    let machine = tile_machine::Machine::named(machine).map_err(|e| Failure::Usage(e.to_string()))?;
+    let known = ptx_sim::timing::Options { registers: options.registers };
+    let p = execute::predict(module, launch, &machine, &known).map_err(failed)?;
+    let files = [
+        (&options.timing_json, format!("{:#}\n", p.json())),
+        (&options.timing_trace, format!("{}\n", p.perfetto())),
+        (&options.timing_html, p.html()),
+    ];
+    for (path, text) in files {
+        if let Some(path) = path {
+            std::fs::write(path, text).map_err(|error| Failure::Write { path: path.display().to_string(), error })?;
+        }
+    }
+    let unprintable = |error| Failure::Write { path: "standard output".into(), error };
+    stdout.write_all(p.text().as_bytes()).map_err(unprintable)?;
+    stdout.flush().map_err(unprintable)
 }
 
 /// Runs the launch on the reference interpreter.

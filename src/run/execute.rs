@@ -16,8 +16,11 @@
 use crate::compare::{compare, compare_lines};
 use crate::launch::{Argument, ArrayArgument, Launch, MapParams};
 use crate::npy::Array;
+use ptx_sim::ir::Function;
+use ptx_sim::timing::{self, Prediction};
 use ptx_sim::units::{ElementType, Fill, TensorMap, TileParams, TmaError};
 use ptx_sim::{Arg, Config, Device, DevicePtr, LaunchConfig, Module, Report, RunOptions, SimError, SimErrorKind};
+use tile_machine::Machine;
 
 /// What a launch left behind.
 #[derive(Debug)]
@@ -46,6 +49,9 @@ pub enum Error {
     /// Of the simulator.
     #[error("{0}")]
     Launch(#[from] SimError),
+    /// Of the timing model.
+    #[error("{0}")]
+    Timing(#[from] timing::Error),
     /// Of the reference interpreter.
     #[error("{0}")]
     Reference(#[from] tile_interp::machine::Error),
@@ -59,40 +65,8 @@ pub enum Error {
 
 /// Runs a launch on a device of its own. The launch's arrays are not changed.
 pub fn execute(module: &Module, launch: &Launch, options: &RunOptions) -> Result<Outcome, Error> {
-    let entries: Vec<_> = module.functions.iter().filter(|f| f.is_entry && f.defined).collect();
-    let names = || entries.iter().map(|f| f.name.as_str()).collect::<Vec<_>>().join(", ");
-    let entry = match &launch.entry {
-        Some(name) => *entries
-            .iter()
-            .find(|f| f.name == *name)
-            .ok_or_else(|| Error::UnknownEntry { name: name.clone(), entries: names() })?,
-        None => match entries[..] {
-            [] => return Err(Error::NoEntry),
-            [one] => one,
-            _ => return Err(Error::SeveralEntries(names())),
-        },
-    };
-    let mut device = Device::new(Config::default());
-    let mut pointers = vec![];
-    let mut parameters = vec![];
-    for argument in &launch.args {
-        pointers.push(flatten(&mut device, argument, &mut parameters)?);
-    }
-    if parameters.len() != entry.params.len() {
-        return Err(Error::ParameterCount {
-            entry: entry.name.clone(),
-            found: parameters.len(),
-            expected: entry.params.len(),
-            given: describe(&launch.args),
-        });
-    }
-    let config = LaunchConfig {
-        grid: launch.grid,
-        block: launch.block,
-        cluster: launch.cluster,
-        dynamic_shared: launch.dynamic_shared,
-        args: &parameters,
-    };
+    let Prepared { mut device, entry, pointers, parameters } = prepare(module, launch)?;
+    let config = config(launch, &parameters);
     let mut report = Report::default();
     for _ in 0..launch.launches.max(1) {
         let next = device.launch(module, &entry.name, &config, options).map_err(|error| Error::Run {
@@ -120,6 +94,67 @@ pub fn execute(module: &Module, launch: &Launch, options: &RunOptions) -> Result
         arrays.push(of);
     }
     Ok(Outcome { arrays, report })
+}
+
+/// Predicts the time of a launch on a machine.
+pub fn predict(
+    module: &Module,
+    launch: &Launch,
+    machine: &Machine,
+    options: &timing::Options,
+) -> Result<Prediction, Error> {
+    let Prepared { mut device, entry, parameters, .. } = prepare(module, launch)?;
+    Ok(timing::predict(&mut device, module, &entry.name, &config(launch, &parameters), machine, options)?)
+}
+
+/// A device with a launch's arrays, and the parameters of the entry.
+struct Prepared<'a> {
+    device: Device,
+    entry: &'a Function,
+    /// For each argument where its arrays lie.
+    pointers: Vec<Vec<DevicePtr>>,
+    parameters: Vec<Arg>,
+}
+
+fn config<'a>(launch: &Launch, parameters: &'a [Arg]) -> LaunchConfig<'a> {
+    LaunchConfig {
+        grid: launch.grid,
+        block: launch.block,
+        cluster: launch.cluster,
+        dynamic_shared: launch.dynamic_shared,
+        args: parameters,
+    }
+}
+
+fn prepare<'a>(module: &'a Module, launch: &Launch) -> Result<Prepared<'a>, Error> {
+    let entries: Vec<_> = module.functions.iter().filter(|f| f.is_entry && f.defined).collect();
+    let names = || entries.iter().map(|f| f.name.as_str()).collect::<Vec<_>>().join(", ");
+    let entry = match &launch.entry {
+        Some(name) => *entries
+            .iter()
+            .find(|f| f.name == *name)
+            .ok_or_else(|| Error::UnknownEntry { name: name.clone(), entries: names() })?,
+        None => match entries[..] {
+            [] => return Err(Error::NoEntry),
+            [one] => one,
+            _ => return Err(Error::SeveralEntries(names())),
+        },
+    };
+    let mut device = Device::new(Config::default());
+    let mut pointers = vec![];
+    let mut parameters = vec![];
+    for argument in &launch.args {
+        pointers.push(flatten(&mut device, argument, &mut parameters)?);
+    }
+    if parameters.len() != entry.params.len() {
+        return Err(Error::ParameterCount {
+            entry: entry.name.clone(),
+            found: parameters.len(),
+            expected: entry.params.len(),
+            given: describe(&launch.args),
+        });
+    }
+    Ok(Prepared { device, entry, pointers, parameters })
 }
 
 /// Appends the parameters of an argument; returns where its arrays lie.

@@ -519,3 +519,30 @@ fn lists_pass_descriptors() {
         assert_eq!(array.data[..8], n.to_le_bytes());
     }
 }
+
+/// `--timing` predicts instead of running, and writes the prediction in all its forms.
+#[test]
+fn timing_predicts_and_writes_files() {
+    let dir = folder();
+    let launch = "@k.ptx --grid 4096 f32:2 zeros:f32:131072 zeros:f32:131072";
+    let files = "--timing-json @t.json --timing-trace @t.trace --timing-html @t.html";
+    let (status, err) = tile_run(dir.path(), &format!("{launch} --timing {files}"));
+    assert_eq!(status, 0, "{err}");
+    let file = |name: &str| fs::read_to_string(dir.path().join(name)).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&file("t.json")).unwrap();
+    // The launch itself, 1.5 MiB at the rate of memory, and not many times that.
+    let us = json["us"].as_f64().unwrap();
+    assert!((1.5..20.0).contains(&us), "{us}");
+    assert_eq!(json["resident"], 32);
+    assert!(file("t.html").contains("<svg") && file("t.trace").contains("traceEvents"));
+
+    for (words, message) in [
+        ("--timing=sm_1", "no machine 'sm_1'; there is sm_90"),
+        ("--registers 8", "need --timing"),
+        ("--timing zeros:f33:8", "is not zeros:TYPE:NxM"),
+    ] {
+        let (status, err) = tile_run(dir.path(), &format!("{launch} {words}"));
+        assert_eq!(status, 1, "{words}: {err}");
+        assert!(err.contains(message), "{words}: {err}");
+    }
+}

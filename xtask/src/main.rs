@@ -8,6 +8,7 @@ mod corpus;
 mod dialects;
 mod docs;
 mod fuzz_kernels;
+mod predict;
 mod ptx_cases;
 #[allow(dead_code, reason = "the build script uses the rest")]
 #[path = "../../build/records.rs"]
@@ -30,6 +31,7 @@ usage: cargo xtask <command>
   corpus [...]    compile and run the corpus and print a table; --help lists its options
   fuzz-kernels [...]
                   compare compiled kernels with the reference interpreter on random programs; --help lists its options
+  predict [...]   predict the times of the kernels that were measured, and compare; --help lists its options
   ptx-cases [...] write the simulator's test kernels with inputs and expected results; --help says how
 ";
 
@@ -54,6 +56,11 @@ fn main() -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::SUCCESS);
         }
         ["fuzz-kernels", rest @ ..] => fuzz_kernels::run(&root, rest)?,
+        ["predict", "--help" | "-h"] => {
+            print!("{}", predict::USAGE);
+            return Ok(ExitCode::SUCCESS);
+        }
+        ["predict", rest @ ..] => predict::run(&root, rest)?,
         ["ptx-cases", rest @ ..] => ptx_cases::run(&root, rest)?,
         ["corpus", rest @ ..] => corpus::run(&root, rest)?,
         [] | ["help" | "--help" | "-h"] => {

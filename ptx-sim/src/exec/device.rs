@@ -1,42 +1,17 @@
 //! The public interface: a device with memory, and launches.
 
-use super::error::{SimError, SimErrorKind};
-use super::machine::{Machine, Shape};
-use super::memory::{CONST_BASE, Fault, GlobalMemory, PARAM_BASE, SHARED_BASE};
-use super::program::{Class, LoadError, MAX_VARIABLES, Program, decode, layout_shared};
+use super::decode::{decode, layout_shared};
+use super::executor::Executor;
+use super::state::error::{SimError, SimErrorKind};
+use super::state::machine::{Machine, Shape};
+use super::state::memory::{CONST_BASE, FUNCTION_BASE, Fault, GlobalMemory, PARAM_BASE, SHARED_BASE};
+use super::state::options::{Config, RunOptions};
+use super::state::program::{LoadError, MAX_VARIABLES, Program};
+use super::state::record::Recording;
+use super::state::stats::Stats;
 use crate::ir::{InitValue, Module, Space, Symbol};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
-use std::time::Duration;
-
-/// Properties of the simulated device.
-#[derive(Clone, Debug)]
-pub struct Config {
-    /// Number of multiprocessors that `%nsmid` reports.
-    pub sms: u32,
-    /// The most CTAs that run at the same time.
-    pub max_resident_ctas: u32,
-    /// Shared memory that a CTA may use, static and dynamic together, in bytes.
-    pub max_shared: u32,
-    /// Whether reading a byte that nobody wrote is an error.
-    pub trap_uninitialised: bool,
-    /// Device heap for `malloc`, in bytes.
-    pub heap_bytes: u64,
-}
-
-impl Default for Config {
-    /// The limits of an H200.
-    fn default() -> Config {
-        Config {
-            sms: 132,
-            max_resident_ctas: 132,
-            max_shared: 227 * 1024,
-            trap_uninitialised: true,
-            heap_bytes: 8 << 20,
-        }
-    }
-}
 
 /// An address in the device's global memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -101,117 +76,6 @@ pub struct LaunchConfig<'a> {
     pub args: &'a [Arg],
 }
 
-/// How a launch is run and what is recorded.
-#[derive(Clone, Debug)]
-pub struct RunOptions {
-    /// Runs under an adversarial schedule with this seed, with race detection: warps in any order, asynchronous
-    /// operations as late as is legal and their destinations poisoned meanwhile.
-    pub adversarial: Option<u64>,
-    /// Counts shared-memory bank conflicts (the other statistics are always kept).
-    pub stats: bool,
-    /// Records executed instructions in the report, up to `trace_limit` lines.
-    pub trace: bool,
-    pub trace_limit: usize,
-    /// The most warp instructions that may be executed.
-    pub max_instructions: Option<u64>,
-    /// The longest time that the launch may take.
-    pub max_time: Option<Duration>,
-    /// Counts CTAs that ran to their end while the launch goes on, for a progress display.
-    pub finished: Option<Arc<AtomicU64>>,
-}
-
-impl Default for RunOptions {
-    fn default() -> RunOptions {
-        RunOptions {
-            adversarial: None,
-            stats: false,
-            trace: false,
-            trace_limit: 100_000,
-            max_instructions: None,
-            max_time: None,
-            finished: None,
-        }
-    }
-}
-
-/// Counters of a launch.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Stats {
-    warp_instructions: [u64; Class::ALL.len()],
-    thread_instructions: [u64; Class::ALL.len()],
-    /// Bytes loaded and stored, by space in the order of [`Stats::SPACES`].
-    bytes_read: [u64; 5],
-    bytes_written: [u64; 5],
-    /// Extra passes of shared-memory accesses beyond one each; kept with [`RunOptions::stats`].
-    pub bank_conflicts: u64,
-    /// Arrivals of warps at CTA barriers.
-    pub barrier_arrivals: u64,
-    /// Waits on mbarriers that did not find the phase complete.
-    pub mbarrier_waits: u64,
-    pub divergent_branches: u64,
-    /// CTAs that ran to their end.
-    pub ctas: u64,
-    /// Bytes moved by asynchronous copies.
-    pub async_bytes: u64,
-    /// Multiply-adds of matrix instructions.
-    pub tensor_macs: u64,
-}
-
-impl Stats {
-    /// Names of the spaces in which bytes are counted.
-    pub const SPACES: [&'static str; 5] = ["global", "shared", "local", "param", "const"];
-
-    #[inline]
-    pub(crate) fn count(&mut self, class: Class, mask: u32) {
-        self.warp_instructions[class as usize] += 1;
-        self.thread_instructions[class as usize] += u64::from(mask.count_ones());
-    }
-
-    #[inline]
-    pub(crate) fn memory(&mut self, space: Space, shared: bool, read: bool, bytes: u64) {
-        let i = match space {
-            _ if shared => 1,
-            Space::Local => 2,
-            Space::Param | Space::ParamEntry | Space::ParamFunc => 3,
-            Space::Const => 4,
-            _ => 0,
-        };
-        if read {
-            self.bytes_read[i] += bytes;
-        } else {
-            self.bytes_written[i] += bytes;
-        }
-    }
-
-    /// Warp instructions of a class.
-    pub fn warp_instructions(&self, class: Class) -> u64 {
-        self.warp_instructions[class as usize]
-    }
-
-    /// Thread instructions of a class: a warp instruction counts its active lanes.
-    pub fn thread_instructions(&self, class: Class) -> u64 {
-        self.thread_instructions[class as usize]
-    }
-
-    /// Warp instructions of all classes.
-    pub fn total_warp_instructions(&self) -> u64 {
-        self.warp_instructions.iter().sum()
-    }
-
-    /// Thread instructions of all classes.
-    pub fn total_thread_instructions(&self) -> u64 {
-        self.thread_instructions.iter().sum()
-    }
-
-    /// Bytes that threads loaded from and stored to a space of [`Stats::SPACES`].
-    pub fn bytes(&self, space: &str) -> (u64, u64) {
-        match Self::SPACES.iter().position(|s| *s == space) {
-            Some(i) => (self.bytes_read[i], self.bytes_written[i]),
-            None => (0, 0),
-        }
-    }
-}
-
 /// What a launch did.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
@@ -220,6 +84,8 @@ pub struct Report {
     pub output: String,
     /// Executed instructions, if a trace was asked for.
     pub trace: Vec<String>,
+    /// What was recorded for the timing model, if [`RunOptions::record`] asks for it.
+    pub recording: Option<Recording>,
 }
 
 impl Report {
@@ -258,6 +124,13 @@ impl Device {
     /// Allocates global memory, aligned to 256 bytes. The bytes count as uninitialised until they are written.
     pub fn alloc(&mut self, bytes: u64) -> DevicePtr {
         DevicePtr(self.memory.allocate(bytes, 256))
+    }
+
+    /// Allocates global memory that holds zeros and counts as written. Pages of it that nobody touches cost nothing.
+    pub fn alloc_zeroed(&mut self, bytes: u64) -> DevicePtr {
+        let ptr = self.alloc(bytes);
+        self.memory.mark_written(ptr.0, bytes as usize);
+        ptr
     }
 
     /// Allocates and fills global memory.
@@ -350,7 +223,7 @@ impl Device {
                                     _ => base,
                                 }
                             }
-                            Symbol::Function(i) => super::memory::FUNCTION_BASE + 16 * u64::from(*i),
+                            Symbol::Function(i) => FUNCTION_BASE + 16 * u64::from(*i),
                             _ => 0,
                         };
                         let raw = raw.wrapping_add(*addend as u64);
@@ -464,11 +337,25 @@ impl Device {
         let program = program.clone();
         let mut machine = Machine::new(&program, &mut self.memory, shape, &self.config, options, self.launches);
         let result = machine.run();
-        let report = Report {
+        let mut report = Report {
             stats: std::mem::take(&mut machine.stats),
             output: std::mem::take(&mut machine.output),
             trace: std::mem::take(&mut machine.trace),
+            recording: None,
         };
+        if let Some(recorder) = machine.recorder.take() {
+            report.recording = Some(Recording {
+                blocks: recorder.blocks,
+                footprint: recorder.footprint,
+                shared_bytes: u64::from(machine.prog.shared_bytes) + u64::from(config.dynamic_shared),
+                threads: machine.shape.threads(),
+                blocks_per_cluster: machine.shape.cluster_size() as u32,
+                grid_blocks: volume(machine.shape.grid),
+                cluster_grid: machine.shape.cluster_grid(),
+                entry: machine.shape.entry,
+                program: program.clone(),
+            });
+        }
         if !params.is_empty() {
             self.memory.remove(PARAM_BASE);
         }

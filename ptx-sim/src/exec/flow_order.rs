@@ -1,10 +1,10 @@
-//! Basic blocks and their weak topological order (see [`super::program`] for what it is used for).
+//! Basic blocks and their weak topological order (see [`super::state::program`] for what it is used for).
 //!
 //! The order is Bourdoncle's: the strongly connected components of the control-flow graph in topological order; a
 //! component with a cycle is a loop, whose header comes first and whose rest is ordered in the same way after the
 //! header has been removed.
 
-use super::program::{Arg, DInst};
+use super::state::program::{Arg, DInst};
 use crate::ir::Op;
 
 /// Sets `leader`, `order` and `loop_order` of every instruction.

@@ -1,30 +1,30 @@
-//! Execution: decoding, scheduling, memory, instructions.
+//! Execution of launches, in three layers.
+//!
+//! | layer | modules | contents |
+//! |---|---|---|
+//! | state | `state` | memory, warps, blocks, operations in flight, the race detector's clocks, counters. Imports no unit |
+//! | units | `units` | families of instructions. Each is a trait on [`state::machine::Machine`] with few methods |
+//! | executor | `step`, `executor`, `device` | dispatch of an instruction, turns of warps, launches |
+//!
+//! `decode` and `flow_order` make the executable form of a module, which the layers read.
+//!
+//! What a unit offers to others is in its trait, so that whoever calls it imports it; what is private to it are
+//! inherent methods in its own file. The imports therefore say all that depends on what, and a test keeps them without
+//! a cycle.
 
-mod alu_float;
-mod alu_int;
-mod async_engine;
-mod async_ops;
-mod builtins;
+mod decode;
 mod device;
-mod error;
+mod executor;
 mod flow_order;
-mod lane_order;
-mod ldst;
-mod machine;
-mod memory;
-mod phases;
-mod program;
-mod race;
-mod report;
-mod rng;
+pub(crate) mod state;
 mod step;
-mod tcgen05;
-mod tensor_ops;
-mod tensor_touch;
-mod warp;
-mod warp_exec;
-mod wgmma;
+#[cfg(test)]
+mod tests;
+mod units;
 
-pub use device::{Arg, Config, Device, DevicePtr, LaunchConfig, Report, RunOptions, Stats};
-pub use error::{AccessReport, RaceReport, SimError, SimErrorKind, Site};
-pub use program::{Class, LoadError};
+pub use device::{Arg, Device, DevicePtr, LaunchConfig, Report};
+pub use state::error::{AccessReport, RaceReport, SimError, SimErrorKind, Site};
+pub use state::options::{Config, RunOptions};
+pub use state::program::{Class, LoadError};
+pub use state::record::{RecordOptions, Recording};
+pub use state::stats::Stats;

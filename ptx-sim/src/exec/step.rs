@@ -1,18 +1,29 @@
 //! One instruction of one part of a warp: the dispatch, moves, predicates and control flow.
 
-use super::alu_float;
-use super::alu_int;
-use super::builtins;
-use super::error::SimErrorKind;
-use super::machine::{Fail, Flow, Machine, Step};
-use super::memory::{FUNCTION_BASE, LOCAL_BASE, PARAM_BASE, SHARED_BASE};
-use super::program::{Arg, DInst, ENTRY_PARAM};
-use super::warp::{Lanes, MAX_LOCAL, Return, Split, Wait, Warp, lanes};
+use super::state::error::SimErrorKind;
+use super::state::lanes::{Lanes, lanes};
+use super::state::machine::{Fail, Flow, Machine, Step};
+use super::state::memory::{CONST_BASE, FUNCTION_BASE, LOCAL_BASE, MAX_LOCAL, PARAM_BASE, SHARED_BASE, WINDOW};
+use super::state::program::{Arg, DInst, ENTRY_PARAM};
+use super::state::warp::{Return, Split, Wait, Warp};
+use super::units::async_ops::AsyncOps;
+use super::units::completion::Operations;
+use super::units::ldst::LoadStore;
+use super::units::tcgen05::TensorMemoryOps;
+use super::units::tensor_ops::MatrixOps;
+use super::units::warp_exec::WarpOps;
+use super::units::wgmma::WarpgroupOps;
+use super::units::{alu_float, alu_int, builtins};
 use crate::ir::*;
 
-impl Machine<'_> {
+/// Execution of single instructions.
+pub(crate) trait Dispatch {
     /// Executes `inst` for the lanes of `mask`, which is not empty.
-    pub fn step(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> Step {
+    fn step(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> Step;
+}
+
+impl Dispatch for Machine<'_> {
+    fn step(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> Step {
         let frame = w.splits[si].frame;
         let args = &inst.args;
         match &inst.op {
@@ -125,24 +136,17 @@ impl Machine<'_> {
             | Op::TensormapReplace { .. }
             | Op::TensormapCpFenceproxy { .. }
             | Op::Cluster(_) => return self.async_op(w, si, inst, mask),
-            Op::Ldmatrix(_)
-            | Op::Stmatrix(_)
-            | Op::Movmatrix
-            | Op::Mma(_)
-            | Op::WgmmaFence
-            | Op::WgmmaCommit
-            | Op::WgmmaWait
-            | Op::Wgmma(_) => return self.tensor_op(w, si, inst, mask),
+            Op::Ldmatrix(_) | Op::Stmatrix(_) | Op::Movmatrix | Op::Mma(_) => return self.tensor_op(w, si, inst, mask),
+            Op::WgmmaFence | Op::WgmmaCommit | Op::WgmmaWait | Op::Wgmma(_) => {
+                return self.wgmma_op(w, si, inst, mask);
+            }
             Op::Tcgen05(op) => return self.tcgen05_op(w, si, op, inst, mask),
         }
         Ok(Flow::Next)
     }
+}
 
-    /// An `.aligned` instruction needs all live lanes of the warp: otherwise the part waits for the others.
-    pub fn converged(&self, w: &Warp, mask: u32) -> Option<Flow> {
-        (mask != w.live).then_some(Flow::Wait(Wait::Converge))
-    }
-
+impl Machine<'_> {
     /// Sends the lanes of `mask` to `target`; the others continue behind the branch.
     fn go(&mut self, w: &mut Warp, si: usize, mask: u32, target: u32) {
         let code = &self.prog.funcs[w.splits[si].func as usize].code;
@@ -349,13 +353,13 @@ impl Machine<'_> {
 
     fn isspacep(&self, w: &mut Warp, frame: u32, space: Space, args: &[Arg], mask: u32) {
         let a = w.src64(frame, &args[1]);
-        let window = |base: u64, a: u64| a.wrapping_sub(base) < super::memory::WINDOW;
+        let window = |base: u64, a: u64| a.wrapping_sub(base) < WINDOW;
         let own = w.env.rank;
         let test = |a: u64| match space {
             Space::Shared | Space::SharedCta => window(SHARED_BASE, a) && (a - SHARED_BASE) as u32 >> 24 == own,
             Space::SharedCluster => window(SHARED_BASE, a),
             Space::Local => window(LOCAL_BASE, a),
-            Space::Const => window(super::memory::CONST_BASE, a),
+            Space::Const => window(CONST_BASE, a),
             Space::Param | Space::ParamEntry => window(PARAM_BASE, a),
             Space::Global => a < FUNCTION_BASE,
             _ => false,
@@ -373,13 +377,38 @@ impl Machine<'_> {
                 let what = format!("mapa to CTA rank {} in a cluster of {size}", rank[lane]);
                 return Err(Fail::at(SimErrorKind::InvalidOperand(what), lane));
             }
-            if !shared && a[lane].wrapping_sub(SHARED_BASE) >= super::memory::WINDOW {
+            if !shared && a[lane].wrapping_sub(SHARED_BASE) >= WINDOW {
                 let what = format!("mapa of {:#x}, which is not a shared address", a[lane]);
                 return Err(Fail::at(SimErrorKind::InvalidOperand(what), lane));
             }
         }
         let out = std::array::from_fn(|i| (a[i] & !0xff00_0000) | u64::from(rank[i]) << 24);
         w.set64(frame, &args[0], &out, mask);
+        Ok(())
+    }
+
+    /// Removes exited lanes; barriers that waited for the others may complete.
+    fn exit_lanes(&mut self, w: &mut Warp, si: usize, mask: u32) -> Result<(), Fail> {
+        w.live &= !mask;
+        w.splits[si].mask &= !mask;
+        if w.splits[si].mask == 0 {
+            w.splits.swap_remove(si);
+        } else {
+            w.splits[si].pc += 1;
+        }
+        let n = mask.count_ones();
+        self.ctas[w.cta].live_threads -= n;
+        self.mark_progress();
+        self.exited = true;
+        self.barriers_after_exit(w.cta);
+        if self.ctas[w.cta].live_threads == 0 {
+            let leaked = self.ctas[w.cta].tmem.leaked();
+            if leaked > 0 {
+                let what = format!("the CTA exits with {leaked} columns of tensor memory allocated");
+                return Err(SimErrorKind::Tensor(what).into());
+            }
+            self.check_exit(w.cta).map_err(Fail::of_operation)?;
+        }
         Ok(())
     }
 }
@@ -399,7 +428,7 @@ fn cvta(w: &mut Warp, frame: u32, to: bool, space: Space, args: &[Arg], mask: u3
     let base = match space {
         Space::Shared | Space::SharedCta | Space::SharedCluster => SHARED_BASE,
         Space::Local => LOCAL_BASE,
-        Space::Const => super::memory::CONST_BASE,
+        Space::Const => CONST_BASE,
         Space::Param | Space::ParamEntry | Space::ParamFunc => PARAM_BASE,
         _ => 0,
     };

@@ -1,32 +1,13 @@
 //! A warp: its register planes, its divergent parts, and reading and writing of operands.
 
-use super::memory::Bytes;
-use super::program::{Arg, DInst, MemBase};
+use super::lanes::{Lanes, Lanes64, lane_mask, mask_lanes, store};
+use super::memory::{Bytes, MAX_LOCAL};
+use super::program::{Arg, DInst, MemBase, SHARED_START};
 use super::race::Origin;
+use super::record::Event;
+use super::tensor::{PendingLoad, WgmmaState};
 use crate::ir::Special;
 use smallvec::SmallVec;
-
-/// Local memory of a thread, in bytes: what the hardware has.
-pub(crate) const MAX_LOCAL: u32 = 512 << 10;
-
-/// A value of 32 bits in each lane.
-pub(crate) type Lanes = [u32; 32];
-/// A value of 64 bits in each lane.
-pub(crate) type Lanes64 = [u64; 32];
-
-/// Iterates over the lanes of a mask.
-#[inline]
-pub(crate) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
-    let mut rest = mask;
-    std::iter::from_fn(move || {
-        if rest == 0 {
-            return None;
-        }
-        let lane = rest.trailing_zeros() as usize;
-        rest &= rest - 1;
-        Some(lane)
-    })
-}
 
 /// What a part of a warp waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -153,12 +134,14 @@ pub(crate) struct Warp {
     /// Outstanding `cp.async` groups (a warp's lanes commit together or apart).
     pub cp_async: Vec<LaneGroups>,
     pub bulk: Vec<LaneGroups>,
-    pub wgmma: super::wgmma::WgmmaState,
+    pub wgmma: WgmmaState,
     /// Loads of tensor memory without a `tcgen05.wait::ld` yet.
-    pub tensor_loads: Vec<super::tcgen05::PendingLoad>,
+    pub tensor_loads: Vec<PendingLoad>,
     /// Number of this warp for race detection, unique in the launch.
     pub agent: u32,
     pub cluster_phase: [u64; 32],
+    /// What it has executed, if that is recorded.
+    pub events: Vec<Event>,
 }
 
 impl Warp {
@@ -207,7 +190,7 @@ impl Warp {
             Special::DynamicSmemSize => uniform(e.dynamic_shared),
             Special::TotalSmemSize | Special::AggrSmemSize => uniform(e.total_shared),
             Special::ReservedSmemOffsetBegin => uniform(0),
-            Special::ReservedSmemOffsetEnd | Special::ReservedSmemOffsetCap => uniform(super::program::SHARED_START),
+            Special::ReservedSmemOffsetEnd | Special::ReservedSmemOffsetCap => uniform(SHARED_START),
             Special::CurrentGraphExec | Special::Envreg(_) | Special::Pm(_) => uniform(0),
         }
     }
@@ -444,27 +427,4 @@ impl Warp {
             i += 1;
         }
     }
-}
-
-/// Blends `value` into `plane` for the lanes of `mask`.
-#[inline]
-pub(crate) fn store(plane: &mut Lanes, value: &Lanes, mask: u32) {
-    if mask == u32::MAX {
-        *plane = *value;
-    } else {
-        for i in 0..32 {
-            let m = ((mask >> i) & 1).wrapping_neg();
-            plane[i] = (plane[i] & !m) | (value[i] & m);
-        }
-    }
-}
-
-/// A lane mask as a value of 0 or 1 in each lane.
-pub(crate) fn mask_lanes(mask: u32) -> Lanes64 {
-    std::array::from_fn(|i| u64::from(mask >> i & 1))
-}
-
-/// The lanes whose value is not zero.
-pub(crate) fn lane_mask(values: &Lanes64) -> u32 {
-    values.iter().enumerate().fold(0, |m, (i, v)| m | u32::from(*v != 0) << i)
 }

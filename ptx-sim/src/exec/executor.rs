@@ -1,196 +1,43 @@
-//! The machine that runs one launch: admission of CTAs, scheduling of warps and of their parts, stall detection.
+//! Running of a launch: admission of CTAs, scheduling of warps and of their parts, stall detection.
 
-use super::async_engine::AsyncEngine;
-use super::device::{Config, RunOptions, Stats};
-use super::error::{SimError, SimErrorKind, Site};
-use super::memory::{Bytes, GlobalMemory};
-use super::program::{Class, DInst, Func, Program, SHARED_START};
-use super::race::Race;
-use super::rng::Rng;
-use super::warp::{Env, LaneGroups, Split, Wait, Warp};
+use super::state::error::{SimError, SimErrorKind, Site};
+use super::state::machine::{Barrier, Cluster, Cta, Fail, Flow, Machine};
+use super::state::memory::Bytes;
+use super::state::program::{Class, DInst, Func, SHARED_START};
+use super::state::record::{BlockTrace, Event};
+use super::state::tensor::TmemState;
+use super::state::warp::{Env, LaneGroups, Split, Wait, Warp};
+use super::step::Dispatch;
+use super::units::completion::Operations;
+use super::units::observe::Observe;
+use super::units::report::Reports;
+use super::units::tcgen05::TensorMemoryOps;
+use super::units::warp_exec::WarpOps;
 use smallvec::SmallVec;
-use std::time::Instant;
-
-/// A failure of one instruction, with the lane where it is known.
-#[derive(Debug)]
-pub(crate) struct Fail {
-    pub kind: Box<SimErrorKind>,
-    pub lane: Option<usize>,
-}
-
-impl From<SimErrorKind> for Fail {
-    fn from(kind: SimErrorKind) -> Fail {
-        Fail { kind: Box::new(kind), lane: None }
-    }
-}
-
-impl Fail {
-    pub fn at(kind: SimErrorKind, lane: usize) -> Fail {
-        Fail { kind: Box::new(kind), lane: Some(lane) }
-    }
-}
-
-/// What happens after an instruction.
-#[derive(Debug)]
-pub(crate) enum Flow {
-    Next,
-    /// The instruction has set the part's program counter itself, or changed the set of parts.
-    Moved,
-    /// Execute the instruction again once the wait is over; the handler finds the wait in `Machine::resumed`.
-    Wait(Wait),
-}
-
-pub(crate) type Step = Result<Flow, Fail>;
-
-/// A named barrier of a CTA.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Barrier {
-    pub arrived: u32,
-    /// Explicit thread count; 0 for the whole CTA.
-    pub expected: u32,
-    pub generation: u64,
-    /// Reduction in progress: lanes with a true predicate, and all lanes that gave one.
-    pub ones: u32,
-    pub voters: u32,
-    /// Result of the last generation.
-    pub last_ones: u32,
-    pub last_voters: u32,
-}
-
-pub(crate) struct Cta {
-    pub id: [u32; 3],
-    /// Number of the CTA in order of admission.
-    pub uid: u32,
-    /// Cluster slot.
-    pub cluster: usize,
-    pub rank: u32,
-    pub shared: Bytes,
-    pub warps: Vec<Option<Box<Warp>>>,
-    pub live_threads: u32,
-    pub barriers: Vec<Barrier>,
-    /// Whether a CTA occupies the slot.
-    pub active: bool,
-    pub tmem: super::tcgen05::TmemState,
-}
-
-/// State shared by the CTAs of a cluster.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Cluster {
-    pub active: bool,
-    pub arrived: u32,
-    pub generation: u64,
-}
-
-/// The extents of a launch.
-#[derive(Clone, Debug)]
-pub(crate) struct Shape {
-    pub grid: [u32; 3],
-    pub block: [u32; 3],
-    pub cluster: [u32; 3],
-    pub explicit_cluster: bool,
-    pub dynamic_shared: u32,
-    pub entry: u32,
-}
-
-impl Shape {
-    pub fn threads(&self) -> u32 {
-        self.block.iter().product()
-    }
-
-    pub fn cluster_size(&self) -> usize {
-        self.cluster.iter().product::<u32>() as usize
-    }
-
-    pub fn cluster_grid(&self) -> [u32; 3] {
-        std::array::from_fn(|i| self.grid[i] / self.cluster[i].max(1))
-    }
-}
-
-pub(crate) struct Machine<'a> {
-    pub prog: &'a Program,
-    pub mem: &'a mut GlobalMemory,
-    pub shape: Shape,
-    pub config: &'a Config,
-    pub options: &'a RunOptions,
-    pub ctas: Vec<Cta>,
-    pub clusters: Vec<Cluster>,
-    next_cluster: u64,
-    pub executed: u64,
-    /// Value of `executed` at the last effect on memory or barriers.
-    pub progress: u64,
-    stall_rounds: u32,
-    /// Polls of memory that found nothing new to act on: strong loads, failed compare-and-swaps, tests of barriers.
-    pub spin_hints: u64,
-    pub stats: Stats,
-    pub output: String,
-    pub trace: Vec<String>,
-    pub rng: Rng,
-    pub race: Option<Race>,
-    pub engine: AsyncEngine,
-    /// The warp that executes an instruction now, by its number for race detection.
-    pub running: Option<u32>,
-    /// The wait that the instruction being executed again was parked with.
-    pub resumed: Option<Wait>,
-    next_agent: u32,
-    pub heap: Vec<u64>,
-    started: Instant,
-    /// Whether CTAs that have exited since the last round are to be retired.
-    exited: bool,
-    pub grid_id: u64,
-}
 
 /// Warp instructions after which further CTAs are admitted although none has finished.
 const ADMIT_AFTER: u64 = 300_000;
+
 /// Warp instructions without effect after which the launch counts as hung.
 const LIVELOCK: u64 = 50_000_000;
+
+/// Warp instructions of a turn.
+const TURN: u64 = 20_000;
+
 /// How often timed waits may give up while nothing else happens.
 const STALL_ROUNDS: u32 = 8;
 
-impl<'a> Machine<'a> {
-    pub fn new(
-        prog: &'a Program,
-        mem: &'a mut GlobalMemory,
-        shape: Shape,
-        config: &'a Config,
-        options: &'a RunOptions,
-        grid_id: u64,
-    ) -> Self {
-        let seed = options.adversarial;
-        Machine {
-            prog,
-            mem,
-            shape,
-            config,
-            options,
-            ctas: Vec::new(),
-            clusters: Vec::new(),
-            next_cluster: 0,
-            executed: 0,
-            progress: 0,
-            stall_rounds: 0,
-            spin_hints: 0,
-            stats: Stats::default(),
-            output: String::new(),
-            trace: Vec::new(),
-            rng: Rng::new(seed.unwrap_or(0)),
-            race: seed.map(|_| Race::default()),
-            engine: AsyncEngine::new(seed.is_some()),
-            running: None,
-            resumed: None,
-            next_agent: 0,
-            heap: Vec::new(),
-            started: Instant::now(),
-            exited: false,
-            grid_id,
-        }
-    }
-
-    fn total_clusters(&self) -> u64 {
-        self.shape.cluster_grid().iter().map(|n| u64::from(*n)).product()
-    }
-
+/// Runs a launch: admission of CTAs, turns of warps and of their parts, stall detection.
+pub(crate) trait Executor {
     /// Runs the launch to its end.
-    pub fn run(&mut self) -> Result<(), SimError> {
+    fn run(&mut self) -> Result<(), SimError>;
+
+    /// Who waits for what, one line for each distinct situation of a CTA.
+    fn wait_graph(&self) -> String;
+}
+
+impl Executor for Machine<'_> {
+    fn run(&mut self) -> Result<(), SimError> {
         let adversarial = self.options.adversarial.is_some();
         let max_resident = (self.config.max_resident_ctas as usize / self.shape.cluster_size().max(1)).max(1);
         let mut resident_target = if adversarial { max_resident.min(8) } else { 1 };
@@ -214,6 +61,7 @@ impl<'a> Machine<'a> {
                 self.round()?
             }
             self.check_limits()?;
+            self.abandon_after_budget(admitted_at);
             if self.executed != before || self.exited {
                 if !self.exited && self.executed - admitted_at > ADMIT_AFTER {
                     // Nobody finishes: the running CTAs may wait for others.
@@ -235,6 +83,47 @@ impl<'a> Machine<'a> {
         }
     }
 
+    fn wait_graph(&self) -> String {
+        let mut lines: Vec<(String, Vec<String>)> = Vec::new();
+        for cta in self.ctas.iter().filter(|c| c.active) {
+            for w in cta.warps.iter().flatten() {
+                for s in &w.splits {
+                    let func = &self.prog.funcs[s.func as usize];
+                    let inst = &func.code[s.pc as usize];
+                    let what = self.describe_wait(w, s);
+                    let [x, y, z] = cta.id;
+                    let text = self.prog.text(inst);
+                    let key = format!("CTA ({x},{y},{z}) at line {} `{text}`: {what}", inst.line);
+                    let who = if s.mask == u32::MAX {
+                        format!("warp {}", w.index)
+                    } else {
+                        format!("warp {} lanes {:#x}", w.index, s.mask)
+                    };
+                    match lines.iter_mut().find(|(k, _)| *k == key) {
+                        Some((_, list)) => list.push(who),
+                        None => lines.push((key, vec![who])),
+                    }
+                }
+            }
+        }
+        let mut out: Vec<String> =
+            lines.into_iter().map(|(key, who)| format!("  {key} [{}]", who.join(", "))).collect();
+        out.extend(self.engine.describe_pending().into_iter().map(|l| format!("  {l}")));
+        for wait in self.engine.phases.repeated() {
+            out.push(format!("  {}: a {}: wrong parity?", self.warp_name(wait.origin.warp), self.passed_wait(&wait)));
+        }
+        out.join("\n")
+    }
+}
+
+impl Machine<'_> {
+    fn total_clusters(&self) -> u64 {
+        match &self.recorder {
+            Some(recorder) => recorder.options.clusters.len() as u64,
+            None => self.shape.cluster_grid().iter().map(|n| u64::from(*n)).product(),
+        }
+    }
+
     fn check_limits(&self) -> Result<(), SimError> {
         if let Some(limit) = self.options.max_instructions
             && self.executed > limit
@@ -250,27 +139,27 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    fn check_time(&self) -> Result<(), SimError> {
-        if let Some(limit) = self.options.max_time
-            && self.started.elapsed() > limit
-        {
-            return Err(SimError::new(SimErrorKind::TimeLimit));
+    /// Ends clusters whose start has been recorded.
+    fn abandon_after_budget(&mut self, admitted_at: u64) {
+        let Some(budget) = self.recorder.as_ref().and_then(|r| r.options.budget) else { return };
+        let warps = u64::from(self.shape.threads().div_ceil(32)) * self.shape.cluster_size() as u64;
+        if self.executed - admitted_at < budget * warps {
+            return;
         }
-        Ok(())
-    }
-
-    /// Notes an effect that other threads can see.
-    #[inline]
-    pub fn mark_progress(&mut self) {
-        self.progress = self.executed;
-        self.stall_rounds = 0;
+        for cta in self.ctas.iter_mut().filter(|c| c.active) {
+            cta.live_threads = 0;
+            cta.warps.clear();
+        }
+        self.exited = true;
     }
 
     /// One turn for every warp.
     fn round(&mut self) -> Result<(), SimError> {
+        let budget = self.recorder.as_ref().and_then(|r| r.options.budget);
+        let turn = budget.unwrap_or(TURN).min(TURN);
         for cta in 0..self.ctas.len() {
             for warp in 0..self.ctas[cta].warps.len() {
-                self.turn(cta, warp, 20_000)?;
+                self.turn(cta, warp, turn)?;
                 self.check_limits()?;
             }
         }
@@ -422,10 +311,19 @@ impl<'a> Machine<'a> {
                 self.trace_line(w, inst, mask);
             }
             if mask == 0 {
+                if self.recorder.is_some() {
+                    let s = &w.splits[si];
+                    w.events.push(Event { func: s.func, pc: s.pc, lanes: 0, a: 0, b: 0 });
+                }
                 w.splits[si].pc += 1;
                 continue;
             }
-            match self.step(w, si, inst, mask) {
+            let event = self.recorder.is_some().then(|| self.observe(w, si, inst, mask));
+            let result = self.step(w, si, inst, mask);
+            if let (Some(event), Ok(Flow::Next | Flow::Moved)) = (event, &result) {
+                w.events.push(event);
+            }
+            match result {
                 Ok(Flow::Next) => w.splits[si].pc += 1,
                 Ok(Flow::Moved) => {
                     if !alone || w.splits.len() != 1 {
@@ -469,7 +367,10 @@ impl<'a> Machine<'a> {
         if self.next_cluster >= self.total_clusters() {
             return false;
         }
-        let index = self.next_cluster;
+        let index = match &self.recorder {
+            Some(recorder) => recorder.options.clusters[self.next_cluster as usize],
+            None => self.next_cluster,
+        };
         self.next_cluster += 1;
         let size = self.shape.cluster_size();
         let slot = match self.clusters.iter().position(|c| !c.active) {
@@ -534,7 +435,7 @@ impl<'a> Machine<'a> {
             live_threads: threads,
             barriers: vec![Barrier::default(); 16],
             active: true,
-            tmem: super::tcgen05::TmemState::new(self.config.trap_uninitialised),
+            tmem: TmemState::new(self.config.trap_uninitialised),
         }
     }
 
@@ -586,6 +487,7 @@ impl<'a> Machine<'a> {
             tensor_loads: Vec::new(),
             agent,
             cluster_phase: [0; 32],
+            events: Vec::new(),
         };
         // Decoding has refused what is too large for the first frame.
         warp.new_frame(func.planes, func.preds, func.local_bytes, fill);
@@ -607,6 +509,10 @@ impl<'a> Machine<'a> {
                 self.clusters[slot].active = false;
                 for cta in &mut self.ctas[range] {
                     cta.active = false;
+                    if let Some(recorder) = self.recorder.as_mut().filter(|r| r.options.instructions) {
+                        let warps = cta.warps.iter_mut().flatten().map(|w| std::mem::take(&mut w.events)).collect();
+                        recorder.blocks.push(BlockTrace { id: cta.id, warps });
+                    }
                     cta.warps.clear();
                     cta.shared = Bytes::default();
                 }
@@ -616,36 +522,6 @@ impl<'a> Machine<'a> {
                 }
             }
         }
-    }
-
-    /// Removes exited lanes; barriers that waited for the others may complete.
-    pub fn exit_lanes(&mut self, w: &mut Warp, si: usize, mask: u32) -> Result<(), Fail> {
-        w.live &= !mask;
-        w.splits[si].mask &= !mask;
-        if w.splits[si].mask == 0 {
-            w.splits.swap_remove(si);
-        } else {
-            w.splits[si].pc += 1;
-        }
-        let n = mask.count_ones();
-        self.ctas[w.cta].live_threads -= n;
-        self.mark_progress();
-        self.exited = true;
-        self.barriers_after_exit(w.cta);
-        if self.ctas[w.cta].live_threads == 0 {
-            let leaked = self.ctas[w.cta].tmem.leaked();
-            if leaked > 0 {
-                let what = format!("the CTA exits with {leaked} columns of tensor memory allocated");
-                return Err(SimErrorKind::Tensor(what).into());
-            }
-            self.check_exit(w.cta).map_err(super::async_ops::located)?;
-        }
-        Ok(())
-    }
-
-    /// Makes the next round look for CTAs that can be retired.
-    pub fn recheck_exits(&mut self) {
-        self.exited |= self.ctas.iter().any(|c| c.active && c.live_threads == 0);
     }
 
     /// At a standstill, lets timed waits report failure a few times. False when that has been tried.
@@ -664,39 +540,6 @@ impl<'a> Machine<'a> {
             }
         }
         any
-    }
-
-    /// Who waits for what, one line for each distinct situation of a CTA.
-    pub fn wait_graph(&self) -> String {
-        let mut lines: Vec<(String, Vec<String>)> = Vec::new();
-        for cta in self.ctas.iter().filter(|c| c.active) {
-            for w in cta.warps.iter().flatten() {
-                for s in &w.splits {
-                    let func = &self.prog.funcs[s.func as usize];
-                    let inst = &func.code[s.pc as usize];
-                    let what = self.describe_wait(w, s);
-                    let [x, y, z] = cta.id;
-                    let text = self.prog.text(inst);
-                    let key = format!("CTA ({x},{y},{z}) at line {} `{text}`: {what}", inst.line);
-                    let who = if s.mask == u32::MAX {
-                        format!("warp {}", w.index)
-                    } else {
-                        format!("warp {} lanes {:#x}", w.index, s.mask)
-                    };
-                    match lines.iter_mut().find(|(k, _)| *k == key) {
-                        Some((_, list)) => list.push(who),
-                        None => lines.push((key, vec![who])),
-                    }
-                }
-            }
-        }
-        let mut out: Vec<String> =
-            lines.into_iter().map(|(key, who)| format!("  {key} [{}]", who.join(", "))).collect();
-        out.extend(self.engine.describe_pending().into_iter().map(|l| format!("  {l}")));
-        for wait in self.engine.phases.repeated() {
-            out.push(format!("  {}: a {}: wrong parity?", self.warp_name(wait.origin.warp), self.passed_wait(&wait)));
-        }
-        out.join("\n")
     }
 
     fn describe_wait(&self, w: &Warp, s: &Split) -> String {

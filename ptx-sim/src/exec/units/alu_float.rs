@@ -3,8 +3,9 @@
 //! Only round-to-nearest f32 and f64 arithmetic without flushing has its own loops here; everything else goes
 //! through the exact routines.
 
-use super::program::Arg;
-use super::warp::{Lanes, Lanes64, Warp, lanes};
+use crate::exec::state::lanes::{Lanes, Lanes64, lanes};
+use crate::exec::state::program::Arg;
+use crate::exec::state::warp::Warp;
 use crate::ir::*;
 use crate::num::{self, CvtOpts, Flags, Format, IntType, MinMax, Rounding};
 use std::cmp::Ordering;

@@ -1,10 +1,11 @@
 //! Warp-wide and CTA-wide instructions: shuffles, votes, reductions, barriers.
 
-use super::error::SimErrorKind;
-use super::machine::{Fail, Flow, Machine, Step};
-use super::program::DInst;
-use super::race::SyncKey;
-use super::warp::{Lanes, Split, Wait, Warp, lane_mask, lanes};
+use crate::exec::state::error::SimErrorKind;
+use crate::exec::state::lanes::{Lanes, lane_mask, lanes};
+use crate::exec::state::machine::{Fail, Flow, Machine, Step};
+use crate::exec::state::program::DInst;
+use crate::exec::state::race::SyncKey;
+use crate::exec::state::warp::{Split, Wait, Warp};
 use crate::ir::*;
 use crate::num::{self, Format, MinMax};
 
@@ -32,8 +33,19 @@ fn same_members(w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> u32 {
     together
 }
 
-impl Machine<'_> {
-    pub fn warp_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> Step {
+/// Instructions across a warp or a CTA.
+pub(crate) trait WarpOps {
+    fn warp_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> Step;
+
+    /// `bar.warp.sync` orders memory among the lanes of a warp; between warps it has no effect.
+    fn warp_synchronised(&mut self, w: &Warp, lanes: u32);
+
+    /// Threads have exited: barriers of the whole CTA or cluster may now be complete.
+    fn barriers_after_exit(&mut self, cta: usize);
+}
+
+impl WarpOps for Machine<'_> {
+    fn warp_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> Step {
         let frame = w.splits[si].frame;
         let args = &inst.args;
         let mask = same_members(w, si, inst, mask);
@@ -145,6 +157,24 @@ impl Machine<'_> {
         Ok(Flow::Next)
     }
 
+    fn warp_synchronised(&mut self, w: &Warp, lanes: u32) {
+        if let Some(race) = &mut self.race {
+            race.lanes_meet(w.agent, lanes, w.live, w.steps);
+        }
+        self.mark_progress();
+    }
+
+    fn barriers_after_exit(&mut self, cta: usize) {
+        for id in 0..16 {
+            if self.ctas[cta].barriers[id].expected == 0 {
+                self.complete_barrier(cta, id);
+            }
+        }
+        self.complete_cluster(self.ctas[cta].cluster);
+    }
+}
+
+impl Machine<'_> {
     fn check_members(&self, members: u32, mask: u32) -> Result<(), Fail> {
         if mask & !members != 0 {
             let lane = (mask & !members).trailing_zeros() as usize;
@@ -158,21 +188,6 @@ impl Machine<'_> {
     fn members(&self, w: &Warp, members: u32, mask: u32) -> Result<Option<Flow>, Fail> {
         self.check_members(members, mask)?;
         Ok((members & w.live & !mask != 0).then_some(Flow::Wait(Wait::Lanes(members))))
-    }
-
-    /// `bar.warp.sync` orders memory among the lanes of a warp; between warps it has no effect.
-    pub fn warp_synchronised(&mut self, w: &Warp, lanes: u32) {
-        if let Some(race) = &mut self.race {
-            race.lanes_meet(w.agent, lanes, w.live, w.steps);
-        }
-        self.mark_progress();
-    }
-
-    /// After synchronisation with others than the warp's own lanes.
-    pub fn all_lanes_meet(&mut self, w: &Warp) {
-        if let Some(race) = &mut self.race {
-            race.lanes_meet(w.agent, u32::MAX, w.live, w.steps);
-        }
     }
 
     fn bar(&mut self, w: &mut Warp, si: usize, kind: BarKind, aligned: bool, inst: &DInst, mask: u32) -> Step {
@@ -261,16 +276,6 @@ impl Machine<'_> {
                 race.forget(SyncKey::Barrier(uid, id as u32, old));
             }
         }
-    }
-
-    /// Threads have exited: barriers of the whole CTA or cluster may now be complete.
-    pub fn barriers_after_exit(&mut self, cta: usize) {
-        for id in 0..16 {
-            if self.ctas[cta].barriers[id].expected == 0 {
-                self.complete_barrier(cta, id);
-            }
-        }
-        self.complete_cluster(self.ctas[cta].cluster);
     }
 
     fn cluster_barrier(&mut self, w: &mut Warp, arrive: bool, aligned: bool, mask: u32) -> Step {

@@ -9,7 +9,7 @@
 //! Barriers of the CTA or the cluster, waits on mbarriers, fences and acquiring reads count as if all lanes took part:
 //! that finds less, but never something that is right.
 
-use super::warp::lanes;
+use super::lanes::lanes;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LaneOrder {

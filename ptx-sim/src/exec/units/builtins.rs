@@ -1,10 +1,12 @@
 //! Functions that the driver provides: `vprintf`, `__assertfail`, `malloc`, `free`.
 
-use super::error::SimErrorKind;
-use super::ldst::Place;
-use super::machine::{Fail, Machine};
-use super::program::Arg;
-use super::warp::{Lanes64, Warp, lanes};
+use super::access::MemoryAccess;
+use crate::exec::state::error::SimErrorKind;
+use crate::exec::state::lanes::{Lanes64, lanes};
+use crate::exec::state::machine::{Fail, Machine};
+use crate::exec::state::place::Place;
+use crate::exec::state::program::Arg;
+use crate::exec::state::warp::Warp;
 use crate::ir::Space;
 
 /// More text than this is taken for a mistake.

@@ -1,235 +1,14 @@
-//! The executable form of a module: registers are plane numbers, symbols are addresses, labels are indices.
-//!
-//! # Registers
-//!
-//! A register of up to 32 bits occupies one *plane* of 32 lanes of `u32`; 64-bit registers occupy two planes (low
-//! words first), 128-bit registers four. A predicate is one `u32` lane mask. Packing and unpacking moves are then
-//! copies of planes.
-//!
-//! # Convergence order
-//!
-//! Divergent parts of a warp are scheduled by the order numbers computed here. Blocks are numbered in a weak
-//! topological order: loops are contiguous, and a loop's exits come after the whole loop. Running the part with the
-//! lowest number first makes parts meet at the post-dominator of their branch, because every block between the
-//! branch and its post-dominator has a lower number. A back edge would break this (the header's number is low), so a
-//! part that takes a back edge waits with the number of the loop's end until nobody is left in the body.
+//! From a parsed module to its executable form: registers become planes, symbols addresses, labels indices.
 
-use super::memory::{CONST_BASE, FUNCTION_BASE};
+use super::flow_order;
+use super::state::memory::{CONST_BASE, FUNCTION_BASE, MAX_LOCAL};
+use super::state::program::{
+    Arg, Class, DInst, ENTRY_PARAM, Func, LoadError, MemBase, Program, SHARED_START, Slot, TensorArg,
+};
 use crate::ir::*;
-
-/// Bit of the `.param` address of a kernel parameter. Parameters and `.param` variables of device functions lie in
-/// local memory and have local addresses there, as compilers assume.
-pub(crate) const ENTRY_PARAM: u64 = 1 << 40;
-
-/// Start of a CTA's usable shared memory; the bytes below are reserved, so that no variable has address 0.
-pub(crate) const SHARED_START: u32 = 1024;
-
-/// A resolved operand.
-#[derive(Clone, Debug)]
-pub(crate) enum Arg {
-    /// First plane and width in bits.
-    R(u32, u8),
-    P(u32),
-    NotP(u32),
-    Imm(u64),
-    Special(Special),
-    /// Offset of a shared variable.
-    Shared(u32),
-    /// Offset in the frame's local memory.
-    Local(u32),
-    Mem(MemBase, i64),
-    Tensor(Box<TensorArg>),
-    Vec(Box<[Arg]>),
-    Target(u32),
-    Targets(Box<[u32]>),
-    Sink,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct TensorArg {
-    pub map: MemBase,
-    pub offset: i64,
-    pub coords: Box<[Arg]>,
-    pub im2col: Box<[Arg]>,
-}
-
-/// The base of an address.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum MemBase {
-    R32(u32),
-    R64(u32),
-    Abs,
-    Shared(u32),
-    Local(u32),
-}
-
-/// Counters of executed instructions are kept by class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Class {
-    Move,
-    Integer,
-    Float,
-    Convert,
-    Compare,
-    Load,
-    Store,
-    Atomic,
-    Control,
-    Warp,
-    Barrier,
-    Async,
-    Tensor,
-    Other,
-}
-
-impl Class {
-    pub const ALL: [Class; 14] = [
-        Class::Move,
-        Class::Integer,
-        Class::Float,
-        Class::Convert,
-        Class::Compare,
-        Class::Load,
-        Class::Store,
-        Class::Atomic,
-        Class::Control,
-        Class::Warp,
-        Class::Barrier,
-        Class::Async,
-        Class::Tensor,
-        Class::Other,
-    ];
-
-    fn of(op: &Op) -> Class {
-        match op {
-            Op::Mov { .. } | Op::Selp { .. } | Op::Slct { .. } | Op::Cvta { .. } | Op::Mapa { .. } => Class::Move,
-            Op::Int { .. } | Op::Carry { .. } | Op::Dot { .. } | Op::Bits { .. } => Class::Integer,
-            Op::Float { .. } | Op::MixedFloat { .. } => Class::Float,
-            Op::Cvt(_) | Op::CvtPack { .. } => Class::Convert,
-            Op::Setp { .. } | Op::Set { .. } | Op::Testp { .. } | Op::Isspacep { .. } => Class::Compare,
-            Op::Ld(_) => Class::Load,
-            Op::St(_) | Op::StBulk { .. } => Class::Store,
-            Op::Atom(_) | Op::Red(_) => Class::Atomic,
-            Op::Bra { .. } | Op::BrxIdx | Op::Call | Op::Ret | Op::Exit | Op::Trap | Op::Brkpt => Class::Control,
-            Op::Shfl { .. } | Op::Vote { .. } | Op::Match { .. } | Op::Redux { .. } | Op::Elect | Op::BarWarpSync => {
-                Class::Warp
-            }
-            Op::Activemask => Class::Warp,
-            Op::Bar { .. } | Op::BarrierCluster { .. } | Op::Fence { .. } | Op::FenceProxy(_) | Op::Mbarrier(_) => {
-                Class::Barrier
-            }
-            Op::CpAsync { .. } | Op::CpAsyncCommit | Op::CpAsyncWait { .. } | Op::CpAsyncMbarrierArrive { .. } => {
-                Class::Async
-            }
-            Op::CpBulk(_) | Op::CpTensor(_) | Op::BulkCommit | Op::BulkWait { .. } => Class::Async,
-            Op::StAsync { .. } | Op::RedAsync { .. } => Class::Async,
-            Op::TensormapReplace { .. } | Op::TensormapCpFenceproxy { .. } | Op::Cluster(_) => Class::Async,
-            Op::Ldmatrix(_) | Op::Stmatrix(_) | Op::Movmatrix | Op::Mma(_) => Class::Tensor,
-            Op::WgmmaFence | Op::WgmmaCommit | Op::WgmmaWait | Op::Wgmma(_) | Op::Tcgen05(_) => Class::Tensor,
-            _ => Class::Other,
-        }
-    }
-}
-
-/// A decoded instruction.
-#[derive(Debug)]
-pub(crate) struct DInst {
-    pub op: Op,
-    /// Predicate and whether it is negated.
-    pub guard: Option<(u32, bool)>,
-    pub args: Box<[Arg]>,
-    pub line: u32,
-    pub span: (u32, u32),
-    pub class: Class,
-    /// Convergence order of the block.
-    pub order: u32,
-    /// For the first instruction of a loop header: the order with which parts wait that came by a back edge.
-    pub loop_order: u32,
-    /// Whether a basic block starts here.
-    pub leader: bool,
-}
-
-/// Where a device function finds a parameter or result.
-#[derive(Clone, Debug)]
-pub(crate) struct Slot {
-    /// Offset in the frame's local memory.
-    pub offset: u32,
-    pub size: u32,
-    /// Plane and width, for register parameters.
-    pub reg: Option<(u32, u8)>,
-}
-
-#[derive(Debug)]
-pub(crate) struct Func {
-    pub name: String,
-    pub is_entry: bool,
-    pub defined: bool,
-    pub code: Vec<DInst>,
-    pub planes: u32,
-    pub preds: u32,
-    /// Bytes of local memory that a frame takes.
-    pub local_bytes: u32,
-    /// For device functions.
-    pub params: Vec<Slot>,
-    pub results: Vec<Slot>,
-    /// For entries: offset and size of each parameter.
-    pub entry_params: Vec<(u32, u32)>,
-    pub param_bytes: u32,
-    pub directives: Directives,
-}
-
-/// A loaded module.
-#[derive(Debug)]
-pub(crate) struct Program {
-    pub funcs: Vec<Func>,
-    /// Static shared memory, in bytes from [`SHARED_START`].
-    pub shared_bytes: u32,
-    pub source: std::sync::Arc<str>,
-    /// The compute capability, as [`crate::Module::sm`] gives it.
-    pub sm: u32,
-    /// Shared variables: offset, size, name; by offset.
-    shared: Vec<(u32, u64, String)>,
-}
-
-impl Program {
-    /// For messages: the shared variable at an offset, as ` (name+4)`.
-    pub fn shared_name(&self, offset: u32) -> String {
-        let at = self.shared.partition_point(|(start, ..)| *start <= offset);
-        match at.checked_sub(1).map(|i| &self.shared[i]) {
-            Some((start, size, name)) if u64::from(offset - start) < *size => match offset - start {
-                0 => format!(" ({name})"),
-                n => format!(" ({name}+{n:#x})"),
-            },
-            _ => String::new(),
-        }
-    }
-
-    /// The source text of an instruction.
-    pub fn text(&self, inst: &DInst) -> String {
-        self.source.get(inst.span.0 as usize..inst.span.1 as usize).unwrap_or("").trim().to_string()
-    }
-}
-
-/// A module that cannot be loaded.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum LoadError {
-    #[error("shared variables take more than 4 GiB")]
-    SharedTooLarge,
-    #[error("'{function}' has {bytes} bytes of {what}, {limit} are possible")]
-    TooMuch { function: String, what: &'static str, bytes: u64, limit: u64 },
-    #[error("the module's variables take more than {} GiB", MAX_VARIABLES >> 30)]
-    VariablesTooLarge,
-    #[error("line {line}: {what}")]
-    BadInstruction { line: u32, what: String },
-    #[error("variable '{0}' is extern and not defined in this module")]
-    Unresolved(String),
-}
 
 /// Parameters of an entry, in bytes.
 const MAX_PARAMETERS: u64 = 32764;
-/// Global and constant variables of a module, together.
-pub(crate) const MAX_VARIABLES: u64 = 4 << 30;
 
 fn align_up(value: u64, align: u64) -> u64 {
     value.div_ceil(align.max(1)) * align.max(1)
@@ -377,10 +156,9 @@ impl<'a> FuncDecoder<'a> {
                 self.locals.push(0);
             }
         }
-        for (what, bytes, limit) in [
-            ("local memory", self.local_bytes, u64::from(super::warp::MAX_LOCAL)),
-            ("parameters", param_bytes, MAX_PARAMETERS),
-        ] {
+        for (what, bytes, limit) in
+            [("local memory", self.local_bytes, u64::from(MAX_LOCAL)), ("parameters", param_bytes, MAX_PARAMETERS)]
+        {
             if bytes > limit {
                 let (function, what) = (self.f.name.clone(), what);
                 return Err(LoadError::TooMuch { function, what, bytes, limit });
@@ -415,7 +193,7 @@ impl<'a> FuncDecoder<'a> {
             loop_order: 0,
             leader: false,
         });
-        super::flow_order::assign(&mut code);
+        flow_order::assign(&mut code);
         Ok(Func {
             name: self.f.name.clone(),
             is_entry: self.f.is_entry,

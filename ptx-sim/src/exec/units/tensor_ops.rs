@@ -1,12 +1,15 @@
 //! `ldmatrix`, `stmatrix`, `movmatrix`, `mma.sync`: from registers and shared memory to the units of
 //! [`crate::tensor`].
 
-use super::error::SimErrorKind;
-use super::ldst::{Place, bank_conflicts};
-use super::machine::{Fail, Flow, Machine, Step};
-use super::program::{Arg, DInst};
-use super::race::How;
-use super::warp::{Lanes64, Warp};
+use super::access::MemoryAccess;
+use super::combine::bank_conflicts;
+use crate::exec::state::error::SimErrorKind;
+use crate::exec::state::lanes::Lanes64;
+use crate::exec::state::machine::{Fail, Flow, Machine, Step};
+use crate::exec::state::place::Place;
+use crate::exec::state::program::{Arg, DInst};
+use crate::exec::state::race::How;
+use crate::exec::state::warp::Warp;
 use crate::ir::*;
 use crate::num::Format;
 use crate::tensor::{
@@ -71,13 +74,15 @@ fn items(arg: &Arg) -> &[Arg] {
     }
 }
 
-impl Machine<'_> {
-    pub fn tensor_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> Step {
-        if let Some(wait) = self.converged(w, mask) {
-            return Ok(wait);
-        }
-        if mask != u32::MAX {
-            return Err(SimErrorKind::Tensor("a matrix instruction needs all 32 lanes of the warp".into()).into());
+/// Matrix moves and `mma.sync`.
+pub(crate) trait MatrixOps {
+    fn tensor_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> Step;
+}
+
+impl MatrixOps for Machine<'_> {
+    fn tensor_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> Step {
+        if let Some(flow) = self.whole_warp(w, mask)? {
+            return Ok(flow);
         }
         let frame = w.splits[si].frame;
         let args = &inst.args;
@@ -89,11 +94,13 @@ impl Machine<'_> {
                 w.set32(frame, &args[0], &out, mask);
             }
             Op::Mma(m) => self.mma(w, frame, m, args)?,
-            _ => return self.wgmma_op(w, si, inst),
+            _ => return Err(SimErrorKind::Unsupported(self.prog.text(inst)).into()),
         }
         Ok(Flow::Next)
     }
+}
 
+impl Machine<'_> {
     fn matrix_row(&self, w: &Warp, space: Space, address: u64, lane: usize) -> Result<Place, Fail> {
         let place = self.place(w.cta, space, address).map_err(|e| Fail::at(e, lane))?;
         if !matches!(place, Place::Shared { .. }) {
@@ -167,6 +174,9 @@ impl Machine<'_> {
     }
 
     fn mma(&mut self, w: &mut Warp, frame: u32, m: &MmaMods, args: &[Arg]) -> Result<(), Fail> {
+        if self.recorder.is_some() {
+            return Ok(());
+        }
         let unsupported = || Fail::from(SimErrorKind::Tensor("element types of mma.sync".into()));
         let (a, b) = element(m.aty).zip(element(m.bty)).ok_or_else(unsupported)?;
         let mut unit = MmaSync::new(m.m.into(), m.n.into(), m.k.into(), a, b, accumulator(m.dty, m.satfinite));

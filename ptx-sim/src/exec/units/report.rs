@@ -1,15 +1,43 @@
 //! Words for reports: who did what, why a byte is empty, what would have ordered two accesses.
 
-use super::error::{AccessReport, RaceReport, SimErrorKind};
-use super::ldst::Place;
-use super::machine::Machine;
-use super::phases::PassedWait;
-use super::race::{How, Missing, Origin};
+use crate::exec::state::error::{AccessReport, RaceReport, SimErrorKind};
+use crate::exec::state::machine::Machine;
+use crate::exec::state::phases::PassedWait;
+use crate::exec::state::place::Place;
+use crate::exec::state::race::{How, Missing, Origin};
 
-impl Machine<'_> {
+/// Words for reports of races and of waits.
+pub(crate) trait Reports {
     /// The error of two accesses to one place between which something is missing.
     #[allow(clippy::too_many_arguments, reason = "all that a report consists of")]
-    pub fn race_error(
+    fn race_error(
+        &self,
+        space: &'static str,
+        address: u64,
+        name: String,
+        first: (Origin, How),
+        second: (Origin, How),
+        missing: Missing,
+        hint: Option<String>,
+    ) -> SimErrorKind;
+
+    /// Why a byte holds nothing yet, as far as asynchronous copies have to do with it.
+    fn why_unwritten(&self, target: Place) -> String;
+
+    /// Describes a wait that passed.
+    fn passed_wait(&self, wait: &PassedWait) -> String;
+
+    /// How the waits of a warp fit the phase with which an operation says that it is complete.
+    fn phase_hint(&self, operation: u32, warp: u32) -> Option<String>;
+
+    fn quote(&self, origin: Origin) -> &str;
+
+    fn warp_name(&self, agent: u32) -> String;
+}
+
+impl Reports for Machine<'_> {
+    #[allow(clippy::too_many_arguments, reason = "all that a report consists of")]
+    fn race_error(
         &self,
         space: &'static str,
         address: u64,
@@ -62,8 +90,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Why a byte holds nothing yet, as far as asynchronous copies have to do with it.
-    pub fn why_unwritten(&self, target: Place) -> String {
+    fn why_unwritten(&self, target: Place) -> String {
         let reader = self.running;
         match self.engine.writer(target) {
             Some(op) => {
@@ -79,15 +106,13 @@ impl Machine<'_> {
         }
     }
 
-    /// Describes a wait that passed.
-    pub fn passed_wait(&self, wait: &PassedWait) -> String {
+    fn passed_wait(&self, wait: &PassedWait) -> String {
         let text = self.quote(wait.origin);
         let (offset, name) = (wait.barrier.1, self.prog.shared_name(wait.barrier.1));
         format!("wait, `{text}` at line {}, passed on {} of mbarrier {offset:#x}{name}", wait.origin.line, wait.phase())
     }
 
-    /// How the waits of a warp fit the phase with which an operation says that it is complete.
-    pub fn phase_hint(&self, operation: u32, warp: u32) -> Option<String> {
+    fn phase_hint(&self, operation: u32, warp: u32) -> Option<String> {
         let c = self.engine.phases.completion(operation)?;
         let name = self.prog.shared_name(c.barrier.1);
         let copy = format!("the copy completes phase {} of mbarrier {:#x}{name}", c.phase, c.barrier.1);
@@ -105,11 +130,11 @@ impl Machine<'_> {
         }
     }
 
-    pub fn quote(&self, origin: Origin) -> &str {
+    fn quote(&self, origin: Origin) -> &str {
         self.prog.source.get(origin.span.0 as usize..origin.span.1 as usize).unwrap_or("").trim()
     }
 
-    pub fn warp_name(&self, agent: u32) -> String {
+    fn warp_name(&self, agent: u32) -> String {
         let per_cta = self.shape.threads().div_ceil(32).max(1);
         let cta = self.ctas.iter().find(|c| c.active && c.uid == agent / per_cta);
         match cta {

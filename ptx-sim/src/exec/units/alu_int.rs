@@ -1,9 +1,10 @@
 //! Integer arithmetic, logic and bit manipulation.
 
-use super::error::SimErrorKind;
-use super::machine::Fail;
-use super::program::Arg;
-use super::warp::{Lanes, Lanes64, Warp, lane_mask, lanes};
+use crate::exec::state::error::SimErrorKind;
+use crate::exec::state::lanes::{Lanes, Lanes64, lane_mask, lanes};
+use crate::exec::state::machine::Fail;
+use crate::exec::state::program::Arg;
+use crate::exec::state::warp::Warp;
 use crate::ir::*;
 
 /// Sign- or zero-extends the low `bits` of a value.

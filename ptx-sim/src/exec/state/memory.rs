@@ -11,13 +11,22 @@ use std::cell::Cell;
 
 /// First address of device allocations.
 pub(crate) const GLOBAL_BASE: u64 = 0x2_0000_0000;
+
 pub(crate) const FUNCTION_BASE: u64 = 0x7c00_0000_0000;
+
 pub(crate) const PARAM_BASE: u64 = 0x7d00_0000_0000;
+
 pub(crate) const CONST_BASE: u64 = 0x7e00_0000_0000;
+
 pub(crate) const SHARED_BASE: u64 = 0x7f00_0000_0000;
+
 pub(crate) const LOCAL_BASE: u64 = 0x7f80_0000_0000;
+
 /// Size of each window.
 pub(crate) const WINDOW: u64 = 1 << 32;
+
+/// Local memory of a thread, in bytes: what the hardware has.
+pub(crate) const MAX_LOCAL: u32 = 512 << 10;
 
 /// Why an access to memory is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,13 +1,16 @@
 //! mbarrier instructions, asynchronous copies, tensor maps and proxy fences.
 
-use super::async_engine::{Coords, LaneCopy, Signal, SignalKind, Work};
-use super::error::{SimError, SimErrorKind};
-use super::ldst::Place;
-use super::machine::{Fail, Flow, Machine, Step};
-use super::phases::BarrierKey;
-use super::program::{Arg, DInst, TensorArg};
-use super::race::{How, Origin, SyncKey};
-use super::warp::{Wait, Warp, lanes};
+use super::access::MemoryAccess;
+use super::completion::Operations;
+use crate::exec::state::error::SimErrorKind;
+use crate::exec::state::in_flight::{Coords, LaneCopy, Signal, SignalKind, Work};
+use crate::exec::state::lanes::lanes;
+use crate::exec::state::machine::{Fail, Flow, Machine, Step};
+use crate::exec::state::phases::BarrierKey;
+use crate::exec::state::place::Place;
+use crate::exec::state::program::{Arg, DInst, TensorArg};
+use crate::exec::state::race::{How, Origin, SyncKey};
+use crate::exec::state::warp::{Wait, Warp};
 use crate::ir::*;
 use crate::units::tensor_map::TensorMapField;
 use crate::units::{Mbarrier, ReduceOp, ReduceType, TensorMap, check_bulk};
@@ -15,15 +18,6 @@ use smallvec::{SmallVec, smallvec};
 
 /// Destinations of a tensor load: CTA slots and shared offsets.
 type Targets = SmallVec<[(usize, u32); 2]>;
-
-/// A completed operation's error becomes that of the instruction that waited for it.
-pub(crate) fn located(e: SimError) -> Fail {
-    let at = e.at.as_ref().map(|s| format!(" (issued at line {}: `{}`)", s.line, s.text)).unwrap_or_default();
-    match e.kind {
-        SimErrorKind::AsyncCopy(what) => SimErrorKind::AsyncCopy(format!("{what}{at}")).into(),
-        kind => kind.into(),
-    }
-}
 
 fn origin(w: &Warp, inst: &DInst) -> Origin {
     w.origin(inst)
@@ -57,8 +51,16 @@ fn reduce_type(ty: Type) -> Option<ReduceType> {
     })
 }
 
-impl Machine<'_> {
-    pub fn async_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> Step {
+/// mbarrier instructions, asynchronous copies, tensor maps and proxy fences.
+pub(crate) trait AsyncOps {
+    fn async_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> Step;
+
+    /// Proxy fences. They matter to race detection only: see [`crate::exec::state::race`].
+    fn fence_proxy(&mut self, w: &mut Warp, _frame: u32, f: ProxyFence, _args: &[Arg], _mask: u32);
+}
+
+impl AsyncOps for Machine<'_> {
+    fn async_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> Step {
         let frame = w.splits[si].frame;
         let func = w.splits[si].func;
         let args = &inst.args;
@@ -82,7 +84,7 @@ impl Machine<'_> {
                     while w.cp_async[lane].committed.len() > left {
                         let group = w.cp_async[lane].committed.pop_front().unwrap_or_default();
                         for id in &group {
-                            self.complete(*id).map_err(located)?;
+                            self.complete(*id).map_err(Fail::of_operation)?;
                         }
                         self.acquire_operations(w.agent, &group);
                     }
@@ -112,10 +114,10 @@ impl Machine<'_> {
                     for group in &groups {
                         for id in group {
                             if *read {
-                                self.stage_now(*id).map_err(located)?;
+                                self.stage_now(*id).map_err(Fail::of_operation)?;
                                 self.acquire_stage(w.agent, *id);
                             } else {
-                                self.complete(*id).map_err(located)?;
+                                self.complete(*id).map_err(Fail::of_operation)?;
                             }
                         }
                         self.acquire_operations(w.agent, group);
@@ -178,6 +180,21 @@ impl Machine<'_> {
         Ok(Flow::Next)
     }
 
+    fn fence_proxy(&mut self, w: &mut Warp, _frame: u32, f: ProxyFence, _args: &[Arg], _mask: u32) {
+        let Some(race) = &mut self.race else { return };
+        match f {
+            ProxyFence::Async(_) | ProxyFence::Alias | ProxyFence::AsyncGeneric { .. } => race.proxy_fence(w.agent),
+            ProxyFence::Tensormap { .. } => {
+                race.fence(w.agent);
+                race.proxy_fence(w.agent);
+                race.lanes_meet(w.agent, u32::MAX, w.live, w.steps);
+            }
+            ProxyFence::MbarrierInit | ProxyFence::SyncRestrict { .. } => race.fence(w.agent),
+        }
+    }
+}
+
+impl Machine<'_> {
     /// `wait_group.read` orders the source reads of an operation before what follows.
     fn acquire_stage(&mut self, agent: u32, id: u64) {
         if let Some(op_agent) = self.engine_race_agent(id)
@@ -723,19 +740,5 @@ impl Machine<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Proxy fences. They matter to race detection only: see [`super::race`].
-    pub fn fence_proxy(&mut self, w: &mut Warp, _frame: u32, f: ProxyFence, _args: &[Arg], _mask: u32) {
-        let Some(race) = &mut self.race else { return };
-        match f {
-            ProxyFence::Async(_) | ProxyFence::Alias | ProxyFence::AsyncGeneric { .. } => race.proxy_fence(w.agent),
-            ProxyFence::Tensormap { .. } => {
-                race.fence(w.agent);
-                race.proxy_fence(w.agent);
-                race.lanes_meet(w.agent, u32::MAX, w.live, w.steps);
-            }
-            ProxyFence::MbarrierInit | ProxyFence::SyncRestrict { .. } => race.fence(w.agent),
-        }
     }
 }

@@ -4,50 +4,20 @@
 //! shared memory; so warps need no meeting point here. Under an adversarial schedule a multiplication is executed when
 //! a `wait_group` demands it; until then the accumulator registers hold noise, and the values are kept aside.
 
-use super::error::SimErrorKind;
-use super::ldst::Place;
-use super::machine::{Flow, Machine, Step};
-use super::memory::Fault;
-use super::program::{Arg, DInst};
-use super::race::{How, Origin, SyncKey};
+use super::access::MemoryAccess;
 use super::tensor_ops::{UnitError, accumulator, element};
-use super::warp::{Lanes, Warp, lanes};
+use crate::exec::state::error::SimErrorKind;
+use crate::exec::state::lanes::{Lanes, lanes};
+use crate::exec::state::machine::{Flow, Machine, Step};
+use crate::exec::state::memory::Fault;
+use crate::exec::state::place::Place;
+use crate::exec::state::program::{Arg, DInst};
+use crate::exec::state::race::{How, SyncKey};
+use crate::exec::state::tensor::{Pending, SourceA};
+use crate::exec::state::warp::Warp;
 use crate::ir::*;
 use crate::tensor::smem::read_matrix;
 use crate::tensor::{Accumulator, Major, SmemDescriptor, Wgmma, fragment};
-use std::collections::VecDeque;
-
-/// Where A is.
-#[derive(Clone, Debug)]
-enum SourceA {
-    Shared(u64),
-    Registers(Box<[Lanes; 4]>),
-}
-
-/// A multiplication that was issued.
-#[derive(Clone, Debug)]
-struct Pending {
-    unit: Wgmma,
-    a: SourceA,
-    b: u64,
-    /// The accumulator registers, with their frame.
-    frame: u32,
-    dst: Vec<Arg>,
-    group: u64,
-    agent: Option<u32>,
-    origin: Origin,
-}
-
-/// The multiplications of one warp in flight.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct WgmmaState {
-    queue: VecDeque<Pending>,
-    next_group: u64,
-    /// Accumulators whose registers hold noise: first plane, frame, true values.
-    held: Vec<(u32, u32, Vec<Lanes>)>,
-    /// Whether `wgmma.fence` has been executed since the start.
-    fenced: bool,
-}
 
 fn first_plane(dst: &[Arg]) -> u32 {
     match dst.first() {
@@ -56,8 +26,16 @@ fn first_plane(dst: &[Arg]) -> u32 {
     }
 }
 
-impl Machine<'_> {
-    pub fn wgmma_op(&mut self, w: &mut Warp, si: usize, inst: &DInst) -> Step {
+/// `wgmma`.
+pub(crate) trait WarpgroupOps {
+    fn wgmma_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> Step;
+}
+
+impl WarpgroupOps for Machine<'_> {
+    fn wgmma_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> Step {
+        if let Some(flow) = self.whole_warp(w, mask)? {
+            return Ok(flow);
+        }
         let frame = w.splits[si].frame;
         match &inst.op {
             Op::WgmmaFence => w.wgmma.fenced = true,
@@ -74,7 +52,9 @@ impl Machine<'_> {
         }
         Ok(Flow::Next)
     }
+}
 
+impl Machine<'_> {
     fn wgmma_issue(&mut self, w: &mut Warp, frame: u32, m: &WgmmaMods, inst: &DInst) -> Result<(), SimErrorKind> {
         let args = &inst.args;
         if !w.wgmma.fenced {
@@ -129,6 +109,9 @@ impl Machine<'_> {
         // The four warps together do m64; each counts its share.
         self.stats.tensor_macs += 16 * u64::from(m.n) * u64::from(m.k);
         self.mark_progress();
+        if self.recorder.is_some() {
+            return Ok(());
+        }
         if self.options.adversarial.is_none() {
             let mut d: Vec<Lanes> = dst.iter().map(|r| w.src32(frame, r)).collect();
             self.wgmma_execute(w, &pending, &mut d)?;

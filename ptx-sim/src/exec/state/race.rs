@@ -14,7 +14,7 @@
 //! not contain the store: a missing proxy fence is reported.
 
 use super::lane_order::LaneOrder;
-use super::warp::lanes;
+use super::lanes::lanes;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 

@@ -5,58 +5,23 @@
 //! [`super::tensor_touch`]): the registers of a load hold noise until `tcgen05.wait::ld`, a store lasts until
 //! `tcgen05.wait::st`, and other operations until a commit, whose arrival is an operation in flight itself and comes late.
 
-use super::async_engine::{Signal, SignalKind, Work};
-use super::error::SimErrorKind;
-use super::ldst::Place;
-use super::machine::{Fail, Flow, Machine, Step};
-use super::program::{Arg, DInst};
-use super::race::{How, Origin, SyncKey};
+use super::access::MemoryAccess;
+use super::completion::Operations;
 use super::tensor_ops::UnitError;
-use super::tensor_touch::{Flight, Region, Touch};
-use super::warp::{Lanes, Wait, Warp, lanes};
+use super::tensor_touch::TensorTouch;
+use crate::exec::state::error::SimErrorKind;
+use crate::exec::state::in_flight::{Signal, SignalKind, Work};
+use crate::exec::state::lanes::{Lanes, lanes};
+use crate::exec::state::machine::{Fail, Flow, Machine, Step};
+use crate::exec::state::place::Place;
+use crate::exec::state::program::{Arg, DInst};
+use crate::exec::state::race::{How, Origin, SyncKey};
+use crate::exec::state::tensor::{Flight, PendingLoad, Region, TmemState, Touch};
+use crate::exec::state::warp::{Wait, Warp};
 use crate::ir::*;
 use crate::tensor::tcgen05::{ASource, Participant};
-use crate::tensor::{
-    CopyShape, DataShape, InstructionDescriptor, Kind, MatrixFormat, Tcgen05Mma, TensorError, TensorMemory,
-};
+use crate::tensor::{CopyShape, DataShape, InstructionDescriptor, Kind, MatrixFormat, Tcgen05Mma, TensorError};
 use smallvec::{SmallVec, smallvec};
-
-/// The tensor memory of a CTA, made when it is first used.
-#[derive(Debug, Default)]
-pub(crate) struct TmemState {
-    memory: Option<Box<TensorMemory>>,
-    /// Uses that later ones are checked against, under adversarial schedules.
-    pub touches: Vec<Touch>,
-    trap_unwritten: bool,
-}
-
-/// A load whose registers are not there yet.
-#[derive(Clone, Debug)]
-pub(crate) struct PendingLoad {
-    frame: u32,
-    dst: Vec<Arg>,
-    values: Vec<Lanes>,
-}
-
-impl TmemState {
-    pub fn new(trap_unwritten: bool) -> TmemState {
-        TmemState { memory: None, touches: Vec::new(), trap_unwritten }
-    }
-
-    fn get(&mut self) -> &mut TensorMemory {
-        let trap_unwritten = self.trap_unwritten;
-        self.memory.get_or_insert_with(|| {
-            let mut memory = TensorMemory::new();
-            memory.trap_unwritten = trap_unwritten;
-            Box::new(memory)
-        })
-    }
-
-    /// Columns that were allocated and not freed.
-    pub fn leaked(&self) -> u32 {
-        self.memory.as_ref().map_or(0, |m| m.allocated_columns())
-    }
-}
 
 fn tensor(e: TensorError) -> SimErrorKind {
     SimErrorKind::Tensor(e.to_string())
@@ -74,8 +39,15 @@ fn kind(k: MmaKind) -> Kind {
     }
 }
 
-impl Machine<'_> {
-    pub fn tmem_available(&self, cta: usize, columns: u32) -> bool {
+/// `tcgen05`.
+pub(crate) trait TensorMemoryOps {
+    fn tmem_available(&self, cta: usize, columns: u32) -> bool;
+
+    fn tcgen05_op(&mut self, w: &mut Warp, si: usize, op: &Tcgen05Op, inst: &DInst, mask: u32) -> Step;
+}
+
+impl TensorMemoryOps for Machine<'_> {
+    fn tmem_available(&self, cta: usize, columns: u32) -> bool {
         // The attempt is made on a copy: it tells whether a range is free without taking it.
         match &self.ctas[cta].tmem.memory {
             Some(m) => !matches!(m.clone().allocate(columns), Ok(None)),
@@ -83,19 +55,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The CTA slots that an instruction with this `cta_group` concerns, in rank order.
-    fn tcgen05_group(&self, w: &Warp, group: u8) -> Result<SmallVec<[usize; 2]>, SimErrorKind> {
-        if group != 2 {
-            return Ok(smallvec![w.cta]);
-        }
-        let even = w.cta - (self.ctas[w.cta].rank as usize & 1);
-        if self.shape.cluster_size() < 2 || even + 1 >= self.ctas.len() {
-            return Err(SimErrorKind::Tensor("cta_group::2 outside a cluster of at least two CTAs".into()));
-        }
-        Ok(smallvec![even, even + 1])
-    }
-
-    pub fn tcgen05_op(&mut self, w: &mut Warp, si: usize, op: &Tcgen05Op, inst: &DInst, mask: u32) -> Step {
+    fn tcgen05_op(&mut self, w: &mut Warp, si: usize, op: &Tcgen05Op, inst: &DInst, mask: u32) -> Step {
         let frame = w.splits[si].frame;
         let func = w.splits[si].func;
         let args = &inst.args;
@@ -288,6 +248,20 @@ impl Machine<'_> {
             }
         }
         Ok(Flow::Next)
+    }
+}
+
+impl Machine<'_> {
+    /// The CTA slots that an instruction with this `cta_group` concerns, in rank order.
+    fn tcgen05_group(&self, w: &Warp, group: u8) -> Result<SmallVec<[usize; 2]>, SimErrorKind> {
+        if group != 2 {
+            return Ok(smallvec![w.cta]);
+        }
+        let even = w.cta - (self.ctas[w.cta].rank as usize & 1);
+        if self.shape.cluster_size() < 2 || even + 1 >= self.ctas.len() {
+            return Err(SimErrorKind::Tensor("cta_group::2 outside a cluster of at least two CTAs".into()));
+        }
+        Ok(smallvec![even, even + 1])
     }
 
     /// Sixteen bytes of shared memory for the tensor core.

@@ -1,0 +1,199 @@
+//! Asynchronous operations in flight: what they do, what they signal, and what they have read already.
+
+use super::phases::Phases;
+use super::place::Place;
+use super::race::Origin;
+use crate::ir::{AtomOp, Type};
+use crate::units::{Coordinates, ReduceOp, ReduceType, TensorMap};
+use smallvec::SmallVec;
+use std::collections::BTreeMap;
+
+/// What an operation signals when it has been applied: CTA slot and shared offset of an mbarrier.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Signal {
+    pub cta: usize,
+    pub offset: u32,
+    pub kind: SignalKind,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum SignalKind {
+    /// `complete_tx` of that many bytes.
+    Bytes(u32),
+    /// That many arrivals.
+    Arrivals(u32),
+}
+
+/// Owned coordinates of a tensor copy.
+#[derive(Clone, Debug)]
+pub(crate) enum Coords {
+    Tile(Vec<i32>),
+    Im2col { base: Vec<i32>, offsets: Vec<u16> },
+    Rows4 { column: i32, rows: [i32; 4] },
+}
+
+impl Coords {
+    pub fn borrow(&self) -> Coordinates<'_> {
+        match self {
+            Coords::Tile(c) => Coordinates::Tile(c),
+            Coords::Im2col { base, offsets } => Coordinates::Im2col { base, offsets },
+            Coords::Rows4 { column, rows } => Coordinates::Rows4 { column: *column, rows: *rows },
+        }
+    }
+}
+
+/// One element copy of `cp.async`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LaneCopy {
+    pub src: Place,
+    pub dst: Place,
+    pub bytes: u32,
+    /// Bytes read; the rest is zero.
+    pub src_bytes: u32,
+}
+
+/// What an operation does.
+#[derive(Clone, Debug)]
+pub(crate) enum Work {
+    Lanes(Vec<LaneCopy>),
+    Copy {
+        src: Place,
+        dsts: SmallVec<[Place; 2]>,
+        bytes: u32,
+        byte_mask: Option<u16>,
+    },
+    BulkReduce {
+        src: Place,
+        dst: Place,
+        bytes: u32,
+        op: ReduceOp,
+        ty: ReduceType,
+    },
+    TensorLoad {
+        map: Box<TensorMap>,
+        coords: Coords,
+        dsts: SmallVec<[(usize, u32); 2]>,
+    },
+    TensorStore {
+        map: Box<TensorMap>,
+        coords: Coords,
+        src: (usize, u32),
+        reduce: Option<ReduceOp>,
+    },
+    Store {
+        dst: Place,
+        bytes: Vec<u8>,
+    },
+    Reduce {
+        dst: Place,
+        op: AtomOp,
+        ty: Type,
+        value: u64,
+    },
+    /// The end of the `tcgen05` operations that a thread has started so far: warp and lane.
+    Commit(u32, u8),
+}
+
+/// A write that has been read from its source already.
+#[derive(Clone, Debug)]
+pub(crate) enum Staged {
+    Write(Place, Vec<u8>),
+    Reduce(Place, ReduceOp, ReduceType, u64),
+    Atomic(Place, AtomOp, Type, u64),
+}
+
+/// An operation in flight.
+#[derive(Clone, Debug)]
+pub(crate) struct AsyncOp {
+    pub work: Work,
+    pub signals: SmallVec<[Signal; 2]>,
+    pub origin: Origin,
+    pub func: u32,
+    pub cta_id: [u32; 3],
+    pub thread: [u32; 3],
+    /// Whether it goes through the asynchronous proxy (all but `cp.async`).
+    pub proxy: bool,
+    pub race_agent: Option<u32>,
+    pub staged: Option<Vec<Staged>>,
+}
+
+/// The operations in flight, by number of issue.
+#[derive(Debug)]
+pub(crate) struct AsyncEngine {
+    pub late: bool,
+    pub next: u64,
+    pub pending: BTreeMap<u64, AsyncOp>,
+    /// Arrivals that wait for the operations listed.
+    pub arrivals: Vec<(Vec<u64>, Signal)>,
+    pub phases: Phases,
+}
+
+impl AsyncEngine {
+    pub fn new(late: bool) -> AsyncEngine {
+        AsyncEngine { late, next: 1, pending: BTreeMap::new(), arrivals: Vec::new(), phases: Phases::default() }
+    }
+
+    /// The operation in flight that is going to write a place.
+    pub fn writer(&self, target: Place) -> Option<&AsyncOp> {
+        self.pending.values().find(|op| op.covers(target))
+    }
+
+    /// Whether an operation in flight concerns the shared memory of these CTA slots.
+    pub fn uses_ctas(&self, ctas: &std::ops::Range<usize>) -> bool {
+        self.pending.values().any(|op| op.touches(ctas))
+    }
+
+    pub fn describe_pending(&self) -> Vec<String> {
+        self.pending
+            .values()
+            .map(|op| format!("an asynchronous operation of line {} is in flight", op.origin.line))
+            .collect()
+    }
+
+    /// A number for an operation that is done at once, in the order of those in flight.
+    pub fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next - 1
+    }
+
+    pub fn is_pending(&self, id: u64) -> bool {
+        self.pending.contains_key(&id)
+    }
+}
+
+impl AsyncOp {
+    fn covers(&self, target: Place) -> bool {
+        let within = |start: Place, len: u64| match (start, target) {
+            (Place::Shared { cta: a, offset: s }, Place::Shared { cta: b, offset: t }) => {
+                a == b && t >= s && u64::from(t - s) < len
+            }
+            (Place::Global(s), Place::Global(t)) => t >= s && t - s < len,
+            _ => false,
+        };
+        match &self.work {
+            Work::Lanes(list) => list.iter().any(|l| within(l.dst, l.bytes.into())),
+            Work::Copy { dsts, bytes, .. } => dsts.iter().any(|d| within(*d, u64::from(*bytes))),
+            Work::TensorLoad { map, coords, dsts } => {
+                let len = u64::from(map.box_bytes(&coords.borrow()));
+                dsts.iter().any(|(cta, offset)| within(Place::Shared { cta: *cta, offset: *offset }, len))
+            }
+            Work::Store { dst, bytes } => within(*dst, bytes.len() as u64),
+            _ => false,
+        }
+    }
+
+    fn touches(&self, ctas: &std::ops::Range<usize>) -> bool {
+        let shared = |p: &Place| matches!(p, Place::Shared { cta, .. } if ctas.contains(cta));
+        let signals = self.signals.iter().any(|s| ctas.contains(&s.cta));
+        signals
+            || match &self.work {
+                Work::Lanes(list) => list.iter().any(|l| shared(&l.dst)),
+                Work::Copy { src, dsts, .. } => shared(src) && self.staged.is_none() || dsts.iter().any(shared),
+                Work::BulkReduce { src, dst, .. } => shared(src) && self.staged.is_none() || shared(dst),
+                Work::TensorLoad { dsts, .. } => dsts.iter().any(|(c, _)| ctas.contains(c)),
+                Work::TensorStore { src, .. } => self.staged.is_none() && ctas.contains(&src.0),
+                Work::Store { dst, .. } | Work::Reduce { dst, .. } => shared(dst),
+                Work::Commit(..) => false,
+            }
+    }
+}

@@ -1,0 +1,18 @@
+//! What a launch consists of while it runs. No module here knows an instruction's effect.
+
+pub mod error;
+pub mod in_flight;
+pub mod lane_order;
+pub mod lanes;
+pub mod machine;
+pub mod memory;
+pub mod options;
+pub mod phases;
+pub mod place;
+pub mod program;
+pub mod race;
+pub mod record;
+pub mod rng;
+pub mod stats;
+pub mod tensor;
+pub mod warp;

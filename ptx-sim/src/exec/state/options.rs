@@ -1,0 +1,70 @@
+//! What a launch is told: properties of the device and how to run.
+
+use super::record::RecordOptions;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+/// Properties of the simulated device.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Number of multiprocessors that `%nsmid` reports.
+    pub sms: u32,
+    /// The most CTAs that run at the same time.
+    pub max_resident_ctas: u32,
+    /// Shared memory that a CTA may use, static and dynamic together, in bytes.
+    pub max_shared: u32,
+    /// Whether reading a byte that nobody wrote is an error.
+    pub trap_uninitialised: bool,
+    /// Device heap for `malloc`, in bytes.
+    pub heap_bytes: u64,
+}
+
+impl Default for Config {
+    /// The limits of an H200.
+    fn default() -> Config {
+        Config {
+            sms: 132,
+            max_resident_ctas: 132,
+            max_shared: 227 * 1024,
+            trap_uninitialised: true,
+            heap_bytes: 8 << 20,
+        }
+    }
+}
+
+/// How a launch is run and what is recorded.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// Runs under an adversarial schedule with this seed, with race detection: warps in any order, asynchronous
+    /// operations as late as is legal and their destinations poisoned meanwhile.
+    pub adversarial: Option<u64>,
+    /// Counts shared-memory bank conflicts (the other statistics are always kept).
+    pub stats: bool,
+    /// Records executed instructions in the report, up to `trace_limit` lines.
+    pub trace: bool,
+    pub trace_limit: usize,
+    /// The most warp instructions that may be executed.
+    pub max_instructions: Option<u64>,
+    /// The longest time that the launch may take.
+    pub max_time: Option<Duration>,
+    /// Runs only some clusters and records what they execute; matrix products are not computed meanwhile.
+    pub record: Option<RecordOptions>,
+    /// Counts CTAs that ran to their end while the launch goes on, for a progress display.
+    pub finished: Option<Arc<AtomicU64>>,
+}
+
+impl Default for RunOptions {
+    fn default() -> RunOptions {
+        RunOptions {
+            adversarial: None,
+            stats: false,
+            trace: false,
+            trace_limit: 100_000,
+            max_instructions: None,
+            max_time: None,
+            record: None,
+            finished: None,
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! What the cost of an instruction depends on, for a record of the launch.
+
+use super::access::MemoryAccess;
+use super::combine::bank_conflicts;
+use crate::exec::state::lanes::{Lanes64, lanes};
+use crate::exec::state::machine::Machine;
+use crate::exec::state::memory::FUNCTION_BASE;
+use crate::exec::state::place::Place;
+use crate::exec::state::program::{Arg, DInst, TensorArg};
+use crate::exec::state::record::Event;
+use crate::exec::state::warp::Warp;
+use crate::ir::*;
+use crate::units::{Coordinates, Mbarrier, TensorMap};
+use smallvec::SmallVec;
+
+/// Bytes of a sector and of a line of the caches.
+const SECTOR: u64 = 32;
+const LINE: u64 = 128;
+
+/// Notes instructions before they are executed.
+pub(crate) trait Observe {
+    /// The event of an instruction; what it touches in global memory is entered into the footprint.
+    fn observe(&mut self, w: &Warp, si: usize, inst: &DInst, mask: u32) -> Event;
+}
+
+impl Observe for Machine<'_> {
+    fn observe(&mut self, w: &Warp, si: usize, inst: &DInst, mask: u32) -> Event {
+        let s = &w.splits[si];
+        let (frame, args) = (s.frame, &inst.args);
+        let mut event = Event { func: s.func, pc: s.pc, lanes: mask, a: 0, b: 0 };
+        let uniform = |i: usize| args.get(i).map_or(0, |a| w.uniform(frame, a, mask) as u32);
+        match &inst.op {
+            Op::Ld(a) => self.memory(
+                w,
+                &mut event,
+                a.space,
+                &Self::addresses(w, frame, &args[1]),
+                a.ty.bytes() * u32::from(a.vec),
+            ),
+            Op::St(a) => self.memory(
+                w,
+                &mut event,
+                a.space,
+                &Self::addresses(w, frame, &args[0]),
+                a.ty.bytes() * u32::from(a.vec),
+            ),
+            Op::Atom(m) | Op::Red(m) => {
+                let at = usize::from(matches!(inst.op, Op::Atom(_)));
+                self.memory(
+                    w,
+                    &mut event,
+                    m.space,
+                    &Self::addresses(w, frame, &args[at]),
+                    m.ty.bytes() * u32::from(m.vec),
+                );
+            }
+            Op::Ldmatrix(m) | Op::Stmatrix(m) => {
+                let at = usize::from(matches!(inst.op, Op::Ldmatrix(_)));
+                let rows = if m.num >= 4 { u32::MAX } else { (1 << (8 * u32::from(m.num))) - 1 };
+                event.a = passes(&Self::addresses(w, frame, &args[at]), rows, 16);
+            }
+            Op::CpAsync { .. } => {
+                let bytes = uniform(2);
+                self.memory(w, &mut event, Space::Global, &Self::addresses(w, frame, &args[1]), bytes);
+            }
+            Op::CpAsyncWait { all } => event.a = if *all { 0 } else { uniform(0) },
+            Op::BulkWait { .. } | Op::WgmmaWait | Op::Setmaxnreg { .. } => event.a = uniform(0),
+            Op::Bar { kind, .. } => {
+                let red = matches!(kind, BarKind::RedPopc | BarKind::RedAnd | BarKind::RedOr);
+                let base = usize::from(red);
+                let counted = if red { args.len() > 3 } else { args.len() > 1 };
+                (event.a, event.b) = (uniform(base), if counted { uniform(base + 1) } else { 0 });
+            }
+            Op::Mbarrier(op) => self.mbarrier_event(w, frame, *op, args, &mut event),
+            Op::CpAsyncMbarrierArrive { .. } => event.a = self.barrier_offset(w, frame, &args[0], mask),
+            Op::CpBulk(m) if !m.prefetch => {
+                let sizes = w.src32(frame, &args[2]);
+                event.a = lanes(mask).map(|l| sizes[l]).sum();
+                event.b = if m.mbarrier { self.barrier_offset(w, frame, &args[3], mask) } else { u32::MAX };
+                let global = if m.dst == Space::Global { &args[0] } else { &args[1] };
+                let address = Self::addresses(w, frame, global);
+                for lane in lanes(mask) {
+                    self.touch_copy(&event, address[lane], sizes[lane]);
+                }
+            }
+            Op::CpTensor(m) if m.kind != TensorCopyKind::Prefetch => {
+                let load = m.kind == TensorCopyKind::Load;
+                event.b = if load { self.barrier_offset(w, frame, &args[2], mask) } else { u32::MAX };
+                if let Arg::Tensor(t) = &args[usize::from(load)] {
+                    for lane in lanes(mask) {
+                        let (bytes, key) = self.tensor_box(w, frame, t, lane);
+                        event.a += bytes;
+                        self.touch_copy(&event, key, bytes);
+                    }
+                }
+            }
+            _ => {}
+        }
+        event
+    }
+}
+
+impl Machine<'_> {
+    fn memory(&mut self, w: &Warp, event: &mut Event, space: Space, address: &Lanes64, bytes: u32) {
+        let first = address[event.lanes.trailing_zeros() as usize & 31];
+        match self.place(w.cta, space, first) {
+            Ok(Place::Shared { .. }) => event.a = passes(address, event.lanes, bytes),
+            Ok(Place::Global(a)) if a < FUNCTION_BASE => {
+                let mut sectors: SmallVec<[(u64, u32); 64]> = SmallVec::new();
+                for lane in lanes(event.lanes) {
+                    let (start, end) = (address[lane], address[lane].wrapping_add(u64::from(bytes.max(1))));
+                    let mut at = start;
+                    while at < end {
+                        let next = (at / SECTOR + 1) * SECTOR;
+                        let covered = (next.min(end) - at) as u32;
+                        match sectors.iter_mut().rev().find(|(s, _)| *s == at / SECTOR) {
+                            Some((_, n)) => *n += covered,
+                            None => sectors.push((at / SECTOR, covered)),
+                        }
+                        at = next;
+                    }
+                }
+                let partial = sectors.iter().filter(|(_, n)| u64::from(*n) < SECTOR).count() as u32;
+                let mut seen: SmallVec<[u64; 32]> = SmallVec::new();
+                for (sector, _) in &sectors {
+                    let line = sector * SECTOR / LINE;
+                    if !seen.contains(&line) {
+                        seen.push(line);
+                    }
+                }
+                (event.a, event.b) = (sectors.len() as u32, seen.len() as u32 | partial << 16);
+                if let Some(recorder) = &mut self.recorder {
+                    for (sector, _) in sectors {
+                        recorder.footprint.touch(event.func, event.pc, sector, 1);
+                    }
+                }
+            }
+            Ok(Place::Local(_)) => event.b = bytes * event.lanes.count_ones(),
+            // Parameters and constants; an invalid address is reported when the instruction is executed.
+            _ => {}
+        }
+    }
+
+    /// A copy of the copy engine. Its source counts as one thing: tiles of different blocks are the same or apart.
+    fn touch_copy(&mut self, event: &Event, key: u64, bytes: u32) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.footprint.touch(event.func, event.pc, key | 1 << 63, u64::from(bytes).div_ceil(SECTOR));
+        }
+    }
+
+    /// The bytes of a tensor copy, and a name for the box that it copies.
+    fn tensor_box(&self, w: &Warp, frame: u32, t: &TensorArg, lane: usize) -> (u32, u64) {
+        let address = w.address(frame, t.map, t.offset)[lane];
+        let coords: SmallVec<[i32; 5]> = t.coords.iter().map(|c| w.src32(frame, c)[lane] as i32).collect();
+        let mut raw = [0u8; 128];
+        let place = self.place(w.cta, Space::Generic, address);
+        let map = place
+            .ok()
+            .and_then(|p| self.read_place(w, lane, p, &mut raw).ok())
+            .and_then(|()| TensorMap::decode(&raw).ok());
+        let bytes = map.map_or(0, |map| map.box_bytes(&Coordinates::Tile(&coords)));
+        let key = coords.iter().fold(address, |h, c| h.rotate_left(13).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ *c as u64);
+        (bytes, key)
+    }
+
+    /// The shared offset of the mbarrier that the first lane names.
+    fn barrier_offset(&self, w: &Warp, frame: u32, arg: &Arg, mask: u32) -> u32 {
+        Self::addresses(w, frame, arg)[mask.trailing_zeros() as usize & 31] as u32 & 0xff_ffff
+    }
+
+    fn mbarrier_event(&self, w: &Warp, frame: u32, op: MbarrierOp, args: &[Arg], event: &mut Event) {
+        let first = event.lanes.trailing_zeros() as usize & 31;
+        let lanes = event.lanes.count_ones();
+        match op {
+            MbarrierOp::Init { .. } => {
+                (event.a, event.b) =
+                    (self.barrier_offset(w, frame, &args[0], event.lanes), w.src32(frame, &args[1])[first]);
+            }
+            MbarrierOp::ExpectTx { .. } | MbarrierOp::CompleteTx { .. } => {
+                let bytes = w.src32(frame, &args[1])[first];
+                (event.a, event.b) = (self.barrier_offset(w, frame, &args[0], event.lanes), bytes * lanes);
+            }
+            MbarrierOp::Arrive { .. } => {
+                let base = usize::from(!matches!(args[0], Arg::Mem(..)));
+                let count = args.get(base + 1).map_or(1, |c| w.src32(frame, c)[first]);
+                (event.a, event.b) = (self.barrier_offset(w, frame, &args[base], event.lanes), count * lanes);
+            }
+            MbarrierOp::Wait { parity, .. } => {
+                let phase = w.src64(frame, &args[2])[first];
+                let parity =
+                    if parity { phase & 1 } else { Mbarrier::decode(phase).map_or(0, |b| u64::from(b.parity)) };
+                (event.a, event.b) = (self.barrier_offset(w, frame, &args[1], event.lanes), parity as u32);
+            }
+            MbarrierOp::Inval { .. } | MbarrierOp::PendingCount => {}
+        }
+    }
+}
+
+/// Passes of an access to shared memory: one for each group of lanes that goes at once, and those of conflicts.
+fn passes(address: &Lanes64, mask: u32, bytes: u32) -> u32 {
+    let words = bytes.div_ceil(4).clamp(1, 8);
+    let group = 32 / words;
+    let groups = (0..words).filter(|g| mask >> (g * group) & (u32::MAX >> (32 - group)) != 0).count() as u32;
+    groups + bank_conflicts(address, mask, bytes) as u32
+}

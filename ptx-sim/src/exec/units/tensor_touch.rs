@@ -1,0 +1,122 @@
+//! Who uses which part of tensor memory, for the checks of adversarial schedules.
+//!
+//! `tcgen05` instructions only start something: a load is over at `tcgen05.wait::ld`, a store at `tcgen05.wait::st`, a
+//! multiplication, copy or shift when an mbarrier that a later `tcgen05.commit` of the same thread signals has completed
+//! its phase. Until then what they write is nobody else's to touch, and what they read is nobody's to overwrite; except
+//! that multiplications, copies and shifts of one thread follow each other as if they were done one by one. Once over, they
+//! are ordered like other accesses, with fences of their own between threads.
+//!
+//! A touch is a set of lanes by a range of columns. The list of a CTA stays short, because a later write takes the
+//! place of what it covers.
+
+use super::report::Reports;
+use crate::exec::state::error::SimErrorKind;
+use crate::exec::state::machine::Machine;
+use crate::exec::state::race::{How, Missing};
+use crate::exec::state::tensor::{Flight, Touch};
+
+/// Checks of uses of tensor memory.
+pub(crate) trait TensorTouch {
+    /// Checks an access of tensor memory against all earlier ones, and remembers it.
+    fn touch(&mut self, cta: usize, touch: Touch) -> Result<(), SimErrorKind>;
+
+    /// The warp's loads or stores of tensor memory are over.
+    fn land(&mut self, cta: usize, warp: u32, flight: Flight);
+
+    /// Operations of a thread, up to a number, are complete.
+    fn land_operations(&mut self, thread: (u32, u8), up_to: u64);
+
+    /// Columns are given back: `touch` is all of them, and all uses must be over.
+    fn release_columns(&mut self, cta: usize, touch: Touch) -> Result<(), SimErrorKind>;
+}
+
+impl TensorTouch for Machine<'_> {
+    fn touch(&mut self, cta: usize, touch: Touch) -> Result<(), SimErrorKind> {
+        for other in &self.ctas[cta].tmem.touches {
+            if !other.region.overlaps(&touch.region) || !(other.write || touch.write) {
+                continue;
+            }
+            match (other.flight, touch.flight) {
+                // Operations of a thread follow each other, and stores of a warp do.
+                _ if other.lane.is_some() && (other.warp, other.lane) == (touch.warp, touch.lane) => {}
+                (Some(Flight::Store), Some(Flight::Store)) if other.warp == touch.warp => {}
+                (Some(flight), _) => return Err(self.in_flight(other, &touch, flight)),
+                (None, _) => {
+                    let Some(race) = &self.race else { continue };
+                    if let Some(missing) = race.tensor_order((other.agent, other.warp, other.time), touch.agent) {
+                        return Err(self.tensor_race(other, &touch, missing));
+                    }
+                }
+            }
+        }
+        let touches = &mut self.ctas[cta].tmem.touches;
+        touches.retain(|t| {
+            let replaced = touch.region.covers(&t.region) && (touch.write || !t.write && t.agent == touch.agent);
+            t.flight.is_some() || !replaced
+        });
+        touches.push(touch);
+        Ok(())
+    }
+
+    fn land(&mut self, cta: usize, warp: u32, flight: Flight) {
+        for touch in &mut self.ctas[cta].tmem.touches {
+            if touch.warp == warp && touch.flight == Some(flight) {
+                touch.flight = None;
+            }
+        }
+    }
+
+    fn land_operations(&mut self, thread: (u32, u8), up_to: u64) {
+        for touch in self.ctas.iter_mut().flat_map(|c| &mut c.tmem.touches) {
+            let covered = matches!(touch.flight, Some(Flight::Operation(number)) if number <= up_to);
+            if covered && (touch.warp, touch.lane) == (thread.0, Some(thread.1)) {
+                touch.flight = None;
+            }
+        }
+    }
+
+    fn release_columns(&mut self, cta: usize, touch: Touch) -> Result<(), SimErrorKind> {
+        for other in &self.ctas[cta].tmem.touches {
+            if !other.region.overlaps(&touch.region) {
+                continue;
+            }
+            if let Some(flight) = other.flight {
+                return Err(self.in_flight(other, &touch, flight));
+            }
+            let order =
+                self.race.as_ref().and_then(|r| r.tensor_order((other.agent, other.warp, other.time), touch.agent));
+            // Freeing is no access, so that the fence for accesses is not needed.
+            if order == Some(Missing::Order) {
+                return Err(self.tensor_race(other, &touch, Missing::Order));
+            }
+        }
+        self.ctas[cta].tmem.touches.retain(|t| !touch.region.covers(&t.region));
+        Ok(())
+    }
+}
+
+impl Machine<'_> {
+    fn in_flight(&self, other: &Touch, touch: &Touch, flight: Flight) -> SimErrorKind {
+        let (verb, wait) = match flight {
+            Flight::Load => ("reading", "tcgen05.wait::ld"),
+            Flight::Store => ("writing", "tcgen05.wait::st"),
+            Flight::Operation(_) => {
+                (if other.write { "writing" } else { "reading" }, "a wait on the mbarrier of a tcgen05.commit")
+            }
+        };
+        let at = touch.region.first_shared(&other.region);
+        SimErrorKind::Tensor(format!(
+            "tensor memory at {at:#x} is in flight: `{}` of line {} by {} is still {verb} it; {wait} must come before",
+            self.quote(other.origin),
+            other.origin.line,
+            self.warp_name(other.warp)
+        ))
+    }
+
+    fn tensor_race(&self, other: &Touch, touch: &Touch, missing: Missing) -> SimErrorKind {
+        let how = |t: &Touch| if t.write { How::WRITE } else { How::READ };
+        let address = touch.region.first_shared(&other.region);
+        let first = (other.origin, how(other));
+        self.race_error("tensor", address, String::new(), first, (touch.origin, how(touch)), missing, None)
+    }
+}

@@ -1,0 +1,385 @@
+//! What instructions cost: the machine's numbers by instruction.
+//!
+//! PTX is not what the machine executes. The rules here say what an assembler makes of it, as far as that is the same
+//! for every kernel: copies between registers, conversions between address spaces and loads of parameters vanish;
+//! 64-bit integers take two instructions; products of 8-bit floats on sm_90 become conversions and products of f16.
+
+use crate::exec::state::program::{Arg, Class, DInst, MemBase};
+use crate::ir::*;
+use smallvec::SmallVec;
+use tile_machine::{Error, Machine};
+
+/// A unit of a scheduler that takes one instruction at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pipe {
+    None,
+    Fma,
+    Alu,
+    Mufu,
+    Pack,
+    Convert,
+    Tensor,
+}
+
+impl Pipe {
+    pub const COUNT: usize = 7;
+    pub const NAMES: [&'static str; 7] = ["", "fma", "alu", "mufu", "pack", "convert", "tensor"];
+}
+
+/// What an instruction does besides occupying a pipe.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Effect {
+    Compute,
+    /// A copy that costs nothing: the result is there when the sources are.
+    Alias,
+    Shared,
+    Exchange {
+        redux: bool,
+    },
+    Memory {
+        load: bool,
+        atomic: bool,
+    },
+    CopyAsync,
+    CopyCommit,
+    CopyWait,
+    CopyArrive,
+    Barrier {
+        arrive: bool,
+    },
+    Mbarrier(MbarrierOp),
+    Bulk {
+        load: bool,
+    },
+    BulkCommit,
+    BulkWait,
+    Wgmma {
+        clk: f64,
+    },
+    WgmmaCommit,
+    WgmmaWait,
+    Setmaxnreg {
+        inc: bool,
+    },
+    Control,
+}
+
+/// How far an instruction may be moved within its block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    Free,
+    Load(Space),
+    Store(Space),
+    /// Nothing passes it.
+    Fixed,
+}
+
+/// The static cost of an instruction.
+#[derive(Clone, Debug)]
+pub(crate) struct Slot {
+    pub pipe: Pipe,
+    /// Issue slots, and clocks for which the pipe is taken.
+    pub issues: f64,
+    pub interval: f64,
+    pub latency: f64,
+    pub effect: Effect,
+    pub order: Order,
+    /// Registers: planes, and predicates from [`PREDICATES`] on.
+    pub reads: SmallVec<[u32; 8]>,
+    pub writes: SmallVec<[u32; 4]>,
+}
+
+/// Numbers of predicates among registers.
+pub(crate) const PREDICATES: u32 = 1 << 24;
+
+macro_rules! costs {
+    ($($field:ident = $key:literal),* $(,)?) => {
+        /// The machine's numbers that the model uses.
+        #[derive(Clone, Debug)]
+        pub(crate) struct Costs { $(pub $field: f64),* }
+
+        impl Costs {
+            pub fn of(machine: &Machine) -> Result<Costs, Error> {
+                Ok(Costs { $($field: machine.get($key)?),* })
+            }
+        }
+    };
+}
+
+costs! {
+    sms = "sm.count", schedulers = "sm.schedulers", warps = "sm.warps", blocks = "sm.blocks",
+    registers = "sm.registers", register_unit = "sm.registers_per_warp_unit",
+    shared_bytes = "sm.shared_bytes", l1_bytes = "sm.l1_and_shared_bytes", shared_reserved = "sm.shared_reserved",
+    clock = "clock.max",
+    fma = "pipe.fma.interval", fma_double = "pipe.fma_double.interval", fma_half = "pipe.fma_half.interval",
+    alu = "pipe.alu.interval", imad = "pipe.imad.interval", mufu = "pipe.mufu.interval", pack = "pipe.pack.interval",
+    convert = "pipe.convert.interval", shuffle = "pipe.shuffle.passes", redux = "pipe.redux.passes",
+    fma_beside = "pipe.fma.beside_wgmma", alu_beside = "pipe.alu.beside_wgmma", mufu_beside = "pipe.mufu.beside_wgmma",
+    pack_beside = "pipe.pack.beside_wgmma", shuffle_beside = "pipe.shuffle.beside_wgmma",
+    latency_alu = "latency.alu", latency_fma = "latency.fma", latency_wide = "latency.wide", latency_mufu = "latency.mufu",
+    latency_convert = "latency.convert", latency_special = "latency.special", latency_shuffle = "latency.shuffle",
+    latency_redux = "latency.redux", latency_predicate = "latency.predicate", latency_shared = "latency.shared",
+    latency_l1 = "latency.l1", latency_matrix = "latency.matrix_load", latency_l2 = "latency.l2", latency_dram = "latency.dram",
+    mma_f16 = "mma.f16.m16n8k16.interval", mma_tf32 = "mma.tf32.m16n8k8.interval", mma_i8 = "mma.i8.m16n8k32.interval",
+    mma_f8 = "mma.f8.m16n8k32.interval", mma_f8_conversions = "mma.f8.m16n8k32.conversions",
+    mma_f8_additions = "mma.f8.m16n8k32.additions", mma_f64 = "mma.f64.m8n8k4.interval", mma_latency = "mma.latency",
+    wgmma_n256 = "wgmma.f16.n256.interval", wgmma_shared = "wgmma.chain.shared", wgmma_registers = "wgmma.chain.registers",
+    l2_one = "l2.one_sm", l2_private = "l2.all_private", l2_shared = "l2.all_shared", dram_rate = "dram.rate",
+    store_rate = "store.one_sm", store_partial = "store.partial_sector", store_partial_bytes = "store.partial_sector_bytes",
+    tma_l2_8 = "tma.l2.latency.8kb", tma_l2_16 = "tma.l2.latency.16kb", tma_l2_32 = "tma.l2.latency.32kb",
+    tma_l2_48 = "tma.l2.latency.48kb", tma_dram_8 = "tma.dram.latency.8kb", tma_dram_48 = "tma.dram.latency.48kb",
+    tma_store = "tma.store.latency.8kb", tma_issue = "tma.issue",
+    barrier = "barrier.named", mbarrier_edge = "mbarrier.edge", mbarrier_hit = "mbarrier.hit",
+    setmaxnreg_dec = "setmaxnreg.dec", setmaxnreg_inc = "setmaxnreg.inc",
+    sector = "cache.sector_bytes", sectors_of_line = "cache.sectors_of_line",
+    launch = "launch.overhead", launch_block = "launch.block", atomic_rate = "atomic.rate",
+}
+
+impl Costs {
+    /// Clocks of a tensor load of some bytes without anything else going on; interpolated between measured sizes.
+    pub fn tma_latency(&self, bytes: f64, dram_share: f64) -> f64 {
+        let points = [(8.0, self.tma_l2_8), (16.0, self.tma_l2_16), (32.0, self.tma_l2_32), (48.0, self.tma_l2_48)];
+        let kb = bytes / 1024.0;
+        let i = points.iter().position(|(x, _)| kb <= *x).unwrap_or(points.len() - 1).max(1);
+        let ((x0, y0), (x1, y1)) = (points[i - 1], points[i]);
+        let l2 = y0 + (y1 - y0) * (kb - x0) / (x1 - x0);
+        let (d0, d1) = (self.tma_dram_8 - self.tma_l2_8, self.tma_dram_48 - self.tma_l2_48);
+        let dram = d0 + (d1 - d0) * (kb - 8.0) / (48.0 - 8.0);
+        l2.max(0.0) + dram_share * dram.max(0.0)
+    }
+
+    /// The cost of an instruction. `None` for one that the model does not know.
+    pub fn slot(&self, inst: &DInst) -> Option<Slot> {
+        let (pipe, issues, interval, latency, effect, order) = self.kind(inst)?;
+        let mut slot =
+            Slot { pipe, issues, interval, latency, effect, order, reads: SmallVec::new(), writes: SmallVec::new() };
+        let written = destinations(inst);
+        for (i, arg) in inst.args.iter().enumerate() {
+            if i < written {
+                registers(arg, &mut slot.writes);
+            } else {
+                registers(arg, &mut slot.reads);
+            }
+        }
+        if let Some((p, _)) = inst.guard {
+            slot.reads.push(PREDICATES + p);
+        }
+        Some(slot)
+    }
+
+    fn kind(&self, inst: &DInst) -> Option<(Pipe, f64, f64, f64, Effect, Order)> {
+        use Effect::*;
+        let free = |pipe, issues: f64, interval: f64, latency| (pipe, issues, interval, latency, Compute, Order::Free);
+        let alu = |n: f64| free(Pipe::Alu, n, n * self.alu, if n > 1.0 { self.latency_wide } else { self.latency_alu });
+        let fixed = |effect| (Pipe::None, 1.0, 0.0, 0.0, effect, Order::Fixed);
+        let words = |ty: &Type| f64::from(ty.bits().div_ceil(32).max(1));
+        let alias = (Pipe::None, 0.0, 0.0, 0.0, Alias, Order::Free);
+        Some(match &inst.op {
+            Op::Mov { .. } if matches!(inst.args.get(1), Some(Arg::Special(_))) => {
+                free(Pipe::Alu, 1.0, self.alu, self.latency_special)
+            }
+            Op::Mov { .. } | Op::Cvta { .. } | Op::Createpolicy | Op::Hint { .. } | Op::Nop => alias,
+            Op::Int { op, ty, .. } => self.integer(*op, ty),
+            Op::Carry { .. } => alu(1.0),
+            Op::Dot { .. } => free(Pipe::Fma, 1.0, self.imad, self.latency_alu),
+            Op::Bits { op: BitOp::Popc | BitOp::Clz | BitOp::Brev | BitOp::Bfind { .. }, .. } => {
+                free(Pipe::Convert, 1.0, self.convert, self.latency_convert)
+            }
+            Op::Bits { ty, .. } => alu(words(ty)),
+            Op::Setp { ty, .. } | Op::Set { ty, .. } => {
+                let n = if ty.is_float() { 1.0 } else { words(ty) };
+                free(Pipe::Alu, n, n * self.alu, self.latency_predicate)
+            }
+            Op::Testp { .. } | Op::Isspacep { .. } | Op::Slct { .. } => alu(1.0),
+            Op::Selp { ty } => alu(words(ty)),
+            Op::Float { op, ty, m } => self.float(*op, ty, m),
+            Op::MixedFloat { .. } => free(Pipe::Fma, 1.0, self.fma, self.latency_fma),
+            Op::Cvt(m) => self.conversion(m),
+            Op::CvtPack { .. } => free(Pipe::Pack, 1.0, self.pack, self.latency_alu),
+            Op::Ld(a) => match a.space {
+                Space::Param | Space::ParamEntry | Space::ParamFunc | Space::Const => alias,
+                space if is_shared(space) => {
+                    (Pipe::None, 1.0, 0.0, self.latency_shared, Shared, load_order(a.sem, Space::Shared))
+                }
+                _ => {
+                    (Pipe::None, 1.0, 0.0, 0.0, Memory { load: true, atomic: false }, load_order(a.sem, Space::Global))
+                }
+            },
+            Op::St(a) if is_shared(a.space) => (Pipe::None, 1.0, 0.0, 0.0, Shared, Order::Store(Space::Shared)),
+            Op::St(a) if matches!(a.space, Space::Param | Space::ParamFunc) => alias,
+            Op::St(_) => {
+                (Pipe::None, 1.0, 0.0, 0.0, Memory { load: false, atomic: false }, Order::Store(Space::Global))
+            }
+            Op::Atom(m) | Op::Red(m) if is_shared(m.space) => {
+                (Pipe::None, 1.0, 0.0, self.latency_shared, Shared, Order::Fixed)
+            }
+            Op::Atom(_) => (Pipe::None, 1.0, 0.0, 0.0, Memory { load: true, atomic: true }, Order::Fixed),
+            Op::Red(_) => (Pipe::None, 1.0, 0.0, 0.0, Memory { load: false, atomic: true }, Order::Fixed),
+            Op::Ldmatrix(_) => (Pipe::None, 1.0, 0.0, self.latency_matrix, Shared, Order::Load(Space::Shared)),
+            Op::Stmatrix(_) => (Pipe::None, 1.0, 0.0, 0.0, Shared, Order::Store(Space::Shared)),
+            Op::Movmatrix => (Pipe::None, 1.0, 0.0, self.latency_shuffle, Exchange { redux: false }, Order::Free),
+            Op::Mma(m) => self.product(m),
+            Op::Shfl { .. } => (Pipe::None, 1.0, 0.0, self.latency_shuffle, Exchange { redux: false }, Order::Free),
+            Op::Redux { .. } | Op::Match { .. } => {
+                (Pipe::None, 1.0, 0.0, self.latency_redux, Exchange { redux: true }, Order::Free)
+            }
+            Op::Vote { .. } | Op::Activemask | Op::Elect => free(Pipe::Alu, 1.0, self.alu, self.latency_redux),
+            Op::BarWarpSync => fixed(Compute),
+            Op::Bar { kind, .. } => fixed(Barrier { arrive: *kind == BarKind::Arrive }),
+            Op::CpAsync { .. } => (Pipe::None, 1.0, 0.0, 0.0, CopyAsync, Order::Store(Space::Shared)),
+            Op::CpAsyncCommit => fixed(CopyCommit),
+            Op::CpAsyncWait { .. } => fixed(CopyWait),
+            Op::CpAsyncMbarrierArrive { .. } => fixed(CopyArrive),
+            Op::Mbarrier(op) => fixed(Mbarrier(*op)),
+            Op::CpBulk(m) if !m.prefetch => fixed(Bulk { load: m.dst != Space::Global }),
+            Op::CpTensor(m) if m.kind != TensorCopyKind::Prefetch => {
+                fixed(Bulk { load: m.kind == TensorCopyKind::Load })
+            }
+            Op::BulkCommit => fixed(BulkCommit),
+            Op::BulkWait { .. } => fixed(BulkWait),
+            Op::Wgmma(m) => {
+                let depth = f64::from(m.k) * f64::from(m.aty.bits()) / 256.0;
+                let clk = self.wgmma_n256 * f64::from(m.n) / 256.0 * depth;
+                let latency =
+                    if matches!(inst.args[1], Arg::Vec(_)) { self.wgmma_registers } else { self.wgmma_shared };
+                (Pipe::None, 1.0, 0.0, latency, Wgmma { clk }, Order::Fixed)
+            }
+            Op::WgmmaCommit => fixed(WgmmaCommit),
+            Op::WgmmaWait => fixed(WgmmaWait),
+            Op::Setmaxnreg { inc } => fixed(Setmaxnreg { inc: *inc }),
+            Op::Tcgen05(_) | Op::Cluster(_) | Op::StAsync { .. } | Op::RedAsync { .. } => return None,
+            _ if inst.class == Class::Control => fixed(Control),
+            _ => fixed(Compute),
+        })
+    }
+
+    fn integer(&self, op: IntOp, ty: &Type) -> (Pipe, f64, f64, f64, Effect, Order) {
+        let wide = ty.bits() > 32;
+        let (pipe, issues, latency) = match (op, wide) {
+            (IntOp::Add | IntOp::Sub | IntOp::Min | IntOp::Max | IntOp::Abs | IntOp::Neg | IntOp::Sad, false) => {
+                (Pipe::Alu, 1.0, self.latency_alu)
+            }
+            (IntOp::Add | IntOp::Sub | IntOp::Abs | IntOp::Neg, true) => (Pipe::Alu, 2.0, self.latency_wide),
+            (IntOp::Min | IntOp::Max, true) => (Pipe::Alu, 4.0, 2.0 * self.latency_wide),
+            (IntOp::Div | IntOp::Rem, _) => {
+                let n = if wide { 80.0 } else { 20.0 };
+                (Pipe::Alu, n, n * self.latency_alu / 2.0)
+            }
+            (_, false) => (Pipe::Fma, 1.0, self.latency_alu),
+            (_, true) => (Pipe::Fma, 4.0, 2.0 * self.latency_wide),
+        };
+        let interval = if pipe == Pipe::Fma { self.imad } else { self.alu };
+        (pipe, issues, issues * interval, latency, Effect::Compute, Order::Free)
+    }
+
+    fn float(&self, op: FloatOp, ty: &Type, m: &FloatMods) -> (Pipe, f64, f64, f64, Effect, Order) {
+        let half = ty.bits() <= 16 || matches!(ty, Type::F16x2 | Type::BF16x2);
+        let arithmetic = match ty {
+            Type::F64 => self.fma_double,
+            _ if half => self.fma_half,
+            _ => self.fma,
+        };
+        let exact = m.accuracy == Accuracy::Ieee;
+        let (pipe, issues, interval, latency) = match op {
+            FloatOp::Add | FloatOp::Sub | FloatOp::Mul | FloatOp::Fma => (Pipe::Fma, 1.0, arithmetic, self.latency_fma),
+            FloatOp::Abs | FloatOp::Neg | FloatOp::Min | FloatOp::Max | FloatOp::Copysign => {
+                (Pipe::Alu, 1.0, self.alu, self.latency_alu)
+            }
+            FloatOp::Div | FloatOp::Rcp | FloatOp::Sqrt if exact => {
+                (Pipe::Mufu, 9.0, self.mufu, self.latency_mufu + 8.0 * self.latency_fma)
+            }
+            FloatOp::Div => (Pipe::Mufu, 3.0, self.mufu, self.latency_mufu + 2.0 * self.latency_fma),
+            // Without flushing, the argument and the result of an exponential are scaled for subnormal results.
+            FloatOp::Ex2 if !m.ftz && !half => (Pipe::Mufu, 4.0, self.mufu, self.latency_mufu + 3.0 * self.latency_fma),
+            _ => (Pipe::Mufu, 1.0, self.mufu, self.latency_mufu),
+        };
+        (pipe, issues, interval, latency, Effect::Compute, Order::Free)
+    }
+
+    fn conversion(&self, m: &CvtMods) -> (Pipe, f64, f64, f64, Effect, Order) {
+        let (from, to) = (m.sty.is_float(), m.dty.is_float());
+        let (pipe, issues, interval, latency) = match (from, to) {
+            (false, false) if m.dty.bits() <= m.sty.bits() => (Pipe::None, 0.0, 0.0, 0.0),
+            (false, false) => (Pipe::Alu, 1.0, self.alu, self.latency_alu),
+            (true, true) if m.sty.bits() <= 32 && m.dty.bits() <= 32 => (Pipe::Pack, 1.0, self.pack, self.latency_alu),
+            _ => (Pipe::Convert, 1.0, self.convert, self.latency_convert),
+        };
+        let effect = if issues == 0.0 { Effect::Alias } else { Effect::Compute };
+        (pipe, issues, interval, latency, effect, Order::Free)
+    }
+
+    fn product(&self, m: &MmaMods) -> (Pipe, f64, f64, f64, Effect, Order) {
+        let macs = f64::from(m.m) * f64::from(m.n) * f64::from(m.k);
+        let share = |m: f64, n: f64, k: f64| macs / (m * n * k);
+        let (issues, interval, latency) = match (m.aty, m.aty.bits()) {
+            (Type::F64, _) => (1.0, self.mma_f64 * share(8.0, 8.0, 4.0), self.mma_latency),
+            (Type::TF32, _) => (1.0, self.mma_tf32 * share(16.0, 8.0, 8.0), self.mma_latency),
+            (Type::E4M3 | Type::E5M2, _) => {
+                // The conversions and additions are issued by the same scheduler on its other pipes.
+                let n = share(16.0, 8.0, 32.0);
+                let extra = self.mma_f8_conversions + self.mma_f8_additions;
+                let beside = self.mma_f8_conversions * self.pack;
+                (2.0 + extra * n, self.mma_f8 * n, self.mma_latency + beside + self.latency_fma)
+            }
+            (_, bits) if bits <= 8 => (1.0, self.mma_i8 * share(16.0, 8.0, 32.0), self.mma_latency),
+            _ => (1.0, self.mma_f16 * share(16.0, 8.0, 16.0), self.mma_latency),
+        };
+        (Pipe::Tensor, issues, interval, latency, Effect::Compute, Order::Free)
+    }
+
+    /// The interval of a pipe while the tensor core reads shared memory for an asynchronous product.
+    pub fn beside_wgmma(&self, pipe: Pipe, interval: f64) -> f64 {
+        let factor = match pipe {
+            Pipe::Fma => self.fma_beside / self.fma,
+            Pipe::Alu => self.alu_beside / self.alu,
+            Pipe::Mufu => self.mufu_beside / self.mufu,
+            Pipe::Pack | Pipe::Convert => self.pack_beside / self.pack,
+            Pipe::None | Pipe::Tensor => 1.0,
+        };
+        interval * factor
+    }
+}
+
+pub(crate) fn is_shared(space: Space) -> bool {
+    matches!(space, Space::Shared | Space::SharedCta | Space::SharedCluster)
+}
+
+fn load_order(sem: Sem, space: Space) -> Order {
+    if sem == Sem::Weak { Order::Load(space) } else { Order::Fixed }
+}
+
+/// How many of the first operands are written.
+fn destinations(inst: &DInst) -> usize {
+    match &inst.op {
+        Op::St(_) | Op::StBulk { .. } | Op::Red(_) | Op::Stmatrix(_) | Op::Wgmma(_) | Op::CpAsync { .. } => 0,
+        Op::CpBulk(_) | Op::CpTensor(_) | Op::Bra { .. } | Op::BrxIdx | Op::Call | Op::Hint { .. } => 0,
+        Op::Bar { kind, .. } => usize::from(!matches!(kind, BarKind::Sync | BarKind::Arrive)),
+        Op::Setp { .. } | Op::Shfl { .. } | Op::Match { .. } | Op::Elect => 2,
+        Op::Mbarrier(MbarrierOp::Wait { .. }) => 1,
+        Op::Mbarrier(_) => usize::from(!matches!(inst.args.first(), Some(Arg::Mem(..)))),
+        _ if matches!(inst.class, Class::Async | Class::Control | Class::Barrier) => 0,
+        _ => 1,
+    }
+}
+
+fn registers<A: smallvec::Array<Item = u32>>(arg: &Arg, out: &mut SmallVec<A>) {
+    match arg {
+        Arg::R(slot, bits) => out.extend((0..u32::from(*bits).div_ceil(32)).map(|i| slot + i)),
+        Arg::P(p) | Arg::NotP(p) => out.push(PREDICATES + p),
+        Arg::Mem(base, _) => base_registers(*base, out),
+        Arg::Vec(items) => items.iter().for_each(|a| registers(a, out)),
+        Arg::Tensor(t) => {
+            base_registers(t.map, out);
+            t.coords.iter().for_each(|c| registers(c, out));
+        }
+        _ => {}
+    }
+}
+
+fn base_registers<A: smallvec::Array<Item = u32>>(base: MemBase, out: &mut SmallVec<A>) {
+    match base {
+        MemBase::R32(slot) => out.push(slot),
+        MemBase::R64(slot) => out.extend([slot, slot + 1]),
+        _ => {}
+    }
+}

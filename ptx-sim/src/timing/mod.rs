@@ -1,0 +1,346 @@
+//! Predicted time: what a launch would take on a machine.
+//!
+//! A prediction has three steps.
+//!
+//! 1. The functional simulator runs a few blocks of the grid and records what each warp executes, with what costs depend
+//!    on: passes of shared memory, sectors of global memory, barriers, bytes of copies. The start of all blocks that
+//!    would run at the same time is run too, to see how much of what they load others load as well.
+//! 2. A model of one multiprocessor issues the recorded warps again, now with clocks (`replay`). Its numbers come from a
+//!    machine file of `tile-machine`; instructions are put into the order that an assembler would choose (`schedule`).
+//! 3. The grid is extended from it. A multiprocessor gets its share of the blocks, and of the bandwidth of L2 and memory.
+//!    Where that are more blocks than are replayed, the others follow at the rate of the later half of the replayed.
+
+mod costs;
+mod html;
+mod json;
+mod replay;
+mod report;
+mod schedule;
+
+pub use replay::{Busy, Line, Reason, Replay, Span};
+
+use crate::exec::state::program::Func;
+use crate::exec::state::record::{BlockTrace, Event, RecordOptions, Recording};
+use crate::{Device, LaunchConfig, Module, RunOptions, SimError};
+use costs::{Costs, PREDICATES, Pipe, Slot};
+use replay::{Block, Input, Share, Sm};
+use schedule::Orders;
+use tile_machine::Machine;
+
+/// Rounds of resident blocks that are replayed in detail: as many as stay below so many events, within bounds.
+const DETAILED_EVENTS: usize = 2_000_000;
+const DETAILED_ROUNDS: std::ops::RangeInclusive<usize> = 2..=16;
+/// Blocks that are recorded, spread over the grid.
+const SAMPLES: u64 = 4;
+/// Warp instructions of each warp from whose loads it is judged what blocks share.
+const SHARING_START: u64 = 3000;
+
+/// Why there is no prediction.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("{0}")]
+    Machine(#[from] tile_machine::Error),
+    #[error("{0}")]
+    Run(#[from] SimError),
+    #[error("line {line}: the timing model does not know `{text}`")]
+    Unknown { line: u32, text: String },
+    #[error("a block needs {what}, which a multiprocessor of {machine} does not have")]
+    DoesNotFit { what: String, machine: String },
+    #[error("line {line}: the replay found warps that wait for each other at `{text}`")]
+    Stuck { line: u32, text: String },
+}
+
+/// One line of the PTX in a prediction.
+#[derive(Clone, Debug)]
+pub struct PtxLine {
+    pub function: String,
+    pub line: u32,
+    pub text: String,
+    pub cost: Line,
+}
+
+/// What a launch is predicted to take.
+#[derive(Clone, Debug)]
+pub struct Prediction {
+    pub machine: String,
+    pub clocks: f64,
+    pub mhz: f64,
+    /// With the launch's own overhead.
+    pub microseconds: f64,
+    pub blocks: u64,
+    pub resident: usize,
+    /// What limits the blocks that run at the same time.
+    pub limited_by: &'static str,
+    pub registers: u32,
+    /// Blocks of the multiprocessor that has the most.
+    pub blocks_per_sm: u64,
+    /// Share of the bytes loaded that blocks running at the same time do not share.
+    pub first_share: f64,
+    /// The part of the time for which a unit is busy, by name.
+    pub busy: Vec<(&'static str, f64)>,
+    /// Clocks that warps waited, by reason, as shares of all.
+    pub waits: Vec<(Reason, f64)>,
+    pub lines: Vec<PtxLine>,
+    pub spans: Vec<Span>,
+}
+
+/// What is known besides the PTX.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Registers of a thread as an assembler has allocated them; estimated where nothing is given.
+    pub registers: Option<u32>,
+}
+
+/// Predicts the time of a launch. The device's memory is changed by the blocks that are run.
+pub fn predict(
+    device: &mut Device,
+    module: &Module,
+    entry: &str,
+    config: &LaunchConfig<'_>,
+    machine: &Machine,
+    options: &Options,
+) -> Result<Prediction, Error> {
+    let costs = Costs::of(machine)?;
+    let record = |device: &mut Device, options: RecordOptions| -> Result<Recording, Error> {
+        let run = RunOptions { record: Some(options), ..RunOptions::default() };
+        let report = device.launch(module, entry, config, &run)?;
+        report.recording.ok_or_else(|| Error::Unknown { line: 0, text: "a launch that records nothing".into() })
+    };
+    let empty = record(device, RecordOptions::default())?;
+    let total = empty.cluster_grid.iter().map(|n| u64::from(*n)).product();
+    let samples = samples(empty.cluster_grid);
+    let detailed = RecordOptions { clusters: samples, budget: None, instructions: true };
+    let recording = record(device, detailed)?;
+    let program = recording.program.clone();
+    let functions: Vec<Vec<Slot>> =
+        program.funcs.iter().map(|f| slots(f, &costs, &program)).collect::<Result<_, _>>()?;
+    let (resident, limited_by, registers) = occupancy(&recording, &functions, &costs, machine, options)?;
+    // Blocks that run at the same time, of which each is looked at only at its start.
+    let together = (resident as u64 * costs.sms as u64 / u64::from(recording.blocks_per_cluster.max(1))).min(total);
+    let start = RecordOptions { clusters: (0..together).collect(), budget: Some(SHARING_START), instructions: false };
+    let footprint = record(device, start)?.footprint;
+    let first: Vec<Vec<f64>> = program
+        .funcs
+        .iter()
+        .enumerate()
+        .map(|(f, func)| (0..func.code.len()).map(|pc| footprint.first_share(f as u32, pc as u32)).collect())
+        .collect();
+    let orders: Vec<Orders> =
+        program.funcs.iter().zip(&functions).map(|(f, s)| schedule::orders(f, s, &costs)).collect();
+    let traces: Vec<Vec<Vec<Event>>> = recording.blocks.iter().map(|b| reordered(b, &orders)).collect();
+    let per_sm = recording.grid_blocks.div_ceil(costs.sms as u64);
+    let first_share = mean_first_share(&traces, &first);
+    let busy_sms = (recording.grid_blocks as f64).min(costs.sms);
+    let share = share(&costs, busy_sms, first_share);
+    let planes = program.funcs.iter().map(|f| f.planes + f.preds).max().unwrap_or(0) + 1;
+    let resident_here = resident.min(per_sm as usize).max(1);
+    let local_bytes = f64::from(program.funcs[recording.entry as usize].local_bytes) * f64::from(recording.threads);
+    let l1_bytes = costs.l1_bytes - (recording.shared_bytes as f64 + costs.shared_reserved) * resident_here as f64;
+    let local_in_l1 = local_bytes * resident_here as f64 <= l1_bytes;
+    let input = Input { costs: &costs, slots: &functions, first: &first, planes, share, local_in_l1 };
+    let events = traces.iter().flatten().map(Vec::len).sum::<usize>() / traces.len().max(1) * resident_here;
+    let wanted = (DETAILED_EVENTS / events.max(1)).clamp(*DETAILED_ROUNDS.start(), *DETAILED_ROUNDS.end());
+    let rounds = (per_sm as usize).div_ceil(resident_here).min(wanted);
+    let queue: Vec<Block<'_>> = (0..(rounds * resident_here).min(per_sm as usize))
+        .map(|i| Block { warps: traces[i % traces.len()].iter().map(Vec::as_slice).collect() })
+        .collect();
+    let replay = Sm::run(&input, &queue, resident_here).map_err(|stuck| stuck_error(stuck.event, &program))?;
+    let clocks = extend(&replay.ends, resident_here, recording.grid_blocks as f64 / costs.sms, per_sm);
+    let microseconds = clocks / costs.clock + costs.launch;
+    Ok(report::prediction(report::Parts {
+        machine: machine.name.clone(),
+        clocks,
+        mhz: costs.clock,
+        microseconds,
+        blocks: recording.grid_blocks,
+        resident,
+        limited_by,
+        registers,
+        per_sm,
+        first_share,
+        replay,
+        program: &program,
+        schedulers: costs.schedulers,
+    }))
+}
+
+/// Clusters to record: spread over each dimension, so that work that depends on the place is seen evenly.
+fn samples(grid: [u32; 3]) -> Vec<u64> {
+    let [x, y, z] = grid.map(u64::from);
+    let total = x * y * z;
+    if total <= SAMPLES {
+        return (0..total).collect();
+    }
+    // The middle of each of SAMPLES equal parts; between two clusters by turns the lower and the upper, so that the mean
+    // is the middle of all. The other dimensions go around by steps of their own.
+    let spread = |n: u64, i: u64| {
+        let middle = (2 * i + 1) * n;
+        (if i % 2 == 0 { (middle - 1) / (2 * SAMPLES) } else { middle / (2 * SAMPLES) }).min(n - 1)
+    };
+    let at = |i: u64| spread(x, i) + x * (spread(y, (i + 1) % SAMPLES) + y * spread(z, (i + 2) % SAMPLES));
+    let mut found: Vec<u64> = (0..SAMPLES).map(at).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+fn slots(func: &Func, costs: &Costs, program: &crate::exec::state::program::Program) -> Result<Vec<Slot>, Error> {
+    func.code
+        .iter()
+        .map(|inst| costs.slot(inst).ok_or_else(|| Error::Unknown { line: inst.line, text: program.text(inst) }))
+        .collect()
+}
+
+fn stuck_error(event: Option<Event>, program: &crate::exec::state::program::Program) -> Error {
+    let inst = event.and_then(|e| program.funcs.get(e.func as usize)?.code.get(e.pc as usize));
+    let (line, text) = inst.map_or((0, String::new()), |i| (i.line, program.text(i)));
+    Error::Stuck { line, text }
+}
+
+/// The events of a block in the order in which they are issued.
+fn reordered(block: &BlockTrace, orders: &[Orders]) -> Vec<Vec<Event>> {
+    block.warps.iter().map(|events| reorder(events, orders)).collect()
+}
+
+fn reorder(events: &[Event], orders: &[Orders]) -> Vec<Event> {
+    let mut out = Vec::with_capacity(events.len());
+    let mut at = 0;
+    while at < events.len() {
+        let first = events[at];
+        let order = orders[first.func as usize].get(&first.pc);
+        // A block that divergence or a call has cut into pieces keeps the order of the PTX.
+        let whole = order.filter(|o| {
+            at + o.len() <= events.len()
+                && events[at..at + o.len()].iter().zip(first.pc..).all(|(e, pc)| e.func == first.func && e.pc == pc)
+        });
+        match whole {
+            Some(order) => {
+                out.extend(order.iter().map(|i| events[at + *i as usize]));
+                at += order.len();
+            }
+            None => {
+                out.push(first);
+                at += 1;
+            }
+        }
+    }
+    out
+}
+
+/// Blocks that a multiprocessor holds, what limits them, and registers of a thread.
+fn occupancy(
+    recording: &Recording,
+    functions: &[Vec<Slot>],
+    costs: &Costs,
+    machine: &Machine,
+    options: &Options,
+) -> Result<(usize, &'static str, u32), Error> {
+    let entry = &recording.program.funcs[recording.entry as usize];
+    let directives = &entry.directives;
+    let threads = u64::from(recording.threads);
+    let warps = threads.div_ceil(32);
+    let cap = match (directives.maxnreg, directives.minnctapersm) {
+        (Some(n), _) => n,
+        (None, Some(blocks)) => (costs.registers as u64 / (threads * u64::from(blocks.max(1)))).min(255) as u32 & !7,
+        (None, None) => 255,
+    };
+    let estimate = || pressure(entry, &functions[recording.entry as usize]).min(cap.max(24)).max(16);
+    let registers = options.registers.unwrap_or_else(estimate);
+    let per_warp = (f64::from(registers) * 32.0 / costs.register_unit).ceil() * costs.register_unit;
+    let shared = recording.shared_bytes as f64 + costs.shared_reserved;
+    let limits = [
+        ((costs.registers / (per_warp * warps as f64)) as usize, "registers"),
+        ((costs.shared_bytes / shared) as usize, "shared memory"),
+        ((costs.warps / warps as f64) as usize, "warps"),
+        (costs.blocks as usize, "blocks"),
+    ];
+    let (resident, what) = limits.into_iter().min_by_key(|(n, _)| *n).unwrap_or((1, "blocks"));
+    if resident == 0 && what != "registers" {
+        return Err(Error::DoesNotFit { what: format!("too much of {what}"), machine: machine.name.clone() });
+    }
+    Ok((resident.max(1), what, registers))
+}
+
+/// The most 32-bit registers that are alive at one place, by a walk over the code that takes it as one line: a value is
+/// alive from its first write to its last read, and to the end of each loop that it enters alive.
+fn pressure(func: &Func, slots: &[Slot]) -> u32 {
+    let n = func.planes as usize;
+    let (mut from, mut to) = (vec![usize::MAX; n], vec![0usize; n]);
+    for (i, slot) in slots.iter().enumerate() {
+        for r in slot.writes.iter().chain(&slot.reads).filter(|r| **r < PREDICATES) {
+            from[*r as usize] = from[*r as usize].min(i);
+            to[*r as usize] = to[*r as usize].max(i);
+        }
+    }
+    for (i, inst) in func.code.iter().enumerate().rev() {
+        for arg in &inst.args {
+            if let crate::exec::state::program::Arg::Target(target) = arg
+                && (*target as usize) < i
+            {
+                for r in 0..n {
+                    if from[r] < *target as usize && to[r] >= *target as usize {
+                        to[r] = to[r].max(i);
+                    }
+                }
+            }
+        }
+    }
+    let mut change = vec![0i64; slots.len() + 1];
+    // Copies and address conversions share the register of their source.
+    let vanished: Vec<bool> = slots.iter().map(|s| s.issues == 0.0).collect();
+    for r in 0..n {
+        if from[r] != usize::MAX && !vanished[from[r]] && to[r] > from[r] {
+            change[from[r]] += 1;
+            change[to[r]] -= 1;
+        }
+    }
+    let mut live = 0;
+    change.iter().fold(0, |most, c| {
+        live += c;
+        most.max(live as u32)
+    })
+}
+
+fn mean_first_share(traces: &[Vec<Vec<Event>>], first: &[Vec<f64>]) -> f64 {
+    let (mut all, mut new) = (0.0, 0.0);
+    for event in traces.iter().flatten().flatten().filter(|e| e.b & 0xffff != 0) {
+        let sectors = f64::from(event.a);
+        all += sectors;
+        new += sectors * first[event.func as usize][event.pc as usize];
+    }
+    if all > 0.0 { new / all } else { 0.0 }
+}
+
+/// The bandwidth of one of `sms` busy multiprocessors.
+fn share(costs: &Costs, sms: f64, first_share: f64) -> Share {
+    // What several read comes faster than what each reads alone.
+    let all = costs.l2_private + (costs.l2_shared - costs.l2_private) * (1.0 - first_share);
+    let l2 = costs.l2_one.min(all * costs.sms / sms);
+    // GB/s over MHz is 1000 bytes a clock.
+    let dram = (costs.dram_rate * 1000.0 / costs.clock / sms).min(l2);
+    Share { l2, dram }
+}
+
+/// Clocks for all blocks from the ends of those in detail.
+fn extend(ends: &[f64], resident: usize, mean: f64, most: u64) -> f64 {
+    let last = ends.iter().copied().fold(0.0, f64::max);
+    if ends.len() as u64 >= most {
+        return last;
+    }
+    // Steady state: the rate at which blocks end in the later half, from the end of one round to the end of another.
+    let mut sorted = ends.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let rounds = ends.len() / resident;
+    let from = (rounds / 2).max(1) * resident;
+    let to = rounds * resident;
+    let each = if to > from { (sorted[to - 1] - sorted[from - 1]) / (to - from) as f64 } else { last / to as f64 };
+    // Few rounds end with the multiprocessor that has the most blocks; many even out.
+    let blocks = if mean / (resident as f64) < EVEN_ROUNDS { most as f64 } else { mean + 0.5 * resident as f64 };
+    last + each * (blocks - ends.len() as f64).max(0.0)
+}
+
+/// Rounds from which on multiprocessors are taken to end together.
+const EVEN_ROUNDS: f64 = 8.0;
+
+#[cfg(test)]
+mod tests;

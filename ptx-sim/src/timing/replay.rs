@@ -1,0 +1,730 @@
+//! One multiprocessor in time: recorded warps are issued again, now with clocks.
+//!
+//! Warps issue in their (re-scheduled) order. A warp's next instruction can go when its operands are there, when the
+//! scheduler that the warp belongs to has a free slot, and when the pipe is free. Of all warps the one that can go first
+//! goes; of several the one that has waited longest. What is shared by schedulers (shared memory, the way to L2, memory)
+//! are servers with a rate: a request starts when the server has done those before it.
+//!
+//! Asynchronous work (copies, products of warpgroups) runs on its own servers; its end is an event that completes a
+//! group, or a phase of an mbarrier. Each clock that a warp waits is booked on the instruction that it waits before, with
+//! the reason.
+
+use super::costs::{Costs, Effect, PREDICATES, Pipe, Slot};
+use crate::exec::state::record::Event;
+use crate::ir::MbarrierOp;
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// Why a warp waited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Reason {
+    /// Results of arithmetic.
+    Arithmetic,
+    /// Results of matrix products.
+    Product,
+    SharedMemory,
+    GlobalMemory,
+    /// The scheduler issued another warp.
+    Slot,
+    /// The pipe was busy.
+    Pipe,
+    /// Too many stores under way.
+    StoreQueue,
+    Barrier,
+    Mbarrier,
+    /// Groups of asynchronous copies.
+    Copies,
+    /// Groups of asynchronous products.
+    AsyncProducts,
+    /// The start of the block.
+    Start,
+}
+
+impl Reason {
+    pub const ALL: [Reason; 12] = [
+        Reason::Arithmetic,
+        Reason::Product,
+        Reason::SharedMemory,
+        Reason::GlobalMemory,
+        Reason::Slot,
+        Reason::Pipe,
+        Reason::StoreQueue,
+        Reason::Barrier,
+        Reason::Mbarrier,
+        Reason::Copies,
+        Reason::AsyncProducts,
+        Reason::Start,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Reason::Arithmetic => "arithmetic",
+            Reason::Product => "matrix product",
+            Reason::SharedMemory => "shared memory",
+            Reason::GlobalMemory => "global memory",
+            Reason::Slot => "issue slot",
+            Reason::Pipe => "pipe busy",
+            Reason::StoreQueue => "store queue",
+            Reason::Barrier => "barrier",
+            Reason::Mbarrier => "mbarrier",
+            Reason::Copies => "asynchronous copies",
+            Reason::AsyncProducts => "asynchronous products",
+            Reason::Start => "block start",
+        }
+    }
+}
+
+/// Clocks of warps at one instruction.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Line {
+    pub issued: u64,
+    pub waits: [f64; Reason::ALL.len()],
+}
+
+impl Line {
+    pub fn waited(&self) -> f64 {
+        self.waits.iter().sum()
+    }
+}
+
+/// A bar in the picture of a block.
+#[derive(Clone, Debug)]
+pub struct Span {
+    /// Row: a warp of the block, or the copy engine above all warps.
+    pub row: u32,
+    pub name: &'static str,
+    pub start: f64,
+    pub end: f64,
+}
+
+/// Busy clocks of the units.
+#[derive(Clone, Debug, Default)]
+pub struct Busy {
+    /// Of all schedulers' pipes together, by [`Pipe`].
+    pub pipes: [f64; Pipe::COUNT],
+    pub issue: f64,
+    pub wgmma: f64,
+    pub shared: f64,
+    pub l2: f64,
+    pub dram: f64,
+}
+
+/// The result of a replay.
+#[derive(Clone, Debug, Default)]
+pub struct Replay {
+    /// When each block of the queue ended.
+    pub ends: Vec<f64>,
+    pub lines: FxHashMap<(u32, u32), Line>,
+    pub busy: Busy,
+    /// Of the first block only.
+    pub spans: Vec<Span>,
+}
+
+/// Bandwidth of one multiprocessor, bytes a clock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Share {
+    pub l2: f64,
+    pub dram: f64,
+}
+
+/// A block that can be started.
+pub(crate) struct Block<'a> {
+    pub warps: Vec<&'a [Event]>,
+}
+
+pub(crate) struct Input<'a> {
+    pub costs: &'a Costs,
+    /// By function and program counter.
+    pub slots: &'a [Vec<Slot>],
+    /// Share of first touches, likewise.
+    pub first: &'a [Vec<f64>],
+    pub planes: u32,
+    pub share: Share,
+    /// Whether the first level of the cache holds the local memory of all threads.
+    pub local_in_l1: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Blocked {
+    No,
+    Barrier,
+    Mbarrier { offset: u32, parity: u32 },
+}
+
+struct Groups {
+    open: f64,
+    committed: VecDeque<f64>,
+}
+
+impl Groups {
+    fn new() -> Groups {
+        Groups { open: 0.0, committed: VecDeque::new() }
+    }
+
+    fn commit(&mut self) {
+        self.committed.push_back(std::mem::take(&mut self.open));
+    }
+
+    /// When all but the last `left` groups are complete.
+    fn wait(&mut self, left: usize) -> f64 {
+        let mut time = 0.0f64;
+        while self.committed.len() > left {
+            time = time.max(self.committed.pop_front().unwrap_or(0.0));
+        }
+        time
+    }
+}
+
+struct Warp<'a> {
+    block: usize,
+    index: u32,
+    events: &'a [Event],
+    next: usize,
+    /// When each register's value is there, and what makes it.
+    ready: Vec<(f64, Reason)>,
+    earliest: f64,
+    why: Reason,
+    last_issue: f64,
+    blocked: Blocked,
+    copies: Groups,
+    bulk: Groups,
+    products: Groups,
+}
+
+#[derive(Default)]
+struct Mbarrier {
+    expected: i64,
+    pending: i64,
+    bytes: i64,
+    phase: u32,
+}
+
+struct Running {
+    number: usize,
+    live: u32,
+    barriers: FxHashMap<u32, u32>,
+    mbarriers: FxHashMap<u32, Mbarrier>,
+}
+
+/// An mbarrier that something will happen to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Signal {
+    time: f64,
+    block: usize,
+    offset: u32,
+    arrivals: i64,
+    bytes: i64,
+}
+
+impl Eq for Signal {}
+
+impl PartialOrd for Signal {
+    fn partial_cmp(&self, other: &Signal) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Signal {
+    fn cmp(&self, other: &Signal) -> std::cmp::Ordering {
+        self.time.total_cmp(&other.time).then(self.offset.cmp(&other.offset)).then(self.block.cmp(&other.block))
+    }
+}
+
+pub(crate) struct Sm<'a> {
+    input: &'a Input<'a>,
+    warps: Vec<Warp<'a>>,
+    blocks: Vec<Option<Running>>,
+    signals: BinaryHeap<Reverse<Signal>>,
+    slot_free: Vec<f64>,
+    pipe_free: Vec<[f64; Pipe::COUNT]>,
+    tensor_free: Vec<f64>,
+    shared_free: f64,
+    l2_free: f64,
+    dram_free: f64,
+    store_free: f64,
+    out: Replay,
+}
+
+/// A record whose warps wait for each other forever, which a correct one never does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stuck {
+    pub event: Option<Event>,
+}
+
+impl<'a> Sm<'a> {
+    /// Runs a queue of blocks on a multiprocessor that holds `resident` of them at a time.
+    pub fn run(input: &'a Input<'a>, queue: &[Block<'a>], resident: usize) -> Result<Replay, Stuck> {
+        let schedulers = input.costs.schedulers as usize;
+        let mut sm = Sm {
+            input,
+            warps: Vec::new(),
+            blocks: (0..resident).map(|_| None).collect(),
+            signals: BinaryHeap::new(),
+            slot_free: vec![0.0; schedulers],
+            pipe_free: vec![[0.0; Pipe::COUNT]; schedulers],
+            tensor_free: vec![0.0; schedulers],
+            shared_free: 0.0,
+            l2_free: 0.0,
+            dram_free: 0.0,
+            store_free: 0.0,
+            out: Replay { ends: vec![0.0; queue.len()], ..Replay::default() },
+        };
+        let mut next = 0;
+        while next < queue.len().min(resident) {
+            sm.start(next, next, &queue[next], 0.0);
+            next += 1;
+        }
+        while let Some(at) = sm.pick()? {
+            let finished = sm.issue(at);
+            if let Some((slot, time)) = finished
+                && next < queue.len()
+            {
+                sm.start(slot, next, &queue[next], time + input.costs.launch_block);
+                next += 1;
+            }
+        }
+        Ok(sm.out)
+    }
+
+    fn start(&mut self, slot: usize, number: usize, block: &Block<'a>, time: f64) {
+        self.warps.retain(|w| w.block != slot);
+        let live = block.warps.len() as u32;
+        self.blocks[slot] =
+            Some(Running { number, live, barriers: FxHashMap::default(), mbarriers: FxHashMap::default() });
+        for (index, events) in block.warps.iter().enumerate() {
+            self.warps.push(Warp {
+                block: slot,
+                index: index as u32,
+                events,
+                next: 0,
+                ready: vec![(0.0, Reason::Start); self.input.planes as usize],
+                earliest: time,
+                why: Reason::Start,
+                last_issue: time,
+                blocked: Blocked::No,
+                copies: Groups::new(),
+                bulk: Groups::new(),
+                products: Groups::new(),
+            });
+        }
+    }
+
+    fn register(&self, r: u32) -> usize {
+        // Predicates lie behind the planes.
+        if r >= PREDICATES { self.input.planes as usize - 1 - (r - PREDICATES) as usize } else { r as usize }
+    }
+
+    /// When a warp's next instruction can go, and what it waits for until then.
+    fn candidate(&self, w: &Warp<'_>) -> Option<(f64, Reason)> {
+        let event = w.events.get(w.next)?;
+        if !matches!(w.blocked, Blocked::No) {
+            return None;
+        }
+        let slot = &self.input.slots[event.func as usize][event.pc as usize];
+        let mut best = (w.earliest, w.why);
+        let mut later = |time: f64, why: Reason| {
+            if time > best.0 {
+                best = (time, why);
+            }
+        };
+        if slot.effect != Effect::Alias {
+            for r in &slot.reads {
+                let (time, why) = w.ready[self.register(*r)];
+                later(time, why);
+            }
+        }
+        if slot.issues > 0.0 {
+            let s = w.index as usize % self.slot_free.len();
+            later(self.slot_free[s], Reason::Slot);
+            later(self.pipe_free[s][slot.pipe as usize], Reason::Pipe);
+            if matches!(slot.effect, Effect::Memory { load: false, .. }) {
+                // A window of requests may be under way.
+                later(self.dram_free.max(self.store_free) - self.input.costs.latency_dram, Reason::StoreQueue);
+            }
+        }
+        Some(best)
+    }
+
+    /// The warp that goes next; `None` when all are done.
+    fn pick(&mut self) -> Result<Option<usize>, Stuck> {
+        loop {
+            let mut best: Option<(f64, f64, usize)> = None;
+            for (i, w) in self.warps.iter().enumerate() {
+                if let Some((time, _)) = self.candidate(w)
+                    && best.is_none_or(|(t, last, _)| (time, w.last_issue) < (t, last))
+                {
+                    best = Some((time, w.last_issue, i));
+                }
+            }
+            match (best, self.signals.peek()) {
+                (Some((time, ..)), Some(Reverse(signal))) if signal.time <= time => self.deliver(),
+                (None, Some(_)) => self.deliver(),
+                (Some((.., i)), _) => return Ok(Some(i)),
+                (None, None) => {
+                    let stuck = self.warps.iter().find(|w| w.next < w.events.len());
+                    return match stuck {
+                        Some(w) => Err(Stuck { event: w.events.get(w.next).copied() }),
+                        None => Ok(None),
+                    };
+                }
+            }
+        }
+    }
+
+    /// Applies the next signal to its mbarrier.
+    fn deliver(&mut self) {
+        let Some(Reverse(s)) = self.signals.pop() else { return };
+        let Some(running) = &mut self.blocks[s.block] else { return };
+        let b = running.mbarriers.entry(s.offset).or_default();
+        b.pending -= s.arrivals;
+        b.bytes -= s.bytes;
+        self.complete_phase(s.block, s.offset, s.time);
+    }
+
+    fn complete_phase(&mut self, block: usize, offset: u32, time: f64) {
+        let Some(running) = &mut self.blocks[block] else { return };
+        let b = running.mbarriers.entry(offset).or_default();
+        if b.pending > 0 || b.bytes != 0 {
+            return;
+        }
+        b.phase ^= 1;
+        b.pending = b.expected;
+        let phase = b.phase;
+        let edge = self.input.costs.mbarrier_edge;
+        for w in self.warps.iter_mut().filter(|w| w.block == block) {
+            if let Blocked::Mbarrier { offset: o, parity } = w.blocked
+                && o == offset
+                && phase != parity
+            {
+                w.blocked = Blocked::No;
+                w.earliest = w.earliest.max(time + edge);
+                w.why = Reason::Mbarrier;
+            }
+        }
+    }
+
+    /// Issues a warp's next instruction. Returns the slot and time of a block that ended with it.
+    fn issue(&mut self, at: usize) -> Option<(usize, f64)> {
+        let (time, why) = self.candidate(&self.warps[at])?;
+        let costs = self.input.costs;
+        let w = &mut self.warps[at];
+        let event = w.events[w.next];
+        w.next += 1;
+        let key = (event.func, event.pc);
+        let slot = &self.input.slots[key.0 as usize][key.1 as usize];
+        let line = self.out.lines.entry(key).or_default();
+        line.issued += 1;
+        line.waits[why as usize] += (time - w.last_issue).max(0.0);
+        (w.earliest, w.why) = (time, Reason::Slot);
+        let s = w.index as usize % self.slot_free.len();
+        if slot.issues > 0.0 {
+            w.last_issue = time;
+            let beside = self.tensor_free[s] > time;
+            let interval = if beside { costs.beside_wgmma(slot.pipe, slot.interval) } else { slot.interval };
+            self.slot_free[s] = time + slot.issues;
+            if slot.pipe != Pipe::None {
+                self.pipe_free[s][slot.pipe as usize] = time + interval;
+                self.out.busy.pipes[slot.pipe as usize] += interval;
+            }
+            self.out.busy.issue += slot.issues;
+            w.earliest = time + slot.issues;
+        }
+        let active = event.lanes != 0;
+        let done = if active { self.effect(at, &event, slot, time) } else { (time, Reason::Arithmetic) };
+        let registers: smallvec::SmallVec<[usize; 8]> = slot.writes.iter().map(|r| self.register(*r)).collect();
+        for r in registers {
+            self.warps[at].ready[r] = done;
+        }
+        self.ended(at)
+    }
+
+    /// Whether the warp has ended, and its block with it.
+    fn ended(&mut self, at: usize) -> Option<(usize, f64)> {
+        let w = &self.warps[at];
+        if w.next < w.events.len() {
+            return None;
+        }
+        let (block, time) = (w.block, w.earliest);
+        let running = self.blocks[block].as_mut()?;
+        running.live -= 1;
+        let (live, number) = (running.live, running.number);
+        let full: Vec<u32> = running.barriers.keys().copied().collect();
+        self.out.ends[number] = self.out.ends[number].max(time);
+        if live == 0 {
+            let end = self.out.ends[number];
+            self.blocks[block] = None;
+            return Some((block, end));
+        }
+        for id in full {
+            self.complete_barrier(block, id, 0, time);
+        }
+        None
+    }
+
+    /// Does what the instruction does; returns when its result is there.
+    fn effect(&mut self, at: usize, event: &Event, slot: &Slot, time: f64) -> (f64, Reason) {
+        let costs = self.input.costs;
+        match slot.effect {
+            Effect::Compute | Effect::Control => {
+                let why = if slot.pipe == Pipe::Tensor { Reason::Product } else { Reason::Arithmetic };
+                (time + slot.latency, why)
+            }
+            Effect::Alias => {
+                let w = &self.warps[at];
+                let none = (time, Reason::Arithmetic);
+                slot.reads.iter().map(|r| w.ready[self.register(*r)]).fold(none, |a, b| if b.0 > a.0 { b } else { a })
+            }
+            Effect::Shared => {
+                let end = self.shared(time, f64::from(event.a.max(1)));
+                (end + slot.latency, Reason::SharedMemory)
+            }
+            Effect::Exchange { redux } => {
+                let s = self.warps[at].index as usize % self.slot_free.len();
+                let passes = match (redux, self.tensor_free[s] > time) {
+                    (true, false) => costs.redux,
+                    (false, false) => costs.shuffle,
+                    (_, true) => costs.shuffle_beside,
+                };
+                (self.shared(time, passes) + slot.latency, Reason::SharedMemory)
+            }
+            Effect::Memory { load, atomic } => self.memory(event, load, atomic, time),
+            Effect::CopyAsync => {
+                let (done, _) = self.memory(event, true, false, time);
+                let w = &mut self.warps[at];
+                w.copies.open = w.copies.open.max(done);
+                (time, Reason::Copies)
+            }
+            Effect::CopyCommit => {
+                self.warps[at].copies.commit();
+                (time, Reason::Copies)
+            }
+            Effect::CopyWait => self.wait(at, event.a, Reason::Copies, |w| &mut w.copies),
+            Effect::CopyArrive => {
+                let w = &self.warps[at];
+                let done = w.copies.committed.iter().copied().fold(w.copies.open, f64::max);
+                self.signal(at, event.a, done.max(time), i64::from(event.lanes.count_ones()), 0);
+                (time, Reason::Copies)
+            }
+            Effect::Barrier { arrive } => {
+                self.barrier(at, event, arrive, time);
+                (time, Reason::Barrier)
+            }
+            Effect::Mbarrier(op) => self.mbarrier(at, event, op, time),
+            Effect::Bulk { load } => self.bulk(at, event, load, time),
+            Effect::BulkCommit => {
+                self.warps[at].bulk.commit();
+                (time, Reason::Copies)
+            }
+            Effect::BulkWait => self.wait(at, event.a, Reason::Copies, |w| &mut w.bulk),
+            Effect::Wgmma { clk } => {
+                let s = self.warps[at].index as usize % self.slot_free.len();
+                let start = self.tensor_free[s].max(time);
+                self.tensor_free[s] = start + clk;
+                self.out.busy.wgmma += clk;
+                let w = &mut self.warps[at];
+                w.products.open = w.products.open.max(start + clk + slot.latency);
+                self.span(at, "product", start, start + clk);
+                (time, Reason::AsyncProducts)
+            }
+            Effect::WgmmaCommit => {
+                self.warps[at].products.commit();
+                (time, Reason::AsyncProducts)
+            }
+            Effect::WgmmaWait => self.wait(at, event.a, Reason::AsyncProducts, |w| &mut w.products),
+            Effect::Setmaxnreg { inc } => {
+                let clk = if inc { costs.setmaxnreg_inc } else { costs.setmaxnreg_dec };
+                let w = &mut self.warps[at];
+                (w.earliest, w.why) = (time + clk, Reason::Arithmetic);
+                (time + clk, Reason::Arithmetic)
+            }
+        }
+    }
+
+    /// Shared memory serves `passes` of one clock each.
+    fn shared(&mut self, time: f64, passes: f64) -> f64 {
+        let start = self.shared_free.max(time);
+        self.shared_free = start + passes;
+        self.out.busy.shared += passes;
+        // The latency contains the first pass.
+        self.shared_free - 1.0
+    }
+
+    fn memory(&mut self, event: &Event, load: bool, atomic: bool, time: f64) -> (f64, Reason) {
+        let costs = self.input.costs;
+        if event.a == 0 {
+            return self.local(f64::from(event.b), load, time);
+        }
+        let (lines, partial) = (event.b & 0xffff, event.b >> 16);
+        let start = self.shared(time, f64::from(lines.max(1)));
+        let bytes = costs.sector * f64::from(event.a);
+        let first = self.input.first[event.func as usize][event.pc as usize];
+        if atomic {
+            self.l2_free = self.l2_free.max(start) + bytes / costs.atomic_rate;
+            return (self.l2_free + costs.latency_l2, Reason::GlobalMemory);
+        }
+        if load {
+            let end = self.request(start, bytes, first);
+            return (end + costs.latency_l2 + first * (costs.latency_dram - costs.latency_l2), Reason::GlobalMemory);
+        }
+        let whole = f64::from(event.a - partial.min(event.a));
+        let partial = f64::from(partial);
+        let sectors = whole + partial * costs.store_partial;
+        self.store_free = self.store_free.max(start) + costs.sector * sectors / costs.store_rate;
+        let written = costs.sector * whole + costs.store_partial_bytes * partial;
+        self.dram_free = self.dram_free.max(start) + written / self.input.share.dram;
+        self.out.busy.dram += written / self.input.share.dram;
+        (time, Reason::GlobalMemory)
+    }
+
+    /// Local memory lies in the first level as far as that has room; what is written goes on to L2 in any case.
+    fn local(&mut self, bytes: f64, load: bool, time: f64) -> (f64, Reason) {
+        let costs = self.input.costs;
+        let passes = (bytes / (costs.sector * costs.sectors_of_line)).max(1.0);
+        let end = self.shared(time, passes);
+        if load && self.input.local_in_l1 {
+            return (end + costs.latency_l1, Reason::GlobalMemory);
+        }
+        let end = self.request(end, bytes, 0.0);
+        (if load { end + costs.latency_l2 } else { time }, Reason::GlobalMemory)
+    }
+
+    /// Bytes that come from L2, a share of them from memory; returns when the last has come, without the latency.
+    fn request(&mut self, time: f64, bytes: f64, first: f64) -> f64 {
+        let Share { l2, dram } = self.input.share;
+        self.l2_free = self.l2_free.max(time) + bytes / l2;
+        self.out.busy.l2 += bytes / l2;
+        if first > 0.0 {
+            self.dram_free = self.dram_free.max(time) + first * bytes / dram;
+            self.out.busy.dram += first * bytes / dram;
+            return self.l2_free.max(self.dram_free);
+        }
+        self.l2_free
+    }
+
+    fn bulk(&mut self, at: usize, event: &Event, load: bool, time: f64) -> (f64, Reason) {
+        let costs = self.input.costs;
+        let bytes = f64::from(event.a);
+        let first = self.input.first[event.func as usize][event.pc as usize];
+        self.warps[at].earliest = time + costs.tma_issue;
+        let done = if load {
+            // Alone, a copy takes its latency, which contains its bytes; after others it ends when the way is free.
+            let end = self.request(time, bytes, first);
+            let alone = time + costs.tma_latency(bytes, first);
+            let queued = end + costs.tma_latency(0.0, first);
+            alone.max(queued)
+        } else {
+            self.store_free = self.store_free.max(time) + bytes / costs.store_rate;
+            self.dram_free = self.dram_free.max(time) + bytes / self.input.share.dram;
+            self.out.busy.dram += bytes / self.input.share.dram;
+            let alone = time + costs.tma_store.min(bytes / costs.store_rate + costs.tma_issue);
+            alone.max(self.store_free).max(self.dram_free)
+        };
+        self.span(at, if load { "load" } else { "store" }, time, done);
+        if event.b == u32::MAX {
+            let w = &mut self.warps[at];
+            w.bulk.open = w.bulk.open.max(done);
+        } else {
+            self.signal(at, event.b, done, 0, i64::from(event.a));
+        }
+        (time, Reason::Copies)
+    }
+
+    fn span(&mut self, at: usize, name: &'static str, start: f64, end: f64) {
+        let w = &self.warps[at];
+        if self.blocks[w.block].as_ref().is_some_and(|b| b.number == 0) {
+            self.out.spans.push(Span { row: w.index, name, start, end });
+        }
+    }
+
+    /// The warp waits until all but the last `left` groups are complete.
+    fn wait(
+        &mut self,
+        at: usize,
+        left: u32,
+        why: Reason,
+        of: for<'w> fn(&'w mut Warp<'a>) -> &'w mut Groups,
+    ) -> (f64, Reason) {
+        let w = &mut self.warps[at];
+        let done = of(w).wait(left as usize);
+        let from = w.earliest;
+        if done > w.earliest {
+            (w.earliest, w.why) = (done, why);
+            self.span(at, why.name(), from, done);
+        }
+        (done, why)
+    }
+
+    fn signal(&mut self, at: usize, offset: u32, time: f64, arrivals: i64, bytes: i64) {
+        let block = self.warps[at].block;
+        self.signals.push(Reverse(Signal { time, block, offset, arrivals, bytes }));
+    }
+
+    fn barrier(&mut self, at: usize, event: &Event, arrive: bool, time: f64) {
+        let block = self.warps[at].block;
+        if !arrive {
+            self.warps[at].blocked = Blocked::Barrier;
+            self.warps[at].why = Reason::Barrier;
+        }
+        if let Some(running) = &mut self.blocks[block] {
+            *running.barriers.entry(event.a).or_default() += 1;
+        }
+        // The low bits tell which barrier a warp waits at.
+        self.warps[at].earliest = time;
+        self.complete_barrier(block, event.a, event.b.div_ceil(32), time);
+    }
+
+    /// Releases a barrier's warps when as many have come as it needs; 0 is all that live.
+    fn complete_barrier(&mut self, block: usize, id: u32, needed: u32, time: f64) {
+        let Some(running) = &mut self.blocks[block] else { return };
+        let needed = if needed == 0 { running.live } else { needed };
+        let Some(arrived) = running.barriers.get_mut(&id).filter(|n| **n >= needed && **n > 0) else { return };
+        *arrived = 0;
+        let release = time + self.input.costs.barrier;
+        let mut waited = Vec::new();
+        for (i, w) in self.warps.iter_mut().enumerate().filter(|(_, w)| w.block == block) {
+            let here = w.next > 0 && w.events[w.next - 1].a == id;
+            if matches!(w.blocked, Blocked::Barrier) && here {
+                waited.push((i, w.earliest));
+                w.blocked = Blocked::No;
+                w.earliest = release;
+            }
+        }
+        for (i, from) in waited {
+            self.span(i, "barrier", from, release);
+        }
+    }
+
+    fn mbarrier(&mut self, at: usize, event: &Event, op: MbarrierOp, time: f64) -> (f64, Reason) {
+        let costs = self.input.costs;
+        let block = self.warps[at].block;
+        let Some(running) = &mut self.blocks[block] else { return (time, Reason::Mbarrier) };
+        let b = running.mbarriers.entry(event.a).or_default();
+        let count = i64::from(event.b);
+        match op {
+            MbarrierOp::Init { .. } => {
+                *b = Mbarrier { expected: count, pending: count, bytes: 0, phase: 0 };
+            }
+            MbarrierOp::ExpectTx { .. } => b.bytes += count,
+            MbarrierOp::CompleteTx { .. } => b.bytes -= count,
+            MbarrierOp::Arrive { expect_tx, drop, .. } => {
+                let arrivals = if expect_tx { i64::from(event.lanes.count_ones()) } else { count };
+                b.bytes += if expect_tx { count } else { 0 };
+                b.pending -= arrivals;
+                b.expected -= if drop { arrivals } else { 0 };
+                self.complete_phase(block, event.a, time);
+            }
+            MbarrierOp::Wait { .. } => {
+                let w = &mut self.warps[at];
+                if b.phase != event.b & 1 {
+                    w.earliest = w.earliest.max(time + costs.mbarrier_hit);
+                } else {
+                    w.blocked = Blocked::Mbarrier { offset: event.a, parity: event.b & 1 };
+                }
+                w.why = Reason::Mbarrier;
+            }
+            MbarrierOp::Inval { .. } | MbarrierOp::PendingCount => {}
+        }
+        (time, Reason::Mbarrier)
+    }
+}

@@ -1,0 +1,136 @@
+use super::*;
+use crate::{Arg, Config, DevicePtr};
+
+/// A kernel of 128 threads with a body in a loop of `n` turns.
+fn kernel(setup: &str, body: &str) -> String {
+    format!(
+        ".version 8.3\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n) .reqntid 128 {{
+           .reg .b64 %rd<16>; .reg .b32 %r<32>; .reg .f32 %f<32>; .reg .pred %p<4>; .shared .align 128 .b8 s[32768];
+           ld.param.b64 %rd1, [p]; ld.param.b32 %r1, [n]; mov.u32 %r2, %tid.x; mov.b32 %r3, 0;
+           mul.wide.u32 %rd2, %r2, 16; add.s64 %rd3, %rd1, %rd2; mov.u32 %r4, s; {setup}
+         L: {body}
+           add.s32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, %r1; @%p1 bra L; ret; }}"
+    )
+}
+
+fn predicted_on(text: &str, grid: u32, n: u32, memory: u64) -> Prediction {
+    let module = Module::parse(text).unwrap();
+    let mut device = Device::new(Config::default());
+    let p: DevicePtr = device.alloc_zeroed(memory);
+    let args = [Arg::Ptr(p), Arg::U32(n)];
+    let launch = LaunchConfig { grid: [grid, 1, 1], args: &args, ..LaunchConfig::default() };
+    let machine = Machine::named("sm_90").unwrap();
+    predict(&mut device, &module, "k", &launch, &machine, &Options::default()).unwrap()
+}
+
+/// Clocks of a turn of the loop, by the difference of two lengths.
+fn turn(setup: &str, body: &str) -> f64 {
+    let text = kernel(setup, body);
+    let at = |n| predicted_on(&text, 1, n, 1 << 16).clocks;
+    (at(200) - at(100)) / 100.0
+}
+
+fn number(key: &str) -> f64 {
+    Machine::named("sm_90").unwrap().get(key).unwrap()
+}
+
+/// A chain of dependent instructions takes their latency, independent ones their interval.
+#[test]
+fn latencies_and_rates_of_arithmetic() {
+    let empty = turn("", "");
+    let chain = turn("", &"fma.rn.f32 %f1, %f1, %f2, %f3;".repeat(64)) - empty;
+    assert!((chain / 64.0 - number("latency.fma")).abs() < 0.2, "{chain}");
+    let free: String = (4..28).map(|i| format!("ex2.approx.ftz.f32 %f{i}, %f1;")).collect();
+    let rate = turn("", &free) - empty;
+    assert!((rate / 24.0 - number("pipe.mufu.interval")).abs() < 0.7, "{rate}");
+}
+
+/// Four threads of each group of 32 at one bank take four passes, and four warps share one memory.
+#[test]
+fn conflicts_of_shared_memory() {
+    let load = |shift: u32| {
+        let setup = format!("shl.b32 %r5, %r2, {shift}; and.b32 %r5, %r5, 16383; add.s32 %r6, %r4, %r5;");
+        let init = "st.shared.b32 [%r6], %r3;";
+        turn(&setup, &format!("{init} {}", "ld.shared.b32 %r7, [%r6];".repeat(32))) / 33.0
+    };
+    let (plain, conflict) = (load(2), load(4));
+    assert!((3.5..4.8).contains(&plain), "one pass for each of four warps: {plain}");
+    assert!((3.6..4.4).contains(&(conflict / plain)), "{conflict} against {plain}");
+}
+
+/// What blocks load apart from each other comes at the rate of memory; what they share does not.
+#[test]
+fn sharing_decides_where_loads_come_from() {
+    let body = "ld.global.v4.b32 {%r8, %r9, %r10, %r11}, [%rd3]; add.s64 %rd3, %rd3, 2048;";
+    let apart = kernel("mov.u32 %r12, %ctaid.x; mul.wide.u32 %rd4, %r12, 65536; add.s64 %rd3, %rd3, %rd4;", body);
+    let apart = predicted_on(&apart, 264, 32, 264 << 16);
+    let shared = predicted_on(&kernel("", body), 264, 32, 1 << 16);
+    assert!(apart.first_share > 0.99 && shared.first_share < 0.01, "{} {}", apart.first_share, shared.first_share);
+    assert!(apart.clocks > 1.5 * shared.clocks, "{} {}", apart.clocks, shared.clocks);
+}
+
+/// A barrier makes the others wait for the slowest, and says so.
+#[test]
+fn barriers_wait_for_the_last_warp() {
+    let slow = "setp.lt.u32 %p2, %r2, 32; @!%p2 bra J; ".to_string()
+        + &"fma.rn.f32 %f1, %f1, %f2, %f3;".repeat(100)
+        + "J: bar.sync 0;";
+    let p = predicted_on(&kernel("", &slow), 1, 20, 1 << 16);
+    assert!(p.clocks > 20.0 * 100.0 * number("latency.fma"), "{}", p.clocks);
+    assert!(p.waits.iter().any(|(r, share)| *r == Reason::Barrier && *share > 0.5), "{:?}", p.waits);
+    assert!(p.text().contains("barrier") && p.html().contains("<svg"));
+    assert!(p.perfetto()["traceEvents"].as_array().unwrap().iter().any(|e| e["name"] == "barrier"));
+    assert_eq!(p.json()["blocks"], 1);
+}
+
+/// `cp.async` returns at once; the wait for its group takes the latency of L2.
+#[test]
+fn groups_of_copies() {
+    let setup = "shl.b32 %r5, %r2, 4; add.s32 %r6, %r4, %r5;";
+    let copy = "cp.async.cg.shared.global [%r6], [%rd3], 16; cp.async.commit_group;";
+    let waited = turn(setup, &format!("{copy} cp.async.wait_group 0;"));
+    let ahead = turn(setup, &format!("{copy} cp.async.wait_group 3;"));
+    assert!(waited > number("latency.l2") && ahead < 0.5 * waited, "{waited} {ahead}");
+}
+
+/// More registers, fewer blocks; the assembler's number wins over the estimate.
+#[test]
+fn occupancy_by_registers_and_shared_memory() {
+    let module = Module::parse(&kernel("", "fma.rn.f32 %f1, %f1, %f2, %f3;")).unwrap();
+    let mut device = Device::new(Config::default());
+    let p = device.alloc_zeroed(1 << 16);
+    let args = [Arg::Ptr(p), Arg::U32(4)];
+    let launch = LaunchConfig { grid: [2000, 1, 1], args: &args, ..LaunchConfig::default() };
+    let machine = Machine::named("sm_90").unwrap();
+    let mut resident = |registers| {
+        let p = predict(&mut device, &module, "k", &launch, &machine, &Options { registers }).unwrap();
+        (p.resident, p.limited_by)
+    };
+    assert_eq!(resident(None), (6, "shared memory"));
+    assert_eq!(resident(Some(128)), (4, "registers"));
+    assert_eq!(resident(Some(255)), (2, "registers"));
+}
+
+/// The sampled clusters have the middle of each dimension for their mean.
+#[test]
+fn samples_are_spread() {
+    for x in [8u64, 16, 128, 130] {
+        let mean = samples([x as u32, 1, 1]).iter().sum::<u64>() as f64 / SAMPLES as f64;
+        assert!((mean - (x - 1) as f64 / 2.0).abs() <= 0.5, "{x}: {mean}");
+    }
+    assert_eq!(samples([3, 1, 1]), [0, 1, 2]);
+    assert!(samples([8, 256, 1]).iter().map(|i| i % 8).eq([3, 4, 7, 0].into_iter()) || samples([8, 256, 1]).len() == 4);
+}
+
+#[test]
+fn what_the_model_does_not_know_is_refused() {
+    let text = kernel("", "tcgen05.wait::ld.sync.aligned;").replace("sm_90a", "sm_100a").replace("8.3", "8.8");
+    let module = Module::parse(&text).unwrap();
+    let mut device = Device::new(Config::default());
+    let p = device.alloc_zeroed(1 << 16);
+    let args = [Arg::Ptr(p), Arg::U32(1)];
+    let launch = LaunchConfig { grid: [1, 1, 1], args: &args, ..LaunchConfig::default() };
+    let machine = Machine::named("sm_90").unwrap();
+    let error = predict(&mut device, &module, "k", &launch, &machine, &Options::default()).unwrap_err();
+    assert!(error.to_string().contains("does not know `tcgen05.wait::ld.sync.aligned;`"), "{error}");
+}

@@ -1,0 +1,151 @@
+//! What is known of each GPU: rates, latencies and limits.
+//!
+//! A machine is a JSON file under `data`. Every number there has a unit, a source, a date, and a kind: *measured* by the
+//! GPU kit, *published* by somebody else, or *derived* from such numbers by the rule in its note. No code holds a number
+//! of a machine: the timing model of the simulator reads these files, and a scheduler can.
+//!
+//! ```
+//! let machine = tile_machine::Machine::named("sm_90")?;
+//! assert_eq!(machine.get("sm.schedulers")?, 4.0);
+//! assert_eq!(machine.entry("wgmma.f16.n256.interval").unwrap().kind, tile_machine::Kind::Measured);
+//! # Ok::<(), tile_machine::Error>(())
+//! ```
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Where a number comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Measured,
+    Published,
+    Derived,
+}
+
+/// A number with its origin.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    pub value: f64,
+    pub unit: String,
+    pub kind: Kind,
+    pub source: String,
+    pub date: String,
+    pub note: String,
+}
+
+/// The numbers of one machine, by name.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    pub name: String,
+    pub device: String,
+    entries: BTreeMap<String, Entry>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    #[error("no machine '{name}'; there is {known}")]
+    UnknownMachine { name: String, known: String },
+    #[error("machine {machine} has no number '{key}'")]
+    MissingKey { machine: String, key: String },
+    #[error("machine file, {place}: {what}")]
+    Malformed { place: String, what: String },
+}
+
+/// The files, by name.
+const FILES: &[(&str, &str)] = &[("sm_90", include_str!("data/sm_90.json"))];
+
+/// Names of all machines.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    FILES.iter().map(|(name, _)| *name)
+}
+
+impl Machine {
+    /// A machine of this project.
+    pub fn named(name: &str) -> Result<Machine, Error> {
+        let known = || Error::UnknownMachine { name: name.into(), known: names().collect::<Vec<_>>().join(", ") };
+        let (_, text) = FILES.iter().find(|(n, _)| *n == name).ok_or_else(known)?;
+        Machine::parse(text)
+    }
+
+    /// Reads a machine file.
+    pub fn parse(text: &str) -> Result<Machine, Error> {
+        let bad = |place: &str, what: &str| Error::Malformed { place: place.into(), what: what.into() };
+        let root: Value = serde_json::from_str(text).map_err(|e| bad("text", &e.to_string()))?;
+        let word = |v: &Value, key: &str, place: &str| {
+            v[key].as_str().map(str::to_owned).ok_or_else(|| bad(place, &format!("'{key}' is missing")))
+        };
+        let mut entries = BTreeMap::new();
+        for (key, v) in root["values"].as_object().ok_or_else(|| bad("values", "is missing"))? {
+            let kind = match v["kind"].as_str() {
+                Some("measured") => Kind::Measured,
+                Some("published") => Kind::Published,
+                Some("derived") => Kind::Derived,
+                _ => return Err(bad(key, "'kind' must be measured, published or derived")),
+            };
+            let value = v["value"].as_f64().filter(|n| n.is_finite() && *n >= 0.0);
+            let entry = Entry {
+                value: value.ok_or_else(|| bad(key, "'value' must be a number from 0 up"))?,
+                unit: word(v, "unit", key)?,
+                kind,
+                source: word(v, "source", key)?,
+                date: word(v, "date", key)?,
+                note: v["note"].as_str().unwrap_or_default().into(),
+            };
+            // A source is one of the file's own list, with a place in it.
+            let document = entry.source.split(':').next().unwrap_or_default().split(',').next().unwrap_or_default();
+            if entry.kind != Kind::Derived && root["sources"].get(document.trim()).is_none() {
+                return Err(bad(key, &format!("source '{document}' is not in 'sources'")));
+            }
+            entries.insert(key.clone(), entry);
+        }
+        Ok(Machine { name: word(&root, "name", "name")?, device: word(&root, "device", "device")?, entries })
+    }
+
+    /// A number by its name.
+    pub fn get(&self, key: &str) -> Result<f64, Error> {
+        let missing = || Error::MissingKey { machine: self.name.clone(), key: key.into() };
+        self.entries.get(key).map(|e| e.value).ok_or_else(missing)
+    }
+
+    pub fn entry(&self, key: &str) -> Option<&Entry> {
+        self.entries.get(key)
+    }
+
+    /// All numbers, by name.
+    pub fn entries(&self) -> impl Iterator<Item = (&str, &Entry)> {
+        self.entries.iter().map(|(k, e)| (k.as_str(), e))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_is_read_and_every_number_has_an_origin() {
+        for name in names() {
+            let machine = Machine::named(name).unwrap();
+            assert_eq!(machine.name, name);
+            for (key, entry) in machine.entries() {
+                assert!(!entry.source.is_empty() && entry.date.len() >= 7, "{key}: {entry:?}");
+                assert!(entry.kind != Kind::Measured || entry.source.starts_with("run"), "{key}: {entry:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn errors_name_what_is_wrong() {
+        let error = |text: &str| Machine::parse(text).unwrap_err().to_string();
+        assert!(error("{").starts_with("machine file, text:"));
+        assert_eq!(error("{}"), "machine file, values: is missing");
+        let value = |v: &str| format!(r#"{{"name":"x","device":"y","sources":{{"s":"S"}},"values":{{"k":{v}}}}}"#);
+        assert!(error(&value(r#"{"kind":"guessed"}"#)).contains("k: 'kind' must be"));
+        assert!(error(&value(r#"{"kind":"measured","value":-1}"#)).contains("k: 'value' must be"));
+        let other = r#"{"kind":"measured","value":1,"unit":"clk","source":"t: 1","date":"2026-01"}"#;
+        assert!(error(&value(other)).contains("source 't' is not in 'sources'"));
+        assert!(Machine::named("sm_00").unwrap_err().to_string().contains("there is sm_90"));
+        assert!(
+            Machine::named("sm_90").unwrap().get("nothing").unwrap_err().to_string().contains("no number 'nothing'")
+        );
+    }
+}
