@@ -23,6 +23,7 @@ Predicts the time of each kernel of this compiler that a GPU run has timed, and 
   --ptxas FILE     assembler that says how many registers a kernel takes; without one they are estimated
   --machine NAME   machine to predict for (sm_90)
   --only TEXT      cases and variants whose name contains TEXT
+  --check FILE     page of an earlier run: a kernel that is predicted to take more than 3 % longer is a failure
   --out FILE       page to write; standard output where nothing is given
 ";
 
@@ -32,8 +33,12 @@ struct Options {
     ptxas: Option<PathBuf>,
     machine: String,
     only: String,
+    check: Option<PathBuf>,
     out: Option<PathBuf>,
 }
+
+/// The rise of a predicted time that has to be agreed to.
+const RISE: f64 = 1.03;
 
 /// A kernel that was timed on a case.
 struct Timed {
@@ -71,6 +76,11 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
             Err(e) => problems.push(format!("{} on {}: {e:#}", timed.variant, timed.case)),
         }
     }
+    if let Some(path) = &options.check {
+        let before = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        let now = rows.iter().map(|(t, p)| (t.case.as_str(), t.variant.as_str(), p.microseconds));
+        problems.extend(rises(&before, now));
+    }
     let page = page(&rows, &machine);
     match &options.out {
         Some(path) => std::fs::write(path, page).with_context(|| path.display().to_string())?,
@@ -86,6 +96,7 @@ fn parse(words: &[&str]) -> anyhow::Result<Options> {
         ptxas: None,
         machine: "sm_90".into(),
         only: String::new(),
+        check: None,
         out: None,
     };
     let mut words = words.iter();
@@ -97,6 +108,7 @@ fn parse(words: &[&str]) -> anyhow::Result<Options> {
             "--ptxas" => options.ptxas = Some(value.into()),
             "--machine" => options.machine = (*value).into(),
             "--only" => options.only = (*value).into(),
+            "--check" => options.check = Some(value.into()),
             "--out" => options.out = Some(value.into()),
             _ => bail!("unknown option {word}; --help lists the options"),
         }
@@ -206,6 +218,22 @@ fn arguments(device: &mut Device, case: &str) -> anyhow::Result<Vec<Arg>> {
     Ok(out)
 }
 
+/// The kernels that are predicted slower than an earlier page says.
+fn rises<'a>(page: &str, now: impl Iterator<Item = (&'a str, &'a str, f64)>) -> Vec<String> {
+    let before: BTreeMap<(&str, &str), f64> = page
+        .lines()
+        .filter_map(|line| match line.split('|').map(str::trim).collect::<Vec<_>>()[..] {
+            ["", case, variant, _, predicted, _, _, ""] => Some(((case, variant), predicted.parse().ok()?)),
+            _ => None,
+        })
+        .collect();
+    now.filter_map(|(case, variant, us)| {
+        let old = *before.get(&(case, variant))?;
+        (us > RISE * old).then(|| format!("{variant} on {case}: predicted {us:.1} us, and {old:.1} before"))
+    })
+    .collect()
+}
+
 /// Spearman's rank correlation; equal values share their rank.
 fn rank_correlation(pairs: &[(f64, f64)]) -> f64 {
     let ranks = |values: Vec<f64>| -> Vec<f64> {
@@ -292,6 +320,15 @@ mod tests {
         assert!(rank_correlation(&[(1.0, 3.0), (1.0, 2.0)]).is_nan());
         assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
         assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), 2.5);
+    }
+
+    #[test]
+    fn rises_are_found() {
+        let page =
+            "| case | variant | m | p | r | b |\n|---|---|---|---|---|---|\n| mm 1 | a | 1.0 | 100.0 | 1 | x |\n";
+        assert!(rises(page, [("mm 1", "a", 102.0), ("mm 2", "a", 500.0)].into_iter()).is_empty());
+        let found = rises(page, [("mm 1", "a", 104.0)].into_iter());
+        assert_eq!(found, ["a on mm 1: predicted 104.0 us, and 100.0 before"]);
     }
 
     #[test]
