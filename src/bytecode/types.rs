@@ -160,6 +160,31 @@ pub(crate) fn read_types(cur: &mut Cursor, version: Version, spec: bool) -> Read
     Ok(types)
 }
 
+/// A count and as many numbers, in signed LEB128.
+fn signed_list(cur: &mut Cursor, what: Field) -> ReadResult<Box<[i64]>> {
+    (0..cur.count(1, what)?).map(|_| cur.sleb(what)).collect()
+}
+
+/// What follows the type in the specification container's record of a partition view: sizes of the tile, the map of
+/// dimensions, and the mode, which is 0 for no padding and else the padding's number, counted from 1.
+fn spec_partition_view(cur: &mut Cursor, view: TypeId) -> ReadResult<Type> {
+    let small = |cur: &mut Cursor, what: Field| -> ReadResult<Box<[i32]>> {
+        let at = cur.pos();
+        let values = signed_list(cur, what)?;
+        let all: Result<_, _> = values.iter().map(|v| i32::try_from(*v)).collect();
+        all.map_err(|_| ReadError::new(at, what.into()))
+    };
+    let tile = small(cur, Field::TileShape)?;
+    let dim_map = small(cur, Field::DimMap)?;
+    let at = cur.pos();
+    let mode = cur.byte(Field::Padding)?;
+    let padding = mode.checked_sub(1).map(u32::from);
+    if padding.is_some_and(|p| p as usize >= PADDING.keywords.len()) {
+        return Err(ReadError::new(at, Kind::EnumValue(mode.into())));
+    }
+    Ok(Type::PartitionView(Box::new(PartitionView { tile, view, dim_map, padding })))
+}
+
 fn read_type(cur: &mut Cursor, count: usize, version: Version, spec: bool) -> ReadResult<Type> {
     let at = cur.pos();
     let tag = cur.varint(Field::TypeTag)?;
@@ -204,16 +229,7 @@ fn read_type(cur: &mut Cursor, count: usize, version: Version, spec: bool) -> Re
         }
     };
     // Sizes are words of eight bytes in the public container, signed LEB128 in the specification's.
-    let dims = |cur: &mut Cursor, what: Field| -> ReadResult<Box<[i64]>> {
-        if !spec {
-            return cur.i64s(what);
-        }
-        (0..cur.count(1, what)?).map(|_| cur.sleb(what)).collect()
-    };
-    let small = |values: Box<[i64]>, at: usize, what: Field| -> ReadResult<Box<[i32]>> {
-        let all: Result<_, _> = values.iter().map(|v| i32::try_from(*v)).collect();
-        all.map_err(|_| ReadError::new(at, what.into()))
-    };
+    let dims = |cur: &mut Cursor, what: Field| if spec { signed_list(cur, what) } else { cur.i64s(what) };
     match tag {
         POINTER => Ok(Type::Pointer(reference(cur, Field::PointeeType)?)),
         TILE => Ok(Type::Tile { element: reference(cur, Field::ElementType)?, shape: dims(cur, Field::Shape)? }),
@@ -224,16 +240,7 @@ fn read_type(cur: &mut Cursor, count: usize, version: Version, spec: bool) -> Re
         }),
         PARTITION_VIEW if spec => {
             let view = reference(cur, Field::TensorViewType)?;
-            let tile = small(dims(cur, Field::TileShape)?, cur.pos(), Field::TileShape)?;
-            let dim_map = small(dims(cur, Field::DimMap)?, cur.pos(), Field::DimMap)?;
-            // The mode is 0 for no padding, else the padding's number, counted from 1.
-            let at = cur.pos();
-            let mode = cur.byte(Field::Padding)?;
-            let padding = mode.checked_sub(1).map(u32::from);
-            if padding.is_some_and(|p| p as usize >= PADDING.keywords.len()) {
-                return Err(ReadError::new(at, Kind::EnumValue(mode.into())));
-            }
-            Ok(Type::PartitionView(Box::new(PartitionView { tile, view, dim_map, padding })))
+            spec_partition_view(cur, view)
         }
         PARTITION_VIEW => {
             let present = unified && flags(cur, "PartitionView")?;
