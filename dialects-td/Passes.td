@@ -188,9 +188,9 @@ def TileASOptimizeAllocTensor : Pass<"tileas-optimize-alloc-tensor", "::mlir::Mo
 def TileASSlicing : Pass<"tileas-slicing", "::mlir::ModuleOp"> {
   let summary = "scans and matrix products of tiles that do not fit into registers become loops over slices";
   let description = [{
-    A tensor that gives a thread more elements than it has registers for is worked on in passes, which scans and matrix
-    products do not fit into. They are done slice by slice: `extract_slice`, the op on slices, `insert_slice` into the result
-    that the loop carries.
+    A tensor that gives a thread more elements than it has registers for is worked on a chunk at a time
+    (`tileas-materialize-register-loops`), which scans and matrix products do not allow: their chunks depend on each other. They are
+    done slice by slice: `extract_slice`, the op on slices, `insert_slice` into the result that the loop carries.
   }];
   let statistics = [
     Statistic<"numScans", "num-scans", "scans that became loops">,
