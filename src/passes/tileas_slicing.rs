@@ -1,8 +1,8 @@
 //! `tileas-slicing`: scans and matrix products of large tiles, slice by slice.
 //!
 //! Most ops on a tensor that does not fit into registers are done in loops over chunks of a thread's registers, which
-//! `tileas-materialize-register-loops` builds at the end. Scans and matrix products relate elements of different chunks, so they
-//! become loops over slices that fit, before layouts are chosen:
+//! `tileas-materialize-register-loops` builds at the end. Scans and matrix products relate elements of different
+//! chunks, so they become loops over slices that fit, before layouts are chosen:
 //!
 //! ```text
 //! %r = scan %x dim 1                 %r, %c = for %j iter_args(%out = poison, %carry = poison) {
