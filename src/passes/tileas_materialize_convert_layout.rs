@@ -27,7 +27,7 @@
 //! slices, one that has an element for every thread; then what is wanted out of that.
 
 mod merge;
-mod once;
+mod replicate;
 
 use crate::{
     analysis::{
@@ -68,15 +68,15 @@ impl RustPass for MaterializeConvertLayout {
             walk(function.op(), &mut |o| {
                 touched |= LocalLoadOp::cast(o).is_some();
                 let moves_data = matches!(AnyOp::cast(o), Some(AnyOp::ConvertLayoutOp(_) | AnyOp::ExtractSliceOp(_)));
-                if moves_data || once::concerns(o) {
+                if moves_data || replicate::concerns(o) {
                     moves.push(o);
                 }
             });
             let mut moves: Vec<OpRef<'c>> = moves.into_iter().rev().collect();
             while let Some(op) = moves.pop() {
                 let barrier_first = touched || in_loop(op);
-                touched |= match once::concerns(op) {
-                    true => once::materialize(op, barrier_first, context)?,
+                touched |= match replicate::concerns(op) {
+                    true => replicate::materialize(op, barrier_first, context)?,
                     false => Move::of(op, context)?.materialize(barrier_first, (warps, limit), &mut moves)?,
                 };
             }
