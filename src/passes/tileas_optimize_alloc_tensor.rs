@@ -5,9 +5,9 @@
 //! such a byte again stands behind a barrier, which `tileas-materialize-convert-layout` puts before every store but the
 //! first. Placement is first fit, largest first, on multiples of 128 bytes.
 //!
-//! As long as that does not take more than [`BARRIER_SAVING_BUDGET`] bytes, storages live on to the next barrier that is there for
-//! another reason: then the next storage lies elsewhere, and the barrier that would guard reuse has nothing to guard.
-//! `tileas-check-synchronization` removes it.
+//! As long as that does not take more than [`BARRIER_SAVING_BUDGET`] bytes, storages live on to the next barrier that
+//! is there for another reason: then the next storage lies elsewhere, and the barrier that would guard reuse has
+//! nothing to guard. `tileas-check-synchronization` removes it.
 
 use crate::{
     dialect::{
