@@ -136,10 +136,11 @@ int tileirasProgramCompile(TileirasProgram *program);
 
 // The cubin of a compiled program.
 //
-// `*output` describes memory of the handle: it is valid until `tileirasProgramRelease`, and the caller must not free it.
+// `*output` describes memory of the handle: it is valid until `tileirasProgramRelease`, and the caller must not free
+// it.
 //
-// Returns `TILEIRAS_SUCCESS`; `TILEIRAS_ERROR_HANDLE` for a null or released handle, a null `output`, or a program that
-// has not been compiled.
+// Returns `TILEIRAS_SUCCESS`; `TILEIRAS_ERROR_HANDLE` for a null or released handle, a null `output`, or a program
+// that has not been compiled.
 //
 // Requirements:
 // `output` is null or may be written.

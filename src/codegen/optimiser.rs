@@ -15,7 +15,7 @@ pub(super) fn pipeline(module: &Module<'_>, target: &Target, level: u8) -> Strin
         // The library's functions are always inlined; what is left of it goes.
         0 => "always-inline,globaldce".to_string(),
         1 => "default<O1>".to_string(),
-        level => whole(level >= 3, packing::pays(module, target)),
+        level => pipeline_text(level >= 3, packing::pays(module, target)),
     }
 }
 
@@ -23,16 +23,16 @@ pub(super) fn pipeline(module: &Module<'_>, target: &Target, level: u8) -> Strin
 const COMBINE: &str = "instcombine<no-verify-fixpoint>";
 const SIMPLIFY: &str = "simplifycfg<switch-range-to-icmp>";
 
-fn whole(most: bool, packing: bool) -> String {
+fn pipeline_text(is_o3: bool, packing: bool) -> String {
     let only = |wanted: bool, pass: &'static str| if wanted { pass } else { "" };
     let hoist = "simplifycfg<switch-range-to-icmp;hoist-common-insts;sink-common-insts>";
-    let unswitch = match most {
+    let unswitch = match is_o3 {
         true => "simple-loop-unswitch<nontrivial;trivial>",
         false => "simple-loop-unswitch<no-nontrivial;trivial>",
     };
     let rotate = "loop-rotate<header-duplication;no-prepare-for-lto>";
 
-    let early = ["lower-expect", "simplifycfg<>", "sroa<modify-cfg>", "early-cse<>", only(most, "callsite-splitting")];
+    let early = ["lower-expect", "simplifycfg<>", "sroa<modify-cfg>", "early-cse<>", only(is_o3, "callsite-splitting")];
     let function = [
         "sroa<modify-cfg>",
         "early-cse<memssa>",
@@ -83,7 +83,7 @@ fn whole(most: bool, packing: bool) -> String {
         only(packing, "slp-vectorizer"),
         "vector-combine",
         COMBINE,
-        if most { "loop-unroll<O3>" } else { "loop-unroll<O2>" },
+        if is_o3 { "loop-unroll<O3>" } else { "loop-unroll<O2>" },
         "transform-warning",
         "sroa<preserve-cfg>",
         "infer-alignment",
@@ -100,7 +100,7 @@ fn whole(most: bool, packing: bool) -> String {
     let component = [
         "inline",
         "function-attrs<skip-non-recursive-function-attrs>",
-        only(most, "argpromotion"),
+        only(is_o3, "argpromotion"),
         &format!("function<eager-inv;no-rerun>({})", list(&function)),
         "function-attrs",
         "function(require<should-not-run-function-passes>)",
@@ -231,7 +231,7 @@ mod tests {
             let theirs = theirs.join(",");
             // At the beginning and the end of a group.
             let theirs = theirs.replace("ee-instrument<>,", "").replace(",coro-split,coro-annotation-elide)", ")");
-            let ours = spelled(&super::whole(most, true));
+            let ours = spelled(&super::pipeline_text(most, true));
             assert!(ours.len() > 50, "{ours:?}");
             assert_eq!(theirs, ours.join(","), "{name}");
         }
@@ -241,10 +241,10 @@ mod tests {
     #[test]
     fn what_does_not_pay_is_left_out() {
         for most in [false, true] {
-            let (with, without) = (super::whole(most, true), super::whole(most, false));
+            let (with, without) = (super::pipeline_text(most, true), super::pipeline_text(most, false));
             assert_eq!(with.replace("slp-vectorizer,", ""), without);
             assert_ne!(with, without);
         }
-        assert_ne!(super::whole(false, true), super::whole(true, true));
+        assert_ne!(super::pipeline_text(false, true), super::pipeline_text(true, true));
     }
 }

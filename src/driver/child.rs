@@ -97,7 +97,7 @@ pub fn roomy_pipe(capacity: usize) -> io::Result<(io::PipeReader, io::PipeWriter
 
 /// Runs the command as a part of this one: same descriptors, same process group; it dies with this process.
 pub fn run_as_part(mut command: Command) -> io::Result<ExitStatus> {
-    die_with_parent(&mut command);
+    kill_when_parent_exits(&mut command);
     command.spawn()?.wait()
 }
 
@@ -168,7 +168,7 @@ pub fn end_with(parent: libc::pid_t) -> io::Result<()> {
     Ok(())
 }
 
-fn die_with_parent(command: &mut Command) {
+fn kill_when_parent_exits(command: &mut Command) {
     let parent = std::process::id() as libc::pid_t;
     // SAFETY: the function is made for this place.
     unsafe { command.pre_exec(move || end_with(parent)) };

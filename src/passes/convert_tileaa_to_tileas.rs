@@ -6,7 +6,7 @@
 //! The layout passes choose anew; what this pass guarantees is a valid program.
 
 mod expand;
-mod once;
+mod owner_ops;
 mod warps;
 
 use crate::{

@@ -1,4 +1,4 @@
-//! The passes, one a file, named as on the command line.
+//! The passes, one per file, named as on the command line.
 
 pub mod convert_cudatile_to_tileaa;
 pub mod convert_target_to_nvvm;

@@ -27,7 +27,7 @@
 //! slices, one that has an element for every thread; then what is wanted out of that.
 
 mod merge;
-mod once;
+mod replicate;
 
 use crate::{
     analysis::{
@@ -70,15 +70,15 @@ impl RustPass for MaterializeConvertLayout {
             walk(function.op(), &mut |o| {
                 touched |= region_count(o) == 0 && behaviour::touches_shared_memory(o);
                 let moves_data = matches!(AnyOp::cast(o), Some(AnyOp::ConvertLayoutOp(_) | AnyOp::ExtractSliceOp(_)));
-                if moves_data || once::concerns(o) {
+                if moves_data || replicate::concerns(o) {
                     moves.push(o);
                 }
             });
             let mut moves: Vec<OpRef<'c>> = moves.into_iter().rev().collect();
             while let Some(op) = moves.pop() {
                 let barrier_first = touched || is_in_loop(op);
-                touched |= match once::concerns(op) {
-                    true => once::materialize(op, barrier_first, context)?,
+                touched |= match replicate::concerns(op) {
+                    true => replicate::materialize(op, barrier_first, context)?,
                     false => Move::of(op, context)?.materialize(barrier_first, (warps_at(op)?, limit), &mut moves)?,
                 };
             }

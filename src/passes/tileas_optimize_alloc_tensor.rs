@@ -6,9 +6,9 @@
 //! before such a byte is written again, which `tileas-materialize-convert-layout` puts before every store but the first.
 //! Placement is first fit, largest first, at multiples of the alignment of the descriptor.
 //!
-//! As long as that does not take more than [`ROOMY`] bytes, storages live on to the next barrier that is there for another reason:
-//! then the next storage lies elsewhere, and the barrier that would guard reuse has nothing to guard.
-//! `tileas-check-synchronization` removes it.
+//! As long as that does not take more than [`BARRIER_SAVING_BUDGET`] bytes, storages live on to the next barrier that
+//! is there for another reason: then the next storage lies elsewhere, and the barrier that would guard reuse has
+//! nothing to guard. `tileas-check-synchronization` removes it.
 
 use crate::{
     dialect::{
@@ -25,7 +25,7 @@ use melior::Context;
 use rustc_hash::FxHashMap;
 
 /// Bytes of shared memory that a block may take to save barriers. Eight such blocks fit on the smallest multiprocessor.
-const ROOMY: u64 = 12 << 10;
+const BARRIER_SAVING_BUDGET: u64 = 12 << 10;
 
 #[derive(Clone, Default)]
 pub struct OptimizeAllocTensor;
@@ -50,7 +50,7 @@ impl RustPass for OptimizeAllocTensor {
             storages.sort_by_key(|s| (std::cmp::Reverse(s.bytes), s.live));
             let tight = place(&storages, |s| s.live);
             let roomy = place(&storages, |s| (s.live.0, s.settled));
-            let offsets = if end(&storages, &roomy) <= ROOMY { roomy } else { tight };
+            let offsets = if end(&storages, &roomy) <= BARRIER_SAVING_BUDGET { roomy } else { tight };
             for (storage, offset) in storages.iter().zip(offsets) {
                 set_attr(storage.op.op(), "offset", i64_attr(context, offset as i64));
             }

@@ -94,12 +94,12 @@ fn shared_memory(module: OpRef<'_>, target: &Target) -> Result<(), Failed> {
 }
 
 /// PTX 8.1 made room for more parameters.
-const ROOMY: PtxVersion = PtxVersion { major: 8, minor: 1 };
+const LARGE_PARAMETERS: PtxVersion = PtxVersion { major: 8, minor: 1 };
 
 fn parameters(kernel: OpRef<'_>, target: &Target) -> Result<(), Failed> {
     let Some(entry) = entry_block(region(kernel, 0)) else { return Ok(()) };
     let bytes = args(entry).map(|a| size_of(ty(a))).fold(0u64, |end, size| end.next_multiple_of(size.max(1)) + size);
-    let most = if target.llvm_ptx >= ROOMY { 32_764 } else { 4_096 };
+    let most = if target.llvm_ptx >= LARGE_PARAMETERS { 32_764 } else { 4_096 };
     if bytes > most {
         let text = format!("parameters take {bytes} bytes, and kernels for {} have room for {most}", target.name);
         return Err(fail(kernel, text));

@@ -1,4 +1,4 @@
-//! Differential testing of the compiler with programs that nobody wrote.
+//! Differential testing of the compiler with randomly generated programs.
 //!
 //! [`generate`] makes a [`case::Case`] from a number: a program with its launch. The reference interpreter says what it
 //! computes and how much of that the language promises; the simulator says what compiled code computes; [`case`]

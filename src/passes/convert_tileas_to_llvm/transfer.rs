@@ -42,7 +42,7 @@ impl<'c> Lower<'c, '_> {
         qualifier: &str,
     ) -> Vec<Val<'c>> {
         let words = self.words(element, count);
-        // What is not masked is not filled.
+        // An unmasked load needs no fill value.
         let fill = mask.map(|_| self.fill_words(element, words, count, fill)).unwrap_or_default();
         let loaded = self.read_words(address, words, mask, &fill, qualifier);
         self.unpack_words(element, words, &loaded, count)
