@@ -1,8 +1,8 @@
 //! What is known of each GPU: rates, latencies and limits.
 //!
-//! A machine is a JSON file under `data`. Every number there has a unit, a source, a date, and a kind: *measured* by the
-//! GPU kit, *published* by somebody else, or *derived* from such numbers by the rule in its note. No code holds a number
-//! of a machine: the timing model of the simulator reads these files, and a scheduler can.
+//! A machine is a JSON file under `data`. Every number there has a unit, a source, a date, and a kind: *measured* by
+//! the GPU kit, *published* by somebody else, or *derived* from such numbers by the rule in its note. No code holds a
+//! number of a machine: the timing model of the simulator reads these files, and a scheduler can.
 //!
 //! ```
 //! let machine = tile_machine::Machine::named("sm_90")?;

@@ -2,7 +2,7 @@
 //!
 //! | layer | modules | contents |
 //! |---|---|---|
-//! | state | `state` | memory, warps, blocks, operations in flight, the race detector's clocks, counters. Imports no unit |
+//! | state | `state` | memory, warps, blocks, operations in flight, the race detector, counters. Imports no unit |
 //! | units | `units` | families of instructions. Each is a trait on [`state::machine::Machine`] with few methods |
 //! | executor | `step`, `executor`, `device` | dispatch of an instruction, turns of warps, launches |
 //!

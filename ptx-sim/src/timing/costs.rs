@@ -116,16 +116,20 @@ costs! {
     convert = "pipe.convert.interval", shuffle = "pipe.shuffle.passes", redux = "pipe.redux.passes",
     fma_beside = "pipe.fma.beside_wgmma", alu_beside = "pipe.alu.beside_wgmma", mufu_beside = "pipe.mufu.beside_wgmma",
     pack_beside = "pipe.pack.beside_wgmma", shuffle_beside = "pipe.shuffle.beside_wgmma",
-    latency_alu = "latency.alu", latency_fma = "latency.fma", latency_wide = "latency.wide", latency_mufu = "latency.mufu",
+    latency_alu = "latency.alu", latency_fma = "latency.fma", latency_wide = "latency.wide", latency_mufu =
+    "latency.mufu",
     latency_convert = "latency.convert", latency_special = "latency.special", latency_shuffle = "latency.shuffle",
     latency_redux = "latency.redux", latency_predicate = "latency.predicate", latency_shared = "latency.shared",
-    latency_l1 = "latency.l1", latency_matrix = "latency.matrix_load", latency_l2 = "latency.l2", latency_dram = "latency.dram",
+    latency_l1 = "latency.l1", latency_matrix = "latency.matrix_load", latency_l2 = "latency.l2", latency_dram
+    = "latency.dram",
     mma_f16 = "mma.f16.m16n8k16.interval", mma_tf32 = "mma.tf32.m16n8k8.interval", mma_i8 = "mma.i8.m16n8k32.interval",
     mma_f8 = "mma.f8.m16n8k32.interval", mma_f8_conversions = "mma.f8.m16n8k32.conversions",
     mma_f8_additions = "mma.f8.m16n8k32.additions", mma_f64 = "mma.f64.m8n8k4.interval", mma_latency = "mma.latency",
-    wgmma_n256 = "wgmma.f16.n256.interval", wgmma_shared = "wgmma.chain.shared", wgmma_registers = "wgmma.chain.registers",
+    wgmma_n256 = "wgmma.f16.n256.interval", wgmma_shared = "wgmma.chain.shared", wgmma_registers =
+    "wgmma.chain.registers",
     l2_one = "l2.one_sm", l2_private = "l2.all_private", l2_shared = "l2.all_shared", dram_rate = "dram.rate",
-    store_rate = "store.one_sm", store_partial = "store.partial_sector", store_partial_bytes = "store.partial_sector_bytes",
+    store_rate = "store.one_sm", store_partial = "store.partial_sector", store_partial_bytes =
+    "store.partial_sector_bytes",
     tma_l2_8 = "tma.l2.latency.8kb", tma_l2_16 = "tma.l2.latency.16kb", tma_l2_32 = "tma.l2.latency.32kb",
     tma_l2_48 = "tma.l2.latency.48kb", tma_dram_8 = "tma.dram.latency.8kb", tma_dram_48 = "tma.dram.latency.48kb",
     tma_store = "tma.store.latency.8kb", tma_issue = "tma.issue",

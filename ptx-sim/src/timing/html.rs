@@ -1,5 +1,5 @@
-//! A prediction as a page of HTML that needs nothing else: the timeline of a block, what the time goes to, and the lines
-//! with the longest waits.
+//! A prediction as a page of HTML that needs nothing else: the timeline of a block, what the time goes to, and the
+//! lines with the longest waits.
 
 use super::report::main_reason;
 use super::{Prediction, Span};

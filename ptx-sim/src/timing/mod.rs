@@ -2,13 +2,15 @@
 //!
 //! A prediction has three steps.
 //!
-//! 1. The functional simulator runs a few blocks of the grid and records what each warp executes, with what costs depend
-//!    on: passes of shared memory, sectors of global memory, barriers, bytes of copies. The start of all blocks that
-//!    would run at the same time is run too, to see how much of what they load others load as well.
-//! 2. A model of one multiprocessor issues the recorded warps again, now with clocks (`replay`). Its numbers come from a
-//!    machine file of `tile-machine`; instructions are put into the order that an assembler would choose (`schedule`).
-//! 3. The grid is extended from it. A multiprocessor gets its share of the blocks, and of the bandwidth of L2 and memory.
-//!    Where that are more blocks than are replayed, the others follow at the rate of the later half of the replayed.
+//! 1. The functional simulator runs a few blocks of the grid and records what each warp executes, with what costs
+//!    depend on: passes of shared memory, sectors of global memory, barriers, bytes of copies. The start of all blocks
+//!    that would run at the same time is run too, to see how much of what they load others load as well.
+//! 2. A model of one multiprocessor issues the recorded warps again, now with clocks (`replay`). Its numbers come from
+//!    a machine file of `tile-machine`; instructions are put into the order that an assembler would choose
+//!    (`schedule`).
+//! 3. The grid is extended from it. A multiprocessor gets its share of the blocks, and of the bandwidth of L2 and
+//!    memory. Where that are more blocks than are replayed, the others follow at the rate of the later half of the
+//!    replayed.
 
 mod costs;
 mod html;
@@ -171,8 +173,8 @@ fn samples(grid: [u32; 3]) -> Vec<u64> {
     if total <= SAMPLES {
         return (0..total).collect();
     }
-    // The middle of each of SAMPLES equal parts; between two clusters by turns the lower and the upper, so that the mean
-    // is the middle of all. The other dimensions go around by steps of their own.
+    // The middle of each of SAMPLES equal parts; between two clusters by turns the lower and the upper, so that the
+    // mean is the middle of all. The other dimensions go around by steps of their own.
     let spread = |n: u64, i: u64| {
         let middle = (2 * i + 1) * n;
         (if i % 2 == 0 { (middle - 1) / (2 * SAMPLES) } else { middle / (2 * SAMPLES) }).min(n - 1)

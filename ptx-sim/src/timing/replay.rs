@@ -1,13 +1,13 @@
 //! One multiprocessor in time: recorded warps are issued again, now with clocks.
 //!
 //! Warps issue in their (re-scheduled) order. A warp's next instruction can go when its operands are there, when the
-//! scheduler that the warp belongs to has a free slot, and when the pipe is free. Of all warps the one that can go first
-//! goes; of several the one that has waited longest. What is shared by schedulers (shared memory, the way to L2, memory)
-//! are servers with a rate: a request starts when the server has done those before it.
+//! scheduler that the warp belongs to has a free slot, and when the pipe is free. Of all warps the one that can go
+//! first goes; of several the one that has waited longest. What is shared by schedulers (shared memory, the way to L2,
+//! memory) are servers with a rate: a request starts when the server has done those before it.
 //!
 //! Asynchronous work (copies, products of warpgroups) runs on its own servers; its end is an event that completes a
-//! group, or a phase of an mbarrier. Each clock that a warp waits is booked on the instruction that it waits before, with
-//! the reason.
+//! group, or a phase of an mbarrier. Each clock that a warp waits is booked on the instruction that it waits before,
+//! with the reason.
 
 use super::costs::{Costs, Effect, PREDICATES, Pipe, Slot};
 use crate::exec::state::record::Event;
