@@ -96,7 +96,7 @@ fn role(op: OpRef<'_>) -> Role {
         Some(Llvm::InlineAsm) if text("asm_string").starts_with("ldmatrix") => Role::Read,
         Some(Llvm::InlineAsm) if text("asm_string").starts_with("mov.b") => Role::Other,
         Some(Llvm::Load | Llvm::Constant | Llvm::SpecialRegister) => Role::Other,
-        _ if region_count(op) == 0 && dialect_of(op) == "llvm" && is_pure(op) => Role::Pure,
+        _ if result_count(op) > 0 && region_count(op) == 0 && dialect_of(op) == "llvm" && is_pure(op) => Role::Pure,
         _ => Role::Fence,
     }
 }
