@@ -1,4 +1,5 @@
-//! Upstream dialects that passes look into, as Rust enums of their ops, so that nobody compares an op's name with a string.
+//! Upstream dialects that passes look into, as Rust enums of their ops, so that nobody compares an op's name with a
+//! string.
 //!
 //! Only identities are generated: operands and attributes of these ops are read by number and name.
 
@@ -9,7 +10,8 @@ use crate::{
 };
 use std::{fmt::Write, fs, path::Path};
 
-/// Rust enum, prefix of the records (the dialect's is `<prefix>_Dialect`), prefix of op records, file with the ops, C++ headers.
+/// Rust enum, prefix of the records (the dialect's is `<prefix>_Dialect`), prefix of op records, file with the ops, C++
+/// headers.
 const DIALECTS: &[(&str, &str, &str, &str)] = &[
     ("Arith", "Arith", "mlir/Dialect/Arith/IR/ArithOps.td", "mlir/Dialect/Arith/IR/Arith.h"),
     ("Math", "Math", "mlir/Dialect/Math/IR/MathOps.td", "mlir/Dialect/Math/IR/Math.h"),

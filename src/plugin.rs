@@ -1,11 +1,12 @@
-//! Plugins for the stock `mlir-opt`: shared libraries with the dialects, the passes of this compiler, and passes of others.
+//! Plugins for the stock `mlir-opt`: shared libraries with the dialects, the passes of this compiler, and passes of
+//! others.
 //!
-//! [`plugin!`](crate::plugin!) makes one of a `cdylib` crate. The library carries the dialects, so an `mlir-opt` takes one
-//! of them: a second would bring dialects of the same names with other identities.
+//! [`plugin!`](crate::plugin!) makes one of a `cdylib` crate. The library carries the dialects, so an `mlir-opt` takes
+//! one of them: a second would bring dialects of the same names with other identities.
 //!
 //! `mlir-opt` reads its options before it loads plugins, so those of the dialects come from the environment here:
-//! `CUDA_TILE_TESTING_OPS=1` registers the operations for tests, `CUDA_TILE_HINTS=warn` or `error` reports hints that no
-//! target knows.
+//! `CUDA_TILE_TESTING_OPS=1` registers the operations for tests, `CUDA_TILE_HINTS=warn` or `error` reports hints that
+//! no target knows.
 
 use crate::dialect::{self, ffi};
 use mlir_sys::MlirDialectRegistry;

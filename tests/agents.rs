@@ -1,12 +1,13 @@
-//! Programs of agents through to results on the simulator: two groups of warps work on storage of their own at the same time, each
-//! with barriers of its own, and the block reads what both have left.
+//! Programs of agents through to results on the simulator: two groups of warps work on storage of their own at the same
+//! time, each with barriers of its own, and the block reads what both have left.
 
 #[path = "support/simulate.rs"]
 mod simulate;
 use simulate::{From, How, Input};
 
-/// Agent 0 (one warp) turns 128 numbers around; agent 1 (two warps) does the same to other numbers, `rounds` times. Turning
-/// around is a conversion through shared memory, so a barrier that counts other threads than the agent's hangs or races.
+/// Agent 0 (one warp) turns 128 numbers around; agent 1 (two warps) does the same to other numbers, `rounds` times.
+/// Turning around is a conversion through shared memory, so a barrier that counts other threads than the agent's hangs
+/// or races.
 fn program(rounds: usize) -> String {
     let turn = |name: &str, from: &str, to: &str, memory: &str, warps: usize| {
         let vector = if warps == 1 { 4 } else { 2 };

@@ -1,9 +1,10 @@
-//! Mutations of synchronisation: in every pipelined program of the corpus each barrier, wait and commit is removed, or moved past
-//! its neighbour in either direction, one at a time.
+//! Mutations of synchronisation: in every pipelined program of the corpus each barrier, wait and commit is removed, or
+//! moved past its neighbour in either direction, one at a time.
 //!
-//! `tileas-check-synchronization` has to refuse the mutant; or it was not needed, which is shown by running: its PTX is the
-//! same, or the simulator with race detection and unfavourable schedules finds the expected results. A mutant that is accepted and
-//! runs wrong fails the test. How many of each there are is kept in `tests/synchronization.tsv`; `TILEIRAS_BLESS=1` writes it anew.
+//! `tileas-check-synchronization` has to refuse the mutant; or it was not needed, which is shown by running: its PTX is
+//! the same, or the simulator with race detection and unfavourable schedules finds the expected results. A mutant that
+//! is accepted and runs wrong fails the test. How many of each there are is kept in `tests/synchronization.tsv`;
+//! `TILEIRAS_BLESS=1` writes it anew.
 //!
 //! By default a few programs; with `TILEIRAS_TEST_FULL=1` all.
 

@@ -5,13 +5,13 @@
 //! a thread:
 //!
 //! * all accumulators, and left operands that are computed in the loop or come from outside of it;
-//! * twice the slice of the operands that one step along K takes: one is multiplied while the next is read; and once more when the
-//!   operands are converted on the way;
+//! * twice the slice of the operands that one step along K takes: one is multiplied while the next is read; and once
+//!   more when the operands are converted on the way;
 //! * [`OVERHEAD`] for addresses, predicates and counters, and [`NESTING`] more for each loop around.
 //!
-//! *Worked example.* 128x128 of f32 by slices of f16, in one loop, by four warps: 128 registers of accumulators, parts of 64x64
-//! with slices of 64x16 and 16x64, hence 2 * 32 registers, and 40: 232 of 255. The same in a persistent kernel is more
-//! than the [`BUDGET`] and gets eight warps.
+//! *Worked example.* 128x128 of f32 by slices of f16, in one loop, by four warps: 128 registers of accumulators, parts
+//! of 64x64 with slices of 64x16 and 16x64, hence 2 * 32 registers, and 40: 232 of 255. The same in a persistent kernel
+//! is more than the [`BUDGET`] and gets eight warps.
 
 use crate::dialect::{
     behaviour::{self, LayoutRelation},

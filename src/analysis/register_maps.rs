@@ -1,15 +1,16 @@
 //! Which register of one tensor holds what a register of another wants, for ops that only rename registers.
 //!
-//! A map has a column for each register bit of the result: the bits of the source's register number that this bit flips. It
-//! exists when no element comes from another thread. Chunks and slices add columns: the registers of a tensor end with
-//! those that number its chunks, and behind the registers of a slice come the bits of the slice's number.
+//! A map has a column for each register bit of the result: the bits of the source's register number that this bit
+//! flips. It exists when no element comes from another thread. Chunks and slices add columns: the registers of a tensor
+//! end with those that number its chunks, and behind the registers of a slice come the bits of the slice's number.
 
 use super::layouts::project;
 use crate::dialect::layouts::Tensor;
 use tile_layout::{Layout, LinearMap, register_map};
 
-/// The map of a result of type `to`, whose registers are those of `whole`, from a source of type `from`: the same tensor in
-/// another layout, one with extents of one that repeat, or with `sliced` a larger tensor of which the result is a slice.
+/// The map of a result of type `to`, whose registers are those of `whole`, from a source of type `from`: the same
+/// tensor in another layout, one with extents of one that repeat, or with `sliced` a larger tensor of which the result
+/// is a slice.
 pub fn gather(from: &Tensor<'_>, to: &Tensor<'_>, whole: &Layout, sliced: bool) -> Option<Vec<u64>> {
     let wanted = match sliced {
         true => whole.over_registers(&to.tile_shape(), &from.tile_shape()).ok()?,
@@ -18,8 +19,8 @@ pub fn gather(from: &Tensor<'_>, to: &Tensor<'_>, whole: &Layout, sliced: bool) 
     Some(register_map(&from.layout()?, &wanted)?.columns().to_vec())
 }
 
-/// The map of a concatenation along `dim` from either operand, whose registers are those of `whole` without the bit of the
-/// half.
+/// The map of a concatenation along `dim` from either operand, whose registers are those of `whole` without the bit of
+/// the half.
 pub fn halves(to: &Tensor<'_>, whole: &Layout, dim: usize) -> Option<Vec<u64>> {
     let left_out = whole.half_register(half_bit(to, dim)?);
     let kept = (0..whole.register().len()).scan(0, |next, i| {
@@ -30,8 +31,8 @@ pub fn halves(to: &Tensor<'_>, whole: &Layout, dim: usize) -> Option<Vec<u64>> {
     Some(LinearMap::new(kept.collect(), 64).ok()?.columns().to_vec())
 }
 
-/// For the replacement of a slice: the register of the whole that each register bit of the slice goes to, then those of the
-/// bits of the slice's number.
+/// For the replacement of a slice: the register of the whole that each register bit of the slice goes to, then those of
+/// the bits of the slice's number.
 pub fn insertion(part: &Tensor<'_>, whole: &Tensor<'_>) -> Option<Vec<u64>> {
     let all = part.layout()?.over_registers(&part.tile_shape(), &whole.tile_shape()).ok()?;
     Some(register_map(&whole.layout()?, &all)?.columns().to_vec())

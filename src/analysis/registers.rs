@@ -8,8 +8,8 @@ use crate::dialect::{
 };
 use melior::ir::{Type, TypeLike};
 
-/// log2 of the elements that a thread may hold of one tensor in registers, unless matrix products need more. Elements are counted, not
-/// bits, so that a chain of elementwise ops is worked on in passes as a whole or not at all.
+/// log2 of the elements that a thread may hold of one tensor in registers, unless matrix products need more. Elements
+/// are counted, not bits, so that a chain of elementwise ops is worked on in passes as a whole or not at all.
 pub const MAX_REGISTER_BITS: u32 = 7;
 /// log2 of the registers of one chunk of such a tensor, unless it is worked on with others.
 pub const PASS_REGISTERS: u32 = 5;
@@ -38,8 +38,8 @@ pub fn words(element: Type<'_>, bits: u32) -> u64 {
 pub struct Limit(u32);
 
 impl Limit {
-    /// Operands and results of matrix products are in registers, however many that takes: layouts give threads copies, of
-    /// parts of a tile that is small itself. Then nothing of that size is worked on in passes.
+    /// Operands and results of matrix products are in registers, however many that takes: layouts give threads copies,
+    /// of parts of a tile that is small itself. Then nothing of that size is worked on in passes.
     pub fn of(function: OpRef<'_>) -> Self {
         let mut limit = MAX_REGISTER_BITS;
         walk(function, &mut |op| {

@@ -2,208 +2,49 @@
 //!
 //! An abstract interpreter of the structured program. A [`State`] holds
 //!
-//! * the *pending* accesses, those that some path has made since its last barrier, each with the stage of the ring that it
-//!   touches, and
+//! * the *pending* accesses, those that some path has made since its last barrier, each with the stage of the ring that
+//!   it touches, and
 //! * the values of scalars that number stages, and the ages of tokens.
 //!
-//! An access conflicts with a pending one when their bytes may overlap, at least one of them writes, and different threads
-//! may touch one byte. Of two accesses of one storage the layouts tell: the thread that holds an element in the one must be
-//! the only one that touches it in the other. Two storages that share bytes tell nothing.
+//! An access conflicts with a pending one when their bytes may overlap, at least one of them writes, and different
+//! threads may touch one byte. Of two accesses of one storage the layouts tell: the thread that holds an element in the
+//! one must be the only one that touches it in the other. Two storages that share bytes tell nothing.
 //!
-//! *Asynchronous copies.* A copy writes at any time between its start and the wait for its group; a barrier in between says
-//! nothing about it. `commit` closes a group. Groups complete in order, so a token is described by its *age*, the number of groups
-//! closed after it, and a wait that leaves `n` groups pending completes the groups of age `n` and more. Those copies become plain
-//! writes of the threads that made them, which others see behind a barrier. A wait that names a token which it need not wait
-//! for is a conflict of its own.
+//! *Asynchronous copies.* A copy writes at any time between its start and the wait for its group; a barrier in between
+//! says nothing about it. `commit` closes a group. Groups complete in order, so a token is described by its *age*, the
+//! number of groups closed after it, and a wait that leaves `n` groups pending completes the groups of age `n` and
+//! more. Those copies become plain writes of the threads that made them, which others see behind a barrier. A wait that
+//! names a token which it need not wait for is a conflict of its own.
 //!
-//! *Rings.* The stage of an access is a number that the loop carries: `(i + 1) % S` by addition, comparison and selection. The
-//! interpreter computes these, and explores a loop until no new combination of stages, ages and pending accesses
-//! turns up at its head, which takes a few times `S` iterations. Two accesses of different stages of one ring do not meet.
-//! So the proof covers that a stage is read only behind the wait for its copy and a barrier, and is filled again only
-//! behind a barrier after its last read, for any number of iterations.
+//! *Rings.* The stage of an access is a number that the loop carries: `(i + 1) % S` by addition, comparison and
+//! selection. The interpreter computes these, and explores a loop until no new combination of stages, ages and pending
+//! accesses turns up at its head, which takes a few times `S` iterations. Two accesses of different stages of one ring
+//! do not meet. So the proof covers that a stage is read only behind the wait for its copy and a barrier, and is filled
+//! again only behind a barrier after its last read, for any number of iterations.
 //!
-//! *Agents.* Regions that run at the same time are explored one by one. A barrier in one settles its own accesses only. Two accesses
-//! of different agents conflict wherever they are.
+//! *Agents.* Regions that run at the same time are explored one by one. A barrier in one settles its own accesses only.
+//! Two accesses of different agents conflict wherever they are.
 //!
-//! Every conflict that can happen is found. One that is found may be impossible, because branches exclude each other or because a
-//! stage is numbered in a way that the interpreter does not understand, which it takes for any stage.
+//! Every conflict that can happen is found. One that is found may be impossible, because branches exclude each other or
+//! because a stage is numbered in a way that the interpreter does not understand, which it takes for any stage.
 //!
-//! What an op does follows from its interfaces ([`steps`]): memory effects on its operands, and how it synchronises. Of lanes of
-//! one warp no order is assumed.
+//! What an op does follows from its interfaces ([`steps`]): memory effects on its operands, and how it synchronises. Of
+//! lanes of one warp no order is assumed.
+
+mod steps;
 
 use crate::dialect::{
     behaviour::{self, SyncKind},
-    layouts::Tensor,
-    nv_tileas::{AllocTensorOp, AsyncTokenType, AsyncWaitOp, MemDescSlotOp, MemDescType},
+    nv_tileas::{AsyncWaitOp, MemDescSlotOp},
     rt::*,
-    shared_memory::memdesc_bytes,
     thread_scope::ThreadScope,
     upstream::{Arith, Scf},
 };
 use melior::ir::{Attribute, AttributeLike};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
-use tile_layout::{Layout, LinearMap};
-
-/// One access of shared memory.
-#[derive(Clone)]
-pub struct SharedAccess<'c> {
-    pub op: OpRef<'c>,
-    pub write: bool,
-    /// First byte, and the byte behind the last, of all stages.
-    pub bytes: (u64, u64),
-    /// The storage, and where the elements lie in registers; none when any thread may touch any byte.
-    place: Option<(usize, Layout)>,
-    /// The storage with stages, and the value that numbers the stage; none when it may be any.
-    ring: Option<(usize, Option<Val<'c>>)>,
-    /// Under way until a wait.
-    pub asynchronous: bool,
-}
-
-impl SharedAccess<'_> {
-    /// `read of shared bytes [0, 128)`.
-    pub fn describe(&self) -> String {
-        let what = if self.write { "write" } else { "read" };
-        format!("{what} of shared bytes [{}, {})", self.bytes.0, self.bytes.1)
-    }
-}
-
-/// What an op does to the order of accesses, step by step.
-enum Step<'c> {
-    Access(SharedAccess<'c>),
-    /// Threads of the scope meet.
-    Barrier,
-    /// Copies since the last one become a group.
-    Commit(Val<'c>),
-    /// The thread's groups of at least this age are complete.
-    Wait(i64),
-}
-
-/// The steps of one op, without those of its regions.
-fn steps<'c>(op: OpRef<'c>) -> Vec<Step<'c>> {
-    let layout = |v: Val<'c>| Tensor::of_value(v).and_then(|t| t.layout());
-    let is_asynchronous = results(op).any(|r| AsyncTokenType::cast(ty(r)).is_some());
-    let mut accesses = vec![];
-    for effect in behaviour::effects(op).unwrap_or_default() {
-        let Some(memory) = effect.operand.map(|i| operand(op, i)).filter(|_| effect.memory.may_be_shared()) else {
-            continue;
-        };
-        if MemDescType::cast(ty(memory)).is_none() || !(effect.reads() || effect.writes()) {
-            continue;
-        }
-        // Layouts tell who touches what when one tensor goes from or to the whole of the storage.
-        let tensors: Vec<Val<'c>> =
-            operands(op).chain(results(op)).filter(|v| Tensor::of_value(*v).is_some()).collect();
-        let whole = match tensors[..] {
-            [one] if !is_asynchronous && same_elements(one, memory) => layout(one),
-            _ => None,
-        };
-        let (bytes, ring) = bytes_of(memory);
-        accesses.push(SharedAccess {
-            op,
-            write: effect.writes(),
-            bytes,
-            place: whole.filter(|_| ring.is_none()).map(|l| (key(root_of(memory)), l)),
-            ring,
-            asynchronous: is_asynchronous,
-        });
-    }
-    match behaviour::sync_kind(op) {
-        SyncKind::None => accesses.into_iter().map(Step::Access).collect(),
-        SyncKind::Barrier => vec![Step::Barrier],
-        SyncKind::Commit => vec![Step::Commit(result(op, 0))],
-        SyncKind::Wait => vec![Step::Wait(AsyncWaitOp::cast(op).map_or(i64::MAX, |w| w.pending()))],
-        SyncKind::Scratch | SyncKind::ScratchAndMeet if accesses.is_empty() => vec![],
-        kind @ (SyncKind::Scratch | SyncKind::ScratchAndMeet) => {
-            let anyone = |a: SharedAccess<'c>| Step::Access(SharedAccess { place: None, ..a });
-            let (writes, reads): (Vec<_>, Vec<_>) = accesses.into_iter().partition(|a| a.write);
-            let mut list = vec![Step::Barrier];
-            list.extend(writes.into_iter().map(anyone));
-            list.push(Step::Barrier);
-            list.extend(reads.into_iter().map(anyone));
-            list.extend((kind == SyncKind::ScratchAndMeet).then_some(Step::Barrier));
-            list
-        }
-    }
-}
-
-/// Whether a tensor has as many elements as a storage: a slice of one does not tell which it reads.
-fn same_elements(tensor: Val<'_>, memory: Val<'_>) -> bool {
-    let count = |shape: &[i64]| shape.iter().product::<i64>();
-    match (Tensor::of_value(tensor), MemDescType::cast(ty(memory))) {
-        (Some(t), Some(m)) => count(&t.shape) == count(m.shape()),
-        _ => false,
-    }
-}
-
-/// The allocation that a view of storage leads to.
-fn root_of(mut memory: Val<'_>) -> Val<'_> {
-    while let Some(op) = defining_op(memory).filter(|o| AllocTensorOp::cast(*o).is_none() && operand_count(*o) > 0) {
-        memory = operand(op, 0);
-    }
-    memory
-}
-
-/// Bytes of a storage, all of its stages; all of shared memory when its place is not known. And the storage, when it has stages,
-/// with the value that numbers the stage.
-#[allow(clippy::type_complexity)]
-fn bytes_of<'c>(memory: Val<'c>) -> ((u64, u64), Option<(usize, Option<Val<'c>>)>) {
-    let root = root_of(memory);
-    let mut slot = None;
-    let mut at = memory;
-    while let Some(op) = defining_op(at).filter(|_| at != root) {
-        if let Some(s) = MemDescSlotOp::cast(op) {
-            slot = Some(s.index());
-        }
-        at = operand(op, 0);
-    }
-    let desc = MemDescType::cast(ty(root));
-    let ring = desc.filter(|d| d.stages() > 1).map(|_| (key(root), slot));
-    let offset = defining_op(root).and_then(AllocTensorOp::cast).and_then(|a| a.offset());
-    match (offset, desc) {
-        (Some(offset), Some(desc)) => ((offset as u64, offset as u64 + memdesc_bytes(desc)), ring),
-        _ => ((0, u64::MAX), ring),
-    }
-}
-
-/// Whether each element is touched by one and the same thread in both accesses.
-fn same_threads(a: (&Layout, bool), b: (&Layout, bool)) -> bool {
-    let (Some(from), Some(to)) = (Owners::of(a), Owners::of(b)) else { return false };
-    to.columns.iter().all(|&e| matches!((from.thread(e), to.thread(e)), (Some(x), Some(y)) if x == y))
-}
-
-/// The only thread that touches each element.
-struct Owners {
-    /// Vectors of lanes and warps, then of registers, that take part.
-    columns: Vec<u64>,
-    /// Bit of the thread's number for each of the first columns; lanes below warps.
-    bits: Vec<u32>,
-    map: LinearMap,
-}
-
-impl Owners {
-    /// None when several threads touch an element: of threads that hold replicas, one writes and all read.
-    fn of((layout, write): (&Layout, bool)) -> Option<Self> {
-        let free = if write { layout.free_variables() } else { Default::default() };
-        let numbered = |bases: &[u64], mask: u64, from: u32| -> Vec<(u32, u64)> {
-            let kept = bases.iter().enumerate().filter(|(i, _)| mask >> i & 1 == 0);
-            kept.map(|(i, &b)| (from + i as u32, b)).collect()
-        };
-        let mut threads = numbered(layout.lane(), free.lane, 0);
-        threads.extend(numbered(layout.warp(), free.warp, layout.lane().len() as u32));
-        let registers = numbered(layout.register(), free.register, 0);
-        let columns: Vec<u64> = threads.iter().chain(&registers).map(|&(_, b)| b).collect();
-        let map = LinearMap::new(columns.clone(), 64).ok()?;
-        let thread_bits = (1u64 << threads.len()) - 1;
-        let one_each = map.kernel().iter().all(|k| k & thread_bits == 0);
-        one_each.then(|| Owners { columns, bits: threads.into_iter().map(|(bit, _)| bit).collect(), map })
-    }
-
-    fn thread(&self, element: u64) -> Option<u64> {
-        let place = self.map.solve(element)?;
-        Some(self.bits.iter().enumerate().fold(0, |thread, (i, &bit)| thread | (place >> i & 1) << bit))
-    }
-}
+pub use steps::SharedAccess;
+use steps::{Step, same_threads, steps};
 
 /// What is known of a scalar or a token.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -288,8 +129,8 @@ fn limited(states: States) -> States {
 #[derive(Clone)]
 pub enum Conflict<'c> {
     Accesses {
-        earlier: SharedAccess<'c>,
-        later: SharedAccess<'c>,
+        earlier: Box<SharedAccess<'c>>,
+        later: Box<SharedAccess<'c>>,
         /// The earlier access belongs to an earlier iteration of a loop.
         around_loop: bool,
         /// The two belong to agents that run at the same time.
@@ -571,7 +412,7 @@ impl<'c, 'f> Races<'c, 'f> {
             return;
         }
         let around_loop = self.ops[&op_key(a.op)] >= self.ops[&op_key(b.op)];
-        let (earlier, later) = (a.clone(), b.clone());
+        let (earlier, later) = (Box::new(a.clone()), Box::new(b.clone()));
         self.conflicts.push(Conflict::Accesses { earlier, later, around_loop, between_agents, under_way });
     }
 
@@ -615,7 +456,8 @@ impl<'c, 'f> Races<'c, 'f> {
         state
     }
 
-    /// Runs `once` from every state at the head of a loop until no new one turns up. `once` gives the states that come back.
+    /// Runs `once` from every state at the head of a loop until no new one turns up. `once` gives the states that come
+    /// back.
     fn explore(&mut self, head: State, mut once: impl FnMut(&mut Self, State) -> Vec<State>) -> States {
         let mut heads = States::from([(head.known.clone(), head.pending.clone())]);
         let mut work = vec![head];

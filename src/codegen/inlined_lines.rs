@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! .loc 1 13 5                                                        a.py:13:5
-//! .loc 2 777 3, function_name $L__inlined_name0, inlined_at 1 13 5   helper.py:777:3, in the function that is called there
+//! .loc 2 777 3, function_name $L__inlined_name0, inlined_at 1 13 5   helper.py:777:3, in the function called there
 //! ```
 //!
 //! LLVM 21 knows the call site of each instruction but prints `.loc 2 777 3` alone. What it does print is the file of

@@ -1,8 +1,8 @@
 //! What passes may assume of an op without knowing its name.
 //!
-//! Ops of `nv_tileaa` and `nv_tileas` answer in TableGen (`NvTileAAInterfaces.td`), where an op without an answer does not
-//! build. Upstream ops have no such interface; [`upstream_behaviour`] answers for them, from enums that the build script
-//! generates. Every other op gets [`Behaviour::UNKNOWN`], which permits nothing.
+//! Ops of `nv_tileaa` and `nv_tileas` answer in TableGen (`NvTileAAInterfaces.td`), where an op without an answer does
+//! not build. Upstream ops have no such interface; [`upstream_behaviour`] answers for them, from enums that the build
+//! script generates. Every other op gets [`Behaviour::UNKNOWN`], which permits nothing.
 //!
 //! Each function below is one question of a pass. A new op needs no arm here.
 

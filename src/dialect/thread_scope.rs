@@ -1,7 +1,7 @@
 //! Which threads run an op: all of the block's, or those of an agent.
 //!
-//! Ops with `ThreadScopeOpInterface` have regions that groups of warps run. Inside, warps, threads and barriers are numbered
-//! within the group, and "uniform" means equal in all of its threads.
+//! Ops with `ThreadScopeOpInterface` have regions that groups of warps run. Inside, warps, threads and barriers are
+//! numbered within the group, and "uniform" means equal in all of its threads.
 
 use super::{nv_tileaa::FuncOp, nv_tileas::AgentSwitchOp, rt::*};
 

@@ -11,10 +11,10 @@
 //! the lanes and registers beyond K must supply zeros instead, to *both* operands, since zero times infinity is no
 //! zero.
 //!
-//! *Worked example.* A 8x4 by 4x8 product of f16 by m16n8k16. Accumulator: `register = [n0], lane = [n1, n2, m0, m1, m2]`;
-//! the register bit of rows 8 to 15 is missing, so half of each accumulator fragment is not there. A: `register = [k0],
-//! lane = [k1, 0, m0, m1, m2]`: lane bit 1 stands on bit 2 of K, which the tile lacks. Lanes where it is set supply
-//! zeros, and so does every lane for the register bit of K that the instruction has in addition.
+//! *Worked example.* A 8x4 by 4x8 product of f16 by m16n8k16. Accumulator: `register = [n0], lane = [n1, n2, m0, m1,
+//! m2]`; the register bit of rows 8 to 15 is missing, so half of each accumulator fragment is not there. A: `register =
+//! [k0], lane = [k1, 0, m0, m1, m2]`: lane bit 1 stands on bit 2 of K, which the tile lacks. Lanes where it is set
+//! supply zeros, and so does every lane for the register bit of K that the instruction has in addition.
 
 use crate::error::{LayoutError, Result};
 use crate::layout::{Input, LANE_BITS, Layout};

@@ -2,16 +2,17 @@
 //!
 //! # The question
 //!
-//! A tile program works on whole tiles; a GPU has registers of lanes of warps of blocks, and shared memory with banks. Code
-//! generation answers one question over and over: *which element of the tile is in which place*, and its converse. Every
-//! good answer (coalesced loads, tensor-core fragments, swizzled shared memory) turns out to have one property in common, and
-//! this crate is what follows from it.
+//! A tile program works on whole tiles; a GPU has registers of lanes of warps of blocks, and shared memory with banks.
+//! Code generation answers one question over and over: *which element of the tile is in which place*, and its converse.
+//! Every good answer (coalesced loads, tensor-core fragments, swizzled shared memory) turns out to have one property in
+//! common, and this crate is what follows from it.
 //!
 //! # The property
 //!
 //! Extents of tiles are powers of two, so a coordinate is a field of bits, and the row-major index of an element is the
-//! concatenation of these fields. Register, lane, warp and block numbers are fields of bits too. A layout is *linear over F2*
-//! when flipping one bit of the place always flips the same bits of the element's index, whatever the other bits are. Then
+//! concatenation of these fields. Register, lane, warp and block numbers are fields of bits too. A layout is *linear
+//! over F2* when flipping one bit of the place always flips the same bits of the element's index, whatever the other
+//! bits are. Then
 //!
 //! ```text
 //! element(place ^ other) = element(place) ^ element(other)
@@ -21,9 +22,10 @@
 //!
 //! # A worked example
 //!
-//! Take a 4x4 tile. The index of element `(row, column)` is `4 * row + column`, four bits `r1 r0 c1 c0`. Let each thread hold
-//! two neighbouring elements of a row, in two registers; let lane bit 0 step along the row, and lane bits 1 and 2 along the
-//! rows. A warp has 32 lanes but 8 would do: lane bits 3 and 4 have nothing left to say, so the lanes from 8 on hold replicas.
+//! Take a 4x4 tile. The index of element `(row, column)` is `4 * row + column`, four bits `r1 r0 c1 c0`. Let each
+//! thread hold two neighbouring elements of a row, in two registers; let lane bit 0 step along the row, and lane bits 1
+//! and 2 along the rows. A warp has 32 lanes but 8 would do: lane bits 3 and 4 have nothing left to say, so the lanes
+//! from 8 on hold replicas.
 //!
 //! | bit of the place | moves the element by | basis vector |
 //! |---|---|---|
@@ -72,23 +74,25 @@
 //!
 //! # What follows
 //!
-//! Collect the basis vectors as the columns of a matrix of bits; questions about layouts become linear algebra, exact and fast.
+//! Collect the basis vectors as the columns of a matrix of bits; questions about layouts become linear algebra, exact
+//! and fast.
 //!
 //! 1. *Who holds an element?* Solve a linear system ([`LinearMap::right_inverse`], [`Layout::owner`]).
-//! 2. *Is every element held?* The matrix has full row rank ([`Layout::validate`]). *Is some element held twice?* The kernel is
-//!    the set of bit flips that do not change the element ([`LinearMap::kernel`], [`Layout::free_variables`]). A zero vector is
-//!    the plain case: broadcast.
-//! 3. *What does a reshape, a transpose, a reduction or a broadcast do?* It changes the index linearly, so it acts on the
-//!    vectors one by one ([`Layout::permute`], [`Layout::reduce`], ...).
+//! 2. *Is every element held?* The matrix has full row rank ([`Layout::validate`]). *Is some element held twice?* The
+//!    kernel is the set of bit flips that do not change the element ([`LinearMap::kernel`],
+//!    [`Layout::free_variables`]). A zero vector is the plain case: broadcast.
+//! 3. *What does a reshape, a transpose, a reduction or a broadcast do?* It changes the index linearly, so it acts on
+//!    the vectors one by one ([`Layout::permute`], [`Layout::reduce`], ...).
 //! 4. *Can a thread use a vector access?* The unit vectors of the fastest dimension lie in the span of the registers
 //!    ([`Layout::vector_width`]).
-//! 5. *How to compute the address?* Evaluate the columns; runs of columns that are consecutive powers of two are one shift and
-//!    one mask ([`Layout::coordinate_expr`]).
-//! 6. *How to convert?* The map from target places to source places is `src⁻¹ · dst`. Where it leaves lanes and warps alone,
-//!    nothing moves; where it leaves warps alone, shuffles do ([`ShufflePlan`]); otherwise the tile goes through shared memory
-//!    ([`plan_shared`]).
-//! 7. *Are there bank conflicts?* The words of one phase of an access and the banks are both spans, and the degree is a power of
-//!    two read off their ranks ([`conflict_degree`]). A conflict-free swizzle is a common complement of two subspaces.
+//! 5. *How to compute the address?* Evaluate the columns; runs of columns that are consecutive powers of two are one
+//!    shift and one mask ([`Layout::coordinate_expr`]).
+//! 6. *How to convert?* The map from target places to source places is `src⁻¹ · dst`. Where it leaves lanes and warps
+//!    alone, nothing moves; where it leaves warps alone, shuffles do ([`ShufflePlan`]); otherwise the tile goes through
+//!    shared memory ([`plan_shared`]).
+//! 7. *Are there bank conflicts?* The words of one phase of an access and the banks are both spans, and the degree is a
+//!    power of two read off their ranks ([`conflict_degree`]). A conflict-free swizzle is a common complement of two
+//!    subspaces.
 //! 8. *Does a matrix instruction apply?* Its fragment divides the layout on the left ([`LinearMap::left_divide`],
 //!    [`SharedAccess`], [`MmaShape`]).
 //!
@@ -99,25 +103,25 @@
 //! * Row per lane pair, eight columns per thread, as a 16-byte load of 16-bit elements wants it:
 //!   `register = [1, 2, 4], lane = [8, 16, 32, 64, 128]`.
 //! * The accumulator of `mma.sync` m16n8, twice: `register = [1, 128, 8], lane = [2, 4, 16, 32, 64]`.
-//! * Its row sums: columns are forgotten, `register = [8], lane = [0, 0, 1, 2, 4]`. All four lanes of a group hold the sum of
-//!   the group's row: replicas are not a special case.
-//! * In shared memory, an offset takes the place of register, lane and warp: `[1, 2, 4, 8, 16, 32, 64, 128]` is row-major
-//!   storage; `[1, 2, 4, 8, 16, 32, 64 ^ 1, 128 ^ 2]` XORs the two low column bits with the two high row bits, a swizzle.
+//! * Its row sums: columns are forgotten, `register = [8], lane = [0, 0, 1, 2, 4]`. All four lanes of a group hold the
+//!   sum of the group's row: replicas are not a special case.
+//! * In shared memory, an offset takes the place of register, lane and warp: `[1, 2, 4, 8, 16, 32, 64, 128]` is
+//!   row-major storage; `[1, 2, 4, 8, 16, 32, 64 ^ 1, 128 ^ 2]` XORs the two low column bits with the two high row
+//!   bits, a swizzle.
 //!
 //! # What is not linear
 //!
-//! Extents that are not powers of two (global arrays), addresses with runtime strides, and padding by other than powers of two.
-//! They stay ordinary arithmetic on the coordinates that a layout provides.
+//! Extents that are not powers of two (global arrays), addresses with runtime strides, and padding by other than powers
+//! of two. They stay ordinary arithmetic on the coordinates that a layout provides.
 //!
 //! # Map of the crate
 //!
-//! `map` and `subspace` are the algebra; `shape` numbers elements; `layout` and `ops` are distributed layouts and what tile
-//! operations do to them; `reduction` plans reductions and scans; `blocked`, `mma` and `dot` build them; `expr` turns them
-//! into index arithmetic; `bank` counts conflicts;
-//! `access`, `swizzle`, `shuffle` and `convert` move data between layouts; `hardware_swizzle` and `warpgroup` are the
-//! arrangements of shared memory, descriptors and fragments of asynchronous products, `tensor_copy` the boxes of the tensor
-//! memory accelerator. Every plan is an executable description, and the
-//! tests execute plans on all threads.
+//! `map` and `subspace` are the algebra; `shape` numbers elements; `layout` and `ops` are distributed layouts and what
+//! tile operations do to them; `reduction` plans reductions and scans; `blocked`, `mma` and `dot` build them; `expr`
+//! turns them into index arithmetic; `bank` counts conflicts; `access`, `swizzle`, `shuffle` and `convert` move data
+//! between layouts; `hardware_swizzle` and `warpgroup` are the arrangements of shared memory, descriptors and fragments
+//! of asynchronous products, `tensor_copy` the boxes of the tensor memory accelerator. Every plan is an executable
+//! description, and the tests execute plans on all threads.
 #![forbid(unsafe_code)]
 
 mod access;

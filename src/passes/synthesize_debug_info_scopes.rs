@@ -1,7 +1,7 @@
 //! `synthesize-debug-info-scopes`: a debug scope for each function that has none.
 //!
-//! A producer that writes only file locations gives line tables nothing to hang on: they need a subprogram. One is made for
-//! each function from what its location says:
+//! A producer that writes only file locations gives line tables nothing to hang on: they need a subprogram. One is made
+//! for each function from what its location says:
 //!
 //! ```text
 //! entry @k { ... loc("a/b.py":7:1) } loc("a/b.py":5:0)
@@ -10,12 +10,12 @@
 //!   locations   di_loc<"a/b.py":7:1 in that subprogram>
 //! ```
 //!
-//! A place in a file is looked for through names, opaque locations (their fallback), call sites (the caller, which is in
-//! the function) and fusions (the first that is a place itself). Where there is none, the function's is taken, and where
-//! that has none either, line 1 of the file.
+//! A place in a file is looked for through names, opaque locations (their fallback), call sites (the caller, which is
+//! in the function) and fusions (the first that is a place itself). Where there is none, the function's is taken, and
+//! where that has none either, line 1 of the file.
 //!
-//! On a module of the LLVM dialect the pass does the same in LLVM's terms: passes that came after `tileir-insert-debug-scope` may
-//! have made functions, and ops without a place.
+//! On a module of the LLVM dialect the pass does the same in LLVM's terms: passes that came after
+//! `tileir-insert-debug-scope` may have made functions, and ops without a place.
 
 use crate::{
     dialect::{

@@ -2,16 +2,17 @@
 //!
 //! 1. The instruction follows from the target and the element types, by the table in `tile_mma`. Narrow floats that no
 //!    instruction of the target takes are widened to f16, which holds every value of them.
-//!    Products with scales take the instruction that scales where there is one; elsewhere they are sums of products of blocks.
+//!    Products with scales take the instruction that scales where there is one; elsewhere they are sums of products of
+//!    blocks.
 //! 2. Warps are spread over batch, M and N so that each has as large and as square a part as can be: a warp reads
-//!    `(m + n) k` elements from shared memory for `m n k` products. A product whose result is, without leaving its place, the
-//!    left operand of another one, or is reduced along its rows, is split by rows alone: then a warp has whole rows and
-//!    neither the second product nor the reduction needs other warps.
-//! 3. `ldmatrix` transposes elements of 16 bits on the way from shared memory. Operands of other widths that are contiguous
-//!    along M or N would be read one element at a time, unless the rows or columns of an instruction lie apart: then a thread
-//!    owns the neighbours in between too, and reads them at once ([`Apart`]).
-//! 4. The layouts of the accumulator and the operands follow from that. Conversions join them to the rest of the program;
-//!    `tileas-remove-layout-conversions` takes the layouts of products for given.
+//!    `(m + n) k` elements from shared memory for `m n k` products. A product whose result is, without leaving its
+//!    place, the left operand of another one, or is reduced along its rows, is split by rows alone: then a warp has
+//!    whole rows and neither the second product nor the reduction needs other warps.
+//! 3. `ldmatrix` transposes elements of 16 bits on the way from shared memory. Operands of other widths that are
+//!    contiguous along M or N would be read one element at a time, unless the rows or columns of an instruction lie
+//!    apart: then a thread owns the neighbours in between too, and reads them at once ([`Apart`]).
+//! 4. The layouts of the accumulator and the operands follow from that. Conversions join them to the rest of the
+//!    program; `tileas-remove-layout-conversions` takes the layouts of products for given.
 
 use crate::{
     analysis::{

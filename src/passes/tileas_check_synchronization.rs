@@ -31,7 +31,11 @@ impl RustPass for CheckSynchronization {
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             let races = Races::of(function.op(), &|_| false);
             cx.stat_add(stat::NUM_ACCESSES, races.accesses.len() as i64);
-            if let Some(failed) = races.conflicts.iter().map(report).last() {
+            let mut failed = None;
+            for conflict in &races.conflicts {
+                failed = Some(report(conflict));
+            }
+            if let Some(failed) = failed {
                 return Err(failed);
             }
             if Options(cx).remove_redundant() {

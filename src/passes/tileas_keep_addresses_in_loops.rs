@@ -1,10 +1,10 @@
 //! `tileas-keep-addresses-in-loops`: loops that multiply tiles compute their addresses themselves.
 //!
-//! LLVM moves what does not change out of loops, however many registers that takes: one or two for every address of a tile.
-//! Around matrix products there are none to spare, and a sum an iteration costs nothing there. Loops with a product in
-//! them get the unit attribute `nv_tileas.addresses_in_loop`, with which `convert-tileas-to-llvm` hides the part of an
-//! address that depends on the thread behind an empty instruction that LLVM cannot see through. Loops inside such a loop
-//! need no attribute of their own.
+//! LLVM moves what does not change out of loops, however many registers that takes: one or two for every address of a
+//! tile. Around matrix products there are none to spare, and a sum an iteration costs nothing there. Loops with a
+//! product in them get the unit attribute `nv_tileas.addresses_in_loop`, with which `convert-tileas-to-llvm` hides the
+//! part of an address that depends on the thread behind an empty instruction that LLVM cannot see through. Loops inside
+//! such a loop need no attribute of their own.
 
 use crate::{
     dialect::{

@@ -1,10 +1,11 @@
 //! `tileas-optimize-alloc-tensor`: byte offsets in shared memory.
 //!
-//! Ops are numbered in program order. Storage lives from its first to its last access; an access inside a loop, a branch or an
-//! agent that the allocation is outside of counts as the whole op. Storages of different agents of one `agent_switch` are in
-//! use at the same time, whatever the order of the text. Storages whose lives do not meet may share bytes: a barrier stands
-//! before such a byte is written again, which `tileas-materialize-convert-layout` puts before every store but the first.
-//! Placement is first fit, largest first, at multiples of the alignment of the descriptor.
+//! Ops are numbered in program order. Storage lives from its first to its last access; an access inside a loop, a
+//! branch or an agent that the allocation is outside of counts as the whole op. Storages of different agents of one
+//! `agent_switch` are in use at the same time, whatever the order of the text. Storages whose lives do not meet may
+//! share bytes: a barrier stands before such a byte is written again, which `tileas-materialize-convert-layout` puts
+//! before every store but the first. Placement is first fit, largest first, at multiples of the alignment of the
+//! descriptor.
 //!
 //! As long as that does not take more than [`BARRIER_SAVING_BUDGET`] bytes, storages live on to the next barrier that
 //! is there for another reason: then the next storage lies elsewhere, and the barrier that would guard reuse has

@@ -1,16 +1,16 @@
 //! `tileas-order-memory`: barriers where tokens order accesses of different threads.
 //!
 //! Within a thread program order stands. Between threads of a block, a token means that what it comes from is
-//! done: if an access that follows touches bytes that another thread wrote (or writes bytes that another thread read), the
-//! threads must meet in between. Which bytes a thread touches depends on layouts and addresses, and arguments of a kernel may
-//! alias, so the pass assumes the worst of any two accesses of which one writes.
+//! done: if an access that follows touches bytes that another thread wrote (or writes bytes that another thread read),
+//! the threads must meet in between. Which bytes a thread touches depends on layouts and addresses, and arguments of a
+//! kernel may alias, so the pass assumes the worst of any two accesses of which one writes.
 //!
 //! Ordered accesses of global memory are ordered for the thread that makes them; the block follows by barriers:
 //!
 //! * *Acquire.* One thread has seen what another block released. Whatever a token puts behind that needs a barrier,
 //!   be it a read: after the barrier the other threads see it too.
-//! * *Release.* One thread publishes what the block did before: all of it must have happened, reads too, so that there is
-//!   a barrier in front. The release of the one thread covers what it learned at the barrier.
+//! * *Release.* One thread publishes what the block did before: all of it must have happened, reads too, so that there
+//!   is a barrier in front. The release of the one thread covers what it learned at the barrier.
 //!
 //! Example, a lock that four warps hold together, the accesses by one thread marked with a star:
 //!
@@ -20,11 +20,11 @@
 //!
 //! Accesses that only the first thread makes (a scalar store, an update of one element) are in order among themselves.
 //!
-//! The walk carries, for every token, which accesses stand behind it that no barrier has settled yet; a barrier, its own or one
-//! that is there already, settles all of them. Branches are joined, loops iterated until nothing is added.
+//! The walk carries, for every token, which accesses stand behind it that no barrier has settled yet; a barrier, its
+//! own or one that is there already, settles all of them. Branches are joined, loops iterated until nothing is added.
 //!
-//! At last the pass weakens orders that nobody can observe. An update whose token and result are not used acquires for nobody. A
-//! release with no access behind its token publishes nothing.
+//! At last the pass weakens orders that nobody can observe. An update whose token and result are not used acquires for
+//! nobody. A release with no access behind its token publishes nothing.
 
 use crate::dialect::{
     layouts::Tensor,
@@ -268,8 +268,8 @@ impl<'c> Order<'c> {
         *state = after.unwrap_or(before);
     }
 
-    /// Programs of agents. A barrier in one of them is for its own threads, so what all threads did before and a token of which
-    /// leads into an agent is settled in front of them.
+    /// Programs of agents. A barrier in one of them is for its own threads, so what all threads did before and a token
+    /// of which leads into an agent is settled in front of them.
     fn agents(&mut self, op: OpRef<'c>, state: &mut State) {
         let mut open = false;
         walk(op, &mut |inner| {
@@ -290,8 +290,8 @@ impl<'c> Order<'c> {
         }
     }
 
-    /// Iterates `once`, which takes the state at a loop's head around the loop, until head and barriers stay the same. Returns the
-    /// state at the head.
+    /// Iterates `once`, which takes the state at a loop's head around the loop, until head and barriers stay the same.
+    /// Returns the state at the head.
     fn fix_point(&mut self, mut head: State, mut once: impl FnMut(&mut Self, &State) -> State) -> State {
         loop {
             let barriers = self.barriers.len();

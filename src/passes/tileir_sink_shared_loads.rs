@@ -1,9 +1,9 @@
 //! `tileir-sink-shared-loads`: reads of shared memory stand where their values are used.
 //!
-//! `convert-tileas-to-llvm` reads a tile whole before anything is computed from it. A product of large tiles would hold all
-//! of both operands in registers at once, next to its accumulator. So in kernels with products of tiles what is read from
-//! shared memory, and what is computed from that alone, moves down to its first user; the instructions of a product then
-//! alternate with the reads of the fragments that they multiply:
+//! `convert-tileas-to-llvm` reads a tile whole before anything is computed from it. A product of large tiles would hold
+//! all of both operands in registers at once, next to its accumulator. So in kernels with products of tiles what is
+//! read from shared memory, and what is computed from that alone, moves down to its first user; the instructions of a
+//! product then alternate with the reads of the fragments that they multiply:
 //!
 //! ```text
 //! %a0 = ldmatrix; %a1 = ldmatrix                 %a0 = ldmatrix
@@ -16,8 +16,9 @@
 //! Nothing moves out of its block, and no read moves past what might write to shared memory or wait for other threads.
 //! The order of the matrix instructions stays: it is the schedule.
 //!
-//! The pass works on the LLVM dialect because the unit that moves is one instruction, of which an op of `nv_tileas` stands
-//! for many. It runs before anything else looks at that program, so that common subexpressions do not tie reads together.
+//! The pass works on the LLVM dialect because the unit that moves is one instruction, of which an op of `nv_tileas`
+//! stands for many. It runs before anything else looks at that program, so that common subexpressions do not tie reads
+//! together.
 
 use crate::{
     dialect::{
@@ -118,8 +119,8 @@ fn sink_in(block: Blk<'_>) -> usize {
         let mut producers = operands(*op).filter_map(|v| defining_op(v).and_then(|p| number.get(&op_key(p))));
         from_read[i] = roles[i] == Role::Read || roles[i] == Role::Pure && producers.any(|&p| from_read[p]);
     }
-    // For each op the op before which it will stand, its own place if it stays. Users are seen before their producers, so
-    // a producer goes to the least place of its users. Ops that go to one place keep their order among themselves.
+    // For each op the op before which it will stand, its own place if it stays. Users are seen before their producers,
+    // so a producer goes to the least place of its users. Ops that go to one place keep their order among themselves.
     let mut place: Vec<usize> = (0..ops.len()).collect();
     let mut fence = ops.len();
     for i in (0..ops.len()).rev() {

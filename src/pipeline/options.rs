@@ -85,7 +85,8 @@ pub struct Options {
     pub strategy: Strategy,
     /// Most stages of a pipeline in shared memory.
     pub stages: u32,
-    /// Warps of a block unless the entry says otherwise: a power of two up to 32. Without it, each kernel's tiles decide.
+    /// Warps of a block unless the entry says otherwise: a power of two up to 32. Without it, each kernel's tiles
+    /// decide.
     pub num_warps: Option<u32>,
     pub target: &'static Target,
     /// Bits of address arithmetic, 32 or 64. Without it, 32 where offsets provably fit.
@@ -95,7 +96,8 @@ pub struct Options {
     /// All f32 arithmetic flushes subnormals.
     pub ftz: bool,
     pub line_info: LineInfo,
-    /// File of the snapshot that line information leads to; without it, `tileir-snapshot.STAGE.mlir` in the current folder.
+    /// File of the snapshot that line information leads to; without it, `tileir-snapshot.STAGE.mlir` in the current
+    /// folder.
     pub snapshot_file: Option<String>,
     /// Target triple of the host; empty for the native one.
     pub host_triple: String,
@@ -270,8 +272,8 @@ impl Options {
         }
     }
 
-    /// Every pass from the public language to the LLVM dialect, in order. The tier table says which belong to the level's
-    /// tier; the others are needed at every level and run afterwards, so the order of the whole never changes.
+    /// Every pass from the public language to the LLVM dialect, in order. The tier table says which belong to the
+    /// level's tier; the others are needed at every level and run afterwards, so the order of the whole never changes.
     pub fn steps(&self) -> Vec<Step> {
         let mut list = Steps { list: vec![], target: format!("compute-capability={}", self.target.name) };
         self.to_tileaa(&mut list);

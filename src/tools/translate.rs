@@ -165,7 +165,7 @@ unsafe extern "C" fn read(input: MlirStringRef, name: MlirStringRef, context: Ml
     context.load_all_available_dialects();
     // SAFETY: the input lives during the call; an empty one may have no address.
     let data = unsafe { crate::dialect::rt::raw_slice(input.data.cast::<u8>(), input.length as isize) };
-    let options = ReadOptions { strict: settings().strict, dialects: crate::translate::dialects(&context) };
+    let options = ReadOptions { strict: settings().strict, dialects: crate::translate::dialects(context) };
     match import_with_options(context, data, &options) {
         Ok(module) => detach(&module),
         Err(e) => {

@@ -154,7 +154,8 @@ fn cases() -> Vec<Case> {
     case("misaligned", STRUCTURAL, [public_header(1), vec![0x82, 0, 4, 0xCB]].concat(), "function section must be aligned to 8 bytes");
     case("not-aligned", STRUCTURAL, [public_header(1), vec![1, 0]].concat(), "string section must be aligned to 4 bytes");
     case("section-padding", STRUCTURAL, [public_header(1), vec![0x82, 0, 8]].concat(), "failed to read section padding");
-    case("huge-alignment", STRUCTURAL, [public_header(1), vec![0x82, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1]].concat(),
+    case("huge-alignment", STRUCTURAL,
+        [public_header(1), vec![0x82, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1]].concat(),
         "failed to read section padding");
     case("duplicate", STRUCTURAL, public_file(1, &[section(6, 1, &[0]), section(6, 1, &[0])]), "duplicate global section");
     case("no-strings", Class::MissingSection(SectionId::String), public_file(1, &[section(2, 8, &[0])]), "missing mandatory string section");
@@ -203,7 +204,10 @@ fn cases() -> Vec<Case> {
     }).public(1), "type 25 is nested too deeply");
 
     // Globals.
-    let global = |bytes: &[u8]| Pieces::new().with(|p| { p.globals = Some(bytes.to_vec()); p.constants = vec![vec![4, 1, 0, 0, 0]]; }).public(1);
+    let global = |bytes: &[u8]| Pieces::new().with(|p| {
+        p.globals = Some(bytes.to_vec());
+        p.constants = vec![vec![4, 1, 0, 0, 0]];
+    }).public(1);
     case("global-name", GLOBAL, global(&[1, 99, 3, 0, 0]), "string index 99 out of bounds");
     case("global-type", GLOBAL, global(&[1, 1, 99, 0, 0]), "failed to get type of global");
     case("global-constant", GLOBAL, global(&[1, 1, 3, 5, 0]), "constant index 5 out of bounds (size=1)");
@@ -266,7 +270,8 @@ fn cases() -> Vec<Case> {
     case("constant-index", FUNC, Pieces::body(&[0x10, ty::TILE8, 7]).public(1), "constant index 7 out of bounds (size=0)");
     case("constant-bytes", FUNC, Pieces::body(&[0x10, ty::TILE8, 0]).with(|p| p.constants = vec![vec![3, 0, 0, 0]]).public(1),
         "dense attribute payload of 3 bytes does not match 8 elements of type i32");
-    case("constant-i1", FUNC, Pieces::body(&[0x10, ty::TILE_I1X16, 0]).with(|p| p.constants = vec![[&[16][..], &[0; 16]].concat()]).public(1),
+    case("constant-i1", FUNC,
+        Pieces::body(&[0x10, ty::TILE_I1X16, 0]).with(|p| p.constants = vec![[&[16][..], &[0; 16]].concat()]).public(1),
         "i1 dense attribute payload size 16 is not a recognized encoding");
     case("dictionary-ref", FUNC, Pieces::spec_body(&[&[0x44, 0x7F, 5, 0, 1]], &[&[1, 0]]).spec(),
         "attribute dictionary reference 1 of operation is not a dictionary");
@@ -371,7 +376,8 @@ fn cases() -> Vec<Case> {
     for (name, record, text) in records {
         case(name, DEBUG, spec_debug(&[file, unit, function, record]), text);
     }
-    case("debug-cycle", DEBUG, Pieces::spec_new().with(|p| p.debug = Some(debug_section(&[], &[&[3, 0, 1, 42, 0], &[2, 1, 2]]))).spec(),
+    case("debug-cycle", DEBUG,
+        Pieces::spec_new().with(|p| p.debug = Some(debug_section(&[], &[&[3, 0, 1, 42, 0], &[2, 1, 2]]))).spec(),
         "cyclic debug attribute reference at index 0");
     case("debug-cycle-two", DEBUG, with_debug(&[&[6, 2, 0], &[6, 1, 0]]), "cyclic debug attribute reference at index 0");
     case("debug-run", DEBUG, Pieces::new().with(|p| p.debug = Some(debug_section(&[&[], &[0]], &[]))).public(1),

@@ -130,7 +130,7 @@ pub fn assertions() -> Result<(), String> {
             want.sort();
             same("lines", &got.join("\n"), &want.join("\n"))
         };
-        let line = |number: u32, rest: &str| format!("-:{number}: assertion failed{rest}");
+        let line = |number: u32, rest: &str| format!("kernel.tileirbc:{number}: assertion failed{rest}");
         fails("tile", 300, "not 100%", &[line(11, " at [300]: not 100%")])?;
         // The first assertion fails in row 0 and stops the kernel.
         fails("tile", 5, "not 100%", &[line(11, " at [5]: not 100%")])?;

@@ -177,7 +177,7 @@ fn samples(grid: [u32; 3]) -> Vec<u64> {
     // mean is the middle of all. The other dimensions go around by steps of their own.
     let spread = |n: u64, i: u64| {
         let middle = (2 * i + 1) * n;
-        (if i % 2 == 0 { (middle - 1) / (2 * SAMPLES) } else { middle / (2 * SAMPLES) }).min(n - 1)
+        (if i.is_multiple_of(2) { (middle - 1) / (2 * SAMPLES) } else { middle / (2 * SAMPLES) }).min(n - 1)
     };
     let at = |i: u64| spread(x, i) + x * (spread(y, (i + 1) % SAMPLES) + y * spread(z, (i + 2) % SAMPLES));
     let mut found: Vec<u64> = (0..SAMPLES).map(at).collect();

@@ -35,7 +35,8 @@ features! {
     Fp8Mma = "fp8-mma",
     /// `mma.sync` of 16 rows on f64 operands.
     F64Mma16 = "f64-mma-16",
-    /// Arithmetic on bf16 beyond fma, min and max: add, sub, mul, comparisons, ex2, tanh, and conversions from and to integers.
+    /// Arithmetic on bf16 beyond fma, min and max: add, sub, mul, comparisons, ex2, tanh, and conversions from and to
+    /// integers.
     Bf16Arithmetic = "bf16-arithmetic",
     /// `cvt.rn.tf32.f32` (round to nearest even) beside `cvt.rna`.
     Tf32RoundEven = "tf32-round-even",

@@ -1,5 +1,5 @@
-//! Bank conflicts and accesses to given shared-memory layouts: the rank formula against enumeration, hardware swizzles, and
-//! matrix instructions.
+//! Bank conflicts and accesses to given shared-memory layouts: the rank formula against enumeration, hardware swizzles,
+//! and matrix instructions.
 
 mod common;
 
@@ -80,8 +80,8 @@ fn shared_layouts_number_elements() {
     assert!(SharedLayout::strided(&s, &[0, 0]).is_err());
 }
 
-/// The swizzle that the tensor memory accelerator applies, from its definition on byte addresses: within a pattern of 1024,
-/// 512 or 256 bytes, the number of the 16-byte chunk is XORed with the number of the 128-byte line.
+/// The swizzle that the tensor memory accelerator applies, from its definition on byte addresses: within a pattern of
+/// 1024, 512 or 256 bytes, the number of the 16-byte chunk is XORed with the number of the 128-byte line.
 fn hardware_swizzle(byte: u64, span: u64) -> u64 {
     let chunks = span / 16;
     let (line, chunk) = (byte / 128 % chunks, byte / 16 % chunks);
@@ -131,7 +131,8 @@ fn swizzled_panels() {
     assert!(SharedLayout::swizzled_panels(&shape(&[]), &[], 16, 128).is_ok());
 }
 
-/// Checks an access against its layouts by running it: a store must put every element at its offset, a load must find it.
+/// Checks an access against its layouts by running it: a store must put every element at its offset, a load must find
+/// it.
 fn check_access(l: &Layout, shared: &SharedLayout, elem_bits: u32, direction: Direction, matrix: bool) -> SharedAccess {
     let access = SharedAccess::new(l, shared, elem_bits, direction, matrix).unwrap();
     let bytes = 1 << (shared.offset_bits() + elem_log2_bytes(elem_bits).unwrap());
@@ -315,7 +316,9 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_rank_formula_agrees_with_enumeration(lane in proptest::collection::vec(0u64..1 << 12, 5), vec_log2 in 0u32..5) {
+    fn the_rank_formula_agrees_with_enumeration(
+        lane in proptest::collection::vec(0u64..1 << 12, 5), vec_log2 in 0u32..5
+    ) {
         let lane: Vec<u64> = lane.into_iter().map(|b| b >> vec_log2 << vec_log2).collect();
         let degree = conflict_degree(&lane, 1 << vec_log2).unwrap();
         let turns = enumerated(&lane, 1 << vec_log2);
@@ -353,7 +356,9 @@ proptest! {
     }
 
     #[test]
-    fn accesses_to_swizzled_tiles(l in any_permuted_layout(10, 1, 2), store in any::<bool>(), span in 4u32..8, elem_log2 in 3u32..6) {
+    fn accesses_to_swizzled_tiles(
+        l in any_permuted_layout(10, 1, 2), store in any::<bool>(), span in 4u32..8, elem_log2 in 3u32..6
+    ) {
         let shared = SharedLayout::swizzled_panels(&shape(&[32, 32]), &[1, 0], 1 << elem_log2, 1 << span).unwrap();
         let direction = if store { Direction::Store } else { Direction::Load };
         check_access(&l, &shared, 1 << elem_log2, direction, true);

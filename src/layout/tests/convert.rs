@@ -100,7 +100,8 @@ proptest! {
 
     #[test]
     fn every_bijection_inside_warps_can_be_shuffled_by_all_of_them(
-        src in any_layout(8, 2, 0), mix in proptest::collection::vec(0u64..64, 48), outer in proptest::collection::vec(0u64..64, 2),
+        src in any_layout(8, 2, 0), mix in proptest::collection::vec(0u64..64, 48),
+        outer in proptest::collection::vec(0u64..64, 2),
         block in any::<bool>(),
     ) {
         // A target whose warps hold what those of the source hold: a random bijection of registers and lanes, and warps
@@ -113,7 +114,10 @@ proptest! {
         let warp: Vec<u64> = src.warp().iter().zip(outer).map(|(&w, shift)| w ^ combine(&own, shift)).collect();
         let (register, lane) = (bases[5..].to_vec(), bases[..5].to_vec());
         // The second warp bit may as well be a block.
-        let split = |warp: &[u64]| if block { (warp[..1].to_vec(), warp[1..].to_vec()) } else { (warp.to_vec(), vec![]) };
+        let split = |warp: &[u64]| match block {
+            true => (warp[..1].to_vec(), warp[1..].to_vec()),
+            false => (warp.to_vec(), vec![]),
+        };
         let (src_outer, dst_outer) = (split(src.warp()), split(&warp));
         let src = Layout::new(src.register().to_vec(), src.lane().to_vec(), src_outer.0, src_outer.1).unwrap();
         let dst = Layout::new(register, lane, dst_outer.0, dst_outer.1).unwrap();
@@ -469,7 +473,8 @@ fn narrow_elements_are_stored_as_bytes() {
 
 #[test]
 fn warps_may_read_different_lanes() {
-    // Both warps hold the same 64 elements; the second warp wants them in reverse lanes, and registers exchanged with lanes.
+    // Both warps hold the same 64 elements; the second warp wants them in reverse lanes, and registers exchanged with
+    // lanes.
     let s = shape(&[64]);
     let src = layout(&[1], &[2, 4, 8, 16, 32], &[0]);
     let dst = layout(&[1], &[2, 4, 8, 16, 32], &[62]);

@@ -1,5 +1,6 @@
-//! Products of tiles on layouts, by an interpreter of `mma.sync` that knows only the fragments of the PTX ISA: gathering the
-//! registers that the steps name, multiplying and scattering gives the product of the tiles, whatever their extents.
+//! Products of tiles on layouts, by an interpreter of `mma.sync` that knows only the fragments of the PTX ISA:
+//! gathering the registers that the steps name, multiplying and scattering gives the product of the tiles, whatever
+//! their extents.
 
 mod common;
 
@@ -165,7 +166,8 @@ fn warps_take_square_parts() {
     assert_eq!(product.arrange(sync((16, 16, 16)), 2, false), WarpGrid { batch: 1, m: 1, n: 0, replicas: 0 });
 }
 
-/// The accumulator of one product is the left operand of the next without leaving its thread: only registers are renumbered.
+/// The accumulator of one product is the left operand of the next without leaving its thread: only registers are
+/// renumbered.
 #[test]
 fn chained_products_need_no_exchange() {
     let first = case(sync((16, 16, 16)), [1, 128, 64, 64], 2, true);
@@ -200,7 +202,8 @@ fn small_tiles_repeat_rows_and_fill_depth() {
     assert_eq!(steps[0].lhs, [Some(0), Some(1), None, None, None, None, None, None]);
 }
 
-/// Four matrices of one `ldmatrix` belong to one step along K, so that no word waits for the next step while others are loaded.
+/// Four matrices of one `ldmatrix` belong to one step along K, so that no word waits for the next step while others are
+/// loaded.
 #[test]
 fn what_is_loaded_together_is_multiplied_together() {
     for instruction in INSTRUCTIONS.into_iter().filter(|i| (8..=32).contains(&i.2)) {
@@ -241,7 +244,8 @@ fn scales_of_scalar_operands_are_those_of_the_row() {
     }
 }
 
-/// The instruction takes the scales of row g from lane 4g and of row g + 8 from lane 4g + 1, four along K in a register.
+/// The instruction takes the scales of row g from lane 4g and of row g + 8 from lane 4g + 1, four along K in a
+/// register.
 #[test]
 fn scales_of_instructions() {
     let multiplier = sync((16, 32, 8));

@@ -393,7 +393,8 @@ proptest! {
 
     #[test]
     fn tilings_cover_their_tiles(
-        which in 0usize..12, m_log2 in 4u32..8, n_log2 in 3u32..8, k_log2 in 6u32..8, mw in 0u32..3, nw in 0u32..3, batch in 0u32..2,
+        which in 0usize..12, m_log2 in 4u32..8, n_log2 in 3u32..8, k_log2 in 6u32..8, mw in 0u32..3,
+        nw in 0u32..3, batch in 0u32..2,
     ) {
         let instruction = [
             sync(16, 32, 4), sync(16, 64, 4), sync(16, 16, 8), sync(16, 32, 8), sync(16, 8, 16), sync(16, 16, 16),

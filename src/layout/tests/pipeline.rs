@@ -1,6 +1,6 @@
-//! Whole kernels on layouts: tiles are loaded, converted, multiplied by the fragments of an instruction, reduced, broadcast
-//! and stored, thread by thread, and the result is compared with plain arithmetic on the tile. These tests show how the parts
-//! of the crate are meant to be combined, and that they agree on the numbering of registers.
+//! Whole kernels on layouts: tiles are loaded, converted, multiplied by the fragments of an instruction, reduced,
+//! broadcast and stored, thread by thread, and the result is compared with plain arithmetic on the tile. These tests
+//! show how the parts of the crate are meant to be combined, and that they agree on the numbering of registers.
 
 mod common;
 
@@ -34,8 +34,8 @@ fn store(l: &Layout, values: &Values, elements: u64) -> Vec<i64> {
     tile.into_iter().map(|v| v.expect("every element is stored")).collect()
 }
 
-/// Moves values as a conversion says. The interpreters of plans move element numbers; a first run on those tells where each
-/// value goes, so that nothing but the plan decides.
+/// Moves values as a conversion says. The interpreters of plans move element numbers; a first run on those tells where
+/// each value goes, so that nothing but the plan decides.
 fn converted(src: &Layout, dst: &Layout, s: &Shape, elem_bits: u32, values: &Values) -> Values {
     let shared = SharedOptions { ldmatrix: true, stmatrix: true, ..SharedOptions::new(elem_bits) };
     let plan = convert(src, dst, s, &ConvertOptions { shared, ..ConvertOptions::new(elem_bits) }).unwrap();
@@ -183,8 +183,8 @@ fn rows_minus_their_sums() {
         let x = load(l, &tile);
         for dim in 0..2 {
             let (sums_layout, sums_shape, sums) = reduced(l, &s, dim, &x);
-            // The operand of the broadcast is wanted in the layout of the row's sum, where it already is: register `r` of
-            // the wide tile is the register of its fibre.
+            // The operand of the broadcast is wanted in the layout of the row's sum, where it already is: register `r`
+            // of the wide tile is the register of its fibre.
             let (wanted, _, registers) = l.reduce(&s, dim).unwrap();
             assert_eq!(wanted, sums_layout);
             let spread = |held: &Vec<i64>| -> Vec<i64> {
@@ -236,8 +236,8 @@ fn transposes_on_the_way() {
 
 #[test]
 fn shared_tiles_written_by_one_layout_and_read_by_another() {
-    // A tile that arrives in the hardware swizzle (as a bulk copy leaves it) is read by every fragment without conflicts,
-    // and an accumulator staged for a bulk copy is written without conflicts.
+    // A tile that arrives in the hardware swizzle (as a bulk copy leaves it) is read by every fragment without
+    // conflicts, and an accumulator staged for a bulk copy is written without conflicts.
     let s = shape(&[64, 64]);
     let shared = SharedLayout::swizzled(&s, &[1, 0], 16, 128).unwrap();
     let instruction = MmaShape::warp(16, 16, 16);

@@ -1,4 +1,5 @@
-//! Agents: a branch by the number of the warp, and programs whose warps and threads are numbered from the agent's first.
+//! Agents: a branch by the number of the warp, and programs whose warps and threads are numbered from the agent's
+//! first.
 //!
 //! ```text
 //! warp < w0          ? agent 0

@@ -1,7 +1,7 @@
 //! Loops over chunks of registers, and arrays in local memory: what `tileas-materialize-register-loops` decided.
 //!
-//! Register `r` of a tensor is element `r` of its array. In the body of a loop the thread plays its part of a virtual warp, so
-//! `Lower::warp` is that warp's number there; all else follows from the layouts.
+//! Register `r` of a tensor is element `r` of its array. In the body of a loop the thread plays its part of a virtual
+//! warp, so `Lower::warp` is that warp's number there; all else follows from the layouts.
 
 use super::{Lower, Lowered, llvm::Cmp, parse};
 use crate::{

@@ -1,15 +1,16 @@
 //! Products whose instruction scales blocks of its operands: `mma.sync` with `.block_scale`.
 //!
-//! Beside each operand the instruction takes a word of four bytes from some lanes, which are the scales of the rows of A or of
-//! the columns of B. For thread number zero the row `g` below eight has its scales in lane `4g`, row `g + 8` in lane `4g + 1`,
-//! and column `g` in lane `4g`; [`Product::scales`] is that as a layout. The number of the first byte says which one, two or
-//! four bytes of the word are meant: one for each block of the instruction's depth. So a word serves several instructions, those
-//! of four blocks along K or those of several fragments, and nothing is moved in between.
+//! Beside each operand the instruction takes a word of four bytes from some lanes, which are the scales of the rows of
+//! A or of the columns of B. For thread number zero the row `g` below eight has its scales in lane `4g`, row `g + 8` in
+//! lane `4g + 1`, and column `g` in lane `4g`; [`Product::scales`] is that as a layout. The number of the first byte
+//! says which one, two or four bytes of the word are meant: one for each block of the instruction's depth. So a word
+//! serves several instructions, those of four blocks along K or those of several fragments, and nothing is moved in
+//! between.
 //!
 //! Which formats, scales and blocks there are is in the table of `tile_mma`.
 //!
-//! Elements of four bits take a byte each in registers and in shared memory; the instruction wants eight in a word, which are made
-//! of two words of bytes.
+//! Elements of four bits take a byte each in registers and in shared memory; the instruction wants eight in a word,
+//! which are made of two words of bytes.
 
 use super::{
     Lower,
@@ -91,8 +92,8 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// The word with the scales of `count` blocks from `block` on for the rows or columns of an instruction, and the number of the
-    /// first byte.
+    /// The word with the scales of `count` blocks from `block` on for the rows or columns of an instruction, and the
+    /// number of the first byte.
     fn scale_word(
         &self,
         scales: &mut Scales<'c>,
@@ -106,7 +107,8 @@ impl<'c> Lower<'c, '_> {
         let register = per_block.scale_register(acc, &scales.layout, scales.side, block, origin)?;
         let (_, _, _, blocks) = per_block.log2();
         let values = &scales.values;
-        // Blocks that the tile lacks have elements of zero; their scales must be numbers, which those of another row need not be.
+        // Blocks that the tile lacks have elements of zero; their scales must be numbers, which those of another row
+        // need not be.
         let (start, end) = match 1 << blocks < count {
             true => (register, register + (1 << blocks)),
             false => (register & !3, (register & !3) + 4),
@@ -120,8 +122,9 @@ impl<'c> Lower<'c, '_> {
         Ok((word, register - start))
     }
 
-    /// Eight elements of four bits, each in a byte, in one word: byte `i` has element `i` of both words. Both operands have their
-    /// elements in this order, and no word has those of two blocks, so the products and their scales are the same as in order.
+    /// Eight elements of four bits, each in a byte, in one word: byte `i` has element `i` of both words. Both operands
+    /// have their elements in this order, and no word has those of two blocks, so the products and their scales are the
+    /// same as in order.
     fn nibbles_of_bytes(&self, low: Val<'c>, high: Val<'c>) -> Val<'c> {
         let l = &self.l;
         let even = l.bin("and", low, l.i32c(0x0f0f_0f0f));

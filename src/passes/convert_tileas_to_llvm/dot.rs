@@ -68,7 +68,8 @@ impl<'c> Lower<'c, '_> {
         for block in 0..1u32 << blocks {
             let rows = per_block.scale_registers(&acc, &left_layout, Operand::A, block).map_err(error)?;
             let columns = per_block.scale_registers(&acc, &right_layout, Operand::B, block).map_err(error)?;
-            // The block's sum unscaled, then once times both scales; few accumulators at a time, for the sake of registers.
+            // The block's sum unscaled, then once times both scales; few accumulators at a time, for the sake of
+            // registers.
             let mut steps: Vec<Step> = job.steps.iter().filter(|s| s.k / size == block).cloned().collect();
             steps.sort_by(|a, b| a.accumulator.cmp(&b.accumulator));
             let mut groups: Vec<&[Step]> = steps.chunk_by(|a, b| a.accumulator == b.accumulator).collect();

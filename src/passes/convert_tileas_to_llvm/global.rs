@@ -1,8 +1,8 @@
 //! Accesses of global memory.
 //!
-//! A tile of a view starts at `base + sum(index[d] * step[d] * stride[d])`, computed once in 64 bits. Each thread adds the
-//! offset of its coordinates, each register a constant. What is left of the view from the start of the tile is clamped to the
-//! tile's extent, so that bounds are checked with 32-bit compares of coordinates:
+//! A tile of a view starts at `base + sum(index[d] * step[d] * stride[d])`, computed once in 64 bits. Each thread adds
+//! the offset of its coordinates, each register a constant. What is left of the view from the start of the tile is
+//! clamped to the tile's extent, so that bounds are checked with 32-bit compares of coordinates:
 //!
 //! ```text
 //! inside(d) = coordinate[d] < min(extent[d] - index[d] * step[d], tile[d])
@@ -390,8 +390,8 @@ impl<'c> Lower<'c, '_> {
         l.zext64(l.mul(l.cast("trunc", a, l.i32), l.cast("trunc", b, l.i32)))
     }
 
-    /// Whether no element inside the view is 2^32 bytes or more away from its start, along any one dimension: by the option,
-    /// else by the view's type.
+    /// Whether no element inside the view is 2^32 bytes or more away from its start, along any one dimension: by the
+    /// option, else by the view's type.
     pub(super) fn has_narrow_offsets(&self, view: &View<'c>, bytes: i64) -> bool {
         if let Some(bits) = self.index_bits {
             return bits == 32;
@@ -480,13 +480,14 @@ impl<'c> Lower<'c, '_> {
         }
     }
 
-    /// True in the threads that own elements; none when every thread does. They do so in the registers of [`Layout::owned`].
+    /// True in the threads that own elements; none when every thread does. They do so in the registers of
+    /// [`Layout::owned`].
     pub(super) fn owner(&self, layout: &Layout) -> Option<Val<'c>> {
         self.where_zero(layout.free_variables())
     }
 
-    /// True in the threads that store. Of a thread's registers as many as possible take part, which makes vectors wide; the
-    /// others store nothing that these do not.
+    /// True in the threads that store. Of a thread's registers as many as possible take part, which makes vectors wide;
+    /// the others store nothing that these do not.
     fn storer(&self, layout: &Layout) -> Option<Val<'c>> {
         self.where_zero(layout.free_threads())
     }
@@ -503,8 +504,8 @@ impl<'c> Lower<'c, '_> {
 
     //===-- order -----------------------------------------------------------===//
 
-    /// How `instructions` loads or stores of a thread keep an order; weak accesses have none. The order of several is kept by
-    /// one fence: it costs what that of each of them would.
+    /// How `instructions` loads or stores of a thread keep an order; weak accesses have none. The order of several is
+    /// kept by one fence: it costs what that of each of them would.
     fn strength(
         &self,
         op: OpRef<'c>,

@@ -1,9 +1,9 @@
 //! `convert-tileas-to-llvm`: the program of one thread.
 //!
 //! A rebuild: the new function is written beside the old one, which is then dropped whole, so nothing is ever half
-//! converted. A tensor becomes one SSA value for each register of its layout; a scalar stays one value; views and tokens
-//! become nothing but facts of the translation. Structured control flow becomes blocks whose arguments are the flattened
-//! values. One match over the ops is the whole of it: an op without an arm is an error at its location.
+//! converted. A tensor becomes one SSA value for each register of its layout; a scalar stays one value; views and
+//! tokens become nothing but facts of the translation. Structured control flow becomes blocks whose arguments are the
+//! flattened values. One match over the ops is the whole of it: an op without an arm is an error at its location.
 
 mod agents;
 mod array;
@@ -448,8 +448,8 @@ impl<'c, 'm> Lower<'c, 'm> {
         self.linear_in_block(expr, None)
     }
 
-    /// In a loop that keeps its addresses a copy of `v` of which LLVM knows nothing, so that LLVM cannot hoist what depends on
-    /// it; elsewhere `v`. `tileas-keep-addresses-in-loops` says which loops those are.
+    /// In a loop that keeps its addresses a copy of `v` of which LLVM knows nothing, so that LLVM cannot hoist what
+    /// depends on it; elsewhere `v`. `tileas-keep-addresses-in-loops` says which loops those are.
     fn hide_from_licm(&self, op: OpRef<'c>, v: Val<'c>) -> Val<'c> {
         if !loops_around(op).any(|l| discardable_attr(l, ADDRESSES_IN_LOOP).is_some()) {
             return v;
@@ -459,8 +459,8 @@ impl<'c, 'm> Lower<'c, 'm> {
         self.l.asm(&text, &format!("={class},{class}"), Some(ty(v)), &[v], false).expect("asm with a result")
     }
 
-    /// `expr` of this thread's lane and warp, and of `block` as the number of the block. A cluster of one block has block
-    /// number zero.
+    /// `expr` of this thread's lane and warp, and of `block` as the number of the block. A cluster of one block has
+    /// block number zero.
     fn linear_in_block(&self, expr: &LinearExpr, block: Option<Val<'c>>) -> Val<'c> {
         let l = &self.l;
         let mut sum: Option<Val<'c>> = None;

@@ -366,8 +366,8 @@ impl<'c> Lower<'c, '_> {
         self.number(op, indices, &tensor(source), &tensor(result))
     }
 
-    /// The indices side by side, that of dimension 0 in the low bits. The result of an index outside the tensor is undefined,
-    /// but it must not lead outside the tensor's storage.
+    /// The indices side by side, that of dimension 0 in the low bits. The result of an index outside the tensor is
+    /// undefined, but it must not lead outside the tensor's storage.
     pub(super) fn number(
         &self,
         op: OpRef<'c>,

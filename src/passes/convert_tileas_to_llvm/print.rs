@@ -1,7 +1,7 @@
 //! Printing and assertions, by the functions that the driver provides: `vprintf` and `__assertfail`.
 //!
-//! One thread of a block prints. A print of up to 32 numbers, which is what one call takes, is one call, so that blocks do not
-//! interleave within it. The elements of a larger tile are printed one call each:
+//! One thread of a block prints. A print of up to 32 numbers, which is what one call takes, is one call, so that blocks
+//! do not interleave within it. The elements of a larger tile are printed one call each:
 //!
 //! ```text
 //! %d of 5                       ->  5
@@ -9,11 +9,11 @@
 //! %.1f of [[1, 2], [3, 4]]      ->  [[1.0, 2.0], [3.0, 4.0]]
 //! ```
 //!
-//! Numbers are converted to what their conversion prints, so that a format need not know the width of an integer: `%d` of an i64 is
-//! `%lld`, `%f` of an f16 gets a double, `%d` of a float its integer part. An i1 prints as 0 or 1.
+//! Numbers are converted to what their conversion prints, so that a format need not know the width of an integer: `%d`
+//! of an i64 is `%lld`, `%f` of an f16 gets a double, `%d` of a float its integer part. An i1 prints as 0 or 1.
 //!
-//! A failed assertion prints a line for each element that is false, then stops the kernel. In a tile, all threads wait for each
-//! other before, so that every line is printed; afterwards they go no further.
+//! A failed assertion prints a line for each element that is false, then stops the kernel. In a tile, all threads wait
+//! for each other before, so that every line is printed; afterwards they go no further.
 
 use super::{
     Lower, Lowered,

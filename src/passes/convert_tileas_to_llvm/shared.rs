@@ -1,5 +1,5 @@
-//! Shared memory. Addresses of a thread are one linear function of its number; each instruction flips or adds constants,
-//! as the layout algebra plans them.
+//! Shared memory. Addresses of a thread are one linear function of its number; each instruction flips or adds
+//! constants, as the layout algebra plans them.
 
 use super::{Lower, Lowered, llvm::Cmp};
 use crate::dialect::{
@@ -141,8 +141,8 @@ impl<'c> Lower<'c, '_> {
 
     /// 8x8 matrices of 16 bits (or rows of 16 bytes of other elements): a word of each for every lane.
     ///
-    /// The constant part of the address is an immediate. As a sum in front of an intrinsic it would be moved out of loops and take
-    /// a register for each instruction all through them.
+    /// The constant part of the address is an immediate. As a sum in front of an intrinsic it would be moved out of
+    /// loops and take a register for each instruction all through them.
     fn load_matrices(&self, rows: Val<'c>, add: u64, count: usize, transposed: bool) -> Vec<Val<'c>> {
         let l = &self.l;
         let trans = if transposed { ".trans" } else { "" };

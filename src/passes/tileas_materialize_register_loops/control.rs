@@ -1,8 +1,8 @@
 //! Structured control flow: what would carry big tensors names arrays instead.
 //!
-//! An op with big results is built anew without them, and takes over the blocks of the old one. What it would pass on is
-//! copied to an array in front of each terminator. The old op and the arguments of the blocks stay until the end, so that
-//! uses of tensors can be counted as in the program that came in.
+//! An op with big results is built anew without them, and takes over the blocks of the old one. What it would pass on
+//! is copied to an array in front of each terminator. The old op and the arguments of the blocks stay until the end, so
+//! that uses of tensors can be counted as in the program that came in.
 
 use super::{RegisterLoops, State, arrays::Array};
 use crate::dialect::{
@@ -51,7 +51,8 @@ impl<'c> RegisterLoops<'c> {
         unsafe { mlirOperationSetOperands(terminator.to_raw(), rest.len() as isize, rest.as_ptr()) }
     }
 
-    /// `op` without the results that have arrays, and without as many operands from `first` on. It takes the bodies over.
+    /// `op` without the results that have arrays, and without as many operands from `first` on. It takes the bodies
+    /// over.
     fn rebuilt(
         &mut self,
         op: OpRef<'c>,

@@ -1,15 +1,15 @@
 //! `tileas-materialize-register-loops`: tensors with too many registers are worked on a chunk at a time.
 //!
-//! A *big* tensor gives a thread more elements than it should hold in registers (`analysis::registers` says how many). Its
-//! ops move into loops, each iteration of which works on one *chunk*: the registers whose numbers end, from the top, in the
-//! number of the iteration. The layout algebra makes that simple. A register bit is a bit of the place like any other, so
-//! the bits that number the chunks can as well be bits of the warp's number: in a chunk a warp plays one of many *virtual
-//! warps*, whose layout has few registers. A chunk is therefore a tensor like any other, and the code of every op that stays
-//! within a warp works on it unchanged.
+//! A *big* tensor gives a thread more elements than it should hold in registers (`analysis::registers` says how many).
+//! Its ops move into loops, each iteration of which works on one *chunk*: the registers whose numbers end, from the
+//! top, in the number of the iteration. The layout algebra makes that simple. A register bit is a bit of the place like
+//! any other, so the bits that number the chunks can as well be bits of the warp's number: in a chunk a warp plays one
+//! of many *virtual warps*, whose layout has few registers. A chunk is therefore a tensor like any other, and the code
+//! of every op that stays within a warp works on it unchanged.
 //!
-//! Ops that follow each other share one loop, a *group*, as long as each takes from another what the same chunk has made. What
-//! lives past the loop is an array in local memory, written in its chunk and read in the same chunk of another loop. So load,
-//! compute, store goes through registers alone:
+//! Ops that follow each other share one loop, a *group*, as long as each takes from another what the same chunk has
+//! made. What lives past the loop is an array in local memory, written in its chunk and read in the same chunk of
+//! another loop. So load, compute, store goes through registers alone:
 //!
 //! ```text
 //! %x = load; %y = exp %x; store %y             register_loop { x = load; y = exp x; store y }
@@ -20,15 +20,18 @@
 //! ```
 //!
 //! * *Aligned.* An op can be in a group when chunk `k` of its results needs nothing but chunk `k` of its operands.
-//! * *Gathering.* Ops that only rename registers read others from arrays: at a number that is a linear function of the chunk.
-//! * *Lazy.* What is cheap to compute from nothing (ranges, splats, arithmetic on them) is cloned into every loop that uses it.
+//! * *Gathering.* Ops that only rename registers read others from arrays: at a number that is a linear function of the
+//!   chunk.
+//! * *Lazy.* What is cheap to compute from nothing (ranges, splats, arithmetic on them) is cloned into every loop that
+//!   uses it.
 //!
-//! Accesses of global memory keep their order within a thread where a token asks for it: an access never shares a loop with one
-//! whose token it depends on when either writes. An op that is not part of a group and does not need its results stays in
-//! front of the group's loop; others end the group. Values that structured control flow carries become arrays ([`control`]).
+//! Accesses of global memory keep their order within a thread where a token asks for it: an access never shares a loop
+//! with one whose token it depends on when either writes. An op that is not part of a group and does not need its
+//! results stays in front of the group's loop; others end the group. Values that structured control flow carries become
+//! arrays ([`control`]).
 //!
-//! This is one of two steps. Scans and matrix products relate elements of different chunks; `tileas-slicing` has made them
-//! loops over slices, before layouts were chosen, and what those loops carry becomes arrays here.
+//! This is one of two steps. Scans and matrix products relate elements of different chunks; `tileas-slicing` has made
+//! them loops over slices, before layouts were chosen, and what those loops carry becomes arrays here.
 
 mod arrays;
 mod chunk;

@@ -1,10 +1,10 @@
 //! Which phases of mbarriers were waited for, so that a report about data of an asynchronous copy can tell a wait for
 //! the wrong phase from a missing one.
 //!
-//! A wait with a parity passes when the *previous* phase has that parity. Waiting with the wrong one therefore passes at
-//! once, on a phase that ended long ago: on a fresh mbarrier a wait for parity 1 passes although nothing has happened,
-//! and one that should have turned its parity passes again on the phase of its last round. Neither is wrong as such
-//! (producers wait for empty buffers so), which is why it is told only when something else went wrong.
+//! A wait with a parity passes when the *previous* phase has that parity. Waiting with the wrong one therefore passes
+//! at once, on a phase that ended long ago: on a fresh mbarrier a wait for parity 1 passes although nothing has
+//! happened, and one that should have turned its parity passes again on the phase of its last round. Neither is wrong
+//! as such (producers wait for empty buffers so), which is why it is told only when something else went wrong.
 //!
 //! Phases are counted from 0 here, as in messages: an mbarrier with `completed` = 2 has its third phase, phase 2, open.
 

@@ -8,11 +8,11 @@
 //!
 //! # Convergence order
 //!
-//! Divergent parts of a warp are scheduled by the order numbers computed in [`crate::exec::flow_order`]. Blocks are numbered in a weak
-//! topological order: loops are contiguous, and a loop's exits come after the whole loop. Running the part with the
-//! lowest number first makes parts meet at the post-dominator of their branch, because every block between the
-//! branch and its post-dominator has a lower number. A back edge would break this (the header's number is low), so a
-//! part that takes a back edge waits with the number of the loop's end until nobody is left in the body.
+//! Divergent parts of a warp are scheduled by the order numbers computed in [`crate::exec::flow_order`]. Blocks are
+//! numbered in a weak topological order: loops are contiguous, and a loop's exits come after the whole loop. Running
+//! the part with the lowest number first makes parts meet at the post-dominator of their branch, because every block
+//! between the branch and its post-dominator has a lower number. A back edge would break this (the header's number is
+//! low), so a part that takes a back edge waits with the number of the loop's end until nobody is left in the body.
 
 use crate::ir::*;
 

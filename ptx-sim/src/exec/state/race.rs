@@ -369,8 +369,8 @@ impl Race {
         self.agents.get(&agent).map_or(0, |a| a.known.get(agent))
     }
 
-    /// What is missing between an access of tensor memory by `first`, at `time`, and one by `second` now, if anything is.
-    /// `warp` is the warp that made or issued the first one.
+    /// What is missing between an access of tensor memory by `first`, at `time`, and one by `second` now, if anything
+    /// is. `warp` is the warp that made or issued the first one.
     pub fn tensor_order(&self, (first, warp, time): (u32, u32, u32), second: u32) -> Option<Missing> {
         let a = self.agents.get(&second)?;
         let own = first == second || a.issuer.is_some_and(|(issuer, _)| issuer == first);

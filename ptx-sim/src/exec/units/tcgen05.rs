@@ -1,9 +1,10 @@
 //! `tcgen05`: tensor memory and the matrix instructions that work on it.
 //!
-//! Everything is executed when it is issued, in order, as one thread's operations are ordered among themselves. Under an
-//! adversarial schedule a result counts as in flight until the wait for it, and its use before is an error (see
+//! Everything is executed when it is issued, in order, as one thread's operations are ordered among themselves. Under
+//! an adversarial schedule a result counts as in flight until the wait for it, and its use before is an error (see
 //! [`super::tensor_touch`]): the registers of a load hold noise until `tcgen05.wait::ld`, a store lasts until
-//! `tcgen05.wait::st`, and other operations until a commit, whose arrival is an operation in flight itself and comes late.
+//! `tcgen05.wait::st`, and other operations until a commit, whose arrival is an operation in flight itself and comes
+//! late.
 
 use super::access::MemoryAccess;
 use super::completion::Operations;

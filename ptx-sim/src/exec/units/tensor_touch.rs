@@ -1,10 +1,10 @@
 //! Who uses which part of tensor memory, for the checks of adversarial schedules.
 //!
 //! `tcgen05` instructions only start something: a load is over at `tcgen05.wait::ld`, a store at `tcgen05.wait::st`, a
-//! multiplication, copy or shift when an mbarrier that a later `tcgen05.commit` of the same thread signals has completed
-//! its phase. Until then what they write is nobody else's to touch, and what they read is nobody's to overwrite; except
-//! that multiplications, copies and shifts of one thread follow each other as if they were done one by one. Once over, they
-//! are ordered like other accesses, with fences of their own between threads.
+//! multiplication, copy or shift when an mbarrier that a later `tcgen05.commit` of the same thread signals has
+//! completed its phase. Until then what they write is nobody else's to touch, and what they read is nobody's to
+//! overwrite; except that multiplications, copies and shifts of one thread follow each other as if they were done one
+//! by one. Once over, they are ordered like other accesses, with fences of their own between threads.
 //!
 //! A touch is a set of lanes by a range of columns. The list of a CTA stays short, because a later write takes the
 //! place of what it covers.

@@ -40,8 +40,8 @@ fn fill(full: &Place, slots: &[(Place, u32)], tag: &Expr) -> Vec<Op> {
     ops
 }
 
-/// A producer and consumers around a ring; `reuse` lets the epilogue write into the ring's memory, after the consumers have
-/// synchronised.
+/// A producer and consumers around a ring; `reuse` lets the epilogue write into the ring's memory, after the consumers
+/// have synchronised.
 pub fn gemm(stages: usize, consumers: u32, reuse: bool) -> Program {
     let mut p = Program::new("product with a producer");
     let s = stages as i64;
@@ -140,8 +140,8 @@ pub fn copies_in_groups(stages: usize) -> Program {
     p
 }
 
-/// Attention: a query tile for each of two consumers, rings of keys and values, and named barriers by which the consumers take
-/// turns at the tensor cores.
+/// Attention: a query tile for each of two consumers, rings of keys and values, and named barriers by which the
+/// consumers take turns at the tensor cores.
 pub fn attention(stages: usize) -> Program {
     let mut p = Program::new("attention in ping-pong");
     let s = stages as i64;
@@ -241,7 +241,8 @@ pub fn persistent(stages: usize, consumers: u32) -> Program {
     p
 }
 
-/// Applies `change` to the `at`-th operation of an agent that `select` picks; `None` deletes it. False if there are fewer.
+/// Applies `change` to the `at`-th operation of an agent that `select` picks; `None` deletes it. False if there are
+/// fewer.
 pub fn mutate(
     body: &mut Vec<Op>,
     at: &mut usize,
