@@ -10,7 +10,7 @@
 //! | [`Unit::Sync`] | `mma.sync` | a warp | registers | registers | registers |
 //! | [`Unit::BlockScale`] | `mma.sync` with `.block_scale` | a warp | registers | registers | registers |
 //! | [`Unit::Warpgroup`] | `wgmma.mma_async` | four warps | registers, shared memory | shared memory | registers |
-//! | [`Unit::Tensor`] | `tcgen05.mma`, `cta_group::1` | one thread | shared, tensor memory | shared memory | tensor memory |
+//! | [`Unit::Tensor`] | `tcgen05.mma`, `cta_group::1` | one thread | shared, tensor | shared memory | tensor memory |
 //! | [`Unit::TensorPair`] | `tcgen05.mma`, `cta_group::2` | one thread of two blocks | as above | as above | as above |
 //!
 //! The choice of instructions, the verifier of products, their lowering, the tests of the simulator and

@@ -1,7 +1,7 @@
 //! What one op does to the order of accesses: its accesses of shared memory, and how it synchronises.
 //!
-//! All of it follows from the interfaces of the op. Layouts tell which thread touches which element, where a tensor goes
-//! from or to the whole of a storage.
+//! All of it follows from the interfaces of the op. Where a tensor goes from or to the whole of a storage, layouts tell
+//! which thread touches which element.
 
 use crate::dialect::{
     behaviour::{self, SyncKind},

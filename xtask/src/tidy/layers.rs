@@ -13,6 +13,9 @@ const LAYERS: &[&str] = &["dialect", "analysis", "passes", "pipeline"];
 /// Parts that are above the layers and still do not know the command.
 const COMPILER: &[&str] = &["codegen", "translate", "compile"];
 
+/// The file that compares names of ops.
+const NAMES: &str = "src/dialect/upstream.rs";
+
 /// The passes among the files of the repository, by module name.
 pub fn passes(files: &[String]) -> Vec<String> {
     let module = |file: &String| {
@@ -31,6 +34,10 @@ pub fn check(file: &str, lines: &[String], passes: &[String], report: &mut impl 
         for (i, _) in lines.iter().enumerate().filter(|(_, line)| words(line, "tile_driver").next().is_some()) {
             report(i + 1, "the compiler imports the command; move what both need to tile-interface");
         }
+    }
+    let known_by_name = file == NAMES || !LAYERS.contains(&part) && !COMPILER.contains(&part);
+    for (i, _) in lines.iter().enumerate().filter(|(_, line)| !known_by_name && compares_name(line)) {
+        report(i + 1, &format!("ops are told apart by their interfaces; what has none is known by name in {NAMES} alone"));
     }
     let Some(layer) = LAYERS.iter().position(|l| *l == part) else { return };
     let own = rest.split(['/', '.']).next().unwrap_or_default();
@@ -52,6 +59,17 @@ pub fn check(file: &str, lines: &[String], passes: &[String], report: &mut impl 
             }
         }
     }
+}
+
+/// Whether the name of an op is compared, and not printed or copied.
+fn compares_name(line: &str) -> bool {
+    words(line, "op_name").any(|at| {
+        let (before, after) = (&line[..at], &line[at..]);
+        let call = after.find(')').map_or("", |end| after[end + 1..].trim_start());
+        before.trim_end().ends_with("match")
+            || before.ends_with("matches!(")
+            || ["==", "!=", ".starts_with", ".ends_with", ".strip_prefix", ".contains"].iter().any(|c| call.starts_with(c))
+    })
 }
 
 /// Where `word` stands in `line` as a whole identifier.
@@ -98,6 +116,10 @@ mod tests {
             ("src/dialect/rt.rs", "use crate::{analysis::facts, dialect::rt};"),
             ("src/codegen/mod.rs", "use tile_driver::Backend;"),
             ("src/compile.rs", "use tile_driver::Backend;"),
+            ("src/passes/one.rs", "    match op_name(op) {"),
+            ("src/analysis/facts.rs", "    if op_name(*o) == name {"),
+            ("src/codegen/mod.rs", "    matches!(op_name(op), NAME)"),
+            ("src/compile.rs", "    op_name(op).starts_with(prefix)"),
         ] {
             assert_eq!(found(file, line), 1, "{file}: {line}");
         }
@@ -105,6 +127,8 @@ mod tests {
             ("src/passes/mod.rs", "    register::<one::One>(); crate::pipeline::register();"),
             ("src/passes/one.rs", "    pass_descriptor!(one);"),
             ("src/passes/one.rs", "    use descriptors::two::stat;"),
+            ("src/passes/one.rs", "    let mut state = b.state(op_name(op));"),
+            ("src/dialect/upstream.rs", "    op_name(op) == name"),
             ("src/passes/two/part.rs", "use super::helper; let twofold = crate::analysis::x::one_of();"),
             ("src/passes/one.rs", "use crate::analysis::facts::Facts;"),
             ("src/analysis/facts.rs", "use crate::dialect::rt; let passes = plan.passes; f(passes);"),

@@ -11,6 +11,7 @@ pub const MAX_FUNCTION: usize = 120;
 const TABLES: &[(&str, &str, &str)] = &[
     ("ptx-sim/src/exec/units/alu_int.rs", "int", "integer instructions"),
     ("ptx-sim/src/exec/units/builtins.rs", "format_printf", "conversions of printf"),
+    ("ptx-sim/src/exec/step.rs", "step", "instructions"),
     ("ptx-sim/src/exec/units/tcgen05.rs", "tcgen05_op", "instructions of tensor memory"),
     ("ptx-sim/src/parse/tensor_ops.rs", "tcgen05", "instructions of tensor memory"),
     ("src/analysis/facts.rs", "transfer", "what ops do to facts"),
