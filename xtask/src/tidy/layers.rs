@@ -37,7 +37,10 @@ pub fn check(file: &str, lines: &[String], passes: &[String], report: &mut impl 
     }
     let known_by_name = file == NAMES || !LAYERS.contains(&part) && !COMPILER.contains(&part);
     for (i, _) in lines.iter().enumerate().filter(|(_, line)| !known_by_name && compares_name(line)) {
-        report(i + 1, &format!("ops are told apart by their interfaces; what has none is known by name in {NAMES} alone"));
+        report(
+            i + 1,
+            &format!("ops are told apart by their interfaces; what has none is known by name in {NAMES} alone"),
+        );
     }
     let Some(layer) = LAYERS.iter().position(|l| *l == part) else { return };
     let own = rest.split(['/', '.']).next().unwrap_or_default();
@@ -68,7 +71,9 @@ fn compares_name(line: &str) -> bool {
         let call = after.find(')').map_or("", |end| after[end + 1..].trim_start());
         before.trim_end().ends_with("match")
             || before.ends_with("matches!(")
-            || ["==", "!=", ".starts_with", ".ends_with", ".strip_prefix", ".contains"].iter().any(|c| call.starts_with(c))
+            || ["==", "!=", ".starts_with", ".ends_with", ".strip_prefix", ".contains"]
+                .iter()
+                .any(|c| call.starts_with(c))
     })
 }
 
