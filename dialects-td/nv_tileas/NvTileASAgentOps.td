@@ -14,6 +14,9 @@ def NvTileAS_AgentSwitchOp : NvTileAS_Op<"async.pipeline.agent_switch", NvTileAA
     tensors in registers. Nothing comes out but through memory. Agents do not meet at the end: what follows them and
     reads what another agent wrote needs a barrier of the block.
 
+    With `registers`, threads of agent `i` have `registers[i]` registers each from the start of its region on, taken from
+    what the block was launched with. Agents are whole warpgroups then, four warps aligned.
+
     ```mlir
     nv_tileas.async.pipeline.agent_switch warps [1, 4] {
       nv_tileas.local_store %x, %m vector 4 : tensor<128xf32, #one_warp>, !nv_tileas.memdesc<128xf32, #s>
@@ -22,9 +25,9 @@ def NvTileAS_AgentSwitchOp : NvTileAS_Op<"async.pipeline.agent_switch", NvTileAA
     }
     ```
   }];
-  let arguments = (ins DenseI64ArrayAttr:$warps);
+  let arguments = (ins DenseI64ArrayAttr:$warps, OptionalAttr<DenseI64ArrayAttr>:$registers);
   let regions = (region VariadicRegion<SizedRegion<1>>:$agents);
-  let assemblyFormat = "`warps` $warps $agents attr-dict";
+  let assemblyFormat = "`warps` $warps (`registers` $registers^)? $agents attr-dict";
   let moreDeclarations = [{
     int64_t getFirstWarp(unsigned region);
     int64_t getWarpCount(unsigned region) { return getWarps()[region]; }

@@ -120,6 +120,64 @@ def NvTileAS_AsyncTokenType : TypeDef<NvTileAS_Dialect, "AsyncToken"> {
   let summary = "asynchronous work that has been started";
 }
 
+def NvTileAS_PipelineType : TypeDef<NvTileAS_Dialect, "Pipeline"> {
+  let mnemonic = "pipeline";
+  let summary = "barriers of a ring of stages, `!nv_tileas.pipeline<4>`";
+  let description = [{
+    A producer fills stages and a consumer empties them, in turn. For each stage one barrier says that it is full and one
+    that it is empty.
+  }];
+  let parameters = (ins "int64_t":$stages);
+  let assemblyFormat = "`<` $stages `>`";
+  let genVerifyDecl = 1;
+}
+
+def NvTileAS_PipelineIteratorType : TypeDef<NvTileAS_Dialect, "PipelineIterator"> {
+  let mnemonic = "pipeline_iterator";
+  let summary = "a stage of a pipeline, and whether the ring has been gone round an odd number of times";
+}
+
+def NvTileAS_ProducerTokenType : TypeDef<NvTileAS_Dialect, "ProducerToken"> {
+  let mnemonic = "producer_token";
+  let summary = "a stage that is empty and belongs to the producer";
+}
+
+def NvTileAS_ConsumerTokenType : TypeDef<NvTileAS_Dialect, "ConsumerToken"> {
+  let mnemonic = "consumer_token";
+  let summary = "a stage that is full and belongs to the consumer";
+}
+
+def NvTileAS_TmaFill : NvTileAS_Enum<"TmaFill", "what a tensor copy writes for elements outside of the view", [
+    I32EnumAttrCase<"Zero", 0, "zero">,
+    I32EnumAttrCase<"Nan", 1, "nan">]>;
+
+def NvTileAS_TmaDescType : TypeDef<NvTileAS_Dialect, "TmaDesc"> {
+  let mnemonic = "tma_desc";
+  let summary = "tensor map of a view in global memory";
+  let description = [{
+    What one instruction copies: a box of the view. All lists begin with the innermost dimension of the map: `dims` are
+    the view's dimensions, `box` counts elements of the view, `steps` is the distance of the elements that are copied.
+    `swizzle` is the span in bytes over which 16-byte chunks are permuted in shared memory; 16 means none.
+
+    ```mlir
+    // 128 rows of 64 columns of a row-major view
+    !nv_tileas.tma_desc<bf16, dims = [1, 0], box = [64, 128], steps = [1, 1], swizzle = 128, fill = zero>
+    ```
+  }];
+  let parameters = (ins
+    "::mlir::Type":$elementType,
+    ArrayRefParameter<"int64_t", "dimensions of the view">:$dims,
+    ArrayRefParameter<"int64_t", "extents of the box">:$box,
+    ArrayRefParameter<"int64_t", "distances of elements">:$steps,
+    "int64_t":$swizzle,
+    EnumParameter<NvTileAS_TmaFill>:$fill);
+  let assemblyFormat = [{
+    `<` $elementType `,` `dims` `=` `[` $dims `]` `,` `box` `=` `[` $box `]` `,` `steps` `=` `[` $steps `]` `,`
+    `swizzle` `=` $swizzle `,` `fill` `=` $fill `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
 def NvTileAS_MemDescType : TypeDef<NvTileAS_Dialect, "MemDesc"> {
   let mnemonic = "memdesc";
   let summary = "tensor in memory, `!nv_tileas.memdesc<32x32xf32, #nv_tileas.shared_layout<...>>`";

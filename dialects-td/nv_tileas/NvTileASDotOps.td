@@ -48,4 +48,43 @@ def NvTileAS_DotScaledOp : NvTileAS_Op<"block_scaled_mma", NvTileAA_Product, [Pu
   let hasVerifier = 1;
 }
 
+//===-- asynchronous products ------------------------------------------------//
+
+def NvTileAS_AsyncDotOp : NvTileAS_Op<"async.dot", NvTileAA_FixedLayouts, [AllTypesMatch<["acc", "result"]>,
+    MemoryEffects<[NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>]> {
+  let summary = "start lhs * rhs + acc by warpgroups; operands are read from shared memory while it is under way";
+  let description = [{
+    `MxK`, `KxN` and `MxN`, with a layout in shared memory that the hardware knows (`tile_layout::HardwareLayout`). The
+    accumulator lies in the fragments of the instruction. The products of one op are one group; groups complete in order.
+    The result is not there before `async.dot_wait` says so: until then it may only be carried by a loop, be the
+    accumulator of another product, or be waited for.
+
+    ```mlir
+    %r = nv_tileas.async.dot %a, %b, %acc by <warpgroup, [64, 256, 16]>
+        : !nv_tileas.memdesc<128x64xbf16, #a, align = 1024>, !nv_tileas.memdesc<64x256xbf16, #b, align = 1024>, tensor<128x256xf32, #c>
+    %done = nv_tileas.async.dot_wait %r pending 0 : tensor<128x256xf32, #c>
+    ```
+  }];
+  let arguments = (ins NvTileAS_SourceStorage<NvTileAS_MemDescType>:$lhs, NvTileAS_SourceStorage<NvTileAS_MemDescType>:$rhs,
+      NvTileAS_Tensor:$acc, NvTileAS_MmaAttr:$instruction, UnitAttr:$lhsUnsigned, UnitAttr:$rhsUnsigned);
+  let results = (outs NvTileAS_Tensor:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs `,` $acc `by` $instruction (`lhs_unsigned` $lhsUnsigned^)? (`rhs_unsigned` $rhsUnsigned^)?
+    attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc)
+  }];
+  let hasVerifier = 1;
+}
+
+def NvTileAS_AsyncDotWaitOp : NvTileAS_Op<"async.dot_wait", NvTileAA_FixedLayouts, [NvTileAA_TouchesAll]> {
+  let summary = "wait until at most `pending` groups of products are under way";
+  let description = [{
+    Results are the sources, which are there now: `pending` groups were started after theirs. Without sources, storage that
+    older groups read may be used again.
+  }];
+  let arguments = (ins Variadic<NvTileAS_Tensor>:$sources, ConfinedAttr<I64Attr, [IntNonNegative]>:$pending);
+  let results = (outs Variadic<NvTileAS_Tensor>:$results);
+  let assemblyFormat = "($sources^)? `pending` $pending attr-dict (`:` type($sources)^ `->` type($results))?";
+  let hasVerifier = 1;
+}
+
 #endif

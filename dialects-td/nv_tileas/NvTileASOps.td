@@ -191,6 +191,8 @@ include "nv_tileas/NvTileASReductionOps.td"
 include "nv_tileas/NvTileASMemoryOps.td"
 include "nv_tileas/NvTileASTransferOps.td"
 include "nv_tileas/NvTileASAgentOps.td"
+include "nv_tileas/NvTileASPipelineOps.td"
+include "nv_tileas/NvTileASTmaOps.td"
 include "nv_tileas/NvTileASRegisterOps.td"
 
 #endif

@@ -8,6 +8,9 @@ use super::{
 /// Discardable attribute of a kernel: warps of a block, i64.
 pub const NUM_WARPS: &str = "nv_tileas.num_warps";
 
+/// Discardable attribute of a kernel: registers of each thread at launch, i64. Left out, ptxas chooses.
+pub const MAX_REGISTERS: &str = "nv_tileas.max_registers";
+
 /// Discardable attribute of a kernel that has products of tiles.
 pub const MULTIPLIES: &str = "nv_tileas.multiplies";
 

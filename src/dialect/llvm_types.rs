@@ -1,6 +1,6 @@
 //! Types of the LLVM dialect that elements of tiles become.
 
-use super::nv_tileaa::PtrType;
+use super::{nv_tileaa::PtrType, nv_tileas::PipelineIteratorType};
 use melior::{
     Context,
     dialect::llvm,
@@ -19,6 +19,9 @@ pub fn element_type<'c>(context: &'c Context, t: Type<'c>) -> Option<Type<'c>> {
         let raw = t.to_raw();
         if PtrType::cast(t).is_some() {
             return Some(llvm::r#type::pointer(context, GLOBAL));
+        }
+        if PipelineIteratorType::cast(t).is_some() {
+            return Some(IntegerType::new(context, 32).into());
         }
         if mlirTypeIsAInteger(raw)
             || mlirTypeIsAF16(raw)

@@ -12,7 +12,7 @@
 
 use crate::{
     dialect::{
-        gpu_module::{MULTIPLIES, NUM_WARPS, functions},
+        gpu_module::{MAX_REGISTERS, MULTIPLIES, NUM_WARPS, functions},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
     },
@@ -53,6 +53,11 @@ fn kernel<'c>(function: OpRef<'c>, context: &'c Context) -> Result<(), Failed> {
         remove_discardable_attr(function, NUM_WARPS);
     } else if discardable_attr(function, "nvvm.reqntid").is_none() {
         return Err(fail(function, "the kernel does not say how many warps its blocks have"));
+    }
+    if let Some(registers) = discardable_attr(function, MAX_REGISTERS) {
+        set_discardable_attr(function, "nvvm.maxnreg", i32_attr(context, int_attr(registers) as i32));
+        remove_discardable_attr(function, MAX_REGISTERS);
+        remove_discardable_attr(function, MULTIPLIES);
     }
     if discardable_attr(function, MULTIPLIES).is_some() {
         // Left alone, ptxas may spill accumulators for the sake of more blocks on a multiprocessor.

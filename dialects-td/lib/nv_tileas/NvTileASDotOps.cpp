@@ -93,3 +93,11 @@ LogicalResult DotScaledOp::verify() {
     return emitOpError("shapes of the scales do not fit the operands");
   return checkProduct(*this);
 }
+
+LogicalResult AsyncDotOp::verify() { return success(); }
+
+LogicalResult AsyncDotWaitOp::verify() {
+  if (getSources().getTypes() != getResults().getTypes())
+    return emitOpError("results must be of the types of the sources");
+  return success();
+}

@@ -6,7 +6,7 @@
 use crate::dialect::{
     behaviour::{self, SyncKind},
     layouts::Tensor,
-    nv_tileas::{AllocTensorOp, AsyncTokenType, AsyncWaitOp, MemDescSlotOp, MemDescType},
+    nv_tileas::{AllocTensorOp, AsyncTokenType, AsyncWaitOp, MemDescSlotOp, MemDescType, StageOp},
     rt::*,
     shared_memory::memdesc_bytes,
 };
@@ -66,6 +66,9 @@ pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<Step<'c>> {
             _ => None,
         };
         let (bytes, ring) = bytes_of(memory);
+        if ring.is_some_and(|(_, slot)| slot.is_some_and(is_of_pipeline)) {
+            continue;
+        }
         accesses.push(SharedAccess {
             op,
             write: effect.writes(),
@@ -92,6 +95,12 @@ pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<Step<'c>> {
             list
         }
     }
+}
+
+/// Whether a stage is that of a pipeline's iterator. Such stages are ordered by the pipeline's barriers, which
+/// [`crate::analysis::pipelines`] checks.
+fn is_of_pipeline(slot: Val<'_>) -> bool {
+    defining_op(slot).is_some_and(|op| StageOp::cast(op).is_some())
 }
 
 /// Whether a tensor has as many elements as a storage: a slice of one does not tell which it reads.

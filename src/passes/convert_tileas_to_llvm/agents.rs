@@ -9,7 +9,7 @@
 
 use super::{Lower, llvm::Cmp};
 use crate::dialect::{
-    debug_scope,
+    debug_scope, gpu_module,
     nv_tileas::AgentSwitchOp,
     pass::{Failed, fail},
     rt::*,
@@ -46,6 +46,15 @@ impl<'c> Lower<'c, '_> {
             self.warp = l.bin("sub", self.warp, l.i32c(scope.first_warp));
             (self.warps, self.warp_bits) = (warps as u64, warps.ilog2());
             self.barrier_id = Some(self.barriers_used);
+            if let Some(registers) = op.registers() {
+                let launched = self.launched_registers.ok_or_else(|| {
+                    let text = format!("the kernel does not say '{}'", gpu_module::MAX_REGISTERS);
+                    fail(op.op(), text)
+                })?;
+                let (count, way) = (registers[i], if registers[i] < launched { "dec" } else { "inc" });
+                let text = format!("setmaxnreg.{way}.sync.aligned.u32 {count};");
+                self.l.asm(&text, "~{memory}", None, &[], false);
+            }
             self.block(source)?;
             (self.warp, self.warp_bits, self.thread, self.warps, self.barrier_id) = outside;
             self.l.b.set_location(debug_scope::lowered(op.op().location()));

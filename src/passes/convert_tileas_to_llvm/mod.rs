@@ -22,13 +22,16 @@ mod groups;
 mod llvm;
 mod movement;
 mod nibble;
+mod pipeline;
 mod print;
 mod reduce;
 mod scalar;
 mod scan;
 mod shape;
 mod shared;
+mod tma;
 mod transfer;
+mod warpgroup;
 mod words;
 
 use crate::{
@@ -132,6 +135,8 @@ struct Lower<'c, 'm> {
     warps: u64,
     /// The hardware's barrier of an agent; none for that of the block.
     barrier_id: Option<u64>,
+    /// Registers of each thread at launch, where the kernel says so.
+    launched_registers: Option<i64>,
     /// Barriers that agents have been given.
     barriers_used: u64,
     /// Local memory that arrays share.
@@ -181,6 +186,9 @@ impl<'c, 'm> Lower<'c, 'm> {
         s.attr("nvvm.kernel", b.unit());
         // What the launch is like: `tileir-gpu-module-prepare` says it in NVVM's terms.
         s.attr(gpu_module::NUM_WARPS, i64_attr(context, warps as i64));
+        if let Some(registers) = discardable_attr(f.op(), gpu_module::MAX_REGISTERS) {
+            s.attr(gpu_module::MAX_REGISTERS, registers);
+        }
         if let Some(attrs) = argument_attributes(context, source, &types) {
             s.attr("arg_attrs", attrs);
         }
@@ -206,6 +214,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             thread,
             warps,
             barrier_id: None,
+            launched_registers: discardable_attr(f.op(), gpu_module::MAX_REGISTERS).map(int_attr),
             barriers_used: 0,
             slots: array::slots(f.op()),
             shared: None,
@@ -373,6 +382,18 @@ impl<'c, 'm> Lower<'c, 'm> {
             AsyncWaitOp(x) => self.async_wait(x),
             MemDescSlotOp(x) => self.memdesc_slot(x),
             MemDescViewOp(_) | MemDescPermuteOp(_) => self.memdesc_alias(op),
+            CreatePipelineOp(x) => self.create_pipeline(x),
+            CreateIteratorOp(x) => self.create_iterator(x),
+            IncIterOp(x) => self.inc_iter(x),
+            StageOp(x) => self.stage(x),
+            ProducerAcquireOp(x) => self.producer_acquire(x),
+            ConsumerWaitOp(x) => self.consumer_wait(x),
+            ConsumerReleaseOp(x) => self.consumer_release(x),
+            ElectOp(x) => self.elect(x),
+            MakeTiledTmaDescOp(x) => self.make_tiled_tma_desc(x),
+            AsyncTiledTmaLoadOp(x) => self.async_tiled_tma_load(x),
+            AsyncDotOp(x) => self.async_dot(x),
+            AsyncDotWaitOp(x) => self.async_dot_wait(x),
         }
     }
 
