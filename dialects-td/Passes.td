@@ -121,6 +121,46 @@ def TileAASliceProducts : Pass<"tileaa-slice-products", "::mlir::ModuleOp"> {
   let dependentDialects = ["arith", "nv_tileaa", "scf"];
 }
 
+def TileAAPlanProducts : Pass<"tileaa-plan-products", "::mlir::ModuleOp"> {
+  let summary = "which kernels multiply by warpgroups: how many, in how many stages, with how many registers";
+  let description = [{
+    Kernels whose products multiply tiles that tensor copies can load get the attribute `nv_tileas.products`, which later
+    passes follow. Nothing happens on targets without warpgroup products.
+  }];
+  let options = [
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
+  ];
+  let statistics = [
+    Statistic<"numPlanned", "num-planned", "kernels planned">
+  ];
+  let dependentDialects = ["nv_tileaa"];
+}
+
+def TileASMaterializeAsync : Pass<"tileas-materialize-async", "::mlir::ModuleOp"> {
+  let summary = "products of warpgroups and the loads of their operands become asynchronous";
+  let description = [{
+    In functions with `nv_tileas.products`. Operands go through a ring of stages in shared memory, filled by tensor copies;
+    products are waited for one iteration later where the loop carries nothing but their sums. The program stays one
+    program: each iteration fills the stage that it multiplies.
+  }];
+  let statistics = [
+    Statistic<"numProducts", "num-products", "products made asynchronous">
+  ];
+  let dependentDialects = ["arith", "nv_tileaa", "nv_tileas", "scf"];
+}
+
+def TileASSpecializeAgents : Pass<"tileas-specialize-agents", "::mlir::ModuleOp"> {
+  let summary = "a program that fills pipelines becomes an agent of its own";
+  let description = [{
+    What one thread does for a pipeline goes to a producer, with the loops, branches and addresses that it depends on. The
+    rest is the consumer. Both run at the same time, and the pipelines' barriers order them.
+  }];
+  let statistics = [
+    Statistic<"numSpecialized", "num-specialized", "kernels with agents">
+  ];
+  let dependentDialects = ["arith", "nv_tileaa", "nv_tileas", "scf"];
+}
+
 def TileASAssignDotLayouts : Pass<"tileas-assign-dot-layouts", "::mlir::ModuleOp"> {
   let summary = "instructions and layouts of matrix products";
   let description = [{

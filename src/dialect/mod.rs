@@ -14,6 +14,7 @@ pub mod location;
 pub mod loops;
 pub mod pass;
 mod product_check;
+pub mod product_plan;
 pub mod remark;
 pub mod rt;
 pub mod shared_memory;

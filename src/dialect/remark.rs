@@ -51,6 +51,8 @@ pub const BANK_CONFLICTS: Category = missed(RemarkSubject::Memory, "BankConflict
 pub const NO_LDMATRIX: Category = missed(RemarkSubject::TensorCore, "NoLdmatrix");
 /// A product is computed by scalar instructions.
 pub const NO_TENSOR_CORE: Category = missed(RemarkSubject::TensorCore, "NoTensorCore");
+/// Products are computed by instructions of single warps although the target has those of warpgroups.
+pub const NO_WARPGROUPS: Category = missed(RemarkSubject::TensorCore, "NoWarpgroups");
 /// A product is computed by matrix instructions of a wider type.
 pub const WIDENED_OPERANDS: Category = missed(RemarkSubject::TensorCore, "WidenedOperands");
 /// A conversion of a narrow type takes several instructions.

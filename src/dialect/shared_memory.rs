@@ -60,9 +60,20 @@ pub fn storage_type<'c>(
     element: Type<'c>,
     bases: &[u64],
 ) -> Result<MemDescType<'c>, BuildError> {
+    aligned_storage_type(op, shape, element, bases, ALIGNMENT)
+}
+
+/// Storage of one stage that starts at a multiple of `alignment` bytes.
+pub fn aligned_storage_type<'c>(
+    op: OpRef<'c>,
+    shape: &[i64],
+    element: Type<'c>,
+    bases: &[u64],
+    alignment: i64,
+) -> Result<MemDescType<'c>, BuildError> {
     let bases: Vec<i64> = bases.iter().map(|&b| b as i64).collect();
     let desc = SharedLayoutAttr::get(op.location(), &bases).and_then(|layout| {
-        MemDescType::get(op.location(), shape, element, layout.into(), 1, MemorySpace::Shared, ALIGNMENT)
+        MemDescType::get(op.location(), shape, element, layout.into(), 1, MemorySpace::Shared, alignment)
     });
     desc.ok_or_else(|| BuildError("storage in shared memory".into()))
 }

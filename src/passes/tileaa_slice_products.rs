@@ -33,6 +33,7 @@ use crate::{
         layouts::{Tensor, storage_bits, tensor_type},
         nv_tileaa::{self, DotOp, DotScaledOp, MakeTiledViewOp, PermuteOp, TiledLoadOp, TiledViewType},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
+        product_plan::ProductPlan,
         rt::*,
         target::target,
         upstream::Scf,
@@ -77,6 +78,9 @@ impl RustPass for SliceProducts {
         });
         let facts = Facts::of(op);
         for op in loops {
+            if ProductPlan::around(op).is_some() {
+                continue;
+            }
             let Some(found) = Loop::find(op) else { continue };
             let Some(factor) = found.factor(target, &facts) else { continue };
             cx.stat_add(stat::NUM_SLICED, 1);

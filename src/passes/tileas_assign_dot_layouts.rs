@@ -22,11 +22,12 @@ use crate::{
     },
     dialect::{
         behaviour::{self, LayoutRelation},
-        dots::{AnyDot, Instruction, LHS, RHS, element_of},
+        dots::{ACC, AnyDot, Instruction, LHS, RHS, element_of},
         layouts::{Tensor, converted, relayout_result, storage_bits},
         nv_tileaa,
         nv_tileas::{ConvertLayoutOp, MmaKind, PermuteOp, ReduceOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
+        product_plan::ProductPlan,
         remark::{self, remark},
         rt::*,
         target::target,
@@ -39,7 +40,7 @@ use melior::{
 };
 use mlir_sys::*;
 use rustc_hash::FxHashSet;
-use tile_layout::{Apart, Multiplier, Operand, Product};
+use tile_layout::{Apart, Multiplier, Operand, Product, WARPGROUP_ROWS, warpgroup_accumulator};
 use tile_targets::Target;
 
 #[derive(Clone, Default)]
@@ -58,12 +59,32 @@ impl RustPass for AssignDotLayouts {
             let facts = Facts::of(function.op());
             let known: Vec<(bool, Apart)> = dots.iter().map(|d| (keeps_rows(*d), apart(*d, &facts))).collect();
             for (dot, (rows, apart)) in dots.into_iter().zip(known) {
+                if let Some(plan) = ProductPlan::of(function.op()) {
+                    by_warpgroups(dot, plan, context)?;
+                    continue;
+                }
                 let warps = warps_at(dot.op())?.ilog2();
                 Assign { context, target, warps }.dot(dot, rows, apart)?;
             }
         }
         Ok(())
     }
+}
+
+/// The accumulator lies in the fragments of warpgroups; operands stay where they are until they go to shared memory.
+fn by_warpgroups<'c>(dot: AnyDot<'c>, plan: ProductPlan, context: &'c Context) -> Result<(), Failed> {
+    let op = dot.op();
+    let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"));
+    let (lhs, acc) = (tensor(dot.lhs())?, tensor(dot.acc())?);
+    let depth = 256 / storage_bits(lhs.element);
+    let instruction = Instruction { kind: MmaKind::Warpgroup, shape: [WARPGROUP_ROWS, plan.columns, depth] };
+    let layout = warpgroup_accumulator(&acc.tile_shape(), (plan.groups[0], plan.groups[1]), plan.columns)
+        .map_err(|e| fail(op, e.to_string()))?;
+    set_attr(op, "instruction", instruction.to_attr(context));
+    let b = Builder::before(context, op);
+    set_operand(op, ACC, converted(&b, op, dot.acc(), &layout)?);
+    b.set_after(op);
+    relayout_result(&b, op, dot.result(), &layout)
 }
 
 struct Assign<'c> {

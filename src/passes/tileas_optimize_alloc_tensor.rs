@@ -14,7 +14,7 @@
 use crate::{
     dialect::{
         nv_tileaa,
-        nv_tileas::{AllocTensorOp, BarrierOp, MemDescType},
+        nv_tileas::{AllocTensorOp, BarrierOp, MemDescType, PipelineType},
         pass::{Failed, PassContext, RustPass, fail},
         rt::*,
         shared_memory::{REUSE, memdesc_bytes},
@@ -70,6 +70,8 @@ fn accesses<'c>(storage: Val<'c>) -> Vec<OpRef<'c>> {
                 work.push(result(user, 0));
             } else {
                 list.push(user);
+                // Barriers of a pipeline are used wherever it is.
+                work.extend(results(user).filter(|v| PipelineType::cast(ty(*v)).is_some()));
             }
         }
     }

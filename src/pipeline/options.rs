@@ -11,11 +11,13 @@ pub enum Strategy {
     None,
     /// Asynchronous copies ahead of the products that use them, all by the same warps.
     Unspecialize,
+    /// Agents: warps that copy, and warps that multiply by warpgroups. What has none is as with `Unspecialize`.
+    WarpSpecialize,
 }
 
 impl Strategy {
     /// The strongest strategy that is built: what the command takes when nothing is asked for.
-    pub const STRONGEST: Self = Strategy::Unspecialize;
+    pub const STRONGEST: Self = Strategy::WarpSpecialize;
 }
 
 /// The program whose text line information leads to instead of the source.
@@ -202,7 +204,7 @@ impl Options {
             "pipeline-strategy" => match value {
                 "none" => self.strategy = Strategy::None,
                 "unspecialize" => self.strategy = Strategy::Unspecialize,
-                "warp-specialize" => return Err(missing("pipeline-strategy", "none, unspecialize")),
+                "warp-specialize" => self.strategy = Strategy::WarpSpecialize,
                 _ => return Err(bad("pipeline-strategy", "none, unspecialize or warp-specialize")),
             },
             "unspecialized-pipeline-num-stages" => {
@@ -297,7 +299,11 @@ impl Options {
 
     fn to_tileas(&self, list: &mut Steps) {
         let target = list.target.clone();
-        let pipelined = self.strategy == Strategy::Unspecialize && self.opt_level >= 2;
+        let pipelined = self.strategy != Strategy::None && self.opt_level >= 2;
+        let specialized = self.strategy == Strategy::WarpSpecialize && self.opt_level >= 2;
+        if specialized {
+            list.add(Stage::TileAa, 2, "tileaa-plan-products", [target.clone()]);
+        }
         if pipelined {
             list.add(Stage::TileAa, 2, "tileaa-slice-products", [target.clone()]);
         }
@@ -308,6 +314,10 @@ impl Options {
         add("tileas-assign-dot-layouts", std::slice::from_ref(&target));
         add("tileas-assign-load-store-layouts", std::slice::from_ref(&target));
         add("tileas-remove-layout-conversions", &[]);
+        if specialized {
+            add("tileas-materialize-async", &[]);
+            add("tileas-specialize-agents", &[]);
+        }
         if pipelined {
             let stages = format!("unspecialized-pipeline-num-stages={}", self.stages);
             add("tileas-unspecialized-pipeline", &[target, stages]);
@@ -451,6 +461,7 @@ mod tests {
         assert_eq!((o.opt_level, o.num_warps, o.target.name), (1, Some(8), "sm_90"));
         // What is built so far can be asked for by name.
         with(&[("v2-opt-level", "0"), ("pipeline-strategy", "none"), ("num-ctas", "1")]);
+        with(&[("pipeline-strategy", "warp-specialize")]);
         with(&[("pipeline-strategy", "unspecialize"), ("unspecialized-pipeline-num-stages", "3")]);
     }
 
@@ -513,7 +524,6 @@ mod tests {
     fn what_is_not_built_is_said_to_be_so() {
         let cases = [
             ("v2-opt-level", "2"),
-            ("pipeline-strategy", "warp-specialize"),
             ("rrt-size-threshold", "0"),
             ("max-constraint-iterations", "20"),
             ("num-ctas", "2"),

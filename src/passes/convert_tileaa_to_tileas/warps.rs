@@ -5,13 +5,14 @@
 //! Sixteen elements a thread are 32 to 64 bytes of the usual types. A row of 4096 therefore goes to 8 warps: with 4, a
 //! thread would hold 32 elements of each value that is alive, and only half the registers' worth of blocks would hide
 //! the latency of memory. More than 16 warps wait for each other too long at barriers. Kernels with matrix products
-//! have rules of their own ([`crate::analysis::product_warps`]).
+//! have rules of their own ([`crate::analysis::product_warps`]), and those with a plan have the warps that it says.
 
 use crate::{
     analysis::product_warps::for_products,
     dialect::{
         layouts::{Tensor, storage_bits},
         nv_tileaa::{AnyOp, FuncOp},
+        product_plan::ProductPlan,
         rt::*,
     },
 };
@@ -31,7 +32,8 @@ pub fn valid(warps: i64) -> bool {
 pub fn choose(function: FuncOp<'_>, target: &str, option: i64) -> i64 {
     let hint = function.hints().and_then(|h| hinted(h, target));
     let option = (option != 0).then_some(option);
-    function.num_warps().or(hint).or(option).unwrap_or_else(|| by_tiles(function.op(), Target::by_name(target)))
+    let planned = ProductPlan::of(function.op()).map(|p| p.consumer_warps().into());
+    function.num_warps().or(planned).or(hint).or(option).unwrap_or_else(|| by_tiles(function.op(), Target::by_name(target)))
 }
 
 /// What the hints say for the target, or by default. Values that make no sense count as absent.

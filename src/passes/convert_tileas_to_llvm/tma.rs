@@ -4,6 +4,7 @@ use super::Lower;
 use crate::dialect::{
     nv_tileas::{AsyncTiledTmaLoadOp, MakeTiledTmaDescOp},
     pass::{Failed, fail},
+    rt::OpView,
 };
 
 impl<'c> Lower<'c, '_> {

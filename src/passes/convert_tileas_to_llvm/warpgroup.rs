@@ -4,6 +4,7 @@ use super::Lower;
 use crate::dialect::{
     nv_tileas::{AsyncDotOp, AsyncDotWaitOp},
     pass::{Failed, fail},
+    rt::OpView,
 };
 
 impl<'c> Lower<'c, '_> {

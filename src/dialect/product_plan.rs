@@ -1,0 +1,82 @@
+//! How a kernel's matrix products are carried out by warpgroups, as an attribute of its function.
+//!
+//! `tileaa-plan-products` decides; the passes that give products their layouts, make copies asynchronous and share out
+//! warps follow the attribute. Without it products are those of single warps.
+
+use super::rt::*;
+use melior::{
+    Context,
+    ir::{Attribute, AttributeLike},
+};
+use mlir_sys::*;
+
+/// Discardable attribute of a function.
+const PLAN: &str = "nv_tileas.products";
+
+/// Warps of a warpgroup.
+pub const WARPGROUP: u32 = 4;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProductPlan {
+    /// Consumer warpgroups along the rows and along the columns.
+    pub groups: [u32; 2],
+    /// Columns of an instruction.
+    pub columns: u32,
+    /// Stages of each ring.
+    pub stages: u32,
+    /// Registers of a thread: at launch, of the producer, of a consumer.
+    pub registers: [u32; 3],
+}
+
+impl ProductPlan {
+    pub fn consumer_warps(&self) -> u32 {
+        self.groups[0] * self.groups[1] * WARPGROUP
+    }
+
+    /// Puts the plan on a function.
+    pub fn attach<'c>(&self, function: OpRef<'c>, context: &'c Context) {
+        let Self { groups: [m, n], columns, stages, registers: [launch, producer, consumer] } = self;
+        let text = format!(
+            "{{columns = {columns} : i64, groups = array<i64: {m}, {n}>, \
+             registers = array<i64: {launch}, {producer}, {consumer}>, stages = {stages} : i64}}"
+        );
+        let attribute = Attribute::parse(context, &text).expect("a well-formed attribute");
+        set_discardable_attr(function, PLAN, attribute);
+    }
+
+    /// None where there is no plan, or none that makes sense.
+    pub fn of(function: OpRef<'_>) -> Option<Self> {
+        let plan = discardable_attr(function, PLAN)?;
+        let number = |a| u32::try_from(int_attr(a)).ok().filter(|n| *n > 0);
+        let list = |name| -> Option<Vec<u32>> {
+            let values = entry(plan, name).filter(|a| is(*a, mlirAttributeIsADenseI64Array)).map(i64s_attr)?;
+            values.into_iter().map(|v| u32::try_from(v).ok().filter(|n| *n > 0)).collect()
+        };
+        let whole = |name| entry(plan, name).filter(|a| is(*a, mlirAttributeIsAInteger)).and_then(number);
+        Some(Self {
+            groups: list("groups")?.try_into().ok()?,
+            columns: whole("columns")?,
+            stages: whole("stages")?,
+            registers: list("registers")?.try_into().ok()?,
+        })
+    }
+
+    /// The plan of the function around `op`.
+    pub fn around(op: OpRef<'_>) -> Option<Self> {
+        std::iter::successors(Some(op), |o| parent_op(*o)).find_map(Self::of)
+    }
+}
+
+fn is(a: Attribute<'_>, kind: unsafe extern "C" fn(MlirAttribute) -> bool) -> bool {
+    // SAFETY: the attribute is alive.
+    unsafe { kind(a.to_raw()) }
+}
+
+fn entry<'c>(dictionary: Attribute<'c>, key: &str) -> Option<Attribute<'c>> {
+    // SAFETY: the attribute is alive; only dictionaries are asked.
+    unsafe {
+        mlirAttributeIsADictionary(dictionary.to_raw())
+            .then(|| mlirDictionaryAttrGetElementByName(dictionary.to_raw(), raw_str(key)))
+            .and_then(|a| Attribute::from_option_raw(a))
+    }
+}

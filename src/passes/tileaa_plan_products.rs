@@ -1,0 +1,254 @@
+//! `tileaa-plan-products`: which kernels multiply by warpgroups, and how.
+//!
+//! On targets with warpgroup products (`wgmma`) a kernel whose products multiply tiles that it loads is carried out by
+//! *agents*: a warpgroup that keeps rings of tiles in shared memory filled by tensor copies, and one or more that
+//! multiply. This pass looks whether a kernel can be, and lets `tile_plan` choose warpgroups, instructions, stages and
+//! registers, by measured numbers of the machine. The answer becomes an attribute of the function
+//! (`dialect::product_plan`), which later passes follow; a kernel without one is compiled as before.
+//!
+//! A kernel can be if
+//!
+//! * each of its products is alone in its block, and both operands are tiles of views that nothing else uses, loaded in
+//!   that block, perhaps in another shape;
+//! * tensor copies can load them (`analysis::tensor_maps`), and the instruction takes them as they lie;
+//! * no access before them orders the loads, and what their addresses and the control flow around them depend on can be
+//!   computed twice (`analysis::producers`).
+//!
+//! What is in the way is said by a remark.
+
+use crate::{
+    analysis::{
+        access::{View, fast_dimension},
+        facts::Facts,
+        producers::{LoadedOperand, Slice, stage_of},
+        tensor_maps,
+    },
+    dialect::{
+        dots::element_of,
+        layouts::{Tensor, storage_bits},
+        nv_tileaa::{self, AnyOp, CreateMemTokenOp, DotOp, JoinMemTokenOp, MemTokenType, Ordering, TiledLoadOp},
+        pass::{Failed, PassContext, RustPass, descriptors},
+        product_plan::ProductPlan,
+        remark::{self, remark},
+        rt::*,
+        shared_memory::SCRATCH_BYTES,
+        target::target,
+        upstream::Scf,
+    },
+    pass_descriptor,
+};
+use melior::Context;
+use tile_layout::Shape;
+use tile_mma::Element;
+use tile_plan::{Hints, Machine, Major, OperandType, Plan, ProductLoop};
+use tile_targets::{Feature, Target};
+
+#[derive(Clone, Default)]
+pub struct PlanProducts;
+
+impl RustPass for PlanProducts {
+    pass_descriptor!(tileaa_plan_products);
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        use descriptors::tileaa_plan_products::{Options, stat};
+        let target = target(op, Options(cx).compute_capability())?;
+        if !target.has(Feature::Wgmma) {
+            return Ok(());
+        }
+        for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
+            let dots = collect_ops(function.op(), |o| match AnyOp::cast(o) {
+                Some(AnyOp::DotOp(_) | AnyOp::DotScaledOp(_)) => Some(o),
+                _ => None,
+            });
+            if dots.is_empty() || function.num_warps().is_some() {
+                continue;
+            }
+            match plan(function, &dots, target) {
+                Ok(plan) => {
+                    cx.stat_add(stat::NUM_PLANNED, 1);
+                    plan.attach(function.op(), context);
+                }
+                Err((op, reason)) => {
+                    let reason = format!("products are those of single warps: {reason}");
+                    remark(op, remark::NO_WARPGROUPS, reason, "");
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The op that is in the way, and why.
+type Obstacle<'c> = (OpRef<'c>, String);
+
+fn plan<'c>(
+    function: nv_tileaa::FuncOp<'c>,
+    dots: &[OpRef<'c>],
+    target: &Target,
+) -> Result<ProductPlan, Obstacle<'c>> {
+    let facts = Facts::of(function.op());
+    let mut products: Vec<(OpRef<'c>, ProductLoop)> = vec![];
+    let mut loads = vec![];
+    for &op in dots {
+        let dot = DotOp::cast(op).ok_or_else(|| (op, "its operands have scales".to_string()))?;
+        if products.iter().any(|(other, _)| block_of(*other) == block_of(op)) {
+            return Err((op, "another product is in the same block".into()));
+        }
+        products.push((op, product(dot, function.op(), &facts, &mut loads)?));
+    }
+    let is_token = |v: Val<'c>| MemTokenType::cast(ty(v)).is_some();
+    Slice::of(function.op(), &loads, &|_| false, &is_token)?;
+    let (op, first) = products[0];
+    if let Some((op, _)) = products.iter().find(|(_, p)| (p.m, p.n, p.operand) != (first.m, first.n, first.operand)) {
+        return Err((*op, "products of the kernel differ in shape or type".into()));
+    }
+    // The deepest takes the largest stages.
+    let deepest = products.iter().map(|(_, p)| *p).max_by_key(|p| p.k).unwrap_or(first);
+    let product = ProductLoop { over_tiles: loops(op) > 1, ..deepest };
+    let machine = Machine::named(target.name).map_err(|e| (op, e.to_string()))?;
+    let plan = tile_plan::plan(&product, &Hints::default(), &machine).map_err(|e| (op, e.to_string()))?;
+    let stages = stages(&plan, &product, products.len() as u32, target)
+        .ok_or_else(|| (op, "shared memory holds no two stages of the operands".to_string()))?;
+    let registers = plan.registers;
+    Ok(ProductPlan {
+        groups: [plan.groups.0, plan.groups.1],
+        columns: plan.columns,
+        stages,
+        registers: [registers.launch, registers.producer, registers.consumer],
+    })
+}
+
+/// Stages of each ring, with room beside them for what the kernel moves through shared memory; none if fewer than two
+/// fit.
+fn stages(plan: &Plan, product: &ProductLoop, rings: u32, target: &Target) -> Option<u32> {
+    let room = target.limits.static_shared_per_block.checked_sub(SCRATCH_BYTES as u32 + OTHER_BYTES)?;
+    let fit = room / rings / product.stage_bytes().next_multiple_of(1024);
+    Some(plan.stages.min(fit)).filter(|s| *s >= 2)
+}
+
+/// Barriers, tensor maps under construction, sums that warps exchange.
+const OTHER_BYTES: u32 = 4096;
+
+/// Loops around an op.
+fn loops(op: OpRef<'_>) -> usize {
+    std::iter::successors(parent_op(op), |o| parent_op(*o)).filter(|o| Scf::of(*o) == Some(Scf::For)).count()
+}
+
+/// The product as the planner wants it; its loads are added to `loads`.
+fn product<'c>(
+    dot: DotOp<'c>,
+    function: OpRef<'c>,
+    facts: &Facts,
+    loads: &mut Vec<OpRef<'c>>,
+) -> Result<ProductLoop, Obstacle<'c>> {
+    let op = dot.op();
+    let not = |reason: &str| (op, reason.to_string());
+    let tensor = |v| Tensor::of_value(v).ok_or_else(|| not("operand is no tensor"));
+    let (lhs, rhs, acc) = (tensor(dot.lhs())?, tensor(dot.rhs())?, tensor(dot.acc())?);
+    let [m, k] = lhs.shape[..] else { return Err(not("it has a batch dimension")) };
+    let n = rhs.shape[1];
+    let operand = operand_type(&dot).ok_or_else(|| not("no warpgroup instruction multiplies these types"))?;
+    let sums = element_of(acc.element, false);
+    let instruction_exists = match operand {
+        OperandType::S8 | OperandType::U8 => sums == Some(Element::S32),
+        OperandType::F16 => matches!(sums, Some(Element::F32 | Element::F16)),
+        _ => sums == Some(Element::F32),
+    };
+    if !instruction_exists {
+        return Err(not("no warpgroup instruction multiplies these types"));
+    }
+    if matches!(operand, OperandType::E4m3 | OperandType::E5m2) && !dot.fast_acc() {
+        return Err(not("sums of 8-bit floats must be exact"));
+    }
+    let mut majors = [Major::K; 2];
+    for (i, (v, depth)) in [(dot.lhs(), 1), (dot.rhs(), 0)].into_iter().enumerate() {
+        let side = ["lhs", "rhs"][i];
+        let found = LoadedOperand::of(v).ok_or_else(|| not(&format!("{side} is not a tile that is loaded for it alone")))?;
+        let load = TiledLoadOp::cast(found.load).ok_or_else(|| not("operand is not loaded from a view"))?;
+        check_load(load, op, function)?;
+        let view = View::of(load.view()).ok_or_else(|| not("its view is not made in this function"))?;
+        let indices: Vec<Val<'c>> = load.indices().collect();
+        stage_of(load.op(), &view)
+            .and_then(|stage| tensor_maps::plan_copy(&view, &indices, stage, facts))
+            .map_err(|reason| (load.op(), format!("{side} is not copied by a tensor map: {reason}")))?;
+        if contiguous_dimension(&view, &found).is_none_or(|d| d != depth) {
+            if storage_bits(lhs.element) != 16 {
+                let text = format!("{side} is not contiguous along K, which only 16-bit elements may be");
+                return Err((load.op(), text));
+            }
+            majors[i] = Major::Mn;
+        }
+        loads.push(load.op());
+    }
+    let extent = |e: i64| u32::try_from(e).unwrap_or(u32::MAX);
+    let mut product = ProductLoop::new((extent(m), extent(n), extent(k)), operand);
+    [product.a_major, product.b_major] = majors;
+    product.exact_sums = !dot.fast_acc();
+    Ok(product)
+}
+
+fn operand_type(dot: &DotOp<'_>) -> Option<OperandType> {
+    let of = |v, unsigned| element_of(Tensor::of_value(v)?.element, unsigned);
+    let (left, right) = (of(dot.lhs(), dot.lhs_unsigned())?, of(dot.rhs(), dot.rhs_unsigned())?);
+    if left != right {
+        return None;
+    }
+    Some(match left {
+        Element::F16 => OperandType::F16,
+        Element::Bf16 => OperandType::Bf16,
+        Element::E4m3 => OperandType::E4m3,
+        Element::E5m2 => OperandType::E5m2,
+        Element::S8 => OperandType::S8,
+        Element::U8 => OperandType::U8,
+        _ => return None,
+    })
+}
+
+/// Whether a load may be started by other threads, before its turn.
+fn check_load<'c>(load: TiledLoadOp<'c>, dot: OpRef<'c>, function: OpRef<'c>) -> Result<(), Obstacle<'c>> {
+    let not = |reason: &str| Err((load.op(), reason.to_string()));
+    if block_of(load.op()) != block_of(dot) {
+        return not("the operand is not loaded next to the product");
+    }
+    if load.ordering() != Ordering::Weak || has_uses(load.result_token()) {
+        return not("other accesses are ordered after the load");
+    }
+    if !load.token().is_none_or(orders_nothing) {
+        return not("the load is ordered after another access");
+    }
+    // A branch or a counted loop can be gone through twice, anything else cannot.
+    let mut at = parent_op(load.op());
+    while let Some(op) = at.filter(|o| *o != function) {
+        if !matches!(Scf::of(op), Some(Scf::For | Scf::If)) {
+            return not("the load is in a loop without a count");
+        }
+        at = parent_op(op);
+    }
+    Ok(())
+}
+
+/// Whether a token stands for no access at all.
+fn orders_nothing(token: Val<'_>) -> bool {
+    let Some(op) = defining_op(token) else { return false };
+    CreateMemTokenOp::cast(op).is_some()
+        || JoinMemTokenOp::cast(op).is_some() && operands(op).all(orders_nothing)
+}
+
+/// The dimension of the operand along which it is contiguous in memory.
+fn contiguous_dimension(view: &View<'_>, operand: &LoadedOperand<'_>) -> Option<usize> {
+    let mut shape = Shape::new(view.ty.tile()).ok()?;
+    // The bit of the row-major index that moves by one element in memory.
+    let mut bit = shape.field(fast_dimension(view)).ok()?.0;
+    let dim_of = |shape: &Shape, bit: u32| {
+        (0..shape.rank()).find(|&d| shape.field(d).is_ok_and(|(low, width)| low == bit && width > 0))
+    };
+    for op in &operand.chain {
+        let to = Tensor::of_value(result(*op, 0))?.tile_shape();
+        if let Some(permute) = nv_tileaa::PermuteOp::cast(*op) {
+            let dim = dim_of(&shape, bit)?;
+            let moved = permute.order().iter().position(|&d| d as usize == dim)?;
+            bit = to.field(moved).ok()?.0;
+        }
+        shape = to;
+    }
+    dim_of(&shape, bit)
+}
