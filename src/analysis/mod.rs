@@ -6,6 +6,7 @@ pub mod combined;
 pub mod facts;
 pub mod layouts;
 pub mod narrow;
+pub mod pipelines;
 pub mod producers;
 pub mod product_warps;
 pub mod register_maps;

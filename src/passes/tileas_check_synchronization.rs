@@ -4,12 +4,18 @@
 //! byte, one of them writing, without a barrier in between, on any path and around any loop ([`Races`] says how). Each
 //! pair for which that fails is an error at the later access with a note at the earlier one.
 //!
+//! Stages of pipelines are ordered by their own barriers: what agents do with them is checked by itself, for all
+//! interleavings and small trip counts (`analysis::pipelines`).
+//!
 //! With `remove-redundant-barriers`, barriers that only guard the reuse of storage (they carry the attribute
 //! `nv_tileas.reuse`) go when the proof succeeds without them. Others stay: they may order accesses of global memory.
 //! Barriers are tried in program order, each against the program without those that went before.
 
 use crate::{
-    analysis::synchronization::{Conflict, Races},
+    analysis::{
+        pipelines,
+        synchronization::{Conflict, Races},
+    },
     dialect::{
         nv_tileaa,
         nv_tileas::BarrierOp,
@@ -38,6 +44,7 @@ impl RustPass for CheckSynchronization {
             if let Some(failed) = failed {
                 return Err(failed);
             }
+            pipelines::check(function.op()).map_err(|(at, reason)| fail(at, reason))?;
             if Options(cx).remove_redundant() {
                 cx.stat_add(stat::NUM_REMOVED, remove_redundant(function.op()) as i64);
             }

@@ -1,0 +1,438 @@
+//! The protocol of a kernel's pipelines, for `tile_protocol` to check.
+//!
+//! What agents do with stages and barriers is taken out of the program: waits, arrivals, copies, products, and the loops
+//! and branches around them. An iterator becomes the number of steps that it has gone, which gives the stage, the parity,
+//! and the *tag* of what a stage holds: a product that reads with iterator `n` wants what was copied with `n`. The other
+//! values of the program are not known. Loops of different agents are taken as the same loop if they are the same one in
+//! order; their bounds must be computed alike. Each gets a parameter, its number of iterations, and the protocol is
+//! checked for all small ones. A branch is never taken, always, or by turns.
+//!
+//! What is found is a violation of the protocol with an interleaving that leads to it, or a reason why the program cannot
+//! be followed.
+
+use crate::dialect::{
+    layouts::storage_bits,
+    nv_tileas::{
+        AgentSwitchOp, AllocTensorOp, AnyOp, ConsumerReleaseOp, ConsumerWaitOp, CreatePipelineOp, IncIterOp,
+        MemDescSlotOp, MemDescType, PipelineIteratorType, PipelineType, ProducerAcquireOp, StageOp,
+    },
+    rt::*,
+    upstream::{Arith, Scf},
+};
+use melior::ir::AttributeLike;
+use rustc_hash::{FxHashMap, FxHashSet};
+use tile_protocol::{Access, Array, Engine, Expr, Op, Program, Var};
+
+/// What is wrong with a protocol: the op, and the reason or the violation with its interleaving.
+pub type Fault<'c> = (OpRef<'c>, String);
+
+/// Runs of the checker at most; trip counts of outer loops are cut short for it.
+const MOST_RUNS: i64 = 4000;
+
+/// Checks the pipelines of a function, if it has any.
+pub fn check<'c>(function: OpRef<'c>) -> Result<(), Fault<'c>> {
+    let pipelines = collect_ops(function, CreatePipelineOp::cast);
+    let Some(first) = pipelines.first() else { return Ok(()) };
+    let mut extract = Extract::new(function, &pipelines)?;
+    let switches = collect_ops(function, AgentSwitchOp::cast);
+    let agents: Vec<Blk<'c>> = match switches[..] {
+        [] => entry_block(region(function, 0)).into_iter().collect(),
+        [one] => (0..region_count(one.op())).filter_map(|i| entry_block(region(one.op(), i))).collect(),
+        _ => return Err((switches[1].op(), "a second division into agents cannot be followed".into())),
+    };
+    for (number, block) in agents.iter().enumerate() {
+        extract.number = number;
+        extract.loops_seen = 0;
+        extract.branches_seen = 0;
+        let body = extract.block(*block)?;
+        extract.program.agent(&format!("agent {number}"), 128, body);
+    }
+    extract.limit_runs();
+    extract.program.check().map_err(|violation| (first.op(), violation.to_string()))
+}
+
+/// A loop or branch that all agents go through.
+struct Common<'c> {
+    op: OpRef<'c>,
+    parameter: Expr,
+}
+
+struct Pipeline {
+    stages: i64,
+    consumers: u32,
+    full: Array,
+    empty: Array,
+}
+
+struct Extract<'c> {
+    program: Program,
+    pipelines: FxHashMap<usize, Pipeline>,
+    storages: FxHashMap<usize, Array>,
+    /// Iterators by the number of their steps, and truth values.
+    values: FxHashMap<usize, Expr>,
+    loops: Vec<Common<'c>>,
+    branches: Vec<Common<'c>>,
+    loops_seen: usize,
+    branches_seen: usize,
+    /// The agent.
+    number: usize,
+    /// Counters of the loops around, from the outside.
+    counters: Vec<Var>,
+    /// Ops that take part, or hold some that do.
+    relevant: FxHashSet<usize>,
+}
+
+impl<'c> Extract<'c> {
+    fn new(function: OpRef<'c>, pipelines: &[CreatePipelineOp<'c>]) -> Result<Self, Fault<'c>> {
+        let mut program = Program::new("pipelines");
+        let mut known = FxHashMap::default();
+        for (i, pipeline) in pipelines.iter().enumerate() {
+            let op = pipeline.op();
+            let stages = PipelineType::cast(ty(pipeline.pipeline())).ok_or((op, "not a pipeline".to_string()))?.stages();
+            let consumers = pipeline.consumers() as u32;
+            let full = program.barrier(&format!("full{i}"), stages as usize, 1);
+            let empty = program.barrier(&format!("empty{i}"), stages as usize, consumers);
+            known.insert(key(pipeline.pipeline()), Pipeline { stages, consumers, full, empty });
+        }
+        let mut relevant = FxHashSet::default();
+        walk(function, &mut |o| {
+            if takes_part(o) {
+                relevant.extend(std::iter::successors(Some(o), |p| parent_op(*p)).map(op_key));
+            }
+        });
+        Ok(Self {
+            program,
+            pipelines: known,
+            storages: FxHashMap::default(),
+            values: FxHashMap::default(),
+            loops: vec![],
+            branches: vec![],
+            loops_seen: 0,
+            branches_seen: 0,
+            number: 0,
+            counters: vec![],
+            relevant,
+        })
+    }
+
+    fn block(&mut self, block: Blk<'c>) -> Result<Vec<Op>, Fault<'c>> {
+        let mut ops = vec![];
+        for op in ops_of(block) {
+            self.op(op, &mut ops)?;
+        }
+        Ok(ops)
+    }
+
+    fn op(&mut self, op: OpRef<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
+        match Scf::of(op) {
+            Some(Scf::For) if self.relevant.contains(&op_key(op)) => return self.counted(op, out),
+            Some(Scf::If) if self.relevant.contains(&op_key(op)) => return self.branch(op, out),
+            Some(Scf::While) if self.relevant.contains(&op_key(op)) => {
+                return Err((op, "a pipeline in a loop without a count cannot be followed".into()));
+            }
+            _ => {}
+        }
+        if Arith::of(op) == Some(Arith::Constant) {
+            let value = attr(op, "value").filter(|a| {
+                // SAFETY: the attribute is alive.
+                unsafe { mlir_sys::mlirAttributeIsAInteger(a.to_raw()) }
+            });
+            if let Some(value) = value {
+                self.values.insert(key(result(op, 0)), Expr::from(int_attr(value) & 1));
+            }
+            return Ok(());
+        }
+        use AnyOp::*;
+        match AnyOp::cast(op) {
+            Some(CreateIteratorOp(x)) => {
+                self.values.insert(key(x.iterator()), Expr::from(0));
+            }
+            Some(IncIterOp(x)) => {
+                let next = self.value(op, x.iterator())? + 1;
+                self.values.insert(key(x.next()), next);
+            }
+            Some(ElectOp(_)) => {
+                let body = entry_block(region(op, 0)).ok_or((op, "no program".to_string()))?;
+                out.extend(self.block(body)?);
+            }
+            Some(ProducerAcquireOp(x)) => self.acquire(x, out)?,
+            Some(ConsumerWaitOp(x)) => self.wait(x, out)?,
+            Some(ConsumerReleaseOp(x)) => self.release(x, out)?,
+            Some(AsyncTiledTmaLoadOp(x)) => {
+                let acquired = defining_op(x.token()).and_then(self::ProducerAcquireOp::cast);
+                let acquired = acquired.ok_or((op, "the stage that it arrives at is not known".to_string()))?;
+                let (into, tag) = self.place(op, x.dest())?.ok_or((op, "it copies to no stage".to_string()))?;
+                let (slot, _) = self.slot(op, acquired.pipeline(), acquired.iterator())?;
+                let barrier = self.pipeline(op, acquired.pipeline())?.full.at(&slot);
+                let bytes = bytes_of(x.dest()).ok_or((op, "not a memdesc".to_string()))?;
+                out.push(Op::Copy { into, tag, bytes, barrier });
+            }
+            Some(AsyncDotOp(x)) => {
+                for memory in [x.lhs(), x.rhs()] {
+                    if let Some((place, tag)) = self.place(op, memory)? {
+                        out.push(Op::Begin { engine: Engine::Product, access: Access::Read, place, tag });
+                    }
+                }
+                out.push(Op::Commit(Engine::Product));
+            }
+            Some(AsyncDotWaitOp(x)) => {
+                out.push(Op::WaitGroups { engine: Engine::Product, pending: x.pending() as u32 });
+            }
+            Some(LocalLoadOp(x)) => {
+                if let Some((from, tag)) = self.place(op, x.source())? {
+                    out.push(Op::Read { from, tag });
+                }
+            }
+            _ if self.relevant.contains(&op_key(op)) && region_count(op) > 0 => {
+                return Err((op, "a pipeline in this op cannot be followed".into()));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn value(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Expr, Fault<'c>> {
+        // Values from before the agents are computed once.
+        let from_outside = || match defining_op(v).and_then(AnyOp::cast)? {
+            AnyOp::CreateIteratorOp(_) => Some(Expr::from(0)),
+            _ => None,
+        };
+        self.values.get(&key(v)).cloned().or_else(from_outside).ok_or((op, "an iterator cannot be followed".into()))
+    }
+
+    fn pipeline(&self, op: OpRef<'c>, pipeline: Val<'c>) -> Result<&Pipeline, Fault<'c>> {
+        self.pipelines.get(&key(pipeline)).ok_or((op, "the pipeline is not made in this function".into()))
+    }
+
+    /// The stage of an iterator, and the parity of its round.
+    fn slot(&self, op: OpRef<'c>, pipeline: Val<'c>, iterator: Val<'c>) -> Result<(Expr, Expr), Fault<'c>> {
+        let stages = self.pipeline(op, pipeline)?.stages;
+        let steps = self.value(op, iterator)?;
+        Ok((steps.clone() % stages, steps / stages % 2))
+    }
+
+    fn acquire(&mut self, x: ProducerAcquireOp<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
+        let op = x.op();
+        let (slot, parity) = self.slot(op, x.pipeline(), x.iterator())?;
+        let pipeline = self.pipeline(op, x.pipeline())?;
+        let bytes = u32::try_from(x.bytes()).map_err(|_| (op, "too many bytes".to_string()))?;
+        out.push(Op::Wait { barrier: pipeline.empty.at(&slot), parity: !parity });
+        out.push(Op::Expect { barrier: pipeline.full.at(&slot), bytes });
+        out.push(Op::Arrive { barrier: pipeline.full.at(&slot), count: 1 });
+        Ok(())
+    }
+
+    fn wait(&mut self, x: ConsumerWaitOp<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
+        let (slot, parity) = self.slot(x.op(), x.pipeline(), x.iterator())?;
+        let pipeline = self.pipeline(x.op(), x.pipeline())?;
+        out.push(Op::Wait { barrier: pipeline.full.at(&slot), parity });
+        Ok(())
+    }
+
+    fn release(&mut self, x: ConsumerReleaseOp<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
+        let (slot, _) = self.slot(x.op(), x.pipeline(), x.iterator())?;
+        let pipeline = self.pipeline(x.op(), x.pipeline())?;
+        let arrive = Op::Arrive { barrier: pipeline.empty.at(&slot), count: pipeline.consumers };
+        out.push(match x.predicate() {
+            Some(p) => Op::If { condition: self.value(x.op(), p)?, then: vec![arrive], otherwise: vec![] },
+            None => arrive,
+        });
+        Ok(())
+    }
+
+    /// The stage that a descriptor of memory leads to, and the steps of the iterator that numbers it; none for storage
+    /// that belongs to no pipeline.
+    fn place(
+        &mut self,
+        op: OpRef<'c>,
+        mut memory: Val<'c>,
+    ) -> Result<Option<(tile_protocol::Place, Expr)>, Fault<'c>> {
+        let mut steps = None;
+        while let Some(made) = defining_op(memory).filter(|o| AllocTensorOp::cast(*o).is_none() && operand_count(*o) > 0) {
+            if let Some(slot) = MemDescSlotOp::cast(made) {
+                let stage = defining_op(slot.index()).and_then(StageOp::cast);
+                steps = stage.map(|s| self.value(op, s.iterator())).transpose()?;
+            }
+            memory = operand(made, 0);
+        }
+        let Some(steps) = steps else { return Ok(None) };
+        let stages = MemDescType::cast(ty(memory)).ok_or((op, "not a memdesc".to_string()))?.stages();
+        let next = self.storages.len();
+        let program = &mut self.program;
+        let storage = *self
+            .storages
+            .entry(key(memory))
+            .or_insert_with(|| program.storage(&format!("ring{next}"), stages as usize));
+        Ok(Some((storage.at(&(steps.clone() % stages)), steps)))
+    }
+
+    fn counted(&mut self, op: OpRef<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
+        let trips = self.common(op, true)?;
+        let body = entry_block(region(op, 0)).ok_or((op, "loop has no body".to_string()))?;
+        // Carried values that the protocol depends on have variables.
+        let carried: Vec<(usize, Var)> = (0..result_count(op))
+            .filter(|&i| is_followed(result(op, i)))
+            .map(|i| (i, self.program.variable()))
+            .collect();
+        for &(i, var) in &carried {
+            let Ok(init) = self.value(op, operand(op, 3 + i)) else { continue };
+            out.push(Op::Set(var, init));
+            self.values.insert(key(arg(body, i + 1)), var.into());
+            self.values.insert(key(result(op, i)), var.into());
+        }
+        let counter = self.program.variable();
+        self.counters.push(counter);
+        let mut inside = self.block(body)?;
+        self.counters.pop();
+        // All new values are computed before any is set.
+        let last = ops_of(body).last().ok_or((op, "loop has no terminator".to_string()))?;
+        let mut sets = vec![];
+        for &(i, var) in carried.iter().filter(|(i, _)| self.values.contains_key(&key(result(op, *i)))) {
+            let next = self.program.variable();
+            inside.push(Op::Set(next, self.value(last, operand(last, i))?));
+            sets.push(Op::Set(var, next.into()));
+        }
+        inside.extend(sets);
+        out.push(Op::Loop { var: counter, trips, body: inside });
+        Ok(())
+    }
+
+    fn branch(&mut self, op: OpRef<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
+        let pattern = self.common(op, false)?;
+        // Never, always, in odd iterations, in even ones.
+        let turn: Expr = self.counters.last().map_or(Expr::from(0), |v| (*v).into());
+        let is = |n: i64| !(pattern.clone() - n);
+        let condition = is(1) + is(2) * (turn.clone() % 2) + is(3) * ((turn + 1) % 2);
+        let given: Vec<(usize, Var)> = (0..result_count(op))
+            .filter(|&i| is_followed(result(op, i)))
+            .map(|i| (i, self.program.variable()))
+            .collect();
+        let mut branches = vec![];
+        for i in 0..2 {
+            let Some(block) = entry_block(region(op, i)) else {
+                branches.push(vec![]);
+                continue;
+            };
+            let mut inside = self.block(block)?;
+            let last = ops_of(block).last().ok_or((op, "branch has no terminator".to_string()))?;
+            for &(i, var) in &given {
+                inside.push(Op::Set(var, self.value(last, operand(last, i))?));
+            }
+            branches.push(inside);
+        }
+        for (i, var) in given {
+            self.values.insert(key(result(op, i)), var.into());
+        }
+        let otherwise = branches.pop().unwrap_or_default();
+        out.push(Op::If { condition, then: branches.pop().unwrap_or_default(), otherwise });
+        Ok(())
+    }
+
+    /// The parameter of a loop or branch, one for all agents.
+    fn common(&mut self, op: OpRef<'c>, is_loop: bool) -> Result<Expr, Fault<'c>> {
+        let stages = self.pipelines.values().map(|p| p.stages).max().unwrap_or(1);
+        let (list, seen) = match is_loop {
+            true => (&mut self.loops, &mut self.loops_seen),
+            false => (&mut self.branches, &mut self.branches_seen),
+        };
+        *seen += 1;
+        if let Some(other) = list.get(*seen - 1) {
+            let count = if is_loop { 3 } else { 1 };
+            let same = (0..count).all(|i| computed_alike(operand(op, i), operand(other.op, i), 0));
+            let parameter = other.parameter.clone();
+            return if same { Ok(parameter) } else { Err((op, "agents go through different loops or branches".into())) };
+        }
+        if self.number > 0 {
+            return Err((op, "agents go through different loops or branches".into()));
+        }
+        let (name, most) = if is_loop { ("trips", 2 * stages + 2) } else { ("branch", 3) };
+        let parameter = self.program.parameter(&format!("{name}{}", list.len()), most);
+        list.push(Common { op, parameter: parameter.clone() });
+        Ok(parameter)
+    }
+
+    /// Cuts trip counts short, those of outer loops first, until there are not too many combinations.
+    fn limit_runs(&mut self) {
+        let runs = |p: &Program| p.parameters.iter().map(|p| p.max + 1).product::<i64>();
+        for i in 0..self.program.parameters.len() {
+            while runs(&self.program) > MOST_RUNS && self.program.parameters[i].max > 2 {
+                self.program.parameters[i].max -= 1;
+            }
+        }
+    }
+}
+
+/// Whether the protocol depends on a value of this type that loops carry.
+fn is_followed(v: Val<'_>) -> bool {
+    PipelineIteratorType::cast(ty(v)).is_some()
+        || {
+            // SAFETY: the type is alive; only integers are asked for their width.
+            unsafe {
+                let raw = melior::ir::TypeLike::to_raw(&ty(v));
+                mlir_sys::mlirTypeIsAInteger(raw) && mlir_sys::mlirIntegerTypeGetWidth(raw) == 1
+            }
+        } && uses(v).iter().any(|(user, _)| ConsumerReleaseOp::cast(*user).is_some())
+        || inside_of(v).is_some_and(|a| uses(a).iter().any(|(user, _)| ConsumerReleaseOp::cast(*user).is_some()))
+}
+
+/// The block argument of the carried value that is a result of a loop.
+fn inside_of<'c>(v: Val<'c>) -> Option<Val<'c>> {
+    let op = defining_op(v).filter(|o| Scf::of(*o) == Some(Scf::For))?;
+    let i = results(op).position(|r| r == v)?;
+    Some(arg(entry_block(region(op, 0))?, i + 1))
+}
+
+/// Ops of pipelines.
+fn takes_part(op: OpRef<'_>) -> bool {
+    ProducerAcquireOp::cast(op).is_some()
+        || ConsumerWaitOp::cast(op).is_some()
+        || ConsumerReleaseOp::cast(op).is_some()
+        || IncIterOp::cast(op).is_some()
+}
+
+/// Bytes of one tile.
+fn bytes_of(memory: Val<'_>) -> Option<u32> {
+    let desc = MemDescType::cast(ty(memory))?;
+    let bits = desc.shape().iter().product::<i64>() * i64::from(storage_bits(desc.element_type()));
+    u32::try_from(bits / 8).ok()
+}
+
+/// Deeper trees of ops are taken as different.
+const MOST_DEPTH: usize = 64;
+
+/// Whether two values are computed by the same ops from the same values, or from what corresponding loops count.
+fn computed_alike<'c>(a: Val<'c>, b: Val<'c>, depth: usize) -> bool {
+    if a == b {
+        return true;
+    }
+    if depth > MOST_DEPTH || ty(a) != ty(b) {
+        return false;
+    }
+    match (defining_op(a), defining_op(b)) {
+        (Some(x), Some(y)) => {
+            let number = |op: OpRef<'c>, v: Val<'c>| results(op).position(|r| r == v);
+            if Scf::of(x).is_some() || Scf::of(y).is_some() {
+                // Copies of loops carry fewer values: which one it is cannot be told by its number.
+                return Scf::of(x) == Scf::of(y);
+            }
+            op_name(x) == op_name(y)
+                && number(x, a) == number(y, b)
+                && operand_count(x) == operand_count(y)
+                && same_attributes(x, y)
+                && operands(x).zip(operands(y)).all(|(a, b)| computed_alike(a, b, depth + 1))
+        }
+        // Arguments of copies of one loop.
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+fn same_attributes(x: OpRef<'_>, y: OpRef<'_>) -> bool {
+    // SAFETY: both ops are alive.
+    unsafe {
+        mlir_sys::mlirAttributeEqual(
+            mlir_sys::mlirOperationGetAttributeByName(x.to_raw(), raw_str("value")),
+            mlir_sys::mlirOperationGetAttributeByName(y.to_raw(), raw_str("value")),
+        ) || mlir_sys::mlirOperationGetAttributeByName(x.to_raw(), raw_str("value")).ptr.is_null()
+    }
+}
