@@ -10,4 +10,5 @@ pub mod product_warps;
 pub mod register_maps;
 pub mod registers;
 pub mod synchronization;
+pub mod tensor_maps;
 pub mod warps;
