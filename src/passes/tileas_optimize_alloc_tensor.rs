@@ -14,7 +14,7 @@
 use crate::{
     dialect::{
         nv_tileaa,
-        nv_tileas::{AllocTensorOp, BarrierOp, MemDescType},
+        nv_tileas::{AllocTensorOp, BarrierOp, MemDescType, PipelineType},
         pass::{Failed, PassContext, RustPass, fail},
         rt::*,
         shared_memory::{REUSE, memdesc_bytes},
@@ -60,7 +60,7 @@ impl RustPass for OptimizeAllocTensor {
     }
 }
 
-/// Every access of a storage, also through views of it.
+/// Every access of a storage, also through views of it, and of barriers through their pipeline.
 fn accesses<'c>(storage: Val<'c>) -> Vec<OpRef<'c>> {
     let (mut list, mut work) = (vec![], vec![storage]);
     while let Some(v) = work.pop() {
@@ -70,6 +70,7 @@ fn accesses<'c>(storage: Val<'c>) -> Vec<OpRef<'c>> {
                 work.push(result(user, 0));
             } else {
                 list.push(user);
+                work.extend(results(user).filter(|r| PipelineType::cast(ty(*r)).is_some()));
             }
         }
     }
