@@ -8,11 +8,12 @@ def NvTileAS_MakeTiledTmaDescOp : NvTileAS_Op<"make_tiled_tma_desc", NvTileAA_Pr
   let description = [{
     Maps are interned in a table in global memory, by base address, extents and strides: they outlive the kernel, and a
     second launch finds them. The first warp of the agent, or else of the block, does the work; the result is valid in its
-    threads.
+    threads. Where the table is full, a map is borrowed until the kernel ends. `scratch` holds 128 bytes, in which a map is
+    built before it is copied to the table.
   }];
-  let arguments = (ins NvTileAA_TiledViewType:$view);
+  let arguments = (ins NvTileAA_TiledViewType:$view, NvTileAS_ScratchStorage<NvTileAS_MemDescType>:$scratch);
   let results = (outs NvTileAS_TmaDescType:$desc);
-  let assemblyFormat = "$view attr-dict `:` type($view) `->` type($desc)";
+  let assemblyFormat = "$view `scratch` $scratch attr-dict `:` type($view) `,` type($scratch) `->` type($desc)";
   let hasVerifier = 1;
 }
 

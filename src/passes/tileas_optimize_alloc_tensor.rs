@@ -60,7 +60,7 @@ impl RustPass for OptimizeAllocTensor {
     }
 }
 
-/// Every access of a storage, also through views of it.
+/// Every access of a storage, also through views of it, and of barriers through their pipeline.
 fn accesses<'c>(storage: Val<'c>) -> Vec<OpRef<'c>> {
     let (mut list, mut work) = (vec![], vec![storage]);
     while let Some(v) = work.pop() {
@@ -70,8 +70,7 @@ fn accesses<'c>(storage: Val<'c>) -> Vec<OpRef<'c>> {
                 work.push(result(user, 0));
             } else {
                 list.push(user);
-                // Barriers of a pipeline are used wherever it is.
-                work.extend(results(user).filter(|v| PipelineType::cast(ty(*v)).is_some()));
+                work.extend(results(user).filter(|r| PipelineType::cast(ty(*r)).is_some()));
             }
         }
     }

@@ -1,10 +1,12 @@
 // Verifiers of tensor maps and of copies by them.
 //
-// Checked here: a map's lists have one length and its numbers are within the hardware's limits; a copy stands in the
-// program of one thread, moves the view's elements and one tile of them.
-// Not checked here: addresses and strides of the view, which are known at run time (`tileas-lower-tma-load-store-to-async`
-// proves them), and the layout of the destination, which the lowering compares with the map.
+// Checked here: a map's lists have one length and its numbers are within the hardware's limits; it describes the view that
+// it is made of; whole warps make it, once; a copy stands in the program of one thread, moves the view's elements and one
+// tile of them, and uses a map that threads of its own scope have made.
+// Not checked here: addresses and strides of the view, which are known at run time (`analysis::tensor_maps` proves them),
+// and the layout of the destination, which the lowering compares with the map.
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "nv_tileas/NvTileAS.h"
 
 using namespace mlir;
@@ -27,10 +29,66 @@ LogicalResult TmaDescType::verify(function_ref<InFlightDiagnostic()> emitError, 
   return success();
 }
 
-LogicalResult MakeTiledTmaDescOp::verify() { return success(); }
+// The map has the view's element type and each of its dimensions once, and no dimension is indexed by a tensor.
+static LogicalResult verifyMap(Operation *op, nv_tileaa::TiledViewType view, TmaDescType desc) {
+  if (view.getSparseDim())
+    return op->emitOpError("tensor maps have no dimension that a tensor of rows indexes");
+  if (desc.getElementType() != view.getMemref().getElementType())
+    return op->emitOpError("map has elements ")
+           << desc.getElementType() << ", and the view " << view.getMemref().getElementType();
+  size_t rank = view.getTile().size();
+  SmallVector<bool> seen(rank, false);
+  for (int64_t d : desc.getDims()) {
+    if (desc.getDims().size() != rank || d < 0 || d >= int64_t(rank) || seen[d])
+      return op->emitOpError("map has each of the view's ") << rank << " dimensions once";
+    seen[d] = true;
+  }
+  return success();
+}
+
+// The op whose region's warps run `op`, and that region.
+static Region *scopeOf(Operation *op) {
+  Region *region = op->getParentRegion();
+  while (region && !isa<nv_tileaa::ThreadScopeOpInterface>(region->getParentOp()))
+    region = region->getParentRegion();
+  return region;
+}
+
+LogicalResult MakeTiledTmaDescOp::verify() {
+  if ((*this)->getParentOfType<ElectOp>())
+    return emitOpError("is done by a whole warp, and stands in the program of one thread");
+  for (Operation *around = (*this)->getParentOp(); around; around = around->getParentOp()) {
+    if (isa<nv_tileaa::ThreadScopeOpInterface>(around))
+      break;
+    if (isa<LoopLikeOpInterface>(around))
+      return emitOpError("stands in a loop, and borrowed maps are given back at the end of the kernel only");
+  }
+  MemDescType scratch = getScratch().getType();
+  if (scratch.getSpace() != MemorySpace::Shared || !scratch.getElementType().isSignlessInteger(8) ||
+      scratch.getShape() != ArrayRef<int64_t>{128} || scratch.getStages() != 1)
+    return emitOpError("scratch is 128 bytes of shared memory, got ") << scratch;
+  return verifyMap(*this, getView().getType(), getDesc().getType());
+}
 
 LogicalResult AsyncTiledTmaLoadOp::verify() {
   if (!(*this)->getParentOfType<ElectOp>())
     return emitOpError("stands in the program of one thread, 'nv_tileas.async.elect'");
+  nv_tileaa::TiledViewType view = getView().getType();
+  if (failed(verifyMap(*this, view, getDesc().getType())))
+    return failure();
+  MemDescType dest = getDest().getType();
+  if (dest.getStages() != 1 || dest.getSpace() != MemorySpace::Shared)
+    return emitOpError("destination must be one stage in shared memory");
+  if (dest.getShape() != view.getTile() || dest.getElementType() != view.getMemref().getElementType())
+    return emitOpError("destination must have the shape and element type of the view's tiles");
+  size_t rank = view.getTile().size();
+  if (getIndices().size() != rank)
+    return emitOpError("expected one index for each of ") << rank << " dimensions";
+  for (Value index : getIndices())
+    if (!index.getType().isSignlessInteger(32) && !index.getType().isSignlessInteger(64))
+      return emitOpError("indices are i32 or i64, got ") << index.getType();
+  Operation *made = getDesc().getDefiningOp();
+  if (made && scopeOf(made) != scopeOf(*this))
+    return emitOpError("map is made by other warps, and valid in those only");
   return success();
 }

@@ -166,6 +166,26 @@ impl<'c> Lower<'c, '_> {
         self.address_of(&name)
     }
 
+    /// Address of a variable of the module that is zero when the module is loaded, and outlives kernels.
+    pub(super) fn zeros(&self, name: &str, bytes: i64, alignment: i64) -> Val<'c> {
+        if self.declared.borrow_mut().insert(name.to_string()) {
+            let c = self.l.context();
+            let body = entry_block(region(self.module, 0)).expect("a module has a body");
+            let b = Builder::at_end(c, body, melior::ir::Location::unknown(c));
+            b.set_start(body);
+            let mut s = b.state("llvm.mlir.global");
+            s.attr("sym_name", StringAttribute::new(c, name).into());
+            s.attr("global_type", TypeAttribute::new(llvm::r#type::array(self.l.i8, bytes as u32)).into());
+            s.attr("linkage", parse(c, "#llvm.linkage<internal>"));
+            s.attr("addr_space", parse(c, &format!("{GLOBAL} : i32")));
+            s.attr("alignment", i64_attr(c, alignment));
+            s.attr("value", parse(c, &format!("dense<0> : tensor<{bytes}xi8>")));
+            s.region(Region::new());
+            b.insert(s).expect("no inference asked for");
+        }
+        self.address_of(name)
+    }
+
     /// Generic address of a text that ends in zero.
     pub(super) fn text(&self, text: &str) -> Val<'c> {
         let bits: Vec<u64> = text.bytes().chain([0]).map(u64::from).collect();

@@ -153,6 +153,12 @@ impl<'c> Llvm<'c> {
     fn alignment(&self, align: u64) -> Attribute<'c> {
         IntegerAttribute::new(self.i64, align as i64).into()
     }
+    /// A variable of the thread, at the start of a function.
+    pub fn variable(&self, ty: Type<'c>, align: u64) -> Val<'c> {
+        let pointer = llvm::r#type::pointer(self.context(), 0);
+        let attributes = [("elem_type", TypeAttribute::new(ty).into()), ("alignment", self.alignment(align))];
+        self.b.value("llvm.alloca", pointer, &[self.i32c(1)], &attributes)
+    }
     /// Fixed vector of a scalar type.
     pub fn vector(&self, elements: u64, ty: Type<'c>) -> Type<'c> {
         // SAFETY: the element type is alive.

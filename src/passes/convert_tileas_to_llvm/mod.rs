@@ -151,6 +151,8 @@ struct Lower<'c, 'm> {
     name: &'c str,
     /// Where arguments of a print go, once there is one.
     print_buffer: Option<Val<'c>>,
+    /// Address of the borrowed entry for tensor maps, once the function makes maps.
+    borrowed: Option<Val<'c>>,
 }
 
 impl<'c, 'm> Lower<'c, 'm> {
@@ -222,6 +224,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             multiplies: false,
             name: f.sym_name(),
             print_buffer: None,
+            borrowed: None,
         };
         for (i, a) in args(source).enumerate() {
             lower.values.insert(key(a), Lowered::Scalar(arg(entry, i)));
@@ -279,6 +282,7 @@ impl<'c, 'm> Lower<'c, 'm> {
                 return Err(fail(op, "a function with results has no lowering to LLVM: it is no kernel"));
             }
             ReturnOp(_) => {
+                self.give_back_maps();
                 self.l.b.create("llvm.return", &[], &[], &[]);
             }
             GetProgramIdOp(_) => self.special(op, ["ctaid.x", "ctaid.y", "ctaid.z"]),

@@ -1,18 +1,429 @@
 //! Tensor maps and copies of tiles by them.
+//!
+//! The hardware reads a tensor map from global memory, so a map that is built on the device must have a place there that
+//! no other block changes while copies use it. The module has a table of maps. A slot belongs to the first map that asks
+//! for it, for ever: what a map says follows from its key, and is as right for any later launch, in any stream.
+//!
+//! ```text
+//! slot, 256 bytes:    0 map      128 state: empty, busy, ready      136 key: base, static fields, extents, strides
+//! ```
+//!
+//! One thread looks a key up: it begins at the hash, and looks at [`PROBES`] slots at most. A slot that is *ready* is
+//! compared. One that is *busy* is being filled by a running block, and waited for. One that is *empty* is taken by an
+//! atomic exchange. Whoever has taken a slot builds the map in shared memory, copies it, writes the key, and says *ready*
+//! with release. Who sees *ready* does so with acquire, and the fence of the tensor map's proxy follows in every user.
+//!
+//! Where all slots belong to others, the warp borrows an entry of a pool, which has room for all maps of the function, and
+//! gives it back at the end of the kernel, when the copies of the whole block are done. One entry is enough, so no warp
+//! waits for a second while it holds the first.
+//!
+//! A view with an extent of zero has no element that may be read. Its map is that of one element of zeros.
 
-use super::Lower;
-use crate::dialect::{
-    nv_tileas::{AsyncTiledTmaLoadOp, MakeTiledTmaDescOp},
-    pass::{Failed, fail},
-    rt::OpView,
+use super::{Lower, Lowered, llvm::Cmp};
+use crate::{
+    analysis::{access::View, tensor_maps},
+    dialect::{
+        layouts::storage_bits,
+        llvm_types::GLOBAL,
+        nv_tileaa::FuncOp,
+        nv_tileas::{AsyncTiledTmaLoadOp, MakeTiledTmaDescOp, MemDescType, TmaDescType},
+        pass::{Failed, fail},
+        rt::*,
+    },
 };
+use melior::dialect::llvm;
+use tile_layout::TensorMapPlan;
+
+/// Slots of the table, and their bytes.
+const SLOTS: i64 = 1024;
+const SLOT: i64 = 256;
+/// Where a slot, or an entry of the pool, has its state.
+const STATE: i64 = MAP;
+/// Where a slot has its key.
+const KEY: i64 = 136;
+/// Slots that may hold a key.
+const PROBES: i64 = 8;
+/// Entries of the pool: more than blocks of two agents run at once on any target.
+const ENTRIES: i64 = 2048;
+/// Bytes of a map.
+const MAP: i64 = 128;
+/// States of a slot. An entry of the pool is empty or busy.
+const BUSY: i64 = 1;
+const READY: i64 = 2;
+/// What the search found: the key's slot, a slot to fill, or nothing. The slot's number is above these bits.
+const FOUND: i64 = 0;
+const TAKEN: i64 = 1;
+const FULL: i64 = 2;
+/// Largest coordinate, and largest extent of a map's dimension.
+const LARGEST: i64 = i32::MAX as i64;
+
+/// What a map is built from, at run time.
+struct Fields<'c> {
+    map: TensorMapPlan,
+    /// Address of the first element.
+    base: Val<'c>,
+    /// Extents in the order of the map, 32 bits.
+    extents: Vec<Val<'c>>,
+    /// Bytes from one element to the next along dimensions 1 and up of the map.
+    strides: Vec<Val<'c>>,
+}
 
 impl<'c> Lower<'c, '_> {
     pub(super) fn make_tiled_tma_desc(&mut self, op: MakeTiledTmaDescOp<'c>) -> Result<(), Failed> {
-        Err(fail(op.op(), "tensor maps have no lowering to LLVM"))
+        let view = self.view(op.op(), op.view())?;
+        let desc = TmaDescType::cast(ty(op.desc())).ok_or_else(|| fail(op.op(), "not a tensor map"))?;
+        let map =
+            tensor_maps::map_of(desc).ok_or_else(|| fail(op.op(), "a tensor map has no elements of this type"))?;
+        let scratch = self.shared_address(op.op(), op.scratch())?;
+        let (number, count) = self.maps_of_function(op);
+        let borrowed = self.borrowed_entry();
+        let pointer = llvm::r#type::pointer(self.l.context(), GLOBAL);
+        // Errors of the operands are found before there are branches.
+        let fields = self.fields(op.op(), &view, map)?;
+        let l = &self.l;
+        let first = l.icmp(Cmp::Eq, self.warp, l.i32c(0));
+        let address = l.either(
+            first,
+            &[pointer],
+            || {
+                let address = self.interned(&fields, scratch, (borrowed, number, count));
+                let text = format!("fence.proxy.tensormap::generic.acquire.gpu [$0], {MAP};");
+                l.asm(&text, "l,~{memory}", None, &[self.generic(address)], false);
+                vec![address]
+            },
+            || vec![l.poison(pointer)],
+        );
+        let address = self.generic(address[0]);
+        self.values.insert(key(op.desc()), Lowered::Scalar(address));
+        Ok(())
     }
 
     pub(super) fn async_tiled_tma_load(&mut self, op: AsyncTiledTmaLoadOp<'c>) -> Result<(), Failed> {
-        Err(fail(op.op(), "copies by tensor maps have no lowering to LLVM"))
+        let view = self.view(op.op(), op.view())?;
+        let desc = TmaDescType::cast(ty(op.desc())).ok_or_else(|| fail(op.op(), "not a tensor map"))?;
+        let dest = MemDescType::cast(ty(op.dest())).ok_or_else(|| fail(op.op(), "not a memdesc"))?;
+        let plan = tensor_maps::boxes(view.ty, desc, dest).map_err(|reason| fail(op.op(), reason))?;
+        let map = self.scalar(op.op(), op.desc())?;
+        let memory = self.shared_address(op.op(), op.dest())?;
+        let barrier = self.shared_address(op.op(), op.token())?;
+        let indices: Vec<Val<'c>> = op.indices().collect();
+        let starts: Vec<Val<'c>> = (plan.map.dims.iter())
+            .map(|&dim| self.first_coordinate(op.op(), &view, &indices, dim))
+            .collect::<Result<_, _>>()?;
+        let l = &self.l;
+        let rank = starts.len();
+        let coordinates: Vec<String> = (0..rank).map(|d| format!("${}", d + 3)).collect();
+        let text = format!(
+            "cp.async.bulk.tensor.{rank}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes \
+             [$0], [$1, {{{}}}], [$2];",
+            coordinates.join(", ")
+        );
+        let constraints = format!("r,l,r{},~{{memory}}", ",r".repeat(rank));
+        for part in &plan.boxes {
+            let mut args = vec![l.const_offset(memory, part.offset as i64), map, barrier];
+            args.extend(starts.iter().zip(&part.coordinates).map(|(&start, &offset)| {
+                let at = if offset == 0 { start } else { l.add(start, l.i64c(offset as i64)) };
+                l.cast("trunc", l.bin("intr.umin", at, l.i64c(LARGEST)), l.i32)
+            }));
+            l.asm(&text, &constraints, None, &args, false);
+        }
+        Ok(())
+    }
+
+    /// The first coordinate of a tile along a dimension of its view, in 64 bits. What is behind every view stays there.
+    fn first_coordinate(
+        &self,
+        op: OpRef<'c>,
+        view: &View<'c>,
+        indices: &[Val<'c>],
+        dim: usize,
+    ) -> Result<Val<'c>, Failed> {
+        let l = &self.l;
+        let at = view.ty.dim_map().iter().position(|&d| d as usize == dim);
+        let at = at.ok_or_else(|| fail(op, "the view has no such dimension"))?;
+        let index = self.scalar(op, indices[at])?;
+        let wide = l.zext64(index);
+        let wide = if ty(index) == l.i64 { l.bin("intr.umin", wide, l.i64c(LARGEST)) } else { wide };
+        let step = view.ty.steps()[at].min(LARGEST);
+        Ok(if step == 1 { wide } else { l.mul(wide, l.i64c(step)) })
+    }
+
+    //===-- making maps -----------------------------------------------------===//
+
+    /// The number of a map among those of its function, and how many there are.
+    fn maps_of_function(&self, op: MakeTiledTmaDescOp<'c>) -> (i64, i64) {
+        let mut function = op.op();
+        while let Some(outer) = parent_op(function).filter(|_| FuncOp::cast(function).is_none()) {
+            function = outer;
+        }
+        let all = collect_ops(function, MakeTiledTmaDescOp::cast);
+        let number = all.iter().take_while(|x| op_key(x.op()) != op_key(op.op())).count();
+        (number as i64, all.len() as i64)
+    }
+
+    fn fields(&self, op: OpRef<'c>, view: &View<'c>, map: TensorMapPlan) -> Result<Fields<'c>, Failed> {
+        let l = &self.l;
+        let bytes = i64::from(storage_bits(view.memref.element_type()) / 8);
+        let mut base = l.cast("ptrtoint", self.scalar(op, view.make.base())?, l.i64);
+        let (mut extents, mut strides, mut empty) = (vec![], vec![], None);
+        for (i, &dim) in map.dims.iter().enumerate() {
+            extents.push(match view.extent(dim) {
+                Ok(extent) if extent < 1 => return Err(fail(op, "the view has no elements")),
+                Ok(extent) => l.i32c(extent.min(LARGEST)),
+                Err(v) => {
+                    let extent = l.zext64(self.scalar(op, v)?);
+                    let none = l.icmp(Cmp::Slt, extent, l.i64c(1));
+                    empty = Some(empty.map_or(none, |others| l.bin("or", others, none)));
+                    l.cast("trunc", l.bin("intr.smin", extent, l.i64c(LARGEST)), l.i32)
+                }
+            });
+            if i > 0 {
+                strides.push(match view.stride(dim) {
+                    Ok(stride) => l.i64c(stride * bytes),
+                    Err(v) => l.mul(l.zext64(self.scalar(op, v)?), l.i64c(bytes)),
+                });
+            }
+        }
+        if let Some(empty) = empty {
+            let zeros = l.cast("ptrtoint", self.table(&[0; 4], 32), l.i64);
+            base = l.select(empty, zeros, base);
+            extents = extents.into_iter().map(|extent| l.select(empty, l.i32c(1), extent)).collect();
+        }
+        Ok(Fields { map, base, extents, strides })
+    }
+
+    /// Where the map of `fields` lies, in all lanes of the warp that calls this.
+    fn interned(
+        &self,
+        fields: &Fields<'c>,
+        scratch: Val<'c>,
+        (borrowed, number, count): (Val<'c>, i64, i64),
+    ) -> Val<'c> {
+        let l = &self.l;
+        let table = self.zeros("__tileir_tensor_maps", SLOTS * SLOT, MAP);
+        let pointer = ty(table);
+        let key = self.key_words(fields);
+        let first = l.icmp(Cmp::Eq, self.lane, l.i32c(0));
+        let found = l.either(first, &[l.i32], || vec![self.look_up(table, &key)], || vec![l.i32c(FULL)]);
+        let found = self.shfl("idx", found[0], l.i32c(0));
+        let slot = l.byte_offset(table, l.zext64(l.mul(l.bin("lshr", found, l.i32c(2)), l.i32c(SLOT))));
+        let kind = l.bin("and", found, l.i32c(3));
+        let is_there = l.icmp(Cmp::Eq, kind, l.i32c(FOUND));
+        let build = || {
+            let is_mine = l.icmp(Cmp::Eq, kind, l.i32c(TAKEN));
+            let to = l.either(is_mine, &[pointer], || vec![slot], || {
+                let entry = self.borrow_entry(borrowed, count);
+                vec![l.const_offset(entry, MAP * (number + 1))]
+            })[0];
+            self.build(fields, scratch, to);
+            let publishes = l.bin("and", is_mine, first);
+            l.when(publishes, || {
+                for (i, &word) in key.iter().enumerate() {
+                    l.store(word, l.const_offset(slot, KEY + 8 * i as i64), 8);
+                }
+                let text = format!("st.release.gpu.global.b32 [$0+{STATE}], {READY};");
+                l.asm(&text, "l,~{memory}", None, &[slot], false);
+            });
+            vec![to]
+        };
+        l.either(is_there, &[pointer], || vec![slot], build)[0]
+    }
+
+    /// The fields of a map as words. Static fields say how many words there are.
+    fn key_words(&self, fields: &Fields<'c>) -> Vec<Val<'c>> {
+        let l = &self.l;
+        let map = &fields.map;
+        let (mut word, mut at) = (0u64, 0);
+        let mut put = |value: u64, bits: u32| {
+            word |= value << at;
+            at += bits;
+        };
+        put(map.dims.len() as u64, 3);
+        put(map.element.code().into(), 4);
+        put(map.swizzle.tensor_map_code().into(), 2);
+        put(map.nan.into(), 1);
+        map.box_dims.iter().for_each(|&extent| put(u64::from(extent) - 1, 8));
+        let steps = map.element_strides.iter().rev().fold(0, |word, &step| word << 3 | u64::from(step - 1));
+        put((steps != 0).into(), 1);
+        let mut words = vec![fields.base, l.i64c(word as i64)];
+        if steps != 0 {
+            words.push(l.i64c(steps as i64));
+        }
+        words.extend(fields.extents.chunks(2).map(|pair| {
+            let low = l.zext64(pair[0]);
+            pair.get(1).map_or(low, |&high| l.bin("or", low, l.bin("shl", l.zext64(high), l.i64c(32))))
+        }));
+        words.extend(&fields.strides);
+        words
+    }
+
+    /// Finds the slot of a key, or takes one for it. One thread does this.
+    fn look_up(&self, table: Val<'c>, key: &[Val<'c>]) -> Val<'c> {
+        let l = &self.l;
+        let hash = key.iter().fold(l.i64c(0), |hash, &word| {
+            let mixed = l.mul(l.bin("xor", hash, word), l.i64c(0x9e37_79b9_7f4a_7c15_u64 as i64));
+            l.bin("xor", mixed, l.bin("lshr", mixed, l.i64c(32)))
+        });
+        let hash = l.cast("trunc", hash, l.i32);
+        let compare: String = (0..key.len())
+            .map(|i| {
+                let at = KEY + 8 * i as i64;
+                format!("ld.global.b64 k, [a+{at}]; setp.ne.b64 p, k, ${}; @p bra other; ", i + 3)
+            })
+            .collect();
+        let text = format!(
+            "{{ .reg .pred p; .reg .b32 s, i, n; .reg .b64 a, k; \
+             mov.b32 i, $2; \
+             mov.b32 n, 0; \
+             probe: and.b32 i, i, {last}; \
+             mul.wide.u32 a, i, {SLOT}; \
+             add.s64 a, a, $1; \
+             look: ld.acquire.gpu.global.b32 s, [a+{STATE}]; \
+             setp.eq.s32 p, s, {READY}; \
+             @p bra known; \
+             setp.ne.s32 p, s, 0; \
+             @p bra look; \
+             atom.acquire.gpu.global.cas.b32 s, [a+{STATE}], 0, {BUSY}; \
+             setp.ne.s32 p, s, 0; \
+             @p bra look; \
+             shl.b32 $0, i, 2; \
+             or.b32 $0, $0, {TAKEN}; \
+             bra done; \
+             known: {compare}\
+             shl.b32 $0, i, 2; \
+             bra done; \
+             other: add.s32 i, i, 1; \
+             add.s32 n, n, 1; \
+             setp.lt.s32 p, n, {PROBES}; \
+             @p bra probe; \
+             mov.b32 $0, {FULL}; \
+             done: }}",
+            last = SLOTS - 1,
+        );
+        let constraints = format!("=&r,l,r{},~{{memory}}", ",l".repeat(key.len()));
+        let args: Vec<Val<'c>> = [table, hash].into_iter().chain(key.iter().copied()).collect();
+        l.asm(&text, &constraints, Some(l.i32), &args, false).expect("asm with a result")
+    }
+
+    /// Builds a map in `scratch` and copies it to `to`, with all lanes of a warp.
+    fn build(&self, fields: &Fields<'c>, scratch: Val<'c>, to: Val<'c>) {
+        let l = &self.l;
+        let map = &fields.map;
+        let together = || _ = l.asm("bar.warp.sync -1;", "~{memory}", None, &[], false);
+        let word = l.byte_offset(scratch, l.mul(self.lane, l.i32c(4)));
+        l.store(l.i32c(0), word, 4);
+        together();
+        let first = l.icmp(Cmp::Eq, self.lane, l.i32c(0));
+        l.when(first, || {
+            let set = |field: &str, bits: u32, ordinal: Option<usize>, value: Val<'c>| {
+                let ordinal = ordinal.map_or(String::new(), |i| format!("{i}, "));
+                let text = format!("tensormap.replace.tile.{field}.shared::cta.b1024.b{bits} [$0], {ordinal}$1;");
+                let constraints = if bits == 64 { "r,l,~{memory}" } else { "r,r,~{memory}" };
+                l.asm(&text, constraints, None, &[scratch, value], false);
+            };
+            // The codes must be constants of the instruction.
+            let set_code = |field: &str, code: u32| {
+                let text = format!("tensormap.replace.tile.{field}.shared::cta.b1024.b32 [$0], {code};");
+                l.asm(&text, "r,~{memory}", None, &[scratch], false);
+            };
+            set("global_address", 64, None, fields.base);
+            set("rank", 32, None, l.i32c(map.dims.len() as i64 - 1));
+            for i in 0..map.dims.len() {
+                set("box_dim", 32, Some(i), l.i32c(map.box_dims[i].into()));
+                set("global_dim", 32, Some(i), fields.extents[i]);
+                set("element_stride", 32, Some(i), l.i32c(map.element_strides[i].into()));
+            }
+            for (i, &stride) in fields.strides.iter().enumerate() {
+                set("global_stride", 64, Some(i), stride);
+            }
+            set_code("elemtype", map.element.code());
+            set_code("interleave_layout", 0);
+            set_code("swizzle_mode", map.swizzle.tensor_map_code());
+            set_code("fill_mode", map.nan.into());
+        });
+        together();
+        let text = format!(
+            "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [$0], [$1], {MAP};"
+        );
+        l.asm(&text, "l,r,~{memory}", None, &[to, scratch], false);
+        // Later users of the scratch may be copies.
+        l.asm("fence.proxy.async.shared::cta;", "~{memory}", None, &[], false);
+        together();
+    }
+
+    //===-- borrowing -------------------------------------------------------===//
+
+    fn entry_bytes(count: i64) -> i64 {
+        MAP * (count + 1)
+    }
+
+    /// A variable for the address of the entry that this thread's scope has borrowed, or zero.
+    fn borrowed_entry(&mut self) -> Val<'c> {
+        if let Some(v) = self.borrowed {
+            return v;
+        }
+        let context = self.l.context();
+        let b = Builder::at_end(context, self.entry, self.l.location());
+        b.set_start(self.entry);
+        let at_start = super::llvm::Llvm::new(b);
+        let v = at_start.variable(at_start.i64, 8);
+        at_start.store(at_start.i64c(0), v, 8);
+        self.borrowed = Some(v);
+        v
+    }
+
+    /// The entry that the scope has borrowed; it borrows one where it has none.
+    fn borrow_entry(&self, borrowed: Val<'c>, count: i64) -> Val<'c> {
+        let l = &self.l;
+        let pool = self.zeros(&format!("__tileir_borrowed_maps_{count}"), ENTRIES * Self::entry_bytes(count), MAP);
+        let known = l.load(l.i64, borrowed, 8);
+        let has_none = l.icmp(Cmp::Eq, known, l.i64c(0));
+        let take = || {
+            let first = l.icmp(Cmp::Eq, self.lane, l.i32c(0));
+            let search = || {
+                let text = format!(
+                    "{{ .reg .pred p; .reg .b32 s; .reg .b64 a; \
+                     mov.b32 $0, $2; \
+                     next: and.b32 $0, $0, {last}; \
+                     mul.wide.u32 a, $0, {bytes}; \
+                     add.s64 a, a, $1; \
+                     atom.acquire.gpu.global.cas.b32 s, [a], 0, {BUSY}; \
+                     setp.eq.s32 p, s, 0; \
+                     @p bra done; \
+                     add.s32 $0, $0, 1; \
+                     bra next; \
+                     done: }}",
+                    last = ENTRIES - 1,
+                    bytes = Self::entry_bytes(count),
+                );
+                // Blocks begin in places of their own.
+                let start = l.mul(l.sreg("ctaid.x"), l.i32c(0x9e37_79b1));
+                let start = l.bin("lshr", start, l.i32c(16));
+                vec![
+                    l.asm(&text, "=&r,l,r,~{memory}", Some(l.i32), &[pool, start], false).expect("asm with a result"),
+                ]
+            };
+            let entry = l.either(first, &[l.i32], search, || vec![l.i32c(0)]);
+            let entry = self.shfl("idx", entry[0], l.i32c(0));
+            let entry = l.byte_offset(pool, l.mul(l.zext64(entry), l.i64c(Self::entry_bytes(count))));
+            let entry = l.cast("ptrtoint", entry, l.i64);
+            l.store(entry, borrowed, 8);
+            vec![entry]
+        };
+        let entry = l.either(has_none, &[l.i64], take, || vec![known]);
+        l.cast("inttoptr", entry[0], ty(pool))
+    }
+
+    /// At the end of a kernel: gives back what its scopes have borrowed, when copies of the whole block are done.
+    pub(super) fn give_back_maps(&self) {
+        let Some(borrowed) = self.borrowed else { return };
+        self.barrier();
+        let l = &self.l;
+        let entry = l.load(l.i64, borrowed, 8);
+        let has_one = l.icmp(Cmp::Ne, entry, l.i64c(0));
+        let first = l.icmp(Cmp::Eq, self.lane, l.i32c(0));
+        l.when(l.bin("and", has_one, first), || {
+            l.asm("st.release.gpu.global.b32 [$0], 0;", "l,~{memory}", None, &[entry], false);
+        });
     }
 }

@@ -1,0 +1,199 @@
+//! Tensor maps of views: whether a tile can be copied by them, and the type of the map.
+//!
+//! The algebra plans a copy from what is known of the view ([`plan_tensor_copy`]). Here its questions are answered from
+//! types and [`Facts`]. What is not proved makes a copy impossible, with two exceptions, which whoever builds the map takes
+//! care of: an extent of zero, and one of 2^31 or more.
+
+use super::{
+    access::{View, tiled_access},
+    facts::{Facts, TOP},
+};
+use crate::dialect::{
+    layouts::{memory_bits, storage_bits},
+    nv_tileaa::{Ordering, Padding, PtrType, TiledViewType},
+    nv_tileas::{MemDescType, MemorySpace, SharedLayoutAttr, TiledLoadOp, TmaDescType, TmaFill},
+    rt::*,
+};
+use melior::ir::{Location, Type, TypeLike};
+use mlir_sys::*;
+use tile_layout::{
+    Condition, Direction, GlobalView, HardwareSwizzle, Known, Outside, Shape, SharedLayout, TensorCopyPlan,
+    TensorElement, TensorMapPlan, TileCopy, TileDim, ViewDim, plan_tensor_copy,
+};
+
+/// The map by which `load` can be copied to `dest`, and the bytes that arrive; or why there is none.
+pub fn plan<'c>(
+    load: TiledLoadOp<'c>,
+    dest: MemDescType<'c>,
+    facts: &Facts,
+) -> Result<(TmaDescType<'c>, u32), String> {
+    if load.ordering() != Ordering::Weak {
+        return Err("the load is ordered with other accesses".into());
+    }
+    let view = View::of(load.view()).ok_or("the view is not made in this function")?;
+    let indices: Vec<Val<'c>> = load.indices().collect();
+    let plan = plan_copy(&view, &indices, dest, facts)?;
+    let desc = desc_type(load.op().location(), view.memref.element_type(), &plan.map);
+    Ok((desc.ok_or("the map has no type")?, plan.bytes))
+}
+
+/// How the tile of `view` at `indices` is copied to `dest`, or why it cannot be.
+pub fn plan_copy<'c>(
+    view: &View<'c>,
+    indices: &[Val<'c>],
+    dest: MemDescType<'c>,
+    facts: &Facts,
+) -> Result<TensorCopyPlan, String> {
+    let access = tiled_access(facts, view, indices);
+    let outside = match view.ty.padding() {
+        _ if access.in_bounds.iter().all(|&inside| inside) => Outside::Anything,
+        None => Outside::Anything,
+        Some(Padding::Zero) => Outside::Zero,
+        Some(Padding::Nan) => Outside::Nan,
+        Some(_) => Outside::Other,
+    };
+    let known = |x: Result<i64, Val<'c>>| match x {
+        Ok(constant) => Known::Constant(constant as u64),
+        Err(v) => Known::Multiple(facts.get(v).scalar_divisor()),
+    };
+    let rank = view.memref.shape().len();
+    let dims = (0..rank).map(|d| ViewDim { extent: known(view.extent(d)), stride: known(view.stride(d)) }).collect();
+    let alignment = facts.get(view.make.base()).scalar_divisor();
+    let origins = indices.iter().zip(view.ty.steps()).map(|(&index, step)| {
+        let multiple = facts.get(index).scalar_divisor().saturating_mul(1 << step.trailing_zeros().min(62));
+        Known::Multiple(multiple.min(TOP))
+    });
+    let plan = plan_with(view.ty, alignment, dims, &origins.collect::<Vec<_>>(), dest, outside)?;
+    match plan.conditions.iter().find_map(|condition| unproved(view, facts, condition)) {
+        Some(reason) => Err(reason),
+        None => Ok(plan),
+    }
+}
+
+/// The boxes that copy a tile of a view to `dest` by a map of type `desc`; an error where the map copies to another place.
+pub fn boxes(view: TiledViewType<'_>, desc: TmaDescType<'_>, dest: MemDescType<'_>) -> Result<TensorCopyPlan, String> {
+    let map = map_of(desc).ok_or("elements have no tensor map")?;
+    let any = Known::Multiple(TOP);
+    let rank = view.tile().len();
+    let outside = if map.nan { Outside::Nan } else { Outside::Zero };
+    let dims = vec![ViewDim { extent: any, stride: any }; rank];
+    let plan = plan_with(view, TOP, dims, &vec![any; rank], dest, outside)?;
+    if plan.map != map {
+        return Err(format!("the destination is filled by boxes {:?}, and the map has {:?}", plan.map, map));
+    }
+    Ok(plan)
+}
+
+/// Plans the copy of a tile that begins at `origins` elements.
+fn plan_with(
+    view: TiledViewType<'_>,
+    alignment: u64,
+    dims: Vec<ViewDim>,
+    origins: &[Known],
+    dest: MemDescType<'_>,
+    outside: Outside,
+) -> Result<TensorCopyPlan, String> {
+    if let Some(dim) = view.sparse_dim() {
+        return Err(format!("dimension {dim} of the tile is indexed by a tensor"));
+    }
+    if dest.space() != MemorySpace::Shared {
+        return Err("the destination is not in shared memory".into());
+    }
+    let memref = crate::dialect::nv_tileaa::StridedMemRefType::cast(view.memref()).ok_or("the view has no memref")?;
+    let element = element_of(memref.element_type())
+        .ok_or_else(|| format!("elements of type {} have no tensor map", memref.element_type()))?;
+    let shape = Shape::new(view.tile()).map_err(|e| e.to_string())?;
+    let shared = shared_layout(dest).ok_or("the destination has no valid layout")?;
+    let tile_dims: Vec<TileDim> = (view.dim_map().iter().zip(origins))
+        .map(|(&dim, &origin)| TileDim { view: dim as usize, step: 1, origin })
+        .collect();
+    let tile = TileCopy {
+        shape: &shape,
+        dims: &tile_dims,
+        shared: &shared,
+        direction: Direction::Load,
+        outside,
+        nonnegative: true,
+    };
+    let plan = plan_tensor_copy(&GlobalView { element, alignment, dims }, &tile).map_err(|e| e.to_string())?;
+    let (needed, given) = (i64::from(plan.alignment), dest.alignment());
+    if given % needed != 0 {
+        return Err(format!("the destination is aligned to {given} bytes, and its swizzle needs {needed}"));
+    }
+    Ok(plan)
+}
+
+/// Why a condition is not known to hold.
+fn unproved<'c>(view: &View<'c>, facts: &Facts, condition: &Condition) -> Option<String> {
+    match *condition {
+        Condition::Base => Some("the base address is not known to be a multiple of 16 bytes".into()),
+        Condition::UnitStride { dim } => Some(format!("the stride of dimension {dim} is not known to be 1")),
+        Condition::Stride { dim, multiple } => {
+            Some(format!("the stride of dimension {dim} is not known to be a multiple of {multiple} elements"))
+        }
+        Condition::StrideBelow { dim, limit } => {
+            let Err(v) = view.stride(dim) else { return None };
+            let below = match facts.get(v).range {
+                Some((low, high)) if low >= 0 => (high as u64) < limit,
+                _ => false,
+            };
+            // Strides are unsigned, and of 32 bits or less they are always below the limit.
+            let proved = below || int_width(ty(v)).is_some_and(|width| width <= 32);
+            (!proved).then(|| format!("the stride of dimension {dim} is not known to be less than {limit} elements"))
+        }
+        Condition::Extent { .. } => None,
+    }
+}
+
+/// The type of a map of elements of `element`.
+pub fn desc_type<'c>(location: Location<'c>, element: Type<'c>, map: &TensorMapPlan) -> Option<TmaDescType<'c>> {
+    let dims: Vec<i64> = map.dims.iter().map(|&d| d as i64).collect();
+    let wide = |list: &[u32]| list.iter().map(|&x| i64::from(x)).collect::<Vec<_>>();
+    let (extents, steps) = (wide(&map.box_dims), wide(&map.element_strides));
+    let fill = if map.nan { TmaFill::Nan } else { TmaFill::Zero };
+    TmaDescType::get(location, element, &dims, &extents, &steps, i64::from(map.swizzle.span()), fill)
+}
+
+/// What a type says of a map. None for elements that no map has.
+pub fn map_of(desc: TmaDescType<'_>) -> Option<TensorMapPlan> {
+    let narrow = |list: &[i64]| list.iter().map(|&x| x as u32).collect();
+    Some(TensorMapPlan {
+        element: element_of(desc.element_type())?,
+        dims: desc.dims().iter().map(|&d| d as usize).collect(),
+        box_dims: narrow(desc.r#box()),
+        element_strides: narrow(desc.steps()),
+        swizzle: HardwareSwizzle::ALL.into_iter().find(|s| i64::from(s.span()) == desc.swizzle())?,
+        nan: desc.fill() == TmaFill::Nan,
+    })
+}
+
+/// The element of a map for an element type.
+fn element_of(element: Type<'_>) -> Option<TensorElement> {
+    if PtrType::cast(element).is_some() || memory_bits(element) < 8 {
+        return None;
+    }
+    // SAFETY: the type is alive.
+    let (is_float, is_bf16) = unsafe { (mlirTypeIsAFloat(element.to_raw()), mlirTypeIsABF16(element.to_raw())) };
+    match storage_bits(element) {
+        8 => Some(TensorElement::U8),
+        16 if is_bf16 => Some(TensorElement::Bf16),
+        16 => Some(if is_float { TensorElement::F16 } else { TensorElement::U16 }),
+        32 => Some(if is_float { TensorElement::F32 } else { TensorElement::U32 }),
+        64 => Some(if is_float { TensorElement::F64 } else { TensorElement::U64 }),
+        _ => None,
+    }
+}
+
+/// Width of an integer type.
+fn int_width(t: Type<'_>) -> Option<u32> {
+    // SAFETY: the type is alive, and its width is asked for only if it is an integer.
+    unsafe { mlirTypeIsAInteger(t.to_raw()).then(|| mlirIntegerTypeGetWidth(t.to_raw())) }
+}
+
+/// The algebra's layout of a memdesc.
+fn shared_layout(desc: MemDescType<'_>) -> Option<SharedLayout> {
+    let layout = SharedLayoutAttr::cast(desc.layout()?)?;
+    let bases: Vec<u64> = layout.offsets().iter().map(|&b| b as u64).collect();
+    let bits = bases.len() as u32;
+    SharedLayout::new(bases, bits).ok()
+}

@@ -1,0 +1,71 @@
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileas-to-llvm{compute-capability=sm_90},cse)' | FileCheck %s
+// Maps are found in a table or built there, and tiles are copied by them, box by box.
+#x = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>
+#s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 136, 272, 544, 64]>
+#b = #nv_tileas.shared_layout<offset = [1]>
+!scratch = !nv_tileas.memdesc<128xi8, #x>
+!stage = !nv_tileas.memdesc<8x128xbf16, #s, align = 1024>
+!bars = !nv_tileas.memdesc<2xi64, #b>
+!view = !nv_tileaa.tiled_view<tile = [8, 128], memref<?x?xbf16, strides = [?, 1]>, padding = zero>
+!desc = !nv_tileas.tma_desc<bf16, dims = [1, 0], box = [64, 8], steps = [1, 1], swizzle = 128, fill = zero>
+
+gpu.module @kernels {
+  // CHECK: llvm.mlir.global internal @__tileir_borrowed_maps_1(dense<0> : tensor<524288xi8>) {addr_space = 1 : i32, alignment = 128 : i64}
+  // CHECK: llvm.mlir.global internal @__tileir_tensor_maps(dense<0> : tensor<262144xi8>) {addr_space = 1 : i32, alignment = 128 : i64}
+  // CHECK-LABEL: llvm.func @copy(
+  // CHECK: %[[BORROWED:.*]] = llvm.alloca %{{.*}} x i64
+  // Empty views are one element of zeros.
+  // CHECK: %[[EMPTY:.*]] = llvm.or %{{.*}}, %{{.*}} : i1
+  // CHECK: %[[BASE:.*]] = llvm.select %[[EMPTY]], %{{.*}}, %{{.*}} : i1, i64
+  // CHECK: llvm.select %[[EMPTY]], %{{.*}}, %[[COLS:.*]] : i1, i32
+  // One lane looks the map up.
+  // CHECK: %[[TABLE:.*]] = llvm.mlir.addressof @__tileir_tensor_maps
+  // CHECK: llvm.inline_asm has_side_effects "{{.*}}ld.acquire.gpu.global.b32 s, [a+128];{{.*}}atom.acquire.gpu.global.cas.b32 s, [a+128], 0, 1;{{.*}}", "=&r,l,r,l,l,l,l,~{memory}" %[[TABLE]], %{{.*}}, %[[BASE]]
+  // CHECK: llvm.call_intrinsic "llvm.nvvm.shfl.sync.idx.i32"
+  // It is built in shared memory.
+  // CHECK: "tensormap.replace.tile.global_address.shared::cta.b1024.b64 [$0], $1;", "r,l,~{memory}" %[[SCRATCH:.*]], %[[BASE]]
+  // CHECK: "tensormap.replace.tile.rank.shared::cta.b1024.b32 [$0], $1;"
+  // CHECK: "tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [$0], 0, $1;"
+  // CHECK: "tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [$0], 0, $1;"
+  // CHECK: "tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [$0], 0, $1;"
+  // CHECK: "tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [$0], 0, $1;"
+  // CHECK: "tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [$0], 10;"
+  // CHECK: "tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [$0], 3;"
+  // CHECK: "tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [$0], 0;"
+  // CHECK: "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [$0], [$1], 128;"
+  // CHECK: "st.release.gpu.global.b32 [$0+128], 2;"
+  // CHECK: "fence.proxy.tensormap::generic.acquire.gpu [$0], 128;"
+  // Coordinates stay behind the end of every view, and the two boxes are 64 columns apart.
+  // CHECK: %[[J:.*]] = llvm.intr.umin(%{{.*}}, %[[MAX:.*]]) : (i64, i64) -> i64
+  // CHECK: %[[COL:.*]] = llvm.mul %[[J]], %{{.*}} : i64
+  // CHECK: %[[ROW:.*]] = llvm.mul %{{.*}}, %{{.*}} : i64
+  // CHECK: %[[C:.*]] = llvm.intr.umin(%[[COL]], %[[MAX]])
+  // CHECK: %[[C0:.*]] = llvm.trunc %[[C]] : i64 to i32
+  // CHECK: %[[R:.*]] = llvm.intr.umin(%[[ROW]], %[[MAX]])
+  // CHECK: %[[R0:.*]] = llvm.trunc %[[R]] : i64 to i32
+  // CHECK: "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [$0], [$1, {$3, $4}], [$2];", "r,l,r,r,r,~{memory}" %[[TO:.*]], %[[MAP:.*]], %[[BAR:.*]], %[[C0]], %[[R0]]
+  // CHECK: %[[NEXT:.*]] = llvm.getelementptr %[[TO]][1024]
+  // CHECK: %[[C64:.*]] = llvm.add %[[COL]], %{{.*}} : i64
+  // CHECK: %[[CMIN:.*]] = llvm.intr.umin(%[[C64]], %[[MAX]])
+  // CHECK: %[[C1:.*]] = llvm.trunc %[[CMIN]] : i64 to i32
+  // CHECK: "cp.async.bulk.tensor.2d.{{.*}} %[[NEXT]], %[[MAP]], %[[BAR]], %[[C1]], %[[R0]]
+  // What has been borrowed is given back when all are done.
+  // CHECK: nv_tileas.barrier
+  // CHECK: llvm.load %[[BORROWED]]
+  // CHECK: "st.release.gpu.global.b32 [$0], 0;"
+  nv_tileaa.func @copy(%p: !nv_tileaa.ptr<bf16>, %n: i32, %i: i32, %j: i64) attributes {numWarps = 1 : i64} {
+    %m = nv_tileaa.make_memref %p, shape = [%n, %i : i32, i32], strides = [%n : i32] : <bf16> -> <?x?xbf16, strides = [?, 1]>
+    %v = nv_tileaa.make_tiled_view %m : <?x?xbf16, strides = [?, 1]> -> <tile = [8, 128], memref<?x?xbf16, strides = [?, 1]>, padding = zero>
+    %scratch = nv_tileas.alloc_tensor offset 2048 : !scratch
+    %stage = nv_tileas.alloc_tensor offset 0 : !stage
+    %bars = nv_tileas.alloc_tensor offset 2176 : !bars
+    %pipe = nv_tileas.async.pipeline.create_pipeline %bars consumers 1 : !bars -> !nv_tileas.pipeline<1>
+    %it = nv_tileas.async.pipeline.create_iterator %pipe : !nv_tileas.pipeline<1>
+    %desc = nv_tileas.make_tiled_tma_desc %v scratch %scratch : !view, !scratch -> !desc
+    nv_tileas.async.elect {
+      %token = nv_tileas.async.pipeline.producer_acquire %pipe[%it] bytes 2048 : !nv_tileas.pipeline<1>
+      nv_tileas.async.tiled_tma_load %v[%i, %j] by %desc into %stage arrive %token : !view[i32, i64], !desc -> !stage
+    }
+    nv_tileaa.return
+  }
+}

@@ -1,0 +1,30 @@
+// RUN: tileiras-opt %s | tileiras-opt | FileCheck %s
+// Maps of views, and copies by them.
+#x = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>
+#s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288]>
+#b = #nv_tileas.shared_layout<offset = [1]>
+!scratch = !nv_tileas.memdesc<128xi8, #x>
+!stage = !nv_tileas.memdesc<8x64xbf16, #s, align = 1024>
+!bars = !nv_tileas.memdesc<2xi64, #b>
+!view = !nv_tileaa.tiled_view<tile = [8, 64], memref<?x?xbf16, strides = [?, 1]>, padding = zero>
+!desc = !nv_tileas.tma_desc<bf16, dims = [1, 0], box = [64, 8], steps = [1, 1], swizzle = 128, fill = zero>
+
+// CHECK-LABEL: nv_tileaa.func @copy
+// CHECK: %[[DESC:.*]] = nv_tileas.make_tiled_tma_desc %{{.*}} scratch %{{.*}} : !nv_tileaa.tiled_view<{{.*}}>, !nv_tileas.memdesc<{{.*}}> -> <bf16, dims = [1, 0], box = [64, 8], steps = [1, 1], swizzle = 128, fill = zero>
+// CHECK: nv_tileas.async.elect
+// CHECK: nv_tileas.async.tiled_tma_load %{{.*}}[%{{.*}}, %{{.*}}] by %[[DESC]] into %{{.*}} arrive %{{.*}} : <{{.*}}>[i32, i64], <{{.*}}> -> <8x64xbf16, #{{.*}}, align = 1024>
+nv_tileaa.func @copy(%p: !nv_tileaa.ptr<bf16>, %n: i32, %i: i32, %j: i64) attributes {numWarps = 1 : i64} {
+  %m = nv_tileaa.make_memref %p, shape = [%n, %n : i32, i32], strides = [%n : i32] : <bf16> -> <?x?xbf16, strides = [?, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x?xbf16, strides = [?, 1]> -> <tile = [8, 64], memref<?x?xbf16, strides = [?, 1]>, padding = zero>
+  %scratch = nv_tileas.alloc_tensor : !scratch
+  %stage = nv_tileas.alloc_tensor : !stage
+  %bars = nv_tileas.alloc_tensor : !bars
+  %pipe = nv_tileas.async.pipeline.create_pipeline %bars consumers 1 : !bars -> !nv_tileas.pipeline<1>
+  %it = nv_tileas.async.pipeline.create_iterator %pipe : !nv_tileas.pipeline<1>
+  %desc = nv_tileas.make_tiled_tma_desc %v scratch %scratch : !view, !scratch -> !desc
+  nv_tileas.async.elect {
+    %token = nv_tileas.async.pipeline.producer_acquire %pipe[%it] bytes 1024 : !nv_tileas.pipeline<1>
+    nv_tileas.async.tiled_tma_load %v[%i, %j] by %desc into %stage arrive %token : !view[i32, i64], !desc -> !stage
+  }
+  nv_tileaa.return
+}
