@@ -98,6 +98,10 @@ impl RustPass for MaterializeAsync {
     }
 }
 
+/// Bytes of a map, and the layout of storage in which it is built.
+const MAP: i64 = 128;
+const MAP_BASES: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
+
 /// An operand of a product.
 struct Side<'c> {
     operand: LoadedOperand<'c>,
@@ -160,7 +164,9 @@ impl<'c> Product<'c> {
         let first = CreateIteratorOp::build(top, iterator_type(op)?, pipeline).map_err(error)?.iterator();
         let mut maps = vec![];
         for side in &self.sides {
-            maps.push(side.map(context)?);
+            let bytes = aligned_storage_type(op, &[MAP], IntegerType::new(context, 8).into(), &MAP_BASES, ALIGNMENT);
+            let scratch = AllocTensorOp::build(top, bytes.map_err(error)?.into(), None).map_err(error)?.result();
+            maps.push(side.map(context, scratch)?);
         }
         Ok(Ring { pipeline, storages, maps, first })
     }
@@ -168,7 +174,7 @@ impl<'c> Product<'c> {
 
 impl<'c> Side<'c> {
     /// The map of the view, behind the memref at the top of the function.
-    fn map(&self, context: &'c Context) -> Result<Val<'c>, Failed> {
+    fn map(&self, context: &'c Context, scratch: Val<'c>) -> Result<Val<'c>, Failed> {
         let op = self.load.op();
         let view = View::of(self.load.view()).ok_or_else(|| fail(op, "its view is not made here"))?;
         let made = defining_op(self.load.view()).and_then(MakeTiledViewOp::cast);
@@ -178,8 +184,8 @@ impl<'c> Side<'c> {
         b.set_location(op.location());
         let copy = clone_detached(made.op());
         b.insert_op(copy);
-        let desc = MakeTiledTmaDescOp::build(&b, self.map, result(copy, 0)).map_err(|e| fail(op, e.to_string()))?;
-        Ok(desc.desc())
+        let desc = MakeTiledTmaDescOp::build(&b, self.map, result(copy, 0), scratch);
+        desc.map(|d| d.desc()).map_err(|e| fail(op, e.to_string()))
     }
 }
 
