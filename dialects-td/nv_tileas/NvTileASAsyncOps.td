@@ -98,6 +98,22 @@ def NvTileAS_AsyncWaitOp : NvTileAS_SyncOp<"async.wait", NvTileAA_Program, NvTil
   let assemblyFormat = "$groups `pending` $pending attr-dict";
 }
 
+def NvTileAS_AsyncFenceOp : NvTileAS_Op<"async.fence", NvTileAA_Program, [NvTileAA_TouchesAll]> {
+  let summary = "order this thread's accesses of shared memory before those of asynchronous units";
+  let description = [{
+    Products of warpgroups and tensor copies access memory by a proxy of their own. What threads have stored is seen by
+    them when each of these threads has executed a fence, and then a barrier has told the thread that starts them.
+
+    ```mlir
+    nv_tileas.local_store %x, %a vector 8 : tensor<64x64xf16, #l>, !a
+    nv_tileas.async.fence
+    nv_tileas.barrier
+    %r = nv_tileas.async.dot %a, %b, %acc by <warpgroup, [64, 256, 16]> : !a, !b, tensor<64x256xf32, #c>
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
 def NvTileAS_AsyncCreateNoneOp : NvTileAS_Op<"async.create_none", NvTileAA_Program, [Pure]> {
   let summary = "a token of no work at all: what waits for it need not wait";
   let results = (outs NvTileAS_AsyncTokenType:$token);

@@ -2,16 +2,17 @@
 //! `tile_layout`.
 
 use super::{
-    layouts::Tensor,
-    nv_tileas::{DotOp, DotScaledOp, MmaAttr, MmaKind},
+    layouts::{Tensor, storage_bits},
+    nv_tileas::{AsyncDotOp, DotOp, DotScaledOp, MemDescType, MmaAttr, MmaKind},
     rt::*,
+    shared_memory::shared_layout,
 };
 use melior::{
     Context,
     ir::{Attribute, Location, Type, TypeLike},
 };
 use mlir_sys::*;
-use tile_layout::Multiplier;
+use tile_layout::{HardwareLayout, Major, Multiplier, Shape, WarpgroupOperand, warpgroups_of};
 use tile_mma::{Element, Row, Unit};
 use tile_targets::Target;
 
@@ -192,3 +193,90 @@ impl<'c> AnyDot<'c> {
 pub const LHS: usize = 0;
 pub const RHS: usize = 1;
 pub const ACC: usize = 2;
+
+/// An operand of a product of warpgroups: a tile in shared memory as the instruction reads it.
+pub struct WarpgroupTile {
+    pub layout: HardwareLayout,
+    pub operand: WarpgroupOperand,
+}
+
+/// A product of warpgroups with everything that its instructions are made from.
+pub struct WarpgroupDot {
+    pub instruction: tile_mma::Instruction,
+    /// Warpgroups along rows and columns. The low bits of a warpgroup's number go to the rows.
+    pub groups: (u32, u32),
+    pub lhs: WarpgroupTile,
+    pub rhs: WarpgroupTile,
+    /// Blocks of 64 rows, groups of the instruction's columns, and steps along K, of one warpgroup.
+    pub blocks: [usize; 3],
+}
+
+impl WarpgroupDot {
+    /// Errors: what the instruction does not take, as text.
+    pub fn of(op: AsyncDotOp<'_>) -> Result<Self, String> {
+        let by = Instruction::of(op.instruction()).ok_or("expected M, N and K of an instruction")?;
+        // SAFETY: the context outlives its operations.
+        let context = unsafe { op.op().context().to_ref() };
+        let name = by.to_attr(context);
+        if by.kind != MmaKind::Warpgroup {
+            return Err(format!("{name} is no instruction of warpgroups"));
+        }
+        let memory = |v| MemDescType::cast(ty(v)).ok_or("operand is no memdesc");
+        let (lhs, rhs) = (memory(op.lhs())?, memory(op.rhs())?);
+        let acc = Tensor::of_value(op.acc()).ok_or("acc is no tensor")?;
+        let missing = || {
+            format!(
+                "no instruction {name} multiplies '{}' by '{}' into '{}'",
+                lhs.element_type(),
+                rhs.element_type(),
+                acc.element
+            )
+        };
+        let types = [
+            element_of(lhs.element_type(), op.lhs_unsigned()).ok_or_else(missing)?,
+            element_of(rhs.element_type(), op.rhs_unsigned()).ok_or_else(missing)?,
+            element_of(acc.element, false).ok_or_else(missing)?,
+        ];
+        let instruction = tile_mma::find(Unit::Warpgroup, by.shape, types, None).ok_or_else(missing)?;
+        let layout = acc.layout().ok_or("acc has no layout")?;
+        let shape = Shape::new(&acc.shape).map_err(|e| e.to_string())?;
+        let [m, n, k] = by.shape;
+        let groups = warpgroups_of(&layout, &shape, n)
+            .map_err(|e| format!("accumulator does not lie in fragments of {name}: {e}"))?;
+        let lhs = WarpgroupTile::of("lhs", lhs, (0, 1), m)?;
+        let rhs = WarpgroupTile::of("rhs", rhs, (1, 0), n)?;
+        for (what, tile) in [("lhs", &lhs), ("rhs", &rhs)] {
+            let major = match tile.operand.major {
+                Major::K => tile_mma::Major::K,
+                Major::Mn => tile_mma::Major::Mn,
+            };
+            if !instruction.row.majors.contains(&major) {
+                return Err(format!("{name} takes elements of {what} that are contiguous along K only"));
+            }
+        }
+        let extents = shape.extents();
+        let blocks = [
+            (extents[0] / u64::from(m * groups.0)) as usize,
+            (extents[1] / u64::from(n * groups.1)) as usize,
+            (lhs.layout.shape().extents()[1] / u64::from(k)) as usize,
+        ];
+        Ok(Self { instruction, groups, lhs, rhs, blocks })
+    }
+}
+
+impl WarpgroupTile {
+    /// `rows` of the tile along `mn` for each instruction.
+    fn of(what: &str, desc: MemDescType<'_>, (mn, k): (usize, usize), rows: u32) -> Result<Self, String> {
+        let wrong = |e: String| format!("{what} does not lie in shared memory as the instruction reads it: {e}");
+        let shape = Shape::new(desc.shape()).map_err(|e| wrong(e.to_string()))?;
+        let shared = shared_layout(desc).ok_or_else(|| wrong("it has no valid layout".into()))?;
+        let layout = HardwareLayout::recognise(&shared, &shape, storage_bits(desc.element_type()))
+            .map_err(|e| wrong(e.to_string()))?;
+        let operand = layout.operand(mn, k, rows).map_err(|e| wrong(e.to_string()))?;
+        let (found, needed) = (desc.alignment(), layout.alignment());
+        if found < needed.into() {
+            return Err(wrong(format!("its alignment is {found} bytes, and its swizzle needs {needed}")));
+        }
+        Ok(Self { layout, operand })
+    }
+}

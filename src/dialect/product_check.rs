@@ -4,14 +4,17 @@
 //! the accumulator lies in its fragments, and that operands and scales lie as belongs to the accumulator. Not checked:
 //! whether the target has the instruction, and whether it is generated; the lowering says so.
 //!
+//! Of products of warpgroups: that the table has the instruction, that the accumulator lies in its fragments, and that
+//! both operands lie in shared memory in an order, at an alignment and with strides that it reads.
+//!
 //! The C++ of the dialect has verified ranks, shapes and equal element types before, and is what calls this: the
 //! algebra of layouts and the table of instructions exist once, and C++ asks for their verdict instead of repeating
 //! them.
 
 use super::{
-    dots::{AnyDot, Instruction, element_of},
+    dots::{AnyDot, Instruction, WarpgroupDot, element_of},
     layouts::{Tensor, layout_attr},
-    nv_tileas::MmaKind,
+    nv_tileas::{AsyncDotOp, MmaKind},
     rt::*,
 };
 use melior::{Context, ir::AttributeLike};
@@ -25,9 +28,13 @@ use tile_mma::Place;
 
 /// What C++ calls: reports what is wrong with a product, if anything is.
 pub(super) unsafe extern "C" fn check(op: MlirOperation, report: MlirStringCallback, data: *mut c_void) {
-    let (Some(dot), Some(report)) = (AnyDot::cast(op_ref(op)), report) else { return };
+    let (op, Some(report)) = (op_ref(op), report) else { return };
     // A panic must not unwind into C++.
-    let verdict = catch_unwind(AssertUnwindSafe(|| verdict(dot)));
+    let verdict = catch_unwind(AssertUnwindSafe(|| match (AnyDot::cast(op), AsyncDotOp::cast(op)) {
+        (Some(dot), _) => verdict(dot),
+        (None, Some(dot)) => WarpgroupDot::of(dot).map(drop),
+        (None, None) => Ok(()),
+    }));
     let Err(message) = verdict.unwrap_or_else(|_| Err("internal error in the verifier of products".into())) else {
         return;
     };

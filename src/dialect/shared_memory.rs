@@ -17,7 +17,7 @@ use super::{
     rt::*,
 };
 use melior::ir::Type;
-use tile_layout::{AccessMode, Layout, SharedAccess, SharedOptions, plan_shared};
+use tile_layout::{AccessMode, Layout, SharedAccess, SharedLayout, SharedOptions, plan_shared};
 
 /// Bytes of shared memory that a block gets on every target.
 pub const BLOCK_BYTES: u64 = 48 << 10;
@@ -45,6 +45,14 @@ pub fn stage_bytes(desc: MemDescType<'_>) -> u64 {
 /// Bytes of a storage with what may be lost in front of the next one.
 pub fn padded_bytes(desc: MemDescType<'_>) -> u64 {
     memdesc_bytes(desc).next_multiple_of(desc.alignment() as u64)
+}
+
+/// The algebra's layout of a memdesc.
+pub fn shared_layout(desc: MemDescType<'_>) -> Option<SharedLayout> {
+    let layout = SharedLayoutAttr::cast(desc.layout()?)?;
+    let bases: Vec<u64> = layout.offsets().iter().map(|&b| b as u64).collect();
+    let bits = bases.len() as u32;
+    SharedLayout::new(bases, bits).ok()
 }
 
 /// The same storage with `stages` stages.

@@ -30,6 +30,8 @@ pub enum LayoutError {
     UnsupportedElement { bits: u32, expected: &'static str },
     #[error("dimension {dim} of the tile has extent {extent}, less than the {needed} that {what} needs")]
     TileTooSmall { what: &'static str, dim: usize, extent: u64, needed: u64 },
+    #[error("the layout does not consist of fragments of 64 rows by {columns} columns for {groups} warpgroups")]
+    NotInFragments { columns: u32, groups: u32 },
     #[error("malformed layout at byte {at}: expected {expected}")]
     Syntax { at: usize, expected: &'static str },
 }
@@ -50,6 +52,7 @@ impl LayoutError {
             Self::ScratchTooSmall { .. } => "layout-scratch-too-small",
             Self::UnsupportedElement { .. } => "layout-unsupported-element",
             Self::TileTooSmall { .. } => "layout-tile-too-small",
+            Self::NotInFragments { .. } => "layout-not-in-fragments",
             Self::Syntax { .. } => "layout-syntax",
         }
     }

@@ -17,6 +17,55 @@ use crate::shape::Shape;
 /// Rows of every `wgmma`.
 pub const WARPGROUP_ROWS: u32 = 64;
 
+/// The accumulator of an M x N tile by instructions of `n` columns, on `groups` warpgroups along rows and columns.
+///
+/// A warpgroup has contiguous rows and contiguous columns; the low bits of its number go to the rows. Its registers are
+/// one fragment after the other: of a block of 64 rows first those of each `n` columns, then those of the next block.
+///
+/// Errors: another rank, an `n` without a fragment, counts that are not powers of two, or a tile that does not divide
+/// into whole fragments for every warpgroup.
+pub fn warpgroup_accumulator(shape: &Shape, groups: (u32, u32), n: u32) -> Result<Layout> {
+    let [rows, columns] = shape.extents()[..] else {
+        let found = shape.rank() as u64;
+        return Err(LayoutError::Mismatch { what: "rank of a matrix tile", expected: 2, found });
+    };
+    // The depth and the elements of the operands do not matter to the accumulator.
+    let tiling = MmaTiling {
+        instruction: MmaShape::warpgroup(n, 16, 16),
+        batch_warps: 1,
+        m_warps: groups.0,
+        n_warps: groups.1,
+    };
+    tiling.instruction.check()?;
+    for (what, dim, extent, unit, parts) in
+        [("rows for each warpgroup", 0, rows, WARPGROUP_ROWS, groups.0), ("columns for each warpgroup", 1, columns, n, groups.1)]
+    {
+        let needed = u64::from(unit) * u64::from(parts);
+        if extent < needed {
+            return Err(LayoutError::TileTooSmall { what, dim, extent, needed });
+        }
+    }
+    tiling.layout(Operand::Accumulator, shape)
+}
+
+/// The warpgroups along rows and columns whose accumulator by instructions of `n` columns lies like this, as
+/// [`warpgroup_accumulator`] puts it.
+///
+/// Errors: the layout is not such a one.
+pub fn warpgroups_of(accumulator: &Layout, shape: &Shape, n: u32) -> Result<(u32, u32)> {
+    let groups = accumulator.warps() / 4;
+    let mut last = LayoutError::Mismatch { what: "warps of warpgroups", expected: 4, found: accumulator.warps().into() };
+    for rows in (0..31).map(|bit| 1 << bit).filter(|rows| groups > 0 && groups.is_multiple_of(*rows)) {
+        match warpgroup_accumulator(shape, (rows, groups / rows), n) {
+            Ok(layout) if layout == *accumulator => return Ok((rows, groups / rows)),
+            Ok(_) => last = LayoutError::NotInFragments { columns: n, groups },
+            Err(e) if !matches!(last, LayoutError::NotInFragments { .. }) => last = e,
+            Err(_) => {}
+        }
+    }
+    Err(last)
+}
+
 /// A product of `m x k` by `k x n` tiles, shared out among warpgroups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct WarpgroupProduct {

@@ -314,8 +314,9 @@ pub fn find(
     Some(Instruction { row, n: shape[1], a, b, sum, scale: scale.map(|s| s.0) })
 }
 
-/// The rows that the compiler generates on a target for operands of one format, with or without scales; the best for
-/// products of a depth of `k` elements first.
+/// The rows that the compiler generates on a target for operands of one format in registers, with or without scales;
+/// the best for products of a depth of `k` elements first. Units that read shared memory are chosen by whoever puts
+/// operands there.
 ///
 /// The best is of the fastest unit, fits into the depth, and of those that fit is the deepest; if none fits it is the
 /// shallowest, whose elements beyond the tile are zeros.
@@ -323,6 +324,7 @@ pub fn candidates(element: Element, k: u32, scaled: bool, target: &Target) -> Ve
     let mut rows: Vec<&Row> = ROWS
         .iter()
         .filter(|r| r.is_lowered(element, element) && r.scales.is_some() == scaled && r.is_on(target))
+        .filter(|r| r.places(Operand::B).contains(&Place::Register))
         .collect();
     rows.sort_by_key(|r| {
         let depth = if r.k <= k { i64::from(r.k) } else { -i64::from(r.k) };

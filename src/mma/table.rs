@@ -176,11 +176,11 @@ pub static ROWS: &[Row] = &[
     lowered_for(FP4, scaled("mxf4nvf4", 64, FP4, NV4)),
 
     // wgmma.
-    warpgroup(Columns::Steps(8), SINGLE, IN_F32),
-    warpgroup(Columns::Steps(8), HALF, IN_F16_OR_F32),
-    warpgroup(Columns::Steps(8), BHALF, IN_F32),
-    warpgroup(Columns::Steps(8), FP8, IN_F16_OR_F32),
-    warpgroup(Columns::Integer, BYTES, IN_S32),
+    lowered(Assembly, warpgroup(Columns::Steps(8), SINGLE, IN_F32)),
+    lowered(Assembly, warpgroup(Columns::Steps(8), HALF, IN_F16_OR_F32)),
+    lowered(Assembly, warpgroup(Columns::Steps(8), BHALF, IN_F32)),
+    lowered(Assembly, warpgroup(Columns::Steps(8), FP8, IN_F16_OR_F32)),
+    lowered(Assembly, warpgroup(Columns::Integer, BYTES, IN_S32)),
     warpgroup(Columns::Integer, BITS, IN_S32),
 
     // tcgen05 by one block.

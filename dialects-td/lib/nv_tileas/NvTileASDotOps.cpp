@@ -3,7 +3,8 @@
 // Checked here: ranks, shapes and element types. Checked by what knows the matrix instructions, where the dialect has
 // been given it (see capi/nv_tileas.h): that the instruction exists for the types, takes its operands from registers,
 // and that the operands lie as it takes them for the layout of the accumulator. The table of instructions and the
-// algebra of layouts are in Rust and are not repeated here. Not checked: whether the target has the instruction.
+// algebra of layouts are in Rust and are not repeated here. Of a product that is under way: that its direct users do not
+// read it. Not checked: whether the target has the instruction, and what users do with a carried product.
 #include "nv_tileas/NvTileAS.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Registration.h"
@@ -11,6 +12,8 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 using namespace mlir;
 using namespace nv_tileas;
@@ -94,7 +97,35 @@ LogicalResult DotScaledOp::verify() {
   return checkProduct(*this);
 }
 
-LogicalResult AsyncDotOp::verify() { return success(); }
+// Whether a use of a product that is under way does not read it: a loop or branch that carries it, another product that
+// adds to it, or the wait for it.
+static bool carries(OpOperand &use) {
+  Operation *user = use.getOwner();
+  if (auto dot = dyn_cast<AsyncDotOp>(user))
+    return use.get() == dot.getAcc();
+  return isa<AsyncDotWaitOp, RegionBranchTerminatorOpInterface>(user) || isa<LoopLikeOpInterface>(user);
+}
+
+// Invariants: tiles of rank two in shared memory, one stage of each; M, N and K agree; the result is not read.
+LogicalResult AsyncDotOp::verify() {
+  MemDescType lhs = getLhs().getType(), rhs = getRhs().getType();
+  RankedTensorType acc = tensor(getAcc());
+  if (lhs.getShape().size() != 2 || rhs.getShape().size() != 2 || acc.getRank() != 2)
+    return emitOpError("operands must have rank two");
+  if (lhs.getShape()[0] != acc.getDimSize(0) || rhs.getShape()[1] != acc.getDimSize(1) ||
+      lhs.getShape()[1] != rhs.getShape()[0])
+    return emitOpError("shapes of lhs, rhs and acc do not form a matrix product");
+  for (MemDescType memory : {lhs, rhs})
+    if (memory.getStages() != 1 || memory.getSpace() != MemorySpace::Shared)
+      return emitOpError("operands must be one stage of a storage in shared memory, got ") << memory;
+  for (OpOperand &use : getResult().getUses())
+    if (!carries(use)) {
+      InFlightDiagnostic error = emitOpError("result is read before 'async.dot_wait'");
+      error.attachNote(use.getOwner()->getLoc()) << "read here";
+      return error;
+    }
+  return checkProduct(*this);
+}
 
 LogicalResult AsyncDotWaitOp::verify() {
   if (getSources().getTypes() != getResults().getTypes())

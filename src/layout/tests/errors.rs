@@ -67,6 +67,11 @@ fn codes_and_messages() {
             "layout-tile-too-small",
             "dimension 0 of the tile has extent 8, less than the 16 that the matrix instruction needs",
         ),
+        (
+            LayoutError::NotInFragments { columns: 128, groups: 2 },
+            "layout-not-in-fragments",
+            "the layout does not consist of fragments of 64 rows by 128 columns for 2 warpgroups",
+        ),
         (LayoutError::Syntax { at: 9, expected: "`=`" }, "layout-syntax", "malformed layout at byte 9: expected `=`"),
     ];
     for (error, code, message) in &table {

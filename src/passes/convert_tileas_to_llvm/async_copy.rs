@@ -7,7 +7,6 @@ use super::{
     Lower, Lowered,
     global::{Tile, pointee},
     llvm::Cmp,
-    shared::shared_layout,
 };
 use crate::{
     analysis::access,
@@ -18,7 +17,7 @@ use crate::{
         },
         pass::{Failed, fail},
         rt::*,
-        shared_memory::stage_bytes,
+        shared_memory::{shared_layout, stage_bytes},
     },
 };
 use tile_layout::{Direction, Layout, Shape, SharedAccess};
@@ -92,6 +91,11 @@ impl<'c> Lower<'c, '_> {
         let pending = i64_attr(self.l.context(), op.pending());
         AsyncWaitOp::build(&self.l.b, &[], pending).map_err(|e| fail(op.op(), e.to_string()))?;
         Ok(())
+    }
+
+    /// Of this thread's accesses of the block's shared memory, whose asynchronous accesses are ordered behind them.
+    pub(super) fn async_fence(&self) {
+        self.l.asm("fence.proxy.async.shared::cta;", "~{memory}", None, &[], false);
     }
 
     /// The address of a stage.

@@ -11,22 +11,31 @@ use crate::dialect::{
 use melior::ir::Type;
 
 impl<'c> Lower<'c, '_> {
-    /// Types of the registers of `values`; tokens take none.
+    /// Types of the registers of `values`; tokens take none. Pairs of f16 that a product of warpgroups sums are one.
     fn flat_types(&self, op: OpRef<'c>, values: impl Iterator<Item = Val<'c>>) -> Result<Vec<Type<'c>>, Failed> {
         let mut types = vec![];
         for v in values {
             if !is_token(v) {
-                let element = self.element_of(op, v)?;
-                types.extend(std::iter::repeat_n(element, self.registers(op, v)?));
+                let registers = self.registers(op, v)?;
+                types.extend(match self.is_pairs(v) {
+                    true => std::iter::repeat_n(self.l.i32, registers / 2),
+                    false => std::iter::repeat_n(self.element_of(op, v)?, registers),
+                });
             }
         }
         Ok(types)
     }
-    fn flat_values(&self, op: OpRef<'c>, values: impl Iterator<Item = Val<'c>>) -> Result<Vec<Val<'c>>, Failed> {
+    /// The registers of `values`, in the form in which those of `to` are carried.
+    fn flat_values(
+        &self,
+        op: OpRef<'c>,
+        values: impl Iterator<Item = Val<'c>>,
+        to: impl Iterator<Item = Val<'c>>,
+    ) -> Result<Vec<Val<'c>>, Failed> {
         let mut flat = vec![];
-        for v in values {
+        for (v, to) in values.zip(to) {
             if !is_token(v) {
-                flat.extend(self.fragment(op, v)?);
+                flat.extend(self.carried_as(op, v, to)?);
             }
         }
         Ok(flat)
@@ -39,8 +48,12 @@ impl<'c> Lower<'c, '_> {
                 self.values.insert(key(v), Lowered::Nothing);
                 continue;
             }
-            let (mine, after) = rest.split_at(self.registers(op, v)?);
-            self.set_all(v, mine.to_vec());
+            let is_pairs = self.is_pairs(v);
+            let (mine, after) = rest.split_at(self.registers(op, v)? / if is_pairs { 2 } else { 1 });
+            match is_pairs {
+                true => drop(self.values.insert(key(v), Lowered::Pairs(mine.to_vec()))),
+                false => self.set_all(v, mine.to_vec()),
+            }
             rest = after;
         }
         Ok(())
@@ -55,7 +68,7 @@ impl<'c> Lower<'c, '_> {
         let upper = self.scalar(op, operand(op, 1))?;
         let step = self.scalar(op, operand(op, 2))?;
         let carried = self.flat_types(op, results(op))?;
-        let init = self.flat_values(op, operands(op).skip(3))?;
+        let init = self.flat_values(op, operands(op).skip(3), results(op))?;
         let here = self.l.b.block();
         let mut head_types = vec![iv_type];
         head_types.extend(&carried);
@@ -78,7 +91,7 @@ impl<'c> Lower<'c, '_> {
         self.bind(op, args(source).skip(1), &now)?;
         let yielded = self.body(source)?;
         let mut next = vec![self.l.add(arg(head, 0), step)];
-        next.extend(self.flat_values(op, operands(yielded))?);
+        next.extend(self.flat_values(op, operands(yielded), results(op))?);
         self.l.b.set_location(debug_scope::lowered(op.location()));
         self.l.br(head, &next);
 
@@ -100,7 +113,7 @@ impl<'c> Lower<'c, '_> {
             match entry_block(region(op, i)) {
                 Some(source) => {
                     let yielded = self.body(source)?;
-                    let values = self.flat_values(op, operands(yielded))?;
+                    let values = self.flat_values(op, operands(yielded), results(op))?;
                     self.l.b.set_location(debug_scope::lowered(op.location()));
                     self.l.br(exit, &values);
                 }
@@ -123,7 +136,7 @@ impl<'c> Lower<'c, '_> {
         let head = self.l.new_block(&entering, here);
         let body = self.l.new_block(&[], head);
         let exit = self.l.new_block(&leaving, body);
-        let init = self.flat_values(op, operands(op))?;
+        let init = self.flat_values(op, operands(op), args(before))?;
         self.l.br(head, &init);
 
         self.l.b.set_end(head);
@@ -131,14 +144,14 @@ impl<'c> Lower<'c, '_> {
         self.bind(op, args(before), &now)?;
         let condition = self.body(before)?;
         let go_on = self.scalar(op, operand(condition, 0))?;
-        let out = self.flat_values(op, operands(condition).skip(1))?;
+        let out = self.flat_values(op, operands(condition).skip(1), results(op))?;
         self.l.b.set_location(debug_scope::lowered(op.location()));
         self.l.cond_br(go_on, (body, &[]), (exit, &out));
 
         self.l.b.set_end(body);
         self.bind(op, args(after), &out)?;
         let yielded = self.body(after)?;
-        let next = self.flat_values(op, operands(yielded))?;
+        let next = self.flat_values(op, operands(yielded), args(before))?;
         self.l.b.set_location(debug_scope::lowered(op.location()));
         self.l.br(head, &next);
 

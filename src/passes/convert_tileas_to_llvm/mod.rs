@@ -105,6 +105,8 @@ enum Lowered<'c> {
     Scalar(Val<'c>),
     /// One value for each register.
     Fragment(Vec<Val<'c>>),
+    /// One value for each two registers of f16: sums of a product of warpgroups that may be under way.
+    Pairs(Vec<Val<'c>>),
     /// An array in local memory.
     Array(array::Array<'c>),
     /// A tensor in shared memory: the address of its first byte.
@@ -145,6 +147,8 @@ struct Lower<'c, 'm> {
     shared: Option<Val<'c>>,
     /// The word that an element was taken out of, and its number in it, by element.
     origins: RefCell<FxHashMap<usize, (Val<'c>, u32)>>,
+    /// Number of a thread's warpgroup, by the number of its warp.
+    warpgroups: FxHashMap<usize, Val<'c>>,
     /// Whether the function has products of tiles.
     multiplies: bool,
     /// Name of the function in the source.
@@ -221,6 +225,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             slots: array::slots(f.op()),
             shared: None,
             origins: RefCell::default(),
+            warpgroups: FxHashMap::default(),
             multiplies: false,
             name: f.sym_name(),
             print_buffer: None,
@@ -398,6 +403,10 @@ impl<'c, 'm> Lower<'c, 'm> {
             AsyncTiledTmaLoadOp(x) => self.async_tiled_tma_load(x),
             AsyncDotOp(x) => self.async_dot(x),
             AsyncDotWaitOp(x) => self.async_dot_wait(x),
+            AsyncFenceOp(_) => {
+                self.async_fence();
+                Ok(())
+            }
         }
     }
 

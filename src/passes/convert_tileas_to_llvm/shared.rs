@@ -4,16 +4,16 @@
 use super::{Lower, Lowered, llvm::Cmp};
 use crate::dialect::{
     layouts::storage_bits,
-    nv_tileas::{AllocTensorOp, LocalLoadOp, LocalStoreOp, MemDescType, MemorySpace, SharedLayoutAttr},
+    nv_tileas::{AllocTensorOp, LocalLoadOp, LocalStoreOp, MemDescType, MemorySpace},
     pass::{Failed, fail},
     rt::*,
-    shared_memory::{ALIGNMENT, memdesc_bytes},
+    shared_memory::{ALIGNMENT, memdesc_bytes, shared_layout},
 };
 use melior::ir::{
     Attribute, Location, Region, Type,
     attribute::{FlatSymbolRefAttribute, StringAttribute, TypeAttribute},
 };
-use tile_layout::{AccessMode, Direction, Instruction, Layout, SharedAccess, SharedLayout};
+use tile_layout::{AccessMode, Direction, Instruction, Layout, SharedAccess};
 use tile_targets::Feature;
 
 /// Symbol of the block's shared memory.
@@ -231,12 +231,4 @@ fn shared_bytes(module: OpRef<'_>) -> (u64, i64) {
         }
     });
     (end.max(1), alignment)
-}
-
-/// The algebra's layout of a memdesc.
-pub fn shared_layout(desc: MemDescType<'_>) -> Option<SharedLayout> {
-    let layout = SharedLayoutAttr::cast(desc.layout()?)?;
-    let bases: Vec<u64> = layout.offsets().iter().map(|&b| b as u64).collect();
-    let bits = bases.len() as u32;
-    SharedLayout::new(bases, bits).ok()
 }

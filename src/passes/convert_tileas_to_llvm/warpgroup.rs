@@ -1,18 +1,336 @@
 //! Products of warpgroups: `wgmma`.
+//!
+//! An op is one group of instructions:
+//!
+//! ```text
+//! wgmma.fence                                    what threads have done to the accumulators is done
+//! wgmma.mma_async {registers}, a, b              for every fragment of the warpgroup, for every step along K
+//! wgmma.commit_group
+//! ```
+//!
+//! The registers of a fragment are results of the instruction that are tied to its operands. So its accumulators go from
+//! one instruction to the next, and around loops, as values that nothing else touches, and the finaliser leaves the
+//! instructions asynchronous. Pairs of f16 stay in one value for the same reason: taking them apart would read them.
+//! A wait passes its sources through inline assembly without text, above which LLVM cannot move what reads them.
+//!
+//! Descriptors of the two tiles are made once for each op, from addresses and from a number of the warpgroup that is
+//! known to be the same in all lanes; each instruction adds a constant to them.
 
-use super::Lower;
+use super::{Lower, Lowered, llvm::Llvm};
 use crate::dialect::{
+    dots::{WarpgroupDot, WarpgroupTile, element_of},
+    layouts::Tensor,
     nv_tileas::{AsyncDotOp, AsyncDotWaitOp},
     pass::{Failed, fail},
-    rt::OpView,
+    rt::*,
+    thread_scope::ThreadScope,
+    upstream::{Arith, Scf},
 };
+use melior::ir::{AttributeLike, Type};
+use mlir_sys::*;
+use tile_layout::Major;
+use tile_mma::Element;
+
+/// Warps of a warpgroup.
+const WARPS: i64 = 4;
+/// Bits of an address in shared memory that a descriptor has, in units of 16 bytes.
+const ADDRESS: i64 = 0x3ffff;
+
+/// The registers that an accumulator takes, each one value.
+#[derive(Clone, Copy)]
+struct Carrier<'c> {
+    ty: Type<'c>,
+    /// The letter of inline assembly.
+    class: &'static str,
+}
 
 impl<'c> Lower<'c, '_> {
     pub(super) fn async_dot(&mut self, op: AsyncDotOp<'c>) -> Result<(), Failed> {
-        Err(fail(op.op(), "asynchronous products have no lowering to LLVM"))
+        let dot = WarpgroupDot::of(op).map_err(|e| fail(op.op(), e))?;
+        let i = dot.instruction;
+        let name = i.ptx();
+        if !i.row.is_lowered(i.a, i.b) {
+            return Err(fail(op.op(), format!("{name} exists, but has no lowering to LLVM yet")));
+        }
+        if let Some(feature) = i.row.feature.filter(|f| !self.target.has(*f)) {
+            return Err(fail(op.op(), format!("{name} needs {feature}, which {} does not have", self.target.name)));
+        }
+        if ThreadScope::of(op.op()).is_some_and(|s| s.first_warp % WARPS != 0) {
+            return Err(fail(op.op(), "the first warp of a warpgroup is one whose number in the block divides by four"));
+        }
+        self.multiplies = true;
+        let (rows, columns) = match dot.groups {
+            (1, 1) => (None, None),
+            groups => {
+                let group = self.warpgroup(op.op())?;
+                let row = self.l.bin("and", group, self.l.i32c(i64::from(groups.0) - 1));
+                let column = self.l.bin("lshr", group, self.l.i32c(groups.0.ilog2().into()));
+                (Some((row, groups.0)), Some((column, groups.1)))
+            }
+        };
+        let lhs = self.shared_address(op.op(), op.lhs())?;
+        let rhs = self.shared_address(op.op(), op.rhs())?;
+        let a = self.descriptor(lhs, &dot.lhs, 0, rows);
+        let b = self.descriptor(rhs, &dot.rhs, 1, columns);
+
+        let from_zero = is_zero(op.acc());
+        let mut sums = self.accumulators(op.op(), op.acc())?;
+        let carrier = self.carrier(i.sum);
+        let count = sums.len() / (dot.blocks[0] * dot.blocks[1]);
+        self.synchronise("wgmma.fence.sync.aligned;");
+        for m in 0..dot.blocks[0] {
+            for n in 0..dot.blocks[1] {
+                let first = (m * dot.blocks[1] + n) * count;
+                let registers = &mut sums[first..first + count];
+                for k in 0..dot.blocks[2] {
+                    let offset = |tile: &WarpgroupTile, mn| tile.operand.offset(mn, k).map(|bytes| (bytes >> 4) as i64);
+                    let (Some(at_a), Some(at_b)) = (offset(&dot.lhs, m), offset(&dot.rhs, n)) else {
+                        return Err(fail(op.op(), "an instruction is outside of its tiles"));
+                    };
+                    let descriptors = [a.at(&self.l, at_a), b.at(&self.l, at_b)];
+                    self.multiply_async(&dot, carrier, registers, descriptors, from_zero && k == 0);
+                }
+            }
+        }
+        self.synchronise("wgmma.commit_group.sync.aligned;");
+        self.bind_accumulators(op.result(), sums);
+        Ok(())
     }
 
     pub(super) fn async_dot_wait(&mut self, op: AsyncDotWaitOp<'c>) -> Result<(), Failed> {
-        Err(fail(op.op(), "asynchronous products have no lowering to LLVM"))
+        self.synchronise(&format!("wgmma.wait_group.sync.aligned {};", op.pending()));
+        for (source, result) in op.sources().zip(op.results()) {
+            let element = Tensor::of_value(source).and_then(|t| element_of(t.element, false));
+            let element = element.filter(|e| matches!(e, Element::F16 | Element::F32 | Element::S32));
+            let element = element.ok_or_else(|| fail(op.op(), "source is no accumulator of a product"))?;
+            let sums = self.accumulators(op.op(), source)?;
+            let sums = self.tied("", "", self.carrier(element), &sums, &[], false);
+            let sums = if element == Element::F16 { self.halves(&sums) } else { sums };
+            self.set_all(result, sums);
+        }
+        Ok(())
     }
+
+    /// What all threads of a warp execute together and LLVM must not move accesses of memory across.
+    fn synchronise(&self, text: &str) {
+        self.l.asm(text, "~{memory}", None, &[], false);
+    }
+
+    /// One instruction: `registers` plus the product, or the product alone.
+    fn multiply_async(
+        &self,
+        dot: &WarpgroupDot,
+        carrier: Carrier<'c>,
+        registers: &mut [Val<'c>],
+        descriptors: [Val<'c>; 2],
+        from_zero: bool,
+    ) {
+        let i = dot.instruction;
+        let count = registers.len();
+        let list = super::dot::operand_list(0, count);
+        let first = if from_zero { count } else { 2 * count };
+        let mut flags = String::new();
+        if !matches!(i.sum, Element::S32) {
+            flags += ", 1, 1";
+        }
+        if i.row.container == 16 {
+            let transposed = |tile: &WarpgroupTile| u8::from(tile.operand.major == Major::Mn);
+            flags += &format!(", {}, {}", transposed(&dot.lhs), transposed(&dot.rhs));
+        }
+        let before = format!(
+            "{{ .reg .pred sum; setp.ne.b32 sum, {}, 0; {} {list}, ${first}, ${}, sum{flags}; }}",
+            u8::from(!from_zero),
+            i.ptx(),
+            first + 1
+        );
+        let sums = self.tied(&before, "l,l,~{memory}", carrier, registers, &descriptors, from_zero);
+        registers.copy_from_slice(&sums);
+    }
+
+    /// Values after inline assembly that reads and writes them; with `fresh` it only writes them.
+    fn tied(
+        &self,
+        text: &str,
+        others: &str,
+        carrier: Carrier<'c>,
+        values: &[Val<'c>],
+        more: &[Val<'c>],
+        fresh: bool,
+    ) -> Vec<Val<'c>> {
+        let l = &self.l;
+        let count = values.len();
+        let mut constraints = vec![format!("={}", carrier.class); count];
+        let mut args = vec![];
+        if !fresh {
+            constraints.extend((0..count).map(|i| i.to_string()));
+            args.extend_from_slice(values);
+        }
+        args.extend_from_slice(more);
+        if !others.is_empty() {
+            constraints.push(others.to_string());
+        }
+        let single = count == 1;
+        let result = if single { carrier.ty } else { l.structure(&vec![carrier.ty; count]) };
+        let v = l.asm(text, &constraints.join(","), Some(result), &args, false).expect("asm with a result");
+        if single { vec![v] } else { (0..count).map(|i| l.field(v, carrier.ty, i as i64)).collect() }
+    }
+
+    //===-- accumulators ----------------------------------------------------===//
+
+    fn carrier(&self, sum: Element) -> Carrier<'c> {
+        match sum {
+            Element::F32 => Carrier { ty: self.l.f32, class: "f" },
+            _ => Carrier { ty: self.l.i32, class: "r" },
+        }
+    }
+
+    /// The registers of an accumulator.
+    fn accumulators(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Vec<Val<'c>>, Failed> {
+        if let Some(Lowered::Pairs(pairs)) = self.values.get(&key(v)) {
+            return Ok(pairs.clone());
+        }
+        let l = &self.l;
+        let values = self.fragment(op, v)?;
+        if Tensor::of_value(v).is_none_or(|t| t.element != l.f16) {
+            return Ok(values);
+        }
+        let pair = |two: &[Val<'c>]| {
+            let pair = l.insert(l.insert(l.poison(l.vector(2, l.f16)), two[0], 0), two[1], 1);
+            l.cast("bitcast", pair, l.i32)
+        };
+        Ok(values.chunks(2).map(pair).collect())
+    }
+
+    /// The registers of a product that is under way.
+    fn bind_accumulators(&mut self, v: Val<'c>, registers: Vec<Val<'c>>) {
+        let lowered = match self.is_pairs(v) {
+            true => Lowered::Pairs(registers),
+            false => Lowered::Fragment(registers),
+        };
+        self.values.insert(key(v), lowered);
+    }
+
+    fn halves(&self, pairs: &[Val<'c>]) -> Vec<Val<'c>> {
+        let l = &self.l;
+        let pair = l.vector(2, l.f16);
+        let two = |v: &Val<'c>| {
+            let pair = l.cast("bitcast", *v, pair);
+            [l.extract(pair, l.f16, 0), l.extract(pair, l.f16, 1)]
+        };
+        pairs.iter().flat_map(two).collect()
+    }
+
+    /// Whether `v` is a product of f16 sums that may be under way, whose registers hold two elements each.
+    pub(super) fn is_pairs(&self, v: Val<'c>) -> bool {
+        Tensor::of_value(v).is_some_and(|t| t.element == self.l.f16) && is_under_way(v)
+    }
+
+    /// The registers of `v` in the form in which `to` is carried.
+    pub(super) fn carried_as(&self, op: OpRef<'c>, v: Val<'c>, to: Val<'c>) -> Result<Vec<Val<'c>>, Failed> {
+        if self.is_pairs(to) { self.accumulators(op, v) } else { self.fragment(op, v) }
+    }
+
+    //===-- descriptors -----------------------------------------------------===//
+
+    /// The number of this thread's warpgroup, of which the finaliser knows that it is the same in all lanes.
+    fn warpgroup(&mut self, op: OpRef<'c>) -> Result<Val<'c>, Failed> {
+        if let Some(v) = self.warpgroups.get(&key(self.warp)) {
+            return Ok(*v);
+        }
+        // Where the warp's number is, which all threads pass: not in a loop.
+        let source = defining_op(self.warp).ok_or_else(|| fail(op, "the number of the warp has no place"))?;
+        let b = Builder::before(self.l.context(), source);
+        b.set_after(source);
+        let l = Llvm::new(b);
+        let group = l.bin("lshr", self.warp, l.i32c(WARPS.ilog2().into()));
+        let args = [l.i32c(-1), group, l.i32c(0), l.i32c(31)];
+        let v = l.intrinsic("llvm.nvvm.shfl.sync.idx.i32", Some(l.i32), &args).expect("a result");
+        self.warpgroups.insert(key(self.warp), v);
+        Ok(v)
+    }
+
+    /// The descriptor of this warpgroup's part of a tile: of `part.1` parts of dimension `dim` the one numbered
+    /// `part.0`.
+    fn descriptor(
+        &self,
+        address: Val<'c>,
+        tile: &WarpgroupTile,
+        dim: usize,
+        part: Option<(Val<'c>, u32)>,
+    ) -> Descriptor<'c> {
+        let l = &self.l;
+        let mut at = l.cast("ptrtoint", address, l.i32);
+        if let Some((number, parts)) = part {
+            let extent = tile.layout.shape().extents()[dim] / u64::from(parts);
+            for bit in 0..parts.ilog2() {
+                let bytes = tile.layout.linear_offset(dim, extent << bit);
+                let one = l.bin("and", l.bin("lshr", number, l.i32c(bit.into())), l.i32c(1));
+                at = l.add(at, l.mul(one, l.i32c(bytes as i64)));
+            }
+        }
+        let units = l.bin("lshr", l.bin("and", at, l.i32c(ADDRESS)), l.i32c(4));
+        let constant = tile.operand.descriptor.constant();
+        Descriptor {
+            low: self.or_disjoint(units, l.i32c((constant & 0xffff_ffff) as i64)),
+            high: (constant & !0xffff_ffff) as i64,
+        }
+    }
+}
+
+/// A descriptor whose address is not known before the program runs.
+struct Descriptor<'c> {
+    /// Address and leading offset.
+    low: Val<'c>,
+    high: i64,
+}
+
+impl<'c> Descriptor<'c> {
+    /// The descriptor of what begins so many units of 16 bytes further on.
+    fn at(&self, l: &Llvm<'c>, units: i64) -> Val<'c> {
+        let low = if units == 0 { self.low } else { l.add(self.low, l.i32c(units)) };
+        l.bin("or", l.zext64(low), l.i64c(self.high))
+    }
+}
+
+/// Whether a tensor is a constant of zeros.
+fn is_zero(v: Val<'_>) -> bool {
+    let Some(op) = defining_op(v).filter(|op| matches!(Arith::of(*op), Some(Arith::Constant))) else { return false };
+    let Some(value) = attr(op, "value") else { return false };
+    // SAFETY: the attribute is alive, and asked for a splat when it is dense.
+    unsafe {
+        if !mlirAttributeIsADenseElements(value.to_raw()) || !mlirDenseElementsAttrIsSplat(value.to_raw()) {
+            return false;
+        }
+    }
+    super::data::element_bits(op, value).is_ok_and(|bits| bits.iter().all(|b| *b == 0))
+}
+
+/// Whether `v` is the result of a product that nothing has waited for, or is carried from one by a loop or a branch.
+fn is_under_way(v: Val<'_>) -> bool {
+    // What loops pass around among themselves for so many rounds comes from no product.
+    comes_from_product(v, 16)
+}
+
+fn comes_from_product(v: Val<'_>, rounds: u32) -> bool {
+    if rounds == 0 {
+        return false;
+    }
+    let (op, at) = match defining_op(v) {
+        Some(op) => (op, results(op).position(|r| r == v)),
+        None => {
+            let block = owner_of(v);
+            let Some(op) = parent_of_block(block) else { return false };
+            // In front of what a loop carries is its counter.
+            (op, args(block).position(|a| a == v).and_then(|i| i.checked_sub(1)))
+        }
+    };
+    if AsyncDotOp::cast(op).is_some() {
+        return true;
+    }
+    if !matches!(Scf::of(op), Some(Scf::For | Scf::If)) {
+        return false;
+    }
+    let yields = (0..region_count(op)).filter_map(|i| ops_of(entry_block(region(op, i))?).last());
+    let yielded = yields.filter_map(|last| Some(operand(last, at.filter(|i| *i < operand_count(last))?)));
+    yielded.filter(|y| *y != v).any(|y| comes_from_product(y, rounds - 1))
 }

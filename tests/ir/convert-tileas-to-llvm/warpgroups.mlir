@@ -1,0 +1,93 @@
+// RUN: tileiras-opt %s --convert-tileas-to-llvm=compute-capability=sm_90 | FileCheck %s
+// Products of warpgroups are one group of instructions between a fence and a commit. The registers of the accumulator
+// are tied to the operands of each.
+
+#a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 128, 256, 512]>
+#b = #nv_tileas.shared_layout<offset = [8, 16, 32, 64, 1, 2, 68]>
+#c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = [128, 256]>
+!a = !nv_tileas.memdesc<64x16xf16, #a, align = 256>
+!b = !nv_tileas.memdesc<16x8xf16, #b, align = 256>
+!c = tensor<64x8xf32, #c>
+
+// Four registers; the first product of a sum from zero takes no accumulator. Address, leading offset of one unit,
+// stride of 256 bytes, swizzle of 32.
+// CHECK-LABEL: llvm.func @one
+// CHECK: llvm.inline_asm has_side_effects {{.*}}"fence.proxy.async.shared::cta;", "~{memory}"
+// CHECK: %[[A:.*]] = llvm.ptrtoint %{{.*}} : !llvm.ptr<3> to i32
+// CHECK: llvm.and %[[A]]
+// CHECK: llvm.lshr
+// CHECK: llvm.inline_asm has_side_effects {{.*}}"wgmma.fence.sync.aligned;", "~{memory}"
+// CHECK: llvm.mlir.constant(-4611685949707911168 : i64)
+// CHECK: llvm.inline_asm has_side_effects {{.*}}"{ .reg .pred sum; setp.ne.b32 sum, 0, 0; wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0, $1, $2, $3}, $4, $5, sum, 1, 1, 0, 0; }", "=f,=f,=f,=f,l,l,~{memory}"
+// CHECK: llvm.inline_asm has_side_effects {{.*}}"wgmma.commit_group.sync.aligned;", "~{memory}"
+// CHECK: llvm.inline_asm has_side_effects {{.*}}"wgmma.fence.sync.aligned;"
+// CHECK: llvm.inline_asm has_side_effects {{.*}}"{ .reg .pred sum; setp.ne.b32 sum, 1, 0; wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0, $1, $2, $3}, $8, $9, sum, 1, 1, 0, 0; }", "=f,=f,=f,=f,0,1,2,3,l,l,~{memory}"
+// CHECK: llvm.inline_asm has_side_effects {{.*}}"wgmma.commit_group.sync.aligned;"
+// CHECK: llvm.inline_asm has_side_effects {{.*}}"wgmma.wait_group.sync.aligned 1;", "~{memory}" : () -> ()
+// CHECK: llvm.inline_asm has_side_effects {{.*}}"wgmma.wait_group.sync.aligned 0;", "~{memory}" : () -> ()
+// CHECK: llvm.inline_asm has_side_effects {{.*}}"", "=f,=f,=f,=f,0,1,2,3"
+gpu.module @m {
+  nv_tileaa.func @one() attributes {numWarps = 4 : i64} {
+    %x = nv_tileas.alloc_tensor offset 0 : !a
+    %y = nv_tileas.alloc_tensor offset 2048 : !b
+    %z = arith.constant dense<0.0> : !c
+    nv_tileas.async.fence
+    nv_tileas.barrier
+    %r = nv_tileas.async.dot %x, %y, %z by <warpgroup, [64, 8, 16]> : !a, !b, !c
+    %s = nv_tileas.async.dot %x, %y, %r by <warpgroup, [64, 8, 16]> : !a, !b, !c
+    nv_tileas.async.dot_wait pending 1
+    %t = nv_tileas.async.dot_wait %s pending 0 : !c -> !c
+    nv_tileaa.return
+  }
+}
+
+// Two warpgroups one below the other with two blocks of 64 rows each. Lane zero tells which warpgroup it is.
+#wide_a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 144, 256, 512, 1024, 2048, 4096]>
+#wide_b = #nv_tileas.shared_layout<offset = [8, 16, 32, 64, 128, 1, 2, 132]>
+#wide_c = #nv_tileas.layout<register = [1, 64, 512], lane = [2, 4, 8, 16, 32], warp = [128, 256, 1024]>
+!wide_a = !nv_tileas.memdesc<256x32xi8, #wide_a, align = 256>
+!wide_b = !nv_tileas.memdesc<32x8xi8, #wide_b, align = 256>
+!wide_c = tensor<256x8xi32, #wide_c>
+// CHECK-LABEL: llvm.func @two
+// CHECK: %[[W:.*]] = llvm.lshr
+// CHECK: %[[G:.*]] = llvm.lshr %[[W]]
+// CHECK: llvm.call_intrinsic "llvm.nvvm.shfl.sync.idx.i32"(%{{.*}}, %[[G]],
+// CHECK: "{ .reg .pred sum; setp.ne.b32 sum, 1, 0; wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.u8 {$0, $1, $2, $3}, $8, $9, sum; }", "=r,=r,=r,=r,0,1,2,3,l,l,~{memory}"
+// CHECK: llvm.mlir.constant(128 : i32)
+// CHECK: "{ .reg .pred sum; setp.ne.b32 sum, 1, 0; wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.u8
+// CHECK: "", "=r,=r,=r,=r,=r,=r,=r,=r,0,1,2,3,4,5,6,7"
+gpu.module @n {
+  nv_tileaa.func @two() attributes {numWarps = 8 : i64} {
+    %x = nv_tileas.alloc_tensor offset 0 : !wide_a
+    %y = nv_tileas.alloc_tensor offset 8192 : !wide_b
+    %z = arith.constant dense<1> : !wide_c
+    %r = nv_tileas.async.dot %x, %y, %z by <warpgroup, [64, 8, 32]> rhs_unsigned : !wide_a, !wide_b, !wide_c
+    %s = nv_tileas.async.dot_wait %r pending 0 : !wide_c -> !wide_c
+    nv_tileaa.return
+  }
+}
+
+// Sums of f16 stay in pairs, around loops too.
+// CHECK-LABEL: llvm.func @pairs
+// CHECK: llvm.br ^bb[[HEAD:[0-9]+]](%{{.*}} : i32, i32, i32)
+// CHECK: ^bb[[HEAD]](%{{.*}}: i32, %[[P:.*]]: i32, %[[Q:.*]]: i32):
+// CHECK: wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {$0, $1}, $4, $5, sum, 1, 1, 0, 0; }", "=r,=r,0,1,l,l,~{memory}" %[[P]], %[[Q]],
+// CHECK: "wgmma.wait_group.sync.aligned 0;"
+// CHECK: "", "=r,=r,0,1"
+// CHECK: llvm.bitcast %{{.*}} : i32 to vector<2xf16>
+gpu.module @o {
+  nv_tileaa.func @pairs(%n: i32) attributes {numWarps = 4 : i64} {
+    %x = nv_tileas.alloc_tensor offset 0 : !a
+    %y = nv_tileas.alloc_tensor offset 2048 : !b
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %z = arith.constant dense<0.0> : tensor<64x8xf16, #c>
+    %out = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %z) -> (tensor<64x8xf16, #c>) : i32 {
+      %r = nv_tileas.async.dot %x, %y, %acc by <warpgroup, [64, 8, 16]> : !a, !b, tensor<64x8xf16, #c>
+      nv_tileas.async.dot_wait pending 1
+      scf.yield %r : tensor<64x8xf16, #c>
+    }
+    %s = nv_tileas.async.dot_wait %out pending 0 : tensor<64x8xf16, #c> -> tensor<64x8xf16, #c>
+    nv_tileaa.return
+  }
+}

@@ -1,0 +1,199 @@
+// RUN: tileiras-opt %s --split-input-file --verify-diagnostics
+#a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 128, 256, 512]>
+#b = #nv_tileas.shared_layout<offset = [8, 16, 32, 64, 1, 2, 68]>
+#c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = [128, 256]>
+!a = !nv_tileas.memdesc<64x16xf16, #a, align = 256>
+!b = !nv_tileas.memdesc<16x8xf16, #b, align = 256>
+!c = tensor<64x8xf32, #c>
+func.func @shapes(%x: !b, %y: !a, %z: !c) {
+  // expected-error @+1 {{shapes of lhs, rhs and acc do not form a matrix product}}
+  %r = nv_tileas.async.dot %x, %y, %z by <warpgroup, [64, 8, 16]> : !b, !a, !c
+  return
+}
+
+// -----
+
+#a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 128, 256, 512]>
+#b = #nv_tileas.shared_layout<offset = [8, 16, 32, 64, 1, 2, 68]>
+#c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = [128, 256]>
+!a = !nv_tileas.memdesc<64x16xf16, #a, align = 256>
+!b = !nv_tileas.memdesc<16x8xf16, #b, align = 256>
+!c = tensor<64x8xf32, #c>
+#deep = #nv_tileas.shared_layout<offset = [8, 16, 32, 64, 1, 2, 68]>
+!deep = !nv_tileas.memdesc<1x16x8xf16, #deep, align = 256>
+func.func @rank(%x: !a, %y: !deep, %z: !c) {
+  // expected-error @+1 {{operands must have rank two}}
+  %r = nv_tileas.async.dot %x, %y, %z by <warpgroup, [64, 8, 16]> : !a, !deep, !c
+  return
+}
+
+// -----
+
+#a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 128, 256, 512]>
+#b = #nv_tileas.shared_layout<offset = [8, 16, 32, 64, 1, 2, 68]>
+#c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = [128, 256]>
+!a = !nv_tileas.memdesc<64x16xf16, #a, align = 256>
+!b = !nv_tileas.memdesc<16x8xf16, #b, align = 256>
+!c = tensor<64x8xf32, #c>
+!ring = !nv_tileas.memdesc<64x16xf16, #a, stages = 3, align = 256>
+func.func @stages(%x: !ring, %y: !b, %z: !c) {
+  // expected-error @+1 {{operands must be one stage of a storage in shared memory, got}}
+  %r = nv_tileas.async.dot %x, %y, %z by <warpgroup, [64, 8, 16]> : !ring, !b, !c
+  return
+}
+
+// -----
+
+#a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 128, 256, 512]>
+#b = #nv_tileas.shared_layout<offset = [8, 16, 32, 64, 1, 2, 68]>
+#c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = [128, 256]>
+!a = !nv_tileas.memdesc<64x16xf16, #a, align = 256>
+!b = !nv_tileas.memdesc<16x8xf16, #b, align = 256>
+!c = tensor<64x8xf32, #c>
+func.func @unit(%x: !a, %y: !b, %z: !c) {
+  // expected-error @+1 {{#nv_tileas.mma<sync, [16, 8, 16]> is no instruction of warpgroups}}
+  %r = nv_tileas.async.dot %x, %y, %z by <sync, [16, 8, 16]> : !a, !b, !c
+  return
+}
+
+// -----
+
+#a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 128, 256, 512]>
+#b = #nv_tileas.shared_layout<offset = [8, 16, 32, 64, 1, 2, 68]>
+#c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = [128, 256]>
+!a = !nv_tileas.memdesc<64x16xf16, #a, align = 256>
+!b = !nv_tileas.memdesc<16x8xf16, #b, align = 256>
+!c = tensor<64x8xf32, #c>
+!other = !nv_tileas.memdesc<16x8xbf16, #b, align = 256>
+func.func @types(%x: !a, %y: !other, %z: !c) {
+  // expected-error @+1 {{no instruction #nv_tileas.mma<warpgroup, [64, 8, 16]> multiplies 'f16' by 'bf16' into 'f32'}}
+  %r = nv_tileas.async.dot %x, %y, %z by <warpgroup, [64, 8, 16]> : !a, !other, !c
+  return
+}
+
+// -----
+
+#a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 128, 256, 512]>
+#b = #nv_tileas.shared_layout<offset = [8, 16, 32, 64, 1, 2, 68]>
+#c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = [128, 256]>
+!a = !nv_tileas.memdesc<64x16xf16, #a, align = 256>
+!b = !nv_tileas.memdesc<16x8xf16, #b, align = 256>
+!c = tensor<64x8xf32, #c>
+func.func @columns(%x: !a, %y: !b, %z: !c) {
+  // expected-error @+1 {{no instruction #nv_tileas.mma<warpgroup, [64, 4, 16]> multiplies 'f16' by 'f16' into 'f32'}}
+  %r = nv_tileas.async.dot %x, %y, %z by <warpgroup, [64, 4, 16]> : !a, !b, !c
+  return
+}
+
+// -----
+
+// Rows one after the other, without a swizzle.
+#a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 128, 256, 512]>
+#b = #nv_tileas.shared_layout<offset = [8, 16, 32, 64, 1, 2, 68]>
+#c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = [128, 256]>
+!a = !nv_tileas.memdesc<64x16xf16, #a, align = 256>
+!b = !nv_tileas.memdesc<16x8xf16, #b, align = 256>
+!c = tensor<64x8xf32, #c>
+#plain = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]>
+!plain = !nv_tileas.memdesc<64x16xf16, #plain, align = 256>
+func.func @plain(%x: !plain, %y: !b, %z: !c) {
+  // expected-error @+1 {{lhs does not lie in shared memory as the instruction reads it: bit 7 of the byte offset leads to element 0x40, which no hardware arrangement has there}}
+  %r = nv_tileas.async.dot %x, %y, %z by <warpgroup, [64, 8, 16]> : !plain, !b, !c
+  return
+}
+
+// -----
+
+#a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 128, 256, 512]>
+#b = #nv_tileas.shared_layout<offset = [8, 16, 32, 64, 1, 2, 68]>
+#c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = [128, 256]>
+!a = !nv_tileas.memdesc<64x16xf16, #a, align = 256>
+!b = !nv_tileas.memdesc<16x8xf16, #b, align = 256>
+!c = tensor<64x8xf32, #c>
+!loose = !nv_tileas.memdesc<16x8xf16, #b>
+func.func @alignment(%x: !a, %y: !loose, %z: !c) {
+  // expected-error @+1 {{rhs does not lie in shared memory as the instruction reads it: its alignment is 128 bytes, and its swizzle needs 256}}
+  %r = nv_tileas.async.dot %x, %y, %z by <warpgroup, [64, 8, 16]> : !a, !loose, !c
+  return
+}
+
+// -----
+
+#a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 128, 256, 512]>
+#b = #nv_tileas.shared_layout<offset = [8, 16, 32, 64, 1, 2, 68]>
+#c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = [128, 256]>
+!a = !nv_tileas.memdesc<64x16xf16, #a, align = 256>
+!b = !nv_tileas.memdesc<16x8xf16, #b, align = 256>
+!c = tensor<64x8xf32, #c>
+#bytes_a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 144, 256, 512, 1024]>
+#bytes_b = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256]>
+#bytes_c = #nv_tileas.layout<register = [1, 128, 8], lane = [2, 4, 16, 32, 64], warp = [256, 512]>
+!bytes_a = !nv_tileas.memdesc<64x32xi8, #bytes_a, align = 256>
+!bytes_b = !nv_tileas.memdesc<32x16xi8, #bytes_b, align = 256>
+func.func @major(%x: !bytes_a, %y: !bytes_b, %z: tensor<64x16xi32, #bytes_c>) {
+  // expected-error @+1 {{rhs does not lie in shared memory as the instruction reads it: elements of 8 bits must be contiguous along K; here they are contiguous along M or N}}
+  %r = nv_tileas.async.dot %x, %y, %z by <warpgroup, [64, 16, 32]> : !bytes_a, !bytes_b, tensor<64x16xi32, #bytes_c>
+  return
+}
+
+// -----
+
+// The warps' rows are in another order.
+#a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 128, 256, 512]>
+#b = #nv_tileas.shared_layout<offset = [8, 16, 32, 64, 1, 2, 68]>
+#c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = [128, 256]>
+!a = !nv_tileas.memdesc<64x16xf16, #a, align = 256>
+!b = !nv_tileas.memdesc<16x8xf16, #b, align = 256>
+!c = tensor<64x8xf32, #c>
+#turned = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = [256, 128]>
+func.func @fragments(%x: !a, %y: !b, %z: tensor<64x8xf32, #turned>) {
+  // expected-error @+1 {{accumulator does not lie in fragments of #nv_tileas.mma<warpgroup, [64, 8, 16]>: the layout does not consist of fragments of 64 rows by 8 columns for 1 warpgroups}}
+  %r = nv_tileas.async.dot %x, %y, %z by <warpgroup, [64, 8, 16]> : !a, !b, tensor<64x8xf32, #turned>
+  return
+}
+
+// -----
+
+#a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 128, 256, 512]>
+#b = #nv_tileas.shared_layout<offset = [8, 16, 32, 64, 1, 2, 68]>
+#c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = [128, 256]>
+!a = !nv_tileas.memdesc<64x16xf16, #a, align = 256>
+!b = !nv_tileas.memdesc<16x8xf16, #b, align = 256>
+!c = tensor<64x8xf32, #c>
+#few = #nv_tileas.layout<register = [1, 64, 128], lane = [2, 4, 8, 16, 32], warp = [256]>
+func.func @warps(%x: !a, %y: !b, %z: tensor<64x8xf32, #few>) {
+  // expected-error @+1 {{accumulator does not lie in fragments of #nv_tileas.mma<warpgroup, [64, 8, 16]>: warps of warpgroups: expected 4, found 2}}
+  %r = nv_tileas.async.dot %x, %y, %z by <warpgroup, [64, 8, 16]> : !a, !b, tensor<64x8xf32, #few>
+  return
+}
+
+// -----
+
+#a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 128, 256, 512]>
+#b = #nv_tileas.shared_layout<offset = [8, 16, 32, 64, 1, 2, 68]>
+#c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = [128, 256]>
+!a = !nv_tileas.memdesc<64x16xf16, #a, align = 256>
+!b = !nv_tileas.memdesc<16x8xf16, #b, align = 256>
+!c = tensor<64x8xf32, #c>
+func.func @read(%x: !a, %y: !b, %z: !c) {
+  // expected-error @+1 {{result is read before 'async.dot_wait'}}
+  %r = nv_tileas.async.dot %x, %y, %z by <warpgroup, [64, 8, 16]> : !a, !b, !c
+  // expected-note @+1 {{read here}}
+  %s = arith.addf %r, %r : !c
+  return
+}
+
+// -----
+
+#a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 128, 256, 512]>
+#b = #nv_tileas.shared_layout<offset = [8, 16, 32, 64, 1, 2, 68]>
+#c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = [128, 256]>
+!a = !nv_tileas.memdesc<64x16xf16, #a, align = 256>
+!b = !nv_tileas.memdesc<16x8xf16, #b, align = 256>
+!c = tensor<64x8xf32, #c>
+#other = #nv_tileas.layout<register = [64, 1], lane = [2, 4, 8, 16, 32], warp = [128, 256]>
+func.func @wait(%x: !c) {
+  // expected-error @+1 {{results must be of the types of the sources}}
+  %r = nv_tileas.async.dot_wait %x pending 0 : !c -> tensor<64x8xf32, #other>
+  return
+}

@@ -1,0 +1,54 @@
+// RUN: tileiras-opt %s | tileiras-opt | FileCheck %s
+// RUN: tileiras-opt %s --mlir-print-op-generic | tileiras-opt | FileCheck %s
+// Products of warpgroups: what the parser reads the printer writes.
+
+// 32 bytes of a row side by side, chunks swapped in every second four of eight rows.
+#a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 128, 256, 512]>
+#b = #nv_tileas.shared_layout<offset = [8, 16, 32, 64, 1, 2, 68]>
+#c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = [128, 256]>
+!a = !nv_tileas.memdesc<64x16xf16, #a, align = 256>
+!b = !nv_tileas.memdesc<16x8xf16, #b, align = 256>
+!c = tensor<64x8xf32, #c>
+
+// CHECK-LABEL: nv_tileaa.func @product
+nv_tileaa.func @product(%x: !a, %y: !b, %z: !c) -> !c {
+  // CHECK: nv_tileas.async.fence
+  nv_tileas.async.fence
+  // CHECK: %[[R:.*]] = nv_tileas.async.dot %arg0, %arg1, %arg2 by <warpgroup, [64, 8, 16]> : <64x16xf16, #{{.*}}, align = 256>, <16x8xf16, #{{.*}}, align = 256>, tensor<64x8xf32, #{{.*}}>
+  %r = nv_tileas.async.dot %x, %y, %z by <warpgroup, [64, 8, 16]> : !a, !b, !c
+  // CHECK: nv_tileas.async.dot_wait pending 1
+  nv_tileas.async.dot_wait pending 1
+  // CHECK: nv_tileas.async.dot_wait %[[R]] pending 0 : tensor<64x8xf32, #{{.*}}> -> tensor<64x8xf32, #{{.*}}>
+  %s = nv_tileas.async.dot_wait %r pending 0 : !c -> !c
+  nv_tileaa.return %s : !c
+}
+
+// Carried by a loop, and the accumulator of another product behind it.
+// CHECK-LABEL: nv_tileaa.func @carried
+nv_tileaa.func @carried(%x: !a, %y: !b, %z: !c, %n: i32) -> !c {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %first = nv_tileas.async.dot %x, %y, %z by <warpgroup, [64, 8, 16]> : !a, !b, !c
+  %out = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %first) -> (!c) : i32 {
+    %r = nv_tileas.async.dot %x, %y, %acc by <warpgroup, [64, 8, 16]> : !a, !b, !c
+    nv_tileas.async.dot_wait pending 1
+    scf.yield %r : !c
+  }
+  %last = nv_tileas.async.dot %x, %y, %out by <warpgroup, [64, 8, 16]> : !a, !b, !c
+  %s = nv_tileas.async.dot_wait %last pending 0 : !c -> !c
+  nv_tileaa.return %s : !c
+}
+
+// Two warpgroups one below the other, each with two blocks of 64 rows; bytes with and without signs.
+#wide_a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 144, 256, 512, 1024, 2048, 4096]>
+#wide_b = #nv_tileas.shared_layout<offset = [8, 16, 32, 64, 128, 1, 2, 132]>
+#wide_c = #nv_tileas.layout<register = [1, 64, 512], lane = [2, 4, 8, 16, 32], warp = [128, 256, 1024]>
+!wide_a = !nv_tileas.memdesc<256x32xi8, #wide_a, align = 256>
+!wide_b = !nv_tileas.memdesc<32x8xi8, #wide_b, align = 256>
+// CHECK-LABEL: nv_tileaa.func @bytes
+nv_tileaa.func @bytes(%x: !wide_a, %y: !wide_b, %z: tensor<256x8xi32, #wide_c>) -> tensor<256x8xi32, #wide_c> {
+  // CHECK: nv_tileas.async.dot %arg0, %arg1, %arg2 by <warpgroup, [64, 8, 32]> rhs_unsigned :
+  %r = nv_tileas.async.dot %x, %y, %z by <warpgroup, [64, 8, 32]> rhs_unsigned : !wide_a, !wide_b, tensor<256x8xi32, #wide_c>
+  %s = nv_tileas.async.dot_wait %r pending 0 : tensor<256x8xi32, #wide_c> -> tensor<256x8xi32, #wide_c>
+  nv_tileaa.return %s : tensor<256x8xi32, #wide_c>
+}
