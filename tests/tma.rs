@@ -1,6 +1,6 @@
-//! Copies by tensor maps through to results on the simulator: one agent copies tiles of a view into a ring, another reads
-//! them from there and writes them to global memory. Maps are built by the kernel, found by the next one, and borrowed where
-//! the table of maps is full.
+//! Copies by tensor maps through to results on the simulator: one agent copies tiles of a view into a ring, another
+//! reads them from there and writes them to global memory. Maps are built by the kernel, found by the next one, and
+//! borrowed where the table of maps is full.
 
 #[path = "support/cubin.rs"]
 mod cubin;
@@ -351,8 +351,14 @@ fn what_is_proved_is_eligible() {
 #[test]
 fn what_is_not_proved_is_said() {
     for (load, reason) in [
-        (Load { assume: ["#cuda_tile.div_by<8>", LOAD.assume[1]], ..LOAD }, "base address is not known to be a multiple of 16"),
-        (Load { assume: [LOAD.assume[0], "#cuda_tile.div_by<4>"], ..LOAD }, "stride of dimension 0 is not known to be a multiple of 8"),
+        (
+            Load { assume: ["#cuda_tile.div_by<8>", LOAD.assume[1]], ..LOAD },
+            "base address is not known to be a multiple of 16",
+        ),
+        (
+            Load { assume: [LOAD.assume[0], "#cuda_tile.div_by<4>"], ..LOAD },
+            "stride of dimension 0 is not known to be a multiple of 8",
+        ),
         (Load { memref: "?x?xbf16, strides = [?, ?]", ..LOAD }, "stride of dimension 1 is not known to be 1"),
         (Load { memref: "?x?xbf16, strides = [65, 1]", ..LOAD }, "stride of 130 bytes, which is no multiple of 16"),
         (Load { padding: ", padding = neg_inf", ..LOAD }, "a value that tensor maps cannot fill with"),
