@@ -11,7 +11,7 @@ def NvTileAS_MakeTiledTmaDescOp : NvTileAS_Op<"make_tiled_tma_desc", NvTileAA_Pr
     threads. Where the table is full, a map is borrowed until the kernel ends. `scratch` holds 128 bytes, in which a map is
     built before it is copied to the table.
   }];
-  let arguments = (ins NvTileAA_TiledViewType:$view, NvTileAS_ScratchStorage<NvTileAS_MemDescType>:$scratch);
+  let arguments = (ins NvTileAA_TiledViewType:$view, NvTileAS_DestStorage<NvTileAS_MemDescType>:$scratch);
   let results = (outs NvTileAS_TmaDescType:$desc);
   let assemblyFormat = "$view `scratch` $scratch attr-dict `:` type($view) `,` type($scratch) `->` type($desc)";
   let hasVerifier = 1;

@@ -1,8 +1,8 @@
 //! Tensor maps of views: whether a tile can be copied by them, and the type of the map.
 //!
 //! The algebra plans a copy from what is known of the view ([`plan_tensor_copy`]). Here its questions are answered from
-//! types and [`Facts`]. What is not proved makes a copy impossible, with two exceptions, which whoever builds the map takes
-//! care of: an extent of zero, and one of 2^31 or more.
+//! types and [`Facts`]. What is not proved makes a copy impossible, with two exceptions, which whoever builds the map
+//! takes care of: an extent of zero, and one of 2^31 or more.
 
 use super::{
     access::{View, tiled_access},
@@ -22,11 +22,7 @@ use tile_layout::{
 };
 
 /// The map by which `load` can be copied to `dest`, and the bytes that arrive; or why there is none.
-pub fn plan<'c>(
-    load: TiledLoadOp<'c>,
-    dest: MemDescType<'c>,
-    facts: &Facts,
-) -> Result<(TmaDescType<'c>, u32), String> {
+pub fn plan<'c>(load: TiledLoadOp<'c>, dest: MemDescType<'c>, facts: &Facts) -> Result<(TmaDescType<'c>, u32), String> {
     if load.ordering() != Ordering::Weak {
         return Err("the load is ordered with other accesses".into());
     }
@@ -70,7 +66,8 @@ pub fn plan_copy<'c>(
     }
 }
 
-/// The boxes that copy a tile of a view to `dest` by a map of type `desc`; an error where the map copies to another place.
+/// The boxes that copy a tile of a view to `dest` by a map of type `desc`; an error where the map copies to another
+/// place.
 pub fn boxes(view: TiledViewType<'_>, desc: TmaDescType<'_>, dest: MemDescType<'_>) -> Result<TensorCopyPlan, String> {
     let map = map_of(desc).ok_or("elements have no tensor map")?;
     let any = Known::Multiple(TOP);

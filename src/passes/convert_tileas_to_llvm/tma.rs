@@ -1,8 +1,8 @@
 //! Tensor maps and copies of tiles by them.
 //!
-//! The hardware reads a tensor map from global memory, so a map that is built on the device must have a place there that
-//! no other block changes while copies use it. The module has a table of maps. A slot belongs to the first map that asks
-//! for it, for ever: what a map says follows from its key, and is as right for any later launch, in any stream.
+//! The hardware reads a tensor map from global memory, so a map that is built on the device must have a place there
+//! that no other block changes while copies use it. The module has a table of maps. A slot belongs to the first map
+//! that asks for it, for ever: what a map says follows from its key, and is right for any later launch, in any stream.
 //!
 //! ```text
 //! slot, 256 bytes:    0 map      128 state: empty, busy, ready      136 key: base, static fields, extents, strides
@@ -10,12 +10,13 @@
 //!
 //! One thread looks a key up: it begins at the hash, and looks at [`PROBES`] slots at most. A slot that is *ready* is
 //! compared. One that is *busy* is being filled by a running block, and waited for. One that is *empty* is taken by an
-//! atomic exchange. Whoever has taken a slot builds the map in shared memory, copies it, writes the key, and says *ready*
-//! with release. Who sees *ready* does so with acquire, and the fence of the tensor map's proxy follows in every user.
+//! atomic exchange. Whoever has taken a slot builds the map in shared memory, copies it, writes the key, and says
+//! *ready* with release. Who sees *ready* does so with acquire, and the fence of the tensor map's proxy follows in
+//! every user.
 //!
-//! Where all slots belong to others, the warp borrows an entry of a pool, which has room for all maps of the function, and
-//! gives it back at the end of the kernel, when the copies of the whole block are done. One entry is enough, so no warp
-//! waits for a second while it holds the first.
+//! Where all slots belong to others, the warp borrows an entry of a pool, which has room for all maps of the function,
+//! and gives it back at the end of the kernel, when the copies of the whole block are done. One entry is enough, so no
+//! warp waits for a second while it holds the first.
 //!
 //! A view with an extent of zero has no element that may be read. Its map is that of one element of zeros.
 
@@ -211,10 +212,15 @@ impl<'c> Lower<'c, '_> {
         let is_there = l.icmp(Cmp::Eq, kind, l.i32c(FOUND));
         let build = || {
             let is_mine = l.icmp(Cmp::Eq, kind, l.i32c(TAKEN));
-            let to = l.either(is_mine, &[pointer], || vec![slot], || {
-                let entry = self.borrow_entry(borrowed, count);
-                vec![l.const_offset(entry, MAP * (number + 1))]
-            })[0];
+            let to = l.either(
+                is_mine,
+                &[pointer],
+                || vec![slot],
+                || {
+                    let entry = self.borrow_entry(borrowed, count);
+                    vec![l.const_offset(entry, MAP * (number + 1))]
+                },
+            )[0];
             self.build(fields, scratch, to);
             let publishes = l.bin("and", is_mine, first);
             l.when(publishes, || {
@@ -399,9 +405,7 @@ impl<'c> Lower<'c, '_> {
                 // Blocks begin in places of their own.
                 let start = l.mul(l.sreg("ctaid.x"), l.i32c(0x9e37_79b1));
                 let start = l.bin("lshr", start, l.i32c(16));
-                vec![
-                    l.asm(&text, "=&r,l,r,~{memory}", Some(l.i32), &[pool, start], false).expect("asm with a result"),
-                ]
+                vec![l.asm(&text, "=&r,l,r,~{memory}", Some(l.i32), &[pool, start], false).expect("asm with a result")]
             };
             let entry = l.either(first, &[l.i32], search, || vec![l.i32c(0)]);
             let entry = self.shfl("idx", entry[0], l.i32c(0));

@@ -10,7 +10,7 @@
 !desc = !nv_tileas.tma_desc<bf16, dims = [1, 0], box = [64, 8], steps = [1, 1], swizzle = 128, fill = zero>
 
 // CHECK-LABEL: nv_tileaa.func @copy
-// CHECK: %[[DESC:.*]] = nv_tileas.make_tiled_tma_desc %{{.*}} scratch %{{.*}} : !nv_tileaa.tiled_view<{{.*}}>, !nv_tileas.memdesc<{{.*}}> -> <bf16, dims = [1, 0], box = [64, 8], steps = [1, 1], swizzle = 128, fill = zero>
+// CHECK: %[[DESC:.*]] = nv_tileas.make_tiled_tma_desc %{{.*}} scratch %{{.*}} : <tile = [8, 64], {{.*}}>, <128xi8, {{.*}}> -> <bf16, dims = [1, 0], box = [64, 8], steps = [1, 1], swizzle = 128, fill = zero>
 // CHECK: nv_tileas.async.elect
 // CHECK: nv_tileas.async.tiled_tma_load %{{.*}}[%{{.*}}, %{{.*}}] by %[[DESC]] into %{{.*}} arrive %{{.*}} : <{{.*}}>[i32, i64], <{{.*}}> -> <8x64xbf16, #{{.*}}, align = 1024>
 nv_tileaa.func @copy(%p: !nv_tileaa.ptr<bf16>, %n: i32, %i: i32, %j: i64) attributes {numWarps = 1 : i64} {

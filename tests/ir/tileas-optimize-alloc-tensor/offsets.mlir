@@ -58,3 +58,17 @@ nv_tileaa.func @unused() {
   %a = nv_tileas.alloc_tensor : !nv_tileas.memdesc<1024xf32, #s>
   nv_tileaa.return
 }
+// Barriers are in use as long as their pipeline.
+// CHECK-LABEL: nv_tileaa.func @barriers(
+// CHECK: nv_tileas.alloc_tensor offset 4096 : <2xi64
+// CHECK: nv_tileas.alloc_tensor offset 0 : <1024xf32
+nv_tileaa.func @barriers(%x: f32) {
+  %v = nv_tileas.splat %x : f32 -> tensor<1024xf32, #l>
+  %bars = nv_tileas.alloc_tensor : !nv_tileas.memdesc<2xi64, #nv_tileas.shared_layout<offset = [1]>>
+  %pipe = nv_tileas.async.pipeline.create_pipeline %bars consumers 1 : !nv_tileas.memdesc<2xi64, #nv_tileas.shared_layout<offset = [1]>> -> !nv_tileas.pipeline<1>
+  %a = nv_tileas.alloc_tensor : !nv_tileas.memdesc<1024xf32, #s>
+  nv_tileas.local_store %v, %a vector 4 : tensor<1024xf32, #l>, !nv_tileas.memdesc<1024xf32, #s>
+  %it = nv_tileas.async.pipeline.create_iterator %pipe : !nv_tileas.pipeline<1>
+  %t = nv_tileas.async.pipeline.consumer_wait %pipe[%it] : !nv_tileas.pipeline<1>
+  nv_tileaa.return
+}
