@@ -150,11 +150,12 @@ impl Case {
                 "    %ra = nv_tileas.alloc_tensor : !ring_a\n    %rb = nv_tileas.alloc_tensor : !ring_b\n    \
                  %c1 = arith.constant 1 : i32\n    %c3 = arith.constant 3 : i32\n    \
                  %last = arith.constant {steps} : i32\n    \
-                 %out = scf.for %i = %c0 to %last step %c1 iter_args(%acc = %zero) -> (!acc) : i32 {{\n    \
-                 %stage = arith.remsi %i, %c3 : i32\n    \
+                 %out, %end = scf.for %i = %c0 to %last step %c1 iter_args(%acc = %zero, %stage = %c0) -> (!acc, i32) : i32 {{\n    \
                  %da = nv_tileas.memdesc_slot %ra[%stage] : !ring_a -> !one_a\n    \
                  %db = nv_tileas.memdesc_slot %rb[%stage] : !ring_b -> !one_b\n{}{}{}    \
-                 nv_tileas.async.dot_wait pending 1\n    scf.yield %r : !acc\n    }}\n    \
+                 nv_tileas.async.dot_wait pending 1\n    %up = arith.addi %stage, %c1 : i32\n    \
+                 %around = arith.cmpi eq, %up, %c3 : i32\n    %next = arith.select %around, %c0, %up : i32\n    \
+                 scf.yield %r, %next : !acc, i32\n    }}\n    \
                  %sum = nv_tileas.async.dot_wait %out pending 0 : !acc -> !acc\n",
                 load("a", "!view_a", "%c0, %i", "!tile_a", vector_a),
                 load("b", "!view_b", "%i, %c0", "!tile_b", vector_b),

@@ -244,3 +244,53 @@ unsafe fn is_access(asm: llvm_sys::prelude::LLVMValueRef) -> bool {
     let word = text.split_whitespace().find(|w| !w.starts_with('@')).unwrap_or("");
     one && ["ld.", "st.", "atom.", "red.", "fence."].iter().any(|p| word.starts_with(p))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The module after `mark_convergent`, where wanted, and a pass.
+    fn after(text: &str, mark: bool, pass: &str) -> String {
+        initialise();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(format!("{text}\0").as_bytes(), "test");
+        let context = LlvmContext::create();
+        let module = context.create_module_from_ir(buffer).unwrap();
+        if mark {
+            mark_convergent(&context, &module);
+        }
+        let triple = TargetTriple::create(TRIPLE);
+        let (level, reloc, model) = (OptimizationLevel::Default, RelocMode::Default, CodeModel::Default);
+        let target = LlvmTarget::from_triple(&triple).unwrap();
+        let machine = target.create_target_machine(&triple, "sm_90a", "+ptx83", level, reloc, model).unwrap();
+        module.run_passes(pass, &machine, PassBuilderOptions::create()).unwrap();
+        module.print_to_string().to_string()
+    }
+
+    /// What threads do together is not copied into branches that some of them take; an access may be.
+    #[test]
+    fn together_stays_together() {
+        for (asm, together) in [
+            ("wgmma.fence.sync.aligned;", true),
+            ("wgmma.wait_group.sync.aligned 0;", true),
+            ("{ .reg .pred sum; setp.ne.b32 sum, 1, 0; wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16; }", true),
+            ("setmaxnreg.inc.sync.aligned.u32 240;", true),
+            ("bar.warp.sync -1;", true),
+            ("", true),
+            ("fence.proxy.async.shared::cta;", false),
+            ("@$0 st.global.b32 [$1], $2;", false),
+        ] {
+            // Who comes from %a goes on to %x, the others to %y: the block in between may be copied for each.
+            let text = format!(
+                "define void @f(i1 %c, ptr %p) {{\n  br i1 %c, label %a, label %m\n\
+                 a:\n  store volatile i32 0, ptr %p\n  br label %m\n\
+                 m:\n  %q = phi i1 [ true, %a ], [ false, %0 ]\n  call void asm sideeffect \"{asm}\", \"~{{memory}}\"()\n  \
+                 br i1 %q, label %x, label %y\n\
+                 x:\n  store volatile i32 1, ptr %p\n  ret void\n\
+                 y:\n  store volatile i32 2, ptr %p\n  ret void\n}}\n"
+            );
+            let copies = |mark| after(&text, mark, "jump-threading").matches("asm sideeffect").count();
+            assert_eq!(copies(false), 2, "{asm}");
+            assert_eq!(copies(true), if together { 1 } else { 2 }, "{asm}");
+        }
+    }
+}
