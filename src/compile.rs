@@ -138,7 +138,7 @@ fn options(request: &CompileRequest<'_>) -> Result<pipeline::Options, CompileErr
         opt_level: request.opt_level,
         target: request.target,
         debug: request.debug,
-        strategy: pipeline::Strategy::STRONGEST,
+        strategy: pipeline::Strategy::strongest(request.target),
         ..pipeline::Options::default()
     };
     for (name, value) in request.pipeline_options {

@@ -46,7 +46,7 @@ fn cases(root: &Path) -> Result<Vec<Trial>, corpus::Error> {
 
 fn options(target: &str, opt_level: u8) -> Result<pipeline::Options, Failed> {
     let target = Target::by_name(target).ok_or("an unknown target")?;
-    let strategy = pipeline::Strategy::STRONGEST;
+    let strategy = pipeline::Strategy::strongest(target);
     Ok(pipeline::Options { opt_level, target, debug: DebugInfo::Lines, strategy, ..pipeline::Options::default() })
 }
 

@@ -74,6 +74,7 @@ fn each_pass_alone_does_what_it_does_in_the_pipeline() {
         ("softmax_f32.13.1", 3, "none"),
         ("matmul_f16.13.1", 2, "none"),
         ("matmul_f16.13.1", 3, "unspecialize"),
+        ("matmul_f16.13.1", 3, "warp-specialize"),
     ] {
         one_by_one(name, &options(level, strategy));
     }
@@ -81,7 +82,7 @@ fn each_pass_alone_does_what_it_does_in_the_pipeline() {
 
 #[test]
 fn every_listed_pass_runs_alone() {
-    let mut ran = one_by_one("matmul_f16.13.1", &options(3, "unspecialize"));
+    let mut ran = one_by_one("matmul_f16.13.1", &options(3, "warp-specialize"));
     let input = kernel("matmul_f16.13.1");
     for pass in dialect::pass::registered() {
         if ran.contains(&pass.argument) {

@@ -45,7 +45,7 @@ fn names(pipeline: &str) -> Vec<String> {
 fn the_dump_is_what_runs() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/vadd_f32.13.1.tileirbc");
     for level in 0..=3 {
-        for strategy in ["none", "unspecialize"] {
+        for strategy in ["none", "unspecialize", "warp-specialize"] {
             let case = format!("-O{level} {strategy}");
             let input = scratch(&format!("dump-{level}-{strategy}.tileirbc"), &fs::read(&corpus).unwrap());
             let strategy = format!("--pipeline-option=pipeline-strategy={strategy}");

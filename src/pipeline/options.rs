@@ -3,7 +3,7 @@
 use crate::dialect::debug_scope::Emission;
 use std::fmt::Write;
 use tile_interface::DebugInfo;
-use tile_targets::Target;
+use tile_targets::{Feature, Target};
 
 /// Which strategy pipelines loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,8 +16,10 @@ pub enum Strategy {
 }
 
 impl Strategy {
-    /// The strongest strategy that is built: what the command takes when nothing is asked for.
-    pub const STRONGEST: Self = Strategy::WarpSpecialize;
+    /// What the command takes when nothing is asked for: agents where the target multiplies by warpgroups.
+    pub fn strongest(target: &Target) -> Self {
+        if target.has(Feature::Wgmma) { Strategy::WarpSpecialize } else { Strategy::Unspecialize }
+    }
 }
 
 /// The program whose text line information leads to instead of the source.

@@ -2,6 +2,8 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir-finish{opt-level=0 pipeline-strategy=none compute-capability=sm_90})' --dump-pass-pipeline -o %t 2>&1 | FileCheck %s --check-prefix=NONE-FINISH
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir{opt-level=0 pipeline-strategy=unspecialize compute-capability=sm_90})' --dump-pass-pipeline -o %t 2>&1 | FileCheck %s --check-prefix=UNSPECIALIZE-TIER
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir-finish{opt-level=0 pipeline-strategy=unspecialize compute-capability=sm_90})' --dump-pass-pipeline -o %t 2>&1 | FileCheck %s --check-prefix=UNSPECIALIZE-FINISH
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir{opt-level=0 pipeline-strategy=warp-specialize compute-capability=sm_90})' --dump-pass-pipeline -o %t 2>&1 | FileCheck %s --check-prefix=AGENTS-TIER
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir-finish{opt-level=0 pipeline-strategy=warp-specialize compute-capability=sm_90})' --dump-pass-pipeline -o %t 2>&1 | FileCheck %s --check-prefix=AGENTS-FINISH
 
 // Every pass of level 0, in order: first the tier, then what every level needs after it.
 module {}
@@ -75,3 +77,36 @@ module {}
 // UNSPECIALIZE-FINISH-NEXT: convert-target-to-nvvm{compute-capability=sm_90 opt-level=0},
 // UNSPECIALIZE-FINISH-NEXT: tileir-post-nvvm-finalize
 // UNSPECIALIZE-FINISH-NEXT: )
+// AGENTS-TIER: Pass Manager with 0 passes:
+// AGENTS-TIER-NEXT: builtin.module(
+// AGENTS-TIER: )
+// AGENTS-FINISH: Pass Manager with 27 passes:
+// AGENTS-FINISH-NEXT: builtin.module(
+// AGENTS-FINISH-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false},
+// AGENTS-FINISH-NEXT: tileir-insert-debug-scope{emission-kind=None},
+// AGENTS-FINISH-NEXT: convert-tileaa-to-tileas{compute-capability=sm_90 num-warps=0},
+// AGENTS-FINISH-NEXT: tileas-slicing,
+// AGENTS-FINISH-NEXT: tileas-assign-dot-layouts{compute-capability=sm_90},
+// AGENTS-FINISH-NEXT: tileas-assign-load-store-layouts{compute-capability=sm_90},
+// AGENTS-FINISH-NEXT: tileas-remove-layout-conversions,
+// AGENTS-FINISH-NEXT: tileas-materialize-reductions,
+// AGENTS-FINISH-NEXT: tileas-materialize-convert-layout,
+// AGENTS-FINISH-NEXT: tileas-order-memory,
+// AGENTS-FINISH-NEXT: tileas-optimize-alloc-tensor,
+// AGENTS-FINISH-NEXT: tileas-check-synchronization{remove-redundant-barriers=false},
+// AGENTS-FINISH-NEXT: tileas-materialize-register-loops,
+// AGENTS-FINISH-NEXT: tileas-keep-addresses-in-loops,
+// AGENTS-FINISH-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
+// AGENTS-FINISH-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
+// AGENTS-FINISH-NEXT: tileir-sink-shared-loads,
+// AGENTS-FINISH-NEXT: convert-tileas-to-nvgpu,
+// AGENTS-FINISH-NEXT: tileir-verify-ops-analysis{compute-capability=sm_90},
+// AGENTS-FINISH-NEXT: tileir-insert-debug-scope{emission-kind=None},
+// AGENTS-FINISH-NEXT: tileir-gpu-module-prepare,
+// AGENTS-FINISH-NEXT: convert-to-llvm{{.*}},
+// AGENTS-FINISH-NEXT: convert-nvgpu-to-nvvm,
+// AGENTS-FINISH-NEXT: reconcile-unrealized-casts,
+// AGENTS-FINISH-NEXT: synthesize-debug-info-scopes{emission-kind=None},
+// AGENTS-FINISH-NEXT: convert-target-to-nvvm{compute-capability=sm_90 opt-level=0},
+// AGENTS-FINISH-NEXT: tileir-post-nvvm-finalize
+// AGENTS-FINISH-NEXT: )

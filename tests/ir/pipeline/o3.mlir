@@ -2,6 +2,8 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir-finish{opt-level=3 pipeline-strategy=none compute-capability=sm_90})' --dump-pass-pipeline -o %t 2>&1 | FileCheck %s --check-prefix=NONE-FINISH
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir{opt-level=3 pipeline-strategy=unspecialize compute-capability=sm_90})' --dump-pass-pipeline -o %t 2>&1 | FileCheck %s --check-prefix=UNSPECIALIZE-TIER
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir-finish{opt-level=3 pipeline-strategy=unspecialize compute-capability=sm_90})' --dump-pass-pipeline -o %t 2>&1 | FileCheck %s --check-prefix=UNSPECIALIZE-FINISH
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir{opt-level=3 pipeline-strategy=warp-specialize compute-capability=sm_90})' --dump-pass-pipeline -o %t 2>&1 | FileCheck %s --check-prefix=AGENTS-TIER
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir-finish{opt-level=3 pipeline-strategy=warp-specialize compute-capability=sm_90})' --dump-pass-pipeline -o %t 2>&1 | FileCheck %s --check-prefix=AGENTS-FINISH
 
 // Every pass of level 3, in order: first the tier, then what every level needs after it.
 module {}
@@ -91,3 +93,48 @@ module {}
 // UNSPECIALIZE-FINISH: Pass Manager with 0 passes:
 // UNSPECIALIZE-FINISH-NEXT: builtin.module(
 // UNSPECIALIZE-FINISH: )
+// AGENTS-TIER: Pass Manager with 39 passes:
+// AGENTS-TIER-NEXT: builtin.module(
+// AGENTS-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false},
+// AGENTS-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
+// AGENTS-TIER-NEXT: canonicalize{{.*}},
+// AGENTS-TIER-NEXT: cse,
+// AGENTS-TIER-NEXT: tileaa-plan-products{compute-capability=sm_90},
+// AGENTS-TIER-NEXT: tileaa-slice-products{compute-capability=sm_90},
+// AGENTS-TIER-NEXT: convert-tileaa-to-tileas{compute-capability=sm_90 num-warps=0},
+// AGENTS-TIER-NEXT: tileas-slicing,
+// AGENTS-TIER-NEXT: tileas-assign-dot-layouts{compute-capability=sm_90},
+// AGENTS-TIER-NEXT: tileas-assign-load-store-layouts{compute-capability=sm_90},
+// AGENTS-TIER-NEXT: tileas-remove-layout-conversions,
+// AGENTS-TIER-NEXT: tileas-materialize-async,
+// AGENTS-TIER-NEXT: tileas-specialize-agents,
+// AGENTS-TIER-NEXT: tileas-unspecialized-pipeline{compute-capability=sm_90 unspecialized-pipeline-num-stages=4},
+// AGENTS-TIER-NEXT: tileas-materialize-reductions,
+// AGENTS-TIER-NEXT: tileas-materialize-convert-layout,
+// AGENTS-TIER-NEXT: tileas-order-memory,
+// AGENTS-TIER-NEXT: tileas-optimize-alloc-tensor,
+// AGENTS-TIER-NEXT: tileas-check-synchronization{remove-redundant-barriers=true},
+// AGENTS-TIER-NEXT: tileas-materialize-register-loops,
+// AGENTS-TIER-NEXT: tileas-keep-addresses-in-loops,
+// AGENTS-TIER-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
+// AGENTS-TIER-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
+// AGENTS-TIER-NEXT: tileir-sink-shared-loads,
+// AGENTS-TIER-NEXT: cse,
+// AGENTS-TIER-NEXT: convert-tileas-to-nvgpu,
+// AGENTS-TIER-NEXT: tileir-verify-ops-analysis{compute-capability=sm_90},
+// AGENTS-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
+// AGENTS-TIER-NEXT: tileir-gpu-module-prepare,
+// AGENTS-TIER-NEXT: canonicalize{{.*}},
+// AGENTS-TIER-NEXT: cse,
+// AGENTS-TIER-NEXT: convert-to-llvm{{.*}},
+// AGENTS-TIER-NEXT: convert-nvgpu-to-nvvm,
+// AGENTS-TIER-NEXT: reconcile-unrealized-casts,
+// AGENTS-TIER-NEXT: synthesize-debug-info-scopes{emission-kind=None},
+// AGENTS-TIER-NEXT: convert-target-to-nvvm{compute-capability=sm_90 opt-level=3},
+// AGENTS-TIER-NEXT: canonicalize{{.*}},
+// AGENTS-TIER-NEXT: cse,
+// AGENTS-TIER-NEXT: tileir-post-nvvm-finalize
+// AGENTS-TIER-NEXT: )
+// AGENTS-FINISH: Pass Manager with 0 passes:
+// AGENTS-FINISH-NEXT: builtin.module(
+// AGENTS-FINISH: )
