@@ -14,7 +14,7 @@ use tile_fuzz::file::{self, File};
 use tile_fuzz::written::{self, Source};
 use tile_interface::InputKind;
 use tile_interp::format::{self, Real, decode};
-use tile_interp::program::{Block, Kind};
+use tile_interp::program::{Block, OpKind};
 use tile_interp::types::{Cut, Element, Number, Type};
 use tile_targets::Target;
 use tileiras::compile;
@@ -261,7 +261,7 @@ fn note(block: &Block, types: &[Type], seen: &mut Seen) {
     for op in &block.ops {
         let view = op.results.first().map(|r| &types[r.index()]);
         let name = match (&op.kind, view) {
-            (Kind::MakeView, Some(Type::View(v))) => match v.cut {
+            (OpKind::MakeView, Some(Type::View(v))) => match v.cut {
                 Cut::Partition { .. } => "make_partition_view",
                 Cut::Strided { .. } => "make_strided_view",
                 Cut::GatherScatter { .. } => "make_gather_scatter_view",

@@ -1,7 +1,7 @@
 //! `tileas-remove-layout-conversions`: one layout for as much of the program as possible.
 //!
-//! Layout conversions cost shuffles or a trip through shared memory. The pass forgets all of them and assigns layouts
-//! anew:
+//! Layout conversions cost shuffles or a round trip through shared memory. The pass drops all of them and assigns
+//! layouts again:
 //!
 //! 1. *Anchors* are matrix products, and the accesses of global memory, heaviest first (bytes moved times an assumed
 //!    trip count of eight for every loop around), in the layouts they have now. A product never changes its layouts; an
@@ -29,7 +29,7 @@ mod carried;
 
 use crate::{
     analysis::{
-        access::{Access, access_of, operand_layout, tile_of},
+        access::{AccessPlan, access_of, operand_layout, tile_of},
         facts::Facts,
         layouts::{default_layout, default_packing, packing_log2, project},
         narrow::{self, Narrow},
@@ -84,7 +84,7 @@ const RECOMPUTE_LIMIT: usize = 12;
 
 struct Anchor<'c> {
     op: OpRef<'c>,
-    access: Access,
+    access: AccessPlan,
     layout: Layout,
     weight: u64,
     /// Why even the best layout has narrow accesses, if they are.

@@ -509,7 +509,7 @@ fn shuffle_counts_of_exchanged_bits() {
         let expected = if k < 5 { (32 - (32 >> k)) / 2 } else { 31 };
         assert_eq!(pairs.shuffles(), expected);
         check_conversion(&src, &dst, &Conversion::WarpShuffle(pairs.into()), 16);
-        // Past two exchanged bits the selects cost more than a trip through shared memory.
+        // Past two exchanged bits the selects cost more than a round trip through shared memory.
         let chosen = plan(&src, &dst, &s, &options(32));
         match k {
             0 => assert_eq!(chosen, Conversion::Identity),
@@ -575,7 +575,7 @@ fn operands_from_runs_are_free_of_conflicts() {
             8 => 2,
             _ => (128u32 / bits).ilog2(),
         };
-        let acc = product.accumulator(multiplier, grid, Apart { m: apart, n: apart }).unwrap();
+        let acc = product.accumulator(multiplier, grid, FragmentStride { m: apart, n: apart }).unwrap();
         for (operand, along) in [(Operand::A, 1), (Operand::A, 0), (Operand::B, 1), (Operand::B, 0)] {
             let to = product.operand(multiplier, &acc, operand).unwrap();
             let vector = u64::from(128 / bits);

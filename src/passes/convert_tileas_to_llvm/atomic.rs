@@ -1,7 +1,7 @@
 //! Atomic updates of global memory, and what their owners tell other threads of the warp.
 //!
 //! An update is inline PTX, predicated by the mask and by ownership: LLVM's own atomics know neither predicates nor
-//! vectors. A result that nobody uses makes it `red`, which does not wait. The order is kept where it is cheapest: on
+//! vectors. An unused result makes it `red`, which does not wait. The order is kept where it is cheapest: on
 //! the instruction when a thread makes one, else by a fence in front of all of them (release), behind them (acquire),
 //! or both.
 //!
