@@ -34,7 +34,7 @@ use crate::{
         nv_tileaa::{self, DotOp, DotScaledOp, MakeTiledViewOp, PermuteOp, TiledLoadOp, TiledViewType},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
-        target::target,
+        target::{shared_limit, target},
         upstream::Scf,
     },
     pass_descriptor,
@@ -159,7 +159,7 @@ impl<'c> Loop<'c> {
     /// The least number of slices that lets enough tiles into shared memory.
     fn factor(&self, target: &Target, facts: &Facts) -> Option<i64> {
         let stage: u64 = self.products.iter().flat_map(Product::sides).map(Operand::bytes).sum();
-        let shared = u64::from(target.limits.static_shared_per_block);
+        let shared = shared_limit(target);
         let stages = |factor: i64| shared * factor as u64 / stage.max(1);
         if stages(1) >= WANTED {
             return None;

@@ -18,7 +18,7 @@
 //!   ```
 //!
 //!   The first barrier is left out where no earlier access of shared memory can still be under way: at the first
-//!   conversion of a function outside of loops. Trips that follow each other go together.
+//!   conversion of a function outside of loops. Round trips that follow each other are joined.
 //! * When the tensor is larger than the storage that a conversion may take: `exchange`, part by part.
 //!
 //! A tensor with too many registers for a thread is worked on in passes, which is as if there were more warps
@@ -43,10 +43,11 @@ use crate::{
             AllocTensorOp, AnyOp, ConvertLayoutOp, CopyOp, ExchangeOp, ExtractSliceOp, LocalLoadOp, LocalLoadSliceOp,
             LocalStoreOp, MemDescType, MemorySpace, ShuffleOp,
         },
-        pass::{Failed, PassContext, RustPass, fail},
+        pass::{Failed, PassContext, RustPass, descriptors, fail},
         remark::{self, remark},
         rt::*,
         shared_memory::{SCRATCH_BYTES, Stored, storage_type, store_all, vector_of},
+        target::target,
     },
     pass_descriptor,
 };
@@ -60,7 +61,8 @@ pub struct MaterializeConvertLayout;
 
 impl RustPass for MaterializeConvertLayout {
     pass_descriptor!(tileas_materialize_convert_layout);
-    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, _: &PassContext) -> Result<(), Failed> {
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        let target = target(op, descriptors::tileas_materialize_convert_layout::Options(cx).compute_capability())?;
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             warps_of(function)?;
             let limit = Limit::of(function.op());
@@ -82,7 +84,7 @@ impl RustPass for MaterializeConvertLayout {
                     false => Move::of(op, context)?.materialize(barrier_first, (warps_at(op)?, limit), &mut moves)?,
                 };
             }
-            merge::merge(function.op());
+            merge::merge(function.op(), target);
         }
         Ok(())
     }

@@ -310,10 +310,10 @@ impl Options {
         add("tileas-remove-layout-conversions", &[]);
         if pipelined {
             let stages = format!("unspecialized-pipeline-num-stages={}", self.stages);
-            add("tileas-unspecialized-pipeline", &[target, stages]);
+            add("tileas-unspecialized-pipeline", &[target.clone(), stages]);
         }
         add("tileas-materialize-reductions", &[]);
-        add("tileas-materialize-convert-layout", &[]);
+        add("tileas-materialize-convert-layout", std::slice::from_ref(&target));
         add("tileas-order-memory", &[]);
         add("tileas-optimize-alloc-tensor", &[]);
         let redundant = (self.opt_level > 0).then(|| "remove-redundant-barriers=true".to_string());
