@@ -3,6 +3,8 @@
 !r = !nv_tileaa.tiled_view<tile = [32768], memref<65536xf32, strides = [1]>>
 !s = !nv_tileaa.tiled_view<tile = [4096], memref<65536xf32, strides = [1]>>
 !m = !nv_tileaa.tiled_view<tile = [256, 128], memref<4096x128xf32, strides = [128, 1]>>
+!h = !nv_tileaa.tiled_view<tile = [64, 64], memref<64x64xf16, strides = [64, 1]>>
+!f = !nv_tileaa.tiled_view<tile = [64, 64], memref<64x64xf32, strides = [64, 1]>>
 gpu.module @kernels {
   // 256 elements of a thread: eight slices of 32. The last element of a slice is carried to the next one; the first
   // slice is combined with nothing.
@@ -96,6 +98,28 @@ gpu.module @kernels {
       nv_tileaa.yield %z : f32
     }
     %t2 = nv_tileaa.tiled_store <weak> %y, %v[%i] token %t1 : tensor<4096xf32>, !s[i32]
+    nv_tileaa.return
+  }
+
+  // A small product in the same function changes nothing, though its operands repeat in the registers of scalar
+  // arithmetic until it has an instruction.
+  // CHECK-LABEL: nv_tileaa.func @beside_product(
+  // CHECK: scf.for
+  // CHECK: nv_tileas.scan {{.*}} tensor<4096xf32
+  // CHECK: nv_tileas.dot
+  nv_tileaa.func @beside_product(%v: !r, %w: !h, %o: !f, %i: i32) {
+    %t = nv_tileaa.create_mem_token
+    %x, %t1 = nv_tileaa.tiled_load <weak> %v[%i] token %t : !r[i32] -> tensor<32768xf32>
+    %y = nv_tileaa.scan %x dim 0 identities [0.0 : f32] : tensor<32768xf32> -> tensor<32768xf32> {
+    ^bb0(%a: f32, %b: f32):
+      %z = arith.addf %a, %b : f32
+      nv_tileaa.yield %z : f32
+    }
+    %t2 = nv_tileaa.tiled_store <weak> %y, %v[%i] token %t1 : tensor<32768xf32>, !r[i32]
+    %h, %t3 = nv_tileaa.tiled_load <weak> %w[%i, %i] token %t : !h[i32, i32] -> tensor<64x64xf16>
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+    %d = nv_tileaa.dot %h, %h, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+    %t4 = nv_tileaa.tiled_store <weak> %d, %o[%i, %i] token %t : tensor<64x64xf32>, !f[i32, i32]
     nv_tileaa.return
   }
 }
