@@ -16,7 +16,7 @@ pub enum Arity {
 
 /// What a C++ parameter or attribute is in Rust.
 #[derive(Clone, PartialEq)]
-pub enum Kind {
+pub enum FieldKind {
     Unit,
     Int(u32),
     Bool,
@@ -27,7 +27,7 @@ pub enum Kind {
     Ints(u32),
     Type,
     Attribute,
-    Optional(Box<Kind>),
+    Optional(Box<FieldKind>),
     /// Carried by an attribute but of no simple kind.
     Other,
 }
@@ -36,7 +36,7 @@ pub struct Field {
     pub name: String,
     /// C++ class of a parameter; empty for attributes of ops.
     pub cpp: String,
-    pub kind: Kind,
+    pub kind: FieldKind,
     pub optional: bool,
     pub default: Option<String>,
 }
@@ -160,24 +160,24 @@ impl Records {
             })
             .collect()
     }
-    fn cpp_kind(&self, cpp: &str) -> Kind {
+    fn cpp_kind(&self, cpp: &str) -> FieldKind {
         let t = cpp.trim();
         let bare = t.trim_start_matches("::");
         if let Some(inner) = bare.strip_prefix("std::optional<").and_then(|s| s.strip_suffix('>')) {
-            return Kind::Optional(Box::new(self.cpp_kind(inner)));
+            return FieldKind::Optional(Box::new(self.cpp_kind(inner)));
         }
         match bare {
-            "int64_t" | "uint64_t" => Kind::Int(64),
-            "int32_t" | "uint32_t" | "unsigned" | "int" => Kind::Int(32),
-            "bool" => Kind::Bool,
-            "llvm::StringRef" | "StringRef" => Kind::String,
-            "llvm::ArrayRef<int64_t>" | "ArrayRef<int64_t>" => Kind::Ints(64),
-            "llvm::ArrayRef<int32_t>" | "ArrayRef<int32_t>" => Kind::Ints(32),
-            _ if self.is_enum_class(t) => Kind::Enum(t.to_string()),
-            _ if bare.ends_with("Type") => Kind::Type,
-            _ if bare.ends_with("Attr") || bare.ends_with("Attribute") || bare.ends_with("Loc") => Kind::Attribute,
-            _ if bare.ends_with("AttrInterface") => Kind::Attribute,
-            _ => Kind::Other,
+            "int64_t" | "uint64_t" => FieldKind::Int(64),
+            "int32_t" | "uint32_t" | "unsigned" | "int" => FieldKind::Int(32),
+            "bool" => FieldKind::Bool,
+            "llvm::StringRef" | "StringRef" => FieldKind::String,
+            "llvm::ArrayRef<int64_t>" | "ArrayRef<int64_t>" => FieldKind::Ints(64),
+            "llvm::ArrayRef<int32_t>" | "ArrayRef<int32_t>" => FieldKind::Ints(32),
+            _ if self.is_enum_class(t) => FieldKind::Enum(t.to_string()),
+            _ if bare.ends_with("Type") => FieldKind::Type,
+            _ if bare.ends_with("Attr") || bare.ends_with("Attribute") || bare.ends_with("Loc") => FieldKind::Attribute,
+            _ if bare.ends_with("AttrInterface") => FieldKind::Attribute,
+            _ => FieldKind::Other,
         }
     }
 
@@ -188,19 +188,19 @@ impl Records {
         let default = r["defaultValue"].as_str().filter(|s| !s.is_empty()).map(str::to_string);
         Field { name: name.to_string(), cpp: String::new(), kind: self.attribute_kind(def), optional, default }
     }
-    fn attribute_kind(&self, def: &str) -> Kind {
+    fn attribute_kind(&self, def: &str) -> FieldKind {
         let r = &self.json[def];
         let storage = r["storageType"].as_str().unwrap_or("");
         let returns = r["returnType"].as_str().unwrap_or("");
         if storage.contains("UnitAttr") {
-            return Kind::Unit;
+            return FieldKind::Unit;
         }
         if self.is(def, "EnumAttr") {
-            return Kind::Enum(self.cpp_class(r["enum"]["def"].as_str().unwrap()));
+            return FieldKind::Enum(self.cpp_class(r["enum"]["def"].as_str().unwrap()));
         }
         // An enum that is itself the constraint is carried by a plain integer attribute.
         if self.is(def, "EnumInfo") {
-            return Kind::Enum(self.cpp_class(def));
+            return FieldKind::Enum(self.cpp_class(def));
         }
         if let Some(base) = r["baseAttr"]["def"].as_str().filter(|b| *b != def) {
             return self.attribute_kind(base);
@@ -208,18 +208,18 @@ impl Records {
         if let Some(base) = r["baseAttr"]["def"].as_str()
             && self.is(base, "EnumAttr")
         {
-            return Kind::Enum(self.cpp_class(self.json[base]["enum"]["def"].as_str().unwrap()));
+            return FieldKind::Enum(self.cpp_class(self.json[base]["enum"]["def"].as_str().unwrap()));
         }
         match () {
-            _ if storage.contains("BoolAttr") => Kind::Bool,
+            _ if storage.contains("BoolAttr") => FieldKind::Bool,
             _ if storage.contains("IntegerAttr") && (returns.contains("int") || returns.contains("APInt")) => {
-                Kind::Int(64)
+                FieldKind::Int(64)
             }
-            _ if storage.contains("FloatAttr") => Kind::Float,
-            _ if storage.contains("StringAttr") => Kind::String,
-            _ if storage.contains("DenseI32ArrayAttr") => Kind::Ints(32),
-            _ if storage.contains("DenseI64ArrayAttr") => Kind::Ints(64),
-            _ => Kind::Other,
+            _ if storage.contains("FloatAttr") => FieldKind::Float,
+            _ if storage.contains("StringAttr") => FieldKind::String,
+            _ if storage.contains("DenseI32ArrayAttr") => FieldKind::Ints(32),
+            _ if storage.contains("DenseI64ArrayAttr") => FieldKind::Ints(64),
+            _ => FieldKind::Other,
         }
     }
 }

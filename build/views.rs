@@ -2,7 +2,7 @@
 
 use crate::{
     Dialect,
-    records::{Arity, Field, Kind, Records},
+    records::{Arity, Field, FieldKind, Records},
     wrappers::snake,
 };
 use std::fmt::Write;
@@ -143,16 +143,16 @@ fn enumeration(o: &mut String, dialect: &Dialect, records: &Records, record: &st
     }
 }
 
-fn rust_parameter(kind: &Kind) -> Option<String> {
+fn rust_parameter(kind: &FieldKind) -> Option<String> {
     Some(match kind {
-        Kind::Int(_) => "i64".into(),
-        Kind::Bool => "bool".into(),
-        Kind::Enum(e) => short(e).into(),
-        Kind::String => "&str".into(),
-        Kind::Ints(w) => format!("&[i{w}]"),
-        Kind::Type => "Type<'c>".into(),
-        Kind::Attribute => "Attribute<'c>".into(),
-        Kind::Optional(k) if matches!(**k, Kind::Int(_) | Kind::Bool | Kind::Enum(_)) => {
+        FieldKind::Int(_) => "i64".into(),
+        FieldKind::Bool => "bool".into(),
+        FieldKind::Enum(e) => short(e).into(),
+        FieldKind::String => "&str".into(),
+        FieldKind::Ints(w) => format!("&[i{w}]"),
+        FieldKind::Type => "Type<'c>".into(),
+        FieldKind::Attribute => "Attribute<'c>".into(),
+        FieldKind::Optional(k) if matches!(**k, FieldKind::Int(_) | FieldKind::Bool | FieldKind::Enum(_)) => {
             format!("Option<{}>", rust_parameter(k)?)
         }
         _ => return None,
@@ -177,28 +177,28 @@ fn definition(o: &mut String, dialect: &Dialect, records: &Records, record: &str
         let (f, n) = (format!("ffi::tileir_{d}_{class}_{}", snake(name)), id(name));
         let raw = "self.0.to_raw()";
         let line = match kind {
-            Kind::Int(_) => format!("pub fn {n}(self) -> i64 {{ unsafe {{ {f}({raw}) }} }}"),
-            Kind::Bool => format!("pub fn {n}(self) -> bool {{ unsafe {{ {f}({raw}) != 0 }} }}"),
-            Kind::Enum(e) => {
+            FieldKind::Int(_) => format!("pub fn {n}(self) -> i64 {{ unsafe {{ {f}({raw}) }} }}"),
+            FieldKind::Bool => format!("pub fn {n}(self) -> bool {{ unsafe {{ {f}({raw}) != 0 }} }}"),
+            FieldKind::Enum(e) => {
                 let e = short(e);
                 format!(
                     "pub fn {n}(self) -> {e} {{ {e}::from_i64(unsafe {{ {f}({raw}) }}).expect(\"verified enum\") }}"
                 )
             }
-            Kind::Type => format!("pub fn {n}(self) -> Type<'c> {{ unsafe {{ Type::from_raw({f}({raw})) }} }}"),
-            Kind::Attribute => format!(
+            FieldKind::Type => format!("pub fn {n}(self) -> Type<'c> {{ unsafe {{ Type::from_raw({f}({raw})) }} }}"),
+            FieldKind::Attribute => format!(
                 "pub fn {n}(self) -> Option<Attribute<'c>> {{ unsafe {{ Attribute::from_option_raw({f}({raw})) }} }}"
             ),
-            Kind::String => format!("pub fn {n}(self) -> &'c str {{ unsafe {{ raw_to_str({f}({raw})) }} }}"),
-            Kind::Ints(w) => format!(
+            FieldKind::String => format!("pub fn {n}(self) -> &'c str {{ unsafe {{ raw_to_str({f}({raw})) }} }}"),
+            FieldKind::Ints(w) => format!(
                 "pub fn {n}(self) -> &'c [i{w}] {{ let mut p = std::ptr::null(); unsafe {{ let n = {f}({raw}, &mut p); \
                  raw_slice(p, n) }} }}"
             ),
-            Kind::Optional(inner) => {
+            FieldKind::Optional(inner) => {
                 let Some(t) = rust_parameter(kind) else { continue };
                 let convert = match &**inner {
-                    Kind::Enum(e) => format!("{}::from_i64(v).expect(\"verified enum\")", short(e)),
-                    Kind::Bool => "v != 0".into(),
+                    FieldKind::Enum(e) => format!("{}::from_i64(v).expect(\"verified enum\")", short(e)),
+                    FieldKind::Bool => "v != 0".into(),
                     _ => "v".into(),
                 };
                 format!(
@@ -217,12 +217,12 @@ fn definition(o: &mut String, dialect: &Dialect, records: &Records, record: &str
             .map(|f| {
                 let n = id(&f.name);
                 match &f.kind {
-                    Kind::Int(_) => format!(", {n}"),
-                    Kind::Bool | Kind::Enum(_) => format!(", {n} as i64"),
-                    Kind::Type | Kind::Attribute => format!(", {n}.to_raw()"),
-                    Kind::String => format!(", raw_str({n})"),
-                    Kind::Ints(_) => format!(", {n}.len() as isize, {n}.as_ptr()"),
-                    Kind::Optional(k) if matches!(**k, Kind::Int(_)) => {
+                    FieldKind::Int(_) => format!(", {n}"),
+                    FieldKind::Bool | FieldKind::Enum(_) => format!(", {n} as i64"),
+                    FieldKind::Type | FieldKind::Attribute => format!(", {n}.to_raw()"),
+                    FieldKind::String => format!(", raw_str({n})"),
+                    FieldKind::Ints(_) => format!(", {n}.len() as isize, {n}.as_ptr()"),
+                    FieldKind::Optional(k) if matches!(**k, FieldKind::Int(_)) => {
                         format!(", {n}.is_some(), {n}.unwrap_or_default()")
                     }
                     _ => format!(", {n}.is_some(), {n}.map_or(0, |v| v as i64)"),
@@ -333,22 +333,22 @@ fn operand_accessors(o: &mut String, operands: &[(String, Arity)], segments: boo
 fn attribute_accessor(o: &mut String, Field { name, kind, optional, default, .. }: &Field) {
     let f = id(name);
     let (ty, convert) = match kind {
-        Kind::Int(_) => ("i64".to_string(), "int_attr(a)".to_string()),
-        Kind::Float => ("f64".into(), "float_attr(a)".into()),
-        Kind::Bool => ("bool".into(), "bool_attr(a)".into()),
-        Kind::String => ("&'c str".into(), "string_attr(a)".into()),
-        Kind::Ints(32) => ("Vec<i32>".into(), "i32s_attr(a)".into()),
-        Kind::Ints(64) => ("Vec<i64>".into(), "i64s_attr(a)".into()),
-        Kind::Enum(e) => {
+        FieldKind::Int(_) => ("i64".to_string(), "int_attr(a)".to_string()),
+        FieldKind::Float => ("f64".into(), "float_attr(a)".into()),
+        FieldKind::Bool => ("bool".into(), "bool_attr(a)".into()),
+        FieldKind::String => ("&'c str".into(), "string_attr(a)".into()),
+        FieldKind::Ints(32) => ("Vec<i32>".into(), "i32s_attr(a)".into()),
+        FieldKind::Ints(64) => ("Vec<i64>".into(), "i64s_attr(a)".into()),
+        FieldKind::Enum(e) => {
             let e = short(e);
             (e.into(), format!("{e}::from_attr(a).or_else(|| {e}::from_i64(int_attr(a))).expect(\"verified enum\")"))
         }
         _ => ("Attribute<'c>".into(), "a".into()),
     };
     let line = match kind {
-        Kind::Unit => format!("pub fn {f}(self) -> bool {{ attr(self.0, {name:?}).is_some() }}"),
+        FieldKind::Unit => format!("pub fn {f}(self) -> bool {{ attr(self.0, {name:?}).is_some() }}"),
         // A default that is not plain is left to the caller.
-        Kind::Enum(_) if default.is_some() => {
+        FieldKind::Enum(_) if default.is_some() => {
             let case = default.as_ref().unwrap().rsplit("::").next().unwrap();
             let case: String = case.split('_').map(pascal).collect();
             format!("pub fn {f}(self) -> {ty} {{ attr(self.0, {name:?}).map_or({ty}::{case}, |a| {convert}) }}")
@@ -423,10 +423,10 @@ fn builder(
     for Field { name, kind, optional, default, .. } in attributes {
         let f = id(name);
         let (ty, convert) = match kind {
-            Kind::Enum(e) => (short(e).to_string(), "v.to_attr(b.context())"),
+            FieldKind::Enum(e) => (short(e).to_string(), "v.to_attr(b.context())"),
             _ => ("Attribute<'c>".to_string(), "v"),
         };
-        if *kind == Kind::Unit {
+        if *kind == FieldKind::Unit {
             params.push(format!("{f}: bool"));
             writeln!(body, "    if {f} {{ s.attr({name:?}, b.unit()) }}").unwrap();
         } else if *optional || default.is_some() {

@@ -6,7 +6,7 @@
 
 use crate::{
     Dialect,
-    records::{Field, Kind, Records},
+    records::{Field, FieldKind, Records},
     tablegen::Paths,
 };
 use std::{fmt::Write, fs};
@@ -54,24 +54,28 @@ fn definition(records: &Records, dialect: &str, record: &str, handle: &str, emit
         let get = format!("llvm::cast<{cpp}>(unwrap(self)).get{}()", camel(&field.name));
         let f = format!("{symbol}_{}", snake(&field.name));
         match &field.kind {
-            Kind::Int(_) | Kind::Bool | Kind::Enum(_) => {
+            FieldKind::Int(_) | FieldKind::Bool | FieldKind::Enum(_) => {
                 emit(format!("int64_t {f}({handle} self)"), format!("return static_cast<int64_t>({get});"))
             }
-            Kind::Type => emit(format!("MlirType {f}({handle} self)"), format!("return wrap(Type({get}));")),
-            Kind::Attribute => {
+            FieldKind::Type => emit(format!("MlirType {f}({handle} self)"), format!("return wrap(Type({get}));")),
+            FieldKind::Attribute => {
                 emit(format!("MlirAttribute {f}({handle} self)"), format!("return wrap(Attribute({get}));"))
             }
-            Kind::String => {
+            FieldKind::String => {
                 emit(format!("MlirStringRef {f}({handle} self)"), format!("return wrap(StringRef({get}));"))
             }
-            Kind::Ints(w) => emit(
+            FieldKind::Ints(w) => emit(
                 format!("intptr_t {f}({handle} self, const int{w}_t **data)"),
                 format!("auto a = {get}; *data = a.data(); return a.size();"),
             ),
-            Kind::Optional(inner) if matches!(**inner, Kind::Int(_) | Kind::Bool | Kind::Enum(_)) => emit(
-                format!("bool {f}({handle} self, int64_t *value)"),
-                format!("auto v = {get}; if (v) *value = static_cast<int64_t>(*v); return v.has_value();"),
-            ),
+            FieldKind::Optional(inner)
+                if matches!(**inner, FieldKind::Int(_) | FieldKind::Bool | FieldKind::Enum(_)) =>
+            {
+                emit(
+                    format!("bool {f}({handle} self, int64_t *value)"),
+                    format!("auto v = {get}; if (v) *value = static_cast<int64_t>(*v); return v.has_value();"),
+                )
+            }
             _ => {}
         }
     }
@@ -97,12 +101,12 @@ fn constructor(fields: &[Field]) -> Option<(String, String, String)> {
     for field in fields {
         let n = format!("p_{}", snake(&field.name));
         match &field.kind {
-            Kind::Int(_) | Kind::Bool | Kind::Enum(_) => {
+            FieldKind::Int(_) | FieldKind::Bool | FieldKind::Enum(_) => {
                 parameters += &format!(", int64_t {n}");
                 arguments += &format!(", static_cast<{}>({n})", field.cpp);
             }
-            Kind::Type | Kind::Attribute => {
-                let handle = if field.kind == Kind::Type { "MlirType" } else { "MlirAttribute" };
+            FieldKind::Type | FieldKind::Attribute => {
+                let handle = if field.kind == FieldKind::Type { "MlirType" } else { "MlirAttribute" };
                 parameters += &format!(", {handle} {n}");
                 let plain = matches!(field.cpp.trim_start_matches("::"), "mlir::Type" | "mlir::Attribute");
                 if plain {
@@ -112,15 +116,17 @@ fn constructor(fields: &[Field]) -> Option<(String, String, String)> {
                     arguments += &format!(", llvm::cast_if_present<{}>(unwrap({n}))", field.cpp);
                 }
             }
-            Kind::String => {
+            FieldKind::String => {
                 parameters += &format!(", MlirStringRef {n}");
                 arguments += &format!(", unwrap({n})");
             }
-            Kind::Ints(w) => {
+            FieldKind::Ints(w) => {
                 parameters += &format!(", intptr_t {n}_count, const int{w}_t *{n}");
                 arguments += &format!(", llvm::ArrayRef<int{w}_t>({n}, {n}_count)");
             }
-            Kind::Optional(inner) if matches!(**inner, Kind::Int(_) | Kind::Bool | Kind::Enum(_)) => {
+            FieldKind::Optional(inner)
+                if matches!(**inner, FieldKind::Int(_) | FieldKind::Bool | FieldKind::Enum(_)) =>
+            {
                 parameters += &format!(", bool {n}_set, int64_t {n}");
                 let inner =
                     field.cpp.trim_start_matches("::").trim_start_matches("std::optional<").trim_end_matches('>');

@@ -212,6 +212,9 @@ def TileASMaterializeConvertLayout : Pass<"tileas-materialize-convert-layout", "
   let description = [{
     A conversion that only permutes registers stays. Others become a store to and a load from shared memory, with barriers.
   }];
+  let options = [
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
+  ];
   let dependentDialects = ["nv_tileas"];
 }
 

@@ -355,6 +355,27 @@ fn product(op: &str, [m, n, k]: [usize; 3], element: &'static str, result: &'sta
     test(format!("{op} {m}x{n}x{k} of {element} to {result}"), buffers, body)
 }
 
+/// Ops on a big tile that a small product in the same kernel has nothing to do with. Scalar products, as those of f32
+/// are, hold many copies of their operands in registers; the big tile is worked on in passes all the same.
+fn beside_product(element: &'static str) -> Test {
+    let s = [64, 1024];
+    let buffers = vec![
+        buffer(In, "x", &s, "f32"),
+        buffer(Out, "r", &s, "f32"),
+        buffer(Out, "e", &s, "f32"),
+        buffer(In, "a", &[64, 64], element),
+        buffer(In, "c", &[64, 64], "f32"),
+        buffer(Out, "d", &[64, 64], "f32"),
+    ];
+    let (big, small, sum) = (tile(&s, "f32"), tile(&[64, 64], element), tile(&[64, 64], "f32"));
+    let body = format!(
+        "    %r = scan %x dim=1 reverse=false identities=[0.0 : f32] : {big} -> {big}\n    \
+         (%p: tile<f32>, %q: tile<f32>) {{\n      %t = addf %p, %q : tile<f32>\n      yield %t : tile<f32>\n    }}\n    \
+         %e = mulf %x, %x : {big}\n    %d = mmaf %a, %a, %c : {small}, {small}, {sum}\n"
+    );
+    test(format!("beside a product of {element}"), buffers, body)
+}
+
 /// Small numbers that every format has, so that sums and products are exact in any order.
 fn data(b: &Buffer, salt: usize) -> Parameter {
     let n = file::number(b.element).or_else(|| Number::ALL.into_iter().find(|n| n.keyword() == b.element));
@@ -405,6 +426,13 @@ fn two_of(i: usize) -> [Configuration; 2] {
 fn what_ops_on_big_tiles_compute() {
     for (i, t) in tests(64, 1024).iter().enumerate() {
         check(t, &two_of(i));
+    }
+}
+
+#[test]
+fn what_ops_beside_products_compute() {
+    for (i, element) in ["f16", "f32"].into_iter().enumerate() {
+        check(&beside_product(element), &two_of(i));
     }
 }
 

@@ -6,6 +6,9 @@
 //! is accepted and runs wrong fails the test. How many of each there are is kept in `tests/synchronization.tsv`;
 //! `TILEIRAS_BLESS=1` writes it anew.
 //!
+//! The rings of a program are equally deep. That others are right as well is shown on a few programs whose loads carry
+//! other schedules.
+//!
 //! By default a few programs; with `TILEIRAS_TEST_FULL=1` all.
 
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -22,7 +25,7 @@ use tileiras::{
     dialect::{
         self,
         behaviour::{self, SyncKind},
-        nv_tileas::{AsyncCommitOp, AsyncCreateNoneOp},
+        nv_tileas::{AsyncCommitOp, AsyncCreateNoneOp, LoadOp, TiledLoadOp},
         rt::*,
     },
     passes,
@@ -36,6 +39,7 @@ use simulate::{From, How};
 
 const HOW: How = How { from: From::Checked, target: "sm_90", level: 3 };
 const SCHEDULES: &str = "plain,1,2,3,4";
+const PIPELINE: &str = "tileas-unspecialized-pipeline";
 const CHECK: &str = "tileas-check-synchronization";
 /// Small programs with rings of different depth, a resident operand, and conversions between the products.
 const SLICE: &[&str] = &["matmul_f16.13.1", "fmha_f16.13.1", "matmul_tf32.13.1"];
@@ -66,6 +70,12 @@ fn main() -> ExitCode {
     let full = std::env::var_os("TILEIRAS_TEST_FULL").is_some_and(|v| v != "0");
     let found = Arc::new(Mutex::new(Table::new()));
     let programs = corpus::programs(&root()).unwrap_or_default();
+    let uneven: Vec<Trial> = programs
+        .iter()
+        .filter(|p| SLICE.contains(&p.name.as_str()))
+        .cloned()
+        .map(|program| Trial::test(format!("uneven/{}", program.name), move || run_unevenly(&program)))
+        .collect();
     let trials = programs
         .into_iter()
         .filter(|p| full || SLICE.contains(&p.name.as_str()))
@@ -84,6 +94,7 @@ fn main() -> ExitCode {
                 if kept == counts { Ok(()) } else { Err(format!("the table has {kept:?}, and now {counts:?}").into()) }
             })
         })
+        .chain(uneven)
         .collect();
     let conclusion = libtest_mimic::run(&Arguments::from_args(), trials);
     if std::env::var_os("TILEIRAS_BLESS").is_some() {
@@ -119,22 +130,51 @@ fn write(table: &Table) -> std::io::Result<()> {
     fs::write(path(), text)
 }
 
-/// The program when all passes up to the checker have run; none for a program without a pipeline.
-fn checked(program: &Program) -> Result<Option<String>, Failed> {
+/// The passes up to the checker; those from the one that pipelines on are a list of their own.
+fn steps() -> [Vec<String>; 2] {
+    let mut options = Options::default();
+    options.set("opt-level", "3").expect("a level");
+    options.set("compute-capability", HOW.target).expect("a target");
+    options.set("pipeline-strategy", "unspecialize").expect("a strategy");
+    let mut steps: Vec<String> = options.steps().into_iter().map(|s| s.pass).collect();
+    let position = |steps: &[String], name| steps.iter().position(|s| s.starts_with(name)).expect("a pass of the list");
+    steps.truncate(position(&steps, CHECK) + 1);
+    let second = steps.split_off(position(&steps, PIPELINE));
+    [steps, second]
+}
+
+/// The program when all passes up to the checker have run, `between` in front of the one that pipelines; none for a
+/// program without a pipeline.
+fn checked(program: &Program, between: impl Fn(OpRef<'_>)) -> Result<Option<String>, Failed> {
     passes::register_all();
     let context = dialect::context();
     let bytes = fs::read(&program.file)?;
     // A version that cannot be read yet is another test's business.
     let Ok(mut module) = translate::import(&context, &bytes) else { return Ok(None) };
-    let mut options = Options::default();
-    options.set("opt-level", "3").expect("a level");
-    options.set("compute-capability", HOW.target).expect("a target");
-    options.set("pipeline-strategy", "unspecialize").expect("a strategy");
-    let steps: Vec<String> = options.steps().into_iter().map(|s| s.pass).collect();
-    let last = steps.iter().position(|s| s.starts_with(CHECK)).expect("the checker is in the pipeline");
-    run_passes(&context, &mut module, &steps[..=last].join(","))?;
+    let [first, second] = steps();
+    run_passes(&context, &mut module, &first.join(","))?;
+    between(op_ref(module.as_operation().to_raw()));
+    run_passes(&context, &mut module, &second.join(","))?;
     let text = module.as_operation().to_string();
     Ok(text.contains("nv_tileas.async.wait").then_some(text))
+}
+
+/// The loads of a loop get schedules that differ: their copies start one, two, three, one... iterations ahead.
+fn schedule_unevenly(root: OpRef<'_>) {
+    let context = dialect::pass::context_of(root);
+    let loads = collect_ops(root, |o| (TiledLoadOp::cast(o).is_some() || LoadOp::cast(o).is_some()).then_some(o));
+    for (i, load) in loads.into_iter().filter(|o| behaviour::is_in_loop(*o)).enumerate() {
+        set_discardable_attr(load, "nv_tileas.ahead", i64_attr(context, 1 + i as i64 % 3));
+    }
+}
+
+/// Rings of different depth in one loop: the checker finds nothing, and the results are right.
+fn run_unevenly(program: &Program) -> Result<(), Failed> {
+    let text = checked(program, schedule_unevenly)?.ok_or("the program has no pipeline")?;
+    if !(text.contains("stages = 2") && text.contains("stages = 3")) {
+        return Err("the rings are equally deep".into());
+    }
+    simulate_ptx(program, &simulate::ptx(&text, HOW)?, "uneven")
 }
 
 fn run_passes(context: &melior::Context, module: &mut Module<'_>, passes: &str) -> Result<(), Failed> {
@@ -145,7 +185,7 @@ fn run_passes(context: &melior::Context, module: &mut Module<'_>, passes: &str) 
 }
 
 fn mutate_all(program: &Program) -> Result<Counts, Failed> {
-    let Some(text) = checked(program)? else { return Ok(Counts::default()) };
+    let Some(text) = checked(program, |_| {})? else { return Ok(Counts::default()) };
     let original = simulate::ptx(&text, HOW)?;
     let mut counts = Counts::default();
     for n in 0.. {
@@ -162,7 +202,7 @@ fn mutate_all(program: &Program) -> Result<Counts, Failed> {
                     exists = true;
                     let ptx = simulate::ptx(&mutated, HOW)?;
                     if ptx != original {
-                        simulate_mutant(program, &ptx, &format!("{n}-{mutation:?}")).map_err(|e| {
+                        simulate_ptx(program, &ptx, &format!("{n}-{mutation:?}")).map_err(|e| {
                             format!(
                                 "{mutation:?} of synchronisation {n} is accepted, and wrong:\n{}",
                                 e.message().unwrap_or_default()
@@ -252,10 +292,10 @@ fn parent_block<'c>(op: OpRef<'c>) -> Option<Blk<'c>> {
 }
 
 /// Runs the PTX against the expected results, with race detection.
-fn simulate_mutant(program: &Program, ptx: &str, name: &str) -> Result<(), Failed> {
+fn simulate_ptx(program: &Program, ptx: &str, name: &str) -> Result<(), Failed> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let cases = corpus::cases(&root(), folder.parent().unwrap_or(folder)).map_err(|e| e.to_string())?;
-    let file = folder.join(format!("mutant-{}-{name}.ptx", program.name));
+    let file = folder.join(format!("synchronization-{}-{name}.ptx", program.name));
     fs::write(&file, ptx)?;
     let output = Command::new(env!("CARGO_BIN_EXE_tile-run"))
         .args(["--quiet", "--adversarial", SCHEDULES, "--max-time", "300", "--launch"])

@@ -398,3 +398,31 @@ impl Server {
         }
     }
 }
+
+/// The first block of `language` in a page of Markdown behind `heading`.
+fn code_block<'a>(page: &'a str, heading: &str, language: &str) -> &'a str {
+    let section = page.split(heading).nth(1).unwrap_or_else(|| panic!("no {heading}"));
+    let block = section.split(&format!("```{language}\n")).nth(1).unwrap_or_else(|| panic!("no block of {language}"));
+    block.split("```").next().expect("a text has a first part")
+}
+
+/// The kernel of the README is the example that it names, and its body in PTX is what the README shows.
+#[test]
+fn readme() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(root.join("README.md")).unwrap();
+    let example = root.join("examples/twice.mlir");
+    assert_eq!(code_block(&page, "## A kernel", "mlir"), fs::read_to_string(&example).unwrap());
+
+    let options = ["--gpu-name=sm_90", "--emit=ptx", "-o", "-"];
+    let command = format!("`tileiras examples/twice.mlir {}`", options.join(" "));
+    assert!(page.contains(&command), "the README says how: {command}");
+    let output = Command::new(env!("CARGO_BIN_EXE_tileiras")).arg(&example).args(options).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let ptx = stdout(&output);
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let is_instruction = |line: &String| line.ends_with(';') && !line.starts_with('.');
+    let body: Vec<String> = ptx.lines().map(words).filter(is_instruction).collect();
+    let shown: Vec<String> = code_block(&page, &command, "").lines().map(words).collect();
+    assert_eq!(shown, body);
+}

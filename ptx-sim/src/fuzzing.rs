@@ -161,7 +161,7 @@ pub fn mutate(text: &str, donor: &str, random: &mut Random) -> String {
 
 /// What a piece of PTX looks like, as far as replacement goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum TokenKind {
     Register,
     Modifier,
     Number,
@@ -169,17 +169,17 @@ enum Kind {
 }
 
 /// Tokens of a text: start, end and kind. Space, comments and punctuation are left out.
-fn tokens(text: &str) -> Vec<(usize, usize, Kind)> {
+fn tokens(text: &str) -> Vec<(usize, usize, TokenKind)> {
     let bytes = text.as_bytes();
     let name = |c: u8| c.is_ascii_alphanumeric() || c == b'_' || c == b'$' || c == b':';
     let mut out = vec![];
     let mut at = 0;
     while at < bytes.len() {
         let kind = match bytes[at] {
-            b'%' => Kind::Register,
-            b'.' => Kind::Modifier,
-            b'0'..=b'9' => Kind::Number,
-            c if name(c) => Kind::Word,
+            b'%' => TokenKind::Register,
+            b'.' => TokenKind::Modifier,
+            b'0'..=b'9' => TokenKind::Number,
+            c if name(c) => TokenKind::Word,
             _ => {
                 at += 1;
                 continue;
@@ -202,19 +202,19 @@ fn replace_token(text: &str, donor: &str, random: &mut Random) -> String {
         return damage_byte(text, random);
     }
     let (start, end, kind) = here[random.below(here.len())];
-    let new = if kind == Kind::Number && random.below(2) == 0 {
+    let new = if kind == TokenKind::Number && random.below(2) == 0 {
         NUMBERS[random.below(NUMBERS.len())]
     } else {
         let there = tokens(donor);
         // Registers of the other program are not declared here.
-        let (from, list) = if kind == Kind::Register || there.is_empty() { (text, &here) } else { (donor, &there) };
-        let same: Vec<&(usize, usize, Kind)> = list.iter().filter(|t| t.2 == kind).collect();
-        match same.is_empty() {
-            true => "x",
-            false => {
-                let (a, b, _) = same[random.below(same.len())];
-                &from[*a..*b]
-            }
+        let (from, list) =
+            if kind == TokenKind::Register || there.is_empty() { (text, &here) } else { (donor, &there) };
+        let same: Vec<&(usize, usize, TokenKind)> = list.iter().filter(|t| t.2 == kind).collect();
+        if same.is_empty() {
+            "x"
+        } else {
+            let (a, b, _) = same[random.below(same.len())];
+            &from[*a..*b]
         }
     };
     format!("{}{new}{}", &text[..start], &text[end..])

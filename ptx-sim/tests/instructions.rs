@@ -7,8 +7,8 @@
 use ptx_sim::num::Format;
 use ptx_sim::tensor::fragment::{Position, wgmma_a, wgmma_d};
 use ptx_sim::tensor::{
-    Accumulator, BitOp, BlockScale, Element, InstructionDescriptor, Kind, Major, MmaSync, ScaleOperand, Tcgen05Mma,
-    Wgmma,
+    Accumulator, BitOp, BlockScale, Element, InstructionDescriptor, Major, MmaSync, ScaleOperand, Tcgen05Kind,
+    Tcgen05Mma, Wgmma,
 };
 use std::collections::BTreeSet;
 use tile_layout::{Layout, Operand};
@@ -161,7 +161,13 @@ fn majors_of_wgmma() {
 }
 
 /// The fields of an instruction descriptor of `tcgen05.mma`, and what the simulator reads from them.
-fn descriptor(kind: Kind, m: u32, n: u32, [a, b, d, scale]: [u32; 4], majors: u32) -> Option<InstructionDescriptor> {
+fn descriptor(
+    kind: Tcgen05Kind,
+    m: u32,
+    n: u32,
+    [a, b, d, scale]: [u32; 4],
+    majors: u32,
+) -> Option<InstructionDescriptor> {
     let rows = if kind.is_block_scaled() { (m >> 7) << 27 } else { (m >> 4) << 24 };
     let sums = if kind.is_block_scaled() { 0 } else { d << 4 };
     InstructionDescriptor::decode(kind, sums | a << 7 | b << 10 | majors << 15 | n >> 3 << 17 | scale << 23 | rows).ok()
@@ -171,14 +177,14 @@ fn of_simulator(e: Element) -> E {
     E::ALL.iter().copied().find(|x| element(*x) == Some(e)).unwrap()
 }
 
-const KINDS: [(&str, Kind); 7] = [
-    ("f16", Kind::F16),
-    ("tf32", Kind::Tf32),
-    ("f8f6f4", Kind::F8f6f4),
-    ("i8", Kind::I8),
-    ("mxf8f6f4", Kind::Mxf8f6f4),
-    ("mxf4", Kind::Mxf4),
-    ("mxf4nvf4", Kind::Mxf4nvf4),
+const KINDS: [(&str, Tcgen05Kind); 7] = [
+    ("f16", Tcgen05Kind::F16),
+    ("tf32", Tcgen05Kind::Tf32),
+    ("f8f6f4", Tcgen05Kind::F8f6f4),
+    ("i8", Tcgen05Kind::I8),
+    ("mxf8f6f4", Tcgen05Kind::Mxf8f6f4),
+    ("mxf4", Tcgen05Kind::Mxf4),
+    ("mxf4nvf4", Tcgen05Kind::Mxf4nvf4),
 ];
 
 #[test]

@@ -23,7 +23,7 @@ const MAX_VECTOR_BYTES: u64 = 16;
 
 /// How one access may be done.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Access {
+pub struct AccessPlan {
     /// Dimensions of the tile from the fastest in memory.
     pub order: Vec<usize>,
     /// Elements that one instruction may move along `order[0]`.
@@ -83,7 +83,7 @@ pub fn fast_dimension(view: &View<'_>) -> usize {
 }
 
 /// Access of a tile of `view` at `indices`.
-pub fn tiled_access<'c>(facts: &Facts, view: &View<'c>, indices: &[Val<'c>]) -> Access {
+pub fn tiled_access<'c>(facts: &Facts, view: &View<'c>, indices: &[Val<'c>]) -> AccessPlan {
     let (tile, dim_map, steps) = (view.ty.tile(), view.ty.dim_map(), view.ty.steps());
     let element_bytes = u64::from(storage_bits(view.memref.element_type()) / 8);
     let divisor = |x: Result<i64, Val<'c>>| match x {
@@ -129,11 +129,11 @@ pub fn tiled_access<'c>(facts: &Facts, view: &View<'c>, indices: &[Val<'c>]) -> 
         _ if exact => Bounds::Vector,
         _ => Bounds::Split,
     };
-    Access { order, vector, bounds, in_bounds, element_bytes }
+    AccessPlan { order, vector, bounds, in_bounds, element_bytes }
 }
 
 /// Access through a tensor of pointers with an optional mask.
-pub fn pointer_access<'c>(facts: &Facts, ptr: Val<'c>, mask: Option<Val<'c>>) -> Access {
+pub fn pointer_access<'c>(facts: &Facts, ptr: Val<'c>, mask: Option<Val<'c>>) -> AccessPlan {
     let tensor = Tensor::of_value(ptr).expect("a tensor of pointers");
     let rank = tensor.shape.len();
     let bytes = u64::from(pointee_bytes(ptr));
@@ -147,11 +147,11 @@ pub fn pointer_access<'c>(facts: &Facts, ptr: Val<'c>, mask: Option<Val<'c>>) ->
     let mut order: Vec<usize> = (0..rank).collect();
     order.sort_by_key(|&d| (std::cmp::Reverse(fact.contiguity[d]), std::cmp::Reverse(d)));
     let vector = width(order[0]);
-    Access { vector, bounds: Bounds::None, in_bounds: vec![true; rank], element_bytes: bytes, order }
+    AccessPlan { vector, bounds: Bounds::None, in_bounds: vec![true; rank], element_bytes: bytes, order }
 }
 
 /// The access that `op` makes, when it moves a tensor.
-pub fn access_of(op: OpRef<'_>, facts: &Facts) -> Option<Access> {
+pub fn access_of(op: OpRef<'_>, facts: &Facts) -> Option<AccessPlan> {
     let tiled = |view, indices: Vec<Val<'_>>| Some(tiled_access(facts, &View::of(view)?, &indices));
     let pointers = |ptr, mask| Tensor::of_value(ptr).map(|_| pointer_access(facts, ptr, mask));
     match AnyOp::cast(op)? {
@@ -188,7 +188,7 @@ pub fn operand_layout(op: OpRef<'_>, i: usize, tile: &[i64], layout: &Layout) ->
     index.map_or_else(|| layout.clone(), |d| index_layout(layout, tile, d))
 }
 
-impl Access {
+impl AccessPlan {
     /// The layout that touches the fewest sectors.
     pub fn layout(&self, shape: &Shape, warps: u64) -> Layout {
         Layout::coalesced(shape, (self.element_bytes * 8) as u32, &self.order, self.vector, warps)

@@ -15,7 +15,7 @@ pub struct Combined {
     pub scanned: Vec<usize>,
 }
 
-/// What an exchange between warps costs: two barriers and a trip through shared memory, in shuffles.
+/// What an exchange between warps costs: two barriers and a round trip through shared memory, in shuffles.
 const EXCHANGE: u64 = 64;
 /// No plan at all: everything is converted first.
 const CONVERSION: u64 = 1 << 20;

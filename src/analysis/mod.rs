@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod atomics;
+pub mod carried;
 pub mod combined;
 pub mod facts;
 pub mod layouts;

@@ -11,7 +11,7 @@
 //!
 //! *Worked example.* 128x128 of f32 by slices of f16, in one loop, by four warps: 128 registers of accumulators, parts
 //! of 64x64 with slices of 64x16 and 16x64, hence 2 * 32 registers, and 40: 232 of 255. The same in a persistent kernel
-//! is more than the [`BUDGET`] and gets eight warps.
+//! is more than the 240 that an estimate may reach (`estimated_registers` of the target) and gets eight warps.
 
 use crate::dialect::{
     behaviour::{self, LayoutRelation},
@@ -27,8 +27,6 @@ use tile_layout::{Multiplier, Product};
 use tile_mma::{Element, Unit};
 use tile_targets::Target;
 
-/// Registers that the estimate may reach; the machine has 255.
-const BUDGET: u64 = 240;
 const OVERHEAD: u64 = 40;
 const NESTING: u64 = 24;
 /// More warps than these leave a thread half of its registers.
@@ -36,8 +34,9 @@ const MOST: i64 = 8;
 
 /// Warps of a block on `target` when nothing else says their number: `least`, or more if products need their registers.
 pub fn for_products(function: OpRef<'_>, target: Option<&Target>, least: i64) -> i64 {
+    let budget = target.unwrap_or(Target::default_target()).limits.estimated_registers.into();
     let mut warps = least;
-    while warps < MOST && worst(function, target, 0, warps as u64) > BUDGET {
+    while warps < MOST && worst(function, target, 0, warps as u64) > budget {
         warps *= 2;
     }
     warps

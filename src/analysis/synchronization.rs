@@ -323,7 +323,7 @@ impl<'c, 'f> Races<'c, 'f> {
         match step {
             Numbered::Barrier if (self.ignored)(op) => {}
             Numbered::Barrier => {
-                // Threads of the block meet those of its agents, an agent's threads nobody else.
+                // A barrier of the block joins all agents; one of an agent, its own threads only.
                 let scope = self.scope;
                 let meets = |p: &Pending| scope == BLOCK || p.scope == scope;
                 state.pending.retain(|p| p.progress != Progress::Done || !meets(p));
@@ -353,10 +353,8 @@ impl<'c, 'f> Races<'c, 'f> {
                     },
                     _ => None,
                 };
-                let progress = match self.accesses[access as usize].asynchronous {
-                    true => Progress::Open,
-                    false => Progress::Done,
-                };
+                let progress =
+                    if self.accesses[access as usize].asynchronous { Progress::Open } else { Progress::Done };
                 let me = Pending { access, slot, progress, scope: self.scope };
                 for other in state.pending.clone() {
                     self.meet(other, me);

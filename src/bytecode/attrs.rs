@@ -16,7 +16,7 @@
 //! | bounded | flags byte (1 lower, 2 upper), zig-zag for each present |
 
 use crate::container::{AttrTag, WireProfile};
-use crate::error::{Field, Kind, ReadError, ReadResult, WriteError};
+use crate::error::{ErrorKind, Field, ReadError, ReadResult, WriteError};
 use crate::module::*;
 use crate::varint::{Cursor, Encode};
 use rustc_hash::FxHashSet;
@@ -40,7 +40,7 @@ impl AttrReader<'_> {
         let at = cur.pos();
         let i = cur.varint(what)?;
         if i >= self.strings.len() as u64 {
-            return Err(ReadError::new(at, Kind::StringIndex(i)));
+            return Err(ReadError::new(at, ErrorKind::StringIndex(i)));
         }
         Ok(StringId(i as u32))
     }
@@ -71,11 +71,11 @@ impl AttrReader<'_> {
     fn nested(&mut self, cur: &mut Cursor, depth: u32) -> ReadResult<Attr> {
         let at = cur.pos();
         if depth > MAX_DEPTH {
-            return cur.fail(Kind::AttributeDepth);
+            return cur.fail(ErrorKind::AttributeDepth);
         }
         let tag = cur.varint(Field::AttributeTag)?;
         let Some(kind) = self.wire.attr_tag(tag) else {
-            return Err(ReadError::new(at, Kind::AttributeTag(tag)));
+            return Err(ReadError::new(at, ErrorKind::AttributeTag(tag)));
         };
         Ok(match kind {
             AttrTag::Integer => {
@@ -97,10 +97,8 @@ impl AttrReader<'_> {
                 } else {
                     cur.zigzag(Field::FloatValue)? as u64
                 };
-                check_width(bits, s, at, Field::FloatValue).map_err(|e| match self.wire.is_public() {
-                    true => e,
-                    false => ReadError::new(at, Kind::FloatCast),
-                })?;
+                check_width(bits, s, at, Field::FloatValue)
+                    .map_err(|e| if self.wire.is_public() { e } else { ReadError::new(at, ErrorKind::FloatCast) })?;
                 Attr::Float { ty, bits }
             }
             AttrTag::Bool => Attr::Bool(self.bool(cur, Field::BoolValue)?),
@@ -145,7 +143,7 @@ impl AttrReader<'_> {
                 let at = cur.pos();
                 let inner = self.nested(cur, depth + 1)?;
                 if !is_predicate(&inner) {
-                    return Err(ReadError::new(at, Kind::NotAPredicate));
+                    return Err(ReadError::new(at, ErrorKind::NotAPredicate));
                 }
                 inner
             }
@@ -157,7 +155,7 @@ impl AttrReader<'_> {
         match cur.byte(what)? {
             0 => Ok(false),
             1 => Ok(true),
-            other => Err(ReadError::new(at, Kind::BoolValue(other))),
+            other => Err(ReadError::new(at, ErrorKind::BoolValue(other))),
         }
     }
 
@@ -165,7 +163,7 @@ impl AttrReader<'_> {
         let at = cur.pos();
         let flags = cur.byte(what)?;
         if flags & !known != 0 {
-            return Err(ReadError::new(at, Kind::AttributeFlags { name, flags }));
+            return Err(ReadError::new(at, ErrorKind::AttributeFlags { name, flags }));
         }
         Ok(flags)
     }
@@ -180,7 +178,7 @@ impl AttrReader<'_> {
     fn i64s(&self, cur: &mut Cursor, what: Field) -> ReadResult<Box<[i64]>> {
         let values = cur.i64s(what)?;
         match values.iter().find(|v| matches!(**v, i64::MIN | i64::MAX)) {
-            Some(&bad) => cur.fail(Kind::ArrayValue(bad)),
+            Some(&bad) => cur.fail(ErrorKind::ArrayValue(bad)),
             None => Ok(values),
         }
     }
@@ -189,7 +187,7 @@ impl AttrReader<'_> {
     pub fn i32s(&self, cur: &mut Cursor) -> ReadResult<Attr> {
         let values = cur.i32s(Field::DenseI32Array)?;
         match values.iter().find(|v| matches!(**v, i32::MIN | i32::MAX)) {
-            Some(&bad) => cur.fail(Kind::ArrayValue(bad.into())),
+            Some(&bad) => cur.fail(ErrorKind::ArrayValue(bad.into())),
             None => Ok(Attr::I32s(values)),
         }
     }
@@ -218,11 +216,11 @@ impl AttrReader<'_> {
             let strings = self.strings;
             let bytes = strings.get(key.index()).unwrap_or_default();
             if bytes.is_empty() {
-                return Err(ReadError::new(at, Kind::EmptyKey(element)));
+                return Err(ReadError::new(at, ErrorKind::EmptyKey(element)));
             }
             if !seen.insert(bytes) {
                 let key = String::from_utf8_lossy(bytes).into_owned();
-                return Err(ReadError::new(at, Kind::DuplicateKey { key, element }));
+                return Err(ReadError::new(at, ErrorKind::DuplicateKey { key, element }));
             }
             entries.push((key, self.nested(cur, depth + 1)?));
         }
@@ -247,7 +245,7 @@ impl AttrReader<'_> {
         }
         let raw = cur.bytes(size as usize, Field::ConstantBytes)?;
         if let Some(bad) = undecodable(raw, s, elements) {
-            return cur.fail(Kind::ArrayValue(bad));
+            return cur.fail(ErrorKind::ArrayValue(bad));
         }
         let constant = ConstantId(self.constants.push(&squeeze(raw, s, elements)));
         Ok(Attr::Dense(Box::new(Dense { ty: element, shape: Some(shape), constant })))
@@ -267,7 +265,7 @@ pub(crate) fn constant_ref(cur: &mut Cursor, constants: &Blobs) -> ReadResult<Co
     let at = cur.pos();
     let index = cur.varint(Field::OperationAttribute)?;
     if index >= constants.len() as u64 {
-        return Err(ReadError::new(at, Kind::ConstantIndex { index, size: constants.len() }));
+        return Err(ReadError::new(at, ErrorKind::ConstantIndex { index, size: constants.len() }));
     }
     Ok(ConstantId(index as u32))
 }
@@ -338,14 +336,14 @@ pub(crate) fn dense_matches(module: &Module, ty: Option<TypeId>, dense: &Dense) 
 }
 
 /// Whether a constant blob can be the value of a tile of `elements` elements.
-pub(crate) fn check_blob(bytes: usize, s: Scalar, elements: u64) -> Result<(), Kind> {
+pub(crate) fn check_blob(bytes: usize, s: Scalar, elements: u64) -> Result<(), ErrorKind> {
     let size = bytes as u64;
     if size == s.constant_bytes(elements) || size == s.splat_bytes() {
         Ok(())
     } else if s == Scalar::I1 {
-        Err(Kind::DenseI1Size(bytes))
+        Err(ErrorKind::DenseI1Size(bytes))
     } else {
-        Err(Kind::DenseSize { bytes, elements, element: s.name() })
+        Err(ErrorKind::DenseSize { bytes, elements, element: s.name() })
     }
 }
 

@@ -16,7 +16,7 @@
 //! magic                     13.1.0     one dialect, two ops     three sections
 //! ```
 
-use crate::error::{Field, Kind, ReadError, ReadResult, SectionId};
+use crate::error::{ErrorKind, Field, ReadError, ReadResult, SectionId};
 use crate::module::Version;
 use crate::reader::ReadOptions;
 use crate::schema::{V13_1, V13_3};
@@ -192,7 +192,7 @@ pub(crate) fn detect(data: &[u8]) -> ReadResult<&'static WireProfile> {
     // The first byte tells which of the two was meant.
     let expected = if got[0] == SPECIFICATION.magic[0] { SPECIFICATION.magic } else { PUBLIC.magic };
     let position = got.iter().zip(&expected).position(|(a, b)| a != b).unwrap_or(0);
-    Err(ReadError::new(position, Kind::BadMagic { position, got: got.to_vec(), expected }))
+    Err(ReadError::new(position, ErrorKind::BadMagic { position, got: got.to_vec(), expected }))
 }
 
 /// What the envelope says: the version and a window for each section.
@@ -207,7 +207,7 @@ impl<'a> Envelope<'a> {
     }
 
     pub fn mandatory(&self, id: SectionId) -> ReadResult<Cursor<'a>> {
-        self.section(id).ok_or_else(|| ReadError::new(0, Kind::MissingSection(id)))
+        self.section(id).ok_or_else(|| ReadError::new(0, ErrorKind::MissingSection(id)))
     }
 
     /// The sections by position in the file.
@@ -220,7 +220,7 @@ impl<'a> Envelope<'a> {
 
     fn add(&mut self, id: SectionId, offset: usize, window: Cursor<'a>) -> ReadResult<()> {
         if self.sections[id as usize].replace(window).is_some() {
-            return Err(ReadError::new(offset, Kind::DuplicateSection(id)));
+            return Err(ReadError::new(offset, ErrorKind::DuplicateSection(id)));
         }
         Ok(())
     }
@@ -248,7 +248,7 @@ fn check_version(cur: &Cursor, wire: &WireProfile, major: u64, minor: u64, patch
     };
     match version {
         Some(v) if wire.supports(v) => Ok(v),
-        _ => cur.fail(Kind::UnsupportedVersion { major, minor, patch, min: wire.min, max: wire.max }),
+        _ => cur.fail(ErrorKind::UnsupportedVersion { major, minor, patch, min: wire.min, max: wire.max }),
     }
 }
 
@@ -260,20 +260,20 @@ fn read_public<'a>(cur: &mut Cursor<'a>, wire: &WireProfile) -> ReadResult<Envel
     let mut envelope = Envelope { version, sections: [None; 8] };
     loop {
         if cur.is_empty() {
-            return cur.fail(Kind::EndSectionMissing);
+            return cur.fail(ErrorKind::EndSectionMissing);
         }
         let header = cur.pos();
         let byte = cur.byte(Field::SectionHeader)?;
         let (id, aligned) = (byte & 0x7F, byte & 0x80 != 0);
         let Some(section) = SectionId::from_wire(id.into()).filter(|s| *s <= wire.last_section) else {
-            return Err(ReadError::new(header, Kind::UnknownSection(id.into())));
+            return Err(ReadError::new(header, ErrorKind::UnknownSection(id.into())));
         };
         if section == SectionId::End {
             if aligned {
-                return cur.fail(Kind::EndSectionAligned);
+                return cur.fail(ErrorKind::EndSectionAligned);
             }
             if !cur.is_empty() {
-                return cur.fail(Kind::EndSectionNotLast);
+                return cur.fail(ErrorKind::EndSectionNotLast);
             }
             return Ok(envelope);
         }
@@ -281,7 +281,7 @@ fn read_public<'a>(cur: &mut Cursor<'a>, wire: &WireProfile) -> ReadResult<Envel
         let alignment = if aligned { Some(cur.varint(Field::SectionAlignment)?) } else { None };
         if let Some(a) = alignment {
             if !a.is_power_of_two() {
-                return cur.fail(Kind::InvalidAlignment(a));
+                return cur.fail(ErrorKind::InvalidAlignment(a));
             }
             // An alignment beyond the input cannot be met except at offset 0, where no payload is.
             let a = usize::try_from(a).unwrap_or(usize::MAX);
@@ -293,10 +293,10 @@ fn read_public<'a>(cur: &mut Cursor<'a>, wire: &WireProfile) -> ReadResult<Envel
         if let Some(required) = required_alignment(section)
             && alignment.is_none_or(|a| a % required as u64 != 0)
         {
-            return cur.fail(Kind::SectionMisaligned { section, required });
+            return cur.fail(ErrorKind::SectionMisaligned { section, required });
         }
         if length > cur.left() as u64 {
-            return cur.fail(Kind::SectionTooLong { length, left: cur.left() });
+            return cur.fail(ErrorKind::SectionTooLong { length, left: cur.left() });
         }
         let window = cur.split(length as usize, Field::SectionHeader)?;
         envelope.add(section, header, window)?;
@@ -317,7 +317,7 @@ fn read_specification<'a>(cur: &mut Cursor<'a>, wire: &WireProfile, options: &Re
         let at = cur.pos();
         let name = cur.bytes(n, Field::DialectName)?;
         if !options.dialects.iter().any(|d| d.as_bytes() == name) {
-            return Err(ReadError::new(at, Kind::UnregisteredDialect(String::from_utf8_lossy(name).into_owned())));
+            return Err(ReadError::new(at, ErrorKind::UnregisteredDialect(String::from_utf8_lossy(name).into_owned())));
         }
         cur.varint(Field::DialectOps)?;
     }
@@ -336,41 +336,41 @@ fn read_specification<'a>(cur: &mut Cursor<'a>, wire: &WireProfile, options: &Re
         let length = cur.u64_le(Field::SectionDescriptor)?;
         let alignment = cur.u32_le(Field::SectionDescriptor)?;
         let Some(section) = SectionId::from_wire(kind.into()).filter(|s| *s <= wire.last_section) else {
-            return fail(Kind::UnknownSection(kind.into()));
+            return fail(ErrorKind::UnknownSection(kind.into()));
         };
         if section == SectionId::End {
             if alignment != 0 {
-                return fail(Kind::EndSectionAligned);
+                return fail(ErrorKind::EndSectionAligned);
             }
             if i + 1 != count {
-                return fail(Kind::EndSectionNotLast);
+                return fail(ErrorKind::EndSectionNotLast);
             }
         } else if i + 1 == count {
-            return fail(Kind::EndSectionMissing);
+            return fail(ErrorKind::EndSectionMissing);
         }
         if alignment != 0 && (!alignment.is_power_of_two() || offset % u64::from(alignment) != 0) {
-            return fail(Kind::InvalidAlignment(alignment.into()));
+            return fail(ErrorKind::InvalidAlignment(alignment.into()));
         }
         let end = u128::from(offset) + u128::from(length);
         if end > size as u128 || (length > 0 && offset < descriptors_end as u64) {
-            return fail(Kind::SectionOutOfBounds { section, start: offset, end, size });
+            return fail(ErrorKind::SectionOutOfBounds { section, start: offset, end, size });
         }
         let end = end as u64;
         if let Some(&(_, _, other)) = taken.iter().find(|(s, e, _)| offset < *e && *s < end) {
-            return fail(Kind::SectionOverlap { section, other });
+            return fail(ErrorKind::SectionOverlap { section, other });
         }
         if envelope.section(section).is_some() {
-            return fail(Kind::DuplicateSection(section));
+            return fail(ErrorKind::DuplicateSection(section));
         }
         taken.push((offset, end, section));
         let window = cur.window(offset as usize, end as usize);
         if section == SectionId::End && length > 0 && data_of(window) != [0] {
-            return fail(Kind::EndSectionPayload);
+            return fail(ErrorKind::EndSectionPayload);
         }
         envelope.add(section, at, window)?;
     }
     if count == 0 {
-        return cur.fail(Kind::EndSectionMissing);
+        return cur.fail(ErrorKind::EndSectionMissing);
     }
     Ok(envelope)
 }

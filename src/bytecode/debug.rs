@@ -27,7 +27,7 @@
 //! recursion.
 
 use crate::container::WireProfile;
-use crate::error::{Field, Kind, ReadError, ReadResult};
+use crate::error::{ErrorKind, Field, ReadError, ReadResult};
 use crate::module::*;
 use crate::sections::{DEBUG_ATTRS, Table, expect_end, put_table};
 use crate::varint::{Cursor, Encode};
@@ -124,12 +124,15 @@ pub(crate) fn read_debug<'a>(
         let (s, e) = (start(i), start(i + 1));
         // A run without even the function's own location is of no use to anyone.
         if s >= e || e > count as u64 || (i == 0 && s != 0) {
-            return Err(ReadError::new(offsets_at + 4 * i, Kind::DebugRun { start: s, end: e, index: i, size: count }));
+            return Err(ReadError::new(
+                offsets_at + 4 * i,
+                ErrorKind::DebugRun { start: s, end: e, index: i, size: count },
+            ));
         }
         runs.runs.push(&indices[8 * s as usize..8 * e as usize]);
     }
     if slots == 0 && count > 0 {
-        return cur.fail(Kind::TrailingBytes { what: "debug indices", count: 8 * count });
+        return cur.fail(ErrorKind::TrailingBytes { what: "debug indices", count: 8 * count });
     }
 
     let reader = Reader { wire, strings, table: Table::read(cur, base, &DEBUG_ATTRS)? };
@@ -154,7 +157,7 @@ impl Reader<'_, '_> {
         let at = cur.pos();
         let i = cur.varint(what)?;
         if i >= self.strings.len() as u64 {
-            return Err(ReadError::new(at, Kind::StringIndex(i)));
+            return Err(ReadError::new(at, ErrorKind::StringIndex(i)));
         }
         Ok(StringId(i as u32))
     }
@@ -165,7 +168,7 @@ impl Reader<'_, '_> {
         let spec = !self.wire.is_public();
         let attr = match cur.varint(Field::DebugKind)? {
             0 if self.wire.debug_base > 0 => DebugAttr::Unknown,
-            0 => return Err(ReadError::new(at, Kind::UnknownDebugTag)),
+            0 => return Err(ReadError::new(at, ErrorKind::UnknownDebugTag)),
             COMPILE_UNIT if spec => DebugAttr::SpecCompileUnit {
                 file: self.reference(cur, Field::CompileUnitFile)?,
                 producer: self.string(cur, Field::CompileUnitProducer)?,
@@ -223,7 +226,7 @@ impl Reader<'_, '_> {
                 callee: self.reference(cur, Field::Callee)?,
                 caller: self.reference(cur, Field::Caller)?,
             },
-            other => return Err(ReadError::new(at, Kind::DebugTag(other))),
+            other => return Err(ReadError::new(at, ErrorKind::DebugTag(other))),
         };
         expect_end(cur, "debug attribute")?;
         Ok(attr)
@@ -250,14 +253,14 @@ impl Reader<'_, '_> {
                 for r in attrs[i].references() {
                     match state[r.index()] {
                         NEW => stack.push(r.0),
-                        OPEN if first_visit => return Err(ReadError::new(at, Kind::DebugCycle(r.index()))),
+                        OPEN if first_visit => return Err(ReadError::new(at, ErrorKind::DebugCycle(r.index()))),
                         OPEN => {}
                         d => depth = depth.max(d),
                     }
                 }
                 if stack.last() == Some(&a) {
                     if depth >= MAX_DEPTH {
-                        return Err(ReadError::new(at, Kind::DebugDepth));
+                        return Err(ReadError::new(at, ErrorKind::DebugDepth));
                     }
                     state[i] = depth + 1;
                     stack.pop();

@@ -1,9 +1,9 @@
 //! What can be wrong with a file, as types.
 //!
-//! Every failure carries the absolute byte offset at which it was noticed, a [`Kind`] and the part of the file that was
-//! being read. The rendered form is `error at offset N: TEXT`. The texts are an interface: tools search logs for them,
-//! so they are spelled exactly as the format's documents quote them, including the ones with a full stop and the ones
-//! without.
+//! Every failure carries the absolute byte offset at which it was noticed, a [`ErrorKind`] and the part of the file
+//! that was being read. The rendered form is `error at offset N: TEXT`. The texts are an interface: tools search logs
+//! for them, so they are spelled exactly as the format's documents quote them, including the ones with a full stop and
+//! the ones without.
 //!
 //! [`ReadError::class`] separates three channels: a broken envelope, a mandatory section that is absent, and a section
 //! whose body does not decode (with the section).
@@ -85,14 +85,14 @@ pub struct ReadError(Box<Details>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Details {
     offset: usize,
-    kind: Kind,
+    kind: ErrorKind,
     part: Part,
     /// Where reading of the part stood when it was given up; the second line of the report.
     part_offset: usize,
 }
 
 impl ReadError {
-    pub fn new(offset: usize, kind: Kind) -> Self {
+    pub fn new(offset: usize, kind: ErrorKind) -> Self {
         ReadError(Box::new(Details { offset, kind, part: Part::Header, part_offset: offset }))
     }
 
@@ -106,8 +106,8 @@ impl ReadError {
 
     /// Replaces the text of a field that ended early by one with more detail.
     #[must_use]
-    pub(crate) fn instead_of_field(mut self, kind: impl FnOnce() -> Kind) -> Self {
-        if matches!(self.0.kind, Kind::Field(_)) {
+    pub(crate) fn instead_of_field(mut self, kind: impl FnOnce() -> ErrorKind) -> Self {
+        if matches!(self.0.kind, ErrorKind::Field(_)) {
             self.0.kind = kind();
         }
         self
@@ -118,7 +118,7 @@ impl ReadError {
         self.0.offset
     }
 
-    pub fn kind(&self) -> &Kind {
+    pub fn kind(&self) -> &ErrorKind {
         &self.0.kind
     }
 
@@ -128,7 +128,7 @@ impl ReadError {
 
     pub fn class(&self) -> Class {
         match (self.0.part, &self.0.kind) {
-            (_, Kind::MissingSection(s)) => Class::MissingSection(*s),
+            (_, ErrorKind::MissingSection(s)) => Class::MissingSection(*s),
             (Part::Header, _) => Class::Structural,
             (Part::Section(s), _) => Class::Section(s),
         }
@@ -138,12 +138,12 @@ impl ReadError {
     pub fn context(&self) -> Option<String> {
         let at = self.0.part_offset;
         match (self.0.part, &self.0.kind) {
-            (_, Kind::MissingSection(_)) => None,
-            (Part::Header, Kind::UnsupportedVersion { .. } | Kind::BadMagic { .. } | Kind::Field(_)) => {
+            (_, ErrorKind::MissingSection(_)) => None,
+            (Part::Header, ErrorKind::UnsupportedVersion { .. } | ErrorKind::BadMagic { .. } | ErrorKind::Field(_)) => {
                 Some(format!("error at offset {at}: failed to parse bytecode header"))
             }
             (Part::Header, _) => None,
-            (Part::Section(s), Kind::UnknownDebugTag) => {
+            (Part::Section(s), ErrorKind::UnknownDebugTag) => {
                 let kind = format!("error at offset {at}: fail to read kind");
                 Some(format!("{kind}\nerror at offset {at}: failed to parse {} section", s.name()))
             }
@@ -318,7 +318,7 @@ fields! {
 
 /// Everything that can go wrong while reading.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Kind {
+pub enum ErrorKind {
     #[error("{}", .0.text())]
     Field(Field),
 
@@ -491,9 +491,9 @@ pub enum Kind {
     DebugRun { start: u64, end: u64, index: usize, size: usize },
 }
 
-impl From<Field> for Kind {
+impl From<Field> for ErrorKind {
     fn from(f: Field) -> Self {
-        Kind::Field(f)
+        ErrorKind::Field(f)
     }
 }
 

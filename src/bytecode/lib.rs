@@ -53,7 +53,7 @@ pub use anonymise::anonymise;
 pub use body::{AllOps, AttrValue, Block, BlockOps, Body, OpRef, Region};
 pub use builder::{BodyBuilder, OpInit, Pools};
 pub use container::{Profile, WireProfile, is_bytecode, is_mlir_bytecode};
-pub use error::{Class, Field, Kind, Part, ReadError, ReadResult, SectionId, WriteError};
+pub use error::{Class, ErrorKind, Field, Part, ReadError, ReadResult, SectionId, WriteError};
 pub use module::*;
 pub use reader::{ReadOptions, read, read_with_profile};
 pub use writer::write;

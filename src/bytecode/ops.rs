@@ -16,7 +16,7 @@ use crate::attrs::{AttrReader, constant_ref};
 use crate::body::{Body, Draft};
 use crate::container::WireProfile;
 use crate::debug::{Run, is_location};
-use crate::error::{Field, Kind, ReadError, ReadResult};
+use crate::error::{ErrorKind, Field, ReadError, ReadResult};
 use crate::module::*;
 use crate::reader::check_dense;
 use crate::schema::{self, Arity, AttrKind, NO_BIT, OpSpec};
@@ -104,11 +104,11 @@ impl<'m, 'a> BodyReader<'m, 'a> {
                 terminated = self.op(&mut cur, 0)?;
             }
             if !terminated {
-                return cur.fail(Kind::MissingTerminator);
+                return cur.fail(ErrorKind::MissingTerminator);
             }
             let left = self.run.map_or(0, |r| r.left());
             if left > 0 {
-                return cur.fail(Kind::LocationsLeft { function: self.module.text(name), count: left });
+                return cur.fail(ErrorKind::LocationsLeft { function: self.module.text(name), count: left });
             }
         } else {
             self.spec_body(&mut cur, name)?;
@@ -151,7 +151,7 @@ impl<'m, 'a> BodyReader<'m, 'a> {
             if !spec.variadic_results && n != available {
                 return Err(ReadError::new(
                     at,
-                    Kind::ResultCount { class: spec.class, expected: available, got: n as u64 },
+                    ErrorKind::ResultCount { class: spec.class, expected: available, got: n as u64 },
                 ));
             }
             serialised = n;
@@ -164,7 +164,7 @@ impl<'m, 'a> BodyReader<'m, 'a> {
             let at = cur.pos();
             let flags = cur.varint(Field::OperationFlags)?;
             if flags >> spec.bits != 0 {
-                return Err(ReadError::new(at, Kind::OperationFlags { class: spec.class, flags }));
+                return Err(ReadError::new(at, ErrorKind::OperationFlags { class: spec.class, flags }));
             }
             present = flags as u32;
         }
@@ -180,7 +180,7 @@ impl<'m, 'a> BodyReader<'m, 'a> {
             if n != spec.regions as u64 {
                 return Err(ReadError::new(
                     at,
-                    Kind::RegionCount { class: spec.class, expected: spec.regions, got: n },
+                    ErrorKind::RegionCount { class: spec.class, expected: spec.regions, got: n },
                 ));
             }
             self.regions(cur, spec, op, depth)?;
@@ -195,14 +195,18 @@ impl<'m, 'a> BodyReader<'m, 'a> {
         let opcode = cur.varint(Field::OperationOpcode)?;
         let fail = |kind| Err(ReadError::new(start, kind));
         let version = self.module.version;
-        let Some(spec) = schema::lookup(opcode) else { return fail(Kind::UnknownOpcode(opcode)) };
+        let Some(spec) = schema::lookup(opcode) else { return fail(ErrorKind::UnknownOpcode(opcode)) };
         if !version.at_least(spec.since) {
             // The specification's reader knows one version: what is newer does not exist there.
             let unknown = !self.wire.is_public();
-            return fail(if unknown { Kind::UnknownOpcode(opcode) } else { Kind::OpcodeVersion { opcode, version } });
+            return fail(if unknown {
+                ErrorKind::UnknownOpcode(opcode)
+            } else {
+                ErrorKind::OpcodeVersion { opcode, version }
+            });
         }
         if matches!(spec.name, "entry" | "global" | "module") {
-            return fail(Kind::NotABodyOperation(spec.name));
+            return fail(ErrorKind::NotABodyOperation(spec.name));
         }
         Ok((spec, start))
     }
@@ -216,7 +220,7 @@ impl<'m, 'a> BodyReader<'m, 'a> {
     ) -> ReadResult<()> {
         for result in 0..n {
             let at = cur.pos();
-            let bad = || Kind::ResultType { result, class: spec.class };
+            let bad = || ErrorKind::ResultType { result, class: spec.class };
             let ty = cur.varint(Field::FunctionResultType).map_err(|e| e.instead_of_field(bad))?;
             if ty >= self.module.types.len() as u64 {
                 return Err(ReadError::new(at, bad()));
@@ -279,7 +283,7 @@ impl<'m, 'a> BodyReader<'m, 'a> {
                 return if v < e.keywords.len() as u64 {
                     Ok(v as u32)
                 } else {
-                    Err(ReadError::new(at, Kind::EnumValue(v)))
+                    Err(ReadError::new(at, ErrorKind::EnumValue(v)))
                 };
             }
             AttrKind::I32 | AttrKind::I64 => {
@@ -292,7 +296,7 @@ impl<'m, 'a> BodyReader<'m, 'a> {
             AttrKind::Sym => {
                 let s = self.attr_reader().string(cur, WHAT)?;
                 return if self.module.string(s).is_empty() {
-                    Err(ReadError::new(at, Kind::EmptySymbol))
+                    Err(ReadError::new(at, ErrorKind::EmptySymbol))
                 } else {
                     Ok(s.0)
                 };
@@ -332,7 +336,7 @@ impl<'m, 'a> BodyReader<'m, 'a> {
                     let size = self.scope_len();
                     let segment = field.name;
                     self.operand(index)
-                        .map_err(|()| ReadError::new(at, Kind::SegmentIndex { index, size, segment, element }))?;
+                        .map_err(|()| ReadError::new(at, ErrorKind::SegmentIndex { index, size, segment, element }))?;
                 }
             }
             return Ok(());
@@ -348,7 +352,7 @@ impl<'m, 'a> BodyReader<'m, 'a> {
             let at = cur.pos();
             let index = cur.varint(Field::OperandIndex)?;
             let size = self.scope_len();
-            self.operand(index).map_err(|()| ReadError::new(at, Kind::OperandIndex { index, size, operand }))?;
+            self.operand(index).map_err(|()| ReadError::new(at, ErrorKind::OperandIndex { index, size, operand }))?;
         }
         Ok(())
     }
@@ -372,14 +376,14 @@ impl<'m, 'a> BodyReader<'m, 'a> {
     /// Reads the regions of the operation whose header and operands are complete.
     pub(crate) fn regions(&mut self, cur: &mut Cursor, spec: &'static OpSpec, op: OpId, depth: u32) -> ReadResult<()> {
         if depth >= MAX_DEPTH {
-            return cur.fail(Kind::RegionDepth);
+            return cur.fail(ErrorKind::RegionDepth);
         }
         for region in 0..spec.regions {
             let at = cur.pos();
             match cur.varint(Field::BlockCount)? {
                 0 => continue,
                 1 => {}
-                _ => return Err(ReadError::new(at, Kind::RegionBlocks { op: spec.name, region })),
+                _ => return Err(ReadError::new(at, ErrorKind::RegionBlocks { op: spec.name, region })),
             }
             self.block(cur, op, region, depth)?;
         }
@@ -401,7 +405,7 @@ impl<'m, 'a> BodyReader<'m, 'a> {
             terminated = if self.wire.is_public() { self.op(cur, depth + 1)? } else { self.spec_op(cur, depth + 1)? };
         }
         if !terminated {
-            return cur.fail(Kind::MissingTerminator);
+            return cur.fail(ErrorKind::MissingTerminator);
         }
         self.body.end_block(block);
         self.stack.truncate(height);
@@ -416,13 +420,13 @@ impl<'m, 'a> BodyReader<'m, 'a> {
 }
 
 /// The operand count of an operation that is not segmented.
-pub(crate) fn check_operand_count(spec: &OpSpec, n: usize) -> Result<(), Kind> {
+pub(crate) fn check_operand_count(spec: &OpSpec, n: usize) -> Result<(), ErrorKind> {
     let fixed = spec.fixed_operands();
     let open = spec.operands.iter().any(|f| f.arity == Arity::Variadic);
     let most = if open { usize::MAX } else { spec.operands.len() };
     if n < fixed || n > most {
         let expected = if open { format!("at least {fixed}") } else { format!("{fixed}") };
-        return Err(Kind::OperandCount { class: spec.class, expected, got: n as u64 });
+        return Err(ErrorKind::OperandCount { class: spec.class, expected, got: n as u64 });
     }
     Ok(())
 }

@@ -7,7 +7,7 @@
 use crate::attrs::{AttrReader, check_blob, constant_ref, dense_matches, element_count};
 use crate::container::{self, Envelope, Profile, WireProfile};
 use crate::debug::{self, Runs};
-use crate::error::{Field, Kind, ReadError, ReadResult, SectionId};
+use crate::error::{ErrorKind, Field, ReadError, ReadResult, SectionId};
 use crate::module::*;
 use crate::ops::BodyReader;
 use crate::schema::VISIBILITY;
@@ -43,7 +43,7 @@ pub fn read(data: &[u8], options: &ReadOptions) -> ReadResult<Module> {
 /// Reads a file and says which container it was.
 pub fn read_with_profile(data: &[u8], options: &ReadOptions) -> ReadResult<(Module, Profile)> {
     if data.len() >= u32::MAX as usize {
-        return Err(ReadError::new(0, Kind::InputTooLarge(data.len())));
+        return Err(ReadError::new(0, ErrorKind::InputTooLarge(data.len())));
     }
     let wire = container::detect(data)?;
     let mut cur = Cursor::new(data, options.strict || wire.canonical);
@@ -104,14 +104,14 @@ pub(crate) fn string(cur: &mut Cursor, strings: &Blobs, what: Field) -> ReadResu
     let at = cur.pos();
     let i = cur.varint(what)?;
     if i >= strings.len() as u64 {
-        return Err(ReadError::new(at, Kind::StringIndex(i)));
+        return Err(ReadError::new(at, ErrorKind::StringIndex(i)));
     }
     Ok(StringId(i as u32))
 }
 
 /// Whether the constant can be the value of the type, which must be a tile of integers or floating-point numbers.
-pub(crate) fn check_dense(module: &Module, ty: Option<TypeId>, constant: ConstantId) -> Result<(), Kind> {
-    let invalid = Kind::Field(Field::DenseType);
+pub(crate) fn check_dense(module: &Module, ty: Option<TypeId>, constant: ConstantId) -> Result<(), ErrorKind> {
+    let invalid = ErrorKind::Field(Field::DenseType);
     let Some(Type::Tile { element, shape }) = ty.map(|t| module.ty(t)) else { return Err(invalid) };
     let (Type::Scalar(s), Some(n)) = (module.ty(*element), element_count(shape)) else { return Err(invalid) };
     check_blob(module.constants.get(constant.index()).unwrap_or_default().len(), *s, n)
@@ -137,8 +137,8 @@ fn read_globals(cur: &mut Cursor, wire: &WireProfile, module: &Module, entries: 
             let index = cur.varint(Field::GlobalValue)?;
             match entries.get(index) {
                 Some(Attr::Dense(d)) if dense_matches(module, Some(ty), d) => d.constant,
-                Some(_) => return Err(ReadError::new(at, Kind::GlobalValue { name: module.text(name) })),
-                None => return Err(ReadError::new(at, Kind::ConstantIndex { index, size: entries.len() })),
+                Some(_) => return Err(ReadError::new(at, ErrorKind::GlobalValue { name: module.text(name) })),
+                None => return Err(ReadError::new(at, ErrorKind::ConstantIndex { index, size: entries.len() })),
             }
         };
         check_dense(module, Some(ty), value).map_err(|k| ReadError::new(at, k))?;
@@ -146,7 +146,7 @@ fn read_globals(cur: &mut Cursor, wire: &WireProfile, module: &Module, entries: 
         let mut flag = |what: Field, values: usize| {
             let at = cur.pos();
             let v = if newer { cur.varint(what)? } else { 0 };
-            if v >= values as u64 { Err(ReadError::new(at, Kind::EnumValue(v))) } else { Ok(v == 1) }
+            if v >= values as u64 { Err(ReadError::new(at, ErrorKind::EnumValue(v))) } else { Ok(v == 1) }
         };
         let private = flag(Field::GlobalVisibility, VISIBILITY.keywords.len())?;
         let constant = flag(Field::GlobalConstant, 2)?;
@@ -197,23 +197,23 @@ fn read_function(
     let at = cur.pos();
     let index = cur.varint(Field::FunctionSignature)?;
     let signature = match module.types.get(usize::try_from(index).unwrap_or(usize::MAX)).map(|e| &e.ty) {
-        None => return Err(ReadError::new(at, Kind::SignatureIndex { index, function: function() })),
+        None => return Err(ReadError::new(at, ErrorKind::SignatureIndex { index, function: function() })),
         Some(Type::Function { .. }) => TypeId(index as u32),
-        Some(_) => return Err(ReadError::new(at, Kind::SignatureKind { function: function() })),
+        Some(_) => return Err(ReadError::new(at, ErrorKind::SignatureKind { function: function() })),
     };
 
     let at = cur.pos();
     let flags = cur.byte(Field::FunctionFlags)?;
     if flags & !(PRIVATE | ENTRY | HINTS) != 0 {
-        return Err(ReadError::new(at, Kind::UnknownFunctionFlags(flags)));
+        return Err(ReadError::new(at, ErrorKind::UnknownFunctionFlags(flags)));
     }
     if flags & ENTRY == 0 {
-        return Err(ReadError::new(at, Kind::NonEntryFunction));
+        return Err(ReadError::new(at, ErrorKind::NonEntryFunction));
     }
 
     let at = cur.pos();
     let slot = cur.varint(Field::FunctionLocation)?;
-    let bad_location = || ReadError::new(at, Kind::FunctionLocationIndex { function: function() });
+    let bad_location = || ReadError::new(at, ErrorKind::FunctionLocationIndex { function: function() });
     let mut run = match slot.checked_sub(1) {
         Some(slot) => Some(runs.get(slot).ok_or_else(bad_location)?),
         None => None,
@@ -237,7 +237,7 @@ fn read_function(
         let hints = match (attrs.tagged(cur)?, wire.profile) {
             (hints @ Attr::Hints(_), Profile::Public) => hints,
             (Attr::Dictionary(d), Profile::Specification) => Attr::Hints(d),
-            _ => return Err(ReadError::new(at, Kind::HintsKind)),
+            _ => return Err(ReadError::new(at, ErrorKind::HintsKind)),
         };
         Some(module.attrs.intern(hints))
     } else {
@@ -256,7 +256,7 @@ fn read_function(
     if let (false, Some(run)) = (wire.is_public(), run)
         && run.left() > 0
     {
-        return Err(ReadError::new(at, Kind::LocationsLeft { function: module.text(name), count: run.left() }));
+        return Err(ReadError::new(at, ErrorKind::LocationsLeft { function: module.text(name), count: run.left() }));
     }
     Ok(Function { name, signature, private: flags & PRIVATE != 0, hints, location, body, offset })
 }

@@ -7,7 +7,7 @@
 //! Record `i` reaches from its offset to the next one's, the last to the end of the payload. An empty table is the
 //! count alone, padded.
 
-use crate::error::{Field, Kind, ReadError, ReadResult, SectionId};
+use crate::error::{ErrorKind, Field, ReadError, ReadResult, SectionId};
 use crate::module::Blobs;
 use crate::varint::{Cursor, Encode};
 
@@ -64,10 +64,15 @@ impl<'a> Table<'a> {
             let start = table.start(i);
             let fail = |kind| Err(ReadError::new(at + i * fields.width, kind));
             if (i == 0 && start != 0) || start > size as u64 {
-                return fail(Kind::TableBounds { section: fields.section, start, size, index: i });
+                return fail(ErrorKind::TableBounds { section: fields.section, start, size, index: i });
             }
             if start < previous {
-                return fail(Kind::TableOrder { section: fields.section, start: previous, end: start, index: i - 1 });
+                return fail(ErrorKind::TableOrder {
+                    section: fields.section,
+                    start: previous,
+                    end: start,
+                    index: i - 1,
+                });
             }
             previous = start;
         }
@@ -98,7 +103,7 @@ impl<'a> Table<'a> {
 
 /// Fails unless everything was consumed.
 pub(crate) fn expect_end(cur: &Cursor, what: &'static str) -> ReadResult<()> {
-    if cur.is_empty() { Ok(()) } else { cur.fail(Kind::TrailingBytes { what, count: cur.left() }) }
+    if cur.is_empty() { Ok(()) } else { cur.fail(ErrorKind::TrailingBytes { what, count: cur.left() }) }
 }
 
 pub(crate) fn read_strings(cur: &mut Cursor) -> ReadResult<Blobs> {

@@ -28,7 +28,7 @@ use crate::attrs::{AttrReader, AttrWriter, dense_matches, element_count, is_pred
 use crate::body::{AttrValue, OpRef};
 use crate::container::AttrTag;
 use crate::debug::is_location;
-use crate::error::{Field, Kind, ReadError, ReadResult, WriteError};
+use crate::error::{ErrorKind, Field, ReadError, ReadResult, WriteError};
 use crate::module::*;
 use crate::ops::{BodyReader, check_operand_count};
 use crate::reader::check_dense;
@@ -79,7 +79,7 @@ impl BodyReader<'_, '_> {
         let at = cur.pos();
         let blocks = cur.varint(Field::BlockCount)?;
         if blocks != 1 {
-            return Err(ReadError::new(at, Kind::BodyBlocks(blocks)));
+            return Err(ReadError::new(at, ErrorKind::BodyBlocks(blocks)));
         }
         let at = cur.pos();
         let n = cur.count(1, Field::BlockArguments)?;
@@ -89,14 +89,14 @@ impl BodyReader<'_, '_> {
             matches = matches && self.inputs()[i] == ty;
         }
         if !matches {
-            return Err(ReadError::new(at, Kind::BodyArguments { function: self.module.text(name) }));
+            return Err(ReadError::new(at, ErrorKind::BodyArguments { function: self.module.text(name) }));
         }
         let mut terminated = false;
         for _ in 0..cur.count(2, Field::BlockOperations)? {
             terminated = self.spec_op(cur, 0)?;
         }
         if !terminated {
-            return cur.fail(Kind::MissingTerminator);
+            return cur.fail(ErrorKind::MissingTerminator);
         }
         Ok(())
     }
@@ -128,7 +128,7 @@ impl BodyReader<'_, '_> {
             let at = cur.pos();
             let index = cur.varint(Field::OperandIndex)?;
             let size = self.scope_len();
-            self.operand(index).map_err(|()| ReadError::new(at, Kind::OperandIndex { index, size, operand }))?;
+            self.operand(index).map_err(|()| ReadError::new(at, ErrorKind::OperandIndex { index, size, operand }))?;
         }
 
         let dictionary_at = cur.pos();
@@ -137,7 +137,7 @@ impl BodyReader<'_, '_> {
         let dictionary: &[(StringId, Attr)] = match index.checked_sub(1).map(|i| entries.get(i)) {
             None => &[],
             Some(Some(Attr::Dictionary(d))) => d,
-            Some(_) => return Err(ReadError::new(dictionary_at, Kind::NotADictionary { index })),
+            Some(_) => return Err(ReadError::new(dictionary_at, ErrorKind::NotADictionary { index })),
         };
         let segments = self.dictionary(spec, op, index, dictionary).map_err(|k| ReadError::new(dictionary_at, k))?;
         self.groups(spec, op, operands, segments).map_err(|k| ReadError::new(at, k))?;
@@ -148,7 +148,7 @@ impl BodyReader<'_, '_> {
             if n != spec.regions as u64 {
                 return Err(ReadError::new(
                     at,
-                    Kind::RegionCount { class: spec.class, expected: spec.regions, got: n },
+                    ErrorKind::RegionCount { class: spec.class, expected: spec.regions, got: n },
                 ));
             }
             self.regions(cur, spec, op, depth)?;
@@ -168,23 +168,23 @@ impl BodyReader<'_, '_> {
         op: OpId,
         entry: u64,
         dictionary: &'d [(StringId, Attr)],
-    ) -> Result<Option<&'d [i64]>, Kind> {
+    ) -> Result<Option<&'d [i64]>, ErrorKind> {
         let mut segments = None;
         let mut seen = 0u32;
         for (position, (key, value)) in dictionary.iter().enumerate() {
             let name = self.module.string(*key);
             if name == SEGMENT_SIZES.as_bytes() && spec.segmented {
-                let Attr::I64s(sizes) = value else { return Err(Kind::SegmentSizes { class: spec.class }) };
+                let Attr::I64s(sizes) = value else { return Err(ErrorKind::SegmentSizes { class: spec.class }) };
                 segments = Some(&**sizes);
                 continue;
             }
             let version = self.module.version;
             let Some(i) = spec.attrs.iter().position(|f| f.name.as_bytes() == name && version.at_least(f.since)) else {
-                return Err(Kind::UnknownAttribute { name: self.module.text(*key), class: spec.class });
+                return Err(ErrorKind::UnknownAttribute { name: self.module.text(*key), class: spec.class });
             };
             seen |= 1 << i;
             let field = &spec.attrs[i];
-            let wrong = Kind::AttributeKind { name: field.name.to_owned(), class: spec.class };
+            let wrong = ErrorKind::AttributeKind { name: field.name.to_owned(), class: spec.class };
             let cached =
                 self.entries.interned.borrow().get(&(entry, position, std::mem::discriminant(&field.kind))).copied();
             let word = match cached {
@@ -205,7 +205,7 @@ impl BodyReader<'_, '_> {
             if !field.optional && seen >> i & 1 == 0 {
                 match field.default {
                     Some(v) => *self.body.word(op, slot) = v,
-                    None => return Err(Kind::MissingAttribute { name: field.name, class: spec.class }),
+                    None => return Err(ErrorKind::MissingAttribute { name: field.name, class: spec.class }),
                 }
             }
             slot += (field.kind != AttrKind::Unit) as usize;
@@ -220,28 +220,32 @@ impl BodyReader<'_, '_> {
         value: &Attr,
         op: OpId,
         at: (u64, usize),
-        wrong: Kind,
-    ) -> Result<u32, Kind> {
+        wrong: ErrorKind,
+    ) -> Result<u32, ErrorKind> {
         let attr = match (field.kind, value) {
             (AttrKind::Enum(e), Attr::Integer { value, .. }) => {
-                return if *value < e.keywords.len() as u64 { Ok(*value as u32) } else { Err(Kind::EnumValue(*value)) };
+                return if *value < e.keywords.len() as u64 {
+                    Ok(*value as u32)
+                } else {
+                    Err(ErrorKind::EnumValue(*value))
+                };
             }
             (AttrKind::I32 | AttrKind::I64, Attr::Integer { value, .. }) => return Ok(self.body.int_word(*value)),
             (AttrKind::Bool | AttrKind::Unit, Attr::Bool(b)) => return Ok((*b).into()),
             (AttrKind::Str, Attr::String(s)) => return Ok(s.0),
             (AttrKind::Sym, Attr::String(s)) => {
-                return if self.module.string(*s).is_empty() { Err(Kind::EmptySymbol) } else { Ok(s.0) };
+                return if self.module.string(*s).is_empty() { Err(ErrorKind::EmptySymbol) } else { Ok(s.0) };
             }
             (AttrKind::Type, Attr::Type(t)) => return Ok(t.0),
             (AttrKind::Dense, Attr::Dense(d)) => {
                 let result = self.body.first_result_type(spec, op);
                 check_dense(self.module, result, d.constant)?;
                 let matches = dense_matches(self.module, result, d);
-                return if matches { Ok(d.constant.0) } else { Err(Kind::Field(Field::DenseType)) };
+                return if matches { Ok(d.constant.0) } else { Err(ErrorKind::Field(Field::DenseType)) };
             }
             (AttrKind::I32s, Attr::I64s(v)) => {
                 let narrow: Result<Box<[i32]>, i64> = v.iter().map(|&x| i32::try_from(x).map_err(|_| x)).collect();
-                Attr::I32s(narrow.map_err(Kind::ArrayValue)?)
+                Attr::I32s(narrow.map_err(ErrorKind::ArrayValue)?)
             }
             (AttrKind::Array, Attr::Array(_)) => value.clone(),
             (AttrKind::Hints, Attr::Dictionary(d)) => Attr::Hints(d.clone()),
@@ -260,14 +264,14 @@ impl BodyReader<'_, '_> {
         op: OpId,
         operands: usize,
         segments: Option<&[i64]>,
-    ) -> Result<(), Kind> {
+    ) -> Result<(), ErrorKind> {
         if !spec.segmented {
             if spec.count_words > 0 {
                 *self.body.word(op, spec.counts_at()) = operands as u32;
             }
             return check_operand_count(spec, operands);
         }
-        let invalid = || Kind::SegmentSizes { class: spec.class };
+        let invalid = || ErrorKind::SegmentSizes { class: spec.class };
         let fixed = spec.fixed_operands();
         let sizes: Vec<usize> = match segments {
             Some(sizes) if sizes.len() != spec.operands.len() => return Err(invalid()),

@@ -3,7 +3,7 @@
 //! A record is a VarInt tag and its payload. Components are referred to by index and may come later in the table; what
 //! must not happen is that a type contains itself, or that composites nest deeper than the language can use.
 
-use crate::error::{Field, Kind, ReadError, ReadResult, WriteError};
+use crate::error::{ErrorKind, Field, ReadError, ReadResult, WriteError};
 use crate::module::*;
 use crate::schema::{ALWAYS, PADDING, V13_2, V13_3};
 use crate::sections::{TYPES, Table, expect_end};
@@ -180,7 +180,7 @@ fn spec_partition_view(cur: &mut Cursor, view: TypeId) -> ReadResult<Type> {
     let mode = cur.byte(Field::Padding)?;
     let padding = mode.checked_sub(1).map(u32::from);
     if padding.is_some_and(|p| p as usize >= PADDING.keywords.len()) {
-        return Err(ReadError::new(at, Kind::EnumValue(mode.into())));
+        return Err(ReadError::new(at, ErrorKind::EnumValue(mode.into())));
     }
     Ok(Type::PartitionView(Box::new(PartitionView { tile, view, dim_map, padding })))
 }
@@ -193,7 +193,7 @@ fn read_type(cur: &mut Cursor, count: usize, version: Version, spec: bool) -> Re
         if version.at_least(since) {
             Ok(())
         } else {
-            Err(ReadError::new(at, Kind::TypeVersion { name, since, version }))
+            Err(ReadError::new(at, ErrorKind::TypeVersion { name, since, version }))
         }
     };
     if let Some(&(_, scalar, since)) = SCALAR_TAGS.iter().find(|t| t.0 == tag) {
@@ -214,7 +214,7 @@ fn read_type(cur: &mut Cursor, count: usize, version: Version, spec: bool) -> Re
     let flags = |cur: &mut Cursor, name: &'static str| -> ReadResult<bool> {
         let at = cur.pos();
         let flags = cur.varint(Field::TypeFlags)?;
-        if flags > 1 { Err(ReadError::new(at, Kind::TypeFlags { name, flags })) } else { Ok(flags == 1) }
+        if flags > 1 { Err(ReadError::new(at, ErrorKind::TypeFlags { name, flags })) } else { Ok(flags == 1) }
     };
     let padding = |cur: &mut Cursor, present: bool| -> ReadResult<Option<u32>> {
         if !present {
@@ -223,7 +223,7 @@ fn read_type(cur: &mut Cursor, count: usize, version: Version, spec: bool) -> Re
         let at = cur.pos();
         let v = cur.varint(Field::Padding)?;
         if v >= PADDING.keywords.len() as u64 {
-            Err(ReadError::new(at, Kind::EnumValue(v)))
+            Err(ReadError::new(at, ErrorKind::EnumValue(v)))
         } else {
             Ok(Some(v as u32))
         }
@@ -274,7 +274,7 @@ fn read_type(cur: &mut Cursor, count: usize, version: Version, spec: bool) -> Re
             let padding = padding(cur, present)?;
             Ok(Type::StridedView(Box::new(StridedView { tile, traversal_strides, view, dim_map, padding })))
         }
-        _ => Err(ReadError::new(at, Kind::UnknownTypeTag(tag))),
+        _ => Err(ReadError::new(at, ErrorKind::UnknownTypeTag(tag))),
     }
 }
 
@@ -302,14 +302,14 @@ fn check_nesting(types: &[TypeEntry]) -> ReadResult<()> {
             for c in types[t].ty.components() {
                 match state[c.index()] {
                     NEW => stack.push(c.index()),
-                    OPEN if first_visit || c.index() == t => return fail(Kind::RecursiveType(t)),
+                    OPEN if first_visit || c.index() == t => return fail(ErrorKind::RecursiveType(t)),
                     OPEN => {}
                     d => depth = depth.max(d),
                 }
             }
             if *stack.last().expect("the type itself is still there") == t {
                 if depth >= MAX_DEPTH {
-                    return fail(Kind::TypeDepth(t));
+                    return fail(ErrorKind::TypeDepth(t));
                 }
                 state[t] = depth + 1;
                 stack.pop();

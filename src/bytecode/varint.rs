@@ -13,7 +13,7 @@
 //! the caller's own text reaches the user; only faults of the encoding itself (too long, non-canonical) have texts of
 //! their own.
 
-use crate::error::{Field, Kind, ReadError, ReadResult};
+use crate::error::{ErrorKind, Field, ReadError, ReadResult};
 
 /// A window `[pos, end)` over the whole input; offsets in errors are absolute.
 #[derive(Clone, Copy)]
@@ -59,7 +59,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// An error at the current offset.
-    pub fn fail<T>(&self, kind: impl Into<Kind>) -> ReadResult<T> {
+    pub fn fail<T>(&self, kind: impl Into<ErrorKind>) -> ReadResult<T> {
         Err(ReadError::new(self.pos, kind.into()))
     }
 
@@ -116,12 +116,12 @@ impl<'a> Cursor<'a> {
             let payload = u64::from(b & 0x7F);
             // The tenth byte holds bit 63 and nothing else.
             if shift == 63 && b > 1 {
-                return Err(ReadError::new(start, Kind::VarIntTooLong));
+                return Err(ReadError::new(start, ErrorKind::VarIntTooLong));
             }
             value |= payload << shift;
             if b & 0x80 == 0 {
                 if b == 0 && shift > 0 && self.canonical {
-                    return Err(ReadError::new(start, Kind::NonCanonicalVarInt));
+                    return Err(ReadError::new(start, ErrorKind::NonCanonicalVarInt));
                 }
                 return Ok(value);
             }
@@ -135,7 +135,7 @@ impl<'a> Cursor<'a> {
         let start = self.pos;
         let v = self.varint(what)?;
         if v >= u64::from(u32::MAX) {
-            return Err(ReadError::new(start, Kind::CapacityExceeded { value: v, max: u64::from(u32::MAX) - 1 }));
+            return Err(ReadError::new(start, ErrorKind::CapacityExceeded { value: v, max: u64::from(u32::MAX) - 1 }));
         }
         Ok(v as u32)
     }
@@ -146,7 +146,7 @@ impl<'a> Cursor<'a> {
         let start = self.pos;
         let n = self.index(what)? as usize;
         if n.saturating_mul(min_bytes) > self.left() {
-            return Err(ReadError::new(start, Kind::AbsurdCount { what, count: n as u64, left: self.left() }));
+            return Err(ReadError::new(start, ErrorKind::AbsurdCount { what, count: n as u64, left: self.left() }));
         }
         Ok(n)
     }
@@ -165,7 +165,7 @@ impl<'a> Cursor<'a> {
             let b = self.byte(what)?;
             // At shift 63 only the sign is left, and both spellings of it fill all seven bits.
             if shift >= 63 && b != 0 && b != 0x7F {
-                return Err(ReadError::new(start, Kind::VarIntTooLong));
+                return Err(ReadError::new(start, ErrorKind::VarIntTooLong));
             }
             value |= i64::from(b & 0x7F) << shift;
             shift += 7;
@@ -175,7 +175,7 @@ impl<'a> Cursor<'a> {
                 }
                 let redundant = shift > 7 && ((b == 0 && previous & 0x40 == 0) || (b == 0x7F && previous & 0x40 != 0));
                 if redundant && self.canonical {
-                    return Err(ReadError::new(start, Kind::NonCanonicalVarInt));
+                    return Err(ReadError::new(start, ErrorKind::NonCanonicalVarInt));
                 }
                 return Ok(value);
             }

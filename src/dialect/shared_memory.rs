@@ -19,9 +19,6 @@ use super::{
 use melior::ir::Type;
 use tile_layout::{AccessMode, Layout, SharedAccess, SharedLayout, SharedOptions, plan_shared};
 
-/// Bytes of shared memory that a block gets on every target.
-pub const BLOCK_BYTES: u64 = 48 << 10;
-
 /// Bytes of shared memory that one conversion may take, so that there is room for others beside it.
 pub const SCRATCH_BYTES: u64 = 32 << 10;
 

@@ -10,7 +10,7 @@
 //! is that of a comparison that the uncertainty could turn over. Operands are never unknown here: see the callers.
 
 use crate::format::{self, Encoded, Real, Round, add, decode, div, encode, format, mul, sqrt};
-use crate::program::{FloatMode, Kind, Predicate, Rounding};
+use crate::program::{FloatMode, OpKind, Predicate, Rounding};
 use crate::scalar::{Scalar, State, last_place, power};
 use crate::types::Number;
 use std::cmp::Ordering;
@@ -207,29 +207,31 @@ pub fn binary(n: Number, a: Scalar, b: Scalar, ulps: f32, f: impl Fn(f64, f64) -
 }
 
 /// The elementary functions of one argument.
-pub fn elementary(kind: &Kind, n: Number, a: Scalar) -> Scalar {
+pub fn elementary(kind: &OpKind, n: Number, a: Scalar) -> Scalar {
     let full = accuracy(Accuracy::Elementary, n);
     let f = |f: fn(f64) -> f64| unary(n, false, a, full, f);
     match kind {
-        Kind::Log => f(libm::log),
-        Kind::Log2 => f(libm::log2),
-        Kind::Sin => f(libm::sin),
-        Kind::Cos => f(libm::cos),
-        Kind::Tan => f(libm::tan),
-        Kind::Sinh => f(libm::sinh),
-        Kind::Cosh => f(libm::cosh),
-        Kind::Tanh { rounding: Rounding::Approx } => unary(n, false, a, accuracy(Accuracy::TanhApprox, n), libm::tanh),
-        Kind::Tanh { .. } => f(libm::tanh),
-        Kind::Exp { rounding: Rounding::Approx } => {
+        OpKind::Log => f(libm::log),
+        OpKind::Log2 => f(libm::log2),
+        OpKind::Sin => f(libm::sin),
+        OpKind::Cos => f(libm::cos),
+        OpKind::Tan => f(libm::tan),
+        OpKind::Sinh => f(libm::sinh),
+        OpKind::Cosh => f(libm::cosh),
+        OpKind::Tanh { rounding: Rounding::Approx } => {
+            unary(n, false, a, accuracy(Accuracy::TanhApprox, n), libm::tanh)
+        }
+        OpKind::Tanh { .. } => f(libm::tanh),
+        OpKind::Exp { rounding: Rounding::Approx } => {
             // The argument times log2(e), itself rounded, is rounded before the power is taken: a relative error of
             // 7.3e-8, which the power multiplies by the argument, and which is 1.225 units where the significand is
             // next to 2.
             let x = decode(a.bits, n).to_f64().abs().min(1e3);
             unary(n, false, a, full + 1.225 * x as f32, libm::exp)
         }
-        Kind::Exp { .. } => f(libm::exp),
-        Kind::Exp2 { flush } => unary(n, *flush, a, full, libm::exp2),
-        Kind::Rsqrt { flush } => unary(n, *flush, a, full, |x| 1.0 / libm::sqrt(x)),
+        OpKind::Exp { .. } => f(libm::exp),
+        OpKind::Exp2 { flush } => unary(n, *flush, a, full, libm::exp2),
+        OpKind::Rsqrt { flush } => unary(n, *flush, a, full, |x| 1.0 / libm::sqrt(x)),
         _ => Scalar::unknown(a.bits),
     }
 }

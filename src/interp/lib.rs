@@ -20,10 +20,10 @@
 //! let x = entry.value(TileType::scalar(Number::I32).into());
 //! let t = entry.value(Type::Token);
 //! let op = |kind, operands, results| Op { kind, operands, results, regions: vec![], location: "here".into() };
-//! let store = Kind::StorePtr { access: Access::WEAK, mask: false, token: false };
+//! let store = OpKind::StorePtr { access: AccessOrder::WEAK, mask: false, token: false };
 //! entry.body = Block {
 //!     arguments: vec![p, x],
-//!     ops: vec![op(store, vec![p, x], vec![t]), op(Kind::Return, vec![], vec![])],
+//!     ops: vec![op(store, vec![p, x], vec![t]), op(OpKind::Return, vec![], vec![])],
 //! };
 //! let program = Program { name: "m".into(), globals: vec![], entries: vec![entry] };
 //!

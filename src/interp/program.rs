@@ -1,8 +1,8 @@
 //! Programs: the language's ops as plain data.
 //!
 //! A [`Program`] holds what an MLIR module of the dialect holds and nothing else, so that running a program, writing
-//! one and making one smaller need no MLIR. Every public op is one variant of [`Kind`]; operands stand in the order of
-//! the op's definition, absent ones left out (the variant says which are there).
+//! one and making one smaller need no MLIR. Every public op is one variant of [`OpKind`]; operands stand in the order
+//! of the op's definition, absent ones left out (the variant says which are there).
 
 use crate::types::{Number, Type};
 use std::rc::Rc;
@@ -66,7 +66,7 @@ pub struct Block {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Op {
-    pub kind: Kind,
+    pub kind: OpKind,
     pub operands: Vec<Value>,
     pub results: Vec<Value>,
     pub regions: Vec<Block>,
@@ -216,13 +216,13 @@ impl Scope {
 
 /// Ordering and scope of an access; weak accesses have no scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Access {
+pub struct AccessOrder {
     pub order: Order,
     pub scope: Option<Scope>,
 }
 
-impl Access {
-    pub const WEAK: Access = Access { order: Order::Weak, scope: None };
+impl AccessOrder {
+    pub const WEAK: AccessOrder = AccessOrder { order: Order::Weak, scope: None };
 }
 
 /// What an atomic update does with the old value and the operand.
@@ -300,7 +300,7 @@ impl Default for FloatMode {
 
 /// An op, with its attributes.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kind {
+pub enum OpKind {
     // Floating point.
     AbsF,
     NegF,
@@ -401,23 +401,23 @@ pub enum Kind {
     // Memory. Optional operands that are there are named.
     Offset,
     LoadPtr {
-        access: Access,
+        access: AccessOrder,
         mask: bool,
         padding: bool,
         token: bool,
     },
     StorePtr {
-        access: Access,
+        access: AccessOrder,
         mask: bool,
         token: bool,
     },
     AtomicCas {
-        access: Access,
+        access: AccessOrder,
         mask: bool,
         token: bool,
     },
     AtomicRmw {
-        access: Access,
+        access: AccessOrder,
         update: Update,
         mask: bool,
         token: bool,
@@ -433,17 +433,17 @@ pub enum Kind {
     MakeView,
     /// View, indices, token.
     LoadView {
-        access: Access,
+        access: AccessOrder,
         token: bool,
     },
     /// Tile, view, indices, token.
     StoreView {
-        access: Access,
+        access: AccessOrder,
         token: bool,
     },
     /// View, indices, value, token.
     AtomicRedView {
-        access: Access,
+        access: AccessOrder,
         update: Update,
         token: bool,
     },
@@ -495,105 +495,105 @@ pub enum Kind {
     },
 }
 
-impl Kind {
+impl OpKind {
     /// The op's name. The three ops that make views share a variant and are told apart by what they make.
     pub fn mnemonic(&self) -> &'static str {
         match self {
-            Kind::AbsF => "absf",
-            Kind::NegF => "negf",
-            Kind::Ceil => "ceil",
-            Kind::Floor => "floor",
-            Kind::AddF(_) => "addf",
-            Kind::SubF(_) => "subf",
-            Kind::MulF(_) => "mulf",
-            Kind::DivF(_) => "divf",
-            Kind::Fma(_) => "fma",
-            Kind::Sqrt(_) => "sqrt",
-            Kind::Rsqrt { .. } => "rsqrt",
-            Kind::Exp2 { .. } => "exp2",
-            Kind::Exp { .. } => "exp",
-            Kind::Tanh { .. } => "tanh",
-            Kind::Log => "log",
-            Kind::Log2 => "log2",
-            Kind::Sin => "sin",
-            Kind::Cos => "cos",
-            Kind::Tan => "tan",
-            Kind::Sinh => "sinh",
-            Kind::Cosh => "cosh",
-            Kind::Pow => "pow",
-            Kind::Atan2 => "atan2",
-            Kind::RemF => "remf",
-            Kind::MaxF { .. } => "maxf",
-            Kind::MinF { .. } => "minf",
-            Kind::CmpF { .. } => "cmpf",
-            Kind::AbsI => "absi",
-            Kind::NegI(_) => "negi",
-            Kind::AddI(_) => "addi",
-            Kind::SubI(_) => "subi",
-            Kind::MulI(_) => "muli",
-            Kind::ShlI(_) => "shli",
-            Kind::ShrI(_) => "shri",
-            Kind::MulhiI => "mulhii",
-            Kind::DivI { .. } => "divi",
-            Kind::RemI(_) => "remi",
-            Kind::MaxI(_) => "maxi",
-            Kind::MinI(_) => "mini",
-            Kind::AndI => "andi",
-            Kind::OrI => "ori",
-            Kind::XorI => "xori",
-            Kind::CmpI { .. } => "cmpi",
-            Kind::ExtI(_) => "exti",
-            Kind::TruncI(_) => "trunci",
-            Kind::FToF { .. } => "ftof",
-            Kind::FToI(_) => "ftoi",
-            Kind::IToF(_) => "itof",
-            Kind::Bitcast => "bitcast",
-            Kind::PtrToInt => "ptr_to_int",
-            Kind::IntToPtr => "int_to_ptr",
-            Kind::PtrToPtr => "ptr_to_ptr",
-            Kind::Pack => "pack",
-            Kind::Unpack => "unpack",
-            Kind::Constant(_) => "constant",
-            Kind::Iota => "iota",
-            Kind::Broadcast => "broadcast",
-            Kind::Reshape => "reshape",
-            Kind::Permute(_) => "permute",
-            Kind::Cat { .. } => "cat",
-            Kind::Extract => "extract",
-            Kind::Select => "select",
-            Kind::Offset => "offset",
-            Kind::LoadPtr { .. } => "load_ptr_tko",
-            Kind::StorePtr { .. } => "store_ptr_tko",
-            Kind::AtomicCas { .. } => "atomic_cas_tko",
-            Kind::AtomicRmw { .. } => "atomic_rmw_tko",
-            Kind::Alloca { .. } => "alloca",
-            Kind::GetGlobal(_) => "get_global",
-            Kind::MakeTensorView => "make_tensor_view",
-            Kind::MakeView => "make_view",
-            Kind::LoadView { .. } => "load_view_tko",
-            Kind::StoreView { .. } => "store_view_tko",
-            Kind::AtomicRedView { .. } => "atomic_red_view_tko",
-            Kind::GetTensorShape => "get_tensor_shape",
-            Kind::GetIndexSpaceShape => "get_index_space_shape",
-            Kind::MakeToken => "make_token",
-            Kind::JoinTokens => "join_tokens",
-            Kind::MmaF { .. } => "mmaf",
-            Kind::MmaI { .. } => "mmai",
-            Kind::MmaFScaled => "mmaf_scaled",
-            Kind::Reduce { .. } => "reduce",
-            Kind::Scan { .. } => "scan",
-            Kind::If => "if",
-            Kind::For { .. } => "for",
-            Kind::Loop => "loop",
-            Kind::Break => "break",
-            Kind::Continue => "continue",
-            Kind::Yield => "yield",
-            Kind::Return => "return",
-            Kind::GetTileBlockId => "get_tile_block_id",
-            Kind::GetNumTileBlocks => "get_num_tile_blocks",
-            Kind::Assert(_) => "assert",
-            Kind::Assume(_) => "assume",
-            Kind::Print { .. } => "print_tko",
+            OpKind::AbsF => "absf",
+            OpKind::NegF => "negf",
+            OpKind::Ceil => "ceil",
+            OpKind::Floor => "floor",
+            OpKind::AddF(_) => "addf",
+            OpKind::SubF(_) => "subf",
+            OpKind::MulF(_) => "mulf",
+            OpKind::DivF(_) => "divf",
+            OpKind::Fma(_) => "fma",
+            OpKind::Sqrt(_) => "sqrt",
+            OpKind::Rsqrt { .. } => "rsqrt",
+            OpKind::Exp2 { .. } => "exp2",
+            OpKind::Exp { .. } => "exp",
+            OpKind::Tanh { .. } => "tanh",
+            OpKind::Log => "log",
+            OpKind::Log2 => "log2",
+            OpKind::Sin => "sin",
+            OpKind::Cos => "cos",
+            OpKind::Tan => "tan",
+            OpKind::Sinh => "sinh",
+            OpKind::Cosh => "cosh",
+            OpKind::Pow => "pow",
+            OpKind::Atan2 => "atan2",
+            OpKind::RemF => "remf",
+            OpKind::MaxF { .. } => "maxf",
+            OpKind::MinF { .. } => "minf",
+            OpKind::CmpF { .. } => "cmpf",
+            OpKind::AbsI => "absi",
+            OpKind::NegI(_) => "negi",
+            OpKind::AddI(_) => "addi",
+            OpKind::SubI(_) => "subi",
+            OpKind::MulI(_) => "muli",
+            OpKind::ShlI(_) => "shli",
+            OpKind::ShrI(_) => "shri",
+            OpKind::MulhiI => "mulhii",
+            OpKind::DivI { .. } => "divi",
+            OpKind::RemI(_) => "remi",
+            OpKind::MaxI(_) => "maxi",
+            OpKind::MinI(_) => "mini",
+            OpKind::AndI => "andi",
+            OpKind::OrI => "ori",
+            OpKind::XorI => "xori",
+            OpKind::CmpI { .. } => "cmpi",
+            OpKind::ExtI(_) => "exti",
+            OpKind::TruncI(_) => "trunci",
+            OpKind::FToF { .. } => "ftof",
+            OpKind::FToI(_) => "ftoi",
+            OpKind::IToF(_) => "itof",
+            OpKind::Bitcast => "bitcast",
+            OpKind::PtrToInt => "ptr_to_int",
+            OpKind::IntToPtr => "int_to_ptr",
+            OpKind::PtrToPtr => "ptr_to_ptr",
+            OpKind::Pack => "pack",
+            OpKind::Unpack => "unpack",
+            OpKind::Constant(_) => "constant",
+            OpKind::Iota => "iota",
+            OpKind::Broadcast => "broadcast",
+            OpKind::Reshape => "reshape",
+            OpKind::Permute(_) => "permute",
+            OpKind::Cat { .. } => "cat",
+            OpKind::Extract => "extract",
+            OpKind::Select => "select",
+            OpKind::Offset => "offset",
+            OpKind::LoadPtr { .. } => "load_ptr_tko",
+            OpKind::StorePtr { .. } => "store_ptr_tko",
+            OpKind::AtomicCas { .. } => "atomic_cas_tko",
+            OpKind::AtomicRmw { .. } => "atomic_rmw_tko",
+            OpKind::Alloca { .. } => "alloca",
+            OpKind::GetGlobal(_) => "get_global",
+            OpKind::MakeTensorView => "make_tensor_view",
+            OpKind::MakeView => "make_view",
+            OpKind::LoadView { .. } => "load_view_tko",
+            OpKind::StoreView { .. } => "store_view_tko",
+            OpKind::AtomicRedView { .. } => "atomic_red_view_tko",
+            OpKind::GetTensorShape => "get_tensor_shape",
+            OpKind::GetIndexSpaceShape => "get_index_space_shape",
+            OpKind::MakeToken => "make_token",
+            OpKind::JoinTokens => "join_tokens",
+            OpKind::MmaF { .. } => "mmaf",
+            OpKind::MmaI { .. } => "mmai",
+            OpKind::MmaFScaled => "mmaf_scaled",
+            OpKind::Reduce { .. } => "reduce",
+            OpKind::Scan { .. } => "scan",
+            OpKind::If => "if",
+            OpKind::For { .. } => "for",
+            OpKind::Loop => "loop",
+            OpKind::Break => "break",
+            OpKind::Continue => "continue",
+            OpKind::Yield => "yield",
+            OpKind::Return => "return",
+            OpKind::GetTileBlockId => "get_tile_block_id",
+            OpKind::GetNumTileBlocks => "get_num_tile_blocks",
+            OpKind::Assert(_) => "assert",
+            OpKind::Assume(_) => "assume",
+            OpKind::Print { .. } => "print_tko",
         }
     }
 }

@@ -51,7 +51,7 @@ impl Past {
 
 /// An access while it happens.
 #[derive(Clone, Debug)]
-pub struct Access {
+pub struct TracedAccess {
     pub event: Event,
     pub after: Past,
     /// Atomic updates do not race with each other.
@@ -75,14 +75,14 @@ pub struct Races {
 
 impl Races {
     /// An access that comes after `after`.
-    pub fn event(&mut self, after: Past, atomic: bool) -> Access {
+    pub fn event(&mut self, after: Past, atomic: bool) -> TracedAccess {
         let event = self.events;
         self.events += 1;
-        Access { event, after, atomic }
+        TracedAccess { event, after, atomic }
     }
 
     /// Notes a read; an event that it races with.
-    pub fn read(&mut self, access: &Access, address: u64, size: u64) -> Option<Event> {
+    pub fn read(&mut self, access: &TracedAccess, address: u64, size: u64) -> Option<Event> {
         let mut found = None;
         for a in address..address + size {
             let byte = self.bytes.entry(a).or_default();
@@ -96,12 +96,12 @@ impl Races {
     }
 
     /// Whether this access was the last to write to a byte.
-    pub fn has_written(&self, access: &Access, address: u64) -> bool {
+    pub fn has_written(&self, access: &TracedAccess, address: u64) -> bool {
         self.bytes.get(&address).and_then(|b| b.written).is_some_and(|(e, _)| e == access.event)
     }
 
     /// Notes a write; an event that it races with.
-    pub fn write(&mut self, access: &Access, address: u64, size: u64) -> Option<Event> {
+    pub fn write(&mut self, access: &TracedAccess, address: u64, size: u64) -> Option<Event> {
         let mut found = None;
         for a in address..address + size {
             let byte = self.bytes.entry(a).or_default();
@@ -122,7 +122,7 @@ impl Races {
     }
 }
 
-fn conflict<'a>(access: &Access, mut others: impl Iterator<Item = &'a (Event, bool)>) -> Option<Event> {
+fn conflict<'a>(access: &TracedAccess, mut others: impl Iterator<Item = &'a (Event, bool)>) -> Option<Event> {
     let ordered =
         |(e, atomic): &(Event, bool)| *e == access.event || (*atomic && access.atomic) || access.after.contains(*e);
     others.find(|o| !ordered(o)).map(|(e, _)| *e)

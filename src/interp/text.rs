@@ -1,6 +1,6 @@
 //! Programs as text of the dialect, which MLIR reads.
 
-use crate::program::{Access, Block, Entry, FloatMode, Kind, Op, Overflow, Program, Promise, Rounding, Value};
+use crate::program::{AccessOrder, Block, Entry, FloatMode, Op, OpKind, Overflow, Program, Promise, Rounding, Value};
 use crate::types::{Cut, Element, Number, TileType, Type};
 use std::fmt::Write;
 
@@ -75,7 +75,7 @@ fn overflow(o: Overflow) -> String {
     o.keyword().map_or(String::new(), |k| format!(" overflow<{k}>"))
 }
 
-fn access(a: Access) -> String {
+fn access(a: AccessOrder) -> String {
     format!("{}{}", a.order.keyword(), a.scope.map_or(String::new(), |s| format!(" {}", s.keyword())))
 }
 
@@ -167,86 +167,91 @@ impl Printer<'_> {
         let without_token = |there: bool| &v[..v.len() - usize::from(there)];
         let text = match &op.kind {
             // `op %a, %b : T`
-            Kind::AbsF
-            | Kind::NegF
-            | Kind::Ceil
-            | Kind::Floor
-            | Kind::Log
-            | Kind::Log2
-            | Kind::Sin
-            | Kind::Cos
-            | Kind::Tan
-            | Kind::Sinh
-            | Kind::Cosh
-            | Kind::Pow
-            | Kind::Atan2
-            | Kind::RemF
-            | Kind::AbsI
-            | Kind::MulhiI
-            | Kind::AndI
-            | Kind::OrI
-            | Kind::XorI
-            | Kind::JoinTokens => format!("{mnemonic} {all} : {first}"),
-            Kind::AddF(m) | Kind::SubF(m) | Kind::MulF(m) | Kind::DivF(m) | Kind::Fma(m) | Kind::Sqrt(m) => {
+            OpKind::AbsF
+            | OpKind::NegF
+            | OpKind::Ceil
+            | OpKind::Floor
+            | OpKind::Log
+            | OpKind::Log2
+            | OpKind::Sin
+            | OpKind::Cos
+            | OpKind::Tan
+            | OpKind::Sinh
+            | OpKind::Cosh
+            | OpKind::Pow
+            | OpKind::Atan2
+            | OpKind::RemF
+            | OpKind::AbsI
+            | OpKind::MulhiI
+            | OpKind::AndI
+            | OpKind::OrI
+            | OpKind::XorI
+            | OpKind::JoinTokens => format!("{mnemonic} {all} : {first}"),
+            OpKind::AddF(m)
+            | OpKind::SubF(m)
+            | OpKind::MulF(m)
+            | OpKind::DivF(m)
+            | OpKind::Fma(m)
+            | OpKind::Sqrt(m) => {
                 format!("{mnemonic} {all}{} : {first}", mode(*m))
             }
-            Kind::Rsqrt { flush } | Kind::Exp2 { flush } => {
+            OpKind::Rsqrt { flush } | OpKind::Exp2 { flush } => {
                 format!("{mnemonic} {all}{} : {first}", flag(*flush, "flush_to_zero"))
             }
-            Kind::Exp { rounding: r } | Kind::Tanh { rounding: r } => {
+            OpKind::Exp { rounding: r } | OpKind::Tanh { rounding: r } => {
                 format!("{mnemonic} {all}{} : {first}", rounding(*r, Rounding::Full))
             }
-            Kind::MaxF { propagate_nan, flush } | Kind::MinF { propagate_nan, flush } => {
+            OpKind::MaxF { propagate_nan, flush } | OpKind::MinF { propagate_nan, flush } => {
                 let flags = flag(*flush, "flush_to_zero") + &flag(*propagate_nan, "propagate_nan");
                 format!("{mnemonic} {all}{flags} : {first}")
             }
-            Kind::NegI(o) | Kind::AddI(o) | Kind::SubI(o) | Kind::MulI(o) | Kind::ShlI(o) => {
+            OpKind::NegI(o) | OpKind::AddI(o) | OpKind::SubI(o) | OpKind::MulI(o) | OpKind::ShlI(o) => {
                 format!("{mnemonic} {all}{} : {first}", overflow(*o))
             }
-            Kind::ShrI(s) | Kind::RemI(s) | Kind::MaxI(s) | Kind::MinI(s) => {
+            OpKind::ShrI(s) | OpKind::RemI(s) | OpKind::MaxI(s) | OpKind::MinI(s) => {
                 format!("{mnemonic} {all} {} : {first}", s.keyword())
             }
-            Kind::DivI { signedness, rounding: r } => {
+            OpKind::DivI { signedness, rounding: r } => {
                 format!("{mnemonic} {all} {}{} : {first}", signedness.keyword(), rounding(*r, Rounding::Zero))
             }
-            Kind::CmpF { predicate, ordered } => {
+            OpKind::CmpF { predicate, ordered } => {
                 let ordering = if *ordered { "ordered" } else { "unordered" };
                 format!("{mnemonic} {} {ordering} {all} : {first} -> {result}", predicate.keyword())
             }
-            Kind::CmpI { predicate, signedness } => {
+            OpKind::CmpI { predicate, signedness } => {
                 format!("{mnemonic} {} {all}, {} : {first} -> {result}", predicate.keyword(), signedness.keyword())
             }
             // `op %a : T -> T2`
-            Kind::Bitcast
-            | Kind::PtrToInt
-            | Kind::IntToPtr
-            | Kind::PtrToPtr
-            | Kind::Pack
-            | Kind::Unpack
-            | Kind::Broadcast
-            | Kind::Reshape
-            | Kind::GetTensorShape
-            | Kind::GetIndexSpaceShape => format!("{mnemonic} {all} : {first} -> {result}"),
-            Kind::ExtI(s) | Kind::FToI(s) | Kind::IToF(s) => {
+            OpKind::Bitcast
+            | OpKind::PtrToInt
+            | OpKind::IntToPtr
+            | OpKind::PtrToPtr
+            | OpKind::Pack
+            | OpKind::Unpack
+            | OpKind::Broadcast
+            | OpKind::Reshape
+            | OpKind::GetTensorShape
+            | OpKind::GetIndexSpaceShape => format!("{mnemonic} {all} : {first} -> {result}"),
+            OpKind::ExtI(s) | OpKind::FToI(s) | OpKind::IToF(s) => {
                 format!("{mnemonic} {all} {} : {first} -> {result}", s.keyword())
             }
-            Kind::TruncI(o) => format!("{mnemonic} {all}{} : {first} -> {result}", overflow(*o)),
-            Kind::FToF { rounding: r } => {
+            OpKind::TruncI(o) => format!("{mnemonic} {all}{} : {first} -> {result}", overflow(*o)),
+            OpKind::FToF { rounding: r } => {
                 format!("{mnemonic} {all}{} : {first} -> {result}", rounding(*r, Rounding::NearestEven))
             }
-            Kind::Constant(bits) => match self.ty(op.results[0]) {
+            OpKind::Constant(bits) => match self.ty(op.results[0]) {
                 Type::Tile(t) => format!("{mnemonic} {} : {result}", literal(bits, t)),
                 _ => mnemonic.to_string(),
             },
-            Kind::Iota | Kind::MakeToken | Kind::GetTileBlockId | Kind::GetNumTileBlocks => {
+            OpKind::Iota | OpKind::MakeToken | OpKind::GetTileBlockId | OpKind::GetNumTileBlocks => {
                 format!("{mnemonic} : {result}")
             }
-            Kind::Permute(p) => format!("{mnemonic} {all} [{}] : {first} -> {result}", join(p, usize::to_string)),
-            Kind::Cat { dim } => format!("{mnemonic} {all} dim = {dim} : {} -> {result}", self.types(v)),
-            Kind::Extract => format!("{mnemonic} {}[{}] : {first} -> {result}", name(&v[0]), join(&v[1..], name)),
-            Kind::Select => format!("{mnemonic} {all} : {first}, {result}"),
-            Kind::Offset => format!("{mnemonic} {all} : {} -> {result}", self.types(v)),
-            Kind::LoadPtr { access: a, token: t, .. } => {
+            OpKind::Permute(p) => format!("{mnemonic} {all} [{}] : {first} -> {result}", join(p, usize::to_string)),
+            OpKind::Cat { dim } => format!("{mnemonic} {all} dim = {dim} : {} -> {result}", self.types(v)),
+            OpKind::Extract => format!("{mnemonic} {}[{}] : {first} -> {result}", name(&v[0]), join(&v[1..], name)),
+            OpKind::Select => format!("{mnemonic} {all} : {first}, {result}"),
+            OpKind::Offset => format!("{mnemonic} {all} : {} -> {result}", self.types(v)),
+            OpKind::LoadPtr { access: a, token: t, .. } => {
                 let v = without_token(*t);
                 format!(
                     "{mnemonic} {} {}{} : {} -> {results}",
@@ -256,7 +261,7 @@ impl Printer<'_> {
                     self.types(v)
                 )
             }
-            Kind::StorePtr { access: a, token: t, .. } => {
+            OpKind::StorePtr { access: a, token: t, .. } => {
                 let v = without_token(*t);
                 format!(
                     "{mnemonic} {} {}{} : {} -> {results}",
@@ -266,7 +271,7 @@ impl Printer<'_> {
                     self.types(v)
                 )
             }
-            Kind::AtomicCas { access: a, token: t, .. } => {
+            OpKind::AtomicCas { access: a, token: t, .. } => {
                 let v = without_token(*t);
                 // The type of what is compared with is that of what is stored.
                 let types: Vec<Value> = v.iter().enumerate().filter(|(i, _)| *i != 1).map(|(_, v)| *v).collect();
@@ -278,7 +283,7 @@ impl Printer<'_> {
                     self.types(&types)
                 )
             }
-            Kind::AtomicRmw { access: a, update, token: t, .. } => {
+            OpKind::AtomicRmw { access: a, update, token: t, .. } => {
                 let v = without_token(*t);
                 format!(
                     "{mnemonic} {} {}, {}, {}{} : {} -> {results}",
@@ -290,13 +295,13 @@ impl Printer<'_> {
                     self.types(v)
                 )
             }
-            Kind::Alloca { count, alignment, global } => {
+            OpKind::Alloca { count, alignment, global } => {
                 let global = flag(*global, "global");
                 format!("{mnemonic} num_elem = {count}, alignment = {alignment}{global} : {result}")
             }
-            Kind::GetGlobal(g) => format!("{mnemonic} @{g} : {result}"),
-            Kind::MakeTensorView => self.tensor_view(op),
-            Kind::MakeView => {
+            OpKind::GetGlobal(g) => format!("{mnemonic} @{g} : {result}"),
+            OpKind::MakeTensorView => self.tensor_view(op),
+            OpKind::MakeView => {
                 let what = match self.ty(op.results[0]) {
                     Type::View(view) => match view.cut {
                         Cut::Partition { .. } => "partition",
@@ -307,7 +312,7 @@ impl Printer<'_> {
                 };
                 format!("make_{what}_view {all} : {result}")
             }
-            Kind::LoadView { access: a, token: t } => {
+            OpKind::LoadView { access: a, token: t } => {
                 let v = without_token(*t);
                 format!(
                     "{mnemonic} {} {}[{}]{} : {} -> {results}",
@@ -318,7 +323,7 @@ impl Printer<'_> {
                     self.types(v)
                 )
             }
-            Kind::StoreView { access: a, token: t } => {
+            OpKind::StoreView { access: a, token: t } => {
                 let v = without_token(*t);
                 format!(
                     "{mnemonic} {} {}, {}[{}]{} : {} -> {results}",
@@ -330,7 +335,7 @@ impl Printer<'_> {
                     self.types(v)
                 )
             }
-            Kind::AtomicRedView { access: a, update, token: t } => {
+            OpKind::AtomicRedView { access: a, update, token: t } => {
                 let v = without_token(*t);
                 let (value, indices) = (v[v.len() - 1], &v[1..v.len() - 1]);
                 let types: Vec<Value> = [value, v[0]].into_iter().chain(indices.iter().copied()).collect();
@@ -345,25 +350,25 @@ impl Printer<'_> {
                     self.types(&types)
                 )
             }
-            Kind::MmaF { fast_acc } => format!("{mnemonic} {all}{} : {}", flag(*fast_acc, "fast_acc"), self.types(v)),
-            Kind::MmaI { lhs, rhs } => {
+            OpKind::MmaF { fast_acc } => format!("{mnemonic} {all}{} : {}", flag(*fast_acc, "fast_acc"), self.types(v)),
+            OpKind::MmaI { lhs, rhs } => {
                 format!("{mnemonic} {all} {} {} : {}", lhs.keyword(), rhs.keyword(), self.types(v))
             }
-            Kind::MmaFScaled => format!("{mnemonic} {all} : {}", self.types(v)),
-            Kind::Reduce { dim, identities } => return self.aggregate(op, &format!("dim={dim}"), identities),
-            Kind::Scan { dim, reverse, identities } => {
+            OpKind::MmaFScaled => format!("{mnemonic} {all} : {}", self.types(v)),
+            OpKind::Reduce { dim, identities } => return self.aggregate(op, &format!("dim={dim}"), identities),
+            OpKind::Scan { dim, reverse, identities } => {
                 return self.aggregate(op, &format!("dim={dim} reverse={reverse}"), identities);
             }
-            Kind::If => return self.branch(op),
-            Kind::For { unsigned } => return self.count(op, *unsigned),
-            Kind::Loop => return self.repeat(op),
-            Kind::Break | Kind::Continue | Kind::Yield | Kind::Return => match v[..] {
+            OpKind::If => return self.branch(op),
+            OpKind::For { unsigned } => return self.count(op, *unsigned),
+            OpKind::Loop => return self.repeat(op),
+            OpKind::Break | OpKind::Continue | OpKind::Yield | OpKind::Return => match v[..] {
                 [] => mnemonic.to_string(),
                 _ => format!("{mnemonic} {all} : {}", self.types(v)),
             },
-            Kind::Assert(message) => format!("{mnemonic} {all}, {} : {first}", quoted(message)),
-            Kind::Assume(p) => format!("{mnemonic} {}, {all} : {first}", promise(p)),
-            Kind::Print { format, token: t } => {
+            OpKind::Assert(message) => format!("{mnemonic} {all}, {} : {first}", quoted(message)),
+            OpKind::Assume(p) => format!("{mnemonic} {}, {all} : {first}", promise(p)),
+            OpKind::Print { format, token: t } => {
                 let v = without_token(*t);
                 let (list, types) = match v {
                     [] => (String::new(), String::new()),

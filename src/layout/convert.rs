@@ -1,8 +1,8 @@
 //! Converting a tile from one distributed layout to another, by the cheapest means.
 //!
 //! In order of cost: nothing at all, a renumbering of registers (free: registers are SSA values), shuffles inside
-//! warps, and a trip through shared memory. The classes are decided by linear algebra on the bases, without enumerating
-//! the tile.
+//! warps, and a round trip through shared memory. The classes are decided by linear algebra on the bases, without
+//! enumerating the tile.
 
 use crate::error::Result;
 use crate::layout::{Input, Layout};

@@ -73,7 +73,7 @@ pub struct WarpGrid {
 
 /// log2 of the distance of the rows and columns that one instruction takes together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Apart {
+pub struct FragmentStride {
     pub m: u32,
     pub n: u32,
 }
@@ -207,7 +207,7 @@ impl Product {
     /// each other, as far as the warp's part allows, and the ones between belong to the same thread: it then reads that
     /// many neighbours of an operand that is contiguous along M or N at once, and writes as many neighbours of the
     /// result.
-    pub fn accumulator(&self, multiplier: Multiplier, grid: WarpGrid, apart: Apart) -> Result<Layout> {
+    pub fn accumulator(&self, multiplier: Multiplier, grid: WarpGrid, apart: FragmentStride) -> Result<Layout> {
         let (fm, fn_, _) = multiplier.log2();
         let (mut register, mut lane, mut warp) = (Vec::new(), Vec::new(), Vec::new());
         let mut between = Vec::new();

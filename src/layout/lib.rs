@@ -150,7 +150,7 @@ pub use bank::{
     BANK_BITS, PHASE_LOG2, WORD_LOG2, conflict_degree, global_sectors, phase_lane_bits, phase_turns, wavefronts,
 };
 pub use convert::{Conversion, ConvertOptions, convert, register_map, register_permutation};
-pub use dot::{Apart, Multiplier, Product, Step, WarpGrid};
+pub use dot::{FragmentStride, Multiplier, Product, Step, WarpGrid};
 pub use error::{LayoutError, Result};
 pub use expr::{BitExpr, Coordinate, LinearExpr, Term};
 pub use hardware_swizzle::{HardwareError, HardwareLayout, HardwareSwizzle, Major, MatrixDescriptor, WarpgroupOperand};

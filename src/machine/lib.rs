@@ -7,7 +7,7 @@
 //! ```
 //! let machine = tile_machine::Machine::named("sm_90")?;
 //! assert_eq!(machine.get("sm.schedulers")?, 4.0);
-//! assert_eq!(machine.entry("wgmma.f16.n256.interval").unwrap().kind, tile_machine::Kind::Measured);
+//! assert_eq!(machine.entry("wgmma.f16.n256.interval").unwrap().kind, tile_machine::Origin::Measured);
 //! # Ok::<(), tile_machine::Error>(())
 //! ```
 
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 /// Where a number comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum Origin {
     Measured,
     Published,
     Derived,
@@ -27,7 +27,7 @@ pub enum Kind {
 pub struct Entry {
     pub value: f64,
     pub unit: String,
-    pub kind: Kind,
+    pub kind: Origin,
     pub source: String,
     pub date: String,
     pub note: String,
@@ -77,9 +77,9 @@ impl Machine {
         let mut entries = BTreeMap::new();
         for (key, v) in root["values"].as_object().ok_or_else(|| bad("values", "is missing"))? {
             let kind = match v["kind"].as_str() {
-                Some("measured") => Kind::Measured,
-                Some("published") => Kind::Published,
-                Some("derived") => Kind::Derived,
+                Some("measured") => Origin::Measured,
+                Some("published") => Origin::Published,
+                Some("derived") => Origin::Derived,
                 _ => return Err(bad(key, "'kind' must be measured, published or derived")),
             };
             let value = v["value"].as_f64().filter(|n| n.is_finite() && *n >= 0.0);
@@ -93,7 +93,7 @@ impl Machine {
             };
             // A source is one of the file's own list, with a place in it.
             let document = entry.source.split(':').next().unwrap_or_default().split(',').next().unwrap_or_default();
-            if entry.kind != Kind::Derived && root["sources"].get(document.trim()).is_none() {
+            if entry.kind != Origin::Derived && root["sources"].get(document.trim()).is_none() {
                 return Err(bad(key, &format!("source '{document}' is not in 'sources'")));
             }
             entries.insert(key.clone(), entry);
@@ -128,7 +128,7 @@ mod tests {
             assert_eq!(machine.name, name);
             for (key, entry) in machine.entries() {
                 assert!(!entry.source.is_empty() && entry.date.len() >= 7, "{key}: {entry:?}");
-                assert!(entry.kind != Kind::Measured || entry.source.starts_with("run"), "{key}: {entry:?}");
+                assert!(entry.kind != Origin::Measured || entry.source.starts_with("run"), "{key}: {entry:?}");
             }
         }
     }

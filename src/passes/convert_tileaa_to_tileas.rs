@@ -3,7 +3,7 @@
 //! Tensors start in the default layout of their shape: row-major, lanes along the last dimension. Elementwise ops and
 //! structured control flow keep their form, since one shape means one layout. Ops that relate two shapes (`view`,
 //! `permute`, `broadcast`) fix the layout of the other side, so a `convert_layout` to the default stands behind them.
-//! The layout passes choose anew; what this pass guarantees is a valid program.
+//! The layout passes choose again; what this pass guarantees is a valid program.
 
 mod expand;
 mod owner_ops;

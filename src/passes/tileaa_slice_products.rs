@@ -35,7 +35,7 @@ use crate::{
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         product_plan::ProductPlan,
         rt::*,
-        target::target,
+        target::{shared_limit, target},
         upstream::Scf,
     },
     pass_descriptor,
@@ -163,7 +163,7 @@ impl<'c> Loop<'c> {
     /// The least number of slices that lets enough tiles into shared memory.
     fn factor(&self, target: &Target, facts: &Facts) -> Option<i64> {
         let stage: u64 = self.products.iter().flat_map(Product::sides).map(Operand::bytes).sum();
-        let shared = u64::from(target.limits.static_shared_per_block);
+        let shared = shared_limit(target);
         let stages = |factor: i64| shared * factor as u64 / stage.max(1);
         if stages(1) >= WANTED {
             return None;
@@ -253,10 +253,10 @@ impl<'c> Operand<'c> {
                 let t = TiledViewType::cast(ty(load.view()))?;
                 let inside = |v: Val<'c>| defining_op(v).is_some_and(|o| parent_op(o) == Some(parent));
                 let carried = |v: Val<'c>| args(body).any(|a| a == v);
-                let numbered = load.indices().enumerate().all(|(d, i)| match d == dim {
-                    true => i == counter,
-                    false => !carried(i) && !inside(i),
-                });
+                let numbered = load
+                    .indices()
+                    .enumerate()
+                    .all(|(d, i)| if d == dim { i == counter } else { !carried(i) && !inside(i) });
                 let partition = t.steps()[dim] == t.tile()[dim] && t.sparse_dim().is_none();
                 let quiet = load.ordering() == nv_tileaa::Ordering::Weak && !has_uses(load.result_token());
                 let early = load.token().is_none_or(|t| !inside(t) && !carried(t));

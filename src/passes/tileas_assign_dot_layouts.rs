@@ -10,9 +10,9 @@
 //!    whole rows and neither the second product nor the reduction needs other warps.
 //! 3. `ldmatrix` transposes elements of 16 bits on the way from shared memory. Operands of other widths that are
 //!    contiguous along M or N would be read one element at a time, unless the rows or columns of an instruction lie
-//!    apart: then a thread owns the neighbours in between too, and reads them at once ([`Apart`]).
+//!    apart: then a thread owns the neighbours in between too, and reads them at once ([`FragmentStride`]).
 //! 4. The layouts of the accumulator and the operands follow from that. Conversions join them to the rest of the
-//!    program; `tileas-remove-layout-conversions` takes the layouts of products for given.
+//!    program; `tileas-remove-layout-conversions` keeps the layouts of products.
 
 use crate::{
     analysis::{
@@ -40,7 +40,7 @@ use melior::{
 };
 use mlir_sys::*;
 use rustc_hash::FxHashSet;
-use tile_layout::{Apart, Multiplier, Operand, Product, WARPGROUP_ROWS, warpgroup_accumulator};
+use tile_layout::{FragmentStride, Multiplier, Operand, Product, WARPGROUP_ROWS, warpgroup_accumulator};
 use tile_targets::Target;
 
 #[derive(Clone, Default)]
@@ -57,7 +57,7 @@ impl RustPass for AssignDotLayouts {
             walk(function.op(), &mut |o| dots.extend(AnyDot::cast(o)));
             // Chains are looked for before anything is in their way.
             let facts = Facts::of(function.op());
-            let known: Vec<(bool, Apart)> = dots.iter().map(|d| (keeps_rows(*d), apart(*d, &facts))).collect();
+            let known: Vec<(bool, FragmentStride)> = dots.iter().map(|d| (keeps_rows(*d), apart(*d, &facts))).collect();
             for (dot, (rows, apart)) in dots.into_iter().zip(known) {
                 if let Some(plan) = ProductPlan::of(function.op()) {
                     by_warpgroups(dot, plan, context)?;
@@ -117,7 +117,7 @@ fn is_narrow_float(element: Type<'_>) -> bool {
 }
 
 impl<'c> Assign<'c> {
-    fn dot(&self, dot: AnyDot<'c>, rows: bool, apart: Apart) -> Result<(), Failed> {
+    fn dot(&self, dot: AnyDot<'c>, rows: bool, apart: FragmentStride) -> Result<(), Failed> {
         let op = dot.op();
         let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
         let b = Builder::before(self.context, op);
@@ -199,7 +199,7 @@ impl<'c> Assign<'c> {
 }
 
 /// How far apart rows and columns should lie for operands that are contiguous along them in memory.
-fn apart(dot: AnyDot<'_>, facts: &Facts) -> Apart {
+fn apart(dot: AnyDot<'_>, facts: &Facts) -> FragmentStride {
     let neighbours = |v: Val<'_>, dim: usize| match contiguous(v, facts) {
         // Sixteen bytes of neighbours, or a word of bytes, which is what a transposition of 4x4 bytes wants.
         Some((d, 8)) if d == dim => 2,
@@ -207,7 +207,7 @@ fn apart(dot: AnyDot<'_>, facts: &Facts) -> Apart {
         _ => 0,
     };
     let rank = Tensor::of_value(dot.acc()).map_or(2, |t| t.shape.len());
-    Apart { m: neighbours(dot.lhs(), rank - 2), n: neighbours(dot.rhs(), rank - 1) }
+    FragmentStride { m: neighbours(dot.lhs(), rank - 2), n: neighbours(dot.rhs(), rank - 1) }
 }
 
 /// The dimension along which the elements of a loaded tensor are neighbours in memory, and their bits there.

@@ -7,7 +7,7 @@
 
 use crate::{
     analysis::{
-        access::{Access, access_of, operand_layout, tile_of},
+        access::{AccessPlan, access_of, operand_layout, tile_of},
         atomics::Update,
         combined::Combined,
         facts::Facts,
@@ -108,7 +108,7 @@ fn update_width(op: OpRef<'_>, target: &Target) -> Option<u64> {
     }
 }
 
-fn assign<'c>(op: OpRef<'c>, access: &Access, warps: u64, context: &'c Context) -> Result<(), Failed> {
+fn assign<'c>(op: OpRef<'c>, access: &AccessPlan, warps: u64, context: &'c Context) -> Result<(), Failed> {
     let tile = tile_of(op).ok_or_else(|| fail(op, "access moves no tensor"))?;
     let loaded = results(op).find(|r| Tensor::of_value(*r).is_some());
     let combined = loaded.map(Combined::of).unwrap_or_default();

@@ -18,7 +18,7 @@
 //!   ```
 //!
 //!   The first barrier is left out where no earlier access of shared memory can still be under way: at the first
-//!   conversion of a function outside of loops. Trips that follow each other go together.
+//!   conversion of a function outside of loops. Round trips that follow each other are joined.
 //! * When the tensor is larger than the storage that a conversion may take: `exchange`, part by part.
 //!
 //! A tensor with too many registers for a thread is worked on in passes, which is as if there were more warps
@@ -43,10 +43,11 @@ use crate::{
             AllocTensorOp, AnyOp, ConvertLayoutOp, CopyOp, ExchangeOp, ExtractSliceOp, LocalLoadOp, LocalLoadSliceOp,
             LocalStoreOp, MemDescType, MemorySpace, ShuffleOp,
         },
-        pass::{Failed, PassContext, RustPass, fail},
+        pass::{Failed, PassContext, RustPass, descriptors, fail},
         remark::{self, remark},
         rt::*,
         shared_memory::{SCRATCH_BYTES, Stored, storage_type, store_all, vector_of},
+        target::target,
     },
     pass_descriptor,
 };
@@ -60,7 +61,8 @@ pub struct MaterializeConvertLayout;
 
 impl RustPass for MaterializeConvertLayout {
     pass_descriptor!(tileas_materialize_convert_layout);
-    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, _: &PassContext) -> Result<(), Failed> {
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        let target = target(op, descriptors::tileas_materialize_convert_layout::Options(cx).compute_capability())?;
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             warps_of(function)?;
             let limit = Limit::of(function.op());
@@ -77,12 +79,13 @@ impl RustPass for MaterializeConvertLayout {
             let mut moves: Vec<OpRef<'c>> = moves.into_iter().rev().collect();
             while let Some(op) = moves.pop() {
                 let barrier_first = touched || is_in_loop(op);
-                touched |= match replicate::concerns(op) {
-                    true => replicate::materialize(op, barrier_first, context)?,
-                    false => Move::of(op, context)?.materialize(barrier_first, (warps_at(op)?, limit), &mut moves)?,
+                touched |= if replicate::concerns(op) {
+                    replicate::materialize(op, barrier_first, context)?
+                } else {
+                    Move::of(op, context)?.materialize(barrier_first, (warps_at(op)?, limit), &mut moves)?
                 };
             }
-            merge::merge(function.op());
+            merge::merge(function.op(), target);
         }
         Ok(())
     }
@@ -276,11 +279,10 @@ impl<'c> Move<'c> {
         let extents: Vec<i64> = step.extents().into_iter().map(|e| e as i64).collect();
         let middle = tensor_type(&extents, self.whole.element, Some(layout_attr(self.context, &layout)));
         let outer = ExtractSliceOp::build(b, middle, in_registers.result(), &indices(true)).map_err(|e| error(&e))?;
-        let (inner, moved) = match step == wanted.tile_shape() {
-            true => ConvertLayoutOp::build(b, ty(self.result), outer.result()).map(|c| (c.op(), c.result())),
-            false => {
-                ExtractSliceOp::build(b, ty(self.result), outer.result(), &indices(false)).map(|x| (x.op(), x.result()))
-            }
+        let (inner, moved) = if step == wanted.tile_shape() {
+            ConvertLayoutOp::build(b, ty(self.result), outer.result()).map(|c| (c.op(), c.result()))
+        } else {
+            ExtractSliceOp::build(b, ty(self.result), outer.result(), &indices(false)).map(|x| (x.op(), x.result()))
         }
         .map_err(|e| error(&e))?;
         more.extend([inner, outer.op(), in_registers.op()]);

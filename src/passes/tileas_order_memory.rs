@@ -23,8 +23,8 @@
 //! The walk carries, for every token, which accesses stand behind it that no barrier has settled yet; a barrier, its
 //! own or one that is there already, settles all of them. Branches are joined, loops iterated until nothing is added.
 //!
-//! At last the pass weakens orders that nobody can observe. An update whose token and result are not used acquires for
-//! nobody. A release with no access behind its token publishes nothing.
+//! At last the pass weakens orders that cannot be observed. An update whose token and result are unused has no acquire
+//! effect. A release with no access behind its token publishes nothing.
 
 use crate::dialect::{
     layouts::Tensor,
@@ -143,7 +143,7 @@ struct Order<'c> {
 }
 
 /// An access of global memory.
-struct Access<'c> {
+struct GlobalAccess<'c> {
     token: Option<Val<'c>>,
     out: Val<'c>,
     kinds: Kinds,
@@ -152,7 +152,7 @@ struct Access<'c> {
     first: bool,
 }
 
-impl<'c> Access<'c> {
+impl<'c> GlobalAccess<'c> {
     fn of(op: OpRef<'c>) -> Option<Self> {
         use AnyOp::*;
         let (token, out, ordering, kinds, moved) = match AnyOp::cast(op)? {
@@ -173,7 +173,7 @@ impl<'c> Access<'c> {
         let acquires = matches!(ordering, Ordering::Acquire | Ordering::AcqRel);
         let releases = matches!(ordering, Ordering::Release | Ordering::AcqRel);
         let kinds = if acquires { kinds.join(ACQUIRE) } else { kinds };
-        Some(Access { token, out, kinds, releases, first })
+        Some(GlobalAccess { token, out, kinds, releases, first })
     }
 
     /// Whether a barrier must stand between what is open and this access.
@@ -228,7 +228,7 @@ impl<'c> Order<'c> {
     }
 
     fn access(&mut self, op: OpRef<'c>, state: &mut State) {
-        let Some(access) = Access::of(op) else { return };
+        let Some(access) = GlobalAccess::of(op) else { return };
         let behind = |state: &State| access.token.map(|t| state.behind(t)).unwrap_or_default();
         let before = behind(state);
         if !self.found.contains_key(&op_key(op)) {
@@ -350,7 +350,7 @@ impl<'c> Order<'c> {
         *state = left;
     }
 
-    /// Weakens orders that nobody can observe.
+    /// Weakens orders that cannot be observed.
     fn weaken(&self, context: &'c Context) {
         for &op in &self.ordered {
             let Some(old) = attr(op, "ordering").and_then(Ordering::from_attr) else { continue };

@@ -1,7 +1,7 @@
 //! `tileas-remove-layout-conversions`: one layout for as much of the program as possible.
 //!
-//! Layout conversions cost shuffles or a trip through shared memory. The pass forgets all of them and assigns layouts
-//! anew:
+//! Layout conversions cost shuffles or a round trip through shared memory. The pass drops all of them and assigns
+//! layouts again:
 //!
 //! 1. *Anchors* are matrix products, and the accesses of global memory, heaviest first (bytes moved times an assumed
 //!    trip count of eight for every loop around), in the layouts they have now. A product never changes its layouts; an
@@ -25,11 +25,10 @@
 //! slices: in front of the loop that takes them it is converted to such a layout. Tensors that are put together slice
 //! by slice keep the layout that they were given for that.
 
-mod carried;
-
 use crate::{
     analysis::{
-        access::{Access, access_of, operand_layout, tile_of},
+        access::{AccessPlan, access_of, operand_layout, tile_of},
+        carried::{carried_by_argument, carried_by_operand, carried_by_result},
         facts::Facts,
         layouts::{default_layout, default_packing, packing_log2, project},
         narrow::{self, Narrow},
@@ -52,7 +51,6 @@ use crate::{
     },
     pass_descriptor,
 };
-use carried::{carried_by_argument, carried_by_operand, carried_by_result};
 use melior::Context;
 use rustc_hash::FxHashMap;
 use tile_layout::{Layout, Subspace};
@@ -84,7 +82,7 @@ const RECOMPUTE_LIMIT: usize = 12;
 
 struct Anchor<'c> {
     op: OpRef<'c>,
-    access: Access,
+    access: AccessPlan,
     layout: Layout,
     weight: u64,
     /// Why even the best layout has narrow accesses, if they are.
@@ -368,7 +366,7 @@ impl<'c> Assignment<'c> {
             if let Some(op) = defining_op(v) {
                 self.backward(op, v, &t, &layout, &mut work);
             } else {
-                carried_by_argument(v, &layout, &mut work);
+                carried_by_argument(v, |tied| work.push((tied, layout.clone())));
             }
             for (user, i) in uses(v) {
                 self.follow(user, i, &t, &layout, &mut work);
@@ -422,7 +420,7 @@ impl<'c> Assignment<'c> {
             | LayoutRelation::Insert => {}
             LayoutRelation::Control => {
                 let index = results(op).position(|r| r == v).expect("a result of its op");
-                carried_by_result(op, index, layout, work);
+                carried_by_result(op, index, |tied| work.push((tied, layout.clone())));
             }
             _ => {
                 for (i, o) in operands(op).enumerate() {
@@ -467,13 +465,14 @@ impl<'c> Assignment<'c> {
             LayoutRelation::Packing => {
                 let to = Tensor::of_value(result(op, 0)).expect("a packed tensor");
                 let ratio = packing_log2(t, &to);
-                let image = match t.elements() < to.elements() {
-                    true => Some(layout.split_elements(ratio)),
-                    false => layout.merge_elements(ratio),
+                let image = if t.elements() < to.elements() {
+                    Some(layout.split_elements(ratio))
+                } else {
+                    layout.merge_elements(ratio)
                 };
                 work.extend(image.map(|l| (result(op, 0), l)));
             }
-            LayoutRelation::Control => carried_by_operand(op, i, layout, work),
+            LayoutRelation::Control => carried_by_operand(op, i, |tied| work.push((tied, layout.clone()))),
             LayoutRelation::None
             | LayoutRelation::Broadcast
             | LayoutRelation::Reduce
@@ -669,9 +668,10 @@ fn needed<'c>(op: OpRef<'c>, i: usize, t: &Tensor<'c>, layout: &Layout) -> Optio
         }
         LayoutRelation::Packing => {
             let ratio = packing_log2(&from, t);
-            match from.elements() < t.elements() {
-                true => layout.merge_elements(ratio),
-                false => Some(layout.split_elements(ratio)),
+            if from.elements() < t.elements() {
+                layout.merge_elements(ratio)
+            } else {
+                Some(layout.split_elements(ratio))
             }
         }
         LayoutRelation::None

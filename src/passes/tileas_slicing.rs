@@ -76,9 +76,7 @@ impl RustPass for Slicing {
                     cx.stat_add(stat::NUM_DOTS, 1);
                 }
             }
-            // Products that are left are small: they set no limit.
-            let limit = Limit::of(function.op());
-            for scan in scans.into_iter().filter(|s| s.operands().any(|v| limit.is_exceeded(v))) {
+            for scan in scans.into_iter().filter(|s| s.operands().any(|v| Limit::USUAL.is_exceeded(v))) {
                 Slices { context, warps: warps_at(scan.op())? }.scan(scan)?;
                 cx.stat_add(stat::NUM_SCANS, 1);
             }
@@ -299,10 +297,8 @@ impl<'c> Slices<'c> {
                     project(&aligned.ok_or_else(|| BuildError("slice without a layout".into()))?, &part, &edge);
                 let carry = body.carried[n + k];
                 let wanted = tensor_type(&edge, tensors[k].element, Some(layout_attr(self.context, &layout)));
-                let carry = match ty(carry) == wanted {
-                    true => carry,
-                    false => ConvertLayoutOp::build(i, wanted, carry)?.result(),
-                };
+                let carry =
+                    if ty(carry) == wanted { carry } else { ConvertLayoutOp::build(i, wanted, carry)?.result() };
                 before.push(BroadcastOp::build(i, ty(*v), carry)?.result());
             }
             let combined = self.combine(i, op, &before, &found)?;

@@ -15,7 +15,7 @@ use crate::{
         gpu_module::{NUM_WARPS, functions, gpu_modules},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
-        target::target,
+        target::{shared_limit, target},
         upstream::{dialect_of, is_llvm_global},
     },
     pass_descriptor,
@@ -83,7 +83,7 @@ fn shared_memory(module: OpRef<'_>, target: &Target) -> Result<(), Failed> {
             bytes += attr(global, "global_type").map_or(0, |t| size_of(type_of(t)));
         }
     }
-    let most = u64::from(target.limits.static_shared_per_block);
+    let most = shared_limit(target);
     match first {
         Some(global) if bytes > most => Err(fail(
             global,

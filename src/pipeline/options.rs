@@ -256,10 +256,13 @@ impl Options {
                     return Err(missing("schedule-trace-file", "the empty name"));
                 }
             }
-            "host-triple" => match value.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)) {
-                true => self.host_triple = value.to_string(),
-                false => return Err(bad("host-triple", "a target triple such as x86_64-unknown-linux-gnu")),
-            },
+            "host-triple" => {
+                if value.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)) {
+                    self.host_triple = value.to_string()
+                } else {
+                    return Err(bad("host-triple", "a target triple such as x86_64-unknown-linux-gnu"));
+                }
+            }
             "dump-host" => self.dump_host = path("dump-host", value)?,
             _ => return Err(OptionError::Unknown { name: name.to_string(), valid: NAMES.join(", ") }),
         }
@@ -322,10 +325,10 @@ impl Options {
         }
         if pipelined {
             let stages = format!("unspecialized-pipeline-num-stages={}", self.stages);
-            add("tileas-unspecialized-pipeline", &[target, stages]);
+            add("tileas-unspecialized-pipeline", &[target.clone(), stages]);
         }
         add("tileas-materialize-reductions", &[]);
-        add("tileas-materialize-convert-layout", &[]);
+        add("tileas-materialize-convert-layout", std::slice::from_ref(&target));
         add("tileas-order-memory", &[]);
         add("tileas-optimize-alloc-tensor", &[]);
         let redundant = (self.opt_level > 0).then(|| "remove-redundant-barriers=true".to_string());

@@ -12,8 +12,8 @@
 use rustc_hash::FxHashSet;
 
 use crate::code::{Cursor, Inst, flatten};
-use crate::program::{Access, Expr, Op, Place, Program};
-use crate::violation::Kind;
+use crate::program::{Expr, Op, Place, Program, StageAccess};
+use crate::violation::ViolationKind;
 
 /// What the exploration found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub enum Outcome {
     /// No interleaving goes wrong.
     Right,
     /// One does.
-    Wrong(Kind),
+    Wrong(ViolationKind),
     /// There are more states than allowed.
     TooLarge,
 }
@@ -47,7 +47,7 @@ struct State {
     copies: Vec<CopyState>,
 }
 
-type Using = (usize, Access, (usize, i64));
+type Using = (usize, StageAccess, (usize, i64));
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct BarrierState {
@@ -132,13 +132,13 @@ impl<'a> Explorer<'a> {
     }
 
     /// The state after an agent's next operation; `None` if it has to wait or is done.
-    fn agent_step(&self, state: &State, agent: usize) -> Result<Option<State>, Kind> {
+    fn agent_step(&self, state: &State, agent: usize) -> Result<Option<State>, ViolationKind> {
         let mut cursor = state.agents[agent].clone();
         let Some(op) = cursor.next(&self.code[agent], self.parameters) else { return Ok(None) };
         let mut next = state.clone();
         let value = |e: &Expr| e.eval(&cursor.variables, self.parameters);
         let index = |place: &Place, len: usize| {
-            usize::try_from(value(&place.slot)).ok().filter(|&i| i < len).ok_or(Kind::NoSuchSlot)
+            usize::try_from(value(&place.slot)).ok().filter(|&i| i < len).ok_or(ViolationKind::NoSuchSlot)
         };
         let barrier = |place: &Place| {
             let slots = &self.program.barriers[place.array.0].slots;
@@ -176,7 +176,7 @@ impl<'a> Explorer<'a> {
             Op::Copy { into, tag, bytes, barrier: b } => {
                 let (range, contents) = (cells(into)?, (into.array.0, value(tag)));
                 for cell in range.clone() {
-                    start(&mut next.cells[cell], Access::Write, contents)?;
+                    start(&mut next.cells[cell], StageAccess::Write, contents)?;
                 }
                 let slot = barrier(b)?;
                 next.copies.push(CopyState {
@@ -206,7 +206,7 @@ impl<'a> Explorer<'a> {
                 }
             }
             Op::Read { from: place, tag } | Op::Write { into: place, tag } => {
-                let access = if matches!(op, Op::Read { .. }) { Access::Read } else { Access::Write };
+                let access = if matches!(op, Op::Read { .. }) { StageAccess::Read } else { StageAccess::Write };
                 let contents = (place.array.0, value(tag));
                 for cell in cells(place)? {
                     start(&mut next.cells[cell], access, contents)?;
@@ -220,24 +220,24 @@ impl<'a> Explorer<'a> {
         Ok(Some(next))
     }
 
-    fn copy_step(&self, state: &State, copy: usize) -> Result<State, Kind> {
+    fn copy_step(&self, state: &State, copy: usize) -> Result<State, ViolationKind> {
         let mut next = state.clone();
         let done = next.copies.remove(copy);
         for cell in done.cells.0..done.cells.1 {
-            finish(&mut next.cells[cell], Access::Write, done.contents);
+            finish(&mut next.cells[cell], StageAccess::Write, done.contents);
         }
         next.barriers[done.slot].bytes -= done.bytes;
         self.turn(&mut next, done.slot)?;
         Ok(next)
     }
 
-    fn arrive(&self, state: &mut State, slot: usize, count: u32) -> Result<(), Kind> {
+    fn arrive(&self, state: &mut State, slot: usize, count: u32) -> Result<(), ViolationKind> {
         let pending = &mut state.barriers[slot].pending;
-        *pending = pending.checked_sub(count).ok_or(Kind::TooManyArrivals)?;
+        *pending = pending.checked_sub(count).ok_or(ViolationKind::TooManyArrivals)?;
         self.turn(state, slot)
     }
 
-    fn turn(&self, state: &mut State, slot: usize) -> Result<(), Kind> {
+    fn turn(&self, state: &mut State, slot: usize) -> Result<(), ViolationKind> {
         let barrier = state.barriers[slot];
         if barrier.pending > 0 || barrier.bytes != 0 {
             return Ok(());
@@ -250,7 +250,7 @@ impl<'a> Explorer<'a> {
                 let at = b.slot.eval(&cursor.variables, self.parameters);
                 let parity = parity.eval(&cursor.variables, self.parameters);
                 if array.start as i64 + at == slot as i64 && parity != i64::from(barrier.odd) {
-                    return Err(Kind::MissedPhase);
+                    return Err(ViolationKind::MissedPhase);
                 }
             }
         }
@@ -259,42 +259,42 @@ impl<'a> Explorer<'a> {
     }
 
     /// What is wrong with a state that nothing leads out of.
-    fn end(&self, state: &State) -> Option<Kind> {
+    fn end(&self, state: &State) -> Option<ViolationKind> {
         let done = state.agents.iter().zip(&self.code).all(|(c, code)| c.pc >= code.len());
         let whole = state.barriers.iter().zip(&self.counts).all(|(b, &count)| b.pending == count && b.bytes == 0);
         if !done {
-            Some(Kind::Deadlock)
+            Some(ViolationKind::Deadlock)
         } else if !whole {
-            Some(Kind::NotQuiescent)
+            Some(ViolationKind::NotQuiescent)
         } else if state.cells.iter().any(|c| c.readers + c.writers > 0) {
-            Some(Kind::UnfinishedAtExit)
+            Some(ViolationKind::UnfinishedAtExit)
         } else {
             None
         }
     }
 }
 
-fn start(cell: &mut CellState, access: Access, contents: (usize, i64)) -> Result<(), Kind> {
+fn start(cell: &mut CellState, access: StageAccess, contents: (usize, i64)) -> Result<(), ViolationKind> {
     match access {
-        Access::Read if cell.writers > 0 => Err(Kind::ReadBeforeFull),
-        Access::Read if cell.contents.is_none() => Err(Kind::NeverWritten),
-        Access::Read if cell.contents != Some(contents) => Err(Kind::WrongContents),
-        Access::Read => {
+        StageAccess::Read if cell.writers > 0 => Err(ViolationKind::ReadBeforeFull),
+        StageAccess::Read if cell.contents.is_none() => Err(ViolationKind::NeverWritten),
+        StageAccess::Read if cell.contents != Some(contents) => Err(ViolationKind::WrongContents),
+        StageAccess::Read => {
             cell.readers += 1;
             Ok(())
         }
-        Access::Write if cell.readers + cell.writers > 0 => Err(Kind::Overwritten),
-        Access::Write => {
+        StageAccess::Write if cell.readers + cell.writers > 0 => Err(ViolationKind::Overwritten),
+        StageAccess::Write => {
             cell.writers += 1;
             Ok(())
         }
     }
 }
 
-fn finish(cell: &mut CellState, access: Access, contents: (usize, i64)) {
+fn finish(cell: &mut CellState, access: StageAccess, contents: (usize, i64)) {
     match access {
-        Access::Read => cell.readers -= 1,
-        Access::Write => {
+        StageAccess::Read => cell.readers -= 1,
+        StageAccess::Write => {
             cell.writers -= 1;
             cell.contents = Some(contents);
         }

@@ -100,5 +100,7 @@ mod run;
 mod storage;
 mod violation;
 
-pub use program::{Access, Agent, Array, Barrier, Engine, Expr, Named, Op, Parameter, Place, Program, Storage, Var};
-pub use violation::{Kind, Violation};
+pub use program::{
+    Agent, Array, Barrier, Engine, Expr, Named, Op, Parameter, Place, Program, StageAccess, Storage, Var,
+};
+pub use violation::{Violation, ViolationKind};

@@ -1,7 +1,7 @@
 //! Operations in words, with the values that they have in a run.
 
 use crate::code::Cursor;
-use crate::program::{Access, Engine, Op, Place, Program};
+use crate::program::{Engine, Op, Place, Program, StageAccess};
 
 impl Program {
     /// `name[slot]`.
@@ -33,7 +33,7 @@ impl Program {
                     (Engine::Copy, _) => "an asynchronous copy",
                     (Engine::Store, _) => "a bulk store",
                 };
-                let how = if *access == Access::Read { "reads" } else { "writes" };
+                let how = if *access == StageAccess::Read { "reads" } else { "writes" };
                 format!("starts {what} that {how} {} for {}", stage(place), value(tag))
             }
             Op::Commit(engine) => format!("commits its {}", group(*engine)),

@@ -140,7 +140,7 @@ impl Engine {
 
 /// What an operation does with a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Access {
+pub enum StageAccess {
     Read,
     Write,
 }
@@ -184,7 +184,7 @@ pub enum Op {
     /// Starts an operation that is waited for by group.
     Begin {
         engine: Engine,
-        access: Access,
+        access: StageAccess,
         place: Place,
         tag: Expr,
     },

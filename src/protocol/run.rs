@@ -7,9 +7,9 @@ use std::collections::VecDeque;
 
 use crate::clock::{Clock, Event};
 use crate::code::{Cursor, Inst, flatten};
-use crate::program::{Access, Engine, Expr, Op, Place, Program};
+use crate::program::{Engine, Expr, Op, Place, Program, StageAccess};
 use crate::storage::{Cell, Clash, End, Knowledge, Proxy, Span};
-use crate::violation::{Kind, Violation};
+use crate::violation::{Violation, ViolationKind};
 
 pub struct Run<'a> {
     program: &'a Program,
@@ -74,7 +74,7 @@ struct Traced {
 
 /// A violation before it is explained.
 struct Fault {
-    kind: Kind,
+    kind: ViolationKind,
     message: String,
     /// What has to happen before.
     pasts: Vec<Clock>,
@@ -84,7 +84,7 @@ struct Fault {
 }
 
 impl Fault {
-    fn new(kind: Kind, message: String, order: Vec<Event>) -> Self {
+    fn new(kind: ViolationKind, message: String, order: Vec<Event>) -> Self {
         Self { kind, message, pasts: Vec::new(), order, everything: false }
     }
 }
@@ -226,7 +226,7 @@ impl<'a> Run<'a> {
                 let slot = self.barrier(agent, barrier)?;
                 self.must_know_last_phase(agent, slot, event)?;
                 let end = End::Phase { entry: self.entry(slot), count: self.slots[slot].phase + 1 };
-                self.touch(agent, into, tag, Access::Write, Proxy::Asynchronous, Span { start: event, end })?;
+                self.touch(agent, into, tag, StageAccess::Write, Proxy::Asynchronous, Span { start: event, end })?;
                 let text = match &self.trace {
                     Some(_) => self.program.describe(op, &self.agents[agent].cursor, self.parameters),
                     None => String::new(),
@@ -259,11 +259,11 @@ impl<'a> Run<'a> {
             }
             Op::Read { from: place, tag } => {
                 let span = Span { start: event, end: End::At(event) };
-                self.touch(agent, place, tag, Access::Read, Proxy::Ordinary, span)
+                self.touch(agent, place, tag, StageAccess::Read, Proxy::Ordinary, span)
             }
             Op::Write { into: place, tag } => {
                 let span = Span { start: event, end: End::At(event) };
-                self.touch(agent, place, tag, Access::Write, Proxy::Ordinary, span)
+                self.touch(agent, place, tag, StageAccess::Write, Proxy::Ordinary, span)
             }
             Op::Fence => {
                 let state = &mut self.agents[agent];
@@ -284,7 +284,7 @@ impl<'a> Run<'a> {
                 "a wait for phase {phase} of {name} may pass at once, on an older phase: phase {} need not be complete",
                 phase - 1
             );
-            return Err(Box::new(Fault::new(Kind::StaleWait, message, vec![event])));
+            return Err(Box::new(Fault::new(ViolationKind::StaleWait, message, vec![event])));
         }
         self.slots[slot].waits.push(event);
         self.learn(agent, slot);
@@ -309,7 +309,7 @@ impl<'a> Run<'a> {
         let (name, phase) = (&state.name, state.phase);
         let message =
             format!("what belongs to phase {phase} of {name} may come before phase {} is complete", phase - 1);
-        Err(Box::new(Fault::new(Kind::EarlyArrival, message, vec![event])))
+        Err(Box::new(Fault::new(ViolationKind::EarlyArrival, message, vec![event])))
     }
 
     fn arrive(&mut self, agent: usize, slot: usize, count: u32, event: Event) -> Step<()> {
@@ -319,7 +319,7 @@ impl<'a> Run<'a> {
                 "{count} arrivals at {}, and phase {} waits for {} only",
                 state.name, state.phase, state.pending
             );
-            return Err(Box::new(Fault::new(Kind::TooManyArrivals, message, vec![event])));
+            return Err(Box::new(Fault::new(ViolationKind::TooManyArrivals, message, vec![event])));
         }
         self.must_know_last_phase(agent, slot, event)?;
         let (state, from) = (&mut self.slots[slot], &self.agents[agent]);
@@ -355,17 +355,17 @@ impl<'a> Run<'a> {
         };
         if let Some(&late) = state.announced.iter().find(|&&e| !state.arrived.knows(e)) {
             let message = format!("phase {phase} of {name} may end before its bytes are announced");
-            return fault(Kind::LateAnnouncement, message, late);
+            return fault(ViolationKind::LateAnnouncement, message, late);
         }
         if let Some(copy) = self.copies.iter().find(|c| c.slot == slot) {
             let message = format!("phase {phase} of {name} ends while a copy that counts on it is under way");
-            return fault(Kind::CopyNotAwaited, message, copy.event);
+            return fault(ViolationKind::CopyNotAwaited, message, copy.event);
         }
         if let Some(&wait) = state.waits.iter().find(|&&e| !state.arrived.knows(e)) {
             let before = phase.checked_sub(1).map_or("the start".to_owned(), |p| format!("phase {p}"));
             let message =
                 format!("{name} may complete phase {phase} before a wait for {before} has passed: it then hangs");
-            return fault(Kind::MissedPhase, message, wait);
+            return fault(ViolationKind::MissedPhase, message, wait);
         }
         state.phase += 1;
         state.pending = state.count;
@@ -380,7 +380,15 @@ impl<'a> Run<'a> {
     }
 
     /// An access to a stage.
-    fn touch(&mut self, agent: usize, place: &Place, tag: &Expr, access: Access, proxy: Proxy, span: Span) -> Step<()> {
+    fn touch(
+        &mut self,
+        agent: usize,
+        place: &Place,
+        tag: &Expr,
+        access: StageAccess,
+        proxy: Proxy,
+        span: Span,
+    ) -> Step<()> {
         let storage = &self.program.storages[place.array.0];
         let index = self.index(agent, place, storage.cells.len(), &storage.name)?;
         let contents = (place.array.0, self.value(agent, tag));
@@ -388,8 +396,8 @@ impl<'a> Run<'a> {
         let known = Knowledge { clock: &state.clock, fenced: &state.fenced, groups: &self.groups };
         for cell in storage.cells[index].clone() {
             let result = match access {
-                Access::Read => self.cells[cell].read(span, contents, proxy, &known),
-                Access::Write => self.cells[cell].write(span, contents, proxy, &known),
+                StageAccess::Read => self.cells[cell].read(span, contents, proxy, &known),
+                StageAccess::Write => self.cells[cell].write(span, contents, proxy, &known),
             };
             if let Err(clash) = result {
                 return Err(self.clash(&format!("{}[{index}]", storage.name), access, span.start, &clash));
@@ -398,18 +406,19 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    fn clash(&self, stage: &str, access: Access, event: Event, clash: &Clash) -> Box<Fault> {
+    fn clash(&self, stage: &str, access: StageAccess, event: Event, clash: &Clash) -> Box<Fault> {
         let name = |event: Event| &self.program.agents[event.agent].name;
         let agent = name(event);
         let message = match clash.kind {
-            Kind::NeverWritten => format!("{agent} reads {stage}, which nobody has written"),
-            Kind::ReadBeforeFull => format!("{agent} may read {stage} before its write is done"),
-            Kind::WrongContents => format!("{agent} reads {stage}, which holds the data of another iteration"),
-            Kind::MissingFence => {
+            ViolationKind::NeverWritten => format!("{agent} reads {stage}, which nobody has written"),
+            ViolationKind::ReadBeforeFull => format!("{agent} may read {stage} before its write is done"),
+            ViolationKind::WrongContents => format!("{agent} reads {stage}, which holds the data of another iteration"),
+            ViolationKind::MissingFence => {
                 format!("{agent} reads {stage} asynchronously, with no proxy fence after the ordinary write")
             }
             _ => {
-                let writer = clash.other.filter(|_| access == Access::Read).map_or(agent, |other| name(other.start));
+                let writer =
+                    clash.other.filter(|_| access == StageAccess::Read).map_or(agent, |other| name(other.start));
                 format!("{writer} may overwrite {stage} while it is in use")
             }
         };
@@ -445,11 +454,14 @@ impl<'a> Run<'a> {
             Err(Box::new(Fault { kind, message, pasts: Vec::new(), order: Vec::new(), everything: true }))
         };
         if !waiting.is_empty() {
-            return ended(Kind::Deadlock, format!("deadlock: {}", waiting.join("; ")));
+            return ended(ViolationKind::Deadlock, format!("deadlock: {}", waiting.join("; ")));
         }
         if let Some(slot) = self.slots.iter().find(|s| s.pending != s.count || s.bytes != 0) {
             let (name, pending, count) = (&slot.name, slot.pending, slot.count);
-            return ended(Kind::NotQuiescent, format!("{name} is left with {pending} of {count} arrivals missing"));
+            return ended(
+                ViolationKind::NotQuiescent,
+                format!("{name} is left with {pending} of {count} arrivals missing"),
+            );
         }
         let mut all = Clock::new(self.program.agents.len() + self.slots.len());
         self.agents.iter().for_each(|a| all.join(&a.clock));
@@ -457,7 +469,7 @@ impl<'a> Run<'a> {
         match self.cells.iter().find_map(|cell| cell.unfinished(&known)) {
             Some(span) => {
                 let message = format!("{} never waits for what it started", self.program.agents[span.start.agent].name);
-                Err(Box::new(Fault::new(Kind::UnfinishedAtExit, message, vec![span.start])))
+                Err(Box::new(Fault::new(ViolationKind::UnfinishedAtExit, message, vec![span.start])))
             }
             None => Ok(()),
         }
@@ -486,7 +498,8 @@ impl<'a> Run<'a> {
         match usize::try_from(slot) {
             Ok(index) if index < len => Ok(index),
             _ => {
-                let (kind, message) = (Kind::NoSuchSlot, format!("{name} has {len} members, and no number {slot}"));
+                let (kind, message) =
+                    (ViolationKind::NoSuchSlot, format!("{name} has {len} members, and no number {slot}"));
                 Err(Box::new(Fault { kind, message, pasts: Vec::new(), order: Vec::new(), everything: true }))
             }
         }

@@ -1,7 +1,7 @@
 //! A cell of shared memory: who wrote it last, who has read it since, and whether they are known to be done.
 
 use crate::clock::{Clock, Event};
-use crate::violation::Kind;
+use crate::violation::ViolationKind;
 
 /// When an access is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub enum Proxy {
 
 /// An access that may go wrong, with the access that it meets.
 pub struct Clash {
-    pub kind: Kind,
+    pub kind: ViolationKind,
     pub other: Option<Span>,
 }
 
@@ -73,16 +73,19 @@ impl Knowledge<'_> {
 impl Cell {
     pub fn read(&mut self, span: Span, wanted: Contents, proxy: Proxy, known: &Knowledge) -> Result<(), Clash> {
         let clash = |kind, other| Err(Clash { kind, other });
-        let Some((write, contents, wrote)) = self.write else { return clash(Kind::NeverWritten, None) };
+        let Some((write, contents, wrote)) = self.write else { return clash(ViolationKind::NeverWritten, None) };
         if !known.done(write.end) {
             // Either the data that it wants is on the way, or other data is.
-            return clash(if contents == wanted { Kind::ReadBeforeFull } else { Kind::Overwritten }, Some(write));
+            return clash(
+                if contents == wanted { ViolationKind::ReadBeforeFull } else { ViolationKind::Overwritten },
+                Some(write),
+            );
         }
         if contents != wanted {
-            return clash(Kind::WrongContents, None);
+            return clash(ViolationKind::WrongContents, None);
         }
         if wrote == Proxy::Ordinary && proxy == Proxy::Asynchronous && !known.fenced(write.end) {
-            return clash(Kind::MissingFence, None);
+            return clash(ViolationKind::MissingFence, None);
         }
         self.reads.push(span);
         Ok(())
@@ -90,7 +93,7 @@ impl Cell {
 
     pub fn write(&mut self, span: Span, contents: Contents, proxy: Proxy, known: &Knowledge) -> Result<(), Clash> {
         match self.unfinished(known) {
-            Some(other) => Err(Clash { kind: Kind::Overwritten, other: Some(other) }),
+            Some(other) => Err(Clash { kind: ViolationKind::Overwritten, other: Some(other) }),
             None => {
                 self.write = Some((span, contents, proxy));
                 self.reads.clear();

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// The kind of a violation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum ViolationKind {
     /// Agents wait for each other.
     Deadlock,
     /// A phase gets more arrivals than its count.
@@ -41,7 +41,7 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
     pub program: String,
-    pub kind: Kind,
+    pub kind: ViolationKind,
     /// The trip counts for which it happens.
     pub parameters: Vec<(String, i64)>,
     pub message: String,

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use tile_driver::Diagnostic;
 use tile_interface::{CompileError, CompileOutput, CompileRequest, InputKind};
-use tile_interp::program::{Access, Entry, FloatMode, Kind, Op, Program, Value};
+use tile_interp::program::{AccessOrder, Entry, FloatMode, Op, OpKind, Program, Value};
 use tile_interp::types::{Cut, Element, Number, TensorType, TileType, Type, ViewType};
 
 /// `y[i] = a * x[i] + y[i]` for 32-bit floats, one thread an element, 32 threads a block; arrays of rank 1.
@@ -70,18 +70,18 @@ fn reader(_: &[u8], _: InputKind, _: &mut dyn FnMut(Diagnostic)) -> Result<Progr
         op.results
     };
     // Parameters are defined by an op that is taken out again.
-    let p = op(Kind::Return, &[], &[&pointer, &scalar, &scalar, &pointer, &scalar, &scalar]);
-    let id = op(Kind::GetTileBlockId, &[], &[&scalar, &scalar, &scalar])[0];
+    let p = op(OpKind::Return, &[], &[&pointer, &scalar, &scalar, &pointer, &scalar, &scalar]);
+    let id = op(OpKind::GetTileBlockId, &[], &[&scalar, &scalar, &scalar])[0];
     let mut views = vec![];
     for base in [0, 3] {
-        let t = op(Kind::MakeTensorView, &[p[base], p[base + 1]], &[&Type::Tensor(tensor.clone())]);
-        views.push(op(Kind::MakeView, &t, &[&Type::View(view.clone())])[0]);
+        let t = op(OpKind::MakeTensorView, &[p[base], p[base + 1]], &[&Type::Tensor(tensor.clone())]);
+        views.push(op(OpKind::MakeView, &t, &[&Type::View(view.clone())])[0]);
     }
-    let (access, token) = (Access::WEAK, false);
-    let x = op(Kind::LoadView { access, token }, &[views[0], id], &[&tile, &Type::Token])[0];
-    let y = op(Kind::AddF(FloatMode::default()), &[x, x], &[&tile])[0];
-    op(Kind::StoreView { access, token }, &[y, views[1], id], &[&Type::Token]);
-    op(Kind::Return, &[], &[]);
+    let (access, token) = (AccessOrder::WEAK, false);
+    let x = op(OpKind::LoadView { access, token }, &[views[0], id], &[&tile, &Type::Token])[0];
+    let y = op(OpKind::AddF(FloatMode::default()), &[x, x], &[&tile])[0];
+    op(OpKind::StoreView { access, token }, &[y, views[1], id], &[&Type::Token]);
+    op(OpKind::Return, &[], &[]);
     entry.body.arguments = entry.body.ops.remove(0).results;
     Ok(Program { name: "m".into(), globals: vec![], entries: vec![entry] })
 }

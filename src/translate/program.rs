@@ -14,8 +14,8 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use tile_interp::format::{Round, decode, encode};
 use tile_interp::program::{
-    Access, Block, Entry, FloatMode, Global, Kind, Op, Order, Overflow, Predicate, Program, Promise, Rounding, Scope,
-    Signedness, Update, Value,
+    AccessOrder, Block, Entry, FloatMode, Global, Op, OpKind, Order, Overflow, Predicate, Program, Promise, Rounding,
+    Scope, Signedness, Update, Value,
 };
 use tile_interp::types::{self, Cut, Element, Number, Padding, TensorType, TileType, ViewType};
 
@@ -256,7 +256,7 @@ fn predicate(p: ct::ComparisonPredicate) -> Predicate {
     }
 }
 
-fn access(order: ct::MemoryOrderingSemantics, scope: Option<ct::MemoryScope>) -> Access {
+fn access(order: ct::MemoryOrderingSemantics, scope: Option<ct::MemoryScope>) -> AccessOrder {
     let order = match order {
         ct::MemoryOrderingSemantics::Weak => Order::Weak,
         ct::MemoryOrderingSemantics::Relaxed => Order::Relaxed,
@@ -269,7 +269,7 @@ fn access(order: ct::MemoryOrderingSemantics, scope: Option<ct::MemoryScope>) ->
         ct::MemoryScope::Device => Scope::Device,
         ct::MemoryScope::System => Scope::System,
     });
-    Access { order, scope }
+    AccessOrder { order, scope }
 }
 
 fn update(m: ct::AtomicRMWMode) -> Update {
@@ -352,148 +352,150 @@ impl Reader {
         self.places.entry(text).or_insert_with_key(|t| t.as_str().into()).clone()
     }
 
-    fn kind(&mut self, op: OpRef<'_>) -> Result<Kind> {
+    fn kind(&mut self, op: OpRef<'_>) -> Result<OpKind> {
         use AnyOp::*;
         let Some(any) = AnyOp::cast(op) else { return error(op, format!("'{}' is no op of cuda_tile", op_name(op))) };
         Ok(match any {
-            AbsFOp(_) => Kind::AbsF,
-            NegFOp(_) => Kind::NegF,
-            CeilOp(_) => Kind::Ceil,
-            FloorOp(_) => Kind::Floor,
-            AddFOp(o) => Kind::AddF(mode(o.rounding_mode(), o.flush_to_zero())),
-            SubFOp(o) => Kind::SubF(mode(o.rounding_mode(), o.flush_to_zero())),
-            MulFOp(o) => Kind::MulF(mode(o.rounding_mode(), o.flush_to_zero())),
-            DivFOp(o) => Kind::DivF(mode(o.rounding_mode(), o.flush_to_zero())),
-            FmaOp(o) => Kind::Fma(mode(o.rounding_mode(), o.flush_to_zero())),
-            SqrtOp(o) => Kind::Sqrt(mode(o.rounding_mode(), o.flush_to_zero())),
-            RsqrtOp(o) => Kind::Rsqrt { flush: o.flush_to_zero() },
-            Exp2Op(o) => Kind::Exp2 { flush: o.flush_to_zero() },
-            ExpOp(o) => Kind::Exp { rounding: rounding(o.rounding_mode()) },
-            TanHOp(o) => Kind::Tanh { rounding: rounding(o.rounding_mode()) },
-            LogOp(_) => Kind::Log,
-            Log2Op(_) => Kind::Log2,
-            SinOp(_) => Kind::Sin,
-            CosOp(_) => Kind::Cos,
-            TanOp(_) => Kind::Tan,
-            SinHOp(_) => Kind::Sinh,
-            CosHOp(_) => Kind::Cosh,
-            PowOp(_) => Kind::Pow,
-            Atan2Op(_) => Kind::Atan2,
-            RemFOp(_) => Kind::RemF,
-            MaxFOp(o) => Kind::MaxF { propagate_nan: o.propagate_nan(), flush: o.flush_to_zero() },
-            MinFOp(o) => Kind::MinF { propagate_nan: o.propagate_nan(), flush: o.flush_to_zero() },
-            CmpFOp(o) => Kind::CmpF {
+            AbsFOp(_) => OpKind::AbsF,
+            NegFOp(_) => OpKind::NegF,
+            CeilOp(_) => OpKind::Ceil,
+            FloorOp(_) => OpKind::Floor,
+            AddFOp(o) => OpKind::AddF(mode(o.rounding_mode(), o.flush_to_zero())),
+            SubFOp(o) => OpKind::SubF(mode(o.rounding_mode(), o.flush_to_zero())),
+            MulFOp(o) => OpKind::MulF(mode(o.rounding_mode(), o.flush_to_zero())),
+            DivFOp(o) => OpKind::DivF(mode(o.rounding_mode(), o.flush_to_zero())),
+            FmaOp(o) => OpKind::Fma(mode(o.rounding_mode(), o.flush_to_zero())),
+            SqrtOp(o) => OpKind::Sqrt(mode(o.rounding_mode(), o.flush_to_zero())),
+            RsqrtOp(o) => OpKind::Rsqrt { flush: o.flush_to_zero() },
+            Exp2Op(o) => OpKind::Exp2 { flush: o.flush_to_zero() },
+            ExpOp(o) => OpKind::Exp { rounding: rounding(o.rounding_mode()) },
+            TanHOp(o) => OpKind::Tanh { rounding: rounding(o.rounding_mode()) },
+            LogOp(_) => OpKind::Log,
+            Log2Op(_) => OpKind::Log2,
+            SinOp(_) => OpKind::Sin,
+            CosOp(_) => OpKind::Cos,
+            TanOp(_) => OpKind::Tan,
+            SinHOp(_) => OpKind::Sinh,
+            CosHOp(_) => OpKind::Cosh,
+            PowOp(_) => OpKind::Pow,
+            Atan2Op(_) => OpKind::Atan2,
+            RemFOp(_) => OpKind::RemF,
+            MaxFOp(o) => OpKind::MaxF { propagate_nan: o.propagate_nan(), flush: o.flush_to_zero() },
+            MinFOp(o) => OpKind::MinF { propagate_nan: o.propagate_nan(), flush: o.flush_to_zero() },
+            CmpFOp(o) => OpKind::CmpF {
                 predicate: predicate(o.comparison_predicate()),
                 ordered: o.comparison_ordering() == ct::ComparisonOrdering::Ordered,
             },
-            AbsIOp(_) => Kind::AbsI,
-            NegIOp(o) => Kind::NegI(overflow(o.overflow())),
-            AddIOp(o) => Kind::AddI(overflow(o.overflow())),
-            SubIOp(o) => Kind::SubI(overflow(o.overflow())),
-            MulIOp(o) => Kind::MulI(overflow(o.overflow())),
-            ShLIOp(o) => Kind::ShlI(overflow(o.overflow())),
-            ShRIOp(o) => Kind::ShrI(signedness(o.signedness())),
-            MulhiIOp(_) => Kind::MulhiI,
-            DivIOp(o) => Kind::DivI { signedness: signedness(o.signedness()), rounding: rounding(o.rounding()) },
-            RemIOp(o) => Kind::RemI(signedness(o.signedness())),
-            MaxIOp(o) => Kind::MaxI(signedness(o.signedness())),
-            MinIOp(o) => Kind::MinI(signedness(o.signedness())),
-            AndIOp(_) => Kind::AndI,
-            OrIOp(_) => Kind::OrI,
-            XOrIOp(_) => Kind::XorI,
+            AbsIOp(_) => OpKind::AbsI,
+            NegIOp(o) => OpKind::NegI(overflow(o.overflow())),
+            AddIOp(o) => OpKind::AddI(overflow(o.overflow())),
+            SubIOp(o) => OpKind::SubI(overflow(o.overflow())),
+            MulIOp(o) => OpKind::MulI(overflow(o.overflow())),
+            ShLIOp(o) => OpKind::ShlI(overflow(o.overflow())),
+            ShRIOp(o) => OpKind::ShrI(signedness(o.signedness())),
+            MulhiIOp(_) => OpKind::MulhiI,
+            DivIOp(o) => OpKind::DivI { signedness: signedness(o.signedness()), rounding: rounding(o.rounding()) },
+            RemIOp(o) => OpKind::RemI(signedness(o.signedness())),
+            MaxIOp(o) => OpKind::MaxI(signedness(o.signedness())),
+            MinIOp(o) => OpKind::MinI(signedness(o.signedness())),
+            AndIOp(_) => OpKind::AndI,
+            OrIOp(_) => OpKind::OrI,
+            XOrIOp(_) => OpKind::XorI,
             CmpIOp(o) => {
-                Kind::CmpI { predicate: predicate(o.comparison_predicate()), signedness: signedness(o.signedness()) }
+                OpKind::CmpI { predicate: predicate(o.comparison_predicate()), signedness: signedness(o.signedness()) }
             }
-            ExtIOp(o) => Kind::ExtI(signedness(o.signedness())),
-            TruncIOp(o) => Kind::TruncI(overflow(o.overflow())),
-            FToFOp(o) => Kind::FToF { rounding: rounding(o.rounding_mode()) },
-            FToIOp(o) => Kind::FToI(signedness(o.signedness())),
-            IToFOp(o) => Kind::IToF(signedness(o.signedness())),
-            BitcastOp(_) => Kind::Bitcast,
-            PtrToIntOp(_) => Kind::PtrToInt,
-            IntToPtrOp(_) => Kind::IntToPtr,
-            PtrToPtrOp(_) => Kind::PtrToPtr,
-            PackOp(_) => Kind::Pack,
-            UnpackOp(_) => Kind::Unpack,
+            ExtIOp(o) => OpKind::ExtI(signedness(o.signedness())),
+            TruncIOp(o) => OpKind::TruncI(overflow(o.overflow())),
+            FToFOp(o) => OpKind::FToF { rounding: rounding(o.rounding_mode()) },
+            FToIOp(o) => OpKind::FToI(signedness(o.signedness())),
+            IToFOp(o) => OpKind::IToF(signedness(o.signedness())),
+            BitcastOp(_) => OpKind::Bitcast,
+            PtrToIntOp(_) => OpKind::PtrToInt,
+            IntToPtrOp(_) => OpKind::IntToPtr,
+            PtrToPtrOp(_) => OpKind::PtrToPtr,
+            PackOp(_) => OpKind::Pack,
+            UnpackOp(_) => OpKind::Unpack,
             ConstantOp(o) => match tile_type(ty(o.result())).and_then(|t| t.element.number()) {
-                Some(n) => Kind::Constant(dense(o.value(), n).into()),
+                Some(n) => OpKind::Constant(dense(o.value(), n).into()),
                 None => return error(op, "a constant is a tile of numbers"),
             },
-            IotaOp(_) => Kind::Iota,
-            BroadcastOp(_) => Kind::Broadcast,
-            ReshapeOp(_) => Kind::Reshape,
-            PermuteOp(o) => Kind::Permute(o.permutation().iter().map(|d| *d as usize).collect()),
-            CatOp(o) => Kind::Cat { dim: o.dim() as usize },
-            ExtractOp(_) => Kind::Extract,
-            SelectOp(_) => Kind::Select,
-            OffsetOp(_) => Kind::Offset,
-            LoadPtrTkoOp(o) => Kind::LoadPtr {
+            IotaOp(_) => OpKind::Iota,
+            BroadcastOp(_) => OpKind::Broadcast,
+            ReshapeOp(_) => OpKind::Reshape,
+            PermuteOp(o) => OpKind::Permute(o.permutation().iter().map(|d| *d as usize).collect()),
+            CatOp(o) => OpKind::Cat { dim: o.dim() as usize },
+            ExtractOp(_) => OpKind::Extract,
+            SelectOp(_) => OpKind::Select,
+            OffsetOp(_) => OpKind::Offset,
+            LoadPtrTkoOp(o) => OpKind::LoadPtr {
                 access: access(o.memory_ordering_semantics(), o.memory_scope()),
                 mask: o.mask().is_some(),
                 padding: o.padding_value().is_some(),
                 token: o.token().is_some(),
             },
-            StorePtrTkoOp(o) => Kind::StorePtr {
+            StorePtrTkoOp(o) => OpKind::StorePtr {
                 access: access(o.memory_ordering_semantics(), o.memory_scope()),
                 mask: o.mask().is_some(),
                 token: o.token().is_some(),
             },
-            AtomicCASTkoOp(o) => Kind::AtomicCas {
+            AtomicCASTkoOp(o) => OpKind::AtomicCas {
                 access: access(o.memory_ordering_semantics(), Some(o.memory_scope())),
                 mask: o.mask().is_some(),
                 token: o.token().is_some(),
             },
-            AtomicRMWTkoOp(o) => Kind::AtomicRmw {
+            AtomicRMWTkoOp(o) => OpKind::AtomicRmw {
                 access: access(o.memory_ordering_semantics(), Some(o.memory_scope())),
                 update: update(o.mode()),
                 mask: o.mask().is_some(),
                 token: o.token().is_some(),
             },
             AllocaOp(o) => {
-                Kind::Alloca { count: o.num_elem() as u64, alignment: o.alignment() as u64, global: o.global() }
+                OpKind::Alloca { count: o.num_elem() as u64, alignment: o.alignment() as u64, global: o.global() }
             }
-            GetGlobalOp(o) => Kind::GetGlobal(symbol(o.name()).to_string()),
-            MakeTensorViewOp(_) => Kind::MakeTensorView,
-            MakePartitionViewOp(_) | MakeStridedViewOp(_) | MakeGatherScatterViewOp(_) => Kind::MakeView,
-            LoadViewTkoOp(o) => Kind::LoadView {
+            GetGlobalOp(o) => OpKind::GetGlobal(symbol(o.name()).to_string()),
+            MakeTensorViewOp(_) => OpKind::MakeTensorView,
+            MakePartitionViewOp(_) | MakeStridedViewOp(_) | MakeGatherScatterViewOp(_) => OpKind::MakeView,
+            LoadViewTkoOp(o) => OpKind::LoadView {
                 access: access(o.memory_ordering_semantics(), o.memory_scope()),
                 token: o.token().is_some(),
             },
-            StoreViewTkoOp(o) => Kind::StoreView {
+            StoreViewTkoOp(o) => OpKind::StoreView {
                 access: access(o.memory_ordering_semantics(), o.memory_scope()),
                 token: o.token().is_some(),
             },
-            AtomicRedViewTkoOp(o) => Kind::AtomicRedView {
+            AtomicRedViewTkoOp(o) => OpKind::AtomicRedView {
                 access: access(o.memory_ordering_semantics(), Some(o.memory_scope())),
                 update: update(o.mode()),
                 token: o.token().is_some(),
             },
-            GetTensorShapeOp(_) => Kind::GetTensorShape,
-            GetIndexSpaceShapeOp(_) => Kind::GetIndexSpaceShape,
-            MakeTokenOp(_) => Kind::MakeToken,
-            JoinTokensOp(_) => Kind::JoinTokens,
-            MmaFOp(o) => Kind::MmaF { fast_acc: o.fast_acc() },
-            MmaIOp(o) => Kind::MmaI { lhs: signedness(o.signedness_lhs()), rhs: signedness(o.signedness_rhs()) },
-            MmaFScaledOp(_) => Kind::MmaFScaled,
-            ReduceOp(o) => Kind::Reduce { dim: o.dim() as usize, identities: identities(op, o.identities())? },
-            ScanOp(o) => {
-                Kind::Scan { dim: o.dim() as usize, reverse: o.reverse(), identities: identities(op, o.identities())? }
-            }
-            IfOp(_) => Kind::If,
-            ForOp(o) => Kind::For { unsigned: o.unsigned_cmp() },
-            LoopOp(_) => Kind::Loop,
-            BreakOp(_) => Kind::Break,
-            ContinueOp(_) => Kind::Continue,
-            YieldOp(_) => Kind::Yield,
-            ReturnOp(_) => Kind::Return,
-            GetTileBlockIdOp(_) => Kind::GetTileBlockId,
-            GetNumTileBlocksOp(_) => Kind::GetNumTileBlocks,
-            AssertOp(o) => Kind::Assert(o.message().to_string()),
+            GetTensorShapeOp(_) => OpKind::GetTensorShape,
+            GetIndexSpaceShapeOp(_) => OpKind::GetIndexSpaceShape,
+            MakeTokenOp(_) => OpKind::MakeToken,
+            JoinTokensOp(_) => OpKind::JoinTokens,
+            MmaFOp(o) => OpKind::MmaF { fast_acc: o.fast_acc() },
+            MmaIOp(o) => OpKind::MmaI { lhs: signedness(o.signedness_lhs()), rhs: signedness(o.signedness_rhs()) },
+            MmaFScaledOp(_) => OpKind::MmaFScaled,
+            ReduceOp(o) => OpKind::Reduce { dim: o.dim() as usize, identities: identities(op, o.identities())? },
+            ScanOp(o) => OpKind::Scan {
+                dim: o.dim() as usize,
+                reverse: o.reverse(),
+                identities: identities(op, o.identities())?,
+            },
+            IfOp(_) => OpKind::If,
+            ForOp(o) => OpKind::For { unsigned: o.unsigned_cmp() },
+            LoopOp(_) => OpKind::Loop,
+            BreakOp(_) => OpKind::Break,
+            ContinueOp(_) => OpKind::Continue,
+            YieldOp(_) => OpKind::Yield,
+            ReturnOp(_) => OpKind::Return,
+            GetTileBlockIdOp(_) => OpKind::GetTileBlockId,
+            GetNumTileBlocksOp(_) => OpKind::GetNumTileBlocks,
+            AssertOp(o) => OpKind::Assert(o.message().to_string()),
             AssumeOp(o) => match promise(o.predicate()) {
-                Some(p) => Kind::Assume(p),
+                Some(p) => OpKind::Assume(p),
                 None => return error(op, "an unknown promise"),
             },
-            PrintTkoOp(o) => Kind::Print { format: o.str().to_string(), token: o.token().is_some() },
+            PrintTkoOp(o) => OpKind::Print { format: o.str().to_string(), token: o.token().is_some() },
             ModuleOp(_) | GlobalOp(_) | EntryOp(_) | TestingFuncOp(_) => {
                 return error(op, format!("'{}' inside an entry", op_name(op)));
             }

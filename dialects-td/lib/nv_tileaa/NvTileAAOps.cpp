@@ -1,5 +1,6 @@
 // Verifiers and assembly of the ops of nv_tileaa.
 #include "nv_tileaa/NvTileAA.h"
+#include "nv_tileaa/Shapes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
@@ -63,36 +64,10 @@ LogicalResult UnsplatOp::verify() {
     return emitOpError("source must have one element, of the type of the result");
   return success();
 }
-LogicalResult BroadcastOp::verify() {
-  RankedTensorType from = tensor(getSource()), to = tensor(getResult());
-  if (from.getRank() != to.getRank() || from.getElementType() != to.getElementType())
-    return emitOpError("source and result must have one rank and element type");
-  for (auto [f, t] : llvm::zip(from.getShape(), to.getShape()))
-    if (f != t && f != 1)
-      return emitOpError("only extents of one can be repeated");
-  return success();
-}
-LogicalResult ViewOp::verify() {
-  RankedTensorType from = tensor(getSource()), to = tensor(getResult());
-  if (from.getNumElements() != to.getNumElements() || from.getElementType() != to.getElementType())
-    return emitOpError("source and result must have one element count and element type");
-  return success();
-}
+LogicalResult BroadcastOp::verify() { return verifyBroadcast(*this, tensor(getSource()), tensor(getResult())); }
+LogicalResult ViewOp::verify() { return verifyView(*this, tensor(getSource()), tensor(getResult())); }
 LogicalResult PermuteOp::verify() {
-  RankedTensorType from = tensor(getSource()), to = tensor(getResult());
-  ArrayRef<int32_t> order = getOrder();
-  if (order.size() != size_t(from.getRank()) || from.getRank() != to.getRank() ||
-      from.getElementType() != to.getElementType())
-    return emitOpError("order, source and result must have one rank, source and result one element type");
-  SmallVector<bool> seen(order.size(), false);
-  for (auto [i, d] : llvm::enumerate(order)) {
-    if (d < 0 || d >= from.getRank() || seen[d])
-      return emitOpError("order must be a permutation");
-    seen[d] = true;
-    if (to.getDimSize(i) != from.getDimSize(d))
-      return emitOpError("result dimension ") << i << " must have extent " << from.getDimSize(d);
-  }
-  return success();
+  return verifyPermute(*this, getOrder(), tensor(getSource()), tensor(getResult()));
 }
 LogicalResult CatOp::verify() {
   RankedTensorType lhs = tensor(getLhs()), rhs = tensor(getRhs()), to = tensor(getResult());

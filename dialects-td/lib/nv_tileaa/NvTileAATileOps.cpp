@@ -1,6 +1,7 @@
 // Verifiers of packing, matrix products, reductions and scans of nv_tileaa.
 #include "nv_tileaa/Aggregates.h"
 #include "nv_tileaa/NvTileAA.h"
+#include "nv_tileaa/Shapes.h"
 
 using namespace mlir;
 using namespace nv_tileaa;
@@ -25,37 +26,14 @@ LogicalResult UnpackOp::verify() { return verifyBytes(*this, tensor(getResult())
 
 //===-- matrix products -----------------------------------------------------//
 
-// Invariants: one rank, two or three; equal batch extents; M, N and K agree; operands have one element type.
-static LogicalResult verifyProduct(Operation *op, RankedTensorType lhs, RankedTensorType rhs, RankedTensorType acc) {
-  int64_t rank = acc.getRank();
-  if (lhs.getRank() != rank || rhs.getRank() != rank || (rank != 2 && rank != 3))
-    return op->emitOpError("operands must have one rank, two or three");
-  if (lhs.getElementType() != rhs.getElementType())
-    return op->emitOpError("lhs and rhs must have one element type");
-  int64_t m = rank - 2, n = rank - 1;
-  bool batch = rank == 2 || (lhs.getDimSize(0) == acc.getDimSize(0) && rhs.getDimSize(0) == acc.getDimSize(0));
-  if (!batch || lhs.getDimSize(m) != acc.getDimSize(m) || rhs.getDimSize(n) != acc.getDimSize(n) ||
-      lhs.getDimSize(n) != rhs.getDimSize(m))
-    return op->emitOpError("shapes of lhs, rhs and acc do not form a matrix product");
-  return success();
-}
 LogicalResult DotOp::verify() { return verifyProduct(*this, tensor(getLhs()), tensor(getRhs()), tensor(getAcc())); }
 
-// Invariants: those of a product; scales agree with M and N, their extents along K are equal and divide K.
+// Invariants: those of a product and of its scales.
 LogicalResult DotScaledOp::verify() {
-  RankedTensorType lhs = tensor(getLhs()), rhs = tensor(getRhs());
-  RankedTensorType lhsScale = tensor(getLhsScale()), rhsScale = tensor(getRhsScale());
-  if (failed(verifyProduct(*this, lhs, rhs, tensor(getAcc()))))
+  RankedTensorType lhs = tensor(getLhs()), acc = tensor(getAcc());
+  if (failed(verifyProduct(*this, lhs, tensor(getRhs()), acc)))
     return failure();
-  int64_t rank = lhs.getRank(), m = rank - 2, n = rank - 1;
-  if (lhsScale.getRank() != rank || rhsScale.getRank() != rank ||
-      lhsScale.getElementType() != rhsScale.getElementType())
-    return emitOpError("scales must have the rank of the operands and one element type");
-  bool batch = rank == 2 || (lhsScale.getDimSize(0) == lhs.getDimSize(0) && rhsScale.getDimSize(0) == rhs.getDimSize(0));
-  if (!batch || lhsScale.getDimSize(m) != lhs.getDimSize(m) || rhsScale.getDimSize(n) != rhs.getDimSize(n) ||
-      lhsScale.getDimSize(n) != rhsScale.getDimSize(m) || lhs.getDimSize(n) % lhsScale.getDimSize(n))
-    return emitOpError("shapes of the scales do not fit the operands");
-  return success();
+  return verifyScales(*this, lhs, acc, tensor(getLhsScale()), tensor(getRhsScale()));
 }
 
 //===-- reductions and scans ------------------------------------------------//

@@ -5,6 +5,7 @@
 // and that the operands lie as it takes them for the layout of the accumulator. The table of instructions and the
 // algebra of layouts are in Rust and are not repeated here. Of a product that is under way: that its direct users do not
 // read it. Not checked: whether the target has the instruction, and what users do with a carried product.
+#include "nv_tileaa/Shapes.h"
 #include "nv_tileas/NvTileAS.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Registration.h"
@@ -54,20 +55,6 @@ void tileirNvTileASSetProductCheck(MlirDialectRegistry registry, TileirProductCh
   unwrap(registry)->addExtension(TypeID::get<ProductCheckExtension>(), std::make_unique<ProductCheckExtension>(check));
 }
 
-// Invariants: one rank, two or three; one element type of the operands; equal batch extents; M, N and K agree.
-static LogicalResult verifyShapes(Operation *op, RankedTensorType lhs, RankedTensorType rhs, RankedTensorType acc) {
-  int64_t rank = acc.getRank(), m = rank - 2, n = rank - 1;
-  if (lhs.getRank() != rank || rhs.getRank() != rank || (rank != 2 && rank != 3))
-    return op->emitOpError("operands must have one rank, two or three");
-  if (lhs.getElementType() != rhs.getElementType())
-    return op->emitOpError("lhs and rhs must have one element type");
-  bool batch = rank == 2 || (lhs.getDimSize(0) == acc.getDimSize(0) && rhs.getDimSize(0) == acc.getDimSize(0));
-  if (!batch || lhs.getDimSize(m) != acc.getDimSize(m) || rhs.getDimSize(n) != acc.getDimSize(n) ||
-      lhs.getDimSize(n) != rhs.getDimSize(m))
-    return op->emitOpError("shapes of lhs, rhs and acc do not form a matrix product");
-  return success();
-}
-
 static LogicalResult checkProduct(Operation *op) {
   return static_cast<NvTileASDialect *>(op->getDialect())->checkProduct(op);
 }
@@ -75,25 +62,17 @@ static LogicalResult checkProduct(Operation *op) {
 LogicalResult DotOp::verify() {
   if (getInstruction().getKind() == MmaKind::BlockScale)
     return emitOpError("an instruction with scales needs scales");
-  if (failed(verifyShapes(*this, tensor(getLhs()), tensor(getRhs()), tensor(getAcc()))))
+  if (failed(nv_tileaa::verifyProduct(*this, tensor(getLhs()), tensor(getRhs()), tensor(getAcc()))))
     return failure();
   return checkProduct(*this);
 }
 
-// Invariants: those of a product; scales agree with M and N, their extents along K are equal and divide K.
+// Invariants: those of a product and of its scales.
 LogicalResult DotScaledOp::verify() {
   RankedTensorType lhs = tensor(getLhs()), acc = tensor(getAcc());
-  if (failed(verifyShapes(*this, lhs, tensor(getRhs()), acc)))
+  if (failed(nv_tileaa::verifyProduct(*this, lhs, tensor(getRhs()), acc)) ||
+      failed(nv_tileaa::verifyScales(*this, lhs, acc, tensor(getLhsScale()), tensor(getRhsScale()))))
     return failure();
-  RankedTensorType left = tensor(getLhsScale()), right = tensor(getRhsScale());
-  int64_t rank = lhs.getRank(), m = rank - 2, n = rank - 1;
-  if (left.getRank() != rank || right.getRank() != rank || left.getElementType() != right.getElementType())
-    return emitOpError("scales must have the rank of the operands and one element type");
-  int64_t count = left.getDimSize(n);
-  bool batch = rank == 2 || (left.getDimSize(0) == acc.getDimSize(0) && right.getDimSize(0) == acc.getDimSize(0));
-  if (!batch || left.getDimSize(m) != acc.getDimSize(m) || right.getDimSize(n) != acc.getDimSize(n) ||
-      right.getDimSize(m) != count || lhs.getDimSize(n) % count)
-    return emitOpError("shapes of the scales do not fit the operands");
   return checkProduct(*this);
 }
 

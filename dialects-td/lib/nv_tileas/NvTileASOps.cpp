@@ -4,6 +4,7 @@
 // and permute is the image of the source; the source of a broadcast is the image of the result, whatever the order of its
 // registers; pointers, masks and values of one access agree).
 // Not checked here: bank conflicts, missing barriers, offsets that overlap.
+#include "nv_tileaa/Shapes.h"
 #include "nv_tileas/Layouts.h"
 #include "nv_tileas/NvTileASAccess.h"
 #include "mlir/IR/Builders.h"
@@ -28,9 +29,8 @@ static bool isImage(LayoutAttr from, LayoutAttr to, function_ref<int64_t(int64_t
 }
 
 LogicalResult ViewOp::verify() {
-  RankedTensorType from = tensor(getSource()), to = tensor(getResult());
-  if (from.getNumElements() != to.getNumElements() || from.getElementType() != to.getElementType())
-    return emitOpError("source and result must have one element count and element type");
+  if (failed(nv_tileaa::verifyView(*this, tensor(getSource()), tensor(getResult()))))
+    return failure();
   if (layout(getSource()) != layout(getResult()))
     return emitOpError("row-major indices do not change, so the layout must not either");
   return success();
@@ -43,11 +43,8 @@ LogicalResult ConvertLayoutOp::verify() {
 }
 LogicalResult BroadcastOp::verify() {
   RankedTensorType from = tensor(getSource()), to = tensor(getResult());
-  if (from.getRank() != to.getRank() || from.getElementType() != to.getElementType())
-    return emitOpError("source and result must have one rank and element type");
-  for (auto [f, t] : llvm::zip(from.getShape(), to.getShape()))
-    if (f != t && f != 1)
-      return emitOpError("only extents of one can be repeated");
+  if (failed(nv_tileaa::verifyBroadcast(*this, from, to)))
+    return failure();
   // The source's element for a result index: coordinates of repeated dimensions become zero.
   auto project = [&](int64_t index) {
     int64_t out = 0, scale = 1;
@@ -68,16 +65,8 @@ LogicalResult PermuteOp::verify() {
   RankedTensorType from = tensor(getSource()), to = tensor(getResult());
   ArrayRef<int32_t> order = getOrder();
   int64_t rank = from.getRank();
-  if (order.size() != size_t(rank) || rank != to.getRank() || from.getElementType() != to.getElementType())
-    return emitOpError("order, source and result must have one rank, source and result one element type");
-  SmallVector<bool> seen(rank, false);
-  for (auto [i, d] : llvm::enumerate(order)) {
-    if (d < 0 || d >= rank || seen[d])
-      return emitOpError("order must be a permutation");
-    seen[d] = true;
-    if (to.getDimSize(i) != from.getDimSize(d))
-      return emitOpError("result dimension ") << i << " must have extent " << from.getDimSize(d);
-  }
+  if (failed(nv_tileaa::verifyPermute(*this, order, from, to)))
+    return failure();
   auto move = [&](int64_t index) {
     SmallVector<int64_t> coord(rank);
     for (int64_t d = rank; d-- > 0; index /= from.getDimSize(d))

@@ -87,8 +87,8 @@ pub enum Op {
         sty: Type,
         has_c: bool,
     },
-    Ld(Access),
-    St(Access),
+    Ld(LoadStoreMods),
+    St(LoadStoreMods),
     /// `st.bulk`: address, size, 0.
     StBulk {
         space: Space,
@@ -406,7 +406,7 @@ pub struct CvtMods {
 
 /// A load or store: for `ld` dst, address; for `st` address, src. Vectors are vector operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Access {
+pub struct LoadStoreMods {
     pub space: Space,
     pub ty: Type,
     pub vec: u8,

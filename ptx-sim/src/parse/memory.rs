@@ -86,7 +86,7 @@ fn load(m: &mut Mods<'_>) -> FormResult {
     m.flag("unified");
     let vec = vector(m);
     let ty = access_type(m, vec)?;
-    let access = Access { space, ty, vec, sem, scope, nc };
+    let access = LoadStoreMods { space, ty, vec, sem, scope, nc };
     let dst = if vec > 1 { K::Vdw(usize::from(vec), ty) } else { K::Dw(ty) };
     if policy { mk(Op::Ld(access), &[dst, K::Mem, K::S(B64)]) } else { mk(Op::Ld(access), &[dst, K::Mem]) }
 }
@@ -100,7 +100,7 @@ fn store(m: &mut Mods<'_>) -> FormResult {
     if matches!(space, Space::Const) {
         return Err(ParseErrorKind::BadValue("stores to constant memory".into()));
     }
-    let access = Access { space, ty, vec, sem, scope, nc: false };
+    let access = LoadStoreMods { space, ty, vec, sem, scope, nc: false };
     let src = if vec > 1 { K::Vsw(usize::from(vec), ty) } else { K::Sw(ty) };
     if policy { mk(Op::St(access), &[K::Mem, src, K::S(B64)]) } else { mk(Op::St(access), &[K::Mem, src]) }
 }

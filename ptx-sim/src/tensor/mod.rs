@@ -36,7 +36,7 @@ pub use element::Element;
 pub use matrix_move::{LoadMatrix, MatrixFormat, StoreMatrix, movmatrix};
 pub use mma::{BlockScale, MmaSync, ScaleOperand};
 pub use smem::{Major, SmemDescriptor, Swizzle};
-pub use tcgen05::{InstructionDescriptor, Kind, Tcgen05Mma};
+pub use tcgen05::{InstructionDescriptor, Tcgen05Kind, Tcgen05Mma};
 pub use tmem::{CopyShape, DataShape, TensorMemory};
 pub use wgmma::{Wgmma, WgmmaA};
 

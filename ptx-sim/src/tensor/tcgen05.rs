@@ -27,7 +27,7 @@ use crate::num::Format;
 
 /// The `.kind` of the instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum Tcgen05Kind {
     F16,
     Tf32,
     F8f6f4,
@@ -37,18 +37,18 @@ pub enum Kind {
     Mxf4nvf4,
 }
 
-impl Kind {
+impl Tcgen05Kind {
     pub const fn is_block_scaled(self) -> bool {
-        matches!(self, Kind::Mxf8f6f4 | Kind::Mxf4 | Kind::Mxf4nvf4)
+        matches!(self, Tcgen05Kind::Mxf8f6f4 | Tcgen05Kind::Mxf4 | Tcgen05Kind::Mxf4nvf4)
     }
 
     /// K of one dense instruction.
     pub const fn k(self) -> u32 {
         match self {
-            Kind::Tf32 => 8,
-            Kind::F16 => 16,
-            Kind::F8f6f4 | Kind::I8 | Kind::Mxf8f6f4 => 32,
-            Kind::Mxf4 | Kind::Mxf4nvf4 => 64,
+            Tcgen05Kind::Tf32 => 8,
+            Tcgen05Kind::F16 => 16,
+            Tcgen05Kind::F8f6f4 | Tcgen05Kind::I8 | Tcgen05Kind::Mxf8f6f4 => 32,
+            Tcgen05Kind::Mxf4 | Tcgen05Kind::Mxf4nvf4 => 64,
         }
     }
 }
@@ -77,41 +77,41 @@ impl InstructionDescriptor {
     /// # Errors
     /// A field value that the kind does not have; sparse operands and K = 96
     /// are refused as unsupported.
-    pub fn decode(kind: Kind, raw: u32) -> Result<Self, TensorError> {
+    pub fn decode(kind: Tcgen05Kind, raw: u32) -> Result<Self, TensorError> {
         let fail = |reason| TensorError::InstructionDescriptor { descriptor: raw, reason };
         let field = |low: u32, width: u32| raw >> low & ((1 << width) - 1);
         if field(2, 1) == 1 {
             return Err(fail("sparse matrices are not supported"));
         }
-        let packed = matches!(kind, Kind::Mxf4 | Kind::Mxf4nvf4);
+        let packed = matches!(kind, Tcgen05Kind::Mxf4 | Tcgen05Kind::Mxf4nvf4);
         if packed && field(31, 1) == 1 {
             return Err(fail("K = 96 is not supported"));
         }
         let element = |code: u32| match (kind, code) {
-            (Kind::F16, 0) => Some(Element::F16),
-            (Kind::F16, 1) => Some(Element::Bf16),
-            (Kind::Tf32, 2) => Some(Element::Tf32),
-            (Kind::F8f6f4 | Kind::Mxf8f6f4, 0) => Some(Element::E4m3),
-            (Kind::F8f6f4 | Kind::Mxf8f6f4, 1) => Some(Element::E5m2),
-            (Kind::F8f6f4 | Kind::Mxf8f6f4, 3) => Some(Element::E2m3),
-            (Kind::F8f6f4 | Kind::Mxf8f6f4, 4) => Some(Element::E3m2),
-            (Kind::F8f6f4 | Kind::Mxf8f6f4, 5) => Some(Element::E2m1),
-            (Kind::I8, 0) => Some(Element::U8),
-            (Kind::I8, 1) => Some(Element::S8),
-            (Kind::Mxf4 | Kind::Mxf4nvf4, 1) => Some(Element::E2m1),
+            (Tcgen05Kind::F16, 0) => Some(Element::F16),
+            (Tcgen05Kind::F16, 1) => Some(Element::Bf16),
+            (Tcgen05Kind::Tf32, 2) => Some(Element::Tf32),
+            (Tcgen05Kind::F8f6f4 | Tcgen05Kind::Mxf8f6f4, 0) => Some(Element::E4m3),
+            (Tcgen05Kind::F8f6f4 | Tcgen05Kind::Mxf8f6f4, 1) => Some(Element::E5m2),
+            (Tcgen05Kind::F8f6f4 | Tcgen05Kind::Mxf8f6f4, 3) => Some(Element::E2m3),
+            (Tcgen05Kind::F8f6f4 | Tcgen05Kind::Mxf8f6f4, 4) => Some(Element::E3m2),
+            (Tcgen05Kind::F8f6f4 | Tcgen05Kind::Mxf8f6f4, 5) => Some(Element::E2m1),
+            (Tcgen05Kind::I8, 0) => Some(Element::U8),
+            (Tcgen05Kind::I8, 1) => Some(Element::S8),
+            (Tcgen05Kind::Mxf4 | Tcgen05Kind::Mxf4nvf4, 1) => Some(Element::E2m1),
             _ => None,
         };
         let b_code = if packed { field(10, 2) } else { field(10, 3) };
         let d = match (kind, field(4, 2)) {
             (k, _) if k.is_block_scaled() => Accumulator::F32,
-            (Kind::F16 | Kind::F8f6f4, 0) => Accumulator::F16,
-            (Kind::F16 | Kind::F8f6f4 | Kind::Tf32, 1) => Accumulator::F32,
-            (Kind::I8, 2) => Accumulator::S32 { saturate: field(3, 1) == 1 },
+            (Tcgen05Kind::F16 | Tcgen05Kind::F8f6f4, 0) => Accumulator::F16,
+            (Tcgen05Kind::F16 | Tcgen05Kind::F8f6f4 | Tcgen05Kind::Tf32, 1) => Accumulator::F32,
+            (Tcgen05Kind::I8, 2) => Accumulator::S32 { saturate: field(3, 1) == 1 },
             _ => return Err(fail("D type does not exist for this kind")),
         };
         let major = |bit: u32| if field(bit, 1) == 1 { Major::Mn } else { Major::K };
         let scale = match (kind, field(23, 1)) {
-            (Kind::Mxf4nvf4, 0) => Some(Format::Ue4m3),
+            (Tcgen05Kind::Mxf4nvf4, 0) => Some(Format::Ue4m3),
             (k, 1) if k.is_block_scaled() => Some(Format::Ue8m0),
             (k, _) if k.is_block_scaled() => return Err(fail("scale type does not exist for this kind")),
             _ => None,
@@ -135,7 +135,7 @@ impl InstructionDescriptor {
         if packed && small {
             return Err(fail("packed 4-bit matrices are K-major"));
         }
-        if kind == Kind::I8 && (decoded.negate_a || decoded.negate_b) {
+        if kind == Tcgen05Kind::I8 && (decoded.negate_a || decoded.negate_b) {
             return Err(fail("integer matrices cannot be negated"));
         }
         Ok(decoded)
@@ -154,7 +154,7 @@ pub enum ASource {
 /// One `tcgen05.mma`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tcgen05Mma {
-    pub kind: Kind,
+    pub kind: Tcgen05Kind,
     pub descriptor: InstructionDescriptor,
     /// CTAs taking part: 1 or 2.
     pub cta_group: u32,
@@ -199,9 +199,9 @@ impl Tcgen05Mma {
             _ => false,
         };
         let step = match (self.cta_group, self.kind) {
-            (1, Kind::I8) if n > 32 => 16,
+            (1, Tcgen05Kind::I8) if n > 32 => 16,
             (1, _) => 8,
-            (_, Kind::I8) => 32,
+            (_, Tcgen05Kind::I8) => 32,
             _ => 16,
         };
         let columns = if self.ws { matches!(n, 64 | 128 | 256) } else { n.is_multiple_of(step) && n > 0 && n <= 256 };
@@ -209,9 +209,9 @@ impl Tcgen05Mma {
             return Err(TensorError::Shape { m, n, k: self.kind.k(), a, b, d });
         }
         let vector = match self.kind {
-            Kind::Mxf8f6f4 => self.scale_vector == 1,
-            Kind::Mxf4 => self.scale_vector == 2,
-            Kind::Mxf4nvf4 => {
+            Tcgen05Kind::Mxf8f6f4 => self.scale_vector == 1,
+            Tcgen05Kind::Mxf4 => self.scale_vector == 2,
+            Tcgen05Kind::Mxf4nvf4 => {
                 self.scale_vector == 4 || self.scale_vector == 2 && self.descriptor.scale == Some(Format::Ue8m0)
             }
             _ => true,
@@ -227,7 +227,9 @@ impl Tcgen05Mma {
         if scaled && !(ids_ok(self.descriptor.a_scale_id) && ids_ok(self.descriptor.b_scale_id)) {
             return Err(TensorError::Invalid("scale factor id does not exist for this scale vector size"));
         }
-        if self.scale_input_d != 0 && !matches!(self.kind, Kind::F16 | Kind::Tf32) || self.scale_input_d > 15 {
+        if self.scale_input_d != 0 && !matches!(self.kind, Tcgen05Kind::F16 | Tcgen05Kind::Tf32)
+            || self.scale_input_d > 15
+        {
             return Err(TensorError::Invalid("scale-input-d is 0..15, for kinds f16 and tf32"));
         }
         Ok(())
@@ -249,7 +251,7 @@ impl Tcgen05Mma {
     /// The container width of an element in shared or tensor memory.
     fn container(&self, element: Element) -> u32 {
         match self.kind {
-            Kind::F8f6f4 | Kind::Mxf8f6f4 => 8,
+            Tcgen05Kind::F8f6f4 | Tcgen05Kind::Mxf8f6f4 => 8,
             _ => element.bits(),
         }
     }

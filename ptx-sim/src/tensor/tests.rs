@@ -399,7 +399,7 @@ fn tcgen05_descriptor(start: u64, leading: u64, stride: u64, swizzle: u64) -> u6
 }
 
 struct Case {
-    kind: Kind,
+    kind: Tcgen05Kind,
     idesc: u32,
     cta_group: u32,
     ws: bool,
@@ -412,7 +412,7 @@ fn check_tcgen05(case: &Case) {
     let (m, n, k) = (decoded.m as usize, decoded.n as usize, case.kind.k() as usize);
     let groups = case.cta_group as usize;
     let container = |e: Element| match case.kind {
-        Kind::F8f6f4 | Kind::Mxf8f6f4 => 8,
+        Tcgen05Kind::F8f6f4 | Tcgen05Kind::Mxf8f6f4 => 8,
         _ => e.bits(),
     };
     let (left, right) = matrices(decoded.a, decoded.b, m, n, k);
@@ -520,26 +520,26 @@ fn idesc(d: u32, a: u32, b: u32, m: u32, n: u32) -> u32 {
 #[test]
 fn tcgen05_kinds_and_data_paths() {
     let case = |kind, idesc, cta_group| Case { kind, idesc, cta_group, ws: false, a_in_tensor: false, scale_vector: 1 };
-    check_tcgen05(&case(Kind::F16, idesc(1, 1, 1, 128, 64), 1));
-    check_tcgen05(&case(Kind::F16, idesc(0, 0, 0, 64, 32), 1));
-    check_tcgen05(&case(Kind::F16, idesc(1, 0, 0, 256, 64), 2));
-    check_tcgen05(&case(Kind::F16, idesc(1, 0, 0, 128, 64), 2));
-    check_tcgen05(&case(Kind::F16, idesc(1, 1, 1, 128, 64) | 3 << 15, 1));
-    check_tcgen05(&case(Kind::Tf32, idesc(1, 2, 2, 128, 24), 1));
-    check_tcgen05(&case(Kind::F8f6f4, idesc(1, 0, 1, 128, 16), 1));
-    check_tcgen05(&case(Kind::F8f6f4, idesc(1, 5, 3, 64, 16), 1));
-    check_tcgen05(&case(Kind::F8f6f4, idesc(1, 4, 5, 128, 16), 1));
-    check_tcgen05(&case(Kind::I8, idesc(2, 1, 0, 128, 48), 1));
+    check_tcgen05(&case(Tcgen05Kind::F16, idesc(1, 1, 1, 128, 64), 1));
+    check_tcgen05(&case(Tcgen05Kind::F16, idesc(0, 0, 0, 64, 32), 1));
+    check_tcgen05(&case(Tcgen05Kind::F16, idesc(1, 0, 0, 256, 64), 2));
+    check_tcgen05(&case(Tcgen05Kind::F16, idesc(1, 0, 0, 128, 64), 2));
+    check_tcgen05(&case(Tcgen05Kind::F16, idesc(1, 1, 1, 128, 64) | 3 << 15, 1));
+    check_tcgen05(&case(Tcgen05Kind::Tf32, idesc(1, 2, 2, 128, 24), 1));
+    check_tcgen05(&case(Tcgen05Kind::F8f6f4, idesc(1, 0, 1, 128, 16), 1));
+    check_tcgen05(&case(Tcgen05Kind::F8f6f4, idesc(1, 5, 3, 64, 16), 1));
+    check_tcgen05(&case(Tcgen05Kind::F8f6f4, idesc(1, 4, 5, 128, 16), 1));
+    check_tcgen05(&case(Tcgen05Kind::I8, idesc(2, 1, 0, 128, 48), 1));
     for (m, n) in [(32, 64), (64, 128), (128, 64)] {
-        check_tcgen05(&Case { ws: true, ..case(Kind::F16, idesc(1, 0, 0, m, n), 1) });
+        check_tcgen05(&Case { ws: true, ..case(Tcgen05Kind::F16, idesc(1, 0, 0, m, n), 1) });
     }
     for (kind, raw, group) in [
-        (Kind::F16, idesc(1, 1, 1, 128, 32), 1),
-        (Kind::F16, idesc(1, 1, 1, 256, 32), 2),
-        (Kind::F16, idesc(1, 0, 0, 64, 32), 1),
-        (Kind::Tf32, idesc(1, 2, 2, 128, 16), 1),
-        (Kind::F8f6f4, idesc(1, 5, 0, 128, 16), 1),
-        (Kind::I8, idesc(2, 1, 1, 64, 16), 1),
+        (Tcgen05Kind::F16, idesc(1, 1, 1, 128, 32), 1),
+        (Tcgen05Kind::F16, idesc(1, 1, 1, 256, 32), 2),
+        (Tcgen05Kind::F16, idesc(1, 0, 0, 64, 32), 1),
+        (Tcgen05Kind::Tf32, idesc(1, 2, 2, 128, 16), 1),
+        (Tcgen05Kind::F8f6f4, idesc(1, 5, 0, 128, 16), 1),
+        (Tcgen05Kind::I8, idesc(2, 1, 1, 64, 16), 1),
     ] {
         check_tcgen05(&Case { a_in_tensor: true, ..case(kind, raw, group) });
     }
@@ -558,28 +558,28 @@ fn tcgen05_block_scales() {
         a_in_tensor: false,
         scale_vector,
     };
-    check_tcgen05(&case(Kind::Mxf8f6f4, scaled(0, 5, 128, 64, 1, 3, 1), 1, 1));
-    check_tcgen05(&case(Kind::Mxf8f6f4, scaled(1, 4, 256, 64, 1, 0, 2), 2, 1));
-    check_tcgen05(&case(Kind::Mxf4, scaled(1, 1, 128, 40, 1, 2, 0), 1, 2));
-    check_tcgen05(&case(Kind::Mxf4nvf4, scaled(1, 1, 128, 64, 0, 0, 0), 1, 4));
-    check_tcgen05(&case(Kind::Mxf4nvf4, scaled(1, 1, 256, 64, 1, 0, 0), 2, 4));
-    check_tcgen05(&Case { a_in_tensor: true, ..case(Kind::Mxf4, scaled(1, 1, 128, 16, 1, 0, 2), 1, 2) });
+    check_tcgen05(&case(Tcgen05Kind::Mxf8f6f4, scaled(0, 5, 128, 64, 1, 3, 1), 1, 1));
+    check_tcgen05(&case(Tcgen05Kind::Mxf8f6f4, scaled(1, 4, 256, 64, 1, 0, 2), 2, 1));
+    check_tcgen05(&case(Tcgen05Kind::Mxf4, scaled(1, 1, 128, 40, 1, 2, 0), 1, 2));
+    check_tcgen05(&case(Tcgen05Kind::Mxf4nvf4, scaled(1, 1, 128, 64, 0, 0, 0), 1, 4));
+    check_tcgen05(&case(Tcgen05Kind::Mxf4nvf4, scaled(1, 1, 256, 64, 1, 0, 0), 2, 4));
+    check_tcgen05(&Case { a_in_tensor: true, ..case(Tcgen05Kind::Mxf4, scaled(1, 1, 128, 16, 1, 0, 2), 1, 2) });
 }
 
 #[test]
 fn tcgen05_instruction_descriptors() {
     let decode = InstructionDescriptor::decode;
-    let d = decode(Kind::F16, 1 << 4 | 1 << 7 | 1 << 10 | 1 << 13 | 1 << 16 | 32 << 17 | 8 << 24).unwrap();
+    let d = decode(Tcgen05Kind::F16, 1 << 4 | 1 << 7 | 1 << 10 | 1 << 13 | 1 << 16 | 32 << 17 | 8 << 24).unwrap();
     assert_eq!((d.m, d.n, d.a, d.d), (128, 256, Element::Bf16, Accumulator::F32));
     assert_eq!((d.negate_a, d.negate_b, d.a_major, d.b_major), (true, false, Major::K, Major::Mn));
-    let d = decode(Kind::I8, idesc(2, 1, 0, 64, 16) | 1 << 3).unwrap();
+    let d = decode(Tcgen05Kind::I8, idesc(2, 1, 0, 64, 16) | 1 << 3).unwrap();
     assert_eq!((d.a, d.b, d.d), (Element::S8, Element::U8, Accumulator::S32 { saturate: true }));
     for (kind, raw) in [
-        (Kind::F16, 1 << 2),
-        (Kind::Tf32, idesc(1, 0, 2, 128, 8)),
-        (Kind::F16, idesc(2, 0, 0, 128, 8)),
-        (Kind::Mxf4, 1 << 31),
-        (Kind::Mxf8f6f4, 0),
+        (Tcgen05Kind::F16, 1 << 2),
+        (Tcgen05Kind::Tf32, idesc(1, 0, 2, 128, 8)),
+        (Tcgen05Kind::F16, idesc(2, 0, 0, 128, 8)),
+        (Tcgen05Kind::Mxf4, 1 << 31),
+        (Tcgen05Kind::Mxf8f6f4, 0),
     ] {
         let error = decode(kind, raw).unwrap_err();
         assert!(matches!(error, TensorError::InstructionDescriptor { .. }), "{kind:?} {raw:#x}");

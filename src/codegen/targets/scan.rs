@@ -101,11 +101,11 @@ pub fn scan(text: &str) -> Result<Module, ScanError> {
 
     while let Some(token) = tokens.peek()? {
         match token.kind {
-            Kind::Word if token.text == ".version" => header.version(&mut tokens)?,
-            Kind::Word if token.text == ".target" => header.target(&mut tokens)?,
-            Kind::Word if token.text == ".address_size" => header.address_size(&mut tokens)?,
-            Kind::Word if matches!(token.text, ".file" | ".loc") => tokens.skip_line(),
-            Kind::Punct(';') => {
+            TokenKind::Word if token.text == ".version" => header.version(&mut tokens)?,
+            TokenKind::Word if token.text == ".target" => header.target(&mut tokens)?,
+            TokenKind::Word if token.text == ".address_size" => header.address_size(&mut tokens)?,
+            TokenKind::Word if matches!(token.text, ".file" | ".loc") => tokens.skip_line(),
+            TokenKind::Punct(';') => {
                 tokens.next()?;
             }
             _ => {
@@ -139,7 +139,7 @@ impl Header {
     fn target(&mut self, tokens: &mut Tokens) -> Result<(), ScanError> {
         Self::once(tokens, ".target", &mut self.target, |t| t.starts_with("sm_").then(|| t.to_owned()))?;
         // Options follow the architecture after commas.
-        while tokens.peek()?.is_some_and(|t| t.kind == Kind::Punct(',')) {
+        while tokens.peek()?.is_some_and(|t| t.kind == TokenKind::Punct(',')) {
             tokens.next()?;
             tokens.next()?;
         }
@@ -187,7 +187,7 @@ fn declaration(tokens: &mut Tokens, instructions: &mut Vec<Instruction>) -> Resu
     while let Some(token) = tokens.next()? {
         first_line.get_or_insert(token.line);
         if expect_name {
-            if token.kind != Kind::Word {
+            if token.kind != TokenKind::Word {
                 return Err(ScanError { line: token.line, kind: ScanErrorKind::NamelessEntry });
             }
             entry = Some(Entry {
@@ -201,14 +201,14 @@ fn declaration(tokens: &mut Tokens, instructions: &mut Vec<Instruction>) -> Resu
             continue;
         }
         match token.kind {
-            Kind::Punct(';') => return Ok(entry),
-            Kind::Punct('(') => {
+            TokenKind::Punct(';') => return Ok(entry),
+            TokenKind::Punct('(') => {
                 let parameters = skip_parentheses(tokens, token.line)?;
                 if let Some(e) = &mut entry {
                     e.parameters = parameters;
                 }
             }
-            Kind::Punct('{') if has_body => {
+            TokenKind::Punct('{') if has_body => {
                 if let Some(e) = &mut entry {
                     e.body = Some(token.range.start);
                 }
@@ -216,25 +216,25 @@ fn declaration(tokens: &mut Tokens, instructions: &mut Vec<Instruction>) -> Resu
                 return Ok(entry);
             }
             // The initialiser of a variable.
-            Kind::Punct('{') => skip_braces(tokens, token.line)?,
-            Kind::Punct(c @ (')' | '}')) => {
+            TokenKind::Punct('{') => skip_braces(tokens, token.line)?,
+            TokenKind::Punct(c @ (')' | '}')) => {
                 return Err(ScanError { line: token.line, kind: ScanErrorKind::StrayBracket(c) });
             }
-            Kind::Word if token.text == ".entry" => {
+            TokenKind::Word if token.text == ".entry" => {
                 has_body = true;
                 expect_name = true;
             }
-            Kind::Word if token.text == ".func" => has_body = true,
-            Kind::Word if token.text == ".section" => {
+            TokenKind::Word if token.text == ".func" => has_body = true,
+            TokenKind::Word if token.text == ".section" => {
                 // Debug sections hold data directives, not instructions.
                 while let Some(t) = tokens.next()? {
-                    if t.kind == Kind::Punct('{') {
+                    if t.kind == TokenKind::Punct('{') {
                         skip_braces(tokens, t.line)?;
                         return Ok(None);
                     }
                 }
             }
-            Kind::Word if entry.is_some() && token.text.starts_with('.') => {
+            TokenKind::Word if entry.is_some() && token.text.starts_with('.') => {
                 let arguments = directive_arguments(tokens, token.text)?;
                 if let Some(e) = &mut entry {
                     e.directives.push((token.text.to_owned(), arguments));
@@ -251,21 +251,21 @@ fn directive_arguments(tokens: &mut Tokens, name: &str) -> Result<Vec<u32>, Scan
     let mut arguments = Vec::new();
     loop {
         match tokens.peek()? {
-            Some(t) if t.kind == Kind::Str => {
+            Some(t) if t.kind == TokenKind::Str => {
                 tokens.next()?;
-                if tokens.peek()?.is_some_and(|t| t.kind == Kind::Punct(';')) {
+                if tokens.peek()?.is_some_and(|t| t.kind == TokenKind::Punct(';')) {
                     tokens.next()?;
                 }
                 return Ok(arguments);
             }
-            Some(t) if t.kind == Kind::Word && !t.text.starts_with('.') => {
+            Some(t) if t.kind == TokenKind::Word && !t.text.starts_with('.') => {
                 let number = parse_number(t.text).ok_or_else(|| ScanError {
                     line: t.line,
                     kind: ScanErrorKind::BadDirectiveArguments(name.to_owned()),
                 })?;
                 arguments.push(number);
                 tokens.next()?;
-                if !tokens.peek()?.is_some_and(|t| t.kind == Kind::Punct(',')) {
+                if !tokens.peek()?.is_some_and(|t| t.kind == TokenKind::Punct(',')) {
                     return Ok(arguments);
                 }
                 tokens.next()?;
@@ -288,14 +288,14 @@ fn skip_parentheses(tokens: &mut Tokens, line: usize) -> Result<usize, ScanError
     let mut parameters = 0;
     while let Some(token) = tokens.next()? {
         match token.kind {
-            Kind::Punct('(') => depth += 1,
-            Kind::Punct(')') => {
+            TokenKind::Punct('(') => depth += 1,
+            TokenKind::Punct(')') => {
                 depth -= 1;
                 if depth == 0 {
                     return Ok(parameters);
                 }
             }
-            Kind::Word if token.text == ".param" => parameters += 1,
+            TokenKind::Word if token.text == ".param" => parameters += 1,
             _ => {}
         }
     }
@@ -306,8 +306,8 @@ fn skip_braces(tokens: &mut Tokens, line: usize) -> Result<(), ScanError> {
     let mut depth = 1;
     while let Some(token) = tokens.next()? {
         match token.kind {
-            Kind::Punct('{') => depth += 1,
-            Kind::Punct('}') => {
+            TokenKind::Punct('{') => depth += 1,
+            TokenKind::Punct('}') => {
                 depth -= 1;
                 if depth == 0 {
                     return Ok(());
@@ -324,24 +324,24 @@ fn body(tokens: &mut Tokens, line: usize, instructions: &mut Vec<Instruction>) -
     let mut open = vec![line];
     while let Some(token) = tokens.next()? {
         match token.kind {
-            Kind::Punct('{') => open.push(token.line),
-            Kind::Punct('}') => {
+            TokenKind::Punct('{') => open.push(token.line),
+            TokenKind::Punct('}') => {
                 open.pop();
                 if open.is_empty() {
                     return Ok(());
                 }
             }
-            Kind::Punct(';') => {}
-            Kind::Punct('@') => {
+            TokenKind::Punct(';') => {}
+            TokenKind::Punct('@') => {
                 // A guard: `@p`, `@!p`. The word after it is the predicate, what follows is the instruction.
-                if tokens.peek()?.is_some_and(|t| t.kind == Kind::Punct('!')) {
+                if tokens.peek()?.is_some_and(|t| t.kind == TokenKind::Punct('!')) {
                     tokens.next()?;
                 }
                 tokens.next()?;
             }
-            Kind::Word if matches!(token.text, ".loc" | ".file") => tokens.skip_line(),
-            Kind::Word => {
-                if tokens.peek()?.is_some_and(|t| t.kind == Kind::Punct(':')) {
+            TokenKind::Word if matches!(token.text, ".loc" | ".file") => tokens.skip_line(),
+            TokenKind::Word => {
+                if tokens.peek()?.is_some_and(|t| t.kind == TokenKind::Punct(':')) {
                     tokens.next()?;
                     continue;
                 }
@@ -350,7 +350,7 @@ fn body(tokens: &mut Tokens, line: usize, instructions: &mut Vec<Instruction>) -
                 }
                 rest_of_statement(tokens, token.line)?;
             }
-            Kind::Punct(_) | Kind::Str => rest_of_statement(tokens, token.line)?,
+            TokenKind::Punct(_) | TokenKind::Str => rest_of_statement(tokens, token.line)?,
         }
     }
     Err(ScanError { line: open.pop().unwrap_or(line), kind: ScanErrorKind::OpenBracket('{') })
@@ -361,12 +361,12 @@ fn rest_of_statement(tokens: &mut Tokens, line: usize) -> Result<(), ScanError> 
     let mut depth = 0usize;
     while let Some(token) = tokens.next()? {
         match token.kind {
-            Kind::Punct(';') if depth == 0 => return Ok(()),
-            Kind::Punct('{') => depth += 1,
-            Kind::Punct('}') if depth == 0 => {
+            TokenKind::Punct(';') if depth == 0 => return Ok(()),
+            TokenKind::Punct('{') => depth += 1,
+            TokenKind::Punct('}') if depth == 0 => {
                 return Err(ScanError { line, kind: ScanErrorKind::UnfinishedStatement });
             }
-            Kind::Punct('}') => depth -= 1,
+            TokenKind::Punct('}') => depth -= 1,
             _ => {}
         }
     }
@@ -384,7 +384,7 @@ pub(crate) fn mnemonics_of_body(text: &str) -> Vec<String> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+enum TokenKind {
     /// Letters, digits and `_ $ % .`, with `::` inside.
     Word,
     Str,
@@ -393,7 +393,7 @@ enum Kind {
 
 #[derive(Clone, Debug)]
 struct Token<'a> {
-    kind: Kind,
+    kind: TokenKind,
     text: &'a str,
     range: Range<usize>,
     line: usize,
@@ -444,14 +444,14 @@ impl<'a> Tokens<'a> {
         let rest = &self.text[self.at..];
         let Some(first) = rest.chars().next() else { return Ok(None) };
         let (kind, length) = if is_word(first) {
-            (Kind::Word, word_length(rest))
+            (TokenKind::Word, word_length(rest))
         } else if first == '"' {
             let Some(end) = string_end(rest) else {
                 return Err(ScanError { line: self.line, kind: ScanErrorKind::OpenString });
             };
-            (Kind::Str, end)
+            (TokenKind::Str, end)
         } else {
-            (Kind::Punct(first), first.len_utf8())
+            (TokenKind::Punct(first), first.len_utf8())
         };
         let token = Token { kind, text: &rest[..length], range: self.at..self.at + length, line: self.line };
         self.line += token.text.matches('\n').count();

@@ -41,6 +41,10 @@ pub struct Limits {
     /// Shared memory that a kernel may declare in its PTX. ptxas refuses more with
     /// `uses too much shared data`; a kernel that is launched without dynamic shared memory has no more than this.
     pub static_shared_per_block: u32,
+    /// Shared memory that moves of values between threads may take together: beside the rings of pipelined loops, and
+    /// little enough that several blocks share a multiprocessor. A choice, and no property of the hardware: the
+    /// whole is `static_shared_per_block`.
+    pub exchange_shared_per_block: u32,
     /// Shared memory per block when the launch asks for dynamic shared memory and opts in.
     pub optin_shared_per_block: u32,
     /// Shared memory of one multiprocessor, including what the system keeps of each block.
@@ -50,6 +54,12 @@ pub struct Limits {
     /// 32-bit registers of one multiprocessor.
     pub registers_per_sm: u32,
     pub registers_per_thread: u32,
+    /// Registers of a thread that an estimate may reach when the number of warps is chosen; the rest is for what
+    /// estimates do not see.
+    pub estimated_registers: u32,
+    /// Registers of a thread that accumulators and a left operand may take together all through a loop. What is more
+    /// stays in shared memory.
+    pub product_registers: u32,
     pub threads_per_block: u32,
     pub threads_per_sm: u32,
     pub blocks_per_sm: u32,
@@ -67,11 +77,14 @@ pub const DEFAULT_TARGET: &str = "sm_100";
 /// sm_8x: the registers and grid are the same everywhere, only the memory and occupancy limits vary.
 const AMPERE: Limits = Limits {
     static_shared_per_block: 48 * 1024,
+    exchange_shared_per_block: 48 * 1024,
     optin_shared_per_block: 163 * 1024,
     shared_per_sm: 164 * 1024,
     reserved_shared_per_block: 1024,
     registers_per_sm: 65_536,
     registers_per_thread: 255,
+    estimated_registers: 240,
+    product_registers: 144,
     threads_per_block: 1024,
     threads_per_sm: 2048,
     blocks_per_sm: 32,
@@ -286,18 +299,19 @@ impl Target {
 /// The tables of the documentation: one of names and limits, one of features. Markdown.
 pub fn markdown_table() -> String {
     let mut out = String::new();
-    out.push_str("| target | product | `.target` | PTX from | LLVM CPU | LLVM PTX | shared memory per block, static / opt-in / per SM (KiB) | threads, blocks per SM | tensor memory columns |\n");
+    out.push_str("| target | product | `.target` | PTX from | LLVM CPU | LLVM PTX | shared memory per block, for exchanges / static / opt-in / per SM (KiB) | threads, blocks per SM | tensor memory columns |\n");
     out.push_str("|---|---|---|---|---|---|---|---|---|\n");
     for t in TARGETS {
         let l = &t.limits;
         out.push_str(&format!(
-            "| {} | {} | {} | {} | {} | {} | {} / {} / {} | {}, {} | {} |\n",
+            "| {} | {} | {} | {} | {} | {} | {} / {} / {} / {} | {}, {} | {} |\n",
             t.name,
             t.product,
             t.ptx_target,
             t.ptx_floor,
             t.llvm_cpu,
             t.llvm_ptx,
+            l.exchange_shared_per_block / 1024,
             l.static_shared_per_block / 1024,
             l.optin_shared_per_block / 1024,
             l.shared_per_sm / 1024,
@@ -341,6 +355,9 @@ mod tests {
     fn limits_are_consistent() {
         for t in TARGETS {
             let l = &t.limits;
+            assert!(l.exchange_shared_per_block <= l.static_shared_per_block, "{}", t.name);
+            assert!(l.product_registers < l.estimated_registers, "{}", t.name);
+            assert!(l.estimated_registers <= l.registers_per_thread, "{}", t.name);
             assert!(l.static_shared_per_block <= l.optin_shared_per_block, "{}", t.name);
             assert_eq!(l.optin_shared_per_block + l.reserved_shared_per_block, l.shared_per_sm, "{}", t.name);
             assert_eq!(l.tensor_memory_columns > 0, t.has(Feature::Tcgen05), "{}", t.name);

@@ -7,7 +7,7 @@
 
 use crate::case::{Case, Parameter};
 use std::collections::BTreeSet;
-use tile_interp::program::{Access, Block, Entry, FloatMode, Kind, Op, Overflow, Rounding, Value};
+use tile_interp::program::{AccessOrder, Block, Entry, FloatMode, Op, OpKind, Overflow, Rounding, Value};
 use tile_interp::types::{Cut, Element, Number, TileType, Type};
 
 /// Says whether a case still shows what is looked for.
@@ -85,20 +85,20 @@ fn change_op(case: &mut Case, n: usize, f: &mut dyn FnMut(&mut Block, usize)) {
     }
 }
 
-fn is_terminator(kind: &Kind) -> bool {
-    matches!(kind, Kind::Yield | Kind::Break | Kind::Continue | Kind::Return)
+fn is_terminator(kind: &OpKind) -> bool {
+    matches!(kind, OpKind::Yield | OpKind::Break | OpKind::Continue | OpKind::Return)
 }
 
 /// Constants in the place of an op, if its results can be that.
 fn constants(op: &Op, types: &[Type], bits: u64) -> Option<Vec<Op>> {
-    if op.results.is_empty() || matches!(op.kind, Kind::Constant(_) | Kind::MakeToken) {
+    if op.results.is_empty() || matches!(op.kind, OpKind::Constant(_) | OpKind::MakeToken) {
         return None;
     }
     let mut new = vec![];
     for r in &op.results {
         let kind = match &types[r.index()] {
-            Type::Tile(t) if t.element.number().is_some_and(|n| n != Number::I4) => Kind::Constant([bits].into()),
-            Type::Token => Kind::MakeToken,
+            Type::Tile(t) if t.element.number().is_some_and(|n| n != Number::I4) => OpKind::Constant([bits].into()),
+            Type::Token => OpKind::MakeToken,
             _ => return None,
         };
         let (operands, regions, location) = (vec![], vec![], op.location.clone());
@@ -177,11 +177,11 @@ fn drop_ops(best: &mut Case, kept: &mut Kept<'_>) {
 fn has_tiles(op: &Op) -> bool {
     !matches!(
         op.kind,
-        Kind::StorePtr { .. }
-            | Kind::StoreView { .. }
-            | Kind::AtomicRedView { .. }
-            | Kind::Print { .. }
-            | Kind::Assert(_)
+        OpKind::StorePtr { .. }
+            | OpKind::StoreView { .. }
+            | OpKind::AtomicRedView { .. }
+            | OpKind::Print { .. }
+            | OpKind::Assert(_)
     ) && !op.results.is_empty()
 }
 
@@ -241,8 +241,8 @@ fn inline(block: &mut Block, i: usize, region: usize) -> Vec<(Value, Value)> {
     let Some(end) = inner.ops.pop() else { return vec![] };
     let mut renamed = vec![];
     match op.kind {
-        Kind::If if end.kind == Kind::Yield => {}
-        Kind::For { .. } if matches!(end.kind, Kind::Continue) => {
+        OpKind::If if end.kind == OpKind::Yield => {}
+        OpKind::For { .. } if matches!(end.kind, OpKind::Continue) => {
             renamed.push((inner.arguments[0], op.operands[0]));
             renamed.extend(inner.arguments[1..].iter().copied().zip(op.operands[3..].iter().copied()));
         }
@@ -276,7 +276,7 @@ fn simplify_ops(best: &mut Case, kept: &mut Kept<'_>) {
         }
         kept(best, &|c| {
             change_op(c, n, &mut |b, i| {
-                if let Kind::Constant(bits) = &mut b.ops[i].kind
+                if let OpKind::Constant(bits) = &mut b.ops[i].kind
                     && let Some(first) = bits.first().copied()
                 {
                     *bits = [first].into();
@@ -288,23 +288,23 @@ fn simplify_ops(best: &mut Case, kept: &mut Kept<'_>) {
 
 fn plain(op: &mut Op) {
     match &mut op.kind {
-        Kind::AddF(m) | Kind::SubF(m) | Kind::MulF(m) | Kind::DivF(m) | Kind::Fma(m) | Kind::Sqrt(m) => {
+        OpKind::AddF(m) | OpKind::SubF(m) | OpKind::MulF(m) | OpKind::DivF(m) | OpKind::Fma(m) | OpKind::Sqrt(m) => {
             *m = FloatMode::default();
         }
-        Kind::Rsqrt { flush } | Kind::Exp2 { flush } => *flush = false,
-        Kind::Exp { rounding } | Kind::Tanh { rounding } => *rounding = Rounding::Full,
-        Kind::MaxF { propagate_nan, flush } | Kind::MinF { propagate_nan, flush } => {
+        OpKind::Rsqrt { flush } | OpKind::Exp2 { flush } => *flush = false,
+        OpKind::Exp { rounding } | OpKind::Tanh { rounding } => *rounding = Rounding::Full,
+        OpKind::MaxF { propagate_nan, flush } | OpKind::MinF { propagate_nan, flush } => {
             (*propagate_nan, *flush) = (false, false);
         }
-        Kind::AddI(o) | Kind::SubI(o) | Kind::MulI(o) | Kind::ShlI(o) | Kind::NegI(o) | Kind::TruncI(o) => {
+        OpKind::AddI(o) | OpKind::SubI(o) | OpKind::MulI(o) | OpKind::ShlI(o) | OpKind::NegI(o) | OpKind::TruncI(o) => {
             *o = Overflow::default();
         }
-        Kind::LoadPtr { access, .. }
-        | Kind::StorePtr { access, .. }
-        | Kind::LoadView { access, .. }
-        | Kind::StoreView { access, .. } => *access = Access::WEAK,
-        Kind::Scan { reverse, .. } => *reverse = false,
-        Kind::MmaF { fast_acc } => *fast_acc = false,
+        OpKind::LoadPtr { access, .. }
+        | OpKind::StorePtr { access, .. }
+        | OpKind::LoadView { access, .. }
+        | OpKind::StoreView { access, .. } => *access = AccessOrder::WEAK,
+        OpKind::Scan { reverse, .. } => *reverse = false,
+        OpKind::MmaF { fast_acc } => *fast_acc = false,
         _ => {}
     }
 }
@@ -313,29 +313,29 @@ fn plain(op: &mut Op) {
 fn without(op: &mut Op, what: usize) {
     match (&mut op.kind, what) {
         (
-            Kind::LoadPtr { token, .. }
-            | Kind::StorePtr { token, .. }
-            | Kind::AtomicCas { token, .. }
-            | Kind::AtomicRmw { token, .. }
-            | Kind::LoadView { token, .. }
-            | Kind::StoreView { token, .. }
-            | Kind::AtomicRedView { token, .. }
-            | Kind::Print { token, .. },
+            OpKind::LoadPtr { token, .. }
+            | OpKind::StorePtr { token, .. }
+            | OpKind::AtomicCas { token, .. }
+            | OpKind::AtomicRmw { token, .. }
+            | OpKind::LoadView { token, .. }
+            | OpKind::StoreView { token, .. }
+            | OpKind::AtomicRedView { token, .. }
+            | OpKind::Print { token, .. },
             0,
         ) if *token => {
             *token = false;
             op.operands.pop();
         }
-        (Kind::LoadPtr { mask, padding, .. }, 1) if *mask => {
+        (OpKind::LoadPtr { mask, padding, .. }, 1) if *mask => {
             let end = if *padding { 3 } else { 2 };
             (*mask, *padding) = (false, false);
             op.operands.drain(1..end);
         }
-        (Kind::StorePtr { mask, .. } | Kind::AtomicRmw { mask, .. }, 1) if *mask => {
+        (OpKind::StorePtr { mask, .. } | OpKind::AtomicRmw { mask, .. }, 1) if *mask => {
             *mask = false;
             op.operands.remove(2);
         }
-        (Kind::If, 2) if op.results.is_empty() => {
+        (OpKind::If, 2) if op.results.is_empty() => {
             if let Some(other) = op.regions.get_mut(1) {
                 *other = Block::default();
             }
@@ -381,7 +381,7 @@ fn resize(case: &mut Case, from: usize, to: usize) {
         }
         let types = e.types.clone();
         crate::generate::visit(&mut e.body, &mut |op| {
-            if let (Kind::Constant(bits), Some(r)) = (&mut op.kind, op.results.first())
+            if let (OpKind::Constant(bits), Some(r)) = (&mut op.kind, op.results.first())
                 && let Type::Tile(t) = &types[r.index()]
                 && bits.len() > 1
             {
@@ -468,7 +468,7 @@ fn tidy(case: &mut Case, ops: bool) {
     });
     let mut names = BTreeSet::new();
     crate::generate::visit(&mut entry.body, &mut |op| {
-        if let Kind::GetGlobal(name) = &op.kind {
+        if let OpKind::GetGlobal(name) = &op.kind {
             names.insert(name.clone());
         }
     });
@@ -511,20 +511,21 @@ fn sweep(block: &mut Block, used: &BTreeSet<Value>) -> bool {
 
 fn has_effects(op: &Op) -> bool {
     match &op.kind {
-        Kind::StorePtr { .. }
-        | Kind::StoreView { .. }
-        | Kind::AtomicCas { .. }
-        | Kind::AtomicRmw { .. }
-        | Kind::AtomicRedView { .. }
-        | Kind::Print { .. }
-        | Kind::Assert(_) => true,
+        OpKind::StorePtr { .. }
+        | OpKind::StoreView { .. }
+        | OpKind::AtomicCas { .. }
+        | OpKind::AtomicRmw { .. }
+        | OpKind::AtomicRedView { .. }
+        | OpKind::Print { .. }
+        | OpKind::Assert(_) => true,
         k if is_terminator(k) => true,
-        Kind::If | Kind::For { .. } | Kind::Loop => {
+        OpKind::If | OpKind::For { .. } | OpKind::Loop => {
             // A region without anything but its end does nothing.
-            op.kind == Kind::Loop
+            op.kind == OpKind::Loop
                 || op.regions.iter().flat_map(|r| &r.ops).any(|o| {
                     has_effects(o)
-                        && !(matches!(o.kind, Kind::Yield) || (matches!(o.kind, Kind::Continue) && op.kind != Kind::If))
+                        && !(matches!(o.kind, OpKind::Yield)
+                            || (matches!(o.kind, OpKind::Continue) && op.kind != OpKind::If))
                 })
         }
         _ => false,
@@ -538,7 +539,7 @@ mod tests {
     use std::time::Duration;
     use tile_interp::machine::Limits;
 
-    fn has(case: &Case, wanted: &dyn Fn(&Kind) -> bool) -> bool {
+    fn has(case: &Case, wanted: &dyn Fn(&OpKind) -> bool) -> bool {
         let mut found = false;
         let mut body = case.program.entries[0].body.clone();
         visit(&mut body, &mut |op| found |= wanted(&op.kind));
@@ -552,7 +553,7 @@ mod tests {
         let mut reduced = 0;
         for seed in 0..80 {
             let Some(mut case) = generate(seed) else { continue };
-            let wanted = |k: &Kind| matches!(k, Kind::Scan { .. });
+            let wanted = |k: &OpKind| matches!(k, OpKind::Scan { .. });
             // Without the scans that nothing uses.
             tidy(&mut case, true);
             if !has(&case, &wanted) {

@@ -3,7 +3,7 @@
 use super::aggregate::Bound;
 use super::{Cause, Datum, Elements, Outcome, Run, Tensor, coordinates, malformed, one, place};
 use crate::memory::Place;
-use crate::program::{FloatMode, Kind, Op, Predicate, Signedness, Update, Value};
+use crate::program::{FloatMode, Op, OpKind, Predicate, Signedness, Update, Value};
 use crate::race;
 use crate::scalar::{Scalar, State};
 use crate::types::{Cut, Element, Number, Padding, TensorType, Type, ViewType};
@@ -15,52 +15,52 @@ impl Run<'_> {
         let v = &op.operands;
         let optional = |at: usize, there: bool| there.then(|| v.get(at).copied()).flatten();
         match &op.kind {
-            Kind::LoadPtr { mask, padding, token, .. } => {
+            OpKind::LoadPtr { mask, padding, token, .. } => {
                 let access = self.begin(op, *token, false)?;
                 let padding = optional(1 + usize::from(*mask), *padding);
                 self.gather(&access, v[0], optional(1, *mask), padding)
             }
-            Kind::StorePtr { mask, token, .. } => {
+            OpKind::StorePtr { mask, token, .. } => {
                 let access = self.begin(op, *token, false)?;
                 self.scatter(&access, v[0], v[1], optional(2, *mask))
             }
-            Kind::AtomicCas { mask, token, .. } => {
+            OpKind::AtomicCas { mask, token, .. } => {
                 let access = self.begin(op, *token, true)?;
                 self.swap(&access, [v[0], v[1], v[2]], optional(3, *mask))
             }
-            Kind::AtomicRmw { update, mask, token, .. } => {
+            OpKind::AtomicRmw { update, mask, token, .. } => {
                 let access = self.begin(op, *token, true)?;
                 self.update(&access, *update, [v[0], v[1]], optional(2, *mask))
             }
-            Kind::GetGlobal(name) => match self.globals.get(name.as_str()) {
+            OpKind::GetGlobal(name) => match self.globals.get(name.as_str()) {
                 Some(address) => one(vec![Scalar::exact(*address)]),
                 None => Err(Cause::Malformed(format!("there is no global '{name}'"))),
             },
-            Kind::MakeTensorView => self.tensor_view(op),
-            Kind::MakeView => Ok(vec![Datum::Tensor(self.tensor(v[0])?)]),
-            Kind::LoadView { token, .. } => {
+            OpKind::MakeTensorView => self.tensor_view(op),
+            OpKind::MakeView => Ok(vec![Datum::Tensor(self.tensor(v[0])?)]),
+            OpKind::LoadView { token, .. } => {
                 let view = self.view_type(v[0])?.clone();
                 let indices = &v[1..v.len() - usize::from(*token)];
                 let access = self.begin(op, *token, false)?;
                 self.load_tile(&access, &view, v[0], indices)
             }
-            Kind::StoreView { token, .. } => {
+            OpKind::StoreView { token, .. } => {
                 let view = self.view_type(v[1])?.clone();
                 let indices = &v[2..v.len() - usize::from(*token)];
                 let access = self.begin(op, *token, false)?;
                 self.store_tile(&access, &view, [v[0], v[1]], indices)
             }
-            Kind::AtomicRedView { update, token, .. } => {
+            OpKind::AtomicRedView { update, token, .. } => {
                 let view = self.view_type(v[0])?.clone();
                 let end = v.len() - usize::from(*token) - 1;
                 let access = self.begin(op, *token, true)?;
                 self.update_tile(&access, *update, &view, v[0], &v[1..=end])
             }
-            Kind::GetTensorShape => {
+            OpKind::GetTensorShape => {
                 let shape = self.tensor(v[0])?.shape.clone();
                 self.extents(op, &shape)
             }
-            Kind::GetIndexSpaceShape => {
+            OpKind::GetIndexSpaceShape => {
                 let view = self.view_type(v[0])?.clone();
                 let tensor = self.tensor(v[0])?;
                 let space: Vec<u64> = (0..view.tile.len()).map(|d| index_space(&view, &tensor, d)).collect();
@@ -73,7 +73,7 @@ impl Run<'_> {
     //===-- order -----------------------------------------------------------//
 
     /// An access, after what its token stands for.
-    fn begin(&mut self, op: &Op, token: bool, atomic: bool) -> Result<race::Access, Cause> {
+    fn begin(&mut self, op: &Op, token: bool, atomic: bool) -> Result<race::TracedAccess, Cause> {
         let after = match op.operands.last().filter(|_| token).map(|t| &self.values[t.index()]) {
             None => race::Past::default(),
             Some(Datum::Token(past)) => past.clone(),
@@ -81,16 +81,16 @@ impl Run<'_> {
         };
         Ok(match &mut self.races {
             Some(races) => races.event(after, atomic),
-            None => race::Access { event: 0, after, atomic },
+            None => race::TracedAccess { event: 0, after, atomic },
         })
     }
 
     /// The token that an access gives.
-    fn done(&self, access: &race::Access) -> Datum {
+    fn done(&self, access: &race::TracedAccess) -> Datum {
         Datum::Token(if self.races.is_some() { access.after.with(access.event) } else { race::Past::default() })
     }
 
-    fn read(&mut self, access: &race::Access, at: Place, n: Number) -> Result<Scalar, Cause> {
+    fn read(&mut self, access: &race::TracedAccess, at: Place, n: Number) -> Result<Scalar, Cause> {
         let value = self.memory.read(at, n).map_err(Cause::Fault)?;
         let size = u64::from(n.stored_bits().div_ceil(8));
         match self.races.as_mut().and_then(|r| r.read(access, at.address, size)) {
@@ -99,7 +99,7 @@ impl Run<'_> {
         }
     }
 
-    fn write(&mut self, access: &race::Access, at: Place, n: Number, value: Scalar) -> Result<(), Cause> {
+    fn write(&mut self, access: &race::TracedAccess, at: Place, n: Number, value: Scalar) -> Result<(), Cause> {
         let size = u64::from(n.stored_bits().div_ceil(8));
         let mut value = value;
         if let Some(races) = &mut self.races {
@@ -138,7 +138,13 @@ impl Run<'_> {
         v.map(|v| self.elements(v)).transpose()
     }
 
-    fn gather(&mut self, access: &race::Access, source: Value, mask: Option<Value>, padding: Option<Value>) -> Outcome {
+    fn gather(
+        &mut self,
+        access: &race::TracedAccess,
+        source: Value,
+        mask: Option<Value>,
+        padding: Option<Value>,
+    ) -> Outcome {
         let (pointers, n) = self.pointers(source)?;
         let (mask, padding) = (self.optional(mask)?, self.optional(padding)?);
         let mut out = vec![];
@@ -153,7 +159,13 @@ impl Run<'_> {
         Ok(vec![Datum::Tile(Rc::new(out)), self.done(access)])
     }
 
-    fn scatter(&mut self, access: &race::Access, destination: Value, value: Value, mask: Option<Value>) -> Outcome {
+    fn scatter(
+        &mut self,
+        access: &race::TracedAccess,
+        destination: Value,
+        value: Value,
+        mask: Option<Value>,
+    ) -> Outcome {
         let (pointers, n) = self.pointers(destination)?;
         let (value, mask) = (self.elements(value)?, self.optional(mask)?);
         for (i, p) in pointers.iter().enumerate() {
@@ -165,7 +177,7 @@ impl Run<'_> {
         Ok(vec![self.done(access)])
     }
 
-    fn swap(&mut self, access: &race::Access, [pointers, cmp, val]: [Value; 3], mask: Option<Value>) -> Outcome {
+    fn swap(&mut self, access: &race::TracedAccess, [pointers, cmp, val]: [Value; 3], mask: Option<Value>) -> Outcome {
         let (pointers, n) = self.pointers(pointers)?;
         let (cmp, val, mask) = (self.elements(cmp)?, self.elements(val)?, self.optional(mask)?);
         let mut out = vec![];
@@ -188,7 +200,7 @@ impl Run<'_> {
 
     fn update(
         &mut self,
-        access: &race::Access,
+        access: &race::TracedAccess,
         update: Update,
         [pointers, arg]: [Value; 2],
         mask: Option<Value>,
@@ -210,7 +222,7 @@ impl Run<'_> {
     /// Gives the old value.
     fn update_one(
         &mut self,
-        access: &race::Access,
+        access: &race::TracedAccess,
         update: Update,
         at: Place,
         n: Number,
@@ -333,7 +345,7 @@ impl Run<'_> {
         Ok(out)
     }
 
-    fn load_tile(&mut self, access: &race::Access, view: &ViewType, v: Value, indices: &[Value]) -> Outcome {
+    fn load_tile(&mut self, access: &race::TracedAccess, view: &ViewType, v: Value, indices: &[Value]) -> Outcome {
         let tensor = self.tensor(v)?;
         let n = view.tensor.element;
         let mut out = vec![];
@@ -348,7 +360,7 @@ impl Run<'_> {
 
     fn store_tile(
         &mut self,
-        access: &race::Access,
+        access: &race::TracedAccess,
         view: &ViewType,
         [tile, v]: [Value; 2],
         indices: &[Value],
@@ -366,7 +378,7 @@ impl Run<'_> {
     /// `rest` is the indices and the value.
     fn update_tile(
         &mut self,
-        access: &race::Access,
+        access: &race::TracedAccess,
         update: Update,
         view: &ViewType,
         v: Value,

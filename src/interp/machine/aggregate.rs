@@ -14,7 +14,7 @@
 
 use super::{Cause, Datum, Elements, Error, Flow, Run, coordinates, index, malformed};
 use crate::format::{self, Real, decode};
-use crate::program::{Block, FloatMode, Kind, Op, Rounding};
+use crate::program::{Block, FloatMode, Op, OpKind, Rounding};
 use crate::scalar::{Scalar, State, last_place, power};
 use crate::types::Number;
 use std::rc::Rc;
@@ -185,7 +185,7 @@ impl Run<'_> {
     /// Runs the body on an element and an accumulator of each operand.
     fn combine(&mut self, op: &Op, block: &Block, elements: &[Scalar], state: &[Scalar]) -> Result<Row, Error> {
         let scalar = |s: &Scalar| Datum::Tile(Rc::new(vec![*s]));
-        let state_first = matches!(op.kind, Kind::Scan { .. });
+        let state_first = matches!(op.kind, OpKind::Scan { .. });
         let pair = |(e, s)| if state_first { [scalar(s), scalar(e)] } else { [scalar(e), scalar(s)] };
         let arguments = elements.iter().zip(state).flat_map(pair).collect();
         self.assign(&block.arguments, arguments).map_err(|c| self.error(op, c))?;
@@ -208,16 +208,16 @@ impl Run<'_> {
     fn recognise(&self, op: &Op, block: &Block) -> Body {
         let ([only, last], [a, b]) = (&block.ops[..], &block.arguments[..]) else { return Body::Other };
         let both = only.operands[..] == [*a, *b] || only.operands[..] == [*b, *a];
-        if !both || last.kind != Kind::Yield || last.operands != only.results || op.operands.len() != 1 {
+        if !both || last.kind != OpKind::Yield || last.operands != only.results || op.operands.len() != 1 {
             return Body::Other;
         }
         let nearest = FloatMode { rounding: Rounding::NearestEven, flush: false };
         match &only.kind {
-            Kind::AddF(m) if *m == nearest => Body::Sum,
-            Kind::MulF(m) if *m == nearest => Body::Product,
-            Kind::AndI | Kind::OrI | Kind::XorI | Kind::MaxI(_) | Kind::MinI(_) => Body::Exact,
-            Kind::AddI(o) | Kind::MulI(o) if o.keyword().is_none() => Body::Exact,
-            Kind::MaxF { .. } | Kind::MinF { .. } => Body::Exact,
+            OpKind::AddF(m) if *m == nearest => Body::Sum,
+            OpKind::MulF(m) if *m == nearest => Body::Product,
+            OpKind::AndI | OpKind::OrI | OpKind::XorI | OpKind::MaxI(_) | OpKind::MinI(_) => Body::Exact,
+            OpKind::AddI(o) | OpKind::MulI(o) if o.keyword().is_none() => Body::Exact,
+            OpKind::MaxF { .. } | OpKind::MinF { .. } => Body::Exact,
             _ => Body::Other,
         }
     }

@@ -3,7 +3,7 @@
 use super::{Cause, Elements, Outcome, Run, coordinates, index, malformed, number_of, one};
 use crate::float::{self, change_sign, compare, extremum};
 use crate::int;
-use crate::program::{FloatMode, Kind, Op, Promise, Signedness, Value};
+use crate::program::{FloatMode, Op, OpKind, Promise, Signedness, Value};
 use crate::scalar::{Scalar, State};
 use crate::types::{Element, Number, TileType, Type};
 
@@ -107,8 +107,8 @@ fn broken(promise: &Promise, what: &str, bits: u64) -> Outcome {
 ///
 /// With an unknown operand it is what a known one with these bits would give, and unknown: behaviour that would be
 /// undefined need not be so for another value.
-fn element(kind: &Kind, from: Element, to: Element, x: &[Scalar]) -> Result<Scalar, Cause> {
-    if *kind == Kind::Select {
+fn element(kind: &OpKind, from: Element, to: Element, x: &[Scalar]) -> Result<Scalar, Cause> {
+    if *kind == OpKind::Select {
         let chosen = x[if x[0].bits != 0 { 1 } else { 2 }];
         return Ok(if x[0].is_unknown() { Scalar::unknown(chosen.bits) } else { chosen });
     }
@@ -124,8 +124,8 @@ fn element(kind: &Kind, from: Element, to: Element, x: &[Scalar]) -> Result<Scal
 }
 
 /// [`element`] of operands that are not unknown.
-fn compute(kind: &Kind, from: Element, to: Element, x: &[Scalar]) -> Result<Scalar, Cause> {
-    if matches!(kind, Kind::PtrToInt | Kind::IntToPtr | Kind::PtrToPtr) {
+fn compute(kind: &OpKind, from: Element, to: Element, x: &[Scalar]) -> Result<Scalar, Cause> {
+    if matches!(kind, OpKind::PtrToInt | OpKind::IntToPtr | OpKind::PtrToPtr) {
         return Ok(x[0]);
     }
     let (n, target) = (number_of(from)?, number_of(to)?);
@@ -133,58 +133,58 @@ fn compute(kind: &Kind, from: Element, to: Element, x: &[Scalar]) -> Result<Scal
     let exact = |r: Result<u64, int::Undefined>| r.map(Scalar::exact).map_err(Cause::Undefined);
     let plain = FloatMode::default();
     Ok(match kind {
-        Kind::AbsF => change_sign(n, x[0], |b, sign| b & !sign),
-        Kind::NegF => change_sign(n, x[0], |b, sign| b ^ sign),
-        Kind::Ceil => float::integral(n, true, x[0]),
-        Kind::Floor => float::integral(n, false, x[0]),
-        Kind::AddF(m) => float::sum(n, *m, x[0], x[1]),
-        Kind::SubF(m) => float::difference(n, *m, x[0], x[1]),
-        Kind::MulF(m) => float::product(n, *m, x[0], x[1]),
-        Kind::DivF(m) => float::quotient(n, *m, x[0], x[1]),
-        Kind::Fma(m) => float::fused(n, *m, x[0], x[1], x[2]),
-        Kind::Sqrt(m) => float::square_root(n, *m, x[0]),
-        Kind::Rsqrt { .. }
-        | Kind::Exp2 { .. }
-        | Kind::Exp { .. }
-        | Kind::Tanh { .. }
-        | Kind::Log
-        | Kind::Log2
-        | Kind::Sin
-        | Kind::Cos
-        | Kind::Tan
-        | Kind::Sinh
-        | Kind::Cosh => float::elementary(kind, n, x[0]),
-        Kind::Pow => float::binary(n, x[0], x[1], float::accuracy(float::Accuracy::Elementary, n), libm::pow),
-        Kind::Atan2 => float::binary(n, x[0], x[1], float::accuracy(float::Accuracy::Elementary, n), libm::atan2),
-        Kind::RemF => float::remainder(n, x[0], x[1]),
-        Kind::MaxF { propagate_nan, flush } => extremum(n, true, *propagate_nan, *flush, x[0], x[1]),
-        Kind::MinF { propagate_nan, flush } => extremum(n, false, *propagate_nan, *flush, x[0], x[1]),
-        Kind::CmpF { predicate, ordered } => compare(n, *predicate, *ordered, x[0], x[1]),
+        OpKind::AbsF => change_sign(n, x[0], |b, sign| b & !sign),
+        OpKind::NegF => change_sign(n, x[0], |b, sign| b ^ sign),
+        OpKind::Ceil => float::integral(n, true, x[0]),
+        OpKind::Floor => float::integral(n, false, x[0]),
+        OpKind::AddF(m) => float::sum(n, *m, x[0], x[1]),
+        OpKind::SubF(m) => float::difference(n, *m, x[0], x[1]),
+        OpKind::MulF(m) => float::product(n, *m, x[0], x[1]),
+        OpKind::DivF(m) => float::quotient(n, *m, x[0], x[1]),
+        OpKind::Fma(m) => float::fused(n, *m, x[0], x[1], x[2]),
+        OpKind::Sqrt(m) => float::square_root(n, *m, x[0]),
+        OpKind::Rsqrt { .. }
+        | OpKind::Exp2 { .. }
+        | OpKind::Exp { .. }
+        | OpKind::Tanh { .. }
+        | OpKind::Log
+        | OpKind::Log2
+        | OpKind::Sin
+        | OpKind::Cos
+        | OpKind::Tan
+        | OpKind::Sinh
+        | OpKind::Cosh => float::elementary(kind, n, x[0]),
+        OpKind::Pow => float::binary(n, x[0], x[1], float::accuracy(float::Accuracy::Elementary, n), libm::pow),
+        OpKind::Atan2 => float::binary(n, x[0], x[1], float::accuracy(float::Accuracy::Elementary, n), libm::atan2),
+        OpKind::RemF => float::remainder(n, x[0], x[1]),
+        OpKind::MaxF { propagate_nan, flush } => extremum(n, true, *propagate_nan, *flush, x[0], x[1]),
+        OpKind::MinF { propagate_nan, flush } => extremum(n, false, *propagate_nan, *flush, x[0], x[1]),
+        OpKind::CmpF { predicate, ordered } => compare(n, *predicate, *ordered, x[0], x[1]),
 
-        Kind::AbsI => Scalar::exact(int::abs(n, bits(0))),
-        Kind::NegI(p) => exact(int::neg(n, *p, bits(0)))?,
-        Kind::AddI(p) => exact(int::add(n, *p, bits(0), bits(1)))?,
-        Kind::SubI(p) => exact(int::sub(n, *p, bits(0), bits(1)))?,
-        Kind::MulI(p) => exact(int::mul(n, *p, bits(0), bits(1)))?,
-        Kind::ShlI(p) => exact(int::shl(n, *p, bits(0), bits(1)))?,
-        Kind::ShrI(s) => Scalar::exact(int::shr(n, *s, bits(0), bits(1))),
-        Kind::MulhiI => Scalar::exact(int::mulhi(n, bits(0), bits(1))),
-        Kind::DivI { signedness, rounding } => exact(int::div(n, *signedness, *rounding, bits(0), bits(1)))?,
-        Kind::RemI(s) => exact(int::rem(n, *s, bits(0), bits(1)))?,
-        Kind::MaxI(s) => Scalar::exact(int::extremum(n, *s, true, bits(0), bits(1))),
-        Kind::MinI(s) => Scalar::exact(int::extremum(n, *s, false, bits(0), bits(1))),
-        Kind::AndI => Scalar::exact(bits(0) & bits(1)),
-        Kind::OrI => Scalar::exact(bits(0) | bits(1)),
-        Kind::XorI => Scalar::exact(bits(0) ^ bits(1)),
-        Kind::CmpI { predicate, signedness } => {
+        OpKind::AbsI => Scalar::exact(int::abs(n, bits(0))),
+        OpKind::NegI(p) => exact(int::neg(n, *p, bits(0)))?,
+        OpKind::AddI(p) => exact(int::add(n, *p, bits(0), bits(1)))?,
+        OpKind::SubI(p) => exact(int::sub(n, *p, bits(0), bits(1)))?,
+        OpKind::MulI(p) => exact(int::mul(n, *p, bits(0), bits(1)))?,
+        OpKind::ShlI(p) => exact(int::shl(n, *p, bits(0), bits(1)))?,
+        OpKind::ShrI(s) => Scalar::exact(int::shr(n, *s, bits(0), bits(1))),
+        OpKind::MulhiI => Scalar::exact(int::mulhi(n, bits(0), bits(1))),
+        OpKind::DivI { signedness, rounding } => exact(int::div(n, *signedness, *rounding, bits(0), bits(1)))?,
+        OpKind::RemI(s) => exact(int::rem(n, *s, bits(0), bits(1)))?,
+        OpKind::MaxI(s) => Scalar::exact(int::extremum(n, *s, true, bits(0), bits(1))),
+        OpKind::MinI(s) => Scalar::exact(int::extremum(n, *s, false, bits(0), bits(1))),
+        OpKind::AndI => Scalar::exact(bits(0) & bits(1)),
+        OpKind::OrI => Scalar::exact(bits(0) | bits(1)),
+        OpKind::XorI => Scalar::exact(bits(0) ^ bits(1)),
+        OpKind::CmpI { predicate, signedness } => {
             Scalar::bool(int::compare(n, *signedness, *predicate, bits(0), bits(1)))
         }
 
-        Kind::ExtI(s) => Scalar::exact(int::ext(n, target, *s, bits(0))),
-        Kind::TruncI(p) => exact(int::trunc(n, target, *p, bits(0)))?,
-        Kind::FToF { rounding } => float::convert(n, target, *rounding, x[0]),
-        Kind::FToI(s) => float_to_int(n, target, *s, x[0]),
-        Kind::IToF(s) => {
+        OpKind::ExtI(s) => Scalar::exact(int::ext(n, target, *s, bits(0))),
+        OpKind::TruncI(p) => exact(int::trunc(n, target, *p, bits(0)))?,
+        OpKind::FToF { rounding } => float::convert(n, target, *rounding, x[0]),
+        OpKind::FToI(s) => float_to_int(n, target, *s, x[0]),
+        OpKind::IToF(s) => {
             let value = int::value(bits(0), n, *s);
             let real = crate::format::Real::finite(value < 0, value.unsigned_abs(), 0);
             match crate::format::encode(real, target, float::round_of(plain.rounding)).bits {
@@ -193,8 +193,8 @@ fn compute(kind: &Kind, from: Element, to: Element, x: &[Scalar]) -> Result<Scal
             }
         }
         // Other bits are seen where another type looks at them.
-        Kind::Bitcast if x[0].state == State::Exact || n == target => x[0],
-        Kind::Bitcast => Scalar::unknown(bits(0)),
+        OpKind::Bitcast if x[0].state == State::Exact || n == target => x[0],
+        OpKind::Bitcast => Scalar::unknown(bits(0)),
         _ => return Err(malformed("the op is not elementwise")),
     })
 }

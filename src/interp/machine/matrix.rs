@@ -9,7 +9,7 @@
 use super::{Cause, Elements, Outcome, Run, malformed, one};
 use crate::format::{self, Real, Round, decode, encode};
 use crate::int;
-use crate::program::{Kind, Op};
+use crate::program::{Op, OpKind};
 use crate::scalar::{Scalar, State, last_place, power};
 use crate::types::Number;
 
@@ -37,7 +37,7 @@ impl Run<'_> {
         let (from, acc) = (self.number(v[0])?, self.number(v[2])?);
         let (lhs, rhs, init) = (self.elements(v[0])?, self.elements(v[1])?, self.elements(v[2])?);
         match &op.kind {
-            Kind::MmaI { lhs: sign_l, rhs: sign_r } => {
+            OpKind::MmaI { lhs: sign_l, rhs: sign_r } => {
                 let value = |x: Scalar, sign| int::value(x.bits, from, sign);
                 one(product(&e, |i, terms| {
                     let start = i128::from(init[i].bits);
@@ -48,11 +48,11 @@ impl Run<'_> {
                     if unknown || init[i].is_unknown() { Scalar::unknown(bits) } else { Scalar::exact(bits) }
                 }))
             }
-            Kind::MmaF { fast_acc } => {
+            OpKind::MmaF { fast_acc } => {
                 let (a, b) = (numbers(&lhs, from), numbers(&rhs, from));
                 one(product(&e, |i, terms| dot(acc, *fast_acc, init[i], terms.iter().map(|(l, r)| (a[*l], b[*r])))))
             }
-            Kind::MmaFScaled => {
+            OpKind::MmaFScaled => {
                 let scale = self.number(v[3])?;
                 let (scale_l, scale_r) = (self.elements(v[3])?, self.elements(v[4])?);
                 let k_scales =

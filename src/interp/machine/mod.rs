@@ -12,7 +12,7 @@ mod shape;
 
 use self::aggregate::Bound;
 use crate::memory::{Fault, Memory, Place};
-use crate::program::{Block, Entry, Kind, Op, Program, Value};
+use crate::program::{Block, Entry, Op, OpKind, Program, Value};
 use crate::race::{Past, Races};
 use crate::scalar::{Scalar, State};
 use crate::types::{Element, Number, TileType, Type};
@@ -335,19 +335,19 @@ impl Run<'_> {
             return Err(self.error(op, Cause::Limit("the time is up".into())));
         }
         match &op.kind {
-            Kind::Yield => return Ok(Some(Flow::Yield(self.data(&op.operands)))),
-            Kind::Break => return Ok(Some(Flow::Break(self.data(&op.operands)))),
-            Kind::Continue => return Ok(Some(Flow::Continue(self.data(&op.operands)))),
-            Kind::Return => return Ok(Some(Flow::Return)),
-            Kind::If => return self.branch(op),
-            Kind::For { unsigned } => return self.count(op, *unsigned),
-            Kind::Loop => return self.repeat(op),
+            OpKind::Yield => return Ok(Some(Flow::Yield(self.data(&op.operands)))),
+            OpKind::Break => return Ok(Some(Flow::Break(self.data(&op.operands)))),
+            OpKind::Continue => return Ok(Some(Flow::Continue(self.data(&op.operands)))),
+            OpKind::Return => return Ok(Some(Flow::Return)),
+            OpKind::If => return self.branch(op),
+            OpKind::For { unsigned } => return self.count(op, *unsigned),
+            OpKind::Loop => return self.repeat(op),
             _ => {}
         }
         let results = match &op.kind {
-            Kind::Reduce { dim, identities } => self.reduce(op, *dim, identities)?,
-            Kind::Scan { dim, reverse, identities } => self.scan(op, *dim, *reverse, identities)?,
-            Kind::Alloca { count, alignment, .. } => {
+            OpKind::Reduce { dim, identities } => self.reduce(op, *dim, identities)?,
+            OpKind::Scan { dim, reverse, identities } => self.scan(op, *dim, *reverse, identities)?,
+            OpKind::Alloca { count, alignment, .. } => {
                 let address = self.alloca(op, *count, *alignment).map_err(|c| self.error(op, c))?;
                 scratch.push(address);
                 vec![Datum::Tile(Rc::new(vec![Scalar::exact(address)]))]
@@ -422,31 +422,31 @@ impl Run<'_> {
     /// Ops without regions.
     fn evaluate(&mut self, op: &Op) -> Outcome {
         match &op.kind {
-            Kind::Constant(_)
-            | Kind::Iota
-            | Kind::Broadcast
-            | Kind::Reshape
-            | Kind::Permute(_)
-            | Kind::Cat { .. }
-            | Kind::Extract
-            | Kind::Pack
-            | Kind::Unpack => self.shape(op),
-            Kind::MmaF { .. } | Kind::MmaI { .. } | Kind::MmaFScaled => self.matrix(op),
-            Kind::LoadPtr { .. }
-            | Kind::StorePtr { .. }
-            | Kind::AtomicCas { .. }
-            | Kind::AtomicRmw { .. }
-            | Kind::GetGlobal(_)
-            | Kind::MakeTensorView
-            | Kind::MakeView
-            | Kind::LoadView { .. }
-            | Kind::StoreView { .. }
-            | Kind::AtomicRedView { .. }
-            | Kind::GetTensorShape
-            | Kind::GetIndexSpaceShape => self.access(op),
-            Kind::Offset => self.offset(op),
-            Kind::MakeToken => Ok(vec![Datum::Token(Past::default())]),
-            Kind::JoinTokens => {
+            OpKind::Constant(_)
+            | OpKind::Iota
+            | OpKind::Broadcast
+            | OpKind::Reshape
+            | OpKind::Permute(_)
+            | OpKind::Cat { .. }
+            | OpKind::Extract
+            | OpKind::Pack
+            | OpKind::Unpack => self.shape(op),
+            OpKind::MmaF { .. } | OpKind::MmaI { .. } | OpKind::MmaFScaled => self.matrix(op),
+            OpKind::LoadPtr { .. }
+            | OpKind::StorePtr { .. }
+            | OpKind::AtomicCas { .. }
+            | OpKind::AtomicRmw { .. }
+            | OpKind::GetGlobal(_)
+            | OpKind::MakeTensorView
+            | OpKind::MakeView
+            | OpKind::LoadView { .. }
+            | OpKind::StoreView { .. }
+            | OpKind::AtomicRedView { .. }
+            | OpKind::GetTensorShape
+            | OpKind::GetIndexSpaceShape => self.access(op),
+            OpKind::Offset => self.offset(op),
+            OpKind::MakeToken => Ok(vec![Datum::Token(Past::default())]),
+            OpKind::JoinTokens => {
                 let mut all = Past::default();
                 for v in &op.operands {
                     match &self.values[v.index()] {
@@ -456,11 +456,11 @@ impl Run<'_> {
                 }
                 Ok(vec![Datum::Token(all)])
             }
-            Kind::GetTileBlockId => Ok(self.grid_position(self.block)),
-            Kind::GetNumTileBlocks => Ok(self.grid_position(self.grid)),
-            Kind::Assert(message) => self.assert(op, message),
-            Kind::Assume(promise) => self.assume(op, promise),
-            Kind::Print { format, token } => {
+            OpKind::GetTileBlockId => Ok(self.grid_position(self.block)),
+            OpKind::GetNumTileBlocks => Ok(self.grid_position(self.grid)),
+            OpKind::Assert(message) => self.assert(op, message),
+            OpKind::Assume(promise) => self.assume(op, promise),
+            OpKind::Print { format, token } => {
                 let count = op.operands.len() - usize::from(*token);
                 let mut arguments = vec![];
                 for v in &op.operands[..count] {

@@ -1,7 +1,7 @@
 //! Ops that make tiles or move elements around.
 
 use super::{Cause, Outcome, Run, coordinates, index, malformed, one};
-use crate::program::{Kind, Op};
+use crate::program::{Op, OpKind};
 use crate::scalar::{Scalar, State};
 use crate::types::Number;
 
@@ -10,34 +10,34 @@ impl Run<'_> {
         let result = self.tile_type(*op.results.first().ok_or_else(|| malformed("the op has a result"))?)?.clone();
         let count = result.count();
         let shape = &result.shape;
-        if let Kind::Constant(bits) = &op.kind {
+        if let OpKind::Constant(bits) = &op.kind {
             return match bits.len() {
                 1 => one(vec![Scalar::exact(bits[0]); count]),
                 _ => one(bits.iter().copied().map(Scalar::exact).collect()),
             };
         }
-        if op.kind == Kind::Iota {
+        if op.kind == OpKind::Iota {
             return one((0..count as u64).map(Scalar::exact).collect());
         }
         let source = self.elements(op.operands[0])?;
         let from = self.tile_type(op.operands[0])?.shape.clone();
         let pick = |f: &dyn Fn(Vec<usize>) -> Scalar| one((0..count).map(|i| f(coordinates(i, shape))).collect());
         match &op.kind {
-            Kind::Reshape => one(source.to_vec()),
-            Kind::Broadcast => pick(&|mut at| {
+            OpKind::Reshape => one(source.to_vec()),
+            OpKind::Broadcast => pick(&|mut at| {
                 for (a, n) in at.iter_mut().zip(&from) {
                     *a %= n;
                 }
                 source[index(&at, &from)]
             }),
-            Kind::Permute(permutation) => pick(&|at| {
+            OpKind::Permute(permutation) => pick(&|at| {
                 let mut there = vec![0; at.len()];
                 for (a, p) in at.iter().zip(permutation) {
                     there[*p] = *a;
                 }
                 source[index(&there, &from)]
             }),
-            Kind::Cat { dim } => {
+            OpKind::Cat { dim } => {
                 let right = self.elements(op.operands[1])?;
                 let right_shape = self.tile_type(op.operands[1])?.shape.clone();
                 pick(&|mut at| {
@@ -48,7 +48,7 @@ impl Run<'_> {
                     right[index(&at, &right_shape)]
                 })
             }
-            Kind::Extract => {
+            OpKind::Extract => {
                 let mut origin = vec![];
                 for (d, v) in op.operands[1..].iter().enumerate() {
                     let slice = self.scalar(*v, "an index")?;
@@ -63,7 +63,7 @@ impl Run<'_> {
                     source[index(&there, &from)]
                 })
             }
-            Kind::Pack | Kind::Unpack => {
+            OpKind::Pack | OpKind::Unpack => {
                 let (n, to) = (self.number(op.operands[0])?, self.number(op.results[0])?);
                 one(repack(&source, n, to, count))
             }

@@ -114,9 +114,8 @@ proptest! {
         let warp: Vec<u64> = src.warp().iter().zip(outer).map(|(&w, shift)| w ^ combine(&own, shift)).collect();
         let (register, lane) = (bases[5..].to_vec(), bases[..5].to_vec());
         // The second warp bit may as well be a block.
-        let split = |warp: &[u64]| match block {
-            true => (warp[..1].to_vec(), warp[1..].to_vec()),
-            false => (warp.to_vec(), vec![]),
+        let split = |warp: &[u64]| {
+            if block { (warp[..1].to_vec(), warp[1..].to_vec()) } else { (warp.to_vec(), vec![]) }
         };
         let (src_outer, dst_outer) = (split(src.warp()), split(&warp));
         let src = Layout::new(src.register().to_vec(), src.lane().to_vec(), src_outer.0, src_outer.1).unwrap();
@@ -509,7 +508,7 @@ fn shuffle_counts_of_exchanged_bits() {
         let expected = if k < 5 { (32 - (32 >> k)) / 2 } else { 31 };
         assert_eq!(pairs.shuffles(), expected);
         check_conversion(&src, &dst, &Conversion::WarpShuffle(pairs.into()), 16);
-        // Past two exchanged bits the selects cost more than a trip through shared memory.
+        // Past two exchanged bits the selects cost more than a round trip through shared memory.
         let chosen = plan(&src, &dst, &s, &options(32));
         match k {
             0 => assert_eq!(chosen, Conversion::Identity),
@@ -575,7 +574,7 @@ fn operands_from_runs_are_free_of_conflicts() {
             8 => 2,
             _ => (128u32 / bits).ilog2(),
         };
-        let acc = product.accumulator(multiplier, grid, Apart { m: apart, n: apart }).unwrap();
+        let acc = product.accumulator(multiplier, grid, FragmentStride { m: apart, n: apart }).unwrap();
         for (operand, along) in [(Operand::A, 1), (Operand::A, 0), (Operand::B, 1), (Operand::B, 0)] {
             let to = product.operand(multiplier, &acc, operand).unwrap();
             let vector = u64::from(128 / bits);

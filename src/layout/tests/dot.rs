@@ -35,10 +35,10 @@ fn shapes([batch, m, n, k]: [i64; 4]) -> (Shape, Shape, Shape) {
 }
 
 fn case(multiplier: Multiplier, extents: [i64; 4], warps: u32, rows: bool) -> Case {
-    case_apart(multiplier, extents, warps, rows, Apart::default())
+    case_apart(multiplier, extents, warps, rows, FragmentStride::default())
 }
 
-fn case_apart(multiplier: Multiplier, extents: [i64; 4], warps: u32, rows: bool, apart: Apart) -> Case {
+fn case_apart(multiplier: Multiplier, extents: [i64; 4], warps: u32, rows: bool, apart: FragmentStride) -> Case {
     let (a, b, c) = shapes(extents);
     let product = Product::new(&a, &b, &c).unwrap();
     let grid = product.arrange(multiplier, warps, rows);
@@ -140,7 +140,7 @@ proptest! {
         apart in (0u32..3, 0u32..3),
     ) {
         let multiplier = INSTRUCTIONS.get(i).map_or(Multiplier::Scalar, |&i| sync(i));
-        let apart = Apart { m: apart.0, n: apart.1 };
+        let apart = FragmentStride { m: apart.0, n: apart.1 };
         run(&case_apart(multiplier, [1 << logs.0, 1 << logs.1, 1 << logs.2, 1 << logs.3], warps, rows, apart));
     }
 }
@@ -180,12 +180,12 @@ fn chained_products_need_no_exchange() {
 #[test]
 fn columns_apart_give_vectors() {
     let bytes = sync((16, 32, 8));
-    let c = case_apart(bytes, [1, 64, 64, 32], 2, false, Apart { m: 0, n: 2 });
+    let c = case_apart(bytes, [1, 64, 64, 32], 2, false, FragmentStride { m: 0, n: 2 });
     let (a, b) = (shape(&[64, 64]), shape(&[32, 64]));
     assert_eq!(c.acc.vector_width(&a, &[1, 0], 16), Ok(8));
     assert_eq!(c.rhs.vector_width(&b, &[1, 0], 16), Ok(4));
     // No farther than the warp's part allows.
-    let narrow = case_apart(bytes, [1, 64, 16, 32], 2, true, Apart { m: 0, n: 2 });
+    let narrow = case_apart(bytes, [1, 64, 16, 32], 2, true, FragmentStride { m: 0, n: 2 });
     assert_eq!(narrow.acc.vector_width(&shape(&[64, 16]), &[1, 0], 16), Ok(4));
 }
 
@@ -264,7 +264,7 @@ fn scales_of_instructions() {
 }
 
 /// Scales of a product, where the instruction asks for them. `block` elements along K share one.
-fn check_scales(multiplier: Multiplier, extents: [i64; 4], warps: u32, apart: Apart, block: u32) {
+fn check_scales(multiplier: Multiplier, extents: [i64; 4], warps: u32, apart: FragmentStride, block: u32) {
     let c = case_apart(multiplier, extents, warps, false, apart);
     let [_, m, n, k] = extents.map(|e| e as u64);
     let Multiplier::Matrix(instruction) = multiplier else { unreachable!("scalars have no scales of their own") };
@@ -304,7 +304,7 @@ fn check_scales(multiplier: Multiplier, extents: [i64; 4], warps: u32, apart: Ap
 
 #[test]
 fn scales_are_where_instructions_ask_for_them() {
-    for apart in [Apart::default(), Apart { m: 0, n: 2 }, Apart { m: 2, n: 0 }] {
+    for apart in [FragmentStride::default(), FragmentStride { m: 0, n: 2 }, FragmentStride { m: 2, n: 0 }] {
         for extents in
             [[1, 64, 64, 256], [1, 128, 32, 32], [2, 16, 16, 64], [1, 4, 8, 64], [4, 2, 2, 128], [1, 16, 1, 64]]
         {
@@ -316,7 +316,7 @@ fn scales_are_where_instructions_ask_for_them() {
             }
         }
     }
-    check_scales(sync((16, 64, 4)), [1, 32, 32, 16], 1, Apart::default(), 16);
+    check_scales(sync((16, 64, 4)), [1, 32, 32, 16], 1, FragmentStride::default(), 16);
 }
 
 #[test]
@@ -341,7 +341,7 @@ fn products_of_a_warpgroup() {
         let product = Product::new(&a, &b, &c).unwrap();
         let found = product.arrange(multiplier, warps, true);
         assert_eq!([found.m, found.n], grid);
-        let acc = product.accumulator(multiplier, found, Apart::default()).unwrap();
+        let acc = product.accumulator(multiplier, found, FragmentStride::default()).unwrap();
         assert!(product.is_accumulator(multiplier, &acc));
         // The tiling by fragments, which is tested by itself, has the same registers, lanes and warps.
         let tiling = MmaTiling { instruction: shape, batch_warps: 1, m_warps: 1 << grid[0], n_warps: 1 };

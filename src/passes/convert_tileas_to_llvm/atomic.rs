@@ -1,7 +1,7 @@
 //! Atomic updates of global memory, and what their owners tell other threads of the warp.
 //!
 //! An update is inline PTX, predicated by the mask and by ownership: LLVM's own atomics know neither predicates nor
-//! vectors. A result that nobody uses makes it `red`, which does not wait. The order is kept where it is cheapest: on
+//! vectors. An unused result makes it `red`, which does not wait. The order is kept where it is cheapest: on
 //! the instruction when a thread makes one, else by a fence in front of all of them (release), behind them (acquire),
 //! or both.
 //!
@@ -217,11 +217,10 @@ impl<'c> Lower<'c, '_> {
         };
         let guard = mask.map(|_| format!("@${} ", outputs + 1 + n)).unwrap_or_default();
         let q = &u.strength.qualifier;
-        let text = match atom {
-            true => {
-                format!("{guard}atom{q}.global.{operation}{vector}.{kind} {}, [${n}], {};", list(0), list(outputs + 1))
-            }
-            false => format!("{guard}red{q}.global.{operation}{vector}.{kind} [$0], {};", list(1)),
+        let text = if atom {
+            format!("{guard}atom{q}.global.{operation}{vector}.{kind} {}, [${n}], {};", list(0), list(outputs + 1))
+        } else {
+            format!("{guard}red{q}.global.{operation}{vector}.{kind} [$0], {};", list(1))
         };
         let mut constraints: Vec<String> = vec![format!("={}", words.class); outputs];
         constraints.push("l".into());

@@ -14,12 +14,12 @@ mod combine;
 mod constant;
 mod control;
 mod data;
-mod declined;
 mod dot;
 mod exchange;
 mod global;
 mod groups;
 mod llvm;
+mod missed_remarks;
 mod movement;
 mod nibble;
 mod pipeline;
@@ -234,7 +234,7 @@ impl<'c, 'm> Lower<'c, 'm> {
         for (i, a) in args(source).enumerate() {
             lower.values.insert(key(a), Lowered::Scalar(arg(entry, i)));
         }
-        lower.remark_on_declined(f.op());
+        lower.remark_on_missed(f.op());
         let done = lower.block(source);
         match done {
             Ok(()) if lower.multiplies => {

@@ -1,4 +1,4 @@
-//! Trips through shared memory that can go together: all stores, one barrier, all loads.
+//! Round trips through shared memory that can be done together: all stores, one barrier, all loads.
 //!
 //! ```text
 //! barrier            store a, m                       barrier            store a, m
@@ -10,29 +10,30 @@
 //!                    y = load n
 //! ```
 //!
-//! Both operands of a product make such trips. Two barriers are left of four, and the first operand need not stay in
-//! registers while the second is on its way: what is computed from `x` between the trips, such as wider elements, moves
-//! along.
+//! Both operands of a product make such round trips. Two barriers are left of four, and the first operand need not stay
+//! in registers while the second is moved: what is computed from `x` between the round trips, such as wider elements,
+//! moves along.
 //!
-//! Joined trips need their storage at the same time. That may take what the rings of pipelined loops leave of the 48
-//! KiB that every target has; where rings take more than that, no more than the largest trip alone, for which they left
-//! room.
+//! Joined round trips need their storage at the same time. That may take what the rings of pipelined loops leave of the
+//! shared memory that the target's table grants to exchanges (`exchange_shared_per_block`); where rings take more than
+//! that, no more than the largest round trip alone, for which they left room.
 
 use crate::dialect::{
     behaviour::{self, LayoutRelation},
     nv_tileas::{AllocTensorOp, BarrierOp, LocalLoadOp, LocalStoreOp, MemDescType},
     rt::*,
-    shared_memory::{BLOCK_BYTES, REUSE, memdesc_bytes, padded_bytes},
+    shared_memory::{REUSE, memdesc_bytes, padded_bytes},
 };
 use mlir_sys::mlirOperationMoveBefore;
+use tile_targets::Target;
 
-/// Trips that have been joined so far.
+/// Round trips that have been joined so far.
 struct Open<'c> {
     /// Between stores and loads.
     barrier: OpRef<'c>,
-    /// What the last trip stores.
+    /// What the last round trip stores.
     source: Val<'c>,
-    /// The loads, and what is computed from what they give: these move down to the loads of the next trip.
+    /// The loads, and what is computed from what they give: these move down to the loads of the next round trip.
     late: Vec<OpRef<'c>>,
     bytes: u64,
 }
@@ -43,22 +44,19 @@ impl<'c> Open<'c> {
     }
 }
 
-/// Joins the trips of every block in `function`.
-pub fn merge(function: OpRef<'_>) {
+/// Joins the round trips of every block in `function`.
+pub fn merge(function: OpRef<'_>, target: &Target) {
     let mut blocks = vec![];
     let (mut rings, mut largest) = (0, 0);
     walk(function, &mut |o| {
         if let Some(desc) = AllocTensorOp::cast(o).and_then(|a| MemDescType::cast(ty(a.result()))) {
-            match desc.stages() > 1 {
-                true => rings += padded_bytes(desc),
-                false => largest = largest.max(memdesc_bytes(desc)),
-            }
+            if desc.stages() > 1 { rings += padded_bytes(desc) } else { largest = largest.max(memdesc_bytes(desc)) }
         }
         for i in 0..region_count(o) {
             blocks.extend(entry_block(region(o, i)));
         }
     });
-    let most = BLOCK_BYTES.saturating_sub(rings).max(largest);
+    let most = u64::from(target.limits.exchange_shared_per_block).saturating_sub(rings).max(largest);
     blocks.into_iter().for_each(|b| merge_in(b, most));
 }
 
@@ -68,7 +66,7 @@ fn merge_in(block: Blk<'_>, most: u64) {
     let mut i = 0;
     while i < ops.len() {
         let op = ops[i];
-        match trip(&ops[i..]) {
+        match round_trip(&ops[i..]) {
             Some((reuse, trip, length)) => {
                 open = Some(match open.take() {
                     Some(before)
@@ -84,10 +82,13 @@ fn merge_in(block: Blk<'_>, most: u64) {
             // What touches no shared memory may stand between stores and loads, or, if it computes with what has been
             // loaded, behind the loads.
             None => match &mut open {
-                Some(o) if operands(op).any(|v| o.is_late(v)) => match behaviour::computes_locally(op) {
-                    true => o.late.push(op),
-                    false => open = None,
-                },
+                Some(o) if operands(op).any(|v| o.is_late(v)) => {
+                    if behaviour::computes_locally(op) {
+                        o.late.push(op)
+                    } else {
+                        open = None
+                    }
+                }
                 _ if !stands_between(op) => open = None,
                 _ => {}
             },
@@ -96,8 +97,8 @@ fn merge_in(block: Blk<'_>, most: u64) {
     }
 }
 
-/// A trip at the start of `ops`: the barrier in front that only guards reuse, the trip, and its length.
-fn trip<'c>(ops: &[OpRef<'c>]) -> Option<(Option<OpRef<'c>>, Open<'c>, usize)> {
+/// A round trip at the start of `ops`: the barrier in front that only guards reuse, the round trip, and its length.
+fn round_trip<'c>(ops: &[OpRef<'c>]) -> Option<(Option<OpRef<'c>>, Open<'c>, usize)> {
     let reuse = BarrierOp::cast(ops[0]).is_some() && discardable_attr(ops[0], REUSE).is_some();
     let at = usize::from(reuse);
     let [store, barrier, load] = *ops.get(at..at + 3)? else { return None };
@@ -109,7 +110,7 @@ fn trip<'c>(ops: &[OpRef<'c>]) -> Option<(Option<OpRef<'c>>, Open<'c>, usize)> {
     (plain && same).then_some((reuse.then_some(ops[0]), open, at + 3))
 }
 
-/// Two trips as one.
+/// Two round trips as one.
 fn join<'c>(before: Open<'c>, reuse: Option<OpRef<'c>>, after: Open<'c>) -> Open<'c> {
     let first = after.late[0];
     for &op in &before.late {
@@ -122,7 +123,7 @@ fn join<'c>(before: Open<'c>, reuse: Option<OpRef<'c>>, after: Open<'c>) -> Open
     Open { barrier: after.barrier, source: after.source, late, bytes: before.bytes + after.bytes }
 }
 
-/// Whether the op may stay where it is, between the stores and the loads of joined trips.
+/// Whether the op may stay where it is, between the stores and the loads of joined round trips.
 fn stands_between(op: OpRef<'_>) -> bool {
     let keeps_memory = || behaviour::effects(op).is_some_and(|list| list.iter().all(|e| !e.writes()));
     let relation = behaviour::layout_relation(op);

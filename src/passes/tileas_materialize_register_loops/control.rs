@@ -1,6 +1,6 @@
 //! Structured control flow: what would carry big tensors names arrays instead.
 //!
-//! An op with big results is built anew without them, and takes over the blocks of the old one. What it would pass on
+//! An op with big results is rebuilt without them, and takes over the blocks of the old one. What it would pass on
 //! is copied to an array in front of each terminator. The old op and the arguments of the blocks stay until the end, so
 //! that uses of tensors can be counted as in the program that came in.
 

@@ -5,7 +5,7 @@ mod common;
 use std::ops::Not;
 
 use common::*;
-use tile_protocol::{Expr, Kind, Op, Program, Violation};
+use tile_protocol::{Expr, Op, Program, Violation, ViolationKind};
 
 fn accepted(p: &Program) {
     if let Err(violation) = p.check() {
@@ -62,13 +62,13 @@ fn dropped_arrivals() {
     for p in [gemm(3, 2, false), persistent(3, 2)] {
         for agent in ["producer", "consumer 0", "consumer 1"] {
             let violation = refused(&with(&p, agent, is_arrive, |_| None));
-            assert!([Kind::Deadlock, Kind::NotQuiescent].contains(&violation.kind), "{violation}");
+            assert!([ViolationKind::Deadlock, ViolationKind::NotQuiescent].contains(&violation.kind), "{violation}");
         }
     }
     let p = attention(2);
     for agent in ["consumer 0", "consumer 1"] {
         let violation = refused(&with(&p, agent, |op| matches!(op, Op::Post(_)), |_| None));
-        assert_eq!(violation.kind, Kind::Deadlock, "{violation}");
+        assert_eq!(violation.kind, ViolationKind::Deadlock, "{violation}");
         refused(&with(&p, agent, is_arrive, |_| None));
     }
 }
@@ -83,14 +83,14 @@ fn wrong_phases() {
             });
             let violation = refused(&flipped);
             let kinds = [
-                Kind::Deadlock,
-                Kind::ReadBeforeFull,
-                Kind::NeverWritten,
-                Kind::StaleWait,
-                Kind::Overwritten,
-                Kind::EarlyArrival,
-                Kind::MissedPhase,
-                Kind::CopyNotAwaited,
+                ViolationKind::Deadlock,
+                ViolationKind::ReadBeforeFull,
+                ViolationKind::NeverWritten,
+                ViolationKind::StaleWait,
+                ViolationKind::Overwritten,
+                ViolationKind::EarlyArrival,
+                ViolationKind::MissedPhase,
+                ViolationKind::CopyNotAwaited,
             ];
             assert!(kinds.contains(&violation.kind), "{violation}");
         }
@@ -122,7 +122,7 @@ fn early_releases() {
             Op::WaitGroups { engine, .. } => Some(Op::WaitGroups { engine, pending: 2 }),
             other => Some(other),
         }));
-        assert_eq!(violation.kind, Kind::Overwritten, "{violation}");
+        assert_eq!(violation.kind, ViolationKind::Overwritten, "{violation}");
         // The stage of the product that was just started instead of the one before.
         let current = with(
             &p,
@@ -136,7 +136,7 @@ fn early_releases() {
         refused(&current);
     }
     let violation = refused(&with(&single_agent(3), "block", is_wait_groups, |_| None));
-    assert_eq!(violation.kind, Kind::Overwritten, "{violation}");
+    assert_eq!(violation.kind, ViolationKind::Overwritten, "{violation}");
 }
 
 #[test]
@@ -149,14 +149,14 @@ fn wrong_counts() {
                 *count = count.saturating_add_signed(change);
                 let violation = refused(&wrong);
                 let kinds = [
-                    Kind::Deadlock,
-                    Kind::TooManyArrivals,
-                    Kind::EarlyArrival,
-                    Kind::Overwritten,
-                    Kind::MissedPhase,
-                    Kind::StaleWait,
-                    Kind::CopyNotAwaited,
-                    Kind::NotQuiescent,
+                    ViolationKind::Deadlock,
+                    ViolationKind::TooManyArrivals,
+                    ViolationKind::EarlyArrival,
+                    ViolationKind::Overwritten,
+                    ViolationKind::MissedPhase,
+                    ViolationKind::StaleWait,
+                    ViolationKind::CopyNotAwaited,
+                    ViolationKind::NotQuiescent,
                 ];
                 assert!(kinds.contains(&violation.kind), "{violation}");
             }
@@ -164,7 +164,7 @@ fn wrong_counts() {
     }
     let mut wrong = attention(2);
     wrong.named[0].threads = 384;
-    assert_eq!(refused(&wrong).kind, Kind::Deadlock);
+    assert_eq!(refused(&wrong).kind, ViolationKind::Deadlock);
 }
 
 #[test]
@@ -175,12 +175,12 @@ fn missing_waits() {
         }
     }
     let violation = refused(&with(&copies_in_groups(3), "block", is_wait_groups, |_| None));
-    assert_eq!(violation.kind, Kind::ReadBeforeFull, "{violation}");
+    assert_eq!(violation.kind, ViolationKind::ReadBeforeFull, "{violation}");
     // The last wait for stores.
     let p = persistent(2, 1);
     let mut wrong = p.clone();
     wrong.agents[1].body.pop();
-    assert_eq!(refused(&wrong).kind, Kind::UnfinishedAtExit);
+    assert_eq!(refused(&wrong).kind, ViolationKind::UnfinishedAtExit);
     // Without the barrier between consumers one writes its result over what the other multiplies.
     let sync = |op: &Op| matches!(op, Op::Sync(_));
     let mut wrong = gemm(3, 2, true);
@@ -188,7 +188,7 @@ fn missing_waits() {
         wrong = with(&wrong, agent, sync, |_| None);
     }
     let violation = refused(&wrong);
-    assert_eq!(violation.kind, Kind::Overwritten, "{violation}");
+    assert_eq!(violation.kind, ViolationKind::Overwritten, "{violation}");
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn bytes() {
     for p in [gemm(3, 1, false), single_agent(2), attention(1), persistent(2, 1)] {
         let agent = p.agents[0].name.clone();
         let violation = refused(&with(&p, &agent, expect, |_| None));
-        let kinds = [Kind::CopyNotAwaited, Kind::EarlyArrival, Kind::Deadlock];
+        let kinds = [ViolationKind::CopyNotAwaited, ViolationKind::EarlyArrival, ViolationKind::Deadlock];
         assert!(kinds.contains(&violation.kind), "{violation}");
         let scaled = |numerator: u32| {
             refused(&with(&p, &agent, expect, |op| match op {
@@ -205,15 +205,15 @@ fn bytes() {
                 other => Some(other),
             }))
         };
-        assert_eq!(scaled(3).kind, Kind::Deadlock);
-        assert!([Kind::Deadlock, Kind::CopyNotAwaited].contains(&scaled(1).kind));
+        assert_eq!(scaled(3).kind, ViolationKind::Deadlock);
+        assert!([ViolationKind::Deadlock, ViolationKind::CopyNotAwaited].contains(&scaled(1).kind));
     }
     // What is announced is the first of two copies: the phase ends with it.
     let violation = refused(&with(&gemm(2, 1, false), "producer", expect, |op| match op {
         Op::Expect { barrier, .. } => Some(Op::Expect { barrier, bytes: 16384 }),
         other => Some(other),
     }));
-    assert_eq!(violation.kind, Kind::CopyNotAwaited, "{violation}");
+    assert_eq!(violation.kind, ViolationKind::CopyNotAwaited, "{violation}");
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn missing_fences() {
     for p in [gemm(2, 1, true), persistent(2, 1), copies_in_groups(3)] {
         let agent = p.agents.last().expect("agents").name.clone();
         let violation = refused(&with(&p, &agent, |op| *op == Op::Fence, |_| None));
-        assert_eq!(violation.kind, Kind::MissingFence, "{violation}");
+        assert_eq!(violation.kind, ViolationKind::MissingFence, "{violation}");
     }
 }
 

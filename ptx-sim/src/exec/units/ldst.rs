@@ -13,14 +13,21 @@ use crate::ir::*;
 
 /// Loads, stores, atomics and fences.
 pub(crate) trait LoadStore {
-    fn load(&mut self, w: &mut Warp, frame: u32, a: &Access, args: &[Arg], mask: u32, inst: &DInst)
-    -> Result<(), Fail>;
+    fn load(
+        &mut self,
+        w: &mut Warp,
+        frame: u32,
+        a: &LoadStoreMods,
+        args: &[Arg],
+        mask: u32,
+        inst: &DInst,
+    ) -> Result<(), Fail>;
 
     fn store(
         &mut self,
         w: &mut Warp,
         frame: u32,
-        a: &Access,
+        a: &LoadStoreMods,
         args: &[Arg],
         mask: u32,
         inst: &DInst,
@@ -58,7 +65,7 @@ impl LoadStore for Machine<'_> {
         &mut self,
         w: &mut Warp,
         frame: u32,
-        a: &Access,
+        a: &LoadStoreMods,
         args: &[Arg],
         mask: u32,
         inst: &DInst,
@@ -139,7 +146,7 @@ impl LoadStore for Machine<'_> {
         &mut self,
         w: &mut Warp,
         frame: u32,
-        a: &Access,
+        a: &LoadStoreMods,
         args: &[Arg],
         mask: u32,
         inst: &DInst,

@@ -21,22 +21,22 @@ use crate::exec::state::tensor::{Flight, PendingLoad, Region, TmemState, Touch};
 use crate::exec::state::warp::{Wait, Warp};
 use crate::ir::*;
 use crate::tensor::tcgen05::{ASource, Participant};
-use crate::tensor::{CopyShape, DataShape, InstructionDescriptor, Kind, MatrixFormat, Tcgen05Mma, TensorError};
+use crate::tensor::{CopyShape, DataShape, InstructionDescriptor, MatrixFormat, Tcgen05Kind, Tcgen05Mma, TensorError};
 use smallvec::{SmallVec, smallvec};
 
 fn tensor(e: TensorError) -> SimErrorKind {
     SimErrorKind::Tensor(e.to_string())
 }
 
-fn kind(k: MmaKind) -> Kind {
+fn kind(k: MmaKind) -> Tcgen05Kind {
     match k {
-        MmaKind::F16 => Kind::F16,
-        MmaKind::Tf32 => Kind::Tf32,
-        MmaKind::F8f6f4 => Kind::F8f6f4,
-        MmaKind::I8 => Kind::I8,
-        MmaKind::Mxf8f6f4 => Kind::Mxf8f6f4,
-        MmaKind::Mxf4 => Kind::Mxf4,
-        MmaKind::Mxf4nvf4 => Kind::Mxf4nvf4,
+        MmaKind::F16 => Tcgen05Kind::F16,
+        MmaKind::Tf32 => Tcgen05Kind::Tf32,
+        MmaKind::F8f6f4 => Tcgen05Kind::F8f6f4,
+        MmaKind::I8 => Tcgen05Kind::I8,
+        MmaKind::Mxf8f6f4 => Tcgen05Kind::Mxf8f6f4,
+        MmaKind::Mxf4 => Tcgen05Kind::Mxf4,
+        MmaKind::Mxf4nvf4 => Tcgen05Kind::Mxf4nvf4,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Generator, Need, Traits};
 use tile_interp::format::{self, Real, Round, encode};
-use tile_interp::program::{FloatMode, Kind, Overflow, Predicate, Signedness, Value};
+use tile_interp::program::{FloatMode, OpKind, Overflow, Predicate, Signedness, Value};
 use tile_interp::types::{Element, Number, TileType, Type};
 
 impl Generator {
@@ -55,10 +55,10 @@ impl Generator {
         }
         let block = self.block(arguments, |g| {
             let out = body(g, &pairs);
-            g.end(Kind::Yield, &out);
+            g.end(OpKind::Yield, &out);
         });
         let reverse = self.rng.coin();
-        let kind = if scan { Kind::Scan { dim, reverse, identities } } else { Kind::Reduce { dim, identities } };
+        let kind = if scan { OpKind::Scan { dim, reverse, identities } } else { OpKind::Reduce { dim, identities } };
         self.emit_all(kind, operands, &results, vec![block]);
     }
 
@@ -74,14 +74,14 @@ impl Generator {
             operands.push(self.operand(&t, Need::Tight));
             let (low, high) = (1u64 << (n.width() - 1), n.mask() >> 1);
             let (kind, identity) = match self.rng.below(9) {
-                0 | 1 => (Kind::AddI(Overflow::default()), 0),
-                2 => (Kind::MulI(Overflow::default()), 1),
-                3 => (Kind::AndI, n.mask()),
-                4 => (Kind::OrI, 0),
-                5 => (Kind::XorI, 0),
-                6 => (Kind::MaxI(Signedness::Signed), low),
-                7 => (Kind::MinI(Signedness::Signed), high),
-                _ => (Kind::MinI(Signedness::Unsigned), n.mask()),
+                0 | 1 => (OpKind::AddI(Overflow::default()), 0),
+                2 => (OpKind::MulI(Overflow::default()), 1),
+                3 => (OpKind::AndI, n.mask()),
+                4 => (OpKind::OrI, 0),
+                5 => (OpKind::XorI, 0),
+                6 => (OpKind::MaxI(Signedness::Signed), low),
+                7 => (OpKind::MinI(Signedness::Signed), high),
+                _ => (OpKind::MinI(Signedness::Unsigned), n.mask()),
             };
             kinds.push(kind);
             identities.push(identity);
@@ -101,11 +101,11 @@ impl Generator {
         let sum = self.rng.coin();
         let need = if sum { Need::Small } else { Need::Tight };
         let (kind, identity, loose) = match self.rng.below(4) {
-            _ if sum => (Kind::AddF(plain), 0, false),
-            0 => (Kind::MaxF { propagate_nan: self.rng.coin(), flush: false }, infinity | f.sign_bit(), false),
-            1 => (Kind::MinF { propagate_nan: self.rng.coin(), flush: false }, infinity, false),
-            2 => (Kind::MulF(plain), one, true),
-            _ => (Kind::AddF(plain), f.sign_bit(), true),
+            _ if sum => (OpKind::AddF(plain), 0, false),
+            0 => (OpKind::MaxF { propagate_nan: self.rng.coin(), flush: false }, infinity | f.sign_bit(), false),
+            1 => (OpKind::MinF { propagate_nan: self.rng.coin(), flush: false }, infinity, false),
+            2 => (OpKind::MulF(plain), one, true),
+            _ => (OpKind::AddF(plain), f.sign_bit(), true),
         };
         let v = self.operand(&t, need);
         let scalar = TileType::scalar(n);
@@ -124,16 +124,16 @@ impl Generator {
         let at = self.indices(shape, Number::I32);
         let identities = vec![1u64 << (n.width() - 1), 0x7fff_ffff];
         let (scalar, index, i1) = (TileType::scalar(n), TileType::scalar(Number::I32), TileType::scalar(Number::I1));
-        let compare = |predicate| Kind::CmpI { predicate, signedness: Signedness::Signed };
+        let compare = |predicate| OpKind::CmpI { predicate, signedness: Signedness::Signed };
         self.combine(&[v, at], dim, false, identities, Traits::default(), |g, pairs| {
             let ((a, b), (i, j)) = (pairs[0], pairs[1]);
             let greater = g.derive(compare(Predicate::GreaterThan), &[a, b], i1.clone());
             let equal = g.derive(compare(Predicate::Equal), &[a, b], i1.clone());
             let before = g.derive(compare(Predicate::LessThan), &[i, j], i1.clone());
-            let first = g.derive(Kind::AndI, &[equal, before], i1.clone());
-            let take = g.derive(Kind::OrI, &[greater, first], i1);
-            let value = g.derive(Kind::Select, &[take, a, b], scalar);
-            vec![value, g.derive(Kind::Select, &[take, i, j], index)]
+            let first = g.derive(OpKind::AndI, &[equal, before], i1.clone());
+            let take = g.derive(OpKind::OrI, &[greater, first], i1);
+            let value = g.derive(OpKind::Select, &[take, a, b], scalar);
+            vec![value, g.derive(OpKind::Select, &[take, i, j], index)]
         });
     }
 
@@ -143,7 +143,7 @@ impl Generator {
         let t = TileType::of(shape, n);
         let (a, b) = (self.operand(&t, Need::Tight), self.operand(&t, Need::Tight));
         let scalar = TileType::scalar(n);
-        let (add, mul) = (Kind::AddI(Overflow::default()), Kind::MulI(Overflow::default()));
+        let (add, mul) = (OpKind::AddI(Overflow::default()), OpKind::MulI(Overflow::default()));
         self.combine(&[a, b], dim, true, vec![1, 0], Traits::default(), |g, pairs| {
             let ((a1, a2), (b1, b2)) = (pairs[0], pairs[1]);
             let a = g.derive(mul.clone(), &[a1, a2], scalar.clone());
@@ -166,7 +166,7 @@ impl Generator {
                 let t = TileType::of(&shape(m, n), Number::I32);
                 let acc = self.operand(&t, Need::Tight);
                 let sign = |g: &mut Self| g.rng.pick(&[Signedness::Signed, Signedness::Unsigned]);
-                let kind = Kind::MmaI { lhs: sign(self), rhs: sign(self) };
+                let kind = OpKind::MmaI { lhs: sign(self), rhs: sign(self) };
                 self.derive(kind, &[lhs, rhs, acc], t);
             }
             1 => self.scaled_product(batch, m, n),
@@ -194,7 +194,7 @@ impl Generator {
                 let acc = self.operand(&t, need);
                 let fast_acc = self.rng.one_in(6);
                 let loose = need == Need::Tight || fast_acc;
-                self.emit(Kind::MmaF { fast_acc }, &[lhs, rhs, acc], t, Traits { loose, small: false });
+                self.emit(OpKind::MmaF { fast_acc }, &[lhs, rhs, acc], t, Traits { loose, small: false });
             }
         }
     }
@@ -219,14 +219,14 @@ impl Generator {
                 // Scales are not negative.
                 t = t.with(Element::Number(Number::F32));
                 let v = self.load_input(&t, true);
-                let v = self.rearrange(Kind::AbsF, &[v], t.clone());
+                let v = self.rearrange(OpKind::AbsF, &[v], t.clone());
                 let rounding = tile_interp::program::Rounding::NearestEven;
-                scales.push(self.rearrange(Kind::FToF { rounding }, &[v], t.with(Element::Number(scale))));
+                scales.push(self.rearrange(OpKind::FToF { rounding }, &[v], t.with(Element::Number(scale))));
             } else {
                 scales.push(self.operand(&t, Need::Small));
             }
         }
         let traits = Traits::default();
-        self.emit(Kind::MmaFScaled, &[lhs, rhs, acc, scales[0], scales[1]], t, traits);
+        self.emit(OpKind::MmaFScaled, &[lhs, rhs, acc, scales[0], scales[1]], t, traits);
     }
 }

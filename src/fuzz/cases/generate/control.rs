@@ -1,7 +1,7 @@
 //! Branches and loops, with early exits.
 
 use super::{Generator, Need, Traits};
-use tile_interp::program::{Block, Kind, Overflow, Predicate, Signedness, Value};
+use tile_interp::program::{Block, OpKind, Overflow, Predicate, Signedness, Value};
 use tile_interp::types::{Number, TileType, Type};
 
 impl Generator {
@@ -23,7 +23,7 @@ impl Generator {
         let t = TileType::scalar(n);
         let a = if n == Number::I32 && self.rng.coin() { self.block_id } else { self.operand(&t, Need::Tight) };
         let b = self.constant(&t, true);
-        let kind = Kind::CmpI {
+        let kind = OpKind::CmpI {
             predicate: self.rng.pick(&Predicate::ALL),
             signedness: self.rng.pick(&[Signedness::Signed, Signedness::Unsigned]),
         };
@@ -71,14 +71,14 @@ impl Generator {
             regions.push(self.block(vec![], |g| {
                 g.fill();
                 let out = g.values_of(&types);
-                g.end(Kind::Yield, &out);
+                g.end(OpKind::Yield, &out);
             }));
         }
-        self.emit_all(Kind::If, &[condition], &Self::tiles(&types), regions);
+        self.emit_all(OpKind::If, &[condition], &Self::tiles(&types), regions);
     }
 
     /// A branch that leaves by `kind` in one of its arms.
-    fn exit(&mut self, condition: Value, kind: Kind, types: &[TileType]) {
+    fn exit(&mut self, condition: Value, kind: OpKind, types: &[TileType]) {
         let leaving = self.block(vec![], |g| {
             if g.rng.coin() && g.budget > 0 {
                 g.fill();
@@ -86,7 +86,7 @@ impl Generator {
             let out = g.values_of(types);
             g.end(kind, &out);
         });
-        self.emit_all(Kind::If, &[condition], &[], vec![leaving, Block::default()]);
+        self.emit_all(OpKind::If, &[condition], &[], vec![leaving, Block::default()]);
     }
 
     /// A return from the middle of the kernel, for some tile blocks.
@@ -97,9 +97,9 @@ impl Generator {
         let t = TileType::scalar(Number::I32);
         let bound = self.rng.range(0, self.blocks() as i64);
         let bound = self.constant_of(&t, bound as u64);
-        let kind = Kind::CmpI { predicate: Predicate::GreaterThan, signedness: Signedness::Signed };
+        let kind = OpKind::CmpI { predicate: Predicate::GreaterThan, signedness: Signedness::Signed };
         let condition = self.derive(kind, &[self.block_id, bound], TileType::scalar(Number::I1));
-        self.exit(condition, Kind::Return, &[]);
+        self.exit(condition, OpKind::Return, &[]);
     }
 
     fn count(&mut self) {
@@ -126,15 +126,15 @@ impl Generator {
             g.fill();
             if g.rng.one_in(3) {
                 let condition = g.condition();
-                g.exit(condition, Kind::Continue, &types);
+                g.exit(condition, OpKind::Continue, &types);
                 g.fill();
             }
             let out = g.values_of(&types);
-            g.end(Kind::Continue, &out);
+            g.end(OpKind::Continue, &out);
         });
         self.loops -= 1;
         let operands: Vec<Value> = bounds.into_iter().chain(inits).collect();
-        self.emit_all(Kind::For { unsigned }, &operands, &Self::tiles(&types), vec![body]);
+        self.emit_all(OpKind::For { unsigned }, &operands, &Self::tiles(&types), vec![body]);
     }
 
     /// A loop that ends after a few rounds at the latest.
@@ -156,20 +156,20 @@ impl Generator {
                 g.fill();
             }
             let last = g.constant_of(&i32, rounds);
-            let kind = Kind::CmpI { predicate: Predicate::GreaterThanOrEqual, signedness: Signedness::Signed };
+            let kind = OpKind::CmpI { predicate: Predicate::GreaterThanOrEqual, signedness: Signedness::Signed };
             let done = g.derive(kind, &[counter, last], TileType::scalar(Number::I1));
-            g.exit(done, Kind::Break, &results);
+            g.exit(done, OpKind::Break, &results);
             if g.rng.coin() {
                 let condition = g.condition();
-                g.exit(condition, Kind::Break, &results);
+                g.exit(condition, OpKind::Break, &results);
             }
             g.fill();
             let one = g.constant_of(&i32, 1);
-            let next = g.derive(Kind::AddI(Overflow::default()), &[counter, one], i32.clone());
+            let next = g.derive(OpKind::AddI(Overflow::default()), &[counter, one], i32.clone());
             let out: Vec<Value> = [next].into_iter().chain(g.values_of(&types)).collect();
-            g.end(Kind::Continue, &out);
+            g.end(OpKind::Continue, &out);
         });
         self.loops -= 1;
-        self.emit_all(Kind::Loop, &inits, &Self::tiles(&results), vec![body]);
+        self.emit_all(OpKind::Loop, &inits, &Self::tiles(&results), vec![body]);
     }
 }

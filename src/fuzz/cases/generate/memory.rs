@@ -2,7 +2,7 @@
 
 use super::{Generator, Need, Traits, storable};
 use crate::case::Parameter;
-use tile_interp::program::{Access, Global, Kind, Order, Overflow, Predicate, Scope, Signedness, Update, Value};
+use tile_interp::program::{AccessOrder, Global, OpKind, Order, Overflow, Predicate, Scope, Signedness, Update, Value};
 use tile_interp::types::{Cut, Element, Number, Padding, TensorType, TileType, Type, ViewType};
 
 /// A piece of memory that a tile block has for itself.
@@ -20,29 +20,31 @@ struct Area {
 }
 
 impl Generator {
-    fn access(&mut self, orders: &[Order]) -> Access {
+    fn access(&mut self, orders: &[Order]) -> AccessOrder {
         match self.rng.pick(orders) {
-            Order::Weak => Access::WEAK,
-            order => Access { order, scope: Some(self.rng.pick(&[Scope::Device, Scope::System, Scope::TileBlock])) },
+            Order::Weak => AccessOrder::WEAK,
+            order => {
+                AccessOrder { order, scope: Some(self.rng.pick(&[Scope::Device, Scope::System, Scope::TileBlock])) }
+            }
         }
     }
 
-    fn load_access(&mut self) -> Access {
+    fn load_access(&mut self) -> AccessOrder {
         self.access(&[Order::Weak, Order::Weak, Order::Weak, Order::Relaxed, Order::Acquire])
     }
 
-    fn store_access(&mut self) -> Access {
+    fn store_access(&mut self) -> AccessOrder {
         self.access(&[Order::Weak, Order::Weak, Order::Weak, Order::Relaxed, Order::Release])
     }
 
     /// Updates that other tile blocks see.
-    fn atomic_access(&mut self) -> Access {
+    fn atomic_access(&mut self) -> AccessOrder {
         let order = self.rng.pick(&[Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel]);
-        Access { order, scope: Some(self.rng.pick(&[Scope::Device, Scope::System])) }
+        AccessOrder { order, scope: Some(self.rng.pick(&[Scope::Device, Scope::System])) }
     }
 
     /// An op that gives a tile and a token, or a token only.
-    fn emit_access(&mut self, kind: Kind, operands: &[Value], tile: Option<(TileType, Traits)>) -> Vec<Value> {
+    fn emit_access(&mut self, kind: OpKind, operands: &[Value], tile: Option<(TileType, Traits)>) -> Vec<Value> {
         let mut results: Vec<(Type, Traits)> = tile.into_iter().map(|(t, traits)| (t.into(), traits)).collect();
         results.push((Type::Token, Traits::default()));
         self.emit_all(kind, operands, &results, vec![])
@@ -54,14 +56,14 @@ impl Generator {
         let t = self.ty(base).with(self.ty(base).element);
         let mut base = base;
         if self.rng.one_in(10) {
-            let number = self.emit(Kind::PtrToInt, &[base], TileType::scalar(Number::I64), Traits::default());
-            base = self.emit(Kind::IntToPtr, &[number], t.clone(), Traits::default());
+            let number = self.emit(OpKind::PtrToInt, &[base], TileType::scalar(Number::I64), Traits::default());
+            base = self.emit(OpKind::IntToPtr, &[number], t.clone(), Traits::default());
             // Where a buffer lies is nobody's business.
             self.scopes.iter_mut().for_each(|s| s.retain(|v| *v != number));
         }
         let all = self.splat(base, &shape);
         let index = self.widened(index);
-        self.emit(Kind::Offset, &[all, index], TileType::new(&shape, t.element), Traits::default())
+        self.emit(OpKind::Offset, &[all, index], TileType::new(&shape, t.element), Traits::default())
     }
 
     //===-- inputs ----------------------------------------------------------//
@@ -97,13 +99,13 @@ impl Generator {
         };
         let element = Element::Pointer(n);
         if self.ty(pointer).element != element {
-            pointer = self.emit(Kind::PtrToPtr, &[pointer], TileType::new(&[], element), Traits::default());
+            pointer = self.emit(OpKind::PtrToPtr, &[pointer], TileType::new(&[], element), Traits::default());
         }
         let mut index = self.spread(&t.shape, count);
         if t.count() > count {
             let i = TileType::of(&t.shape, Number::I32);
             let mask = self.constant_of(&i, count as u64 - 1);
-            index = self.derive(Kind::AndI, &[index, mask], i);
+            index = self.derive(OpKind::AndI, &[index, mask], i);
         }
         let pointers = self.pointers(pointer, index);
         let access = self.load_access();
@@ -115,7 +117,7 @@ impl Generator {
             let padding = self.constant(t, small);
             operands.extend([mask, padding]);
         }
-        let kind = Kind::LoadPtr { access, mask: masked, padding: masked, token: false };
+        let kind = OpKind::LoadPtr { access, mask: masked, padding: masked, token: false };
         self.emit_access(kind, &operands, Some((t.clone(), Traits { loose: false, small })))[0]
     }
 
@@ -129,7 +131,7 @@ impl Generator {
         let (constant, private) = (self.rng.coin(), self.rng.one_in(4));
         let alignment = self.rng.pick(&[0, 16, 128]);
         self.program.globals.push(Global { name: name.clone(), element: n, values, alignment, constant, private });
-        self.emit(Kind::GetGlobal(name), &[], TileType::new(&[], Element::Pointer(n)), Traits::default())
+        self.emit(OpKind::GetGlobal(name), &[], TileType::new(&[], Element::Pointer(n)), Traits::default())
     }
 
     /// A size that the type says, or an operand.
@@ -164,13 +166,13 @@ impl Generator {
             operands.push(if self.rng.coin() { self.argument(index, d) } else { self.scalar(index, d) });
         }
         let t = self.emit_all(
-            Kind::MakeTensorView,
+            OpKind::MakeTensorView,
             &operands,
             &[(Type::Tensor(tensor.clone()), Traits::default())],
             vec![],
         )[0];
         let view = ViewType { tile: tile.to_vec(), tensor, cut, padding };
-        self.emit_all(Kind::MakeView, &[t], &[(Type::View(view), Traits::default())], vec![])[0]
+        self.emit_all(OpKind::MakeView, &[t], &[(Type::View(view), Traits::default())], vec![])[0]
     }
 
     fn permutation(&mut self, n: usize) -> Vec<usize> {
@@ -241,7 +243,7 @@ impl Generator {
             self.queries(view, rank);
         }
         let operands: Vec<Value> = [view].into_iter().chain(indices).collect();
-        self.emit_access(Kind::LoadView { access, token: false }, &operands, Some((t.clone(), traits)))[0]
+        self.emit_access(OpKind::LoadView { access, token: false }, &operands, Some((t.clone(), traits)))[0]
     }
 
     /// A tile of indices below `extent`.
@@ -249,7 +251,7 @@ impl Generator {
         let t = TileType::of(&[count], Number::I32);
         let bits = (0..count).map(|_| self.rng.below(extent as usize) as u64).collect::<Vec<_>>();
         if count <= 64 && self.rng.coin() {
-            return self.emit(Kind::Constant(bits.into()), &[], t, Traits::default());
+            return self.emit(OpKind::Constant(bits.into()), &[], t, Traits::default());
         }
         let bytes = bits.iter().flat_map(|b| (*b as u32).to_le_bytes()).collect();
         let pointer = TileType::new(&[], Element::Pointer(Number::I32));
@@ -257,7 +259,7 @@ impl Generator {
         let index = self.indices(&[count], Number::I32);
         let pointers = self.pointers(base, index);
         let access = self.load_access();
-        let kind = Kind::LoadPtr { access, mask: false, padding: false, token: false };
+        let kind = OpKind::LoadPtr { access, mask: false, padding: false, token: false };
         self.emit_access(kind, &[pointers], Some((t, Traits::default())))[0]
     }
 
@@ -267,11 +269,11 @@ impl Generator {
         let results = vec![(Type::Tile(TileType::scalar(n)), Traits::default()); rank];
         let Type::View(ViewType { cut, .. }) = self.entry.ty(view).clone() else { return };
         if !matches!(cut, Cut::GatherScatter { .. }) {
-            self.emit_all(Kind::GetIndexSpaceShape, &[view], &results, vec![]);
+            self.emit_all(OpKind::GetIndexSpaceShape, &[view], &results, vec![]);
         }
         let tensor = self.open.iter().flatten().rev().find(|op| op.results == [view]).map(|op| op.operands[0]);
         if let Some(tensor) = tensor {
-            self.emit_all(Kind::GetTensorShape, &[tensor], &results, vec![]);
+            self.emit_all(OpKind::GetTensorShape, &[tensor], &results, vec![]);
         }
     }
 
@@ -305,17 +307,17 @@ impl Generator {
         if mask {
             operands.push(self.some_lanes(local, count));
         }
-        self.emit_access(Kind::StorePtr { access, mask, token: false }, &operands, None);
+        self.emit_access(OpKind::StorePtr { access, mask, token: false }, &operands, None);
     }
 
     /// Indices in the part of a buffer that the tile block has for itself.
     fn own_part(&mut self, local: Value, count: usize) -> Value {
         let scalar = TileType::scalar(Number::I32);
         let size = self.scalar(Number::I32, count as u64);
-        let start = self.derive(Kind::MulI(Overflow::default()), &[self.block_id, size], scalar);
+        let start = self.derive(OpKind::MulI(Overflow::default()), &[self.block_id, size], scalar);
         let t = self.ty(local);
         let start = self.splat(start, &t.shape);
-        self.derive(Kind::AddI(Overflow::default()), &[local, start], t)
+        self.derive(OpKind::AddI(Overflow::default()), &[local, start], t)
     }
 
     /// A mask: all indices below some bound.
@@ -324,7 +326,7 @@ impl Generator {
         let bound = 1 + self.rng.below(count) as u64;
         let bound = if self.rng.coin() { self.scalar(Number::I32, bound) } else { self.argument(Number::I32, bound) };
         let bound = self.splat(bound, &t.shape);
-        let kind = Kind::CmpI { predicate: Predicate::LessThan, signedness: Signedness::Signed };
+        let kind = OpKind::CmpI { predicate: Predicate::LessThan, signedness: Signedness::Signed };
         self.derive(kind, &[index, bound], t.with(Element::Number(Number::I1)))
     }
 
@@ -353,7 +355,7 @@ impl Generator {
         let view = self.view(base, n, &extents, &tile, cut, None);
         let operands: Vec<Value> = [v, view].into_iter().chain(indices).collect();
         let access = self.store_access();
-        self.emit_access(Kind::StoreView { access, token: false }, &operands, None);
+        self.emit_access(OpKind::StoreView { access, token: false }, &operands, None);
     }
 
     //===-- order -----------------------------------------------------------//
@@ -385,7 +387,7 @@ impl Generator {
             let alignment = self.rng.pick(&[u64::from(n.stored_bits() / 8), 16, 128]);
             let t = TileType::new(&[], Element::Pointer(n));
             let global = self.rng.one_in(4);
-            self.emit(Kind::Alloca { count: count as u64, alignment, global }, &[], t, Traits::default())
+            self.emit(OpKind::Alloca { count: count as u64, alignment, global }, &[], t, Traits::default())
         } else {
             self.output(n, count * self.blocks())
         };
@@ -438,7 +440,7 @@ impl Generator {
     fn load_area(&mut self, area: &mut Area, t: &TileType) -> Value {
         let pointers = self.area_pointers(area, &t.shape);
         let access = self.load_access();
-        let kind = Kind::LoadPtr { access, mask: false, padding: false, token: area.written.is_some() };
+        let kind = OpKind::LoadPtr { access, mask: false, padding: false, token: area.written.is_some() };
         let operands: Vec<Value> = [pointers].into_iter().chain(area.written).collect();
         // What was stored may be approximate.
         let loose = t.element.number().is_some_and(Number::is_float);
@@ -452,13 +454,13 @@ impl Generator {
         let mut tokens: Vec<Value> = area.written.into_iter().collect();
         tokens.append(&mut area.read);
         match tokens[..] {
-            [] => self.rng.coin().then(|| self.token(Kind::MakeToken, &[])),
+            [] => self.rng.coin().then(|| self.token(OpKind::MakeToken, &[])),
             [one] => Some(one),
-            _ => Some(self.token(Kind::JoinTokens, &tokens)),
+            _ => Some(self.token(OpKind::JoinTokens, &tokens)),
         }
     }
 
-    fn token(&mut self, kind: Kind, operands: &[Value]) -> Value {
+    fn token(&mut self, kind: OpKind, operands: &[Value]) -> Value {
         self.emit_all(kind, operands, &[(Type::Token, Traits::default())], vec![])[0]
     }
 
@@ -467,7 +469,7 @@ impl Generator {
         let pointers = self.area_pointers(area, &shape);
         let token = self.before_write(area);
         let access = self.store_access();
-        let kind = Kind::StorePtr { access, mask: false, token: token.is_some() };
+        let kind = OpKind::StorePtr { access, mask: false, token: token.is_some() };
         let operands: Vec<Value> = [pointers, v].into_iter().chain(token).collect();
         area.written = Some(self.emit_access(kind, &operands, None)[0]);
     }
@@ -483,12 +485,12 @@ impl Generator {
         let result = Some((t.clone(), Traits { loose, small: false }));
         let out = if self.rng.one_in(3) {
             let cmp = self.operand(t, Need::Tight);
-            let kind = Kind::AtomicCas { access, mask: false, token: has_token };
+            let kind = OpKind::AtomicCas { access, mask: false, token: has_token };
             let operands: Vec<Value> = [pointers, cmp, v].into_iter().chain(token).collect();
             self.emit_access(kind, &operands, result)
         } else {
             let update = if loose { self.rng.pick(&[Update::AddF, Update::Xchg]) } else { self.integer_update(true) };
-            let kind = Kind::AtomicRmw { access, update, mask: false, token: has_token };
+            let kind = OpKind::AtomicRmw { access, update, mask: false, token: has_token };
             let operands: Vec<Value> = [pointers, v].into_iter().chain(token).collect();
             self.emit_access(kind, &operands, result)
         };
@@ -519,7 +521,7 @@ impl Generator {
         let i = TileType::of(&shape, Number::I32);
         let any = self.operand(&i, Need::Tight);
         let mask = self.constant_of(&i, count as u64 - 1);
-        let index = self.derive(Kind::AndI, &[any, mask], i);
+        let index = self.derive(OpKind::AndI, &[any, mask], i);
         let pointers = self.pointers(base, index);
         let v = self.operand(&t, if update == Update::AddF { Need::Small } else { Need::Tight });
         let access = self.atomic_access();
@@ -529,7 +531,7 @@ impl Generator {
             let i1 = t.with(Element::Number(Number::I1));
             operands.push(self.operand(&i1, Need::Tight));
         }
-        let kind = Kind::AtomicRmw { access, update, mask, token: false };
+        let kind = OpKind::AtomicRmw { access, update, mask, token: false };
         let before = self.scopes.last().map_or(0, Vec::len);
         self.emit_access(kind, &operands, Some((t, Traits { loose: true, small: false })));
         // The old values depend on the order.
@@ -551,9 +553,9 @@ impl Generator {
         let view = self.view(base, n, &extents, &shape, cut, None);
         let indices = self.some_indices(&vec![1; shape.len()]);
         let v = self.operand(&t, if update == Update::AddF { Need::Small } else { Need::Tight });
-        let access = Access { order: Order::Relaxed, scope: Some(Scope::Device) };
+        let access = AccessOrder { order: Order::Relaxed, scope: Some(Scope::Device) };
         let operands: Vec<Value> = [view].into_iter().chain(indices).chain([v]).collect();
-        self.emit_access(Kind::AtomicRedView { access, update, token: false }, &operands, None);
+        self.emit_access(OpKind::AtomicRedView { access, update, token: false }, &operands, None);
     }
 }
 

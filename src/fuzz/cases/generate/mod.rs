@@ -22,7 +22,7 @@ use crate::rng::Rng;
 use std::sync::Arc;
 use std::time::Duration;
 use tile_interp::machine::{Cause, Limits};
-use tile_interp::program::{Block, Entry, Kind, Op, Overflow, Program, Value};
+use tile_interp::program::{Block, Entry, Op, OpKind, Overflow, Program, Value};
 use tile_interp::types::{Element, Number, Shape, TileType, Type};
 
 /// What the generator knows of a value.
@@ -117,15 +117,15 @@ fn repair(mut case: Case) -> Option<(Case, Meaning)> {
 }
 
 /// An op of the same shape that promises less.
-fn defuse(kind: &mut Kind) -> bool {
+fn defuse(kind: &mut OpKind) -> bool {
     match kind {
-        Kind::AddI(o) | Kind::SubI(o) | Kind::MulI(o) | Kind::ShlI(o) | Kind::NegI(o) | Kind::TruncI(o) => {
+        OpKind::AddI(o) | OpKind::SubI(o) | OpKind::MulI(o) | OpKind::ShlI(o) | OpKind::NegI(o) | OpKind::TruncI(o) => {
             let changed = *o != Overflow::default();
             *o = Overflow::default();
             changed
         }
-        Kind::DivI { .. } | Kind::RemI(_) => {
-            *kind = Kind::XorI;
+        OpKind::DivI { .. } | OpKind::RemI(_) => {
+            *kind = OpKind::XorI;
             true
         }
         _ => false,
@@ -198,7 +198,7 @@ impl Generator {
     /// Appends an op; its results are in scope.
     fn emit_all(
         &mut self,
-        kind: Kind,
+        kind: OpKind,
         operands: &[Value],
         results: &[(Type, Traits)],
         regions: Vec<Block>,
@@ -221,18 +221,18 @@ impl Generator {
     }
 
     /// Appends an op with one result, a tile.
-    fn emit(&mut self, kind: Kind, operands: &[Value], result: TileType, traits: Traits) -> Value {
+    fn emit(&mut self, kind: OpKind, operands: &[Value], result: TileType, traits: Traits) -> Value {
         self.emit_all(kind, operands, &[(result.into(), traits)], vec![])[0]
     }
 
     /// An op whose result is known as well as its operands together.
-    fn derive(&mut self, kind: Kind, operands: &[Value], result: TileType) -> Value {
+    fn derive(&mut self, kind: OpKind, operands: &[Value], result: TileType) -> Value {
         let loose = operands.iter().any(|v| self.traits[v.index()].loose);
         self.emit(kind, operands, result, Traits { loose, small: false })
     }
 
     /// An op that moves elements.
-    fn rearrange(&mut self, kind: Kind, operands: &[Value], result: TileType) -> Value {
+    fn rearrange(&mut self, kind: OpKind, operands: &[Value], result: TileType) -> Value {
         let all = |f: fn(&Traits) -> bool, g: &Self| operands.iter().all(|v| f(&g.traits[v.index()]));
         let traits = Traits { loose: !all(|t| !t.loose, self), small: all(|t| t.small, self) };
         self.emit(kind, operands, result, traits)
@@ -255,7 +255,7 @@ impl Generator {
         Block { arguments, ops: self.open.pop().unwrap_or_default() }
     }
 
-    fn end(&mut self, kind: Kind, operands: &[Value]) {
+    fn end(&mut self, kind: OpKind, operands: &[Value]) {
         self.emit_all(kind, operands, &[], vec![]);
     }
 
@@ -318,24 +318,24 @@ impl Generator {
             self.statement();
         }
         self.store_results();
-        self.end(Kind::Return, &[]);
+        self.end(OpKind::Return, &[]);
     }
 
     /// `x + gx * (y + gy * z)` of the tile block's position.
     fn block_number(&mut self) {
         let i32 = TileType::scalar(Number::I32);
         let results = [(); 3].map(|_| (Type::Tile(i32.clone()), Traits::default()));
-        let at = self.emit_all(Kind::GetTileBlockId, &[], &results, vec![]);
+        let at = self.emit_all(OpKind::GetTileBlockId, &[], &results, vec![]);
         let extents = if self.rng.coin() {
-            self.emit_all(Kind::GetNumTileBlocks, &[], &results, vec![])
+            self.emit_all(OpKind::GetNumTileBlocks, &[], &results, vec![])
         } else {
             self.grid.map(|n| self.scalar(Number::I32, n.into())).to_vec()
         };
-        let none = Kind::MulI(Overflow::default());
+        let none = OpKind::MulI(Overflow::default());
         let z = self.derive(none.clone(), &[at[2], extents[1]], i32.clone());
-        let yz = self.derive(Kind::AddI(Overflow::default()), &[at[1], z], i32.clone());
+        let yz = self.derive(OpKind::AddI(Overflow::default()), &[at[1], z], i32.clone());
         let row = self.derive(none, &[yz, extents[0]], i32.clone());
-        self.block_id = self.derive(Kind::AddI(Overflow::default()), &[at[0], row], i32);
+        self.block_id = self.derive(OpKind::AddI(Overflow::default()), &[at[0], row], i32);
     }
 
     fn statement(&mut self) {

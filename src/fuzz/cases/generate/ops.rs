@@ -1,7 +1,7 @@
 //! Elementwise ops, conversions, shapes, and remarks to the compiler.
 
 use super::{FLOATS, Generator, INTEGERS, Need, STORAGE, Traits};
-use tile_interp::program::{FloatMode, Kind, Overflow, Predicate, Promise, Rounding, Signedness, Value};
+use tile_interp::program::{FloatMode, OpKind, Overflow, Predicate, Promise, Rounding, Signedness, Value};
 use tile_interp::types::{Element, Number, Shape, TileType};
 
 impl Generator {
@@ -55,14 +55,14 @@ impl Generator {
             0..8 => {
                 let (a, b) = (pick(self), pick(self));
                 let kind = match choice {
-                    0..2 => Kind::AddF(mode),
-                    2 => Kind::SubF(mode),
-                    3..5 => Kind::MulF(mode),
-                    5 => Kind::MaxF { propagate_nan: self.rng.coin(), flush: mode.flush },
-                    6 => Kind::MinF { propagate_nan: self.rng.coin(), flush: mode.flush },
+                    0..2 => OpKind::AddF(mode),
+                    2 => OpKind::SubF(mode),
+                    3..5 => OpKind::MulF(mode),
+                    5 => OpKind::MaxF { propagate_nan: self.rng.coin(), flush: mode.flush },
+                    6 => OpKind::MinF { propagate_nan: self.rng.coin(), flush: mode.flush },
                     _ => {
                         let c = pick(self);
-                        self.derive(Kind::Fma(mode), &[a, b, c], t);
+                        self.derive(OpKind::Fma(mode), &[a, b, c], t);
                         return;
                     }
                 };
@@ -71,7 +71,7 @@ impl Generator {
             }
             8 | 9 => {
                 let a = pick(self);
-                let kind = if choice == 8 { Kind::NegF } else { Kind::AbsF };
+                let kind = if choice == 8 { OpKind::NegF } else { OpKind::AbsF };
                 self.rearrange(kind, &[a], t);
                 return;
             }
@@ -80,7 +80,7 @@ impl Generator {
         let a = self.operand(&t, Need::Tight);
         match choice {
             10 => {
-                let kind = if self.rng.coin() { Kind::Ceil } else { Kind::Floor };
+                let kind = if self.rng.coin() { OpKind::Ceil } else { OpKind::Floor };
                 self.emit(kind, &[a], t, exact);
             }
             11 | 12 => {
@@ -88,38 +88,38 @@ impl Generator {
                 let approximate = f32 && self.rng.one_in(3);
                 let rounding =
                     if approximate { self.rng.pick(&[Rounding::Approx, Rounding::Full]) } else { mode.rounding };
-                let kind = Kind::DivF(FloatMode { rounding, ..mode });
+                let kind = OpKind::DivF(FloatMode { rounding, ..mode });
                 self.emit(kind, &[a, b], t, if approximate { loose } else { exact });
             }
             13 => {
                 let approximate = f32 && self.rng.one_in(3);
                 let rounding = if approximate { Rounding::Approx } else { mode.rounding };
-                let kind = Kind::Sqrt(FloatMode { rounding, ..mode });
+                let kind = OpKind::Sqrt(FloatMode { rounding, ..mode });
                 self.emit(kind, &[a], t, if approximate { loose } else { exact });
             }
             14 => {
                 let b = self.operand(&t, Need::Tight);
-                self.emit(Kind::RemF, &[a, b], t, exact);
+                self.emit(OpKind::RemF, &[a, b], t, exact);
             }
             15 => {
                 let b = self.operand(&t, Need::Tight);
-                let kind = if self.rng.coin() { Kind::Pow } else { Kind::Atan2 };
+                let kind = if self.rng.coin() { OpKind::Pow } else { OpKind::Atan2 };
                 self.emit(kind, &[a, b], t, loose);
             }
             _ => {
                 let rounding = if f32 && self.rng.one_in(3) { Rounding::Approx } else { Rounding::Full };
                 let kinds = [
-                    Kind::Exp { rounding },
-                    Kind::Tanh { rounding },
-                    Kind::Exp2 { flush: mode.flush },
-                    Kind::Rsqrt { flush: mode.flush },
-                    Kind::Log,
-                    Kind::Log2,
-                    Kind::Sin,
-                    Kind::Cos,
-                    Kind::Tan,
-                    Kind::Sinh,
-                    Kind::Cosh,
+                    OpKind::Exp { rounding },
+                    OpKind::Tanh { rounding },
+                    OpKind::Exp2 { flush: mode.flush },
+                    OpKind::Rsqrt { flush: mode.flush },
+                    OpKind::Log,
+                    OpKind::Log2,
+                    OpKind::Sin,
+                    OpKind::Cos,
+                    OpKind::Tan,
+                    OpKind::Sinh,
+                    OpKind::Cosh,
                 ];
                 let kind = kinds[self.rng.below(kinds.len())].clone();
                 self.emit(kind, &[a], t, loose);
@@ -133,10 +133,10 @@ impl Generator {
         let mut v = self.operand(t, Need::Tight);
         if signed {
             let mask = self.constant_of(t, n.mask() >> 1);
-            v = self.derive(Kind::AndI, &[v, mask], t.clone());
+            v = self.derive(OpKind::AndI, &[v, mask], t.clone());
         }
         let one = self.constant_of(t, 1);
-        self.derive(Kind::OrI, &[v, one], t.clone())
+        self.derive(OpKind::OrI, &[v, one], t.clone())
     }
 
     pub(super) fn integer_op(&mut self) {
@@ -145,22 +145,22 @@ impl Generator {
         let a = self.operand(&t, Need::Tight);
         let one_bit = t.element == Element::Number(Number::I1);
         let kind = match self.rng.below(18) {
-            0 => Kind::AbsI,
-            1 => Kind::NegI(Overflow {
+            0 => OpKind::AbsI,
+            1 => OpKind::NegI(Overflow {
                 no_unsigned_wrap: overflow.no_signed_wrap && overflow.no_unsigned_wrap,
                 ..overflow
             }),
-            2 | 3 => Kind::AddI(overflow),
-            4 => Kind::SubI(overflow),
-            5 | 6 => Kind::MulI(overflow),
-            7 => Kind::ShlI(overflow),
-            8 => Kind::ShrI(sign),
-            9 => Kind::MulhiI,
-            10 => Kind::AndI,
-            11 => Kind::OrI,
-            12 => Kind::XorI,
-            13 => Kind::MaxI(sign),
-            14 => Kind::MinI(sign),
+            2 | 3 => OpKind::AddI(overflow),
+            4 => OpKind::SubI(overflow),
+            5 | 6 => OpKind::MulI(overflow),
+            7 => OpKind::ShlI(overflow),
+            8 => OpKind::ShrI(sign),
+            9 => OpKind::MulhiI,
+            10 => OpKind::AndI,
+            11 => OpKind::OrI,
+            12 => OpKind::XorI,
+            13 => OpKind::MaxI(sign),
+            14 => OpKind::MinI(sign),
             15 | 16 => {
                 let signed = sign == Signedness::Signed;
                 let rounding = match self.rng.below(3) {
@@ -173,25 +173,25 @@ impl Generator {
                     return;
                 }
                 let b = self.divisor(&t, signed);
-                self.derive(Kind::DivI { signedness: sign, rounding }, &[a, b], t);
+                self.derive(OpKind::DivI { signedness: sign, rounding }, &[a, b], t);
                 return;
             }
             _ => {
                 let b = self.divisor(&t, false);
-                self.derive(Kind::RemI(sign), &[a, b], t);
+                self.derive(OpKind::RemI(sign), &[a, b], t);
                 return;
             }
         };
-        if matches!(kind, Kind::AbsI | Kind::NegI(_)) {
+        if matches!(kind, OpKind::AbsI | OpKind::NegI(_)) {
             self.derive(kind, &[a], t);
             return;
         }
         let mut b = self.operand(&t, Need::Tight);
-        if matches!(kind, Kind::ShlI(_) | Kind::ShrI(_)) && !self.rng.one_in(4) {
+        if matches!(kind, OpKind::ShlI(_) | OpKind::ShrI(_)) && !self.rng.one_in(4) {
             // Mostly below the width.
             let n = t.element.number().unwrap_or(Number::I32);
             let mask = self.constant_of(&t, u64::from(n.width() - 1));
-            b = self.derive(Kind::AndI, &[b, mask], t.clone());
+            b = self.derive(OpKind::AndI, &[b, mask], t.clone());
         }
         self.derive(kind, &[a, b], t);
     }
@@ -205,12 +205,12 @@ impl Generator {
         let condition = if self.rng.coin() {
             let t = self.tile_of(&FLOATS);
             let (a, b) = (self.operand(&t, Need::Tight), self.operand(&t, Need::Tight));
-            let kind = Kind::CmpF { predicate, ordered: self.rng.coin() };
+            let kind = OpKind::CmpF { predicate, ordered: self.rng.coin() };
             self.derive(kind, &[a, b], t.with(Element::Number(Number::I1)))
         } else {
             let t = self.tile_of(&INTEGERS);
             let (a, b) = (self.operand(&t, Need::Tight), self.operand(&t, Need::Tight));
-            let kind = Kind::CmpI { predicate, signedness: self.signedness() };
+            let kind = OpKind::CmpI { predicate, signedness: self.signedness() };
             self.derive(kind, &[a, b], t.with(Element::Number(Number::I1)))
         };
         if self.rng.coin() {
@@ -222,7 +222,7 @@ impl Generator {
         let (a, b) = (self.operand(&t, Need::Any), self.operand(&t, Need::Any));
         let traits = [a, b].map(|v| self.traits[v.index()]);
         let traits = Traits { loose: traits.iter().any(|t| t.loose), small: traits.iter().all(|t| t.small) };
-        self.emit(Kind::Select, &[condition, a, b], t, traits);
+        self.emit(OpKind::Select, &[condition, a, b], t, traits);
     }
 
     pub(super) fn conversion(&mut self) {
@@ -236,11 +236,11 @@ impl Generator {
                     .collect();
                 let to = self.rng.pick(&others);
                 let wider = to.width() > from.width();
-                let kind = if wider { Kind::ExtI(self.signedness()) } else { Kind::TruncI(self.overflow()) };
+                let kind = if wider { OpKind::ExtI(self.signedness()) } else { OpKind::TruncI(self.overflow()) };
                 let a = self.operand(&t, Need::Tight);
                 let narrow = self.derive(kind, &[a], t.with(Element::Number(to)));
                 if to == Number::I4 {
-                    let kind = Kind::ExtI(self.signedness());
+                    let kind = OpKind::ExtI(self.signedness());
                     self.derive(kind, &[narrow], t.with(Element::Number(Number::I8)));
                 }
             }
@@ -259,9 +259,9 @@ impl Generator {
                     _ => Rounding::NearestEven,
                 };
                 let a = self.operand(&t, if to == Number::E8m0 { Need::Tight } else { Need::Any });
-                let v = self.derive(Kind::FToF { rounding }, &[a], t.with(Element::Number(to)));
+                let v = self.derive(OpKind::FToF { rounding }, &[a], t.with(Element::Number(to)));
                 if to == Number::E2m1 {
-                    self.derive(Kind::FToF { rounding }, &[v], t.with(Element::Number(Number::F16)));
+                    self.derive(OpKind::FToF { rounding }, &[v], t.with(Element::Number(Number::F16)));
                 }
             }
             6..8 => {
@@ -270,7 +270,7 @@ impl Generator {
                 let to = self.integer();
                 let need = if self.rng.coin() { Need::Small } else { Need::Tight };
                 let a = self.operand(&t, need);
-                let kind = Kind::FToI(self.signedness());
+                let kind = OpKind::FToI(self.signedness());
                 // What does not fit may be anything.
                 let loose = !self.traits[a.index()].small;
                 self.emit(kind, &[a], t.with(Element::Number(to)), Traits { loose, small: false });
@@ -281,8 +281,8 @@ impl Generator {
                     [Number::F32, Number::F16, Number::Bf16, Number::F64, Number::Tf32, Number::E4m3, Number::E5m2];
                 let to = self.rng.pick(&targets);
                 let a = self.operand(&t, Need::Tight);
-                let kind = Kind::IToF(self.signedness());
-                let small = self.traits[a.index()].small && kind == Kind::IToF(Signedness::Signed);
+                let kind = OpKind::IToF(self.signedness());
+                let small = self.traits[a.index()].small && kind == OpKind::IToF(Signedness::Signed);
                 self.emit(kind, &[a], t.with(Element::Number(to)), Traits { loose: false, small });
             }
             10 => {
@@ -296,7 +296,7 @@ impl Generator {
                 let (from, to) = (self.rng.pick(class), self.rng.pick(class));
                 let t = self.tile_of(&[from]);
                 let a = self.operand(&t, Need::Tight);
-                self.derive(Kind::Bitcast, &[a], t.with(Element::Number(to)));
+                self.derive(OpKind::Bitcast, &[a], t.with(Element::Number(to)));
             }
             _ => self.repack(),
         }
@@ -321,11 +321,11 @@ impl Generator {
         let count = bytes * 8 / bits(from);
         let t = TileType::of(&[count], from);
         let a = self.operand(&t, Need::Tight);
-        let packed = self.derive(Kind::Pack, &[a], TileType::of(&[bytes], Number::I8));
-        let out = self.derive(Kind::Unpack, &[packed], TileType::of(&[bytes * 8 / bits(to)], to));
+        let packed = self.derive(OpKind::Pack, &[a], TileType::of(&[bytes], Number::I8));
+        let out = self.derive(OpKind::Unpack, &[packed], TileType::of(&[bytes * 8 / bits(to)], to));
         if to == Number::I4 {
             let t = TileType::of(&[bytes * 2], Number::I8);
-            self.derive(Kind::ExtI(Signedness::Signed), &[out], t);
+            self.derive(OpKind::ExtI(Signedness::Signed), &[out], t);
         }
     }
 
@@ -356,7 +356,7 @@ impl Generator {
                 if count == 1 && self.rng.coin() {
                     new.clear();
                 }
-                let v = self.rearrange(Kind::Reshape, &[v], TileType::new(&new, element));
+                let v = self.rearrange(OpKind::Reshape, &[v], TileType::new(&new, element));
                 self.shapes.push(self.ty(v).shape);
             }
             1 | 2 if shape.len() >= 2 => {
@@ -365,14 +365,14 @@ impl Generator {
                     permutation.swap(i, self.rng.below(i + 1));
                 }
                 let new: Shape = permutation.iter().map(|p| shape[*p]).collect();
-                self.rearrange(Kind::Permute(permutation), &[v], TileType::new(&new, element));
+                self.rearrange(OpKind::Permute(permutation), &[v], TileType::new(&new, element));
             }
             3 if !shape.is_empty() && count <= 1024 => {
                 let dim = self.rng.below(shape.len());
                 let mut new = shape.clone();
                 new[dim] *= 2;
                 let w = self.operand(&TileType::new(&shape, element), Need::Any);
-                self.rearrange(Kind::Cat { dim }, &[v, w], TileType::new(&new, element));
+                self.rearrange(OpKind::Cat { dim }, &[v, w], TileType::new(&new, element));
             }
             4 if !shape.is_empty() => {
                 let mut new = shape.clone();
@@ -390,7 +390,7 @@ impl Generator {
                 }
                 let operands: Vec<Value> = [v].into_iter().chain(indices).collect();
                 let small = self.traits[v.index()];
-                self.emit(Kind::Extract, &operands, TileType::new(&new, element), small);
+                self.emit(OpKind::Extract, &operands, TileType::new(&new, element), small);
             }
             5 if shape.contains(&1) => {
                 let mut new = shape.clone();
@@ -400,7 +400,7 @@ impl Generator {
                     }
                 }
                 if new.iter().product::<usize>() <= 4096 {
-                    self.rearrange(Kind::Broadcast, &[v], TileType::new(&new, element));
+                    self.rearrange(OpKind::Broadcast, &[v], TileType::new(&new, element));
                 }
             }
             6 if shape.is_empty() => {
@@ -424,17 +424,17 @@ impl Generator {
                 let a = self.operand(&t, Need::Tight);
                 let high = (1u64 << self.rng.range(1, 14)) - 1;
                 let mask = self.constant_of(&t, high);
-                let v = self.derive(Kind::AndI, &[a, mask], t.clone());
+                let v = self.derive(OpKind::AndI, &[a, mask], t.clone());
                 let promise = Promise::Bounded { low: Some(0), high: self.rng.coin().then_some(high as i64) };
-                self.derive(Kind::Assume(promise), &[v], t);
+                self.derive(OpKind::Assume(promise), &[v], t);
             }
             1 => {
                 let t = self.tile_of(&[Number::I32, Number::I64]);
                 let a = self.operand(&t, Need::Tight);
                 let by = self.rng.below(6) as u64;
                 let amount = self.constant_of(&t, by);
-                let v = self.derive(Kind::ShlI(Overflow::default()), &[a, amount], t.clone());
-                self.derive(Kind::Assume(Promise::DivBy { divisor: 1 << by, groups: None }), &[v], t);
+                let v = self.derive(OpKind::ShlI(Overflow::default()), &[a, amount], t.clone());
+                self.derive(OpKind::Assume(Promise::DivBy { divisor: 1 << by, groups: None }), &[v], t);
             }
             2 => {
                 let n = self.integer();
@@ -445,23 +445,23 @@ impl Generator {
                 let scalar = self.operand(&TileType::scalar(n), Need::Tight);
                 let v = self.splat(scalar, &shape);
                 let groups = shape.iter().map(|d| *d as i64).collect();
-                self.derive(Kind::Assume(Promise::SameElements(groups)), &[v], TileType::of(&shape, n));
+                self.derive(OpKind::Assume(Promise::SameElements(groups)), &[v], TileType::of(&shape, n));
             }
             3 => {
                 let t = self.tile_of(&[Number::I32]);
                 let a = self.operand(&t, Need::Tight);
                 let one = self.constant_of(&t, 1);
-                let bit = self.derive(Kind::AndI, &[a, one], t.clone());
-                let kind = Kind::CmpI { predicate: Predicate::LessThanOrEqual, signedness: Signedness::Unsigned };
+                let bit = self.derive(OpKind::AndI, &[a, one], t.clone());
+                let kind = OpKind::CmpI { predicate: Predicate::LessThanOrEqual, signedness: Signedness::Unsigned };
                 let holds = self.derive(kind, &[bit, one], t.with(Element::Number(Number::I1)));
-                self.end(Kind::Assert("a bit is at most one".into()), &[holds]);
+                self.end(OpKind::Assert("a bit is at most one".into()), &[holds]);
             }
             _ => {
                 let t = TileType::scalar(self.rng.pick(&[Number::I32, Number::I64, Number::I8]));
                 let a = self.operand(&t, Need::Tight);
                 let format = self.rng.pick(&["value %d\n", "%5d|\n", "%x %%\n", "%u\n"]).to_string();
                 self.emit_all(
-                    Kind::Print { format, token: false },
+                    OpKind::Print { format, token: false },
                     &[a],
                     &[(tile_interp::types::Type::Token, Traits::default())],
                     vec![],

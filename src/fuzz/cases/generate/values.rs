@@ -3,7 +3,7 @@
 use super::{Generator, Input, Need, Traits};
 use crate::case::Parameter;
 use tile_interp::format::{self, Real, Round, encode};
-use tile_interp::program::{Kind, Overflow, Signedness, Value};
+use tile_interp::program::{OpKind, Overflow, Signedness, Value};
 use tile_interp::types::{Element, Number, TileType};
 
 impl Generator {
@@ -70,7 +70,7 @@ impl Generator {
         for _ in 0..count {
             bits.push(self.bits(n, small));
         }
-        self.emit(Kind::Constant(bits.into()), &[], t.clone(), Traits { loose: false, small })
+        self.emit(OpKind::Constant(bits.into()), &[], t.clone(), Traits { loose: false, small })
     }
 
     /// A constant scalar.
@@ -81,7 +81,7 @@ impl Generator {
     /// A constant whose elements are all the same.
     pub(super) fn constant_of(&mut self, t: &TileType, bits: u64) -> Value {
         let bits = bits & t.element.number().map_or(u64::MAX, Number::mask);
-        self.emit(Kind::Constant([bits].into()), &[], t.clone(), Traits::default())
+        self.emit(OpKind::Constant([bits].into()), &[], t.clone(), Traits::default())
     }
 
     /// A scalar that the compiler does not know, but its argument is this.
@@ -112,11 +112,11 @@ impl Generator {
         let traits = Traits { loose: false, small };
         if t.element == Element::Number(Number::I4) {
             let wide = self.load_input(&t.with(Element::Number(Number::I8)), small);
-            return self.emit(Kind::TruncI(Overflow::default()), &[wide], t.clone(), traits);
+            return self.emit(OpKind::TruncI(Overflow::default()), &[wide], t.clone(), traits);
         }
         let wide = self.load_input(&t.with(Element::Number(Number::F32)), small);
         let rounding = tile_interp::program::Rounding::NearestEven;
-        self.emit(Kind::FToF { rounding }, &[wide], t.clone(), traits)
+        self.emit(OpKind::FToF { rounding }, &[wide], t.clone(), traits)
     }
 
     /// A scalar in every place.
@@ -126,15 +126,15 @@ impl Generator {
             return scalar;
         }
         let ones = TileType::new(&vec![1; shape.len()], element);
-        let v = self.rearrange(Kind::Reshape, &[scalar], ones.clone());
-        if ones.shape == shape { v } else { self.rearrange(Kind::Broadcast, &[v], TileType::new(shape, element)) }
+        let v = self.rearrange(OpKind::Reshape, &[scalar], ones.clone());
+        if ones.shape == shape { v } else { self.rearrange(OpKind::Broadcast, &[v], TileType::new(shape, element)) }
     }
 
     /// The number of each element.
     pub(super) fn indices(&mut self, shape: &[usize], n: Number) -> Value {
         let count = shape.iter().product();
-        let line = self.emit(Kind::Iota, &[], TileType::of(&[count], n), Traits::default());
-        if shape.len() == 1 { line } else { self.rearrange(Kind::Reshape, &[line], TileType::of(shape, n)) }
+        let line = self.emit(OpKind::Iota, &[], TileType::of(&[count], n), Traits::default());
+        if shape.len() == 1 { line } else { self.rearrange(OpKind::Reshape, &[line], TileType::of(shape, n)) }
     }
 
     /// Indices below `count`, a power of two, each at most once where there are enough of them.
@@ -146,11 +146,11 @@ impl Generator {
         }
         let odd = self.rng.pick(&[1, 3, 5, 7]);
         let (odd, shift) = (self.constant_of(&t, odd), self.rng.below(count));
-        v = self.derive(Kind::MulI(Overflow::default()), &[v, odd], t.clone());
+        v = self.derive(OpKind::MulI(Overflow::default()), &[v, odd], t.clone());
         let flip = self.constant_of(&t, shift as u64);
-        v = self.derive(Kind::XorI, &[v, flip], t.clone());
+        v = self.derive(OpKind::XorI, &[v, flip], t.clone());
         let mask = self.constant_of(&t, count as u64 - 1);
-        self.derive(Kind::AndI, &[v, mask], t)
+        self.derive(OpKind::AndI, &[v, mask], t)
     }
 
     /// The same integers, in another width.
@@ -159,7 +159,7 @@ impl Generator {
         if self.rng.coin() {
             return v;
         }
-        self.derive(Kind::ExtI(Signedness::Signed), &[v], t.with(Element::Number(Number::I64)))
+        self.derive(OpKind::ExtI(Signedness::Signed), &[v], t.with(Element::Number(Number::I64)))
     }
 
     /// A buffer with at least so many numbers that is only read.

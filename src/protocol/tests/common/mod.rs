@@ -3,7 +3,7 @@
 
 use std::ops::{Div, Not, Rem};
 
-use tile_protocol::{Access, Engine, Expr, Op, Place, Program, Var};
+use tile_protocol::{Engine, Expr, Op, Place, Program, StageAccess, Var};
 
 pub fn turn(i: &Expr, stages: i64) -> Expr {
     i.clone().div(stages).rem(2)
@@ -12,7 +12,7 @@ pub fn turn(i: &Expr, stages: i64) -> Expr {
 fn product(reads: &[(Place, Expr)]) -> Vec<Op> {
     let begin = |(place, tag): &(Place, Expr)| Op::Begin {
         engine: Engine::Product,
-        access: Access::Read,
+        access: StageAccess::Read,
         place: place.clone(),
         tag: tag.clone(),
     };
@@ -74,7 +74,7 @@ pub fn gemm(stages: usize, consumers: u32, reuse: bool) -> Program {
                 Op::Sync(everyone.at(&0.into())),
                 Op::Write { into: chunk.clone(), tag: 0.into() },
                 Op::Fence,
-                Op::Begin { engine: Engine::Store, access: Access::Read, place: chunk, tag: 0.into() },
+                Op::Begin { engine: Engine::Store, access: StageAccess::Read, place: chunk, tag: 0.into() },
                 Op::Commit(Engine::Store),
                 Op::WaitGroups { engine: Engine::Store, pending: 0 },
             ]);
@@ -122,8 +122,12 @@ pub fn copies_in_groups(stages: usize) -> Program {
     let trips = p.parameter("trips", 2 * s + 2);
     let a = p.storage("A", stages);
     let (i, ahead) = (p.variable(), p.variable());
-    let copy =
-        |of: Expr| Op::Begin { engine: Engine::Copy, access: Access::Write, place: a.at(&of.clone().rem(s)), tag: of };
+    let copy = |of: Expr| Op::Begin {
+        engine: Engine::Copy,
+        access: StageAccess::Write,
+        place: a.at(&of.clone().rem(s)),
+        tag: of,
+    };
     let mut body = vec![Op::WaitGroups { engine: Engine::Copy, pending: stages as u32 - 2 }, Op::Fence];
     body.extend(product(&[(a.at(&Expr::from(i).rem(s)), i.into())]));
     body.push(wait_products(0));
@@ -220,7 +224,7 @@ pub fn persistent(stages: usize, consumers: u32) -> Program {
             Op::Write { into: buffer.clone(), tag: tag.clone() },
             Op::Fence,
             Op::Sync(own.at(&i64::from(c).into())),
-            Op::Begin { engine: Engine::Store, access: Access::Read, place: buffer, tag },
+            Op::Begin { engine: Engine::Store, access: StageAccess::Read, place: buffer, tag },
             Op::Commit(Engine::Store),
         ];
         let per_tile = vec![

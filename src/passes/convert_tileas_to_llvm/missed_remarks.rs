@@ -22,13 +22,13 @@ use mlir_sys::*;
 use tile_layout::{AccessMode, Direction};
 
 impl<'c> Lower<'c, '_> {
-    pub(super) fn remark_on_declined(&self, function: OpRef<'c>) {
+    pub(super) fn remark_on_missed(&self, function: OpRef<'c>) {
         if remark::wanted() {
-            walk(function, &mut |op| self.declined(op));
+            walk(function, &mut |op| self.missed(op));
         }
     }
 
-    fn declined(&self, op: OpRef<'c>) {
+    fn missed(&self, op: OpRef<'c>) {
         if let Some(cast) = nv_tileaa::FpCastOp::cast(op) {
             self.emulated(cast);
             return;

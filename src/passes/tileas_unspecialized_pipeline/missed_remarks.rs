@@ -1,6 +1,6 @@
 //! Why loads of operands of products are not started ahead of their iterations.
 
-use super::{Loop, feeds_dot, is_inside, is_zero, slice};
+use super::candidates::{Candidates, backward_slice, feeds_dot, is_inside, is_zero};
 use crate::{
     analysis::access::View,
     dialect::{
@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Tells of the operands of products whose loads stay where they are.
-pub(super) fn remark_on_loads<'c>(op: OpRef<'c>, found: Option<&Loop<'c>>) {
+pub(super) fn remark_on_loads<'c>(op: OpRef<'c>, found: Option<&Candidates<'c>>) {
     let Some(body) = entry_block(region(op, 0)).filter(|_| remark::wanted()) else { return };
     for load in ops_of(body) {
         if found.is_some_and(|f| f.loads.iter().any(|l| l.op == load)) {
@@ -62,7 +62,7 @@ fn why_not<'c>(op: OpRef<'c>, parent: OpRef<'c>, body: Blk<'c>) -> Option<(Strin
             format!("copies move at least 4 bytes, and its vectors have {bytes}"),
             "promise alignment and strides with assume div_by",
         )),
-        _ if slice(op, body).is_none() => {
+        _ if backward_slice(op, body).is_none() => {
             because("its address follows from what the loop carries or loads", "compute it from the loop's counter")
         }
         // Products of scalar instructions take the tile as it was loaded.

@@ -1,0 +1,428 @@
+//! The expansion: a loop with its loads as copies into rings, as a schedule says.
+//!
+//! It decides nothing. Loads whose copies start equally early share a [`Batch`]: one iteration ahead, one predicate,
+//! one pair of stages that are read and written. With the earliest copies `D` iterations ahead, `D` groups of copies
+//! are under way whenever an iteration begins; the copies that an iteration reads are in the groups up to that of the
+//! batch that starts latest, `a` iterations ahead, so at most `a - 1` groups may be pending behind the wait.
+//!
+//! *Worked example.* Copies of `a` start three iterations ahead, copies of `b` one:
+//!
+//! ```text
+//! group:                 0    1    2      3      4
+//! started in             prologue         i = 0  i = 1
+//! a of iteration         0    1    2      3      4
+//! b of iteration                   0      1      2
+//! ```
+//!
+//! Iteration 0 reads what groups 0 and 2 brought. It waits for the groups 0 to 2, all that there are, and so no copy of
+//! `a` may be pending then either: groups end in order.
+
+use super::{
+    arithmetic::Arithmetic,
+    candidates::{Candidates, Resident, RingLoad},
+    schedule::Schedule,
+};
+use crate::dialect::{
+    behaviour,
+    dots::LHS,
+    layouts::{Tensor, layout_attr},
+    nv_tileaa,
+    nv_tileas::{
+        AllocTensorOp, AsyncCommitOp, AsyncLoadOp, AsyncTiledLoadOp, AsyncTokenType, AsyncWaitOp, BarrierOp, LoadOp,
+        LocalLoadOp, LocalStoreOp, MemDescSlotOp, TiledLoadOp,
+    },
+    pass::{Failed, fail},
+    rt::*,
+    shared_memory::with_stages,
+};
+use melior::{
+    Context,
+    ir::{Region, RegionLike, Type, TypeLike, operation::OperationLike},
+};
+use mlir_sys::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Loads whose copies start equally early.
+struct Batch<'a, 'c> {
+    ahead: i64,
+    /// With their rings.
+    loads: Vec<(&'a RingLoad<'c>, Val<'c>)>,
+}
+
+impl Batch<'_, '_> {
+    fn stages(&self) -> i64 {
+        self.ahead + 1
+    }
+}
+
+/// Pipelines the loop of the candidates.
+pub fn expand<'c>(found: &Candidates<'c>, schedule: &Schedule, context: &'c Context) -> Result<(), Failed> {
+    let op = found.op;
+    let b = Builder::before(context, op);
+    let a = Arithmetic { b: &b, context };
+    let mut batches: Vec<Batch<'_, 'c>> = vec![];
+    for (load, &ahead) in found.loads.iter().zip(&schedule.ahead).filter(|(_, ahead)| **ahead > 0) {
+        let desc =
+            with_stages(load.op, load.desc, ahead + 1).ok_or_else(|| fail(load.op, "no ring can hold this tile"))?;
+        let ring = AllocTensorOp::build(&b, desc.into(), None).map_err(|e| fail(op, e.to_string()))?.result();
+        match batches.iter_mut().find(|b| b.ahead == ahead) {
+            Some(batch) => batch.loads.push((load, ring)),
+            None => batches.push(Batch { ahead, loads: vec![(load, ring)] }),
+        }
+    }
+    if batches.is_empty() {
+        return Ok(());
+    }
+    if shared_memory_before(op) {
+        // The last readers of these bytes are done.
+        BarrierOp::build(&b, None, None).map_err(|e| fail(op, e.to_string()))?;
+    }
+    for resident in found.residents.iter().filter(|_| schedule.residents) {
+        resident.keep(&b).map_err(|e| fail(op, e.to_string()))?;
+    }
+    let unsigned = attr(op, "unsignedCmp").is_some();
+    // Everything about iterations ahead is computed in 64 bits, which do not overflow.
+    let [lower, upper, step] = [0, 1, 2].map(|i| a.extend(operand(op, i), unsigned));
+    let expansion = Expansion { op, a: &a, batches: &batches, unsigned, lower, upper, step, token: async_token(op)? };
+    let groups = expansion.prologue()?;
+    expansion.main_loop(&groups)
+}
+
+struct Expansion<'a, 'c> {
+    op: OpRef<'c>,
+    a: &'a Arithmetic<'a, 'c>,
+    batches: &'a [Batch<'a, 'c>],
+    unsigned: bool,
+    /// Bounds and step of the loop, in 64 bits.
+    lower: Val<'c>,
+    upper: Val<'c>,
+    step: Val<'c>,
+    token: Type<'c>,
+}
+
+impl<'c> Expansion<'_, 'c> {
+    fn body(&self, op: OpRef<'c>) -> Result<Blk<'c>, Failed> {
+        entry_block(region(op, 0)).ok_or_else(|| fail(op, "loop has no body"))
+    }
+    fn error(&self) -> impl Fn(BuildError) -> Failed {
+        let op = self.op;
+        move |e| fail(op, e.to_string())
+    }
+
+    /// Groups of copies under way when an iteration begins.
+    fn depth(&self) -> i64 {
+        self.batches.iter().map(|b| b.ahead).max().unwrap_or(0)
+    }
+    /// Iterations from the start of the latest copies to their use.
+    fn least(&self) -> i64 {
+        self.batches.iter().map(|b| b.ahead).min().unwrap_or(0)
+    }
+
+    /// Whether there is an iteration at `distance` from `here`, which is before the end: how far that is has no sign.
+    fn exists(&self, here: Val<'c>, distance: Val<'c>) -> Val<'c> {
+        self.a.less(distance, self.a.subtract(self.upper, here), true)
+    }
+
+    /// Starts the copies that are older than the loop; the tokens of their groups, oldest first.
+    fn prologue(&self) -> Result<Vec<Val<'c>>, Failed> {
+        let (a, first) = (self.a, operand(self.op, 0));
+        let counter = arg(self.body(self.op)?, 0);
+        let any = a.less(self.lower, self.upper, self.unsigned);
+        let mut groups = vec![];
+        for group in 0..self.depth() {
+            let mut done = vec![];
+            for batch in self.batches {
+                let number = group - (self.depth() - batch.ahead);
+                if number < 0 {
+                    continue;
+                }
+                let distance = a.mul(self.step, a.constant64(number));
+                let (ahead, predicate) = if number == 0 {
+                    (first, any)
+                } else {
+                    let ahead = a.truncate(a.add(self.lower, distance), ty(first));
+                    (ahead, a.both(any, self.exists(self.lower, distance)))
+                };
+                let slot = a.constant32(number);
+                done.extend(self.copies(batch, counter, ahead, predicate, slot)?);
+            }
+            groups.push(self.commit(&done)?);
+        }
+        Ok(groups)
+    }
+
+    /// The loop again. Its carried values are those that it had; for each batch the stages that are read and written;
+    /// and the groups under way.
+    fn main_loop(&self, groups: &[Val<'c>]) -> Result<(), Failed> {
+        let (op, a, b) = (self.op, self.a, self.a.b);
+        let mut extra = vec![];
+        for batch in self.batches {
+            extra.extend([a.constant32(0), a.constant32(batch.ahead)]);
+        }
+        extra.extend(groups);
+        let (new, body) = self.with_carried(&extra)?;
+        let carried = operand_count(op) - 3;
+        let mine: Vec<Val<'c>> = args(body).skip(1 + carried).collect();
+        let (slots, groups) = mine.split_at(2 * self.batches.len());
+        let slots: Vec<[Val<'c>; 2]> = slots.chunks(2).map(|s| [s[0], s[1]]).collect();
+
+        b.set_start(body);
+        let read_now = &groups[..=(self.depth() - self.least()) as usize];
+        AsyncWaitOp::build(b, read_now, i64_attr(a.context, self.least() - 1)).map_err(self.error())?;
+        BarrierOp::build(b, None, None).map_err(self.error())?;
+        let counter = arg(body, 0);
+        let here = a.extend(counter, self.unsigned);
+        let mut done = vec![];
+        for (batch, [_, write]) in self.batches.iter().zip(&slots) {
+            let distance = a.mul(self.step, a.constant64(batch.ahead));
+            let ahead = a.truncate(a.add(here, distance), ty(counter));
+            let predicate = self.exists(here, distance);
+            done.extend(self.copies(batch, counter, ahead, predicate, *write)?);
+        }
+        let group = self.commit(&done)?;
+        self.read_rings(body, &slots)?;
+
+        let last = ops_of(body).last().ok_or_else(|| fail(new, "loop has no terminator"))?;
+        b.set_before(last);
+        let mut yields: Vec<Val<'c>> = operands(last).collect();
+        for (batch, [read, write]) in self.batches.iter().zip(&slots) {
+            yields.extend([a.next(*read, batch.stages()), a.next(*write, batch.stages())]);
+        }
+        yields.extend(&groups[1..]);
+        yields.push(group);
+        let mut state = b.state("scf.yield");
+        state.operands(&yields);
+        b.insert(state).map_err(self.error())?;
+        erase(last);
+        for (old, new) in results(op).zip(results(new)) {
+            replace_all_uses(old, new);
+        }
+        // The last groups are empty: this costs nothing and says so.
+        b.set_after(new);
+        b.set_location(op.location());
+        let left: Vec<Val<'c>> = results(new).skip(carried + mine.len() - groups.len()).collect();
+        AsyncWaitOp::build(b, &left, i64_attr(a.context, 0)).map_err(self.error())?;
+        erase(op);
+        self.erase_unused(body);
+        Ok(())
+    }
+
+    /// A loop in front of the old one that takes its body over and carries `extra` beside what it carried.
+    fn with_carried(&self, extra: &[Val<'c>]) -> Result<(OpRef<'c>, Blk<'c>), Failed> {
+        let (op, b) = (self.op, self.a.b);
+        let types: Vec<Type<'c>> = extra.iter().map(|v| ty(*v)).collect();
+        let mut state = b.state("scf.for");
+        state.results(&results(op).map(ty).chain(types.iter().copied()).collect::<Vec<_>>());
+        state.operands(&operands(op).chain(extra.iter().copied()).collect::<Vec<_>>());
+        if self.unsigned {
+            state.attr("unsignedCmp", b.unit());
+        }
+        state.region(Region::new());
+        let new = b.insert(state).map_err(self.error())?;
+        // SAFETY: both ops are alive; the old one gives its body up.
+        unsafe { mlirRegionTakeBody(region(new, 0).to_raw(), region(op, 0).to_raw()) };
+        let body = self.body(new)?;
+        for t in &types {
+            // SAFETY: block, type and location are alive.
+            unsafe { mlirBlockAddArgument(body.to_raw(), t.to_raw(), op.location().to_raw()) };
+        }
+        Ok((new, body))
+    }
+
+    /// Starts the copies of a batch for the iteration numbered `ahead`, into `slot`; their tokens.
+    fn copies(
+        &self,
+        batch: &Batch<'_, 'c>,
+        counter: Val<'c>,
+        ahead: Val<'c>,
+        predicate: Val<'c>,
+        slot: Val<'c>,
+    ) -> Result<Vec<Val<'c>>, Failed> {
+        let b = self.a.b;
+        let mut map: FxHashMap<usize, Val<'c>> = FxHashMap::default();
+        map.insert(key(counter), ahead);
+        let mut done = vec![];
+        for (load, ring) in &batch.loads {
+            b.set_location(load.op.location());
+            for &op in &load.slice {
+                if results(op).all(|r| map.contains_key(&key(r))) {
+                    continue;
+                }
+                // SAFETY: `op` is alive; the clone is owned by the block it goes into.
+                let copy = op_ref(unsafe { mlirOperationClone(op.to_raw()) });
+                for (i, v) in operands(op).enumerate() {
+                    if let Some(new) = map.get(&key(v)) {
+                        set_operand(copy, i, *new);
+                    }
+                }
+                b.insert_op(copy);
+                for (old, new) in results(op).zip(results(copy)) {
+                    map.insert(key(old), new);
+                }
+            }
+            let of = |v: Val<'c>| map.get(&key(v)).copied().unwrap_or(v);
+            let stage =
+                MemDescSlotOp::build(b, load.desc.into(), *ring, slot).map_err(|e| fail(load.op, e.to_string()))?;
+            done.push(load.build(b, stage.result(), predicate, of, self.token)?);
+        }
+        Ok(done)
+    }
+
+    fn commit(&self, copies: &[Val<'c>]) -> Result<Val<'c>, Failed> {
+        AsyncCommitOp::build(self.a.b, self.token, copies).map(|c| c.group()).map_err(self.error())
+    }
+
+    /// Reads of the rings in place of the loads.
+    fn read_rings(&self, body: Blk<'c>, slots: &[[Val<'c>; 2]]) -> Result<(), Failed> {
+        let b = self.a.b;
+        for (batch, [read, _]) in self.batches.iter().zip(slots) {
+            for (load, ring) in &batch.loads {
+                // As late as can be: operands of a product should not wait in registers for what else the iteration
+                // does.
+                b.set_before(first_user(load.convert.result(), body).unwrap_or(load.convert.op()));
+                b.set_location(load.op.location());
+                let slot = MemDescSlotOp::build(b, load.desc.into(), *ring, *read).map_err(self.error())?;
+                let vector = i64_attr(self.a.context, load.vector.into());
+                let value = LocalLoadOp::build(b, ty(load.convert.result()), slot.result(), vector);
+                replace_all_uses(load.convert.result(), value.map_err(self.error())?.result());
+                erase(load.convert.op());
+                erase(load.op);
+            }
+        }
+        Ok(())
+    }
+
+    /// What only the loads needed.
+    fn erase_unused(&self, body: Blk<'c>) {
+        let loads = self.batches.iter().flat_map(|batch| &batch.loads);
+        let keys: FxHashSet<usize> = loads.flat_map(|(load, _)| &load.slice).map(|o| op_key(*o)).collect();
+        let mut present: Vec<OpRef<'c>> = ops_of(body).filter(|o| keys.contains(&op_key(*o))).collect();
+        present.reverse();
+        for op in present {
+            if results(op).all(|r| !has_uses(r)) {
+                erase(op);
+            }
+        }
+    }
+}
+
+impl<'c> Resident<'c> {
+    /// Stores the operand in front of the loop, and reads it in front of the product. The barrier at the head of an
+    /// iteration stands between them.
+    fn keep(&self, b: &Builder<'c>) -> Result<(), BuildError> {
+        let context = b.context();
+        let storage = AllocTensorOp::build(b, self.desc.into(), None)?.result();
+        let [store, load] = self.vectors.map(|v| i64_attr(context, v.into()));
+        LocalStoreOp::build(b, self.convert.source(), storage, store)?;
+        let inside = Builder::before(context, self.dot.op());
+        let mut value = LocalLoadOp::build(&inside, ty(self.convert.result()), storage, load)?.result();
+        for &view in &self.views {
+            // SAFETY: `view` is alive; the clone is owned by the block it goes into.
+            let copy = op_ref(unsafe { mlirOperationClone(view.to_raw()) });
+            set_operand(copy, 0, value);
+            inside.insert_op(copy);
+            value = result(copy, 0);
+        }
+        set_operand(self.dot.op(), LHS, value);
+        self.views.iter().rev().for_each(|&view| erase(view));
+        erase(self.convert.op());
+        Ok(())
+    }
+}
+
+impl<'c> RingLoad<'c> {
+    /// The copy in place of the load, with operands as `of` says; its token.
+    fn build(
+        &self,
+        b: &Builder<'c>,
+        dest: Val<'c>,
+        predicate: Val<'c>,
+        of: impl Fn(Val<'c>) -> Val<'c>,
+        token: Type<'c>,
+    ) -> Result<Val<'c>, Failed> {
+        let error = |e: BuildError| fail(self.op, e.to_string());
+        let context = b.context();
+        if let Some(x) = TiledLoadOp::cast(self.op) {
+            let indices: Vec<Val<'c>> = x.indices().map(&of).collect();
+            let layout = Tensor::of_value(x.result())
+                .and_then(|t| t.layout())
+                .ok_or_else(|| fail(self.op, "tensor has no layout"))?;
+            let (layout, vector) = (layout_attr(context, &layout), i64_attr(context, x.vector()));
+            let in_bounds = attr(self.op, "inBounds");
+            return AsyncTiledLoadOp::build(
+                b,
+                token,
+                ty(x.result_token()),
+                of(x.view()),
+                &indices,
+                dest,
+                Some(predicate),
+                x.token(),
+                x.hints(),
+                layout,
+                vector,
+                x.bounds(),
+                in_bounds,
+            )
+            .map(|c| c.done())
+            .map_err(error);
+        }
+        let x = LoadOp::cast(self.op).ok_or_else(|| fail(self.op, "not a load that can be copied"))?;
+        let vector = i64_attr(context, x.vector());
+        let along = attr(self.op, "along");
+        let (ptr, mask) = (of(x.ptr()), x.mask().map(&of));
+        AsyncLoadOp::build(
+            b,
+            token,
+            ty(x.result_token()),
+            ptr,
+            mask,
+            dest,
+            Some(predicate),
+            x.token(),
+            x.hints(),
+            vector,
+            along,
+        )
+        .map(|c| c.done())
+        .map_err(error)
+    }
+}
+
+/// The first op of the block that uses the value, itself or inside of it.
+fn first_user<'c>(v: Val<'c>, block: Blk<'c>) -> Option<OpRef<'c>> {
+    let mut users = vec![];
+    for (user, _) in uses(v) {
+        let mut at = Some(user);
+        while let Some(op) = at {
+            users.push(op_key(op));
+            at = parent_op(op);
+        }
+    }
+    ops_of(block).find(|o| users.contains(&op_key(*o)))
+}
+
+/// Whether shared memory may still be in use when the loop is reached: by another iteration of a loop around, or by
+/// what stands before it.
+fn shared_memory_before(op: OpRef<'_>) -> bool {
+    let mut function = op;
+    while let Some(p) = parent_op(function) {
+        if behaviour::is_loop(p) {
+            return true;
+        }
+        if nv_tileaa::FuncOp::cast(function).is_some() {
+            break;
+        }
+        function = p;
+    }
+    let (mut before, mut found) = (true, false);
+    walk(function, &mut |o| {
+        before &= o != op;
+        found |= before && region_count(o) == 0 && behaviour::uses_shared_memory(o);
+    });
+    found
+}
+
+fn async_token(op: OpRef<'_>) -> Result<Type<'_>, Failed> {
+    AsyncTokenType::get(op.location()).map(Into::into).ok_or_else(|| fail(op, "no type of asynchronous tokens"))
+}
