@@ -17,6 +17,9 @@ use crate::dialect::{
         MemDescSlotOp, MemDescType, PipelineIteratorType, PipelineType, ProducerAcquireOp, StageOp,
     },
     rt::*,
+    product_plan::ProductPlan,
+    shared_memory::SCRATCH_BYTES,
+    thread_scope::ThreadScope,
     upstream::{Arith, Scf},
 };
 use melior::ir::AttributeLike;
@@ -25,6 +28,45 @@ use tile_protocol::{Access, Array, Engine, Expr, Op, Program, Var};
 
 /// What is wrong with a protocol: the op, and the reason or the violation with its interleaving.
 pub type Fault<'c> = (OpRef<'c>, String);
+
+/// Whether `op` comes when all stages of all pipelines have been filled and emptied: nothing of its agent, or of the
+/// function where there are none, uses a pipeline from there on. Copies into rings and products that read them are done
+/// then, whatever other agents are at, since each stage that is filled is also waited for.
+pub fn is_behind_pipelines(op: OpRef<'_>) -> bool {
+    let mut at = op;
+    while let Some(parent) = parent_op(at).filter(|p| ThreadScope::of_region(*p, 0).is_none()) {
+        at = parent;
+    }
+    let Some(block) = block_around(at) else { return false };
+    let mut later = false;
+    let mut waits = false;
+    for o in ops_of(block) {
+        let mut uses_pipelines = false;
+        walk(o, &mut |inner| {
+            uses_pipelines |= takes_part(inner);
+            waits |= ConsumerWaitOp::cast(inner).is_some();
+        });
+        later |= o == at;
+        if later && uses_pipelines {
+            return false;
+        }
+    }
+    // A producer is never behind what it fills.
+    waits
+}
+
+/// Bytes of shared memory that a conversion at `op` may take: behind the pipelines their rings are free.
+pub fn scratch_bytes(op: OpRef<'_>) -> u64 {
+    match ProductPlan::around(op) {
+        None => SCRATCH_BYTES,
+        Some(_) if is_behind_pipelines(op) => LAST_SCRATCH_BYTES,
+        Some(plan) => plan.scratch.into(),
+    }
+}
+
+/// What a conversion may take where there is nothing else in shared memory: the largest accumulators, 256x256 of f16 or
+/// 128x256 of f32, go through it at once.
+const LAST_SCRATCH_BYTES: u64 = 128 << 10;
 
 /// Runs of the checker at most; trip counts of outer loops are cut short for it.
 const MOST_RUNS: i64 = 4000;
@@ -380,6 +422,11 @@ fn inside_of<'c>(v: Val<'c>) -> Option<Val<'c>> {
     let op = defining_op(v).filter(|o| Scf::of(*o) == Some(Scf::For))?;
     let i = results(op).position(|r| r == v)?;
     Some(arg(entry_block(region(op, 0))?, i + 1))
+}
+
+fn block_around(op: OpRef<'_>) -> Option<Blk<'_>> {
+    let parent = parent_op(op)?;
+    (0..region_count(parent)).filter_map(|i| entry_block(region(parent, i))).find(|b| block_key(*b) == block_of(op))
 }
 
 /// Ops of pipelines.

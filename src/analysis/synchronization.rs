@@ -22,6 +22,10 @@
 //! do not meet. So the proof covers that a stage is read only behind the wait for its copy and a barrier, and is filled
 //! again only behind a barrier after its last read, for any number of iterations.
 //!
+//! *Pipelines.* Accesses of stages that an iterator numbers are ordered among themselves by the barriers of their
+//! pipeline ([`super::pipelines`]). Others may use the same bytes when all pipelines have ended, behind a barrier of the
+//! threads that emptied them.
+//!
 //! *Agents.* Regions that run at the same time are explored one by one. A barrier in one settles its own accesses only.
 //! Two accesses of different agents conflict wherever they are.
 //!
@@ -33,6 +37,7 @@
 
 mod steps;
 
+use super::pipelines::is_behind_pipelines;
 use crate::dialect::{
     behaviour::{self, SyncKind},
     nv_tileas::{AsyncWaitOp, MemDescSlotOp},
@@ -393,6 +398,9 @@ impl<'c, 'f> Races<'c, 'f> {
         if !overlap || !(a.write || b.write) {
             return;
         }
+        if a.pipelined && b.pipelined || is_after_pipelines(a, b) || is_after_pipelines(b, a) {
+            return;
+        }
         let one_ring = matches!((a.ring, b.ring), (Some((x, _)), Some((y, _))) if x == y);
         if one_ring && matches!((earlier.slot, later.slot), (Some(x), Some(y)) if x != y) {
             return;
@@ -587,6 +595,13 @@ impl<'c, 'f> Races<'c, 'f> {
         }
         list
     }
+}
+
+/// Whether `other` comes when the pipeline that `access` belongs to has ended, and belongs to another agent. Within an
+/// agent it takes a barrier as well.
+fn is_after_pipelines(access: &SharedAccess<'_>, other: &SharedAccess<'_>) -> bool {
+    let agent = |op| ThreadScope::of(op).map(|s| (op_key(s.op), s.region));
+    access.pipelined && !other.pipelined && agent(access.op) != agent(other.op) && is_behind_pipelines(other.op)
 }
 
 fn single(state: State) -> States {

@@ -26,6 +26,8 @@ pub struct ProductPlan {
     pub stages: u32,
     /// Registers of a thread: at launch, of the producer, of a consumer.
     pub registers: [u32; 3],
+    /// Bytes of shared memory that a conversion may take beside the rings.
+    pub scratch: u32,
 }
 
 impl ProductPlan {
@@ -35,10 +37,11 @@ impl ProductPlan {
 
     /// Puts the plan on a function.
     pub fn attach<'c>(&self, function: OpRef<'c>, context: &'c Context) {
-        let Self { groups: [m, n], columns, stages, registers: [launch, producer, consumer] } = self;
+        let Self { groups: [m, n], columns, stages, registers: [launch, producer, consumer], scratch } = self;
         let text = format!(
             "{{columns = {columns} : i64, groups = array<i64: {m}, {n}>, \
-             registers = array<i64: {launch}, {producer}, {consumer}>, stages = {stages} : i64}}"
+             registers = array<i64: {launch}, {producer}, {consumer}>, scratch = {scratch} : i64, \
+             stages = {stages} : i64}}"
         );
         let attribute = Attribute::parse(context, &text).expect("a well-formed attribute");
         set_discardable_attr(function, PLAN, attribute);
@@ -58,6 +61,7 @@ impl ProductPlan {
             columns: whole("columns")?,
             stages: whole("stages")?,
             registers: list("registers")?.try_into().ok()?,
+            scratch: whole("scratch")?,
         })
     }
 

@@ -24,9 +24,12 @@ use crate::{
         tensor_maps,
     },
     dialect::{
+        behaviour::{self, LayoutRelation},
         dots::element_of,
         layouts::{Tensor, storage_bits},
-        nv_tileaa::{self, AnyOp, CreateMemTokenOp, DotOp, JoinMemTokenOp, MemTokenType, Ordering, TiledLoadOp},
+        nv_tileaa::{
+            self, AnyOp, CreateMemTokenOp, DotOp, JoinMemTokenOp, MemTokenType, Ordering, TiledLoadOp, TiledStoreOp,
+        },
         pass::{Failed, PassContext, RustPass, descriptors},
         product_plan::ProductPlan,
         remark::{self, remark},
@@ -106,7 +109,8 @@ fn plan<'c>(
     let product = ProductLoop { over_tiles: loops(op) > 1, ..deepest };
     let machine = Machine::named(target.name).map_err(|e| (op, e.to_string()))?;
     let plan = tile_plan::plan(&product, &Hints::default(), &machine).map_err(|e| (op, e.to_string()))?;
-    let stages = stages(&plan, &product, products.len() as u32, target)
+    let scratch = scratch(function.op(), &product, &products);
+    let stages = stages(&plan, &product, products.len() as u32, scratch, target)
         .ok_or_else(|| (op, "shared memory holds no two stages of the operands".to_string()))?;
     let registers = plan.registers;
     Ok(ProductPlan {
@@ -114,16 +118,52 @@ fn plan<'c>(
         columns: plan.columns,
         stages,
         registers: [registers.launch, registers.producer, registers.consumer],
+        scratch,
     })
 }
 
 /// Stages of each ring, with room beside them for what the kernel moves through shared memory; none if fewer than two
 /// fit.
-fn stages(plan: &Plan, product: &ProductLoop, rings: u32, target: &Target) -> Option<u32> {
-    let room = target.limits.static_shared_per_block.checked_sub(SCRATCH_BYTES as u32 + OTHER_BYTES)?;
+fn stages(plan: &Plan, product: &ProductLoop, rings: u32, scratch: u32, target: &Target) -> Option<u32> {
+    let room = target.limits.static_shared_per_block.checked_sub(scratch + OTHER_BYTES)?;
     let fit = room / rings / product.stage_bytes().next_multiple_of(1024);
     Some(plan.stages.min(fit)).filter(|s| *s >= 2)
 }
+
+/// Bytes that conversions need beside the rings. Where tensors are computed with only behind all products they use the
+/// rings' memory. In a loop over tiles a result should go through shared memory at once.
+fn scratch(function: OpRef<'_>, product: &ProductLoop, products: &[(OpRef<'_>, ProductLoop)]) -> u32 {
+    let outermost = |op: OpRef<'_>| -> usize {
+        let ancestors = std::iter::successors(Some(op), |o| parent_op(*o).filter(|p| op_key(*p) != op_key(function)));
+        ancestors.last().map_or(0, op_key)
+    };
+    let of_products: Vec<usize> = products.iter().map(|(o, _)| outermost(*o)).collect();
+    let body = entry_block(region(function, 0));
+    let mut before = true;
+    let mut computes = false;
+    for op in body.into_iter().flat_map(ops_of) {
+        let holds = of_products.contains(&op_key(op));
+        walk(op, &mut |o| {
+            let of_product = DotOp::cast(o).is_some() || TiledLoadOp::cast(o).is_some();
+            let moves = behaviour::layout_relation(o) != LayoutRelation::Leaf && !of_product && region_count(o) == 0;
+            let shape = matches!(behaviour::layout_relation(o), LayoutRelation::Reshape | LayoutRelation::Permute);
+            let has_tensors = results(o).any(|r| Tensor::of_value(r).is_some());
+            let stores = result_count(o) > 0 && TiledStoreOp::cast(o).is_some();
+            computes |= (before || holds) && (moves && !shape && has_tensors || stores);
+        });
+        before &= !holds;
+    }
+    if product.over_tiles {
+        product.result_bytes().max(SCRATCH_BYTES as u32)
+    } else if computes {
+        SCRATCH_BYTES as u32
+    } else {
+        LEAST_SCRATCH
+    }
+}
+
+/// What every kernel may move beside the rings.
+const LEAST_SCRATCH: u32 = 1024;
 
 /// Barriers, tensor maps under construction, sums that warps exchange.
 const OTHER_BYTES: u32 = 4096;
@@ -182,8 +222,15 @@ fn product<'c>(
     let extent = |e: i64| u32::try_from(e).unwrap_or(u32::MAX);
     let mut product = ProductLoop::new((extent(m), extent(n), extent(k)), operand);
     [product.a_major, product.b_major] = majors;
+    product.result_bits = stored_bits(function, m * n).unwrap_or(storage_bits(acc.element));
     product.exact_sums = !dot.fast_acc();
     Ok(product)
+}
+
+/// Bits of the elements of the largest tile that is stored, if it is as large as the result.
+fn stored_bits(function: OpRef<'_>, elements: i64) -> Option<u32> {
+    let stored = collect_ops(function, |o| TiledStoreOp::cast(o).and_then(|s| Tensor::of_value(s.value())));
+    stored.iter().filter(|t| t.elements() >= elements).map(|t| storage_bits(t.element)).max()
 }
 
 fn operand_type(dot: &DotOp<'_>) -> Option<OperandType> {

@@ -32,6 +32,7 @@ mod replicate;
 use crate::{
     analysis::{
         layouts::{default_layout, slice_over_blocks},
+        pipelines::scratch_bytes,
         registers::{Limit, PASS_REGISTERS},
         warps::{warps_at, warps_of},
     },
@@ -46,7 +47,7 @@ use crate::{
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         remark::{self, remark},
         rt::*,
-        shared_memory::{SCRATCH_BYTES, Stored, storage_type, store_all, vector_of},
+        shared_memory::{Stored, storage_type, store_all, vector_of},
         target::target,
     },
     pass_descriptor,
@@ -165,7 +166,7 @@ impl<'c> Move<'c> {
         }
         let error = |e: &dyn std::fmt::Display| fail(self.op, e.to_string());
         let mut options = ConvertOptions::new(storage_bits(self.whole.element));
-        options.shared.max_bytes = SCRATCH_BYTES;
+        options.shared.max_bytes = scratch_bytes(self.op);
         // Every target loads matrices; a slice that is known at run time only is loaded element by element.
         options.shared.ldmatrix = self.indices.is_empty();
         let plan = convert(&self.from, &self.to, &self.whole.tile_shape(), &options).map_err(|e| error(&e))?;
@@ -213,7 +214,7 @@ impl<'c> Move<'c> {
         let mut options = SharedOptions::new(bits);
         // Enough for one pass of each thread.
         let pass = ((warps * 32) << PASS_REGISTERS) * u64::from(bits / 8);
-        options.max_bytes = SCRATCH_BYTES.min(pass);
+        options.max_bytes = scratch_bytes(self.op).min(pass);
         let plan = PartsPlan::new(&from, &to, &self.whole.tile_shape(), &options).map_err(|e| error(&e))?;
         let bytes = self.whole.elements() * i64::from(bits / 8);
         let (parts, size) = (plan.parts(), plan.bytes);

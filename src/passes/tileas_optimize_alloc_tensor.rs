@@ -4,7 +4,8 @@
 //! branch or an agent that the allocation is outside of counts as the whole op. Storages of different agents of one
 //! `agent_switch` are in use at the same time, whatever the order of the text. Storages whose lives do not meet may
 //! share bytes: a barrier stands before such a byte is written again, which `tileas-materialize-convert-layout` puts
-//! before every store but the first. Placement is first fit, largest first, at multiples of the alignment of the
+//! before every store but the first. The rings of pipelines are free when the consumer has emptied them for the last
+//! time: what follows may lie there. Placement is first fit, largest first, at multiples of the alignment of the
 //! descriptor.
 //!
 //! As long as that does not take more than [`BARRIER_SAVING_BUDGET`] bytes, storages live on to the next barrier that
@@ -14,7 +15,9 @@
 use crate::{
     dialect::{
         nv_tileaa,
-        nv_tileas::{AllocTensorOp, BarrierOp, MemDescType, PipelineType},
+        nv_tileas::{
+            AgentSwitchOp, AllocTensorOp, BarrierOp, ConsumerReleaseOp, MemDescSlotOp, MemDescType, PipelineType, StageOp,
+        },
         pass::{Failed, PassContext, RustPass, fail},
         rt::*,
         shared_memory::{REUSE, memdesc_bytes},
@@ -110,6 +113,9 @@ fn collect<'c>(function: OpRef<'c>) -> Result<Vec<Storage<'c>>, Failed> {
                 live.0 = live.0.min(number[&op_key(at)]);
                 live.1 = live.1.max(end_of(at));
             }
+            if let Some(end) = end_of_ring(op) {
+                live.1 = end_of(end);
+            }
             if live.0 == usize::MAX {
                 live = (number[&op_key(op.op())], number[&op_key(op.op())]);
             }
@@ -120,6 +126,30 @@ fn collect<'c>(function: OpRef<'c>) -> Result<Vec<Storage<'c>>, Failed> {
             Ok(Storage { op, bytes: memdesc_bytes(desc), alignment, agent, live, settled })
         })
         .collect()
+}
+
+/// Where the life of a ring of a pipeline ends, though producers of later text use it: with the last op of the consumer
+/// that uses pipelines. None for other storage.
+fn end_of_ring(op: AllocTensorOp<'_>) -> Option<OpRef<'_>> {
+    let numbered = |user: OpRef<'_>| {
+        MemDescSlotOp::cast(user).is_some_and(|s| defining_op(s.index()).is_some_and(|i| StageOp::cast(i).is_some()))
+    };
+    if uses(op.result()).is_empty() || !uses(op.result()).into_iter().all(|(user, _)| numbered(user)) {
+        return None;
+    }
+    let switch = ops_of(owner_of(op.result())).find_map(AgentSwitchOp::cast)?;
+    let blocks = (0..region_count(switch.op())).filter_map(|i| entry_block(region(switch.op(), i)));
+    let mut last = None;
+    for block in blocks {
+        for o in ops_of(block) {
+            walk(o, &mut |inner| {
+                if ConsumerReleaseOp::cast(inner).is_some() {
+                    last = Some(o);
+                }
+            });
+        }
+    }
+    last
 }
 
 /// Bytes that storages at these offsets take.

@@ -25,6 +25,8 @@ pub struct SharedAccess<'c> {
     pub(super) ring: Option<(usize, Option<Val<'c>>)>,
     /// Under way until a wait.
     pub asynchronous: bool,
+    /// Ordered with the others of its pipeline by barriers of the pipeline, which [`crate::analysis::pipelines`] checks.
+    pub(super) pipelined: bool,
 }
 
 impl SharedAccess<'_> {
@@ -66,9 +68,6 @@ pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<Step<'c>> {
             _ => None,
         };
         let (bytes, ring) = bytes_of(memory);
-        if ring.is_some_and(|(_, slot)| slot.is_some_and(is_of_pipeline)) {
-            continue;
-        }
         accesses.push(SharedAccess {
             op,
             write: effect.writes(),
@@ -76,6 +75,7 @@ pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<Step<'c>> {
             place: whole.filter(|_| ring.is_none()).map(|l| (key(root_of(memory)), l)),
             ring,
             asynchronous: is_asynchronous,
+            pipelined: ring.is_some_and(|(_, slot)| slot.is_some_and(is_of_pipeline)),
         });
     }
     match behaviour::sync_kind(op) {
@@ -97,8 +97,7 @@ pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<Step<'c>> {
     }
 }
 
-/// Whether a stage is that of a pipeline's iterator. Such stages are ordered by the pipeline's barriers, which
-/// [`crate::analysis::pipelines`] checks.
+/// Whether a stage is that of a pipeline's iterator.
 fn is_of_pipeline(slot: Val<'_>) -> bool {
     defining_op(slot).is_some_and(|op| StageOp::cast(op).is_some())
 }

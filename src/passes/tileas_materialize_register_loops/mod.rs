@@ -47,7 +47,10 @@ use crate::{
         behaviour::{LayoutRelation, is_cheap, layout_relation},
         layouts::Tensor,
         nv_tileaa::{self, MemTokenType},
-        nv_tileas::{AnyOp, ArrayExchangeOp, ArrayInsertOp, ArrayLoadOp, ExchangeOp, GatherRegistersOp, InsertSliceOp},
+        nv_tileas::{
+            AgentSwitchOp, AnyOp, ArrayExchangeOp, ArrayInsertOp, ArrayLoadOp, AsyncCreateNoneOp, AsyncTokenType,
+            ExchangeOp, GatherRegistersOp, InsertSliceOp,
+        },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
         upstream::{Scf, Ub},
@@ -294,6 +297,21 @@ impl<'c> RegisterLoops<'c> {
             Some(Scf::If) => return self.scf_if(op),
             Some(Scf::While) => return self.scf_while(op),
             _ => {}
+        }
+        if let Some(agents) = AgentSwitchOp::cast(op) {
+            let outside = self.warp_bits;
+            for (i, warps) in agents.warps().iter().enumerate() {
+                let Some(body) = entry_block(region(op, i)) else { continue };
+                self.warp_bits = warps.ilog2();
+                // The program of an agent has no terminator, which marks the end here.
+                let b = Builder::at_end(self.context, body, op.location());
+                let token = AsyncTokenType::get(op.location()).ok_or_else(|| fail(op, "no type of tokens"))?;
+                let end = AsyncCreateNoneOp::build(&b, token.into()).map_err(|e| fail(op, e.to_string()))?;
+                self.block(body)?;
+                erase(end.op());
+            }
+            self.warp_bits = outside;
+            return Ok(());
         }
         // Parts of an exchange are numbered at run time, so it needs arrays however small it is.
         if let Some(x) = ExchangeOp::cast(op) {
