@@ -15,6 +15,7 @@
 mod costs;
 mod html;
 mod json;
+mod l1;
 mod replay;
 mod report;
 mod schedule;
@@ -136,10 +137,9 @@ pub fn predict(
     let share = share(&costs, busy_sms, first_share);
     let planes = program.funcs.iter().map(|f| f.planes + f.preds).max().unwrap_or(0) + 1;
     let resident_here = resident.min(per_sm as usize).max(1);
-    let local_bytes = f64::from(program.funcs[recording.entry as usize].local_bytes) * f64::from(recording.threads);
     let l1_bytes = costs.l1_bytes - (recording.shared_bytes as f64 + costs.shared_reserved) * resident_here as f64;
-    let local_in_l1 = local_bytes * resident_here as f64 <= l1_bytes;
-    let input = Input { costs: &costs, slots: &functions, first: &first, planes, share, local_in_l1 };
+    let l1_lines = (l1_bytes / (costs.sector * costs.sectors_of_line)) as usize;
+    let input = Input { costs: &costs, slots: &functions, first: &first, planes, share, l1_lines };
     let events = traces.iter().flatten().map(Vec::len).sum::<usize>() / traces.len().max(1) * resident_here;
     let wanted = (DETAILED_EVENTS / events.max(1)).clamp(*DETAILED_ROUNDS.start(), *DETAILED_ROUNDS.end());
     let rounds = (per_sm as usize).div_ceil(resident_here).min(wanted);

@@ -27,7 +27,7 @@ impl Observe for Machine<'_> {
     fn observe(&mut self, w: &Warp, si: usize, inst: &DInst, mask: u32) -> Event {
         let s = &w.splits[si];
         let (frame, args) = (s.frame, &inst.args);
-        let mut event = Event { func: s.func, pc: s.pc, lanes: mask, a: 0, b: 0 };
+        let mut event = Event { func: s.func, pc: s.pc, lanes: mask, a: 0, b: 0, c: 0 };
         let uniform = |i: usize| args.get(i).map_or(0, |a| w.uniform(frame, a, mask) as u32);
         match &inst.op {
             Op::Ld(a) => self.memory(
@@ -135,7 +135,7 @@ impl Machine<'_> {
                     }
                 }
             }
-            Ok(Place::Local(_)) => event.b = bytes * event.lanes.count_ones(),
+            Ok(Place::Local(at)) => (event.b, event.c) = (bytes, at),
             // Parameters and constants; an invalid address is reported when the instruction is executed.
             _ => {}
         }
