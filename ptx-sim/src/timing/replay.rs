@@ -84,6 +84,13 @@ pub struct Line {
 }
 
 impl Line {
+    pub(crate) fn add(&mut self, other: &Line) {
+        self.issued += other.issued;
+        for (sum, wait) in self.waits.iter_mut().zip(other.waits) {
+            *sum += wait;
+        }
+    }
+
     pub fn waited(&self) -> f64 {
         self.waits.iter().sum()
     }

@@ -14,6 +14,9 @@ pub struct RecordOptions {
     pub budget: Option<u64>,
     /// Keeps instructions, not only the footprint.
     pub instructions: bool,
+    /// Bytes of a sector and of a line of the machine's caches.
+    pub sector: u64,
+    pub line: u64,
 }
 
 /// One executed warp instruction.
