@@ -97,7 +97,11 @@ impl Image {
             .filter(|(_, c)| c.iter().any(|n| *n > 0))
             .collect();
         for (p, s) in align(&wanted, &found) {
-            image.add(sources[p].clone(), &blocks[s], func, ptx, costs, base);
+            let in_listing = counts(blocks[s].iter().filter_map(|l| anchor_named(l.name)));
+            let in_ptx = counts(sources[p].clone().filter_map(|pc| anchor_of(&func.code[pc].op)));
+            if differs(&in_ptx, &in_listing) {
+                image.add(sources[p].clone(), &blocks[s], func, ptx, costs, base);
+            }
         }
         image
     }
@@ -221,6 +225,14 @@ fn same(ptx: &Counts, image: &Counts) -> bool {
             s == p
         }
     })
+}
+
+/// Whether the PTX does not show what a block costs: products that became several, spills, and arrays in local memory,
+/// whose loads the assembler brings together or not as registers allow. The order of other blocks is better told by
+/// the model of the assembler, whose latencies are the replay's own.
+fn differs(ptx: &Counts, image: &Counts) -> bool {
+    image[Anchor::Matrix as usize] > ptx[Anchor::Matrix as usize]
+        || image[Anchor::LocalLoad as usize] + image[Anchor::LocalStore as usize] > 0
 }
 
 fn anchor_of(op: &Op) -> Option<Anchor> {

@@ -2,8 +2,8 @@
 //!
 //! An assembler moves loads up and spreads dependent instructions apart; a model that issued in the order of the PTX
 //! would see stalls that the machine does not have. Here is a list scheduler with the model's own latencies: of the
-//! instructions whose operands are there, the one on the longest path goes first. Only the next instructions, as many as `code.window` says,
-//! in the order of the PTX are looked at, because moving a load further up costs registers.
+//! instructions whose operands are there, the one on the longest path goes first. Only the next instructions in the
+//! order of the PTX are looked at, as many as `code.window` says, because moving a load further up costs registers.
 //!
 //! Barriers, waits, asynchronous operations and branches stay where they are. Loads from a space pass each other but no
 //! store to it.
