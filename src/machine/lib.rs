@@ -133,6 +133,28 @@ mod tests {
         }
     }
 
+    /// Measured numbers are those of the results that the file names.
+    #[test]
+    fn measured_numbers_are_those_of_the_results() {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
+        let mut compared = 0;
+        for (name, text) in FILES {
+            let file: Value = serde_json::from_str(text).unwrap();
+            let Some(path) = file["sources"]["run"].as_str() else { continue };
+            let results: Value =
+                serde_json::from_str(&std::fs::read_to_string(format!("{root}{path}")).unwrap()).unwrap();
+            for (key, entry) in Machine::named(name).unwrap().entries() {
+                let constant = entry.source.strip_prefix("run: ").map(|c| &results["constants"][c]);
+                if let Some(constant) = constant.filter(|_| entry.kind == Kind::Measured) {
+                    assert!((constant["value"].as_f64().unwrap() - entry.value).abs() < 0.001, "{name}: {key}");
+                    assert_eq!(constant["unit"].as_str().unwrap(), entry.unit, "{name}: {key}");
+                    compared += 1;
+                }
+            }
+        }
+        assert!(compared >= 30, "{compared}");
+    }
+
     #[test]
     fn errors_name_what_is_wrong() {
         let error = |text: &str| Machine::parse(text).unwrap_err().to_string();

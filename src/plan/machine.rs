@@ -1,9 +1,9 @@
-//! The numbers of a machine: each has a unit, a source, a date and a kind, in a JSON file under `data`.
+//! The numbers of a machine, as the crate `tile-machine` has them: each has a unit, a source, a date and a kind.
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
 use thiserror::Error;
+use tile_machine::Kind;
 
 /// What is wrong with a machine file, or with a request for a number.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -14,6 +14,16 @@ pub enum MachineError {
     Missing { machine: String, key: String },
     #[error("machine file, {place}: {what}")]
     Malformed { place: String, what: String },
+}
+
+impl MachineError {
+    fn of(error: tile_machine::Error) -> Self {
+        match error {
+            tile_machine::Error::UnknownMachine { name, .. } => Self::Unknown(name),
+            tile_machine::Error::MissingKey { machine, key } => Self::Missing { machine, key },
+            tile_machine::Error::Malformed { place, what } => Self::Malformed { place, what },
+        }
+    }
 }
 
 /// A number with its origin.
@@ -34,41 +44,31 @@ pub struct Machine {
     entries: BTreeMap<String, Entry>,
 }
 
-const FILES: [(&str, &str); 1] = [("sm_90", include_str!("data/sm_90.json"))];
-
 impl Machine {
+    fn of(machine: tile_machine::Machine) -> Self {
+        let entry = |e: &tile_machine::Entry| Entry {
+            value: e.value,
+            unit: e.unit.clone(),
+            kind: match e.kind {
+                Kind::Measured => "measured",
+                Kind::Published => "published",
+                Kind::Derived => "derived",
+            }
+            .to_owned(),
+            source: e.source.clone(),
+            date: e.date.clone(),
+        };
+        let entries = machine.entries().map(|(key, e)| (key.to_owned(), entry(e))).collect();
+        Self { name: machine.name, entries }
+    }
+
     pub fn named(name: &str) -> Result<Self, MachineError> {
-        match FILES.iter().find(|(n, _)| *n == name) {
-            Some((_, text)) => Self::parse(text),
-            None => Err(MachineError::Unknown(name.to_owned())),
-        }
+        tile_machine::Machine::named(name).map(Self::of).map_err(MachineError::of)
     }
 
     /// Reads a machine file.
     pub fn parse(text: &str) -> Result<Self, MachineError> {
-        let bad = |place: &str, what: String| MachineError::Malformed { place: place.to_owned(), what };
-        let root: Value = serde_json::from_str(text).map_err(|e| bad("text", e.to_string()))?;
-        let word = |v: &Value, key: &str, place: &str| match v[key].as_str() {
-            Some(word) if !word.is_empty() => Ok(word.to_owned()),
-            _ => Err(bad(place, format!("'{key}' is missing"))),
-        };
-        let values = root["values"].as_object().ok_or_else(|| bad("values", "is missing".to_owned()))?;
-        let mut entries = BTreeMap::new();
-        for (key, v) in values {
-            let value = v["value"].as_f64().filter(|n| n.is_finite() && *n > 0.0);
-            let entry = Entry {
-                value: value.ok_or_else(|| bad(key, "'value' must be a positive number".to_owned()))?,
-                unit: word(v, "unit", key)?,
-                kind: word(v, "kind", key)?,
-                source: word(v, "source", key)?,
-                date: word(v, "date", key)?,
-            };
-            if !["measured", "published", "derived"].contains(&entry.kind.as_str()) {
-                return Err(bad(key, "'kind' must be measured, published or derived".to_owned()));
-            }
-            entries.insert(key.clone(), entry);
-        }
-        Ok(Self { name: word(&root, "name", "name")?, entries })
+        tile_machine::Machine::parse(text).map(Self::of).map_err(MachineError::of)
     }
 
     pub fn get(&self, key: &str) -> Result<f64, MachineError> {

@@ -148,7 +148,7 @@ fn timing(
 ) -> Result<(), Failure> {
     let failed = |e: execute::Error| Failure::Execute { schedule: "timing".into(), error: Box::new(e) };
     let machine = tile_machine::Machine::named(machine).map_err(|e| Failure::Usage(e.to_string()))?;
-    let known = ptx_sim::timing::Options { registers: options.registers };
+    let known = ptx_sim::timing::Options { registers: options.registers, listing: None };
     let p = execute::predict(module, launch, &machine, &known).map_err(failed)?;
     let files = [
         (&options.timing_json, format!("{:#}\n", p.json())),

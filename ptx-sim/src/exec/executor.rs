@@ -313,7 +313,7 @@ impl Machine<'_> {
             if mask == 0 {
                 if self.recorder.is_some() {
                     let s = &w.splits[si];
-                    w.events.push(Event { func: s.func, pc: s.pc, lanes: 0, a: 0, b: 0 });
+                    w.events.push(Event { func: s.func, pc: s.pc, lanes: 0, a: 0, b: 0, c: 0 });
                 }
                 w.splits[si].pc += 1;
                 continue;

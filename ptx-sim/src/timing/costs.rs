@@ -136,7 +136,16 @@ costs! {
     barrier = "barrier.named", mbarrier_edge = "mbarrier.edge", mbarrier_hit = "mbarrier.hit",
     setmaxnreg_dec = "setmaxnreg.dec", setmaxnreg_inc = "setmaxnreg.inc",
     sector = "cache.sector_bytes", sectors_of_line = "cache.sectors_of_line",
-    launch = "launch.overhead", launch_block = "launch.block", atomic_rate = "atomic.rate",
+    divide_32 = "code.div.i32.instructions", divide_64 = "code.div.i64.instructions",
+    divide_32_latency = "code.div.i32.latency", divide_64_latency = "code.div.i64.latency",
+    add_64 = "code.add.i64.instructions", minmax_64 = "code.minmax.i64.instructions",
+    multiply_64 = "code.mul.i64.instructions", several_64_latency = "code.mul.i64.latency",
+    divide_exact = "code.div.f32.exact.instructions", divide_exact_latency = "code.div.f32.exact.latency",
+    divide_approx = "code.div.f32.approx.instructions", divide_approx_latency = "code.div.f32.approx.latency",
+    exp_scaled = "code.ex2.f32.scaled.instructions", exp_scaled_latency = "code.ex2.f32.scaled.latency",
+    mma_f8_products = "mma.f8.m16n8k32.products", code_window = "code.window", even_rounds = "launch.even_rounds",
+    registers_most = "sm.registers_per_thread", registers_least = "code.registers.least",
+    registers_step = "code.registers.step", launch = "launch.overhead", launch_block = "launch.block", atomic_rate = "atomic.rate",
 }
 
 impl Costs {
@@ -263,14 +272,12 @@ impl Costs {
             (IntOp::Add | IntOp::Sub | IntOp::Min | IntOp::Max | IntOp::Abs | IntOp::Neg | IntOp::Sad, false) => {
                 (Pipe::Alu, 1.0, self.latency_alu)
             }
-            (IntOp::Add | IntOp::Sub | IntOp::Abs | IntOp::Neg, true) => (Pipe::Alu, 2.0, self.latency_wide),
-            (IntOp::Min | IntOp::Max, true) => (Pipe::Alu, 4.0, 2.0 * self.latency_wide),
-            (IntOp::Div | IntOp::Rem, _) => {
-                let n = if wide { 80.0 } else { 20.0 };
-                (Pipe::Alu, n, n * self.latency_alu / 2.0)
-            }
+            (IntOp::Add | IntOp::Sub | IntOp::Abs | IntOp::Neg, true) => (Pipe::Alu, self.add_64, self.latency_wide),
+            (IntOp::Min | IntOp::Max, true) => (Pipe::Alu, self.minmax_64, self.several_64_latency),
+            (IntOp::Div | IntOp::Rem, false) => (Pipe::Alu, self.divide_32, self.divide_32_latency),
+            (IntOp::Div | IntOp::Rem, true) => (Pipe::Alu, self.divide_64, self.divide_64_latency),
             (_, false) => (Pipe::Fma, 1.0, self.latency_alu),
-            (_, true) => (Pipe::Fma, 4.0, 2.0 * self.latency_wide),
+            (_, true) => (Pipe::Fma, self.multiply_64, self.several_64_latency),
         };
         let interval = if pipe == Pipe::Fma { self.imad } else { self.alu };
         (pipe, issues, issues * interval, latency, Effect::Compute, Order::Free)
@@ -290,11 +297,11 @@ impl Costs {
                 (Pipe::Alu, 1.0, self.alu, self.latency_alu)
             }
             FloatOp::Div | FloatOp::Rcp | FloatOp::Sqrt if exact => {
-                (Pipe::Mufu, 9.0, self.mufu, self.latency_mufu + 8.0 * self.latency_fma)
+                (Pipe::Mufu, self.divide_exact, self.mufu, self.divide_exact_latency)
             }
-            FloatOp::Div => (Pipe::Mufu, 3.0, self.mufu, self.latency_mufu + 2.0 * self.latency_fma),
+            FloatOp::Div => (Pipe::Mufu, self.divide_approx, self.mufu, self.divide_approx_latency),
             // Without flushing, the argument and the result of an exponential are scaled for subnormal results.
-            FloatOp::Ex2 if !m.ftz && !half => (Pipe::Mufu, 4.0, self.mufu, self.latency_mufu + 3.0 * self.latency_fma),
+            FloatOp::Ex2 if !m.ftz && !half => (Pipe::Mufu, self.exp_scaled, self.mufu, self.exp_scaled_latency),
             _ => (Pipe::Mufu, 1.0, self.mufu, self.latency_mufu),
         };
         (pipe, issues, interval, latency, Effect::Compute, Order::Free)
@@ -323,7 +330,7 @@ impl Costs {
                 let n = share(16.0, 8.0, 32.0);
                 let extra = self.mma_f8_conversions + self.mma_f8_additions;
                 let beside = self.mma_f8_conversions * self.pack;
-                (2.0 + extra * n, self.mma_f8 * n, self.mma_latency + beside + self.latency_fma)
+                (self.mma_f8_products + extra * n, self.mma_f8 * n, self.mma_latency + beside + self.latency_fma)
             }
             (_, bits) if bits <= 8 => (1.0, self.mma_i8 * share(16.0, 8.0, 32.0), self.mma_latency),
             _ => (1.0, self.mma_f16 * share(16.0, 8.0, 16.0), self.mma_latency),

@@ -14,7 +14,9 @@
 
 mod costs;
 mod html;
+mod image;
 mod json;
+mod l1;
 mod replay;
 mod report;
 mod schedule;
@@ -25,11 +27,13 @@ use crate::exec::state::program::Func;
 use crate::exec::state::record::{BlockTrace, Event, RecordOptions, Recording};
 use crate::{Device, LaunchConfig, Module, RunOptions, SimError};
 use costs::{Costs, PREDICATES, Pipe, Slot};
+use image::Image;
 use replay::{Block, Input, Share, Sm};
 use schedule::Orders;
 use tile_machine::Machine;
 
 /// Rounds of resident blocks that are replayed in detail: as many as stay below so many events, within bounds.
+/// The four constants here weigh effort against precision and say nothing about a machine.
 const DETAILED_EVENTS: usize = 2_000_000;
 const DETAILED_ROUNDS: std::ops::RangeInclusive<usize> = 2..=16;
 /// Blocks that are recorded, spread over the grid.
@@ -78,6 +82,8 @@ pub struct Prediction {
     pub blocks_per_sm: u64,
     /// Share of the bytes loaded that blocks running at the same time do not share.
     pub first_share: f64,
+    /// Share of the instructions that were taken from an assembled image.
+    pub from_image: f64,
     /// The part of the time for which a unit is busy, by name.
     pub busy: Vec<(&'static str, f64)>,
     /// Clocks that warps waited, by reason, as shares of all.
@@ -91,6 +97,8 @@ pub struct Prediction {
 pub struct Options {
     /// Registers of a thread as an assembler has allocated them; estimated where nothing is given.
     pub registers: Option<u32>,
+    /// The listing of the assembled image by `nvdisasm -c`.
+    pub listing: Option<String>,
 }
 
 /// Predicts the time of a launch. The device's memory is changed by the blocks that are run.
@@ -108,20 +116,22 @@ pub fn predict(
         let report = device.launch(module, entry, config, &run)?;
         report.recording.ok_or_else(|| Error::Unknown { line: 0, text: "a launch that records nothing".into() })
     };
-    let empty = record(device, RecordOptions::default())?;
+    let (sector, line) = (costs.sector as u64, (costs.sector * costs.sectors_of_line) as u64);
+    let grain = RecordOptions { sector, line, ..RecordOptions::default() };
+    let empty = record(device, grain.clone())?;
     let total = empty.cluster_grid.iter().map(|n| u64::from(*n)).product();
     let samples = samples(empty.cluster_grid);
-    let detailed = RecordOptions { clusters: samples, budget: None, instructions: true };
+    let detailed = RecordOptions { clusters: samples, instructions: true, ..grain.clone() };
     let recording = record(device, detailed)?;
     let program = recording.program.clone();
-    let functions: Vec<Vec<Slot>> =
+    let mut functions: Vec<Vec<Slot>> =
         program.funcs.iter().map(|f| slots(f, &costs, &program)).collect::<Result<_, _>>()?;
     let (resident, limited_by, registers) = occupancy(&recording, &functions, &costs, machine, options)?;
     // Blocks that run at the same time, of which each is looked at only at its start.
     let together = (resident as u64 * costs.sms as u64 / u64::from(recording.blocks_per_cluster.max(1))).min(total);
-    let start = RecordOptions { clusters: (0..together).collect(), budget: Some(SHARING_START), instructions: false };
+    let start = RecordOptions { clusters: (0..together).collect(), budget: Some(SHARING_START), ..grain };
     let footprint = record(device, start)?.footprint;
-    let first: Vec<Vec<f64>> = program
+    let mut first: Vec<Vec<f64>> = program
         .funcs
         .iter()
         .enumerate()
@@ -129,25 +139,46 @@ pub fn predict(
         .collect();
     let orders: Vec<Orders> =
         program.funcs.iter().zip(&functions).map(|(f, s)| schedule::orders(f, s, &costs)).collect();
-    let traces: Vec<Vec<Vec<Event>>> = recording.blocks.iter().map(|b| reordered(b, &orders)).collect();
+    let planes = program.funcs.iter().map(|f| f.planes).max().unwrap_or(0);
+    let entry = recording.entry as usize;
+    let image =
+        options.listing.as_ref().map(|text| Image::of(text, &program.funcs[entry], &functions[entry], &costs, planes));
+    let in_order = InOrder { orders: &orders, entry: recording.entry, image: image.as_ref() };
+    let traces: Vec<Vec<Vec<Event>>> = recording.blocks.iter().map(|b| in_order.block(b)).collect();
+    let issued = traces.iter().flatten().map(Vec::len).sum::<usize>().max(1);
+    let listed = traces.iter().flatten().flatten().filter(|e| e.func as usize == program.funcs.len()).count();
+    if let Some(image) = &image {
+        first.push(image.origin.iter().map(|pc| first[entry][*pc as usize]).collect());
+        functions.push(image.slots.clone());
+    }
     let per_sm = recording.grid_blocks.div_ceil(costs.sms as u64);
     let first_share = mean_first_share(&traces, &first);
     let busy_sms = (recording.grid_blocks as f64).min(costs.sms);
     let share = share(&costs, busy_sms, first_share);
-    let planes = program.funcs.iter().map(|f| f.planes + f.preds).max().unwrap_or(0) + 1;
+    let planes = planes + image::REGISTERS + program.funcs.iter().map(|f| f.preds).max().unwrap_or(0) + 1;
     let resident_here = resident.min(per_sm as usize).max(1);
-    let local_bytes = f64::from(program.funcs[recording.entry as usize].local_bytes) * f64::from(recording.threads);
     let l1_bytes = costs.l1_bytes - (recording.shared_bytes as f64 + costs.shared_reserved) * resident_here as f64;
-    let local_in_l1 = local_bytes * resident_here as f64 <= l1_bytes;
-    let input = Input { costs: &costs, slots: &functions, first: &first, planes, share, local_in_l1 };
+    let l1_lines = (l1_bytes / (costs.sector * costs.sectors_of_line)) as usize;
+    let input = Input { costs: &costs, slots: &functions, first: &first, planes, share, l1_lines };
     let events = traces.iter().flatten().map(Vec::len).sum::<usize>() / traces.len().max(1) * resident_here;
     let wanted = (DETAILED_EVENTS / events.max(1)).clamp(*DETAILED_ROUNDS.start(), *DETAILED_ROUNDS.end());
     let rounds = (per_sm as usize).div_ceil(resident_here).min(wanted);
     let queue: Vec<Block<'_>> = (0..(rounds * resident_here).min(per_sm as usize))
         .map(|i| Block { warps: traces[i % traces.len()].iter().map(Vec::as_slice).collect() })
         .collect();
-    let replay = Sm::run(&input, &queue, resident_here).map_err(|stuck| stuck_error(stuck.event, &program))?;
-    let clocks = extend(&replay.ends, resident_here, recording.grid_blocks as f64 / costs.sms, per_sm);
+    let place = |func: u32, pc: u32| match &image {
+        Some(image) if func as usize == program.funcs.len() => (recording.entry, image.origin[pc as usize]),
+        _ => (func, pc),
+    };
+    let mut replay = Sm::run(&input, &queue, resident_here).map_err(|stuck| {
+        let at = stuck.event.map(|e| place(e.func, e.pc));
+        stuck_error(at, &program)
+    })?;
+    for ((func, pc), line) in std::mem::take(&mut replay.lines) {
+        replay.lines.entry(place(func, pc)).or_default().add(&line);
+    }
+    let clocks =
+        extend(&replay.ends, resident_here, recording.grid_blocks as f64 / costs.sms, per_sm, costs.even_rounds);
     let microseconds = clocks / costs.clock + costs.launch;
     Ok(report::prediction(report::Parts {
         machine: machine.name.clone(),
@@ -160,6 +191,7 @@ pub fn predict(
         registers,
         per_sm,
         first_share,
+        from_image: listed as f64 / issued as f64,
         replay,
         program: &program,
         schedulers: costs.schedulers,
@@ -193,40 +225,54 @@ fn slots(func: &Func, costs: &Costs, program: &crate::exec::state::program::Prog
         .collect()
 }
 
-fn stuck_error(event: Option<Event>, program: &crate::exec::state::program::Program) -> Error {
-    let inst = event.and_then(|e| program.funcs.get(e.func as usize)?.code.get(e.pc as usize));
+fn stuck_error(at: Option<(u32, u32)>, program: &crate::exec::state::program::Program) -> Error {
+    let inst = at.and_then(|(func, pc)| program.funcs.get(func as usize)?.code.get(pc as usize));
     let (line, text) = inst.map_or((0, String::new()), |i| (i.line, program.text(i)));
     Error::Stuck { line, text }
 }
 
-/// The events of a block in the order in which they are issued.
-fn reordered(block: &BlockTrace, orders: &[Orders]) -> Vec<Vec<Event>> {
-    block.warps.iter().map(|events| reorder(events, orders)).collect()
+/// The order in which a block's instructions are issued.
+struct InOrder<'a> {
+    orders: &'a [Orders],
+    entry: u32,
+    image: Option<&'a Image>,
 }
 
-fn reorder(events: &[Event], orders: &[Orders]) -> Vec<Event> {
-    let mut out = Vec::with_capacity(events.len());
-    let mut at = 0;
-    while at < events.len() {
-        let first = events[at];
-        let order = orders[first.func as usize].get(&first.pc);
-        // A block that divergence or a call has cut into pieces keeps the order of the PTX.
-        let whole = order.filter(|o| {
-            at + o.len() <= events.len()
-                && events[at..at + o.len()].iter().zip(first.pc..).all(|(e, pc)| e.func == first.func && e.pc == pc)
-        });
-        match whole {
-            Some(order) => {
-                out.extend(order.iter().map(|i| events[at + *i as usize]));
-                at += order.len();
+impl InOrder<'_> {
+    fn block(&self, block: &BlockTrace) -> Vec<Vec<Event>> {
+        block.warps.iter().map(|events| self.warp(events)).collect()
+    }
+
+    fn warp(&self, events: &[Event]) -> Vec<Event> {
+        let mut out = Vec::with_capacity(events.len());
+        let mut at = 0;
+        while at < events.len() {
+            let first = events[at];
+            if let Some(image) = self.image.filter(|_| first.func == self.entry)
+                && let Some(taken) = image.replace(self.orders.len() as u32, first.pc, &events[at..], &mut out)
+            {
+                at += taken;
+                continue;
             }
-            None => {
-                out.push(first);
-                at += 1;
+            let order = self.orders[first.func as usize].get(&first.pc);
+            // A block that divergence or a call has cut into pieces keeps the order of the PTX.
+            let whole = order.filter(|o| {
+                at + o.len() <= events.len()
+                    && events[at..at + o.len()].iter().zip(first.pc..).all(|(e, pc)| e.func == first.func && e.pc == pc)
+            });
+            match whole {
+                Some(order) => {
+                    out.extend(order.iter().map(|i| events[at + *i as usize]));
+                    at += order.len();
+                }
+                None => {
+                    out.push(first);
+                    at += 1;
+                }
             }
         }
+        out
     }
-    out
 }
 
 /// Blocks that a multiprocessor holds, what limits them, and registers of a thread.
@@ -241,12 +287,16 @@ fn occupancy(
     let directives = &entry.directives;
     let threads = u64::from(recording.threads);
     let warps = threads.div_ceil(32);
+    let (most, least) = (costs.registers_most as u32, costs.registers_least as u32);
     let cap = match (directives.maxnreg, directives.minnctapersm) {
         (Some(n), _) => n,
-        (None, Some(blocks)) => (costs.registers as u64 / (threads * u64::from(blocks.max(1)))).min(255) as u32 & !7,
-        (None, None) => 255,
+        (None, Some(blocks)) => {
+            let steps = costs.registers / (threads * u64::from(blocks.max(1))) as f64 / costs.registers_step;
+            ((steps.floor() * costs.registers_step) as u32).min(most)
+        }
+        (None, None) => most,
     };
-    let estimate = || pressure(entry, &functions[recording.entry as usize]).min(cap.max(24)).max(16);
+    let estimate = || pressure(entry, &functions[recording.entry as usize]).min(cap).max(least);
     let registers = options.registers.unwrap_or_else(estimate);
     let per_warp = (f64::from(registers) * 32.0 / costs.register_unit).ceil() * costs.register_unit;
     let shared = recording.shared_bytes as f64 + costs.shared_reserved;
@@ -324,7 +374,7 @@ fn share(costs: &Costs, sms: f64, first_share: f64) -> Share {
 }
 
 /// Clocks for all blocks from the ends of those in detail.
-fn extend(ends: &[f64], resident: usize, mean: f64, most: u64) -> f64 {
+fn extend(ends: &[f64], resident: usize, mean: f64, most: u64, even_rounds: f64) -> f64 {
     let last = ends.iter().copied().fold(0.0, f64::max);
     if ends.len() as u64 >= most {
         return last;
@@ -337,12 +387,9 @@ fn extend(ends: &[f64], resident: usize, mean: f64, most: u64) -> f64 {
     let to = rounds * resident;
     let each = if to > from { (sorted[to - 1] - sorted[from - 1]) / (to - from) as f64 } else { last / to as f64 };
     // Few rounds end with the multiprocessor that has the most blocks; many even out.
-    let blocks = if mean / (resident as f64) < EVEN_ROUNDS { most as f64 } else { mean + 0.5 * resident as f64 };
+    let blocks = if mean / (resident as f64) < even_rounds { most as f64 } else { mean + 0.5 * resident as f64 };
     last + each * (blocks - ends.len() as f64).max(0.0)
 }
-
-/// Rounds from which on multiprocessors are taken to end together.
-const EVEN_ROUNDS: f64 = 8.0;
 
 #[cfg(test)]
 mod tests;

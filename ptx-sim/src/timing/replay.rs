@@ -10,6 +10,7 @@
 //! with the reason.
 
 use super::costs::{Costs, Effect, PREDICATES, Pipe, Slot};
+use super::l1::LocalCache;
 use crate::exec::state::record::Event;
 use crate::ir::MbarrierOp;
 use rustc_hash::FxHashMap;
@@ -83,6 +84,13 @@ pub struct Line {
 }
 
 impl Line {
+    pub(crate) fn add(&mut self, other: &Line) {
+        self.issued += other.issued;
+        for (sum, wait) in self.waits.iter_mut().zip(other.waits) {
+            *sum += wait;
+        }
+    }
+
     pub fn waited(&self) -> f64 {
         self.waits.iter().sum()
     }
@@ -141,8 +149,8 @@ pub(crate) struct Input<'a> {
     pub first: &'a [Vec<f64>],
     pub planes: u32,
     pub share: Share,
-    /// Whether the first level of the cache holds the local memory of all threads.
-    pub local_in_l1: bool,
+    /// Lines of the first level of the cache.
+    pub l1_lines: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -243,6 +251,7 @@ pub(crate) struct Sm<'a> {
     l2_free: f64,
     dram_free: f64,
     store_free: f64,
+    local: LocalCache,
     out: Replay,
 }
 
@@ -268,6 +277,7 @@ impl<'a> Sm<'a> {
             l2_free: 0.0,
             dram_free: 0.0,
             store_free: 0.0,
+            local: LocalCache::new(input.l1_lines),
             out: Replay { ends: vec![0.0; queue.len()], ..Replay::default() },
         };
         let mut next = 0;
@@ -488,9 +498,9 @@ impl<'a> Sm<'a> {
                 };
                 (self.shared(time, passes) + slot.latency, Reason::SharedMemory)
             }
-            Effect::Memory { load, atomic } => self.memory(event, load, atomic, time),
+            Effect::Memory { load, atomic } => self.memory(at, event, load, atomic, time),
             Effect::CopyAsync => {
-                let (done, _) = self.memory(event, true, false, time);
+                let (done, _) = self.memory(at, event, true, false, time);
                 let w = &mut self.warps[at];
                 w.copies.open = w.copies.open.max(done);
                 (time, Reason::Copies)
@@ -550,10 +560,10 @@ impl<'a> Sm<'a> {
         self.shared_free - 1.0
     }
 
-    fn memory(&mut self, event: &Event, load: bool, atomic: bool, time: f64) -> (f64, Reason) {
+    fn memory(&mut self, at: usize, event: &Event, load: bool, atomic: bool, time: f64) -> (f64, Reason) {
         let costs = self.input.costs;
         if event.a == 0 {
-            return self.local(f64::from(event.b), load, time);
+            return self.local(at, event, load, time);
         }
         let (lines, partial) = (event.b & 0xffff, event.b >> 16);
         let start = self.shared(time, f64::from(lines.max(1)));
@@ -578,15 +588,26 @@ impl<'a> Sm<'a> {
     }
 
     /// Local memory lies in the first level as far as that has room; what is written goes on to L2 in any case.
-    fn local(&mut self, bytes: f64, load: bool, time: f64) -> (f64, Reason) {
+    fn local(&mut self, at: usize, event: &Event, load: bool, time: f64) -> (f64, Reason) {
         let costs = self.input.costs;
-        let passes = (bytes / (costs.sector * costs.sectors_of_line)).max(1.0);
-        let end = self.shared(time, passes);
-        if load && self.input.local_in_l1 {
-            return (end + costs.latency_l1, Reason::GlobalMemory);
+        let w = &self.warps[at];
+        let number = self.blocks[w.block].as_ref().map_or(0, |b| b.number);
+        let warp = number * costs.warps as usize + w.index as usize;
+        let line = costs.sector * costs.sectors_of_line;
+        if load {
+            let lines = self.local.load(warp, event.c, event.b);
+            let end = self.shared(time, f64::from(lines.all));
+            if lines.other == 0 {
+                return (end + costs.latency_l1, Reason::GlobalMemory);
+            }
+            let end = self.request(end, line * f64::from(lines.other), 0.0);
+            return (end + costs.latency_l2, Reason::GlobalMemory);
         }
-        let end = self.request(end, bytes, 0.0);
-        (if load { end + costs.latency_l2 } else { time }, Reason::GlobalMemory)
+        let lines = self.local.store(warp, event.c, event.b);
+        let start = self.shared(time, f64::from(lines.all));
+        let sectors = f64::from(lines.all - lines.other) + f64::from(lines.other) * costs.store_partial;
+        self.store_free = self.store_free.max(start) + line * sectors / costs.store_rate;
+        (time, Reason::GlobalMemory)
     }
 
     /// Bytes that come from L2, a share of them from memory; returns when the last has come, without the latency.

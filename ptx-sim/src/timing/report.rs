@@ -5,6 +5,9 @@ use super::{Line, Pipe, Prediction, PtxLine};
 use crate::exec::state::program::Program;
 use std::fmt::Write as _;
 
+/// Lines in a report.
+const LINES: usize = 24;
+
 /// What a prediction is made of.
 pub(super) struct Parts<'a> {
     pub machine: String,
@@ -17,6 +20,7 @@ pub(super) struct Parts<'a> {
     pub registers: u32,
     pub per_sm: u64,
     pub first_share: f64,
+    pub from_image: f64,
     pub replay: Replay,
     pub program: &'a Program,
     pub schedulers: f64,
@@ -66,6 +70,7 @@ pub(super) fn prediction(p: Parts<'_>) -> Prediction {
         registers: p.registers,
         blocks_per_sm: p.per_sm,
         first_share: p.first_share,
+        from_image: p.from_image,
         busy,
         waits,
         lines,
@@ -98,6 +103,9 @@ impl Prediction {
             self.blocks, self.resident, self.limited_by, self.registers, self.blocks_per_sm
         );
         let percent = |x: f64| format!("{:5.1} %", 100.0 * x);
+        if self.from_image > 0.0 {
+            let _ = writeln!(out, "  {:.1} % of the instructions as assembled", 100.0 * self.from_image);
+        }
         let _ = writeln!(out, "busy:");
         for (name, share) in &self.busy {
             let _ = writeln!(out, "  {name:<24}{}", percent(*share));
@@ -107,7 +115,7 @@ impl Prediction {
             let _ = writeln!(out, "  {:<24}{}", reason.name(), percent(*share));
         }
         let _ = writeln!(out, "lines with the longest waits:");
-        for (line, share) in self.slowest(12) {
+        for (line, share) in self.slowest(LINES) {
             let _ = writeln!(
                 out,
                 "  {} line {:<6}{}  {:<16}{}",

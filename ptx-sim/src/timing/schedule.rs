@@ -2,8 +2,8 @@
 //!
 //! An assembler moves loads up and spreads dependent instructions apart; a model that issued in the order of the PTX
 //! would see stalls that the machine does not have. Here is a list scheduler with the model's own latencies: of the
-//! instructions whose operands are there, the one on the longest path goes first. Only the next [`WINDOW`] instructions
-//! in the order of the PTX are looked at, because moving a load further up costs registers.
+//! instructions whose operands are there, the one on the longest path goes first. Only the next instructions in the
+//! order of the PTX are looked at, as many as `code.window` says, because moving a load further up costs registers.
 //!
 //! Barriers, waits, asynchronous operations and branches stay where they are. Loads from a space pass each other but no
 //! store to it.
@@ -11,9 +11,6 @@
 use super::costs::{Costs, Order, Slot};
 use crate::exec::state::program::Func;
 use rustc_hash::FxHashMap;
-
-/// How far ahead of its turn an instruction may go.
-const WINDOW: usize = 64;
 
 /// For the first instruction of each basic block: the block's instructions in their new order, as distances from it.
 pub(crate) type Orders = FxHashMap<u32, Vec<u32>>;
@@ -107,7 +104,7 @@ fn order(slots: &[Slot], costs: &Costs) -> Vec<u32> {
     let mut now = 0.0f64;
     while !left.is_empty() {
         let mut best: Option<(usize, f64)> = None;
-        for (at, i) in left.iter().take(WINDOW).enumerate() {
+        for (at, i) in left.iter().take(costs.code_window as usize).enumerate() {
             if before[*i].iter().any(|(p, _)| done[*p].is_nan()) {
                 continue;
             }

@@ -106,7 +106,7 @@ fn occupancy_by_registers_and_shared_memory() {
     let launch = LaunchConfig { grid: [2000, 1, 1], args: &args, ..LaunchConfig::default() };
     let machine = Machine::named("sm_90").unwrap();
     let mut resident = |registers| {
-        let p = predict(&mut device, &module, "k", &launch, &machine, &Options { registers }).unwrap();
+        let p = predict(&mut device, &module, "k", &launch, &machine, &Options { registers, listing: None }).unwrap();
         (p.resident, p.limited_by)
     };
     assert_eq!(resident(None), (6, "shared memory"));

@@ -14,6 +14,9 @@ pub struct RecordOptions {
     pub budget: Option<u64>,
     /// Keeps instructions, not only the footprint.
     pub instructions: bool,
+    /// Bytes of a sector and of a line of the machine's caches.
+    pub sector: u64,
+    pub line: u64,
 }
 
 /// One executed warp instruction.
@@ -27,9 +30,11 @@ pub struct Event {
     /// waits for groups: groups that may stay.
     pub a: u32,
     /// Global memory: lines in the low half and sectors that are only partly written in the high half; local memory:
-    /// bytes (and no sectors in `a`); barriers: threads (0 for all); mbarriers: count, bytes or parity; bulk copies:
-    /// shared offset of the mbarrier, or `u32::MAX`.
+    /// bytes of a lane (and no sectors in `a`); barriers: threads (0 for all); mbarriers: count, bytes or parity; bulk
+    /// copies: shared offset of the mbarrier, or `u32::MAX`.
     pub b: u32,
+    /// Local memory: where the first lane's access begins.
+    pub c: u32,
 }
 
 /// The events of a block.

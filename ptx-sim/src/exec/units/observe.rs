@@ -13,10 +13,6 @@ use crate::ir::*;
 use crate::units::{Coordinates, Mbarrier, TensorMap};
 use smallvec::SmallVec;
 
-/// Bytes of a sector and of a line of the caches.
-const SECTOR: u64 = 32;
-const LINE: u64 = 128;
-
 /// Notes instructions before they are executed.
 pub(crate) trait Observe {
     /// The event of an instruction; what it touches in global memory is entered into the footprint.
@@ -27,7 +23,7 @@ impl Observe for Machine<'_> {
     fn observe(&mut self, w: &Warp, si: usize, inst: &DInst, mask: u32) -> Event {
         let s = &w.splits[si];
         let (frame, args) = (s.frame, &inst.args);
-        let mut event = Event { func: s.func, pc: s.pc, lanes: mask, a: 0, b: 0 };
+        let mut event = Event { func: s.func, pc: s.pc, lanes: mask, a: 0, b: 0, c: 0 };
         let uniform = |i: usize| args.get(i).map_or(0, |a| w.uniform(frame, a, mask) as u32);
         match &inst.op {
             Op::Ld(a) => self.memory(
@@ -101,29 +97,35 @@ impl Observe for Machine<'_> {
 }
 
 impl Machine<'_> {
+    /// Bytes of a sector and of a line of the caches; 1 where nobody asked for more than instructions.
+    fn grain(&self) -> (u64, u64) {
+        self.recorder.as_ref().map_or((1, 1), |r| (r.options.sector.max(1), r.options.line.max(1)))
+    }
+
     fn memory(&mut self, w: &Warp, event: &mut Event, space: Space, address: &Lanes64, bytes: u32) {
         let first = address[event.lanes.trailing_zeros() as usize & 31];
         match self.place(w.cta, space, first) {
             Ok(Place::Shared { .. }) => event.a = passes(address, event.lanes, bytes),
             Ok(Place::Global(a)) if a < FUNCTION_BASE => {
+                let (bytes_of_sector, bytes_of_line) = self.grain();
                 let mut sectors: SmallVec<[(u64, u32); 64]> = SmallVec::new();
                 for lane in lanes(event.lanes) {
                     let (start, end) = (address[lane], address[lane].wrapping_add(u64::from(bytes.max(1))));
                     let mut at = start;
                     while at < end {
-                        let next = (at / SECTOR + 1) * SECTOR;
+                        let next = (at / bytes_of_sector + 1) * bytes_of_sector;
                         let covered = (next.min(end) - at) as u32;
-                        match sectors.iter_mut().rev().find(|(s, _)| *s == at / SECTOR) {
+                        match sectors.iter_mut().rev().find(|(s, _)| *s == at / bytes_of_sector) {
                             Some((_, n)) => *n += covered,
-                            None => sectors.push((at / SECTOR, covered)),
+                            None => sectors.push((at / bytes_of_sector, covered)),
                         }
                         at = next;
                     }
                 }
-                let partial = sectors.iter().filter(|(_, n)| u64::from(*n) < SECTOR).count() as u32;
+                let partial = sectors.iter().filter(|(_, n)| u64::from(*n) < bytes_of_sector).count() as u32;
                 let mut seen: SmallVec<[u64; 32]> = SmallVec::new();
                 for (sector, _) in &sectors {
-                    let line = sector * SECTOR / LINE;
+                    let line = sector * bytes_of_sector / bytes_of_line;
                     if !seen.contains(&line) {
                         seen.push(line);
                     }
@@ -135,7 +137,7 @@ impl Machine<'_> {
                     }
                 }
             }
-            Ok(Place::Local(_)) => event.b = bytes * event.lanes.count_ones(),
+            Ok(Place::Local(at)) => (event.b, event.c) = (bytes, at),
             // Parameters and constants; an invalid address is reported when the instruction is executed.
             _ => {}
         }
@@ -143,8 +145,9 @@ impl Machine<'_> {
 
     /// A copy of the copy engine. Its source counts as one thing: tiles of different blocks are the same or apart.
     fn touch_copy(&mut self, event: &Event, key: u64, bytes: u32) {
+        let (sector, _) = self.grain();
         if let Some(recorder) = &mut self.recorder {
-            recorder.footprint.touch(event.func, event.pc, key | 1 << 63, u64::from(bytes).div_ceil(SECTOR));
+            recorder.footprint.touch(event.func, event.pc, key | 1 << 63, u64::from(bytes).div_ceil(sector));
         }
     }
 

@@ -1,0 +1,436 @@
+//! The assembled image of a kernel, where one is at hand: what the assembler made of each basic block.
+//!
+//! The listing of a disassembler is read as basic blocks. Instructions that both sides have (accesses of memory,
+//! matrix products, barriers, groups of copies) are *anchors*: a block of the image is a block of the PTX when both
+//! have the same anchors, and blocks keep their order. Where a block has been found, the image's instructions are
+//! issued in its place, in the image's order and with its registers; the anchors take what was recorded from the PTX,
+//! by turns of each kind. So spills, conversions, unrolled arithmetic and the assembler's order cost what they do,
+//! instead of being guessed. Blocks that are not found are scheduled from the PTX.
+
+use super::costs::{Costs, Effect, Order, PREDICATES, Pipe, Slot};
+use crate::exec::state::program::Func;
+use crate::exec::state::record::Event;
+use crate::ir::*;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// Kinds of anchors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Anchor {
+    Matrix,
+    MatrixLoad,
+    MatrixStore,
+    SharedLoad,
+    SharedStore,
+    LocalLoad,
+    LocalStore,
+    GlobalLoad,
+    GlobalStore,
+    Copy,
+    Commit,
+    Wait,
+    Barrier,
+    Exchange,
+}
+
+const ANCHORS: usize = 14;
+
+type Counts = [u32; ANCHORS];
+
+/// What stands in a block's place: slots of the image, and for each the anchor of the PTX, as a distance from the
+/// block's first instruction.
+struct Piece {
+    /// Instructions of the PTX block.
+    length: usize,
+    slots: Range<usize>,
+}
+
+/// The image of a function.
+pub(crate) struct Image {
+    /// By instruction, with registers of its own behind those of the PTX.
+    pub slots: Vec<Slot>,
+    /// The instruction of the PTX that each stands for, or the nearest before it.
+    pub origin: Vec<u32>,
+    /// Events of instructions that take nothing from the PTX, and whether they do.
+    events: Vec<Source>,
+    pieces: FxHashMap<u32, Piece>,
+}
+
+/// Where an instruction's event comes from.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    /// The event of the PTX instruction at this distance.
+    Ptx(u32),
+    /// A spill: bytes of a lane, and its place.
+    Spill(u32, u32),
+    None,
+}
+
+/// An instruction of the listing.
+struct Line<'a> {
+    name: &'a str,
+    guard: &'a str,
+    operands: Vec<&'a str>,
+}
+
+/// Registers of the image: general, uniform, predicates, uniform predicates.
+pub(crate) const REGISTERS: u32 = 256 + 64 + 8 + 8;
+
+impl Image {
+    /// Finds the blocks of `func` in a listing. Registers are numbered from `base` on.
+    pub fn of(listing: &str, func: &Func, ptx: &[Slot], costs: &Costs, base: u32) -> Image {
+        let blocks = read(listing);
+        let mut image =
+            Image { slots: Vec::new(), origin: Vec::new(), events: Vec::new(), pieces: FxHashMap::default() };
+        let sources: Vec<Range<usize>> = ptx_blocks(func);
+        let wanted: Vec<(usize, Counts)> = sources
+            .iter()
+            .enumerate()
+            .map(|(i, range)| (i, counts(range.clone().filter_map(|pc| anchor_of(&func.code[pc].op)))))
+            .filter(|(_, c)| c.iter().any(|n| *n > 0))
+            .collect();
+        let found: Vec<(usize, Counts)> = blocks
+            .iter()
+            .enumerate()
+            .map(|(i, lines)| (i, counts(lines.iter().filter_map(|l| anchor_named(l.name)))))
+            .filter(|(_, c)| c.iter().any(|n| *n > 0))
+            .collect();
+        for (p, s) in align(&wanted, &found) {
+            let in_listing = counts(blocks[s].iter().filter_map(|l| anchor_named(l.name)));
+            let in_ptx = counts(sources[p].clone().filter_map(|pc| anchor_of(&func.code[pc].op)));
+            if differs(&in_ptx, &in_listing) {
+                image.add(sources[p].clone(), &blocks[s], func, ptx, costs, base);
+            }
+        }
+        image
+    }
+
+    /// The image's events for the whole block that begins at `pc`, of which `events` are the PTX's; `None` where the
+    /// block was not found.
+    pub fn replace(&self, number: u32, pc: u32, events: &[Event], out: &mut Vec<Event>) -> Option<usize> {
+        let piece = self.pieces.get(&pc)?;
+        let events = events.get(..piece.length)?;
+        if !events.iter().zip(pc..).all(|(e, at)| e.func == events[0].func && e.pc == at) {
+            return None;
+        }
+        for at in piece.slots.clone() {
+            let plain = Event { func: number, pc: at as u32, lanes: u32::MAX, a: 0, b: 0, c: 0 };
+            out.push(match self.events[at] {
+                Source::Ptx(distance) => Event { func: number, pc: at as u32, ..events[distance as usize] },
+                Source::Spill(bytes, place) => Event { b: bytes, c: place, ..plain },
+                Source::None => plain,
+            });
+        }
+        Some(piece.length)
+    }
+
+    fn add(&mut self, range: Range<usize>, lines: &[Line<'_>], func: &Func, ptx: &[Slot], costs: &Costs, base: u32) {
+        // The anchors of each kind, in the order of the PTX, and how many of them the image has taken.
+        let mut anchors: [Vec<usize>; ANCHORS] = Default::default();
+        for pc in range.clone() {
+            if let Some(a) = anchor_of(&func.code[pc].op) {
+                anchors[a as usize].push(pc);
+            }
+        }
+        let listed = counts(lines.iter().filter_map(|l| anchor_named(l.name)));
+        let mut taken: Counts = [0; ANCHORS];
+        let first = self.slots.len();
+        let mut origin = range.start;
+        for line in lines {
+            let (reads, writes) = registers(line, base);
+            let mut source = Source::None;
+            let mut slot = plain(line, costs);
+            if let Some(a) = anchor_named(line.name) {
+                let n = anchors[a as usize].len() as u32;
+                let all = listed[a as usize];
+                let k = taken[a as usize];
+                taken[a as usize] += 1;
+                let spilled = matches!(a, Anchor::LocalLoad | Anchor::LocalStore) && all > n;
+                if spilled && (n == 0 || is_stack(line) && k >= n) {
+                    let load = a == Anchor::LocalLoad;
+                    slot.effect = Effect::Memory { load, atomic: false };
+                    source = Source::Spill(4 * width(line.name), SPILLS + stack_place(line));
+                } else if n > 0 {
+                    // Matrix products may be several of the image for one of the PTX.
+                    let at = anchors[a as usize][((k * n / all.max(1)).min(n - 1)) as usize];
+                    origin = at;
+                    source = Source::Ptx((at - range.start) as u32);
+                    if a != Anchor::Matrix {
+                        slot = Slot { reads: SmallVec::new(), writes: SmallVec::new(), ..ptx[at].clone() };
+                    }
+                }
+            }
+            (slot.reads, slot.writes) = (reads, writes);
+            self.slots.push(slot);
+            self.origin.push(origin as u32);
+            self.events.push(source);
+        }
+        let piece = Piece { length: range.len(), slots: first..self.slots.len() };
+        self.pieces.insert(range.start as u32, piece);
+    }
+}
+
+/// Where spilled registers lie, behind everything that the PTX puts into local memory.
+const SPILLS: u32 = 1 << 20;
+
+fn counts(anchors: impl Iterator<Item = Anchor>) -> Counts {
+    let mut found = [0; ANCHORS];
+    anchors.for_each(|a| found[a as usize] += 1);
+    found
+}
+
+fn ptx_blocks(func: &Func) -> Vec<Range<usize>> {
+    let mut starts: Vec<usize> = (0..func.code.len()).filter(|i| *i == 0 || func.code[*i].leader).collect();
+    starts.push(func.code.len());
+    starts.windows(2).map(|w| w[0]..w[1]).collect()
+}
+
+/// Pairs of blocks with the same anchors, in order; as many anchors as possible.
+fn align(wanted: &[(usize, Counts)], found: &[(usize, Counts)]) -> Vec<(usize, usize)> {
+    let weight = |w: &Counts, f: &Counts| if same(w, f) { w.iter().sum::<u32>() } else { 0 };
+    let (n, m) = (wanted.len(), found.len());
+    let mut best = vec![vec![0u32; m + 1]; n + 1];
+    for i in (0..n).rev() {
+        for j in (0..m).rev() {
+            let here = weight(&wanted[i].1, &found[j].1);
+            let pair = if here > 0 { here + best[i + 1][j + 1] } else { 0 };
+            best[i][j] = pair.max(best[i + 1][j]).max(best[i][j + 1]);
+        }
+    }
+    let (mut i, mut j, mut pairs) = (0, 0, Vec::new());
+    while i < n && j < m {
+        let here = weight(&wanted[i].1, &found[j].1);
+        if here > 0 && best[i][j] == here + best[i + 1][j + 1] {
+            pairs.push((wanted[i].0, found[j].0));
+            (i, j) = (i + 1, j + 1);
+        } else if best[i][j] == best[i + 1][j] {
+            i += 1;
+        } else {
+            j += 1;
+        }
+    }
+    pairs
+}
+
+/// Whether a block of the image can be a block of the PTX: it may have several matrix instructions for one, and spills.
+fn same(ptx: &Counts, image: &Counts) -> bool {
+    (0..ANCHORS).all(|k| {
+        let (p, s) = (ptx[k], image[k]);
+        if k == Anchor::Matrix as usize {
+            (p == 0) == (s == 0) && s.is_multiple_of(p.max(1))
+        } else if k == Anchor::LocalLoad as usize || k == Anchor::LocalStore as usize {
+            s >= p
+        } else {
+            s == p
+        }
+    })
+}
+
+/// Whether the PTX does not show what a block costs: products that became several, spills, and arrays in local memory,
+/// whose loads the assembler brings together or not as registers allow. The order of other blocks is better told by
+/// the model of the assembler, whose latencies are the replay's own.
+fn differs(ptx: &Counts, image: &Counts) -> bool {
+    image[Anchor::Matrix as usize] > ptx[Anchor::Matrix as usize]
+        || image[Anchor::LocalLoad as usize] + image[Anchor::LocalStore as usize] > 0
+}
+
+fn anchor_of(op: &Op) -> Option<Anchor> {
+    use super::costs::is_shared;
+    Some(match op {
+        Op::Mma(_) => Anchor::Matrix,
+        Op::Ldmatrix(_) => Anchor::MatrixLoad,
+        Op::Stmatrix(_) => Anchor::MatrixStore,
+        Op::Ld(a) if is_shared(a.space) => Anchor::SharedLoad,
+        Op::St(a) if is_shared(a.space) => Anchor::SharedStore,
+        Op::Ld(a) if a.space == Space::Local => Anchor::LocalLoad,
+        Op::St(a) if a.space == Space::Local => Anchor::LocalStore,
+        Op::Ld(a) if a.space == Space::Global => Anchor::GlobalLoad,
+        Op::St(a) if a.space == Space::Global => Anchor::GlobalStore,
+        Op::CpAsync { .. } => Anchor::Copy,
+        Op::CpAsyncCommit => Anchor::Commit,
+        Op::CpAsyncWait { .. } => Anchor::Wait,
+        Op::Bar { .. } => Anchor::Barrier,
+        Op::Shfl { .. } => Anchor::Exchange,
+        _ => return None,
+    })
+}
+
+fn anchor_named(name: &str) -> Option<Anchor> {
+    Some(match name.split('.').next()? {
+        "HMMA" | "IMMA" | "DMMA" | "BMMA" | "QMMA" => Anchor::Matrix,
+        "LDSM" => Anchor::MatrixLoad,
+        "STSM" => Anchor::MatrixStore,
+        "LDS" => Anchor::SharedLoad,
+        "STS" => Anchor::SharedStore,
+        "LDL" => Anchor::LocalLoad,
+        "STL" => Anchor::LocalStore,
+        "LDG" => Anchor::GlobalLoad,
+        "STG" => Anchor::GlobalStore,
+        "LDGSTS" => Anchor::Copy,
+        "LDGDEPBAR" => Anchor::Commit,
+        "DEPBAR" => Anchor::Wait,
+        "BAR" => Anchor::Barrier,
+        "SHFL" => Anchor::Exchange,
+        _ => return None,
+    })
+}
+
+/// The blocks of a listing, without the instructions that do nothing.
+fn read(listing: &str) -> Vec<Vec<Line<'_>>> {
+    let mut blocks: Vec<Vec<Line<'_>>> = vec![Vec::new()];
+    for text in listing.lines() {
+        let text = text.trim();
+        if text.starts_with(".L") && text.ends_with(':') {
+            blocks.push(Vec::new());
+        }
+        let Some((place, rest)) = text.strip_prefix("/*").and_then(|t| t.split_once("*/")) else { continue };
+        let Some(body) = rest.trim().split(';').next().filter(|_| place.chars().all(|c| c.is_ascii_hexdigit())) else {
+            continue;
+        };
+        let (guard, body) = match body.strip_prefix('@').and_then(|b| b.split_once(' ')) {
+            Some((guard, body)) => (guard, body.trim()),
+            None => ("", body),
+        };
+        let (name, operands) = body.split_once(' ').unwrap_or((body, ""));
+        // Never executed, or padding.
+        if guard == "!UPT" || guard == "!PT" || name == "NOP" || name.is_empty() {
+            continue;
+        }
+        let operands = operands.split(',').map(str::trim).filter(|o| !o.is_empty()).collect();
+        let ends = matches!(name.split('.').next(), Some("BRA" | "EXIT" | "RET" | "BRX"));
+        if let Some(block) = blocks.last_mut() {
+            block.push(Line { name, guard, operands });
+        }
+        if ends {
+            blocks.push(Vec::new());
+        }
+    }
+    blocks
+}
+
+/// Words that an instruction moves for each lane.
+fn width(name: &str) -> u32 {
+    let has = |part: &str| name.split('.').any(|p| p == part);
+    if has("128") { 4 } else { 1 + u32::from(has("64") || has("WIDE")) }
+}
+
+fn is_stack(line: &Line<'_>) -> bool {
+    line.operands.iter().any(|o| o.starts_with("[R1+") || *o == "[R1]")
+}
+
+/// The place in the stack frame that an access names.
+fn stack_place(line: &Line<'_>) -> u32 {
+    let text = line.operands.iter().find_map(|o| o.strip_prefix('[')).unwrap_or_default();
+    let offset = text.trim_end_matches(']').rsplit("0x").next().unwrap_or_default();
+    u32::from_str_radix(offset, 16).unwrap_or(0) & (SPILLS - 1)
+}
+
+/// The cost of an instruction that is no anchor, or a matrix product.
+fn plain(line: &Line<'_>, costs: &Costs) -> Slot {
+    let name = line.name.split('.').next().unwrap_or_default();
+    let (pipe, interval, latency) = match name {
+        "FADD" | "FMUL" | "FFMA" | "FADD32I" | "FMUL32I" | "FFMA32I" => (Pipe::Fma, costs.fma, costs.latency_fma),
+        "HADD2" | "HMUL2" | "HFMA2" => (Pipe::Fma, costs.fma_half, costs.latency_fma),
+        "DADD" | "DMUL" | "DFMA" => (Pipe::Fma, costs.fma_double, costs.latency_wide),
+        "IMAD" | "IDP" => (Pipe::Fma, costs.imad, costs.latency_alu),
+        "F2FP" => (Pipe::Pack, costs.pack, costs.latency_alu),
+        "MUFU" => (Pipe::Mufu, costs.mufu, costs.latency_mufu),
+        "F2F" | "F2I" | "I2F" | "FRND" | "POPC" | "FLO" | "BREV" => {
+            (Pipe::Convert, costs.convert, costs.latency_convert)
+        }
+        "S2R" | "S2UR" | "LDC" | "ULDC" | "CS2R" => (Pipe::Alu, costs.alu, costs.latency_special),
+        "ISETP" | "FSETP" | "PLOP3" | "UISETP" => (Pipe::Alu, costs.alu, costs.latency_predicate),
+        "HMMA" if line.name.contains("TF32") => (Pipe::Tensor, costs.mma_tf32, costs.mma_latency),
+        "HMMA" => (Pipe::Tensor, costs.mma_f16, costs.mma_latency),
+        "IMMA" => (Pipe::Tensor, costs.mma_i8, costs.mma_latency),
+        "DMMA" => (Pipe::Tensor, costs.mma_f64, costs.mma_latency),
+        "BRA" | "EXIT" | "BSSY" | "BSYNC" | "WARPSYNC" | "DEPBAR" | "YIELD" => (Pipe::None, 0.0, 0.0),
+        // The uniform data path has a unit of its own.
+        n if n.starts_with('U') => (Pipe::None, 0.0, costs.latency_alu),
+        _ => (Pipe::Alu, costs.alu, costs.latency_alu),
+    };
+    Slot {
+        pipe,
+        issues: 1.0,
+        interval,
+        latency,
+        effect: Effect::Compute,
+        order: Order::Fixed,
+        reads: SmallVec::new(),
+        writes: SmallVec::new(),
+    }
+}
+
+/// The registers that an instruction reads and writes.
+fn registers(line: &Line<'_>, base: u32) -> (SmallVec<[u32; 8]>, SmallVec<[u32; 4]>) {
+    let (mut reads, mut writes) = (SmallVec::new(), SmallVec::new());
+    let name = line.name.split('.').next().unwrap_or_default();
+    let first_is_predicate =
+        line.operands.first().is_some_and(|o| o.trim_start_matches('U').starts_with('P') && !o.starts_with("PT["));
+    let carries = matches!(name, "IADD3" | "UIADD3" | "LEA" | "ULEA" | "IMAD" | "VIADD");
+    let written = match name {
+        "STG" | "STS" | "STL" | "STSM" | "LDGSTS" | "BAR" | "DEPBAR" | "LDGDEPBAR" | "BRA" | "EXIT" | "RED" => 0,
+        _ if first_is_predicate => 2,
+        _ if carries && line.operands.get(1).is_some_and(|o| o.starts_with('P') || o.starts_with("UP")) => 2,
+        _ => 1,
+    };
+    for (i, operand) in line.operands.iter().enumerate() {
+        let words = match (name, i) {
+            ("HMMA" | "IMMA" | "DMMA", 0 | 3) => {
+                if line.name.contains(".F16") && !line.name.contains("F32") {
+                    2
+                } else {
+                    4
+                }
+            }
+            ("HMMA" | "IMMA", 1) => 4,
+            ("HMMA" | "IMMA" | "DMMA", 2) => 2,
+            ("LDSM", 0) => line.name.rsplit('.').next().and_then(|n| n.parse().ok()).filter(|n| *n <= 4).unwrap_or(1),
+            ("CS2R", 0) if !line.name.ends_with(".32") => 2,
+            ("LDG" | "LDS" | "LDL" | "LDC" | "ULDC" | "IMAD" | "CS2R", 0) => width(line.name),
+            ("IMAD", 3) => width(line.name),
+            // Data of stores; addresses of two words are marked.
+            ("STG" | "STS" | "STL" | "STSM", 1) => width(line.name),
+            _ => 1,
+        };
+        for (r, marked) in named(operand) {
+            let words = words.max(1 + u32::from(marked));
+            if i < written {
+                writes.extend((0..words).map(|k| base + r + k));
+            } else {
+                reads.extend((0..words).map(|k| base + r + k));
+            }
+        }
+    }
+    for (r, _) in named(line.guard) {
+        reads.push(base + r);
+    }
+    debug_assert!(reads.iter().chain(&writes).all(|r| *r < PREDICATES));
+    (reads, writes)
+}
+
+/// The registers that an operand names, and whether it is marked as a pair.
+fn named(operand: &str) -> SmallVec<[(u32, bool); 2]> {
+    let mut found = SmallVec::new();
+    let words = operand.split(|c: char| !(c.is_ascii_alphanumeric() || c == '.'));
+    for word in words.filter(|w| !w.is_empty()) {
+        let (name, marks) = word.split_once('.').unwrap_or((word, ""));
+        let (bank, number) = if let Some(n) = name.strip_prefix("UR") {
+            (256, n)
+        } else if let Some(n) = name.strip_prefix("UP") {
+            (256 + 64 + 8, n)
+        } else if let Some(n) = name.strip_prefix('R') {
+            (0, n)
+        } else if let Some(n) = name.strip_prefix('P') {
+            (256 + 64, n)
+        } else {
+            continue;
+        };
+        // RZ, PT and others are not registers.
+        if let Ok(n) = number.parse::<u32>() {
+            found.push((bank + n, marks.split('.').any(|m| m == "64")));
+        }
+    }
+    found
+}
