@@ -235,7 +235,8 @@ gpu.module @m {{
         let expected = self.expected();
         let (a, b) = (bytes(self.types.lhs, &a), bytes(self.types.rhs, &b));
         for seed in [None, Some(1), Some(2)] {
-            let inputs = [Input::Buffer(a.clone()), Input::Buffer(b.clone()), Input::Buffer(vec![0xee; expected.len()])];
+            let inputs =
+                [Input::Buffer(a.clone()), Input::Buffer(b.clone()), Input::Buffer(vec![0xee; expected.len()])];
             let (out, _) = simulate::run(&ptx, "k", 1, &inputs, seed)
                 .unwrap_or_else(|e| panic!("{self:?}, seed {seed:?}: {e}\n{ptx}"));
             if let Some(at) = out[2].iter().zip(&expected).position(|(a, b)| a != b) {
@@ -340,7 +341,8 @@ fn loops_stay_asynchronous() {
     ] {
         let case = Case { steps: 8, ..Case::new(types, shape, groups, n) };
         let ptx = case.ptx();
-        let cubin = cubin::assemble(&ptx, target, 3, DebugInfo::None).unwrap_or_else(|e| panic!("{case:?}: {e}\n{ptx}"));
+        let cubin =
+            cubin::assemble(&ptx, target, 3, DebugInfo::None).unwrap_or_else(|e| panic!("{case:?}: {e}\n{ptx}"));
         for r in &cubin.resources {
             assert_eq!((r.spill_stores, r.spill_loads), (0, 0), "{case:?}: {r:?}");
         }

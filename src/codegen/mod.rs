@@ -288,7 +288,7 @@ mod tests {
                  x:\n  store volatile i32 1, ptr %p\n  ret void\n\
                  y:\n  store volatile i32 2, ptr %p\n  ret void\n}}\n"
             );
-            let copies = |mark| after(&text, mark, "jump-threading").matches("asm sideeffect").count();
+            let copies = |mark| after(&text, mark, "simplifycfg").matches("asm sideeffect").count();
             assert_eq!(copies(false), 2, "{asm}");
             assert_eq!(copies(true), if together { 1 } else { 2 }, "{asm}");
         }

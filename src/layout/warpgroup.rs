@@ -30,16 +30,13 @@ pub fn warpgroup_accumulator(shape: &Shape, groups: (u32, u32), n: u32) -> Resul
         return Err(LayoutError::Mismatch { what: "rank of a matrix tile", expected: 2, found });
     };
     // The depth and the elements of the operands do not matter to the accumulator.
-    let tiling = MmaTiling {
-        instruction: MmaShape::warpgroup(n, 16, 16),
-        batch_warps: 1,
-        m_warps: groups.0,
-        n_warps: groups.1,
-    };
+    let tiling =
+        MmaTiling { instruction: MmaShape::warpgroup(n, 16, 16), batch_warps: 1, m_warps: groups.0, n_warps: groups.1 };
     tiling.instruction.check()?;
-    for (what, dim, extent, unit, parts) in
-        [("rows for each warpgroup", 0, rows, WARPGROUP_ROWS, groups.0), ("columns for each warpgroup", 1, columns, n, groups.1)]
-    {
+    for (what, dim, extent, unit, parts) in [
+        ("rows for each warpgroup", 0, rows, WARPGROUP_ROWS, groups.0),
+        ("columns for each warpgroup", 1, columns, n, groups.1),
+    ] {
         let needed = u64::from(unit) * u64::from(parts);
         if extent < needed {
             return Err(LayoutError::TileTooSmall { what, dim, extent, needed });
@@ -54,7 +51,8 @@ pub fn warpgroup_accumulator(shape: &Shape, groups: (u32, u32), n: u32) -> Resul
 /// Errors: the layout is not such a one.
 pub fn warpgroups_of(accumulator: &Layout, shape: &Shape, n: u32) -> Result<(u32, u32)> {
     let groups = accumulator.warps() / 4;
-    let mut last = LayoutError::Mismatch { what: "warps of warpgroups", expected: 4, found: accumulator.warps().into() };
+    let mut last =
+        LayoutError::Mismatch { what: "warps of warpgroups", expected: 4, found: accumulator.warps().into() };
     for rows in (0..31).map(|bit| 1 << bit).filter(|rows| groups > 0 && groups.is_multiple_of(*rows)) {
         match warpgroup_accumulator(shape, (rows, groups / rows), n) {
             Ok(layout) if layout == *accumulator => return Ok((rows, groups / rows)),

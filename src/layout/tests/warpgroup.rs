@@ -64,3 +64,58 @@ fn products_that_do_not_divide() {
     assert_eq!(steps.len(), 8);
     assert_eq!(steps[5], WarpgroupStep { m: 1, n: 1, k: 1, accumulator: 64, a: 8 });
 }
+
+/// The accumulator of a tile is that of the product, and the layout tells how warpgroups share the tile.
+#[test]
+fn accumulators_name_their_warpgroups() {
+    for (rows, columns, groups, n) in [
+        (64, 8, (1, 1), 8),
+        (128, 256, (2, 1), 256),
+        (128, 256, (1, 2), 128),
+        (256, 128, (2, 2), 32),
+        (256, 64, (4, 1), 16),
+        (128, 64, (1, 4), 8),
+    ] {
+        let shape = Shape::new(&[i64::from(rows), i64::from(columns)]).unwrap();
+        let layout = warpgroup_accumulator(&shape, groups, n).unwrap();
+        layout.validate(&shape).unwrap();
+        assert_eq!(layout, WarpgroupProduct::new((rows, columns, 16), 16, n, groups).unwrap().accumulator().unwrap());
+        assert_eq!(warpgroups_of(&layout, &shape, n), Ok(groups));
+        // A fragment is a run of registers: 64 rows by `n` columns of the whole tile.
+        for thread in layout.all_threads() {
+            let elements: Vec<u64> = layout.elements_of(thread).collect();
+            for fragment in elements.chunks(n as usize / 2) {
+                let block = |e: &u64| (e / u64::from(columns) / 64, e % u64::from(columns) / u64::from(n));
+                assert!(fragment.iter().all(|e| block(e) == block(&fragment[0])));
+            }
+        }
+    }
+}
+
+#[test]
+fn accumulators_of_no_warpgroup() {
+    let shape = |rows, columns| Shape::new(&[rows, columns]).unwrap();
+    let code = |rows, columns, groups, n| warpgroup_accumulator(&shape(rows, columns), groups, n).unwrap_err().code();
+    assert_eq!(code(64, 256, (2, 1), 256), "layout-tile-too-small");
+    assert_eq!(code(128, 128, (1, 2), 128), "layout-tile-too-small");
+    assert_eq!(code(256, 256, (3, 1), 256), "layout-mismatch");
+    assert_eq!(code(64, 256, (1, 1), 24), "layout-unsupported-element");
+    assert_eq!(warpgroup_accumulator(&Shape::new(&[64]).unwrap(), (1, 1), 8).unwrap_err().code(), "layout-mismatch");
+
+    let tile = shape(128, 64);
+    let layout = warpgroup_accumulator(&tile, (1, 1), 64).unwrap();
+    // Wider instructions than the tile has columns.
+    assert_eq!(warpgroups_of(&layout, &tile, 64), Ok((1, 1)));
+    assert_eq!(warpgroups_of(&layout, &tile, 128).unwrap_err().code(), "layout-tile-too-small");
+    let swapped = Layout::new(
+        layout.register().iter().rev().copied().collect(),
+        layout.lane().to_vec(),
+        layout.warp().to_vec(),
+        vec![],
+    );
+    let error = warpgroups_of(&swapped.unwrap(), &tile, 64).unwrap_err();
+    assert_eq!(error, LayoutError::NotInFragments { columns: 64, groups: 1 });
+    let one_warp = MmaTiling { instruction: MmaShape::warp(16, 16, 16), batch_warps: 1, m_warps: 1, n_warps: 1 };
+    let one_warp = one_warp.layout(Operand::Accumulator, &tile).unwrap();
+    assert_eq!(warpgroups_of(&one_warp, &tile, 64).unwrap_err().code(), "layout-mismatch");
+}

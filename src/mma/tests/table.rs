@@ -48,6 +48,8 @@ fn candidates_are_generated_and_on_the_target() {
             for (k, scaled) in [(4, false), (64, false), (64, true)] {
                 for row in candidates(element, k, scaled, t) {
                     assert!(row.is_on(t) && row.is_lowered(element, element) && row.scales.is_some() == scaled);
+                    // What reads shared memory is chosen elsewhere.
+                    assert!(row.places(Operand::B).contains(&Place::Register));
                 }
             }
         }

@@ -56,7 +56,10 @@ impl<'c> Lower<'c, '_> {
             return Err(fail(op.op(), format!("{name} needs {feature}, which {} does not have", self.target.name)));
         }
         if ThreadScope::of(op.op()).is_some_and(|s| s.first_warp % WARPS != 0) {
-            return Err(fail(op.op(), "the first warp of a warpgroup is one whose number in the block divides by four"));
+            return Err(fail(
+                op.op(),
+                "the first warp of a warpgroup is one whose number in the block divides by four",
+            ));
         }
         self.multiplies = true;
         let (rows, columns) = match dot.groups {
