@@ -24,7 +24,7 @@ use crate::dialect::{
 };
 use melior::ir::AttributeLike;
 use rustc_hash::{FxHashMap, FxHashSet};
-use tile_protocol::{Access, Array, Engine, Expr, Op, Program, Var};
+use tile_protocol::{Array, Engine, Expr, Op, Program, StageAccess, Var};
 
 /// What is wrong with a protocol: the op, and the reason or the violation with its interleaving.
 pub type Fault<'c> = (OpRef<'c>, String);
@@ -212,7 +212,7 @@ impl<'c> Extract<'c> {
             Some(AsyncDotOp(x)) => {
                 for memory in [x.lhs(), x.rhs()] {
                     if let Some((place, tag)) = self.place(op, memory)? {
-                        out.push(Op::Begin { engine: Engine::Product, access: Access::Read, place, tag });
+                        out.push(Op::Begin { engine: Engine::Product, access: StageAccess::Read, place, tag });
                     }
                 }
                 out.push(Op::Commit(Engine::Product));
@@ -373,9 +373,10 @@ impl<'c> Extract<'c> {
     /// The parameter of a loop or branch, one for all agents.
     fn common(&mut self, op: OpRef<'c>, is_loop: bool) -> Result<Expr, Fault<'c>> {
         let stages = self.pipelines.values().map(|p| p.stages).max().unwrap_or(1);
-        let (list, seen) = match is_loop {
-            true => (&mut self.loops, &mut self.loops_seen),
-            false => (&mut self.branches, &mut self.branches_seen),
+        let (list, seen) = if is_loop {
+            (&mut self.loops, &mut self.loops_seen)
+        } else {
+            (&mut self.branches, &mut self.branches_seen)
         };
         *seen += 1;
         if let Some(other) = list.get(*seen - 1) {

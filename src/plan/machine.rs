@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use thiserror::Error;
-use tile_machine::Kind;
+use tile_machine::Origin;
 
 /// What is wrong with a machine file, or with a request for a number.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -50,9 +50,9 @@ impl Machine {
             value: e.value,
             unit: e.unit.clone(),
             kind: match e.kind {
-                Kind::Measured => "measured",
-                Kind::Published => "published",
-                Kind::Derived => "derived",
+                Origin::Measured => "measured",
+                Origin::Published => "published",
+                Origin::Derived => "derived",
             }
             .to_owned(),
             source: e.source.clone(),
