@@ -425,11 +425,6 @@ fn inside_of<'c>(v: Val<'c>) -> Option<Val<'c>> {
     Some(arg(entry_block(region(op, 0))?, i + 1))
 }
 
-fn block_around(op: OpRef<'_>) -> Option<Blk<'_>> {
-    let parent = parent_op(op)?;
-    (0..region_count(parent)).filter_map(|i| entry_block(region(parent, i))).find(|b| block_key(*b) == block_of(op))
-}
-
 /// Ops of pipelines.
 fn takes_part(op: OpRef<'_>) -> bool {
     ProducerAcquireOp::cast(op).is_some()

@@ -313,6 +313,13 @@ pub fn key(v: Val<'_>) -> usize {
 pub fn op_key(op: OpRef<'_>) -> usize {
     op.to_raw().ptr as usize
 }
+/// The block that an op stands in; none for one that is detached.
+pub fn block_around<'c>(op: OpRef<'c>) -> Option<Blk<'c>> {
+    // SAFETY: the op is alive.
+    let raw = unsafe { mlirOperationGetBlock(op.to_raw()) };
+    // SAFETY: the block is alive as long as the op stands in it.
+    (!raw.ptr.is_null()).then(|| unsafe { Blk::from_raw(raw) })
+}
 /// Identity of a block.
 pub fn block_key(block: Blk<'_>) -> usize {
     block.to_raw().ptr as usize

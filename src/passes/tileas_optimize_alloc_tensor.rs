@@ -137,7 +137,7 @@ fn end_of_ring(op: AllocTensorOp<'_>) -> Option<OpRef<'_>> {
     if uses(op.result()).is_empty() || !uses(op.result()).into_iter().all(|(user, _)| numbered(user)) {
         return None;
     }
-    let switch = ops_of(owner_of(op.result())).find_map(AgentSwitchOp::cast)?;
+    let switch = ops_of(block_around(op.op())?).find_map(AgentSwitchOp::cast)?;
     let blocks = (0..region_count(switch.op())).filter_map(|i| entry_block(region(switch.op(), i)));
     let mut last = None;
     for block in blocks {
