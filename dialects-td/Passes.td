@@ -133,7 +133,7 @@ def TileAAPlanProducts : Pass<"tileaa-plan-products", "::mlir::ModuleOp"> {
   let statistics = [
     Statistic<"numPlanned", "num-planned", "kernels planned">
   ];
-  let dependentDialects = ["nv_tileaa"];
+  let dependentDialects = ["nv_tileaa", "nv_tileas"];
 }
 
 def TileASMaterializeAsync : Pass<"tileas-materialize-async", "::mlir::ModuleOp"> {

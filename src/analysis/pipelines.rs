@@ -274,7 +274,9 @@ impl<'c> Extract<'c> {
     fn release(&mut self, x: ConsumerReleaseOp<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
         let (slot, _) = self.slot(x.op(), x.pipeline(), x.iterator())?;
         let pipeline = self.pipeline(x.op(), x.pipeline())?;
-        let arrive = Op::Arrive { barrier: pipeline.empty.at(&slot), count: pipeline.consumers };
+        // Once for each warp that gets here, however many the barrier waits for.
+        let warps = ThreadScope::of(x.op()).and_then(|s| s.warps).and_then(|w| u32::try_from(w).ok());
+        let arrive = Op::Arrive { barrier: pipeline.empty.at(&slot), count: warps.unwrap_or(pipeline.consumers) };
         out.push(match x.predicate() {
             Some(p) => Op::If { condition: self.value(x.op(), p)?, then: vec![arrive], otherwise: vec![] },
             None => arrive,

@@ -206,6 +206,10 @@ fn product<'c>(
         let load = TiledLoadOp::cast(found.load).ok_or_else(|| not("operand is not loaded from a view"))?;
         check_load(load, op, function)?;
         let view = View::of(load.view()).ok_or_else(|| not("its view is not made in this function"))?;
+        // The map is made once, before everything else.
+        if parent_op(view.make.op()) != Some(function) {
+            return Err((load.op(), "its tensor differs from iteration to iteration, or is made in a branch".into()));
+        }
         let indices: Vec<Val<'c>> = load.indices().collect();
         stage_of(load.op(), &view)
             .and_then(|stage| tensor_maps::plan_copy(&view, &indices, stage, facts))

@@ -259,13 +259,14 @@ impl<'c> Rewrite<'c, '_> {
                 Ok(result(new, number))
             }
             Some(Scf::If) => {
-                // The branch is found by what is inside of it, which moves with the region.
-                let next = rest.first().copied().unwrap_or(self.product.dot.op());
-                let home = block_of(next);
+                // The branch with the product, which moves with its region.
+                let home = std::iter::successors(Some(self.product.dot.op()), |o| parent_op(*o))
+                    .find(|o| parent_op(*o) == Some(op))
+                    .map(block_of);
                 let new = extend_if(&b, op, &[ty(it)]).map_err(error)?;
                 for i in 0..2 {
                     let block = entry_block(region(new, i)).ok_or_else(|| fail(new, "branch has no block"))?;
-                    let after = if block_key(block) == home { self.thread(rest, it, inner)? } else { it };
+                    let after = if Some(block_key(block)) == home { self.thread(rest, it, inner)? } else { it };
                     extend_yield(&b, block, &[after]).map_err(|e| fail(new, e.to_string()))?;
                 }
                 Ok(result(new, number))

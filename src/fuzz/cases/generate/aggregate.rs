@@ -28,7 +28,7 @@ impl Generator {
     }
 
     /// The op around a body that makes one value for each operand from pairs of arguments.
-    fn combine(
+    pub(super) fn combine(
         &mut self,
         operands: &[Value],
         dim: usize,

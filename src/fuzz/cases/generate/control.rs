@@ -18,7 +18,7 @@ impl Generator {
     }
 
     /// A scalar condition, different for each tile block or not.
-    fn condition(&mut self) -> Value {
+    pub(super) fn condition(&mut self) -> Value {
         let n = self.rng.pick(&[Number::I32, Number::I32, Number::I64]);
         let t = TileType::scalar(n);
         let a = if n == Number::I32 && self.rng.coin() { self.block_id } else { self.operand(&t, Need::Tight) };

@@ -15,6 +15,7 @@ mod aggregate;
 mod control;
 mod memory;
 mod ops;
+mod products;
 mod values;
 
 use crate::case::{Case, Meaning, Parameter};
@@ -86,7 +87,12 @@ pub fn generate(seed: u64) -> Option<Case> {
 /// The case of a number, and what it means, which the generator finds out in any case.
 pub fn generate_with_meaning(seed: u64) -> Option<(Case, Meaning)> {
     let mut g = Generator::new(Rng::new(seed));
-    g.program();
+    // Decided apart, so that the other programs do not depend on it.
+    if Rng::new(!seed).one_in(16) {
+        g.products_of_views();
+    } else {
+        g.program();
+    }
     repair(g.finish())
 }
 

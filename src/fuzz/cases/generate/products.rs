@@ -1,0 +1,350 @@
+//! Programs about products of tiles of views, as targets with warpgroup products and tensor copies like them: large
+//! tiles that nothing else uses, of tensors whose rows are aligned. Around the products are loops, also with no
+//! iteration or with a count that the compiler does not know, branches, and uses of the sums; every now and then
+//! anything else that a program does.
+
+use super::{Generator, Need, Traits};
+use crate::case::Parameter;
+use tile_interp::program::{AccessOrder, FloatMode, OpKind, Overflow, Predicate, Promise, Rounding, Signedness, Value};
+use tile_interp::types::{Cut, Element, Number, Padding, TensorType, TileType, Type, ViewType};
+
+/// A tensor that operands are tiles of.
+struct Operand {
+    tensor: Value,
+    ty: TensorType,
+    /// A tile as it is multiplied.
+    tile: [usize; 2],
+    /// Whether memory has it the other way round.
+    turned: bool,
+    padding: Option<Padding>,
+}
+
+/// What the products of a program have in common.
+struct Products {
+    lhs: Operand,
+    rhs: Operand,
+    sum: TileType,
+    kind: OpKind,
+    /// Tiles along the depth, and the same as a value.
+    trips: u64,
+    bound: Value,
+    i: Value,
+    j: Value,
+    traits: Traits,
+}
+
+impl Generator {
+    /// The whole program.
+    pub(super) fn products_of_views(&mut self) {
+        self.grid = [self.rng.pick(&[1, 1, 2]), 1, 1];
+        self.budget = self.rng.pick(&[0, 2, 4, 8]);
+        self.block_number();
+        let p = self.operands();
+        let zero = self.constant_of(&p.sum, 0);
+        let sum = match self.rng.below(10) {
+            0 => self.multiply(&p, p.bound, zero),
+            1 => self.tile_after_tile(&p, zero),
+            2 => self.one_after_another(&p, zero),
+            3 => self.in_branch(&p, zero),
+            4 => self.with_branch(&p, zero, false),
+            5 => self.with_branch(&p, zero, true),
+            6 => self.used(&p, zero),
+            7 => {
+                let two = self.scalar(Number::I32, 2);
+                self.deep(&p, two, zero, |g, _, c| g.deep(&p, p.bound, c, |g, k, c| g.multiply(&p, k, c)))
+            }
+            _ => self.deep(&p, p.bound, zero, |g, k, c| g.multiply(&p, k, c)),
+        };
+        let sum = self.epilogue(&p, sum);
+        self.store_output(sum);
+        while self.budget > 0 {
+            self.statement();
+        }
+        self.store_results();
+        self.end(OpKind::Return, &[]);
+    }
+
+    fn operands(&mut self) -> Products {
+        let from = self.rng.pick(&[Number::F16, Number::F16, Number::Bf16, Number::I8, Number::E4m3, Number::E5m2]);
+        let narrow = from.width() == 8;
+        let m = self.rng.pick(&[64usize, 64, 128]);
+        let n = self.rng.pick(&[8usize, 16, 32, 64, 128, 256]);
+        let k = if narrow { self.rng.pick(&[32usize, 64, 128]) } else { self.rng.pick(&[16usize, 32, 64]) };
+        let mut trips = self.rng.pick(&[0u64, 1, 2, 3, 3, 5]);
+        // As much as the interpreter multiplies quickly.
+        let n = n.min((1 << 19) / (m * k)).max(8);
+        trips = trips.min((1 << 20) / (m * n * k) as u64).max(u64::from(trips > 0));
+        let to = match from {
+            Number::I8 => Number::I32,
+            Number::F16 if self.rng.one_in(4) => Number::F16,
+            _ => Number::F32,
+        };
+        let kind = match from {
+            Number::I8 => {
+                let sign = self.rng.pick(&[Signedness::Signed, Signedness::Unsigned]);
+                OpKind::MmaI { lhs: sign, rhs: sign }
+            }
+            _ => OpKind::MmaF { fast_acc: narrow && !self.rng.one_in(8) },
+        };
+        let depth = trips.max(1) as usize * k;
+        let turned = [narrow, false].map(|other| other != (!narrow && self.rng.one_in(3)));
+        let lhs = self.tensor(from, [m * self.blocks(), depth], [m, k], !narrow && turned[0]);
+        let rhs = self.tensor(from, [depth, n], [k, n], narrow || turned[1]);
+        let bound = match self.rng.coin() {
+            true => self.argument(Number::I32, trips),
+            false => self.scalar(Number::I32, trips),
+        };
+        let loose = matches!(kind, OpKind::MmaF { fast_acc: true }) || to == Number::F16;
+        let zero = self.scalar(Number::I32, 0);
+        let traits = Traits { loose, small: false };
+        Products { lhs, rhs, sum: TileType::of(&[m, n], to), kind, trips, bound, i: self.block_id, j: zero, traits }
+    }
+
+    /// A tensor with tiles up to `extents`, of which the last may stick out.
+    fn tensor(&mut self, n: Number, extents: [usize; 2], tile: [usize; 2], turned: bool) -> Operand {
+        let mut along = extents.map(|e| e as u64);
+        for (extent, tile) in along.iter_mut().zip(tile) {
+            if self.rng.one_in(3) {
+                *extent -= self.rng.below(tile) as u64;
+            }
+        }
+        let [rows, columns] = if turned { [along[1], along[0]] } else { along };
+        // Now and then a row does not begin where a tensor copy can.
+        let row = if self.rng.one_in(12) { columns } else { columns.next_multiple_of(16) };
+        let bytes = self.data(n, (rows * row) as usize, true);
+        let pointer = TileType::new(&[], Element::Pointer(n));
+        let base = self.parameter(pointer.clone(), Parameter::Buffer { number: n, bytes }, Traits::default());
+        let aligned = OpKind::Assume(Promise::DivBy { divisor: 16, groups: None });
+        let mut operands = vec![self.emit(aligned.clone(), &[base], pointer, Traits::default())];
+        let known = self.rng.coin();
+        if !known {
+            let stride = self.argument(Number::I32, row);
+            let t = TileType::scalar(Number::I32);
+            let stride = match row % 16 {
+                0 => self.derive(aligned, &[stride], t),
+                _ => stride,
+            };
+            operands.push(stride);
+        }
+        let shape = vec![Some(rows), Some(columns)];
+        let ty = TensorType { element: n, shape, strides: vec![known.then_some(row), Some(1)] };
+        let results = [(Type::Tensor(ty.clone()), Traits::default())];
+        let tensor = self.emit_all(OpKind::MakeTensorView, &operands, &results, vec![])[0];
+        let padding = Some(if !n.is_integer() && self.rng.one_in(16) { Padding::NegZero } else { Padding::Zero });
+        Operand { tensor, ty, tile, turned, padding }
+    }
+
+    /// The tile at these indices.
+    fn load_operand(&mut self, o: &Operand, at: [Value; 2]) -> Value {
+        let t = TileType::of(&o.tile, o.ty.element);
+        // The dimensions change places in the view or afterwards.
+        let in_view = o.turned && self.rng.coin();
+        let after = o.turned && !in_view;
+        let turn = |list: [usize; 2]| if after { [list[1], list[0]] } else { list };
+        let loaded = TileType::of(&turn(o.tile), o.ty.element);
+        let dim_map = if in_view { vec![1, 0] } else { vec![0, 1] };
+        let cut = Cut::Partition { dim_map };
+        let view = ViewType { tile: loaded.shape.clone(), tensor: o.ty.clone(), cut, padding: o.padding };
+        let view = self.emit_all(OpKind::MakeView, &[o.tensor], &[(Type::View(view), Traits::default())], vec![])[0];
+        let at = if after { [at[1], at[0]] } else { at };
+        let kind = OpKind::LoadView { access: AccessOrder::WEAK, token: false };
+        let results = [(loaded.into(), Traits { loose: false, small: true }), (Type::Token, Traits::default())];
+        let v = self.emit_all(kind, &[view, at[0], at[1]], &results, vec![])[0];
+        // Rarely something else may use it, too.
+        let v = if after { self.rearrange(OpKind::Permute(vec![1, 0]), &[v], t) } else { v };
+        if !self.rng.one_in(20)
+            && let Some(scope) = self.scopes.last_mut()
+        {
+            scope.truncate(scope.len() - if after { 3 } else { 2 });
+        }
+        v
+    }
+
+    /// A product of the tiles at depth `k`, added to `sum`.
+    fn multiply(&mut self, p: &Products, k: Value, sum: Value) -> Value {
+        // At the bound there is nothing.
+        let k = if k == p.bound { self.scalar(Number::I32, p.trips.saturating_sub(1)) } else { k };
+        let lhs = self.load_operand(&p.lhs, [p.i, k]);
+        let rhs = self.load_operand(&p.rhs, [k, p.j]);
+        self.emit(p.kind.clone(), &[lhs, rhs, sum], p.sum.clone(), p.traits)
+    }
+
+    /// A loop that carries a sum.
+    fn deep(
+        &mut self,
+        p: &Products,
+        bound: Value,
+        init: Value,
+        body: impl FnOnce(&mut Self, Value, Value) -> Value,
+    ) -> Value {
+        let i32 = TileType::scalar(Number::I32);
+        let (zero, one) = (self.scalar(Number::I32, 0), self.scalar(Number::I32, 1));
+        let k = self.value(i32.into(), Traits::default());
+        let sum = self.value(p.sum.clone().into(), p.traits);
+        self.loops += 1;
+        let block = self.block(vec![k, sum], |g| {
+            g.sometimes();
+            let out = body(g, k, sum);
+            g.sometimes();
+            g.end(OpKind::Continue, &[out]);
+        });
+        self.loops -= 1;
+        let results = [(Type::Tile(p.sum.clone()), p.traits)];
+        self.emit_all(OpKind::For { unsigned: false }, &[zero, bound, one, init], &results, vec![block])[0]
+    }
+
+    /// Anything else.
+    fn sometimes(&mut self) {
+        if self.budget > 0 && self.rng.one_in(6) {
+            self.statement();
+        }
+    }
+
+    fn plus(&mut self, p: &Products, a: Value, b: Value) -> Value {
+        let kind = if p.sum.element == Element::Number(Number::I32) {
+            OpKind::AddI(Overflow::default())
+        } else {
+            OpKind::AddF(FloatMode::default())
+        };
+        self.derive(kind, &[a, b], p.sum.clone())
+    }
+
+    fn no_less(&mut self, p: &Products, a: Value, b: Value) -> Value {
+        let kind = if p.sum.element == Element::Number(Number::I32) {
+            OpKind::MaxI(Signedness::Signed)
+        } else {
+            OpKind::MaxF { propagate_nan: false, flush: false }
+        };
+        self.derive(kind, &[a, b], p.sum.clone())
+    }
+
+    /// Sums of several tiles, one after another.
+    fn tile_after_tile(&mut self, p: &Products, zero: Value) -> Value {
+        let two = self.scalar(Number::I32, 2);
+        self.deep(p, two, zero, |g, _, c| {
+            let sum = g.deep(p, p.bound, zero, |g, k, c| g.multiply(p, k, c));
+            let sum = g.epilogue(p, sum);
+            if g.rng.coin() {
+                g.no_less(p, sum, c)
+            } else {
+                let one = g.deep(p, p.bound, zero, |g, k, c| g.multiply(p, k, c));
+                g.plus(p, sum, one)
+            }
+        })
+    }
+
+    fn one_after_another(&mut self, p: &Products, zero: Value) -> Value {
+        let first = self.deep(p, p.bound, zero, |g, k, c| g.multiply(p, k, c));
+        let positive = self.no_less(p, first, zero);
+        let init = self.rng.pick(&[first, zero]);
+        let second = self.deep(p, p.bound, init, |g, k, c| g.multiply(p, k, c));
+        self.plus(p, positive, second)
+    }
+
+    fn in_branch(&mut self, p: &Products, zero: Value) -> Value {
+        let condition = self.condition();
+        let both = self.rng.coin();
+        let mut regions = vec![];
+        for taken in [true, false] {
+            regions.push(self.block(vec![], |g| {
+                let out = match (taken, both) {
+                    (true, _) => g.deep(p, p.bound, zero, |g, k, c| g.multiply(p, k, c)),
+                    (false, true) => g.multiply(p, p.bound, zero),
+                    _ => zero,
+                };
+                g.end(OpKind::Yield, &[out]);
+            }));
+        }
+        let results = [(Type::Tile(p.sum.clone()), p.traits)];
+        self.emit_all(OpKind::If, &[condition], &results, regions)[0]
+    }
+
+    /// A branch around the product in a loop, perhaps with another in its other arm.
+    fn with_branch(&mut self, p: &Products, zero: Value, both: bool) -> Value {
+        self.deep(p, p.bound, zero, |g, k, c| {
+            let parity = g.scalar(Number::I32, 1);
+            let odd = g.derive(OpKind::AndI, &[k, parity], TileType::scalar(Number::I32));
+            let which = g.argument_or_constant();
+            let kind = OpKind::CmpI { predicate: Predicate::Equal, signedness: Signedness::Signed };
+            let condition = g.derive(kind, &[odd, which], TileType::scalar(Number::I1));
+            let mut regions = vec![];
+            for taken in [true, false] {
+                regions.push(g.block(vec![], |g| {
+                    let out = if taken || both { g.multiply(p, k, c) } else { c };
+                    g.end(OpKind::Yield, &[out]);
+                }));
+            }
+            let results = [(Type::Tile(p.sum.clone()), p.traits)];
+            g.emit_all(OpKind::If, &[condition], &results, regions)[0]
+        })
+    }
+
+    fn argument_or_constant(&mut self) -> Value {
+        let bit = self.rng.bits() & 1;
+        if self.rng.coin() { self.argument(Number::I32, bit) } else { self.scalar(Number::I32, bit) }
+    }
+
+    /// The sum is used in the loop: carried and added up, or made anew for each product.
+    fn used(&mut self, p: &Products, zero: Value) -> Value {
+        let fresh = self.rng.coin();
+        self.deep(p, p.bound, zero, |g, k, c| {
+            let product = g.multiply(p, k, if fresh { zero } else { c });
+            let positive = g.no_less(p, product, zero);
+            if fresh { g.plus(p, c, positive) } else { positive }
+        })
+    }
+
+    /// What is done with the sums of a tile.
+    fn epilogue(&mut self, p: &Products, sum: Value) -> Value {
+        let mut v = sum;
+        if self.rng.one_in(3) {
+            let Element::Number(n) = p.sum.element else { return v };
+            let columns = p.sum.shape[1];
+            let bias = self.load_input(&TileType::of(&[columns], n), true);
+            let row = self.rearrange(OpKind::Reshape, &[bias], TileType::of(&[1, columns], n));
+            let all = self.rearrange(OpKind::Broadcast, &[row], p.sum.clone());
+            v = self.plus(p, v, all);
+        }
+        if self.rng.one_in(3) {
+            let zero = self.constant_of(&p.sum, 0);
+            v = self.no_less(p, v, zero);
+        }
+        // In a loop each iteration would write to the same place.
+        let once = self.loops == 0;
+        if once && self.rng.one_in(4) {
+            self.largest(p, v);
+        }
+        if once && p.sum.element == Element::Number(Number::F32) && self.rng.one_in(3) {
+            let to = self.rng.pick(&[Number::F16, Number::Bf16]);
+            let t = p.sum.with(Element::Number(to));
+            let cast = self.derive(OpKind::FToF { rounding: Rounding::NearestEven }, &[v], t);
+            self.store_output(cast);
+        }
+        v
+    }
+
+    /// The largest of each row or column.
+    fn largest(&mut self, p: &Products, v: Value) {
+        let Element::Number(n) = p.sum.element else { return };
+        let identity = match n {
+            Number::I32 => 1 << 31,
+            Number::F16 => 0xfc00,
+            _ => 0xff80_0000,
+        };
+        let kind = if n == Number::I32 {
+            OpKind::MaxI(Signedness::Signed)
+        } else {
+            OpKind::MaxF { propagate_nan: false, flush: false }
+        };
+        let dim = self.rng.below(2);
+        self.combine(&[v], dim, false, vec![identity], p.traits, |g, pairs| {
+            vec![g.derive(kind, &[pairs[0].0, pairs[0].1], TileType::scalar(n))]
+        });
+        let found = self.scopes.last().and_then(|s| s.last().copied());
+        if let Some(found) = found
+            && self.fits(found, Need::Any)
+        {
+            self.store_output(found);
+        }
+    }
+}

@@ -1,0 +1,551 @@
+//! Products of tiles of views on sm_90, from the language to results on the simulator, against the reference
+//! interpreter: where warpgroup instructions multiply what tensor copies bring, and where they must not.
+//!
+//! Operands are small whole numbers, so that sums are exact in any order. Each program runs on the ordinary schedule
+//! and on unfavourable ones with race detection.
+
+use std::time::Duration;
+use tile_fuzz::{
+    case::{Case, Parameter},
+    file::memory,
+};
+use tile_interface::{Backend, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
+use tile_interp::{
+    format::{Real, Round, encode},
+    machine::Limits,
+    scalar::Scalar,
+    types::Number,
+};
+use tile_targets::Target;
+use tileiras::compile::{self, InProcess};
+
+/// Columns of a tile of sums, and depth of a tile of an operand.
+const N: usize = 32;
+
+/// What a program multiplies.
+#[derive(Clone, Copy)]
+struct Kind {
+    element: Number,
+    sum: Number,
+    /// Rows of a tile.
+    m: usize,
+    n: usize,
+    k: usize,
+    /// Tiles along the depth; the programs get the number in `%n`.
+    trips: usize,
+    /// Whether memory has an operand with its rows and columns exchanged.
+    turned: [bool; 2],
+    /// Elements by which the last tile sticks out: rows, columns, depth.
+    outside: [usize; 3],
+    /// Elements between rows, beyond the extent rounded up to 16.
+    skew: usize,
+    /// Of `mmaf` or `mmai`.
+    mode: &'static str,
+    padding: &'static str,
+    flag: u64,
+}
+
+const HALVES: Kind = Kind {
+    element: Number::F16,
+    sum: Number::F32,
+    m: 64,
+    n: N,
+    k: 64,
+    trips: 3,
+    turned: [false, false],
+    outside: [0, 0, 0],
+    skew: 0,
+    mode: "",
+    padding: "zero",
+    flag: 1,
+};
+
+const RAGGED: Kind = Kind { outside: [5, 3, 9], ..HALVES };
+
+impl Kind {
+    /// Extents of an operand in memory, and elements between its rows.
+    fn tensor(&self, side: usize) -> [usize; 3] {
+        let depth = self.trips.max(1) * self.k - self.outside[2];
+        let other = [2 * self.m - self.outside[0], self.n - self.outside[1]][side];
+        // Rows of the left operand are along the depth, those of the right one across.
+        let (rows, columns) = if (side == 0) == self.turned[side] { (depth, other) } else { (other, depth) };
+        [rows, columns, columns.next_multiple_of(16) + self.skew]
+    }
+
+    fn tensor_type(&self, side: usize) -> String {
+        let [rows, columns, stride] = self.tensor(side);
+        format!("tensor_view<{rows}x{columns}x{}, strides=[{stride},1]>", self.element.keyword())
+    }
+
+    fn sums(&self) -> String {
+        format!("tile<{}x{}x{}>", self.m, self.n, self.sum.keyword())
+    }
+
+    /// The load of an operand's tile at row `i` and column `j` of the operand, as `%name`.
+    fn load(&self, side: usize, name: &str, i: &str, j: &str, token: &str) -> String {
+        let element = self.element.keyword();
+        let [rows, columns] = [[self.m, self.k], [self.k, self.n]][side];
+        let turned = self.turned[side];
+        let (r, c, i, j) = if turned { (columns, rows, j, i) } else { (rows, columns, i, j) };
+        let tensor = self.tensor_type(side);
+        let view = format!("partition_view<tile=({r}x{c}), padding_value = {}, {tensor}>", self.padding);
+        let loaded = if turned { format!("{name}_turned") } else { name.to_string() };
+        let mut text = format!(
+            "%{name}_v = make_partition_view %t{side} : {view}\n\
+             %{loaded}, %{name}_k = load_view_tko weak %{name}_v[{i}, {j}]{token} : {view}, tile<i32> -> \
+             tile<{r}x{c}x{element}>, token\n"
+        );
+        if turned {
+            text += &format!(
+                "%{name} = permute %{loaded} [1, 0] : tile<{r}x{c}x{element}> -> tile<{rows}x{columns}x{element}>\n"
+            );
+        }
+        text
+    }
+
+    /// `%name = acc + a[i, k] * b[k]`.
+    fn product(&self, name: &str, i: &str, k: &str, acc: &str) -> String {
+        self.product_behind(name, i, k, acc, "")
+    }
+
+    fn product_behind(&self, name: &str, i: &str, k: &str, acc: &str, token: &str) -> String {
+        self.load(0, &format!("{name}_a"), i, k, token)
+            + &self.load(1, &format!("{name}_b"), k, "%zero", token)
+            + &self.multiplied(name, acc)
+    }
+
+    fn multiplied(&self, name: &str, acc: &str) -> String {
+        let (m, n, k, e) = (self.m, self.n, self.k, self.element.keyword());
+        let op = if self.element == Number::I8 { "mmai" } else { "mmaf" };
+        let (mode, sums) = (self.mode, self.sums());
+        format!("%{name} = {op} %{name}_a, %{name}_b, {acc} {mode} : tile<{m}x{k}x{e}>, tile<{k}x{n}x{e}>, {sums}\n")
+    }
+
+    /// `%name` carries a sum through `body`, which makes `%next` of `%k` and `%acc`.
+    fn looped(&self, name: &str, init: &str, body: &str) -> String {
+        let sums = self.sums();
+        format!(
+            "%{name} = for %k in (%zero to %n, step %one) : tile<i32> iter_values(%acc = {init}) -> ({sums}) {{\n\
+             {body}continue %next : {sums}\n}}\n"
+        )
+    }
+
+    fn relu(&self, name: &str, of: &str) -> String {
+        match self.sum {
+            Number::I32 => format!("%{name} = maxi {of}, %init signed : {}\n", self.sums()),
+            _ => format!("%{name} = maxf {of}, %init : {}\n", self.sums()),
+        }
+    }
+
+    fn plus(&self, name: &str, a: &str, b: &str) -> String {
+        let op = if self.sum == Number::I32 { "addi" } else { "addf" };
+        format!("%{name} = {op} {a}, {b} : {}\n", self.sums())
+    }
+
+    /// Stores `%v` as the tile in row `i` of the result.
+    fn store(&self, v: &str, i: &str) -> String {
+        self.store_as(v, i, self.sum)
+    }
+
+    fn store_as(&self, v: &str, i: &str, number: Number) -> String {
+        let (m, n, e) = (self.m, self.n, number.keyword());
+        let tensor = format!("tensor_view<{}x{n}x{e}, strides=[{n},1]>", 2 * m);
+        let view = format!("partition_view<tile=({m}x{n}), {tensor}>");
+        format!(
+            "%tc = make_tensor_view %c, shape = [{}, {n}], strides = [{n}, 1] : {tensor}\n\
+             %vc = make_partition_view %tc : {view}\n\
+             %kc = store_view_tko weak {v}, %vc[{i}, %zero] : tile<{m}x{n}x{e}>, {view}, tile<i32> -> token\n",
+            2 * m
+        )
+    }
+
+    /// A kernel around `body`, which stores numbers of type `out`. Each of two tile blocks has its row of tiles.
+    fn program(&self, body: &str, out: Number) -> String {
+        let (e, sum) = (self.element.keyword(), self.sum.keyword());
+        let views: String = (0..2)
+            .map(|side| {
+                let [rows, columns, stride] = self.tensor(side);
+                let name = ["a", "b"][side];
+                let tensor = self.tensor_type(side);
+                format!(
+                    "%p{name} = assume div_by<16>, %{name} : tile<ptr<{e}>>\n\
+                     %t{side} = make_tensor_view %p{name}, shape = [{rows}, {columns}], strides = [{stride}, 1] : \
+                     {tensor}\n"
+                )
+            })
+            .collect();
+        let zero = if self.sum == Number::I32 { "0" } else { "0.0" };
+        format!(
+            "cuda_tile.module @m {{\nentry @k(%a: tile<ptr<{e}>>, %b: tile<ptr<{e}>>, %c: tile<ptr<{}>>, %n: tile<i32>, \
+             %flag: tile<i32>) {{\n\
+             %zero = constant <i32: 0> : tile<i32>\n%one = constant <i32: 1> : tile<i32>\n\
+             %two = constant <i32: 2> : tile<i32>\n%x, %y, %z = get_tile_block_id : tile<i32>\n\
+             %init = constant <{sum}: {zero}> : {}\n{views}{body}return\n}}\n}}\n",
+            out.keyword(),
+            self.sums(),
+        )
+    }
+
+    fn parameters(&self, out: Number) -> Vec<Parameter> {
+        // Sums of halves in halves stay below 2048.
+        let most = if self.sum == Number::F16 { 1 } else { 2 };
+        let mut state = 1u32;
+        let mut buffer = |count: usize, n: Number| {
+            let mut number = || {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                let v = i64::from(state >> 16) % (2 * most + 1) - most;
+                let float = || encode(Real::from_f64(v as f64), n, Round::NearestEven).bits;
+                Scalar::exact(if n.is_integer() { v as u64 & n.mask() } else { float() })
+            };
+            let numbers: Vec<Scalar> = (0..count).map(|_| number()).collect();
+            Parameter::Buffer { number: n, bytes: memory(&numbers, n) }
+        };
+        let size = |side| {
+            let [rows, _, stride] = self.tensor(side);
+            rows * stride
+        };
+        let scalar = |bits| Parameter::Scalar { number: Number::I32, bits };
+        vec![
+            buffer(size(0), self.element),
+            buffer(size(1), self.element),
+            buffer(2 * self.m * self.n, out),
+            scalar(self.trips as u64),
+            scalar(self.flag),
+        ]
+    }
+
+    /// Runs the kernel around `body`, and looks by which instructions it multiplies.
+    fn run(&self, body: &str, out: Number, warpgroups: bool) {
+        let text = self.program(body, out);
+        let mut messages = String::new();
+        let mut sink = |d: tile_diag::Diagnostic| messages += &tile_diag::render::plain(&d);
+        let program = compile::program(text.as_bytes(), InputKind::Text, &mut sink);
+        let program = program.unwrap_or_else(|e| panic!("{e}: {messages}\n{text}"));
+        let case = Case { program, grid: [2, 1, 1], parameters: self.parameters(out) };
+        let limits = Limits { ops: Some(1_000_000), time: Some(Duration::from_secs(60)), races: true };
+        let meaning = case.meaning(limits).unwrap_or_else(|e| panic!("the interpreter: {e}\n{text}"));
+        assert!(meaning.guess.is_none());
+        for level in [3, 2] {
+            let ptx = compiled(&text, level);
+            let found = ptx.contains("wgmma.mma_async");
+            assert_eq!(found, warpgroups, "-O{level}: warpgroup instructions\n{text}");
+            // Products of single warps are tested elsewhere.
+            let seeds = if !warpgroups || level == 2 { &[Some(7)][..] } else { &[None, Some(1), Some(2)] };
+            for seed in seeds {
+                let outcome = case.simulate(&ptx, *seed, Duration::from_secs(120));
+                let outcome = outcome.unwrap_or_else(|e| panic!("-O{level}, seed {seed:?}: {e}\n{text}"));
+                if let Some(difference) = case.difference(&meaning, &outcome) {
+                    panic!("-O{level}, seed {seed:?}: {difference}\n{text}");
+                }
+            }
+        }
+    }
+
+    fn multiplied_by_warpgroups(&self, body: &str) {
+        self.run(body, self.sum, true);
+    }
+
+    fn multiplied_by_warps(&self, body: &str) {
+        self.run(body, self.sum, false);
+    }
+
+    /// The usual product: one loop over the depth.
+    fn usual(&self) -> String {
+        self.looped("sum", "%init", &self.product("next", "%x", "%k", "%acc")) + &self.store("%sum", "%x")
+    }
+}
+
+fn compiled(text: &str, level: u8) -> String {
+    let request = CompileRequest {
+        input: text.as_bytes(),
+        kind: InputKind::Text,
+        input_name: "products.mlir",
+        target: Target::by_name("sm_90").expect("a target"),
+        opt_level: level,
+        emit: Emit::Ptx,
+        debug: DebugInfo::None,
+        pipeline_options: &[],
+        backend: Backend::Llvm,
+        instrumentation: Instrumentation::default(),
+        keep_stages: false,
+        remarks: false,
+    };
+    let mut messages = String::new();
+    let output = InProcess.compile(&request, &mut |d| messages += &tile_diag::render::plain(&d));
+    output.unwrap_or_else(|e| panic!("{e}: {messages}\n{text}")).text
+}
+
+//===-- shapes and types ----------------------------------------------------===//
+
+#[test]
+fn loops_of_any_count() {
+    for trips in [0, 1, 2, 9] {
+        let kind = Kind { trips, ..RAGGED };
+        kind.multiplied_by_warpgroups(&kind.usual());
+    }
+}
+
+#[test]
+fn either_order_in_memory() {
+    for turned in [[true, false], [false, true], [true, true]] {
+        let kind = Kind { turned, ..RAGGED };
+        kind.multiplied_by_warpgroups(&kind.usual());
+    }
+}
+
+#[test]
+fn other_halves() {
+    let bf16 = Kind { element: Number::Bf16, ..RAGGED };
+    bf16.multiplied_by_warpgroups(&bf16.usual());
+    let halves = Kind { sum: Number::F16, ..RAGGED };
+    halves.multiplied_by_warpgroups(&halves.usual());
+}
+
+#[test]
+fn bytes() {
+    let turned = [false, true];
+    for element in [Number::E4m3, Number::E5m2] {
+        let kind = Kind { element, mode: "fast_acc", turned, ..RAGGED };
+        kind.multiplied_by_warpgroups(&kind.usual());
+    }
+    for mode in ["signed signed", "unsigned unsigned"] {
+        let kind = Kind { element: Number::I8, sum: Number::I32, mode, turned, ..RAGGED };
+        kind.multiplied_by_warpgroups(&kind.usual());
+    }
+}
+
+#[test]
+fn tiles_of_other_extents() {
+    for (m, n, k) in [(64, 8, 16), (128, 16, 32), (64, 256, 16), (128, 64, 128)] {
+        let kind = Kind { m, n, k, trips: 2, ..HALVES };
+        kind.multiplied_by_warpgroups(&kind.usual());
+    }
+}
+
+//===-- control flow --------------------------------------------------------===//
+
+#[test]
+fn outside_of_a_loop() {
+    let kind = Kind { trips: 1, ..RAGGED };
+    kind.multiplied_by_warpgroups(&(kind.product("sum", "%x", "%zero", "%init") + &kind.store("%sum", "%x")));
+}
+
+/// Loops over tiles around the loop: rings run on from one tile to the next.
+#[test]
+fn tile_after_tile() {
+    for trips in [0, 1, 3] {
+        let kind = Kind { trips, flag: 0, ..RAGGED };
+        let tile = kind.looped("sum", "%init", &kind.product("next", "%tile", "%k", "%acc"))
+            + &kind.relu("positive", "%sum")
+            + &kind.store("%positive", "%tile");
+        // The first tile block has both tiles, the second none.
+        kind.multiplied_by_warpgroups(&format!(
+            "%first = cmpi equal %x, %flag, signed : tile<i32> -> tile<i1>\n\
+             %end = select %first, %two, %zero : tile<i1>, tile<i32>\n\
+             for %tile in (%zero to %end, step %one) : tile<i32> {{\n{tile}continue\n}}\n"
+        ));
+    }
+}
+
+#[test]
+fn nested_loops_carry_the_sum() {
+    let kind = Kind { trips: 2, ..RAGGED };
+    let sums = kind.sums();
+    let inner = format!(
+        "%next = for %k in (%zero to %n, step %one) : tile<i32> iter_values(%sum = %acc) -> ({sums}) {{\n\
+         {}continue %one_more : {sums}\n}}\n",
+        kind.product("one_more", "%x", "%k", "%sum")
+    );
+    let outer = kind.looped("all", "%init", &inner).replacen("%k ", "%again ", 1);
+    kind.multiplied_by_warpgroups(&(outer + &kind.store("%all", "%x")));
+}
+
+/// A loop with its product in one branch, and with a product in either.
+#[test]
+fn in_branches() {
+    for (flag, both) in [(0, false), (1, false), (0, true), (1, true)] {
+        let kind = Kind { flag, ..RAGGED };
+        let sums = kind.sums();
+        let other = if both { kind.product("other", "%x", "%zero", "%init") } else { String::new() };
+        let given = if both { "%other" } else { "%init" };
+        let taken = kind.looped("taken", "%init", &kind.product("next", "%x", "%k", "%acc"));
+        kind.multiplied_by_warpgroups(&format!(
+            "%condition = cmpi equal %flag, %one, signed : tile<i32> -> tile<i1>\n\
+             %sum = if %condition -> ({sums}) {{\n{taken}yield %taken : {sums}\n}} else {{\n\
+             {other}yield {given} : {sums}\n}}\n{}",
+            kind.store("%sum", "%x")
+        ));
+    }
+}
+
+/// A branch in the loop, taken by turns.
+#[test]
+fn around_the_product_only() {
+    for (flag, both) in [(0, false), (1, false), (0, true)] {
+        let kind = Kind { flag, trips: 5, ..RAGGED };
+        let sums = kind.sums();
+        let other = if both { kind.product("other", "%x", "%zero", "%acc") } else { String::new() };
+        let given = if both { "%other" } else { "%acc" };
+        let body = format!(
+            "%odd = andi %k, %one : tile<i32>\n\
+             %condition = cmpi equal %odd, %flag, signed : tile<i32> -> tile<i1>\n\
+             %next = if %condition -> ({sums}) {{\n{}yield %taken : {sums}\n}} else {{\n\
+             {other}yield {given} : {sums}\n}}\n",
+            kind.product("taken", "%x", "%k", "%acc")
+        );
+        kind.multiplied_by_warpgroups(&(kind.looped("sum", "%init", &body) + &kind.store("%sum", "%x")));
+    }
+}
+
+#[test]
+fn one_loop_after_another() {
+    for init in ["%init", "%first"] {
+        let kind = RAGGED;
+        let first = kind.looped("first", "%init", &kind.product("next", "%x", "%k", "%acc"));
+        let second = kind.looped("second", init, &kind.product("next", "%x", "%k", "%acc"));
+        let rest = kind.relu("positive", "%first") + &kind.plus("sum", "%positive", "%second");
+        kind.multiplied_by_warpgroups(&(first + &second + &rest + &kind.store("%sum", "%x")));
+    }
+}
+
+//===-- uses of the sum -----------------------------------------------------===//
+
+/// The sum is used in the loop: it is waited for in each iteration.
+#[test]
+fn used_in_the_loop() {
+    let kind = RAGGED;
+    let carried = kind.product("sum", "%x", "%k", "%acc") + &kind.relu("next", "%sum");
+    kind.multiplied_by_warpgroups(&(kind.looped("all", "%init", &carried) + &kind.store("%all", "%x")));
+    let fresh = kind.product("sum", "%x", "%k", "%init")
+        + &kind.relu("positive", "%sum")
+        + &kind.plus("next", "%acc", "%positive");
+    kind.multiplied_by_warpgroups(&(kind.looped("all", "%init", &fresh) + &kind.store("%all", "%x")));
+}
+
+#[test]
+fn narrowed_and_stored() {
+    for (m, n) in [(64, 32), (128, 128)] {
+        let kind = Kind { m, n, trips: 2, ..HALVES };
+        let cast = format!("%cast = ftof %positive : {} -> tile<{m}x{n}xf16>\n", kind.sums());
+        let loops = kind.looped("sum", "%init", &kind.product("next", "%x", "%k", "%acc"));
+        let rest = kind.relu("positive", "%sum") + &cast + &kind.store_as("%cast", "%x", Number::F16);
+        kind.run(&(loops + &rest), Number::F16, true);
+    }
+}
+
+/// What does not fit into the storage of a conversion goes through it in parts, by the agent's warps alone.
+#[test]
+fn narrowed_in_parts() {
+    let kind = Kind { m: 128, n: 256, k: 16, trips: 2, ..HALVES };
+    let cast = format!("%cast = ftof %positive : {} -> tile<128x256xf16>\n", kind.sums());
+    let loops = kind.looped("sum", "%init", &kind.product("next", "%x", "%k", "%acc"));
+    let rest = kind.relu("positive", "%sum") + &cast + &kind.store_as("%cast", "%x", Number::F16);
+    kind.run(&(loops + &rest), Number::F16, true);
+}
+
+/// The largest sum of each column crosses the warps of the consumers.
+#[test]
+fn reduced() {
+    let kind = RAGGED;
+    let (sums, n) = (kind.sums(), kind.n);
+    let largest = format!(
+        "%largest = reduce %sum dim=0 identities=[0xFF800000 : f32] : {sums} -> tile<{n}xf32>\n\
+         (%p: tile<f32>, %q: tile<f32>) {{\n%r = maxf %p, %q : tile<f32>\nyield %r : tile<f32>\n}}\n\
+         %row = reshape %largest : tile<{n}xf32> -> tile<1x{n}xf32>\n\
+         %rows = broadcast %row : tile<1x{n}xf32> -> {sums}\n"
+    );
+    let loops = kind.looped("sum", "%init", &kind.product("next", "%x", "%k", "%acc"));
+    let rest = largest + &kind.plus("all", "%rows", "%sum") + &kind.store("%all", "%x");
+    kind.multiplied_by_warpgroups(&(loops + &rest));
+}
+
+//===-- what tensor copies or warpgroups cannot do ---------------------------===//
+
+#[test]
+fn rows_that_begin_anywhere() {
+    let kind = Kind { skew: 1, ..RAGGED };
+    kind.multiplied_by_warps(&kind.usual());
+}
+
+#[test]
+fn padding_that_tensor_copies_lack() {
+    let kind = Kind { padding: "neg_zero", ..RAGGED };
+    kind.multiplied_by_warps(&kind.usual());
+}
+
+#[test]
+fn few_rows() {
+    let kind = Kind { m: 32, ..HALVES };
+    kind.multiplied_by_warps(&kind.usual());
+}
+
+/// Elements of eight bits have to lie along the depth.
+#[test]
+fn bytes_across_the_depth() {
+    let kind = Kind { element: Number::I8, sum: Number::I32, mode: "signed signed", ..HALVES };
+    kind.multiplied_by_warps(&kind.usual());
+}
+
+#[test]
+fn exact_sums_of_bytes() {
+    let kind = Kind { element: Number::E4m3, turned: [false, true], ..HALVES };
+    kind.multiplied_by_warps(&kind.usual());
+}
+
+/// A load that a token orders behind a store has to see what was stored.
+#[test]
+fn behind_a_store() {
+    let kind = Kind { trips: 1, ..HALVES };
+    // Each tile block writes a one into the first element of its own tile of the left operand.
+    let [rows, columns, stride] = kind.tensor(0);
+    let tensor = format!("tensor_view<{rows}x{columns}xf16, strides=[{stride},1]>");
+    let view = format!("partition_view<tile=(64x1), {tensor}>");
+    let store = format!(
+        "%value = constant <f16: 1.0> : tile<64x1xf16>\n%sv = make_partition_view %t0 : {view}\n\
+         %token = store_view_tko weak %value, %sv[%x, %zero] : tile<64x1xf16>, {view}, tile<i32> -> token\n"
+    );
+    let product = kind.product_behind("sum", "%x", "%zero", "%init", " token = %token");
+    kind.multiplied_by_warps(&(store + &product + &kind.store("%sum", "%x")));
+}
+
+#[test]
+fn in_a_loop_without_a_count() {
+    let kind = RAGGED;
+    let sums = kind.sums();
+    let body = kind.product("next", "%x", "%i", "%acc");
+    kind.multiplied_by_warps(&format!(
+        "%sum = loop iter_values(%i = %zero, %acc = %init) : tile<i32>, {sums} -> {sums} {{\n\
+         %done = cmpi greater_than_or_equal %i, %n, signed : tile<i32> -> tile<i1>\n\
+         if %done {{\nbreak %acc : {sums}\n}}\n\
+         {body}%more = addi %i, %one : tile<i32>\ncontinue %more, %next : tile<i32>, {sums}\n}}\n{}",
+        kind.store("%sum", "%x")
+    ));
+}
+
+/// Tensors that begin elsewhere in each iteration have no map that is made once.
+#[test]
+fn tensor_in_the_loop() {
+    let kind = Kind { trips: 2, ..HALVES };
+    let tensor = "tensor_view<64x64xf16, strides=[192,1]>";
+    let view = format!("partition_view<tile=(64x64), {tensor}>");
+    let body = format!(
+        "%depth = constant <i32: 64> : tile<i32>\n%at = muli %k, %depth : tile<i32>\n\
+         %begin = offset %pa, %at : tile<ptr<f16>>, tile<i32> -> tile<ptr<f16>>\n\
+         %tensor = make_tensor_view %begin, shape = [64, 64], strides = [192, 1] : {tensor}\n\
+         %moving = make_partition_view %tensor : {view}\n\
+         %next_a, %next_t = load_view_tko weak %moving[%zero, %zero] : {view}, tile<i32> -> tile<64x64xf16>, token\n{}{}",
+        kind.load(1, "next_b", "%k", "%zero", ""),
+        kind.multiplied("next", "%acc")
+    );
+    kind.multiplied_by_warps(&(kind.looped("sum", "%init", &body) + &kind.store("%sum", "%x")));
+}
+
+/// The tile is needed in registers as well.
+#[test]
+fn operand_with_another_use() {
+    let kind = Kind { n: 64, ..HALVES };
+    let body = kind.product("product", "%x", "%k", "%acc")
+        + &format!("%wide = ftof %product_a : tile<64x64xf16> -> {}\n", kind.sums())
+        + &kind.plus("next", "%product", "%wide");
+    kind.multiplied_by_warps(&(kind.looped("sum", "%init", &body) + &kind.store("%sum", "%x")));
+}
