@@ -112,7 +112,8 @@ impl Gate {
         let target = Target::by_name("sm_90").ok_or("unknown target")?;
         let ptx = compile(self.program().as_bytes(), target, 3, Emit::Ptx)?.text;
         let plan = compile(self.program().as_bytes(), target, 3, Emit::TileAs)?.text;
-        let stages = plan.split_once("stages = ").and_then(|(_, rest)| rest.split([' ', '}', ',']).next()?.parse().ok());
+        let stages =
+            plan.split_once("stages = ").and_then(|(_, rest)| rest.split([' ', '}', ',']).next()?.parse().ok());
         if stages.is_none_or(|s: u32| s < self.stages) {
             return Err(format!("{stages:?} stages, and {} should fit", self.stages).into());
         }
@@ -146,9 +147,9 @@ impl Gate {
         if body.len() > MOST_INSTRUCTIONS * iterations {
             return Err(format!("{} instructions in {iterations} iterations", body.len()).into());
         }
-        let moved = body.iter().find(|i| {
-            ["LDS", "STS", "LDL", "STL", "LDG", "STG", "BAR"].iter().any(|of| i.opcode.starts_with(of))
-        });
+        let moved = body
+            .iter()
+            .find(|i| ["LDS", "STS", "LDL", "STL", "LDG", "STG", "BAR"].iter().any(|of| i.opcode.starts_with(of)));
         match moved {
             Some(i) => Err(format!("{} in the loop", i.opcode).into()),
             None => Ok(()),

@@ -83,11 +83,7 @@ impl RustPass for PlanProducts {
 /// The op that is in the way, and why.
 type Obstacle<'c> = (OpRef<'c>, String);
 
-fn plan<'c>(
-    function: nv_tileaa::FuncOp<'c>,
-    dots: &[OpRef<'c>],
-    target: &Target,
-) -> Result<ProductPlan, Obstacle<'c>> {
+fn plan<'c>(function: nv_tileaa::FuncOp<'c>, dots: &[OpRef<'c>], target: &Target) -> Result<ProductPlan, Obstacle<'c>> {
     let facts = Facts::of(function.op());
     let mut products: Vec<(OpRef<'c>, ProductLoop)> = vec![];
     let mut loads = vec![];
@@ -112,6 +108,11 @@ fn plan<'c>(
     let scratch = scratch(function.op(), &product, &products);
     let stages = stages(&plan, &product, products.len() as u32, scratch, target)
         .ok_or_else(|| (op, "shared memory holds no two stages of the operands".to_string()))?;
+    let mut reasons = plan.reasons.clone();
+    if stages < plan.stages {
+        reasons.push(format!("{stages} stages beside {scratch} bytes for what else goes through shared memory"));
+    }
+    remark(op, remark::WARPGROUP_PLAN, reasons.join("; "), "");
     let registers = plan.registers;
     Ok(ProductPlan {
         groups: [plan.groups.0, plan.groups.1],
@@ -202,7 +203,8 @@ fn product<'c>(
     let mut majors = [Major::K; 2];
     for (i, (v, depth)) in [(dot.lhs(), 1), (dot.rhs(), 0)].into_iter().enumerate() {
         let side = ["lhs", "rhs"][i];
-        let found = LoadedOperand::of(v).ok_or_else(|| not(&format!("{side} is not a tile that is loaded for it alone")))?;
+        let found =
+            LoadedOperand::of(v).ok_or_else(|| not(&format!("{side} is not a tile that is loaded for it alone")))?;
         let load = TiledLoadOp::cast(found.load).ok_or_else(|| not("operand is not loaded from a view"))?;
         check_load(load, op, function)?;
         let view = View::of(load.view()).ok_or_else(|| not("its view is not made in this function"))?;
@@ -280,8 +282,7 @@ fn check_load<'c>(load: TiledLoadOp<'c>, dot: OpRef<'c>, function: OpRef<'c>) ->
 /// Whether a token stands for no access at all.
 fn orders_nothing(token: Val<'_>) -> bool {
     let Some(op) = defining_op(token) else { return false };
-    CreateMemTokenOp::cast(op).is_some()
-        || JoinMemTokenOp::cast(op).is_some() && operands(op).all(orders_nothing)
+    CreateMemTokenOp::cast(op).is_some() || JoinMemTokenOp::cast(op).is_some() && operands(op).all(orders_nothing)
 }
 
 /// The dimension of the operand along which it is contiguous in memory.

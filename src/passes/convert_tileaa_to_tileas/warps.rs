@@ -33,7 +33,12 @@ pub fn choose(function: FuncOp<'_>, target: &str, option: i64) -> i64 {
     let hint = function.hints().and_then(|h| hinted(h, target));
     let option = (option != 0).then_some(option);
     let planned = ProductPlan::of(function.op()).map(|p| p.consumer_warps().into());
-    function.num_warps().or(planned).or(hint).or(option).unwrap_or_else(|| by_tiles(function.op(), Target::by_name(target)))
+    function
+        .num_warps()
+        .or(planned)
+        .or(hint)
+        .or(option)
+        .unwrap_or_else(|| by_tiles(function.op(), Target::by_name(target)))
 }
 
 /// What the hints say for the target, or by default. Values that make no sense count as absent.
