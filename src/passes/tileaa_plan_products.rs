@@ -26,6 +26,7 @@ use crate::{
     dialect::{
         behaviour::{self, LayoutRelation},
         dots::element_of,
+        hints::bool_hint,
         layouts::{Tensor, storage_bits},
         nv_tileaa::{
             self, AnyOp, CreateMemTokenOp, DotOp, JoinMemTokenOp, MemTokenType, Ordering, TiledLoadOp, TiledStoreOp,
@@ -92,7 +93,7 @@ fn plan<'c>(function: nv_tileaa::FuncOp<'c>, dots: &[OpRef<'c>], target: &Target
         if products.iter().any(|(other, _)| block_of(*other) == block_of(op)) {
             return Err((op, "another product is in the same block".into()));
         }
-        products.push((op, product(dot, function.op(), &facts, &mut loads)?));
+        products.push((op, product(dot, function.op(), (&facts, target), &mut loads)?));
     }
     let is_token = |v: Val<'c>| MemTokenType::cast(ty(v)).is_some();
     Slice::of(function.op(), &loads, &|_| false, &is_token)?;
@@ -178,7 +179,7 @@ fn loops(op: OpRef<'_>) -> usize {
 fn product<'c>(
     dot: DotOp<'c>,
     function: OpRef<'c>,
-    facts: &Facts,
+    (facts, target): (&Facts, &Target),
     loads: &mut Vec<OpRef<'c>>,
 ) -> Result<ProductLoop, Obstacle<'c>> {
     let op = dot.op();
@@ -207,6 +208,9 @@ fn product<'c>(
             LoadedOperand::of(v).ok_or_else(|| not(&format!("{side} is not a tile that is loaded for it alone")))?;
         let load = TiledLoadOp::cast(found.load).ok_or_else(|| not("operand is not loaded from a view"))?;
         check_load(load, op, function)?;
+        if load.hints().and_then(|h| bool_hint(h, target.name, "allow_tma")) == Some(false) {
+            return Err((load.op(), "the hint allow_tma forbids tensor copies".into()));
+        }
         let view = View::of(load.view()).ok_or_else(|| not("its view is not made in this function"))?;
         // The map is made once, before everything else.
         if parent_op(view.make.op()) != Some(function) {
