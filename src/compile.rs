@@ -247,9 +247,8 @@ impl Job<'_> {
         }
         drop(nvvm);
         let _serialize = scope::enter(scope::SERIALIZE_GPU_MODULE);
-        output.text = code.to_ptx(backend, self.request.debug).map_err(|e| match e.is_configuration() {
-            true => (vec![], CompileError::Configuration(e.to_string())),
-            false => failed(e),
+        output.text = code.to_ptx(backend, self.request.debug).map_err(|e| {
+            if e.is_configuration() { (vec![], CompileError::Configuration(e.to_string())) } else { failed(e) }
         })?;
         if self.request.instrumentation.timing {
             let ms = |d: std::time::Duration| d.as_secs_f64() * 1e3;

@@ -60,9 +60,10 @@ unsafe fn call(context: LLVMContextRef, module: LLVMModuleRef, id: u32, name: &s
         LLVMPositionBuilderAtEnd(builder, LLVMAppendBasicBlockInContext(context, f, c"".as_ptr()));
         let mut given = 0;
         let mut arguments: Vec<LLVMValueRef> = (0..types.len())
-            .map(|i| match is_immediate(i) {
-                true => LLVMConstInt(types[i], immediate(name), 0),
-                false => {
+            .map(|i| {
+                if is_immediate(i) {
+                    LLVMConstInt(types[i], immediate(name), 0)
+                } else {
                     given += 1;
                     LLVMGetParam(f, given - 1)
                 }

@@ -22,9 +22,10 @@ const TARGETS: &[&str] =
 
 fn main() -> ExitCode {
     let full = env::var_os("TILEIRAS_TEST_FULL").is_some_and(|v| v == "1");
-    let configurations: Vec<(&str, u8)> = match full {
-        true => TARGETS.iter().flat_map(|&t| [(t, 0), (t, 3)]).collect(),
-        false => vec![("sm_90", 0), ("sm_80", 3), ("sm_90", 3), ("sm_100", 3)],
+    let configurations: Vec<(&str, u8)> = if full {
+        TARGETS.iter().flat_map(|&t| [(t, 0), (t, 3)]).collect()
+    } else {
+        vec![("sm_90", 0), ("sm_80", 3), ("sm_90", 3), ("sm_100", 3)]
     };
     let trials = KERNELS
         .iter()

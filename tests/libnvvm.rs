@@ -43,9 +43,12 @@ fn root() -> &'static Path {
 fn programs() -> Result<Vec<Program>, corpus::Error> {
     let full = std::env::var_os("TILEIRAS_TEST_FULL").is_some_and(|v| v != "0");
     let lists = Lists::read(root())?;
-    let chosen = |p: &Program| match full {
-        true => p.is_readable() && lists.pending_on(&p.name, TARGET).is_none(),
-        false => SLICE.contains(&p.name.as_str()),
+    let chosen = |p: &Program| {
+        if full {
+            p.is_readable() && lists.pending_on(&p.name, TARGET).is_none()
+        } else {
+            SLICE.contains(&p.name.as_str())
+        }
     };
     let programs: Vec<Program> = corpus::programs(root())?.into_iter().filter(chosen).collect();
     assert!(full || programs.len() == SLICE.len(), "a program of the slice is missing");

@@ -349,13 +349,12 @@ fn packing(mut random: Random, every: usize, elements: usize) {
                 }
                 if from_bits == 8 {
                     // What has the width of a byte is not packed.
-                    body += &match name.starts_with('i') {
-                        true => format!(
+                    body += &if name.starts_with('i') {
+                        format!(
                             "  %p = nv_tileas.convert_layout {source} : tensor<{n}xi8, {a}> -> tensor<{n}xi8, {b}>\n"
-                        ),
-                        false => format!(
-                            "  %p = nv_tileaa.bitcast {source} : tensor<{n}x{name}, {a}> -> tensor<{n}xi8, {b}>\n"
-                        ),
+                        )
+                    } else {
+                        format!("  %p = nv_tileaa.bitcast {source} : tensor<{n}x{name}, {a}> -> tensor<{n}xi8, {b}>\n")
                     };
                 } else {
                     body += &format!(

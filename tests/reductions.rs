@@ -133,13 +133,16 @@ const AND: Body = Body {
 /// The larger number, in formats that must be widened to compare as well.
 const MAX: Body = Body {
     name: "max",
-    text: |e| match e[0].has_arithmetic() {
-        true => simple(&e[0], "arith.maxsi", "nv_tileaa.fp <max>"),
-        false => format!(
-            "%x = nv_tileaa.fp_cast %a0 : {0} -> f32\n%y = nv_tileaa.fp_cast %b0 : {0} -> f32\n\
+    text: |e| {
+        if e[0].has_arithmetic() {
+            simple(&e[0], "arith.maxsi", "nv_tileaa.fp <max>")
+        } else {
+            format!(
+                "%x = nv_tileaa.fp_cast %a0 : {0} -> f32\n%y = nv_tileaa.fp_cast %b0 : {0} -> f32\n\
              %k = arith.cmpf ogt, %x, %y : f32\n%c0 = arith.select %k, %a0, %b0 : {0}\n",
-            e[0].name
-        ),
+                e[0].name
+            )
+        }
     },
     // True is minus one.
     host: |e, a, b| vec![if e[0].bits == 1 { a[0] & b[0] } else { a[0].max(b[0]) }],

@@ -90,14 +90,13 @@ fn interior(code: &[Instruction]) -> Result<Vec<&Instruction>, String> {
     let (mut inside, mut guard, mut skipped) = (vec![], None, false);
     for i in code {
         let leaves = i.opcode.starts_with("BRA") || i.opcode.starts_with("EXIT");
-        match global_accesses(std::slice::from_ref(i)).is_empty() {
-            false if i.opcode.contains(".128") => {
-                (guard, skipped) = (i.guard.as_ref(), false);
-                inside.push(i);
-            }
-            false if !skipped => inside.push(i),
-            false => {}
-            true => skipped |= leaves && guard.is_some() && i.guard.as_ref() == guard,
+        if global_accesses(std::slice::from_ref(i)).is_empty() {
+            skipped |= leaves && guard.is_some() && i.guard.as_ref() == guard;
+        } else if i.opcode.contains(".128") {
+            (guard, skipped) = (i.guard.as_ref(), false);
+            inside.push(i);
+        } else if !skipped {
+            inside.push(i);
         }
     }
     if inside.is_empty() { Err("no access of global memory".into()) } else { Ok(inside) }

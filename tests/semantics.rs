@@ -34,9 +34,8 @@ fn full() -> bool {
 }
 
 fn configurations() -> Vec<Configuration> {
-    let all: &[(&str, u8)] = match full() {
-        false => &[("sm_90", 0), ("sm_90", 3), ("sm_80", 3), ("sm_120", 3)],
-        true => &[
+    let all: &[(&str, u8)] = if full() {
+        &[
             ("sm_80", 0),
             ("sm_80", 3),
             ("sm_89", 3),
@@ -46,7 +45,9 @@ fn configurations() -> Vec<Configuration> {
             ("sm_100", 3),
             ("sm_120", 0),
             ("sm_120", 3),
-        ],
+        ]
+    } else {
+        &[("sm_90", 0), ("sm_90", 3), ("sm_80", 3), ("sm_120", 3)]
     };
     let make = |(name, level): &(&str, u8)| {
         Some(Configuration { target: Target::by_name(name)?, level: *level, adversarial: *level > 0 })
@@ -158,11 +159,10 @@ fn coverage(files: &[(String, File)], rows: &[Row]) -> Result<(), String> {
     }
     let nothing = BTreeSet::new();
     for row in rows {
-        let tests: Vec<&Seen> = match row.programs.is_empty() {
-            true => by_test.iter().filter(|(n, _)| n.contains('/')).map(|(_, s)| s).collect(),
-            false => {
-                by_test.iter().filter(|(n, _)| row.programs.iter().any(|p| matches(p, n))).map(|(_, s)| s).collect()
-            }
+        let tests: Vec<&Seen> = if row.programs.is_empty() {
+            by_test.iter().filter(|(n, _)| n.contains('/')).map(|(_, s)| s).collect()
+        } else {
+            by_test.iter().filter(|(n, _)| row.programs.iter().any(|p| matches(p, n))).map(|(_, s)| s).collect()
         };
         for p in &row.programs {
             if !by_test.iter().any(|(n, s)| matches(p, n) && s.contains_key(&row.op)) {

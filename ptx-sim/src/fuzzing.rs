@@ -210,12 +210,11 @@ fn replace_token(text: &str, donor: &str, random: &mut Random) -> String {
         let (from, list) =
             if kind == TokenKind::Register || there.is_empty() { (text, &here) } else { (donor, &there) };
         let same: Vec<&(usize, usize, TokenKind)> = list.iter().filter(|t| t.2 == kind).collect();
-        match same.is_empty() {
-            true => "x",
-            false => {
-                let (a, b, _) = same[random.below(same.len())];
-                &from[*a..*b]
-            }
+        if same.is_empty() {
+            "x"
+        } else {
+            let (a, b, _) = same[random.below(same.len())];
+            &from[*a..*b]
         }
     };
     format!("{}{new}{}", &text[..start], &text[end..])

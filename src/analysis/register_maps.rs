@@ -12,9 +12,10 @@ use tile_layout::{Layout, LinearMap, register_map};
 /// tensor in another layout, one with extents of one that repeat, or with `sliced` a larger tensor of which the result
 /// is a slice.
 pub fn gather(from: &Tensor<'_>, to: &Tensor<'_>, whole: &Layout, sliced: bool) -> Option<Vec<u64>> {
-    let wanted = match sliced {
-        true => whole.over_registers(&to.tile_shape(), &from.tile_shape()).ok()?,
-        false => project(whole, &to.shape, &from.shape),
+    let wanted = if sliced {
+        whole.over_registers(&to.tile_shape(), &from.tile_shape()).ok()?
+    } else {
+        project(whole, &to.shape, &from.shape)
     };
     Some(register_map(&from.layout()?, &wanted)?.columns().to_vec())
 }

@@ -353,10 +353,8 @@ impl<'c, 'f> Races<'c, 'f> {
                     },
                     _ => None,
                 };
-                let progress = match self.accesses[access as usize].asynchronous {
-                    true => Progress::Open,
-                    false => Progress::Done,
-                };
+                let progress =
+                    if self.accesses[access as usize].asynchronous { Progress::Open } else { Progress::Done };
                 let me = Pending { access, slot, progress, scope: self.scope };
                 for other in state.pending.clone() {
                     self.meet(other, me);

@@ -41,9 +41,10 @@ pub fn anonymise(module: &Module) -> Module {
     }
     let mut strings = Blobs::default();
     for (i, old) in module.strings.iter().enumerate() {
-        match named[i] {
-            true => strings.push(format!("s{i}").as_bytes()),
-            false => strings.push(old),
+        if named[i] {
+            strings.push(format!("s{i}").as_bytes())
+        } else {
+            strings.push(old)
         };
     }
     Module { strings, producer: None, ..module.clone() }

@@ -97,10 +97,8 @@ impl AttrReader<'_> {
                 } else {
                     cur.zigzag(Field::FloatValue)? as u64
                 };
-                check_width(bits, s, at, Field::FloatValue).map_err(|e| match self.wire.is_public() {
-                    true => e,
-                    false => ReadError::new(at, ErrorKind::FloatCast),
-                })?;
+                check_width(bits, s, at, Field::FloatValue)
+                    .map_err(|e| if self.wire.is_public() { e } else { ReadError::new(at, ErrorKind::FloatCast) })?;
                 Attr::Float { ty, bits }
             }
             AttrTag::Bool => Attr::Bool(self.bool(cur, Field::BoolValue)?),

@@ -561,9 +561,10 @@ mod tests {
                 bytes += op.attrs.iter().filter(|a| !a.optional && version.at_least(a.since)).count();
                 bytes += op.fixed_operands();
                 words += op.fixed_operands();
-                bytes += match op.segmented {
-                    true => op.operands.iter().filter(|f| f.arity == Arity::Variadic).count(),
-                    false => (op.count_words > 0) as usize,
+                bytes += if op.segmented {
+                    op.operands.iter().filter(|f| f.arity == Arity::Variadic).count()
+                } else {
+                    (op.count_words > 0) as usize
                 };
                 bytes += if op.regions > 0 { 1 + op.regions } else { 0 };
                 assert!(4 * words <= 7 * bytes, "{} {version}: {words} words from {bytes} bytes", op.name);

@@ -301,10 +301,7 @@ pub unsafe extern "C" fn tileirasProgramSetLibNvvm(
 /// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null pointer and for a handle that was released before.
 #[unsafe(no_mangle)]
 pub extern "C" fn tileirasProgramRelease(program: *mut TileirasProgram) -> c_int {
-    match Handle::release(program) {
-        true => TILEIRAS_SUCCESS,
-        false => refuse(TILEIRAS_ERROR_HANDLE, "program is null"),
-    }
+    if Handle::release(program) { TILEIRAS_SUCCESS } else { refuse(TILEIRAS_ERROR_HANDLE, "program is null") }
 }
 
 /// Version of the library, of its sources and of LLVM, as text. Zero-terminated; belongs to the library, for ever.
@@ -331,10 +328,11 @@ pub extern "C" fn tileirasApiVersion() -> u32 {
 /// # Safety
 /// `text` is null or points at `length` bytes that live for `'a`.
 unsafe fn bytes_of<'a>(text: *const c_char, length: usize) -> &'a [u8] {
-    match text.is_null() {
-        true => &[],
+    if text.is_null() {
+        &[]
+    } else {
         // SAFETY: not null, and the caller's promise.
-        false => unsafe { std::slice::from_raw_parts(text.cast(), length) },
+        unsafe { std::slice::from_raw_parts(text.cast(), length) }
     }
 }
 

@@ -26,10 +26,8 @@ const SIMPLIFY: &str = "simplifycfg<switch-range-to-icmp>";
 fn pipeline_text(is_o3: bool, packing: bool) -> String {
     let only = |wanted: bool, pass: &'static str| if wanted { pass } else { "" };
     let hoist = "simplifycfg<switch-range-to-icmp;hoist-common-insts;sink-common-insts>";
-    let unswitch = match is_o3 {
-        true => "simple-loop-unswitch<nontrivial;trivial>",
-        false => "simple-loop-unswitch<no-nontrivial;trivial>",
-    };
+    let unswitch =
+        if is_o3 { "simple-loop-unswitch<nontrivial;trivial>" } else { "simple-loop-unswitch<no-nontrivial;trivial>" };
     let rotate = "loop-rotate<header-duplication;no-prepare-for-lto>";
 
     let early = ["lower-expect", "simplifycfg<>", "sroa<modify-cfg>", "early-cse<>", only(is_o3, "callsite-splitting")];

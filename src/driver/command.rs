@@ -127,10 +127,7 @@ impl Session<'_> {
             }
             Core::InProcess(compiler) => {
                 let done = self.compile(&options, identity, *compiler);
-                match is_delegated() {
-                    true => done,
-                    false => self.keep_reproducer(done, &options, &arguments, identity),
-                }
+                if is_delegated() { done } else { self.keep_reproducer(done, &options, &arguments, identity) }
             }
         }
     }
@@ -272,9 +269,10 @@ impl Session<'_> {
         let written = std::fs::read(&options.input).and_then(|input| {
             let ended = self.last_words.clone().unwrap_or_else(|| "internal error".to_owned());
             let whole = Reproducer::new(compiler, &arguments[1..], &options.input, &input, 70, ended);
-            let (reproducer, hint) = match options.anonymize {
-                true => whole.anonymise(),
-                false => (whole, "it holds the input as it is; --anonymize takes names out"),
+            let (reproducer, hint) = if options.anonymize {
+                whole.anonymise()
+            } else {
+                (whole, "it holds the input as it is; --anonymize takes names out")
             };
             Ok((reproducer.write(directory)?, hint))
         });

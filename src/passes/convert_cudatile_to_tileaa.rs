@@ -371,9 +371,10 @@ impl<'c> Translator<'c> {
         // SAFETY: the types are alive; `v` is truncated to the width.
         let value = unsafe {
             let scalar = mlir_sys::mlirIntegerAttrGet(types::element(t).to_raw(), v);
-            Attribute::from_raw(match types::is_tensor(t) {
-                true => mlir_sys::mlirDenseElementsAttrSplatGet(t.to_raw(), scalar),
-                false => scalar,
+            Attribute::from_raw(if types::is_tensor(t) {
+                mlir_sys::mlirDenseElementsAttrSplatGet(t.to_raw(), scalar)
+            } else {
+                scalar
             })
         };
         self.b.value("arith.constant", t, &[], &[("value", value)])

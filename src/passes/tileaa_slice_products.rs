@@ -249,10 +249,10 @@ impl<'c> Operand<'c> {
                 let t = TiledViewType::cast(ty(load.view()))?;
                 let inside = |v: Val<'c>| defining_op(v).is_some_and(|o| parent_op(o) == Some(parent));
                 let carried = |v: Val<'c>| args(body).any(|a| a == v);
-                let numbered = load.indices().enumerate().all(|(d, i)| match d == dim {
-                    true => i == counter,
-                    false => !carried(i) && !inside(i),
-                });
+                let numbered = load
+                    .indices()
+                    .enumerate()
+                    .all(|(d, i)| if d == dim { i == counter } else { !carried(i) && !inside(i) });
                 let partition = t.steps()[dim] == t.tile()[dim] && t.sparse_dim().is_none();
                 let quiet = load.ordering() == nv_tileaa::Ordering::Weak && !has_uses(load.result_token());
                 let early = load.token().is_none_or(|t| !inside(t) && !carried(t));

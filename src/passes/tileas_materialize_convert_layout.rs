@@ -79,9 +79,10 @@ impl RustPass for MaterializeConvertLayout {
             let mut moves: Vec<OpRef<'c>> = moves.into_iter().rev().collect();
             while let Some(op) = moves.pop() {
                 let barrier_first = touched || is_in_loop(op);
-                touched |= match replicate::concerns(op) {
-                    true => replicate::materialize(op, barrier_first, context)?,
-                    false => Move::of(op, context)?.materialize(barrier_first, (warps_at(op)?, limit), &mut moves)?,
+                touched |= if replicate::concerns(op) {
+                    replicate::materialize(op, barrier_first, context)?
+                } else {
+                    Move::of(op, context)?.materialize(barrier_first, (warps_at(op)?, limit), &mut moves)?
                 };
             }
             merge::merge(function.op(), target);
@@ -278,11 +279,10 @@ impl<'c> Move<'c> {
         let extents: Vec<i64> = step.extents().into_iter().map(|e| e as i64).collect();
         let middle = tensor_type(&extents, self.whole.element, Some(layout_attr(self.context, &layout)));
         let outer = ExtractSliceOp::build(b, middle, in_registers.result(), &indices(true)).map_err(|e| error(&e))?;
-        let (inner, moved) = match step == wanted.tile_shape() {
-            true => ConvertLayoutOp::build(b, ty(self.result), outer.result()).map(|c| (c.op(), c.result())),
-            false => {
-                ExtractSliceOp::build(b, ty(self.result), outer.result(), &indices(false)).map(|x| (x.op(), x.result()))
-            }
+        let (inner, moved) = if step == wanted.tile_shape() {
+            ConvertLayoutOp::build(b, ty(self.result), outer.result()).map(|c| (c.op(), c.result()))
+        } else {
+            ExtractSliceOp::build(b, ty(self.result), outer.result(), &indices(false)).map(|x| (x.op(), x.result()))
         }
         .map_err(|e| error(&e))?;
         more.extend([inner, outer.op(), in_registers.op()]);

@@ -197,10 +197,8 @@ impl<'c> Materialize<'c, '_> {
             None => default_layout(&all.shape, self.warps),
         };
         // Only warps hold the dimension, when registers have nothing to be put in order.
-        let to = match to == all.layout {
-            true => spread_over_threads(&all.layout, &all.shape, all.dim).map_err(error)?,
-            false => to,
-        };
+        let to =
+            if to == all.layout { spread_over_threads(&all.layout, &all.shape, all.dim).map_err(error)? } else { to };
         if to == all.layout {
             return Err(fail(op, "the operand's layout cannot be reduced"));
         }

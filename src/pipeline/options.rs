@@ -252,10 +252,13 @@ impl Options {
                     return Err(missing("schedule-trace-file", "the empty name"));
                 }
             }
-            "host-triple" => match value.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)) {
-                true => self.host_triple = value.to_string(),
-                false => return Err(bad("host-triple", "a target triple such as x86_64-unknown-linux-gnu")),
-            },
+            "host-triple" => {
+                if value.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)) {
+                    self.host_triple = value.to_string()
+                } else {
+                    return Err(bad("host-triple", "a target triple such as x86_64-unknown-linux-gnu"));
+                }
+            }
             "dump-host" => self.dump_host = path("dump-host", value)?,
             _ => return Err(OptionError::Unknown { name: name.to_string(), valid: NAMES.join(", ") }),
         }

@@ -228,9 +228,10 @@ impl Dumper<'_> {
 
     fn op(&mut self, op: OpRef, indent: &str) {
         let version = self.m.version;
-        let serialised = match op.spec.variadic_results {
-            true => op.result_count(),
-            false => op.spec.results.iter().filter(|r| version.at_least(r.since)).count(),
+        let serialised = if op.spec.variadic_results {
+            op.result_count()
+        } else {
+            op.spec.results.iter().filter(|r| version.at_least(r.since)).count()
         };
         let base = self.next;
         let head = self.out.len();

@@ -220,9 +220,12 @@ impl Row {
         let (n, slots) = (self.count(), self.slots());
         let mut numbers = Numbers(n as u64 + u64::from(t.bits()) + self.mode.len() as u64);
         // Sums of a slot's nine numbers stay within the eight bits of a bf16.
-        let mut number = || match t.is_float() {
-            true => t.encode(numbers.below(27) as i64 - 13),
-            false => t.encode((numbers.next() ^ numbers.next() << 32) as i64),
+        let mut number = || {
+            if t.is_float() {
+                t.encode(numbers.below(27) as i64 - 13)
+            } else {
+                t.encode((numbers.next() ^ numbers.next() << 32) as i64)
+            }
         };
         let memory: Vec<u64> = (0..slots).map(|_| number()).collect();
         let values: Vec<u64> = (0..n).map(|_| number()).collect();
@@ -331,10 +334,7 @@ fn rows() -> Vec<Row> {
             rows.push(Row { tile: 2048, used: true, masked: true, ..row.clone() });
         }
     }
-    let representatives = match full() {
-        true => kinds(),
-        false => vec![("add", I32), ("addf", Bf16), ("cas", I64)],
-    };
+    let representatives = if full() { kinds() } else { vec![("add", I32), ("addf", Bf16), ("cas", I64)] };
     for (mode, element) in representatives {
         for order in ORDERS {
             for scope in SCOPES {

@@ -22,8 +22,9 @@ pub fn assemble(ptx: &str, target: &'static Target, opt_level: u8, debug: DebugI
     let cubin = ptxas::assemble(&job, None, &Surroundings::of_process())
         .1
         .map_err(|e| format!("{}: {e}\n{}", target.name, String::from_utf8_lossy(e.messages())))?;
-    match cubin.messages.is_empty() {
-        true => Ok(cubin),
-        false => Err(format!("{}: ptxas warns: {}", target.name, String::from_utf8_lossy(&cubin.messages))),
+    if cubin.messages.is_empty() {
+        Ok(cubin)
+    } else {
+        Err(format!("{}: ptxas warns: {}", target.name, String::from_utf8_lossy(&cubin.messages)))
     }
 }

@@ -19,18 +19,16 @@ pub fn full() -> bool {
 
 /// Targets and levels of this run: one before sm_90 and one after, or one of each generation at three levels.
 pub fn configurations() -> Vec<(&'static str, u8)> {
-    match full() {
-        false => vec![("sm_80", 3), ("sm_90", 0), ("sm_90", 3)],
-        true => ["sm_80", "sm_90", "sm_100", "sm_120"].iter().flat_map(|&t| [0, 2, 3].map(|l| (t, l))).collect(),
+    if full() {
+        ["sm_80", "sm_90", "sm_100", "sm_120"].iter().flat_map(|&t| [0, 2, 3].map(|l| (t, l))).collect()
+    } else {
+        vec![("sm_80", 3), ("sm_90", 0), ("sm_90", 3)]
     }
 }
 
 /// Schedules of this run; none is the ordinary one.
 pub fn schedules() -> &'static [Option<u64>] {
-    match full() {
-        false => &[None, Some(1)],
-        true => &[None, Some(1), Some(2), Some(3), Some(4), Some(5)],
-    }
+    if full() { &[None, Some(1), Some(2), Some(3), Some(4), Some(5)] } else { &[None, Some(1)] }
 }
 
 /// PTX of a module in the public language.

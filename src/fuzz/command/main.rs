@@ -391,9 +391,8 @@ fn reduce_seed(options: &Options) -> Result<bool, String> {
     };
     let plan = options.plan.narrowed(&failure, seed);
     let crashes = failure.starts_with("crash");
-    let run = |case: &tile_fuzz::case::Case| match crashes {
-        true => judge::apart(case, &plan, seed, &scratch),
-        false => judge::here(case, &plan, seed),
+    let run = |case: &tile_fuzz::case::Case| {
+        if crashes { judge::apart(case, &plan, seed, &scratch) } else { judge::here(case, &plan, seed) }
     };
     let deadline = Instant::now() + Duration::from_secs(300);
     let wanted = judge::signature(&failure);

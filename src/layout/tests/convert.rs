@@ -114,9 +114,8 @@ proptest! {
         let warp: Vec<u64> = src.warp().iter().zip(outer).map(|(&w, shift)| w ^ combine(&own, shift)).collect();
         let (register, lane) = (bases[5..].to_vec(), bases[..5].to_vec());
         // The second warp bit may as well be a block.
-        let split = |warp: &[u64]| match block {
-            true => (warp[..1].to_vec(), warp[1..].to_vec()),
-            false => (warp.to_vec(), vec![]),
+        let split = |warp: &[u64]| {
+            if block { (warp[..1].to_vec(), warp[1..].to_vec()) } else { (warp.to_vec(), vec![]) }
         };
         let (src_outer, dst_outer) = (split(src.warp()), split(&warp));
         let src = Layout::new(src.register().to_vec(), src.lane().to_vec(), src_outer.0, src_outer.1).unwrap();

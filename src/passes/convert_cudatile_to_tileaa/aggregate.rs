@@ -102,12 +102,11 @@ impl<'c> Translator<'c> {
             // a float attribute.
             new.push(unsafe {
                 let a = mlir_sys::mlirArrayAttrGetElement(list.to_raw(), i as isize);
-                Attribute::from_raw(match mlir_sys::mlirAttributeIsAFloat(a) && types::is_float(*element) {
-                    true => {
-                        let value = mlir_sys::mlirFloatAttrGetValueDouble(a);
-                        mlir_sys::mlirFloatAttrDoubleGet(self.context.to_raw(), element.to_raw(), value)
-                    }
-                    false => a,
+                Attribute::from_raw(if mlir_sys::mlirAttributeIsAFloat(a) && types::is_float(*element) {
+                    let value = mlir_sys::mlirFloatAttrGetValueDouble(a);
+                    mlir_sys::mlirFloatAttrDoubleGet(self.context.to_raw(), element.to_raw(), value)
+                } else {
+                    a
                 })
             });
         }

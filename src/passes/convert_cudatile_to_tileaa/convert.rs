@@ -58,9 +58,10 @@ impl<'c> Translator<'c> {
         // SAFETY: the types are alive, and the element type is a float.
         let zero = unsafe {
             let scalar = mlir_sys::mlirFloatAttrDoubleGet(self.context.to_raw(), types::element(t).to_raw(), 0.0);
-            Attribute::from_raw(match types::is_tensor(t) {
-                true => mlir_sys::mlirDenseElementsAttrSplatGet(t.to_raw(), scalar),
-                false => scalar,
+            Attribute::from_raw(if types::is_tensor(t) {
+                mlir_sys::mlirDenseElementsAttrSplatGet(t.to_raw(), scalar)
+            } else {
+                scalar
             })
         };
         let zero = self.b.value("arith.constant", t, &[], &[("value", zero)]);

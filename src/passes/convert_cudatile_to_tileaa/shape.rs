@@ -11,9 +11,10 @@ use melior::ir::{Attribute, AttributeLike, Type, TypeLike};
 pub(super) fn constant_value<'c>(dense: Attribute<'c>, t: Type<'c>) -> Attribute<'c> {
     // SAFETY: the attribute is dense, has as many elements as `t`, and its element type.
     unsafe {
-        Attribute::from_raw(match types::is_tensor(t) {
-            true => mlir_sys::mlirDenseElementsAttrReshapeGet(dense.to_raw(), t.to_raw()),
-            false => mlir_sys::mlirDenseElementsAttrGetSplatValue(dense.to_raw()),
+        Attribute::from_raw(if types::is_tensor(t) {
+            mlir_sys::mlirDenseElementsAttrReshapeGet(dense.to_raw(), t.to_raw())
+        } else {
+            mlir_sys::mlirDenseElementsAttrGetSplatValue(dense.to_raw())
         })
     }
 }

@@ -122,10 +122,8 @@ fn histogram<'c>(b: &Builder<'c>, x: HistogramOp<'c>) -> Result<Vec<Val<'c>>, Bu
     };
     // So many bits that each of the numbers has a place.
     let wide = int(width.max(32));
-    let source = match width < 32 {
-        true => b.value("arith.extui", tensor_type(&[n], wide, None), &[x.source()], &[]),
-        false => x.source(),
-    };
+    let source =
+        if width < 32 { b.value("arith.extui", tensor_type(&[n], wide, None), &[x.source()], &[]) } else { x.source() };
     let range = MakeRangeOp::build(b, tensor_type(&[numbers], wide, None))?.result();
     let (lhs, rhs) = (over(source, wide, [n, 1])?, over(range, wide, [1, numbers])?);
     let bits = tensor_type(&[n, numbers], int(1), None);

@@ -217,11 +217,10 @@ impl<'c> Lower<'c, '_> {
         };
         let guard = mask.map(|_| format!("@${} ", outputs + 1 + n)).unwrap_or_default();
         let q = &u.strength.qualifier;
-        let text = match atom {
-            true => {
-                format!("{guard}atom{q}.global.{operation}{vector}.{kind} {}, [${n}], {};", list(0), list(outputs + 1))
-            }
-            false => format!("{guard}red{q}.global.{operation}{vector}.{kind} [$0], {};", list(1)),
+        let text = if atom {
+            format!("{guard}atom{q}.global.{operation}{vector}.{kind} {}, [${n}], {};", list(0), list(outputs + 1))
+        } else {
+            format!("{guard}red{q}.global.{operation}{vector}.{kind} [$0], {};", list(1))
         };
         let mut constraints: Vec<String> = vec![format!("={}", words.class); outputs];
         constraints.push("l".into());

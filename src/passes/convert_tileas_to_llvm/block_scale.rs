@@ -109,9 +109,10 @@ impl<'c> Lower<'c, '_> {
         let values = &scales.values;
         // Blocks that the tile lacks have elements of zero; their scales must be numbers, which those of another row
         // need not be.
-        let (start, end) = match 1 << blocks < count {
-            true => (register, register + (1 << blocks)),
-            false => (register & !3, (register & !3) + 4),
+        let (start, end) = if 1 << blocks < count {
+            (register, register + (1 << blocks))
+        } else {
+            (register & !3, (register & !3) + 4)
         };
         let word = scales.words.get(&start).copied().unwrap_or_else(|| {
             let bytes: Vec<Option<Val<'c>>> =

@@ -111,12 +111,11 @@ impl<'c> Lower<'c, '_> {
         let base = l.byte_offset(table, l.mul(l.zext64(thread), l.i64c(bytes)));
         Ok(self.gather(layout, &groups, |g| {
             let register = index.registers[g[0] as usize];
-            let address = match index.disjoint {
-                true => l.const_offset(base, register as i64 * bytes),
-                false => {
-                    let element = l.bin("xor", thread, l.i32c(register as i64));
-                    l.byte_offset(table, l.mul(l.zext64(element), l.i64c(bytes)))
-                }
+            let address = if index.disjoint {
+                l.const_offset(base, register as i64 * bytes)
+            } else {
+                let element = l.bin("xor", thread, l.i32c(register as i64));
+                l.byte_offset(table, l.mul(l.zext64(element), l.i64c(bytes)))
             };
             self.read_plain(address, tensor.element, g.len() as u64)
         }))

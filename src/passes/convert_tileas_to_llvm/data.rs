@@ -36,14 +36,18 @@ pub(super) fn element_bits(op: OpRef<'_>, value: Attribute<'_>) -> Result<Vec<u6
         let splat = mlirDenseElementsAttrIsSplat(raw);
         let element = Type::from_raw(mlirShapedTypeGetElementType(mlirAttributeGetType(raw)));
         let n = if splat { 1 } else { mlirElementsAttrGetNumElements(raw) as usize };
-        let width = match mlirTypeIsAInteger(element.to_raw()) {
-            true => mlirIntegerTypeGetWidth(element.to_raw()),
-            false => mlirFloatTypeGetWidth(element.to_raw()),
+        let width = if mlirTypeIsAInteger(element.to_raw()) {
+            mlirIntegerTypeGetWidth(element.to_raw())
+        } else {
+            mlirFloatTypeGetWidth(element.to_raw())
         };
         if width == 1 {
-            let bit = |i| match splat {
-                true => mlirDenseElementsAttrGetBoolSplatValue(raw) != 0,
-                false => mlirDenseElementsAttrGetBoolValue(raw, i as isize),
+            let bit = |i| {
+                if splat {
+                    mlirDenseElementsAttrGetBoolSplatValue(raw) != 0
+                } else {
+                    mlirDenseElementsAttrGetBoolValue(raw, i as isize)
+                }
             };
             return Ok((0..n).map(|i| u64::from(bit(i))).collect());
         }

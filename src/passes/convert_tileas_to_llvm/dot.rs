@@ -77,9 +77,10 @@ impl<'c> Lower<'c, '_> {
             let fragments = |side: fn(&Step) -> &Vec<Option<u32>>| {
                 groups.iter().map(|g| side(&g[0])).collect::<BTreeSet<_>>().len()
             };
-            match fragments(|s| &s.lhs) < fragments(|s| &s.rhs) {
-                true => groups.sort_by(|a, b| (&a[0].rhs, &a[0].lhs).cmp(&(&b[0].rhs, &b[0].lhs))),
-                false => groups.sort_by(|a, b| (&a[0].lhs, &a[0].rhs).cmp(&(&b[0].lhs, &b[0].rhs))),
+            if fragments(|s| &s.lhs) < fragments(|s| &s.rhs) {
+                groups.sort_by(|a, b| (&a[0].rhs, &a[0].lhs).cmp(&(&b[0].rhs, &b[0].lhs)))
+            } else {
+                groups.sort_by(|a, b| (&a[0].lhs, &a[0].rhs).cmp(&(&b[0].lhs, &b[0].rhs)))
             }
             for group in groups {
                 let part = self.multiply(&job, vec![zero; sums.len()], group)?;
@@ -154,9 +155,12 @@ impl<'c> Lower<'c, '_> {
             let (element, unsigned) = (job.elements[side], job.unsigned.get(side).copied().unwrap_or(false));
             values
                 .iter()
-                .map(|&v| match is_integer(element) {
-                    true => Ok(l.cast(if unsigned { "zext" } else { "sext" }, v, l.i32)),
-                    false => self.widened(job.op, v, element),
+                .map(|&v| {
+                    if is_integer(element) {
+                        Ok(l.cast(if unsigned { "zext" } else { "sext" }, v, l.i32))
+                    } else {
+                        self.widened(job.op, v, element)
+                    }
                 })
                 .collect()
         };
@@ -167,9 +171,10 @@ impl<'c> Lower<'c, '_> {
                 return Err(wrong());
             };
             let (a, b, c) = (lhs[a as usize], rhs[b as usize], c as usize);
-            sums[c] = match is_integer(job.elements[2]) {
-                true => l.add(sums[c], l.mul(a, b)),
-                false => l.b.value("llvm.intr.fma", ty(a), &[a, b, sums[c]], &[]),
+            sums[c] = if is_integer(job.elements[2]) {
+                l.add(sums[c], l.mul(a, b))
+            } else {
+                l.b.value("llvm.intr.fma", ty(a), &[a, b, sums[c]], &[])
             };
         }
         let to = element_type(l.context(), job.elements[2]).ok_or_else(wrong)?;

@@ -224,9 +224,10 @@ impl<'c> Lower<'c, '_> {
             let mask = masks.as_ref().map(|m| if m.len() == 1 { m[0] } else { m[g[0] as usize] });
             let elements: Vec<Val<'c>> = g.iter().map(|&r| values[r as usize]).collect();
             let (p, mask) = (pointers[g[0] as usize], self.both(mask, owner));
-            match is_nibble(pointee(op.ptr())) {
-                true => self.write_low_half(p, elements[0], mask, &qualifier),
-                false => self.write(p, pointee(op.ptr()), &elements, mask, &qualifier),
+            if is_nibble(pointee(op.ptr())) {
+                self.write_low_half(p, elements[0], mask, &qualifier)
+            } else {
+                self.write(p, pointee(op.ptr()), &elements, mask, &qualifier)
             }
         }
         Ok(())

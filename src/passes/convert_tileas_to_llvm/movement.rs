@@ -126,9 +126,10 @@ impl<'c> Lower<'c, '_> {
         let (from, to) = (tensor(op.source()), tensor(op.result()));
         let values = self.fragment(op.op(), op.source())?;
         let parts = 1 << packing_log2(&from, &to);
-        let bytes = match from.elements() < to.elements() {
-            true => values.iter().flat_map(|&v| self.cut(v, parts, self.l.i8)).collect(),
-            false => values.chunks(parts).map(|nibbles| self.join_bits(nibbles, 8 / parts as u32)).collect(),
+        let bytes = if from.elements() < to.elements() {
+            values.iter().flat_map(|&v| self.cut(v, parts, self.l.i8)).collect()
+        } else {
+            values.chunks(parts).map(|nibbles| self.join_bits(nibbles, 8 / parts as u32)).collect()
         };
         self.set_all(op.result(), bytes);
         Ok(())
@@ -139,14 +140,16 @@ impl<'c> Lower<'c, '_> {
         let values = self.fragment(op.op(), op.source())?;
         let parts = 1 << packing_log2(&from, &to);
         let element = self.element_of(op.op(), op.result())?;
-        let elements: Vec<Val<'c>> = match from.elements() < to.elements() {
-            true => values.iter().flat_map(|&byte| self.split_bits(byte, parts, element)).collect(),
-            false => values.chunks(parts).map(|bytes| self.glue(bytes, element)).collect(),
+        let elements: Vec<Val<'c>> = if from.elements() < to.elements() {
+            values.iter().flat_map(|&byte| self.split_bits(byte, parts, element)).collect()
+        } else {
+            values.chunks(parts).map(|bytes| self.glue(bytes, element)).collect()
         };
         // SAFETY: the type is alive.
-        let elements = match unsafe { mlir_sys::mlirTypeIsATF32(to.element.to_raw()) } {
-            true => elements.into_iter().map(|v| self.without_low_bits(v)).collect(),
-            false => elements,
+        let elements = if unsafe { mlir_sys::mlirTypeIsATF32(to.element.to_raw()) } {
+            elements.into_iter().map(|v| self.without_low_bits(v)).collect()
+        } else {
+            elements
         };
         self.set_all(op.result(), elements);
         Ok(())
@@ -183,10 +186,13 @@ impl<'c> Lower<'c, '_> {
     fn join_bits(&self, elements: &[Val<'c>], bits: u32) -> Val<'c> {
         let l = &self.l;
         let mask = (1 << bits) - 1;
-        let byte = |v: Val<'c>| match self.is_narrow_int(ty(v)) {
-            true => l.cast("zext", v, l.i8),
-            // A narrow float is a byte already.
-            false => l.bin("and", v, l.int(l.i8, mask)),
+        let byte = |v: Val<'c>| {
+            if self.is_narrow_int(ty(v)) {
+                l.cast("zext", v, l.i8)
+            } else {
+                // A narrow float is a byte already.
+                l.bin("and", v, l.int(l.i8, mask))
+            }
         };
         let shifted = elements.iter().enumerate().map(|(i, &v)| match i {
             0 => byte(v),
@@ -201,9 +207,10 @@ impl<'c> Lower<'c, '_> {
         (0..parts as i64)
             .map(|i| {
                 let low = if i == 0 { byte } else { l.bin("lshr", byte, l.int(l.i8, i * bits)) };
-                match self.is_narrow_int(element) {
-                    true => l.cast("trunc", low, element),
-                    false => l.bin("and", low, l.int(l.i8, (1 << bits) - 1)),
+                if self.is_narrow_int(element) {
+                    l.cast("trunc", low, element)
+                } else {
+                    l.bin("and", low, l.int(l.i8, (1 << bits) - 1))
                 }
             })
             .collect()

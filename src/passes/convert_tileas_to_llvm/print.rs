@@ -181,9 +181,10 @@ impl<'c> Lower<'c, '_> {
             .sum();
         let buffer = self.print_buffer();
         let arguments = arguments.into_iter();
-        match numbers as usize <= MAX_ARGUMENTS {
-            true => self.print_at_once(op, pieces, arguments, buffer),
-            false => self.print_in_turn(op, pieces, arguments, buffer),
+        if numbers as usize <= MAX_ARGUMENTS {
+            self.print_at_once(op, pieces, arguments, buffer)
+        } else {
+            self.print_in_turn(op, pieces, arguments, buffer)
         }
     }
 
@@ -405,23 +406,24 @@ impl<'c> Lower<'c, '_> {
             'p' if float => return Err(fail(op, format!("'%p' prints a pointer, not {element}"))),
             'p' => ("", 'p', l.cast("zext", number, l.i64)),
             c if "eEfFgGaA".contains(c) => {
-                let value = match float {
-                    true => number,
-                    false if bit || pointer => l.cast("uitofp", number, l.f64),
-                    false => l.cast("sitofp", number, l.f64),
+                let value = if float {
+                    number
+                } else if bit || pointer {
+                    l.cast("uitofp", number, l.f64)
+                } else {
+                    l.cast("sitofp", number, l.f64)
                 };
                 // The driver's printf has no `F`, which differs from `f` in the case of infinities only.
                 ("", if c == 'F' { 'f' } else { c }, value)
             }
             c => {
                 let signed = matches!(c, 'd' | 'i') && !bit;
-                let whole = match float {
-                    true => {
-                        let name = if signed { "fptosi" } else { "fptoui" };
-                        let name = format!("llvm.{name}.sat.i64.f64");
-                        l.intrinsic(&name, Some(l.i64), &[number]).expect("an intrinsic with a result")
-                    }
-                    false => number,
+                let whole = if float {
+                    let name = if signed { "fptosi" } else { "fptoui" };
+                    let name = format!("llvm.{name}.sat.i64.f64");
+                    l.intrinsic(&name, Some(l.i64), &[number]).expect("an intrinsic with a result")
+                } else {
+                    number
                 };
                 let wide = l.width(ty(whole)) > 32;
                 let t = if wide { l.i64 } else { l.i32 };

@@ -29,9 +29,10 @@ impl<'c> Lower<'c, '_> {
             .map_err(|e| fail(op, e.to_string()))?
             .ok_or_else(|| fail(op, "'nv_tileas.scan' leaves the warp; run tileas-materialize-reductions first"))?;
         let mut values: Vec<Vec<Val<'c>>> = operands.iter().map(|v| self.fragment(op, *v)).collect::<Result<_, _>>()?;
-        let runs: Vec<Vec<u32>> = match x.reverse() {
-            true => plan.runs.iter().map(|run| run.iter().rev().copied().collect()).collect(),
-            false => plan.runs.clone(),
+        let runs: Vec<Vec<u32>> = if x.reverse() {
+            plan.runs.iter().map(|run| run.iter().rev().copied().collect()).collect()
+        } else {
+            plan.runs.clone()
         };
         for run in &runs {
             for pair in run.windows(2) {

@@ -56,10 +56,12 @@ impl<'c> Lower<'c, '_> {
         // Both bytes, and where they are in the result.
         let pair = |x: &Val<'c>, y: &Val<'c>| {
             let ((x, i), (y, j)) = (from(x)?, from(y)?);
-            Some(match i == j {
-                true if i < 2 => (prmt(x, y, 0x5140), 2 * i),
-                true => (prmt(x, y, 0x7362), 2 * i - 4),
-                false => (prmt(x, y, i | (4 + j) << 4), 0),
+            Some(if i != j {
+                (prmt(x, y, i | (4 + j) << 4), 0)
+            } else if i < 2 {
+                (prmt(x, y, 0x5140), 2 * i)
+            } else {
+                (prmt(x, y, 0x7362), 2 * i - 4)
             })
         };
         // Nothing is built unless all four are there.

@@ -50,10 +50,7 @@ pub fn merge(function: OpRef<'_>, target: &Target) {
     let (mut rings, mut largest) = (0, 0);
     walk(function, &mut |o| {
         if let Some(desc) = AllocTensorOp::cast(o).and_then(|a| MemDescType::cast(ty(a.result()))) {
-            match desc.stages() > 1 {
-                true => rings += padded_bytes(desc),
-                false => largest = largest.max(memdesc_bytes(desc)),
-            }
+            if desc.stages() > 1 { rings += padded_bytes(desc) } else { largest = largest.max(memdesc_bytes(desc)) }
         }
         for i in 0..region_count(o) {
             blocks.extend(entry_block(region(o, i)));
@@ -85,10 +82,13 @@ fn merge_in(block: Blk<'_>, most: u64) {
             // What touches no shared memory may stand between stores and loads, or, if it computes with what has been
             // loaded, behind the loads.
             None => match &mut open {
-                Some(o) if operands(op).any(|v| o.is_late(v)) => match behaviour::computes_locally(op) {
-                    true => o.late.push(op),
-                    false => open = None,
-                },
+                Some(o) if operands(op).any(|v| o.is_late(v)) => {
+                    if behaviour::computes_locally(op) {
+                        o.late.push(op)
+                    } else {
+                        open = None
+                    }
+                }
                 _ if !stands_between(op) => open = None,
                 _ => {}
             },
