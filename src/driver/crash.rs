@@ -54,10 +54,11 @@ pub fn forerunner() -> Option<i32> {
 /// # Errors
 /// An argument with a zero in it, or what the system says when it refuses.
 pub fn guard(arguments: &[OsString]) -> io::Result<()> {
-    let program = match cfg!(target_os = "linux") {
+    let program = if cfg!(target_os = "linux") {
         // Also after the file was replaced.
-        true => "/proc/self/exe".into(),
-        false => std::env::current_exe()?.into_os_string(),
+        "/proc/self/exe".into()
+    } else {
+        std::env::current_exe()?.into_os_string()
     };
     // Kept to the end of the process.
     let keep = |text: Vec<u8>| CString::new(text).map(CString::into_raw);

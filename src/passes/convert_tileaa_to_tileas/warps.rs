@@ -59,10 +59,11 @@ fn by_tiles(function: OpRef<'_>, target: Option<&Target>) -> i64 {
         }
         _ => {}
     });
-    match product {
+    if product {
         // What is far too large for registers is taken apart; its slices are small for any number of warps.
-        true => enough(function, for_products(function, target, USUAL), &[(32, 1024)]),
-        false => enough(function, (largest / (32 * ELEMENTS_PER_THREAD)).clamp(USUAL, MOST), &[(16, 128), (32, 4096)]),
+        enough(function, for_products(function, target, USUAL), &[(32, 1024)])
+    } else {
+        enough(function, (largest / (32 * ELEMENTS_PER_THREAD)).clamp(USUAL, MOST), &[(16, 128), (32, 4096)])
     }
 }
 
