@@ -48,12 +48,11 @@ impl Case {
         let shape = Shape::new(&[r as i64, c as i64]).expect("a shape");
         let bits = 8 * bytes as u32;
         let span = HardwareSwizzle::widest((c * bytes) as u64).span() as usize;
-        let (shared, columns, span) = match self.plain {
-            true => ((0..shape.bits()).map(|i| 1u64 << i).collect::<Vec<_>>(), c, 16),
-            false => {
-                let layout = HardwareLayout::panels(&shape, (1, 0), bits).and_then(|l| l.shared_layout());
-                (layout.expect("a layout").bases().to_vec(), span / bytes, span)
-            }
+        let (shared, columns, span) = if self.plain {
+            ((0..shape.bits()).map(|i| 1u64 << i).collect::<Vec<_>>(), c, 16)
+        } else {
+            let layout = HardwareLayout::panels(&shape, (1, 0), bits).and_then(|l| l.shared_layout());
+            (layout.expect("a layout").bases().to_vec(), span / bytes, span)
         };
         let vector = 16 / bytes;
         let layout = Layout::coalesced(&shape, bits, &[1, 0], vector as u64, 1).expect("a layout");

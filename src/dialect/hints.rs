@@ -5,12 +5,7 @@ use melior::ir::{Attribute, AttributeLike};
 use mlir_sys::*;
 
 /// The hint `name` for a target, or else for all, as `read` understands it; what it does not counts as absent.
-fn hint<'c, T>(
-    hints: Attribute<'c>,
-    target: &str,
-    name: &str,
-    read: impl Fn(Attribute<'c>) -> Option<T>,
-) -> Option<T> {
+fn hint<'c, T>(hints: Attribute<'c>, target: &str, name: &str, read: impl Fn(Attribute<'c>) -> Option<T>) -> Option<T> {
     let of = |key: &str| read(entry(entry(hints, key)?, name)?);
     of(target).or_else(|| of("default"))
 }

@@ -18,9 +18,10 @@ impl<'c> Lower<'c, '_> {
         for v in values {
             if !is_token(v) {
                 let registers = self.registers(op, v)?;
-                types.extend(match self.is_pairs(v) {
-                    true => std::iter::repeat_n(self.l.i32, registers / 2),
-                    false => std::iter::repeat_n(self.element_of(op, v)?, registers),
+                types.extend(if self.is_pairs(v) {
+                    std::iter::repeat_n(self.l.i32, registers / 2)
+                } else {
+                    std::iter::repeat_n(self.element_of(op, v)?, registers)
                 });
             }
         }
@@ -51,9 +52,10 @@ impl<'c> Lower<'c, '_> {
             }
             let is_pairs = self.is_pairs(v);
             let (mine, after) = rest.split_at(self.registers(op, v)? / if is_pairs { 2 } else { 1 });
-            match is_pairs {
-                true => drop(self.values.insert(key(v), Lowered::Pairs(mine.to_vec()))),
-                false => self.set_all(v, mine.to_vec()),
+            if is_pairs {
+                self.values.insert(key(v), Lowered::Pairs(mine.to_vec()));
+            } else {
+                self.set_all(v, mine.to_vec());
             }
             rest = after;
         }

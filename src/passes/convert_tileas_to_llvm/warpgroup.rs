@@ -206,10 +206,7 @@ impl<'c> Lower<'c, '_> {
 
     /// The registers of a product that is under way.
     fn bind_accumulators(&mut self, v: Val<'c>, registers: Vec<Val<'c>>) {
-        let lowered = match self.is_pairs(v) {
-            true => Lowered::Pairs(registers),
-            false => Lowered::Fragment(registers),
-        };
+        let lowered = if self.is_pairs(v) { Lowered::Pairs(registers) } else { Lowered::Fragment(registers) };
         self.values.insert(key(v), lowered);
     }
 

@@ -90,10 +90,7 @@ impl Generator {
         let turned = [narrow, false].map(|other| other != (!narrow && self.rng.one_in(3)));
         let lhs = self.tensor(from, [m * self.blocks(), depth], [m, k], !narrow && turned[0]);
         let rhs = self.tensor(from, [depth, n], [k, n], narrow || turned[1]);
-        let bound = match self.rng.coin() {
-            true => self.argument(Number::I32, trips),
-            false => self.scalar(Number::I32, trips),
-        };
+        let bound = if self.rng.coin() { self.argument(Number::I32, trips) } else { self.scalar(Number::I32, trips) };
         let loose = matches!(kind, OpKind::MmaF { fast_acc: true }) || to == Number::F16;
         let zero = self.scalar(Number::I32, 0);
         let traits = Traits { loose, small: false };
