@@ -16,8 +16,8 @@ use crate::dialect::{
         AgentSwitchOp, AllocTensorOp, AnyOp, ConsumerReleaseOp, ConsumerWaitOp, CreatePipelineOp, IncIterOp,
         MemDescSlotOp, MemDescType, PipelineIteratorType, PipelineType, ProducerAcquireOp, StageOp,
     },
-    rt::*,
     product_plan::ProductPlan,
+    rt::*,
     shared_memory::SCRATCH_BYTES,
     thread_scope::ThreadScope,
     upstream::{Arith, Scf},
@@ -130,7 +130,8 @@ impl<'c> Extract<'c> {
         let mut known = FxHashMap::default();
         for (i, pipeline) in pipelines.iter().enumerate() {
             let op = pipeline.op();
-            let stages = PipelineType::cast(ty(pipeline.pipeline())).ok_or((op, "not a pipeline".to_string()))?.stages();
+            let stages =
+                PipelineType::cast(ty(pipeline.pipeline())).ok_or((op, "not a pipeline".to_string()))?.stages();
             let consumers = pipeline.consumers() as u32;
             let full = program.barrier(&format!("full{i}"), stages as usize, 1);
             let empty = program.barrier(&format!("empty{i}"), stages as usize, consumers);
@@ -286,13 +287,11 @@ impl<'c> Extract<'c> {
 
     /// The stage that a descriptor of memory leads to, and the steps of the iterator that numbers it; none for storage
     /// that belongs to no pipeline.
-    fn place(
-        &mut self,
-        op: OpRef<'c>,
-        mut memory: Val<'c>,
-    ) -> Result<Option<(tile_protocol::Place, Expr)>, Fault<'c>> {
+    fn place(&mut self, op: OpRef<'c>, mut memory: Val<'c>) -> Result<Option<(tile_protocol::Place, Expr)>, Fault<'c>> {
         let mut steps = None;
-        while let Some(made) = defining_op(memory).filter(|o| AllocTensorOp::cast(*o).is_none() && operand_count(*o) > 0) {
+        while let Some(made) =
+            defining_op(memory).filter(|o| AllocTensorOp::cast(*o).is_none() && operand_count(*o) > 0)
+        {
             if let Some(slot) = MemDescSlotOp::cast(made) {
                 let stage = defining_op(slot.index()).and_then(StageOp::cast);
                 steps = stage.map(|s| self.value(op, s.iterator())).transpose()?;
@@ -385,7 +384,11 @@ impl<'c> Extract<'c> {
             let count = if is_loop { 3 } else { 1 };
             let same = (0..count).all(|i| computed_alike(operand(op, i), operand(other.op, i), 0));
             let parameter = other.parameter.clone();
-            return if same { Ok(parameter) } else { Err((op, "agents go through different loops or branches".into())) };
+            return if same {
+                Ok(parameter)
+            } else {
+                Err((op, "agents go through different loops or branches".into()))
+            };
         }
         if self.number > 0 {
             return Err((op, "agents go through different loops or branches".into()));

@@ -250,11 +250,8 @@ impl<'c> Slice<'c> {
         map: &FxHashMap<usize, Val<'c>>,
     ) -> Result<(), Failed> {
         let Some(last) = ops_of(source).last() else { return Ok(()) };
-        let values: Vec<Val<'c>> = kept
-            .iter()
-            .map(|&i| operand(last, i))
-            .map(|v| map.get(&key(v)).copied().unwrap_or(v))
-            .collect();
+        let values: Vec<Val<'c>> =
+            kept.iter().map(|&i| operand(last, i)).map(|v| map.get(&key(v)).copied().unwrap_or(v)).collect();
         b.set_location(last.location());
         let mut state = b.state("scf.yield");
         state.operands(&values);

@@ -7,6 +7,7 @@ pub mod behaviour;
 pub mod debug_scope;
 pub mod dots;
 pub mod gpu_module;
+pub mod hints;
 pub mod inlined;
 pub mod layouts;
 pub mod llvm_types;

@@ -23,7 +23,7 @@ use std::{
     ffi::c_void,
     panic::{AssertUnwindSafe, catch_unwind},
 };
-use tile_layout::{Layout, LayoutError, Multiplier, Operand, Product, Shape};
+use tile_layout::{Layout, LayoutError, Multiplier, Operand, Product, Shape, warpgroups_of};
 use tile_mma::Place;
 
 /// What C++ calls: reports what is wrong with a product, if anything is.
@@ -71,7 +71,10 @@ fn verdict(dot: AnyDot<'_>) -> Result<(), String> {
             return Err(format!("no instruction {name} multiplies '{}' into '{}'", lhs.element, acc.element));
         }
         // Operands are on their way to shared memory: `tileas-materialize-async` takes them there.
-        Some(_) if instruction.kind == MmaKind::Warpgroup => return Ok(()),
+        Some(i) if instruction.kind == MmaKind::Warpgroup => {
+            let accumulator = acc.layout().ok_or("acc has no layout")?;
+            return warpgroups_of(&accumulator, &shape(&acc)?, i.n).map(|_| ()).map_err(error);
+        }
         Some(i) => {
             for (what, operand) in [("lhs", Operand::A), ("rhs", Operand::B), ("acc", Operand::Accumulator)] {
                 let places = i.row.places(operand);

@@ -3,7 +3,7 @@
 //! `tileaa-plan-products` decides; the passes that give products their layouts, make copies asynchronous and share out
 //! warps follow the attribute. Without it products are those of single warps.
 
-use super::rt::*;
+use super::{hints::entry, rt::*};
 use melior::{
     Context,
     ir::{Attribute, AttributeLike},
@@ -74,13 +74,4 @@ impl ProductPlan {
 fn is(a: Attribute<'_>, kind: unsafe extern "C" fn(MlirAttribute) -> bool) -> bool {
     // SAFETY: the attribute is alive.
     unsafe { kind(a.to_raw()) }
-}
-
-fn entry<'c>(dictionary: Attribute<'c>, key: &str) -> Option<Attribute<'c>> {
-    // SAFETY: the attribute is alive; only dictionaries are asked.
-    unsafe {
-        mlirAttributeIsADictionary(dictionary.to_raw())
-            .then(|| mlirDictionaryAttrGetElementByName(dictionary.to_raw(), raw_str(key)))
-            .and_then(|a| Attribute::from_option_raw(a))
-    }
 }

@@ -53,6 +53,8 @@ pub const NO_LDMATRIX: Category = missed(RemarkSubject::TensorCore, "NoLdmatrix"
 pub const NO_TENSOR_CORE: Category = missed(RemarkSubject::TensorCore, "NoTensorCore");
 /// Products are computed by instructions of single warps although the target has those of warpgroups.
 pub const NO_WARPGROUPS: Category = missed(RemarkSubject::TensorCore, "NoWarpgroups");
+/// How the products of a kernel are shared out among warpgroups, and why so.
+pub const WARPGROUP_PLAN: Category = analysis(RemarkSubject::TensorCore, "WarpgroupPlan");
 /// A product is computed by matrix instructions of a wider type.
 pub const WIDENED_OPERANDS: Category = missed(RemarkSubject::TensorCore, "WidenedOperands");
 /// A conversion of a narrow type takes several instructions.

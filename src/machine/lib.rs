@@ -145,7 +145,7 @@ mod tests {
                 serde_json::from_str(&std::fs::read_to_string(format!("{root}{path}")).unwrap()).unwrap();
             for (key, entry) in Machine::named(name).unwrap().entries() {
                 let constant = entry.source.strip_prefix("run: ").map(|c| &results["constants"][c]);
-                if let Some(constant) = constant.filter(|_| entry.kind == Kind::Measured) {
+                if let Some(constant) = constant.filter(|_| entry.kind == Origin::Measured) {
                     assert!((constant["value"].as_f64().unwrap() - entry.value).abs() < 0.001, "{name}: {key}");
                     assert_eq!(constant["unit"].as_str().unwrap(), entry.unit, "{name}: {key}");
                     compared += 1;

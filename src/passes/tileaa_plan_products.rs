@@ -26,6 +26,7 @@ use crate::{
     dialect::{
         behaviour::{self, LayoutRelation},
         dots::element_of,
+        hints::bool_hint,
         layouts::{Tensor, storage_bits},
         nv_tileaa::{
             self, AnyOp, CreateMemTokenOp, DotOp, JoinMemTokenOp, MemTokenType, Ordering, TiledLoadOp, TiledStoreOp,
@@ -83,11 +84,7 @@ impl RustPass for PlanProducts {
 /// The op that is in the way, and why.
 type Obstacle<'c> = (OpRef<'c>, String);
 
-fn plan<'c>(
-    function: nv_tileaa::FuncOp<'c>,
-    dots: &[OpRef<'c>],
-    target: &Target,
-) -> Result<ProductPlan, Obstacle<'c>> {
+fn plan<'c>(function: nv_tileaa::FuncOp<'c>, dots: &[OpRef<'c>], target: &Target) -> Result<ProductPlan, Obstacle<'c>> {
     let facts = Facts::of(function.op());
     let mut products: Vec<(OpRef<'c>, ProductLoop)> = vec![];
     let mut loads = vec![];
@@ -96,7 +93,7 @@ fn plan<'c>(
         if products.iter().any(|(other, _)| block_of(*other) == block_of(op)) {
             return Err((op, "another product is in the same block".into()));
         }
-        products.push((op, product(dot, function.op(), &facts, &mut loads)?));
+        products.push((op, product(dot, function.op(), (&facts, target), &mut loads)?));
     }
     let is_token = |v: Val<'c>| MemTokenType::cast(ty(v)).is_some();
     Slice::of(function.op(), &loads, &|_| false, &is_token)?;
@@ -112,6 +109,11 @@ fn plan<'c>(
     let scratch = scratch(function.op(), &product, &products);
     let stages = stages(&plan, &product, products.len() as u32, scratch, target)
         .ok_or_else(|| (op, "shared memory holds no two stages of the operands".to_string()))?;
+    let mut reasons = plan.reasons.clone();
+    if stages < plan.stages {
+        reasons.push(format!("{stages} stages beside {scratch} bytes for what else goes through shared memory"));
+    }
+    remark(op, remark::WARPGROUP_PLAN, reasons.join("; "), "");
     let registers = plan.registers;
     Ok(ProductPlan {
         groups: [plan.groups.0, plan.groups.1],
@@ -177,7 +179,7 @@ fn loops(op: OpRef<'_>) -> usize {
 fn product<'c>(
     dot: DotOp<'c>,
     function: OpRef<'c>,
-    facts: &Facts,
+    (facts, target): (&Facts, &Target),
     loads: &mut Vec<OpRef<'c>>,
 ) -> Result<ProductLoop, Obstacle<'c>> {
     let op = dot.op();
@@ -202,9 +204,13 @@ fn product<'c>(
     let mut majors = [Major::K; 2];
     for (i, (v, depth)) in [(dot.lhs(), 1), (dot.rhs(), 0)].into_iter().enumerate() {
         let side = ["lhs", "rhs"][i];
-        let found = LoadedOperand::of(v).ok_or_else(|| not(&format!("{side} is not a tile that is loaded for it alone")))?;
+        let found =
+            LoadedOperand::of(v).ok_or_else(|| not(&format!("{side} is not a tile that is loaded for it alone")))?;
         let load = TiledLoadOp::cast(found.load).ok_or_else(|| not("operand is not loaded from a view"))?;
         check_load(load, op, function)?;
+        if load.hints().and_then(|h| bool_hint(h, target.name, "allow_tma")) == Some(false) {
+            return Err((load.op(), "the hint allow_tma forbids tensor copies".into()));
+        }
         let view = View::of(load.view()).ok_or_else(|| not("its view is not made in this function"))?;
         // The map is made once, before everything else.
         if parent_op(view.make.op()) != Some(function) {
@@ -280,8 +286,7 @@ fn check_load<'c>(load: TiledLoadOp<'c>, dot: OpRef<'c>, function: OpRef<'c>) ->
 /// Whether a token stands for no access at all.
 fn orders_nothing(token: Val<'_>) -> bool {
     let Some(op) = defining_op(token) else { return false };
-    CreateMemTokenOp::cast(op).is_some()
-        || JoinMemTokenOp::cast(op).is_some() && operands(op).all(orders_nothing)
+    CreateMemTokenOp::cast(op).is_some() || JoinMemTokenOp::cast(op).is_some() && operands(op).all(orders_nothing)
 }
 
 /// The dimension of the operand along which it is contiguous in memory.

@@ -44,10 +44,10 @@ use crate::{
         nv_tileaa::{self, MakeTiledViewOp},
         nv_tileas::{
             AllocTensorOp, AsyncDotOp, AsyncDotWaitOp, AsyncTiledTmaLoadOp, BarrierOp, ConsumerReleaseOp,
-            ConsumerTokenType, ConsumerWaitOp, CreateIteratorOp, CreatePipelineOp, DotOp, ElectOp, IncIterOp, MakeTiledTmaDescOp,
-            MemDescPermuteOp, MemDescSlotOp, MemDescType, MemDescViewOp, MmaKind, PermuteOp, PipelineIteratorType,
-            PipelineType,
-            ProducerAcquireOp, ProducerTokenType, SharedLayoutAttr, StageOp, TiledLoadOp,
+            ConsumerTokenType, ConsumerWaitOp, CreateIteratorOp, CreatePipelineOp, DotOp, ElectOp, IncIterOp,
+            MakeTiledTmaDescOp, MemDescPermuteOp, MemDescSlotOp, MemDescType, MemDescViewOp, MmaKind, PermuteOp,
+            PipelineIteratorType, PipelineType, ProducerAcquireOp, ProducerTokenType, SharedLayoutAttr, StageOp,
+            TiledLoadOp,
         },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         product_plan::ProductPlan,
@@ -156,9 +156,12 @@ impl<'c> Product<'c> {
         let words = (2 * stages as u64).next_power_of_two();
         let bases: Vec<u64> = (0..words.ilog2()).map(|i| 1 << i).collect();
         let context = top.context();
-        let barriers = aligned_storage_type(op, &[words as i64], IntegerType::new(context, 64).into(), &bases, ALIGNMENT).map_err(error)?;
+        let barriers =
+            aligned_storage_type(op, &[words as i64], IntegerType::new(context, 64).into(), &bases, ALIGNMENT)
+                .map_err(error)?;
         let barriers = AllocTensorOp::build(top, barriers.into(), None).map_err(error)?.result();
-        let pipeline = PipelineType::get(op.location(), stages).ok_or_else(|| fail(op, "no pipeline of so many stages"))?;
+        let pipeline =
+            PipelineType::get(op.location(), stages).ok_or_else(|| fail(op, "no pipeline of so many stages"))?;
         let consumers = i64_attr(context, plan.consumer_warps().into());
         let pipeline = CreatePipelineOp::build(top, pipeline.into(), barriers, consumers).map_err(error)?.pipeline();
         let first = CreateIteratorOp::build(top, iterator_type(op)?, pipeline).map_err(error)?.iterator();
@@ -429,4 +432,3 @@ fn erase_users(v: Val<'_>) {
         erase(user);
     }
 }
-

@@ -16,7 +16,8 @@ use crate::{
     dialect::{
         nv_tileaa,
         nv_tileas::{
-            AgentSwitchOp, AllocTensorOp, BarrierOp, ConsumerReleaseOp, MemDescSlotOp, MemDescType, PipelineType, StageOp,
+            AgentSwitchOp, AllocTensorOp, BarrierOp, ConsumerReleaseOp, MemDescSlotOp, MemDescType, PipelineType,
+            StageOp,
         },
         pass::{Failed, PassContext, RustPass, fail},
         rt::*,

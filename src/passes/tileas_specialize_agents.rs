@@ -24,8 +24,7 @@
 use crate::{
     analysis::producers::{Slice, clone_op},
     dialect::{
-        gpu_module,
-        nv_tileaa,
+        gpu_module, nv_tileaa,
         nv_tileas::{
             AgentSwitchOp, AllocTensorOp, BarrierOp, CreateIteratorOp, CreatePipelineOp, ElectOp, MakeTiledTmaDescOp,
         },

@@ -10,13 +10,13 @@
 use crate::{
     analysis::product_warps::for_products,
     dialect::{
+        hints::int_hint,
         layouts::{Tensor, storage_bits},
         nv_tileaa::{AnyOp, FuncOp},
         product_plan::ProductPlan,
         rt::*,
     },
 };
-use melior::ir::{Attribute, AttributeLike};
 use tile_targets::Target;
 
 const USUAL: i64 = 4;
@@ -30,30 +30,15 @@ pub fn valid(warps: i64) -> bool {
 
 /// Warps of `function` on the target of this name; `option` is what the pipeline asks for, zero for nothing.
 pub fn choose(function: FuncOp<'_>, target: &str, option: i64) -> i64 {
-    let hint = function.hints().and_then(|h| hinted(h, target));
+    let hint = function.hints().and_then(|h| int_hint(h, target, "num_worker_warps_per_cta")).filter(|w| valid(*w));
     let option = (option != 0).then_some(option);
     let planned = ProductPlan::of(function.op()).map(|p| p.consumer_warps().into());
-    function.num_warps().or(planned).or(hint).or(option).unwrap_or_else(|| by_tiles(function.op(), Target::by_name(target)))
-}
-
-/// What the hints say for the target, or by default. Values that make no sense count as absent.
-fn hinted(hints: Attribute<'_>, target: &str) -> Option<i64> {
-    let of = |key: &str| {
-        let value = entry(entry(hints, key)?, "num_worker_warps_per_cta")?;
-        // SAFETY: the attribute is alive.
-        let is_integer = unsafe { mlir_sys::mlirAttributeIsAInteger(value.to_raw()) };
-        is_integer.then(|| int_attr(value)).filter(|w| valid(*w))
-    };
-    of(target).or_else(|| of("default"))
-}
-
-fn entry<'c>(dictionary: Attribute<'c>, key: &str) -> Option<Attribute<'c>> {
-    // SAFETY: the attribute is alive; only dictionaries are asked.
-    unsafe {
-        mlir_sys::mlirAttributeIsADictionary(dictionary.to_raw())
-            .then(|| mlir_sys::mlirDictionaryAttrGetElementByName(dictionary.to_raw(), raw_str(key)))
-            .and_then(|a| Attribute::from_option_raw(a))
-    }
+    function
+        .num_warps()
+        .or(planned)
+        .or(hint)
+        .or(option)
+        .unwrap_or_else(|| by_tiles(function.op(), Target::by_name(target)))
 }
 
 /// What the largest tile that is moved or combined asks for.

@@ -124,13 +124,7 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// Address of the barrier of an iterator's stage that says full or empty.
-    fn barrier_of(
-        &self,
-        op: OpRef<'c>,
-        pipeline: Val<'c>,
-        iterator: Val<'c>,
-        empty: bool,
-    ) -> Result<Val<'c>, Failed> {
+    fn barrier_of(&self, op: OpRef<'c>, pipeline: Val<'c>, iterator: Val<'c>, empty: bool) -> Result<Val<'c>, Failed> {
         let barriers = self.shared_address(op, pipeline)?;
         let l = &self.l;
         let at = l.byte_offset(barriers, l.mul(self.stage_of(iterator), l.i32c(BARRIER)));

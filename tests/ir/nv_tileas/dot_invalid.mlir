@@ -101,12 +101,12 @@ func.func @scales_of_rows(%x: tensor<16x32xf8E5M2, #a>, %y: tensor<32x8xf8E5M2, 
 
 // -----
 
-// An instruction of the table that takes B from shared memory only.
-#c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = [128, 256]>
+// An instruction of warpgroups, whose operands go to shared memory later: sums of rows that its warps do not have.
+#c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = [256, 128]>
 #a = #nv_tileas.layout<register = [1, 128, 8], lane = [2, 4, 16, 32, 64], warp = [256, 512]>
 #b = #nv_tileas.layout<register = [8, 64], lane = [16, 32, 1, 2, 4], warp = [0, 0]>
 func.func @warpgroup(%x: tensor<64x16xf16, #a>, %y: tensor<16x8xf16, #b>, %z: tensor<64x8xf32, #c>) {
-  // expected-error @+1 {{rhs of #nv_tileas.mma<warpgroup, [64, 8, 16]> must be in shared memory, not in registers}}
+  // expected-error @+1 {{the layout does not consist of fragments of 64 rows by 8 columns for 1 warpgroups}}
   %0 = nv_tileas.dot %x, %y, %z by <warpgroup, [64, 8, 16]> : tensor<64x16xf16, #a>, tensor<16x8xf16, #b>, tensor<64x8xf32, #c>
   return
 }
