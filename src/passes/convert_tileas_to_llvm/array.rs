@@ -3,7 +3,7 @@
 //! Register `r` of a tensor is element `r` of its array. In the body of a loop the thread plays its part of a virtual
 //! warp, so `Lower::warp` is that warp's number there; all else follows from the layouts.
 
-use super::{Lower, Lowered, llvm::Cmp, parse};
+use super::{Lower, Lowered, llvm::Cmp};
 use crate::{
     analysis::{register_maps, registers::register_bits},
     dialect::{
@@ -102,8 +102,7 @@ impl<'c> Lower<'c, '_> {
         let next = self.l.add(counter, self.l.i32c(1));
         let more = self.l.icmp(Cmp::Ult, next, self.l.i32c(1 << bits));
         let branch = self.l.cond_br(more, (head, &[next]), (exit, &[]));
-        let rolled = parse(self.l.context(), "#llvm.loop_annotation<unroll = <disable = true>>");
-        set_attr(branch, "loop_annotation", rolled);
+        set_attr(branch, "loop_annotation", self.l.rolled());
         self.l.b.set_end(exit);
         Ok(())
     }

@@ -5,6 +5,7 @@
 use super::{Lower, Lowered, llvm::Cmp};
 use crate::dialect::{
     debug_scope,
+    nv_tileas::AsyncDotOp,
     pass::{Failed, fail},
     rt::*,
 };
@@ -94,6 +95,11 @@ impl<'c> Lower<'c, '_> {
         next.extend(self.flat_values(op, operands(yielded), results(op))?);
         self.l.b.set_location(debug_scope::lowered(op.location()));
         self.l.br(head, &next);
+        // LLVM copies the sums where it peels an iteration off, while the instruction still writes them.
+        let in_flight = operands(yielded).filter_map(defining_op).any(|o| AsyncDotOp::cast(o).is_some());
+        if let Some(branch) = ops_of(self.l.b.block()).last().filter(|_| in_flight) {
+            set_attr(branch, "loop_annotation", self.l.rolled());
+        }
 
         self.l.b.set_end(exit);
         let out: Vec<Val<'c>> = args(exit).collect();

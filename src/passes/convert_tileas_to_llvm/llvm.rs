@@ -238,6 +238,11 @@ impl<'c> Llvm<'c> {
         s.segments(&[1, yes.1.len() as i32, no.1.len() as i32]);
         self.b.insert(s).expect("no inference asked for")
     }
+    /// On the branch back: the loop is neither unrolled nor peeled.
+    pub fn rolled(&self) -> Attribute<'c> {
+        let text = "#llvm.loop_annotation<unroll = <disable = true>>";
+        Attribute::parse(self.context(), text).expect("a well-formed attribute")
+    }
     /// A new block with arguments behind the current one.
     pub fn new_block(&self, types: &[Type<'c>], after: Blk<'c>) -> Blk<'c> {
         let args: Vec<_> = types.iter().map(|t| (*t, self.location())).collect();
