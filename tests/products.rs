@@ -180,7 +180,9 @@ fn free_of_conflicts(name: &str) -> Result<(), Failed> {
                 problems.push(format!("{}: degree {degree:?}: {op}", target.name));
             }
         });
-        if accesses == 0 && name != "bmm3_f16.13.1" {
+        // Tensor copies and products of warpgroups touch it in ways that layouts of registers do not describe.
+        let has_agents = text.contains("agent_switch");
+        if accesses == 0 && !has_agents && name != "bmm3_f16.13.1" {
             problems.push(format!("{}: no access of shared memory", target.name));
         }
     }

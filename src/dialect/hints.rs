@@ -4,22 +4,29 @@ use super::rt::*;
 use melior::ir::{Attribute, AttributeLike};
 use mlir_sys::*;
 
-/// The hint `name` for a target, or for all.
-pub fn hint<'c>(hints: Attribute<'c>, target: &str, name: &str) -> Option<Attribute<'c>> {
-    let of = |key: &str| entry(entry(hints, key)?, name);
+/// The hint `name` for a target, or else for all, as `read` understands it; what it does not counts as absent.
+fn hint<'c, T>(
+    hints: Attribute<'c>,
+    target: &str,
+    name: &str,
+    read: impl Fn(Attribute<'c>) -> Option<T>,
+) -> Option<T> {
+    let of = |key: &str| read(entry(entry(hints, key)?, name)?);
     of(target).or_else(|| of("default"))
 }
 
-/// A hint that is a number; what is none counts as absent.
-pub fn int_hint(hints: Attribute<'_>, target: &str, name: &str) -> Option<i64> {
+/// A hint that is a number for which `valid` holds.
+pub fn int_hint(hints: Attribute<'_>, target: &str, name: &str, valid: impl Fn(i64) -> bool) -> Option<i64> {
     // SAFETY: the attribute is alive.
-    hint(hints, target, name).filter(|a| unsafe { mlirAttributeIsAInteger(a.to_raw()) }).map(int_attr)
+    let is_int = |a: Attribute<'_>| unsafe { mlirAttributeIsAInteger(a.to_raw()) };
+    hint(hints, target, name, |a| is_int(a).then(|| int_attr(a)).filter(|v| valid(*v)))
 }
 
 /// A hint that is true or false.
 pub fn bool_hint(hints: Attribute<'_>, target: &str, name: &str) -> Option<bool> {
     // SAFETY: the attribute is alive.
-    hint(hints, target, name).filter(|a| unsafe { mlirAttributeIsABool(a.to_raw()) }).map(bool_attr)
+    let is_bool = |a: Attribute<'_>| unsafe { mlirAttributeIsABool(a.to_raw()) };
+    hint(hints, target, name, |a| is_bool(a).then(|| bool_attr(a)))
 }
 
 /// An entry of a dictionary; none of anything else.

@@ -30,7 +30,7 @@ pub fn valid(warps: i64) -> bool {
 
 /// Warps of `function` on the target of this name; `option` is what the pipeline asks for, zero for nothing.
 pub fn choose(function: FuncOp<'_>, target: &str, option: i64) -> i64 {
-    let hint = function.hints().and_then(|h| int_hint(h, target, "num_worker_warps_per_cta")).filter(|w| valid(*w));
+    let hint = function.hints().and_then(|h| int_hint(h, target, "num_worker_warps_per_cta", valid));
     let option = (option != 0).then_some(option);
     let planned = ProductPlan::of(function.op()).map(|p| p.consumer_warps().into());
     function
