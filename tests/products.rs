@@ -28,10 +28,7 @@ use tile_targets::Target;
 use tileiras::dialect::{
     self,
     layouts::{Tensor, storage_bits, to_layout},
-    nv_tileas::{
-        AsyncLoadOp, AsyncTiledLoadOp, AsyncTiledTmaLoadOp, LayoutAttr, LocalLoadOp, LocalStoreOp, MemDescType,
-        SharedLayoutAttr,
-    },
+    nv_tileas::{AsyncLoadOp, AsyncTiledLoadOp, LayoutAttr, LocalLoadOp, LocalStoreOp, MemDescType, SharedLayoutAttr},
     rt::*,
 };
 
@@ -171,8 +168,6 @@ fn free_of_conflicts(name: &str) -> Result<(), Failed> {
         let module = Module::parse(&context, &text).ok_or("the printed program does not parse")?;
         let mut accesses = 0;
         walk(op_ref(module.as_operation().to_raw()), &mut |op| {
-            // Tensor copies and warpgroup instructions have their own swizzles, without conflicts.
-            accesses += usize::from(AsyncTiledTmaLoadOp::cast(op).is_some());
             let Some((layout, memory, direction, matrix)) = access(op) else { return };
             accesses += 1;
             let degree = degree(&layout, memory, direction, matrix);
