@@ -408,6 +408,23 @@ fn one_loop_after_another() {
     }
 }
 
+/// Two loops in a loop over tiles, whose sums begin with the same zeros.
+#[test]
+fn two_loops_for_each_tile() {
+    let kind = Kind { m: 128, n: 8, turned: [false, true], ..RAGGED };
+    let kind = Kind { element: Number::E5m2, mode: "fast_acc", ..kind };
+    let first = kind.looped("first", "%init", &kind.product("next", "%x", "%k", "%acc"));
+    let second = kind.looped("second", "%init", &kind.product("next", "%x", "%k", "%acc"));
+    let sums = kind.sums();
+    let rest = kind.plus("more", "%all", "%first") + &kind.relu("positive", "%more");
+    let rest = rest + &kind.plus("both", "%positive", "%second");
+    kind.multiplied_by_warpgroups(&format!(
+        "%sum = for %tile in (%zero to %two, step %one) : tile<i32> iter_values(%all = %init) -> ({sums}) {{\n\
+         {first}{second}{rest}continue %both : {sums}\n}}\n{}",
+        kind.store("%sum", "%x")
+    ));
+}
+
 //===-- uses of the sum -----------------------------------------------------===//
 
 /// The sum is used in the loop: it is waited for in each iteration.

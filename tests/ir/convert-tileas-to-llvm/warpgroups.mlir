@@ -72,6 +72,8 @@ gpu.module @n {
 // CHECK: llvm.br ^bb[[HEAD:[0-9]+]](%{{.*}} : i32, i32, i32)
 // CHECK: ^bb[[HEAD]](%{{.*}}: i32, %[[P:.*]]: i32, %[[Q:.*]]: i32):
 // CHECK: wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {$0, $1}, $4, $5, sum, 1, 1, 0, 0; }", "=r,=r,0,1,l,l,~{memory}" %[[P]], %[[Q]],
+// The loop stays one: an iteration apart would copy sums that are being written.
+// CHECK: llvm.br ^bb[[HEAD]]({{.*}}) {loop_annotation =
 // CHECK: "wgmma.wait_group.sync.aligned 0;"
 // CHECK: "", "=r,=r,0,1"
 // CHECK: llvm.bitcast %{{.*}} : i32 to vector<2xf16>
