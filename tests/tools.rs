@@ -128,7 +128,7 @@ fn remarks_on_spills() {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tileiras"));
         command
             .arg(corpus("matmul_f16.13.1.tileirbc"))
-            .args(["--gpu-name=sm_90", "--remarks-missed=memory"])
+            .args(["--gpu-name=sm_80", "--remarks-missed=memory"])
             .args(limit);
         let output = command.arg("-o").arg(&cubin).output().unwrap();
         let told = stderr(&output);

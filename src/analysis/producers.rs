@@ -66,6 +66,9 @@ pub fn stage_of<'c>(op: OpRef<'c>, view: &View<'c>) -> Result<MemDescType<'c>, S
     aligned_storage_type(op, view.ty.tile(), element, bases.bases(), alignment).map_err(|e| e.to_string())
 }
 
+/// Writes an op of a slice itself, given what values have become; false if it is an op like any other.
+pub type WriteRoot<'a, 'c> = dyn FnMut(OpRef<'c>, &mut FxHashMap<usize, Val<'c>>) -> Result<bool, Failed> + 'a;
+
 /// The ops and values of a program that some of its ops need.
 pub struct Slice<'c> {
     function: OpRef<'c>,
@@ -153,7 +156,7 @@ impl<'c> Slice<'c> {
         b: &Builder<'c>,
         block: Blk<'c>,
         map: &mut FxHashMap<usize, Val<'c>>,
-        root: &mut dyn FnMut(OpRef<'c>, &mut FxHashMap<usize, Val<'c>>) -> Result<bool, Failed>,
+        root: &mut WriteRoot<'_, 'c>,
     ) -> Result<(), Failed> {
         for op in ops_of(block) {
             if !self.ops.contains(&op_key(op)) || root(op, map)? {
@@ -173,7 +176,7 @@ impl<'c> Slice<'c> {
         b: &Builder<'c>,
         op: OpRef<'c>,
         map: &mut FxHashMap<usize, Val<'c>>,
-        root: &mut dyn FnMut(OpRef<'c>, &mut FxHashMap<usize, Val<'c>>) -> Result<bool, Failed>,
+        root: &mut WriteRoot<'_, 'c>,
     ) -> Result<(), Failed> {
         let body = entry_block(region(op, 0)).ok_or_else(|| fail(op, "loop has no body"))?;
         let of = |map: &FxHashMap<usize, Val<'c>>, v: Val<'c>| map.get(&key(v)).copied().unwrap_or(v);
@@ -212,7 +215,7 @@ impl<'c> Slice<'c> {
         b: &Builder<'c>,
         op: OpRef<'c>,
         map: &mut FxHashMap<usize, Val<'c>>,
-        root: &mut dyn FnMut(OpRef<'c>, &mut FxHashMap<usize, Val<'c>>) -> Result<bool, Failed>,
+        root: &mut WriteRoot<'_, 'c>,
     ) -> Result<(), Failed> {
         let kept: Vec<usize> = (0..result_count(op)).filter(|&i| self.has(result(op, i))).collect();
         let types: Vec<_> = kept.iter().map(|&i| ty(result(op, i))).collect();
