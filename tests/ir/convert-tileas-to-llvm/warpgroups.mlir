@@ -1,4 +1,4 @@
-// RUN: tileiras-opt %s --convert-tileas-to-llvm=compute-capability=sm_90 | FileCheck %s
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileas-to-llvm{compute-capability=sm_90})' | FileCheck %s
 // Products of warpgroups are one group of instructions between a fence and a commit. The registers of the accumulator
 // are tied to the operands of each.
 
