@@ -106,8 +106,8 @@ impl Gate {
         )
     }
 
-    /// A consumer for each 64 rows, two at most, and a producer; the widest instructions; a ring as deep as it should be; nothing spills;
-    /// ptxas keeps the products asynchronous, since a word of it about them would be an error.
+    /// A consumer for each 64 rows, two at most, and a producer; the widest instructions; a ring as deep as it should
+    /// be; nothing spills; ptxas keeps the products asynchronous, since a word of it about them would be an error.
     fn check(&self) -> Result<(), Failed> {
         let target = Target::by_name("sm_90").ok_or("unknown target")?;
         let ptx = compile(self.program().as_bytes(), target, 3, Emit::Ptx)?.text;

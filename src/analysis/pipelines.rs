@@ -1,14 +1,14 @@
 //! The protocol of a kernel's pipelines, for `tile_protocol` to check.
 //!
-//! What agents do with stages and barriers is taken out of the program: waits, arrivals, copies, products, and the loops
-//! and branches around them. An iterator becomes the number of steps that it has gone, which gives the stage, the parity,
-//! and the *tag* of what a stage holds: a product that reads with iterator `n` wants what was copied with `n`. The other
-//! values of the program are not known. Loops of different agents are taken as the same loop if they are the same one in
-//! order; their bounds must be computed alike. Each gets a parameter, its number of iterations, and the protocol is
-//! checked for all small ones. A branch is never taken, always, or by turns.
+//! What agents do with stages and barriers is taken out of the program: waits, arrivals, copies, products, and the
+//! loops and branches around them. An iterator becomes the number of steps that it has gone, which gives the stage, the
+//! parity, and the *tag* of what a stage holds: a product that reads with iterator `n` wants what was copied with `n`.
+//! The other values of the program are not known. Loops of different agents are taken as the same loop if they are the
+//! same one in order; their bounds must be computed alike. Each gets a parameter, its number of iterations, and the
+//! protocol is checked for all small ones. A branch is never taken, always, or by turns.
 //!
-//! What is found is a violation of the protocol with an interleaving that leads to it, or a reason why the program cannot
-//! be followed.
+//! What is found is a violation of the protocol with an interleaving that leads to it, or a reason why the program
+//! cannot be followed.
 
 use crate::dialect::{
     layouts::storage_bits,
@@ -463,7 +463,7 @@ fn computed_alike<'c>(a: Val<'c>, b: Val<'c>, depth: usize) -> bool {
                 // Copies of loops carry fewer values: which one it is cannot be told by its number.
                 return Scf::of(x) == Scf::of(y);
             }
-            op_name(x) == op_name(y)
+            op_type_id(x) == op_type_id(y)
                 && number(x, a) == number(y, b)
                 && operand_count(x) == operand_count(y)
                 && same_attributes(x, y)
@@ -476,11 +476,14 @@ fn computed_alike<'c>(a: Val<'c>, b: Val<'c>, depth: usize) -> bool {
 }
 
 fn same_attributes(x: OpRef<'_>, y: OpRef<'_>) -> bool {
-    // SAFETY: both ops are alive.
+    // SAFETY: both ops are alive; attributes are asked for by numbers that they have.
     unsafe {
-        mlir_sys::mlirAttributeEqual(
-            mlir_sys::mlirOperationGetAttributeByName(x.to_raw(), raw_str("value")),
-            mlir_sys::mlirOperationGetAttributeByName(y.to_raw(), raw_str("value")),
-        ) || mlir_sys::mlirOperationGetAttributeByName(x.to_raw(), raw_str("value")).ptr.is_null()
+        let (x, y) = (x.to_raw(), y.to_raw());
+        let count = mlir_sys::mlirOperationGetNumAttributes(x);
+        count == mlir_sys::mlirOperationGetNumAttributes(y)
+            && (0..count).all(|i| {
+                let (a, b) = (mlir_sys::mlirOperationGetAttribute(x, i), mlir_sys::mlirOperationGetAttribute(y, i));
+                mlir_sys::mlirIdentifierEqual(a.name, b.name) && mlir_sys::mlirAttributeEqual(a.attribute, b.attribute)
+            })
     }
 }

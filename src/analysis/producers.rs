@@ -1,8 +1,8 @@
 //! What a producer can do on its own: loads of product operands, and the part of a program that leads to them.
 //!
-//! A producer is a second program of the kernel that runs beside the one that multiplies. It goes through the same loops
-//! and branches and starts the same loads, so everything that their addresses and the control flow around them depend on
-//! is computed twice. A [`Slice`] is that part of a program; it exists if none of it has effects.
+//! A producer is a second program of the kernel that runs beside the one that multiplies. It goes through the same
+//! loops and branches and starts the same loads, so everything that their addresses and the control flow around them
+//! depend on is computed twice. A [`Slice`] is that part of a program; it exists if none of it has effects.
 
 use super::access::{View, fast_dimension};
 use crate::dialect::{

@@ -23,8 +23,8 @@
 //! again only behind a barrier after its last read, for any number of iterations.
 //!
 //! *Pipelines.* Accesses of stages that an iterator numbers are ordered among themselves by the barriers of their
-//! pipeline ([`super::pipelines`]). Others may use the same bytes when all pipelines have ended, behind a barrier of the
-//! threads that emptied them.
+//! pipeline ([`super::pipelines`]). Others may use the same bytes when all pipelines have ended, behind a barrier of
+//! the threads that emptied them.
 //!
 //! *Agents.* Regions that run at the same time are explored one by one. A barrier in one settles its own accesses only.
 //! Two accesses of different agents conflict wherever they are.

@@ -24,11 +24,11 @@
 //! released then.
 //!
 //! The iterator of a pipeline is carried by all loops and branches around the product, so that a ring runs on from one
-//! tile to the next. The program is sequential: an iteration fills the stage that it multiplies. With two stages or more
-//! it never waits for itself. `tileas-specialize-agents` makes a program of its own of what `elect` does.
+//! tile to the next. The program is sequential: an iteration fills the stage that it multiplies. With two stages or
+//! more it never waits for itself. `tileas-specialize-agents` makes a program of its own of what `elect` does.
 //!
-//! Operands lie in shared memory as `tile_layout::HardwareLayout::panels` says. Maps of the views are made at the top of
-//! the function.
+//! Operands lie in shared memory as `tile_layout::HardwareLayout::panels` says. Maps of the views are made at the top
+//! of the function.
 
 use crate::{
     analysis::{

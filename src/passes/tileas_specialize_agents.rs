@@ -13,13 +13,13 @@
 //!              { maps; elect { ... for { acquire; copy .. } ... } }         producer
 //! ```
 //!
-//! The producer is the part of the program that leads to the `elect`s (`analysis::producers`), run by one thread. Maps of
-//! views are made by its first warp. The consumer is the program without them. Each has its own iterators, which go
-//! through the same stages because both go through the same loops and branches; the barriers of the pipelines order them.
-//! A ring of S stages lets the producer be S products ahead.
+//! The producer is the part of the program that leads to the `elect`s (`analysis::producers`), run by one thread. Maps
+//! of views are made by its first warp. The consumer is the program without them. Each has its own iterators, which go
+//! through the same stages because both go through the same loops and branches; the barriers of the pipelines order
+//! them. A ring of S stages lets the producer be S products ahead.
 //!
-//! The producer is a warpgroup, so that registers can be moved: `setmaxnreg` needs all four warps of one. The plan of the
-//! products says how many registers each agent gets.
+//! The producer is a warpgroup, so that registers can be moved: `setmaxnreg` needs all four warps of one. The plan of
+//! the products says how many registers each agent gets.
 
 use crate::{
     analysis::producers::{Slice, clone_op},

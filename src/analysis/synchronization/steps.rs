@@ -25,7 +25,8 @@ pub struct SharedAccess<'c> {
     pub(super) ring: Option<(usize, Option<Val<'c>>)>,
     /// Under way until a wait.
     pub asynchronous: bool,
-    /// Ordered with the others of its pipeline by barriers of the pipeline, which [`crate::analysis::pipelines`] checks.
+    /// Ordered with the others of its pipeline by barriers of the pipeline, which [`crate::analysis::pipelines`]
+    /// checks.
     pub(super) pipelined: bool,
 }
 

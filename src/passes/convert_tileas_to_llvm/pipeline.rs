@@ -1,9 +1,9 @@
 //! Pipelines: barriers in shared memory that count arrivals and bytes (`mbarrier`), and the program of one thread.
 //!
 //! The barriers of a pipeline of S stages are S words that say *full*, then S that say *empty*. A barrier completes one
-//! phase after another; who waits names the parity of the phase. An iterator is one word: the stage in its low half, and
-//! above it the parity of the round. In round r a consumer waits for phase r of *full*, and a producer for phase r - 1 of
-//! *empty*, since all stages are empty at the beginning: waiting for the phase before the first returns at once.
+//! phase after another; who waits names the parity of the phase. An iterator is one word: the stage in its low half,
+//! and above it the parity of the round. In round r a consumer waits for phase r of *full*, and a producer for phase r
+//! - 1 of *empty*, since all stages are empty at the beginning: waiting for the phase before the first returns at once.
 
 use super::{Lower, Lowered, llvm::Cmp};
 use crate::dialect::{

@@ -8,10 +8,10 @@
 //! wgmma.commit_group
 //! ```
 //!
-//! The registers of a fragment are results of the instruction that are tied to its operands. So its accumulators go from
-//! one instruction to the next, and around loops, as values that nothing else touches, and the finaliser leaves the
-//! instructions asynchronous. Pairs of f16 stay in one value for the same reason: taking them apart would read them.
-//! A wait passes its sources through inline assembly without text, above which LLVM cannot move what reads them.
+//! The registers of a fragment are results of the instruction that are tied to its operands. So its accumulators go
+//! from one instruction to the next, and around loops, as values that nothing else touches, and the finaliser leaves
+//! the instructions asynchronous. Pairs of f16 stay in one value for the same reason: taking them apart would read
+//! them. A wait passes its sources through inline assembly without text, above which LLVM cannot move what reads them.
 //!
 //! Descriptors of the two tiles are made once for each op, from addresses and from a number of the warpgroup that is
 //! known to be the same in all lanes; each instruction adds a constant to them.
