@@ -11,6 +11,7 @@
 //! cannot be followed.
 
 use crate::dialect::{
+    dots::SharedDot,
     layouts::storage_bits,
     nv_tileas::{
         AgentSwitchOp, AllocTensorOp, AnyOp, ConsumerReleaseOp, ConsumerWaitOp, CreatePipelineOp, IncIterOp,
@@ -210,13 +211,16 @@ impl<'c> Extract<'c> {
                 let bytes = bytes_of(x.dest()).ok_or((op, "not a memdesc".to_string()))?;
                 out.push(Op::Copy { into, tag, bytes, barrier });
             }
-            Some(AsyncDotOp(x)) => {
-                for memory in [x.lhs(), x.rhs()] {
+            Some(AsyncDotOp(_) | PromotedDotOp(_)) => {
+                for memory in SharedDot::cast(op).into_iter().flat_map(|x| [x.lhs(), x.rhs()]) {
                     if let Some((place, tag)) = self.place(op, memory)? {
                         out.push(Op::Begin { engine: Engine::Product, access: StageAccess::Read, place, tag });
                     }
                 }
                 out.push(Op::Commit(Engine::Product));
+                if matches!(SharedDot::cast(op), Some(SharedDot::Promoted(_))) {
+                    out.push(Op::WaitGroups { engine: Engine::Product, pending: 0 });
+                }
             }
             Some(AsyncDotWaitOp(x)) => {
                 out.push(Op::WaitGroups { engine: Engine::Product, pending: x.pending() as u32 });

@@ -198,9 +198,6 @@ fn product<'c>(
     if !instruction_exists {
         return Err(not("no warpgroup instruction multiplies these types"));
     }
-    if matches!(operand, OperandType::E4m3 | OperandType::E5m2) && !dot.fast_acc() {
-        return Err(not("sums of 8-bit floats must be exact"));
-    }
     let mut majors = [Major::K; 2];
     for (i, (v, depth)) in [(dot.lhs(), 1), (dot.rhs(), 0)].into_iter().enumerate() {
         let side = ["lhs", "rhs"][i];

@@ -21,7 +21,8 @@
 //! ```
 //!
 //! A product whose sum is used in the same iteration, or that is in no loop, is waited for at once, and its stage is
-//! released then.
+//! released then. So is one of 8-bit floats whose sums must be exact: `promoted_dot` adds what the tensor cores sum up,
+//! a few elements of K at a time, to an accumulator that they do not touch.
 //!
 //! The iterator of a pipeline is carried by all loops and branches around the product, so that a ring runs on from one
 //! tile to the next. The program is sequential: an iteration fills the stage that it multiplies. With two stages or
@@ -38,7 +39,7 @@ use crate::{
         tensor_maps,
     },
     dialect::{
-        dots::AnyDot,
+        dots::{AnyDot, element_of},
         layouts::Tensor,
         loops::{extend_for, extend_if, extend_yield},
         nv_tileaa::{self, MakeTiledViewOp},
@@ -46,7 +47,7 @@ use crate::{
             AllocTensorOp, AsyncDotOp, AsyncDotWaitOp, AsyncTiledTmaLoadOp, BarrierOp, ConsumerReleaseOp,
             ConsumerTokenType, ConsumerWaitOp, CreateIteratorOp, CreatePipelineOp, DotOp, ElectOp, IncIterOp,
             MakeTiledTmaDescOp, MemDescPermuteOp, MemDescSlotOp, MemDescType, MemDescViewOp, MmaKind, PermuteOp,
-            PipelineIteratorType, PipelineType, ProducerAcquireOp, ProducerTokenType, SharedLayoutAttr, StageOp,
+            PipelineIteratorType, PipelineType, ProducerAcquireOp, ProducerTokenType, PromotedDotOp, SharedLayoutAttr, StageOp,
             TiledLoadOp,
         },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
@@ -61,6 +62,8 @@ use melior::{
     Context,
     ir::{Region, Type, attribute::IntegerAttribute, r#type::IntegerType},
 };
+use tile_mma::Element;
+use tile_plan::PROMOTION;
 
 #[derive(Clone, Default)]
 pub struct MaterializeAsync;
@@ -208,7 +211,7 @@ impl<'c> Rewrite<'c, '_> {
             chain.push(op);
             at = parent_op(op);
         }
-        let carried = self.carried_sum(chain.first().copied());
+        let carried = if self.promoted() { None } else { self.carried_sum(chain.first().copied()) };
         let inner = chain.first().copied();
         chain.reverse();
         match carried {
@@ -317,13 +320,22 @@ impl<'c> Rewrite<'c, '_> {
         let dot = self.product.dot;
         let error = |e: BuildError| fail(dot.op(), e.to_string());
         let b = Builder::before(self.context, dot.op());
-        let sum = self.multiply(&b, it)?;
-        let wait = AsyncDotWaitOp::build(&b, &[ty(sum)], &[sum], i64_attr(self.context, 0)).map_err(error)?;
+        let mut sum = self.multiply(&b, it)?;
+        if !self.promoted() {
+            let wait = AsyncDotWaitOp::build(&b, &[ty(sum)], &[sum], i64_attr(self.context, 0)).map_err(error)?;
+            sum = result(wait.op(), 0);
+        }
         ConsumerReleaseOp::build(&b, self.ring.pipeline, it, None).map_err(error)?;
         let next = IncIterOp::build(&b, ty(it), it, self.ring.pipeline).map_err(error)?.next();
-        replace_all_uses(dot.result(), result(wait.op(), 0));
+        replace_all_uses(dot.result(), sum);
         erase(dot.op());
         Ok(next)
+    }
+
+    /// Whether the sums of the tensor cores are not exact enough: those of 8-bit floats.
+    fn promoted(&self) -> bool {
+        let element = Tensor::of_value(self.product.dot.lhs()).and_then(|t| element_of(t.element, false));
+        matches!(element, Some(Element::E4m3 | Element::E5m2)) && !self.product.dot.fast_acc()
     }
 
     /// Fills a stage, waits for it and starts the product; its result.
@@ -361,16 +373,13 @@ impl<'c> Rewrite<'c, '_> {
             operands.push(memory);
         }
         let by = attr(dot.op(), "instruction").ok_or_else(|| fail(dot.op(), "no instruction"))?;
-        let product = AsyncDotOp::build(
-            b,
-            ty(dot.result()),
-            operands[0],
-            operands[1],
-            dot.acc(),
-            by,
-            dot.lhs_unsigned(),
-            dot.rhs_unsigned(),
-        );
+        let (t, lhs, rhs, acc) = (ty(dot.result()), operands[0], operands[1], dot.acc());
+        if self.promoted() {
+            let depth = Tensor::of_value(dot.lhs()).map_or(0, |t| t.shape[1]).min(PROMOTION.into());
+            let product = PromotedDotOp::build(b, t, lhs, rhs, acc, by, i64_attr(self.context, depth));
+            return Ok(product.map_err(error)?.result());
+        }
+        let product = AsyncDotOp::build(b, t, lhs, rhs, acc, by, dot.lhs_unsigned(), dot.rhs_unsigned());
         Ok(product.map_err(error)?.result())
     }
 

@@ -43,6 +43,7 @@ mod model;
 mod product;
 
 pub use machine::{Entry, Machine, MachineError};
+pub use model::PROMOTION;
 pub use product::{
     APlace, Epilogue, Hints, Major, NoPlan, OperandType, Plan, Prediction, ProductLoop, Registers, plan,
 };

@@ -402,6 +402,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             MakeTiledTmaDescOp(x) => self.make_tiled_tma_desc(x),
             AsyncTiledTmaLoadOp(x) => self.async_tiled_tma_load(x),
             AsyncDotOp(x) => self.async_dot(x),
+            PromotedDotOp(x) => self.promoted_dot(x),
             AsyncDotWaitOp(x) => self.async_dot_wait(x),
             AsyncFenceOp(_) => {
                 self.async_fence();
