@@ -65,7 +65,7 @@ def NvTileAS_AsyncDotOp : NvTileAS_Op<"async.dot", NvTileAA_FixedLayouts, [AllTy
     %done = nv_tileas.async.dot_wait %r pending 0 : tensor<128x256xf32, #c>
     ```
   }];
-  let arguments = (ins NvTileAS_SourceStorage<NvTileAS_MemDescType>:$lhs, NvTileAS_SourceStorage<NvTileAS_MemDescType>:$rhs,
+  let arguments = (ins NvTileAS_ProxySourceStorage<NvTileAS_MemDescType>:$lhs, NvTileAS_ProxySourceStorage<NvTileAS_MemDescType>:$rhs,
       NvTileAS_Tensor:$acc, NvTileAS_MmaAttr:$instruction, UnitAttr:$lhsUnsigned, UnitAttr:$rhsUnsigned);
   let results = (outs NvTileAS_Tensor:$result);
   let assemblyFormat = [{
@@ -88,7 +88,7 @@ def NvTileAS_PromotedDotOp : NvTileAS_Op<"promoted_dot", NvTileAA_FixedLayouts, 
         : !nv_tileas.memdesc<128x128xf8E4M3FN, #a, align = 1024>, !nv_tileas.memdesc<128x256xf8E4M3FN, #b, align = 1024>, tensor<128x256xf32, #c>
     ```
   }];
-  let arguments = (ins NvTileAS_SourceStorage<NvTileAS_MemDescType>:$lhs, NvTileAS_SourceStorage<NvTileAS_MemDescType>:$rhs,
+  let arguments = (ins NvTileAS_ProxySourceStorage<NvTileAS_MemDescType>:$lhs, NvTileAS_ProxySourceStorage<NvTileAS_MemDescType>:$rhs,
       NvTileAS_Tensor:$acc, NvTileAS_MmaAttr:$instruction, ConfinedAttr<I64Attr, [IntPositive]>:$depth);
   let results = (outs NvTileAS_Tensor:$result);
   let assemblyFormat = [{

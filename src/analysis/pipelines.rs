@@ -225,15 +225,21 @@ impl<'c> Extract<'c> {
             Some(AsyncDotWaitOp(x)) => {
                 out.push(Op::WaitGroups { engine: Engine::Product, pending: x.pending() as u32 });
             }
-            Some(LocalLoadOp(x)) => {
-                if let Some((from, tag)) = self.place(op, x.source())? {
-                    out.push(Op::Read { from, tag });
-                }
-            }
+            Some(LocalLoadOp(x)) => self.touch(op, x.source(), out)?,
+            // Threads change what they have been given: the stage must still be theirs, as for a read.
+            Some(LocalStoreOp(x)) => self.touch(op, x.dest(), out)?,
             _ if self.relevant.contains(&op_key(op)) && region_count(op) > 0 => {
                 return Err((op, "a pipeline in this op cannot be followed".into()));
             }
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// An access by threads.
+    fn touch(&mut self, op: OpRef<'c>, memory: Val<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
+        if let Some((from, tag)) = self.place(op, memory)? {
+            out.push(Op::Read { from, tag });
         }
         Ok(())
     }

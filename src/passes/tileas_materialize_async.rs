@@ -28,14 +28,19 @@
 //! tile to the next. The program is sequential: an iteration fills the stage that it multiplies. With two stages or
 //! more it never waits for itself. `tileas-specialize-agents` makes a program of its own of what `elect` does.
 //!
+//! Where an operand is computed from what is loaded, element by element, or must be turned, threads change the stage
+//! between the wait and the product (`prepare`), while the product before is under way.
+//!
 //! Operands lie in shared memory as `tile_layout::HardwareLayout::panels` says. Maps of the views are made at the top
 //! of the function.
+
+mod prepare;
 
 use crate::{
     analysis::{
         access::View,
         facts::Facts,
-        producers::{LoadedOperand, stage_of},
+        producers::{LoadedOperand, prepared_stage_of, stage_of},
         tensor_maps,
     },
     dialect::{
@@ -84,17 +89,17 @@ impl RustPass for MaterializeAsync {
             cx.stat_add(stat::NUM_PRODUCTS, dots.len() as i64);
             let entry = entry_block(function.body()).ok_or_else(|| fail(op, "function has no body"))?;
             let top = Builder::at_end(context, entry, function.op().location());
-            top.set_start(entry);
             let first = ops_of(entry).next().ok_or_else(|| fail(op, "function has no terminator"))?;
+            let warps = plan.consumer_warps();
             // Storage and pipelines stand in front of everything else, and a barrier behind them.
             let facts = Facts::of(function.op());
             let products: Vec<Product<'c>> =
-                dots.into_iter().map(|d| Product::of(d, function.op(), &facts, plan)).collect::<Result<_, _>>()?;
+                dots.into_iter().map(|d| Product::of(d, function.op(), &facts)).collect::<Result<_, _>>()?;
             top.set_before(first);
             let rings: Vec<Ring<'c>> = products.iter().map(|p| p.ring(&top, plan)).collect::<Result<_, _>>()?;
             BarrierOp::build(&top, None, None).map_err(|e| fail(op, e.to_string()))?;
             for (product, ring) in products.iter().zip(&rings) {
-                Rewrite { context, product, ring }.run(function.op())?;
+                Rewrite { context, product, ring, warps }.run(function.op())?;
             }
         }
         Ok(())
@@ -111,6 +116,8 @@ struct Side<'c> {
     load: TiledLoadOp<'c>,
     /// One stage.
     desc: MemDescType<'c>,
+    /// What threads make of a stage before it is multiplied, where they have to.
+    prepared: Option<MemDescType<'c>>,
     /// Type of the map, and bytes of the tile.
     map: Type<'c>,
     bytes: u32,
@@ -130,10 +137,10 @@ struct Ring<'c> {
 }
 
 impl<'c> Product<'c> {
-    fn of(dot: DotOp<'c>, function: OpRef<'c>, facts: &Facts, _: ProductPlan) -> Result<Self, Failed> {
+    fn of(dot: DotOp<'c>, function: OpRef<'c>, facts: &Facts) -> Result<Self, Failed> {
         let op = dot.op();
         let mut sides = vec![];
-        for v in [dot.lhs(), dot.rhs()] {
+        for (v, depth) in [(dot.lhs(), 1), (dot.rhs(), 0)] {
             let operand = LoadedOperand::of(v).ok_or_else(|| fail(op, "operand is not a tile loaded for it alone"))?;
             let load = TiledLoadOp::cast(operand.load).ok_or_else(|| fail(op, "operand is not loaded from a view"))?;
             let view = View::of(load.view()).ok_or_else(|| fail(load.op(), "its view is not made here"))?;
@@ -142,7 +149,14 @@ impl<'c> Product<'c> {
             if parent_op(view.make.op()) != Some(function) {
                 return Err(fail(load.op(), "its memref is not made at the top of the function"));
             }
-            sides.push(Side { operand, load, desc, map: map.into(), bytes });
+            let turned = operand.must_be_turned(&view, depth);
+            let prepared = if turned || !operand.computed.is_empty() {
+                let element = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"))?.element;
+                Some(prepared_stage_of(load.op(), &view, element, turned).map_err(|e| fail(load.op(), e))?)
+            } else {
+                None
+            };
+            sides.push(Side { operand, load, desc, prepared, map: map.into(), bytes });
         }
         Ok(Self { dot, sides })
     }
@@ -200,6 +214,8 @@ struct Rewrite<'c, 'a> {
     context: &'c Context,
     product: &'a Product<'c>,
     ring: &'a Ring<'c>,
+    /// Warps that multiply.
+    warps: u32,
 }
 
 impl<'c> Rewrite<'c, '_> {
@@ -225,8 +241,7 @@ impl<'c> Rewrite<'c, '_> {
             }
         }
         for side in &self.product.sides {
-            side.operand.chain.iter().rev().for_each(|o| erase(*o));
-            // Conversions between the load and the product.
+            // All that stood between the load and the product.
             erase_users(side.load.result());
             erase(side.load.op());
         }
@@ -363,11 +378,11 @@ impl<'c> Rewrite<'c, '_> {
         let waited = ConsumerTokenType::get(dot.op().location());
         let waited = waited.ok_or_else(|| fail(dot.op(), "no type of tokens"))?;
         ConsumerWaitOp::build(b, waited.into(), pipeline, it).map_err(error)?;
-        let slots = self.slots(b, it)?;
+        let slots = prepare::prepare(b, self.product, &self.slots(b, it)?, self.warps)?;
         let mut operands = vec![];
         for (side, slot) in self.product.sides.iter().zip(slots) {
             let mut memory = slot;
-            for op in &side.operand.chain {
+            for op in &side.operand.moved {
                 memory = reshaped(b, *op, memory)?;
             }
             operands.push(memory);

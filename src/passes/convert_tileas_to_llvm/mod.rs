@@ -390,7 +390,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             AsyncCommitOp(_) => self.async_commit(op),
             AsyncWaitOp(x) => self.async_wait(x),
             MemDescSlotOp(x) => self.memdesc_slot(x),
-            MemDescViewOp(_) | MemDescPermuteOp(_) => self.memdesc_alias(op),
+            MemDescViewOp(_) | MemDescPermuteOp(_) | MemDescReinterpretOp(_) => self.memdesc_alias(op),
             CreatePipelineOp(x) => self.create_pipeline(x),
             CreateIteratorOp(x) => self.create_iterator(x),
             IncIterOp(x) => self.inc_iter(x),
