@@ -15,9 +15,6 @@ use std::process::ExitCode;
 use tile_interface::{DebugInfo, Emit};
 use tile_targets::Target;
 
-/// Instructions of an iteration, at most.
-const MOST_INSTRUCTIONS: usize = 71;
-
 /// One program: extents of its tiles, type of its operands, and whether B is stored transposed.
 #[derive(Clone, Copy)]
 struct Gate {
@@ -27,16 +24,32 @@ struct Gate {
     /// Columns of an instruction, and stages of the ring at least.
     columns: u32,
     stages: u32,
+    /// Instructions of an iteration at most.
+    instructions: usize,
+    /// Bytes that may be spilled.
+    spilled: u32,
 }
 
+const HALVES: Gate = Gate {
+    tile: (128, 256, 64),
+    element: "bf16",
+    transposed: false,
+    columns: 256,
+    stages: 4,
+    instructions: 71,
+    spilled: 0,
+};
+
 const GATES: &[Gate] = &[
-    Gate { tile: (128, 256, 64), element: "bf16", transposed: false, columns: 256, stages: 4 },
-    Gate { tile: (128, 256, 64), element: "bf16", transposed: true, columns: 256, stages: 4 },
-    Gate { tile: (128, 256, 64), element: "f16", transposed: false, columns: 256, stages: 4 },
-    Gate { tile: (128, 128, 64), element: "f16", transposed: false, columns: 128, stages: 4 },
-    Gate { tile: (128, 128, 64), element: "bf16", transposed: true, columns: 128, stages: 4 },
+    HALVES,
+    Gate { transposed: true, ..HALVES },
+    Gate { element: "f16", ..HALVES },
+    Gate { tile: (128, 128, 64), element: "f16", columns: 128, ..HALVES },
+    Gate { tile: (128, 128, 64), transposed: true, columns: 128, ..HALVES },
     // One block of 64 rows: one consumer.
-    Gate { tile: (64, 256, 64), element: "f16", transposed: false, columns: 256, stages: 4 },
+    Gate { tile: (64, 256, 64), element: "f16", ..HALVES },
+    Gate { tile: (128, 256, 128), element: "i8", transposed: true, ..HALVES },
+    Gate { tile: (128, 128, 128), element: "i8", transposed: true, columns: 128, ..HALVES },
 ];
 
 fn main() -> ExitCode {

@@ -71,19 +71,23 @@ impl Numbers {
     }
 
     /// Clocks in which a round trip of the ring comes back: load, two barriers, the products of a stage.
-    pub fn round_trip(&self, product: &ProductLoop, latency: f64) -> f64 {
-        latency * self.load(product.stage_bytes()) + 2.0 * self.edge + self.tensor(product)
+    pub fn round_trip(&self, product: &ProductLoop, columns: u32, latency: f64) -> f64 {
+        latency * self.load(product.stage_bytes()) + 2.0 * self.edge + self.tensor(product, columns)
     }
 
-    /// Clocks of the tensor cores for an iteration.
-    pub fn tensor(&self, product: &ProductLoop) -> f64 {
+    /// Clocks of the tensor cores for an iteration, by instructions of so many columns. Few columns are bound by what an
+    /// instruction reads from shared memory: 64 rows and its columns, 32 bytes of each.
+    pub fn tensor(&self, product: &ProductLoop, columns: u32) -> f64 {
         let steps = f64::from(product.k * product.operand.bits() / 256);
-        f64::from(product.m) / 64.0 * steps * self.product_interval * f64::from(product.n) / 256.0
+        let instructions = f64::from(product.m) / 64.0 * steps * f64::from(product.n) / f64::from(columns);
+        let read = if product.a_place == APlace::Shared { 64 + columns } else { columns };
+        let interval = self.product_interval * f64::from(columns) / 256.0;
+        instructions * interval.max(f64::from(32 * read) / self.shared_rate)
     }
 
     pub fn predict(&self, product: &ProductLoop, candidate: &Candidate, latency: f64) -> Prediction {
-        let tensor = self.tensor(product);
-        let trip = self.round_trip(product, latency);
+        let tensor = self.tensor(product, candidate.columns);
+        let trip = self.round_trip(product, candidate.columns, latency);
         let promotion = if product.promoted() {
             // Each accumulator of each thread once; four warps of a warpgroup on four schedulers.
             let additions = f64::from(product.m * product.n) / 128.0 * f64::from(product.k) / f64::from(PROMOTION);
@@ -136,16 +140,17 @@ impl Numbers {
     ) -> f64 {
         let overhead = if product.a_place == APlace::Shared { self.chain_shared } else { self.chain_registers };
         let consumers = f64::from(candidate.consumers());
-        let (serial, in_flight) = if product.promoted() {
-            // Each chain has to be complete; those of other columns and of other consumers go on.
-            let chains = consumers * f64::from(product.n / candidate.groups.1 / candidate.columns).max(1.0);
-            // Consumers change a stage together, when none of them multiplies.
-            (overhead + self.hit + promotion / chains, (tensor * (1.0 - 1.0 / chains) - preparation).max(0.0))
-        } else {
-            // One more chain of each consumer is in flight.
-            (overhead + self.hit + preparation, tensor * (2.0 - 1.0 / consumers))
-        };
-        (serial - in_flight).max(0.0)
+        if product.promoted() {
+            // A consumer's chains come one after the other, and are complete and added up before the next. Meanwhile
+            // the tensor cores have the chains of other consumers.
+            let blocks = product.m / 64 * product.n / candidate.columns / candidate.consumers();
+            let chains = f64::from(blocks * product.k.div_ceil(PROMOTION));
+            let alone = (tensor + promotion) / consumers + chains * (overhead + self.hit);
+            return (alone + preparation - tensor).max(0.0);
+        }
+        // One more chain of each consumer is in flight.
+        let in_flight = tensor * (2.0 - 1.0 / consumers);
+        (overhead + self.hit + preparation - in_flight).max(0.0)
     }
 }
 

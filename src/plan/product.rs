@@ -323,7 +323,7 @@ fn complete(product: &ProductLoop, hints: &Hints, numbers: &Numbers, candidate: 
     let chunks = |buffers: u32| buffers * candidate.consumers() * CHUNK;
     let fit =
         |buffers: u32| if in_ring { available / stage } else { available.saturating_sub(chunks(buffers)) / stage };
-    let trip = numbers.round_trip(product, latency);
+    let trip = numbers.round_trip(product, candidate.columns, latency);
     let busy = numbers.predict(product, &Candidate { stages: u32::MAX, ..candidate }, latency).iteration;
     let wanted = ((trip / busy).ceil() as u32 + 1).clamp(2, MOST_STAGES);
     // A second buffer overlaps chunks of a tile; a stage that hides latency in every iteration is worth more.

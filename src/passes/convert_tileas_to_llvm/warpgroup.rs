@@ -251,6 +251,14 @@ impl<'c> Lower<'c, '_> {
         if single { vec![v] } else { (0..count).map(|i| l.field(v, carrier.ty, i as i64)).collect() }
     }
 
+    /// The first sums of a loop. As constants LLVM would make them again where a loop of no iterations ends, and the
+    /// finaliser takes what is written there for a change of sums under way.
+    pub(super) fn pinned(&self, sums: &[Val<'c>]) -> Vec<Val<'c>> {
+        let Some(first) = sums.first() else { return vec![] };
+        let carrier = self.carrier(if ty(*first) == self.l.f32 { Element::F32 } else { Element::S32 });
+        self.tied("", "", carrier, sums, &[], false)
+    }
+
     //===-- accumulators ----------------------------------------------------===//
 
     fn carrier(&self, sum: Element) -> Carrier<'c> {

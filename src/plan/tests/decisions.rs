@@ -25,8 +25,8 @@ fn table() {
     let rows = [
         ((128, 256, 64), Bf16, "2x1 n256 stages 4 | 168 40 232 need 160 | tensor cores"),
         ((128, 256, 64), F16, "2x1 n256 stages 4 | 168 40 232 need 160 | tensor cores"),
-        ((128, 256, 128), E4m3, "2x1 n128 stages 4 | 168 40 232 need 224 | tensor cores"),
-        ((128, 256, 128), E5m2, "2x1 n128 stages 4 | 168 40 232 need 224 | tensor cores"),
+        ((128, 256, 128), E4m3, "2x1 n128 stages 3 | 168 40 232 need 224 | tensor cores"),
+        ((128, 256, 128), E5m2, "2x1 n128 stages 3 | 168 40 232 need 224 | tensor cores"),
         ((128, 256, 128), S8, "2x1 n256 stages 4 | 168 40 232 need 160 | tensor cores"),
         ((128, 256, 128), U8, "2x1 n256 stages 4 | 168 40 232 need 160 | tensor cores"),
         ((128, 256, 32), Tf32, "2x1 n256 stages 4 | 168 40 232 need 160 | tensor cores"),
