@@ -111,8 +111,7 @@ fn plan<'c>(function: nv_tileaa::FuncOp<'c>, dots: &[OpRef<'c>], target: &Target
     while scratch > SCRATCH_BYTES as u32 && fit(scratch).is_none_or(|s| s < plan.stages.min(HIDING_STAGES)) {
         scratch /= 2;
     }
-    let stages = fit(scratch)
-        .ok_or_else(|| (op, "shared memory holds no two stages of the operands".to_string()))?;
+    let stages = fit(scratch).ok_or_else(|| (op, "shared memory holds no two stages of the operands".to_string()))?;
     let mut reasons = plan.reasons.clone();
     if stages < plan.stages {
         reasons.push(format!("{stages} stages beside {scratch} bytes for what else goes through shared memory"));

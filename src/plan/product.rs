@@ -422,7 +422,8 @@ fn reasons(product: &ProductLoop, hints: &Hints, plan: &Plan, (fit, wanted): (u3
     }
     if product.prepared_bytes() > 0 {
         let computed = product.computed.contains(&true);
-        let why = if computed { "their elements are computed" } else { "the instruction wants them contiguous along K" };
+        let why =
+            if computed { "their elements are computed" } else { "the instruction wants them contiguous along K" };
         reasons.push(format!(
             "{} bytes of each stage are changed in shared memory before they are multiplied, {:.0} clocks: {why}",
             product.prepared_bytes(),

@@ -6,7 +6,9 @@
 use crate::dialect::{
     behaviour::{self, Memory, SyncKind},
     layouts::Tensor,
-    nv_tileas::{AllocTensorOp, AsyncTokenType, AsyncWaitOp, MemDescReinterpretOp, MemDescSlotOp, MemDescType, StageOp},
+    nv_tileas::{
+        AllocTensorOp, AsyncTokenType, AsyncWaitOp, MemDescReinterpretOp, MemDescSlotOp, MemDescType, StageOp,
+    },
     rt::*,
     shared_memory::{memdesc_bytes, shared_layout},
     upstream::Arith,

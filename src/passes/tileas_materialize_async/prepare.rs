@@ -15,12 +15,10 @@
 use super::Product;
 use crate::dialect::{
     layouts::{Tensor, storage_bits, tensor_type},
-    nv_tileas::{
-        AsyncFenceOp, BarrierOp, LocalLoadOp, LocalStoreOp, MemDescReinterpretOp, MemDescSlotOp, MemDescType,
-    },
+    nv_tileas::{AsyncFenceOp, BarrierOp, LocalLoadOp, LocalStoreOp, MemDescReinterpretOp, MemDescSlotOp, MemDescType},
     pass::{Failed, fail},
     rt::*,
-    shared_memory::{aligned_storage_type, shared_layout, vector_of, with_stages, ALIGNMENT},
+    shared_memory::{ALIGNMENT, aligned_storage_type, shared_layout, vector_of, with_stages},
 };
 use melior::ir::{Type, attribute::IntegerAttribute, r#type::IntegerType};
 use tile_layout::{Direction, InPlace, Layout, Shape, SharedAccess, SharedLayout};
