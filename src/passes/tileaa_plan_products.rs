@@ -26,7 +26,7 @@ use crate::{
     dialect::{
         behaviour::{self, LayoutRelation},
         dots::element_of,
-        hints::bool_hint,
+        hints::{bool_hint, int_hint},
         layouts::{Tensor, storage_bits},
         nv_tileaa::{
             self, AnyOp, CreateMemTokenOp, DotOp, JoinMemTokenOp, MemTokenType, Ordering, TiledLoadOp, TiledStoreOp,
@@ -41,7 +41,7 @@ use crate::{
     },
     pass_descriptor,
 };
-use melior::Context;
+use melior::{Context, ir::Attribute};
 use tile_mma::Element;
 use tile_plan::{Hints, Machine, Major, OperandType, Plan, ProductLoop};
 use tile_targets::{Feature, Target};
@@ -104,8 +104,9 @@ fn plan<'c>(function: nv_tileaa::FuncOp<'c>, dots: &[OpRef<'c>], target: &Target
     let deepest = products.iter().map(|(_, p)| *p).max_by_key(|p| p.k).unwrap_or(first);
     let product = ProductLoop { over_tiles: loops(op) > 1, ..deepest };
     let machine = Machine::named(target.name).map_err(|e| (op, e.to_string()))?;
-    let plan = tile_plan::plan(&product, &Hints::default(), &machine).map_err(|e| (op, e.to_string()))?;
-    let fit = |scratch: u32| stages(&plan, &product, products.len() as u32, scratch, target);
+    let hints = hints(function, &loads, target);
+    let plan = tile_plan::plan(&product, &hints, &machine).map_err(|e| (op, e.to_string()))?;
+    let fit = |scratch: u32| stages(&plan, &product, products.len() as u32, scratch);
     let mut scratch = scratch(function.op(), &product, &products, &computed);
     // Rather than wait for memory in each iteration results go through shared memory in parts.
     while scratch > SCRATCH_BYTES as u32 && fit(scratch).is_none_or(|s| s < plan.stages.min(HIDING_STAGES)) {
@@ -127,10 +128,24 @@ fn plan<'c>(function: nv_tileaa::FuncOp<'c>, dots: &[OpRef<'c>], target: &Target
     })
 }
 
+/// What the program asks for.
+fn hints<'c>(function: nv_tileaa::FuncOp<'c>, loads: &[OpRef<'c>], target: &Target) -> Hints {
+    let of = |hints: Option<Attribute<'c>>, name: &str, most: i64| {
+        let value = int_hint(hints?, target.name, name, |v| (1..=most).contains(&v))?;
+        u32::try_from(value).ok()
+    };
+    let latencies = loads.iter().filter_map(|o| of(TiledLoadOp::cast(*o)?.hints(), "latency", 10));
+    Hints {
+        latency: latencies.max(),
+        occupancy: of(function.hints(), "occupancy", 32),
+        worker_warps: of(function.hints(), "num_worker_warps_per_cta", 32),
+    }
+}
+
 /// Stages of each ring, with room beside them for what the kernel moves through shared memory; none if fewer than two
 /// fit.
-fn stages(plan: &Plan, product: &ProductLoop, rings: u32, scratch: u32, target: &Target) -> Option<u32> {
-    let room = target.limits.static_shared_per_block.checked_sub(scratch + OTHER_BYTES)?;
+fn stages(plan: &Plan, product: &ProductLoop, rings: u32, scratch: u32) -> Option<u32> {
+    let room = plan.shared_available.checked_sub(scratch + OTHER_BYTES)?;
     let fit = room / rings / product.stage_bytes().next_multiple_of(1024);
     Some(plan.stages.min(fit)).filter(|s| *s >= 2)
 }

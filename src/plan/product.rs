@@ -188,6 +188,8 @@ pub struct Plan {
     pub stages: u32,
     pub epilogue: Epilogue,
     pub shared_bytes: u32,
+    /// Shared memory that a block may take if all `blocks` are to have it.
+    pub shared_available: u32,
     pub registers: Registers,
     pub persistent: bool,
     pub prediction: Prediction,
@@ -350,6 +352,7 @@ fn complete(product: &ProductLoop, hints: &Hints, numbers: &Numbers, candidate: 
         stages,
         epilogue,
         shared_bytes,
+        shared_available: available + BARRIERS,
         registers,
         persistent: product.over_tiles,
         prediction,
