@@ -1,5 +1,6 @@
 //! From the LLVM dialect to PTX: translation in process, LLVM's optimiser and NVPTX, then the finaliser.
 
+mod device_library;
 mod inlined_lines;
 mod intrinsics;
 mod libnvvm;
@@ -11,8 +12,7 @@ use crate::dialect::rt::*;
 use inkwell::{
     OptimizationLevel,
     context::Context as LlvmContext,
-    memory_buffer::MemoryBuffer,
-    module::{Linkage, Module},
+    module::Module,
     passes::PassBuilderOptions,
     targets::{
         CodeModel, FileType, InitializationConfig, RelocMode, Target as LlvmTarget, TargetData, TargetMachine,
@@ -20,10 +20,11 @@ use inkwell::{
     },
     values::{AsValueRef, InstructionValue},
 };
-use std::sync::Once;
+use std::{path::Path, sync::Once};
 use tile_interface::{Backend, DebugInfo};
 use tile_targets::{FinaliseError, Target};
 
+pub use device_library::LibraryError;
 pub use libnvvm::NvvmError;
 
 /// What the code is generated for.
@@ -44,8 +45,8 @@ pub enum CodegenError {
     Intrinsic(String),
     #[error("invalid LLVM IR: {0}")]
     Verify(String),
-    #[error("the device library could not be linked: {0}")]
-    Library(String),
+    #[error(transparent)]
+    Library(#[from] LibraryError),
     #[error("LLVM has no code generator for {0}")]
     Target(String),
     #[error("LLVM's optimiser failed: {0}")]
@@ -61,7 +62,11 @@ pub enum CodegenError {
 impl CodegenError {
     /// Whether it is what was asked for that cannot be, rather than the module at hand.
     pub fn is_configuration(&self) -> bool {
-        matches!(self, CodegenError::Nvvm(NvvmError::Load(_) | NvvmError::Dialect { .. }))
+        matches!(
+            self,
+            CodegenError::Nvvm(NvvmError::Load(_) | NvvmError::Dialect { .. })
+                | CodegenError::Library(LibraryError::Read { .. } | LibraryError::NotLibdevice { .. })
+        )
     }
 }
 
@@ -88,12 +93,14 @@ fn initialise() {
 }
 
 impl<'l> Code<'l> {
-    /// Translates a `gpu.module` whose functions are in the LLVM dialect, for one of the code generators.
+    /// Translates a `gpu.module` whose functions are in the LLVM dialect, for one of the code generators, and links the
+    /// mathematical functions that it calls: those of NVIDIA's library where there is a `libdevice`.
     pub fn translate(
         llvm: &'l LlvmContext,
         gpu_module: OpRef<'_>,
         options: Options,
         backend: &Backend,
+        libdevice: Option<&Path>,
     ) -> Result<Self, CodegenError> {
         initialise();
         // SAFETY: both contexts are alive; the result belongs to `llvm`.
@@ -136,38 +143,13 @@ impl<'l> Code<'l> {
             }
         }
         let code = Code { module, machine, options };
-        code.link_library(llvm)?;
+        device_library::link(llvm, &code.module, libdevice)?;
         mark_convergent(llvm, &code.module);
         // The translation verifies what it makes; this is for the two steps above.
         if cfg!(debug_assertions) {
             code.module.verify().map_err(|e| CodegenError::Verify(e.to_string()))?;
         }
         Ok(code)
-    }
-
-    /// Adds the functions of the device library that the module calls.
-    fn link_library(&self, llvm: &'l LlvmContext) -> Result<(), CodegenError> {
-        let calls = |m: &Module| {
-            m.get_functions().any(|f| {
-                f.count_basic_blocks() == 0 && f.get_name().to_bytes().starts_with(tile_rtlib::PREFIX.as_bytes())
-            })
-        };
-        if !calls(&self.module) {
-            return Ok(());
-        }
-        let error = |e: inkwell::support::LLVMString| CodegenError::Library(e.to_string());
-        let buffer = MemoryBuffer::create_from_memory_range_copy(tile_rtlib::bitcode(), "tileir-library");
-        let library = Module::parse_bitcode_from_buffer(&buffer, llvm).map_err(error)?;
-        library.set_data_layout(&self.module.get_data_layout());
-        library.set_triple(&self.module.get_triple());
-        self.module.link_in_module(library).map_err(error)?;
-        for f in self.module.get_functions() {
-            let ours = f.get_name().to_bytes().starts_with(tile_rtlib::PREFIX.as_bytes());
-            if ours && f.count_basic_blocks() > 0 {
-                f.set_linkage(Linkage::Internal);
-            }
-        }
-        Ok(())
     }
 
     /// Runs LLVM's pipeline of the optimisation level. libNVVM optimises itself.
@@ -248,6 +230,7 @@ unsafe fn is_access(asm: llvm_sys::prelude::LLVMValueRef) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use inkwell::memory_buffer::MemoryBuffer;
 
     /// The module after `mark_convergent`, where wanted, and a pass.
     fn after(text: &str, mark: bool, pass: &str) -> String {
