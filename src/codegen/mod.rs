@@ -194,7 +194,7 @@ fn instructions<'m>(module: &Module<'m>) -> impl Iterator<Item = InstructionValu
 }
 
 /// MLIR 21's `llvm.inline_asm` has no `convergent`, without which LLVM may sink or duplicate what synchronises threads.
-/// Accesses of memory are the only inline PTX that does not.
+/// Accesses of memory are the only inline PTX that does not. LLVM's own intrinsics for matrices lack it too.
 fn mark_convergent(llvm: &LlvmContext, module: &Module<'_>) {
     use llvm_sys::core::*;
     // SAFETY: the instructions are live and stay where they are; attributes belong to the module's context.
@@ -203,11 +203,27 @@ fn mark_convergent(llvm: &LlvmContext, module: &Module<'_>) {
         let convergent = LLVMCreateEnumAttribute(llvm.raw(), kind, 0);
         for i in instructions(module).map(|i| i.as_value_ref()).filter(|i| !LLVMIsACallInst(*i).is_null()) {
             let callee = LLVMGetCalledValue(i);
-            if !LLVMIsAInlineAsm(callee).is_null() && !is_access(callee) {
+            let is_inline = !LLVMIsAInlineAsm(callee).is_null();
+            if (is_inline && !is_access(callee)) || is_of_warp(callee) {
                 LLVMAddCallSiteAttribute(i, llvm_sys::LLVMAttributeFunctionIndex, convergent);
             }
         }
     }
+}
+
+/// Whether a callee is an intrinsic that all threads of a warp must call together, and LLVM 21 does not know it.
+///
+/// # Safety
+/// `callee` must be a live value.
+unsafe fn is_of_warp(callee: llvm_sys::prelude::LLVMValueRef) -> bool {
+    const OPERATIONS: [&[u8]; 5] = [b"mma.", b"wmma.", b"ldmatrix.", b"stmatrix.", b"match."];
+    let mut length = 0;
+    // SAFETY: the caller's promise; the name lives as long as the value.
+    let name = unsafe {
+        let p = llvm_sys::core::LLVMGetValueName2(callee, &mut length);
+        std::slice::from_raw_parts(p as *const u8, length)
+    };
+    name.strip_prefix(b"llvm.nvvm.").is_some_and(|rest| OPERATIONS.iter().any(|o| rest.starts_with(o)))
 }
 
 /// Whether inline PTX is one access of memory, predicated or not, or one fence: no other thread takes part in it.
@@ -247,6 +263,15 @@ mod tests {
         let machine = target.create_target_machine(&triple, "sm_90a", "+ptx83", level, reloc, model).unwrap();
         module.run_passes(pass, &machine, PassBuilderOptions::create()).unwrap();
         module.print_to_string().to_string()
+    }
+
+    /// The threads of a warp stay together in a product: see docs/llvm-defects.md.
+    #[test]
+    fn products_stay_together() {
+        let text = include_str!("../../tests/llvm-defects/product.ll");
+        let products = |mark| after(text, mark, "simplifycfg").matches("= call { double, double }").count();
+        assert_eq!(products(false), 2, "LLVM does it right now");
+        assert_eq!(products(true), 1);
     }
 
     /// What threads do together is not copied into branches that some of them take; an access may be.
