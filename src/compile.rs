@@ -153,6 +153,11 @@ fn failed(message: impl std::fmt::Display) -> Failure {
     (vec![Diagnostic::new(Severity::Error, message.to_string())], CompileError::Failed)
 }
 
+/// Why there is no code: what was asked for cannot be, or the module at hand cannot.
+fn not_generated(e: codegen::CodegenError) -> Failure {
+    if e.is_configuration() { (vec![], CompileError::Configuration(e.to_string())) } else { failed(e) }
+}
+
 /// The module in bytecode or text; `name` is that of the file, for places in text.
 pub(crate) fn read<'c>(context: &'c Context, bytes: &[u8], kind: InputKind, name: &str) -> Result<Module<'c>, Failure> {
     let input = |messages| (messages, CompileError::Input);
@@ -235,8 +240,9 @@ impl Job<'_> {
             lines: self.options.emission() != Emission::None,
         };
         let backend = &self.request.backend;
-        let code = self.keep(Code::translate(&llvm, gpu_module, options, backend).map_err(failed)?);
-        code.optimise(backend).map_err(failed)?;
+        let libdevice = self.request.libdevice.as_deref();
+        let code = self.keep(Code::translate(&llvm, gpu_module, options, backend, libdevice).map_err(not_generated)?);
+        code.optimise(backend).map_err(not_generated)?;
         let optimised = started.elapsed();
         if self.request.emit == Emit::Llvm {
             output.text = code.to_llvm();
@@ -247,9 +253,7 @@ impl Job<'_> {
         }
         drop(nvvm);
         let _serialize = scope::enter(scope::SERIALIZE_GPU_MODULE);
-        output.text = code.to_ptx(backend, self.request.debug).map_err(|e| {
-            if e.is_configuration() { (vec![], CompileError::Configuration(e.to_string())) } else { failed(e) }
-        })?;
+        output.text = code.to_ptx(backend, self.request.debug).map_err(not_generated)?;
         if self.request.instrumentation.timing {
             let ms = |d: std::time::Duration| d.as_secs_f64() * 1e3;
             eprintln!(

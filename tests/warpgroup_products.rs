@@ -280,6 +280,7 @@ fn compiled(text: &str, level: u8) -> String {
         debug: DebugInfo::None,
         pipeline_options: &[],
         backend: Backend::Llvm,
+        libdevice: None,
         instrumentation: Instrumentation::default(),
         keep_stages: false,
         remarks: false,

@@ -92,6 +92,7 @@ pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
         debug,
         pipeline_options: &[],
         backend: handle.libnvvm().map_or(Backend::Llvm, Backend::LibNvvm),
+        libdevice: None,
         instrumentation: Instrumentation::default(),
         keep_stages: false,
         remarks: false,

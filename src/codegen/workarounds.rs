@@ -278,6 +278,9 @@ mod tests {
             let ours = ptx(text, cpu, version, true);
             assert!(ours.contains(right), "{name}: {ours}");
         }
+        // The lowering never asks for this one: `int_to_float` rounds to odd on the way.
+        let rounding = ptx(include_str!("../../tests/llvm-defects/rounding.ll"), "sm_80", "+ptx70", false);
+        assert!(rounding.contains("cvt.rn.f32.s32"), "rounding: LLVM does it right now: {rounding}");
         // Without the workaround this one ends the process.
         let atomic = include_str!("../../tests/llvm-defects/atomic_load.ll");
         assert!(ptx(atomic, "sm_90", "+ptx83", true).contains("ld.relaxed.sys.global.b32"));

@@ -1,10 +1,10 @@
 //! `--cache-dir`: results by content.
 //!
 //! The name of an entry is the SHA-256 of everything that can change the output: the compiler's identity, the input's
-//! bytes, every option that matters, and the file, size and time of each libNVVM and, for cubins, of each ptxas that
-//! would be considered. An entry carries its own name and the hash of its payload, and is written under a temporary
-//! name and renamed: readers see a whole entry or none, writers need no lock, and a damaged entry is a miss that the
-//! next compilation repairs. Entries may be deleted at any time.
+//! bytes, every option that matters, and the file, size and time of each libNVVM and libdevice and, for cubins, of each
+//! ptxas that would be considered. An entry carries its own name and the hash of its payload, and is written under a
+//! temporary name and renamed: readers see a whole entry or none, writers need no lock, and a damaged entry is a miss
+//! that the next compilation repairs. Entries may be deleted at any time.
 
 use std::fs;
 use std::io;
@@ -41,6 +41,7 @@ pub fn slot(
     let wants_more = options.save_temps
         || options.resource_usage_file.is_some()
         || options.remarks.any()
+        || options.pipeline_options.iter().any(|o| TELLING.iter().any(|name| is_set(o, name)))
         || options.instrumentation != Default::default();
     if wants_more {
         return None;
@@ -59,6 +60,11 @@ pub fn slot(
         let found = toolchain::search_libnvvm(options.libnvvm_path.as_deref(), surroundings).found;
         key.list(found.iter().filter_map(|file| state_of(file)));
     }
+    key.add(&[options.libdevice.is_some().into()]);
+    if let Some(libdevice) = &options.libdevice {
+        let found = toolchain::search_libdevice(libdevice.file(), surroundings).found;
+        key.list(found.iter().filter_map(|file| state_of(file)));
+    }
     if options.emit == Emit::Obj {
         // The names of the symbols come from the output's name.
         let host = format!("{:?} {:?}", options.host_arch, options.host_os);
@@ -73,6 +79,15 @@ pub fn slot(
     let key: [u8; HASH] = key.0.finalize().into();
     let hex: String = key.iter().map(|b| format!("{b:02x}")).collect();
     Some(Slot { file: directory.join(&hex[..2]).join(&hex[2..]), key })
+}
+
+/// Options of the pipeline with which the compiler prints or writes something beside the output.
+const TELLING: &[&str] = &["emit-line-info", "snapshot-lines", "dump-host"];
+
+/// Whether `option` is `name` with a value.
+fn is_set(option: &std::ffi::OsStr, name: &str) -> bool {
+    let value = option.to_str().and_then(|o| o.strip_prefix(name)?.strip_prefix('='));
+    value.is_some_and(|v| !v.is_empty() && v != "none")
 }
 
 /// What changes when a tool is replaced: its file, size and time.

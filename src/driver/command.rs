@@ -23,8 +23,8 @@ use crate::ptxas::{self, Cubin, Job, Waiting};
 use crate::remarks::{self, RemarkFormat};
 use crate::repro::Reproducer;
 use crate::subcommand::{self, Subcommand};
-use crate::toolchain::{self, Surroundings};
-use crate::{Core, Identity, help, io_text, resources, response};
+use crate::toolchain::Surroundings;
+use crate::{Core, Identity, help, io_text, libraries, resources, response};
 use tile_interface::{
     Backend, CompileError, CompileOutput, CompileRequest, Emit, InputKind, NotTileIr, input_kind, scope,
 };
@@ -427,6 +427,7 @@ impl Session<'_> {
             debug: options.debug(),
             pipeline_options: &settings.pipeline_options,
             backend: settings.backend.clone(),
+            libdevice: settings.libdevice.clone(),
             instrumentation: options.instrumentation,
             keep_stages: options.save_temps,
             remarks: options.remarks.any(),
@@ -512,7 +513,8 @@ impl Session<'_> {
             return Err(self.fail(d.note("arm64ec exists on windows only: add --host-os=windows")));
         }
         let timeout = self.timeout(options)?;
-        let backend = self.backend(options)?;
+        let backend = libraries::backend(options).map_err(|d| self.fail(d))?;
+        let libdevice = libraries::libdevice(options).map_err(|d| self.fail(d))?;
         let output = options
             .output
             .clone()
@@ -521,28 +523,7 @@ impl Session<'_> {
         for file in [Some(output.clone())].into_iter().chain(side).flatten() {
             output::check(&file).map_err(|e| self.output_failed(&e))?;
         }
-        Ok(Settings { opt_level, pipeline_options, timeout, backend, output })
-    }
-
-    /// Who makes the PTX; finds libNVVM if it does.
-    fn backend(&mut self, options: &Options) -> Step<Backend> {
-        if !options.libnvvm || options.emit < Emit::Llvm {
-            return Ok(Backend::Llvm);
-        }
-        let search = toolchain::search_libnvvm(options.libnvvm_path.as_deref(), &Surroundings::of_process());
-        match search.found.into_iter().next() {
-            Some(file) => Ok(Backend::LibNvvm(file)),
-            None => {
-                let text = "libNVVM, NVIDIA's code generator, was not found";
-                let mut d = Diagnostic::error(Code::LibNvvmNotFound, text);
-                for (file, why) in &search.tried {
-                    d = d.note(format!("looked for '{}' ({why})", file.display()));
-                }
-                let fix = "install a CUDA toolkit or the Python package nvidia-nvvm and set CUDA_HOME, or name the file with \
-                           --libnvvm-path; without --backend=libnvvm no library is needed";
-                Err(self.fail(d.note(fix)))
-            }
-        }
+        Ok(Settings { opt_level, pipeline_options, timeout, backend, libdevice, output })
     }
 
     /// The option wins over the environment; zero is no limit.
@@ -686,6 +667,7 @@ struct Settings {
     pipeline_options: Vec<(String, String)>,
     timeout: Option<Duration>,
     backend: Backend,
+    libdevice: Option<PathBuf>,
     output: PathBuf,
 }
 

@@ -30,6 +30,7 @@ pub mod crash;
 pub mod doctor;
 pub mod help;
 pub mod hostobj;
+mod libraries;
 pub mod options;
 pub mod output;
 #[allow(unsafe_code, reason = "system calls between fork and exec")]

@@ -73,7 +73,7 @@ const fn alias(
     }
 }
 
-use ValueKind::{Action, Choice, Flag, Integer, List, Text};
+use ValueKind::{Action, Choice, Flag, Integer, List, OptionalText, Text};
 
 /// All options. Where two names are equally near to a mistyped one, the earlier is suggested.
 pub static SPECS: &[Spec] = &[
@@ -155,6 +155,13 @@ pub static SPECS: &[Spec] = &[
         "Who makes PTX of LLVM IR",
     ),
     option("libnvvm-path", Text, "filename", TOOLS, "Use this libNVVM and look for no other"),
+    option(
+        "libdevice",
+        OptionalText,
+        "filename",
+        COMPILE,
+        "Take mathematical functions from NVIDIA's libdevice: this file, or that of the CUDA toolkit",
+    ),
     option("ptxas-path", Text, "filename", TOOLS, "Use this ptxas and look for no other"),
     option("ptxas-option", List, "argument", TOOLS, "Pass an argument to ptxas; may be repeated"),
     option("ptxas-timeout", Integer, "seconds", TOOLS, "Stop ptxas after this time (default 0: never)"),
@@ -220,6 +227,8 @@ pub struct Options {
     /// Whether libNVVM makes the PTX, and the file given for it.
     pub libnvvm: bool,
     pub libnvvm_path: Option<PathBuf>,
+    /// Whether mathematical functions are NVIDIA's.
+    pub libdevice: Option<Libdevice>,
     pub ptxas: PtxasOptions,
     pub resource_usage_file: Option<PathBuf>,
     pub remarks: RemarkOptions,
@@ -233,6 +242,24 @@ impl Options {
             (true, _) => DebugInfo::Full,
             (false, true) => DebugInfo::Lines,
             (false, false) => DebugInfo::None,
+        }
+    }
+}
+
+/// Which libdevice is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Libdevice {
+    /// That of the toolkit that is found.
+    Toolkit,
+    File(PathBuf),
+}
+
+impl Libdevice {
+    /// The file that was named.
+    pub fn file(&self) -> Option<&std::path::Path> {
+        match self {
+            Libdevice::Toolkit => None,
+            Libdevice::File(file) => Some(file),
         }
     }
 }
@@ -307,6 +334,8 @@ pub fn options(parsed: &Parsed, input: PathBuf) -> Options {
         anonymize: parsed.flag("anonymize"),
         libnvvm: parsed.choice("backend") == Some("libnvvm"),
         libnvvm_path: path("libnvvm-path"),
+        libdevice: path("libdevice")
+            .map(|file| if file.as_os_str().is_empty() { Libdevice::Toolkit } else { Libdevice::File(file) }),
         ptxas: PtxasOptions {
             path: path("ptxas-path"),
             extra: parsed.list("ptxas-option"),

@@ -241,6 +241,7 @@ fn ptx(kernel: &Path, options: &Options, compiler: &dyn Compiler, stderr: &mut d
         debug: DebugInfo::None,
         pipeline_options: &[],
         backend: Backend::Llvm,
+        libdevice: None,
         instrumentation: Instrumentation::default(),
         keep_stages: false,
         remarks: false,
