@@ -1,9 +1,10 @@
 //! The compiler behind the driver: bytes in, the text of a stage out.
 
 use crate::{
-    codegen::{self, Code},
+    codegen::{self, Code, CodegenError},
     dialect::{
-        self, debug_scope::Emission, ffi, gpu_module::gpu_modules, location, remark, rt::*, upstream::is_llvm_func,
+        self, cuda_tile::EntryOp, debug_scope::Emission, ffi, gpu_module::gpu_modules, location, remark, rt::*,
+        upstream::is_llvm_func,
     },
     passes, pipeline,
     pipeline::Stage,
@@ -12,6 +13,7 @@ use crate::{
 use melior::{Context, diagnostic::DiagnosticSeverity, ir::Module, pass::PassManager, utility::parse_pass_pipeline};
 use std::{
     cell::RefCell,
+    collections::HashSet,
     mem::ManuallyDrop,
     ops::{Deref, DerefMut},
     rc::Rc,
@@ -177,6 +179,11 @@ pub(crate) fn read<'c>(context: &'c Context, bytes: &[u8], kind: InputKind, name
     }
 }
 
+/// The names of the entries of a program in the public language: each of them must be in what is made of it.
+fn entries(module: &Module<'_>) -> Vec<String> {
+    collect_ops(op_ref(module.as_operation().to_raw()), |op| EntryOp::cast(op).map(|e| e.sym_name().to_owned()))
+}
+
 struct Job<'a> {
     request: &'a CompileRequest<'a>,
     options: &'a pipeline::Options,
@@ -192,6 +199,7 @@ impl Job<'_> {
         let request = self.request;
         let mut module = self.keep(read(self.context, request.input, request.kind, request.input_name)?);
         let mut output = CompileOutput::default();
+        let entries = entries(&module);
         let read = started.elapsed();
         if self.request.emit == Emit::CudaTile {
             output.text = print(&module);
@@ -221,6 +229,11 @@ impl Job<'_> {
         let lowered = started.elapsed();
         let llvm = self.keep(inkwell::context::Context::create());
         let gpu_module = self.gpu_module(&module)?;
+        let kernels = codegen::names::kernels(gpu_module).map_err(|d| (vec![*d], CompileError::Failed))?;
+        let known: HashSet<&String> = kernels.iter().collect();
+        if let Some(lost) = entries.iter().find(|e| !known.contains(e)) {
+            return Err((vec![], CompileError::Internal(format!("the entry '{lost}' is lost in the passes"))));
+        }
         if self.request.remarks {
             walk(gpu_module, &mut |op| {
                 if is_llvm_func(op) {
@@ -247,8 +260,10 @@ impl Job<'_> {
         }
         drop(nvvm);
         let _serialize = scope::enter(scope::SERIALIZE_GPU_MODULE);
-        output.text = code.to_ptx(backend, self.request.debug).map_err(|e| {
-            if e.is_configuration() { (vec![], CompileError::Configuration(e.to_string())) } else { failed(e) }
+        output.text = code.to_ptx(backend, self.request.debug, &kernels).map_err(|e| match e {
+            CodegenError::Lost(_) => (vec![], CompileError::Internal(e.to_string())),
+            e if e.is_configuration() => (vec![], CompileError::Configuration(e.to_string())),
+            e => failed(e),
         })?;
         if self.request.instrumentation.timing {
             let ms = |d: std::time::Duration| d.as_secs_f64() * 1e3;
