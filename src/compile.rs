@@ -8,7 +8,10 @@ use crate::{
     },
     passes, pipeline,
     pipeline::Stage,
-    translate,
+    translate::{
+        self,
+        nesting::{self, with_stack},
+    },
 };
 use melior::{Context, diagnostic::DiagnosticSeverity, ir::Module, pass::PassManager, utility::parse_pass_pipeline};
 use std::{
@@ -90,7 +93,7 @@ impl Compiler for Session {
             sink.borrow_mut().push(convert(&d));
             true
         });
-        let run = || Job { request, options: &options, context, last: self.last }.run();
+        let run = || with_stack(|| Job { request, options: &options, context, last: self.last }.run());
         let (result, remarks) = if request.remarks { remark::collect(run) } else { (run(), vec![]) };
         context.detach_diagnostic_handler(handler);
         for message in messages.borrow_mut().drain(..) {
@@ -119,9 +122,11 @@ pub fn program(
         sink.borrow_mut().push(convert(&d));
         true
     });
-    let result = read(&context, input, kind, "").and_then(|module| {
-        translate::program(&module)
-            .map_err(|e| (vec![Diagnostic::new(Severity::Error, e.to_string())], CompileError::Input))
+    let result = with_stack(|| {
+        read(&context, input, kind, "").and_then(|module| {
+            translate::program(&module)
+                .map_err(|e| (vec![Diagnostic::new(Severity::Error, e.to_string())], CompileError::Input))
+        })
     });
     context.detach_diagnostic_handler(handler);
     for message in messages.borrow_mut().drain(..) {
@@ -169,12 +174,22 @@ pub(crate) fn read<'c>(context: &'c Context, bytes: &[u8], kind: InputKind, name
                 return Err(wrong(format!("the text has a NUL byte in line {}", line + 1)));
             }
             let name = if name.is_empty() { "-" } else { name };
+            nesting::check(text).map_err(|e| {
+                let place = Location::new(name, e.line, e.column);
+                input(vec![Diagnostic::new(Severity::Error, e.to_string()).at(place)])
+            })?;
             // MLIR itself reports what is wrong, at the place in the text.
             // SAFETY: the context is alive, and MLIR copies the text.
-            unsafe {
+            let module = unsafe {
                 let raw = ffi::mlirxModuleParse(context.to_raw(), raw_str(text), raw_str(name));
-                Module::from_option_raw(raw).ok_or_else(|| input(vec![]))
+                Module::from_option_raw(raw).ok_or_else(|| input(vec![]))?
+            };
+            if let Some(deep) = nesting::deep_region(op_ref(module.as_operation().to_raw())) {
+                let mut diagnostic = Diagnostic::new(Severity::Error, nesting::region_message());
+                diagnostic.location = place(deep.location());
+                return Err(input(vec![diagnostic]));
             }
+            Ok(module)
         }
     }
 }

@@ -88,3 +88,95 @@ fn n02_names_that_ptx_cannot_spell() {
         assert!(assembled.status.success(), "{name}: {}\n{text}", stderr(&assembled));
     }
 }
+
+/// What nests too deeply is an error at its place before any stack ends.
+#[test]
+fn n09_depth() {
+    let folder = folder("n09");
+    let ifs = |n: usize| {
+        format!(
+            "cuda_tile.module @m {{\n  entry @k(%c: tile<i1>, %p: tile<ptr<i32>>, %x: tile<i32>) {{\n{}\
+             %t = store_ptr_tko weak %p, %x : tile<ptr<i32>>, tile<i32> -> token\n{}    return\n  }}\n}}\n",
+            "if %c {\n".repeat(n),
+            "}\n".repeat(n)
+        )
+    };
+    let aliases: String = (1..50_000).map(|i| format!("#a{i} = [#a{}]\n", i - 1)).collect();
+    let minus = format!("module attributes {{x.y = affine_map<(d0) -> ({}d0)>}} {{}}", "-".repeat(200_000));
+    for (what, text, said) in [
+        ("4000 ifs", ifs(4000), "loc(\"in.mlir\":513:7): error: brackets are nested more than 512 deep"),
+        ("400 ifs", ifs(400), "error: regions nested more than 256 deep"),
+        (
+            "20 000 modules",
+            "module {\n".repeat(20_000) + &"}\n".repeat(20_000),
+            "loc(\"in.mlir\":513:8): error: brackets",
+        ),
+        ("aliases", format!("#a0 = [1]\n{aliases}module {{}}"), "loc(\"in.mlir\":513:8): error: brackets"),
+        ("an expression", minus, "operators of an affine expression are nested more than 512 deep"),
+    ] {
+        for emit in ["cuda-tile", "ptx"] {
+            fs::write(folder.join("in.mlir"), &text).unwrap();
+            let output = tileiras(&folder, "--gpu-name=sm_90 -o out in.mlir --emit").arg(emit).output().unwrap();
+            let messages = stderr(&output);
+            assert!(output.status.code() == Some(3) && messages.contains(said), "{what}: {messages}");
+        }
+        for tool in [env!("CARGO_BIN_EXE_tileiras-opt"), env!("CARGO_BIN_EXE_tileiras-translate")] {
+            let mut command = Command::new(tool);
+            if tool.ends_with("translate") {
+                command.arg("--mlir-to-tileirbc");
+            }
+            let output = command.arg("in.mlir").current_dir(&folder).output().unwrap();
+            // Regions have a limit where code or bytecode is made of them; MLIR's optimizer has stack for all of them.
+            let is_text = what == "400 ifs" && tool.ends_with("opt");
+            let expected = i32::from(!is_text);
+            assert_eq!(output.status.code(), Some(expected), "{tool}: {what}: {}", stderr(&output));
+        }
+    }
+    // At the limit, and on a thread with little stack, there is code.
+    let limit = ifs(256);
+    assert!(ptx(&folder, limit.as_bytes()).unwrap().contains(".entry k("));
+    let compiled = std::thread::Builder::new().stack_size(256 << 10).spawn(move || {
+        use tile_interface::Compiler;
+        let request = tile_interface::CompileRequest {
+            input: limit.as_bytes(),
+            kind: tile_interface::InputKind::Text,
+            input_name: "",
+            target: tile_targets::Target::by_name("sm_90").unwrap(),
+            opt_level: 3,
+            emit: tile_interface::Emit::Ptx,
+            debug: tile_interface::DebugInfo::None,
+            pipeline_options: &[],
+            backend: tile_interface::Backend::Llvm,
+            instrumentation: tile_interface::Instrumentation::default(),
+            keep_stages: false,
+            remarks: false,
+        };
+        tileiras::compile::InProcess.compile(&request, &mut |d| panic!("{d:?}")).map(|output| output.text.len())
+    });
+    assert!(compiled.unwrap().join().unwrap().unwrap() > 0);
+}
+
+/// The language server shows the message at its place and goes on.
+#[test]
+fn n09_depth_in_the_language_server() {
+    use std::io::{Read, Write};
+    let mut server = Command::new(env!("CARGO_BIN_EXE_tileiras-lsp-server"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut input = server.stdin.take().unwrap();
+    let mut send = |body: &str| write!(input, "Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+    let text = "module {\\n".repeat(20_000);
+    send(r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":1,"rootUri":null,"capabilities":{}}}"#);
+    send(&format!(
+        r#"{{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{{"textDocument":{{"uri":"test:///a.mlir","languageId":"mlir","version":1,"text":"{text}"}}}}}}"#
+    ));
+    send(r#"{"jsonrpc":"2.0","id":2,"method":"shutdown","params":null}"#);
+    send(r#"{"jsonrpc":"2.0","method":"exit","params":null}"#);
+    let mut said = String::new();
+    server.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    assert!(said.contains("brackets_are_nested_more_than_512_deep") && said.contains("\"line\":512"), "{said}");
+    assert!(server.wait().unwrap().success(), "{said}");
+}

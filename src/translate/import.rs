@@ -308,7 +308,8 @@ impl<'m> Importer<'m> {
         unsafe { mlirStringAttrGet(self.context, str_ref(self.wire.string(s))) }
     }
 
-    /// A string of the program, which is UTF-8 everywhere behind the reader; names in debug information may be anything.
+    /// A string of the program, which is UTF-8 everywhere behind the reader; names in debug information may be
+    /// anything.
     fn utf8(&self, s: tile_bytecode::StringId, offset: usize) -> Result<MlirAttribute, ImportError> {
         match std::str::from_utf8(self.wire.string(s)) {
             Ok(_) => Ok(self.string(s)),
