@@ -3,15 +3,20 @@
 use crate::{
     codegen::{self, Code},
     dialect::{
-        self, debug_scope::Emission, ffi, gpu_module::gpu_modules, location, remark, rt::*, upstream::is_llvm_func,
+        self, cuda_tile::EntryOp, debug_scope::Emission, ffi, gpu_module::gpu_modules, location, remark, rt::*,
+        upstream::is_llvm_func,
     },
     passes, pipeline,
     pipeline::Stage,
-    translate,
+    translate::{
+        self,
+        nesting::{self, with_stack},
+    },
 };
 use melior::{Context, diagnostic::DiagnosticSeverity, ir::Module, pass::PassManager, utility::parse_pass_pipeline};
 use std::{
     cell::RefCell,
+    collections::HashSet,
     mem::ManuallyDrop,
     ops::{Deref, DerefMut},
     rc::Rc,
@@ -88,7 +93,7 @@ impl Compiler for Session {
             sink.borrow_mut().push(convert(&d));
             true
         });
-        let run = || Job { request, options: &options, context, last: self.last }.run();
+        let run = || with_stack(|| Job { request, options: &options, context, last: self.last }.run());
         let (result, remarks) = if request.remarks { remark::collect(run) } else { (run(), vec![]) };
         context.detach_diagnostic_handler(handler);
         for message in messages.borrow_mut().drain(..) {
@@ -117,9 +122,11 @@ pub fn program(
         sink.borrow_mut().push(convert(&d));
         true
     });
-    let result = read(&context, input, kind, "").and_then(|module| {
-        translate::program(&module)
-            .map_err(|e| (vec![Diagnostic::new(Severity::Error, e.to_string())], CompileError::Input))
+    let result = with_stack(|| {
+        read(&context, input, kind, "").and_then(|module| {
+            translate::program(&module)
+                .map_err(|e| (vec![Diagnostic::new(Severity::Error, e.to_string())], CompileError::Input))
+        })
     });
     context.detach_diagnostic_handler(handler);
     for message in messages.borrow_mut().drain(..) {
@@ -155,7 +162,11 @@ fn failed(message: impl std::fmt::Display) -> Failure {
 
 /// Why there is no code: what was asked for cannot be, or the module at hand cannot.
 fn not_generated(e: codegen::CodegenError) -> Failure {
-    if e.is_configuration() { (vec![], CompileError::Configuration(e.to_string())) } else { failed(e) }
+    match e {
+        codegen::CodegenError::Lost(_) => (vec![], CompileError::Internal(e.to_string())),
+        e if e.is_configuration() => (vec![], CompileError::Configuration(e.to_string())),
+        e => failed(e),
+    }
 }
 
 /// The module in bytecode or text; `name` is that of the file, for places in text.
@@ -172,14 +183,29 @@ pub(crate) fn read<'c>(context: &'c Context, bytes: &[u8], kind: InputKind, name
                 return Err(wrong(format!("the text has a NUL byte in line {}", line + 1)));
             }
             let name = if name.is_empty() { "-" } else { name };
+            nesting::check(text).map_err(|e| {
+                let place = Location::new(name, e.line, e.column);
+                input(vec![Diagnostic::new(Severity::Error, e.to_string()).at(place)])
+            })?;
             // MLIR itself reports what is wrong, at the place in the text.
             // SAFETY: the context is alive, and MLIR copies the text.
-            unsafe {
+            let module = unsafe {
                 let raw = ffi::mlirxModuleParse(context.to_raw(), raw_str(text), raw_str(name));
-                Module::from_option_raw(raw).ok_or_else(|| input(vec![]))
+                Module::from_option_raw(raw).ok_or_else(|| input(vec![]))?
+            };
+            if let Some(deep) = nesting::deep_region(op_ref(module.as_operation().to_raw())) {
+                let mut diagnostic = Diagnostic::new(Severity::Error, nesting::region_message());
+                diagnostic.location = place(deep.location());
+                return Err(input(vec![diagnostic]));
             }
+            Ok(module)
         }
     }
+}
+
+/// The names of the entries of a program in the public language: each of them must be in what is made of it.
+fn entries(module: &Module<'_>) -> Vec<String> {
+    collect_ops(op_ref(module.as_operation().to_raw()), |op| EntryOp::cast(op).map(|e| e.sym_name().to_owned()))
 }
 
 struct Job<'a> {
@@ -197,6 +223,7 @@ impl Job<'_> {
         let request = self.request;
         let mut module = self.keep(read(self.context, request.input, request.kind, request.input_name)?);
         let mut output = CompileOutput::default();
+        let entries = entries(&module);
         let read = started.elapsed();
         if self.request.emit == Emit::CudaTile {
             output.text = print(&module);
@@ -226,6 +253,11 @@ impl Job<'_> {
         let lowered = started.elapsed();
         let llvm = self.keep(inkwell::context::Context::create());
         let gpu_module = self.gpu_module(&module)?;
+        let kernels = codegen::names::kernels(gpu_module).map_err(|d| (vec![*d], CompileError::Failed))?;
+        let known: HashSet<&String> = kernels.iter().collect();
+        if let Some(lost) = entries.iter().find(|e| !known.contains(e)) {
+            return Err((vec![], CompileError::Internal(format!("the entry '{lost}' is lost in the passes"))));
+        }
         if self.request.remarks {
             walk(gpu_module, &mut |op| {
                 if is_llvm_func(op) {
@@ -253,7 +285,7 @@ impl Job<'_> {
         }
         drop(nvvm);
         let _serialize = scope::enter(scope::SERIALIZE_GPU_MODULE);
-        output.text = code.to_ptx(backend, self.request.debug).map_err(not_generated)?;
+        output.text = code.to_ptx(backend, self.request.debug, &kernels).map_err(not_generated)?;
         if self.request.instrumentation.timing {
             let ms = |d: std::time::Duration| d.as_secs_f64() * 1e3;
             eprintln!(

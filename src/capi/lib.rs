@@ -28,7 +28,7 @@ use observe::{Word, say};
 use tile_interface::InputKind;
 
 /// Version of this interface: it grows only when something is added, and stays binary compatible within it.
-pub const TILEIRAS_API_VERSION: u32 = 2;
+pub const TILEIRAS_API_VERSION: u32 = 3;
 
 /// Done.
 pub const TILEIRAS_SUCCESS: c_int = 0;
@@ -293,6 +293,39 @@ pub unsafe extern "C" fn tileirasProgramSetLibNvvm(
     // SAFETY: the caller's promise.
     let path = unsafe { bytes_of(path, length) };
     handle.set_libnvvm((!path.is_empty()).then(|| std::ffi::OsStr::from_bytes(path).into()));
+    TILEIRAS_SUCCESS
+}
+
+/// Compiles in another process: `path`, of `length` bytes, is the program `tileiras-core` or `tileiras` of the same
+/// version as this library. A null `path` goes back to this process. Matters to the next `tileirasProgramCompile`.
+///
+/// The compiler checks its input and reports what is wrong with it, but LLVM and MLIR end their process over what they
+/// hold impossible, and no check is complete. In a process of its own that, a crash, or an exhausted stack is a failed
+/// compilation whose diagnostics say what happened. A limit of memory or time that the caller's process has is
+/// inherited, so `setrlimit` in between bounds what an input can take.
+///
+/// The price is the start of a program for each compilation: 10 to 20 ms where MLIR is linked statically, 50 to 100 ms
+/// where it is a shared library. The output is the same byte by byte. The scope `SerializeGPUModule` is then told for
+/// ptxas alone. The other process dies with the thread that waits for it.
+///
+/// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null or released handle. That there is no such program
+/// is told by `tileirasProgramCompile`.
+///
+/// Available since version 3 of the interface.
+///
+/// # Safety
+/// `path` is null or points at `length` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tileirasProgramSetCore(
+    program: *mut TileirasProgram,
+    path: *const c_char,
+    length: usize,
+) -> c_int {
+    use std::os::unix::ffi::OsStrExt;
+    let Some(handle) = Handle::find(program) else { return refuse(TILEIRAS_ERROR_HANDLE, "program is null") };
+    // SAFETY: the caller's promise.
+    let path = unsafe { bytes_of(path, length) };
+    handle.set_core((!path.is_empty()).then(|| std::ffi::OsStr::from_bytes(path).into()));
     TILEIRAS_SUCCESS
 }
 

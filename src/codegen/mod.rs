@@ -4,6 +4,7 @@ mod device_library;
 mod inlined_lines;
 mod intrinsics;
 mod libnvvm;
+pub mod names;
 mod optimiser;
 mod packing;
 mod workarounds;
@@ -20,9 +21,9 @@ use inkwell::{
     },
     values::{AsValueRef, InstructionValue},
 };
-use std::{path::Path, sync::Once};
+use std::{collections::HashSet, path::Path, sync::Once};
 use tile_interface::{Backend, DebugInfo};
-use tile_targets::{FinaliseError, Target};
+use tile_targets::{FinaliseError, Finalised, Target};
 
 pub use device_library::LibraryError;
 pub use libnvvm::NvvmError;
@@ -53,6 +54,8 @@ pub enum CodegenError {
     Optimise(String),
     #[error("code generation failed: {0}")]
     Emit(String),
+    #[error("the entry '{0}' is not in the generated code")]
+    Lost(String),
     #[error(transparent)]
     Finalise(#[from] FinaliseError),
     #[error(transparent)]
@@ -143,6 +146,7 @@ impl<'l> Code<'l> {
             }
         }
         let code = Code { module, machine, options };
+        names::respell(&code.module);
         device_library::link(llvm, &code.module, libdevice)?;
         mark_convergent(llvm, &code.module);
         // The translation verifies what it makes; this is for the two steps above.
@@ -171,11 +175,28 @@ impl<'l> Code<'l> {
         self.module.print_to_string().to_string()
     }
 
-    /// Finished PTX for the target.
-    pub fn to_ptx(&self, backend: &Backend, debug: DebugInfo) -> Result<String, CodegenError> {
-        if let Backend::LibNvvm(file) = backend {
-            return libnvvm::compile(&self.module, file, self.options, debug);
+    /// Finished PTX for the target, in which each of the `kernels` is.
+    pub fn to_ptx(&self, backend: &Backend, debug: DebugInfo, kernels: &[String]) -> Result<String, CodegenError> {
+        let (text, entries) = match backend {
+            Backend::Llvm => {
+                let finished = self.generate()?;
+                (finished.text, finished.entries)
+            }
+            Backend::LibNvvm(file) => {
+                let text = libnvvm::compile(&self.module, file, self.options, debug)?;
+                let scanned = tile_targets::scan::scan(&text).map_err(FinaliseError::from)?;
+                (text, scanned.entries.into_iter().filter(|e| e.body.is_some()).map(|e| e.name).collect())
+            }
+        };
+        let entries: HashSet<String> = entries.into_iter().collect();
+        match kernels.iter().find(|k| !entries.contains(*k)) {
+            Some(lost) => Err(CodegenError::Lost(lost.clone())),
+            None => Ok(text),
         }
+    }
+
+    /// PTX by LLVM's own generator.
+    fn generate(&self) -> Result<Finalised, CodegenError> {
         let chains = inlined_lines::mark(&self.module);
         let buffer = self
             .machine
@@ -183,8 +204,7 @@ impl<'l> Code<'l> {
             .map_err(|e| CodegenError::Emit(e.to_string()))?;
         let text = std::str::from_utf8(buffer.as_slice()).map_err(|e| CodegenError::Emit(e.to_string()))?;
         let text = chains.write(text.trim_end_matches('\0'));
-        let finished = tile_targets::finalise(&text, self.options.target, &[])?;
-        Ok(finished.text)
+        Ok(tile_targets::finalise(&text, self.options.target, &[])?)
     }
 }
 

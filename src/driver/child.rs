@@ -137,6 +137,20 @@ pub fn give_memory_in_large_pieces(command: &mut Command) {
     }
 }
 
+/// Makes the pipe the standard input of this process, and returns what that was.
+///
+/// # Errors
+/// What the system says when it refuses.
+pub fn replace_stdin(reader: io::PipeReader) -> io::Result<File> {
+    use std::os::fd::AsFd;
+    let stdin = io::stdin().as_fd().try_clone_to_owned()?;
+    // SAFETY: both descriptors are open, and the standard one belongs to no object that would close it.
+    if unsafe { libc::dup2(reader.as_raw_fd(), 0) } == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(File::from(stdin))
+}
+
 /// Ends this process without what it has registered for its end: destructors of static objects give memory back that
 /// the system takes anyway.
 pub fn end(status: u8) -> ! {
@@ -259,6 +273,12 @@ pub fn fleeting_file(directory: &Path) -> io::Result<File> {
         }
     }
     nameless_file(directory)
+}
+
+/// The name of an open file for a process that inherits it.
+pub fn descriptor_path(file: &impl AsRawFd) -> String {
+    let directory = if cfg!(target_os = "linux") { "/proc/self/fd" } else { "/dev/fd" };
+    format!("{directory}/{}", file.as_raw_fd())
 }
 
 /// An empty file in `directory` that has no name: it vanishes with the last descriptor, however the process ends.

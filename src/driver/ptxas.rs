@@ -189,7 +189,7 @@ fn command(job: &Job<'_>, program: &Path, input: &impl AsRawFd, output: &File) -
     if job.statistics {
         command.arg("--verbose");
     }
-    command.arg(descriptor_path(input)).arg("-o").arg(descriptor_path(output)).args(job.extra);
+    command.arg(child::descriptor_path(input)).arg("-o").arg(child::descriptor_path(output)).args(job.extra);
     command
 }
 
@@ -217,11 +217,6 @@ fn conclude(job: &Job<'_>, program: &Path, done: child::Finished, mut output: Fi
         (done.output, Vec::new())
     };
     Ok(Cubin { image, messages, resources })
-}
-
-fn descriptor_path(file: &impl AsRawFd) -> String {
-    let directory = if cfg!(target_os = "linux") { "/proc/self/fd" } else { "/dev/fd" };
-    format!("{directory}/{}", file.as_raw_fd())
 }
 
 /// Whether these are the words of a ptxas that is older than the PTX it was given.

@@ -79,7 +79,10 @@ fn every_status_and_message() {
     let prefix = install();
     for compiler in ["gcc", "clang-21"] {
         let program = compile(compiler, "table", prefix.path());
-        let out = run(start(&program, prefix.path()).arg(input()).arg(toolkit()));
+        let out = run(start(&program, prefix.path())
+            .arg(input())
+            .arg(toolkit())
+            .arg(prefix.path().join("bin/tileiras-core")));
         assert_eq!(String::from_utf8(out.stdout).unwrap(), "ok\n");
         assert_eq!(String::from_utf8(out.stderr).unwrap(), "error: program is null\n", "{compiler}");
     }

@@ -75,7 +75,7 @@ pub fn ptx(text: &str, how: How) -> Result<String, String> {
     let code = codegen::Code::translate(&llvm, found.ok_or("no gpu.module")?, options, &Backend::Llvm, None)
         .map_err(|e| e.to_string())?;
     code.optimise(&Backend::Llvm).map_err(|e| e.to_string())?;
-    code.to_ptx(&Backend::Llvm, DebugInfo::None).map_err(|e| e.to_string())
+    code.to_ptx(&Backend::Llvm, DebugInfo::None, &[]).map_err(|e| e.to_string())
 }
 
 /// An argument of a kernel.
