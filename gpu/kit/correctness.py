@@ -45,17 +45,17 @@ SEEDS = (0, 1)
 def items(pack: pathlib.Path, levels: tuple[int, ...] = (3, 0), only: str = "") -> list[Item]:
     """Every program at every level, -O3 first; then the test kernels."""
     found = []
-    for program in _index(pack / "cases" / "index.json"):
+    for program in read_index(pack / "cases" / "index.json"):
         if program["level"] in levels and only in program["program"]:
             payload = {"program": program}
             found.append(Item("correctness", f"{program['program']} -O{program['level']}", payload, 20 + (program["level"] == 0), 0.1))
-    for case in _index(pack / "ptx" / "index.json"):
+    for case in read_index(pack / "ptx" / "index.json"):
         if only in case["name"]:
             found.append(Item("ptx", case["name"], {"ptx_case": case}, 22, 0.1))
     return found
 
 
-def _index(path: pathlib.Path) -> list[dict[str, Any]]:
+def read_index(path: pathlib.Path) -> list[dict[str, Any]]:
     return json.loads(path.read_text()) if path.is_file() else []
 
 

@@ -14,7 +14,7 @@ import importlib
 import os
 import sys
 import tempfile
-from typing import Any, Sequence
+from typing import Any, Iterator, Sequence
 
 import numpy as np
 
@@ -154,6 +154,25 @@ class CudaDevice(Device):
         found = iter([there[at:at + data.nbytes].copy() for at, data in zip(places, buffers)])
         return Outcome([[next(found)] if isinstance(a, Buffer) else [] for a in launch.args], printed.text if printed else "")
 
+    def run_together(self, image: Image, launches: Sequence[Launch], streams: int, graph: bool) -> list[Outcome]:
+        with contextlib.ExitStack() as stack:
+            module, memory = stack.enter_context(Loaded(self, image)), stack.enter_context(Memory(self, share=True))
+            work = [(module.function(one.entry, one.dynamic_shared), one, Parameters(memory, one.args)) for one in launches]
+            lanes = stack.enter_context(Lanes(self, min(streams, len(work)) if not graph else len(work)))
+            self.clear_caches()
+            # Copies from pageable memory may still be under way, and these streams do not wait for them.
+            self.synchronize()
+            if graph:
+                with lanes.captured(work) as executable:
+                    self.call("cuGraphLaunch", executable, self.stream, what="launch")
+                    self.synchronize()
+            else:
+                lanes.launch(work)
+                self.synchronize()
+            found = [Outcome(parameters.read(memory, launch.args)) for _, launch, parameters in work]
+            memory.check_red_zones()
+            return found
+
     def arena(self, size: int) -> Any:
         """Memory for small launches, of which there is one at a time."""
         if self._arena is None or self._arena[1] < size:
@@ -282,6 +301,52 @@ class Graph:
     def __exit__(self, kind, error, trace) -> None:
         self.device.cu.cuGraphExecDestroy(self.executable)
         self.device.cu.cuGraphDestroy(self.graph)
+
+
+class Lanes:
+    """Streams that begin with what they do when the device's own stream has come to a point, and that it waits for."""
+
+    def __init__(self, device: CudaDevice, count: int):
+        self.device, cu = device, device.cu
+        self.streams = [device.call("cuStreamCreate", cu.CUstream_flags.CU_STREAM_NON_BLOCKING) for _ in range(count)]
+        flags = cu.CUevent_flags.CU_EVENT_DISABLE_TIMING
+        self.begin, *self.ends = (device.call("cuEventCreate", flags) for _ in range(count + 1))
+
+    def launch(self, work: Sequence[tuple[Any, Launch, "Parameters"]]) -> None:
+        """Enqueues launches, in turn on each of the streams. None begins before all are there, if filling memory takes long enough."""
+        device = self.device
+        device.call("cuMemsetD8Async", device.flusher, 0, FLUSH, device.stream, what="memory", where="flush")
+        device.call("cuEventRecord", self.begin, device.stream)
+        for stream in self.streams:
+            device.call("cuStreamWaitEvent", stream, self.begin, 0)
+        for i, (function, one, parameters) in enumerate(work):
+            device.launch(function, one, parameters, stream=self.streams[i % len(self.streams)])
+        for stream, end in zip(self.streams, self.ends):
+            device.call("cuEventRecord", end, stream)
+            device.call("cuStreamWaitEvent", device.stream, end, 0)
+
+    @contextlib.contextmanager
+    def captured(self, work: Sequence[tuple[Any, Launch, "Parameters"]]) -> Iterator[Any]:
+        """The same as a graph, ready to be launched."""
+        device, cu = self.device, self.device.cu
+        device.call("cuStreamBeginCapture", device.stream, cu.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, what="launch")
+        self.launch(work)
+        graph = device.call("cuStreamEndCapture", device.stream, what="launch")
+        executable = device.call("cuGraphInstantiate", graph, 0, what="launch")
+        try:
+            yield executable
+        finally:
+            cu.cuGraphExecDestroy(executable)
+            cu.cuGraphDestroy(graph)
+
+    def __enter__(self) -> "Lanes":
+        return self
+
+    def __exit__(self, kind, error, trace) -> None:
+        for event in (self.begin, *self.ends):
+            self.device.cu.cuEventDestroy(event)
+        for stream in self.streams:
+            self.device.cu.cuStreamDestroy(stream)
 
 
 class LoadedLibrary(Loaded):

@@ -81,6 +81,11 @@ class Device(abc.ABC):
         without `prints` nobody listens to what the kernel says. Raises DeviceError."""
 
     @abc.abstractmethod
+    def run_together(self, image: Image, launches: Sequence[Launch], streams: int, graph: bool) -> list[Outcome]:
+        """Runs launches of one kernel at the same time, as far as the device can: in so many streams, or as the nodes of a graph that
+        do not wait for each other. Buffers that are one array here share their memory there. Raises DeviceError."""
+
+    @abc.abstractmethod
     def time(self, contenders: Sequence[tuple[Image, list[Launch]]], schedule: Schedule) -> list[Timed]:
         """Times kernels against each other: their replays are interleaved, and each takes its launches in turn. Buffers that are
         one array here share their memory there. Raises DeviceError."""

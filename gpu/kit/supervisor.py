@@ -145,6 +145,9 @@ class Supervisor:
                 self._case(item, "skipped", **{**self.broken[item.worker], "what": "no worker"})
                 return
             worker = self.workers.get(item.worker) or self._start(item.worker)
+            if item.fresh and worker.facts:
+                self._drop(item.worker, kill=False)
+                worker = self._start(item.worker)
             # The last pieces may not outlive the run.
             limit = min(item.limit, max(self.left(), 1.0))
             worker.send({"item": {"part": item.part, "name": item.name, "payload": item.payload}, "skip": skip})

@@ -32,8 +32,10 @@ class Item:
     seconds: float = 0.2
     # When the watchdog ends it.
     limit: float = 20.0
-    # Which kind of worker does it: `driver` (NumPy and the driver's API) or `torch`.
+    # Which kind of worker does it: `driver` (NumPy and the driver's API), `torch`, or `fresh`.
     worker: str = "driver"
+    # Whether it needs a worker that has done nothing before, and leaves one that nobody else should have.
+    fresh: bool = False
     subjects: bool = False
 
 

@@ -23,6 +23,7 @@ HANDLERS = {
     "images": "kit.images",
     "correctness": "kit.correctness",
     "ptx": "kit.correctness",
+    "concurrent": "kit.concurrent_launches",
     "launch-abi": "kit.launch_abi",
     "programs": "kit.programs",
     "tensor-copies": "kit.tensor_copies",

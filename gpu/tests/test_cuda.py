@@ -2,6 +2,7 @@
 
 SIM_CUDA names the library; the test of that crate sets it. Images are PTX here, which drivers take as well.
 """
+import json
 import os
 import pathlib
 import subprocess
@@ -108,6 +109,27 @@ class Cuda(unittest.TestCase):
         self.assertIn(("1", "timeout", "hang sm_90 -O3"), blamed)
         self.assertTrue(any(r.get("code_name") == "CUDA_ERROR_ILLEGAL_ADDRESS" for r in found), said)
 
+    def test_launches_that_run_together(self):
+        """In streams and as a graph, each in a process of its own; a kernel that keeps something in its module's memory is found out."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        pack, out = pathlib.Path(folder.name, "pack"), pathlib.Path(folder.name, "out")
+        (pack / "cases").mkdir(parents=True)
+        (pack / "cases" / "cases.py").write_text(TWICE_CASES)
+        programs = []
+        for name, ptx in (("clean", TWICE), ("racy", RACY)):
+            (pack / "cases" / f"{name}.ptx").write_text(ptx)
+            programs.append({"program": name, "case": "twice", "entry": "twice", "level": 3, "cubin": f"cases/{name}.ptx", "ptx": f"cases/{name}.ptx",
+                             "block": [32, 1, 1]})
+        (pack / "cases" / "index.json").write_text(json.dumps(programs))
+        code, found, said = kit(pack, out, what="concurrent", device="cuda", env=self.env)
+        self.assertEqual(code, 1, said)
+        for how in ("streams", "graph"):
+            clean, racy = status(found, f"clean {how}"), status(found, f"racy {how}")
+            self.assertEqual((clean["status"], clean["launches"], clean["graph"]), ("pass", 16, how == "graph"), said)
+            # The first launch of each process is right: the image is loaded anew.
+            self.assertEqual((racy["status"], racy["launches_wrong"], racy["where"]), ("fail", 15, "launch 1, argument 1[0]"), said)
+
     def test_arguments_arrive(self):
         found = self.child("""
             from kit.launches import *
@@ -198,6 +220,70 @@ ARGUMENTS = """
 	st.global.u64 [%d0+56], %d1;
 	ret;
 }
+"""
+
+# Doubles 32 floats. The comment is what the kit looks for.
+TWICE = """
+// cp.async.bulk.tensor
+.version 8.7
+.target sm_90a
+.address_size 64
+.global .align 4 .b32 flag;
+.visible .entry twice(.param .u64 in, .param .u32 n0, .param .u32 s0, .param .u64 out, .param .u32 n1, .param .u32 s1)
+{
+	.reg .b32 %r<3>;
+	.reg .f32 %f<2>;
+	.reg .b64 %d<4>;
+	ld.param.u64 %d0, [in];
+	ld.param.u64 %d1, [out];
+	mov.u32 %r0, %tid.x;
+	mul.wide.u32 %d2, %r0, 4;
+	add.u64 %d0, %d0, %d2;
+	add.u64 %d1, %d1, %d2;
+	ld.global.f32 %f0, [%d0];
+	add.f32 %f0, %f0, %f0;
+	st.global.f32 [%d1], %f0;
+	ret;
+}
+"""
+
+# The first launch leaves something behind that spoils the others.
+RACY = TWICE.replace("\tst.global.f32 [%d1]", """\tatom.global.add.u32 %r1, [flag], 1;
+	shr.u32 %r1, %r1, 5;
+	cvt.rn.f32.u32 %f1, %r1;
+	add.f32 %f0, %f0, %f1;
+	st.global.f32 [%d1]""")
+
+TWICE_CASES = """
+import dataclasses
+import numpy as np
+
+@dataclasses.dataclass
+class Arr:
+    data: np.ndarray
+    dtype: str = "f32"
+    index: str = "i32"
+
+class Sca: pass
+class Lst: pass
+
+@dataclasses.dataclass
+class Expect:
+    value: np.ndarray
+    rtol: float = 0.0
+    atol: float = 0.0
+    bad: float = 0.0
+
+@dataclasses.dataclass
+class Case:
+    args: list
+    expect: dict
+    grid: tuple = (1, 1, 1)
+    stdout: tuple = ()
+
+def make(name, seed):
+    data = np.arange(32, dtype=np.float32) + seed
+    return Case([Arr(data), Arr(np.zeros(32, np.float32))], {1: Expect(2 * data)})
 """
 
 # Takes a tensor map and does nothing.

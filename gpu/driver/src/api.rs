@@ -4,7 +4,7 @@
 //! a string ends with a zero byte; an array has as many elements as the call says. Handles are numbers and are looked
 //! up.
 
-use crate::state::{MEMORY, MapRequest, Object, Prepared, State, code, encode, with};
+use crate::state::{MEMORY, MapRequest, Object, Prepared, State, Work, code, encode, with};
 use ptx_sim::Arg;
 use std::ffi::{CStr, c_char, c_int, c_void};
 
@@ -190,6 +190,10 @@ extern "C" fn set_bytes(to: u64, value: u8, bytes: usize) -> Status {
     status(with(|s| s.write(to, &vec![value; bytes])))
 }
 
+extern "C" fn set_bytes_async(to: u64, value: u8, bytes: usize, _stream: usize) -> Status {
+    status(with(|s| s.submit(Work::Fill { to, value, bytes })))
+}
+
 /// Takes the values of the parameters now: the caller may change them once the launch has returned.
 ///
 /// # Safety
@@ -244,7 +248,7 @@ extern "C" fn launch(
     status(with(|s| {
         // SAFETY: the parameters are the caller's.
         let prepared = unsafe { prepare(s, function, extents, None, dynamic_shared, parameters) }?;
-        s.submit(prepared)
+        s.submit(Work::Launch(prepared))
     }))
 }
 
@@ -283,7 +287,7 @@ extern "C" fn launch_extended(
     status(with(|s| {
         // SAFETY: the parameters are the caller's.
         let prepared = unsafe { prepare(s, function, config.extents, cluster, config.dynamic_shared, parameters) }?;
-        s.submit(prepared)
+        s.submit(Work::Launch(prepared))
     }))
 }
 
@@ -341,8 +345,8 @@ extern "C" fn instantiate(out: *mut usize, graph: usize, _flags: u64) -> Status 
 
 extern "C" fn graph_launch(graph: usize, _stream: usize) -> Status {
     status(with(|s| {
-        let Object::Graph(launches) = s.object(graph)? else { return Err(code::INVALID_HANDLE) };
-        launches.iter().try_for_each(|l| s.run(l))
+        let Object::Graph(work) = s.object(graph)? else { return Err(code::INVALID_HANDLE) };
+        work.iter().try_for_each(|w| s.perform(w))
     }))
 }
 
@@ -357,6 +361,14 @@ extern "C" fn event_record(event: usize, _stream: usize) -> Status {
 
 extern "C" fn event_wait(event: usize) -> Status {
     status(with(|s| s.object(event)))
+}
+
+/// What is submitted is done at once, so that there is nothing to wait for.
+extern "C" fn stream_wait(stream: usize, event: usize, _flags: u32) -> Status {
+    status(with(|s| {
+        s.object(stream)?;
+        s.object(event)
+    }))
 }
 
 /// A millisecond for each launch between two events.
@@ -418,6 +430,8 @@ static TABLE: &[(&str, Function)] = table! {
     "cuCtxSetCurrent": set_current,
     "cuCtxSynchronize": synchronize,
     "cuStreamCreate": stream_create,
+    "cuStreamDestroy": destroy,
+    "cuStreamWaitEvent": stream_wait,
     "cuModuleLoadData": load,
     "cuModuleUnload": destroy,
     "cuModuleGetFunction": get_function,
@@ -431,6 +445,7 @@ static TABLE: &[(&str, Function)] = table! {
     "cuMemcpyHtoD": to_device,
     "cuMemcpyDtoH": to_host,
     "cuMemsetD8": set_bytes,
+    "cuMemsetD8Async": set_bytes_async,
     "cuLaunchKernel": launch,
     "cuLaunchKernelEx": launch_extended,
     "cuTensorMapEncodeTiled": tensor_map,

@@ -36,6 +36,13 @@ pub struct Prepared {
     pub parameters: Vec<Arg>,
 }
 
+/// Something that a stream does, or a graph.
+#[derive(Clone)]
+pub enum Work {
+    Launch(Prepared),
+    Fill { to: u64, value: u8, bytes: usize },
+}
+
 /// What a handle stands for.
 #[derive(Clone)]
 pub enum Object {
@@ -43,7 +50,7 @@ pub enum Object {
     Stream,
     Module(Arc<Module>),
     Function(Arc<Module>, String),
-    Graph(Arc<Vec<Prepared>>),
+    Graph(Arc<Vec<Work>>),
     /// The number of launches before the event.
     Event(u64),
 }
@@ -52,8 +59,8 @@ pub struct State {
     device: Device,
     objects: HashMap<usize, Object>,
     next: usize,
-    /// Launches since a capture began.
-    capture: Option<Vec<Prepared>>,
+    /// What was submitted since a capture began, to whichever stream: all streams here are one.
+    capture: Option<Vec<Work>>,
     launches: u64,
     /// The error that the context is lost to.
     lost: Option<i32>,
@@ -164,22 +171,29 @@ impl State {
     }
 
     pub fn end_capture(&mut self) -> Result<usize, i32> {
-        let launches = self.capture.take().ok_or(code::INVALID_VALUE)?;
-        Ok(self.add(Object::Graph(Arc::new(launches))))
+        let work = self.capture.take().ok_or(code::INVALID_VALUE)?;
+        Ok(self.add(Object::Graph(Arc::new(work))))
     }
 
-    /// Runs a launch, or remembers it while a capture goes on.
-    pub fn submit(&mut self, launch: Prepared) -> Code {
+    /// Does something, or remembers it while a capture goes on.
+    pub fn submit(&mut self, work: Work) -> Code {
         match &mut self.capture {
             Some(captured) => {
-                captured.push(launch);
+                captured.push(work);
                 Ok(())
             }
-            None => self.run(&launch),
+            None => self.perform(&work),
         }
     }
 
-    pub fn run(&mut self, launch: &Prepared) -> Code {
+    pub fn perform(&mut self, work: &Work) -> Code {
+        match work {
+            Work::Launch(launch) => self.run(launch),
+            Work::Fill { to, value, bytes } => self.write(*to, &vec![*value; *bytes]),
+        }
+    }
+
+    fn run(&mut self, launch: &Prepared) -> Code {
         self.launches += 1;
         let config = LaunchConfig {
             grid: launch.grid,

@@ -26,7 +26,7 @@ pub use replay::{Busy, Line, Reason, Replay, Span};
 use crate::exec::state::program::Func;
 use crate::exec::state::record::{BlockTrace, Event, RecordOptions, Recording};
 use crate::{Device, LaunchConfig, Module, RunOptions, SimError};
-use costs::{Costs, PREDICATES, Pipe, Slot};
+use costs::{Costs, Effect, PREDICATES, Pipe, Slot};
 use image::Image;
 use replay::{Block, Input, Share, Sm};
 use schedule::Orders;
@@ -152,7 +152,7 @@ pub fn predict(
         functions.push(image.slots.clone());
     }
     let per_sm = recording.grid_blocks.div_ceil(costs.sms as u64);
-    let first_share = mean_first_share(&traces, &first);
+    let first_share = mean_first_share(&traces, &functions, &first, &costs);
     let busy_sms = (recording.grid_blocks as f64).min(costs.sms);
     let share = share(&costs, busy_sms, first_share);
     let planes = planes + image::REGISTERS + program.funcs.iter().map(|f| f.preds).max().unwrap_or(0) + 1;
@@ -353,12 +353,21 @@ fn pressure(func: &Func, slots: &[Slot]) -> u32 {
     })
 }
 
-fn mean_first_share(traces: &[Vec<Vec<Event>>], first: &[Vec<f64>]) -> f64 {
+/// Of the bytes that are loaded, by whatever instruction, the share that no block had touched before.
+fn mean_first_share(traces: &[Vec<Vec<Event>>], slots: &[Vec<Slot>], first: &[Vec<f64>], costs: &Costs) -> f64 {
     let (mut all, mut new) = (0.0, 0.0);
-    for event in traces.iter().flatten().flatten().filter(|e| e.b & 0xffff != 0) {
-        let sectors = f64::from(event.a);
-        all += sectors;
-        new += sectors * first[event.func as usize][event.pc as usize];
+    for event in traces.iter().flatten().flatten().filter(|e| e.lanes != 0) {
+        let (func, pc) = (event.func as usize, event.pc as usize);
+        let bytes = match slots[func][pc].effect {
+            // No lines: local or shared memory by a generic address.
+            Effect::Memory { load: true, atomic: false } | Effect::CopyAsync if event.b & 0xffff != 0 => {
+                costs.sector * f64::from(event.a)
+            }
+            Effect::Bulk { load: true } => f64::from(event.a),
+            _ => continue,
+        };
+        all += bytes;
+        new += bytes * first[func][pc];
     }
     if all > 0.0 { new / all } else { 0.0 }
 }

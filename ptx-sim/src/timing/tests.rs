@@ -1,4 +1,5 @@
 use super::*;
+use crate::units::{ElementType, Fill, TensorMap, TileParams};
 use crate::{Arg, Config, DevicePtr};
 
 /// A kernel of 128 threads with a body in a loop of `n` turns.
@@ -68,6 +69,56 @@ fn sharing_decides_where_loads_come_from() {
     let apart = kernel("mov.u32 %r12, %ctaid.x; mul.wide.u32 %rd4, %r12, 65536; add.s64 %rd3, %rd3, %rd4;", body);
     let apart = predicted_on(&apart, 264, 32, 264 << 16);
     let shared = predicted_on(&kernel("", body), 264, 32, 1 << 16);
+    assert!(apart.first_share > 0.99 && shared.first_share < 0.01, "{} {}", apart.first_share, shared.first_share);
+    assert!(apart.clocks > 1.5 * shared.clocks, "{} {}", apart.clocks, shared.clocks);
+}
+
+/// A copy engine's loads count as others do: boxes that all blocks load come from L2, boxes of each block's own from
+/// memory. Stores and barriers of the same kernel are no loads.
+#[test]
+fn sharing_of_tensor_copies() {
+    let text = |row: &str| {
+        format!(
+            ".version 8.3\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .align 64 .b8 map[128],
+             .param .u64 p) .reqntid 32 {{
+               .reg .b64 %rd<8>; .reg .b32 %r<16>; .reg .pred %p<4>;
+               .shared .align 1024 .b8 s[16384]; .shared .align 8 .b64 bar;
+               mov.b64 %rd2, map; cvta.param.u64 %rd2, %rd2; mov.b32 %r2, s; mov.u32 %r1, %tid.x;
+               mov.u32 %r3, %ctaid.x; mov.b32 %r4, 0; mov.b32 %r5, 0; setp.eq.u32 %p1, %r1, 0;
+               @%p1 mbarrier.init.shared::cta.b64 [bar], 1; bar.sync 0;
+             L: shl.b32 %r6, %r4, 7; {row}
+               @!%p1 bra W;
+               mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 16384;
+               cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd2, {{0, %r6}}], [bar];
+             W: mbarrier.try_wait.parity.shared::cta.b64 %p2, [bar], %r5; @!%p2 bra W;
+               xor.b32 %r5, %r5, 1; add.s32 %r4, %r4, 1; setp.lt.u32 %p3, %r4, 32; @%p3 bra L;
+               ld.param.b64 %rd3, [p]; mul.wide.u32 %rd4, %r3, 4096; add.s64 %rd3, %rd3, %rd4; st.global.b32 [%rd3], %r4;
+               ret; }}"
+        )
+    };
+    let predicted = |row: &str| {
+        let module = Module::parse(&text(row)).unwrap();
+        let mut device = Device::new(Config::default());
+        let (grid, rows) = (264u32, 264 * 4096u64);
+        let tensor = device.alloc_zeroed(rows * 128);
+        let map = TensorMap::tiled(&TileParams {
+            element: ElementType::U8,
+            address: tensor.0,
+            dims: &[128, rows],
+            strides: &[128],
+            box_dims: &[128, 128],
+            element_strides: &[1, 1],
+            interleave: 0,
+            swizzle: 3,
+            fill: Fill::Zero,
+        });
+        let p = device.alloc_zeroed(u64::from(grid) * 4096);
+        let args = [Arg::Bytes(map.unwrap().encode().to_vec()), Arg::Ptr(p)];
+        let launch = LaunchConfig { grid: [grid, 1, 1], args: &args, ..LaunchConfig::default() };
+        predict(&mut device, &module, "k", &launch, &Machine::named("sm_90").unwrap(), &Options::default()).unwrap()
+    };
+    let apart = predicted("mad.lo.s32 %r6, %r3, 4096, %r6;");
+    let shared = predicted("");
     assert!(apart.first_share > 0.99 && shared.first_share < 0.01, "{} {}", apart.first_share, shared.first_share);
     assert!(apart.clocks > 1.5 * shared.clocks, "{} {}", apart.clocks, shared.clocks);
 }

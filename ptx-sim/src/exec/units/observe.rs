@@ -11,7 +11,9 @@ use crate::exec::state::record::Event;
 use crate::exec::state::warp::Warp;
 use crate::ir::*;
 use crate::units::{Coordinates, Mbarrier, TensorMap};
+use rustc_hash::FxHasher;
 use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
 
 /// Notes instructions before they are executed.
 pub(crate) trait Observe {
@@ -162,8 +164,10 @@ impl Machine<'_> {
             .and_then(|p| self.read_place(w, lane, p, &mut raw).ok())
             .and_then(|()| TensorMap::decode(&raw).ok());
         let bytes = map.map_or(0, |map| map.box_bytes(&Coordinates::Tile(&coords)));
-        let key = coords.iter().fold(address, |h, c| h.rotate_left(13).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ *c as u64);
-        (bytes, key)
+        // By what the map says, not where it lies: blocks that have built the same map for themselves share its boxes.
+        let mut hash = FxHasher::default();
+        (raw, &coords).hash(&mut hash);
+        (bytes, hash.finish())
     }
 
     /// The shared offset of the mbarrier that the first lane names.
