@@ -355,8 +355,9 @@ fn exact_sums_of_bytes() {
 /// Words are rounded to tf32 where they lie, to the nearest and not towards zero.
 #[test]
 fn rounded_words() {
-    for (m, n, k) in [(64, N, 32), (128, 64, 64)] {
+    for (m, n, k) in [(64, N, 32), (128, 64, 64), (64, 8, 8)] {
         for turned in [[false, true], [false, false], [true, true]] {
+            // Of 8 columns and a depth of 8 there are fewer elements than threads: several read what one writes.
             let kind = Kind { element: Number::F32, rounded: true, turned, m, n, k, ..RAGGED };
             kind.multiplied_by_warpgroups(&kind.usual());
         }
@@ -366,9 +367,8 @@ fn rounded_words() {
 /// What else is computed of each element is computed in the stage too.
 #[test]
 fn computed_operands() {
-    for element in [Number::F16, Number::Bf16] {
-        let kind = RAGGED;
-        let kind = Kind { element, computed: true, ..kind };
+    for (element, k) in [(Number::F16, 64), (Number::Bf16, 64), (Number::Bf16, 16)] {
+        let kind = Kind { element, k, computed: true, ..RAGGED };
         kind.multiplied_by_warpgroups(&kind.usual());
     }
 }

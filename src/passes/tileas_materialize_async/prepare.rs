@@ -3,7 +3,7 @@
 //! ```text
 //! whole = memdesc_reinterpret stage                parts of the stage, one behind the other
 //! x = local_load whole[0]; y = compute x           each thread some elements
-//! barrier                                          where the order changes: all have read
+//! barrier                                          unless all write just what they have read
 //! local_store y, turned[0]
 //! ... the other parts
 //! async.fence; barrier                             products read by a proxy of their own
@@ -87,6 +87,9 @@ fn change<'c>(
         let index = b.value("arith.constant", t, &[], &[("value", attribute)]);
         MemDescSlotOp::build(b, one.into(), all, index).map(|s| s.result())
     };
+    // Where there are more threads than elements several read what one writes.
+    let free = plan.registers.free_variables();
+    let alone = plan.part.keeps_order() && free.lane == 0 && free.warp == 0;
     for number in 0..plan.parts {
         let t = in_registers(b, &tile, from.element_type(), &plan.registers);
         let source = part_of(before, read, number).map_err(error)?;
@@ -94,7 +97,7 @@ fn change<'c>(
         for step in computed {
             value = compute(b, *step, value, &tile, &plan.registers)?;
         }
-        if !plan.part.keeps_order() {
+        if !alone {
             BarrierOp::build(b, None, None).map_err(error)?;
         }
         let dest = part_of(after, write, number).map_err(error)?;
