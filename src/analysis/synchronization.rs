@@ -24,8 +24,8 @@
 //!
 //! *Pipelines.* Accesses of stages that an iterator numbers are ordered among themselves by the barriers of their
 //! pipeline ([`super::pipelines`]), but for what threads do to a stage while it is theirs: they may change it before it
-//! is multiplied, and need barriers of their own. Others may use the same bytes when all pipelines have ended, behind a barrier of
-//! the threads that emptied them.
+//! is multiplied, and need barriers of their own. Others may use the same bytes when all pipelines have ended, behind a
+//! barrier of the threads that emptied them.
 //!
 //! *Agents.* Regions that run at the same time are explored one by one. A barrier in one settles its own accesses only.
 //! Two accesses of different agents conflict wherever they are.

@@ -120,8 +120,8 @@
 //! tile operations do to them; `reduction` plans reductions and scans; `blocked`, `mma` and `dot` build them; `expr`
 //! turns them into index arithmetic; `bank` counts conflicts; `access`, `swizzle`, `shuffle` and `convert` move data
 //! between layouts; `hardware_swizzle` and `warpgroup` are the arrangements of shared memory, descriptors and fragments
-//! of asynchronous products, `in_place` turns tiles that these cannot take, `tensor_copy` are the boxes of the tensor memory accelerator. Every plan is an executable
-//! description, and the tests execute plans on all threads.
+//! of asynchronous products, `in_place` turns tiles that these cannot take, `tensor_copy` are the boxes of the tensor
+//! memory accelerator. Every plan is an executable description, and the tests execute plans on all threads.
 #![forbid(unsafe_code)]
 
 mod access;

@@ -16,9 +16,9 @@
 //!
 //! The time of an iteration is the largest of what keeps a resource busy, and of the ring's round trip:
 //!
-//! * *tensor cores*: a product of 64 x n by 32 bytes of K takes n / 2 clocks, whatever the types, but no less than it takes
-//!   to read them from shared memory, which is more for n below 64; to it comes what is
-//!   exposed of the time between the end of a chain and the start of the next, if nothing else is in flight so long;
+//! * *tensor cores*: a product of 64 x n by 32 bytes of K takes n / 2 clocks, whatever the types, but no less than it
+//!   takes to read them from shared memory, which is more for n below 64; to it comes what is exposed of the time
+//!   between the end of a chain and the start of the next, if nothing else is in flight so long;
 //! * *L2*: the stage's bytes at the rate that SMs get who share operands;
 //! * *latency*: a stage is loaded, waited for, multiplied and released; with S stages one of S round trips is due for
 //!   each iteration;

@@ -75,8 +75,8 @@ impl Numbers {
         latency * self.load(product.stage_bytes()) + 2.0 * self.edge + self.tensor(product, columns)
     }
 
-    /// Clocks of the tensor cores for an iteration, by instructions of so many columns. Few columns are bound by what an
-    /// instruction reads from shared memory: 64 rows and its columns, 32 bytes of each.
+    /// Clocks of the tensor cores for an iteration, by instructions of so many columns. Few columns are bound by what
+    /// an instruction reads from shared memory: 64 rows and its columns, 32 bytes of each.
     pub fn tensor(&self, product: &ProductLoop, columns: u32) -> f64 {
         let steps = f64::from(product.k * product.operand.bits() / 256);
         let instructions = f64::from(product.m) / 64.0 * steps * f64::from(product.n) / f64::from(columns);
@@ -128,8 +128,8 @@ impl Numbers {
 
 impl Numbers {
     /// Clocks of an iteration in which the tensor cores have nothing to do, because a warpgroup waits for a chain, adds
-    /// its sums up if they are promoted, waits for the next stage, changes it if it must, and issues the next chain, and
-    /// all other chains in flight end before that.
+    /// its sums up if they are promoted, waits for the next stage, changes it if it must, and issues the next chain,
+    /// and all other chains in flight end before that.
     fn exposed(
         &self,
         product: &ProductLoop,
