@@ -67,6 +67,7 @@ const GATES: &[Gate] = &[
     Gate { transposed: false, instructions: 230, prepared: true, ..BYTES },
     FLOATS,
     Gate { element: "f8E5M2", ..FLOATS },
+    Gate { transposed: false, instructions: 370, prepared: true, ..FLOATS },
     // More consumers hide each other's additions, and change stages faster.
     Gate { tile: (128, 128, 128), stages: 4, groups: (2, 2), columns: 64, instructions: 100, waits: 1, ..FLOATS },
     Gate { tile: (64, 256, 128), groups: (1, 2), instructions: 120, waits: 1, ..FLOATS },

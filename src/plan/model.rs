@@ -189,7 +189,8 @@ impl Candidate {
             }
         };
         let prepared = if product.prepared_bytes() > 0 { PREPARATION_REGISTERS } else { 0 };
-        let beside = operand + prepared + product.epilogue_registers + numbers.other_registers;
-        self.accumulators(product) + promoted + beside
+        // A stage is changed when no chain is under way beside the accumulator.
+        let beside = promoted.max(prepared) + operand + product.epilogue_registers + numbers.other_registers;
+        self.accumulators(product) + beside
     }
 }
