@@ -218,7 +218,7 @@ fn assembled(ptxas: &Path, path: &Path, target: &str) -> anyhow::Result<timing::
     let listing = Command::new(&disassembler).arg("-c").arg(&image).output();
     let listing = String::from_utf8(listing.with_context(|| disassembler.display().to_string())?.stdout)?;
     std::fs::remove_file(&image).with_context(|| format!("{}: {text}", image.display()))?;
-    Ok(timing::Options { registers, listing: Some(listing) })
+    Ok(timing::Options { registers, listing: Some(listing), mhz: None })
 }
 
 fn prediction(path: &Path, timed: &Timed, machine: &Machine, ptxas: Option<&Path>) -> anyhow::Result<Prediction> {
