@@ -21,6 +21,7 @@ Predicts the time of each kernel of this compiler that a GPU run has timed, and 
 
   --kernels DIR    the variants: VARIANT.ptx, VARIANT.ours.ptx as the GPU kit packs them, or VARIANT.tileirbc, which
                    the compiler beside this program compiles; gpu/packer/export.py writes these
+  --compile OPTION an option for that compiler; may be repeated
   --results FILE   lines of a GPU run; the newest under docs/results where nothing is given
   --ptxas FILE     assembler that says how many registers a kernel takes; without one they are estimated
   --machine NAME   machine to predict for (sm_90)
@@ -35,6 +36,7 @@ Predicts the time of each kernel of this compiler that a GPU run has timed, and 
 
 struct Options {
     kernels: PathBuf,
+    compile: Vec<String>,
     results: Option<PathBuf>,
     ptxas: Option<PathBuf>,
     machine: String,
@@ -76,7 +78,8 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     };
     let text = std::fs::read_to_string(&results).with_context(|| results.display().to_string())?;
     let machine = Machine::named(&options.machine)?;
-    let source = Source { kernels: &options.kernels, ptxas: options.ptxas.as_deref(), machine: &machine };
+    let (compile, ptxas) = (options.compile.as_slice(), options.ptxas.as_deref());
+    let source = Source { kernels: &options.kernels, compile, ptxas, machine: &machine };
     if let Some(path) = &options.scoreboard {
         let (page, problems) = scoreboard::page(&text, &source, &options.only)?;
         std::fs::write(path, page).with_context(|| path.display().to_string())?;
@@ -113,7 +116,8 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     if let Some(path) = &options.picture {
         std::fs::write(path, page::picture(&rows)).with_context(|| path.display().to_string())?;
     }
-    let page = page::page(&rows, &machine);
+    let picture = options.picture.as_deref().and_then(Path::file_name);
+    let page = page::page(&rows, &machine, picture.map(|name| name.to_string_lossy()).as_deref());
     match &options.out {
         Some(path) => std::fs::write(path, page).with_context(|| path.display().to_string())?,
         None => print!("{page}"),
@@ -124,6 +128,7 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
 fn parse(words: &[&str]) -> anyhow::Result<Options> {
     let mut options = Options {
         kernels: PathBuf::new(),
+        compile: Vec::new(),
         results: None,
         ptxas: None,
         machine: "sm_90".into(),
@@ -139,6 +144,7 @@ fn parse(words: &[&str]) -> anyhow::Result<Options> {
         let value = words.next().with_context(|| format!("{word} needs a value; --help lists the options"))?;
         match *word {
             "--kernels" => options.kernels = value.into(),
+            "--compile" => options.compile.push((*value).into()),
             "--results" => options.results = Some(value.into()),
             "--ptxas" => options.ptxas = Some(value.into()),
             "--machine" => options.machine = (*value).into(),

@@ -11,6 +11,8 @@ use tile_machine::Machine;
 pub struct Source<'a> {
     /// Folder with `VARIANT.ptx`, `VARIANT.ours.ptx` as the GPU kit's pack has them, or `VARIANT.tileirbc`.
     pub kernels: &'a Path,
+    /// Options for the compiler of bytecode.
+    pub compile: &'a [String],
     pub ptxas: Option<&'a Path>,
     pub machine: &'a Machine,
 }
@@ -65,12 +67,28 @@ impl Source<'_> {
             bail!("there is neither {} nor the like", found[0].display());
         };
         let file = if path.extension().is_some_and(|e| e == "tileirbc") {
-            compiled(path, &self.machine.name)?
+            self.compiled(path)?
         } else {
             PtxFile::Given(path.clone())
         };
         let text = std::fs::read_to_string(file.path()).with_context(|| file.path().display().to_string())?;
         Ok((text, file))
+    }
+
+    /// The PTX that the compiler beside this program makes of bytecode.
+    fn compiled(&self, bytecode: &Path) -> anyhow::Result<PtxFile> {
+        let tileiras = std::env::current_exe()?.with_file_name("tileiras");
+        let name = bytecode.file_stem().unwrap_or_default().to_string_lossy();
+        let file = PtxFile::Scratch(scratch(&format!("{name}.ptx")));
+        let mut command = Command::new(&tileiras);
+        command.arg(format!("--gpu-name={}", self.machine.name)).args(["-O3", "--emit=ptx"]).args(self.compile);
+        let done = command.arg(bytecode).arg("-o").arg(file.path()).output();
+        let done = done.with_context(|| format!("{} (cargo build --workspace --bins makes it)", tileiras.display()))?;
+        if !done.status.success() {
+            let said = String::from_utf8_lossy(&done.stderr);
+            bail!("the compiler refuses it: {}", said.lines().next().unwrap_or_default());
+        }
+        Ok(file)
     }
 }
 
@@ -101,21 +119,6 @@ impl Drop for PtxFile {
 fn scratch(name: &str) -> PathBuf {
     let thread = std::thread::current().id();
     std::env::temp_dir().join(format!("predict-{}-{thread:?}-{name}", std::process::id()))
-}
-
-/// The PTX that the compiler beside this program makes of bytecode.
-fn compiled(bytecode: &Path, target: &str) -> anyhow::Result<PtxFile> {
-    let tileiras = std::env::current_exe()?.with_file_name("tileiras");
-    let name = bytecode.file_stem().unwrap_or_default().to_string_lossy();
-    let file = PtxFile::Scratch(scratch(&format!("{name}.ptx")));
-    let gpu = format!("--gpu-name={target}");
-    let done = Command::new(&tileiras).arg(bytecode).args([&gpu, "-O3", "--emit=ptx", "-o"]).arg(file.path()).output();
-    let done = done.with_context(|| format!("{} (cargo build --workspace --bins makes it)", tileiras.display()))?;
-    if !done.status.success() {
-        let said = String::from_utf8_lossy(&done.stderr);
-        bail!("the compiler refuses it: {}", said.lines().next().unwrap_or_default());
-    }
-    Ok(file)
 }
 
 /// The arguments of a case, by its name: arrays of zeros, since the time of these kernels does not depend on values.

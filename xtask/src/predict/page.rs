@@ -47,7 +47,8 @@ pub fn median(mut values: Vec<f64>) -> f64 {
     }
 }
 
-pub fn page(rows: &[(Timed, Prediction)], machine: &Machine) -> String {
+/// The page. `picture` is the name of the file beside it that [`picture`] makes.
+pub fn page(rows: &[(Timed, Prediction)], machine: &Machine, picture: Option<&str>) -> String {
     let mut cases: BTreeMap<&str, Vec<&(Timed, Prediction)>> = BTreeMap::new();
     for row in rows {
         cases.entry(&row.0.case).or_default().push(row);
@@ -73,6 +74,9 @@ pub fn page(rows: &[(Timed, Prediction)], machine: &Machine) -> String {
         most(&rest),
         rest.len()
     );
+    if let Some(name) = picture {
+        let _ = writeln!(out, "![Predicted against measured time of each kernel]({name})\n");
+    }
     let _ = writeln!(
         out,
         "| case | variants | median error | rank correlation | spread | by pairs |\n|---|---|---|---|---|---|"
