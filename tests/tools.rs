@@ -426,3 +426,51 @@ fn readme() {
     let shown: Vec<String> = code_block(&page, &command, "").lines().map(words).collect();
     assert_eq!(shown, body);
 }
+
+/// The page for those whose kernel is slow: its commands run, what it shows is what they say up to numbers, and the
+/// line that it blames is the one that the tool blames.
+#[test]
+fn slow_kernels() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(root.join("docs/slow-kernels.md")).unwrap();
+    let commands: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("tile-run ")).collect();
+    assert_eq!(commands.len(), 2, "{commands:?}");
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    // Numbers change with the compiler; places do not, and the text of a line may be cut.
+    let form = |line: &str| {
+        let place = line.split_whitespace().find(|w| w.contains(".mlir:")).unwrap_or_default();
+        let shown: String = words(line).chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).collect();
+        let mut pieces: Vec<&str> = shown.split('#').filter(|p| !p.is_empty() && *p != ".").collect();
+        pieces.truncate(6);
+        (place.to_owned(), pieces.join("#"))
+    };
+    let mut said = vec![];
+    let mut reports = vec![];
+    for (i, command) in commands.iter().enumerate() {
+        let json = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("slow-{i}.json"));
+        let mut run = Command::new(env!("CARGO_BIN_EXE_tile-run"));
+        let output = run.args(command.split(' ')).arg("--timing-json").arg(&json).current_dir(root).output().unwrap();
+        assert!(output.status.success(), "{command}: {}", stderr(&output));
+        said.extend(stdout(&output).lines().map(form));
+        reports.push(serde_json::from_str::<serde_json::Value>(&fs::read_to_string(&json).unwrap()).unwrap());
+    }
+    let blocks: Vec<&str> = page.split("```").skip(1).step_by(2).filter(|b| b.starts_with('\n')).collect();
+    assert!(blocks.len() >= 4);
+    for line in blocks.iter().flat_map(|b| b.lines()).filter(|l| !l.trim().is_empty()) {
+        let (place, shown) = form(line);
+        let found = said.iter().any(|(p, s)| *p == place && (s.starts_with(&shown) || shown.starts_with(s.as_str())));
+        assert!(found, "the page shows what nobody said: {line}");
+    }
+    let [slow, fast] = &reports[..] else { unreachable!() };
+    let blamed = &slow["sources"][0];
+    assert_eq!(
+        (blamed["file"].as_str(), blamed["reason"].as_str()),
+        (Some("examples/column_sums.mlir"), Some("global memory"))
+    );
+    assert!(blamed["text"].as_str().unwrap().contains("load_view_tko"), "{blamed}");
+    assert!(page.contains(&format!("examples/column_sums.mlir:{}", blamed["line"])), "{blamed}");
+    assert_eq!(blamed["used"], 0.125);
+    assert_eq!(fast["sources"][0]["used"], 1.0);
+    let us = |report: &serde_json::Value| report["us"].as_f64().unwrap();
+    assert!(us(slow) > 2.0 * us(fast), "{} {}", us(slow), us(fast));
+}

@@ -148,8 +148,10 @@ fn timing(
 ) -> Result<(), Failure> {
     let failed = |e: execute::Error| Failure::Execute { schedule: "timing".into(), error: Box::new(e) };
     let machine = tile_machine::Machine::named(machine).map_err(|e| Failure::Usage(e.to_string()))?;
-    let known = ptx_sim::timing::Options { registers: options.registers, listing: None };
-    let p = execute::predict(module, launch, &machine, &known).map_err(failed)?;
+    let known = ptx_sim::timing::Options { registers: options.registers, ..Default::default() };
+    let mut p = execute::predict(module, launch, &machine, &known).map_err(failed)?;
+    // A program may have been written elsewhere: then its lines are told by their numbers only.
+    p.read_sources(|file| std::fs::read_to_string(file).ok());
     let files = [
         (&options.timing_json, format!("{:#}\n", p.json())),
         (&options.timing_trace, format!("{}\n", p.perfetto())),
@@ -238,7 +240,8 @@ fn ptx(kernel: &Path, options: &Options, compiler: &dyn Compiler, stderr: &mut d
         target: options.target,
         opt_level: options.opt_level,
         emit: Emit::Ptx,
-        debug: DebugInfo::None,
+        // A prediction tells which lines of the program it is about.
+        debug: if options.timing.is_some() { DebugInfo::Lines } else { DebugInfo::None },
         pipeline_options: &[],
         backend: Backend::Llvm,
         libdevice: None,

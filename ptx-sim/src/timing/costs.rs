@@ -84,6 +84,8 @@ pub(crate) struct Slot {
     pub latency: f64,
     pub effect: Effect,
     pub order: Order,
+    /// Bytes that a lane moves to or from global memory.
+    pub bytes: u32,
     /// Registers: planes, and predicates from [`PREDICATES`] on.
     pub reads: SmallVec<[u32; 8]>,
     pub writes: SmallVec<[u32; 4]>,
@@ -164,8 +166,13 @@ impl Costs {
     /// The cost of an instruction. `None` for one that the model does not know.
     pub fn slot(&self, inst: &DInst) -> Option<Slot> {
         let (pipe, issues, interval, latency, effect, order) = self.kind(inst)?;
-        let mut slot =
-            Slot { pipe, issues, interval, latency, effect, order, reads: SmallVec::new(), writes: SmallVec::new() };
+        let bytes = match &inst.op {
+            Op::Ld(a) | Op::St(a) => a.ty.bytes() * u32::from(a.vec),
+            Op::Atom(m) | Op::Red(m) => m.ty.bytes() * u32::from(m.vec),
+            _ => 0,
+        };
+        let (reads, writes) = (SmallVec::new(), SmallVec::new());
+        let mut slot = Slot { pipe, issues, interval, latency, effect, order, bytes, reads, writes };
         let written = destinations(inst);
         for (i, arg) in inst.args.iter().enumerate() {
             if i < written {

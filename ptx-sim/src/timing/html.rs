@@ -1,8 +1,8 @@
 //! A prediction as a page of HTML that needs nothing else: the timeline of a block, what the time goes to, and the
 //! lines with the longest waits.
 
-use super::report::main_reason;
-use super::{Prediction, Span};
+use super::report::{SOURCE_LINES, main_reason, shortened};
+use super::{Agent, Prediction, Span};
 use std::fmt::Write as _;
 
 const WIDTH: f64 = 1400.0;
@@ -25,7 +25,7 @@ impl Prediction {
              <p>{:.0} clocks at {:.0} MHz; {} blocks, {} at a time on a multiprocessor (limited by {}, {} registers).</p>",
             self.clocks, self.mhz, self.blocks, self.resident, self.limited_by, self.registers
         );
-        let _ = write!(out, "<h2>The first block in time</h2>{}", timeline(&self.spans));
+        let _ = write!(out, "<h2>The first block in time</h2>{}", timeline(&self.spans, &self.agents));
         let percent = |x: f64| format!("{:.1} %", 100.0 * x);
         let _ = write!(out, "<h2>Busy</h2><table>");
         for (name, share) in &self.busy {
@@ -35,7 +35,41 @@ impl Prediction {
         for (reason, share) in &self.waits {
             let _ = write!(out, "<tr><td>{}<td class=n>{}", reason.name(), percent(*share));
         }
-        let _ = write!(out, "</table><h2>Lines with the longest waits</h2><table><tr><th>line<th>waits<th>for<th>PTX");
+        out.push_str("</table>");
+        if !self.agents.is_empty() {
+            out.push_str("<h2>Agents</h2><table><tr><th>agent<th>warps<th>wait for");
+        }
+        for agent in &self.agents {
+            let waits: Vec<String> =
+                agent.waits().into_iter().take(5).map(|(r, x)| format!("{} {}", r.name(), percent(x))).collect();
+            let (first, last) = (agent.warps.start, agent.warps.end - 1);
+            let _ = write!(out, "<tr><td>{}<td>{first} to {last}<td>{}", agent.name, waits.join(", "));
+        }
+        if !self.agents.is_empty() {
+            out.push_str("</table>");
+        }
+        if !self.sources.is_empty() {
+            out.push_str(
+                "<h2>Lines of the program</h2><p>By the time that warps wait on their account.</p>\
+                 <table><tr><th>time<th>line<th>mostly<th>bytes used<th>program",
+            );
+        }
+        for (source, share) in self.costliest(SOURCE_LINES) {
+            let _ = write!(
+                out,
+                "<tr><td class=n>{}<td>{}<td>{}<td class=n>{}<td><code>{}</code>",
+                percent(share),
+                escape(&source.place()),
+                source.main_reason().0.name(),
+                source.cost.used_share().map_or(String::new(), percent),
+                escape(&shortened(&source.text))
+            );
+        }
+        if !self.sources.is_empty() {
+            out.push_str("</table>");
+        }
+        let _ =
+            write!(out, "<h2>Lines of the PTX before which warps wait</h2><table><tr><th>line<th>waits<th>for<th>PTX");
         for (line, share) in self.slowest(40) {
             let _ = write!(
                 out,
@@ -43,7 +77,7 @@ impl Prediction {
                 line.line,
                 percent(share),
                 main_reason(&line.cost).name(),
-                escape(&line.text)
+                escape(&shortened(&line.text))
             );
         }
         out.push_str("</table>\n");
@@ -51,13 +85,22 @@ impl Prediction {
     }
 }
 
-fn timeline(spans: &[Span]) -> String {
-    let shown = &spans[..spans.len().min(MOST_BARS)];
-    let end = shown.iter().map(|s| s.end).fold(1.0, f64::max);
-    let rows = shown.iter().map(|s| s.row + 1).max().unwrap_or(0);
-    let height = f64::from(rows) * ROW + ROW;
+/// A row for each agent, of which one warp stands for all, and its copies; where there are no agents, for each warp.
+fn timeline(spans: &[Span], agents: &[Agent]) -> String {
+    let row_of = |s: &Span| -> Option<usize> {
+        if agents.is_empty() {
+            return Some(s.row as usize);
+        }
+        let agent = agents.iter().position(|a| a.warps.contains(&s.row))?;
+        let copy = matches!(s.name, "load" | "store");
+        (copy || agents[agent].lead == s.row).then_some(agent)
+    };
+    let shown: Vec<(usize, &Span)> = spans.iter().filter_map(|s| Some((row_of(s)?, s))).take(MOST_BARS).collect();
+    let end = shown.iter().map(|(_, s)| s.end).fold(1.0, f64::max);
+    let rows = shown.iter().map(|(row, _)| row + 1).max().unwrap_or(0).max(agents.len());
+    let height = rows as f64 * ROW + ROW;
     let mut out = format!("<svg width=\"{WIDTH}\" height=\"{height}\">");
-    for s in shown {
+    for (row, s) in shown {
         let (x, width) = (s.start / end * WIDTH, ((s.end - s.start) / end * WIDTH).max(0.3));
         let class = match s.name {
             "load" | "store" | "product" | "barrier" | "mbarrier" => s.name,
@@ -66,7 +109,7 @@ fn timeline(spans: &[Span]) -> String {
         let _ = write!(
             out,
             "<rect class={class} x={x:.1} y={:.0} width={width:.1} height={:.0}><title>warp {}: {} {:.0} to {:.0}</title></rect>",
-            f64::from(s.row) * ROW,
+            row as f64 * ROW,
             ROW - 2.0,
             s.row,
             s.name,
@@ -74,7 +117,11 @@ fn timeline(spans: &[Span]) -> String {
             s.end
         );
     }
-    let _ = write!(out, "<text x=0 y={height}>0 to {end:.0} clocks; a row is a warp</text></svg>");
+    for (row, agent) in agents.iter().enumerate() {
+        let _ = write!(out, "<text x=2 y={:.0} font-size=11>{}</text>", (row as f64 + 0.75) * ROW, agent.name);
+    }
+    let what = if agents.is_empty() { "a warp" } else { "an agent" };
+    let _ = write!(out, "<text x=0 y={height}>0 to {end:.0} clocks; a row is {what}</text></svg>");
     out
 }
 

@@ -357,6 +357,7 @@ fn plain(line: &Line<'_>, costs: &Costs) -> Slot {
         latency,
         effect: Effect::Compute,
         order: Order::Fixed,
+        bytes: 0,
         reads: SmallVec::new(),
         writes: SmallVec::new(),
     }

@@ -10,14 +10,31 @@ impl Prediction {
             .lines
             .iter()
             .map(|l| {
-                let waits: serde_json::Map<String, Value> = Reason::ALL
-                    .into_iter()
-                    .filter(|r| l.cost.waits[*r as usize] > 0.0)
-                    .map(|r| (r.name().to_string(), json!(l.cost.waits[r as usize].round())))
-                    .collect();
                 json!({
                     "function": l.function, "line": l.line, "text": l.text, "issued": l.cost.issued,
-                    "reason": main_reason(&l.cost).name(), "waits": waits,
+                    "reason": main_reason(&l.cost).name(), "waits": clocks(&l.cost.waits),
+                    "caused": clocks(&l.cost.caused),
+                })
+            })
+            .collect();
+        let sources: Vec<Value> = self
+            .costliest(usize::MAX)
+            .map(|(s, share)| {
+                json!({
+                    "file": s.file, "line": s.line, "text": s.text, "issued": s.cost.issued, "share": share,
+                    "used": s.cost.used_share(),
+                    "reason": s.main_reason().0.name(), "waits": clocks(&s.cost.waits),
+                    "caused": clocks(&s.cost.caused),
+                })
+            })
+            .collect();
+        let agents: Vec<Value> = self
+            .agents
+            .iter()
+            .map(|a| {
+                json!({
+                    "name": a.name, "first_warp": a.warps.start, "warps": a.warps.len(), "issued": a.cost.issued,
+                    "waits": clocks(&a.cost.waits),
                 })
             })
             .collect();
@@ -28,7 +45,7 @@ impl Prediction {
             "machine": self.machine, "clocks": self.clocks, "mhz": self.mhz, "us": self.microseconds,
             "blocks": self.blocks, "resident": self.resident, "limited_by": self.limited_by,
             "registers": self.registers, "blocks_per_sm": self.blocks_per_sm, "first_share": self.first_share,
-            "busy": busy, "waits": waits, "lines": lines,
+            "busy": busy, "waits": waits, "agents": agents, "sources": sources, "lines": lines,
         })
     }
 
@@ -42,9 +59,17 @@ impl Prediction {
         rows.sort_unstable();
         rows.dedup();
         let names = rows.iter().map(|row| {
-            let args = json!({"name": format!("warp {row}")});
+            let agent = self.agents.iter().find(|a| a.warps.contains(row));
+            let agent = agent.map_or(String::new(), |a| format!("{}, ", a.name));
+            let args = json!({"name": format!("{agent}warp {row}")});
             json!({"ph": "M", "pid": 0, "tid": row, "name": "thread_name", "args": args})
         });
         json!({"traceEvents": names.chain(spans).collect::<Vec<Value>>(), "displayTimeUnit": "ns"})
     }
+}
+
+/// Clocks by reason, without those that are none.
+fn clocks(by_reason: &[f64; Reason::ALL.len()]) -> serde_json::Map<String, Value> {
+    let some = Reason::ALL.into_iter().filter(|r| by_reason[*r as usize] > 0.0);
+    some.map(|r| (r.name().to_string(), json!(by_reason[r as usize].round()))).collect()
 }

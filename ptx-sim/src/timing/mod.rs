@@ -12,6 +12,7 @@
 //!    memory. Where that are more blocks than are replayed, the others follow at the rate of the later half of the
 //!    replayed.
 
+mod agents;
 mod costs;
 mod html;
 mod image;
@@ -20,8 +21,12 @@ mod l1;
 mod replay;
 mod report;
 mod schedule;
+mod source;
+mod waits;
 
-pub use replay::{Busy, Line, Reason, Replay, Span};
+pub use agents::Agent;
+pub use replay::{Busy, Replay};
+pub use waits::{Line, Reason, Span};
 
 use crate::exec::state::program::Func;
 use crate::exec::state::record::{BlockTrace, Event, RecordOptions, Recording};
@@ -65,6 +70,18 @@ pub struct PtxLine {
     pub cost: Line,
 }
 
+/// One line of the tile program in a prediction: what its instructions cost, by whichever warps and wherever these
+/// waited.
+#[derive(Clone, Debug)]
+pub struct SourceLine {
+    /// As the PTX names it; empty for what belongs to no line.
+    pub file: String,
+    pub line: u32,
+    /// Of the file, where somebody has filled it in: [`Prediction::read_sources`].
+    pub text: String,
+    pub cost: Line,
+}
+
 /// What a launch is predicted to take.
 #[derive(Clone, Debug)]
 pub struct Prediction {
@@ -89,6 +106,10 @@ pub struct Prediction {
     /// Clocks that warps waited, by reason, as shares of all.
     pub waits: Vec<(Reason, f64)>,
     pub lines: Vec<PtxLine>,
+    /// The costliest first; empty where the PTX has no line table.
+    pub sources: Vec<SourceLine>,
+    /// Producers and consumers; empty where all warps run one program.
+    pub agents: Vec<Agent>,
     pub spans: Vec<Span>,
 }
 
@@ -99,6 +120,9 @@ pub struct Options {
     pub registers: Option<u32>,
     /// The listing of the assembled image by `nvdisasm -c`.
     pub listing: Option<String>,
+    /// The clock in MHz, where it is not the machine's highest: multiprocessors and L2 keep their rates a clock, memory
+    /// its bytes a second.
+    pub mhz: Option<f64>,
 }
 
 /// Predicts the time of a launch. The device's memory is changed by the blocks that are run.
@@ -110,7 +134,8 @@ pub fn predict(
     machine: &Machine,
     options: &Options,
 ) -> Result<Prediction, Error> {
-    let costs = Costs::of(machine)?;
+    let mut costs = Costs::of(machine)?;
+    costs.clock = options.mhz.unwrap_or(costs.clock);
     let record = |device: &mut Device, options: RecordOptions| -> Result<Recording, Error> {
         let run = RunOptions { record: Some(options), ..RunOptions::default() };
         let report = device.launch(module, entry, config, &run)?;

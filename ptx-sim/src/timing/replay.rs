@@ -11,99 +11,20 @@
 
 use super::costs::{Costs, Effect, PREDICATES, Pipe, Slot};
 use super::l1::LocalCache;
+use super::waits::{Key, Line, Reason, Span, Wait};
 use crate::exec::state::record::Event;
 use crate::ir::MbarrierOp;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// Why a warp waited.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Reason {
-    /// Results of arithmetic.
-    Arithmetic,
-    /// Results of matrix products.
-    Product,
-    SharedMemory,
-    GlobalMemory,
-    /// The scheduler issued another warp.
-    Slot,
-    /// The pipe was busy.
-    Pipe,
-    /// Too many stores under way.
-    StoreQueue,
-    Barrier,
-    Mbarrier,
-    /// Groups of asynchronous copies.
-    Copies,
-    /// Groups of asynchronous products.
-    AsyncProducts,
-    /// The start of the block.
-    Start,
-}
-
-impl Reason {
-    pub const ALL: [Reason; 12] = [
-        Reason::Arithmetic,
-        Reason::Product,
-        Reason::SharedMemory,
-        Reason::GlobalMemory,
-        Reason::Slot,
-        Reason::Pipe,
-        Reason::StoreQueue,
-        Reason::Barrier,
-        Reason::Mbarrier,
-        Reason::Copies,
-        Reason::AsyncProducts,
-        Reason::Start,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Reason::Arithmetic => "arithmetic",
-            Reason::Product => "matrix product",
-            Reason::SharedMemory => "shared memory",
-            Reason::GlobalMemory => "global memory",
-            Reason::Slot => "issue slot",
-            Reason::Pipe => "pipe busy",
-            Reason::StoreQueue => "store queue",
-            Reason::Barrier => "barrier",
-            Reason::Mbarrier => "mbarrier",
-            Reason::Copies => "asynchronous copies",
-            Reason::AsyncProducts => "asynchronous products",
-            Reason::Start => "block start",
-        }
-    }
-}
-
-/// Clocks of warps at one instruction.
+/// What the warps of all blocks with one number within their block did.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Line {
-    pub issued: u64,
-    pub waits: [f64; Reason::ALL.len()],
-}
-
-impl Line {
-    pub(crate) fn add(&mut self, other: &Line) {
-        self.issued += other.issued;
-        for (sum, wait) in self.waits.iter_mut().zip(other.waits) {
-            *sum += wait;
-        }
-    }
-
-    pub fn waited(&self) -> f64 {
-        self.waits.iter().sum()
-    }
-}
-
-/// A bar in the picture of a block.
-#[derive(Clone, Debug)]
-pub struct Span {
-    /// Row: a warp of the block, or the copy engine above all warps.
-    pub row: u32,
-    pub name: &'static str,
-    pub start: f64,
-    pub end: f64,
+pub struct WarpCost {
+    pub cost: Line,
+    /// Loads of the copy engine that it started, and matrix products.
+    pub copies: u64,
+    pub products: u64,
 }
 
 /// Busy clocks of the units.
@@ -124,6 +45,8 @@ pub struct Replay {
     /// When each block of the queue ended.
     pub ends: Vec<f64>,
     pub lines: FxHashMap<(u32, u32), Line>,
+    /// By number within the block.
+    pub warps: Vec<WarpCost>,
     pub busy: Busy,
     /// Of the first block only.
     pub spans: Vec<Span>,
@@ -160,14 +83,18 @@ enum Blocked {
     Mbarrier { offset: u32, parity: u32 },
 }
 
+/// Groups of asynchronous work: when each is complete, and what its last part is.
+#[derive(Default)]
 struct Groups {
-    open: f64,
-    committed: VecDeque<f64>,
+    open: (f64, Key),
+    committed: VecDeque<(f64, Key)>,
 }
 
 impl Groups {
-    fn new() -> Groups {
-        Groups { open: 0.0, committed: VecDeque::new() }
+    fn add(&mut self, done: f64, by: Key) {
+        if done > self.open.0 {
+            self.open = (done, by);
+        }
     }
 
     fn commit(&mut self) {
@@ -175,12 +102,13 @@ impl Groups {
     }
 
     /// When all but the last `left` groups are complete.
-    fn wait(&mut self, left: usize) -> f64 {
-        let mut time = 0.0f64;
+    fn wait(&mut self, left: usize) -> (f64, Key) {
+        let mut last = (0.0f64, Key::default());
         while self.committed.len() > left {
-            time = time.max(self.committed.pop_front().unwrap_or(0.0));
+            let group = self.committed.pop_front().unwrap_or_default();
+            last = if group.0 > last.0 { group } else { last };
         }
-        time
+        last
     }
 }
 
@@ -190,9 +118,9 @@ struct Warp<'a> {
     events: &'a [Event],
     next: usize,
     /// When each register's value is there, and what makes it.
-    ready: Vec<(f64, Reason)>,
+    ready: Vec<(f64, Wait)>,
     earliest: f64,
-    why: Reason,
+    wait: Wait,
     last_issue: f64,
     blocked: Blocked,
     copies: Groups,
@@ -223,6 +151,7 @@ struct Signal {
     offset: u32,
     arrivals: i64,
     bytes: i64,
+    by: Key,
 }
 
 impl Eq for Signal {}
@@ -252,6 +181,8 @@ pub(crate) struct Sm<'a> {
     dram_free: f64,
     store_free: f64,
     local: LocalCache,
+    /// By function and program counter.
+    lines: Vec<Vec<Line>>,
     out: Replay,
 }
 
@@ -278,6 +209,7 @@ impl<'a> Sm<'a> {
             dram_free: 0.0,
             store_free: 0.0,
             local: LocalCache::new(input.l1_lines),
+            lines: input.slots.iter().map(|f| vec![Line::default(); f.len()]).collect(),
             out: Replay { ends: vec![0.0; queue.len()], ..Replay::default() },
         };
         let mut next = 0;
@@ -294,6 +226,10 @@ impl<'a> Sm<'a> {
                 next += 1;
             }
         }
+        for (func, lines) in sm.lines.iter().enumerate() {
+            let here = lines.iter().enumerate().filter(|(_, l)| l.issued > 0);
+            sm.out.lines.extend(here.map(|(pc, line)| ((func as u32, pc as u32), *line)));
+        }
         Ok(sm.out)
     }
 
@@ -302,20 +238,24 @@ impl<'a> Sm<'a> {
         let live = block.warps.len() as u32;
         self.blocks[slot] =
             Some(Running { number, live, barriers: FxHashMap::default(), mbarriers: FxHashMap::default() });
+        if self.out.warps.len() < block.warps.len() {
+            self.out.warps.resize(block.warps.len(), WarpCost::default());
+        }
         for (index, events) in block.warps.iter().enumerate() {
+            let wait = Wait { why: Reason::Start, by: events.first().map_or_else(Key::default, |e| (e.func, e.pc)) };
             self.warps.push(Warp {
                 block: slot,
                 index: index as u32,
                 events,
                 next: 0,
-                ready: vec![(0.0, Reason::Start); self.input.planes as usize],
+                ready: vec![(0.0, wait); self.input.planes as usize],
                 earliest: time,
-                why: Reason::Start,
+                wait,
                 last_issue: time,
                 blocked: Blocked::No,
-                copies: Groups::new(),
-                bulk: Groups::new(),
-                products: Groups::new(),
+                copies: Groups::default(),
+                bulk: Groups::default(),
+                products: Groups::default(),
             });
         }
     }
@@ -326,31 +266,33 @@ impl<'a> Sm<'a> {
     }
 
     /// When a warp's next instruction can go, and what it waits for until then.
-    fn candidate(&self, w: &Warp<'_>) -> Option<(f64, Reason)> {
+    fn candidate(&self, w: &Warp<'_>) -> Option<(f64, Wait)> {
         let event = w.events.get(w.next)?;
         if !matches!(w.blocked, Blocked::No) {
             return None;
         }
         let slot = &self.input.slots[event.func as usize][event.pc as usize];
-        let mut best = (w.earliest, w.why);
-        let mut later = |time: f64, why: Reason| {
+        let mut best = (w.earliest, w.wait);
+        let mut later = |time: f64, wait: Wait| {
             if time > best.0 {
-                best = (time, why);
+                best = (time, wait);
             }
         };
+        let itself = |why| Wait { why, by: (event.func, event.pc) };
         if slot.effect != Effect::Alias {
             for r in &slot.reads {
-                let (time, why) = w.ready[self.register(*r)];
-                later(time, why);
+                let (time, wait) = w.ready[self.register(*r)];
+                later(time, wait);
             }
         }
         if slot.issues > 0.0 {
             let s = w.index as usize % self.slot_free.len();
-            later(self.slot_free[s], Reason::Slot);
-            later(self.pipe_free[s][slot.pipe as usize], Reason::Pipe);
+            later(self.slot_free[s], itself(Reason::Slot));
+            later(self.pipe_free[s][slot.pipe as usize], itself(Reason::Pipe));
             if matches!(slot.effect, Effect::Memory { load: false, .. }) {
                 // A window of requests may be under way.
-                later(self.dram_free.max(self.store_free) - self.input.costs.latency_dram, Reason::StoreQueue);
+                let room = self.dram_free.max(self.store_free) - self.input.costs.latency_dram;
+                later(room, itself(Reason::StoreQueue));
             }
         }
         Some(best)
@@ -389,10 +331,10 @@ impl<'a> Sm<'a> {
         let b = running.mbarriers.entry(s.offset).or_default();
         b.pending -= s.arrivals;
         b.bytes -= s.bytes;
-        self.complete_phase(s.block, s.offset, s.time);
+        self.complete_phase(s.block, s.offset, s.time, s.by);
     }
 
-    fn complete_phase(&mut self, block: usize, offset: u32, time: f64) {
+    fn complete_phase(&mut self, block: usize, offset: u32, time: f64, by: Key) {
         let Some(running) = &mut self.blocks[block] else { return };
         let b = running.mbarriers.entry(offset).or_default();
         if b.pending > 0 || b.bytes != 0 {
@@ -409,24 +351,33 @@ impl<'a> Sm<'a> {
             {
                 w.blocked = Blocked::No;
                 w.earliest = w.earliest.max(time + edge);
-                w.why = Reason::Mbarrier;
+                w.wait = Wait { why: Reason::Mbarrier, by };
             }
         }
     }
 
     /// Issues a warp's next instruction. Returns the slot and time of a block that ended with it.
     fn issue(&mut self, at: usize) -> Option<(usize, f64)> {
-        let (time, why) = self.candidate(&self.warps[at])?;
+        let (time, wait) = self.candidate(&self.warps[at])?;
         let costs = self.input.costs;
         let w = &mut self.warps[at];
         let event = w.events[w.next];
         w.next += 1;
         let key = (event.func, event.pc);
         let slot = &self.input.slots[key.0 as usize][key.1 as usize];
-        let line = self.out.lines.entry(key).or_default();
+        // What takes no issue slot leaves the wait to the next that does.
+        let waited = if slot.issues > 0.0 { (time - w.last_issue).max(0.0) } else { 0.0 };
+        let line = &mut self.lines[key.0 as usize][key.1 as usize];
         line.issued += 1;
-        line.waits[why as usize] += (time - w.last_issue).max(0.0);
-        (w.earliest, w.why) = (time, Reason::Slot);
+        line.waits[wait.why as usize] += waited;
+        self.lines[wait.by.0 as usize][wait.by.1 as usize].caused[wait.why as usize] += waited;
+        let active = event.lanes != 0;
+        let warp = &mut self.out.warps[w.index as usize];
+        warp.cost.issued += 1;
+        warp.cost.waits[wait.why as usize] += waited;
+        warp.copies += u64::from(active && slot.effect == Effect::Bulk { load: true });
+        warp.products += u64::from(slot.pipe == Pipe::Tensor || matches!(slot.effect, Effect::Wgmma { .. }));
+        (w.earliest, w.wait) = (time, Wait { why: Reason::Slot, by: key });
         let s = w.index as usize % self.slot_free.len();
         if slot.issues > 0.0 {
             w.last_issue = time;
@@ -440,8 +391,16 @@ impl<'a> Sm<'a> {
             self.out.busy.issue += slot.issues;
             w.earliest = time + slot.issues;
         }
-        let active = event.lanes != 0;
-        let done = if active { self.effect(at, &event, slot, time) } else { (time, Reason::Arithmetic) };
+        let plain = |(time, why)| (time, Wait { why, by: key });
+        let done = match slot.effect {
+            Effect::Alias if active => {
+                let w = &self.warps[at];
+                let none = plain((time, Reason::Arithmetic));
+                slot.reads.iter().map(|r| w.ready[self.register(*r)]).fold(none, |a, b| if b.0 > a.0 { b } else { a })
+            }
+            _ if active => plain(self.effect(at, &event, slot, time)),
+            _ => plain((time, Reason::Arithmetic)),
+        };
         let registers: smallvec::SmallVec<[usize; 8]> = slot.writes.iter().map(|r| self.register(*r)).collect();
         for r in registers {
             self.warps[at].ready[r] = done;
@@ -475,15 +434,11 @@ impl<'a> Sm<'a> {
     /// Does what the instruction does; returns when its result is there.
     fn effect(&mut self, at: usize, event: &Event, slot: &Slot, time: f64) -> (f64, Reason) {
         let costs = self.input.costs;
+        let key = (event.func, event.pc);
         match slot.effect {
-            Effect::Compute | Effect::Control => {
+            Effect::Compute | Effect::Control | Effect::Alias => {
                 let why = if slot.pipe == Pipe::Tensor { Reason::Product } else { Reason::Arithmetic };
                 (time + slot.latency, why)
-            }
-            Effect::Alias => {
-                let w = &self.warps[at];
-                let none = (time, Reason::Arithmetic);
-                slot.reads.iter().map(|r| w.ready[self.register(*r)]).fold(none, |a, b| if b.0 > a.0 { b } else { a })
             }
             Effect::Shared => {
                 let end = self.shared(time, f64::from(event.a.max(1)));
@@ -501,19 +456,19 @@ impl<'a> Sm<'a> {
             Effect::Memory { load, atomic } => self.memory(at, event, load, atomic, time),
             Effect::CopyAsync => {
                 let (done, _) = self.memory(at, event, true, false, time);
-                let w = &mut self.warps[at];
-                w.copies.open = w.copies.open.max(done);
+                self.warps[at].copies.add(done, key);
                 (time, Reason::Copies)
             }
             Effect::CopyCommit => {
                 self.warps[at].copies.commit();
                 (time, Reason::Copies)
             }
-            Effect::CopyWait => self.wait(at, event.a, Reason::Copies, |w| &mut w.copies),
+            Effect::CopyWait => self.wait(at, event, Reason::Copies, |w| &mut w.copies),
             Effect::CopyArrive => {
                 let w = &self.warps[at];
-                let done = w.copies.committed.iter().copied().fold(w.copies.open, f64::max);
-                self.signal(at, event.a, done.max(time), i64::from(event.lanes.count_ones()), 0);
+                let all = w.copies.committed.iter().copied().chain([w.copies.open]);
+                let (done, by) = all.fold((time, key), |a, b| if b.0 > a.0 { b } else { a });
+                self.signal(at, event.a, done, i64::from(event.lanes.count_ones()), 0, by);
                 (time, Reason::Copies)
             }
             Effect::Barrier { arrive } => {
@@ -526,14 +481,13 @@ impl<'a> Sm<'a> {
                 self.warps[at].bulk.commit();
                 (time, Reason::Copies)
             }
-            Effect::BulkWait => self.wait(at, event.a, Reason::Copies, |w| &mut w.bulk),
+            Effect::BulkWait => self.wait(at, event, Reason::Copies, |w| &mut w.bulk),
             Effect::Wgmma { clk } => {
                 let s = self.warps[at].index as usize % self.slot_free.len();
                 let start = self.tensor_free[s].max(time);
                 self.tensor_free[s] = start + clk;
                 self.out.busy.wgmma += clk;
-                let w = &mut self.warps[at];
-                w.products.open = w.products.open.max(start + clk + slot.latency);
+                self.warps[at].products.add(start + clk + slot.latency, key);
                 self.span(at, "product", start, start + clk);
                 (time, Reason::AsyncProducts)
             }
@@ -541,11 +495,11 @@ impl<'a> Sm<'a> {
                 self.warps[at].products.commit();
                 (time, Reason::AsyncProducts)
             }
-            Effect::WgmmaWait => self.wait(at, event.a, Reason::AsyncProducts, |w| &mut w.products),
+            Effect::WgmmaWait => self.wait(at, event, Reason::AsyncProducts, |w| &mut w.products),
             Effect::Setmaxnreg { inc } => {
                 let clk = if inc { costs.setmaxnreg_inc } else { costs.setmaxnreg_dec };
                 let w = &mut self.warps[at];
-                (w.earliest, w.why) = (time + clk, Reason::Arithmetic);
+                (w.earliest, w.wait) = (time + clk, Wait { why: Reason::Arithmetic, by: key });
                 (time + clk, Reason::Arithmetic)
             }
         }
@@ -568,6 +522,12 @@ impl<'a> Sm<'a> {
         let (lines, partial) = (event.b & 0xffff, event.b >> 16);
         let start = self.shared(time, f64::from(lines.max(1)));
         let bytes = costs.sector * f64::from(event.a);
+        let asked = self.input.slots[event.func as usize][event.pc as usize].bytes * event.lanes.count_ones();
+        if asked > 0 {
+            let line = &mut self.lines[event.func as usize][event.pc as usize];
+            line.used += f64::from(asked).min(bytes);
+            line.moved += bytes;
+        }
         let first = self.input.first[event.func as usize][event.pc as usize];
         if atomic {
             self.l2_free = self.l2_free.max(start) + bytes / costs.atomic_rate;
@@ -643,10 +603,9 @@ impl<'a> Sm<'a> {
         };
         self.span(at, if load { "load" } else { "store" }, time, done);
         if event.b == u32::MAX {
-            let w = &mut self.warps[at];
-            w.bulk.open = w.bulk.open.max(done);
+            self.warps[at].bulk.add(done, (event.func, event.pc));
         } else {
-            self.signal(at, event.b, done, 0, i64::from(event.a));
+            self.signal(at, event.b, done, 0, i64::from(event.a), (event.func, event.pc));
         }
         (time, Reason::Copies)
     }
@@ -658,34 +617,34 @@ impl<'a> Sm<'a> {
         }
     }
 
-    /// The warp waits until all but the last `left` groups are complete.
+    /// The warp waits until all but the last groups, as many as the event says, are complete.
     fn wait(
         &mut self,
         at: usize,
-        left: u32,
+        event: &Event,
         why: Reason,
         of: for<'w> fn(&'w mut Warp<'a>) -> &'w mut Groups,
     ) -> (f64, Reason) {
         let w = &mut self.warps[at];
-        let done = of(w).wait(left as usize);
+        let (done, by) = of(w).wait(event.a as usize);
         let from = w.earliest;
         if done > w.earliest {
-            (w.earliest, w.why) = (done, why);
+            (w.earliest, w.wait) = (done, Wait { why, by });
             self.span(at, why.name(), from, done);
         }
         (done, why)
     }
 
-    fn signal(&mut self, at: usize, offset: u32, time: f64, arrivals: i64, bytes: i64) {
+    fn signal(&mut self, at: usize, offset: u32, time: f64, arrivals: i64, bytes: i64, by: Key) {
         let block = self.warps[at].block;
-        self.signals.push(Reverse(Signal { time, block, offset, arrivals, bytes }));
+        self.signals.push(Reverse(Signal { time, block, offset, arrivals, bytes, by }));
     }
 
     fn barrier(&mut self, at: usize, event: &Event, arrive: bool, time: f64) {
         let block = self.warps[at].block;
         if !arrive {
             self.warps[at].blocked = Blocked::Barrier;
-            self.warps[at].why = Reason::Barrier;
+            self.warps[at].wait = Wait { why: Reason::Barrier, by: (event.func, event.pc) };
         }
         if let Some(running) = &mut self.blocks[block] {
             *running.barriers.entry(event.a).or_default() += 1;
@@ -733,7 +692,7 @@ impl<'a> Sm<'a> {
                 b.bytes += if expect_tx { count } else { 0 };
                 b.pending -= arrivals;
                 b.expected -= if drop { arrivals } else { 0 };
-                self.complete_phase(block, event.a, time);
+                self.complete_phase(block, event.a, time, (event.func, event.pc));
             }
             MbarrierOp::Wait { .. } => {
                 let w = &mut self.warps[at];
@@ -742,7 +701,7 @@ impl<'a> Sm<'a> {
                 } else {
                     w.blocked = Blocked::Mbarrier { offset: event.a, parity: event.b & 1 };
                 }
-                w.why = Reason::Mbarrier;
+                w.wait = Wait { why: Reason::Mbarrier, by: (event.func, event.pc) };
             }
             MbarrierOp::Inval { .. } | MbarrierOp::PendingCount => {}
         }

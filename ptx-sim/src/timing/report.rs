@@ -1,12 +1,20 @@
 //! A prediction as text, and its parts put together.
 
-use super::replay::{Reason, Replay};
-use super::{Line, Pipe, Prediction, PtxLine};
+use super::agents::agents;
+use super::replay::Replay;
+use super::source::LineTable;
+use super::{Line, Pipe, Prediction, PtxLine, Reason, SourceLine};
 use crate::exec::state::program::Program;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Lines in a report.
-const LINES: usize = 24;
+/// Lines of PTX in a report, and of the program.
+const LINES: usize = 12;
+pub(super) const SOURCE_LINES: usize = 16;
+/// Characters of an instruction that are shown: products of warpgroups name hundreds of registers.
+const WIDTH: usize = 100;
+/// Accesses that use less of what they move are told of.
+const USED: f64 = 0.9;
 
 /// What a prediction is made of.
 pub(super) struct Parts<'a> {
@@ -35,7 +43,7 @@ pub(super) fn prediction(p: Parts<'_>) -> Prediction {
     busy.extend([
         ("issue", b.issue / of_schedulers),
         ("wgmma", b.wgmma / of_schedulers),
-        ("shared memory", b.shared / span),
+        ("shared memory and L1", b.shared / span),
         ("L2", b.l2 / span),
         ("memory", b.dram / span),
     ]);
@@ -55,6 +63,7 @@ pub(super) fn prediction(p: Parts<'_>) -> Prediction {
         let line = inst.line;
         lines.push(PtxLine { function: function.name.clone(), line, text, cost: *cost });
     }
+    let sources = sources(&lines, &p.program.source);
     let all: f64 = waits.iter().sum::<f64>().max(1.0);
     let mut waits: Vec<(Reason, f64)> = Reason::ALL.into_iter().zip(waits.map(|w| w / all)).collect();
     waits.retain(|(_, share)| *share > 0.0);
@@ -74,7 +83,40 @@ pub(super) fn prediction(p: Parts<'_>) -> Prediction {
         busy,
         waits,
         lines,
+        sources,
+        agents: agents(&p.replay.warps),
         spans: p.replay.spans,
+    }
+}
+
+/// The lines of the program, the costliest first.
+fn sources(lines: &[PtxLine], ptx: &str) -> Vec<SourceLine> {
+    let table = LineTable::of(ptx);
+    let mut found: BTreeMap<(&str, u32), Line> = BTreeMap::new();
+    for line in lines {
+        found.entry(table.at(line.line).unwrap_or(("", 0))).or_default().add(&line.cost);
+    }
+    if found.keys().all(|(file, _)| file.is_empty()) {
+        return Vec::new();
+    }
+    let mut sources: Vec<SourceLine> = found
+        .into_iter()
+        .map(|((file, line), cost)| SourceLine { file: file.into(), line, text: String::new(), cost })
+        .collect();
+    sources.sort_by(|x, y| y.cost.cost().total_cmp(&x.cost.cost()));
+    sources
+}
+
+impl SourceLine {
+    /// `file:line`.
+    pub fn place(&self) -> String {
+        if self.file.is_empty() { "(no line)".into() } else { format!("{}:{}", self.file, self.line) }
+    }
+
+    /// What most of its cost is, and which part of it.
+    pub fn main_reason(&self) -> (Reason, f64) {
+        let reason = largest(&self.cost.caused);
+        (reason, self.cost.caused[reason as usize] / self.cost.cost().max(1.0))
     }
 }
 
@@ -86,6 +128,22 @@ impl Prediction {
         found.sort_by(|x, y| y.1.total_cmp(&x.1).then(x.0.line.cmp(&y.0.line)));
         found.truncate(count);
         found
+    }
+
+    /// Fills in the text of the program's lines. `read` gives the text of a file as the PTX names it, if there is one.
+    pub fn read_sources(&mut self, mut read: impl FnMut(&str) -> Option<String>) {
+        let mut files: BTreeMap<String, Option<String>> = BTreeMap::new();
+        for source in self.sources.iter_mut().filter(|s| !s.file.is_empty()) {
+            let text = files.entry(source.file.clone()).or_insert_with(|| read(&source.file));
+            let line = text.as_ref().and_then(|t| t.lines().nth(source.line.saturating_sub(1) as usize));
+            source.text = line.unwrap_or_default().trim().to_owned();
+        }
+    }
+
+    /// Clocks that warps lost on account of each line of the program, as shares of all; the largest first.
+    pub fn costliest(&self, count: usize) -> impl Iterator<Item = (&SourceLine, f64)> {
+        let all = self.sources.iter().map(|s| s.cost.cost()).sum::<f64>().max(1.0);
+        self.sources.iter().map(move |s| (s, s.cost.cost() / all)).take_while(|(_, share)| *share > 0.0).take(count)
     }
 
     /// A report for people.
@@ -106,15 +164,40 @@ impl Prediction {
         if self.from_image > 0.0 {
             let _ = writeln!(out, "  {:.1} % of the instructions as assembled", 100.0 * self.from_image);
         }
-        let _ = writeln!(out, "busy:");
+        let _ = writeln!(out, "busy, and how long that would take if it were all:");
         for (name, share) in &self.busy {
-            let _ = writeln!(out, "  {name:<24}{}", percent(*share));
+            let _ = writeln!(out, "  {name:<24}{}{:12.1} us", percent(*share), share * self.microseconds);
         }
         let _ = writeln!(out, "warps wait for:");
         for (reason, share) in &self.waits {
             let _ = writeln!(out, "  {:<24}{}", reason.name(), percent(*share));
         }
-        let _ = writeln!(out, "lines with the longest waits:");
+        if !self.agents.is_empty() {
+            let _ = writeln!(out, "agents, and what they wait for:");
+        }
+        for agent in &self.agents {
+            let warps = format!("warps {} to {}", agent.warps.start, agent.warps.end - 1);
+            let waits: Vec<String> = agent
+                .waits()
+                .into_iter()
+                .take(3)
+                .map(|(reason, share)| format!("{} {}", reason.name(), percent(share).trim_start()))
+                .collect();
+            let _ = writeln!(out, "  {:<16}{warps:<16}{}", agent.name, waits.join(", "));
+        }
+        if !self.sources.is_empty() {
+            let _ = writeln!(out, "lines of the program by the time that warps wait on their account:");
+        }
+        for (source, share) in self.costliest(SOURCE_LINES) {
+            let (reason, part) = source.main_reason();
+            let why = format!("{} {}", reason.name(), percent(part).trim_start());
+            let _ = writeln!(out, "  {}  {:<30} {why:<30} {}", percent(share), source.place(), shortened(&source.text));
+            if let Some(used) = source.cost.used_share().filter(|used| *used < USED) {
+                let what = "of the bytes that its accesses move are used";
+                let _ = writeln!(out, "{:13}{} {what}", "", percent(used).trim_start());
+            }
+        }
+        let _ = writeln!(out, "lines of the PTX before which warps wait the longest:");
         for (line, share) in self.slowest(LINES) {
             let _ = writeln!(
                 out,
@@ -123,7 +206,7 @@ impl Prediction {
                 line.line,
                 percent(share),
                 main_reason(&line.cost).name(),
-                line.text
+                shortened(&line.text)
             );
         }
         out
@@ -131,8 +214,18 @@ impl Prediction {
 }
 
 pub(super) fn main_reason(line: &Line) -> Reason {
-    Reason::ALL
-        .into_iter()
-        .max_by(|x, y| line.waits[*x as usize].total_cmp(&line.waits[*y as usize]))
-        .unwrap_or(Reason::Slot)
+    largest(&line.waits)
+}
+
+fn largest(waits: &[f64; Reason::ALL.len()]) -> Reason {
+    let by_size = |x: &Reason, y: &Reason| waits[*x as usize].total_cmp(&waits[*y as usize]);
+    Reason::ALL.into_iter().max_by(by_size).unwrap_or(Reason::Slot)
+}
+
+/// A text of one line, not too long.
+pub(super) fn shortened(text: &str) -> String {
+    match text.char_indices().nth(WIDTH) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
 }

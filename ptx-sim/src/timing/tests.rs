@@ -157,7 +157,8 @@ fn occupancy_by_registers_and_shared_memory() {
     let launch = LaunchConfig { grid: [2000, 1, 1], args: &args, ..LaunchConfig::default() };
     let machine = Machine::named("sm_90").unwrap();
     let mut resident = |registers| {
-        let p = predict(&mut device, &module, "k", &launch, &machine, &Options { registers, listing: None }).unwrap();
+        let p = predict(&mut device, &module, "k", &launch, &machine, &Options { registers, ..Options::default() })
+            .unwrap();
         (p.resident, p.limited_by)
     };
     assert_eq!(resident(None), (6, "shared memory"));
@@ -187,4 +188,72 @@ fn what_the_model_does_not_know_is_refused() {
     let machine = Machine::named("sm_90").unwrap();
     let error = predict(&mut device, &module, "k", &launch, &machine, &Options::default()).unwrap_err();
     assert!(error.to_string().contains("does not know `tcgen05.wait::ld.sync.aligned;`"), "{error}");
+}
+
+/// Waits are told by line of the program too: for a value that comes late the line that loads it is to blame, and not
+/// the one that needs it.
+#[test]
+fn lines_of_the_program() {
+    let setup = ".loc 1 3 1\n mov.b32 %r13, 0;";
+    let body = "\n .loc 1 7 1\n ld.global.b32 %r8, [%rd3]; add.s64 %rd3, %rd3, 8192;
+        .loc 1 8 1\n add.s32 %r13, %r13, %r8; .loc 1 9 1\n";
+    let text = kernel(setup, body).replace("; ", ";\n") + "\n.file 1 \"dir/sum.py\"\n";
+    let mut p = predicted_on(&text, 1, 50, 1 << 20);
+    let (line, share) = p.costliest(1).next().unwrap();
+    assert_eq!((line.place().as_str(), line.main_reason().0), ("dir/sum.py:7", Reason::GlobalMemory));
+    assert!(share > 0.8, "{share}");
+    // 32 lanes, 16 bytes apart, of which each asks for 4.
+    assert_eq!(line.cost.used_share(), Some(0.25));
+    // Where the warps stood is the line that adds.
+    let waited = |n: u32| p.sources.iter().find(|s| s.line == n).unwrap().cost.waits[Reason::GlobalMemory as usize];
+    assert!(waited(8) > 0.9 * (waited(7) + waited(8)), "{} {}", waited(7), waited(8));
+
+    p.read_sources(|file| (file == "dir/sum.py").then(|| "\n".repeat(6) + "  x = load(p)\n"));
+    for found in [p.text(), p.html()] {
+        assert!(found.contains("dir/sum.py:7") && found.contains("x = load(p)"), "{found}");
+    }
+    assert!(p.text().contains("25.0 % of the bytes that its accesses move are used"), "{}", p.text());
+    let json = &p.json()["sources"][0];
+    assert_eq!(
+        (&json["line"], &json["reason"], &json["text"]),
+        (&7.into(), &"global memory".into(), &"x = load(p)".into())
+    );
+    // Without a line table there are no such lines.
+    assert!(predicted_on(&kernel("", ""), 1, 5, 1 << 16).sources.is_empty());
+}
+
+/// A warp that brings boxes, and four that multiply: each has a row of its own in the reports.
+#[test]
+fn reports_by_agent() {
+    let product = "wgmma.fence.sync.aligned;
+        wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f1, %f2, %f3, %f4}, %rd5, %rd5, 1, 1, 1, 0, 0;
+        wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;";
+    let text = kernel(
+        "mov.b64 %rd5, 0x4000000000010000; setp.ge.u32 %p2, %r2, 128; setp.eq.u32 %p3, %r2, 128; @%p2 bra L;",
+        &format!(
+            "@%p2 bra P; {product} bra N;
+             P: @!%p3 bra N;
+             mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 1024;
+             cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r4], [%rd1], 1024, [bar];
+             N:"
+        ),
+    );
+    let text = text
+        .replace(".reqntid 128", ".reqntid 160")
+        .replace("s[32768];", "s[32768]; .shared .align 8 .b64 bar;")
+        .replace(
+            "mov.b32 %r3, 0;",
+            "mov.b32 %r3, 0; @!%p0 bra I; mbarrier.init.shared::cta.b64 [bar], 1; I: bar.sync 0;",
+        )
+        .replace("mov.u32 %r2, %tid.x;", "mov.u32 %r2, %tid.x; setp.eq.u32 %p0, %r2, 0;");
+    let p = predicted_on(&text, 1, 10, 1 << 16);
+    let found: Vec<_> = p.agents.iter().map(|a| (a.name.as_str(), a.warps.clone())).collect();
+    assert_eq!(found, [("consumer", 0..4), ("producer", 4..5)]);
+    assert_eq!(p.agents[0].waits()[0].0, Reason::AsyncProducts);
+    for report in [p.text(), p.html(), p.json()["agents"].to_string()] {
+        assert!(report.contains("producer") && report.contains("consumer"), "{report}");
+    }
+    assert!(p.html().contains("a row is an agent"));
+    let names = p.perfetto()["traceEvents"].to_string();
+    assert!(names.contains("consumer, warp 0") && names.contains("producer, warp 4"), "{names}");
 }

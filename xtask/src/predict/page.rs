@@ -1,0 +1,217 @@
+//! The page and the picture that compare predicted with measured times.
+
+use super::{LOOKED_AT, Timed};
+use ptx_sim::timing::Prediction;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use tile_machine::Machine;
+
+/// Spearman's rank correlation; equal values share their rank.
+fn rank_correlation(pairs: &[(f64, f64)]) -> f64 {
+    let ranks = |values: Vec<f64>| -> Vec<f64> {
+        let below = |v: f64| values.iter().filter(|x| **x < v).count() as f64;
+        let equal = |v: f64| values.iter().filter(|x| **x == v).count() as f64;
+        values.iter().map(|v| below(*v) + (equal(*v) - 1.0) / 2.0).collect()
+    };
+    let (x, y) = (ranks(pairs.iter().map(|p| p.0).collect()), ranks(pairs.iter().map(|p| p.1).collect()));
+    let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
+    let (mx, my) = (mean(&x), mean(&y));
+    let product =
+        |a: &[f64], ma: f64, b: &[f64], mb: f64| a.iter().zip(b).map(|(a, b)| (a - ma) * (b - mb)).sum::<f64>();
+    let (sx, sy) = (product(&x, mx, &x, mx), product(&y, my, &y, my));
+    if sx * sy > 0.0 { product(&x, mx, &y, my) / (sx * sy).sqrt() } else { f64::NAN }
+}
+
+/// Rank correlation by pairs: of the pairs whose measured times differ by more than `spread`, those in the same order
+/// less those in the other, as a share. `None` where there are no such pairs.
+fn pair_correlation(pairs: &[(f64, f64)], spread: f64) -> Option<f64> {
+    let (mut right, mut wrong) = (0.0, 0.0);
+    for (i, a) in pairs.iter().enumerate() {
+        for b in &pairs[..i] {
+            if (a.0 / b.0 - 1.0).abs().min((b.0 / a.0 - 1.0).abs()) > spread {
+                let same = (a.0 - b.0) * (a.1 - b.1);
+                right += f64::from(u8::from(same > 0.0));
+                wrong += f64::from(u8::from(same < 0.0));
+            }
+        }
+    }
+    (right + wrong > 0.0).then(|| (right - wrong) / (right + wrong))
+}
+
+pub fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    match values.len() {
+        0 => f64::NAN,
+        n if n % 2 == 1 => values[n / 2],
+        n => (values[n / 2 - 1] + values[n / 2]) / 2.0,
+    }
+}
+
+/// The page. `picture` is the name of the file beside it that [`picture`] makes.
+pub fn page(rows: &[(Timed, Prediction)], machine: &Machine, picture: Option<&str>) -> String {
+    let mut cases: BTreeMap<&str, Vec<&(Timed, Prediction)>> = BTreeMap::new();
+    for row in rows {
+        cases.entry(&row.0.case).or_default().push(row);
+    }
+    let error = |r: &(Timed, Prediction)| (r.1.microseconds / r.0.us - 1.0).abs();
+    let mut out = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "# Predicted and measured: {}\n", machine.device);
+    let held_out = |r: &&(Timed, Prediction)| !LOOKED_AT.contains(&r.0.case.as_str());
+    let all: Vec<f64> = rows.iter().map(error).collect();
+    let rest: Vec<f64> = rows.iter().filter(held_out).map(error).collect();
+    let most = |v: &[f64]| 100.0 * v.iter().copied().fold(0.0, f64::max);
+    let _ = writeln!(
+        out,
+        "{} kernels on {} cases. Error of the time: median {:.1} %, most {:.1} %. Without the cases that were looked at \
+         while the model was made ({}): median {:.1} %, most {:.1} % of {}.\n",
+        rows.len(),
+        cases.len(),
+        100.0 * median(all.clone()),
+        most(&all),
+        LOOKED_AT.join(", "),
+        100.0 * median(rest.clone()),
+        most(&rest),
+        rest.len()
+    );
+    if let Some(name) = picture {
+        let _ = writeln!(out, "![Predicted against measured time of each kernel]({name})\n");
+    }
+    let _ = writeln!(
+        out,
+        "| case | variants | median error | rank correlation | spread | by pairs |\n|---|---|---|---|---|---|"
+    );
+    let (mut ranks, mut by_pairs) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
+    for (case, rows) in &cases {
+        let pairs: Vec<(f64, f64)> = rows.iter().map(|r| (r.0.us, r.1.microseconds)).collect();
+        let spread = rows.first().map_or(0.0, |r| r.0.spread);
+        let (mut rank, mut pair) = ("-".to_owned(), "-".to_owned());
+        if rows.len() >= 3 {
+            let set = usize::from(!LOOKED_AT.contains(case));
+            let r = rank_correlation(&pairs);
+            if r.is_finite() {
+                ranks[set].push(r);
+                rank = format!("{r:.2}");
+            }
+            if let Some(r) = pair_correlation(&pairs, spread) {
+                by_pairs[set].push(r);
+                pair = format!("{r:.2}");
+            }
+        }
+        let middle = 100.0 * median(rows.iter().map(|r| error(r)).collect());
+        let spread = 100.0 * spread;
+        let _ = writeln!(out, "| {case} | {} | {middle:.1} % | {rank} | {spread:.1} % | {pair} |", rows.len());
+    }
+    let both = |sets: &[Vec<f64>; 2]| (median(sets.concat()), median(sets[1].clone()));
+    let ((rank, rank_held_out), (pair, pair_held_out)) = (both(&ranks), both(&by_pairs));
+    let _ = writeln!(
+        out,
+        "\nRank correlation over cases with three or more variants: median {rank:.2}; of the cases held out \
+         {rank_held_out:.2}. By pairs that differ by more than the spread of the measurement: median {pair:.2}; of the \
+         cases held out {pair_held_out:.2}.\n",
+    );
+    let _ =
+        writeln!(out, "| case | variant | measured us | predicted us | ratio | busiest |\n|---|---|---|---|---|---|");
+    for (timed, p) in rows {
+        let busiest = p.busy.first().map_or(String::new(), |(name, share)| format!("{name} {:.0} %", 100.0 * share));
+        let ratio = p.microseconds / timed.us;
+        let _ = writeln!(
+            out,
+            "| {} | {} | {:.1} | {:.1} | {ratio:.2} | {busiest} |",
+            timed.case, timed.variant, timed.us, p.microseconds
+        );
+    }
+    out
+}
+
+/// Predicted over measured time, both logarithmic, with lines at 25 % above and below.
+pub fn picture(rows: &[(Timed, Prediction)]) -> String {
+    const SIZE: f64 = 480.0;
+    const EDGE: f64 = 56.0;
+    let times = || rows.iter().flat_map(|(t, p)| [t.us, p.microseconds]);
+    let low = times().fold(f64::INFINITY, f64::min).max(1e-3).log10().floor();
+    let high = times().fold(0.0, f64::max).max(1.0).log10().ceil();
+    let at = |us: f64| EDGE + (us.log10() - low) / (high - low).max(1.0) * (SIZE - 2.0 * EDGE);
+    let (x, y) = (at, |us: f64| SIZE - at(us));
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {SIZE} {SIZE}\" font-family=\"sans-serif\" \
+         font-size=\"11\">\n<rect width=\"{SIZE}\" height=\"{SIZE}\" fill=\"#fff\"/>\n"
+    );
+    // Writing to a string cannot fail.
+    let (first, last) = (10f64.powf(low), 10f64.powf(high));
+    for (factor, colour) in [(1.0, "#555"), (1.25, "#bbb"), (0.8, "#bbb")] {
+        let (from, to) = (first.max(first / factor), last.min(last / factor));
+        let _ = writeln!(
+            out,
+            "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{colour}\"/>",
+            x(from),
+            y(from * factor),
+            x(to),
+            y(to * factor)
+        );
+    }
+    for decade in low as i32..=high as i32 {
+        let us = 10f64.powi(decade);
+        let _ = writeln!(
+            out,
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{us}</text>\n<text x=\"{:.1}\" y=\"{:.1}\" \
+             text-anchor=\"end\">{us}</text>",
+            x(us),
+            SIZE - EDGE + 18.0,
+            EDGE - 6.0,
+            y(us) + 4.0
+        );
+    }
+    let kinds = [("mm", "#1b6ac9"), ("attention", "#c9501b"), ("softmax", "#2a8f4c"), ("layernorm", "#7b3fa8")];
+    let colour = |case: &str| kinds.iter().find(|(k, _)| case.starts_with(k)).map_or("#333", |(_, c)| c);
+    for (timed, p) in rows {
+        let _ = writeln!(
+            out,
+            "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"2.6\" fill=\"{}\" fill-opacity=\"0.7\"><title>{}, {}</title></circle>",
+            x(timed.us),
+            y(p.microseconds),
+            colour(&timed.case),
+            timed.variant,
+            timed.case
+        );
+    }
+    for (i, (kind, colour)) in kinds.iter().chain(&[("vadd", "#333")]).enumerate() {
+        let _ = writeln!(
+            out,
+            "<text x=\"{}\" y=\"{}\" fill=\"{colour}\">{kind}</text>",
+            EDGE + 8.0,
+            EDGE + 14.0 * i as f64
+        );
+    }
+    let middle = SIZE / 2.0;
+    let _ = writeln!(
+        out,
+        "<text x=\"{middle}\" y=\"{}\" text-anchor=\"middle\">measured, us</text>\n<text x=\"14\" y=\"{middle}\" \
+         text-anchor=\"middle\" transform=\"rotate(-90 14 {middle})\">predicted, us</text>\n</svg>",
+        SIZE - 10.0
+    );
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_and_medians() {
+        assert!((rank_correlation(&[(1.0, 10.0), (2.0, 20.0), (3.0, 25.0)]) - 1.0).abs() < 1e-12);
+        assert!((rank_correlation(&[(1.0, 3.0), (2.0, 2.0), (3.0, 1.0)]) + 1.0).abs() < 1e-12);
+        assert!(rank_correlation(&[(1.0, 3.0), (1.0, 2.0)]).is_nan());
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), 2.5);
+    }
+
+    /// Pairs within the spread do not count.
+    #[test]
+    fn pairs_and_their_spread() {
+        let pairs = [(100.0, 10.0), (101.0, 9.0), (120.0, 12.0)];
+        assert_eq!(pair_correlation(&pairs, 0.02), Some(1.0));
+        assert_eq!(pair_correlation(&pairs, 0.0), Some(1.0 / 3.0));
+        assert_eq!(pair_correlation(&pairs[..2], 0.02), None);
+    }
+}

@@ -1,0 +1,191 @@
+//! The scoreboard as predicted: for each case of the GPU kit the best variant of this compiler's kernels, beside what
+//! others took on a device.
+
+use super::kernel::Source;
+use super::{in_parallel, page::median};
+use anyhow::Context;
+use ptx_sim::timing::Prediction;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+/// Who else was measured: column, and names in the records of which the fastest counts.
+const PEERS: [(&str, &[&str]); 3] = [
+    ("library", &["cublas", "cudnn", "torch", "torch-flash"]),
+    ("NVIDIA's tileiras", &["tileiras-vendor"]),
+    ("Triton", &["triton"]),
+];
+
+/// One case of the kit.
+#[derive(Debug, Default, PartialEq)]
+struct Case {
+    name: String,
+    /// Microseconds of the peers, in the order of [`PEERS`].
+    peers: [Option<f64>; PEERS.len()],
+    /// This compiler's best kernel of that time.
+    before: Option<f64>,
+    /// The clock while they were measured, where somebody looked.
+    mhz: Option<f64>,
+    /// Variants with their grids.
+    variants: BTreeMap<String, [u32; 3]>,
+}
+
+/// The cases of a run, in its order: peers by their precise measurement, variants by whoever has run them. Variants for
+/// clusters are left out: their grids count otherwise.
+fn cases(results: &str) -> anyhow::Result<Vec<Case>> {
+    let mut found: Vec<Case> = Vec::new();
+    for line in results.lines() {
+        let r: Value = serde_json::from_str(line)?;
+        if r["record"] != "measurement" || r["part"] != "peers" {
+            continue;
+        }
+        let (Some(name), Some(who)) = (r["name"].as_str(), r["impl"].as_str()) else { continue };
+        let at = found.iter().position(|c| c.name == name).unwrap_or_else(|| {
+            found.push(Case { name: name.into(), ..Case::default() });
+            found.len() - 1
+        });
+        let case = &mut found[at];
+        if let Some(config) =
+            r["config"].as_str().filter(|c| matches!(who, "ours" | "tileiras-vendor") && !clustered(c))
+        {
+            let grid = std::array::from_fn(|i| r["grid"][i].as_u64().unwrap_or(1) as u32);
+            case.variants.insert(config.into(), grid);
+        }
+        if r["precise"] == false {
+            continue;
+        }
+        let us = r["us"]["median"].as_f64().with_context(|| format!("no time in: {line}"))?;
+        if let Some(peer) = PEERS.iter().position(|(_, names)| names.contains(&who)) {
+            case.peers[peer] = Some(case.peers[peer].map_or(us, |old: f64| old.min(us)));
+        } else if who == "ours" {
+            case.before = Some(us);
+        }
+        case.mhz = r["clocks"]["sm_mhz"]["median"].as_f64().or(case.mhz);
+    }
+    // What was only copied to see how fast memory is has no variants.
+    found.retain(|c| !c.variants.is_empty() && c.peers.iter().any(Option::is_some));
+    Ok(found)
+}
+
+/// Whether a variant's name says that its blocks form clusters: `_c2` and the like.
+fn clustered(variant: &str) -> bool {
+    variant.split('_').any(|part| part.strip_prefix('c').is_some_and(|n| n.parse::<u32>().is_ok()))
+}
+
+/// The page, and the kernels that could not be predicted.
+pub fn page(results: &str, source: &Source<'_>, only: &str) -> anyhow::Result<(String, Vec<String>)> {
+    let mut cases = cases(results)?;
+    cases.retain(|c| c.name.contains(only));
+    // Hints that change nothing make the same code under several names: the first of them stands for all.
+    let names: Vec<&String> =
+        cases.iter().flat_map(|c| c.variants.keys()).collect::<BTreeSet<_>>().into_iter().collect();
+    let codes: BTreeMap<&String, String> =
+        names.iter().zip(in_parallel(&names, |n| source.code(n))).filter_map(|(n, c)| Some((*n, c.ok()?))).collect();
+    let mut work: Vec<(&Case, &String, [u32; 3])> =
+        cases.iter().flat_map(|c| c.variants.iter().map(move |(variant, grid)| (c, variant, *grid))).collect();
+    let mut seen: BTreeSet<(&str, &str, [u32; 3])> = BTreeSet::new();
+    work.retain(|(case, variant, grid)| codes.get(variant).is_none_or(|code| seen.insert((&case.name, code, *grid))));
+    let predicted = in_parallel(&work, |(case, variant, grid)| {
+        let result = source.prediction(variant, &case.name, *grid, case.mhz);
+        if let Ok(p) = &result {
+            eprintln!("{} | {variant}: {:.1} us", case.name, p.microseconds);
+        }
+        result
+    });
+    let mut problems = Vec::new();
+    let mut best: BTreeMap<&str, (&str, Prediction)> = BTreeMap::new();
+    for ((case, variant, _), result) in work.iter().zip(predicted) {
+        match result {
+            Ok(p) => {
+                let have = best.get(case.name.as_str()).map_or(f64::INFINITY, |(_, p)| p.microseconds);
+                if p.microseconds < have {
+                    best.insert(&case.name, (variant.as_str(), p));
+                }
+            }
+            Err(e) => problems.push(format!("{variant} on {}: {e:#}", case.name)),
+        }
+    }
+    Ok((table(&cases, &best, source.machine), problems))
+}
+
+fn table(cases: &[Case], best: &BTreeMap<&str, (&str, Prediction)>, machine: &tile_machine::Machine) -> String {
+    let mut out = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "# Scoreboard as predicted: {}\n", machine.device);
+    out.push_str(
+        "Microseconds. The times of others were measured; ours are *predicted*, for the best of our variants, by the \
+         timing model of the simulator ([timing.md](timing.md)), at the clock that the GPU had while the others were \
+         measured, or its highest one where nobody looked. The last column is the best of the others over ours: above \
+         1.00 we would be faster, if the prediction holds.\n\n\
+         How far predictions hold is told by [timing-h100.md](timing-h100.md). Kernels with products by warpgroups have \
+         never been measured. \"Ours, measured\" is what the compiler of the run's day made, whose products were those \
+         of warps. The kernels of rows and of vector addition have not changed since, so that the two columns of ours \
+         show there by how much the prediction is too good.\n\n",
+    );
+    let _ = writeln!(
+        out,
+        "| case | MHz | {} | {} | {} | ours, measured | ours, predicted | variant | busiest | best / ours |\n\
+         |---|---|---|---|---|---|---|---|---|---|",
+        PEERS[0].0, PEERS[1].0, PEERS[2].0
+    );
+    let mut ratios: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for case in cases {
+        let mhz = case.mhz.map_or("-".to_owned(), |m| format!("{m:.0}"));
+        let measured = case.peers.iter().chain([&case.before]);
+        let cells: Vec<String> = measured.map(|p| p.map_or("-".to_owned(), |us| format!("{us:.1}"))).collect();
+        let fastest = case.peers.iter().flatten().copied().fold(f64::INFINITY, f64::min);
+        let Some((variant, p)) = best.get(case.name.as_str()) else {
+            let _ = writeln!(out, "| {} | {mhz} | {} | - | - | - | - |", case.name, cells.join(" | "));
+            continue;
+        };
+        let ratio = fastest / p.microseconds;
+        let kind = case.name.split(' ').next().unwrap_or_default();
+        ratios.entry(kind).or_default().push(ratio);
+        let busiest = p.busy.first().map_or(String::new(), |(name, share)| format!("{name} {:.0} %", 100.0 * share));
+        let _ = writeln!(
+            out,
+            "| {} | {mhz} | {} | {:.1} | {variant} | {busiest} | {ratio:.2} |",
+            case.name,
+            cells.join(" | "),
+            p.microseconds
+        );
+    }
+    let mean = |r: &[f64]| (r.iter().map(|x| x.ln()).sum::<f64>() / r.len() as f64).exp();
+    let means: Vec<String> = ratios
+        .iter()
+        .map(|(kind, r)| format!("{kind} {:.2} (median {:.2}, {} cases)", mean(r), median(r.clone()), r.len()))
+        .collect();
+    let _ = writeln!(out, "\nGeometric means of the last column: {}.", means.join(", "));
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cases_of_a_run() {
+        let record = |who: &str, config: &str, precise: bool, us: f64| {
+            format!(
+                r#"{{"record":"measurement","part":"peers","name":"mm","impl":"{who}","config":"{config}","precise":{precise},"grid":[7,1,1],"us":{{"median":{us}}},"clocks":{{"sm_mhz":{{"median":1500}}}}}}"#
+            )
+        };
+        let lines = [
+            record("cublas", "", false, 9.0),
+            record("ours", "a", false, 30.0),
+            record("tileiras-vendor", "b", false, 12.0),
+            record("tileiras-vendor", "b_c2", false, 11.0),
+            record("cublas", "", true, 10.0),
+            record("torch", "", true, 8.0),
+            record("tileiras-vendor", "b", true, 12.0),
+            record("tileiras-vendor", "b_causal", false, 12.0),
+            record("ours", "a", true, 31.0),
+            r#"{"record":"case","part":"peers","name":"other","status":"pass"}"#.into(),
+        ];
+        let found = cases(&lines.join("\n")).unwrap();
+        let variants = BTreeMap::from(["a", "b", "b_causal"].map(|v| (v.to_owned(), [7, 1, 1])));
+        let peers = [Some(8.0), Some(12.0), None];
+        let expected = Case { name: "mm".into(), peers, before: Some(31.0), mhz: Some(1500.0), variants };
+        assert_eq!(found, [expected]);
+    }
+}
