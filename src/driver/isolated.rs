@@ -114,7 +114,7 @@ fn arguments(request: &CompileRequest<'_>) -> Vec<OsString> {
 }
 
 /// A message as [`tile_diag::render::json`] writes it.
-fn read(line: &str) -> Option<Diagnostic> {
+pub(crate) fn read(line: &str) -> Option<Diagnostic> {
     let value: Value = serde_json::from_str(line).ok()?;
     let severities = [Severity::Error, Severity::Warning, Severity::Remark, Severity::Note];
     let name = value.get("severity")?.as_str()?;
