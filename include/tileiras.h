@@ -109,9 +109,10 @@ extern "C" {
 
 // Checks a configuration and makes a handle for it.
 //
-// The checks are made in this order, and the first that fails decides: `out_program`, `config`, the input pointer, the
-// input's first bytes, the GPU, the level, debug information with optimization, the host's architecture, its system,
-// then `device_debug`, `lineinfo` and `sanitize`, which are 0 or 1, and whether the architecture exists on the system.
+// The checks are made in this order, and the first that fails decides: `out_program`, `config`, the input pointer and
+// size, the input's first bytes, the GPU, the level, debug information with optimization, the host's architecture, its
+// system, then `reserved` and the lengths, `device_debug`, `lineinfo` and `sanitize`, which are 0 or 1, and whether
+// the architecture exists on the system.
 //
 // Returns `TILEIRAS_SUCCESS`; `TILEIRAS_ERROR_HANDLE` for a null `out_program`; `TILEIRAS_ERROR_CONFIGURATION`,
 // `TILEIRAS_ERROR_INPUT` or `TILEIRAS_ERROR_ALLOCATION`. On failure `*out_program` is null.

@@ -3,7 +3,13 @@
 use crate::{
     codegen::{self, Code},
     dialect::{
-        self, cuda_tile::EntryOp, debug_scope::Emission, ffi, gpu_module::gpu_modules, location, remark, rt::*,
+        self,
+        cuda_tile::EntryOp,
+        debug_scope::Emission,
+        ffi,
+        gpu_module::{SHARED_EXCEEDED, gpu_modules},
+        location, remark,
+        rt::*,
         upstream::is_llvm_func,
     },
     passes, pipeline,
@@ -15,7 +21,7 @@ use crate::{
 };
 use melior::{Context, diagnostic::DiagnosticSeverity, ir::Module, pass::PassManager, utility::parse_pass_pipeline};
 use std::{
-    cell::RefCell,
+    cell::{Cell, RefCell},
     collections::HashSet,
     mem::ManuallyDrop,
     ops::{Deref, DerefMut},
@@ -93,12 +99,24 @@ impl Compiler for Session {
             sink.borrow_mut().push(convert(&d));
             true
         });
-        let run = || with_stack(|| Job { request, options: &options, context, last: self.last }.run());
-        let (result, remarks) = if request.remarks { remark::collect(run) } else { (run(), vec![]) };
+        let (result, remarks) = codegen::messages::reporting(report, || {
+            let mut options = options;
+            loop {
+                let is_short = Cell::new(false);
+                let job = Job { request, options: &options, context, last: self.last, is_short: &is_short };
+                let run = || with_stack(|| job.run());
+                let (result, remarks) = if request.remarks { remark::collect(run) } else { (run(), vec![]) };
+                // How much all passes together need is known when they have run; what was chosen with too little of
+                // it left is chosen anew. That there is none at all is said of the last try.
+                match options.with_less_shared_memory().filter(|_| result.is_err() && is_short.get()) {
+                    Some(less) => options = less,
+                    None => return (result, remarks),
+                }
+                messages.borrow_mut().clear();
+            }
+        });
         context.detach_diagnostic_handler(handler);
-        for message in messages.borrow_mut().drain(..) {
-            report(message);
-        }
+        messages.borrow_mut().drain(..).chain(codegen::messages::take()).for_each(&mut *report);
         match result {
             Ok(output) => Ok(CompileOutput { remarks, ..output }),
             Err((messages, error)) => {
@@ -214,6 +232,8 @@ struct Job<'a> {
     context: &'a Context,
     /// Nothing is freed that the end of the process frees.
     last: bool,
+    /// Whether shared memory did not suffice.
+    is_short: &'a Cell<bool>,
 }
 
 impl Job<'_> {
@@ -365,6 +385,8 @@ impl Job<'_> {
             );
         }
         let result = manager.run(module);
+        let root = op_ref(module.as_operation().to_raw());
+        self.is_short.set(gpu_modules(root).into_iter().any(|m| discardable_attr(m, SHARED_EXCEEDED).is_some()));
         let name = failing.into_inner().unwrap_or_else(PoisonError::into_inner);
         match (result, name.as_str()) {
             (Err(_), "") => Err((vec![], CompileError::Failed)),

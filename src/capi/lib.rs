@@ -96,9 +96,10 @@ pub struct TileirasByteView {
 
 /// Checks a configuration and makes a handle for it.
 ///
-/// The checks are made in this order, and the first that fails decides: `out_program`, `config`, the input pointer, the
-/// input's first bytes, the GPU, the level, debug information with optimization, the host's architecture, its system,
-/// then `device_debug`, `lineinfo` and `sanitize`, which are 0 or 1, and whether the architecture exists on the system.
+/// The checks are made in this order, and the first that fails decides: `out_program`, `config`, the input pointer and
+/// size, the input's first bytes, the GPU, the level, debug information with optimization, the host's architecture, its
+/// system, then `reserved` and the lengths, `device_debug`, `lineinfo` and `sanitize`, which are 0 or 1, and whether
+/// the architecture exists on the system.
 ///
 /// Returns `TILEIRAS_SUCCESS`; `TILEIRAS_ERROR_HANDLE` for a null `out_program`; `TILEIRAS_ERROR_CONFIGURATION`,
 /// `TILEIRAS_ERROR_INPUT` or `TILEIRAS_ERROR_ALLOCATION`. On failure `*out_program` is null.
@@ -149,6 +150,9 @@ unsafe fn check(config: &TileirasConfig) -> Result<(), c_int> {
     if config.input_buffer_data.is_null() {
         return configuration("input buffer is null");
     }
+    if isize::try_from(config.input_buffer_size).is_err() {
+        return configuration("invalid configuration");
+    }
     // SAFETY: not null, and the caller's promise.
     let input = unsafe { std::slice::from_raw_parts(config.input_buffer_data.cast::<u8>(), config.input_buffer_size) };
     if let Err(text) = compile::probe(input) {
@@ -174,6 +178,11 @@ unsafe fn check(config: &TileirasConfig) -> Result<(), c_int> {
     }
     let is_switch = |value: i32| (0..=1).contains(&value);
     let switches = [config.device_debug, config.lineinfo, config.sanitize];
+    // No memory has more bytes.
+    let lengths = [config.output_name_len, config.cuda_root_len];
+    if config.reserved != 0 || lengths.into_iter().any(|length| isize::try_from(length).is_err()) {
+        return configuration("invalid configuration");
+    }
     // arm64ec is code for Windows.
     if !switches.into_iter().all(is_switch) || compile::host(config.host_arch, config.host_os).is_none() {
         return configuration("invalid configuration");

@@ -4,6 +4,7 @@ mod device_library;
 mod inlined_lines;
 mod intrinsics;
 mod libnvvm;
+pub mod messages;
 pub mod names;
 mod optimiser;
 mod packing;
@@ -106,6 +107,7 @@ impl<'l> Code<'l> {
         libdevice: Option<&Path>,
     ) -> Result<Self, CodegenError> {
         initialise();
+        messages::collect(llvm);
         // SAFETY: both contexts are alive; the result belongs to `llvm`.
         let module = unsafe {
             let raw = mlir_sys::mlirTranslateModuleToLLVMIR(gpu_module.to_raw(), llvm.raw() as *mut _);
@@ -167,7 +169,7 @@ impl<'l> Code<'l> {
             .run_passes(&pipeline, &self.machine, PassBuilderOptions::create())
             .map_err(|e| CodegenError::Optimise(e.to_string()))?;
         workarounds::apply(&self.module);
-        Ok(())
+        messages::errors().map_or(Ok(()), |text| Err(CodegenError::Optimise(text)))
     }
 
     /// LLVM IR as text.
@@ -202,6 +204,9 @@ impl<'l> Code<'l> {
             .machine
             .write_to_memory_buffer(&self.module, FileType::Assembly)
             .map_err(|e| CodegenError::Emit(e.to_string()))?;
+        if let Some(text) = messages::errors() {
+            return Err(CodegenError::Emit(text));
+        }
         let text = std::str::from_utf8(buffer.as_slice()).map_err(|e| CodegenError::Emit(e.to_string()))?;
         let text = chains.write(text.trim_end_matches('\0'));
         Ok(tile_targets::finalise(&text, self.options.target, &[])?)

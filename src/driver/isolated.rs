@@ -110,11 +110,16 @@ fn arguments(request: &CompileRequest<'_>) -> Vec<OsString> {
         path.push(file);
         all.push(path);
     }
+    if let Some(file) = &request.libdevice {
+        let mut path = OsString::from("--libdevice=");
+        path.push(file);
+        all.push(path);
+    }
     all
 }
 
 /// A message as [`tile_diag::render::json`] writes it.
-fn read(line: &str) -> Option<Diagnostic> {
+pub(crate) fn read(line: &str) -> Option<Diagnostic> {
     let value: Value = serde_json::from_str(line).ok()?;
     let severities = [Severity::Error, Severity::Warning, Severity::Remark, Severity::Note];
     let name = value.get("severity")?.as_str()?;
@@ -158,6 +163,7 @@ mod tests {
             debug: DebugInfo::Lines,
             pipeline_options: &[],
             backend: Backend::Llvm,
+            libdevice: Some("fns.bc".into()),
             instrumentation: Instrumentation::default(),
             keep_stages: false,
             remarks: false,
@@ -179,10 +185,11 @@ mod tests {
 
     #[test]
     fn input_arguments_and_output() {
-        let (result, said) = by("{ echo \"$@\"; cat \"$9\"; } > \"$7\"");
+        let (result, said) = by("{ echo \"$@\"; cat \"${10}\"; } > \"$8\"");
         let text = result.unwrap().text;
         assert!(said.is_empty(), "{said:?}");
-        let expected = "--gpu-name=sm_90 --opt-level=2 --emit=ptx --diagnostic-format=json --lineinfo -o ";
+        let expected = "--gpu-name=sm_90 --opt-level=2 --emit=ptx --diagnostic-format=json --lineinfo \
+                        --libdevice=fns.bc -o ";
         assert!(text.starts_with(expected) && text.ends_with("\ninput"), "{text}");
     }
 

@@ -141,6 +141,7 @@ pub static SPECS: &[Spec] = &[
         OUTPUT,
         "Keep outputs here by content and use those that are there; not with remarks, --save-temps or the like",
     ),
+    option("shared-cache", Flag, "", OUTPUT, "Trust all who may write to the directory of --cache-dir"),
     option("crash-dir", Text, "directory", OUTPUT, "Leave a reproducer here when the compiler fails internally"),
     option("anonymize", Flag, "", OUTPUT, "Take names of files and functions out of reproducers"),
     option("save-temps", Flag, "", STAGES, "Keep the text of each stage beside the output"),
@@ -222,6 +223,8 @@ pub struct Options {
     pub instrumentation: Instrumentation,
     pub save_temps: bool,
     pub cache_dir: Option<PathBuf>,
+    /// All who may write there are trusted.
+    pub shared_cache: bool,
     pub crash_dir: Option<PathBuf>,
     pub anonymize: bool,
     /// Whether libNVVM makes the PTX, and the file given for it.
@@ -330,6 +333,7 @@ pub fn options(parsed: &Parsed, input: PathBuf) -> Options {
         },
         save_temps: parsed.flag("save-temps"),
         cache_dir: path("cache-dir"),
+        shared_cache: parsed.flag("shared-cache"),
         crash_dir: path("crash-dir"),
         anonymize: parsed.flag("anonymize"),
         libnvvm: parsed.choice("backend") == Some("libnvvm"),

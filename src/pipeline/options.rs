@@ -187,6 +187,19 @@ impl Options {
         Ok(options)
     }
 
+    /// The next choice that takes less shared memory: fewer stages, then products without agents, then loops that are
+    /// not pipelined. None when nothing is left to give up.
+    pub fn with_less_shared_memory(&self) -> Option<Self> {
+        let (strategy, stages) = match (self.strategy, self.stages) {
+            _ if self.opt_level < 2 => return None,
+            (Strategy::None, _) => return None,
+            (strategy, stages) if stages > 2 => (strategy, stages.min(Options::default().stages) - 1),
+            (Strategy::WarpSpecialize, _) => (Strategy::Unspecialize, Options::default().stages),
+            (Strategy::Unspecialize, _) => (Strategy::None, self.stages),
+        };
+        Some(Options { strategy, stages, ..self.clone() })
+    }
+
     /// Sets one option from its text form.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), OptionError> {
         let bad = |name, expected| OptionError::Value { name, value: value.to_string(), expected };
@@ -468,6 +481,28 @@ fn path(name: &'static str, value: &str) -> Result<String, OptionError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_given_up_for_shared_memory() {
+        let with = |strategy, stages| Options { strategy, stages, opt_level: 3, ..Options::default() };
+        let mut given_up = vec![];
+        let mut options = with(Strategy::WarpSpecialize, 64);
+        while let Some(less) = options.with_less_shared_memory() {
+            given_up.push((less.strategy, less.stages));
+            options = less;
+        }
+        use Strategy::{None as Plain, Unspecialize, WarpSpecialize};
+        let expected = [
+            (WarpSpecialize, 3),
+            (WarpSpecialize, 2),
+            (Unspecialize, 4),
+            (Unspecialize, 3),
+            (Unspecialize, 2),
+            (Plain, 2),
+        ];
+        assert_eq!(given_up, expected);
+        assert!(Options { opt_level: 1, ..with(Unspecialize, 4) }.with_less_shared_memory().is_none());
+    }
     use crate::{dialect, passes};
     use melior::{pass::PassManager, utility::parse_pass_pipeline};
 

@@ -103,6 +103,17 @@ int main(int argc, char **argv) {
   c.sanitize = 7;
   SAID(tileirasProgramCreate(&p, &c), 2, "invalid configuration", 2563);
   c.sanitize = 0;
+  c.reserved = 1;
+  SAID(tileirasProgramCreate(&p, &c), 2, "invalid configuration", 2563);
+  c.reserved = 0;
+  c.output_name = "name";
+  c.output_name_len = (size_t)-1;
+  SAID(tileirasProgramCreate(&p, &c), 2, "invalid configuration", 2563);
+  c.output_name = NULL;
+  c.output_name_len = 0;
+  c.input_buffer_size = (size_t)-1;
+  SAID(tileirasProgramCreate(&p, &c), 2, "invalid configuration", 2563);
+  c.input_buffer_size = size;
   memset(&heard, 0, sizeof heard);
   CHECK(tileirasProgramCreate(&p, &c) == 0 && p != NULL && heard.count == 0);
   CHECK(tileirasProgramRelease(p) == 0); /* never compiled: nothing but the handle to free */
