@@ -147,6 +147,7 @@ fn n09_depth() {
             debug: tile_interface::DebugInfo::None,
             pipeline_options: &[],
             backend: tile_interface::Backend::Llvm,
+            libdevice: None,
             instrumentation: tile_interface::Instrumentation::default(),
             keep_stages: false,
             remarks: false,
