@@ -185,9 +185,9 @@ int tileirasProgramSetLibNvvm(TileirasProgram *program,
 // compilation whose diagnostics say what happened. A limit of memory or time that the caller's process has is
 // inherited, so `setrlimit` in between bounds what an input can take.
 //
-// The price is the start of a program for each compilation: 10 to 20 ms where MLIR is linked statically, 50 to 100 ms
-// where it is a shared library. The output is the same byte by byte. The scope `SerializeGPUModule` is then told for
-// ptxas alone. The other process dies with the thread that waits for it.
+// The price is the start of a program that links MLIR, for each compilation: tens of milliseconds where MLIR is a
+// shared library. The output is the same byte by byte. The scope `SerializeGPUModule` is then told for ptxas alone.
+// The other process dies with the thread that waits for it.
 //
 // Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null or released handle. That there is no such program
 // is told by `tileirasProgramCompile`.

@@ -451,3 +451,34 @@ fn n12_rings_leave_room() {
         }
     }
 }
+
+/// Text is known by what it is, from standard input too; messages name its place and show the line.
+#[test]
+fn n17_text_from_anywhere() {
+    use std::io::Write;
+    let folder = folder("n17");
+    let comment = [b"// A kernel.\n\n".as_slice(), EMPTY].concat();
+    fs::write(folder.join("kernel"), &comment).unwrap();
+    let from = |text: &[u8], line: &str| {
+        let mut child = tileiras(&folder, line)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(text).unwrap();
+        child.wait_with_output().unwrap()
+    };
+    let bytecode = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/vadd_f32_div16.tileirbc")).unwrap();
+    for (text, input, entry) in [(&comment, "kernel", "k"), (&comment, "-", "k"), (&bytecode, "-", "")] {
+        let output = from(text, &format!("--gpu-name=sm_90 --emit=ptx -o - {input}"));
+        assert!(output.status.success(), "{input}: {}", stderr(&output));
+        assert!(String::from_utf8_lossy(&output.stdout).contains(&format!(".visible .entry {entry}")));
+    }
+    let output = from(b"module {\n  oops\n}\n", "--gpu-name=sm_90 --diagnostic-format=caret -");
+    let said = stderr(&output);
+    assert!(output.status.code() == Some(3) && said.contains("--> -:2:3") && said.contains("|   oops"), "{said}");
+    for text in ["modules of text\n", "not a kernel\n", ""] {
+        assert_eq!(from(text.as_bytes(), "--gpu-name=sm_90 -").status.code(), Some(3), "{text}");
+    }
+}

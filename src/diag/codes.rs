@@ -34,7 +34,7 @@ codes! {
         "An option is unknown, lacks its value, has a value it does not take, or there is more than one input file.\n\
          'tileiras --help' lists the options, 'tileiras --help-hidden' all of them.";
     NoInput = "T0102", "No input file was named.",
-        "The command compiles one file. Standard input has no short name: write /dev/stdin.";
+        "The command compiles one file. - is standard input.";
     UnreadableInput = "T0103", "The input file cannot be read.",
         "The file does not exist, is a directory, or may not be read by this user.";
     WriteFailed = "T0104", "The output could not be written.",
@@ -50,8 +50,8 @@ codes! {
     BadConfiguration = "T0205", "An option's value does not fit the rest of the configuration.",
         "The compiler refused a pipeline option or a combination of options. The message names it.";
     NotTileIr = "T0301", "The input is not a Tile IR module.",
-        "Tile IR bytecode starts with the eight bytes 7F 54 69 6C 65 49 52 00. A text module must have the file name\n\
-         extension .mlir. If the message says that the file looks like MLIR bytecode, it was written by an MLIR tool:\n\
+        "Tile IR bytecode starts with the eight bytes 7F 54 69 6C 65 49 52 00. A module in text is\n\
+         known by the extension .mlir, or by its first word. If the message says that the file looks like MLIR bytecode, it was written by an MLIR tool:\n\
          translate it with tileiras-translate.";
     BadModule = "T0302", "The module is damaged or not valid.",
         "The bytecode cannot be decoded, its version is not supported, the text cannot be parsed, or the verifier\n\

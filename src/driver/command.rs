@@ -324,11 +324,12 @@ impl Session<'_> {
 
     /// Reads the input and checks everything that needs no compiler.
     fn prepare(&mut self, options: &Options, identity: &Identity) -> Step<Prepared> {
-        let input = std::fs::read(&options.input).map_err(|e| {
+        let input = read_input(&options.input).map_err(|e| {
             let text = format!("unable to read input file '{}': {}", options.input.display(), io_text(&e));
             self.fail(Diagnostic::error(Code::UnreadableInput, text))
         })?;
         let kind = input_kind(&options.input, &input)
+            .or_else(|e| if e == NotTileIr::Unknown && is_module(&input) { Ok(InputKind::Text) } else { Err(e) })
             .map_err(|e: NotTileIr| self.fail(Diagnostic::error(Code::NotTileIr, e.to_string())))?;
         let settings = self.check(options)?;
         let surroundings = Surroundings::of_process();
@@ -656,6 +657,37 @@ fn job<'a>(options: &'a Options, settings: &Settings, ptx: &'a str, scratch: &'a
         scratch,
         statistics: options.resource_usage_file.is_some() || options.remarks.any(),
     }
+}
+
+/// The bytes of an input; `-` is standard input.
+fn read_input(path: &Path) -> io::Result<Vec<u8>> {
+    if path.as_os_str() != "-" {
+        return std::fs::read(path);
+    }
+    let mut bytes = Vec::new();
+    io::Read::read_to_end(&mut io::stdin().lock(), &mut bytes)?;
+    Ok(bytes)
+}
+
+/// Whether bytes without a magic are a module in text, by their first word: names of inputs may say nothing.
+fn is_module(bytes: &[u8]) -> bool {
+    const WORDS: [&str; 8] = [
+        "module",
+        "builtin.module",
+        "cuda_tile.module",
+        "gpu.module",
+        "\"builtin.module\"",
+        "\"cuda_tile.module\"",
+        "#",
+        "!",
+    ];
+    let Ok(text) = std::str::from_utf8(bytes) else { return false };
+    let first = text.lines().map(str::trim_start).find(|line| !line.is_empty() && !line.starts_with("//"));
+    first.is_some_and(|line| {
+        let behind = |word: &str| line.strip_prefix(word).map(|rest| rest.chars().next());
+        let ends = |next: Option<char>| next.is_none_or(|c| !c.is_alphanumeric() && !matches!(c, '_' | '.'));
+        WORDS.iter().any(|word| behind(word).is_some_and(|next| word.len() == 1 || ends(next)))
+    })
 }
 
 /// Where temporary files go.

@@ -27,11 +27,11 @@ const ROWS: &[Row] = &[
     ("3-byte file", &["three", "--gpu-name=sm_100"], 3, "error: input does not correspond to Tile IR bytecode\n", Nothing),
     ("garbage", &["garbage", "--gpu-name=sm_100"], 3, "error: input does not correspond to Tile IR bytecode\n", Nothing),
     ("magic only", &["magic", "--gpu-name=sm_100"], 3, "error: input does not correspond to Tile IR bytecode\n", Nothing),
-    ("text under another name", &["text.txt", "--gpu-name=sm_100"], 3, "error: input does not correspond to Tile IR bytecode\n", Nothing),
+    ("no module in text", &["text.txt", "--gpu-name=sm_100"], 3, "error: input does not correspond to Tile IR bytecode\n", Nothing),
     ("upstream MLIR bytecode", &["mlir.bc", "--gpu-name=sm_100"], 3, "error: input does not correspond to Tile IR bytecode (it looks like MLIR bytecode instead)\n", Nothing),
     ("text mlir", &["ok.mlir", "--gpu-name=sm_100"], 0, "", Image("elf.o", 100)),
     ("spec container", &["spec", "--gpu-name=sm_100"], 0, "", Image("elf.o", 100)),
-    ("stdin -", &["-", "--gpu-name=sm_100", "-o", "x.cubin"], 1, "error: unable to read input file '-': No such file or directory\n", Nothing),
+    ("empty stdin -", &["-", "--gpu-name=sm_100", "-o", "x.cubin"], 3, "error: input does not correspond to Tile IR bytecode\n", Nothing),
     ("two inputs", &["ok", "remarks", "--gpu-name=sm_100"], 1, "tileiras: Too many positional arguments specified!\nCan specify at most 1 positional arguments: See: ARGV0 --help\n", Nothing),
     ("invalid module", &["invalid", "--gpu-name=sm_100"], 3, "loc(\"kernel \u{e9}.py\":12:5): error: 'cuda_tile.addf' op requires the same type for all operands\nerror: input does not correspond to Tile IR bytecode\n", Nothing),
     ("invalid text module", &["invalid.mlir", "--gpu-name=sm_100"], 3, "loc(\"kernel \u{e9}.py\":12:5): error: 'cuda_tile.addf' op requires the same type for all operands\n", Nothing),
@@ -133,7 +133,7 @@ fn check((_, arguments, status, stderr, then): &Row) -> Result<(), Failed> {
     bench.put("garbage", &[0xa5; 1024]);
     bench.put("magic", crate::fixture::MAGIC);
     bench.put("spec", b"\x06\x03\x80Tile\0ok");
-    bench.put("text.txt", b"cuda_tile.module @m {}");
+    bench.put("text.txt", b"modules of text");
     bench.put("mlir.bc", b"ML\xefR\x01MLIR\0");
     bench.put("resp", b"ok --gpu-name=sm_100\n-o 'resp.cubin'");
     bench.put("loop", b"@loop");
