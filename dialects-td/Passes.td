@@ -354,6 +354,18 @@ def TileIRInsertDebugScope : Pass<"tileir-insert-debug-scope", "::mlir::ModuleOp
   let dependentDialects = ["llvm"];
 }
 
+def TileIRPrintSnapshot : Pass<"tileir-print-snapshot", "::mlir::ModuleOp"> {
+  let summary = "the program as text on standard error, with the place of each op";
+  let description = [{
+    For those who want to follow a line of the source through the compiler. Nothing is changed. `emit-line-info` puts two
+    of them into the pipeline.
+  }];
+  let options = [
+    Option<"after", "after", "std::string", "\"\"",
+           "the pass behind which this one stands, for the headline">
+  ];
+}
+
 def TileIREmitHostWrapper : Pass<"tileir-emit-host-wrapper", "::mlir::ModuleOp"> {
   let summary = "a module for the host with a function that launches each kernel";
   let description = [{

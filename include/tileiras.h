@@ -11,7 +11,7 @@
 typedef struct TileirasProgram TileirasProgram;
 
 // Version of this interface: it grows only when something is added, and stays binary compatible within it.
-#define TILEIRAS_API_VERSION 2
+#define TILEIRAS_API_VERSION 3
 
 // Done.
 #define TILEIRAS_SUCCESS 0
@@ -109,9 +109,10 @@ extern "C" {
 
 // Checks a configuration and makes a handle for it.
 //
-// The checks are made in this order, and the first that fails decides: `out_program`, `config`, the input pointer, the
-// input's first bytes, the GPU, the level, debug information with optimization, the host's architecture, its system,
-// then `device_debug`, `lineinfo` and `sanitize`, which are 0 or 1, and whether the architecture exists on the system.
+// The checks are made in this order, and the first that fails decides: `out_program`, `config`, the input pointer and
+// size, the input's first bytes, the GPU, the level, debug information with optimization, the host's architecture, its
+// system, then `reserved` and the lengths, `device_debug`, `lineinfo` and `sanitize`, which are 0 or 1, and whether
+// the architecture exists on the system.
 //
 // Returns `TILEIRAS_SUCCESS`; `TILEIRAS_ERROR_HANDLE` for a null `out_program`; `TILEIRAS_ERROR_CONFIGURATION`,
 // `TILEIRAS_ERROR_INPUT` or `TILEIRAS_ERROR_ALLOCATION`. On failure `*out_program` is null.
@@ -175,6 +176,29 @@ int tileirasProgramGetHostObject(TileirasProgram *program,
 int tileirasProgramSetLibNvvm(TileirasProgram *program,
                               const char *path,
                               size_t length);
+
+// Compiles in another process: `path`, of `length` bytes, is the program `tileiras-core` or `tileiras` of the same
+// version as this library. A null `path` goes back to this process. Matters to the next `tileirasProgramCompile`.
+//
+// The compiler checks its input and reports what is wrong with it, but LLVM and MLIR end their process over what they
+// hold impossible, and no check is complete. In a process of its own that, a crash, or an exhausted stack is a failed
+// compilation whose diagnostics say what happened. A limit of memory or time that the caller's process has is
+// inherited, so `setrlimit` in between bounds what an input can take.
+//
+// The price is the start of a program for each compilation: 10 to 20 ms where MLIR is linked statically, 50 to 100 ms
+// where it is a shared library. The output is the same byte by byte. The scope `SerializeGPUModule` is then told for
+// ptxas alone. The other process dies with the thread that waits for it.
+//
+// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null or released handle. That there is no such program
+// is told by `tileirasProgramCompile`.
+//
+// Available since version 3 of the interface.
+//
+// Requirements:
+// `path` is null or points at `length` bytes.
+int tileirasProgramSetCore(TileirasProgram *program,
+                           const char *path,
+                           size_t length);
 
 // Gives a handle back, with its output.
 //

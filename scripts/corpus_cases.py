@@ -3,7 +3,8 @@
 
     scripts/corpus_cases.py OUT [--seed N] [CASE ...]
 
-OUT/CASE/ gets launch.json, the inputs arg*.npy and the expected numbers want*.npy (float64, or int64 for integers).
+OUT/CASE/ gets launch.json, the inputs arg*.npy and the expected numbers want*.npy (float64, int64 for
+integers, uint64 for integers without a sign).
 Needs NumPy, from the interpreter or from .tools/python, where scripts/setup.sh puts it.
 """
 import argparse
@@ -34,8 +35,9 @@ def scalar(a):
 
 def want(folder, name, a, value):
     """The expected numbers, in the type in which cases.compare looks at them."""
-    integer = np.issubdtype(a.value.dtype, np.integer)
-    np.save(folder / f"{name}.npy", np.ascontiguousarray(value, np.int64 if integer else np.float64))
+    kind = a.value.dtype.kind
+    dtype = {"i": np.int64, "u": np.uint64}.get(kind, np.float64)
+    np.save(folder / f"{name}.npy", np.ascontiguousarray(value, dtype))
     return f"{name}.npy"
 
 

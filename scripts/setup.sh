@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Brings what a build needs and is not there: LLVM and MLIR 21.1, CMake and a C compiler, cargo-nextest, NVIDIA's ptxas and disassemblers,
-# its libNVVM, NumPy for the corpus of the tests, and the Python package of the driver API for the tests of the GPU kit.
+# its libNVVM and libdevice, NumPy for the corpus of the tests, and the Python package of the driver API for the tests of the GPU kit.
 # Idempotent; silent when nothing is missing. A stamp under .tools/ makes the second run immediate.
 #
 #   LLVM_PREFIX=/opt/llvm-21 scripts/setup.sh     use this LLVM/MLIR instead of the distribution's packages

@@ -3,15 +3,26 @@
 use crate::{
     codegen::{self, Code},
     dialect::{
-        self, debug_scope::Emission, ffi, gpu_module::gpu_modules, location, remark, rt::*, upstream::is_llvm_func,
+        self,
+        cuda_tile::EntryOp,
+        debug_scope::Emission,
+        ffi,
+        gpu_module::{SHARED_EXCEEDED, gpu_modules},
+        location, remark,
+        rt::*,
+        upstream::is_llvm_func,
     },
     passes, pipeline,
     pipeline::Stage,
-    translate,
+    translate::{
+        self,
+        nesting::{self, with_stack},
+    },
 };
 use melior::{Context, diagnostic::DiagnosticSeverity, ir::Module, pass::PassManager, utility::parse_pass_pipeline};
 use std::{
-    cell::RefCell,
+    cell::{Cell, RefCell},
+    collections::HashSet,
     mem::ManuallyDrop,
     ops::{Deref, DerefMut},
     rc::Rc,
@@ -88,12 +99,24 @@ impl Compiler for Session {
             sink.borrow_mut().push(convert(&d));
             true
         });
-        let run = || Job { request, options: &options, context, last: self.last }.run();
-        let (result, remarks) = if request.remarks { remark::collect(run) } else { (run(), vec![]) };
+        let (result, remarks) = codegen::messages::reporting(report, || {
+            let mut options = options;
+            loop {
+                let is_short = Cell::new(false);
+                let job = Job { request, options: &options, context, last: self.last, is_short: &is_short };
+                let run = || with_stack(|| job.run());
+                let (result, remarks) = if request.remarks { remark::collect(run) } else { (run(), vec![]) };
+                // How much all passes together need is known when they have run; what was chosen with too little of
+                // it left is chosen anew. That there is none at all is said of the last try.
+                match options.with_less_shared_memory().filter(|_| result.is_err() && is_short.get()) {
+                    Some(less) => options = less,
+                    None => return (result, remarks),
+                }
+                messages.borrow_mut().clear();
+            }
+        });
         context.detach_diagnostic_handler(handler);
-        for message in messages.borrow_mut().drain(..) {
-            report(message);
-        }
+        messages.borrow_mut().drain(..).chain(codegen::messages::take()).for_each(&mut *report);
         match result {
             Ok(output) => Ok(CompileOutput { remarks, ..output }),
             Err((messages, error)) => {
@@ -117,9 +140,11 @@ pub fn program(
         sink.borrow_mut().push(convert(&d));
         true
     });
-    let result = read(&context, input, kind, "").and_then(|module| {
-        translate::program(&module)
-            .map_err(|e| (vec![Diagnostic::new(Severity::Error, e.to_string())], CompileError::Input))
+    let result = with_stack(|| {
+        read(&context, input, kind, "").and_then(|module| {
+            translate::program(&module)
+                .map_err(|e| (vec![Diagnostic::new(Severity::Error, e.to_string())], CompileError::Input))
+        })
     });
     context.detach_diagnostic_handler(handler);
     for message in messages.borrow_mut().drain(..) {
@@ -153,6 +178,15 @@ fn failed(message: impl std::fmt::Display) -> Failure {
     (vec![Diagnostic::new(Severity::Error, message.to_string())], CompileError::Failed)
 }
 
+/// Why there is no code: what was asked for cannot be, or the module at hand cannot.
+fn not_generated(e: codegen::CodegenError) -> Failure {
+    match e {
+        codegen::CodegenError::Lost(_) => (vec![], CompileError::Internal(e.to_string())),
+        e if e.is_configuration() => (vec![], CompileError::Configuration(e.to_string())),
+        e => failed(e),
+    }
+}
+
 /// The module in bytecode or text; `name` is that of the file, for places in text.
 pub(crate) fn read<'c>(context: &'c Context, bytes: &[u8], kind: InputKind, name: &str) -> Result<Module<'c>, Failure> {
     let input = |messages| (messages, CompileError::Input);
@@ -167,14 +201,29 @@ pub(crate) fn read<'c>(context: &'c Context, bytes: &[u8], kind: InputKind, name
                 return Err(wrong(format!("the text has a NUL byte in line {}", line + 1)));
             }
             let name = if name.is_empty() { "-" } else { name };
+            nesting::check(text).map_err(|e| {
+                let place = Location::new(name, e.line, e.column);
+                input(vec![Diagnostic::new(Severity::Error, e.to_string()).at(place)])
+            })?;
             // MLIR itself reports what is wrong, at the place in the text.
             // SAFETY: the context is alive, and MLIR copies the text.
-            unsafe {
+            let module = unsafe {
                 let raw = ffi::mlirxModuleParse(context.to_raw(), raw_str(text), raw_str(name));
-                Module::from_option_raw(raw).ok_or_else(|| input(vec![]))
+                Module::from_option_raw(raw).ok_or_else(|| input(vec![]))?
+            };
+            if let Some(deep) = nesting::deep_region(op_ref(module.as_operation().to_raw())) {
+                let mut diagnostic = Diagnostic::new(Severity::Error, nesting::region_message());
+                diagnostic.location = place(deep.location());
+                return Err(input(vec![diagnostic]));
             }
+            Ok(module)
         }
     }
+}
+
+/// The names of the entries of a program in the public language: each of them must be in what is made of it.
+fn entries(module: &Module<'_>) -> Vec<String> {
+    collect_ops(op_ref(module.as_operation().to_raw()), |op| EntryOp::cast(op).map(|e| e.sym_name().to_owned()))
 }
 
 struct Job<'a> {
@@ -183,6 +232,8 @@ struct Job<'a> {
     context: &'a Context,
     /// Nothing is freed that the end of the process frees.
     last: bool,
+    /// Whether shared memory did not suffice.
+    is_short: &'a Cell<bool>,
 }
 
 impl Job<'_> {
@@ -192,6 +243,7 @@ impl Job<'_> {
         let request = self.request;
         let mut module = self.keep(read(self.context, request.input, request.kind, request.input_name)?);
         let mut output = CompileOutput::default();
+        let entries = entries(&module);
         let read = started.elapsed();
         if self.request.emit == Emit::CudaTile {
             output.text = print(&module);
@@ -221,6 +273,11 @@ impl Job<'_> {
         let lowered = started.elapsed();
         let llvm = self.keep(inkwell::context::Context::create());
         let gpu_module = self.gpu_module(&module)?;
+        let kernels = codegen::names::kernels(gpu_module).map_err(|d| (vec![*d], CompileError::Failed))?;
+        let known: HashSet<&String> = kernels.iter().collect();
+        if let Some(lost) = entries.iter().find(|e| !known.contains(e)) {
+            return Err((vec![], CompileError::Internal(format!("the entry '{lost}' is lost in the passes"))));
+        }
         if self.request.remarks {
             walk(gpu_module, &mut |op| {
                 if is_llvm_func(op) {
@@ -235,8 +292,9 @@ impl Job<'_> {
             lines: self.options.emission() != Emission::None,
         };
         let backend = &self.request.backend;
-        let code = self.keep(Code::translate(&llvm, gpu_module, options, backend).map_err(failed)?);
-        code.optimise(backend).map_err(failed)?;
+        let libdevice = self.request.libdevice.as_deref();
+        let code = self.keep(Code::translate(&llvm, gpu_module, options, backend, libdevice).map_err(not_generated)?);
+        code.optimise(backend).map_err(not_generated)?;
         let optimised = started.elapsed();
         if self.request.emit == Emit::Llvm {
             output.text = code.to_llvm();
@@ -247,9 +305,7 @@ impl Job<'_> {
         }
         drop(nvvm);
         let _serialize = scope::enter(scope::SERIALIZE_GPU_MODULE);
-        output.text = code.to_ptx(backend, self.request.debug).map_err(|e| {
-            if e.is_configuration() { (vec![], CompileError::Configuration(e.to_string())) } else { failed(e) }
-        })?;
+        output.text = code.to_ptx(backend, self.request.debug, &kernels).map_err(not_generated)?;
         if self.request.instrumentation.timing {
             let ms = |d: std::time::Duration| d.as_secs_f64() * 1e3;
             eprintln!(
@@ -329,6 +385,8 @@ impl Job<'_> {
             );
         }
         let result = manager.run(module);
+        let root = op_ref(module.as_operation().to_raw());
+        self.is_short.set(gpu_modules(root).into_iter().any(|m| discardable_attr(m, SHARED_EXCEEDED).is_some()));
         let name = failing.into_inner().unwrap_or_else(PoisonError::into_inner);
         match (result, name.as_str()) {
             (Err(_), "") => Err((vec![], CompileError::Failed)),

@@ -155,6 +155,7 @@ fn compile(target: &str, call: &str) -> Result<(), (CompileError, String)> {
         debug: DebugInfo::None,
         pipeline_options: &[],
         backend: Backend::Llvm,
+        libdevice: None,
         instrumentation: Instrumentation::default(),
         keep_stages: false,
         remarks: false,

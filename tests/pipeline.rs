@@ -132,6 +132,53 @@ fn text_keeps_the_name_of_its_file() {
     assert!(text.contains("%0 = make_tokens : token"), "{text}");
 }
 
+/// Both snapshots are printed, and nothing else is different: lines lead to the source's files as without them.
+#[test]
+fn snapshots_are_printed_and_change_nothing() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/welford.13.1.tileirbc");
+    let input = scratch("snapshots.tileirbc", &fs::read(&corpus).unwrap());
+    let ptx = |arguments: &[&str]| {
+        let output = tileiras(&input, &[&["--emit=ptx", "--lineinfo"], arguments].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+        (fs::read_to_string(input.with_extension("out")).unwrap(), stderr(&output))
+    };
+    let (plain, silence) = ptx(&[]);
+    assert_eq!(silence, "");
+    assert!(plain.contains(".py\""), "{plain}");
+    for value in ["inputIR", "tileaa", "tileas", "post-tileas"] {
+        let (with, printed) = ptx(&[&format!("--pipeline-option=emit-line-info={value}")]);
+        assert_eq!(with, plain, "{value}");
+        let headlines: Vec<&str> = printed.lines().filter(|l| l.starts_with("// ----- snapshot")).collect();
+        let expected = ["convert-cudatile-to-tileaa", "convert-tileas-to-llvm"];
+        assert_eq!(headlines, expected.map(|pass| format!("// ----- snapshot after {pass} ----- //")), "{value}");
+        for part in ["nv_tileaa.func @", "llvm.func @", ".py\":"] {
+            assert!(printed.contains(part), "{value}: no {part} in {printed}");
+        }
+    }
+    // A result of the cache would be silent.
+    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("snapshots.cache");
+    let cache = format!("--cache-dir={}", cache.display());
+    for _ in 0..2 {
+        let (_, printed) = ptx(&[&cache, "--pipeline-option=emit-line-info=tileas"]);
+        assert!(printed.contains("// ----- snapshot"), "{printed}");
+    }
+}
+
+/// Lines lead to the program of a stage where that is asked for by the option of its own.
+#[test]
+fn lines_lead_to_a_snapshot_on_demand() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("led.mlir");
+    let _ = fs::remove_file(&file);
+    let file_option = format!("--pipeline-option=snapshot-file={}", file.display());
+    let input = scratch("leading.mlir", KERNEL.as_bytes());
+    let output = tileiras(&input, &["--emit=ptx", "--pipeline-option=snapshot-lines=tileas", &file_option]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(stderr(&output), "");
+    let ptx = fs::read_to_string(input.with_extension("out")).unwrap();
+    assert!(ptx.contains("led.mlir\"") && !ptx.contains("leading.mlir"), "{ptx}");
+    assert!(fs::read_to_string(&file).unwrap().contains("nv_tileas"));
+}
+
 #[test]
 fn a_nul_byte_in_text_is_an_error() {
     let input = scratch("nul.mlir", KERNEL.replace("weak", "we\0k").as_bytes());

@@ -15,9 +15,6 @@ use std::process::ExitCode;
 use tile_interface::{DebugInfo, Emit};
 use tile_targets::Target;
 
-/// Instructions of an iteration, at most.
-const MOST_INSTRUCTIONS: usize = 71;
-
 /// One program: extents of its tiles, type of its operands, and whether B is stored transposed.
 #[derive(Clone, Copy)]
 struct Gate {
@@ -27,16 +24,57 @@ struct Gate {
     /// Columns of an instruction, and stages of the ring at least.
     columns: u32,
     stages: u32,
+    /// Warpgroups that multiply, along the rows and along the columns.
+    groups: (u32, u32),
+    /// Instructions of an iteration at most, and waits for products.
+    instructions: usize,
+    waits: usize,
+    /// Threads change stages before they are multiplied.
+    prepared: bool,
 }
 
+const HALVES: Gate = Gate {
+    tile: (128, 256, 64),
+    element: "bf16",
+    transposed: false,
+    columns: 256,
+    stages: 4,
+    groups: (2, 1),
+    instructions: 71,
+    waits: 1,
+    prepared: false,
+};
+
+const BYTES: Gate = Gate { tile: (128, 256, 128), element: "i8", transposed: true, ..HALVES };
+
+/// Sums are exact: a chain from zero for each half of the columns, and an addition for each accumulator.
+const FLOATS: Gate = Gate { element: "f8E4M3FN", columns: 128, stages: 3, instructions: 200, waits: 2, ..BYTES };
+
+/// Rounded from f32 in the stages.
+const WORDS: Gate =
+    Gate { tile: (128, 256, 32), element: "tf32", transposed: true, instructions: 140, prepared: true, ..HALVES };
+
 const GATES: &[Gate] = &[
-    Gate { tile: (128, 256, 64), element: "bf16", transposed: false, columns: 256, stages: 4 },
-    Gate { tile: (128, 256, 64), element: "bf16", transposed: true, columns: 256, stages: 4 },
-    Gate { tile: (128, 256, 64), element: "f16", transposed: false, columns: 256, stages: 4 },
-    Gate { tile: (128, 128, 64), element: "f16", transposed: false, columns: 128, stages: 4 },
-    Gate { tile: (128, 128, 64), element: "bf16", transposed: true, columns: 128, stages: 4 },
+    HALVES,
+    Gate { transposed: true, ..HALVES },
+    Gate { element: "f16", ..HALVES },
+    Gate { tile: (128, 128, 64), element: "f16", columns: 128, ..HALVES },
+    Gate { tile: (128, 128, 64), transposed: true, columns: 128, ..HALVES },
     // One block of 64 rows: one consumer.
-    Gate { tile: (64, 256, 64), element: "f16", transposed: false, columns: 256, stages: 4 },
+    Gate { tile: (64, 256, 64), element: "f16", groups: (1, 1), ..HALVES },
+    BYTES,
+    Gate { tile: (128, 128, 128), columns: 128, ..BYTES },
+    Gate { transposed: false, instructions: 230, prepared: true, ..BYTES },
+    FLOATS,
+    Gate { element: "f8E5M2", ..FLOATS },
+    Gate { transposed: false, instructions: 370, prepared: true, ..FLOATS },
+    // More consumers hide each other's additions, and change stages faster.
+    Gate { tile: (128, 128, 128), stages: 4, groups: (2, 2), columns: 64, instructions: 100, waits: 1, ..FLOATS },
+    Gate { tile: (64, 256, 128), groups: (1, 2), instructions: 120, waits: 1, ..FLOATS },
+    WORDS,
+    Gate { transposed: false, instructions: 170, ..WORDS },
+    Gate { tile: (128, 128, 32), columns: 128, ..WORDS },
+    Gate { tile: (64, 256, 32), groups: (1, 2), columns: 128, ..WORDS },
 ];
 
 fn main() -> ExitCode {
@@ -49,57 +87,78 @@ fn main() -> ExitCode {
 }
 
 impl Gate {
+    /// Types in memory, of sums, and of what is stored.
+    fn types(&self) -> [&'static str; 3] {
+        match self.element {
+            "tf32" => ["f32", "f32", "f32"],
+            "i8" => ["i8", "i32", "i32"],
+            "f8E4M3FN" | "f8E5M2" => [self.element, "f32", "f16"],
+            other => [other, "f32", other],
+        }
+    }
+
     /// C = A B, tile by tile; extents are multiples of 16.
     fn program(&self) -> String {
         let ((m, n, k), t) = (self.tile, self.element);
-        let b = if self.transposed {
-            format!(
-                "%bv = make_tensor_view %b, shape = [%n, %k], strides = [%k, 1] : tile<i32> -> tensor_view<?x?x{t}, strides=[?,1]>
-      %bt = make_partition_view %bv : partition_view<tile=({n}x{k}), padding_value = zero, tensor_view<?x?x{t}, strides=[?,1]>>"
-            )
-        } else {
-            format!(
-                "%bv = make_tensor_view %b, shape = [%k, %n], strides = [%n, 1] : tile<i32> -> tensor_view<?x?x{t}, strides=[?,1]>
-      %bt = make_partition_view %bv : partition_view<tile=({k}x{n}), padding_value = zero, tensor_view<?x?x{t}, strides=[?,1]>>"
-            )
+        let [mem, sum, out] = self.types();
+        let (rows, columns, shape, stride, index) =
+            if self.transposed { (n, k, "%n, %k", "%k", "%y, %i") } else { (k, n, "%k, %n", "%n", "%i, %y") };
+        let b = format!(
+            "%bv = make_tensor_view %b, shape = [{shape}], strides = [{stride}, 1] : tile<i32> -> tensor_view<?x?x{mem}, strides=[?,1]>
+      %bt = make_partition_view %bv : partition_view<tile=({rows}x{columns}), padding_value = zero, tensor_view<?x?x{mem}, strides=[?,1]>>"
+        );
+        let round = |name: &str, rows: u32, columns: u32| {
+            if t == mem {
+                return (format!("%{name}l"), String::new());
+            }
+            let text =
+                format!("%{name}c = ftof %{name}l : tile<{rows}x{columns}x{mem}> -> tile<{rows}x{columns}x{t}>\n");
+            (format!("%{name}c"), text)
         };
-        let load_b = if self.transposed {
-            format!(
-                "%bn, %read_b = load_view_tko weak %bt[%y, %i] : partition_view<tile=({n}x{k}), padding_value = zero, tensor_view<?x?x{t}, strides=[?,1]>>, tile<i32> -> tile<{n}x{k}x{t}>, token
-        %bk = permute %bn [1, 0] : tile<{n}x{k}x{t}> -> tile<{k}x{n}x{t}>"
-            )
+        let (left, round_a) = round("a", m, k);
+        let (right, round_b) = round("b", rows, columns);
+        let (right, turn) = if self.transposed {
+            ("%bk".to_string(), format!("%bk = permute {right} [1, 0] : tile<{n}x{k}x{t}> -> tile<{k}x{n}x{t}>"))
         } else {
-            format!(
-                "%bk, %read_b = load_view_tko weak %bt[%i, %y] : partition_view<tile=({k}x{n}), padding_value = zero, tensor_view<?x?x{t}, strides=[?,1]>>, tile<i32> -> tile<{k}x{n}x{t}>, token"
-            )
+            (right, String::new())
         };
+        let (op, signs) = if t == "i8" { ("mmai", " signed signed") } else { ("mmaf", "") };
+        let (cast, result) = if sum == out {
+            (String::new(), "%sum")
+        } else {
+            (format!("%r = ftof %sum : tile<{m}x{n}x{sum}> -> tile<{m}x{n}x{out}>"), "%r")
+        };
+        let zero = if sum == "i32" { "0" } else { "0.0" };
         format!(
             "cuda_tile.module @kernels {{
-    entry @product(%ap: tile<ptr<{t}>>, %bp: tile<ptr<{t}>>, %cp: tile<ptr<{t}>>, %ms: tile<i32>, %ns: tile<i32>, %ks: tile<i32>) {{
-      %a = assume div_by<16>, %ap : tile<ptr<{t}>>
-      %b = assume div_by<16>, %bp : tile<ptr<{t}>>
-      %c = assume div_by<16>, %cp : tile<ptr<{t}>>
+    entry @product(%ap: tile<ptr<{mem}>>, %bp: tile<ptr<{mem}>>, %cp: tile<ptr<{out}>>, %ms: tile<i32>, %ns: tile<i32>, %ks: tile<i32>) {{
+      %a = assume div_by<16>, %ap : tile<ptr<{mem}>>
+      %b = assume div_by<16>, %bp : tile<ptr<{mem}>>
+      %c = assume div_by<16>, %cp : tile<ptr<{out}>>
       %m = assume div_by<16>, %ms : tile<i32>
       %n = assume div_by<16>, %ns : tile<i32>
       %k = assume div_by<16>, %ks : tile<i32>
-      %av = make_tensor_view %a, shape = [%m, %k], strides = [%k, 1] : tile<i32> -> tensor_view<?x?x{t}, strides=[?,1]>
-      %at = make_partition_view %av : partition_view<tile=({m}x{k}), padding_value = zero, tensor_view<?x?x{t}, strides=[?,1]>>
+      %av = make_tensor_view %a, shape = [%m, %k], strides = [%k, 1] : tile<i32> -> tensor_view<?x?x{mem}, strides=[?,1]>
+      %at = make_partition_view %av : partition_view<tile=({m}x{k}), padding_value = zero, tensor_view<?x?x{mem}, strides=[?,1]>>
       {b}
-      %cv = make_tensor_view %c, shape = [%m, %n], strides = [%n, 1] : tile<i32> -> tensor_view<?x?x{t}, strides=[?,1]>
-      %ct = make_partition_view %cv : partition_view<tile=({m}x{n}), tensor_view<?x?x{t}, strides=[?,1]>>
+      %cv = make_tensor_view %c, shape = [%m, %n], strides = [%n, 1] : tile<i32> -> tensor_view<?x?x{out}, strides=[?,1]>
+      %ct = make_partition_view %cv : partition_view<tile=({m}x{n}), tensor_view<?x?x{out}, strides=[?,1]>>
       %x, %y, %z = get_tile_block_id : tile<i32>
-      %zero = constant <f32: 0.0> : tile<{m}x{n}xf32>
+      %zero = constant <{sum}: {zero}> : tile<{m}x{n}x{sum}>
       %first = constant <i32: 0> : tile<i32>
       %one = constant <i32: 1> : tile<i32>
-      %tiles:2 = get_index_space_shape %at : partition_view<tile=({m}x{k}), padding_value = zero, tensor_view<?x?x{t}, strides=[?,1]>> -> tile<i32>
-      %sum = for %i in (%first to %tiles#1, step %one) : tile<i32> iter_values(%acc = %zero) -> (tile<{m}x{n}xf32>) {{
-        %ak, %read_a = load_view_tko weak %at[%x, %i] : partition_view<tile=({m}x{k}), padding_value = zero, tensor_view<?x?x{t}, strides=[?,1]>>, tile<i32> -> tile<{m}x{k}x{t}>, token
-        {load_b}
-        %next = mmaf %ak, %bk, %acc : tile<{m}x{k}x{t}>, tile<{k}x{n}x{t}>, tile<{m}x{n}xf32>
-        continue %next : tile<{m}x{n}xf32>
+      %tiles:2 = get_index_space_shape %at : partition_view<tile=({m}x{k}), padding_value = zero, tensor_view<?x?x{mem}, strides=[?,1]>> -> tile<i32>
+      %sum = for %i in (%first to %tiles#1, step %one) : tile<i32> iter_values(%acc = %zero) -> (tile<{m}x{n}x{sum}>) {{
+        %al, %read_a = load_view_tko weak %at[%x, %i] : partition_view<tile=({m}x{k}), padding_value = zero, tensor_view<?x?x{mem}, strides=[?,1]>>, tile<i32> -> tile<{m}x{k}x{mem}>, token
+        {round_a}
+        %bl, %read_b = load_view_tko weak %bt[{index}] : partition_view<tile=({rows}x{columns}), padding_value = zero, tensor_view<?x?x{mem}, strides=[?,1]>>, tile<i32> -> tile<{rows}x{columns}x{mem}>, token
+        {round_b}
+        {turn}
+        %next = {op} {left}, {right}, %acc{signs} : tile<{m}x{k}x{t}>, tile<{k}x{n}x{t}>, tile<{m}x{n}x{sum}>
+        continue %next : tile<{m}x{n}x{sum}>
       }}
-      %r = ftof %sum : tile<{m}x{n}xf32> -> tile<{m}x{n}x{t}>
-      %done = store_view_tko weak %r, %ct[%x, %y] : tile<{m}x{n}x{t}>, partition_view<tile=({m}x{n}), tensor_view<?x?x{t}, strides=[?,1]>>, tile<i32> -> token
+      {cast}
+      %done = store_view_tko weak {result}, %ct[%x, %y] : tile<{m}x{n}x{out}>, partition_view<tile=({m}x{n}), tensor_view<?x?x{out}, strides=[?,1]>>, tile<i32> -> token
       return
     }}
   }}"
@@ -117,7 +176,7 @@ impl Gate {
         if stages.is_none_or(|s: u32| s < self.stages) {
             return Err(format!("{stages:?} stages, and {} should fit", self.stages).into());
         }
-        let warpgroups = self.tile.0.div_ceil(64).min(2) + 1;
+        let warpgroups = self.groups.0 * self.groups.1 + 1;
         if !ptx.contains(&format!(".reqntid {}", 128 * warpgroups)) {
             return Err(format!("the block has not {warpgroups} warpgroups").into());
         }
@@ -136,20 +195,28 @@ impl Gate {
                 return Err(format!("no {needed} in the code").into());
             }
         }
-        let body = innermost(&code, "HGMMA").ok_or("no loop with HGMMA")?;
-        let count = |of: &str| body.iter().filter(|i| i.opcode.starts_with(of)).count();
-        let products = count(&format!("HGMMA.64x{}x16.F32", self.columns));
+        let body = innermost(&code, "GMMA").ok_or("no loop with products")?;
+        let count = |of: &str| body.iter().filter(|i| i.opcode.contains(of)).count();
+        let products = count(&format!("GMMA.64x{}x", self.columns));
         // The assembler may unroll: what counts is an iteration's.
-        let iterations = count("WARPGROUP.DEPBAR").max(1);
-        if products != iterations * (k / 16) as usize || products != count("HGMMA") {
-            return Err(format!("{products} products of {} columns, {} in all", self.columns, count("HGMMA")).into());
+        let iterations = (count("WARPGROUP.DEPBAR") / self.waits).max(1);
+        let bits = match self.element {
+            "tf32" => 32,
+            "i8" | "f8E4M3FN" | "f8E5M2" => 8,
+            _ => 16,
+        };
+        let (rows, columns) = self.groups;
+        let expected = m / 64 / rows * (n / columns / self.columns) * (k * bits / 256);
+        if products != iterations * expected as usize || products != count("GMMA.") {
+            let (columns, all) = (self.columns, count("GMMA."));
+            return Err(format!("{products} products of {columns} columns, {all} in all, {expected} expected").into());
         }
-        if body.len() > MOST_INSTRUCTIONS * iterations {
+        if body.len() > self.instructions * iterations {
             return Err(format!("{} instructions in {iterations} iterations", body.len()).into());
         }
-        let moved = body
-            .iter()
-            .find(|i| ["LDS", "STS", "LDL", "STL", "LDG", "STG", "BAR"].iter().any(|of| i.opcode.starts_with(of)));
+        let never = ["LDL", "STL", "LDG", "STG"];
+        let changes: &[&str] = if self.prepared { &[] } else { &["LDS", "STS", "BAR"] };
+        let moved = body.iter().find(|i| never.iter().chain(changes).any(|of| i.opcode.starts_with(of)));
         match moved {
             Some(i) => Err(format!("{} in the loop", i.opcode).into()),
             None => Ok(()),
@@ -157,12 +224,12 @@ impl Gate {
     }
 }
 
-/// The shortest loop that contains an instruction whose name starts so.
+/// The shortest loop that contains an instruction whose name has this in it.
 fn innermost<'c>(code: &'c [Instruction], of: &str) -> Option<&'c [Instruction]> {
     let start = |label: &str| code.iter().position(|i| i.label.as_deref() == Some(label));
     let loops = code.iter().enumerate().filter_map(|(end, i)| {
         let from = i.opcode.starts_with("BRA").then(|| start(i.target.as_deref()?)).flatten()?;
         (from <= end).then(|| &code[from..=end])
     });
-    loops.filter(|l| l.iter().any(|i| i.opcode.starts_with(of))).min_by_key(|l| l.len())
+    loops.filter(|l| l.iter().any(|i| i.opcode.contains(of))).min_by_key(|l| l.len())
 }

@@ -43,6 +43,10 @@ struct Kind {
     mode: &'static str,
     padding: &'static str,
     flag: u64,
+    /// Operands are f32, rounded to tf32 for the product.
+    rounded: bool,
+    /// The negative of the left operand is multiplied.
+    computed: bool,
 }
 
 const HALVES: Kind = Kind {
@@ -58,6 +62,8 @@ const HALVES: Kind = Kind {
     mode: "",
     padding: "zero",
     flag: 1,
+    rounded: false,
+    computed: false,
 };
 
 const RAGGED: Kind = Kind { outside: [5, 3, 9], ..HALVES };
@@ -89,7 +95,8 @@ impl Kind {
         let (r, c, i, j) = if turned { (columns, rows, j, i) } else { (rows, columns, i, j) };
         let tensor = self.tensor_type(side);
         let view = format!("partition_view<tile=({r}x{c}), padding_value = {}, {tensor}>", self.padding);
-        let loaded = if turned { format!("{name}_turned") } else { name.to_string() };
+        let result = if self.rounded || self.computed && side == 0 { format!("{name}_raw") } else { name.to_string() };
+        let loaded = if turned { format!("{name}_turned") } else { result.clone() };
         let mut text = format!(
             "%{name}_v = make_partition_view %t{side} : {view}\n\
              %{loaded}, %{name}_k = load_view_tko weak %{name}_v[{i}, {j}]{token} : {view}, tile<i32> -> \
@@ -97,8 +104,14 @@ impl Kind {
         );
         if turned {
             text += &format!(
-                "%{name} = permute %{loaded} [1, 0] : tile<{r}x{c}x{element}> -> tile<{rows}x{columns}x{element}>\n"
+                "%{result} = permute %{loaded} [1, 0] : tile<{r}x{c}x{element}> -> tile<{rows}x{columns}x{element}>\n"
             );
+        }
+        let tile = format!("tile<{rows}x{columns}x{element}>");
+        if self.rounded {
+            text += &format!("%{name} = ftof %{result} : {tile} -> tile<{rows}x{columns}xtf32>\n");
+        } else if result != name {
+            text += &format!("%{name} = negf %{result} : {tile}\n");
         }
         text
     }
@@ -115,7 +128,7 @@ impl Kind {
     }
 
     fn multiplied(&self, name: &str, acc: &str) -> String {
-        let (m, n, k, e) = (self.m, self.n, self.k, self.element.keyword());
+        let (m, n, k, e) = (self.m, self.n, self.k, if self.rounded { "tf32" } else { self.element.keyword() });
         let op = if self.element == Number::I8 { "mmai" } else { "mmaf" };
         let (mode, sums) = (self.mode, self.sums());
         format!("%{name} = {op} %{name}_a, %{name}_b, {acc} {mode} : tile<{m}x{k}x{e}>, tile<{k}x{n}x{e}>, {sums}\n")
@@ -190,11 +203,12 @@ impl Kind {
         // Sums of halves in halves stay below 2048.
         let most = if self.sum == Number::F16 { 1 } else { 2 };
         let mut state = 1u32;
-        let mut buffer = |count: usize, n: Number| {
+        // Of the left operand, so that products stay exact: a little more than half of what tf32 has no bits for.
+        let mut buffer = |count: usize, n: Number, beyond: f64| {
             let mut number = || {
                 state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                 let v = i64::from(state >> 16) % (2 * most + 1) - most;
-                let float = || encode(Real::from_f64(v as f64), n, Round::NearestEven).bits;
+                let float = || encode(Real::from_f64(v as f64 * (1.0 + beyond)), n, Round::NearestEven).bits;
                 Scalar::exact(if n.is_integer() { v as u64 & n.mask() } else { float() })
             };
             let numbers: Vec<Scalar> = (0..count).map(|_| number()).collect();
@@ -206,9 +220,9 @@ impl Kind {
         };
         let scalar = |bits| Parameter::Scalar { number: Number::I32, bits };
         vec![
-            buffer(size(0), self.element),
-            buffer(size(1), self.element),
-            buffer(2 * self.m * self.n, out),
+            buffer(size(0), self.element, if self.rounded { 3.0 / 4096.0 } else { 0.0 }),
+            buffer(size(1), self.element, 0.0),
+            buffer(2 * self.m * self.n, out, 0.0),
             scalar(self.trips as u64),
             scalar(self.flag),
         ]
@@ -266,6 +280,7 @@ fn compiled(text: &str, level: u8) -> String {
         debug: DebugInfo::None,
         pipeline_options: &[],
         backend: Backend::Llvm,
+        libdevice: None,
         instrumentation: Instrumentation::default(),
         keep_stages: false,
         remarks: false,
@@ -310,6 +325,50 @@ fn bytes() {
     }
     for mode in ["signed signed", "unsigned unsigned"] {
         let kind = Kind { element: Number::I8, sum: Number::I32, mode, turned, ..RAGGED };
+        kind.multiplied_by_warpgroups(&kind.usual());
+    }
+}
+
+/// Where elements of eight bits are contiguous across the depth, threads turn the tile.
+#[test]
+fn bytes_across_the_depth() {
+    for turned in [[false, false], [true, true], [true, false]] {
+        let kind = Kind { element: Number::I8, sum: Number::I32, mode: "signed signed", turned, ..RAGGED };
+        kind.multiplied_by_warpgroups(&kind.usual());
+    }
+    let parts = Kind { m: 128, n: 256, k: 128, trips: 2, ..HALVES };
+    let parts = Kind { element: Number::I8, sum: Number::I32, mode: "unsigned unsigned", ..parts };
+    parts.multiplied_by_warpgroups(&parts.usual());
+}
+
+/// Sums of bytes that must be exact, in chains of columns and of the depth.
+#[test]
+fn exact_sums_of_bytes() {
+    for (m, n, k) in [(64, N, 64), (128, 128, 128), (64, 16, 256)] {
+        for (element, turned) in [(Number::E4m3, [false, true]), (Number::E5m2, [false, false])] {
+            let kind = Kind { element, turned, m, n, k, trips: 3, ..RAGGED };
+            kind.multiplied_by_warpgroups(&kind.usual());
+        }
+    }
+}
+
+/// Words are rounded to tf32 where they lie, to the nearest and not towards zero.
+#[test]
+fn rounded_words() {
+    for (m, n, k) in [(64, N, 32), (128, 64, 64), (64, 8, 8)] {
+        for turned in [[false, true], [false, false], [true, true]] {
+            // Of 8 columns and a depth of 8 there are fewer elements than threads: several read what one writes.
+            let kind = Kind { element: Number::F32, rounded: true, turned, m, n, k, ..RAGGED };
+            kind.multiplied_by_warpgroups(&kind.usual());
+        }
+    }
+}
+
+/// What else is computed of each element is computed in the stage too.
+#[test]
+fn computed_operands() {
+    for (element, k) in [(Number::F16, 64), (Number::Bf16, 64), (Number::Bf16, 16)] {
+        let kind = Kind { element, k, computed: true, ..RAGGED };
         kind.multiplied_by_warpgroups(&kind.usual());
     }
 }
@@ -493,19 +552,6 @@ fn padding_that_tensor_copies_lack() {
 #[test]
 fn few_rows() {
     let kind = Kind { m: 32, ..HALVES };
-    kind.multiplied_by_warps(&kind.usual());
-}
-
-/// Elements of eight bits have to lie along the depth.
-#[test]
-fn bytes_across_the_depth() {
-    let kind = Kind { element: Number::I8, sum: Number::I32, mode: "signed signed", ..HALVES };
-    kind.multiplied_by_warps(&kind.usual());
-}
-
-#[test]
-fn exact_sums_of_bytes() {
-    let kind = Kind { element: Number::E4m3, turned: [false, true], ..HALVES };
     kind.multiplied_by_warps(&kind.usual());
 }
 

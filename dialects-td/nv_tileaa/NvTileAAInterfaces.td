@@ -151,6 +151,8 @@ def NvTileAA_ReadsGlobal : MemRead<NvTileAA_GlobalMemory>;
 def NvTileAA_WritesGlobal : MemWrite<NvTileAA_GlobalMemory>;
 def NvTileAA_ReadsShared : MemRead<NvTileAA_SharedMemory>;
 def NvTileAA_WritesShared : MemWrite<NvTileAA_SharedMemory>;
+def NvTileAA_ReadsSharedAsyncProxy : MemRead<NvTileAA_SharedMemoryAsyncProxy>;
+def NvTileAA_WritesSharedAsyncProxy : MemWrite<NvTileAA_SharedMemoryAsyncProxy>;
 def NvTileAA_AllocatesLocal : MemAlloc<NvTileAA_LocalMemory>;
 def NvTileAA_ReadsLocal : MemRead<NvTileAA_LocalMemory>;
 def NvTileAA_WritesLocal : MemWrite<NvTileAA_LocalMemory>;

@@ -33,6 +33,17 @@ def NvTileAS_MemDescPermuteOp : NvTileAS_Op<"memdesc_permute", NvTileAA_Address,
   let hasVerifier = 1;
 }
 
+def NvTileAS_MemDescReinterpretOp : NvTileAS_Op<"memdesc_reinterpret", NvTileAA_Address, [Pure]> {
+  let summary = "the same bytes as another tensor: element type, shape, layout and number of stages may differ";
+  let description = [{
+    Elements are as wide as before. Each stage of the result takes as many bytes, one stage after another.
+  }];
+  let arguments = (ins NvTileAS_MemDescType:$source);
+  let results = (outs NvTileAS_MemDescType:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 //===-- copies from global to shared memory ----------------------------------//
 
 def NvTileAS_AsyncTiledLoadOp

@@ -65,12 +65,34 @@ def NvTileAS_AsyncDotOp : NvTileAS_Op<"async.dot", NvTileAA_FixedLayouts, [AllTy
     %done = nv_tileas.async.dot_wait %r pending 0 : tensor<128x256xf32, #c>
     ```
   }];
-  let arguments = (ins NvTileAS_SourceStorage<NvTileAS_MemDescType>:$lhs, NvTileAS_SourceStorage<NvTileAS_MemDescType>:$rhs,
+  let arguments = (ins NvTileAS_ProxySourceStorage<NvTileAS_MemDescType>:$lhs, NvTileAS_ProxySourceStorage<NvTileAS_MemDescType>:$rhs,
       NvTileAS_Tensor:$acc, NvTileAS_MmaAttr:$instruction, UnitAttr:$lhsUnsigned, UnitAttr:$rhsUnsigned);
   let results = (outs NvTileAS_Tensor:$result);
   let assemblyFormat = [{
     $lhs `,` $rhs `,` $acc `by` $instruction (`lhs_unsigned` $lhsUnsigned^)? (`rhs_unsigned` $rhsUnsigned^)?
     attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc)
+  }];
+  let hasVerifier = 1;
+}
+
+def NvTileAS_PromotedDotOp : NvTileAS_Op<"promoted_dot", NvTileAA_FixedLayouts, [AllTypesMatch<["acc", "result"]>,
+    MemoryEffects<[NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>]> {
+  let summary = "lhs * rhs + acc by warpgroups, with sums of at most `depth` products made by the tensor cores";
+  let description = [{
+    The tensor cores add products of 8-bit floats with fewer bits than f32 has. So products are summed from zero over
+    `depth` elements of K in registers beside the accumulator, waited for, and added to it as f32. Operands are those of
+    `async.dot`. When the op is done nothing is under way.
+
+    ```mlir
+    %r = nv_tileas.promoted_dot %a, %b, %acc by <warpgroup, [64, 128, 32]> depth 128
+        : !nv_tileas.memdesc<128x128xf8E4M3FN, #a, align = 1024>, !nv_tileas.memdesc<128x256xf8E4M3FN, #b, align = 1024>, tensor<128x256xf32, #c>
+    ```
+  }];
+  let arguments = (ins NvTileAS_ProxySourceStorage<NvTileAS_MemDescType>:$lhs, NvTileAS_ProxySourceStorage<NvTileAS_MemDescType>:$rhs,
+      NvTileAS_Tensor:$acc, NvTileAS_MmaAttr:$instruction, ConfinedAttr<I64Attr, [IntPositive]>:$depth);
+  let results = (outs NvTileAS_Tensor:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs `,` $acc `by` $instruction `depth` $depth attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc)
   }];
   let hasVerifier = 1;
 }

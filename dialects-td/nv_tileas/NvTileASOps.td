@@ -29,6 +29,8 @@ class NvTileAS_SyncOp<string mnemonic, NvTileAA_Behaviour what, I32EnumAttrCase 
 // Operands in shared memory, with what the op does to them.
 class NvTileAS_SourceStorage<Constraint type> : Arg<type, "", [NvTileAA_ReadsShared]>;
 class NvTileAS_DestStorage<Constraint type> : Arg<type, "", [NvTileAA_WritesShared]>;
+class NvTileAS_ProxySourceStorage<Constraint type> : Arg<type, "", [NvTileAA_ReadsSharedAsyncProxy]>;
+class NvTileAS_ProxyDestStorage<Constraint type> : Arg<type, "", [NvTileAA_WritesSharedAsyncProxy]>;
 class NvTileAS_ScratchStorage<Constraint type> : Arg<type, "", [NvTileAA_ReadsShared, NvTileAA_WritesShared]>;
 
 def NvTileAS_HasLayout : CPred<

@@ -25,7 +25,7 @@ def NvTileAS_AsyncTiledTmaLoadOp : NvTileAS_Op<"async.tiled_tma_load", NvTileAA_
     bytes. `indices` number tiles, as those of `tiled_load` do. Elements outside of the view are filled as `desc` says.
   }];
   let arguments = (ins NvTileAA_TiledViewType:$view, Variadic<AnyType>:$indices, NvTileAS_TmaDescType:$desc,
-      NvTileAS_DestStorage<NvTileAS_MemDescType>:$dest, NvTileAS_ProducerTokenType:$token);
+      NvTileAS_ProxyDestStorage<NvTileAS_MemDescType>:$dest, NvTileAS_ProducerTokenType:$token);
   let assemblyFormat = [{
     $view `[` $indices `]` `by` $desc `into` $dest `arrive` $token attr-dict
     `:` type($view) `[` type($indices) `]` `,` type($desc) `->` type($dest)

@@ -11,6 +11,7 @@
 //! cannot be followed.
 
 use crate::dialect::{
+    dots::SharedDot,
     layouts::storage_bits,
     nv_tileas::{
         AgentSwitchOp, AllocTensorOp, AnyOp, ConsumerReleaseOp, ConsumerWaitOp, CreatePipelineOp, IncIterOp,
@@ -210,26 +211,35 @@ impl<'c> Extract<'c> {
                 let bytes = bytes_of(x.dest()).ok_or((op, "not a memdesc".to_string()))?;
                 out.push(Op::Copy { into, tag, bytes, barrier });
             }
-            Some(AsyncDotOp(x)) => {
-                for memory in [x.lhs(), x.rhs()] {
+            Some(AsyncDotOp(_) | PromotedDotOp(_)) => {
+                for memory in SharedDot::cast(op).into_iter().flat_map(|x| [x.lhs(), x.rhs()]) {
                     if let Some((place, tag)) = self.place(op, memory)? {
                         out.push(Op::Begin { engine: Engine::Product, access: StageAccess::Read, place, tag });
                     }
                 }
                 out.push(Op::Commit(Engine::Product));
+                if matches!(SharedDot::cast(op), Some(SharedDot::Promoted(_))) {
+                    out.push(Op::WaitGroups { engine: Engine::Product, pending: 0 });
+                }
             }
             Some(AsyncDotWaitOp(x)) => {
                 out.push(Op::WaitGroups { engine: Engine::Product, pending: x.pending() as u32 });
             }
-            Some(LocalLoadOp(x)) => {
-                if let Some((from, tag)) = self.place(op, x.source())? {
-                    out.push(Op::Read { from, tag });
-                }
-            }
+            Some(LocalLoadOp(x)) => self.touch(op, x.source(), out)?,
+            // Threads change what they have been given: the stage must still be theirs, as for a read.
+            Some(LocalStoreOp(x)) => self.touch(op, x.dest(), out)?,
             _ if self.relevant.contains(&op_key(op)) && region_count(op) > 0 => {
                 return Err((op, "a pipeline in this op cannot be followed".into()));
             }
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// An access by threads.
+    fn touch(&mut self, op: OpRef<'c>, memory: Val<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
+        if let Some((from, tag)) = self.place(op, memory)? {
+            out.push(Op::Read { from, tag });
         }
         Ok(())
     }

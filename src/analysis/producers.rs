@@ -7,7 +7,7 @@
 use super::access::{View, fast_dimension};
 use crate::dialect::{
     behaviour::{self, LayoutRelation},
-    layouts::storage_bits,
+    layouts::{Tensor, storage_bits},
     nv_tileaa,
     nv_tileas::{self, MemDescType},
     pass::{Failed, fail},
@@ -15,6 +15,7 @@ use crate::dialect::{
     shared_memory::{ALIGNMENT, aligned_storage_type},
     upstream::Scf,
 };
+use melior::ir::Type;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tile_layout::{HardwareLayout, Shape};
 
@@ -22,47 +23,126 @@ use tile_layout::{HardwareLayout, Shape};
 pub struct LoadedOperand<'c> {
     /// `tiled_load`, of either dialect.
     pub load: OpRef<'c>,
-    /// Ops that give it another shape, from the load to the product.
-    pub chain: Vec<OpRef<'c>>,
+    /// Ops that compute something of each element, from the load to the product.
+    pub computed: Vec<OpRef<'c>>,
+    /// Ops that give the tile another shape, likewise. They and the others can change places.
+    pub moved: Vec<OpRef<'c>>,
 }
 
 impl<'c> LoadedOperand<'c> {
-    /// None when `v` is anything else, or is used for something else too.
+    /// None when `v` is anything else, is used for something else too, or has elements of another width than those in
+    /// memory.
     pub fn of(mut v: Val<'c>) -> Option<Self> {
-        let mut chain = vec![];
+        let (mut computed, mut moved) = (vec![], vec![]);
+        let bits = |v| Tensor::of_value(v).map(|t| storage_bits(t.element));
+        let wanted = bits(v)?;
         loop {
             let op = defining_op(v).filter(|_| uses(v).len() == 1)?;
             if is_tiled_load(op) {
-                chain.reverse();
-                return Some(Self { load: op, chain });
+                computed.reverse();
+                moved.reverse();
+                return (bits(v) == Some(wanted)).then_some(Self { load: op, computed, moved });
             }
-            let moves = matches!(behaviour::layout_relation(op), LayoutRelation::Reshape | LayoutRelation::Permute);
-            if nv_tileas::ConvertLayoutOp::cast(op).is_none() {
-                if !moves {
-                    return None;
-                }
-                chain.push(op);
+            if matches!(behaviour::layout_relation(op), LayoutRelation::Reshape | LayoutRelation::Permute) {
+                moved.push(op);
+            } else if is_of_one_tile(op) {
+                computed.push(op);
+            } else if nv_tileas::ConvertLayoutOp::cast(op).is_none() {
+                return None;
             }
             v = operand(op, 0);
         }
     }
+
+    /// The dimension of the operand along which it is contiguous in memory.
+    pub fn contiguous_dimension(&self, view: &View<'c>) -> Option<usize> {
+        let mut shape = Shape::new(view.ty.tile()).ok()?;
+        // The bit of the row-major index that moves by one element in memory.
+        let mut bit = shape.field(fast_dimension(view)).ok()?.0;
+        let dim_of = |shape: &Shape, bit: u32| {
+            (0..shape.rank()).find(|&d| shape.field(d).is_ok_and(|(low, width)| low == bit && width > 0))
+        };
+        for op in &self.moved {
+            let to = Tensor::of_value(result(*op, 0))?.tile_shape();
+            if behaviour::layout_relation(*op) == LayoutRelation::Permute {
+                let dim = dim_of(&shape, bit)?;
+                let order = attr(*op, "order").map(i32s_attr)?;
+                let moved = order.iter().position(|&d| d as usize == dim)?;
+                bit = to.field(moved).ok()?.0;
+            }
+            shape = to;
+        }
+        dim_of(&shape, bit)
+    }
+
+    /// Whether threads must turn the tile before warpgroups multiply it: instructions read elements that are
+    /// contiguous along K, dimension `depth` of the operand, and only those of 16 bits otherwise too.
+    pub fn must_be_turned(&self, view: &View<'c>, depth: usize) -> bool {
+        storage_bits(view.memref.element_type()) != 16 && self.contiguous_dimension(view) != Some(depth)
+    }
+}
+
+/// Whether an op computes each element of its only operand, a tensor, from that element alone.
+fn is_of_one_tile(op: OpRef<'_>) -> bool {
+    operand_count(op) == 1
+        && result_count(op) == 1
+        && behaviour::layout_relation(op) == LayoutRelation::Same
+        && behaviour::computes_speculatively(op)
+        && Tensor::of_value(operand(op, 0)).is_some()
 }
 
 fn is_tiled_load(op: OpRef<'_>) -> bool {
     nv_tileaa::TiledLoadOp::cast(op).is_some() || nv_tileas::TiledLoadOp::cast(op).is_some()
 }
 
-/// Storage in which a tile of `view` lies as warpgroup products take it and tensor copies write it with the fewest
-/// boxes. `op` is where it is used; the error says why there is none.
+/// Storage in which a tile of `view` lies as tensor copies write it with the fewest boxes and, where its elements are
+/// contiguous along the right dimension, as warpgroup products take it. `op` is where it is used; the error says why
+/// there is none.
 pub fn stage_of<'c>(op: OpRef<'c>, view: &View<'c>) -> Result<MemDescType<'c>, String> {
-    let element = view.memref.element_type();
+    let (fast, lines) = dimensions(view)?;
+    let layout = arrangement(view, fast, lines)?;
+    // Elements that may have to be turned stay where they are.
+    let turned = arrangement(view, lines, fast).ok().filter(|_| storage_bits(view.memref.element_type()) != 16);
+    let alignment = layout.alignment().max(turned.map_or(0, |t| t.alignment()));
+    storage(op, view, view.memref.element_type(), &layout, alignment.into())
+}
+
+/// The storage of [`stage_of`] once threads have changed it: with elements of `element`, and turned so that the other
+/// dimension is contiguous if `turned`.
+pub fn prepared_stage_of<'c>(
+    op: OpRef<'c>,
+    view: &View<'c>,
+    element: Type<'c>,
+    turned: bool,
+) -> Result<MemDescType<'c>, String> {
+    let (fast, lines) = dimensions(view)?;
+    let layout = if turned { arrangement(view, lines, fast)? } else { arrangement(view, fast, lines)? };
+    storage(op, view, element, &layout, layout.alignment().into())
+}
+
+/// The dimension of a view's tile that is contiguous in memory, and the next one that has an extent.
+fn dimensions(view: &View<'_>) -> Result<(usize, usize), String> {
     let shape = Shape::new(view.ty.tile()).map_err(|e| e.to_string())?;
     let fast = fast_dimension(view);
     let lines = (0..shape.rank()).rev().find(|&d| d != fast && shape.log2()[d] > 0);
-    let lines = lines.ok_or("the tile has one dimension")?;
-    let layout = HardwareLayout::panels(&shape, (fast, lines), storage_bits(element)).map_err(|e| e.to_string())?;
+    Ok((fast, lines.ok_or("the tile has one dimension")?))
+}
+
+fn arrangement(view: &View<'_>, fast: usize, lines: usize) -> Result<HardwareLayout, String> {
+    let shape = Shape::new(view.ty.tile()).map_err(|e| e.to_string())?;
+    let bits = storage_bits(view.memref.element_type());
+    HardwareLayout::panels(&shape, (fast, lines), bits).map_err(|e| e.to_string())
+}
+
+fn storage<'c>(
+    op: OpRef<'c>,
+    view: &View<'c>,
+    element: Type<'c>,
+    layout: &HardwareLayout,
+    alignment: i64,
+) -> Result<MemDescType<'c>, String> {
     let bases = layout.shared_layout().map_err(|e| e.to_string())?;
-    let alignment = i64::from(layout.alignment()).max(ALIGNMENT);
+    let alignment = alignment.max(ALIGNMENT);
     aligned_storage_type(op, view.ty.tile(), element, bases.bases(), alignment).map_err(|e| e.to_string())
 }
 
@@ -99,7 +179,7 @@ impl<'c> Slice<'c> {
                     Some(Scf::For) => values.extend(operands(op).take(3)),
                     Some(Scf::If) => values.push(operand(op, 0)),
                     Some(Scf::While) => return Err((op, "a loop without a count".into())),
-                    _ if is_inside_elect(op) || region_count(op) > 0 => {
+                    _ if nv_tileas::ElectOp::cast(op).is_some() || region_count(op) > 0 => {
                         // Programs of one thread are needed as a whole.
                         walk(op, &mut |inner| {
                             slice.ops.insert(op_key(inner));
@@ -280,10 +360,6 @@ pub fn clone_op<'c>(b: &Builder<'c>, op: OpRef<'c>, map: &mut FxHashMap<usize, V
 /// Whether a second copy of the op gives the same and does nothing else.
 fn repeats(op: OpRef<'_>) -> bool {
     behaviour::effects(op).is_some_and(|list| list.is_empty())
-}
-
-fn is_inside_elect(op: OpRef<'_>) -> bool {
-    nv_tileas::ElectOp::cast(op).is_some()
 }
 
 /// What result or carried value `i` of a loop or branch is a copy of.

@@ -23,8 +23,9 @@
 //! again only behind a barrier after its last read, for any number of iterations.
 //!
 //! *Pipelines.* Accesses of stages that an iterator numbers are ordered among themselves by the barriers of their
-//! pipeline ([`super::pipelines`]). Others may use the same bytes when all pipelines have ended, behind a barrier of
-//! the threads that emptied them.
+//! pipeline ([`super::pipelines`]), but for what threads do to a stage while it is theirs: they may change it before it
+//! is multiplied, and need barriers of their own. Others may use the same bytes when all pipelines have ended, behind a
+//! barrier of the threads that emptied them.
 //!
 //! *Agents.* Regions that run at the same time are explored one by one. A barrier in one settles its own accesses only.
 //! Two accesses of different agents conflict wherever they are.
@@ -398,7 +399,11 @@ impl<'c, 'f> Races<'c, 'f> {
         if !overlap || !(a.write || b.write) {
             return;
         }
-        if a.pipelined && b.pipelined || is_after_pipelines(a, b) || is_after_pipelines(b, a) {
+        let of_pipelines = a.pipelined && b.pipelined && (earlier.scope != later.scope || !is_within_stage(a, b));
+        if of_pipelines || is_after_pipelines(a, b) || is_after_pipelines(b, a) {
+            return;
+        }
+        if matches!((a.part, b.part), (Some(x), Some(y)) if x.is_apart(&y)) {
             return;
         }
         let one_ring = matches!((a.ring, b.ring), (Some((x, _)), Some((y, _))) if x == y);
@@ -410,6 +415,7 @@ impl<'c, 'f> Races<'c, 'f> {
         let under_way = earlier.progress != Progress::Done;
         if let (false, Some((x, from)), Some((y, to))) = (other_scope || under_way, &a.place, &b.place)
             && x == y
+            && a.part == b.part
             && same_threads((from, a.write), (to, b.write))
         {
             return;
@@ -602,6 +608,12 @@ impl<'c, 'f> Races<'c, 'f> {
 fn is_after_pipelines(access: &SharedAccess<'_>, other: &SharedAccess<'_>) -> bool {
     let agent = |op| ThreadScope::of(op).map(|s| (op_key(s.op), s.region));
     access.pipelined && !other.pipelined && agent(access.op) != agent(other.op) && is_behind_pipelines(other.op)
+}
+
+/// Whether two accesses of stages are no business of the pipeline's barriers: what threads do to a stage while it is
+/// theirs, up to the product that reads what they have written.
+fn is_within_stage(earlier: &SharedAccess<'_>, later: &SharedAccess<'_>) -> bool {
+    earlier.by_threads && (later.by_threads || earlier.write && !later.write)
 }
 
 fn single(state: State) -> States {

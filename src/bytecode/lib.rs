@@ -55,5 +55,6 @@ pub use builder::{BodyBuilder, OpInit, Pools};
 pub use container::{Profile, WireProfile, is_bytecode, is_mlir_bytecode};
 pub use error::{Class, ErrorKind, Field, Part, ReadError, ReadResult, SectionId, WriteError};
 pub use module::*;
+pub use ops::MAX_REGIONS;
 pub use reader::{ReadOptions, read, read_with_profile};
 pub use writer::write;

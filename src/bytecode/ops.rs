@@ -23,8 +23,8 @@ use crate::schema::{self, Arity, AttrKind, NO_BIT, OpSpec};
 use crate::spec_ops::Entries;
 use crate::varint::Cursor;
 
-/// Nesting of regions: more than programs have, less than stacks can take.
-const MAX_DEPTH: u32 = 256;
+/// Nesting of regions below an entry: more than programs have, less than stacks can take.
+pub const MAX_REGIONS: u32 = 256;
 
 /// Reads the body of one function.
 pub(crate) struct BodyReader<'m, 'a> {
@@ -375,7 +375,7 @@ impl<'m, 'a> BodyReader<'m, 'a> {
 
     /// Reads the regions of the operation whose header and operands are complete.
     pub(crate) fn regions(&mut self, cur: &mut Cursor, spec: &'static OpSpec, op: OpId, depth: u32) -> ReadResult<()> {
-        if depth >= MAX_DEPTH {
+        if depth >= MAX_REGIONS {
             return cur.fail(ErrorKind::RegionDepth);
         }
         for region in 0..spec.regions {

@@ -7,6 +7,7 @@ use std::path::Path;
 use tile_diag::{Code, Diagnostic};
 use tile_driver::{
     hostobj::{self, HostArch, HostOs},
+    isolated::Isolated,
     ptxas::{self, Job},
     toolchain::Surroundings,
 };
@@ -92,11 +93,19 @@ pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
         debug,
         pipeline_options: &[],
         backend: handle.libnvvm().map_or(Backend::Llvm, Backend::LibNvvm),
+        libdevice: None,
         instrumentation: Instrumentation::default(),
         keep_stages: false,
         remarks: false,
     };
-    let ptx = match tileiras::compile::InProcess.compile(&request, &mut |d| tell(&d)) {
+    let scratch: OsString = std::env::var_os("TMPDIR").filter(|v| !v.is_empty()).unwrap_or_else(|| "/tmp".into());
+    let core = handle.core();
+    let isolated = core.as_deref().map(|program| Isolated { program, scratch: Path::new(&scratch), timeout: None });
+    let compiler: &dyn Compiler = match &isolated {
+        Some(isolated) => isolated,
+        None => &tileiras::compile::InProcess,
+    };
+    let ptx = match compiler.compile(&request, &mut |d| tell(&d)) {
         Ok(output) => output.text,
         Err(e) => {
             if let CompileError::Configuration(text) | CompileError::Internal(text) = e {
@@ -105,7 +114,6 @@ pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
             return None;
         }
     };
-    let scratch: OsString = std::env::var_os("TMPDIR").filter(|v| !v.is_empty()).unwrap_or_else(|| "/tmp".into());
     let job = Job {
         ptx: &ptx,
         target,

@@ -47,6 +47,8 @@ struct Extras {
     /// A copy: the embedder may free its own once the handle is made.
     output_name: String,
     libnvvm: Option<PathBuf>,
+    /// The program that compiles, where this process does not.
+    core: Option<PathBuf>,
     /// The host's object, once it was asked for.
     object: Option<Box<[u8]>>,
 }
@@ -156,6 +158,15 @@ impl Handle {
     pub fn set_libnvvm(&self, file: Option<PathBuf>) {
         if let Some(extras) = live().get_mut(&self.0.addr()) {
             extras.libnvvm = file;
+        }
+    }
+
+    pub fn core(&self) -> Option<PathBuf> {
+        live().get(&self.0.addr())?.core.clone()
+    }
+    pub fn set_core(&self, program: Option<PathBuf>) {
+        if let Some(extras) = live().get_mut(&self.0.addr()) {
+            extras.core = program;
         }
     }
 

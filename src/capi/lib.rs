@@ -28,7 +28,7 @@ use observe::{Word, say};
 use tile_interface::InputKind;
 
 /// Version of this interface: it grows only when something is added, and stays binary compatible within it.
-pub const TILEIRAS_API_VERSION: u32 = 2;
+pub const TILEIRAS_API_VERSION: u32 = 3;
 
 /// Done.
 pub const TILEIRAS_SUCCESS: c_int = 0;
@@ -96,9 +96,10 @@ pub struct TileirasByteView {
 
 /// Checks a configuration and makes a handle for it.
 ///
-/// The checks are made in this order, and the first that fails decides: `out_program`, `config`, the input pointer, the
-/// input's first bytes, the GPU, the level, debug information with optimization, the host's architecture, its system,
-/// then `device_debug`, `lineinfo` and `sanitize`, which are 0 or 1, and whether the architecture exists on the system.
+/// The checks are made in this order, and the first that fails decides: `out_program`, `config`, the input pointer and
+/// size, the input's first bytes, the GPU, the level, debug information with optimization, the host's architecture, its
+/// system, then `reserved` and the lengths, `device_debug`, `lineinfo` and `sanitize`, which are 0 or 1, and whether
+/// the architecture exists on the system.
 ///
 /// Returns `TILEIRAS_SUCCESS`; `TILEIRAS_ERROR_HANDLE` for a null `out_program`; `TILEIRAS_ERROR_CONFIGURATION`,
 /// `TILEIRAS_ERROR_INPUT` or `TILEIRAS_ERROR_ALLOCATION`. On failure `*out_program` is null.
@@ -149,6 +150,9 @@ unsafe fn check(config: &TileirasConfig) -> Result<(), c_int> {
     if config.input_buffer_data.is_null() {
         return configuration("input buffer is null");
     }
+    if isize::try_from(config.input_buffer_size).is_err() {
+        return configuration("invalid configuration");
+    }
     // SAFETY: not null, and the caller's promise.
     let input = unsafe { std::slice::from_raw_parts(config.input_buffer_data.cast::<u8>(), config.input_buffer_size) };
     if let Err(text) = compile::probe(input) {
@@ -174,6 +178,11 @@ unsafe fn check(config: &TileirasConfig) -> Result<(), c_int> {
     }
     let is_switch = |value: i32| (0..=1).contains(&value);
     let switches = [config.device_debug, config.lineinfo, config.sanitize];
+    // No memory has more bytes.
+    let lengths = [config.output_name_len, config.cuda_root_len];
+    if config.reserved != 0 || lengths.into_iter().any(|length| isize::try_from(length).is_err()) {
+        return configuration("invalid configuration");
+    }
     // arm64ec is code for Windows.
     if !switches.into_iter().all(is_switch) || compile::host(config.host_arch, config.host_os).is_none() {
         return configuration("invalid configuration");
@@ -293,6 +302,39 @@ pub unsafe extern "C" fn tileirasProgramSetLibNvvm(
     // SAFETY: the caller's promise.
     let path = unsafe { bytes_of(path, length) };
     handle.set_libnvvm((!path.is_empty()).then(|| std::ffi::OsStr::from_bytes(path).into()));
+    TILEIRAS_SUCCESS
+}
+
+/// Compiles in another process: `path`, of `length` bytes, is the program `tileiras-core` or `tileiras` of the same
+/// version as this library. A null `path` goes back to this process. Matters to the next `tileirasProgramCompile`.
+///
+/// The compiler checks its input and reports what is wrong with it, but LLVM and MLIR end their process over what they
+/// hold impossible, and no check is complete. In a process of its own that, a crash, or an exhausted stack is a failed
+/// compilation whose diagnostics say what happened. A limit of memory or time that the caller's process has is
+/// inherited, so `setrlimit` in between bounds what an input can take.
+///
+/// The price is the start of a program for each compilation: 10 to 20 ms where MLIR is linked statically, 50 to 100 ms
+/// where it is a shared library. The output is the same byte by byte. The scope `SerializeGPUModule` is then told for
+/// ptxas alone. The other process dies with the thread that waits for it.
+///
+/// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null or released handle. That there is no such program
+/// is told by `tileirasProgramCompile`.
+///
+/// Available since version 3 of the interface.
+///
+/// # Safety
+/// `path` is null or points at `length` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tileirasProgramSetCore(
+    program: *mut TileirasProgram,
+    path: *const c_char,
+    length: usize,
+) -> c_int {
+    use std::os::unix::ffi::OsStrExt;
+    let Some(handle) = Handle::find(program) else { return refuse(TILEIRAS_ERROR_HANDLE, "program is null") };
+    // SAFETY: the caller's promise.
+    let path = unsafe { bytes_of(path, length) };
+    handle.set_core((!path.is_empty()).then(|| std::ffi::OsStr::from_bytes(path).into()));
     TILEIRAS_SUCCESS
 }
 

@@ -1,8 +1,11 @@
 //! From the LLVM dialect to PTX: translation in process, LLVM's optimiser and NVPTX, then the finaliser.
 
+mod device_library;
 mod inlined_lines;
 mod intrinsics;
 mod libnvvm;
+pub mod messages;
+pub mod names;
 mod optimiser;
 mod packing;
 mod workarounds;
@@ -11,8 +14,7 @@ use crate::dialect::rt::*;
 use inkwell::{
     OptimizationLevel,
     context::Context as LlvmContext,
-    memory_buffer::MemoryBuffer,
-    module::{Linkage, Module},
+    module::Module,
     passes::PassBuilderOptions,
     targets::{
         CodeModel, FileType, InitializationConfig, RelocMode, Target as LlvmTarget, TargetData, TargetMachine,
@@ -20,10 +22,11 @@ use inkwell::{
     },
     values::{AsValueRef, InstructionValue},
 };
-use std::sync::Once;
+use std::{collections::HashSet, path::Path, sync::Once};
 use tile_interface::{Backend, DebugInfo};
-use tile_targets::{FinaliseError, Target};
+use tile_targets::{FinaliseError, Finalised, Target};
 
+pub use device_library::LibraryError;
 pub use libnvvm::NvvmError;
 
 /// What the code is generated for.
@@ -44,14 +47,16 @@ pub enum CodegenError {
     Intrinsic(String),
     #[error("invalid LLVM IR: {0}")]
     Verify(String),
-    #[error("the device library could not be linked: {0}")]
-    Library(String),
+    #[error(transparent)]
+    Library(#[from] LibraryError),
     #[error("LLVM has no code generator for {0}")]
     Target(String),
     #[error("LLVM's optimiser failed: {0}")]
     Optimise(String),
     #[error("code generation failed: {0}")]
     Emit(String),
+    #[error("the entry '{0}' is not in the generated code")]
+    Lost(String),
     #[error(transparent)]
     Finalise(#[from] FinaliseError),
     #[error(transparent)]
@@ -61,7 +66,11 @@ pub enum CodegenError {
 impl CodegenError {
     /// Whether it is what was asked for that cannot be, rather than the module at hand.
     pub fn is_configuration(&self) -> bool {
-        matches!(self, CodegenError::Nvvm(NvvmError::Load(_) | NvvmError::Dialect { .. }))
+        matches!(
+            self,
+            CodegenError::Nvvm(NvvmError::Load(_) | NvvmError::Dialect { .. })
+                | CodegenError::Library(LibraryError::Read { .. } | LibraryError::NotLibdevice { .. })
+        )
     }
 }
 
@@ -88,14 +97,17 @@ fn initialise() {
 }
 
 impl<'l> Code<'l> {
-    /// Translates a `gpu.module` whose functions are in the LLVM dialect, for one of the code generators.
+    /// Translates a `gpu.module` whose functions are in the LLVM dialect, for one of the code generators, and links the
+    /// mathematical functions that it calls: those of NVIDIA's library where there is a `libdevice`.
     pub fn translate(
         llvm: &'l LlvmContext,
         gpu_module: OpRef<'_>,
         options: Options,
         backend: &Backend,
+        libdevice: Option<&Path>,
     ) -> Result<Self, CodegenError> {
         initialise();
+        messages::collect(llvm);
         // SAFETY: both contexts are alive; the result belongs to `llvm`.
         let module = unsafe {
             let raw = mlir_sys::mlirTranslateModuleToLLVMIR(gpu_module.to_raw(), llvm.raw() as *mut _);
@@ -136,38 +148,14 @@ impl<'l> Code<'l> {
             }
         }
         let code = Code { module, machine, options };
-        code.link_library(llvm)?;
+        names::respell(&code.module);
+        device_library::link(llvm, &code.module, libdevice)?;
         mark_convergent(llvm, &code.module);
         // The translation verifies what it makes; this is for the two steps above.
         if cfg!(debug_assertions) {
             code.module.verify().map_err(|e| CodegenError::Verify(e.to_string()))?;
         }
         Ok(code)
-    }
-
-    /// Adds the functions of the device library that the module calls.
-    fn link_library(&self, llvm: &'l LlvmContext) -> Result<(), CodegenError> {
-        let calls = |m: &Module| {
-            m.get_functions().any(|f| {
-                f.count_basic_blocks() == 0 && f.get_name().to_bytes().starts_with(tile_rtlib::PREFIX.as_bytes())
-            })
-        };
-        if !calls(&self.module) {
-            return Ok(());
-        }
-        let error = |e: inkwell::support::LLVMString| CodegenError::Library(e.to_string());
-        let buffer = MemoryBuffer::create_from_memory_range_copy(tile_rtlib::bitcode(), "tileir-library");
-        let library = Module::parse_bitcode_from_buffer(&buffer, llvm).map_err(error)?;
-        library.set_data_layout(&self.module.get_data_layout());
-        library.set_triple(&self.module.get_triple());
-        self.module.link_in_module(library).map_err(error)?;
-        for f in self.module.get_functions() {
-            let ours = f.get_name().to_bytes().starts_with(tile_rtlib::PREFIX.as_bytes());
-            if ours && f.count_basic_blocks() > 0 {
-                f.set_linkage(Linkage::Internal);
-            }
-        }
-        Ok(())
     }
 
     /// Runs LLVM's pipeline of the optimisation level. libNVVM optimises itself.
@@ -181,7 +169,7 @@ impl<'l> Code<'l> {
             .run_passes(&pipeline, &self.machine, PassBuilderOptions::create())
             .map_err(|e| CodegenError::Optimise(e.to_string()))?;
         workarounds::apply(&self.module);
-        Ok(())
+        messages::errors().map_or(Ok(()), |text| Err(CodegenError::Optimise(text)))
     }
 
     /// LLVM IR as text.
@@ -189,20 +177,39 @@ impl<'l> Code<'l> {
         self.module.print_to_string().to_string()
     }
 
-    /// Finished PTX for the target.
-    pub fn to_ptx(&self, backend: &Backend, debug: DebugInfo) -> Result<String, CodegenError> {
-        if let Backend::LibNvvm(file) = backend {
-            return libnvvm::compile(&self.module, file, self.options, debug);
+    /// Finished PTX for the target, in which each of the `kernels` is.
+    pub fn to_ptx(&self, backend: &Backend, debug: DebugInfo, kernels: &[String]) -> Result<String, CodegenError> {
+        let (text, entries) = match backend {
+            Backend::Llvm => {
+                let finished = self.generate()?;
+                (finished.text, finished.entries)
+            }
+            Backend::LibNvvm(file) => {
+                let text = libnvvm::compile(&self.module, file, self.options, debug)?;
+                let scanned = tile_targets::scan::scan(&text).map_err(FinaliseError::from)?;
+                (text, scanned.entries.into_iter().filter(|e| e.body.is_some()).map(|e| e.name).collect())
+            }
+        };
+        let entries: HashSet<String> = entries.into_iter().collect();
+        match kernels.iter().find(|k| !entries.contains(*k)) {
+            Some(lost) => Err(CodegenError::Lost(lost.clone())),
+            None => Ok(text),
         }
+    }
+
+    /// PTX by LLVM's own generator.
+    fn generate(&self) -> Result<Finalised, CodegenError> {
         let chains = inlined_lines::mark(&self.module);
         let buffer = self
             .machine
             .write_to_memory_buffer(&self.module, FileType::Assembly)
             .map_err(|e| CodegenError::Emit(e.to_string()))?;
+        if let Some(text) = messages::errors() {
+            return Err(CodegenError::Emit(text));
+        }
         let text = std::str::from_utf8(buffer.as_slice()).map_err(|e| CodegenError::Emit(e.to_string()))?;
         let text = chains.write(text.trim_end_matches('\0'));
-        let finished = tile_targets::finalise(&text, self.options.target, &[])?;
-        Ok(finished.text)
+        Ok(tile_targets::finalise(&text, self.options.target, &[])?)
     }
 }
 
@@ -212,7 +219,7 @@ fn instructions<'m>(module: &Module<'m>) -> impl Iterator<Item = InstructionValu
 }
 
 /// MLIR 21's `llvm.inline_asm` has no `convergent`, without which LLVM may sink or duplicate what synchronises threads.
-/// Accesses of memory are the only inline PTX that does not.
+/// Accesses of memory are the only inline PTX that does not. LLVM's own intrinsics for matrices lack it too.
 fn mark_convergent(llvm: &LlvmContext, module: &Module<'_>) {
     use llvm_sys::core::*;
     // SAFETY: the instructions are live and stay where they are; attributes belong to the module's context.
@@ -221,11 +228,27 @@ fn mark_convergent(llvm: &LlvmContext, module: &Module<'_>) {
         let convergent = LLVMCreateEnumAttribute(llvm.raw(), kind, 0);
         for i in instructions(module).map(|i| i.as_value_ref()).filter(|i| !LLVMIsACallInst(*i).is_null()) {
             let callee = LLVMGetCalledValue(i);
-            if !LLVMIsAInlineAsm(callee).is_null() && !is_access(callee) {
+            let is_inline = !LLVMIsAInlineAsm(callee).is_null();
+            if (is_inline && !is_access(callee)) || is_of_warp(callee) {
                 LLVMAddCallSiteAttribute(i, llvm_sys::LLVMAttributeFunctionIndex, convergent);
             }
         }
     }
+}
+
+/// Whether a callee is an intrinsic that all threads of a warp must call together, and LLVM 21 does not know it.
+///
+/// # Safety
+/// `callee` must be a live value.
+unsafe fn is_of_warp(callee: llvm_sys::prelude::LLVMValueRef) -> bool {
+    const OPERATIONS: [&[u8]; 5] = [b"mma.", b"wmma.", b"ldmatrix.", b"stmatrix.", b"match."];
+    let mut length = 0;
+    // SAFETY: the caller's promise; the name lives as long as the value.
+    let name = unsafe {
+        let p = llvm_sys::core::LLVMGetValueName2(callee, &mut length);
+        std::slice::from_raw_parts(p as *const u8, length)
+    };
+    name.strip_prefix(b"llvm.nvvm.").is_some_and(|rest| OPERATIONS.iter().any(|o| rest.starts_with(o)))
 }
 
 /// Whether inline PTX is one access of memory, predicated or not, or one fence: no other thread takes part in it.
@@ -248,6 +271,7 @@ unsafe fn is_access(asm: llvm_sys::prelude::LLVMValueRef) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use inkwell::memory_buffer::MemoryBuffer;
 
     /// The module after `mark_convergent`, where wanted, and a pass.
     fn after(text: &str, mark: bool, pass: &str) -> String {
@@ -264,6 +288,15 @@ mod tests {
         let machine = target.create_target_machine(&triple, "sm_90a", "+ptx83", level, reloc, model).unwrap();
         module.run_passes(pass, &machine, PassBuilderOptions::create()).unwrap();
         module.print_to_string().to_string()
+    }
+
+    /// The threads of a warp stay together in a product: see docs/llvm-defects.md.
+    #[test]
+    fn products_stay_together() {
+        let text = include_str!("../../tests/llvm-defects/product.ll");
+        let products = |mark| after(text, mark, "simplifycfg").matches("= call { double, double }").count();
+        assert_eq!(products(false), 2, "LLVM does it right now");
+        assert_eq!(products(true), 1);
     }
 
     /// What threads do together is not copied into branches that some of them take; an access may be.

@@ -12,8 +12,9 @@ use tile_targets::Target;
 /// The text of the pipeline for a level from 0 to 3.
 pub(super) fn pipeline(module: &Module<'_>, target: &Target, level: u8) -> String {
     match level {
-        // The library's functions are always inlined; what is left of it goes.
-        0 => "always-inline,globaldce".to_string(),
+        // The libraries' functions are always inlined; what is left of them goes. libdevice asks what it is compiled
+        // for.
+        0 => "nvvm-reflect,always-inline,globaldce".to_string(),
         1 => "default<O1>".to_string(),
         level => pipeline_text(level >= 3, packing::pays(module, target)),
     }

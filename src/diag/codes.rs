@@ -71,6 +71,11 @@ codes! {
          --libnvvm-path, below CUDA_ROOT, CUDA_HOME and CUDA_PATH, below the directory above the compiler's, and beside a\n\
          ptxas on PATH. It comes with the CUDA toolkit and with NVIDIA's Python package nvidia-nvvm. Without the option LLVM's\n\
          own code generator is used, which needs no library.";
+    LibdeviceNotFound = "T0405", "libdevice, NVIDIA's mathematical functions, was not found.",
+        "--libdevice needs NVIDIA's library, which this project does not contain. With --libdevice=FILE that file is used and\n\
+         no other; without a value it is looked for below CUDA_ROOT, CUDA_HOME and CUDA_PATH, below the directory above the\n\
+         compiler's, and beside a ptxas on PATH. It comes with the CUDA toolkit and with NVIDIA's Python package nvidia-nvvm.\n\
+         Without the option the compiler's own functions are used, which need no library.";
     CompileFailed = "T0501", "The module could not be compiled.",
         "The messages before say why. A valid module fails only when a kernel needs more of a resource (shared memory,\n\
          registers, tensor memory) than the target has.";

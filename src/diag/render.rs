@@ -58,6 +58,21 @@ fn one_line(text: &str) -> String {
     out
 }
 
+/// A text of another program for the eyes alone: control characters other than line ends and tabs, which could be
+/// commands to a terminal, are written as escapes.
+pub fn harmless(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => out.push(c),
+            '\r' => {}
+            c if c.is_control() => out.extend(c.escape_default()),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
 /// An excerpt of the source with a caret below the place. `source` gives the text of a file; without it, or without a
 /// line, the place is only named.
 pub fn caret(diagnostic: &Diagnostic, source: &dyn Fn(&str) -> Option<String>, colour: bool) -> String {

@@ -3,7 +3,7 @@
 
 use super::{
     layouts::{Tensor, storage_bits},
-    nv_tileas::{AsyncDotOp, DotOp, DotScaledOp, MemDescType, MmaAttr, MmaKind},
+    nv_tileas::{AsyncDotOp, DotOp, DotScaledOp, MemDescType, MmaAttr, MmaKind, PromotedDotOp},
     rt::*,
     shared_memory::shared_layout,
 };
@@ -200,6 +200,44 @@ pub struct WarpgroupTile {
     pub operand: WarpgroupOperand,
 }
 
+/// Either product of tiles in shared memory.
+#[derive(Clone, Copy)]
+pub enum SharedDot<'c> {
+    Async(AsyncDotOp<'c>),
+    Promoted(PromotedDotOp<'c>),
+}
+
+impl<'c> SharedDot<'c> {
+    pub fn cast(op: OpRef<'c>) -> Option<Self> {
+        AsyncDotOp::cast(op).map(Self::Async).or_else(|| PromotedDotOp::cast(op).map(Self::Promoted))
+    }
+    pub fn op(self) -> OpRef<'c> {
+        match self {
+            Self::Async(o) => o.op(),
+            Self::Promoted(o) => o.op(),
+        }
+    }
+    pub fn lhs(self) -> Val<'c> {
+        operand(self.op(), LHS)
+    }
+    pub fn rhs(self) -> Val<'c> {
+        operand(self.op(), RHS)
+    }
+    pub fn acc(self) -> Val<'c> {
+        operand(self.op(), ACC)
+    }
+    pub fn result(self) -> Val<'c> {
+        result(self.op(), 0)
+    }
+    /// Whether elements of the operands are unsigned integers.
+    fn unsigned(self) -> [bool; 2] {
+        match self {
+            Self::Async(o) => [o.lhs_unsigned(), o.rhs_unsigned()],
+            Self::Promoted(_) => [false; 2],
+        }
+    }
+}
+
 /// A product of warpgroups with everything that its instructions are made from.
 pub struct WarpgroupDot {
     pub instruction: tile_mma::Instruction,
@@ -213,8 +251,9 @@ pub struct WarpgroupDot {
 
 impl WarpgroupDot {
     /// Errors: what the instruction does not take, as text.
-    pub fn of(op: AsyncDotOp<'_>) -> Result<Self, String> {
-        let by = Instruction::of(op.instruction()).ok_or("expected M, N and K of an instruction")?;
+    pub fn of(op: SharedDot<'_>) -> Result<Self, String> {
+        let by = attr(op.op(), "instruction").and_then(Instruction::of);
+        let by = by.ok_or("expected M, N and K of an instruction")?;
         // SAFETY: the context outlives its operations.
         let context = unsafe { op.op().context().to_ref() };
         let name = by.to_attr(context);
@@ -232,9 +271,10 @@ impl WarpgroupDot {
                 acc.element
             )
         };
+        let [left, right] = op.unsigned();
         let types = [
-            element_of(lhs.element_type(), op.lhs_unsigned()).ok_or_else(missing)?,
-            element_of(rhs.element_type(), op.rhs_unsigned()).ok_or_else(missing)?,
+            element_of(lhs.element_type(), left).ok_or_else(missing)?,
+            element_of(rhs.element_type(), right).ok_or_else(missing)?,
             element_of(acc.element, false).ok_or_else(missing)?,
         ];
         let instruction = tile_mma::find(Unit::Warpgroup, by.shape, types, None).ok_or_else(missing)?;

@@ -14,6 +14,9 @@ pub const MAX_REGISTERS: &str = "nv_tileas.max_registers";
 /// Discardable attribute of a kernel that has products of tiles.
 pub const MULTIPLIES: &str = "nv_tileas.multiplies";
 
+/// Discardable attribute of a program whose tiles take more shared memory than a block has: bytes, i64.
+pub const SHARED_EXCEEDED: &str = "nv_tileas.shared_exceeded";
+
 pub fn gpu_modules<'c>(root: OpRef<'c>) -> Vec<OpRef<'c>> {
     collect_ops(root, |o| is_gpu_module(o).then_some(o))
 }

@@ -12,9 +12,9 @@
 //! them.
 
 use super::{
-    dots::{AnyDot, Instruction, WarpgroupDot, element_of},
+    dots::{AnyDot, Instruction, SharedDot, WarpgroupDot, element_of},
     layouts::{Tensor, layout_attr},
-    nv_tileas::{AsyncDotOp, MmaKind},
+    nv_tileas::MmaKind,
     rt::*,
 };
 use melior::{Context, ir::AttributeLike};
@@ -30,7 +30,7 @@ use tile_mma::Place;
 pub(super) unsafe extern "C" fn check(op: MlirOperation, report: MlirStringCallback, data: *mut c_void) {
     let (op, Some(report)) = (op_ref(op), report) else { return };
     // A panic must not unwind into C++.
-    let verdict = catch_unwind(AssertUnwindSafe(|| match (AnyDot::cast(op), AsyncDotOp::cast(op)) {
+    let verdict = catch_unwind(AssertUnwindSafe(|| match (AnyDot::cast(op), SharedDot::cast(op)) {
         (Some(dot), _) => verdict(dot),
         (None, Some(dot)) => WarpgroupDot::of(dot).map(drop),
         (None, None) => Ok(()),

@@ -3,7 +3,9 @@
 //! * It dies with this process (`PR_SET_PDEATHSIG`), also when that is killed.
 //! * It inherits three things: an empty standard input, one pipe for both outputs, and the files named in the call.
 //!   No other descriptor passes, so that a caller who waits for the end of a pipe of its own does not wait for a tool.
-//! * It has a process group of its own, which is killed when the time is over.
+//! * It has a process group of its own, which is killed when the time is over, and when the tool has ended: what it
+//!   started does not outlive it.
+//! * Of what it writes to its outputs, [`MOST_OUTPUT`] bytes are kept.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -14,6 +16,33 @@ use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use crate::process::Process;
+
+/// Bytes of a tool's output that are kept: no more than a user can read, and no less than ptxas says of the largest
+/// modules.
+pub const MOST_OUTPUT: usize = 4 << 20;
+
+/// The beginning of an output.
+#[derive(Default)]
+struct Bounded {
+    bytes: Vec<u8>,
+    left_out: u64,
+}
+
+impl Bounded {
+    fn add(&mut self, more: &[u8]) {
+        let room = MOST_OUTPUT - self.bytes.len();
+        let (kept, rest) = more.split_at(room.min(more.len()));
+        self.bytes.extend_from_slice(kept);
+        self.left_out += rest.len() as u64;
+    }
+
+    /// Says what was left out, at the end.
+    fn cut(&mut self) {
+        if self.left_out > 0 {
+            self.bytes.extend(format!("\n... and {} bytes more\n", self.left_out).into_bytes());
+        }
+    }
+}
 
 /// How the tool ended.
 #[derive(Debug)]
@@ -55,15 +84,18 @@ impl Running {
             return Err(e);
         }
         let deadline = timeout.filter(|t| !t.is_zero()).map(|t| Instant::now() + t);
-        let mut output = Vec::new();
+        let mut output = Bounded::default();
         let finished = read_until_end(&mut self.reader, self.process.id(), deadline, &mut output);
         let timed_out = !matches!(finished, Ok(true));
         if timed_out {
             self.process.kill();
         }
+        self.process.wait_and_kill_rest()?;
         let status = self.process.wait()?;
         self.waited_for = true;
         finished?;
+        output.cut();
+        let output = output.bytes;
         Ok(Finished { status, output, timed_out })
     }
 }
@@ -137,6 +169,26 @@ pub fn give_memory_in_large_pieces(command: &mut Command) {
     }
 }
 
+/// Makes the pipe the standard input of this process, and returns what that was.
+///
+/// # Errors
+/// What the system says when it refuses.
+pub fn replace_stdin(reader: io::PipeReader) -> io::Result<File> {
+    use std::os::fd::AsFd;
+    let stdin = io::stdin().as_fd().try_clone_to_owned()?;
+    // SAFETY: both descriptors are open, and the standard one belongs to no object that would close it.
+    if unsafe { libc::dup2(reader.as_raw_fd(), 0) } == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(File::from(stdin))
+}
+
+/// The number of the user whose rights this process has.
+pub fn user() -> u32 {
+    // SAFETY: the call takes nothing and cannot fail.
+    unsafe { libc::geteuid() }
+}
+
 /// Ends this process without what it has registered for its end: destructors of static objects give memory back that
 /// the system takes anyway.
 pub fn end(status: u8) -> ! {
@@ -179,7 +231,7 @@ fn read_until_end(
     reader: &mut io::PipeReader,
     child: libc::pid_t,
     deadline: Option<Instant>,
-    output: &mut Vec<u8>,
+    output: &mut Bounded,
 ) -> io::Result<bool> {
     let ended = open_pidfd(child);
     let mut child_ended = false;
@@ -211,7 +263,7 @@ fn read_until_end(
             let mut buffer = [0; 16 * 1024];
             match reader.read(&mut buffer) {
                 Ok(0) => return Ok(true),
-                Ok(n) => output.extend_from_slice(&buffer[..n]),
+                Ok(n) => output.add(&buffer[..n]),
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) => return Err(e),
             }
@@ -259,6 +311,12 @@ pub fn fleeting_file(directory: &Path) -> io::Result<File> {
         }
     }
     nameless_file(directory)
+}
+
+/// The name of an open file for a process that inherits it.
+pub fn descriptor_path(file: &impl AsRawFd) -> String {
+    let directory = if cfg!(target_os = "linux") { "/proc/self/fd" } else { "/dev/fd" };
+    format!("{directory}/{}", file.as_raw_fd())
 }
 
 /// An empty file in `directory` that has no name: it vanishes with the last descriptor, however the process ends.

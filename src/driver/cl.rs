@@ -44,13 +44,15 @@ pub enum ValueKind {
     /// One of a list of names, each with a description.
     Choice(&'static [(&'static str, &'static str)]),
     Text,
+    /// Absent means empty; a value follows `=` and never stands apart.
+    OptionalText,
     /// May be repeated; every occurrence counts.
     List,
 }
 
 impl ValueKind {
     fn is_required(self) -> bool {
-        !matches!(self, ValueKind::Flag | ValueKind::Action)
+        !matches!(self, ValueKind::Flag | ValueKind::OptionalText | ValueKind::Action)
     }
 }
 
@@ -299,7 +301,7 @@ fn check(spec: &Spec, value: Option<Vec<u8>>) -> Result<Value, String> {
             Some((name, _)) => Ok(Value::Choice(name)),
             None => Err(format!("Cannot find option named '{text}'!")),
         },
-        ValueKind::Text | ValueKind::List | ValueKind::Action => {
+        ValueKind::Text | ValueKind::OptionalText | ValueKind::List | ValueKind::Action => {
             Ok(Value::Text(OsString::from_vec(value.unwrap_or_default())))
         }
     }

@@ -21,13 +21,14 @@ use crate::options::{self, DiagnosticFormat, Options, SPECS};
 use crate::output::{self, OutputError};
 use crate::ptxas::{self, Cubin, Job, Waiting};
 use crate::remarks::{self, RemarkFormat};
-use crate::repro::Reproducer;
 use crate::subcommand::{self, Subcommand};
 use crate::toolchain::{self, Surroundings};
-use crate::{Core, Identity, help, io_text, resources, response};
+use crate::{Core, Identity, help, io_text, isolated, libraries, resources, response};
 use tile_interface::{
     Backend, CompileError, CompileOutput, CompileRequest, Emit, InputKind, NotTileIr, input_kind, scope,
 };
+
+mod reproducers;
 
 /// The bytecode versions that the public reader accepts, oldest first: what `--list-versions` prints.
 pub const BYTECODE_VERSIONS: &[(u8, u8)] = &[(13, 1), (13, 2), (13, 3)];
@@ -57,7 +58,8 @@ pub fn run(
 ) -> u8 {
     let argv0 = arguments.first().cloned().unwrap_or_else(|| "tileiras".into());
     let last = matches!(core, Core::Guarded(_));
-    let mut session = Session { stdout, stderr, format: DiagnosticFormat::Auto, source: None, last_words: None, last };
+    let mut session =
+        Session { stdout, stderr, format: DiagnosticFormat::Auto, source: None, kept: None, last_words: None, last };
     match session.run(arguments, &argv0, identity, core) {
         Ok(()) => 0,
         Err(Exit(status)) => status,
@@ -70,6 +72,8 @@ struct Session<'a> {
     format: DiagnosticFormat,
     /// Name and text of the input, when it is text, for excerpts.
     source: Option<(String, String)>,
+    /// What was said, a line of JSON each, while it is kept for the cache.
+    kept: Option<Vec<u8>>,
     /// The error that ended the command.
     last_words: Option<String>,
     /// The process ends with the command.
@@ -233,6 +237,9 @@ impl Session<'_> {
     }
 
     fn report(&mut self, diagnostic: &Diagnostic) {
+        if let Some(kept) = &mut self.kept {
+            kept.extend(render::json(diagnostic).into_bytes());
+        }
         let terminal = io::stderr().is_terminal();
         let source = |file: &str| match &self.source {
             Some((name, text)) if name == file => Some(text.clone()),
@@ -253,71 +260,6 @@ impl Session<'_> {
         self.report(&diagnostic);
         self.last_words = Some(diagnostic.message.clone());
         Exit(diagnostic.code.map_or(70, Code::exit_status))
-    }
-
-    /// After an internal error, writes a reproducer if one is wanted.
-    fn keep_reproducer(
-        &mut self,
-        done: Step<()>,
-        options: &Options,
-        arguments: &[OsString],
-        identity: &Identity,
-    ) -> Step<()> {
-        let (Err(Exit(70)), Some(directory)) = (&done, &options.crash_dir) else { return done };
-        let version = version_text(identity);
-        let compiler = version.lines().next().unwrap_or_default();
-        let written = std::fs::read(&options.input).and_then(|input| {
-            let ended = self.last_words.clone().unwrap_or_else(|| "internal error".to_owned());
-            let whole = Reproducer::new(compiler, &arguments[1..], &options.input, &input, 70, ended);
-            let (reproducer, hint) = if options.anonymize {
-                whole.anonymise()
-            } else {
-                (whole, "it holds the input as it is; --anonymize takes names out")
-            };
-            Ok((reproducer.write(directory)?, hint))
-        });
-        let note = match written {
-            Ok((file, hint)) => Diagnostic::new(
-                Severity::Note,
-                format!("a reproducer was written to '{}': 'tileiras replay' runs it; {hint}", file.display()),
-            ),
-            Err(e) => Diagnostic::warning(format!("no reproducer could be written: {}", io_text(&e))),
-        };
-        self.report(&note);
-        done
-    }
-
-    fn replay(&mut self, file: &OsString) -> Step<()> {
-        let name = Path::new(file).display();
-        let unreadable = |text| Diagnostic::error(Code::UnreadableInput, format!("the reproducer '{name}': {text}"));
-        let reproducer = Reproducer::read(Path::new(file)).map_err(|e| self.fail(unreadable(e)))?;
-        let input = reproducer.bytes().map_err(|e| self.fail(unreadable(e)))?;
-        let scratch = |e: io::Error| {
-            Diagnostic::error(Code::TemporaryFile, format!("Failed to create temporary file: {}", io_text(&e)))
-        };
-        // A directory of its own, so that the input keeps its name, which locations repeat.
-        let directory = scratch_directory().join(format!("tileiras-replay-{}", std::process::id()));
-        let base = Path::new(&reproducer.input_name).file_name().unwrap_or("input".as_ref());
-        let path = directory.join(base);
-        std::fs::create_dir_all(&directory)
-            .and_then(|()| std::fs::write(&path, input))
-            .map_err(|e| self.fail(scratch(e)))?;
-        let program = std::env::current_exe();
-        let status = program.and_then(|program| {
-            let mut command = Command::new(program);
-            command.args(&reproducer.arguments).args(["-o", "/dev/null", "--"]).arg(&path);
-            crate::child::run_as_part(command)
-        });
-        // Whatever is left is in a directory for temporary files.
-        let _ = std::fs::remove_dir_all(&directory);
-        let code = status.map_err(|e| self.fail(scratch(e)))?.code().unwrap_or(70);
-        let words = match u8::try_from(code) {
-            Ok(0) => "not reproduced: it compiles".to_owned(),
-            Ok(code) if code == reproducer.status => format!("reproduced: status {code} ({})", reproducer.ended),
-            _ => format!("not reproduced: status {code}, it was {}", reproducer.status),
-        };
-        self.inform(&format!("{words}\n"))?;
-        if code == 0 { Ok(()) } else { Err(Exit(u8::try_from(code).unwrap_or(70))) }
     }
 
     /// Has another program do the work, and answers for it if it dies.
@@ -391,6 +333,11 @@ impl Session<'_> {
         let settings = self.check(options)?;
         let surroundings = Surroundings::of_process();
         let slot = cache::slot(options, settings.opt_level, &input, kind, identity, &surroundings);
+        let slot = slot.map_err(|why| self.fail(Diagnostic::error(Code::BadConfiguration, why)))?;
+        if kind == InputKind::Text {
+            let name = options.input.to_string_lossy().into_owned();
+            self.source = String::from_utf8(input.clone()).ok().map(|text| (name, text));
+        }
         Ok(Prepared { input, kind, settings, slot })
     }
 
@@ -402,21 +349,35 @@ impl Session<'_> {
         }
         let prepared = self.prepare(options, identity)?;
         match prepared.slot.and_then(|slot| slot.load()) {
-            Some(bytes) => self.write(&prepared.settings.output, &bytes).map(|()| true),
+            Some(entry) => self.give(options, &prepared.settings.output, &entry).map(|()| true),
             None => Ok(false),
         }
     }
 
+    /// Says and writes what the cache has, as if it were made now.
+    fn give(&mut self, options: &Options, output: &Path, entry: &cache::Entry) -> Step<()> {
+        let messages = String::from_utf8_lossy(&entry.messages);
+        let (own, relayed): (Vec<&str>, Vec<&str>) = messages.lines().partition(|line| line.starts_with('{'));
+        own.into_iter().filter_map(isolated::read).for_each(|diagnostic| self.report(&diagnostic));
+        if options.emit >= Emit::Cubin {
+            // Of the surroundings as they are.
+            let search = toolchain::search("ptxas", options.ptxas.path.as_deref(), &Surroundings::of_process());
+            search.warnings.into_iter().for_each(|text| self.report(&Diagnostic::warning(text)));
+        }
+        for line in relayed {
+            self.relay(serde_json::from_str(line).unwrap_or(line.to_owned()).as_bytes());
+        }
+        self.write(output, &entry.output)
+    }
+
     fn compile(&mut self, options: &Options, identity: &Identity, compiler: &dyn crate::Compiler) -> Step<()> {
         let Prepared { input, kind, settings, slot } = self.prepare(options, identity)?;
-        if let Some(bytes) = slot.as_ref().and_then(|slot| slot.load()) {
-            return self.write(&settings.output, &bytes);
+        if let Some(entry) = slot.as_ref().and_then(|slot| slot.load()) {
+            return self.give(options, &settings.output, &entry);
         }
         let input_name = options.input.to_string_lossy().into_owned();
-        if kind == InputKind::Text {
-            self.source = String::from_utf8(input.clone()).ok().map(|text| (input_name.clone(), text));
-        }
-
+        // From here on, what is said belongs to the output.
+        self.kept = slot.as_ref().map(|_| vec![]);
         let request = CompileRequest {
             input: &input,
             kind,
@@ -427,6 +388,7 @@ impl Session<'_> {
             debug: options.debug(),
             pipeline_options: &settings.pipeline_options,
             backend: settings.backend.clone(),
+            libdevice: settings.libdevice.clone(),
             instrumentation: options.instrumentation,
             keep_stages: options.save_temps,
             remarks: options.remarks.any(),
@@ -471,11 +433,12 @@ impl Session<'_> {
                 self.say(&format!("timing: {} {:.1} ms\n", name.to_string_lossy(), spent.as_secs_f64() * 1e3));
             }
         }
-        if let Some(Err(e)) = slot.map(|slot| slot.store(&bytes)) {
+        let entry = cache::Entry { messages: self.kept.take().unwrap_or_default(), output: bytes };
+        if let Some(Err(e)) = slot.map(|slot| slot.store(&entry)) {
             self.report(&Diagnostic::warning(format!("the cache cannot be written: {}", io_text(&e))));
         }
         // Last, so that an output means that everything was written.
-        self.write(&settings.output, &bytes)
+        self.write(&settings.output, &entry.output)
     }
 
     /// Checks what the grammar of the command line cannot, in the order in which the C interface checks it.
@@ -512,7 +475,8 @@ impl Session<'_> {
             return Err(self.fail(d.note("arm64ec exists on windows only: add --host-os=windows")));
         }
         let timeout = self.timeout(options)?;
-        let backend = self.backend(options)?;
+        let backend = libraries::backend(options).map_err(|d| self.fail(d))?;
+        let libdevice = libraries::libdevice(options).map_err(|d| self.fail(d))?;
         let output = options
             .output
             .clone()
@@ -521,28 +485,7 @@ impl Session<'_> {
         for file in [Some(output.clone())].into_iter().chain(side).flatten() {
             output::check(&file).map_err(|e| self.output_failed(&e))?;
         }
-        Ok(Settings { opt_level, pipeline_options, timeout, backend, output })
-    }
-
-    /// Who makes the PTX; finds libNVVM if it does.
-    fn backend(&mut self, options: &Options) -> Step<Backend> {
-        if !options.libnvvm || options.emit < Emit::Llvm {
-            return Ok(Backend::Llvm);
-        }
-        let search = toolchain::search_libnvvm(options.libnvvm_path.as_deref(), &Surroundings::of_process());
-        match search.found.into_iter().next() {
-            Some(file) => Ok(Backend::LibNvvm(file)),
-            None => {
-                let text = "libNVVM, NVIDIA's code generator, was not found";
-                let mut d = Diagnostic::error(Code::LibNvvmNotFound, text);
-                for (file, why) in &search.tried {
-                    d = d.note(format!("looked for '{}' ({why})", file.display()));
-                }
-                let fix = "install a CUDA toolkit or the Python package nvidia-nvvm and set CUDA_HOME, or name the file with \
-                           --libnvvm-path; without --backend=libnvvm no library is needed";
-                Err(self.fail(d.note(fix)))
-            }
-        }
+        Ok(Settings { opt_level, pipeline_options, timeout, backend, libdevice, output })
     }
 
     /// The option wins over the environment; zero is no limit.
@@ -620,9 +563,12 @@ impl Session<'_> {
         let job = job(options, settings, &compiled.text, &scratch);
         let path = options.ptxas.path.as_deref();
         let (warnings, result) = ptxas::assemble_by(waiting, &job, path, &Surroundings::of_process());
+        // On the surroundings: not of the output, so not for the cache.
+        let kept = self.kept.take();
         for text in warnings {
             self.report(&Diagnostic::warning(text));
         }
+        self.kept = kept;
         match result {
             Ok(Cubin { image, messages, resources }) => {
                 self.relay(&messages);
@@ -643,9 +589,10 @@ impl Session<'_> {
         }
     }
 
-    /// Another program's words, unchanged; made valid UTF-8, which readers insist on.
+    /// Another program's words; made valid UTF-8, which readers insist on, and text, which terminals do not obey.
     fn relay(&mut self, messages: &[u8]) {
-        let text = String::from_utf8_lossy(messages).into_owned();
+        let text = render::harmless(&String::from_utf8_lossy(messages));
+        let kept = self.kept.take();
         if self.format == DiagnosticFormat::Json {
             for line in text.lines() {
                 self.report(&Diagnostic::new(Severity::Note, line));
@@ -656,6 +603,12 @@ impl Session<'_> {
                 self.say("\n");
             }
         }
+        self.kept = kept.map(|mut kept| {
+            if !text.is_empty() {
+                kept.extend(format!("{}\n", serde_json::Value::from(text)).into_bytes());
+            }
+            kept
+        });
     }
 
     fn write(&mut self, path: &Path, bytes: &[u8]) -> Step<()> {
@@ -686,6 +639,7 @@ struct Settings {
     pipeline_options: Vec<(String, String)>,
     timeout: Option<Duration>,
     backend: Backend,
+    libdevice: Option<PathBuf>,
     output: PathBuf,
 }
 

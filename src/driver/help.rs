@@ -67,9 +67,12 @@ impl Page {
     /// What stands left of the dash. An alias shows the value of the option that it stands for.
     fn head(&self, spec: &Spec) -> String {
         let target = spec.alias_for.and_then(|name| self.specs.iter().find(|s| s.name == name)).unwrap_or(spec);
-        let equals = if spec.glue == Glue::Prefix { "" } else { "=" };
-        let value =
-            if target.placeholder.is_empty() { String::new() } else { format!("{equals}<{}>", target.placeholder) };
+        let value = match (target.placeholder, target.value, spec.glue) {
+            ("", ..) => String::new(),
+            (name, ValueKind::OptionalText, _) => format!("[=<{name}>]"),
+            (name, _, Glue::Prefix) => format!("<{name}>"),
+            (name, ..) => format!("=<{name}>"),
+        };
         format!("  {}{value}", dashed(spec.name))
     }
 

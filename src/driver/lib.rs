@@ -10,7 +10,7 @@
 //!
 //! * [`cl`]: the grammar of the command line; [`options`]: the table of options; [`help`]: its text.
 //! * [`toolchain`], [`ptxas`], [`child`], [`process`]: finding and running NVIDIA's assembler.
-//! * [`crash`]: what becomes of a compiler that crashes.
+//! * [`crash`]: what becomes of a compiler that crashes; [`isolated`]: one in a process of its own.
 //! * [`subcommand`], [`doctor`], [`batch`]: what the command does beside compiling one file.
 //! * [`repro`]: files that hold a failure.
 //! * [`cache`]: results of earlier compilations.
@@ -30,6 +30,8 @@ pub mod crash;
 pub mod doctor;
 pub mod help;
 pub mod hostobj;
+pub mod isolated;
+mod libraries;
 pub mod options;
 pub mod output;
 #[allow(unsafe_code, reason = "system calls between fork and exec")]

@@ -73,7 +73,7 @@ const fn alias(
     }
 }
 
-use ValueKind::{Action, Choice, Flag, Integer, List, Text};
+use ValueKind::{Action, Choice, Flag, Integer, List, OptionalText, Text};
 
 /// All options. Where two names are equally near to a mistyped one, the earlier is suggested.
 pub static SPECS: &[Spec] = &[
@@ -141,6 +141,7 @@ pub static SPECS: &[Spec] = &[
         OUTPUT,
         "Keep outputs here by content and use those that are there; not with remarks, --save-temps or the like",
     ),
+    option("shared-cache", Flag, "", OUTPUT, "Trust all who may write to the directory of --cache-dir"),
     option("crash-dir", Text, "directory", OUTPUT, "Leave a reproducer here when the compiler fails internally"),
     option("anonymize", Flag, "", OUTPUT, "Take names of files and functions out of reproducers"),
     option("save-temps", Flag, "", STAGES, "Keep the text of each stage beside the output"),
@@ -155,6 +156,13 @@ pub static SPECS: &[Spec] = &[
         "Who makes PTX of LLVM IR",
     ),
     option("libnvvm-path", Text, "filename", TOOLS, "Use this libNVVM and look for no other"),
+    option(
+        "libdevice",
+        OptionalText,
+        "filename",
+        COMPILE,
+        "Take mathematical functions from NVIDIA's libdevice: this file, or that of the CUDA toolkit",
+    ),
     option("ptxas-path", Text, "filename", TOOLS, "Use this ptxas and look for no other"),
     option("ptxas-option", List, "argument", TOOLS, "Pass an argument to ptxas; may be repeated"),
     option("ptxas-timeout", Integer, "seconds", TOOLS, "Stop ptxas after this time (default 0: never)"),
@@ -215,11 +223,15 @@ pub struct Options {
     pub instrumentation: Instrumentation,
     pub save_temps: bool,
     pub cache_dir: Option<PathBuf>,
+    /// All who may write there are trusted.
+    pub shared_cache: bool,
     pub crash_dir: Option<PathBuf>,
     pub anonymize: bool,
     /// Whether libNVVM makes the PTX, and the file given for it.
     pub libnvvm: bool,
     pub libnvvm_path: Option<PathBuf>,
+    /// Whether mathematical functions are NVIDIA's.
+    pub libdevice: Option<Libdevice>,
     pub ptxas: PtxasOptions,
     pub resource_usage_file: Option<PathBuf>,
     pub remarks: RemarkOptions,
@@ -233,6 +245,24 @@ impl Options {
             (true, _) => DebugInfo::Full,
             (false, true) => DebugInfo::Lines,
             (false, false) => DebugInfo::None,
+        }
+    }
+}
+
+/// Which libdevice is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Libdevice {
+    /// That of the toolkit that is found.
+    Toolkit,
+    File(PathBuf),
+}
+
+impl Libdevice {
+    /// The file that was named.
+    pub fn file(&self) -> Option<&std::path::Path> {
+        match self {
+            Libdevice::Toolkit => None,
+            Libdevice::File(file) => Some(file),
         }
     }
 }
@@ -303,10 +333,13 @@ pub fn options(parsed: &Parsed, input: PathBuf) -> Options {
         },
         save_temps: parsed.flag("save-temps"),
         cache_dir: path("cache-dir"),
+        shared_cache: parsed.flag("shared-cache"),
         crash_dir: path("crash-dir"),
         anonymize: parsed.flag("anonymize"),
         libnvvm: parsed.choice("backend") == Some("libnvvm"),
         libnvvm_path: path("libnvvm-path"),
+        libdevice: path("libdevice")
+            .map(|file| if file.as_os_str().is_empty() { Libdevice::Toolkit } else { Libdevice::File(file) }),
         ptxas: PtxasOptions {
             path: path("ptxas-path"),
             extra: parsed.list("ptxas-option"),

@@ -74,6 +74,25 @@ pub fn write(path: &Path, bytes: &[u8], stdout: &mut dyn Write) -> Result<(), Ou
     }
 }
 
+/// Makes a directory in `parent` that nobody had before and only this user may look into.
+///
+/// # Errors
+/// What the system says when it refuses.
+pub fn private_directory(parent: &Path) -> io::Result<PathBuf> {
+    use std::hash::{BuildHasher, RandomState};
+    use std::os::unix::fs::DirBuilderExt;
+    for _ in 0..1000 {
+        // The number only keeps others from standing in the way; making the directory fails where something is.
+        let path = parent.join(format!("tileiras-{:016x}", RandomState::new().hash_one(std::process::id())));
+        match fs::DirBuilder::new().mode(0o700).create(&path) {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(e) => return Err(e),
+            Ok(()) => return Ok(path),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
 fn directory_of(path: &Path) -> &Path {
     match path.parent() {
         Some(p) if !p.as_os_str().is_empty() => p,

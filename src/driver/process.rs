@@ -74,6 +74,27 @@ impl Process {
         unsafe { libc::kill(-self.id, libc::SIGKILL) };
     }
 
+    /// Waits for its end and kills what is left of its group. It must still be waited for: until then, its number and
+    /// that of the group belong to nobody else.
+    pub fn wait_and_kill_rest(&self) -> io::Result<()> {
+        loop {
+            // SAFETY: zeroed, the structure holds no information, and it is valid during the call.
+            let result = unsafe {
+                let mut information: libc::siginfo_t = std::mem::zeroed();
+                libc::waitid(libc::P_PID, self.id as libc::id_t, &mut information, libc::WEXITED | libc::WNOWAIT)
+            };
+            match result {
+                0 => break,
+                _ => match io::Error::last_os_error() {
+                    e if e.kind() == io::ErrorKind::Interrupted => {}
+                    e => return Err(e),
+                },
+            }
+        }
+        self.kill();
+        Ok(())
+    }
+
     /// Waits for its end.
     pub fn wait(&mut self) -> io::Result<ExitStatus> {
         let mut status = 0;

@@ -189,7 +189,7 @@ fn command(job: &Job<'_>, program: &Path, input: &impl AsRawFd, output: &File) -
     if job.statistics {
         command.arg("--verbose");
     }
-    command.arg(descriptor_path(input)).arg("-o").arg(descriptor_path(output)).args(job.extra);
+    command.arg(child::descriptor_path(input)).arg("-o").arg(child::descriptor_path(output)).args(job.extra);
     command
 }
 
@@ -204,8 +204,8 @@ fn conclude(job: &Job<'_>, program: &Path, done: child::Finished, mut output: Fi
     }
     let mut image = Vec::new();
     output.rewind().and_then(|()| output.read_to_end(&mut image)).map_err(PtxasError::Scratch)?;
-    if !image.starts_with(b"\x7fELF") {
-        return Err(failed("success, but without an image".to_owned(), done.output));
+    if let Some(wrong) = flaw(&image) {
+        return Err(failed(format!("success, but {wrong}"), done.output));
     }
     let (messages, resources) = if job.statistics {
         let text = String::from_utf8_lossy(&done.output);
@@ -219,9 +219,26 @@ fn conclude(job: &Job<'_>, program: &Path, done: child::Finished, mut output: Fi
     Ok(Cubin { image, messages, resources })
 }
 
-fn descriptor_path(file: &impl AsRawFd) -> String {
-    let directory = if cfg!(target_os = "linux") { "/proc/self/fd" } else { "/dev/fd" };
-    format!("{directory}/{}", file.as_raw_fd())
+/// Why an image is no cubin: an ELF file for GPUs of NVIDIA, with all of its tables.
+fn flaw(image: &[u8]) -> Option<&'static str> {
+    const GPU: u64 = 190;
+    if !image.starts_with(b"\x7fELF") {
+        return Some("without an image");
+    }
+    let number = |at: usize, bytes: usize| {
+        let field = image.get(at..at + bytes)?;
+        Some(field.iter().rev().fold(0u64, |number, byte| number << 8 | u64::from(*byte)))
+    };
+    // 64 bits, little-endian.
+    if image.get(4..6) != Some(&[2, 1]) || number(18, 2) != Some(GPU) {
+        return Some("its image is not for a GPU");
+    }
+    let table = |at: usize, size: usize, count: usize| {
+        number(at, 8)?.checked_add(number(size, 2)? * number(count, 2)?).filter(|end| *end <= image.len() as u64)
+    };
+    let whole =
+        table(32, 54, 56).and(table(40, 58, 60)).is_some() && number(60, 2).is_some_and(|sections| sections > 0);
+    (!whole).then_some("its image is not whole")
 }
 
 /// Whether these are the words of a ptxas that is older than the PTX it was given.

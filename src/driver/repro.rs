@@ -2,9 +2,12 @@
 //!
 //! With `--crash-dir` an internal error leaves `tileiras-crash-N.json` there: the identity of the compiler, the
 //! arguments, the input, and how it ended. `tileiras replay FILE` compiles that input again in the same way.
+//!
+//! Whoever replays a file need not trust its author: of the arguments in it only those are used that shape code and do
+//! nothing else ([`Reproducer::harmless`]). Programs, libraries and files that arguments name are not.
 //! With `--anonymize` the names of files, functions and variables are taken out of the arguments and of bytecode.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -12,6 +15,9 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
+
+use crate::cl::{self, Value};
+use crate::options::SPECS;
 
 /// A failure and how to see it again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +44,7 @@ const DROPPED: &[(&str, bool)] = &[
     ("output-file", true),
     ("crash-dir", true),
     ("cache-dir", true),
+    ("shared-cache", false),
     ("remarks-output-file", true),
     ("resource-usage-file", true),
     ("resource-usage", true),
@@ -46,7 +53,77 @@ const DROPPED: &[(&str, bool)] = &[
     ("save-temps", false),
 ];
 
+/// Options that change what is compiled, or what is said of it, and touch no file, program or library.
+const HARMLESS: &[&str] = &[
+    "gpu-name",
+    "opt-level",
+    "device-debug",
+    "lineinfo",
+    "sanitize",
+    "host-arch",
+    "host-os",
+    "emit",
+    "dump-pass-pipeline",
+    "mlir-timing",
+    "print-ir-after-all",
+    "backend",
+    "ptxas-timeout",
+    "remarks",
+    "remarks-passed",
+    "remarks-missed",
+    "remarks-failed",
+    "remarks-analysis",
+    "diagnostic-format",
+];
+
+/// The same of options of the pipeline.
+const HARMLESS_IN_PIPELINE: &[&str] = &[
+    "opt-level",
+    "v2-opt-level",
+    "pipeline-strategy",
+    "unspecialized-pipeline-num-stages",
+    "rrt-size-threshold",
+    "max-constraint-iterations",
+    "num-warps",
+    "num-ctas",
+    "compute-capability",
+    "index-bitwidth",
+    "approx",
+    "ftz",
+    "dynamic-persistent",
+];
+
 impl Reproducer {
+    /// The arguments that may be used again, in a form that nothing can misunderstand, and those that may not.
+    pub fn harmless(&self) -> (Vec<String>, Vec<String>) {
+        let (mut kept, mut left_out) = (vec![], vec![]);
+        let line: Vec<OsString> =
+            ["tileiras"].into_iter().chain(self.arguments.iter().map(String::as_str)).map(Into::into).collect();
+        let parsed = cl::parse(SPECS, &line, 0);
+        for (name, value) in &parsed.occurrences {
+            let text = match value {
+                Value::Flag(flag) => flag.to_string(),
+                Value::Integer(n) => n.to_string(),
+                Value::Choice(choice) => (*choice).to_owned(),
+                Value::Text(text) => text.to_string_lossy().into_owned(),
+            };
+            let argument = format!("--{name}={text}");
+            let in_pipeline = text.split_once('=').is_some_and(|(key, _)| HARMLESS_IN_PIPELINE.contains(&key));
+            let is_harmless = HARMLESS.contains(name) || (*name == "pipeline-option" && in_pipeline);
+            if is_harmless { kept.push(argument) } else { left_out.push(argument) }
+        }
+        left_out.extend(parsed.action.map(|name| format!("--{name}")));
+        left_out.extend(parsed.positionals.iter().map(|p| p.to_string_lossy().into_owned()));
+        left_out.extend((!parsed.errors.is_empty()).then(|| "what is no option".to_owned()));
+        (kept, left_out)
+    }
+
+    /// The input's name without folders, in a form that is always a name.
+    pub fn base_name(&self) -> &OsStr {
+        let name = Path::new(&self.input_name).file_name().filter(|n| !n.as_encoded_bytes().contains(&0));
+        name.unwrap_or("input".as_ref())
+    }
+
     /// `arguments` are those of the command line, without the program's name.
     pub fn new(compiler: &str, arguments: &[OsString], input: &Path, bytes: &[u8], status: u8, ended: String) -> Self {
         Reproducer {
@@ -131,6 +208,44 @@ fn kept(arguments: &[OsString], input: &Path) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_is_harmless_is_used_again() {
+        let file = |line: &str| Reproducer {
+            compiler: String::new(),
+            arguments: line.split(' ').map(str::to_owned).collect(),
+            input_name: "../../a/k.mlir".into(),
+            input: String::new(),
+            status: 70,
+            ended: String::new(),
+        };
+        let (kept, left_out) = file("-O2 --arch sm_90 -g --pipeline-option=num-warps=8 --emit=ptx").harmless();
+        let expected =
+            ["--opt-level=2", "--gpu-name=sm_90", "--device-debug=true", "--pipeline-option=num-warps=8", "--emit=ptx"];
+        assert_eq!((kept, left_out), (expected.map(str::to_owned).to_vec(), vec![]));
+        for line in [
+            "--ptxas-path=/bin/sh",
+            "--ptxas-option -o",
+            "--libnvvm-path=/tmp/evil.so",
+            "-o /etc/passwd",
+            "--cache-dir=/tmp",
+            "--crash-dir=/tmp",
+            "--save-temps",
+            "--resource-usage /etc/passwd",
+            "--remark-format=yaml",
+            "--remarks-output-file=/etc/passwd",
+            "--pipeline-option=snapshot-file=/etc/passwd",
+            "--pipeline-option=dump-host=/etc/passwd",
+            "--pipeline-option=emit-line-info=tileas",
+            "@/etc/passwd",
+            "-- /etc/passwd",
+            "--help",
+        ] {
+            let (kept, left_out) = file(line).harmless();
+            assert!(kept.is_empty() && !left_out.is_empty(), "{line}: {kept:?} {left_out:?}");
+        }
+        assert_eq!(file("").base_name(), "k.mlir");
+    }
 
     #[test]
     fn arguments_that_name_files_are_dropped() {

@@ -82,17 +82,29 @@ pub fn search(tool: &str, explicit: Option<&Path>, surroundings: &Surroundings) 
 
 /// Where libNVVM lies below the root of a toolkit, or of NVIDIA's Python packages.
 const LIBNVVM: &[&str] = &["nvvm/lib64/libnvvm.so", "nvvm/lib64/libnvvm.so.4", "lib/libnvvm.so.4"];
+/// Where libdevice does; the second place is that of a development checkout.
+const LIBDEVICE: &[&str] = &["nvvm/libdevice/libdevice.10.bc", "libdevice/libdevice.10.bc"];
 
-/// Looks for libNVVM: the file that was named and no other; below the CUDA variables; below the directory above the
-/// compiler's own; in a development checkout; in the toolkits whose ptxas is on `PATH`.
+/// Looks for libNVVM, as [`below_roots`] does.
 pub fn search_libnvvm(explicit: Option<&Path>, surroundings: &Surroundings) -> Search {
+    below_roots(LIBNVVM, explicit.map(|file| (file, "--libnvvm-path")), surroundings)
+}
+
+/// Looks for libdevice, as [`below_roots`] does.
+pub fn search_libdevice(explicit: Option<&Path>, surroundings: &Surroundings) -> Search {
+    below_roots(LIBDEVICE, explicit.map(|file| (file, "--libdevice")), surroundings)
+}
+
+/// Looks for a file of the toolkit that is no program: the one that was named and no other; below the CUDA variables;
+/// below the directory above the compiler's own; in a development checkout; in the toolkits whose ptxas is on `PATH`.
+fn below_roots(places: &[&str], explicit: Option<(&Path, &str)>, surroundings: &Surroundings) -> Search {
     let mut search = Search::default();
-    if let Some(path) = explicit {
-        search.consider(path.to_owned(), "--libnvvm-path", Path::is_file);
+    if let Some((path, why)) = explicit {
+        search.consider(path.to_owned(), why, Path::is_file);
         return search;
     }
     let mut below = |root: &Path, why: &str| {
-        for file in LIBNVVM {
+        for file in places {
             search.consider(root.join(file), why, Path::is_file);
         }
     };
@@ -184,6 +196,22 @@ mod tests {
         assert_eq!(result.found, expected.map(at));
         let named = search_libnvvm(Some(&at("nowhere")), &surroundings);
         assert_eq!((named.found.len(), named.tried.len()), (0, 1));
+    }
+
+    #[test]
+    fn libdevice_is_looked_for_below_roots() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |p: &str| root.path().join(p);
+        let places = ["home/nvvm/libdevice/libdevice.10.bc", ".tools/nvvm/libdevice/libdevice.10.bc"];
+        places.iter().for_each(|place| tool(&at(place), 0o644));
+        let surroundings = Surroundings {
+            cuda_variables: vec![("CUDA_HOME", at("home").into())],
+            path: None,
+            program: Some(at("target/debug/tileiras")),
+        };
+        assert_eq!(search_libdevice(None, &surroundings).found, places.map(at));
+        let named = search_libdevice(Some(&at("nowhere")), &surroundings);
+        assert_eq!(named.tried, [(at("nowhere"), "--libdevice".to_owned())]);
     }
 
     #[test]

@@ -176,6 +176,7 @@ fn compiled(program: &str, configuration: &Configuration) -> Result<String, Stri
         debug: DebugInfo::None,
         pipeline_options: &[],
         backend: Backend::Llvm,
+        libdevice: None,
         instrumentation: Instrumentation::default(),
         keep_stages: false,
         // For what finding them may do.

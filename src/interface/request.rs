@@ -48,6 +48,8 @@ pub struct CompileRequest<'a> {
     pub pipeline_options: &'a [(String, String)],
     /// Who makes PTX of LLVM IR.
     pub backend: Backend,
+    /// The file of NVIDIA's libdevice, to take mathematical functions from instead of the embedded library.
+    pub libdevice: Option<PathBuf>,
     pub instrumentation: Instrumentation,
     /// Whether the text of each stage on the way is wanted in [`CompileOutput::stages`].
     pub keep_stages: bool,

@@ -120,8 +120,8 @@
 //! tile operations do to them; `reduction` plans reductions and scans; `blocked`, `mma` and `dot` build them; `expr`
 //! turns them into index arithmetic; `bank` counts conflicts; `access`, `swizzle`, `shuffle` and `convert` move data
 //! between layouts; `hardware_swizzle` and `warpgroup` are the arrangements of shared memory, descriptors and fragments
-//! of asynchronous products, `tensor_copy` the boxes of the tensor memory accelerator. Every plan is an executable
-//! description, and the tests execute plans on all threads.
+//! of asynchronous products, `in_place` turns tiles that these cannot take, `tensor_copy` are the boxes of the tensor
+//! memory accelerator. Every plan is an executable description, and the tests execute plans on all threads.
 #![forbid(unsafe_code)]
 
 mod access;
@@ -132,6 +132,7 @@ mod dot;
 mod error;
 mod expr;
 mod hardware_swizzle;
+mod in_place;
 mod layout;
 mod map;
 mod mma;
@@ -154,6 +155,7 @@ pub use dot::{FragmentStride, Multiplier, Product, Step, WarpGrid};
 pub use error::{LayoutError, Result};
 pub use expr::{BitExpr, Coordinate, LinearExpr, Term};
 pub use hardware_swizzle::{HardwareError, HardwareLayout, HardwareSwizzle, Major, MatrixDescriptor, WarpgroupOperand};
+pub use in_place::{InPlace, Part};
 pub use layout::{Input, InputMasks, LANE_BITS, Layout, Place, Thread, WARP_SIZE};
 pub use map::{LinearMap, combine, low_mask};
 pub use mma::{Fragment, MmaShape, MmaTiling, Operand, TmemShape, TmemTile, mma_tiled, tmem_layout};

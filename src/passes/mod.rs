@@ -28,6 +28,7 @@ pub mod tileir_emit_host_wrapper;
 pub mod tileir_gpu_module_prepare;
 pub mod tileir_insert_debug_scope;
 pub mod tileir_post_nvvm_finalize;
+pub mod tileir_print_snapshot;
 pub mod tileir_sink_shared_loads;
 pub mod tileir_verify_ops_analysis;
 
@@ -77,6 +78,7 @@ pub(crate) fn register_own() {
     register::<convert_target_to_nvvm::ConvertTarget>();
     register::<convert_tileas_to_nvgpu::ConvertTileASToNVGPU>();
     register::<tileir_emit_host_wrapper::EmitHostWrapper>();
+    register::<tileir_print_snapshot::PrintSnapshot>();
     register::<tileir_gpu_module_prepare::GpuModulePrepare>();
     register::<tileir_insert_debug_scope::InsertDebugScope>();
     register::<tileir_post_nvvm_finalize::PostNvvmFinalize>();

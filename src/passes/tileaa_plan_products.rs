@@ -9,8 +9,8 @@
 //! A kernel can be if
 //!
 //! * each of its products is alone in its block, and both operands are tiles of views that nothing else uses, loaded in
-//!   that block, perhaps in another shape;
-//! * tensor copies can load them (`analysis::tensor_maps`), and the instruction takes them as they lie;
+//!   that block, perhaps in another shape, or computed from such tiles element by element in as many bits;
+//! * tensor copies can load them (`analysis::tensor_maps`);
 //! * no access before them orders the loads, and what their addresses and the control flow around them depend on can be
 //!   computed twice (`analysis::producers`).
 //!
@@ -18,7 +18,7 @@
 
 use crate::{
     analysis::{
-        access::{View, fast_dimension},
+        access::View,
         facts::Facts,
         producers::{LoadedOperand, Slice, stage_of},
         tensor_maps,
@@ -26,7 +26,7 @@ use crate::{
     dialect::{
         behaviour::{self, LayoutRelation},
         dots::element_of,
-        hints::bool_hint,
+        hints::{bool_hint, int_hint},
         layouts::{Tensor, storage_bits},
         nv_tileaa::{
             self, AnyOp, CreateMemTokenOp, DotOp, JoinMemTokenOp, MemTokenType, Ordering, TiledLoadOp, TiledStoreOp,
@@ -41,8 +41,7 @@ use crate::{
     },
     pass_descriptor,
 };
-use melior::Context;
-use tile_layout::Shape;
+use melior::{Context, ir::Attribute};
 use tile_mma::Element;
 use tile_plan::{Hints, Machine, Major, OperandType, Plan, ProductLoop};
 use tile_targets::{Feature, Target};
@@ -87,13 +86,13 @@ type Obstacle<'c> = (OpRef<'c>, String);
 fn plan<'c>(function: nv_tileaa::FuncOp<'c>, dots: &[OpRef<'c>], target: &Target) -> Result<ProductPlan, Obstacle<'c>> {
     let facts = Facts::of(function.op());
     let mut products: Vec<(OpRef<'c>, ProductLoop)> = vec![];
-    let mut loads = vec![];
+    let (mut loads, mut computed) = (vec![], vec![]);
     for &op in dots {
         let dot = DotOp::cast(op).ok_or_else(|| (op, "its operands have scales".to_string()))?;
         if products.iter().any(|(other, _)| block_of(*other) == block_of(op)) {
             return Err((op, "another product is in the same block".into()));
         }
-        products.push((op, product(dot, function.op(), (&facts, target), &mut loads)?));
+        products.push((op, product(dot, function.op(), (&facts, target), (&mut loads, &mut computed))?));
     }
     let is_token = |v: Val<'c>| MemTokenType::cast(ty(v)).is_some();
     Slice::of(function.op(), &loads, &|_| false, &is_token)?;
@@ -105,10 +104,15 @@ fn plan<'c>(function: nv_tileaa::FuncOp<'c>, dots: &[OpRef<'c>], target: &Target
     let deepest = products.iter().map(|(_, p)| *p).max_by_key(|p| p.k).unwrap_or(first);
     let product = ProductLoop { over_tiles: loops(op) > 1, ..deepest };
     let machine = Machine::named(target.name).map_err(|e| (op, e.to_string()))?;
-    let plan = tile_plan::plan(&product, &Hints::default(), &machine).map_err(|e| (op, e.to_string()))?;
-    let scratch = scratch(function.op(), &product, &products);
-    let stages = stages(&plan, &product, products.len() as u32, scratch, target)
-        .ok_or_else(|| (op, "shared memory holds no two stages of the operands".to_string()))?;
+    let hints = hints(function, &loads, target);
+    let plan = tile_plan::plan(&product, &hints, &machine).map_err(|e| (op, e.to_string()))?;
+    let fit = |scratch: u32| stages(&plan, &product, products.len() as u32, scratch);
+    let mut scratch = scratch(function.op(), &product, &products, &computed);
+    // Rather than wait for memory in each iteration results go through shared memory in parts.
+    while scratch > SCRATCH_BYTES as u32 && fit(scratch).is_none_or(|s| s < plan.stages.min(HIDING_STAGES)) {
+        scratch /= 2;
+    }
+    let stages = fit(scratch).ok_or_else(|| (op, "shared memory holds no two stages of the operands".to_string()))?;
     let mut reasons = plan.reasons.clone();
     if stages < plan.stages {
         reasons.push(format!("{stages} stages beside {scratch} bytes for what else goes through shared memory"));
@@ -124,17 +128,37 @@ fn plan<'c>(function: nv_tileaa::FuncOp<'c>, dots: &[OpRef<'c>], target: &Target
     })
 }
 
+/// What the program asks for.
+fn hints<'c>(function: nv_tileaa::FuncOp<'c>, loads: &[OpRef<'c>], target: &Target) -> Hints {
+    let of = |hints: Option<Attribute<'c>>, name: &str, most: i64| {
+        let value = int_hint(hints?, target.name, name, |v| (1..=most).contains(&v))?;
+        u32::try_from(value).ok()
+    };
+    let latencies = loads.iter().filter_map(|o| of(TiledLoadOp::cast(*o)?.hints(), "latency", 10));
+    Hints {
+        latency: latencies.max(),
+        occupancy: of(function.hints(), "occupancy", 32),
+        worker_warps: of(function.hints(), "num_worker_warps_per_cta", 32),
+    }
+}
+
 /// Stages of each ring, with room beside them for what the kernel moves through shared memory; none if fewer than two
 /// fit.
-fn stages(plan: &Plan, product: &ProductLoop, rings: u32, scratch: u32, target: &Target) -> Option<u32> {
-    let room = target.limits.static_shared_per_block.checked_sub(scratch + OTHER_BYTES)?;
+fn stages(plan: &Plan, product: &ProductLoop, rings: u32, scratch: u32) -> Option<u32> {
+    let room = plan.shared_available.checked_sub(scratch + OTHER_BYTES)?;
     let fit = room / rings / product.stage_bytes().next_multiple_of(1024);
     Some(plan.stages.min(fit)).filter(|s| *s >= 2)
 }
 
 /// Bytes that conversions need beside the rings. Where tensors are computed with only behind all products they use the
 /// rings' memory. In a loop over tiles a result should go through shared memory at once.
-fn scratch(function: OpRef<'_>, product: &ProductLoop, products: &[(OpRef<'_>, ProductLoop)]) -> u32 {
+/// `in_stages` is what is computed where the operands lie.
+fn scratch(
+    function: OpRef<'_>,
+    product: &ProductLoop,
+    products: &[(OpRef<'_>, ProductLoop)],
+    in_stages: &[OpRef<'_>],
+) -> u32 {
     let outermost = |op: OpRef<'_>| -> usize {
         let ancestors = std::iter::successors(Some(op), |o| parent_op(*o).filter(|p| op_key(*p) != op_key(function)));
         ancestors.last().map_or(0, op_key)
@@ -146,7 +170,7 @@ fn scratch(function: OpRef<'_>, product: &ProductLoop, products: &[(OpRef<'_>, P
     for op in body.into_iter().flat_map(ops_of) {
         let holds = of_products.contains(&op_key(op));
         walk(op, &mut |o| {
-            let of_product = DotOp::cast(o).is_some() || TiledLoadOp::cast(o).is_some();
+            let of_product = DotOp::cast(o).is_some() || TiledLoadOp::cast(o).is_some() || in_stages.contains(&o);
             let moves = behaviour::layout_relation(o) != LayoutRelation::Leaf && !of_product && region_count(o) == 0;
             let shape = matches!(behaviour::layout_relation(o), LayoutRelation::Reshape | LayoutRelation::Permute);
             let has_tensors = results(o).any(|r| Tensor::of_value(r).is_some());
@@ -164,6 +188,9 @@ fn scratch(function: OpRef<'_>, product: &ProductLoop, products: &[(OpRef<'_>, P
     }
 }
 
+/// Stages with which loads are hidden, if barely.
+const HIDING_STAGES: u32 = 3;
+
 /// What every kernel may move beside the rings.
 const LEAST_SCRATCH: u32 = 1024;
 
@@ -175,12 +202,12 @@ fn loops(op: OpRef<'_>) -> usize {
     std::iter::successors(parent_op(op), |o| parent_op(*o)).filter(|o| Scf::of(*o) == Some(Scf::For)).count()
 }
 
-/// The product as the planner wants it; its loads are added to `loads`.
+/// The product as the planner wants it; its loads, and what is computed of what they load, are added to the lists.
 fn product<'c>(
     dot: DotOp<'c>,
     function: OpRef<'c>,
     (facts, target): (&Facts, &Target),
-    loads: &mut Vec<OpRef<'c>>,
+    (loads, in_stages): (&mut Vec<OpRef<'c>>, &mut Vec<OpRef<'c>>),
 ) -> Result<ProductLoop, Obstacle<'c>> {
     let op = dot.op();
     let not = |reason: &str| (op, reason.to_string());
@@ -198,10 +225,8 @@ fn product<'c>(
     if !instruction_exists {
         return Err(not("no warpgroup instruction multiplies these types"));
     }
-    if matches!(operand, OperandType::E4m3 | OperandType::E5m2) && !dot.fast_acc() {
-        return Err(not("sums of 8-bit floats must be exact"));
-    }
     let mut majors = [Major::K; 2];
+    let mut computed = [false; 2];
     for (i, (v, depth)) in [(dot.lhs(), 1), (dot.rhs(), 0)].into_iter().enumerate() {
         let side = ["lhs", "rhs"][i];
         let found =
@@ -220,18 +245,17 @@ fn product<'c>(
         stage_of(load.op(), &view)
             .and_then(|stage| tensor_maps::plan_copy(&view, &indices, stage, facts))
             .map_err(|reason| (load.op(), format!("{side} is not copied by a tensor map: {reason}")))?;
-        if contiguous_dimension(&view, &found).is_none_or(|d| d != depth) {
-            if storage_bits(lhs.element) != 16 {
-                let text = format!("{side} is not contiguous along K, which only 16-bit elements may be");
-                return Err((load.op(), text));
-            }
+        if found.contiguous_dimension(&view) != Some(depth) {
             majors[i] = Major::Mn;
         }
+        computed[i] = !found.computed.is_empty();
+        in_stages.extend(found.computed);
         loads.push(load.op());
     }
     let extent = |e: i64| u32::try_from(e).unwrap_or(u32::MAX);
     let mut product = ProductLoop::new((extent(m), extent(n), extent(k)), operand);
     [product.a_major, product.b_major] = majors;
+    product.computed = computed;
     product.result_bits = stored_bits(function, m * n).unwrap_or(storage_bits(acc.element));
     product.exact_sums = !dot.fast_acc();
     Ok(product)
@@ -252,6 +276,7 @@ fn operand_type(dot: &DotOp<'_>) -> Option<OperandType> {
     Some(match left {
         Element::F16 => OperandType::F16,
         Element::Bf16 => OperandType::Bf16,
+        Element::Tf32 => OperandType::Tf32,
         Element::E4m3 => OperandType::E4m3,
         Element::E5m2 => OperandType::E5m2,
         Element::S8 => OperandType::S8,
@@ -287,24 +312,4 @@ fn check_load<'c>(load: TiledLoadOp<'c>, dot: OpRef<'c>, function: OpRef<'c>) ->
 fn orders_nothing(token: Val<'_>) -> bool {
     let Some(op) = defining_op(token) else { return false };
     CreateMemTokenOp::cast(op).is_some() || JoinMemTokenOp::cast(op).is_some() && operands(op).all(orders_nothing)
-}
-
-/// The dimension of the operand along which it is contiguous in memory.
-fn contiguous_dimension(view: &View<'_>, operand: &LoadedOperand<'_>) -> Option<usize> {
-    let mut shape = Shape::new(view.ty.tile()).ok()?;
-    // The bit of the row-major index that moves by one element in memory.
-    let mut bit = shape.field(fast_dimension(view)).ok()?.0;
-    let dim_of = |shape: &Shape, bit: u32| {
-        (0..shape.rank()).find(|&d| shape.field(d).is_ok_and(|(low, width)| low == bit && width > 0))
-    };
-    for op in &operand.chain {
-        let to = Tensor::of_value(result(*op, 0))?.tile_shape();
-        if let Some(permute) = nv_tileaa::PermuteOp::cast(*op) {
-            let dim = dim_of(&shape, bit)?;
-            let moved = permute.order().iter().position(|&d| d as usize == dim)?;
-            bit = to.field(moved).ok()?.0;
-        }
-        shape = to;
-    }
-    dim_of(&shape, bit)
 }

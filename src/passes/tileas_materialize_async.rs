@@ -21,24 +21,30 @@
 //! ```
 //!
 //! A product whose sum is used in the same iteration, or that is in no loop, is waited for at once, and its stage is
-//! released then.
+//! released then. So is one of 8-bit floats whose sums must be exact: `promoted_dot` adds what the tensor cores sum up,
+//! a few elements of K at a time, to an accumulator that they do not touch.
 //!
 //! The iterator of a pipeline is carried by all loops and branches around the product, so that a ring runs on from one
 //! tile to the next. The program is sequential: an iteration fills the stage that it multiplies. With two stages or
 //! more it never waits for itself. `tileas-specialize-agents` makes a program of its own of what `elect` does.
 //!
+//! Where an operand is computed from what is loaded, element by element, or must be turned, threads change the stage
+//! between the wait and the product (`prepare`), while the product before is under way.
+//!
 //! Operands lie in shared memory as `tile_layout::HardwareLayout::panels` says. Maps of the views are made at the top
 //! of the function.
+
+mod prepare;
 
 use crate::{
     analysis::{
         access::View,
         facts::Facts,
-        producers::{LoadedOperand, stage_of},
+        producers::{LoadedOperand, prepared_stage_of, stage_of},
         tensor_maps,
     },
     dialect::{
-        dots::AnyDot,
+        dots::{AnyDot, element_of},
         layouts::Tensor,
         loops::{extend_for, extend_if, extend_yield},
         nv_tileaa::{self, MakeTiledViewOp},
@@ -46,8 +52,8 @@ use crate::{
             AllocTensorOp, AsyncDotOp, AsyncDotWaitOp, AsyncTiledTmaLoadOp, BarrierOp, ConsumerReleaseOp,
             ConsumerTokenType, ConsumerWaitOp, CreateIteratorOp, CreatePipelineOp, DotOp, ElectOp, IncIterOp,
             MakeTiledTmaDescOp, MemDescPermuteOp, MemDescSlotOp, MemDescType, MemDescViewOp, MmaKind, PermuteOp,
-            PipelineIteratorType, PipelineType, ProducerAcquireOp, ProducerTokenType, SharedLayoutAttr, StageOp,
-            TiledLoadOp,
+            PipelineIteratorType, PipelineType, ProducerAcquireOp, ProducerTokenType, PromotedDotOp, SharedLayoutAttr,
+            StageOp, TiledLoadOp,
         },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         product_plan::ProductPlan,
@@ -61,6 +67,8 @@ use melior::{
     Context,
     ir::{Region, Type, attribute::IntegerAttribute, r#type::IntegerType},
 };
+use tile_mma::Element;
+use tile_plan::PROMOTION;
 
 #[derive(Clone, Default)]
 pub struct MaterializeAsync;
@@ -81,17 +89,17 @@ impl RustPass for MaterializeAsync {
             cx.stat_add(stat::NUM_PRODUCTS, dots.len() as i64);
             let entry = entry_block(function.body()).ok_or_else(|| fail(op, "function has no body"))?;
             let top = Builder::at_end(context, entry, function.op().location());
-            top.set_start(entry);
             let first = ops_of(entry).next().ok_or_else(|| fail(op, "function has no terminator"))?;
+            let warps = plan.consumer_warps();
             // Storage and pipelines stand in front of everything else, and a barrier behind them.
             let facts = Facts::of(function.op());
             let products: Vec<Product<'c>> =
-                dots.into_iter().map(|d| Product::of(d, function.op(), &facts, plan)).collect::<Result<_, _>>()?;
+                dots.into_iter().map(|d| Product::of(d, function.op(), &facts)).collect::<Result<_, _>>()?;
             top.set_before(first);
             let rings: Vec<Ring<'c>> = products.iter().map(|p| p.ring(&top, plan)).collect::<Result<_, _>>()?;
             BarrierOp::build(&top, None, None).map_err(|e| fail(op, e.to_string()))?;
             for (product, ring) in products.iter().zip(&rings) {
-                Rewrite { context, product, ring }.run(function.op())?;
+                Rewrite { context, product, ring, warps }.run(function.op())?;
             }
         }
         Ok(())
@@ -108,6 +116,8 @@ struct Side<'c> {
     load: TiledLoadOp<'c>,
     /// One stage.
     desc: MemDescType<'c>,
+    /// What threads make of a stage before it is multiplied, where they have to.
+    prepared: Option<MemDescType<'c>>,
     /// Type of the map, and bytes of the tile.
     map: Type<'c>,
     bytes: u32,
@@ -127,10 +137,10 @@ struct Ring<'c> {
 }
 
 impl<'c> Product<'c> {
-    fn of(dot: DotOp<'c>, function: OpRef<'c>, facts: &Facts, _: ProductPlan) -> Result<Self, Failed> {
+    fn of(dot: DotOp<'c>, function: OpRef<'c>, facts: &Facts) -> Result<Self, Failed> {
         let op = dot.op();
         let mut sides = vec![];
-        for v in [dot.lhs(), dot.rhs()] {
+        for (v, depth) in [(dot.lhs(), 1), (dot.rhs(), 0)] {
             let operand = LoadedOperand::of(v).ok_or_else(|| fail(op, "operand is not a tile loaded for it alone"))?;
             let load = TiledLoadOp::cast(operand.load).ok_or_else(|| fail(op, "operand is not loaded from a view"))?;
             let view = View::of(load.view()).ok_or_else(|| fail(load.op(), "its view is not made here"))?;
@@ -139,7 +149,14 @@ impl<'c> Product<'c> {
             if parent_op(view.make.op()) != Some(function) {
                 return Err(fail(load.op(), "its memref is not made at the top of the function"));
             }
-            sides.push(Side { operand, load, desc, map: map.into(), bytes });
+            let turned = operand.must_be_turned(&view, depth);
+            let prepared = if turned || !operand.computed.is_empty() {
+                let element = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"))?.element;
+                Some(prepared_stage_of(load.op(), &view, element, turned).map_err(|e| fail(load.op(), e))?)
+            } else {
+                None
+            };
+            sides.push(Side { operand, load, desc, prepared, map: map.into(), bytes });
         }
         Ok(Self { dot, sides })
     }
@@ -197,6 +214,8 @@ struct Rewrite<'c, 'a> {
     context: &'c Context,
     product: &'a Product<'c>,
     ring: &'a Ring<'c>,
+    /// Warps that multiply.
+    warps: u32,
 }
 
 impl<'c> Rewrite<'c, '_> {
@@ -208,7 +227,7 @@ impl<'c> Rewrite<'c, '_> {
             chain.push(op);
             at = parent_op(op);
         }
-        let carried = self.carried_sum(chain.first().copied());
+        let carried = if self.promoted() { None } else { self.carried_sum(chain.first().copied()) };
         let inner = chain.first().copied();
         chain.reverse();
         match carried {
@@ -222,8 +241,7 @@ impl<'c> Rewrite<'c, '_> {
             }
         }
         for side in &self.product.sides {
-            side.operand.chain.iter().rev().for_each(|o| erase(*o));
-            // Conversions between the load and the product.
+            // All that stood between the load and the product.
             erase_users(side.load.result());
             erase(side.load.op());
         }
@@ -317,13 +335,22 @@ impl<'c> Rewrite<'c, '_> {
         let dot = self.product.dot;
         let error = |e: BuildError| fail(dot.op(), e.to_string());
         let b = Builder::before(self.context, dot.op());
-        let sum = self.multiply(&b, it)?;
-        let wait = AsyncDotWaitOp::build(&b, &[ty(sum)], &[sum], i64_attr(self.context, 0)).map_err(error)?;
+        let mut sum = self.multiply(&b, it)?;
+        if !self.promoted() {
+            let wait = AsyncDotWaitOp::build(&b, &[ty(sum)], &[sum], i64_attr(self.context, 0)).map_err(error)?;
+            sum = result(wait.op(), 0);
+        }
         ConsumerReleaseOp::build(&b, self.ring.pipeline, it, None).map_err(error)?;
         let next = IncIterOp::build(&b, ty(it), it, self.ring.pipeline).map_err(error)?.next();
-        replace_all_uses(dot.result(), result(wait.op(), 0));
+        replace_all_uses(dot.result(), sum);
         erase(dot.op());
         Ok(next)
+    }
+
+    /// Whether the sums of the tensor cores are not exact enough: those of 8-bit floats.
+    fn promoted(&self) -> bool {
+        let element = Tensor::of_value(self.product.dot.lhs()).and_then(|t| element_of(t.element, false));
+        matches!(element, Some(Element::E4m3 | Element::E5m2)) && !self.product.dot.fast_acc()
     }
 
     /// Fills a stage, waits for it and starts the product; its result.
@@ -351,26 +378,23 @@ impl<'c> Rewrite<'c, '_> {
         let waited = ConsumerTokenType::get(dot.op().location());
         let waited = waited.ok_or_else(|| fail(dot.op(), "no type of tokens"))?;
         ConsumerWaitOp::build(b, waited.into(), pipeline, it).map_err(error)?;
-        let slots = self.slots(b, it)?;
+        let slots = prepare::prepare(b, self.product, &self.slots(b, it)?, self.warps)?;
         let mut operands = vec![];
         for (side, slot) in self.product.sides.iter().zip(slots) {
             let mut memory = slot;
-            for op in &side.operand.chain {
+            for op in &side.operand.moved {
                 memory = reshaped(b, *op, memory)?;
             }
             operands.push(memory);
         }
         let by = attr(dot.op(), "instruction").ok_or_else(|| fail(dot.op(), "no instruction"))?;
-        let product = AsyncDotOp::build(
-            b,
-            ty(dot.result()),
-            operands[0],
-            operands[1],
-            dot.acc(),
-            by,
-            dot.lhs_unsigned(),
-            dot.rhs_unsigned(),
-        );
+        let (t, lhs, rhs, acc) = (ty(dot.result()), operands[0], operands[1], dot.acc());
+        if self.promoted() {
+            let depth = Tensor::of_value(dot.lhs()).map_or(0, |t| t.shape[1]).min(PROMOTION.into());
+            let product = PromotedDotOp::build(b, t, lhs, rhs, acc, by, i64_attr(self.context, depth));
+            return Ok(product.map_err(error)?.result());
+        }
+        let product = AsyncDotOp::build(b, t, lhs, rhs, acc, by, dot.lhs_unsigned(), dot.rhs_unsigned());
         Ok(product.map_err(error)?.result())
     }
 

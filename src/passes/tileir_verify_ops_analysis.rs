@@ -12,8 +12,8 @@
 
 use crate::{
     dialect::{
-        gpu_module::{NUM_WARPS, functions, gpu_modules},
-        pass::{Failed, PassContext, RustPass, descriptors, fail},
+        gpu_module::{NUM_WARPS, SHARED_EXCEEDED, functions, gpu_modules},
+        pass::{Failed, PassContext, RustPass, context_of, descriptors, fail},
         rt::*,
         target::{shared_limit, target},
         upstream::{dialect_of, is_llvm_global},
@@ -85,10 +85,12 @@ fn shared_memory(module: OpRef<'_>, target: &Target) -> Result<(), Failed> {
     }
     let most = shared_limit(target);
     match first {
-        Some(global) if bytes > most => Err(fail(
-            global,
-            format!("tiles take {bytes} bytes of shared memory, and a block has {most} on {}", target.name),
-        )),
+        Some(global) if bytes > most => {
+            // Whoever runs the passes can try with less.
+            set_discardable_attr(module, SHARED_EXCEEDED, i64_attr(context_of(module), bytes as i64));
+            let text = format!("tiles take {bytes} bytes of shared memory, and a block has {most} on {}", target.name);
+            Err(fail(global, text))
+        }
         _ => Ok(()),
     }
 }

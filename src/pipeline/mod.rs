@@ -3,5 +3,5 @@
 pub mod options;
 mod register;
 
-pub use options::{LineInfo, OptionError, Options, Stage, Step, Strategy};
+pub use options::{OptionError, Options, Snapshot, Stage, Step, Strategy};
 pub(crate) use register::register;

@@ -22,10 +22,9 @@ impl Strategy {
     }
 }
 
-/// The program whose text line information leads to instead of the source.
+/// A program on the way from the public language to the LLVM dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LineInfo {
-    /// The source.
+pub enum Snapshot {
     None,
     /// What the compiler was given.
     InputIr,
@@ -36,10 +35,15 @@ pub enum LineInfo {
     PostTileAs,
 }
 
-impl LineInfo {
+impl Snapshot {
     const ALL: [Self; 5] = [Self::None, Self::InputIr, Self::TileAa, Self::TileAs, Self::PostTileAs];
+    const NAMES: &str = "none, inputIR, tileaa, tileas or post-tileas";
 
-    /// The value of the option.
+    fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|s| s.name() == name)
+    }
+
+    /// The value of the options.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -99,9 +103,12 @@ pub struct Options {
     pub approx: bool,
     /// All f32 arithmetic flushes subnormals.
     pub ftz: bool,
-    pub line_info: LineInfo,
-    /// File of the snapshot that line information leads to; without it, `tileir-snapshot.STAGE.mlir` in the current
-    /// folder.
+    /// `emit-line-info`, of which every value but `none` means the same: the program is printed behind the conversion
+    /// of the public language and at the boundary to LLVM, with the places of its ops, and lines are written.
+    pub print_snapshots: bool,
+    /// The program whose text line information leads to instead of the source; `None`: the source.
+    pub snapshot_lines: Snapshot,
+    /// File of that program; without it, `tileir-snapshot.STAGE.mlir` in the current folder.
     pub snapshot_file: Option<String>,
     /// Target triple of the host; empty for the native one.
     pub host_triple: String,
@@ -132,7 +139,8 @@ impl Default for Options {
             index_bits: None,
             approx: false,
             ftz: false,
-            line_info: LineInfo::None,
+            print_snapshots: false,
+            snapshot_lines: Snapshot::None,
             snapshot_file: None,
             host_triple: String::new(),
             dump_host: String::new(),
@@ -156,6 +164,7 @@ const NAMES: &[&str] = &[
     "approx",
     "ftz",
     "emit-line-info",
+    "snapshot-lines",
     "snapshot-file",
     "dynamic-persistent",
     "schedule-trace-file",
@@ -176,6 +185,19 @@ impl Options {
             options.set(name, value)?;
         }
         Ok(options)
+    }
+
+    /// The next choice that takes less shared memory: fewer stages, then products without agents, then loops that are
+    /// not pipelined. None when nothing is left to give up.
+    pub fn with_less_shared_memory(&self) -> Option<Self> {
+        let (strategy, stages) = match (self.strategy, self.stages) {
+            _ if self.opt_level < 2 => return None,
+            (Strategy::None, _) => return None,
+            (strategy, stages) if stages > 2 => (strategy, stages.min(Options::default().stages) - 1),
+            (Strategy::WarpSpecialize, _) => (Strategy::Unspecialize, Options::default().stages),
+            (Strategy::Unspecialize, _) => (Strategy::None, self.stages),
+        };
+        Some(Options { strategy, stages, ..self.clone() })
     }
 
     /// Sets one option from its text form.
@@ -241,9 +263,11 @@ impl Options {
             "approx" => self.approx = truth("approx")?,
             "ftz" => self.ftz = truth("ftz")?,
             "emit-line-info" => {
-                let known = LineInfo::ALL.into_iter().find(|l| l.name() == value);
-                self.line_info =
-                    known.ok_or_else(|| bad("emit-line-info", "none, inputIR, tileaa, tileas or post-tileas"))?;
+                let known = Snapshot::by_name(value).ok_or_else(|| bad("emit-line-info", Snapshot::NAMES))?;
+                self.print_snapshots = known != Snapshot::None;
+            }
+            "snapshot-lines" => {
+                self.snapshot_lines = Snapshot::by_name(value).ok_or_else(|| bad("snapshot-lines", Snapshot::NAMES))?;
             }
             "snapshot-file" => self.snapshot_file = Some(path("snapshot-file", value)?),
             "dynamic-persistent" => {
@@ -269,12 +293,12 @@ impl Options {
         Ok(())
     }
 
-    /// What is written of debug information: what was asked for, and lines at least where they lead to a snapshot.
+    /// What is written of debug information: what was asked for, and lines at least where there are snapshots.
     pub fn emission(&self) -> Emission {
         match self.debug {
             DebugInfo::Full => Emission::Full,
             DebugInfo::Lines => Emission::Directives,
-            DebugInfo::None if self.line_info != LineInfo::None => Emission::Directives,
+            DebugInfo::None if self.print_snapshots || self.snapshot_lines != Snapshot::None => Emission::Directives,
             DebugInfo::None => Emission::None,
         }
     }
@@ -290,11 +314,12 @@ impl Options {
     }
 
     fn to_tileaa(&self, list: &mut Steps) {
-        self.snapshot(list, Stage::TileAa, 1, LineInfo::InputIr);
+        self.lead_to_snapshot(list, Stage::TileAa, 1, Snapshot::InputIr);
         let relaxed = [("approx", self.approx), ("ftz", self.ftz)];
         let relaxed = relaxed.into_iter().filter(|(_, on)| *on).map(|(name, _)| format!("{name}=true"));
         list.add(Stage::TileAa, 1, "convert-cudatile-to-tileaa", relaxed);
-        self.snapshot(list, Stage::TileAa, 1, LineInfo::TileAa);
+        self.print_snapshot(list, Stage::TileAa, 1, "convert-cudatile-to-tileaa");
+        self.lead_to_snapshot(list, Stage::TileAa, 1, Snapshot::TileAa);
         self.scopes(list, Stage::TileAa, 1, "tileir-insert-debug-scope");
         if self.opt_level >= 1 {
             list.add(Stage::TileAa, 1, "canonicalize", None);
@@ -335,7 +360,7 @@ impl Options {
         add("tileas-check-synchronization", redundant.as_slice());
         add("tileas-materialize-register-loops", &[]);
         add("tileas-keep-addresses-in-loops", &[]);
-        self.snapshot(list, Stage::TileAs, 2, LineInfo::TileAs);
+        self.lead_to_snapshot(list, Stage::TileAs, 2, Snapshot::TileAs);
     }
 
     fn to_llvm(&self, list: &mut Steps) {
@@ -350,7 +375,8 @@ impl Options {
         if self.opt_level >= 2 {
             list.add(llvm, 2, "cse", None);
         }
-        self.snapshot(list, llvm, 2, LineInfo::PostTileAs);
+        self.print_snapshot(list, llvm, 2, "convert-tileas-to-llvm");
+        self.lead_to_snapshot(list, llvm, 2, Snapshot::PostTileAs);
         list.add(llvm, 2, "convert-tileas-to-nvgpu", None);
 
         let clean = |list: &mut Steps| {
@@ -376,9 +402,15 @@ impl Options {
         list.add(stage, tier, pass, [format!("emission-kind={}", self.emission().name())]);
     }
 
+    fn print_snapshot(&self, list: &mut Steps, stage: Stage, tier: u8, after: &str) {
+        if self.print_snapshots {
+            list.add(stage, tier, "tileir-print-snapshot", [format!("after={after}")]);
+        }
+    }
+
     /// Writes the program to a file whose lines the places of its ops then are, if it is the one that is asked for.
-    fn snapshot(&self, list: &mut Steps, stage: Stage, tier: u8, which: LineInfo) {
-        if self.line_info == which {
+    fn lead_to_snapshot(&self, list: &mut Steps, stage: Stage, tier: u8, which: Snapshot) {
+        if self.snapshot_lines == which {
             let default = || format!("tileir-snapshot.{}.mlir", which.name());
             let file = self.snapshot_file.clone().unwrap_or_else(default);
             list.add(stage, tier, "snapshot-op-locations", [format!("filename={file}")]);
@@ -449,6 +481,28 @@ fn path(name: &'static str, value: &str) -> Result<String, OptionError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_given_up_for_shared_memory() {
+        let with = |strategy, stages| Options { strategy, stages, opt_level: 3, ..Options::default() };
+        let mut given_up = vec![];
+        let mut options = with(Strategy::WarpSpecialize, 64);
+        while let Some(less) = options.with_less_shared_memory() {
+            given_up.push((less.strategy, less.stages));
+            options = less;
+        }
+        use Strategy::{None as Plain, Unspecialize, WarpSpecialize};
+        let expected = [
+            (WarpSpecialize, 3),
+            (WarpSpecialize, 2),
+            (Unspecialize, 4),
+            (Unspecialize, 3),
+            (Unspecialize, 2),
+            (Plain, 2),
+        ];
+        assert_eq!(given_up, expected);
+        assert!(Options { opt_level: 1, ..with(Unspecialize, 4) }.with_less_shared_memory().is_none());
+    }
     use crate::{dialect, passes};
     use melior::{pass::PassManager, utility::parse_pass_pipeline};
 
@@ -510,6 +564,7 @@ mod tests {
             ("approx", "yes"),
             ("ftz", ""),
             ("emit-line-info", "ptx"),
+            ("snapshot-lines", "ptx"),
             ("dynamic-persistent", "maybe"),
             ("host-triple", "x86 64"),
             ("dump-host", "a{b"),
@@ -557,8 +612,11 @@ mod tests {
             ("ftz", "true", "convert-cudatile-to-tileaa{ftz=true}"),
             ("num-warps", "8", "convert-tileaa-to-tileas{num-warps=8 compute-capability=sm_100}"),
             ("index-bitwidth", "32", "convert-tileas-to-llvm{compute-capability=sm_100 index-bitwidth=32}"),
-            ("emit-line-info", "tileas", "snapshot-op-locations{filename=tileir-snapshot.tileas.mlir}"),
+            ("emit-line-info", "tileas", "tileir-print-snapshot{after=convert-cudatile-to-tileaa}"),
+            ("emit-line-info", "inputIR", "tileir-print-snapshot{after=convert-tileas-to-llvm}"),
             ("emit-line-info", "tileaa", "tileir-insert-debug-scope{emission-kind=DebugDirectivesOnly}"),
+            ("snapshot-lines", "tileas", "snapshot-op-locations{filename=tileir-snapshot.tileas.mlir}"),
+            ("snapshot-lines", "tileaa", "tileir-insert-debug-scope{emission-kind=DebugDirectivesOnly}"),
             ("host-triple", "aarch64-linux-gnu", "tileir-emit-host-wrapper{host-triple=aarch64-linux-gnu}"),
             ("dump-host", "/tmp/h.ll", "tileir-emit-host-wrapper{dump-host=/tmp/h.ll}"),
         ];
@@ -591,13 +649,17 @@ mod tests {
             manager.as_operation_pass_manager().to_string()
         };
         for opt_level in 0..=3 {
-            let line_info =
-                [LineInfo::None, LineInfo::InputIr, LineInfo::TileAa, LineInfo::TileAs, LineInfo::PostTileAs];
             let debug = [DebugInfo::None, DebugInfo::Lines, DebugInfo::Full];
-            for (debug, line_info) in debug.into_iter().flat_map(|d| line_info.map(|l| (d, l))) {
-                let strategy = Strategy::Unspecialize;
-                let options =
-                    Options { opt_level, debug, line_info, strategy, num_warps: Some(8), ..Options::default() };
+            for (debug, snapshot_lines) in debug.into_iter().flat_map(|d| Snapshot::ALL.map(|s| (d, s))) {
+                let options = Options {
+                    opt_level,
+                    debug,
+                    snapshot_lines,
+                    print_snapshots: debug == DebugInfo::Lines,
+                    strategy: Strategy::Unspecialize,
+                    num_warps: Some(8),
+                    ..Options::default()
+                };
                 let dump = options.dump();
                 let pipelines: Vec<&str> = dump.lines().filter(|l| !l.starts_with("//")).collect();
                 let steps = options.steps();

@@ -16,13 +16,15 @@
 //!
 //! The time of an iteration is the largest of what keeps a resource busy, and of the ring's round trip:
 //!
-//! * *tensor cores*: a product of 64 x n by 32 bytes of K takes n / 2 clocks, whatever the types; to it comes what is
-//!   exposed of the time between the end of a chain and the start of the next, if nothing else is in flight so long;
+//! * *tensor cores*: a product of 64 x n by 32 bytes of K takes n / 2 clocks, whatever the types, but no less than it
+//!   takes to read them from shared memory, which is more for n below 64; to it comes what is exposed of the time
+//!   between the end of a chain and the start of the next, if nothing else is in flight so long;
 //! * *L2*: the stage's bytes at the rate that SMs get who share operands;
 //! * *latency*: a stage is loaded, waited for, multiplied and released; with S stages one of S round trips is due for
 //!   each iteration;
 //! * *promotion*: where sums of 8-bit floats must be added to a second accumulator, the additions beside the products;
-//! * *re-layout*: where an operand must be transposed in shared memory, reading and writing it once more.
+//! * *preparation*: where an operand is computed from what is loaded, or must be turned in shared memory, the consumers
+//!   read and write it once more.
 //!
 //! Measured, and therefore not in the model: shared-memory bandwidth does not slow products beside copies of up to 64
 //! bytes a clock, n128 is as fast as n256, several boxes cost no more than one.
@@ -43,6 +45,7 @@ mod model;
 mod product;
 
 pub use machine::{Entry, Machine, MachineError};
+pub use model::PROMOTION;
 pub use product::{
     APlace, Epilogue, Hints, Major, NoPlan, OperandType, Plan, Prediction, ProductLoop, Registers, plan,
 };

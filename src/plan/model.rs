@@ -33,6 +33,9 @@ const MEASURED_EPILOGUE: f64 = 128.0 * 256.0 * 2.0;
 /// Sums of 8-bit floats are promoted after so many elements of K.
 pub const PROMOTION: u32 = 128;
 
+/// Registers of a thread that changes a stage: what it holds of it at a time, and addresses.
+const PREPARATION_REGISTERS: u32 = 24;
+
 impl Numbers {
     pub fn new(machine: &Machine) -> Result<Self, MachineError> {
         let whole = |key: &str| machine.get(key).map(|v| v as u32);
@@ -68,19 +71,23 @@ impl Numbers {
     }
 
     /// Clocks in which a round trip of the ring comes back: load, two barriers, the products of a stage.
-    pub fn round_trip(&self, product: &ProductLoop, latency: f64) -> f64 {
-        latency * self.load(product.stage_bytes()) + 2.0 * self.edge + self.tensor(product)
+    pub fn round_trip(&self, product: &ProductLoop, columns: u32, latency: f64) -> f64 {
+        latency * self.load(product.stage_bytes()) + 2.0 * self.edge + self.tensor(product, columns)
     }
 
-    /// Clocks of the tensor cores for an iteration.
-    pub fn tensor(&self, product: &ProductLoop) -> f64 {
+    /// Clocks of the tensor cores for an iteration, by instructions of so many columns. Few columns are bound by what
+    /// an instruction reads from shared memory: 64 rows and its columns, 32 bytes of each.
+    pub fn tensor(&self, product: &ProductLoop, columns: u32) -> f64 {
         let steps = f64::from(product.k * product.operand.bits() / 256);
-        f64::from(product.m) / 64.0 * steps * self.product_interval * f64::from(product.n) / 256.0
+        let instructions = f64::from(product.m) / 64.0 * steps * f64::from(product.n) / f64::from(columns);
+        let read = if product.a_place == APlace::Shared { 64 + columns } else { columns };
+        let interval = self.product_interval * f64::from(columns) / 256.0;
+        instructions * interval.max(f64::from(32 * read) / self.shared_rate)
     }
 
     pub fn predict(&self, product: &ProductLoop, candidate: &Candidate, latency: f64) -> Prediction {
-        let tensor = self.tensor(product);
-        let trip = self.round_trip(product, latency);
+        let tensor = self.tensor(product, candidate.columns);
+        let trip = self.round_trip(product, candidate.columns, latency);
         let promotion = if product.promoted() {
             // Each accumulator of each thread once; four warps of a warpgroup on four schedulers.
             let additions = f64::from(product.m * product.n) / 128.0 * f64::from(product.k) / f64::from(PROMOTION);
@@ -88,18 +95,18 @@ impl Numbers {
         } else {
             0.0
         };
-        let relayout = 2.0 * f64::from(product.relayout_bytes()) / self.shared_rate;
+        let preparation = 2.0 * f64::from(product.prepared_bytes()) / self.shared_rate;
         let l2 = f64::from(product.stage_bytes()) / self.l2_rate;
         let ring = trip / f64::from(candidate.stages);
         // Additions take slots that products would issue in.
         let slowed = (1.0 - self.share_beside) * promotion;
-        let chain = tensor + slowed + self.exposed(product, candidate, tensor, promotion);
+        let chain = tensor + slowed + self.exposed(product, candidate, tensor, promotion, preparation);
         let bounds = [
             (chain, "tensor cores"),
             (l2, "L2"),
             (ring, "latency of the ring"),
             (promotion, "promotion"),
-            (relayout, "re-layout"),
+            (preparation, "preparation of operands"),
         ];
         let (iteration, bound) =
             bounds.into_iter().fold((0.0, "nothing"), |best, b| if b.0 > best.0 { b } else { best });
@@ -115,26 +122,35 @@ impl Numbers {
         } else {
             main + self.load(product.stage_bytes()) + epilogue
         };
-        Prediction { tensor, l2, ring, promotion, relayout, iteration, bound, tile, share: trips * tensor / tile }
+        Prediction { tensor, l2, ring, promotion, preparation, iteration, bound, tile, share: trips * tensor / tile }
     }
 }
 
 impl Numbers {
     /// Clocks of an iteration in which the tensor cores have nothing to do, because a warpgroup waits for a chain, adds
-    /// its sums up if they are promoted, waits for the next stage and issues the next chain, and all other chains in
-    /// flight end before that.
-    fn exposed(&self, product: &ProductLoop, candidate: &Candidate, tensor: f64, promotion: f64) -> f64 {
+    /// its sums up if they are promoted, waits for the next stage, changes it if it must, and issues the next chain,
+    /// and all other chains in flight end before that.
+    fn exposed(
+        &self,
+        product: &ProductLoop,
+        candidate: &Candidate,
+        tensor: f64,
+        promotion: f64,
+        preparation: f64,
+    ) -> f64 {
         let overhead = if product.a_place == APlace::Shared { self.chain_shared } else { self.chain_registers };
         let consumers = f64::from(candidate.consumers());
-        let (serial, in_flight) = if product.promoted() {
-            // Each chain has to be complete; those of other columns and of other consumers go on.
-            let chains = consumers * f64::from(product.n / candidate.groups.1 / candidate.columns).max(1.0);
-            (overhead + self.hit + promotion / chains, tensor * (1.0 - 1.0 / chains))
-        } else {
-            // One more chain of each consumer is in flight.
-            (overhead + self.hit, tensor * (2.0 - 1.0 / consumers))
-        };
-        (serial - in_flight).max(0.0)
+        if product.promoted() {
+            // A consumer's chains come one after the other, and are complete and added up before the next. Meanwhile
+            // the tensor cores have the chains of other consumers.
+            let blocks = product.m / 64 * product.n / candidate.columns / candidate.consumers();
+            let chains = f64::from(blocks * product.k.div_ceil(PROMOTION));
+            let alone = (tensor + promotion) / consumers + chains * (overhead + self.hit);
+            return (alone + preparation - tensor).max(0.0);
+        }
+        // One more chain of each consumer is in flight.
+        let in_flight = tensor * (2.0 - 1.0 / consumers);
+        (overhead + self.hit + preparation - in_flight).max(0.0)
     }
 }
 
@@ -172,6 +188,9 @@ impl Candidate {
                 product.m / self.groups.0 * product.k * product.operand.bits() / 32 / 128 + extra
             }
         };
-        self.accumulators(product) + promoted + operand + product.epilogue_registers + numbers.other_registers
+        let prepared = if product.prepared_bytes() > 0 { PREPARATION_REGISTERS } else { 0 };
+        // A stage is changed when no chain is under way beside the accumulator.
+        let beside = promoted.max(prepared) + operand + product.epilogue_registers + numbers.other_registers;
+        self.accumulators(product) + beside
     }
 }

@@ -58,6 +58,8 @@ pub struct ProductLoop {
     pub a_major: Major,
     pub b_major: Major,
     pub a_place: APlace,
+    /// The consumers compute the elements of A, and of B, from what is loaded.
+    pub computed: [bool; 2],
     /// Sums of 8-bit floats are to be as exact as those of f32.
     pub exact_sums: bool,
     /// Size of an element of the result in memory.
@@ -83,6 +85,7 @@ impl ProductLoop {
             a_major: Major::K,
             b_major: Major::K,
             a_place: APlace::Shared,
+            computed: [false; 2],
             exact_sums: true,
             result_bits: 16,
             epilogue_registers: 0,
@@ -102,14 +105,12 @@ impl ProductLoop {
         self.m * self.n * self.result_bits / 8
     }
 
-    /// Bytes of the operands that must be transposed in shared memory: only 16-bit operands may be contiguous along M
-    /// or N.
-    pub fn relayout_bytes(&self) -> u32 {
-        if self.operand.bits() == 16 {
-            return 0;
-        }
-        let a = if self.a_major == Major::Mn && self.a_place == APlace::Shared { self.m } else { 0 };
-        let b = if self.b_major == Major::Mn { self.n } else { 0 };
+    /// Bytes of the operands that consumers change in shared memory, because their elements are computed, or because
+    /// they must be turned: only 16-bit operands may be contiguous along M or N.
+    pub fn prepared_bytes(&self) -> u32 {
+        let turned = |major| major == Major::Mn && self.operand.bits() != 16;
+        let a = if self.a_place == APlace::Shared && (turned(self.a_major) || self.computed[0]) { self.m } else { 0 };
+        let b = if turned(self.b_major) || self.computed[1] { self.n } else { 0 };
         (a + b) * self.k * self.operand.bits() / 8
     }
 
@@ -163,7 +164,7 @@ pub struct Prediction {
     pub l2: f64,
     pub ring: f64,
     pub promotion: f64,
-    pub relayout: f64,
+    pub preparation: f64,
     /// The largest of them.
     pub iteration: f64,
     /// Its name.
@@ -181,14 +182,14 @@ pub struct Plan {
     pub groups: (u32, u32),
     /// Columns of an instruction.
     pub columns: u32,
-    /// Warpgroups that transpose operands in shared memory.
-    pub transposers: u32,
     /// Threads of a block, with a warpgroup for the producer.
     pub threads: u32,
     pub blocks: u32,
     pub stages: u32,
     pub epilogue: Epilogue,
     pub shared_bytes: u32,
+    /// Shared memory that a block may take if all `blocks` are to have it.
+    pub shared_available: u32,
     pub registers: Registers,
     pub persistent: bool,
     pub prediction: Prediction,
@@ -313,19 +314,18 @@ fn ignored(plan: &Plan, hints: &Hints) -> f64 {
 
 /// Registers, ring and epilogue of a candidate, or what it lacks.
 fn complete(product: &ProductLoop, hints: &Hints, numbers: &Numbers, candidate: Candidate) -> Result<Plan, NoPlan> {
-    let transposers = u32::from(product.relayout_bytes() > 0);
-    let threads = 128 * (candidate.consumers() + 1 + transposers);
-    let registers = share_registers(product, numbers, &candidate, threads, transposers)?;
+    let threads = 128 * (candidate.consumers() + 1);
+    let registers = share_registers(product, numbers, &candidate, threads)?;
     // What the hint makes of the latency; less than measured is not believed.
     let latency = if hints.latency.is_some_and(|l| l >= 7) { 2.0 } else { 1.0 };
     let per_sm = numbers.shared_sm / candidate.blocks - numbers.shared_reserved;
     let available = per_sm.min(numbers.shared_block) - BARRIERS;
-    let stage = product.stage_bytes() + product.relayout_bytes();
+    let stage = product.stage_bytes();
     let in_ring = !product.over_tiles;
     let chunks = |buffers: u32| buffers * candidate.consumers() * CHUNK;
     let fit =
         |buffers: u32| if in_ring { available / stage } else { available.saturating_sub(chunks(buffers)) / stage };
-    let trip = numbers.round_trip(product, latency);
+    let trip = numbers.round_trip(product, candidate.columns, latency);
     let busy = numbers.predict(product, &Candidate { stages: u32::MAX, ..candidate }, latency).iteration;
     let wanted = ((trip / busy).ceil() as u32 + 1).clamp(2, MOST_STAGES);
     // A second buffer overlaps chunks of a tile; a stage that hides latency in every iteration is worth more.
@@ -347,12 +347,12 @@ fn complete(product: &ProductLoop, hints: &Hints, numbers: &Numbers, candidate: 
     let mut plan = Plan {
         groups: candidate.groups,
         columns: candidate.columns,
-        transposers,
         threads,
         blocks: candidate.blocks,
         stages,
         epilogue,
         shared_bytes,
+        shared_available: available + BARRIERS,
         registers,
         persistent: product.over_tiles,
         prediction,
@@ -368,16 +368,13 @@ fn share_registers(
     numbers: &Numbers,
     candidate: &Candidate,
     threads: u32,
-    transposers: u32,
 ) -> Result<Registers, NoPlan> {
     let eights = |r: u32| r / 8 * 8;
     let estimate = candidate.registers(product, numbers);
     let launch = eights(numbers.registers / (threads * candidate.blocks)).min(numbers.most_registers);
     let consumers = candidate.consumers();
-    // A warpgroup that transposes moves 16-byte pieces and needs more than a producer.
-    let helpers = |producer: u32| producer + transposers * 96;
     let rest = |producer: u32| {
-        let pool = (launch * threads / 128).saturating_sub(helpers(producer));
+        let pool = (launch * threads / 128).saturating_sub(producer);
         eights(pool / consumers).min(numbers.most_registers)
     };
     // A producer is comfortable with 40 registers; where consumers need more it makes do with the least.
@@ -410,7 +407,7 @@ fn reasons(product: &ProductLoop, hints: &Hints, plan: &Plan, (fit, wanted): (u3
         format!(
             "{} stages of {} bytes: {wanted} hide a load from memory with one to spare, {fit} fit",
             plan.stages,
-            product.stage_bytes() + product.relayout_bytes()
+            product.stage_bytes()
         ),
         format!(
             "an iteration takes {:.0} clocks, bound by {}: tensor cores {:.0}, L2 {:.0}, ring {:.0}",
@@ -426,13 +423,14 @@ fn reasons(product: &ProductLoop, hints: &Hints, plan: &Plan, (fit, wanted): (u3
             p.promotion
         ));
     }
-    if plan.transposers > 0 {
+    if product.prepared_bytes() > 0 {
+        let computed = product.computed.contains(&true);
+        let why =
+            if computed { "their elements are computed" } else { "the instruction wants them contiguous along K" };
         reasons.push(format!(
-            "{} bytes of each stage are transposed in shared memory by a warpgroup of its own, {:.0} clocks: {}-bit \
-             operands must be contiguous along K",
-            product.relayout_bytes(),
-            p.relayout,
-            product.operand.bits()
+            "{} bytes of each stage are changed in shared memory before they are multiplied, {:.0} clocks: {why}",
+            product.prepared_bytes(),
+            p.preparation
         ));
     }
     let place =

@@ -244,6 +244,7 @@ fn ptx(kernel: &Path, options: &Options, compiler: &dyn Compiler, stderr: &mut d
         debug: if options.timing.is_some() { DebugInfo::Lines } else { DebugInfo::None },
         pipeline_options: &[],
         backend: Backend::Llvm,
+        libdevice: None,
         instrumentation: Instrumentation::default(),
         keep_stages: false,
         remarks: false,

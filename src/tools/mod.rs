@@ -4,9 +4,10 @@
 //! spelled in all the ways in which those are.
 
 mod disassemble;
+mod lsp_filter;
 mod translate;
 
-use crate::dialect::ffi;
+use crate::{dialect::ffi, translate::nesting};
 use std::{
     ffi::{CString, OsString, c_char, c_int},
     fs,
@@ -27,7 +28,7 @@ pub fn opt(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         }
     }
     let arguments: Vec<OsString> = arguments.collect();
-    if let Some(error) = refuse_bytecode(&arguments) {
+    if let Some(error) = refuse_bytecode(&arguments).or_else(|| refuse_deep(&arguments)) {
         return error;
     }
     dialect_options();
@@ -64,6 +65,10 @@ fn list_passes() -> String {
 
 /// The language server of the dialects.
 pub fn lsp_server(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    if let Err(e) = lsp_filter::install() {
+        eprintln!("tileiras-lsp-server: error: standard input cannot be read: {e}");
+        return ExitCode::FAILURE;
+    }
     dialect_options();
     let registry = crate::dialect::registry();
     run(arguments, |argc, argv| {
@@ -81,13 +86,31 @@ fn option(argument: &OsString) -> Option<&str> {
 
 /// Reports a file of bytecode where text is expected; MLIR's parser would print bytes.
 fn refuse_bytecode(arguments: &[OsString]) -> Option<ExitCode> {
-    let follows_output = |n: usize| arguments.get(n.wrapping_sub(1)).is_some_and(|a| option(a) == Some("o"));
-    let mut files = arguments.iter().enumerate().skip(1).filter(|(n, a)| option(a).is_none() && !follows_output(*n));
-    let (_, file) = files.find(|(_, a)| is_bytecode(Path::new(a)))?;
-    let tool = Path::new(&arguments[0]).file_name().unwrap_or(&arguments[0]);
-    let (tool, file) = (tool.display(), file.display());
+    let file = files(arguments).find(|a| is_bytecode(Path::new(a)))?;
+    let (tool, file) = (tool_name(arguments), file.display());
     eprintln!("{tool}: error: '{file}' is Tile IR bytecode, not text: tileiras-translate --tileirbc-to-mlir reads it");
     Some(ExitCode::FAILURE)
+}
+
+/// Reports a file that nests more deeply than the parser can follow.
+fn refuse_deep(arguments: &[OsString]) -> Option<ExitCode> {
+    // A pipe must not lose what is looked at.
+    let texts = files(arguments).filter(|f| fs::metadata(f).is_ok_and(|m| m.is_file()));
+    let mut checked = texts.filter_map(|f| Some((f, nesting::check(&fs::read_to_string(f).ok()?).err()?)));
+    let (file, e) = checked.next()?;
+    eprintln!("{}: {}:{}:{}: error: {e}", tool_name(arguments), file.display(), e.line, e.column);
+    Some(ExitCode::FAILURE)
+}
+
+/// The arguments that may name an input.
+fn files(arguments: &[OsString]) -> impl Iterator<Item = &OsString> {
+    let follows_output = |n: usize| arguments.get(n.wrapping_sub(1)).is_some_and(|a| option(a) == Some("o"));
+    let inputs = arguments.iter().enumerate().skip(1).filter(move |(n, a)| option(a).is_none() && !follows_output(*n));
+    inputs.map(|(_, a)| a)
+}
+
+fn tool_name(arguments: &[OsString]) -> std::path::Display<'_> {
+    Path::new(Path::new(&arguments[0]).file_name().unwrap_or(&arguments[0])).display()
 }
 
 fn is_bytecode(file: &Path) -> bool {
@@ -137,6 +160,6 @@ fn run(arguments: impl Iterator<Item = OsString>, main: impl FnOnce(c_int, *mut 
     let arguments: Vec<CString> = arguments.filter_map(|a| CString::new(a.into_vec()).ok()).collect();
     let mut argv: Vec<*mut c_char> = arguments.iter().map(|a| a.as_ptr().cast_mut()).collect();
     argv.push(std::ptr::null_mut());
-    let code = main(arguments.len() as c_int, argv.as_mut_ptr());
+    let code = nesting::with_stack(|| main(arguments.len() as c_int, argv.as_mut_ptr()));
     ExitCode::from(u8::try_from(code).unwrap_or(1))
 }

@@ -1,6 +1,6 @@
 //! `tileiras-translate`: bytecode to text and back, as translations of `mlir-translate`.
 
-use super::{dialect_options, flag, option, refuse_bytecode, run};
+use super::{dialect_options, flag, option, refuse_bytecode, refuse_deep, run};
 use crate::{
     dialect::{
         self, ffi,
@@ -61,7 +61,7 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     }
     let reads_text = |a: &OsString| option(a).is_some_and(|name| name.starts_with("mlir-to-"));
     if arguments.iter().any(reads_text)
-        && let Some(error) = refuse_bytecode(&arguments)
+        && let Some(error) = refuse_bytecode(&arguments).or_else(|| refuse_deep(&arguments))
     {
         return error;
     }

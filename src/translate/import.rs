@@ -308,6 +308,18 @@ impl<'m> Importer<'m> {
         unsafe { mlirStringAttrGet(self.context, str_ref(self.wire.string(s))) }
     }
 
+    /// A string of the program, which is UTF-8 everywhere behind the reader; names in debug information may be
+    /// anything.
+    fn utf8(&self, s: tile_bytecode::StringId, offset: usize) -> Result<MlirAttribute, ImportError> {
+        match std::str::from_utf8(self.wire.string(s)) {
+            Ok(_) => Ok(self.string(s)),
+            Err(_) => {
+                let message = format!("the string '{}' is not UTF-8", self.wire.string(s).escape_ascii());
+                Err(ImportError::Refused { offset, message })
+            }
+        }
+    }
+
     fn integer(&self, width: u32, value: i64) -> MlirAttribute {
         // SAFETY: the context is alive.
         unsafe { mlirIntegerAttrGet(mlirIntegerTypeGet(self.context, width), value) }
@@ -389,7 +401,7 @@ impl<'m> Importer<'m> {
                 },
                 Attr::Bool(b) => mlirBoolAttrGet(self.context, i32::from(*b)),
                 Attr::Type(t) => mlirTypeAttrGet(self.types[t.index()]),
-                Attr::String(s) => self.string(*s),
+                Attr::String(s) => self.utf8(*s, offset)?,
                 Attr::Array(elements) => {
                     let elements = elements.iter().map(|e| self.attr(e, offset)).collect::<Result<Vec<_>, _>>()?;
                     mlirArrayAttrGet(self.context, elements.len() as isize, elements.as_ptr())
@@ -577,7 +589,8 @@ impl<'m> Importer<'m> {
         };
         let wire = self.wire;
         for g in &wire.globals {
-            let (name, value) = (self.string(g.name), self.dense_of(g.ty, g.value, g.offset as usize)?);
+            let offset = g.offset as usize;
+            let (name, value) = (self.utf8(g.name, offset)?, self.dense_of(g.ty, g.value, offset)?);
             let mut attrs = vec![self.named("sym_name", name), self.named("value", value)];
             let alignment = self.integer(64, g.alignment as i64);
             attrs.push(self.named("alignment", alignment));
@@ -622,7 +635,7 @@ impl<'m> Importer<'m> {
     fn function(&mut self, f: &Function, parent: MlirBlock) -> Result<(), ImportError> {
         let location = self.location(f.location.flatten());
         let offset = f.offset as usize;
-        let name = self.string(f.name);
+        let name = self.utf8(f.name, offset)?;
         // SAFETY: the type is alive.
         let signature = unsafe { mlirTypeAttrGet(self.types[f.signature.index()]) };
         let mut attrs = vec![self.named("sym_name", name), self.named("function_type", signature)];
@@ -674,7 +687,7 @@ impl<'m> Importer<'m> {
                 (_, AttrValue::Int(v)) => self.integer(64, v as i64),
                 // SAFETY: the context is alive.
                 (_, AttrValue::Bool(b)) => unsafe { mlirBoolAttrGet(self.context, i32::from(b)) },
-                (_, AttrValue::Str(s)) => self.string(s),
+                (_, AttrValue::Str(s)) => self.utf8(s, offset)?,
                 // SAFETY: the context is alive and the string is copied.
                 (_, AttrValue::Sym(s)) => unsafe {
                     mlirFlatSymbolRefAttrGet(self.context, str_ref(self.wire.string(s)))

@@ -12,6 +12,7 @@
 
 mod export;
 mod import;
+pub mod nesting;
 mod program;
 mod raw;
 

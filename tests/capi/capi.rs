@@ -68,7 +68,18 @@ fn quick_toolkit(directory: &Path) -> PathBuf {
     use std::os::unix::fs::PermissionsExt;
     let file = directory.join("toolkit/bin/ptxas");
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-    let script = "#!/bin/sh\nwhile [ $# -gt 0 ]; do [ \"$1\" = -o ] && out=$2; shift; done\nprintf '\\177ELF image' > \"$out\"\n";
+    // The header of a cubin, with a table of one section behind it.
+    let mut image = vec![0u8; 128];
+    image[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");
+    for (at, byte) in [(16, 2), (18, 190), (40, 64), (52, 64), (58, 64), (60, 1)] {
+        image[at] = byte;
+    }
+    std::fs::write(directory.join("image"), image).unwrap();
+    let image = directory.join("image");
+    let script = format!(
+        "#!/bin/sh\nwhile [ $# -gt 0 ]; do [ \"$1\" = -o ] && out=$2; shift; done\nexec /bin/cat {} > \"$out\"\n",
+        image.display()
+    );
     std::fs::write(&file, script).unwrap();
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
     directory.join("toolkit")
@@ -79,7 +90,10 @@ fn every_status_and_message() {
     let prefix = install();
     for compiler in ["gcc", "clang-21"] {
         let program = compile(compiler, "table", prefix.path());
-        let out = run(start(&program, prefix.path()).arg(input()).arg(toolkit()));
+        let out = run(start(&program, prefix.path())
+            .arg(input())
+            .arg(toolkit())
+            .arg(prefix.path().join("bin/tileiras-core")));
         assert_eq!(String::from_utf8(out.stdout).unwrap(), "ok\n");
         assert_eq!(String::from_utf8(out.stderr).unwrap(), "error: program is null\n", "{compiler}");
     }

@@ -1,5 +1,6 @@
 /* Every status of every function, with its message and word; ownership; wrong order. */
 #include "check.h"
+#include <sys/stat.h>
 
 struct heard {
   int count;
@@ -40,7 +41,8 @@ static void scope(const char *name, int begin, void *user) {
 }
 
 int main(int argc, char **argv) {
-  CHECK(argc == 3);
+  CHECK(argc == 4);
+  const char *core = argv[3];
   size_t size;
   unsigned char *input = read_file(argv[1], &size);
   const char *root = argv[2];
@@ -101,6 +103,17 @@ int main(int argc, char **argv) {
   c.sanitize = 7;
   SAID(tileirasProgramCreate(&p, &c), 2, "invalid configuration", 2563);
   c.sanitize = 0;
+  c.reserved = 1;
+  SAID(tileirasProgramCreate(&p, &c), 2, "invalid configuration", 2563);
+  c.reserved = 0;
+  c.output_name = "name";
+  c.output_name_len = (size_t)-1;
+  SAID(tileirasProgramCreate(&p, &c), 2, "invalid configuration", 2563);
+  c.output_name = NULL;
+  c.output_name_len = 0;
+  c.input_buffer_size = (size_t)-1;
+  SAID(tileirasProgramCreate(&p, &c), 2, "invalid configuration", 2563);
+  c.input_buffer_size = size;
   memset(&heard, 0, sizeof heard);
   CHECK(tileirasProgramCreate(&p, &c) == 0 && p != NULL && heard.count == 0);
   CHECK(tileirasProgramRelease(p) == 0); /* never compiled: nothing but the handle to free */
@@ -190,6 +203,36 @@ int main(int argc, char **argv) {
   CHECK(tileirasProgramCompile(p) == 5 && strstr(heard.all, "/nonexistent/libnvvm.so") != NULL);
   CHECK(tileirasProgramSetLibNvvm(p, NULL, 0) == 0 && tileirasProgramCompile(p) == 0);
   CHECK(tileirasProgramRelease(p) == 0);
+
+  /* In another process: the same image, the same messages, and what ends that process is a failed compilation. */
+  SAID(tileirasProgramSetCore(NULL, core, strlen(core)), 4, "program is null", 2563);
+  CHECK(tileirasProgramCreate(&p, &good) == 0 && tileirasProgramCompile(p) == 0);
+  TileirasProgram *q;
+  CHECK(tileirasProgramCreate(&q, &good) == 0);
+  CHECK(tileirasProgramSetCore(q, "/nonexistent/tileiras-core", 26) == 0);
+  memset(&heard, 0, sizeof heard);
+  CHECK(tileirasProgramCompile(q) == 5 && strstr(heard.all, "/nonexistent/tileiras-core") != NULL);
+  char fatal[512];
+  snprintf(fatal, sizeof fatal, "%s.fatal", core);
+  FILE *script = fopen(fatal, "w");
+  CHECK(script != NULL && fputs("#!/bin/sh\necho 'LLVM ERROR: impossible' >&2\nkill -ABRT $$\n", script) >= 0);
+  CHECK(fclose(script) == 0 && chmod(fatal, 0755) == 0);
+  CHECK(tileirasProgramSetCore(q, fatal, strlen(fatal)) == 0);
+  memset(&heard, 0, sizeof heard);
+  CHECK(tileirasProgramCompile(q) == 5 && strstr(heard.all, "LLVM ERROR: impossible") != NULL);
+  CHECK(strstr(heard.all, "stopped by SIGABRT") != NULL);
+  CHECK(tileirasProgramSetCore(q, core, strlen(core)) == 0);
+  memset(&heard, 0, sizeof heard);
+  CHECK(tileirasProgramCompile(q) == 0 && heard.count == 0);
+  CHECK(tileirasProgramGetOutput(p, &view) == 0 && tileirasProgramGetOutput(q, &again) == 0);
+  CHECK(view.length == again.length && memcmp(view.data, again.data, view.length) == 0);
+  CHECK(tileirasProgramRelease(p) == 0 && tileirasProgramRelease(q) == 0);
+  c = good;
+  c.input_buffer_size = size / 2;
+  CHECK(tileirasProgramCreate(&q, &c) == 0 && tileirasProgramSetCore(q, core, strlen(core)) == 0);
+  SAID(tileirasProgramCompile(q), 5, "failed to compile Tile IR program", 259);
+  CHECK(heard.count >= 2 && strncmp(heard.all, "error at offset ", 16) == 0);
+  CHECK(tileirasProgramRelease(q) == 0);
 
   /* Checks for the sanitizer: the image says that they are there. */
   c = good;

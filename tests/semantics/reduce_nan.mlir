@@ -1,11 +1,11 @@
-// Maxima of NaNs alone: a maximum that passes over NaN gives NaN or the identity, as the compiler combines with the
-// identity or does not; one that passes NaN on gives NaN. Next to a number, NaN is passed over.
+// Maxima of NaNs alone are NaN, whether the maximum passes over NaN or not: the identity is no element. Next to a number,
+// NaN is passed over.
 // grid: 1 1 1
 // buffer: f32 nan 1.0 nan nan
-// buffer: f32 0.0*4 -> ? 1.0 ? ?
 // buffer: f32 0.0*4 -> nan 1.0 nan nan
-// buffer: f32 0.0*2 -> 1.0 ?
-// buffer: f32 0.0*4 -> ? 1.0 1.0 1.0
+// buffer: f32 0.0*4 -> nan 1.0 nan nan
+// buffer: f32 0.0*2 -> 1.0 nan
+// buffer: f32 0.0*4 -> nan 1.0 1.0 1.0
 cuda_tile.module @m {
   entry @reduce_nan(%p0: tile<ptr<f32>>, %p1: tile<ptr<f32>>, %p2: tile<ptr<f32>>, %p3: tile<ptr<f32>>, %p4: tile<ptr<f32>>) {
     %zero = constant <i32: 0> : tile<i32>

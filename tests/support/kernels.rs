@@ -93,6 +93,7 @@ pub fn compile_with(
         debug,
         pipeline_options: &[],
         backend: Backend::Llvm,
+        libdevice: None,
         instrumentation: Instrumentation::default(),
         keep_stages: false,
         remarks: true,

@@ -72,10 +72,10 @@ pub fn ptx(text: &str, how: How) -> Result<String, String> {
     let target = Target::by_name(how.target).ok_or("no such target")?;
     let llvm = inkwell::context::Context::create();
     let options = codegen::Options { target, opt_level: how.level, lines: false };
-    let code = codegen::Code::translate(&llvm, found.ok_or("no gpu.module")?, options, &Backend::Llvm)
+    let code = codegen::Code::translate(&llvm, found.ok_or("no gpu.module")?, options, &Backend::Llvm, None)
         .map_err(|e| e.to_string())?;
     code.optimise(&Backend::Llvm).map_err(|e| e.to_string())?;
-    code.to_ptx(&Backend::Llvm, DebugInfo::None).map_err(|e| e.to_string())
+    code.to_ptx(&Backend::Llvm, DebugInfo::None, &[]).map_err(|e| e.to_string())
 }
 
 /// An argument of a kernel.

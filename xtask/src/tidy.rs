@@ -12,12 +12,15 @@
 //! * each `unsafe` block and implementation has a `SAFETY:` comment above it;
 //! * parts of the compiler import only what is below them, and no pass imports a pass ([`layers`]).
 //!
+//! On the page of compatibility: each test that it names exists ([`promises`]).
+//!
 //! On `Cargo.toml` files: a dependency from outside the workspace that is not [`WELL_KNOWN`] has a comment above it
 //! that says what it is for.
 //!
 //! The checks are on lines, not on syntax trees: a rule that needs a parser belongs into a lint.
 
 mod layers;
+mod promises;
 mod size;
 mod wrap;
 
@@ -57,12 +60,18 @@ pub fn check(root: &Path) -> anyhow::Result<Vec<String>> {
     let mut problems = Vec::new();
     let files = tracked_files(root)?;
     let passes = layers::passes(&files);
-    for name in files {
-        let Ok(bytes) = std::fs::read(root.join(&name)) else { continue };
+    let mut tests = String::new();
+    for name in &files {
+        let Ok(bytes) = std::fs::read(root.join(name)) else { continue };
         // What is no UTF-8 is no source.
         let Ok(text) = String::from_utf8(bytes) else { continue };
-        problems.extend(check_file(&name, &text, &passes));
+        problems.extend(check_file(name, &text, &passes));
+        if name.ends_with(".rs") {
+            tests.push_str(&text);
+        }
     }
+    let page = std::fs::read_to_string(root.join(promises::PAGE))?;
+    problems.extend(promises::missing(&page, &files, &tests));
     for (name, _) in LONG_FILES {
         let lines = std::fs::read_to_string(root.join(name)).map(|t| t.lines().count()).unwrap_or(0);
         if lines <= MAX_LINES {

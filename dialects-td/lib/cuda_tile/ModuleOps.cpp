@@ -4,7 +4,7 @@
 //   module    holds operations of this dialect only; what is not a function has no
 //             debug scope
 //   global    the value is a tile of rank 1
-//   entry     no results; tile arguments are scalars; legal hints
+//   entry     a name; no results; tile arguments are scalars; legal hints
 //   function  its location is not a call site; a debug scope of it is a subprogram
 //             that is linked under the name of the function; operations have a
 //             scope only if the function has, and in the same subprogram
@@ -215,6 +215,8 @@ LogicalResult TestingFuncOp::verifyRegions() {
 }
 
 LogicalResult EntryOp::verify() {
+  if (getSymName().empty())
+    return emitOpError("entry op must have a name");
   if (!getFunctionType().getResults().empty())
     return emitOpError("entry op must not return values");
   for (Type input : getFunctionType().getInputs())

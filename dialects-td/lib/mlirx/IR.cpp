@@ -24,6 +24,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "llvm/BinaryFormat/Dwarf.h"
+#include "llvm/Support/ConvertUTF.h"
 #include "llvm/Support/SourceMgr.h"
 using namespace mlir;
 
@@ -76,7 +77,19 @@ MlirModule mlirxModuleParse(MlirContext context, MlirStringRef text, MlirStringR
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(unwrap(text), unwrap(name)), SMLoc());
   ParserConfig config(unwrap(context));
-  return wrap(parseSourceFile<ModuleOp>(sources, config).release());
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, config);
+  // Escapes can spell any byte. Two names that are not UTF-8 would look alike to what reads names as text.
+  WalkResult walked = !module ? WalkResult::interrupt() : module->walk([](Operation *op) {
+    WalkResult strings = op->getAttrDictionary().walk([&](StringAttr string) {
+      const auto *begin = reinterpret_cast<const llvm::UTF8 *>(string.getValue().bytes_begin());
+      if (llvm::isLegalUTF8String(&begin, string.getValue().bytes_end()))
+        return WalkResult::advance();
+      op->emitError("the string ") << Attribute(string) << " is not UTF-8";
+      return WalkResult::interrupt();
+    });
+    return strings.wasInterrupted() ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return wrap(walked.wasInterrupted() ? ModuleOp() : module.release());
 }
 bool mlirxIsLLVMLocalScope(MlirAttribute a) { return isa<LLVM::DILocalScopeAttr>(unwrap(a)); }
 bool mlirxIsLLVMSubprogram(MlirAttribute a) { return isa<LLVM::DISubprogramAttr>(unwrap(a)); }

@@ -30,6 +30,27 @@ LogicalResult MemDescViewOp::verify() {
   return success();
 }
 
+LogicalResult MemDescReinterpretOp::verify() {
+  MemDescType from = getSource().getType(), to = getResult().getType();
+  // Elements below a byte take one, and tf32 takes the four of f32.
+  auto bytes = [](MemDescType t) {
+    return int64_t(llvm::PowerOf2Ceil(llvm::divideCeil(t.getElementType().getIntOrFloatBitWidth(), 8)));
+  };
+  auto elements = [](MemDescType t) { return t.getStages() * ShapedType::getNumElements(t.getShape()); };
+  if (!from.getElementType().isIntOrFloat() || !to.getElementType().isIntOrFloat() || bytes(from) != bytes(to))
+    return emitOpError("elements of source and result must be numbers of one width");
+  if (from.getSpace() != to.getSpace() || elements(from) != elements(to))
+    return emitOpError("source and result must have one memory space and number of elements");
+  // Stages are apart by a multiple of the alignment.
+  for (MemDescType t : {from, to})
+    if (t.getStages() > 1 && ShapedType::getNumElements(t.getShape()) * bytes(t) % t.getAlignment() != 0)
+      return emitOpError("stages of ") << t << " are not one behind the other";
+  if (from.getAlignment() % to.getAlignment() != 0)
+    return emitOpError("an alignment of ") << to.getAlignment() << " bytes does not follow from "
+                                           << from.getAlignment();
+  return success();
+}
+
 LogicalResult MemDescPermuteOp::verify() {
   MemDescType from = getSource().getType(), to = getResult().getType();
   ArrayRef<int32_t> order = getOrder();

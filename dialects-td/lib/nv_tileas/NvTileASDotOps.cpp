@@ -85,24 +85,45 @@ static bool carries(OpOperand &use) {
   return isa<AsyncDotWaitOp, RegionBranchTerminatorOpInterface>(user) || isa<LoopLikeOpInterface>(user);
 }
 
-// Invariants: tiles of rank two in shared memory, one stage of each; M, N and K agree; the result is not read.
-LogicalResult AsyncDotOp::verify() {
-  MemDescType lhs = getLhs().getType(), rhs = getRhs().getType();
-  RankedTensorType acc = tensor(getAcc());
+// Tiles of rank two in shared memory, one stage of each; M, N and K agree.
+static LogicalResult verifyTiles(Operation *op, MemDescType lhs, MemDescType rhs, RankedTensorType acc) {
   if (lhs.getShape().size() != 2 || rhs.getShape().size() != 2 || acc.getRank() != 2)
-    return emitOpError("operands must have rank two");
+    return op->emitOpError("operands must have rank two");
   if (lhs.getShape()[0] != acc.getDimSize(0) || rhs.getShape()[1] != acc.getDimSize(1) ||
       lhs.getShape()[1] != rhs.getShape()[0])
-    return emitOpError("shapes of lhs, rhs and acc do not form a matrix product");
+    return op->emitOpError("shapes of lhs, rhs and acc do not form a matrix product");
   for (MemDescType memory : {lhs, rhs})
     if (memory.getStages() != 1 || memory.getSpace() != MemorySpace::Shared)
-      return emitOpError("operands must be one stage of a storage in shared memory, got ") << memory;
+      return op->emitOpError("operands must be one stage of a storage in shared memory, got ") << memory;
+  return success();
+}
+
+// Invariants: those of its tiles; the result is not read.
+LogicalResult AsyncDotOp::verify() {
+  if (failed(verifyTiles(*this, getLhs().getType(), getRhs().getType(), tensor(getAcc()))))
+    return failure();
   for (OpOperand &use : getResult().getUses())
     if (!carries(use)) {
       InFlightDiagnostic error = emitOpError("result is read before 'async.dot_wait'");
       error.attachNote(use.getOwner()->getLoc()) << "read here";
       return error;
     }
+  return checkProduct(*this);
+}
+
+// Invariants: those of its tiles; sums are f32; the depth is a number of instructions and divides that of the tiles.
+LogicalResult PromotedDotOp::verify() {
+  MemDescType lhs = getLhs().getType();
+  RankedTensorType acc = tensor(getAcc());
+  if (failed(verifyTiles(*this, lhs, getRhs().getType(), acc)))
+    return failure();
+  if (!acc.getElementType().isF32())
+    return emitOpError("sums must be f32, got ") << acc.getElementType();
+  ArrayRef<int64_t> shape = getInstruction().getShape();
+  int64_t depth = getDepth();
+  if (shape.size() != 3 || depth % shape[2] != 0 || lhs.getShape()[1] % depth != 0)
+    return emitOpError("a depth of ") << depth << " must be a multiple of the instruction's and divide "
+                                      << lhs.getShape()[1];
   return checkProduct(*this);
 }
 

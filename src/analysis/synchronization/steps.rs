@@ -4,11 +4,14 @@
 //! which thread touches which element.
 
 use crate::dialect::{
-    behaviour::{self, SyncKind},
+    behaviour::{self, Memory, SyncKind},
     layouts::Tensor,
-    nv_tileas::{AllocTensorOp, AsyncTokenType, AsyncWaitOp, MemDescSlotOp, MemDescType, StageOp},
+    nv_tileas::{
+        AllocTensorOp, AsyncTokenType, AsyncWaitOp, MemDescReinterpretOp, MemDescSlotOp, MemDescType, StageOp,
+    },
     rt::*,
-    shared_memory::memdesc_bytes,
+    shared_memory::{memdesc_bytes, shared_layout},
+    upstream::Arith,
 };
 use tile_layout::{Layout, LinearMap};
 
@@ -19,8 +22,13 @@ pub struct SharedAccess<'c> {
     pub write: bool,
     /// First byte, and the byte behind the last, of all stages.
     pub bytes: (u64, u64),
-    /// The storage, and where the elements lie in registers; none when any thread may touch any byte.
+    /// By threads, not by an asynchronous unit.
+    pub(super) by_threads: bool,
+    /// The storage, and where the elements lie in registers; none when any thread may touch any byte. Of a stage of a
+    /// pipeline, or a part of one, elements are numbered as they lie.
     pub(super) place: Option<(usize, Layout)>,
+    /// The part of a stage that it touches.
+    pub(super) part: Option<Part>,
     /// The storage with stages, and the value that numbers the stage; none when it may be any.
     pub(super) ring: Option<(usize, Option<Val<'c>>)>,
     /// Under way until a wait.
@@ -28,6 +36,34 @@ pub struct SharedAccess<'c> {
     /// Ordered with the others of its pipeline by barriers of the pipeline, which [`crate::analysis::pipelines`]
     /// checks.
     pub(super) pipelined: bool,
+}
+
+/// One of several parts of a storage that lie one behind the other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Part {
+    whole: usize,
+    parts: i64,
+    number: i64,
+}
+
+impl Part {
+    /// The part that a descriptor stands for: a slot with a constant number of a storage under another type.
+    fn of(mut memory: Val<'_>) -> Option<Self> {
+        loop {
+            let op = defining_op(memory).filter(|o| operand_count(*o) > 0)?;
+            if let Some(slot) = MemDescSlotOp::cast(op) {
+                let number = defining_op(slot.index()).filter(|o| Arith::of(*o) == Some(Arith::Constant))?;
+                let whole = MemDescReinterpretOp::cast(defining_op(slot.source())?)?;
+                let parts = MemDescType::cast(ty(slot.source()))?.stages();
+                return Some(Self { whole: key(whole.source()), parts, number: attr(number, "value").map(int_attr)? });
+            }
+            memory = operand(op, 0);
+        }
+    }
+
+    pub(super) fn is_apart(&self, other: &Self) -> bool {
+        (self.whole, self.parts) == (other.whole, other.parts) && self.number != other.number
+    }
 }
 
 impl SharedAccess<'_> {
@@ -69,14 +105,24 @@ pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<Step<'c>> {
             _ => None,
         };
         let (bytes, ring) = bytes_of(memory);
+        let pipelined = ring.is_some_and(|(_, slot)| slot.is_some_and(is_of_pipeline));
+        let part = Part::of(memory);
+        let place = match ring {
+            None => whole.map(|l| (key(root_of(memory)), l)),
+            // Stages go by several types: bytes are what they have in common.
+            Some(_) if pipelined => whole.and_then(|l| Some((key(below_types(memory)), in_bytes(&l, memory)?))),
+            Some(_) => None,
+        };
         accesses.push(SharedAccess {
             op,
             write: effect.writes(),
             bytes,
-            place: whole.filter(|_| ring.is_none()).map(|l| (key(root_of(memory)), l)),
+            by_threads: effect.memory != Memory::SharedAsyncProxy,
+            place,
+            part,
             ring,
             asynchronous: is_asynchronous,
-            pipelined: ring.is_some_and(|(_, slot)| slot.is_some_and(is_of_pipeline)),
+            pipelined,
         });
     }
     match behaviour::sync_kind(op) {
@@ -118,6 +164,26 @@ fn root_of(mut memory: Val<'_>) -> Val<'_> {
         memory = operand(op, 0);
     }
     memory
+}
+
+/// The storage that another type, or a part of it, is a view of.
+fn below_types(mut memory: Val<'_>) -> Val<'_> {
+    while let Some(op) = defining_op(memory) {
+        let is_part = MemDescSlotOp::cast(op).is_some() && Part::of(memory).is_some();
+        if !is_part && MemDescReinterpretOp::cast(op).is_none() {
+            break;
+        }
+        memory = operand(op, 0);
+    }
+    memory
+}
+
+/// A layout with elements numbered by their place in the storage.
+fn in_bytes(layout: &Layout, memory: Val<'_>) -> Option<Layout> {
+    let shared = shared_layout(MemDescType::cast(ty(memory))?)?;
+    let offsets = |bases: &[u64]| bases.iter().map(|&b| shared.offset(b)).collect();
+    let [register, lane, warp, block] = [layout.register(), layout.lane(), layout.warp(), layout.block()].map(offsets);
+    Layout::new(register, lane, warp, block).ok()
 }
 
 /// Bytes of a storage, all of its stages; all of shared memory when its place is not known. And the storage, when it

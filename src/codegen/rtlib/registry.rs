@@ -301,6 +301,65 @@ impl Function {
         }
     }
 
+    /// The function of NVIDIA's libdevice that computes the same, as the CUDA documentation names it; `None` where
+    /// there is none, or where it is not the full function that is asked for.
+    pub fn libdevice(&self) -> Option<&'static str> {
+        let Function::Math { operation, float, mode: Mode::Full | Mode::Polynomial } = *self else { return None };
+        Some(match (operation, float) {
+            (Math::Exp, Float::F32) => "__nv_expf",
+            (Math::Exp, Float::F64) => "__nv_exp",
+            (Math::Exp2, Float::F32) => "__nv_exp2f",
+            (Math::Exp2, Float::F64) => "__nv_exp2",
+            (Math::Log, Float::F32) => "__nv_logf",
+            (Math::Log, Float::F64) => "__nv_log",
+            (Math::Log2, Float::F32) => "__nv_log2f",
+            (Math::Log2, Float::F64) => "__nv_log2",
+            (Math::Sin, Float::F32) => "__nv_sinf",
+            (Math::Sin, Float::F64) => "__nv_sin",
+            (Math::Cos, Float::F32) => "__nv_cosf",
+            (Math::Cos, Float::F64) => "__nv_cos",
+            (Math::Tan, Float::F32) => "__nv_tanf",
+            (Math::Tan, Float::F64) => "__nv_tan",
+            (Math::Sinh, Float::F32) => "__nv_sinhf",
+            (Math::Sinh, Float::F64) => "__nv_sinh",
+            (Math::Cosh, Float::F32) => "__nv_coshf",
+            (Math::Cosh, Float::F64) => "__nv_cosh",
+            (Math::Tanh, Float::F32) => "__nv_tanhf",
+            (Math::Tanh, Float::F64) => "__nv_tanh",
+            (Math::Pow, Float::F32) => "__nv_powf",
+            (Math::Pow, Float::F64) => "__nv_pow",
+            (Math::Atan2, Float::F32) => "__nv_atan2f",
+            (Math::Atan2, Float::F64) => "__nv_atan2",
+            (Math::Remf, Float::F32) => "__nv_fmodf",
+            (Math::Remf, Float::F64) => "__nv_fmod",
+            (Math::Rsqrt, Float::F32) => "__nv_rsqrtf",
+            (Math::Rsqrt, Float::F64) => "__nv_rsqrt",
+            // Square roots are instructions, and so is the division that rounds approximately.
+            (Math::Sqrt | Math::Div, _) => return None,
+        })
+    }
+
+    /// The largest error of [`Function::libdevice`] in units in the last place, by the tables of the CUDA C++
+    /// Programming Guide, "Mathematical Functions". They count from the correctly rounded result: from the exact one it
+    /// is up to half a unit more.
+    pub fn libdevice_bound(&self) -> Option<f64> {
+        let Function::Math { operation, float, .. } = *self else { return None };
+        self.libdevice()?;
+        Some(match (operation, float) {
+            (Math::Remf, _) => 0.0,
+            (Math::Exp | Math::Log | Math::Log2, _) => 1.0,
+            (Math::Exp2 | Math::Rsqrt | Math::Cosh | Math::Tanh, Float::F64) => 1.0,
+            (Math::Exp2 | Math::Rsqrt | Math::Cosh | Math::Tanh, Float::F32) => 2.0,
+            (Math::Sin | Math::Cos, _) => 2.0,
+            (Math::Tan, Float::F32) => 4.0,
+            (Math::Sinh, Float::F32) => 3.0,
+            (Math::Pow, Float::F32) => 4.0,
+            (Math::Atan2, Float::F32) => 3.0,
+            (Math::Tan | Math::Sinh | Math::Pow | Math::Atan2, Float::F64) => 2.0,
+            (Math::Sqrt | Math::Div, _) => return None,
+        })
+    }
+
     /// Whether the accuracy rests on an approximate instruction of the hardware (`ex2`, `rcp`, `rsqrt`, ...).
     pub fn uses_approximation(&self) -> bool {
         match *self {

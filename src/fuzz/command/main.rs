@@ -14,7 +14,8 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
-use tile_fuzz::{case::census, file::File, generate::generate, generate::generate_with_meaning, reduce};
+use tile_fuzz::generate::{generate, generate_with_meaning, is_about_products};
+use tile_fuzz::{case::census, file::File, reduce};
 use tileiras::fuzz::differential::device::Form;
 use tileiras::fuzz::differential::{self as judge, Plan, Verdict};
 
@@ -28,6 +29,7 @@ usage: tile-fuzz [options]
 
   --seed N         the first seed (default 0)
   --count N        how many (default 100)
+  --products       of these only the programs about products of tiles of views, one in sixteen
   --jobs N         processes (default: one for each processor)
   --targets LIST   compile for these; by default sm_90 at -O0 and -O3, and another target at -O3
   --levels LIST    levels for --targets (default 0,3)
@@ -47,6 +49,7 @@ usage: tile-fuzz [options]
 struct Options {
     seed: u64,
     count: u64,
+    products: bool,
     jobs: usize,
     plan: Plan,
     out: PathBuf,
@@ -73,6 +76,7 @@ fn parse(words: &[String]) -> Result<Options, String> {
     let mut o = Options {
         seed: 0,
         count: 100,
+        products: false,
         jobs: std::thread::available_parallelism().map_or(1, usize::from),
         plan: Plan::default(),
         out: "target/fuzz".into(),
@@ -93,6 +97,7 @@ fn parse(words: &[String]) -> Result<Options, String> {
         match word.as_str() {
             "--seed" => o.seed = number(value()?)?,
             "--count" => o.count = number(value()?)?,
+            "--products" => o.products = true,
             "--jobs" => o.jobs = number(value()?)?.max(1) as usize,
             "--targets" => targets = Some(value()?.split(',').map(String::from).collect()),
             "--levels" => {
@@ -182,6 +187,10 @@ fn work(options: &Options, step: u64, first: u64) -> Result<bool, String> {
     let mut seed = first;
     let end = options.seed.saturating_add(options.count);
     while seed < end {
+        if options.products && !is_about_products(seed) {
+            seed += step;
+            continue;
+        }
         say(format!("{seed} start"))?;
         let (before, started) = (judge::times(), Instant::now());
         let case = generate_with_meaning(seed);
@@ -232,14 +241,13 @@ fn campaign(options: &Options, words: &[String]) -> Result<bool, String> {
     share(all, options.jobs, words, |seed, what, rest| note(&mut tally, seed, what, rest))?;
     let time = started.elapsed();
     println!(
-        "{} passed, {} failed, {} not supported, {} without a program; {} decided by a guess; {:.1} s, {:.1} a second",
+        "{} passed, {} failed, {} not supported, {} without a program; {} decided by a guess; {:.1} s",
         tally.passed,
         tally.failures.len(),
         tally.unsupported.values().sum::<u64>(),
         tally.none,
         tally.guesses,
-        time.as_secs_f64(),
-        options.count as f64 / time.as_secs_f64()
+        time.as_secs_f64()
     );
     let [exact, near, unknown] = tally.elements;
     println!("elements compared: {exact} exactly, {near} approximately; {unknown} unknown");

@@ -8,7 +8,8 @@
 //! A compiler may combine elements in any grouping, and a reduction in any order; how much of the result that leaves
 //! open is found out in one of two ways:
 //!
-//! * Bodies that sum or multiply floats are recognised, and what rounding can do to them is bounded.
+//! * Bodies that sum or multiply floats are recognised, and what rounding can do to them is bounded. Of those that are
+//!   one op without rounding, such as a maximum, the result is what the elements alone give: without the identities.
 //! * Of all other bodies the result is computed in three more ways: without the identities, from the other end, and
 //!   by halves. What they do not agree on is unknown.
 
@@ -100,13 +101,8 @@ impl Run<'_> {
         if body == Body::Other {
             self.try_other_ways(op, block, rows, &mut results, prefixes)?;
         }
-        if matches!(body, Body::Exact) && n.is_float() {
-            // To a maximum that passes over NaN no identity is one: of NaNs alone the result is NaN, or the identity.
-            let not_numbers = |row: &&Row| !row[0].is_unknown() && decode(row[0].bits, n).is_nan();
-            let alone = rows.iter().take_while(not_numbers).count();
-            for (row, result) in rows.iter().zip(&mut results).take(alone) {
-                result[0] = weaker(n, result[0], row[0]);
-            }
+        if body == Body::Exact {
+            self.without_identity(op, block, rows, &mut results)?;
         }
         if matches!(body, Body::Sum | Body::Product) {
             let mut bound = Bound::new(n);
@@ -116,6 +112,24 @@ impl Run<'_> {
             }
         }
         Ok(results)
+    }
+
+    /// What is combined alone: elements, of which there is one at least. An identity changes nothing, except that to a
+    /// maximum that passes over NaN none is one, so that NaNs alone give NaN; where it changes more it is no identity,
+    /// and the result is open.
+    fn without_identity(&mut self, op: &Op, block: &Block, rows: &[Row], results: &mut [Row]) -> Result<(), Error> {
+        let n = self.number(op.operands[0]).map_err(|c| self.error(op, c))?;
+        let mut state: Option<Row> = None;
+        for (row, result) in rows.iter().zip(results) {
+            let alone = match &state {
+                None => row.clone(),
+                Some(state) => self.combine(op, block, row, state)?,
+            };
+            let is_nan = n.is_float() && !alone[0].is_unknown() && decode(alone[0].bits, n).is_nan();
+            result[0] = if is_nan { Scalar::nan(n) } else { weaker(n, result[0], alone[0]) };
+            state = Some(alone);
+        }
+        Ok(())
     }
 
     fn try_other_ways(

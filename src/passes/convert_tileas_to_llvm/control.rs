@@ -71,7 +71,13 @@ impl<'c> Lower<'c, '_> {
         let upper = self.scalar(op, operand(op, 1))?;
         let step = self.scalar(op, operand(op, 2))?;
         let carried = self.flat_types(op, results(op))?;
-        let init = self.flat_values(op, operands(op).skip(3), results(op))?;
+        let last = ops_of(source).last().ok_or_else(|| fail(op, "loop has no terminator"))?;
+        let mut init = vec![];
+        for (i, (v, to)) in operands(op).skip(3).zip(results(op)).enumerate() {
+            let values = self.flat_values(op, [v].into_iter(), [to].into_iter())?;
+            let is_sum = defining_op(operand(last, i)).is_some_and(|o| AsyncDotOp::cast(o).is_some());
+            init.extend(if is_sum { self.pinned(&values) } else { values });
+        }
         let here = self.l.b.block();
         let mut head_types = vec![iv_type];
         head_types.extend(&carried);

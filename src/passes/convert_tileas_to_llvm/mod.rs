@@ -390,7 +390,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             AsyncCommitOp(_) => self.async_commit(op),
             AsyncWaitOp(x) => self.async_wait(x),
             MemDescSlotOp(x) => self.memdesc_slot(x),
-            MemDescViewOp(_) | MemDescPermuteOp(_) => self.memdesc_alias(op),
+            MemDescViewOp(_) | MemDescPermuteOp(_) | MemDescReinterpretOp(_) => self.memdesc_alias(op),
             CreatePipelineOp(x) => self.create_pipeline(x),
             CreateIteratorOp(x) => self.create_iterator(x),
             IncIterOp(x) => self.inc_iter(x),
@@ -402,6 +402,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             MakeTiledTmaDescOp(x) => self.make_tiled_tma_desc(x),
             AsyncTiledTmaLoadOp(x) => self.async_tiled_tma_load(x),
             AsyncDotOp(x) => self.async_dot(x),
+            PromotedDotOp(x) => self.promoted_dot(x),
             AsyncDotWaitOp(x) => self.async_dot_wait(x),
             AsyncFenceOp(_) => {
                 self.async_fence();

@@ -18,9 +18,9 @@
 
 use super::{Lower, Lowered, llvm::Llvm};
 use crate::dialect::{
-    dots::{WarpgroupDot, WarpgroupTile, element_of},
+    dots::{SharedDot, WarpgroupDot, WarpgroupTile, element_of},
     layouts::Tensor,
-    nv_tileas::{AsyncDotOp, AsyncDotWaitOp},
+    nv_tileas::{AsyncDotOp, AsyncDotWaitOp, PromotedDotOp},
     pass::{Failed, fail},
     rt::*,
     thread_scope::ThreadScope,
@@ -28,6 +28,7 @@ use crate::dialect::{
 };
 use melior::ir::{AttributeLike, Type};
 use mlir_sys::*;
+use std::ops::Range;
 use tile_layout::Major;
 use tile_mma::Element;
 
@@ -35,6 +36,38 @@ use tile_mma::Element;
 const WARPS: i64 = 4;
 /// Bits of an address in shared memory that a descriptor has, in units of 16 bytes.
 const ADDRESS: i64 = 0x3ffff;
+
+const FENCE: &str = "wgmma.fence.sync.aligned;";
+const COMMIT: &str = "wgmma.commit_group.sync.aligned;";
+
+fn wait_for(pending: i64) -> String {
+    format!("wgmma.wait_group.sync.aligned {pending};")
+}
+
+/// A product, and the descriptors of this warpgroup's parts of its operands.
+struct Tiles<'c> {
+    op: OpRef<'c>,
+    dot: WarpgroupDot,
+    a: Descriptor<'c>,
+    b: Descriptor<'c>,
+}
+
+/// What one instruction multiplies into, in each step along K.
+struct Block {
+    m: usize,
+    n: usize,
+    registers: Range<usize>,
+}
+
+impl Tiles<'_> {
+    /// The blocks of an accumulator of so many registers, in their order.
+    fn blocks(&self, registers: usize) -> Vec<Block> {
+        let [rows, columns, _] = self.dot.blocks;
+        let count = registers / (rows * columns);
+        let block = |i| Block { m: i / columns, n: i % columns, registers: i * count..(i + 1) * count };
+        (0..rows * columns).map(block).collect()
+    }
+}
 
 /// The registers that an accumulator takes, each one value.
 #[derive(Clone, Copy)]
@@ -46,6 +79,46 @@ struct Carrier<'c> {
 
 impl<'c> Lower<'c, '_> {
     pub(super) fn async_dot(&mut self, op: AsyncDotOp<'c>) -> Result<(), Failed> {
+        let tiles = self.warpgroup_tiles(SharedDot::Async(op))?;
+        let from_zero = is_zero(op.acc());
+        let mut sums = self.accumulators(op.op(), op.acc())?;
+        self.synchronise(FENCE);
+        for block in tiles.blocks(sums.len()) {
+            self.chain(&tiles, &block, 0..tiles.dot.blocks[2], &mut sums[block.registers.clone()], from_zero)?;
+        }
+        self.synchronise(COMMIT);
+        self.bind_accumulators(op.result(), sums);
+        Ok(())
+    }
+
+    /// A chain from zero for each block and each part of the depth, which is waited for and added to the sums. Chains
+    /// of a warpgroup come one after the other, so that one set of registers serves all; while one warpgroup adds, the
+    /// tensor cores are busy with the chains of others.
+    pub(super) fn promoted_dot(&mut self, op: PromotedDotOp<'c>) -> Result<(), Failed> {
+        let tiles = self.warpgroup_tiles(SharedDot::Promoted(op))?;
+        let step = tiles.dot.instruction.row.k as usize;
+        let steps = usize::try_from(op.depth()).map_err(|_| fail(op.op(), "a chain has no depth"))? / step;
+        let carrier = self.carrier(tiles.dot.instruction.sum);
+        let mut sums = self.accumulators(op.op(), op.acc())?;
+        for block in tiles.blocks(sums.len()) {
+            for first in (0..tiles.dot.blocks[2]).step_by(steps) {
+                let mut chain = vec![self.l.poison(carrier.ty); block.registers.len()];
+                self.synchronise(FENCE);
+                self.chain(&tiles, &block, first..first + steps, &mut chain, true)?;
+                self.synchronise(COMMIT);
+                self.synchronise(&wait_for(0));
+                let chain = self.tied("", "", carrier, &chain, &[], false);
+                for (sum, part) in sums[block.registers.clone()].iter_mut().zip(chain) {
+                    *sum = self.l.bin("fadd", *sum, part);
+                }
+            }
+        }
+        self.set_all(op.result(), sums);
+        Ok(())
+    }
+
+    /// The operands of a product as its instructions name them.
+    fn warpgroup_tiles(&mut self, op: SharedDot<'c>) -> Result<Tiles<'c>, Failed> {
         let dot = WarpgroupDot::of(op).map_err(|e| fail(op.op(), e))?;
         let i = dot.instruction;
         let name = i.ptx();
@@ -75,33 +148,33 @@ impl<'c> Lower<'c, '_> {
         let rhs = self.shared_address(op.op(), op.rhs())?;
         let a = self.descriptor(lhs, &dot.lhs, 0, rows);
         let b = self.descriptor(rhs, &dot.rhs, 1, columns);
+        Ok(Tiles { op: op.op(), dot, a, b })
+    }
 
-        let from_zero = is_zero(op.acc());
-        let mut sums = self.accumulators(op.op(), op.acc())?;
-        let carrier = self.carrier(i.sum);
-        let count = sums.len() / (dot.blocks[0] * dot.blocks[1]);
-        self.synchronise("wgmma.fence.sync.aligned;");
-        for m in 0..dot.blocks[0] {
-            for n in 0..dot.blocks[1] {
-                let first = (m * dot.blocks[1] + n) * count;
-                let registers = &mut sums[first..first + count];
-                for k in 0..dot.blocks[2] {
-                    let offset = |tile: &WarpgroupTile, mn| tile.operand.offset(mn, k).map(|bytes| (bytes >> 4) as i64);
-                    let (Some(at_a), Some(at_b)) = (offset(&dot.lhs, m), offset(&dot.rhs, n)) else {
-                        return Err(fail(op.op(), "an instruction is outside of its tiles"));
-                    };
-                    let descriptors = [a.at(&self.l, at_a), b.at(&self.l, at_b)];
-                    self.multiply_async(&dot, carrier, registers, descriptors, from_zero && k == 0);
-                }
-            }
+    /// The instructions of some steps along K of a block, which add to the same registers.
+    fn chain(
+        &self,
+        tiles: &Tiles<'c>,
+        block: &Block,
+        steps: Range<usize>,
+        registers: &mut [Val<'c>],
+        from_zero: bool,
+    ) -> Result<(), Failed> {
+        let dot = &tiles.dot;
+        let carrier = self.carrier(dot.instruction.sum);
+        for k in steps.clone() {
+            let offset = |tile: &WarpgroupTile, mn| tile.operand.offset(mn, k).map(|bytes| (bytes >> 4) as i64);
+            let (Some(at_a), Some(at_b)) = (offset(&dot.lhs, block.m), offset(&dot.rhs, block.n)) else {
+                return Err(fail(tiles.op, "an instruction is outside of its tiles"));
+            };
+            let descriptors = [tiles.a.at(&self.l, at_a), tiles.b.at(&self.l, at_b)];
+            self.multiply_async(dot, carrier, registers, descriptors, from_zero && k == steps.start);
         }
-        self.synchronise("wgmma.commit_group.sync.aligned;");
-        self.bind_accumulators(op.result(), sums);
         Ok(())
     }
 
     pub(super) fn async_dot_wait(&mut self, op: AsyncDotWaitOp<'c>) -> Result<(), Failed> {
-        self.synchronise(&format!("wgmma.wait_group.sync.aligned {};", op.pending()));
+        self.synchronise(&wait_for(op.pending()));
         for (source, result) in op.sources().zip(op.results()) {
             let element = Tensor::of_value(source).and_then(|t| element_of(t.element, false));
             let element = element.filter(|e| matches!(e, Element::F16 | Element::F32 | Element::S32));
@@ -176,6 +249,14 @@ impl<'c> Lower<'c, '_> {
         let result = if single { carrier.ty } else { l.structure(&vec![carrier.ty; count]) };
         let v = l.asm(text, &constraints.join(","), Some(result), &args, false).expect("asm with a result");
         if single { vec![v] } else { (0..count).map(|i| l.field(v, carrier.ty, i as i64)).collect() }
+    }
+
+    /// The first sums of a loop. As constants LLVM would make them again where a loop of no iterations ends, and the
+    /// finaliser takes what is written there for a change of sums under way.
+    pub(super) fn pinned(&self, sums: &[Val<'c>]) -> Vec<Val<'c>> {
+        let Some(first) = sums.first() else { return vec![] };
+        let carrier = self.carrier(if ty(*first) == self.l.f32 { Element::F32 } else { Element::S32 });
+        self.tied("", "", carrier, sums, &[], false)
     }
 
     //===-- accumulators ----------------------------------------------------===//

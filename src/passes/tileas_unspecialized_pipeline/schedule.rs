@@ -8,7 +8,7 @@ use super::candidates::Candidates;
 use crate::dialect::{
     behaviour,
     layouts::{Tensor, storage_bits},
-    nv_tileas::{AllocTensorOp, ConvertLayoutOp, MemDescType},
+    nv_tileas::{AllocTensorOp, ConvertLayoutOp, MemDescType, ReduceOp, ScanOp},
     pass::{Failed, fail},
     remark::{self, remark},
     rt::*,
@@ -112,6 +112,24 @@ fn stages_beside(found: &Candidates<'_>, resident: u64, target: &Target, most: i
     most.min((left / stage.max(1)) as i64)
 }
 
+/// Bytes through which a reduction or scan brings what each warp has of its dimension to all warps.
+fn combined_bytes(op: OpRef<'_>) -> u64 {
+    let dim = match (ReduceOp::cast(op), ScanOp::cast(op)) {
+        (Some(x), _) => x.dim(),
+        (_, Some(x)) => x.dim(),
+        _ => return 0,
+    } as usize;
+    let bytes = |t: Tensor<'_>| {
+        let shape = t.tile_shape();
+        let (layout, (low, width)) = (t.layout()?, shape.field(dim).ok()?);
+        let along = |basis: &&u64| (**basis >> low) & ((1 << width) - 1) != 0;
+        let parts = layout.warp().iter().filter(along).count();
+        let lines = t.elements() as u64 >> width;
+        (parts > 0).then(|| (lines << parts) * u64::from(storage_bits(t.element)) / 8)
+    };
+    operands(op).filter_map(|v| Tensor::of_value(v).and_then(bytes)).sum()
+}
+
 /// Bytes of shared memory that the body takes beside the rings, with those of operands that stay there.
 fn taken_beside(found: &Candidates<'_>, resident: u64) -> u64 {
     let (mut inner, mut scratch) = (resident, 0);
@@ -119,6 +137,7 @@ fn taken_beside(found: &Candidates<'_>, resident: u64) -> u64 {
         if let Some(desc) = AllocTensorOp::cast(o).and_then(|a| MemDescType::cast(ty(a.result()))) {
             inner += memdesc_bytes(desc);
         }
+        scratch = scratch.max(combined_bytes(o));
         // Other conversions through shared memory happen one after the other.
         if let Some(c) = ConvertLayoutOp::cast(o)
             && found.loads.iter().all(|l| l.convert.op() != o)

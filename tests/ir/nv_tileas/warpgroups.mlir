@@ -52,3 +52,24 @@ nv_tileaa.func @bytes(%x: !wide_a, %y: !wide_b, %z: tensor<256x8xi32, #wide_c>) 
   %s = nv_tileas.async.dot_wait %r pending 0 : tensor<256x8xi32, #wide_c> -> tensor<256x8xi32, #wide_c>
   nv_tileaa.return %s : tensor<256x8xi32, #wide_c>
 }
+
+// Sums of 8-bit floats, promoted; the result is there at once.
+!float_a = !nv_tileas.memdesc<256x32xf8E4M3FN, #wide_a, align = 256>
+!float_b = !nv_tileas.memdesc<32x8xf8E4M3FN, #wide_b, align = 256>
+// CHECK-LABEL: nv_tileaa.func @promoted
+nv_tileaa.func @promoted(%x: !float_a, %y: !float_b, %z: tensor<256x8xf32, #wide_c>) -> tensor<256x8xf32, #wide_c> {
+  // CHECK: nv_tileas.promoted_dot %arg0, %arg1, %arg2 by <warpgroup, [64, 8, 32]> depth 32 :
+  %r = nv_tileas.promoted_dot %x, %y, %z by <warpgroup, [64, 8, 32]> depth 32 : !float_a, !float_b, tensor<256x8xf32, #wide_c>
+  nv_tileaa.return %r : tensor<256x8xf32, #wide_c>
+}
+
+// A stage by other types: as a row of elements in two parts, and as words of another kind.
+#row = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256]>
+// CHECK-LABEL: nv_tileaa.func @reinterpreted
+nv_tileaa.func @reinterpreted(%x: !a) {
+  // CHECK: nv_tileas.memdesc_reinterpret %arg0 : <64x16xf16, #{{.*}}, align = 256> -> <512xf16, #{{.*}}, stages = 2>
+  %r = nv_tileas.memdesc_reinterpret %x : !a -> !nv_tileas.memdesc<512xf16, #row, stages = 2>
+  // CHECK: nv_tileas.memdesc_reinterpret %arg0 : <64x16xf16, #{{.*}}, align = 256> -> <64x16xi16, #{{.*}}, align = 256>
+  %s = nv_tileas.memdesc_reinterpret %x : !a -> !nv_tileas.memdesc<64x16xi16, #a, align = 256>
+  nv_tileaa.return
+}

@@ -1,12 +1,12 @@
-// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir{opt-level=3 emit-line-info=tileaa snapshot-file=%t.aa.mlir})' --mlir-print-debuginfo | FileCheck %s --check-prefix=AA
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir{opt-level=3 snapshot-lines=tileaa snapshot-file=%t.aa.mlir})' --mlir-print-debuginfo | FileCheck %s --check-prefix=AA
 // RUN: FileCheck %s --check-prefix=AA-FILE --input-file=%t.aa.mlir
-// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir{opt-level=3 emit-line-info=tileas snapshot-file=%t.as.mlir})' --mlir-print-debuginfo | FileCheck %s --check-prefix=AS
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir{opt-level=3 snapshot-lines=tileas snapshot-file=%t.as.mlir})' --mlir-print-debuginfo | FileCheck %s --check-prefix=AS
 // RUN: FileCheck %s --check-prefix=AS-FILE --input-file=%t.as.mlir
-// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir{opt-level=3 emit-line-info=post-tileas snapshot-file=%t.post.mlir})' --mlir-print-debuginfo | FileCheck %s --check-prefix=POST
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir{opt-level=3 snapshot-lines=post-tileas snapshot-file=%t.post.mlir})' --mlir-print-debuginfo | FileCheck %s --check-prefix=POST
 // RUN: FileCheck %s --check-prefix=POST-FILE --input-file=%t.post.mlir
-// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir{opt-level=3 emit-line-info=inputIR snapshot-file=%t.in.mlir})' --mlir-print-debuginfo | FileCheck %s --check-prefix=IN
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir{opt-level=3 snapshot-lines=inputIR snapshot-file=%t.in.mlir})' --mlir-print-debuginfo | FileCheck %s --check-prefix=IN
 // RUN: FileCheck %s --check-prefix=IN-FILE --input-file=%t.in.mlir
-// RUN: not tileiras-opt %s --pass-pipeline='builtin.module(tileir{emit-line-info=ptx})' 2>&1 | FileCheck %s --check-prefix=BAD
+// RUN: not tileiras-opt %s --pass-pipeline='builtin.module(tileir{snapshot-lines=ptx})' 2>&1 | FileCheck %s --check-prefix=BAD
 
 // The program of the stage is in the file, and the scopes and places of the kernel are in that file.
 // AA-DAG: #llvm.di_subprogram<{{.*}}file = #di_file{{.*}}
@@ -21,7 +21,7 @@
 // POST-FILE: llvm.func @k
 // IN-DAG: #llvm.di_file<"{{.*}}.in.mlir" in
 // IN-FILE: cuda_tile.module @m
-// BAD: option 'emit-line-info': 'ptx' is not none, inputIR, tileaa, tileas or post-tileas
+// BAD: option 'snapshot-lines': 'ptx' is not none, inputIR, tileaa, tileas or post-tileas
 cuda_tile.module @m {
   entry @k(%x: tile<i32>) {
     print_tko "%d", %x : tile<i32> -> token

@@ -91,30 +91,6 @@ nv_tileaa.func @before_others(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<6
   nv_tileaa.return
 }
 // -----
-!view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf8E4M3FN, strides = [256, 1]>, padding = zero>
-nv_tileaa.func @exact(%p0: !nv_tileaa.ptr<f8E4M3FN>, %n: i32, %zero: tensor<64x64xf32>) {
-  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f8E4M3FN>
-  %m = nv_tileaa.make_memref %p, shape = [%n : i32], strides = [] : <f8E4M3FN> -> <?x256xf8E4M3FN, strides = [256, 1]>
-  %v = nv_tileaa.make_tiled_view %m : <?x256xf8E4M3FN, strides = [256, 1]> -> !view
-  %a, %t1 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf8E4M3FN>
-  %b, %t2 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf8E4M3FN>
-  // expected-remark @below {{sums of 8-bit floats must be exact}}
-  %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xf8E4M3FN>, tensor<64x64xf8E4M3FN>, tensor<64x64xf32>
-  nv_tileaa.return
-}
-// -----
-!view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xi8, strides = [256, 1]>, padding = zero>
-nv_tileaa.func @across(%p0: !nv_tileaa.ptr<i8>, %n: i32, %zero: tensor<64x64xi32>) {
-  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<i8>
-  %m = nv_tileaa.make_memref %p, shape = [%n : i32], strides = [] : <i8> -> <?x256xi8, strides = [256, 1]>
-  %v = nv_tileaa.make_tiled_view %m : <?x256xi8, strides = [256, 1]> -> !view
-  %a, %t1 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xi8>
-  // expected-remark @below {{rhs is not contiguous along K, which only 16-bit elements may be}}
-  %b, %t2 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xi8>
-  %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xi8>, tensor<64x64xi8>, tensor<64x64xi32>
-  nv_tileaa.return
-}
-// -----
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf32, strides = [256, 1]>, padding = zero>
 nv_tileaa.func @types(%p0: !nv_tileaa.ptr<f32>, %n: i32, %zero: tensor<64x64xf32>) {
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f32>

@@ -63,3 +63,12 @@ module {
   cuda_tile.module @b {
   }
 }
+
+// -----
+
+// expected-error @below {{type 'Float8E8M0FNU' requires bytecode version 13.2+, targeting 13.1}}
+cuda_tile.module @m {
+  entry @k(%p: tile<ptr<f8E8M0FNU>>) {
+    return
+  }
+}

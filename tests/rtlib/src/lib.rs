@@ -1,5 +1,6 @@
 //! The device library on the host: calls by registry entry, error measures, oracles.
 
+pub mod arguments;
 pub mod formats;
 pub mod oracle;
 

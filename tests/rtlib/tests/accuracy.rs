@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use tile_rtlib::{Float, Function, Math, Mode};
+use tile_rtlib_tests::arguments::{argument, pair};
 use tile_rtlib_tests::oracle::{Judge, exact_f32};
 use tile_rtlib_tests::{MODELS, Model, Stream, binary, error_f32, full, set_model, unary};
 
@@ -139,28 +140,6 @@ fn two_f32(function: Function, operation: Math, mode: Mode) -> Measured {
     measured
 }
 
-/// Arguments of two-argument functions: of any size, of similar size, and for pow such that the result is in range.
-fn pair(operation: Math, index: u32, stream: &mut Stream, low: i32, high: i32, bits: i32) -> (f64, f64) {
-    if operation == Math::Pow {
-        let x = match index % 4 {
-            0 => stream.spread(low, high).abs(),
-            1 => stream.between(0.5, 2.0),
-            2 => 1.0 + stream.spread(-bits, -1),
-            _ => stream.between(0.0, 20.0),
-        };
-        // The limits of the range are approached from both sides.
-        let log = x.log2();
-        let y = if log == 0.0 { 1.0 } else { stream.between(1.05 * f64::from(low), 1.05 * f64::from(high)) / log };
-        return (x, y);
-    }
-    let x = stream.spread(low, high);
-    match index % 3 {
-        0 => (x, stream.spread(low, high)),
-        1 => (x, x * stream.spread(-3, 4)),
-        _ => (x, x * (1.0 + stream.spread(-bits, -1))),
-    }
-}
-
 fn f64_function(function: Function, operation: Math, judge: &mut Judge) -> Measured {
     set_model(Model::Exact);
     let mut measured = Measured::default();
@@ -183,32 +162,6 @@ fn f64_function(function: Function, operation: Math, judge: &mut Judge) -> Measu
         measured.take(Model::Exact, judge.error(operation, x, y, got), x, y);
     }
     measured
-}
-
-/// Arguments of one-argument f64 functions: half from the range where the function varies, half of any size.
-fn argument(operation: Math, index: u32, stream: &mut Stream) -> f64 {
-    let positive = matches!(operation, Math::Log | Math::Log2 | Math::Rsqrt);
-    let wide = match operation {
-        // The oracle takes long for huge arguments.
-        Math::Sin | Math::Cos | Math::Tan => (-40, if index.is_multiple_of(64) { 1023 } else { 80 }),
-        Math::Exp | Math::Exp2 | Math::Sinh | Math::Cosh | Math::Tanh => (-60, 11),
-        _ => (-1074, 1024),
-    };
-    let x = match (operation, index % 4) {
-        (Math::Log | Math::Log2, 0) => stream.between(0.5, 2.0),
-        (Math::Log | Math::Log2, 1) => 1.0 + stream.spread(-53, -2),
-        (Math::Rsqrt, 0 | 1) => stream.between(0.25, 4.0),
-        (Math::Sin | Math::Cos | Math::Tan, 0) => stream.between(-4.0, 4.0),
-        (Math::Sin | Math::Cos | Math::Tan, 1) => {
-            // The double nearest to a multiple of pi/2, where the reduction cancels most.
-            (stream.between(0.0, 600_000.0)).floor() * std::f64::consts::FRAC_PI_2
-        }
-        (Math::Exp | Math::Sinh | Math::Cosh, 0 | 1) => stream.between(-750.0, 720.0),
-        (Math::Exp2, 0 | 1) => stream.between(-1080.0, 1030.0),
-        (Math::Tanh, 0 | 1) => stream.between(-3.0, 3.0),
-        _ => stream.spread(wide.0, wide.1),
-    };
-    if positive { x.abs() } else { x }
 }
 
 fn data(name: &str) -> PathBuf {

@@ -84,11 +84,16 @@ pub fn generate(seed: u64) -> Option<Case> {
     generate_with_meaning(seed).map(|(case, _)| case)
 }
 
+/// Whether the program of a number is about products of tiles of views. Decided apart, so that the other programs do
+/// not depend on it.
+pub fn is_about_products(seed: u64) -> bool {
+    Rng::new(!seed).one_in(16)
+}
+
 /// The case of a number, and what it means, which the generator finds out in any case.
 pub fn generate_with_meaning(seed: u64) -> Option<(Case, Meaning)> {
     let mut g = Generator::new(Rng::new(seed));
-    // Decided apart, so that the other programs do not depend on it.
-    if Rng::new(!seed).one_in(16) {
+    if is_about_products(seed) {
         g.products_of_views();
     } else {
         g.program();

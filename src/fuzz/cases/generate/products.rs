@@ -65,11 +65,13 @@ impl Generator {
     }
 
     fn operands(&mut self) -> Products {
-        let from = self.rng.pick(&[Number::F16, Number::F16, Number::Bf16, Number::I8, Number::E4m3, Number::E5m2]);
+        use Number::{Bf16, E4m3, E5m2, F16, F32, I8};
+        // Words are rounded to tf32 before they are multiplied.
+        let from = self.rng.pick(&[F16, F16, Bf16, I8, I8, E4m3, E5m2, F32, F32]);
         let narrow = from.width() == 8;
         let m = self.rng.pick(&[64usize, 64, 128]);
         let n = self.rng.pick(&[8usize, 16, 32, 64, 128, 256]);
-        let k = if narrow { self.rng.pick(&[32usize, 64, 128]) } else { self.rng.pick(&[16usize, 32, 64]) };
+        let k = self.rng.pick(&[256usize, 512, 1024]) / from.width() as usize;
         let mut trips = self.rng.pick(&[0u64, 1, 2, 3, 3, 5]);
         // As much as the interpreter multiplies quickly.
         let n = n.min((1 << 19) / (m * k)).max(8);
@@ -84,12 +86,12 @@ impl Generator {
                 let sign = self.rng.pick(&[Signedness::Signed, Signedness::Unsigned]);
                 OpKind::MmaI { lhs: sign, rhs: sign }
             }
-            _ => OpKind::MmaF { fast_acc: narrow && !self.rng.one_in(8) },
+            _ => OpKind::MmaF { fast_acc: narrow && self.rng.coin() },
         };
         let depth = trips.max(1) as usize * k;
-        let turned = [narrow, false].map(|other| other != (!narrow && self.rng.one_in(3)));
-        let lhs = self.tensor(from, [m * self.blocks(), depth], [m, k], !narrow && turned[0]);
-        let rhs = self.tensor(from, [depth, n], [k, n], narrow || turned[1]);
+        let turned = [self.rng.one_in(3), self.rng.coin()];
+        let lhs = self.tensor(from, [m * self.blocks(), depth], [m, k], turned[0]);
+        let rhs = self.tensor(from, [depth, n], [k, n], turned[1]);
         let bound = if self.rng.coin() { self.argument(Number::I32, trips) } else { self.scalar(Number::I32, trips) };
         let loose = matches!(kind, OpKind::MmaF { fast_acc: true }) || to == Number::F16;
         let zero = self.scalar(Number::I32, 0);
@@ -147,14 +149,28 @@ impl Generator {
         let kind = OpKind::LoadView { access: AccessOrder::WEAK, token: false };
         let results = [(loaded.into(), Traits { loose: false, small: true }), (Type::Token, Traits::default())];
         let v = self.emit_all(kind, &[view, at[0], at[1]], &results, vec![])[0];
+        // Rounded as memory has it, or as it is multiplied.
+        let rounds = o.ty.element == Number::F32;
+        let early = self.rng.coin();
+        let mut v = if rounds && early { self.rounded(v) } else { v };
+        if after {
+            let to = TileType { shape: t.shape, ..self.ty(v) };
+            v = self.rearrange(OpKind::Permute(vec![1, 0]), &[v], to);
+        }
+        v = if rounds && !early { self.rounded(v) } else { v };
+        let values = 2 + usize::from(after) + usize::from(rounds);
         // Rarely something else may use it, too.
-        let v = if after { self.rearrange(OpKind::Permute(vec![1, 0]), &[v], t) } else { v };
         if !self.rng.one_in(20)
             && let Some(scope) = self.scopes.last_mut()
         {
-            scope.truncate(scope.len() - if after { 3 } else { 2 });
+            scope.truncate(scope.len() - values);
         }
         v
+    }
+
+    fn rounded(&mut self, v: Value) -> Value {
+        let to = self.ty(v).with(Element::Number(Number::Tf32));
+        self.rearrange(OpKind::FToF { rounding: Rounding::NearestEven }, &[v], to)
     }
 
     /// A product of the tiles at depth `k`, added to `sum`.

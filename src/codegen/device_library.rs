@@ -1,0 +1,101 @@
+//! The mathematical functions that a module calls, linked into it.
+//!
+//! They are those of the library inside this program. Where NVIDIA's libdevice is asked for, it stands in for each
+//! function that it has: the calls go to its functions, and the rest, such as conversions of narrow formats and what is
+//! approximate by name, stays with the embedded library. A function of either library is internal to the module, and
+//! what is not called is removed by the optimiser at every level, which also decides libdevice's questions to
+//! `__nvvm_reflect`: whether subnormals are flushed (they are not) and which architecture it is.
+
+use inkwell::{
+    context::Context as LlvmContext,
+    memory_buffer::MemoryBuffer,
+    module::{Linkage, Module},
+    values::FunctionValue,
+};
+use std::path::{Path, PathBuf};
+use tile_rtlib::Function;
+
+#[derive(Debug, thiserror::Error)]
+pub enum LibraryError {
+    #[error("the device library could not be linked: {0}")]
+    Link(String),
+    #[error("libdevice '{}' cannot be read: {why}", .file.display())]
+    Read { file: PathBuf, why: String },
+    #[error("'{}' is not NVIDIA's libdevice: it has no function {function} of the expected type", .file.display())]
+    NotLibdevice { file: PathBuf, function: &'static str },
+}
+
+/// Links what `module` calls.
+pub(super) fn link<'l>(
+    llvm: &'l LlvmContext,
+    module: &Module<'l>,
+    libdevice: Option<&Path>,
+) -> Result<(), LibraryError> {
+    if let Some(file) = libdevice {
+        link_libdevice(llvm, module, file)?;
+    }
+    if missing(module).next().is_none() {
+        return Ok(());
+    }
+    let error = |e: inkwell::support::LLVMString| LibraryError::Link(e.to_string());
+    let buffer = MemoryBuffer::create_from_memory_range_copy(tile_rtlib::bitcode(), "tileir-library");
+    let library = Module::parse_bitcode_from_buffer(&buffer, llvm).map_err(error)?;
+    link_internally(module, library)
+}
+
+/// The functions of the embedded library that the module calls and lacks.
+fn missing<'m>(module: &Module<'m>) -> impl Iterator<Item = FunctionValue<'m>> {
+    module
+        .get_functions()
+        .filter(|f| f.count_basic_blocks() == 0 && f.get_name().to_bytes().starts_with(tile_rtlib::PREFIX.as_bytes()))
+}
+
+/// Sends calls to the functions of NVIDIA's library, where it has one, and links it.
+fn link_libdevice<'l>(llvm: &'l LlvmContext, module: &Module<'l>, file: &Path) -> Result<(), LibraryError> {
+    let counterparts: Vec<(String, &'static str)> =
+        Function::all().iter().filter_map(|f| Some((f.symbol(), f.libdevice()?))).collect();
+    let named = |f: &FunctionValue<'l>| {
+        counterparts.iter().find(|(ours, _)| f.get_name().to_bytes() == ours.as_bytes()).map(|(_, theirs)| *theirs)
+    };
+    let calls: Vec<_> = missing(module).filter_map(|f| Some((f, named(&f)?))).collect();
+    if calls.is_empty() {
+        return Ok(());
+    }
+    let unreadable = |why: String| LibraryError::Read { file: file.to_owned(), why };
+    let bytes = std::fs::read(file).map_err(|e| unreadable(e.to_string()))?;
+    let buffer = MemoryBuffer::create_from_memory_range_copy(&bytes, "libdevice");
+    let library =
+        Module::parse_bitcode_from_buffer(&buffer, llvm).map_err(|e| unreadable(e.to_string_lossy().into_owned()))?;
+    for (ours, theirs) in calls {
+        // Older releases of LLVM wrote the file, for other triples; the types are what has to be the same.
+        let has = |f: FunctionValue<'l>| f.count_basic_blocks() > 0 && f.get_type() == ours.get_type();
+        if !library.get_function(theirs).is_some_and(has) {
+            return Err(LibraryError::NotLibdevice { file: file.to_owned(), function: theirs });
+        }
+        let declared =
+            module.get_function(theirs).unwrap_or_else(|| module.add_function(theirs, ours.get_type(), None));
+        ours.replace_all_uses_with(declared);
+        // SAFETY: nothing uses the declaration any more.
+        unsafe { ours.delete() };
+    }
+    link_internally(module, library)
+}
+
+/// Links all of a library, so that nothing outside of the module sees it.
+fn link_internally<'l>(module: &Module<'l>, library: Module<'l>) -> Result<(), LibraryError> {
+    library.set_data_layout(&module.get_data_layout());
+    library.set_triple(&module.get_triple());
+    let names = |m: &Module<'l>| -> Vec<std::ffi::CString> {
+        m.get_functions().filter(|f| f.count_basic_blocks() > 0).map(|f| f.get_name().to_owned()).collect()
+    };
+    let functions = names(&library);
+    let tables: Vec<_> = library.get_globals().filter(|g| g.get_initializer().is_some()).collect();
+    tables.iter().for_each(|g| g.set_linkage(Linkage::Internal));
+    module.link_in_module(library).map_err(|e| LibraryError::Link(e.to_string()))?;
+    for name in functions {
+        if let Some(f) = name.to_str().ok().and_then(|n| module.get_function(n)) {
+            f.set_linkage(Linkage::Internal);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,210 @@
+//! A compiler in a process of its own: nothing that an input does to it ends the process that asked.
+//!
+//! LLVM and MLIR end their process over what they hold impossible, and a defect may do worse. What this compiler's own
+//! checks miss is therefore kept away from programs that must live on by having `tileiras-core`, or `tileiras`, do the
+//! work: the input and the text of the stage pass through memory that both have open, and what there is to say comes
+//! as JSON, a line each.
+//!
+//! It costs the start of a program that links MLIR, once a compilation, and nothing else. Remarks, the texts of stages
+//! and instrumentation stay with the other process: a request for them is refused.
+
+use std::ffi::OsString;
+use std::io::{self, Read, Seek, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::Value;
+use tile_diag::{Code, Diagnostic, Location, Severity};
+use tile_interface::{
+    Backend, CompileError, CompileOutput, CompileRequest, Compiler, DebugInfo, Instrumentation, scope,
+};
+
+use crate::{child, crash, io_text};
+
+/// The command's last words, which are the caller's to say.
+const CLOSING: [&str; 2] = ["failed to compile Tile IR program", "input does not correspond to Tile IR bytecode"];
+
+/// Compiles in a process of its own.
+#[derive(Debug, Clone)]
+pub struct Isolated<'a> {
+    /// `tileiras-core` or `tileiras`, of the same version as this one.
+    pub program: &'a Path,
+    /// Where temporary files live if the system has none in memory.
+    pub scratch: &'a Path,
+    /// `None` or zero: no limit.
+    pub timeout: Option<Duration>,
+}
+
+impl Compiler for Isolated<'_> {
+    fn compile(
+        &self,
+        request: &CompileRequest<'_>,
+        report: &mut dyn FnMut(Diagnostic),
+    ) -> Result<CompileOutput, CompileError> {
+        if request.keep_stages || request.remarks || request.instrumentation != Instrumentation::default() {
+            return Err(CompileError::Configuration("only text can be had of a compiler in another process".into()));
+        }
+        let _scope = scope::enter(scope::COMPILE_NVVM);
+        let program = self.program.display();
+        let broken = |e: io::Error| CompileError::Configuration(format!("'{program}' cannot be run: {}", io_text(&e)));
+        let mut input = child::fleeting_file(self.scratch).map_err(broken)?;
+        let mut output = child::fleeting_file(self.scratch).map_err(broken)?;
+        input.write_all(request.input).and_then(|()| input.rewind()).map_err(broken)?;
+        let mut command = Command::new(self.program);
+        command
+            .args(arguments(request))
+            .arg("-o")
+            .arg(child::descriptor_path(&output))
+            .arg("--")
+            .arg(child::descriptor_path(&input));
+        let done = child::run(command, &[input.as_raw_fd(), output.as_raw_fd()], self.timeout).map_err(broken)?;
+        let mut failed = false;
+        for line in String::from_utf8_lossy(&done.output).lines() {
+            // What is no message of the program's own is what a library said before it ended the process.
+            let diagnostic = read(line).unwrap_or_else(|| Diagnostic::new(Severity::Note, line));
+            failed |= diagnostic.severity == Severity::Error;
+            if !CLOSING.contains(&diagnostic.message.as_str()) {
+                report(diagnostic);
+            }
+        }
+        if done.timed_out {
+            let limit = self.timeout.unwrap_or_default().as_secs_f32();
+            return Err(CompileError::Internal(format!("the compiler did not finish within {limit} s")));
+        }
+        match done.status.code() {
+            Some(0) => {}
+            Some(3) => return Err(CompileError::Input),
+            Some(_) if failed => return Err(CompileError::Failed),
+            Some(status) => return Err(CompileError::Internal(format!("'{program}' ended with status {status}"))),
+            None => {
+                let signal = crash::signal_name(done.status.signal().unwrap_or_default());
+                return Err(CompileError::Internal(format!("the compiler was stopped by {signal}")));
+            }
+        }
+        let mut text = String::new();
+        output.rewind().and_then(|()| output.read_to_string(&mut text)).map_err(broken)?;
+        Ok(CompileOutput { text, ..CompileOutput::default() })
+    }
+}
+
+/// The request as the command understands it, without the files.
+fn arguments(request: &CompileRequest<'_>) -> Vec<OsString> {
+    let mut all: Vec<OsString> = vec![
+        format!("--gpu-name={}", request.target.name).into(),
+        format!("--opt-level={}", request.opt_level).into(),
+        format!("--emit={}", request.emit.name()).into(),
+        "--diagnostic-format=json".into(),
+    ];
+    match request.debug {
+        DebugInfo::None => {}
+        DebugInfo::Lines => all.push("--lineinfo".into()),
+        DebugInfo::Full => all.push("--device-debug".into()),
+    }
+    all.extend(request.pipeline_options.iter().map(|(key, value)| format!("--pipeline-option={key}={value}").into()));
+    if let Backend::LibNvvm(file) = &request.backend {
+        all.push("--backend=libnvvm".into());
+        let mut path = OsString::from("--libnvvm-path=");
+        path.push(file);
+        all.push(path);
+    }
+    if let Some(file) = &request.libdevice {
+        let mut path = OsString::from("--libdevice=");
+        path.push(file);
+        all.push(path);
+    }
+    all
+}
+
+/// A message as [`tile_diag::render::json`] writes it.
+pub(crate) fn read(line: &str) -> Option<Diagnostic> {
+    let value: Value = serde_json::from_str(line).ok()?;
+    let severities = [Severity::Error, Severity::Warning, Severity::Remark, Severity::Note];
+    let name = value.get("severity")?.as_str()?;
+    let severity = severities.into_iter().find(|s| s.name() == name)?;
+    let mut diagnostic = Diagnostic::new(severity, value.get("message")?.as_str()?);
+    diagnostic.code = value.get("code").and_then(Value::as_str).and_then(Code::parse);
+    diagnostic.location = location(value.get("location"));
+    for note in value.get("notes").and_then(Value::as_array).into_iter().flatten() {
+        let message = note.get("message")?.as_str()?;
+        diagnostic = match location(note.get("location")) {
+            Some(at) => diagnostic.note_at(message, at),
+            None => diagnostic.note(message),
+        };
+    }
+    Some(diagnostic)
+}
+
+fn location(value: Option<&Value>) -> Option<Location> {
+    let value = value?;
+    let number = |name: &str| value.get(name).and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
+    let mut location = Location::new(value.get("file")?.as_str()?, number("line"), number("column"));
+    location.scope = value.get("scope").and_then(Value::as_str).map(str::to_owned);
+    Some(location)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+    use tile_interface::{Emit, InputKind};
+    use tile_targets::Target;
+
+    fn request() -> CompileRequest<'static> {
+        CompileRequest {
+            input: b"input",
+            kind: InputKind::PublicBytecode,
+            input_name: "",
+            target: Target::by_name("sm_90").unwrap(),
+            opt_level: 2,
+            emit: Emit::Ptx,
+            debug: DebugInfo::Lines,
+            pipeline_options: &[],
+            backend: Backend::Llvm,
+            libdevice: Some("fns.bc".into()),
+            instrumentation: Instrumentation::default(),
+            keep_stages: false,
+            remarks: false,
+        }
+    }
+
+    /// What a program that is this script makes of the request.
+    fn by(script: &str) -> (Result<CompileOutput, CompileError>, Vec<Diagnostic>) {
+        let directory = tempfile::tempdir().unwrap();
+        let program = directory.path().join("core");
+        std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let isolated =
+            Isolated { program: &program, scratch: directory.path(), timeout: Some(Duration::from_secs(20)) };
+        let mut said = vec![];
+        let result = isolated.compile(&request(), &mut |d| said.push(d));
+        (result, said)
+    }
+
+    #[test]
+    fn input_arguments_and_output() {
+        let (result, said) = by("{ echo \"$@\"; cat \"${10}\"; } > \"$8\"");
+        let text = result.unwrap().text;
+        assert!(said.is_empty(), "{said:?}");
+        let expected = "--gpu-name=sm_90 --opt-level=2 --emit=ptx --diagnostic-format=json --lineinfo \
+                        --libdevice=fns.bc -o ";
+        assert!(text.starts_with(expected) && text.ends_with("\ninput"), "{text}");
+    }
+
+    #[test]
+    fn what_a_crash_leaves() {
+        let (result, said) = by("echo 'LLVM ERROR: impossible' >&2; kill -ABRT $$");
+        assert_eq!(result, Err(CompileError::Internal("the compiler was stopped by SIGABRT (signal 6)".into())));
+        assert_eq!(said, [Diagnostic::new(Severity::Note, "LLVM ERROR: impossible")]);
+    }
+
+    #[test]
+    fn messages_keep_their_parts() {
+        let sent = Diagnostic::error(Code::CompileFailed, "bad \u{7}").at(Location::new("f", 1, 2)).note("because");
+        assert_eq!(read(&tile_diag::render::json(&sent)), Some(sent));
+        assert_eq!(read("{}"), None);
+        assert_eq!(read("LLVM ERROR"), None);
+    }
+}
