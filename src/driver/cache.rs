@@ -3,9 +3,9 @@
 //! The name of an entry is the SHA-256 of everything that can change the output: the compiler's identity, the input's
 //! bytes, every option that matters, and the file, size and time of each libNVVM and libdevice and, for cubins, of each
 //! ptxas that would be considered. An entry carries its own name, what was said while it was made, and a hash of all
-//! that it holds, its name included. It is written under a temporary name and renamed: readers see a whole entry or none,
-//! writers need no lock, and a damaged entry is a miss that the next compilation repairs. Entries may be deleted at any
-//! time.
+//! that it holds, its name included. It is written under a temporary name and renamed: readers see a whole entry or
+//! none, writers need no lock, and a damaged entry is a miss that the next compilation repairs. Entries may be deleted
+//! at any time.
 //!
 //! # Whom a cache trusts
 //!
