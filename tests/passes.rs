@@ -82,7 +82,9 @@ fn each_pass_alone_does_what_it_does_in_the_pipeline() {
 
 #[test]
 fn every_listed_pass_runs_alone() {
-    let mut ran = one_by_one("matmul_f16.13.1", &options(3, "warp-specialize"));
+    let mut all = options(3, "warp-specialize");
+    all.set("emit-line-info", "tileas").expect("a valid option");
+    let mut ran = one_by_one("matmul_f16.13.1", &all);
     let input = kernel("matmul_f16.13.1");
     for pass in dialect::pass::registered() {
         if ran.contains(&pass.argument) {

@@ -359,6 +359,7 @@ fn rounded_words() {
         for turned in [[false, true], [false, false], [true, true]] {
             // Of 8 columns and a depth of 8 there are fewer elements than threads: several read what one writes.
             let kind = Kind { element: Number::F32, rounded: true, turned, m, n, k, ..RAGGED };
+            let kind = Kind { outside: [5, 3, k / 4], ..kind };
             kind.multiplied_by_warpgroups(&kind.usual());
         }
     }
