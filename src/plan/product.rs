@@ -362,6 +362,10 @@ fn complete(product: &ProductLoop, hints: &Hints, numbers: &Numbers, candidate: 
     Ok(plan)
 }
 
+/// Registers beside the accumulators of an instruction without which ptxas does not compile it: it asks for 90 in all
+/// where an instruction of 128 columns has 64 accumulators (C7602).
+const INSTRUCTION_REGISTERS: u32 = 26;
+
 /// Divides an SM's registers: the producer gets little, the consumers the rest.
 fn share_registers(
     product: &ProductLoop,
@@ -372,6 +376,11 @@ fn share_registers(
     let eights = |r: u32| r / 8 * 8;
     let estimate = candidate.registers(product, numbers);
     let launch = eights(numbers.registers / (threads * candidate.blocks)).min(numbers.most_registers);
+    // The finaliser wants an instruction's registers to be there at launch.
+    let instruction = candidate.columns / 2 + INSTRUCTION_REGISTERS;
+    if launch < instruction {
+        return Err(NoPlan::Registers { needed: instruction, available: launch });
+    }
     let consumers = candidate.consumers();
     let rest = |producer: u32| {
         let pool = (launch * threads / 128).saturating_sub(producer);

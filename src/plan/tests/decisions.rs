@@ -115,8 +115,10 @@ fn hints_are_costs() {
     let machine = machine();
     let with = |hints: Hints| plan(&product, &hints, &machine).unwrap();
     let free = with(Hints::default());
-    // Two blocks fit, and hide each other's ends.
-    assert_eq!((free.blocks, with(Hints { occupancy: Some(2), ..Hints::default() }).blocks), (1, 2));
+    // Two blocks fit, and hide each other's ends. Their registers at launch are enough for narrower instructions.
+    let two = with(Hints { occupancy: Some(2), ..Hints::default() });
+    assert_eq!((free.blocks, two.blocks), (1, 2));
+    assert!(free.columns == 128 && two.columns == 64 && two.registers.launch < 90, "{two:?}");
     // The largest tile has no room for a second block: the hint is set aside, and the remark says so.
     let large = ProductLoop::new((128, 256, 64), OperandType::Bf16);
     let plan_of_large = plan(&large, &Hints { occupancy: Some(4), ..Hints::default() }, &machine).unwrap();
@@ -169,6 +171,7 @@ fn plans_fit() {
                     let r = plan.registers;
                     assert!(r.estimate <= r.consumer && r.consumer <= 240 && r.producer >= 24, "{product:?}: {plan:?}");
                     assert!([r.launch, r.producer, r.consumer].iter().all(|r| r % 8 == 0));
+                    assert!(r.launch >= plan.columns / 2 + 26, "{product:?}: {plan:?}");
                     assert!(r.producer + plan.consumers() * r.consumer <= r.launch * plan.threads / 128);
                     assert!(r.launch * plan.threads * plan.blocks <= 65536);
                     assert!(plan.threads * plan.blocks <= 2048);

@@ -97,7 +97,7 @@ nv_tileaa.func @rounded(%p0: !nv_tileaa.ptr<f32>, %n: i32, %zero: tensor<64x64xf
 
 // Two blocks on a multiprocessor, as asked for: they share registers and shared memory.
 // CHECK-LABEL: nv_tileaa.func @two_blocks(
-// CHECK-SAME: nv_tileas.products = {columns = 128 : i64, groups = array<i64: 2, 1>, registers = array<i64: 80, {{[0-9]+, [0-9]+}}>, scratch = {{[0-9]+}} : i64, stages = {{[23]}} : i64}
+// CHECK-SAME: nv_tileas.products = {columns = 64 : i64, groups = array<i64: 2, 1>, registers = array<i64: 80, {{[0-9]+, [0-9]+}}>, scratch = {{[0-9]+}} : i64, stages = {{[23]}} : i64}
 nv_tileaa.func @two_blocks(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32) attributes {hints = {sm_90 = {occupancy = 2 : i32}}} {
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
   %m = nv_tileaa.make_memref %p, shape = [%m0 : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
