@@ -3,7 +3,7 @@
 //!
 //! The machine code's own table is read, with nvdisasm. What it must say comes from the bytecode alone, without MLIR.
 //! By default one program of the corpus in four, at -O3 with `--lineinfo` and at -O0 with `-g`; with
-//! `TILEIRAS_TEST_FULL=1` all of them.
+//! `TILEIRAS_TEST_FULL=1` all of them. Where NVIDIA's compiler is installed, its tables are read beside ours.
 
 #[path = "support/cubin.rs"]
 mod cubin;
@@ -36,6 +36,10 @@ fn main() -> ExitCode {
         Trial::test("lines/call sites within call sites", nested),
         Trial::test("lines/without them the PTX is the same", unchanged),
     ];
+    if let Some(vendor) = Vendor::installed(&root) {
+        let root = root.clone();
+        trials.push(Trial::test("lines/beside NVIDIA's", move || vendor.compare(&root)));
+    }
     match cases(&root) {
         Ok(cases) => trials.extend(cases),
         // Listing has to work for the failure to be seen by runners that list first.
@@ -80,6 +84,53 @@ fn check(program: &Program, level: u8, debug: DebugInfo) -> Result<(), Failed> {
         return Err("no call site is in the table".into());
     }
     Ok(())
+}
+
+/// NVIDIA's compiler, where `scripts/fetch-tileiras.sh` and `scripts/fetch-nvcc.sh` have put it.
+struct Vendor {
+    program: PathBuf,
+    toolkit: PathBuf,
+}
+
+impl Vendor {
+    fn installed(root: &Path) -> Option<Vendor> {
+        let program = root.join(".tools/tileiras/nvidia/cu13/bin/tileiras");
+        let toolkit = root.join(".tools/nvcc/nvidia/cu13");
+        (program.exists() && toolkit.exists()).then_some(Vendor { program, toolkit })
+    }
+
+    /// None for what it refuses.
+    fn rows(&self, program: &Program) -> Result<Option<BTreeSet<Row>>, Failed> {
+        let file = env::temp_dir().join(format!("lines-vendor-{}-{}.cubin", program.name, std::process::id()));
+        let mut command = Command::new(&self.program);
+        command.arg(&program.file).args(["--gpu-name", "sm_90", "-O3", "--lineinfo", "-o"]).arg(&file);
+        let done = command.env("CUDA_HOME", &self.toolkit).output()?;
+        if done.status.success() { rows_of(&file).map(Some) } else { Ok(None) }
+    }
+
+    /// Both tables keep nearly the same of what the bytecode says. NVIDIA's has a few lines that nothing in it names.
+    fn compare(&self, root: &Path) -> Result<(), Failed> {
+        let target = Target::by_name("sm_90").ok_or("no such target")?;
+        let lists = Lists::read(root).map_err(|e| e.to_string())?;
+        let (mut shared, mut theirs, mut ours) = (0, 0, 0);
+        for program in corpus::programs(root).map_err(|e| e.to_string())?.into_iter().filter(Program::is_readable) {
+            if lists.pending_on(&program.name, "sm_90").is_some() {
+                continue;
+            }
+            let Some(their_rows) = self.rows(&program)? else { continue };
+            let input = fs::read(&program.file)?;
+            let ptx = compile_with(&input, target, 3, Emit::Ptx, DebugInfo::Lines)?.text;
+            let our_rows = rows_of_ptx(&program.name, &ptx, 3, DebugInfo::Lines)?;
+            shared += their_rows.intersection(&our_rows).count();
+            theirs += their_rows.len();
+            ours += our_rows.len();
+        }
+        println!("rows of both tables {shared}, of NVIDIA's {theirs}, of ours {ours}");
+        if shared * 10 < theirs.max(ours) * 9 {
+            return Err(format!("only {shared} rows are in both tables, of {theirs} and {ours}").into());
+        }
+        Ok(())
+    }
 }
 
 /// What the bytecode says.
@@ -162,10 +213,15 @@ fn rows_of_ptx(name: &str, ptx: &str, level: u8, debug: DebugInfo) -> Result<BTr
     let cubin = cubin::assemble(ptx, target, level, debug)?;
     let file = env::temp_dir().join(format!("lines-{level}-{name}-{}.cubin", std::process::id()));
     fs::write(&file, &cubin.image)?;
+    rows_of(&file)
+}
+
+/// The rows of a table in a file, which is removed.
+fn rows_of(file: &Path) -> Result<BTreeSet<Row>, Failed> {
     let tools = toolchain::search("nvdisasm", None, &Surroundings::of_process());
     let program = tools.found.first().ok_or("no nvdisasm: run scripts/setup.sh")?;
-    let listing = Command::new(program).arg("-gi").arg(&file).output();
-    fs::remove_file(&file)?;
+    let listing = Command::new(program).arg("-gi").arg(file).output();
+    fs::remove_file(file)?;
     let listing = listing?;
     if !listing.status.success() {
         return Err(String::from_utf8_lossy(&listing.stderr).into_owned().into());
