@@ -99,7 +99,12 @@ impl Records {
         let listed = traits.flat_map(|t| self.effects(&t["def"], "effects"));
         let effects: Vec<&str> =
             listed.chain(arguments.flat_map(|a| self.effects(&a[0]["def"], "decorators"))).collect();
-        let answers = self.has_trait(op, "NoMemoryEffect")
+        // Effects that depend on the types of operands are told by C++.
+        let told = self.json[op]["traits"].as_array().into_iter().flatten().filter_map(|t| t["def"].as_str()).any(|t| {
+            self.is(t, "DeclareInterfaceMethods") && self.json[t]["cppInterfaceName"] == "MemoryEffectOpInterface"
+        });
+        let answers = told
+            || self.has_trait(op, "NoMemoryEffect")
             || self.has_trait(op, "RecursiveMemoryEffects")
             || !effects.is_empty()
             || ANY.iter().any(|name| op.ends_with(&format!("_{name}")));

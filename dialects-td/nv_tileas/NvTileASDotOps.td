@@ -50,12 +50,16 @@ def NvTileAS_DotScaledOp : NvTileAS_Op<"block_scaled_mma", NvTileAA_Product, [Pu
 
 //===-- asynchronous products ------------------------------------------------//
 
+// A tile that is read where it lies, in shared memory or in registers.
+def NvTileAS_ProductSide : AnyTypeOf<[NvTileAS_MemDescType, NvTileAS_Tensor], "memdesc or tensor with a layout">;
+
 def NvTileAS_AsyncDotOp : NvTileAS_Op<"async.dot", NvTileAA_FixedLayouts, [AllTypesMatch<["acc", "result"]>,
-    MemoryEffects<[NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>]> {
-  let summary = "start lhs * rhs + acc by warpgroups; operands are read from shared memory while it is under way";
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "start lhs * rhs + acc by warpgroups; operands are read while it is under way";
   let description = [{
-    `MxK`, `KxN` and `MxN`, with a layout in shared memory that the hardware knows (`tile_layout::HardwareLayout`). The
-    accumulator lies in the fragments of the instruction. The products of one op are one group; groups complete in order.
+    `MxK`, `KxN` and `MxN`. Operands have a layout in shared memory that the hardware knows
+    (`tile_layout::HardwareLayout`); `lhs` may instead be a tensor in the fragments of the instruction. The accumulator
+    lies in fragments too. The products of one op are one group; groups complete in order.
     The result is not there before `async.dot_wait` says so: until then it may only be carried by a loop, be the
     accumulator of another product, or be waited for.
 
@@ -65,8 +69,7 @@ def NvTileAS_AsyncDotOp : NvTileAS_Op<"async.dot", NvTileAA_FixedLayouts, [AllTy
     %done = nv_tileas.async.dot_wait %r pending 0 : tensor<128x256xf32, #c>
     ```
   }];
-  let arguments = (ins NvTileAS_ProxySourceStorage<NvTileAS_MemDescType>:$lhs, NvTileAS_ProxySourceStorage<NvTileAS_MemDescType>:$rhs,
-      NvTileAS_Tensor:$acc, NvTileAS_MmaAttr:$instruction, UnitAttr:$lhsUnsigned, UnitAttr:$rhsUnsigned);
+  let arguments = (ins NvTileAS_ProductSide:$lhs, NvTileAS_MemDescType:$rhs, NvTileAS_Tensor:$acc, NvTileAS_MmaAttr:$instruction, UnitAttr:$lhsUnsigned, UnitAttr:$rhsUnsigned);
   let results = (outs NvTileAS_Tensor:$result);
   let assemblyFormat = [{
     $lhs `,` $rhs `,` $acc `by` $instruction (`lhs_unsigned` $lhsUnsigned^)? (`rhs_unsigned` $rhsUnsigned^)?

@@ -8,6 +8,7 @@ pub mod facts;
 pub mod layouts;
 pub mod narrow;
 pub mod pipelines;
+pub mod pressure;
 pub mod producers;
 pub mod product_warps;
 pub mod register_maps;

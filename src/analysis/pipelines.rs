@@ -212,7 +212,8 @@ impl<'c> Extract<'c> {
                 out.push(Op::Copy { into, tag, bytes, barrier });
             }
             Some(AsyncDotOp(_) | PromotedDotOp(_)) => {
-                for memory in SharedDot::cast(op).into_iter().flat_map(|x| [x.lhs(), x.rhs()]) {
+                let tiles = SharedDot::cast(op).into_iter().flat_map(|x| [x.lhs(), x.rhs()]);
+                for memory in tiles.filter(|v| MemDescType::cast(ty(*v)).is_some()) {
                     if let Some((place, tag)) = self.place(op, memory)? {
                         out.push(Op::Begin { engine: Engine::Product, access: StageAccess::Read, place, tag });
                     }

@@ -19,6 +19,51 @@ use melior::ir::Type;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tile_layout::{HardwareLayout, Shape};
 
+/// Where an operand of a product of warpgroups comes from.
+pub enum Source<'c> {
+    /// A tile that is loaded for it alone, next to it: tensor copies keep a ring of such tiles filled.
+    Loaded(LoadedOperand<'c>),
+    /// What the loop around the product does not change: it goes to shared memory once, in front of the loop.
+    Stays,
+    /// What is computed next to the product. A left operand can be taken from registers.
+    Computed,
+}
+
+impl<'c> Source<'c> {
+    pub fn of(v: Val<'c>, dot: OpRef<'c>) -> Self {
+        if let Some(loaded) = LoadedOperand::of(v).filter(|l| block_of(l.load) == block_of(dot)) {
+            return Self::Loaded(loaded);
+        }
+        let around = std::iter::successors(parent_op(dot), |o| parent_op(*o)).find(|o| Scf::of(*o) == Some(Scf::For));
+        let v = behind_conversions(v);
+        let home = defining_op(v).map_or_else(|| parent_of_block(owner_of(v)), parent_op);
+        let inside = |op: OpRef<'c>| std::iter::successors(home, |o| parent_op(*o)).any(|o| o == op);
+        if around.is_some_and(|op| !inside(op)) { Self::Stays } else { Self::Computed }
+    }
+}
+
+/// Whether a value is computed from the result of a product in the same block.
+pub fn comes_from_product(v: Val<'_>) -> bool {
+    let (mut work, mut seen) = (vec![v], FxHashSet::default());
+    let home = home_of(v);
+    while let Some(v) = work.pop() {
+        let Some(op) = defining_op(v).filter(|op| block_of(*op) == home && seen.insert(op_key(*op))) else { continue };
+        if nv_tileaa::DotOp::cast(op).is_some() || nv_tileas::DotOp::cast(op).is_some() {
+            return true;
+        }
+        work.extend(operands(op));
+    }
+    false
+}
+
+/// The value that conversions of layouts lead to `v`.
+pub fn behind_conversions(mut v: Val<'_>) -> Val<'_> {
+    while let Some(convert) = defining_op(v).and_then(nv_tileas::ConvertLayoutOp::cast) {
+        v = convert.source();
+    }
+    v
+}
+
 /// An operand of a product that is a tile of a view.
 pub struct LoadedOperand<'c> {
     /// `tiled_load`, of either dialect.

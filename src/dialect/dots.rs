@@ -12,7 +12,7 @@ use melior::{
     ir::{Attribute, Location, Type, TypeLike},
 };
 use mlir_sys::*;
-use tile_layout::{HardwareLayout, Major, Multiplier, Shape, WarpgroupOperand, warpgroups_of};
+use tile_layout::{HardwareLayout, Major, Multiplier, Shape, WarpgroupOperand, warpgroup_left, warpgroups_of};
 use tile_mma::{Element, Row, Unit};
 use tile_targets::Target;
 
@@ -200,7 +200,7 @@ pub struct WarpgroupTile {
     pub operand: WarpgroupOperand,
 }
 
-/// Either product of tiles in shared memory.
+/// Either product of warpgroups.
 #[derive(Clone, Copy)]
 pub enum SharedDot<'c> {
     Async(AsyncDotOp<'c>),
@@ -243,7 +243,8 @@ pub struct WarpgroupDot {
     pub instruction: tile_mma::Instruction,
     /// Warpgroups along rows and columns. The low bits of a warpgroup's number go to the rows.
     pub groups: (u32, u32),
-    pub lhs: WarpgroupTile,
+    /// None where it comes from registers.
+    pub lhs: Option<WarpgroupTile>,
     pub rhs: WarpgroupTile,
     /// Blocks of 64 rows, groups of the instruction's columns, and steps along K, of one warpgroup.
     pub blocks: [usize; 3],
@@ -260,21 +261,21 @@ impl WarpgroupDot {
         if by.kind != MmaKind::Warpgroup {
             return Err(format!("{name} is no instruction of warpgroups"));
         }
-        let memory = |v| MemDescType::cast(ty(v)).ok_or("operand is no memdesc");
-        let (lhs, rhs) = (memory(op.lhs())?, memory(op.rhs())?);
+        let rhs = MemDescType::cast(ty(op.rhs())).ok_or("rhs is no memdesc")?;
+        let left = Side::of(op.lhs()).ok_or("lhs is neither memdesc nor tensor")?;
         let acc = Tensor::of_value(op.acc()).ok_or("acc is no tensor")?;
         let missing = || {
             format!(
                 "no instruction {name} multiplies '{}' by '{}' into '{}'",
-                lhs.element_type(),
+                left.element(),
                 rhs.element_type(),
                 acc.element
             )
         };
-        let [left, right] = op.unsigned();
+        let unsigned = op.unsigned();
         let types = [
-            element_of(lhs.element_type(), left).ok_or_else(missing)?,
-            element_of(rhs.element_type(), right).ok_or_else(missing)?,
+            element_of(left.element(), unsigned[0]).ok_or_else(missing)?,
+            element_of(rhs.element_type(), unsigned[1]).ok_or_else(missing)?,
             element_of(acc.element, false).ok_or_else(missing)?,
         ];
         let instruction = tile_mma::find(Unit::Warpgroup, by.shape, types, None).ok_or_else(missing)?;
@@ -283,9 +284,20 @@ impl WarpgroupDot {
         let [m, n, k] = by.shape;
         let groups = warpgroups_of(&layout, &shape, n)
             .map_err(|e| format!("accumulator does not lie in fragments of {name}: {e}"))?;
-        let lhs = WarpgroupTile::of("lhs", lhs, (0, 1), m)?;
+        let lhs = match left {
+            Side::Memory(desc) => Some(WarpgroupTile::of("lhs", desc, (0, 1), m)?),
+            Side::Registers(tensor) => {
+                let needed = warpgroup_left(&tensor.tile_shape(), groups, storage_bits(tensor.element))
+                    .map_err(|e| format!("lhs cannot lie in fragments of {name}: {e}"))?;
+                if tensor.layout() != Some(needed) {
+                    return Err(format!("lhs does not lie in fragments of {name} that belong to the accumulator's"));
+                }
+                None
+            }
+        };
         let rhs = WarpgroupTile::of("rhs", rhs, (1, 0), n)?;
-        for (what, tile) in [("lhs", &lhs), ("rhs", &rhs)] {
+        for (what, tile) in [("lhs", lhs.as_ref()), ("rhs", Some(&rhs))] {
+            let Some(tile) = tile else { continue };
             let major = match tile.operand.major {
                 Major::K => tile_mma::Major::K,
                 Major::Mn => tile_mma::Major::Mn,
@@ -298,9 +310,27 @@ impl WarpgroupDot {
         let blocks = [
             (extents[0] / u64::from(m * groups.0)) as usize,
             (extents[1] / u64::from(n * groups.1)) as usize,
-            (lhs.layout.shape().extents()[1] / u64::from(k)) as usize,
+            (rhs.layout.shape().extents()[0] / u64::from(k)) as usize,
         ];
         Ok(Self { instruction, groups, lhs, rhs, blocks })
+    }
+}
+
+/// Where the left operand of a product of warpgroups is.
+enum Side<'c> {
+    Memory(MemDescType<'c>),
+    Registers(Tensor<'c>),
+}
+
+impl<'c> Side<'c> {
+    fn of(v: Val<'c>) -> Option<Self> {
+        MemDescType::cast(ty(v)).map(Self::Memory).or_else(|| Tensor::of_value(v).map(Self::Registers))
+    }
+    fn element(&self) -> Type<'c> {
+        match self {
+            Self::Memory(desc) => desc.element_type(),
+            Self::Registers(tensor) => tensor.element,
+        }
     }
 }
 

@@ -45,6 +45,33 @@ pub fn warpgroup_accumulator(shape: &Shape, groups: (u32, u32), n: u32) -> Resul
     tiling.layout(Operand::Accumulator, shape)
 }
 
+/// The left operand of such products, an M x K tile of elements of `bits`, where it comes from registers. Warpgroups that
+/// share rows hold the same. Registers are one fragment after the other: those of each step along K, then those of the
+/// next block of 64 rows.
+///
+/// Errors: another rank, or a tile that does not divide into whole fragments for every warpgroup.
+pub fn warpgroup_left(shape: &Shape, groups: (u32, u32), bits: u32) -> Result<Layout> {
+    let [rows, depth] = shape.extents()[..] else {
+        let found = shape.rank() as u64;
+        return Err(LayoutError::Mismatch { what: "rank of a matrix tile", expected: 2, found });
+    };
+    if !matches!(bits, 8 | 16 | 32) {
+        return Err(LayoutError::UnsupportedElement { bits, expected: "operands of 8, 16 or 32 bits" });
+    }
+    // The columns of the product do not matter to its left operand.
+    let instruction = MmaShape::warpgroup(8, 256 / bits, bits);
+    for (what, dim, extent, needed) in [
+        ("rows for each warpgroup", 0, rows, u64::from(WARPGROUP_ROWS * groups.0)),
+        ("depth of one instruction", 1, depth, u64::from(instruction.k)),
+    ] {
+        if extent < needed {
+            return Err(LayoutError::TileTooSmall { what, dim, extent, needed });
+        }
+    }
+    let tiling = MmaTiling { instruction, batch_warps: 1, m_warps: groups.0, n_warps: groups.1 };
+    tiling.layout(Operand::A, shape)
+}
+
 /// The warpgroups along rows and columns whose accumulator by instructions of `n` columns lies like this, as
 /// [`warpgroup_accumulator`] puts it.
 ///
@@ -144,8 +171,8 @@ impl WarpgroupProduct {
 
     /// A in registers, over (m, k). Warpgroups that share rows hold the same.
     pub fn a_registers(&self) -> Result<Layout> {
-        let layout = self.tiling().layout(Operand::A, &Shape::new(&[self.m.into(), self.k.into()])?)?;
-        Ok(layout)
+        let shape = Shape::new(&[self.m.into(), self.k.into()])?;
+        warpgroup_left(&shape, (self.m_groups, self.n_groups), self.instruction.operand_bits)
     }
 
     /// The instructions of a warpgroup, chain by chain. Warpgroups count along m first.

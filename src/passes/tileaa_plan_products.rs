@@ -8,19 +8,24 @@
 //!
 //! A kernel can be if
 //!
-//! * each of its products is alone in its block, and both operands are tiles of views that nothing else uses, loaded in
-//!   that block, perhaps in another shape, or computed from such tiles element by element in as many bits;
-//! * tensor copies can load them (`analysis::tensor_maps`);
+//! * the operands of its products are tiles of views that nothing else uses, loaded next to the product, perhaps in
+//!   another shape, or computed from such tiles element by element in as many bits; or the loop around the product does
+//!   not change them, so that they go to shared memory once; or, on the left, they are computed from another product's
+//!   result, in registers;
+//! * tensor copies can load the tiles (`analysis::tensor_maps`);
 //! * no access before them orders the loads, and what their addresses and the control flow around them depend on can be
 //!   computed twice (`analysis::producers`).
 //!
-//! What is in the way is said by a remark.
+//! Products that are alone in their blocks, all of one shape, are planned by their loop (`tile_plan::plan`); others
+//! together, as a kernel (`kernel`). What is in the way is said by a remark.
+
+mod kernel;
 
 use crate::{
     analysis::{
         access::View,
         facts::Facts,
-        producers::{LoadedOperand, Slice, stage_of},
+        producers::{Slice, Source, comes_from_product, stage_of},
         tensor_maps,
     },
     dialect::{
@@ -31,6 +36,7 @@ use crate::{
         nv_tileaa::{
             self, AnyOp, CreateMemTokenOp, DotOp, JoinMemTokenOp, MemTokenType, Ordering, TiledLoadOp, TiledStoreOp,
         },
+        nv_tileas::MemDescType,
         pass::{Failed, PassContext, RustPass, descriptors},
         product_plan::ProductPlan,
         remark::{self, remark},
@@ -43,7 +49,7 @@ use crate::{
 };
 use melior::{Context, ir::Attribute};
 use tile_mma::Element;
-use tile_plan::{Hints, Machine, Major, OperandType, Plan, ProductLoop};
+use tile_plan::{APlace, Hints, Machine, Major, OperandType, Plan, ProductLoop};
 use tile_targets::{Feature, Target};
 
 #[derive(Clone, Default)]
@@ -83,31 +89,62 @@ impl RustPass for PlanProducts {
 /// The op that is in the way, and why.
 type Obstacle<'c> = (OpRef<'c>, String);
 
+/// A product, and what the planner has to know of it.
+struct Found<'c> {
+    op: OpRef<'c>,
+    product: ProductLoop,
+    sides: [Side<'c>; 2],
+}
+
+/// An operand.
+enum Side<'c> {
+    /// A ring of such stages holds it.
+    Ring(MemDescType<'c>),
+    /// It lies in shared memory while the loop around the product runs.
+    Stays(Val<'c>),
+    /// It comes from registers.
+    Registers(Val<'c>),
+}
+
+/// Loads into rings, and what is computed where they are.
+#[derive(Default)]
+struct Loads<'c> {
+    loads: Vec<OpRef<'c>>,
+    computed: Vec<OpRef<'c>>,
+}
+
 fn plan<'c>(function: nv_tileaa::FuncOp<'c>, dots: &[OpRef<'c>], target: &Target) -> Result<ProductPlan, Obstacle<'c>> {
     let facts = Facts::of(function.op());
-    let mut products: Vec<(OpRef<'c>, ProductLoop)> = vec![];
-    let (mut loads, mut computed) = (vec![], vec![]);
+    let mut products: Vec<Found<'c>> = vec![];
+    let mut loads = Loads::default();
     for &op in dots {
         let dot = DotOp::cast(op).ok_or_else(|| (op, "its operands have scales".to_string()))?;
-        if products.iter().any(|(other, _)| block_of(*other) == block_of(op)) {
-            return Err((op, "another product is in the same block".into()));
-        }
-        products.push((op, product(dot, function.op(), (&facts, target), (&mut loads, &mut computed))?));
+        products.push(product(dot, function.op(), (&facts, target), &mut loads)?);
     }
     let is_token = |v: Val<'c>| MemTokenType::cast(ty(v)).is_some();
-    Slice::of(function.op(), &loads, &|_| false, &is_token)?;
-    let (op, first) = products[0];
-    if let Some((op, _)) = products.iter().find(|(_, p)| (p.m, p.n, p.operand) != (first.m, first.n, first.operand)) {
-        return Err((*op, "products of the kernel differ in shape or type".into()));
+    Slice::of(function.op(), &loads.loads, &|_| false, &is_token)?;
+    let first = &products[0];
+    let machine = Machine::named(target.name).map_err(|e| (first.op, e.to_string()))?;
+    let hints = hints(function, &loads.loads, target);
+    let alone = |p: &Found<'c>| {
+        let both = matches!(p.sides, [Side::Ring(_), Side::Ring(_)]);
+        both && products.iter().all(|o| o.op == p.op || block_of(o.op) != block_of(p.op))
+    };
+    let alike = |p: &Found<'c>| {
+        let of = |p: &Found<'c>| (p.product.m, p.product.n, p.product.operand);
+        of(p) == of(first)
+    };
+    if !products.iter().all(|p| alone(p) && alike(p)) {
+        return kernel::plan(function.op(), &products, &hints, &machine);
     }
+    let op = first.op;
     // The deepest takes the largest stages.
-    let deepest = products.iter().map(|(_, p)| *p).max_by_key(|p| p.k).unwrap_or(first);
+    let deepest = products.iter().map(|p| p.product).max_by_key(|p| p.k).unwrap_or(first.product);
     let product = ProductLoop { over_tiles: loops(op) > 1, ..deepest };
-    let machine = Machine::named(target.name).map_err(|e| (op, e.to_string()))?;
-    let hints = hints(function, &loads, target);
     let plan = tile_plan::plan(&product, &hints, &machine).map_err(|e| (op, e.to_string()))?;
-    let fit = |scratch: u32| stages(&plan, &product, products.len() as u32, scratch);
-    let mut scratch = scratch(function.op(), &product, &products, &computed);
+    let rings = rings(&products).len() as u32;
+    let fit = |scratch: u32| stages(&plan, &product, rings, scratch);
+    let mut scratch = scratch(function.op(), &product, &products, &loads.computed);
     // Rather than wait for memory in each iteration results go through shared memory in parts.
     while scratch > SCRATCH_BYTES as u32 && fit(scratch).is_none_or(|s| s < plan.stages.min(HIDING_STAGES)) {
         scratch /= 2;
@@ -126,6 +163,19 @@ fn plan<'c>(function: nv_tileaa::FuncOp<'c>, dots: &[OpRef<'c>], target: &Target
         registers: [registers.launch, registers.producer, registers.consumer],
         scratch,
     })
+}
+
+/// The stages of each ring: products whose operands are alike take turns with one.
+fn rings<'c>(products: &[Found<'c>]) -> Vec<Vec<MemDescType<'c>>> {
+    let mut all: Vec<Vec<MemDescType<'c>>> = vec![];
+    for p in products {
+        let stage: Vec<MemDescType<'c>> =
+            p.sides.iter().filter_map(|s| if let Side::Ring(desc) = s { Some(*desc) } else { None }).collect();
+        if !stage.is_empty() && !all.contains(&stage) {
+            all.push(stage);
+        }
+    }
+    all
 }
 
 /// What the program asks for.
@@ -156,14 +206,14 @@ fn stages(plan: &Plan, product: &ProductLoop, rings: u32, scratch: u32) -> Optio
 fn scratch(
     function: OpRef<'_>,
     product: &ProductLoop,
-    products: &[(OpRef<'_>, ProductLoop)],
+    products: &[Found<'_>],
     in_stages: &[OpRef<'_>],
 ) -> u32 {
     let outermost = |op: OpRef<'_>| -> usize {
         let ancestors = std::iter::successors(Some(op), |o| parent_op(*o).filter(|p| op_key(*p) != op_key(function)));
         ancestors.last().map_or(0, op_key)
     };
-    let of_products: Vec<usize> = products.iter().map(|(o, _)| outermost(*o)).collect();
+    let of_products: Vec<usize> = products.iter().map(|p| outermost(p.op)).collect();
     let body = entry_block(region(function, 0));
     let mut before = true;
     let mut computes = false;
@@ -207,8 +257,8 @@ fn product<'c>(
     dot: DotOp<'c>,
     function: OpRef<'c>,
     (facts, target): (&Facts, &Target),
-    (loads, in_stages): (&mut Vec<OpRef<'c>>, &mut Vec<OpRef<'c>>),
-) -> Result<ProductLoop, Obstacle<'c>> {
+    loads: &mut Loads<'c>,
+) -> Result<Found<'c>, Obstacle<'c>> {
     let op = dot.op();
     let not = |reason: &str| (op, reason.to_string());
     let tensor = |v| Tensor::of_value(v).ok_or_else(|| not("operand is no tensor"));
@@ -225,12 +275,29 @@ fn product<'c>(
     if !instruction_exists {
         return Err(not("no warpgroup instruction multiplies these types"));
     }
-    let mut majors = [Major::K; 2];
-    let mut computed = [false; 2];
+    let extent = |e: i64| u32::try_from(e).unwrap_or(u32::MAX);
+    let mut product = ProductLoop::new((extent(m), extent(n), extent(k)), operand);
+    product.exact_sums = !dot.fast_acc();
+    product.result_bits = stored_bits(function, m * n).unwrap_or(storage_bits(acc.element));
+    let mut sides = vec![];
     for (i, (v, depth)) in [(dot.lhs(), 1), (dot.rhs(), 0)].into_iter().enumerate() {
-        let side = ["lhs", "rhs"][i];
-        let found =
-            LoadedOperand::of(v).ok_or_else(|| not(&format!("{side} is not a tile that is loaded for it alone")))?;
+        let name = ["lhs", "rhs"][i];
+        let found = match Source::of(v, op) {
+            Source::Loaded(found) => found,
+            Source::Stays => {
+                sides.push(Side::Stays(v));
+                continue;
+            }
+            Source::Computed => {
+                // A tile that is loaded into registers waits for memory in each iteration.
+                if i > 0 || operand.bits() != 16 || !comes_from_product(v) {
+                    return Err(not(&format!("{name} is not a tile that is loaded for it alone")));
+                }
+                product.a_place = APlace::Registers { extra: 0 };
+                sides.push(Side::Registers(v));
+                continue;
+            }
+        };
         let load = TiledLoadOp::cast(found.load).ok_or_else(|| not("operand is not loaded from a view"))?;
         check_load(load, op, function)?;
         if load.hints().and_then(|h| bool_hint(h, target.name, "allow_tma")) == Some(false) {
@@ -242,23 +309,19 @@ fn product<'c>(
             return Err((load.op(), "its tensor differs from iteration to iteration, or is made in a branch".into()));
         }
         let indices: Vec<Val<'c>> = load.indices().collect();
-        stage_of(load.op(), &view)
-            .and_then(|stage| tensor_maps::plan_copy(&view, &indices, stage, facts))
-            .map_err(|reason| (load.op(), format!("{side} is not copied by a tensor map: {reason}")))?;
+        let stage = stage_of(load.op(), &view)
+            .and_then(|stage| tensor_maps::plan_copy(&view, &indices, stage, facts).map(|_| stage))
+            .map_err(|reason| (load.op(), format!("{name} is not copied by a tensor map: {reason}")))?;
         if found.contiguous_dimension(&view) != Some(depth) {
-            majors[i] = Major::Mn;
+            *[&mut product.a_major, &mut product.b_major][i] = Major::Mn;
         }
-        computed[i] = !found.computed.is_empty();
-        in_stages.extend(found.computed);
-        loads.push(load.op());
+        product.computed[i] = !found.computed.is_empty();
+        loads.computed.extend(found.computed);
+        loads.loads.push(load.op());
+        sides.push(Side::Ring(stage));
     }
-    let extent = |e: i64| u32::try_from(e).unwrap_or(u32::MAX);
-    let mut product = ProductLoop::new((extent(m), extent(n), extent(k)), operand);
-    [product.a_major, product.b_major] = majors;
-    product.computed = computed;
-    product.result_bits = stored_bits(function, m * n).unwrap_or(storage_bits(acc.element));
-    product.exact_sums = !dot.fast_acc();
-    Ok(product)
+    let sides: [Side<'c>; 2] = sides.try_into().map_err(|_| not("it has no two operands"))?;
+    Ok(Found { op, product, sides })
 }
 
 /// Bits of the elements of the largest tile that is stored, if it is as large as the result.

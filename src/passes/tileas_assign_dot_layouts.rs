@@ -18,6 +18,7 @@ use crate::{
     analysis::{
         access::access_of,
         facts::Facts,
+        producers::Source,
         warps::{warps_at, warps_of},
     },
     dialect::{
@@ -40,7 +41,7 @@ use melior::{
 };
 use mlir_sys::*;
 use rustc_hash::FxHashSet;
-use tile_layout::{FragmentStride, Multiplier, Operand, Product, WARPGROUP_ROWS, warpgroup_accumulator};
+use tile_layout::{FragmentStride, Multiplier, Operand, Product, WARPGROUP_ROWS, warpgroup_accumulator, warpgroup_left};
 use tile_targets::Target;
 
 #[derive(Clone, Default)]
@@ -71,17 +72,25 @@ impl RustPass for AssignDotLayouts {
     }
 }
 
-/// The accumulator lies in the fragments of warpgroups; operands stay where they are until they go to shared memory.
+/// The accumulator lies in the fragments of warpgroups, and so does a left operand that is computed next to the product.
+/// Other operands stay where they are until they go to shared memory.
 fn by_warpgroups<'c>(dot: AnyDot<'c>, plan: ProductPlan, context: &'c Context) -> Result<(), Failed> {
     let op = dot.op();
     let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"));
+    let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
     let (lhs, acc) = (tensor(dot.lhs())?, tensor(dot.acc())?);
-    let depth = 256 / storage_bits(lhs.element);
-    let instruction = Instruction { kind: MmaKind::Warpgroup, shape: [WARPGROUP_ROWS, plan.columns, depth] };
-    let layout = warpgroup_accumulator(&acc.tile_shape(), (plan.groups[0], plan.groups[1]), plan.columns)
-        .map_err(|e| fail(op, e.to_string()))?;
+    let bits = storage_bits(lhs.element);
+    let groups = (plan.groups[0], plan.groups[1]);
+    let columns = acc.shape.last().and_then(|&n| u32::try_from(n).ok()).map_or(plan.columns, |n| n / groups.1);
+    let columns = columns.min(plan.columns);
+    let instruction = Instruction { kind: MmaKind::Warpgroup, shape: [WARPGROUP_ROWS, columns, 256 / bits] };
+    let layout = warpgroup_accumulator(&acc.tile_shape(), groups, columns).map_err(error)?;
     set_attr(op, "instruction", instruction.to_attr(context));
     let b = Builder::before(context, op);
+    if matches!(Source::of(dot.lhs(), op), Source::Computed) {
+        let left = warpgroup_left(&lhs.tile_shape(), groups, bits).map_err(error)?;
+        set_operand(op, LHS, converted(&b, op, dot.lhs(), &left)?);
+    }
     set_operand(op, ACC, converted(&b, op, dot.acc(), &layout)?);
     b.set_after(op);
     relayout_result(&b, op, dot.result(), &layout)

@@ -40,10 +40,12 @@
 //! are about as good, and never forces a ring that does not fit or registers that spill.
 #![forbid(unsafe_code)]
 
+mod kernel;
 mod machine;
 mod model;
 mod product;
 
+pub use kernel::{Kernel, KernelPlan, plan_kernel};
 pub use machine::{Entry, Machine, MachineError};
 pub use model::PROMOTION;
 pub use product::{

@@ -127,6 +127,11 @@ impl Numbers {
 }
 
 impl Numbers {
+    /// Clocks from the end of a chain that is waited for to the start of the next.
+    pub fn chain(&self, a: APlace) -> f64 {
+        if a == APlace::Shared { self.chain_shared } else { self.chain_registers }
+    }
+
     /// Clocks of an iteration in which the tensor cores have nothing to do, because a warpgroup waits for a chain, adds
     /// its sums up if they are promoted, waits for the next stage, changes it if it must, and issues the next chain,
     /// and all other chains in flight end before that.
@@ -138,7 +143,7 @@ impl Numbers {
         promotion: f64,
         preparation: f64,
     ) -> f64 {
-        let overhead = if product.a_place == APlace::Shared { self.chain_shared } else { self.chain_registers };
+        let overhead = self.chain(product.a_place);
         let consumers = f64::from(candidate.consumers());
         if product.promoted() {
             // A consumer's chains come one after the other, and are complete and added up before the next. Meanwhile

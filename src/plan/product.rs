@@ -315,7 +315,7 @@ fn ignored(plan: &Plan, hints: &Hints) -> f64 {
 /// Registers, ring and epilogue of a candidate, or what it lacks.
 fn complete(product: &ProductLoop, hints: &Hints, numbers: &Numbers, candidate: Candidate) -> Result<Plan, NoPlan> {
     let threads = 128 * (candidate.consumers() + 1);
-    let registers = share_registers(product, numbers, &candidate, threads)?;
+    let registers = divide_registers(candidate.registers(product, numbers), numbers, &candidate)?;
     // What the hint makes of the latency; less than measured is not believed.
     let latency = if hints.latency.is_some_and(|l| l >= 7) { 2.0 } else { 1.0 };
     let per_sm = numbers.shared_sm / candidate.blocks - numbers.shared_reserved;
@@ -366,15 +366,14 @@ fn complete(product: &ProductLoop, hints: &Hints, numbers: &Numbers, candidate: 
 /// where an instruction of 128 columns has 64 accumulators (C7602).
 const INSTRUCTION_REGISTERS: u32 = 26;
 
-/// Divides an SM's registers: the producer gets little, the consumers the rest.
-fn share_registers(
-    product: &ProductLoop,
+/// Divides an SM's registers: the producer gets little, the consumers the rest, which must be `estimate` at least.
+pub(crate) fn divide_registers(
+    estimate: u32,
     numbers: &Numbers,
     candidate: &Candidate,
-    threads: u32,
 ) -> Result<Registers, NoPlan> {
     let eights = |r: u32| r / 8 * 8;
-    let estimate = candidate.registers(product, numbers);
+    let threads = 128 * (candidate.consumers() + 1);
     let launch = eights(numbers.registers / (threads * candidate.blocks)).min(numbers.most_registers);
     // The finaliser wants an instruction's registers to be there at launch.
     let instruction = candidate.columns / 2 + INSTRUCTION_REGISTERS;

@@ -85,17 +85,32 @@ static bool carries(OpOperand &use) {
   return isa<AsyncDotWaitOp, RegionBranchTerminatorOpInterface>(user) || isa<LoopLikeOpInterface>(user);
 }
 
-// Tiles of rank two in shared memory, one stage of each; M, N and K agree.
-static LogicalResult verifyTiles(Operation *op, MemDescType lhs, MemDescType rhs, RankedTensorType acc) {
-  if (lhs.getShape().size() != 2 || rhs.getShape().size() != 2 || acc.getRank() != 2)
+static ArrayRef<int64_t> shapeOf(Type side) {
+  auto memory = dyn_cast<MemDescType>(side);
+  return memory ? memory.getShape() : cast<RankedTensorType>(side).getShape();
+}
+
+// Tiles of rank two; those in shared memory are one stage of a storage. M, N and K agree.
+static LogicalResult verifyTiles(Operation *op, Type lhs, MemDescType rhs, RankedTensorType acc) {
+  ArrayRef<int64_t> left = shapeOf(lhs), right = rhs.getShape();
+  if (left.size() != 2 || right.size() != 2 || acc.getRank() != 2)
     return op->emitOpError("operands must have rank two");
-  if (lhs.getShape()[0] != acc.getDimSize(0) || rhs.getShape()[1] != acc.getDimSize(1) ||
-      lhs.getShape()[1] != rhs.getShape()[0])
+  if (left[0] != acc.getDimSize(0) || right[1] != acc.getDimSize(1) || left[1] != right[0])
     return op->emitOpError("shapes of lhs, rhs and acc do not form a matrix product");
-  for (MemDescType memory : {lhs, rhs})
-    if (memory.getStages() != 1 || memory.getSpace() != MemorySpace::Shared)
-      return op->emitOpError("operands must be one stage of a storage in shared memory, got ") << memory;
+  for (Type side : {lhs, Type(rhs)})
+    if (auto memory = dyn_cast<MemDescType>(side))
+      if (memory.getStages() != 1 || memory.getSpace() != MemorySpace::Shared)
+        return op->emitOpError("operands must be one stage of a storage in shared memory, got ") << memory;
   return success();
+}
+
+// The operands in shared memory are read by a proxy of their own; groups are state of the machine.
+void AsyncDotOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  for (OpOperand *side : {&getLhsMutable(), &getRhsMutable()})
+    if (isa<MemDescType>(side->get().getType()))
+      effects.emplace_back(MemoryEffects::Read::get(), side, nv_tileaa::SharedMemoryAsyncProxy::get());
+  effects.emplace_back(MemoryEffects::Read::get(), nv_tileaa::Machine::get());
+  effects.emplace_back(MemoryEffects::Write::get(), nv_tileaa::Machine::get());
 }
 
 // Invariants: those of its tiles; the result is not read.

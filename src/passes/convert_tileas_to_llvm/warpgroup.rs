@@ -13,13 +13,14 @@
 //! the instructions asynchronous. Pairs of f16 stay in one value for the same reason: taking them apart would read
 //! them. A wait passes its sources through inline assembly without text, above which LLVM cannot move what reads them.
 //!
-//! Descriptors of the two tiles are made once for each op, from addresses and from a number of the warpgroup that is
-//! known to be the same in all lanes; each instruction adds a constant to them.
+//! Descriptors of the tiles are made once for each op, from addresses and from a number of the warpgroup that is known
+//! to be the same in all lanes; each instruction adds a constant to them. A left operand in registers has no descriptor:
+//! its words are operands of the instruction.
 
 use super::{Lower, Lowered, llvm::Llvm};
 use crate::dialect::{
     dots::{SharedDot, WarpgroupDot, WarpgroupTile, element_of},
-    layouts::Tensor,
+    layouts::{Tensor, storage_bits},
     nv_tileas::{AsyncDotOp, AsyncDotWaitOp, PromotedDotOp},
     pass::{Failed, fail},
     rt::*,
@@ -48,9 +49,18 @@ fn wait_for(pending: i64) -> String {
 struct Tiles<'c> {
     op: OpRef<'c>,
     dot: WarpgroupDot,
-    a: Descriptor<'c>,
+    a: Left<'c>,
     b: Descriptor<'c>,
 }
+
+/// The left operand: this warpgroup's part of a tile, or the words of a thread's fragments.
+enum Left<'c> {
+    Memory(Descriptor<'c>),
+    Registers(Vec<Val<'c>>),
+}
+
+/// Words of the left operand that an instruction takes from a thread.
+const LEFT_WORDS: usize = 4;
 
 /// What one instruction multiplies into, in each step along K.
 struct Block {
@@ -144,11 +154,22 @@ impl<'c> Lower<'c, '_> {
                 (Some((row, groups.0)), Some((column, groups.1)))
             }
         };
-        let lhs = self.shared_address(op.op(), op.lhs())?;
+        let a = match &dot.lhs {
+            Some(tile) => Left::Memory(self.descriptor(self.shared_address(op.op(), op.lhs())?, tile, 0, rows)),
+            None => Left::Registers(self.left_words(op)?),
+        };
         let rhs = self.shared_address(op.op(), op.rhs())?;
-        let a = self.descriptor(lhs, &dot.lhs, 0, rows);
         let b = self.descriptor(rhs, &dot.rhs, 1, columns);
         Ok(Tiles { op: op.op(), dot, a, b })
+    }
+
+    /// The left operand's registers as words, in the order in which instructions take them.
+    fn left_words(&self, op: SharedDot<'c>) -> Result<Vec<Val<'c>>, Failed> {
+        let tensor = Tensor::of_value(op.lhs()).ok_or_else(|| fail(op.op(), "lhs is no tensor"))?;
+        let values = self.fragment(op.op(), op.lhs())?;
+        let registers: Vec<Option<u32>> = (0..values.len() as u32).map(Some).collect();
+        let words = registers.chunks((32 / storage_bits(tensor.element)) as usize);
+        Ok(words.map(|word| self.operand_word(tensor.element, &values, word, None)).collect())
     }
 
     /// The instructions of some steps along K of a block, which add to the same registers.
@@ -162,13 +183,19 @@ impl<'c> Lower<'c, '_> {
     ) -> Result<(), Failed> {
         let dot = &tiles.dot;
         let carrier = self.carrier(dot.instruction.sum);
+        let outside = || fail(tiles.op, "an instruction is outside of its tiles");
+        let units = |tile: &WarpgroupTile, mn, k| tile.operand.offset(mn, k).map(|bytes| (bytes >> 4) as i64);
         for k in steps.clone() {
-            let offset = |tile: &WarpgroupTile, mn| tile.operand.offset(mn, k).map(|bytes| (bytes >> 4) as i64);
-            let (Some(at_a), Some(at_b)) = (offset(&dot.lhs, block.m), offset(&dot.rhs, block.n)) else {
-                return Err(fail(tiles.op, "an instruction is outside of its tiles"));
+            let left = match (&tiles.a, &dot.lhs) {
+                (Left::Memory(a), Some(tile)) => vec![a.at(&self.l, units(tile, block.m, k).ok_or_else(outside)?)],
+                (Left::Registers(words), _) => {
+                    let first = (block.m * dot.blocks[2] + k) * LEFT_WORDS;
+                    words.get(first..first + LEFT_WORDS).ok_or_else(outside)?.to_vec()
+                }
+                _ => return Err(outside()),
             };
-            let descriptors = [tiles.a.at(&self.l, at_a), tiles.b.at(&self.l, at_b)];
-            self.multiply_async(dot, carrier, registers, descriptors, from_zero && k == steps.start);
+            let right = tiles.b.at(&self.l, units(&dot.rhs, block.n, k).ok_or_else(outside)?);
+            self.multiply_async(dot, carrier, registers, (&left, right), from_zero && k == steps.start);
         }
         Ok(())
     }
@@ -192,13 +219,13 @@ impl<'c> Lower<'c, '_> {
         self.l.asm(text, "~{memory}", None, &[], false);
     }
 
-    /// One instruction: `registers` plus the product, or the product alone.
+    /// One instruction: `registers` plus the product, or the product alone. `left` is a descriptor or words.
     fn multiply_async(
         &self,
         dot: &WarpgroupDot,
         carrier: Carrier<'c>,
         registers: &mut [Val<'c>],
-        descriptors: [Val<'c>; 2],
+        (left, right): (&[Val<'c>], Val<'c>),
         from_zero: bool,
     ) {
         let i = dot.instruction;
@@ -210,16 +237,23 @@ impl<'c> Lower<'c, '_> {
             flags += ", 1, 1";
         }
         if i.row.container == 16 {
-            let transposed = |tile: &WarpgroupTile| u8::from(tile.operand.major == Major::Mn);
-            flags += &format!(", {}, {}", transposed(&dot.lhs), transposed(&dot.rhs));
+            for tile in dot.lhs.iter().chain([&dot.rhs]) {
+                flags += &format!(", {}", u8::from(tile.operand.major == Major::Mn));
+            }
         }
+        let (a, class) = match &dot.lhs {
+            Some(_) => (format!("${first}"), "l"),
+            None => (super::dot::operand_list(first, left.len()), "r"),
+        };
         let before = format!(
-            "{{ .reg .pred sum; setp.ne.b32 sum, {}, 0; {} {list}, ${first}, ${}, sum{flags}; }}",
+            "{{ .reg .pred sum; setp.ne.b32 sum, {}, 0; {} {list}, {a}, ${}, sum{flags}; }}",
             u8::from(!from_zero),
             i.ptx(),
-            first + 1
+            first + left.len()
         );
-        let sums = self.tied(&before, "l,l,~{memory}", carrier, registers, &descriptors, from_zero);
+        let others = format!("{}l,~{{memory}}", format!("{class},").repeat(left.len()));
+        let more: Vec<Val<'c>> = left.iter().copied().chain([right]).collect();
+        let sums = self.tied(&before, &others, carrier, registers, &more, from_zero);
         registers.copy_from_slice(&sums);
     }
 

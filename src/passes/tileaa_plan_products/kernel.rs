@@ -1,0 +1,148 @@
+//! Plans of kernels whose products depend on each other, or share a block: attention, rows of several products.
+//!
+//! Whole rows of all products are in one warpgroup. How many registers its tiles take is counted where most are held,
+//! as if each lay like an accumulator: a thread has a row of 32 and a column of four.
+
+use super::{Found, LEAST_SCRATCH, OTHER_BYTES, Obstacle, Side, rings};
+use crate::{
+    analysis::{pressure::fullest, producers::LoadedOperand},
+    dialect::{
+        behaviour::{computes_locally, is_cheap},
+        layouts::{Tensor, storage_bits},
+        nv_tileaa::{DotOp, ReduceOp},
+        product_plan::ProductPlan,
+        remark::{self, remark},
+        rt::*,
+        shared_memory::{SCRATCH_BYTES, padded_bytes},
+    },
+};
+use rustc_hash::FxHashSet;
+use tile_plan::{Hints, Kernel, Machine, plan_kernel};
+
+pub(super) fn plan<'c>(
+    function: OpRef<'c>,
+    products: &[Found<'c>],
+    hints: &Hints,
+    machine: &Machine,
+) -> Result<ProductPlan, Obstacle<'c>> {
+    let op = products[0].op;
+    if let Some(p) = products.iter().find(|p| p.product.promoted() || p.product.operand.bits() != 16) {
+        return Err((p.op, "products of other than 16-bit elements depend on each other or share a block".into()));
+    }
+    let rings: Vec<u32> =
+        rings(products).iter().map(|stages| stages.iter().map(|s| padded_bytes(*s) as u32).sum()).collect();
+    if rings.is_empty() {
+        return Err((op, "nothing is loaded for its products".into()));
+    }
+    // The block with most to multiply decides; others have the same stages.
+    let work = |block: usize| {
+        let of = products.iter().filter(|p| block_of(p.op) == block).map(|p| p.product);
+        of.map(|p| u64::from(p.m) * u64::from(p.n) * u64::from(p.k)).sum::<u64>()
+    };
+    let block = products.iter().map(|p| block_of(p.op)).max_by_key(|b| work(*b)).unwrap_or_default();
+    let inside = || products.iter().filter(|p| block_of(p.op) == block);
+    let computed = inside().next().and_then(|p| block_around(p.op)).map_or(0, elements_computed);
+    let kernel = Kernel {
+        products: inside().map(|p| p.product).collect(),
+        rings,
+        resident: resident_bytes(products),
+        scratch: LEAST_SCRATCH + OTHER_BYTES,
+        computed,
+    };
+    let pressure = Pressure::of(function, products);
+    let plan = plan_kernel(&kernel, &|groups| pressure.registers(groups), hints, machine);
+    let plan = plan.map_err(|e| (op, e.to_string()))?;
+    remark(op, remark::WARPGROUP_PLAN, plan.reasons.join("; "), "");
+    let registers = plan.registers;
+    Ok(ProductPlan {
+        groups: [plan.groups, 1],
+        columns: plan.columns,
+        stages: plan.stages,
+        registers: [registers.launch, registers.producer, registers.consumer],
+        scratch: (LEAST_SCRATCH + plan.shared_left).min(SCRATCH_BYTES as u32),
+    })
+}
+
+/// Bytes of operands that stay in shared memory, each once.
+fn resident_bytes(products: &[Found<'_>]) -> u32 {
+    let mut seen = FxHashSet::default();
+    let sides = products.iter().flat_map(|p| &p.sides);
+    sides
+        .filter_map(|side| match side {
+            Side::Stays(v) if seen.insert(key(*v)) => Tensor::of_value(*v),
+            _ => None,
+        })
+        .map(|t| (t.elements() as u32 * storage_bits(t.element) / 8).next_multiple_of(1024))
+        .sum()
+}
+
+/// Elements that the ops of a block compute beside products.
+fn elements_computed(block: Blk<'_>) -> u64 {
+    let of = |op| {
+        let source = ReduceOp::cast(op).map(|_| operand(op, 0));
+        let computes = source.is_some() || computes_locally(op) && !is_cheap(op);
+        let v = source.or_else(|| results(op).next()).filter(|_| computes);
+        v.and_then(Tensor::of_value).map_or(0, |t| t.elements() as u64)
+    };
+    ops_of(block).map(of).sum()
+}
+
+/// What consumers hold in registers.
+struct Pressure<'c> {
+    function: OpRef<'c>,
+    /// Left operands, which products read while they are under way.
+    read: Vec<Val<'c>>,
+    /// Tiles that are in shared memory.
+    elsewhere: FxHashSet<usize>,
+}
+
+impl<'c> Pressure<'c> {
+    fn of(function: OpRef<'c>, products: &[Found<'c>]) -> Self {
+        let (mut read, mut elsewhere) = (vec![], FxHashSet::default());
+        for p in products {
+            for (i, side) in p.sides.iter().enumerate() {
+                let v = operand(p.op, i);
+                match side {
+                    Side::Registers(v) => read.push(*v),
+                    Side::Stays(v) if uses(*v).iter().all(|(user, _)| DotOp::cast(*user).is_some()) => {
+                        elsewhere.insert(key(*v));
+                    }
+                    Side::Stays(_) => {}
+                    Side::Ring(_) => {
+                        let loaded = LoadedOperand::of(v);
+                        let ops = loaded.iter().flat_map(|l| l.computed.iter().chain(&l.moved).chain([&l.load]));
+                        elsewhere.extend(ops.flat_map(|op| results(*op)).map(key));
+                    }
+                }
+            }
+        }
+        Self { function, read, elsewhere }
+    }
+
+    /// Registers of a thread that hold tiles at the fullest place, if so many warpgroups share the rows.
+    fn registers(&self, groups: u32) -> u32 {
+        let weight = |v: Val<'c>| {
+            let Some(t) = Tensor::of_value(v) else { return 0 };
+            let again = defining_op(v).is_some_and(is_cheap);
+            if again || self.elsewhere.contains(&key(v)) { 0 } else { registers_of(&t, groups) }
+        };
+        fullest(self.function, &weight, &self.read)
+    }
+}
+
+/// Registers that a tensor takes where it lies as an accumulator of `groups` warpgroups; none of truth values, which
+/// are predicates for a moment. What has one dimension has a number for each row.
+fn registers_of(t: &Tensor<'_>, groups: u32) -> u32 {
+    let bits = storage_bits(t.element);
+    if bits < 8 {
+        return 0;
+    }
+    let (rows, columns) = match t.shape[..] {
+        [] => (1, 1),
+        [rows] => (rows, 1),
+        [ref rows @ .., columns] => (rows.iter().product(), columns),
+    };
+    let each = |extent: i64, unit: u32| (extent as u64).div_ceil(u64::from(unit));
+    let elements = each(rows, 32 * groups) * each(columns, 4);
+    (elements * u64::from(bits)).div_ceil(32).min(u64::from(u16::MAX)) as u32
+}

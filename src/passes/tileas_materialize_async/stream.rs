@@ -1,0 +1,394 @@
+//! Products that share a ring, and the change of each.
+//!
+//! The iterator of the ring is carried through loops and branches, from one product to the next in the order of the
+//! program.
+
+use super::{
+    Product, prepare, reshaped,
+    top::{Ring, Tile},
+};
+use crate::dialect::{
+    layouts::Tensor,
+    loops::{extend_for, extend_if, extend_yield},
+    nv_tileas::{
+        AsyncDotOp, AsyncDotWaitOp, AsyncTiledTmaLoadOp, ConsumerReleaseOp, ConsumerTokenType, ConsumerWaitOp,
+        ElectOp, IncIterOp, MemDescSlotOp, ProducerAcquireOp, ProducerTokenType, PromotedDotOp, StageOp,
+    },
+    pass::{Failed, fail},
+    product_plan::ProductPlan,
+    rt::*,
+    upstream::Scf,
+};
+use melior::{
+    Context,
+    ir::{Region, Type, attribute::IntegerAttribute, r#type::IntegerType},
+};
+use std::cell::Cell;
+use tile_plan::PROMOTION;
+
+/// A product with what stands at the top of the function for it.
+pub(super) struct Placed<'c> {
+    pub product: Product<'c>,
+    pub tiles: [Tile<'c>; 2],
+    /// Of each operand that comes through the ring.
+    pub maps: Vec<Val<'c>>,
+    /// Whether the product has been replaced, so that its op is no more.
+    done: Cell<bool>,
+}
+
+impl<'c> Placed<'c> {
+    pub fn new(product: Product<'c>, tiles: [Tile<'c>; 2], maps: Vec<Val<'c>>) -> Self {
+        Self { product, tiles, maps, done: Cell::new(false) }
+    }
+
+    fn erase(&self) {
+        self.done.set(true);
+        erase(self.product.dot.op());
+    }
+}
+
+/// Products whose operands have stages alike take turns with one ring.
+pub(super) struct Stream<'c> {
+    /// None where no operand is loaded.
+    ring: Option<Ring<'c>>,
+    pub products: Vec<Placed<'c>>,
+    context: &'c Context,
+    /// Warps that multiply.
+    warps: u32,
+}
+
+/// A product that is under way when its iteration ends.
+struct Flight<'c> {
+    dot: OpRef<'c>,
+    /// The number of the value that carries its sum.
+    index: usize,
+    /// The sum as the loop's body gets it.
+    sum: Val<'c>,
+    /// Whether the next product adds to the sum as it is.
+    adds_on: bool,
+    /// The stage that the product before reads, and whether there was one.
+    last: Option<(Val<'c>, Val<'c>)>,
+}
+
+/// Where the programs of a stream are: the iterator, if there is a ring.
+type Turn<'c> = Option<Val<'c>>;
+
+impl<'c> Stream<'c> {
+    pub fn new(product: &Product<'c>, top: &Builder<'c>, plan: ProductPlan) -> Result<Self, Failed> {
+        let ring = Ring::of(product, top, plan)?;
+        Ok(Self { ring, products: vec![], context: top.context(), warps: plan.consumer_warps() })
+    }
+
+    /// Whether a product's operands come in the same stages.
+    pub fn takes(&self, product: &Product<'c>) -> bool {
+        let stages = |p: &Product<'c>| p.sides.iter().map(|s| s.desc).collect::<Vec<_>>();
+        self.products.first().is_some_and(|p| stages(&p.product) == stages(product))
+    }
+
+    pub fn rewrite(&self, entry: Blk<'c>) -> Result<(), Failed> {
+        self.block(entry, self.ring.as_ref().map(|r| r.first), &mut vec![])?;
+        for side in self.products.iter().flat_map(|p| &p.product.sides) {
+            // All that stood between the load and the product.
+            erase_users(side.load.result());
+            erase(side.load.op());
+        }
+        Ok(())
+    }
+
+    fn placed(&self, op: OpRef<'c>) -> Option<&Placed<'c>> {
+        self.products.iter().find(|p| !p.done.get() && p.product.dot.op() == op)
+    }
+
+    fn holds_product(&self, op: OpRef<'c>) -> bool {
+        let mut holds = false;
+        walk(op, &mut |o| holds |= self.placed(o).is_some());
+        holds
+    }
+
+    /// Changes the products of a block in their order; the turn behind them.
+    fn block(&self, block: Blk<'c>, turn: Turn<'c>, flights: &mut Vec<Flight<'c>>) -> Result<Turn<'c>, Failed> {
+        let mut turn = turn;
+        let ops: Vec<OpRef<'c>> = ops_of(block).filter(|o| self.holds_product(*o)).collect();
+        for op in ops {
+            turn = match (self.placed(op), Scf::of(op)) {
+                (Some(placed), _) => match flights.iter_mut().find(|f| f.dot == op) {
+                    Some(flight) => self.in_flight(placed, turn, flight)?,
+                    None => self.at_once(placed, turn)?,
+                },
+                (None, Some(Scf::For)) => self.counted(op, turn)?,
+                (None, Some(Scf::If)) => self.branch(op, turn)?,
+                _ => return Err(fail(op, "a product is in a loop without a count")),
+            };
+        }
+        Ok(turn)
+    }
+
+    /// Carries the turn through a loop, and what its products under way need from one iteration to the next.
+    fn counted(&self, op: OpRef<'c>, turn: Turn<'c>) -> Result<Turn<'c>, Failed> {
+        let error = |e: BuildError| fail(op, e.to_string());
+        let b = Builder::before(self.context, op);
+        let number = result_count(op);
+        let body = entry_block(region(op, 0)).ok_or_else(|| fail(op, "loop has no body"))?;
+        let inside_of = |p: &&Placed<'c>| !p.done.get() && block_of(p.product.dot.op()) == block_key(body);
+        let mut flights: Vec<Flight<'c>> =
+            self.products.iter().filter(inside_of).filter_map(|p| Flight::of(&p.product, op, body)).collect();
+        let mut inits: Vec<Val<'c>> = turn.into_iter().collect();
+        if let Some(it) = turn.filter(|_| !flights.is_empty()) {
+            let never = self.truth(&b, false);
+            inits.extend(flights.iter().flat_map(|_| [it, never]));
+        }
+        let (new, inside) = extend_for(&b, op, &inits).map_err(error)?;
+        let inner = turn.and(inside.first().copied());
+        for (i, flight) in flights.iter_mut().enumerate().filter(|_| turn.is_some()) {
+            flight.last = Some((inside[1 + 2 * i], inside[2 + 2 * i]));
+        }
+        let mut yielded: Vec<Val<'c>> = self.block(body, inner, &mut flights)?.into_iter().collect();
+        yielded.extend(flights.iter().filter_map(|f| f.last).flat_map(|(now, always)| [now, always]));
+        extend_yield(&b, body, &yielded).map_err(error)?;
+
+        b.set_after(new);
+        b.set_location(new.location());
+        for (i, flight) in flights.iter().enumerate() {
+            let sums = result(new, flight.index);
+            let wait = self.wait(&b, &[sums])?;
+            for (user, at) in uses(sums) {
+                if user != wait {
+                    set_operand(user, at, result(wait, 0));
+                }
+            }
+            if let Some(ring) = &self.ring {
+                let (last, started) = (result(new, number + 1 + 2 * i), result(new, number + 2 + 2 * i));
+                ConsumerReleaseOp::build(&b, ring.pipeline, last, Some(started)).map_err(error)?;
+            }
+        }
+        Ok(turn.map(|_| result(new, number)))
+    }
+
+    fn branch(&self, op: OpRef<'c>, turn: Turn<'c>) -> Result<Turn<'c>, Failed> {
+        let error = |e: BuildError| fail(op, e.to_string());
+        let b = Builder::before(self.context, op);
+        let number = result_count(op);
+        let types: Vec<Type<'c>> = turn.into_iter().map(ty).collect();
+        let new = extend_if(&b, op, &types).map_err(error)?;
+        for i in 0..2 {
+            let block = entry_block(region(new, i)).ok_or_else(|| fail(new, "branch has no block"))?;
+            let after: Vec<Val<'c>> = self.block(block, turn, &mut vec![])?.into_iter().collect();
+            extend_yield(&b, block, &after).map_err(|e| fail(new, e.to_string()))?;
+        }
+        Ok(turn.map(|_| result(new, number)))
+    }
+
+    /// A product that is waited for in the next iteration. The next turn.
+    fn in_flight(&self, placed: &Placed<'c>, turn: Turn<'c>, flight: &mut Flight<'c>) -> Result<Turn<'c>, Failed> {
+        let dot = placed.product.dot;
+        let error = |e: BuildError| fail(dot.op(), e.to_string());
+        if !flight.adds_on {
+            self.wait_for_last(dot.op(), flight)?;
+        }
+        let b = Builder::before(self.context, dot.op());
+        let sum = self.multiply(&b, placed, turn)?;
+        replace_all_uses(dot.result(), sum);
+        if flight.adds_on {
+            AsyncDotWaitOp::build(&b, &[], &[], i64_attr(self.context, 1)).map_err(error)?;
+            self.release(&b, dot.op(), flight.last)?;
+        }
+        let next = self.next(&b, dot.op(), turn)?;
+        if let Some(now) = turn {
+            flight.last = Some((now, self.truth(&b, true)));
+        }
+        placed.erase();
+        Ok(next)
+    }
+
+    /// Waits for the product of the iteration before where its sum is first used, or with another wait before that.
+    fn wait_for_last(&self, dot: OpRef<'c>, flight: &Flight<'c>) -> Result<(), Failed> {
+        let block = block_around(dot).ok_or_else(|| fail(dot, "product is in no block"))?;
+        let first = first_user(block, flight.sum).ok_or_else(|| fail(dot, "sum of a product is not used"))?;
+        let before: Vec<OpRef<'c>> = ops_of(block).take_while(|o| *o != first).collect();
+        let other = before.iter().rev().take_while(|o| AsyncDotOp::cast(**o).is_none());
+        let other = other.filter_map(|o| AsyncDotWaitOp::cast(*o)).find(|w| w.pending() == 0);
+        let b = Builder::before(self.context, first);
+        b.set_location(dot.location());
+        let mut sources = vec![flight.sum];
+        if let Some(other) = other {
+            b.set_before(other.op());
+            sources.splice(0..0, other.sources());
+        }
+        let wait = self.wait(&b, &sources)?;
+        if let Some(other) = other {
+            for (old, new) in results(other.op()).zip(results(wait)) {
+                replace_all_uses(old, new);
+            }
+            erase(other.op());
+        }
+        b.set_after(wait);
+        let sum = results(wait).last().ok_or_else(|| fail(dot, "a wait has no results"))?;
+        for (user, at) in uses(flight.sum) {
+            if user != wait {
+                set_operand(user, at, sum);
+            }
+        }
+        self.release(&b, dot, flight.last)
+    }
+
+    /// A product that is waited for at once. The next turn.
+    fn at_once(&self, placed: &Placed<'c>, turn: Turn<'c>) -> Result<Turn<'c>, Failed> {
+        let dot = placed.product.dot;
+        let error = |e: BuildError| fail(dot.op(), e.to_string());
+        let b = Builder::before(self.context, dot.op());
+        let mut sum = self.multiply(&b, placed, turn)?;
+        if !placed.product.promoted() {
+            sum = result(self.wait(&b, &[sum])?, 0);
+        }
+        if let (Some(ring), Some(it)) = (&self.ring, turn) {
+            ConsumerReleaseOp::build(&b, ring.pipeline, it, None).map_err(error)?;
+        }
+        let next = self.next(&b, dot.op(), turn)?;
+        replace_all_uses(dot.result(), sum);
+        placed.erase();
+        Ok(next)
+    }
+
+    /// Waits for all products.
+    fn wait(&self, b: &Builder<'c>, sums: &[Val<'c>]) -> Result<OpRef<'c>, Failed> {
+        let types: Vec<Type<'c>> = sums.iter().map(|v| ty(*v)).collect();
+        let wait = AsyncDotWaitOp::build(b, &types, sums, i64_attr(self.context, 0));
+        wait.map(|w| w.op()).map_err(|e| fail(self.products[0].product.dot.op(), e.to_string()))
+    }
+
+    fn release(&self, b: &Builder<'c>, op: OpRef<'c>, last: Option<(Val<'c>, Val<'c>)>) -> Result<(), Failed> {
+        let (Some(ring), Some((last, started))) = (&self.ring, last) else { return Ok(()) };
+        ConsumerReleaseOp::build(b, ring.pipeline, last, Some(started)).map_err(|e| fail(op, e.to_string()))?;
+        Ok(())
+    }
+
+    fn next(&self, b: &Builder<'c>, op: OpRef<'c>, turn: Turn<'c>) -> Result<Turn<'c>, Failed> {
+        let (Some(ring), Some(it)) = (&self.ring, turn) else { return Ok(None) };
+        let next = IncIterOp::build(b, ty(it), it, ring.pipeline).map_err(|e| fail(op, e.to_string()))?;
+        Ok(Some(next.next()))
+    }
+
+    /// Fills a stage, waits for it and starts the product; its result.
+    fn multiply(&self, b: &Builder<'c>, placed: &Placed<'c>, turn: Turn<'c>) -> Result<Val<'c>, Failed> {
+        let dot = placed.product.dot;
+        let error = |e: BuildError| fail(dot.op(), e.to_string());
+        let mut ready = vec![];
+        if let (Some(ring), Some(it)) = (&self.ring, turn) {
+            self.fill(b, placed, ring, it)?;
+            let waited = ConsumerTokenType::get(dot.op().location());
+            let waited = waited.ok_or_else(|| fail(dot.op(), "no type of tokens"))?;
+            ConsumerWaitOp::build(b, waited.into(), ring.pipeline, it).map_err(error)?;
+            let slots = self.slots(b, placed, ring, it)?;
+            for (side, slot) in
+                placed.product.sides.iter().zip(prepare::prepare(b, &placed.product, &slots, self.warps)?)
+            {
+                let mut memory = slot;
+                for op in &side.operand.moved {
+                    memory = reshaped(b, *op, memory)?;
+                }
+                ready.push(memory);
+            }
+        }
+        let mut from_ring = ready.into_iter();
+        let mut operands = vec![];
+        for tile in placed.tiles {
+            operands.push(match tile {
+                Tile::Held(v) => v,
+                Tile::Ring => from_ring.next().ok_or_else(|| fail(dot.op(), "an operand is in no ring"))?,
+            });
+        }
+        let by = attr(dot.op(), "instruction").ok_or_else(|| fail(dot.op(), "no instruction"))?;
+        let (t, lhs, rhs, acc) = (ty(dot.result()), operands[0], operands[1], dot.acc());
+        if placed.product.promoted() {
+            let depth = Tensor::of_value(dot.lhs()).map_or(0, |t| t.shape[1]).min(PROMOTION.into());
+            let product = PromotedDotOp::build(b, t, lhs, rhs, acc, by, i64_attr(self.context, depth));
+            return Ok(product.map_err(error)?.result());
+        }
+        let product = AsyncDotOp::build(b, t, lhs, rhs, acc, by, dot.lhs_unsigned(), dot.rhs_unsigned());
+        Ok(product.map_err(error)?.result())
+    }
+
+    /// The program of one thread that copies the operands of a product.
+    fn fill(&self, b: &Builder<'c>, placed: &Placed<'c>, ring: &Ring<'c>, it: Val<'c>) -> Result<(), Failed> {
+        let dot = placed.product.dot;
+        let error = |e: BuildError| fail(dot.op(), e.to_string());
+        let region = Region::new();
+        let program = append_block(&region, &[], dot.op().location());
+        let inside = Builder::at_end(self.context, program, dot.op().location());
+        let bytes = placed.product.sides.iter().map(|s| i64::from(s.bytes)).sum();
+        let token = ProducerTokenType::get(dot.op().location()).ok_or_else(|| fail(dot.op(), "no type of tokens"))?;
+        let acquired =
+            ProducerAcquireOp::build(&inside, token.into(), ring.pipeline, it, i64_attr(self.context, bytes))
+                .map_err(error)?;
+        let slots = self.slots(&inside, placed, ring, it)?;
+        for ((side, slot), map) in placed.product.sides.iter().zip(&slots).zip(&placed.maps) {
+            let indices: Vec<Val<'c>> = side.load.indices().collect();
+            inside.set_location(side.load.op().location());
+            AsyncTiledTmaLoadOp::build(&inside, side.load.view(), &indices, *map, *slot, acquired.token())
+                .map_err(error)?;
+        }
+        ElectOp::build(b, region).map_err(error)?;
+        Ok(())
+    }
+
+    /// The iterator's stage of each storage.
+    fn slots(
+        &self,
+        b: &Builder<'c>,
+        placed: &Placed<'c>,
+        ring: &Ring<'c>,
+        it: Val<'c>,
+    ) -> Result<Vec<Val<'c>>, Failed> {
+        let error = |e: BuildError| fail(placed.product.dot.op(), e.to_string());
+        let stage = StageOp::build(b, IntegerType::new(self.context, 32).into(), it).map_err(error)?.index();
+        let sides = placed.product.sides.iter().zip(&ring.storages);
+        sides
+            .map(|(side, ring)| MemDescSlotOp::build(b, side.desc.into(), *ring, stage).map(|s| s.result()))
+            .collect::<Result<_, _>>()
+            .map_err(error)
+    }
+
+    fn truth(&self, b: &Builder<'c>, value: bool) -> Val<'c> {
+        let t: Type<'c> = IntegerType::new(self.context, 1).into();
+        b.value("arith.constant", t, &[], &[("value", IntegerAttribute::new(t, value.into()).into())])
+    }
+}
+
+impl<'c> Flight<'c> {
+    /// A product whose sum goes from one iteration of the loop around it to the next and is not used before that.
+    fn of(product: &Product<'c>, around: OpRef<'c>, body: Blk<'c>) -> Option<Self> {
+        let dot = product.dot;
+        let last = ops_of(body).last()?;
+        let (user, index) = match uses(dot.result())[..] {
+            [one] => one,
+            _ => return None,
+        };
+        if product.promoted() || user != last || index >= result_count(around) {
+            return None;
+        }
+        let sum = arg(body, index + 1);
+        let adds_on = dot.acc() == sum && uses(sum).len() == 1;
+        // What uses the sum otherwise must do so before the next product starts.
+        let used_before = || {
+            let first = first_user(body, sum);
+            ops_of(body).take_while(|o| *o != dot.op()).any(|o| Some(o) == first)
+        };
+        (adds_on || used_before()).then_some(Self { dot: dot.op(), index, sum, adds_on, last: None })
+    }
+}
+
+/// The first op of a block that uses a value, itself or in its regions.
+fn first_user<'c>(block: Blk<'c>, v: Val<'c>) -> Option<OpRef<'c>> {
+    let home = block_key(block);
+    let in_block = |user| std::iter::successors(Some(user), |o| parent_op(*o)).find(|o| block_of(*o) == home);
+    let users: Vec<OpRef<'c>> = uses(v).into_iter().filter_map(|(user, _)| in_block(user)).collect();
+    ops_of(block).find(|o| users.contains(o))
+}
+
+/// Erases ops that nothing uses any more, from the last user of `v` on.
+fn erase_users(v: Val<'_>) {
+    for (user, _) in uses(v) {
+        results(user).for_each(erase_users);
+        erase(user);
+    }
+}

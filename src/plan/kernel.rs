@@ -1,0 +1,143 @@
+//! Kernels whose products depend on each other: attention, rows that go through several products.
+//!
+//! A product's result is computed with and becomes an operand of the next one, so a warpgroup keeps whole rows and no
+//! product is alone: tensor cores, arithmetic and waits of one warpgroup follow each other, and overlap with those of
+//! others. What is decided is the same as for a loop over one product, by a coarser model:
+//!
+//! * *tensor cores*: the products of an iteration, one after the other;
+//! * *arithmetic*: elements that are computed, 128 a clock, and twice as long beside products;
+//! * *one warpgroup*: its own share of both, and what each chain costs that is waited for. All warpgroups on the
+//!   multiprocessor work at a time.
+//!
+//! *Worked example.* Attention on an H100, 128 queries and 128 keys of depth 128 in bf16. Tensor cores: 2048 clocks.
+//! Arithmetic: eight operations for each score and one for each of the result, 147 456 elements, 2304 clocks. One of two
+//! warpgroups needs half of both and two chains, 2600 clocks: arithmetic is the bound, if nearly.
+
+use crate::machine::Machine;
+use crate::model::{Candidate, Numbers};
+use crate::product::{APlace, Hints, NoPlan, ProductLoop, Registers, divide_registers};
+
+/// What the products of a kernel have in common.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Kernel {
+    /// Products of an iteration. Those whose left operand comes from registers depend on the others.
+    pub products: Vec<ProductLoop>,
+    /// Bytes of a stage of each ring.
+    pub rings: Vec<u32>,
+    /// Bytes of operands that stay in shared memory.
+    pub resident: u32,
+    /// Bytes for everything else that goes through shared memory.
+    pub scratch: u32,
+    /// Elements that are computed beside the products in an iteration.
+    pub computed: u64,
+}
+
+/// The decision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KernelPlan {
+    /// Consumer warpgroups, all along the rows.
+    pub groups: u32,
+    /// Columns of an instruction at most.
+    pub columns: u32,
+    pub blocks: u32,
+    /// Stages of each ring.
+    pub stages: u32,
+    pub registers: Registers,
+    /// Bytes of shared memory that nothing takes.
+    pub shared_left: u32,
+    /// Clocks of an iteration, for one block.
+    pub iteration: f64,
+    /// Why, for remarks.
+    pub reasons: Vec<String>,
+}
+
+/// Rings are not deeper than this, whatever fits.
+const MOST_STAGES: u32 = 8;
+/// Elements that a multiprocessor computes in a clock.
+const LANES: f64 = 128.0;
+/// By how much products slow other instructions down.
+const BESIDE_PRODUCTS: f64 = 2.0;
+
+/// Decides how the products of a kernel are carried out. `live` says how many registers of a consumer's thread hold
+/// tiles where most do, if so many warpgroups share the rows.
+///
+/// Errors: no way fits, with what is missing; the caller then takes instructions of single warps.
+pub fn plan_kernel(
+    kernel: &Kernel,
+    live: &dyn Fn(u32) -> u32,
+    hints: &Hints,
+    machine: &Machine,
+) -> Result<KernelPlan, NoPlan> {
+    let numbers = Numbers::new(machine)?;
+    let rows = kernel.products.iter().map(|p| p.m / 64).min().unwrap_or(0);
+    let columns = kernel.products.iter().map(|p| p.n.min(256)).max().unwrap_or(0);
+    for p in &kernel.products {
+        let whole = p.m >= 64 && p.n >= 8 && p.k >= 256 / p.operand.bits();
+        if !whole || ![p.m, p.n, p.k].into_iter().all(|e| e.is_power_of_two() && e <= 1 << 12) {
+            return Err(NoPlan::Shape { m: p.m, n: p.n, k: p.k });
+        }
+    }
+    let mut best: Option<KernelPlan> = None;
+    let mut refusal = None;
+    // Two warpgroups of one block share what stays in shared memory.
+    for (groups, blocks) in [(2, 1), (1, 2), (1, 1)] {
+        if groups > rows {
+            continue;
+        }
+        match complete(kernel, live(groups), &numbers, (groups, columns, blocks)) {
+            Ok(plan) if best.as_ref().is_none_or(|b| plan.iteration < b.iteration * 0.995) => best = Some(plan),
+            Ok(_) => {}
+            Err(error) => refusal = refusal.or(Some(error)),
+        }
+    }
+    let mut plan = best.ok_or(refusal.unwrap_or(NoPlan::Shape { m: 0, n: 0, k: 0 }))?;
+    let hinted = [
+        ("occupancy", hints.occupancy, plan.blocks),
+        ("num_worker_warps", hints.worker_warps, 4 * plan.groups),
+    ];
+    for (name, asked, taken) in hinted {
+        if let Some(asked) = asked.filter(|&asked| asked != taken) {
+            plan.reasons.push(format!("the hint {name} = {asked} is not followed: {taken} is better or all that fits"));
+        }
+    }
+    Ok(plan)
+}
+
+fn complete(
+    kernel: &Kernel,
+    live: u32,
+    numbers: &Numbers,
+    (groups, columns, blocks): (u32, u32, u32),
+) -> Result<KernelPlan, NoPlan> {
+    let candidate = Candidate { groups: (groups, 1), columns, blocks, stages: 0 };
+    let registers = divide_registers(live + numbers.other_registers, numbers, &candidate)?;
+    let available = (numbers.shared_sm / blocks - numbers.shared_reserved).min(numbers.shared_block);
+    let stage: u32 = kernel.rings.iter().sum();
+    let room = available.saturating_sub(kernel.resident + kernel.scratch);
+    let stages = room.checked_div(stage).unwrap_or(MOST_STAGES).min(MOST_STAGES);
+    if stages < 2 {
+        return Err(NoPlan::SharedMemory { stage, available: room });
+    }
+    let tensor: f64 = kernel.products.iter().map(|p| numbers.tensor(p, columns.min(p.n))).sum();
+    let arithmetic = kernel.computed as f64 / LANES * BESIDE_PRODUCTS;
+    let waits: f64 = kernel.products.iter().map(|p| numbers.chain(p.a_place)).sum();
+    let alone = (tensor + arithmetic) / f64::from(groups) + waits;
+    let bounds =
+        [(tensor, "tensor cores"), (arithmetic, "arithmetic"), (alone / f64::from(blocks), "one warpgroup's chain")];
+    let (iteration, bound) = bounds.into_iter().fold((0.0, "nothing"), |best, b| if b.0 > best.0 { b } else { best });
+    let from_registers = kernel.products.iter().filter(|p| matches!(p.a_place, APlace::Registers { .. })).count();
+    let reasons = vec![
+        format!(
+            "{} products an iteration, {from_registers} with rows from registers, by {groups} consumer {}",
+            kernel.products.len(),
+            if groups == 1 { "warpgroup" } else { "warpgroups" }
+        ),
+        format!(
+            "{stages} stages of {stage} bytes beside {} bytes that stay; {live} registers of tiles, {} in all of {}",
+            kernel.resident, registers.estimate, registers.consumer
+        ),
+        format!("{blocks} blocks of an SM; an iteration takes {iteration:.0} clocks, bound by {bound}"),
+    ];
+    let shared_left = room - stages * stage;
+    Ok(KernelPlan { groups, columns, blocks, stages, registers, shared_left, iteration, reasons })
+}
