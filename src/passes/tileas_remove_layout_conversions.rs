@@ -32,6 +32,7 @@ use crate::{
         facts::Facts,
         layouts::{default_layout, default_packing, packing_log2, project},
         narrow::{self, Narrow},
+        producers::Source,
         registers::Limit,
         warps::warps_of,
     },
@@ -41,7 +42,8 @@ use crate::{
         layouts::{Tensor, layout_attr, retype_constant, storage_bits, tensor_type},
         nv_tileaa,
         nv_tileas::{
-            AnyOp, AtomicCasOp, BroadcastOp, CatOp, ConvertLayoutOp, InsertSliceOp, PermuteOp, ReduceOp, ReplicateOp,
+            AnyOp, AtomicCasOp, BroadcastOp, CatOp, ConvertLayoutOp, InsertSliceOp, MmaKind, PermuteOp, ReduceOp,
+            ReplicateOp,
         },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         remark::{self, remark},
@@ -79,6 +81,13 @@ const LOAD_SLACK: u64 = 4;
 const STORE_SLACK: u64 = 2;
 /// Ops that step 4 computes again at most for one operand.
 const RECOMPUTE_LIMIT: usize = 12;
+
+/// Whether an operand is that of a product of warpgroups and goes to shared memory from wherever it lies.
+fn goes_to_memory(op: OpRef<'_>, i: usize) -> bool {
+    let by_warpgroups =
+        || AnyDot::cast(op).and_then(|d| d.instruction()).is_some_and(|by| by.kind == MmaKind::Warpgroup);
+    i < ACC && by_warpgroups() && matches!(Source::of(operand(op, i), op), Source::Stays)
+}
 
 struct Anchor<'c> {
     op: OpRef<'c>,
@@ -218,8 +227,10 @@ impl<'c> Assignment<'c> {
         }
         for dot in self.dots.clone() {
             let layouts = self.dot_operands[&op_key(dot.op())].clone();
-            for (v, layout) in operands(dot.op()).zip(layouts) {
-                self.flood_operand(v, layout);
+            for (i, (v, layout)) in operands(dot.op()).zip(layouts).enumerate() {
+                if !goes_to_memory(dot.op(), i) {
+                    self.flood_operand(v, layout);
+                }
             }
         }
         for i in 0..self.anchors.len() {
@@ -540,6 +551,9 @@ impl<'c> Assignment<'c> {
     fn wanted(&self, op: OpRef<'c>, i: usize) -> Option<Layout> {
         let v = operand(op, i);
         let of = |v: Val<'c>| self.layouts.get(&key(v)).cloned();
+        if goes_to_memory(op, i) {
+            return None;
+        }
         match Scf::of(op) {
             Some(Scf::For) => return of(result(op, i - 3)),
             Some(Scf::While) => return of(arg(entry_block(region(op, 0))?, i)),

@@ -7,7 +7,7 @@ use super::{Found, LEAST_SCRATCH, OTHER_BYTES, Obstacle, Side, rings};
 use crate::{
     analysis::{pressure::fullest, producers::LoadedOperand},
     dialect::{
-        behaviour::{computes_locally, is_cheap},
+        behaviour::{LayoutRelation, computes_locally, is_cheap, layout_relation},
         layouts::{Tensor, storage_bits},
         nv_tileaa::{DotOp, ReduceOp},
         product_plan::ProductPlan,
@@ -123,11 +123,25 @@ impl<'c> Pressure<'c> {
     fn registers(&self, groups: u32) -> u32 {
         let weight = |v: Val<'c>| {
             let Some(t) = Tensor::of_value(v) else { return 0 };
-            let again = defining_op(v).is_some_and(is_cheap);
-            if again || self.elsewhere.contains(&key(v)) { 0 } else { registers_of(&t, groups) }
+            if is_spread(v, MOST_STEPS) || self.elsewhere.contains(&key(v)) { 0 } else { registers_of(&t, groups) }
         };
         fullest(self.function, &weight, &self.read)
     }
+}
+
+/// Ops that a tensor is followed through at most.
+const MOST_STEPS: u32 = 8;
+
+/// Whether a tensor repeats a few numbers, or is computed from such tensors alone: a thread keeps the numbers and
+/// computes the rest where it is used.
+fn is_spread(v: Val<'_>, steps: u32) -> bool {
+    let Some(op) = defining_op(v) else { return false };
+    if is_cheap(op) && layout_relation(op) != LayoutRelation::Same {
+        return true;
+    }
+    let mut tensors = operands(op).filter(|v| Tensor::of_value(*v).is_some()).peekable();
+    let alike = layout_relation(op) == LayoutRelation::Same && tensors.peek().is_some();
+    alike && steps > 0 && tensors.all(|v| is_spread(v, steps - 1))
 }
 
 /// Registers that a tensor takes where it lies as an accumulator of `groups` warpgroups; none of truth values, which
