@@ -100,9 +100,10 @@ impl Records {
         let effects: Vec<&str> =
             listed.chain(arguments.flat_map(|a| self.effects(&a[0]["def"], "decorators"))).collect();
         // Effects that depend on the types of operands are told by C++.
-        let told = self.json[op]["traits"].as_array().into_iter().flatten().filter_map(|t| t["def"].as_str()).any(|t| {
-            self.is(t, "DeclareInterfaceMethods") && self.json[t]["cppInterfaceName"] == "MemoryEffectOpInterface"
-        });
+        let told =
+            self.json[op]["traits"].as_array().into_iter().flatten().filter_map(|t| t["def"].as_str()).any(|t| {
+                self.is(t, "DeclareInterfaceMethods") && self.json[t]["cppInterfaceName"] == "MemoryEffectOpInterface"
+            });
         let answers = told
             || self.has_trait(op, "NoMemoryEffect")
             || self.has_trait(op, "RecursiveMemoryEffects")

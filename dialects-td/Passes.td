@@ -136,6 +136,19 @@ def TileAAPlanProducts : Pass<"tileaa-plan-products", "::mlir::ModuleOp"> {
   let dependentDialects = ["nv_tileaa", "nv_tileas"];
 }
 
+def TileASRotateProducts : Pass<"tileas-rotate-products", "::mlir::ModuleOp"> {
+  let summary = "loops start the first product of the next iteration before the last one of this";
+  let description = [{
+    In functions with `nv_tileas.products`: where a product needs nothing that a loop carries, and another reads registers
+    that are computed from its result, the first is done an iteration ahead, next to the second. The first one of all
+    stands in front of the loop, and the last iteration behind it.
+  }];
+  let statistics = [
+    Statistic<"numRotated", "num-rotated", "loops rotated">
+  ];
+  let dependentDialects = ["arith", "nv_tileaa", "nv_tileas", "scf"];
+}
+
 def TileASMaterializeAsync : Pass<"tileas-materialize-async", "::mlir::ModuleOp"> {
   let summary = "products of warpgroups and the loads of their operands become asynchronous";
   let description = [{

@@ -23,7 +23,7 @@ use tile_layout::{HardwareLayout, Shape};
 pub enum Source<'c> {
     /// A tile that is loaded for it alone, next to it: tensor copies keep a ring of such tiles filled.
     Loaded(LoadedOperand<'c>),
-    /// What the loop around the product does not change: it goes to shared memory once, in front of the loop.
+    /// What is there before the loop or branch around the product: it goes to shared memory where it is computed.
     Stays,
     /// What is computed next to the product. A left operand can be taken from registers.
     Computed,
@@ -34,11 +34,7 @@ impl<'c> Source<'c> {
         if let Some(loaded) = LoadedOperand::of(v).filter(|l| block_of(l.load) == block_of(dot)) {
             return Self::Loaded(loaded);
         }
-        let around = std::iter::successors(parent_op(dot), |o| parent_op(*o)).find(|o| Scf::of(*o) == Some(Scf::For));
-        let v = behind_conversions(v);
-        let home = defining_op(v).map_or_else(|| parent_of_block(owner_of(v)), parent_op);
-        let inside = |op: OpRef<'c>| std::iter::successors(home, |o| parent_op(*o)).any(|o| o == op);
-        if around.is_some_and(|op| !inside(op)) { Self::Stays } else { Self::Computed }
+        if home_of(behind_conversions(v)) == block_of(dot) { Self::Computed } else { Self::Stays }
     }
 }
 

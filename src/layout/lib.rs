@@ -169,4 +169,6 @@ pub use tensor_copy::{
     Condition, GlobalView, Ineligible, Known, Outside, TensorBox, TensorCopyPlan, TensorElement, TensorMapPlan,
     TileCopy, TileDim, ViewDim, plan_tensor_copy,
 };
-pub use warpgroup::{WARPGROUP_ROWS, WarpgroupProduct, WarpgroupStep, warpgroup_accumulator, warpgroup_left, warpgroups_of};
+pub use warpgroup::{
+    WARPGROUP_ROWS, WarpgroupProduct, WarpgroupStep, warpgroup_accumulator, warpgroup_left, warpgroups_of,
+};

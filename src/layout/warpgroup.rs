@@ -45,9 +45,9 @@ pub fn warpgroup_accumulator(shape: &Shape, groups: (u32, u32), n: u32) -> Resul
     tiling.layout(Operand::Accumulator, shape)
 }
 
-/// The left operand of such products, an M x K tile of elements of `bits`, where it comes from registers. Warpgroups that
-/// share rows hold the same. Registers are one fragment after the other: those of each step along K, then those of the
-/// next block of 64 rows.
+/// The left operand of such products, an M x K tile of elements of `bits`, where it comes from registers. Warpgroups
+/// that share rows hold the same. Registers are one fragment after the other: those of each step along K, then those of
+/// the next block of 64 rows.
 ///
 /// Errors: another rank, or a tile that does not divide into whole fragments for every warpgroup.
 pub fn warpgroup_left(shape: &Shape, groups: (u32, u32), bits: u32) -> Result<Layout> {

@@ -21,6 +21,7 @@ pub mod tileas_materialize_register_loops;
 pub mod tileas_optimize_alloc_tensor;
 pub mod tileas_order_memory;
 pub mod tileas_remove_layout_conversions;
+pub mod tileas_rotate_products;
 pub mod tileas_slicing;
 pub mod tileas_specialize_agents;
 pub mod tileas_unspecialized_pipeline;
@@ -61,6 +62,7 @@ pub(crate) fn register_own() {
     register::<tileaa_plan_products::PlanProducts>();
     register::<tileaa_slice_products::SliceProducts>();
     register::<tileas_materialize_async::MaterializeAsync>();
+    register::<tileas_rotate_products::RotateProducts>();
     register::<tileas_specialize_agents::SpecializeAgents>();
     register::<tileas_assign_dot_layouts::AssignDotLayouts>();
     register::<tileas_assign_load_store_layouts::AssignLoadStoreLayouts>();

@@ -9,9 +9,9 @@
 //! A kernel can be if
 //!
 //! * the operands of its products are tiles of views that nothing else uses, loaded next to the product, perhaps in
-//!   another shape, or computed from such tiles element by element in as many bits; or the loop around the product does
-//!   not change them, so that they go to shared memory once; or, on the left, they are computed from another product's
-//!   result, in registers;
+//!   another shape, or computed from such tiles element by element in as many bits; or they are there
+//!   before the loop around the product, so that they go to shared memory once; or, on the left, they are computed from
+//!   another product's result, in registers;
 //! * tensor copies can load the tiles (`analysis::tensor_maps`);
 //! * no access before them orders the loads, and what their addresses and the control flow around them depend on can be
 //!   computed twice (`analysis::producers`).
@@ -203,12 +203,7 @@ fn stages(plan: &Plan, product: &ProductLoop, rings: u32, scratch: u32) -> Optio
 /// Bytes that conversions need beside the rings. Where tensors are computed with only behind all products they use the
 /// rings' memory. In a loop over tiles a result should go through shared memory at once.
 /// `in_stages` is what is computed where the operands lie.
-fn scratch(
-    function: OpRef<'_>,
-    product: &ProductLoop,
-    products: &[Found<'_>],
-    in_stages: &[OpRef<'_>],
-) -> u32 {
+fn scratch(function: OpRef<'_>, product: &ProductLoop, products: &[Found<'_>], in_stages: &[OpRef<'_>]) -> u32 {
     let outermost = |op: OpRef<'_>| -> usize {
         let ancestors = std::iter::successors(Some(op), |o| parent_op(*o).filter(|p| op_key(*p) != op_key(function)));
         ancestors.last().map_or(0, op_key)

@@ -41,7 +41,9 @@ use melior::{
 };
 use mlir_sys::*;
 use rustc_hash::FxHashSet;
-use tile_layout::{FragmentStride, Multiplier, Operand, Product, WARPGROUP_ROWS, warpgroup_accumulator, warpgroup_left};
+use tile_layout::{
+    FragmentStride, Multiplier, Operand, Product, WARPGROUP_ROWS, warpgroup_accumulator, warpgroup_left,
+};
 use tile_targets::Target;
 
 #[derive(Clone, Default)]
@@ -72,8 +74,8 @@ impl RustPass for AssignDotLayouts {
     }
 }
 
-/// The accumulator lies in the fragments of warpgroups, and so does a left operand that is computed next to the product.
-/// Other operands stay where they are until they go to shared memory.
+/// The accumulator lies in the fragments of warpgroups, and so does a left operand that is computed next to the
+/// product. Other operands stay where they are until they go to shared memory.
 fn by_warpgroups<'c>(dot: AnyDot<'c>, plan: ProductPlan, context: &'c Context) -> Result<(), Failed> {
     let op = dot.op();
     let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"));

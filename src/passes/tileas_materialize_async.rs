@@ -27,8 +27,9 @@
 //! a few elements of K at a time, to an accumulator that they do not touch.
 //!
 //! The iterator of a pipeline is carried by all loops and branches around the product, so that a ring runs on from one
-//! tile to the next. Products whose operands have stages alike share a ring. The program is sequential: an iteration fills the stage that it multiplies. With two stages or
-//! more it never waits for itself. `tileas-specialize-agents` makes a program of its own of what `elect` does.
+//! tile to the next. Products whose operands have stages alike share a ring. The program is sequential: an iteration
+//! fills the stage that it multiplies. With two stages or more it never waits for itself. `tileas-specialize-agents`
+//! makes a program of its own of what `elect` does.
 //!
 //! Where an operand is computed from what is loaded, element by element, or must be turned, threads change the stage
 //! between the wait and the product (`prepare`), while the product before is under way.

@@ -345,6 +345,7 @@ impl Options {
         add("tileas-assign-load-store-layouts", std::slice::from_ref(&target));
         add("tileas-remove-layout-conversions", &[]);
         if specialized {
+            add("tileas-rotate-products", &[]);
             add("tileas-materialize-async", &[]);
             add("tileas-specialize-agents", &[]);
         }

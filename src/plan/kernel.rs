@@ -10,8 +10,8 @@
 //!   multiprocessor work at a time.
 //!
 //! *Worked example.* Attention on an H100, 128 queries and 128 keys of depth 128 in bf16. Tensor cores: 2048 clocks.
-//! Arithmetic: eight operations for each score and one for each of the result, 147 456 elements, 2304 clocks. One of two
-//! warpgroups needs half of both and two chains, 2600 clocks: arithmetic is the bound, if nearly.
+//! Arithmetic: eight operations for each score and one for each of the result, 147 456 elements, 2304 clocks. One of
+//! two warpgroups needs half of both and two chains, 2600 clocks: arithmetic is the bound, if nearly.
 
 use crate::machine::Machine;
 use crate::model::{Candidate, Numbers};
@@ -91,10 +91,8 @@ pub fn plan_kernel(
         }
     }
     let mut plan = best.ok_or(refusal.unwrap_or(NoPlan::Shape { m: 0, n: 0, k: 0 }))?;
-    let hinted = [
-        ("occupancy", hints.occupancy, plan.blocks),
-        ("num_worker_warps", hints.worker_warps, 4 * plan.groups),
-    ];
+    let hinted =
+        [("occupancy", hints.occupancy, plan.blocks), ("num_worker_warps", hints.worker_warps, 4 * plan.groups)];
     for (name, asked, taken) in hinted {
         if let Some(asked) = asked.filter(|&asked| asked != taken) {
             plan.reasons.push(format!("the hint {name} = {asked} is not followed: {taken} is better or all that fits"));

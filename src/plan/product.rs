@@ -367,11 +367,7 @@ fn complete(product: &ProductLoop, hints: &Hints, numbers: &Numbers, candidate: 
 const INSTRUCTION_REGISTERS: u32 = 26;
 
 /// Divides an SM's registers: the producer gets little, the consumers the rest, which must be `estimate` at least.
-pub(crate) fn divide_registers(
-    estimate: u32,
-    numbers: &Numbers,
-    candidate: &Candidate,
-) -> Result<Registers, NoPlan> {
+pub(crate) fn divide_registers(estimate: u32, numbers: &Numbers, candidate: &Candidate) -> Result<Registers, NoPlan> {
     let eights = |r: u32| r / 8 * 8;
     let threads = 128 * (candidate.consumers() + 1);
     let launch = eights(numbers.registers / (threads * candidate.blocks)).min(numbers.most_registers);

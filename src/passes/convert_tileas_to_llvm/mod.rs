@@ -105,7 +105,8 @@ enum Lowered<'c> {
     Scalar(Val<'c>),
     /// One value for each register.
     Fragment(Vec<Val<'c>>),
-    /// One value for each two registers of f16: sums of a product of warpgroups that may be under way.
+    /// One word for each two registers of 16 bits: sums of a product of warpgroups that may be under way, or a left
+    /// operand on its way to one.
     Pairs(Vec<Val<'c>>),
     /// An array in local memory.
     Array(array::Array<'c>),

@@ -14,12 +14,12 @@
 //! them. A wait passes its sources through inline assembly without text, above which LLVM cannot move what reads them.
 //!
 //! Descriptors of the tiles are made once for each op, from addresses and from a number of the warpgroup that is known
-//! to be the same in all lanes; each instruction adds a constant to them. A left operand in registers has no descriptor:
-//! its words are operands of the instruction.
+//! to be the same in all lanes; each instruction adds a constant to them. A left operand in registers has no
+//! descriptor: its words are operands of the instruction.
 
 use super::{Lower, Lowered, llvm::Llvm};
 use crate::dialect::{
-    dots::{SharedDot, WarpgroupDot, WarpgroupTile, element_of},
+    dots::{LHS, SharedDot, WarpgroupDot, WarpgroupTile, element_of},
     layouts::{Tensor, storage_bits},
     nv_tileas::{AsyncDotOp, AsyncDotWaitOp, PromotedDotOp},
     pass::{Failed, fail},
@@ -165,6 +165,9 @@ impl<'c> Lower<'c, '_> {
 
     /// The left operand's registers as words, in the order in which instructions take them.
     fn left_words(&self, op: SharedDot<'c>) -> Result<Vec<Val<'c>>, Failed> {
+        if let Some(Lowered::Pairs(words)) = self.values.get(&key(op.lhs())) {
+            return Ok(words.clone());
+        }
         let tensor = Tensor::of_value(op.lhs()).ok_or_else(|| fail(op.op(), "lhs is no tensor"))?;
         let values = self.fragment(op.op(), op.lhs())?;
         let registers: Vec<Option<u32>> = (0..values.len() as u32).map(Some).collect();
@@ -304,19 +307,21 @@ impl<'c> Lower<'c, '_> {
 
     /// The registers of an accumulator.
     fn accumulators(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Vec<Val<'c>>, Failed> {
+        let of_halves = Tensor::of_value(v).is_some_and(|t| t.element == self.l.f16);
+        if of_halves { self.pairs(op, v) } else { self.fragment(op, v) }
+    }
+
+    /// The registers of a tensor of 16-bit elements as words.
+    fn pairs(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Vec<Val<'c>>, Failed> {
         if let Some(Lowered::Pairs(pairs)) = self.values.get(&key(v)) {
             return Ok(pairs.clone());
         }
         let l = &self.l;
-        let values = self.fragment(op, v)?;
-        if Tensor::of_value(v).is_none_or(|t| t.element != l.f16) {
-            return Ok(values);
-        }
         let pair = |two: &[Val<'c>]| {
-            let pair = l.insert(l.insert(l.poison(l.vector(2, l.f16)), two[0], 0), two[1], 1);
+            let pair = l.insert(l.insert(l.poison(l.vector(2, ty(two[0]))), two[0], 0), two[1], 1);
             l.cast("bitcast", pair, l.i32)
         };
-        Ok(values.chunks(2).map(pair).collect())
+        Ok(self.fragment(op, v)?.chunks(2).map(pair).collect())
     }
 
     /// The registers of a product that is under way.
@@ -335,14 +340,16 @@ impl<'c> Lower<'c, '_> {
         pairs.iter().flat_map(two).collect()
     }
 
-    /// Whether `v` is a product of f16 sums that may be under way, whose registers hold two elements each.
+    /// Whether the registers of `v` hold two elements each: of a product of f16 sums that may be under way, and of a
+    /// left operand that a loop carries to its product.
     pub(super) fn is_pairs(&self, v: Val<'c>) -> bool {
-        Tensor::of_value(v).is_some_and(|t| t.element == self.l.f16) && is_under_way(v)
+        let Some(tensor) = Tensor::of_value(v) else { return false };
+        tensor.element == self.l.f16 && is_under_way(v) || storage_bits(tensor.element) == 16 && is_carried_left(v)
     }
 
     /// The registers of `v` in the form in which `to` is carried.
     pub(super) fn carried_as(&self, op: OpRef<'c>, v: Val<'c>, to: Val<'c>) -> Result<Vec<Val<'c>>, Failed> {
-        if self.is_pairs(to) { self.accumulators(op, v) } else { self.fragment(op, v) }
+        if self.is_pairs(to) { self.pairs(op, v) } else { self.fragment(op, v) }
     }
 
     //===-- descriptors -----------------------------------------------------===//
@@ -418,6 +425,22 @@ fn is_zero(v: Val<'_>) -> bool {
         }
     }
     super::data::element_bits(op, value).is_ok_and(|bits| bits.iter().all(|b| *b == 0))
+}
+
+/// Whether a loop carries `v`, and only products take it from there, as their left operand.
+fn is_carried_left(v: Val<'_>) -> bool {
+    let (op, i) = match defining_op(v) {
+        Some(op) => (op, results(op).position(|r| r == v)),
+        None => {
+            let block = owner_of(v);
+            let Some(op) = parent_of_block(block) else { return false };
+            (op, args(block).position(|a| a == v).and_then(|i| i.checked_sub(1)))
+        }
+    };
+    let Some(i) = i.filter(|_| Scf::of(op) == Some(Scf::For)) else { return false };
+    let inside = entry_block(region(op, 0)).map(|body| arg(body, i + 1));
+    let users: Vec<_> = inside.into_iter().chain([result(op, i)]).flat_map(uses).collect();
+    !users.is_empty() && users.iter().all(|(user, at)| *at == LHS && AsyncDotOp::cast(*user).is_some())
 }
 
 /// Whether `v` is the result of a product that nothing has waited for, or is carried from one by a loop or a branch.

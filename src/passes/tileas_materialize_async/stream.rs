@@ -11,7 +11,7 @@ use crate::dialect::{
     layouts::Tensor,
     loops::{extend_for, extend_if, extend_yield},
     nv_tileas::{
-        AsyncDotOp, AsyncDotWaitOp, AsyncTiledTmaLoadOp, ConsumerReleaseOp, ConsumerTokenType, ConsumerWaitOp,
+        AsyncDotOp, AsyncDotWaitOp, AsyncTiledTmaLoadOp, ConsumerReleaseOp, ConsumerTokenType, ConsumerWaitOp, DotOp,
         ElectOp, IncIterOp, MemDescSlotOp, ProducerAcquireOp, ProducerTokenType, PromotedDotOp, StageOp,
     },
     pass::{Failed, fail},
@@ -76,7 +76,8 @@ type Turn<'c> = Option<Val<'c>>;
 impl<'c> Stream<'c> {
     pub fn new(product: &Product<'c>, top: &Builder<'c>, plan: ProductPlan) -> Result<Self, Failed> {
         let ring = Ring::of(product, top, plan)?;
-        Ok(Self { ring, products: vec![], context: top.context(), warps: plan.consumer_warps() })
+        let (context, warps) = (top.context(), plan.consumer_warps());
+        Ok(Self { ring, products: vec![], context, warps })
     }
 
     /// Whether a product's operands come in the same stages.
@@ -113,7 +114,7 @@ impl<'c> Stream<'c> {
             turn = match (self.placed(op), Scf::of(op)) {
                 (Some(placed), _) => match flights.iter_mut().find(|f| f.dot == op) {
                     Some(flight) => self.in_flight(placed, turn, flight)?,
-                    None => self.at_once(placed, turn)?,
+                    None => self.until_used(placed, turn)?,
                 },
                 (None, Some(Scf::For)) => self.counted(op, turn)?,
                 (None, Some(Scf::If)) => self.branch(op, turn)?,
@@ -129,9 +130,7 @@ impl<'c> Stream<'c> {
         let b = Builder::before(self.context, op);
         let number = result_count(op);
         let body = entry_block(region(op, 0)).ok_or_else(|| fail(op, "loop has no body"))?;
-        let inside_of = |p: &&Placed<'c>| !p.done.get() && block_of(p.product.dot.op()) == block_key(body);
-        let mut flights: Vec<Flight<'c>> =
-            self.products.iter().filter(inside_of).filter_map(|p| Flight::of(&p.product, op, body)).collect();
+        let mut flights = self.flights(op, body);
         let mut inits: Vec<Val<'c>> = turn.into_iter().collect();
         if let Some(it) = turn.filter(|_| !flights.is_empty()) {
             let never = self.truth(&b, false);
@@ -146,11 +145,11 @@ impl<'c> Stream<'c> {
         yielded.extend(flights.iter().filter_map(|f| f.last).flat_map(|(now, always)| [now, always]));
         extend_yield(&b, body, &yielded).map_err(error)?;
 
-        b.set_after(new);
-        b.set_location(new.location());
         for (i, flight) in flights.iter().enumerate() {
             let sums = result(new, flight.index);
-            let wait = self.wait(&b, &[sums])?;
+            b.set_after(new);
+            b.set_location(new.location());
+            let wait = self.wait(&b, &[sums], 0)?;
             for (user, at) in uses(sums) {
                 if user != wait {
                     set_operand(user, at, result(wait, 0));
@@ -162,6 +161,13 @@ impl<'c> Stream<'c> {
             }
         }
         Ok(turn.map(|_| result(new, number)))
+    }
+
+    /// Products of a loop's body that are under way when an iteration ends.
+    fn flights(&self, op: OpRef<'c>, body: Blk<'c>) -> Vec<Flight<'c>> {
+        let inside = self.products.iter().filter(|p| !p.done.get());
+        let inside = inside.filter(|p| block_of(p.product.dot.op()) == block_key(body));
+        inside.filter_map(|p| Flight::of(&p.product, op, body)).collect()
     }
 
     fn branch(&self, op: OpRef<'c>, turn: Turn<'c>) -> Result<Turn<'c>, Failed> {
@@ -205,8 +211,7 @@ impl<'c> Stream<'c> {
         let block = block_around(dot).ok_or_else(|| fail(dot, "product is in no block"))?;
         let first = first_user(block, flight.sum).ok_or_else(|| fail(dot, "sum of a product is not used"))?;
         let before: Vec<OpRef<'c>> = ops_of(block).take_while(|o| *o != first).collect();
-        let other = before.iter().rev().take_while(|o| AsyncDotOp::cast(**o).is_none());
-        let other = other.filter_map(|o| AsyncDotWaitOp::cast(*o)).find(|w| w.pending() == 0);
+        let other = before.iter().filter_map(|o| AsyncDotWaitOp::cast(*o)).find(|w| w.pending() == 0);
         let b = Builder::before(self.context, first);
         b.set_location(dot.location());
         let mut sources = vec![flight.sum];
@@ -214,7 +219,7 @@ impl<'c> Stream<'c> {
             b.set_before(other.op());
             sources.splice(0..0, other.sources());
         }
-        let wait = self.wait(&b, &sources)?;
+        let wait = self.wait(&b, &sources, 0)?;
         if let Some(other) = other {
             for (old, new) in results(other.op()).zip(results(wait)) {
                 replace_all_uses(old, new);
@@ -231,28 +236,41 @@ impl<'c> Stream<'c> {
         self.release(&b, dot, flight.last)
     }
 
-    /// A product that is waited for at once. The next turn.
-    fn at_once(&self, placed: &Placed<'c>, turn: Turn<'c>) -> Result<Turn<'c>, Failed> {
+    /// A product that is waited for where its sum is first used. The next turn.
+    fn until_used(&self, placed: &Placed<'c>, turn: Turn<'c>) -> Result<Turn<'c>, Failed> {
         let dot = placed.product.dot;
         let error = |e: BuildError| fail(dot.op(), e.to_string());
         let b = Builder::before(self.context, dot.op());
-        let mut sum = self.multiply(&b, placed, turn)?;
-        if !placed.product.promoted() {
-            sum = result(self.wait(&b, &[sum])?, 0);
+        let sum = self.multiply(&b, placed, turn)?;
+        let user = block_around(dot.op()).and_then(|block| first_user(block, dot.result()));
+        let promoted = placed.product.promoted();
+        replace_all_uses(dot.result(), sum);
+        if let Some(user) = user.filter(|_| !promoted) {
+            // Groups that are started before that may be under way still.
+            let between = ops_after(dot.op()).take_while(|o| *o != user).filter(|o| is_group(*o)).count();
+            b.set_before(user);
+            let wait = self.wait(&b, &[sum], between)?;
+            for (user, at) in uses(sum) {
+                if user != wait {
+                    set_operand(user, at, result(wait, 0));
+                }
+            }
+        } else if !promoted {
+            self.wait(&b, &[sum], 0)?;
         }
         if let (Some(ring), Some(it)) = (&self.ring, turn) {
             ConsumerReleaseOp::build(&b, ring.pipeline, it, None).map_err(error)?;
         }
+        b.set_before(dot.op());
         let next = self.next(&b, dot.op(), turn)?;
-        replace_all_uses(dot.result(), sum);
         placed.erase();
         Ok(next)
     }
 
-    /// Waits for all products.
-    fn wait(&self, b: &Builder<'c>, sums: &[Val<'c>]) -> Result<OpRef<'c>, Failed> {
+    /// Waits until no more than `pending` younger groups are under way.
+    fn wait(&self, b: &Builder<'c>, sums: &[Val<'c>], pending: usize) -> Result<OpRef<'c>, Failed> {
         let types: Vec<Type<'c>> = sums.iter().map(|v| ty(*v)).collect();
-        let wait = AsyncDotWaitOp::build(b, &types, sums, i64_attr(self.context, 0));
+        let wait = AsyncDotWaitOp::build(b, &types, sums, i64_attr(self.context, pending as i64));
         wait.map(|w| w.op()).map_err(|e| fail(self.products[0].product.dot.op(), e.to_string()))
     }
 
@@ -291,9 +309,10 @@ impl<'c> Stream<'c> {
         }
         let mut from_ring = ready.into_iter();
         let mut operands = vec![];
-        for tile in placed.tiles {
+        for (number, tile) in placed.tiles.into_iter().enumerate() {
             operands.push(match tile {
-                Tile::Held(v) => v,
+                Tile::Memory(v) => v,
+                Tile::Registers => operand(dot.op(), number),
                 Tile::Ring => from_ring.next().ok_or_else(|| fail(dot.op(), "an operand is in no ring"))?,
             });
         }
@@ -375,6 +394,17 @@ impl<'c> Flight<'c> {
         };
         (adds_on || used_before()).then_some(Self { dot: dot.op(), index, sum, adds_on, last: None })
     }
+}
+
+/// Whether an op starts a group of products, or will. Those in loops and branches do not count: they may not be gone
+/// through.
+fn is_group(op: OpRef<'_>) -> bool {
+    DotOp::cast(op).is_some() || AsyncDotOp::cast(op).is_some()
+}
+
+/// The ops behind one in its block.
+fn ops_after<'c>(op: OpRef<'c>) -> impl Iterator<Item = OpRef<'c>> {
+    block_around(op).into_iter().flat_map(ops_of).skip_while(move |o| *o != op).skip(1)
 }
 
 /// The first op of a block that uses a value, itself or in its regions.

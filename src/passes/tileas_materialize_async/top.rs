@@ -107,8 +107,10 @@ impl<'c> Side<'c> {
 pub(super) enum Tile<'c> {
     /// In the ring.
     Ring,
-    /// In storage of its own, or in registers.
-    Held(Val<'c>),
+    /// In storage of its own.
+    Memory(Val<'c>),
+    /// In registers, as the product has it.
+    Registers,
 }
 
 /// Storage of operands that stay, by the value and the side.
@@ -123,15 +125,15 @@ impl<'c> Residents<'c> {
         }
         let v = operand(product.dot.op(), number);
         if matches!(super::Source::of(v, product.dot.op()), super::Source::Computed) {
-            return Ok(Tile::Held(v));
+            return Ok(Tile::Registers);
         }
         let v = behind_conversions(v);
         if let Some(storage) = self.0.get(&(key(v), number)) {
-            return Ok(Tile::Held(*storage));
+            return Ok(Tile::Memory(*storage));
         }
         let storage = stored(product.dot.op(), (v, number), top)?;
         self.0.insert((key(v), number), storage);
-        Ok(Tile::Held(storage))
+        Ok(Tile::Memory(storage))
     }
 }
 
@@ -151,8 +153,7 @@ fn stored<'c>(op: OpRef<'c>, (v, number): (Val<'c>, usize), top: &Builder<'c>) -
     let order = order.map_err(|e| fail(op, e.to_string()))?;
     let bases = order.shared_layout().map_err(|e| fail(op, e.to_string()))?;
     let alignment = i64::from(order.alignment()).max(ALIGNMENT);
-    let desc =
-        aligned_storage_type(op, &tensor.shape, tensor.element, bases.bases(), alignment).map_err(error)?;
+    let desc = aligned_storage_type(op, &tensor.shape, tensor.element, bases.bases(), alignment).map_err(error)?;
     let storage = AllocTensorOp::build(top, desc.into(), None).map_err(error)?.result();
     let shared = shared_layout(desc).ok_or_else(|| fail(op, "storage has no layout"))?;
     let access = SharedAccess::new(&layout, &shared, bits, Direction::Store, false).map_err(wrong)?;

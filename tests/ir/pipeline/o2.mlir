@@ -98,6 +98,7 @@ module {}
 // AGENTS-TIER-NEXT: tileas-assign-dot-layouts{compute-capability=sm_90},
 // AGENTS-TIER-NEXT: tileas-assign-load-store-layouts{compute-capability=sm_90},
 // AGENTS-TIER-NEXT: tileas-remove-layout-conversions,
+// AGENTS-TIER-NEXT: tileas-rotate-products,
 // AGENTS-TIER-NEXT: tileas-materialize-async,
 // AGENTS-TIER-NEXT: tileas-specialize-agents,
 // AGENTS-TIER-NEXT: tileas-unspecialized-pipeline{compute-capability=sm_90 unspecialized-pipeline-num-stages=4},

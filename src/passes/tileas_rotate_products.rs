@@ -1,0 +1,311 @@
+//! `tileas-rotate-products`: a loop does the last product of an iteration beside the first one of the next.
+//!
+//! In a function with a plan of products (`dialect::product_plan`), a loop such as attention's,
+//!
+//! ```text
+//! for i (o) { s = dot q, k[i], 0;  p, w = softmax s;  o = dot p, v[i], o * w }
+//! ```
+//!
+//! keeps a warpgroup either multiplying or computing. It becomes
+//!
+//! ```text
+//! if there are iterations {
+//!   s = dot q, k[first], 0;  p, w = softmax s;  a = o * w
+//!   for i in all but the last (p, a) {
+//!     s = dot q, k[i + 1], 0;  o = dot p, v[i], a;  p, w = softmax s;  a = o * w
+//!   }
+//!   o = dot p, v[last], a
+//! }
+//! ```
+//!
+//! The results are the same: each product is computed from the same values. Once products are asynchronous, both are
+//! under way together, and the *late* one, of which the sums are not needed before the scores have been computed with,
+//! still is meanwhile. It takes no more registers: the scores of an iteration have become the left operand when those
+//! of the next are computed.
+//!
+//! A loop is left alone if it has other products, if the late product's right operand depends on anything that the loop
+//! carries but its counter, or is loaded in order with other accesses, if its result is used in the same iteration, or
+//! if the early product depends on it.
+
+use crate::{
+    analysis::producers::{Source, comes_from_product},
+    dialect::{
+        behaviour::{is_constant, is_pure},
+        nv_tileaa,
+        nv_tileas::{DotOp, TiledLoadOp},
+        pass::{Failed, PassContext, RustPass, descriptors, fail},
+        product_plan::ProductPlan,
+        rt::*,
+        upstream::Scf,
+    },
+    pass_descriptor,
+};
+use melior::{
+    Context,
+    ir::{Region, TypeLike, attribute::IntegerAttribute, r#type::IntegerType},
+};
+use mlir_sys::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+#[derive(Clone, Default)]
+pub struct RotateProducts;
+
+impl RustPass for RotateProducts {
+    pass_descriptor!(tileas_rotate_products);
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        use descriptors::tileas_rotate_products::stat;
+        for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
+            if ProductPlan::of(function.op()).is_none() {
+                continue;
+            }
+            let loops = collect_ops(function.op(), |o| (Scf::of(o) == Some(Scf::For)).then_some(o));
+            for rotation in loops.into_iter().filter_map(Rotation::of) {
+                rotation.run(context)?;
+                cx.stat_add(stat::NUM_ROTATED, 1);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A loop, and what changes places in it.
+struct Rotation<'c> {
+    around: OpRef<'c>,
+    body: Blk<'c>,
+    early: DotOp<'c>,
+    late: DotOp<'c>,
+    /// The number of the value that carries the late product's result.
+    index: usize,
+    /// Ops of the body that the late product's right operand needs, in their order.
+    needed: Vec<OpRef<'c>>,
+    /// Those that nothing else needs.
+    exclusive: FxHashSet<usize>,
+}
+
+impl<'c> Rotation<'c> {
+    fn of(around: OpRef<'c>) -> Option<Self> {
+        let body = entry_block(region(around, 0))?;
+        let last = ops_of(body).last()?;
+        let dots: Vec<DotOp<'c>> = ops_of(body).filter_map(DotOp::cast).collect();
+        let [early, late] = dots[..] else { return None };
+        // No other products, in inner loops or branches.
+        let mut products = 0;
+        walk(around, &mut |o| products += usize::from(DotOp::cast(o).is_some()));
+        let [(user, index)] = uses(late.result())[..] else { return None };
+        let is_late = products == 2
+            && user == last
+            && matches!(Source::of(late.lhs(), late.op()), Source::Computed)
+            && comes_from_product(late.lhs());
+        // What uses the result of the iteration before comes behind the early product.
+        let sum = arg(body, index + 1);
+        let mut up_to_early = ops_of(body).take_while(|o| *o != early.op()).chain([early.op()]);
+        if !is_late || up_to_early.any(|o| uses_inside(o, sum)) {
+            return None;
+        }
+        let (needed, exclusive) = needed_by(late, body)?;
+        Some(Self { around, body, early, late, index, needed, exclusive })
+    }
+
+    fn run(self, context: &'c Context) -> Result<(), Failed> {
+        let op = self.around;
+        let location = op.location();
+        let error = |e: BuildError| fail(op, e.to_string());
+        let [first, end, step] = [operand(op, 0), operand(op, 1), operand(op, 2)];
+        let inits: Vec<Val<'c>> = operands(op).skip(3).collect();
+        let number = inits.len();
+        let yielded = ops_of(self.body).last().ok_or_else(|| fail(op, "loop has no terminator"))?;
+
+        // if first < end { ... } else { what was carried }
+        let b = Builder::before(context, op);
+        b.set_location(location);
+        let less = i64_attr(context, if attr(op, "unsignedCmp").is_some() { ULT } else { SLT });
+        let some = b.value("arith.cmpi", IntegerType::new(context, 1).into(), &[first, end], &[("predicate", less)]);
+        let types: Vec<_> = results(op).map(ty).collect();
+        let mut state = b.state("scf.if");
+        state.results(&types);
+        state.operands(&[some]);
+        let (yes, no) = (Region::new(), Region::new());
+        let inside = append_block(&yes, &[], location);
+        let otherwise = append_block(&no, &[], location);
+        state.region(yes);
+        state.region(no);
+        let branch = b.insert(state).map_err(error)?;
+        give(&Builder::at_end(context, otherwise, location), &inits).map_err(error)?;
+
+        // The first iteration, but for its late product.
+        let b = Builder::at_end(context, inside, location);
+        let last = self.last(&b, (first, end, step));
+        let mut map = Map::default();
+        map.insert(key(arg(self.body, 0)), first);
+        map.extend((0..number).map(|i| (key(arg(self.body, i + 1)), inits[i])));
+        self.iteration(&b, &mut map, &mut |_| None);
+        let mut carried = self.carried(yielded, &map);
+
+        // All others, each with the late product of the one before.
+        let mut types: Vec<_> = carried.iter().map(|v| ty(*v)).collect();
+        let mut state = b.state("scf.for");
+        state.results(&types);
+        state.operands(&[&[first, last, step], &carried[..]].concat());
+        if attr(op, "unsignedCmp").is_some() {
+            state.attr("unsignedCmp", b.unit());
+        }
+        let region = Region::new();
+        types.insert(0, ty(first));
+        let body = append_block(&region, &types, location);
+        state.region(region);
+        let new = b.insert(state).map_err(error)?;
+        let within = Builder::at_end(context, body, location);
+        let counter = arg(body, 0);
+        let now = within.value("arith.addi", ty(first), &[counter, step], &[]);
+        let mut map = Map::default();
+        map.insert(key(arg(self.body, 0)), now);
+        map.extend((0..number).map(|i| (key(arg(self.body, i + 1)), arg(body, i + 1))));
+        let (lhs, acc) = (arg(body, number + 1), arg(body, self.index + 1));
+        self.iteration(&within, &mut map, &mut |b| Some(self.product(b, counter, lhs, acc)));
+        give(&within, &self.carried(yielded, &map)).map_err(error)?;
+
+        carried = results(new).collect();
+        let lhs = carried.pop().ok_or_else(|| fail(op, "loop carries nothing"))?;
+        carried[self.index] = self.product(&b, last, lhs, carried[self.index]);
+        give(&b, &carried).map_err(error)?;
+        for (old, new) in results(op).zip(results(branch)) {
+            replace_all_uses(old, new);
+        }
+        erase(op);
+        Ok(())
+    }
+
+    /// Copies the body but for the late product; what `behind_early` gives stands for the sum that the body gets.
+    fn iteration(
+        &self,
+        b: &Builder<'c>,
+        map: &mut Map<'c>,
+        behind_early: &mut dyn FnMut(&Builder<'c>) -> Option<Val<'c>>,
+    ) {
+        let ops: Vec<OpRef<'c>> = ops_of(self.body).collect();
+        for op in &ops[..ops.len() - 1] {
+            if *op == self.late.op() || self.exclusive.contains(&op_key(*op)) {
+                continue;
+            }
+            copy(b, *op, map);
+            if *op == self.early.op()
+                && let Some(sum) = behind_early(b)
+            {
+                map.insert(key(arg(self.body, self.index + 1)), sum);
+            }
+        }
+    }
+
+    /// What an iteration passes on: instead of the late product's result what it adds to, and its left operand.
+    fn carried(&self, yielded: OpRef<'c>, map: &Map<'c>) -> Vec<Val<'c>> {
+        let value = |(i, v)| if i == self.index { self.late.acc() } else { v };
+        operands(yielded).enumerate().map(value).chain([self.late.lhs()]).map(|v| mapped(map, v)).collect()
+    }
+
+    /// The late product of the iteration that counts `at`.
+    fn product(&self, b: &Builder<'c>, at: Val<'c>, lhs: Val<'c>, acc: Val<'c>) -> Val<'c> {
+        let mut map = Map::default();
+        map.insert(key(arg(self.body, 0)), at);
+        for op in &self.needed {
+            copy(b, *op, &mut map);
+        }
+        map.insert(key(self.late.lhs()), lhs);
+        map.insert(key(self.late.acc()), acc);
+        copy(b, self.late.op(), &mut map);
+        mapped(&map, self.late.result())
+    }
+
+    /// What the last iteration counts: `first + (end - first - 1) / step * step`, where there is one. The difference
+    /// is right without a sign in either order.
+    fn last(&self, b: &Builder<'c>, (first, end, step): (Val<'c>, Val<'c>, Val<'c>)) -> Val<'c> {
+        let t = ty(first);
+        let one = b.value("arith.constant", t, &[], &[("value", IntegerAttribute::new(t, 1).into())]);
+        let of = |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, t, &[x, y], &[]);
+        if is_one(step) {
+            return of("arith.subi", end, one);
+        }
+        let most = of("arith.subi", of("arith.subi", end, first), one);
+        of("arith.addi", first, of("arith.muli", of("arith.divui", most, step), step))
+    }
+}
+
+/// `arith.cmpi` predicates.
+const SLT: i64 = 2;
+const ULT: i64 = 6;
+
+fn is_one(v: Val<'_>) -> bool {
+    let value = defining_op(v).filter(|op| is_constant(*op)).and_then(|op| attr(op, "value"));
+    // SAFETY: the attribute and the type are alive.
+    value.is_some_and(|a| unsafe { mlirTypeIsAInteger(ty(v).to_raw()) } && int_attr(a) == 1)
+}
+
+/// The ops of the loop's body that the right operand of a product needs, in their order, and which of them nothing else
+/// needs; none if another iteration's cannot be computed in this one.
+fn needed_by<'c>(late: DotOp<'c>, body: Blk<'c>) -> Option<(Vec<OpRef<'c>>, FxHashSet<usize>)> {
+    let mut needed = FxHashSet::default();
+    let mut work: Vec<Val<'c>> = vec![late.rhs()];
+    while let Some(v) = work.pop() {
+        let Some(op) = defining_op(v) else {
+            if block_key(owner_of(v)) == block_key(body) && v != arg(body, 0) {
+                return None;
+            }
+            continue;
+        };
+        if block_of(op) != block_key(body) {
+            continue;
+        }
+        let loads = TiledLoadOp::cast(op)
+            .is_some_and(|l| l.ordering() == nv_tileaa::Ordering::Weak && !has_uses(l.result_token()));
+        if region_count(op) > 0 || !(loads || is_pure(op)) {
+            return None;
+        }
+        if needed.insert(op_key(op)) {
+            work.extend(operands(op));
+        }
+    }
+    let list: Vec<OpRef<'c>> = ops_of(body).filter(|o| needed.contains(&op_key(*o))).collect();
+    let mut exclusive = FxHashSet::default();
+    for o in list.iter().rev() {
+        let mut users = results(*o).flat_map(uses).map(|(user, _)| user);
+        if users.all(|user| user == late.op() || exclusive.contains(&op_key(user))) {
+            exclusive.insert(op_key(*o));
+        }
+    }
+    Some((list, exclusive))
+}
+
+/// Whether an op, or one in it, uses a value.
+fn uses_inside<'c>(op: OpRef<'c>, v: Val<'c>) -> bool {
+    let mut found = false;
+    walk(op, &mut |inner| found |= operands(inner).any(|o| o == v));
+    found
+}
+
+fn give<'c>(b: &Builder<'c>, values: &[Val<'c>]) -> Result<(), BuildError> {
+    let mut state = b.state("scf.yield");
+    state.operands(values);
+    b.insert(state).map(drop)
+}
+
+/// What values of the loop have become.
+type Map<'c> = FxHashMap<usize, Val<'c>>;
+
+fn mapped<'c>(map: &Map<'c>, v: Val<'c>) -> Val<'c> {
+    map.get(&key(v)).copied().unwrap_or(v)
+}
+
+/// A copy of an op with all that is in it, at the insertion point.
+fn copy<'c>(b: &Builder<'c>, op: OpRef<'c>, map: &mut Map<'c>) {
+    let new = clone_detached(op);
+    walk(new, &mut |inner| {
+        for i in 0..operand_count(inner) {
+            if let Some(&v) = map.get(&key(operand(inner, i))) {
+                set_operand(inner, i, v);
+            }
+        }
+    });
+    b.insert_op(new);
+    for (old, new) in results(op).zip(results(new)) {
+        map.insert(key(old), new);
+    }
+}
