@@ -70,12 +70,19 @@ def NvTileAS_ConsumerWaitOp : NvTileAS_Op<"async.pipeline.consumer_wait", NvTile
 }
 
 def NvTileAS_ConsumerReleaseOp : NvTileAS_Op<"async.pipeline.consumer_release", NvTileAA_Program,
-    [NvTileAA_TouchesAll]> {
+    [NvTileAA_TouchesAll, AttrSizedOperandSegments]> {
   let summary = "one thread of each warp says that the warp has read a stage";
-  let description = "Nothing happens where `predicate` is false.";
+  let description = [{
+    Nothing happens where `predicate` is false. The release, and what comes behind it, is not done before `after` has been
+    computed: the finaliser moves waits for products up to accesses that it cannot move, and a product under way should
+    not be waited for before there is nothing else to do.
+  }];
   let arguments = (ins NvTileAS_PipelineType:$pipeline, NvTileAS_PipelineIteratorType:$iterator,
-      Optional<I1>:$predicate);
-  let assemblyFormat = "$pipeline `[` $iterator `]` (`if` $predicate^)? attr-dict `:` type($pipeline)";
+      Optional<I1>:$predicate, Optional<NvTileAS_Tensor>:$after);
+  let assemblyFormat = [{
+    $pipeline `[` $iterator `]` (`if` $predicate^)? (`after` $after^ `:` type($after) `,`)? attr-dict
+    `:` type($pipeline)
+  }];
 }
 
 def NvTileAS_ElectOp : NvTileAS_Op<"async.elect", NvTileAA_Program,

@@ -175,25 +175,41 @@ impl<'c> Rotation<'c> {
         Ok(())
     }
 
-    /// Copies the body but for the late product; what `behind_early` gives stands for the sum that the body gets.
+    /// Copies the body but for the late product; what `behind_early` gives stands for the sum that the body gets. All
+    /// that needs the sum comes last, so that it is waited for when everything else is done.
     fn iteration(
         &self,
         b: &Builder<'c>,
         map: &mut Map<'c>,
         behind_early: &mut dyn FnMut(&Builder<'c>) -> Option<Val<'c>>,
     ) {
+        let sum = arg(self.body, self.index + 1);
+        let mut dependent: FxHashSet<usize> = [key(sum)].into_iter().collect();
+        let mut at_last = vec![];
         let ops: Vec<OpRef<'c>> = ops_of(self.body).collect();
-        for op in &ops[..ops.len() - 1] {
-            if *op == self.late.op() || self.exclusive.contains(&op_key(*op)) {
+        for &op in &ops[..ops.len() - 1] {
+            if op == self.late.op() || self.exclusive.contains(&op_key(op)) {
                 continue;
             }
-            copy(b, *op, map);
-            if *op == self.early.op()
+            let mut needs = false;
+            walk(op, &mut |inner| needs |= operands(inner).any(|v| dependent.contains(&key(v))));
+            if needs && is_pure(op) {
+                dependent.extend(results(op).map(key));
+                at_last.push(op);
+                continue;
+            }
+            // An access keeps its place, and so does what it needs.
+            if needs {
+                at_last.drain(..).for_each(|op| copy(b, op, map));
+            }
+            copy(b, op, map);
+            if op == self.early.op()
                 && let Some(sum) = behind_early(b)
             {
                 map.insert(key(arg(self.body, self.index + 1)), sum);
             }
         }
+        at_last.into_iter().for_each(|op| copy(b, op, map));
     }
 
     /// What an iteration passes on: instead of the late product's result what it adds to, and its left operand.

@@ -124,17 +124,18 @@ fn complete(
         [(tensor, "tensor cores"), (arithmetic, "arithmetic"), (alone / f64::from(blocks), "one warpgroup's chain")];
     let (iteration, bound) = bounds.into_iter().fold((0.0, "nothing"), |best, b| if b.0 > best.0 { b } else { best });
     let from_registers = kernel.products.iter().filter(|p| matches!(p.a_place, APlace::Registers { .. })).count();
+    let plural = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let reasons = vec![
         format!(
-            "{} products an iteration, {from_registers} with rows from registers, by {groups} consumer {}",
-            kernel.products.len(),
-            if groups == 1 { "warpgroup" } else { "warpgroups" }
+            "{} an iteration, {from_registers} with rows from registers, by {}",
+            plural(kernel.products.len() as u32, "product"),
+            plural(groups, "consumer warpgroup")
         ),
         format!(
             "{stages} stages of {stage} bytes beside {} bytes that stay; {live} registers of tiles, {} in all of {}",
             kernel.resident, registers.estimate, registers.consumer
         ),
-        format!("{blocks} blocks of an SM; an iteration takes {iteration:.0} clocks, bound by {bound}"),
+        format!("{} of an SM; an iteration takes {iteration:.0} clocks, bound by {bound}", plural(blocks, "block")),
     ];
     let shared_left = room - stages * stage;
     Ok(KernelPlan { groups, columns, blocks, stages, registers, shared_left, iteration, reasons })

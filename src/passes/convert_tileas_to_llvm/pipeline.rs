@@ -19,6 +19,8 @@ use crate::dialect::{
 const BARRIER: i64 = 8;
 /// The bit of an iterator that holds the parity of the round; the stage is below it.
 const PARITY: i64 = 16;
+/// A bit that no iterator has.
+const NEVER: u32 = 1 << 31;
 
 impl<'c> Lower<'c, '_> {
     pub(super) fn create_pipeline(&mut self, op: CreatePipelineOp<'c>) -> Result<(), Failed> {
@@ -96,7 +98,21 @@ impl<'c> Lower<'c, '_> {
         l.asm("bar.warp.sync -1;", "~{memory}", None, &[], false);
         let first = l.icmp(Cmp::Eq, self.lane, l.i32c(0));
         let predicate = self.both(predicate, Some(first)).expect("one of the two is there");
-        l.asm("@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}", None, &[empty, predicate], false);
+        let Some(after) = op.after() else {
+            l.asm("@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}", None, &[empty, predicate], false);
+            return Ok(());
+        };
+        // The highest bit of an iterator is never set, which nobody who reads the code can tell: the address depends on
+        // what has been computed.
+        let registers = self.fragment(op.op(), after)?;
+        let word = |v: Val<'c>| if ty(v) == l.i32 { v } else { l.cast("bitcast", v, l.i32) };
+        let mut args = vec![empty, predicate, iterator];
+        args.extend([registers.first(), registers.last()].into_iter().flatten().map(|v| word(*v)));
+        let text = format!(
+            "{{ .reg .b32 a; or.b32 a, $3, $4; and.b32 a, a, $2; and.b32 a, a, {NEVER:#x}; add.u32 a, a, $0; \
+             @$1 mbarrier.arrive.shared::cta.b64 _, [a]; }}"
+        );
+        l.asm(&text, "r,b,r,r,r,~{memory}", None, &args, false);
         Ok(())
     }
 

@@ -8,7 +8,8 @@ use super::{
     top::{Ring, Tile},
 };
 use crate::dialect::{
-    layouts::Tensor,
+    behaviour::{is_cheap, is_pure},
+    layouts::{Tensor, storage_bits},
     loops::{extend_for, extend_if, extend_yield},
     nv_tileas::{
         AsyncDotOp, AsyncDotWaitOp, AsyncTiledTmaLoadOp, ConsumerReleaseOp, ConsumerTokenType, ConsumerWaitOp, DotOp,
@@ -157,7 +158,7 @@ impl<'c> Stream<'c> {
             }
             if let Some(ring) = &self.ring {
                 let (last, started) = (result(new, number + 1 + 2 * i), result(new, number + 2 + 2 * i));
-                ConsumerReleaseOp::build(&b, ring.pipeline, last, Some(started)).map_err(error)?;
+                ConsumerReleaseOp::build(&b, ring.pipeline, last, Some(started), None).map_err(error)?;
             }
         }
         Ok(turn.map(|_| result(new, number)))
@@ -259,7 +260,8 @@ impl<'c> Stream<'c> {
             self.wait(&b, &[sum], 0)?;
         }
         if let (Some(ring), Some(it)) = (&self.ring, turn) {
-            ConsumerReleaseOp::build(&b, ring.pipeline, it, None).map_err(error)?;
+            let after = user.and_then(|user| last_before_wait(&b, dot.op(), user));
+            ConsumerReleaseOp::build(&b, ring.pipeline, it, None, after).map_err(error)?;
         }
         b.set_before(dot.op());
         let next = self.next(&b, dot.op(), turn)?;
@@ -276,7 +278,7 @@ impl<'c> Stream<'c> {
 
     fn release(&self, b: &Builder<'c>, op: OpRef<'c>, last: Option<(Val<'c>, Val<'c>)>) -> Result<(), Failed> {
         let (Some(ring), Some((last, started))) = (&self.ring, last) else { return Ok(()) };
-        ConsumerReleaseOp::build(b, ring.pipeline, last, Some(started)).map_err(|e| fail(op, e.to_string()))?;
+        ConsumerReleaseOp::build(b, ring.pipeline, last, Some(started), None).map_err(|e| fail(op, e.to_string()))?;
         Ok(())
     }
 
@@ -400,6 +402,23 @@ impl<'c> Flight<'c> {
 /// through.
 fn is_group(op: OpRef<'_>) -> bool {
     DotOp::cast(op).is_some() || AsyncDotOp::cast(op).is_some()
+}
+
+/// Where a younger product is under way behind the wait for `dot`: the place of the wait for it, to which `b` is set,
+/// and what is computed last before that.
+fn last_before_wait<'c>(b: &Builder<'c>, dot: OpRef<'c>, user: OpRef<'c>) -> Option<Val<'c>> {
+    let younger = ops_after(dot).take_while(|o| *o != user).filter(|o| is_group(*o)).last()?;
+    let block = block_around(dot)?;
+    let place = first_user(block, result(younger, 0))?;
+    let between: Vec<OpRef<'c>> = ops_after(user).take_while(|o| *o != place).collect();
+    let computed = |o: &OpRef<'c>| {
+        let v = results(*o).next().filter(|_| is_pure(*o) && !is_cheap(*o))?;
+        let words = Tensor::of_value(v).is_some_and(|t| storage_bits(t.element) == 32);
+        words.then_some(v)
+    };
+    let last = between.iter().rev().find_map(computed)?;
+    b.set_before(place);
+    Some(last)
 }
 
 /// The ops behind one in its block.

@@ -14,7 +14,7 @@
 nv_tileaa.func @product(%x: !a, %y: !b, %z: !c) -> !c {
   // CHECK: nv_tileas.async.fence
   nv_tileas.async.fence
-  // CHECK: %[[R:.*]] = nv_tileas.async.dot %arg0, %arg1, %arg2 by <warpgroup, [64, 8, 16]> : <64x16xf16, #{{.*}}, align = 256>, <16x8xf16, #{{.*}}, align = 256>, tensor<64x8xf32, #{{.*}}>
+  // CHECK: %[[R:.*]] = nv_tileas.async.dot %arg0, %arg1, %arg2 by <warpgroup, [64, 8, 16]> : !nv_tileas.memdesc<64x16xf16, #{{.*}}, align = 256>, <16x8xf16, #{{.*}}, align = 256>, tensor<64x8xf32, #{{.*}}>
   %r = nv_tileas.async.dot %x, %y, %z by <warpgroup, [64, 8, 16]> : !a, !b, !c
   // CHECK: nv_tileas.async.dot_wait pending 1
   nv_tileas.async.dot_wait pending 1

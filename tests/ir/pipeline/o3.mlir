@@ -93,7 +93,7 @@ module {}
 // UNSPECIALIZE-FINISH: Pass Manager with 0 passes:
 // UNSPECIALIZE-FINISH-NEXT: builtin.module(
 // UNSPECIALIZE-FINISH: )
-// AGENTS-TIER: Pass Manager with 39 passes:
+// AGENTS-TIER: Pass Manager with 40 passes:
 // AGENTS-TIER-NEXT: builtin.module(
 // AGENTS-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false},
 // AGENTS-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},

@@ -49,16 +49,16 @@ nv_tileaa.func @used_twice(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x6
 }
 // -----
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
-nv_tileaa.func @elsewhere(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf32>) {
+nv_tileaa.func @computed(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf32>, %x: tensor<64x64xf16>) {
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
   %m = nv_tileaa.make_memref %p, shape = [%n : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
   %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !view
-  // expected-remark @below {{the operand is not loaded next to the product}}
-  %a, %t1 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
+    %a = arith.addf %x, %x : tensor<64x64xf16>
     %b, %t2 = nv_tileaa.tiled_load <weak> %v[%n, %k] : !view[i32, i32] -> tensor<64x64xf16>
+    // expected-remark @below {{lhs is not a tile that is loaded for it alone}}
     %d = nv_tileaa.dot %a, %b, %acc : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
     scf.yield %d : tensor<64x64xf32>
   }
@@ -103,18 +103,18 @@ nv_tileaa.func @types(%p0: !nv_tileaa.ptr<f32>, %n: i32, %zero: tensor<64x64xf32
   nv_tileaa.return
 }
 // -----
-!view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
-nv_tileaa.func @two(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf32>) {
-  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
-  %m = nv_tileaa.make_memref %p, shape = [%n : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
-  %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !view
-  %a, %t1 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
-  %b, %t2 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
-  %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
-  %e, %t3 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
-  %f, %t4 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
-  // expected-remark @below {{another product is in the same block}}
-  %g = nv_tileaa.dot %e, %f, %d : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+!view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xi8, strides = [256, 1]>, padding = zero>
+nv_tileaa.func @two(%p0: !nv_tileaa.ptr<i8>, %n: i32, %zero: tensor<64x64xi32>) {
+  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<i8>
+  %m = nv_tileaa.make_memref %p, shape = [%n : i32], strides = [] : <i8> -> <?x256xi8, strides = [256, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x256xi8, strides = [256, 1]> -> !view
+  %a, %t1 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xi8>
+  %b, %t2 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xi8>
+  // expected-remark @below {{products of other than 16-bit elements depend on each other or share a block}}
+  %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xi8>, tensor<64x64xi8>, tensor<64x64xi32>
+  %e, %t3 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xi8>
+  %f, %t4 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xi8>
+  %g = nv_tileaa.dot %e, %f, %d : tensor<64x64xi8>, tensor<64x64xi8>, tensor<64x64xi32>
   nv_tileaa.return
 }
 // -----

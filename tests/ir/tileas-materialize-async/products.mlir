@@ -51,12 +51,12 @@ nv_tileaa.func @carried(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<f32>, %n: i
   nv_tileaa.return
 }
 
-// In no loop: it is waited for at once. The right operand is read as its transpose.
+// In no loop: it is waited for where it is used. The right operand is read as its transpose.
 // CHECK-LABEL: nv_tileaa.func @once(
 // CHECK: nv_tileas.async.pipeline.consumer_wait %[[P:.*]][%[[IT:.*]]]
 // CHECK: %[[TURNED:.*]] = nv_tileas.memdesc_permute %{{.*}} [1, 0]
 // CHECK: %[[D:.*]] = nv_tileas.async.dot %{{.*}}, %[[TURNED]], %{{.*}} by <warpgroup,
-// CHECK-NEXT: nv_tileas.async.dot_wait %[[D]] pending 0
+// CHECK: nv_tileas.async.dot_wait %[[D]] pending 0
 // CHECK-NEXT: nv_tileas.async.pipeline.consumer_release %[[P]][%[[IT]]] :
 // CHECK-NOT: tiled_load
 nv_tileaa.func @once(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<f32>, %n: i32, %m0: i32) {

@@ -19,7 +19,7 @@
 // CHECK: consumer_release
 // CHECK: nv_tileas.tiled_store
 // CHECK: }, {
-// CHECK-COUNT-2: nv_tileas.make_tiled_tma_desc
+// CHECK-COUNT-1: nv_tileas.make_tiled_tma_desc
 // CHECK: nv_tileas.async.elect {
 // CHECK-NOT: tensor<
 // CHECK-NOT: consumer_
