@@ -10,7 +10,7 @@ mod sass;
 
 use kernels::compile;
 use libtest_mimic::{Arguments, Failed, Trial};
-use sass::{Instruction, disassemble};
+use sass::{disassemble, innermost};
 use std::process::ExitCode;
 use tile_interface::{DebugInfo, Emit};
 use tile_targets::Target;
@@ -232,14 +232,4 @@ impl Gate {
             None => Ok(()),
         }
     }
-}
-
-/// The shortest loop that contains an instruction whose name has this in it.
-fn innermost<'c>(code: &'c [Instruction], of: &str) -> Option<&'c [Instruction]> {
-    let start = |label: &str| code.iter().position(|i| i.label.as_deref() == Some(label));
-    let loops = code.iter().enumerate().filter_map(|(end, i)| {
-        let from = i.opcode.starts_with("BRA").then(|| start(i.target.as_deref()?)).flatten()?;
-        (from <= end).then(|| &code[from..=end])
-    });
-    loops.filter(|l| l.iter().any(|i| i.opcode.contains(of))).min_by_key(|l| l.len())
 }

@@ -4,20 +4,12 @@
 //! Operands are small whole numbers, so that sums are exact in any order. Each program runs on the ordinary schedule
 //! and on unfavourable ones with race detection.
 
-use std::time::Duration;
-use tile_fuzz::{
-    case::{Case, Parameter},
-    file::memory,
-};
-use tile_interface::{Backend, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
-use tile_interp::{
-    format::{Real, Round, encode},
-    machine::Limits,
-    scalar::Scalar,
-    types::Number,
-};
-use tile_targets::Target;
-use tileiras::compile::{self, InProcess};
+#[path = "support/exact.rs"]
+mod exact;
+
+use exact::{Numbers, scalar};
+use tile_fuzz::case::Parameter;
+use tile_interp::types::Number;
 
 /// Columns of a tile of sums, and depth of a tile of an operand.
 const N: usize = 32;
@@ -202,23 +194,12 @@ impl Kind {
     fn parameters(&self, out: Number) -> Vec<Parameter> {
         // Sums of halves in halves stay below 2048.
         let most = if self.sum == Number::F16 { 1 } else { 2 };
-        let mut state = 1u32;
-        // Of the left operand, so that products stay exact: a little more than half of what tf32 has no bits for.
-        let mut buffer = |count: usize, n: Number, beyond: f64| {
-            let mut number = || {
-                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                let v = i64::from(state >> 16) % (2 * most + 1) - most;
-                let float = || encode(Real::from_f64(v as f64 * (1.0 + beyond)), n, Round::NearestEven).bits;
-                Scalar::exact(if n.is_integer() { v as u64 & n.mask() } else { float() })
-            };
-            let numbers: Vec<Scalar> = (0..count).map(|_| number()).collect();
-            Parameter::Buffer { number: n, bytes: memory(&numbers, n) }
-        };
+        let mut numbers = Numbers::new();
+        let mut buffer = |count: usize, n: Number, beyond: f64| numbers.buffer(count, n, most, 1.0 + beyond);
         let size = |side| {
             let [rows, _, stride] = self.tensor(side);
             rows * stride
         };
-        let scalar = |bits| Parameter::Scalar { number: Number::I32, bits };
         vec![
             buffer(size(0), self.element, if self.rounded { 3.0 / 4096.0 } else { 0.0 }),
             buffer(size(1), self.element, 0.0),
@@ -230,29 +211,7 @@ impl Kind {
 
     /// Runs the kernel around `body`, and looks by which instructions it multiplies.
     fn run(&self, body: &str, out: Number, warpgroups: bool) {
-        let text = self.program(body, out);
-        let mut messages = String::new();
-        let mut sink = |d: tile_diag::Diagnostic| messages += &tile_diag::render::plain(&d);
-        let program = compile::program(text.as_bytes(), InputKind::Text, &mut sink);
-        let program = program.unwrap_or_else(|e| panic!("{e}: {messages}\n{text}"));
-        let case = Case { program, grid: [2, 1, 1], parameters: self.parameters(out) };
-        let limits = Limits { ops: Some(1_000_000), time: Some(Duration::from_secs(60)), races: true };
-        let meaning = case.meaning(limits).unwrap_or_else(|e| panic!("the interpreter: {e}\n{text}"));
-        assert!(meaning.guess.is_none());
-        for level in [3, 2] {
-            let ptx = compiled(&text, level);
-            let found = ptx.contains("wgmma.mma_async");
-            assert_eq!(found, warpgroups, "-O{level}: warpgroup instructions\n{text}");
-            // Products of single warps are tested elsewhere.
-            let seeds = if !warpgroups || level == 2 { &[Some(7)][..] } else { &[None, Some(1), Some(2)] };
-            for seed in seeds {
-                let outcome = case.simulate(&ptx, *seed, Duration::from_secs(120));
-                let outcome = outcome.unwrap_or_else(|e| panic!("-O{level}, seed {seed:?}: {e}\n{text}"));
-                if let Some(difference) = case.difference(&meaning, &outcome) {
-                    panic!("-O{level}, seed {seed:?}: {difference}\n{text}");
-                }
-            }
-        }
+        exact::check(&self.program(body, out), [2, 1, 1], self.parameters(out), warpgroups);
     }
 
     fn multiplied_by_warpgroups(&self, body: &str) {
@@ -267,27 +226,6 @@ impl Kind {
     fn usual(&self) -> String {
         self.looped("sum", "%init", &self.product("next", "%x", "%k", "%acc")) + &self.store("%sum", "%x")
     }
-}
-
-fn compiled(text: &str, level: u8) -> String {
-    let request = CompileRequest {
-        input: text.as_bytes(),
-        kind: InputKind::Text,
-        input_name: "products.mlir",
-        target: Target::by_name("sm_90").expect("a target"),
-        opt_level: level,
-        emit: Emit::Ptx,
-        debug: DebugInfo::None,
-        pipeline_options: &[],
-        backend: Backend::Llvm,
-        libdevice: None,
-        instrumentation: Instrumentation::default(),
-        keep_stages: false,
-        remarks: false,
-    };
-    let mut messages = String::new();
-    let output = InProcess.compile(&request, &mut |d| messages += &tile_diag::render::plain(&d));
-    output.unwrap_or_else(|e| panic!("{e}: {messages}\n{text}")).text
 }
 
 //===-- shapes and types ----------------------------------------------------===//

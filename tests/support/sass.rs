@@ -76,3 +76,13 @@ pub fn disassemble(cubin: &ptxas::Cubin, name: &str) -> Result<Vec<Instruction>,
     }
     if code.is_empty() { Err("nvdisasm lists no instructions".into()) } else { Ok(code) }
 }
+
+/// The shortest loop that contains an instruction whose name has this in it.
+pub fn innermost<'c>(code: &'c [Instruction], of: &str) -> Option<&'c [Instruction]> {
+    let start = |label: &str| code.iter().position(|i| i.label.as_deref() == Some(label));
+    let loops = code.iter().enumerate().filter_map(|(end, i)| {
+        let from = i.opcode.starts_with("BRA").then(|| start(i.target.as_deref()?)).flatten()?;
+        (from <= end).then(|| &code[from..=end])
+    });
+    loops.filter(|l| l.iter().any(|i| i.opcode.contains(of))).min_by_key(|l| l.len())
+}

@@ -1,0 +1,366 @@
+//! Products that depend on each other, by warpgroups of sm_90: attention with a softmax whose numbers are exact, so
+//! that results can be compared bit by bit.
+//!
+//! Scores are whole numbers, weights go from 1 to 8, and what is there before is halved where a row's maximum grows.
+
+#[path = "support/cubin.rs"]
+mod cubin;
+#[path = "support/exact.rs"]
+mod exact;
+#[path = "support/kernels.rs"]
+mod kernels;
+#[path = "support/sass.rs"]
+mod sass;
+
+use exact::{Numbers, compiled, scalar};
+use tile_fuzz::case::Parameter;
+use tile_interface::{DebugInfo, Emit};
+use tile_interp::types::Number;
+use tile_targets::Target;
+
+/// Where the queries come from.
+#[derive(Clone, Copy, PartialEq)]
+enum Query {
+    Loaded,
+    /// Twice what is loaded.
+    Computed,
+}
+
+#[derive(Clone, Copy)]
+struct Chain {
+    element: Number,
+    /// Rows of queries, keys of a block, depth of both, columns of values.
+    m: usize,
+    n: usize,
+    d: usize,
+    w: usize,
+    /// Blocks of keys.
+    trips: usize,
+    query: Query,
+    /// Memory has keys as columns.
+    keys_as_columns: bool,
+}
+
+const CHAIN: Chain =
+    Chain { element: Number::F16, m: 64, n: 64, d: 64, w: 64, trips: 3, query: Query::Loaded, keys_as_columns: false };
+
+impl Chain {
+    fn sums(&self) -> String {
+        format!("tile<{}x{}xf32>", self.m, self.w)
+    }
+
+    /// One number for each row.
+    fn column(&self) -> String {
+        format!("tile<{}x1xf32>", self.m)
+    }
+
+    /// Queries of row `i` of tiles, as `%q`.
+    fn queries(&self, i: &str) -> String {
+        let (m, d, e) = (self.m, self.d, self.element.keyword());
+        let view = format!("partition_view<tile=({m}x{d}), tensor_view<{}x{d}x{e}, strides=[{d},1]>>", 2 * m);
+        let raw = if self.query == Query::Loaded { "q" } else { "q_raw" };
+        let mut text = format!(
+            "%qv = make_partition_view %qt : {view}\n\
+             %{raw}, %qk = load_view_tko weak %qv[{i}, %zero] : {view}, tile<i32> -> tile<{m}x{d}x{e}>, token\n"
+        );
+        if self.query == Query::Computed {
+            text += &format!("%q = addf %q_raw, %q_raw : tile<{m}x{d}x{e}>\n");
+        }
+        text
+    }
+
+    /// `%s{suffix}`, the scores of the block of keys `j`.
+    fn scores(&self, suffix: &str, j: &str) -> String {
+        let (m, n, d, e, all) = (self.m, self.n, self.d, self.element.keyword(), self.n * 4);
+        let load = if self.keys_as_columns {
+            let view = format!("partition_view<tile=({d}x{n}), tensor_view<{d}x{all}x{e}, strides=[{all},1]>>");
+            format!(
+                "%kv{suffix} = make_partition_view %kt : {view}\n\
+                 %k{suffix}, %kk{suffix} = load_view_tko weak %kv{suffix}[%zero, {j}] : {view}, tile<i32> -> \
+                 tile<{d}x{n}x{e}>, token\n"
+            )
+        } else {
+            let view = format!("partition_view<tile=({n}x{d}), tensor_view<{all}x{d}x{e}, strides=[{d},1]>>");
+            format!(
+                "%kv{suffix} = make_partition_view %kt : {view}\n\
+                 %kr{suffix}, %kk{suffix} = load_view_tko weak %kv{suffix}[{j}, %zero] : {view}, tile<i32> -> \
+                 tile<{n}x{d}x{e}>, token\n\
+                 %k{suffix} = permute %kr{suffix} [1, 0] : tile<{n}x{d}x{e}> -> tile<{d}x{n}x{e}>\n"
+            )
+        };
+        format!(
+            "{load}%s0{suffix} = constant <f32: 0.0> : tile<{m}x{n}xf32>\n\
+             %s{suffix} = mmaf %q, %k{suffix}, %s0{suffix} : tile<{m}x{d}x{e}>, tile<{d}x{n}x{e}>, tile<{m}x{n}xf32>\n"
+        )
+    }
+
+    /// From scores and what is carried (`%top`, `%weight`) the next, the weights `%p`, and `%shrink`.
+    fn softmax(&self, suffix: &str) -> String {
+        let (m, n, e, column) = (self.m, self.n, self.element.keyword(), self.column());
+        let scores = format!("tile<{m}x{n}xf32>");
+        let reduce = |name: &str, of: &str, identity: &str, op: &str| {
+            format!(
+                "%{name}r{suffix} = reduce %{of}{suffix} dim=1 identities=[{identity} : f32] : {scores} -> \
+                 tile<{m}xf32> (%e0: tile<f32>, %e1: tile<f32>) {{\n %e = {op} %e0, %e1 : tile<f32>\n yield %e : tile<f32>\n}}\n\
+                 %{name}{suffix} = reshape %{name}r{suffix} : tile<{m}xf32> -> {column}\n"
+            )
+        };
+        let constant =
+            |name: &str, value: &str, of: &str| format!("%{name}{suffix} = constant <f32: {value}> : {of}\n");
+        reduce("max", "s", "0xFF800000", "maxf")
+            + &format!(
+                "%top_next{suffix} = maxf %top, %max{suffix} : {column}\n\
+                 %top_all{suffix} = broadcast %top_next{suffix} : {column} -> {scores}\n\
+                 %below{suffix} = subf %s{suffix}, %top_all{suffix} : {scores}\n"
+            )
+            + &constant("least", "-7.0", &scores)
+            + &constant("eight", "8.0", &scores)
+            + &constant("half", "0.5", &column)
+            + &constant("whole", "1.0", &column)
+            + &format!(
+                "%cut{suffix} = maxf %below{suffix}, %least{suffix} : {scores}\n\
+                 %w{suffix} = addf %cut{suffix}, %eight{suffix} : {scores}\n\
+                 %p{suffix} = ftof %w{suffix} : {scores} -> tile<{m}x{n}x{e}>\n\
+                 %grown{suffix} = subf %top, %top_next{suffix} : {column}\n\
+                 %left{suffix} = addf %grown{suffix}, %whole{suffix} : {column}\n\
+                 %shrink{suffix} = maxf %left{suffix}, %half{suffix} : {column}\n"
+            )
+            + &reduce("sum", "w", "0.0", "addf")
+            + &format!(
+                "%old{suffix} = mulf %weight, %shrink{suffix} : {column}\n\
+                 %weight_next{suffix} = addf %old{suffix}, %sum{suffix} : {column}\n"
+            )
+    }
+
+    /// `%total_next`: what is there, shrunk, plus weights times the block of values `j`.
+    fn values(&self, suffix: &str, j: &str, total: &str) -> String {
+        let (m, n, w, e, all, sums) = (self.m, self.n, self.w, self.element.keyword(), self.n * 4, self.sums());
+        let view = format!("partition_view<tile=({n}x{w}), tensor_view<{all}x{w}x{e}, strides=[{w},1]>>");
+        format!(
+            "%vv{suffix} = make_partition_view %vt : {view}\n\
+             %v{suffix}, %vk{suffix} = load_view_tko weak %vv{suffix}[{j}, %zero] : {view}, tile<i32> -> \
+             tile<{n}x{w}x{e}>, token\n\
+             %shrink_all{suffix} = broadcast %shrink{suffix} : {} -> {sums}\n\
+             %kept{suffix} = mulf {total}, %shrink_all{suffix} : {sums}\n\
+             %total_next{suffix} = mmaf %p{suffix}, %v{suffix}, %kept{suffix} : tile<{m}x{n}x{e}>, tile<{n}x{w}x{e}>, {sums}\n",
+            self.column()
+        )
+    }
+
+    fn step(&self, suffix: &str, j: &str) -> String {
+        self.scores(suffix, j) + &self.softmax(suffix) + &self.values(suffix, j, "%total")
+    }
+
+    /// A loop over blocks of keys that carries what `from` names; its results are `%name#0` to `%name#2`.
+    fn looped(&self, name: &str, bounds: &str, from: [&str; 3], body: &str) -> String {
+        let types = format!("{c}, {c}, {}", self.sums(), c = self.column());
+        let [top, weight, total] = from;
+        format!(
+            "%{name}:3 = for %j in ({bounds}) : tile<i32> iter_values(%top = {top}, %weight = {weight}, %total = {total}) \
+             -> ({types}) {{\n{body}continue %top_next{name}, %weight_next{name}, %total_next{name} : {types}\n}}\n"
+        )
+    }
+
+    fn usual(&self, i: &str) -> String {
+        self.queries(i)
+            + &self.looped("f", "%zero to %n, step %one", ["%top0", "%weight0", "%total0"], &self.step("f", "%j"))
+            + &self.store("%f#1", "%f#2", i)
+    }
+
+    /// Stores total plus weight as row `i` of tiles.
+    fn store(&self, weight: &str, total: &str, i: &str) -> String {
+        let (m, w, sums) = (self.m, self.w, self.sums());
+        let view = format!("partition_view<tile=({m}x{w}), tensor_view<{}x{w}xf32, strides=[{w},1]>>", 2 * m);
+        format!(
+            "%weight_all = broadcast {weight} : {} -> {sums}\n%out = addf {total}, %weight_all : {sums}\n\
+             %ov = make_partition_view %ot : {view}\n\
+             %ok = store_view_tko weak %out, %ov[{i}, %zero] : {sums}, {view}, tile<i32> -> token\n",
+            self.column()
+        )
+    }
+
+    fn program(&self, body: &str) -> String {
+        let (m, n, d, w, e) = (2 * self.m, 4 * self.n, self.d, self.w, self.element.keyword());
+        let (rows, columns) = if self.keys_as_columns { (d, n) } else { (n, d) };
+        let view = |name: &str, of: &str, rows: usize, columns: usize, e: &str| {
+            format!(
+                "%p{of} = assume div_by<16>, %{of} : tile<ptr<{e}>>\n\
+                 %{name} = make_tensor_view %p{of}, shape = [{rows}, {columns}], strides = [{columns}, 1] : \
+                 tensor_view<{rows}x{columns}x{e}, strides=[{columns},1]>\n"
+            )
+        };
+        let views = view("qt", "a", m, d, e)
+            + &view("kt", "b", rows, columns, e)
+            + &view("vt", "c", n, w, e)
+            + &view("ot", "o", m, w, "f32");
+        let (column, sums) = (self.column(), self.sums());
+        format!(
+            "cuda_tile.module @m {{\nentry @k(%a: tile<ptr<{e}>>, %b: tile<ptr<{e}>>, %c: tile<ptr<{e}>>, \
+             %o: tile<ptr<f32>>, %n: tile<i32>, %flag: tile<i32>) {{\n\
+             %zero = constant <i32: 0> : tile<i32>\n%one = constant <i32: 1> : tile<i32>\n\
+             %two = constant <i32: 2> : tile<i32>\n%x, %y, %z = get_tile_block_id : tile<i32>\n\
+             %top0 = constant <f32: -1000.0> : {column}\n%weight0 = constant <f32: 0.0> : {column}\n\
+             %total0 = constant <f32: 0.0> : {sums}\n{views}{body}return\n}}\n}}\n"
+        )
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        let mut numbers = Numbers::new();
+        let mut buffer = |count: usize, n: Number| numbers.buffer(count, n, 2, 1.0);
+        vec![
+            buffer(2 * self.m * self.d, self.element),
+            buffer(4 * self.n * self.d, self.element),
+            buffer(4 * self.n * self.w, self.element),
+            buffer(2 * self.m * self.w, Number::F32),
+            scalar(self.trips as u64),
+            scalar(1),
+        ]
+    }
+
+    fn by_warpgroups(&self, body: &str) {
+        exact::check(&self.program(body), [2, 1, 1], self.parameters(), true);
+    }
+
+    fn by_warps(&self, body: &str) {
+        exact::check(&self.program(body), [2, 1, 1], self.parameters(), false);
+    }
+
+    fn tileas(&self, body: &str) -> String {
+        compiled(&self.program(body), 3, Emit::TileAs)
+    }
+}
+
+//===-- shapes and types ----------------------------------------------------===//
+
+#[test]
+fn loops_of_any_count() {
+    for trips in [0, 1, 2, 4] {
+        let chain = Chain { trips, ..CHAIN };
+        chain.by_warpgroups(&chain.usual("%x"));
+    }
+}
+
+#[test]
+fn tiles_of_other_extents() {
+    for (m, n, d, w) in
+        [(128, 64, 64, 64), (128, 128, 64, 64), (64, 32, 128, 64), (128, 16, 16, 32), (64, 128, 32, 128)]
+    {
+        let chain = Chain { m, n, d, w, trips: 2, ..CHAIN };
+        chain.by_warpgroups(&chain.usual("%x"));
+    }
+}
+
+#[test]
+fn other_halves() {
+    let chain = Chain { element: Number::Bf16, m: 128, ..CHAIN };
+    chain.by_warpgroups(&chain.usual("%x"));
+}
+
+/// Keys as columns; queries that are computed.
+#[test]
+fn other_operands() {
+    for keys_as_columns in [false, true] {
+        let chain = Chain { keys_as_columns, query: Query::Computed, ..CHAIN };
+        chain.by_warpgroups(&chain.usual("%x"));
+    }
+}
+
+/// Rows that do not fit into the registers of two warpgroups are those of single warps.
+#[test]
+fn too_many_registers() {
+    let chain = Chain { m: 128, n: 256, w: 256, trips: 1, ..CHAIN };
+    chain.by_warps(&chain.usual("%x"));
+}
+
+//===-- control flow --------------------------------------------------------===//
+
+/// Two loops one behind the other, as where some blocks are masked: they share rings.
+#[test]
+fn two_loops() {
+    for trips in [0, 1, 3] {
+        let chain = Chain { trips, ..CHAIN };
+        let carried = ["%f#0", "%f#1", "%f#2"];
+        let body = chain.queries("%x")
+            + &chain.looped("f", "%zero to %n, step %one", ["%top0", "%weight0", "%total0"], &chain.step("f", "%j"))
+            + &chain.looped("g", "%zero to %two, step %one", carried, &chain.step("g", "%j"))
+            + &chain.store("%g#1", "%g#2", "%x");
+        chain.by_warpgroups(&body);
+        let text = chain.tileas(&body);
+        assert_eq!(text.matches("create_pipeline").count(), 1, "keys and values of one shape share a ring\n{text}");
+    }
+}
+
+/// Tile after tile: queries are stored again, when all have read the ones before.
+#[test]
+fn tile_after_tile() {
+    for trips in [0, 1, 2] {
+        let chain = Chain { trips, ..CHAIN };
+        chain.by_warpgroups(&format!(
+            "%first = cmpi equal %x, %zero, signed : tile<i32> -> tile<i1>\n\
+             %end = select %first, %two, %zero : tile<i1>, tile<i32>\n\
+             for %tile in (%zero to %end, step %one) : tile<i32> {{\n{}continue\n}}\n",
+            chain.usual("%tile")
+        ));
+    }
+}
+
+/// Steps other than one, and bounds that they do not hit.
+#[test]
+fn steps() {
+    let chain = CHAIN;
+    let loop_of = |bounds: &str| {
+        chain.queries("%x")
+            + &chain.looped("f", bounds, ["%top0", "%weight0", "%total0"], &chain.step("f", "%j"))
+            + &chain.store("%f#1", "%f#2", "%x")
+    };
+    chain.by_warpgroups(&loop_of("%one to %n, step %two"));
+    chain.by_warpgroups(&loop_of("%zero to %n, step %two"));
+    chain.by_warpgroups(&loop_of("%n to %two, step %n"));
+}
+
+/// Two products of which neither reads the other's result, and a total that an iteration looks at before its scores:
+/// not rotated, but by warpgroups.
+#[test]
+fn loops_that_stay() {
+    let chain = CHAIN;
+    let sums = chain.sums();
+    let early = format!("%seen = addf %total, %total : {sums}\n")
+        + &chain.scores("f", "%j")
+        + &chain.softmax("f")
+        + &chain.values("f", "%j", "%seen");
+    let body = chain.queries("%x")
+        + &chain.looped("f", "%zero to %n, step %one", ["%top0", "%weight0", "%total0"], &early)
+        + &chain.store("%f#1", "%f#2", "%x");
+    // The addition may come behind the scores as well: what it reads is there by then.
+    chain.by_warpgroups(&body);
+    let used = chain.step("f", "%j") + &format!("%twice = addf %total_nextf, %total_nextf : {sums}\n");
+    let looped = chain
+        .looped("f", "%zero to %n, step %one", ["%top0", "%weight0", "%total0"], &used)
+        .replace("%weight_nextf, %total_nextf", "%weight_nextf, %twice");
+    chain.by_warpgroups(&(chain.queries("%x") + &looped + &chain.store("%f#1", "%f#2", "%x")));
+}
+
+//===-- machine code --------------------------------------------------------===//
+
+/// The loop of attention: products of one block are under way while the scores of another are computed with, nothing
+/// spills, and ptxas keeps the products asynchronous, since a word of it about them would be an error.
+#[test]
+fn products_stay_under_way() {
+    for (m, n, d, most) in [(128, 128, 128, 545), (128, 64, 128, 360), (128, 128, 64, 510)] {
+        let chain = Chain { element: Number::Bf16, m, n, d, w: d, ..CHAIN };
+        let ptx = compiled(&chain.program(&chain.usual("%x")), 3, Emit::Ptx);
+        let target = Target::by_name("sm_90").expect("a target");
+        let cubin = cubin::assemble(&ptx, target, 3, DebugInfo::None).unwrap_or_else(|e| panic!("{e}"));
+        assert!(cubin.resources.iter().all(|k| k.spill_stores + k.spill_loads == 0), "{m}x{n}x{d} spills");
+        let code = sass::disassemble(&cubin, &format!("chain-{m}-{n}-{d}")).unwrap_or_else(|e| panic!("{e}"));
+        let body = sass::innermost(&code, "GMMA").expect("a loop with products");
+        let waits: Vec<usize> = (0..body.len()).filter(|&i| body[i].opcode.contains("DEPBAR")).collect();
+        let [first, second] = waits[..] else { panic!("{} waits for products in {m}x{n}x{d}", waits.len()) };
+        let computed = (first..second).filter(|&i| body[i].opcode.starts_with("FMNMX")).count();
+        assert!(computed >= m * n / 256, "{computed} maxima between the waits of {m}x{n}x{d}");
+        let never = ["LDG", "LDL", "STL", "LDS", "STS", "BAR"];
+        let other = body.iter().find(|i| never.iter().any(|of| i.opcode.starts_with(of)));
+        assert!(other.is_none(), "{} in the loop of {m}x{n}x{d}", other.map_or("", |i| &i.opcode));
+        assert!(body.len() <= most, "{} instructions in an iteration of {m}x{n}x{d}", body.len());
+    }
+}

@@ -1,0 +1,91 @@
+//! Programs on numbers that are exact in any order, from the language to results on the simulator of sm_90, against the
+//! reference interpreter.
+
+use std::time::Duration;
+use tile_fuzz::{
+    case::{Case, Parameter},
+    file::memory,
+};
+use tile_interface::{Backend, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
+use tile_interp::{
+    format::{Real, Round, encode},
+    machine::Limits,
+    scalar::Scalar,
+    types::Number,
+};
+use tile_targets::Target;
+use tileiras::compile::{self, InProcess};
+
+/// Numbers that look random, the same in each run.
+pub struct Numbers(u32);
+
+impl Numbers {
+    pub fn new() -> Self {
+        Self(1)
+    }
+
+    /// Whole numbers from `-most` to `most`, each times `factor`.
+    pub fn buffer(&mut self, count: usize, n: Number, most: i64, factor: f64) -> Parameter {
+        let mut number = || {
+            self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let v = i64::from(self.0 >> 16) % (2 * most + 1) - most;
+            let float = || encode(Real::from_f64(v as f64 * factor), n, Round::NearestEven).bits;
+            Scalar::exact(if n.is_integer() { v as u64 & n.mask() } else { float() })
+        };
+        let numbers: Vec<Scalar> = (0..count).map(|_| number()).collect();
+        Parameter::Buffer { number: n, bytes: memory(&numbers, n) }
+    }
+}
+
+pub fn scalar(bits: u64) -> Parameter {
+    Parameter::Scalar { number: Number::I32, bits }
+}
+
+/// Runs a program, on the ordinary schedule and on unfavourable ones with race detection, and looks whether it
+/// multiplies by instructions of warpgroups.
+pub fn check(text: &str, grid: [u32; 3], parameters: Vec<Parameter>, warpgroups: bool) {
+    let mut messages = String::new();
+    let mut sink = |d: tile_diag::Diagnostic| messages += &tile_diag::render::plain(&d);
+    let program = compile::program(text.as_bytes(), InputKind::Text, &mut sink);
+    let program = program.unwrap_or_else(|e| panic!("{e}: {messages}\n{text}"));
+    let case = Case { program, grid, parameters };
+    let limits = Limits { ops: Some(1_000_000), time: Some(Duration::from_secs(60)), races: true };
+    let meaning = case.meaning(limits).unwrap_or_else(|e| panic!("the interpreter: {e}\n{text}"));
+    assert!(meaning.guess.is_none());
+    for level in [3, 2] {
+        let ptx = compiled(text, level, Emit::Ptx);
+        let found = ptx.contains("wgmma.mma_async");
+        assert_eq!(found, warpgroups, "-O{level}: warpgroup instructions\n{text}");
+        // Products of single warps are tested elsewhere.
+        let seeds = if !warpgroups || level == 2 { &[Some(7)][..] } else { &[None, Some(1), Some(2)] };
+        for seed in seeds {
+            let outcome = case.simulate(&ptx, *seed, Duration::from_secs(120));
+            let outcome = outcome.unwrap_or_else(|e| panic!("-O{level}, seed {seed:?}: {e}\n{text}"));
+            if let Some(difference) = case.difference(&meaning, &outcome) {
+                panic!("-O{level}, seed {seed:?}: {difference}\n{text}");
+            }
+        }
+    }
+}
+
+/// What comes out for sm_90.
+pub fn compiled(text: &str, level: u8, emit: Emit) -> String {
+    let request = CompileRequest {
+        input: text.as_bytes(),
+        kind: InputKind::Text,
+        input_name: "products.mlir",
+        target: Target::by_name("sm_90").expect("a target"),
+        opt_level: level,
+        emit,
+        debug: DebugInfo::None,
+        pipeline_options: &[],
+        backend: Backend::Llvm,
+        libdevice: None,
+        instrumentation: Instrumentation::default(),
+        keep_stages: false,
+        remarks: false,
+    };
+    let mut messages = String::new();
+    let output = InProcess.compile(&request, &mut |d| messages += &tile_diag::render::plain(&d));
+    output.unwrap_or_else(|e| panic!("{e}: {messages}\n{text}")).text
+}
