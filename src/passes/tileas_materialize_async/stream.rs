@@ -410,7 +410,7 @@ fn last_before_wait<'c>(b: &Builder<'c>, dot: OpRef<'c>, user: OpRef<'c>) -> Opt
     let younger = ops_after(dot).take_while(|o| *o != user).filter(|o| is_group(*o)).last()?;
     let block = block_around(dot)?;
     let place = first_user(block, result(younger, 0))?;
-    let between: Vec<OpRef<'c>> = ops_after(user).take_while(|o| *o != place).collect();
+    let between: Vec<OpRef<'c>> = std::iter::once(user).chain(ops_after(user)).take_while(|o| *o != place).collect();
     let computed = |o: &OpRef<'c>| {
         let v = results(*o).next().filter(|_| is_pure(*o) && !is_cheap(*o))?;
         let words = Tensor::of_value(v).is_some_and(|t| storage_bits(t.element) == 32);

@@ -92,4 +92,23 @@ gpu.module @o {
     %s = nv_tileas.async.dot_wait %out pending 0 : tensor<64x8xf16, #c> -> tensor<64x8xf16, #c>
     nv_tileaa.return
   }
+
+  // The left operand from registers: four words, and no flag for its order. What comes behind the release waits for
+  // what has been computed: the highest bit of the iterator is never set.
+  // CHECK-LABEL: llvm.func @from_registers
+  // CHECK-COUNT-4: llvm.bitcast %{{.*}} : vector<2xf16> to i32
+  // CHECK: llvm.inline_asm has_side_effects {{.*}}"{ .reg .pred sum; setp.ne.b32 sum, 0, 0; wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0, $1, $2, $3}, {$4, $5, $6, $7}, $8, sum, 1, 1, 0; }", "=f,=f,=f,=f,r,r,r,r,l,~{memory}"
+  // CHECK: llvm.inline_asm has_side_effects {{.*}}"{ .reg .b32 a; or.b32 a, $3, $4; and.b32 a, a, $2; and.b32 a, a, 0x80000000; add.u32 a, a, $0; @$1 mbarrier.arrive.shared::cta.b64 _, [a]; }", "r,b,r,r,r,~{memory}"
+  nv_tileaa.func @from_registers() attributes {numWarps = 4 : i64} {
+    %y = nv_tileas.alloc_tensor offset 2048 : !b
+    %barriers = nv_tileas.alloc_tensor offset 4096 : !nv_tileas.memdesc<4xi64, #nv_tileas.shared_layout<offset = [1, 2]>>
+    %p = nv_tileas.async.pipeline.create_pipeline %barriers consumers 4 : !nv_tileas.memdesc<4xi64, #nv_tileas.shared_layout<offset = [1, 2]>> -> <2>
+    %i = nv_tileas.async.pipeline.create_iterator %p : <2>
+    %x = arith.constant dense<1.0> : tensor<64x16xf16, #nv_tileas.layout<register = [1, 128, 8], lane = [2, 4, 16, 32, 64], warp = [256, 512]>>
+    %z = arith.constant dense<0.0> : !c
+    %r = nv_tileas.async.dot %x, %y, %z by <warpgroup, [64, 8, 16]> : tensor<64x16xf16, #nv_tileas.layout<register = [1, 128, 8], lane = [2, 4, 16, 32, 64], warp = [256, 512]>>, !b, !c
+    %s = nv_tileas.async.dot_wait %r pending 0 : !c -> !c
+    nv_tileas.async.pipeline.consumer_release %p[%i] after %s : !c, : <2>
+    nv_tileaa.return
+  }
 }

@@ -264,3 +264,13 @@ func.func @apart(%x: !a) {
   %r = nv_tileas.memdesc_reinterpret %x : !a -> !nv_tileas.memdesc<32xf16, #small, stages = 32>
   return
 }
+
+// -----
+#b = #nv_tileas.shared_layout<offset = [8, 16, 32, 64, 1, 2, 68]>
+#c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = [128, 256]>
+#left = #nv_tileas.layout<register = [1, 8, 128], lane = [2, 4, 16, 32, 64], warp = [256, 512]>
+nv_tileaa.func @other_fragments(%x: tensor<64x16xf16, #left>, %y: !nv_tileas.memdesc<16x8xf16, #b, align = 256>, %z: tensor<64x8xf32, #c>) {
+  // expected-error @+1 {{lhs does not lie in fragments of #nv_tileas.mma<warpgroup, [64, 8, 16]> that belong to the accumulator's}}
+  %r = nv_tileas.async.dot %x, %y, %z by <warpgroup, [64, 8, 16]> : tensor<64x16xf16, #left>, !nv_tileas.memdesc<16x8xf16, #b, align = 256>, tensor<64x8xf32, #c>
+  nv_tileaa.return
+}

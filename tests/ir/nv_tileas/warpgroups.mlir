@@ -23,6 +23,26 @@ nv_tileaa.func @product(%x: !a, %y: !b, %z: !c) -> !c {
   nv_tileaa.return %s : !c
 }
 
+// The left operand in registers.
+#left = #nv_tileas.layout<register = [1, 128, 8], lane = [2, 4, 16, 32, 64], warp = [256, 512]>
+// CHECK-LABEL: nv_tileaa.func @from_registers
+nv_tileaa.func @from_registers(%x: tensor<64x16xf16, #left>, %y: !b, %z: !c) -> !c {
+  // CHECK: nv_tileas.async.dot %arg0, %arg1, %arg2 by <warpgroup, [64, 8, 16]> : tensor<64x16xf16, #{{.*}}>, <16x8xf16, #{{.*}}, align = 256>, tensor<64x8xf32, #{{.*}}>
+  %r = nv_tileas.async.dot %x, %y, %z by <warpgroup, [64, 8, 16]> : tensor<64x16xf16, #left>, !b, !c
+  %s = nv_tileas.async.dot_wait %r pending 0 : !c -> !c
+  nv_tileaa.return %s : !c
+}
+
+// A release that comes behind what is computed.
+// CHECK-LABEL: nv_tileaa.func @release
+nv_tileaa.func @release(%p: !nv_tileas.pipeline<2>, %i: !nv_tileas.pipeline_iterator, %done: i1, %z: !c) {
+  // CHECK: consumer_release %arg0[%arg1] if %arg2 after %arg3 : tensor<64x8xf32, #{{.*}}>, : <2>
+  nv_tileas.async.pipeline.consumer_release %p[%i] if %done after %z : !c, : <2>
+  // CHECK: consumer_release %arg0[%arg1] after %arg3 : tensor<64x8xf32, #{{.*}}>, : <2>
+  nv_tileas.async.pipeline.consumer_release %p[%i] after %z : !c, : <2>
+  nv_tileaa.return
+}
+
 // Carried by a loop, and the accumulator of another product behind it.
 // CHECK-LABEL: nv_tileaa.func @carried
 nv_tileaa.func @carried(%x: !a, %y: !b, %z: !c, %n: i32) -> !c {
