@@ -16,6 +16,8 @@
 //! more. Those copies become plain writes of the threads that made them, which others see behind a barrier. A wait that
 //! names a token which it need not wait for is a conflict of its own.
 //!
+//! *Products* that are under way read their operands until they are waited for, by groups of their own.
+//!
 //! *Rings.* The stage of an access is a number that the loop carries: `(i + 1) % S` by addition, comparison and
 //! selection. The interpreter computes these, and explores a loop until no new combination of stages, ages and pending
 //! accesses turns up at its head, which takes a few times `S` iterations. Two accesses of different stages of one ring
@@ -72,7 +74,12 @@ enum Progress {
     Group(i64),
     /// In no group yet.
     Open,
+    /// A product in a group of this age, which are counted by themselves; the youngest has none yet.
+    Product(i64),
 }
+
+/// The age of a product whose group is not closed.
+const OPEN_PRODUCT: i64 = -1;
 
 /// The scope of all threads of a block.
 const BLOCK: u32 = 0;
@@ -179,6 +186,8 @@ enum Numbered<'c> {
     Barrier,
     Commit(Val<'c>),
     Wait(i64),
+    CommitProducts,
+    WaitForProducts(i64),
 }
 
 impl<'c, 'f> Races<'c, 'f> {
@@ -238,6 +247,8 @@ impl<'c, 'f> Races<'c, 'f> {
                     Step::Barrier => Numbered::Barrier,
                     Step::Commit(token) => Numbered::Commit(token),
                     Step::Wait(pending) => Numbered::Wait(pending),
+                    Step::CommitProducts => Numbered::CommitProducts,
+                    Step::WaitForProducts(pending) => Numbered::WaitForProducts(pending),
                 });
             }
         }
@@ -343,12 +354,20 @@ impl<'c, 'f> Races<'c, 'f> {
                 self.advance(state, |p| match p {
                     Progress::Open => Progress::Group(0),
                     Progress::Group(age) => Progress::Group((age + 1).min(MAX_AGE)),
-                    Progress::Done => Progress::Done,
+                    other => other,
                 });
                 self.learn(state, token, Some(Known::Age(0)));
             }
             Numbered::Wait(pending) => self.advance(state, |p| match p {
                 Progress::Group(age) if age >= pending => Progress::Done,
+                other => other,
+            }),
+            Numbered::CommitProducts => self.advance(state, |p| match p {
+                Progress::Product(age) => Progress::Product((age + 1).min(MAX_AGE)),
+                other => other,
+            }),
+            Numbered::WaitForProducts(pending) => self.advance(state, |p| match p {
+                Progress::Product(age) if age >= pending => Progress::Done,
                 other => other,
             }),
             Numbered::Access(access) => {
@@ -359,8 +378,11 @@ impl<'c, 'f> Races<'c, 'f> {
                     },
                     _ => None,
                 };
-                let progress =
-                    if self.accesses[access as usize].asynchronous { Progress::Open } else { Progress::Done };
+                let progress = match &self.accesses[access as usize] {
+                    a if a.asynchronous => Progress::Open,
+                    a if a.of_product => Progress::Product(OPEN_PRODUCT),
+                    _ => Progress::Done,
+                };
                 let me = Pending { access, slot, progress, scope: self.scope };
                 for other in state.pending.clone() {
                     self.meet(other, me);

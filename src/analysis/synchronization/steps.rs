@@ -7,7 +7,8 @@ use crate::dialect::{
     behaviour::{self, Memory, SyncKind},
     layouts::Tensor,
     nv_tileas::{
-        AllocTensorOp, AsyncTokenType, AsyncWaitOp, MemDescReinterpretOp, MemDescSlotOp, MemDescType, StageOp,
+        AllocTensorOp, AsyncDotOp, AsyncDotWaitOp, AsyncTokenType, AsyncWaitOp, MemDescReinterpretOp, MemDescSlotOp,
+        MemDescType, StageOp,
     },
     rt::*,
     shared_memory::{memdesc_bytes, shared_layout},
@@ -33,6 +34,8 @@ pub struct SharedAccess<'c> {
     pub(super) ring: Option<(usize, Option<Val<'c>>)>,
     /// Under way until a wait.
     pub asynchronous: bool,
+    /// By a product that is under way until a wait for products.
+    pub of_product: bool,
     /// Ordered with the others of its pipeline by barriers of the pipeline, which [`crate::analysis::pipelines`]
     /// checks.
     pub(super) pipelined: bool,
@@ -83,12 +86,17 @@ pub(super) enum Step<'c> {
     Commit(Val<'c>),
     /// The thread's groups of at least this age are complete.
     Wait(i64),
+    /// Products since the last one become a group.
+    CommitProducts,
+    /// The same for groups of products.
+    WaitForProducts(i64),
 }
 
 /// The steps of one op, without those of its regions.
 pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<Step<'c>> {
     let layout = |v: Val<'c>| Tensor::of_value(v).and_then(|t| t.layout());
     let is_asynchronous = results(op).any(|r| AsyncTokenType::cast(ty(r)).is_some());
+    let of_product = AsyncDotOp::cast(op).is_some();
     let mut accesses = vec![];
     for effect in behaviour::effects(op).unwrap_or_default() {
         let Some(memory) = effect.operand.map(|i| operand(op, i)).filter(|_| effect.memory.may_be_shared()) else {
@@ -122,10 +130,15 @@ pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<Step<'c>> {
             part,
             ring,
             asynchronous: is_asynchronous,
+            of_product,
             pipelined,
         });
     }
+    if let Some(wait) = AsyncDotWaitOp::cast(op) {
+        return vec![Step::WaitForProducts(wait.pending())];
+    }
     match behaviour::sync_kind(op) {
+        SyncKind::None if of_product => accesses.into_iter().map(Step::Access).chain([Step::CommitProducts]).collect(),
         SyncKind::None => accesses.into_iter().map(Step::Access).collect(),
         SyncKind::Barrier => vec![Step::Barrier],
         SyncKind::Commit => vec![Step::Commit(result(op, 0))],

@@ -9,6 +9,7 @@ use tile_interp::program::{AccessOrder, FloatMode, OpKind, Overflow, Predicate, 
 use tile_interp::types::{Cut, Element, Number, Padding, TensorType, TileType, Type, ViewType};
 
 /// A tensor that operands are tiles of.
+#[derive(Clone)]
 struct Operand {
     tensor: Value,
     ty: TensorType,
@@ -39,9 +40,17 @@ impl Generator {
         self.grid = [self.rng.pick(&[1, 1, 2]), 1, 1];
         self.budget = self.rng.pick(&[0, 2, 4, 8]);
         self.block_number();
-        let p = self.operands();
+        let mut p = self.operands();
         let zero = self.constant_of(&p.sum, 0);
-        let sum = match self.rng.below(10) {
+        let sum = match self.rng.below(14) {
+            10.. if p.lhs.ty.element.width() == 16 && p.sum.element == Element::Number(Number::F32) => {
+                let scores = self.constant_of(&p.sum, 0);
+                let q = self.chained(&p);
+                let total = self.constant_of(&q.sum, 0);
+                let sum = self.products_in_turn(&p, &q, scores, total);
+                p = q;
+                sum
+            }
             0 => self.multiply(&p, p.bound, zero),
             1 => self.tile_after_tile(&p, zero),
             2 => self.one_after_another(&p, zero),
@@ -180,6 +189,55 @@ impl Generator {
         let lhs = self.load_operand(&p.lhs, [p.i, k]);
         let rhs = self.load_operand(&p.rhs, [k, p.j]);
         self.emit(p.kind.clone(), &[lhs, rhs, sum], p.sum.clone(), p.traits)
+    }
+
+    /// A product whose left operand is computed from the result of `p`: a tile of as many rows, by tiles of another
+    /// tensor.
+    fn chained(&mut self, p: &Products) -> Products {
+        let [m, n] = p.sum.shape[..] else { unreachable!("a tile of a product has two dimensions") };
+        let width = self.rng.pick(&[16usize, 32, 64, 128]).min((1 << 20) / (m * n)).max(16);
+        let rows = p.trips.max(1) as usize * n;
+        let turned = self.rng.one_in(4);
+        let rhs = self.tensor(p.lhs.ty.element, [rows, width], [n, width], turned);
+        let sum = TileType::of(&[m, width], Number::F32);
+        let kind = OpKind::MmaF { fast_acc: false };
+        Products { lhs: p.lhs.clone(), rhs, sum, kind, ..*p }
+    }
+
+    /// For each tile of keys scores, weights of them, and a total of weighted values: attention, but for a softmax of
+    /// small whole numbers.
+    fn products_in_turn(&mut self, p: &Products, q: &Products, zero: Value, total: Value) -> Value {
+        let first = self.scalar(Number::I32, 0);
+        // The queries are there before the loop, differ from tile to tile, or are computed.
+        let before = self.rng.below(3);
+        let mut query = (before > 0).then(|| self.load_operand(&p.lhs, [p.i, first]));
+        if let (Some(v), 2) = (query, before) {
+            query = Some(self.derive(OpKind::NegF, &[v], self.ty(v)));
+        }
+        let (most, shift) = (self.constant_of(&p.sum, 0x4080_0000), self.rng.coin());
+        let changes = self.rng.below(3);
+        self.deep(q, q.bound, total, |g, k, c| {
+            let lhs = query.unwrap_or_else(|| g.load_operand(&p.lhs, [p.i, k]));
+            let rhs = g.load_operand(&p.rhs, [k, p.j]);
+            let scores = g.emit(p.kind.clone(), &[lhs, rhs, zero], p.sum.clone(), p.traits);
+            let kept = match changes {
+                0 => c,
+                1 => g.no_less(q, c, total),
+                _ => g.plus(q, c, total),
+            };
+            let positive = g.no_less(p, scores, zero);
+            let least = OpKind::MinF { propagate_nan: false, flush: false };
+            let mut weights = g.derive(least, &[positive, most], p.sum.clone());
+            if shift {
+                weights = g.plus(p, weights, most);
+            }
+            let t = p.sum.with(Element::Number(q.lhs.ty.element));
+            let narrow = g.derive(OpKind::FToF { rounding: Rounding::NearestEven }, &[weights], t);
+            let values = g.load_operand(&q.rhs, [k, q.j]);
+            let out = g.emit(q.kind.clone(), &[narrow, values, kept], q.sum.clone(), q.traits);
+            // Now and then the iteration uses what it passes on.
+            if g.rng.one_in(6) { g.no_less(q, out, total) } else { out }
+        })
     }
 
     /// A loop that carries a sum.
