@@ -482,3 +482,125 @@ fn n17_text_from_anywhere() {
         assert_eq!(from(text.as_bytes(), "--gpu-name=sm_90 -").status.code(), Some(3), "{text}");
     }
 }
+
+/// Types that NVIDIA's compiler refuses for a target are refused where that is asked for, and only there.
+#[test]
+fn n16_types_that_are_refused_on_demand() {
+    let folder = folder("n16");
+    for (element, from) in [("f8E4M3FN", 90), ("f8E5M2", 90), ("f8E8M0FNU", 100), ("f4E2M1FN", 100)] {
+        let global = format!(
+            "cuda_tile.module @m {{\n  global @g <{element}: [1.0, 1.0]> : tile<2x{element}>\n  entry @k() {{\n    return\n  \
+             }}\n}}\n"
+        );
+        let moved = format!(
+            "cuda_tile.module @m {{\n  entry @k(%p: tile<ptr<{element}>>) {{\n    \
+             %x, %t = load_ptr_tko weak %p : tile<ptr<{element}>> -> tile<{element}>, token\n    \
+             %u = store_ptr_tko weak %p, %x token=%t : tile<ptr<{element}>>, tile<{element}> -> token\n    return\n  \
+             }}\n}}\n"
+        );
+        let constant = format!(
+            "cuda_tile.module @m {{\n  entry @k() {{\n    %x = constant <{element}: 1.0> : tile<4x{element}>\n    \
+             return\n  }}\n}}\n"
+        );
+        let texts = [("global", global), ("moved", moved), ("constant", constant)];
+        for (what, text) in texts.iter().filter(|(what, _)| element != "f4E2M1FN" || *what == "constant") {
+            fs::write(folder.join("in.mlir"), text).unwrap();
+            for target in tile_targets::TARGETS {
+                let place = format!("{what} of {element} for {}", target.name);
+                let compile = |more: &str| {
+                    let line = format!("--gpu-name={} --emit=ptx -o out.ptx in.mlir {more}", target.name);
+                    let output = tileiras(&folder, &line).output().unwrap();
+                    (output.status.code(), stderr(&output))
+                };
+                assert_eq!(compile(""), (Some(0), String::new()), "{place}");
+                for option in ["--strict-types", "--pipeline-option=strict-types=true"] {
+                    let (status, said) = compile(option);
+                    if target.sm >= from {
+                        assert_eq!((status, said), (Some(0), String::new()), "{place}");
+                        continue;
+                    }
+                    let text =
+                        format!("Incompatibility with architecture '{}': unsupported type '{element}'\n", target.name);
+                    assert!(status == Some(5) && said.contains(&text), "{place}: {said}");
+                }
+            }
+        }
+    }
+}
+
+/// Setting up a Debian 12 tells what changes on the system, and changes nothing unless a person agrees.
+#[test]
+fn n08_setup_asks() {
+    use std::io::Write;
+    let folder = folder("n08");
+    for name in ["bin", "scripts", "etc/apt/sources.list.d", "etc/apt/preferences.d"] {
+        fs::create_dir_all(folder.join(name)).unwrap();
+    }
+    // The system of the test in place of this one.
+    let here = folder.display().to_string();
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/setup.sh")).unwrap();
+    let text = text.replace("/etc/", &format!("{here}/etc/")).replace("=/etc", &format!("={here}/etc"));
+    let text = text.replace("/usr/lib/llvm-21", &format!("{here}/llvm"));
+    script(&folder.join("scripts/setup.sh"), "");
+    fs::write(folder.join("scripts/setup.sh"), text).unwrap();
+    fs::write(folder.join("etc/os-release"), "ID=debian\nVERSION_ID=\"12\"\n").unwrap();
+    script(&folder.join("bin/sudo"), "exec \"$@\"");
+    script(
+        &folder.join("bin/apt-get"),
+        &format!(
+            "log={here}/log\n{}",
+            "echo \"$*\" >> $log\n[ \"$1\" = -s ] || exit 0\necho 'Inst libc6 [2.36-9] (2.41-12 Debian:13.1/stable [amd64])'\n\
+         echo 'Inst base-files [12.4] (13.8 Debian:13.1/stable [amd64])'\necho 'Inst llvm-21 (21.1.8 Debian [amd64])'\n\
+         echo 'Remv old-thing [1.0]'"
+        ),
+    );
+    let path = format!("{here}/bin:{}", std::env::var("PATH").unwrap());
+    let list = folder.join("etc/apt/sources.list.d/llvm-21-trixie.list");
+    // What was said, the calls of apt-get, and whether the sources are still there.
+    let run = |arguments: &str, answers: Option<&str>| {
+        let _ = fs::remove_file(folder.join("log"));
+        let _ = fs::remove_file(&list);
+        let line = format!("scripts/setup.sh {arguments}");
+        let mut command = match answers {
+            Some(_) => Command::new("script"),
+            None => Command::new("bash"),
+        };
+        match answers {
+            Some(_) => command.args(["-qec", &format!("bash {line}"), "/dev/null"]),
+            None => command.args(line.split_whitespace()),
+        };
+        command.current_dir(&folder).env("PATH", &path).env_remove("LLVM_PREFIX").env_remove("CI");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(answers.unwrap_or_default().as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &stderr(&output);
+        let calls = fs::read_to_string(folder.join("log")).unwrap_or_default();
+        (said, calls, list.exists())
+    };
+    let installs = |calls: &str| calls.lines().any(|l| l.starts_with("install -y"));
+    let plan =
+        ["new packages: 1", "libc6 2.36-9 -> 2.41-12", "base-files 12.4 -> 13.8", "packages that go: 1", "old-thing"];
+
+    // Nobody is there to be asked.
+    let (said, calls, added) = run("", None);
+    assert!(installs(&calls) && added && plan.iter().all(|p| said.contains(p)), "{said}{calls}");
+    // A person says no at once, or when the packages are known.
+    let (said, calls, added) = run("", Some("n\n"));
+    assert!(calls.is_empty() && !added && said.contains("nothing was changed"), "{said}{calls}");
+    assert!(said.contains("os-release will call this a Debian 13") && said.contains("LLVM_PREFIX="), "{said}");
+    let (said, calls, added) = run("", Some("y\nn\n"));
+    assert!(!installs(&calls) && !added && plan.iter().all(|p| said.contains(p)), "{said}{calls}");
+    let (said, calls, added) = run("", Some("y\ny\n"));
+    assert!(installs(&calls) && added, "{said}{calls}");
+    let (said, calls, _) = run("--yes", Some(""));
+    assert!(installs(&calls) && plan.iter().all(|p| said.contains(p)), "{said}{calls}");
+    // A look changes nothing.
+    let (said, calls, added) = run("--plan", None);
+    assert!(
+        !added && calls.lines().all(|l| l.starts_with("-s ")) && plan.iter().all(|p| said.contains(p)),
+        "{said}{calls}"
+    );
+    let (said, calls, _) = run("--often", None);
+    assert!(calls.is_empty() && said.contains("unknown argument '--often'"), "{said}");
+}

@@ -93,6 +93,7 @@ pub static SPECS: &[Spec] = &[
         COMPILE,
         "Instrument the code for a sanitizer",
     ),
+    option("strict-types", Flag, "", COMPILE, "Refuse the types that NVIDIA's compiler refuses for the GPU"),
     option(
         "host-arch",
         Choice(&[("x86_64", ""), ("aarch64", ""), ("arm64ec", "with --host-os=windows")]),
@@ -372,6 +373,7 @@ fn layered(parsed: &Parsed) -> Vec<OsString> {
     let target = parsed.choice("gpu-name").filter(|_| named("compute-capability"));
     let flags = [level.map(|l| format!("opt-level={l}")), target.map(|t| format!("compute-capability={t}"))];
     list.extend(flags.into_iter().flatten().map(OsString::from));
+    list.extend(parsed.flag("strict-types").then(|| "strict-types=true".into()));
     list
 }
 
@@ -404,6 +406,7 @@ mod tests {
         assert_eq!(parse(&[level, target]), (1, "sm_90", "compute-capability=sm_90".into()));
         assert_eq!(parse(&["-O2", level]), (2, "sm_100", "opt-level=2".into()));
         assert_eq!(parse(&[target, "--gpu-name=sm_80"]), (3, "sm_80", "compute-capability=sm_80".into()));
+        assert_eq!(parse(&["--strict-types"]), (3, "sm_100", "strict-types=true".into()));
         // What no option of the pipeline says is not repeated.
         assert_eq!(parse(&["-O2", "--pipeline-option=num-warps=8"]), (2, "sm_100", "num-warps=8".into()));
     }

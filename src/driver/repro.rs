@@ -60,6 +60,7 @@ const HARMLESS: &[&str] = &[
     "device-debug",
     "lineinfo",
     "sanitize",
+    "strict-types",
     "host-arch",
     "host-os",
     "emit",
@@ -90,6 +91,7 @@ const HARMLESS_IN_PIPELINE: &[&str] = &[
     "index-bitwidth",
     "approx",
     "ftz",
+    "strict-types",
     "dynamic-persistent",
 ];
 
