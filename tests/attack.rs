@@ -604,3 +604,92 @@ fn n08_setup_asks() {
     let (said, calls, _) = run("--often", None);
     assert!(calls.is_empty() && said.contains("unknown argument '--often'"), "{said}");
 }
+
+/// Long programs take time in proportion to their length, as far as the processor tells.
+#[test]
+fn n13_long_programs() {
+    let folder = folder("n13");
+    let mut python = Command::new("python3");
+    python.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/scaling.py"));
+    python.args(["--tileiras", env!("CARGO_BIN_EXE_tileiras"), "--least", "1000", "--doublings", "2", "ifs", "tokens"]);
+    let output = python.current_dir(&folder).output().unwrap();
+    let table = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let rows: Vec<Vec<&str>> = table.lines().skip(1).map(|l| l.split_whitespace().collect()).collect();
+    assert_eq!(rows.len(), 6, "{table}");
+    for row in rows.iter().filter(|r| r.len() == 4) {
+        let ratio: f64 = row[3].parse().unwrap();
+        // A cycle in a cycle is not linear, and bounded by the limit of depth.
+        let most = if row[0] == "tokens" { 7.0 } else { 3.5 };
+        assert!(ratio < most, "{table}");
+    }
+}
+
+/// The kernel of the front page runs from the command line, on both engines; and who leaves out that its argument is
+/// a pointer alone is told how to write it.
+#[test]
+fn n17_the_front_page_runs() {
+    let run = |line: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tile-run"));
+        command.current_dir(env!("CARGO_MANIFEST_DIR")).args(line.split_whitespace()).stdin(Stdio::null());
+        command.output().unwrap()
+    };
+    for engine in ["sim", "reference"] {
+        let line = format!("examples/twice.mlir --gpu-name sm_90 --grid 8 --engine {engine} zeros:f32:4096");
+        let output = run(&line);
+        assert!(!output.status.success() && stderr(&output).contains("zeros:TYPE:NxM:ptr"), "{}", stderr(&output));
+        let output = run(&format!("{line}:ptr"));
+        assert!(output.status.success(), "{engine}: {}", stderr(&output));
+    }
+}
+
+/// What MLIR's tools print on demand, the command does too, by options or by the environment; statistics are not empty.
+#[test]
+fn n17_what_is_printed_on_demand() {
+    let folder = folder("n17p");
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/twice.mlir");
+    for (option, variable, said) in [
+        ("--mlir-print-ir-after-all", "TILEIRAS_MLIR_DUMP", "IR Dump After ConvertCudaTileToTileAA"),
+        ("--print-ir-after-all", "TILEIRAS_MLIR_DUMP", "IR Dump After ConvertCudaTileToTileAA"),
+        ("--mlir-timing", "TILEIRAS_TIMING", "Execution time report"),
+        ("--mlir-pass-statistics", "TILEIRAS_STATISTICS", "num-ops - "),
+        ("--print-llvm-ir", "TILEIRAS_LLVM_DUMP", "; LLVM IR as optimised"),
+    ] {
+        let compile = |argument: Option<&str>, value: &str| {
+            let mut command = tileiras(&folder, "--gpu-name=sm_90 --emit=ptx -o out");
+            command.args(argument).arg(&example).env(variable, value);
+            let output = command.output().unwrap();
+            assert!(output.status.success(), "{}", stderr(&output));
+            stderr(&output)
+        };
+        assert_eq!(compile(None, "0"), "");
+        for messages in [compile(Some(option), "0"), compile(None, "1")] {
+            assert!(messages.contains(said), "{option}: {messages}");
+        }
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tileiras-opt"));
+    command.arg(&example).args([
+        "--pass-pipeline=builtin.module(tileir{opt-level=3})",
+        "--mlir-pass-statistics",
+        "-o",
+        "/dev/null",
+    ]);
+    let said = stderr(&command.output().unwrap());
+    assert!(said.contains("tileir-verify-ops-analysis\n  (S) ") && said.contains("num-ops"), "{said}");
+}
+
+/// A fixed slice of the campaign of `scripts/attack.py`, which runs as long as it is told.
+#[test]
+fn a_slice_of_the_campaign() {
+    let folder = folder("campaign");
+    let mut python = Command::new("python3");
+    python.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/attack.py"));
+    let tool = Path::new(env!("CARGO_BIN_EXE_tileiras"));
+    python.args(["--slice", "--seed", "1", "--work"]).arg(&folder).arg("--tools").arg(tool.parent().unwrap());
+    let output = python.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &stderr(&output);
+    assert!(output.status.success() && said.contains("0 findings"), "{said}");
+    for attack in ["damaged", "mutated", "kills", "many", "full", "paths"] {
+        assert!(said.lines().any(|l| l.starts_with(attack)), "{attack}: {said}");
+    }
+}
