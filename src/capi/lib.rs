@@ -306,11 +306,11 @@ pub unsafe extern "C" fn tileirasProgramSetLibNvvm(
 }
 
 /// With `strict` 1, types are refused that NVIDIA's compiler refuses for the target, with its message: floating-point
-/// numbers of eight bits below sm_90, those of four bits and scales of eight below sm_100. With 0, which is the default,
-/// there is code for them everywhere. Matters to the next `tileirasProgramCompile`.
+/// numbers of eight bits below sm_90, those of four bits and scales of eight below sm_100. With 0, which is the
+/// default, there is code for them everywhere. Matters to the next `tileirasProgramCompile`.
 ///
-/// Returns `TILEIRAS_SUCCESS`, `TILEIRAS_ERROR_CONFIGURATION` for another value, or `TILEIRAS_ERROR_HANDLE` for a null or
-/// released handle.
+/// Returns `TILEIRAS_SUCCESS`, `TILEIRAS_ERROR_CONFIGURATION` for another value, or `TILEIRAS_ERROR_HANDLE` for a null
+/// or released handle.
 ///
 /// Available since version 4 of the interface.
 #[unsafe(no_mangle)]

@@ -9,6 +9,7 @@ pub mod messages;
 pub mod names;
 mod optimiser;
 mod packing;
+mod unsupported;
 mod workarounds;
 
 use crate::dialect::rt::*;
@@ -46,6 +47,8 @@ pub enum CodegenError {
     Translate,
     #[error("{0}")]
     Intrinsic(String),
+    #[error("{0}")]
+    Unsupported(String),
     #[error("invalid LLVM IR: {0}")]
     Verify(String),
     #[error(transparent)]
@@ -118,6 +121,7 @@ impl<'l> Code<'l> {
             Module::new(raw as *mut _)
         };
         intrinsics::check(&module, options.target)?;
+        unsupported::check(&module)?;
         if !options.lines {
             // Scopes that no one asked for served messages only.
             module.strip_debug_info();
