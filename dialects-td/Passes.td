@@ -62,10 +62,13 @@ def ConvertCudaTileToTileAA : Pass<"convert-cudatile-to-tileaa", "::mlir::Module
 
     `approx` and `ftz` relax all f32 arithmetic of the module: operations that have an approximate form and round to nearest
     even take it, and those that can flush subnormals do. What an operation says of itself comes first.
+
+    `strict-types` refuses element types that NVIDIA's compiler refuses for the target.
   }];
   let options = [
     Option<"approx", "approx", "bool", "false", "approximate f32 division, roots, exponentials and tanh">,
-    Option<"ftz", "ftz", "bool", "false", "flush subnormal f32 operands and results to zero">
+    Option<"ftz", "ftz", "bool", "false", "flush subnormal f32 operands and results to zero">,
+    Option<"strictTypes", "strict-types", "std::string", "\"\"", "target whose refusals hold, sm_NN; empty for none">
   ];
   let dependentDialects = ["arith", "gpu", "math", "nv_tileaa", "scf", "ub"];
 }

@@ -11,7 +11,7 @@
 typedef struct TileirasProgram TileirasProgram;
 
 // Version of this interface: it grows only when something is added, and stays binary compatible within it.
-#define TILEIRAS_API_VERSION 3
+#define TILEIRAS_API_VERSION 4
 
 // Done.
 #define TILEIRAS_SUCCESS 0
@@ -176,6 +176,17 @@ int tileirasProgramGetHostObject(TileirasProgram *program,
 int tileirasProgramSetLibNvvm(TileirasProgram *program,
                               const char *path,
                               size_t length);
+
+// With `strict` 1, types are refused that NVIDIA's compiler refuses for the target, with its message: floating-point
+// numbers of eight bits below sm_90, those of four bits and scales of eight below sm_100. With 0, which is the
+// default, there is code for them everywhere. Matters to the next `tileirasProgramCompile`.
+//
+// Returns `TILEIRAS_SUCCESS`, `TILEIRAS_ERROR_CONFIGURATION` for another value, or `TILEIRAS_ERROR_HANDLE` for a null
+// or released handle.
+//
+// Available since version 4 of the interface.
+int tileirasProgramSetStrictTypes(TileirasProgram *program,
+                                  int strict);
 
 // Compiles in another process: `path`, of `length` bytes, is the program `tileiras-core` or `tileiras` of the same
 // version as this library. A null `path` goes back to this process. Matters to the next `tileirasProgramCompile`.

@@ -5,6 +5,14 @@
 #
 #   LLVM_PREFIX=/opt/llvm-21 scripts/setup.sh     use this LLVM/MLIR instead of the distribution's packages
 #   scripts/setup.sh --force                      ignore the stamp and check everything again
+#   scripts/setup.sh --yes                        install packages without asking
+#   scripts/setup.sh --plan                       say which packages would be installed or changed, and change nothing
+#
+# Packages of the distribution are installed after a question, if a person sits at a terminal. Without one, as in the
+# continuous integration, whose machines are made for the build, they are installed at once, and what changes is said
+# all the same. On Debian 12 the packages come from Debian 13, and bring its C library, its base-files and others with
+# them; who does not want that on the machine builds in a container (docker run -it -v "$PWD:/src" -w /src rust:1-trixie
+# make) or gives the folder of an LLVM of their own as LLVM_PREFIX.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -15,6 +23,18 @@ llvm_packages=(llvm-21-dev libmlir-21-dev mlir-21-tools libpolly-21-dev clang-21
 prefix=${LLVM_PREFIX:-/usr/lib/llvm-21}
 minimum_rust=1.93
 stamp=$root/.tools/setup.stamp
+
+force=
+consent=
+plan_only=
+for argument in "$@"; do
+    case "$argument" in
+        --force) force=yes ;;
+        --yes) consent=yes ;;
+        --plan) plan_only=yes ;;
+        *) echo "setup: unknown argument '$argument'; there are --force, --yes and --plan" >&2; exit 1 ;;
+    esac
+done
 
 say() { echo "setup: $*" >&2; }
 fail() { say "$*"; exit 1; }
@@ -75,7 +95,7 @@ stamp_text() {
 }
 
 # The stamp says that a full check passed; these cheap tests catch what was removed since.
-if [ "${1:-}" != --force ] && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$(stamp_text)" ] \
+if [ -z "$force$plan_only" ] && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$(stamp_text)" ] \
         && [ -x "$prefix/bin/llvm-config" ] && have_rust && have_build_tools && have_nextest && have_cuda_tools && have_nvvm && have_numpy && have_bindings; then
     exit 0
 fi
@@ -89,37 +109,97 @@ as_root() {
     fi
 }
 
-is_debian() { [ -r /etc/os-release ] && grep -qx 'ID=debian' /etc/os-release && command -v apt-get >/dev/null; }
+is_debian() { [ -r "$os_release" ] && grep -qx 'ID=debian' "$os_release" && command -v apt-get >/dev/null; }
 
 # Debian carries LLVM 21 in trixie-backports. Debian 12 takes the same packages, with the libraries they need from
 # trixie. A low priority cannot be set before the installation (apt would then refuse to take libc from trixie),
-# so it is set right after it: nothing else on a Debian 12 system moves to trixie by a later upgrade.
-debian_release=$(sed -n 's/^VERSION_ID="\(.*\)"/\1/p' /etc/os-release 2>/dev/null || true)
+# so it is set right after it: nothing else on a Debian 12 system moves to trixie by a later upgrade. The package of
+# /etc/os-release cannot be kept: trixie's libc6 says that it breaks a base-files older than 13.3.
+os_release=/etc/os-release
+debian_release=$(sed -n 's/^VERSION_ID="\(.*\)"/\1/p' "$os_release" 2>/dev/null || true)
+apt_folder=/etc/apt
 
 has_suite() {
     grep -rqsE --include='*.list' --include='*.sources' "^deb .*[[:space:]]$1([[:space:]]|\$)|^Suites:.*[[:space:]]$1([[:space:]]|\$)" \
-        /etc/apt/sources.list /etc/apt/sources.list.d
+        "$apt_folder/sources.list" "$apt_folder/sources.list.d"
 }
 
 add_debian_sources() {
-    local list=/etc/apt/sources.list.d/llvm-21-trixie.list suite text=
+    local list=$apt_folder/sources.list.d/llvm-21-trixie.list suite text=
     for suite in trixie trixie-backports; do
         has_suite "$suite" || text+="deb http://deb.debian.org/debian $suite main"$'\n'
     done
     if [ -z "$text" ]; then return; fi
+    if [ -n "$plan_only" ]; then
+        say "trixie and trixie-backports would be added to the package sources ($list); what comes from there is known then"
+        return
+    fi
+    if [ "$debian_release" = 12 ] && ! agreed; then
+        say "LLVM 21 for Debian 12 comes from Debian 13 (trixie-backports), with a newer C library, and with that a"
+        say "newer base-files: /etc/os-release will call this a Debian 13."
+        ask "Add trixie and trixie-backports to the package sources, and look what they would change?"
+    fi
     say "adding trixie and trixie-backports to the package sources ($list)"
     printf '%s' "$text" | as_root tee -a "$list" >/dev/null
     added_sources=yes
 }
 
+# Takes away what was added for packages that were not wanted after all.
+take_back_sources() {
+    if [ -z "${added_sources:-}" ]; then return; fi
+    say "taking trixie and trixie-backports out of the package sources again"
+    as_root rm -f "$apt_folder/sources.list.d/llvm-21-trixie.list"
+}
+
 hold_back_trixie() {
     if [ "$debian_release" != 12 ] || [ -z "${added_sources:-}" ]; then return; fi
     printf 'Package: *\nPin: release n=%s\nPin-Priority: 100\n\n' trixie trixie-backports \
-        | as_root tee /etc/apt/preferences.d/llvm-21-trixie >/dev/null
+        | as_root tee "$apt_folder/preferences.d/llvm-21-trixie" >/dev/null
+}
+
+# Whether packages may be installed without a question: it was said, or nobody is there to be asked.
+agreed() { [ -n "$consent" ] || [ -n "${CI:-}" ] || ! { [ -t 0 ] && [ -t 2 ]; }; }
+
+ask() {
+    local answer=
+    printf 'setup: %s [y/N] ' "$1" >&2
+    read -r answer || true
+    case "$answer" in
+        y | Y | yes | Yes) ;;
+        *)
+            take_back_sources
+            say "nothing was changed. Without packages: LLVM_PREFIX=/path/to/llvm-21 scripts/setup.sh, or a container:"
+            fail "docker run -it -v \"\$PWD:/src\" -w /src rust:1-trixie make"
+            ;;
+    esac
+}
+
+# Says what apt would do, as apt tells it: packages of the system that change are named, new ones counted.
+show_plan() {
+    local plan upgraded removed
+    plan=$(env LC_ALL=C apt-get -s install --no-install-recommends "$@") || fail "apt cannot install: $*"
+    upgraded=$(sed -n 's/^Inst \([^ ]*\) \[\([^]]*\)\] (\([^ ]*\) .*/\1 \2 -> \3/p' <<< "$plan")
+    removed=$(sed -n 's/^Remv \([^ ]*\) .*/\1/p' <<< "$plan")
+    say "new packages: $(grep -c '^Inst [^ ]* (' <<< "$plan" || true)"
+    if [ -n "$upgraded" ]; then
+        say "packages of this system that change: $(wc -l <<< "$upgraded")"
+        sed 's/^/setup:   /' <<< "$upgraded" >&2
+    fi
+    if [ -n "$removed" ]; then
+        say "packages that go: $(wc -l <<< "$removed")"
+        sed 's/^/setup:   /' <<< "$removed" >&2
+    fi
 }
 
 apt_install() {
+    if [ -n "$plan_only" ]; then
+        # Simulation needs neither root nor a lock, and takes the package lists as they are.
+        show_plan "$@"
+        return
+    fi
     as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq
+    show_plan "$@"
+    agreed || ask "Install them?"
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
         -o Dpkg::Options::=--force-confold "$@" >&2
 }
@@ -140,6 +220,7 @@ if ! have_llvm; then
         say "installing LLVM and MLIR 21.1: ${llvm_packages[*]}"
         add_debian_sources
         apt_install -t trixie-backports "${llvm_packages[@]}"
+        [ -z "$plan_only" ] || exit 0
         hold_back_trixie
         have_llvm || fail "the packages were installed, but $missing_llvm is missing"
     else
@@ -154,6 +235,11 @@ if ! have_build_tools; then
     is_debian || fail "these are needed on PATH: ${build_tools[*]}"
     say "installing ${build_tools[*]}"
     apt_install "${build_tools[@]}"
+fi
+
+if [ -n "$plan_only" ]; then
+    say "no other packages of the system are wanted, but python3-pip where there is none"
+    exit 0
 fi
 
 if ! have_nextest; then

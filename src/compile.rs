@@ -116,6 +116,9 @@ impl Compiler for Session {
             }
         });
         context.detach_diagnostic_handler(handler);
+        if request.instrumentation.statistics {
+            eprint!("{}", dialect::pass::take_statistics());
+        }
         messages.borrow_mut().drain(..).chain(codegen::messages::take()).for_each(&mut *report);
         match result {
             Ok(output) => Ok(CompileOutput { remarks, ..output }),
@@ -294,7 +297,13 @@ impl Job<'_> {
         let backend = &self.request.backend;
         let libdevice = self.request.libdevice.as_deref();
         let code = self.keep(Code::translate(&llvm, gpu_module, options, backend, libdevice).map_err(not_generated)?);
+        if self.request.instrumentation.print_llvm {
+            eprintln!("; LLVM IR as translated\n{}", code.to_llvm());
+        }
         code.optimise(backend).map_err(not_generated)?;
+        if self.request.instrumentation.print_llvm {
+            eprintln!("; LLVM IR as optimised\n{}", code.to_llvm());
+        }
         let optimised = started.elapsed();
         if self.request.emit == Emit::Llvm {
             output.text = code.to_llvm();

@@ -89,6 +89,59 @@ fn n02_names_that_ptx_cannot_spell() {
     }
 }
 
+/// Text may say at the level of LLVM what its generator would end the process over: it is an error instead.
+#[test]
+fn n02_what_has_no_code() {
+    let folder = folder("n02code");
+    let kernel = |arguments: &str, body: &str| {
+        format!(
+            "llvm.func @k({arguments}) attributes {{nvvm.kernel, nvvm.reqntid = array<i32: 128, 1, 1>}} {{\n{body}\n  \
+             llvm.return\n}}"
+        )
+    };
+    let global = |name: &str, space: u32, value: &str| {
+        format!(
+            "llvm.mlir.global external @{name}() {{addr_space = {space} : i32}} : !llvm.ptr<1> {{\n  {value}\n  \
+             llvm.return %0 : !llvm.ptr<1>\n}}\n"
+        )
+    };
+    let address = |name: &str| format!("%0 = llvm.mlir.addressof @{name} : !llvm.ptr<1>");
+    let store =
+        |ty: &str| kernel(&format!("%p: !llvm.ptr<1>, %x: {ty}"), &format!("llvm.store %x, %p : {ty}, !llvm.ptr<1>"));
+    let asm =
+        |text: &str| kernel("%x: i32", &format!("llvm.inline_asm has_side_effects \"{text}\", \"r\" %x : (i32) -> ()"));
+    let shared = "llvm.mlir.global internal @s(7 : i32) {addr_space = 3 : i32} : i32\n".to_owned();
+    let read = "%0 = llvm.mlir.addressof @s : !llvm.ptr<3>\n%1 = llvm.load volatile %0 : !llvm.ptr<3> -> i32";
+    let circle = global("a", 1, &address("b")) + &global("b", 1, &address("a")) + &kernel("", "");
+    let chain = global("a", 1, &address("b")) + &global("b", 1, "%0 = llvm.mlir.zero : !llvm.ptr<1>") + &kernel("", "");
+    for (body, said) in [
+        (store("f80"), "floating-point numbers of more than 64 bits"),
+        (store("f128"), "floating-point numbers of more than 64 bits"),
+        (store("!llvm.array<2 x f128>"), "floating-point numbers of more than 64 bits"),
+        (store("vector<[4]xi32>"), "vectors of scalable length"),
+        (shared + &kernel("", read), "the variable 's' in memory space 3 cannot have an initial value"),
+        (circle, "leads to itself"),
+        (asm("foo $9;"), "inline PTX names the operand '$9' and has 1: 'foo $9;'"),
+        (asm("foo ${1:h};"), "inline PTX names the operand '${1'"),
+        (asm("mov.b32 $0, $0;"), ""),
+        (chain, ""),
+        (store("i256"), "integers of more than 128 bits"),
+        (store("i100"), "an integer of 100 bits cannot be passed"),
+        (store("!llvm.array<2 x i65>"), "an integer of 65 bits cannot be passed"),
+        (store("vector<2xi128>"), "a vector of integers of more than 64 bits cannot be passed"),
+        (store("!llvm.struct<()>"), "what has no size cannot be passed"),
+        (store("i128"), ""),
+        (store("!llvm.struct<(i33, i128)>"), ""),
+    ] {
+        let text = format!("gpu.module @m {{\n{body}\n}}\n");
+        match (ptx(&folder, text.as_bytes()), said) {
+            (Ok(_), "") => {}
+            (Err((5, messages)), said) if !said.is_empty() && messages.contains(said) => {}
+            (result, _) => panic!("{text}: {result:?}"),
+        }
+    }
+}
+
 /// What nests too deeply is an error at its place before any stack ends.
 #[test]
 fn n09_depth() {
@@ -480,5 +533,215 @@ fn n17_text_from_anywhere() {
     assert!(output.status.code() == Some(3) && said.contains("--> -:2:3") && said.contains("|   oops"), "{said}");
     for text in ["modules of text\n", "not a kernel\n", ""] {
         assert_eq!(from(text.as_bytes(), "--gpu-name=sm_90 -").status.code(), Some(3), "{text}");
+    }
+}
+
+/// Types that NVIDIA's compiler refuses for a target are refused where that is asked for, and only there.
+#[test]
+fn n16_types_that_are_refused_on_demand() {
+    let folder = folder("n16");
+    for (element, from) in [("f8E4M3FN", 90), ("f8E5M2", 90), ("f8E8M0FNU", 100), ("f4E2M1FN", 100)] {
+        let global = format!(
+            "cuda_tile.module @m {{\n  global @g <{element}: [1.0, 1.0]> : tile<2x{element}>\n  entry @k() {{\n    return\n  \
+             }}\n}}\n"
+        );
+        let moved = format!(
+            "cuda_tile.module @m {{\n  entry @k(%p: tile<ptr<{element}>>) {{\n    \
+             %x, %t = load_ptr_tko weak %p : tile<ptr<{element}>> -> tile<{element}>, token\n    \
+             %u = store_ptr_tko weak %p, %x token=%t : tile<ptr<{element}>>, tile<{element}> -> token\n    return\n  \
+             }}\n}}\n"
+        );
+        let constant = format!(
+            "cuda_tile.module @m {{\n  entry @k() {{\n    %x = constant <{element}: 1.0> : tile<4x{element}>\n    \
+             return\n  }}\n}}\n"
+        );
+        let texts = [("global", global), ("moved", moved), ("constant", constant)];
+        for (what, text) in texts.iter().filter(|(what, _)| element != "f4E2M1FN" || *what == "constant") {
+            fs::write(folder.join("in.mlir"), text).unwrap();
+            for target in tile_targets::TARGETS {
+                let place = format!("{what} of {element} for {}", target.name);
+                let compile = |more: &str| {
+                    let line = format!("--gpu-name={} --emit=ptx -o out.ptx in.mlir {more}", target.name);
+                    let output = tileiras(&folder, &line).output().unwrap();
+                    (output.status.code(), stderr(&output))
+                };
+                assert_eq!(compile(""), (Some(0), String::new()), "{place}");
+                for option in ["--strict-types", "--pipeline-option=strict-types=true"] {
+                    let (status, said) = compile(option);
+                    if target.sm >= from {
+                        assert_eq!((status, said), (Some(0), String::new()), "{place}");
+                        continue;
+                    }
+                    let text =
+                        format!("Incompatibility with architecture '{}': unsupported type '{element}'\n", target.name);
+                    assert!(status == Some(5) && said.contains(&text), "{place}: {said}");
+                }
+            }
+        }
+    }
+}
+
+/// Setting up a Debian 12 tells what changes on the system, and changes nothing unless a person agrees.
+#[test]
+fn n08_setup_asks() {
+    use std::io::Write;
+    let folder = folder("n08");
+    for name in ["bin", "scripts", "etc/apt/sources.list.d", "etc/apt/preferences.d"] {
+        fs::create_dir_all(folder.join(name)).unwrap();
+    }
+    // The system of the test in place of this one.
+    let here = folder.display().to_string();
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/setup.sh")).unwrap();
+    let text = text.replace("/etc/", &format!("{here}/etc/")).replace("=/etc", &format!("={here}/etc"));
+    let text = text.replace("/usr/lib/llvm-21", &format!("{here}/llvm"));
+    script(&folder.join("scripts/setup.sh"), "");
+    fs::write(folder.join("scripts/setup.sh"), text).unwrap();
+    fs::write(folder.join("etc/os-release"), "ID=debian\nVERSION_ID=\"12\"\n").unwrap();
+    script(&folder.join("bin/sudo"), "exec \"$@\"");
+    script(
+        &folder.join("bin/apt-get"),
+        &format!(
+            "log={here}/log\n{}",
+            "echo \"$*\" >> $log\n[ \"$1\" = -s ] || exit 0\necho 'Inst libc6 [2.36-9] (2.41-12 Debian:13.1/stable [amd64])'\n\
+         echo 'Inst base-files [12.4] (13.8 Debian:13.1/stable [amd64])'\necho 'Inst llvm-21 (21.1.8 Debian [amd64])'\n\
+         echo 'Remv old-thing [1.0]'"
+        ),
+    );
+    let path = format!("{here}/bin:{}", std::env::var("PATH").unwrap());
+    let list = folder.join("etc/apt/sources.list.d/llvm-21-trixie.list");
+    // What was said, the calls of apt-get, and whether the sources are still there.
+    let run = |arguments: &str, answers: Option<&str>| {
+        let _ = fs::remove_file(folder.join("log"));
+        let _ = fs::remove_file(&list);
+        let line = format!("scripts/setup.sh {arguments}");
+        let mut command = match answers {
+            Some(_) => Command::new("script"),
+            None => Command::new("bash"),
+        };
+        match answers {
+            Some(_) => command.args(["-qec", &format!("bash {line}"), "/dev/null"]),
+            None => command.args(line.split_whitespace()),
+        };
+        command.current_dir(&folder).env("PATH", &path).env_remove("LLVM_PREFIX").env_remove("CI");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(answers.unwrap_or_default().as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &stderr(&output);
+        let calls = fs::read_to_string(folder.join("log")).unwrap_or_default();
+        (said, calls, list.exists())
+    };
+    let installs = |calls: &str| calls.lines().any(|l| l.starts_with("install -y"));
+    let plan =
+        ["new packages: 1", "libc6 2.36-9 -> 2.41-12", "base-files 12.4 -> 13.8", "packages that go: 1", "old-thing"];
+
+    // Nobody is there to be asked.
+    let (said, calls, added) = run("", None);
+    assert!(installs(&calls) && added && plan.iter().all(|p| said.contains(p)), "{said}{calls}");
+    // A person says no at once, or when the packages are known.
+    let (said, calls, added) = run("", Some("n\n"));
+    assert!(calls.is_empty() && !added && said.contains("nothing was changed"), "{said}{calls}");
+    assert!(said.contains("os-release will call this a Debian 13") && said.contains("LLVM_PREFIX="), "{said}");
+    let (said, calls, added) = run("", Some("y\nn\n"));
+    assert!(!installs(&calls) && !added && plan.iter().all(|p| said.contains(p)), "{said}{calls}");
+    let (said, calls, added) = run("", Some("y\ny\n"));
+    assert!(installs(&calls) && added, "{said}{calls}");
+    let (said, calls, _) = run("--yes", Some(""));
+    assert!(installs(&calls) && plan.iter().all(|p| said.contains(p)), "{said}{calls}");
+    // A look changes nothing.
+    let (said, calls, added) = run("--plan", None);
+    assert!(
+        !added && calls.lines().all(|l| l.starts_with("-s ")) && plan.iter().all(|p| said.contains(p)),
+        "{said}{calls}"
+    );
+    let (said, calls, _) = run("--often", None);
+    assert!(calls.is_empty() && said.contains("unknown argument '--often'"), "{said}");
+}
+
+/// Long programs take time in proportion to their length, as far as the processor tells.
+#[test]
+fn n13_long_programs() {
+    let folder = folder("n13");
+    let mut python = Command::new("python3");
+    python.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/scaling.py"));
+    python.args(["--tileiras", env!("CARGO_BIN_EXE_tileiras"), "--least", "1000", "--doublings", "2", "ifs"]);
+    let output = python.current_dir(&folder).output().unwrap();
+    let table = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let rows: Vec<Vec<&str>> = table.lines().skip(1).map(|l| l.split_whitespace().collect()).collect();
+    assert_eq!(rows.len(), 3, "{table}");
+    for row in rows.iter().filter(|r| r.len() == 4) {
+        let ratio: f64 = row[3].parse().unwrap();
+        // 2 is linear; it was 3.3 for the longest.
+        assert!(ratio < 3.0, "{table}");
+    }
+}
+
+/// The kernel of the front page runs from the command line, on both engines; and who leaves out that its argument is
+/// a pointer alone is told how to write it.
+#[test]
+fn n17_the_front_page_runs() {
+    let run = |line: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tile-run"));
+        command.current_dir(env!("CARGO_MANIFEST_DIR")).args(line.split_whitespace()).stdin(Stdio::null());
+        command.output().unwrap()
+    };
+    for engine in ["sim", "reference"] {
+        let line = format!("examples/twice.mlir --gpu-name sm_90 --grid 8 --engine {engine} zeros:f32:4096");
+        let output = run(&line);
+        assert!(!output.status.success() && stderr(&output).contains("zeros:TYPE:NxM:ptr"), "{}", stderr(&output));
+        let output = run(&format!("{line}:ptr"));
+        assert!(output.status.success(), "{engine}: {}", stderr(&output));
+    }
+}
+
+/// What MLIR's tools print on demand, the command does too, by options or by the environment; statistics are not empty.
+#[test]
+fn n17_what_is_printed_on_demand() {
+    let folder = folder("n17p");
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/twice.mlir");
+    for (option, variable, said) in [
+        ("--mlir-print-ir-after-all", "TILEIRAS_MLIR_DUMP", "IR Dump After ConvertCudaTileToTileAA"),
+        ("--print-ir-after-all", "TILEIRAS_MLIR_DUMP", "IR Dump After ConvertCudaTileToTileAA"),
+        ("--mlir-timing", "TILEIRAS_TIMING", "Execution time report"),
+        ("--mlir-pass-statistics", "TILEIRAS_STATISTICS", "num-ops - "),
+        ("--print-llvm-ir", "TILEIRAS_LLVM_DUMP", "; LLVM IR as optimised"),
+    ] {
+        let compile = |argument: Option<&str>, value: &str| {
+            let mut command = tileiras(&folder, "--gpu-name=sm_90 --emit=ptx -o out");
+            command.args(argument).arg(&example).env(variable, value);
+            let output = command.output().unwrap();
+            assert!(output.status.success(), "{}", stderr(&output));
+            stderr(&output)
+        };
+        assert_eq!(compile(None, "0"), "");
+        for messages in [compile(Some(option), "0"), compile(None, "1")] {
+            assert!(messages.contains(said), "{option}: {messages}");
+        }
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tileiras-opt"));
+    command.arg(&example).args([
+        "--pass-pipeline=builtin.module(tileir{opt-level=3})",
+        "--mlir-pass-statistics",
+        "-o",
+        "/dev/null",
+    ]);
+    let said = stderr(&command.output().unwrap());
+    assert!(said.contains("tileir-verify-ops-analysis\n  (S) ") && said.contains("num-ops"), "{said}");
+}
+
+/// A fixed slice of the campaign of `scripts/attack.py`, which runs as long as it is told.
+#[test]
+fn a_slice_of_the_campaign() {
+    let folder = folder("campaign");
+    let mut python = Command::new("python3");
+    python.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/attack.py"));
+    let tool = Path::new(env!("CARGO_BIN_EXE_tileiras"));
+    python.args(["--slice", "--seed", "1", "--work"]).arg(&folder).arg("--tools").arg(tool.parent().unwrap());
+    let output = python.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &stderr(&output);
+    assert!(output.status.success() && said.contains("0 findings"), "{said}");
+    for attack in ["damaged", "mutated", "kills", "many", "full", "paths"] {
+        assert!(said.lines().any(|l| l.starts_with(attack)), "{attack}: {said}");
     }
 }

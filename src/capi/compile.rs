@@ -83,6 +83,7 @@ pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
         (false, false) => DebugInfo::None,
     };
     let opt_level = u8::try_from(handle.opt_level()).ok()?;
+    let strict = handle.strict_types().then(|| ("strict-types".to_owned(), "true".to_owned()));
     let request = CompileRequest {
         input,
         kind,
@@ -91,7 +92,7 @@ pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
         opt_level,
         emit: Emit::Ptx,
         debug,
-        pipeline_options: &[],
+        pipeline_options: strict.as_slice(),
         backend: handle.libnvvm().map_or(Backend::Llvm, Backend::LibNvvm),
         libdevice: None,
         instrumentation: Instrumentation::default(),

@@ -49,6 +49,7 @@ struct Extras {
     libnvvm: Option<PathBuf>,
     /// The program that compiles, where this process does not.
     core: Option<PathBuf>,
+    strict_types: bool,
     /// The host's object, once it was asked for.
     object: Option<Box<[u8]>>,
 }
@@ -167,6 +168,15 @@ impl Handle {
     pub fn set_core(&self, program: Option<PathBuf>) {
         if let Some(extras) = live().get_mut(&self.0.addr()) {
             extras.core = program;
+        }
+    }
+
+    pub fn strict_types(&self) -> bool {
+        live().get(&self.0.addr()).is_some_and(|e| e.strict_types)
+    }
+    pub fn set_strict_types(&self, strict: bool) {
+        if let Some(extras) = live().get_mut(&self.0.addr()) {
+            extras.strict_types = strict;
         }
     }
 

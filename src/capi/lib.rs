@@ -28,7 +28,7 @@ use observe::{Word, say};
 use tile_interface::InputKind;
 
 /// Version of this interface: it grows only when something is added, and stays binary compatible within it.
-pub const TILEIRAS_API_VERSION: u32 = 3;
+pub const TILEIRAS_API_VERSION: u32 = 4;
 
 /// Done.
 pub const TILEIRAS_SUCCESS: c_int = 0;
@@ -302,6 +302,24 @@ pub unsafe extern "C" fn tileirasProgramSetLibNvvm(
     // SAFETY: the caller's promise.
     let path = unsafe { bytes_of(path, length) };
     handle.set_libnvvm((!path.is_empty()).then(|| std::ffi::OsStr::from_bytes(path).into()));
+    TILEIRAS_SUCCESS
+}
+
+/// With `strict` 1, types are refused that NVIDIA's compiler refuses for the target, with its message: floating-point
+/// numbers of eight bits below sm_90, those of four bits and scales of eight below sm_100. With 0, which is the
+/// default, there is code for them everywhere. Matters to the next `tileirasProgramCompile`.
+///
+/// Returns `TILEIRAS_SUCCESS`, `TILEIRAS_ERROR_CONFIGURATION` for another value, or `TILEIRAS_ERROR_HANDLE` for a null
+/// or released handle.
+///
+/// Available since version 4 of the interface.
+#[unsafe(no_mangle)]
+pub extern "C" fn tileirasProgramSetStrictTypes(program: *mut TileirasProgram, strict: c_int) -> c_int {
+    let Some(handle) = Handle::find(program) else { return refuse(TILEIRAS_ERROR_HANDLE, "program is null") };
+    if !(0..=1).contains(&strict) {
+        return refuse(TILEIRAS_ERROR_CONFIGURATION, "invalid configuration");
+    }
+    handle.set_strict_types(strict == 1);
     TILEIRAS_SUCCESS
 }
 

@@ -1,6 +1,7 @@
 //! From the LLVM dialect to PTX: translation in process, LLVM's optimiser and NVPTX, then the finaliser.
 
 mod device_library;
+mod fan_out;
 mod inlined_lines;
 mod intrinsics;
 mod libnvvm;
@@ -8,6 +9,7 @@ pub mod messages;
 pub mod names;
 mod optimiser;
 mod packing;
+mod unsupported;
 mod workarounds;
 
 use crate::dialect::rt::*;
@@ -45,6 +47,8 @@ pub enum CodegenError {
     Translate,
     #[error("{0}")]
     Intrinsic(String),
+    #[error("{0}")]
+    Unsupported(String),
     #[error("invalid LLVM IR: {0}")]
     Verify(String),
     #[error(transparent)]
@@ -117,6 +121,7 @@ impl<'l> Code<'l> {
             Module::new(raw as *mut _)
         };
         intrinsics::check(&module, options.target)?;
+        unsupported::check(&module)?;
         if !options.lines {
             // Scopes that no one asked for served messages only.
             module.strip_debug_info();
@@ -164,11 +169,18 @@ impl<'l> Code<'l> {
             Backend::Llvm => self.options.opt_level,
             Backend::LibNvvm(_) => 0,
         };
+        if level > 0 {
+            fan_out::bound(&self.module);
+        }
         let pipeline = optimiser::pipeline(&self.module, self.options.target, level);
         self.module
             .run_passes(&pipeline, &self.machine, PassBuilderOptions::create())
             .map_err(|e| CodegenError::Optimise(e.to_string()))?;
         workarounds::apply(&self.module);
+        if level > 0 {
+            // Equal values have become one.
+            fan_out::bound(&self.module);
+        }
         messages::errors().map_or(Ok(()), |text| Err(CodegenError::Optimise(text)))
     }
 

@@ -8,7 +8,7 @@ use std::{
     ffi::{CStr, CString, c_void},
     marker::PhantomData,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::Mutex,
+    sync::{Mutex, PoisonError},
 };
 
 /// Pass descriptors generated from `Passes.td`: one module each, with `ARGUMENT`, `OPTIONS` and the like.
@@ -26,7 +26,34 @@ pub struct Failed(());
 /// A running pass as MLIR sees it: options, statistics, analyses.
 pub struct PassContext {
     raw: MlirxPass,
+    argument: &'static CStr,
+    statistics: &'static [MlirxStatisticDesc],
 }
+
+/// What passes counted in this process, by pass and statistic. MLIR's own counters count nothing in a release of LLVM.
+static COUNTS: Mutex<BTreeMap<(&'static CStr, usize), i64>> = Mutex::new(BTreeMap::new());
+
+/// What the passes of this compiler have counted in this process since the last time, one line each, as MLIR writes
+/// statistics.
+pub fn take_statistics() -> String {
+    let counts = std::mem::take(&mut *COUNTS.lock().unwrap_or_else(PoisonError::into_inner));
+    let rule = format!("==={}===\n", "-".repeat(73));
+    let mut text = format!("{rule}{:>29}Pass statistics report ...\n{rule}", "... ");
+    let mut before = None;
+    let known = registered();
+    for ((argument, index), count) in counts {
+        let argument = argument.to_string_lossy();
+        let Some(pass) = known.iter().find(|p| p.argument == argument) else { continue };
+        let Some([name, description]) = pass.statistics.get(index) else { continue };
+        if before.as_deref() != Some(&*argument) {
+            text.push_str(&format!("{argument}\n"));
+            before = Some(argument.into_owned());
+        }
+        text.push_str(&format!("  (S) {count:>7} {name} - {description}\n"));
+    }
+    text
+}
+
 impl PassContext {
     pub fn opt_bool(&self, i: isize) -> bool {
         // SAFETY: the pass is running, and the index is one of its descriptor's.
@@ -49,6 +76,10 @@ impl PassContext {
         }
     }
     pub fn stat_add(&self, i: isize, n: i64) {
+        if (i as usize) < self.statistics.len() {
+            let mut counts = COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
+            *counts.entry((self.argument, i as usize)).or_default() += n;
+        }
         // SAFETY: as above.
         unsafe { mlirxPassStatAdd(self.raw, i, n) }
     }
@@ -174,7 +205,11 @@ impl<P: RustPass> Hooks<P> {
         // SAFETY: as above; one thread runs one clone.
         let pass = unsafe { &mut *(p as *mut P) };
         let argument = P::ARGUMENT.to_str().unwrap_or_default();
-        let body = || guard(op, argument, || pass.run(op, context, &PassContext { raw }));
+        let body = || {
+            guard(op, argument, || {
+                pass.run(op, context, &PassContext { raw, argument: P::ARGUMENT, statistics: P::STATISTICS })
+            })
+        };
         if !super::remark::in_pass(argument, body) {
             // SAFETY: the pass is running.
             unsafe { mlirxPassSignalFailure(raw) }

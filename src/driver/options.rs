@@ -93,6 +93,7 @@ pub static SPECS: &[Spec] = &[
         COMPILE,
         "Instrument the code for a sanitizer",
     ),
+    option("strict-types", Flag, "", COMPILE, "Refuse the types that NVIDIA's compiler refuses for the GPU"),
     option(
         "host-arch",
         Choice(&[("x86_64", ""), ("aarch64", ""), ("arm64ec", "with --host-os=windows")]),
@@ -133,7 +134,16 @@ pub static SPECS: &[Spec] = &[
     option("dump-pass-pipeline", Flag, "", STAGES, "Print the pass pipelines to standard error before they run"),
     option("mlir-timing", Flag, "", STAGES, "Print the time spent in each pass and scope to standard error"),
     alias("timing", "mlir-timing", Glue::None, STAGES, "Alias for --mlir-timing"),
-    hidden(option("print-ir-after-all", Flag, "", STAGES, "Print the module after each pass to standard error")),
+    option("mlir-print-ir-after-all", Flag, "", STAGES, "Print the module after each pass to standard error"),
+    hidden(alias(
+        "print-ir-after-all",
+        "mlir-print-ir-after-all",
+        Glue::None,
+        STAGES,
+        "Alias for --mlir-print-ir-after-all",
+    )),
+    option("mlir-pass-statistics", Flag, "", STAGES, "Print what the passes counted to standard error"),
+    option("print-llvm-ir", Flag, "", STAGES, "Print LLVM IR before and after it is optimized to standard error"),
     option(
         "cache-dir",
         Text,
@@ -328,8 +338,10 @@ pub fn options(parsed: &Parsed, input: PathBuf) -> Options {
         pipeline_options: pipeline_options.clone(),
         instrumentation: Instrumentation {
             dump_pass_pipeline: parsed.flag("dump-pass-pipeline"),
-            print_ir_after_all: parsed.flag("print-ir-after-all"),
-            timing: parsed.flag("mlir-timing"),
+            print_ir_after_all: asked(parsed, "mlir-print-ir-after-all"),
+            timing: asked(parsed, "mlir-timing"),
+            statistics: asked(parsed, "mlir-pass-statistics"),
+            print_llvm: asked(parsed, "print-llvm-ir"),
         },
         save_temps: parsed.flag("save-temps"),
         cache_dir: path("cache-dir"),
@@ -362,6 +374,20 @@ pub fn options(parsed: &Parsed, input: PathBuf) -> Options {
     }
 }
 
+/// Variables of the environment that ask for what an option asks for, where another program writes the command line.
+const SWITCHES: [(&str, &str); 4] = [
+    ("TILEIRAS_MLIR_DUMP", "mlir-print-ir-after-all"),
+    ("TILEIRAS_TIMING", "mlir-timing"),
+    ("TILEIRAS_STATISTICS", "mlir-pass-statistics"),
+    ("TILEIRAS_LLVM_DUMP", "print-llvm-ir"),
+];
+
+/// Whether a flag is set, or the variable that stands for it.
+fn asked(parsed: &Parsed, flag: &str) -> bool {
+    let mut variables = SWITCHES.iter().filter(|(_, f)| *f == flag);
+    parsed.flag(flag) || variables.any(|(name, _)| std::env::var_os(name).is_some_and(|v| v == "1"))
+}
+
 /// The options of the pipeline, and behind them what flags say: of two values the later one counts.
 fn layered(parsed: &Parsed) -> Vec<OsString> {
     let mut list = parsed.list("pipeline-option");
@@ -372,6 +398,7 @@ fn layered(parsed: &Parsed) -> Vec<OsString> {
     let target = parsed.choice("gpu-name").filter(|_| named("compute-capability"));
     let flags = [level.map(|l| format!("opt-level={l}")), target.map(|t| format!("compute-capability={t}"))];
     list.extend(flags.into_iter().flatten().map(OsString::from));
+    list.extend(parsed.flag("strict-types").then(|| "strict-types=true".into()));
     list
 }
 
@@ -404,6 +431,7 @@ mod tests {
         assert_eq!(parse(&[level, target]), (1, "sm_90", "compute-capability=sm_90".into()));
         assert_eq!(parse(&["-O2", level]), (2, "sm_100", "opt-level=2".into()));
         assert_eq!(parse(&[target, "--gpu-name=sm_80"]), (3, "sm_80", "compute-capability=sm_80".into()));
+        assert_eq!(parse(&["--strict-types"]), (3, "sm_100", "strict-types=true".into()));
         // What no option of the pipeline says is not repeated.
         assert_eq!(parse(&["-O2", "--pipeline-option=num-warps=8"]), (2, "sm_100", "num-warps=8".into()));
     }

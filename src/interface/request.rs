@@ -139,6 +139,10 @@ pub struct Instrumentation {
     pub print_ir_after_all: bool,
     /// The time spent in each pass.
     pub timing: bool,
+    /// What passes counted.
+    pub statistics: bool,
+    /// LLVM IR as it is translated and as it is optimised.
+    pub print_llvm: bool,
 }
 
 /// A successful compilation.

@@ -18,6 +18,7 @@ mod convert;
 mod exits;
 mod memory;
 mod shape;
+mod strict;
 mod types;
 
 use crate::{
@@ -26,6 +27,7 @@ use crate::{
         nv_tileaa as aa,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
+        target::target,
     },
     pass_descriptor,
 };
@@ -48,6 +50,9 @@ impl RustPass for ConvertCudaTileToTileAA {
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         let options = descriptors::convert_cudatile_to_tileaa::Options(cx);
         let relaxed = Relaxed { approx: options.approx(), ftz: options.ftz() };
+        if !options.strict_types().is_empty() {
+            strict::check(op, target(op, options.strict_types())?)?;
+        }
         let Some(body) = entry_block(region(op, 0)) else { return Ok(()) };
         let modules: Vec<ct::ModuleOp> = ops_of(body).filter_map(ct::ModuleOp::cast).collect();
         for module in modules {

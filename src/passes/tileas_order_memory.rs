@@ -22,13 +22,16 @@
 //!
 //! The walk carries, for every token, which accesses stand behind it that no barrier has settled yet; a barrier, its
 //! own or one that is there already, settles all of them. Branches are joined, loops iterated until nothing is added.
+//! It carries no more than what is still asked for: a token is forgotten behind its last use, so that a branch copies
+//! few of them, and a loop that is met again as it was met before gives what it gave then. Otherwise a long program
+//! would cost the square of its length, and loops inside of each other a power of two.
 //!
 //! At last the pass weakens orders that cannot be observed. An update whose token and result are unused has no acquire
 //! effect. A release with no access behind its token publishes nothing.
 
 use crate::dialect::{
     layouts::Tensor,
-    nv_tileaa::{self, JoinMemTokenOp, Ordering},
+    nv_tileaa::{self, JoinMemTokenOp, MemTokenType, Ordering},
     nv_tileas::{AnyOp, BarrierOp, PrintOp},
     pass::{Failed, PassContext, RustPass, fail},
     rt::*,
@@ -48,7 +51,7 @@ impl RustPass for OrderMemory {
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, _: &PassContext) -> Result<(), Failed> {
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             let Some(body) = entry_block(function.body()) else { continue };
-            let mut order = Order::default();
+            let mut order = Order { last_used: last_used(function.op()), ..Order::default() };
             order.block(body, &mut State::default());
             for &op in &order.barriers {
                 let b = Builder::before(context, op);
@@ -103,7 +106,11 @@ impl Behind {
     }
 }
 
-/// What stands behind each token at one point of the program.
+fn is_token(v: Val<'_>) -> bool {
+    MemTokenType::cast(ty(v)).is_some()
+}
+
+/// What stands behind each token at one point of the program: those that are used behind it.
 #[derive(Clone, Default, PartialEq)]
 struct State(FxHashMap<usize, Behind>);
 
@@ -112,7 +119,9 @@ impl State {
         self.0.get(&key(token)).copied().unwrap_or_default()
     }
     fn set(&mut self, token: Val<'_>, behind: Behind) {
-        self.0.insert(key(token), behind);
+        if is_token(token) && has_uses(token) {
+            self.0.insert(key(token), behind);
+        }
     }
     fn barrier(&mut self) {
         self.0.values_mut().for_each(|b| b.open = Kinds::default());
@@ -140,6 +149,40 @@ struct Order<'c> {
     /// Ordered accesses in program order, and what has been found behind their tokens.
     ordered: Vec<OpRef<'c>>,
     found: FxHashMap<usize, Behind>,
+    /// Tokens that nothing behind an op uses, by the op.
+    last_used: FxHashMap<usize, Vec<usize>>,
+    /// What each loop made of what, with as many barriers as there were then.
+    loops: FxHashMap<usize, Walked>,
+}
+
+/// A loop that has been walked.
+struct Walked {
+    before: State,
+    after: State,
+    barriers: usize,
+}
+
+/// The tokens of a function by the last op of their block that uses them, itself or inside of it.
+fn last_used(function: OpRef<'_>) -> FxHashMap<usize, Vec<usize>> {
+    let mut last = FxHashMap::default();
+    let mut tokens = vec![];
+    walk(function, &mut |op| {
+        for token in operands(op).filter(|v| is_token(*v)) {
+            let (home, mut user) = (home_of(token), op);
+            while block_of(user) != home {
+                let Some(outer) = parent_op(user) else { return };
+                user = outer;
+            }
+            if last.insert(key(token), op_key(user)).is_none() {
+                tokens.push(key(token));
+            }
+        }
+    });
+    let mut by_user: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+    for token in tokens {
+        by_user.entry(last[&token]).or_default().push(token);
+    }
+    by_user
 }
 
 /// An access of global memory.
@@ -193,15 +236,52 @@ fn first_owns_all(tensor: &Tensor<'_>) -> bool {
 
 impl<'c> Order<'c> {
     fn block(&mut self, block: Blk<'c>, state: &mut State) {
-        for op in ops_of(block) {
+        let mut ops = ops_of(block).peekable();
+        while let Some(op) = ops.next() {
             self.op(op, state);
+            // What the terminator uses is carried on: see `leave`.
+            if ops.peek().is_some() {
+                self.forget(op, state);
+            }
         }
+    }
+
+    /// Drops the tokens that nothing behind an op uses.
+    fn forget(&self, op: OpRef<'c>, state: &mut State) {
+        self.last_used.get(&op_key(op)).into_iter().flatten().for_each(|token| {
+            state.0.remove(token);
+        });
+    }
+
+    /// Drops the tokens of a block behind its end: its arguments, and what its terminator used.
+    fn leave(&self, block: Blk<'c>, state: &mut State) {
+        args(block).for_each(|a| {
+            state.0.remove(&key(a));
+        });
+        if let Some(terminator) = ops_of(block).last() {
+            self.forget(terminator, state);
+        }
+    }
+
+    /// Walks a loop, unless it was walked in the same state before.
+    fn cyclic(&mut self, op: OpRef<'c>, state: &mut State, walk: impl FnOnce(&mut Self, &mut State)) {
+        if let Some(walked) = self.loops.get(&op_key(op))
+            && walked.barriers == self.barriers.len()
+            && walked.before == *state
+        {
+            state.clone_from(&walked.after);
+            return;
+        }
+        let before = state.clone();
+        walk(self, state);
+        let walked = Walked { before, after: state.clone(), barriers: self.barriers.len() };
+        self.loops.insert(op_key(op), walked);
     }
 
     fn op(&mut self, op: OpRef<'c>, state: &mut State) {
         match Scf::of(op) {
-            Some(Scf::For) => return self.for_loop(op, state),
-            Some(Scf::While) => return self.while_loop(op, state),
+            Some(Scf::For) => return self.cyclic(op, state, |this, state| this.for_loop(op, state)),
+            Some(Scf::While) => return self.cyclic(op, state, |this, state| this.while_loop(op, state)),
             Some(Scf::If) => return self.branch(op, state),
             _ => {}
         }
@@ -259,6 +339,7 @@ impl<'c> Order<'c> {
                     let known = inside.clone();
                     inside.carry(&known, operands(y).zip(results(op)));
                 }
+                self.leave(block, &mut inside);
             }
             match &mut after {
                 Some(after) => after.join(&inside),
@@ -286,6 +367,7 @@ impl<'c> Order<'c> {
             let Some(block) = entry_block(region(op, i)) else { continue };
             let mut inside = before.clone();
             self.block(block, &mut inside);
+            self.leave(block, &mut inside);
             state.join(&inside);
         }
     }
@@ -314,6 +396,7 @@ impl<'c> Order<'c> {
             this.block(body, &mut inside);
             let mut back = inside.clone();
             if let Some(y) = ops_of(body).last() {
+                this.forget(y, &mut back);
                 args(body).skip(1).for_each(|a| back.set(a, Behind::default()));
                 back.carry(&inside, operands(y).zip(args(body).skip(1)));
             }
@@ -321,6 +404,7 @@ impl<'c> Order<'c> {
         });
         *state = head.clone();
         state.carry(&head, args(body).skip(1).zip(results(op)));
+        self.leave(body, state);
     }
 
     fn while_loop(&mut self, op: OpRef<'c>, state: &mut State) {
@@ -335,6 +419,7 @@ impl<'c> Order<'c> {
             let known = inside.clone();
             if let Some(c) = ops_of(before).last() {
                 inside.carry(&known, operands(c).skip(1).zip(results(op)));
+                this.forget(c, &mut inside);
                 left = inside.clone();
                 args(after).for_each(|a| inside.set(a, Behind::default()));
                 inside.carry(&known, operands(c).skip(1).zip(args(after)));
@@ -342,12 +427,15 @@ impl<'c> Order<'c> {
             this.block(after, &mut inside);
             let mut back = inside.clone();
             if let Some(y) = ops_of(after).last() {
+                this.forget(y, &mut back);
                 args(before).for_each(|a| back.set(a, Behind::default()));
                 back.carry(&inside, operands(y).zip(args(before)));
             }
             back
         });
         *state = left;
+        self.leave(before, state);
+        self.leave(after, state);
     }
 
     /// Weakens orders that cannot be observed.

@@ -103,6 +103,8 @@ pub struct Options {
     pub approx: bool,
     /// All f32 arithmetic flushes subnormals.
     pub ftz: bool,
+    /// Types are refused that NVIDIA's compiler refuses for the target.
+    pub strict_types: bool,
     /// `emit-line-info`, of which every value but `none` means the same: the program is printed behind the conversion
     /// of the public language and at the boundary to LLVM, with the places of its ops, and lines are written.
     pub print_snapshots: bool,
@@ -139,6 +141,7 @@ impl Default for Options {
             index_bits: None,
             approx: false,
             ftz: false,
+            strict_types: false,
             print_snapshots: false,
             snapshot_lines: Snapshot::None,
             snapshot_file: None,
@@ -163,6 +166,7 @@ const NAMES: &[&str] = &[
     "index-bitwidth",
     "approx",
     "ftz",
+    "strict-types",
     "emit-line-info",
     "snapshot-lines",
     "snapshot-file",
@@ -262,6 +266,7 @@ impl Options {
             },
             "approx" => self.approx = truth("approx")?,
             "ftz" => self.ftz = truth("ftz")?,
+            "strict-types" => self.strict_types = truth("strict-types")?,
             "emit-line-info" => {
                 let known = Snapshot::by_name(value).ok_or_else(|| bad("emit-line-info", Snapshot::NAMES))?;
                 self.print_snapshots = known != Snapshot::None;
@@ -317,7 +322,8 @@ impl Options {
         self.lead_to_snapshot(list, Stage::TileAa, 1, Snapshot::InputIr);
         let relaxed = [("approx", self.approx), ("ftz", self.ftz)];
         let relaxed = relaxed.into_iter().filter(|(_, on)| *on).map(|(name, _)| format!("{name}=true"));
-        list.add(Stage::TileAa, 1, "convert-cudatile-to-tileaa", relaxed);
+        let strict = self.strict_types.then(|| format!("strict-types={}", self.target.name));
+        list.add(Stage::TileAa, 1, "convert-cudatile-to-tileaa", relaxed.chain(strict));
         self.print_snapshot(list, Stage::TileAa, 1, "convert-cudatile-to-tileaa");
         self.lead_to_snapshot(list, Stage::TileAa, 1, Snapshot::TileAa);
         self.scopes(list, Stage::TileAa, 1, "tileir-insert-debug-scope");

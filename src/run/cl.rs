@@ -17,9 +17,10 @@ KERNEL is Tile IR (.tileirbc, .mlir), which is compiled first, or .ptx.
 
 An ARG is one of
   FILE.npy[:TYPE][:i64]  an array: passes pointer, extents and strides (in elements, 32 bits; 64 with :i64);
+                         with :ptr in place of :i64 the pointer alone, for kernels that take nothing else;
                          TYPE says what the bits mean where NumPy cannot: bf16, e4m3, e5m2, e8m0
   TYPE:VALUE             a scalar, such as i32:5, f32:1.5, f16:-inf, f32:0x7fc00000 (its bits)
-  zeros:TYPE:NxM[:i64]   an array of zeros of this shape, where the values do not matter
+  zeros:TYPE:NxM[:i64]   an array of zeros of this shape, where the values do not matter; or :ptr, as above
 
 launch:
   --entry NAME           the entry; not needed where the kernel has one only
@@ -252,7 +253,10 @@ fn target(name: &str) -> Result<&'static Target, String> {
 pub fn argument(text: &str) -> Result<Argument, launch::Error> {
     if let Some(rest) = text.strip_prefix("zeros:") {
         return zeros(rest).ok_or_else(|| {
-            launch::Error::Argument(format!("argument '{text}' is not zeros:TYPE:NxM (types: {})", Element::names()))
+            launch::Error::Argument(format!(
+                "argument '{text}' is not zeros:TYPE:NxM, with :i64 or :ptr behind it where wanted (types: {})",
+                Element::names()
+            ))
         });
     }
     if let Some((name, value)) = text.split_once(':')
@@ -261,11 +265,12 @@ pub fn argument(text: &str) -> Result<Argument, launch::Error> {
         let bytes = element.parse(value).map_err(launch::Error::Argument)?;
         return Ok(Argument::Scalar { element, bytes });
     }
-    let (mut path, mut element, mut wide) = (text, None, false);
+    let (mut path, mut element, mut wide, mut bare) = (text, None, false, false);
     while let Some((rest, suffix)) = path.rsplit_once(':') {
         match (suffix, Element::by_name(suffix)) {
             ("i64", _) => wide = true,
             ("i32", _) => wide = false,
+            ("ptr", _) => bare = true,
             (_, Some(e)) => element = Some(e),
             _ => break,
         }
@@ -277,19 +282,26 @@ pub fn argument(text: &str) -> Result<Argument, launch::Error> {
             Element::names()
         )));
     }
-    Ok(Argument::Array(launch::load(Path::new(path), element, wide)?))
+    let array = launch::load(Path::new(path), element, wide || bare)?;
+    Ok(if bare {
+        Argument::Buffer(launch::ArrayArgument { wide_index: false, ..array })
+    } else {
+        Argument::Array(array)
+    })
 }
 
-/// An array of zeros, `TYPE:NxM[:i64]`.
+/// An array of zeros, `TYPE:NxM[:i64]`, or `TYPE:NxM:ptr` for its address alone.
 fn zeros(text: &str) -> Option<Argument> {
     let mut parts = text.split(':');
     let element = Element::by_name(parts.next()?)?;
     let shape: Vec<u64> = parts.next()?.split('x').map(|n| n.parse().ok()).collect::<Option<_>>()?;
-    let wide_index = match (parts.next(), parts.next()) {
-        (None, None) | (Some("i32"), None) => false,
-        (Some("i64"), None) => true,
+    let (wide_index, bare) = match (parts.next(), parts.next()) {
+        (None, None) | (Some("i32"), None) => (false, false),
+        (Some("i64"), None) => (true, false),
+        (Some("ptr"), None) => (false, true),
         _ => return None,
     };
     let array = launch::ArrayArgument::unwritten(shape, element)?;
-    Some(Argument::Array(launch::ArrayArgument { wide_index, unwritten: false, name: "zeros.npy".into(), ..array }))
+    let array = launch::ArrayArgument { wide_index, unwritten: false, name: "zeros.npy".into(), ..array };
+    Some(if bare { Argument::Buffer(array) } else { Argument::Array(array) })
 }

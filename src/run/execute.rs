@@ -39,8 +39,8 @@ pub enum Error {
     SeveralEntries(String),
     #[error("no entry '{name}' in the kernel (it has: {entries})")]
     UnknownEntry { name: String, entries: String },
-    #[error("{found} entry parameters ({given}) for entry '{entry}', which has {expected}")]
-    ParameterCount { entry: String, found: usize, expected: usize, given: String },
+    #[error("{found} entry parameters ({given}) for entry '{entry}', which has {expected}{hint}")]
+    ParameterCount { entry: String, found: usize, expected: usize, given: String, hint: &'static str },
     #[error("the tensor map of {name}: {error}")]
     TensorMap { name: String, error: TmaError },
     /// Structures and tensor maps are for kernels in PTX.
@@ -152,9 +152,20 @@ fn prepare<'a>(module: &'a Module, launch: &Launch) -> Result<Prepared<'a>, Erro
             found: parameters.len(),
             expected: entry.params.len(),
             given: describe(&launch.args),
+            hint: parameter_hint(&launch.args, entry.params.len()),
         });
     }
     Ok(Prepared { device, entry, pointers, parameters })
+}
+
+/// What to write instead, where as many pointers are wanted as there are arrays.
+pub fn parameter_hint(arguments: &[Argument], expected: usize) -> &'static str {
+    let has_arrays = arguments.iter().any(|a| matches!(a, Argument::Array(_)));
+    if has_arrays && arguments.len() == expected {
+        ": an array that is a pointer alone is written FILE.npy:ptr or zeros:TYPE:NxM:ptr"
+    } else {
+        ""
+    }
 }
 
 /// Appends the parameters of an argument; returns where its arrays lie.

@@ -4,7 +4,7 @@
 //! grid, entry and expectations of the launch mean the same too. Threads of a block and shared memory mean nothing
 //! here.
 
-use crate::execute::{Error, Outcome, describe, extents_and_strides};
+use crate::execute::{Error, Outcome, describe, extents_and_strides, parameter_hint};
 use crate::launch::{Argument, Launch};
 use ptx_sim::Report;
 use tile_diag::Diagnostic;
@@ -42,6 +42,7 @@ pub fn execute(program: &Program, launch: &Launch, limits: Limits) -> Result<Out
             found: parameters.len(),
             expected: entry.body.arguments.len(),
             given: describe(&launch.args),
+            hint: parameter_hint(&launch.args, entry.body.arguments.len()),
         });
     }
     let report = machine.launch(&entry.name, launch.grid, &parameters, limits)?;

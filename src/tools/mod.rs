@@ -40,10 +40,16 @@ pub fn opt(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         let _ = std::io::Write::flush(&mut std::io::stdout());
     }
     let registry = crate::dialect::registry();
-    run(arguments.into_iter(), |argc, argv| {
+    let wants_statistics = arguments.iter().any(|a| a == "--mlir-pass-statistics" || a == "-mlir-pass-statistics");
+    let status = run(arguments.into_iter(), |argc, argv| {
         // SAFETY: the arguments outlive the call, which only reads them.
         unsafe { ffi::mlirxOptMain(argc, argv, c"tileiras optimizer driver".as_ptr(), registry.to_raw()) }
-    })
+    });
+    if wants_statistics {
+        // MLIR's own report is empty in a release of LLVM.
+        eprint!("{}", crate::dialect::pass::take_statistics());
+    }
+    status
 }
 
 /// The passes of this compiler with all that is declared of them.

@@ -204,6 +204,14 @@ int main(int argc, char **argv) {
   CHECK(tileirasProgramSetLibNvvm(p, NULL, 0) == 0 && tileirasProgramCompile(p) == 0);
   CHECK(tileirasProgramRelease(p) == 0);
 
+  /* Types that NVIDIA's compiler refuses are refused on demand; this input has none. */
+  SAID(tileirasProgramSetStrictTypes(NULL, 1), 4, "program is null", 2563);
+  CHECK(tileirasProgramCreate(&p, &good) == 0);
+  SAID(tileirasProgramSetStrictTypes(p, 2), 2, "invalid configuration", 2563);
+  CHECK(tileirasProgramSetStrictTypes(p, 1) == 0 && tileirasProgramCompile(p) == 0);
+  CHECK(tileirasProgramSetStrictTypes(p, 0) == 0 && tileirasProgramCompile(p) == 0);
+  CHECK(tileirasProgramRelease(p) == 0);
+
   /* In another process: the same image, the same messages, and what ends that process is a failed compilation. */
   SAID(tileirasProgramSetCore(NULL, core, strlen(core)), 4, "program is null", 2563);
   CHECK(tileirasProgramCreate(&p, &good) == 0 && tileirasProgramCompile(p) == 0);

@@ -18,11 +18,13 @@ pub mod finalise;
 pub mod intrinsic;
 mod requirement;
 pub mod scan;
+mod strict;
 mod target;
 mod version;
 
 pub use feature::{Feature, Features};
 pub use finalise::{Directive, EntryDirectives, FinaliseError, Finalised, finalise};
 pub use requirement::{Requirement, requirements, requirements_of};
+pub use strict::STRICT_TYPES;
 pub use target::{DEFAULT_TARGET, Limits, TARGETS, Target, markdown_table};
 pub use version::PtxVersion;

@@ -1,0 +1,43 @@
+//! Refuses the types that NVIDIA's compiler refuses for a target, where the caller relies on that.
+
+use crate::dialect::{
+    pass::{Failed, fail},
+    rt::*,
+};
+use melior::ir::TypeLike;
+use rustc_hash::FxHashSet;
+use tile_targets::Target;
+
+/// An error at the first op that has such a type: of a result, of an argument of a block in it, or in an attribute,
+/// which is where globals have theirs.
+pub fn check(root: OpRef<'_>, target: &Target) -> Result<(), Failed> {
+    // Types are unique in a context, so that each of them is looked at once.
+    let mut sound: FxHashSet<usize> = FxHashSet::default();
+    let mut refused = None;
+    walk(root, &mut |op| {
+        if refused.is_some() {
+            return;
+        }
+        let mut types: Vec<_> = results(op).map(ty).collect();
+        for i in 0..region_count(op) {
+            let mut block = entry_block(region(op, i));
+            while let Some(b) = block {
+                types.extend(args(b).map(ty));
+                block = next_block(b);
+            }
+        }
+        types.extend(attr(op, "value").map(attr_type));
+        for t in types {
+            if sound.insert(t.to_raw().ptr as usize) {
+                refused = refused.or(target.refused_type(&t.to_string()).map(|name| (op, name)));
+            }
+        }
+    });
+    match refused {
+        Some((op, name)) => {
+            let text = format!("Incompatibility with architecture '{}': unsupported type '{name}'", target.name);
+            Err(fail(op, text))
+        }
+        None => Ok(()),
+    }
+}
