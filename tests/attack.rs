@@ -745,3 +745,44 @@ fn a_slice_of_the_campaign() {
         assert!(said.lines().any(|l| l.starts_with(attack)), "{attack}: {said}");
     }
 }
+
+/// The language server shows what is documented of an operation.
+#[test]
+fn n17_hover_shows_documentation() {
+    use std::io::{Read, Write};
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/twice.mlir")).unwrap();
+    let (line, column) = text.lines().enumerate().find_map(|(i, l)| Some((i, l.find("addf")?))).unwrap();
+    let mut server = Command::new(env!("CARGO_BIN_EXE_tileiras-lsp-server"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut input = server.stdin.take().unwrap();
+    let mut send = |message: serde_json::Value| {
+        let body = message.to_string();
+        write!(input, "Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+    };
+    let message = |id: Option<u32>, method: &str, params: serde_json::Value| {
+        let mut message = serde_json::json!({"jsonrpc": "2.0", "method": method, "params": params});
+        if let Some(id) = id {
+            message["id"] = id.into();
+        }
+        message
+    };
+    let document = serde_json::json!({"uri": "test:///a.mlir", "languageId": "mlir", "version": 1, "text": text});
+    let position = serde_json::json!({"line": line, "character": column + 1});
+    send(message(Some(1), "initialize", serde_json::json!({"processId": 1, "rootUri": null, "capabilities": {}})));
+    send(message(None, "textDocument/didOpen", serde_json::json!({"textDocument": document})));
+    let place = serde_json::json!({"textDocument": {"uri": "test:///a.mlir"}, "position": position});
+    send(message(Some(2), "textDocument/hover", place));
+    send(message(Some(3), "shutdown", serde_json::Value::Null));
+    send(message(None, "exit", serde_json::Value::Null));
+    drop(input);
+    let mut said = String::new();
+    server.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    assert!(server.wait().unwrap().success(), "{said}");
+    for part in ["Floating-point sum.", "`addf` $lhs", "Generic Form:", "\"id\":3"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+}

@@ -183,6 +183,30 @@ pub fn replace_stdin(reader: io::PipeReader) -> io::Result<File> {
     Ok(File::from(stdin))
 }
 
+/// Makes the pipe the standard output of this process, and returns what that was.
+///
+/// # Errors
+/// What the system says when it refuses.
+pub fn replace_stdout(writer: io::PipeWriter) -> io::Result<File> {
+    use std::os::fd::AsFd;
+    let stdout = io::stdout().as_fd().try_clone_to_owned()?;
+    // SAFETY: both descriptors are open, and the standard one belongs to no object that would close it.
+    if unsafe { libc::dup2(writer.as_raw_fd(), 1) } == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(File::from(stdout))
+}
+
+/// Ends the standard output of this process: who reads it sees its end.
+///
+/// # Errors
+/// What the system says when it refuses.
+pub fn end_stdout() -> io::Result<()> {
+    let nowhere = File::options().write(true).open("/dev/null")?;
+    // SAFETY: both descriptors are open.
+    if unsafe { libc::dup2(nowhere.as_raw_fd(), 1) } == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
 /// The number of the user whose rights this process has.
 pub fn user() -> u32 {
     // SAFETY: the call takes nothing and cannot fail.

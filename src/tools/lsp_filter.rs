@@ -1,8 +1,12 @@
-//! Keeps documents that nest too deeply from the parser of the language server.
+//! What goes into the language server and out of it: keeps documents that nest too deeply from its parser, and adds
+//! the documentation of operations to what it shows of them.
 //!
 //! MLIR's server parses what its client sends, on one stack, and ends when that does. What comes on standard input
 //! therefore goes through a thread that looks at the documents in it: one that is too deep is replaced by an operation
 //! that nobody has, at the place in question and with the message as its name, so that the editor shows it there.
+//!
+//! What the server answers about an operation is its name and its generic form; behind the name, its section of
+//! `docs/reference/dialects` is put in.
 //!
 //! A stream that does not begin with the protocol's header, as MLIR's own tests have it, is passed on as it is.
 
@@ -18,6 +22,62 @@ const HEADER: &str = "Content-Length:";
 /// Longer messages are nothing that an editor sends.
 const LONGEST: usize = 1 << 30;
 
+/// The generated pages, by dialect.
+const PAGES: [(&str, &str); 3] = [
+    ("cuda_tile", include_str!("../../docs/reference/dialects/cuda_tile.md")),
+    ("nv_tileaa", include_str!("../../docs/reference/dialects/nv_tileaa.md")),
+    ("nv_tileas", include_str!("../../docs/reference/dialects/nv_tileas.md")),
+];
+
+/// What is documented of an operation: its section, without the heading.
+fn documentation(name: &str) -> Option<&'static str> {
+    let (dialect, _) = name.split_once('.')?;
+    let (_, page) = PAGES.iter().find(|(d, _)| *d == dialect)?;
+    let (_, section) = page.split_once(&format!("\n### `{name}`\n"))?;
+    let end = section.find("\n## ").into_iter().chain(section.find("\n### ")).min();
+    Some(section[..end.unwrap_or(section.len())].trim())
+}
+
+/// The server's message, with the documentation of the operation that it is about.
+fn documented(body: Vec<u8>) -> Vec<u8> {
+    let Ok(mut message) = serde_json::from_slice::<Value>(&body) else { return body };
+    let Some(Value::String(text)) = message.pointer_mut("/result/contents/value") else { return body };
+    let Some((name, rest)) = text.strip_prefix('"').and_then(|t| t.split_once("\"\n")) else { return body };
+    let Some(section) = documentation(name) else { return body };
+    *text = format!("\"{name}\"\n\n{section}\n{rest}");
+    message.to_string().into_bytes()
+}
+
+/// Stands between the server and standard output until it is dropped.
+pub struct Output(Option<thread::JoinHandle<()>>);
+
+impl Output {
+    /// From now on, what this process writes is documented.
+    ///
+    /// # Errors
+    ///
+    /// What the system says when it refuses a pipe or a thread.
+    pub fn install() -> io::Result<Output> {
+        let (reader, writer) = io::pipe()?;
+        let mut output = child::replace_stdout(writer)?;
+        let thread = thread::Builder::new().spawn(move || {
+            let _ = filter(BufReader::new(reader), &mut output, documented);
+        })?;
+        Ok(Output(Some(thread)))
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        // The thread ends when it has passed on everything.
+        if child::end_stdout().is_ok()
+            && let Some(thread) = self.0.take()
+        {
+            let _ = thread.join();
+        }
+    }
+}
+
 /// From now on, this process reads what the filter lets through.
 ///
 /// # Errors
@@ -28,12 +88,12 @@ pub fn install() -> io::Result<()> {
     let input = child::replace_stdin(reader)?;
     thread::Builder::new().spawn(move || {
         // The end of either side is the end of both.
-        let _ = filter(BufReader::new(input), &mut writer);
+        let _ = filter(BufReader::new(input), &mut writer, checked);
     })?;
     Ok(())
 }
 
-fn filter(mut input: impl BufRead, output: &mut impl Write) -> io::Result<()> {
+fn filter(mut input: impl BufRead, output: &mut impl Write, change: impl Fn(Vec<u8>) -> Vec<u8>) -> io::Result<()> {
     if !input.fill_buf()?.starts_with(&HEADER.as_bytes()[..1]) {
         return io::copy(&mut input, output).map(|_| ());
     }
@@ -54,7 +114,7 @@ fn filter(mut input: impl BufRead, output: &mut impl Write) -> io::Result<()> {
         if input.by_ref().take(length as u64).read_to_end(&mut body)? < length {
             return Ok(());
         }
-        let body = checked(body);
+        let body = change(body);
         write!(output, "{HEADER} {}\r\n\r\n", body.len())?;
         output.write_all(&body)?;
         output.flush()?;
@@ -89,12 +149,30 @@ mod tests {
 
     fn through(input: &str) -> String {
         let mut output = vec![];
-        filter(input.as_bytes(), &mut output).unwrap();
+        filter(input.as_bytes(), &mut output, checked).unwrap();
         String::from_utf8(output).unwrap()
     }
 
     fn framed(body: &str) -> String {
         format!("{HEADER} {}\r\n\r\n{body}", body.len())
+    }
+
+    #[test]
+    fn every_operation_is_documented() {
+        for (dialect, page) in PAGES {
+            let names: Vec<&str> = page
+                .lines()
+                .filter_map(|l| l.strip_prefix("### `")?.strip_suffix('`'))
+                .filter(|n| n.starts_with(dialect))
+                .collect();
+            assert!(names.len() > 10, "{dialect}: {names:?}");
+            for name in names {
+                let section = documentation(name).unwrap();
+                assert!(section.len() > 20 && !section.contains("\n#"), "{name}: {section}");
+            }
+        }
+        assert_eq!(documentation("arith.addf"), None);
+        assert_eq!(documentation("cuda_tile.nothing"), None);
     }
 
     #[test]

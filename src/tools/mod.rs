@@ -75,9 +75,20 @@ pub fn lsp_server(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         eprintln!("tileiras-lsp-server: error: standard input cannot be read: {e}");
         return ExitCode::FAILURE;
     }
+    let arguments: Vec<OsString> = arguments.collect();
+    // MLIR ends the process behind what it prints of itself.
+    let is_told = |a: &OsString| option(a).is_some_and(|name| name.starts_with('h') || name == "version");
+    let output = (!arguments.iter().any(is_told)).then(lsp_filter::Output::install).transpose();
+    let _output = match output {
+        Ok(output) => output,
+        Err(e) => {
+            eprintln!("tileiras-lsp-server: error: standard output cannot be written: {e}");
+            return ExitCode::FAILURE;
+        }
+    };
     dialect_options();
     let registry = crate::dialect::registry();
-    run(arguments, |argc, argv| {
+    run(arguments.into_iter(), |argc, argv| {
         // SAFETY: as above.
         unsafe { ffi::mlirxLspServerMain(argc, argv, registry.to_raw()) }
     })

@@ -14,7 +14,7 @@ module {}
 
 // NONE-FINISH: Pass Manager with 27 passes:
 // NONE-FINISH-NEXT: builtin.module(
-// NONE-FINISH-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false},
+// NONE-FINISH-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // NONE-FINISH-NEXT: tileir-insert-debug-scope{emission-kind=None},
 // NONE-FINISH-NEXT: convert-tileaa-to-tileas{compute-capability=sm_90 num-warps=0},
 // NONE-FINISH-NEXT: tileas-slicing,
@@ -49,7 +49,7 @@ module {}
 
 // UNSPECIALIZE-FINISH: Pass Manager with 27 passes:
 // UNSPECIALIZE-FINISH-NEXT: builtin.module(
-// UNSPECIALIZE-FINISH-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false},
+// UNSPECIALIZE-FINISH-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // UNSPECIALIZE-FINISH-NEXT: tileir-insert-debug-scope{emission-kind=None},
 // UNSPECIALIZE-FINISH-NEXT: convert-tileaa-to-tileas{compute-capability=sm_90 num-warps=0},
 // UNSPECIALIZE-FINISH-NEXT: tileas-slicing,
@@ -82,7 +82,7 @@ module {}
 // AGENTS-TIER: )
 // AGENTS-FINISH: Pass Manager with 27 passes:
 // AGENTS-FINISH-NEXT: builtin.module(
-// AGENTS-FINISH-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false},
+// AGENTS-FINISH-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // AGENTS-FINISH-NEXT: tileir-insert-debug-scope{emission-kind=None},
 // AGENTS-FINISH-NEXT: convert-tileaa-to-tileas{compute-capability=sm_90 num-warps=0},
 // AGENTS-FINISH-NEXT: tileas-slicing,

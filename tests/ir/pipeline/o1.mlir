@@ -10,7 +10,7 @@ module {}
 
 // NONE-TIER: Pass Manager with 4 passes:
 // NONE-TIER-NEXT: builtin.module(
-// NONE-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false},
+// NONE-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // NONE-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
 // NONE-TIER-NEXT: canonicalize{{.*}},
 // NONE-TIER-NEXT: cse
@@ -47,7 +47,7 @@ module {}
 
 // UNSPECIALIZE-TIER: Pass Manager with 4 passes:
 // UNSPECIALIZE-TIER-NEXT: builtin.module(
-// UNSPECIALIZE-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false},
+// UNSPECIALIZE-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // UNSPECIALIZE-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
 // UNSPECIALIZE-TIER-NEXT: canonicalize{{.*}},
 // UNSPECIALIZE-TIER-NEXT: cse
@@ -83,7 +83,7 @@ module {}
 // UNSPECIALIZE-FINISH-NEXT: )
 // AGENTS-TIER: Pass Manager with 4 passes:
 // AGENTS-TIER-NEXT: builtin.module(
-// AGENTS-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false},
+// AGENTS-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // AGENTS-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
 // AGENTS-TIER-NEXT: canonicalize{{.*}},
 // AGENTS-TIER-NEXT: cse
