@@ -1,6 +1,6 @@
 //! Decisions for the tiles that matter, and what holds for all.
 
-use tile_plan::{APlace, Hints, Machine, Major, NoPlan, OperandType, Plan, ProductLoop, plan};
+use tile_plan::{APlace, Hints, Kernel, Machine, Major, NoPlan, OperandType, Plan, ProductLoop, plan, plan_kernel};
 
 fn machine() -> Machine {
     Machine::named("sm_90").expect("the file of sm_90")
@@ -184,4 +184,79 @@ fn plans_fit() {
         }
     }
     assert!(plans > 1000, "{plans}");
+}
+
+/// Attention of so many queries and keys a block, and a depth.
+fn attention(m: u32, n: u32, d: u32) -> Kernel {
+    let scores = ProductLoop::new((m, n, d), OperandType::Bf16);
+    let values = ProductLoop {
+        a_place: APlace::Registers { extra: 0 },
+        b_major: Major::Mn,
+        ..ProductLoop::new((m, d, n), OperandType::Bf16)
+    };
+    Kernel {
+        products: vec![scores, values],
+        rings: vec![2 * n * d],
+        resident: 2 * m * d,
+        scratch: 5120,
+        computed: 8 * u64::from(m * n) + u64::from(m * d),
+    }
+}
+
+/// Scores, weights in half as many registers, and the result, for rows of one warpgroup.
+fn live(m: u32, n: u32, d: u32) -> impl Fn(u32) -> u32 {
+    move |groups| m / groups / 32 * (n / 4 + n / 8 + d / 4) + 6
+}
+
+#[test]
+fn kernels_of_several_products() {
+    // `groups columns stages blocks | registers at launch, producer, consumer`.
+    let rows = [
+        ((128, 128, 128), "2 n128 stages 5 blocks 1 | 168 40 232"),
+        ((128, 64, 128), "2 n128 stages 8 blocks 1 | 168 40 232"),
+        ((128, 128, 64), "2 n128 stages 8 blocks 1 | 168 40 232"),
+        // Rows of one warpgroup: another block takes the place of the second.
+        ((64, 64, 64), "1 n64 stages 8 blocks 2 | 128 40 216"),
+    ];
+    for ((m, n, d), expected) in rows {
+        let plan = plan_kernel(&attention(m, n, d), &live(m, n, d), &Hints::default(), &machine());
+        let plan = plan.unwrap_or_else(|e| panic!("{m}x{n}x{d}: {e}"));
+        let r = plan.registers;
+        let found = format!(
+            "{} n{} stages {} blocks {} | {} {} {}",
+            plan.groups, plan.columns, plan.stages, plan.blocks, r.launch, r.producer, r.consumer
+        );
+        assert_eq!(found, expected, "{m}x{n}x{d}");
+        assert!(r.estimate <= r.consumer);
+        let taken = plan.stages * 2 * n * d + 2 * m * d + 5120 + plan.shared_left;
+        assert!(taken * plan.blocks <= 228 * 1024, "{m}x{n}x{d} takes {taken} bytes");
+    }
+}
+
+#[test]
+fn kernels_that_do_not_fit() {
+    let refuse = |kernel: &Kernel, live: &dyn Fn(u32) -> u32| {
+        plan_kernel(kernel, live, &Hints::default(), &machine()).expect_err("no plan")
+    };
+    let wide = attention(128, 256, 256);
+    assert!(matches!(refuse(&wide, &live(128, 256, 256)), NoPlan::Registers { .. }));
+    // Two stages of 128 KB.
+    let deep = Kernel { rings: vec![128 << 10], ..attention(128, 64, 64) };
+    assert!(matches!(refuse(&deep, &|_| 100), NoPlan::SharedMemory { .. }));
+    let flat = attention(32, 64, 64);
+    assert!(matches!(refuse(&flat, &|_| 50), NoPlan::Shape { m: 32, .. }));
+}
+
+/// The kernel's reasons, with a hint that is not followed.
+#[test]
+fn kernel_reasons() {
+    let hints = Hints { occupancy: Some(2), ..Hints::default() };
+    let plan = plan_kernel(&attention(128, 128, 128), &live(128, 128, 128), &hints, &machine()).expect("a plan");
+    let expected = [
+        "2 products an iteration, 1 with rows from registers, by 2 consumer warpgroups",
+        "5 stages of 32768 bytes beside 32768 bytes that stay; 166 registers of tiles, 198 in all of 232",
+        "1 block of an SM; an iteration takes 2304 clocks, bound by arithmetic",
+        "the hint occupancy = 2 is not followed: 1 is better or all that fits",
+    ];
+    assert_eq!(plan.reasons, expected);
 }
