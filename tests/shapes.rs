@@ -1,8 +1,8 @@
 //! Valid kernels are not refused: products and attention, forward and backward, in tiles of all extents and types, for
 //! all targets. Shared memory and registers run short in many of these; then the compiler has to take less of them.
 //!
-//! By default a slice of some 12 000 programs, with `TILEIRAS_TEST_FULL=1` a larger one, with `TILEIRAS_TEST_FULL=all` all
-//! of them, which takes hours. To PTX only: results are tested elsewhere.
+//! By default a slice of some 12 000 programs; with `TILEIRAS_TEST_FULL=1` a larger one, with `TILEIRAS_TEST_FULL=all`
+//! all of them, which takes hours. To PTX only: results are tested elsewhere.
 
 #[path = "support/kernels.rs"]
 mod kernels;

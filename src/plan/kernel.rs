@@ -10,9 +10,9 @@
 //!   arithmetic, and what each chain costs that is waited for. All warpgroups on the multiprocessor work at a time.
 //!
 //! *Worked example.* Attention on an H100, 128 queries and 128 keys of depth 128 in bf16. Tensor cores: 2048 clocks.
-//! Arithmetic: eight operations for each score and one for each of the result, 147 456 elements, 2304 clocks. One of two
-//! warpgroups needs half of the first product and of the arithmetic, and two chains, about 2100 clocks: arithmetic is
-//! the bound.
+//! Arithmetic: eight operations for each score and one for each of the result, 147 456 elements, 2304 clocks. One of
+//! two warpgroups needs half of the first product and of the arithmetic, and two chains, about 2100 clocks: arithmetic
+//! is the bound.
 
 use crate::machine::Machine;
 use crate::model::{Candidate, Numbers};
