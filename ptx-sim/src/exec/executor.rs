@@ -4,6 +4,7 @@ use super::state::error::{SimError, SimErrorKind, Site};
 use super::state::machine::{Barrier, Cluster, Cta, Fail, Flow, Machine};
 use super::state::memory::Bytes;
 use super::state::program::{Class, DInst, Func, SHARED_START};
+use super::state::race::Home;
 use super::state::record::{BlockTrace, Event};
 use super::state::tensor::TmemState;
 use super::state::warp::{Env, LaneGroups, Split, Wait, Warp};
@@ -424,7 +425,9 @@ impl Machine<'_> {
             ..Env::default()
         };
         let uid = self.next_agent / warps.max(1);
-        let list = (0..warps).map(|i| Some(Box::new(self.new_warp(slot, i, threads, env.clone())))).collect();
+        // The CTAs of a cluster follow each other.
+        let home = Home { cta: uid, cluster: uid - rank };
+        let list = (0..warps).map(|i| Some(Box::new(self.new_warp(slot, home, i, threads, env.clone())))).collect();
         Cta {
             id,
             uid,
@@ -439,7 +442,7 @@ impl Machine<'_> {
         }
     }
 
-    fn new_warp(&mut self, cta: usize, index: u32, threads: u32, mut env: Env) -> Warp {
+    fn new_warp(&mut self, cta: usize, home: Home, index: u32, threads: u32, mut env: Env) -> Warp {
         let func = &self.prog.funcs[self.shape.entry as usize];
         let count = (threads - 32 * index).min(32);
         let live = if count == 32 { u32::MAX } else { (1 << count) - 1 };
@@ -455,7 +458,7 @@ impl Machine<'_> {
         let agent = self.next_agent;
         self.next_agent += 1;
         if let Some(race) = &mut self.race {
-            race.new_agent(agent);
+            race.new_agent(agent, home);
         }
         let mut warp = Warp {
             cta,
