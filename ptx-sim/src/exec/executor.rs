@@ -10,6 +10,7 @@ use super::state::tensor::TmemState;
 use super::state::warp::{Env, LaneGroups, Split, Wait, Warp};
 use super::step::Dispatch;
 use super::units::completion::Operations;
+use super::units::defined::{self, Undefined};
 use super::units::observe::Observe;
 use super::units::report::Reports;
 use super::units::tcgen05::TensorMemoryOps;
@@ -311,6 +312,12 @@ impl Machine<'_> {
             if self.options.trace {
                 self.trace_line(w, inst, mask);
             }
+            if w.undefined.is_some() {
+                let (frame, lanes) = (w.splits[si].frame, w.splits[si].mask);
+                if let Err(fail) = defined::check(w, frame, inst, lanes, mask) {
+                    return Err(self.locate(w, func, inst, lanes, fail));
+                }
+            }
             if mask == 0 {
                 if self.recorder.is_some() {
                     let s = &w.splits[si];
@@ -490,6 +497,7 @@ impl Machine<'_> {
             tensor_loads: Vec::new(),
             agent,
             cluster_phase: [0; 32],
+            undefined: self.race.is_some().then(|| Box::new(Undefined::new(func.planes, func.preds))),
             events: Vec::new(),
         };
         // Decoding has refused what is too large for the first frame.
