@@ -349,6 +349,64 @@ fn lanes_that_write_to_one_place() {
     adversarial_ok(&bytes, 5);
 }
 
+/// Registers that nobody has written, where they matter and where they do not.
+#[test]
+fn undefined_registers() {
+    let text = |body: &str| entry(".shared .align 8 .b64 s[64];", 32, body);
+    let undefined = |body: &str, what: &str, at: &str| {
+        let e = adversarial_error(&text(body));
+        assert!(matches!(e.kind, SimErrorKind::UndefinedRegister(_)), "{e}");
+        says(&e, &["undefined register", what, at]);
+    };
+    undefined("st.global.b64 [%rd3], %rd9;", "operand 2", "`st.global.b64 [%rd3], %rd9;`");
+    undefined("ld.global.b64 %rd5, [%rd9];", "the address", "[%rd9]");
+    undefined("st.shared.b64 [%r9], %rd3;", "the address", "[%r9]");
+    undefined("@%p9 bra E; st.global.b64 [%rd3], 1; E:", "the guard", "bra E");
+    undefined("@!%p9 st.global.b64 [%rd3], 1;", "the guard", "st.global");
+    undefined("red.global.add.u32 [%rd1], %r9;", "operand 2", "red.global");
+    undefined("atom.global.add.u32 %r8, [%rd1], %r9;", "operand 3", "atom.global");
+    // Through moves, selects, arithmetic, comparisons and guards.
+    undefined("mov.b32 %r8, %r9; add.u32 %r7, %r8, 1; st.global.b32 [%rd3], %r7;", "operand 2", "%r7;");
+    undefined("setp.eq.u32 %p8, %r9, 0; selp.b32 %r7, 1, 2, %p8; st.global.b32 [%rd3], %r7;", "operand 2", "%r7;");
+    undefined("mov.b32 %r7, 1; @%p9 mov.b32 %r7, 2; st.global.b32 [%rd3], %r7;", "operand 2", "%r7;");
+    undefined("mov.b64 %rd7, {%r1, %r9}; st.global.b64 [%rd3], %rd7;", "operand 2", "%rd7;");
+    // A matrix instruction.
+    let mma = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r2, %r3, %r4, %r5}, {%r6, %r7}, {%f1, %f2, %f3, %f4};";
+    let zero = |r: &[&str]| r.iter().map(|r| format!("mov.b32 {r}, 0; ")).collect::<String>();
+    let all = ["%f1", "%f2", "%f3", "%f4", "%r2", "%r3", "%r4", "%r5", "%r6", "%r7"];
+    adversarial_ok(&text(&(zero(&all) + mma)), 3);
+    for (missing, what) in [(0, "operand 4"), (5, "operand 2"), (9, "operand 3")] {
+        let mut some = all.to_vec();
+        some.remove(missing);
+        undefined(&(zero(&some) + mma), what, "mma.sync");
+    }
+    // What is thrown away may be undefined.
+    for body in [
+        "mov.b32 %r8, %r9; add.u32 %r7, %r8, 1;",
+        "setp.ge.u32 %p1, %r1, 0; selp.b32 %r7, 3, %r9, %p1; st.global.b32 [%rd3], %r7;",
+        "and.b32 %r7, %r9, 0; st.global.b32 [%rd3], %r7;",
+        "or.b32 %r7, %r9, -1; st.global.b32 [%rd3], %r7;",
+        "mov.b64 %rd7, {%r1, %r9}; mov.b64 {%r7, %r8}, %rd7; st.global.b32 [%rd3], %r7;",
+        "mov.b32 %r7, {%rs8, %rs9}; mov.b16 %rs8, 1; mov.b32 %r7, {%rs8, %rs9}; mov.b32 {%rs1, %rs2}, %r7; st.global.b16 [%rd3], %rs1;",
+        "setp.lt.u32 %p1, %r1, 99; @%p1 mov.b32 %r7, 1; @%p1 st.global.b32 [%rd3], %r7;",
+    ] {
+        adversarial_ok(&text(body), 3);
+    }
+}
+
+/// A masked load gives zero where the mask is false, because the register held zero before.
+#[test]
+fn the_zero_of_a_masked_load() {
+    let text = |zero: &str| {
+        let body =
+            format!("setp.lt.u32 %p1, %r1, 20; {zero} @%p1 ld.global.b32 %r7, [%rd2]; st.global.b32 [%rd3], %r7;");
+        entry("", 32, &body)
+    };
+    assert_eq!(adversarial_ok(&text("mov.b32 %r7, 0;"), 3)[25], 0);
+    let e = adversarial_error(&text(""));
+    says(&e, &["undefined register: nobody has written operand 2", "thread (20,0,0)"]);
+}
+
 /// One lane starts a copy of what all lanes have written.
 #[test]
 fn missing_warp_barrier_before_a_copy() {

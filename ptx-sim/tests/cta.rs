@@ -2,7 +2,7 @@
 
 mod common;
 use common::{HEADER, adversarial_error, adversarial_ok, entry, error, is_deadlock, lanes, newest, run, run_with};
-use ptx_sim::{Arg, Config, Device, LaunchConfig, Module, RunOptions, SimErrorKind};
+use ptx_sim::{Arg, Config, Device, LaunchConfig, Module, RunOptions, SimError, SimErrorKind};
 
 #[test]
 fn vector_accesses_and_extension() {
@@ -217,6 +217,101 @@ C: ld.relaxed.gpu.global.b32 %r2, [flag]; setp.eq.u32 %p3, %r2, 0; @%p3 bra C; {
     assert_eq!(adversarial_ok(&text("fence.acq_rel.gpu;"), 6)[33], 42);
     let e = adversarial_error(&text(""));
     assert!(matches!(e.kind, SimErrorKind::Race(_)), "{e}");
+}
+
+/// Thread 0 of one block passes a value to thread 0 of another.
+fn message(header: &str, write: &str, read: &str) -> String {
+    let decls = ".global .align 4 .b32 flag = 0; .global .align 4 .b32 data = 0;";
+    let (read, fence) = read.split_once(';').unwrap_or((read, ""));
+    let body = format!(
+        "mov.u32 %r9, %ctaid.x; setp.ne.u32 %p1, %r1, 0; @%p1 bra E; setp.ne.u32 %p2, %r9, 0; @%p2 bra C;
+st.global.b32 [data], 42; {write} bra E;
+C: {read}; setp.eq.u32 %p3, %r2, 0; @%p3 bra C; {fence}
+ld.global.b32 %r3, [data]; setp.ne.u32 %p4, %r3, 42; @%p4 trap; E:"
+    );
+    entry(decls, 32, &body).replace(".reqntid 32", &format!(".reqntid 32 {header}"))
+}
+
+/// What the seeds say of two blocks: nothing, or the first report.
+fn two_blocks(text: &str) -> Option<SimError> {
+    (0..12).find_map(|seed| {
+        let options = RunOptions { adversarial: Some(seed), ..RunOptions::default() };
+        run_with(text, 2, &[1; 64], LaunchConfig::default(), &options).err()
+    })
+}
+
+const CLUSTER: &str = ".explicitcluster .reqnctapercluster 2";
+
+#[test]
+fn scopes_say_whom_a_release_and_an_acquire_reach() {
+    let pair = |w: &str, r: &str| {
+        (format!("st.release.{w}.global.b32 [flag], 1;"), format!("ld.acquire.{r}.global.b32 %r2, [flag];"))
+    };
+    let atomics = |w: &str, r: &str| {
+        (
+            format!("atom.release.{w}.global.exch.b32 %r8, [flag], 1;"),
+            format!("atom.acquire.{r}.global.add.u32 %r2, [flag], 0;"),
+        )
+    };
+    let reduction = |w: &str, r: &str| (format!("red.release.{w}.global.add.u32 [flag], 1;"), pair(w, r).1);
+    // Fences with a scope, around accesses that reach everybody.
+    let fences = |w: &str, r: &str| {
+        (
+            format!("fence.acq_rel.{w}; st.relaxed.gpu.global.b32 [flag], 1;"),
+            format!("ld.relaxed.gpu.global.b32 %r2, [flag]; fence.acq_rel.{r};"),
+        )
+    };
+    // Fences that reach everybody, around accesses with a scope.
+    let accesses = |w: &str, r: &str| {
+        (
+            format!("fence.acq_rel.gpu; st.relaxed.{w}.global.b32 [flag], 1;"),
+            format!("ld.relaxed.{r}.global.b32 %r2, [flag]; fence.acq_rel.gpu;"),
+        )
+    };
+    type Pair<'a> = &'a dyn Fn(&str, &str) -> (String, String);
+    let forms: [Pair<'_>; 5] = [&pair, &atomics, &reduction, &fences, &accesses];
+    for (i, form) in forms.iter().enumerate() {
+        for (header, w, r, right) in [
+            ("", "gpu", "gpu", true),
+            ("", "sys", "gpu", true),
+            ("", "cta", "cta", false),
+            ("", "cta", "gpu", false),
+            ("", "gpu", "cta", false),
+            ("", "cluster", "cluster", false),
+            (CLUSTER, "cluster", "cluster", true),
+            (CLUSTER, "cluster", "sys", true),
+            (CLUSTER, "cta", "cluster", false),
+        ] {
+            let (write, read) = form(w, r);
+            let found = two_blocks(&message(header, &write, &read));
+            match found {
+                None => assert!(right, "form {i} {header} {w} {r}: nothing reported"),
+                Some(e) => assert!(!right && matches!(e.kind, SimErrorKind::Race(_)), "form {i} {header} {w} {r}: {e}"),
+            }
+        }
+    }
+    let (write, read) = pair("cta", "cta");
+    let e = two_blocks(&message("", &write, &read)).expect("a race").to_string();
+    assert!(e.contains("one is outside of the other's scope"), "{e}");
+}
+
+#[test]
+fn scope_of_a_block_is_enough_within_it() {
+    let text = |scope: &str| {
+        entry(
+            ".global .align 4 .b32 flag = 0; .global .align 4 .b32 data = 0;",
+            64,
+            &format!(
+                "setp.ge.u32 %p1, %r1, 32; @%p1 bra C; setp.ne.u32 %p2, %r1, 0; @%p2 bra E;
+st.global.b32 [data], 42; st.release.{scope}.global.b32 [flag], 1; bra E;
+C: ld.acquire.{scope}.global.b32 %r2, [flag]; setp.eq.u32 %p3, %r2, 0; @%p3 bra C;
+ld.global.b32 %r3, [data]; cvt.u64.u32 %rd4, %r3; st.global.b64 [%rd3], %rd4; E:"
+            ),
+        )
+    };
+    for scope in ["cta", "cluster", "gpu", "sys"] {
+        assert_eq!(adversarial_ok(&text(scope), 6)[33], 42, "{scope}");
+    }
 }
 
 #[test]

@@ -4,11 +4,13 @@ use super::state::error::{SimError, SimErrorKind, Site};
 use super::state::machine::{Barrier, Cluster, Cta, Fail, Flow, Machine};
 use super::state::memory::Bytes;
 use super::state::program::{Class, DInst, Func, SHARED_START};
+use super::state::race::Home;
 use super::state::record::{BlockTrace, Event};
 use super::state::tensor::TmemState;
 use super::state::warp::{Env, LaneGroups, Split, Wait, Warp};
 use super::step::Dispatch;
 use super::units::completion::Operations;
+use super::units::defined::{self, Undefined};
 use super::units::observe::Observe;
 use super::units::report::Reports;
 use super::units::tcgen05::TensorMemoryOps;
@@ -310,6 +312,12 @@ impl Machine<'_> {
             if self.options.trace {
                 self.trace_line(w, inst, mask);
             }
+            if w.undefined.is_some() {
+                let (frame, lanes) = (w.splits[si].frame, w.splits[si].mask);
+                if let Err(fail) = defined::check(w, frame, inst, lanes, mask) {
+                    return Err(self.locate(w, func, inst, lanes, fail));
+                }
+            }
             if mask == 0 {
                 if self.recorder.is_some() {
                     let s = &w.splits[si];
@@ -424,7 +432,9 @@ impl Machine<'_> {
             ..Env::default()
         };
         let uid = self.next_agent / warps.max(1);
-        let list = (0..warps).map(|i| Some(Box::new(self.new_warp(slot, i, threads, env.clone())))).collect();
+        // The CTAs of a cluster follow each other.
+        let home = Home { cta: uid, cluster: uid - rank };
+        let list = (0..warps).map(|i| Some(Box::new(self.new_warp(slot, home, i, threads, env.clone())))).collect();
         Cta {
             id,
             uid,
@@ -439,7 +449,7 @@ impl Machine<'_> {
         }
     }
 
-    fn new_warp(&mut self, cta: usize, index: u32, threads: u32, mut env: Env) -> Warp {
+    fn new_warp(&mut self, cta: usize, home: Home, index: u32, threads: u32, mut env: Env) -> Warp {
         let func = &self.prog.funcs[self.shape.entry as usize];
         let count = (threads - 32 * index).min(32);
         let live = if count == 32 { u32::MAX } else { (1 << count) - 1 };
@@ -455,7 +465,7 @@ impl Machine<'_> {
         let agent = self.next_agent;
         self.next_agent += 1;
         if let Some(race) = &mut self.race {
-            race.new_agent(agent);
+            race.new_agent(agent, home);
         }
         let mut warp = Warp {
             cta,
@@ -487,6 +497,7 @@ impl Machine<'_> {
             tensor_loads: Vec::new(),
             agent,
             cluster_phase: [0; 32],
+            undefined: self.race.is_some().then(|| Box::new(Undefined::new(func.planes, func.preds))),
             events: Vec::new(),
         };
         // Decoding has refused what is too large for the first frame.

@@ -72,7 +72,7 @@ impl Dispatch for Machine<'_> {
                 let a = w.src64(frame, &args[1]);
                 w.set64(frame, &args[0], &a.map(|a| a >> 24 & 0xff), mask);
             }
-            Op::Fence { sem, scope } => self.fence(w, *sem, *scope),
+            Op::Fence { scope, .. } => self.fence(w, *scope),
             Op::FenceProxy(f) => self.fence_proxy(w, frame, *f, args, mask),
             Op::Alloca { .. } => {
                 let bytes = w.uniform(frame, &args[1], mask).div_ceil(16) * 16;

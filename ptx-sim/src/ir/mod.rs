@@ -214,6 +214,8 @@ pub struct Inst {
     pub guard: Option<Guard>,
     pub op: Op,
     pub args: Vec<Operand>,
+    /// Which of `args` are destinations: bit by index. The results of a call are not among them.
+    pub defs: u32,
     /// Line in the source, from 1.
     pub line: u32,
     /// Byte range in the source.

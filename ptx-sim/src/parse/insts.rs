@@ -350,8 +350,9 @@ impl<'s> Parser<'s> {
         if mods.items.len() > 40 {
             return Err(self.c.error_at(at, ParseErrorKind::UnknownInstruction(base.into())));
         }
-        let (op, args) = if base == "call" {
-            self.call(f, &mut mods)?
+        let (op, args, defs) = if base == "call" {
+            let (op, args) = self.call(f, &mut mods)?;
+            (op, args, 0)
         } else {
             let mut parser = OperandParser { c: &mut self.c, f: &mut *f, globals: &self.globals };
             let raw = parser.all()?;
@@ -359,17 +360,23 @@ impl<'s> Parser<'s> {
         };
         self.c.expect(b';')?;
         let span = (start as u32, self.c.pos() as u32);
-        f.function.body.push(Inst { guard, op, args, line, span });
+        f.function.body.push(Inst { guard, op, args, defs, line, span });
         Ok(())
     }
 
-    fn check(&mut self, f: &FnState<'s>, mods: &mut Mods<'s>, raw: RawArgs, at: usize) -> Result<(Op, Vec<Operand>)> {
+    fn check(
+        &mut self,
+        f: &FnState<'s>,
+        mods: &mut Mods<'s>,
+        raw: RawArgs,
+        at: usize,
+    ) -> Result<(Op, Vec<Operand>, u32)> {
         let form = dispatch(mods, &raw).map_err(|kind| self.c.error_at(at, kind))?;
         mods.finish().map_err(|kind| self.c.error_at(at, kind))?;
         let c: &Cursor<'s> = &self.c;
         let checker = Checker { c, f, instruction: mods.base, at };
-        let args = checker.all(raw, &form.required, &form.optional)?;
-        Ok((form.op, args))
+        let (args, defs) = checker.all(raw, &form.required, &form.optional)?;
+        Ok((form.op, args, defs))
     }
 
     /// `call{.uni} (results), callee, (arguments), table;` where all but the callee may be absent.

@@ -48,6 +48,10 @@ pub(crate) enum K {
 }
 
 impl K {
+    fn is_destination(self) -> bool {
+        matches!(self, K::D(_) | K::Dw(_) | K::Dp | K::Pair(_) | K::PredPair | K::Vd(..) | K::Vdw(..))
+    }
+
     fn describe(self) -> String {
         match self {
             K::D(t) => format!("a destination register of {} bits", t.bits()),
@@ -420,8 +424,9 @@ impl Checker<'_, '_> {
         Ok(())
     }
 
-    /// Checks all operands: `required`, then any prefix of `optional`.
-    pub fn all(&self, raw: RawArgs, required: &[K], optional: &[K]) -> Result<Vec<Operand>> {
+    /// Checks all operands: `required`, then any prefix of `optional`. Says too which of them are destinations, bit by
+    /// index.
+    pub fn all(&self, raw: RawArgs, required: &[K], optional: &[K]) -> Result<(Vec<Operand>, u32)> {
         let n = raw.len();
         if n < required.len() || n > required.len() + optional.len() {
             let expected = if optional.is_empty() {
@@ -435,9 +440,14 @@ impl Checker<'_, '_> {
             ));
         }
         let mut out = Vec::with_capacity(n + 1);
+        let mut defs = 0;
         for (index, (raw, kind)) in raw.into_iter().zip(required.iter().chain(optional)).enumerate() {
+            let first = out.len();
             self.one(index, *kind, raw, &mut out)?;
+            if kind.is_destination() {
+                defs |= (first..out.len()).fold(0, |bits, i| bits | 1 << i);
+            }
         }
-        Ok(out)
+        Ok((out, defs))
     }
 }

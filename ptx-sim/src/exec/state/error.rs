@@ -71,6 +71,8 @@ pub enum SimErrorKind {
         name: String,
         why: String,
     },
+    #[error("undefined register: nobody has written {0}, or what it was computed from")]
+    UndefinedRegister(String),
     #[error("write to read-only memory at address {address:#x}")]
     ReadOnly { address: u64 },
     #[error("data race: {0}")]

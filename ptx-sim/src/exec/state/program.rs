@@ -137,6 +137,8 @@ pub(crate) struct DInst {
     /// Predicate and whether it is negated.
     pub guard: Option<(u32, bool)>,
     pub args: Box<[Arg]>,
+    /// Which of `args` are destinations, bit by index.
+    pub defs: u32,
     pub line: u32,
     pub span: (u32, u32),
     pub class: Class,

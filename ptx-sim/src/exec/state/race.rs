@@ -5,6 +5,11 @@
 //! this knowledge on. For every four bytes of memory the last writes and the reads since then are remembered; an
 //! access that conflicts with one it does not know of is a race.
 //!
+//! Releases, acquires and strong accesses have a scope, and order only threads that are within each other's. Scopes
+//! nest: two threads are within each other's scopes exactly if they are in the same CTA, cluster or device, whichever
+//! the narrower of the two scopes says. A release at a location is therefore kept for each [`Domain`] up to its scope,
+//! and an acquire takes over those of the reader's own domains up to its own.
+//!
 //! Within a warp the lanes are told apart by [`LaneOrder`].
 //!
 //! An agent has a second clock for the *asynchronous proxy*: which ordinary writes have been made visible to it by
@@ -15,8 +20,10 @@
 
 use super::lane_order::LaneOrder;
 use super::lanes::lanes;
+use crate::ir::Scope;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// For each agent, a time; absent means 0.
 #[derive(Clone, Debug, Default)]
@@ -80,8 +87,8 @@ pub(crate) enum SyncKey {
     Barrier(u32, u32, u64),
     /// First CTA of the cluster, generation.
     Cluster(u32, u64),
-    /// A memory location used with strong operations.
-    Location(MemKey, u64),
+    /// A memory location used with strong operations, for the threads of a domain.
+    Location(MemKey, u64, Domain),
     /// CTA and offset of an mbarrier: what its completed phases release.
     Mbarrier(u32, u32),
     /// What the arrivals of its open phase release, once that is complete.
@@ -92,6 +99,52 @@ pub(crate) enum SyncKey {
     Warp(u32),
     /// The `tcgen05` operations of a thread: warp and lane.
     Thread(u32, u8),
+}
+
+/// Threads that a release reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Domain {
+    Cta(u32),
+    /// By a number that no other cluster of the launch has.
+    Cluster(u32),
+    /// One device is all there is, so that `.sys` is no more than `.gpu`.
+    Device,
+}
+
+/// Where an agent runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Home {
+    pub cta: u32,
+    pub cluster: u32,
+}
+
+/// How many kinds of domains there are.
+const LEVELS: usize = 3;
+
+impl Home {
+    /// The domains of a thread here, narrowest first, as far as a scope reaches.
+    fn domains(self, scope: Scope) -> impl Iterator<Item = Domain> {
+        let all: [Domain; LEVELS] = [Domain::Cta(self.cta), Domain::Cluster(self.cluster), Domain::Device];
+        all.into_iter().take(reach(scope))
+    }
+
+    /// Whether threads here and there are in one domain of a scope.
+    fn shares(self, other: Home, scope: Scope) -> bool {
+        match scope {
+            Scope::Cta => self.cta == other.cta,
+            Scope::Cluster => self.cluster == other.cluster,
+            Scope::Gpu | Scope::Sys => true,
+        }
+    }
+}
+
+/// How many kinds of domains are within a scope.
+fn reach(scope: Scope) -> usize {
+    match scope {
+        Scope::Cta => 1,
+        Scope::Cluster => 2,
+        Scope::Gpu | Scope::Sys => LEVELS,
+    }
 }
 
 /// A memory: global, or the shared memory of a CTA.
@@ -129,6 +182,9 @@ struct Seen {
     /// Which of the four bytes.
     bytes: u8,
     strong: bool,
+    /// Of a strong access.
+    scope: Scope,
+    home: Home,
     asynchronous: bool,
     write: bool,
     origin: Origin,
@@ -162,10 +218,11 @@ impl View {
 struct Agent {
     known: Clock,
     proxy: Clock,
-    /// What was known at the last fence; released by later relaxed writes.
-    fenced: View,
-    /// What strong reads have seen; acquired by the next fence.
-    pending: View,
+    home: Home,
+    /// What was known at the last fence that reaches a domain; released by later relaxed writes.
+    fenced: [Arc<View>; LEVELS],
+    /// What strong reads have seen in each domain; acquired by the next fence that reaches it.
+    pending: [View; LEVELS],
     /// Accesses of tensor memory that later `tcgen05` instructions come after.
     tensor: Clock,
     /// Those that have been published to this agent, but before a `tcgen05.fence::after_thread_sync`.
@@ -184,13 +241,15 @@ pub(crate) struct How {
     pub write: bool,
     /// Atomic or otherwise strong: does not race with other strong accesses.
     pub strong: bool,
+    /// Of a strong access.
+    pub scope: Scope,
     pub asynchronous: bool,
     /// Whether it is a write of what is there already.
     pub unchanged: bool,
 }
 
 impl How {
-    pub const READ: How = How { write: false, strong: false, asynchronous: false, unchanged: false };
+    pub const READ: How = How { write: false, strong: false, scope: Scope::Sys, asynchronous: false, unchanged: false };
     pub const WRITE: How = How { write: true, ..How::READ };
     pub const STRONG_READ: How = How { strong: true, ..How::READ };
     pub const ATOMIC: How = How { strong: true, ..How::WRITE };
@@ -210,6 +269,8 @@ pub(crate) enum Missing {
     OneWriter,
     /// They are ordered, but not for `tcgen05` instructions.
     TensorFence,
+    /// Scopes that include the other thread.
+    Scope,
 }
 
 /// A conflict without order.
@@ -272,8 +333,8 @@ pub(crate) struct Race {
 const ASYNC: u32 = 1 << 31;
 
 impl Race {
-    pub fn new_agent(&mut self, agent: u32) {
-        let mut a = Agent::default();
+    pub fn new_agent(&mut self, agent: u32, home: Home) {
+        let mut a = Agent { home, ..Agent::default() };
         a.known.tick(agent);
         self.agents.insert(agent, a);
     }
@@ -332,12 +393,16 @@ impl Race {
         self.syncs.remove(&key);
     }
 
-    /// A memory fence: what strong reads saw is acquired, and later relaxed writes release all that is known.
-    pub fn fence(&mut self, agent: u32) {
+    /// A memory fence: what strong reads saw is acquired, and later relaxed writes release all that is known, both as
+    /// far as the scope reaches.
+    pub fn fence(&mut self, agent: u32, scope: Scope) {
         let Some(a) = self.agents.get_mut(&agent) else { return };
-        let pending = std::mem::take(&mut a.pending);
-        a.receive(&pending);
-        a.fenced = a.view();
+        for level in 0..reach(scope) {
+            let pending = std::mem::take(&mut a.pending[level]);
+            a.receive(&pending);
+        }
+        let view = Arc::new(a.view());
+        a.fenced[..reach(scope)].fill(view);
         a.known.tick(agent);
     }
 
@@ -386,25 +451,28 @@ impl Race {
     }
 
     /// A strong write to a location.
-    pub fn strong_write(&mut self, agent: u32, key: SyncKey, release: bool) {
+    pub fn strong_write(&mut self, agent: u32, (mem, address): (MemKey, u64), release: bool, scope: Scope) {
         let Some(a) = self.agents.get_mut(&agent) else { return };
-        let entry = self.syncs.entry(key).or_default();
+        let own = release.then(|| a.view());
+        for (domain, fenced) in a.home.domains(scope).zip(&a.fenced) {
+            let entry = self.syncs.entry(SyncKey::Location(mem, address, domain)).or_default();
+            entry.join(own.as_ref().unwrap_or(fenced));
+        }
         if release {
-            entry.join(&a.view());
             a.known.tick(agent);
-        } else {
-            entry.join(&a.fenced);
         }
     }
 
     /// A strong read of a location.
-    pub fn strong_read(&mut self, agent: u32, key: SyncKey, acquire: bool) {
-        let Some(view) = self.syncs.get(&key) else { return };
+    pub fn strong_read(&mut self, agent: u32, (mem, address): (MemKey, u64), acquire: bool, scope: Scope) {
         let Some(a) = self.agents.get_mut(&agent) else { return };
-        if acquire {
-            a.receive(view);
-        } else {
-            a.pending.join(view);
+        for (level, domain) in a.home.domains(scope).enumerate() {
+            let Some(view) = self.syncs.get(&SyncKey::Location(mem, address, domain)) else { continue };
+            if acquire {
+                a.receive(view);
+            } else {
+                a.pending[level].join(view);
+            }
         }
     }
 
@@ -428,20 +496,22 @@ impl Race {
             let bytes = (at..end).fold(0u8, |m, b| m | 1 << (b % 4));
             let cell = self.cells.entry((mem, granule)).or_default();
             let against = |seen: &Seen| -> Option<Conflict> {
-                if seen.bytes & bytes == 0 || seen.strong && how.strong {
+                let both_strong = seen.strong && how.strong;
+                let in_scope = seen.home.shares(a.home, seen.scope.min(how.scope));
+                if seen.bytes & bytes == 0 || both_strong && in_scope {
                     return None;
                 }
                 let (missing, lane) = if seen.agent == agent {
                     a.between_lanes(seen, how, origin)?
                 } else if seen.time > a.known.get(seen.agent) {
-                    (Missing::Order, None)
+                    (if both_strong { Missing::Scope } else { Missing::Order }, None)
                 } else if how.asynchronous && !seen.asynchronous && seen.write && seen.time > a.proxy.get(seen.agent) {
                     (Missing::ProxyFence, None)
                 } else {
                     a.before_issue(seen)?
                 };
-                let first =
-                    How { write: seen.write, strong: seen.strong, asynchronous: seen.asynchronous, ..How::READ };
+                let Seen { write, strong, scope, asynchronous, .. } = *seen;
+                let first = How { write, strong, scope, asynchronous, unchanged: false };
                 let byte = granule * 4 + u64::from((seen.bytes & bytes).trailing_zeros());
                 let at = Origin { lane: lane.or(seen.origin.lane), ..seen.origin };
                 Some(Conflict { address: byte, first_agent: seen.agent, first: (at, first), missing })
@@ -458,6 +528,8 @@ impl Race {
                 lanes: origin.lane.map_or(0, |lane| 1 << lane),
                 bytes,
                 strong: how.strong,
+                scope: how.scope,
+                home: a.home,
                 asynchronous: how.asynchronous,
                 write: how.write,
                 origin,
@@ -476,7 +548,7 @@ impl Race {
             } else {
                 let mut merged = false;
                 cell.reads.retain(|s| {
-                    if s.agent != agent || s.strong != how.strong {
+                    if s.agent != agent || s.strong != how.strong || s.scope != how.scope {
                         return true;
                     }
                     if s.origin.step == origin.step && s.lanes != 0 && s.bytes == bytes {

@@ -6,6 +6,7 @@ use super::program::{Arg, DInst, MemBase, SHARED_START};
 use super::race::Origin;
 use super::record::Event;
 use super::tensor::{PendingLoad, WgmmaState};
+use crate::exec::units::defined::Undefined;
 use crate::ir::Special;
 use smallvec::SmallVec;
 
@@ -140,6 +141,8 @@ pub(crate) struct Warp {
     /// Number of this warp for race detection, unique in the launch.
     pub agent: u32,
     pub cluster_phase: [u64; 32],
+    /// Registers that nobody has written, if they are told apart.
+    pub undefined: Option<Box<Undefined>>,
     /// What it has executed, if that is recorded.
     pub events: Vec<Event>,
 }

@@ -156,7 +156,7 @@ impl AsyncOps for Machine<'_> {
                 }
             }
             Op::TensormapReplace { field, space } => self.tensormap_replace(w, frame, *field, *space, inst, mask)?,
-            Op::TensormapCpFenceproxy { .. } => {
+            Op::TensormapCpFenceproxy { scope } => {
                 if let Some(wait) = self.converged(w, mask) {
                     return Ok(wait);
                 }
@@ -170,7 +170,7 @@ impl AsyncOps for Machine<'_> {
                 self.note(w.agent, to, 128, How::WRITE, origin(w, inst))?;
                 self.write_place(w, lane, to, &bytes).map_err(|f| self.fault(f, "store", to, 128))?;
                 if let Some(race) = &mut self.race {
-                    race.fence(w.agent);
+                    race.fence(w.agent, *scope);
                 }
                 self.mark_progress();
             }
@@ -184,12 +184,12 @@ impl AsyncOps for Machine<'_> {
         let Some(race) = &mut self.race else { return };
         match f {
             ProxyFence::Async(_) | ProxyFence::Alias | ProxyFence::AsyncGeneric { .. } => race.proxy_fence(w.agent),
-            ProxyFence::Tensormap { .. } => {
-                race.fence(w.agent);
+            ProxyFence::Tensormap { scope, .. } => {
+                race.fence(w.agent, scope);
                 race.proxy_fence(w.agent);
                 race.lanes_meet(w.agent, u32::MAX, w.live, w.steps);
             }
-            ProxyFence::MbarrierInit | ProxyFence::SyncRestrict { .. } => race.fence(w.agent),
+            ProxyFence::MbarrierInit | ProxyFence::SyncRestrict { .. } => race.fence(w.agent, Scope::Cluster),
         }
     }
 }

@@ -406,7 +406,7 @@ impl Machine<'_> {
             }
         };
         if let Some(agent) = op.race_agent {
-            let how = How { write: false, strong: false, asynchronous: op.proxy, unchanged: false };
+            let how = How { asynchronous: op.proxy, ..How::READ };
             for (place, len) in reads {
                 self.note(agent, place, len, how, op.origin).map_err(|k| self.op_error(op, k))?;
             }
@@ -506,7 +506,7 @@ impl Machine<'_> {
                 Staged::Atomic(p, _, ty, _) => (*p, ty.bytes() as usize, true),
             };
             if let Some(agent) = op.race_agent {
-                let how = How { write: true, strong, asynchronous: op.proxy, unchanged: false };
+                let how = How { strong, asynchronous: op.proxy, ..How::WRITE };
                 self.note(agent, place, len as u64, how, op.origin).map_err(|k| self.op_error(&op, k))?;
             }
             self.stats.async_bytes += len as u64;

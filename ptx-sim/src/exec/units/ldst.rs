@@ -7,7 +7,7 @@ use crate::exec::state::lanes::{Lanes, lanes};
 use crate::exec::state::machine::{Fail, Machine};
 use crate::exec::state::place::Place;
 use crate::exec::state::program::{Arg, DInst};
-use crate::exec::state::race::{How, MemKey, SyncKey};
+use crate::exec::state::race::{How, MemKey};
 use crate::exec::state::warp::Warp;
 use crate::ir::*;
 
@@ -57,7 +57,7 @@ pub(crate) trait LoadStore {
     ) -> Result<(), Fail>;
 
     /// `fence` and `membar`. Memory is sequentially consistent here; the fence matters to race detection.
-    fn fence(&mut self, w: &Warp, _sem: Sem, _scope: Scope);
+    fn fence(&mut self, w: &Warp, scope: Scope);
 }
 
 impl LoadStore for Machine<'_> {
@@ -93,10 +93,10 @@ impl LoadStore for Machine<'_> {
                 .map_err(|f| Fail::at(self.fault(f, "load", place, total as u32), lane))?;
             shared |= matches!(place, Place::Shared { .. });
             if self.race.is_some() {
-                let how = How { strong, ..How::READ };
+                let how = How { strong, scope: a.scope, ..How::READ };
                 self.note(w.agent, place, total as u64, how, origin.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
                 if strong {
-                    self.strong_read(w.agent, place, matches!(a.sem, Sem::Acquire));
+                    self.strong_read(w.agent, place, matches!(a.sem, Sem::Acquire), a.scope);
                 }
             }
             for v in 0..usize::from(a.vec) {
@@ -197,10 +197,10 @@ impl LoadStore for Machine<'_> {
             if self.race.is_some() {
                 let mut old = [0u8; 32];
                 let unchanged = self.read_place(w, lane, place, &mut old[..total]).is_ok() && old == raw;
-                let how = How { strong, unchanged, ..How::WRITE };
+                let how = How { strong, scope: a.scope, unchanged, ..How::WRITE };
                 self.note(w.agent, place, total as u64, how, origin.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
                 if strong {
-                    self.strong_write(w.agent, place, matches!(a.sem, Sem::Release));
+                    self.strong_write(w.agent, place, matches!(a.sem, Sem::Release), a.scope);
                 }
             }
             self.write_place(w, lane, place, &raw[..total])
@@ -299,9 +299,9 @@ impl LoadStore for Machine<'_> {
             }
             shared |= matches!(place, Place::Shared { .. });
             if self.race.is_some() {
-                let how = How::ATOMIC;
+                let how = How { scope: m.scope, ..How::ATOMIC };
                 self.note(w.agent, place, total as u64, how, origin.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
-                self.strong_read(w.agent, place, matches!(m.sem, Sem::Acquire | Sem::AcqRel));
+                self.strong_read(w.agent, place, matches!(m.sem, Sem::Acquire | Sem::AcqRel), m.scope);
             }
             for v in 0..n {
                 let here = place.plus((v * element) as u64);
@@ -332,7 +332,7 @@ impl LoadStore for Machine<'_> {
                 }
             }
             if self.race.is_some() {
-                self.strong_write(w.agent, place, matches!(m.sem, Sem::Release | Sem::AcqRel));
+                self.strong_write(w.agent, place, matches!(m.sem, Sem::Release | Sem::AcqRel), m.scope);
             }
         }
         if matches!(m.sem, Sem::Acquire | Sem::AcqRel) {
@@ -348,38 +348,36 @@ impl LoadStore for Machine<'_> {
         Ok(())
     }
 
-    fn fence(&mut self, w: &Warp, _sem: Sem, _scope: Scope) {
+    fn fence(&mut self, w: &Warp, scope: Scope) {
         if let Some(race) = &mut self.race {
-            race.fence(w.agent);
+            race.fence(w.agent, scope);
         }
         self.all_lanes_meet(w);
     }
 }
 
 impl Machine<'_> {
-    fn location(&self, place: Place) -> Option<SyncKey> {
+    fn location(&self, place: Place) -> Option<(MemKey, u64)> {
         match place {
-            Place::Global(a) => Some(SyncKey::Location(MemKey::Global, a)),
-            Place::Shared { cta, offset } => {
-                Some(SyncKey::Location(MemKey::Shared(self.ctas[cta].uid), u64::from(offset)))
-            }
+            Place::Global(a) => Some((MemKey::Global, a)),
+            Place::Shared { cta, offset } => Some((MemKey::Shared(self.ctas[cta].uid), u64::from(offset))),
             Place::Local(_) => None,
         }
     }
 
-    fn strong_read(&mut self, agent: u32, place: Place, acquire: bool) {
-        if let Some(key) = self.location(place)
+    fn strong_read(&mut self, agent: u32, place: Place, acquire: bool, scope: Scope) {
+        if let Some(location) = self.location(place)
             && let Some(race) = &mut self.race
         {
-            race.strong_read(agent, key, acquire);
+            race.strong_read(agent, location, acquire, scope);
         }
     }
 
-    fn strong_write(&mut self, agent: u32, place: Place, release: bool) {
-        if let Some(key) = self.location(place)
+    fn strong_write(&mut self, agent: u32, place: Place, release: bool, scope: Scope) {
+        if let Some(location) = self.location(place)
             && let Some(race) = &mut self.race
         {
-            race.strong_write(agent, key, release);
+            race.strong_write(agent, location, release, scope);
         }
     }
 }

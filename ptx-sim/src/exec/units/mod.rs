@@ -7,6 +7,7 @@ pub mod async_ops;
 pub mod builtins;
 pub mod combine;
 pub mod completion;
+pub mod defined;
 pub mod ldst;
 pub mod observe;
 pub mod report;

@@ -77,6 +77,9 @@ impl Reports for Machine<'_> {
             }
             Missing::LaneOrder => "nothing orders the lanes of a warp but bar.warp.sync (__syncwarp), which is missing",
             Missing::OneWriter => "which of the lanes wins is open",
+            Missing::Scope => {
+                "one is outside of the other's scope: strong accesses do not race where both scopes include both"
+            }
             Missing::Order if space == "shared" => "no barrier orders them",
             Missing::Order => "no synchronisation orders them",
         };

@@ -1,0 +1,235 @@
+//! Registers that nobody has written.
+//!
+//! A launch under an adversarial schedule keeps for each bit of an entry's registers whether it is *undefined*. Moves,
+//! selects and arithmetic pass that on, because a compiler may compute with what it then throws away. It is an error
+//! where it matters: in an address, in the guard of a branch or of an effect, in what is stored, and in an operand of a
+//! copy or of a matrix instruction.
+//!
+//! What shuffles, votes and calls give counts as defined, and so do all registers of called functions.
+
+use crate::exec::state::error::SimErrorKind;
+use crate::exec::state::lanes::{Lanes, store};
+use crate::exec::state::machine::Fail;
+use crate::exec::state::program::{Arg, Class, DInst, MemBase};
+use crate::exec::state::warp::Warp;
+use crate::ir::*;
+
+/// The frame of the entry itself.
+const ENTRY: u32 = 0;
+
+const NONE: [Lanes; 4] = [[0; 32]; 4];
+
+/// Which bits of the entry's registers are undefined.
+#[derive(Clone, Debug)]
+pub(crate) struct Undefined {
+    planes: Vec<Lanes>,
+    preds: Vec<u32>,
+}
+
+impl Undefined {
+    /// Of registers that nobody has written.
+    pub fn new(planes: u32, preds: u32) -> Undefined {
+        Undefined { planes: vec![[u32::MAX; 32]; planes as usize], preds: vec![u32::MAX; preds as usize] }
+    }
+
+    /// The undefined bits of an operand; all bits of a predicate's lane.
+    fn bits(&self, arg: &Arg) -> [Lanes; 4] {
+        let mut out = NONE;
+        match arg {
+            Arg::R(slot, bits) => {
+                for (i, plane) in out.iter_mut().take(usize::from(*bits).div_ceil(32)).enumerate() {
+                    *plane = self.planes[*slot as usize + i];
+                }
+                if *bits < 32 {
+                    out[0] = out[0].map(|v| v & ((1 << *bits) - 1));
+                }
+            }
+            Arg::P(p) | Arg::NotP(p) => out[0] = spread(self.preds[*p as usize]),
+            _ => {}
+        }
+        out
+    }
+
+    /// The lanes in which any bit of an operand is undefined.
+    fn lanes(&self, arg: &Arg) -> u32 {
+        match arg {
+            Arg::R(..) => gather(&self.bits(arg)),
+            Arg::P(p) | Arg::NotP(p) => self.preds[*p as usize],
+            Arg::Mem(base, _) => self.base(*base),
+            Arg::Tensor(t) => {
+                t.coords.iter().chain(&t.im2col).fold(self.base(t.map), |lanes, arg| lanes | self.lanes(arg))
+            }
+            Arg::Vec(items) => items.iter().fold(0, |lanes, arg| lanes | self.lanes(arg)),
+            _ => 0,
+        }
+    }
+
+    fn base(&self, base: MemBase) -> u32 {
+        match base {
+            MemBase::R32(slot) => self.lanes(&Arg::R(slot, 32)),
+            MemBase::R64(slot) => self.lanes(&Arg::R(slot, 64)),
+            _ => 0,
+        }
+    }
+
+    fn set(&mut self, arg: &Arg, value: &[Lanes; 4], mask: u32) {
+        match arg {
+            Arg::R(slot, bits) => {
+                for (i, plane) in value.iter().take(usize::from(*bits).div_ceil(32)).enumerate() {
+                    store(&mut self.planes[*slot as usize + i], plane, mask);
+                }
+            }
+            Arg::P(p) => {
+                let p = &mut self.preds[*p as usize];
+                *p = *p & !mask | gather(value) & mask;
+            }
+            Arg::Vec(items) => items.iter().for_each(|item| self.set(item, value, mask)),
+            _ => {}
+        }
+    }
+
+    /// A move, which may pack or unpack.
+    fn mov(&mut self, ty: Type, args: &[Arg], mask: u32) {
+        let parts = |n: usize| ty.bits() as usize / n.max(1);
+        match (&args[0], &args[1]) {
+            (Arg::Vec(items), source) => {
+                let (value, bits) = (self.bits(source), parts(items.len()));
+                for (i, item) in items.iter().enumerate() {
+                    self.set(item, &shifted_down(&value, i * bits), mask);
+                }
+            }
+            (target, Arg::Vec(items)) => {
+                let (mut value, bits) = (NONE, parts(items.len()));
+                for (i, item) in items.iter().enumerate() {
+                    let (part, at) = (self.bits(item), i * bits);
+                    for (k, plane) in part.iter().enumerate().take(bits.div_ceil(32)) {
+                        let into = &mut value[at / 32 + k];
+                        *into = std::array::from_fn(|l| into[l] | plane[l] << (at % 32));
+                    }
+                }
+                self.set(target, &value, mask);
+            }
+            (target, source) => self.set(target, &self.bits(source), mask),
+        }
+    }
+}
+
+fn spread(lanes: u32) -> Lanes {
+    std::array::from_fn(|l| if lanes >> l & 1 != 0 { u32::MAX } else { 0 })
+}
+
+fn gather(planes: &[Lanes; 4]) -> u32 {
+    (0..32).filter(|l| planes.iter().any(|p| p[*l] != 0)).fold(0, |lanes, l| lanes | 1 << l)
+}
+
+/// The bits from `at` on.
+fn shifted_down(value: &[Lanes; 4], at: usize) -> [Lanes; 4] {
+    let mut out = NONE;
+    for (i, plane) in out.iter_mut().enumerate().take(4 - at / 32) {
+        *plane = value[i + at / 32].map(|v| v >> (at % 32));
+    }
+    out
+}
+
+/// Whether an instruction does nothing but compute registers.
+fn is_pure(inst: &DInst) -> bool {
+    matches!(inst.class, Class::Move | Class::Integer | Class::Float | Class::Convert | Class::Compare)
+}
+
+/// The sources of an instruction that must be defined, beside addresses.
+fn uses_data(op: &Op, class: Class) -> bool {
+    match op {
+        // Arguments of calls may have padding.
+        Op::St(a) => !matches!(a.space, Space::Param | Space::ParamFunc),
+        Op::StBulk { .. } | Op::BrxIdx => true,
+        _ => matches!(class, Class::Atomic | Class::Async | Class::Tensor),
+    }
+}
+
+/// Checks an instruction before it is executed, and records which registers it defines. `lanes` come to it; `mask` are
+/// those of them that execute it.
+pub(crate) fn check(w: &mut Warp, frame: u32, inst: &DInst, lanes: u32, mask: u32) -> Result<(), Fail> {
+    if frame != ENTRY {
+        return Ok(());
+    }
+    let Some(mut undefined) = w.undefined.take() else { return Ok(()) };
+    let result = undefined.instruction(w, inst, lanes, mask);
+    w.undefined = Some(undefined);
+    result
+}
+
+impl Undefined {
+    fn instruction(&mut self, w: &Warp, inst: &DInst, lanes: u32, mask: u32) -> Result<(), Fail> {
+        let guard = inst.guard.map_or(0, |(p, _)| self.preds[p as usize]) & lanes;
+        let targets = || inst.args.iter().enumerate().filter(|(i, _)| inst.defs >> i & 1 != 0).map(|(_, arg)| arg);
+        if is_pure(inst) {
+            self.compute(w, inst, mask & !guard);
+            for target in targets() {
+                self.set(target, &[[u32::MAX; 32]; 4], guard);
+            }
+            return Ok(());
+        }
+        refuse("the guard", guard)?;
+        for (i, arg) in inst.args.iter().enumerate().filter(|(i, _)| inst.defs >> i & 1 == 0) {
+            let what = match arg {
+                Arg::Mem(..) | Arg::Tensor(_) => "the address".to_string(),
+                _ if uses_data(&inst.op, inst.class) => format!("operand {}", i + 1),
+                _ => continue,
+            };
+            refuse(&what, self.lanes(arg) & mask)?;
+        }
+        for target in targets() {
+            self.set(target, &NONE, mask);
+        }
+        if let (Op::Call, Some(results)) = (&inst.op, inst.args.first()) {
+            self.set(results, &NONE, mask);
+        }
+        Ok(())
+    }
+
+    /// Passes on what is undefined in the sources of an instruction.
+    fn compute(&mut self, w: &Warp, inst: &DInst, mask: u32) {
+        let args = &inst.args;
+        match &inst.op {
+            Op::Mov { ty } => self.mov(*ty, args, mask),
+            Op::Selp { .. } => {
+                let (p, condition) = (w.src_pred(ENTRY, &args[3]), self.lanes(&args[3]));
+                let (a, b) = (self.bits(&args[1]), self.bits(&args[2]));
+                self.set(&args[0], &a, mask & p & !condition);
+                self.set(&args[0], &b, mask & !p & !condition);
+                self.set(&args[0], &[[u32::MAX; 32]; 4], mask & condition);
+            }
+            // A defined bit that decides the result alone defines it.
+            Op::Bits { op: op @ (BitOp::And | BitOp::Or), .. } => {
+                let decides = |arg: &Arg| -> [Lanes; 4] {
+                    let value = match arg {
+                        Arg::P(_) | Arg::NotP(_) => [spread(w.src_pred(ENTRY, arg)), [0; 32], [0; 32], [0; 32]],
+                        _ => w.src128(ENTRY, arg),
+                    };
+                    if *op == BitOp::And { value } else { value.map(|p| p.map(|v| !v)) }
+                };
+                let (a, b) = (decides(&args[1]), decides(&args[2]));
+                let (x, y) = (self.bits(&args[1]), self.bits(&args[2]));
+                let out = std::array::from_fn(|i| {
+                    std::array::from_fn(|l| x[i][l] & (y[i][l] | b[i][l]) | y[i][l] & (x[i][l] | a[i][l]))
+                });
+                self.set(&args[0], &out, mask);
+            }
+            _ => {
+                let sources = args.iter().enumerate().filter(|(i, _)| inst.defs >> i & 1 == 0);
+                let lanes = sources.fold(0, |lanes, (_, arg)| lanes | self.lanes(arg));
+                let out = [spread(lanes); 4];
+                for (_, arg) in args.iter().enumerate().filter(|(i, _)| inst.defs >> i & 1 != 0) {
+                    self.set(arg, &out, mask);
+                }
+            }
+        }
+    }
+}
+
+fn refuse(what: &str, lanes: u32) -> Result<(), Fail> {
+    match lanes {
+        0 => Ok(()),
+        lanes => Err(Fail::at(SimErrorKind::UndefinedRegister(what.into()), lanes.trailing_zeros() as usize)),
+    }
+}
