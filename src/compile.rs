@@ -8,9 +8,11 @@ use crate::{
         debug_scope::Emission,
         ffi,
         gpu_module::{SHARED_EXCEEDED, gpu_modules},
-        location, remark,
+        location,
+        nv_tileaa::FuncOp,
+        remark,
         rt::*,
-        upstream::is_llvm_func,
+        upstream::{dialect_of, is_llvm_func},
     },
     passes, pipeline,
     pipeline::Stage,
@@ -30,7 +32,7 @@ use std::{
     time::Instant,
 };
 use tile_diag::{Diagnostic, Location, Severity};
-use tile_interface::{CompileError, CompileOutput, CompileRequest, Compiler, Emit, InputKind, scope};
+use tile_interface::{CompileError, CompileOutput, CompileRequest, Compiler, Emit, InputKind, Level, scope};
 
 /// Compiles in this process, one context a compilation.
 pub struct InProcess;
@@ -196,6 +198,10 @@ pub(crate) fn read<'c>(context: &'c Context, bytes: &[u8], kind: InputKind, name
     match kind {
         InputKind::PublicBytecode | InputKind::SpecBytecode => translate::import(context, bytes)
             .map_err(|e| input(e.lines().into_iter().map(|l| Diagnostic::new(Severity::Error, l)).collect())),
+        InputKind::LlvmIr => {
+            let text = "the input is LLVM IR, which only PTX can be made of";
+            Err(input(vec![Diagnostic::new(Severity::Error, text)]))
+        }
         InputKind::Text => {
             let wrong = |message: String| input(vec![Diagnostic::new(Severity::Error, message)]);
             let text = std::str::from_utf8(bytes).map_err(|e| wrong(format!("the text is not UTF-8: {e}")))?;
@@ -229,6 +235,29 @@ fn entries(module: &Module<'_>) -> Vec<String> {
     collect_ops(op_ref(module.as_operation().to_raw()), |op| EntryOp::cast(op).map(|e| e.sym_name().to_owned()))
 }
 
+/// The level whose text the module is, by the earliest dialect in it; with an op that shows it. Without any of our
+/// dialects that is the first: all passes run.
+fn level(module: &Module<'_>) -> (Level, Option<String>) {
+    let mut found: Option<(Level, OpRef<'_>)> = None;
+    walk(op_ref(module.as_operation().to_raw()), &mut |op| {
+        let here = match dialect_of(op) {
+            "cuda_tile" => Level::CudaTile,
+            // What is decided in `nv_tileas` begins with the number of warps; a program of scalars has nothing else.
+            "nv_tileas" => Level::TileAs,
+            "nv_tileaa" => match FuncOp::cast(op) {
+                Some(function) if function.num_warps().is_some() => Level::TileAs,
+                Some(_) => Level::TileAa,
+                None => return,
+            },
+            _ => return,
+        };
+        if found.is_none_or(|(level, _)| here < level) {
+            found = Some((here, op));
+        }
+    });
+    found.map_or((Level::CudaTile, None), |(level, op)| (level, Some(op_name(op).to_owned())))
+}
+
 struct Job<'a> {
     request: &'a CompileRequest<'a>,
     options: &'a pipeline::Options,
@@ -242,8 +271,10 @@ struct Job<'a> {
 impl Job<'_> {
     fn run(&self) -> Result<CompileOutput, Failure> {
         let started = Instant::now();
-        let stages = self.stages()?;
         let request = self.request;
+        if request.kind == InputKind::LlvmIr {
+            return self.generate(started);
+        }
         let mut module = self.keep(read(self.context, request.input, request.kind, request.input_name)?);
         let mut output = CompileOutput::default();
         let entries = entries(&module);
@@ -252,8 +283,14 @@ impl Job<'_> {
             output.text = print(&module);
             return Ok(output);
         }
+        let start = self.start(&module)?;
+        let stages = self.stages(start)?;
         if self.request.keep_stages {
-            output.stages.push((Emit::CudaTile, print(&module)));
+            output.stages.push((start.emit(), print(&module)));
+        }
+        if self.request.emit == start.emit() {
+            output.text = print(&module);
+            return Ok(output);
         }
         let nvvm = scope::enter(scope::COMPILE_NVVM);
         for (stage, managers) in &stages {
@@ -289,14 +326,10 @@ impl Job<'_> {
                 }
             });
         }
-        let options = codegen::Options {
-            target: self.options.target,
-            opt_level: self.options.opt_level,
-            lines: self.options.emission() != Emission::None,
-        };
         let backend = &self.request.backend;
         let libdevice = self.request.libdevice.as_deref();
-        let code = self.keep(Code::translate(&llvm, gpu_module, options, backend, libdevice).map_err(not_generated)?);
+        let code = self
+            .keep(Code::translate(&llvm, gpu_module, self.code_options(), backend, libdevice).map_err(not_generated)?);
         if self.request.instrumentation.print_llvm {
             eprintln!("; LLVM IR as translated\n{}", code.to_llvm());
         }
@@ -329,23 +362,82 @@ impl Job<'_> {
         Ok(output)
     }
 
+    /// The rest for an input in LLVM IR, which is linked and optimised: code generation alone.
+    fn generate(&self, started: Instant) -> Result<CompileOutput, Failure> {
+        let request = self.request;
+        if request.emit < Emit::Llvm {
+            return Err((vec![], self.is_behind(Level::Llvm)));
+        }
+        let llvm = self.keep(inkwell::context::Context::create());
+        let name = if request.input_name.is_empty() { "-" } else { request.input_name };
+        let wrong = |e: codegen::CodegenError| match not_generated(e) {
+            (messages, CompileError::Failed) => (messages, CompileError::Input),
+            other => other,
+        };
+        let code = Code::read(&llvm, request.input, name, self.code_options(), &request.backend).map_err(wrong)?;
+        let code = self.keep(code);
+        let kernels = code.kernels().map_err(not_generated)?;
+        let mut output = CompileOutput::default();
+        if request.emit == Emit::Llvm {
+            output.text = code.to_llvm();
+            return Ok(output);
+        }
+        if request.keep_stages {
+            output.stages.push((Emit::Llvm, code.to_llvm()));
+        }
+        let read = started.elapsed();
+        let _serialize = scope::enter(scope::SERIALIZE_GPU_MODULE);
+        output.text = code.to_ptx(&request.backend, request.debug, &kernels).map_err(not_generated)?;
+        if request.instrumentation.timing {
+            let ms = |d: std::time::Duration| d.as_secs_f64() * 1e3;
+            let (all, read) = (started.elapsed(), read);
+            eprintln!("timing: read {:.1} ms, NVPTX {:.1} ms, in all {:.1} ms", ms(read), ms(all - read), ms(all));
+        }
+        Ok(output)
+    }
+
+    fn code_options(&self) -> codegen::Options {
+        codegen::Options {
+            target: self.options.target,
+            opt_level: self.options.opt_level,
+            lines: self.options.emission() != Emission::None,
+        }
+    }
+
+    /// The level of the input: the one that was given, if the module can be of it, or the one that is found.
+    fn start(&self, module: &Module<'_>) -> Result<Level, Failure> {
+        let (found, op) = level(module);
+        let start = self.request.start_from.unwrap_or(found);
+        if let Some(op) = op.filter(|_| start > found) {
+            let text = format!("--start-from={} does not fit the input, which has '{op}'", start.emit().name());
+            return Err((vec![], CompileError::Configuration(text)));
+        }
+        if self.request.emit < start.emit() { Err((vec![], self.is_behind(start))) } else { Ok(start) }
+    }
+
+    /// What was asked for stands before the input.
+    fn is_behind(&self, start: Level) -> CompileError {
+        let (emit, start) = (self.request.emit.name(), start.emit().name());
+        CompileError::Configuration(format!("--emit={emit} is of an earlier level than the input, which is of {start}"))
+    }
+
     /// The value, which is dropped unless the process ends soon.
     fn keep<T>(&self, value: T) -> Kept<T> {
         Kept { value: ManuallyDrop::new(value), forever: self.last }
     }
 
     /// The pass managers of the tier's pipeline and of the one that finishes, by stage: all of them are built before
-    /// the program is touched, from the text that `--dump-pass-pipeline` prints. A stage that is not asked for has
-    /// none.
-    fn stages(&self) -> Result<Vec<(Stage, Vec<PassManager<'_>>)>, Failure> {
+    /// the program is touched, from the text that `--dump-pass-pipeline` prints. A stage that is not asked for,
+    /// or that the input is behind, has none.
+    fn stages(&self, start: Level) -> Result<Vec<(Stage, Vec<PassManager<'_>>)>, Failure> {
         let mut stages = vec![];
         for stage in Stage::ALL {
-            let wanted = match stage {
-                Stage::TileAa => self.request.emit >= Emit::TileAa,
-                Stage::TileAs => self.request.emit >= Emit::TileAs,
-                Stage::Llvm => self.request.emit >= Emit::Llvm,
+            let made = match stage {
+                Stage::TileAa => Level::TileAa,
+                Stage::TileAs => Level::TileAs,
+                Stage::Llvm => Level::Llvm,
             };
-            if wanted {
+            if start < made && made.emit() <= self.request.emit {
                 let texts = self.options.pipelines(stage);
                 let managers = texts.iter().map(|text| self.manager(text)).collect::<Result<_, _>>()?;
                 stages.push((stage, managers));

@@ -202,6 +202,7 @@ fn n09_depth() {
             backend: tile_interface::Backend::Llvm,
             libdevice: None,
             instrumentation: tile_interface::Instrumentation::default(),
+            start_from: None,
             keep_stages: false,
             remarks: false,
         };

@@ -157,6 +157,7 @@ fn compile(target: &str, call: &str) -> Result<(), (CompileError, String)> {
         backend: Backend::Llvm,
         libdevice: None,
         instrumentation: Instrumentation::default(),
+        start_from: None,
         keep_stages: false,
         remarks: false,
     };

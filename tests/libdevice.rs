@@ -122,6 +122,7 @@ fn compile(text: &str, level: u8, libdevice: Option<PathBuf>) -> Result<String, 
         backend: Backend::Llvm,
         libdevice,
         instrumentation: Instrumentation::default(),
+        start_from: None,
         keep_stages: false,
         remarks: false,
     };

@@ -164,6 +164,8 @@ MLIR_CAPI_EXPORTED MlirAttribute mlirxLLVMSubprogramGet(MlirAttribute unit, Mlir
                                                         MlirAttribute linkageName, unsigned line, unsigned scopeLine,
                                                         bool optimized);
 MLIR_CAPI_EXPORTED void mlirxDialectRegistryInsertUpstream(MlirDialectRegistry);
+// Gives the uses of each value in a module of LLVM IR (an LLVMModuleRef) the order that its text has.
+MLIR_CAPI_EXPORTED void mlirxLLVMModuleSortUses(void *module);
 #ifdef __cplusplus
 }
 #endif

@@ -96,6 +96,7 @@ pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
         backend: handle.libnvvm().map_or(Backend::Llvm, Backend::LibNvvm),
         libdevice: None,
         instrumentation: Instrumentation::default(),
+        start_from: None,
         keep_stages: false,
         remarks: false,
     };

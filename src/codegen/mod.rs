@@ -12,10 +12,11 @@ mod packing;
 mod unsupported;
 mod workarounds;
 
-use crate::dialect::rt::*;
+use crate::dialect::{ffi, rt::*};
 use inkwell::{
     OptimizationLevel,
     context::Context as LlvmContext,
+    memory_buffer::MemoryBuffer,
     module::Module,
     passes::PassBuilderOptions,
     targets::{
@@ -51,6 +52,12 @@ pub enum CodegenError {
     Unsupported(String),
     #[error("invalid LLVM IR: {0}")]
     Verify(String),
+    #[error("{0}")]
+    Parse(String),
+    #[error("the LLVM IR is for '{0}'; what can be compiled is for nvptx64-nvidia-cuda")]
+    Triple(String),
+    #[error("PTX cannot spell the name of the entry {0:?}")]
+    Name(String),
     #[error(transparent)]
     Library(#[from] LibraryError),
     #[error("LLVM has no code generator for {0}")]
@@ -126,32 +133,8 @@ impl<'l> Code<'l> {
             // Scopes that no one asked for served messages only.
             module.strip_debug_info();
         }
-        let triple = TargetTriple::create(TRIPLE);
-        let level = match options.opt_level {
-            0 => OptimizationLevel::None,
-            1 => OptimizationLevel::Less,
-            // The next level differs by another elimination of redundant loads, of which the optimiser leaves none.
-            _ => OptimizationLevel::Default,
-        };
-        let unknown = || CodegenError::Target(options.target.name.to_string());
-        let machine = LlvmTarget::from_triple(&triple)
-            .map_err(|_| unknown())?
-            .create_target_machine(
-                &triple,
-                options.target.llvm_cpu,
-                &options.target.llvm_features(),
-                level,
-                RelocMode::Default,
-                CodeModel::Default,
-            )
-            .ok_or_else(unknown)?;
-        module.set_triple(&triple);
-        match backend {
-            Backend::Llvm => module.set_data_layout(&machine.get_target_data().get_data_layout()),
-            Backend::LibNvvm(_) => {
-                module.set_data_layout(&TargetData::create(libnvvm::DATA_LAYOUT).get_data_layout());
-            }
-        }
+        let machine = machine(options)?;
+        prepare(&module, &machine, backend);
         let code = Code { module, machine, options };
         names::respell(&code.module);
         device_library::link(llvm, &code.module, libdevice)?;
@@ -161,6 +144,44 @@ impl<'l> Code<'l> {
             code.module.verify().map_err(|e| CodegenError::Verify(e.to_string()))?;
         }
         Ok(code)
+    }
+
+    /// Reads what [`Code::to_llvm`] printed: linked, optimised, and perhaps edited since.
+    pub fn read(
+        llvm: &'l LlvmContext,
+        text: &[u8],
+        name: &str,
+        options: Options,
+        backend: &Backend,
+    ) -> Result<Self, CodegenError> {
+        initialise();
+        messages::collect(llvm);
+        if let Some(at) = text.iter().position(|b| *b == 0) {
+            return Err(CodegenError::Parse(format!("the text has a NUL byte at offset {at}")));
+        }
+        let buffer = MemoryBuffer::create_from_memory_range_copy(&[text, b"\0"].concat(), name);
+        let module = llvm.create_module_from_ir(buffer).map_err(|e| CodegenError::Parse(e.to_string()))?;
+        module.verify().map_err(|e| CodegenError::Verify(e.to_string()))?;
+        let triple = module.get_triple().as_str().to_string_lossy().into_owned();
+        if !triple.is_empty() && triple != TRIPLE {
+            return Err(CodegenError::Triple(triple));
+        }
+        // Printed again, it is the same text, whatever the name of the file.
+        let source = module.get_source_file_name().to_string_lossy().into_owned();
+        module.set_name(&source);
+        intrinsics::check(&module, options.target)?;
+        unsupported::check(&module)?;
+        let machine = machine(options)?;
+        prepare(&module, &machine, backend);
+        names::respell_printed(&module);
+        let code = Code { module, machine, options };
+        code.sort_uses();
+        Ok(code)
+    }
+
+    /// The names of the kernels that have a body.
+    pub fn kernels(&self) -> Result<Vec<String>, CodegenError> {
+        names::kernels_in(&self.module)
     }
 
     /// Runs LLVM's pipeline of the optimisation level. libNVVM optimises itself.
@@ -181,12 +202,20 @@ impl<'l> Code<'l> {
             // Equal values have become one.
             fan_out::bound(&self.module);
         }
+        self.sort_uses();
         messages::errors().map_or(Ok(()), |text| Err(CodegenError::Optimise(text)))
     }
 
     /// LLVM IR as text.
     pub fn to_llvm(&self) -> String {
         self.module.print_to_string().to_string()
+    }
+
+    /// The generator's choices depend on the order of the uses of a value, which text does not tell: with that of the
+    /// text, the same PTX is made of what is read.
+    fn sort_uses(&self) {
+        // SAFETY: the module is alive, and nothing walks over uses meanwhile.
+        unsafe { ffi::mlirxLLVMModuleSortUses(self.module.as_mut_ptr().cast()) }
     }
 
     /// Finished PTX for the target, in which each of the `kernels` is.
@@ -223,6 +252,39 @@ impl<'l> Code<'l> {
         let text = chains.write(text.trim_end_matches('\0'));
         Ok(tile_targets::finalise(&text, self.options.target, &[])?)
     }
+}
+
+/// LLVM's generator for the target.
+fn machine(options: Options) -> Result<TargetMachine, CodegenError> {
+    let triple = TargetTriple::create(TRIPLE);
+    let level = match options.opt_level {
+        0 => OptimizationLevel::None,
+        1 => OptimizationLevel::Less,
+        // The next level differs by another elimination of redundant loads, of which the optimiser leaves none.
+        _ => OptimizationLevel::Default,
+    };
+    let unknown = || CodegenError::Target(options.target.name.to_string());
+    LlvmTarget::from_triple(&triple)
+        .map_err(|_| unknown())?
+        .create_target_machine(
+            &triple,
+            options.target.llvm_cpu,
+            &options.target.llvm_features(),
+            level,
+            RelocMode::Default,
+            CodeModel::Default,
+        )
+        .ok_or_else(unknown)
+}
+
+/// Says in the module what it is generated for.
+fn prepare(module: &Module<'_>, machine: &TargetMachine, backend: &Backend) {
+    module.set_triple(&TargetTriple::create(TRIPLE));
+    let layout = match backend {
+        Backend::Llvm => machine.get_target_data().get_data_layout(),
+        Backend::LibNvvm(_) => TargetData::create(libnvvm::DATA_LAYOUT).get_data_layout(),
+    };
+    module.set_data_layout(&layout);
 }
 
 /// All instructions of the module.
@@ -283,7 +345,6 @@ unsafe fn is_access(asm: llvm_sys::prelude::LLVMValueRef) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use inkwell::memory_buffer::MemoryBuffer;
 
     /// The module after `mark_convergent`, where wanted, and a pass.
     fn after(text: &str, mark: bool, pass: &str) -> String {

@@ -7,6 +7,7 @@
 //! Callers find an entry by its name, so a name that PTX cannot spell is an error. Nobody finds anything else by its
 //! name, and it gets one that can be spelt.
 
+use super::CodegenError;
 use crate::dialect::{gpu_module::functions, location, rt::*};
 use inkwell::{module::Module, values::AsValueRef};
 use llvm_sys::{LLVMLinkage, core::*, prelude::LLVMValueRef};
@@ -46,19 +47,50 @@ pub fn kernels(gpu_module: OpRef<'_>) -> Result<Vec<String>, Box<Diagnostic>> {
     Ok(names)
 }
 
+/// [`kernels`] of a module of LLVM IR.
+pub fn kernels_in(module: &Module<'_>) -> Result<Vec<String>, CodegenError> {
+    /// LLVM's number of the calling convention `ptx_kernel`.
+    const PTX_KERNEL: u32 = 71;
+    let kernels =
+        module.get_functions().filter(|f| f.get_call_conventions() == PTX_KERNEL && f.count_basic_blocks() > 0);
+    kernels
+        .map(|f| {
+            // SAFETY: the function is live.
+            let name = unsafe { name_of(f.as_value_ref()) };
+            let text = String::from_utf8_lossy(&name).into_owned();
+            if is_spellable(&name) { Ok(text) } else { Err(CodegenError::Name(text)) }
+        })
+        .collect()
+}
+
 fn is_marked(function: OpRef<'_>, mark: &str) -> bool {
     discardable_attr(function, mark).is_some()
 }
 
 /// Gives what is no kernel a name that can be spelt, if its own cannot. `kernels` have been looked at.
 pub fn respell(module: &Module<'_>) {
+    respell_unless(module, |_, _| false);
+}
+
+/// [`respell`] for a module that was optimised and printed: the optimiser puts dots into names of parts of variables,
+/// which are local to the module, and the generator itself writes those anew.
+pub fn respell_printed(module: &Module<'_>) {
+    respell_unless(module, |value, name| {
+        // SAFETY: the value is live.
+        let linkage = unsafe { LLVMGetLinkage(value) };
+        let is_local = matches!(linkage, LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage);
+        is_local && is_spellable(&name.iter().map(|b| if *b == b'.' { b'_' } else { *b }).collect::<Vec<u8>>())
+    });
+}
+
+fn respell_unless(module: &Module<'_>, stays: impl Fn(LLVMValueRef, &[u8]) -> bool) {
     for value in symbols(module) {
         // SAFETY: the value is live; the name is copied before it changes. LLVM makes it one that no other symbol has.
         unsafe {
             let name = name_of(value);
             let is_llvms = name.starts_with(b"llvm.")
                 && (!LLVMIsAFunction(value).is_null() || LLVMGetLinkage(value) == LLVMLinkage::LLVMAppendingLinkage);
-            if is_llvms || is_spellable(&name) {
+            if is_llvms || is_spellable(&name) || stays(value, &name) {
                 continue;
             }
             let mut new = String::from("_$");

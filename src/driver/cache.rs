@@ -79,9 +79,10 @@ pub fn slot(
     let mut key = Key(Sha256::new());
     key.add(identity.version.as_bytes()).add(identity.sources.as_bytes()).add(identity.llvm.as_bytes());
     key.add(input);
+    key.add(options.start_from.map_or("", |level| level.emit().name()).as_bytes());
     // Text carries its file's name into locations.
     let name = options.input.as_os_str().as_encoded_bytes();
-    key.add(if kind == InputKind::Text { name } else { b"" });
+    key.add(if matches!(kind, InputKind::Text | InputKind::LlvmIr) { name } else { b"" });
     key.add(options.target.name.as_bytes()).add(&[opt_level, options.lineinfo.into(), options.device_debug.into()]);
     key.add(options.emit.name().as_bytes()).add(options.sanitize.unwrap_or("").as_bytes());
     key.list(options.pipeline_options.iter().map(|o| o.as_encoded_bytes().to_vec()));

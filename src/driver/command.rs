@@ -25,7 +25,7 @@ use crate::subcommand::{self, Subcommand};
 use crate::toolchain::{self, Surroundings};
 use crate::{Core, Identity, help, io_text, isolated, libraries, resources, response};
 use tile_interface::{
-    Backend, CompileError, CompileOutput, CompileRequest, Emit, InputKind, NotTileIr, input_kind, scope,
+    Backend, CompileError, CompileOutput, CompileRequest, Emit, InputKind, Level, NotTileIr, input_kind, scope,
 };
 
 mod reproducers;
@@ -331,15 +331,30 @@ impl Session<'_> {
         let kind = input_kind(&options.input, &input)
             .or_else(|e| if e == NotTileIr::Unknown && is_module(&input) { Ok(InputKind::Text) } else { Err(e) })
             .map_err(|e: NotTileIr| self.fail(Diagnostic::error(Code::NotTileIr, e.to_string())))?;
+        let kind = self.agreed_kind(kind, options.start_from)?;
         let settings = self.check(options)?;
         let surroundings = Surroundings::of_process();
         let slot = cache::slot(options, settings.opt_level, &input, kind, identity, &surroundings);
         let slot = slot.map_err(|why| self.fail(Diagnostic::error(Code::BadConfiguration, why)))?;
-        if kind == InputKind::Text {
+        if matches!(kind, InputKind::Text | InputKind::LlvmIr) {
             let name = options.input.to_string_lossy().into_owned();
             self.source = String::from_utf8(input.clone()).ok().map(|text| (name, text));
         }
         Ok(Prepared { input, kind, settings, slot })
+    }
+
+    /// The kind of an input whose level was given. Bytecode holds nothing but the public language; text without a
+    /// telling beginning may be LLVM IR.
+    fn agreed_kind(&mut self, kind: InputKind, start_from: Option<Level>) -> Step<InputKind> {
+        let Some(level) = start_from else { return Ok(kind) };
+        let what = match kind {
+            InputKind::PublicBytecode | InputKind::SpecBytecode if level != Level::CudaTile => "Tile IR bytecode",
+            InputKind::LlvmIr if level != Level::Llvm => "LLVM IR",
+            InputKind::Text if level == Level::Llvm => return Ok(InputKind::LlvmIr),
+            _ => return Ok(kind),
+        };
+        let text = format!("--start-from={} does not fit the input, which is {what}", level.emit().name());
+        Err(self.fail(Diagnostic::error(Code::BadConfiguration, text)))
     }
 
     /// Writes the output if the cache has it.
@@ -382,6 +397,7 @@ impl Session<'_> {
         let request = CompileRequest {
             input: &input,
             kind,
+            start_from: options.start_from,
             input_name: &input_name,
             target: options.target,
             opt_level: settings.opt_level,

@@ -98,6 +98,7 @@ fn arguments(request: &CompileRequest<'_>) -> Vec<OsString> {
         format!("--emit={}", request.emit.name()).into(),
         "--diagnostic-format=json".into(),
     ];
+    all.extend(request.start_from.map(|level| format!("--start-from={}", level.emit().name()).into()));
     match request.debug {
         DebugInfo::None => {}
         DebugInfo::Lines => all.push("--lineinfo".into()),
@@ -165,6 +166,7 @@ mod tests {
             backend: Backend::Llvm,
             libdevice: Some("fns.bc".into()),
             instrumentation: Instrumentation::default(),
+            start_from: None,
             keep_stages: false,
             remarks: false,
         }

@@ -9,7 +9,7 @@ use tile_targets::{TARGETS, Target};
 use crate::cl::{Glue, Parsed, Spec, ValueKind};
 use crate::hostobj::{HostArch, HostOs};
 use crate::remarks::{RemarkFilter, RemarkFormat, RemarkOptions};
-use tile_interface::{DebugInfo, Emit, Instrumentation};
+use tile_interface::{DebugInfo, Emit, Instrumentation, Level};
 
 const GENERIC: &str = "Generic options";
 const COMPILE: &str = "Compilation options";
@@ -130,6 +130,19 @@ pub static SPECS: &[Spec] = &[
         STAGES,
         "Stop at this stage and write it",
     ),
+    option(
+        "start-from",
+        Choice(&[
+            ("cuda-tile", "the public language, in bytecode or text"),
+            ("cuda_tile", "the same"),
+            ("tileaa", "what --emit=tileaa prints"),
+            ("tileas", "what --emit=tileas prints"),
+            ("llvm", "what --emit=llvm prints"),
+        ]),
+        "level",
+        STAGES,
+        "The level of the input (default: found from its text)",
+    ),
     option("pipeline-option", List, "key=value", STAGES, "Set an option of the pass pipeline; may be repeated"),
     option("dump-pass-pipeline", Flag, "", STAGES, "Print the pass pipelines to standard error before they run"),
     option("mlir-timing", Flag, "", STAGES, "Print the time spent in each pass and scope to standard error"),
@@ -227,6 +240,8 @@ pub struct Options {
     pub lineinfo: bool,
     pub sanitize: Option<&'static str>,
     pub emit: Emit,
+    /// `None`: found from the text of the input.
+    pub start_from: Option<Level>,
     pub host_arch: HostArch,
     pub host_os: HostOs,
     pub pipeline_options: Vec<OsString>,
@@ -326,6 +341,7 @@ pub fn options(parsed: &Parsed, input: PathBuf) -> Options {
         lineinfo: parsed.flag("lineinfo"),
         sanitize: parsed.choice("sanitize"),
         emit: emit.unwrap_or(Emit::Cubin),
+        start_from: parsed.choice("start-from").and_then(Level::by_name),
         host_arch: match parsed.choice("host-arch") {
             Some("aarch64") => HostArch::Aarch64,
             Some("arm64ec") => HostArch::Arm64Ec,

@@ -64,6 +64,7 @@ const HARMLESS: &[&str] = &[
     "host-arch",
     "host-os",
     "emit",
+    "start-from",
     "dump-pass-pipeline",
     "mlir-timing",
     "mlir-print-ir-after-all",

@@ -178,6 +178,7 @@ fn compiled(program: &str, configuration: &Configuration) -> Result<String, Stri
         backend: Backend::Llvm,
         libdevice: None,
         instrumentation: Instrumentation::default(),
+        start_from: None,
         keep_stages: false,
         // For what finding them may do.
         remarks: true,

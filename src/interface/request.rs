@@ -36,6 +36,8 @@ where
 pub struct CompileRequest<'a> {
     pub input: &'a [u8],
     pub kind: InputKind,
+    /// The level of the input, where it is not to be found from what the input holds.
+    pub start_from: Option<Level>,
     /// The input's name as the user wrote it, for locations.
     pub input_name: &'a str,
     pub target: &'static Target,
@@ -75,6 +77,37 @@ pub enum InputKind {
     SpecBytecode,
     /// A module in MLIR's textual form.
     Text,
+    /// LLVM IR as text.
+    LlvmIr,
+}
+
+/// A level of the program that can be printed, edited and compiled from there, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    CudaTile,
+    TileAa,
+    TileAs,
+    Llvm,
+}
+
+impl Level {
+    pub const ALL: &[Level] = &[Level::CudaTile, Level::TileAa, Level::TileAs, Level::Llvm];
+
+    /// The stage that prints the level.
+    pub fn emit(self) -> Emit {
+        match self {
+            Level::CudaTile => Emit::CudaTile,
+            Level::TileAa => Emit::TileAa,
+            Level::TileAs => Emit::TileAs,
+            Level::Llvm => Emit::Llvm,
+        }
+    }
+
+    /// The level of a name on the command line. The language is also known by the name of its dialect.
+    pub fn by_name(name: &str) -> Option<Level> {
+        let name = if name == "cuda_tile" { "cuda-tile" } else { name };
+        Level::ALL.iter().copied().find(|l| l.emit().name() == name)
+    }
 }
 
 /// A stage of compilation, in order.
@@ -176,7 +209,8 @@ pub enum CompileError {
 
 /// Reads what an input is from its name and first bytes.
 ///
-/// The magic decides; without one, a name that ends in `.mlir` is text. `Err` says what the file seems to be.
+/// The magic decides; without one, a name that ends in `.mlir` is text, and what ends in `.ll` or begins as LLVM IR
+/// does is LLVM IR. `Err` says what the file seems to be.
 pub fn input_kind(name: &std::path::Path, bytes: &[u8]) -> Result<InputKind, NotTileIr> {
     const PUBLIC: &[u8] = &[0x7f, b'T', b'i', b'l', b'e', b'I', b'R', 0];
     const SPEC: &[u8] = &[0x06, 0x03, 0x80, b'T', b'i', b'l', b'e', 0];
@@ -189,9 +223,19 @@ pub fn input_kind(name: &std::path::Path, bytes: &[u8]) -> Result<InputKind, Not
         Err(NotTileIr::MlirBytecode)
     } else if name.extension().is_some_and(|e| e == "mlir") {
         Ok(InputKind::Text)
+    } else if name.extension().is_some_and(|e| e == "ll") || is_llvm_ir(bytes) {
+        Ok(InputKind::LlvmIr)
     } else {
         Err(NotTileIr::Unknown)
     }
+}
+
+/// Whether the text begins as modules of LLVM IR do. MLIR has neither comments of this kind nor these words.
+fn is_llvm_ir(bytes: &[u8]) -> bool {
+    const WORDS: [&[u8]; 4] = [b"source_filename", b"target ", b"define ", b"declare "];
+    let mut lines = bytes.split(|b| *b == b'\n').map(|line| line.trim_ascii_start());
+    let first = lines.find(|line| !line.is_empty() && !line.starts_with(b";"));
+    first.is_some_and(|line| WORDS.iter().any(|word| line.starts_with(word)))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -200,4 +244,33 @@ pub enum NotTileIr {
     Unknown,
     #[error("input does not correspond to Tile IR bytecode (it looks like MLIR bytecode instead)")]
     MlirBytecode,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn kinds_of_text() {
+        let kind = |name: &str, text: &str| input_kind(Path::new(name), text.as_bytes());
+        let texts = ["; ModuleID = 'x'\nsource_filename = \"x\"\n", "\ntarget triple = \"n\"", "define void @f() {"];
+        for text in texts {
+            assert_eq!(kind("", text), Ok(InputKind::LlvmIr), "{text}");
+            assert_eq!(kind("k.mlir", text), Ok(InputKind::Text), "{text}");
+        }
+        assert_eq!(kind("k.ll", "@x = global i32 0"), Ok(InputKind::LlvmIr));
+        for text in ["", ";", "; only a comment", "module {", "definex", "module @target {"] {
+            assert_eq!(kind("", text), Err(NotTileIr::Unknown), "{text}");
+        }
+    }
+
+    #[test]
+    fn levels_have_the_names_of_their_stages() {
+        for level in Level::ALL {
+            assert_eq!(Level::by_name(level.emit().name()), Some(*level));
+        }
+        assert_eq!(Level::by_name("cuda_tile"), Some(Level::CudaTile));
+        assert_eq!(Level::by_name("ptx"), None);
+    }
 }

@@ -246,6 +246,7 @@ fn ptx(kernel: &Path, options: &Options, compiler: &dyn Compiler, stderr: &mut d
         backend: Backend::Llvm,
         libdevice: None,
         instrumentation: Instrumentation::default(),
+        start_from: None,
         keep_stages: false,
         remarks: false,
     };

@@ -82,6 +82,7 @@ pub fn compiled(text: &str, level: u8, emit: Emit) -> String {
         backend: Backend::Llvm,
         libdevice: None,
         instrumentation: Instrumentation::default(),
+        start_from: None,
         keep_stages: false,
         remarks: false,
     };

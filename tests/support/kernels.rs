@@ -95,6 +95,7 @@ pub fn compile_with(
         backend: Backend::Llvm,
         libdevice: None,
         instrumentation: Instrumentation::default(),
+        start_from: None,
         keep_stages: false,
         remarks: true,
     };

@@ -23,7 +23,12 @@
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/BinaryFormat/Dwarf.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
 #include "llvm/Support/ConvertUTF.h"
 #include "llvm/Support/SourceMgr.h"
 using namespace mlir;
@@ -72,6 +77,32 @@ void mlirxContextDialects(MlirContext context, MlirxWriteFn write, void *out) {
     write(wrap(name), out);
     write(wrap(StringRef("\n")), out);
   }
+}
+void mlirxLLVMModuleSortUses(void *raw) {
+  auto &module = *static_cast<llvm::Module *>(raw);
+  llvm::DenseMap<const llvm::User *, unsigned> number;
+  llvm::SetVector<llvm::Value *> values;
+  for (llvm::GlobalVariable &global : module.globals())
+    values.insert(&global);
+  for (llvm::Function &function : module) {
+    values.insert(&function);
+    for (llvm::Argument &argument : function.args())
+      values.insert(&argument);
+    for (llvm::BasicBlock &block : function) {
+      values.insert(&block);
+      for (llvm::Instruction &op : block) {
+        number[&op] = number.size() + 1;
+        values.insert(&op);
+        for (llvm::Value *operand : op.operands())
+          if (isa<llvm::ConstantExpr>(operand))
+            values.insert(operand);
+      }
+    }
+  }
+  // A use that is made later comes first, as where the text is read.
+  auto place = [&](const llvm::Use &use) { return std::pair(number.lookup(use.getUser()), use.getOperandNo()); };
+  for (llvm::Value *value : values)
+    value->sortUseList([&](const llvm::Use &a, const llvm::Use &b) { return place(a) > place(b); });
 }
 MlirModule mlirxModuleParse(MlirContext context, MlirStringRef text, MlirStringRef name) {
   llvm::SourceMgr sources;
