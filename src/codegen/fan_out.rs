@@ -17,6 +17,7 @@
 use inkwell::{module::Module, values::AsValueRef};
 use llvm_sys::{LLVMTypeKind, core::*, prelude::*};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::hash_map::Entry;
 
 /// In how many blocks a value is used, at most.
 const MOST: usize = 512;
@@ -249,8 +250,8 @@ fn reverse_post_order(entry: LLVMBasicBlockRef) -> Vec<LLVMBasicBlockRef> {
         match successor(block, *next) {
             Some(successor) => {
                 *next += 1;
-                if !seen.contains_key(&successor) {
-                    seen.insert(successor, 0);
+                if let Entry::Vacant(new) = seen.entry(successor) {
+                    new.insert(0);
                     stack.push(successor);
                 }
             }
@@ -423,7 +424,7 @@ mod tests {
     fn no_value_is_used_in_too_many_blocks() {
         let (copies, most, reads) = bounded(&program(4000));
         // The parameters %m and %p and the number of the thread; each copy is a use of what it copies.
-        assert!(copies >= 3 * 4000 / MOST && copies < 40, "{copies}");
+        assert!((3 * 4000 / MOST..40).contains(&copies), "{copies}");
         assert!(most <= MOST + 1, "{most}");
         assert_eq!(reads, 1);
     }

@@ -171,6 +171,8 @@ impl<'l> Code<'l> {
         module.set_name(&source);
         intrinsics::check(&module, options.target)?;
         unsupported::check(&module)?;
+        // Entries are found by their names.
+        names::kernels_in(&module)?;
         let machine = machine(options)?;
         prepare(&module, &machine, backend);
         names::respell_printed(&module);

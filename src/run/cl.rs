@@ -43,6 +43,7 @@ compilation:
 simulation:
   --adversarial SEED     an unfavourable schedule, with race detection; several seeds, joined by commas, are several
                          runs, and 'plain' among them is the ordinary schedule
+  --undefined            under such a schedule, using a register that nobody has written is an error
   --max-time SECONDS     give up after this time
   --trace                print executed instructions
   --stats                print instruction counts, bytes, bank conflicts and waits
@@ -82,6 +83,7 @@ pub struct Options {
     pub target: &'static Target,
     pub opt_level: u8,
     pub save_ptx: Option<PathBuf>,
+    pub undefined: bool,
     /// One run for each; `None` is the ordinary schedule.
     pub schedules: Vec<Option<u64>>,
     pub max_time: Option<Duration>,
@@ -114,6 +116,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
         target: Target::default_target(),
         opt_level: 3,
         save_ptx: None,
+        undefined: false,
         schedules: vec![],
         max_time: None,
         trace: false,
@@ -182,6 +185,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
                     o.schedules.push(if seed == "plain" { None } else { Some(number(name, seed)?) });
                 }
             }
+            "--undefined" => o.undefined = true,
             "--max-time" => {
                 let text = value()?;
                 let time = text.parse::<f64>().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());

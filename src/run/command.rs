@@ -111,6 +111,7 @@ fn command(
         let done = Arc::new(AtomicU64::new(0));
         let run = RunOptions {
             adversarial: *schedule,
+            undefined: options.undefined,
             stats: options.stats,
             trace: options.trace,
             max_time: options.max_time,

@@ -19,7 +19,7 @@ cuda_tile.module @m {
     %v1t = make_tensor_view %p1, shape = [4], strides = [1] : tensor_view<4xf32, strides=[1]>
     %v1 = make_partition_view %v1t : partition_view<tile=(2), tensor_view<4xf32, strides=[1]>>
     %f = constant <f32: 1.0> : tile<2xf32>
-    %k1 = atomic_red_view_tko relaxed device %v1[%x], addf, %f : tile<2xf32>, partition_view<tile=(2), tensor_view<4xf32, strides=[1]>>, tile<i32> -> token
+    %k1 = atomic_red_view_tko relaxed tl_blk %v1[%x], addf, %f : tile<2xf32>, partition_view<tile=(2), tensor_view<4xf32, strides=[1]>>, tile<i32> -> token
     %v2t = make_tensor_view %p2, shape = [2], strides = [1] : tensor_view<2xi32, strides=[1]>
     %v2 = make_partition_view %v2t : partition_view<tile=(2), tensor_view<2xi32, strides=[1]>>
     %three = constant <i32: 3> : tile<2xi32>
@@ -31,7 +31,7 @@ cuda_tile.module @m {
     %v4t = make_tensor_view %p4, shape = [2], strides = [1] : tensor_view<2xf16, strides=[1]>
     %v4 = make_partition_view %v4t : partition_view<tile=(2), tensor_view<2xf16, strides=[1]>>
     %h = constant <f16: 1.5> : tile<2xf16>
-    %k4 = atomic_red_view_tko relaxed tl_blk %v4[%zero], addf, %h : tile<2xf16>, partition_view<tile=(2), tensor_view<2xf16, strides=[1]>>, tile<i32> -> token
+    %k4 = atomic_red_view_tko relaxed device %v4[%zero], addf, %h : tile<2xf16>, partition_view<tile=(2), tensor_view<2xf16, strides=[1]>>, tile<i32> -> token
     %v5t = make_tensor_view %p5, shape = [1], strides = [1] : tensor_view<1xi32, strides=[1]>
     %v5 = make_partition_view %v5t : partition_view<tile=(1), tensor_view<1xi32, strides=[1]>>
     %m = constant <i32: 15> : tile<1xi32>

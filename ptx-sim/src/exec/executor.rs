@@ -10,11 +10,11 @@ use super::state::tensor::TmemState;
 use super::state::warp::{Env, LaneGroups, Split, Wait, Warp};
 use super::step::Dispatch;
 use super::units::completion::Operations;
-use super::units::defined::{self, Undefined};
 use super::units::observe::Observe;
 use super::units::report::Reports;
 use super::units::tcgen05::TensorMemoryOps;
 use super::units::warp_exec::WarpOps;
+use super::{state::undefined::Undefined, units::defined};
 use smallvec::SmallVec;
 
 /// Warp instructions after which further CTAs are admitted although none has finished.
@@ -497,7 +497,8 @@ impl Machine<'_> {
             tensor_loads: Vec::new(),
             agent,
             cluster_phase: [0; 32],
-            undefined: self.race.is_some().then(|| Box::new(Undefined::new(func.planes, func.preds))),
+            undefined: (self.race.is_some() && self.options.undefined)
+                .then(|| Box::new(Undefined::new(func.planes, func.preds))),
             events: Vec::new(),
         };
         // Decoding has refused what is too large for the first frame.

@@ -86,7 +86,7 @@ pub fn error(text: &str) -> SimError {
 /// Runs under seeds until one gives an error; panics if none does.
 pub fn adversarial_error(text: &str) -> SimError {
     for seed in 0..20 {
-        let options = RunOptions { adversarial: Some(seed), ..RunOptions::default() };
+        let options = RunOptions { adversarial: Some(seed), undefined: true, ..RunOptions::default() };
         if let Err(e) = run_with(text, 1, &[1; 4096], LaunchConfig::default(), &options) {
             return e;
         }
@@ -98,7 +98,7 @@ pub fn adversarial_error(text: &str) -> SimError {
 pub fn adversarial_ok(text: &str, seeds: u64) -> Vec<u64> {
     let mut first = None;
     for seed in std::iter::once(None).chain((0..seeds).map(Some)) {
-        let options = RunOptions { adversarial: seed, ..RunOptions::default() };
+        let options = RunOptions { adversarial: seed, undefined: true, ..RunOptions::default() };
         let run = run_with(text, 1, &[1; 4096], LaunchConfig::default(), &options);
         let out = run.unwrap_or_else(|e| panic!("seed {seed:?}: {e}\n{text}")).out;
         assert_eq!(*first.get_or_insert_with(|| out.clone()), out, "seed {seed:?}");

@@ -15,4 +15,5 @@ pub mod record;
 pub mod rng;
 pub mod stats;
 pub mod tensor;
+pub mod undefined;
 pub mod warp;

@@ -39,6 +39,9 @@ pub struct RunOptions {
     /// Runs under an adversarial schedule with this seed, with race detection: warps in any order, asynchronous
     /// operations as late as is legal and their destinations poisoned meanwhile.
     pub adversarial: Option<u64>,
+    /// Under an adversarial schedule, whether using a register that nobody has written is an error. Instructions that
+    /// throw a part of a register away, such as `prmt` and shifts, count as using all of it.
+    pub undefined: bool,
     /// Counts shared-memory bank conflicts (the other statistics are always kept).
     pub stats: bool,
     /// Records executed instructions in the report, up to `trace_limit` lines.
@@ -58,6 +61,7 @@ impl Default for RunOptions {
     fn default() -> RunOptions {
         RunOptions {
             adversarial: None,
+            undefined: false,
             stats: false,
             trace: false,
             trace_limit: 100_000,

@@ -6,7 +6,7 @@ use super::program::{Arg, DInst, MemBase, SHARED_START};
 use super::race::Origin;
 use super::record::Event;
 use super::tensor::{PendingLoad, WgmmaState};
-use crate::exec::units::defined::Undefined;
+use super::undefined::Undefined;
 use crate::ir::Special;
 use smallvec::SmallVec;
 
