@@ -1,9 +1,9 @@
 //! Registers that nobody has written.
 //!
-//! A launch under an adversarial schedule that is told to keeps for each bit of an entry's registers whether it is *undefined*. Moves,
-//! selects and arithmetic pass that on, because a compiler may compute with what it then throws away. It is an error
-//! where it matters: in an address, in the guard of a branch or of an effect, in what is stored, and in an operand of a
-//! copy or of a matrix instruction.
+//! A launch under an adversarial schedule that is told to keeps for each bit of an entry's registers whether it is
+//! *undefined*. Moves, selects and arithmetic pass that on, because a compiler may compute with what it then throws
+//! away. It is an error where it matters: in an address, in the guard of a branch or of an effect, in what is stored,
+//! and in an operand of a copy or of a matrix instruction.
 //!
 //! What shuffles, votes and calls give counts as defined, and so do all registers of called functions.
 
