@@ -14,7 +14,7 @@ with the seed and step that lead to it, and what it takes to repeat it is kept i
     mutated  text with words exchanged, lines doubled or left out, and numbers made extreme: the same
     kills    a compilation is killed at any moment: no process and no scratch file is left, and the output is the old one
              or the new one as a whole
-    many     many compilations at once into one cache, some of them killed: the same bytes from each
+    many     many compilations at once into one cache: the same bytes from each
     full     files may not grow beyond a few bytes, or the disk is full: a status and a message, and no half an output
     paths    names with blanks, line ends, bytes that are no text, dashes; links in a circle, folders, devices
 """
