@@ -32,6 +32,27 @@ fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
+/// A plugin with dialects of its own would find none of its ops, and say so as if there were none.
+#[test]
+fn n04_plugins_with_our_dialects() {
+    let text = scratch("n04.mlir", b"module {}\n");
+    let run = |plugin: &Path, kind: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tileiras-opt"));
+        command.arg(format!("--load-{kind}-plugin={}", plugin.display())).arg(&text).output().unwrap()
+    };
+    let ours = scratch("ours.so", b"..cuda_tile.get_num_tile_blocks..cuda_tile.mmaf_scaled..");
+    for kind in ["pass", "dialect"] {
+        let output = run(&ours, kind);
+        assert!(!output.status.success());
+        let expected = format!("'{}' carries the dialects that this tool has", ours.display());
+        assert!(stderr(&output).contains(&expected), "{}", stderr(&output));
+        assert!(stderr(&output).contains("mlir-opt-21 --load-dialect-plugin="));
+    }
+    // Another library is MLIR's to load.
+    let other = run(&scratch("other.so", b"..cuda_tile.mmaf_scaled.."), "pass");
+    assert!(!other.status.success() && !stderr(&other).contains("carries"), "{}", stderr(&other));
+}
+
 /// What the passes remark on reaches the user: as YAML for tools, with pass, name, place and kernel, and as messages.
 #[test]
 fn remarks() {

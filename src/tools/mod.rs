@@ -28,7 +28,8 @@ pub fn opt(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         }
     }
     let arguments: Vec<OsString> = arguments.collect();
-    if let Some(error) = refuse_bytecode(&arguments).or_else(|| refuse_deep(&arguments)) {
+    let refused = refuse_bytecode(&arguments).or_else(|| refuse_deep(&arguments));
+    if let Some(error) = refused.or_else(|| refuse_dialects(&arguments)) {
         return error;
     }
     dialect_options();
@@ -116,6 +117,30 @@ fn refuse_deep(arguments: &[OsString]) -> Option<ExitCode> {
     let mut checked = texts.filter_map(|f| Some((f, nesting::check(&fs::read_to_string(f).ok()?).err()?)));
     let (file, e) = checked.next()?;
     eprintln!("{}: {}:{}:{}: error: {e}", tool_name(arguments), file.display(), e.line, e.column);
+    Some(ExitCode::FAILURE)
+}
+
+/// Reports a plugin that carries the dialects of this tool once more. Its passes would look for ops of its own copy, find
+/// none in a program of ours, and say so as if it were the truth.
+fn refuse_dialects(arguments: &[OsString]) -> Option<ExitCode> {
+    /// Names of ops that a library has if it has the dialect, and that no pass alone would have together.
+    const OPS: [&[u8]; 2] = [b"cuda_tile.get_num_tile_blocks", b"cuda_tile.mmaf_scaled"];
+    let named = arguments.iter().enumerate().filter_map(|(i, a)| {
+        let is_plugin = matches!(option(a)?, "load-pass-plugin" | "load-dialect-plugin");
+        let file = match a.to_str()?.split_once('=') {
+            Some((_, file)) => OsString::from(file),
+            None => arguments.get(i + 1)?.clone(),
+        };
+        is_plugin.then_some(file)
+    });
+    let has = |bytes: &[u8], op: &[u8]| bytes.windows(op.len()).any(|w| w == op);
+    let carries = |f: &OsString| fs::read(f).is_ok_and(|bytes| OPS.iter().all(|op| has(&bytes, op)));
+    let file = named.into_iter().find(carries)?;
+    let (tool, file) = (tool_name(arguments), file.display().to_string());
+    eprintln!(
+        "{tool}: error: '{file}' carries the dialects that this tool has, and its passes know only its own: load it into \
+         'mlir-opt-21 --load-dialect-plugin={file} --load-pass-plugin={file}'"
+    );
     Some(ExitCode::FAILURE)
 }
 

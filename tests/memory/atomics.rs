@@ -107,8 +107,12 @@ impl Row {
         let used = if self.used { "_used" } else { "" };
         format!("{mode}_{}_{order}_{scope}{masked}{used}_{spread:?}_{tile}", element.name()).to_lowercase()
     }
+    /// Blocks that share a slot must be in each other's scope.
+    fn blocks(&self) -> usize {
+        if self.scope == "tl_blk" && self.spread != Spread::Apart { 1 } else { BLOCKS }
+    }
     fn count(&self) -> usize {
-        if self.spread == Spread::Scalar { BLOCKS } else { BLOCKS * self.tile }
+        if self.spread == Spread::Scalar { self.blocks() } else { self.blocks() * self.tile }
     }
     fn slots(&self) -> usize {
         match self.spread {
@@ -239,7 +243,7 @@ impl Row {
         run.memory(&pack(&compares, t.bits()));
         run.memory(&pack(&mask, 8));
         let out = run.memory(&vec![0; n * t.bits() as usize / 8]);
-        run.launch(module, &self.name(), BLOCKS as u32, schedule).map_err(|e| e.to_string())?;
+        run.launch(module, &self.name(), self.blocks() as u32, schedule).map_err(|e| e.to_string())?;
         let after = unpack(&run.read(p, slots * t.bits() as usize / 8), t.bits());
         let old = unpack(&run.read(out, n * t.bits() as usize / 8), t.bits());
         let mut of_slot: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -457,7 +461,7 @@ pub fn special_sums() -> Result<(), String> {
                     run.memory(&pack(&b, element.bits()));
                 }
                 let out = run.memory(&pack(&b, element.bits()));
-                run.launch(&module, &row.name(), BLOCKS as u32, None).map_err(|e| e.to_string())?;
+                run.launch(&module, &row.name(), row.blocks() as u32, None).map_err(|e| e.to_string())?;
                 let bytes = n * element.bits() as usize / 8;
                 for (what, p, want) in [("sums", p, &sum), ("old values", out, &a)] {
                     let got = unpack(&run.read(p, bytes), element.bits());
