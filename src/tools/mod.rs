@@ -120,8 +120,8 @@ fn refuse_deep(arguments: &[OsString]) -> Option<ExitCode> {
     Some(ExitCode::FAILURE)
 }
 
-/// Reports a plugin that carries the dialects of this tool once more. Its passes would look for ops of its own copy, find
-/// none in a program of ours, and say so as if it were the truth.
+/// Reports a plugin that carries the dialects of this tool once more. Its passes would look for ops of its own copy,
+/// find none in a program of ours, and say so as if it were the truth.
 fn refuse_dialects(arguments: &[OsString]) -> Option<ExitCode> {
     /// Names of ops that a library has if it has the dialect, and that no pass alone would have together.
     const OPS: [&[u8]; 2] = [b"cuda_tile.get_num_tile_blocks", b"cuda_tile.mmaf_scaled"];
