@@ -16,6 +16,7 @@ use crate::{
     },
     passes, pipeline,
     pipeline::Stage,
+    plugin,
     translate::{
         self,
         nesting::{self, with_stack},
@@ -25,8 +26,10 @@ use melior::{Context, diagnostic::DiagnosticSeverity, ir::Module, pass::PassMana
 use std::{
     cell::{Cell, RefCell},
     collections::HashSet,
+    fmt::Display,
     mem::ManuallyDrop,
     ops::{Deref, DerefMut},
+    path::Path,
     rc::Rc,
     sync::{Mutex, PoisonError},
     time::Instant,
@@ -91,6 +94,7 @@ impl Compiler for Session {
         report: &mut dyn FnMut(Diagnostic),
     ) -> Result<CompileOutput, CompileError> {
         let options = options(request)?;
+        load_plugins(request)?;
         if request.instrumentation.dump_pass_pipeline {
             eprint!("{}", options.dump());
         }
@@ -161,6 +165,12 @@ pub fn program(
     })
 }
 
+/// Loads the plugins of a request, and the passes that it inserts from then on are known.
+fn load_plugins(request: &CompileRequest<'_>) -> Result<(), CompileError> {
+    let wrong = |file: &Path, e| CompileError::Configuration(format!("the plugin '{}' {e}", file.display()));
+    request.plugins.iter().try_for_each(|file| plugin::load(file).map_err(|e| wrong(file, e)))
+}
+
 /// Options of the pipeline: defaults, then its text, then the command's flags. The driver has already put flags behind
 /// the options of the text that say the same.
 fn options(request: &CompileRequest<'_>) -> Result<pipeline::Options, CompileError> {
@@ -174,6 +184,7 @@ fn options(request: &CompileRequest<'_>) -> Result<pipeline::Options, CompileErr
     for (name, value) in request.pipeline_options {
         options.set(name, value).map_err(|e| CompileError::Configuration(e.to_string()))?;
     }
+    options.insertions = request.insertions.to_vec();
     Ok(options)
 }
 
@@ -368,6 +379,7 @@ impl Job<'_> {
         if request.emit < Emit::Llvm {
             return Err((vec![], self.is_behind(Level::Llvm)));
         }
+        self.check_insertions(Level::Llvm)?;
         let llvm = self.keep(inkwell::context::Context::create());
         let name = if request.input_name.is_empty() { "-" } else { request.input_name };
         let wrong = |e: codegen::CodegenError| match not_generated(e) {
@@ -430,14 +442,10 @@ impl Job<'_> {
     /// the program is touched, from the text that `--dump-pass-pipeline` prints. A stage that is not asked for,
     /// or that the input is behind, has none.
     fn stages(&self, start: Level) -> Result<Vec<(Stage, Vec<PassManager<'_>>)>, Failure> {
+        self.check_insertions(start)?;
         let mut stages = vec![];
         for stage in Stage::ALL {
-            let made = match stage {
-                Stage::TileAa => Level::TileAa,
-                Stage::TileAs => Level::TileAs,
-                Stage::Llvm => Level::Llvm,
-            };
-            if start < made && made.emit() <= self.request.emit {
+            if self.runs(stage, start) {
                 let texts = self.options.pipelines(stage);
                 let managers = texts.iter().map(|text| self.manager(text)).collect::<Result<_, _>>()?;
                 stages.push((stage, managers));
@@ -446,11 +454,33 @@ impl Job<'_> {
         Ok(stages)
     }
 
+    /// Whether the passes of a stage run.
+    fn runs(&self, stage: Stage, start: Level) -> bool {
+        start < stage.level() && stage.level().emit() <= self.request.emit
+    }
+
+    /// An error for the first insertion whose passes are none, or would not run.
+    fn check_insertions(&self, start: Level) -> Result<(), Failure> {
+        for insertion in &self.options.insertions {
+            let wrong =
+                |why: &dyn Display| (vec![], CompileError::Configuration(format!("--insert-pass={insertion}: {why}")));
+            let stages = self.options.stages_of(insertion).map_err(|e| wrong(&e))?;
+            let manager = PassManager::new(self.context);
+            let text = format!("builtin.module({})", insertion.pipeline);
+            parse_pass_pipeline(manager.as_operation_pass_manager(), &text).map_err(|e| wrong(&e))?;
+            if !stages.into_iter().any(|stage| self.runs(stage, start)) {
+                return Err(wrong(&"no pass of that place runs between the level of the input and what is emitted"));
+            }
+        }
+        Ok(())
+    }
+
     fn manager(&self, text: &str) -> Result<PassManager<'_>, Failure> {
         let manager = PassManager::new(self.context);
         parse_pass_pipeline(manager.as_operation_pass_manager(), text).map_err(failed)?;
         // Between all passes, verifying takes a third of their time: releases verify what a stage leaves.
-        manager.enable_verifier(cfg!(debug_assertions));
+        // The passes of others are not trusted so far.
+        manager.enable_verifier(cfg!(debug_assertions) || !self.options.insertions.is_empty());
         let instrumentation = &self.request.instrumentation;
         // SAFETY: the manager is alive.
         unsafe {

@@ -1,16 +1,24 @@
-//! Plugins for the stock `mlir-opt`: shared libraries with the dialects, the passes of this compiler, and passes of
-//! others.
+//! Plugins: shared libraries of passes that tools load.
 //!
+//! Those for the stock `mlir-opt` carry the dialects, the passes of this compiler, and passes of others.
 //! [`plugin!`](crate::plugin!) makes one of a `cdylib` crate. The library carries the dialects, so an `mlir-opt` takes
 //! one of them: a second would bring dialects of the same names with other identities.
 //!
 //! `mlir-opt` reads its options before it loads plugins, so those of the dialects come from the environment here:
 //! `CUDA_TILE_TESTING_OPS=1` registers the operations for tests, `CUDA_TILE_HINTS=warn` or `error` reports hints that
 //! no target knows.
+//!
+//! This compiler itself loads plugins that carry passes alone: [`load`].
 
 use crate::dialect::{self, ffi};
 use mlir_sys::MlirDialectRegistry;
-use std::{ffi::c_char, ffi::c_void, sync::Once};
+use std::{
+    collections::BTreeSet,
+    ffi::{CStr, c_char, c_void},
+    fs,
+    path::{Path, PathBuf},
+    sync::{Mutex, Once, PoisonError},
+};
 
 /// Version of the interface between `mlir-opt` and plugins.
 const API: u32 = 1;
@@ -34,17 +42,13 @@ pub struct PassPlugin {
 }
 
 impl DialectPlugin {
-    pub const fn new(name: &'static std::ffi::CStr, version: &'static std::ffi::CStr) -> Self {
+    pub const fn new(name: &'static CStr, version: &'static CStr) -> Self {
         DialectPlugin { api: API, name: name.as_ptr(), version: version.as_ptr(), register: register_dialects }
     }
 }
 
 impl PassPlugin {
-    pub const fn new(
-        name: &'static std::ffi::CStr,
-        version: &'static std::ffi::CStr,
-        register: extern "C" fn(),
-    ) -> Self {
+    pub const fn new(name: &'static CStr, version: &'static CStr, register: extern "C" fn()) -> Self {
         PassPlugin { api: API, name: name.as_ptr(), version: version.as_ptr(), register }
     }
 }
@@ -67,6 +71,60 @@ unsafe extern "C" fn register_dialects(registry: *mut c_void) {
 pub fn register_passes() {
     static ONCE: Once = Once::new();
     ONCE.call_once(crate::passes::register_own);
+}
+
+/// Why a plugin cannot be used here; what the plugin is called comes before it.
+#[derive(Debug, thiserror::Error)]
+pub enum PluginError {
+    #[error("cannot be loaded: {0}")]
+    Load(#[from] libloading::Error),
+    #[error("cannot be read: {0}")]
+    Read(#[from] std::io::Error),
+    #[error("has an interface of version {0}; this compiler knows version {API}")]
+    Version(u32),
+    #[error(
+        "carries the dialects that this tool has, and its passes know only its own: load it into 'mlir-opt-21 \
+         --load-dialect-plugin=FILE --load-pass-plugin=FILE'"
+    )]
+    Dialects,
+}
+
+/// Whether a library carries the dialects of this compiler once more. Its passes look for ops of its own copy, find
+/// none in a program of ours, and say so as if it were the truth.
+pub fn carries_dialects(bytes: &[u8]) -> bool {
+    /// Names of ops that a library has if it has the dialect, and that no pass alone would have together.
+    const OPS: [&[u8]; 2] = [b"cuda_tile.get_num_tile_blocks", b"cuda_tile.mmaf_scaled"];
+    OPS.iter().all(|op| memchr::memmem::find(bytes, op).is_some())
+}
+
+/// Loads a library of passes for good, and registers them; once for each file. Its code runs in this process, and MLIR
+/// ends the process where a pass has the name of another.
+///
+/// # Errors
+/// Nothing is registered then.
+pub fn load(file: &Path) -> Result<(), PluginError> {
+    static LOADED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    // A name without a folder would be looked for in the system's.
+    let file = fs::canonicalize(file)?;
+    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    if loaded.contains(&file) {
+        return Ok(());
+    }
+    if carries_dialects(&fs::read(&file)?) {
+        return Err(PluginError::Dialects);
+    }
+    // SAFETY: whoever names a plugin trusts its code. It stays, since MLIR keeps pointers into it.
+    let plugin = unsafe {
+        let library = std::mem::ManuallyDrop::new(libloading::Library::new(&file)?);
+        let info = library.get::<unsafe extern "C" fn() -> PassPlugin>(b"mlirGetPassPluginInfo\0")?;
+        info()
+    };
+    if plugin.api != API {
+        return Err(PluginError::Version(plugin.api));
+    }
+    (plugin.register)();
+    loaded.insert(file);
+    Ok(())
 }
 
 /// Makes the crate a plugin of this name and version, with the passes of this compiler and those that are listed.

@@ -190,22 +190,11 @@ fn n09_depth() {
     assert!(ptx(&folder, limit.as_bytes()).unwrap().contains(".entry k("));
     let compiled = std::thread::Builder::new().stack_size(256 << 10).spawn(move || {
         use tile_interface::Compiler;
-        let request = tile_interface::CompileRequest {
-            input: limit.as_bytes(),
-            kind: tile_interface::InputKind::Text,
-            input_name: "",
-            target: tile_targets::Target::by_name("sm_90").unwrap(),
-            opt_level: 3,
-            emit: tile_interface::Emit::Ptx,
-            debug: tile_interface::DebugInfo::None,
-            pipeline_options: &[],
-            backend: tile_interface::Backend::Llvm,
-            libdevice: None,
-            instrumentation: tile_interface::Instrumentation::default(),
-            start_from: None,
-            keep_stages: false,
-            remarks: false,
-        };
+        let request = tile_interface::CompileRequest::new(
+            limit.as_bytes(),
+            tile_interface::InputKind::Text,
+            tile_targets::Target::by_name("sm_90").unwrap(),
+        );
         tileiras::compile::InProcess.compile(&request, &mut |d| panic!("{d:?}")).map(|output| output.text.len())
     });
     assert!(compiled.unwrap().join().unwrap().unwrap() > 0);

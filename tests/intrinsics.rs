@@ -7,7 +7,7 @@
 use inkwell::targets::{InitializationConfig, Target as LlvmTarget};
 use llvm_sys::{LLVMTypeKind, core::*, prelude::*, target_machine::*};
 use std::ffi::{CStr, CString};
-use tile_interface::{Backend, CompileError, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
+use tile_interface::{CompileError, CompileRequest, Compiler, InputKind};
 use tile_targets::{TARGETS, Target, intrinsic::missing_for};
 use tileiras::compile::InProcess;
 
@@ -146,20 +146,8 @@ fn compile(target: &str, call: &str) -> Result<(), (CompileError, String)> {
          llvm.return }} }}"
     );
     let request = CompileRequest {
-        input: text.as_bytes(),
-        kind: InputKind::Text,
         input_name: "k.mlir",
-        target: Target::by_name(target).expect("a known target"),
-        opt_level: 3,
-        emit: Emit::Ptx,
-        debug: DebugInfo::None,
-        pipeline_options: &[],
-        backend: Backend::Llvm,
-        libdevice: None,
-        instrumentation: Instrumentation::default(),
-        start_from: None,
-        keep_stages: false,
-        remarks: false,
+        ..CompileRequest::new(text.as_bytes(), InputKind::Text, Target::by_name(target).expect("a known target"))
     };
     let mut messages = String::new();
     let result = InProcess.compile(&request, &mut |d| messages.push_str(&format!("{}\n", d.message)));

@@ -7,9 +7,7 @@
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::Path;
 use std::process::ExitCode;
-use tile_interface::{
-    Backend, CompileError, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation, Level,
-};
+use tile_interface::{CompileError, CompileRequest, Compiler, Emit, InputKind, Level};
 use tile_launch::corpus;
 use tile_targets::Target;
 use tileiras::compile::InProcess;
@@ -55,20 +53,11 @@ fn try_compile(
 ) -> Result<String, (CompileError, String)> {
     let (input, kind, start_from) = input;
     let request = CompileRequest {
-        input,
-        kind,
         start_from,
         input_name: NAME,
-        target,
         opt_level: level,
         emit,
-        debug: DebugInfo::None,
-        pipeline_options: &[],
-        backend: Backend::Llvm,
-        libdevice: None,
-        instrumentation: Instrumentation::default(),
-        keep_stages: false,
-        remarks: false,
+        ..CompileRequest::new(input, kind, target)
     };
     let mut said = String::new();
     let result = InProcess.compile(&request, &mut |d| said.push_str(&format!("{}\n", d.message)));

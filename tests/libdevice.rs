@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
     process::{Command, Output},
 };
-use tile_interface::{Backend, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
+use tile_interface::{CompileRequest, Compiler, InputKind};
 use tile_rtlib::{Float, Function, Math, Mode};
 use tile_rtlib_tests::{
     Stream,
@@ -111,20 +111,10 @@ fn kernel(float: Float, functions: &[(Function, Math)]) -> String {
 
 fn compile(text: &str, level: u8, libdevice: Option<PathBuf>) -> Result<String, String> {
     let request = CompileRequest {
-        input: text.as_bytes(),
-        kind: InputKind::Text,
         input_name: "functions.mlir",
-        target: Target::by_name("sm_90").expect("a target"),
         opt_level: level,
-        emit: Emit::Ptx,
-        debug: DebugInfo::None,
-        pipeline_options: &[],
-        backend: Backend::Llvm,
         libdevice,
-        instrumentation: Instrumentation::default(),
-        start_from: None,
-        keep_stages: false,
-        remarks: false,
+        ..CompileRequest::new(text.as_bytes(), InputKind::Text, Target::by_name("sm_90").expect("a target"))
     };
     let mut messages = String::new();
     let output = InProcess.compile(&request, &mut |d| messages.push_str(&format!("\n{d:?}")));

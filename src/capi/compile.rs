@@ -11,7 +11,7 @@ use tile_driver::{
     ptxas::{self, Job},
     toolchain::Surroundings,
 };
-use tile_interface::{Backend, CompileError, CompileRequest, Compiler, DebugInfo, Emit, Instrumentation};
+use tile_interface::{Backend, CompileError, CompileRequest, Compiler, DebugInfo};
 use tile_targets::{TARGETS, Target};
 
 use crate::handle::Handle;
@@ -85,20 +85,11 @@ pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
     let opt_level = u8::try_from(handle.opt_level()).ok()?;
     let strict = handle.strict_types().then(|| ("strict-types".to_owned(), "true".to_owned()));
     let request = CompileRequest {
-        input,
-        kind,
-        input_name: "",
-        target,
         opt_level,
-        emit: Emit::Ptx,
         debug,
         pipeline_options: strict.as_slice(),
         backend: handle.libnvvm().map_or(Backend::Llvm, Backend::LibNvvm),
-        libdevice: None,
-        instrumentation: Instrumentation::default(),
-        start_from: None,
-        keep_stages: false,
-        remarks: false,
+        ..CompileRequest::new(input, kind, target)
     };
     let scratch: OsString = std::env::var_os("TMPDIR").filter(|v| !v.is_empty()).unwrap_or_else(|| "/tmp".into());
     let core = handle.core();

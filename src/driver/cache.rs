@@ -86,6 +86,8 @@ pub fn slot(
     key.add(options.target.name.as_bytes()).add(&[opt_level, options.lineinfo.into(), options.device_debug.into()]);
     key.add(options.emit.name().as_bytes()).add(options.sanitize.unwrap_or("").as_bytes());
     key.list(options.pipeline_options.iter().map(|o| o.as_encoded_bytes().to_vec()));
+    key.list(options.insertions.iter().map(|i| i.as_encoded_bytes().to_vec()));
+    key.list(options.plugins.iter().filter_map(|file| state_of(file)));
     key.add(&[options.libnvvm.into()]);
     if options.libnvvm {
         let found = toolchain::search_libnvvm(options.libnvvm_path.as_deref(), surroundings).found;

@@ -16,19 +16,22 @@ use crate::cache;
 use crate::cl;
 use crate::crash;
 use crate::doctor::{self, Installation, Verdict};
-use crate::hostobj::{self, HostArch, HostOs};
+use crate::hostobj;
 use crate::options::{self, DiagnosticFormat, Options, SPECS};
 use crate::output::{self, OutputError};
 use crate::ptxas::{self, Cubin, Job, Waiting};
 use crate::remarks::{self, RemarkFormat};
 use crate::subcommand::{self, Subcommand};
 use crate::toolchain::{self, Surroundings};
-use crate::{Core, Identity, help, io_text, isolated, libraries, resources, response};
+use crate::{Core, Identity, help, io_text, isolated, resources, response};
 use tile_interface::{
-    Backend, CompileError, CompileOutput, CompileRequest, Emit, InputKind, Level, NotTileIr, input_kind, scope,
+    CompileError, CompileOutput, CompileRequest, Emit, InputKind, Level, NotTileIr, input_kind, scope,
 };
 
 mod reproducers;
+mod settings;
+
+use settings::Settings;
 
 /// The bytecode versions that the public reader accepts, oldest first: what `--list-versions` prints.
 pub const BYTECODE_VERSIONS: &[(u8, u8)] = &[(13, 1), (13, 2), (13, 3)];
@@ -404,6 +407,8 @@ impl Session<'_> {
             emit: options.emit.min(Emit::Ptx),
             debug: options.debug(),
             pipeline_options: &settings.pipeline_options,
+            plugins: &options.plugins,
+            insertions: &settings.insertions,
             backend: settings.backend.clone(),
             libdevice: settings.libdevice.clone(),
             instrumentation: options.instrumentation,
@@ -456,69 +461,6 @@ impl Session<'_> {
         }
         // Last, so that an output means that everything was written.
         self.write(&settings.output, &entry.output)
-    }
-
-    /// Checks what the grammar of the command line cannot, in the order in which the C interface checks it.
-    fn check(&mut self, options: &Options) -> Step<Settings> {
-        let opt_level = match options.opt_level {
-            level @ 0..=3 => level as u8,
-            level => {
-                let d = Diagnostic::error(Code::OptimizationLevel, "invalid optimization level");
-                return Err(self.fail(d.note(format!("the level is 0, 1, 2 or 3, not {level}"))));
-            }
-        };
-        if options.device_debug && opt_level != 0 {
-            let text =
-                "optimized debugging is not supported, change optimization level to 0 or disable full debug info";
-            return Err(self.fail(Diagnostic::error(Code::OptimizedDebugging, text)));
-        }
-        if options.sanitize.is_some() && options.emit < Emit::Cubin {
-            let text = "--sanitize changes nothing here: it is ptxas that puts the checks into the code";
-            self.report(&Diagnostic::warning(text));
-        }
-        let mut pipeline_options = Vec::new();
-        for option in &options.pipeline_options {
-            let text = option.to_string_lossy();
-            match text.split_once('=').filter(|(key, _)| !key.is_empty()) {
-                Some((key, value)) => pipeline_options.push((key.to_owned(), value.to_owned())),
-                None => {
-                    let text = format!("the pipeline option '{text}' is not of the form key=value");
-                    return Err(self.fail(Diagnostic::error(Code::BadConfiguration, text)));
-                }
-            }
-        }
-        if (options.emit, options.host_arch, options.host_os) == (Emit::Obj, HostArch::Arm64Ec, HostOs::Linux) {
-            let d = Diagnostic::error(Code::BadConfiguration, "unsupported host architecture");
-            return Err(self.fail(d.note("arm64ec exists on windows only: add --host-os=windows")));
-        }
-        let timeout = self.timeout(options)?;
-        let backend = libraries::backend(options).map_err(|d| self.fail(d))?;
-        let libdevice = libraries::libdevice(options).map_err(|d| self.fail(d))?;
-        let output = options
-            .output
-            .clone()
-            .unwrap_or_else(|| PathBuf::from(if options.emit >= Emit::Cubin { "elf.o" } else { "-" }));
-        let side = [options.remarks.output_file(), options.resource_usage_file.clone()];
-        for file in [Some(output.clone())].into_iter().chain(side).flatten() {
-            output::check(&file).map_err(|e| self.output_failed(&e))?;
-        }
-        Ok(Settings { opt_level, pipeline_options, timeout, backend, libdevice, output })
-    }
-
-    /// The option wins over the environment; zero is no limit.
-    fn timeout(&mut self, options: &Options) -> Step<Option<Duration>> {
-        if options.ptxas.timeout.is_some() {
-            return Ok(options.ptxas.timeout);
-        }
-        let Some(value) = std::env::var_os("TILEIRAS_PTXAS_TIMEOUT").filter(|v| !v.is_empty()) else { return Ok(None) };
-        match value.to_str().and_then(|v| v.parse().ok()) {
-            Some(seconds) => Ok(Some(Duration::from_secs(seconds))),
-            None => {
-                let value = value.to_string_lossy();
-                let text = format!("TILEIRAS_PTXAS_TIMEOUT is '{value}', which is no number of seconds");
-                Err(self.fail(Diagnostic::error(Code::BadConfiguration, text)))
-            }
-        }
     }
 
     /// Calls the compiler and says the last word on a failure.
@@ -648,16 +590,6 @@ struct Prepared {
     settings: Settings,
     /// Where the cache keeps the output.
     slot: Option<cache::Slot>,
-}
-
-/// Checked settings that [`Options`] holds as they were written.
-struct Settings {
-    opt_level: u8,
-    pipeline_options: Vec<(String, String)>,
-    timeout: Option<Duration>,
-    backend: Backend,
-    libdevice: Option<PathBuf>,
-    output: PathBuf,
 }
 
 /// What ptxas is asked for.

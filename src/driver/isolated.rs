@@ -105,17 +105,17 @@ fn arguments(request: &CompileRequest<'_>) -> Vec<OsString> {
         DebugInfo::Full => all.push("--device-debug".into()),
     }
     all.extend(request.pipeline_options.iter().map(|(key, value)| format!("--pipeline-option={key}={value}").into()));
+    let with = |option: &str, file: &Path| {
+        let mut argument = OsString::from(option);
+        argument.push(file);
+        argument
+    };
+    all.extend(request.plugins.iter().map(|file| with("--load-pass-plugin=", file)));
+    all.extend(request.insertions.iter().map(|i| format!("--insert-pass={i}").into()));
     if let Backend::LibNvvm(file) = &request.backend {
-        all.push("--backend=libnvvm".into());
-        let mut path = OsString::from("--libnvvm-path=");
-        path.push(file);
-        all.push(path);
+        all.extend(["--backend=libnvvm".into(), with("--libnvvm-path=", file)]);
     }
-    if let Some(file) = &request.libdevice {
-        let mut path = OsString::from("--libdevice=");
-        path.push(file);
-        all.push(path);
-    }
+    all.extend(request.libdevice.as_deref().map(|file| with("--libdevice=", file)));
     all
 }
 
@@ -150,25 +150,15 @@ fn location(value: Option<&Value>) -> Option<Location> {
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
-    use tile_interface::{Emit, InputKind};
+    use tile_interface::InputKind;
     use tile_targets::Target;
 
     fn request() -> CompileRequest<'static> {
         CompileRequest {
-            input: b"input",
-            kind: InputKind::PublicBytecode,
-            input_name: "",
-            target: Target::by_name("sm_90").unwrap(),
             opt_level: 2,
-            emit: Emit::Ptx,
             debug: DebugInfo::Lines,
-            pipeline_options: &[],
-            backend: Backend::Llvm,
             libdevice: Some("fns.bc".into()),
-            instrumentation: Instrumentation::default(),
-            start_from: None,
-            keep_stages: false,
-            remarks: false,
+            ..CompileRequest::new(b"input", InputKind::PublicBytecode, Target::by_name("sm_90").unwrap())
         }
     }
 

@@ -144,6 +144,14 @@ pub static SPECS: &[Spec] = &[
         "The level of the input (default: found from its text)",
     ),
     option("pipeline-option", List, "key=value", STAGES, "Set an option of the pass pipeline; may be repeated"),
+    option("load-pass-plugin", List, "filename", STAGES, "Load a library of MLIR passes; may be repeated"),
+    option(
+        "insert-pass",
+        List,
+        "place:passes",
+        STAGES,
+        "Run passes before:PASS, after:PASS or at the end:LEVEL (tileaa, tileas, llvm); may be repeated",
+    ),
     option("dump-pass-pipeline", Flag, "", STAGES, "Print the pass pipelines to standard error before they run"),
     option("mlir-timing", Flag, "", STAGES, "Print the time spent in each pass and scope to standard error"),
     alias("timing", "mlir-timing", Glue::None, STAGES, "Alias for --mlir-timing"),
@@ -245,6 +253,10 @@ pub struct Options {
     pub host_arch: HostArch,
     pub host_os: HostOs,
     pub pipeline_options: Vec<OsString>,
+    /// Libraries of passes.
+    pub plugins: Vec<PathBuf>,
+    /// As written; most have the form of [`tile_interface::Insertion`].
+    pub insertions: Vec<OsString>,
     pub instrumentation: Instrumentation,
     pub save_temps: bool,
     pub cache_dir: Option<PathBuf>,
@@ -352,6 +364,8 @@ pub fn options(parsed: &Parsed, input: PathBuf) -> Options {
             _ => HostOs::Linux,
         },
         pipeline_options: pipeline_options.clone(),
+        plugins: parsed.list("load-pass-plugin").into_iter().map(PathBuf::from).collect(),
+        insertions: parsed.list("insert-pass"),
         instrumentation: Instrumentation {
             dump_pass_pipeline: parsed.flag("dump-pass-pipeline"),
             print_ir_after_all: asked(parsed, "mlir-print-ir-after-all"),

@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tile_fuzz::case::{Case, Meaning};
 use tile_fuzz::file::File;
-use tile_interface::{Backend, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
+use tile_interface::{CompileRequest, Compiler, InputKind};
 use tile_interp::machine::Limits;
 use tile_interp::text;
 use tile_targets::Target;
@@ -167,21 +167,11 @@ const PROGRAMS: u32 = 200;
 
 fn compiled(program: &str, configuration: &Configuration) -> Result<String, String> {
     let request = CompileRequest {
-        input: program.as_bytes(),
-        kind: InputKind::Text,
         input_name: "kernel.mlir",
-        target: configuration.target,
         opt_level: configuration.level,
-        emit: Emit::Ptx,
-        debug: DebugInfo::None,
-        pipeline_options: &[],
-        backend: Backend::Llvm,
-        libdevice: None,
-        instrumentation: Instrumentation::default(),
-        start_from: None,
-        keep_stages: false,
         // For what finding them may do.
         remarks: true,
+        ..CompileRequest::new(program.as_bytes(), InputKind::Text, configuration.target)
     };
     let mut messages = vec![];
     let result = catch_unwind(AssertUnwindSafe(|| {

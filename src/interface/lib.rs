@@ -16,6 +16,6 @@ pub mod scope;
 
 pub use remark::{Remark, RemarkSort, RemarkSubject};
 pub use request::{
-    Backend, CompileError, CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation, Level,
-    NotTileIr, input_kind,
+    Backend, CompileError, CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Insertion,
+    Instrumentation, Level, NotTileIr, Place, input_kind,
 };

@@ -48,6 +48,10 @@ pub struct CompileRequest<'a> {
     pub debug: DebugInfo,
     /// `--pipeline-option=key=value`, in order; the pipeline decides which keys there are.
     pub pipeline_options: &'a [(String, String)],
+    /// Libraries whose passes [`CompileRequest::insertions`] may name. Their code runs in this process.
+    pub plugins: &'a [PathBuf],
+    /// Passes that run besides those of the pipeline.
+    pub insertions: &'a [Insertion],
     /// Who makes PTX of LLVM IR.
     pub backend: Backend,
     /// The file of NVIDIA's libdevice, to take mathematical functions from instead of the embedded library.
@@ -57,6 +61,30 @@ pub struct CompileRequest<'a> {
     pub keep_stages: bool,
     /// Whether [`CompileOutput::remarks`] and [`CompileOutput::places`] are wanted; to find them takes time.
     pub remarks: bool,
+}
+
+impl<'a> CompileRequest<'a> {
+    /// PTX of an input without a name, at the highest level, with defaults for everything else.
+    pub fn new(input: &'a [u8], kind: InputKind, target: &'static Target) -> Self {
+        CompileRequest {
+            input,
+            kind,
+            start_from: None,
+            input_name: "",
+            target,
+            opt_level: 3,
+            emit: Emit::Ptx,
+            debug: DebugInfo::None,
+            pipeline_options: &[],
+            plugins: &[],
+            insertions: &[],
+            backend: Backend::Llvm,
+            libdevice: None,
+            instrumentation: Instrumentation::default(),
+            keep_stages: false,
+            remarks: false,
+        }
+    }
 }
 
 /// Who makes PTX of LLVM IR.
@@ -151,6 +179,56 @@ impl Emit {
             Emit::Cubin => "cubin",
             Emit::Obj => "o",
         }
+    }
+}
+
+/// Passes of the user, and where in the pipeline they run: `PLACE:PIPELINE` on the command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Insertion {
+    pub place: Place,
+    /// As MLIR parses what is between the parentheses of `builtin.module(...)`.
+    pub pipeline: String,
+}
+
+/// A place in the pipeline of passes. A pass that occurs several times is meant each time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    Before(String),
+    After(String),
+    /// Behind the last pass whose result is of this level.
+    End(Level),
+}
+
+impl std::fmt::Display for Insertion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.place {
+            Place::Before(pass) => write!(f, "before:{pass}")?,
+            Place::After(pass) => write!(f, "after:{pass}")?,
+            Place::End(level) => write!(f, "end:{}", level.emit().name())?,
+        }
+        write!(f, ":{}", self.pipeline)
+    }
+}
+
+impl std::str::FromStr for Insertion {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let form =
+            || format!("'{text}' is not of the form before:PASS:PIPELINE, after:PASS:PIPELINE or end:LEVEL:PIPELINE");
+        let mut parts = text.splitn(3, ':');
+        let mut part = || parts.next().filter(|p| !p.is_empty()).ok_or_else(form);
+        let (which, name, pipeline) = (part()?, part()?, part()?.to_owned());
+        let place = match which {
+            "before" => Place::Before(name.to_owned()),
+            "after" => Place::After(name.to_owned()),
+            "end" => match Level::by_name(name) {
+                Some(level) if level != Level::CudaTile => Place::End(level),
+                _ => return Err(format!("no pass makes the level '{name}'; the levels are tileaa, tileas and llvm")),
+            },
+            _ => return Err(form()),
+        };
+        Ok(Insertion { place, pipeline })
     }
 }
 
@@ -262,6 +340,19 @@ mod tests {
         assert_eq!(kind("k.ll", "@x = global i32 0"), Ok(InputKind::LlvmIr));
         for text in ["", ";", "; only a comment", "module {", "definex", "module @target {"] {
             assert_eq!(kind("", text), Err(NotTileIr::Unknown), "{text}");
+        }
+    }
+
+    #[test]
+    fn insertions_read_back() {
+        let read = |text: &str| text.parse::<Insertion>();
+        for text in ["before:cse:a,b", "after:canonicalize:any(a{b=c:d})", "end:tileas:x", "end:llvm:x"] {
+            assert_eq!(read(text).map(|i| i.to_string()), Ok(text.to_owned()));
+        }
+        let place = Place::After("cse".into());
+        assert_eq!(read("after:cse:p{x=a:b}"), Ok(Insertion { place, pipeline: "p{x=a:b}".into() }));
+        for text in ["", "cse", "after:cse", "after:cse:", "after::x", "behind:cse:x", "end:cse:x", "end:cuda-tile:x"] {
+            assert!(read(text).is_err(), "{text}");
         }
     }
 

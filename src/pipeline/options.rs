@@ -2,7 +2,7 @@
 
 use crate::dialect::debug_scope::Emission;
 use std::fmt::Write;
-use tile_interface::DebugInfo;
+use tile_interface::{DebugInfo, Insertion, Level, Place};
 use tile_targets::{Feature, Target};
 
 /// Which strategy pipelines loops.
@@ -65,6 +65,14 @@ pub enum Stage {
 
 impl Stage {
     pub const ALL: [Self; 3] = [Self::TileAa, Self::TileAs, Self::Llvm];
+
+    pub fn level(self) -> Level {
+        match self {
+            Self::TileAa => Level::TileAa,
+            Self::TileAs => Level::TileAs,
+            Self::Llvm => Level::Llvm,
+        }
+    }
 }
 
 /// One pass of the pipeline.
@@ -118,6 +126,8 @@ pub struct Options {
     pub dump_host: String,
     /// Source lines in the PTX, or all of DWARF.
     pub debug: DebugInfo,
+    /// Passes of the user. They have no text form.
+    pub insertions: Vec<Insertion>,
 }
 
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -126,6 +136,8 @@ pub enum OptionError {
     Unknown { name: String, valid: String },
     #[error("option '{name}': '{value}' is not {expected}")]
     Value { name: &'static str, value: String, expected: &'static str },
+    #[error("the pipeline has no pass '{pass}'; with these options its passes are {valid}")]
+    NoSuchPass { pass: String, valid: String },
     #[error("option '{name}': '{value}' is not built yet; the values are {valid}")]
     NotBuilt { name: &'static str, value: String, valid: &'static str },
 }
@@ -148,6 +160,7 @@ impl Default for Options {
             host_triple: String::new(),
             dump_host: String::new(),
             debug: DebugInfo::None,
+            insertions: vec![],
         }
     }
 }
@@ -315,7 +328,39 @@ impl Options {
         self.to_tileaa(&mut list);
         self.to_tileas(&mut list);
         self.to_llvm(&mut list);
-        list.list
+        let last: Vec<bool> = (0..list.list.len())
+            .map(|i| list.list.get(i + 1).is_none_or(|next| next.stage != list.list[i].stage))
+            .collect();
+        let with = |(step, last): (Step, bool)| {
+            let inserted = |before: bool| -> Vec<Step> {
+                let here = self.insertions.iter().filter(|i| match &i.place {
+                    Place::Before(pass) => before && pass == step.name(),
+                    Place::After(pass) => !before && pass == step.name(),
+                    Place::End(level) => !before && last && *level == step.stage.level(),
+                });
+                here.map(|i| Step { pass: i.pipeline.clone(), ..step.clone() }).collect()
+            };
+            [inserted(true), vec![step.clone()], inserted(false)].concat()
+        };
+        list.list.into_iter().zip(last).flat_map(with).collect()
+    }
+
+    /// The stages that run the passes of an insertion; an error where the pipeline has no such place.
+    pub fn stages_of(&self, insertion: &Insertion) -> Result<Vec<Stage>, OptionError> {
+        let pass = match &insertion.place {
+            Place::End(level) => return Ok(Stage::ALL.into_iter().filter(|s| s.level() == *level).collect()),
+            Place::Before(pass) | Place::After(pass) => pass,
+        };
+        let steps = Options { insertions: vec![], ..self.clone() }.steps();
+        let mut stages: Vec<Stage> = steps.iter().filter(|s| s.name() == pass).map(|s| s.stage).collect();
+        stages.dedup();
+        if !stages.is_empty() {
+            return Ok(stages);
+        }
+        let mut valid: Vec<&str> = steps.iter().map(Step::name).collect();
+        valid.sort_unstable();
+        valid.dedup();
+        Err(OptionError::NoSuchPass { pass: pass.clone(), valid: valid.join(", ") })
     }
 
     fn to_tileaa(&self, list: &mut Steps) {
@@ -633,6 +678,36 @@ mod tests {
             let without: Vec<String> = Options::default().steps().into_iter().map(|s| s.pass).collect();
             assert!(!without.iter().any(|p| p == pass), "{name}={value} changes nothing");
         }
+    }
+
+    #[test]
+    fn passes_are_inserted_at_their_places() {
+        let insertions = ["after:cse:a", "before:cse:b{x=1},c", "after:cse:d", "end:tileas:e", "end:llvm:f"];
+        let insertions: Vec<Insertion> = insertions.map(|text| text.parse().unwrap()).into();
+        for opt_level in 0..=3 {
+            let options = Options { opt_level, ..Options::default() };
+            let with = Options { insertions: insertions.clone(), ..options.clone() };
+            let mut expected = vec![];
+            let steps = options.steps();
+            for (i, step) in steps.iter().enumerate() {
+                let is_last = steps.get(i + 1).is_none_or(|next| next.stage != step.stage);
+                let mut add = |pass: &str| expected.push((pass.to_owned(), step.stage, step.tier));
+                let is_cse = step.pass == "cse";
+                is_cse.then(|| add("b{x=1},c"));
+                add(&step.pass);
+                is_cse.then(|| ["a", "d"].map(&mut add));
+                (is_last && step.stage == Stage::TileAs).then(|| add("e"));
+                (is_last && step.stage == Stage::Llvm).then(|| add("f"));
+            }
+            let made: Vec<_> = with.steps().into_iter().map(|s| (s.pass, s.stage, s.tier)).collect();
+            assert_eq!(made, expected, "-O{opt_level}");
+            let stages = if opt_level == 0 { Err(()) } else { Ok(Stage::TileAa) };
+            let found = with.stages_of(&insertions[0]).map(|found| found[0]).map_err(drop);
+            assert_eq!(found, stages, "-O{opt_level}");
+        }
+        let error = Options::default().stages_of(&"before:a:b".parse().unwrap()).unwrap_err().to_string();
+        assert!(error.starts_with("the pipeline has no pass 'a'; with these options its passes are "), "{error}");
+        assert!(error.contains(", convert-tileas-to-llvm, ") && error.matches(" cse").count() == 1, "{error}");
     }
 
     #[test]

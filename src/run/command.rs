@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use tile_diag::Diagnostic;
 use tile_interface::input_kind;
-use tile_interface::{Backend, CompileError, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
+use tile_interface::{CompileError, CompileRequest, Compiler, DebugInfo, InputKind};
 use tile_interp::machine::Limits;
 
 /// What the command needs of the binary: this crate links no MLIR.
@@ -235,21 +235,11 @@ fn ptx(kernel: &Path, options: &Options, compiler: &dyn Compiler, stderr: &mut d
     }
     let (input, kind) = read(kernel)?;
     let request = CompileRequest {
-        input: &input,
-        kind,
         input_name: &path(),
-        target: options.target,
         opt_level: options.opt_level,
-        emit: Emit::Ptx,
         // A prediction tells which lines of the program it is about.
         debug: if options.timing.is_some() { DebugInfo::Lines } else { DebugInfo::None },
-        pipeline_options: &[],
-        backend: Backend::Llvm,
-        libdevice: None,
-        instrumentation: Instrumentation::default(),
-        start_from: None,
-        keep_stages: false,
-        remarks: false,
+        ..CompileRequest::new(&input, kind, options.target)
     };
     let mut report = |d| {
         let _ = writeln!(stderr, "{}", tile_diag::render::plain(&d).trim_end());

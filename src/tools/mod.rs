@@ -7,7 +7,11 @@ mod disassemble;
 mod lsp_filter;
 mod translate;
 
-use crate::{dialect::ffi, translate::nesting};
+use crate::{
+    dialect::ffi,
+    plugin::{self, PluginError},
+    translate::nesting,
+};
 use std::{
     ffi::{CString, OsString, c_char, c_int},
     fs,
@@ -120,11 +124,8 @@ fn refuse_deep(arguments: &[OsString]) -> Option<ExitCode> {
     Some(ExitCode::FAILURE)
 }
 
-/// Reports a plugin that carries the dialects of this tool once more. Its passes would look for ops of its own copy,
-/// find none in a program of ours, and say so as if it were the truth.
+/// Reports a plugin that carries the dialects of this tool once more.
 fn refuse_dialects(arguments: &[OsString]) -> Option<ExitCode> {
-    /// Names of ops that a library has if it has the dialect, and that no pass alone would have together.
-    const OPS: [&[u8]; 2] = [b"cuda_tile.get_num_tile_blocks", b"cuda_tile.mmaf_scaled"];
     let named = arguments.iter().enumerate().filter_map(|(i, a)| {
         let is_plugin = matches!(option(a)?, "load-pass-plugin" | "load-dialect-plugin");
         let file = match a.to_str()?.split_once('=') {
@@ -133,14 +134,9 @@ fn refuse_dialects(arguments: &[OsString]) -> Option<ExitCode> {
         };
         is_plugin.then_some(file)
     });
-    let has = |bytes: &[u8], op: &[u8]| bytes.windows(op.len()).any(|w| w == op);
-    let carries = |f: &OsString| fs::read(f).is_ok_and(|bytes| OPS.iter().all(|op| has(&bytes, op)));
-    let file = named.into_iter().find(carries)?;
+    let file = named.into_iter().find(|f| fs::read(f).is_ok_and(|bytes| plugin::carries_dialects(&bytes)))?;
     let (tool, file) = (tool_name(arguments), file.display().to_string());
-    eprintln!(
-        "{tool}: error: '{file}' carries the dialects that this tool has, and its passes know only its own: load it into \
-         'mlir-opt-21 --load-dialect-plugin={file} --load-pass-plugin={file}'"
-    );
+    eprintln!("{tool}: error: the plugin '{file}' {}", PluginError::Dialects);
     Some(ExitCode::FAILURE)
 }
 

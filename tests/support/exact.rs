@@ -6,7 +6,7 @@ use tile_fuzz::{
     case::{Case, Parameter},
     file::memory,
 };
-use tile_interface::{Backend, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
+use tile_interface::{CompileRequest, Compiler, Emit, InputKind};
 use tile_interp::{
     format::{Real, Round, encode},
     machine::Limits,
@@ -71,20 +71,10 @@ pub fn check(text: &str, grid: [u32; 3], parameters: Vec<Parameter>, warpgroups:
 /// What comes out for sm_90.
 pub fn compiled(text: &str, level: u8, emit: Emit) -> String {
     let request = CompileRequest {
-        input: text.as_bytes(),
-        kind: InputKind::Text,
         input_name: "products.mlir",
-        target: Target::by_name("sm_90").expect("a target"),
         opt_level: level,
         emit,
-        debug: DebugInfo::None,
-        pipeline_options: &[],
-        backend: Backend::Llvm,
-        libdevice: None,
-        instrumentation: Instrumentation::default(),
-        start_from: None,
-        keep_stages: false,
-        remarks: false,
+        ..CompileRequest::new(text.as_bytes(), InputKind::Text, Target::by_name("sm_90").expect("a target"))
     };
     let mut messages = String::new();
     let output = InProcess.compile(&request, &mut |d| messages += &tile_diag::render::plain(&d));

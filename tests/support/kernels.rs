@@ -4,7 +4,7 @@
 #![allow(dead_code)]
 
 use std::{env, fs, path::PathBuf};
-use tile_interface::{Backend, CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
+use tile_interface::{CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind};
 use tile_targets::Target;
 use tileiras::compile::InProcess;
 
@@ -84,20 +84,16 @@ pub fn compile_with(
     debug: DebugInfo,
 ) -> Result<CompileOutput, String> {
     let request = CompileRequest {
-        input,
-        kind: if input.starts_with(b"\x7fTileIR") { InputKind::PublicBytecode } else { InputKind::Text },
         input_name: "kernel.tileirbc",
-        target,
         opt_level,
         emit,
         debug,
-        pipeline_options: &[],
-        backend: Backend::Llvm,
-        libdevice: None,
-        instrumentation: Instrumentation::default(),
-        start_from: None,
-        keep_stages: false,
         remarks: true,
+        ..CompileRequest::new(
+            input,
+            if input.starts_with(b"\x7fTileIR") { InputKind::PublicBytecode } else { InputKind::Text },
+            target,
+        )
     };
     let mut messages = String::new();
     let result = InProcess.compile(&request, &mut |d| messages.push_str(&format!("\n{d:?}")));

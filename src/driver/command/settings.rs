@@ -1,0 +1,91 @@
+//! What the grammar of the command line cannot check.
+
+use super::{Session, Step};
+use crate::{
+    hostobj::{HostArch, HostOs},
+    libraries,
+    options::Options,
+    output,
+};
+use std::{path::PathBuf, time::Duration};
+use tile_diag::{Code, Diagnostic};
+use tile_interface::{Backend, Emit, Insertion};
+
+/// Checked settings that [`Options`] holds as they were written.
+pub(super) struct Settings {
+    pub(super) opt_level: u8,
+    pub(super) pipeline_options: Vec<(String, String)>,
+    pub(super) insertions: Vec<Insertion>,
+    pub(super) timeout: Option<Duration>,
+    pub(super) backend: Backend,
+    pub(super) libdevice: Option<PathBuf>,
+    pub(super) output: PathBuf,
+}
+
+impl Session<'_> {
+    /// Checks what the grammar of the command line cannot, in the order in which the C interface checks it.
+    pub(super) fn check(&mut self, options: &Options) -> Step<Settings> {
+        let opt_level = match options.opt_level {
+            level @ 0..=3 => level as u8,
+            level => {
+                let d = Diagnostic::error(Code::OptimizationLevel, "invalid optimization level");
+                return Err(self.fail(d.note(format!("the level is 0, 1, 2 or 3, not {level}"))));
+            }
+        };
+        if options.device_debug && opt_level != 0 {
+            let text =
+                "optimized debugging is not supported, change optimization level to 0 or disable full debug info";
+            return Err(self.fail(Diagnostic::error(Code::OptimizedDebugging, text)));
+        }
+        if options.sanitize.is_some() && options.emit < Emit::Cubin {
+            let text = "--sanitize changes nothing here: it is ptxas that puts the checks into the code";
+            self.report(&Diagnostic::warning(text));
+        }
+        let mut pipeline_options = Vec::new();
+        for option in &options.pipeline_options {
+            let text = option.to_string_lossy();
+            match text.split_once('=').filter(|(key, _)| !key.is_empty()) {
+                Some((key, value)) => pipeline_options.push((key.to_owned(), value.to_owned())),
+                None => {
+                    let text = format!("the pipeline option '{text}' is not of the form key=value");
+                    return Err(self.fail(Diagnostic::error(Code::BadConfiguration, text)));
+                }
+            }
+        }
+        let insertions = options.insertions.iter().map(|text| text.to_string_lossy().parse()).collect::<Result<_, _>>();
+        let insertions = insertions
+            .map_err(|why| self.fail(Diagnostic::error(Code::BadConfiguration, format!("--insert-pass: {why}"))))?;
+        if (options.emit, options.host_arch, options.host_os) == (Emit::Obj, HostArch::Arm64Ec, HostOs::Linux) {
+            let d = Diagnostic::error(Code::BadConfiguration, "unsupported host architecture");
+            return Err(self.fail(d.note("arm64ec exists on windows only: add --host-os=windows")));
+        }
+        let timeout = self.timeout(options)?;
+        let backend = libraries::backend(options).map_err(|d| self.fail(d))?;
+        let libdevice = libraries::libdevice(options).map_err(|d| self.fail(d))?;
+        let output = options
+            .output
+            .clone()
+            .unwrap_or_else(|| PathBuf::from(if options.emit >= Emit::Cubin { "elf.o" } else { "-" }));
+        let side = [options.remarks.output_file(), options.resource_usage_file.clone()];
+        for file in [Some(output.clone())].into_iter().chain(side).flatten() {
+            output::check(&file).map_err(|e| self.output_failed(&e))?;
+        }
+        Ok(Settings { opt_level, pipeline_options, insertions, timeout, backend, libdevice, output })
+    }
+
+    /// The option wins over the environment; zero is no limit.
+    fn timeout(&mut self, options: &Options) -> Step<Option<Duration>> {
+        if options.ptxas.timeout.is_some() {
+            return Ok(options.ptxas.timeout);
+        }
+        let Some(value) = std::env::var_os("TILEIRAS_PTXAS_TIMEOUT").filter(|v| !v.is_empty()) else { return Ok(None) };
+        match value.to_str().and_then(|v| v.parse().ok()) {
+            Some(seconds) => Ok(Some(Duration::from_secs(seconds))),
+            None => {
+                let value = value.to_string_lossy();
+                let text = format!("TILEIRAS_PTXAS_TIMEOUT is '{value}', which is no number of seconds");
+                Err(self.fail(Diagnostic::error(Code::BadConfiguration, text)))
+            }
+        }
+    }
+}
