@@ -4,6 +4,7 @@
 use super::{
     layouts::{Tensor, storage_bits},
     nv_tileas::{AsyncDotOp, DotOp, DotScaledOp, MemDescType, MmaAttr, MmaKind, PromotedDotOp},
+    pass::context_of,
     rt::*,
     shared_memory::shared_layout,
 };
@@ -255,9 +256,7 @@ impl WarpgroupDot {
     pub fn of(op: SharedDot<'_>) -> Result<Self, String> {
         let by = attr(op.op(), "instruction").and_then(Instruction::of);
         let by = by.ok_or("expected M, N and K of an instruction")?;
-        // SAFETY: the context outlives its operations.
-        let context = unsafe { op.op().context().to_ref() };
-        let name = by.to_attr(context);
+        let name = by.to_attr(context_of(op.op()));
         if by.kind != MmaKind::Warpgroup {
             return Err(format!("{name} is no instruction of warpgroups"));
         }

@@ -173,6 +173,7 @@ fn guard(op: OpRef<'_>, what: &str, f: impl FnOnce() -> Result<(), Failed>) -> b
 ///
 /// A reference needs a handle that lives as long as the context, and `ContextRef::to_ref` of melior refers to one that
 /// dies with the statement. So there is one leaked handle for each address that a context ever had.
+#[expect(clippy::disallowed_methods, reason = "the handle is leaked")]
 pub fn context_of<'c>(op: OpRef<'c>) -> &'c Context {
     static HANDLES: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
     // SAFETY: `op` is alive.

@@ -15,6 +15,7 @@ use super::{
     dots::{AnyDot, Instruction, SharedDot, WarpgroupDot, element_of},
     layouts::{Tensor, layout_attr},
     nv_tileas::MmaKind,
+    pass::context_of,
     rt::*,
 };
 use melior::{Context, ir::AttributeLike};
@@ -59,8 +60,7 @@ fn verdict(dot: AnyDot<'_>) -> Result<(), String> {
     let shape = |t: &Tensor<'_>| Shape::new(&t.shape).map_err(error);
     let product = Product::new(&shape(&lhs)?, &shape(&rhs)?, &shape(&acc)?).map_err(error)?;
     let instruction = dot.instruction().ok_or("expected M, N and K of an instruction")?;
-    // SAFETY: the context outlives its operations.
-    let context = unsafe { dot.op().context().to_ref() };
+    let context = context_of(dot.op());
     let name = instruction.to_attr(context);
     let multiplier = match dot.matrix_instruction() {
         None if instruction == Instruction::FMA => Multiplier::Scalar,

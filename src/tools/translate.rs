@@ -157,6 +157,7 @@ fn versions() -> Vec<String> {
     tile_driver::BYTECODE_VERSIONS.iter().map(|(major, minor)| format!("{major}.{minor}")).collect()
 }
 
+#[expect(clippy::disallowed_methods, reason = "the handle lives to the end of the call")]
 unsafe extern "C" fn read(input: MlirStringRef, name: MlirStringRef, context: MlirContext) -> MlirOperation {
     // SAFETY: the context outlives the call, and the handle what is made of it.
     let handle = unsafe { ContextRef::from_raw(context) };
