@@ -4,14 +4,15 @@
 #
 #   scripts/fuzz.sh TARGET [RUNS] [ARGUMENTS OF LIBFUZZER...]
 #
-# TARGET is raw, round_trip, section_aware, version_swap, ptx_parse, ptx_run or text; RUNS defaults to 10000000. The targets without
-# MLIR run under AddressSanitizer, with overflow checks and debug assertions. `text` links the distribution's libMLIR and
-# libLLVM, which are not instrumented: it runs without a sanitizer, and coverage is that of our own Rust and C++. An input
-# that takes longer than a second on the processor, or needs more than 2 GB, counts as a failure. What was found is kept in
-# fuzz/corpus/TARGET, an input that fails in fuzz/artifacts/TARGET.
+# TARGET is raw, round_trip, section_aware, version_swap, ptx_parse, ptx_run, text, whole_bytecode or whole_text; RUNS
+# defaults to 10000000. The targets without MLIR run under AddressSanitizer, with overflow checks and debug assertions.
+# The last three link the distribution's libMLIR and libLLVM, which are not instrumented: they run without a sanitizer,
+# and coverage is that of our own Rust and C++. An input that takes longer than a second on the processor (a minute on
+# the whole path), or needs more than 2 GB (6 GB), counts as a failure. What was found is kept in fuzz/corpus/TARGET, an
+# input that fails in fuzz/artifacts/TARGET.
 #
-# TILEIR_FUZZ_FAST=1 traces no comparisons and does not instrument the stack: two to three times the runs, after a first campaign has
-# found its way into the format. docs/reliability.md has the figures of past campaigns.
+# TILEIR_FUZZ_FAST=1 traces no comparisons and does not instrument the stack: two to three times the runs, after a first
+# campaign has found its way into the format. docs/reliability.md has the figures of past campaigns.
 set -euo pipefail
 
 target=${1:?usage: scripts/fuzz.sh TARGET [RUNS]}
@@ -45,15 +46,20 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-malloc_context_size=2:quarantine_size_mb=16:
     seeds ../tests/corpus ../tests/ir/cuda_tile)
 
 seeds=("$root/fuzz/seeds/$target")
-if [ "$target" = text ]; then
-    cd "$root/fuzz/text"
+memory=2048
+if [[ $target == text || $target == whole_* ]]; then
+    cd "$root/fuzz/mlir"
     TILEIRAS_CXXFLAGS="$cxx" RUSTFLAGS="$coverage" \
-        "${cargo[@]}" build --release --target "$host" --target-dir "$folder" --bin text
-    binary=$PWD/$folder/$host/release/text
+        "${cargo[@]}" build --release --target "$host" --target-dir "$folder" --bin "$target"
+    binary=$PWD/$folder/$host/release/$target
     llvm=${MLIR_SYS_210_PREFIX:-/usr/lib/llvm-21}
     export LD_LIBRARY_PATH=$llvm/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
     # Texts that a person could have written; MLIR's own parser recurses without a limit.
     extra=(-dict="$root/fuzz/seeds/text.dict" -max_len=1024 -only_ascii=1)
+    case $target in
+        whole_bytecode) extra=(-max_len=2048) memory=6144 ;;
+        whole_text) extra=(-dict="$root/fuzz/seeds/text.dict" -max_len=3072) memory=6144 ;;
+    esac
 else
     cd "$root/fuzz"
     RUSTFLAGS="$coverage -Zsanitizer=address" \
@@ -69,5 +75,5 @@ fi
 
 cd "$root/fuzz"
 mkdir -p "corpus/$target" "artifacts/$target"
-exec "$binary" "corpus/$target" "${seeds[@]}" -runs="$runs" -timeout=120 -rss_limit_mb=2048 -reduce_inputs=0 \
+exec "$binary" "corpus/$target" "${seeds[@]}" -runs="$runs" -timeout=120 -rss_limit_mb="$memory" -reduce_inputs=0 \
     -artifact_prefix="artifacts/$target/" -print_final_stats=1 "${extra[@]}" "$@"

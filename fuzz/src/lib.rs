@@ -1,14 +1,19 @@
 //! What all targets share.
 
 /// Runs the body of a target, which must not take longer than a second.
+pub fn within_a_second(body: impl FnOnce()) {
+    within(1, body);
+}
+
+/// Runs the body of a target, which must not take longer than this many seconds.
 ///
 /// libFuzzer's own limit is of time on the clock, of which a busy machine takes any amount away; this one is of time on
 /// the processor.
-pub fn within_a_second(body: impl FnOnce()) {
+pub fn within(seconds: i64, body: impl FnOnce()) {
     let start = thread_time();
     body();
     let taken = thread_time() - start;
-    assert!(taken < 1_000_000_000, "the input took {} ms on the processor", taken / 1_000_000);
+    assert!(taken < seconds * 1_000_000_000, "the input took {} ms on the processor", taken / 1_000_000);
 }
 
 /// Nanoseconds that this thread has spent on a processor.

@@ -17,7 +17,7 @@ fn main() -> std::io::Result<()> {
         eprintln!("usage: seeds OUT CORPUS-FOLDER TEXT-FOLDER");
         std::process::exit(1);
     };
-    for target in ["raw", "round_trip", "section_aware", "version_swap", "text"] {
+    for target in ["raw", "round_trip", "section_aware", "version_swap", "text", "whole_bytecode", "whole_text"] {
         fs::create_dir_all(out.join(target))?;
     }
     for path in files(corpus, "tileirbc")? {
@@ -37,6 +37,11 @@ fn main() -> std::io::Result<()> {
             fs::write(out.join("round_trip").join(&name), &bytes)?;
             fs::write(out.join("section_aware").join(&name), [&bytes[..], &[0; INSTRUCTIONS]].concat())?;
             fs::write(out.join("version_swap").join(&name), [&[2], &bytes[..]].concat())?;
+            if bytes.len() <= WHOLE {
+                let choice = spread(&name);
+                fs::write(out.join("whole_bytecode").join(&name), [&bytes[..], &[0; INSTRUCTIONS], &[choice]].concat())?;
+                fs::write(out.join("whole_text").join(&name), [&[choice], &bytes[..]].concat())?;
+            }
         }
     }
 
@@ -50,11 +55,23 @@ fn main() -> std::io::Result<()> {
             let piece = lines.join("\n");
             let is_word = |c: char| c.is_alphanumeric() || "_$.<>#!@%".contains(c);
             words.extend(piece.split(|c| !is_word(c)).filter(|w| (3..40).contains(&w.len())).map(str::to_owned));
-            fs::write(out.join("text").join(format!("{name}.{i}")), piece)?;
+            let name = format!("{name}.{i}");
+            if piece.len() <= WHOLE {
+                fs::write(out.join("whole_text").join(&name), [&[spread(&name)], piece.as_bytes()].concat())?;
+            }
+            fs::write(out.join("text").join(name), piece)?;
         }
     }
     let dictionary: String = words.iter().map(|w| format!("\"{w}\"\n")).collect();
     fs::write(out.join("text.dict"), dictionary)
+}
+
+/// Bytes of the longest file that goes through the whole compiler: one that is longer takes its time.
+const WHOLE: usize = 1500;
+
+/// A number of the name that spreads the seeds over targets and levels.
+fn spread(name: &str) -> u8 {
+    name.bytes().fold(0, |n, b| n.wrapping_mul(31).wrapping_add(b))
 }
 
 fn files(folder: &Path, extension: &str) -> std::io::Result<Vec<PathBuf>> {

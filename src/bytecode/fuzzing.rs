@@ -76,10 +76,15 @@ fn rewritten(first: &[u8], profile: Profile) {
 /// A valid file followed by [`INSTRUCTIONS`] bytes that say how to damage one section; lengths are then made right
 /// again, so that the damage reaches the section's own reader.
 pub fn section_aware(data: &[u8]) {
-    let Some((file, how)) = data.len().checked_sub(INSTRUCTIONS).and_then(|n| data.split_at_checked(n)) else { return };
-    if let Some(damaged) = damage(file, how) {
+    if let Some(damaged) = damaged(data) {
         raw(&damaged);
     }
+}
+
+/// The file that the input of [`section_aware`] describes.
+pub fn damaged(data: &[u8]) -> Option<Vec<u8>> {
+    let (file, how) = data.len().checked_sub(INSTRUCTIONS).and_then(|n| data.split_at_checked(n))?;
+    damage(file, how)
 }
 
 /// Length of the instructions of [`section_aware`].

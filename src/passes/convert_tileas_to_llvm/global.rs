@@ -294,10 +294,7 @@ impl<'c> Lower<'c, '_> {
             let index = l.zext64(self.scalar(op, indices[d])?);
             let step = view.ty.steps()[d];
             let start = if step == 1 { index } else { l.mul(index, l.i64c(step)) };
-            let stride = match view.stride(m) {
-                Ok(s) => Stride::Bytes(s * bytes),
-                Err(v) => Stride::Dynamic(l.mul(l.zext64(self.scalar(op, v)?), l.i64c(bytes))),
-            };
+            let stride = self.byte_stride(op, view, m, bytes)?;
             let offset = match stride {
                 Stride::Bytes(s) => self.product(start, l.i64c(s), narrow),
                 Stride::Dynamic(s) => self.product(start, s, narrow),
@@ -335,6 +332,16 @@ impl<'c> Lower<'c, '_> {
         Ok(Tile { base, coordinates, thread, strides, left, thread_base, products: RefCell::default(), sparse, narrow })
     }
 
+    /// The stride of a view's dimension whose elements have this many bytes. It is taken modulo 2^64, as addresses are:
+    /// no memory has elements so far apart, but a program may name such a view.
+    fn byte_stride(&self, op: OpRef<'c>, view: &View<'c>, dim: usize, bytes: i64) -> Result<Stride<'c>, Failed> {
+        let l = &self.l;
+        Ok(match view.stride(dim) {
+            Ok(s) => Stride::Bytes(s.wrapping_mul(bytes)),
+            Err(v) => Stride::Dynamic(l.mul(l.zext64(self.scalar(op, v)?), l.i64c(bytes))),
+        })
+    }
+
     /// Where the rows of the index `v` of dimension `d` lie, once for each that differs.
     fn rows(
         &self,
@@ -347,9 +354,9 @@ impl<'c> Lower<'c, '_> {
     ) -> Result<Rows<'c>, Failed> {
         let l = &self.l;
         let m = view.ty.dim_map()[d] as usize;
-        let stride = match view.stride(m) {
-            Ok(s) => l.i64c(s * bytes),
-            Err(v) => l.mul(l.zext64(self.scalar(op, v)?), l.i64c(bytes)),
+        let stride = match self.byte_stride(op, view, m, bytes)? {
+            Stride::Bytes(s) => l.i64c(s),
+            Stride::Dynamic(s) => s,
         };
         let extent = match view.extent(m) {
             Ok(e) => l.i64c(e),
@@ -430,11 +437,11 @@ impl<'c> Lower<'c, '_> {
             });
         };
         let mut p = sparse(p);
-        let mut constant = 0;
+        let mut constant = 0_i64;
         for (d, stride) in tile.strides.iter().enumerate() {
             let r = tile.coordinates[d].registers[register as usize];
             match *stride {
-                Stride::Bytes(s) => constant += r as i64 * s,
+                Stride::Bytes(s) => constant = constant.wrapping_add(s.wrapping_mul(r as i64)),
                 Stride::Dynamic(_) if r == 0 => {}
                 Stride::Dynamic(s) => {
                     // One product for each distinct coordinate. A product made in one arm of a branch must not be used
