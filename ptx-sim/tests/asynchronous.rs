@@ -225,8 +225,13 @@ W: {} shl.b32 %r3, %r1, 3; add.u32 %r4, %r2, %r3; ld.shared.b64 %rd4, [%r4]; cvt
         let float = |i: usize| f32::from_le_bytes(out[4 * i..4 * i + 4].try_into().unwrap());
         assert_eq!((float(0), float(7), float(8)), (32.0, 39.0, 0.0));
     }
-    let e = (0..20).find_map(|s| with_map(&body(""), &decls, 1, None, Some(s)).err()).unwrap();
-    assert!(matches!(e.kind, SimErrorKind::MissingProxyFence(_)), "{e}");
+    // No other fence makes copies see the map: not that of the asynchronous proxy, nor one of another map.
+    let decls = format!("{decls}.global .align 128 .b8 h[128];\n");
+    for other in ["", "fence.proxy.async;", "fence.proxy.tensormap::generic.acquire.gpu [h], 128;"] {
+        let e = (0..20).find_map(|s| with_map(&body(other), &decls, 1, None, Some(s)).err()).unwrap();
+        assert!(matches!(e.kind, SimErrorKind::MissingProxyFence(_)), "{e}");
+        assert!(e.to_string().contains("fence.proxy.tensormap::generic.acquire of this tensor map"), "{e}");
+    }
 }
 
 #[test]

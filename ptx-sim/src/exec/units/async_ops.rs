@@ -56,7 +56,7 @@ pub(crate) trait AsyncOps {
     fn async_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> Step;
 
     /// Proxy fences. They matter to race detection only: see [`crate::exec::state::race`].
-    fn fence_proxy(&mut self, w: &mut Warp, _frame: u32, f: ProxyFence, _args: &[Arg], _mask: u32);
+    fn fence_proxy(&mut self, w: &mut Warp, frame: u32, f: ProxyFence, args: &[Arg], mask: u32) -> Result<(), Fail>;
 }
 
 impl AsyncOps for Machine<'_> {
@@ -180,17 +180,31 @@ impl AsyncOps for Machine<'_> {
         Ok(Flow::Next)
     }
 
-    fn fence_proxy(&mut self, w: &mut Warp, _frame: u32, f: ProxyFence, _args: &[Arg], _mask: u32) {
-        let Some(race) = &mut self.race else { return };
+    fn fence_proxy(&mut self, w: &mut Warp, frame: u32, f: ProxyFence, args: &[Arg], mask: u32) -> Result<(), Fail> {
+        // An acquire names the tensor map; lanes may name several.
+        let mut maps: SmallVec<[u64; 1]> = SmallVec::new();
+        if let (ProxyFence::Tensormap { acquire: true, .. }, Some(arg)) = (f, args.first()) {
+            let address = Self::addresses(w, frame, arg);
+            for lane in lanes(mask) {
+                let place = self.place(w.cta, Space::Generic, address[lane]).map_err(|e| Fail::at(e, lane))?;
+                if let Place::Global(map) = place
+                    && !maps.contains(&map)
+                {
+                    maps.push(map);
+                }
+            }
+        }
+        let Some(race) = &mut self.race else { return Ok(()) };
         match f {
             ProxyFence::Async(_) | ProxyFence::Alias | ProxyFence::AsyncGeneric { .. } => race.proxy_fence(w.agent),
             ProxyFence::Tensormap { scope, .. } => {
                 race.fence(w.agent, scope);
-                race.proxy_fence(w.agent);
+                maps.into_iter().for_each(|map| race.map_fence(w.agent, map));
                 race.lanes_meet(w.agent, u32::MAX, w.live, w.steps);
             }
             ProxyFence::MbarrierInit | ProxyFence::SyncRestrict { .. } => race.fence(w.agent, Scope::Cluster),
         }
+        Ok(())
     }
 }
 
@@ -552,7 +566,7 @@ impl Machine<'_> {
             let kind = SimErrorKind::Misaligned { access: "tensor map", space: place.space(), address, bytes: 64 };
             return Err(Fail::at(kind, lane));
         }
-        let how = How::ASYNC_READ;
+        let how = How::MAP_READ;
         self.note_async(w.agent, &[(place, 128)], how, from.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
         let mut raw = [0u8; 128];
         self.read_place(w, lane, place, &mut raw)
