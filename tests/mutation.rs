@@ -13,7 +13,7 @@ use tile_launch::mutation::{self, Reason, Score, Subject, Verdict};
 /// Programs of the slice: products by warpgroups with their barriers and copies, shuffles and shared memory, orders
 /// between blocks, rounding, atomics.
 const PROGRAMS: [&str; 7] = [
-    "matmul_f16.13.1",
+    "matmul_persistent.13.1",
     "softmax_f32.13.1",
     "reduce_axis0_f32.13.1",
     "acquire_flag.13.1",
@@ -23,20 +23,21 @@ const PROGRAMS: [&str; 7] = [
 ];
 
 /// Mutants of each class.
-const SAMPLE: usize = 24;
+const SAMPLE: usize = 14;
 
 /// The least share of mutants that are killed, in percent of those that are not equal.
-const LEAST: [(Class, f64); 10] = [
-    (Class::Barrier, 0.0),
-    (Class::Mbarrier, 0.0),
-    (Class::Asynchronous, 0.0),
-    (Class::Fence, 0.0),
-    (Class::Predicate, 0.0),
-    (Class::Address, 0.0),
-    (Class::Shuffle, 0.0),
-    (Class::Rounding, 0.0),
-    (Class::Order, 0.0),
-    (Class::Arithmetic, 0.0),
+const LEAST: [(Class, f64); 11] = [
+    (Class::Barrier, 35.0),
+    (Class::Mbarrier, 92.0),
+    (Class::Asynchronous, 100.0),
+    (Class::Fence, 50.0),
+    (Class::Predicate, 70.0),
+    (Class::Address, 91.0),
+    (Class::Shuffle, 87.0),
+    (Class::Rounding, 25.0),
+    (Class::Order, 84.0),
+    (Class::Initialisation, 84.0),
+    (Class::Arithmetic, 100.0),
 ];
 
 fn root() -> &'static Path {
@@ -92,5 +93,5 @@ fn rounding_modes_are_found_where_rows_are_exact() {
     let exact = subject("rounding_ftz.13.1", &[None]);
     let mut loose = subject("rounding_ftz.13.1", &[None]);
     loose.launch.expect.iter_mut().for_each(|e| e.loose = None);
-    assert_eq!((survivors(exact), survivors(loose)), (0, 6));
+    assert_eq!((survivors(exact), survivors(loose)), (0, 4));
 }

@@ -10,14 +10,15 @@
 //! | survived | neither: a hole in the checks, or in the inputs |
 //! | invalid | no module that could be launched |
 //!
-//! Rules of equality. *not executed*: no lane executes the instruction. *same lanes*: only the guard was changed, and it
-//! held for the same lanes each time. *same values*: the instruction gave the same values each time, and does nothing
-//! else. Two runs that agree in this cannot differ elsewhere.
+//! Rules of equality. *not executed*: no lane executes the instruction. *same lanes*: only the guard was changed, and
+//! it held for the same lanes each time. *same values*: the instruction gave the same values each time, and does
+//! nothing else. Two runs that agree in this cannot differ elsewhere.
 //!
 //! Everything is deterministic: schedules have seeds, limits count instructions, and [`sample`] draws by a digest.
 
 use crate::execute::{Error, Outcome, check, execute};
 use crate::launch::Launch;
+use ptx_sim::ir::Op;
 use ptx_sim::mutate::{Class, Mutant, mutants};
 use ptx_sim::{Coverage, Module, RunOptions, SimErrorKind};
 use std::collections::BTreeMap;
@@ -65,12 +66,15 @@ impl Subject {
         Ok(Subject { name: name.into(), module, launch, runs })
     }
 
-    /// Lines of the PTX with instructions, and whether a lane executed one of them on some schedule.
+    /// Lines of the PTX with instructions, and whether a lane executed one of them on some schedule. A branch that was
+    /// not taken was executed too.
     pub fn lines(&self) -> BTreeMap<u32, bool> {
         let mut lines = BTreeMap::new();
         for (function, f) in self.module.functions.iter().enumerate() {
             for (at, inst) in f.body.iter().enumerate() {
-                let executed = self.runs.iter().any(|r| r.coverage.of(function, at).effective > 0);
+                let branch = matches!(inst.op, Op::Bra { .. });
+                let executed = self.runs.iter().map(|r| r.coverage.of(function, at));
+                let executed = executed.map(|e| if branch { e.reached } else { e.effective }).any(|n| n > 0);
                 *lines.entry(inst.line).or_default() |= executed;
             }
         }
@@ -184,19 +188,17 @@ fn verdict(subject: &Subject, mutant: &Mutant) -> Verdict {
         }
     }
     // Digests take time, so only those that survive are run with them.
-    let rules = [
-        ("same lanes", guard, (|e| e.lanes) as fn(ptx_sim::Executed) -> u64),
-        ("same values", mutant.gives_values_only(), |e| e.values),
-    ];
-    let after: Vec<_> = subject.runs.iter().map(|run| observe(subject, &module, run, true)).collect();
-    for (rule, applies, digest) in rules {
-        let same = |(run, after): (&Baseline, &Result<Outcome, Verdict>)| {
-            let after = after.as_ref().ok().and_then(|o| o.report.coverage.as_ref());
-            after.is_some_and(|after| digest(mutant.changed(after)) == digest(mutant.original(&run.coverage)))
-        };
-        if applies && subject.runs.iter().zip(&after).all(same) {
-            return Verdict::Equal(rule);
-        }
+    let (rule, digest): (_, fn(ptx_sim::Executed) -> u64) = match (guard, mutant.gives_values_only()) {
+        (true, _) => ("same lanes", |e| e.lanes),
+        (_, true) => ("same values", |e| e.values),
+        _ => return Verdict::Survived,
+    };
+    let same = |run: &Baseline| {
+        let after = observe(subject, &module, run, true).ok().and_then(|o| o.report.coverage);
+        after.is_some_and(|after| digest(mutant.changed(&after)) == digest(mutant.original(&run.coverage)))
+    };
+    if subject.runs.iter().all(same) {
+        return Verdict::Equal(rule);
     }
     Verdict::Survived
 }

@@ -181,14 +181,17 @@ fn print_scores(judged: &[Judged]) {
     line("all", &all);
 }
 
+/// Survivors with their reasons, and mutants that are none.
 fn print_survivors(judged: &[Judged], reasons: &[Reason]) {
     for j in judged {
         let Judged { program, class, operator, line, text, verdict } = j;
         let what = match verdict {
-            Verdict::Survived => reasons.iter().find(|r| r.explains(j)).map_or("no reason", |r| &r.reason),
-            Verdict::Invalid(why) => why,
-            _ => continue,
+            Verdict::Survived => reasons.iter().find(|r| r.explains(j)).map(|r| r.reason.as_str()),
+            Verdict::Invalid(why) => Some(why.as_str()),
+            _ => None,
         };
+        // Those without a reason are problems, which are printed last.
+        let Some(what) = what else { continue };
         let word = if *verdict == Verdict::Survived { "survived" } else { "invalid" };
         println!("{word}: {program}:{line}: {}: {operator}: {text}: {what}", class.name());
     }

@@ -8,8 +8,10 @@
 //! operator changes it in an instruction before the changed one:
 //!
 //! ```text
-//! mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], %r2;      xor.b32 new, %r2, 1;
-//!                                                           =>   mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], new;
+//! mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], %r2;
+//!
+//! xor.b32 %new, %r2, 1;
+//! mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], %new;
 //! ```
 
 mod operators;

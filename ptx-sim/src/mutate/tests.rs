@@ -113,8 +113,8 @@ fn every_mutant_of_a_loop_runs_or_is_refused() {
             }
         }
     }
-    // The counter ends at 4 wherever it starts and in steps of 2 as well, a plain run's registers are 0 at first, and the
-    // counter is not negative.
+    // The counter ends at 4 wherever it starts and in steps of 2 as well, a plain run's registers are 0 at first, and
+    // the counter is not negative.
     let want = [("drop zero", 6), ("constant + 1", 6), ("constant - 1", 6), ("constant + 1", 7), ("another sign", 8)];
     assert_eq!(surviving, want);
     let lane = all.iter().find(|x| x.operator == "another lane").unwrap();

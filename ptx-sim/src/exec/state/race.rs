@@ -459,7 +459,8 @@ impl Race {
         a.known.tick(agent);
     }
 
-    /// `fence.proxy.tensormap::generic.acquire`: ordinary writes of the map that are known so far become visible to copies.
+    /// `fence.proxy.tensormap::generic.acquire`: ordinary writes of the map that are known so far become visible to
+    /// copies.
     pub fn map_fence(&mut self, agent: u32, map: u64) {
         let Some(a) = self.agents.get_mut(&agent) else { return };
         for granule in map / 4..(map + MAP_BYTES) / 4 {

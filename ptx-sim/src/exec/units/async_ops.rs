@@ -160,19 +160,7 @@ impl AsyncOps for Machine<'_> {
                 if let Some(wait) = self.converged(w, mask) {
                     return Ok(wait);
                 }
-                let (dst, src) = (Self::addresses(w, frame, &args[0]), Self::addresses(w, frame, &args[1]));
-                let lane = mask.trailing_zeros() as usize;
-                let mut bytes = [0u8; 128];
-                let from = self.place(w.cta, Space::SharedCta, src[lane])?;
-                self.note(w.agent, from, 128, How::READ, origin(w, inst))?;
-                self.read_place(w, lane, from, &mut bytes).map_err(|f| self.fault(f, "load", from, 128))?;
-                let to = self.place(w.cta, Space::Global, dst[lane])?;
-                self.note(w.agent, to, 128, How::WRITE, origin(w, inst))?;
-                self.write_place(w, lane, to, &bytes).map_err(|f| self.fault(f, "store", to, 128))?;
-                if let Some(race) = &mut self.race {
-                    race.fence(w.agent, *scope);
-                }
-                self.mark_progress();
+                self.publish_map(w, frame, *scope, inst, mask)?;
             }
             Op::Cluster(op) => self.cluster_control(w, frame, *op, inst, mask)?,
             _ => return Err(SimErrorKind::Unsupported(self.prog.text(inst)).into()),
@@ -701,6 +689,27 @@ impl Machine<'_> {
                 .map_err(|f| Fail::at(self.fault(f, "tensor map write", place, 128), lane))?;
             self.mark_progress();
         }
+        Ok(())
+    }
+
+    /// `tensormap.cp_fenceproxy`: a warp copies a tensor map from shared to global memory and releases it.
+    fn publish_map(&mut self, w: &mut Warp, frame: u32, scope: Scope, inst: &DInst, mask: u32) -> Result<(), Fail> {
+        let (dst, src) = (Self::addresses(w, frame, &inst.args[0]), Self::addresses(w, frame, &inst.args[1]));
+        let lane = mask.trailing_zeros() as usize;
+        let mut bytes = [0u8; 128];
+        let from = self.place(w.cta, Space::SharedCta, src[lane])?;
+        // The warp reads as a whole, so what one lane has written must be ordered for all of them.
+        for reader in lanes(mask) {
+            self.note(w.agent, from, 128, How::READ, origin(w, inst).of_lane(reader))?;
+        }
+        self.read_place(w, lane, from, &mut bytes).map_err(|f| self.fault(f, "load", from, 128))?;
+        let to = self.place(w.cta, Space::Global, dst[lane])?;
+        self.note(w.agent, to, 128, How::WRITE, origin(w, inst))?;
+        self.write_place(w, lane, to, &bytes).map_err(|f| self.fault(f, "store", to, 128))?;
+        if let Some(race) = &mut self.race {
+            race.fence(w.agent, scope);
+        }
+        self.mark_progress();
         Ok(())
     }
 
