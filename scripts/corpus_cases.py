@@ -59,6 +59,8 @@ def write(folder, name, seed):
         else:
             files = want(folder, f"want{i}", a, e.value)
         launch["expect"].append({"arg": i, "value": files, "rtol": e.rtol, "atol": e.atol, "bad": e.bad})
+        if e.loose is not None:
+            launch["expect"][-1]["loose"] = e.loose
     if case.stdout:
         launch["stdout"] = case.stdout
     (folder / "launch.json").write_text(json.dumps(launch, indent=1) + "\n")

@@ -67,7 +67,11 @@ def _far(got: np.ndarray, want: np.ndarray, e: Expect) -> np.ndarray:
         same = (got == want) | (np.isnan(got) & np.isnan(want))
         limit = e.atol + e.rtol * np.abs(want)
         # The limit around an infinity is one too, and would cover everything.
-        return ~(same | (np.isfinite(limit) & (np.abs(got - want) <= limit)))
+        near = same | (np.isfinite(limit) & (np.abs(got - want) <= limit))
+    if e.loose is not None:
+        exact = np.setdiff1d(np.arange(len(got)), e.loose)
+        near[exact] = (same & ((got != 0) | (np.signbit(got) == np.signbit(want))))[exact]
+    return ~near
 
 
 def _show(value, match: str) -> str:

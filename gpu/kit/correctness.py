@@ -145,7 +145,8 @@ def corpus_launch(cases: ModuleType, name: str, seed: int, block: launches.Exten
             return ArrayList([_array(x, poison and _output(case, i, x.data) and i not in keep) for x in a.items])
         return _array(a, poison and _output(case, i, a.data) and i not in keep)
 
-    expect = [Expect(i, [_numbers(v) for v in (e.value if isinstance(e.value, list) else [e.value])], "value", e.rtol, e.atol, e.bad)
+    expect = [Expect(i, [_numbers(v) for v in (e.value if isinstance(e.value, list) else [e.value])], "value", e.rtol, e.atol, e.bad,
+                     e.loose)
               for i, e in case.expect.items()]
     return Launch(entry, case.grid, [convert(i, a) for i, a in enumerate(case.args)], block, expect=expect,
                   stdout=case.stdout or None)

@@ -89,13 +89,14 @@ Argument = Union[Scalar, Bytes, Buffer, Array, ArrayList, TensorMap]
 
 @dataclasses.dataclass
 class Expect:
-    """What an argument holds afterwards; one value for each of its arrays. `match` is as in the description."""
+    """What an argument holds afterwards; one value for each of its arrays. `match` and `loose` are as in the description."""
     arg: int
     values: list[np.ndarray]
     match: str = "value"
     rtol: float = 0.0
     atol: float = 0.0
     bad: float = 0.0
+    loose: list[int] | None = None
 
 
 @dataclasses.dataclass
@@ -160,7 +161,8 @@ def _parse(root: dict[str, Any], folder: pathlib.Path) -> Launch:
     for e in root.get("expect", []):
         files = e["value"] if isinstance(e["value"], list) else [e["value"]]
         values = [np.load(folder / f, allow_pickle=False) for f in files]
-        expect.append(Expect(e["arg"], values, e.get("match", "value"), e.get("rtol", 0.0), e.get("atol", 0.0), e.get("bad", 0.0)))
+        expect.append(Expect(e["arg"], values, e.get("match", "value"), e.get("rtol", 0.0), e.get("atol", 0.0), e.get("bad", 0.0),
+                             e.get("loose")))
     return Launch(
         entry=root.get("entry"),
         grid=_extents(root.get("grid", [1])),

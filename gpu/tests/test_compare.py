@@ -31,6 +31,11 @@ class Matches(unittest.TestCase):
             ("value", f32(NAN), np.array([1.0]), {"atol": 9}, False),
             ("value", f32(1), np.array([NAN]), {"atol": 9}, False),
             ("value", f32(-INF), np.array([INF]), {"rtol": 1}, False),
+            # Rows that are not loose are exact, down to the signs of zeros.
+            ("value", f32(1, 2.5), np.array([1.0, 2.0]), {"rtol": 0.25, "loose": [1]}, True),
+            ("value", f32(1, 2.5), np.array([1.0, 2.0]), {"rtol": 0.25, "loose": [0]}, False),
+            ("value", f32(NAN, INF, 1), np.array([NAN, INF, 2.0]), {"rtol": 1, "loose": [2]}, True),
+            ("value", f32(-0.0), np.array([0.0]), {"loose": []}, False),
             ("bits", f32(0.0), f32(-0.0), {}, False),
             ("bits", nan1, nan1, {}, True),
             ("bits", nan1, nan2, {}, False),

@@ -273,6 +273,7 @@ class Expect:
     rtol: float = 0.0
     atol: float = 0.0
     bad: float = 0.0
+    loose: list | None = None
 
 @dataclasses.dataclass
 class Case:

@@ -48,6 +48,7 @@
 mod exec;
 pub mod fuzzing;
 pub mod ir;
+pub mod mutate;
 pub mod num;
 mod parse;
 pub mod tensor;
@@ -55,8 +56,8 @@ pub mod timing;
 pub mod units;
 
 pub use exec::{
-    AccessReport, Arg, Class, Config, Device, DevicePtr, LaunchConfig, LoadError, RaceReport, RecordOptions, Recording,
-    Report, RunOptions, SimError, SimErrorKind, Site, Stats,
+    AccessReport, Arg, Class, Config, Coverage, Device, DevicePtr, Executed, LaunchConfig, LoadError, RaceReport,
+    RecordOptions, Recording, Report, RunOptions, SimError, SimErrorKind, Site, Stats,
 };
 pub use ir::Module;
 pub use parse::{ParseError, ParseErrorKind};

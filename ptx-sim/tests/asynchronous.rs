@@ -207,10 +207,10 @@ st.global.v2.b32 [%rd5], {{%r5, %r6}}; barrier.cluster.arrive.aligned; barrier.c
 #[test]
 fn tensor_maps_are_changed_on_the_device() {
     // Copies the map to shared memory, halves the inner extent, publishes it in global memory and loads by it.
-    let body = |acquire: &str| {
+    let with = |meet: &str, acquire: &str| {
         format!(
             "setp.ge.u32 %p2, %r1, 32; @%p2 bra W; shl.b32 %r3, %r1, 2; cvt.u64.u32 %rd4, %r3; add.s64 %rd5, %rd2, %rd4; ld.b32 %r4, [%rd5]; mov.b32 %r5, m; add.u32 %r6, %r5, %r3; st.shared.b32 [%r6], %r4; bar.warp.sync -1;
-@!%p1 bra P; tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%r5], 0, 40; P: bar.warp.sync -1;
+@!%p1 bra P; tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%r5], 0, 40; P: {meet}
 tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [g], [%r5], 128; {acquire}
 @!%p1 bra W; mov.b64 %rd6, g; cvta.global.u64 %rd6, %rd6; mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 1024;
 cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd6, {{32, 0}}], [bar];
@@ -218,6 +218,7 @@ W: {} shl.b32 %r3, %r1, 3; add.u32 %r4, %r2, %r3; ld.shared.b64 %rd4, [%r4]; cvt
             wait("bar", "0")
         )
     };
+    let body = |acquire: &str| with("bar.warp.sync -1;", acquire);
     let decls = format!("{SHARED}.shared .align 128 .b8 m[128]; .global .align 128 .b8 g[128];\n");
     let acquire = "fence.proxy.tensormap::generic.acquire.gpu [g], 128;";
     for seed in [None, Some(1)] {
@@ -225,8 +226,16 @@ W: {} shl.b32 %r3, %r1, 3; add.u32 %r4, %r2, %r3; ld.shared.b64 %rd4, [%r4]; cvt
         let float = |i: usize| f32::from_le_bytes(out[4 * i..4 * i + 4].try_into().unwrap());
         assert_eq!((float(0), float(7), float(8)), (32.0, 39.0, 0.0));
     }
-    let e = (0..20).find_map(|s| with_map(&body(""), &decls, 1, None, Some(s)).err()).unwrap();
-    assert!(matches!(e.kind, SimErrorKind::MissingProxyFence(_)), "{e}");
+    // The warp publishes the map together, so all of it must have seen the change.
+    let e = (0..20).find_map(|s| with_map(&with("", acquire), &decls, 1, None, Some(s)).err()).unwrap();
+    assert!(e.to_string().contains("nothing orders the lanes of a warp"), "{e}");
+    // No other fence makes copies see the map: not that of the asynchronous proxy, nor one of another map.
+    let decls = format!("{decls}.global .align 128 .b8 h[128];\n");
+    for other in ["", "fence.proxy.async;", "fence.proxy.tensormap::generic.acquire.gpu [h], 128;"] {
+        let e = (0..20).find_map(|s| with_map(&body(other), &decls, 1, None, Some(s)).err()).unwrap();
+        assert!(matches!(e.kind, SimErrorKind::MissingProxyFence(_)), "{e}");
+        assert!(e.to_string().contains("fence.proxy.tensormap::generic.acquire of this tensor map"), "{e}");
+    }
 }
 
 #[test]

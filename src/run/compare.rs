@@ -9,6 +9,18 @@ use crate::npy::Array;
 /// As values, integers are compared exactly in 128 bits, floats in double precision; equal infinities are equal, and so
 /// are NaNs.
 pub fn compare(name: &str, got: &Array, element: Element, want: &Array, how: Match) -> Option<String> {
+    compare_rows(name, got, element, want, how, None)
+}
+
+/// The same, where a tolerance is for some rows only: see [`crate::launch::Expect::loose`].
+pub fn compare_rows(
+    name: &str,
+    got: &Array,
+    element: Element,
+    want: &Array,
+    how: Match,
+    loose: Option<&[u64]>,
+) -> Option<String> {
     if got.shape != want.shape {
         return Some(format!("{name}: shape {:?}, expected {:?}", got.shape, want.shape));
     }
@@ -32,7 +44,9 @@ pub fn compare(name: &str, got: &Array, element: Element, want: &Array, how: Mat
         let width = want.item_size();
         (&got.data[n * size..][..size], &want.data[place * width..][..width])
     };
-    let right = |have: &[u8], wanted: &[u8]| match how {
+    let is_loose = |n: usize| loose.is_none_or(|rows| got.index_of(n).first().is_some_and(|row| rows.contains(row)));
+    let right = |n: usize, have: &[u8], wanted: &[u8]| match how {
+        Match::Value(_) if !is_loose(n) => exact(element.decode(have), want_element.decode(wanted)),
         Match::Value(t) => close(element.decode(have), want_element.decode(wanted), t),
         Match::BitsOrNan if element.decode(have).to_f64().is_nan() => want_element.decode(wanted).to_f64().is_nan(),
         _ => have == wanted,
@@ -41,7 +55,7 @@ pub fn compare(name: &str, got: &Array, element: Element, want: &Array, how: Mat
     for n in 0..got.data.len() / size {
         let (have, wanted) = of(n);
         count += 1;
-        if !right(have, wanted) {
+        if !right(n, have, wanted) {
             wrong += 1;
             first.get_or_insert((n, have, wanted));
         }
@@ -75,6 +89,17 @@ fn compare_sorted(name: &str, got: &Array, element: Element, want: &Array) -> Op
     let count = have.iter().zip(&wanted).filter(|(h, w)| h != w).count();
     let (h, w) = (element.decode(h), element.decode(w));
     Some(format!("{name}: {count} of {} wrong after sorting, first at ({n}): {h}, expected {w}", have.len()))
+}
+
+/// Whether numbers are the same, zeros with their signs.
+fn exact(have: Number, want: Number) -> bool {
+    match (have, want) {
+        (Number::Int(a), Number::Int(b)) => a == b,
+        (a, b) => {
+            let (a, b) = (a.to_f64(), b.to_f64());
+            a.is_nan() && b.is_nan() || a == b && a.is_sign_negative() == b.is_sign_negative()
+        }
+    }
 }
 
 fn close(have: Number, want: Number, t: Tolerance) -> bool {
@@ -144,6 +169,29 @@ mod tests {
             let complaint = compare("a", &floats(have), Element::F32, &doubles(want), Match::Value(*tolerance));
             assert_eq!(complaint.is_none(), *good, "{have:?} {want:?} {tolerance:?}: {complaint:?}");
         }
+    }
+
+    #[test]
+    fn rows_that_are_not_loose_are_exact() {
+        let how = Match::Value(Tolerance { rtol: 0.5, atol: 0.5, bad: 0.0 });
+        let table: &[(&[f32], &[f64], &[u64], bool)] = &[
+            (&[1.0, 2.5], &[1.0, 2.0], &[1], true),
+            (&[1.0, 2.5], &[1.0, 2.0], &[0], false),
+            (&[1.25, 2.5], &[1.0, 2.0], &[], false),
+            (&[f32::NAN, f32::INFINITY, 0.0], &[f64::NAN, f64::INFINITY, 0.0], &[], true),
+            (&[-0.0], &[0.0], &[], false),
+            (&[-0.0], &[0.0], &[0], true),
+        ];
+        for (have, want, loose, good) in table {
+            let complaint = compare_rows("a", &floats(have), Element::F32, &doubles(want), how, Some(loose));
+            assert_eq!(complaint.is_none(), *good, "{have:?} {want:?} {loose:?}: {complaint:?}");
+        }
+        // A row is all that has one index in the first dimension, in whatever order the file has it.
+        let (mut got, mut want) = (floats(&[1.0, 3.0, 2.5, 4.0]), doubles(&[1.0, 2.0, 3.0, 4.0]));
+        (got.shape, got.fortran, want.shape) = (vec![2, 2], true, vec![2, 2]);
+        assert_eq!(compare_rows("a", &got, Element::F32, &want, how, Some(&[0])), None);
+        let text = compare_rows("a", &got, Element::F32, &want, how, Some(&[1])).unwrap();
+        assert_eq!(text, "a: 1 of 4 wrong, first at (0, 1): 2.5, expected 2.0");
     }
 
     #[test]

@@ -13,7 +13,7 @@
 //!
 //! Buffers (a pointer), structures (their bytes) and tensor maps (128 bytes) are one parameter each.
 
-use crate::compare::{compare, compare_lines};
+use crate::compare::{compare_lines, compare_rows};
 use crate::launch::{Argument, ArrayArgument, Launch, MapParams};
 use crate::npy::Array;
 use ptx_sim::ir::Function;
@@ -261,7 +261,7 @@ pub fn check(launch: &Launch, outcome: &Outcome) -> Vec<String> {
         let list = matches!(argument, Argument::List(_));
         for (n, ((a, got), want)) in argument.arrays().iter().zip(got).zip(&expect.values).enumerate() {
             let name = if list { format!("arg {}[{n}]", expect.arg) } else { format!("arg {}", expect.arg) };
-            complaints.extend(compare(&name, got, a.element, want, expect.how));
+            complaints.extend(compare_rows(&name, got, a.element, want, expect.how, expect.loose.as_deref()));
         }
     }
     if let Some(lines) = &launch.stdout {

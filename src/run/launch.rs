@@ -173,6 +173,9 @@ pub struct Expect {
     /// array of the argument.
     pub values: Vec<Array>,
     pub how: Match,
+    /// For [`Match::Value`]: the rows (indices of the first dimension) that the tolerance is for. The others are exact:
+    /// equal numbers, zeros with the same sign, or NaNs. `None`: it is for all.
+    pub loose: Option<Vec<u64>>,
 }
 
 /// When an array is as expected; `match` in a description.
@@ -516,6 +519,10 @@ fn expect(what: &str, value: &Value, folder: &Path) -> Result<Expect, Error> {
             return Err(Error::Argument(format!("{what}: match '{other}' ({possible})")));
         }
     };
+    let loose = fields.take("loose").map(|v| numbers(&format!("{what}.loose"), v)).transpose()?;
+    if loose.is_some() && !matches!(how, Match::Value(_)) {
+        return Err(wrong(what, "'loose' with 'value' only"));
+    }
     fields.end()?;
-    Ok(Expect { arg: arg as usize, values, how })
+    Ok(Expect { arg: arg as usize, values, how, loose })
 }

@@ -4,7 +4,7 @@
 //! command line or from a description in JSON ([`launch`]); arrays are `.npy` files ([`npy`]) and become entry
 //! parameters by the calling convention of cuTile Python ([`execute`]); results are written back and, where the
 //! description says what is expected, compared ([`compare`]). [`reference`] does the same without compiling anything.
-//! [`corpus`] does that for every kernel of the corpus.
+//! [`corpus`] does that for every kernel of the corpus, and [`mutation`] finds out what would be noticed there.
 //!
 //! Exit status: 0 done; 1 command line, unreadable file, bad launch description; 3 input that is no valid kernel;
 //! 5 compilation failed; 6 the launch failed; 7 results are not as expected; 8 a file could not be written.
@@ -18,6 +18,7 @@ pub mod corpus;
 pub mod element;
 pub mod execute;
 pub mod launch;
+pub mod mutation;
 pub mod npy;
 mod progress;
 pub mod reference;

@@ -109,6 +109,9 @@ fn describe_expect(folder: &Path, e: &Expect, list: bool) -> io::Result<Value> {
     }
     let value = if list { files.into() } else { files.pop().unwrap_or_default() };
     out.insert("value".into(), value);
+    if let Some(loose) = &e.loose {
+        out.insert("loose".into(), json!(loose));
+    }
     let name = match e.how {
         Match::Value(Tolerance { rtol, atol, bad }) => {
             for (key, number) in [("rtol", rtol), ("atol", atol), ("bad", bad)] {

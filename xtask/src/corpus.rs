@@ -194,10 +194,11 @@ fn reference(programs: &[corpus::Program], runner: &Runner, parallel: usize) -> 
     problems
 }
 
-/// Builds a command; returns the executable.
+/// Builds a command with the features that it has in a build of the workspace, so that nothing is built again for it;
+/// returns the executable.
 pub fn build(root: &Path, target: &Path, name: &str, release: bool) -> anyhow::Result<std::path::PathBuf> {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-    command.current_dir(root).args(["build", "--quiet", "--package", "tileiras", "--bin", name]);
+    command.current_dir(root).args(["build", "--quiet", "--workspace", "--bin", name]);
     if release {
         command.arg("--release");
     }

@@ -8,6 +8,7 @@ mod corpus;
 mod dialects;
 mod docs;
 mod fuzz_kernels;
+mod mutate;
 mod predict;
 mod ptx_cases;
 #[allow(dead_code, reason = "the build script uses the rest")]
@@ -31,6 +32,7 @@ usage: cargo xtask <command>
   corpus [...]    compile and run the corpus and print a table; --help lists its options
   fuzz-kernels [...]
                   compare compiled kernels with the reference interpreter on random programs; --help lists its options
+  mutate [...]    change the PTX of the corpus and count what the simulator notices; --help lists its options
   predict [...]   predict the times of the kernels that were measured, and compare; --help lists its options
   ptx-cases [...] write the simulator's test kernels with inputs and expected results; --help says how
 ";
@@ -51,6 +53,11 @@ fn main() -> anyhow::Result<ExitCode> {
             print!("{}", corpus::USAGE);
             return Ok(ExitCode::SUCCESS);
         }
+        ["mutate", "--help" | "-h"] => {
+            print!("{}", mutate::USAGE);
+            return Ok(ExitCode::SUCCESS);
+        }
+        ["mutate", rest @ ..] => mutate::run(&root, rest)?,
         ["ptx-cases", "--help" | "-h"] => {
             print!("{}", ptx_cases::USAGE);
             return Ok(ExitCode::SUCCESS);

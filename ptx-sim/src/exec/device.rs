@@ -2,6 +2,7 @@
 
 use super::decode::{decode, layout_shared};
 use super::executor::Executor;
+use super::state::coverage::Coverage;
 use super::state::error::{SimError, SimErrorKind};
 use super::state::machine::{Machine, Shape};
 use super::state::memory::{CONST_BASE, FUNCTION_BASE, Fault, GlobalMemory, PARAM_BASE, SHARED_BASE};
@@ -84,6 +85,8 @@ pub struct Report {
     pub output: String,
     /// Executed instructions, if a trace was asked for.
     pub trace: Vec<String>,
+    /// How each instruction was executed, if [`RunOptions::coverage`] asks for it.
+    pub coverage: Option<Coverage>,
     /// What was recorded for the timing model, if [`RunOptions::record`] asks for it.
     pub recording: Option<Recording>,
 }
@@ -341,6 +344,7 @@ impl Device {
             stats: std::mem::take(&mut machine.stats),
             output: std::mem::take(&mut machine.output),
             trace: std::mem::take(&mut machine.trace),
+            coverage: machine.coverage.take(),
             recording: None,
         };
         if let Some(recorder) = machine.recorder.take() {

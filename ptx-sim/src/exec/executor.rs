@@ -309,6 +309,9 @@ impl Machine<'_> {
             if self.executed.is_multiple_of(1024) || inst.class == Class::Tensor {
                 self.check_time()?;
             }
+            if let Some(coverage) = &mut self.coverage {
+                coverage.reach(w.splits[si].func, w.splits[si].pc, w.index, mask);
+            }
             if self.options.trace {
                 self.trace_line(w, inst, mask);
             }
@@ -332,7 +335,13 @@ impl Machine<'_> {
                 w.events.push(event);
             }
             match result {
-                Ok(Flow::Next) => w.splits[si].pc += 1,
+                Ok(Flow::Next) => {
+                    if let Some(coverage) = &mut self.coverage {
+                        let s = &w.splits[si];
+                        coverage.result(w, s.func, s.pc, s.frame, inst, mask);
+                    }
+                    w.splits[si].pc += 1;
+                }
                 Ok(Flow::Moved) => {
                     if !alone || w.splits.len() != 1 {
                         return Ok(used);

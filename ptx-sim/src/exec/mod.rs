@@ -23,6 +23,7 @@ mod tests;
 mod units;
 
 pub use device::{Arg, Device, DevicePtr, LaunchConfig, Report};
+pub use state::coverage::{Coverage, Executed};
 pub use state::error::{AccessReport, RaceReport, SimError, SimErrorKind, Site};
 pub use state::options::{Config, RunOptions};
 pub use state::program::{Class, LoadError};

@@ -73,7 +73,7 @@ impl Dispatch for Machine<'_> {
                 w.set64(frame, &args[0], &a.map(|a| a >> 24 & 0xff), mask);
             }
             Op::Fence { scope, .. } => self.fence(w, *scope),
-            Op::FenceProxy(f) => self.fence_proxy(w, frame, *f, args, mask),
+            Op::FenceProxy(f) => self.fence_proxy(w, frame, *f, args, mask)?,
             Op::Alloca { .. } => {
                 let bytes = w.uniform(frame, &args[1], mask).div_ceil(16) * 16;
                 let align = args.get(2).map_or(16, |a| w.uniform(frame, a, mask)).clamp(16, 4096) as u32;

@@ -14,7 +14,7 @@ mod operands;
 mod tensor_ops;
 mod warp_ops;
 
-pub(crate) use module::parse_module;
+pub(crate) use module::{next_id, parse_module};
 
 use crate::ir::Type;
 

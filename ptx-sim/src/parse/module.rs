@@ -10,6 +10,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
+/// A number that no module of the process has.
+pub(crate) fn next_id() -> u64 {
+    NEXT_ID.fetch_add(1, Ordering::Relaxed)
+}
+
 /// The largest variable that is accepted, in bytes.
 const MAX_VARIABLE: u64 = 1 << 36;
 
@@ -28,7 +33,7 @@ pub(crate) fn parse_module(text: &str) -> Result<Module> {
         return c.expected("'.version'");
     }
     let module = Module {
-        id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
+        id: next_id(),
         version: (0, 0),
         target: String::new(),
         address_size: 64,

@@ -80,7 +80,7 @@ pub fn record_run(ptx: &str, entry: &str, launch: &LaunchConfig<'_>, given: &[Gi
             _ => Argument::Buffer(argument),
         });
         if exact {
-            description.expect.push(Expect { arg, values: vec![array(element, after)], how: Match::Bits });
+            description.expect.push(Expect { arg, values: vec![array(element, after)], how: Match::Bits, loose: None });
         }
     }
     if exact && !report.output.is_empty() {

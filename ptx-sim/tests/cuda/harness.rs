@@ -190,7 +190,7 @@ impl Kernel {
         if let Some(complaint) = compare(&name, got, element, &want, how) {
             panic!("{complaint}");
         }
-        self.launch.expect.push(Expect { arg: buffer.0, values: vec![want], how });
+        self.launch.expect.push(Expect { arg: buffer.0, values: vec![want], how, loose: None });
     }
 
     fn element(&self, buffer: Buffer) -> Element {

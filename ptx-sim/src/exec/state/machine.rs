@@ -2,6 +2,7 @@
 //!
 //! Units add instructions to it, each through a trait of its own; this module knows none of them.
 
+use super::coverage::Coverage;
 use super::error::{SimError, SimErrorKind};
 use super::in_flight::AsyncEngine;
 use super::memory::{Bytes, GlobalMemory};
@@ -140,6 +141,7 @@ pub(crate) struct Machine<'a> {
     pub rng: Rng,
     pub race: Option<Race>,
     pub recorder: Option<Recorder>,
+    pub coverage: Option<Coverage>,
     pub engine: AsyncEngine,
     /// The warp that executes an instruction now, by its number for race detection.
     pub running: Option<u32>,
@@ -181,6 +183,7 @@ impl<'a> Machine<'a> {
             trace: Vec::new(),
             rng: Rng::new(seed.unwrap_or(0)),
             recorder: options.record.clone().map(Recorder::new),
+            coverage: options.coverage.then(|| Coverage::new(prog)),
             race: seed.map(|_| Race::default()),
             engine: AsyncEngine::new(seed.is_some()),
             running: None,

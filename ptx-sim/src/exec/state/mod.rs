@@ -1,5 +1,6 @@
 //! What a launch consists of while it runs. No module here knows an instruction's effect.
 
+pub mod coverage;
 pub mod error;
 pub mod in_flight;
 pub mod lane_order;

@@ -47,6 +47,8 @@ pub struct RunOptions {
     /// Records executed instructions in the report, up to `trace_limit` lines.
     pub trace: bool,
     pub trace_limit: usize,
+    /// Notes in the report how each instruction was executed.
+    pub coverage: bool,
     /// The most warp instructions that may be executed.
     pub max_instructions: Option<u64>,
     /// The longest time that the launch may take.
@@ -65,6 +67,7 @@ impl Default for RunOptions {
             stats: false,
             trace: false,
             trace_limit: 100_000,
+            coverage: false,
             max_instructions: None,
             max_time: None,
             record: None,

@@ -17,6 +17,9 @@
 //! one. Example: warp 1 stores to shared memory, all warps meet at `bar.sync 0`, warp 0 starts a bulk store of it.
 //! The barrier orders the store before the copy, but without a proxy fence between them the copy's proxy clock does
 //! not contain the store: a missing proxy fence is reported.
+//!
+//! Tensor maps are read by a third proxy. What it sees is kept by map ([`Maps`]), because the fence that makes it see,
+//! `fence.proxy.tensormap::generic.acquire`, names one; `fence.proxy.async` is none for it.
 
 use super::lane_order::LaneOrder;
 use super::lanes::lanes;
@@ -77,6 +80,29 @@ impl Clock {
         out.extend_from_slice(&self.0[i..]);
         out.extend_from_slice(&other.0[j..]);
         self.0 = out;
+    }
+}
+
+/// Ordinary writes that copies by a tensor map see: address of the map, agent, time; sorted. The latest of each agent.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Maps(Vec<(u64, u32, u32)>);
+
+impl Maps {
+    fn get(&self, map: u64, agent: u32) -> u32 {
+        self.0.binary_search_by_key(&(map, agent), |e| (e.0, e.1)).map_or(0, |i| self.0[i].2)
+    }
+
+    fn raise(&mut self, map: u64, agent: u32, time: u32) {
+        match self.0.binary_search_by_key(&(map, agent), |e| (e.0, e.1)) {
+            Ok(i) => self.0[i].2 = self.0[i].2.max(time),
+            Err(i) => self.0.insert(i, (map, agent, time)),
+        }
+    }
+
+    fn join(&mut self, other: &Maps) {
+        for (map, agent, time) in &other.0 {
+            self.raise(*map, *agent, *time);
+        }
     }
 }
 
@@ -202,6 +228,7 @@ struct View {
     known: Clock,
     /// Ordinary writes that the asynchronous proxy sees.
     proxy: Clock,
+    maps: Maps,
     /// Accesses of tensor memory that `tcgen05.fence::before_thread_sync` has published.
     tensor: Clock,
 }
@@ -210,6 +237,7 @@ impl View {
     fn join(&mut self, other: &View) {
         self.known.join(&other.known);
         self.proxy.join(&other.proxy);
+        self.maps.join(&other.maps);
         self.tensor.join(&other.tensor);
     }
 }
@@ -218,6 +246,7 @@ impl View {
 struct Agent {
     known: Clock,
     proxy: Clock,
+    maps: Maps,
     home: Home,
     /// What was known at the last fence that reaches a domain; released by later relaxed writes.
     fenced: [Arc<View>; LEVELS],
@@ -244,16 +273,20 @@ pub(crate) struct How {
     /// Of a strong access.
     pub scope: Scope,
     pub asynchronous: bool,
+    /// Whether a copy reads the tensor map here.
+    pub map: bool,
     /// Whether it is a write of what is there already.
     pub unchanged: bool,
 }
 
 impl How {
-    pub const READ: How = How { write: false, strong: false, scope: Scope::Sys, asynchronous: false, unchanged: false };
+    pub const READ: How =
+        How { write: false, strong: false, scope: Scope::Sys, asynchronous: false, map: false, unchanged: false };
     pub const WRITE: How = How { write: true, ..How::READ };
     pub const STRONG_READ: How = How { strong: true, ..How::READ };
     pub const ATOMIC: How = How { strong: true, ..How::WRITE };
     pub const ASYNC_READ: How = How { asynchronous: true, ..How::READ };
+    pub const MAP_READ: How = How { map: true, ..How::ASYNC_READ };
 }
 
 /// What is missing between two accesses.
@@ -263,6 +296,8 @@ pub(crate) enum Missing {
     Order,
     /// They are ordered, but only for the generic proxy.
     ProxyFence,
+    /// They are ordered, but a copy does not see the tensor map that was written.
+    MapFence,
     /// Order between the lanes of a warp.
     LaneOrder,
     /// Anything: lanes of one instruction write different values.
@@ -288,13 +323,21 @@ impl Agent {
     fn view(&self) -> View {
         let mut tensor = self.tensor_published.clone();
         tensor.join(&self.tensor_received);
-        View { known: self.known.clone(), proxy: self.proxy.clone(), tensor }
+        View { known: self.known.clone(), proxy: self.proxy.clone(), maps: self.maps.clone(), tensor }
     }
 
     fn receive(&mut self, view: &View) {
         self.known.join(&view.known);
         self.proxy.join(&view.proxy);
+        self.maps.join(&view.maps);
         self.tensor_received.join(&view.tensor);
+    }
+
+    /// Whether an ordinary write has been made visible to the proxy of an asynchronous access that begins at `address`.
+    fn sees(&self, seen: &Seen, mem: MemKey, address: u64, how: How) -> bool {
+        let map = how.map && mem == MemKey::Global;
+        let until = if map { self.maps.get(address, seen.agent) } else { self.proxy.get(seen.agent) };
+        seen.time <= until
     }
 
     /// An access of a lane after one of other lanes of the same warp: what is missing, and between whom.
@@ -328,6 +371,9 @@ pub(crate) struct Race {
     syncs: FxHashMap<SyncKey, View>,
     next_async: u32,
 }
+
+/// Bytes of a tensor map.
+const MAP_BYTES: u64 = 128;
 
 /// Agents from here on are asynchronous operations.
 const ASYNC: u32 = 1 << 31;
@@ -411,6 +457,18 @@ impl Race {
         let Some(a) = self.agents.get_mut(&agent) else { return };
         a.proxy = a.known.clone();
         a.known.tick(agent);
+    }
+
+    /// `fence.proxy.tensormap::generic.acquire`: ordinary writes of the map that are known so far become visible to
+    /// copies.
+    pub fn map_fence(&mut self, agent: u32, map: u64) {
+        let Some(a) = self.agents.get_mut(&agent) else { return };
+        for granule in map / 4..(map + MAP_BYTES) / 4 {
+            let writes = self.cells.get(&(MemKey::Global, granule)).map_or(&[][..], |cell| &cell.writes);
+            for seen in writes.iter().filter(|seen| seen.time <= a.known.get(seen.agent)) {
+                a.maps.raise(map, seen.agent, seen.time);
+            }
+        }
     }
 
     /// `tcgen05.fence::before_thread_sync`: what the agent did with tensor memory goes with its next release.
@@ -505,13 +563,13 @@ impl Race {
                     a.between_lanes(seen, how, origin)?
                 } else if seen.time > a.known.get(seen.agent) {
                     (if both_strong { Missing::Scope } else { Missing::Order }, None)
-                } else if how.asynchronous && !seen.asynchronous && seen.write && seen.time > a.proxy.get(seen.agent) {
-                    (Missing::ProxyFence, None)
+                } else if how.asynchronous && !seen.asynchronous && seen.write && !a.sees(seen, mem, address, how) {
+                    (if how.map { Missing::MapFence } else { Missing::ProxyFence }, None)
                 } else {
                     a.before_issue(seen)?
                 };
                 let Seen { write, strong, scope, asynchronous, .. } = *seen;
-                let first = How { write, strong, scope, asynchronous, unchanged: false };
+                let first = How { write, strong, scope, asynchronous, map: false, unchanged: false };
                 let byte = granule * 4 + u64::from((seen.bytes & bytes).trailing_zeros());
                 let at = Origin { lane: lane.or(seen.origin.lane), ..seen.origin };
                 Some(Conflict { address: byte, first_agent: seen.agent, first: (at, first), missing })

@@ -56,7 +56,7 @@ pub(crate) trait AsyncOps {
     fn async_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> Step;
 
     /// Proxy fences. They matter to race detection only: see [`crate::exec::state::race`].
-    fn fence_proxy(&mut self, w: &mut Warp, _frame: u32, f: ProxyFence, _args: &[Arg], _mask: u32);
+    fn fence_proxy(&mut self, w: &mut Warp, frame: u32, f: ProxyFence, args: &[Arg], mask: u32) -> Result<(), Fail>;
 }
 
 impl AsyncOps for Machine<'_> {
@@ -160,19 +160,7 @@ impl AsyncOps for Machine<'_> {
                 if let Some(wait) = self.converged(w, mask) {
                     return Ok(wait);
                 }
-                let (dst, src) = (Self::addresses(w, frame, &args[0]), Self::addresses(w, frame, &args[1]));
-                let lane = mask.trailing_zeros() as usize;
-                let mut bytes = [0u8; 128];
-                let from = self.place(w.cta, Space::SharedCta, src[lane])?;
-                self.note(w.agent, from, 128, How::READ, origin(w, inst))?;
-                self.read_place(w, lane, from, &mut bytes).map_err(|f| self.fault(f, "load", from, 128))?;
-                let to = self.place(w.cta, Space::Global, dst[lane])?;
-                self.note(w.agent, to, 128, How::WRITE, origin(w, inst))?;
-                self.write_place(w, lane, to, &bytes).map_err(|f| self.fault(f, "store", to, 128))?;
-                if let Some(race) = &mut self.race {
-                    race.fence(w.agent, *scope);
-                }
-                self.mark_progress();
+                self.publish_map(w, frame, *scope, inst, mask)?;
             }
             Op::Cluster(op) => self.cluster_control(w, frame, *op, inst, mask)?,
             _ => return Err(SimErrorKind::Unsupported(self.prog.text(inst)).into()),
@@ -180,17 +168,31 @@ impl AsyncOps for Machine<'_> {
         Ok(Flow::Next)
     }
 
-    fn fence_proxy(&mut self, w: &mut Warp, _frame: u32, f: ProxyFence, _args: &[Arg], _mask: u32) {
-        let Some(race) = &mut self.race else { return };
+    fn fence_proxy(&mut self, w: &mut Warp, frame: u32, f: ProxyFence, args: &[Arg], mask: u32) -> Result<(), Fail> {
+        // An acquire names the tensor map; lanes may name several.
+        let mut maps: SmallVec<[u64; 1]> = SmallVec::new();
+        if let (ProxyFence::Tensormap { acquire: true, .. }, Some(arg)) = (f, args.first()) {
+            let address = Self::addresses(w, frame, arg);
+            for lane in lanes(mask) {
+                let place = self.place(w.cta, Space::Generic, address[lane]).map_err(|e| Fail::at(e, lane))?;
+                if let Place::Global(map) = place
+                    && !maps.contains(&map)
+                {
+                    maps.push(map);
+                }
+            }
+        }
+        let Some(race) = &mut self.race else { return Ok(()) };
         match f {
             ProxyFence::Async(_) | ProxyFence::Alias | ProxyFence::AsyncGeneric { .. } => race.proxy_fence(w.agent),
             ProxyFence::Tensormap { scope, .. } => {
                 race.fence(w.agent, scope);
-                race.proxy_fence(w.agent);
+                maps.into_iter().for_each(|map| race.map_fence(w.agent, map));
                 race.lanes_meet(w.agent, u32::MAX, w.live, w.steps);
             }
             ProxyFence::MbarrierInit | ProxyFence::SyncRestrict { .. } => race.fence(w.agent, Scope::Cluster),
         }
+        Ok(())
     }
 }
 
@@ -552,7 +554,7 @@ impl Machine<'_> {
             let kind = SimErrorKind::Misaligned { access: "tensor map", space: place.space(), address, bytes: 64 };
             return Err(Fail::at(kind, lane));
         }
-        let how = How::ASYNC_READ;
+        let how = How::MAP_READ;
         self.note_async(w.agent, &[(place, 128)], how, from.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
         let mut raw = [0u8; 128];
         self.read_place(w, lane, place, &mut raw)
@@ -687,6 +689,27 @@ impl Machine<'_> {
                 .map_err(|f| Fail::at(self.fault(f, "tensor map write", place, 128), lane))?;
             self.mark_progress();
         }
+        Ok(())
+    }
+
+    /// `tensormap.cp_fenceproxy`: a warp copies a tensor map from shared to global memory and releases it.
+    fn publish_map(&mut self, w: &mut Warp, frame: u32, scope: Scope, inst: &DInst, mask: u32) -> Result<(), Fail> {
+        let (dst, src) = (Self::addresses(w, frame, &inst.args[0]), Self::addresses(w, frame, &inst.args[1]));
+        let lane = mask.trailing_zeros() as usize;
+        let mut bytes = [0u8; 128];
+        let from = self.place(w.cta, Space::SharedCta, src[lane])?;
+        // The warp reads as a whole, so what one lane has written must be ordered for all of them.
+        for reader in lanes(mask) {
+            self.note(w.agent, from, 128, How::READ, origin(w, inst).of_lane(reader))?;
+        }
+        self.read_place(w, lane, from, &mut bytes).map_err(|f| self.fault(f, "load", from, 128))?;
+        let to = self.place(w.cta, Space::Global, dst[lane])?;
+        self.note(w.agent, to, 128, How::WRITE, origin(w, inst))?;
+        self.write_place(w, lane, to, &bytes).map_err(|f| self.fault(f, "store", to, 128))?;
+        if let Some(race) = &mut self.race {
+            race.fence(w.agent, scope);
+        }
+        self.mark_progress();
         Ok(())
     }
 

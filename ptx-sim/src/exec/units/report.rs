@@ -71,6 +71,9 @@ impl Reports for Machine<'_> {
             Missing::ProxyFence => {
                 "fence.proxy.async must stand between the ordinary write and the asynchronous access"
             }
+            Missing::MapFence => {
+                "fence.proxy.tensormap::generic.acquire of this tensor map must stand between the write of it and the copy"
+            }
             Missing::TensorFence => {
                 "tcgen05.fence::before_thread_sync must stand behind the first and tcgen05.fence::after_thread_sync before the \
                  second, with the synchronisation between them"
@@ -87,7 +90,7 @@ impl Reports for Machine<'_> {
         let (first, second) = (access(first), access(second));
         let report = Box::new(RaceReport { space, address, name, first, second, advice });
         match missing {
-            Missing::ProxyFence => SimErrorKind::MissingProxyFence(report),
+            Missing::ProxyFence | Missing::MapFence => SimErrorKind::MissingProxyFence(report),
             Missing::TensorFence => SimErrorKind::MissingTensorFence(report),
             _ => SimErrorKind::Race(report),
         }

@@ -1,0 +1,250 @@
+//! Mutants: a module with one instruction changed, as a compiler could have got it wrong.
+//!
+//! A check that is worth something finds most of them. [`mutants`] lists those of a module, by the one table of
+//! operators in [`OPERATORS`]; [`Mutant::of`] makes the module. They are made from the typed instructions, so each is
+//! valid PTX, but for what no assembler would see, such as a wrong count.
+//!
+//! An operator changes an instruction, or removes it: then a `nop` is in its place. Where an operand is a register, the
+//! operator changes it in an instruction before the changed one:
+//!
+//! ```text
+//! mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], %r2;
+//!
+//! xor.b32 %new, %r2, 1;
+//! mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], %new;
+//! ```
+
+mod operators;
+#[cfg(test)]
+mod tests;
+
+use crate::exec::{Coverage, Executed};
+use crate::ir::*;
+use crate::parse::next_id;
+pub use operators::OPERATORS;
+
+/// What a mutant is wrong in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Class {
+    Barrier,
+    Mbarrier,
+    Asynchronous,
+    Fence,
+    Predicate,
+    Address,
+    Shuffle,
+    Rounding,
+    Order,
+    Initialisation,
+    Arithmetic,
+}
+
+impl Class {
+    pub const ALL: [Class; 11] = [
+        Class::Barrier,
+        Class::Mbarrier,
+        Class::Asynchronous,
+        Class::Fence,
+        Class::Predicate,
+        Class::Address,
+        Class::Shuffle,
+        Class::Rounding,
+        Class::Order,
+        Class::Initialisation,
+        Class::Arithmetic,
+    ];
+
+    /// The name on command lines and in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Barrier => "barrier",
+            Class::Mbarrier => "mbarrier",
+            Class::Asynchronous => "async",
+            Class::Fence => "fence",
+            Class::Predicate => "predicate",
+            Class::Address => "address",
+            Class::Shuffle => "shuffle",
+            Class::Rounding => "rounding",
+            Class::Order => "order",
+            Class::Initialisation => "init",
+            Class::Arithmetic => "arithmetic",
+        }
+    }
+
+    /// What operators of the class do, in a few words.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Class::Barrier => "barriers of a block, a cluster or a warp dropped, their count changed",
+            Class::Mbarrier => "waits and arrivals dropped, parity flipped, expected bytes and counts changed",
+            Class::Asynchronous => "commits and waits of asynchronous groups dropped, one more group left in flight",
+            Class::Fence => "fences of memory, of proxies and of matrix instructions dropped",
+            Class::Predicate => "guards negated or dropped, choices swapped",
+            Class::Address => "addresses, coordinates and descriptors one access or 16 bytes off",
+            Class::Shuffle => "another lane, another mode, votes and reductions of another kind",
+            Class::Rounding => "another rounding mode, subnormals flushed or kept",
+            Class::Order => "scopes narrowed to the block, orderings weakened",
+            Class::Initialisation => "constants, barriers, stores to shared memory, fields of tensor maps left out",
+            Class::Arithmetic => "another operation, comparison, sign, direction or constant",
+        }
+    }
+}
+
+/// One way to change an instruction.
+#[derive(Clone, Copy)]
+pub struct Operator {
+    pub class: Class,
+    pub name: &'static str,
+    /// The changed instruction, if the operator applies.
+    apply: fn(&mut Patch<'_>, &Inst) -> Option<Inst>,
+}
+
+/// A changed module's difference to the original.
+#[derive(Clone, Debug)]
+pub struct Mutant {
+    pub class: Class,
+    /// The name of the operator.
+    pub operator: &'static str,
+    /// Index into [`Module::functions`].
+    pub function: usize,
+    /// Index into [`Function::body`].
+    pub at: usize,
+    /// Of the source, from 1.
+    pub line: u32,
+    before: Vec<Inst>,
+    inst: Inst,
+    registers: Vec<Type>,
+}
+
+/// All mutants of a module, in the order of its instructions.
+pub fn mutants(module: &Module) -> Vec<Mutant> {
+    let mut out = vec![];
+    for (function, f) in module.functions.iter().enumerate() {
+        for (at, inst) in f.body.iter().enumerate() {
+            for operator in OPERATORS {
+                let mut patch = Patch { function: f, before: vec![], registers: vec![] };
+                if let Some(changed) = (operator.apply)(&mut patch, inst) {
+                    let Patch { before, registers, .. } = patch;
+                    let Operator { class, name, .. } = *operator;
+                    let line = inst.line;
+                    out.push(Mutant { class, operator: name, function, at, line, before, inst: changed, registers });
+                }
+            }
+        }
+    }
+    out
+}
+
+impl Mutant {
+    /// The changed module.
+    pub fn of(&self, module: &Module) -> Module {
+        let mut functions = module.functions.clone();
+        if let Some(f) = functions.get_mut(self.function) {
+            f.registers.extend(&self.registers);
+            let changed = self.before.iter().chain([&self.inst]).cloned();
+            f.body.splice(self.at..=self.at, changed);
+            for label in f.labels.iter_mut().filter(|l| l.at as usize > self.at) {
+                label.at += self.before.len() as u32;
+            }
+        }
+        Module {
+            id: next_id(),
+            version: module.version,
+            target: module.target.clone(),
+            address_size: module.address_size,
+            variables: module.variables.clone(),
+            functions,
+            source: module.source.clone(),
+        }
+    }
+
+    /// The text of the original instruction.
+    pub fn text<'m>(&self, module: &'m Module) -> &'m str {
+        let inst = module.functions.get(self.function).and_then(|f| f.body.get(self.at));
+        inst.map_or("", |inst| module.text_of(inst))
+    }
+
+    /// How the original of the changed instruction was executed, in a launch of the original.
+    pub fn original(&self, coverage: &Coverage) -> Executed {
+        coverage.of(self.function, self.at)
+    }
+
+    /// How the changed instruction was executed, in a launch of the changed module.
+    pub fn changed(&self, coverage: &Coverage) -> Executed {
+        coverage.of(self.function, self.at + self.before.len())
+    }
+
+    /// Whether all that the changed instruction does to the launch is in its destination registers, as it was with the
+    /// original.
+    pub fn gives_values_only(&self) -> bool {
+        let pure = matches!(
+            self.inst.op,
+            Op::Mov { .. }
+                | Op::Int { .. }
+                | Op::Bits { .. }
+                | Op::Float { .. }
+                | Op::MixedFloat { .. }
+                | Op::Setp { .. }
+                | Op::Set { .. }
+                | Op::Selp { .. }
+                | Op::Cvt(_)
+                | Op::Shfl { .. }
+                | Op::Vote { .. }
+                | Op::Redux { .. }
+                | Op::Ld(LoadStoreMods { sem: Sem::Weak, .. })
+                | Op::Ldmatrix(_)
+        );
+        pure && self.inst.defs != 0
+    }
+
+    /// Whether the lanes for which the instruction is executed are all that may have changed.
+    pub fn changes_guard_only(&self) -> bool {
+        matches!(self.operator, operators::NEGATE_GUARD | operators::DROP_GUARD)
+    }
+}
+
+/// What an operator may add to the function.
+struct Patch<'a> {
+    function: &'a Function,
+    before: Vec<Inst>,
+    registers: Vec<Type>,
+}
+
+impl Patch<'_> {
+    /// The type of a register of the original.
+    fn type_of(&self, register: RegId) -> Option<Type> {
+        self.function.registers.get(register.0 as usize).copied()
+    }
+
+    /// An integer operand changed by a constant: an immediate itself, a register in an instruction before.
+    fn changed(&mut self, inst: &Inst, operand: &Operand, how: Change) -> Option<Operand> {
+        match operand {
+            Operand::Imm(Imm::Int(v)) => Some(Operand::Imm(Imm::Int(match how {
+                Change::Add(n) => v.wrapping_add_signed(n),
+                Change::Xor(n) => v ^ n,
+            }))),
+            Operand::Reg(register) => {
+                let bits = self.type_of(*register)?.bits();
+                let (op, constant) = match (how, bits) {
+                    (Change::Add(n), 32) => (Op::Int { op: IntOp::Add, ty: Type::S32, sat: false }, n as u32 as u64),
+                    (Change::Add(n), 64) => (Op::Int { op: IntOp::Add, ty: Type::S64, sat: false }, n as u64),
+                    (Change::Xor(n), 32) => (Op::Bits { op: BitOp::Xor, ty: Type::B32 }, n),
+                    (Change::Xor(n), 64) => (Op::Bits { op: BitOp::Xor, ty: Type::B64 }, n),
+                    _ => return None,
+                };
+                let new = RegId((self.function.registers.len() + self.registers.len()) as u32);
+                self.registers.push(if bits == 32 { Type::B32 } else { Type::B64 });
+                let args = vec![Operand::Reg(new), operand.clone(), Operand::Imm(Imm::Int(constant))];
+                self.before.push(Inst { guard: None, op, args, defs: 1, line: inst.line, span: inst.span });
+                Some(Operand::Reg(new))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// How an integer is changed.
+#[derive(Clone, Copy)]
+enum Change {
+    Add(i64),
+    Xor(u64),
+}

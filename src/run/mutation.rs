@@ -1,0 +1,366 @@
+//! Mutation testing of compiled programs: which changes of their PTX the simulator and the expected results find.
+//!
+//! A [`Subject`] is a program with its launch, run once on each schedule as it is. [`judge`] runs mutants of
+//! [`ptx_sim::mutate`] on the same schedules and says what became of each:
+//!
+//! | verdict | meaning |
+//! |---|---|
+//! | killed | a wrong result, or an error of the simulator |
+//! | equal | nothing can be found in this launch; the rule that proves it is named |
+//! | survived | neither: a hole in the checks, or in the inputs |
+//! | invalid | no module that could be launched |
+//!
+//! Rules of equality. *not executed*: no lane executes the instruction. *same lanes*: only the guard was changed, and
+//! it held for the same lanes each time. *same values*: the instruction gave the same values each time, and does
+//! nothing else. Two runs that agree in this cannot differ elsewhere.
+//!
+//! Everything is deterministic: schedules have seeds, limits count instructions, and [`sample`] draws by a digest.
+
+use crate::execute::{Error, Outcome, check, execute};
+use crate::launch::Launch;
+use ptx_sim::ir::Op;
+use ptx_sim::mutate::{Class, Mutant, mutants};
+use ptx_sim::{Coverage, Module, RunOptions, SimErrorKind};
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// A program, as it is.
+#[derive(Debug)]
+pub struct Subject {
+    pub name: String,
+    pub module: Module,
+    pub launch: Launch,
+    runs: Vec<Baseline>,
+}
+
+/// A run of a program as it is.
+#[derive(Debug)]
+struct Baseline {
+    /// `None` is the ordinary one.
+    schedule: Option<u64>,
+    coverage: Coverage,
+    /// Warp instructions after which a mutant hangs.
+    limit: u64,
+}
+
+impl Subject {
+    /// Runs a program on each schedule. `Err` says why it does not run as it should.
+    pub fn new(name: &str, ptx: &str, launch: Launch, schedules: &[Option<u64>]) -> Result<Subject, String> {
+        let module = Module::parse(ptx).map_err(|e| format!("{name}: {e}"))?;
+        let mut runs = vec![];
+        for &schedule in schedules {
+            let options = RunOptions { adversarial: schedule, coverage: true, ..RunOptions::default() };
+            let outcome = execute(&module, &launch, &options).map_err(|e| format!("{name}: {e}"))?;
+            if let Some(complaint) = check(&launch, &outcome).first() {
+                return Err(format!("{name}: {complaint}"));
+            }
+            let executed = outcome.report.stats.total_warp_instructions();
+            let coverage = outcome.report.coverage.unwrap_or_default();
+            runs.push(Baseline { schedule, coverage, limit: 4 * executed + 100_000 });
+        }
+        Ok(Subject { name: name.into(), module, launch, runs })
+    }
+
+    /// Lines of the PTX with instructions, and whether a lane executed one of them on some schedule. A branch that was
+    /// not taken was executed too.
+    pub fn lines(&self) -> BTreeMap<u32, bool> {
+        let mut lines = BTreeMap::new();
+        for (function, f) in self.module.functions.iter().enumerate() {
+            for (at, inst) in f.body.iter().enumerate() {
+                let branch = matches!(inst.op, Op::Bra { .. });
+                let executed = self.runs.iter().map(|r| r.coverage.of(function, at));
+                let executed = executed.map(|e| if branch { e.reached } else { e.effective }).any(|n| n > 0);
+                *lines.entry(inst.line).or_default() |= executed;
+            }
+        }
+        lines
+    }
+}
+
+/// What became of a mutant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// What found it.
+    Killed(&'static str),
+    /// The rule.
+    Equal(&'static str),
+    Survived,
+    /// What is wrong with it.
+    Invalid(String),
+    /// The simulator panicked, which is a defect of it.
+    Panicked,
+}
+
+/// A mutant and what became of it.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    pub program: String,
+    pub class: Class,
+    pub operator: &'static str,
+    pub line: u32,
+    /// The original instruction.
+    pub text: String,
+    pub verdict: Verdict,
+}
+
+/// All mutants of the classes, `count` of each class if that is given: for a seed always the same ones.
+pub fn sample<'s>(
+    subjects: &'s [Subject],
+    classes: &[Class],
+    count: Option<usize>,
+    seed: u64,
+) -> Vec<(&'s Subject, Mutant)> {
+    let mut drawn = vec![];
+    for class in classes {
+        let mut of_class = vec![];
+        for (n, subject) in subjects.iter().enumerate() {
+            for (m, mutant) in mutants(&subject.module).into_iter().filter(|m| m.class == *class).enumerate() {
+                of_class.push((draw(seed, &subject.name, mutant.operator, m), n, m, subject, mutant));
+            }
+        }
+        of_class.sort_by_key(|(digest, n, m, ..)| (*digest, *n, *m));
+        of_class.truncate(count.unwrap_or(usize::MAX));
+        of_class.sort_by_key(|(_, n, m, ..)| (*n, *m));
+        drawn.extend(of_class.into_iter().map(|(.., subject, mutant)| (subject, mutant)));
+    }
+    drawn
+}
+
+/// A digest that does not change with the version of the standard library: FNV-1a, and a last mix.
+fn draw(seed: u64, program: &str, operator: &str, number: usize) -> u64 {
+    let bytes = seed.to_le_bytes().into_iter().chain(program.bytes()).chain(operator.bytes());
+    let bytes = bytes.chain((number as u64).to_le_bytes());
+    let digest = bytes.fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
+    (digest ^ digest >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+/// Judges mutants, `parallel` at a time; the order is theirs.
+pub fn judge(mutants: &[(&Subject, Mutant)], parallel: usize, done: &(dyn Fn(usize) + Sync)) -> Vec<Judged> {
+    let next = AtomicUsize::new(0);
+    let finished = AtomicUsize::new(0);
+    let judged = Mutex::new(vec![]);
+    thread::scope(|scope| {
+        for _ in 0..parallel.clamp(1, mutants.len().max(1)) {
+            scope.spawn(|| {
+                while let Some((n, (subject, mutant))) =
+                    Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|n| Some((n, mutants.get(n)?)))
+                {
+                    let verdict = catch_unwind(AssertUnwindSafe(|| verdict(subject, mutant)));
+                    let text = mutant.text(&subject.module).split_whitespace().collect::<Vec<_>>().join(" ");
+                    let one = Judged {
+                        program: subject.name.clone(),
+                        class: mutant.class,
+                        operator: mutant.operator,
+                        line: mutant.line,
+                        text,
+                        verdict: verdict.unwrap_or(Verdict::Panicked),
+                    };
+                    judged.lock().unwrap_or_else(|e| e.into_inner()).push((n, one));
+                    done(finished.fetch_add(1, Ordering::Relaxed) + 1);
+                }
+            });
+        }
+    });
+    let mut judged = judged.into_inner().unwrap_or_else(|e| e.into_inner());
+    judged.sort_by_key(|(n, _)| *n);
+    judged.into_iter().map(|(_, one)| one).collect()
+}
+
+fn verdict(subject: &Subject, mutant: &Mutant) -> Verdict {
+    let guard = mutant.changes_guard_only();
+    let executed = |run: &Baseline| {
+        let e = mutant.original(&run.coverage);
+        if guard { e.reached > 0 } else { e.effective > 0 }
+    };
+    if !subject.runs.iter().any(executed) {
+        return Verdict::Equal("not executed");
+    }
+    let module = mutant.of(&subject.module);
+    for run in &subject.runs {
+        match observe(subject, &module, run, false) {
+            Ok(_) => {}
+            Err(verdict) => return verdict,
+        }
+    }
+    // Digests take time, so only those that survive are run with them.
+    let (rule, digest): (_, fn(ptx_sim::Executed) -> u64) = match (guard, mutant.gives_values_only()) {
+        (true, _) => ("same lanes", |e| e.lanes),
+        (_, true) => ("same values", |e| e.values),
+        _ => return Verdict::Survived,
+    };
+    let same = |run: &Baseline| {
+        let after = observe(subject, &module, run, true).ok().and_then(|o| o.report.coverage);
+        after.is_some_and(|after| digest(mutant.changed(&after)) == digest(mutant.original(&run.coverage)))
+    };
+    if subject.runs.iter().all(same) {
+        return Verdict::Equal(rule);
+    }
+    Verdict::Survived
+}
+
+/// Runs a mutant on one schedule; `Err` if something was found.
+fn observe(subject: &Subject, module: &Module, run: &Baseline, coverage: bool) -> Result<Outcome, Verdict> {
+    let Subject { launch, .. } = subject;
+    let max_instructions = Some(run.limit);
+    let options = RunOptions { adversarial: run.schedule, coverage, max_instructions, ..RunOptions::default() };
+    let outcome = execute(module, launch, &options).map_err(|error| match &error {
+        Error::Run { error: e, .. } | Error::Launch(e) => found(&e.kind),
+        other => Verdict::Invalid(other.to_string()),
+    })?;
+    if check(launch, &outcome).is_empty() { Ok(outcome) } else { Err(Verdict::Killed("wrong result")) }
+}
+
+/// What an error of the simulator says about a mutant.
+fn found(kind: &SimErrorKind) -> Verdict {
+    Verdict::Killed(match kind {
+        SimErrorKind::Load(_) | SimErrorKind::Launch(_) | SimErrorKind::Unsupported(_) => {
+            return Verdict::Invalid(kind.to_string());
+        }
+        SimErrorKind::Race(_) => "data race",
+        SimErrorKind::MissingProxyFence(_) => "missing proxy fence",
+        SimErrorKind::MissingTensorFence(_) => "missing tcgen05 fence",
+        SimErrorKind::Deadlock(_) => "deadlock",
+        SimErrorKind::Livelock { .. } | SimErrorKind::InstructionLimit(_) | SimErrorKind::TimeLimit => "hang",
+        SimErrorKind::OutOfBounds { .. } => "out of bounds",
+        SimErrorKind::Misaligned { .. } => "misaligned",
+        SimErrorKind::Uninitialised { .. } | SimErrorKind::UndefinedRegister(_) => "uninitialised read",
+        SimErrorKind::Barrier(_) | SimErrorKind::Mbarrier(_) => "barrier misuse",
+        SimErrorKind::AsyncCopy(_) | SimErrorKind::Tensor(_) => "asynchronous misuse",
+        _ => "another error",
+    })
+}
+
+/// Killed, equal and survived mutants of a class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Score {
+    pub killed: usize,
+    pub equal: usize,
+    pub survived: usize,
+}
+
+impl Score {
+    /// The share that was killed of those that are not equal, in percent; 100 where there are none.
+    pub fn percent(self) -> f64 {
+        match self.killed + self.survived {
+            0 => 100.0,
+            all => 100.0 * self.killed as f64 / all as f64,
+        }
+    }
+}
+
+/// The score of each class that has a mutant.
+pub fn scores(judged: &[Judged]) -> BTreeMap<Class, Score> {
+    let mut scores: BTreeMap<Class, Score> = BTreeMap::new();
+    for one in judged {
+        let score = scores.entry(one.class).or_default();
+        match one.verdict {
+            Verdict::Killed(_) => score.killed += 1,
+            Verdict::Equal(_) => score.equal += 1,
+            Verdict::Survived => score.survived += 1,
+            Verdict::Invalid(_) | Verdict::Panicked => {}
+        }
+    }
+    scores
+}
+
+/// A reason why mutants survive: a line of a list of survivors, whose columns are separated by tabs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// Name of the program, with `*` for any characters.
+    pub program: String,
+    pub operator: String,
+    /// The original instruction, with `*` for any characters.
+    pub text: String,
+    pub reason: String,
+}
+
+impl Reason {
+    /// Reads a list; lines that begin with `#` are remarks.
+    pub fn list(text: &str) -> Result<Vec<Reason>, String> {
+        let lines = text.lines().enumerate().filter(|(_, l)| !l.trim().is_empty() && !l.starts_with('#'));
+        let read = |(n, line): (usize, &str)| {
+            let columns: Vec<&str> = line.split('\t').map(str::trim).collect();
+            match columns[..] {
+                [program, operator, text, reason] if !reason.is_empty() => Ok(Reason {
+                    program: program.into(),
+                    operator: operator.into(),
+                    text: text.into(),
+                    reason: reason.into(),
+                }),
+                _ => Err(format!("line {}: expected program, operator, instruction and reason", n + 1)),
+            }
+        };
+        lines.map(read).collect()
+    }
+
+    /// Whether it is the reason of this survivor.
+    pub fn explains(&self, one: &Judged) -> bool {
+        self.operator == one.operator && matches(&self.program, &one.program) && matches(&self.text, &one.text)
+    }
+}
+
+/// Whether a text is as a pattern says, in which `*` stands for any characters.
+pub fn matches(pattern: &str, text: &str) -> bool {
+    let Some((head, rest)) = pattern.split_once('*') else { return pattern == text };
+    let Some(text) = text.strip_prefix(head) else { return false };
+    (0..=text.len()).any(|n| text.get(n..).is_some_and(|tail| matches(rest, tail)))
+}
+
+/// What is wrong between survivors and their reasons: one without a reason, a reason without a survivor; and mutants on
+/// which the simulator panicked.
+pub fn problems(judged: &[Judged], reasons: &[Reason]) -> Vec<String> {
+    let mut problems = vec![];
+    let survivors: Vec<&Judged> = judged.iter().filter(|j| j.verdict == Verdict::Survived).collect();
+    for j in &survivors {
+        if !reasons.iter().any(|r| r.explains(j)) {
+            problems.push(format!(
+                "survived without a reason: {}\t{}\t{} (line {})",
+                j.program, j.operator, j.text, j.line
+            ));
+        }
+    }
+    for r in reasons {
+        if !survivors.iter().any(|j| r.explains(j)) {
+            problems.push(format!("no longer survives: {}\t{}\t{}", r.program, r.operator, r.text));
+        }
+    }
+    for j in judged.iter().filter(|j| j.verdict == Verdict::Panicked) {
+        problems.push(format!("the simulator panicked: {}\t{}\t{} (line {})", j.program, j.operator, j.text, j.line));
+    }
+    problems
+}
+
+/// The PTX of a program of the corpus, by `tile-run`, which also runs it once; `scratch` is a folder for a file.
+pub fn compile(
+    tile_run: &Path,
+    program: &crate::corpus::Program,
+    launch: &Path,
+    target: &str,
+    level: u8,
+    scratch: &Path,
+) -> Result<String, String> {
+    let shown = |path: &Path, e: std::io::Error| format!("{}: {e}", path.display());
+    std::fs::create_dir_all(scratch).map_err(|e| shown(scratch, e))?;
+    let file = scratch.join(format!("{}.{target}.O{level}.{}.ptx", program.name, std::process::id()));
+    let output = Command::new(tile_run)
+        .args(["--quiet", "--gpu-name", target, "-O", &level.to_string(), "--save-ptx"])
+        .arg(&file)
+        .arg("--launch")
+        .arg(launch)
+        .arg(&program.file)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|e| shown(tile_run, e))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{}: {}", program.name, crate::corpus::first_error(&said)));
+    }
+    let text = std::fs::read_to_string(&file).map_err(|e| shown(&file, e))?;
+    std::fs::remove_file(&file).map_err(|e| shown(&file, e))?;
+    Ok(text)
+}

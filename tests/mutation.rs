@@ -1,0 +1,97 @@
+//! A slice of mutation testing: changes of compiled programs that the simulator and the expected results have to find.
+//!
+//! `tests/mutation/survivors.tsv` lists those that they do not find, with the reason of each. One that is not in the
+//! list is a hole in the checks: fix the simulator or the tolerance. An entry that no longer survives goes. Where the
+//! compiler's code has changed, `cargo xtask mutate` with the options that a failure prints shows the same mutants.
+
+use ptx_sim::mutate::Class;
+use std::path::{Path, PathBuf};
+use tile_launch::corpus::{self, Program};
+use tile_launch::launch::Launch;
+use tile_launch::mutation::{self, Reason, Score, Subject, Verdict};
+
+/// Programs of the slice: products by warpgroups with their barriers and copies, shuffles and shared memory, orders
+/// between blocks, rounding, atomics.
+const PROGRAMS: [&str; 7] = [
+    "matmul_persistent.13.1",
+    "softmax_f32.13.1",
+    "reduce_axis0_f32.13.1",
+    "acquire_flag.13.1",
+    "spin_lock_accumulate.13.1",
+    "rounding_ftz.13.1",
+    "int_zoo.13.1",
+];
+
+/// Mutants of each class.
+const SAMPLE: usize = 14;
+
+/// The least share of mutants that are killed, in percent of those that are not equal.
+const LEAST: [(Class, f64); 11] = [
+    (Class::Barrier, 35.0),
+    (Class::Mbarrier, 92.0),
+    (Class::Asynchronous, 100.0),
+    (Class::Fence, 50.0),
+    (Class::Predicate, 70.0),
+    (Class::Address, 91.0),
+    (Class::Shuffle, 87.0),
+    (Class::Rounding, 25.0),
+    (Class::Order, 84.0),
+    (Class::Initialisation, 84.0),
+    (Class::Arithmetic, 100.0),
+];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn subject(name: &str, schedules: &[Option<u64>]) -> Subject {
+    let scratch = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let cases = corpus::cases(root(), scratch.parent().unwrap()).unwrap();
+    let programs = corpus::programs(root()).unwrap();
+    let program: &Program = programs.iter().find(|p| p.name == name).unwrap();
+    let launch = cases.join(&program.entry).join("launch.json");
+    let tile_run = Path::new(env!("CARGO_BIN_EXE_tile-run"));
+    let ptx = mutation::compile(tile_run, program, &launch, "sm_90", 3, &scratch.join("mutation")).unwrap();
+    Subject::new(name, &ptx, Launch::read(&launch).unwrap(), schedules).unwrap()
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+#[test]
+fn survivors_are_explained_and_scores_hold() {
+    let subjects = PROGRAMS.map(|name| subject(name, &[None, Some(1), Some(2)]));
+    let drawn = mutation::sample(&subjects, &Class::ALL, Some(SAMPLE), 0);
+    let judged = mutation::judge(&drawn, processors(), &|_| {});
+    let reasons = std::fs::read_to_string(root().join("tests/mutation/survivors.tsv")).unwrap();
+    let mut problems = mutation::problems(&judged, &Reason::list(&reasons).unwrap());
+    let scores = mutation::scores(&judged);
+    for (class, least) in LEAST {
+        let score = scores.get(&class).copied().unwrap_or_default();
+        let Score { killed, survived, .. } = score;
+        if killed == 0 || score.percent() < least {
+            let share = format!("{killed} of {}", killed + survived);
+            problems.push(format!("{}: {share} mutants were killed, which is less than {least} %", class.name()));
+        }
+    }
+    let options = format!("--programs {} --sample {SAMPLE}", PROGRAMS.join(","));
+    assert!(problems.is_empty(), "{}\ncargo xtask mutate {options}", problems.join("\n"));
+}
+
+/// What the tolerance of an approximate row hid in all others.
+#[test]
+fn rounding_modes_are_found_where_rows_are_exact() {
+    let survivors = |subject: Subject| {
+        let subjects = [subject];
+        let drawn = mutation::sample(&subjects, &[Class::Rounding], None, 0);
+        let judged = mutation::judge(&drawn, processors(), &|_| {});
+        let rounding: Vec<_> = judged.into_iter().filter(|j| j.operator == "another rounding").collect();
+        assert_eq!(rounding.len(), 6, "{rounding:?}");
+        rounding.into_iter().filter(|j| j.verdict == Verdict::Survived).count()
+    };
+    let exact = subject("rounding_ftz.13.1", &[None]);
+    let mut loose = subject("rounding_ftz.13.1", &[None]);
+    loose.launch.expect.iter_mut().for_each(|e| e.loose = None);
+    assert_eq!((survivors(exact), survivors(loose)), (0, 4));
+}

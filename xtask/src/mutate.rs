@@ -1,0 +1,247 @@
+//! `cargo xtask mutate`: how many changes of compiled programs the simulator and the expected results find.
+
+use anyhow::{Context, bail};
+use ptx_sim::mutate::Class;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering;
+use tile_launch::corpus::{self, Lists, Program};
+use tile_launch::launch::Launch;
+use tile_launch::mutation::{self, Judged, Reason, Score, Subject, Verdict};
+
+pub const USAGE: &str = "\
+usage: cargo xtask mutate [options]
+
+Compiles programs of the corpus, changes their PTX one instruction at a time, runs each mutant on the simulator and
+prints for each class how many were killed, are proved equal, and survived; then the survivors.
+
+  --programs LIST  names with * for any characters, such as 'matmul_*,fmha_f16.13.1' (default: all that are supported)
+  --class LIST     classes, such as 'barrier,fence' (default: all)
+  --sample N       N mutants of each class instead of all
+  --seed S         which mutants are drawn (default 0)
+  --schedules LIST schedules of the simulator, as tile-run --adversarial takes them (default plain,1,2)
+  --gpu-name NAME  target (default sm_90)
+  --level N        level of optimisation (default 3)
+  --jobs N         mutants run at the same time (default: one for each processor)
+  --json           print every mutant as JSON, with the scores
+  --coverage       run no mutants: print executed and all lines of each program, and those that are never executed
+  --release        build tile-run with optimisation
+
+Survivors that tests/mutation/survivors.tsv gives a reason for are marked. Exit status 1: one has none, or the simulator
+panicked.
+";
+
+/// Where the reasons of survivors are.
+const REASONS: &str = "tests/mutation/survivors.tsv";
+
+struct Options {
+    programs: Vec<String>,
+    classes: Vec<Class>,
+    sample: Option<usize>,
+    seed: u64,
+    schedules: Vec<Option<u64>>,
+    target: String,
+    level: u8,
+    jobs: usize,
+    json: bool,
+    coverage: bool,
+    release: bool,
+}
+
+fn parse(words: &[&str]) -> anyhow::Result<Options> {
+    let mut o = Options {
+        programs: vec!["*".into()],
+        classes: Class::ALL.to_vec(),
+        sample: None,
+        seed: 0,
+        schedules: vec![None, Some(1), Some(2)],
+        target: "sm_90".into(),
+        level: 3,
+        jobs: std::thread::available_parallelism().map_or(1, usize::from),
+        json: false,
+        coverage: false,
+        release: false,
+    };
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let (word, mut inline) = match word.split_once('=') {
+            Some((name, value)) if name.starts_with("--") => (name, Some(value)),
+            _ => (*word, None),
+        };
+        let mut value =
+            || inline.take().or_else(|| words.next().copied()).with_context(|| format!("{word} needs a value"));
+        match word {
+            "--programs" => o.programs = value()?.split(',').map(String::from).collect(),
+            "--class" => o.classes = value()?.split(',').map(class).collect::<Result<_, _>>()?,
+            "--sample" => o.sample = Some(value()?.parse().context("--sample")?),
+            "--seed" => o.seed = value()?.parse().context("--seed")?,
+            "--schedules" => o.schedules = value()?.split(',').map(schedule).collect::<Result<_, _>>()?,
+            "--gpu-name" => o.target = value()?.into(),
+            "--level" => o.level = value()?.parse().context("--level")?,
+            "--jobs" => o.jobs = value()?.parse().context("--jobs")?,
+            "--json" => o.json = true,
+            "--coverage" => o.coverage = true,
+            "--release" => o.release = true,
+            _ => bail!("unknown option '{word}'\n{USAGE}"),
+        }
+        if let Some(value) = inline {
+            bail!("{word} takes no value, got '{value}'\n{USAGE}");
+        }
+    }
+    o.classes.sort();
+    o.classes.dedup();
+    Ok(o)
+}
+
+fn class(name: &str) -> anyhow::Result<Class> {
+    let names = || Class::ALL.map(Class::name).join(", ");
+    Class::ALL
+        .into_iter()
+        .find(|c| c.name() == name)
+        .with_context(|| format!("there is no class '{name}' (these are: {})", names()))
+}
+
+fn schedule(word: &str) -> anyhow::Result<Option<u64>> {
+    if word == "plain" { Ok(None) } else { word.parse().map(Some).context("--schedules") }
+}
+
+/// Survivors without a reason, and mutants on which the simulator panicked.
+pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
+    let options = parse(words)?;
+    let subjects = subjects(root, &options)?;
+    if options.coverage {
+        print_coverage(&subjects, options.json);
+        return Ok(vec![]);
+    }
+    let reasons = std::fs::read_to_string(root.join(REASONS)).with_context(|| REASONS)?;
+    let reasons = Reason::list(&reasons).map_err(|e| anyhow::anyhow!("{REASONS}: {e}"))?;
+    let drawn = mutation::sample(&subjects, &options.classes, options.sample, options.seed);
+    let shown = AtomicUsize::new(0);
+    let progress = |done: usize| {
+        let tenth = done * 10 / drawn.len().max(1);
+        if shown.fetch_max(tenth, Ordering::Relaxed) < tenth {
+            eprintln!("{done} of {} mutants", drawn.len());
+        }
+    };
+    let judged = mutation::judge(&drawn, options.jobs, &progress);
+    if options.json {
+        println!("{:#}", as_json(&judged));
+    } else {
+        print_scores(&judged);
+        print_survivors(&judged, &reasons);
+    }
+    // Reasons of programs that did not run are not out of date.
+    let of_survivors: Vec<Reason> = reasons
+        .into_iter()
+        .filter(|r| judged.iter().any(|j| j.verdict == Verdict::Survived && r.explains(j)))
+        .collect();
+    Ok(mutation::problems(&judged, &of_survivors))
+}
+
+fn subjects(root: &Path, options: &Options) -> anyhow::Result<Vec<Subject>> {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), Into::into);
+    let tile_run = crate::corpus::build(root, &target, "tile-run", options.release)?;
+    let cases = corpus::cases(root, &target)?;
+    let lists = Lists::read(root)?;
+    let wanted = |p: &Program| {
+        let here = lists.supported.contains(&p.name) && lists.pending_on(&p.name, &options.target).is_none();
+        here && options.programs.iter().any(|pattern| mutation::matches(pattern, &p.name))
+    };
+    let programs: Vec<Program> = corpus::programs(root)?.into_iter().filter(wanted).collect();
+    if programs.is_empty() {
+        bail!("no supported program's name is as {} says", options.programs.join(" or "));
+    }
+    let mut subjects = vec![];
+    for program in &programs {
+        let launch = cases.join(&program.entry).join("launch.json");
+        let scratch = target.join("mutation");
+        let ptx = mutation::compile(&tile_run, program, &launch, &options.target, options.level, &scratch)
+            .map_err(anyhow::Error::msg)?;
+        let launch = Launch::read(&launch)?;
+        subjects.push(Subject::new(&program.name, &ptx, launch, &options.schedules).map_err(anyhow::Error::msg)?);
+    }
+    Ok(subjects)
+}
+
+fn print_scores(judged: &[Judged]) {
+    println!("{:10}  {:>7}  {:>6}  {:>5}  {:>8}  {:>7}", "class", "mutants", "killed", "equal", "survived", "score");
+    let line = |name: &str, s: &Score| {
+        let all = s.killed + s.equal + s.survived;
+        println!("{name:10}  {all:7}  {:6}  {:5}  {:8}  {:5.1} %", s.killed, s.equal, s.survived, s.percent());
+    };
+    let scores = mutation::scores(judged);
+    let mut all = Score::default();
+    for (class, s) in &scores {
+        line(class.name(), s);
+        all.killed += s.killed;
+        all.equal += s.equal;
+        all.survived += s.survived;
+    }
+    line("all", &all);
+}
+
+/// Survivors with their reasons, and mutants that are none.
+fn print_survivors(judged: &[Judged], reasons: &[Reason]) {
+    for j in judged {
+        let Judged { program, class, operator, line, text, verdict } = j;
+        let what = match verdict {
+            Verdict::Survived => reasons.iter().find(|r| r.explains(j)).map(|r| r.reason.as_str()),
+            Verdict::Invalid(why) => Some(why.as_str()),
+            _ => None,
+        };
+        // Those without a reason are problems, which are printed last.
+        let Some(what) = what else { continue };
+        let word = if *verdict == Verdict::Survived { "survived" } else { "invalid" };
+        println!("{word}: {program}:{line}: {}: {operator}: {text}: {what}", class.name());
+    }
+}
+
+fn as_json(judged: &[Judged]) -> Value {
+    let mutants: Vec<Value> = judged.iter().map(mutant).collect();
+    let scores: serde_json::Map<String, Value> = mutation::scores(judged)
+        .into_iter()
+        .map(|(class, s)| {
+            let score = json!({ "killed": s.killed, "equal": s.equal, "survived": s.survived, "percent": s.percent() });
+            (class.name().to_string(), score)
+        })
+        .collect();
+    json!({ "scores": scores, "mutants": mutants })
+}
+
+fn mutant(j: &Judged) -> Value {
+    let (verdict, by) = match &j.verdict {
+        Verdict::Killed(by) => ("killed", *by),
+        Verdict::Equal(rule) => ("equal", *rule),
+        Verdict::Survived => ("survived", ""),
+        Verdict::Invalid(why) => ("invalid", why.as_str()),
+        Verdict::Panicked => ("panicked", ""),
+    };
+    json!({
+        "program": j.program, "class": j.class.name(), "operator": j.operator, "line": j.line, "text": j.text,
+        "verdict": verdict, "by": by,
+    })
+}
+
+fn print_coverage(subjects: &[Subject], json: bool) {
+    let mut programs = serde_json::Map::new();
+    let width = subjects.iter().map(|s| s.name.len()).max().unwrap_or(0);
+    for subject in subjects {
+        let lines = subject.lines();
+        let executed = lines.values().filter(|e| **e).count();
+        let never: Vec<u32> = lines.iter().filter(|(_, e)| !**e).map(|(line, _)| *line).collect();
+        if json {
+            let counts = json!({ "executed": executed, "lines": lines.len(), "never": never });
+            programs.insert(subject.name.clone(), counts);
+            continue;
+        }
+        println!("{:width$}  {executed:5} of {:5} lines", subject.name, lines.len());
+        for line in never {
+            let text = subject.module.source.lines().nth(line as usize - 1).unwrap_or("").trim();
+            println!("  {line}: {text}");
+        }
+    }
+    if json {
+        println!("{:#}", Value::Object(programs));
+    }
+}
