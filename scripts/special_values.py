@@ -508,7 +508,7 @@ def floats() -> None:
             block(f"{name} -> {name}", f"sqrt %a{suffix} : R", rows)
         pairs = f"{name} {name} -> {name}"
         block(pairs, "remf %a, %b : R", [show(v, encode(remainder(*reals(v), ""), f)) for v in two])
-        block(pairs, "pow %a, %b : R", [show(v, approximate(power(*reals(v)))) for v in two])
+        block(pairs, "fpowf %a, %b : R", [show(v, approximate(power(*reals(v)))) for v in two])
         block(pairs, "atan2 %a, %b : R", [show(v, approximate(angle(*reals(v)))) for v in two])
         for op, propagate in product(["maxf", "minf"], [False, True]):
             rows = [show(v, encode(maximum(*reals(v), op == "maxf", propagate), f)) for v in ordering]

@@ -129,6 +129,8 @@ def program(short: str, name: str, width: int, v: list[int]) -> str:
     p.store("%flat", (8,), v)
     p.add(f"%part = extract %x[%c1, %c0] : {p.tile(2, 4)} -> {p.tile(1, 2)}")
     p.store("%part", (1, 2), v[4:6])
+    p.add(f"%put = insert %part, %x[%c0, %c1] : {p.tile(1, 2)}, {p.tile(2, 4)}")
+    p.store("%put", (2, 4), v[:2] + v[4:6] + v[4:])
     p.add(f"%wide = broadcast %part : {p.tile(1, 2)} -> {p.tile(4, 2)}")
     p.store("%wide", (4, 2), v[4:6] * 4)
     p.add(f"%joined = cat %x, %x dim = 1 : {p.tile(2, 4)}, {p.tile(2, 4)} -> {p.tile(2, 8)}")

@@ -35,15 +35,16 @@ def CudaTile_FToFOp : CudaTile_Op<"ftof",
     [Pure, CudaTile_SameShape<["from", "to"]>]> {
   let summary = "conversion between floating-point formats";
   let description = [{
-    Rounds to nearest even; to f8E8M0FNU, which has no sign and no mantissa,
-    `zero` or `positive_inf` must be chosen.
+    Rounds to nearest even unless another mode is chosen, of those that the
+    formats have. To f8E8M0FNU, which has no sign and no mantissa, `zero` or
+    `positive_inf` must be chosen.
   }];
   let arguments = (ins CudaTile_AnyFloatTile:$from,
     DefaultValuedAttr<CudaTile_RoundingModeAttr,
                       "::cuda_tile::RoundingMode::NearestEven">:$rounding_mode);
   let results = (outs CudaTile_AnyFloatTile:$to);
   let assemblyFormat = [{
-    $from custom<IEEERounding>($rounding_mode) attr-dict
+    $from custom<ConversionRounding>($rounding_mode) attr-dict
     `:` custom<BareType>(type($from)) `->` custom<BareType>(type($to))
   }];
   let hasVerifier = 1;
@@ -52,13 +53,19 @@ def CudaTile_FToFOp : CudaTile_Op<"ftof",
 def CudaTile_FToIOp : CudaTile_Op<"ftoi",
     [Pure, CudaTile_SameShape<["from", "to"]>]> {
   let summary = "conversion of floating-point numbers to integers";
+  let description = [{
+    What is out of the integer's range is undefined unless `saturating`, which
+    takes the nearest end of the range, and zero for NaN.
+  }];
   let arguments = (ins CudaTile_AnyFloatTile:$from,
                        CudaTile_SignednessAttr:$signedness,
-                       CudaTile_RoundingModeAttr:$rounding_mode);
+                       CudaTile_RoundingModeAttr:$rounding_mode,
+                       UnitAttr:$saturating);
   let results = (outs CudaTile_IntTile:$to);
   let assemblyFormat = [{
     $from custom<Signedness>($signedness)
-    custom<IntegralRounding>($rounding_mode) attr-dict
+    custom<IntegralRounding>($rounding_mode) (`saturating` $saturating^)?
+    attr-dict
     `:` custom<BareType>(type($from)) `->` custom<BareType>(type($to))
   }];
   let hasVerifier = 1;

@@ -59,7 +59,8 @@ def CudaTile_RoundingMode : CudaTile_I32Enum<"RoundingMode",
       I32EnumAttrCase<"PositiveInf", 3, "positive_inf">,
       I32EnumAttrCase<"Approx", 4, "approx">,
       I32EnumAttrCase<"Full", 5, "full">,
-      I32EnumAttrCase<"NearestIntToZero", 6, "nearest_int_to_zero">
+      I32EnumAttrCase<"NearestIntToZero", 6, "nearest_int_to_zero">,
+      I32EnumAttrCase<"NearestAway", 7, "nearest_away">
     ]>;
 def CudaTile_RoundingModeAttr
     : CudaTile_EnumAttr<CudaTile_RoundingMode, "rounding">;

@@ -55,6 +55,8 @@ def CudaTile_NumberOrI4Elements
         !strconcat(CudaTile_NumberElements.text, " or i4")>;
 def CudaTile_PtrElements
     : CudaTile_Elements<"isPointerElement", "Pointer type">;
+def CudaTile_SmallIntElements
+    : CudaTile_Elements<"isSmallIntElement", "i1 or i8 or i16 or i32">;
 def CudaTile_I1Elements : CudaTile_Elements<"isI1Element", "i1">;
 def CudaTile_I8Elements : CudaTile_Elements<"isI8Element", "i8">;
 def CudaTile_I32Elements : CudaTile_Elements<"isI32Element", "i32">;
@@ -90,6 +92,7 @@ def CudaTile_NumberTile : CudaTile_TileOf<CudaTile_NumberElements>;
 def CudaTile_IntOrI4Tile : CudaTile_TileOf<CudaTile_IntOrI4Elements>;
 def CudaTile_NumberOrI4Tile : CudaTile_TileOf<CudaTile_NumberOrI4Elements>;
 def CudaTile_PtrTile : CudaTile_TileOf<CudaTile_PtrElements>;
+def CudaTile_SmallIntTile : CudaTile_TileOf<CudaTile_SmallIntElements>;
 def CudaTile_I1Tile : CudaTile_TileOf<CudaTile_I1Elements>;
 def CudaTile_I8Tile : CudaTile_TileOf<CudaTile_I8Elements>;
 def CudaTile_I64Tile : CudaTile_TileOf<CudaTile_I64Elements>;

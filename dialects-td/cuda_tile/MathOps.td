@@ -72,7 +72,7 @@ def CudaTile_CosHOp : CudaTile_FloatUnaryOp<"cosh"> {
   let summary = "hyperbolic cosine";
 }
 
-def CudaTile_PowOp : CudaTile_Op<"pow",
+def CudaTile_PowOp : CudaTile_Op<"fpowf",
     [Pure, CudaTile_SameType<["result", "source", "exponent"]>,
      CudaTile_SameRank<["source", "exponent", "result"]>]> {
   let summary = "source to the power of exponent";
@@ -81,6 +81,22 @@ def CudaTile_PowOp : CudaTile_Op<"pow",
   let results = (outs CudaTile_FloatTile:$result);
   let assemblyFormat = [{
     $source `,` $exponent attr-dict `:` custom<BareType>(type($result))
+  }];
+}
+
+def CudaTile_FPowIOp : CudaTile_Op<"fpowi",
+    [Pure, CudaTile_SameType<["result", "source"]>,
+     CudaTile_SameShape<["source", "exponent"]>]> {
+  let summary = "source to the power of an integer";
+  let description = [{
+    The exponent has a sign. Anything to the power of zero is one.
+  }];
+  let arguments = (ins CudaTile_FloatTile:$source,
+                       CudaTile_SmallIntTile:$exponent);
+  let results = (outs CudaTile_FloatTile:$result);
+  let assemblyFormat = [{
+    $source `,` $exponent attr-dict `:` custom<BareType>(type($source)) `,`
+    custom<BareType>(type($exponent))
   }];
 }
 

@@ -163,4 +163,43 @@ def CudaTile_JoinTokensOp : CudaTile_Op<"join_tokens", [Pure]> {
   let hasVerifier = 1;
 }
 
+class CudaTile_DependentGridOp<string mnemonic> : CudaTile_Op<mnemonic> {
+  let arguments = (ins Optional<CudaTile_Token>:$token);
+  let results = (outs CudaTile_Token:$result_token);
+  let assemblyFormat = [{
+    (`token` `=` custom<Operand>($token)^)? attr-dict
+    `->` custom<BareType>(type($result_token))
+  }];
+}
+
+def CudaTile_GdcLaunchDependentsTkoOp
+    : CudaTile_DependentGridOp<"gdc_launch_dependents_tko"> {
+  let summary = "leave for the grids that depend on this one to start";
+  let description = [{
+    They start when all tile blocks have said so or have ended. What this grid
+    wrote is not visible to them before they wait for its end. Nothing happens on
+    targets below sm_90.
+  }];
+}
+
+def CudaTile_GdcWaitTkoOp : CudaTile_DependentGridOp<"gdc_wait_tko"> {
+  let summary = "wait for the end of all grids that this one depends on";
+  let description = [{
+    What they wrote is visible afterwards. Nothing happens on targets below sm_90,
+    where this grid starts after their end.
+  }];
+}
+
+def CudaTile_MemoryFenceAliasTkoOp
+    : CudaTile_Op<"memory_fence_alias_tko"> {
+  let summary = "order of accesses to the same memory by several addresses";
+  let description = [{
+    Accesses that the operand waits for come before those that wait for the
+    result, also where one reaches the memory by another virtual address.
+  }];
+  let arguments = (ins CudaTile_Token:$token);
+  let results = (outs CudaTile_Token:$result_token);
+  let assemblyFormat = "$token attr-dict";
+}
+
 #endif // CUDA_TILE_MEMORY_OPS_TD

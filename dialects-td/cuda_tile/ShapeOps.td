@@ -100,4 +100,22 @@ def CudaTile_ExtractOp : CudaTile_Op<"extract",
   let hasVerifier = 1;
 }
 
+def CudaTile_InsertOp : CudaTile_Op<"insert",
+    [Pure, CudaTile_SameType<["destination", "result"]>,
+     CudaTile_SameRank<["source", "result"]>]> {
+  let summary = "a tile with one of its equal slices replaced";
+  let description = [{
+    The inverse of `extract`. The indices are numbers of slices, unsigned, not of
+    elements. A slice out of range is undefined behaviour.
+  }];
+  let arguments = (ins CudaTile_AnyTile:$source, CudaTile_AnyTile:$destination,
+                       Variadic<CudaTile_ScalarI32>:$indices);
+  let results = (outs CudaTile_AnyTile:$result);
+  let assemblyFormat = [{
+    $source `,` $destination `` `[` $indices `]` attr-dict
+    `:` custom<BareType>(type($source)) `,` custom<BareType>(type($destination))
+  }];
+  let hasVerifier = 1;
+}
+
 #endif // CUDA_TILE_SHAPE_OPS_TD

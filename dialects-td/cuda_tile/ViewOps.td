@@ -49,17 +49,24 @@ def CudaTile_MakeGatherScatterViewOp
 def CudaTile_LoadViewTkoOp : CudaTile_Op<"load_view_tko",
     [AttrSizedOperandSegments]> {
   let summary = "load of one tile of a view";
+  let description = [{
+    `inbounds` says of which dimensions of the index the tile lies within the
+    view. Where that is not so the behaviour is undefined; without it, what lies
+    outside is padding or not stored.
+  }];
   let arguments = (ins
     CudaTile_MemoryOrderingSemantics:$memory_ordering_semantics,
     OptionalAttr<CudaTile_MemoryScope>:$memory_scope,
     CudaTile_AnyTileView:$view, Variadic<CudaTile_IntTile>:$index,
     Optional<CudaTile_Token>:$token,
-    OptionalAttr<CudaTile_OptimizationHintsAttr>:$optimization_hints);
+    OptionalAttr<CudaTile_OptimizationHintsAttr>:$optimization_hints,
+    OptionalAttr<DenseBoolArrayAttr>:$inbounds);
   let results = (outs CudaTile_AnyTile:$tile, CudaTile_Token:$result_token);
   let assemblyFormat = [{
     custom<MemoryAttributes>($memory_ordering_semantics, $memory_scope)
     $view `` `[` $index `]` (`token` `=` custom<Operand>($token)^)?
-    (`optimization_hints` `=` $optimization_hints^)? attr-dict-with-keyword
+    (`optimization_hints` `=` $optimization_hints^)?
+    (`inbounds` `=` $inbounds^)? attr-dict-with-keyword
     `:` custom<BareType>(type($view))
     `` custom<IndexTypes>(ref($index), type($index))
     `->` custom<BareType>(type($tile)) `,`
@@ -71,17 +78,24 @@ def CudaTile_LoadViewTkoOp : CudaTile_Op<"load_view_tko",
 def CudaTile_StoreViewTkoOp : CudaTile_Op<"store_view_tko",
     [AttrSizedOperandSegments]> {
   let summary = "store of one tile of a view";
+  let description = [{
+    `inbounds` says of which dimensions of the index the tile lies within the
+    view. Where that is not so the behaviour is undefined; without it, what lies
+    outside is padding or not stored.
+  }];
   let arguments = (ins
     CudaTile_MemoryOrderingSemantics:$memory_ordering_semantics,
     OptionalAttr<CudaTile_MemoryScope>:$memory_scope,
     CudaTile_AnyTile:$tile, CudaTile_AnyTileView:$view,
     Variadic<CudaTile_IntTile>:$index, Optional<CudaTile_Token>:$token,
-    OptionalAttr<CudaTile_OptimizationHintsAttr>:$optimization_hints);
+    OptionalAttr<CudaTile_OptimizationHintsAttr>:$optimization_hints,
+    OptionalAttr<DenseBoolArrayAttr>:$inbounds);
   let results = (outs CudaTile_Token:$result_token);
   let assemblyFormat = [{
     custom<MemoryAttributes>($memory_ordering_semantics, $memory_scope)
     $tile `,` $view `` `[` $index `]` (`token` `=` custom<Operand>($token)^)?
-    (`optimization_hints` `=` $optimization_hints^)? attr-dict-with-keyword
+    (`optimization_hints` `=` $optimization_hints^)?
+    (`inbounds` `=` $inbounds^)? attr-dict-with-keyword
     `:` custom<BareType>(type($tile)) `,` custom<BareType>(type($view))
     `` custom<IndexTypes>(ref($index), type($index))
     `->` custom<BareType>(type($result_token))

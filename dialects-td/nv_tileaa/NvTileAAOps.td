@@ -153,13 +153,14 @@ def NvTileAA_NumTilesOp : NvTileAA_Op<"num_tiles", NvTileAA_Address, [Pure]> {
 
 def NvTileAA_TiledLoadOp : NvTileAA_Op<"tiled_load", NvTileAA_Access, [AttrSizedOperandSegments, MemoryEffects<[NvTileAA_ReadsGlobal]>]> {
   let summary = "read one tile of a view";
+  let description = "`in_bounds` says of which dimensions the program promises that the tile lies inside of the view.";
   let arguments = (ins NvTileAA_TiledViewType:$view, Variadic<AnyType>:$indices,
       Optional<NvTileAA_MemTokenType>:$token,
       NvTileAA_OrderingAttr:$ordering, OptionalAttr<NvTileAA_ScopeAttr>:$scope,
-      OptionalAttr<DictionaryAttr>:$hints);
+      OptionalAttr<DictionaryAttr>:$hints, OptionalAttr<DenseBoolArrayAttr>:$inBounds);
   let results = (outs NvTileAA_Value:$result, NvTileAA_MemTokenType:$resultToken);
   let assemblyFormat = [{
-    $ordering (`scope` $scope^)? $view `[` $indices `]` (`token` $token^)? (`hints` $hints^)? attr-dict
+    $ordering (`scope` $scope^)? $view `[` $indices `]` (`token` $token^)? (`in_bounds` $inBounds^)? (`hints` $hints^)? attr-dict
     `:` type($view) `[` type($indices) `]` `->` type($result)
   }];
   let hasVerifier = 1;
@@ -167,13 +168,14 @@ def NvTileAA_TiledLoadOp : NvTileAA_Op<"tiled_load", NvTileAA_Access, [AttrSized
 
 def NvTileAA_TiledStoreOp : NvTileAA_Op<"tiled_store", NvTileAA_Access, [AttrSizedOperandSegments, MemoryEffects<[NvTileAA_WritesGlobal]>]> {
   let summary = "write one tile of a view";
+  let description = "`in_bounds` says of which dimensions the program promises that the tile lies inside of the view.";
   let arguments = (ins NvTileAA_Value:$value, NvTileAA_TiledViewType:$view, Variadic<AnyType>:$indices,
       Optional<NvTileAA_MemTokenType>:$token,
       NvTileAA_OrderingAttr:$ordering, OptionalAttr<NvTileAA_ScopeAttr>:$scope,
-      OptionalAttr<DictionaryAttr>:$hints);
+      OptionalAttr<DictionaryAttr>:$hints, OptionalAttr<DenseBoolArrayAttr>:$inBounds);
   let results = (outs NvTileAA_MemTokenType:$resultToken);
   let assemblyFormat = [{
-    $ordering (`scope` $scope^)? $value `,` $view `[` $indices `]` (`token` $token^)? (`hints` $hints^)? attr-dict
+    $ordering (`scope` $scope^)? $value `,` $view `[` $indices `]` (`token` $token^)? (`in_bounds` $inBounds^)? (`hints` $hints^)? attr-dict
     `:` type($value) `,` type($view) `[` type($indices) `]`
   }];
   let hasVerifier = 1;
@@ -483,6 +485,27 @@ def NvTileAA_AssertOp : NvTileAA_Op<"assert", NvTileAA_Elementwise, [MemoryEffec
   let summary = "run-time check of each lane";
   let arguments = (ins NvTileAA_I1:$condition, StrAttr:$message);
   let assemblyFormat = "$condition `,` $message attr-dict `:` type($condition)";
+}
+
+//===-- order with what is outside of the grid ------------------------------//
+
+class NvTileAA_TokenOrderOp<string mnemonic>
+    : NvTileAA_Op<mnemonic, NvTileAA_Program, [NvTileAA_TouchesAll]> {
+  let arguments = (ins Optional<NvTileAA_MemTokenType>:$token);
+  let results = (outs NvTileAA_MemTokenType:$resultToken);
+  let assemblyFormat = "(`token` $token^)? attr-dict";
+}
+
+def NvTileAA_LaunchDependentsOp : NvTileAA_TokenOrderOp<"launch_dependents"> {
+  let summary = "leave for dependent grids to start, once all tile blocks have given it";
+}
+
+def NvTileAA_WaitForGridsOp : NvTileAA_TokenOrderOp<"wait_for_grids"> {
+  let summary = "wait for the end of the grids that this one depends on; what they wrote is visible then";
+}
+
+def NvTileAA_FenceAliasOp : NvTileAA_TokenOrderOp<"fence_alias"> {
+  let summary = "order of accesses to the same memory by several virtual addresses";
 }
 
 def NvTileAA_PrintOp : NvTileAA_Op<"print", NvTileAA_Program, [AttrSizedOperandSegments, MemoryEffects<[NvTileAA_WritesMachine]>]> {

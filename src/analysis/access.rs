@@ -82,8 +82,9 @@ pub fn fast_dimension(view: &View<'_>) -> usize {
     memory_order(view).first().copied().unwrap_or(0)
 }
 
-/// Access of a tile of `view` at `indices`.
-pub fn tiled_access<'c>(facts: &Facts, view: &View<'c>, indices: &[Val<'c>]) -> AccessPlan {
+/// Access of a tile of `view` at `indices`. The program promises that it lies inside along the dimensions that are
+/// `promised`.
+pub fn tiled_access<'c>(facts: &Facts, view: &View<'c>, indices: &[Val<'c>], promised: &[bool]) -> AccessPlan {
     let (tile, dim_map, steps) = (view.ty.tile(), view.ty.dim_map(), view.ty.steps());
     let element_bytes = u64::from(storage_bits(view.memref.element_type()) / 8);
     let divisor = |x: Result<i64, Val<'c>>| match x {
@@ -100,7 +101,7 @@ pub fn tiled_access<'c>(facts: &Facts, view: &View<'c>, indices: &[Val<'c>]) -> 
                 Ok(extent) => extent % tile[d] == 0,
                 Err(v) => facts.get(v).scalar_divisor() >= tile[d] as u64,
             };
-            steps[d] == tile[d] && whole && sparse != Some(d)
+            promised.get(d) == Some(&true) || (steps[d] == tile[d] && whole && sparse != Some(d))
         })
         .collect();
 
@@ -152,7 +153,8 @@ pub fn pointer_access<'c>(facts: &Facts, ptr: Val<'c>, mask: Option<Val<'c>>) ->
 
 /// The access that `op` makes, when it moves a tensor.
 pub fn access_of(op: OpRef<'_>, facts: &Facts) -> Option<AccessPlan> {
-    let tiled = |view, indices: Vec<Val<'_>>| Some(tiled_access(facts, &View::of(view)?, &indices));
+    let promised = bool_list(attr(op, "inBounds"));
+    let tiled = |view, indices: Vec<Val<'_>>| Some(tiled_access(facts, &View::of(view)?, &indices, &promised));
     let pointers = |ptr, mask| Tensor::of_value(ptr).map(|_| pointer_access(facts, ptr, mask));
     match AnyOp::cast(op)? {
         AnyOp::TiledLoadOp(x) => tiled(x.view(), x.indices().collect()),

@@ -28,19 +28,22 @@ pub fn plan<'c>(load: TiledLoadOp<'c>, dest: MemDescType<'c>, facts: &Facts) -> 
     }
     let view = View::of(load.view()).ok_or("the view is not made in this function")?;
     let indices: Vec<Val<'c>> = load.indices().collect();
-    let plan = plan_copy(&view, &indices, dest, facts)?;
+    let promised = bool_list(attr(load.op(), "inBounds"));
+    let plan = plan_copy(&view, &indices, &promised, dest, facts)?;
     let desc = desc_type(load.op().location(), view.memref.element_type(), &plan.map);
     Ok((desc.ok_or("the map has no type")?, plan.bytes))
 }
 
-/// How the tile of `view` at `indices` is copied to `dest`, or why it cannot be.
+/// How the tile of `view` at `indices` is copied to `dest`, or why it cannot be. Along the dimensions that are
+/// `promised` it lies inside.
 pub fn plan_copy<'c>(
     view: &View<'c>,
     indices: &[Val<'c>],
+    promised: &[bool],
     dest: MemDescType<'c>,
     facts: &Facts,
 ) -> Result<TensorCopyPlan, String> {
-    let access = tiled_access(facts, view, indices);
+    let access = tiled_access(facts, view, indices, promised);
     let outside = match view.ty.padding() {
         _ if access.in_bounds.iter().all(|&inside| inside) => Outside::Anything,
         None => Outside::Anything,

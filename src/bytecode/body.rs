@@ -90,9 +90,35 @@ pub enum AttrValue {
     Sym(StringId),
     Type(TypeId),
     Dense(ConstantId),
+    Bools(BoolList),
     /// [`Attr::I32s`](crate::Attr::I32s), [`Attr::Array`](crate::Attr::Array), [`Attr::Hints`](crate::Attr::Hints) or,
     /// for a tagged field, any attribute.
     Attr(AttrId),
+}
+
+/// Some booleans in one word: a bit for each, and one behind the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BoolList(pub(crate) u32);
+
+impl BoolList {
+    /// The most that fit; views have fewer dimensions.
+    pub const MAX: usize = 31;
+
+    /// `None` if there are more than [`BoolList::MAX`].
+    pub fn new(values: &[bool]) -> Option<BoolList> {
+        let end = 1u32.checked_shl(values.len() as u32)?;
+        Some(BoolList(values.iter().enumerate().fold(end, |word, (i, v)| word | u32::from(*v) << i)))
+    }
+
+    pub fn iter(self) -> impl ExactSizeIterator<Item = bool> {
+        let n = self.0.checked_ilog2().unwrap_or(0);
+        (0..n).map(move |i| self.0 >> i & 1 != 0)
+    }
+
+    /// Whether one of them is true.
+    pub fn any(self) -> bool {
+        !self.0.is_power_of_two()
+    }
 }
 
 impl Body {
@@ -281,12 +307,12 @@ impl<'a> OpRef<'a> {
         let field = &self.spec.operands[group];
         match field.arity {
             Arity::One => 1,
-            Arity::Optional => (self.present() >> self.spec.operand_bits[group] & 1) as usize,
+            Arity::Optional if self.spec.segmented => (self.present() >> self.spec.operand_bits[group] & 1) as usize,
             Arity::Variadic if self.spec.segmented => {
                 let before = self.spec.operands[..group].iter().filter(|f| f.arity == Arity::Variadic).count();
                 self.word(self.spec.counts_at() + before) as usize
             }
-            Arity::Variadic => self.word(self.spec.counts_at()) as usize - self.spec.fixed_operands(),
+            Arity::Optional | Arity::Variadic => self.word(self.spec.counts_at()) as usize - self.spec.fixed_operands(),
         }
     }
 
@@ -310,7 +336,8 @@ impl<'a> OpRef<'a> {
         bit == NO_BIT || self.present() >> bit & 1 != 0
     }
 
-    /// Attribute `index` of the schema, if present.
+    /// Attribute `index` of the schema, if present. A list of booleans is not where all of it is false because the
+    /// file's version has no other.
     pub fn attr(&self, index: usize) -> Option<AttrValue> {
         if index >= self.spec.attrs.len() || !self.has_attr(index) {
             return None;
@@ -327,6 +354,10 @@ impl<'a> OpRef<'a> {
             AttrKind::Sym => AttrValue::Sym(StringId(word())),
             AttrKind::Type => AttrValue::Type(TypeId(word())),
             AttrKind::Dense => AttrValue::Dense(ConstantId(word())),
+            AttrKind::Bools => match word() {
+                0 => return None,
+                word => AttrValue::Bools(BoolList(word)),
+            },
             AttrKind::I32s | AttrKind::Array | AttrKind::Hints | AttrKind::Tagged => AttrValue::Attr(AttrId(word())),
         })
     }

@@ -94,6 +94,7 @@ impl BodyBuilder {
             match (field.arity, init.operands[i].len()) {
                 (Arity::One, 1) | (Arity::Optional, 0) | (Arity::Variadic, _) => {}
                 (Arity::Optional, 1) if spec.segmented => present |= 1 << spec.operand_bits[i],
+                (Arity::Optional, 1) => {}
                 _ => return Err(malformed()),
             }
         }
@@ -112,6 +113,7 @@ impl BodyBuilder {
                 (AttrKind::Bool, Some(AttrValue::Bool(b))) => (*b).into(),
                 (AttrKind::Str, Some(AttrValue::Str(s))) | (AttrKind::Sym, Some(AttrValue::Sym(s))) => s.0,
                 (AttrKind::Type, Some(AttrValue::Type(t))) => t.0,
+                (AttrKind::Bools, Some(AttrValue::Bools(b))) => b.0,
                 (AttrKind::Dense, Some(AttrValue::Dense(c))) => c.0,
                 (AttrKind::I32s | AttrKind::Array | AttrKind::Hints | AttrKind::Tagged, Some(AttrValue::Attr(a))) => {
                     a.0

@@ -19,7 +19,7 @@
 use crate::error::{ErrorKind, Field, ReadError, ReadResult, SectionId};
 use crate::module::Version;
 use crate::reader::ReadOptions;
-use crate::schema::{V13_1, V13_3};
+use crate::schema::{V13_1, V13_4};
 use crate::varint::{Cursor, Encode};
 
 /// The containers, by name.
@@ -80,7 +80,7 @@ pub static PUBLIC: WireProfile = WireProfile {
     profile: Profile::Public,
     magic: *b"\x7FTileIR\0",
     min: V13_1,
-    max: V13_3,
+    max: V13_4,
     padding: 0xCB,
     debug_base: 1,
     canonical: false,

@@ -401,6 +401,8 @@ pub enum ErrorKind {
     TypeVersion { name: &'static str, since: Version, version: Version },
     #[error("unknown flags {flags:#x} for type '{name}'")]
     TypeFlags { name: &'static str, flags: u64 },
+    #[error("type '{name}' has an attribute of its pointer, which is not supported")]
+    PointerAttribute { name: &'static str },
     #[error("recursive type reference at index {0}")]
     RecursiveType(usize),
     #[error("type {0} is nested too deeply")]

@@ -128,7 +128,7 @@ pub fn version_swap(data: &[u8]) {
     let Some((choice, file)) = data.split_first() else { return };
     let mut file = file.to_vec();
     if let Some(minor) = file.get_mut(9) {
-        *minor = choice % 5;
+        *minor = choice % 6;
     }
     let Some((module, profile)) = accepted(&file) else { return };
     if profile != Profile::Public {
@@ -136,7 +136,7 @@ pub fn version_swap(data: &[u8]) {
     }
     // Its own version holds whatever was read in it.
     assert!(write(&module, profile, module.version).is_ok(), "what was read can be written");
-    for minor in 1..=3 {
+    for minor in 1..=4 {
         if let Ok(bytes) = write(&module, profile, Version::new(13, minor)) {
             rewritten(&bytes, profile);
         }

@@ -50,7 +50,7 @@ pub mod varint;
 mod writer;
 
 pub use anonymise::anonymise;
-pub use body::{AllOps, AttrValue, Block, BlockOps, Body, OpRef, Region};
+pub use body::{AllOps, AttrValue, Block, BlockOps, Body, BoolList, OpRef, Region};
 pub use builder::{BodyBuilder, OpInit, Pools};
 pub use container::{Profile, WireProfile, is_bytecode, is_mlir_bytecode};
 pub use error::{Class, ErrorKind, Field, Part, ReadError, ReadResult, SectionId, WriteError};

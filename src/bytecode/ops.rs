@@ -13,7 +13,7 @@
 //! there and scope, hints and mask are not; ordering `weak`; operands 0 (destination), 1 (value), 2 (token).
 
 use crate::attrs::{AttrReader, constant_ref};
-use crate::body::{Body, Draft};
+use crate::body::{Body, BoolList, Draft};
 use crate::container::WireProfile;
 use crate::debug::{Run, is_location};
 use crate::error::{ErrorKind, Field, ReadError, ReadResult};
@@ -308,6 +308,12 @@ impl<'m, 'a> BodyReader<'m, 'a> {
                 check_dense(self.module, ty, c).map_err(|k| ReadError::new(at, k))?;
                 return Ok(c.0);
             }
+            AttrKind::Bools => {
+                let n = cur.count(1, WHAT)?;
+                let values = (0..n).map(|_| self.attr_reader().bool(cur, WHAT)).collect::<Result<Vec<_>, _>>()?;
+                let list = BoolList::new(&values).ok_or_else(|| ReadError::new(at, ErrorKind::Field(WHAT)))?;
+                return Ok(list.0);
+            }
             AttrKind::I32s => self.attr_reader().i32s(cur)?,
             AttrKind::Array => self.attr_reader().array_field(cur)?,
             AttrKind::Hints => self.attr_reader().hints_field(cur)?,
@@ -425,7 +431,11 @@ pub(crate) fn check_operand_count(spec: &OpSpec, n: usize) -> Result<(), ErrorKi
     let open = spec.operands.iter().any(|f| f.arity == Arity::Variadic);
     let most = if open { usize::MAX } else { spec.operands.len() };
     if n < fixed || n > most {
-        let expected = if open { format!("at least {fixed}") } else { format!("{fixed}") };
+        let expected = match open {
+            true => format!("at least {fixed}"),
+            false if most > fixed => format!("{fixed} to {most}"),
+            false => format!("{fixed}"),
+        };
         return Err(ErrorKind::OperandCount { class: spec.class, expected, got: n as u64 });
     }
     Ok(())

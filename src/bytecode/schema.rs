@@ -17,6 +17,7 @@ use crate::module::Version;
 pub const V13_1: Version = Version::new(13, 1);
 pub const V13_2: Version = Version::new(13, 2);
 pub const V13_3: Version = Version::new(13, 3);
+pub const V13_4: Version = Version::new(13, 4);
 /// The version of a field that is as old as its operation.
 pub const ALWAYS: Version = Version::new(0, 0);
 
@@ -56,6 +57,8 @@ pub enum AttrKind {
     Dense,
     /// Dense array of `i32`.
     I32s,
+    /// Dense array of `bool`, one for each operand of the variadic group; all false where there is none.
+    Bools,
     /// Array of self-contained attributes.
     Array,
     /// Optimization hints: a dictionary without a tag.
@@ -93,7 +96,16 @@ pub static OVERFLOW: EnumSpec = EnumSpec {
 pub static ROUNDING: EnumSpec = EnumSpec {
     name: "RoundingMode",
     mnemonic: Some("rounding"),
-    keywords: &["nearest_even", "zero", "negative_inf", "positive_inf", "approx", "full", "nearest_int_to_zero"],
+    keywords: &[
+        "nearest_even",
+        "zero",
+        "negative_inf",
+        "positive_inf",
+        "approx",
+        "full",
+        "nearest_int_to_zero",
+        "nearest_away",
+    ],
 };
 pub static CMP_ORDER: EnumSpec =
     EnumSpec { name: "ComparisonOrdering", mnemonic: Some("comparison_ordering"), keywords: &["unordered", "ordered"] };
@@ -266,7 +278,7 @@ impl OpSpec {
         }
         // Versions ascending; inside a version attributes before operands, each in order of declaration.
         let mut minor = 0;
-        while minor <= V13_3.minor {
+        while minor <= V13_4.minor {
             i = 0;
             while i < self.attrs.len() {
                 if self.attrs[i].optional && self.attrs[i].since.minor == minor {
@@ -389,7 +401,7 @@ use AttrKind::*;
 
 /// Every operation, by ascending opcode.
 #[rustfmt::skip]
-pub static OPS: [OpSpec; 100] = [
+pub static OPS: [OpSpec; 105] = [
     op(0x00, "absf", "AbsFOp", V13_1).operands(&[one("source")]).results(&[one("result")]).done(),
     op(0x01, "absi", "AbsIOp", V13_1).operands(&[one("source")]).results(&[one("result")]).done(),
     op(0x02, "addf", "AddFOp", V13_1).operands(&[one("lhs"), one("rhs")]).results(&[one("result")])
@@ -447,7 +459,8 @@ pub static OPS: [OpSpec; 100] = [
     op(0x2A, "ftof", "FToFOp", V13_1).operands(&[one("from")]).results(&[one("to")])
         .attrs(&[req("rounding_mode", Enum(&ROUNDING)).default(0)]).done(),
     op(0x2B, "ftoi", "FToIOp", V13_1).operands(&[one("from")]).results(&[one("to")])
-        .attrs(&[req("signedness", Enum(&SIGNEDNESS)), req("rounding_mode", Enum(&ROUNDING))]).done(),
+        .attrs(&[req("signedness", Enum(&SIGNEDNESS)), req("rounding_mode", Enum(&ROUNDING)),
+            may("saturating", Unit).since(V13_4)]).done(),
     op(0x2C, "get_global", "GetGlobalOp", V13_1).results(&[one("result")]).attrs(&[req("name", Sym)]).done(),
     op(0x2D, "get_index_space_shape", "GetIndexSpaceShapeOp", V13_1).operands(&[one("src")])
         .results(&[many("result")]).done(),
@@ -474,7 +487,7 @@ pub static OPS: [OpSpec; 100] = [
     op(0x3E, "load_view_tko", "LoadViewTkoOp", V13_1).segmented()
         .operands(&[one("view"), many("index"), opt("token")]).results(&[one("tile"), one("result_token")])
         .attrs(&[req("memory_ordering_semantics", Enum(&ORDERING)), may("memory_scope", Enum(&SCOPE)),
-            may("optimization_hints", Hints)]).done(),
+            may("optimization_hints", Hints), req("inbounds", Bools).since(V13_4).default(0)]).done(),
     op(0x3F, "log", "LogOp", V13_1).operands(&[one("source")]).results(&[one("result")]).done(),
     op(0x40, "log2", "Log2Op", V13_1).operands(&[one("source")]).results(&[one("result")]).done(),
     op(0x41, "loop", "LoopOp", V13_1).operands(&[many("initValues")]).results(&[many("resultValues")])
@@ -510,7 +523,7 @@ pub static OPS: [OpSpec; 100] = [
     op(0x52, "ori", "OrIOp", V13_1).operands(&[one("lhs"), one("rhs")]).results(&[one("result")]).done(),
     op(0x53, "permute", "PermuteOp", V13_1).operands(&[one("source")]).results(&[one("result")])
         .attrs(&[req("permutation", I32s)]).done(),
-    op(0x54, "pow", "PowOp", V13_1).operands(&[one("source"), one("exponent")]).results(&[one("result")]).done(),
+    op(0x54, "fpowf", "PowOp", V13_1).operands(&[one("source"), one("exponent")]).results(&[one("result")]).done(),
     op(0x55, "print_tko", "PrintTkoOp", V13_1).segmented().operands(&[many("args"), opt("token").since(V13_2)])
         .results(&[one("result_token").since(V13_2)]).attrs(&[req("str", Str)]).done(),
     op(0x56, "ptr_to_int", "PtrToIntOp", V13_1).operands(&[one("source")]).results(&[one("result")]).done(),
@@ -543,7 +556,7 @@ pub static OPS: [OpSpec; 100] = [
     op(0x66, "store_view_tko", "StoreViewTkoOp", V13_1).segmented()
         .operands(&[one("tile"), one("view"), many("index"), opt("token")]).results(&[one("result_token")])
         .attrs(&[req("memory_ordering_semantics", Enum(&ORDERING)), may("memory_scope", Enum(&SCOPE)),
-            may("optimization_hints", Hints)]).done(),
+            may("optimization_hints", Hints), req("inbounds", Bools).since(V13_4).default(0)]).done(),
     op(0x67, "subf", "SubFOp", V13_1).operands(&[one("lhs"), one("rhs")]).results(&[one("result")])
         .attrs(&[req("rounding_mode", Enum(&ROUNDING)), may("flush_to_zero", Unit)]).done(),
     op(0x68, "subi", "SubIOp", V13_1).operands(&[one("lhs"), one("rhs")]).results(&[one("result")])
@@ -571,4 +584,12 @@ pub static OPS: [OpSpec; 100] = [
         .operands(&[one("view"), many("index"), one("value"), opt("token")]).results(&[one("result_token")])
         .attrs(&[req("memory_ordering_semantics", Enum(&ORDERING)), req("memory_scope", Enum(&SCOPE)),
             req("mode", Enum(&RMW_MODE))]).done(),
+    op(0x76, "insert", "InsertOp", V13_4).operands(&[one("source"), one("destination"), many("indices")])
+        .results(&[one("result")]).done(),
+    op(0x77, "gdc_launch_dependents_tko", "GdcLaunchDependentsTkoOp", V13_4).operands(&[opt("token")])
+        .results(&[one("result_token")]).done(),
+    op(0x78, "gdc_wait_tko", "GdcWaitTkoOp", V13_4).operands(&[opt("token")]).results(&[one("result_token")]).done(),
+    op(0x79, "fpowi", "FPowIOp", V13_4).operands(&[one("source"), one("exponent")]).results(&[one("result")]).done(),
+    op(0x7A, "memory_fence_alias_tko", "MemoryFenceAliasTkoOp", V13_4).operands(&[one("token")])
+        .results(&[one("result_token")]).done(),
 ];

@@ -349,6 +349,8 @@ pub(crate) fn put_dictionary(
                 debug_assert!(element_count(&shape).is_some());
                 attrs.dense_inline(&mut out, element, &shape, c)?;
             }
+            // Newer than all versions of this container.
+            AttrValue::Bools(_) => return Err(WriteError::Malformed { what: field.name }),
             AttrValue::Attr(id) => {
                 let attr = attrs.module.attr(id);
                 let wrapped = field.kind == AttrKind::Tagged && is_predicate(attr);

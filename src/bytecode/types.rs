@@ -5,7 +5,7 @@
 
 use crate::error::{ErrorKind, Field, ReadError, ReadResult, WriteError};
 use crate::module::*;
-use crate::schema::{ALWAYS, PADDING, V13_2, V13_3};
+use crate::schema::{ALWAYS, PADDING, V13_2, V13_3, V13_4};
 use crate::sections::{TYPES, Table, expect_end};
 use crate::varint::{Cursor, Encode};
 
@@ -230,6 +230,22 @@ fn read_type(cur: &mut Cursor, count: usize, version: Version, spec: bool) -> Re
     };
     // Sizes are words of eight bytes in the public container, signed LEB128 in the specification's.
     let dims = |cur: &mut Cursor, what: Field| if spec { signed_list(cur, what) } else { cur.i64s(what) };
+    // Since 13.4 a flags word in front says whether there is an attribute of the pointer behind. Nobody writes one.
+    let plain = |cur: &mut Cursor, name: &'static str| -> ReadResult<()> {
+        let at = cur.pos();
+        match cur.varint(Field::TypeFlags)? {
+            0 => Ok(()),
+            1 => Err(ReadError::new(at, ErrorKind::PointerAttribute { name })),
+            flags => Err(ReadError::new(at, ErrorKind::TypeFlags { name, flags })),
+        }
+    };
+    if version.at_least(V13_4) && !spec {
+        match tag {
+            POINTER => plain(cur, "Pointer")?,
+            TENSOR_VIEW => plain(cur, "TensorView")?,
+            _ => {}
+        }
+    }
     match tag {
         POINTER => Ok(Type::Pointer(reference(cur, Field::PointeeType)?)),
         TILE => Ok(Type::Tile { element: reference(cur, Field::ElementType)?, shape: dims(cur, Field::Shape)? }),
@@ -348,6 +364,9 @@ pub(crate) fn put_type(out: &mut Vec<u8>, ty: &Type, version: Version, spec: boo
         Type::Token => out.put_varint(TOKEN),
         Type::Pointer(t) => {
             out.put_varint(POINTER);
+            if version.at_least(V13_4) {
+                out.put_varint(0);
+            }
             out.put_varint(t.0.into());
         }
         Type::Tile { element, shape } => {
@@ -357,6 +376,9 @@ pub(crate) fn put_type(out: &mut Vec<u8>, ty: &Type, version: Version, spec: boo
         }
         Type::TensorView { element, shape, strides } => {
             out.put_varint(TENSOR_VIEW);
+            if version.at_least(V13_4) {
+                out.put_varint(0);
+            }
             out.put_varint(element.0.into());
             put_dims(out, shape);
             put_dims(out, strides);

@@ -428,6 +428,16 @@ impl Writer<'_> {
                 continue;
             }
             match op.attr(i) {
+                None if field.kind == AttrKind::Bools => {
+                    let n = op.spec.operands.iter().position(|f| f.arity == Arity::Variadic);
+                    let n = n.map_or(0, |group| op.group_len(group));
+                    out.put_varint(n as u64);
+                    out.extend(std::iter::repeat_n(0, n));
+                }
+                Some(AttrValue::Bools(list)) => {
+                    out.put_varint(list.iter().len() as u64);
+                    out.extend(list.iter().map(u8::from));
+                }
                 None | Some(AttrValue::Unit) => {}
                 Some(AttrValue::Enum(v)) => out.put_varint(v.into()),
                 Some(AttrValue::Int(v)) => out.put_varint(v),
@@ -584,6 +594,8 @@ fn check_defaults(op: OpRef, version: Version) -> Result<()> {
             Some(AttrValue::Enum(v)) => Some(v),
             Some(AttrValue::Int(v)) => u32::try_from(v).ok(),
             Some(AttrValue::Bool(b)) => Some(b.into()),
+            Some(AttrValue::Bools(list)) => Some(list.any().into()),
+            None if f.kind == AttrKind::Bools => f.default,
             _ => None,
         };
         if value != f.default {

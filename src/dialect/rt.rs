@@ -167,6 +167,15 @@ pub fn bools_attr<'c>(context: &'c Context, values: &[bool]) -> Attribute<'c> {
     // SAFETY: the context is alive; MLIR copies the list.
     unsafe { Attribute::from_raw(mlirDenseBoolArrayGet(context.to_raw(), ints.len() as isize, ints.as_ptr())) }
 }
+/// The values of a dense array of bools; none without one.
+pub fn bool_list(a: Option<Attribute<'_>>) -> Vec<bool> {
+    let Some(raw) = a.map(|a| a.to_raw()) else { return vec![] };
+    // SAFETY: the attribute is alive, a dense array of bools, and read within its length.
+    unsafe {
+        let n = if mlirAttributeIsADenseBoolArray(raw) { mlirDenseArrayGetNumElements(raw) } else { 0 };
+        (0..n).map(|i| mlirDenseBoolArrayGetElement(raw, i)).collect()
+    }
+}
 pub fn float_attr(a: Attribute<'_>) -> f64 {
     // SAFETY: `a` is alive and a float.
     unsafe { mlirFloatAttrGetValueDouble(a.to_raw()) }

@@ -19,6 +19,7 @@ use std::cmp::Ordering;
 pub fn round_of(r: Rounding) -> Round {
     match r {
         Rounding::Zero | Rounding::NearestIntToZero => Round::Zero,
+        Rounding::NearestAway => Round::NearestAway,
         Rounding::NegativeInf => Round::Down,
         Rounding::PositiveInf => Round::Up,
         Rounding::NearestEven | Rounding::Approx | Rounding::Full => Round::NearestEven,
@@ -204,6 +205,14 @@ pub fn unary(n: Number, flush: bool, a: Scalar, ulps: f32, f: impl Fn(f64) -> f6
 pub fn binary(n: Number, a: Scalar, b: Scalar, ulps: f32, f: impl Fn(f64, f64) -> f64) -> Scalar {
     let ([x, y], _) = take(n, false, [a, b]);
     amplified(loose(&[a, b], n), approximate(n, false, Real::from_f64(f(x.to_f64(), y.to_f64())), ulps))
+}
+
+/// A number to the power of an integer.
+pub fn integer_power(n: Number, a: Scalar, exponent: i128) -> Scalar {
+    let ([x], _) = take(n, false, [a]);
+    // Every exponent of the language fits.
+    let value = libm::pow(x.to_f64(), exponent as f64);
+    amplified(a.is_loose(n), approximate(n, false, Real::from_f64(value), accuracy(Accuracy::Elementary, n)))
 }
 
 /// The elementary functions of one argument.

@@ -77,6 +77,7 @@ impl Format {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Round {
     NearestEven,
+    NearestAway,
     Zero,
     Down,
     Up,
@@ -227,6 +228,7 @@ pub fn encode(x: Real, n: Number, round: Round) -> Encoded {
     let inexact = half || rest;
     let up = match round {
         Round::NearestEven => half && (rest || kept & 1 == 1),
+        Round::NearestAway => half,
         Round::Zero => false,
         Round::Down => inexact && x.negative,
         Round::Up => inexact && !x.negative,
@@ -241,7 +243,7 @@ pub fn encode(x: Real, n: Number, round: Round) -> Encoded {
         return Encoded { bits: code | sign(x.negative), inexact, grew_normal };
     }
     let away = match round {
-        Round::NearestEven => true,
+        Round::NearestEven | Round::NearestAway => true,
         Round::Zero => false,
         Round::Down => x.negative,
         Round::Up => !x.negative,

@@ -83,6 +83,7 @@ pub enum Rounding {
     Approx,
     Full,
     NearestIntToZero,
+    NearestAway,
 }
 
 impl Rounding {
@@ -95,6 +96,7 @@ impl Rounding {
             Rounding::Approx => "approx",
             Rounding::Full => "full",
             Rounding::NearestIntToZero => "nearest_int_to_zero",
+            Rounding::NearestAway => "nearest_away",
         }
     }
 }
@@ -332,6 +334,10 @@ pub enum OpKind {
     Sinh,
     Cosh,
     Pow,
+    /// To the power of an integer of this type, which has a sign.
+    PowI {
+        exponent: Number,
+    },
     Atan2,
     RemF,
     MaxF {
@@ -377,7 +383,10 @@ pub enum OpKind {
     FToF {
         rounding: Rounding,
     },
-    FToI(Signedness),
+    FToI {
+        signedness: Signedness,
+        saturating: bool,
+    },
     IToF(Signedness),
     Bitcast,
     PtrToInt,
@@ -396,6 +405,8 @@ pub enum OpKind {
         dim: usize,
     },
     Extract,
+    /// Source, destination, indices.
+    Insert,
     Select,
 
     // Memory. Optional operands that are there are named.
@@ -431,15 +442,17 @@ pub enum OpKind {
     /// Base, then the dynamic extents, then the dynamic strides.
     MakeTensorView,
     MakeView,
-    /// View, indices, token.
+    /// View, indices, token. `inbounds` names the dimensions along which the tile is promised to lie inside.
     LoadView {
         access: AccessOrder,
         token: bool,
+        inbounds: Vec<bool>,
     },
     /// Tile, view, indices, token.
     StoreView {
         access: AccessOrder,
         token: bool,
+        inbounds: Vec<bool>,
     },
     /// View, indices, value, token.
     AtomicRedView {
@@ -451,6 +464,10 @@ pub enum OpKind {
     GetIndexSpaceShape,
     MakeToken,
     JoinTokens,
+    /// Of the grids that depend on this one, which there are none of here, or on which it depends. A token, perhaps.
+    LaunchDependents,
+    WaitForGrids,
+    FenceAlias,
 
     // Matrices.
     MmaF {
@@ -520,7 +537,8 @@ impl OpKind {
             OpKind::Tan => "tan",
             OpKind::Sinh => "sinh",
             OpKind::Cosh => "cosh",
-            OpKind::Pow => "pow",
+            OpKind::Pow => "fpowf",
+            OpKind::PowI { .. } => "fpowi",
             OpKind::Atan2 => "atan2",
             OpKind::RemF => "remf",
             OpKind::MaxF { .. } => "maxf",
@@ -545,7 +563,7 @@ impl OpKind {
             OpKind::ExtI(_) => "exti",
             OpKind::TruncI(_) => "trunci",
             OpKind::FToF { .. } => "ftof",
-            OpKind::FToI(_) => "ftoi",
+            OpKind::FToI { .. } => "ftoi",
             OpKind::IToF(_) => "itof",
             OpKind::Bitcast => "bitcast",
             OpKind::PtrToInt => "ptr_to_int",
@@ -560,6 +578,7 @@ impl OpKind {
             OpKind::Permute(_) => "permute",
             OpKind::Cat { .. } => "cat",
             OpKind::Extract => "extract",
+            OpKind::Insert => "insert",
             OpKind::Select => "select",
             OpKind::Offset => "offset",
             OpKind::LoadPtr { .. } => "load_ptr_tko",
@@ -577,6 +596,9 @@ impl OpKind {
             OpKind::GetIndexSpaceShape => "get_index_space_shape",
             OpKind::MakeToken => "make_token",
             OpKind::JoinTokens => "join_tokens",
+            OpKind::LaunchDependents => "gdc_launch_dependents_tko",
+            OpKind::WaitForGrids => "gdc_wait_tko",
+            OpKind::FenceAlias => "memory_fence_alias_tko",
             OpKind::MmaF { .. } => "mmaf",
             OpKind::MmaI { .. } => "mmai",
             OpKind::MmaFScaled => "mmaf_scaled",

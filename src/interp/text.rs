@@ -232,7 +232,11 @@ impl Printer<'_> {
             | OpKind::Reshape
             | OpKind::GetTensorShape
             | OpKind::GetIndexSpaceShape => format!("{mnemonic} {all} : {first} -> {result}"),
-            OpKind::ExtI(s) | OpKind::FToI(s) | OpKind::IToF(s) => {
+            OpKind::FToI { signedness, saturating } => {
+                let saturating = flag(*saturating, "saturating");
+                format!("{mnemonic} {all} {}{saturating} : {first} -> {result}", signedness.keyword())
+            }
+            OpKind::ExtI(s) | OpKind::IToF(s) => {
                 format!("{mnemonic} {all} {} : {first} -> {result}", s.keyword())
             }
             OpKind::TruncI(o) => format!("{mnemonic} {all}{} : {first} -> {result}", overflow(*o)),
@@ -249,6 +253,15 @@ impl Printer<'_> {
             OpKind::Permute(p) => format!("{mnemonic} {all} [{}] : {first} -> {result}", join(p, usize::to_string)),
             OpKind::Cat { dim } => format!("{mnemonic} {all} dim = {dim} : {} -> {result}", self.types(v)),
             OpKind::Extract => format!("{mnemonic} {}[{}] : {first} -> {result}", name(&v[0]), join(&v[1..], name)),
+            OpKind::Insert => {
+                let (tiles, indices) = (&v[..2], &v[2..]);
+                format!("{mnemonic} {}[{}] : {}", join(tiles, name), join(indices, name), self.types(tiles))
+            }
+            OpKind::PowI { .. } => format!("{mnemonic} {all} : {}", self.types(v)),
+            OpKind::LaunchDependents | OpKind::WaitForGrids => {
+                format!("{mnemonic}{} -> {result}", token(!v.is_empty(), " = "))
+            }
+            OpKind::FenceAlias => format!("{mnemonic} {all}"),
             OpKind::Select => format!("{mnemonic} {all} : {first}, {result}"),
             OpKind::Offset => format!("{mnemonic} {all} : {} -> {result}", self.types(v)),
             OpKind::LoadPtr { access: a, token: t, .. } => {
@@ -312,26 +325,28 @@ impl Printer<'_> {
                 };
                 format!("make_{what}_view {all} : {result}")
             }
-            OpKind::LoadView { access: a, token: t } => {
+            OpKind::LoadView { access: a, token: t, inbounds } => {
                 let v = without_token(*t);
                 format!(
-                    "{mnemonic} {} {}[{}]{} : {} -> {results}",
+                    "{mnemonic} {} {}[{}]{}{} : {} -> {results}",
                     access(*a),
                     name(&v[0]),
                     join(&v[1..], name),
                     token(*t, " = "),
+                    promises(inbounds),
                     self.types(v)
                 )
             }
-            OpKind::StoreView { access: a, token: t } => {
+            OpKind::StoreView { access: a, token: t, inbounds } => {
                 let v = without_token(*t);
                 format!(
-                    "{mnemonic} {} {}, {}[{}]{} : {} -> {results}",
+                    "{mnemonic} {} {}, {}[{}]{}{} : {} -> {results}",
                     access(*a),
                     name(&v[0]),
                     name(&v[1]),
                     join(&v[2..], name),
                     token(*t, " = "),
+                    promises(inbounds),
                     self.types(v)
                 )
             }
@@ -467,4 +482,9 @@ impl Printer<'_> {
         self.out += &text;
         self.region(body);
     }
+}
+
+/// What is said of dimensions along which a tile lies inside of its view.
+fn promises(inbounds: &[bool]) -> String {
+    if inbounds.contains(&true) { format!(" inbounds = [{}]", join(inbounds, bool::to_string)) } else { String::new() }
 }

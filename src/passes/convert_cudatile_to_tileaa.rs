@@ -209,6 +209,7 @@ impl<'c> Translator<'c> {
             TanOp(o) => self.plain("math.tan", &[o.source()], &[], o.result()),
             SinHOp(o) => self.plain("math.sinh", &[o.source()], &[], o.result()),
             CosHOp(o) => self.plain("math.cosh", &[o.source()], &[], o.result()),
+            FPowIOp(o) => self.integer_power(o),
             PowOp(o) => self.plain("math.powf", &[o.source(), o.exponent()], &[], o.result()),
             // Both name the numerator first.
             Atan2Op(o) => self.angle(o),
@@ -263,6 +264,7 @@ impl<'c> Translator<'c> {
             PermuteOp(o) => self.permute(o),
             CatOp(o) => self.cat(o),
             ExtractOp(o) => self.extract(o),
+            InsertOp(o) => self.insert(o),
 
             OffsetOp(o) => self.plain(aa::AddPtrOp::NAME, &[o.ptr(), o.offset()], &[], o.result()),
             MakeTokenOp(o) => self.plain(aa::CreateMemTokenOp::NAME, &[], &[], o.result()),
@@ -270,6 +272,15 @@ impl<'c> Translator<'c> {
                 let tokens: Vec<_> = o.tokens().collect();
                 self.plain(aa::JoinMemTokenOp::NAME, &tokens, &[], o.result())
             }
+            GdcLaunchDependentsTkoOp(o) => {
+                let tokens: Vec<_> = o.token().into_iter().collect();
+                self.plain(aa::LaunchDependentsOp::NAME, &tokens, &[], o.result_token())
+            }
+            GdcWaitTkoOp(o) => {
+                let tokens: Vec<_> = o.token().into_iter().collect();
+                self.plain(aa::WaitForGridsOp::NAME, &tokens, &[], o.result_token())
+            }
+            MemoryFenceAliasTkoOp(o) => self.plain(aa::FenceAliasOp::NAME, &[o.token()], &[], o.result_token()),
             LoadPtrTkoOp(o) => self.load(o),
             StorePtrTkoOp(o) => self.store(o),
             AtomicCASTkoOp(o) => self.compare_and_swap(o),

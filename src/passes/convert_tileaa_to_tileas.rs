@@ -139,7 +139,7 @@ impl<'c> Convert<'c> {
                     x.hints(),
                     one(),
                     nv_tileas::Bounds::Split,
-                    None,
+                    x.in_bounds(),
                 )
                 .map(OpView::op),
             )?,
@@ -156,7 +156,7 @@ impl<'c> Convert<'c> {
                     x.hints(),
                     one(),
                     nv_tileas::Bounds::Split,
-                    None,
+                    x.in_bounds(),
                 )
                 .map(OpView::op),
             )?,

@@ -304,8 +304,9 @@ fn product<'c>(
             return Err((load.op(), "its tensor differs from iteration to iteration, or is made in a branch".into()));
         }
         let indices: Vec<Val<'c>> = load.indices().collect();
+        let promised = bool_list(load.in_bounds());
         let stage = stage_of(load.op(), &view)
-            .and_then(|stage| tensor_maps::plan_copy(&view, &indices, stage, facts).map(|_| stage))
+            .and_then(|stage| tensor_maps::plan_copy(&view, &indices, &promised, stage, facts).map(|_| stage))
             .map_err(|reason| (load.op(), format!("{name} is not copied by a tensor map: {reason}")))?;
         if found.contiguous_dimension(&view) != Some(depth) {
             *[&mut product.a_major, &mut product.b_major][i] = Major::Mn;

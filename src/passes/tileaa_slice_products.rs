@@ -343,6 +343,7 @@ impl<'c> Operand<'c> {
             self.load.ordering(),
             self.load.scope(),
             self.load.hints(),
+            self.load.in_bounds(),
         )
         .map_err(error)?;
         let (mut value, mut dim) = (load.result(), self.dim);

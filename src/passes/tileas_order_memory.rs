@@ -63,6 +63,12 @@ impl RustPass for OrderMemory {
     }
 }
 
+/// Whether the op orders accesses with those outside of the grid, each thread for itself.
+fn is_token_order(op: OpRef<'_>) -> bool {
+    use nv_tileaa::AnyOp::*;
+    matches!(nv_tileaa::AnyOp::cast(op), Some(LaunchDependentsOp(_) | WaitForGridsOp(_) | FenceAliasOp(_)))
+}
+
 /// A set of kinds of accesses, those of the first thread alone apart from the others.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Kinds(u8);
@@ -296,6 +302,10 @@ impl<'c> Order<'c> {
             if discardable_attr(op, REUSE).is_none() {
                 state.barrier();
             }
+        } else if is_token_order(op) {
+            // Each thread orders its own accesses; what other threads did still needs a barrier.
+            let behind = operands(op).next().map(|t| state.behind(t)).unwrap_or_default();
+            state.set(result(op, 0), behind);
         } else if let Some(print) = PrintOp::cast(op) {
             if print.scratch().len() > 0 {
                 state.barrier();

@@ -78,9 +78,9 @@ fn reader(_: &[u8], _: InputKind, _: &mut dyn FnMut(Diagnostic)) -> Result<Progr
         views.push(op(OpKind::MakeView, &t, &[&Type::View(view.clone())])[0]);
     }
     let (access, token) = (AccessOrder::WEAK, false);
-    let x = op(OpKind::LoadView { access, token }, &[views[0], id], &[&tile, &Type::Token])[0];
+    let x = op(OpKind::LoadView { access, token, inbounds: vec![] }, &[views[0], id], &[&tile, &Type::Token])[0];
     let y = op(OpKind::AddF(FloatMode::default()), &[x, x], &[&tile])[0];
-    op(OpKind::StoreView { access, token }, &[y, views[1], id], &[&Type::Token]);
+    op(OpKind::StoreView { access, token, inbounds: vec![] }, &[y, views[1], id], &[&Type::Token]);
     op(OpKind::Return, &[], &[]);
     entry.body.arguments = entry.body.ops.remove(0).results;
     Ok(Program { name: "m".into(), globals: vec![], entries: vec![entry] })

@@ -12,9 +12,9 @@ use mlir_sys::*;
 use rustc_hash::FxHashMap;
 use std::ffi::CString;
 use tile_bytecode::{
-    Attr, AttrValue, BodyBuilder, Bounded, ConstantId, DebugAttr, DebugId, Dense, DivBy, Function, GatherScatterView,
-    Global, OpInit, PartitionView, Pools, Profile, Scalar, StridedView, Subprogram, Type, TypeId, ValueId, Version,
-    WriteError,
+    Attr, AttrValue, BodyBuilder, BoolList, Bounded, ConstantId, DebugAttr, DebugId, Dense, DivBy, Function,
+    GatherScatterView, Global, OpInit, PartitionView, Pools, Profile, Scalar, StridedView, Subprogram, Type, TypeId,
+    ValueId, Version, WriteError,
     schema::{self, Arity, AttrKind, OpSpec},
 };
 
@@ -407,6 +407,11 @@ impl Exporter {
                     let n = mlirDenseArrayGetNumElements(a);
                     let v = (0..n).map(|i| mlirDenseI32ArrayGetElement(a, i)).collect();
                     Some(AttrValue::Attr(self.pools.attrs.intern(Attr::I32s(v))))
+                }
+                AttrKind::Bools if mlirAttributeIsADenseBoolArray(a) => {
+                    let n = mlirDenseArrayGetNumElements(a);
+                    let values: Vec<bool> = (0..n).map(|i| mlirDenseBoolArrayGetElement(a, i)).collect();
+                    BoolList::new(&values).map(AttrValue::Bools)
                 }
                 AttrKind::Array | AttrKind::Hints | AttrKind::Tagged => {
                     self.attr(a).map(|a| AttrValue::Attr(self.pools.attrs.intern(a)))

@@ -698,6 +698,16 @@ impl<'m> Importer<'m> {
                     Some(ty) => self.dense_of(ty, c, offset)?,
                     None => return self.refused(offset),
                 },
+                (_, AttrValue::Bools(list)) => {
+                    let group = spec.operands.iter().position(|f| f.arity == Arity::Variadic);
+                    // All false is what its absence says.
+                    if !list.any() && group.is_some_and(|g| op.group_len(g) == list.iter().len()) {
+                        continue;
+                    }
+                    let values: Vec<i32> = list.iter().map(i32::from).collect();
+                    // SAFETY: the context is alive and the array is copied.
+                    unsafe { mlirDenseBoolArrayGet(self.context, values.len() as isize, values.as_ptr()) }
+                }
                 (_, AttrValue::Attr(a)) => self.pooled(a, offset)?,
                 (_, AttrValue::Unit | AttrValue::Enum(_)) => self.unit(),
             };

@@ -221,6 +221,7 @@ fn rounding(r: ct::RoundingMode) -> Rounding {
         ct::RoundingMode::Approx => Rounding::Approx,
         ct::RoundingMode::Full => Rounding::Full,
         ct::RoundingMode::NearestIntToZero => Rounding::NearestIntToZero,
+        ct::RoundingMode::NearestAway => Rounding::NearestAway,
     }
 }
 
@@ -378,6 +379,10 @@ impl Reader {
             SinHOp(_) => OpKind::Sinh,
             CosHOp(_) => OpKind::Cosh,
             PowOp(_) => OpKind::Pow,
+            FPowIOp(o) => match tile_type(ty(o.exponent())).and_then(|t| t.element.number()) {
+                Some(exponent) => OpKind::PowI { exponent },
+                None => return error(op, "an exponent is a tile of integers"),
+            },
             Atan2Op(_) => OpKind::Atan2,
             RemFOp(_) => OpKind::RemF,
             MaxFOp(o) => OpKind::MaxF { propagate_nan: o.propagate_nan(), flush: o.flush_to_zero() },
@@ -407,7 +412,7 @@ impl Reader {
             ExtIOp(o) => OpKind::ExtI(signedness(o.signedness())),
             TruncIOp(o) => OpKind::TruncI(overflow(o.overflow())),
             FToFOp(o) => OpKind::FToF { rounding: rounding(o.rounding_mode()) },
-            FToIOp(o) => OpKind::FToI(signedness(o.signedness())),
+            FToIOp(o) => OpKind::FToI { signedness: signedness(o.signedness()), saturating: o.saturating() },
             IToFOp(o) => OpKind::IToF(signedness(o.signedness())),
             BitcastOp(_) => OpKind::Bitcast,
             PtrToIntOp(_) => OpKind::PtrToInt,
@@ -425,6 +430,7 @@ impl Reader {
             PermuteOp(o) => OpKind::Permute(o.permutation().iter().map(|d| *d as usize).collect()),
             CatOp(o) => OpKind::Cat { dim: o.dim() as usize },
             ExtractOp(_) => OpKind::Extract,
+            InsertOp(_) => OpKind::Insert,
             SelectOp(_) => OpKind::Select,
             OffsetOp(_) => OpKind::Offset,
             LoadPtrTkoOp(o) => OpKind::LoadPtr {
@@ -458,10 +464,12 @@ impl Reader {
             LoadViewTkoOp(o) => OpKind::LoadView {
                 access: access(o.memory_ordering_semantics(), o.memory_scope()),
                 token: o.token().is_some(),
+                inbounds: bool_list(o.inbounds()),
             },
             StoreViewTkoOp(o) => OpKind::StoreView {
                 access: access(o.memory_ordering_semantics(), o.memory_scope()),
                 token: o.token().is_some(),
+                inbounds: bool_list(o.inbounds()),
             },
             AtomicRedViewTkoOp(o) => OpKind::AtomicRedView {
                 access: access(o.memory_ordering_semantics(), Some(o.memory_scope())),
@@ -470,6 +478,9 @@ impl Reader {
             },
             GetTensorShapeOp(_) => OpKind::GetTensorShape,
             GetIndexSpaceShapeOp(_) => OpKind::GetIndexSpaceShape,
+            GdcLaunchDependentsTkoOp(_) => OpKind::LaunchDependents,
+            GdcWaitTkoOp(_) => OpKind::WaitForGrids,
+            MemoryFenceAliasTkoOp(_) => OpKind::FenceAlias,
             MakeTokenOp(_) => OpKind::MakeToken,
             JoinTokensOp(_) => OpKind::JoinTokens,
             MmaFOp(o) => OpKind::MmaF { fast_acc: o.fast_acc() },

@@ -20,7 +20,7 @@ pub fn files() -> Vec<(String, Vec<u8>)> {
 
 /// Files of versions that the reader supports.
 pub fn supported() -> Vec<(String, Vec<u8>)> {
-    files().into_iter().filter(|(name, _)| !name.contains(".13.4.")).collect()
+    files()
 }
 
 pub fn fnv1a(text: &str) -> u64 {
@@ -38,14 +38,6 @@ fn agrees_with_the_independent_decoder() {
             .find(|l| l.split('\t').next() == Some(&name))
             .unwrap_or_else(|| panic!("{name} has no digest"));
         let columns: Vec<&str> = row.split('\t').collect();
-        if columns[1] == "-" {
-            let e = read(&data, &ReadOptions::default()).expect_err(&name);
-            assert_eq!(
-                e.to_string(),
-                "error at offset 12: unsupported Tile version 13.4.0, this reader supports versions [13.1, 13.3]"
-            );
-            continue;
-        }
         let module = read(&data, &ReadOptions { strict: true, ..ReadOptions::default() })
             .unwrap_or_else(|e| panic!("{name}: {e}"));
         let text = dump(&module);

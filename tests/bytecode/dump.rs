@@ -266,6 +266,7 @@ impl Dumper<'_> {
                 (AttrKind::Enum(e), AttrValue::Enum(v)) => keyword(e, v),
                 (_, AttrValue::Int(v)) => v.to_string(),
                 (_, AttrValue::Bool(b)) => u8::from(b).to_string(),
+                (_, AttrValue::Bools(b)) => format!("[{}]", list(b.iter().map(u8::from))),
                 (_, AttrValue::Str(s) | AttrValue::Sym(s)) => quote(&self.m.text(s)),
                 (_, AttrValue::Type(t)) => self.ty(t),
                 (_, AttrValue::Dense(c)) => self.dense(c),

@@ -155,6 +155,10 @@ impl Builder {
             AttrKind::Sym => return AttrValue::Sym(self.pools.string(b"global")),
             AttrKind::Type => return AttrValue::Type(self.f32),
             AttrKind::Dense => return AttrValue::Dense(self.pools.constant(&[7, 0, 0, 0])),
+            AttrKind::Bools => {
+                let values: &[bool] = if most { &[true, false, true] } else { &[] };
+                return AttrValue::Bools(BoolList::new(values).unwrap());
+            }
             AttrKind::I32s => Attr::I32s(if most { [1, 0, -2].into() } else { Box::new([]) }),
             AttrKind::Array if most => Attr::Array((0..self.tagged.len()).map(|_| self.tagged()).collect()),
             AttrKind::Array => Attr::Array(Box::new([])),
@@ -316,7 +320,7 @@ pub fn every_operation(version: Version) -> Module {
 fn every_operation_in_every_version() {
     let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/bytecode/synthetic");
     let digests = std::fs::read_to_string(dir.join("decode.tsv")).unwrap_or_default();
-    for version in [schema::V13_1, schema::V13_2, schema::V13_3] {
+    for version in [schema::V13_1, schema::V13_2, schema::V13_3, schema::V13_4] {
         let name = format!("every_operation.{version}.tileirbc");
         let built = every_operation(version);
         let bytes = write(&built, Profile::Public, version).unwrap_or_else(|e| panic!("{version}: {e}"));

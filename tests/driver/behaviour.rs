@@ -84,7 +84,7 @@ fn version_and_lists() {
     assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
     insta::assert_snapshot!("version", text(&outcome.stdout));
     let outcome = bench.run(&["--list-versions"]);
-    assert_eq!((outcome.status, text(&outcome.stdout).as_str()), (Some(0), "13.1\n13.2\n13.3\n"));
+    assert_eq!((outcome.status, text(&outcome.stdout).as_str()), (Some(0), "13.1\n13.2\n13.3\n13.4\n"));
     let outcome = bench.run(&["--explain=t0401"]);
     assert_eq!(outcome.status, Some(0));
     insta::assert_snapshot!("explain", text(&outcome.stdout));

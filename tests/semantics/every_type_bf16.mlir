@@ -6,6 +6,7 @@
 // buffer: bf16 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 -> 0x0000 0x0001 0x8000 0x7f7f 0x7f80 0x3f80 0xff80 0x807f
 // buffer: bf16 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 -> 0x0000 0x8000 0x7f80 0xff80 0x0001 0x7f7f 0x3f80 0x807f
 // buffer: bf16 0x0000 0x0000 -> 0x0001 0x7f7f
+// buffer: bf16 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 -> 0x0000 0x8000 0x0001 0x7f7f 0x0001 0x7f7f 0x3f80 0x807f
 // buffer: bf16 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 -> 0x0001 0x7f7f 0x0001 0x7f7f 0x0001 0x7f7f 0x0001 0x7f7f
 // buffer: bf16 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 -> 0x0000 0x8000 0x7f80 0xff80 0x0000 0x8000 0x7f80 0xff80 0x0001 0x7f7f 0x3f80 0x807f 0x0001 0x7f7f 0x3f80 0x807f
 // buffer: bf16 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 -> 0x0000 0x3f80 0x7f80 0xff80 0xff80 0x7f80 0x3f80 0x0000
@@ -22,7 +23,7 @@
 // buffer: bf16 0x0000 -> 0x3f80
 cuda_tile.module @m {
   global @variable <bf16: [0x0000, 0x8000, 0x7F80, 0xFF80]> : tile<4xbf16>
-  entry @every_type_bf16(%in: tile<ptr<bf16>>, %out1: tile<ptr<bf16>>, %out2: tile<ptr<bf16>>, %out3: tile<ptr<bf16>>, %out4: tile<ptr<bf16>>, %out5: tile<ptr<bf16>>, %out6: tile<ptr<bf16>>, %out7: tile<ptr<bf16>>, %out8: tile<ptr<bf16>>, %out9: tile<ptr<bf16>>, %out10: tile<ptr<bf16>>, %out11: tile<ptr<bf16>>, %out12: tile<ptr<bf16>>, %out13: tile<ptr<bf16>>, %out14: tile<ptr<bf16>>, %out15: tile<ptr<bf16>>, %out16: tile<ptr<bf16>>, %bytes: tile<ptr<i8>>, %out18: tile<ptr<bf16>>, %out19: tile<ptr<bf16>>) {
+  entry @every_type_bf16(%in: tile<ptr<bf16>>, %out1: tile<ptr<bf16>>, %out2: tile<ptr<bf16>>, %out3: tile<ptr<bf16>>, %out4: tile<ptr<bf16>>, %out5: tile<ptr<bf16>>, %out6: tile<ptr<bf16>>, %out7: tile<ptr<bf16>>, %out8: tile<ptr<bf16>>, %out9: tile<ptr<bf16>>, %out10: tile<ptr<bf16>>, %out11: tile<ptr<bf16>>, %out12: tile<ptr<bf16>>, %out13: tile<ptr<bf16>>, %out14: tile<ptr<bf16>>, %out15: tile<ptr<bf16>>, %out16: tile<ptr<bf16>>, %out17: tile<ptr<bf16>>, %bytes: tile<ptr<i8>>, %out19: tile<ptr<bf16>>, %out20: tile<ptr<bf16>>) {
     %c0 = constant <i32: 0> : tile<i32>
     %c1 = constant <i32: 1> : tile<i32>
     %c2 = constant <i32: 2> : tile<i32>
@@ -55,20 +56,24 @@ cuda_tile.module @m {
     %out5_t = make_tensor_view %out5, shape = [1, 2], strides = [2, 1] : tensor_view<1x2xbf16, strides=[2,1]>
     %out5_v = make_partition_view %out5_t : partition_view<tile=(1x2), tensor_view<1x2xbf16, strides=[2,1]>>
     %out5_k = store_view_tko weak %part, %out5_v[%c0, %c0] : tile<1x2xbf16>, partition_view<tile=(1x2), tensor_view<1x2xbf16, strides=[2,1]>>, tile<i32> -> token
+    %put = insert %part, %x[%c0, %c1] : tile<1x2xbf16>, tile<2x4xbf16>
+    %out6_t = make_tensor_view %out6, shape = [2, 4], strides = [4, 1] : tensor_view<2x4xbf16, strides=[4,1]>
+    %out6_v = make_partition_view %out6_t : partition_view<tile=(2x4), tensor_view<2x4xbf16, strides=[4,1]>>
+    %out6_k = store_view_tko weak %put, %out6_v[%c0, %c0] : tile<2x4xbf16>, partition_view<tile=(2x4), tensor_view<2x4xbf16, strides=[4,1]>>, tile<i32> -> token
     %wide = broadcast %part : tile<1x2xbf16> -> tile<4x2xbf16>
-    %out6_t = make_tensor_view %out6, shape = [4, 2], strides = [2, 1] : tensor_view<4x2xbf16, strides=[2,1]>
-    %out6_v = make_partition_view %out6_t : partition_view<tile=(4x2), tensor_view<4x2xbf16, strides=[2,1]>>
-    %out6_k = store_view_tko weak %wide, %out6_v[%c0, %c0] : tile<4x2xbf16>, partition_view<tile=(4x2), tensor_view<4x2xbf16, strides=[2,1]>>, tile<i32> -> token
+    %out7_t = make_tensor_view %out7, shape = [4, 2], strides = [2, 1] : tensor_view<4x2xbf16, strides=[2,1]>
+    %out7_v = make_partition_view %out7_t : partition_view<tile=(4x2), tensor_view<4x2xbf16, strides=[2,1]>>
+    %out7_k = store_view_tko weak %wide, %out7_v[%c0, %c0] : tile<4x2xbf16>, partition_view<tile=(4x2), tensor_view<4x2xbf16, strides=[2,1]>>, tile<i32> -> token
     %joined = cat %x, %x dim = 1 : tile<2x4xbf16>, tile<2x4xbf16> -> tile<2x8xbf16>
-    %out7_t = make_tensor_view %out7, shape = [2, 8], strides = [8, 1] : tensor_view<2x8xbf16, strides=[8,1]>
-    %out7_v = make_partition_view %out7_t : partition_view<tile=(2x8), tensor_view<2x8xbf16, strides=[8,1]>>
-    %out7_k = store_view_tko weak %joined, %out7_v[%c0, %c0] : tile<2x8xbf16>, partition_view<tile=(2x8), tensor_view<2x8xbf16, strides=[8,1]>>, tile<i32> -> token
+    %out8_t = make_tensor_view %out8, shape = [2, 8], strides = [8, 1] : tensor_view<2x8xbf16, strides=[8,1]>
+    %out8_v = make_partition_view %out8_t : partition_view<tile=(2x8), tensor_view<2x8xbf16, strides=[8,1]>>
+    %out8_k = store_view_tko weak %joined, %out8_v[%c0, %c0] : tile<2x8xbf16>, partition_view<tile=(2x8), tensor_view<2x8xbf16, strides=[8,1]>>, tile<i32> -> token
     %constant = constant <bf16: [0x807F, 0x3F80, 0x7F7F, 0x0001, 0xFF80, 0x7F80, 0x8000, 0x0000]> : tile<8xbf16>
     %which = constant <i1: [true, false, true, true, false, false, true, false]> : tile<8xi1>
     %chosen = select %which, %flat, %constant : tile<8xi1>, tile<8xbf16>
-    %out8_t = make_tensor_view %out8, shape = [8], strides = [1] : tensor_view<8xbf16, strides=[1]>
-    %out8_v = make_partition_view %out8_t : partition_view<tile=(8), tensor_view<8xbf16, strides=[1]>>
-    %out8_k = store_view_tko weak %chosen, %out8_v[%c0] : tile<8xbf16>, partition_view<tile=(8), tensor_view<8xbf16, strides=[1]>>, tile<i32> -> token
+    %out9_t = make_tensor_view %out9, shape = [8], strides = [1] : tensor_view<8xbf16, strides=[1]>
+    %out9_v = make_partition_view %out9_t : partition_view<tile=(8), tensor_view<8xbf16, strides=[1]>>
+    %out9_k = store_view_tko weak %chosen, %out9_v[%c0] : tile<8xbf16>, partition_view<tile=(8), tensor_view<8xbf16, strides=[1]>>, tile<i32> -> token
     %number = ptr_to_int %in : tile<ptr<bf16>> -> tile<i64>
     %again = int_to_ptr %number : tile<i64> -> tile<ptr<bf16>>
     %other = ptr_to_ptr %again : tile<ptr<bf16>> -> tile<ptr<i64>>
@@ -78,29 +83,29 @@ cuda_tile.module @m {
     %from_n = broadcast %from_1 : tile<1xptr<bf16>> -> tile<8xptr<bf16>>
     %from = offset %from_n, %i : tile<8xptr<bf16>>, tile<8xi32> -> tile<8xptr<bf16>>
     %l, %l_k = load_ptr_tko weak %from, %which, %constant : tile<8xptr<bf16>>, tile<8xi1>, tile<8xbf16> -> tile<8xbf16>, token
-    %to_1 = reshape %out9 : tile<ptr<bf16>> -> tile<1xptr<bf16>>
+    %to_1 = reshape %out10 : tile<ptr<bf16>> -> tile<1xptr<bf16>>
     %to_n = broadcast %to_1 : tile<1xptr<bf16>> -> tile<8xptr<bf16>>
     %i64 = exti %i signed : tile<8xi32> -> tile<8xi64>
     %to = offset %to_n, %i64 : tile<8xptr<bf16>>, tile<8xi64> -> tile<8xptr<bf16>>
     %to_k = store_ptr_tko weak %to, %l, %which : tile<8xptr<bf16>>, tile<8xbf16>, tile<8xi1> -> token
-    %out10_t = make_tensor_view %out10, shape = [8], strides = [1] : tensor_view<8xbf16, strides=[1]>
-    %out10_v = make_partition_view %out10_t : partition_view<tile=(8), tensor_view<8xbf16, strides=[1]>>
-    %out10_k = store_view_tko weak %l, %out10_v[%c0] : tile<8xbf16>, partition_view<tile=(8), tensor_view<8xbf16, strides=[1]>>, tile<i32> -> token
+    %out11_t = make_tensor_view %out11, shape = [8], strides = [1] : tensor_view<8xbf16, strides=[1]>
+    %out11_v = make_partition_view %out11_t : partition_view<tile=(8), tensor_view<8xbf16, strides=[1]>>
+    %out11_k = store_view_tko weak %l, %out11_v[%c0] : tile<8xbf16>, partition_view<tile=(8), tensor_view<8xbf16, strides=[1]>>, tile<i32> -> token
     %variable = get_global @variable : tile<ptr<bf16>>
     %o0 = constant <i8: 2> : tile<i8>
     %at0 = offset %variable, %o0 : tile<ptr<bf16>>, tile<i8> -> tile<ptr<bf16>>
     %e0, %e0_k = load_ptr_tko weak %at0 : tile<ptr<bf16>> -> tile<bf16>, token
     %e0_1 = reshape %e0 : tile<bf16> -> tile<1xbf16>
-    %out11_t = make_tensor_view %out11, shape = [1], strides = [1] : tensor_view<1xbf16, strides=[1]>
-    %out11_v = make_partition_view %out11_t : partition_view<tile=(1), tensor_view<1xbf16, strides=[1]>>
-    %out11_k = store_view_tko weak %e0_1, %out11_v[%c0] : tile<1xbf16>, partition_view<tile=(1), tensor_view<1xbf16, strides=[1]>>, tile<i32> -> token
+    %out12_t = make_tensor_view %out12, shape = [1], strides = [1] : tensor_view<1xbf16, strides=[1]>
+    %out12_v = make_partition_view %out12_t : partition_view<tile=(1), tensor_view<1xbf16, strides=[1]>>
+    %out12_k = store_view_tko weak %e0_1, %out12_v[%c0] : tile<1xbf16>, partition_view<tile=(1), tensor_view<1xbf16, strides=[1]>>, tile<i32> -> token
     %o1 = constant <i16: 3> : tile<i16>
     %at1 = offset %variable, %o1 : tile<ptr<bf16>>, tile<i16> -> tile<ptr<bf16>>
     %e1, %e1_k = load_ptr_tko weak %at1 : tile<ptr<bf16>> -> tile<bf16>, token
     %e1_1 = reshape %e1 : tile<bf16> -> tile<1xbf16>
-    %out12_t = make_tensor_view %out12, shape = [1], strides = [1] : tensor_view<1xbf16, strides=[1]>
-    %out12_v = make_partition_view %out12_t : partition_view<tile=(1), tensor_view<1xbf16, strides=[1]>>
-    %out12_k = store_view_tko weak %e1_1, %out12_v[%c0] : tile<1xbf16>, partition_view<tile=(1), tensor_view<1xbf16, strides=[1]>>, tile<i32> -> token
+    %out13_t = make_tensor_view %out13, shape = [1], strides = [1] : tensor_view<1xbf16, strides=[1]>
+    %out13_v = make_partition_view %out13_t : partition_view<tile=(1), tensor_view<1xbf16, strides=[1]>>
+    %out13_k = store_view_tko weak %e1_1, %out13_v[%c0] : tile<1xbf16>, partition_view<tile=(1), tensor_view<1xbf16, strides=[1]>>, tile<i32> -> token
     %scratch = alloca num_elem = 8, alignment = 16 : tile<ptr<bf16>>
     %scratch_1 = reshape %scratch : tile<ptr<bf16>> -> tile<1xptr<bf16>>
     %scratch_n = broadcast %scratch_1 : tile<1xptr<bf16>> -> tile<8xptr<bf16>>
@@ -110,9 +115,9 @@ cuda_tile.module @m {
     %turned = subi %seven, %i : tile<8xi32>
     %cells_r = offset %scratch_n, %turned : tile<8xptr<bf16>>, tile<8xi32> -> tile<8xptr<bf16>>
     %r, %r_k = load_ptr_tko weak %cells_r token=%written : tile<8xptr<bf16>> -> tile<8xbf16>, token
-    %out13_t = make_tensor_view %out13, shape = [8], strides = [1] : tensor_view<8xbf16, strides=[1]>
-    %out13_v = make_partition_view %out13_t : partition_view<tile=(8), tensor_view<8xbf16, strides=[1]>>
-    %out13_k = store_view_tko weak %r, %out13_v[%c0] : tile<8xbf16>, partition_view<tile=(8), tensor_view<8xbf16, strides=[1]>>, tile<i32> -> token
+    %out14_t = make_tensor_view %out14, shape = [8], strides = [1] : tensor_view<8xbf16, strides=[1]>
+    %out14_v = make_partition_view %out14_t : partition_view<tile=(8), tensor_view<8xbf16, strides=[1]>>
+    %out14_k = store_view_tko weak %r, %out14_v[%c0] : tile<8xbf16>, partition_view<tile=(8), tensor_view<8xbf16, strides=[1]>>, tile<i32> -> token
     %id:3 = get_tile_block_id : tile<i32>
     %first = cmpi equal %id#0, %c0, signed : tile<i32> -> tile<i1>
     %branch = if %first -> (tile<8xbf16>) {
@@ -120,15 +125,15 @@ cuda_tile.module @m {
     } else {
       yield %flat : tile<8xbf16>
     }
-    %out14_t = make_tensor_view %out14, shape = [8], strides = [1] : tensor_view<8xbf16, strides=[1]>
-    %out14_v = make_partition_view %out14_t : partition_view<tile=(8), tensor_view<8xbf16, strides=[1]>>
-    %out14_k = store_view_tko weak %branch, %out14_v[%c0] : tile<8xbf16>, partition_view<tile=(8), tensor_view<8xbf16, strides=[1]>>, tile<i32> -> token
+    %out15_t = make_tensor_view %out15, shape = [8], strides = [1] : tensor_view<8xbf16, strides=[1]>
+    %out15_v = make_partition_view %out15_t : partition_view<tile=(8), tensor_view<8xbf16, strides=[1]>>
+    %out15_k = store_view_tko weak %branch, %out15_v[%c0] : tile<8xbf16>, partition_view<tile=(8), tensor_view<8xbf16, strides=[1]>>, tile<i32> -> token
     %swapped:2 = for %k in (%c0 to %c3, step %c1) : tile<i32> iter_values(%a = %flat, %b = %constant) -> (tile<8xbf16>, tile<8xbf16>) {
       continue %b, %a : tile<8xbf16>, tile<8xbf16>
     }
-    %out15_t = make_tensor_view %out15, shape = [8], strides = [1] : tensor_view<8xbf16, strides=[1]>
-    %out15_v = make_partition_view %out15_t : partition_view<tile=(8), tensor_view<8xbf16, strides=[1]>>
-    %out15_k = store_view_tko weak %swapped#1, %out15_v[%c0] : tile<8xbf16>, partition_view<tile=(8), tensor_view<8xbf16, strides=[1]>>, tile<i32> -> token
+    %out16_t = make_tensor_view %out16, shape = [8], strides = [1] : tensor_view<8xbf16, strides=[1]>
+    %out16_v = make_partition_view %out16_t : partition_view<tile=(8), tensor_view<8xbf16, strides=[1]>>
+    %out16_k = store_view_tko weak %swapped#1, %out16_v[%c0] : tile<8xbf16>, partition_view<tile=(8), tensor_view<8xbf16, strides=[1]>>, tile<i32> -> token
     %left = loop iter_values(%n = %c0, %a = %flat) : tile<i32>, tile<8xbf16> -> tile<8xbf16> {
       %done = cmpi equal %n, %c2, signed : tile<i32> -> tile<i1>
       if %done {
@@ -137,26 +142,26 @@ cuda_tile.module @m {
       %next = addi %n, %c1 : tile<i32>
       continue %next, %constant : tile<i32>, tile<8xbf16>
     }
-    %out16_t = make_tensor_view %out16, shape = [8], strides = [1] : tensor_view<8xbf16, strides=[1]>
-    %out16_v = make_partition_view %out16_t : partition_view<tile=(8), tensor_view<8xbf16, strides=[1]>>
-    %out16_k = store_view_tko weak %left, %out16_v[%c0] : tile<8xbf16>, partition_view<tile=(8), tensor_view<8xbf16, strides=[1]>>, tile<i32> -> token
+    %out17_t = make_tensor_view %out17, shape = [8], strides = [1] : tensor_view<8xbf16, strides=[1]>
+    %out17_v = make_partition_view %out17_t : partition_view<tile=(8), tensor_view<8xbf16, strides=[1]>>
+    %out17_k = store_view_tko weak %left, %out17_v[%c0] : tile<8xbf16>, partition_view<tile=(8), tensor_view<8xbf16, strides=[1]>>, tile<i32> -> token
     %packed = pack %flat : tile<8xbf16> -> tile<16xi8>
     %bytes_t = make_tensor_view %bytes, shape = [16], strides = [1] : tensor_view<16xi8, strides=[1]>
     %bytes_v = make_partition_view %bytes_t : partition_view<tile=(16), tensor_view<16xi8, strides=[1]>>
     %bytes_k = store_view_tko weak %packed, %bytes_v[%c0] : tile<16xi8>, partition_view<tile=(16), tensor_view<16xi8, strides=[1]>>, tile<i32> -> token
     %unpacked = unpack %packed : tile<16xi8> -> tile<8xbf16>
-    %out18_t = make_tensor_view %out18, shape = [8], strides = [1] : tensor_view<8xbf16, strides=[1]>
-    %out18_v = make_partition_view %out18_t : partition_view<tile=(8), tensor_view<8xbf16, strides=[1]>>
-    %out18_k = store_view_tko weak %unpacked, %out18_v[%c0] : tile<8xbf16>, partition_view<tile=(8), tensor_view<8xbf16, strides=[1]>>, tile<i32> -> token
+    %out19_t = make_tensor_view %out19, shape = [8], strides = [1] : tensor_view<8xbf16, strides=[1]>
+    %out19_v = make_partition_view %out19_t : partition_view<tile=(8), tensor_view<8xbf16, strides=[1]>>
+    %out19_k = store_view_tko weak %unpacked, %out19_v[%c0] : tile<8xbf16>, partition_view<tile=(8), tensor_view<8xbf16, strides=[1]>>, tile<i32> -> token
     %length = get_tensor_shape %line_t : tensor_view<8xbf16, strides=[1]> -> tile<i64>
     %less = constant <i64: -2> : tile<i64>
     %last = addi %length, %less : tile<i64>
     %at_last = offset %in, %last : tile<ptr<bf16>>, tile<i64> -> tile<ptr<bf16>>
     %e_last, %e_last_k = load_ptr_tko weak %at_last : tile<ptr<bf16>> -> tile<bf16>, token
     %e_last_1 = reshape %e_last : tile<bf16> -> tile<1xbf16>
-    %out19_t = make_tensor_view %out19, shape = [1], strides = [1] : tensor_view<1xbf16, strides=[1]>
-    %out19_v = make_partition_view %out19_t : partition_view<tile=(1), tensor_view<1xbf16, strides=[1]>>
-    %out19_k = store_view_tko weak %e_last_1, %out19_v[%c0] : tile<1xbf16>, partition_view<tile=(1), tensor_view<1xbf16, strides=[1]>>, tile<i32> -> token
+    %out20_t = make_tensor_view %out20, shape = [1], strides = [1] : tensor_view<1xbf16, strides=[1]>
+    %out20_v = make_partition_view %out20_t : partition_view<tile=(1), tensor_view<1xbf16, strides=[1]>>
+    %out20_k = store_view_tko weak %e_last_1, %out20_v[%c0] : tile<1xbf16>, partition_view<tile=(1), tensor_view<1xbf16, strides=[1]>>, tile<i32> -> token
     return
   }
 }

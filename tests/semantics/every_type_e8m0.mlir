@@ -6,6 +6,7 @@
 // buffer: e8m0 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f -> 0x7f 0x80 0x00 0x7e 0xfe 0x10 0x01 0xf0
 // buffer: e8m0 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f -> 0x7f 0x00 0xfe 0x01 0x80 0x7e 0x10 0xf0
 // buffer: e8m0 0x7f 0x7f -> 0x80 0x7e
+// buffer: e8m0 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f -> 0x7f 0x00 0x80 0x7e 0x80 0x7e 0x10 0xf0
 // buffer: e8m0 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f -> 0x80 0x7e 0x80 0x7e 0x80 0x7e 0x80 0x7e
 // buffer: e8m0 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f -> 0x7f 0x00 0xfe 0x01 0x7f 0x00 0xfe 0x01 0x80 0x7e 0x10 0xf0 0x80 0x7e 0x10 0xf0
 // buffer: e8m0 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f 0x7f -> 0x7f 0x10 0xfe 0x01 0x01 0xfe 0x10 0x7f
@@ -20,7 +21,7 @@
 // buffer: e8m0 0x7f -> 0x10
 cuda_tile.module @m {
   global @variable <f8E8M0FNU: [0x7F, 0x00, 0xFE, 0x01]> : tile<4xf8E8M0FNU>
-  entry @every_type_e8m0(%in: tile<ptr<f8E8M0FNU>>, %out1: tile<ptr<f8E8M0FNU>>, %out2: tile<ptr<f8E8M0FNU>>, %out3: tile<ptr<f8E8M0FNU>>, %out4: tile<ptr<f8E8M0FNU>>, %out5: tile<ptr<f8E8M0FNU>>, %out6: tile<ptr<f8E8M0FNU>>, %out7: tile<ptr<f8E8M0FNU>>, %out8: tile<ptr<f8E8M0FNU>>, %out9: tile<ptr<f8E8M0FNU>>, %out10: tile<ptr<f8E8M0FNU>>, %out11: tile<ptr<f8E8M0FNU>>, %out12: tile<ptr<f8E8M0FNU>>, %out13: tile<ptr<f8E8M0FNU>>, %out14: tile<ptr<f8E8M0FNU>>, %out15: tile<ptr<f8E8M0FNU>>, %out16: tile<ptr<f8E8M0FNU>>, %out17: tile<ptr<f8E8M0FNU>>) {
+  entry @every_type_e8m0(%in: tile<ptr<f8E8M0FNU>>, %out1: tile<ptr<f8E8M0FNU>>, %out2: tile<ptr<f8E8M0FNU>>, %out3: tile<ptr<f8E8M0FNU>>, %out4: tile<ptr<f8E8M0FNU>>, %out5: tile<ptr<f8E8M0FNU>>, %out6: tile<ptr<f8E8M0FNU>>, %out7: tile<ptr<f8E8M0FNU>>, %out8: tile<ptr<f8E8M0FNU>>, %out9: tile<ptr<f8E8M0FNU>>, %out10: tile<ptr<f8E8M0FNU>>, %out11: tile<ptr<f8E8M0FNU>>, %out12: tile<ptr<f8E8M0FNU>>, %out13: tile<ptr<f8E8M0FNU>>, %out14: tile<ptr<f8E8M0FNU>>, %out15: tile<ptr<f8E8M0FNU>>, %out16: tile<ptr<f8E8M0FNU>>, %out17: tile<ptr<f8E8M0FNU>>, %out18: tile<ptr<f8E8M0FNU>>) {
     %c0 = constant <i32: 0> : tile<i32>
     %c1 = constant <i32: 1> : tile<i32>
     %c2 = constant <i32: 2> : tile<i32>
@@ -53,20 +54,24 @@ cuda_tile.module @m {
     %out5_t = make_tensor_view %out5, shape = [1, 2], strides = [2, 1] : tensor_view<1x2xf8E8M0FNU, strides=[2,1]>
     %out5_v = make_partition_view %out5_t : partition_view<tile=(1x2), tensor_view<1x2xf8E8M0FNU, strides=[2,1]>>
     %out5_k = store_view_tko weak %part, %out5_v[%c0, %c0] : tile<1x2xf8E8M0FNU>, partition_view<tile=(1x2), tensor_view<1x2xf8E8M0FNU, strides=[2,1]>>, tile<i32> -> token
+    %put = insert %part, %x[%c0, %c1] : tile<1x2xf8E8M0FNU>, tile<2x4xf8E8M0FNU>
+    %out6_t = make_tensor_view %out6, shape = [2, 4], strides = [4, 1] : tensor_view<2x4xf8E8M0FNU, strides=[4,1]>
+    %out6_v = make_partition_view %out6_t : partition_view<tile=(2x4), tensor_view<2x4xf8E8M0FNU, strides=[4,1]>>
+    %out6_k = store_view_tko weak %put, %out6_v[%c0, %c0] : tile<2x4xf8E8M0FNU>, partition_view<tile=(2x4), tensor_view<2x4xf8E8M0FNU, strides=[4,1]>>, tile<i32> -> token
     %wide = broadcast %part : tile<1x2xf8E8M0FNU> -> tile<4x2xf8E8M0FNU>
-    %out6_t = make_tensor_view %out6, shape = [4, 2], strides = [2, 1] : tensor_view<4x2xf8E8M0FNU, strides=[2,1]>
-    %out6_v = make_partition_view %out6_t : partition_view<tile=(4x2), tensor_view<4x2xf8E8M0FNU, strides=[2,1]>>
-    %out6_k = store_view_tko weak %wide, %out6_v[%c0, %c0] : tile<4x2xf8E8M0FNU>, partition_view<tile=(4x2), tensor_view<4x2xf8E8M0FNU, strides=[2,1]>>, tile<i32> -> token
+    %out7_t = make_tensor_view %out7, shape = [4, 2], strides = [2, 1] : tensor_view<4x2xf8E8M0FNU, strides=[2,1]>
+    %out7_v = make_partition_view %out7_t : partition_view<tile=(4x2), tensor_view<4x2xf8E8M0FNU, strides=[2,1]>>
+    %out7_k = store_view_tko weak %wide, %out7_v[%c0, %c0] : tile<4x2xf8E8M0FNU>, partition_view<tile=(4x2), tensor_view<4x2xf8E8M0FNU, strides=[2,1]>>, tile<i32> -> token
     %joined = cat %x, %x dim = 1 : tile<2x4xf8E8M0FNU>, tile<2x4xf8E8M0FNU> -> tile<2x8xf8E8M0FNU>
-    %out7_t = make_tensor_view %out7, shape = [2, 8], strides = [8, 1] : tensor_view<2x8xf8E8M0FNU, strides=[8,1]>
-    %out7_v = make_partition_view %out7_t : partition_view<tile=(2x8), tensor_view<2x8xf8E8M0FNU, strides=[8,1]>>
-    %out7_k = store_view_tko weak %joined, %out7_v[%c0, %c0] : tile<2x8xf8E8M0FNU>, partition_view<tile=(2x8), tensor_view<2x8xf8E8M0FNU, strides=[8,1]>>, tile<i32> -> token
+    %out8_t = make_tensor_view %out8, shape = [2, 8], strides = [8, 1] : tensor_view<2x8xf8E8M0FNU, strides=[8,1]>
+    %out8_v = make_partition_view %out8_t : partition_view<tile=(2x8), tensor_view<2x8xf8E8M0FNU, strides=[8,1]>>
+    %out8_k = store_view_tko weak %joined, %out8_v[%c0, %c0] : tile<2x8xf8E8M0FNU>, partition_view<tile=(2x8), tensor_view<2x8xf8E8M0FNU, strides=[8,1]>>, tile<i32> -> token
     %constant = constant <f8E8M0FNU: [0xF0, 0x10, 0x7E, 0x80, 0x01, 0xFE, 0x00, 0x7F]> : tile<8xf8E8M0FNU>
     %which = constant <i1: [true, false, true, true, false, false, true, false]> : tile<8xi1>
     %chosen = select %which, %flat, %constant : tile<8xi1>, tile<8xf8E8M0FNU>
-    %out8_t = make_tensor_view %out8, shape = [8], strides = [1] : tensor_view<8xf8E8M0FNU, strides=[1]>
-    %out8_v = make_partition_view %out8_t : partition_view<tile=(8), tensor_view<8xf8E8M0FNU, strides=[1]>>
-    %out8_k = store_view_tko weak %chosen, %out8_v[%c0] : tile<8xf8E8M0FNU>, partition_view<tile=(8), tensor_view<8xf8E8M0FNU, strides=[1]>>, tile<i32> -> token
+    %out9_t = make_tensor_view %out9, shape = [8], strides = [1] : tensor_view<8xf8E8M0FNU, strides=[1]>
+    %out9_v = make_partition_view %out9_t : partition_view<tile=(8), tensor_view<8xf8E8M0FNU, strides=[1]>>
+    %out9_k = store_view_tko weak %chosen, %out9_v[%c0] : tile<8xf8E8M0FNU>, partition_view<tile=(8), tensor_view<8xf8E8M0FNU, strides=[1]>>, tile<i32> -> token
     %number = ptr_to_int %in : tile<ptr<f8E8M0FNU>> -> tile<i64>
     %again = int_to_ptr %number : tile<i64> -> tile<ptr<f8E8M0FNU>>
     %other = ptr_to_ptr %again : tile<ptr<f8E8M0FNU>> -> tile<ptr<i64>>
@@ -76,29 +81,29 @@ cuda_tile.module @m {
     %from_n = broadcast %from_1 : tile<1xptr<f8E8M0FNU>> -> tile<8xptr<f8E8M0FNU>>
     %from = offset %from_n, %i : tile<8xptr<f8E8M0FNU>>, tile<8xi32> -> tile<8xptr<f8E8M0FNU>>
     %l, %l_k = load_ptr_tko weak %from, %which, %constant : tile<8xptr<f8E8M0FNU>>, tile<8xi1>, tile<8xf8E8M0FNU> -> tile<8xf8E8M0FNU>, token
-    %to_1 = reshape %out9 : tile<ptr<f8E8M0FNU>> -> tile<1xptr<f8E8M0FNU>>
+    %to_1 = reshape %out10 : tile<ptr<f8E8M0FNU>> -> tile<1xptr<f8E8M0FNU>>
     %to_n = broadcast %to_1 : tile<1xptr<f8E8M0FNU>> -> tile<8xptr<f8E8M0FNU>>
     %i64 = exti %i signed : tile<8xi32> -> tile<8xi64>
     %to = offset %to_n, %i64 : tile<8xptr<f8E8M0FNU>>, tile<8xi64> -> tile<8xptr<f8E8M0FNU>>
     %to_k = store_ptr_tko weak %to, %l, %which : tile<8xptr<f8E8M0FNU>>, tile<8xf8E8M0FNU>, tile<8xi1> -> token
-    %out10_t = make_tensor_view %out10, shape = [8], strides = [1] : tensor_view<8xf8E8M0FNU, strides=[1]>
-    %out10_v = make_partition_view %out10_t : partition_view<tile=(8), tensor_view<8xf8E8M0FNU, strides=[1]>>
-    %out10_k = store_view_tko weak %l, %out10_v[%c0] : tile<8xf8E8M0FNU>, partition_view<tile=(8), tensor_view<8xf8E8M0FNU, strides=[1]>>, tile<i32> -> token
+    %out11_t = make_tensor_view %out11, shape = [8], strides = [1] : tensor_view<8xf8E8M0FNU, strides=[1]>
+    %out11_v = make_partition_view %out11_t : partition_view<tile=(8), tensor_view<8xf8E8M0FNU, strides=[1]>>
+    %out11_k = store_view_tko weak %l, %out11_v[%c0] : tile<8xf8E8M0FNU>, partition_view<tile=(8), tensor_view<8xf8E8M0FNU, strides=[1]>>, tile<i32> -> token
     %variable = get_global @variable : tile<ptr<f8E8M0FNU>>
     %o0 = constant <i8: 2> : tile<i8>
     %at0 = offset %variable, %o0 : tile<ptr<f8E8M0FNU>>, tile<i8> -> tile<ptr<f8E8M0FNU>>
     %e0, %e0_k = load_ptr_tko weak %at0 : tile<ptr<f8E8M0FNU>> -> tile<f8E8M0FNU>, token
     %e0_1 = reshape %e0 : tile<f8E8M0FNU> -> tile<1xf8E8M0FNU>
-    %out11_t = make_tensor_view %out11, shape = [1], strides = [1] : tensor_view<1xf8E8M0FNU, strides=[1]>
-    %out11_v = make_partition_view %out11_t : partition_view<tile=(1), tensor_view<1xf8E8M0FNU, strides=[1]>>
-    %out11_k = store_view_tko weak %e0_1, %out11_v[%c0] : tile<1xf8E8M0FNU>, partition_view<tile=(1), tensor_view<1xf8E8M0FNU, strides=[1]>>, tile<i32> -> token
+    %out12_t = make_tensor_view %out12, shape = [1], strides = [1] : tensor_view<1xf8E8M0FNU, strides=[1]>
+    %out12_v = make_partition_view %out12_t : partition_view<tile=(1), tensor_view<1xf8E8M0FNU, strides=[1]>>
+    %out12_k = store_view_tko weak %e0_1, %out12_v[%c0] : tile<1xf8E8M0FNU>, partition_view<tile=(1), tensor_view<1xf8E8M0FNU, strides=[1]>>, tile<i32> -> token
     %o1 = constant <i16: 3> : tile<i16>
     %at1 = offset %variable, %o1 : tile<ptr<f8E8M0FNU>>, tile<i16> -> tile<ptr<f8E8M0FNU>>
     %e1, %e1_k = load_ptr_tko weak %at1 : tile<ptr<f8E8M0FNU>> -> tile<f8E8M0FNU>, token
     %e1_1 = reshape %e1 : tile<f8E8M0FNU> -> tile<1xf8E8M0FNU>
-    %out12_t = make_tensor_view %out12, shape = [1], strides = [1] : tensor_view<1xf8E8M0FNU, strides=[1]>
-    %out12_v = make_partition_view %out12_t : partition_view<tile=(1), tensor_view<1xf8E8M0FNU, strides=[1]>>
-    %out12_k = store_view_tko weak %e1_1, %out12_v[%c0] : tile<1xf8E8M0FNU>, partition_view<tile=(1), tensor_view<1xf8E8M0FNU, strides=[1]>>, tile<i32> -> token
+    %out13_t = make_tensor_view %out13, shape = [1], strides = [1] : tensor_view<1xf8E8M0FNU, strides=[1]>
+    %out13_v = make_partition_view %out13_t : partition_view<tile=(1), tensor_view<1xf8E8M0FNU, strides=[1]>>
+    %out13_k = store_view_tko weak %e1_1, %out13_v[%c0] : tile<1xf8E8M0FNU>, partition_view<tile=(1), tensor_view<1xf8E8M0FNU, strides=[1]>>, tile<i32> -> token
     %scratch = alloca num_elem = 8, alignment = 16 : tile<ptr<f8E8M0FNU>>
     %scratch_1 = reshape %scratch : tile<ptr<f8E8M0FNU>> -> tile<1xptr<f8E8M0FNU>>
     %scratch_n = broadcast %scratch_1 : tile<1xptr<f8E8M0FNU>> -> tile<8xptr<f8E8M0FNU>>
@@ -108,9 +113,9 @@ cuda_tile.module @m {
     %turned = subi %seven, %i : tile<8xi32>
     %cells_r = offset %scratch_n, %turned : tile<8xptr<f8E8M0FNU>>, tile<8xi32> -> tile<8xptr<f8E8M0FNU>>
     %r, %r_k = load_ptr_tko weak %cells_r token=%written : tile<8xptr<f8E8M0FNU>> -> tile<8xf8E8M0FNU>, token
-    %out13_t = make_tensor_view %out13, shape = [8], strides = [1] : tensor_view<8xf8E8M0FNU, strides=[1]>
-    %out13_v = make_partition_view %out13_t : partition_view<tile=(8), tensor_view<8xf8E8M0FNU, strides=[1]>>
-    %out13_k = store_view_tko weak %r, %out13_v[%c0] : tile<8xf8E8M0FNU>, partition_view<tile=(8), tensor_view<8xf8E8M0FNU, strides=[1]>>, tile<i32> -> token
+    %out14_t = make_tensor_view %out14, shape = [8], strides = [1] : tensor_view<8xf8E8M0FNU, strides=[1]>
+    %out14_v = make_partition_view %out14_t : partition_view<tile=(8), tensor_view<8xf8E8M0FNU, strides=[1]>>
+    %out14_k = store_view_tko weak %r, %out14_v[%c0] : tile<8xf8E8M0FNU>, partition_view<tile=(8), tensor_view<8xf8E8M0FNU, strides=[1]>>, tile<i32> -> token
     %id:3 = get_tile_block_id : tile<i32>
     %first = cmpi equal %id#0, %c0, signed : tile<i32> -> tile<i1>
     %branch = if %first -> (tile<8xf8E8M0FNU>) {
@@ -118,15 +123,15 @@ cuda_tile.module @m {
     } else {
       yield %flat : tile<8xf8E8M0FNU>
     }
-    %out14_t = make_tensor_view %out14, shape = [8], strides = [1] : tensor_view<8xf8E8M0FNU, strides=[1]>
-    %out14_v = make_partition_view %out14_t : partition_view<tile=(8), tensor_view<8xf8E8M0FNU, strides=[1]>>
-    %out14_k = store_view_tko weak %branch, %out14_v[%c0] : tile<8xf8E8M0FNU>, partition_view<tile=(8), tensor_view<8xf8E8M0FNU, strides=[1]>>, tile<i32> -> token
+    %out15_t = make_tensor_view %out15, shape = [8], strides = [1] : tensor_view<8xf8E8M0FNU, strides=[1]>
+    %out15_v = make_partition_view %out15_t : partition_view<tile=(8), tensor_view<8xf8E8M0FNU, strides=[1]>>
+    %out15_k = store_view_tko weak %branch, %out15_v[%c0] : tile<8xf8E8M0FNU>, partition_view<tile=(8), tensor_view<8xf8E8M0FNU, strides=[1]>>, tile<i32> -> token
     %swapped:2 = for %k in (%c0 to %c3, step %c1) : tile<i32> iter_values(%a = %flat, %b = %constant) -> (tile<8xf8E8M0FNU>, tile<8xf8E8M0FNU>) {
       continue %b, %a : tile<8xf8E8M0FNU>, tile<8xf8E8M0FNU>
     }
-    %out15_t = make_tensor_view %out15, shape = [8], strides = [1] : tensor_view<8xf8E8M0FNU, strides=[1]>
-    %out15_v = make_partition_view %out15_t : partition_view<tile=(8), tensor_view<8xf8E8M0FNU, strides=[1]>>
-    %out15_k = store_view_tko weak %swapped#1, %out15_v[%c0] : tile<8xf8E8M0FNU>, partition_view<tile=(8), tensor_view<8xf8E8M0FNU, strides=[1]>>, tile<i32> -> token
+    %out16_t = make_tensor_view %out16, shape = [8], strides = [1] : tensor_view<8xf8E8M0FNU, strides=[1]>
+    %out16_v = make_partition_view %out16_t : partition_view<tile=(8), tensor_view<8xf8E8M0FNU, strides=[1]>>
+    %out16_k = store_view_tko weak %swapped#1, %out16_v[%c0] : tile<8xf8E8M0FNU>, partition_view<tile=(8), tensor_view<8xf8E8M0FNU, strides=[1]>>, tile<i32> -> token
     %left = loop iter_values(%n = %c0, %a = %flat) : tile<i32>, tile<8xf8E8M0FNU> -> tile<8xf8E8M0FNU> {
       %done = cmpi equal %n, %c2, signed : tile<i32> -> tile<i1>
       if %done {
@@ -135,18 +140,18 @@ cuda_tile.module @m {
       %next = addi %n, %c1 : tile<i32>
       continue %next, %constant : tile<i32>, tile<8xf8E8M0FNU>
     }
-    %out16_t = make_tensor_view %out16, shape = [8], strides = [1] : tensor_view<8xf8E8M0FNU, strides=[1]>
-    %out16_v = make_partition_view %out16_t : partition_view<tile=(8), tensor_view<8xf8E8M0FNU, strides=[1]>>
-    %out16_k = store_view_tko weak %left, %out16_v[%c0] : tile<8xf8E8M0FNU>, partition_view<tile=(8), tensor_view<8xf8E8M0FNU, strides=[1]>>, tile<i32> -> token
+    %out17_t = make_tensor_view %out17, shape = [8], strides = [1] : tensor_view<8xf8E8M0FNU, strides=[1]>
+    %out17_v = make_partition_view %out17_t : partition_view<tile=(8), tensor_view<8xf8E8M0FNU, strides=[1]>>
+    %out17_k = store_view_tko weak %left, %out17_v[%c0] : tile<8xf8E8M0FNU>, partition_view<tile=(8), tensor_view<8xf8E8M0FNU, strides=[1]>>, tile<i32> -> token
     %length = get_tensor_shape %line_t : tensor_view<8xf8E8M0FNU, strides=[1]> -> tile<i64>
     %less = constant <i64: -2> : tile<i64>
     %last = addi %length, %less : tile<i64>
     %at_last = offset %in, %last : tile<ptr<f8E8M0FNU>>, tile<i64> -> tile<ptr<f8E8M0FNU>>
     %e_last, %e_last_k = load_ptr_tko weak %at_last : tile<ptr<f8E8M0FNU>> -> tile<f8E8M0FNU>, token
     %e_last_1 = reshape %e_last : tile<f8E8M0FNU> -> tile<1xf8E8M0FNU>
-    %out17_t = make_tensor_view %out17, shape = [1], strides = [1] : tensor_view<1xf8E8M0FNU, strides=[1]>
-    %out17_v = make_partition_view %out17_t : partition_view<tile=(1), tensor_view<1xf8E8M0FNU, strides=[1]>>
-    %out17_k = store_view_tko weak %e_last_1, %out17_v[%c0] : tile<1xf8E8M0FNU>, partition_view<tile=(1), tensor_view<1xf8E8M0FNU, strides=[1]>>, tile<i32> -> token
+    %out18_t = make_tensor_view %out18, shape = [1], strides = [1] : tensor_view<1xf8E8M0FNU, strides=[1]>
+    %out18_v = make_partition_view %out18_t : partition_view<tile=(1), tensor_view<1xf8E8M0FNU, strides=[1]>>
+    %out18_k = store_view_tko weak %e_last_1, %out18_v[%c0] : tile<1xf8E8M0FNU>, partition_view<tile=(1), tensor_view<1xf8E8M0FNU, strides=[1]>>, tile<i32> -> token
     return
   }
 }

@@ -6,6 +6,7 @@
 // buffer: i16 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 -> 0x0000 0xffff 0x0001 0x1234 0x7fff 0xaa55 0x8000 0x0002
 // buffer: i16 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 -> 0x0000 0x0001 0x7fff 0x8000 0xffff 0x1234 0xaa55 0x0002
 // buffer: i16 0x0000 0x0000 -> 0xffff 0x1234
+// buffer: i16 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 -> 0x0000 0x0001 0xffff 0x1234 0xffff 0x1234 0xaa55 0x0002
 // buffer: i16 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 -> 0xffff 0x1234 0xffff 0x1234 0xffff 0x1234 0xffff 0x1234
 // buffer: i16 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 -> 0x0000 0x0001 0x7fff 0x8000 0x0000 0x0001 0x7fff 0x8000 0xffff 0x1234 0xaa55 0x0002 0xffff 0x1234 0xaa55 0x0002
 // buffer: i16 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 -> 0x0000 0xaa55 0x7fff 0x8000 0x8000 0x7fff 0xaa55 0x0000
@@ -26,7 +27,7 @@
 // buffer: i16 0x0000 -> 0xaa55
 cuda_tile.module @m {
   global @variable <i16: [0, 1, 32767, -32768]> : tile<4xi16>
-  entry @every_type_i16(%in: tile<ptr<i16>>, %out1: tile<ptr<i16>>, %out2: tile<ptr<i16>>, %out3: tile<ptr<i16>>, %out4: tile<ptr<i16>>, %out5: tile<ptr<i16>>, %out6: tile<ptr<i16>>, %out7: tile<ptr<i16>>, %out8: tile<ptr<i16>>, %out9: tile<ptr<i16>>, %out10: tile<ptr<i16>>, %out11: tile<ptr<i16>>, %out12: tile<ptr<i16>>, %out13: tile<ptr<i16>>, %out14: tile<ptr<i16>>, %out15: tile<ptr<i16>>, %out16: tile<ptr<i16>>, %out17: tile<ptr<i16>>, %out18: tile<ptr<i16>>, %out19: tile<ptr<i16>>, %out20: tile<ptr<i16>>, %bytes: tile<ptr<i8>>, %out22: tile<ptr<i16>>, %out23: tile<ptr<i16>>) {
+  entry @every_type_i16(%in: tile<ptr<i16>>, %out1: tile<ptr<i16>>, %out2: tile<ptr<i16>>, %out3: tile<ptr<i16>>, %out4: tile<ptr<i16>>, %out5: tile<ptr<i16>>, %out6: tile<ptr<i16>>, %out7: tile<ptr<i16>>, %out8: tile<ptr<i16>>, %out9: tile<ptr<i16>>, %out10: tile<ptr<i16>>, %out11: tile<ptr<i16>>, %out12: tile<ptr<i16>>, %out13: tile<ptr<i16>>, %out14: tile<ptr<i16>>, %out15: tile<ptr<i16>>, %out16: tile<ptr<i16>>, %out17: tile<ptr<i16>>, %out18: tile<ptr<i16>>, %out19: tile<ptr<i16>>, %out20: tile<ptr<i16>>, %out21: tile<ptr<i16>>, %bytes: tile<ptr<i8>>, %out23: tile<ptr<i16>>, %out24: tile<ptr<i16>>) {
     %c0 = constant <i32: 0> : tile<i32>
     %c1 = constant <i32: 1> : tile<i32>
     %c2 = constant <i32: 2> : tile<i32>
@@ -59,20 +60,24 @@ cuda_tile.module @m {
     %out5_t = make_tensor_view %out5, shape = [1, 2], strides = [2, 1] : tensor_view<1x2xi16, strides=[2,1]>
     %out5_v = make_partition_view %out5_t : partition_view<tile=(1x2), tensor_view<1x2xi16, strides=[2,1]>>
     %out5_k = store_view_tko weak %part, %out5_v[%c0, %c0] : tile<1x2xi16>, partition_view<tile=(1x2), tensor_view<1x2xi16, strides=[2,1]>>, tile<i32> -> token
+    %put = insert %part, %x[%c0, %c1] : tile<1x2xi16>, tile<2x4xi16>
+    %out6_t = make_tensor_view %out6, shape = [2, 4], strides = [4, 1] : tensor_view<2x4xi16, strides=[4,1]>
+    %out6_v = make_partition_view %out6_t : partition_view<tile=(2x4), tensor_view<2x4xi16, strides=[4,1]>>
+    %out6_k = store_view_tko weak %put, %out6_v[%c0, %c0] : tile<2x4xi16>, partition_view<tile=(2x4), tensor_view<2x4xi16, strides=[4,1]>>, tile<i32> -> token
     %wide = broadcast %part : tile<1x2xi16> -> tile<4x2xi16>
-    %out6_t = make_tensor_view %out6, shape = [4, 2], strides = [2, 1] : tensor_view<4x2xi16, strides=[2,1]>
-    %out6_v = make_partition_view %out6_t : partition_view<tile=(4x2), tensor_view<4x2xi16, strides=[2,1]>>
-    %out6_k = store_view_tko weak %wide, %out6_v[%c0, %c0] : tile<4x2xi16>, partition_view<tile=(4x2), tensor_view<4x2xi16, strides=[2,1]>>, tile<i32> -> token
+    %out7_t = make_tensor_view %out7, shape = [4, 2], strides = [2, 1] : tensor_view<4x2xi16, strides=[2,1]>
+    %out7_v = make_partition_view %out7_t : partition_view<tile=(4x2), tensor_view<4x2xi16, strides=[2,1]>>
+    %out7_k = store_view_tko weak %wide, %out7_v[%c0, %c0] : tile<4x2xi16>, partition_view<tile=(4x2), tensor_view<4x2xi16, strides=[2,1]>>, tile<i32> -> token
     %joined = cat %x, %x dim = 1 : tile<2x4xi16>, tile<2x4xi16> -> tile<2x8xi16>
-    %out7_t = make_tensor_view %out7, shape = [2, 8], strides = [8, 1] : tensor_view<2x8xi16, strides=[8,1]>
-    %out7_v = make_partition_view %out7_t : partition_view<tile=(2x8), tensor_view<2x8xi16, strides=[8,1]>>
-    %out7_k = store_view_tko weak %joined, %out7_v[%c0, %c0] : tile<2x8xi16>, partition_view<tile=(2x8), tensor_view<2x8xi16, strides=[8,1]>>, tile<i32> -> token
+    %out8_t = make_tensor_view %out8, shape = [2, 8], strides = [8, 1] : tensor_view<2x8xi16, strides=[8,1]>
+    %out8_v = make_partition_view %out8_t : partition_view<tile=(2x8), tensor_view<2x8xi16, strides=[8,1]>>
+    %out8_k = store_view_tko weak %joined, %out8_v[%c0, %c0] : tile<2x8xi16>, partition_view<tile=(2x8), tensor_view<2x8xi16, strides=[8,1]>>, tile<i32> -> token
     %constant = constant <i16: [2, -21931, 4660, -1, -32768, 32767, 1, 0]> : tile<8xi16>
     %which = constant <i1: [true, false, true, true, false, false, true, false]> : tile<8xi1>
     %chosen = select %which, %flat, %constant : tile<8xi1>, tile<8xi16>
-    %out8_t = make_tensor_view %out8, shape = [8], strides = [1] : tensor_view<8xi16, strides=[1]>
-    %out8_v = make_partition_view %out8_t : partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>
-    %out8_k = store_view_tko weak %chosen, %out8_v[%c0] : tile<8xi16>, partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>, tile<i32> -> token
+    %out9_t = make_tensor_view %out9, shape = [8], strides = [1] : tensor_view<8xi16, strides=[1]>
+    %out9_v = make_partition_view %out9_t : partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>
+    %out9_k = store_view_tko weak %chosen, %out9_v[%c0] : tile<8xi16>, partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>, tile<i32> -> token
     %number = ptr_to_int %in : tile<ptr<i16>> -> tile<i64>
     %again = int_to_ptr %number : tile<i64> -> tile<ptr<i16>>
     %other = ptr_to_ptr %again : tile<ptr<i16>> -> tile<ptr<i64>>
@@ -82,29 +87,29 @@ cuda_tile.module @m {
     %from_n = broadcast %from_1 : tile<1xptr<i16>> -> tile<8xptr<i16>>
     %from = offset %from_n, %i : tile<8xptr<i16>>, tile<8xi32> -> tile<8xptr<i16>>
     %l, %l_k = load_ptr_tko weak %from, %which, %constant : tile<8xptr<i16>>, tile<8xi1>, tile<8xi16> -> tile<8xi16>, token
-    %to_1 = reshape %out9 : tile<ptr<i16>> -> tile<1xptr<i16>>
+    %to_1 = reshape %out10 : tile<ptr<i16>> -> tile<1xptr<i16>>
     %to_n = broadcast %to_1 : tile<1xptr<i16>> -> tile<8xptr<i16>>
     %i64 = exti %i signed : tile<8xi32> -> tile<8xi64>
     %to = offset %to_n, %i64 : tile<8xptr<i16>>, tile<8xi64> -> tile<8xptr<i16>>
     %to_k = store_ptr_tko weak %to, %l, %which : tile<8xptr<i16>>, tile<8xi16>, tile<8xi1> -> token
-    %out10_t = make_tensor_view %out10, shape = [8], strides = [1] : tensor_view<8xi16, strides=[1]>
-    %out10_v = make_partition_view %out10_t : partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>
-    %out10_k = store_view_tko weak %l, %out10_v[%c0] : tile<8xi16>, partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>, tile<i32> -> token
+    %out11_t = make_tensor_view %out11, shape = [8], strides = [1] : tensor_view<8xi16, strides=[1]>
+    %out11_v = make_partition_view %out11_t : partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>
+    %out11_k = store_view_tko weak %l, %out11_v[%c0] : tile<8xi16>, partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>, tile<i32> -> token
     %variable = get_global @variable : tile<ptr<i16>>
     %o0 = constant <i8: 2> : tile<i8>
     %at0 = offset %variable, %o0 : tile<ptr<i16>>, tile<i8> -> tile<ptr<i16>>
     %e0, %e0_k = load_ptr_tko weak %at0 : tile<ptr<i16>> -> tile<i16>, token
     %e0_1 = reshape %e0 : tile<i16> -> tile<1xi16>
-    %out11_t = make_tensor_view %out11, shape = [1], strides = [1] : tensor_view<1xi16, strides=[1]>
-    %out11_v = make_partition_view %out11_t : partition_view<tile=(1), tensor_view<1xi16, strides=[1]>>
-    %out11_k = store_view_tko weak %e0_1, %out11_v[%c0] : tile<1xi16>, partition_view<tile=(1), tensor_view<1xi16, strides=[1]>>, tile<i32> -> token
+    %out12_t = make_tensor_view %out12, shape = [1], strides = [1] : tensor_view<1xi16, strides=[1]>
+    %out12_v = make_partition_view %out12_t : partition_view<tile=(1), tensor_view<1xi16, strides=[1]>>
+    %out12_k = store_view_tko weak %e0_1, %out12_v[%c0] : tile<1xi16>, partition_view<tile=(1), tensor_view<1xi16, strides=[1]>>, tile<i32> -> token
     %o1 = constant <i16: 3> : tile<i16>
     %at1 = offset %variable, %o1 : tile<ptr<i16>>, tile<i16> -> tile<ptr<i16>>
     %e1, %e1_k = load_ptr_tko weak %at1 : tile<ptr<i16>> -> tile<i16>, token
     %e1_1 = reshape %e1 : tile<i16> -> tile<1xi16>
-    %out12_t = make_tensor_view %out12, shape = [1], strides = [1] : tensor_view<1xi16, strides=[1]>
-    %out12_v = make_partition_view %out12_t : partition_view<tile=(1), tensor_view<1xi16, strides=[1]>>
-    %out12_k = store_view_tko weak %e1_1, %out12_v[%c0] : tile<1xi16>, partition_view<tile=(1), tensor_view<1xi16, strides=[1]>>, tile<i32> -> token
+    %out13_t = make_tensor_view %out13, shape = [1], strides = [1] : tensor_view<1xi16, strides=[1]>
+    %out13_v = make_partition_view %out13_t : partition_view<tile=(1), tensor_view<1xi16, strides=[1]>>
+    %out13_k = store_view_tko weak %e1_1, %out13_v[%c0] : tile<1xi16>, partition_view<tile=(1), tensor_view<1xi16, strides=[1]>>, tile<i32> -> token
     %scratch = alloca num_elem = 8, alignment = 16 : tile<ptr<i16>>
     %scratch_1 = reshape %scratch : tile<ptr<i16>> -> tile<1xptr<i16>>
     %scratch_n = broadcast %scratch_1 : tile<1xptr<i16>> -> tile<8xptr<i16>>
@@ -114,9 +119,9 @@ cuda_tile.module @m {
     %turned = subi %seven, %i : tile<8xi32>
     %cells_r = offset %scratch_n, %turned : tile<8xptr<i16>>, tile<8xi32> -> tile<8xptr<i16>>
     %r, %r_k = load_ptr_tko weak %cells_r token=%written : tile<8xptr<i16>> -> tile<8xi16>, token
-    %out13_t = make_tensor_view %out13, shape = [8], strides = [1] : tensor_view<8xi16, strides=[1]>
-    %out13_v = make_partition_view %out13_t : partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>
-    %out13_k = store_view_tko weak %r, %out13_v[%c0] : tile<8xi16>, partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>, tile<i32> -> token
+    %out14_t = make_tensor_view %out14, shape = [8], strides = [1] : tensor_view<8xi16, strides=[1]>
+    %out14_v = make_partition_view %out14_t : partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>
+    %out14_k = store_view_tko weak %r, %out14_v[%c0] : tile<8xi16>, partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>, tile<i32> -> token
     %id:3 = get_tile_block_id : tile<i32>
     %first = cmpi equal %id#0, %c0, signed : tile<i32> -> tile<i1>
     %branch = if %first -> (tile<8xi16>) {
@@ -124,15 +129,15 @@ cuda_tile.module @m {
     } else {
       yield %flat : tile<8xi16>
     }
-    %out14_t = make_tensor_view %out14, shape = [8], strides = [1] : tensor_view<8xi16, strides=[1]>
-    %out14_v = make_partition_view %out14_t : partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>
-    %out14_k = store_view_tko weak %branch, %out14_v[%c0] : tile<8xi16>, partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>, tile<i32> -> token
+    %out15_t = make_tensor_view %out15, shape = [8], strides = [1] : tensor_view<8xi16, strides=[1]>
+    %out15_v = make_partition_view %out15_t : partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>
+    %out15_k = store_view_tko weak %branch, %out15_v[%c0] : tile<8xi16>, partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>, tile<i32> -> token
     %swapped:2 = for %k in (%c0 to %c3, step %c1) : tile<i32> iter_values(%a = %flat, %b = %constant) -> (tile<8xi16>, tile<8xi16>) {
       continue %b, %a : tile<8xi16>, tile<8xi16>
     }
-    %out15_t = make_tensor_view %out15, shape = [8], strides = [1] : tensor_view<8xi16, strides=[1]>
-    %out15_v = make_partition_view %out15_t : partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>
-    %out15_k = store_view_tko weak %swapped#1, %out15_v[%c0] : tile<8xi16>, partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>, tile<i32> -> token
+    %out16_t = make_tensor_view %out16, shape = [8], strides = [1] : tensor_view<8xi16, strides=[1]>
+    %out16_v = make_partition_view %out16_t : partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>
+    %out16_k = store_view_tko weak %swapped#1, %out16_v[%c0] : tile<8xi16>, partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>, tile<i32> -> token
     %left = loop iter_values(%n = %c0, %a = %flat) : tile<i32>, tile<8xi16> -> tile<8xi16> {
       %done = cmpi equal %n, %c2, signed : tile<i32> -> tile<i1>
       if %done {
@@ -141,9 +146,9 @@ cuda_tile.module @m {
       %next = addi %n, %c1 : tile<i32>
       continue %next, %constant : tile<i32>, tile<8xi16>
     }
-    %out16_t = make_tensor_view %out16, shape = [8], strides = [1] : tensor_view<8xi16, strides=[1]>
-    %out16_v = make_partition_view %out16_t : partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>
-    %out16_k = store_view_tko weak %left, %out16_v[%c0] : tile<8xi16>, partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>, tile<i32> -> token
+    %out17_t = make_tensor_view %out17, shape = [8], strides = [1] : tensor_view<8xi16, strides=[1]>
+    %out17_v = make_partition_view %out17_t : partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>
+    %out17_k = store_view_tko weak %left, %out17_v[%c0] : tile<8xi16>, partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>, tile<i32> -> token
     %n0 = constant <i16: 0> : tile<i16>
     %n1 = constant <i16: 1> : tile<i16>
     %n3 = constant <i16: 3> : tile<i16>
@@ -152,47 +157,47 @@ cuda_tile.module @m {
       continue %sum : tile<i16>
     }
     %counted_1 = reshape %counted : tile<i16> -> tile<1xi16>
-    %out17_t = make_tensor_view %out17, shape = [1], strides = [1] : tensor_view<1xi16, strides=[1]>
-    %out17_v = make_partition_view %out17_t : partition_view<tile=(1), tensor_view<1xi16, strides=[1]>>
-    %out17_k = store_view_tko weak %counted_1, %out17_v[%c0] : tile<1xi16>, partition_view<tile=(1), tensor_view<1xi16, strides=[1]>>, tile<i32> -> token
+    %out18_t = make_tensor_view %out18, shape = [1], strides = [1] : tensor_view<1xi16, strides=[1]>
+    %out18_v = make_partition_view %out18_t : partition_view<tile=(1), tensor_view<1xi16, strides=[1]>>
+    %out18_k = store_view_tko weak %counted_1, %out18_v[%c0] : tile<1xi16>, partition_view<tile=(1), tensor_view<1xi16, strides=[1]>>, tile<i32> -> token
     %whole = reduce %x dim=1 identities=[0 : i16] : tile<2x4xi16> -> tile<2xi16>
     (%a: tile<i16>, %b: tile<i16>) {
       %sum = addi %a, %b : tile<i16>
       yield %sum : tile<i16>
     }
-    %out18_t = make_tensor_view %out18, shape = [2], strides = [1] : tensor_view<2xi16, strides=[1]>
-    %out18_v = make_partition_view %out18_t : partition_view<tile=(2), tensor_view<2xi16, strides=[1]>>
-    %out18_k = store_view_tko weak %whole, %out18_v[%c0] : tile<2xi16>, partition_view<tile=(2), tensor_view<2xi16, strides=[1]>>, tile<i32> -> token
+    %out19_t = make_tensor_view %out19, shape = [2], strides = [1] : tensor_view<2xi16, strides=[1]>
+    %out19_v = make_partition_view %out19_t : partition_view<tile=(2), tensor_view<2xi16, strides=[1]>>
+    %out19_k = store_view_tko weak %whole, %out19_v[%c0] : tile<2xi16>, partition_view<tile=(2), tensor_view<2xi16, strides=[1]>>, tile<i32> -> token
     %prefixes = scan %flat dim=0 reverse=false identities=[0 : i16] : tile<8xi16> -> tile<8xi16>
     (%a: tile<i16>, %b: tile<i16>) {
       %sum = addi %a, %b : tile<i16>
       yield %sum : tile<i16>
     }
-    %out19_t = make_tensor_view %out19, shape = [8], strides = [1] : tensor_view<8xi16, strides=[1]>
-    %out19_v = make_partition_view %out19_t : partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>
-    %out19_k = store_view_tko weak %prefixes, %out19_v[%c0] : tile<8xi16>, partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>, tile<i32> -> token
+    %out20_t = make_tensor_view %out20, shape = [8], strides = [1] : tensor_view<8xi16, strides=[1]>
+    %out20_v = make_partition_view %out20_t : partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>
+    %out20_k = store_view_tko weak %prefixes, %out20_v[%c0] : tile<8xi16>, partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>, tile<i32> -> token
     %low = extract %x[%c0, %c0] : tile<2x4xi16> -> tile<1x2xi16>
     %promised = assume bounded<0, 1>, %low : tile<1x2xi16>
-    %out20_t = make_tensor_view %out20, shape = [1, 2], strides = [2, 1] : tensor_view<1x2xi16, strides=[2,1]>
-    %out20_v = make_partition_view %out20_t : partition_view<tile=(1x2), tensor_view<1x2xi16, strides=[2,1]>>
-    %out20_k = store_view_tko weak %promised, %out20_v[%c0, %c0] : tile<1x2xi16>, partition_view<tile=(1x2), tensor_view<1x2xi16, strides=[2,1]>>, tile<i32> -> token
+    %out21_t = make_tensor_view %out21, shape = [1, 2], strides = [2, 1] : tensor_view<1x2xi16, strides=[2,1]>
+    %out21_v = make_partition_view %out21_t : partition_view<tile=(1x2), tensor_view<1x2xi16, strides=[2,1]>>
+    %out21_k = store_view_tko weak %promised, %out21_v[%c0, %c0] : tile<1x2xi16>, partition_view<tile=(1x2), tensor_view<1x2xi16, strides=[2,1]>>, tile<i32> -> token
     %packed = pack %flat : tile<8xi16> -> tile<16xi8>
     %bytes_t = make_tensor_view %bytes, shape = [16], strides = [1] : tensor_view<16xi8, strides=[1]>
     %bytes_v = make_partition_view %bytes_t : partition_view<tile=(16), tensor_view<16xi8, strides=[1]>>
     %bytes_k = store_view_tko weak %packed, %bytes_v[%c0] : tile<16xi8>, partition_view<tile=(16), tensor_view<16xi8, strides=[1]>>, tile<i32> -> token
     %unpacked = unpack %packed : tile<16xi8> -> tile<8xi16>
-    %out22_t = make_tensor_view %out22, shape = [8], strides = [1] : tensor_view<8xi16, strides=[1]>
-    %out22_v = make_partition_view %out22_t : partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>
-    %out22_k = store_view_tko weak %unpacked, %out22_v[%c0] : tile<8xi16>, partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>, tile<i32> -> token
+    %out23_t = make_tensor_view %out23, shape = [8], strides = [1] : tensor_view<8xi16, strides=[1]>
+    %out23_v = make_partition_view %out23_t : partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>
+    %out23_k = store_view_tko weak %unpacked, %out23_v[%c0] : tile<8xi16>, partition_view<tile=(8), tensor_view<8xi16, strides=[1]>>, tile<i32> -> token
     %length = get_tensor_shape %line_t : tensor_view<8xi16, strides=[1]> -> tile<i64>
     %less = constant <i64: -2> : tile<i64>
     %last = addi %length, %less : tile<i64>
     %at_last = offset %in, %last : tile<ptr<i16>>, tile<i64> -> tile<ptr<i16>>
     %e_last, %e_last_k = load_ptr_tko weak %at_last : tile<ptr<i16>> -> tile<i16>, token
     %e_last_1 = reshape %e_last : tile<i16> -> tile<1xi16>
-    %out23_t = make_tensor_view %out23, shape = [1], strides = [1] : tensor_view<1xi16, strides=[1]>
-    %out23_v = make_partition_view %out23_t : partition_view<tile=(1), tensor_view<1xi16, strides=[1]>>
-    %out23_k = store_view_tko weak %e_last_1, %out23_v[%c0] : tile<1xi16>, partition_view<tile=(1), tensor_view<1xi16, strides=[1]>>, tile<i32> -> token
+    %out24_t = make_tensor_view %out24, shape = [1], strides = [1] : tensor_view<1xi16, strides=[1]>
+    %out24_v = make_partition_view %out24_t : partition_view<tile=(1), tensor_view<1xi16, strides=[1]>>
+    %out24_k = store_view_tko weak %e_last_1, %out24_v[%c0] : tile<1xi16>, partition_view<tile=(1), tensor_view<1xi16, strides=[1]>>, tile<i32> -> token
     return
   }
 }

@@ -1,7 +1,7 @@
 //===- ConversionOps.cpp - Verifiers of conversions -----------------------===//
 //
-// Invariants: exti widens, trunci narrows; ftof changes the type and rounds to
-// nearest even, except to f8E8M0FNU; ftoi truncates; itof rounds to nearest even
+// Invariants: exti widens, trunci narrows; ftof changes the type and has the
+// modes that its formats have; ftoi truncates; itof rounds to nearest even
 // and does not reach f8E8M0FNU; bitcast keeps the width of an element; pack and
 // unpack keep the number of bytes of a tile of rank 1, and change the width of
 // its elements.
@@ -28,23 +28,62 @@ LogicalResult TruncIOp::verify() {
   return success();
 }
 
+/// The modes of a conversion, and what is said of others.
+struct ConversionModes {
+  SmallVector<RoundingMode, 5> modes;
+  const char *message;
+};
+
+static ConversionModes getConversionModes(Type from, Type to) {
+  constexpr auto NearestEven = RoundingMode::NearestEven,
+                 Zero = RoundingMode::Zero,
+                 NegativeInf = RoundingMode::NegativeInf,
+                 PositiveInf = RoundingMode::PositiveInf,
+                 NearestAway = RoundingMode::NearestAway;
+  auto isSmall = [](Type type) {
+    return isa<Float8E4M3FNType, Float8E5M2Type, Float4E2M1FNType>(type);
+  };
+  // The format holds powers of two only: there is no even neighbour.
+  if (isa<Float8E8M0FNUType>(to))
+    return {{Zero, PositiveInf},
+            " for conversion to f8E8M0FNU. Only 'zero' and 'positive_inf' are "
+            "supported"};
+  if (isSmall(to))
+    return {{NearestEven},
+            " for conversion to low-precision type. Only 'nearest_even' is "
+            "supported"};
+  ConversionModes exact = {
+      {NearestEven, Zero, NegativeInf, PositiveInf, NearestAway},
+      " for widening conversion. Only IEEE float rounding modes are supported: "
+      "'nearest_even', 'zero', 'negative_inf', 'positive_inf', "
+      "'nearest_away'"};
+  if (to.isF64())
+    return exact;
+  if (from.isF64() && to.isF32())
+    return {{NearestEven, Zero, NegativeInf, PositiveInf},
+            " for conversion from f64 to f32. Only 'nearest_even', 'zero', "
+            "'negative_inf', and 'positive_inf' are supported"};
+  if (from.isF32() && to.isTF32())
+    return {{NearestEven, Zero, NearestAway},
+            " for conversion from f32 to tf32. Only 'nearest_even', 'zero', and "
+            "'nearest_away' are supported"};
+  if (isSmall(from) || (!from.isF64() && to.isF32()) ||
+      ((from.isBF16() || from.isF16()) && to.isTF32()))
+    if (!isa<Float8E8M0FNUType>(from))
+      return exact;
+  return {{NearestEven, Zero},
+          ". Only 'nearest_even' and 'zero' are supported for narrowing "
+          "conversions to standard types"};
+}
+
 LogicalResult FToFOp::verify() {
   Type from = getFrom().getType().getElementType();
   Type to = getTo().getType().getElementType();
   if (from == to)
     return emitOpError("converting tiles must not be a no-op");
-  RoundingMode mode = getRoundingMode();
-  // The format holds powers of two only: there is no even neighbour.
-  if (isa<Float8E8M0FNUType>(to)) {
-    if (mode != RoundingMode::Zero && mode != RoundingMode::PositiveInf)
-      return emitOpError("invalid rounding mode specified for conversion to "
-                         "f8E8M0FNU. Only 'zero' and 'positive_inf' are "
-                         "supported");
-    return success();
-  }
-  if (mode != RoundingMode::NearestEven)
-    return emitOpError("invalid rounding mode specified. Only 'nearest_even' "
-                       "is supported");
+  auto [modes, message] = getConversionModes(from, to);
+  if (!llvm::is_contained(modes, getRoundingMode()))
+    return emitOpError("invalid rounding mode specified") << message;
   return success();
 }
 

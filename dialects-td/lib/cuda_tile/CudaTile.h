@@ -38,6 +38,8 @@ class DISubprogramAttr;
 //===----------------------------------------------------------------------===//
 
 bool isI1Element(::mlir::Type type);
+/// i1, i8, i16, i32.
+bool isSmallIntElement(::mlir::Type type);
 bool isI8Element(::mlir::Type type);
 bool isI32Element(::mlir::Type type);
 bool isI64Element(::mlir::Type type);

@@ -130,6 +130,13 @@ void CudaTileDialect::registerInterfaces() {
 
 std::optional<Dialect::ParseOpHook>
 CudaTileDialect::getParseOperationHook(StringRef name) const {
+  // The name of `fpowf` before version 13.4.
+  if (name == "cuda_tile.pow")
+    return ParseOpHook([](OpAsmParser &parser, OperationState &state) {
+      state.name =
+          OperationName(PowOp::getOperationName(), parser.getContext());
+      return PowOp::parse(parser, state);
+    });
   if (name != "cuda_tile.print")
     return std::nullopt;
   return ParseOpHook([](OpAsmParser &parser, OperationState &state) {

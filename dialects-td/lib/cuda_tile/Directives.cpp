@@ -243,6 +243,9 @@ static void printRounding(OpAsmPrinter &printer, RoundingModeAttr attr,
 static constexpr RoundingMode kIEEEModes[] = {
     RoundingMode::NearestEven, RoundingMode::Zero, RoundingMode::NegativeInf,
     RoundingMode::PositiveInf};
+static constexpr RoundingMode kConversionModes[] = {
+    RoundingMode::NearestEven, RoundingMode::Zero, RoundingMode::NegativeInf,
+    RoundingMode::PositiveInf, RoundingMode::NearestAway};
 static constexpr RoundingMode kSqrtModes[] = {
     RoundingMode::NearestEven, RoundingMode::Zero, RoundingMode::NegativeInf,
     RoundingMode::PositiveInf, RoundingMode::Approx};
@@ -261,6 +264,15 @@ ParseResult cuda_tile::parseIEEERounding(OpAsmParser &parser,
 }
 void cuda_tile::printIEEERounding(OpAsmPrinter &printer, Operation *,
                                   RoundingModeAttr attr) {
+  printRounding(printer, attr, RoundingMode::NearestEven);
+}
+ParseResult cuda_tile::parseConversionRounding(OpAsmParser &parser,
+                                               RoundingModeAttr &attr) {
+  return parseRounding(parser, kConversionModes, /*quoteGot=*/true,
+                       RoundingMode::NearestEven, attr);
+}
+void cuda_tile::printConversionRounding(OpAsmPrinter &printer, Operation *,
+                                        RoundingModeAttr attr) {
   printRounding(printer, attr, RoundingMode::NearestEven);
 }
 ParseResult cuda_tile::parseDivRounding(OpAsmParser &parser,

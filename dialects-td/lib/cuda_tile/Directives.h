@@ -51,6 +51,10 @@ void printComparisonOrdering(OpAsmPrinter &printer, Operation *op,
                              ComparisonOrderingAttr attr);
 
 // `rounding<mode>`, by what the operation accepts and leaves out.
+ParseResult parseConversionRounding(OpAsmParser &parser,
+                                    RoundingModeAttr &attr);
+void printConversionRounding(OpAsmPrinter &printer, Operation *op,
+                             RoundingModeAttr attr);
 ParseResult parseIEEERounding(OpAsmParser &parser, RoundingModeAttr &attr);
 void printIEEERounding(OpAsmPrinter &printer, Operation *op,
                        RoundingModeAttr attr);

@@ -160,6 +160,25 @@ LogicalResult CatOp::verify() {
   return success();
 }
 
+LogicalResult InsertOp::verify() {
+  TileType source = getSource().getType(), result = getType();
+  if (source.getElementType() != result.getElementType())
+    return emitOpError("source and result element type do not match");
+  if (static_cast<int64_t>(getIndices().size()) != source.getRank())
+    return emitOpError("expected ")
+           << source.getRank() << " indices, but got " << getIndices().size();
+  for (auto [i, extents] : llvm::enumerate(
+           llvm::zip_equal(source.getShape(), result.getShape()))) {
+    auto [slice, whole] = extents;
+    if (whole % slice != 0)
+      return emitOpError("result dimension ")
+             << i << " size (" << whole
+             << ") must be evenly divisible by source dimension " << i
+             << " size (" << slice << ")";
+  }
+  return success();
+}
+
 LogicalResult ExtractOp::verify() {
   TileType source = getSource().getType(), result = getType();
   if (source.getElementType() != result.getElementType())

@@ -41,6 +41,10 @@ void CudaTileDialect::registerTypes() {
 //===----------------------------------------------------------------------===//
 
 bool cuda_tile::isI1Element(Type t) { return t.isSignlessInteger(1); }
+bool cuda_tile::isSmallIntElement(Type t) {
+  return t.isSignlessInteger(1) || t.isSignlessInteger(8) ||
+         t.isSignlessInteger(16) || t.isSignlessInteger(32);
+}
 bool cuda_tile::isI8Element(Type t) { return t.isSignlessInteger(8); }
 bool cuda_tile::isI32Element(Type t) { return t.isSignlessInteger(32); }
 bool cuda_tile::isI64Element(Type t) { return t.isSignlessInteger(64); }

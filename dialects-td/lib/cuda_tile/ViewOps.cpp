@@ -211,9 +211,22 @@ static LogicalResult verifyViewAccess(Operation *op, TileView view,
                                index.getTypes());
 }
 
+/// One promise for each dimension of the index, or none at all.
+static LogicalResult verifyInbounds(Operation *op,
+                                    std::optional<ArrayRef<bool>> inbounds,
+                                    TileView view) {
+  int64_t dims = view.getViewIndexRank();
+  if (inbounds && static_cast<int64_t>(inbounds->size()) != dims)
+    return op->emitOpError("inbounds size (")
+           << inbounds->size()
+           << ") must match the number of index dimensions (" << dims << ")";
+  return success();
+}
+
 LogicalResult LoadViewTkoOp::verify() {
   if (failed(verifyViewAccess(*this, getView().getType(), getTile().getType(),
                               getIndex())) ||
+      failed(verifyInbounds(*this, getInbounds(), getView().getType())) ||
       failed(verifyHints(*this, getOptimizationHintsAttr(),
                          HintSite::ViewAccess)))
     return failure();
@@ -224,6 +237,7 @@ LogicalResult LoadViewTkoOp::verify() {
 LogicalResult StoreViewTkoOp::verify() {
   if (failed(verifyViewAccess(*this, getView().getType(), getTile().getType(),
                               getIndex())) ||
+      failed(verifyInbounds(*this, getInbounds(), getView().getType())) ||
       failed(verifyHints(*this, getOptimizationHintsAttr(),
                          HintSite::ViewAccess)))
     return failure();

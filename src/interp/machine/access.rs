@@ -38,17 +38,17 @@ impl Run<'_> {
             },
             OpKind::MakeTensorView => self.tensor_view(op),
             OpKind::MakeView => Ok(vec![Datum::Tensor(self.tensor(v[0])?)]),
-            OpKind::LoadView { token, .. } => {
+            OpKind::LoadView { token, inbounds, .. } => {
                 let view = self.view_type(v[0])?.clone();
                 let indices = &v[1..v.len() - usize::from(*token)];
                 let access = self.begin(op, *token, false)?;
-                self.load_tile(&access, &view, v[0], indices)
+                self.load_tile(&access, &view, v[0], indices, inbounds)
             }
-            OpKind::StoreView { token, .. } => {
+            OpKind::StoreView { token, inbounds, .. } => {
                 let view = self.view_type(v[1])?.clone();
                 let indices = &v[2..v.len() - usize::from(*token)];
                 let access = self.begin(op, *token, false)?;
-                self.store_tile(&access, &view, [v[0], v[1]], indices)
+                self.store_tile(&access, &view, [v[0], v[1]], indices, inbounds)
             }
             OpKind::AtomicRedView { update, token, .. } => {
                 let view = self.view_type(v[0])?.clone();
@@ -297,8 +297,15 @@ impl Run<'_> {
         Ok(out)
     }
 
-    /// For each element of a tile its number in the tensor, or `None` outside of it.
-    fn targets(&mut self, view: &ViewType, tensor: &Tensor, indices: &[Value]) -> Result<Vec<Option<u64>>, Cause> {
+    /// For each element of a tile its number in the tensor, or `None` outside of it, which is against the promise along
+    /// the dimensions that are `inbounds`.
+    fn targets(
+        &mut self,
+        view: &ViewType,
+        tensor: &Tensor,
+        indices: &[Value],
+        inbounds: &[bool],
+    ) -> Result<Vec<Option<u64>>, Cause> {
         let rank = view.tile.len();
         if indices.len() != rank {
             return Err(malformed("one index for each dimension was expected"));
@@ -332,6 +339,9 @@ impl Run<'_> {
             for d in 0..rank {
                 let (coordinate, m) = (along[d][at[d]], view.dim(d));
                 let inside = coordinate < tensor.shape[m].into();
+                if !inside && inbounds.get(d) == Some(&true) {
+                    return Err(Cause::Undefined(format!("a tile outside of its view along dimension {d}")));
+                }
                 element = element
                     .filter(|_| inside)
                     .map(|e| e.saturating_add(coordinate.saturating_mul(tensor.strides[m].into())));
@@ -345,11 +355,18 @@ impl Run<'_> {
         Ok(out)
     }
 
-    fn load_tile(&mut self, access: &race::TracedAccess, view: &ViewType, v: Value, indices: &[Value]) -> Outcome {
+    fn load_tile(
+        &mut self,
+        access: &race::TracedAccess,
+        view: &ViewType,
+        v: Value,
+        indices: &[Value],
+        inbounds: &[bool],
+    ) -> Outcome {
         let tensor = self.tensor(v)?;
         let n = view.tensor.element;
         let mut out = vec![];
-        for target in self.targets(view, &tensor, indices)? {
+        for target in self.targets(view, &tensor, indices, inbounds)? {
             out.push(match target {
                 Some(e) => self.read(access, place(tensor.base, e, n), n)?,
                 None => view.padding.map_or(Scalar::unknown(0), |p| pad(p, n)),
@@ -364,10 +381,11 @@ impl Run<'_> {
         view: &ViewType,
         [tile, v]: [Value; 2],
         indices: &[Value],
+        inbounds: &[bool],
     ) -> Outcome {
         let (tensor, tile) = (self.tensor(v)?, self.elements(tile)?);
         let n = view.tensor.element;
-        for (i, target) in self.targets(view, &tensor, indices)?.into_iter().enumerate() {
+        for (i, target) in self.targets(view, &tensor, indices, inbounds)?.into_iter().enumerate() {
             if let Some(e) = target {
                 self.write(access, place(tensor.base, e, n), n, tile[i])?;
             }
@@ -388,7 +406,7 @@ impl Run<'_> {
         let arg = *arg;
         let (tensor, arg) = (self.tensor(v)?, self.elements(arg)?);
         let n = view.tensor.element;
-        for (i, target) in self.targets(view, &tensor, indices)?.into_iter().enumerate() {
+        for (i, target) in self.targets(view, &tensor, indices, &[])?.into_iter().enumerate() {
             if let Some(e) = target {
                 self.update_one(access, update, place(tensor.base, e, n), n, arg[i])?;
             }

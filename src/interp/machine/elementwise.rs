@@ -155,6 +155,7 @@ fn compute(kind: &OpKind, from: Element, to: Element, x: &[Scalar]) -> Result<Sc
         | OpKind::Sinh
         | OpKind::Cosh => float::elementary(kind, n, x[0]),
         OpKind::Pow => float::binary(n, x[0], x[1], float::accuracy(float::Accuracy::Elementary, n), libm::pow),
+        OpKind::PowI { exponent } => float::integer_power(n, x[0], int::value(bits(1), *exponent, Signedness::Signed)),
         OpKind::Atan2 => float::binary(n, x[0], x[1], float::accuracy(float::Accuracy::Elementary, n), libm::atan2),
         OpKind::RemF => float::remainder(n, x[0], x[1]),
         OpKind::MaxF { propagate_nan, flush } => extremum(n, true, *propagate_nan, *flush, x[0], x[1]),
@@ -183,7 +184,7 @@ fn compute(kind: &OpKind, from: Element, to: Element, x: &[Scalar]) -> Result<Sc
         OpKind::ExtI(s) => Scalar::exact(int::ext(n, target, *s, bits(0))),
         OpKind::TruncI(p) => exact(int::trunc(n, target, *p, bits(0)))?,
         OpKind::FToF { rounding } => float::convert(n, target, *rounding, x[0]),
-        OpKind::FToI(s) => float_to_int(n, target, *s, x[0]),
+        OpKind::FToI { signedness, saturating } => float_to_int(n, target, *signedness, *saturating, x[0]),
         OpKind::IToF(s) => {
             let value = int::value(bits(0), n, *s);
             let real = crate::format::Real::finite(value < 0, value.unsigned_abs(), 0);
@@ -200,10 +201,10 @@ fn compute(kind: &OpKind, from: Element, to: Element, x: &[Scalar]) -> Result<Sc
 }
 
 /// Towards zero. What does not fit may not be used.
-fn float_to_int(from: Number, to: Number, signedness: Signedness, x: Scalar) -> Scalar {
+fn float_to_int(from: Number, to: Number, signedness: Signedness, saturating: bool, x: Scalar) -> Scalar {
     let value = crate::format::decode(x.bits, from).to_f64();
     let width = to.width() as i32;
-    if width == 1 {
+    if width == 1 && !saturating {
         // A truth value, for clients as for NVIDIA's assembler: false for zero only.
         let bits = (value != 0.0).into();
         return if x.is_loose(from) { Scalar::unknown(bits) } else { Scalar::exact(bits) };
@@ -213,11 +214,22 @@ fn float_to_int(from: Number, to: Number, signedness: Signedness, x: Scalar) -> 
         Signedness::Signed => (-libm::ldexp(1.0, width - 1), libm::ldexp(1.0, width - 1)),
     };
     let whole = libm::trunc(value);
+    let whole = match saturating {
+        true if whole.is_nan() => 0.0,
+        // The end of the range itself may be no number of this precision: it is one below.
+        true if whole >= high => return loosely(x, from, Scalar::exact(int::wrap(high as i128 - 1, to))),
+        true => whole.max(low),
+        false => whole,
+    };
     if !(whole >= low && whole < high) {
         return Scalar::unknown(0);
     }
-    let bits = int::wrap(whole as i128, to);
-    if x.is_loose(from) { Scalar::unknown(bits) } else { Scalar::exact(bits) }
+    loosely(x, from, Scalar::exact(int::wrap(whole as i128, to)))
+}
+
+/// What was made of a number that may be another.
+fn loosely(x: Scalar, from: Number, made: Scalar) -> Scalar {
+    if x.is_loose(from) { Scalar::unknown(made.bits) } else { made }
 }
 
 /// An address plus so many elements, whose number is sign-extended. What leaves the address space may not be used.

@@ -429,6 +429,7 @@ impl Run<'_> {
             | OpKind::Permute(_)
             | OpKind::Cat { .. }
             | OpKind::Extract
+            | OpKind::Insert
             | OpKind::Pack
             | OpKind::Unpack => self.shape(op),
             OpKind::MmaF { .. } | OpKind::MmaI { .. } | OpKind::MmaFScaled => self.matrix(op),
@@ -446,7 +447,8 @@ impl Run<'_> {
             | OpKind::GetIndexSpaceShape => self.access(op),
             OpKind::Offset => self.offset(op),
             OpKind::MakeToken => Ok(vec![Datum::Token(Past::default())]),
-            OpKind::JoinTokens => {
+            // The launch stands alone, and addresses have no aliases here: what is ordered is what tokens order.
+            OpKind::JoinTokens | OpKind::LaunchDependents | OpKind::WaitForGrids | OpKind::FenceAlias => {
                 let mut all = Past::default();
                 for v in &op.operands {
                     match &self.values[v.index()] {

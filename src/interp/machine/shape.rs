@@ -63,6 +63,23 @@ impl Run<'_> {
                     source[index(&there, &from)]
                 })
             }
+            OpKind::Insert => {
+                let destination = self.elements(op.operands[1])?;
+                let mut chosen = vec![];
+                for (d, v) in op.operands[2..].iter().enumerate() {
+                    let slice = self.scalar(*v, "an index")?;
+                    let slices = shape[d] / from[d];
+                    if slice >= slices as u64 {
+                        return Err(Cause::Undefined(format!("slice {slice} of {slices} along dimension {d}")));
+                    }
+                    chosen.push(slice as usize);
+                }
+                pick(&|at| {
+                    let is_there = at.iter().zip(&from).zip(&chosen).all(|((a, n), slice)| a / n == *slice);
+                    let inside: Vec<usize> = at.iter().zip(&from).map(|(a, n)| a % n).collect();
+                    if is_there { source[index(&inside, &from)] } else { destination[index(&at, shape)] }
+                })
+            }
             OpKind::Pack | OpKind::Unpack => {
                 let (n, to) = (self.number(op.operands[0])?, self.number(op.results[0])?);
                 one(repack(&source, n, to, count))

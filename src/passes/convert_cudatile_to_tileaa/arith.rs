@@ -14,7 +14,7 @@ use ct::{ComparisonOrdering, ComparisonPredicate, IntegerOverflow, RoundingMode,
 use melior::ir::{Attribute, AttributeLike, TypeLike};
 
 /// Numbering of `arith.cmpi`: signed order, then unsigned order where it differs.
-fn int_predicate(p: ComparisonPredicate, s: Signedness) -> i64 {
+pub(super) fn int_predicate(p: ComparisonPredicate, s: Signedness) -> i64 {
     let signed = s == Signedness::Signed;
     match p {
         ComparisonPredicate::Equal => 0,
@@ -131,6 +131,76 @@ impl<'c> Translator<'c> {
         self.set(o.result(), new);
         Ok(())
     }
+    /// A power with an integer exponent. Some constant ones are products; for the others the exponent becomes a float,
+    /// and its parity the sign of the result.
+    pub(super) fn integer_power(&mut self, o: ct::FPowIOp<'c>) -> Result<(), Failed> {
+        let (source, exponent) = (self.get(o.source()), self.get(o.exponent()));
+        let own = ty(source);
+        let is_small = types::width(types::element(own)) == 16;
+        let t = if is_small { types::with_element(own, types::f32(self.context)) } else { own };
+        let x = if is_small { self.b.value("arith.extf", t, &[source], &[]) } else { source };
+        let times = |a, b| self.b.value("arith.mulf", t, &[a, b], &[]);
+        let new = match splat_constant(exponent) {
+            Some(0) => self.float_constant(t, 1.0),
+            Some(1) => x,
+            Some(2) => times(x, x),
+            Some(3) => times(times(x, x), x),
+            Some(4) => times(times(x, x), times(x, x)),
+            Some(-1) => self.b.value("arith.divf", t, &[self.float_constant(t, 1.0), x], &[]),
+            _ => self.general_power(x, exponent),
+        };
+        let new = if is_small { self.b.value("arith.truncf", own, &[new], &[]) } else { new };
+        self.set(o.result(), new);
+        Ok(())
+    }
+
+    /// `x`, f32 or f64, to the power of integers of up to 32 bits.
+    fn general_power(&self, x: Val<'c>, exponent: Val<'c>) -> Val<'c> {
+        let t = ty(x);
+        let i1 = types::with_element(t, types::int(self.context, 1));
+        let i32 = types::with_element(t, types::int(self.context, 32));
+        let float = |name: &str, args: &[Val<'c>]| self.b.value(name, t, args, &[]);
+        let to_float = |v: Val<'c>| float("arith.sitofp", &[v]);
+        let narrow = types::width(types::element_of(exponent)) < 32;
+        let n = if narrow { self.b.value("arith.extsi", i32, &[exponent], &[]) } else { exponent };
+        let power = to_float(n);
+        if types::width(types::element(t)) == 64 {
+            return float("math.powf", &[x, power]);
+        }
+        let ordered = ComparisonOrdering::Ordered;
+        let compare = |p, a: Val<'c>, b: f64| {
+            let predicate = self.i64_attr(float_predicate(p, ordered));
+            self.b.value("arith.cmpf", i1, &[a, self.float_constant(t, b)], &[("predicate", predicate)])
+        };
+        let both = |a, b| self.b.value("arith.andi", i1, &[a, b], &[]);
+        let magnitude = float("math.absf", &[x]);
+        let mut result = float("math.powf", &[magnitude, power]);
+        if !narrow {
+            // Beyond 2^24 the float is not the exponent. What is lacking is a small number, and only bases next to one
+            // have a power that is neither zero nor infinite: to the lacking part it is 1 + part * (base - 1).
+            let masked = |mask| self.b.value("arith.andi", i32, &[n, self.int_constant(i32, mask)], &[]);
+            let (high, low) = (to_float(masked(!0xFF)), to_float(masked(0xFF)));
+            let part = float("arith.subf", &[low, float("arith.subf", &[power, high])]);
+            let one = self.float_constant(t, 1.0);
+            let beyond = float("arith.subf", &[magnitude, one]);
+            let corrected = float("arith.mulf", &[result, float("math.fma", &[part, beyond, one])]);
+            let is_between = both(
+                compare(ComparisonPredicate::GreaterThan, result, 0.0),
+                compare(ComparisonPredicate::LessThan, result, f64::INFINITY),
+            );
+            let is_lacking = both(compare(ComparisonPredicate::NotEqual, part, 0.0), is_between);
+            result = self.b.value("arith.select", t, &[is_lacking, corrected, result], &[]);
+        }
+        // Zero may have a sign too.
+        let bits = self.b.value("arith.bitcast", i32, &[x], &[]);
+        let less = self.i64_attr(int_predicate(ComparisonPredicate::LessThan, Signedness::Signed));
+        let zero = self.int_constant(i32, 0);
+        let is_negative = self.b.value("arith.cmpi", i1, &[bits, zero], &[("predicate", less)]);
+        let is_odd = self.b.value("arith.trunci", i1, &[n], &[]);
+        let minus = float("arith.negf", &[result]);
+        self.b.value("arith.select", t, &[both(is_negative, is_odd), minus, result], &[])
+    }
+
     /// Whether the module's relaxation makes an operation with this result flush subnormals.
     fn flushes(&self, result: Val<'c>) -> bool {
         self.relaxed.ftz && self.is_f32(result)
@@ -235,7 +305,7 @@ impl<'c> Translator<'c> {
 /// The `nv_tileaa` rounding; none for the default.
 pub(super) fn rounding_attr(r: RoundingMode) -> Option<aa::Rounding> {
     match r {
-        RoundingMode::NearestEven | RoundingMode::NearestIntToZero => None,
+        RoundingMode::NearestEven | RoundingMode::NearestIntToZero | RoundingMode::NearestAway => None,
         RoundingMode::Zero => Some(aa::Rounding::Zero),
         RoundingMode::NegativeInf => Some(aa::Rounding::NegativeInf),
         RoundingMode::PositiveInf => Some(aa::Rounding::PositiveInf),

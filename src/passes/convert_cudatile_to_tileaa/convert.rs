@@ -36,35 +36,123 @@ impl<'c> Translator<'c> {
         let new = if types::is_base_float(from) && types::is_base_float(to) {
             match types::width(from).cmp(&types::width(to)) {
                 std::cmp::Ordering::Less => self.cast_op("arith.extf", to, source),
-                std::cmp::Ordering::Greater => self.cast_op("arith.truncf", to, source),
+                std::cmp::Ordering::Greater => self.narrowed(to, source, o.rounding_mode()),
                 std::cmp::Ordering::Equal if from == to => source,
                 // f16 and bf16: f32 holds both, so only the second step rounds.
                 std::cmp::Ordering::Equal => {
                     let wide = self.cast_op("arith.extf", types::f32(self.context), source);
-                    self.cast_op("arith.truncf", to, wide)
+                    self.narrowed(to, wide, o.rounding_mode())
                 }
             }
         } else {
-            self.fp_cast(to, source, o.rounding_mode())?
+            self.other_float(to, source, o.rounding_mode())?
         };
         self.set(o.to(), new);
         Ok(())
     }
 
-    /// The language rounds to zero; NVIDIA's assembler and its clients take a conversion to i1 as one to a truth value,
-    /// which is the same but for magnitudes below one.
-    fn is_not_zero(&self, source: Val<'c>) -> Val<'c> {
-        let t = ty(source);
+    /// A constant of float type `t`, all of whose elements are `v`, rounded.
+    pub(super) fn float_constant(&self, t: Type<'c>, v: f64) -> Val<'c> {
         // SAFETY: the types are alive, and the element type is a float.
-        let zero = unsafe {
-            let scalar = mlir_sys::mlirFloatAttrDoubleGet(self.context.to_raw(), types::element(t).to_raw(), 0.0);
+        let value = unsafe {
+            let scalar = mlir_sys::mlirFloatAttrDoubleGet(self.context.to_raw(), types::element(t).to_raw(), v);
             Attribute::from_raw(if types::is_tensor(t) {
                 mlir_sys::mlirDenseElementsAttrSplatGet(t.to_raw(), scalar)
             } else {
                 scalar
             })
         };
-        let zero = self.b.value("arith.constant", t, &[], &[("value", zero)]);
+        self.b.value("arith.constant", t, &[], &[("value", value)])
+    }
+
+    /// Between formats of which one is none of `arith`'s.
+    fn other_float(&mut self, to: Type<'c>, source: Val<'c>, mode: RoundingMode) -> Result<Val<'c>, Failed> {
+        let f32 = types::f32(self.context);
+        if mode == RoundingMode::NearestEven || types::is_scale(to) {
+            return self.fp_cast(to, source, mode);
+        }
+        // f32 holds every value of the other formats but f64's, which are rounded to zero twice as they are once.
+        let from = types::element_of(source);
+        let wide = match types::is_base_float(from) {
+            true if types::width(from) == 64 => self.narrowed(f32, source, RoundingMode::Zero),
+            true if from != f32 => self.cast_op("arith.extf", f32, source),
+            true => source,
+            false => self.fp_cast(f32, source, RoundingMode::NearestEven)?,
+        };
+        if types::is_tf32(to) {
+            let rounded = self.rounded_to_tf32(wide, mode);
+            return self.fp_cast(to, rounded, RoundingMode::NearestEven);
+        }
+        Ok(match types::width(to) {
+            64 => self.cast_op("arith.extf", to, wide),
+            32 => wide,
+            _ => self.narrowed(to, wide, mode),
+        })
+    }
+
+    /// A float of fewer bits. One that lies on the wrong side of the source is moved by one unit in the last place:
+    /// floats of a sign are in the order of their bits.
+    fn narrowed(&self, to: Type<'c>, source: Val<'c>, mode: RoundingMode) -> Val<'c> {
+        let nearest = self.cast_op("arith.truncf", to, source);
+        if mode == RoundingMode::NearestEven {
+            return nearest;
+        }
+        let t = ty(source);
+        let back = self.cast_op("arith.extf", types::element(t), nearest);
+        let int = types::with_element(t, types::int(self.context, types::width(to)));
+        let i1 = types::with_element(t, types::int(self.context, 1));
+        let bits = self.b.value("arith.bitcast", int, &[nearest], &[]);
+        let constant = |v| self.int_constant(int, v);
+        let compare = |predicate, a, b| {
+            let predicate = self.i64_attr(float_predicate(predicate, ct::ComparisonOrdering::Ordered));
+            self.b.value("arith.cmpf", i1, &[a, b], &[("predicate", predicate)])
+        };
+        let value = |name: &str, a, b| self.b.value(name, int, &[a, b], &[]);
+        // Away from zero is up in the bits.
+        let (wrong, step) = match mode {
+            RoundingMode::Zero => {
+                let magnitude = |v| self.b.value("math.absf", t, &[v], &[]);
+                (compare(ct::ComparisonPredicate::GreaterThan, magnitude(back), magnitude(source)), constant(-1))
+            }
+            _ => {
+                let down = mode == RoundingMode::NegativeInf;
+                let predicate =
+                    if down { ct::ComparisonPredicate::GreaterThan } else { ct::ComparisonPredicate::LessThan };
+                // -1 for negative numbers, 1 for others, or the other way round.
+                let sign = value("arith.shrsi", bits, constant(i64::from(types::width(to)) - 1));
+                let up = value("arith.ori", sign, constant(1));
+                let step = if down { value("arith.subi", constant(0), up) } else { up };
+                (compare(predicate, back, source), step)
+            }
+        };
+        let moved = value("arith.addi", bits, step);
+        let chosen = self.b.value("arith.select", int, &[wrong, moved, bits], &[]);
+        self.b.value("arith.bitcast", types::with_element(t, to), &[chosen], &[])
+    }
+
+    /// An f32 rounded to the 11 significant bits of tf32, towards zero or to the nearest with ties away from it.
+    fn rounded_to_tf32(&self, source: Val<'c>, mode: RoundingMode) -> Val<'c> {
+        const DROPPED: i64 = 13;
+        let t = ty(source);
+        let int = types::with_element(t, types::int(self.context, 32));
+        let i1 = types::with_element(t, types::int(self.context, 1));
+        let bits = self.b.value("arith.bitcast", int, &[source], &[]);
+        let value = |name: &str, a, b| self.b.value(name, int, &[a, b], &[]);
+        let half = if mode == RoundingMode::NearestAway { 1 << (DROPPED - 1) } else { 0 };
+        let sum = value("arith.addi", bits, self.int_constant(int, half));
+        let kept = value("arith.andi", sum, self.int_constant(int, -1 << DROPPED));
+        let rounded = self.b.value("arith.bitcast", t, &[kept], &[]);
+        // The bits that tell a NaN may be those that are dropped.
+        let same = self.i64_attr(float_predicate(ct::ComparisonPredicate::Equal, ct::ComparisonOrdering::Ordered));
+        let is_number = self.b.value("arith.cmpf", i1, &[source, source], &[("predicate", same)]);
+        self.b.value("arith.select", t, &[is_number, rounded, source], &[])
+    }
+
+    /// The language rounds to zero; NVIDIA's assembler and its clients take a conversion to i1 as one to a truth value,
+    /// which is the same but for magnitudes below one.
+    fn is_not_zero(&self, source: Val<'c>) -> Val<'c> {
+        let t = ty(source);
+        let zero = self.float_constant(t, 0.0);
         let truth = types::with_element(t, types::int(self.context, 1));
         // NaN is no zero.
         let differs =
@@ -78,13 +166,53 @@ impl<'c> Translator<'c> {
         if !types::is_base_float(types::element_of(source)) {
             source = self.fp_cast(types::f32(self.context), source, RoundingMode::NearestEven)?;
         }
-        let new = if types::width(to) == 1 {
+        let new = if o.saturating() {
+            self.saturated(to, source, o.signedness())
+        } else if types::width(to) == 1 {
             self.is_not_zero(source)
         } else {
             self.cast_op(by_sign(o.signedness(), "arith.fptosi", "arith.fptoui"), to, source)
         };
         self.set(o.to(), new);
         Ok(())
+    }
+
+    /// An integer, the nearest end of its range for what is outside, and zero for NaN.
+    fn saturated(&self, to: Type<'c>, source: Val<'c>, signedness: Signedness) -> Val<'c> {
+        let t = ty(source);
+        let (int, i1) = (types::with_element(t, to), types::with_element(t, types::int(self.context, 1)));
+        let width = types::width(to);
+        let (low, high) = match signedness {
+            // One is the end of the range, and there is nothing inside.
+            Signedness::Unsigned if width == 1 => (0.0, 1.0),
+            Signedness::Unsigned => (0.0, f64::from(width).exp2()),
+            Signedness::Signed => (-(f64::from(width) - 1.0).exp2(), (f64::from(width) - 1.0).exp2()),
+        };
+        let compare = |predicate, ordering, limit: f64| {
+            let predicate = self.i64_attr(float_predicate(predicate, ordering));
+            self.b.value("arith.cmpf", i1, &[source, self.float_constant(t, limit)], &[("predicate", predicate)])
+        };
+        let select = |c, a, b| self.b.value("arith.select", int, &[c, a, b], &[]);
+        let top = match (signedness, width) {
+            (Signedness::Unsigned, _) => -1,
+            (Signedness::Signed, width) => ((1_u64 << (width - 1)) - 1) as i64,
+        };
+        let bottom = if signedness == Signedness::Unsigned { 0 } else { (-1_i64).wrapping_shl(width - 1) };
+        let ordered = ct::ComparisonOrdering::Ordered;
+        let is_high = compare(ct::ComparisonPredicate::GreaterThanOrEqual, ordered, high);
+        let is_low = compare(ct::ComparisonPredicate::LessThanOrEqual, ordered, low);
+        let predicate =
+            self.i64_attr(float_predicate(ct::ComparisonPredicate::NotEqual, ct::ComparisonOrdering::Unordered));
+        let is_nan = self.b.value("arith.cmpf", i1, &[source, source], &[("predicate", predicate)]);
+        // What is outside may be anything here.
+        let inside = if width == 1 {
+            self.int_constant(int, 0)
+        } else {
+            self.cast_op(by_sign(signedness, "arith.fptosi", "arith.fptoui"), to, source)
+        };
+        let inside = select(is_high, self.int_constant(int, top), inside);
+        let inside = select(is_low, self.int_constant(int, bottom), inside);
+        select(is_nan, self.int_constant(int, 0), inside)
     }
 
     pub(super) fn int_to_float(&mut self, o: ct::IToFOp<'c>) -> Result<(), Failed> {

@@ -164,6 +164,7 @@ impl<'c> Translator<'c> {
             ordering(o.memory_ordering_semantics()),
             o.memory_scope().map(scope),
             hints(o.optimization_hints()),
+            o.inbounds(),
         );
         let new = self.built(built)?;
         self.set(o.tile(), new.result());
@@ -183,6 +184,7 @@ impl<'c> Translator<'c> {
             ordering(o.memory_ordering_semantics()),
             o.memory_scope().map(scope),
             hints(o.optimization_hints()),
+            o.inbounds(),
         );
         let new = self.built(built)?;
         self.set(o.result_token(), new.result_token());

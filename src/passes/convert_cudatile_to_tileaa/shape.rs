@@ -3,7 +3,7 @@
 //! Two shortcuts save the passes that follow a pattern match: a splat or a splat constant that is broadcast or
 //! reshaped is made in its final shape, since `reshape` to `1x1` and `broadcast` is how producers spell a splat.
 
-use super::{Translator, ct, types};
+use super::{Translator, arith::int_predicate, ct, types};
 use crate::dialect::{behaviour, nv_tileaa as aa, pass::Failed, rt::*};
 use melior::ir::{Attribute, AttributeLike, Type, TypeLike};
 
@@ -103,6 +103,63 @@ impl<'c> Translator<'c> {
     pub(super) fn cat(&mut self, o: ct::CatOp<'c>) -> Result<(), Failed> {
         let dim = self.i64_attr(o.dim());
         self.plain(aa::CatOp::NAME, &[o.lhs(), o.rhs()], &[("dim", dim)], o.result())
+    }
+
+    /// The slice is repeated to the size of the whole, from which it is chosen where its number is that of the indices.
+    pub(super) fn insert(&mut self, o: ct::InsertOp<'c>) -> Result<(), Failed> {
+        let (mut slice, whole) = (self.get(o.source()), self.get(o.destination()));
+        let (from, t) = (types::shape(ty(slice)), ty(whole));
+        let to = types::shape(t);
+        if from == to {
+            // One slice, whose index can be zero only.
+            self.set(o.result(), slice);
+            return Ok(());
+        }
+        let element = types::element(t);
+        let mut shape = from.clone();
+        let mut chosen: Option<Val<'c>> = None;
+        for (d, index) in self.get_all(o.indices()).into_iter().enumerate() {
+            let slices = to[d] / from[d];
+            if slices == 1 {
+                continue;
+            }
+            // 4x8 becomes 4x1x8, that 4x2x8, and that 4x16.
+            let mut split = shape.clone();
+            split.insert(d, 1);
+            slice = self.built(aa::ViewOp::build(&self.b, types::tensor(&split, element), slice))?.result();
+            split[d] = slices;
+            slice = self.built(aa::BroadcastOp::build(&self.b, types::tensor(&split, element), slice))?.result();
+            shape[d] = to[d];
+            slice = self.built(aa::ViewOp::build(&self.b, types::tensor(&shape, element), slice))?.result();
+
+            let line = types::tensor(&[to[d]], types::int(self.context, 32));
+            let number = self.b.value(aa::MakeRangeOp::NAME, line, &[], &[]);
+            let shift = self.int_constant(line, i64::from(from[d].trailing_zeros()));
+            let number = self.b.value("arith.shrui", line, &[number, shift], &[]);
+            let wanted = self.built(aa::SplatOp::build(&self.b, line, index))?.result();
+            let i1 = types::int(self.context, 1);
+            let equal = self.i64_attr(int_predicate(ct::ComparisonPredicate::Equal, ct::Signedness::Unsigned));
+            let truth = types::tensor(&[to[d]], i1);
+            let mut here = self.b.value("arith.cmpi", truth, &[number, wanted], &[("predicate", equal)]);
+            let mut beside = vec![1; to.len()];
+            beside[d] = to[d];
+            if to.len() > 1 {
+                here = self.built(aa::ViewOp::build(&self.b, types::tensor(&beside, i1), here))?.result();
+            }
+            if beside != to {
+                here = self.built(aa::BroadcastOp::build(&self.b, types::tensor(&to, i1), here))?.result();
+            }
+            chosen = Some(match chosen {
+                None => here,
+                Some(others) => self.b.value("arith.andi", types::tensor(&to, i1), &[others, here], &[]),
+            });
+        }
+        let new = match chosen {
+            Some(chosen) => self.b.value("arith.select", t, &[chosen, slice, whole], &[]),
+            None => slice,
+        };
+        self.set(o.result(), new);
+        Ok(())
     }
 
     pub(super) fn extract(&mut self, o: ct::ExtractOp<'c>) -> Result<(), Failed> {

@@ -130,6 +130,11 @@ pub fn is_tf32(t: Type<'_>) -> bool {
     // SAFETY: `t` is alive.
     unsafe { mlirTypeIsATF32(t.to_raw()) }
 }
+/// The format of scales, which holds powers of two alone.
+pub fn is_scale(t: Type<'_>) -> bool {
+    // SAFETY: `t` is alive.
+    unsafe { mlirTypeIsAFloat8E8M0FNU(t.to_raw()) }
+}
 pub fn is_token(t: Type<'_>) -> bool {
     aa::MemTokenType::cast(t).is_some()
 }

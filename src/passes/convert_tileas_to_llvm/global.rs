@@ -29,7 +29,7 @@ use crate::{
         rt::*,
     },
 };
-use melior::ir::{AttributeLike, Type};
+use melior::ir::Type;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use tile_layout::{Coordinate, InputMasks, Layout};
@@ -241,19 +241,8 @@ impl<'c> Lower<'c, '_> {
 
     /// Dimensions that need no check.
     pub(super) fn in_bounds(&self, op: OpRef<'c>, rank: usize, bounds: Bounds) -> Vec<bool> {
-        let list = attr(op, "inBounds");
-        (0..rank)
-            .map(|d| {
-                bounds == Bounds::None
-                    || list.is_some_and(|a| {
-                        // SAFETY: the attribute is a DenseBoolArrayAttr, read within its length.
-                        unsafe {
-                            (d as isize) < mlir_sys::mlirDenseArrayGetNumElements(a.to_raw())
-                                && mlir_sys::mlirDenseBoolArrayGetElement(a.to_raw(), d as isize)
-                        }
-                    })
-            })
-            .collect()
+        let list = bool_list(attr(op, "inBounds"));
+        (0..rank).map(|d| bounds == Bounds::None || list.get(d) == Some(&true)).collect()
     }
 
     pub(super) fn tile(

@@ -63,7 +63,7 @@ use mlir_sys::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use tile_layout::{Input, Layout, LinearExpr, Term};
-use tile_targets::Target;
+use tile_targets::{Feature, Target};
 
 #[derive(Clone, Default)]
 pub struct ConvertTileASToLLVM;
@@ -300,6 +300,11 @@ impl<'c, 'm> Lower<'c, 'm> {
             }
             // Views and tokens are looked through where they are used.
             MakeMemRefOp(_) | MakeTiledViewOp(_) | CreateMemTokenOp(_) | JoinMemTokenOp(_) => {}
+            // Below sm_90 a grid starts when those that it depends on have ended.
+            LaunchDependentsOp(_) | WaitForGridsOp(_) if !self.target.has(Feature::DependentLaunch) => {}
+            LaunchDependentsOp(_) => self.order("griddepcontrol.launch_dependents;"),
+            WaitForGridsOp(_) => self.order("griddepcontrol.wait;"),
+            FenceAliasOp(_) => self.order("fence.proxy.alias;"),
             GetGlobalOp(x) => self.get_global(x)?,
             AssertOp(x) => self.assert(x)?,
             DimOp(x) => self.dim(x)?,
@@ -417,6 +422,11 @@ impl<'c, 'm> Lower<'c, 'm> {
         let int = |v: u64| i64_attr(self.l.context(), v as i64);
         let (id, threads) = self.barrier_id.map_or((None, None), |id| (Some(int(id)), Some(int(self.warps * 32))));
         nv_tileas::BarrierOp::build(&self.l.b, id, threads).expect("an op without operands and results");
+    }
+
+    /// An instruction that every thread executes where it stands among its accesses of memory.
+    fn order(&self, instruction: &str) {
+        self.l.asm(instruction, "~{memory}", None, &[], false);
     }
 
     /// Whether each coordinate, taken as unsigned, is less than the grid's extent.

@@ -167,8 +167,8 @@ cuda_tile.module @arithmetic {
     %17 = tanh %x : tile<f32>
     // CHECK: %18 = tanh %arg0 rounding<approx> : tile<f32>
     %18 = tanh %x rounding<approx> : tile<f32>
-    // CHECK: %19 = pow %arg0, %arg0 : tile<f32>
-    %19 = pow %x, %x : tile<f32>
+    // CHECK: %19 = fpowf %arg0, %arg0 : tile<f32>
+    %19 = fpowf %x, %x : tile<f32>
     // CHECK: %20 = atan2 %arg0, %arg0 : tile<f32>
     %20 = atan2 %x, %x : tile<f32>
     // CHECK: return

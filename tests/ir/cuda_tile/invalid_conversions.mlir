@@ -103,27 +103,27 @@ cuda_tile.module @m {
 // -----
 
 cuda_tile.module @m {
-  testing$func @f(%x: tile<f32>) {
+  testing$func @f(%x: tile<i32>) {
     // expected-error @below {{expected rounding mode to be one of: 'nearest_even', 'zero', 'negative_inf', 'positive_inf', got: 'foo'}}
-    %0 = ftof %x rounding<foo> : tile<f32> -> tile<f16>
+    %0 = itof %x signed rounding<foo> : tile<i32> -> tile<f16>
   }
 }
 
 // -----
 
 cuda_tile.module @m {
-  testing$func @f(%x: tile<f32>) {
+  testing$func @f(%x: tile<i32>) {
     // expected-error @below {{expected rounding mode to be one of: 'nearest_even', 'zero', 'negative_inf', 'positive_inf', got: 'nearest_int_to_positive_inf'}}
-    %0 = ftof %x rounding<nearest_int_to_positive_inf> : tile<f32> -> tile<f16>
+    %0 = itof %x signed rounding<nearest_int_to_positive_inf> : tile<i32> -> tile<f16>
   }
 }
 
 // -----
 
 cuda_tile.module @m {
-  testing$func @f(%x: tile<f32>) {
+  testing$func @f(%x: tile<i32>) {
     // expected-error @below {{invalid rounding mode specified. Only 'nearest_even' is supported}}
-    %0 = ftof %x rounding<zero> : tile<f32> -> tile<f16>
+    %0 = itof %x signed rounding<zero> : tile<i32> -> tile<f16>
   }
 }
 

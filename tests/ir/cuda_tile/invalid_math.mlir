@@ -311,7 +311,7 @@ cuda_tile.module @m {
 
 cuda_tile.module @m {
   testing$func @f(%x: tile<2x4x8xf8E5M2>) {
-    // expected-error @below {{'cuda_tile.pow' op operand #0 must be tile of f16 or bf16 or f32 or f64 values, but got '!cuda_tile.tile<2x4x8xf8E5M2>'}}
+    // expected-error @below {{'cuda_tile.fpowf' op operand #0 must be tile of f16 or bf16 or f32 or f64 values, but got '!cuda_tile.tile<2x4x8xf8E5M2>'}}
     %0 = pow %x, %x : tile<2x4x8xf8E5M2>
   }
 }
@@ -320,7 +320,7 @@ cuda_tile.module @m {
 
 cuda_tile.module @m {
   testing$func @f(%x: tile<2x4x8xi32>) {
-    // expected-error @below {{'cuda_tile.pow' op operand #0 must be tile of f16 or bf16 or f32 or f64 values, but got '!cuda_tile.tile<2x4x8xi32>'}}
+    // expected-error @below {{'cuda_tile.fpowf' op operand #0 must be tile of f16 or bf16 or f32 or f64 values, but got '!cuda_tile.tile<2x4x8xi32>'}}
     %0 = pow %x, %x : tile<2x4x8xi32>
   }
 }
@@ -329,7 +329,7 @@ cuda_tile.module @m {
 
 cuda_tile.module @m {
   testing$func @f(%x: tile<2xi32>) {
-    // expected-error @below {{'cuda_tile.pow' op operand #0 must be tile of f16 or bf16 or f32 or f64 values, but got '!cuda_tile.tile<2xi32>'}}
+    // expected-error @below {{'cuda_tile.fpowf' op operand #0 must be tile of f16 or bf16 or f32 or f64 values, but got '!cuda_tile.tile<2xi32>'}}
     %0 = pow %x, %x : tile<2xi32>
   }
 }

@@ -48,6 +48,7 @@
 // VERSIONS: 13.1
 // VERSIONS-NEXT: 13.2
 // VERSIONS-NEXT: 13.3
+// VERSIONS-NEXT: 13.4
 // VERSIONS-NOT: {{.}}
 
 // IDENTITY: tileiras {{[0-9.]+}} (revision
@@ -63,8 +64,8 @@
 // HELP-DAG: --test-cudatile-roundtrip
 // HELP-DAG: --tileirbc-to-mlir
 
-// OLD: Invalid argument '12.0': the supported versions are [13.1 - 13.3]
-// LONG: Invalid argument '13.3.1.1': the supported versions are [13.1 - 13.3]
+// OLD: Invalid argument '12.0': the supported versions are [13.1 - 13.4]
+// LONG: Invalid argument '13.3.1.1': the supported versions are [13.1 - 13.4]
 // CONTAINER: Invalid argument 'tar': the containers are public and spec
 // SPEC: unsupported {{.*}}13.2
 // TEXT: error: error at offset 0: invalid magic number at position 0

@@ -243,7 +243,11 @@ impl Generator {
             self.queries(view, rank);
         }
         let operands: Vec<Value> = [view].into_iter().chain(indices).collect();
-        self.emit_access(OpKind::LoadView { access, token: false }, &operands, Some((t.clone(), traits)))[0]
+        self.emit_access(
+            OpKind::LoadView { access, token: false, inbounds: vec![] },
+            &operands,
+            Some((t.clone(), traits)),
+        )[0]
     }
 
     /// A tile of indices below `extent`.
@@ -355,7 +359,7 @@ impl Generator {
         let view = self.view(base, n, &extents, &tile, cut, None);
         let operands: Vec<Value> = [v, view].into_iter().chain(indices).collect();
         let access = self.store_access();
-        self.emit_access(OpKind::StoreView { access, token: false }, &operands, None);
+        self.emit_access(OpKind::StoreView { access, token: false, inbounds: vec![] }, &operands, None);
     }
 
     //===-- order -----------------------------------------------------------//

@@ -270,9 +270,10 @@ impl Generator {
                 let to = self.integer();
                 let need = if self.rng.coin() { Need::Small } else { Need::Tight };
                 let a = self.operand(&t, need);
-                let kind = OpKind::FToI(self.signedness());
+                let saturating = self.rng.one_in(4);
+                let kind = OpKind::FToI { signedness: self.signedness(), saturating };
                 // What does not fit may be anything.
-                let loose = !self.traits[a.index()].small;
+                let loose = !saturating && !self.traits[a.index()].small;
                 self.emit(kind, &[a], t.with(Element::Number(to)), Traits { loose, small: false });
             }
             8..10 => {

@@ -155,7 +155,7 @@ impl Generator {
         let view = ViewType { tile: loaded.shape.clone(), tensor: o.ty.clone(), cut, padding: o.padding };
         let view = self.emit_all(OpKind::MakeView, &[o.tensor], &[(Type::View(view), Traits::default())], vec![])[0];
         let at = if after { [at[1], at[0]] } else { at };
-        let kind = OpKind::LoadView { access: AccessOrder::WEAK, token: false };
+        let kind = OpKind::LoadView { access: AccessOrder::WEAK, token: false, inbounds: vec![] };
         let results = [(loaded.into(), Traits { loose: false, small: true }), (Type::Token, Traits::default())];
         let v = self.emit_all(kind, &[view, at[0], at[1]], &results, vec![])[0];
         // Rounded as memory has it, or as it is multiplied.

@@ -1,0 +1,13 @@
+// A tile that sticks out of its view against the promise that it lies inside.
+// grid: 1 1 1
+// buffer: i32 1 2 3
+// error: 'load_view_tko' in tile block (0, 0, 0): undefined behaviour: a tile outside of its view along dimension 0
+cuda_tile.module @m {
+  entry @undefined_promise(%p0: tile<ptr<i32>>) {
+    %one = constant <i32: 1> : tile<i32>
+    %t = make_tensor_view %p0, shape = [3], strides = [1] : tensor_view<3xi32, strides=[1]>
+    %v = make_partition_view %t : partition_view<tile=(2), padding_value = zero, tensor_view<3xi32, strides=[1]>>
+    %a, %k = load_view_tko weak %v[%one] inbounds = [true] : partition_view<tile=(2), padding_value = zero, tensor_view<3xi32, strides=[1]>>, tile<i32> -> tile<2xi32>, token
+    return
+  }
+}
