@@ -174,7 +174,9 @@ mod tests {
     #[test]
     fn rows_that_are_not_loose_are_exact() {
         let how = Match::Value(Tolerance { rtol: 0.5, atol: 0.5, bad: 0.0 });
-        let table: &[(&[f32], &[f64], &[u64], bool)] = &[
+        /// Values, what is expected, the loose rows, and whether that is right.
+        type Row<'a> = (&'a [f32], &'a [f64], &'a [u64], bool);
+        let table: &[Row<'_>] = &[
             (&[1.0, 2.5], &[1.0, 2.0], &[1], true),
             (&[1.0, 2.5], &[1.0, 2.0], &[0], false),
             (&[1.25, 2.5], &[1.0, 2.0], &[], false),

@@ -78,7 +78,7 @@ pub const OPERATORS: &[Operator] = &[
     row(Address, "access + 1", |_, i| moved(i, |bytes| bytes)),
     row(Address, "access - 1", |_, i| moved(i, |bytes| -bytes)),
     row(Address, "16 bytes off", |_, i| moved(i, |bytes| if bytes == 16 { 0 } else { 16 })),
-    row(Address, "coordinate + 1", |p, i| coordinate(p, i)),
+    row(Address, "coordinate + 1", coordinate),
     row(Address, "descriptor + 16 bytes", |p, i| {
         let Op::Wgmma(_) = i.op else { return None };
         operand(p, i, 2, Change::Add(1))
