@@ -588,7 +588,7 @@ unsafe extern "C" fn after(_: mlir_sys::MlirStringRef, before: bool, _: *mut std
 }
 
 fn print(module: &Module<'_>) -> String {
-    let mut text = module.as_operation().to_string();
+    let mut text = shown(&module.as_operation());
     if !text.ends_with('\n') {
         text.push('\n');
     }
@@ -601,13 +601,13 @@ fn convert(d: &melior::diagnostic::Diagnostic<'_>) -> Diagnostic {
         DiagnosticSeverity::Warning => Severity::Warning,
         _ => Severity::Remark,
     };
-    let mut out = Diagnostic::new(severity, d.to_string());
+    let mut out = Diagnostic::new(severity, shown(d));
     out.location = place(d.location());
     for i in 0..d.note_count() {
         let Ok(note) = d.note(i) else { continue };
         out = match place(note.location()) {
-            Some(at) => out.note_at(note.to_string(), at),
-            None => out.note(note.to_string()),
+            Some(at) => out.note_at(shown(&note), at),
+            None => out.note(shown(&note)),
         };
     }
     out

@@ -108,3 +108,12 @@ fn strides_beyond_all_memory() {
         }
     }
 }
+
+/// What failed once, as the fuzzer left it: names in debug information that are no text, in the message about an
+/// operation that does not verify.
+#[test]
+fn inputs_that_failed() {
+    let inputs = files("tests/fuzz", ".whole_bytecode");
+    assert!(!inputs.is_empty());
+    inputs.iter().for_each(|input| whole::bytecode(input));
+}

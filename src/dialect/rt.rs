@@ -161,6 +161,16 @@ pub fn i64_attr<'c>(context: &'c Context, v: i64) -> Attribute<'c> {
     // SAFETY: the context is alive.
     unsafe { Attribute::from_raw(mlirIntegerAttrGet(mlirIntegerTypeGet(context.to_raw(), 64), v)) }
 }
+/// What MLIR prints of a value: up to what is not UTF-8, as names in debug information may be. To a formatter that is
+/// an error, over which `to_string` panics.
+pub fn shown(value: &impl std::fmt::Display) -> String {
+    use std::fmt::Write;
+    let mut text = String::new();
+    if write!(text, "{value}").is_err() {
+        text.push_str("... (the rest is not UTF-8)");
+    }
+    text
+}
 /// `values` as a dense array of bools.
 pub fn bools_attr<'c>(context: &'c Context, values: &[bool]) -> Attribute<'c> {
     let ints: Vec<i32> = values.iter().map(|&b| i32::from(b)).collect();

@@ -5,7 +5,7 @@
 //! fails is the culprit looked for, innermost first, which is the order in which they were created.
 
 use super::raw::{enum_attr, identifier, scalar_type, str_ref};
-use crate::dialect::ffi;
+use crate::dialect::{ffi, rt::shown};
 use melior::{Context, ir::Module};
 use mlir_sys::*;
 use std::{cell::RefCell, rc::Rc};
@@ -127,8 +127,8 @@ impl<'c> Messages<'c> {
             if !matches!(d.severity(), melior::diagnostic::DiagnosticSeverity::Error) {
                 return false;
             }
-            let notes = (0..d.note_count()).filter_map(|i| d.note(i).ok().map(|n| n.to_string())).collect();
-            sink.borrow_mut().push(Diagnostic { location: d.location().to_string(), message: d.to_string(), notes });
+            let notes = (0..d.note_count()).filter_map(|i| d.note(i).ok().map(|n| shown(&n))).collect();
+            sink.borrow_mut().push(Diagnostic { location: shown(&d.location()), message: shown(&d), notes });
             true
         });
         Messages { context, handler, list }

@@ -101,6 +101,11 @@ impl Generator {
                 let b = self.operand(&t, Need::Tight);
                 self.emit(OpKind::RemF, &[a, b], t, exact);
             }
+            15 if self.rng.one_in(3) => {
+                let exponent = self.rng.pick(&[Number::I1, Number::I8, Number::I16, Number::I32]);
+                let b = self.operand(&t.with(Element::Number(exponent)), Need::Tight);
+                self.emit(OpKind::PowI { exponent }, &[a, b], t, loose);
+            }
             15 => {
                 let b = self.operand(&t, Need::Tight);
                 let kind = if self.rng.coin() { OpKind::Pow } else { OpKind::Atan2 };
@@ -254,9 +259,12 @@ impl Generator {
                 if from == to || (odd && (from == Number::E2m1 || to == Number::E2m1)) {
                     return;
                 }
-                let rounding = match to {
-                    Number::E8m0 => self.rng.pick(&[Rounding::Zero, Rounding::PositiveInf]),
-                    _ => Rounding::NearestEven,
+                let modes = conversion_modes(from, to);
+                // Most programs have the usual one.
+                let rounding = if modes[0] == Rounding::NearestEven && self.rng.coin() {
+                    Rounding::NearestEven
+                } else {
+                    self.rng.pick(modes)
                 };
                 let a = self.operand(&t, if to == Number::E8m0 { Need::Tight } else { Need::Any });
                 let v = self.derive(OpKind::FToF { rounding }, &[a], t.with(Element::Number(to)));
@@ -389,9 +397,18 @@ impl Generator {
                         self.scalar(Number::I32, slice)
                     });
                 }
-                let operands: Vec<Value> = [v].into_iter().chain(indices).collect();
-                let small = self.traits[v.index()];
-                self.emit(OpKind::Extract, &operands, TileType::new(&new, element), small);
+                let part = TileType::new(&new, element);
+                let whole = self.traits[v.index()];
+                if self.rng.coin() {
+                    let w = self.operand(&part, Need::Any);
+                    let put = self.traits[w.index()];
+                    let traits = Traits { loose: whole.loose || put.loose, small: whole.small && put.small };
+                    let operands: Vec<Value> = [w, v].into_iter().chain(indices).collect();
+                    self.emit(OpKind::Insert, &operands, TileType::new(&shape, element), traits);
+                } else {
+                    let operands: Vec<Value> = [v].into_iter().chain(indices).collect();
+                    self.emit(OpKind::Extract, &operands, part, whole);
+                }
             }
             5 if shape.contains(&1) => {
                 let mut new = shape.clone();
@@ -469,5 +486,21 @@ impl Generator {
                 );
             }
         }
+    }
+}
+
+/// The rounding modes that the language has for a conversion between floating-point formats.
+fn conversion_modes(from: Number, to: Number) -> &'static [Rounding] {
+    use Number::{Bf16, E2m1, E4m3, E5m2, E8m0, F16, F32, F64, Tf32};
+    use Rounding::{NearestAway, NearestEven, NegativeInf, PositiveInf, Zero};
+    match (from, to) {
+        (_, E8m0) => &[Zero, PositiveInf],
+        (_, E4m3 | E5m2 | E2m1) => &[NearestEven],
+        (_, F64) => &[NearestEven, Zero, NegativeInf, PositiveInf, NearestAway],
+        (F64, F32) => &[NearestEven, Zero, NegativeInf, PositiveInf],
+        (F32, Tf32) => &[NearestEven, Zero, NearestAway],
+        (F64 | F32 | Tf32 | E8m0, _) if to != F32 => &[NearestEven, Zero],
+        (E8m0, _) | (F16, Bf16) | (Bf16, F16) => &[NearestEven, Zero],
+        _ => &[NearestEven, Zero, NegativeInf, PositiveInf, NearestAway],
     }
 }
