@@ -116,6 +116,36 @@ fn missing_proxy_fence() {
     }
 }
 
+/// A copy arrives on its mbarrier by way of another proxy, so that its initialisation needs a fence too: either of two.
+#[test]
+fn missing_fence_behind_an_initialisation() {
+    let with = |fence: &str| {
+        let text = bulk(GOOD);
+        let (before, init) = (INIT.find("fence.").unwrap(), INIT);
+        let end = before + init[before..].find(';').unwrap() + 1;
+        assert!(text.contains(init));
+        text.replace(init, &format!("{}{fence}{}", &init[..before], &init[end..]))
+    };
+    for fence in ["fence.proxy.async;", "fence.mbarrier_init.release.cluster;"] {
+        assert!(adversarial_ok(&with(fence), 20).iter().all(|v| *v == 0x0202_0202_0202_0202), "{fence}");
+    }
+    for fence in ["", "fence.acq_rel.cta;"] {
+        for e in all_errors(&with(fence)) {
+            assert!(matches!(e.kind, SimErrorKind::MissingProxyFence(_)), "{fence} {e}");
+            says(
+                &e,
+                &[
+                    "(full)",
+                    "write by",
+                    "mbarrier.init.shared::cta.b64 [full], 1;`",
+                    "atomic (asynchronous) by",
+                    "`cp.async.bulk.shared",
+                ],
+            );
+        }
+    }
+}
+
 /// Parity 1 of a fresh mbarrier passes at once, whether the copy has been issued or not.
 #[test]
 fn wrong_phase_of_a_fresh_barrier() {

@@ -18,6 +18,9 @@
 //! The barrier orders the store before the copy, but without a proxy fence between them the copy's proxy clock does
 //! not contain the store: a missing proxy fence is reported.
 //!
+//! The initialisation of an mbarrier is such a write too, for copies that arrive there; for it alone
+//! `fence.mbarrier_init` does as well. It is kept apart from the cells, because arrivals of threads write over it.
+//!
 //! Tensor maps are read by a third proxy. What it sees is kept by map ([`Maps`]), because the fence that makes it see,
 //! `fence.proxy.tensormap::generic.acquire`, names one; `fence.proxy.async` is none for it.
 
@@ -228,6 +231,8 @@ struct View {
     known: Clock,
     /// Ordinary writes that the asynchronous proxy sees.
     proxy: Clock,
+    /// Initialisations of mbarriers that the asynchronous proxy sees because of `fence.mbarrier_init`.
+    barriers: Clock,
     maps: Maps,
     /// Accesses of tensor memory that `tcgen05.fence::before_thread_sync` has published.
     tensor: Clock,
@@ -237,6 +242,7 @@ impl View {
     fn join(&mut self, other: &View) {
         self.known.join(&other.known);
         self.proxy.join(&other.proxy);
+        self.barriers.join(&other.barriers);
         self.maps.join(&other.maps);
         self.tensor.join(&other.tensor);
     }
@@ -246,6 +252,7 @@ impl View {
 struct Agent {
     known: Clock,
     proxy: Clock,
+    barriers: Clock,
     maps: Maps,
     home: Home,
     /// What was known at the last fence that reaches a domain; released by later relaxed writes.
@@ -323,12 +330,14 @@ impl Agent {
     fn view(&self) -> View {
         let mut tensor = self.tensor_published.clone();
         tensor.join(&self.tensor_received);
-        View { known: self.known.clone(), proxy: self.proxy.clone(), maps: self.maps.clone(), tensor }
+        let Agent { known, proxy, barriers, maps, .. } = self;
+        View { known: known.clone(), proxy: proxy.clone(), barriers: barriers.clone(), maps: maps.clone(), tensor }
     }
 
     fn receive(&mut self, view: &View) {
         self.known.join(&view.known);
         self.proxy.join(&view.proxy);
+        self.barriers.join(&view.barriers);
         self.maps.join(&view.maps);
         self.tensor_received.join(&view.tensor);
     }
@@ -369,6 +378,8 @@ pub(crate) struct Race {
     agents: FxHashMap<u32, Agent>,
     cells: FxHashMap<(MemKey, u64), Cell>,
     syncs: FxHashMap<SyncKey, View>,
+    /// Who has initialised the mbarrier at a CTA's offset, and when.
+    initialised: FxHashMap<(u32, u32), (u32, u32, Origin)>,
     next_async: u32,
 }
 
@@ -457,6 +468,34 @@ impl Race {
         let Some(a) = self.agents.get_mut(&agent) else { return };
         a.proxy = a.known.clone();
         a.known.tick(agent);
+    }
+
+    /// `fence.mbarrier_init`: a fence in the cluster, and initialisations known so far become visible to the
+    /// asynchronous proxy.
+    pub fn barrier_fence(&mut self, agent: u32) {
+        self.fence(agent, Scope::Cluster);
+        let Some(a) = self.agents.get_mut(&agent) else { return };
+        a.barriers = a.known.clone();
+        a.known.tick(agent);
+    }
+
+    /// `agent` initialises an mbarrier.
+    pub fn barrier_initialised(&mut self, agent: u32, (cta, offset): (u32, u32), origin: Origin) {
+        self.initialised.insert((cta, offset), (agent, self.now(agent), origin));
+    }
+
+    /// What is missing between the initialisation of an mbarrier and the arrival of an asynchronous operation.
+    pub fn arrival(&self, agent: u32, (cta, offset): (u32, u32)) -> Option<Conflict> {
+        let a = self.agents.get(&agent)?;
+        let (first_agent, time, origin) = *self.initialised.get(&(cta, offset))?;
+        let missing = if time > a.known.get(first_agent) {
+            Missing::Order
+        } else if time > a.proxy.get(first_agent).max(a.barriers.get(first_agent)) {
+            Missing::ProxyFence
+        } else {
+            return None;
+        };
+        Some(Conflict { address: offset.into(), first_agent, first: (origin, How::WRITE), missing })
     }
 
     /// `fence.proxy.tensormap::generic.acquire`: ordinary writes of the map that are known so far become visible to

@@ -7,7 +7,7 @@ use crate::exec::state::machine::Machine;
 use crate::exec::state::memory::{CONST_BASE, FUNCTION_BASE, Fault, LOCAL_BASE, PARAM_BASE, SHARED_BASE, WINDOW};
 use crate::exec::state::place::Place;
 use crate::exec::state::program::{Arg, ENTRY_PARAM, SHARED_START};
-use crate::exec::state::race::{How, MemKey, Missing, Origin, SyncKey};
+use crate::exec::state::race::{Conflict, How, MemKey, Missing, Origin, SyncKey};
 use crate::exec::state::warp::Warp;
 use crate::ir::*;
 
@@ -28,6 +28,12 @@ pub(crate) trait MemoryAccess {
 
     /// Records an access for race detection.
     fn note(&mut self, agent: u32, place: Place, len: u64, how: How, origin: Origin) -> Result<(), SimErrorKind>;
+
+    /// An asynchronous operation arrives on an mbarrier, which must have been initialised for it.
+    fn note_arrival(&mut self, agent: u32, place: Place, origin: Origin) -> Result<(), SimErrorKind>;
+
+    /// Turns a conflict of an access of `agent` at `place` into an error.
+    fn conflict(&self, agent: u32, place: Place, conflict: Conflict, second: (Origin, How)) -> SimErrorKind;
 
     /// Records accesses that another proxy makes on behalf of a warp, at this moment.
     fn note_async(
@@ -184,19 +190,30 @@ impl MemoryAccess for Machine<'_> {
             _ => return Ok(()),
         };
         let Some(race) = &mut self.race else { return Ok(()) };
-        let Some(conflict) = race.access(agent, mem, address, len, how, origin) else { return Ok(()) };
+        let conflict = race.access(agent, mem, address, len, how, origin);
+        conflict.map_or(Ok(()), |conflict| Err(self.conflict(agent, place, conflict, (origin, how))))
+    }
+
+    fn note_arrival(&mut self, agent: u32, place: Place, origin: Origin) -> Result<(), SimErrorKind> {
+        let (Place::Shared { cta, offset }, Some(race)) = (place, &self.race) else { return Ok(()) };
+        let how = How { asynchronous: true, ..How::ATOMIC };
+        let conflict = race.arrival(agent, (self.ctas[cta].uid, offset));
+        conflict.map_or(Ok(()), |conflict| Err(self.conflict(agent, place, conflict, (origin, how))))
+    }
+
+    fn conflict(&self, agent: u32, place: Place, conflict: Conflict, second: (Origin, How)) -> SimErrorKind {
         // Of two accesses of which one is a copy's, the other's warp should have waited for the copy.
         let hint = match (self.engine.phases.completion(agent), conflict.missing == Missing::Order) {
             (_, false) => None,
             (Some(_), _) => self.phase_hint(agent, conflict.first.0.warp),
-            (None, _) => self.phase_hint(conflict.first_agent, origin.warp),
+            (None, _) => self.phase_hint(conflict.first_agent, second.0.warp),
         };
         let name = match place {
             Place::Shared { .. } => self.prog.shared_name(conflict.address as u32),
             _ => String::new(),
         };
         let (space, address) = (place.space(), conflict.address);
-        Err(self.race_error(space, address, name, conflict.first, (origin, how), conflict.missing, hint))
+        self.race_error(space, address, name, conflict.first, second, conflict.missing, hint)
     }
 
     fn note_async(

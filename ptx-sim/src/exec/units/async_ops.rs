@@ -190,7 +190,8 @@ impl AsyncOps for Machine<'_> {
                 maps.into_iter().for_each(|map| race.map_fence(w.agent, map));
                 race.lanes_meet(w.agent, u32::MAX, w.live, w.steps);
             }
-            ProxyFence::MbarrierInit | ProxyFence::SyncRestrict { .. } => race.fence(w.agent, Scope::Cluster),
+            ProxyFence::MbarrierInit => race.barrier_fence(w.agent),
+            ProxyFence::SyncRestrict { .. } => race.fence(w.agent, Scope::Cluster),
         }
         Ok(())
     }
@@ -251,6 +252,10 @@ impl Machine<'_> {
                     self.write_place(w, lane, place, &word.to_le_bytes())
                         .map_err(|f| Fail::at(self.fault(f, "mbarrier access", place, 8), lane))?;
                     self.mbarrier_forget(cta, offset);
+                    let key = self.barrier_key(cta, offset);
+                    if let Some(race) = self.race.as_mut().filter(|_| init) {
+                        race.barrier_initialised(w.agent, key, from.of_lane(lane));
+                    }
                     self.mark_progress();
                 }
             }

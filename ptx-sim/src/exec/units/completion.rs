@@ -519,6 +519,12 @@ impl Machine<'_> {
             self.land_operations((warp, lane), id);
         }
         for signal in std::mem::take(&mut op.signals) {
+            // Of `tcgen05.commit` nobody says that it arrives by way of a proxy.
+            let copies = op.proxy && !matches!(op.work, Work::Commit(..));
+            if let Some(agent) = op.race_agent.filter(|_| copies) {
+                let place = Place::Shared { cta: signal.cta, offset: signal.offset };
+                self.note_arrival(agent, place, op.origin).map_err(|k| self.op_error(&op, k))?;
+            }
             self.signal(signal, op.race_agent).map_err(|k| self.op_error(&op, k))?;
         }
         if let (Some(agent), Some(race)) = (op.race_agent, &mut self.race) {
