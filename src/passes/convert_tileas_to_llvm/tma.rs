@@ -27,9 +27,10 @@ use crate::{
         layouts::storage_bits,
         llvm_types::GLOBAL,
         nv_tileaa::FuncOp,
-        nv_tileas::{AsyncTiledTmaLoadOp, MakeTiledTmaDescOp, MemDescType, TmaDescType},
+        nv_tileas::{AllocTensorOp, AsyncTiledTmaLoadOp, MakeTiledTmaDescOp, MemDescType, TmaDescType},
         pass::{Failed, fail},
         rt::*,
+        shared_memory::memdesc_bytes,
     },
 };
 use melior::dialect::llvm;
@@ -69,13 +70,46 @@ struct Fields<'c> {
     strides: Vec<Val<'c>>,
 }
 
+/// Shared memory in which a map is built.
+#[derive(Clone, Copy)]
+struct Scratch<'c> {
+    address: Val<'c>,
+    /// Whether other storage lies in it at other times.
+    reused: bool,
+}
+
+/// The function around an op.
+fn function_of(op: MakeTiledTmaDescOp<'_>) -> OpRef<'_> {
+    let mut function = op.op();
+    while let Some(outer) = parent_op(function).filter(|_| FuncOp::cast(function).is_none()) {
+        function = outer;
+    }
+    function
+}
+
+/// Whether the memory of a map's scratch has been given to other storage too.
+fn memory_is_reused(op: MakeTiledTmaDescOp<'_>) -> bool {
+    let place = |storage: AllocTensorOp<'_>| {
+        let desc = MemDescType::cast(ty(storage.result()))?;
+        let start = storage.offset()?;
+        Some(start..start + memdesc_bytes(desc) as i64)
+    };
+    let own = defining_op(op.scratch()).and_then(AllocTensorOp::cast);
+    let Some((own, at)) = own.and_then(|own| Some((own, place(own)?))) else { return true };
+    let others = collect_ops(function_of(op), AllocTensorOp::cast);
+    others
+        .into_iter()
+        .filter(|other| op_key(other.op()) != op_key(own.op()))
+        .any(|other| place(other).is_none_or(|other| other.start < at.end && at.start < other.end))
+}
+
 impl<'c> Lower<'c, '_> {
     pub(super) fn make_tiled_tma_desc(&mut self, op: MakeTiledTmaDescOp<'c>) -> Result<(), Failed> {
         let view = self.view(op.op(), op.view())?;
         let desc = TmaDescType::cast(ty(op.desc())).ok_or_else(|| fail(op.op(), "not a tensor map"))?;
         let map =
             tensor_maps::map_of(desc).ok_or_else(|| fail(op.op(), "a tensor map has no elements of this type"))?;
-        let scratch = self.shared_address(op.op(), op.scratch())?;
+        let scratch = Scratch { address: self.shared_address(op.op(), op.scratch())?, reused: memory_is_reused(op) };
         let (number, count) = self.maps_of_function(op);
         let borrowed = self.borrowed_entry();
         let pointer = llvm::r#type::pointer(self.l.context(), GLOBAL);
@@ -153,11 +187,7 @@ impl<'c> Lower<'c, '_> {
 
     /// The number of a map among those of its function, and how many there are.
     fn maps_of_function(&self, op: MakeTiledTmaDescOp<'c>) -> (i64, i64) {
-        let mut function = op.op();
-        while let Some(outer) = parent_op(function).filter(|_| FuncOp::cast(function).is_none()) {
-            function = outer;
-        }
-        let all = collect_ops(function, MakeTiledTmaDescOp::cast);
+        let all = collect_ops(function_of(op), MakeTiledTmaDescOp::cast);
         let number = all.iter().take_while(|x| op_key(x.op()) != op_key(op.op())).count();
         (number as i64, all.len() as i64)
     }
@@ -197,7 +227,7 @@ impl<'c> Lower<'c, '_> {
     fn interned(
         &self,
         fields: &Fields<'c>,
-        scratch: Val<'c>,
+        scratch: Scratch<'c>,
         (borrowed, number, count): (Val<'c>, i64, i64),
     ) -> Val<'c> {
         let l = &self.l;
@@ -263,7 +293,8 @@ impl<'c> Lower<'c, '_> {
         words
     }
 
-    /// Finds the slot of a key, or takes one for it. One thread does this.
+    /// Finds the slot of a key, or takes one for it. One thread does this. What others have written is read only where
+    /// a slot is ready, so only that is acquired.
     fn look_up(&self, table: Val<'c>, key: &[Val<'c>]) -> Val<'c> {
         let l = &self.l;
         let hash = key.iter().fold(l.i64c(0), |hash, &word| {
@@ -289,7 +320,7 @@ impl<'c> Lower<'c, '_> {
              @p bra known; \
              setp.ne.s32 p, s, 0; \
              @p bra look; \
-             atom.acquire.gpu.global.cas.b32 s, [a+{STATE}], 0, {BUSY}; \
+             atom.relaxed.gpu.global.cas.b32 s, [a+{STATE}], 0, {BUSY}; \
              setp.ne.s32 p, s, 0; \
              @p bra look; \
              shl.b32 $0, i, 2; \
@@ -312,8 +343,9 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// Builds a map in `scratch` and copies it to `to`, with all lanes of a warp.
-    fn build(&self, fields: &Fields<'c>, scratch: Val<'c>, to: Val<'c>) {
+    fn build(&self, fields: &Fields<'c>, scratch: Scratch<'c>, to: Val<'c>) {
         let l = &self.l;
+        let Scratch { address: scratch, reused } = scratch;
         let map = &fields.map;
         let together = || _ = l.asm("bar.warp.sync -1;", "~{memory}", None, &[], false);
         let word = l.byte_offset(scratch, l.mul(self.lane, l.i32c(4)));
@@ -352,8 +384,10 @@ impl<'c> Lower<'c, '_> {
             "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [$0], [$1], {MAP};"
         );
         l.asm(&text, "l,r,~{memory}", None, &[to, scratch], false);
-        // Later users of the scratch may be copies.
-        l.asm("fence.proxy.async.shared::cta;", "~{memory}", None, &[], false);
+        if reused {
+            // Later users of the memory may be copies.
+            l.asm("fence.proxy.async.shared::cta;", "~{memory}", None, &[], false);
+        }
         together();
     }
 

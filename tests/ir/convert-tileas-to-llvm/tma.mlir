@@ -20,7 +20,7 @@ gpu.module @kernels {
   // CHECK: llvm.select %[[EMPTY]], %{{.*}}, %[[COLS:.*]] : i1, i32
   // One lane looks the map up.
   // CHECK: %[[TABLE:.*]] = llvm.mlir.addressof @__tileir_tensor_maps
-  // CHECK: llvm.inline_asm has_side_effects "{{.*}}ld.acquire.gpu.global.b32 s, [a+128];{{.*}}atom.acquire.gpu.global.cas.b32 s, [a+128], 0, 1;{{.*}}", "=&r,l,r,l,l,l,l,~{memory}" %[[TABLE]], %{{.*}}, %[[BASE]]
+  // CHECK: llvm.inline_asm has_side_effects "{{.*}}ld.acquire.gpu.global.b32 s, [a+128];{{.*}}atom.relaxed.gpu.global.cas.b32 s, [a+128], 0, 1;{{.*}}", "=&r,l,r,l,l,l,l,~{memory}" %[[TABLE]], %{{.*}}, %[[BASE]]
   // CHECK: llvm.call_intrinsic "llvm.nvvm.shfl.sync.idx.i32"
   // It is built in shared memory.
   // CHECK: "tensormap.replace.tile.global_address.shared::cta.b1024.b64 [$0], $1;", "r,l,~{memory}" %[[SCRATCH:.*]], %[[BASE]]
@@ -33,6 +33,8 @@ gpu.module @kernels {
   // CHECK: "tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [$0], 3;"
   // CHECK: "tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [$0], 0;"
   // CHECK: "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [$0], [$1], 128;"
+  // No copy has the memory of the draft later.
+  // CHECK-NOT: fence.proxy.async
   // CHECK: "st.release.gpu.global.b32 [$0+128], 2;"
   // CHECK: "fence.proxy.tensormap::generic.acquire.gpu [$0], 128;"
   // Coordinates stay behind the end of every view, and the two boxes are 64 columns apart.
@@ -62,6 +64,27 @@ gpu.module @kernels {
     %pipe = nv_tileas.async.pipeline.create_pipeline %bars consumers 1 : !bars -> !nv_tileas.pipeline<1>
     %it = nv_tileas.async.pipeline.create_iterator %pipe : !nv_tileas.pipeline<1>
     %desc = nv_tileas.make_tiled_tma_desc %v scratch %scratch : !view, !scratch -> !desc
+    nv_tileas.async.elect {
+      %token = nv_tileas.async.pipeline.producer_acquire %pipe[%it] bytes 2048 : !nv_tileas.pipeline<1>
+      nv_tileas.async.tiled_tma_load %v[%i, %j] by %desc into %stage arrive %token : !view[i32, i64], !desc -> !stage
+    }
+    nv_tileaa.return
+  }
+
+  // CHECK-LABEL: llvm.func @draft_where_copies_go(
+  // CHECK: "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [$0], [$1], 128;"
+  // CHECK-NEXT: "fence.proxy.async.shared::cta;"
+  // CHECK-NEXT: "bar.warp.sync -1;"
+  nv_tileaa.func @draft_where_copies_go(%p: !nv_tileaa.ptr<bf16>, %n: i32, %i: i32, %j: i64) attributes {numWarps = 1 : i64} {
+    %m = nv_tileaa.make_memref %p, shape = [%n, %i : i32, i32], strides = [%n : i32] : <bf16> -> <?x?xbf16, strides = [?, 1]>
+    %v = nv_tileaa.make_tiled_view %m : <?x?xbf16, strides = [?, 1]> -> <tile = [8, 128], memref<?x?xbf16, strides = [?, 1]>, padding = zero>
+    %scratch = nv_tileas.alloc_tensor offset 1024 : !scratch
+    %bars = nv_tileas.alloc_tensor offset 2176 : !bars
+    %pipe = nv_tileas.async.pipeline.create_pipeline %bars consumers 1 : !bars -> !nv_tileas.pipeline<1>
+    %it = nv_tileas.async.pipeline.create_iterator %pipe : !nv_tileas.pipeline<1>
+    %desc = nv_tileas.make_tiled_tma_desc %v scratch %scratch : !view, !scratch -> !desc
+    nv_tileas.barrier
+    %stage = nv_tileas.alloc_tensor offset 0 : !stage
     nv_tileas.async.elect {
       %token = nv_tileas.async.pipeline.producer_acquire %pipe[%it] bytes 2048 : !nv_tileas.pipeline<1>
       nv_tileas.async.tiled_tma_load %v[%i, %j] by %desc into %stage arrive %token : !view[i32, i64], !desc -> !stage
