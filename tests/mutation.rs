@@ -7,8 +7,7 @@
 use ptx_sim::mutate::Class;
 use std::path::{Path, PathBuf};
 use tile_launch::corpus::{self, Program};
-use tile_launch::launch::Launch;
-use tile_launch::mutation::{self, Reason, Score, Subject, Verdict};
+use tile_launch::mutation::{self, Reason, Score, Setup, Subject, Verdict};
 
 /// Programs of the slice: products by warpgroups with their barriers and copies, shuffles and shared memory, orders
 /// between blocks, rounding, atomics.
@@ -27,16 +26,16 @@ const SAMPLE: usize = 14;
 
 /// The least share of mutants that are killed, in percent of those that are not equal.
 const LEAST: [(Class, f64); 11] = [
-    (Class::Barrier, 35.0),
-    (Class::Mbarrier, 92.0),
+    (Class::Barrier, 85.0),
+    (Class::Mbarrier, 100.0),
     (Class::Asynchronous, 100.0),
-    (Class::Fence, 50.0),
-    (Class::Predicate, 70.0),
-    (Class::Address, 91.0),
+    (Class::Fence, 100.0),
+    (Class::Predicate, 66.0),
+    (Class::Address, 92.0),
     (Class::Shuffle, 87.0),
-    (Class::Rounding, 25.0),
-    (Class::Order, 84.0),
-    (Class::Initialisation, 84.0),
+    (Class::Rounding, 75.0),
+    (Class::Order, 100.0),
+    (Class::Initialisation, 92.0),
     (Class::Arithmetic, 100.0),
 ];
 
@@ -51,8 +50,9 @@ fn subject(name: &str, schedules: &[Option<u64>]) -> Subject {
     let program: &Program = programs.iter().find(|p| p.name == name).unwrap();
     let launch = cases.join(&program.entry).join("launch.json");
     let tile_run = Path::new(env!("CARGO_BIN_EXE_tile-run"));
-    let ptx = mutation::compile(tile_run, program, &launch, "sm_90", 3, &scratch.join("mutation")).unwrap();
-    Subject::new(name, &ptx, Launch::read(&launch).unwrap(), schedules).unwrap()
+    let scratch = scratch.join("mutation");
+    let setup = Setup { tile_run, target: "sm_90", level: 3, schedules, scratch: &scratch };
+    setup.subject(program, &launch).unwrap()
 }
 
 fn processors() -> usize {
@@ -88,10 +88,11 @@ fn rounding_modes_are_found_where_rows_are_exact() {
         let judged = mutation::judge(&drawn, processors(), &|_| {});
         let rounding: Vec<_> = judged.into_iter().filter(|j| j.operator == "another rounding").collect();
         assert_eq!(rounding.len(), 6, "{rounding:?}");
-        rounding.into_iter().filter(|j| j.verdict == Verdict::Survived).count()
+        // Those that only change bits within a tolerance are not wrong.
+        rounding.into_iter().filter(|j| j.verdict != Verdict::Killed("wrong result")).count()
     };
     let exact = subject("rounding_ftz.13.1", &[None]);
     let mut loose = subject("rounding_ftz.13.1", &[None]);
-    loose.launch.expect.iter_mut().for_each(|e| e.loose = None);
+    loose.cases[0].launch.expect.iter_mut().for_each(|e| e.loose = None);
     assert_eq!((survivors(exact), survivors(loose)), (0, 4));
 }

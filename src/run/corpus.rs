@@ -253,6 +253,8 @@ pub struct Runner {
     pub cases: PathBuf,
     /// A program that takes longer has failed.
     pub limit: Duration,
+    /// Where arrays are written to, as the last schedule leaves them behind.
+    pub out_dir: Option<PathBuf>,
 }
 
 impl Runner {
@@ -266,6 +268,9 @@ impl Runner {
             Engine::Reference => {
                 command.args(["--engine", "reference"]);
             }
+        }
+        if let Some(folder) = &self.out_dir {
+            command.arg("--out-dir").arg(folder);
         }
         let mut child = command
             .arg("--quiet")

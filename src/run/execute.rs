@@ -235,7 +235,7 @@ fn encode(params: &MapParams, address: DevicePtr) -> Result<TensorMap, TmaError>
 }
 
 pub(crate) fn extents_and_strides(a: &ArrayArgument) -> impl Iterator<Item = u64> {
-    a.array.shape.clone().into_iter().chain(a.array.strides())
+    a.array.shape.clone().into_iter().chain(a.strides.clone().unwrap_or_else(|| a.array.strides()))
 }
 
 /// How many parameters each argument passes, for the message when their number is wrong.

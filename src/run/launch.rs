@@ -17,7 +17,8 @@
 //! ```
 //!
 //! Files are relative to the description's folder. `dtype` says what the bits of an array mean where NumPy cannot: bf16
-//! and the eight-bit floats. `index` is the type of extents and strides. A scalar is a number, or a string as on the
+//! and the eight-bit floats. `index` is the type of extents and strides; `strides`, a list in elements, replaces those
+//! of the array. A scalar is a number, or a string as on the
 //! command line (`"inf"`, `"0x7fc00000"`). `expect` has one `value` for each array: a list of files for a list.
 //!
 //! Kernels that are not of the tile convention take other arguments:
@@ -117,6 +118,9 @@ pub struct ArrayArgument {
     pub element: Element,
     /// Whether extents and strides are passed as 64-bit integers.
     pub wide_index: bool,
+    /// The strides that are passed, in elements; where nothing is said, those of the array in memory. Others make
+    /// elements overlap, or leave some out.
+    pub strides: Option<Vec<u64>>,
     /// Whether the kernel finds memory that nobody has written; `array` then holds zeros.
     pub unwritten: bool,
 }
@@ -390,8 +394,15 @@ fn array(what: &str, value: &Value, folder: &Path) -> Result<ArrayArgument, Erro
         Some("i64") => true,
         Some(other) => return Err(Error::Argument(format!("{what}: index type '{other}' (i32 and i64 are possible)"))),
     };
+    let strides = fields.take("strides").map(|v| numbers(&format!("{what}.strides"), v)).transpose()?;
     fields.end()?;
-    load(&path, element, wide_index)
+    let array = ArrayArgument { strides, ..load(&path, element, wide_index)? };
+    match &array.strides {
+        Some(strides) if !array.reaches_only_its_own(strides) => {
+            Err(wrong(&format!("{what}.strides"), "one for each dimension, with all elements inside of the array"))
+        }
+        _ => Ok(array),
+    }
 }
 
 /// An array that is passed as a pointer, with contents or without.
@@ -466,7 +477,17 @@ impl ArrayArgument {
         let count = shape.iter().try_fold(1u64, |n, extent| n.checked_mul(*extent))?;
         let bytes = count.checked_mul(element.size() as u64).filter(|n| *n <= MAX_UNWRITTEN)?;
         let array = Array { descr: element.descr().into(), shape, fortran: false, data: vec![0; bytes as usize] };
-        Some(ArrayArgument { name: "unwritten.npy".into(), array, element, wide_index: false, unwritten: true })
+        let name = "unwritten.npy".into();
+        Some(ArrayArgument { name, array, element, wide_index: false, strides: None, unwritten: true })
+    }
+
+    /// Whether every element that these strides reach is one of the array's.
+    pub(crate) fn reaches_only_its_own(&self, strides: &[u64]) -> bool {
+        let shape = &self.array.shape;
+        let distance = |(extent, stride): (&u64, &u64)| extent.saturating_sub(1).checked_mul(*stride);
+        let last = shape.iter().zip(strides).map(distance).try_fold(0u64, |sum, n| sum.checked_add(n?));
+        let inside = last.is_some_and(|last| (last as usize) < self.array.len() || self.array.is_empty());
+        strides.len() == shape.len() && inside
     }
 }
 
@@ -490,7 +511,7 @@ pub fn load(path: &Path, element: Option<Element>, wide_index: bool) -> Result<A
         return Err(Error::Argument(format!("{}: shape {:?} needs index type i64", path.display(), array.shape)));
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    Ok(ArrayArgument { name, array, element, wide_index, unwritten: false })
+    Ok(ArrayArgument { name, array, element, wide_index, strides: None, unwritten: false })
 }
 
 fn read(path: &Path) -> Result<Array, Error> {

@@ -25,6 +25,7 @@ pub mod reference;
 mod save;
 #[cfg(test)]
 mod tests;
+pub mod variant;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

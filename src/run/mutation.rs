@@ -5,7 +5,7 @@
 //!
 //! | verdict | meaning |
 //! |---|---|
-//! | killed | a wrong result, or an error of the simulator |
+//! | killed | a wrong result, other bits than before, or an error of the simulator |
 //! | equal | nothing can be found in this launch; the rule that proves it is named |
 //! | survived | neither: a hole in the checks, or in the inputs |
 //! | invalid | no module that could be launched |
@@ -14,14 +14,22 @@
 //! it held for the same lanes each time. *same values*: the instruction gave the same values each time, and does
 //! nothing else. Two runs that agree in this cannot differ elsewhere.
 //!
+//! A program is run on its launch in the corpus and on variants of that ([`crate::variant`]). What the launch of the
+//! corpus leaves behind on the ordinary schedule must be the same bit by bit, even where a tolerance allows more: a
+//! test of the corpus compares it with `tests/corpus/results.tsv`.
+//!
 //! Everything is deterministic: schedules have seeds, limits count instructions, and [`sample`] draws by a digest.
 
+use crate::corpus::Program;
 use crate::execute::{Error, Outcome, check, execute};
-use crate::launch::Launch;
+use crate::launch::{ArrayArgument, Expect, Launch};
+use crate::npy::Array;
+use crate::variant;
 use ptx_sim::ir::Op;
 use ptx_sim::mutate::{Class, Mutant, mutants};
 use ptx_sim::{Coverage, Module, RunOptions, SimErrorKind};
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -34,8 +42,21 @@ use std::thread;
 pub struct Subject {
     pub name: String,
     pub module: Module,
+    /// The launch of the corpus, then variants of it.
+    pub cases: Vec<Case>,
+    /// Variants that are no cases, and why.
+    pub unused: Vec<String>,
+}
+
+/// A launch, and how the program behaves on it.
+#[derive(Debug)]
+pub struct Case {
+    /// Empty for the launch of the corpus.
+    pub name: String,
     pub launch: Launch,
     runs: Vec<Baseline>,
+    /// What the ordinary schedule leaves behind, where a test compares that bit by bit.
+    bits: Option<Vec<Vec<Array>>>,
 }
 
 /// A run of a program as it is.
@@ -48,22 +69,37 @@ struct Baseline {
     limit: u64,
 }
 
-impl Subject {
+impl Case {
     /// Runs a program on each schedule. `Err` says why it does not run as it should.
-    pub fn new(name: &str, ptx: &str, launch: Launch, schedules: &[Option<u64>]) -> Result<Subject, String> {
-        let module = Module::parse(ptx).map_err(|e| format!("{name}: {e}"))?;
-        let mut runs = vec![];
+    pub fn new(name: &str, module: &Module, launch: Launch, schedules: &[Option<u64>]) -> Result<Case, String> {
+        let (mut runs, mut bits) = (vec![], None);
         for &schedule in schedules {
             let options = RunOptions { adversarial: schedule, coverage: true, ..RunOptions::default() };
-            let outcome = execute(&module, &launch, &options).map_err(|e| format!("{name}: {e}"))?;
-            if let Some(complaint) = check(&launch, &outcome).first() {
-                return Err(format!("{name}: {complaint}"));
+            let outcome = execute(module, &launch, &options).map_err(|e| e.to_string())?;
+            if let Some(complaint) = check(&launch, &outcome).into_iter().next() {
+                return Err(complaint);
+            }
+            if name.is_empty() && schedule.is_none() {
+                bits = Some(outcome.arrays);
             }
             let executed = outcome.report.stats.total_warp_instructions();
             let coverage = outcome.report.coverage.unwrap_or_default();
             runs.push(Baseline { schedule, coverage, limit: 4 * executed + 100_000 });
         }
-        Ok(Subject { name: name.into(), module, launch, runs })
+        Ok(Case { name: name.into(), launch, runs, bits })
+    }
+}
+
+impl Subject {
+    /// A program with the launch of the corpus only.
+    pub fn new(name: &str, ptx: &str, launch: Launch, schedules: &[Option<u64>]) -> Result<Subject, String> {
+        let module = Module::parse(ptx).map_err(|e| format!("{name}: {e}"))?;
+        let case = Case::new("", &module, launch, schedules).map_err(|e| format!("{name}: {e}"))?;
+        Ok(Subject { name: name.into(), module, cases: vec![case], unused: vec![] })
+    }
+
+    fn runs(&self) -> impl Iterator<Item = (&Case, &Baseline)> {
+        self.cases.iter().flat_map(|case| case.runs.iter().map(move |run| (case, run)))
     }
 
     /// Lines of the PTX with instructions, and whether a lane executed one of them on some schedule. A branch that was
@@ -73,7 +109,7 @@ impl Subject {
         for (function, f) in self.module.functions.iter().enumerate() {
             for (at, inst) in f.body.iter().enumerate() {
                 let branch = matches!(inst.op, Op::Bra { .. });
-                let executed = self.runs.iter().map(|r| r.coverage.of(function, at));
+                let executed = self.runs().map(|(_, r)| r.coverage.of(function, at));
                 let executed = executed.map(|e| if branch { e.reached } else { e.effective }).any(|n| n > 0);
                 *lines.entry(inst.line).or_default() |= executed;
             }
@@ -177,12 +213,12 @@ fn verdict(subject: &Subject, mutant: &Mutant) -> Verdict {
         let e = mutant.original(&run.coverage);
         if guard { e.reached > 0 } else { e.effective > 0 }
     };
-    if !subject.runs.iter().any(executed) {
+    if !subject.runs().any(|(_, run)| executed(run)) {
         return Verdict::Equal("not executed");
     }
     let module = mutant.of(&subject.module);
-    for run in &subject.runs {
-        match observe(subject, &module, run, false) {
+    for (case, run) in subject.runs() {
+        match observe(case, &module, run, false) {
             Ok(_) => {}
             Err(verdict) => return verdict,
         }
@@ -193,26 +229,32 @@ fn verdict(subject: &Subject, mutant: &Mutant) -> Verdict {
         (_, true) => ("same values", |e| e.values),
         _ => return Verdict::Survived,
     };
-    let same = |run: &Baseline| {
-        let after = observe(subject, &module, run, true).ok().and_then(|o| o.report.coverage);
+    let same = |(case, run): (&Case, &Baseline)| {
+        let after = observe(case, &module, run, true).ok().and_then(|o| o.report.coverage);
         after.is_some_and(|after| digest(mutant.changed(&after)) == digest(mutant.original(&run.coverage)))
     };
-    if subject.runs.iter().all(same) {
+    if subject.runs().all(same) {
         return Verdict::Equal(rule);
     }
     Verdict::Survived
 }
 
 /// Runs a mutant on one schedule; `Err` if something was found.
-fn observe(subject: &Subject, module: &Module, run: &Baseline, coverage: bool) -> Result<Outcome, Verdict> {
-    let Subject { launch, .. } = subject;
+fn observe(case: &Case, module: &Module, run: &Baseline, coverage: bool) -> Result<Outcome, Verdict> {
+    let launch = &case.launch;
     let max_instructions = Some(run.limit);
     let options = RunOptions { adversarial: run.schedule, coverage, max_instructions, ..RunOptions::default() };
     let outcome = execute(module, launch, &options).map_err(|error| match &error {
         Error::Run { error: e, .. } | Error::Launch(e) => found(&e.kind),
         other => Verdict::Invalid(other.to_string()),
     })?;
-    if check(launch, &outcome).is_empty() { Ok(outcome) } else { Err(Verdict::Killed("wrong result")) }
+    if !check(launch, &outcome).is_empty() {
+        return Err(Verdict::Killed("wrong result"));
+    }
+    match &case.bits {
+        Some(bits) if run.schedule.is_none() && outcome.arrays != *bits => Err(Verdict::Killed("other bits")),
+        _ => Ok(outcome),
+    }
 }
 
 /// What an error of the simulator says about a mutant.
@@ -335,32 +377,98 @@ pub fn problems(judged: &[Judged], reasons: &[Reason]) -> Vec<String> {
     problems
 }
 
-/// The PTX of a program of the corpus, by `tile-run`, which also runs it once; `scratch` is a folder for a file.
-pub fn compile(
-    tile_run: &Path,
-    program: &crate::corpus::Program,
-    launch: &Path,
-    target: &str,
-    level: u8,
-    scratch: &Path,
-) -> Result<String, String> {
-    let shown = |path: &Path, e: std::io::Error| format!("{}: {e}", path.display());
-    std::fs::create_dir_all(scratch).map_err(|e| shown(scratch, e))?;
-    let file = scratch.join(format!("{}.{target}.O{level}.{}.ptx", program.name, std::process::id()));
-    let output = Command::new(tile_run)
-        .args(["--quiet", "--gpu-name", target, "-O", &level.to_string(), "--save-ptx"])
-        .arg(&file)
-        .arg("--launch")
-        .arg(launch)
-        .arg(&program.file)
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|e| shown(tile_run, e))?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("{}: {}", program.name, crate::corpus::first_error(&said)));
+/// How programs of the corpus become subjects.
+pub struct Setup<'a> {
+    pub tile_run: &'a Path,
+    pub target: &'a str,
+    pub level: u8,
+    pub schedules: &'a [Option<u64>],
+    /// A folder for files.
+    pub scratch: &'a Path,
+}
+
+impl Setup<'_> {
+    /// Compiles a program and finds its cases: its launch in the corpus, and of each kind of variant the first that the
+    /// reference interpreter and the compiled program can run.
+    pub fn subject(&self, program: &Program, launch: &Path) -> Result<Subject, String> {
+        let folder =
+            self.scratch.join(format!("{}.{}.O{}.{}", program.name, self.target, self.level, std::process::id()));
+        std::fs::create_dir_all(&folder).map_err(|e| shown(&folder, e))?;
+        let subject = self.subject_in(program, launch, &folder);
+        std::fs::remove_dir_all(&folder).map_err(|e| shown(&folder, e))?;
+        subject
     }
-    let text = std::fs::read_to_string(&file).map_err(|e| shown(&file, e))?;
-    std::fs::remove_file(&file).map_err(|e| shown(&file, e))?;
-    Ok(text)
+
+    fn subject_in(&self, program: &Program, path: &Path, folder: &Path) -> Result<Subject, String> {
+        let ptx = folder.join("kernel.ptx");
+        let level = self.level.to_string();
+        let options = ["--gpu-name", self.target, "-O", &level, "--save-ptx"].map(OsStr::new);
+        self.run(program, path, options.into_iter().chain([ptx.as_os_str()]))?;
+        let ptx = std::fs::read_to_string(&ptx).map_err(|e| shown(&ptx, e))?;
+        let launch = Launch::read(path).map_err(|e| e.to_string())?;
+        let mut subject = Subject::new(&program.name, &ptx, launch.clone(), self.schedules)?;
+        for kind in variant::candidates(&launch) {
+            for (name, mut candidate) in kind {
+                let case = self.reference(program, &launch, &candidate, &folder.join(&name)).and_then(|expect| {
+                    candidate.expect = expect;
+                    Case::new(&name, &subject.module, candidate, self.schedules)
+                });
+                match case {
+                    Ok(case) => {
+                        subject.cases.push(case);
+                        break;
+                    }
+                    Err(why) => subject.unused.push(format!("{}: {name}: {why}", program.name)),
+                }
+            }
+        }
+        Ok(subject)
+    }
+
+    /// What the reference interpreter says that a variant leaves behind.
+    fn reference(
+        &self,
+        program: &Program,
+        launch: &Launch,
+        variant: &Launch,
+        folder: &Path,
+    ) -> Result<Vec<Expect>, String> {
+        variant.write(folder).map_err(|e| shown(folder, e))?;
+        let path = folder.join("launch.json");
+        let results = folder.join("results");
+        let options = ["--engine", "reference", "--out-dir"].map(OsStr::new);
+        self.run(program, &path, options.into_iter().chain([results.as_os_str()]))?;
+        let written = Launch::read(&path).map_err(|e| e.to_string())?;
+        let read = |a: &ArrayArgument| Array::read(&results.join(&a.name)).map_err(|e| e.to_string());
+        let arrays = written.args.iter().map(|argument| argument.arrays().iter().map(read).collect());
+        let arrays = arrays.collect::<Result<Vec<Vec<Array>>, String>>()?;
+        Ok(variant::expect(launch, &arrays))
+    }
+
+    /// Runs `tile-run` on a launch.
+    fn run<'o>(
+        &self,
+        program: &Program,
+        launch: &Path,
+        options: impl Iterator<Item = &'o OsStr>,
+    ) -> Result<(), String> {
+        let output = Command::new(self.tile_run)
+            .arg("--quiet")
+            .args(options)
+            .arg("--launch")
+            .arg(launch)
+            .arg(&program.file)
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|e| shown(self.tile_run, e))?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            return Err(format!("{}: {}", program.name, crate::corpus::first_error(&said)));
+        }
+        Ok(())
+    }
+}
+
+fn shown(path: &Path, error: std::io::Error) -> String {
+    format!("{}: {error}", path.display())
 }

@@ -64,7 +64,11 @@ fn file(folder: &Path, name: String, array: &Array) -> io::Result<Value> {
 fn describe(folder: &Path, n: usize, argument: &Argument) -> io::Result<Value> {
     let passed = |a: &ArrayArgument, name: String| -> io::Result<Value> {
         let index = if a.wide_index { "i64" } else { "i32" };
-        Ok(json!({ "array": file(folder, name, &a.array)?, "dtype": a.element.name(), "index": index }))
+        let mut out = json!({ "array": file(folder, name, &a.array)?, "dtype": a.element.name(), "index": index });
+        if let (Some(strides), Some(fields)) = (&a.strides, out.as_object_mut()) {
+            fields.insert("strides".into(), json!(strides));
+        }
+        Ok(out)
     };
     Ok(match argument {
         // The bits are exact where a decimal number might not be.

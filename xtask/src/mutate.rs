@@ -7,8 +7,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering;
 use tile_launch::corpus::{self, Lists, Program};
-use tile_launch::launch::Launch;
-use tile_launch::mutation::{self, Judged, Reason, Score, Subject, Verdict};
+use tile_launch::mutation::{self, Judged, Reason, Score, Setup, Subject, Verdict};
 
 pub const USAGE: &str = "\
 usage: cargo xtask mutate [options]
@@ -28,12 +27,12 @@ prints for each class how many were killed, are proved equal, and survived; then
   --coverage       run no mutants: print executed and all lines of each program, and those that are never executed
   --release        build tile-run with optimisation
 
-Survivors that tests/mutation/survivors.tsv gives a reason for are marked. Exit status 1: one has none, or the simulator
+Survivors that a list in tests/mutation gives a reason for are marked. Exit status 1: one has none, or the simulator
 panicked.
 ";
 
-/// Where the reasons of survivors are.
-const REASONS: &str = "tests/mutation/survivors.tsv";
+/// Where the reasons of survivors are: of the slice that the tests run, and of others.
+const REASONS: [&str; 2] = ["tests/mutation/survivors.tsv", "tests/mutation/campaign.tsv"];
 
 struct Options {
     programs: Vec<String>,
@@ -114,8 +113,11 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
         print_coverage(&subjects, options.json);
         return Ok(vec![]);
     }
-    let reasons = std::fs::read_to_string(root.join(REASONS)).with_context(|| REASONS)?;
-    let reasons = Reason::list(&reasons).map_err(|e| anyhow::anyhow!("{REASONS}: {e}"))?;
+    let mut reasons = vec![];
+    for file in REASONS {
+        let list = std::fs::read_to_string(root.join(file)).context(file)?;
+        reasons.extend(Reason::list(&list).map_err(|e| anyhow::anyhow!("{file}: {e}"))?);
+    }
     let drawn = mutation::sample(&subjects, &options.classes, options.sample, options.seed);
     let shown = AtomicUsize::new(0);
     let progress = |done: usize| {
@@ -152,14 +154,24 @@ fn subjects(root: &Path, options: &Options) -> anyhow::Result<Vec<Subject>> {
     if programs.is_empty() {
         bail!("no supported program's name is as {} says", options.programs.join(" or "));
     }
+    let setup = Setup {
+        tile_run: &tile_run,
+        target: &options.target,
+        level: options.level,
+        schedules: &options.schedules,
+        scratch: &target.join("mutation"),
+    };
     let mut subjects = vec![];
     for program in &programs {
         let launch = cases.join(&program.entry).join("launch.json");
-        let scratch = target.join("mutation");
-        let ptx = mutation::compile(&tile_run, program, &launch, &options.target, options.level, &scratch)
-            .map_err(anyhow::Error::msg)?;
-        let launch = Launch::read(&launch)?;
-        subjects.push(Subject::new(&program.name, &ptx, launch, &options.schedules).map_err(anyhow::Error::msg)?);
+        let subject = setup.subject(program, &launch).map_err(anyhow::Error::msg)?;
+        for case in subject.cases.iter().skip(1) {
+            eprintln!("{}: also {}", subject.name, case.name);
+        }
+        for why in &subject.unused {
+            eprintln!("not used: {why}");
+        }
+        subjects.push(subject);
     }
     Ok(subjects)
 }

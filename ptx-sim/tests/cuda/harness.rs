@@ -49,7 +49,7 @@ fn array<T: Plain>(data: &[T]) -> Array {
 
 fn contents<T: Plain>(data: &[T]) -> ArrayArgument {
     let name = "contents.npy".into();
-    ArrayArgument { name, array: array(data), element: T::ELEMENT, wide_index: false, unwritten: false }
+    ArrayArgument { name, array: array(data), element: T::ELEMENT, wide_index: false, strides: None, unwritten: false }
 }
 
 /// Memory that an argument points to; its number.

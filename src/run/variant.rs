@@ -1,0 +1,121 @@
+//! Further launches of a program, made from one whose results are known.
+//!
+//! A launch of the corpus shows a program at work. Some of what compiled code does only matters on other inputs: where
+//! rows of an array overlap, so that the order of stores is seen, or where an array ends inside of a tile. The results
+//! are not known beforehand: the reference interpreter gives them.
+
+use crate::launch::{Argument, ArrayArgument, Expect, Launch, Match};
+use crate::npy::Array;
+
+/// For each kind of change, what was changed, and the launch, which expects nothing yet. Not all are launches that the
+/// program is made for, so there are several of a kind: a row may have to begin at a multiple of 16 bytes.
+pub fn candidates(launch: &Launch) -> [Vec<(String, Launch)>; 2] {
+    let (mut rows, mut extents) = (vec![], vec![]);
+    for step in [1, 8, 16] {
+        let overlapping = |a: &ArrayArgument| {
+            let rank = a.array.shape.len();
+            let strides: Vec<u64> = (0..rank).map(|i| if i + 1 < rank { step } else { 1 }).collect();
+            let fits = rank > 1 && strides != a.array.strides() && a.reaches_only_its_own(&strides);
+            fits.then(|| ArrayArgument { strides: Some(strides), ..a.clone() })
+        };
+        // Blocks would write what others write, in any order.
+        let one_block = Launch { grid: [1; 3], ..launch.clone() };
+        rows.extend(changed(&one_block, overlapping).map(|l| (format!("rows {step} apart"), l)));
+    }
+    for less in [1, 8, 16] {
+        let shorter = |a: &ArrayArgument| {
+            let shape: Vec<u64> = a.array.shape.iter().map(|&n| if n > less { n - less } else { n }).collect();
+            (shape != a.array.shape).then(|| ArrayArgument { array: part(&a.array, shape), ..a.clone() })
+        };
+        extents.extend(changed(launch, shorter).map(|l| (format!("{less} shorter"), l)));
+    }
+    [rows, extents]
+}
+
+/// The launch with changed arrays of the tile convention, if there are any.
+fn changed(launch: &Launch, change: impl Fn(&ArrayArgument) -> Option<ArrayArgument>) -> Option<Launch> {
+    let mut any = false;
+    let args = launch.args.iter().map(|argument| match argument {
+        Argument::Array(a) => {
+            let new = change(a);
+            any |= new.is_some();
+            Argument::Array(new.unwrap_or_else(|| a.clone()))
+        }
+        other => other.clone(),
+    });
+    let args = args.collect();
+    any.then(|| Launch { args, expect: vec![], stdout: None, ..launch.clone() })
+}
+
+/// The first elements of an array along each dimension.
+fn part(array: &Array, shape: Vec<u64>) -> Array {
+    let (size, strides) = (array.item_size(), array.strides());
+    let mut out = Array { shape, data: vec![], ..array.clone() };
+    let count: u64 = out.shape.iter().product();
+    for n in 0..count as usize {
+        let at: u64 = out.index_of(n).iter().zip(&strides).map(|(i, s)| i * s).sum();
+        out.data.extend_from_slice(&array.data[at as usize * size..][..size]);
+    }
+    out
+}
+
+/// What a variant of a launch has to leave behind, from what the reference interpreter computed: as strictly as the
+/// launch itself says.
+pub fn expect(launch: &Launch, reference: &[Vec<Array>]) -> Vec<Expect> {
+    let mut out = vec![];
+    for e in &launch.expect {
+        let (Some(argument), Some(results)) = (launch.args.get(e.arg), reference.get(e.arg)) else { continue };
+        let value = |(a, result): (&ArrayArgument, &Array)| match e.how {
+            Match::Value(_) => numbers(a, result),
+            _ => result.clone(),
+        };
+        let values = argument.arrays().iter().zip(results).map(value).collect();
+        out.push(Expect { values, ..e.clone() });
+    }
+    out
+}
+
+/// The elements as values: integers as they are, all others in double precision.
+fn numbers(argument: &ArrayArgument, result: &Array) -> Array {
+    let element = argument.element;
+    if element.is_integer() {
+        return Array { descr: element.descr().into(), ..result.clone() };
+    }
+    let numbers = result.data.chunks(element.size()).map(|bytes| element.decode(bytes).to_f64());
+    Array { descr: "f8".into(), data: numbers.flat_map(f64::to_le_bytes).collect(), ..result.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::element::Element;
+
+    fn array(shape: &[u64]) -> Argument {
+        let count: u64 = shape.iter().product();
+        let data = (0..count as u32).flat_map(u32::to_le_bytes).collect();
+        let array = Array { descr: "u4".into(), shape: shape.to_vec(), fortran: false, data };
+        let (name, element) = ("a.npy".into(), Element::U32);
+        Argument::Array(ArrayArgument { name, array, element, wide_index: false, strides: None, unwritten: false })
+    }
+
+    fn shown(launch: &Launch) -> (Vec<u64>, Option<Vec<u64>>) {
+        let a = &launch.args[0].arrays()[0];
+        (a.array.shape.clone(), a.strides.clone())
+    }
+
+    #[test]
+    fn rows_overlap_and_arrays_are_shorter() {
+        let launch = Launch { grid: [7, 1, 1], args: vec![array(&[3, 9])], ..Launch::default() };
+        let all = candidates(&launch).concat();
+        let names: Vec<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
+        // Rows 16 apart would reach further than 27 elements.
+        assert_eq!(names, ["rows 1 apart", "rows 8 apart", "1 shorter", "8 shorter"]);
+        assert_eq!(shown(&all[0].1), (vec![3, 9], Some(vec![1, 1])));
+        assert_eq!((all[0].1.grid, all[2].1.grid), ([1; 3], [7, 1, 1]));
+        assert_eq!(shown(&all[2].1), (vec![2, 8], None));
+        let kept = &all[2].1.args[0].arrays()[0].array.data;
+        let kept: Vec<u32> = kept.chunks(4).map(|b| u32::from_le_bytes(b.try_into().unwrap())).collect();
+        assert_eq!(kept, [0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16]);
+        assert!(candidates(&Launch { args: vec![array(&[1])], ..Launch::default() }).concat().is_empty());
+    }
+}
