@@ -357,7 +357,9 @@ impl<'c> Scopes<'c> {
         let raw = self.context.to_raw();
         let producer = Attribute::from(StringAttribute::new(self.context, "tileiras"));
         let file = self.file(file);
-        // SAFETY: the context is alive, and the attributes are of the kinds that are asked for.
+        // No tables of names: the generator prints a section of them for each unit, and ptxas lays the sections over
+        // each other ("overlapping non-identical data"). SAFETY: the context is alive, and the attributes are of the
+        // kinds that are asked for.
         unsafe {
             Attribute::from_raw(mlirLLVMDICompileUnitAttrGet(
                 raw,
@@ -367,7 +369,7 @@ impl<'c> Scopes<'c> {
                 producer.to_raw(),
                 self.is_optimised(),
                 self.emission.kind(),
-                MlirLLVMDINameTableKind_MlirLLVMDINameTableKindDefault,
+                MlirLLVMDINameTableKind_MlirLLVMDINameTableKindNone,
             ))
         }
     }

@@ -42,6 +42,6 @@ gpu.module @kernels {
     // CHECK: nv_tileaa.return loc("src/a.py":10:1)
     nv_tileaa.return loc(unknown)
   // The unit's file is that of the producer, and the line of the scope is not that of the head.
-  // CHECK: } loc(fused<#llvm.di_subprogram<{{.*}}compileUnit = <{{.*}}file = <"main.py" in "src">{{.*}}emissionKind = DebugDirectivesOnly>{{.*}}name = "kernel", linkageName = "k", file = <"a.py" in "src">, line = 9, scopeLine = 10,{{.*}}>["src/a.py":10:1])
+  // CHECK: } loc(fused<#llvm.di_subprogram<{{.*}}compileUnit = <{{.*}}file = <"main.py" in "src">{{.*}}emissionKind = DebugDirectivesOnly, nameTableKind = None>{{.*}}name = "kernel", linkageName = "k", file = <"a.py" in "src">, line = 9, scopeLine = 10,{{.*}}>["src/a.py":10:1])
   } loc(#head)
 }

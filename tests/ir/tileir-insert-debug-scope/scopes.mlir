@@ -31,8 +31,8 @@ llvm.func @host() {
 // CHECK-DAG: #[[HEAD]] = loc("a/k.py":5:1)
 // CHECK-DAG: #[[THREADS:loc[0-9]*]] = loc("b.py":20:1)
 // CHECK-DAG: #[[K:di_file[0-9]*]] = #llvm.di_file<"k.py" in "a">
-// CHECK-DAG: #[[UNIT_A:di_compile_unit[0-9]*]] = #llvm.di_compile_unit<{{.*}}file = #[[K]], producer = "tileiras", isOptimized = true, emissionKind = None>
-// CHECK-DAG: #[[UNIT:di_compile_unit[0-9]*]] = #llvm.di_compile_unit<{{.*}}file = #{{.*}}, producer = "tileiras", isOptimized = true, emissionKind = None>
+// CHECK-DAG: #[[UNIT_A:di_compile_unit[0-9]*]] = #llvm.di_compile_unit<{{.*}}file = #[[K]], producer = "tileiras", isOptimized = true, emissionKind = None, nameTableKind = None>
+// CHECK-DAG: #[[UNIT:di_compile_unit[0-9]*]] = #llvm.di_compile_unit<{{.*}}file = #{{.*}}, producer = "tileiras", isOptimized = true, emissionKind = None, nameTableKind = None>
 // CHECK-DAG: #[[A:di_subprogram[0-9]*]] = #llvm.di_subprogram<{{.*}}compileUnit = #[[UNIT_A]],{{.*}}name = "source_name", linkageName = "tiles",{{.*}}line = 5
 // CHECK-DAG: #[[B:di_subprogram[0-9]*]] = #llvm.di_subprogram<{{.*}}compileUnit = #[[UNIT]],{{.*}}name = "threads", linkageName = "threads",{{.*}}line = 20
 // CHECK-DAG: loc(fused<#[[A]]>[#[[HEAD]]])
