@@ -96,6 +96,15 @@ def CudaTile_PaddingValue : CudaTile_I32Enum<"PaddingValue",
 def CudaTile_PaddingValueAttr
     : CudaTile_EnumAttr<CudaTile_PaddingValue, "padding_value">;
 
+def CudaTile_PointerKind : CudaTile_I32Enum<"PointerKind",
+    "what an address reaches", [
+      I32EnumAttrCase<"None", 0, "none">,
+      I32EnumAttrCase<"Unicast", 1, "unicast">,
+      I32EnumAttrCase<"Multicast", 2, "multicast">
+    ]>;
+def CudaTile_PointerKindAttr
+    : CudaTile_EnumAttr<CudaTile_PointerKind, "ptr_attr">;
+
 def CudaTile_SymbolVisibility : CudaTile_I32Enum<"SymbolVisibility",
     "who may refer to a global", [
       I32EnumAttrCase<"Public", 0, "public">,

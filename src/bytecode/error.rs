@@ -204,6 +204,7 @@ fields! {
     TypeFlags = "failed to read flags of type",
     PointeeType = "failed to get pointeeType type",
     ElementType = "failed to get elementType type",
+    PointerAttribute = "failed to read ptr_attr",
     TensorViewType = "failed to get tensor_view type",
     Shape = "failed to read shape",
     Strides = "failed to read strides",
@@ -401,8 +402,6 @@ pub enum ErrorKind {
     TypeVersion { name: &'static str, since: Version, version: Version },
     #[error("unknown flags {flags:#x} for type '{name}'")]
     TypeFlags { name: &'static str, flags: u64 },
-    #[error("type '{name}' has an attribute of its pointer, which is not supported")]
-    PointerAttribute { name: &'static str },
     #[error("recursive type reference at index {0}")]
     RecursiveType(usize),
     #[error("type {0} is nested too deeply")]

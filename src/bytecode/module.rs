@@ -218,7 +218,11 @@ pub enum Scalar {
 pub enum Type {
     Scalar(Scalar),
     Token,
-    Pointer(TypeId),
+    Pointer {
+        pointee: TypeId,
+        /// Index into [`schema::POINTER_KIND`](crate::schema::POINTER_KIND).
+        attr: Option<u32>,
+    },
     Tile {
         element: TypeId,
         shape: Box<[i64]>,
@@ -228,6 +232,8 @@ pub enum Type {
         element: TypeId,
         shape: Box<[i64]>,
         strides: Box<[i64]>,
+        /// As of a pointer.
+        attr: Option<u32>,
     },
     PartitionView(Box<PartitionView>),
     GatherScatterView(Box<GatherScatterView>),

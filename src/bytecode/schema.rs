@@ -18,6 +18,7 @@ pub const V13_1: Version = Version::new(13, 1);
 pub const V13_2: Version = Version::new(13, 2);
 pub const V13_3: Version = Version::new(13, 3);
 pub const V13_4: Version = Version::new(13, 4);
+pub const V13_5: Version = Version::new(13, 5);
 /// The version of a field that is as old as its operation.
 pub const ALWAYS: Version = Version::new(0, 0);
 
@@ -119,6 +120,8 @@ pub static PADDING: EnumSpec = EnumSpec {
     mnemonic: Some("padding_value"),
     keywords: &["zero", "neg_zero", "nan", "pos_inf", "neg_inf"],
 };
+pub static POINTER_KIND: EnumSpec =
+    EnumSpec { name: "PointerKind", mnemonic: Some("ptr_attr"), keywords: &["none", "unicast", "multicast"] };
 pub static VISIBILITY: EnumSpec =
     EnumSpec { name: "SymbolVisibility", mnemonic: Some("symbol_visibility"), keywords: &["public", "private"] };
 pub static RMW_MODE: EnumSpec = EnumSpec {

@@ -536,7 +536,10 @@ impl Exporter {
             } else if ffi::tileir_cuda_tile_isa_TokenType(t) {
                 Type::Token
             } else if ffi::tileir_cuda_tile_isa_PointerType(t) {
-                Type::Pointer(self.ty(ffi::tileir_cuda_tile_PointerType_pointee_type(t))?)
+                Type::Pointer {
+                    pointee: self.ty(ffi::tileir_cuda_tile_PointerType_pointee_type(t))?,
+                    attr: optional(|v| ffi::tileir_cuda_tile_PointerType_ptr_attr(t, v)).map(|k| k as u32),
+                }
             } else if ffi::tileir_cuda_tile_isa_TileType(t) {
                 let element = self.ty(ffi::tileir_cuda_tile_TileType_element_type(t))?;
                 Type::Tile { element, shape: ints(|d| ffi::tileir_cuda_tile_TileType_shape(t, d)).into() }
@@ -545,6 +548,7 @@ impl Exporter {
                     element: self.ty(ffi::tileir_cuda_tile_TensorViewType_element_type(t))?,
                     shape: ints(|d| ffi::tileir_cuda_tile_TensorViewType_shape(t, d)).into(),
                     strides: ints(|d| ffi::tileir_cuda_tile_TensorViewType_strides(t, d)).into(),
+                    attr: optional(|v| ffi::tileir_cuda_tile_TensorViewType_ptr_attr(t, v)).map(|k| k as u32),
                 }
             } else if ffi::tileir_cuda_tile_isa_PartitionViewType(t) {
                 Type::PartitionView(Box::new(PartitionView {

@@ -88,12 +88,18 @@ impl Dumper<'_> {
         match self.m.ty(id) {
             Type::Scalar(s) => s.name().to_owned(),
             Type::Token => "token".to_owned(),
-            Type::Pointer(t) => format!("ptr<{}>", self.ty(*t)),
+            Type::Pointer { pointee, attr } => {
+                let kind = attr.map_or(String::new(), |k| format!(", <{}>", POINTER_KIND.keywords[k as usize]));
+                format!("ptr<{}{kind}>", self.ty(*pointee))
+            }
             Type::Tile { element, shape } => format!("tile<{}>", dims(shape, *element)),
-            Type::TensorView { element, shape, strides } => {
+            Type::TensorView { element, shape, strides, attr } => {
                 let strides: Vec<String> = strides.iter().map(|&s| dim(s)).collect();
                 let tail = if shape.is_empty() { String::new() } else { format!(", strides=[{}]", strides.join(",")) };
-                format!("tensor_view<{}{tail}>", dims(shape, *element))
+                let kind = attr.map_or(String::new(), |k| {
+                    format!(", #cuda_tile.ptr_attr<{}>", POINTER_KIND.keywords[k as usize])
+                });
+                format!("tensor_view<{}{tail}{kind}>", dims(shape, *element))
             }
             Type::PartitionView(v) => {
                 format!(

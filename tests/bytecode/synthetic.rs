@@ -52,10 +52,10 @@ impl Builder {
         for s in scalars(version) {
             pools.ty(Type::Scalar(s));
         }
-        let pointer = pools.ty(Type::Pointer(f32));
+        let pointer = pools.ty(Type::Pointer { pointee: f32, attr: None });
         pools.ty(Type::Tile { element: pointer, shape: [4, 8].into() });
         let view =
-            pools.ty(Type::TensorView { element: f32, shape: [DYNAMIC, 64].into(), strides: [DYNAMIC, 1].into() });
+            pools.ty(Type::TensorView { element: f32, shape: [DYNAMIC, 64].into(), strides: [DYNAMIC, 1].into(), attr: None });
         for (padding, dim_map) in [(None, [0, 1]), (Some(2), [1, 0])] {
             pools.ty(Type::PartitionView(Box::new(PartitionView {
                 tile: [4, 8].into(),

@@ -94,8 +94,8 @@ ParseResult MakeTensorViewOp::parse(OpAsmParser &parser,
   if (checkShapeList(parser, "shape", shape, view.getShape()) ||
       checkShapeList(parser, "stride", strides, view.getStrides()))
     return failure();
-  Type baseType =
-      TileType::get({}, PointerType::get(view.getElementType()));
+  Type baseType = TileType::get(
+      {}, PointerType::get(view.getElementType(), view.getPtrAttr()));
   if (parser.resolveOperand(base, baseType, result.operands) ||
       parser.resolveOperands(shape.operands, indexType, result.operands) ||
       parser.resolveOperands(strides.operands, indexType, result.operands))
@@ -137,12 +137,16 @@ void MakeTensorViewOp::print(OpAsmPrinter &printer) {
 
 LogicalResult MakeTensorViewOp::verify() {
   TensorViewType view = getType();
-  Type pointee =
-      cast<PointerType>(getBase().getType().getElementType()).getPointeeType();
+  auto base = cast<PointerType>(getBase().getType().getElementType());
+  Type pointee = base.getPointeeType();
   if (pointee != view.getElementType())
     return emitOpError("expected pointer to ")
            << view.getElementType()
            << " to build tensor_view of this type, got " << pointee;
+  if (base.getPtrAttr() != view.getPtrAttr())
+    return emitOpError("expected the base pointer and the tensor_view to have "
+                       "the same ptr_attr, got ")
+           << base << " and " << view;
   auto checkCount = [&](StringRef what, int64_t expected,
                         int64_t got) -> LogicalResult {
     if (expected != got)
