@@ -338,6 +338,12 @@ pub enum ErrorKind {
     BadMagic { position: usize, got: Vec<u8>, expected: [u8; 8] },
     #[error("unsupported Tile version {}, this reader supports versions [{min}, {max}]", VersionText(*.major, *.minor, *.patch))]
     UnsupportedVersion { major: u64, minor: u64, patch: Option<u64>, min: Version, max: Version },
+    #[error("header has unrecognized version tag bits ({0:#x})")]
+    VersionTag(u32),
+    #[error("public-preview bytecode requires at least one enabled preview feature")]
+    PreviewOff,
+    #[error("operation 'cuda_tile.preview$call' calls a function of a library, and libraries cannot be linked")]
+    PreviewCall,
     #[error("unregistered dialect: {0}")]
     UnregisteredDialect(String),
     #[error("end section should not have alignment flag set")]
@@ -414,6 +420,8 @@ pub enum ErrorKind {
     UnknownFunctionFlags(u8),
     #[error("optimization hints of a function must be an OptimizationHintsAttr")]
     HintsKind,
+    #[error("attributes of the arguments of a function must be an array of dictionaries")]
+    ArgumentAttributes,
     #[error("unknown or unimplemented opcode: {0}")]
     UnknownOpcode(u64),
     #[error("unsupported opcode {opcode} for bytecode version {version}")]

@@ -374,6 +374,8 @@ pub struct Function {
     pub private: bool,
     /// An [`Attr::Hints`].
     pub hints: Option<AttrId>,
+    /// An [`Attr::Array`] of dictionaries that is not empty. Since 13.5.
+    pub arg_attrs: Option<AttrId>,
     /// `None`: no locations for the whole function. `Some(None)`: unknown.
     pub location: Option<Option<DebugId>>,
     pub body: Body,
@@ -461,4 +463,6 @@ pub struct Subprogram {
     pub linkage: StringId,
     pub unit: Option<DebugId>,
     pub scope_line: u64,
+    /// Since 13.5. Nobody gives the bits a meaning, so they are kept and no more.
+    pub flags: u64,
 }

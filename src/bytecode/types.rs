@@ -240,8 +240,7 @@ fn read_type(cur: &mut Cursor, count: usize, version: Version, spec: bool) -> Re
     // Sizes are words of eight bytes in the public container, signed LEB128 in the specification's.
     let dims = |cur: &mut Cursor, what: Field| if spec { signed_list(cur, what) } else { cur.i64s(what) };
     // Since 13.4 a flags word in front says whether there is an attribute of the pointer behind.
-    let attributed =
-        |cur: &mut Cursor, name: &'static str| Ok(version.at_least(V13_4) && !spec && flags(cur, name)?);
+    let attributed = |cur: &mut Cursor, name: &'static str| Ok(version.at_least(V13_4) && !spec && flags(cur, name)?);
     let pointer_kind = |cur: &mut Cursor, present: bool| -> ReadResult<Option<u32>> {
         if !present {
             return Ok(None);

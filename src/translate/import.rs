@@ -654,6 +654,10 @@ impl<'m> Importer<'m> {
             None => self.attr(&Attr::Hints(Box::new([])), offset)?,
         };
         attrs.push(self.named("optimization_hints", hints));
+        if let Some(a) = f.arg_attrs {
+            let arg_attrs = self.pooled(a, offset)?;
+            attrs.push(self.named("arg_attrs", arg_attrs));
+        }
 
         let Type::Function { inputs, .. } = self.wire.ty(f.signature) else { return self.refused(offset) };
         let types: Vec<MlirType> = inputs.iter().map(|t| self.types[t.index()]).collect();

@@ -2,7 +2,7 @@
 //! compared line by line.
 
 use std::fmt::Write;
-use tile_bytecode::schema::{AttrKind, EnumSpec, PADDING};
+use tile_bytecode::schema::{AttrKind, EnumSpec, PADDING, POINTER_KIND};
 use tile_bytecode::*;
 
 pub fn dump(m: &Module) -> String {
@@ -96,9 +96,8 @@ impl Dumper<'_> {
             Type::TensorView { element, shape, strides, attr } => {
                 let strides: Vec<String> = strides.iter().map(|&s| dim(s)).collect();
                 let tail = if shape.is_empty() { String::new() } else { format!(", strides=[{}]", strides.join(",")) };
-                let kind = attr.map_or(String::new(), |k| {
-                    format!(", #cuda_tile.ptr_attr<{}>", POINTER_KIND.keywords[k as usize])
-                });
+                let kind = attr
+                    .map_or(String::new(), |k| format!(", #cuda_tile.ptr_attr<{}>", POINTER_KIND.keywords[k as usize]));
                 format!("tensor_view<{}{tail}{kind}>", dims(shape, *element))
             }
             Type::PartitionView(v) => {

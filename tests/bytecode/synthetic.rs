@@ -54,8 +54,12 @@ impl Builder {
         }
         let pointer = pools.ty(Type::Pointer { pointee: f32, attr: None });
         pools.ty(Type::Tile { element: pointer, shape: [4, 8].into() });
-        let view =
-            pools.ty(Type::TensorView { element: f32, shape: [DYNAMIC, 64].into(), strides: [DYNAMIC, 1].into(), attr: None });
+        let view = pools.ty(Type::TensorView {
+            element: f32,
+            shape: [DYNAMIC, 64].into(),
+            strides: [DYNAMIC, 1].into(),
+            attr: None,
+        });
         for (padding, dim_map) in [(None, [0, 1]), (Some(2), [1, 0])] {
             pools.ty(Type::PartitionView(Box::new(PartitionView {
                 tile: [4, 8].into(),
@@ -281,7 +285,16 @@ impl Builder {
         let AttrValue::Attr(hints) = hints else { panic!("hints are pooled") };
         let body = self.body.finish(true);
         let location = Some(self.locations[0]);
-        m.functions.push(Function { name, signature, private: false, hints: Some(hints), location, body, offset: 0 });
+        m.functions.push(Function {
+            name,
+            signature,
+            private: false,
+            hints: Some(hints),
+            arg_attrs: None,
+            location,
+            body,
+            offset: 0,
+        });
         let empty = self.pools.string(b"empty");
         let mut b = BodyBuilder::new(4);
         let spec = schema::by_name("return").unwrap();
@@ -292,6 +305,7 @@ impl Builder {
             signature,
             private: false,
             hints: None,
+            arg_attrs: None,
             location: None,
             body: b.finish(false),
             offset: 0,
