@@ -2,7 +2,7 @@
 //! compared line by line.
 
 use std::fmt::Write;
-use tile_bytecode::schema::{AttrKind, EnumSpec, PADDING, POINTER_KIND};
+use tile_bytecode::schema::{AttrKind, EnumSpec, PADDING, POINTER_KIND, V13_5};
 use tile_bytecode::*;
 
 pub fn dump(m: &Module) -> String {
@@ -180,13 +180,14 @@ impl Dumper<'_> {
                 format!("di_loc<{}:{line}:{column} in {}>", m.text(*file), self.debug(*scope))
             }
             DebugAttr::Subprogram(s) => format!(
-                "di_subprogram<file={} line={} name={} linkage={} cu={} scopeLine={}>",
+                "di_subprogram<file={} line={} name={} linkage={} cu={} scopeLine={}{}>",
                 self.debug(s.file),
                 s.line,
                 m.text(s.name),
                 m.text(s.linkage),
                 self.debug(s.unit),
-                s.scope_line
+                s.scope_line,
+                if m.version.at_least(V13_5) { format!(" flags={}", s.flags) } else { String::new() }
             ),
             DebugAttr::CallSite { callee, caller } => {
                 format!("callsite({} at {})", self.debug(*callee), self.debug(*caller))
@@ -205,12 +206,13 @@ impl Dumper<'_> {
         let types = |ts: &[TypeId]| list(ts.iter().map(|t| self.ty(*t)));
         writeln!(
             self.out,
-            "entry @{}({}) -> ({}) flags={flags} loc={} hints={} {{",
+            "entry @{}({}) -> ({}) flags={flags} loc={} hints={}{} {{",
             self.m.text(f.name),
             types(inputs),
             types(results),
             if f.location.is_some() { *slot } else { 0 },
             f.hints.map_or("None".to_owned(), |h| self.attr(self.m.attr(h))),
+            f.arg_attrs.map_or(String::new(), |a| format!(" args={}", self.attr(self.m.attr(a)))),
         )
         .unwrap();
         self.numbers = vec![usize::MAX; f.body.value_count()];

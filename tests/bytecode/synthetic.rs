@@ -85,7 +85,7 @@ impl Builder {
         let file = Some(pools.debug(DebugAttr::File { name, directory: dir }));
         let unit = Some(pools.debug(DebugAttr::CompileUnit { file }));
         let (kernel, linkage) = (pools.string(b"kernel"), pools.string(b"every_operation"));
-        let subprogram = Subprogram { file, line: 3, name: kernel, linkage, unit, scope_line: 4 };
+        let subprogram = Subprogram { file, line: 3, name: kernel, linkage, unit, scope_line: 4, flags: 0 };
         let scope = Some(pools.debug(DebugAttr::Subprogram(Box::new(subprogram))));
         let block = Some(pools.debug(DebugAttr::LexicalBlock { scope, file, line: 300, column: 7 }));
         let outer = pools.debug(DebugAttr::Loc { scope, file: name, line: 5, column: 1 });
@@ -334,7 +334,7 @@ pub fn every_operation(version: Version) -> Module {
 fn every_operation_in_every_version() {
     let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/bytecode/synthetic");
     let digests = std::fs::read_to_string(dir.join("decode.tsv")).unwrap_or_default();
-    for version in [schema::V13_1, schema::V13_2, schema::V13_3, schema::V13_4] {
+    for version in [schema::V13_1, schema::V13_2, schema::V13_3, schema::V13_4, schema::V13_5] {
         let name = format!("every_operation.{version}.tileirbc");
         let built = every_operation(version);
         let bytes = write(&built, Profile::Public, version).unwrap_or_else(|e| panic!("{version}: {e}"));
