@@ -117,6 +117,9 @@ impl Session<'_> {
             self.inform(&help::COMPILER.text(&program, false, false))?;
             return Err(self.fail(Diagnostic::error(Code::NoInput, "no input file provided")));
         };
+        if let Some(missing) = options::missing_feature(&parsed) {
+            return Err(self.command_line_error(&format!("{program}: {missing}")));
+        }
         let options = options::options(&parsed, PathBuf::from(input));
         match core {
             Core::Program(name) => {
