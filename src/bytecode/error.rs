@@ -402,6 +402,8 @@ pub enum ErrorKind {
     LocationsLeft { function: String, count: usize },
 
     // Types.
+    #[error("type '{name}' is not supported: no target here has it")]
+    UnsupportedType { name: &'static str },
     #[error("unknown type tag: {0}")]
     UnknownTypeTag(u64),
     #[error("type '{name}' requires bytecode version {since}+, file version is {version}")]

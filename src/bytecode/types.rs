@@ -28,6 +28,8 @@ const SCALAR_TAGS: &[(u64, Scalar, Version)] = &[
     (22, Scalar::I4, V13_3),
 ];
 
+/// `fnv8E5M3FNU`, which one target alone has. Its name is for diagnostics: there is no such type here.
+const F8E5M3FNU: u64 = 130;
 const POINTER: u64 = 12;
 const TILE: u64 = 13;
 const TENSOR_VIEW: u64 = 14;
@@ -299,6 +301,10 @@ fn read_type(cur: &mut Cursor, count: usize, version: Version, spec: bool) -> Re
             let dim_map = cur.i32s(Field::DimMap)?;
             let padding = padding(cur, present)?;
             Ok(Type::StridedView(Box::new(StridedView { tile, traversal_strides, view, dim_map, padding })))
+        }
+        F8E5M3FNU if !spec => {
+            gate("FloatNV8E5M3FNU", V13_4)?;
+            Err(ReadError::new(at, ErrorKind::UnsupportedType { name: "FloatNV8E5M3FNU" }))
         }
         _ => Err(ReadError::new(at, ErrorKind::UnknownTypeTag(tag))),
     }

@@ -232,6 +232,20 @@ fn subprograms_have_flags() {
 }
 
 #[test]
+fn the_type_that_no_target_has() {
+    for (minor, message) in [
+        (3, "type 'FloatNV8E5M3FNU' requires bytecode version 13.4+, file version is 13.3"),
+        (4, "type 'FloatNV8E5M3FNU' is not supported: no target here has it"),
+        (5, "type 'FloatNV8E5M3FNU' is not supported: no target here has it"),
+    ] {
+        let mut p = pieces(minor, &bytes(RETURN));
+        p.types.push(bytes("82 01"));
+        let error = read(&p.public(minor), &options()).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    }
+}
+
+#[test]
 fn previews() {
     let tagged = |minor: u8, tag: u8, record: &str| {
         let mut data = file(minor, record);
