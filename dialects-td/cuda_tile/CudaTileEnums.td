@@ -96,6 +96,31 @@ def CudaTile_PaddingValue : CudaTile_I32Enum<"PaddingValue",
 def CudaTile_PaddingValueAttr
     : CudaTile_EnumAttr<CudaTile_PaddingValue, "padding_value">;
 
+def CudaTile_PointerKind : CudaTile_I32Enum<"PointerKind",
+    "what an address reaches", [
+      I32EnumAttrCase<"None", 0, "none">,
+      I32EnumAttrCase<"Unicast", 1, "unicast">,
+      I32EnumAttrCase<"Multicast", 2, "multicast">
+    ]>;
+def CudaTile_PointerKindAttr
+    : CudaTile_EnumAttr<CudaTile_PointerKind, "ptr_attr">;
+
+def CudaTile_MultimemReductionKind
+    : CudaTile_I32Enum<"MultimemReductionKind",
+        "how the memories behind a multicast address are combined", [
+      I32EnumAttrCase<"Add", 0, "add">,
+      I32EnumAttrCase<"Min", 1, "min">,
+      I32EnumAttrCase<"Max", 2, "max">,
+      I32EnumAttrCase<"And", 3, "and">,
+      I32EnumAttrCase<"Or", 4, "or">,
+      I32EnumAttrCase<"Xor", 5, "xor">,
+      I32EnumAttrCase<"UMin", 6, "umin">,
+      I32EnumAttrCase<"UMax", 7, "umax">
+    ]>;
+def CudaTile_MultimemReductionKindAttr
+    : CudaTile_EnumAttr<CudaTile_MultimemReductionKind,
+                        "multimem_reduction_kind">;
+
 def CudaTile_SymbolVisibility : CudaTile_I32Enum<"SymbolVisibility",
     "who may refer to a global", [
       I32EnumAttrCase<"Public", 0, "public">,

@@ -23,13 +23,20 @@ def CudaTile_TokenType : CudaTile_TypeDef<"Token", "token"> {
 
 def CudaTile_PointerType : CudaTile_TypeDef<"Pointer", "ptr"> {
   let summary = "Pointer type";
-  let description = "Address of one element in global memory, `ptr<f32>`.";
-  let parameters = (ins "::mlir::Type":$pointeeType);
+  let description = [{
+    Address of one element in global memory, `ptr<f32>`. `ptr<f32, <multicast>>`
+    says that the address is of an object that stands for the memories of
+    several GPUs. Without an attribute it is another type than with `<none>`.
+  }];
+  let parameters = (ins "::mlir::Type":$pointeeType,
+    OptionalParameter<"::std::optional<::cuda_tile::PointerKind>">:$ptrAttr);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let builders = [
-    TypeBuilderWithInferredContext<(ins "::mlir::Type":$pointeeType), [{
-      return $_get(pointeeType.getContext(), pointeeType);
+    TypeBuilderWithInferredContext<(ins "::mlir::Type":$pointeeType,
+        CArg<"::std::optional<::cuda_tile::PointerKind>",
+             "::std::nullopt">:$ptrAttr), [{
+      return $_get(pointeeType.getContext(), pointeeType, ptrAttr);
     }]>
   ];
 }
@@ -82,11 +89,12 @@ def CudaTile_TensorViewType
   let description = [{
     A strided tensor in global memory, `tensor_view<?x64xf32, strides=[64,1]>`.
     Strides count elements. `?` marks a size or stride known at run time only;
-    it is stored as `ShapedType::kDynamic`.
+    it is stored as `ShapedType::kDynamic`. Behind may stand the attribute of the
+    pointer, `tensor_view<64xf32, strides=[1], #cuda_tile.ptr_attr<none>>`.
   }];
   let parameters = (ins "::mlir::Type":$elementType,
-                        ArrayRefParameter<"int64_t">:$shape,
-                        ArrayRefParameter<"int64_t">:$strides);
+    ArrayRefParameter<"int64_t">:$shape, ArrayRefParameter<"int64_t">:$strides,
+    OptionalParameter<"::std::optional<::cuda_tile::PointerKind>">:$ptrAttr);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{

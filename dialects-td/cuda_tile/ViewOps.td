@@ -111,14 +111,98 @@ def CudaTile_AtomicRedViewTkoOp : CudaTile_Op<"atomic_red_view_tko",
     CudaTile_MemoryScope:$memory_scope,
     CudaTile_AnyTileView:$view, Variadic<CudaTile_IntTile>:$index,
     CudaTile_AtomicRMWMode:$mode, CudaTile_AnyTile:$value,
-    Optional<CudaTile_Token>:$token);
+    Optional<CudaTile_Token>:$token,
+    OptionalAttr<DenseBoolArrayAttr>:$inbounds);
   let results = (outs CudaTile_Token:$result_token);
   let assemblyFormat = [{
     $memory_ordering_semantics $memory_scope
     $view `` `[` $index `]` `,` $mode `,` $value (`token` `=` custom<Operand>($token)^)?
-    attr-dict-with-keyword
+    (`inbounds` `=` $inbounds^)? attr-dict-with-keyword
     `:` custom<BareType>(type($value)) `,` custom<BareType>(type($view))
     `` custom<IndexTypes>(ref($index), type($index))
+    `->` custom<BareType>(type($result_token))
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Views of multicast memory
+//===----------------------------------------------------------------------===//
+
+def CudaTile_MultimemLoadReduceViewTkoOp
+    : CudaTile_Op<"multimem_load_reduce_view_tko",
+        [AttrSizedOperandSegments]> {
+  let summary = "load of one tile of each memory of an object, combined";
+  let description = [{
+    The view is of multicast pointers. Element by element, the values that the
+    memories behind the address hold are combined by `reduction`.
+  }];
+  let arguments = (ins
+    CudaTile_MemoryOrderingSemantics:$memory_ordering_semantics,
+    OptionalAttr<CudaTile_MemoryScope>:$memory_scope,
+    CudaTile_AnyTileView:$view, Variadic<CudaTile_IntTile>:$index,
+    Optional<CudaTile_Token>:$token,
+    DefaultValuedAttr<CudaTile_MultimemReductionKindAttr,
+        "::cuda_tile::MultimemReductionKind::Add">:$reduction,
+    OptionalAttr<DenseBoolArrayAttr>:$inbounds);
+  let results = (outs CudaTile_AnyTile:$reduced_values,
+                      CudaTile_Token:$result_token);
+  let assemblyFormat = [{
+    custom<MemoryAttributes>($memory_ordering_semantics, $memory_scope)
+    $view `` `[` $index `]` (`token` `=` custom<Operand>($token)^)?
+    (`inbounds` `=` $inbounds^)? attr-dict-with-keyword
+    `:` custom<BareType>(type($view))
+    `` custom<IndexAndTokenTypes>(ref($index), type($index), ref($token))
+    `->` custom<BareType>(type($reduced_values)) `,`
+    custom<BareType>(type($result_token))
+  }];
+  let hasVerifier = 1;
+}
+
+def CudaTile_MultimemReduceViewTkoOp
+    : CudaTile_Op<"multimem_reduce_view_tko", [AttrSizedOperandSegments]> {
+  let summary = "update of one tile of each memory of an object";
+  let description = [{
+    The view is of multicast pointers. Each of the memories behind the address
+    is combined with the tile by `reduction`.
+  }];
+  let arguments = (ins
+    CudaTile_MemoryOrderingSemantics:$memory_ordering_semantics,
+    CudaTile_MemoryScope:$memory_scope,
+    CudaTile_AnyTileView:$view, CudaTile_AnyTile:$tile,
+    Variadic<CudaTile_IntTile>:$index, Optional<CudaTile_Token>:$token,
+    DefaultValuedAttr<CudaTile_MultimemReductionKindAttr,
+        "::cuda_tile::MultimemReductionKind::Add">:$reduction,
+    OptionalAttr<DenseBoolArrayAttr>:$inbounds);
+  let results = (outs CudaTile_Token:$result_token);
+  let assemblyFormat = [{
+    $memory_ordering_semantics $memory_scope
+    $view `,` $tile `` `[` $index `]` (`token` `=` custom<Operand>($token)^)?
+    (`inbounds` `=` $inbounds^)? attr-dict-with-keyword
+    `:` custom<BareType>(type($view)) `,` custom<BareType>(type($tile))
+    `` custom<IndexAndTokenTypes>(ref($index), type($index), ref($token))
+    `->` custom<BareType>(type($result_token))
+  }];
+  let hasVerifier = 1;
+}
+
+def CudaTile_MultimemStoreViewTkoOp
+    : CudaTile_Op<"multimem_store_view_tko", [AttrSizedOperandSegments]> {
+  let summary = "store of one tile to each memory of an object";
+  let description = "The view is of multicast pointers.";
+  let arguments = (ins
+    CudaTile_MemoryOrderingSemantics:$memory_ordering_semantics,
+    OptionalAttr<CudaTile_MemoryScope>:$memory_scope,
+    CudaTile_AnyTileView:$view, CudaTile_AnyTile:$tile,
+    Variadic<CudaTile_IntTile>:$index, Optional<CudaTile_Token>:$token,
+    OptionalAttr<DenseBoolArrayAttr>:$inbounds);
+  let results = (outs CudaTile_Token:$result_token);
+  let assemblyFormat = [{
+    custom<MemoryAttributes>($memory_ordering_semantics, $memory_scope)
+    $view `,` $tile `` `[` $index `]` (`token` `=` custom<Operand>($token)^)?
+    (`inbounds` `=` $inbounds^)? attr-dict-with-keyword
+    `:` custom<BareType>(type($view)) `,` custom<BareType>(type($tile))
+    `` custom<IndexAndTokenTypes>(ref($index), type($index), ref($token))
     `->` custom<BareType>(type($result_token))
   }];
   let hasVerifier = 1;

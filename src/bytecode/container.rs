@@ -19,7 +19,7 @@
 use crate::error::{ErrorKind, Field, ReadError, ReadResult, SectionId};
 use crate::module::Version;
 use crate::reader::ReadOptions;
-use crate::schema::{V13_1, V13_4};
+use crate::schema::{V13_1, V13_5};
 use crate::varint::{Cursor, Encode};
 
 /// The containers, by name.
@@ -80,7 +80,7 @@ pub static PUBLIC: WireProfile = WireProfile {
     profile: Profile::Public,
     magic: *b"\x7FTileIR\0",
     min: V13_1,
-    max: V13_4,
+    max: V13_5,
     padding: 0xCB,
     debug_base: 1,
     canonical: false,
@@ -234,7 +234,7 @@ pub(crate) fn read_envelope<'a>(
 ) -> ReadResult<Envelope<'a>> {
     cur.bytes(8, Field::Magic)?;
     match wire.profile {
-        Profile::Public => read_public(cur, wire),
+        Profile::Public => read_public(cur, wire, options),
         Profile::Specification => read_specification(cur, wire, options),
     }
 }
@@ -252,11 +252,29 @@ fn check_version(cur: &Cursor, wire: &WireProfile, major: u64, minor: u64, patch
     }
 }
 
-fn read_public<'a>(cur: &mut Cursor<'a>, wire: &WireProfile) -> ReadResult<Envelope<'a>> {
+/// Bit of the tag of a version that has previews: the file needs one.
+pub(crate) const PREVIEW: u32 = 1;
+
+/// Before 13.5 any tag is taken.
+fn check_tag(cur: &Cursor, version: Version, options: &ReadOptions) -> ReadResult<()> {
+    if !version.at_least(V13_5) {
+        return Ok(());
+    }
+    if version.tag & !PREVIEW != 0 {
+        return cur.fail(ErrorKind::VersionTag(version.tag & !PREVIEW));
+    }
+    if version.tag & PREVIEW != 0 && !options.preview {
+        return cur.fail(ErrorKind::PreviewOff);
+    }
+    Ok(())
+}
+
+fn read_public<'a>(cur: &mut Cursor<'a>, wire: &WireProfile, options: &ReadOptions) -> ReadResult<Envelope<'a>> {
     let major = cur.byte(Field::Major)?;
     let minor = cur.byte(Field::Minor)?;
     let tag = cur.u16_le(Field::VersionTag)?;
     let version = check_version(cur, wire, major.into(), minor.into(), Some(tag.into()))?;
+    check_tag(cur, version, options)?;
     let mut envelope = Envelope { version, sections: [None; 8] };
     loop {
         if cur.is_empty() {

@@ -29,6 +29,7 @@
 use crate::container::WireProfile;
 use crate::error::{ErrorKind, Field, ReadError, ReadResult};
 use crate::module::*;
+use crate::schema::V13_5;
 use crate::sections::{DEBUG_ATTRS, Table, expect_end, put_table};
 use crate::varint::{Cursor, Encode};
 
@@ -98,6 +99,7 @@ pub(crate) fn is_location(a: &DebugAttr) -> bool {
 
 struct Reader<'w, 'a> {
     wire: &'w WireProfile,
+    version: Version,
     strings: &'w Blobs,
     table: Table<'a>,
 }
@@ -105,6 +107,7 @@ struct Reader<'w, 'a> {
 pub(crate) fn read_debug<'a>(
     cur: &mut Cursor<'a>,
     wire: &WireProfile,
+    version: Version,
     strings: &Blobs,
 ) -> ReadResult<(Vec<DebugAttr>, Runs<'a>)> {
     let base = cur.pos();
@@ -135,7 +138,7 @@ pub(crate) fn read_debug<'a>(
         return cur.fail(ErrorKind::TrailingBytes { what: "debug indices", count: 8 * count });
     }
 
-    let reader = Reader { wire, strings, table: Table::read(cur, base, &DEBUG_ATTRS)? };
+    let reader = Reader { wire, version, strings, table: Table::read(cur, base, &DEBUG_ATTRS)? };
     let attrs = (0..reader.table.len()).map(|i| reader.attr(i)).collect::<ReadResult<Vec<_>>>()?;
     reader.check_cycles(&attrs)?;
     reader.check_kinds(&attrs)?;
@@ -215,6 +218,7 @@ impl Reader<'_, '_> {
                 linkage: self.string(cur, Field::SubprogramLinkage)?,
                 unit: self.reference(cur, Field::SubprogramUnit)?,
                 scope_line: cur.index(Field::SubprogramScopeLine)?.into(),
+                flags: if self.version.at_least(V13_5) { cur.varint(Field::SubprogramFlags)? } else { 0 },
             })),
             CALL_SITE if spec => DebugAttr::SpecCallSite {
                 callee: self.reference(cur, Field::Callee)?,
@@ -340,7 +344,7 @@ impl DebugAttr {
 }
 
 /// Encodes the section: one run of references (already in wire numbering) for each function that has a location.
-pub(crate) fn put_debug(wire: &WireProfile, attrs: &[DebugAttr], runs: &[Vec<u64>]) -> Vec<u8> {
+pub(crate) fn put_debug(wire: &WireProfile, version: Version, attrs: &[DebugAttr], runs: &[Vec<u64>]) -> Vec<u8> {
     let mut out = Vec::new();
     out.put_varint(runs.len() as u64);
     out.put_padding(4, wire.padding);
@@ -358,7 +362,7 @@ pub(crate) fn put_debug(wire: &WireProfile, attrs: &[DebugAttr], runs: &[Vec<u64
     let mut record = Vec::new();
     for attr in attrs {
         record.clear();
-        put_attr(&mut record, wire, attr);
+        put_attr(&mut record, wire, version, attr);
         records.push(&record);
     }
     put_table(&mut out, 4, wire.padding, &records);
@@ -370,7 +374,7 @@ pub(crate) fn wire_reference(wire: &WireProfile, r: Option<DebugId>) -> u64 {
     r.map_or(0, |r| u64::from(r.0) + wire.debug_base)
 }
 
-fn put_attr(out: &mut Vec<u8>, wire: &WireProfile, attr: &DebugAttr) {
+fn put_attr(out: &mut Vec<u8>, wire: &WireProfile, version: Version, attr: &DebugAttr) {
     let mut put = |values: &[u64]| values.iter().for_each(|v| out.put_varint(*v));
     let reference = |r: Option<DebugId>| wire_reference(wire, r);
     let string = |s: StringId| u64::from(s.0);
@@ -392,6 +396,9 @@ fn put_attr(out: &mut Vec<u8>, wire: &WireProfile, attr: &DebugAttr) {
                 reference(s.unit),
                 s.scope_line,
             ]);
+            if version.at_least(V13_5) {
+                put(&[s.flags]);
+            }
         }
         DebugAttr::CallSite { callee, caller } => put(&[CALL_SITE, reference(*callee), reference(*caller)]),
         DebugAttr::SpecCompileUnit { file, producer, flags } => {

@@ -204,6 +204,7 @@ fields! {
     TypeFlags = "failed to read flags of type",
     PointeeType = "failed to get pointeeType type",
     ElementType = "failed to get elementType type",
+    PointerAttribute = "failed to read ptr_attr",
     TensorViewType = "failed to get tensor_view type",
     Shape = "failed to read shape",
     Strides = "failed to read strides",
@@ -337,6 +338,12 @@ pub enum ErrorKind {
     BadMagic { position: usize, got: Vec<u8>, expected: [u8; 8] },
     #[error("unsupported Tile version {}, this reader supports versions [{min}, {max}]", VersionText(*.major, *.minor, *.patch))]
     UnsupportedVersion { major: u64, minor: u64, patch: Option<u64>, min: Version, max: Version },
+    #[error("header has unrecognized version tag bits ({0:#x})")]
+    VersionTag(u32),
+    #[error("public-preview bytecode requires at least one enabled preview feature")]
+    PreviewOff,
+    #[error("operation 'cuda_tile.preview$call' calls a function of a library, and libraries cannot be linked")]
+    PreviewCall,
     #[error("unregistered dialect: {0}")]
     UnregisteredDialect(String),
     #[error("end section should not have alignment flag set")]
@@ -395,14 +402,14 @@ pub enum ErrorKind {
     LocationsLeft { function: String, count: usize },
 
     // Types.
+    #[error("type '{name}' is not supported: no target here has it")]
+    UnsupportedType { name: &'static str },
     #[error("unknown type tag: {0}")]
     UnknownTypeTag(u64),
     #[error("type '{name}' requires bytecode version {since}+, file version is {version}")]
     TypeVersion { name: &'static str, since: Version, version: Version },
     #[error("unknown flags {flags:#x} for type '{name}'")]
     TypeFlags { name: &'static str, flags: u64 },
-    #[error("type '{name}' has an attribute of its pointer, which is not supported")]
-    PointerAttribute { name: &'static str },
     #[error("recursive type reference at index {0}")]
     RecursiveType(usize),
     #[error("type {0} is nested too deeply")]
@@ -415,6 +422,8 @@ pub enum ErrorKind {
     UnknownFunctionFlags(u8),
     #[error("optimization hints of a function must be an OptimizationHintsAttr")]
     HintsKind,
+    #[error("attributes of the arguments of a function must be an array of dictionaries")]
+    ArgumentAttributes,
     #[error("unknown or unimplemented opcode: {0}")]
     UnknownOpcode(u64),
     #[error("unsupported opcode {opcode} for bytecode version {version}")]

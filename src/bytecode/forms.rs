@@ -77,6 +77,7 @@ impl Forms<'_> {
                 linkage: s.linkage,
                 unit: s.unit,
                 scope_line: s.line,
+                flags: 0,
             })),
             DebugAttr::SpecCallSite { callee, caller, line, column } => {
                 let callee_line = callee.and_then(|c| self.line_of(c));

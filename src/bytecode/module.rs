@@ -218,7 +218,11 @@ pub enum Scalar {
 pub enum Type {
     Scalar(Scalar),
     Token,
-    Pointer(TypeId),
+    Pointer {
+        pointee: TypeId,
+        /// Index into [`schema::POINTER_KIND`](crate::schema::POINTER_KIND).
+        attr: Option<u32>,
+    },
     Tile {
         element: TypeId,
         shape: Box<[i64]>,
@@ -228,6 +232,8 @@ pub enum Type {
         element: TypeId,
         shape: Box<[i64]>,
         strides: Box<[i64]>,
+        /// As of a pointer.
+        attr: Option<u32>,
     },
     PartitionView(Box<PartitionView>),
     GatherScatterView(Box<GatherScatterView>),
@@ -368,6 +374,8 @@ pub struct Function {
     pub private: bool,
     /// An [`Attr::Hints`].
     pub hints: Option<AttrId>,
+    /// An [`Attr::Array`] of dictionaries that is not empty. Since 13.5.
+    pub arg_attrs: Option<AttrId>,
     /// `None`: no locations for the whole function. `Some(None)`: unknown.
     pub location: Option<Option<DebugId>>,
     pub body: Body,
@@ -455,4 +463,6 @@ pub struct Subprogram {
     pub linkage: StringId,
     pub unit: Option<DebugId>,
     pub scope_line: u64,
+    /// Since 13.5. Nobody gives the bits a meaning, so they are kept and no more.
+    pub flags: u64,
 }

@@ -14,6 +14,7 @@
 
 use crate::attrs::{AttrReader, constant_ref};
 use crate::body::{Body, BoolList, Draft};
+use crate::container::PREVIEW;
 use crate::container::WireProfile;
 use crate::debug::{Run, is_location};
 use crate::error::{ErrorKind, Field, ReadError, ReadResult};
@@ -195,6 +196,10 @@ impl<'m, 'a> BodyReader<'m, 'a> {
         let opcode = cur.varint(Field::OperationOpcode)?;
         let fail = |kind| Err(ReadError::new(start, kind));
         let version = self.module.version;
+        if opcode == schema::PREVIEW_CALL && self.wire.is_public() {
+            let preview = version.at_least(schema::V13_5) && version.tag & PREVIEW != 0;
+            return fail(if preview { ErrorKind::PreviewCall } else { ErrorKind::OpcodeVersion { opcode, version } });
+        }
         let Some(spec) = schema::lookup(opcode) else { return fail(ErrorKind::UnknownOpcode(opcode)) };
         if !version.at_least(spec.since) {
             // The specification's reader knows one version: what is newer does not exist there.

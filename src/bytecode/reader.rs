@@ -10,7 +10,7 @@ use crate::debug::{self, Runs};
 use crate::error::{ErrorKind, Field, ReadError, ReadResult, SectionId};
 use crate::module::*;
 use crate::ops::BodyReader;
-use crate::schema::VISIBILITY;
+use crate::schema::{V13_5, VISIBILITY};
 use crate::sections::{self, expect_end};
 use crate::spec_ops::{self, Entries};
 use crate::types;
@@ -21,13 +21,15 @@ use crate::varint::Cursor;
 pub struct ReadOptions {
     /// Refuse overlong integers in the public container too (the specification container always refuses them).
     pub strict: bool,
+    /// Take files that need a preview feature. None of the features is there yet, so what uses one is refused later.
+    pub preview: bool,
     /// Names that the specification container's dialect list may hold.
     pub dialects: Vec<String>,
 }
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        ReadOptions { strict: false, dialects: vec!["cuda_tile".to_owned()] }
+        ReadOptions { strict: false, preview: false, dialects: vec!["cuda_tile".to_owned()] }
     }
 }
 
@@ -88,7 +90,8 @@ fn read_sections(wire: &'static WireProfile, envelope: &Envelope) -> ReadResult<
     }
 
     let mut runs = Runs::default();
-    if let Some((attrs, r)) = section(envelope, SectionId::Debug, |cur| debug::read_debug(cur, wire, &module.strings))?
+    if let Some((attrs, r)) =
+        section(envelope, SectionId::Debug, |cur| debug::read_debug(cur, wire, version, &module.strings))?
     {
         module.debug = attrs;
         runs = r;
@@ -204,7 +207,9 @@ fn read_function(
 
     let at = cur.pos();
     let flags = cur.byte(Field::FunctionFlags)?;
-    if flags & !(PRIVATE | ENTRY | HINTS) != 0 {
+    // Since 13.5 hints are always there, and attributes of the arguments behind them.
+    let complete = wire.is_public() && module.version.at_least(V13_5);
+    if flags & !(PRIVATE | ENTRY | if complete { 0 } else { HINTS }) != 0 {
         return Err(ReadError::new(at, ErrorKind::UnknownFunctionFlags(flags)));
     }
     if flags & ENTRY == 0 {
@@ -230,7 +235,7 @@ fn read_function(
         }
     };
 
-    let hints = if flags & HINTS != 0 {
+    let hints = if flags & HINTS != 0 || complete {
         let at = cur.pos();
         let attrs =
             &mut AttrReader { wire, strings: &module.strings, types: &module.types, constants: &mut module.constants };
@@ -239,7 +244,23 @@ fn read_function(
             (Attr::Dictionary(d), Profile::Specification) => Attr::Hints(d),
             _ => return Err(ReadError::new(at, ErrorKind::HintsKind)),
         };
-        Some(module.attrs.intern(hints))
+        // No hints and empty ones are the same where they are always there.
+        let empty = matches!(&hints, Attr::Hints(d) if d.is_empty());
+        if complete && empty { None } else { Some(module.attrs.intern(hints)) }
+    } else {
+        None
+    };
+    let arg_attrs = if complete {
+        let at = cur.pos();
+        let attrs =
+            &mut AttrReader { wire, strings: &module.strings, types: &module.types, constants: &mut module.constants };
+        match attrs.tagged(cur)? {
+            Attr::Array(a) if a.is_empty() => None,
+            Attr::Array(a) if a.iter().all(|d| matches!(d, Attr::Dictionary(_))) => {
+                Some(module.attrs.intern(Attr::Array(a)))
+            }
+            _ => return Err(ReadError::new(at, ErrorKind::ArgumentAttributes)),
+        }
     } else {
         None
     };
@@ -258,5 +279,5 @@ fn read_function(
     {
         return Err(ReadError::new(at, ErrorKind::LocationsLeft { function: module.text(name), count: run.left() }));
     }
-    Ok(Function { name, signature, private: flags & PRIVATE != 0, hints, location, body, offset })
+    Ok(Function { name, signature, private: flags & PRIVATE != 0, hints, arg_attrs, location, body, offset })
 }

@@ -18,6 +18,7 @@ pub const V13_1: Version = Version::new(13, 1);
 pub const V13_2: Version = Version::new(13, 2);
 pub const V13_3: Version = Version::new(13, 3);
 pub const V13_4: Version = Version::new(13, 4);
+pub const V13_5: Version = Version::new(13, 5);
 /// The version of a field that is as old as its operation.
 pub const ALWAYS: Version = Version::new(0, 0);
 
@@ -119,12 +120,19 @@ pub static PADDING: EnumSpec = EnumSpec {
     mnemonic: Some("padding_value"),
     keywords: &["zero", "neg_zero", "nan", "pos_inf", "neg_inf"],
 };
+pub static POINTER_KIND: EnumSpec =
+    EnumSpec { name: "PointerKind", mnemonic: Some("ptr_attr"), keywords: &["none", "unicast", "multicast"] };
 pub static VISIBILITY: EnumSpec =
     EnumSpec { name: "SymbolVisibility", mnemonic: Some("symbol_visibility"), keywords: &["public", "private"] };
 pub static RMW_MODE: EnumSpec = EnumSpec {
     name: "AtomicRMWMode",
     mnemonic: None,
     keywords: &["and", "or", "xor", "add", "addf", "max", "min", "umax", "umin", "xchg"],
+};
+pub static MULTIMEM_REDUCTION: EnumSpec = EnumSpec {
+    name: "MultimemReductionKind",
+    mnemonic: Some("multimem_reduction_kind"),
+    keywords: &["add", "min", "max", "and", "or", "xor", "umin", "umax"],
 };
 pub static SCOPE: EnumSpec = EnumSpec { name: "MemoryScope", mnemonic: None, keywords: &["tl_blk", "device", "sys"] };
 pub static ORDERING: EnumSpec = EnumSpec {
@@ -278,7 +286,7 @@ impl OpSpec {
         }
         // Versions ascending; inside a version attributes before operands, each in order of declaration.
         let mut minor = 0;
-        while minor <= V13_4.minor {
+        while minor <= V13_5.minor {
             i = 0;
             while i < self.attrs.len() {
                 if self.attrs[i].optional && self.attrs[i].since.minor == minor {
@@ -385,6 +393,9 @@ pub fn highest_opcode(version: Version) -> u64 {
     OPS.iter().filter(|o| version.at_least(o.since)).map(|o| u64::from(o.opcode)).max().unwrap_or(0)
 }
 
+/// The only operation of preview features, which call functions of libraries.
+pub(crate) const PREVIEW_CALL: u64 = 0x4002;
+
 const EMPTY: u8 = u8::MAX;
 
 static BY_OPCODE: [u8; 256] = {
@@ -401,7 +412,7 @@ use AttrKind::*;
 
 /// Every operation, by ascending opcode.
 #[rustfmt::skip]
-pub static OPS: [OpSpec; 105] = [
+pub static OPS: [OpSpec; 108] = [
     op(0x00, "absf", "AbsFOp", V13_1).operands(&[one("source")]).results(&[one("result")]).done(),
     op(0x01, "absi", "AbsIOp", V13_1).operands(&[one("source")]).results(&[one("result")]).done(),
     op(0x02, "addf", "AddFOp", V13_1).operands(&[one("lhs"), one("rhs")]).results(&[one("result")])
@@ -583,7 +594,7 @@ pub static OPS: [OpSpec; 105] = [
     op(0x75, "atomic_red_view_tko", "AtomicRedViewTkoOp", V13_3).segmented()
         .operands(&[one("view"), many("index"), one("value"), opt("token")]).results(&[one("result_token")])
         .attrs(&[req("memory_ordering_semantics", Enum(&ORDERING)), req("memory_scope", Enum(&SCOPE)),
-            req("mode", Enum(&RMW_MODE))]).done(),
+            req("mode", Enum(&RMW_MODE)), req("inbounds", Bools).since(V13_5).default(0)]).done(),
     op(0x76, "insert", "InsertOp", V13_4).operands(&[one("source"), one("destination"), many("indices")])
         .results(&[one("result")]).done(),
     op(0x77, "gdc_launch_dependents_tko", "GdcLaunchDependentsTkoOp", V13_4).operands(&[opt("token")])
@@ -592,4 +603,17 @@ pub static OPS: [OpSpec; 105] = [
     op(0x79, "fpowi", "FPowIOp", V13_4).operands(&[one("source"), one("exponent")]).results(&[one("result")]).done(),
     op(0x7A, "memory_fence_alias_tko", "MemoryFenceAliasTkoOp", V13_4).operands(&[one("token")])
         .results(&[one("result_token")]).done(),
+    op(0x7B, "multimem_load_reduce_view_tko", "MultimemLoadReduceViewTkoOp", V13_5).segmented()
+        .operands(&[one("view"), many("index"), opt("token")])
+        .results(&[one("reduced_values"), one("result_token")])
+        .attrs(&[req("memory_ordering_semantics", Enum(&ORDERING)), may("memory_scope", Enum(&SCOPE)),
+            req("reduction", Enum(&MULTIMEM_REDUCTION)).default(0), req("inbounds", Bools).default(0)]).done(),
+    op(0x7C, "multimem_reduce_view_tko", "MultimemReduceViewTkoOp", V13_5).segmented()
+        .operands(&[one("view"), one("tile"), many("index"), opt("token")]).results(&[one("result_token")])
+        .attrs(&[req("memory_ordering_semantics", Enum(&ORDERING)), req("memory_scope", Enum(&SCOPE)),
+            req("reduction", Enum(&MULTIMEM_REDUCTION)).default(0), req("inbounds", Bools).default(0)]).done(),
+    op(0x7D, "multimem_store_view_tko", "MultimemStoreViewTkoOp", V13_5).segmented()
+        .operands(&[one("view"), one("tile"), many("index"), opt("token")]).results(&[one("result_token")])
+        .attrs(&[req("memory_ordering_semantics", Enum(&ORDERING)), may("memory_scope", Enum(&SCOPE)),
+            req("inbounds", Bools).default(0)]).done(),
 ];

@@ -5,7 +5,7 @@
 
 use crate::error::{ErrorKind, Field, ReadError, ReadResult, WriteError};
 use crate::module::*;
-use crate::schema::{ALWAYS, PADDING, V13_2, V13_3, V13_4};
+use crate::schema::{ALWAYS, PADDING, POINTER_KIND, V13_2, V13_3, V13_4, V13_5};
 use crate::sections::{TYPES, Table, expect_end};
 use crate::varint::{Cursor, Encode};
 
@@ -28,6 +28,8 @@ const SCALAR_TAGS: &[(u64, Scalar, Version)] = &[
     (22, Scalar::I4, V13_3),
 ];
 
+/// `fnv8E5M3FNU`, which one target alone has. Its name is for diagnostics: there is no such type here.
+const F8E5M3FNU: u64 = 130;
 const POINTER: u64 = 12;
 const TILE: u64 = 13;
 const TENSOR_VIEW: u64 = 14;
@@ -112,7 +114,7 @@ impl Type {
     pub fn components(&self) -> impl Iterator<Item = TypeId> + '_ {
         let (one, many): (Option<TypeId>, [&[TypeId]; 2]) = match self {
             Type::Scalar(_) | Type::Token => (None, [&[], &[]]),
-            Type::Pointer(t) | Type::Tile { element: t, .. } | Type::TensorView { element: t, .. } => {
+            Type::Pointer { pointee: t, .. } | Type::Tile { element: t, .. } | Type::TensorView { element: t, .. } => {
                 (Some(*t), [&[], &[]])
             }
             Type::PartitionView(v) => (Some(v.view), [&[], &[]]),
@@ -131,6 +133,15 @@ impl Type {
             _ => ("", ALWAYS),
         }
     }
+}
+
+/// What a writer calls an attribute of a pointer, and the version that introduced it; no version has a number that is
+/// none.
+fn pointer_kind_since(kind: u32) -> (&'static str, Version) {
+    const SINCE: [(&str, Version); 3] =
+        [("ptr_attr<none>", V13_4), ("ptr_attr<unicast>", V13_5), ("ptr_attr<multicast>", V13_5)];
+    const _: () = assert!(SINCE.len() == POINTER_KIND.keywords.len());
+    SINCE.get(kind as usize).copied().unwrap_or(("ptr_attr", Version::new(u8::MAX, u8::MAX)))
 }
 
 /// Reads the Type section. The specification container (`spec`) has no version gate for the scalar tags that it shares,
@@ -230,30 +241,31 @@ fn read_type(cur: &mut Cursor, count: usize, version: Version, spec: bool) -> Re
     };
     // Sizes are words of eight bytes in the public container, signed LEB128 in the specification's.
     let dims = |cur: &mut Cursor, what: Field| if spec { signed_list(cur, what) } else { cur.i64s(what) };
-    // Since 13.4 a flags word in front says whether there is an attribute of the pointer behind. Nobody writes one.
-    let plain = |cur: &mut Cursor, name: &'static str| -> ReadResult<()> {
+    // Since 13.4 a flags word in front says whether there is an attribute of the pointer behind.
+    let attributed = |cur: &mut Cursor, name: &'static str| Ok(version.at_least(V13_4) && !spec && flags(cur, name)?);
+    let pointer_kind = |cur: &mut Cursor, present: bool| -> ReadResult<Option<u32>> {
+        if !present {
+            return Ok(None);
+        }
         let at = cur.pos();
-        match cur.varint(Field::TypeFlags)? {
-            0 => Ok(()),
-            1 => Err(ReadError::new(at, ErrorKind::PointerAttribute { name })),
-            flags => Err(ReadError::new(at, ErrorKind::TypeFlags { name, flags })),
-        }
+        let v = cur.varint(Field::PointerAttribute)?;
+        let known = u32::try_from(v).ok().filter(|v| version.at_least(pointer_kind_since(*v).1));
+        known.map(Some).ok_or_else(|| ReadError::new(at, ErrorKind::EnumValue(v)))
     };
-    if version.at_least(V13_4) && !spec {
-        match tag {
-            POINTER => plain(cur, "Pointer")?,
-            TENSOR_VIEW => plain(cur, "TensorView")?,
-            _ => {}
-        }
-    }
     match tag {
-        POINTER => Ok(Type::Pointer(reference(cur, Field::PointeeType)?)),
+        POINTER => {
+            let present = attributed(cur, "Pointer")?;
+            let pointee = reference(cur, Field::PointeeType)?;
+            Ok(Type::Pointer { pointee, attr: pointer_kind(cur, present)? })
+        }
         TILE => Ok(Type::Tile { element: reference(cur, Field::ElementType)?, shape: dims(cur, Field::Shape)? }),
-        TENSOR_VIEW => Ok(Type::TensorView {
-            element: reference(cur, Field::ElementType)?,
-            shape: dims(cur, Field::Shape)?,
-            strides: dims(cur, Field::Strides)?,
-        }),
+        TENSOR_VIEW => {
+            let present = attributed(cur, "TensorView")?;
+            let element = reference(cur, Field::ElementType)?;
+            let shape = dims(cur, Field::Shape)?;
+            let strides = dims(cur, Field::Strides)?;
+            Ok(Type::TensorView { element, shape, strides, attr: pointer_kind(cur, present)? })
+        }
         PARTITION_VIEW if spec => {
             let view = reference(cur, Field::TensorViewType)?;
             spec_partition_view(cur, view)
@@ -289,6 +301,10 @@ fn read_type(cur: &mut Cursor, count: usize, version: Version, spec: bool) -> Re
             let dim_map = cur.i32s(Field::DimMap)?;
             let padding = padding(cur, present)?;
             Ok(Type::StridedView(Box::new(StridedView { tile, traversal_strides, view, dim_map, padding })))
+        }
+        F8E5M3FNU if !spec => {
+            gate("FloatNV8E5M3FNU", V13_4)?;
+            Err(ReadError::new(at, ErrorKind::UnsupportedType { name: "FloatNV8E5M3FNU" }))
         }
         _ => Err(ReadError::new(at, ErrorKind::UnknownTypeTag(tag))),
     }
@@ -359,29 +375,46 @@ pub(crate) fn put_type(out: &mut Vec<u8>, ty: &Type, version: Version, spec: boo
         out.put_varint(dims.len() as u64);
         dims.iter().for_each(|d| out.put_sleb(*d));
     };
+    let attr = match ty {
+        Type::Pointer { attr, .. } | Type::TensorView { attr, .. } => *attr,
+        _ => None,
+    };
+    if let Some((name, since)) = attr.map(pointer_kind_since)
+        && !version.at_least(since)
+    {
+        return Err(WriteError::Attribute { name, since, version });
+    }
+    let put_attributed = |out: &mut Vec<u8>| {
+        if version.at_least(V13_4) {
+            out.put_varint(attr.is_some().into());
+        }
+    };
+    let put_pointer_kind = |out: &mut Vec<u8>| {
+        if let Some(kind) = attr {
+            out.put_varint(kind.into());
+        }
+    };
     match ty {
         Type::Scalar(s) => out.put_varint(s.tag().0),
         Type::Token => out.put_varint(TOKEN),
-        Type::Pointer(t) => {
+        Type::Pointer { pointee, .. } => {
             out.put_varint(POINTER);
-            if version.at_least(V13_4) {
-                out.put_varint(0);
-            }
-            out.put_varint(t.0.into());
+            put_attributed(out);
+            out.put_varint(pointee.0.into());
+            put_pointer_kind(out);
         }
         Type::Tile { element, shape } => {
             out.put_varint(TILE);
             out.put_varint(element.0.into());
             put_dims(out, shape);
         }
-        Type::TensorView { element, shape, strides } => {
+        Type::TensorView { element, shape, strides, .. } => {
             out.put_varint(TENSOR_VIEW);
-            if version.at_least(V13_4) {
-                out.put_varint(0);
-            }
+            put_attributed(out);
             out.put_varint(element.0.into());
             put_dims(out, shape);
             put_dims(out, strides);
+            put_pointer_kind(out);
         }
         Type::PartitionView(v) if spec => {
             out.put_varint(PARTITION_VIEW);

@@ -14,7 +14,7 @@ use crate::debug::{put_debug, wire_reference};
 use crate::error::{SectionId, WriteError};
 use crate::module::*;
 use crate::reader::{ENTRY, HINTS, PRIVATE};
-use crate::schema::{Arity, AttrKind, NO_BIT, OpSpec, V13_3};
+use crate::schema::{Arity, AttrKind, NO_BIT, OpSpec, V13_3, V13_5};
 use crate::sections::put_table;
 use crate::spec_ops::{SpecPools, put_dictionary};
 use crate::types::put_type;
@@ -251,11 +251,24 @@ impl Writer<'_> {
             return Err(WriteError::Malformed { what: "arguments of function" });
         }
         let flag = |set: bool, bit: u8| if set { bit } else { 0 };
-        out.push(ENTRY | flag(f.private, PRIVATE) | flag(f.hints.is_some(), HINTS));
+        let complete = self.wire.is_public() && self.version.at_least(V13_5);
+        if f.arg_attrs.is_some() && !complete {
+            return Err(WriteError::OptionalAttribute { name: "arg_attrs", since: V13_5, version: self.version });
+        }
+        out.push(ENTRY | flag(f.private, PRIVATE) | flag(f.hints.is_some() && !complete, HINTS));
         self.location(out, f)?;
-        if let Some(h) = f.hints {
-            check("attribute", h.index(), module.attrs.len())?;
-            self.attrs.tagged(out, module.attr(h))?;
+        let pooled = |id: AttrId| {
+            check("attribute", id.index(), module.attrs.len())?;
+            Ok(module.attr(id))
+        };
+        match f.hints.map(pooled).transpose()? {
+            Some(hints) => self.attrs.tagged(out, hints)?,
+            None if complete => self.attrs.tagged(out, &Attr::Hints(Box::new([])))?,
+            None => {}
+        }
+        if complete {
+            let attributes = f.arg_attrs.map(pooled).transpose()?;
+            self.attrs.tagged(out, attributes.unwrap_or(&Attr::Array(Box::new([]))))?;
         }
 
         let mut scope =
@@ -517,7 +530,7 @@ impl Writer<'_> {
                 check("string", s.index(), module.strings.len())?;
             }
         }
-        Ok(Some(put_debug(self.wire, &module.debug, &self.runs)))
+        Ok(Some(put_debug(self.wire, self.version, &module.debug, &self.runs)))
     }
 
     fn types(&self) -> Result<Vec<u8>> {

@@ -233,7 +233,21 @@ pub static SPECS: &[Spec] = &[
     hidden(option("print-options", Flag, "", GENERIC, "Accepted for compatibility; does nothing")),
     hidden(option("print-all-options", Flag, "", GENERIC, "Accepted for compatibility; does nothing")),
     option("version", Action, "", GENERIC, "Display the version of this program"),
+    hidden(option("apply-controls", Text, "filename", COMPILE, "Known and refused: there are no controls")),
+    hidden(option("l", List, "filename", COMPILE, "Known and refused: libraries cannot be linked")),
+    hidden(option("preview", Text, "feature", COMPILE, "Known and refused: there are no preview features")),
 ];
+
+/// What is missing for an option that newer assemblers have, if one was given.
+pub fn missing_feature(parsed: &Parsed) -> Option<String> {
+    let given = |name: &str| parsed.list(name).first().map(|v| v.to_string_lossy().into_owned());
+    let refused = [
+        ("apply-controls", "--apply-controls=", "controls of a compilation cannot be read from a file"),
+        ("l", "-l ", "libraries of tile functions cannot be linked"),
+        ("preview", "--preview=", "this compiler has no preview features"),
+    ];
+    refused.iter().find_map(|(name, spelling, what)| Some(format!("{spelling}{}: {what}", given(name)?)))
+}
 
 /// What the command line asks for, before the values that need more than a look are checked.
 #[derive(Debug, Clone)]

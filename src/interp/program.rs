@@ -459,6 +459,7 @@ pub enum OpKind {
         access: AccessOrder,
         update: Update,
         token: bool,
+        inbounds: Vec<bool>,
     },
     GetTensorShape,
     GetIndexSpaceShape,

@@ -350,18 +350,19 @@ impl Printer<'_> {
                     self.types(v)
                 )
             }
-            OpKind::AtomicRedView { access: a, update, token: t } => {
+            OpKind::AtomicRedView { access: a, update, token: t, inbounds } => {
                 let v = without_token(*t);
                 let (value, indices) = (v[v.len() - 1], &v[1..v.len() - 1]);
                 let types: Vec<Value> = [value, v[0]].into_iter().chain(indices.iter().copied()).collect();
                 format!(
-                    "{mnemonic} {} {}[{}], {}, {}{} : {} -> {results}",
+                    "{mnemonic} {} {}[{}], {}, {}{}{} : {} -> {results}",
                     access(*a),
                     name(&v[0]),
                     join(indices, name),
                     update.keyword(),
                     name(&value),
                     token(*t, " = "),
+                    promises(inbounds),
                     self.types(&types)
                 )
             }

@@ -100,14 +100,14 @@ fn options() {
         set(|s| s.generic = enabled);
     }
     unsafe extern "C" fn list(_: bool) {
-        println!("{}", versions().join("\n"));
+        versions().for_each(|v| println!("{v}"));
         std::process::exit(0);
     }
     unsafe extern "C" fn version(text: MlirStringRef) -> *const c_char {
         // SAFETY: the text lives during the call.
         let text = unsafe { raw_to_str(text) };
         let Some(version) = parse_version(text) else {
-            let all = versions();
+            let all: Vec<String> = versions().map(|v| v.to_string()).collect();
             let range = [all.first(), all.last()].map(|v| v.map_or("", String::as_str)).join(" - ");
             return leak(format!("Invalid argument '{text}': the supported versions are [{range}]"));
         };
@@ -133,7 +133,7 @@ fn options() {
     };
     text(
         c"bytecode-version",
-        c"Version of the bytecode written (default: the container's newest)",
+        c"Version of the bytecode written (default: the newest that --list-versions of tileiras prints)",
         c"major.minor[.tag]",
         version,
     );
@@ -149,12 +149,21 @@ fn parse_version(text: &str) -> Option<Version> {
     let mut parts = text.split('.');
     let (major, minor) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
     let tag: u16 = parts.next().map_or(Some(0), |t| t.parse().ok())?;
-    let known = parts.next().is_none() && tile_driver::BYTECODE_VERSIONS.contains(&(major, minor));
+    let known = parts.next().is_none() && versions().any(|v| v == Version::new(major, minor));
     known.then(|| Version { tag: tag.into(), ..Version::new(major, minor) })
 }
 
-fn versions() -> Vec<String> {
-    tile_driver::BYTECODE_VERSIONS.iter().map(|(major, minor)| format!("{major}.{minor}")).collect()
+/// What is written unless a version is asked for: of the public container the newest that the compiler announces.
+fn default_version(profile: Profile) -> Version {
+    let max = profile.wire().max;
+    let announced = tile_driver::BYTECODE_VERSIONS.last().map_or(max, |(major, minor)| Version::new(*major, *minor));
+    if max.at_least(announced) { announced } else { max }
+}
+
+/// The versions of the public container, oldest first.
+fn versions() -> impl Iterator<Item = Version> {
+    let wire = Profile::Public.wire();
+    (wire.min.minor..=wire.max.minor).map(|minor| Version::new(wire.min.major, minor))
 }
 
 #[expect(clippy::disallowed_methods, reason = "the handle lives to the end of the call")]
@@ -166,7 +175,8 @@ unsafe extern "C" fn read(input: MlirStringRef, name: MlirStringRef, context: Ml
     context.load_all_available_dialects();
     // SAFETY: the input lives during the call; an empty one may have no address.
     let data = unsafe { crate::dialect::rt::raw_slice(input.data.cast::<u8>(), input.length as isize) };
-    let options = ReadOptions { strict: settings().strict, dialects: crate::translate::dialects(context) };
+    let options =
+        ReadOptions { strict: settings().strict, preview: false, dialects: crate::translate::dialects(context) };
     match import_with_options(context, data, &options) {
         Ok(module) => detach(&module),
         Err(e) => {
@@ -204,7 +214,7 @@ unsafe extern "C" fn write(op: MlirOperation, write: ffi::MlirxWriteFn, out: *mu
 
 fn bytes_of(op: MlirOperation) -> Option<Vec<u8>> {
     let settings = settings();
-    export_operation(op_ref(op), settings.version.unwrap_or(settings.profile.wire().max), settings.profile)
+    export_operation(op_ref(op), settings.version.unwrap_or(default_version(settings.profile)), settings.profile)
         .map_err(|e| e.emit())
         .ok()
 }

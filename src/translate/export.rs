@@ -299,6 +299,14 @@ impl Exporter {
             },
             None => None,
         };
+        let arg_attrs = match attribute(op, "arg_attrs") {
+            Some(a) => match self.attr(a) {
+                Some(Attr::Array(a)) if a.is_empty() => None,
+                Some(a @ Attr::Array(_)) => Some(self.pools.attrs.intern(a)),
+                _ => return self.missing(op, "arg_attrs"),
+            },
+            None => None,
+        };
         let Some(block) = block_of(op, 0) else {
             return Err(ExportError::Operation { operation: name(op).to_owned(), what: "it has no body" });
         };
@@ -315,7 +323,16 @@ impl Exporter {
         }
         // Without a location of its own a function has none at all.
         let body = builder.finish(own.is_some());
-        Ok(Function { name: symbol, signature, private: false, hints, location: own.map(Some), body, offset: 0 })
+        Ok(Function {
+            name: symbol,
+            signature,
+            private: false,
+            hints,
+            arg_attrs,
+            location: own.map(Some),
+            body,
+            offset: 0,
+        })
     }
 
     fn op(&mut self, op: MlirOperation, builder: &mut BodyBuilder, depth: u32) -> Result<()> {
@@ -536,7 +553,10 @@ impl Exporter {
             } else if ffi::tileir_cuda_tile_isa_TokenType(t) {
                 Type::Token
             } else if ffi::tileir_cuda_tile_isa_PointerType(t) {
-                Type::Pointer(self.ty(ffi::tileir_cuda_tile_PointerType_pointee_type(t))?)
+                Type::Pointer {
+                    pointee: self.ty(ffi::tileir_cuda_tile_PointerType_pointee_type(t))?,
+                    attr: optional(|v| ffi::tileir_cuda_tile_PointerType_ptr_attr(t, v)).map(|k| k as u32),
+                }
             } else if ffi::tileir_cuda_tile_isa_TileType(t) {
                 let element = self.ty(ffi::tileir_cuda_tile_TileType_element_type(t))?;
                 Type::Tile { element, shape: ints(|d| ffi::tileir_cuda_tile_TileType_shape(t, d)).into() }
@@ -545,6 +565,7 @@ impl Exporter {
                     element: self.ty(ffi::tileir_cuda_tile_TensorViewType_element_type(t))?,
                     shape: ints(|d| ffi::tileir_cuda_tile_TensorViewType_shape(t, d)).into(),
                     strides: ints(|d| ffi::tileir_cuda_tile_TensorViewType_strides(t, d)).into(),
+                    attr: optional(|v| ffi::tileir_cuda_tile_TensorViewType_ptr_attr(t, v)).map(|k| k as u32),
                 }
             } else if ffi::tileir_cuda_tile_isa_PartitionViewType(t) {
                 Type::PartitionView(Box::new(PartitionView {
@@ -646,6 +667,7 @@ impl Exporter {
                     linkage,
                     unit: self.scope(ffi::tileir_cuda_tile_DISubprogramAttr_compile_unit(a)),
                     scope_line: ffi::tileir_cuda_tile_DISubprogramAttr_scope_line(a) as u64,
+                    flags: 0,
                 }))
             } else if ffi::tileir_cuda_tile_isa_DILexicalBlockAttr(a) {
                 DebugAttr::LexicalBlock {

@@ -222,27 +222,36 @@ impl<'m> Importer<'m> {
             self.ty(c, built)?;
         }
         let get = |id: &TypeId| built[id.index()].expect("components are built");
-        let padding = |p: &Option<u32>| (p.is_some(), p.map_or(0, i64::from));
+        let optional = |p: &Option<u32>| (p.is_some(), p.map_or(0, i64::from));
         let l = self.unknown;
         // SAFETY: the context and all component types are alive; arrays are copied.
         let ty = unsafe {
             match &entry.ty {
                 Type::Scalar(s) => scalar_type(self.context, *s),
                 Type::Token => ffi::tileir_cuda_tile_get_TokenType(l),
-                Type::Pointer(t) => ffi::tileir_cuda_tile_get_PointerType(l, get(t)),
+                Type::Pointer { pointee, attr } => {
+                    let (set, kind) = optional(attr);
+                    ffi::tileir_cuda_tile_get_PointerType(l, get(pointee), set, kind)
+                }
                 Type::Tile { element, shape } => {
                     ffi::tileir_cuda_tile_get_TileType(l, shape.len() as isize, shape.as_ptr(), get(element))
                 }
-                Type::TensorView { element, shape, strides } => ffi::tileir_cuda_tile_get_TensorViewType(
-                    l,
-                    get(element),
-                    shape.len() as isize,
-                    shape.as_ptr(),
-                    strides.len() as isize,
-                    strides.as_ptr(),
-                ),
+                Type::TensorView { element, shape, strides, attr } => {
+                    let (set, kind) = optional(attr);
+                    let (n, m) = (shape.len() as isize, strides.len() as isize);
+                    ffi::tileir_cuda_tile_get_TensorViewType(
+                        l,
+                        get(element),
+                        n,
+                        shape.as_ptr(),
+                        m,
+                        strides.as_ptr(),
+                        set,
+                        kind,
+                    )
+                }
                 Type::PartitionView(v) => {
-                    let (set, p) = padding(&v.padding);
+                    let (set, p) = optional(&v.padding);
                     let (n, m) = (v.tile.len() as isize, v.dim_map.len() as isize);
                     ffi::tileir_cuda_tile_get_PartitionViewType(
                         l,
@@ -256,7 +265,7 @@ impl<'m> Importer<'m> {
                     )
                 }
                 Type::GatherScatterView(v) => {
-                    let (set, p) = padding(&v.padding);
+                    let (set, p) = optional(&v.padding);
                     let n = v.tile.len() as isize;
                     ffi::tileir_cuda_tile_get_GatherScatterViewType(
                         l,
@@ -269,7 +278,7 @@ impl<'m> Importer<'m> {
                     )
                 }
                 Type::StridedView(v) => {
-                    let (set, p) = padding(&v.padding);
+                    let (set, p) = optional(&v.padding);
                     ffi::tileir_cuda_tile_get_StridedViewType(
                         l,
                         v.tile.len() as isize,
@@ -645,6 +654,10 @@ impl<'m> Importer<'m> {
             None => self.attr(&Attr::Hints(Box::new([])), offset)?,
         };
         attrs.push(self.named("optimization_hints", hints));
+        if let Some(a) = f.arg_attrs {
+            let arg_attrs = self.pooled(a, offset)?;
+            attrs.push(self.named("arg_attrs", arg_attrs));
+        }
 
         let Type::Function { inputs, .. } = self.wire.ty(f.signature) else { return self.refused(offset) };
         let types: Vec<MlirType> = inputs.iter().map(|t| self.types[t.index()]).collect();

@@ -475,7 +475,11 @@ impl Reader {
                 access: access(o.memory_ordering_semantics(), Some(o.memory_scope())),
                 update: update(o.mode()),
                 token: o.token().is_some(),
+                inbounds: bool_list(o.inbounds()),
             },
+            MultimemLoadReduceViewTkoOp(_) | MultimemReduceViewTkoOp(_) | MultimemStoreViewTkoOp(_) => {
+                return error(op, format!("'{}' op: programs have no multicast memory", op_name(op)));
+            }
             GetTensorShapeOp(_) => OpKind::GetTensorShape,
             GetIndexSpaceShapeOp(_) => OpKind::GetIndexSpaceShape,
             GdcLaunchDependentsTkoOp(_) => OpKind::LaunchDependents,

@@ -102,6 +102,7 @@ pub fn enum_attr(location: MlirLocation, e: &EnumSpec, value: u32) -> MlirAttrib
             "ComparisonOrdering" => ffi::tileir_cuda_tile_get_ComparisonOrderingAttr(location, v),
             "ComparisonPredicate" => ffi::tileir_cuda_tile_get_ComparisonPredicateAttr(location, v),
             "SymbolVisibility" => ffi::tileir_cuda_tile_get_SymbolVisibilityAttr(location, v),
+            "MultimemReductionKind" => ffi::tileir_cuda_tile_get_MultimemReductionKindAttr(location, v),
             "PaddingValue" => ffi::tileir_cuda_tile_get_PaddingValueAttr(location, v),
             _ => mlirIntegerAttrGet(mlirIntegerTypeGet(mlirLocationGetContext(location), 32), v),
         }
@@ -130,6 +131,9 @@ pub fn enum_value(e: &EnumSpec, a: MlirAttribute) -> Option<u32> {
             }
             "SymbolVisibility" if ffi::tileir_cuda_tile_isa_SymbolVisibilityAttr(a) => {
                 ffi::tileir_cuda_tile_SymbolVisibilityAttr_value(a)
+            }
+            "MultimemReductionKind" if ffi::tileir_cuda_tile_isa_MultimemReductionKindAttr(a) => {
+                ffi::tileir_cuda_tile_MultimemReductionKindAttr_value(a)
             }
             _ if e.mnemonic.is_none() && mlirAttributeIsAInteger(a) => mlirIntegerAttrGetValueInt(a),
             _ => return None,

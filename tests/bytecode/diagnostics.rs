@@ -120,7 +120,7 @@ fn cases() -> Vec<Case> {
         "unsupported Tile version 14.1.0, this reader supports versions [13.1, 13.1]");
     case("version-minor-0", STRUCTURAL, [SPEC_MAGIC, &[13, 0, 0]].concat(),
         "unsupported Tile version 13.0.0, this reader supports versions [13.1, 13.1]");
-    case("version-public", STRUCTURAL, public_header(5), "unsupported Tile version 13.5.0, this reader supports versions [13.1, 13.4]");
+    case("version-public", STRUCTURAL, public_header(6), "unsupported Tile version 13.6.0, this reader supports versions [13.1, 13.5]");
     case("version-only", STRUCTURAL, [SPEC_MAGIC, &[13, 1]].concat(), "failed to read number of dialects");
     case("unregistered-dialect", STRUCTURAL, spec_tail(&[1, 3, b'f', b'o', b'o', 1]), "unregistered dialect: foo");
     case("non-canonical", STRUCTURAL, [SPEC_MAGIC, &[0x8D, 0, 1, 0]].concat(), "non-canonical VarInt");
@@ -441,7 +441,7 @@ fn quoted_texts_are_reached() {
 #[test]
 fn offsets_and_second_lines() {
     // Facts of the vendor's command: the version is judged at offset 12, trailing bytes where they start.
-    let e = read(&public_header(5), &ReadOptions::default()).unwrap_err();
+    let e = read(&public_header(6), &ReadOptions::default()).unwrap_err();
     assert_eq!((e.offset(), e.context().as_deref()), (12, Some("error at offset 12: failed to parse bytecode header")));
     let mut data = Pieces::new().public(1);
     let end = data.len();

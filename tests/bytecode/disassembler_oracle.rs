@@ -87,6 +87,18 @@ fn expand(text: &str, values: &BTreeMap<&str, String>) -> String {
     out + rest
 }
 
+/// The minor number of the newest version that both programs know: the one of 13.4.92 has no 13.5.
+fn newest_version(disassembler: &Path, file: &Path) -> u8 {
+    let newest = Profile::Public.wire().max;
+    let reads = |minor: &u8| {
+        let version = Version::new(13, *minor);
+        let empty = tile_bytecode::write(&tile_bytecode::Module::new(version), Profile::Public, version).unwrap();
+        fs::write(file, empty).unwrap();
+        Command::new(disassembler).arg(file).output().unwrap().status.success()
+    };
+    (1..=newest.minor).rev().find(reads).expect("the program reads some version")
+}
+
 #[test]
 fn what_we_write_is_read_and_what_it_prints_parses() {
     let disassembler = match disassembler() {
@@ -100,7 +112,8 @@ fn what_we_write_is_read_and_what_it_prints_parses() {
     // Pieces that do not parse are expected; what they say is of no interest.
     context.attach_diagnostic_handler(|_| true);
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("oracle.tileirbc");
-    let mut read = [0; 4];
+    let newest = newest_version(&disassembler, &file);
+    let mut read = vec![0; newest.into()];
     let mut operations = BTreeSet::new();
     for (name, module) in programs(&context) {
         for (minor, read) in (1..).zip(&mut read) {
@@ -110,6 +123,10 @@ fn what_we_write_is_read_and_what_it_prints_parses() {
             fs::write(&file, &bytes).unwrap();
             let output = Command::new(&disassembler).arg(&file).output().unwrap();
             let errors = String::from_utf8_lossy(&output.stderr);
+            // The program of 13.5 looks at the arguments of entries, which the dialect leaves to the compiler.
+            if errors.contains("unsupported type in bytecode for entry argument") {
+                continue;
+            }
             assert!(output.status.success(), "{name} at 13.{minor}: {errors}");
             let text = String::from_utf8(output.stdout).unwrap();
             let wrapped = format!("cuda_tile.module @kernels {{\n{text}\n}}");
@@ -137,10 +154,11 @@ fn what_we_write_is_read_and_what_it_prints_parses() {
             operations.extend(wire.functions.iter().flat_map(|f| f.body.all_ops()).map(|op| op.spec.name));
         }
     }
-    println!("read {read:?} files of versions 13.1 to 13.4 with {} operations", operations.len());
+    println!("read {read:?} files of versions 13.1 to 13.{newest} with {} operations", operations.len());
     assert!(read.iter().all(|n| *n > 100));
     // Everything but the three operations of modules, which have no record.
-    let all = tile_bytecode::schema::OPS.iter().map(|op| op.name);
+    let known = tile_bytecode::schema::OPS.iter().filter(|op| Version::new(13, newest).at_least(op.since));
+    let all = known.map(|op| op.name);
     let missing: Vec<&str> =
         all.filter(|n| !operations.contains(n) && !["entry", "global", "module"].contains(n)).collect();
     assert!(missing.is_empty(), "no file has {missing:?}");

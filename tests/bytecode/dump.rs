@@ -2,7 +2,7 @@
 //! compared line by line.
 
 use std::fmt::Write;
-use tile_bytecode::schema::{AttrKind, EnumSpec, PADDING};
+use tile_bytecode::schema::{AttrKind, EnumSpec, PADDING, POINTER_KIND, V13_5};
 use tile_bytecode::*;
 
 pub fn dump(m: &Module) -> String {
@@ -88,12 +88,17 @@ impl Dumper<'_> {
         match self.m.ty(id) {
             Type::Scalar(s) => s.name().to_owned(),
             Type::Token => "token".to_owned(),
-            Type::Pointer(t) => format!("ptr<{}>", self.ty(*t)),
+            Type::Pointer { pointee, attr } => {
+                let kind = attr.map_or(String::new(), |k| format!(", <{}>", POINTER_KIND.keywords[k as usize]));
+                format!("ptr<{}{kind}>", self.ty(*pointee))
+            }
             Type::Tile { element, shape } => format!("tile<{}>", dims(shape, *element)),
-            Type::TensorView { element, shape, strides } => {
+            Type::TensorView { element, shape, strides, attr } => {
                 let strides: Vec<String> = strides.iter().map(|&s| dim(s)).collect();
                 let tail = if shape.is_empty() { String::new() } else { format!(", strides=[{}]", strides.join(",")) };
-                format!("tensor_view<{}{tail}>", dims(shape, *element))
+                let kind = attr
+                    .map_or(String::new(), |k| format!(", #cuda_tile.ptr_attr<{}>", POINTER_KIND.keywords[k as usize]));
+                format!("tensor_view<{}{tail}{kind}>", dims(shape, *element))
             }
             Type::PartitionView(v) => {
                 format!(
@@ -175,13 +180,14 @@ impl Dumper<'_> {
                 format!("di_loc<{}:{line}:{column} in {}>", m.text(*file), self.debug(*scope))
             }
             DebugAttr::Subprogram(s) => format!(
-                "di_subprogram<file={} line={} name={} linkage={} cu={} scopeLine={}>",
+                "di_subprogram<file={} line={} name={} linkage={} cu={} scopeLine={}{}>",
                 self.debug(s.file),
                 s.line,
                 m.text(s.name),
                 m.text(s.linkage),
                 self.debug(s.unit),
-                s.scope_line
+                s.scope_line,
+                if m.version.at_least(V13_5) { format!(" flags={}", s.flags) } else { String::new() }
             ),
             DebugAttr::CallSite { callee, caller } => {
                 format!("callsite({} at {})", self.debug(*callee), self.debug(*caller))
@@ -200,12 +206,13 @@ impl Dumper<'_> {
         let types = |ts: &[TypeId]| list(ts.iter().map(|t| self.ty(*t)));
         writeln!(
             self.out,
-            "entry @{}({}) -> ({}) flags={flags} loc={} hints={} {{",
+            "entry @{}({}) -> ({}) flags={flags} loc={} hints={}{} {{",
             self.m.text(f.name),
             types(inputs),
             types(results),
             if f.location.is_some() { *slot } else { 0 },
             f.hints.map_or("None".to_owned(), |h| self.attr(self.m.attr(h))),
+            f.arg_attrs.map_or(String::new(), |a| format!(" args={}", self.attr(self.m.attr(a)))),
         )
         .unwrap();
         self.numbers = vec![usize::MAX; f.body.value_count()];

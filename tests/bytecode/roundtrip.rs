@@ -24,7 +24,7 @@ fn hex(text: &str) -> Vec<u8> {
 
 #[test]
 fn empty_module() {
-    for minor in 1..=4 {
+    for minor in 1..=5 {
         let mut data = public_header(minor);
         data.extend(hex("82 08 08 CB 00 CB*7 85 04 04 CB 00 CB CB CB 81 04 04 CB 00 CB CB CB 00"));
         let m = read(&data, &options()).unwrap();

@@ -52,10 +52,14 @@ impl Builder {
         for s in scalars(version) {
             pools.ty(Type::Scalar(s));
         }
-        let pointer = pools.ty(Type::Pointer(f32));
+        let pointer = pools.ty(Type::Pointer { pointee: f32, attr: None });
         pools.ty(Type::Tile { element: pointer, shape: [4, 8].into() });
-        let view =
-            pools.ty(Type::TensorView { element: f32, shape: [DYNAMIC, 64].into(), strides: [DYNAMIC, 1].into() });
+        let view = pools.ty(Type::TensorView {
+            element: f32,
+            shape: [DYNAMIC, 64].into(),
+            strides: [DYNAMIC, 1].into(),
+            attr: None,
+        });
         for (padding, dim_map) in [(None, [0, 1]), (Some(2), [1, 0])] {
             pools.ty(Type::PartitionView(Box::new(PartitionView {
                 tile: [4, 8].into(),
@@ -81,7 +85,7 @@ impl Builder {
         let file = Some(pools.debug(DebugAttr::File { name, directory: dir }));
         let unit = Some(pools.debug(DebugAttr::CompileUnit { file }));
         let (kernel, linkage) = (pools.string(b"kernel"), pools.string(b"every_operation"));
-        let subprogram = Subprogram { file, line: 3, name: kernel, linkage, unit, scope_line: 4 };
+        let subprogram = Subprogram { file, line: 3, name: kernel, linkage, unit, scope_line: 4, flags: 0 };
         let scope = Some(pools.debug(DebugAttr::Subprogram(Box::new(subprogram))));
         let block = Some(pools.debug(DebugAttr::LexicalBlock { scope, file, line: 300, column: 7 }));
         let outer = pools.debug(DebugAttr::Loc { scope, file: name, line: 5, column: 1 });
@@ -281,7 +285,16 @@ impl Builder {
         let AttrValue::Attr(hints) = hints else { panic!("hints are pooled") };
         let body = self.body.finish(true);
         let location = Some(self.locations[0]);
-        m.functions.push(Function { name, signature, private: false, hints: Some(hints), location, body, offset: 0 });
+        m.functions.push(Function {
+            name,
+            signature,
+            private: false,
+            hints: Some(hints),
+            arg_attrs: None,
+            location,
+            body,
+            offset: 0,
+        });
         let empty = self.pools.string(b"empty");
         let mut b = BodyBuilder::new(4);
         let spec = schema::by_name("return").unwrap();
@@ -292,6 +305,7 @@ impl Builder {
             signature,
             private: false,
             hints: None,
+            arg_attrs: None,
             location: None,
             body: b.finish(false),
             offset: 0,
@@ -320,7 +334,7 @@ pub fn every_operation(version: Version) -> Module {
 fn every_operation_in_every_version() {
     let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/bytecode/synthetic");
     let digests = std::fs::read_to_string(dir.join("decode.tsv")).unwrap_or_default();
-    for version in [schema::V13_1, schema::V13_2, schema::V13_3, schema::V13_4] {
+    for version in [schema::V13_1, schema::V13_2, schema::V13_3, schema::V13_4, schema::V13_5] {
         let name = format!("every_operation.{version}.tileirbc");
         let built = every_operation(version);
         let bytes = write(&built, Profile::Public, version).unwrap_or_else(|e| panic!("{version}: {e}"));

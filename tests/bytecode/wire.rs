@@ -5,5 +5,6 @@ mod corpus;
 mod damage;
 mod diagnostics;
 mod dump;
+mod records;
 mod roundtrip;
 mod synthetic;

@@ -46,8 +46,8 @@ impl Drop for Scratch {
 #[test]
 fn modules_without_functions() {
     let scratch = Scratch::new("empty");
-    for minor in 1..=5 {
-        let version = Version { major: 13, minor: minor.min(4), tag: 0 };
+    for minor in 1..=6 {
+        let version = Version { major: 13, minor: minor.min(5), tag: 0 };
         let mut bytes = tile_bytecode::write(&Module::new(version), Profile::Public, version).unwrap();
         bytes[9] = minor;
         let input = scratch.at("probe.bc");
@@ -60,12 +60,12 @@ fn modules_without_functions() {
             let stderr = String::from_utf8(out.stderr).unwrap();
             let image = std::fs::read(&output).unwrap();
             assert!(out.stdout.is_empty());
-            if minor <= 4 {
+            if minor <= 5 {
                 assert_eq!((out.status.code(), stderr.as_str()), (Some(0), ""), "13.{minor} {target}");
                 assert!(image.starts_with(b"\x7fELF"), "13.{minor} {target}");
             } else {
                 assert_eq!(out.status.code(), Some(3), "{stderr}");
-                assert!(stderr.contains("unsupported Tile version 13.5.0"), "{stderr}");
+                assert!(stderr.contains("unsupported Tile version 13.6.0"), "{stderr}");
                 assert!(image.is_empty());
             }
         }

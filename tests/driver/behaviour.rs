@@ -85,6 +85,18 @@ fn version_and_lists() {
     insta::assert_snapshot!("version", text(&outcome.stdout));
     let outcome = bench.run(&["--list-versions"]);
     assert_eq!((outcome.status, text(&outcome.stdout).as_str()), (Some(0), "13.1\n13.2\n13.3\n13.4\n"));
+    for (options, message) in [
+        (
+            &["--apply-controls=c.acf"][..],
+            "--apply-controls=c.acf: controls of a compilation cannot be read from a file",
+        ),
+        (&["-l", "m.tilelib"], "-l m.tilelib: libraries of tile functions cannot be linked"),
+        (&["--preview=simt"], "--preview=simt: this compiler has no preview features"),
+    ] {
+        let outcome = bench.run(&[&["ok", "--gpu-name=sm_90", "-o", "out"], options].concat());
+        assert_eq!((outcome.status, outcome.stdout.len()), (Some(1), 0), "{}", outcome.stderr);
+        assert!(outcome.stderr.ends_with(&format!(": {message}\n")), "{}", outcome.stderr);
+    }
     let outcome = bench.run(&["--explain=t0401"]);
     assert_eq!(outcome.status, Some(0));
     insta::assert_snapshot!("explain", text(&outcome.stdout));

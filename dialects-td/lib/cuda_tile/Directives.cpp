@@ -72,6 +72,39 @@ void cuda_tile::printIndexTypes(OpAsmPrinter &printer, Operation *op,
                  llvm::all_equal(types) ? types.take_front() : types);
 }
 
+// The type of the token ends the list, so the list of indices cannot be left to
+// the directive above.
+ParseResult cuda_tile::parseIndexAndTokenTypes(
+    OpAsmParser &parser, ArrayRef<OpAsmParser::UnresolvedOperand> indices,
+    SmallVectorImpl<Type> &types,
+    const std::optional<OpAsmParser::UnresolvedOperand> &token) {
+  SMLoc loc = parser.getCurrentLocation();
+  while (succeeded(parser.parseOptionalComma()))
+    if (parseBareType(parser, types.emplace_back()))
+      return failure();
+  if (token) {
+    if (types.empty() || !isa<TokenType>(types.back()))
+      return parser.emitError(loc) << "expected the token's type at the end";
+    types.pop_back();
+  }
+  if (types.size() == 1 && !indices.empty())
+    types.assign(indices.size(), Type(types.front()));
+  if (types.size() != indices.size())
+    return parser.emitError(loc)
+           << "expected one type for all index operands or " << indices.size()
+           << " types, got " << types.size();
+  return success();
+}
+void cuda_tile::printIndexAndTokenTypes(OpAsmPrinter &printer, Operation *op,
+                                        OperandRange indices, TypeRange types,
+                                        Value token) {
+  printIndexTypes(printer, op, indices, types);
+  if (token) {
+    printer << ", ";
+    printBareType(printer, token.getType());
+  }
+}
+
 template <typename ViewT>
 static ParseResult parseViewType(OpAsmParser &parser, StringRef name,
                                  Type &tensorView, Type &view) {

@@ -100,6 +100,14 @@ void printGlobalLiteral(OpAsmPrinter &printer, Operation *op,
                         ::mlir::DenseIntOrFPElementsAttr value);
 
 // Nothing, one type for all indices, or one type for each.
+ParseResult parseIndexAndTokenTypes(
+    OpAsmParser &parser,
+    ::llvm::ArrayRef<OpAsmParser::UnresolvedOperand> indices,
+    ::llvm::SmallVectorImpl<::mlir::Type> &types,
+    const std::optional<OpAsmParser::UnresolvedOperand> &token);
+void printIndexAndTokenTypes(OpAsmPrinter &printer, Operation *op,
+                             ::mlir::OperandRange indices,
+                             ::mlir::TypeRange types, ::mlir::Value token);
 ParseResult parseIndexTypes(OpAsmParser &parser, Operands indices,
                             Types &types);
 void printIndexTypes(OpAsmPrinter &printer, Operation *op,

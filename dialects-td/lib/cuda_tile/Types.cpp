@@ -139,20 +139,38 @@ static constexpr llvm::StringLiteral kNumberNames =
     "f16 or bf16 or f32 or tf32 or f64 or f8E4M3FN or f8E5M2 or f8E8M0FNU or "
     "f4E2M1FN or i1 or i8 or i16 or i32 or i64";
 
+// `<none>` or `#cuda_tile.ptr_attr<none>`.
+static ParseResult parsePointerKind(AsmParser &parser,
+                                    std::optional<PointerKind> &kind) {
+  PointerKindAttr attr;
+  if (parser.parseCustomAttributeWithFallback(attr))
+    return failure();
+  kind = attr.getValue();
+  return success();
+}
+
 Type PointerType::parse(AsmParser &parser) {
   SMLoc loc = parser.getCurrentLocation();
   Type pointee;
-  if (parser.parseLess() || parseBareType(parser, pointee) ||
-      parser.parseGreater())
+  std::optional<PointerKind> kind;
+  if (parser.parseLess() || parseBareType(parser, pointee))
     return {};
-  return parser.getChecked<PointerType>(loc, parser.getContext(), pointee);
+  if (succeeded(parser.parseOptionalComma()) && parsePointerKind(parser, kind))
+    return {};
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<PointerType>(loc, parser.getContext(), pointee,
+                                        kind);
 }
 void PointerType::print(AsmPrinter &printer) const {
   printer << '<';
   printBareType(printer, getPointeeType());
+  if (std::optional<PointerKind> kind = getPtrAttr())
+    printer << ", <" << stringifyPointerKind(*kind) << '>';
   printer << '>';
 }
-LogicalResult PointerType::verify(EmitError emitError, Type pointee) {
+LogicalResult PointerType::verify(EmitError emitError, Type pointee,
+                                  std::optional<PointerKind>) {
   if (!isNumberElement(pointee))
     return emitError() << "failed to verify 'pointeeType': " << kNumberNames;
   return success();
@@ -252,20 +270,24 @@ Type TensorViewType::parse(AsmParser &parser) {
   SMLoc loc = parser.getCurrentLocation();
   SmallVector<int64_t> shape, strides;
   Type element;
+  std::optional<PointerKind> kind;
   if (parser.parseLess() || parser.parseDimensionList(shape) ||
       parseBareType(parser, element))
     return {};
   if (shape.empty()) {
     SMLoc end = parser.getCurrentLocation();
     if (failed(parser.parseOptionalGreater())) {
-      if (succeeded(parser.parseOptionalComma()) &&
-          succeeded(parser.parseOptionalKeyword("strides"))) {
+      if (failed(parser.parseOptionalComma())) {
+        parser.emitError(end)
+            << "unexpected token after element type in 0-d tensor_view";
+        return {};
+      }
+      if (succeeded(parser.parseOptionalKeyword("strides"))) {
         parser.emitError(end) << "strides must not be provided for 0-d tiles";
         return {};
       }
-      parser.emitError(end)
-          << "unexpected token after element type in 0-d tensor_view";
-      return {};
+      if (parsePointerKind(parser, kind) || parser.parseGreater())
+        return {};
     }
   } else if (failed(parser.parseOptionalComma())) {
     parser.emitError(parser.getCurrentLocation()) << "expected 'strides'";
@@ -274,12 +296,17 @@ Type TensorViewType::parse(AsmParser &parser) {
              parser.parseEqual() ||
              parser.parseCommaSeparatedList(
                  AsmParser::Delimiter::Square,
-                 [&] { return parseStride(parser, strides.emplace_back()); }) ||
-             parser.parseGreater()) {
+                 [&] { return parseStride(parser, strides.emplace_back()); })) {
     return {};
+  } else {
+    if (succeeded(parser.parseOptionalComma()) &&
+        parsePointerKind(parser, kind))
+      return {};
+    if (parser.parseGreater())
+      return {};
   }
   return parser.getChecked<TensorViewType>(loc, parser.getContext(), element,
-                                           shape, strides);
+                                           shape, strides, kind);
 }
 
 void TensorViewType::print(AsmPrinter &printer) const {
@@ -298,6 +325,8 @@ void TensorViewType::print(AsmPrinter &printer) const {
         [&] { printer << ','; });
     printer << ']';
   }
+  if (std::optional<PointerKind> kind = getPtrAttr())
+    printer << ", " << PointerKindAttr::get(getContext(), *kind);
   printer << '>';
 }
 
@@ -307,7 +336,8 @@ static bool isPositiveOrDynamic(int64_t value) {
 
 LogicalResult TensorViewType::verify(EmitError emitError, Type element,
                                      ArrayRef<int64_t> shape,
-                                     ArrayRef<int64_t> strides) {
+                                     ArrayRef<int64_t> strides,
+                                     std::optional<PointerKind>) {
   if (!isNumberElement(element))
     return emitError() << "failed to verify 'elementType': " << kNumberNames;
   if (shape.size() != strides.size())

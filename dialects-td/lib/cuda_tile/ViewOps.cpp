@@ -10,6 +10,7 @@
 #include "cuda_tile/Hints.h"
 #include "cuda_tile/Memory.h"
 
+#include "llvm/ADT/TypeSwitch.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -80,22 +81,36 @@ ParseResult MakeTensorViewOp::parse(OpAsmParser &parser,
       parseShapeList(parser, "strides", strides) ||
       parser.parseOptionalAttrDict(result.attributes) || parser.parseColon())
     return failure();
-  Type indexType;
-  if (!shape.operands.empty() || !strides.operands.empty())
-    if (parseBareType(parser, indexType) || parser.parseArrow())
-      return failure();
+  // The type of the base is written only where its pointer has an attribute.
+  Type baseType, indexType, type;
+  bool isDynamic = !shape.operands.empty() || !strides.operands.empty();
   SMLoc typeLoc = parser.getCurrentLocation();
-  Type type;
   if (parseBareType(parser, type))
     return failure();
+  if (isTileOf(type, isPointerElement)) {
+    baseType = type;
+    if (isDynamic ? parser.parseComma() : parser.parseArrow())
+      return failure();
+    typeLoc = parser.getCurrentLocation();
+    if (parseBareType(parser, type))
+      return failure();
+  }
+  if (isDynamic) {
+    indexType = type;
+    if (parser.parseArrow())
+      return failure();
+    typeLoc = parser.getCurrentLocation();
+    if (parseBareType(parser, type))
+      return failure();
+  }
   auto view = dyn_cast<TensorViewType>(type);
   if (!view)
     return parser.emitError(typeLoc) << "expected tensor_view, got " << type;
   if (checkShapeList(parser, "shape", shape, view.getShape()) ||
       checkShapeList(parser, "stride", strides, view.getStrides()))
     return failure();
-  Type baseType =
-      TileType::get({}, PointerType::get(view.getElementType()));
+  if (!baseType)
+    baseType = TileType::get({}, PointerType::get(view.getElementType()));
   if (parser.resolveOperand(base, baseType, result.operands) ||
       parser.resolveOperands(shape.operands, indexType, result.operands) ||
       parser.resolveOperands(strides.operands, indexType, result.operands))
@@ -128,7 +143,13 @@ void MakeTensorViewOp::print(OpAsmPrinter &printer) {
   printer.printOptionalAttrDict((*this)->getAttrs(),
                                 {getOperandSegmentSizesAttrName()});
   printer << " : ";
-  if (getNumOperands() > 1) {
+  auto base = cast<PointerType>(getBase().getType().getElementType());
+  bool isDynamic = getNumOperands() > 1;
+  if (base.getPtrAttr()) {
+    printBareType(printer, getBase().getType());
+    printer << (isDynamic ? ", " : " -> ");
+  }
+  if (isDynamic) {
     printBareType(printer, getOperand(1).getType());
     printer << " -> ";
   }
@@ -137,12 +158,20 @@ void MakeTensorViewOp::print(OpAsmPrinter &printer) {
 
 LogicalResult MakeTensorViewOp::verify() {
   TensorViewType view = getType();
-  Type pointee =
-      cast<PointerType>(getBase().getType().getElementType()).getPointeeType();
+  auto base = cast<PointerType>(getBase().getType().getElementType());
+  Type pointee = base.getPointeeType();
   if (pointee != view.getElementType())
     return emitOpError("expected pointer to ")
            << view.getElementType()
            << " to build tensor_view of this type, got " << pointee;
+  if (std::optional<PointerKind> kind = base.getPtrAttr()) {
+    if (view.getPtrAttr() != kind)
+      return emitOpError("tensor_view must preserve ptr_attr from base pointer (")
+             << PointerKindAttr::get(getContext(), *kind) << ")";
+  } else if (view.getPtrAttr()) {
+    return emitOpError("pointer base without ptr_attr cannot produce "
+                       "tensor_view with ptr_attr");
+  }
   auto checkCount = [&](StringRef what, int64_t expected,
                         int64_t got) -> LogicalResult {
     if (expected != got)
@@ -223,8 +252,22 @@ static LogicalResult verifyInbounds(Operation *op,
   return success();
 }
 
+static std::optional<PointerKind> getPointerKind(TileView view) {
+  return TypeSwitch<Type, std::optional<PointerKind>>(view)
+      .Case<PartitionViewType, StridedViewType, GatherScatterViewType>(
+          [](auto type) { return type.getTensorView().getPtrAttr(); });
+}
+
+/// Memory behind a multicast address is reached by its own operations alone.
+static LogicalResult verifyNoMulticast(Operation *op, TileView view) {
+  if (getPointerKind(view) == PointerKind::Multicast)
+    return op->emitOpError("multicast ptr_attr is not allowed");
+  return success();
+}
+
 LogicalResult LoadViewTkoOp::verify() {
-  if (failed(verifyViewAccess(*this, getView().getType(), getTile().getType(),
+  if (failed(verifyNoMulticast(*this, getView().getType())) ||
+      failed(verifyViewAccess(*this, getView().getType(), getTile().getType(),
                               getIndex())) ||
       failed(verifyInbounds(*this, getInbounds(), getView().getType())) ||
       failed(verifyHints(*this, getOptimizationHintsAttr(),
@@ -235,7 +278,8 @@ LogicalResult LoadViewTkoOp::verify() {
 }
 
 LogicalResult StoreViewTkoOp::verify() {
-  if (failed(verifyViewAccess(*this, getView().getType(), getTile().getType(),
+  if (failed(verifyNoMulticast(*this, getView().getType())) ||
+      failed(verifyViewAccess(*this, getView().getType(), getTile().getType(),
                               getIndex())) ||
       failed(verifyInbounds(*this, getInbounds(), getView().getType())) ||
       failed(verifyHints(*this, getOptimizationHintsAttr(),
@@ -257,6 +301,8 @@ static std::optional<PaddingValue> getPadding(TileView view) {
 // types of the mode, ordering, scope, number of indices, indices.
 LogicalResult AtomicRedViewTkoOp::verify() {
   TileView view = getView().getType();
+  if (failed(verifyNoMulticast(*this, view)))
+    return failure();
   if (isa<GatherScatterViewType>(view))
     return emitOpError(
         "gather_scatter_view is not supported; use partition_view instead");
@@ -301,7 +347,81 @@ LogicalResult AtomicRedViewTkoOp::verify() {
     llvm::interleaveComma(type.getShape(), diag);
     return diag;
   }
+  return verifyInbounds(*this, getInbounds(), view);
+}
+
+// What the operations of multicast memory share. The elements are those that the
+// instructions have.
+static LogicalResult verifyMultimem(Operation *op, TileView view, TileType tile,
+                                    OperandRange index,
+                                    std::optional<ArrayRef<bool>> inbounds) {
+  PointerKind kind = getPointerKind(view).value_or(PointerKind::None);
+  if (kind != PointerKind::Multicast)
+    return op->emitOpError("expected a multicast pointer, but got ")
+           << stringifyPointerKind(kind);
+  if (failed(verifyViewAccess(op, view, tile, index)) ||
+      failed(verifyInbounds(op, inbounds, view)))
+    return failure();
+  Type element = tile.getElementType();
+  if (isIntElement(element)) {
+    unsigned width = element.getIntOrFloatBitWidth();
+    if (width != 32 && width != 64)
+      return op->emitOpError("multimem requires 32- or 64-bit integer/index "
+                             "element types; got ")
+             << width << " bits";
+  } else if (!isBaseFloatElement(element)) {
+    return op->emitOpError("multimem supports only f16, bf16, f32, and f64 "
+                           "floating-point element types");
+  }
   return success();
+}
+
+LogicalResult MultimemLoadReduceViewTkoOp::verify() {
+  TileType tile = getReducedValues().getType();
+  if (failed(verifyMultimem(*this, getView().getType(), tile, getIndex(),
+                            getInbounds())) ||
+      failed(verifyMemoryModel(*this, AccessKind::Load,
+                               getMemoryOrderingSemantics(),
+                               getMemoryScope())))
+    return failure();
+  Type element = tile.getElementType();
+  if (isIntElement(element) || getReduction() == MultimemReductionKind::Add)
+    return success();
+  if (getReduction() != MultimemReductionKind::Min &&
+      getReduction() != MultimemReductionKind::Max)
+    return emitOpError(
+        "and/or/xor/umin/umax reductions require integer element types");
+  if (!element.isF16() && !element.isBF16())
+    return emitOpError("min/max supports f16 and bf16 float types only; got ")
+           << element;
+  return success();
+}
+
+LogicalResult MultimemReduceViewTkoOp::verify() {
+  TileType tile = getTile().getType();
+  if (failed(verifyMultimem(*this, getView().getType(), tile, getIndex(),
+                            getInbounds())))
+    return failure();
+  if (getMemoryOrderingSemantics() != MemoryOrderingSemantics::Relaxed &&
+      getMemoryOrderingSemantics() != MemoryOrderingSemantics::Release)
+    return emitOpError(
+        "memory ordering semantics must be one of: relaxed, release");
+  if (isIntElement(tile.getElementType()) ||
+      getReduction() == MultimemReductionKind::Add)
+    return success();
+  if (getReduction() != MultimemReductionKind::Min &&
+      getReduction() != MultimemReductionKind::Max)
+    return emitOpError(
+        "and/or/xor/umin/umax reductions require integer element types");
+  return emitOpError("supports only add for floating-point element types");
+}
+
+LogicalResult MultimemStoreViewTkoOp::verify() {
+  if (failed(verifyMultimem(*this, getView().getType(), getTile().getType(),
+                            getIndex(), getInbounds())))
+    return failure();
+  return verifyMemoryModel(*this, AccessKind::Store,
+                           getMemoryOrderingSemantics(), getMemoryScope());
 }
 
 //===----------------------------------------------------------------------===//

@@ -50,11 +50,11 @@ impl Run<'_> {
                 let access = self.begin(op, *token, false)?;
                 self.store_tile(&access, &view, [v[0], v[1]], indices, inbounds)
             }
-            OpKind::AtomicRedView { update, token, .. } => {
+            OpKind::AtomicRedView { update, token, inbounds, .. } => {
                 let view = self.view_type(v[0])?.clone();
                 let end = v.len() - usize::from(*token) - 1;
                 let access = self.begin(op, *token, true)?;
-                self.update_tile(&access, *update, &view, v[0], &v[1..=end])
+                self.update_tile(&access, *update, &view, (v[0], inbounds), &v[1..=end])
             }
             OpKind::GetTensorShape => {
                 let shape = self.tensor(v[0])?.shape.clone();
@@ -399,14 +399,14 @@ impl Run<'_> {
         access: &race::TracedAccess,
         update: Update,
         view: &ViewType,
-        v: Value,
+        (v, inbounds): (Value, &[bool]),
         rest: &[Value],
     ) -> Outcome {
         let Some((arg, indices)) = rest.split_last() else { return Err(malformed("a value was expected")) };
         let arg = *arg;
         let (tensor, arg) = (self.tensor(v)?, self.elements(arg)?);
         let n = view.tensor.element;
-        for (i, target) in self.targets(view, &tensor, indices, &[])?.into_iter().enumerate() {
+        for (i, target) in self.targets(view, &tensor, indices, inbounds)?.into_iter().enumerate() {
             if let Some(e) = target {
                 self.update_one(access, update, place(tensor.base, e, n), n, arg[i])?;
             }

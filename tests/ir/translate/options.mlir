@@ -49,6 +49,7 @@
 // VERSIONS-NEXT: 13.2
 // VERSIONS-NEXT: 13.3
 // VERSIONS-NEXT: 13.4
+// VERSIONS-NEXT: 13.5
 // VERSIONS-NOT: {{.}}
 
 // IDENTITY: tileiras {{[0-9.]+}} (revision
@@ -64,8 +65,8 @@
 // HELP-DAG: --test-cudatile-roundtrip
 // HELP-DAG: --tileirbc-to-mlir
 
-// OLD: Invalid argument '12.0': the supported versions are [13.1 - 13.4]
-// LONG: Invalid argument '13.3.1.1': the supported versions are [13.1 - 13.4]
+// OLD: Invalid argument '12.0': the supported versions are [13.1 - 13.5]
+// LONG: Invalid argument '13.3.1.1': the supported versions are [13.1 - 13.5]
 // CONTAINER: Invalid argument 'tar': the containers are public and spec
 // SPEC: unsupported {{.*}}13.2
 // TEXT: error: error at offset 0: invalid magic number at position 0

@@ -559,7 +559,7 @@ impl Generator {
         let v = self.operand(&t, if update == Update::AddF { Need::Small } else { Need::Tight });
         let access = AccessOrder { order: Order::Relaxed, scope: Some(Scope::Device) };
         let operands: Vec<Value> = [view].into_iter().chain(indices).chain([v]).collect();
-        self.emit_access(OpKind::AtomicRedView { access, update, token: false }, &operands, None);
+        self.emit_access(OpKind::AtomicRedView { access, update, token: false, inbounds: vec![] }, &operands, None);
     }
 }
 
