@@ -37,7 +37,7 @@ typedef struct {
   const void *input_buffer_data;
   // Size of the bytecode in bytes.
   size_t input_buffer_size;
-  // The GPU: 80, 86, 87, 88, 89, 90, 100, 103, 110, 120 or 121.
+  // The GPU: 80, 86, 87, 88, 89, 90, 100, 103, 107, 110, 120 or 121.
   int32_t gpu_id;
   // 0 to 3.
   int32_t opt_level;

@@ -18,7 +18,7 @@ use tile_interface::{DebugInfo, Emit};
 use tile_targets::Target;
 
 const TARGETS: &[&str] =
-    &["sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_100", "sm_103", "sm_110", "sm_120", "sm_121"];
+    &["sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_100", "sm_103", "sm_107", "sm_110", "sm_120", "sm_121"];
 
 fn main() -> ExitCode {
     let full = env::var_os("TILEIRAS_TEST_FULL").is_some_and(|v| v == "1");

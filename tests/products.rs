@@ -72,7 +72,7 @@ const SCALED: &[(&str, &str)] = &[
 ];
 
 const ALL: &[&str] =
-    &["sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_100", "sm_103", "sm_110", "sm_120", "sm_121"];
+    &["sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_100", "sm_103", "sm_107", "sm_110", "sm_120", "sm_121"];
 const SOME: &[&str] = &["sm_80", "sm_90", "sm_120"];
 
 fn main() -> ExitCode {

@@ -51,7 +51,7 @@ pub struct TileirasConfig {
     pub input_buffer_data: *const c_void,
     /// Size of the bytecode in bytes.
     pub input_buffer_size: usize,
-    /// The GPU: 80, 86, 87, 88, 89, 90, 100, 103, 110, 120 or 121.
+    /// The GPU: 80, 86, 87, 88, 89, 90, 100, 103, 107, 110, 120 or 121.
     pub gpu_id: i32,
     /// 0 to 3.
     pub opt_level: i32,

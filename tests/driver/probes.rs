@@ -54,6 +54,7 @@ const ROWS: &[Row] = &[
     ("sm_86", &["ok", "--gpu-name=sm_86"], 0, "", Image("elf.o", 86)),
     ("sm_87", &["ok", "--gpu-name=sm_87"], 0, "", Image("elf.o", 87)),
     ("sm_103", &["ok", "--gpu-name=sm_103"], 0, "", Image("elf.o", 103)),
+    ("sm_107", &["ok", "--gpu-name=sm_107"], 0, "", Image("elf.o", 107)),
     ("sm_110", &["ok", "--gpu-name=sm_110"], 0, "", Image("elf.o", 110)),
     ("sm_121", &["ok", "--gpu-name=sm_121"], 0, "", Image("elf.o", 121)),
 

@@ -10,7 +10,7 @@ use tile_interface::{DebugInfo, Emit};
 use tile_targets::Target;
 
 pub const ALL_TARGETS: &[&str] =
-    &["sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_100", "sm_103", "sm_110", "sm_120", "sm_121"];
+    &["sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_100", "sm_103", "sm_107", "sm_110", "sm_120", "sm_121"];
 
 /// Whether the whole matrix was asked for.
 pub fn full() -> bool {

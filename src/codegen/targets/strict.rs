@@ -30,7 +30,7 @@ mod tests {
             assert_eq!(refused(target), all, "{target}");
         }
         assert_eq!(refused("sm_90"), all[2..]);
-        for target in ["sm_100", "sm_103", "sm_110", "sm_120", "sm_121"] {
+        for target in ["sm_100", "sm_103", "sm_107", "sm_110", "sm_120", "sm_121"] {
             assert!(refused(target).is_empty(), "{target}");
         }
         assert_eq!(Target::by_name("sm_80").unwrap().refused_type("!cuda_tile.tile<4xtf32>"), None);

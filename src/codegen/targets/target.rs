@@ -5,7 +5,7 @@
 //! * `name` is what the user writes: exact, without a suffix.
 //! * `ptx_target` is what `.target` and ptxas' `-arch` say. Where an architecture has an `a` variant it is always used:
 //!   a cubin is made for one architecture anyway, and the tensor-core instructions exist only there.
-//! * `llvm_cpu` is what LLVM 21 generates code for. LLVM 21 lacks sm_88 and sm_110 and selects the tcgen05 intrinsics
+//! * `llvm_cpu` is what LLVM 21 generates code for. LLVM 21 lacks sm_88, sm_107 and sm_110 and selects the tcgen05 intrinsics
 //!   only for sm_100a and sm_101a, so some targets borrow a relative that has a subset of their instructions; the
 //!   finaliser then rewrites the header.
 
@@ -235,6 +235,18 @@ pub static TARGETS: &[Target] = &[
         product: "B300, GB300",
     },
     Target {
+        // LLVM 21 does not know sm_107. No public table gives its limits: those of its family are taken.
+        name: "sm_107",
+        sm: 107,
+        llvm_cpu: "sm_100a",
+        llvm_ptx: v(8, 8),
+        ptx_target: "sm_107a",
+        ptx_floor: v(9, 4),
+        features: SM_100.without(&[Tcgen05Int8]).with(&[Tcgen05LoadReduce]),
+        limits: BLACKWELL,
+        product: "Rubin",
+    },
+    Target {
         // sm_110 is the later name of sm_101, which is the name that LLVM 21 knows.
         name: "sm_110",
         sm: 110,
@@ -345,7 +357,7 @@ mod tests {
             assert!(t.ptx_target == t.name || t.ptx_target == arch_specific, "{}", t.ptx_target);
             assert_eq!(t.ptx_target == arch_specific, t.sm >= 90, "{}: the a variant is used where it exists", t.name);
         }
-        for bad in ["", "sm_75", "sm_90a", "SM_90", "compute_90", "sm_107", "90"] {
+        for bad in ["", "sm_75", "sm_90a", "SM_90", "compute_90", "sm_108", "90"] {
             assert_eq!(Target::by_name(bad), None, "{bad}");
         }
         assert_eq!(Target::default_target().name, "sm_100");
