@@ -1,15 +1,18 @@
 #!/bin/sh
 # Puts NVIDIA's tileiras and the Python front end cuda-tile, taken from PyPI wheels, into .tools/tileiras (ignored by
-# git). The GPU kit compiles its competitors with them, and tests use the disassembler beside the assembler as a black box.
+# git); another release than the usual one into a folder with its number. The GPU kit compiles its competitors with them, and tests use the disassembler beside the assembler as a black box.
 #
-# Usage: scripts/fetch-tileiras.sh
+# Usage: scripts/fetch-tileiras.sh [RELEASE]
 # Prints the folder. The assembler wants a toolkit in CUDA_HOME; the one of scripts/fetch-nvcc.sh will do.
 # Running it again costs nothing: a stamp file names the set of versions that is installed.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
+usual=13.4.92
+release=${1:-$usual}
 dest="$root/.tools/tileiras"
-wanted="nvidia-cuda-tileiras==13.4.92 cuda-tile==1.7.0 typing-extensions"
+[ "$release" = "$usual" ] || dest="$dest-$release"
+wanted="nvidia-cuda-tileiras==$release cuda-tile==1.7.0 typing-extensions"
 python=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 
 complete() { [ -x "$dest/nvidia/cu13/bin/tileiras" ] && [ -x "$dest/nvidia/cu13/bin/tileirdisasm" ] && [ "$(cat "$dest/.versions" 2>&1)" = "$wanted python$python" ]; }

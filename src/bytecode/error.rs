@@ -462,6 +462,8 @@ pub enum ErrorKind {
     // Attributes.
     #[error("invalid integer value for enum type: {0}")]
     EnumValue(u64),
+    #[error("enum value {value} is not available in bytecode version {version}")]
+    EnumVersion { value: u32, version: Version },
     #[error("invalid value for BoolAttr: {0}")]
     BoolValue(u8),
     #[error("invalid empty symbol reference")]
@@ -532,6 +534,8 @@ pub enum WriteError {
     Type { name: &'static str, since: Version, version: Version },
     #[error("attribute '{name}' requires bytecode version {since}+, but targeting {version}")]
     Attribute { name: &'static str, since: Version, version: Version },
+    #[error("value '{value}' of attribute '{name}' requires bytecode version {since}+, but targeting {version}")]
+    EnumValue { name: &'static str, value: &'static str, since: Version, version: Version },
     #[error("optional attribute '{name}' is provided but requires bytecode version {since}, targeting {version}")]
     OptionalAttribute { name: &'static str, since: Version, version: Version },
     #[error("optional operand '{name}' is provided but requires bytecode version {since}, targeting {version}")]

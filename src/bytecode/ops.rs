@@ -285,10 +285,14 @@ impl<'m, 'a> BodyReader<'m, 'a> {
         let attr = match kind {
             AttrKind::Enum(e) => {
                 let v = cur.varint(WHAT)?;
-                return if v < e.keywords.len() as u64 {
-                    Ok(v as u32)
+                if v >= e.keywords.len() as u64 {
+                    return Err(ReadError::new(at, ErrorKind::EnumValue(v)));
+                }
+                let (value, version) = (v as u32, self.module.version);
+                return if version.at_least(e.since(value)) {
+                    Ok(value)
                 } else {
-                    Err(ReadError::new(at, ErrorKind::EnumValue(v)))
+                    Err(ReadError::new(at, ErrorKind::EnumVersion { value, version }))
                 };
             }
             AttrKind::I32 | AttrKind::I64 => {

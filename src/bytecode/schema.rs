@@ -85,14 +85,25 @@ pub struct EnumSpec {
     /// Mnemonic of the dialect attribute, or `None` if MLIR holds a plain 32-bit integer.
     pub mnemonic: Option<&'static str>,
     pub keywords: &'static [&'static str],
+    /// Keywords that versions before one do not have.
+    pub newer: &'static [(&'static str, Version)],
+}
+
+impl EnumSpec {
+    /// The first version that has a value.
+    pub fn since(&self, value: u32) -> Version {
+        let keyword = self.keywords.get(value as usize);
+        self.newer.iter().find(|(newer, _)| Some(newer) == keyword).map_or(ALWAYS, |(_, since)| *since)
+    }
 }
 
 pub static SIGNEDNESS: EnumSpec =
-    EnumSpec { name: "Signedness", mnemonic: Some("signedness"), keywords: &["unsigned", "signed"] };
+    EnumSpec { name: "Signedness", mnemonic: Some("signedness"), keywords: &["unsigned", "signed"], newer: &[] };
 pub static OVERFLOW: EnumSpec = EnumSpec {
     name: "IntegerOverflow",
     mnemonic: Some("overflow"),
     keywords: &["none", "no_signed_wrap", "no_unsigned_wrap", "no_wrap"],
+    newer: &[],
 };
 pub static ROUNDING: EnumSpec = EnumSpec {
     name: "RoundingMode",
@@ -107,38 +118,57 @@ pub static ROUNDING: EnumSpec = EnumSpec {
         "nearest_int_to_zero",
         "nearest_away",
     ],
+    newer: &[("nearest_away", V13_4)],
 };
-pub static CMP_ORDER: EnumSpec =
-    EnumSpec { name: "ComparisonOrdering", mnemonic: Some("comparison_ordering"), keywords: &["unordered", "ordered"] };
+pub static CMP_ORDER: EnumSpec = EnumSpec {
+    name: "ComparisonOrdering",
+    mnemonic: Some("comparison_ordering"),
+    keywords: &["unordered", "ordered"],
+    newer: &[],
+};
 pub static PREDICATE: EnumSpec = EnumSpec {
     name: "ComparisonPredicate",
     mnemonic: Some("comparison_predicate"),
     keywords: &["equal", "not_equal", "less_than", "less_than_or_equal", "greater_than", "greater_than_or_equal"],
+    newer: &[],
 };
 pub static PADDING: EnumSpec = EnumSpec {
     name: "PaddingValue",
     mnemonic: Some("padding_value"),
     keywords: &["zero", "neg_zero", "nan", "pos_inf", "neg_inf"],
+    newer: &[],
 };
-pub static POINTER_KIND: EnumSpec =
-    EnumSpec { name: "PointerKind", mnemonic: Some("ptr_attr"), keywords: &["none", "unicast", "multicast"] };
-pub static VISIBILITY: EnumSpec =
-    EnumSpec { name: "SymbolVisibility", mnemonic: Some("symbol_visibility"), keywords: &["public", "private"] };
+pub static POINTER_KIND: EnumSpec = EnumSpec {
+    name: "PointerKind",
+    mnemonic: Some("ptr_attr"),
+    keywords: &["none", "unicast", "multicast"],
+    newer: &[],
+};
+pub static VISIBILITY: EnumSpec = EnumSpec {
+    name: "SymbolVisibility",
+    mnemonic: Some("symbol_visibility"),
+    keywords: &["public", "private"],
+    newer: &[],
+};
 pub static RMW_MODE: EnumSpec = EnumSpec {
     name: "AtomicRMWMode",
     mnemonic: None,
     keywords: &["and", "or", "xor", "add", "addf", "max", "min", "umax", "umin", "xchg"],
+    newer: &[],
 };
 pub static MULTIMEM_REDUCTION: EnumSpec = EnumSpec {
     name: "MultimemReductionKind",
     mnemonic: Some("multimem_reduction_kind"),
     keywords: &["add", "min", "max", "and", "or", "xor", "umin", "umax"],
+    newer: &[],
 };
-pub static SCOPE: EnumSpec = EnumSpec { name: "MemoryScope", mnemonic: None, keywords: &["tl_blk", "device", "sys"] };
+pub static SCOPE: EnumSpec =
+    EnumSpec { name: "MemoryScope", mnemonic: None, keywords: &["tl_blk", "device", "sys"], newer: &[] };
 pub static ORDERING: EnumSpec = EnumSpec {
     name: "MemoryOrderingSemantics",
     mnemonic: None,
     keywords: &["weak", "relaxed", "acquire", "release", "acq_rel"],
+    newer: &[],
 };
 
 /// Where a field's flag is: no flag at all.

@@ -597,9 +597,16 @@ fn put_operand(
     Ok(())
 }
 
-/// Fields that the version does not have must hold what a reader of that version will assume.
+/// Fields that the version does not have must hold what a reader of that version will assume, the others a value that it
+/// has.
 fn check_defaults(op: OpRef, version: Version) -> Result<()> {
     for (i, f) in op.spec.attrs.iter().enumerate() {
+        if let (AttrKind::Enum(e), Some(AttrValue::Enum(v))) = (f.kind, op.attr(i))
+            && !version.at_least(e.since(v))
+        {
+            let value = e.keywords.get(v as usize).copied().unwrap_or_default();
+            return Err(WriteError::EnumValue { name: f.name, value, since: e.since(v), version });
+        }
         if version.at_least(f.since) || f.optional {
             continue;
         }

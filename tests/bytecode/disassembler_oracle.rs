@@ -1,7 +1,7 @@
 //! NVIDIA's own disassembler reads what we write, and we read what it prints.
 //!
-//! `scripts/fetch-tileiras.sh` brings it from PyPI; where that fails, the test says so and passes. It is used as a
-//! black box: bytes in, text out. Set `TILEIR_DISASSEMBLER` to use another copy.
+//! `scripts/fetch-tileiras.sh` brings it from PyPI, in two releases; where that fails, the test says so and passes. It
+//! is used as a black box: bytes in, text out. Set `TILEIR_DISASSEMBLER` to use another copy.
 
 use melior::{Context, ir::Module};
 use std::{
@@ -20,12 +20,16 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The program, or why it cannot be had.
-fn disassembler() -> Result<PathBuf, String> {
+/// The newest release that reads up to 13.4, and the first that reads 13.5.
+const RELEASES: [&str; 2] = ["13.4.92", "13.5.37"];
+
+/// The program of a release, or why it cannot be had.
+fn disassembler(release: &str) -> Result<PathBuf, String> {
     if let Some(path) = std::env::var_os("TILEIR_DISASSEMBLER") {
         return Ok(path.into());
     }
-    let output = Command::new(root().join("scripts/fetch-tileiras.sh")).output().map_err(|e| e.to_string())?;
+    let output =
+        Command::new(root().join("scripts/fetch-tileiras.sh")).arg(release).output().map_err(|e| e.to_string())?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
     }
@@ -101,10 +105,14 @@ fn newest_version(disassembler: &Path, file: &Path) -> u8 {
 
 #[test]
 fn what_we_write_is_read_and_what_it_prints_parses() {
-    let disassembler = match disassembler() {
+    RELEASES.into_iter().for_each(reads_and_prints);
+}
+
+fn reads_and_prints(release: &str) {
+    let disassembler = match disassembler(release) {
         Ok(path) => path,
         Err(reason) => {
-            println!("skipped: NVIDIA's tileirdisasm cannot be had: {reason}");
+            println!("skipped: NVIDIA's tileirdisasm {release} cannot be had: {reason}");
             return;
         }
     };

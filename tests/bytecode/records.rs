@@ -93,6 +93,19 @@ fn new_operations() {
     }
 }
 
+/// A value that a version added to an enumeration.
+#[test]
+fn new_values() {
+    const NEAREST_AWAY: &str = "2a 08 07 04";
+    let m = read(&file(4, NEAREST_AWAY), &options()).unwrap();
+    assert!(body_of(&written(&m, 4).unwrap(), 4, NEAREST_AWAY));
+    let refusal =
+        "value 'nearest_away' of attribute 'rounding_mode' requires bytecode version 13.4+, but targeting 13.3";
+    assert_eq!(written(&m, 3).unwrap_err(), refusal);
+    let error = read(&file(3, NEAREST_AWAY), &options()).unwrap_err().to_string();
+    assert!(error.contains("enum value 7 is not available in bytecode version 13.3"), "{error}");
+}
+
 /// The version that changed a record, the record before and after without what is new, the record with it, and what a
 /// writer of the version before says of that.
 const CHANGES: &[(u8, &str, &str, &str, &str)] = &[

@@ -150,7 +150,10 @@ impl Builder {
             Attr::Hints(if most { [(target, inner)].into() } else { Box::new([]) })
         };
         let attr = match kind {
-            AttrKind::Enum(e) => return AttrValue::Enum(if most { e.keywords.len() as u32 - 1 } else { 0 }),
+            AttrKind::Enum(e) => {
+                let last = (0..e.keywords.len() as u32).rfind(|v| self.version.at_least(e.since(*v)));
+                return AttrValue::Enum(if most { last.unwrap() } else { 0 });
+            }
             AttrKind::I32 => return AttrValue::Int(if most { i32::MAX as u64 } else { 0 }),
             AttrKind::I64 => return AttrValue::Int(if most { i64::MAX as u64 } else { 0 }),
             AttrKind::Bool => return AttrValue::Bool(most),
