@@ -1,6 +1,6 @@
 // Multicast memory has no code.
 //
-// RUN: not tileiras-opt --convert-cudatile-to-tileaa %s 2>&1 | FileCheck %s
+// RUN: not tileiras-opt %s --pass-pipeline='builtin.module(convert-cudatile-to-tileaa)' 2>&1 | FileCheck %s
 //
 // CHECK: 'cuda_tile.multimem_store_view_tko' op is not supported: no target has code for multicast memory
 
