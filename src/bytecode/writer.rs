@@ -597,8 +597,8 @@ fn put_operand(
     Ok(())
 }
 
-/// Fields that the version does not have must hold what a reader of that version will assume, the others a value that it
-/// has.
+/// Fields that the version does not have must hold what a reader of that version will assume, the others a value that
+/// it has.
 fn check_defaults(op: OpRef, version: Version) -> Result<()> {
     for (i, f) in op.spec.attrs.iter().enumerate() {
         if let (AttrKind::Enum(e), Some(AttrValue::Enum(v))) = (f.kind, op.attr(i))

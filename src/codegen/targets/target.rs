@@ -5,9 +5,9 @@
 //! * `name` is what the user writes: exact, without a suffix.
 //! * `ptx_target` is what `.target` and ptxas' `-arch` say. Where an architecture has an `a` variant it is always used:
 //!   a cubin is made for one architecture anyway, and the tensor-core instructions exist only there.
-//! * `llvm_cpu` is what LLVM 21 generates code for. LLVM 21 lacks sm_88, sm_107 and sm_110 and selects the tcgen05 intrinsics
-//!   only for sm_100a and sm_101a, so some targets borrow a relative that has a subset of their instructions; the
-//!   finaliser then rewrites the header.
+//! * `llvm_cpu` is what LLVM 21 generates code for. LLVM 21 lacks sm_88, sm_107 and sm_110 and selects the tcgen05
+//!   intrinsics only for sm_100a and sm_101a, so some targets borrow a relative that has a subset of their
+//!   instructions; the finaliser then rewrites the header.
 
 use crate::feature::{Feature, Features};
 use crate::version::{PtxVersion, v};
