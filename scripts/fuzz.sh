@@ -43,7 +43,7 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-malloc_context_size=2:quarantine_size_mb=16:
 
 # The seeds are made by a plain program; those of PTX are the tests of the simulator.
 (cd "$root/fuzz" && cargo run --quiet --release --target-dir target/plain --bin seeds -- \
-    seeds ../tests/corpus ../tests/ir/cuda_tile)
+    seeds ../tests/ir/cuda_tile ../tests/corpus ../tests/bytecode/synthetic)
 
 seeds=("$root/fuzz/seeds/$target")
 memory=2048
@@ -65,7 +65,8 @@ else
     RUSTFLAGS="$coverage -Zsanitizer=address" \
         "${cargo[@]}" build --release --target "$host" --target-dir "$folder" --bin "$target"
     binary=$PWD/$folder/$host/release/$target
-    extra=(-max_len=2048)
+    # The files that have every operation are 6500 bytes.
+    extra=(-max_len=8192)
     if [[ $target == ptx_* ]]; then
         tests=$root/ptx-sim/tests
         seeds=("$tests/cuda/ptx" "$tests/ptx" "$tests/fuzz")

@@ -1,4 +1,4 @@
-//! Writes the files that fuzzing starts from: `seeds OUT CORPUS-FOLDER TEXT-FOLDER`.
+//! Writes the files that fuzzing starts from: `seeds OUT TEXT-FOLDER CORPUS-FOLDER...`.
 //!
 //! Each bytecode file of the corpus goes out in every version and container that can hold it, with the bytes in front
 //! or behind that the target expects; each text file in pieces, cut where `// -----` is. `text.dict` has the words of
@@ -13,18 +13,19 @@ use tile_bytecode::{Profile, ReadOptions, Version, fuzzing::INSTRUCTIONS, read, 
 
 fn main() -> std::io::Result<()> {
     let arguments: Vec<PathBuf> = env::args_os().skip(1).map(PathBuf::from).collect();
-    let [out, corpus, texts] = &arguments[..] else {
-        eprintln!("usage: seeds OUT CORPUS-FOLDER TEXT-FOLDER");
+    let [out, texts, corpora @ ..] = &arguments[..] else {
+        eprintln!("usage: seeds OUT TEXT-FOLDER CORPUS-FOLDER...");
         std::process::exit(1);
     };
     for target in ["raw", "round_trip", "section_aware", "version_swap", "text", "whole_bytecode", "whole_text"] {
         fs::create_dir_all(out.join(target))?;
     }
-    for path in files(corpus, "tileirbc")? {
+    let programs: Result<Vec<_>, _> = corpora.iter().map(|folder| files(folder, "tileirbc")).collect();
+    for path in programs?.concat() {
         let data = fs::read(&path)?;
         let Ok(module) = read(&data, &ReadOptions::default()) else { continue };
         let mut forms = vec![("as-it-is".to_owned(), data)];
-        for minor in 1..=3 {
+        for minor in 1..=Profile::Public.wire().max.minor {
             let written = write(&module, Profile::Public, Version::new(13, minor));
             forms.extend(written.map(|bytes| (format!("13.{minor}"), bytes)));
         }

@@ -43,6 +43,7 @@ const TESTS: &[Test] = &[
     ("strange paths", strange_paths),
     ("a killed command leaves nothing", a_killed_command_leaves_nothing),
     ("many at once", many_at_once),
+    ("where compilation begins", where_compilation_begins),
     ("the cache", the_cache),
     ("the cache under many writers", the_cache_under_many_writers),
     ("a batch", a_batch),
@@ -576,6 +577,31 @@ fn a_core_program_that_crashes() {
     wait_for("the core to die", || !is_running(children.trim()));
 }
 
+/// What the input cannot be is an error before anything is compiled.
+fn where_compilation_begins() {
+    let bench = Bench::new();
+    bench.put("text.mlir", b"ok");
+    bench.put("code.ll", b"; ModuleID = 'm'\nsource_filename = \"m\"\n");
+    for (file, level, what) in [
+        ("ok", "tileaa", "Tile IR bytecode"),
+        ("ok", "tileas", "Tile IR bytecode"),
+        ("ok", "llvm", "Tile IR bytecode"),
+        ("code.ll", "cuda-tile", "LLVM IR"),
+        ("code.ll", "tileas", "LLVM IR"),
+    ] {
+        let outcome = bench.run(&[file, "--emit=ptx", "-o", "x.ptx", &format!("--start-from={level}")]);
+        let text = format!("error: --start-from={level} does not fit the input, which is {what}\n");
+        assert_eq!((outcome.status, outcome.stderr), (Some(2), text), "{file}");
+    }
+    for (file, level) in [("ok", "cuda-tile"), ("text.mlir", "tileas"), ("text.mlir", "tileaa")] {
+        let outcome = bench.run(&[file, "--emit=ptx", "-o", "x.ptx", &format!("--start-from={level}")]);
+        assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""), "{file} {level}");
+    }
+    let outcome = bench.run(&["ok", "--start-from=nowhere"]);
+    assert_eq!(outcome.status, Some(1));
+    assert!(outcome.stderr.contains("'nowhere'"), "{}", outcome.stderr);
+}
+
 fn cache_files(bench: &Bench) -> Vec<std::path::PathBuf> {
     let list = |d: &Path| -> Vec<std::path::PathBuf> {
         std::fs::read_dir(d).into_iter().flatten().map(|e| e.unwrap().path()).collect()
@@ -606,11 +632,13 @@ fn the_cache() {
     assert_eq!(bench.get("a"), bench.get("b"));
     std::fs::rename(bench.at("away"), &core).unwrap();
     // Whatever can change the output is another entry.
-    for (n, more) in ["-O2", "--gpu-name=sm_90", "--lineinfo", "--ptxas-option=--warn-on-spills"].iter().enumerate() {
+    let options =
+        ["-O2", "--gpu-name=sm_90", "--lineinfo", "--ptxas-option=--warn-on-spills", "--start-from=cuda-tile"];
+    for (n, more) in options.iter().enumerate() {
         assert_eq!(run(&["ok", "-o", "c", "--cache-dir=cache", more]), 2 + n, "{more}");
         assert_eq!(run(&["ok", "-o", "c", "--cache-dir=cache", more]), 2 + n, "{more}");
     }
-    assert_eq!(cache_files(&bench).len(), 5);
+    assert_eq!(cache_files(&bench).len(), 6);
     // A damaged entry is a miss, and is repaired: each byte is covered by a check.
     let sound = std::fs::read(entry).unwrap();
     for at in [0, 20, 50, 79, 81, sound.len() - 1] {
@@ -629,7 +657,7 @@ fn the_cache() {
     assert!(bench.at("f.ptx").exists());
     // A failure is not kept, and a cache that cannot be written is no failure.
     let outcome = bench.run(&["failing", "-o", "g", "--cache-dir=cache"]);
-    assert_eq!((outcome.status, cache_files(&bench).len()), (Some(5), 5));
+    assert_eq!((outcome.status, cache_files(&bench).len()), (Some(5), 6));
     let outcome = bench.run(&["ok", "-o", "h", "--cache-dir=ok"]);
     assert_eq!(outcome.status, Some(0));
     assert!(outcome.stderr.starts_with("warning: the cache cannot be written: "), "{}", outcome.stderr);
