@@ -110,10 +110,14 @@ fn strides_beyond_all_memory() {
 }
 
 /// What failed once, as the fuzzer left it: names in debug information that are no text, in the message about an
-/// operation that does not verify.
+/// operation that does not verify; a value of an enumeration that is newer than its file, and a dimension of more than 32
+/// bits, which could not be written.
 #[test]
 fn inputs_that_failed() {
     let inputs = files("tests/fuzz", ".whole_bytecode");
     assert!(!inputs.is_empty());
     inputs.iter().for_each(|input| whole::bytecode(input));
+    let inputs = files("tests/fuzz", ".round_trip");
+    assert!(!inputs.is_empty());
+    inputs.iter().for_each(|input| tile_bytecode::fuzzing::round_trip(input));
 }

@@ -285,18 +285,13 @@ impl<'m, 'a> BodyReader<'m, 'a> {
         let attr = match kind {
             AttrKind::Enum(e) => {
                 let v = cur.varint(WHAT)?;
-                if v >= e.keywords.len() as u64 {
-                    return Err(ReadError::new(at, ErrorKind::EnumValue(v)));
-                }
-                let (value, version) = (v as u32, self.module.version);
-                return if version.at_least(e.since(value)) {
-                    Ok(value)
-                } else {
-                    Err(ReadError::new(at, ErrorKind::EnumVersion { value, version }))
-                };
+                return e.value(v, self.module.version).map_err(|kind| ReadError::new(at, kind));
             }
             AttrKind::I32 | AttrKind::I64 => {
                 let v = cur.varint(WHAT)?;
+                if kind == AttrKind::I32 && u32::try_from(v).is_err() {
+                    return Err(ReadError::new(at, WHAT.into()));
+                }
                 return Ok(self.body.int_word(v));
             }
             AttrKind::Bool => return self.attr_reader().bool(cur, WHAT).map(u32::from),

@@ -12,6 +12,7 @@
 //!   but its bit.
 //! * the flags word exists if the first bit's field is as old as the operation, or not newer than the file.
 
+use crate::error::ErrorKind;
 use crate::module::Version;
 
 pub const V13_1: Version = Version::new(13, 1);
@@ -94,6 +95,15 @@ impl EnumSpec {
     pub fn since(&self, value: u32) -> Version {
         let keyword = self.keywords.get(value as usize);
         self.newer.iter().find(|(newer, _)| Some(newer) == keyword).map_or(ALWAYS, |(_, since)| *since)
+    }
+
+    /// The value that a file of a version holds as this number.
+    pub(crate) fn value(&self, number: u64, version: Version) -> Result<u32, ErrorKind> {
+        if number >= self.keywords.len() as u64 {
+            return Err(ErrorKind::EnumValue(number));
+        }
+        let value = number as u32;
+        if version.at_least(self.since(value)) { Ok(value) } else { Err(ErrorKind::EnumVersion { value, version }) }
     }
 }
 

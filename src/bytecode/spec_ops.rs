@@ -224,12 +224,9 @@ impl BodyReader<'_, '_> {
     ) -> Result<u32, ErrorKind> {
         let attr = match (field.kind, value) {
             (AttrKind::Enum(e), Attr::Integer { value, .. }) => {
-                return if *value < e.keywords.len() as u64 {
-                    Ok(*value as u32)
-                } else {
-                    Err(ErrorKind::EnumValue(*value))
-                };
+                return e.value(*value, self.module.version);
             }
+            (AttrKind::I32, Attr::Integer { value, .. }) if u32::try_from(*value).is_err() => return Err(wrong),
             (AttrKind::I32 | AttrKind::I64, Attr::Integer { value, .. }) => return Ok(self.body.int_word(*value)),
             (AttrKind::Bool | AttrKind::Unit, Attr::Bool(b)) => return Ok((*b).into()),
             (AttrKind::Str, Attr::String(s)) => return Ok(s.0),
