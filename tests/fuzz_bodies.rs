@@ -110,8 +110,8 @@ fn strides_beyond_all_memory() {
 }
 
 /// What failed once, as the fuzzer left it: names in debug information that are no text, in the message about an
-/// operation that does not verify; a value of an enumeration that is newer than its file, and a dimension of more than 32
-/// bits, which could not be written.
+/// operation that does not verify; a value of an enumeration that is newer than its file, and a dimension of more than
+/// 32 bits, which could not be written.
 #[test]
 fn inputs_that_failed() {
     let inputs = files("tests/fuzz", ".whole_bytecode");
