@@ -3,6 +3,8 @@
 //!
 //! And one for each on the reference interpreter, which has to run all that can be read.
 //!
+//! Of programs that ask for an order of memory, one that this arrives in their PTX.
+//!
 //! `tests/corpus/results.tsv` has a digest of what each program leaves behind on the simulator, compiled for sm_90 at
 //! -O3: a change of any bit, even where a tolerance allows it, is seen and agreed to. `TILEIRAS_RENEW=1` writes it
 //! anew.
@@ -11,14 +13,16 @@
 //! targets, also level 2, and five adversarial schedules. `cargo xtask corpus` prints the same as a table.
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use ptx_sim::Module;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::sync::Arc;
 use std::time::Duration;
 use tile_launch::corpus::{self, Engine, Job, Lists, Program, Runner};
+use tile_launch::orders;
 
 /// Targets, levels and schedules of this run.
 struct Slice {
@@ -77,6 +81,11 @@ fn trials(root: &Path) -> Result<Vec<Trial>, corpus::Error> {
                 })),
             }
         }
+        let bytecode = std::fs::read(&program.file).unwrap_or_default();
+        if program.is_readable() && orders::asked_for(&bytecode).is_ok_and(|orders| !orders.is_empty()) {
+            let program = program.clone();
+            trials.push(Trial::test(format!("corpus/{}/orders", program.name), move || orders_arrive(&program)));
+        }
         if program.is_readable() {
             let job = Job { program: program.clone(), engine: Engine::Reference };
             trials.push(Trial::test(format!("corpus/{}/reference", program.name), move || {
@@ -91,6 +100,25 @@ fn trials(root: &Path) -> Result<Vec<Trial>, corpus::Error> {
         if wrong.is_empty() { Ok(()) } else { Err(Failed::from(wrong.join("\n"))) }
     }));
     Ok(trials)
+}
+
+/// Compiles a program with the lines of its source, and compares the orders that it asks for with those of the PTX.
+fn orders_arrive(program: &Program) -> Result<(), Failed> {
+    let orders = orders::asked_for(&std::fs::read(&program.file)?)?;
+    let mut wrong = vec![];
+    for target in ["sm_80", "sm_90", "sm_100", "sm_120"] {
+        for level in ["-O0", "-O3"] {
+            let options = ["--gpu-name", target, level, "--lineinfo", "--emit=ptx", "-o", "-"];
+            let output = Command::new(env!("CARGO_BIN_EXE_tileiras")).args(options).arg(&program.file).output()?;
+            if !output.status.success() {
+                return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+            }
+            let module = Module::parse(&String::from_utf8(output.stdout)?)?;
+            let missing = orders::missing(&orders, &module);
+            wrong.extend(missing.iter().map(|what| format!("{target} {level}: {what}")));
+        }
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }
 
 fn failed(error: corpus::Error) -> Failed {

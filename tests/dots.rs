@@ -353,6 +353,7 @@ fn array(case: &Case, operand: usize, value: &dyn Fn(&Case, usize, i64) -> f64) 
         array: Array { descr, shape: shape.iter().map(|&x| x as u64).collect(), fortran: false, data: data.collect() },
         element: e,
         strides: None,
+        extents: None,
         unwritten: false,
         wide_index: false,
     })

@@ -3,7 +3,7 @@
 
 mod common;
 use common::{adversarial_error, adversarial_ok, entry, error, run_with};
-use ptx_sim::{LaunchConfig, RunOptions, SimError, SimErrorKind};
+use ptx_sim::{Arbitrary, ArbitraryLanes, LaunchConfig, Module, RunOptions, SimError, SimErrorKind};
 
 /// Every part must occur in the message.
 #[track_caller]
@@ -454,4 +454,45 @@ cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; E:"
     let e = adversarial_error(&text(""));
     says(&e, &["write by lane 1 of warp 0", "`st.shared.b64 [%r3], %rd4;`", "read (asynchronous) by lane 0 of warp 0"]);
     says(&e, &["`cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 256;`", "bar.warp.sync (__syncwarp)"]);
+}
+
+/// What an instruction gives, taken for undefined: an error exactly where it may matter.
+#[test]
+fn arbitrary_results() {
+    // The instruction in question is the move to %rd4; %p1 holds for lane 0 only.
+    let matters = |lanes: ArbitraryLanes, body: &str| {
+        let text = entry(".shared .align 8 .b64 s[64];", 32, &format!("setp.eq.u32 %p1, %r1, 0;\n{body}"));
+        let module = Module::parse(&text).unwrap();
+        let function = module.functions.iter().position(|f| f.name == "k").unwrap();
+        let is_it = |i: &ptx_sim::ir::Inst| module.text_of(i).contains("%rd4, 7");
+        let at = module.functions[function].body.iter().position(is_it).unwrap();
+        let arbitrary = Some(Arbitrary { function, at, lanes });
+        let run = |adversarial| {
+            let options = RunOptions { adversarial, arbitrary, ..RunOptions::default() };
+            match run_with(&text, 1, &[0; 4096], LaunchConfig::default(), &options) {
+                Ok(_) => false,
+                Err(e) => matches!(e.kind, SimErrorKind::UndefinedRegister(_)) || panic!("{e}"),
+            }
+        };
+        assert_eq!(run(None), run(Some(3)), "{body}");
+        run(None)
+    };
+    let all = ArbitraryLanes::Executed;
+    let table = [
+        ("mov.b64 %rd4, 7; st.global.b64 [%rd3], %rd4;", true),
+        ("mov.b64 %rd4, 7; add.u64 %rd5, %rd4, 1; @%p1 st.global.b64 [%rd3], %rd5;", true),
+        ("mov.b64 %rd4, 7; add.u64 %rd5, %rd4, 1; mov.b64 %rd5, 3; st.global.b64 [%rd3], %rd5;", false),
+        ("mov.b64 %rd4, 7; and.b64 %rd5, %rd4, 0; st.global.b64 [%rd3], %rd5;", false),
+        ("mov.b64 %rd4, 7; setp.eq.u64 %p2, %rd4, 7; @%p2 bra E; E: ret;", true),
+        ("mov.b64 %rd4, 7; ld.global.b64 %rd5, [%rd4];", true),
+        ("mov.b64 %rd4, 7; cvt.u32.u64 %r5, %rd4; shfl.sync.idx.b32 %r6, %r5, 0, 31, -1;", true),
+    ];
+    for (body, expected) in table {
+        assert_eq!(matters(all, body), expected, "{body}");
+    }
+    // Lane 0 stores; the guard of the move holds for it alone.
+    let guarded = "mov.b64 %rd4, 0; @%p1 mov.b64 %rd4, 7; @%p1 st.global.b64 [%rd3], %rd4;";
+    for (lanes, expected) in [(all, true), (ArbitraryLanes::All, true), (ArbitraryLanes::Skipped, false)] {
+        assert_eq!(matters(lanes, guarded), expected, "{lanes:?}");
+    }
 }

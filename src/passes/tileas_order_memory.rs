@@ -5,6 +5,10 @@
 //! the threads must meet in between. Which bytes a thread touches depends on layouts and addresses, and arguments of a
 //! kernel may alias, so the pass assumes the worst of any two accesses of which one writes.
 //!
+//! An update in place is the exception: a load and a store of the same tile of the same view, in the same layout, touch
+//! each element in one thread, and program order is enough. This holds where elements are known to be apart in memory
+//! and no thread has a copy of another's. It is not carried around loops, where the same indices mean another tile.
+//!
 //! Ordered accesses of global memory are ordered for the thread that makes them; the block follows by barriers:
 //!
 //! * *Acquire.* One thread has seen what another block released. Whatever a token puts behind that needs a barrier,
@@ -31,7 +35,7 @@
 
 use crate::dialect::{
     layouts::Tensor,
-    nv_tileaa::{self, JoinMemTokenOp, MemTokenType, Ordering},
+    nv_tileaa::{self, JoinMemTokenOp, MemTokenType, Ordering, StridedMemRefType, TiledViewType},
     nv_tileas::{AnyOp, BarrierOp, PrintOp},
     pass::{Failed, PassContext, RustPass, fail},
     rt::*,
@@ -42,6 +46,7 @@ use crate::dialect::{
 use crate::pass_descriptor;
 use melior::Context;
 use rustc_hash::{FxHashMap, FxHashSet};
+use tile_layout::Layout;
 
 #[derive(Clone, Default)]
 pub struct OrderMemory;
@@ -97,18 +102,85 @@ impl Kinds {
     }
 }
 
+/// Where accesses are: the number of one [`Place`], or more than that.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Where {
+    #[default]
+    Nowhere,
+    At(usize),
+    Anywhere,
+}
+
+impl Where {
+    fn join(self, other: Self) -> Self {
+        match (self, other) {
+            (Where::Nowhere, x) | (x, Where::Nowhere) => x,
+            (x, y) if x == y => x,
+            _ => Where::Anywhere,
+        }
+    }
+}
+
+/// A tile of a view, and which thread has which of its elements.
+#[derive(PartialEq, Eq, Hash)]
+struct Place {
+    view: usize,
+    indices: Vec<usize>,
+    layout: Layout,
+}
+
+impl Place {
+    /// None unless each element is known to be touched by one thread, and to be apart from all others.
+    fn of<'c>(view: Val<'c>, indices: impl Iterator<Item = Val<'c>>, moved: Val<'c>) -> Option<Place> {
+        let layout = Tensor::of_value(moved)?.layout()?;
+        let free = layout.free_variables();
+        let shared = free.lane != 0 || free.warp != 0 || !layout.block().is_empty();
+        let view_type = TiledViewType::cast(ty(view))?;
+        if shared || view_type.sparse_dim().is_some() || !elements_are_apart(&view_type)? {
+            return None;
+        }
+        Some(Place { view: key(view), indices: indices.map(key).collect(), layout })
+    }
+}
+
+/// Whether no two elements of a tile can be in the same place of memory.
+fn elements_are_apart(view: &TiledViewType<'_>) -> Option<bool> {
+    let memref = StridedMemRefType::cast(view.memref())?;
+    let along = view.tile().iter().zip(view.dim_map()).filter(|(extent, _)| **extent > 1);
+    let mut steps: Vec<(i64, i64)> =
+        along.map(|(extent, d)| (memref.strides()[*d as usize], i64::from(*extent))).collect();
+    steps.sort();
+    let mut reach = 0i64;
+    for (stride, extent) in steps {
+        // What is not known is the smallest number.
+        if stride <= reach {
+            return Some(false);
+        }
+        reach = stride.checked_mul(extent - 1)?.checked_add(reach)?;
+    }
+    Some(true)
+}
+
 /// What stands behind a token.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Behind {
-    /// Accesses that no barrier has settled.
+    /// Accesses that no barrier has settled, and where they are.
     open: Kinds,
+    place: Where,
     /// Whether there is any access, settled or not.
     any: bool,
 }
 
 impl Behind {
     fn join(self, other: Self) -> Self {
-        Behind { open: self.open.join(other.open), any: self.any || other.any }
+        let place = self.place.join(other.place);
+        Behind { open: self.open.join(other.open), place, any: self.any || other.any }
+    }
+
+    /// As another iteration knows it.
+    fn elsewhere(self) -> Self {
+        let place = if self.place == Where::Nowhere { Where::Nowhere } else { Where::Anywhere };
+        Behind { place, ..self }
     }
 }
 
@@ -130,7 +202,7 @@ impl State {
         }
     }
     fn barrier(&mut self) {
-        self.0.values_mut().for_each(|b| b.open = Kinds::default());
+        self.0.values_mut().for_each(|b| (b.open, b.place) = Default::default());
     }
     fn join(&mut self, other: &State) {
         for (&token, &behind) in &other.0 {
@@ -141,7 +213,7 @@ impl State {
     /// Adds what is behind each first value, as `from` knows it, to the second.
     fn carry<'c>(&mut self, from: &State, pairs: impl Iterator<Item = (Val<'c>, Val<'c>)>) {
         for (source, target) in pairs {
-            let behind = self.behind(target).join(from.behind(source));
+            let behind = self.behind(target).join(from.behind(source).elsewhere());
             self.set(target, behind);
         }
     }
@@ -157,6 +229,8 @@ struct Order<'c> {
     found: FxHashMap<usize, Behind>,
     /// Tokens that nothing behind an op uses, by the op.
     last_used: FxHashMap<usize, Vec<usize>>,
+    /// Places of accesses, by number.
+    places: FxHashMap<Place, usize>,
     /// What each loop made of what, with as many barriers as there were then.
     loops: FxHashMap<usize, Walked>,
 }
@@ -199,6 +273,8 @@ struct GlobalAccess<'c> {
     releases: bool,
     /// Whether the first thread alone makes it.
     first: bool,
+    /// Where it is, if that is known and it has no order.
+    place: Option<Place>,
 }
 
 impl<'c> GlobalAccess<'c> {
@@ -222,7 +298,13 @@ impl<'c> GlobalAccess<'c> {
         let acquires = matches!(ordering, Ordering::Acquire | Ordering::AcqRel);
         let releases = matches!(ordering, Ordering::Release | Ordering::AcqRel);
         let kinds = if acquires { kinds.join(ACQUIRE) } else { kinds };
-        Some(GlobalAccess { token, out, kinds, releases, first })
+        let place = match AnyOp::cast(op)? {
+            TiledLoadOp(x) => Place::of(x.view(), x.indices(), moved),
+            TiledStoreOp(x) => Place::of(x.view(), x.indices(), moved),
+            _ => None,
+        };
+        let place = place.filter(|_| ordering == Ordering::Weak);
+        Some(GlobalAccess { token, out, kinds, releases, first, place })
     }
 
     /// Whether a barrier must stand between what is open and this access.
@@ -318,7 +400,9 @@ impl<'c> Order<'c> {
     }
 
     fn access(&mut self, op: OpRef<'c>, state: &mut State) {
-        let Some(access) = GlobalAccess::of(op) else { return };
+        let Some(mut access) = GlobalAccess::of(op) else { return };
+        let next = self.places.len();
+        let place = access.place.take().map_or(Where::Anywhere, |p| Where::At(*self.places.entry(p).or_insert(next)));
         let behind = |state: &State| access.token.map(|t| state.behind(t)).unwrap_or_default();
         let before = behind(state);
         if !self.found.contains_key(&op_key(op)) {
@@ -326,14 +410,15 @@ impl<'c> Order<'c> {
         }
         let found = self.found.entry(op_key(op)).or_default();
         *found = found.join(before);
-        if access.conflicts(before.open) && self.needed.insert(op_key(op)) {
+        let in_place = matches!(place, Where::At(_)) && before.place == place;
+        if !in_place && access.conflicts(before.open) && self.needed.insert(op_key(op)) {
             self.barriers.push(op);
         }
         if self.needed.contains(&op_key(op)) {
             state.barrier();
         }
         let kinds = if access.first { access.kinds.of_first() } else { access.kinds };
-        let mine = Behind { open: kinds, any: true };
+        let mine = Behind { open: kinds, place, any: true };
         let after = behind(state).join(mine);
         state.set(access.out, after);
     }

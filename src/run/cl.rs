@@ -39,6 +39,7 @@ compilation:
   --gpu-name NAME        target, such as sm_90 (default sm_100)
   -O N                   optimisation level, 0 to 3 (default 3)
   --save-ptx FILE        keep the PTX
+  --lineinfo             tell the lines of the source in it
 
 simulation:
   --adversarial SEED     an unfavourable schedule, with race detection; several seeds, joined by commas, are several
@@ -84,6 +85,7 @@ pub struct Options {
     pub opt_level: u8,
     pub save_ptx: Option<PathBuf>,
     pub undefined: bool,
+    pub lineinfo: bool,
     /// One run for each; `None` is the ordinary schedule.
     pub schedules: Vec<Option<u64>>,
     pub max_time: Option<Duration>,
@@ -117,6 +119,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
         opt_level: 3,
         save_ptx: None,
         undefined: false,
+        lineinfo: false,
         schedules: vec![],
         max_time: None,
         trace: false,
@@ -186,6 +189,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
                 }
             }
             "--undefined" => o.undefined = true,
+            "--lineinfo" => o.lineinfo = true,
             "--max-time" => {
                 let text = value()?;
                 let time = text.parse::<f64>().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());

@@ -238,7 +238,7 @@ fn ptx(kernel: &Path, options: &Options, compiler: &dyn Compiler, stderr: &mut d
         input_name: &path(),
         opt_level: options.opt_level,
         // A prediction tells which lines of the program it is about.
-        debug: if options.timing.is_some() { DebugInfo::Lines } else { DebugInfo::None },
+        debug: if options.lineinfo || options.timing.is_some() { DebugInfo::Lines } else { DebugInfo::None },
         ..CompileRequest::new(&input, kind, options.target)
     };
     let mut report = |d| {

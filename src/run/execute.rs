@@ -81,6 +81,10 @@ pub fn execute(module: &Module, launch: &Launch, options: &RunOptions) -> Result
         for (a, pointer) in argument.arrays().iter().zip(pointers) {
             let mut array = a.array.clone();
             match device.read(pointer, &mut array.data) {
+                // Between the elements of a part.
+                Err(SimError { kind: SimErrorKind::Uninitialised { .. }, .. }) if a.extents.is_some() => {
+                    device.read_unchecked(pointer, &mut array.data)?;
+                }
                 // What nobody wrote and nobody expects may stay so.
                 Err(SimError { kind: SimErrorKind::Uninitialised { .. }, .. })
                     if a.unwritten && launch.expect.iter().all(|e| e.arg != n) =>
@@ -191,7 +195,7 @@ fn flatten(device: &mut Device, argument: &Argument, out: &mut Vec<Arg>) -> Resu
             Ok(vec![])
         }
         Argument::Array(a) => {
-            let pointer = device.alloc_from(&a.array.data);
+            let pointer = place(device, a);
             out.push(Arg::Ptr(pointer));
             let sizes = extents_and_strides(a);
             out.extend(sizes.map(|n| if a.wide_index { Arg::I64(n as i64) } else { Arg::I32(n as i32) }));
@@ -201,7 +205,7 @@ fn flatten(device: &mut Device, argument: &Argument, out: &mut Vec<Arg>) -> Resu
             let mut words = vec![];
             let mut pointers = vec![];
             for a in list {
-                let pointer = device.alloc_from(&a.array.data);
+                let pointer = place(device, a);
                 words.push(pointer.0);
                 words.extend(extents_and_strides(a));
                 pointers.push(pointer);
@@ -216,7 +220,18 @@ fn flatten(device: &mut Device, argument: &Argument, out: &mut Vec<Arg>) -> Resu
 
 /// Brings an array to the device.
 fn place(device: &mut Device, a: &ArrayArgument) -> DevicePtr {
-    if a.unwritten { device.alloc(a.array.data.len() as u64) } else { device.alloc_from(&a.array.data) }
+    if !a.unwritten && a.extents.is_none() {
+        return device.alloc_from(&a.array.data);
+    }
+    let pointer = device.alloc(a.array.data.len() as u64);
+    if a.extents.is_some() {
+        let size = a.array.item_size();
+        for at in a.passed_elements().map(|n| n * size) {
+            // The launch was refused if the part reached out of the array.
+            let _ = device.write(pointer.offset(at as u64), &a.array.data[at..][..size]);
+        }
+    }
+    pointer
 }
 
 fn encode(params: &MapParams, address: DevicePtr) -> Result<TensorMap, TmaError> {
@@ -235,7 +250,7 @@ fn encode(params: &MapParams, address: DevicePtr) -> Result<TensorMap, TmaError>
 }
 
 pub(crate) fn extents_and_strides(a: &ArrayArgument) -> impl Iterator<Item = u64> {
-    a.array.shape.clone().into_iter().chain(a.strides.clone().unwrap_or_else(|| a.array.strides()))
+    a.passed_extents().into_iter().chain(a.passed_strides())
 }
 
 /// How many parameters each argument passes, for the message when their number is wrong.

@@ -18,8 +18,9 @@
 //!
 //! Files are relative to the description's folder. `dtype` says what the bits of an array mean where NumPy cannot: bf16
 //! and the eight-bit floats. `index` is the type of extents and strides; `strides`, a list in elements, replaces those
-//! of the array. A scalar is a number, or a string as on the
-//! command line (`"inf"`, `"0x7fc00000"`). `expect` has one `value` for each array: a list of files for a list.
+//! of the array. `extents`, a list, passes a part of the array only: nobody has written what lies in its memory between
+//! and behind the part. A scalar is a number, or a string as on the command line (`"inf"`, `"0x7fc00000"`). `expect`
+//! has one `value` for each array: a list of files for a list.
 //!
 //! Kernels that are not of the tile convention take other arguments:
 //!
@@ -121,6 +122,9 @@ pub struct ArrayArgument {
     /// The strides that are passed, in elements; where nothing is said, those of the array in memory. Others make
     /// elements overlap, or leave some out.
     pub strides: Option<Vec<u64>>,
+    /// The extents that are passed, where these are only a part of the array; nobody has written what is in memory
+    /// between and behind the elements of the part.
+    pub extents: Option<Vec<u64>>,
     /// Whether the kernel finds memory that nobody has written; `array` then holds zeros.
     pub unwritten: bool,
 }
@@ -394,15 +398,16 @@ fn array(what: &str, value: &Value, folder: &Path) -> Result<ArrayArgument, Erro
         Some("i64") => true,
         Some(other) => return Err(Error::Argument(format!("{what}: index type '{other}' (i32 and i64 are possible)"))),
     };
-    let strides = fields.take("strides").map(|v| numbers(&format!("{what}.strides"), v)).transpose()?;
+    let mut list =
+        |key: &'static str| fields.take(key).map(|v| numbers::<u64>(&format!("{what}.{key}"), v)).transpose();
+    let (strides, extents) = (list("strides")?, list("extents")?);
     fields.end()?;
-    let array = ArrayArgument { strides, ..load(&path, element, wide_index)? };
-    match &array.strides {
-        Some(strides) if !array.reaches_only_its_own(strides) => {
-            Err(wrong(&format!("{what}.strides"), "one for each dimension, with all elements inside of the array"))
-        }
-        _ => Ok(array),
+    let array = ArrayArgument { strides, extents, ..load(&path, element, wide_index)? };
+    if array.reaches_only_its_own() {
+        return Ok(array);
     }
+    let which = if array.strides.is_some() { "strides" } else { "extents" };
+    Err(wrong(&format!("{what}.{which}"), "one for each dimension, with all elements inside of the array"))
 }
 
 /// An array that is passed as a pointer, with contents or without.
@@ -478,16 +483,39 @@ impl ArrayArgument {
         let bytes = count.checked_mul(element.size() as u64).filter(|n| *n <= MAX_UNWRITTEN)?;
         let array = Array { descr: element.descr().into(), shape, fortran: false, data: vec![0; bytes as usize] };
         let name = "unwritten.npy".into();
-        Some(ArrayArgument { name, array, element, wide_index: false, strides: None, unwritten: true })
+        Some(ArrayArgument { name, array, element, wide_index: false, strides: None, extents: None, unwritten: true })
     }
 
-    /// Whether every element that these strides reach is one of the array's.
-    pub(crate) fn reaches_only_its_own(&self, strides: &[u64]) -> bool {
-        let shape = &self.array.shape;
+    /// The extents that are passed.
+    pub fn passed_extents(&self) -> Vec<u64> {
+        self.extents.clone().unwrap_or_else(|| self.array.shape.clone())
+    }
+
+    /// The strides that are passed.
+    pub fn passed_strides(&self) -> Vec<u64> {
+        self.strides.clone().unwrap_or_else(|| self.array.strides())
+    }
+
+    /// Whether every element that the passed extents and strides reach is one of the array's.
+    pub(crate) fn reaches_only_its_own(&self) -> bool {
+        let (extents, strides) = (self.passed_extents(), self.passed_strides());
         let distance = |(extent, stride): (&u64, &u64)| extent.saturating_sub(1).checked_mul(*stride);
-        let last = shape.iter().zip(strides).map(distance).try_fold(0u64, |sum, n| sum.checked_add(n?));
-        let inside = last.is_some_and(|last| (last as usize) < self.array.len() || self.array.is_empty());
-        strides.len() == shape.len() && inside
+        let last = extents.iter().zip(&strides).map(distance).try_fold(0u64, |sum, n| sum.checked_add(n?));
+        let inside = last.is_some_and(|last| (last as usize) < self.array.len()) || extents.contains(&0);
+        let shape = &self.array.shape;
+        let part = extents.iter().zip(shape).all(|(n, of)| n <= of);
+        strides.len() == shape.len() && extents.len() == shape.len() && part && inside
+    }
+
+    /// Where in memory, in elements, those of the passed part are.
+    pub(crate) fn passed_elements(&self) -> impl Iterator<Item = usize> {
+        let (extents, strides) = (self.passed_extents(), self.passed_strides());
+        let count: u64 = extents.iter().product();
+        (0..count).map(move |n| {
+            let place =
+                |(rest, at): (u64, u64), (extent, stride): (&u64, &u64)| (rest / extent, at + rest % extent * stride);
+            extents.iter().zip(&strides).rev().fold((n, 0), place).1 as usize
+        })
     }
 }
 
@@ -511,7 +539,7 @@ pub fn load(path: &Path, element: Option<Element>, wide_index: bool) -> Result<A
         return Err(Error::Argument(format!("{}: shape {:?} needs index type i64", path.display(), array.shape)));
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    Ok(ArrayArgument { name, array, element, wide_index, strides: None, unwritten: false })
+    Ok(ArrayArgument { name, array, element, wide_index, strides: None, extents: None, unwritten: false })
 }
 
 fn read(path: &Path) -> Result<Array, Error> {

@@ -4,7 +4,8 @@
 //! command line or from a description in JSON ([`launch`]); arrays are `.npy` files ([`npy`]) and become entry
 //! parameters by the calling convention of cuTile Python ([`execute`]); results are written back and, where the
 //! description says what is expected, compared ([`compare`]). [`reference`] does the same without compiling anything.
-//! [`corpus`] does that for every kernel of the corpus, and [`mutation`] finds out what would be noticed there.
+//! [`corpus`] does that for every kernel of the corpus, and [`mutation`] finds out what would be noticed there;
+//! [`orders`] compares the orders of memory that a program asks for with those of its PTX.
 //!
 //! Exit status: 0 done; 1 command line, unreadable file, bad launch description; 3 input that is no valid kernel;
 //! 5 compilation failed; 6 the launch failed; 7 results are not as expected; 8 a file could not be written.
@@ -20,6 +21,7 @@ pub mod execute;
 pub mod launch;
 pub mod mutation;
 pub mod npy;
+pub mod orders;
 mod progress;
 pub mod reference;
 mod save;

@@ -5,16 +5,18 @@
 //!
 //! | verdict | meaning |
 //! |---|---|
-//! | killed | a wrong result, other bits than before, or an error of the simulator |
+//! | killed | a wrong result, other bits than before, an error of the simulator, or an order of the source is lost |
 //! | equal | nothing can be found in this launch; the rule that proves it is named |
 //! | survived | neither: a hole in the checks, or in the inputs |
 //! | invalid | no module that could be launched |
 //!
 //! Rules of equality. *not executed*: no lane executes the instruction. *same lanes*: only the guard was changed, and
 //! it held for the same lanes each time. *same values*: the instruction gave the same values each time, and does
-//! nothing else. Two runs that agree in this cannot differ elsewhere.
+//! nothing else. Two runs that agree in this cannot differ elsewhere. *no influence*: nothing but registers depends on
+//! what the instruction gives, or gives in the lanes that the guard holds back, so that it may be anything.
 //!
-//! A program is run on its launch in the corpus and on variants of that ([`crate::variant`]). What the launch of the
+//! A program is run on its launch in the corpus and on variants of that ([`crate::variant`]), and with its table of
+//! tensor maps full, as others may have left it. What the launch of the
 //! corpus leaves behind on the ordinary schedule must be the same bit by bit, even where a tolerance allows more: a
 //! test of the corpus compares it with `tests/corpus/results.tsv`.
 //!
@@ -24,10 +26,11 @@ use crate::corpus::Program;
 use crate::execute::{Error, Outcome, check, execute};
 use crate::launch::{ArrayArgument, Expect, Launch};
 use crate::npy::Array;
+use crate::orders::{self, Orders};
 use crate::variant;
-use ptx_sim::ir::Op;
+use ptx_sim::ir::{InitPiece, InitValue, Op};
 use ptx_sim::mutate::{Class, Mutant, mutants};
-use ptx_sim::{Coverage, Module, RunOptions, SimErrorKind};
+use ptx_sim::{Arbitrary, Coverage, Module, RunOptions, SimErrorKind};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -46,6 +49,8 @@ pub struct Subject {
     pub cases: Vec<Case>,
     /// Variants that are no cases, and why.
     pub unused: Vec<String>,
+    /// What the source asks for, to be found in the PTX by its lines.
+    pub orders: Orders,
 }
 
 /// A launch, and how the program behaves on it.
@@ -54,6 +59,8 @@ pub struct Case {
     /// Empty for the launch of the corpus.
     pub name: String,
     pub launch: Launch,
+    /// Whether the table of tensor maps is full.
+    full_table: bool,
     runs: Vec<Baseline>,
     /// What the ordinary schedule leaves behind, where a test compares that bit by bit.
     bits: Option<Vec<Vec<Array>>>,
@@ -74,7 +81,8 @@ impl Case {
     pub fn new(name: &str, module: &Module, launch: Launch, schedules: &[Option<u64>]) -> Result<Case, String> {
         let (mut runs, mut bits) = (vec![], None);
         for &schedule in schedules {
-            let options = RunOptions { adversarial: schedule, coverage: true, ..RunOptions::default() };
+            let options =
+                RunOptions { adversarial: schedule, coverage: true, undefined: true, ..RunOptions::default() };
             let outcome = execute(module, &launch, &options).map_err(|e| e.to_string())?;
             if let Some(complaint) = check(&launch, &outcome).into_iter().next() {
                 return Err(complaint);
@@ -86,7 +94,7 @@ impl Case {
             let coverage = outcome.report.coverage.unwrap_or_default();
             runs.push(Baseline { schedule, coverage, limit: 4 * executed + 100_000 });
         }
-        Ok(Case { name: name.into(), launch, runs, bits })
+        Ok(Case { name: name.into(), launch, full_table: false, runs, bits })
     }
 }
 
@@ -94,8 +102,14 @@ impl Subject {
     /// A program with the launch of the corpus only.
     pub fn new(name: &str, ptx: &str, launch: Launch, schedules: &[Option<u64>]) -> Result<Subject, String> {
         let module = Module::parse(ptx).map_err(|e| format!("{name}: {e}"))?;
-        let case = Case::new("", &module, launch, schedules).map_err(|e| format!("{name}: {e}"))?;
-        Ok(Subject { name: name.into(), module, cases: vec![case], unused: vec![] })
+        let case = Case::new("", &module, launch.clone(), schedules).map_err(|e| format!("{name}: {e}"))?;
+        let mut subject =
+            Subject { name: name.into(), module, cases: vec![case], unused: vec![], orders: Orders::default() };
+        if let Some(full) = with_full_table(&subject.module) {
+            let case = Case::new("table of maps full", &full, launch, schedules).map_err(|e| format!("{name}: {e}"))?;
+            subject.cases.push(Case { full_table: true, ..case });
+        }
+        Ok(subject)
     }
 
     fn runs(&self) -> impl Iterator<Item = (&Case, &Baseline)> {
@@ -116,6 +130,31 @@ impl Subject {
         }
         lines
     }
+}
+
+/// The module with its table of tensor maps full of maps of other views, and all but one entry of the pools to borrow
+/// from taken, if it has a table; as `tma.rs` of `convert-tileas-to-llvm` lays them out.
+fn with_full_table(module: &Module) -> Option<Module> {
+    const TABLE: &str = "__tileir_tensor_maps";
+    const POOL: &str = "__tileir_borrowed_maps_";
+    /// Bytes of a map, and of a slot of the table, which has its state behind the map.
+    const MAP: u64 = 128;
+    const SLOT: u64 = 256;
+    const BUSY: u64 = 1;
+    const READY: u64 = 2;
+    module.variables.iter().find(|v| v.name == TABLE)?;
+    let mut variables = module.variables.clone();
+    for variable in &mut variables {
+        let maps = variable.name.strip_prefix(POOL).and_then(|n| n.parse::<u64>().ok());
+        let (first, step, state) = match maps {
+            Some(maps) => (MAP * (maps + 1), MAP * (maps + 1), BUSY),
+            None if variable.name == TABLE => (MAP, SLOT, READY),
+            None => continue,
+        };
+        let places = (first..variable.size?).step_by(step as usize);
+        variable.init = places.map(|offset| InitPiece { offset, bytes: 4, value: InitValue::Bits(state) }).collect();
+    }
+    Some(module.with(variables, module.functions.clone()))
 }
 
 /// What became of a mutant.
@@ -217,11 +256,19 @@ fn verdict(subject: &Subject, mutant: &Mutant) -> Verdict {
         return Verdict::Equal("not executed");
     }
     let module = mutant.of(&subject.module);
+    let full = with_full_table(&module);
+    let module_of = |case: &Case| full.as_ref().filter(|_| case.full_table).unwrap_or(&module);
     for (case, run) in subject.runs() {
-        match observe(case, &module, run, false) {
+        match observe(case, module_of(case), run, false) {
             Ok(_) => {}
             Err(verdict) => return verdict,
         }
+    }
+    if !orders::missing(&subject.orders, &module).is_empty() {
+        return Verdict::Killed("lost order");
+    }
+    if has_no_influence(subject, mutant) {
+        return Verdict::Equal("no influence");
     }
     // Digests take time, so only those that survive are run with them.
     let (rule, digest): (_, fn(ptx_sim::Executed) -> u64) = match (guard, mutant.gives_values_only()) {
@@ -230,7 +277,7 @@ fn verdict(subject: &Subject, mutant: &Mutant) -> Verdict {
         _ => return Verdict::Survived,
     };
     let same = |(case, run): (&Case, &Baseline)| {
-        let after = observe(case, &module, run, true).ok().and_then(|o| o.report.coverage);
+        let after = observe(case, module_of(case), run, true).ok().and_then(|o| o.report.coverage);
         after.is_some_and(|after| digest(mutant.changed(&after)) == digest(mutant.original(&run.coverage)))
     };
     if subject.runs().all(same) {
@@ -239,11 +286,25 @@ fn verdict(subject: &Subject, mutant: &Mutant) -> Verdict {
     Verdict::Survived
 }
 
+/// Whether it does not matter what the original instruction gives in the lanes that the mutant changes.
+fn has_no_influence(subject: &Subject, mutant: &Mutant) -> bool {
+    let Some(lanes) = mutant.lanes_with_other_values(&subject.module) else { return false };
+    let arbitrary = Some(Arbitrary { function: mutant.function, at: mutant.at, lanes });
+    let full = with_full_table(&subject.module);
+    subject.runs().all(|(case, run)| {
+        let module = full.as_ref().filter(|_| case.full_table).unwrap_or(&subject.module);
+        let options = RunOptions { adversarial: run.schedule, arbitrary, ..RunOptions::default() };
+        execute(module, &case.launch, &options).is_ok()
+    })
+}
+
 /// Runs a mutant on one schedule; `Err` if something was found.
 fn observe(case: &Case, module: &Module, run: &Baseline, coverage: bool) -> Result<Outcome, Verdict> {
     let launch = &case.launch;
     let max_instructions = Some(run.limit);
-    let options = RunOptions { adversarial: run.schedule, coverage, max_instructions, ..RunOptions::default() };
+    let schedule = run.schedule;
+    let options =
+        RunOptions { adversarial: schedule, undefined: true, coverage, max_instructions, ..RunOptions::default() };
     let outcome = execute(module, launch, &options).map_err(|error| match &error {
         Error::Run { error: e, .. } | Error::Launch(e) => found(&e.kind),
         other => Verdict::Invalid(other.to_string()),
@@ -402,11 +463,16 @@ impl Setup<'_> {
     fn subject_in(&self, program: &Program, path: &Path, folder: &Path) -> Result<Subject, String> {
         let ptx = folder.join("kernel.ptx");
         let level = self.level.to_string();
-        let options = ["--gpu-name", self.target, "-O", &level, "--save-ptx"].map(OsStr::new);
+        let options = ["--gpu-name", self.target, "-O", &level, "--lineinfo", "--save-ptx"].map(OsStr::new);
         self.run(program, path, options.into_iter().chain([ptx.as_os_str()]))?;
         let ptx = std::fs::read_to_string(&ptx).map_err(|e| shown(&ptx, e))?;
         let launch = Launch::read(path).map_err(|e| e.to_string())?;
         let mut subject = Subject::new(&program.name, &ptx, launch.clone(), self.schedules)?;
+        let bytecode = std::fs::read(&program.file).map_err(|e| shown(&program.file, e))?;
+        subject.orders = orders::asked_for(&bytecode).map_err(|e| format!("{}: {e}", program.name))?;
+        if let Some(complaint) = orders::missing(&subject.orders, &subject.module).into_iter().next() {
+            return Err(format!("{}: {complaint}", program.name));
+        }
         for kind in variant::candidates(&launch) {
             for (name, mut candidate) in kind {
                 let case = self.reference(program, &launch, &candidate, &folder.join(&name)).and_then(|expect| {

@@ -65,8 +65,10 @@ fn describe(folder: &Path, n: usize, argument: &Argument) -> io::Result<Value> {
     let passed = |a: &ArrayArgument, name: String| -> io::Result<Value> {
         let index = if a.wide_index { "i64" } else { "i32" };
         let mut out = json!({ "array": file(folder, name, &a.array)?, "dtype": a.element.name(), "index": index });
-        if let (Some(strides), Some(fields)) = (&a.strides, out.as_object_mut()) {
-            fields.insert("strides".into(), json!(strides));
+        for (key, list) in [("strides", &a.strides), ("extents", &a.extents)] {
+            if let (Some(list), Some(fields)) = (list, out.as_object_mut()) {
+                fields.insert(key.into(), json!(list));
+            }
         }
         Ok(out)
     };

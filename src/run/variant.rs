@@ -1,22 +1,23 @@
 //! Further launches of a program, made from one whose results are known.
 //!
 //! A launch of the corpus shows a program at work. Some of what compiled code does only matters on other inputs: where
-//! rows of an array overlap, so that the order of stores is seen, or where an array ends inside of a tile. The results
-//! are not known beforehand: the reference interpreter gives them.
+//! rows of an array overlap, so that the order of stores is seen, where an array ends inside of a tile, or where nobody
+//! has written what lies between its rows. The results are not known beforehand: the reference interpreter gives them.
 
 use crate::launch::{Argument, ArrayArgument, Expect, Launch, Match};
 use crate::npy::Array;
 
 /// For each kind of change, what was changed, and the launch, which expects nothing yet. Not all are launches that the
 /// program is made for, so there are several of a kind: a row may have to begin at a multiple of 16 bytes.
-pub fn candidates(launch: &Launch) -> [Vec<(String, Launch)>; 2] {
-    let (mut rows, mut extents) = (vec![], vec![]);
+pub fn candidates(launch: &Launch) -> [Vec<(String, Launch)>; 3] {
+    let (mut rows, mut extents, mut gaps) = (vec![], vec![], vec![]);
     for step in [1, 8, 16] {
         let overlapping = |a: &ArrayArgument| {
             let rank = a.array.shape.len();
             let strides: Vec<u64> = (0..rank).map(|i| if i + 1 < rank { step } else { 1 }).collect();
-            let fits = rank > 1 && strides != a.array.strides() && a.reaches_only_its_own(&strides);
-            fits.then(|| ArrayArgument { strides: Some(strides), ..a.clone() })
+            let fits = rank > 1 && strides != a.array.strides();
+            let overlapping = ArrayArgument { strides: Some(strides), ..a.clone() };
+            (fits && overlapping.reaches_only_its_own()).then_some(overlapping)
         };
         // Blocks would write what others write, in any order.
         let one_block = Launch { grid: [1; 3], ..launch.clone() };
@@ -24,12 +25,35 @@ pub fn candidates(launch: &Launch) -> [Vec<(String, Launch)>; 2] {
     }
     for less in [1, 8, 16] {
         let shorter = |a: &ArrayArgument| {
-            let shape: Vec<u64> = a.array.shape.iter().map(|&n| if n > less { n - less } else { n }).collect();
+            let shape = reduced(a, less);
             (shape != a.array.shape).then(|| ArrayArgument { array: part(&a.array, shape), ..a.clone() })
         };
         extents.extend(changed(launch, shorter).map(|l| (format!("{less} shorter"), l)));
+        let apart = |a: &ArrayArgument| {
+            let extents = reduced(a, less);
+            let rank = extents.len();
+            (rank > 1 && extents[rank - 1] < a.array.shape[rank - 1]).then(|| with_gaps(a, extents))
+        };
+        gaps.extend(changed(launch, apart).map(|l| (format!("gaps of {less}"), l)));
     }
-    [rows, extents]
+    [rows, extents, gaps]
+}
+
+/// The extents of an array, `less` smaller where they are larger than that.
+fn reduced(a: &ArrayArgument, less: u64) -> Vec<u64> {
+    a.array.shape.iter().map(|&n| if n > less { n - less } else { n }).collect()
+}
+
+/// The first elements along each dimension, where they are; zeros between them, which the device does not get.
+fn with_gaps(a: &ArrayArgument, extents: Vec<u64>) -> ArrayArgument {
+    let mut part = ArrayArgument { extents: Some(extents), ..a.clone() };
+    let size = a.array.item_size();
+    let mut data = vec![0; a.array.data.len()];
+    for at in part.passed_elements().map(|n| n * size) {
+        data[at..][..size].copy_from_slice(&a.array.data[at..][..size]);
+    }
+    part.array.data = data;
+    part
 }
 
 /// The launch with changed arrays of the tile convention, if there are any.
@@ -95,7 +119,15 @@ mod tests {
         let data = (0..count as u32).flat_map(u32::to_le_bytes).collect();
         let array = Array { descr: "u4".into(), shape: shape.to_vec(), fortran: false, data };
         let (name, element) = ("a.npy".into(), Element::U32);
-        Argument::Array(ArrayArgument { name, array, element, wide_index: false, strides: None, unwritten: false })
+        Argument::Array(ArrayArgument {
+            name,
+            array,
+            element,
+            wide_index: false,
+            strides: None,
+            extents: None,
+            unwritten: false,
+        })
     }
 
     fn shown(launch: &Launch) -> (Vec<u64>, Option<Vec<u64>>) {
@@ -109,13 +141,22 @@ mod tests {
         let all = candidates(&launch).concat();
         let names: Vec<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
         // Rows 16 apart would reach further than 27 elements.
-        assert_eq!(names, ["rows 1 apart", "rows 8 apart", "1 shorter", "8 shorter"]);
+        let expected = ["rows 1 apart", "rows 8 apart", "1 shorter", "8 shorter", "gaps of 1", "gaps of 8"];
+        assert_eq!(names, expected);
         assert_eq!(shown(&all[0].1), (vec![3, 9], Some(vec![1, 1])));
         assert_eq!((all[0].1.grid, all[2].1.grid), ([1; 3], [7, 1, 1]));
         assert_eq!(shown(&all[2].1), (vec![2, 8], None));
         let kept = &all[2].1.args[0].arrays()[0].array.data;
         let kept: Vec<u32> = kept.chunks(4).map(|b| u32::from_le_bytes(b.try_into().unwrap())).collect();
         assert_eq!(kept, [0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16]);
+        let gaps = &all[5].1.args[0].arrays()[0];
+        assert_eq!(
+            (&gaps.array.shape, gaps.passed_extents(), gaps.passed_strides()),
+            (&vec![3, 9], vec![3, 1], vec![9, 1])
+        );
+        let left: Vec<usize> = (0..27).filter(|n| gaps.array.data[n * 4..][..4] != [0; 4]).collect();
+        // The first is zero anyway.
+        assert_eq!(left, [9, 18]);
         assert!(candidates(&Launch { args: vec![array(&[1])], ..Launch::default() }).concat().is_empty());
     }
 }

@@ -317,7 +317,8 @@ impl Machine<'_> {
             }
             if w.undefined.is_some() {
                 let (frame, lanes) = (w.splits[si].frame, w.splits[si].mask);
-                if let Err(fail) = defined::check(w, frame, inst, lanes, mask) {
+                let watch = self.watch(w.splits[si].func, w.splits[si].pc);
+                if let Err(fail) = defined::check(w, frame, inst, lanes, mask, watch) {
                     return Err(self.locate(w, func, inst, lanes, fail));
                 }
             }
@@ -357,6 +358,17 @@ impl Machine<'_> {
             self.resumed = None;
         }
         Ok(used)
+    }
+
+    /// Which undefined registers matter at an instruction.
+    fn watch(&self, function: u32, at: u32) -> defined::Watch {
+        match self.options.arbitrary {
+            None => defined::Watch::Unwritten,
+            Some(a) => {
+                let here = (a.function, a.at) == (function as usize, at as usize);
+                defined::Watch::Arbitrary { here: here.then_some(a.lanes) }
+            }
+        }
     }
 
     fn locate(&self, w: &Warp, func: &Func, inst: &DInst, mask: u32, fail: Fail) -> SimError {
@@ -506,8 +518,11 @@ impl Machine<'_> {
             tensor_loads: Vec::new(),
             agent,
             cluster_phase: [0; 32],
-            undefined: (self.race.is_some() && self.options.undefined)
-                .then(|| Box::new(Undefined::new(func.planes, func.preds))),
+            undefined: match self.options.arbitrary {
+                Some(_) => Some(Box::new(Undefined::nothing(func.planes, func.preds))),
+                None => (self.race.is_some() && self.options.undefined)
+                    .then(|| Box::new(Undefined::new(func.planes, func.preds))),
+            },
             events: Vec::new(),
         };
         // Decoding has refused what is too large for the first frame.

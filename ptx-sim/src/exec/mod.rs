@@ -25,7 +25,7 @@ mod units;
 pub use device::{Arg, Device, DevicePtr, LaunchConfig, Report};
 pub use state::coverage::{Coverage, Executed};
 pub use state::error::{AccessReport, RaceReport, SimError, SimErrorKind, Site};
-pub use state::options::{Config, RunOptions};
+pub use state::options::{Arbitrary, ArbitraryLanes, Config, RunOptions};
 pub use state::program::{Class, LoadError};
 pub use state::record::{RecordOptions, Recording};
 pub use state::stats::Stats;

@@ -10,7 +10,7 @@ mod types;
 pub use op::*;
 pub use types::*;
 
-use crate::parse::{ParseError, parse_module};
+use crate::parse::{ParseError, next_id, parse_module};
 use std::sync::Arc;
 
 /// A parsed PTX module.
@@ -46,6 +46,12 @@ impl Module {
     /// Names of all entries that have a body.
     pub fn entries(&self) -> impl Iterator<Item = &str> {
         self.functions.iter().filter(|f| f.is_entry && f.defined).map(|f| f.name.as_str())
+    }
+
+    /// A module of its own with other variables and functions, which refer to the text of this one.
+    pub fn with(&self, variables: Vec<Variable>, functions: Vec<Function>) -> Module {
+        let (target, source) = (self.target.clone(), self.source.clone());
+        Module { id: next_id(), target, source, variables, functions, ..*self }
     }
 
     /// The source text of an instruction, without surrounding space.

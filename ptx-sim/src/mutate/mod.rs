@@ -18,9 +18,8 @@ mod operators;
 #[cfg(test)]
 mod tests;
 
-use crate::exec::{Coverage, Executed};
+use crate::exec::{ArbitraryLanes, Coverage, Executed};
 use crate::ir::*;
-use crate::parse::next_id;
 pub use operators::OPERATORS;
 
 /// What a mutant is wrong in.
@@ -146,15 +145,7 @@ impl Mutant {
                 label.at += self.before.len() as u32;
             }
         }
-        Module {
-            id: next_id(),
-            version: module.version,
-            target: module.target.clone(),
-            address_size: module.address_size,
-            variables: module.variables.clone(),
-            functions,
-            source: module.source.clone(),
-        }
+        module.with(module.variables.clone(), functions)
     }
 
     /// The text of the original instruction.
@@ -176,30 +167,50 @@ impl Mutant {
     /// Whether all that the changed instruction does to the launch is in its destination registers, as it was with the
     /// original.
     pub fn gives_values_only(&self) -> bool {
-        let pure = matches!(
-            self.inst.op,
-            Op::Mov { .. }
-                | Op::Int { .. }
-                | Op::Bits { .. }
-                | Op::Float { .. }
-                | Op::MixedFloat { .. }
-                | Op::Setp { .. }
-                | Op::Set { .. }
-                | Op::Selp { .. }
-                | Op::Cvt(_)
-                | Op::Shfl { .. }
-                | Op::Vote { .. }
-                | Op::Redux { .. }
-                | Op::Ld(LoadStoreMods { sem: Sem::Weak, .. })
-                | Op::Ldmatrix(_)
-        );
-        pure && self.inst.defs != 0
+        gives_values_only(&self.inst)
+    }
+
+    /// The lanes in which destination registers of the original instruction may hold something else afterwards, if that
+    /// is all that the mutant does.
+    pub fn lanes_with_other_values(&self, module: &Module) -> Option<ArbitraryLanes> {
+        let original = module.functions.get(self.function)?.body.get(self.at)?;
+        if !gives_values_only(original) {
+            return None;
+        }
+        match self.operator {
+            operators::DROP_GUARD => Some(ArbitraryLanes::Skipped),
+            operators::NEGATE_GUARD => Some(ArbitraryLanes::All),
+            _ if self.inst.op == Op::Nop || self.gives_values_only() => Some(ArbitraryLanes::Executed),
+            _ => None,
+        }
     }
 
     /// Whether the lanes for which the instruction is executed are all that may have changed.
     pub fn changes_guard_only(&self) -> bool {
         matches!(self.operator, operators::NEGATE_GUARD | operators::DROP_GUARD)
     }
+}
+
+/// Whether all that an instruction does is in its destination registers.
+fn gives_values_only(inst: &Inst) -> bool {
+    let pure = matches!(
+        inst.op,
+        Op::Mov { .. }
+            | Op::Int { .. }
+            | Op::Bits { .. }
+            | Op::Float { .. }
+            | Op::MixedFloat { .. }
+            | Op::Setp { .. }
+            | Op::Set { .. }
+            | Op::Selp { .. }
+            | Op::Cvt(_)
+            | Op::Shfl { .. }
+            | Op::Vote { .. }
+            | Op::Redux { .. }
+            | Op::Ld(LoadStoreMods { sem: Sem::Weak, .. })
+            | Op::Ldmatrix(_)
+    );
+    pure && inst.defs != 0
 }
 
 /// What an operator may add to the function.

@@ -120,7 +120,8 @@ pub const OPERATORS: &[Operator] = &[
     row(Order, "weaken ordering", |_, i| weakened(i)),
     row(Initialisation, "drop zero", |_, i| {
         let zero = i.args.get(1).is_some_and(|a| matches!(a, Operand::Imm(imm) if imm.bits() == 0));
-        (matches!(i.op, Op::Mov { .. }) && zero).then(|| dropped(i))
+        // A move of the register to itself does nothing too, and shows what was in it.
+        (matches!(i.op, Op::Mov { .. }) && zero).then(|| with(i, 1, i.args[0].clone()))
     }),
     row(Initialisation, "drop barrier's initialisation", |_, i| {
         matches!(i.op, Op::Mbarrier(MbarrierOp::Init { .. })).then(|| dropped(i))

@@ -26,6 +26,7 @@ mod waits;
 
 pub use agents::Agent;
 pub use replay::{Busy, Replay};
+pub use source::LineTable;
 pub use waits::{Line, Reason, Span};
 
 use crate::exec::state::program::Func;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// Which line of which file the lines of a PTX text belong to.
 #[derive(Debug, Default)]
-pub(crate) struct LineTable {
+pub struct LineTable {
     files: BTreeMap<u32, String>,
     /// Lines of the PTX from which on a place holds, in order. `None`: from there on nothing is known.
     starts: Vec<(u32, Option<(u32, u32)>)>,

@@ -21,6 +21,7 @@
 //! | 92..97 | element strides, u8 |
 //! | 98..104, 104..110 | im2col lower and upper corners, i16 |
 //! | 110..114 | pixels per column, channels per pixel, u16 |
+//! | 114 | which of [`NEEDED`] were set, a bit for each: what zero means for the driver, nobody knows |
 
 use super::tma::TmaError;
 
@@ -135,6 +136,17 @@ pub enum Mode {
     },
 }
 
+/// Fields of a map that is built on the device which have to be set, and what is wrong where one is not. Of those with
+/// a value for each dimension, zeros are refused as such.
+pub const NEEDED: [(TensorMapField, &str); 6] = [
+    (TensorMapField::GlobalAddress, "the global address was never set"),
+    (TensorMapField::Rank, "the rank was never set"),
+    (TensorMapField::ElementType, "the element type was never set"),
+    (TensorMapField::InterleaveLayout, "the interleave layout was never set"),
+    (TensorMapField::SwizzleMode, "the swizzle mode was never set"),
+    (TensorMapField::FillMode, "the fill mode was never set"),
+];
+
 /// The fields that `tensormap.replace` can change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TensorMapField {
@@ -236,13 +248,16 @@ impl TensorMap {
     /// Reads a map from its 128 bytes.
     ///
     /// # Errors
-    /// Codes that do not exist, and the rules of [`TensorMap::tiled`].
+    /// Fields that were never set, codes that do not exist, and the rules of [`TensorMap::tiled`].
     pub fn decode(bytes: &[u8; 128]) -> Result<Self, TmaError> {
         let u16_at = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
         let u32_at = |at: usize| u32::from(u16_at(at)) | u32::from(u16_at(at + 2)) << 16;
         let u64_at = |at: usize| u64::from(u32_at(at)) | u64::from(u32_at(at + 4)) << 32;
         if bytes[10] != 0 {
             return Err(TmaError::Map("interleaved layouts are not supported"));
+        }
+        if let Some((_, missing)) = (0..).zip(NEEDED).find(|(bit, _)| bytes[114] >> bit & 1 == 0) {
+            return Err(TmaError::Map(missing.1));
         }
         let rank = usize::from(bytes[8]) + 1;
         if rank > 5 {
@@ -283,6 +298,7 @@ impl TensorMap {
     pub fn encode(&self) -> [u8; 128] {
         let mut bytes = [0; 128];
         bytes[..8].copy_from_slice(&self.address.to_le_bytes());
+        bytes[114] = (1 << NEEDED.len()) - 1;
         bytes[8] = self.rank as u8 - 1;
         bytes[9] = self.element as u8;
         bytes[11] = self.swizzle_mode;
@@ -345,6 +361,9 @@ impl TensorMap {
             TensorMapField::SwizzleMode => bytes[11] = code(4)?,
             TensorMapField::SwizzleAtomicity => bytes[12] = code(3)?,
             TensorMapField::FillMode => bytes[13] = code(1)?,
+        }
+        if let Some(bit) = NEEDED.iter().position(|(needed, _)| *needed == field) {
+            bytes[114] |= 1 << bit;
         }
         Ok(())
     }

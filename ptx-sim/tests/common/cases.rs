@@ -74,7 +74,8 @@ pub fn record_run(ptx: &str, entry: &str, launch: &LaunchConfig<'_>, given: &[Gi
         let contents = array(element, before.unwrap_or(&vec![0; after.len()]));
         let (wide_index, unwritten) = (false, before.is_none());
         let name = "contents.npy".into();
-        let argument = ArrayArgument { name, array: contents, element, wide_index, strides: None, unwritten };
+        let argument =
+            ArrayArgument { name, array: contents, element, wide_index, strides: None, extents: None, unwritten };
         description.args.push(match given {
             Given::Mapped(map, ..) => Argument::TensorMap { of: argument, params: params(map) },
             _ => Argument::Buffer(argument),

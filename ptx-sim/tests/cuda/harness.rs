@@ -49,7 +49,8 @@ fn array<T: Plain>(data: &[T]) -> Array {
 
 fn contents<T: Plain>(data: &[T]) -> ArrayArgument {
     let name = "contents.npy".into();
-    ArrayArgument { name, array: array(data), element: T::ELEMENT, wide_index: false, strides: None, unwritten: false }
+    let (array, element) = (array(data), T::ELEMENT);
+    ArrayArgument { name, array, element, wide_index: false, strides: None, extents: None, unwritten: false }
 }
 
 /// Memory that an argument points to; its number.

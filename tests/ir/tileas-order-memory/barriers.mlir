@@ -97,3 +97,67 @@ nv_tileaa.func @out_of_an_if(%p: !nv_tileaa.ptr<i32>, %c: i1, %v: i32) {
   %x, %t2 = nv_tileas.load <weak> %p token %r vector 1 : !nv_tileaa.ptr<i32> -> i32
   nv_tileaa.return
 }
+
+#own = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = [32, 64]>
+#two = #nv_tileas.layout<register = [1], lane = [2, 4, 8, 16, 32], warp = [64, 0]>
+!m1 = !nv_tileaa.memref<?xf32, strides = [1]>
+!w1 = !nv_tileaa.tiled_view<tile = [128], memref<?xf32, strides = [1]>>
+!t1 = tensor<128xf32, #own>
+
+// An update in place: each thread stores where only it has loaded.
+// CHECK-LABEL: nv_tileaa.func @in_place(
+// CHECK-NOT: barrier
+// CHECK: nv_tileaa.return
+nv_tileaa.func @in_place(%v: !w1, %i: i32) {
+  %x, %t = nv_tileas.tiled_load <weak> %v[%i] vector 1 bounds <vector> : !w1[i32] -> !t1
+  %u = nv_tileas.tiled_store <weak> %x, %v[%i] token %t vector 1 bounds <vector> : !t1, !w1[i32]
+  %y, %w = nv_tileas.tiled_load <weak> %v[%i] token %u vector 1 bounds <vector> : !w1[i32] -> !t1
+  nv_tileaa.return
+}
+// Another tile, whose elements other threads have if views overlap.
+// CHECK-LABEL: nv_tileaa.func @another_tile(
+// CHECK: nv_tileas.tiled_load
+// CHECK-NEXT: nv_tileas.barrier
+// CHECK-NEXT: nv_tileas.tiled_store
+nv_tileaa.func @another_tile(%v: !w1, %i: i32, %j: i32) {
+  %x, %t = nv_tileas.tiled_load <weak> %v[%i] vector 1 bounds <vector> : !w1[i32] -> !t1
+  %u = nv_tileas.tiled_store <weak> %x, %v[%j] token %t vector 1 bounds <vector> : !t1, !w1[i32]
+  nv_tileaa.return
+}
+// Two threads have each element, of which one stores it.
+// CHECK-LABEL: nv_tileaa.func @copies(
+// CHECK: nv_tileas.tiled_load
+// CHECK-NEXT: nv_tileas.barrier
+// CHECK-NEXT: nv_tileas.tiled_store
+nv_tileaa.func @copies(%v: !w1, %i: i32) {
+  %x, %t = nv_tileas.tiled_load <weak> %v[%i] vector 1 bounds <vector> : !w1[i32] -> tensor<128xf32, #two>
+  %u = nv_tileas.tiled_store <weak> %x, %v[%i] token %t vector 1 bounds <vector> : tensor<128xf32, #two>, !w1[i32]
+  nv_tileaa.return
+}
+// Elements may lie on each other: nobody knows the stride.
+// CHECK-LABEL: nv_tileaa.func @any_stride(
+// CHECK: nv_tileas.tiled_load
+// CHECK-NEXT: nv_tileas.barrier
+// CHECK-NEXT: nv_tileas.tiled_store
+nv_tileaa.func @any_stride(%v: !nv_tileaa.tiled_view<tile = [128], memref<?xf32, strides = [?]>>, %i: i32) {
+  %x, %t = nv_tileas.tiled_load <weak> %v[%i] vector 1 bounds <vector>
+    : !nv_tileaa.tiled_view<tile = [128], memref<?xf32, strides = [?]>>[i32] -> !t1
+  %u = nv_tileas.tiled_store <weak> %x, %v[%i] token %t vector 1 bounds <vector>
+    : !t1, !nv_tileaa.tiled_view<tile = [128], memref<?xf32, strides = [?]>>[i32]
+  nv_tileaa.return
+}
+// In the next iteration the same index is another tile.
+// CHECK-LABEL: nv_tileaa.func @next_iteration(
+// CHECK: scf.for
+// CHECK: nv_tileas.barrier
+// CHECK-NEXT: nv_tileas.tiled_load
+// CHECK-NOT: barrier
+// CHECK: nv_tileas.tiled_store
+nv_tileaa.func @next_iteration(%v: !w1, %a: i32, %b: i32, %c: i32, %t0: !nv_tileaa.mem_token) {
+  %r = scf.for %i = %a to %b step %c iter_args(%t = %t0) -> (!nv_tileaa.mem_token) : i32 {
+    %x, %t1 = nv_tileas.tiled_load <weak> %v[%i] token %t vector 1 bounds <vector> : !w1[i32] -> !t1
+    %t2 = nv_tileas.tiled_store <weak> %x, %v[%i] token %t1 vector 1 bounds <vector> : !t1, !w1[i32]
+    scf.yield %t2 : !nv_tileaa.mem_token
+  }
+  nv_tileaa.return
+}

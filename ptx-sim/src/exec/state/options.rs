@@ -42,6 +42,12 @@ pub struct RunOptions {
     /// Under an adversarial schedule, whether using a register that nobody has written is an error. Instructions that
     /// throw a part of a register away, such as `prmt` and shifts, count as using all of it.
     pub undefined: bool,
+    /// Takes what one instruction gives for undefined: the launch ends with [`SimErrorKind::UndefinedRegister`] where
+    /// that may matter to anything but registers. If it does not end so, the launch does the same whatever the
+    /// instruction gives.
+    ///
+    /// [`SimErrorKind::UndefinedRegister`]: super::error::SimErrorKind::UndefinedRegister
+    pub arbitrary: Option<Arbitrary>,
     /// Counts shared-memory bank conflicts (the other statistics are always kept).
     pub stats: bool,
     /// Records executed instructions in the report, up to `trace_limit` lines.
@@ -64,6 +70,7 @@ impl Default for RunOptions {
         RunOptions {
             adversarial: None,
             undefined: false,
+            arbitrary: None,
             stats: false,
             trace: false,
             trace_limit: 100_000,
@@ -72,6 +79,36 @@ impl Default for RunOptions {
             max_time: None,
             record: None,
             finished: None,
+        }
+    }
+}
+
+/// An instruction whose results are taken for undefined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arbitrary {
+    /// Index into the functions of the module.
+    pub function: usize,
+    /// Index into the function's body.
+    pub at: usize,
+    pub lanes: ArbitraryLanes,
+}
+
+/// In which lanes of those that come to the instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArbitraryLanes {
+    All,
+    /// Those for which the guard holds.
+    Executed,
+    /// Those for which it does not.
+    Skipped,
+}
+
+impl ArbitraryLanes {
+    pub(crate) fn of(self, lanes: u32, mask: u32) -> u32 {
+        match self {
+            ArbitraryLanes::All => lanes,
+            ArbitraryLanes::Executed => mask,
+            ArbitraryLanes::Skipped => lanes & !mask,
         }
     }
 }

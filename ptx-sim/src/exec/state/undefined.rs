@@ -21,6 +21,11 @@ impl Undefined {
         Undefined { planes: vec![[u32::MAX; 32]; planes as usize], preds: vec![u32::MAX; preds as usize] }
     }
 
+    /// Of registers whose content counts as defined.
+    pub(crate) fn nothing(planes: u32, preds: u32) -> Undefined {
+        Undefined { planes: vec![[0; 32]; planes as usize], preds: vec![0; preds as usize] }
+    }
+
     /// The undefined bits of an operand; all bits of a predicate's lane.
     pub(crate) fn bits(&self, arg: &Arg) -> [Lanes; 4] {
         let mut out = NONE;

@@ -6,10 +6,17 @@
 //! and in an operand of a copy or of a matrix instruction.
 //!
 //! What shuffles, votes and calls give counts as defined, and so do all registers of called functions.
+//!
+//! With [`RunOptions::arbitrary`] the registers are defined at first, and what one instruction gives is not. There,
+//! shuffles, votes and calls of something undefined are errors too, so that a launch without an error proves that it
+//! does not matter what the instruction gives.
+//!
+//! [`RunOptions::arbitrary`]: crate::RunOptions::arbitrary
 
 use crate::exec::state::error::SimErrorKind;
 use crate::exec::state::lanes::Lanes;
 use crate::exec::state::machine::Fail;
+use crate::exec::state::options::ArbitraryLanes;
 use crate::exec::state::program::{Arg, Class, DInst};
 use crate::exec::state::undefined::{NONE, Undefined, spread};
 use crate::exec::state::warp::Warp;
@@ -33,25 +40,49 @@ fn uses_data(op: &Op, class: Class) -> bool {
     }
 }
 
+/// What is looked at beside the registers of an entry that nobody has written.
+#[derive(Clone, Copy)]
+pub(crate) enum Watch {
+    Unwritten,
+    /// What one instruction gives; `here` if this is it, with the lanes.
+    Arbitrary {
+        here: Option<ArbitraryLanes>,
+    },
+}
+
 /// Checks an instruction before it is executed, and records which registers it defines. `lanes` come to it; `mask` are
 /// those of them that execute it.
-pub(crate) fn check(w: &mut Warp, frame: u32, inst: &DInst, lanes: u32, mask: u32) -> Result<(), Fail> {
+pub(crate) fn check(w: &mut Warp, frame: u32, inst: &DInst, lanes: u32, mask: u32, watch: Watch) -> Result<(), Fail> {
     if frame != ENTRY {
-        return Ok(());
+        // What leaves a called function is not followed.
+        return match watch {
+            Watch::Arbitrary { here: Some(_) } => refuse("a register of a called function", lanes),
+            _ => Ok(()),
+        };
     }
     let Some(mut undefined) = w.undefined.take() else { return Ok(()) };
-    let result = undefined.instruction(w, inst, lanes, mask);
+    let strict = matches!(watch, Watch::Arbitrary { .. });
+    let result = undefined.instruction(w, inst, lanes, mask, strict);
+    if let Watch::Arbitrary { here: Some(which) } = watch {
+        for target in targets(inst) {
+            undefined.set(target, &[[u32::MAX; 32]; 4], which.of(lanes, mask));
+        }
+    }
     w.undefined = Some(undefined);
     result
 }
 
+/// The destination registers.
+fn targets(inst: &DInst) -> impl Iterator<Item = &Arg> {
+    inst.args.iter().enumerate().filter(|(i, _)| inst.defs >> i & 1 != 0).map(|(_, arg)| arg)
+}
+
 impl Undefined {
-    fn instruction(&mut self, w: &Warp, inst: &DInst, lanes: u32, mask: u32) -> Result<(), Fail> {
+    fn instruction(&mut self, w: &Warp, inst: &DInst, lanes: u32, mask: u32, strict: bool) -> Result<(), Fail> {
         let guard = inst.guard.map_or(0, |(p, _)| self.preds[p as usize]) & lanes;
-        let targets = || inst.args.iter().enumerate().filter(|(i, _)| inst.defs >> i & 1 != 0).map(|(_, arg)| arg);
         if is_pure(inst) {
             self.compute(w, inst, mask & !guard);
-            for target in targets() {
+            for target in targets(inst) {
                 self.set(target, &[[u32::MAX; 32]; 4], guard);
             }
             return Ok(());
@@ -60,12 +91,12 @@ impl Undefined {
         for (i, arg) in inst.args.iter().enumerate().filter(|(i, _)| inst.defs >> i & 1 == 0) {
             let what = match arg {
                 Arg::Mem(..) | Arg::Tensor(_) => "the address".to_string(),
-                _ if uses_data(&inst.op, inst.class) => format!("operand {}", i + 1),
+                _ if strict || uses_data(&inst.op, inst.class) => format!("operand {}", i + 1),
                 _ => continue,
             };
             refuse(&what, self.lanes(arg) & mask)?;
         }
-        for target in targets() {
+        for target in targets(inst) {
             self.set(target, &NONE, mask);
         }
         if let (Op::Call, Some(results)) = (&inst.op, inst.args.first()) {
