@@ -243,7 +243,7 @@ fn disassembler_errors() {
     for option in ["--help", "--help-list", "--version"] {
         assert!(disassemble(&[&option]).status.success());
     }
-    assert!(stdout(&disassemble(&[&"--version"])).contains("release 13.4, V13.4.0"));
+    assert!(stdout(&disassemble(&[&"--version"])).contains("release 13.5, V13.5.0"));
 }
 
 fn translate(arguments: &[&dyn AsRef<std::ffi::OsStr>]) -> Output {

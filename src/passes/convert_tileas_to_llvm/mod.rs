@@ -21,6 +21,7 @@ mod groups;
 mod llvm;
 mod missed_remarks;
 mod movement;
+mod multimem;
 mod nibble;
 mod pipeline;
 mod print;
@@ -376,6 +377,9 @@ impl<'c, 'm> Lower<'c, 'm> {
             AtomicRmwOp(x) => self.atomic_rmw(x),
             AtomicCasOp(x) => self.atomic_cas(x),
             TiledAtomicRmwOp(x) => self.tiled_atomic_rmw(x),
+            MultimemLoadReduceOp(x) => self.multimem_load_reduce(x),
+            MultimemReduceOp(x) => self.multimem_reduce(x),
+            MultimemStoreOp(x) => self.multimem_store(x),
             ReplicateOp(x) => self.replicate(x),
             HeapAllocOp(x) => self.heap_alloc(x),
             HeapFreeOp(x) => self.heap_free(x),
