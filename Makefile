@@ -57,8 +57,7 @@ dist-test: dist
 
 # Times beside NVIDIA's tools: docs/performance.md.
 bench: dist
-	scripts/fetch-nvcc.sh > /dev/null
-	scripts/fetch-tileiras.sh > /dev/null
+	scripts/setup.sh --comparisons
 	benches/against_the_vendor.py
 
 # The folder to carry to a GPU machine: gpu/README.md.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How long the command takes, beside NVIDIA's tools on the same machine in the same run.
 
-    make dist && benches/against_the_vendor.py [--tileiras FILE] [--runs N] [--gpu-name sm_NN] [--check]
+    make dist && benches/against_the_vendor.py [--tileiras FILE] [--release N] [--runs N] [--gpu-name sm_NN] [--check]
 
 Three comparisons, each the best of N runs (5 unless told), the sides taking turns so that a busy machine slows both:
 
@@ -12,7 +12,8 @@ Three comparisons, each the best of N runs (5 unless told), the sides taking tur
 Times are given twice, in seconds: on the clock, and of the processor (user and system, with children), which a machine that
 others use disturbs less. --check makes it fail where a ratio misses its aim on both.
 
-NVIDIA's tools are those of scripts/setup.sh, scripts/fetch-nvcc.sh and scripts/fetch-tileiras.sh.
+NVIDIA's tools are those of scripts/setup.sh, and of one release those of scripts/fetch-nvcc.sh and
+scripts/fetch-tileiras.sh, which both take it as an argument.
 """
 
 import argparse
@@ -26,8 +27,14 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PTXAS = ROOT / ".tools/cuda/bin/ptxas"
-VENDOR = ROOT / ".tools/tileiras/nvidia/cu13/bin/tileiras"
-TOOLKIT = ROOT / ".tools/nvcc/nvidia/cu13"
+# The release whose folders have no number.
+USUAL = "13.4.92"
+NEWEST = "13.5.37"
+
+
+def folder(name: str, release: str) -> pathlib.Path:
+    """Where a package of a release is unpacked."""
+    return ROOT / ".tools" / (name if release == USUAL else f"{name}-{release}") / "nvidia/cu13"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,18 +107,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     version = next(l.split('"')[1] for l in (ROOT / "Cargo.toml").read_text().splitlines() if l.startswith("version = "))
     parser.add_argument("--tileiras", type=pathlib.Path, default=ROOT / f"target/dist/tileiras-{version}/bin/tileiras")
+    parser.add_argument("--release", default=NEWEST, help=f"of NVIDIA's tileiras and its toolkit: {NEWEST} unless told")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--gpu-name", default="sm_90")
     parser.add_argument("--check", action="store_true", help="fail where an aim is missed")
     parser.add_argument("--programs", nargs="*", help="only these files of the corpus, by the names before .tileirbc")
     options = parser.parse_args()
-    for file in (options.tileiras, PTXAS, VENDOR, TOOLKIT / "bin/ptxas"):
+    vendor, toolkit = folder("tileiras", options.release) / "bin/tileiras", folder("nvcc", options.release)
+    for file in (options.tileiras, PTXAS, vendor, toolkit / "bin/ptxas"):
         if not file.exists():
             raise SystemExit(f"{file} is missing: see --help")
 
     gpu = ["--gpu-name", options.gpu_name]
     ours_env = {"PATH": str(PTXAS.parent)}
-    theirs_env = {"PATH": "/usr/bin:/bin", "CUDA_HOME": str(TOOLKIT)}
+    theirs_env = {"PATH": "/usr/bin:/bin", "CUDA_HOME": str(toolkit)}
     rows = []
     with tempfile.TemporaryDirectory() as scratch:
         at = pathlib.Path(scratch)
@@ -136,7 +145,7 @@ def main() -> int:
             times = best(
                 options.runs,
                 ([options.tileiras, file, *gpu, "-O3", "-o", at / "o.cubin"], ours_env),
-                ([VENDOR, file, *gpu, "-O3", "-o", at / "t.cubin"], theirs_env),
+                ([vendor, file, *gpu, "-O3", "-o", at / "t.cubin"], theirs_env),
             )
             if FOREVER in times:
                 sides = [side for side, t in zip(("ours", "theirs"), times) if t == FOREVER]
@@ -145,7 +154,7 @@ def main() -> int:
             total = [a + b for a, b in zip(total, times)]
             slowest.append(Row(name, *times, 0.5))
             print(slowest[-1].line(), file=sys.stderr, flush=True)
-        rows.append(Row(f"{len(slowest)} programs of the corpus, against NVIDIA's tileiras", *total, 0.5))
+        rows.append(Row(f"{len(slowest)} programs of the corpus, against NVIDIA's tileiras {options.release}", *total, 0.5))
 
     print(f"`--version`: {version_time.clock * 1e3:.1f} ms on the clock, {version_time.processor * 1e3:.1f} ms of the processor\n")
     print("| | ours s | theirs s | ratio | ours CPU s | theirs CPU s | ratio | aim |")

@@ -6,6 +6,7 @@
 #   LLVM_PREFIX=/opt/llvm-21 scripts/setup.sh     use this LLVM/MLIR instead of the distribution's packages
 #   scripts/setup.sh --force                      ignore the stamp and check everything again
 #   scripts/setup.sh --yes                        install packages without asking
+#   scripts/setup.sh --comparisons                bring NVIDIA's compilers too, for the comparisons with them
 #   scripts/setup.sh --plan                       say which packages would be installed or changed, and change nothing
 #
 # Packages of the distribution are installed after a question, if a person sits at a terminal. Without one, as in the
@@ -27,17 +28,30 @@ stamp=$root/.tools/setup.stamp
 force=
 consent=
 plan_only=
+compare=
 for argument in "$@"; do
     case "$argument" in
         --force) force=yes ;;
         --yes) consent=yes ;;
         --plan) plan_only=yes ;;
-        *) echo "setup: unknown argument '$argument'; there are --force, --yes and --plan" >&2; exit 1 ;;
+        --comparisons) compare=yes ;;
+        *) echo "setup: unknown argument '$argument'; there are --force, --yes, --comparisons and --plan" >&2; exit 1 ;;
     esac
 done
 
 say() { echo "setup: $*" >&2; }
 fail() { say "$*"; exit 1; }
+
+# The release that results of the past were compared with, and the newest one: the disassembler oracle asks both, the times
+# of `make bench` are beside the newest. Each has its own folder, and a second call costs nothing.
+comparisons() {
+    local release
+    [ -n "$compare" ] || return 0
+    for release in 13.4.92 13.5.37; do
+        scripts/fetch-nvcc.sh "$release" >/dev/null
+        scripts/fetch-tileiras.sh "$release" >/dev/null
+    done
+}
 
 # ---- what "present" means ----------------------------------------------------------------------------------------
 
@@ -95,6 +109,7 @@ stamp_text() {
 # The stamp says that a full check passed; these cheap tests catch what was removed since.
 if [ -z "$force$plan_only" ] && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$(stamp_text)" ] \
         && [ -x "$prefix/bin/llvm-config" ] && have_rust && have_build_tools && have_nextest && have_cuda_tools && have_nvvm && have_numpy && have_bindings; then
+    comparisons
     exit 0
 fi
 
@@ -278,3 +293,4 @@ fi
 
 mkdir -p "$root/.tools"
 stamp_text > "$stamp"
+comparisons

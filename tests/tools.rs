@@ -219,7 +219,7 @@ fn disassembler_errors() {
             "future",
             b"\x7FTileIR\0\x0D\x09\0\0\0",
             3,
-            "error: error at offset 12: unsupported Tile version 13.9.0, this reader supports versions [13.1, 13.5]\n\
+            "error: error at offset 12: unsupported Tile version 13.9.0, this reader supports versions [13.1 - 13.5]\n\
              error: error at offset 12: failed to parse bytecode header\n\
              error: failed to read provided Tile IR bytecode\n",
         ),
@@ -243,7 +243,7 @@ fn disassembler_errors() {
     for option in ["--help", "--help-list", "--version"] {
         assert!(disassemble(&[&option]).status.success());
     }
-    assert!(stdout(&disassemble(&[&"--version"])).contains("release 13.4, V13.4.0"));
+    assert!(stdout(&disassemble(&[&"--version"])).contains("release 13.5, V13.5.0"));
 }
 
 fn translate(arguments: &[&dyn AsRef<std::ffi::OsStr>]) -> Output {

@@ -265,15 +265,72 @@ def NvTileAA_AtomicCasOp : NvTileAA_Op<"atomic_cas", NvTileAA_Access, [AttrSized
 def NvTileAA_TiledAtomicRmwOp : NvTileAA_Op<"tiled_atomic_rmw", NvTileAA_Access, [AttrSizedOperandSegments,
     MemoryEffects<[NvTileAA_ReadsGlobal, NvTileAA_WritesGlobal]>]> {
   let summary = "atomic update of one tile of a view, without a result";
-  let description = "Elements outside the memref are left alone.";
+  let description = [{
+    Elements outside the memref are left alone. `in_bounds` says of which dimensions the program promises that the tile
+    lies inside of the view.
+  }];
   let arguments = (ins NvTileAA_AtomicKindAttr:$kind, NvTileAA_Value:$value, NvTileAA_TiledViewType:$view,
       Variadic<AnyType>:$indices, Optional<NvTileAA_MemTokenType>:$token,
-      NvTileAA_OrderingAttr:$ordering, NvTileAA_ScopeAttr:$scope);
+      NvTileAA_OrderingAttr:$ordering, NvTileAA_ScopeAttr:$scope, OptionalAttr<DenseBoolArrayAttr>:$inBounds);
   let results = (outs NvTileAA_MemTokenType:$resultToken);
   let assemblyFormat = [{
-    $kind $ordering $scope $value `,` $view `[` $indices `]` (`token` $token^)? attr-dict
+    $kind $ordering $scope $value `,` $view `[` $indices `]` (`token` $token^)? (`in_bounds` $inBounds^)? attr-dict
     `:` type($value) `,` type($view) `[` type($indices) `]`
   }];
+}
+
+// Multicast memory: one address stands for a place in each of several memories. Views of it have the types of other
+// views; what makes the difference is the op.
+
+def NvTileAA_MultimemLoadReduceOp : NvTileAA_Op<"multimem_load_reduce", NvTileAA_Access, [AttrSizedOperandSegments,
+    MemoryEffects<[NvTileAA_ReadsGlobal]>]> {
+  let summary = "read one tile of a view in each memory behind it, and combine what they hold";
+  let description = [{
+    The order in which the memories are combined is open. `max` and `min` apply to f16 and bf16 too. `in_bounds` says
+    of which dimensions the program promises that the tile lies inside of the view.
+  }];
+  let arguments = (ins NvTileAA_AtomicKindAttr:$kind, NvTileAA_TiledViewType:$view, Variadic<AnyType>:$indices,
+      Optional<NvTileAA_MemTokenType>:$token, NvTileAA_OrderingAttr:$ordering, OptionalAttr<NvTileAA_ScopeAttr>:$scope,
+      OptionalAttr<DenseBoolArrayAttr>:$inBounds);
+  let results = (outs NvTileAA_Value:$result, NvTileAA_MemTokenType:$resultToken);
+  let assemblyFormat = [{
+    $kind $ordering (`scope` $scope^)? $view `[` $indices `]` (`token` $token^)? (`in_bounds` $inBounds^)? attr-dict
+    `:` type($view) `[` type($indices) `]` `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def NvTileAA_MultimemReduceOp : NvTileAA_Op<"multimem_reduce", NvTileAA_Access, [AttrSizedOperandSegments,
+    MemoryEffects<[NvTileAA_ReadsGlobal, NvTileAA_WritesGlobal]>]> {
+  let summary = "atomic update of one tile of a view in each memory behind it";
+  let description = [{
+    Elements outside the memref are left alone. `in_bounds` says of which dimensions the program promises that the tile
+    lies inside of the view.
+  }];
+  let arguments = (ins NvTileAA_AtomicKindAttr:$kind, NvTileAA_Value:$value, NvTileAA_TiledViewType:$view,
+      Variadic<AnyType>:$indices, Optional<NvTileAA_MemTokenType>:$token,
+      NvTileAA_OrderingAttr:$ordering, NvTileAA_ScopeAttr:$scope, OptionalAttr<DenseBoolArrayAttr>:$inBounds);
+  let results = (outs NvTileAA_MemTokenType:$resultToken);
+  let assemblyFormat = [{
+    $kind $ordering $scope $value `,` $view `[` $indices `]` (`token` $token^)? (`in_bounds` $inBounds^)? attr-dict
+    `:` type($value) `,` type($view) `[` type($indices) `]`
+  }];
+  let hasVerifier = 1;
+}
+
+def NvTileAA_MultimemStoreOp : NvTileAA_Op<"multimem_store", NvTileAA_Access, [AttrSizedOperandSegments,
+    MemoryEffects<[NvTileAA_WritesGlobal]>]> {
+  let summary = "write one tile of a view in each memory behind it";
+  let description = "`in_bounds` says of which dimensions the program promises that the tile lies inside of the view.";
+  let arguments = (ins NvTileAA_Value:$value, NvTileAA_TiledViewType:$view, Variadic<AnyType>:$indices,
+      Optional<NvTileAA_MemTokenType>:$token, NvTileAA_OrderingAttr:$ordering, OptionalAttr<NvTileAA_ScopeAttr>:$scope,
+      OptionalAttr<DenseBoolArrayAttr>:$inBounds);
+  let results = (outs NvTileAA_MemTokenType:$resultToken);
+  let assemblyFormat = [{
+    $ordering (`scope` $scope^)? $value `,` $view `[` $indices `]` (`token` $token^)? (`in_bounds` $inBounds^)? attr-dict
+    `:` type($value) `,` type($view) `[` type($indices) `]`
+  }];
+  let hasVerifier = 1;
 }
 
 //===-- memory objects ------------------------------------------------------//

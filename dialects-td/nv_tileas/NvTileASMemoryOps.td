@@ -72,6 +72,61 @@ def NvTileAS_TiledAtomicRmwOp : NvTileAS_Op<"tiled_atomic_rmw", NvTileAA_Access,
   let hasVerifier = 1;
 }
 
+//===-- multicast memory ----------------------------------------------------//
+// One address stands for a place in each of several memories. Two reads of it may combine them in different orders, so that
+// copies of an element could differ: each element is read once, by its owner.
+
+def NvTileAS_MultimemLoadReduceOp : NvTileAS_Op<"multimem_load_reduce", NvTileAA_Access, [AttrSizedOperandSegments,
+    MemoryEffects<[NvTileAA_ReadsGlobal]>]> {
+  let summary = "read one tile of a view in each memory behind it, at most `vector` elements at a time, and combine them";
+  let description = "Gives the result in the owners of the elements.";
+  let arguments = (ins NvTileAA_AtomicKindAttr:$kind, NvTileAA_TiledViewType:$view, Variadic<AnyType>:$indices,
+      Optional<NvTileAA_MemTokenType>:$token, NvTileAA_OrderingAttr:$ordering, OptionalAttr<NvTileAA_ScopeAttr>:$scope,
+      ConfinedAttr<I64Attr, [IntPositive]>:$vector, NvTileAS_BoundsAttr:$bounds,
+      OptionalAttr<DenseBoolArrayAttr>:$inBounds);
+  let results = (outs NvTileAS_Tensor:$result, NvTileAA_MemTokenType:$resultToken);
+  let assemblyFormat = [{
+    $kind $ordering (`scope` $scope^)? $view `[` $indices `]` (`token` $token^)?
+    `vector` $vector `bounds` $bounds (`in_bounds` $inBounds^)? attr-dict
+    `:` type($view) `[` type($indices) `]` `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def NvTileAS_MultimemReduceOp : NvTileAS_Op<"multimem_reduce", NvTileAA_Access, [AttrSizedOperandSegments,
+    MemoryEffects<[NvTileAA_ReadsGlobal, NvTileAA_WritesGlobal]>]> {
+  let summary = "atomic update of one tile of a view in each memory behind it, at most `vector` elements at a time";
+  let description = "Elements outside the memref are left alone.";
+  let arguments = (ins NvTileAA_AtomicKindAttr:$kind, NvTileAS_Tensor:$value, NvTileAA_TiledViewType:$view,
+      Variadic<AnyType>:$indices, Optional<NvTileAA_MemTokenType>:$token,
+      NvTileAA_OrderingAttr:$ordering, NvTileAA_ScopeAttr:$scope,
+      ConfinedAttr<I64Attr, [IntPositive]>:$vector, NvTileAS_BoundsAttr:$bounds,
+      OptionalAttr<DenseBoolArrayAttr>:$inBounds);
+  let results = (outs NvTileAA_MemTokenType:$resultToken);
+  let assemblyFormat = [{
+    $kind $ordering $scope $value `,` $view `[` $indices `]` (`token` $token^)?
+    `vector` $vector `bounds` $bounds (`in_bounds` $inBounds^)? attr-dict
+    `:` type($value) `,` type($view) `[` type($indices) `]`
+  }];
+  let hasVerifier = 1;
+}
+
+def NvTileAS_MultimemStoreOp : NvTileAS_Op<"multimem_store", NvTileAA_Access, [AttrSizedOperandSegments,
+    MemoryEffects<[NvTileAA_WritesGlobal]>]> {
+  let summary = "write one tile of a view in each memory behind it, at most `vector` elements at a time";
+  let arguments = (ins NvTileAS_Tensor:$value, NvTileAA_TiledViewType:$view, Variadic<AnyType>:$indices,
+      Optional<NvTileAA_MemTokenType>:$token, NvTileAA_OrderingAttr:$ordering, OptionalAttr<NvTileAA_ScopeAttr>:$scope,
+      ConfinedAttr<I64Attr, [IntPositive]>:$vector, NvTileAS_BoundsAttr:$bounds,
+      OptionalAttr<DenseBoolArrayAttr>:$inBounds);
+  let results = (outs NvTileAA_MemTokenType:$resultToken);
+  let assemblyFormat = [{
+    $ordering (`scope` $scope^)? $value `,` $view `[` $indices `]` (`token` $token^)?
+    `vector` $vector `bounds` $bounds (`in_bounds` $inBounds^)? attr-dict
+    `:` type($value) `,` type($view) `[` type($indices) `]`
+  }];
+  let hasVerifier = 1;
+}
+
 //===-- scratch memory ------------------------------------------------------//
 
 def NvTileAS_HeapAllocOp : NvTileAS_Op<"heap_alloc", NvTileAA_Program, [MemoryEffects<[NvTileAA_AllocatesGlobal]>]> {

@@ -68,8 +68,6 @@ fn what_is_not_simulated_is_refused() {
         "txq.width.b32 %r1, [%rd1];",
         "suld.b.1d.b32.trap %r1, [%rd1, {%r2}];",
         "sust.b.1d.b32.trap [%rd1, {%r2}], %r1;",
-        "multimem.ld_reduce.relaxed.gpu.global.add.u32 %r1, [%rd1];",
-        "multimem.red.relaxed.gpu.global.add.u32 [%rd1], %r1;",
         "wmma.load.a.sync.aligned.row.m16n16k16.f16 {%r1,%r2,%r3,%r4,%r5,%r6,%r7,%r8}, [%rd1], 16;",
         "vabsdiff.u32.u32.u32 %r1, %r2, %r3;",
         "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%f1}, {%r1}, {%r1}, {%f1}, %r5, 0x0;",

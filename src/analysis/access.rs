@@ -5,6 +5,7 @@ use super::{
     combined::Combined,
     facts::{Facts, TOP, pointee_bytes},
     layouts::{index_layout, sparse_dimension},
+    multimem::{Action, Multimem},
 };
 use crate::dialect::{
     layouts::{Tensor, memory_bits, storage_bits},
@@ -31,6 +32,8 @@ pub struct AccessPlan {
     pub bounds: Bounds,
     /// Dimensions of the tile that cannot leave the view.
     pub in_bounds: Vec<bool>,
+    /// Elements along `order[0]` that a thread must hold side by side: of multicast memory halves go in pairs.
+    pub least: u64,
     /// Bytes of an element; one for those of four bits, whose vectors are therefore half as wide as they could be.
     pub element_bytes: u64,
 }
@@ -130,7 +133,7 @@ pub fn tiled_access<'c>(facts: &Facts, view: &View<'c>, indices: &[Val<'c>], pro
         _ if exact => Bounds::Vector,
         _ => Bounds::Split,
     };
-    AccessPlan { order, vector, bounds, in_bounds, element_bytes }
+    AccessPlan { order, vector, bounds, in_bounds, least: 1, element_bytes }
 }
 
 /// Access through a tensor of pointers with an optional mask.
@@ -148,7 +151,7 @@ pub fn pointer_access<'c>(facts: &Facts, ptr: Val<'c>, mask: Option<Val<'c>>) ->
     let mut order: Vec<usize> = (0..rank).collect();
     order.sort_by_key(|&d| (std::cmp::Reverse(fact.contiguity[d]), std::cmp::Reverse(d)));
     let vector = width(order[0]);
-    AccessPlan { vector, bounds: Bounds::None, in_bounds: vec![true; rank], element_bytes: bytes, order }
+    AccessPlan { vector, bounds: Bounds::None, in_bounds: vec![true; rank], least: 1, element_bytes: bytes, order }
 }
 
 /// The access that `op` makes, when it moves a tensor.
@@ -160,6 +163,13 @@ pub fn access_of(op: OpRef<'_>, facts: &Facts) -> Option<AccessPlan> {
         AnyOp::TiledLoadOp(x) => tiled(x.view(), x.indices().collect()),
         AnyOp::TiledStoreOp(x) => tiled(x.view(), x.indices().collect()),
         AnyOp::TiledAtomicRmwOp(x) => tiled(x.view(), x.indices().collect()),
+        AnyOp::MultimemLoadReduceOp(x) => {
+            tiled(x.view(), x.indices().collect())?.multicast(Action::Load(x.kind()), x.result())
+        }
+        AnyOp::MultimemReduceOp(x) => {
+            tiled(x.view(), x.indices().collect())?.multicast(Action::Update(x.kind()), x.value())
+        }
+        AnyOp::MultimemStoreOp(x) => tiled(x.view(), x.indices().collect())?.multicast(Action::Store, x.value()),
         AnyOp::LoadOp(x) => pointers(x.ptr(), x.mask()),
         AnyOp::StoreOp(x) => pointers(x.ptr(), x.mask()),
         AnyOp::AtomicRmwOp(x) => pointers(x.ptr(), x.mask()),
@@ -176,6 +186,7 @@ pub fn tile_of<'c>(op: OpRef<'c>) -> Option<Tensor<'c>> {
     match AnyOp::cast(op) {
         // The index of a sparse dimension stands before the result.
         Some(AnyOp::TiledLoadOp(x)) => Tensor::of_value(x.result()),
+        Some(AnyOp::MultimemLoadReduceOp(x)) => Tensor::of_value(x.result()),
         _ => operands(op).chain(results(op)).find_map(Tensor::of_value),
     }
 }
@@ -185,6 +196,9 @@ pub fn operand_layout(op: OpRef<'_>, i: usize, tile: &[i64], layout: &Layout) ->
     let index = match AnyOp::cast(op) {
         Some(AnyOp::TiledLoadOp(x)) => sparse_dimension(x.view()).filter(|d| *d + 1 == i),
         Some(AnyOp::TiledStoreOp(x)) => sparse_dimension(x.view()).filter(|d| *d + 2 == i),
+        Some(AnyOp::MultimemLoadReduceOp(x)) => sparse_dimension(x.view()).filter(|d| *d + 1 == i),
+        Some(AnyOp::MultimemReduceOp(x)) => sparse_dimension(x.view()).filter(|d| *d + 2 == i),
+        Some(AnyOp::MultimemStoreOp(x)) => sparse_dimension(x.view()).filter(|d| *d + 2 == i),
         _ => None,
     };
     index.map_or_else(|| layout.clone(), |d| index_layout(layout, tile, d))
@@ -193,7 +207,9 @@ pub fn operand_layout(op: OpRef<'_>, i: usize, tile: &[i64], layout: &Layout) ->
 impl AccessPlan {
     /// The layout that touches the fewest sectors.
     pub fn layout(&self, shape: &Shape, warps: u64) -> Layout {
-        Layout::coalesced(shape, (self.element_bytes * 8) as u32, &self.order, self.vector, warps)
+        let after: Vec<usize> = self.order.iter().skip(1).chain(self.order.first()).copied().collect();
+        let (bits, vector) = ((self.element_bytes * 8) as u32, [self.least, self.vector]);
+        Layout::coalesced_over(shape, bits, &self.order, vector, warps, [&after, &after])
             .expect("a tile has a coalesced layout")
     }
     /// The layout that touches the fewest sectors, and among such the one in which combining elements is cheapest:
@@ -211,9 +227,9 @@ impl AccessPlan {
         let spreads: [[&[usize]; 2]; 3] =
             [[&after, &others_first], [&others_first, &others_first], [&self.order, &others_first]];
         let bits = (self.element_bytes * 8) as u32;
-        let candidates = spreads
-            .into_iter()
-            .filter_map(|spread| Layout::coalesced_over(shape, bits, &self.order, self.vector, warps, spread).ok());
+        let candidates = spreads.into_iter().filter_map(|spread| {
+            Layout::coalesced_over(shape, bits, &self.order, [self.least, self.vector], warps, spread).ok()
+        });
         let (sectors, vector) = (self.sectors(&best, shape), self.vector_in(&best, shape));
         let mut best = (combined.cost(&best, shape), best);
         for layout in candidates {
@@ -224,6 +240,13 @@ impl AccessPlan {
             }
         }
         best.1
+    }
+    /// The access of a tile of multicast memory: what its instructions take.
+    fn multicast(mut self, action: Action, tile: Val<'_>) -> Option<Self> {
+        let instruction = Multimem::of(action, Tensor::of_value(tile)?.element)?;
+        self.narrow(instruction.width);
+        self.least = if instruction.is_paired() { self.vector.min(2) } else { 1 };
+        Some(self)
     }
     /// Limits vectors to `width` elements. What is tested once a vector may then be tested once a narrower one.
     pub fn narrow(&mut self, width: u64) {

@@ -35,8 +35,9 @@ pub struct Update {
     pub width: u64,
 }
 
+/// The element types that instructions combine.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Element {
+pub(super) enum Element {
     Int(u32),
     F16,
     Bf16,
@@ -44,7 +45,7 @@ enum Element {
     F64,
 }
 
-fn classify(t: Type<'_>) -> Option<Element> {
+pub(super) fn classify(t: Type<'_>) -> Option<Element> {
     let raw = t.to_raw();
     // SAFETY: the type is alive; the width is asked of integers.
     unsafe {

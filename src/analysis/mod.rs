@@ -6,6 +6,7 @@ pub mod carried;
 pub mod combined;
 pub mod facts;
 pub mod layouts;
+pub mod multimem;
 pub mod narrow;
 pub mod pipelines;
 pub mod pressure;

@@ -139,9 +139,13 @@ impl ReadError {
         let at = self.0.part_offset;
         match (self.0.part, &self.0.kind) {
             (_, ErrorKind::MissingSection(_)) => None,
-            (Part::Header, ErrorKind::UnsupportedVersion { .. } | ErrorKind::BadMagic { .. } | ErrorKind::Field(_)) => {
-                Some(format!("error at offset {at}: failed to parse bytecode header"))
-            }
+            (
+                Part::Header,
+                ErrorKind::UnsupportedVersion { .. }
+                | ErrorKind::BadMagic { .. }
+                | ErrorKind::Field(_)
+                | ErrorKind::VersionTag(_),
+            ) => Some(format!("error at offset {at}: failed to parse bytecode header")),
             (Part::Header, _) => None,
             (Part::Section(s), ErrorKind::UnknownDebugTag) => {
                 let kind = format!("error at offset {at}: fail to read kind");
@@ -336,9 +340,9 @@ pub enum ErrorKind {
     // Envelope.
     #[error("invalid magic number at position {position}, got {} expected {}", hex(.got), hex(.expected))]
     BadMagic { position: usize, got: Vec<u8>, expected: [u8; 8] },
-    #[error("unsupported Tile version {}, this reader supports versions [{min}, {max}]", VersionText(*.major, *.minor, *.patch))]
+    #[error("unsupported Tile version {}, this reader supports versions [{min}{}{max}]", VersionText(*.major, *.minor, *.patch), between(.min, .max))]
     UnsupportedVersion { major: u64, minor: u64, patch: Option<u64>, min: Version, max: Version },
-    #[error("header has unrecognized version tag bits ({0:#x})")]
+    #[error("header has unrecognized version tag bits ({0:#x});")]
     VersionTag(u32),
     #[error("public-preview bytecode requires at least one enabled preview feature")]
     PreviewOff,
@@ -517,6 +521,11 @@ impl std::fmt::Display for VersionText {
         write!(f, "{}.{}", self.0, self.1)?;
         self.2.map_or(Ok(()), |p| write!(f, ".{p}"))
     }
+}
+
+/// What stands between the ends of a range of versions: NVIDIA's readers of one version write it with a comma.
+fn between(min: &Version, max: &Version) -> &'static str {
+    if min == max { ", " } else { " - " }
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -14,6 +14,9 @@ pub const MAX_REGISTERS: &str = "nv_tileas.max_registers";
 /// Discardable attribute of a kernel that has products of tiles.
 pub const MULTIPLIES: &str = "nv_tileas.multiplies";
 
+/// Discardable attribute of a kernel: blocks that a multiprocessor should have room for at once, i64.
+pub const MIN_BLOCKS: &str = "nv_tileas.min_blocks";
+
 /// Discardable attribute of a program whose tiles take more shared memory than a block has: bytes, i64.
 pub const SHARED_EXCEEDED: &str = "nv_tileas.shared_exceeded";
 

@@ -34,9 +34,8 @@ mod settings;
 use settings::Settings;
 
 /// The bytecode versions that are announced, oldest first: what `--list-versions` prints. Clients send the newest of
-/// them, so all that a version has must compile. 13.5 is read but not announced, since its operations on multicast
-/// memory have no code.
-pub const BYTECODE_VERSIONS: &[(u8, u8)] = &[(13, 1), (13, 2), (13, 3), (13, 4)];
+/// them, so all that a version has must compile.
+pub const BYTECODE_VERSIONS: &[(u8, u8)] = &[(13, 1), (13, 2), (13, 3), (13, 4), (13, 5)];
 
 /// Set for a core program by the program that starts it.
 const DELEGATED: &str = "TILEIRAS_DELEGATED";
@@ -658,12 +657,12 @@ fn action_text(action: &str, program: &str, identity: &Identity) -> String {
     }
 }
 
-/// Two lines. Clients look for `V13.4.0` and `release 13.4` in them, and store the whole text in cache keys.
+/// Two lines. Clients look for `V13.5.0` and `release 13.5` in them, and store the whole text in cache keys.
 pub fn version_text(identity: &Identity) -> String {
     let Identity { version, revision, sources, llvm } = identity;
     format!(
         "tileiras {version} (revision {revision}, sources {sources}, LLVM {llvm})\n\
-         Tile IR compatible: Cuda compilation tools, release 13.4, V13.4.0\n"
+         Tile IR compatible: Cuda compilation tools, release 13.5, V13.5.0\n"
     )
 }
 
@@ -725,7 +724,7 @@ mod tests {
         let identity = Identity { version: "0.1.0", revision: "r", sources: "s", llvm: "21.1.8" };
         let text = version_text(&identity);
         assert_eq!(text.lines().count(), 2);
-        assert!(text.contains("release 13.4, V13.4.0"));
+        assert!(text.contains("release 13.5, V13.5.0"));
         // A client searches for the first `V` that a version follows.
         assert_eq!(
             text.match_indices('V').filter(|(at, _)| text[at + 1..].starts_with(|c: char| c.is_ascii_digit())).count(),

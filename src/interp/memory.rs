@@ -40,6 +40,8 @@ impl Place {
 #[derive(Clone, Debug)]
 pub struct Memory {
     allocations: BTreeMap<u64, Allocation>,
+    /// By its first address, how many bytes an object of multicast memory has, and where its members begin.
+    multicast: BTreeMap<u64, (u64, Vec<u64>)>,
     next: u64,
 }
 
@@ -50,7 +52,7 @@ const GUARD: u64 = 1 << 16;
 
 impl Default for Memory {
     fn default() -> Memory {
-        Memory { allocations: BTreeMap::new(), next: 1 << 40 }
+        Memory { allocations: BTreeMap::new(), multicast: BTreeMap::new(), next: 1 << 40 }
     }
 }
 
@@ -72,6 +74,20 @@ impl Memory {
         let size = size as usize;
         let (bytes, shadow) = (vec![0; size], vec![State::Unknown; size]);
         self.place(Allocation { name: name.into(), bytes, shadow, constant: false }, alignment)
+    }
+
+    /// Addresses, which no allocation has, each of which stands for a place in every member.
+    pub fn multicast(&mut self, members: &[u64], bytes: u64) -> u64 {
+        let address = self.next.next_multiple_of(ALIGNMENT);
+        self.next = address + bytes + GUARD;
+        self.multicast.insert(address, (bytes, members.to_vec()));
+        address
+    }
+
+    /// The places that an address of multicast memory stands for.
+    pub fn members(&self, address: u64) -> Option<Vec<u64>> {
+        let (base, (bytes, members)) = self.multicast.range(..=address).next_back()?;
+        (address - base < *bytes).then(|| members.iter().map(|m| m + (address - base)).collect())
     }
 
     /// From now on a write is an error.

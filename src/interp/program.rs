@@ -461,6 +461,26 @@ pub enum OpKind {
         token: bool,
         inbounds: Vec<bool>,
     },
+    /// View of multicast memory, indices, token. Pointers and views of such memory have the types of others here.
+    MultimemLoadReduce {
+        access: AccessOrder,
+        update: Update,
+        token: bool,
+        inbounds: Vec<bool>,
+    },
+    /// View of multicast memory, tile, indices, token.
+    MultimemReduce {
+        access: AccessOrder,
+        update: Update,
+        token: bool,
+        inbounds: Vec<bool>,
+    },
+    /// As [`OpKind::MultimemReduce`].
+    MultimemStore {
+        access: AccessOrder,
+        token: bool,
+        inbounds: Vec<bool>,
+    },
     GetTensorShape,
     GetIndexSpaceShape,
     MakeToken,
@@ -593,6 +613,9 @@ impl OpKind {
             OpKind::LoadView { .. } => "load_view_tko",
             OpKind::StoreView { .. } => "store_view_tko",
             OpKind::AtomicRedView { .. } => "atomic_red_view_tko",
+            OpKind::MultimemLoadReduce { .. } => "multimem_load_reduce_view_tko",
+            OpKind::MultimemReduce { .. } => "multimem_reduce_view_tko",
+            OpKind::MultimemStore { .. } => "multimem_store_view_tko",
             OpKind::GetTensorShape => "get_tensor_shape",
             OpKind::GetIndexSpaceShape => "get_index_space_shape",
             OpKind::MakeToken => "make_token",

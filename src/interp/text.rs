@@ -1,6 +1,8 @@
 //! Programs as text of the dialect, which MLIR reads.
 
-use crate::program::{AccessOrder, Block, Entry, FloatMode, Op, OpKind, Overflow, Program, Promise, Rounding, Value};
+use crate::program::{
+    AccessOrder, Block, Entry, FloatMode, Op, OpKind, Overflow, Program, Promise, Rounding, Update, Value,
+};
 use crate::types::{Cut, Element, Number, TileType, Type};
 use std::fmt::Write;
 
@@ -366,6 +368,37 @@ impl Printer<'_> {
                     self.types(&types)
                 )
             }
+            OpKind::MultimemLoadReduce { access: a, update, token: t, inbounds } => {
+                let v = without_token(*t);
+                format!(
+                    "{mnemonic} {} {}[{}]{}{}{} : {} -> {results}",
+                    access(*a),
+                    name(&v[0]),
+                    join(&v[1..], name),
+                    token(*t, " = "),
+                    promises(inbounds),
+                    combined_by(*update),
+                    self.types(v)
+                )
+            }
+            OpKind::MultimemReduce { access: a, token: t, inbounds, .. }
+            | OpKind::MultimemStore { access: a, token: t, inbounds } => {
+                let v = without_token(*t);
+                let kind = match &op.kind {
+                    OpKind::MultimemReduce { update, .. } => combined_by(*update),
+                    _ => String::new(),
+                };
+                format!(
+                    "{mnemonic} {} {}, {}[{}]{}{}{kind} : {} -> {results}",
+                    access(*a),
+                    name(&v[0]),
+                    name(&v[1]),
+                    join(&v[2..], name),
+                    token(*t, " = "),
+                    promises(inbounds),
+                    self.types(v)
+                )
+            }
             OpKind::MmaF { fast_acc } => format!("{mnemonic} {all}{} : {}", flag(*fast_acc, "fast_acc"), self.types(v)),
             OpKind::MmaI { lhs, rhs } => {
                 format!("{mnemonic} {all} {} {} : {}", lhs.keyword(), rhs.keyword(), self.types(v))
@@ -486,6 +519,14 @@ impl Printer<'_> {
 }
 
 /// What is said of dimensions along which a tile lies inside of its view.
+/// How an access of multicast memory combines; the addition is not written.
+fn combined_by(update: Update) -> String {
+    match update {
+        Update::Add | Update::AddF => String::new(),
+        other => format!(" attributes {{reduction = #cuda_tile.multimem_reduction_kind<{}>}}", other.keyword()),
+    }
+}
+
 fn promises(inbounds: &[bool]) -> String {
     if inbounds.contains(&true) { format!(" inbounds = [{}]", join(inbounds, bool::to_string)) } else { String::new() }
 }

@@ -100,23 +100,24 @@ impl Layout {
     /// Errors: `order` is not a permutation, or `vec_elems` or `num_warps` is not a power of two.
     pub fn coalesced(shape: &Shape, elem_bits: u32, order: &[usize], vec_elems: u64, num_warps: u64) -> Result<Self> {
         let after: Vec<usize> = order.iter().skip(1).chain(order.first()).copied().collect();
-        Self::coalesced_over(shape, elem_bits, order, vec_elems, num_warps, [&after, &after])
+        Self::coalesced_over(shape, elem_bits, order, [1, vec_elems], num_warps, [&after, &after])
     }
 
-    /// As [`Layout::coalesced`], but lanes that are left after a cache line go to the dimensions of the first list, and
-    /// warps to those of the second.
+    /// As [`Layout::coalesced`], but vectors have a least number of elements too, which they keep though threads go
+    /// idle; lanes that are left after a cache line go to the dimensions of the first list, and warps to those of the
+    /// second.
     pub fn coalesced_over(
         shape: &Shape,
         elem_bits: u32,
         order: &[usize],
-        vec_elems: u64,
+        [least, most]: [u64; 2],
         num_warps: u64,
         [lanes_over, warps_over]: [&[usize]; 2],
     ) -> Result<Self> {
         for list in [order, lanes_over, warps_over] {
             shape.check_order(list)?;
         }
-        let vec = log2("vector elements", vec_elems)?;
+        let (least, vec) = (log2("vector elements", least)?, log2("vector elements", most)?);
         let warp_bits = log2("warps", num_warps)?;
         let elem_log2_bytes = elem_bits.max(8).next_power_of_two().ilog2() - 3;
         let (register, lane, warp);
@@ -125,7 +126,7 @@ impl Layout {
             let [mut r, mut l, mut w]: [Vec<u64>; 3] = Default::default();
             // A vector may not take so many elements that other threads go idle.
             let per_thread = shape.bits().saturating_sub(LANE_BITS + warp_bits);
-            let vec = vec.min(4u32.saturating_sub(elem_log2_bytes)).min(per_thread);
+            let vec = vec.min(4u32.saturating_sub(elem_log2_bytes)).min(per_thread.max(least));
             let got = filler.take(*fastest, vec, &mut r);
             let line = 7u32.saturating_sub(elem_log2_bytes + got).min(LANE_BITS);
             filler.take(*fastest, line, &mut l);

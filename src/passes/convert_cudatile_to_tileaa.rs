@@ -294,9 +294,9 @@ impl<'c> Translator<'c> {
             LoadViewTkoOp(o) => self.tiled_load(o),
             StoreViewTkoOp(o) => self.tiled_store(o),
             AtomicRedViewTkoOp(o) => self.tiled_update(o),
-            MultimemLoadReduceViewTkoOp(_) | MultimemReduceViewTkoOp(_) | MultimemStoreViewTkoOp(_) => {
-                Err(fail(op, format!("'{}' op is not supported: no target has code for multicast memory", op_name(op))))
-            }
+            MultimemLoadReduceViewTkoOp(o) => self.multimem_load_reduce(o),
+            MultimemReduceViewTkoOp(o) => self.multimem_reduce(o),
+            MultimemStoreViewTkoOp(o) => self.multimem_store(o),
             GetTensorShapeOp(o) => self.extents(aa::DimOp::NAME, o.src(), results(op)),
             GetIndexSpaceShapeOp(o) => self.extents(aa::NumTilesOp::NAME, o.src(), results(op)),
             GetTileBlockIdOp(_) => self.grid(aa::GetProgramIdOp::NAME, op),

@@ -245,6 +245,9 @@ impl<'c> Convert<'c> {
             AnyOp::AtomicRmwOp(x) => return self.atomic_rmw(x),
             AnyOp::AtomicCasOp(x) => return self.atomic_cas(x),
             AnyOp::TiledAtomicRmwOp(x) => return self.tiled_atomic_rmw(x),
+            AnyOp::MultimemLoadReduceOp(x) => return self.multimem_load_reduce(x),
+            AnyOp::MultimemReduceOp(x) => return self.multimem_reduce(x),
+            AnyOp::MultimemStoreOp(x) => return self.multimem_store(x),
             AnyOp::AllocaOp(x) => return self.alloca(x),
             AnyOp::PrintOp(x) => return self.print(x),
             // Scalars, views, tokens, and elementwise ops that keep their form.

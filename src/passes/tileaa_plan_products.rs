@@ -187,7 +187,7 @@ fn hints<'c>(function: nv_tileaa::FuncOp<'c>, loads: &[OpRef<'c>], target: &Targ
     let latencies = loads.iter().filter_map(|o| of(TiledLoadOp::cast(*o)?.hints(), "latency", 10));
     Hints {
         latency: latencies.max(),
-        occupancy: of(function.hints(), "occupancy", 32),
+        occupancy: of(function.hints(), "occupancy", 32).or_else(|| of(function.hints(), "min_ctas_per_sm", 32)),
         worker_warps: of(function.hints(), "num_worker_warps_per_cta", 32),
     }
 }

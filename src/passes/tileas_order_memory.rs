@@ -284,6 +284,13 @@ impl<'c> GlobalAccess<'c> {
             TiledLoadOp(x) => (x.token(), x.result_token(), x.ordering(), READ, x.result()),
             TiledStoreOp(x) => (x.token(), x.result_token(), x.ordering(), WRITE, x.value()),
             TiledAtomicRmwOp(x) => (x.token(), x.result_token(), x.ordering(), WRITE, x.value()),
+            MultimemLoadReduceOp(x) => {
+                // Its owners make it, be it weak.
+                let owned = first_owns(x.result());
+                return Some(Self::new(x.token(), x.result_token(), x.ordering(), READ, owned));
+            }
+            MultimemReduceOp(x) => (x.token(), x.result_token(), x.ordering(), WRITE, x.value()),
+            MultimemStoreOp(x) => (x.token(), x.result_token(), x.ordering(), WRITE, x.value()),
             LoadOp(x) => (x.token(), x.result_token(), x.ordering(), READ, x.ptr()),
             StoreOp(x) => (x.token(), x.result_token(), x.ordering(), WRITE, x.ptr()),
             AsyncTiledLoadOp(x) => (x.token(), x.result_token(), Ordering::Weak, READ, x.dest()),
@@ -294,17 +301,20 @@ impl<'c> GlobalAccess<'c> {
         };
         // A weak load is made by every thread that wants the value, all else by owners.
         let owned = kinds == WRITE || ordering != Ordering::Weak;
-        let first = owned && Tensor::of_value(moved).is_none_or(|t| first_owns_all(&t));
-        let acquires = matches!(ordering, Ordering::Acquire | Ordering::AcqRel);
-        let releases = matches!(ordering, Ordering::Release | Ordering::AcqRel);
-        let kinds = if acquires { kinds.join(ACQUIRE) } else { kinds };
         let place = match AnyOp::cast(op)? {
             TiledLoadOp(x) => Place::of(x.view(), x.indices(), moved),
             TiledStoreOp(x) => Place::of(x.view(), x.indices(), moved),
             _ => None,
         };
         let place = place.filter(|_| ordering == Ordering::Weak);
-        Some(GlobalAccess { token, out, kinds, releases, first, place })
+        Some(GlobalAccess { place, ..Self::new(token, out, ordering, kinds, owned && first_owns(moved)) })
+    }
+
+    fn new(token: Option<Val<'c>>, out: Val<'c>, ordering: Ordering, kinds: Kinds, first: bool) -> Self {
+        let acquires = matches!(ordering, Ordering::Acquire | Ordering::AcqRel);
+        let releases = matches!(ordering, Ordering::Release | Ordering::AcqRel);
+        let kinds = if acquires { kinds.join(ACQUIRE) } else { kinds };
+        GlobalAccess { token, out, kinds, releases, first, place: None }
     }
 
     /// Whether a barrier must stand between what is open and this access.
@@ -315,7 +325,8 @@ impl<'c> GlobalAccess<'c> {
 }
 
 /// Whether the first thread is the owner of every element.
-fn first_owns_all(tensor: &Tensor<'_>) -> bool {
+fn first_owns(moved: Val<'_>) -> bool {
+    let Some(tensor) = Tensor::of_value(moved) else { return true };
     tensor.layout().is_some_and(|l| {
         let free = l.free_variables();
         free.lane.count_ones() as usize == l.lane().len() && free.warp.count_ones() as usize == l.warp().len()

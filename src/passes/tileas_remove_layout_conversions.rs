@@ -329,7 +329,8 @@ impl<'c> Assignment<'c> {
         let a = &self.anchors[anchor];
         let Some(tile) = tile_of(a.op) else { return false };
         let shape = tile.tile_shape();
-        a.access.sectors(layout, &shape) <= slack * a.access.sectors(&a.layout, &shape)
+        a.access.vector_in(layout, &shape) >= a.access.least
+            && a.access.sectors(layout, &shape) <= slack * a.access.sectors(&a.layout, &shape)
     }
 
     /// Gives an operand of a product the layout that the product needs, and what widens it the layout before.

@@ -6,13 +6,14 @@
 //! ```text
 //! nv_tileas.num_warps = 4     nvvm.reqntid = [128, 1, 1]     .reqntid 128, 1, 1
 //! nv_tileas.multiplies        nvvm.minctasm = 1              .minnctapersm 1
+//! nv_tileas.min_blocks = 2    nvvm.minctasm = 2              .minnctapersm 2
 //! ```
 //!
 //! Functions that are not kernels become internal to the module, so that LLVM may change and drop them.
 
 use crate::{
     dialect::{
-        gpu_module::{MAX_REGISTERS, MULTIPLIES, NUM_WARPS, functions},
+        gpu_module::{MAX_REGISTERS, MIN_BLOCKS, MULTIPLIES, NUM_WARPS, functions},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
     },
@@ -57,6 +58,13 @@ fn kernel<'c>(function: OpRef<'c>, context: &'c Context) -> Result<(), Failed> {
     if let Some(registers) = discardable_attr(function, MAX_REGISTERS) {
         set_discardable_attr(function, "nvvm.maxnreg", i32_attr(context, int_attr(registers) as i32));
         remove_discardable_attr(function, MAX_REGISTERS);
+        remove_discardable_attr(function, MULTIPLIES);
+        // The plan of the kernel knows how many blocks these leave room for.
+        remove_discardable_attr(function, MIN_BLOCKS);
+    }
+    if let Some(blocks) = discardable_attr(function, MIN_BLOCKS) {
+        set_discardable_attr(function, "nvvm.minctasm", i32_attr(context, int_attr(blocks) as i32));
+        remove_discardable_attr(function, MIN_BLOCKS);
         remove_discardable_attr(function, MULTIPLIES);
     }
     if discardable_attr(function, MULTIPLIES).is_some() {

@@ -30,10 +30,10 @@ pub struct Program {
 }
 
 impl Program {
-    /// Whether the bytecode is of a version that is read: the last is 13.4.
+    /// Whether the bytecode is of a version that is read: the last is 13.5.
     pub fn is_readable(&self) -> bool {
         let version = self.name.split_once('.').and_then(|(_, v)| v.split_once('.'));
-        version.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?))) <= Some((13u32, 4u32))
+        version.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?))) <= Some((13u32, 5u32))
     }
 }
 
@@ -391,7 +391,7 @@ mod tests {
     #[test]
     fn versions_that_are_read() {
         for (name, readable) in
-            [("a.13.1", true), ("a.13.3", true), ("a.13.4", true), ("a.13.5", false), ("a.14.0", false)]
+            [("a.13.1", true), ("a.13.3", true), ("a.13.5", true), ("a.13.6", false), ("a.14.0", false)]
         {
             assert_eq!(program(name).is_readable(), readable, "{name}");
         }

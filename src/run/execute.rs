@@ -7,6 +7,7 @@
 //! | array of rank n | pointer, n extents, n strides in elements (32 or 64 bits each) |
 //! | scalar | itself |
 //! | list of arrays of rank n | pointer to descriptors, 32-bit length |
+//! | object of multicast memory | multicast pointer, extents and strides of a member |
 //!
 //! A descriptor is `1 + 2n` words of 64 bits: pointer, extents, strides. So a 20 x 50 array of floats at 0x1000 passes
 //! `0x1000, 20, 50, 50, 1`.
@@ -197,9 +198,21 @@ fn flatten(device: &mut Device, argument: &Argument, out: &mut Vec<Arg>) -> Resu
         Argument::Array(a) => {
             let pointer = place(device, a);
             out.push(Arg::Ptr(pointer));
-            let sizes = extents_and_strides(a);
-            out.extend(sizes.map(|n| if a.wide_index { Arg::I64(n as i64) } else { Arg::I32(n as i32) }));
+            out.extend(sizes_of(a));
             Ok(vec![pointer])
+        }
+        Argument::Multicast(members) => {
+            // Such memory is made of pages: none ends inside of a word.
+            let bytes = members[0].array.data.len().next_multiple_of(4);
+            let place = |a: &ArrayArgument| {
+                let mut data = a.array.data.clone();
+                data.resize(bytes, 0);
+                device.alloc_from(&data)
+            };
+            let pointers: Vec<DevicePtr> = members.iter().map(place).collect();
+            out.push(Arg::Ptr(device.multicast(&pointers, bytes as u64)));
+            out.extend(sizes_of(&members[0]));
+            Ok(pointers)
         }
         Argument::List(list) => {
             let mut words = vec![];
@@ -216,6 +229,12 @@ fn flatten(device: &mut Device, argument: &Argument, out: &mut Vec<Arg>) -> Resu
             Ok(pointers)
         }
     }
+}
+
+/// Extents and strides as they are passed.
+fn sizes_of(a: &ArrayArgument) -> impl Iterator<Item = Arg> {
+    let wide = a.wide_index;
+    extents_and_strides(a).map(move |n| if wide { Arg::I64(n as i64) } else { Arg::I32(n as i32) })
 }
 
 /// Brings an array to the device.
@@ -259,6 +278,7 @@ pub(crate) fn describe(args: &[Argument]) -> String {
         Argument::Scalar { element, .. } => format!("{}: 1", element.name()),
         Argument::Array(a) => format!("{}: {}", a.name, 1 + 2 * a.array.shape.len()),
         Argument::List(_) => "list: 2".into(),
+        Argument::Multicast(list) => format!("multicast {}: {}", list[0].name, 1 + 2 * list[0].array.shape.len()),
         Argument::Buffer(a) => format!("buffer {}: 1", a.name),
         Argument::Bytes(b) => format!("{} bytes: 1", b.len()),
         Argument::TensorMap { of, .. } => format!("tensor map of {}: 1", of.name),
@@ -273,7 +293,7 @@ pub fn check(launch: &Launch, outcome: &Outcome) -> Vec<String> {
         let (Some(argument), Some(got)) = (launch.args.get(expect.arg), outcome.arrays.get(expect.arg)) else {
             continue;
         };
-        let list = matches!(argument, Argument::List(_));
+        let list = matches!(argument, Argument::List(_) | Argument::Multicast(_));
         for (n, ((a, got), want)) in argument.arrays().iter().zip(got).zip(&expect.values).enumerate() {
             let name = if list { format!("arg {}[{n}]", expect.arg) } else { format!("arg {}", expect.arg) };
             complaints.extend(compare_rows(&name, got, a.element, want, expect.how, expect.loose.as_deref()));

@@ -9,7 +9,8 @@
 //!     { "f32": 1.5 },
 //!     { "array": "x.npy" },
 //!     { "array": "y.npy", "dtype": "bf16", "index": "i64" },
-//!     { "list": [ { "array": "a.npy" }, { "array": "b.npy" } ] }
+//!     { "list": [ { "array": "a.npy" }, { "array": "b.npy" } ] },
+//!     { "multicast": [ { "array": "a.npy" }, { "array": "b.npy" } ] }
 //!   ],
 //!   "expect": [ { "arg": 2, "value": "want.npy", "rtol": 1e-5, "atol": 1e-6, "bad": 0.0 } ],
 //!   "stdout": [ "block 0 sum 7" ]
@@ -20,7 +21,8 @@
 //! and the eight-bit floats. `index` is the type of extents and strides; `strides`, a list in elements, replaces those
 //! of the array. `extents`, a list, passes a part of the array only: nobody has written what lies in its memory between
 //! and behind the part. A scalar is a number, or a string as on the command line (`"inf"`, `"0x7fc00000"`). `expect`
-//! has one `value` for each array: a list of files for a list.
+//! has one `value` for each array: a list of files for a list. An object of multicast memory has its members, arrays of
+//! one shape and type; the kernel takes it like one array, at an address that stands for all of them.
 //!
 //! Kernels that are not of the tile convention take other arguments:
 //!
@@ -90,6 +92,8 @@ pub enum Argument {
     },
     Array(ArrayArgument),
     List(Vec<ArrayArgument>),
+    /// The members of an object of multicast memory: at least one, all of one shape and type.
+    Multicast(Vec<ArrayArgument>),
     /// Passed as its address alone.
     Buffer(ArrayArgument),
     /// A structure by value.
@@ -106,7 +110,7 @@ impl Argument {
         match self {
             Argument::Scalar { .. } | Argument::Bytes(_) => &[],
             Argument::Array(a) | Argument::Buffer(a) | Argument::TensorMap { of: a, .. } => std::slice::from_ref(a),
-            Argument::List(l) => l,
+            Argument::List(l) | Argument::Multicast(l) => l,
         }
     }
 }
@@ -366,11 +370,30 @@ fn argument(what: &str, value: &Value, folder: &Path) -> Result<Argument, Error>
         let arrays = items.iter().enumerate().map(|(i, v)| array(&format!("{what}.list[{i}]"), v, folder));
         return Ok(Argument::List(arrays.collect::<Result<_, _>>()?));
     }
+    if let Some(items) = object.get("multicast") {
+        let mut fields = Fields::new(what, value)?;
+        fields.take("multicast");
+        fields.end()?;
+        let items = items.as_array().ok_or_else(|| wrong(what, "a list of arrays"))?;
+        let arrays = items.iter().enumerate().map(|(i, v)| array(&format!("{what}.multicast[{i}]"), v, folder));
+        let arrays: Vec<ArrayArgument> = arrays.collect::<Result<_, _>>()?;
+        let (Some(first), rest) = (arrays.first(), arrays.iter().skip(1)) else {
+            return Err(wrong(what, "at least one member"));
+        };
+        let alike = |a: &ArrayArgument| {
+            a.array.shape == first.array.shape
+                && (a.element, a.wide_index, &a.strides) == (first.element, first.wide_index, &first.strides)
+        };
+        if !rest.into_iter().all(alike) {
+            return Err(wrong(what, "members of one shape and type"));
+        }
+        return Ok(Argument::Multicast(arrays));
+    }
     let mut fields = object.iter();
     let (Some((name, value)), None) = (fields.next(), fields.next()) else {
         return Err(wrong(
             what,
-            "'array', 'list', 'buffer', 'unwritten', 'tensor_map', 'bytes', or one type with its value",
+            "'array', 'list', 'multicast', 'buffer', 'unwritten', 'tensor_map', 'bytes', or one type with its value",
         ));
     };
     let element = element(what, name)?;

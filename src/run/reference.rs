@@ -5,7 +5,7 @@
 //! here.
 
 use crate::execute::{Error, Outcome, describe, extents_and_strides, parameter_hint};
-use crate::launch::{Argument, Launch};
+use crate::launch::{Argument, ArrayArgument, Launch};
 use ptx_sim::Report;
 use tile_diag::Diagnostic;
 use tile_interface::{CompileError, InputKind};
@@ -83,6 +83,15 @@ fn flatten(machine: &mut Machine<'_>, name: &str, argument: &Argument, out: &mut
             out.push(address);
             out.extend(extents_and_strides(a));
             vec![address]
+        }
+        Argument::Multicast(members) => {
+            let allocate = |(i, a): (usize, &ArrayArgument)| {
+                machine.memory.allocate(&format!("{name}[{i}]"), a.array.data.clone())
+            };
+            let addresses: Vec<u64> = members.iter().enumerate().map(allocate).collect();
+            out.push(machine.memory.multicast(&addresses, members[0].array.data.len() as u64));
+            out.extend(extents_and_strides(&members[0]));
+            addresses
         }
         Argument::List(list) => {
             let mut words = vec![];

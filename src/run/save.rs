@@ -8,7 +8,8 @@ use std::path::Path;
 
 impl Launch {
     /// Writes `launch.json` and, beside it, `arg<n>.npy` for the arrays and `want<n>.npy` for what is expected of them
-    /// (`arg<n>_<i>.npy` and `want<n>_<i>.npy` in lists). The folder is made where there is none. A kernel in the
+    /// (`arg<n>_<i>.npy` and `want<n>_<i>.npy` in lists
+    /// and objects). The folder is made where there is none. A kernel in the
     /// folder is named relative to it.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         std::fs::create_dir_all(folder)?;
@@ -40,7 +41,7 @@ impl Launch {
         root.insert("args".into(), args.into());
         let mut expect = vec![];
         for e in &self.expect {
-            let list = matches!(self.args.get(e.arg), Some(Argument::List(_)));
+            let list = matches!(self.args.get(e.arg), Some(Argument::List(_) | Argument::Multicast(_)));
             expect.push(describe_expect(folder, e, list)?);
         }
         root.insert("expect".into(), expect.into());
@@ -82,6 +83,10 @@ fn describe(folder: &Path, n: usize, argument: &Argument) -> io::Result<Value> {
         Argument::List(list) => {
             let items = list.iter().enumerate().map(|(i, a)| passed(a, format!("arg{n}_{i}.npy")));
             json!({ "list": items.collect::<io::Result<Vec<_>>>()? })
+        }
+        Argument::Multicast(list) => {
+            let items = list.iter().enumerate().map(|(i, a)| passed(a, format!("arg{n}_{i}.npy")));
+            json!({ "multicast": items.collect::<io::Result<Vec<_>>>()? })
         }
         Argument::Buffer(a) if a.unwritten => json!({ "unwritten": a.array.shape, "dtype": a.element.name() }),
         Argument::Buffer(a) => {

@@ -259,10 +259,12 @@ fn descriptions_are_written_as_they_are_read() {
         "args": [{"f32": 1.1}, {"i8": -3}, {"e4m3": "0x38"}, {"bytes": "00ff10"},
                  {"array": "x.npy", "index": "i64"}, {"buffer": "y.npy", "dtype": "u32"},
                  {"unwritten": [2, 5], "dtype": "bf16"}, {"list": [{"array": "x.npy"}, {"array": "y.npy"}]},
+                 {"multicast": [{"array": "x.npy"}, {"array": "x.npy"}]},
                  {"tensor_map": "x.npy", "element": "f32", "dims": [20, 2], "strides": [80], "box": [4, 1], "steps": [1, 2],
                   "swizzle": 1, "fill": "nan"}],
         "expect": [{"arg": 4, "value": "x.npy", "rtol": 0.5, "atol": 1e-9, "bad": 0.25},
-                   {"arg": 5, "value": "y.npy", "match": "bits"}, {"arg": 8, "value": "y.npy", "match": "bits_or_nan"},
+                   {"arg": 5, "value": "y.npy", "match": "bits"}, {"arg": 9, "value": "y.npy", "match": "bits_or_nan"},
+                   {"arg": 8, "value": ["x.npy", "x.npy"], "match": "bits"},
                    {"arg": 7, "value": ["x.npy", "y.npy"], "match": "sorted"}]}"#;
     let mut launch = Launch::parse(text.as_bytes(), dir.path()).unwrap();
     let copy = dir.path().join("copy");
@@ -272,13 +274,16 @@ fn descriptions_are_written_as_they_are_read() {
     // Files are named by their place, and arrays without one are not named at all.
     let mut names = again.args.iter().flat_map(Argument::arrays).map(|a| a.name.as_str()).collect::<Vec<_>>();
     names.sort_unstable();
-    assert_eq!(names, ["arg4.npy", "arg5.npy", "arg7_0.npy", "arg7_1.npy", "arg8.npy", "unwritten.npy"]);
+    assert_eq!(
+        names,
+        ["arg4.npy", "arg5.npy", "arg7_0.npy", "arg7_1.npy", "arg8_0.npy", "arg8_1.npy", "arg9.npy", "unwritten.npy"]
+    );
     let nameless = |launch: &Launch| {
         let mut launch = launch.clone();
         for argument in &mut launch.args {
             match argument {
                 Argument::Array(a) | Argument::Buffer(a) | Argument::TensorMap { of: a, .. } => a.name.clear(),
-                Argument::List(list) => list.iter_mut().for_each(|a| a.name.clear()),
+                Argument::List(list) | Argument::Multicast(list) => list.iter_mut().for_each(|a| a.name.clear()),
                 Argument::Scalar { .. } | Argument::Bytes(_) => {}
             }
         }
@@ -394,6 +399,12 @@ fn bad_descriptions() {
         (r#"{"args": [{"array": "x.npy", "frob": 1}]}"#, "unknown field 'frob'"),
         (r#"{"args": [{"list": 1}]}"#, "args[0]: expected a list of arrays"),
         (r#"{"args": [{"list": [{"f32": 1}]}]}"#, "args[0].list[0]: expected 'array'"),
+        (r#"{"args": [{"multicast": {}}]}"#, "args[0]: expected a list of arrays"),
+        (r#"{"args": [{"multicast": []}]}"#, "args[0]: expected at least one member"),
+        (
+            r#"{"args": [{"multicast": [{"array": "x.npy"}, {"array": "x.npy", "dtype": "u32"}]}]}"#,
+            "args[0]: expected members of one shape and type",
+        ),
         (r#"{"expect": [{"arg": 0, "value": "x.npy"}]}"#, "1 values for argument 0 with 0 arrays"),
         (r#"{"args": [{"array": "x.npy"}], "expect": [{"arg": 0}]}"#, "expect[0]: expected 'value'"),
         (r#"{"args": [{"array": "x.npy"}], "expect": [{"value": "x.npy"}]}"#, "expect[0]: expected 'arg'"),

@@ -288,6 +288,21 @@ fn update(m: ct::AtomicRMWMode) -> Update {
     }
 }
 
+fn multimem_update(k: ct::MultimemReductionKind, view: Val<'_>) -> Update {
+    use ct::MultimemReductionKind as Kind;
+    match k {
+        Kind::Add if view_type(ty(view)).is_some_and(|v| v.tensor.element.is_float()) => Update::AddF,
+        Kind::Add => Update::Add,
+        Kind::Min => Update::Min,
+        Kind::Max => Update::Max,
+        Kind::And => Update::And,
+        Kind::Or => Update::Or,
+        Kind::Xor => Update::Xor,
+        Kind::UMin => Update::UMin,
+        Kind::UMax => Update::UMax,
+    }
+}
+
 fn promise(a: Attribute<'_>) -> Option<Promise> {
     if let Some(a) = ct::DivByAttr::cast(a) {
         return Some(Promise::DivBy { divisor: a.divisor() as u64, groups: a.every().zip(a.along()) });
@@ -477,9 +492,23 @@ impl Reader {
                 token: o.token().is_some(),
                 inbounds: bool_list(o.inbounds()),
             },
-            MultimemLoadReduceViewTkoOp(_) | MultimemReduceViewTkoOp(_) | MultimemStoreViewTkoOp(_) => {
-                return error(op, format!("'{}' op: programs have no multicast memory", op_name(op)));
-            }
+            MultimemLoadReduceViewTkoOp(o) => OpKind::MultimemLoadReduce {
+                access: access(o.memory_ordering_semantics(), o.memory_scope()),
+                update: multimem_update(o.reduction(), o.view()),
+                token: o.token().is_some(),
+                inbounds: bool_list(o.inbounds()),
+            },
+            MultimemReduceViewTkoOp(o) => OpKind::MultimemReduce {
+                access: access(o.memory_ordering_semantics(), Some(o.memory_scope())),
+                update: multimem_update(o.reduction(), o.view()),
+                token: o.token().is_some(),
+                inbounds: bool_list(o.inbounds()),
+            },
+            MultimemStoreViewTkoOp(o) => OpKind::MultimemStore {
+                access: access(o.memory_ordering_semantics(), o.memory_scope()),
+                token: o.token().is_some(),
+                inbounds: bool_list(o.inbounds()),
+            },
             GetTensorShapeOp(_) => OpKind::GetTensorShape,
             GetIndexSpaceShapeOp(_) => OpKind::GetIndexSpaceShape,
             GdcLaunchDependentsTkoOp(_) => OpKind::LaunchDependents,

@@ -120,7 +120,7 @@ fn cases() -> Vec<Case> {
         "unsupported Tile version 14.1.0, this reader supports versions [13.1, 13.1]");
     case("version-minor-0", STRUCTURAL, [SPEC_MAGIC, &[13, 0, 0]].concat(),
         "unsupported Tile version 13.0.0, this reader supports versions [13.1, 13.1]");
-    case("version-public", STRUCTURAL, public_header(6), "unsupported Tile version 13.6.0, this reader supports versions [13.1, 13.5]");
+    case("version-public", STRUCTURAL, public_header(6), "unsupported Tile version 13.6.0, this reader supports versions [13.1 - 13.5]");
     case("version-only", STRUCTURAL, [SPEC_MAGIC, &[13, 1]].concat(), "failed to read number of dialects");
     case("unregistered-dialect", STRUCTURAL, spec_tail(&[1, 3, b'f', b'o', b'o', 1]), "unregistered dialect: foo");
     case("non-canonical", STRUCTURAL, [SPEC_MAGIC, &[0x8D, 0, 1, 0]].concat(), "non-canonical VarInt");

@@ -270,7 +270,9 @@ fn previews() {
     };
     let plain = RECORDS[0].2;
     assert!(error(&tagged(5, 1, plain), false).contains("public-preview bytecode requires at least one enabled"));
-    assert!(error(&tagged(5, 3, plain), true).contains("header has unrecognized version tag bits (0x2)"));
+    assert!(error(&tagged(5, 3, plain), true).contains("header has unrecognized version tag bits (0x2);"));
+    let refused = read(&tagged(5, 3, plain), &options()).unwrap_err();
+    assert_eq!(refused.context().as_deref(), Some("error at offset 12: failed to parse bytecode header"));
     let data = tagged(5, 1, plain);
     let m = read(&data, &ReadOptions { preview: true, ..options() }).unwrap();
     assert_eq!(write(&m, Profile::Public, m.version).unwrap(), data);

@@ -85,7 +85,7 @@ fn version_and_lists() {
     assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
     insta::assert_snapshot!("version", text(&outcome.stdout));
     let outcome = bench.run(&["--list-versions"]);
-    assert_eq!((outcome.status, text(&outcome.stdout).as_str()), (Some(0), "13.1\n13.2\n13.3\n13.4\n"));
+    assert_eq!((outcome.status, text(&outcome.stdout).as_str()), (Some(0), "13.1\n13.2\n13.3\n13.4\n13.5\n"));
     for (options, message) in [
         (
             &["--apply-controls=c.acf"][..],

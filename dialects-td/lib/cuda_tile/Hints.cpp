@@ -33,7 +33,7 @@ void cuda_tile::setHintChecks(bool warn, bool error) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-enum class HintKind { ClusterSize, WorkerWarps, Range, Bool };
+enum class HintKind { ClusterSize, WorkerWarps, Range, RangeFromZero, Bool, Text };
 struct Hint {
   StringLiteral name;
   HintKind kind;
@@ -46,13 +46,15 @@ static constexpr Hint kHints[] = {
     {"num_cta_in_cga", HintKind::ClusterSize, 16, true, false, false},
     {"num_worker_warps_per_cta", HintKind::WorkerWarps, 32, true, false, false},
     {"occupancy", HintKind::Range, 32, true, false, false},
+    {"min_ctas_per_sm", HintKind::RangeFromZero, 32, true, false, false},
+    {"discardable_perf_hints", HintKind::Text, 0, true, true, true},
     {"latency", HintKind::Range, 10, false, true, true},
     {"allow_tma", HintKind::Bool, 0, false, false, true},
 };
 
 static constexpr StringLiteral kKeys[] = {
     "sm_80",  "sm_86",  "sm_87",  "sm_88",  "sm_89",  "sm_90",
-    "sm_100", "sm_103", "sm_110", "sm_120", "sm_121", "default"};
+    "sm_100", "sm_103", "sm_107", "sm_110", "sm_120", "sm_121", "default"};
 
 // Targets without thread block clusters.
 static bool hasNoClusters(StringRef key) {
@@ -83,15 +85,18 @@ static std::string checkHint(const Hint &hint, StringRef key, Attribute value) {
   std::string path = (key + "." + hint.name).str();
   if (hint.kind == HintKind::Bool)
     return isa<BoolAttr>(value) ? "" : "boolean value expected for " + path;
+  if (hint.kind == HintKind::Text)
+    return isa<StringAttr>(value) ? "" : "string value expected for " + path;
   auto integer = dyn_cast<IntegerAttr>(value);
   if (!integer || isa<BoolAttr>(value) || integer.getValue().getBitWidth() > 64)
     return "integer value expected for " + path;
   int64_t v = integer.getValue().getSExtValue();
-  if (hint.kind == HintKind::Range) {
-    if (v >= 1 && v <= hint.max)
+  if (hint.kind == HintKind::Range || hint.kind == HintKind::RangeFromZero) {
+    int64_t least = hint.kind == HintKind::Range ? 1 : 0;
+    if (v >= least && v <= hint.max)
       return "";
-    return "integer value in the range [1, " + std::to_string(hint.max) +
-           "] is expected for " + path;
+    return "integer value in the range [" + std::to_string(least) + ", " +
+           std::to_string(hint.max) + "] is expected for " + path;
   }
   if (hint.kind == HintKind::ClusterSize && hasNoClusters(key))
     return v == 1 ? "" : "expected 1 for " + path;

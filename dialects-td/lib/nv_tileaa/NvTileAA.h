@@ -50,4 +50,11 @@ struct Machine : mlir::SideEffects::Resource::Base<Machine> {
 #define GET_OP_CLASSES
 #include "nv_tileaa/NvTileAAOps.h.inc"
 
+namespace nv_tileaa {
+// What the ops of multicast memory of both dialects check: that there are instructions for the elements, and for the
+// kind of a load or an update of them.
+mlir::LogicalResult verifyMultimemKind(mlir::Operation *op, AtomicKind kind, mlir::Type element, bool loads);
+mlir::LogicalResult verifyMultimemElement(mlir::Operation *op, mlir::Type element);
+} // namespace nv_tileaa
+
 #endif

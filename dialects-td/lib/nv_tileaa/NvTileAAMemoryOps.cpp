@@ -13,6 +13,25 @@ static ArrayRef<int64_t> shapeOf(Type type) {
   return tensor ? tensor.getShape() : ArrayRef<int64_t>();
 }
 
+// What multicast memory combines; `loads` says whether a load does it.
+LogicalResult nv_tileaa::verifyMultimemKind(Operation *op, AtomicKind kind, Type element, bool loads) {
+  bool half = element.isF16() || element.isBF16();
+  bool floats = half || element.isF32() || element.isF64();
+  bool words = element.isInteger(32) || element.isInteger(64);
+  bool fits = kind == AtomicKind::AddF                              ? floats
+              : kind == AtomicKind::Max || kind == AtomicKind::Min ? words || (loads && half)
+                                                                   : words && kind != AtomicKind::Xchg;
+  if (!fits)
+    return op->emitOpError("kind ") << stringifyAtomicKind(kind) << " does not apply to " << element;
+  return success();
+}
+LogicalResult nv_tileaa::verifyMultimemElement(Operation *op, Type element) {
+  if (element.isInteger(32) || element.isInteger(64) || element.isF16() || element.isBF16() || element.isF32() ||
+      element.isF64())
+    return success();
+  return op->emitOpError("multicast memory has no elements of type ") << element;
+}
+
 // Invariants of an access through pointers: pointers, values and mask have one shape; the pointee is the element.
 static LogicalResult verifyAccess(Operation *op, Type ptr, Type value, Value mask) {
   if (shapeOf(ptr) != shapeOf(value) || (mask && shapeOf(mask.getType()) != shapeOf(ptr)))
@@ -53,6 +72,23 @@ LogicalResult TiledLoadOp::verify() {
 }
 LogicalResult TiledStoreOp::verify() {
   return verifyTiled(*this, getView().getType(), getValue().getType(), getIndices());
+}
+
+// Invariants of multicast memory: those of a tile of a view; instructions for the elements and the kind.
+LogicalResult MultimemLoadReduceOp::verify() {
+  if (failed(verifyTiled(*this, getView().getType(), getResult().getType(), getIndices())))
+    return failure();
+  return verifyMultimemKind(*this, getKind(), elementOf(getResult().getType()), true);
+}
+LogicalResult MultimemReduceOp::verify() {
+  if (failed(verifyTiled(*this, getView().getType(), getValue().getType(), getIndices())))
+    return failure();
+  return verifyMultimemKind(*this, getKind(), elementOf(getValue().getType()), false);
+}
+LogicalResult MultimemStoreOp::verify() {
+  if (failed(verifyTiled(*this, getView().getType(), getValue().getType(), getIndices())))
+    return failure();
+  return verifyMultimemElement(*this, elementOf(getValue().getType()));
 }
 
 // Invariants: those of an access; the kind suits the element type.

@@ -72,6 +72,24 @@ LogicalResult TiledAtomicRmwOp::verify() {
   return verifyKind(*this, getKind(), tensor(getValue()).getElementType());
 }
 
+LogicalResult MultimemLoadReduceOp::verify() {
+  if (failed(verifyTiled(*this, getView().getType(), getResult(), getIndices(), getInBounds(), getVector())))
+    return failure();
+  return nv_tileaa::verifyMultimemKind(*this, getKind(), tensor(getResult()).getElementType(), true);
+}
+LogicalResult MultimemReduceOp::verify() {
+  if (failed(verifyTiled(*this, getView().getType(), getValue(), getIndices(), getInBounds(), getVector())))
+    return failure();
+  if (getOrdering() != Ordering::Relaxed && getOrdering() != Ordering::Release)
+    return emitOpError("an update of multicast memory is relaxed or release");
+  return nv_tileaa::verifyMultimemKind(*this, getKind(), tensor(getValue()).getElementType(), false);
+}
+LogicalResult MultimemStoreOp::verify() {
+  if (failed(verifyTiled(*this, getView().getType(), getValue(), getIndices(), getInBounds(), getVector())))
+    return failure();
+  return nv_tileaa::verifyMultimemElement(*this, tensor(getValue()).getElementType());
+}
+
 LogicalResult HeapAllocOp::verify() {
   RankedTensorType type = tensor(getResult());
   if (type.getNumElements() != 1 || !isa<nv_tileaa::PtrType>(type.getElementType()))

@@ -144,6 +144,11 @@ impl Device {
         ptr
     }
 
+    /// An address that stands for `bytes` bytes of each member, for `multimem` instructions alone.
+    pub fn multicast(&mut self, members: &[DevicePtr], bytes: u64) -> DevicePtr {
+        DevicePtr(self.memory.multicast(members.iter().map(|m| m.0).collect(), bytes))
+    }
+
     /// Frees an allocation; false if `ptr` is not the start of one.
     pub fn free(&mut self, ptr: DevicePtr) -> bool {
         self.memory.remove(ptr.0)

@@ -9,6 +9,7 @@ use super::state::warp::{Return, Split, Wait, Warp};
 use super::units::async_ops::AsyncOps;
 use super::units::completion::Operations;
 use super::units::ldst::LoadStore;
+use super::units::multimem::MulticastAccess;
 use super::units::tcgen05::TensorMemoryOps;
 use super::units::tensor_ops::MatrixOps;
 use super::units::warp_exec::WarpOps;
@@ -63,6 +64,7 @@ impl Dispatch for Machine<'_> {
             Op::StBulk { space } => self.store_bulk(w, frame, *space, args, mask, inst)?,
             Op::Atom(m) => self.atomic(w, frame, m, true, args, mask, inst)?,
             Op::Red(m) => self.atomic(w, frame, m, false, args, mask, inst)?,
+            Op::Multimem(m) => self.multimem(w, frame, m, args, mask, inst)?,
             Op::Hint { .. } | Op::Nop => {}
             Op::Createpolicy => w.set64(frame, &args[0], &[0x1000_0000_0000_0000; 32], mask),
             Op::Cvta { to, space, .. } => cvta(w, frame, *to, *space, args, mask),

@@ -96,6 +96,8 @@ pub enum Op {
     /// `ldu`: as `ld`.
     Atom(AtomMods),
     Red(AtomMods),
+    /// `multimem`: dst, address for loads; address, b for updates and stores.
+    Multimem(MultimemMods),
     /// Prefetch, discard, applypriority: address operands are evaluated but nothing else happens.
     Hint {
         size: bool,
@@ -425,6 +427,28 @@ pub struct AtomMods {
     pub sem: Sem,
     pub scope: Scope,
     pub vec: u8,
+}
+
+/// `multimem.ld_reduce`, `multimem.red` and `multimem.st`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MultimemMods {
+    pub kind: MultimemKind,
+    pub ty: Type,
+    pub space: Space,
+    pub sem: Sem,
+    pub scope: Scope,
+    pub vec: u8,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MultimemKind {
+    /// `wide` where halves are summed in f32.
+    LdReduce {
+        op: AtomOp,
+        wide: bool,
+    },
+    Red(AtomOp),
+    St,
 }
 
 /// `fence.proxy.*`.

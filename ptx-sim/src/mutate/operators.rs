@@ -224,6 +224,10 @@ fn moved(i: &Inst, by: fn(i64) -> i64) -> Option<Inst> {
         Op::St(m) if !parameter(m.space) => (0, m.ty.bytes() * u32::from(m.vec.max(1))),
         Op::Atom(m) => (1, m.ty.bytes() * u32::from(m.vec.max(1))),
         Op::Red(m) => (0, m.ty.bytes() * u32::from(m.vec.max(1))),
+        Op::Multimem(m) => {
+            let address = usize::from(matches!(m.kind, MultimemKind::LdReduce { .. }));
+            (address, m.ty.bytes() * u32::from(m.vec))
+        }
         Op::CpAsync { .. } | Op::Stmatrix(_) => (0, 16),
         Op::Ldmatrix(_) | Op::CpBulk(_) => (1, 16),
         _ => return None,
@@ -285,6 +289,7 @@ fn scoped(i: &Inst) -> Option<Inst> {
         Op::St(m) if wide(m.scope, m.sem) => Op::St(LoadStoreMods { scope: Scope::Cta, ..*m }),
         Op::Atom(m) if wide(m.scope, m.sem) => Op::Atom(AtomMods { scope: Scope::Cta, ..*m }),
         Op::Red(m) if wide(m.scope, m.sem) => Op::Red(AtomMods { scope: Scope::Cta, ..*m }),
+        Op::Multimem(m) if wide(m.scope, m.sem) => Op::Multimem(MultimemMods { scope: Scope::Cta, ..*m }),
         Op::Fence { sem, scope } if wide(*scope, *sem) => Op::Fence { sem: *sem, scope: Scope::Cta },
         _ => return None,
     };
@@ -307,6 +312,10 @@ fn weakened(i: &Inst) -> Option<Inst> {
         Op::St(m) => Op::St(LoadStoreMods { sem: access(m.sem)?, ..*m }),
         Op::Atom(m) => Op::Atom(AtomMods { sem: atomic(m.sem)?, ..*m }),
         Op::Red(m) => Op::Red(AtomMods { sem: atomic(m.sem)?, ..*m }),
+        Op::Multimem(m) if matches!(m.kind, MultimemKind::Red(_)) => {
+            Op::Multimem(MultimemMods { sem: atomic(m.sem)?, ..*m })
+        }
+        Op::Multimem(m) => Op::Multimem(MultimemMods { sem: access(m.sem)?, ..*m }),
         _ => return None,
     };
     Some(Inst { op, ..i.clone() })

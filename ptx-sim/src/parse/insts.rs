@@ -153,9 +153,9 @@ fn dispatch(m: &mut Mods<'_>, raw: &RawArgs) -> FormResult {
     Err(if NOT_SIMULATED.contains(&m.base) { m.unsupported() } else { m.unknown() })
 }
 
-/// Instructions that PTX has and the simulator does not: textures and surfaces, multimem, the older matrix and video
+/// Instructions that PTX has and the simulator does not: textures and surfaces, the older matrix and video
 /// instructions.
-const NOT_SIMULATED: [&str; 28] = [
+const NOT_SIMULATED: [&str; 27] = [
     "tex",
     "tld4",
     "txq",
@@ -164,7 +164,6 @@ const NOT_SIMULATED: [&str; 28] = [
     "sured",
     "suq",
     "istypep",
-    "multimem",
     "wmma",
     "vadd",
     "vsub",

@@ -14,6 +14,7 @@ pub(crate) fn form(m: &mut Mods<'_>) -> Option<FormResult> {
         "st" if !m.has("async") => store(m),
         "atom" => atom(m),
         "red" if !m.has("async") => red(m),
+        "multimem" => multimem(m),
         "prefetch" | "prefetchu" => prefetch(m),
         "discard" | "applypriority" => hint_with_size(m),
         "createpolicy" => createpolicy(m),
@@ -163,6 +164,68 @@ fn red(m: &mut Mods<'_>) -> FormResult {
     let n = usize::from(mods.vec);
     let src = if mods.vec > 1 { K::Vs(n, mods.ty) } else { K::S(mods.ty) };
     if policy { mk(Op::Red(mods), &[K::Mem, src, K::S(B64)]) } else { mk(Op::Red(mods), &[K::Mem, src]) }
+}
+
+fn multimem(m: &mut Mods<'_>) -> FormResult {
+    use AtomOp::*;
+    let loads = m.flag("ld_reduce");
+    let updates = !loads && m.flag("red");
+    if !loads && !updates {
+        m.require("st")?;
+    }
+    let given = m.pick::<Sem>();
+    let sem = given.unwrap_or(if updates { Sem::Relaxed } else { Sem::Weak });
+    let ordered = match sem {
+        Sem::Weak => !updates,
+        Sem::Relaxed => true,
+        Sem::Acquire => loads,
+        Sem::Release => !loads,
+        _ => false,
+    };
+    if !ordered {
+        return Err(ParseErrorKind::UnknownModifier { instruction: m.full(), modifier: sem.name().into() });
+    }
+    let scope = m.pick::<Scope>();
+    if scope.is_none() && given.is_some_and(|sem| sem != Sem::Weak) {
+        return Err(m.missing("a scope"));
+    }
+    if let Some(scope) = scope.filter(|_| sem == Sem::Weak) {
+        return Err(ParseErrorKind::UnknownModifier { instruction: m.full(), modifier: scope.name().into() });
+    }
+    let space = m.pick::<Space>().unwrap_or(Space::Generic);
+    if !matches!(space, Space::Global | Space::Generic) {
+        return Err(ParseErrorKind::UnknownModifier { instruction: m.full(), modifier: space.name().into() });
+    }
+    let op = if loads || updates { Some(m.pick::<AtomOp>().ok_or_else(|| m.missing("an operation"))?) } else { None };
+    let wide = loads && m.flag("acc::f32");
+    let vec = vector(m);
+    let ty = m.ty()?;
+    let halves = matches!(ty, F16 | BF16 | F16x2 | BF16x2);
+    let integer = matches!(ty, B32 | B64 | U32 | U64 | S32 | S64);
+    let combines = match op {
+        None => integer || halves || matches!(ty, F32 | F64),
+        Some(Add) => matches!(ty, U32 | S32 | U64 | F32 | F64) || halves,
+        Some(Min | Max) => matches!(ty, U32 | S32 | U64 | S64) || halves && loads,
+        Some(And | Or | Xor) => matches!(ty, B32 | B64),
+        Some(Inc | Dec | Exch | Cas) => false,
+    };
+    // Of one register, or of a vector of floating-point numbers: 4, 8 or 16 bytes.
+    let bytes = u32::from(vec) * ty.bytes();
+    let fits = matches!(bytes, 4 | 8 | 16) && (vec == 1 || halves || ty == F32);
+    if !combines || !fits || wide && (op != Some(Add) || !halves) {
+        return Err(m.bad_type(ty));
+    }
+    let kind = match op {
+        Some(op) if loads => MultimemKind::LdReduce { op, wide },
+        Some(op) => MultimemKind::Red(op),
+        None => MultimemKind::St,
+    };
+    let mods = MultimemMods { kind, ty, space, sem, scope: scope.unwrap_or(Scope::Gpu), vec };
+    let n = usize::from(vec);
+    if loads {
+        return mk(Op::Multimem(mods), &[if vec > 1 { K::Vd(n, ty) } else { K::D(ty) }, K::Mem]);
+    }
+    mk(Op::Multimem(mods), &[K::Mem, if vec > 1 { K::Vs(n, ty) } else { K::S(ty) }])
 }
 
 fn prefetch(m: &mut Mods<'_>) -> FormResult {

@@ -169,6 +169,7 @@ impl Costs {
         let bytes = match &inst.op {
             Op::Ld(a) | Op::St(a) => a.ty.bytes() * u32::from(a.vec),
             Op::Atom(m) | Op::Red(m) => m.ty.bytes() * u32::from(m.vec),
+            Op::Multimem(m) => m.ty.bytes() * u32::from(m.vec),
             _ => 0,
         };
         let (reads, writes) = (SmallVec::new(), SmallVec::new());
@@ -235,6 +236,11 @@ impl Costs {
             }
             Op::Atom(_) => (Pipe::None, 1.0, 0.0, 0.0, Memory { load: true, atomic: true }, Order::Fixed),
             Op::Red(_) => (Pipe::None, 1.0, 0.0, 0.0, Memory { load: false, atomic: true }, Order::Fixed),
+            Op::Multimem(m) => {
+                // As an update of memory of one's own: what the other members cost has not been measured.
+                let load = matches!(m.kind, MultimemKind::LdReduce { .. });
+                (Pipe::None, 1.0, 0.0, 0.0, Memory { load, atomic: true }, Order::Fixed)
+            }
             Op::Ldmatrix(_) => (Pipe::None, 1.0, 0.0, self.latency_matrix, Shared, Order::Load(Space::Shared)),
             Op::Stmatrix(_) => (Pipe::None, 1.0, 0.0, 0.0, Shared, Order::Store(Space::Shared)),
             Op::Movmatrix => (Pipe::None, 1.0, 0.0, self.latency_shuffle, Exchange { redux: false }, Order::Free),
@@ -370,6 +376,7 @@ fn load_order(sem: Sem, space: Space) -> Order {
 fn destinations(inst: &DInst) -> usize {
     match &inst.op {
         Op::St(_) | Op::StBulk { .. } | Op::Red(_) | Op::Stmatrix(_) | Op::Wgmma(_) | Op::CpAsync { .. } => 0,
+        Op::Multimem(m) => usize::from(matches!(m.kind, MultimemKind::LdReduce { .. })),
         Op::CpBulk(_) | Op::CpTensor(_) | Op::Bra { .. } | Op::BrxIdx | Op::Call | Op::Hint { .. } => 0,
         Op::Bar { kind, .. } => usize::from(!matches!(kind, BarKind::Sync | BarKind::Arrive)),
         Op::Setp { .. } | Op::Shfl { .. } | Op::Match { .. } | Op::Elect => 2,

@@ -123,6 +123,7 @@ static ROWS: &[Requirement] = &[
     row("red", &["v8"], v(8, 1), Some(VectorReduction), "red.global.add.noftz.v8.f16 [d0],{h0,h1,h2,h3,h4,h5,h6,h7};"),
     row("atom", &["b128"], v(8, 3), Some(Atomic128), "atom.global.cas.b128 q,[d0],q,q;"),
     row("multimem", &[], v(8, 1), Some(Multimem), "multimem.ld_reduce.global.add.f32 f0,[d0];"),
+    row("multimem", &["acc::f32"], v(8, 2), Some(Multimem), "multimem.ld_reduce.weak.global.add.acc::f32.f16x2 r0,[d0];"),
     row("redux.sync.min", &["f32"], v(8, 6), Some(ReduxF32), "redux.sync.min.f32 f0,f1,0xffffffff;"),
     row("redux.sync.max", &["f32"], v(8, 6), Some(ReduxF32), "redux.sync.max.NaN.f32 f0,f1,0xffffffff;"),
 

@@ -180,6 +180,8 @@ fn has_tiles(op: &Op) -> bool {
         OpKind::StorePtr { .. }
             | OpKind::StoreView { .. }
             | OpKind::AtomicRedView { .. }
+            | OpKind::MultimemReduce { .. }
+            | OpKind::MultimemStore { .. }
             | OpKind::Print { .. }
             | OpKind::Assert(_)
     ) && !op.results.is_empty()
@@ -516,6 +518,8 @@ fn has_effects(op: &Op) -> bool {
         | OpKind::AtomicCas { .. }
         | OpKind::AtomicRmw { .. }
         | OpKind::AtomicRedView { .. }
+        | OpKind::MultimemReduce { .. }
+        | OpKind::MultimemStore { .. }
         | OpKind::Print { .. }
         | OpKind::Assert(_) => true,
         k if is_terminator(k) => true,

@@ -56,6 +56,22 @@ impl Run<'_> {
                 let access = self.begin(op, *token, true)?;
                 self.update_tile(&access, *update, &view, (v[0], inbounds), &v[1..=end])
             }
+            OpKind::MultimemLoadReduce { update, token, inbounds, .. } => {
+                let view = self.view_type(v[0])?.clone();
+                let indices = &v[1..v.len() - usize::from(*token)];
+                let access = self.begin(op, *token, false)?;
+                self.combine_tile(&access, *update, &view, (v[0], inbounds), indices)
+            }
+            OpKind::MultimemReduce { token, inbounds, .. } | OpKind::MultimemStore { token, inbounds, .. } => {
+                let update = match &op.kind {
+                    OpKind::MultimemReduce { update, .. } => Some(*update),
+                    _ => None,
+                };
+                let view = self.view_type(v[0])?.clone();
+                let indices = &v[2..v.len() - usize::from(*token)];
+                let access = self.begin(op, *token, update.is_some())?;
+                self.write_members(&access, update, &view, [v[0], v[1]], (indices, inbounds))
+            }
             OpKind::GetTensorShape => {
                 let shape = self.tensor(v[0])?.shape.clone();
                 self.extents(op, &shape)
@@ -414,6 +430,65 @@ impl Run<'_> {
         Ok(vec![self.done(access)])
     }
 
+    //===-- multicast memory ------------------------------------------------//
+
+    /// The places that element `e` of a tensor stands for.
+    fn members(&self, tensor: &Tensor, e: u64, n: Number) -> Result<Vec<Place>, Cause> {
+        let at = place(tensor.base, e, n).address;
+        match self.memory.members(at) {
+            Some(members) => Ok(members.into_iter().map(Place::at).collect()),
+            None => Err(Cause::Undefined(format!("{at:#x} is no address of multicast memory"))),
+        }
+    }
+
+    fn combine_tile(
+        &mut self,
+        access: &race::TracedAccess,
+        update: Update,
+        view: &ViewType,
+        (v, inbounds): (Value, &[bool]),
+        indices: &[Value],
+    ) -> Outcome {
+        let tensor = self.tensor(v)?;
+        let n = view.tensor.element;
+        let mut out = vec![];
+        for target in self.targets(view, &tensor, indices, inbounds)? {
+            let Some(e) = target else {
+                out.push(view.padding.map_or(Scalar::unknown(0), |p| pad(p, n)));
+                continue;
+            };
+            let mut all = vec![];
+            for at in self.members(&tensor, e, n)? {
+                all.push(self.read(access, at, n)?);
+            }
+            out.push(combined(update, n, &all)?);
+        }
+        Ok(vec![Datum::Tile(Rc::new(out)), self.done(access)])
+    }
+
+    /// Without an update the members are stored to.
+    fn write_members(
+        &mut self,
+        access: &race::TracedAccess,
+        update: Option<Update>,
+        view: &ViewType,
+        [v, tile]: [Value; 2],
+        (indices, inbounds): (&[Value], &[bool]),
+    ) -> Outcome {
+        let (tensor, tile) = (self.tensor(v)?, self.elements(tile)?);
+        let n = view.tensor.element;
+        for (i, target) in self.targets(view, &tensor, indices, inbounds)?.into_iter().enumerate() {
+            let Some(e) = target else { continue };
+            for at in self.members(&tensor, e, n)? {
+                match update {
+                    Some(update) => _ = self.update_one(access, update, at, n, tile[i])?,
+                    None => self.write(access, at, n, tile[i])?,
+                }
+            }
+        }
+        Ok(vec![self.done(access)])
+    }
+
     pub(super) fn alloca(&mut self, op: &Op, count: u64, alignment: u64) -> Result<u64, Cause> {
         let Element::Pointer(n) = self.tile_type(op.results[0])?.element else {
             return Err(malformed("'alloca' makes a pointer"));
@@ -452,6 +527,22 @@ fn pad(padding: Padding, n: Number) -> Scalar {
         got if got == real => Scalar::exact(bits),
         _ => Scalar::unknown(0),
     }
+}
+
+/// What the members of multicast memory hold, combined in any order.
+fn combined(update: Update, n: Number, all: &[Scalar]) -> Result<Scalar, Cause> {
+    let Some((first, rest)) = all.split_first() else { return Err(malformed("an object without members")) };
+    let result = rest.iter().try_fold(*first, |a, b| match update {
+        Update::Max | Update::Min if n.is_float() => Ok(float::extremum(n, update == Update::Max, false, false, a, *b)),
+        _ => updated(update, n, a, *b),
+    })?;
+    // Two numbers have one sum, which is rounded once.
+    if update == Update::AddF && all.len() > 2 && !result.is_unknown() {
+        let mut bound = Bound::new(n);
+        all.iter().for_each(|x| bound.add(*x));
+        return Ok(bound.sum(result));
+    }
+    Ok(result)
 }
 
 /// What an atomic update leaves if updates come in our order.

@@ -443,6 +443,9 @@ impl Run<'_> {
             | OpKind::LoadView { .. }
             | OpKind::StoreView { .. }
             | OpKind::AtomicRedView { .. }
+            | OpKind::MultimemLoadReduce { .. }
+            | OpKind::MultimemReduce { .. }
+            | OpKind::MultimemStore { .. }
             | OpKind::GetTensorShape
             | OpKind::GetIndexSpaceShape => self.access(op),
             OpKind::Offset => self.offset(op),

@@ -65,6 +65,12 @@ fn coalesced_layouts_literally() {
     assert_eq!(coalesced(&[256], 32, &[0], 4, 4), layout(&[1], &[2, 4, 8, 16, 32], &[64, 128]));
     // 16 elements on 128 threads: the rest are replicas.
     assert_eq!(coalesced(&[16], 32, &[0], 4, 4), layout(&[], &[1, 2, 4, 8, 0], &[0, 0]));
+    // A least vector stays together, though threads go idle.
+    let pairs =
+        |extents: &[i64], vec| Layout::coalesced_over(&shape(extents), 16, &[0], [2, vec], 4, [&[0], &[0]]).unwrap();
+    assert_eq!(pairs(&[64], 8), layout(&[1], &[2, 4, 8, 16, 32], &[0, 0]));
+    assert_eq!(pairs(&[16], 8), layout(&[1], &[2, 4, 8, 0, 0], &[0, 0]));
+    assert_eq!(pairs(&[1024], 8), layout(&[1, 2, 4], &[8, 16, 32, 64, 128], &[256, 512]));
     // Scalars.
     assert_eq!(coalesced(&[], 32, &[], 4, 4), layout(&[], &[0; 5], &[0, 0]));
     assert_eq!(coalesced(&[1, 1, 1], 64, &[2, 1, 0], 2, 1), layout(&[], &[0; 5], &[]));

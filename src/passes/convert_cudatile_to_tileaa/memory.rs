@@ -2,7 +2,7 @@
 
 use super::{Translator, ct, hints, shape::constant_value, types};
 use crate::dialect::{nv_tileaa as aa, pass::Failed, rt::*};
-use melior::ir::attribute::StringAttribute;
+use melior::ir::{Type, attribute::StringAttribute};
 
 fn ordering(o: ct::MemoryOrderingSemantics) -> aa::Ordering {
     match o {
@@ -32,6 +32,22 @@ fn kind(m: ct::AtomicRMWMode) -> aa::AtomicKind {
         ct::AtomicRMWMode::UMax => aa::AtomicKind::UMax,
         ct::AtomicRMWMode::UMin => aa::AtomicKind::UMin,
         ct::AtomicRMWMode::Xchg => aa::AtomicKind::Xchg,
+    }
+}
+
+/// The update that combines multicast memory of such elements.
+fn multimem_kind(k: ct::MultimemReductionKind, element: Type<'_>) -> aa::AtomicKind {
+    use ct::MultimemReductionKind::*;
+    match k {
+        Add if types::is_float(element) => aa::AtomicKind::AddF,
+        Add => aa::AtomicKind::Add,
+        Min => aa::AtomicKind::Min,
+        Max => aa::AtomicKind::Max,
+        And => aa::AtomicKind::And,
+        Or => aa::AtomicKind::Or,
+        Xor => aa::AtomicKind::Xor,
+        UMin => aa::AtomicKind::UMin,
+        UMax => aa::AtomicKind::UMax,
     }
 }
 
@@ -203,6 +219,68 @@ impl<'c> Translator<'c> {
             kind(o.mode()),
             ordering(o.memory_ordering_semantics()),
             scope(o.memory_scope()),
+            o.inbounds(),
+        );
+        let new = self.built(built)?;
+        self.set(o.result_token(), new.result_token());
+        Ok(())
+    }
+
+    //===-- multicast memory ------------------------------------------------//
+
+    pub(super) fn multimem_load_reduce(&mut self, o: ct::MultimemLoadReduceViewTkoOp<'c>) -> Result<(), Failed> {
+        let t = self.result_type(o.reduced_values())?;
+        let indices = self.get_all(o.index());
+        let built = aa::MultimemLoadReduceOp::build(
+            &self.b,
+            t,
+            self.token,
+            self.get(o.view()),
+            &indices,
+            self.optional(o.token()),
+            multimem_kind(o.reduction(), types::element(t)),
+            ordering(o.memory_ordering_semantics()),
+            o.memory_scope().map(scope),
+            o.inbounds(),
+        );
+        let new = self.built(built)?;
+        self.set(o.reduced_values(), new.result());
+        self.set(o.result_token(), new.result_token());
+        Ok(())
+    }
+
+    pub(super) fn multimem_reduce(&mut self, o: ct::MultimemReduceViewTkoOp<'c>) -> Result<(), Failed> {
+        let indices = self.get_all(o.index());
+        let value = self.get(o.tile());
+        let built = aa::MultimemReduceOp::build(
+            &self.b,
+            self.token,
+            value,
+            self.get(o.view()),
+            &indices,
+            self.optional(o.token()),
+            multimem_kind(o.reduction(), types::element_of(value)),
+            ordering(o.memory_ordering_semantics()),
+            scope(o.memory_scope()),
+            o.inbounds(),
+        );
+        let new = self.built(built)?;
+        self.set(o.result_token(), new.result_token());
+        Ok(())
+    }
+
+    pub(super) fn multimem_store(&mut self, o: ct::MultimemStoreViewTkoOp<'c>) -> Result<(), Failed> {
+        let indices = self.get_all(o.index());
+        let built = aa::MultimemStoreOp::build(
+            &self.b,
+            self.token,
+            self.get(o.tile()),
+            self.get(o.view()),
+            &indices,
+            self.optional(o.token()),
+            ordering(o.memory_ordering_semantics()),
+            o.memory_scope().map(scope),
+            o.inbounds(),
         );
         let new = self.built(built)?;
         self.set(o.result_token(), new.result_token());

@@ -2,10 +2,11 @@
 //!
 //! An atomic update must not be repeated by every thread that holds a copy of an element. Nor may a load that other
 //! threads' stores can race with: copies that read at different times could differ, and with them the control flow of
-//! threads that must go the same way. So both happen in the owner of each element, and `replicate` gives the other
-//! holders what it got. A scalar is a tensor of one element here, whose owner is the first thread.
+//! threads that must go the same way; copies of what multicast memory holds could be combined in different orders. So
+//! all of them happen in the owner of each element, and `replicate` gives the other holders what it got. A scalar is a
+//! tensor of one element here, whose owner is the first thread.
 
-use super::Convert;
+use super::{Convert, tensor};
 use crate::{
     analysis::layouts::{index_layout, sparse_dimension},
     dialect::{
@@ -91,7 +92,73 @@ impl<'c> Convert<'c> {
             x.scope(),
             i64_attr(self.context, 1),
             nv_tileas::Bounds::Split,
-            None,
+            x.in_bounds(),
+        );
+        let new = built.map_err(|e| fail(x.op(), e.to_string()))?;
+        replace_all_uses(x.result_token(), new.result_token());
+        erase(x.op());
+        Ok(())
+    }
+
+    pub(super) fn multimem_load_reduce(&self, x: nv_tileaa::MultimemLoadReduceOp<'c>) -> Result<(), Failed> {
+        let b = Builder::before(self.context, x.op());
+        let indices = self.indices(&b, x.op(), x.view(), x.indices(), &tensor(x.result()))?;
+        let built = nv_tileas::MultimemLoadReduceOp::build(
+            &b,
+            ty(x.result()),
+            ty(x.result_token()),
+            x.view(),
+            &indices,
+            x.token(),
+            x.kind(),
+            x.ordering(),
+            x.scope(),
+            i64_attr(self.context, 1),
+            nv_tileas::Bounds::Split,
+            x.in_bounds(),
+        );
+        let new = built.map_err(|e| fail(x.op(), e.to_string()))?;
+        self.replace(&b, x.op(), new.op())
+    }
+
+    pub(super) fn multimem_reduce(&self, x: nv_tileaa::MultimemReduceOp<'c>) -> Result<(), Failed> {
+        let b = Builder::before(self.context, x.op());
+        let indices = self.indices(&b, x.op(), x.view(), x.indices(), &tensor(x.value()))?;
+        let built = nv_tileas::MultimemReduceOp::build(
+            &b,
+            ty(x.result_token()),
+            x.value(),
+            x.view(),
+            &indices,
+            x.token(),
+            x.kind(),
+            x.ordering(),
+            x.scope(),
+            i64_attr(self.context, 1),
+            nv_tileas::Bounds::Split,
+            x.in_bounds(),
+        );
+        let new = built.map_err(|e| fail(x.op(), e.to_string()))?;
+        replace_all_uses(x.result_token(), new.result_token());
+        erase(x.op());
+        Ok(())
+    }
+
+    pub(super) fn multimem_store(&self, x: nv_tileaa::MultimemStoreOp<'c>) -> Result<(), Failed> {
+        let b = Builder::before(self.context, x.op());
+        let indices = self.indices(&b, x.op(), x.view(), x.indices(), &tensor(x.value()))?;
+        let built = nv_tileas::MultimemStoreOp::build(
+            &b,
+            ty(x.result_token()),
+            x.value(),
+            x.view(),
+            &indices,
+            x.token(),
+            x.ordering(),
+            x.scope(),
+            i64_attr(self.context, 1),
+            nv_tileas::Bounds::Split,
+            x.in_bounds(),
         );
         let new = built.map_err(|e| fail(x.op(), e.to_string()))?;
         replace_all_uses(x.result_token(), new.result_token());

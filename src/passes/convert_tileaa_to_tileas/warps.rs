@@ -51,6 +51,9 @@ fn by_tiles(function: OpRef<'_>, target: Option<&Target>) -> i64 {
             | AnyOp::TiledStoreOp(_)
             | AnyOp::LoadOp(_)
             | AnyOp::StoreOp(_)
+            | AnyOp::MultimemLoadReduceOp(_)
+            | AnyOp::MultimemReduceOp(_)
+            | AnyOp::MultimemStoreOp(_)
             | AnyOp::ReduceOp(_)
             | AnyOp::ScanOp(_),
         ) => {

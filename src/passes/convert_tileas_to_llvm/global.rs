@@ -503,7 +503,7 @@ impl<'c> Lower<'c, '_> {
 
     /// How `instructions` loads or stores of a thread keep an order; weak accesses have none. The order of several is
     /// kept by one fence: it costs what that of each of them would.
-    fn strength(
+    pub(super) fn strength(
         &self,
         op: OpRef<'c>,
         ordering: Ordering,

@@ -39,6 +39,9 @@ impl<'c> Lower<'c, '_> {
             Some(AnyOp::TiledLoadOp(x)) => self.tile_access(op, x.view(), x.bounds()),
             Some(AnyOp::TiledStoreOp(x)) => self.tile_access(op, x.view(), x.bounds()),
             Some(AnyOp::AsyncTiledLoadOp(x)) => self.tile_access(op, x.view(), x.bounds()),
+            Some(AnyOp::MultimemLoadReduceOp(x)) => self.tile_access(op, x.view(), x.bounds()),
+            Some(AnyOp::MultimemReduceOp(x)) => self.tile_access(op, x.view(), x.bounds()),
+            Some(AnyOp::MultimemStoreOp(x)) => self.tile_access(op, x.view(), x.bounds()),
             Some(AnyOp::TiledAtomicRmwOp(x)) => {
                 self.tile_access(op, x.view(), x.bounds());
                 self.update_of_one(op, x.kind(), Tensor::of_value(x.value()), x.vector());

@@ -21,6 +21,7 @@ mod groups;
 mod llvm;
 mod missed_remarks;
 mod movement;
+mod multimem;
 mod nibble;
 mod pipeline;
 mod print;
@@ -38,6 +39,7 @@ use crate::{
     analysis::warps::warps_of,
     dialect::{
         debug_scope, gpu_module,
+        hints::int_hint,
         layouts::Tensor,
         llvm_types::element_type,
         location,
@@ -195,6 +197,12 @@ impl<'c, 'm> Lower<'c, 'm> {
         s.attr(gpu_module::NUM_WARPS, i64_attr(context, warps as i64));
         if let Some(registers) = discardable_attr(f.op(), gpu_module::MAX_REGISTERS) {
             s.attr(gpu_module::MAX_REGISTERS, registers);
+        }
+        // A wish that the threads of a multiprocessor do not allow is none.
+        let most = i64::from(target.limits.threads_per_sm) / (32 * warps as i64);
+        let wish = f.hints().and_then(|h| int_hint(h, target.name, "min_ctas_per_sm", |n| (1..=most).contains(&n)));
+        if let Some(blocks) = wish {
+            s.attr(gpu_module::MIN_BLOCKS, i64_attr(context, blocks));
         }
         if let Some(attrs) = argument_attributes(context, source, &types) {
             s.attr("arg_attrs", attrs);
@@ -376,6 +384,9 @@ impl<'c, 'm> Lower<'c, 'm> {
             AtomicRmwOp(x) => self.atomic_rmw(x),
             AtomicCasOp(x) => self.atomic_cas(x),
             TiledAtomicRmwOp(x) => self.tiled_atomic_rmw(x),
+            MultimemLoadReduceOp(x) => self.multimem_load_reduce(x),
+            MultimemReduceOp(x) => self.multimem_reduce(x),
+            MultimemStoreOp(x) => self.multimem_store(x),
             ReplicateOp(x) => self.replicate(x),
             HeapAllocOp(x) => self.heap_alloc(x),
             HeapFreeOp(x) => self.heap_free(x),

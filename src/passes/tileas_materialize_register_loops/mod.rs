@@ -526,6 +526,9 @@ fn aligned(op: OpRef<'_>, bits: u32) -> bool {
             | AnyOp::AtomicRmwOp(_)
             | AnyOp::AtomicCasOp(_)
             | AnyOp::TiledAtomicRmwOp(_)
+            | AnyOp::MultimemLoadReduceOp(_)
+            | AnyOp::MultimemReduceOp(_)
+            | AnyOp::MultimemStoreOp(_)
             | AnyOp::ReplicateOp(_)
             | AnyOp::ShuffleOp(_)
             | AnyOp::LocalStoreOp(_)
@@ -614,5 +617,5 @@ fn ordered_behind<'c>(op: OpRef<'c>, group: &Group<'c>) -> bool {
 }
 
 fn reads_only(op: OpRef<'_>) -> bool {
-    matches!(AnyOp::cast(op), Some(AnyOp::TiledLoadOp(_) | AnyOp::LoadOp(_)))
+    matches!(AnyOp::cast(op), Some(AnyOp::TiledLoadOp(_) | AnyOp::LoadOp(_) | AnyOp::MultimemLoadReduceOp(_)))
 }

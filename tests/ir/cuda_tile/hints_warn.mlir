@@ -80,3 +80,19 @@ cuda_tile.module @m {
   entry @legal() optimization_hints=<sm_100 = {num_cta_in_cga = 16, num_worker_warps_per_cta = 32, occupancy = 32}, sm_89 = {num_cta_in_cga = 1}, default = {}> {
   }
 }
+
+// -----
+
+cuda_tile.module @m {
+  // expected-warning @below {{integer value in the range [0, 32] is expected for sm_90.min_ctas_per_sm}}
+  entry @blocks() optimization_hints=<sm_90 = {min_ctas_per_sm = 33}, sm_107 = {min_ctas_per_sm = 0}> {
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  // expected-warning @below {{string value expected for default.discardable_perf_hints}}
+  entry @text() optimization_hints=<default = {discardable_perf_hints = 1}, sm_90 = {discardable_perf_hints = "a=1"}> {
+  }
+}

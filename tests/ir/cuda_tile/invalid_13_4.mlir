@@ -171,3 +171,13 @@ cuda_tile.module @m {
     %0 = itof %x signed rounding<nearest_away> : tile<i32> -> tile<f32>
   }
 }
+
+// -----
+
+cuda_tile.module @m {
+  entry @two_tokens() {
+    %t = make_token : token
+    // expected-error @below {{operand group starting at #0 requires 0 or 1 element, but found 2}}
+    %0 = "cuda_tile.gdc_wait_tko"(%t, %t) : (!cuda_tile.token, !cuda_tile.token) -> !cuda_tile.token
+  }
+}

@@ -9,6 +9,15 @@ gpu.module @m {
   llvm.func @product() attributes {nvvm.kernel, nv_tileas.multiplies, nv_tileas.num_warps = 8 : i64} {
     llvm.return
   }
+  // Room for several blocks is asked for by the program, unless a plan has given out the registers.
+  // CHECK: llvm.func @wish() attributes {nvvm.kernel, nvvm.minctasm = 3 : i32, nvvm.reqntid = array<i32: 128, 1, 1>}
+  llvm.func @wish() attributes {nvvm.kernel, nv_tileas.min_blocks = 3 : i64, nv_tileas.multiplies, nv_tileas.num_warps = 4 : i64} {
+    llvm.return
+  }
+  // CHECK: llvm.func @planned() attributes {nvvm.kernel, nvvm.maxnreg = 168 : i32, nvvm.reqntid = array<i32: 384, 1, 1>}
+  llvm.func @planned() attributes {nvvm.kernel, nv_tileas.max_registers = 168 : i64, nv_tileas.min_blocks = 3 : i64, nv_tileas.multiplies, nv_tileas.num_warps = 12 : i64} {
+    llvm.return
+  }
   // What a kernel says in NVVM's terms stays.
   // CHECK: llvm.func @own() attributes {nvvm.kernel, nvvm.reqntid = array<i32: 32, 2, 1>}
   llvm.func @own() attributes {nvvm.kernel, nvvm.reqntid = array<i32: 32, 2, 1>} {

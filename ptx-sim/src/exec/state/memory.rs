@@ -162,10 +162,20 @@ pub(crate) struct Allocation {
     pub read_only: bool,
 }
 
+/// A range of addresses each of which stands for a place in several allocations.
+#[derive(Clone, Debug)]
+pub(crate) struct Multicast {
+    base: u64,
+    bytes: u64,
+    /// Where the members begin.
+    members: Vec<u64>,
+}
+
 /// Global, constant and parameter memory: disjoint allocations, ordered by address.
 #[derive(Debug, Default)]
 pub(crate) struct GlobalMemory {
     allocations: Vec<Allocation>,
+    multicast: Vec<Multicast>,
     /// Index of the allocation found last; accesses cluster.
     last: Cell<usize>,
     next: u64,
@@ -173,7 +183,7 @@ pub(crate) struct GlobalMemory {
 
 impl GlobalMemory {
     pub fn new() -> GlobalMemory {
-        GlobalMemory { allocations: Vec::new(), last: Cell::new(0), next: GLOBAL_BASE }
+        GlobalMemory { allocations: Vec::new(), multicast: Vec::new(), last: Cell::new(0), next: GLOBAL_BASE }
     }
 
     /// Allocates global memory, with an unmapped gap behind it so that overruns are seen.
@@ -183,6 +193,20 @@ impl GlobalMemory {
         self.next = base + bytes + 4096;
         self.insert(base, bytes, false);
         base
+    }
+
+    /// Addresses, which no allocation has, that stand for `bytes` bytes of each of several allocations.
+    pub fn multicast(&mut self, members: Vec<u64>, bytes: u64) -> u64 {
+        let base = self.next.next_multiple_of(256);
+        self.next = base + bytes + 4096;
+        self.multicast.push(Multicast { base, bytes, members });
+        base
+    }
+
+    /// The places that a multicast address stands for; none if it is not one.
+    pub fn members(&self, address: u64) -> Option<impl Iterator<Item = u64>> {
+        let of = self.multicast.iter().find(|m| address.checked_sub(m.base).is_some_and(|at| at < m.bytes))?;
+        Some(of.members.iter().map(move |m| m + (address - of.base)))
     }
 
     /// Maps memory at a fixed place.

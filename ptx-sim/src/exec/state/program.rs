@@ -108,7 +108,7 @@ impl Class {
             Op::Setp { .. } | Op::Set { .. } | Op::Testp { .. } | Op::Isspacep { .. } => Class::Compare,
             Op::Ld(_) => Class::Load,
             Op::St(_) | Op::StBulk { .. } => Class::Store,
-            Op::Atom(_) | Op::Red(_) => Class::Atomic,
+            Op::Atom(_) | Op::Red(_) | Op::Multimem(_) => Class::Atomic,
             Op::Bra { .. } | Op::BrxIdx | Op::Call | Op::Ret | Op::Exit | Op::Trap | Op::Brkpt => Class::Control,
             Op::Shfl { .. } | Op::Vote { .. } | Op::Match { .. } | Op::Redux { .. } | Op::Elect | Op::BarWarpSync => {
                 Class::Warp

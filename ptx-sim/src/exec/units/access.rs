@@ -131,6 +131,9 @@ impl MemoryAccess for Machine<'_> {
         match fault {
             Fault::OutOfBounds => {
                 let hint = match place {
+                    Place::Global(a) if self.mem.members(a).is_some() => {
+                        " (a multicast address, which multimem instructions alone access)".to_string()
+                    }
                     Place::Global(a) => match self.mem.nearest(a) {
                         Some((base, len)) if a >= base => {
                             format!(" ({} bytes behind the start of a {len}-byte allocation)", a - base)

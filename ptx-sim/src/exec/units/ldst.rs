@@ -58,6 +58,12 @@ pub(crate) trait LoadStore {
 
     /// `fence` and `membar`. Memory is sequentially consistent here; the fence matters to race detection.
     fn fence(&mut self, w: &Warp, scope: Scope);
+
+    /// For race detection: what a strong read at a place, behind the access itself, orders.
+    fn strong_read(&mut self, agent: u32, place: Place, acquire: bool, scope: Scope);
+
+    /// The same for a strong write.
+    fn strong_write(&mut self, agent: u32, place: Place, release: bool, scope: Scope);
 }
 
 impl LoadStore for Machine<'_> {
@@ -354,16 +360,6 @@ impl LoadStore for Machine<'_> {
         }
         self.all_lanes_meet(w);
     }
-}
-
-impl Machine<'_> {
-    fn location(&self, place: Place) -> Option<(MemKey, u64)> {
-        match place {
-            Place::Global(a) => Some((MemKey::Global, a)),
-            Place::Shared { cta, offset } => Some((MemKey::Shared(self.ctas[cta].uid), u64::from(offset))),
-            Place::Local(_) => None,
-        }
-    }
 
     fn strong_read(&mut self, agent: u32, place: Place, acquire: bool, scope: Scope) {
         if let Some(location) = self.location(place)
@@ -378,6 +374,16 @@ impl Machine<'_> {
             && let Some(race) = &mut self.race
         {
             race.strong_write(agent, location, release, scope);
+        }
+    }
+}
+
+impl Machine<'_> {
+    fn location(&self, place: Place) -> Option<(MemKey, u64)> {
+        match place {
+            Place::Global(a) => Some((MemKey::Global, a)),
+            Place::Shared { cta, offset } => Some((MemKey::Shared(self.ctas[cta].uid), u64::from(offset))),
+            Place::Local(_) => None,
         }
     }
 }

@@ -9,6 +9,7 @@ pub mod combine;
 pub mod completion;
 pub mod defined;
 pub mod ldst;
+pub mod multimem;
 pub mod observe;
 pub mod report;
 pub mod tcgen05;

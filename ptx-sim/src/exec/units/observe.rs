@@ -52,6 +52,11 @@ impl Observe for Machine<'_> {
                     m.ty.bytes() * u32::from(m.vec),
                 );
             }
+            Op::Multimem(m) => {
+                let at = usize::from(matches!(m.kind, MultimemKind::LdReduce { .. }));
+                let bytes = m.ty.bytes() * u32::from(m.vec);
+                self.memory(w, &mut event, m.space, &Self::addresses(w, frame, &args[at]), bytes);
+            }
             Op::Ldmatrix(m) | Op::Stmatrix(m) => {
                 let at = usize::from(matches!(inst.op, Op::Ldmatrix(_)));
                 let rows = if m.num >= 4 { u32::MAX } else { (1 << (8 * u32::from(m.num))) - 1 };
