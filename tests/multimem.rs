@@ -258,6 +258,7 @@ fn array(case: &Case, number: u64) -> ArrayArgument {
             data: (0..count).flat_map(|i| bits(e, 1000 * number + i)).collect(),
         },
         element: e,
+        extents: None,
         strides: None,
         unwritten: false,
         wide_index: false,
