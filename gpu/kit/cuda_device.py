@@ -173,6 +173,23 @@ class CudaDevice(Device):
             memory.check_red_zones()
             return found
 
+    def run_chain(self, image: Image, launches: Sequence[Launch], graph: bool) -> list[Outcome]:
+        with contextlib.ExitStack() as stack:
+            module, memory = stack.enter_context(Loaded(self, image)), stack.enter_context(Memory(self, share=True))
+            work = [(module.function(one.entry, one.dynamic_shared), one, Parameters(memory, one.args)) for one in launches]
+            # Copies from pageable memory may still be under way, and this stream does not wait for them.
+            self.synchronize()
+            if graph:
+                executable = stack.enter_context(Graph(self, work, len(work))).executable
+                self.call("cuGraphLaunch", executable, self.stream, what="launch")
+            else:
+                for item in work:
+                    self.launch(*item)
+            self.synchronize()
+            found = [Outcome(parameters.read(memory, launch.args)) for _, launch, parameters in work]
+            memory.check_red_zones()
+            return found
+
     def arena(self, size: int) -> Any:
         """Memory for small launches, of which there is one at a time."""
         if self._arena is None or self._arena[1] < size:
@@ -187,21 +204,29 @@ class CudaDevice(Device):
         if launch.block is None:
             raise DeviceError("arguments", "the launch does not say how many threads a block has")
         cu, stream = self.cu, self.stream if stream is None else stream
-        if launch.cluster is None and not extended:
+        attributes = []
+        if launch.cluster is not None:
+            value = cu.CUlaunchAttributeValue()
+            value.clusterDim.x, value.clusterDim.y, value.clusterDim.z = launch.cluster
+            attributes.append((cu.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, value))
+        if launch.dependent:
+            value = cu.CUlaunchAttributeValue()
+            value.programmaticStreamSerializationAllowed = 1
+            attributes.append((cu.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, value))
+        if not attributes and not extended:
             self.call("cuLaunchKernel", function, *launch.grid, *launch.block, launch.dynamic_shared, stream, parameters.address, 0, what="launch")
             return
         config = cu.CUlaunchConfig()
         config.gridDimX, config.gridDimY, config.gridDimZ = launch.grid
         config.blockDimX, config.blockDimY, config.blockDimZ = launch.block
         config.sharedMemBytes, config.hStream = launch.dynamic_shared, stream
-        if launch.cluster is not None:
-            cluster = cu.CUlaunchAttribute()
-            cluster.id = cu.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
-            value = cu.CUlaunchAttributeValue()
-            value.clusterDim.x, value.clusterDim.y, value.clusterDim.z = launch.cluster
-            cluster.value = value
-            config.attrs, config.numAttrs = [cluster], 1
+        config.attrs, config.numAttrs = [self._attribute(*a) for a in attributes], len(attributes)
         self.call("cuLaunchKernelEx", config, function, parameters.address, 0, what="launch")
+
+    def _attribute(self, which: Any, value: Any) -> Any:
+        attribute = self.cu.CUlaunchAttribute()
+        attribute.id, attribute.value = which, value
+        return attribute
 
     def clear_caches(self) -> None:
         """Fills memory that is larger than L2, so that nothing of the arguments is left there."""

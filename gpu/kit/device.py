@@ -86,6 +86,11 @@ class Device(abc.ABC):
         do not wait for each other. Buffers that are one array here share their memory there. Raises DeviceError."""
 
     @abc.abstractmethod
+    def run_chain(self, image: Image, launches: Sequence[Launch], graph: bool) -> list[Outcome]:
+        """Runs launches of one kernel one behind the other in a stream, or in the graph that a capture of it makes. Buffers that are one
+        array here share their memory there. Outcomes are what arguments hold at the end of all. Raises DeviceError."""
+
+    @abc.abstractmethod
     def time(self, contenders: Sequence[tuple[Image, list[Launch]]], schedule: Schedule) -> list[Timed]:
         """Times kernels against each other: their replays are interleaved, and each takes its launches in turn. Buffers that are
         one array here share their memory there. Raises DeviceError."""

@@ -113,6 +113,8 @@ class Launch:
     note: str = ""
     # Whether the device's caches are to be cleared of the arguments first; not part of a description.
     cold: bool = False
+    # Whether it may begin when the launch before it in its stream lets dependent grids begin; not part of a description either.
+    dependent: bool = False
 
 
 class BadDescription(ValueError):

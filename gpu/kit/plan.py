@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import pathlib
 
-from . import concurrent_launches, correctness, launch_abi, programs, tensor_copies
+from . import concurrent_launches, correctness, dependent_launches, launch_abi, programs, tensor_copies
 from .micro import run as micro
 from .peers import plan as peers
 from .work import Item
 
-PARTS = ("launch-abi", "correctness", "concurrent", "programs", "micro", "peers", "tensor-copies")
+PARTS = ("launch-abi", "correctness", "concurrent", "dependent", "programs", "micro", "peers", "tensor-copies")
 
 
 def items(pack: pathlib.Path, what: str, device: str, levels: tuple[int, ...] = (3, 0), only: str = "") -> list[Item]:
@@ -23,6 +23,8 @@ def items(pack: pathlib.Path, what: str, device: str, levels: tuple[int, ...] = 
         found += correctness.items(pack, levels, only)
     if what in ("all", "concurrent"):
         found += concurrent_launches.items(pack, only)
+    if what in ("all", "dependent"):
+        found += dependent_launches.items(pack, only)
     if what in ("all", "programs"):
         found += programs.items(pack, device, only)
     if what in ("all", "micro"):

@@ -1,6 +1,7 @@
 """The simulated device: `tile-run`, one process a launch."""
 from __future__ import annotations
 
+import dataclasses
 import pathlib
 import re
 import subprocess
@@ -11,7 +12,7 @@ import numpy as np
 
 from . import launches
 from .device import Device, DeviceError, Image, Outcome, Schedule, Timed
-from .launches import Launch
+from .launches import Argument, ArrayList, Bytes, Launch, Scalar, arrays
 
 # What the exit statuses of tile-run mean; --help of the command lists them.
 STATUSES = {1: ("arguments", "USAGE"), 3: ("load", "INVALID_KERNEL"), 5: ("load", "COMPILATION_FAILED"), 6: ("run", "LAUNCH_FAILED"),
@@ -58,6 +59,17 @@ class SimDevice(Device):
         # One after the other: what is tested is only that each is right.
         return [self.run(image, launch) for launch in launches]
 
+    def run_chain(self, image: Image, launches: Sequence[Launch], graph: bool) -> list[Outcome]:
+        # One process a launch: what is shared goes from each to the next by hand.
+        now: dict[int, np.ndarray] = {}
+        outcomes = []
+        for launch in launches:
+            outcome = self.run(image, dataclasses.replace(launch, args=[with_data(a, now) for a in launch.args]))
+            now |= {id(mine): found for a, all_found in zip(launch.args, outcome.arrays) for mine, found in zip(arrays(a), all_found)}
+            outcomes.append(outcome)
+        return [Outcome([[now[id(mine)] for mine in arrays(a)] for a in launch.args], outcome.printed)
+                for launch, outcome in zip(launches, outcomes)]
+
     def time(self, contenders: Sequence[tuple[Image, list[Launch]]], schedule: Schedule) -> list[Timed]:
         raise DeviceError("launch", "the simulated device does not measure time")
 
@@ -71,3 +83,12 @@ class SimDevice(Device):
         elif "entry parameters" in message:
             what = "arguments"
         return DeviceError(what, message[:400], code=status, code_name=name)
+
+
+def with_data(argument: Argument, now: dict[int, np.ndarray]) -> Argument:
+    """An argument with what its arrays hold by now, where that is known."""
+    if isinstance(argument, ArrayList):
+        return dataclasses.replace(argument, items=[with_data(a, now) for a in argument.items])
+    if isinstance(argument, (Scalar, Bytes)):
+        return argument
+    return dataclasses.replace(argument, data=now.get(id(argument.data), argument.data))

@@ -11,7 +11,7 @@ from .records import Record
 
 def table(records: list[Record]) -> str:
     """The whole summary. Failures come last, where the end of an output is seen."""
-    parts = [head(records), abi(records), tensor_copies(records), micro(records), peers(records), failures(records), counts(records)]
+    parts = [head(records), abi(records), tensor_copies(records), micro(records), dependent(records), peers(records), failures(records), counts(records)]
     return "\n".join(p for p in parts if p) + "\n"
 
 
@@ -79,6 +79,13 @@ def micro(records: list[Record]) -> str:
     lines = [[f"micro: {len(rows)} figures, {len(missed)} outside of what was predicted", "measured", "predicted", "unit"]]
     lines += [[r["name"], number(r["median"]), f"{number(r['predicted'])} ({number(r['predicted_low'])} to {number(r['predicted_high'])})", r["unit"]]
               for r in missed]
+    return columns(lines)
+
+
+def dependent(records: list[Record]) -> str:
+    rows = [r for r in records if r["record"] == "measurement" and r["part"] == "dependent"]
+    lines = [["dependent launches", "how", "median", "low", "high", "unit"]] if rows else []
+    lines += [[r["name"], r["impl"], number(r["median"]), number(r["low"]), number(r["high"]), r["unit"]] for r in rows]
     return columns(lines)
 
 

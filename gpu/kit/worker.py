@@ -24,6 +24,7 @@ HANDLERS = {
     "correctness": "kit.correctness",
     "ptx": "kit.correctness",
     "concurrent": "kit.concurrent_launches",
+    "dependent": "kit.dependent_launches",
     "launch-abi": "kit.launch_abi",
     "programs": "kit.programs",
     "tensor-copies": "kit.tensor_copies",

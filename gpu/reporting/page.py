@@ -28,7 +28,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
 def page(records: list[Record], bad: int, plots: dict[str, str], source: str) -> str:
     """`plots` names the picture of each series that has one; `source` is the name of the results file."""
     run = next((r for r in records if r["record"] == "run"), {})
-    lines = [*head(run, records, bad, source), *abi(records), *correctness(records), *peers(records, plots), *micro(records, plots), *tensor_copies(records), *skipped(records)]
+    lines = [*head(run, records, bad, source), *abi(records), *correctness(records), *peers(records, plots), *micro(records, plots), *dependent(records), *tensor_copies(records), *skipped(records)]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -126,6 +126,15 @@ def micro(records: list[Record], plots: dict[str, str]) -> list[str]:
     return ["## Micro-kernels", "", f"{len(rows)} constants; {len(missed)} are not as predicted.", "", *pictures("micro", plots),
             *table(["", "constant", "measured", "range", "predicted", "as predicted", "binary", "line"], listed),
             *(["### Why the predictions that failed were made", ""] if missed else []), *(f"* `{r['name']}`: {r['why']}." for r in missed), *([""] if missed else [])]
+
+
+def dependent(records: list[Record]) -> list[str]:
+    rows = [r for r in records if r["record"] == "measurement" and r["part"] == "dependent"]
+    return ["## Dependent launches", "", "Eight grids, each waiting for the one before, as ordinary launches of a stream and with programmatic serialization; "
+            "time for each launch.", "",
+            *table(["chain", "how", "median", "range", "binary", "line"],
+                   ([r["name"], r["impl"], f"{number(r['median'])} {r['unit']}", f"{number(r['low'])} to {number(r['high'])}", code(r.get("sha256")), r["line"]]
+                    for r in rows))] if rows else []
 
 
 def tensor_copies(records: list[Record]) -> list[str]:

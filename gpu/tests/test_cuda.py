@@ -130,6 +130,19 @@ class Cuda(unittest.TestCase):
             # The first launch of each process is right: the image is loaded anew.
             self.assertEqual((racy["status"], racy["launches_wrong"], racy["where"]), ("fail", 15, "launch 1, argument 1[0]"), said)
 
+    def test_launches_of_a_chain(self):
+        """Ordinary and dependent, as a stream and as a graph: attributes of launches arrive, arrays between are shared."""
+        found = self.child("""
+            from kit.launches import *
+            import numpy as np
+            for dependent in (False, True):
+                for graph in (False, True):
+                    data = np.ones(32, np.float32)
+                    chain = [Launch("scale", (1, 1, 1), [Buffer(data, "f32"), Scalar("f32", float(n))], (32, 1, 1), dependent=dependent and n > 2) for n in (2, 3, 4)]
+                    print([float(o.arrays[0][0][31]) for o in device.run_chain(Image(cubin=path), chain, graph)], end=" ")
+        """, SAXPY)
+        self.assertEqual(found, " ".join(4 * ["[24.0, 24.0, 24.0]"]))
+
     def test_arguments_arrive(self):
         found = self.child("""
             from kit.launches import *

@@ -273,6 +273,9 @@ struct Attribute {
 /// `CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION`.
 const CLUSTER: u32 = 4;
 
+/// `CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION`. Launches come one after the other here, which it allows.
+const PROGRAMMATIC_SERIALIZATION: u32 = 6;
+
 extern "C" fn launch_extended(
     config: *const Config,
     function: usize,
@@ -283,6 +286,9 @@ extern "C" fn launch_extended(
     let Some(config) = (unsafe { config.as_ref() }) else { return code::INVALID_VALUE };
     // SAFETY: so many attributes.
     let attributes = unsafe { slice(config.attributes, config.count as usize) };
+    if attributes.iter().any(|a| ![CLUSTER, PROGRAMMATIC_SERIALIZATION].contains(&a.id)) {
+        return code::INVALID_VALUE;
+    }
     let cluster = attributes.iter().find(|a| a.id == CLUSTER).map(|a| [a.value[0], a.value[1], a.value[2]]);
     status(with(|s| {
         // SAFETY: the parameters are the caller's.
