@@ -1,5 +1,5 @@
-//! Whole programs through another implementation of the format: the crate `cutile-ir`, which NVIDIA's front end for Rust
-//! writes bytecode with.
+//! Whole programs through another implementation of the format: the crate `cutile-ir`, which NVIDIA's front end for
+//! Rust writes bytecode with.
 //!
 //! Programs of the corpus, of the tests of the syntax and random ones are built again with its types and operations and
 //! written by it, in every version that it knows. What it writes means the same here as what this project writes, and
