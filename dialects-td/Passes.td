@@ -177,6 +177,22 @@ def TileASSpecializeAgents : Pass<"tileas-specialize-agents", "::mlir::ModuleOp"
   let dependentDialects = ["arith", "nv_tileaa", "nv_tileas", "scf"];
 }
 
+def TileASLowerTmaLoadStoreToAsync : Pass<"tileas-lower-tma-load-store-to-async", "::mlir::ModuleOp"> {
+  let summary = "agents store tiles by tensor copies";
+  let description = [{
+    In agents, a weak store of a tile goes through shared memory, from where one thread copies it while the others go on,
+    where a tensor map of the view can be proved right, memory for the tile is free, and no access but other such stores
+    is ordered with it. Loads become tensor copies earlier, with the products that they feed (`tileas-materialize-async`).
+  }];
+  let options = [
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
+  ];
+  let statistics = [
+    Statistic<"numStores", "num-stores", "stores that became tensor copies">
+  ];
+  let dependentDialects = ["nv_tileaa", "nv_tileas"];
+}
+
 def TileASAssignDotLayouts : Pass<"tileas-assign-dot-layouts", "::mlir::ModuleOp"> {
   let summary = "instructions and layouts of matrix products";
   let description = [{

@@ -31,10 +31,10 @@ const LEAST: [(Class, f64); 11] = [
     (Class::Asynchronous, 100.0),
     (Class::Fence, 100.0),
     (Class::Predicate, 66.0),
-    (Class::Address, 92.0),
+    (Class::Address, 84.0),
     (Class::Shuffle, 87.0),
     (Class::Rounding, 75.0),
-    (Class::Order, 100.0),
+    (Class::Order, 92.0),
     (Class::Initialisation, 92.0),
     (Class::Arithmetic, 100.0),
 ];

@@ -9,6 +9,7 @@ mod exact;
 
 use exact::{Numbers, scalar};
 use tile_fuzz::case::Parameter;
+use tile_interface::Emit;
 use tile_interp::types::Number;
 
 /// Columns of a tile of sums, and depth of a tile of an operand.
@@ -456,6 +457,88 @@ fn narrowed_in_parts() {
     let loops = kind.looped("sum", "%init", &kind.product("next", "%x", "%k", "%acc"));
     let rest = kind.relu("positive", "%sum") + &cast + &kind.store_as("%cast", "%x", Number::F16);
     kind.run(&(loops + &rest), Number::F16, true);
+}
+
+/// Results that leave by tensor copies: `%v` narrowed to `number`, as the tile in row `i` of as many rows as `%flag`
+/// says.
+fn copied(kind: &Kind, v: &str, i: &str, number: Number, token: &str) -> String {
+    let (m, n, e) = (kind.m, kind.n, number.keyword());
+    let tensor = format!("tensor_view<?x{n}x{e}, strides=[{n},1]>");
+    let view = format!("partition_view<tile=({m}x{n}), {tensor}>");
+    format!(
+        "%cast = ftof {v} : {} -> tile<{m}x{n}x{e}>\n\
+         %done = store_view_tko weak %cast, %vc[{i}, %zero]{token} : tile<{m}x{n}x{e}>, {view}, tile<i32> -> token\n",
+        kind.sums()
+    )
+}
+
+/// The view that [`copied`] stores to.
+fn view_of_results(kind: &Kind, number: Number) -> String {
+    let (m, n, e) = (kind.m, kind.n, number.keyword());
+    let tensor = format!("tensor_view<?x{n}x{e}, strides=[{n},1]>");
+    format!(
+        "%pc = assume div_by<16>, %c : tile<ptr<{e}>>\n\
+         %tc = make_tensor_view %pc, shape = [%flag, {n}], strides = [{n}, 1] : tile<i32> -> {tensor}\n\
+         %vc = make_partition_view %tc : partition_view<tile=({m}x{n}), {tensor}>\n"
+    )
+}
+
+/// Runs the kernel around `body`, and looks whether its results leave by tensor copies.
+fn run_copied(kind: &Kind, body: &str, out: Number, copied: bool) {
+    let body = view_of_results(kind, out) + body;
+    let ptx = exact::compiled(&kind.program(&body, out), 3, Emit::Ptx);
+    assert_eq!(ptx.contains("cp.async.bulk.commit_group"), copied, "{body}");
+    kind.run(&body, out, true);
+}
+
+/// What is outside of the view is not written.
+#[test]
+fn copied_to_views_of_any_extent() {
+    for (m, n, number) in [(64, 32, Number::F16), (128, 128, Number::Bf16), (64, 64, Number::Bf16)] {
+        for rows in [2 * m, 2 * m - 5, m + 1] {
+            let kind = Kind { m, n, flag: rows as u64, trips: 2, ..HALVES };
+            let loops = kind.looped("sum", "%init", &kind.product("next", "%x", "%k", "%acc"));
+            run_copied(&kind, &(loops + &copied(&kind, "%sum", "%x", number, "")), number, true);
+        }
+    }
+}
+
+/// The storage of a tile is filled again when the one before has left; tiles that are the same are written in order.
+#[test]
+fn copied_tile_after_tile() {
+    for (place, trips) in [("%tile", 0), ("%tile", 3), ("%one", 1)] {
+        let kind = Kind { flag: 128, trips, ..RAGGED };
+        let body = kind.looped("sum", "%init", &kind.product("next", "%tile", "%k", "%acc"))
+            + &kind.relu("positive", "%sum")
+            + &copied(&kind, "%positive", place, Number::F16, " token = %before");
+        // The first tile block has both tiles, the second none.
+        let body = format!(
+            "%first = cmpi equal %x, %zero, signed : tile<i32> -> tile<i1>\n\
+             %end = select %first, %two, %zero : tile<i1>, tile<i32>\n\
+             %nothing = make_token : token\n\
+             %all = for %tile in (%zero to %end, step %one) : tile<i32> iter_values(%before = %nothing) -> (token) {{\n\
+             {body}continue %done : token\n}}\n"
+        );
+        run_copied(&kind, &body, Number::F16, true);
+    }
+}
+
+/// What reads the result again, behind it by a token, needs more than a tensor copy promises.
+#[test]
+fn not_copied_where_others_read() {
+    let kind = Kind { flag: 128, trips: 2, ..HALVES };
+    let (m, n) = (kind.m, kind.n);
+    let view = format!("partition_view<tile=({m}x{n}), tensor_view<?x{n}xf16, strides=[{n},1]>>");
+    let loops = kind.looped("sum", "%init", &kind.product("next", "%x", "%k", "%acc"));
+    let rest = copied(&kind, "%sum", "%x", Number::F16, "")
+        + &format!(
+            "%again, %read = load_view_tko weak %vc[%x, %zero] token = %done : {view}, tile<i32> -> \
+             tile<{m}x{n}xf16>, token\n\
+             %twice = addf %again, %again : tile<{m}x{n}xf16>\n\
+             %end = store_view_tko weak %twice, %vc[%x, %zero] token = %read : tile<{m}x{n}xf16>, {view}, tile<i32> \
+             -> token\n"
+        );
+    run_copied(&kind, &(loops + &rest), Number::F16, false);
 }
 
 /// The largest sum of each column crosses the warps of the consumers.

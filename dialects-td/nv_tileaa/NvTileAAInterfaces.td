@@ -149,6 +149,7 @@ def NvTileAA_Machine : Resource<"::nv_tileaa::Machine">;
 
 def NvTileAA_ReadsGlobal : MemRead<NvTileAA_GlobalMemory>;
 def NvTileAA_WritesGlobal : MemWrite<NvTileAA_GlobalMemory>;
+def NvTileAA_WritesGlobalAsyncProxy : MemWrite<NvTileAA_GlobalMemoryAsyncProxy>;
 def NvTileAA_ReadsShared : MemRead<NvTileAA_SharedMemory>;
 def NvTileAA_WritesShared : MemWrite<NvTileAA_SharedMemory>;
 def NvTileAA_ReadsSharedAsyncProxy : MemRead<NvTileAA_SharedMemoryAsyncProxy>;

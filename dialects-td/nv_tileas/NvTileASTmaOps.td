@@ -33,4 +33,41 @@ def NvTileAS_AsyncTiledTmaLoadOp : NvTileAS_Op<"async.tiled_tma_load", NvTileAA_
   let hasVerifier = 1;
 }
 
+def NvTileAS_AsyncTiledTmaStoreOp : NvTileAS_Op<"async.tiled_tma_store", NvTileAA_FixedLayouts,
+    [MemoryEffects<[NvTileAA_WritesGlobalAsyncProxy, NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>]> {
+  let summary = "start copying a tile from shared memory to a view";
+  let description = [{
+    The first thread of the agent, or else of the block, does it: as many boxes as the tile takes, which become a group.
+    `source` is read until `async.tma_store_wait`. What threads have stored there is seen when each of them has executed
+    `async.fence` and all have met at a barrier. `indices` number tiles, as those of `tiled_store` do. Elements outside of
+    the view are not written. Nothing but a wait orders other accesses of global memory behind it.
+
+    ```mlir
+    nv_tileas.local_store %x, %s vector 8 : tensor<128x256xbf16, #l>, !s
+    nv_tileas.async.fence
+    nv_tileas.barrier
+    nv_tileas.async.tiled_tma_store %s to %view[%i, %j] by %map : !s -> !view[i32, i32], !map
+    nv_tileas.async.tma_store_wait %s : !s
+    ```
+  }];
+  let arguments = (ins NvTileAS_ProxySourceStorage<NvTileAS_MemDescType>:$source, NvTileAA_TiledViewType:$view,
+      Variadic<AnyType>:$indices, NvTileAS_TmaDescType:$desc);
+  let assemblyFormat = [{
+    $source `to` $view `[` $indices `]` `by` $desc attr-dict
+    `:` type($source) `->` type($view) `[` type($indices) `]` `,` type($desc)
+  }];
+  let hasVerifier = 1;
+}
+
+def NvTileAS_AsyncTmaStoreWaitOp : NvTileAS_Op<"async.tma_store_wait", NvTileAA_Program, [NvTileAA_TouchesAll]> {
+  let summary = "wait until the tiles that this agent copies to views have been written";
+  let description = [{
+    All of `async.tiled_tma_store` before it. With `read`, only until shared memory has been read: then `sources` may be
+    written again, and what lies in the views is there when the kernel has ended. Only the thread that started the copies
+    waits, so others need a barrier behind it.
+  }];
+  let arguments = (ins Variadic<NvTileAS_MemDescType>:$sources, UnitAttr:$read);
+  let assemblyFormat = "($sources^)? (`read` $read^)? attr-dict (`:` type($sources)^)?";
+}
+
 #endif

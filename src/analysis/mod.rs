@@ -15,5 +15,6 @@ pub mod product_warps;
 pub mod register_maps;
 pub mod registers;
 pub mod synchronization;
+pub mod tensor_map_ops;
 pub mod tensor_maps;
 pub mod warps;

@@ -16,7 +16,8 @@
 //! more. Those copies become plain writes of the threads that made them, which others see behind a barrier. A wait that
 //! names a token which it need not wait for is a conflict of its own.
 //!
-//! *Products* that are under way read their operands until they are waited for, by groups of their own.
+//! *Products* that are under way read their operands until they are waited for, by groups of their own. So do copies of
+//! tiles to global memory.
 //!
 //! *Rings.* The stage of an access is a number that the loop carries: `(i + 1) % S` by addition, comparison and
 //! selection. The interpreter computes these, and explores a loop until no new combination of stages, ages and pending
@@ -51,7 +52,7 @@ use crate::dialect::{
 use melior::ir::{Attribute, AttributeLike};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
-pub use steps::SharedAccess;
+pub use steps::{SharedAccess, Work};
 use steps::{Step, same_threads, steps};
 
 /// What is known of a scalar or a token.
@@ -74,12 +75,12 @@ enum Progress {
     Group(i64),
     /// In no group yet.
     Open,
-    /// A product in a group of this age, which are counted by themselves; the youngest has none yet.
-    Product(i64),
+    /// Work in a group of this age; each kind counts its own, and the youngest has none yet.
+    Work(Work, i64),
 }
 
-/// The age of a product whose group is not closed.
-const OPEN_PRODUCT: i64 = -1;
+/// The age of work whose group is not closed.
+const OPEN_WORK: i64 = -1;
 
 /// The scope of all threads of a block.
 const BLOCK: u32 = 0;
@@ -186,8 +187,8 @@ enum Numbered<'c> {
     Barrier,
     Commit(Val<'c>),
     Wait(i64),
-    CommitProducts,
-    WaitForProducts(i64),
+    CommitWork(Work),
+    WaitForWork(Work, i64),
 }
 
 impl<'c, 'f> Races<'c, 'f> {
@@ -247,8 +248,8 @@ impl<'c, 'f> Races<'c, 'f> {
                     Step::Barrier => Numbered::Barrier,
                     Step::Commit(token) => Numbered::Commit(token),
                     Step::Wait(pending) => Numbered::Wait(pending),
-                    Step::CommitProducts => Numbered::CommitProducts,
-                    Step::WaitForProducts(pending) => Numbered::WaitForProducts(pending),
+                    Step::CommitWork(work) => Numbered::CommitWork(work),
+                    Step::WaitForWork(work, pending) => Numbered::WaitForWork(work, pending),
                 });
             }
         }
@@ -362,12 +363,12 @@ impl<'c, 'f> Races<'c, 'f> {
                 Progress::Group(age) if age >= pending => Progress::Done,
                 other => other,
             }),
-            Numbered::CommitProducts => self.advance(state, |p| match p {
-                Progress::Product(age) => Progress::Product((age + 1).min(MAX_AGE)),
+            Numbered::CommitWork(work) => self.advance(state, |p| match p {
+                Progress::Work(kind, age) if kind == work => Progress::Work(kind, (age + 1).min(MAX_AGE)),
                 other => other,
             }),
-            Numbered::WaitForProducts(pending) => self.advance(state, |p| match p {
-                Progress::Product(age) if age >= pending => Progress::Done,
+            Numbered::WaitForWork(work, pending) => self.advance(state, |p| match p {
+                Progress::Work(kind, age) if kind == work && age >= pending => Progress::Done,
                 other => other,
             }),
             Numbered::Access(access) => {
@@ -380,8 +381,7 @@ impl<'c, 'f> Races<'c, 'f> {
                 };
                 let progress = match &self.accesses[access as usize] {
                     a if a.asynchronous => Progress::Open,
-                    a if a.of_product => Progress::Product(OPEN_PRODUCT),
-                    _ => Progress::Done,
+                    a => a.work.map_or(Progress::Done, |work| Progress::Work(work, OPEN_WORK)),
                 };
                 let me = Pending { access, slot, progress, scope: self.scope };
                 for other in state.pending.clone() {

@@ -11,7 +11,7 @@ use super::{
 use crate::dialect::{
     layouts::{memory_bits, storage_bits},
     nv_tileaa::{Ordering, Padding, PtrType, TiledViewType},
-    nv_tileas::{MemDescType, MemorySpace, SharedLayoutAttr, TiledLoadOp, TmaDescType, TmaFill},
+    nv_tileas::{MemDescType, MemorySpace, SharedLayoutAttr, TiledLoadOp, TiledStoreOp, TmaDescType, TmaFill},
     rt::*,
 };
 use melior::ir::{Location, Type, TypeLike};
@@ -34,6 +34,25 @@ pub fn plan<'c>(load: TiledLoadOp<'c>, dest: MemDescType<'c>, facts: &Facts) -> 
     Ok((desc.ok_or("the map has no type")?, plan.bytes))
 }
 
+/// The map by which `store` can be copied from `source`; or why there is none.
+pub fn plan_store<'c>(
+    store: TiledStoreOp<'c>,
+    source: MemDescType<'c>,
+    facts: &Facts,
+) -> Result<TmaDescType<'c>, String> {
+    if store.ordering() != Ordering::Weak {
+        return Err("the store is ordered with other accesses".into());
+    }
+    let view = View::of(store.view()).ok_or("the view is not made in this function")?;
+    let indices: Vec<Val<'c>> = store.indices().collect();
+    let plan = plan_moving(&view, &indices, source, facts, (Direction::Store, Outside::Anything))?;
+    if plan.map.element_strides.iter().any(|&step| step != 1) {
+        return Err("its elements are not next to each other".into());
+    }
+    let desc = desc_type(store.op().location(), view.memref.element_type(), &plan.map);
+    desc.ok_or("the map has no type".into())
+}
+
 /// How the tile of `view` at `indices` is copied to `dest`, or why it cannot be. Along the dimensions that are
 /// `promised` it lies inside.
 pub fn plan_copy<'c>(
@@ -51,6 +70,17 @@ pub fn plan_copy<'c>(
         Some(Padding::Nan) => Outside::Nan,
         Some(_) => Outside::Other,
     };
+    plan_moving(view, indices, dest, facts, (Direction::Load, outside))
+}
+
+/// How the tile of `view` at `indices` moves from or to `storage`, or why it cannot.
+fn plan_moving<'c>(
+    view: &View<'c>,
+    indices: &[Val<'c>],
+    storage: MemDescType<'c>,
+    facts: &Facts,
+    how: (Direction, Outside),
+) -> Result<TensorCopyPlan, String> {
     let known = |x: Result<i64, Val<'c>>| match x {
         Ok(constant) => Known::Constant(constant as u64),
         Err(v) => Known::Multiple(facts.get(v).scalar_divisor()),
@@ -62,22 +92,22 @@ pub fn plan_copy<'c>(
         let multiple = facts.get(index).scalar_divisor().saturating_mul(1 << step.trailing_zeros().min(62));
         Known::Multiple(multiple.min(TOP))
     });
-    let plan = plan_with(view.ty, alignment, dims, &origins.collect::<Vec<_>>(), dest, outside)?;
+    let plan = plan_with(view.ty, alignment, dims, &origins.collect::<Vec<_>>(), storage, how)?;
     match plan.conditions.iter().find_map(|condition| unproved(view, facts, condition)) {
         Some(reason) => Err(reason),
         None => Ok(plan),
     }
 }
 
-/// The boxes that copy a tile of a view to `dest` by a map of type `desc`; an error where the map copies to another
-/// place.
+/// The boxes that copy a tile of a view to `dest`, or from there, by a map of type `desc`; an error where the map
+/// copies to another place.
 pub fn boxes(view: TiledViewType<'_>, desc: TmaDescType<'_>, dest: MemDescType<'_>) -> Result<TensorCopyPlan, String> {
     let map = map_of(desc).ok_or("elements have no tensor map")?;
     let any = Known::Multiple(TOP);
     let rank = view.tile().len();
     let outside = if map.nan { Outside::Nan } else { Outside::Zero };
     let dims = vec![ViewDim { extent: any, stride: any }; rank];
-    let plan = plan_with(view, TOP, dims, &vec![any; rank], dest, outside)?;
+    let plan = plan_with(view, TOP, dims, &vec![any; rank], dest, (Direction::Load, outside))?;
     if plan.map != map {
         return Err(format!("the destination is filled by boxes {:?}, and the map has {:?}", plan.map, map));
     }
@@ -91,7 +121,7 @@ fn plan_with(
     dims: Vec<ViewDim>,
     origins: &[Known],
     dest: MemDescType<'_>,
-    outside: Outside,
+    (direction, outside): (Direction, Outside),
 ) -> Result<TensorCopyPlan, String> {
     if let Some(dim) = view.sparse_dim() {
         return Err(format!("dimension {dim} of the tile is indexed by a tensor"));
@@ -107,14 +137,7 @@ fn plan_with(
     let tile_dims: Vec<TileDim> = (view.dim_map().iter().zip(origins))
         .map(|(&dim, &origin)| TileDim { view: dim as usize, step: 1, origin })
         .collect();
-    let tile = TileCopy {
-        shape: &shape,
-        dims: &tile_dims,
-        shared: &shared,
-        direction: Direction::Load,
-        outside,
-        nonnegative: true,
-    };
+    let tile = TileCopy { shape: &shape, dims: &tile_dims, shared: &shared, direction, outside, nonnegative: true };
     let plan = plan_tensor_copy(&GlobalView { element, alignment, dims }, &tile).map_err(|e| e.to_string())?;
     let (needed, given) = (i64::from(plan.alignment), dest.alignment());
     if given % needed != 0 {

@@ -14,6 +14,7 @@ pub mod tileas_assign_dot_layouts;
 pub mod tileas_assign_load_store_layouts;
 pub mod tileas_check_synchronization;
 pub mod tileas_keep_addresses_in_loops;
+pub mod tileas_lower_tma_load_store_to_async;
 pub mod tileas_materialize_async;
 pub mod tileas_materialize_convert_layout;
 pub mod tileas_materialize_reductions;
@@ -62,6 +63,7 @@ pub(crate) fn register_own() {
     register::<tileaa_plan_products::PlanProducts>();
     register::<tileaa_slice_products::SliceProducts>();
     register::<tileas_materialize_async::MaterializeAsync>();
+    register::<tileas_lower_tma_load_store_to_async::LowerTmaLoadStoreToAsync>();
     register::<tileas_rotate_products::RotateProducts>();
     register::<tileas_specialize_agents::SpecializeAgents>();
     register::<tileas_assign_dot_layouts::AssignDotLayouts>();

@@ -14,7 +14,7 @@
 use crate::{
     analysis::{
         pipelines,
-        synchronization::{Conflict, Races},
+        synchronization::{Conflict, Races, Work},
     },
     dialect::{
         nv_tileaa,
@@ -65,7 +65,7 @@ fn report(conflict: &Conflict<'_>) -> Failed {
     let when = if *around_loop && !between_agents { " of an earlier iteration" } else { "" };
     let kind = if earlier.write { "write" } else { "read" };
     let (by, missing) = match (between_agents, under_way) {
-        (_, true) if earlier.of_product => (" by a product", "no wait and barrier separate them"),
+        (_, true) if earlier.work == Some(Work::Product) => (" by a product", "no wait and barrier separate them"),
         (_, true) => (" by an asynchronous copy", "no wait and barrier separate them"),
         (true, false) => (" by another agent", "nothing separates them"),
         (false, false) => (" by other threads", "no barrier separates them"),

@@ -49,6 +49,7 @@ use crate::{
         access::View,
         facts::Facts,
         producers::{LoadedOperand, Source, prepared_stage_of, stage_of},
+        tensor_map_ops::TensorMaps,
         tensor_maps,
     },
     dialect::{
@@ -57,7 +58,7 @@ use crate::{
         nv_tileaa,
         nv_tileas::{
             BarrierOp, DotOp, MemDescPermuteOp, MemDescType, MemDescViewOp, MmaKind, PermuteOp, PipelineIteratorType,
-            SharedLayoutAttr, TiledLoadOp,
+            SharedLayoutAttr, TiledLoadOp, TmaDescType,
         },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         product_plan::ProductPlan,
@@ -69,7 +70,7 @@ use crate::{
 use melior::{Context, ir::Type};
 use stream::{Placed, Stream};
 use tile_mma::Element;
-use top::{Maps, Residents};
+use top::Residents;
 
 #[derive(Clone, Default)]
 pub struct MaterializeAsync;
@@ -99,7 +100,7 @@ impl RustPass for MaterializeAsync {
             for dot in dots {
                 products.push(Product::of(dot, function.op(), &facts)?);
             }
-            let mut maps = Maps::default();
+            let mut maps = TensorMaps::default();
             let mut streams: Vec<Stream<'c>> = vec![];
             for product in products {
                 let alike = streams.iter_mut().find(|s| s.takes(&product));
@@ -110,7 +111,8 @@ impl RustPass for MaterializeAsync {
                         streams.last_mut().expect("one was added")
                     }
                 };
-                let maps = product.sides.iter().map(|s| maps.of(s, &top)).collect::<Result<_, _>>()?;
+                let map = |s: &Side<'c>| maps.of(s.load.op(), s.load.view(), s.map, &top);
+                let maps = product.sides.iter().map(map).collect::<Result<_, _>>()?;
                 let tiles = [0, 1].map(|i| residents.of(&product, i, &top));
                 let [lhs, rhs] = tiles;
                 stream.products.push(Placed::new(product, [lhs?, rhs?], maps));
@@ -135,7 +137,7 @@ struct Side<'c> {
     /// What threads make of a stage before it is multiplied, where they have to.
     prepared: Option<MemDescType<'c>>,
     /// Type of the map, and bytes of the tile.
-    map: Type<'c>,
+    map: TmaDescType<'c>,
     bytes: u32,
 }
 
@@ -185,7 +187,7 @@ impl<'c> Side<'c> {
         } else {
             None
         };
-        Ok(Self { number, operand, load, desc, prepared, map: map.into(), bytes })
+        Ok(Self { number, operand, load, desc, prepared, map, bytes })
     }
 }
 

@@ -399,6 +399,7 @@ impl Options {
             add("tileas-rotate-products", &[]);
             add("tileas-materialize-async", &[]);
             add("tileas-specialize-agents", &[]);
+            add("tileas-lower-tma-load-store-to-async", std::slice::from_ref(&target));
         }
         if pipelined {
             let stages = format!("unspecialized-pipeline-num-stages={}", self.stages);

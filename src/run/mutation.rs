@@ -59,8 +59,8 @@ pub struct Case {
     /// Empty for the launch of the corpus.
     pub name: String,
     pub launch: Launch,
-    /// Whether the table of tensor maps is full.
-    full_table: bool,
+    /// Where the table of tensor maps is full: entries to borrow that are left.
+    full_table: Option<u64>,
     runs: Vec<Baseline>,
     /// What the ordinary schedule leaves behind, where a test compares that bit by bit.
     bits: Option<Vec<Vec<Array>>>,
@@ -94,7 +94,7 @@ impl Case {
             let coverage = outcome.report.coverage.unwrap_or_default();
             runs.push(Baseline { schedule, coverage, limit: 4 * executed + 100_000 });
         }
-        Ok(Case { name: name.into(), launch, full_table: false, runs, bits })
+        Ok(Case { name: name.into(), launch, full_table: None, runs, bits })
     }
 }
 
@@ -105,11 +105,17 @@ impl Subject {
         let case = Case::new("", &module, launch.clone(), schedules).map_err(|e| format!("{name}: {e}"))?;
         let mut subject =
             Subject { name: name.into(), module, cases: vec![case], unused: vec![], orders: Orders::default() };
-        if let Some(full) = with_full_table(&subject.module) {
+        let left = entries_left(&subject.module, &launch);
+        if let Some(full) = with_full_table(&subject.module, left) {
             let case = Case::new("table of maps full", &full, launch, schedules).map_err(|e| format!("{name}: {e}"))?;
-            subject.cases.push(Case { full_table: true, ..case });
+            subject.cases.push(Case { full_table: Some(left), ..case });
         }
         Ok(subject)
+    }
+
+    /// The program, or a mutant of it, with a full table, if there is a case for that.
+    fn full_table(&self, module: &Module) -> Option<Module> {
+        with_full_table(module, self.cases.iter().find_map(|case| case.full_table)?)
     }
 
     fn runs(&self) -> impl Iterator<Item = (&Case, &Baseline)> {
@@ -132,9 +138,16 @@ impl Subject {
     }
 }
 
-/// The module with its table of tensor maps full of maps of other views, and all but one entry of the pools to borrow
-/// from taken, if it has a table; as `tma.rs` of `convert-tileas-to-llvm` lays them out.
-fn with_full_table(module: &Module) -> Option<Module> {
+/// Entries of a pool with which every launch ends: one, for which blocks wait, unless their agents borrow one each.
+/// Then blocks that have one entry could wait for each other, and a real pool has more entries than blocks run at once.
+fn entries_left(module: &Module, launch: &Launch) -> u64 {
+    let stores = module.functions.iter().flat_map(|f| &f.body).any(|i| matches!(i.op, Op::BulkCommit));
+    if stores { 2 * launch.grid.iter().map(|&n| u64::from(n)).product::<u64>() } else { 1 }
+}
+
+/// The module with its table of tensor maps full of maps of other views, and all but `left` entries of the pools to
+/// borrow from taken, if it has a table; as `tma.rs` of `convert-tileas-to-llvm` lays them out.
+fn with_full_table(module: &Module, left: u64) -> Option<Module> {
     const TABLE: &str = "__tileir_tensor_maps";
     const POOL: &str = "__tileir_borrowed_maps_";
     /// Bytes of a map, and of a slot of the table, which has its state behind the map.
@@ -147,7 +160,7 @@ fn with_full_table(module: &Module) -> Option<Module> {
     for variable in &mut variables {
         let maps = variable.name.strip_prefix(POOL).and_then(|n| n.parse::<u64>().ok());
         let (first, step, state) = match maps {
-            Some(maps) => (MAP * (maps + 1), MAP * (maps + 1), BUSY),
+            Some(maps) => (left * MAP * (maps + 1), MAP * (maps + 1), BUSY),
             None if variable.name == TABLE => (MAP, SLOT, READY),
             None => continue,
         };
@@ -256,8 +269,8 @@ fn verdict(subject: &Subject, mutant: &Mutant) -> Verdict {
         return Verdict::Equal("not executed");
     }
     let module = mutant.of(&subject.module);
-    let full = with_full_table(&module);
-    let module_of = |case: &Case| full.as_ref().filter(|_| case.full_table).unwrap_or(&module);
+    let full = subject.full_table(&module);
+    let module_of = |case: &Case| full.as_ref().filter(|_| case.full_table.is_some()).unwrap_or(&module);
     for (case, run) in subject.runs() {
         match observe(case, module_of(case), run, false) {
             Ok(_) => {}
@@ -290,9 +303,9 @@ fn verdict(subject: &Subject, mutant: &Mutant) -> Verdict {
 fn has_no_influence(subject: &Subject, mutant: &Mutant) -> bool {
     let Some(lanes) = mutant.lanes_with_other_values(&subject.module) else { return false };
     let arbitrary = Some(Arbitrary { function: mutant.function, at: mutant.at, lanes });
-    let full = with_full_table(&subject.module);
+    let full = subject.full_table(&subject.module);
     subject.runs().all(|(case, run)| {
-        let module = full.as_ref().filter(|_| case.full_table).unwrap_or(&subject.module);
+        let module = full.as_ref().filter(|_| case.full_table.is_some()).unwrap_or(&subject.module);
         let options = RunOptions { adversarial: run.schedule, arbitrary, ..RunOptions::default() };
         execute(module, &case.launch, &options).is_ok()
     })

@@ -1,8 +1,8 @@
 // Verifiers of tensor maps and of copies by them.
 //
 // Checked here: a map's lists have one length and its numbers are within the hardware's limits; it describes the view that
-// it is made of; whole warps make it, once; a copy stands in the program of one thread, moves the view's elements and one
-// tile of them, and uses a map that threads of its own scope have made.
+// it is made of; whole warps make it, once; a load stands in the program of one thread, and a store does not; a copy moves
+// the view's elements and one tile of them, and uses a map that threads of its own scope have made.
 // Not checked here: addresses and strides of the view, which are known at run time (`analysis::tensor_maps` proves them),
 // and the layout of the destination, which the lowering compares with the map.
 #include "mlir/IR/OpImplementation.h"
@@ -70,25 +70,38 @@ LogicalResult MakeTiledTmaDescOp::verify() {
   return verifyMap(*this, getView().getType(), getDesc().getType());
 }
 
+// A copy between one stage in shared memory and a tile of the view, by a map that threads of the same scope have made.
+static LogicalResult verifyCopy(Operation *op, nv_tileaa::TiledViewType view, OperandRange indices,
+                                TypedValue<TmaDescType> desc, MemDescType storage, StringRef role) {
+  if (failed(verifyMap(op, view, desc.getType())))
+    return failure();
+  if (storage.getStages() != 1 || storage.getSpace() != MemorySpace::Shared)
+    return op->emitOpError() << role << " must be one stage in shared memory";
+  if (storage.getShape() != view.getTile() || storage.getElementType() != view.getMemref().getElementType())
+    return op->emitOpError() << role << " must have the shape and element type of the view's tiles";
+  size_t rank = view.getTile().size();
+  if (indices.size() != rank)
+    return op->emitOpError("expected one index for each of ") << rank << " dimensions";
+  for (Value index : indices)
+    if (!index.getType().isSignlessInteger(32) && !index.getType().isSignlessInteger(64))
+      return op->emitOpError("indices are i32 or i64, got ") << index.getType();
+  Operation *made = desc.getDefiningOp();
+  if (made && scopeOf(made) != scopeOf(op))
+    return op->emitOpError("map is made by other warps, and valid in those only");
+  return success();
+}
+
 LogicalResult AsyncTiledTmaLoadOp::verify() {
   if (!(*this)->getParentOfType<ElectOp>())
     return emitOpError("stands in the program of one thread, 'nv_tileas.async.elect'");
-  nv_tileaa::TiledViewType view = getView().getType();
-  if (failed(verifyMap(*this, view, getDesc().getType())))
-    return failure();
-  MemDescType dest = getDest().getType();
-  if (dest.getStages() != 1 || dest.getSpace() != MemorySpace::Shared)
-    return emitOpError("destination must be one stage in shared memory");
-  if (dest.getShape() != view.getTile() || dest.getElementType() != view.getMemref().getElementType())
-    return emitOpError("destination must have the shape and element type of the view's tiles");
-  size_t rank = view.getTile().size();
-  if (getIndices().size() != rank)
-    return emitOpError("expected one index for each of ") << rank << " dimensions";
-  for (Value index : getIndices())
-    if (!index.getType().isSignlessInteger(32) && !index.getType().isSignlessInteger(64))
-      return emitOpError("indices are i32 or i64, got ") << index.getType();
-  Operation *made = getDesc().getDefiningOp();
-  if (made && scopeOf(made) != scopeOf(*this))
-    return emitOpError("map is made by other warps, and valid in those only");
-  return success();
+  return verifyCopy(*this, getView().getType(), getIndices(), getDesc(), getDest().getType(), "destination");
+}
+
+LogicalResult AsyncTiledTmaStoreOp::verify() {
+  if ((*this)->getParentOfType<ElectOp>())
+    return emitOpError("elects its thread, and stands in the program of one");
+  TmaDescType desc = getDesc().getType();
+  if (llvm::any_of(desc.getSteps(), [](int64_t step) { return step != 1; }))
+    return emitOpError("writes elements that are next to each other, and the map has steps");
+  return verifyCopy(*this, getView().getType(), getIndices(), getDesc(), getSource().getType(), "source");
 }

@@ -7,14 +7,23 @@ use crate::dialect::{
     behaviour::{self, Memory, SyncKind},
     layouts::Tensor,
     nv_tileas::{
-        AllocTensorOp, AsyncDotOp, AsyncDotWaitOp, AsyncTokenType, AsyncWaitOp, MemDescReinterpretOp, MemDescSlotOp,
-        MemDescType, StageOp,
+        AllocTensorOp, AsyncDotOp, AsyncDotWaitOp, AsyncTiledTmaStoreOp, AsyncTmaStoreWaitOp, AsyncTokenType,
+        AsyncWaitOp, MemDescReinterpretOp, MemDescSlotOp, MemDescType, StageOp,
     },
     rt::*,
     shared_memory::{memdesc_bytes, shared_layout},
     upstream::Arith,
 };
 use tile_layout::{Layout, LinearMap};
+
+/// What reads shared memory by itself, in groups that are waited for by their number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Work {
+    /// A product of a warpgroup.
+    Product,
+    /// A copy of a tile to global memory.
+    Store,
+}
 
 /// One access of shared memory.
 #[derive(Clone)]
@@ -34,8 +43,8 @@ pub struct SharedAccess<'c> {
     pub(super) ring: Option<(usize, Option<Val<'c>>)>,
     /// Under way until a wait.
     pub asynchronous: bool,
-    /// By a product that is under way until a wait for products.
-    pub of_product: bool,
+    /// By work that is under way until a wait for such work.
+    pub work: Option<Work>,
     /// Ordered with the others of its pipeline by barriers of the pipeline, which [`crate::analysis::pipelines`]
     /// checks.
     pub(super) pipelined: bool,
@@ -86,17 +95,21 @@ pub(super) enum Step<'c> {
     Commit(Val<'c>),
     /// The thread's groups of at least this age are complete.
     Wait(i64),
-    /// Products since the last one become a group.
-    CommitProducts,
-    /// The same for groups of products.
-    WaitForProducts(i64),
+    /// Work of this kind since the last one becomes a group.
+    CommitWork(Work),
+    /// Groups of this kind of at least this age are complete.
+    WaitForWork(Work, i64),
 }
 
 /// The steps of one op, without those of its regions.
 pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<Step<'c>> {
     let layout = |v: Val<'c>| Tensor::of_value(v).and_then(|t| t.layout());
     let is_asynchronous = results(op).any(|r| AsyncTokenType::cast(ty(r)).is_some());
-    let of_product = AsyncDotOp::cast(op).is_some();
+    let work = if AsyncDotOp::cast(op).is_some() {
+        Some(Work::Product)
+    } else {
+        AsyncTiledTmaStoreOp::cast(op).map(|_| Work::Store)
+    };
     let mut accesses = vec![];
     for effect in behaviour::effects(op).unwrap_or_default() {
         let Some(memory) = effect.operand.map(|i| operand(op, i)).filter(|_| effect.memory.may_be_shared()) else {
@@ -130,16 +143,18 @@ pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<Step<'c>> {
             part,
             ring,
             asynchronous: is_asynchronous,
-            of_product,
+            work,
             pipelined,
         });
     }
     if let Some(wait) = AsyncDotWaitOp::cast(op) {
-        return vec![Step::WaitForProducts(wait.pending())];
+        return vec![Step::WaitForWork(Work::Product, wait.pending())];
+    }
+    if AsyncTmaStoreWaitOp::cast(op).is_some() {
+        return vec![Step::WaitForWork(Work::Store, 0)];
     }
     match behaviour::sync_kind(op) {
-        SyncKind::None if of_product => accesses.into_iter().map(Step::Access).chain([Step::CommitProducts]).collect(),
-        SyncKind::None => accesses.into_iter().map(Step::Access).collect(),
+        SyncKind::None => accesses.into_iter().map(Step::Access).chain(work.map(Step::CommitWork)).collect(),
         SyncKind::Barrier => vec![Step::Barrier],
         SyncKind::Commit => vec![Step::Commit(result(op, 0))],
         SyncKind::Wait => vec![Step::Wait(AsyncWaitOp::cast(op).map_or(i64::MAX, |w| w.pending()))],

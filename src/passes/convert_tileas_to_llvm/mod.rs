@@ -418,6 +418,11 @@ impl<'c, 'm> Lower<'c, 'm> {
             ElectOp(x) => self.elect(x),
             MakeTiledTmaDescOp(x) => self.make_tiled_tma_desc(x),
             AsyncTiledTmaLoadOp(x) => self.async_tiled_tma_load(x),
+            AsyncTiledTmaStoreOp(x) => self.async_tiled_tma_store(x),
+            AsyncTmaStoreWaitOp(x) => {
+                self.async_tma_store_wait(x);
+                Ok(())
+            }
             AsyncDotOp(x) => self.async_dot(x),
             PromotedDotOp(x) => self.promoted_dot(x),
             AsyncDotWaitOp(x) => self.async_dot_wait(x),

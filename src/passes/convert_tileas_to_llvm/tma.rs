@@ -15,8 +15,8 @@
 //! every user.
 //!
 //! Where all slots belong to others, the warp borrows an entry of a pool, which has room for all maps of the function,
-//! and gives it back at the end of the kernel, when the copies of the whole block are done. One entry is enough, so no
-//! warp waits for a second while it holds the first.
+//! and gives it back at the end of the kernel, when the copies of the whole block are done. One entry is enough for all
+//! maps of an agent, so no warp waits for a second while it holds the first.
 //!
 //! A view with an extent of zero has no element that may be read. Its map is that of one element of zeros.
 
@@ -27,14 +27,17 @@ use crate::{
         layouts::storage_bits,
         llvm_types::GLOBAL,
         nv_tileaa::FuncOp,
-        nv_tileas::{AllocTensorOp, AsyncTiledTmaLoadOp, MakeTiledTmaDescOp, MemDescType, TmaDescType},
+        nv_tileas::{
+            AllocTensorOp, AsyncTiledTmaLoadOp, AsyncTiledTmaStoreOp, AsyncTmaStoreWaitOp, MakeTiledTmaDescOp,
+            MemDescType, TmaDescType,
+        },
         pass::{Failed, fail},
         rt::*,
         shared_memory::memdesc_bytes,
     },
 };
 use melior::dialect::llvm;
-use tile_layout::TensorMapPlan;
+use tile_layout::{TensorCopyPlan, TensorMapPlan};
 
 /// Slots of the table, and their bytes.
 const SLOTS: i64 = 1024;
@@ -45,7 +48,9 @@ const STATE: i64 = MAP;
 const KEY: i64 = 136;
 /// Slots that may hold a key.
 const PROBES: i64 = 8;
-/// Entries of the pool: more than blocks of two agents run at once on any target.
+/// Entries of the pool: more than agents that copy run at once on any target. A block of two has 256 threads and more
+/// accumulators than let four of them share a multiprocessor, so no agent waits for an entry while the other one of its
+/// block has one.
 const ENTRIES: i64 = 2048;
 /// Bytes of a map.
 const MAP: i64 = 128;
@@ -74,8 +79,27 @@ struct Fields<'c> {
 #[derive(Clone, Copy)]
 struct Scratch<'c> {
     address: Val<'c>,
-    /// Whether other storage lies in it at other times.
+    /// Whether copies write to it at other times.
     reused: bool,
+}
+
+/// A tile on its way between a view and shared memory.
+struct Copy<'c> {
+    view: View<'c>,
+    plan: TensorCopyPlan,
+    /// Address of the map.
+    map: Val<'c>,
+    memory: Val<'c>,
+    /// Of the tile, in the order of the map, 64 bits.
+    starts: Vec<Val<'c>>,
+}
+
+impl Copy<'_> {
+    /// Coordinates as operands of the instruction, from a number on.
+    fn coordinates(&self, first: usize) -> String {
+        let list: Vec<String> = (0..self.starts.len()).map(|d| format!("${}", d + first)).collect();
+        list.join(", ")
+    }
 }
 
 /// The function around an op.
@@ -87,8 +111,8 @@ fn function_of(op: MakeTiledTmaDescOp<'_>) -> OpRef<'_> {
     function
 }
 
-/// Whether the memory of a map's scratch has been given to other storage too.
-fn memory_is_reused(op: MakeTiledTmaDescOp<'_>) -> bool {
+/// Whether tensor copies write to the memory of a map's scratch at other times.
+fn is_copied_over(op: MakeTiledTmaDescOp<'_>) -> bool {
     let place = |storage: AllocTensorOp<'_>| {
         let desc = MemDescType::cast(ty(storage.result()))?;
         let start = storage.offset()?;
@@ -99,8 +123,16 @@ fn memory_is_reused(op: MakeTiledTmaDescOp<'_>) -> bool {
     let others = collect_ops(function_of(op), AllocTensorOp::cast);
     others
         .into_iter()
-        .filter(|other| op_key(other.op()) != op_key(own.op()))
+        .filter(|other| op_key(other.op()) != op_key(own.op()) && is_copied_to(other.result()))
         .any(|other| place(other).is_none_or(|other| other.start < at.end && at.start < other.end))
+}
+
+/// Whether a tensor copy writes to storage, or a part of it.
+fn is_copied_to(storage: Val<'_>) -> bool {
+    uses(storage).into_iter().any(|(user, at)| match AsyncTiledTmaLoadOp::cast(user) {
+        Some(copy) => key(copy.dest()) == key(operand(user, at)),
+        None => results(user).any(|r| MemDescType::cast(ty(r)).is_some() && is_copied_to(r)),
+    })
 }
 
 impl<'c> Lower<'c, '_> {
@@ -109,7 +141,7 @@ impl<'c> Lower<'c, '_> {
         let desc = TmaDescType::cast(ty(op.desc())).ok_or_else(|| fail(op.op(), "not a tensor map"))?;
         let map =
             tensor_maps::map_of(desc).ok_or_else(|| fail(op.op(), "a tensor map has no elements of this type"))?;
-        let scratch = Scratch { address: self.shared_address(op.op(), op.scratch())?, reused: memory_is_reused(op) };
+        let scratch = Scratch { address: self.shared_address(op.op(), op.scratch())?, reused: is_copied_over(op) };
         let (number, count) = self.maps_of_function(op);
         let borrowed = self.borrowed_entry();
         let pointer = llvm::r#type::pointer(self.l.context(), GLOBAL);
@@ -134,35 +166,83 @@ impl<'c> Lower<'c, '_> {
     }
 
     pub(super) fn async_tiled_tma_load(&mut self, op: AsyncTiledTmaLoadOp<'c>) -> Result<(), Failed> {
-        let view = self.view(op.op(), op.view())?;
-        let desc = TmaDescType::cast(ty(op.desc())).ok_or_else(|| fail(op.op(), "not a tensor map"))?;
-        let dest = MemDescType::cast(ty(op.dest())).ok_or_else(|| fail(op.op(), "not a memdesc"))?;
-        let plan = tensor_maps::boxes(view.ty, desc, dest).map_err(|reason| fail(op.op(), reason))?;
-        let map = self.scalar(op.op(), op.desc())?;
-        let memory = self.shared_address(op.op(), op.dest())?;
-        let barrier = self.shared_address(op.op(), op.token())?;
         let indices: Vec<Val<'c>> = op.indices().collect();
-        let starts: Vec<Val<'c>> = (plan.map.dims.iter())
-            .map(|&dim| self.first_coordinate(op.op(), &view, &indices, dim))
-            .collect::<Result<_, _>>()?;
-        let l = &self.l;
-        let rank = starts.len();
-        let coordinates: Vec<String> = (0..rank).map(|d| format!("${}", d + 3)).collect();
+        let copy = self.tile_copy(op.op(), (op.view(), &indices), op.desc(), op.dest())?;
+        let barrier = self.shared_address(op.op(), op.token())?;
         let text = format!(
-            "cp.async.bulk.tensor.{rank}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes \
+            "cp.async.bulk.tensor.{}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes \
              [$0], [$1, {{{}}}], [$2];",
-            coordinates.join(", ")
+            copy.starts.len(),
+            copy.coordinates(3)
         );
-        let constraints = format!("r,l,r{},~{{memory}}", ",r".repeat(rank));
-        for part in &plan.boxes {
-            let mut args = vec![l.const_offset(memory, part.offset as i64), map, barrier];
-            args.extend(starts.iter().zip(&part.coordinates).map(|(&start, &offset)| {
+        self.start_boxes(&copy, &text, Some(barrier));
+        Ok(())
+    }
+
+    pub(super) fn async_tiled_tma_store(&mut self, op: AsyncTiledTmaStoreOp<'c>) -> Result<(), Failed> {
+        let indices: Vec<Val<'c>> = op.indices().collect();
+        let copy = self.tile_copy(op.op(), (op.view(), &indices), op.desc(), op.source())?;
+        let l = &self.l;
+        // The map of a view without elements has one, which nobody may write.
+        let mut writes = l.icmp(Cmp::Eq, self.thread, l.i32c(0));
+        for (&dim, &start) in copy.plan.map.dims.iter().zip(&copy.starts) {
+            if let Err(extent) = copy.view.extent(dim) {
+                let is_inside = l.icmp(Cmp::Slt, start, l.zext64(self.scalar(op.op(), extent)?));
+                writes = l.bin("and", writes, is_inside);
+            }
+        }
+        let text = format!(
+            "cp.async.bulk.tensor.{}d.global.shared::cta.tile.bulk_group [$1, {{{}}}], [$0];",
+            copy.starts.len(),
+            copy.coordinates(2)
+        );
+        l.when(writes, || {
+            self.start_boxes(&copy, &text, None);
+            l.asm("cp.async.bulk.commit_group;", "~{memory}", None, &[], false);
+        });
+        Ok(())
+    }
+
+    /// Threads that have started no copies do not wait.
+    pub(super) fn async_tma_store_wait(&mut self, op: AsyncTmaStoreWaitOp<'c>) {
+        let until = if op.read() { ".read" } else { "" };
+        self.l.asm(&format!("cp.async.bulk.wait_group{until} 0;"), "~{memory}", None, &[], false);
+    }
+
+    fn tile_copy(
+        &self,
+        op: OpRef<'c>,
+        (view, indices): (Val<'c>, &[Val<'c>]),
+        desc: Val<'c>,
+        storage: Val<'c>,
+    ) -> Result<Copy<'c>, Failed> {
+        let view = self.view(op, view)?;
+        let of = TmaDescType::cast(ty(desc)).ok_or_else(|| fail(op, "not a tensor map"))?;
+        let memory = MemDescType::cast(ty(storage)).ok_or_else(|| fail(op, "not a memdesc"))?;
+        let plan = tensor_maps::boxes(view.ty, of, memory).map_err(|reason| fail(op, reason))?;
+        let map = self.scalar(op, desc)?;
+        let memory = self.shared_address(op, storage)?;
+        let starts = (plan.map.dims.iter())
+            .map(|&dim| self.first_coordinate(op, &view, indices, dim))
+            .collect::<Result<_, _>>()?;
+        Ok(Copy { view, plan, map, memory, starts })
+    }
+
+    /// One instruction for each box: operands are the place in shared memory, the map, the barrier if there is one, and
+    /// the coordinates.
+    fn start_boxes(&self, copy: &Copy<'c>, text: &str, barrier: Option<Val<'c>>) {
+        let l = &self.l;
+        let registers = ",r".repeat(copy.starts.len() + usize::from(barrier.is_some()));
+        let constraints = format!("r,l{registers},~{{memory}}");
+        for part in &copy.plan.boxes {
+            let mut args = vec![l.const_offset(copy.memory, part.offset as i64), copy.map];
+            args.extend(barrier);
+            args.extend(copy.starts.iter().zip(&part.coordinates).map(|(&start, &offset)| {
                 let at = if offset == 0 { start } else { l.add(start, l.i64c(offset as i64)) };
                 l.cast("trunc", l.bin("intr.umin", at, l.i64c(LARGEST)), l.i32)
             }));
-            l.asm(&text, &constraints, None, &args, false);
+            l.asm(text, &constraints, None, &args, false);
         }
-        Ok(())
     }
 
     /// The first coordinate of a tile along a dimension of its view, in 64 bits. What is behind every view stays there.

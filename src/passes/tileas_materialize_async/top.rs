@@ -1,15 +1,13 @@
-//! What stands at the top of a function with asynchronous products: rings with their pipelines, maps of views, and
-//! storage of operands that stay.
+//! What stands at the top of a function with asynchronous products: rings with their pipelines, and storage of operands
+//! that stay.
 
-use super::{Product, Side, iterator_type};
+use super::{Product, iterator_type};
 use crate::{
-    analysis::{access::View, producers::behind_conversions},
+    analysis::producers::behind_conversions,
     dialect::{
         layouts::{Tensor, storage_bits},
-        nv_tileaa::MakeTiledViewOp,
         nv_tileas::{
-            AllocTensorOp, AsyncFenceOp, BarrierOp, CreateIteratorOp, CreatePipelineOp, LocalStoreOp,
-            MakeTiledTmaDescOp, PipelineType,
+            AllocTensorOp, AsyncFenceOp, BarrierOp, CreateIteratorOp, CreatePipelineOp, LocalStoreOp, PipelineType,
         },
         pass::{Failed, fail},
         product_plan::ProductPlan,
@@ -17,13 +15,9 @@ use crate::{
         shared_memory::{ALIGNMENT, REUSE, aligned_storage_type, shared_layout, vector_of, with_stages},
     },
 };
-use melior::ir::{TypeLike, r#type::IntegerType};
+use melior::ir::r#type::IntegerType;
 use rustc_hash::FxHashMap;
 use tile_layout::{Direction, HardwareLayout, SharedAccess};
-
-/// Bytes of a map, and the layout of storage in which it is built.
-const MAP: i64 = 128;
-const MAP_BASES: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
 
 /// A ring of stages with its pipeline.
 pub(super) struct Ring<'c> {
@@ -61,44 +55,6 @@ impl<'c> Ring<'c> {
         let pipeline = CreatePipelineOp::build(top, pipeline.into(), barriers, consumers).map_err(error)?.pipeline();
         let first = CreateIteratorOp::build(top, iterator_type(op)?, pipeline).map_err(error)?.iterator();
         Ok(Some(Self { pipeline, storages, first }))
-    }
-}
-
-/// Maps, by the view and the type: loads of one view share theirs.
-#[derive(Default)]
-pub(super) struct Maps<'c>(FxHashMap<(usize, usize), Val<'c>>);
-
-impl<'c> Maps<'c> {
-    pub fn of(&mut self, side: &Side<'c>, top: &Builder<'c>) -> Result<Val<'c>, Failed> {
-        let op = side.load.op();
-        let error = |e: BuildError| fail(op, e.to_string());
-        let name = (key(side.load.view()), side.map.to_raw().ptr as usize);
-        if let Some(map) = self.0.get(&name) {
-            return Ok(*map);
-        }
-        let bytes = IntegerType::new(top.context(), 8).into();
-        let scratch = aligned_storage_type(op, &[MAP], bytes, &MAP_BASES, ALIGNMENT).map_err(error)?;
-        let scratch = AllocTensorOp::build(top, scratch.into(), None).map_err(error)?.result();
-        let map = side.map_behind_view(top, scratch)?;
-        self.0.insert(name, map);
-        Ok(map)
-    }
-}
-
-impl<'c> Side<'c> {
-    /// The map of the view, behind the memref at the top of the function.
-    fn map_behind_view(&self, top: &Builder<'c>, scratch: Val<'c>) -> Result<Val<'c>, Failed> {
-        let op = self.load.op();
-        let view = View::of(self.load.view()).ok_or_else(|| fail(op, "its view is not made here"))?;
-        let made = defining_op(self.load.view()).and_then(MakeTiledViewOp::cast);
-        let made = made.ok_or_else(|| fail(op, "its view is not made here"))?;
-        let b = Builder::before(top.context(), view.make.op());
-        b.set_after(view.make.op());
-        b.set_location(op.location());
-        let copy = clone_detached(made.op());
-        b.insert_op(copy);
-        let desc = MakeTiledTmaDescOp::build(&b, self.map, result(copy, 0), scratch);
-        desc.map(|d| d.desc()).map_err(|e| fail(op, e.to_string()))
     }
 }
 

@@ -351,3 +351,50 @@ nv_tileaa.func @box(%d: !nv_tileas.tma_desc<bf16, dims = [0], box = [257], steps
 nv_tileaa.func @steps(%d: !nv_tileas.tma_desc<bf16, dims = [0], box = [64], steps = [9], swizzle = 16, fill = zero>) attributes {numWarps = 1 : i64} {
   nv_tileaa.return
 }
+
+// -----
+
+#s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288]>
+!stage = !nv_tileas.memdesc<8x64xbf16, #s, align = 1024>
+!ring = !nv_tileas.memdesc<8x64xbf16, #s, stages = 2, align = 1024>
+!view = !nv_tileaa.tiled_view<tile = [8, 64], memref<64x64xbf16, strides = [64, 1]>>
+!desc = !nv_tileas.tma_desc<bf16, dims = [1, 0], box = [64, 8], steps = [1, 1], swizzle = 128, fill = zero>
+!wide = !nv_tileas.tma_desc<bf16, dims = [1, 0], box = [64, 8], steps = [2, 1], swizzle = 128, fill = zero>
+
+nv_tileaa.func @store_by_one(%v: !view, %d: !desc, %m: !stage, %i: i32) attributes {numWarps = 1 : i64} {
+  nv_tileas.async.elect {
+    // expected-error @+1 {{elects its thread, and stands in the program of one}}
+    nv_tileas.async.tiled_tma_store %m to %v[%i, %i] by %d : !stage -> !view[i32, i32], !desc
+  }
+  nv_tileaa.return
+}
+
+// -----
+
+#s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288]>
+!stage = !nv_tileas.memdesc<8x64xbf16, #s, align = 1024>
+!ring = !nv_tileas.memdesc<8x64xbf16, #s, stages = 2, align = 1024>
+!view = !nv_tileaa.tiled_view<tile = [8, 64], memref<64x64xbf16, strides = [64, 1]>>
+!desc = !nv_tileas.tma_desc<bf16, dims = [1, 0], box = [64, 8], steps = [1, 1], swizzle = 128, fill = zero>
+!wide = !nv_tileas.tma_desc<bf16, dims = [1, 0], box = [64, 8], steps = [2, 1], swizzle = 128, fill = zero>
+
+nv_tileaa.func @store_with_steps(%v: !view, %d: !wide, %m: !stage, %i: i32) attributes {numWarps = 1 : i64} {
+  // expected-error @+1 {{writes elements that are next to each other, and the map has steps}}
+  nv_tileas.async.tiled_tma_store %m to %v[%i, %i] by %d : !stage -> !view[i32, i32], !wide
+  nv_tileaa.return
+}
+
+// -----
+
+#s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288]>
+!stage = !nv_tileas.memdesc<8x64xbf16, #s, align = 1024>
+!ring = !nv_tileas.memdesc<8x64xbf16, #s, stages = 2, align = 1024>
+!view = !nv_tileaa.tiled_view<tile = [8, 64], memref<64x64xbf16, strides = [64, 1]>>
+!desc = !nv_tileas.tma_desc<bf16, dims = [1, 0], box = [64, 8], steps = [1, 1], swizzle = 128, fill = zero>
+!wide = !nv_tileas.tma_desc<bf16, dims = [1, 0], box = [64, 8], steps = [2, 1], swizzle = 128, fill = zero>
+
+nv_tileaa.func @store_of_a_ring(%v: !view, %d: !desc, %m: !ring, %i: i32) attributes {numWarps = 1 : i64} {
+  // expected-error @+1 {{source must be one stage in shared memory}}
+  nv_tileas.async.tiled_tma_store %m to %v[%i, %i] by %d : !ring -> !view[i32, i32], !desc
+  nv_tileaa.return
+}

@@ -28,3 +28,19 @@ nv_tileaa.func @copy(%p: !nv_tileaa.ptr<bf16>, %n: i32, %i: i32, %j: i64) attrib
   }
   nv_tileaa.return
 }
+
+// CHECK-LABEL: nv_tileaa.func @store
+// CHECK: nv_tileas.async.tiled_tma_store %{{.*}} to %{{.*}}[%{{.*}}, %{{.*}}] by %{{.*}} : <8x64xbf16, #{{.*}}, align = 1024> -> <{{.*}}>[i32, i64], <bf16, {{.*}}>
+// CHECK-NEXT: nv_tileas.async.tma_store_wait %{{[0-9]+}} : !nv_tileas.memdesc<8x64xbf16
+// CHECK-NEXT: nv_tileas.async.tma_store_wait read
+nv_tileaa.func @store(%p: !nv_tileaa.ptr<bf16>, %n: i32, %i: i32, %j: i64) attributes {numWarps = 1 : i64} {
+  %m = nv_tileaa.make_memref %p, shape = [%n, %n : i32, i32], strides = [%n : i32] : <bf16> -> <?x?xbf16, strides = [?, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x?xbf16, strides = [?, 1]> -> <tile = [8, 64], memref<?x?xbf16, strides = [?, 1]>, padding = zero>
+  %scratch = nv_tileas.alloc_tensor : !scratch
+  %tile = nv_tileas.alloc_tensor : !stage
+  %desc = nv_tileas.make_tiled_tma_desc %v scratch %scratch : !view, !scratch -> !desc
+  nv_tileas.async.tiled_tma_store %tile to %v[%i, %j] by %desc : !stage -> !view[i32, i64], !desc
+  nv_tileas.async.tma_store_wait %tile : !stage
+  nv_tileas.async.tma_store_wait read
+  nv_tileaa.return
+}

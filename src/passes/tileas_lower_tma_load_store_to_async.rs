@@ -1,0 +1,263 @@
+//! `tileas-lower-tma-load-store-to-async`: agents store tiles by tensor copies.
+//!
+//! ```text
+//! for .. { x = ..; y = convert_layout x; tiled_store y, view[i, j] }
+//! ```
+//!
+//! in an agent becomes
+//!
+//! ```text
+//! map = make_tiled_tma_desc view; s = alloc_tensor
+//! for .. {
+//!   x = ..
+//!   tma_store_wait s; barrier                        the tile before has been written
+//!   local_store x, s; fence; barrier
+//!   tiled_tma_store s to view[i, j] by map           one thread, while the others go on
+//! }
+//! tma_store_wait s read
+//! ```
+//!
+//! Threads need no addresses and no predicates of their own, and the conversion to a layout that stores well goes.
+//!
+//! A store stays as it is if it is ordered with other accesses of global memory: what a tensor copy writes is there
+//! only behind a wait, and another proxy writes it. Only stores that are changed themselves may come before and after
+//! it, by tokens, and each waits for those before.
+
+use crate::{
+    analysis::{
+        access::View,
+        facts::Facts,
+        pipelines::scratch_bytes,
+        producers::{behind_conversions, stage_of},
+        tensor_map_ops::TensorMaps,
+        tensor_maps,
+    },
+    dialect::{
+        behaviour::is_in_loop,
+        hints::bool_hint,
+        layouts::{Tensor, storage_bits},
+        nv_tileaa::{self, CreateMemTokenOp, JoinMemTokenOp, Ordering},
+        nv_tileas::{
+            AgentSwitchOp, AllocTensorOp, AsyncFenceOp, AsyncTiledTmaStoreOp, AsyncTmaStoreWaitOp, BarrierOp,
+            ConvertLayoutOp, LocalStoreOp, MemDescType, TiledStoreOp, TmaDescType,
+        },
+        pass::{Failed, PassContext, RustPass, descriptors, fail},
+        rt::*,
+        shared_memory::{REUSE, memdesc_bytes, shared_layout, vector_of},
+        target::target,
+        upstream::Scf,
+    },
+    pass_descriptor,
+};
+use melior::Context;
+use rustc_hash::FxHashSet;
+use tile_layout::{Direction, SharedAccess};
+use tile_targets::{Feature, Target};
+
+#[derive(Clone, Default)]
+pub struct LowerTmaLoadStoreToAsync;
+
+impl RustPass for LowerTmaLoadStoreToAsync {
+    pass_descriptor!(tileas_lower_tma_load_store_to_async);
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        use descriptors::tileas_lower_tma_load_store_to_async::{Options, stat};
+        let target = target(op, Options(cx).compute_capability())?;
+        if !target.has(Feature::Tma) {
+            return Ok(());
+        }
+        for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
+            for agents in collect_ops(function.op(), AgentSwitchOp::cast) {
+                let facts = Facts::of(function.op());
+                for i in 0..region_count(agents.op()) {
+                    let Some(agent) = entry_block(region(agents.op(), i)) else { continue };
+                    let stores = stores_of(agent, agents.op(), &facts, target);
+                    cx.stat_add(stat::NUM_STORES, stores.len() as i64);
+                    rewrite(agent, &stores, context)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A store that can be a tensor copy.
+struct Store<'c> {
+    op: TiledStoreOp<'c>,
+    /// What is stored, as threads have it.
+    value: Val<'c>,
+    storage: MemDescType<'c>,
+    /// Elements that an instruction moves to the storage.
+    vector: i64,
+    map: TmaDescType<'c>,
+}
+
+/// The stores of an agent that can be tensor copies.
+fn stores_of<'c>(agent: Blk<'c>, agents: OpRef<'c>, facts: &Facts, target: &Target) -> Vec<Store<'c>> {
+    let all: Vec<TiledStoreOp<'c>> = ops_of(agent).flat_map(|op| collect_ops(op, TiledStoreOp::cast)).collect();
+    let mut stores: Vec<Store<'c>> = all.into_iter().filter_map(|op| Store::of(op, agents, facts, target)).collect();
+    // Memory: storage of stores in loops is theirs all the time.
+    let (mut lasting, mut passing) = (0, 0);
+    stores.retain(|s| {
+        let used = if is_in_loop(s.op.op()) { &mut lasting } else { &mut passing };
+        let fits = *used + memdesc_bytes(s.storage) <= scratch_bytes(s.op.op());
+        *used += if fits { memdesc_bytes(s.storage) } else { 0 };
+        fits
+    });
+    // One that goes may keep others from going.
+    loop {
+        let chosen: FxHashSet<usize> = stores.iter().map(|s| op_key(s.op.op())).collect();
+        let before = stores.len();
+        stores.retain(|s| s.op.token().is_none_or(|t| follows_only(t, &chosen)) && precedes_only(s.op, &chosen));
+        if stores.len() == before {
+            return stores;
+        }
+    }
+}
+
+impl<'c> Store<'c> {
+    fn of(op: TiledStoreOp<'c>, agents: OpRef<'c>, facts: &Facts, target: &Target) -> Option<Self> {
+        let forbidden = op.hints().and_then(|h| bool_hint(h, target.name, "allow_tma")) == Some(false);
+        if op.ordering() != Ordering::Weak || forbidden {
+            return None;
+        }
+        let view = View::of(op.view())?;
+        // The map is made once, in front of everything else.
+        if parent_op(view.make.op()) != Some(agents) {
+            return None;
+        }
+        let storage = stage_of(op.op(), &view).ok()?;
+        let map = tensor_maps::plan_store(op, storage, facts).ok()?;
+        let value = behind_conversions(op.value());
+        let tensor = Tensor::of_value(value)?;
+        let access = SharedAccess::new(
+            &tensor.layout()?,
+            &shared_layout(storage)?,
+            storage_bits(tensor.element),
+            Direction::Store,
+            target.has(Feature::Stmatrix),
+        );
+        // Elements of 32 bits lie so that threads would get in each other's way; stored one by one they fill sectors.
+        let access = access.ok().filter(|a| a.conflict_degree == 1)?;
+        Some(Self { op, value, storage, vector: vector_of(&access), map })
+    }
+}
+
+/// Whether a token stands for nothing but stores of a set.
+fn follows_only(token: Val<'_>, chosen: &FxHashSet<usize>) -> bool {
+    let (mut work, mut seen) = (vec![token], FxHashSet::default());
+    while let Some(v) = work.pop() {
+        if !seen.insert(key(v)) {
+            continue;
+        }
+        let Some(op) = defining_op(v) else {
+            // What a loop carries.
+            let block = owner_of(v);
+            let Some((around, i)) =
+                parent_of_block(block).filter(|o| Scf::of(*o) == Some(Scf::For)).zip(args(block).position(|a| a == v))
+            else {
+                return false;
+            };
+            let yielded = ops_of(block).last().map(|last| operand(last, i - 1));
+            work.push(operand(around, 2 + i));
+            work.extend(yielded);
+            continue;
+        };
+        if JoinMemTokenOp::cast(op).is_some() {
+            work.extend(operands(op));
+        } else if matches!(Scf::of(op), Some(Scf::For | Scf::If)) {
+            let i = results(op).position(|r| r == v).unwrap_or(0);
+            if Scf::of(op) == Some(Scf::For) {
+                work.push(operand(op, 3 + i));
+            }
+            for r in 0..region_count(op) {
+                let Some(last) = entry_block(region(op, r)).and_then(|b| ops_of(b).last()) else { return false };
+                work.push(operand(last, i));
+            }
+        } else if CreateMemTokenOp::cast(op).is_none() && !chosen.contains(&op_key(op)) {
+            return false;
+        }
+    }
+    true
+}
+
+/// Whether nothing but stores of a set is ordered behind a store.
+fn precedes_only(store: TiledStoreOp<'_>, chosen: &FxHashSet<usize>) -> bool {
+    let (mut work, mut seen) = (vec![store.result_token()], FxHashSet::default());
+    while let Some(v) = work.pop() {
+        if !seen.insert(key(v)) {
+            continue;
+        }
+        for (user, at) in uses(v) {
+            let around = parent_op(user);
+            match Scf::of(user) {
+                _ if chosen.contains(&op_key(user)) => {}
+                _ if JoinMemTokenOp::cast(user).is_some() => work.extend(results(user)),
+                Some(Scf::For) if at >= 3 => {
+                    work.push(result(user, at - 3));
+                    work.extend(entry_block(region(user, 0)).map(|b| arg(b, at - 2)));
+                }
+                Some(Scf::Yield) => match around.map(|o| (o, Scf::of(o))) {
+                    Some((op, Some(Scf::For))) => {
+                        work.push(result(op, at));
+                        work.extend(entry_block(region(op, 0)).map(|b| arg(b, at + 1)));
+                    }
+                    Some((op, Some(Scf::If))) => work.push(result(op, at)),
+                    _ => return false,
+                },
+                _ => return false,
+            }
+        }
+    }
+    true
+}
+
+/// Changes stores of an agent, in the order of the program.
+fn rewrite<'c>(agent: Blk<'c>, stores: &[Store<'c>], context: &'c Context) -> Result<(), Failed> {
+    let Some(first) = stores.first().and_then(|_| ops_of(agent).next()) else { return Ok(()) };
+    let top = Builder::before(context, first);
+    let mut maps = TensorMaps::default();
+    let mut sources = vec![];
+    for (number, store) in stores.iter().enumerate() {
+        let op = store.op.op();
+        let error = |e: BuildError| fail(op, e.to_string());
+        top.set_location(op.location());
+        let map = maps.of(op, store.op.view(), store.map, &top)?;
+        let storage = AllocTensorOp::build(&top, store.storage.into(), None).map_err(error)?.result();
+        sources.push(storage);
+        let b = Builder::before(context, op);
+        if number > 0 || is_in_loop(op) {
+            AsyncTmaStoreWaitOp::build(&b, &sources, false).map_err(error)?;
+        }
+        let barrier = BarrierOp::build(&b, None, None).map_err(error)?;
+        set_discardable_attr(barrier.op(), REUSE, b.unit());
+        LocalStoreOp::build(&b, store.value, storage, i64_attr(context, store.vector)).map_err(error)?;
+        AsyncFenceOp::build(&b).map_err(error)?;
+        BarrierOp::build(&b, None, None).map_err(error)?;
+        let indices: Vec<Val<'c>> = store.op.indices().collect();
+        AsyncTiledTmaStoreOp::build(&b, storage, store.op.view(), &indices, map).map_err(error)?;
+        let token = CreateMemTokenOp::build(&b, ty(store.op.result_token())).map_err(error)?.result();
+        replace_all_uses(store.op.result_token(), token);
+        let stored = store.op.value();
+        erase(op);
+        erase_conversions(stored);
+    }
+    // The first warp made the maps, and took its time: behind a barrier ptxas knows again that all go together, which
+    // keeps the addresses of the loops' products in uniform registers.
+    let is_map = |o: &OpRef<'c>| maps.has(*o);
+    if let Some(last) = ops_of(agent).filter(is_map).last() {
+        top.set_after(last);
+        BarrierOp::build(&top, None, None).map_err(|e| fail(first, e.to_string()))?;
+    }
+    let location = first.location();
+    let end = Builder::at_end(context, agent, location);
+    AsyncTmaStoreWaitOp::build(&end, &sources, true).map_err(|e| fail(first, e.to_string()))?;
+    Ok(())
+}
+
+/// Erases conversions that nothing uses any more, from `v` up.
+fn erase_conversions(mut v: Val<'_>) {
+    while let Some(convert) = defining_op(v).and_then(ConvertLayoutOp::cast).filter(|_| uses(v).is_empty()) {
+        v = convert.source();
+        erase(convert.op());
+    }
+}

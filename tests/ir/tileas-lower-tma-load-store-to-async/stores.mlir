@@ -1,0 +1,146 @@
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-plan-products{compute-capability=sm_90},convert-tileaa-to-tileas{compute-capability=sm_90},tileas-assign-dot-layouts{compute-capability=sm_90},tileas-assign-load-store-layouts{compute-capability=sm_90},tileas-remove-layout-conversions,tileas-materialize-async,tileas-specialize-agents,tileas-lower-tma-load-store-to-async{compute-capability=sm_90})' | FileCheck %s
+!view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
+!out = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>>
+!words = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf32, strides = [256, 1]>>
+
+// A tile after the other: storage and map stand in front, each copy waits for the one before, and the agent for the last.
+// Behind the barrier all warps go together again.
+// CHECK-LABEL: nv_tileaa.func @tiles(
+// CHECK: agent_switch warps [4, 4]
+// CHECK-DAG: %[[X:.*]] = nv_tileas.alloc_tensor : <128xi8,
+// CHECK-DAG: %[[S:.*]] = nv_tileas.alloc_tensor : <64x64xf16, {{.*}}, align = 1024>
+// CHECK: %[[MAP:.*]] = nv_tileas.make_tiled_tma_desc %{{.*}} scratch %[[X]] {{.*}} -> <f16, dims = [1, 0], box = [64, 64], steps = [1, 1], swizzle = 128, fill = zero>
+// CHECK-NEXT: nv_tileas.barrier
+// CHECK-NOT: {nv_tileas.reuse}
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: %[[Y:.*]] = arith.truncf
+// CHECK-NOT: convert_layout
+// CHECK: nv_tileas.async.tma_store_wait %[[S]] : !
+// CHECK-NEXT: nv_tileas.barrier {nv_tileas.reuse}
+// CHECK-NEXT: nv_tileas.local_store %[[Y]], %[[S]] vector 2
+// CHECK-NEXT: nv_tileas.async.fence
+// CHECK-NEXT: nv_tileas.barrier
+// CHECK-NEXT: nv_tileas.async.tiled_tma_store %[[S]] to %{{.*}}[%{{.*}}, %{{.*}}] by %[[MAP]]
+// CHECK-NOT: nv_tileas.tiled_store
+// CHECK: nv_tileas.async.tma_store_wait %[[S]] read
+// CHECK: }, {
+nv_tileaa.func @tiles(%p0: !nv_tileaa.ptr<f16>, %q0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32, %x: i32) {
+  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
+  %q = nv_tileaa.assume #cuda_tile.div_by<16>, %q0 : !nv_tileaa.ptr<f16>
+  %m = nv_tileaa.make_memref %p, shape = [%m0 : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !view
+  %o = nv_tileaa.make_memref %q, shape = [%m0 : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
+  %w = nv_tileaa.make_tiled_view %o : <?x256xf16, strides = [256, 1]> -> !out
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %t0 = nv_tileaa.create_mem_token
+  %last = scf.for %i = %x to %n step %c1 iter_args(%t = %t0) -> (!nv_tileaa.mem_token) : i32 {
+    %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
+      %a, %t1 = nv_tileaa.tiled_load <weak> %v[%i, %k] : !view[i32, i32] -> tensor<64x64xf16>
+      %b, %t2 = nv_tileaa.tiled_load <weak> %v[%k, %i] : !view[i32, i32] -> tensor<64x64xf16>
+      %d = nv_tileaa.dot %a, %b, %acc : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+      scf.yield %d : tensor<64x64xf32>
+    }
+    %y = arith.truncf %sum : tensor<64x64xf32> to tensor<64x64xf16>
+    %t3 = nv_tileaa.tiled_store <weak> %y, %w[%i, %c0] token %t : tensor<64x64xf16>, !out[i32, i32]
+    scf.yield %t3 : !nv_tileaa.mem_token
+  }
+  nv_tileaa.return
+}
+
+// The first copy of all waits for nothing. The second one does: it may write the same elements.
+// CHECK-LABEL: nv_tileaa.func @two(
+// CHECK: agent_switch
+// CHECK: scf.for
+// CHECK-NOT: tma_store_wait
+// CHECK: nv_tileas.async.tiled_tma_store %[[A:[0-9]+]]
+// CHECK: nv_tileas.async.tma_store_wait %[[A]], %[[B:[0-9]+]] : !
+// CHECK: nv_tileas.async.tiled_tma_store %[[B]]
+// CHECK: nv_tileas.async.tma_store_wait %[[A]], %[[B]] read
+nv_tileaa.func @two(%p0: !nv_tileaa.ptr<f16>, %q0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32, %i: i32) {
+  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
+  %q = nv_tileaa.assume #cuda_tile.div_by<16>, %q0 : !nv_tileaa.ptr<f16>
+  %m = nv_tileaa.make_memref %p, shape = [%m0 : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !view
+  %o = nv_tileaa.make_memref %q, shape = [%m0 : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
+  %w = nv_tileaa.make_tiled_view %o : <?x256xf16, strides = [256, 1]> -> !out
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
+    %a, %t1 = nv_tileaa.tiled_load <weak> %v[%i, %k] : !view[i32, i32] -> tensor<64x64xf16>
+    %b, %t2 = nv_tileaa.tiled_load <weak> %v[%k, %i] : !view[i32, i32] -> tensor<64x64xf16>
+    %d = nv_tileaa.dot %a, %b, %acc : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  %y = arith.truncf %sum : tensor<64x64xf32> to tensor<64x64xf16>
+  %t3 = nv_tileaa.tiled_store <weak> %y, %w[%i, %c0] : tensor<64x64xf16>, !out[i32, i32]
+  %t4 = nv_tileaa.tiled_store <weak> %y, %w[%c0, %i] token %t3 : tensor<64x64xf16>, !out[i32, i32]
+  nv_tileaa.return
+}
+
+// Others read what is stored, behind it by tokens; so the store before that stays too.
+// CHECK-LABEL: nv_tileaa.func @ordered(
+// CHECK-NOT: tma_store
+// CHECK: nv_tileas.tiled_store
+// CHECK-NOT: tma_store
+// CHECK: nv_tileas.tiled_store
+// CHECK-NOT: tma_store
+nv_tileaa.func @ordered(%p0: !nv_tileaa.ptr<f16>, %q0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32, %i: i32) {
+  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
+  %q = nv_tileaa.assume #cuda_tile.div_by<16>, %q0 : !nv_tileaa.ptr<f16>
+  %m = nv_tileaa.make_memref %p, shape = [%m0 : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !view
+  %o = nv_tileaa.make_memref %q, shape = [%m0 : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
+  %w = nv_tileaa.make_tiled_view %o : <?x256xf16, strides = [256, 1]> -> !out
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
+    %a, %t1 = nv_tileaa.tiled_load <weak> %v[%i, %k] : !view[i32, i32] -> tensor<64x64xf16>
+    %b, %t2 = nv_tileaa.tiled_load <weak> %v[%k, %i] : !view[i32, i32] -> tensor<64x64xf16>
+    %d = nv_tileaa.dot %a, %b, %acc : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  %y = arith.truncf %sum : tensor<64x64xf32> to tensor<64x64xf16>
+  %t3 = nv_tileaa.tiled_store <weak> %y, %w[%i, %c0] : tensor<64x64xf16>, !out[i32, i32]
+  %t4 = nv_tileaa.tiled_store <weak> %y, %w[%c0, %i] token %t3 : tensor<64x64xf16>, !out[i32, i32]
+  %z, %t5 = nv_tileaa.tiled_load <weak> %w[%c0, %c0] token %t4 : !out[i32, i32] -> tensor<64x64xf16>
+  %t6 = nv_tileaa.tiled_store <relaxed> scope <device> %z, %w[%c1, %c1] token %t5 : tensor<64x64xf16>, !out[i32, i32]
+  nv_tileaa.return
+}
+
+// The program forbids it; and threads that store f32 from a product's result fill whole sectors, while in shared memory
+// they would meet in one bank.
+// CHECK-LABEL: nv_tileaa.func @forbidden(
+// CHECK-NOT: tma_store
+// CHECK: nv_tileas.tiled_store
+// CHECK-NOT: tma_store
+// CHECK: nv_tileas.tiled_store
+// CHECK-NOT: tma_store
+nv_tileaa.func @forbidden(%p0: !nv_tileaa.ptr<f16>, %q0: !nv_tileaa.ptr<f16>, %r0: !nv_tileaa.ptr<f32>, %n: i32, %m0: i32, %i: i32) {
+  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
+  %q = nv_tileaa.assume #cuda_tile.div_by<16>, %q0 : !nv_tileaa.ptr<f16>
+  %r = nv_tileaa.assume #cuda_tile.div_by<16>, %r0 : !nv_tileaa.ptr<f32>
+  %m = nv_tileaa.make_memref %p, shape = [%m0 : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !view
+  %o = nv_tileaa.make_memref %q, shape = [%m0 : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
+  %w = nv_tileaa.make_tiled_view %o : <?x256xf16, strides = [256, 1]> -> !out
+  %e = nv_tileaa.make_memref %r, shape = [%m0 : i32], strides = [] : <f32> -> <?x256xf32, strides = [256, 1]>
+  %u = nv_tileaa.make_tiled_view %e : <?x256xf32, strides = [256, 1]> -> !words
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
+    %a, %t1 = nv_tileaa.tiled_load <weak> %v[%i, %k] : !view[i32, i32] -> tensor<64x64xf16>
+    %b, %t2 = nv_tileaa.tiled_load <weak> %v[%k, %i] : !view[i32, i32] -> tensor<64x64xf16>
+    %d = nv_tileaa.dot %a, %b, %acc : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  %y = arith.truncf %sum : tensor<64x64xf32> to tensor<64x64xf16>
+  %t3 = nv_tileaa.tiled_store <weak> %y, %w[%i, %c0] hints {sm_90 = {allow_tma = false}} : tensor<64x64xf16>, !out[i32, i32]
+  %t4 = nv_tileaa.tiled_store <weak> %sum, %u[%i, %c0] : tensor<64x64xf32>, !words[i32, i32]
+  nv_tileaa.return
+}
