@@ -593,6 +593,60 @@ fn behind_a_store() {
     kind.multiplied_by_warps(&(store + &product + &kind.store("%sum", "%x")));
 }
 
+/// What is ordered behind a load may come when the product has been started: a store to what was loaded from, through
+/// tokens that the loop carries. Between the two it may not.
+#[test]
+fn before_others() {
+    for (between, trips) in [(false, 3), (true, 1)] {
+        let kind = Kind { trips, ..HALVES };
+        let [rows, columns, stride] = kind.tensor(0);
+        let tensor = format!("tensor_view<{rows}x{columns}xf16, strides=[{stride},1]>");
+        let view = format!("partition_view<tile=(64x1), {tensor}>");
+        let store = |name: &str, column: &str, token: &str| {
+            format!(
+                "%{name} = store_view_tko weak %value, %sv[%x, {column}] token = {token} : tile<64x1xf16>, {view}, \
+                 tile<i32> -> token\n"
+            )
+        };
+        let loads = kind.load(0, "next_a", "%x", "%k", "") + &kind.load(1, "next_b", "%k", "%zero", "");
+        let [inner, last] = match between {
+            true => [store("mid", "%k", "%next_a_k"), String::new()],
+            false => [String::new(), store("last", "%zero", "%all")],
+        };
+        let sums = kind.sums();
+        let body = format!(
+            "%value = constant <f16: 1.0> : tile<64x1xf16>\n%sv = make_partition_view %t0 : {view}\n\
+             %start = make_token : token\n\
+             %sum, %all = for %k in (%zero to %n, step %one) : tile<i32> iter_values(%acc = %init, %seen = %start) -> \
+             ({sums}, token) {{\n\
+             {loads}{inner}{}\
+             %both = join_tokens %seen, %next_a_k : token\n\
+             continue %next, %both : {sums}, token\n}}\n",
+            kind.multiplied("next", "%acc"),
+        );
+        kind.run(&(body + &last + &kind.store("%sum", "%x")), kind.sum, !between);
+    }
+}
+
+/// Both agents wait for the grids before this one; the next grids may start when the products have been started.
+#[test]
+fn between_grids() {
+    let kind = Kind { trips: 3, ..HALVES };
+    let sums = kind.sums();
+    let loads = kind.product_behind("next", "%x", "%k", "%acc", " token = %come");
+    let body = format!(
+        "%come = gdc_wait_tko -> token\n\
+         %sum, %all = for %k in (%zero to %n, step %one) : tile<i32> iter_values(%acc = %init, %seen = %come) -> \
+         ({sums}, token) {{\n\
+         {loads}%both = join_tokens %seen, %next_a_k, %next_b_k : token\n\
+         continue %next, %both : {sums}, token\n}}\n\
+         %gone = gdc_launch_dependents_tko token = %all -> token\n"
+    ) + &kind.store("%sum", "%x");
+    let ptx = exact::compiled(&kind.program(&body, kind.sum), 3, Emit::Ptx);
+    assert_eq!(ptx.matches("griddepcontrol.wait").count(), 2, "{ptx}");
+    kind.multiplied_by_warpgroups(&body);
+}
+
 #[test]
 fn in_a_loop_without_a_count() {
     let kind = RAGGED;

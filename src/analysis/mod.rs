@@ -17,4 +17,5 @@ pub mod registers;
 pub mod synchronization;
 pub mod tensor_map_ops;
 pub mod tensor_maps;
+pub mod tokens;
 pub mod warps;

@@ -13,8 +13,8 @@
 //!   before the loop around the product, so that they go to shared memory once; or, on the left, they are computed from
 //!   another product's result, in registers;
 //! * tensor copies can load the tiles (`analysis::tensor_maps`);
-//! * no access before them orders the loads, and what their addresses and the control flow around them depend on can be
-//!   computed twice (`analysis::producers`).
+//! * no access before them orders the loads, none that is ordered behind them comes before the product, and what their
+//!   addresses and the control flow around them depend on can be computed twice (`analysis::producers`).
 //!
 //! Products that are alone in their blocks, all of one shape, are planned by their loop (`tile_plan::plan`); others
 //! together, as a kernel (`kernel`). What is in the way is said by a remark.
@@ -26,16 +26,14 @@ use crate::{
         access::View,
         facts::Facts,
         producers::{Slice, Source, comes_from_product, stage_of},
-        tensor_maps,
+        tensor_maps, tokens,
     },
     dialect::{
         behaviour::{self, LayoutRelation},
         dots::element_of,
         hints::{bool_hint, int_hint},
         layouts::{Tensor, storage_bits},
-        nv_tileaa::{
-            self, AnyOp, CreateMemTokenOp, DotOp, JoinMemTokenOp, MemTokenType, Ordering, TiledLoadOp, TiledStoreOp,
-        },
+        nv_tileaa::{self, AnyOp, DotOp, MemTokenType, Ordering, TiledLoadOp, TiledStoreOp},
         nv_tileas::MemDescType,
         pass::{Failed, PassContext, RustPass, descriptors},
         product_plan::ProductPlan,
@@ -48,6 +46,7 @@ use crate::{
     pass_descriptor,
 };
 use melior::{Context, ir::Attribute};
+use rustc_hash::FxHashSet;
 use tile_mma::Element;
 use tile_plan::{APlace, Hints, Machine, Major, OperandType, Plan, ProductLoop};
 use tile_targets::{Feature, Target};
@@ -350,10 +349,10 @@ fn check_load<'c>(load: TiledLoadOp<'c>, dot: OpRef<'c>, function: OpRef<'c>) ->
     if block_of(load.op()) != block_of(dot) {
         return not("the operand is not loaded next to the product");
     }
-    if load.ordering() != Ordering::Weak || has_uses(load.result_token()) {
+    if load.ordering() != Ordering::Weak || !is_over_for_others(load, dot) {
         return not("other accesses are ordered after the load");
     }
-    if !load.token().is_none_or(orders_nothing) {
+    if !load.token().is_none_or(|token| is_free(token, function)) {
         return not("the load is ordered after another access");
     }
     // A branch or a counted loop can be gone through twice, anything else cannot.
@@ -367,8 +366,32 @@ fn check_load<'c>(load: TiledLoadOp<'c>, dot: OpRef<'c>, function: OpRef<'c>) ->
     Ok(())
 }
 
-/// Whether a token stands for no access at all.
-fn orders_nothing(token: Val<'_>) -> bool {
-    let Some(op) = defining_op(token) else { return false };
-    CreateMemTokenOp::cast(op).is_some() || JoinMemTokenOp::cast(op).is_some() && operands(op).all(orders_nothing)
+/// Whether what is ordered behind a load comes when the product has been started, and so has what was loaded.
+fn is_over_for_others<'c>(load: TiledLoadOp<'c>, dot: OpRef<'c>) -> bool {
+    let home = block_of(dot);
+    let in_block = |op| std::iter::successors(Some(op), |o| parent_op(*o)).find(|o| block_of(*o) == home);
+    let Some(block) = block_around(dot) else { return false };
+    let before: Vec<usize> = ops_of(block).take_while(|o| *o != dot).map(op_key).collect();
+    tokens::users(load.result_token()).is_some_and(|users| {
+        users.iter().all(|user| user.carried || in_block(user.op).is_none_or(|op| !before.contains(&op_key(op))))
+    })
+}
+
+/// Whether a token makes a load wait for nothing but grids before this one, at the top of the function, where the
+/// producer waits for them too. Weak loads do not wait for each other.
+fn is_free<'c>(token: Val<'c>, function: OpRef<'c>) -> bool {
+    let (mut work, mut seen) = (vec![token], FxHashSet::default());
+    while let Some(token) = work.pop() {
+        let Some(sources) = tokens::sources(token) else { return false };
+        for op in sources.into_iter().filter(|op| seen.insert(op_key(*op))) {
+            match AnyOp::cast(op) {
+                Some(AnyOp::CreateMemTokenOp(_)) => {}
+                Some(AnyOp::WaitForGridsOp(x)) if parent_op(op) == Some(function) => work.extend(x.token()),
+                Some(AnyOp::TiledLoadOp(x)) if x.ordering() == Ordering::Weak => work.extend(x.token()),
+                Some(AnyOp::LoadOp(x)) if x.ordering() == Ordering::Weak => work.extend(x.token()),
+                _ => return false,
+            }
+        }
+    }
+    true
 }

@@ -30,13 +30,13 @@ use crate::{
         pipelines::scratch_bytes,
         producers::{behind_conversions, stage_of},
         tensor_map_ops::TensorMaps,
-        tensor_maps,
+        tensor_maps, tokens,
     },
     dialect::{
         behaviour::is_in_loop,
         hints::bool_hint,
         layouts::{Tensor, storage_bits},
-        nv_tileaa::{self, CreateMemTokenOp, JoinMemTokenOp, Ordering},
+        nv_tileaa::{self, AnyOp, CreateMemTokenOp, Ordering},
         nv_tileas::{
             AgentSwitchOp, AllocTensorOp, AsyncFenceOp, AsyncTiledTmaStoreOp, AsyncTmaStoreWaitOp, BarrierOp,
             ConvertLayoutOp, LocalStoreOp, MemDescType, TiledStoreOp, TmaDescType,
@@ -45,7 +45,6 @@ use crate::{
         rt::*,
         shared_memory::{REUSE, memdesc_bytes, shared_layout, vector_of},
         target::target,
-        upstream::Scf,
     },
     pass_descriptor,
 };
@@ -142,39 +141,19 @@ impl<'c> Store<'c> {
     }
 }
 
-/// Whether a token stands for nothing but stores of a set.
+/// Whether a token stands for nothing but stores of a set, and grids before this one that have been waited for.
 fn follows_only(token: Val<'_>, chosen: &FxHashSet<usize>) -> bool {
     let (mut work, mut seen) = (vec![token], FxHashSet::default());
-    while let Some(v) = work.pop() {
-        if !seen.insert(key(v)) {
-            continue;
-        }
-        let Some(op) = defining_op(v) else {
-            // What a loop carries.
-            let block = owner_of(v);
-            let Some((around, i)) =
-                parent_of_block(block).filter(|o| Scf::of(*o) == Some(Scf::For)).zip(args(block).position(|a| a == v))
-            else {
-                return false;
-            };
-            let yielded = ops_of(block).last().map(|last| operand(last, i - 1));
-            work.push(operand(around, 2 + i));
-            work.extend(yielded);
-            continue;
-        };
-        if JoinMemTokenOp::cast(op).is_some() {
-            work.extend(operands(op));
-        } else if matches!(Scf::of(op), Some(Scf::For | Scf::If)) {
-            let i = results(op).position(|r| r == v).unwrap_or(0);
-            if Scf::of(op) == Some(Scf::For) {
-                work.push(operand(op, 3 + i));
+    while let Some(token) = work.pop() {
+        let Some(sources) = tokens::sources(token) else { return false };
+        for op in sources.into_iter().filter(|op| seen.insert(op_key(*op))) {
+            match AnyOp::cast(op) {
+                Some(AnyOp::CreateMemTokenOp(_)) => {}
+                Some(AnyOp::WaitForGridsOp(x)) => work.extend(x.token()),
+                Some(AnyOp::LaunchDependentsOp(x)) => work.extend(x.token()),
+                _ if chosen.contains(&op_key(op)) => {}
+                _ => return false,
             }
-            for r in 0..region_count(op) {
-                let Some(last) = entry_block(region(op, r)).and_then(|b| ops_of(b).last()) else { return false };
-                work.push(operand(last, i));
-            }
-        } else if CreateMemTokenOp::cast(op).is_none() && !chosen.contains(&op_key(op)) {
-            return false;
         }
     }
     true
@@ -182,33 +161,7 @@ fn follows_only(token: Val<'_>, chosen: &FxHashSet<usize>) -> bool {
 
 /// Whether nothing but stores of a set is ordered behind a store.
 fn precedes_only(store: TiledStoreOp<'_>, chosen: &FxHashSet<usize>) -> bool {
-    let (mut work, mut seen) = (vec![store.result_token()], FxHashSet::default());
-    while let Some(v) = work.pop() {
-        if !seen.insert(key(v)) {
-            continue;
-        }
-        for (user, at) in uses(v) {
-            let around = parent_op(user);
-            match Scf::of(user) {
-                _ if chosen.contains(&op_key(user)) => {}
-                _ if JoinMemTokenOp::cast(user).is_some() => work.extend(results(user)),
-                Some(Scf::For) if at >= 3 => {
-                    work.push(result(user, at - 3));
-                    work.extend(entry_block(region(user, 0)).map(|b| arg(b, at - 2)));
-                }
-                Some(Scf::Yield) => match around.map(|o| (o, Scf::of(o))) {
-                    Some((op, Some(Scf::For))) => {
-                        work.push(result(op, at));
-                        work.extend(entry_block(region(op, 0)).map(|b| arg(b, at + 1)));
-                    }
-                    Some((op, Some(Scf::If))) => work.push(result(op, at)),
-                    _ => return false,
-                },
-                _ => return false,
-            }
-        }
-    }
-    true
+    tokens::users(store.result_token()).is_some_and(|all| all.iter().all(|user| chosen.contains(&op_key(user.op))))
 }
 
 /// Changes stores of an agent, in the order of the program.

@@ -18,13 +18,16 @@
 //! through the same stages because both go through the same loops and branches; the barriers of the pipelines order
 //! them. A ring of S stages lets the producer be S products ahead.
 //!
+//! Where the program waits for the grids before it, both agents do.
+//!
 //! The producer is a warpgroup, so that registers can be moved: `setmaxnreg` needs all four warps of one. The plan of
 //! the products says how many registers each agent gets.
 
 use crate::{
     analysis::producers::{Slice, clone_op},
     dialect::{
-        gpu_module, nv_tileaa,
+        gpu_module,
+        nv_tileaa::{self, MemTokenType, WaitForGridsOp},
         nv_tileas::{
             AgentSwitchOp, AllocTensorOp, BarrierOp, CreateIteratorOp, CreatePipelineOp, ElectOp, MakeTiledTmaDescOp,
         },
@@ -77,7 +80,11 @@ fn specialize<'c>(
 
     let mut roots: Vec<OpRef<'c>> = fills.iter().map(|f| f.op()).collect();
     roots.extend(maps.iter().map(|m| m.op()));
-    let slice = Slice::of(op, &roots, &is_given, &|_| false)
+    // Grids that the loads wait for are waited for by both.
+    let waits = |o: OpRef<'c>| WaitForGridsOp::cast(o).is_some() && parent_op(o) == Some(op);
+    roots.extend(ops_of(entry).filter(|o| waits(*o)));
+    let is_token = |v: Val<'c>| MemTokenType::cast(ty(v)).is_some();
+    let slice = Slice::of(op, &roots, &is_given, &is_token)
         .map_err(|(at, reason)| fail(at, format!("the producer cannot be told apart: {reason}")))?;
 
     let location = op.location();
@@ -95,6 +102,11 @@ fn specialize<'c>(
     let inside = Builder::at_end(context, program, location);
     slice.write(&inside, entry, &mut values, &mut |o, values| {
         if is_given(o) || MakeTiledTmaDescOp::cast(o).is_some() {
+            return Ok(true);
+        }
+        if waits(o) {
+            inside.set_location(o.location());
+            WaitForGridsOp::build(&inside, ty(result(o, 0)), None).map_err(|e| fail(o, e.to_string()))?;
             return Ok(true);
         }
         let Some(fill) = ElectOp::cast(o) else { return Ok(false) };

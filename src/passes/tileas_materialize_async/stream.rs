@@ -7,6 +7,7 @@ use super::{
     Product, prepare, reshaped,
     top::{Ring, Tile},
 };
+use crate::analysis::tokens;
 use crate::dialect::{
     behaviour::{is_cheap, is_pure},
     layouts::{Tensor, storage_bits},
@@ -92,7 +93,9 @@ impl<'c> Stream<'c> {
         for side in self.products.iter().flat_map(|p| &p.product.sides) {
             // All that stood between the load and the product.
             erase_users(side.load.result());
-            erase(side.load.op());
+            let load = side.load.op();
+            tokens::pass_over(self.context, load).map_err(|e| fail(load, e.to_string()))?;
+            erase(load);
         }
         Ok(())
     }

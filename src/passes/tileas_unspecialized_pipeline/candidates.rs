@@ -91,26 +91,30 @@ impl<'c> Candidates<'c> {
 
 impl<'c> RingLoad<'c> {
     fn of(op: OpRef<'c>, parent: OpRef<'c>, body: Blk<'c>) -> Option<Self> {
-        let (value, token_out, token_in, ordering) = if let Some(x) = TiledLoadOp::cast(op) {
+        let (value, token_in, ordering) = if let Some(x) = TiledLoadOp::cast(op) {
             let view = View::of(x.view())?;
             let zeros = matches!(view.ty.padding(), None | Some(Padding::Zero));
             if !zeros || view.ty.sparse_dim().is_some() {
                 return None;
             }
-            (x.result(), x.result_token(), x.token(), x.ordering())
+            (x.result(), x.token(), x.ordering())
         } else {
             let x = LoadOp::cast(op)?;
             if !x.other().is_none_or(is_zero) {
                 return None;
             }
-            (x.result(), x.result_token(), x.token(), x.ordering())
+            (x.result(), x.token(), x.ordering())
         };
         let tensor = Tensor::of_value(value)?;
         let [(user, _)] = uses(value)[..] else { return None };
         let convert = ConvertLayoutOp::cast(user)?;
-        let alone = ordering == Ordering::Weak && !has_uses(token_out);
+        // What is ordered behind the load comes when its copy has arrived: iterations begin with the wait for it.
         let early = token_in.is_none_or(|t| !is_inside(t, parent));
-        if !alone || !early || !behaviour::moves_between_threads(convert.op()) || !feeds_dot(convert.result()) {
+        if ordering != Ordering::Weak
+            || !early
+            || !behaviour::moves_between_threads(convert.op())
+            || !feeds_dot(convert.result())
+        {
             return None;
         }
         // A ring that both sides reach without bank conflicts, by copies as wide as the load.

@@ -22,6 +22,7 @@ use super::{
     candidates::{Candidates, Resident, RingLoad},
     schedule::Schedule,
 };
+use crate::analysis::tokens;
 use crate::dialect::{
     behaviour,
     dots::LHS,
@@ -286,6 +287,7 @@ impl<'c> Expansion<'_, 'c> {
                 let value = LocalLoadOp::build(b, ty(load.convert.result()), slot.result(), vector);
                 replace_all_uses(load.convert.result(), value.map_err(self.error())?.result());
                 erase(load.convert.op());
+                tokens::pass_over(self.a.context, load.op).map_err(self.error())?;
                 erase(load.op);
             }
         }

@@ -29,15 +29,15 @@ pub(super) fn remark_on_loads<'c>(op: OpRef<'c>, found: Option<&Candidates<'c>>)
 
 /// Why a load of an operand of a product cannot be a copy into a ring, and what can be done; none for other ops.
 fn why_not<'c>(op: OpRef<'c>, parent: OpRef<'c>, body: Blk<'c>) -> Option<(String, &'static str)> {
-    let (value, token_out, token_in, ordering, vector, zeros, gathers) = if let Some(x) = TiledLoadOp::cast(op) {
+    let (value, token_in, ordering, vector, zeros, gathers) = if let Some(x) = TiledLoadOp::cast(op) {
         let view = View::of(x.view())?;
         let zeros = matches!(view.ty.padding(), None | Some(Padding::Zero));
         let gathers = view.ty.sparse_dim().is_some();
-        (x.result(), x.result_token(), x.token(), x.ordering(), x.vector(), zeros, gathers)
+        (x.result(), x.token(), x.ordering(), x.vector(), zeros, gathers)
     } else {
         let x = LoadOp::cast(op)?;
         let zeros = x.other().is_none_or(is_zero);
-        (x.result(), x.result_token(), x.token(), x.ordering(), x.vector(), zeros, false)
+        (x.result(), x.token(), x.ordering(), x.vector(), zeros, false)
     };
     let tensor = Tensor::of_value(value)?;
     // What other threads may change meanwhile is loaded by one thread for all that hold it.
@@ -54,7 +54,6 @@ fn why_not<'c>(op: OpRef<'c>, parent: OpRef<'c>, body: Blk<'c>) -> Option<(Strin
         _ if !zeros => because("copies fill up with zeros only", "pad with zeros"),
         _ if uses(value).len() != 1 => because("its tile is used more than once", "load the tile for each use"),
         _ if ordering != Ordering::Weak => because("it is ordered with accesses of other threads", "make it weak"),
-        _ if has_uses(token_out) => because("another access waits for its token", ""),
         _ if token_in.is_some_and(|t| is_inside(t, parent)) => {
             because("it waits for an access of the same loop", "take its token from outside of the loop")
         }

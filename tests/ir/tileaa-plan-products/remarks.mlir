@@ -86,8 +86,8 @@ nv_tileaa.func @before_others(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<6
   %a, %t1 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
   // expected-remark @below {{other accesses are ordered after the load}}
   %b, %t2 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
-  %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
   %t = nv_tileaa.tiled_store <weak> %h, %v[%n, %n] token %t2 : tensor<64x64xf16>, !view[i32, i32]
+  %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
   nv_tileaa.return
 }
 // -----

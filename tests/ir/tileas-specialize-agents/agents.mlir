@@ -59,3 +59,40 @@ nv_tileaa.func @tiles(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<f32>, %n: i32
 nv_tileaa.func @none() {
   nv_tileaa.return
 }
+
+// Both agents wait for grids that the loads wait for: the producer's thread before it copies.
+// CHECK-LABEL: nv_tileaa.func @dependent(
+// CHECK: agent_switch
+// CHECK: %[[T:.*]] = nv_tileaa.wait_for_grids token
+// CHECK: scf.for
+// CHECK: nv_tileaa.launch_dependents token
+// CHECK: }, {
+// CHECK: make_tiled_tma_desc
+// CHECK: nv_tileas.async.elect {
+// CHECK: nv_tileaa.wait_for_grids
+// CHECK-NOT: token
+// CHECK: scf.for
+// CHECK: tiled_tma_load
+// CHECK-NOT: launch_dependents
+nv_tileaa.func @dependent(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<f32>, %n: i32, %m0: i32, %x: i32) {
+  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
+  %m = nv_tileaa.make_memref %p, shape = [%m0 : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !view
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %none = nv_tileaa.create_mem_token
+  %t0 = nv_tileaa.wait_for_grids token %none
+  %sum, %seen = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero, %t = %none) -> (tensor<64x64xf32>, !nv_tileaa.mem_token) : i32 {
+    %a, %t1 = nv_tileaa.tiled_load <weak> %v[%x, %k] token %t0 : !view[i32, i32] -> tensor<64x64xf16>
+    %b, %t2 = nv_tileaa.tiled_load <weak> %v[%k, %x] token %t0 : !view[i32, i32] -> tensor<64x64xf16>
+    %j = nv_tileaa.join_mem_token %t, %t1, %t2
+    %d = nv_tileaa.dot %a, %b, %acc : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+    scf.yield %d, %j : tensor<64x64xf32>, !nv_tileaa.mem_token
+  }
+  %t4 = nv_tileaa.launch_dependents token %seen
+  %o = nv_tileaa.make_memref %q, shape = [%n : i32], strides = [] : <f32> -> <?x64xf32, strides = [64, 1]>
+  %w = nv_tileaa.make_tiled_view %o : <?x64xf32, strides = [64, 1]> -> <tile = [64, 64], memref<?x64xf32, strides = [64, 1]>>
+  %t3 = nv_tileaa.tiled_store <weak> %sum, %w[%x, %c0] token %t4 : tensor<64x64xf32>, <tile = [64, 64], memref<?x64xf32, strides = [64, 1]>>[i32, i32]
+  nv_tileaa.return
+}
