@@ -523,6 +523,18 @@ fn copied_tile_after_tile() {
     }
 }
 
+/// The map of the results is made behind the product, where threads have read the memory in which it is made.
+#[test]
+fn copied_by_a_map_that_is_made_late() {
+    let kind = Kind { element: Number::E4m3, n: 64, trips: 1, flag: 128, mode: "fast_acc", ..HALVES };
+    let body = kind.product("sum", "%x", "%zero", "%init")
+        + &view_of_results(&kind, Number::F16)
+        + &copied(&kind, "%sum", "%x", Number::F16, "");
+    let ptx = exact::compiled(&kind.program(&body, Number::F16), 3, Emit::Ptx);
+    assert!(ptx.contains("cp.async.bulk.commit_group"), "{body}");
+    kind.run(&body, Number::F16, true);
+}
+
 /// What reads the result again, behind it by a token, needs more than a tensor copy promises.
 #[test]
 fn not_copied_where_others_read() {

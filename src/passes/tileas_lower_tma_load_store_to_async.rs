@@ -194,11 +194,16 @@ fn rewrite<'c>(agent: Blk<'c>, stores: &[Store<'c>], context: &'c Context) -> Re
         erase(op);
         erase_conversions(stored);
     }
-    // The first warp made the maps, and took its time: behind a barrier ptxas knows again that all go together, which
-    // keeps the addresses of the loops' products in uniform registers.
-    let is_map = |o: &OpRef<'c>| maps.has(*o);
-    if let Some(last) = ops_of(agent).filter(is_map).last() {
-        top.set_after(last);
+    // Other storage may have been where maps are built. The first warp makes them, and takes its time: behind a barrier
+    // ptxas knows again that all go together, which keeps the addresses of the loops' products in uniform registers.
+    let made: Vec<OpRef<'c>> = ops_of(agent).filter(|o| maps.has(*o)).collect();
+    for map in &made {
+        top.set_before(*map);
+        let barrier = BarrierOp::build(&top, None, None).map_err(|e| fail(first, e.to_string()))?;
+        set_discardable_attr(barrier.op(), REUSE, top.unit());
+    }
+    if let Some(last) = made.last() {
+        top.set_after(*last);
         BarrierOp::build(&top, None, None).map_err(|e| fail(first, e.to_string()))?;
     }
     let location = first.location();

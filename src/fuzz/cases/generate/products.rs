@@ -382,6 +382,9 @@ impl Generator {
         }
         // In a loop each iteration would write to the same place.
         let once = self.loops == 0;
+        if once && p.sum.element == Element::Number(Number::F32) && self.rng.coin() {
+            self.store_tile(p, v);
+        }
         if once && self.rng.one_in(4) {
             self.largest(p, v);
         }
@@ -392,6 +395,28 @@ impl Generator {
             self.store_output(cast);
         }
         v
+    }
+
+    /// Stores a tile of sums in 16 bits to a tensor whose rows are aligned, as tensor copies want it, perhaps more than
+    /// once and in order.
+    fn store_tile(&mut self, p: &Products, v: Value) {
+        let to = self.rng.pick(&[Number::F16, Number::Bf16]);
+        let t = p.sum.with(Element::Number(to));
+        let extents = [t.shape[0] * self.blocks(), t.shape[1]];
+        let out = self.tensor(to, extents, [t.shape[0], t.shape[1]], false);
+        let cut = Cut::Partition { dim_map: vec![0, 1] };
+        let view = ViewType { tile: t.shape.clone(), tensor: out.ty.clone(), cut, padding: None };
+        let view = self.emit_all(OpKind::MakeView, &[out.tensor], &[(Type::View(view), Traits::default())], vec![])[0];
+        let mut narrow = self.derive(OpKind::FToF { rounding: Rounding::NearestEven }, &[v], t.clone());
+        let kind = |token| OpKind::StoreView { access: AccessOrder::WEAK, token, inbounds: vec![] };
+        let results = [(Type::Token, Traits::default())];
+        let mut operands = vec![narrow, view, p.i, p.j];
+        let first = self.emit_all(kind(false), &operands, &results, vec![])[0];
+        if self.rng.one_in(3) {
+            narrow = self.derive(OpKind::NegF, &[narrow], t);
+            operands = vec![narrow, view, p.i, p.j, first];
+            self.emit_all(kind(true), &operands, &results, vec![]);
+        }
     }
 
     /// The largest of each row or column.
