@@ -4,12 +4,14 @@
 !words = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf32, strides = [256, 1]>>
 
 // A tile after the other: storage and map stand in front, each copy waits for the one before, and the agent for the last.
-// Behind the barrier all warps go together again.
+// Whoever used the memory of the map's scratch before is done with it; behind the second barrier all warps go together
+// again.
 // CHECK-LABEL: nv_tileaa.func @tiles(
 // CHECK: agent_switch warps [4, 4]
 // CHECK-DAG: %[[X:.*]] = nv_tileas.alloc_tensor : <128xi8,
 // CHECK-DAG: %[[S:.*]] = nv_tileas.alloc_tensor : <64x64xf16, {{.*}}, align = 1024>
-// CHECK: %[[MAP:.*]] = nv_tileas.make_tiled_tma_desc %{{.*}} scratch %[[X]] {{.*}} -> <f16, dims = [1, 0], box = [64, 64], steps = [1, 1], swizzle = 128, fill = zero>
+// CHECK: nv_tileas.barrier {nv_tileas.reuse}
+// CHECK-NEXT: %[[MAP:.*]] = nv_tileas.make_tiled_tma_desc %{{.*}} scratch %[[X]] {{.*}} -> <f16, dims = [1, 0], box = [64, 64], steps = [1, 1], swizzle = 128, fill = zero>
 // CHECK-NEXT: nv_tileas.barrier
 // CHECK-NOT: {nv_tileas.reuse}
 // CHECK: scf.for
