@@ -101,8 +101,7 @@ def CudaTile_ExtractOp : CudaTile_Op<"extract",
 }
 
 def CudaTile_InsertOp : CudaTile_Op<"insert",
-    [Pure, CudaTile_SameType<["destination", "result"]>,
-     CudaTile_SameRank<["source", "result"]>]> {
+    [Pure, CudaTile_SameType<["destination", "result"]>]> {
   let summary = "a tile with one of its equal slices replaced";
   let description = [{
     The inverse of `extract`. The indices are numbers of slices, unsigned, not of

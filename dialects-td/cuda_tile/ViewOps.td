@@ -150,7 +150,7 @@ def CudaTile_MultimemLoadReduceViewTkoOp
   let assemblyFormat = [{
     custom<MemoryAttributes>($memory_ordering_semantics, $memory_scope)
     $view `` `[` $index `]` (`token` `=` custom<Operand>($token)^)?
-    (`inbounds` `=` $inbounds^)? attr-dict-with-keyword
+    custom<Inbounds>($inbounds) attr-dict-with-keyword
     `:` custom<BareType>(type($view))
     `` custom<IndexAndTokenTypes>(ref($index), type($index), ref($token))
     `->` custom<BareType>(type($reduced_values)) `,`
@@ -178,7 +178,7 @@ def CudaTile_MultimemReduceViewTkoOp
   let assemblyFormat = [{
     $memory_ordering_semantics $memory_scope
     $view `,` $tile `` `[` $index `]` (`token` `=` custom<Operand>($token)^)?
-    (`inbounds` `=` $inbounds^)? attr-dict-with-keyword
+    custom<Inbounds>($inbounds) attr-dict-with-keyword
     `:` custom<BareType>(type($view)) `,` custom<BareType>(type($tile))
     `` custom<IndexAndTokenTypes>(ref($index), type($index), ref($token))
     `->` custom<BareType>(type($result_token))
@@ -200,7 +200,7 @@ def CudaTile_MultimemStoreViewTkoOp
   let assemblyFormat = [{
     custom<MemoryAttributes>($memory_ordering_semantics, $memory_scope)
     $view `,` $tile `` `[` $index `]` (`token` `=` custom<Operand>($token)^)?
-    (`inbounds` `=` $inbounds^)? attr-dict-with-keyword
+    custom<Inbounds>($inbounds) attr-dict-with-keyword
     `:` custom<BareType>(type($view)) `,` custom<BareType>(type($tile))
     `` custom<IndexAndTokenTypes>(ref($index), type($index), ref($token))
     `->` custom<BareType>(type($result_token))

@@ -406,7 +406,7 @@ pub enum ErrorKind {
     LocationsLeft { function: String, count: usize },
 
     // Types.
-    #[error("type '{name}' is not supported: no target here has it")]
+    #[error("type '{name}' is not supported: LLVM 21 has no float of this format")]
     UnsupportedType { name: &'static str },
     #[error("unknown type tag: {0}")]
     UnknownTypeTag(u64),

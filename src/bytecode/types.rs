@@ -28,7 +28,7 @@ const SCALAR_TAGS: &[(u64, Scalar, Version)] = &[
     (22, Scalar::I4, V13_3),
 ];
 
-/// `fnv8E5M3FNU`, which one target alone has. Its name is for diagnostics: there is no such type here.
+/// `fnv8E5M3FNU`, which sm_107 alone has. Its name is for diagnostics: MLIR has no such type, nor LLVM its arithmetic.
 const F8E5M3FNU: u64 = 130;
 const POINTER: u64 = 12;
 const TILE: u64 = 13;

@@ -4,12 +4,16 @@
 //! information the attributes that their locations name, all at the end. Between the braces of a `cuda_tile.module`
 //! this parses again, with the lines that start with `#` outside of it.
 
-use crate::{dialect, translate::import};
+use crate::{
+    dialect::{self, rt::*},
+    translate::import,
+};
 use melior::ir::{
     Module,
     operation::{OperationLike, OperationPrintingFlags},
 };
 use std::{
+    borrow::Cow,
     ffi::OsString,
     io::{self, Write},
     path::Path,
@@ -115,14 +119,31 @@ fn print(text: &str) -> ExitCode {
 
 /// The operations of the `cuda_tile.module` in a `builtin.module`, as the command prints them.
 pub fn listing(module: &Module, debug_info: bool) -> String {
+    // The modules are not printed. With the place of what is, they take no part in the numbering of places.
+    let around = op_ref(module.as_operation().to_raw());
+    let program = entry_block(region(around, 0)).and_then(|block| ops_of(block).next());
+    let first = program.and_then(|p| entry_block(region(p, 0))).and_then(|block| ops_of(block).next());
+    let outer: Vec<_> = [Some(around), program].into_iter().flatten().map(|op| (op, op.location())).collect();
+    if let Some(first) = first {
+        outer.iter().for_each(|(op, _)| set_location(*op, first.location()));
+    }
     let flags = OperationPrintingFlags::new();
     let flags = if debug_info { flags.enable_debug_info(true, false) } else { flags };
     let text = module.as_operation().to_string_with_flags(flags).unwrap_or_default();
+    outer.into_iter().for_each(|(op, location)| set_location(op, location));
     // `module {`, `cuda_tile.module @kernels {`, the operations indented twice, and the two closing braces; around them
     // the attributes, each on a line that starts with `#`.
     let (attributes, lines): (Vec<&str>, Vec<&str>) = text.lines().partition(|l| l.starts_with('#'));
-    let inner = lines.iter().filter_map(|l| l.strip_prefix(INDENT));
-    inner.chain(attributes).flat_map(|l| [l, "\n"]).collect()
+    let inner = lines.iter().filter_map(|l| l.strip_prefix(INDENT)).map(without_hint_types);
+    let attributes = attributes.into_iter().map(Cow::Borrowed);
+    inner.chain(attributes).flat_map(|l| [l, "\n".into()]).collect()
+}
+
+/// A line without the types of numbers in hints, which NVIDIA's command leaves out.
+fn without_hint_types(line: &str) -> Cow<'_, str> {
+    let Some((before, hints)) = line.split_once("optimization_hints") else { return line.into() };
+    let Some((hints, after)) = hints.split_once('>') else { return line.into() };
+    format!("{before}optimization_hints{}>{after}", hints.replace(" : i64", "")).into()
 }
 
 const INDENT: &str = "    ";

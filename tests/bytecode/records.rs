@@ -248,8 +248,8 @@ fn subprograms_have_flags() {
 fn the_type_that_no_target_has() {
     for (minor, message) in [
         (3, "type 'FloatNV8E5M3FNU' requires bytecode version 13.4+, file version is 13.3"),
-        (4, "type 'FloatNV8E5M3FNU' is not supported: no target here has it"),
-        (5, "type 'FloatNV8E5M3FNU' is not supported: no target here has it"),
+        (4, "type 'FloatNV8E5M3FNU' is not supported: LLVM 21 has no float of this format"),
+        (5, "type 'FloatNV8E5M3FNU' is not supported: LLVM 21 has no float of this format"),
     ] {
         let mut p = pieces(minor, &bytes(RETURN));
         p.types.push(bytes("82 01"));

@@ -227,8 +227,28 @@ ParseResult cuda_tile::parseVisibility(OpAsmParser &parser,
 }
 void cuda_tile::printVisibility(OpAsmPrinter &printer, Operation *,
                                 SymbolVisibilityAttr attr) {
+  // With the blank that NVIDIA's printer has behind the word.
   if (attr && attr.getValue() == SymbolVisibility::Private)
-    printer << stringifySymbolVisibility(attr.getValue());
+    printer << stringifySymbolVisibility(attr.getValue()) << ' ';
+}
+
+// A directive, as nothing for nothing leaves a blank, which NVIDIA's printer has too.
+ParseResult cuda_tile::parseInbounds(OpAsmParser &parser,
+                                     DenseBoolArrayAttr &attr) {
+  if (failed(parser.parseOptionalKeyword("inbounds")))
+    return success();
+  if (parser.parseEqual())
+    return failure();
+  attr = dyn_cast_or_null<DenseBoolArrayAttr>(
+      DenseBoolArrayAttr::parse(parser, Type()));
+  return success(static_cast<bool>(attr));
+}
+void cuda_tile::printInbounds(OpAsmPrinter &printer, Operation *,
+                              DenseBoolArrayAttr attr) {
+  if (!attr)
+    return;
+  printer << "inbounds = ";
+  printer.printStrippedAttrOrType(attr);
 }
 
 //===----------------------------------------------------------------------===//

@@ -136,6 +136,12 @@ ParseResult parseVisibility(OpAsmParser &parser, SymbolVisibilityAttr &attr);
 void printVisibility(OpAsmPrinter &printer, Operation *op,
                      SymbolVisibilityAttr attr);
 
+/// `inbounds = [true, false]`, or nothing.
+ParseResult parseInbounds(OpAsmParser &parser,
+                          ::mlir::DenseBoolArrayAttr &attr);
+void printInbounds(OpAsmPrinter &printer, Operation *op,
+                   ::mlir::DenseBoolArrayAttr attr);
+
 /// Appends the operation `name`, without operands, unless the region already ends
 /// in a terminator.
 void ensureTerminator(::mlir::Region &region, ::mlir::Builder &builder,

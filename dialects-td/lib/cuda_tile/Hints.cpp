@@ -180,6 +180,67 @@ std::optional<bool> OptimizationHintsAttr::getBool(StringRef arch,
 // Syntax and structure
 //===----------------------------------------------------------------------===//
 
+// The type of a number that is written without one.
+static Type shortestType(IntegerAttr number) {
+  bool isShort = number.getValue().isSignedIntN(32);
+  return IntegerType::get(number.getContext(), isShort ? 32 : 64);
+}
+
+// A value of a hint. Numbers without a type have 32 bits, as clients write them in
+// bytecode; MLIR would read them with 64.
+static ParseResult parseHint(AsmParser &parser, Attribute &value) {
+  // Words that are numbers to the parser.
+  for (bool truth : {false, true})
+    if (succeeded(parser.parseOptionalKeyword(truth ? "true" : "false"))) {
+      value = parser.getBuilder().getBoolAttr(truth);
+      return success();
+    }
+  APInt number;
+  SMLoc loc = parser.getCurrentLocation();
+  OptionalParseResult isNumber = parser.parseOptionalInteger(number);
+  if (!isNumber.has_value())
+    return parser.parseAttribute(value);
+  if (failed(*isNumber))
+    return failure();
+  Type type = parser.getBuilder().getI32Type();
+  if (succeeded(parser.parseOptionalColon())) {
+    if (parser.parseType(type))
+      return failure();
+  } else if (!number.isSignedIntN(32)) {
+    type = parser.getBuilder().getI64Type();
+  }
+  auto integer = dyn_cast<IntegerType>(type);
+  if (!integer || !number.isSignedIntN(integer.getWidth()))
+    return parser.emitError(loc)
+           << "expected a number that " << type << " can hold";
+  value = IntegerAttr::get(type, number.sextOrTrunc(integer.getWidth()));
+  return success();
+}
+
+// What is behind the brace of a dictionary of hints.
+static ParseResult parseHints(AsmParser &parser, Attribute &value) {
+  NamedAttrList hints;
+  if (failed(parser.parseOptionalRBrace())) {
+    do {
+      SMLoc loc = parser.getCurrentLocation();
+      std::string name;
+      if (failed(parser.parseOptionalKeywordOrString(&name)))
+        return parser.emitError(loc) << "expected attribute name";
+      Attribute hint = parser.getBuilder().getUnitAttr();
+      if (succeeded(parser.parseOptionalEqual()) && parseHint(parser, hint))
+        return failure();
+      if (hints.get(name))
+        return parser.emitError(loc)
+               << "duplicate key '" << name << "' in dictionary attribute";
+      hints.append(name, hint);
+    } while (succeeded(parser.parseOptionalComma()));
+    if (parser.parseRBrace())
+      return failure();
+  }
+  value = hints.getDictionary(parser.getContext());
+  return success();
+}
+
 Attribute OptimizationHintsAttr::parse(AsmParser &parser, Type) {
   NamedAttrList entries;
   auto parseEntry = [&]() -> ParseResult {
@@ -191,7 +252,8 @@ Attribute OptimizationHintsAttr::parse(AsmParser &parser, Type) {
       return failure();
     Attribute value;
     SMLoc valueLoc = parser.getCurrentLocation();
-    if (parser.parseAttribute(value))
+    if (succeeded(parser.parseOptionalLBrace()) ? parseHints(parser, value)
+                                                : parser.parseAttribute(value))
       return failure();
     if (!isa<DictionaryAttr>(value))
       return parser.emitError(valueLoc)
@@ -210,8 +272,8 @@ Attribute OptimizationHintsAttr::parse(AsmParser &parser, Type) {
       parser.getContext(), entries.getDictionary(parser.getContext()));
 }
 
-// As MLIR prints a dictionary, but for the type of 64-bit integers, which is what a
-// number without a type is.
+// As MLIR prints a dictionary, but for the types of numbers that have 32 bits, or
+// more than fit into them.
 static void printHints(AsmPrinter &printer, DictionaryAttr hints) {
   llvm::interleaveComma(hints, printer, [&](NamedAttribute entry) {
     printer.printKeywordOrString(entry.getName());
@@ -224,7 +286,7 @@ static void printHints(AsmPrinter &printer, DictionaryAttr hints) {
       printHints(printer, inner);
       printer << '}';
     } else if (auto number = dyn_cast<IntegerAttr>(value);
-               number && number.getType().isSignlessInteger(64)) {
+               number && number.getType() == shortestType(number)) {
       printer.printAttributeWithoutType(number);
     } else {
       printer << value;

@@ -198,6 +198,15 @@ void cuda_tile::printTypedLiteral(OpAsmPrinter &printer, Operation *,
   StringRef body = text;
   body.consume_front("dense<");
   body.consume_back(">");
+  // Bytes instead of bits, as NVIDIA's printer writes what is written in
+  // hexadecimal.
+  if (value.getElementType().isInteger(1) && body.starts_with("\"0x")) {
+    std::string bytes = "\"0x";
+    for (bool bit : value.getValues<bool>())
+      bytes += bit ? "01" : "00";
+    text = bytes + '"';
+    body = text;
+  }
   printer << '<';
   printBareType(printer, value.getElementType());
   printer << ": " << body << "> : ";

@@ -52,9 +52,7 @@ void ConstantOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
                exact)
         os << '_' << integer;
     } else {
-      APInt value = getValue().getSplatValue<APInt>();
-      if (!value.isNegative())
-        os << '_' << value.getZExtValue();
+      os << '_' << getValue().getSplatValue<APInt>().getSExtValue();
     }
   }
   os << '_' << element;
@@ -162,6 +160,8 @@ LogicalResult CatOp::verify() {
 
 LogicalResult InsertOp::verify() {
   TileType source = getSource().getType(), result = getType();
+  if (source.getRank() != result.getRank())
+    return emitOpError("source and result must have the same rank");
   if (source.getElementType() != result.getElementType())
     return emitOpError("source and result element type do not match");
   if (static_cast<int64_t>(getIndices().size()) != source.getRank())

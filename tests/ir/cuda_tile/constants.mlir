@@ -7,7 +7,7 @@
 cuda_tile.module @constants {
   // CHECK: global  @data <f32: [1.000000e+00, -2.500000e+00]> : tile<2xf32>
   global @data <f32: [1.0, -2.5]> : tile<2xf32>
-  // CHECK: global private constant @table alignment = 128 <i64: 7> : tile<64xi64>
+  // CHECK: global private  constant @table alignment = 128 <i64: 7> : tile<64xi64>
   global private constant @table alignment = 128 <i64: 7> : tile<64xi64>
   // CHECK: global  @bits {note = "kept"} <i1: [true, false]> : tile<2xi1>
   global public @bits {note = "kept"} <i1: [true, false]> : tile<2xi1>

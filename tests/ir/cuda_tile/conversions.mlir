@@ -7,7 +7,7 @@
 cuda_tile.module @conversions {
   // CHECK: entry @numbers(%arg0: tile<i32>, %arg1: tile<f32>) {
   entry @numbers(%i: tile<i32>, %x: tile<f32>) {
-    // CHECK: %cst_i8 = constant <i8: -1> : tile<8xi8>
+    // CHECK: %cst_-1_i8 = constant <i8: -1> : tile<8xi8>
     %q = constant <i8: -1> : tile<8xi8>
     // CHECK: %cst_1_f8E8M0FNU = constant <f8E8M0FNU: 1.000000e+00> : tile<4xf8E8M0FNU>
     %e = constant <f8E8M0FNU: 1.0> : tile<4xf8E8M0FNU>
@@ -17,7 +17,7 @@ cuda_tile.module @conversions {
     %a = constant <f32: 1.0> : tile<4xf32>
     // CHECK: %0 = exti %arg0 signed : tile<i32> -> tile<i64>
     %0 = exti %i signed : tile<i32> -> tile<i64>
-    // CHECK: %1 = exti %cst_i8 unsigned : tile<8xi8> -> tile<8xi16>
+    // CHECK: %1 = exti %cst_-1_i8 unsigned : tile<8xi8> -> tile<8xi16>
     %1 = exti %q unsigned : tile<8xi8> -> tile<8xi16>
     // CHECK: %2 = trunci %arg0 : tile<i32> -> tile<i8>
     %2 = trunci %i : tile<i32> -> tile<i8>
@@ -41,7 +41,7 @@ cuda_tile.module @conversions {
     %12 = ftoi %x unsigned rounding<nearest_int_to_zero> : tile<f32> -> tile<i1>
     // CHECK: %12 = itof %arg0 signed  : tile<i32> -> tile<f32>
     %13 = itof %i signed : tile<i32> -> tile<f32>
-    // CHECK: %13 = itof %cst_i8 unsigned  : tile<8xi8> -> tile<8xf8E5M2>
+    // CHECK: %13 = itof %cst_-1_i8 unsigned  : tile<8xi8> -> tile<8xf8E5M2>
     %14 = itof %q unsigned rounding<nearest_even> : tile<8xi8> -> tile<8xf8E5M2>
     // CHECK: %14 = bitcast %arg1 : tile<f32> -> tile<i32>
     %15 = bitcast %x : tile<f32> -> tile<i32>

@@ -14,7 +14,7 @@ cuda_tile.module @m {
 
 cuda_tile.module @m {
   testing$func @f(%s: tile<2xf32>, %d: tile<4x8xf32>, %i: tile<i32>) {
-    // expected-error @below {{have same rank}}
+    // expected-error @below {{source and result must have the same rank}}
     %0 = insert %s, %d[%i] : tile<2xf32>, tile<4x8xf32>
   }
 }
