@@ -209,7 +209,13 @@ impl Kind {
             .map(|side| {
                 let name = ["a", "b"][side];
                 format!("%p{name} = assume div_by<16>, %{name} : tile<ptr<{e}>>\n")
-                    + &self.make_view(&format!("t{side}"), &format!("p{name}"), self.batches(), self.tensor(side), self.element)
+                    + &self.make_view(
+                        &format!("t{side}"),
+                        &format!("p{name}"),
+                        self.batches(),
+                        self.tensor(side),
+                        self.element,
+                    )
             })
             .collect();
         let zero = if self.sum == Number::I32 { "0" } else { "0.0" };
@@ -607,6 +613,27 @@ fn not_copied_where_others_read() {
              -> token\n"
         );
     run_copied(&kind, &(loops + &rest), Number::F16, false);
+}
+
+/// Pointers have more bits than anything else that goes through shared memory beside the rings, in as many parts as each
+/// thread has of them.
+#[test]
+fn scattered() {
+    let kind = Kind { n: 16, k: 16, trips: 1, sum: Number::F16, turned: [true, true], ..HALVES };
+    let rest = "%all = iota : tile<1024xi32>\n\
+         %numbers = reshape %all : tile<1024xi32> -> tile<64x16xi32>\n\
+         %mask = constant <i32: 485> : tile<64x16xi32>\n\
+         %mixed = xori %numbers, %mask : tile<64x16xi32>\n\
+         %size = constant <i32: 1024> : tile<i32>\n\
+         %begin = muli %x, %size : tile<i32>\n\
+         %one_begin = reshape %begin : tile<i32> -> tile<1x1xi32>\n\
+         %begins = broadcast %one_begin : tile<1x1xi32> -> tile<64x16xi32>\n\
+         %offsets = addi %mixed, %begins : tile<64x16xi32>\n\
+         %base = reshape %c : tile<ptr<f16>> -> tile<1x1xptr<f16>>\n\
+         %bases = broadcast %base : tile<1x1xptr<f16>> -> tile<64x16xptr<f16>>\n\
+         %places = offset %bases, %offsets : tile<64x16xptr<f16>>, tile<64x16xi32> -> tile<64x16xptr<f16>>\n\
+         %k0 = store_ptr_tko weak %places, %sum : tile<64x16xptr<f16>>, tile<64x16xf16> -> token\n";
+    kind.multiplied_by_warpgroups(&(kind.product("sum", "%x", "%zero", "%init") + rest));
 }
 
 /// The largest sum of each column crosses the warps of the consumers.
