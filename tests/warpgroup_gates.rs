@@ -89,7 +89,24 @@ fn main() -> ExitCode {
         let blocks = if gate.occupancy > 1 { "_two_blocks" } else { "" };
         Trial::test(format!("{}_{m}x{n}x{k}_{order}{blocks}", gate.element), move || gate.check())
     });
-    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
+    let batches = ["bmm_f16", "bmm_of_one"].map(|name| Trial::test(name, move || batched(name)));
+    libtest_mimic::run(&Arguments::from_args(), trials.chain(batches).collect()).exit_code()
+}
+
+/// A program of the corpus that multiplies the matrices of batches, whose tiles lose their batch dimension before the
+/// product or in it.
+fn batched(name: &str) -> Result<(), Failed> {
+    let path = format!("{}/tests/corpus/{name}.13.1.tileirbc", env!("CARGO_MANIFEST_DIR"));
+    let target = Target::by_name("sm_90").ok_or("unknown target")?;
+    let ptx = compile(&std::fs::read(path)?, target, 3, Emit::Ptx)?.text;
+    for (what, wanted) in
+        [("wgmma.mma_async", true), ("cp.async.bulk.tensor.3d.shared::cluster", true), ("mma.sync", false)]
+    {
+        if ptx.contains(what) != wanted {
+            return Err(format!("{what} is {}", if wanted { "missing" } else { "there" }).into());
+        }
+    }
+    Ok(())
 }
 
 impl Gate {

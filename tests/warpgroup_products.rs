@@ -40,6 +40,8 @@ struct Kind {
     rounded: bool,
     /// The negative of the left operand is multiplied.
     computed: bool,
+    /// Tiles have a batch dimension of one, and the operands are the second matrices of batches of two.
+    batched: bool,
 }
 
 const HALVES: Kind = Kind {
@@ -57,6 +59,7 @@ const HALVES: Kind = Kind {
     flag: 1,
     rounded: false,
     computed: false,
+    batched: false,
 };
 
 const RAGGED: Kind = Kind { outside: [5, 3, 9], ..HALVES };
@@ -72,37 +75,69 @@ impl Kind {
     }
 
     fn tensor_type(&self, side: usize) -> String {
-        let [rows, columns, stride] = self.tensor(side);
-        format!("tensor_view<{rows}x{columns}x{}, strides=[{stride},1]>", self.element.keyword())
+        self.view_type(self.batches(), self.tensor(side), self.element)
+    }
+
+    /// Matrices that an operand has in memory.
+    fn batches(&self) -> usize {
+        if self.batched { 2 } else { 1 }
+    }
+
+    /// A tensor of so many matrices, one behind the other; of rank two without batches.
+    fn view_type(&self, batches: usize, [rows, columns, stride]: [usize; 3], number: Number) -> String {
+        let e = number.keyword();
+        if self.batched {
+            format!("tensor_view<{batches}x{rows}x{columns}x{e}, strides=[{},{stride},1]>", rows * stride)
+        } else {
+            format!("tensor_view<{rows}x{columns}x{e}, strides=[{stride},1]>")
+        }
+    }
+
+    /// `%name` as a tensor of that type.
+    fn make_view(&self, name: &str, of: &str, batches: usize, tensor: [usize; 3], number: Number) -> String {
+        let ([rows, columns, stride], t) = (tensor, self.view_type(batches, tensor, number));
+        let (shape, strides) = match self.batched {
+            true => (format!("{batches}, {rows}, {columns}"), format!("{}, {stride}, 1", rows * stride)),
+            false => (format!("{rows}, {columns}"), format!("{stride}, 1")),
+        };
+        format!("%{name} = make_tensor_view %{of}, shape = [{shape}], strides = [{strides}] : {t}\n")
+    }
+
+    /// What extents of tiles begin with.
+    fn batch(&self) -> &'static str {
+        if self.batched { "1x" } else { "" }
     }
 
     fn sums(&self) -> String {
-        format!("tile<{}x{}x{}>", self.m, self.n, self.sum.keyword())
+        self.results(self.sum)
+    }
+
+    fn results(&self, number: Number) -> String {
+        format!("tile<{}{}x{}x{}>", self.batch(), self.m, self.n, number.keyword())
     }
 
     /// The load of an operand's tile at row `i` and column `j` of the operand, as `%name`.
     fn load(&self, side: usize, name: &str, i: &str, j: &str, token: &str) -> String {
-        let element = self.element.keyword();
+        let (element, batch) = (self.element.keyword(), self.batch());
         let [rows, columns] = [[self.m, self.k], [self.k, self.n]][side];
         let turned = self.turned[side];
         let (r, c, i, j) = if turned { (columns, rows, j, i) } else { (rows, columns, i, j) };
         let tensor = self.tensor_type(side);
-        let view = format!("partition_view<tile=({r}x{c}), padding_value = {}, {tensor}>", self.padding);
+        let view = format!("partition_view<tile=({batch}{r}x{c}), padding_value = {}, {tensor}>", self.padding);
+        let (matrix, order) = if self.batched { ("%one, ", "[0, 2, 1]") } else { ("", "[1, 0]") };
         let result = if self.rounded || self.computed && side == 0 { format!("{name}_raw") } else { name.to_string() };
         let loaded = if turned { format!("{name}_turned") } else { result.clone() };
         let mut text = format!(
             "%{name}_v = make_partition_view %t{side} : {view}\n\
-             %{loaded}, %{name}_k = load_view_tko weak %{name}_v[{i}, {j}]{token} : {view}, tile<i32> -> \
-             tile<{r}x{c}x{element}>, token\n"
+             %{loaded}, %{name}_k = load_view_tko weak %{name}_v[{matrix}{i}, {j}]{token} : {view}, tile<i32> -> \
+             tile<{batch}{r}x{c}x{element}>, token\n"
         );
+        let tile = format!("tile<{batch}{rows}x{columns}x{element}>");
         if turned {
-            text += &format!(
-                "%{result} = permute %{loaded} [1, 0] : tile<{r}x{c}x{element}> -> tile<{rows}x{columns}x{element}>\n"
-            );
+            text += &format!("%{result} = permute %{loaded} {order} : tile<{batch}{r}x{c}x{element}> -> {tile}\n");
         }
-        let tile = format!("tile<{rows}x{columns}x{element}>");
         if self.rounded {
-            text += &format!("%{name} = ftof %{result} : {tile} -> tile<{rows}x{columns}xtf32>\n");
+            text += &format!("%{name} = ftof %{result} : {tile} -> tile<{batch}{rows}x{columns}xtf32>\n");
         } else if result != name {
             text += &format!("%{name} = negf %{result} : {tile}\n");
         }
@@ -123,8 +158,9 @@ impl Kind {
     fn multiplied(&self, name: &str, acc: &str) -> String {
         let (m, n, k, e) = (self.m, self.n, self.k, if self.rounded { "tf32" } else { self.element.keyword() });
         let op = if self.element == Number::I8 { "mmai" } else { "mmaf" };
-        let (mode, sums) = (self.mode, self.sums());
-        format!("%{name} = {op} %{name}_a, %{name}_b, {acc} {mode} : tile<{m}x{k}x{e}>, tile<{k}x{n}x{e}>, {sums}\n")
+        let (mode, sums, batch) = (self.mode, self.sums(), self.batch());
+        let operands = format!("tile<{batch}{m}x{k}x{e}>, tile<{batch}{k}x{n}x{e}>");
+        format!("%{name} = {op} %{name}_a, %{name}_b, {acc} {mode} : {operands}, {sums}\n")
     }
 
     /// `%name` carries a sum through `body`, which makes `%next` of `%k` and `%acc`.
@@ -154,15 +190,16 @@ impl Kind {
     }
 
     fn store_as(&self, v: &str, i: &str, number: Number) -> String {
-        let (m, n, e) = (self.m, self.n, number.keyword());
-        let tensor = format!("tensor_view<{}x{n}x{e}, strides=[{n},1]>", 2 * m);
-        let view = format!("partition_view<tile=({m}x{n}), {tensor}>");
-        format!(
-            "%tc = make_tensor_view %c, shape = [{}, {n}], strides = [{n}, 1] : {tensor}\n\
-             %vc = make_partition_view %tc : {view}\n\
-             %kc = store_view_tko weak {v}, %vc[{i}, %zero] : tile<{m}x{n}x{e}>, {view}, tile<i32> -> token\n",
-            2 * m
-        )
+        let tensor = [2 * self.m, self.n, self.n];
+        let matrix = if self.batched { "%zero, " } else { "" };
+        let t = self.view_type(1, tensor, number);
+        let view = format!("partition_view<tile=({}{}x{}), {t}>", self.batch(), self.m, self.n);
+        self.make_view("tc", "c", 1, tensor, number)
+            + &format!(
+                "%vc = make_partition_view %tc : {view}\n\
+                 %kc = store_view_tko weak {v}, %vc[{matrix}{i}, %zero] : {}, {view}, tile<i32> -> token\n",
+                self.results(number),
+            )
     }
 
     /// A kernel around `body`, which stores numbers of type `out`. Each of two tile blocks has its row of tiles.
@@ -170,14 +207,15 @@ impl Kind {
         let (e, sum) = (self.element.keyword(), self.sum.keyword());
         let views: String = (0..2)
             .map(|side| {
-                let [rows, columns, stride] = self.tensor(side);
                 let name = ["a", "b"][side];
-                let tensor = self.tensor_type(side);
-                format!(
-                    "%p{name} = assume div_by<16>, %{name} : tile<ptr<{e}>>\n\
-                     %t{side} = make_tensor_view %p{name}, shape = [{rows}, {columns}], strides = [{stride}, 1] : \
-                     {tensor}\n"
-                )
+                format!("%p{name} = assume div_by<16>, %{name} : tile<ptr<{e}>>\n")
+                    + &self.make_view(
+                        &format!("t{side}"),
+                        &format!("p{name}"),
+                        self.batches(),
+                        self.tensor(side),
+                        self.element,
+                    )
             })
             .collect();
         let zero = if self.sum == Number::I32 { "0" } else { "0.0" };
@@ -199,7 +237,7 @@ impl Kind {
         let mut buffer = |count: usize, n: Number, beyond: f64| numbers.buffer(count, n, most, 1.0 + beyond);
         let size = |side| {
             let [rows, _, stride] = self.tensor(side);
-            rows * stride
+            self.batches() * rows * stride
         };
         vec![
             buffer(size(0), self.element, if self.rounded { 3.0 / 4096.0 } else { 0.0 }),
@@ -321,6 +359,25 @@ fn tiles_of_other_extents() {
     }
 }
 
+/// Matrices of batches, one for each tile block: a batch dimension of one is as good as none.
+#[test]
+fn batches_of_one() {
+    for turned in [[false, false], [true, true]] {
+        let kind = Kind { batched: true, turned, ..RAGGED };
+        kind.multiplied_by_warpgroups(&kind.usual());
+    }
+    let rounded = Kind { element: Number::F32, rounded: true, k: 32, outside: [5, 3, 8], ..RAGGED };
+    let bytes = Kind { element: Number::I8, sum: Number::I32, mode: "signed signed", ..RAGGED };
+    for kind in [rounded, bytes, Kind { computed: true, ..RAGGED }] {
+        let kind = Kind { batched: true, ..kind };
+        kind.multiplied_by_warpgroups(&kind.usual());
+    }
+    // What is computed with the sums has the dimension too.
+    let kind = Kind { batched: true, ..RAGGED };
+    let carried = kind.product("sum", "%x", "%k", "%acc") + &kind.relu("next", "%sum");
+    kind.multiplied_by_warpgroups(&(kind.looped("all", "%init", &carried) + &kind.store("%all", "%x")));
+}
+
 //===-- control flow --------------------------------------------------------===//
 
 #[test]
@@ -348,7 +405,12 @@ fn tile_after_tile() {
 
 #[test]
 fn nested_loops_carry_the_sum() {
-    let kind = Kind { trips: 2, ..RAGGED };
+    for batched in [false, true] {
+        nested_loops(Kind { trips: 2, batched, ..RAGGED });
+    }
+}
+
+fn nested_loops(kind: Kind) {
     let sums = kind.sums();
     let inner = format!(
         "%next = for %k in (%zero to %n, step %one) : tile<i32> iter_values(%sum = %acc) -> ({sums}) {{\n\
@@ -363,7 +425,7 @@ fn nested_loops_carry_the_sum() {
 #[test]
 fn in_branches() {
     for (flag, both) in [(0, false), (1, false), (0, true), (1, true)] {
-        let kind = Kind { flag, ..RAGGED };
+        let kind = Kind { flag, batched: both, ..RAGGED };
         let sums = kind.sums();
         let other = if both { kind.product("other", "%x", "%zero", "%init") } else { String::new() };
         let given = if both { "%other" } else { "%init" };
@@ -380,8 +442,8 @@ fn in_branches() {
 /// A branch in the loop, taken by turns.
 #[test]
 fn around_the_product_only() {
-    for (flag, both) in [(0, false), (1, false), (0, true)] {
-        let kind = Kind { flag, trips: 5, ..RAGGED };
+    for (flag, both, batched) in [(0, false, false), (1, false, true), (0, true, false), (0, true, true)] {
+        let kind = Kind { flag, batched, trips: 5, ..RAGGED };
         let sums = kind.sums();
         let other = if both { kind.product("other", "%x", "%zero", "%acc") } else { String::new() };
         let given = if both { "%other" } else { "%acc" };
@@ -551,6 +613,27 @@ fn not_copied_where_others_read() {
              -> token\n"
         );
     run_copied(&kind, &(loops + &rest), Number::F16, false);
+}
+
+/// Pointers have more bits than anything else that goes through shared memory beside the rings, in as many parts as each
+/// thread has of them.
+#[test]
+fn scattered() {
+    let kind = Kind { n: 16, k: 16, trips: 1, sum: Number::F16, turned: [true, true], ..HALVES };
+    let rest = "%all = iota : tile<1024xi32>\n\
+         %numbers = reshape %all : tile<1024xi32> -> tile<64x16xi32>\n\
+         %mask = constant <i32: 485> : tile<64x16xi32>\n\
+         %mixed = xori %numbers, %mask : tile<64x16xi32>\n\
+         %size = constant <i32: 1024> : tile<i32>\n\
+         %begin = muli %x, %size : tile<i32>\n\
+         %one_begin = reshape %begin : tile<i32> -> tile<1x1xi32>\n\
+         %begins = broadcast %one_begin : tile<1x1xi32> -> tile<64x16xi32>\n\
+         %offsets = addi %mixed, %begins : tile<64x16xi32>\n\
+         %base = reshape %c : tile<ptr<f16>> -> tile<1x1xptr<f16>>\n\
+         %bases = broadcast %base : tile<1x1xptr<f16>> -> tile<64x16xptr<f16>>\n\
+         %places = offset %bases, %offsets : tile<64x16xptr<f16>>, tile<64x16xi32> -> tile<64x16xptr<f16>>\n\
+         %k0 = store_ptr_tko weak %places, %sum : tile<64x16xptr<f16>>, tile<64x16xf16> -> token\n";
+    kind.multiplied_by_warpgroups(&(kind.product("sum", "%x", "%zero", "%init") + rest));
 }
 
 /// The largest sum of each column crosses the warps of the consumers.

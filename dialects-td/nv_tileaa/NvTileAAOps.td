@@ -395,7 +395,11 @@ def NvTileAA_UnsplatOp : NvTileAA_Op<"unsplat", NvTileAA_Program, [Pure]> {
   let hasVerifier = 1;
 }
 def NvTileAA_BroadcastOp : NvTileAA_ShapeOp<"broadcast", NvTileAA_Broadcasting, "repeat along dimensions of extent one">;
-def NvTileAA_ViewOp : NvTileAA_ShapeOp<"view", NvTileAA_Reshape, "same elements in row-major order under another shape">;
+def NvTileAA_ViewOp
+    : NvTileAA_ShapeOp<"view", NvTileAA_Reshape, "same elements in row-major order under another shape"> {
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+}
 def NvTileAA_PermuteOp : NvTileAA_Op<"permute", NvTileAA_Permutation, [Pure]> {
   let summary = "reorder dimensions: result dimension i is source dimension order[i]";
   let arguments = (ins AnyRankedTensor:$source, DenseI32ArrayAttr:$order);
@@ -473,9 +477,9 @@ def NvTileAA_UnpackOp : NvTileAA_Op<"unpack", NvTileAA_Packing, [Pure]> {
 def NvTileAA_DotOp : NvTileAA_Op<"dot", NvTileAA_Product, [Pure, AllTypesMatch<["acc", "result"]>]> {
   let summary = "lhs * rhs + acc";
   let description = [{
-    Shapes `MxK`, `KxN` and `MxN`, or the same behind one batch dimension. Integer operands are signed unless the
-    flag of the operand says otherwise. `fast_acc` allows the accumulator to be kept in less precision between
-    instructions.
+    Shapes `MxK`, `KxN` and `MxN`, or the same behind one batch dimension, which `canonicalize` drops where it is one.
+    Integer operands are signed unless the flag of the operand says otherwise. `fast_acc` allows the accumulator to be
+    kept in less precision between instructions.
   }];
   let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs, AnyRankedTensor:$acc,
       UnitAttr:$lhsUnsigned, UnitAttr:$rhsUnsigned, UnitAttr:$fastAcc);
@@ -485,6 +489,7 @@ def NvTileAA_DotOp : NvTileAA_Op<"dot", NvTileAA_Product, [Pure, AllTypesMatch<[
     attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc)
   }];
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 def NvTileAA_DotScaledOp : NvTileAA_Op<"dot_scaled", NvTileAA_Product, [Pure, AllTypesMatch<["acc", "result"]>]> {
@@ -500,6 +505,7 @@ def NvTileAA_DotScaledOp : NvTileAA_Op<"dot_scaled", NvTileAA_Product, [Pure, Al
     `:` type($lhs) `,` type($lhsScale) `,` type($rhs) `,` type($rhsScale) `,` type($acc)
   }];
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 //===-- reductions and scans ------------------------------------------------//

@@ -143,7 +143,8 @@ fn plan<'c>(function: nv_tileaa::FuncOp<'c>, dots: &[OpRef<'c>], target: &Target
     let plan = tile_plan::plan(&product, &hints, &machine).map_err(|e| (op, e.to_string()))?;
     let rings = rings(&products).len() as u32;
     let fit = |scratch: u32| stages(&plan, &product, rings, scratch);
-    let mut scratch = scratch(function.op(), &product, &products, &loads.computed);
+    let least = least_scratch(plan.groups.0 * plan.groups.1);
+    let mut scratch = scratch(function.op(), &product, &products, &loads.computed).max(least);
     // Rather than wait for memory in each iteration results go through shared memory in parts.
     while scratch > SCRATCH_BYTES as u32 && fit(scratch).is_none_or(|s| s < plan.stages.min(HIDING_STAGES)) {
         scratch /= 2;
@@ -228,15 +229,18 @@ fn scratch(function: OpRef<'_>, product: &ProductLoop, products: &[Found<'_>], i
     } else if computes {
         SCRATCH_BYTES as u32
     } else {
-        LEAST_SCRATCH
+        0
     }
 }
 
 /// Stages with which loads are hidden, if barely.
 const HIDING_STAGES: u32 = 3;
 
-/// What every kernel may move beside the rings.
-const LEAST_SCRATCH: u32 = 1024;
+/// What every kernel may move beside the rings: an element of eight bytes of each thread of so many warpgroups. Tensors
+/// that are larger go through it in parts, in each of which every thread moves something.
+fn least_scratch(groups: u32) -> u32 {
+    groups * 128 * 8
+}
 
 /// Barriers, tensor maps under construction, sums that warps exchange.
 const OTHER_BYTES: u32 = 4096;

@@ -96,10 +96,13 @@ impl<'c> Rotation<'c> {
             && user == last
             && matches!(Source::of(late.lhs(), late.op()), Source::Computed)
             && comes_from_product(late.lhs());
+        if !is_late {
+            return None;
+        }
         // What uses the result of the iteration before comes behind the early product.
         let sum = arg(body, index + 1);
         let mut up_to_early = ops_of(body).take_while(|o| *o != early.op()).chain([early.op()]);
-        if !is_late || up_to_early.any(|o| uses_inside(o, sum)) {
+        if up_to_early.any(|o| uses_inside(o, sum)) {
             return None;
         }
         let (needed, exclusive) = needed_by(late, body)?;

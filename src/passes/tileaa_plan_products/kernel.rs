@@ -3,7 +3,7 @@
 //! Whole rows of all products are in one warpgroup. How many registers its tiles take is counted where most are held,
 //! as if each lay like an accumulator: a thread has a row of 32 and a column of four.
 
-use super::{Found, LEAST_SCRATCH, OTHER_BYTES, Obstacle, Side, rings};
+use super::{Found, OTHER_BYTES, Obstacle, Side, least_scratch, rings};
 use crate::{
     analysis::{pressure::fullest, producers::LoadedOperand},
     dialect::{
@@ -18,6 +18,9 @@ use crate::{
 };
 use rustc_hash::FxHashSet;
 use tile_plan::{Hints, Kernel, Machine, plan_kernel};
+
+/// Warpgroups that a plan of a kernel has at most.
+const MOST_GROUPS: u32 = 2;
 
 pub(super) fn plan<'c>(
     function: OpRef<'c>,
@@ -46,7 +49,7 @@ pub(super) fn plan<'c>(
         products: inside().map(|p| p.product).collect(),
         rings,
         resident: resident_bytes(products),
-        scratch: LEAST_SCRATCH + OTHER_BYTES,
+        scratch: least_scratch(MOST_GROUPS) + OTHER_BYTES,
         computed,
     };
     let pressure = Pressure::of(function, products);
@@ -59,7 +62,7 @@ pub(super) fn plan<'c>(
         columns: plan.columns,
         stages: plan.stages,
         registers: [registers.launch, registers.producer, registers.consumer],
-        scratch: (LEAST_SCRATCH + plan.shared_left).min(SCRATCH_BYTES as u32),
+        scratch: (least_scratch(MOST_GROUPS) + plan.shared_left).min(SCRATCH_BYTES as u32),
     })
 }
 

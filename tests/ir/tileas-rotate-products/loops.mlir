@@ -102,3 +102,28 @@ nv_tileaa.func @used(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32) {
   }
   nv_tileaa.return
 }
+
+// So is a sum of both, of which the late product is the second part.
+// CHECK-LABEL: nv_tileaa.func @both(
+// CHECK-NOT: scf.if
+// CHECK: scf.for
+nv_tileaa.func @both(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32) {
+  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
+  %m = nv_tileaa.make_memref %p, shape = [%m0 : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !view
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %half = arith.constant dense<0.5> : tensor<64x64xf32>
+  %q, %t0 = nv_tileaa.tiled_load <weak> %v[%c0, %c0] : !view[i32, i32] -> tensor<64x64xf16>
+  %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
+    %b, %t1 = nv_tileaa.tiled_load <weak> %v[%c0, %k] : !view[i32, i32] -> tensor<64x64xf16>
+    %s = nv_tileaa.dot %q, %b, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+    %w = arith.truncf %s : tensor<64x64xf32> to tensor<64x64xf16>
+    %c, %t2 = nv_tileaa.tiled_load <weak> %v[%k, %c0] : !view[i32, i32] -> tensor<64x64xf16>
+    %d = nv_tileaa.dot %w, %c, %acc : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+    %e = arith.addf %s, %d : tensor<64x64xf32>
+    scf.yield %e : tensor<64x64xf32>
+  }
+  nv_tileaa.return
+}
