@@ -139,6 +139,48 @@ def TileAAPlanProducts : Pass<"tileaa-plan-products", "::mlir::ModuleOp"> {
   let dependentDialects = ["nv_tileaa", "nv_tileas"];
 }
 
+def TileASGenerateScheduleConstraints
+    : Pass<"tileas-generate-schedule-constraints", "::mlir::ModuleOp"> {
+  let summary = "what the modulo scheduler must know of loops";
+  let description = [{
+    Operations of loops with products, or with loads that can be copied ahead, get numbers, and `ScheduleAnalysis` holds
+    what they cost. Operations with one `tileas.schedule.constraint.gid` are done in one stage; with `.leader_gid` and
+    `.max_depth` at most so many stages after another group; a loop with `.force_serial_execution` one iteration after
+    the other. `tileas-materialize-schedule` takes the analysis. Between them passes may take operations away.
+  }];
+  let options = [
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
+  ];
+  let statistics = [
+    Statistic<"numLoops", "num-loops", "loops with constraints">,
+    Statistic<"numNodes", "num-nodes", "operations in them">
+  ];
+  let dependentDialects = ["nv_tileaa", "nv_tileas"];
+}
+
+def TileASMaterializeSchedule
+    : Pass<"tileas-materialize-schedule", "::mlir::ModuleOp"> {
+  let summary = "the modulo scheduler decides the stage of each operation of a loop";
+  let description = [{
+    Wants the `ScheduleAnalysis` of `tileas-generate-schedule-constraints`. Loops get `tileas.schedule.interval` and
+    `.stages`, their operations `.stage` and `.clock`, and loads that can be copied ahead `nv_tileas.ahead`, which
+    `tileas-unspecialized-pipeline` follows. An interval that does not exist is an error.
+  }];
+  let options = [
+    Option<"exhaustive", "exhaustive", "bool", "false", "search small loops exhaustively">,
+    Option<"rrtSizeThreshold", "rrt-size-threshold", "int64_t", "4096",
+           "rows of reservation tables above which several clocks share one; 0: no tables">,
+    Option<"maxConstraintIterations", "max-constraint-iterations", "int64_t", "10",
+           "times that a loop whose rings do not fit is scheduled again">,
+    Option<"scheduleTraceFile", "schedule-trace-file", "std::string", "\"\"",
+           "file for the schedules: .html a page, .txt text, otherwise a trace for Chrome">
+  ];
+  let statistics = [
+    Statistic<"numScheduled", "num-scheduled", "loops scheduled">
+  ];
+  let dependentDialects = ["nv_tileaa", "nv_tileas"];
+}
+
 def TileASRotateProducts : Pass<"tileas-rotate-products", "::mlir::ModuleOp"> {
   let summary = "loops start the first product of the next iteration before the last one of this";
   let description = [{

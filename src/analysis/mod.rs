@@ -14,6 +14,8 @@ pub mod producers;
 pub mod product_warps;
 pub mod register_maps;
 pub mod registers;
+pub mod ring_loads;
+pub mod schedule;
 pub mod synchronization;
 pub mod tensor_map_ops;
 pub mod tensor_maps;

@@ -13,12 +13,14 @@ pub mod tileaa_slice_products;
 pub mod tileas_assign_dot_layouts;
 pub mod tileas_assign_load_store_layouts;
 pub mod tileas_check_synchronization;
+pub mod tileas_generate_schedule_constraints;
 pub mod tileas_keep_addresses_in_loops;
 pub mod tileas_lower_tma_load_store_to_async;
 pub mod tileas_materialize_async;
 pub mod tileas_materialize_convert_layout;
 pub mod tileas_materialize_reductions;
 pub mod tileas_materialize_register_loops;
+pub mod tileas_materialize_schedule;
 pub mod tileas_optimize_alloc_tensor;
 pub mod tileas_order_memory;
 pub mod tileas_remove_layout_conversions;
@@ -34,7 +36,7 @@ pub mod tileir_print_snapshot;
 pub mod tileir_sink_shared_loads;
 pub mod tileir_verify_ops_analysis;
 
-use crate::dialect::pass::register;
+use crate::dialect::pass::{register, register_analysis};
 use std::sync::Once;
 
 /// Puts every pass, ours and the upstream ones that pipelines use, in MLIR's global registry. Later calls do nothing.
@@ -65,6 +67,9 @@ pub(crate) fn register_own() {
     register::<tileas_materialize_async::MaterializeAsync>();
     register::<tileas_lower_tma_load_store_to_async::LowerTmaLoadStoreToAsync>();
     register::<tileas_rotate_products::RotateProducts>();
+    register::<tileas_generate_schedule_constraints::GenerateScheduleConstraints>();
+    register::<tileas_materialize_schedule::MaterializeSchedule>();
+    register_analysis::<crate::analysis::schedule::ScheduleAnalysis>();
     register::<tileas_specialize_agents::SpecializeAgents>();
     register::<tileas_assign_dot_layouts::AssignDotLayouts>();
     register::<tileas_assign_load_store_layouts::AssignLoadStoreLayouts>();

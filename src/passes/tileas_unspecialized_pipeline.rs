@@ -23,12 +23,12 @@
 //! their (empty) groups, so that the same count of pending groups is right in all of them; a wait behind the loop says
 //! that nothing is left.
 //!
-//! Three questions, each in a file of its own: what of a loop may be pipelined ([`candidates`]), how many iterations
+//! Three questions, each in a file of its own: what of a loop may be pipelined ([`Candidates`]), how many iterations
 //! ahead each copy starts ([`schedule`]), and what the loop becomes ([`expansion`]), which takes the answers to the
 //! other two and decides nothing.
 
 use crate::{
-    analysis::warps::warps_of,
+    analysis::{ring_loads::Candidates, warps::warps_of},
     dialect::{
         nv_tileaa,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
@@ -41,12 +41,10 @@ use crate::{
 use melior::Context;
 
 mod arithmetic;
-mod candidates;
 mod expansion;
 mod missed_remarks;
 mod schedule;
 
-use candidates::Candidates;
 use schedule::Schedule;
 
 #[derive(Clone, Default)]

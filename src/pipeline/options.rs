@@ -101,6 +101,15 @@ pub struct Options {
     pub strategy: Strategy,
     /// Most stages of a pipeline in shared memory.
     pub stages: u32,
+    /// Scheduling: 0 none, 1 and 2 by the modulo scheduler, 3 also by exhaustive search. Agents are a matter of the
+    /// strategy.
+    pub v2_opt_level: u8,
+    /// Most rows of the scheduler's tables; 0: without tables.
+    pub table_rows: u32,
+    /// How often constraints of a schedule are made tighter.
+    pub constraint_iterations: u32,
+    /// File for the schedules; empty for none.
+    pub schedule_trace: String,
     /// Warps of a block unless the entry says otherwise: a power of two up to 32. Without it, each kernel's tiles
     /// decide.
     pub num_warps: Option<u32>,
@@ -138,6 +147,8 @@ pub enum OptionError {
     Value { name: &'static str, value: String, expected: &'static str },
     #[error("the pipeline has no pass '{pass}'; with these options its passes are {valid}")]
     NoSuchPass { pass: String, valid: String },
+    #[error("cleanup pass invalidated ScheduleAnalysis; rerun constraint generation or remove the pass '{pass}'")]
+    InvalidatesSchedule { pass: String },
     #[error("option '{name}': '{value}' is not built yet; the values are {valid}")]
     NotBuilt { name: &'static str, value: String, valid: &'static str },
 }
@@ -148,6 +159,10 @@ impl Default for Options {
             opt_level: 2,
             strategy: Strategy::None,
             stages: 4,
+            v2_opt_level: 0,
+            table_rows: 4096,
+            constraint_iterations: 10,
+            schedule_trace: String::new(),
             num_warps: None,
             target: Target::default_target(),
             index_bits: None,
@@ -189,9 +204,11 @@ const NAMES: &[&str] = &[
     "dump-host",
 ];
 
-/// What the modulo scheduler would be given.
-const RRT_SIZE_THRESHOLD: u32 = 4096;
-const MAX_CONSTRAINT_ITERATIONS: u32 = 10;
+/// Passes that may stand between the making of a schedule's constraints and their use. Each takes away operations at
+/// most, so that `ScheduleAnalysis` stays what it is.
+const PRESERVE_SCHEDULE: [&str; 2] = ["canonicalize", "cse"];
+const GENERATE_CONSTRAINTS: &str = "tileas-generate-schedule-constraints";
+const MATERIALIZE_SCHEDULE: &str = "tileas-materialize-schedule";
 
 impl Options {
     /// The options that the text between the braces of `tileir{...}` sets: `name=value`, separated by blanks.
@@ -209,6 +226,8 @@ impl Options {
     pub fn with_less_shared_memory(&self) -> Option<Self> {
         let (strategy, stages) = match (self.strategy, self.stages) {
             _ if self.opt_level < 2 => return None,
+            // What the scheduler wants ahead is tried without it first.
+            _ if self.v2_opt_level > 0 => return Some(Options { v2_opt_level: 0, ..self.clone() }),
             (Strategy::None, _) => return None,
             (strategy, stages) if stages > 2 => (strategy, stages.min(Options::default().stages) - 1),
             (Strategy::WarpSpecialize, _) => (Strategy::Unspecialize, Options::default().stages),
@@ -226,22 +245,16 @@ impl Options {
             "false" | "0" => Ok(false),
             _ => Err(bad(name, "true or false")),
         };
-        // A number that only the scheduler reads, of which there is none yet.
-        let scheduler = |name, default: u32, valid| match value.parse::<u32>() {
-            Ok(n) if n == default => Ok(()),
-            Ok(_) => Err(missing(name, valid)),
-            Err(_) => Err(bad(name, "a number that is not negative")),
-        };
+        let natural = |name| value.parse::<u32>().map_err(|_| bad(name, "a number that is not negative"));
         match name {
             "opt-level" => {
                 self.opt_level =
                     value.parse().ok().filter(|l| *l <= 3).ok_or_else(|| bad("opt-level", "a level from 0 to 3"))?;
             }
-            "v2-opt-level" => match value {
-                "0" => {}
-                "1" | "2" | "3" => return Err(missing("v2-opt-level", "0")),
-                _ => return Err(bad("v2-opt-level", "a level from 0 to 3")),
-            },
+            "v2-opt-level" => {
+                self.v2_opt_level =
+                    value.parse().ok().filter(|l| *l <= 3).ok_or_else(|| bad("v2-opt-level", "a level from 0 to 3"))?;
+            }
             "pipeline-strategy" => match value {
                 "none" => self.strategy = Strategy::None,
                 "unspecialize" => self.strategy = Strategy::Unspecialize,
@@ -257,8 +270,8 @@ impl Options {
                     .filter(valid)
                     .ok_or_else(|| bad("unspecialized-pipeline-num-stages", expected))?;
             }
-            "rrt-size-threshold" => scheduler("rrt-size-threshold", RRT_SIZE_THRESHOLD, "4096")?,
-            "max-constraint-iterations" => scheduler("max-constraint-iterations", MAX_CONSTRAINT_ITERATIONS, "10")?,
+            "rrt-size-threshold" => self.table_rows = natural("rrt-size-threshold")?,
+            "max-constraint-iterations" => self.constraint_iterations = natural("max-constraint-iterations")?,
             "num-warps" => {
                 let valid = |w: &u32| w.is_power_of_two() && *w <= 32;
                 let warps = value.parse().ok().filter(valid);
@@ -293,11 +306,7 @@ impl Options {
                     return Err(missing("dynamic-persistent", "false"));
                 }
             }
-            "schedule-trace-file" => {
-                if !value.is_empty() {
-                    return Err(missing("schedule-trace-file", "the empty name"));
-                }
-            }
+            "schedule-trace-file" => self.schedule_trace = path("schedule-trace-file", value)?,
             "host-triple" => {
                 if value.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)) {
                     self.host_triple = value.to_string()
@@ -352,6 +361,7 @@ impl Options {
             Place::Before(pass) | Place::After(pass) => pass,
         };
         let steps = Options { insertions: vec![], ..self.clone() }.steps();
+        self.check_schedule(insertion, pass, &steps)?;
         let mut stages: Vec<Stage> = steps.iter().filter(|s| s.name() == pass).map(|s| s.stage).collect();
         stages.dedup();
         if !stages.is_empty() {
@@ -361,6 +371,22 @@ impl Options {
         valid.sort_unstable();
         valid.dedup();
         Err(OptionError::NoSuchPass { pass: pass.clone(), valid: valid.join(", ") })
+    }
+
+    /// Whether passes of the user that would run between the making of constraints and their use preserve them.
+    fn check_schedule(&self, insertion: &Insertion, pass: &str, steps: &[Step]) -> Result<(), OptionError> {
+        let place = |name: &str| steps.iter().position(|s| s.name() == name);
+        let (Some(first), Some(last)) = (place(GENERATE_CONSTRAINTS), place(MATERIALIZE_SCHEDULE)) else {
+            return Ok(());
+        };
+        let before = matches!(insertion.place, Place::Before(_));
+        let between = |at: usize| if before { first < at && at <= last } else { first <= at && at < last };
+        let here = (first..=last).any(|at| steps[at].name() == pass && between(at));
+        let inserted = insertion.pipeline.split(',').map(|p| p.split('{').next().unwrap_or_default().trim());
+        match inserted.into_iter().find(|p| here && !PRESERVE_SCHEDULE.contains(p)) {
+            Some(pass) => Err(OptionError::InvalidatesSchedule { pass: pass.to_owned() }),
+            None => Ok(()),
+        }
     }
 
     fn to_tileaa(&self, list: &mut Steps) {
@@ -400,6 +426,19 @@ impl Options {
             add("tileas-materialize-async", &[]);
             add("tileas-specialize-agents", &[]);
             add("tileas-lower-tma-load-store-to-async", std::slice::from_ref(&target));
+        }
+        if pipelined && self.v2_opt_level > 0 {
+            let option = |name: &str, value: &dyn std::fmt::Display| format!("{name}={value}");
+            let mut options = vec![
+                option("rrt-size-threshold", &self.table_rows),
+                option("max-constraint-iterations", &self.constraint_iterations),
+            ];
+            options.extend((self.v2_opt_level == 3).then(|| option("exhaustive", &true)));
+            let trace = (!self.schedule_trace.is_empty()).then(|| option("schedule-trace-file", &self.schedule_trace));
+            options.extend(trace);
+            add(GENERATE_CONSTRAINTS, std::slice::from_ref(&target));
+            PRESERVE_SCHEDULE.iter().for_each(|pass| add(pass, &[]));
+            add(MATERIALIZE_SCHEDULE, &options);
         }
         if pipelined {
             let stages = format!("unspecialized-pipeline-num-stages={}", self.stages);
@@ -635,14 +674,7 @@ mod tests {
 
     #[test]
     fn what_is_not_built_is_said_to_be_so() {
-        let cases = [
-            ("v2-opt-level", "2"),
-            ("rrt-size-threshold", "0"),
-            ("max-constraint-iterations", "20"),
-            ("num-ctas", "2"),
-            ("dynamic-persistent", "true"),
-            ("schedule-trace-file", "trace.json"),
-        ];
+        let cases = [("num-ctas", "2"), ("dynamic-persistent", "true")];
         for (name, value) in cases {
             let error = Options::default().set(name, value).expect_err(value);
             assert!(matches!(error, OptionError::NotBuilt { .. }), "{name}={value}: {error}");

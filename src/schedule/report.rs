@@ -107,19 +107,25 @@ fn method(schedule: &Schedule) -> String {
     }
 }
 
-/// Three intervals of the schedule in the format of Chrome's trace viewer, a clock as a microsecond.
-pub fn trace(graph: &Graph, schedule: &Schedule, title: &str) -> String {
-    let mut events = vec![format!(r#"{{"ph":"M","name":"process_name","pid":0,"args":{{"name":{}}}}}"#, quoted(title))];
-    for (row, lane) in lanes(graph, schedule).iter().enumerate() {
-        let name = quoted(&lane.name);
-        events.push(format!(r#"{{"ph":"M","name":"thread_name","pid":0,"tid":{row},"args":{{"name":{name}}}}}"#));
-        for iteration in 0..schedule.stages() + 2 {
-            for (node, clock, length) in &lane.spans {
-                let (name, stage) = (quoted(&graph.nodes[*node].name), schedule.stage(*node));
-                let start = u64::from(*clock) + u64::from(iteration) * u64::from(schedule.interval);
-                events.push(format!(
-                    r#"{{"ph":"X","name":{name},"pid":0,"tid":{row},"ts":{start},"dur":{length},"args":{{"iteration":{iteration},"stage":{stage}}}}}"#
-                ));
+/// Some intervals of each schedule in the format of Chrome's trace viewer: a loop is a process, an agent or unit a
+/// thread, a clock a microsecond.
+pub fn trace(loops: &[(String, &Graph, &Schedule)]) -> String {
+    let mut events = vec![];
+    for (pid, (title, graph, schedule)) in loops.iter().enumerate() {
+        let name = quoted(title);
+        events.push(format!(r#"{{"ph":"M","name":"process_name","pid":{pid},"args":{{"name":{name}}}}}"#));
+        for (tid, lane) in lanes(graph, schedule).iter().enumerate() {
+            let id = format!(r#""pid":{pid},"tid":{tid}"#);
+            let name = quoted(&lane.name);
+            events.push(format!(r#"{{"ph":"M","name":"thread_name",{id},"args":{{"name":{name}}}}}"#));
+            for iteration in 0..schedule.stages() + 2 {
+                for (node, clock, length) in &lane.spans {
+                    let (name, stage) = (quoted(&graph.nodes[*node].name), schedule.stage(*node));
+                    let start = u64::from(*clock) + u64::from(iteration) * u64::from(schedule.interval);
+                    events.push(format!(
+                        r#"{{"ph":"X","name":{name},{id},"ts":{start},"dur":{length},"args":{{"iteration":{iteration},"stage":{stage}}}}}"#
+                    ));
+                }
             }
         }
     }

@@ -17,12 +17,11 @@
 //! Iteration 0 reads what groups 0 and 2 brought. It waits for the groups 0 to 2, all that there are, and so no copy of
 //! `a` may be pending then either: groups end in order.
 
-use super::{
-    arithmetic::Arithmetic,
-    candidates::{Candidates, Resident, RingLoad},
-    schedule::Schedule,
+use super::{arithmetic::Arithmetic, schedule::Schedule};
+use crate::analysis::{
+    ring_loads::{Candidates, Resident, RingLoad},
+    tokens,
 };
-use crate::analysis::tokens;
 use crate::dialect::{
     behaviour,
     dots::LHS,

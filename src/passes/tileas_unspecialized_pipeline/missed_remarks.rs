@@ -1,8 +1,10 @@
 //! Why loads of operands of products are not started ahead of their iterations.
 
-use super::candidates::{Candidates, backward_slice, feeds_dot, is_inside, is_zero};
 use crate::{
-    analysis::access::View,
+    analysis::{
+        access::View,
+        ring_loads::{Candidates, backward_slice, feeds_dot, is_inside, is_zero},
+    },
     dialect::{
         behaviour,
         layouts::{Tensor, memory_bits, storage_bits},

@@ -4,15 +4,12 @@
 //! another than [`Schedule::choose`] does: a load that carries [`AHEAD`] has been scheduled, and a loop with such loads
 //! is expanded as they say. Loads of it that carry none stay where they are.
 
-use super::candidates::Candidates;
+use crate::analysis::ring_loads::{Candidates, taken_beside};
 use crate::dialect::{
-    behaviour,
-    layouts::{Tensor, storage_bits},
-    nv_tileas::{AllocTensorOp, ConvertLayoutOp, MemDescType, ReduceOp, ScanOp},
     pass::{Failed, fail},
     remark::{self, remark},
     rt::*,
-    shared_memory::{memdesc_bytes, padded_bytes},
+    shared_memory::padded_bytes,
     target::shared_limit,
 };
 use melior::ir::{Attribute, AttributeLike};
@@ -60,8 +57,7 @@ impl Schedule {
 
     /// The schedule, if it can be carried out.
     fn checked(self, found: &Candidates<'_>, target: &Target) -> Result<Self, Failed> {
-        let rings: u64 = found.loads.iter().zip(&self.ahead).map(|(l, &a)| stages_bytes(l.desc, a)).sum();
-        let (taken, all) = (rings + taken_beside(found, 0), shared_limit(target));
+        let (taken, all) = (found.bytes(&self.ahead), shared_limit(target));
         if let Some((load, ahead)) = found.loads.iter().zip(&self.ahead).find(|(_, a)| **a < 0) {
             return Err(fail(load.op, format!("a copy cannot start {ahead} iterations ahead")));
         }
@@ -101,51 +97,9 @@ fn is_integer(a: Attribute<'_>) -> bool {
     unsafe { mlir_sys::mlirAttributeIsAInteger(a.to_raw()) }
 }
 
-fn stages_bytes(stage: MemDescType<'_>, ahead: i64) -> u64 {
-    if ahead > 0 { padded_bytes(stage) * (ahead as u64 + 1) } else { 0 }
-}
-
 /// As many stages as fit beside what else the body keeps in shared memory.
 fn stages_beside(found: &Candidates<'_>, resident: u64, target: &Target, most: i64) -> i64 {
     let stage: u64 = found.loads.iter().map(|l| padded_bytes(l.desc)).sum();
     let left = shared_limit(target).saturating_sub(taken_beside(found, resident));
     most.min((left / stage.max(1)) as i64)
-}
-
-/// Bytes through which a reduction or scan brings what each warp has of its dimension to all warps.
-fn combined_bytes(op: OpRef<'_>) -> u64 {
-    let dim = match (ReduceOp::cast(op), ScanOp::cast(op)) {
-        (Some(x), _) => x.dim(),
-        (_, Some(x)) => x.dim(),
-        _ => return 0,
-    } as usize;
-    let bytes = |t: Tensor<'_>| {
-        let shape = t.tile_shape();
-        let (layout, (low, width)) = (t.layout()?, shape.field(dim).ok()?);
-        let along = |basis: &&u64| (**basis >> low) & ((1 << width) - 1) != 0;
-        let parts = layout.warp().iter().filter(along).count();
-        let lines = t.elements() as u64 >> width;
-        (parts > 0).then(|| (lines << parts) * u64::from(storage_bits(t.element)) / 8)
-    };
-    operands(op).filter_map(|v| Tensor::of_value(v).and_then(bytes)).sum()
-}
-
-/// Bytes of shared memory that the body takes beside the rings, with those of operands that stay there.
-fn taken_beside(found: &Candidates<'_>, resident: u64) -> u64 {
-    let (mut inner, mut scratch) = (resident, 0);
-    walk(found.op, &mut |o| {
-        if let Some(desc) = AllocTensorOp::cast(o).and_then(|a| MemDescType::cast(ty(a.result()))) {
-            inner += memdesc_bytes(desc);
-        }
-        scratch = scratch.max(combined_bytes(o));
-        // Other conversions through shared memory happen one after the other.
-        if let Some(c) = ConvertLayoutOp::cast(o)
-            && found.loads.iter().all(|l| l.convert.op() != o)
-            && behaviour::moves_between_threads(c.op())
-            && let Some(t) = Tensor::of_value(c.result())
-        {
-            scratch = scratch.max(t.elements() as u64 * u64::from(storage_bits(t.element)) / 8);
-        }
-    });
-    inner + scratch
 }

@@ -186,7 +186,7 @@ fn reports_say_what_is_where() {
     assert!(text.starts_with("interval 2 clocks, 4 stages"), "{text}");
     assert!(text.contains("because 'load' is busy for 2 clocks"), "{text}");
     assert!(text.contains("load                 busy 100.0 %"), "{text}");
-    let trace = tile_schedule::report::trace(&g, &s, "a loop");
+    let trace = tile_schedule::report::trace(&[("a loop".into(), &g, &s)]);
     assert!(trace.starts_with("{\"traceEvents\":[") && trace.contains("\"name\":\"ld \\\"a\\\"\""), "{trace}");
     let page = tile_schedule::report::page(&[("a & b".into(), &g, &s)]);
     assert!(page.contains("<h2>a &amp; b</h2>") && page.contains("ld &lt;b&gt;") && !page.contains("ld <b>"), "{page}");

@@ -13,20 +13,18 @@
 //! accumulators. Where they are short, it may stay in shared memory like a tile of the ring, and be read for each
 //! product.
 
-use crate::{
-    analysis::{
-        access::{View, fast_dimension},
-        registers::{register_bits, words},
-    },
-    dialect::{
-        behaviour::{self, LayoutRelation},
-        dots::AnyDot,
-        layouts::{Tensor, memory_bits, storage_bits},
-        nv_tileaa::{Ordering, Padding},
-        nv_tileas::{ConvertLayoutOp, LoadOp, MemDescType, SplatOp, TiledLoadOp},
-        rt::*,
-        shared_memory::storage_type,
-    },
+use super::{
+    access::{View, fast_dimension},
+    registers::{register_bits, words},
+};
+use crate::dialect::{
+    behaviour::{self, LayoutRelation},
+    dots::AnyDot,
+    layouts::{Tensor, memory_bits, storage_bits},
+    nv_tileaa::{Ordering, Padding},
+    nv_tileas::{AllocTensorOp, ConvertLayoutOp, LoadOp, MemDescType, ReduceOp, ScanOp, SplatOp, TiledLoadOp},
+    rt::*,
+    shared_memory::{memdesc_bytes, padded_bytes, storage_type},
 };
 use melior::ir::{AttributeLike, TypeLike, ValueLike};
 use mlir_sys::*;
@@ -86,6 +84,14 @@ impl<'c> Candidates<'c> {
         let is_short = |d: &AnyDot<'c>| taken(d.lhs()) >= RESIDENT_WORDS && sums + taken(d.lhs()) > budget;
         let residents = dots.iter().filter(|d| is_short(d)).filter_map(|d| Resident::of(*d, op)).collect();
         (!loads.is_empty()).then_some(Self { op, loads, residents })
+    }
+
+    /// Bytes of shared memory that the loop takes when its copies start so many iterations ahead.
+    pub fn bytes(&self, ahead: &[i64]) -> u64 {
+        let ring = |stage: MemDescType<'c>, ahead: i64| {
+            if ahead > 0 { padded_bytes(stage) * (ahead as u64 + 1) } else { 0 }
+        };
+        self.loads.iter().zip(ahead).map(|(l, &a)| ring(l.desc, a)).sum::<u64>() + taken_beside(self, 0)
     }
 }
 
@@ -253,4 +259,42 @@ pub fn is_zero(v: Val<'_>) -> bool {
         Some(op) => SplatOp::cast(op).is_some_and(|splat| is_zero(splat.source())),
         None => false,
     }
+}
+
+/// Bytes through which a reduction or scan brings what each warp has of its dimension to all warps.
+fn combined_bytes(op: OpRef<'_>) -> u64 {
+    let dim = match (ReduceOp::cast(op), ScanOp::cast(op)) {
+        (Some(x), _) => x.dim(),
+        (_, Some(x)) => x.dim(),
+        _ => return 0,
+    } as usize;
+    let bytes = |t: Tensor<'_>| {
+        let shape = t.tile_shape();
+        let (layout, (low, width)) = (t.layout()?, shape.field(dim).ok()?);
+        let along = |basis: &&u64| (**basis >> low) & ((1 << width) - 1) != 0;
+        let parts = layout.warp().iter().filter(along).count();
+        let lines = t.elements() as u64 >> width;
+        (parts > 0).then(|| (lines << parts) * u64::from(storage_bits(t.element)) / 8)
+    };
+    operands(op).filter_map(|v| Tensor::of_value(v).and_then(bytes)).sum()
+}
+
+/// Bytes of shared memory that the body takes beside the rings, with those of operands that stay there.
+pub fn taken_beside(found: &Candidates<'_>, resident: u64) -> u64 {
+    let (mut inner, mut scratch) = (resident, 0);
+    walk(found.op, &mut |o| {
+        if let Some(desc) = AllocTensorOp::cast(o).and_then(|a| MemDescType::cast(ty(a.result()))) {
+            inner += memdesc_bytes(desc);
+        }
+        scratch = scratch.max(combined_bytes(o));
+        // Other conversions through shared memory happen one after the other.
+        if let Some(c) = ConvertLayoutOp::cast(o)
+            && found.loads.iter().all(|l| l.convert.op() != o)
+            && behaviour::moves_between_threads(c.op())
+            && let Some(t) = Tensor::of_value(c.result())
+        {
+            scratch = scratch.max(t.elements() as u64 * u64::from(storage_bits(t.element)) / 8);
+        }
+    });
+    inner + scratch
 }

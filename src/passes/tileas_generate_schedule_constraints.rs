@@ -1,0 +1,59 @@
+//! `tileas-generate-schedule-constraints`: what the modulo scheduler must know of loops.
+//!
+//! In each function, operations of loops that have products, or loads that can be copied ahead, get numbers
+//! (`tileas.schedule.constraint.gid`), each its own, unless the program has given them: operations with one number are
+//! done in one stage. `ScheduleAnalysis` (`analysis::schedule`) then holds what they cost on the target.
+
+use crate::{
+    analysis::{
+        schedule::{self, ScheduleAnalysis, constraint},
+        warps::warps_of,
+    },
+    dialect::{
+        nv_tileaa,
+        pass::{Failed, PassContext, RustPass, descriptors, fail},
+        rt::*,
+        target::target,
+    },
+    pass_descriptor,
+};
+use melior::{Context, ir::attribute::StringAttribute};
+
+#[derive(Clone, Default)]
+pub struct GenerateScheduleConstraints;
+
+impl RustPass for GenerateScheduleConstraints {
+    pass_descriptor!(tileas_generate_schedule_constraints);
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        use descriptors::tileas_generate_schedule_constraints::{Options, stat};
+        let name = Options(cx).compute_capability();
+        let target = target(op, name)?;
+        for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
+            // Costs are counted in warps.
+            warps_of(function)?;
+            set_discardable_attr(function.op(), constraint::MACHINE, StringAttribute::new(context, name).into());
+            for around in schedule::loops_in(function.op()) {
+                if !schedule::is_worth_scheduling(around, target) {
+                    continue;
+                }
+                let nodes = schedule::nodes_of(around);
+                let given = |name| nodes.iter().filter_map(move |o| schedule::number(*o, name));
+                if let Some(negative) = given(constraint::GID).find(|n| *n < 0) {
+                    return Err(fail(around, format!("{} cannot be {negative}", constraint::GID)));
+                }
+                let mut next = given(constraint::GID).max().map_or(0, |n| n + 1);
+                for node in &nodes {
+                    if schedule::number(*node, constraint::GID).is_none() {
+                        set_discardable_attr(*node, constraint::GID, i64_attr(context, next));
+                        next += 1;
+                    }
+                }
+                cx.stat_add(stat::NUM_LOOPS, 1);
+                cx.stat_add(stat::NUM_NODES, nodes.len() as i64);
+            }
+        }
+        cx.analysis::<ScheduleAnalysis>();
+        cx.preserve::<ScheduleAnalysis>();
+        Ok(())
+    }
+}
