@@ -116,7 +116,8 @@ def TileAASliceProducts : Pass<"tileaa-slice-products", "::mlir::ModuleOp"> {
     target's shared memory would hold too few of the original ones for a pipeline of copies.
   }];
   let options = [
-    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">,
+    Option<"extendedSmem", "extended-smem", "bool", "false", "ptxas is told to grant all shared memory of a block">
   ];
   let statistics = [
     Statistic<"numSliced", "num-sliced", "loops sliced">
@@ -215,6 +216,7 @@ def TileASUnspecializedPipeline : Pass<"tileas-unspecialized-pipeline", "::mlir:
   }];
   let options = [
     Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">,
+    Option<"extendedSmem", "extended-smem", "bool", "false", "ptxas is told to grant all shared memory of a block">,
     Option<"numStages", "unspecialized-pipeline-num-stages", "int64_t", "4", "most stages of a ring">
   ];
   let statistics = [
@@ -422,7 +424,8 @@ def TileIRVerifyOpsAnalysis : Pass<"tileir-verify-ops-analysis", "::mlir::Module
     shared memory than a kernel may declare, and parameters that do not fit.
   }];
   let options = [
-    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">,
+    Option<"extendedSmem", "extended-smem", "bool", "false", "ptxas is told to grant all shared memory of a block">
   ];
   let statistics = [
     Statistic<"numOps", "num-ops", "ops checked">

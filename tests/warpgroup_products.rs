@@ -615,8 +615,8 @@ fn not_copied_where_others_read() {
     run_copied(&kind, &(loops + &rest), Number::F16, false);
 }
 
-/// Pointers have more bits than anything else that goes through shared memory beside the rings, in as many parts as each
-/// thread has of them.
+/// Pointers have more bits than anything else that goes through shared memory beside the rings, in as many parts as
+/// each thread has of them.
 #[test]
 fn scattered() {
     let kind = Kind { n: 16, k: 16, trips: 1, sum: Number::F16, turned: [true, true], ..HALVES };
