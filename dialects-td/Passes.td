@@ -178,6 +178,20 @@ def TileASSpecializeAgents : Pass<"tileas-specialize-agents", "::mlir::ModuleOp"
   let dependentDialects = ["arith", "nv_tileaa", "nv_tileas", "scf"];
 }
 
+def TileASCheckRegisterBudget : Pass<"tileas-check-register-budget", "::mlir::ModuleOp"> {
+  let summary = "the registers that agents ask for are there";
+  let description = [{
+    An error for agents whose numbers of registers the instruction that moves them does not take, or that together ask for
+    more than the block has at launch: they would wait for ever.
+  }];
+  let options = [
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
+  ];
+  let statistics = [
+    Statistic<"numBudgets", "num-budgets", "kernels whose agents ask for registers">
+  ];
+}
+
 def TileASLowerTmaLoadStoreToAsync : Pass<"tileas-lower-tma-load-store-to-async", "::mlir::ModuleOp"> {
   let summary = "agents store tiles by tensor copies";
   let description = [{

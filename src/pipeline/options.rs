@@ -406,6 +406,7 @@ impl Options {
             add("tileas-rotate-products", &[]);
             add("tileas-materialize-async", &[]);
             add("tileas-specialize-agents", &[]);
+            add("tileas-check-register-budget", std::slice::from_ref(&target));
             add("tileas-lower-tma-load-store-to-async", std::slice::from_ref(&target));
         }
         if pipelined {

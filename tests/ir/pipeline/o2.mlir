@@ -85,7 +85,7 @@ module {}
 // UNSPECIALIZE-FINISH-NEXT: convert-target-to-nvvm{compute-capability=sm_90 opt-level=2},
 // UNSPECIALIZE-FINISH-NEXT: tileir-post-nvvm-finalize
 // UNSPECIALIZE-FINISH-NEXT: )
-// AGENTS-TIER: Pass Manager with 28 passes:
+// AGENTS-TIER: Pass Manager with 29 passes:
 // AGENTS-TIER-NEXT: builtin.module(
 // AGENTS-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // AGENTS-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -101,6 +101,7 @@ module {}
 // AGENTS-TIER-NEXT: tileas-rotate-products,
 // AGENTS-TIER-NEXT: tileas-materialize-async,
 // AGENTS-TIER-NEXT: tileas-specialize-agents,
+// AGENTS-TIER-NEXT: tileas-check-register-budget{compute-capability=sm_90},
 // AGENTS-TIER-NEXT: tileas-lower-tma-load-store-to-async{compute-capability=sm_90},
 // AGENTS-TIER-NEXT: tileas-unspecialized-pipeline{compute-capability=sm_90 extended-smem=false unspecialized-pipeline-num-stages=4},
 // AGENTS-TIER-NEXT: tileas-materialize-reductions,
