@@ -116,7 +116,8 @@ def TileAASliceProducts : Pass<"tileaa-slice-products", "::mlir::ModuleOp"> {
     target's shared memory would hold too few of the original ones for a pipeline of copies.
   }];
   let options = [
-    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">,
+    Option<"extendedSmem", "extended-smem", "bool", "false", "ptxas is told to grant all shared memory of a block">
   ];
   let statistics = [
     Statistic<"numSliced", "num-sliced", "loops sliced">
@@ -167,6 +168,8 @@ def TileASMaterializeSchedule
     `tileas-unspecialized-pipeline` follows. An interval that does not exist is an error.
   }];
   let options = [
+    Option<"extendedSmem", "extended-smem", "bool", "false",
+           "all shared memory of a block that the target has may be taken">,
     Option<"exhaustive", "exhaustive", "bool", "false", "search small loops exhaustively">,
     Option<"rrtSizeThreshold", "rrt-size-threshold", "int64_t", "4096",
            "rows of reservation tables above which several clocks share one; 0: no tables">,
@@ -219,6 +222,20 @@ def TileASSpecializeAgents : Pass<"tileas-specialize-agents", "::mlir::ModuleOp"
   let dependentDialects = ["arith", "nv_tileaa", "nv_tileas", "scf"];
 }
 
+def TileASCheckRegisterBudget : Pass<"tileas-check-register-budget", "::mlir::ModuleOp"> {
+  let summary = "the registers that agents ask for are there";
+  let description = [{
+    An error for agents whose numbers of registers the instruction that moves them does not take, or that together ask for
+    more than the block has at launch: they would wait for ever.
+  }];
+  let options = [
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
+  ];
+  let statistics = [
+    Statistic<"numBudgets", "num-budgets", "kernels whose agents ask for registers">
+  ];
+}
+
 def TileASLowerTmaLoadStoreToAsync : Pass<"tileas-lower-tma-load-store-to-async", "::mlir::ModuleOp"> {
   let summary = "agents store tiles by tensor copies";
   let description = [{
@@ -257,6 +274,7 @@ def TileASUnspecializedPipeline : Pass<"tileas-unspecialized-pipeline", "::mlir:
   }];
   let options = [
     Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">,
+    Option<"extendedSmem", "extended-smem", "bool", "false", "ptxas is told to grant all shared memory of a block">,
     Option<"numStages", "unspecialized-pipeline-num-stages", "int64_t", "4", "most stages of a ring">
   ];
   let statistics = [
@@ -464,7 +482,8 @@ def TileIRVerifyOpsAnalysis : Pass<"tileir-verify-ops-analysis", "::mlir::Module
     shared memory than a kernel may declare, and parameters that do not fit.
   }];
   let options = [
-    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">,
+    Option<"extendedSmem", "extended-smem", "bool", "false", "ptxas is told to grant all shared memory of a block">
   ];
   let statistics = [
     Statistic<"numOps", "num-ops", "ops checked">

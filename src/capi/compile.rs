@@ -11,7 +11,7 @@ use tile_driver::{
     ptxas::{self, Job},
     toolchain::Surroundings,
 };
-use tile_interface::{Backend, CompileError, CompileRequest, Compiler, DebugInfo};
+use tile_interface::{Backend, CompileError, CompileRequest, Compiler, DebugInfo, Emit};
 use tile_targets::{TARGETS, Target};
 
 use crate::handle::Handle;
@@ -83,14 +83,9 @@ pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
         (false, false) => DebugInfo::None,
     };
     let opt_level = u8::try_from(handle.opt_level()).ok()?;
-    let strict = handle.strict_types().then(|| ("strict-types".to_owned(), "true".to_owned()));
-    let request = CompileRequest {
-        opt_level,
-        debug,
-        pipeline_options: strict.as_slice(),
-        backend: handle.libnvvm().map_or(Backend::Llvm, Backend::LibNvvm),
-        ..CompileRequest::new(input, kind, target)
-    };
+    let on = |name: &str| (name.to_owned(), "true".to_owned());
+    let strict: Vec<_> = handle.strict_types().then(|| on("strict-types")).into_iter().collect();
+    let extended: Vec<_> = strict.iter().cloned().chain([on(ptxas::EXTENDED_SMEM)]).collect();
     let scratch: OsString = std::env::var_os("TMPDIR").filter(|v| !v.is_empty()).unwrap_or_else(|| "/tmp".into());
     let core = handle.core();
     let isolated = core.as_deref().map(|program| Isolated { program, scratch: Path::new(&scratch), timeout: None });
@@ -98,20 +93,32 @@ pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
         Some(isolated) => isolated,
         None => &tileiras::compile::InProcess,
     };
-    let ptx = match compiler.compile(&request, &mut |d| tell(&d)) {
-        Ok(output) => output.text,
-        Err(e) => {
-            if let CompileError::Configuration(text) | CompileError::Internal(text) = e {
-                tell(&Diagnostic::error(Code::Internal, text));
+    let ptx = |pipeline_options: &[(String, String)]| {
+        let request = CompileRequest {
+            opt_level,
+            debug,
+            pipeline_options,
+            backend: handle.libnvvm().map_or(Backend::Llvm, Backend::LibNvvm),
+            ..CompileRequest::new(input, kind, target)
+        };
+        match compiler.compile(&request, &mut |d| tell(&d)) {
+            Ok(output) => Some(output.text),
+            Err(e) => {
+                if let CompileError::Configuration(text) | CompileError::Internal(text) = e {
+                    tell(&Diagnostic::error(Code::Internal, text));
+                }
+                None
             }
-            return None;
         }
     };
+    let extends = ptxas::extends_shared(target, Emit::Cubin);
+    let first = ptx(if extends { &extended } else { &strict })?;
     let job = Job {
-        ptx: &ptx,
+        ptx: &first,
         target,
         opt_level,
         debug,
+        extended_shared: extends,
         sanitize: handle.sanitize().then_some("memcheck"),
         extra: &[],
         timeout: None,
@@ -122,7 +129,11 @@ pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
     if let Some(root) = root {
         surroundings.cuda_variables.insert(0, ("cuda_root", OsStr::from_bytes(root).to_owned()));
     }
-    let (warnings, result) = ptxas::assemble(&job, None, &surroundings);
+    let (warnings, mut result) = ptxas::assemble(&job, None, &surroundings);
+    if result.as_ref().is_err_and(|e| extends && e.lacks_extended_shared()) {
+        let less = ptx(&strict)?;
+        result = ptxas::assemble(&Job { ptx: &less, extended_shared: false, ..job }, None, &surroundings).1;
+    }
     for text in warnings {
         tell(&Diagnostic::warning(text));
     }

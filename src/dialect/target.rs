@@ -11,7 +11,7 @@ pub fn target(op: OpRef<'_>, name: &str) -> Result<&'static Target, Failed> {
     Target::by_name(name).ok_or_else(|| fail(op, format!("unknown target '{name}'")))
 }
 
-/// Bytes of shared memory that all storages of a block together may take.
-pub fn shared_limit(target: &Target) -> u64 {
-    target.limits.static_shared_per_block.into()
+/// Bytes of shared memory that all storages of a block together may take; `extended` is option `extended-smem`.
+pub fn shared_limit(target: &Target, extended: bool) -> u64 {
+    target.limits.static_shared(extended).into()
 }

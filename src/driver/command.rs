@@ -394,13 +394,19 @@ impl Session<'_> {
     }
 
     fn compile(&mut self, options: &Options, identity: &Identity, compiler: &dyn crate::Compiler) -> Step<()> {
-        let Prepared { input, kind, settings, slot } = self.prepare(options, identity)?;
+        let Prepared { input, kind, mut settings, slot } = self.prepare(options, identity)?;
         if let Some(entry) = slot.as_ref().and_then(|slot| slot.load()) {
             return self.give(options, &settings.output, &entry);
         }
         let input_name = options.input.to_string_lossy().into_owned();
         // From here on, what is said belongs to the output.
         self.kept = slot.as_ref().map(|_| vec![]);
+        let asked = settings.pipeline_options.len();
+        if !settings.pipeline_options.iter().any(|(name, _)| name == ptxas::EXTENDED_SMEM)
+            && ptxas::extends_shared(options.target, options.emit)
+        {
+            settings.pipeline_options.push((ptxas::EXTENDED_SMEM.into(), "true".into()));
+        }
         let request = CompileRequest {
             input: &input,
             kind,
@@ -422,7 +428,7 @@ impl Session<'_> {
         // ptxas starts while the compiler works.
         let waiting = (options.emit >= Emit::Cubin).then(|| {
             let scratch = scratch_directory();
-            let job = job(options, &settings, "", &scratch);
+            let job = job(options, &settings, &settings.pipeline_options, ("", &scratch));
             Waiting::start(&job, options.ptxas.path.as_deref(), &Surroundings::of_process())
         });
         if self.last {
@@ -432,10 +438,23 @@ impl Session<'_> {
         }
         let mut output = self.call(compiler, &request)?;
         self.save_stages(options, &settings.output, &output)?;
+        let mut cubin = vec![];
+        if options.emit >= Emit::Cubin {
+            let all = &settings.pipeline_options;
+            cubin = match self.assemble(waiting.flatten(), options, &settings, all, &mut output)? {
+                Some(cubin) => cubin,
+                None => {
+                    // Only this ptxas itself says what it does not know, and few are that old.
+                    let less = &all[..asked];
+                    output = self.call(compiler, &CompileRequest { pipeline_options: less, ..request })?;
+                    self.save_stages(options, &settings.output, &output)?;
+                    self.assemble(None, options, &settings, less, &mut output)?.unwrap_or_default()
+                }
+            };
+        }
         let bytes = match options.emit {
-            Emit::Cubin => self.assemble(waiting.flatten(), options, &settings, &mut output)?,
+            Emit::Cubin => cubin,
             Emit::Obj => {
-                let cubin = self.assemble(waiting.flatten(), options, &settings, &mut output)?;
                 let stem = hostobj::symbol_stem(&settings.output);
                 hostobj::object(&cubin, options.target, &stem, options.host_arch, options.host_os)
                     .map_err(|e| self.fail(Diagnostic::error(Code::Internal, format!("internal error: {e}"))))?
@@ -515,15 +534,17 @@ impl Session<'_> {
         Ok(())
     }
 
+    /// The image; none if ptxas must be given a program that takes less shared memory.
     fn assemble(
         &mut self,
         waiting: Option<Waiting>,
         options: &Options,
         settings: &Settings,
+        pipeline_options: &[(String, String)],
         compiled: &mut CompileOutput,
-    ) -> Step<Vec<u8>> {
+    ) -> Step<Option<Vec<u8>>> {
         let scratch = scratch_directory();
-        let job = job(options, settings, &compiled.text, &scratch);
+        let job = job(options, settings, pipeline_options, (&compiled.text, &scratch));
         let path = options.ptxas.path.as_deref();
         let (warnings, result) = ptxas::assemble_by(waiting, &job, path, &Surroundings::of_process());
         // On the surroundings: not of the output, so not for the cache.
@@ -539,8 +560,9 @@ impl Session<'_> {
                 if let Some(file) = &options.resource_usage_file {
                     self.write(file, resources::json(&resources).as_bytes())?;
                 }
-                Ok(image)
+                Ok(Some(image))
             }
+            Err(error) if job.extended_shared && error.lacks_extended_shared() => Ok(None),
             Err(error) => {
                 let exit = self.fail(error.diagnostic());
                 self.relay(error.messages());
@@ -597,12 +619,19 @@ struct Prepared {
 }
 
 /// What ptxas is asked for.
-fn job<'a>(options: &'a Options, settings: &Settings, ptx: &'a str, scratch: &'a Path) -> Job<'a> {
+fn job<'a>(
+    options: &'a Options,
+    settings: &Settings,
+    pipeline_options: &[(String, String)],
+    (ptx, scratch): (&'a str, &'a Path),
+) -> Job<'a> {
+    let extended = pipeline_options.iter().rev().find(|(name, _)| name == ptxas::EXTENDED_SMEM);
     Job {
         ptx,
         target: options.target,
         opt_level: settings.opt_level,
         debug: options.debug(),
+        extended_shared: extended.is_some_and(|(_, value)| value == "true" || value == "1"),
         sanitize: options.sanitize,
         extra: &options.ptxas.extra,
         timeout: settings.timeout.filter(|t| !t.is_zero()),

@@ -15,8 +15,8 @@ use crate::child;
 use crate::io_text;
 use crate::resources::{self, KernelResources};
 use crate::toolchain::{self, Search, Surroundings};
-use tile_interface::DebugInfo;
 use tile_interface::scope;
+use tile_interface::{DebugInfo, Emit};
 
 /// One assembly.
 #[derive(Debug, Clone)]
@@ -26,6 +26,8 @@ pub struct Job<'a> {
     /// 0 to 3.
     pub opt_level: u8,
     pub debug: DebugInfo,
+    /// Whether kernels may take all the shared memory of a block, beyond what PTX promises.
+    pub extended_shared: bool,
     /// The sanitizer for which ptxas puts checks into the code.
     pub sanitize: Option<&'a str>,
     /// Given to ptxas after all other arguments.
@@ -37,6 +39,19 @@ pub struct Job<'a> {
     /// Whether [`Cubin::resources`] are wanted.
     pub statistics: bool,
 }
+
+/// ptxas' option that lets kernels take all the shared memory of a block. Static memory ends at 48 KiB up to sm_89
+/// without it.
+const EXTENDED_SHARED: &str = "enable-extended-smem";
+
+/// Whether kernels are compiled for a ptxas that is told so, unless something else is asked for: where there is more
+/// memory to be had, and the PTX goes to no other assembler.
+pub fn extends_shared(target: &Target, emit: Emit) -> bool {
+    emit >= Emit::Cubin && target.limits.has_extended_shared()
+}
+
+/// The same as an option of the compiler's pipeline.
+pub const EXTENDED_SMEM: &str = "extended-smem";
 
 /// What ptxas made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -186,6 +201,9 @@ fn command(job: &Job<'_>, program: &Path, input: &impl AsRawFd, output: &File) -
             command.arg("-g-tmem-access-check");
         }
     }
+    if job.extended_shared {
+        command.arg(format!("--{EXTENDED_SHARED}=true"));
+    }
     if job.statistics {
         command.arg("--verbose");
     }
@@ -289,6 +307,12 @@ impl PtxasError {
             PtxasError::Scratch(_) => Diagnostic::error(Code::TemporaryFile, text),
             PtxasError::Start(..) => Diagnostic::error(Code::PtxasFailed, text),
         }
+    }
+
+    /// Whether this ptxas is too old to grant more shared memory: the program must be compiled for less.
+    pub fn lacks_extended_shared(&self) -> bool {
+        let text = String::from_utf8_lossy(self.messages());
+        text.contains("Unknown option") && text.contains(EXTENDED_SHARED)
     }
 
     /// ptxas' own words, to be relayed as they are.

@@ -91,6 +91,7 @@ const HARMLESS_IN_PIPELINE: &[&str] = &[
     "num-warps",
     "num-ctas",
     "compute-capability",
+    "extended-smem",
     "index-bitwidth",
     "approx",
     "ftz",

@@ -12,6 +12,7 @@ pub mod tileaa_plan_products;
 pub mod tileaa_slice_products;
 pub mod tileas_assign_dot_layouts;
 pub mod tileas_assign_load_store_layouts;
+pub mod tileas_check_register_budget;
 pub mod tileas_check_synchronization;
 pub mod tileas_generate_schedule_constraints;
 pub mod tileas_keep_addresses_in_loops;
@@ -71,6 +72,7 @@ pub(crate) fn register_own() {
     register::<tileas_materialize_schedule::MaterializeSchedule>();
     register_analysis::<crate::analysis::schedule::ScheduleAnalysis>();
     register::<tileas_specialize_agents::SpecializeAgents>();
+    register::<tileas_check_register_budget::CheckRegisterBudget>();
     register::<tileas_assign_dot_layouts::AssignDotLayouts>();
     register::<tileas_assign_load_store_layouts::AssignLoadStoreLayouts>();
     register::<tileas_remove_layout_conversions::RemoveLayoutConversions>();

@@ -48,7 +48,6 @@ use melior::{
     },
 };
 use mlir_sys::*;
-use tile_targets::Target;
 
 /// Stages that a pipeline should have: one is multiplied, one is on its way, one is spare.
 const WANTED: u64 = 3;
@@ -68,8 +67,8 @@ impl RustPass for SliceProducts {
     pass_descriptor!(tileaa_slice_products);
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileaa_slice_products::{Options, stat};
-        let name = Options(cx).compute_capability();
-        let target = target(op, name)?;
+        let target = target(op, Options(cx).compute_capability())?;
+        let shared = shared_limit(target, Options(cx).extended_smem());
         let mut loops = vec![];
         walk(op, &mut |o| {
             if Scf::of(o) == Some(Scf::For) {
@@ -82,7 +81,7 @@ impl RustPass for SliceProducts {
                 continue;
             }
             let Some(found) = Loop::find(op) else { continue };
-            let Some(factor) = found.factor(target, &facts) else { continue };
+            let Some(factor) = found.factor(shared, &facts) else { continue };
             cx.stat_add(stat::NUM_SLICED, 1);
             found.slice(factor, context)?;
         }
@@ -161,9 +160,8 @@ impl<'c> Loop<'c> {
     }
 
     /// The least number of slices that lets enough tiles into shared memory.
-    fn factor(&self, target: &Target, facts: &Facts) -> Option<i64> {
+    fn factor(&self, shared: u64, facts: &Facts) -> Option<i64> {
         let stage: u64 = self.products.iter().flat_map(Product::sides).map(Operand::bytes).sum();
-        let shared = shared_limit(target);
         let stages = |factor: i64| shared * factor as u64 / stage.max(1);
         if stages(1) >= WANTED {
             return None;

@@ -71,7 +71,8 @@ impl RustPass for MaterializeSchedule {
                 std::iter::successors(parent_op(around), |o| parent_op(*o)).find_map(nv_tileaa::FuncOp::cast);
             let machine = function.and_then(|f| schedule::machine_of(f.op()));
             let (target, _) = machine.ok_or_else(|| fail(around, "loop has no target"))?;
-            let answer = solve(around, costs, target, settings, rounds)?;
+            let shared = shared_limit(target, options.extended_smem());
+            let answer = solve(around, costs, (target, shared), settings, rounds)?;
             annotate(context, around, &answer);
             cx.stat_add(stat::NUM_SCHEDULED, 1);
             let name = function.map(|f| f.sym_name().to_owned()).unwrap_or_default();
@@ -96,7 +97,7 @@ struct Answer<'c> {
 fn solve<'c>(
     around: OpRef<'c>,
     costs: &LoopCosts,
-    target: &Target,
+    (target, shared): (&Target, u64),
     settings: Settings,
     rounds: u32,
 ) -> Result<Answer<'c>, Failed> {
@@ -116,7 +117,7 @@ fn solve<'c>(
         let schedule = tile_schedule::solve(&graph, &settings).map_err(|e| fail(around, e.to_string()))?;
         let ahead: Vec<i64> =
             loads.iter().zip(&most).map(|(l, most)| ahead(&graph, &schedule, *l).min(*most)).collect();
-        let fits = candidates.as_ref().is_none_or(|c| c.bytes(&ahead) <= shared_limit(target));
+        let fits = candidates.as_ref().is_none_or(|c| c.bytes(&ahead) <= shared);
         let deepest = (0..loads.len()).max_by_key(|i| ahead[*i]);
         match deepest.filter(|_| !fits) {
             None => {

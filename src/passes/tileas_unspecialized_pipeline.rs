@@ -33,7 +33,7 @@ use crate::{
         nv_tileaa,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
-        target::target,
+        target::{shared_limit, target},
         upstream::Scf,
     },
     pass_descriptor,
@@ -55,6 +55,7 @@ impl RustPass for UnspecializedPipeline {
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileas_unspecialized_pipeline::{Options, stat};
         let target = target(op, Options(cx).compute_capability())?;
+        let shared = shared_limit(target, Options(cx).extended_smem());
         let most = Options(cx).num_stages();
         if most < 1 {
             return Err(fail(op, format!("unspecialized-pipeline-num-stages must be positive, got {most}")));
@@ -72,8 +73,8 @@ impl RustPass for UnspecializedPipeline {
                 let found = Candidates::of(op, target);
                 missed_remarks::remark_on_loads(op, found.as_ref());
                 let Some(found) = found else { continue };
-                let schedule = Schedule::choose(&found, target, most)?;
-                schedule.remark_on_stages(&found, target, most);
+                let schedule = Schedule::choose(&found, shared, most)?;
+                schedule.remark_on_stages(&found, shared, most);
                 if schedule.is_pipelined() {
                     cx.stat_add(stat::NUM_LOOPS, 1);
                     cx.stat_add(stat::NUM_LOADS, schedule.ahead.iter().filter(|&&a| a > 0).count() as i64);

@@ -47,7 +47,7 @@ impl RustPass for VerifyOpsAnalysis {
             return Err(fail(o, format!("'{}' is left over: no pass before this one lowers it", op_name(o))));
         }
         for module in gpu_modules(op) {
-            shared_memory(module, target)?;
+            shared_memory(module, target, Options(cx).extended_smem())?;
         }
         for function in functions(op).into_iter().filter(|f| discardable_attr(*f, "nvvm.kernel").is_some()) {
             threads(function, target)?;
@@ -74,7 +74,7 @@ fn threads(kernel: OpRef<'_>, target: &Target) -> Result<(), Failed> {
     Ok(())
 }
 
-fn shared_memory(module: OpRef<'_>, target: &Target) -> Result<(), Failed> {
+fn shared_memory(module: OpRef<'_>, target: &Target, extended: bool) -> Result<(), Failed> {
     let (mut bytes, mut first) = (0, None);
     for global in entry_block(region(module, 0)).into_iter().flat_map(ops_of) {
         let space = attr(global, "addr_space").map_or(0, int_attr);
@@ -83,7 +83,7 @@ fn shared_memory(module: OpRef<'_>, target: &Target) -> Result<(), Failed> {
             bytes += attr(global, "global_type").map_or(0, |t| size_of(type_of(t)));
         }
     }
-    let most = shared_limit(target);
+    let most = shared_limit(target, extended);
     match first {
         Some(global) if bytes > most => {
             // Whoever runs the passes can try with less.

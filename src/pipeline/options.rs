@@ -114,6 +114,9 @@ pub struct Options {
     /// decide.
     pub num_warps: Option<u32>,
     pub target: &'static Target,
+    /// Kernels may take all the shared memory of a block that their target has, which ptxas grants when it is told to
+    /// (`--enable-extended-smem`). Without it, what PTX promises.
+    pub extended_smem: bool,
     /// Bits of address arithmetic, 32 or 64. Without it, 32 where offsets provably fit.
     pub index_bits: Option<u8>,
     /// All f32 arithmetic may be approximate.
@@ -165,6 +168,7 @@ impl Default for Options {
             schedule_trace: String::new(),
             num_warps: None,
             target: Target::default_target(),
+            extended_smem: false,
             index_bits: None,
             approx: false,
             ftz: false,
@@ -191,6 +195,7 @@ const NAMES: &[&str] = &[
     "num-warps",
     "num-ctas",
     "compute-capability",
+    "extended-smem",
     "index-bitwidth",
     "approx",
     "ftz",
@@ -285,6 +290,7 @@ impl Options {
             "compute-capability" => {
                 self.target = Target::by_name(value).ok_or_else(|| bad("compute-capability", "a target, sm_NN"))?;
             }
+            "extended-smem" => self.extended_smem = truth("extended-smem")?,
             "index-bitwidth" => match value {
                 "32" => self.index_bits = Some(32),
                 "64" => self.index_bits = Some(64),
@@ -406,13 +412,14 @@ impl Options {
 
     fn to_tileas(&self, list: &mut Steps) {
         let target = list.target.clone();
+        let limits = [target.clone(), format!("extended-smem={}", self.extended_smem)];
         let pipelined = self.strategy != Strategy::None && self.opt_level >= 2;
         let specialized = self.strategy == Strategy::WarpSpecialize && self.opt_level >= 2;
         if specialized {
             list.add(Stage::TileAa, 2, "tileaa-plan-products", [target.clone()]);
         }
         if pipelined {
-            list.add(Stage::TileAa, 2, "tileaa-slice-products", [target.clone()]);
+            list.add(Stage::TileAa, 2, "tileaa-slice-products", limits.clone());
         }
         let mut add = |name: &str, options: &[String]| list.add(Stage::TileAs, 2, name, options.iter().cloned());
         let warps = self.num_warps.map(|w| format!("num-warps={w}"));
@@ -425,11 +432,13 @@ impl Options {
             add("tileas-rotate-products", &[]);
             add("tileas-materialize-async", &[]);
             add("tileas-specialize-agents", &[]);
+            add("tileas-check-register-budget", std::slice::from_ref(&target));
             add("tileas-lower-tma-load-store-to-async", std::slice::from_ref(&target));
         }
         if pipelined && self.v2_opt_level > 0 {
             let option = |name: &str, value: &dyn std::fmt::Display| format!("{name}={value}");
             let mut options = vec![
+                option("extended-smem", &self.extended_smem),
                 option("rrt-size-threshold", &self.table_rows),
                 option("max-constraint-iterations", &self.constraint_iterations),
             ];
@@ -442,7 +451,7 @@ impl Options {
         }
         if pipelined {
             let stages = format!("unspecialized-pipeline-num-stages={}", self.stages);
-            add("tileas-unspecialized-pipeline", &[target.clone(), stages]);
+            add("tileas-unspecialized-pipeline", &[limits.as_slice(), &[stages]].concat());
         }
         add("tileas-materialize-reductions", &[]);
         add("tileas-materialize-convert-layout", std::slice::from_ref(&target));
@@ -477,7 +486,8 @@ impl Options {
                 list.add(llvm, 3, "cse", None);
             }
         };
-        list.add(llvm, 3, "tileir-verify-ops-analysis", [target.clone()]);
+        let extended = format!("extended-smem={}", self.extended_smem);
+        list.add(llvm, 3, "tileir-verify-ops-analysis", [target.clone(), extended]);
         self.scopes(list, llvm, 3, "tileir-insert-debug-scope");
         list.add(llvm, 3, "tileir-gpu-module-prepare", None);
         clean(list);

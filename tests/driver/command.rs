@@ -10,6 +10,7 @@ mod fixture;
 mod objects;
 mod probes;
 mod process;
+mod shared_memory;
 
 fn main() -> std::process::ExitCode {
     if let Some(mode) = std::env::var_os("TILEIRAS_FIXTURE") {
@@ -21,5 +22,6 @@ fn main() -> std::process::ExitCode {
     trials.extend(doctor::trials());
     trials.extend(objects::trials());
     trials.extend(process::trials());
+    trials.extend(shared_memory::trials());
     libtest_mimic::run(&arguments, trials).exit_code()
 }

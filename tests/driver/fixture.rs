@@ -55,6 +55,15 @@ fn compile(request: &CompileRequest<'_>, report: &mut dyn FnMut(Diagnostic)) -> 
         "" => return Err(CompileError::Input),
         "ok" | "remarks" => "",
         "shared" => "\t.reg .b32 r;\n\t.shared .align 16 .b8 s[300000];\n\tmov.u32 r, 1;\n\tst.shared.u32 [s], r;\n",
+        "ring" => {
+            let more = request.pipeline_options.iter().any(|(name, value)| name == "extended-smem" && value == "true");
+            match more {
+                true => "\t.reg .b32 r;\n\t.shared .align 16 .b8 s[98304];\n\tmov.u32 r, 1;\n\tst.shared.u32 [s], r;\n",
+                false => {
+                    "\t.reg .b32 r;\n\t.shared .align 16 .b8 s[32768];\n\tmov.u32 r, 1;\n\tst.shared.u32 [s], r;\n"
+                }
+            }
+        }
         "wrong" => "\tbogus.instruction;\n",
         "invalid" => {
             let text = "'cuda_tile.addf' op requires the same type for all operands";
@@ -156,7 +165,7 @@ impl Bench {
         std::os::unix::fs::symlink(std::env::current_exe().unwrap(), bench.at("tileiras")).unwrap();
         for order in [
             "ok", "remarks", "shared", "wrong", "invalid", "failing", "options", "internal", "panic", "abort",
-            "overflow", "sleep",
+            "overflow", "sleep", "ring",
         ] {
             bench.put(order, &[MAGIC, order.as_bytes()].concat());
         }

@@ -7,12 +7,24 @@ use tile_targets::Target;
 
 /// What ptxas makes of a module, with the resources of its kernels; a warning is an error.
 pub fn assemble(ptx: &str, target: &'static Target, opt_level: u8, debug: DebugInfo) -> Result<ptxas::Cubin, String> {
+    assemble_with(ptx, target, opt_level, debug, false)
+}
+
+/// [`assemble`], with all the shared memory that ptxas grants.
+pub fn assemble_with(
+    ptx: &str,
+    target: &'static Target,
+    opt_level: u8,
+    debug: DebugInfo,
+    extended_shared: bool,
+) -> Result<ptxas::Cubin, String> {
     let scratch = env::temp_dir();
     let job = ptxas::Job {
         ptx,
         target,
         opt_level,
         debug,
+        extended_shared,
         sanitize: None,
         extra: &[],
         timeout: None,

@@ -71,6 +71,18 @@ pub struct Limits {
     pub grid: [u32; 3],
 }
 
+impl Limits {
+    /// Static shared memory of a block at most: what PTX promises, or `extended`, what ptxas grants when it is told to.
+    pub fn static_shared(&self, extended: bool) -> u32 {
+        if extended { self.optin_shared_per_block } else { self.static_shared_per_block }
+    }
+
+    /// Whether ptxas has more to grant.
+    pub fn has_extended_shared(&self) -> bool {
+        self.optin_shared_per_block > self.static_shared_per_block
+    }
+}
+
 /// The target when none is named.
 pub const DEFAULT_TARGET: &str = "sm_100";
 

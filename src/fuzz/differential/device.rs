@@ -121,6 +121,7 @@ fn assembled(ptx: &str, c: &Configuration) -> Result<Vec<u8>, String> {
         target: c.target,
         opt_level: c.level,
         debug: DebugInfo::None,
+        extended_shared: false,
         sanitize: None,
         extra: &[],
         timeout: Some(Duration::from_secs(120)),

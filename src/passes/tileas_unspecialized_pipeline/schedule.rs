@@ -10,10 +10,8 @@ use crate::dialect::{
     remark::{self, remark},
     rt::*,
     shared_memory::padded_bytes,
-    target::shared_limit,
 };
 use melior::ir::{Attribute, AttributeLike};
-use tile_targets::Target;
 
 /// Discardable attribute of a load in a loop: iterations from the start of its copy to its own.
 pub const AHEAD: &str = "nv_tileas.ahead";
@@ -30,17 +28,17 @@ pub struct Schedule {
 
 impl Schedule {
     /// The schedule that the loads carry; otherwise all copies start equally early, in as many stages as fit and at
-    /// most `most`. Left operands stay in shared memory if that leaves two stages.
-    pub fn choose(found: &Candidates<'_>, target: &Target, most: i64) -> Result<Self, Failed> {
+    /// most `most`, into so many bytes of shared memory. Left operands stay in shared memory if that leaves two stages.
+    pub fn choose(found: &Candidates<'_>, shared: u64, most: i64) -> Result<Self, Failed> {
         if let Some(given) = Self::given(found) {
-            return given.checked(found, target);
+            return given.checked(found, shared);
         }
         let resident = found.residents.iter().map(|r| padded_bytes(r.desc)).sum();
-        let stages = stages_beside(found, resident, target, most);
+        let stages = stages_beside(found, resident, shared, most);
         if stages >= 2 || resident == 0 {
             return Ok(Self::uniform(found, stages, resident > 0));
         }
-        Ok(Self::uniform(found, stages_beside(found, 0, target, most), false))
+        Ok(Self::uniform(found, stages_beside(found, 0, shared, most), false))
     }
 
     /// Every ring has `stages` stages.
@@ -56,13 +54,13 @@ impl Schedule {
     }
 
     /// The schedule, if it can be carried out.
-    fn checked(self, found: &Candidates<'_>, target: &Target) -> Result<Self, Failed> {
-        let (taken, all) = (found.bytes(&self.ahead), shared_limit(target));
+    fn checked(self, found: &Candidates<'_>, shared: u64) -> Result<Self, Failed> {
+        let taken = found.bytes(&self.ahead);
         if let Some((load, ahead)) = found.loads.iter().zip(&self.ahead).find(|(_, a)| **a < 0) {
             return Err(fail(load.op, format!("a copy cannot start {ahead} iterations ahead")));
         }
-        if taken > all {
-            return Err(fail(found.op, format!("the schedule takes {taken} of {all} bytes of shared memory")));
+        if taken > shared {
+            return Err(fail(found.op, format!("the schedule takes {taken} of {shared} bytes of shared memory")));
         }
         Ok(self)
     }
@@ -73,20 +71,19 @@ impl Schedule {
     }
 
     /// Tells why rings have fewer stages than they may, or why there is none.
-    pub fn remark_on_stages(&self, found: &Candidates<'_>, target: &Target, most: i64) {
+    pub fn remark_on_stages(&self, found: &Candidates<'_>, shared: u64, most: i64) {
         let stages = self.ahead.iter().max().map_or(1, |a| a + 1);
         if stages >= most || most < 2 || Self::given(found).is_some() {
             return;
         }
         let stage: u64 = found.loads.iter().map(|l| padded_bytes(l.desc)).sum();
-        let all = shared_limit(target);
         let suggestion = "take smaller tiles";
         if stages < 2 {
-            let reason = format!("no load is started ahead: a stage takes {stage} of {all} bytes of shared memory");
+            let reason = format!("no load is started ahead: a stage takes {stage} of {shared} bytes of shared memory");
             remark(found.op, remark::NOT_PIPELINED, reason, suggestion);
         } else {
             let reason =
-                format!("{stages} stages instead of {most}: each takes {stage} of {all} bytes of shared memory");
+                format!("{stages} stages instead of {most}: each takes {stage} of {shared} bytes of shared memory");
             remark(found.op, remark::FEWER_STAGES, reason, suggestion);
         }
     }
@@ -98,8 +95,8 @@ fn is_integer(a: Attribute<'_>) -> bool {
 }
 
 /// As many stages as fit beside what else the body keeps in shared memory.
-fn stages_beside(found: &Candidates<'_>, resident: u64, target: &Target, most: i64) -> i64 {
+fn stages_beside(found: &Candidates<'_>, resident: u64, shared: u64, most: i64) -> i64 {
     let stage: u64 = found.loads.iter().map(|l| padded_bytes(l.desc)).sum();
-    let left = shared_limit(target).saturating_sub(taken_beside(found, resident));
+    let left = shared.saturating_sub(taken_beside(found, resident));
     most.min((left / stage.max(1)) as i64)
 }

@@ -35,7 +35,7 @@ module {}
 
 // NONE-FINISH: Pass Manager with 9 passes:
 // NONE-FINISH-NEXT: builtin.module(
-// NONE-FINISH-NEXT: tileir-verify-ops-analysis{compute-capability=sm_90},
+// NONE-FINISH-NEXT: tileir-verify-ops-analysis{compute-capability=sm_90 extended-smem=false},
 // NONE-FINISH-NEXT: tileir-insert-debug-scope{emission-kind=None},
 // NONE-FINISH-NEXT: tileir-gpu-module-prepare,
 // NONE-FINISH-NEXT: convert-to-llvm{{.*}},
@@ -52,13 +52,13 @@ module {}
 // UNSPECIALIZE-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
 // UNSPECIALIZE-TIER-NEXT: canonicalize{{.*}},
 // UNSPECIALIZE-TIER-NEXT: cse,
-// UNSPECIALIZE-TIER-NEXT: tileaa-slice-products{compute-capability=sm_90},
+// UNSPECIALIZE-TIER-NEXT: tileaa-slice-products{compute-capability=sm_90 extended-smem=false},
 // UNSPECIALIZE-TIER-NEXT: convert-tileaa-to-tileas{compute-capability=sm_90 num-warps=0},
 // UNSPECIALIZE-TIER-NEXT: tileas-slicing,
 // UNSPECIALIZE-TIER-NEXT: tileas-assign-dot-layouts{compute-capability=sm_90},
 // UNSPECIALIZE-TIER-NEXT: tileas-assign-load-store-layouts{compute-capability=sm_90},
 // UNSPECIALIZE-TIER-NEXT: tileas-remove-layout-conversions,
-// UNSPECIALIZE-TIER-NEXT: tileas-unspecialized-pipeline{compute-capability=sm_90 unspecialized-pipeline-num-stages=4},
+// UNSPECIALIZE-TIER-NEXT: tileas-unspecialized-pipeline{compute-capability=sm_90 extended-smem=false unspecialized-pipeline-num-stages=4},
 // UNSPECIALIZE-TIER-NEXT: tileas-materialize-reductions,
 // UNSPECIALIZE-TIER-NEXT: tileas-materialize-convert-layout{compute-capability=sm_90},
 // UNSPECIALIZE-TIER-NEXT: tileas-order-memory,
@@ -75,7 +75,7 @@ module {}
 
 // UNSPECIALIZE-FINISH: Pass Manager with 9 passes:
 // UNSPECIALIZE-FINISH-NEXT: builtin.module(
-// UNSPECIALIZE-FINISH-NEXT: tileir-verify-ops-analysis{compute-capability=sm_90},
+// UNSPECIALIZE-FINISH-NEXT: tileir-verify-ops-analysis{compute-capability=sm_90 extended-smem=false},
 // UNSPECIALIZE-FINISH-NEXT: tileir-insert-debug-scope{emission-kind=None},
 // UNSPECIALIZE-FINISH-NEXT: tileir-gpu-module-prepare,
 // UNSPECIALIZE-FINISH-NEXT: convert-to-llvm{{.*}},
@@ -85,14 +85,14 @@ module {}
 // UNSPECIALIZE-FINISH-NEXT: convert-target-to-nvvm{compute-capability=sm_90 opt-level=2},
 // UNSPECIALIZE-FINISH-NEXT: tileir-post-nvvm-finalize
 // UNSPECIALIZE-FINISH-NEXT: )
-// AGENTS-TIER: Pass Manager with 28 passes:
+// AGENTS-TIER: Pass Manager with 29 passes:
 // AGENTS-TIER-NEXT: builtin.module(
 // AGENTS-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // AGENTS-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
 // AGENTS-TIER-NEXT: canonicalize{{.*}},
 // AGENTS-TIER-NEXT: cse,
 // AGENTS-TIER-NEXT: tileaa-plan-products{compute-capability=sm_90},
-// AGENTS-TIER-NEXT: tileaa-slice-products{compute-capability=sm_90},
+// AGENTS-TIER-NEXT: tileaa-slice-products{compute-capability=sm_90 extended-smem=false},
 // AGENTS-TIER-NEXT: convert-tileaa-to-tileas{compute-capability=sm_90 num-warps=0},
 // AGENTS-TIER-NEXT: tileas-slicing,
 // AGENTS-TIER-NEXT: tileas-assign-dot-layouts{compute-capability=sm_90},
@@ -101,8 +101,9 @@ module {}
 // AGENTS-TIER-NEXT: tileas-rotate-products,
 // AGENTS-TIER-NEXT: tileas-materialize-async,
 // AGENTS-TIER-NEXT: tileas-specialize-agents,
+// AGENTS-TIER-NEXT: tileas-check-register-budget{compute-capability=sm_90},
 // AGENTS-TIER-NEXT: tileas-lower-tma-load-store-to-async{compute-capability=sm_90},
-// AGENTS-TIER-NEXT: tileas-unspecialized-pipeline{compute-capability=sm_90 unspecialized-pipeline-num-stages=4},
+// AGENTS-TIER-NEXT: tileas-unspecialized-pipeline{compute-capability=sm_90 extended-smem=false unspecialized-pipeline-num-stages=4},
 // AGENTS-TIER-NEXT: tileas-materialize-reductions,
 // AGENTS-TIER-NEXT: tileas-materialize-convert-layout{compute-capability=sm_90},
 // AGENTS-TIER-NEXT: tileas-order-memory,
@@ -118,7 +119,7 @@ module {}
 // AGENTS-TIER-NEXT: )
 // AGENTS-FINISH: Pass Manager with 9 passes:
 // AGENTS-FINISH-NEXT: builtin.module(
-// AGENTS-FINISH-NEXT: tileir-verify-ops-analysis{compute-capability=sm_90},
+// AGENTS-FINISH-NEXT: tileir-verify-ops-analysis{compute-capability=sm_90 extended-smem=false},
 // AGENTS-FINISH-NEXT: tileir-insert-debug-scope{emission-kind=None},
 // AGENTS-FINISH-NEXT: tileir-gpu-module-prepare,
 // AGENTS-FINISH-NEXT: convert-to-llvm{{.*}},

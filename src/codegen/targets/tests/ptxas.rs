@@ -19,12 +19,17 @@ fn ptxas() -> PathBuf {
 
 /// Assembles the text; the messages if ptxas refuses.
 fn assemble(ptx: &str, target: &str) -> Result<(), String> {
+    assemble_with(ptx, target, &[])
+}
+
+fn assemble_with(ptx: &str, target: &str, options: &[&str]) -> Result<(), String> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let name = format!("tables-{}-{}.ptx", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&file, ptx).unwrap();
     let output = Command::new(ptxas())
         .args(["-arch", target, "--opt-level", "0", "-o", "/dev/null"])
+        .args(options)
         .arg(&file)
         .output()
         .unwrap_or_else(|e| panic!("ptxas cannot be started ({e}): run scripts/setup.sh"));
@@ -149,14 +154,19 @@ fn finalised_directives_assemble() {
 fn too_much_static_shared_memory_starts_where_the_table_says() {
     let failures = in_parallel(TARGETS, |t| {
         let body = |bytes: u32| format!(".shared .align 16 .b8 s[{bytes}]; mov.u32 r0, 1; st.shared.u32 [s], r0;");
-        let limit = t.limits.static_shared_per_block;
         let mut failures = Vec::new();
-        if let Err(e) = assemble(&kernel(t.ptx_floor, t.ptx_target, "", &body(limit)), t.ptx_target) {
-            failures.push(format!("{}: {e}", t.name));
-        }
-        match assemble(&kernel(t.ptx_floor, t.ptx_target, "", &body(limit + 1)), t.ptx_target) {
-            Err(e) if e.contains("uses too much shared data") => {}
-            other => failures.push(format!("{} with one byte more: {other:?}", t.name)),
+        let more = t.limits.has_extended_shared().then_some((true, &["--enable-extended-smem=true"][..]));
+        for (extended, options) in [(false, &[][..])].into_iter().chain(more) {
+            let limit = t.limits.static_shared(extended);
+            let with =
+                |bytes| assemble_with(&kernel(t.ptx_floor, t.ptx_target, "", &body(bytes)), t.ptx_target, options);
+            if let Err(e) = with(limit) {
+                failures.push(format!("{} {options:?}: {e}", t.name));
+            }
+            match with(limit + 1) {
+                Err(e) if e.contains("uses too much shared data") => {}
+                other => failures.push(format!("{} {options:?} with one byte more: {other:?}", t.name)),
+            }
         }
         failures
     });
