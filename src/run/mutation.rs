@@ -13,8 +13,8 @@
 //! Rules of equality. *not executed*: no lane executes the instruction. *same lanes*: only the guard was changed, and
 //! it held for the same lanes each time. *same values*: the instruction gave the same values each time, and does
 //! nothing else. Two runs that agree in this cannot differ elsewhere. *no influence*: nothing but registers depends on
-//! what the instruction gives, or gives in the lanes that the guard holds back, so that it may be anything. *lost*: what
-//! it gives depends on nothing that arrays hold, and neither do the instructions in which the change is lost.
+//! what the instruction gives, or gives in the lanes that the guard holds back, so that it may be anything. *lost*:
+//! what it gives depends on nothing that arrays hold, and neither do the instructions in which the change is lost.
 //!
 //! A program is run on its launch in the corpus and on variants of that ([`crate::variant`]), and with its table of
 //! tensor maps full, as others may have left it. What the launch of the

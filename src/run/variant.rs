@@ -39,9 +39,9 @@ pub fn candidates(launch: &Launch) -> [Vec<(String, Launch)>; 3] {
     [rows, extents, gaps]
 }
 
-/// The launch with other numbers, of which there are as many as `n`: each float has its sign, so that it is still of the
-/// kind that the program takes, another fraction, and an exponent that is less by 0 to 7, the same in a launch. Where
-/// numbers are small or close to each other, the last bits of other terms are seen.
+/// The launch with other numbers, of which there are as many as `n`: each float has its sign, so that it is still of
+/// the kind that the program takes, another fraction, and an exponent that is less by 0 to 7, the same in a launch.
+/// Where numbers are small or close to each other, the last bits of other terms are seen.
 pub fn other_numbers(launch: &Launch, n: u64) -> Launch {
     let mut draw = Draw { random: n + 1, smaller: n % 8 };
     let mut numbers = launch.clone();

@@ -1,8 +1,8 @@
 //! Whether what a mutant changes is lost before it reaches anything, whatever arrays hold.
 //!
 //! Some of what a program computes depends on nothing but constants, parameters and the thread's place, such as the
-//! angles of a Fourier transform. Each launch on other contents of the arrays computes the same there. So where a change
-//! in it is lost on the way, in a rounding for one, it is lost in all of them:
+//! angles of a Fourier transform. Each launch on other contents of the arrays computes the same there. So where a
+//! change in it is lost on the way, in a rounding for one, it is lost in all of them:
 //!
 //! ```text
 //! fma.rn.f32 %r2, %r1, 0fB94CAADA, 0f3C0883BE;      changed: another last bit of %r2 in some lanes
