@@ -44,6 +44,15 @@ fn root() -> &'static Path {
 }
 
 fn subject(name: &str, schedules: &[Option<u64>]) -> Subject {
+    with(name, schedules, |setup, program, launch| setup.subject(program, launch))
+}
+
+/// Does something with a program of the corpus and its launch.
+fn with<T>(
+    name: &str,
+    schedules: &[Option<u64>],
+    what: impl FnOnce(&Setup<'_>, &Program, &Path) -> Result<T, String>,
+) -> T {
     let scratch = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let cases = corpus::cases(root(), scratch.parent().unwrap()).unwrap();
     let programs = corpus::programs(root()).unwrap();
@@ -52,7 +61,7 @@ fn subject(name: &str, schedules: &[Option<u64>]) -> Subject {
     let tile_run = Path::new(env!("CARGO_BIN_EXE_tile-run"));
     let scratch = scratch.join("mutation");
     let setup = Setup { tile_run, target: "sm_90", level: 3, schedules, scratch: &scratch };
-    setup.subject(program, &launch).unwrap()
+    what(&setup, program, &launch).unwrap()
 }
 
 fn processors() -> usize {
@@ -63,7 +72,17 @@ fn processors() -> usize {
 fn survivors_are_explained_and_scores_hold() {
     let subjects = PROGRAMS.map(|name| subject(name, &[None, Some(1), Some(2)]));
     let drawn = mutation::sample(&subjects, &Class::ALL, Some(SAMPLE), 0);
-    let judged = mutation::judge(&drawn, processors(), &|_| {});
+    let mut judged = mutation::judge(&drawn, processors(), &|_| {});
+    let list = drawn_list();
+    let further = |subject: &Subject| {
+        if !mutation::drawn_list(&list).contains_key(&*subject.name) {
+            return Ok(vec![]);
+        }
+        with(&subject.name, &[None], |setup, program, launch| {
+            Ok(setup.drawn_cases(program, launch, subject))
+        })
+    };
+    mutation::look_further(&drawn, &mut judged, further).unwrap();
     let reasons = std::fs::read_to_string(root().join("tests/mutation/survivors.tsv")).unwrap();
     let mut problems = mutation::problems(&judged, &Reason::list(&reasons).unwrap());
     let scores = mutation::scores(&judged);
@@ -77,6 +96,34 @@ fn survivors_are_explained_and_scores_hold() {
     }
     let options = format!("--programs {} --sample {SAMPLE}", PROGRAMS.join(","));
     assert!(problems.is_empty(), "{}\ncargo xtask mutate {options}", problems.join("\n"));
+}
+
+const DRAWN: &str = "tests/mutation/drawn.tsv";
+
+fn drawn_list() -> String {
+    std::fs::read_to_string(root().join(DRAWN)).unwrap()
+}
+
+/// Mutants are told from the original by the bits of drawn launches, so a compiler that changes these has to be seen
+/// too. `TILEIRAS_RENEW=1` writes the digests anew.
+#[test]
+fn drawn_launches_leave_the_same_bits() {
+    let before = drawn_list();
+    let digest = |name: &str| {
+        let subject = subject(name, &[None]);
+        let cases = with(name, &[None], |setup, program, launch| setup.drawn_cases(program, launch, &subject));
+        format!("{:016x}", mutation::digest(&cases))
+    };
+    let list = mutation::drawn_list(&before);
+    let remarks: String = before.lines().filter(|l| l.starts_with('#')).map(|l| format!("{l}\n")).collect();
+    let now: String = list.keys().map(|name| format!("{name}\t{}\n", digest(name))).collect();
+    let now = remarks + &now;
+    if std::env::var_os("TILEIRAS_RENEW").is_some_and(|v| v != "0") {
+        std::fs::write(root().join(DRAWN), &now).unwrap();
+    } else {
+        let how = "TILEIRAS_RENEW=1 cargo nextest run --workspace --test mutation";
+        assert_eq!(before, now, "other results than before, within what is allowed; if that is meant: {how}");
+    }
 }
 
 /// What the tolerance of an approximate row hid in all others.

@@ -362,6 +362,51 @@ st.global.b64 [%rd3], %rd5;"
     }
 }
 
+/// What a lane releases is what it knows of: its own accesses, and those of lanes that it has met.
+#[test]
+fn a_lane_releases_what_it_knows() {
+    let text = |meet: &str, release: &str, acquire: &str| {
+        let body = format!(
+            "mov.b32 %r3, s; and.b32 %r4, %r1, 31; shl.b32 %r2, %r4, 3; add.u32 %r2, %r2, %r3; cvt.u64.u32 %rd4, %r4;
+setp.ne.u32 %p1, %r1, 0; @%p1 bra I; mbarrier.init.shared::cta.b64 [bar], 1; st.shared.b32 [flag], 0;
+I: bar.sync 0; setp.ge.u32 %p2, %r1, 32; @%p2 bra R;
+st.shared.b64 [%r2], %rd4; {meet}
+@%p1 bra E; {release} bra E;
+R: {acquire} ld.shared.b64 %rd5, [%r2]; shl.b32 %r5, %r4, 3; cvt.u64.u32 %rd6, %r5; add.s64 %rd6, %rd1, %rd6;
+st.global.b64 [%rd6], %rd5;
+E: ret;"
+        );
+        entry(".shared .align 8 .b64 s[32]; .shared .align 8 .b64 bar; .shared .b32 flag;", 64, &body)
+    };
+    let forms = [
+        ("st.release.cta.shared.b32 [flag], 1;", "W: ld.acquire.cta.shared.b32 %r6, [flag]; setp.eq.b32 %p3, %r6, 0; @%p3 bra W;"),
+        (
+            "atom.release.cta.shared.exch.b32 %r6, [flag], 1;",
+            "W: ld.acquire.cta.shared.b32 %r6, [flag]; setp.eq.b32 %p3, %r6, 0; @%p3 bra W;",
+        ),
+        (
+            "mbarrier.arrive.shared::cta.b64 _, [bar];",
+            "W: mbarrier.try_wait.parity.shared::cta.b64 %p3, [bar], 0; @!%p3 bra W;",
+        ),
+    ];
+    for (release, acquire) in forms {
+        for meet in [
+            "bar.warp.sync -1;",
+            // Lane 0 meets those who have met all others.
+            "and.b32 %r5, %r1, 16; mov.b32 %r6, 0xffff; shl.b32 %r6, %r6, %r5; bar.warp.sync %r6;
+and.b32 %r5, %r1, 15; setp.ne.u32 %p3, %r5, 0; @%p3 bra M; mov.b32 %r6, 0x10001; bar.warp.sync %r6; M:",
+        ] {
+            assert_eq!(adversarial_ok(&text(meet, release, acquire), 5)[6], 6, "{release} {meet}");
+        }
+        for meet in ["", "setp.gt.u32 %p3, %r1, 15; @%p3 bra M; mov.b32 %r6, 0xffff; bar.warp.sync %r6; M:"] {
+            let e = adversarial_error(&text(meet, release, acquire));
+            assert!(matches!(e.kind, SimErrorKind::Race(_)), "{e}");
+            let other = if meet.is_empty() { "write by lane 1 of warp 0" } else { "write by lane 16 of warp 0" };
+            says(&e, &[other, "bar.warp.sync (__syncwarp), which is missing"]);
+        }
+    }
+}
+
 #[test]
 fn lanes_that_write_to_one_place() {
     let text = |value: &str| {

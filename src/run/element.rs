@@ -115,6 +115,19 @@ impl Element {
         matches!(self, I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64)
     }
 
+    /// The bits of the fraction; none for types without one.
+    pub fn fraction(self) -> u64 {
+        match self {
+            Element::F16 => (1 << 10) - 1,
+            Element::Bf16 => (1 << 7) - 1,
+            Element::F32 => (1 << 23) - 1,
+            Element::F64 => (1 << 52) - 1,
+            Element::E4m3 => (1 << 3) - 1,
+            Element::E5m2 => (1 << 2) - 1,
+            _ => 0,
+        }
+    }
+
     /// The number in little-endian `bytes`, which are [`Element::size`] many; missing bytes count as zero.
     pub fn decode(self, bytes: &[u8]) -> Number {
         let mut word = [0; 8];

@@ -13,12 +13,14 @@
 //! Rules of equality. *not executed*: no lane executes the instruction. *same lanes*: only the guard was changed, and
 //! it held for the same lanes each time. *same values*: the instruction gave the same values each time, and does
 //! nothing else. Two runs that agree in this cannot differ elsewhere. *no influence*: nothing but registers depends on
-//! what the instruction gives, or gives in the lanes that the guard holds back, so that it may be anything.
+//! what the instruction gives, or gives in the lanes that the guard holds back, so that it may be anything. *lost*:
+//! what it gives depends on nothing that arrays hold, and neither do the instructions in which the change is lost.
 //!
 //! A program is run on its launch in the corpus and on variants of that ([`crate::variant`]), and with its table of
 //! tensor maps full, as others may have left it. What the launch of the
 //! corpus leaves behind on the ordinary schedule must be the same bit by bit, even where a tolerance allows more: a
-//! test of the corpus compares it with `tests/corpus/results.tsv`.
+//! test of the corpus compares it with `tests/corpus/results.tsv`. Programs of `tests/mutation/drawn.tsv` are also run
+//! on launches with drawn numbers ([`variant::other_numbers`]), whose bits a test compares too: [`look_further`].
 //!
 //! Everything is deterministic: schedules have seeds, limits count instructions, and [`sample`] draws by a digest.
 
@@ -30,8 +32,9 @@ use crate::orders::{self, Orders};
 use crate::variant;
 use ptx_sim::ir::{InitPiece, InitValue, Op};
 use ptx_sim::mutate::{Class, Mutant, mutants};
-use ptx_sim::{Arbitrary, Coverage, Module, RunOptions, SimErrorKind};
+use ptx_sim::{Arbitrary, Coverage, Executed, Module, RunOptions, SimErrorKind};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ffi::OsStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -59,11 +62,20 @@ pub struct Case {
     /// Empty for the launch of the corpus.
     pub name: String,
     pub launch: Launch,
-    /// Where the table of tensor maps is full: entries to borrow that are left.
-    full_table: Option<u64>,
+    /// What others have left of the table of tensor maps.
+    table: Option<Table>,
     runs: Vec<Baseline>,
     /// What the ordinary schedule leaves behind, where a test compares that bit by bit.
     bits: Option<Vec<Vec<Array>>>,
+}
+
+/// A table of tensor maps that maps of other views are in already.
+#[derive(Clone, Copy, Debug)]
+struct Table {
+    /// One of so many slots is free; none, if nothing is said.
+    free: Option<u64>,
+    /// Entries to borrow that are left.
+    left: u64,
 }
 
 /// A run of a program as it is.
@@ -78,7 +90,15 @@ struct Baseline {
 
 impl Case {
     /// Runs a program on each schedule. `Err` says why it does not run as it should.
-    pub fn new(name: &str, module: &Module, launch: Launch, schedules: &[Option<u64>]) -> Result<Case, String> {
+    ///
+    /// What the ordinary schedule leaves behind is kept where a test compares it bit by bit: `pinned`.
+    pub fn new(
+        name: &str,
+        module: &Module,
+        launch: Launch,
+        schedules: &[Option<u64>],
+        pinned: bool,
+    ) -> Result<Case, String> {
         let (mut runs, mut bits) = (vec![], None);
         for &schedule in schedules {
             let options =
@@ -87,14 +107,14 @@ impl Case {
             if let Some(complaint) = check(&launch, &outcome).into_iter().next() {
                 return Err(complaint);
             }
-            if name.is_empty() && schedule.is_none() {
+            if pinned && schedule.is_none() {
                 bits = Some(outcome.arrays);
             }
             let executed = outcome.report.stats.total_warp_instructions();
             let coverage = outcome.report.coverage.unwrap_or_default();
             runs.push(Baseline { schedule, coverage, limit: 4 * executed + 100_000 });
         }
-        Ok(Case { name: name.into(), launch, full_table: None, runs, bits })
+        Ok(Case { name: name.into(), launch, table: None, runs, bits })
     }
 }
 
@@ -102,24 +122,46 @@ impl Subject {
     /// A program with the launch of the corpus only.
     pub fn new(name: &str, ptx: &str, launch: Launch, schedules: &[Option<u64>]) -> Result<Subject, String> {
         let module = Module::parse(ptx).map_err(|e| format!("{name}: {e}"))?;
-        let case = Case::new("", &module, launch.clone(), schedules).map_err(|e| format!("{name}: {e}"))?;
+        let case = Case::new("", &module, launch.clone(), schedules, true).map_err(|e| format!("{name}: {e}"))?;
         let mut subject =
             Subject { name: name.into(), module, cases: vec![case], unused: vec![], orders: Orders::default() };
         let left = entries_left(&subject.module, &launch);
-        if let Some(full) = with_full_table(&subject.module, left) {
-            let case = Case::new("table of maps full", &full, launch, schedules).map_err(|e| format!("{name}: {e}"))?;
-            subject.cases.push(Case { full_table: Some(left), ..case });
+        let table = Table { free: None, left };
+        if let Some(full) = table.of(&subject.module) {
+            let case = Case::new("table of maps full", &full, launch.clone(), schedules, false);
+            let case = case.map_err(|e| format!("{name}: {e}"))?;
+            subject.cases.push(Case { table: Some(table), ..case });
+        }
+        // Maps whose search begins at the same place want more slots.
+        for free in [8, 4, 2] {
+            let table = Table { free: Some(free), left: 0 };
+            let Some(tight) = table.of(&subject.module) else { break };
+            let case = Case::new("table of maps nearly full", &tight, launch.clone(), schedules, false);
+            if let Ok(case) = case {
+                subject.cases.push(Case { table: Some(table), ..case });
+                break;
+            }
         }
         Ok(subject)
     }
 
-    /// The program, or a mutant of it, with a full table, if there is a case for that.
-    fn full_table(&self, module: &Module) -> Option<Module> {
-        with_full_table(module, self.cases.iter().find_map(|case| case.full_table)?)
+    /// The program, or a mutant of it, with the table of each case that has its own.
+    fn modules(&self, module: &Module) -> Vec<Option<Module>> {
+        self.cases.iter().map(|case| case.table.and_then(|table| table.of(module))).collect()
     }
 
     fn runs(&self) -> impl Iterator<Item = (&Case, &Baseline)> {
         self.cases.iter().flat_map(|case| case.runs.iter().map(move |run| (case, run)))
+    }
+
+    /// The runs, with the module of each: the case's own, or this one.
+    fn runs_of<'r>(
+        &'r self,
+        module: &'r Module,
+        own: &'r [Option<Module>],
+    ) -> impl Iterator<Item = (&'r Case, &'r Baseline, &'r Module)> {
+        let with_own = self.cases.iter().zip(own);
+        with_own.flat_map(move |(case, own)| case.runs.iter().map(move |run| (case, run, own.as_ref().unwrap_or(module))))
     }
 
     /// Lines of the PTX with instructions, and whether a lane executed one of them on some schedule. A branch that was
@@ -145,29 +187,34 @@ fn entries_left(module: &Module, launch: &Launch) -> u64 {
     if stores { 2 * launch.grid.iter().map(|&n| u64::from(n)).product::<u64>() } else { 1 }
 }
 
-/// The module with its table of tensor maps full of maps of other views, and all but `left` entries of the pools to
-/// borrow from taken, if it has a table; as `tma.rs` of `convert-tileas-to-llvm` lays them out.
-fn with_full_table(module: &Module, left: u64) -> Option<Module> {
-    const TABLE: &str = "__tileir_tensor_maps";
-    const POOL: &str = "__tileir_borrowed_maps_";
-    /// Bytes of a map, and of a slot of the table, which has its state behind the map.
-    const MAP: u64 = 128;
-    const SLOT: u64 = 256;
-    const BUSY: u64 = 1;
-    const READY: u64 = 2;
-    module.variables.iter().find(|v| v.name == TABLE)?;
-    let mut variables = module.variables.clone();
-    for variable in &mut variables {
-        let maps = variable.name.strip_prefix(POOL).and_then(|n| n.parse::<u64>().ok());
-        let (first, step, state) = match maps {
-            Some(maps) => (left * MAP * (maps + 1), MAP * (maps + 1), BUSY),
-            None if variable.name == TABLE => (MAP, SLOT, READY),
-            None => continue,
-        };
-        let places = (first..variable.size?).step_by(step as usize);
-        variable.init = places.map(|offset| InitPiece { offset, bytes: 4, value: InitValue::Bits(state) }).collect();
+impl Table {
+    /// The module with its table so, if it has one; as `tma.rs` of `convert-tileas-to-llvm` lays it out. A search
+    /// looks at eight slots in a row, so that it finds one even if only every eighth is free.
+    fn of(self, module: &Module) -> Option<Module> {
+        const TABLE: &str = "__tileir_tensor_maps";
+        const POOL: &str = "__tileir_borrowed_maps_";
+        /// Bytes of a map, and of a slot of the table, which has its state behind the map.
+        const MAP: u64 = 128;
+        const SLOT: u64 = 256;
+        const BUSY: u64 = 1;
+        const READY: u64 = 2;
+        module.variables.iter().find(|v| v.name == TABLE)?;
+        let mut variables = module.variables.clone();
+        for variable in &mut variables {
+            let maps = variable.name.strip_prefix(POOL).and_then(|n| n.parse::<u64>().ok());
+            let size = variable.size?;
+            let (first, step, state) = match maps {
+                Some(maps) => (self.left * MAP * (maps + 1), MAP * (maps + 1), BUSY),
+                None if variable.name == TABLE => (MAP, SLOT, READY),
+                None => continue,
+            };
+            let free = |at: &u64| maps.is_none() && self.free.is_some_and(|n| (at / SLOT).is_multiple_of(n));
+            let places = (first..size).step_by(step as usize).filter(|at| !free(at));
+            let taken = |offset| InitPiece { offset, bytes: 4, value: InitValue::Bits(state) };
+            variable.init = places.map(taken).collect();
+        }
+        Some(module.with(variables, module.functions.clone()))
     }
-    Some(module.with(variables, module.functions.clone()))
 }
 
 /// What became of a mutant.
@@ -219,11 +266,10 @@ pub fn sample<'s>(
     drawn
 }
 
-/// A digest that does not change with the version of the standard library: FNV-1a, and a last mix.
+/// A digest with a last mix.
 fn draw(seed: u64, program: &str, operator: &str, number: usize) -> u64 {
     let bytes = seed.to_le_bytes().into_iter().chain(program.bytes()).chain(operator.bytes());
-    let bytes = bytes.chain((number as u64).to_le_bytes());
-    let digest = bytes.fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
+    let digest = fnv(bytes.chain((number as u64).to_le_bytes()));
     (digest ^ digest >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
@@ -269,12 +315,10 @@ fn verdict(subject: &Subject, mutant: &Mutant) -> Verdict {
         return Verdict::Equal("not executed");
     }
     let module = mutant.of(&subject.module);
-    let full = subject.full_table(&module);
-    let module_of = |case: &Case| full.as_ref().filter(|_| case.full_table.is_some()).unwrap_or(&module);
-    for (case, run) in subject.runs() {
-        match observe(case, module_of(case), run, false) {
-            Ok(_) => {}
-            Err(verdict) => return verdict,
+    let own = subject.modules(&module);
+    for (case, run, module) in subject.runs_of(&module, &own) {
+        if let Err(verdict) = observe(case, module, run, false) {
+            return verdict;
         }
     }
     if !orders::missing(&subject.orders, &module).is_empty() {
@@ -284,17 +328,23 @@ fn verdict(subject: &Subject, mutant: &Mutant) -> Verdict {
         return Verdict::Equal("no influence");
     }
     // Digests take time, so only those that survive are run with them.
-    let (rule, digest): (_, fn(ptx_sim::Executed) -> u64) = match (guard, mutant.gives_values_only()) {
-        (true, _) => ("same lanes", |e| e.lanes),
-        (_, true) => ("same values", |e| e.values),
-        _ => return Verdict::Survived,
+    let executed = |(case, run, module)| observe(case, module, run, true).ok().and_then(|o| o.report.coverage);
+    let Some(after): Option<Vec<Coverage>> = subject.runs_of(&module, &own).map(executed).collect() else {
+        return Verdict::Survived;
     };
-    let same = |(case, run): (&Case, &Baseline)| {
-        let after = observe(case, module_of(case), run, true).ok().and_then(|o| o.report.coverage);
-        after.is_some_and(|after| digest(mutant.changed(&after)) == digest(mutant.original(&run.coverage)))
+    let same = |digest: fn(Executed) -> u64| {
+        let mut runs = subject.runs().zip(&after);
+        runs.all(|((_, run), after)| digest(mutant.changed(after)) == digest(mutant.original(&run.coverage)))
     };
-    if subject.runs().all(same) {
-        return Verdict::Equal(rule);
+    if guard && same(|e| e.lanes) {
+        return Verdict::Equal("same lanes");
+    }
+    if !guard && mutant.gives_values_only() && same(|e| e.values) {
+        return Verdict::Equal("same values");
+    }
+    let is_lost = |((_, run), after): ((&Case, &Baseline), &Coverage)| mutant.is_lost(&subject.module, &run.coverage, after);
+    if !guard && subject.runs().zip(&after).all(is_lost) {
+        return Verdict::Equal("lost");
     }
     Verdict::Survived
 }
@@ -303,9 +353,8 @@ fn verdict(subject: &Subject, mutant: &Mutant) -> Verdict {
 fn has_no_influence(subject: &Subject, mutant: &Mutant) -> bool {
     let Some(lanes) = mutant.lanes_with_other_values(&subject.module) else { return false };
     let arbitrary = Some(Arbitrary { function: mutant.function, at: mutant.at, lanes });
-    let full = subject.full_table(&subject.module);
-    subject.runs().all(|(case, run)| {
-        let module = full.as_ref().filter(|_| case.full_table.is_some()).unwrap_or(&subject.module);
+    let own = subject.modules(&subject.module);
+    subject.runs_of(&subject.module, &own).all(|(case, run, module)| {
         let options = RunOptions { adversarial: run.schedule, arbitrary, ..RunOptions::default() };
         execute(module, &case.launch, &options).is_ok()
     })
@@ -329,6 +378,43 @@ fn observe(case: &Case, module: &Module, run: &Baseline, coverage: bool) -> Resu
         Some(bits) if run.schedule.is_none() && outcome.arrays != *bits => Err(Verdict::Killed("other bits")),
         _ => Ok(outcome),
     }
+}
+
+/// Runs survivors on the drawn launches of their programs as well, which `drawn_cases` gives where there are any.
+pub fn look_further(
+    mutants: &[(&Subject, Mutant)],
+    judged: &mut [Judged],
+    mut drawn_cases: impl FnMut(&Subject) -> Result<Vec<Case>, String>,
+) -> Result<(), String> {
+    let mut cases: BTreeMap<&str, Vec<Case>> = BTreeMap::new();
+    for ((subject, mutant), one) in mutants.iter().zip(judged).filter(|(_, one)| one.verdict == Verdict::Survived) {
+        let cases = match cases.entry(&subject.name) {
+            Entry::Occupied(e) => e.into_mut(),
+            Entry::Vacant(e) => e.insert(drawn_cases(subject)?),
+        };
+        let module = mutant.of(&subject.module);
+        let mut runs = cases.iter().flat_map(|case| case.runs.iter().map(move |run| (case, run)));
+        if let Some(verdict) = runs.find_map(|(case, run)| observe(case, &module, run, false).err()) {
+            one.verdict = verdict;
+        }
+    }
+    Ok(())
+}
+
+/// A digest of what the ordinary schedule leaves behind in cases that are pinned.
+pub fn digest(cases: &[Case]) -> u64 {
+    let arrays = cases.iter().flat_map(|case| &case.bits).flatten().flatten();
+    fnv(arrays.flat_map(|array| array.data.iter().copied()))
+}
+
+/// Reads the list of programs with drawn launches: their names, and digests of what these leave behind.
+pub fn drawn_list(text: &str) -> BTreeMap<&str, &str> {
+    text.lines().filter(|l| !l.starts_with('#')).filter_map(|l| l.split_once('\t')).collect()
+}
+
+/// FNV-1a, which does not change with the version of the standard library.
+fn fnv(bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes.fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))
 }
 
 /// What an error of the simulator says about a mutant.
@@ -490,7 +576,7 @@ impl Setup<'_> {
             for (name, mut candidate) in kind {
                 let case = self.reference(program, &launch, &candidate, &folder.join(&name)).and_then(|expect| {
                     candidate.expect = expect;
-                    Case::new(&name, &subject.module, candidate, self.schedules)
+                    Case::new(&name, &subject.module, candidate, self.schedules, false)
                 });
                 match case {
                     Ok(case) => {
@@ -502,6 +588,30 @@ impl Setup<'_> {
             }
         }
         Ok(subject)
+    }
+
+    /// Launches of a program with drawn numbers, on the ordinary schedule; of the first ones the arrays also end
+    /// elsewhere, where the reference interpreter and the compiled program can run that.
+    pub fn drawn_cases(&self, program: &Program, launch: &Path, subject: &Subject) -> Result<Vec<Case>, String> {
+        let folder = self.scratch.join(format!("{}.drawn.{}", program.name, std::process::id()));
+        let launch = Launch::read(launch).map_err(|e| e.to_string())?;
+        let case = |name: String, launch: Launch| Case::new(&name, &subject.module, launch, &[None], true);
+        let mut cases = vec![];
+        for n in 0..16 {
+            let numbers = variant::other_numbers(&launch, n);
+            let elsewhere = variant::other_ends(&numbers, n).and_then(|mut elsewhere| {
+                elsewhere.expect = self.reference(program, &launch, &elsewhere, &folder).ok()?;
+                case(format!("drawn {n}, other ends"), elsewhere).ok()
+            });
+            cases.push(elsewhere.map_or_else(|| case(format!("drawn {n}"), numbers), Ok)?);
+        }
+        for n in 16..64 {
+            cases.push(case(format!("drawn {n}"), variant::other_numbers(&launch, n))?);
+        }
+        if folder.is_dir() {
+            std::fs::remove_dir_all(&folder).map_err(|e| shown(&folder, e))?;
+        }
+        Ok(cases)
     }
 
     /// What the reference interpreter says that a variant leaves behind.

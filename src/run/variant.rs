@@ -39,6 +39,84 @@ pub fn candidates(launch: &Launch) -> [Vec<(String, Launch)>; 3] {
     [rows, extents, gaps]
 }
 
+/// The launch with other numbers, of which there are as many as `n`: each float has its sign, so that it is still of
+/// the kind that the program takes, another fraction, and an exponent that is less by 0 to 7, the same in a launch.
+/// Where numbers are small or close to each other, the last bits of other terms are seen.
+pub fn other_numbers(launch: &Launch, n: u64) -> Launch {
+    let mut draw = Draw { random: n + 1, smaller: n % 8 };
+    let mut numbers = launch.clone();
+    for argument in &mut numbers.args {
+        match argument {
+            Argument::Scalar { .. } | Argument::Bytes(_) => {}
+            Argument::Array(a) | Argument::Buffer(a) | Argument::TensorMap { of: a, .. } => draw.again(a),
+            Argument::List(l) | Argument::Multicast(l) => l.iter_mut().for_each(|a| draw.again(a)),
+        }
+    }
+    Launch { expect: vec![], stdout: None, ..numbers }
+}
+
+/// The launch with arrays that end elsewhere, if there are any: for `n` from 0 to 15 at every fourth place of a tile of
+/// 64 elements.
+pub fn other_ends(launch: &Launch, n: u64) -> Option<Launch> {
+    let (less, more) = (31, 4 * n);
+    changed(launch, |a| {
+        let plain = a.extents.is_none() && a.strides.is_none() && !a.unwritten;
+        let extent = |&extent: &u64| if extent > less { extent + more - less } else { extent };
+        let extents: Vec<u64> = a.array.shape.iter().map(extent).collect();
+        (plain && extents != a.array.shape).then(|| resized(a, extents))
+    })
+}
+
+/// With these extents, in rows that begin at multiples of 16 elements; what is new repeats what is there.
+fn resized(a: &ArrayArgument, extents: Vec<u64>) -> ArrayArgument {
+    let mut shape = extents.clone();
+    if let Some(row) = shape.last_mut() {
+        *row = row.next_multiple_of(16);
+    }
+    let (size, strides) = (a.array.item_size(), a.array.strides());
+    let mut array = Array { shape, data: vec![], ..a.array.clone() };
+    let count: u64 = array.shape.iter().product();
+    for n in 0..count as usize {
+        let index = array.index_of(n);
+        let places = index.iter().zip(&a.array.shape).zip(&strides);
+        let at: u64 = places.map(|((i, extent), stride)| i % extent * stride).sum();
+        array.data.extend_from_slice(&a.array.data[at as usize * size..][..size]);
+    }
+    with_gaps(&ArrayArgument { array, ..a.clone() }, extents)
+}
+
+struct Draw {
+    random: u64,
+    /// By how much exponents are less.
+    smaller: u64,
+}
+
+impl Draw {
+    /// Draws the floats of an array anew.
+    fn again(&mut self, a: &mut ArrayArgument) {
+        let (element, size) = (a.element, a.element.size());
+        let fraction = element.fraction();
+        if fraction == 0 || a.unwritten {
+            return;
+        }
+        let exponents = (1 << (8 * size - 1)) - 1 & !fraction;
+        let one = self.smaller * (fraction + 1);
+        for bytes in a.array.data.chunks_exact_mut(size) {
+            let old = bytes.iter().rev().fold(0, |bits, b| bits << 8 | u64::from(*b));
+            // The constants of Knuth's MMIX; the low bits are the least random ones.
+            self.random = self.random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let drawn = old & !fraction | self.random >> 11 & fraction;
+            // Zeros, infinities and NaNs stay what they are.
+            let exponent = old & exponents;
+            let ordinary = exponent != 0 && exponent != exponents;
+            let new = if exponent > one { drawn - one } else { drawn };
+            if ordinary {
+                bytes.copy_from_slice(&new.to_le_bytes()[..size]);
+            }
+        }
+    }
+}
+
 /// The extents of an array, `less` smaller where they are larger than that.
 fn reduced(a: &ArrayArgument, less: u64) -> Vec<u64> {
     a.array.shape.iter().map(|&n| if n > less { n - less } else { n }).collect()
@@ -133,6 +211,55 @@ mod tests {
     fn shown(launch: &Launch) -> (Vec<u64>, Option<Vec<u64>>) {
         let a = &launch.args[0].arrays()[0];
         (a.array.shape.clone(), a.strides.clone())
+    }
+
+    #[test]
+    fn drawn_numbers_are_of_the_same_kind() {
+        let values = [1.5f32, -3.0e-20, 0.0, -0.0, f32::INFINITY, f32::NAN, 7.0e30, 1.0e-40];
+        let mut floats = array(&[8, 4]);
+        let Argument::Array(a) = &mut floats else { unreachable!() };
+        a.element = Element::F32;
+        a.array.data = (0..32).flat_map(|n: usize| values[n % 8].to_le_bytes()).collect();
+        let integers = array(&[2, 3]);
+        let launch = Launch { args: vec![floats, integers.clone()], ..Launch::default() };
+        let floats = |l: &Launch| -> Vec<f32> {
+            let data = &l.args[0].arrays()[0].array.data;
+            data.chunks(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect()
+        };
+        for n in 0..16 {
+            let drawn = other_numbers(&launch, n);
+            assert_eq!(drawn.args[1], integers);
+            let (old, new) = (floats(&launch), floats(&drawn));
+            for (old, new) in old.iter().zip(&new) {
+                let exponent = |v: &f32| v.to_bits() >> 23;
+                // Zeros, subnormals, infinities and NaNs stay.
+                match old.is_normal() {
+                    true => assert_eq!(exponent(old) - n as u32 % 8, exponent(new), "{old} {new}"),
+                    false => assert_eq!(old.to_bits(), new.to_bits(), "{old} {new}"),
+                }
+            }
+            assert_eq!(old.iter().zip(&new).filter(|(a, b)| a.to_bits() != b.to_bits()).count(), 12);
+        }
+        assert_ne!(floats(&other_numbers(&launch, 0)), floats(&other_numbers(&launch, 8)));
+    }
+
+    #[test]
+    fn arrays_end_elsewhere() {
+        let launch = Launch { args: vec![array(&[2, 40])], ..Launch::default() };
+        let ends = |n: u64| {
+            let a = other_ends(&launch, n).unwrap().args[0].arrays()[0].clone();
+            (a.passed_extents(), a.array.shape.clone(), a.array.data[4..8].to_vec())
+        };
+        assert_eq!(ends(0), (vec![2, 9], vec![2, 16], vec![1, 0, 0, 0]));
+        assert_eq!(ends(1), (vec![2, 13], vec![2, 16], vec![1, 0, 0, 0]));
+        assert_eq!(ends(15), (vec![2, 69], vec![2, 80], vec![1, 0, 0, 0]));
+        let longest = other_ends(&launch, 15).unwrap();
+        let longest = &longest.args[0].arrays()[0].array.data;
+        // Behind element 39 of a row comes element 0 again; nobody writes what lies behind the part.
+        let word = |n: usize| u32::from_le_bytes(longest[4 * n..][..4].try_into().unwrap());
+        assert_eq!((word(39), word(40), word(41), word(68), word(69), word(80)), (39, 0, 1, 28, 0, 40));
+        let short = Launch { args: vec![array(&[2, 31])], ..Launch::default() };
+        assert!((0..16).all(|n| other_ends(&short, n).is_none()));
     }
 
     #[test]

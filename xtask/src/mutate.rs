@@ -34,6 +34,9 @@ panicked.
 /// Where the reasons of survivors are: of the slice that the tests run, and of others.
 const REASONS: [&str; 2] = ["tests/mutation/survivors.tsv", "tests/mutation/campaign.tsv"];
 
+/// Programs that are run on drawn launches too, with digests that the tests compare.
+const DRAWN: &str = "tests/mutation/drawn.tsv";
+
 struct Options {
     programs: Vec<String>,
     classes: Vec<Class>,
@@ -108,7 +111,18 @@ fn schedule(word: &str) -> anyhow::Result<Option<u64>> {
 /// Survivors without a reason, and mutants on which the simulator panicked.
 pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     let options = parse(words)?;
-    let subjects = subjects(root, &options)?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), Into::into);
+    let tile_run = crate::corpus::build(root, &target, "tile-run", options.release)?;
+    let cases = corpus::cases(root, &target)?;
+    let programs = programs(root, &options)?;
+    let setup = Setup {
+        tile_run: &tile_run,
+        target: &options.target,
+        level: options.level,
+        schedules: &options.schedules,
+        scratch: &target.join("mutation"),
+    };
+    let subjects = subjects(&setup, &programs, &cases)?;
     if options.coverage {
         print_coverage(&subjects, options.json);
         return Ok(vec![]);
@@ -126,7 +140,15 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
             eprintln!("{done} of {} mutants", drawn.len());
         }
     };
-    let judged = mutation::judge(&drawn, options.jobs, &progress);
+    let mut judged = mutation::judge(&drawn, options.jobs, &progress);
+    let list = std::fs::read_to_string(root.join(DRAWN)).context(DRAWN)?;
+    let list = mutation::drawn_list(&list);
+    let further = |subject: &Subject| {
+        let program = programs.iter().find(|p| p.name == subject.name && list.contains_key(&*p.name));
+        let Some(program) = program else { return Ok(vec![]) };
+        setup.drawn_cases(program, &cases.join(&program.entry).join("launch.json"), subject)
+    };
+    mutation::look_further(&drawn, &mut judged, further).map_err(anyhow::Error::msg)?;
     if options.json {
         println!("{:#}", as_json(&judged));
     } else {
@@ -141,10 +163,7 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     Ok(mutation::problems(&judged, &of_survivors))
 }
 
-fn subjects(root: &Path, options: &Options) -> anyhow::Result<Vec<Subject>> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), Into::into);
-    let tile_run = crate::corpus::build(root, &target, "tile-run", options.release)?;
-    let cases = corpus::cases(root, &target)?;
+fn programs(root: &Path, options: &Options) -> anyhow::Result<Vec<Program>> {
     let lists = Lists::read(root)?;
     let wanted = |p: &Program| {
         let here = lists.supported.contains(&p.name) && lists.pending_on(&p.name, &options.target).is_none();
@@ -154,15 +173,12 @@ fn subjects(root: &Path, options: &Options) -> anyhow::Result<Vec<Subject>> {
     if programs.is_empty() {
         bail!("no supported program's name is as {} says", options.programs.join(" or "));
     }
-    let setup = Setup {
-        tile_run: &tile_run,
-        target: &options.target,
-        level: options.level,
-        schedules: &options.schedules,
-        scratch: &target.join("mutation"),
-    };
+    Ok(programs)
+}
+
+fn subjects(setup: &Setup<'_>, programs: &[Program], cases: &Path) -> anyhow::Result<Vec<Subject>> {
     let mut subjects = vec![];
-    for program in &programs {
+    for program in programs {
         let launch = cases.join(&program.entry).join("launch.json");
         let subject = setup.subject(program, &launch).map_err(anyhow::Error::msg)?;
         for case in subject.cases.iter().skip(1) {

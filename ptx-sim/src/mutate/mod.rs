@@ -14,6 +14,7 @@
 //! mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], %new;
 //! ```
 
+mod lost;
 mod operators;
 #[cfg(test)]
 mod tests;
@@ -161,7 +162,18 @@ impl Mutant {
 
     /// How the changed instruction was executed, in a launch of the changed module.
     pub fn changed(&self, coverage: &Coverage) -> Executed {
-        coverage.of(self.function, self.at + self.before.len())
+        coverage.of(self.function, self.moved(self.at))
+    }
+
+    /// Where an instruction of the original's function is in the changed module.
+    fn moved(&self, at: usize) -> usize {
+        if at < self.at { at } else { at + self.before.len() }
+    }
+
+    /// Whether the values that the mutant changes reach nothing, whatever arrays hold, given how the original and the
+    /// changed module were executed in one launch.
+    pub fn is_lost(&self, module: &Module, before: &Coverage, after: &Coverage) -> bool {
+        self.gives_values_only() && lost::is_lost(self, module, before, after)
     }
 
     /// Whether all that the changed instruction does to the launch is in its destination registers, as it was with the

@@ -141,3 +141,32 @@ fn a_guard_that_always_holds_may_be_dropped() {
     assert_eq!(lanes(&drop), drop.original(&coverage).lanes);
     assert_ne!(lanes(&negate), negate.original(&coverage).lanes);
 }
+
+/// A change of the constant 256 to 512, which the sum with a large number rounds away.
+#[test]
+fn what_is_lost_where_arrays_do_not_matter() {
+    let lost = |body: &str| {
+        let m = module(body);
+        let (want, before) = run(&m).unwrap();
+        let mutant = mutants(&m).into_iter().find(|x| x.operator == "constant doubled").unwrap();
+        let (words, after) = run(&mutant.of(&m)).unwrap();
+        let lost = mutant.is_lost(&m, &before, &after);
+        // The proof never contradicts the result.
+        assert!(words == want || !lost, "{body}");
+        lost
+    };
+    let number = "cvt.rn.f32.u32 %f1, %r1;\nadd.rn.f32 %f2, %f1, 0f43800000;";
+    let large = "mov.b32 %f3, 0f7A000000;\nadd.rn.f32 %f3, %f2, %f3;";
+    let end = "mov.b32 %r2, %f3; st.global.b32 [%rd2], %r2;";
+    assert!(lost(&format!("{number}\n{large}\n{end}")));
+    // On the way through another instruction.
+    assert!(lost(&format!("{number}\nmul.rn.f32 %f2, %f2, 0f3F800000;\n{large}\n{end}")));
+    // It is seen; it is stored; it is lost only beside what the array holds; the array held where it came from.
+    assert!(!lost(&format!("{number}\nmov.b32 %f3, 0f3F800000;\nadd.rn.f32 %f3, %f2, %f3;\n{end}")));
+    assert!(!lost(&format!("{number}\n{large}\nst.global.b32 [%rd2], %f2;")));
+    assert!(!lost(&format!("{number}\nld.global.b32 %f3, [%rd2];\nadd.rn.f32 %f3, %f3, 0f7A000000;\nadd.rn.f32 %f3, %f2, %f3;\n{end}")));
+    assert!(!lost(&format!("ld.global.b32 %r1, [%rd2];\n{number}\n{large}\n{end}")));
+    // Another array might take another way.
+    let way = "ld.global.b32 %r3, [%rd2];\nsetp.eq.u32 %p1, %r3, 77;\n@%p1 bra E;";
+    assert!(!lost(&format!("{number}\n{large}\n{way}\nE: {end}")));
+}

@@ -7,7 +7,7 @@
 //! may read what lane 0 wrote at step 9, and lane 2 may not.
 //!
 //! Barriers of the CTA or the cluster, waits on mbarriers, fences and acquiring reads count as if all lanes took part:
-//! that finds less, but never something that is right.
+//! that finds less, but never something that is right. Arrivals and releasing writes are those of their lanes.
 
 use super::lanes::lanes;
 
@@ -23,6 +23,12 @@ impl LaneOrder {
     /// Whether what `other` did at `step` happened before what `lane` does now.
     pub fn knows(&self, lane: usize, other: usize, step: u32) -> bool {
         lane == other || step <= self.all || self.known.as_ref().is_some_and(|k| step <= k[lane][other])
+    }
+
+    /// The other lanes that `lane` knows further than all know all, and how far.
+    pub fn met_since(&self, lane: usize) -> impl Iterator<Item = (usize, u32)> {
+        let known = self.known.iter().flat_map(move |k| k[lane].iter().copied().enumerate());
+        known.filter(|(_, until)| *until > self.all)
     }
 
     /// These of the live lanes have met after `step`.

@@ -10,7 +10,10 @@
 //! the narrower of the two scopes says. A release at a location is therefore kept for each [`Domain`] up to its scope,
 //! and an acquire takes over those of the reader's own domains up to its own.
 //!
-//! Within a warp the lanes are told apart by [`LaneOrder`].
+//! Within a warp the lanes are told apart by [`LaneOrder`]. Where only some of them release, they pass on what they
+//! know themselves: of their own warp all accesses up to when all lanes met last, and behind that lane by lane those
+//! that they made or have met since. Example: all lanes store, and lane 0 releases a flag behind that. Without
+//! `bar.warp.sync` before it, who acquires the flag knows of lane 0's store only.
 //!
 //! An agent has a second clock for the *asynchronous proxy*: which ordinary writes have been made visible to it by
 //! `fence.proxy.async`. An asynchronous copy takes over its issuer's clocks and judges ordinary writes by the second
@@ -84,6 +87,46 @@ impl Clock {
         out.extend_from_slice(&other.0[j..]);
         self.0 = out;
     }
+}
+
+/// How far the lanes of other agents are known, where they release one by one.
+#[derive(Clone, Debug, Default)]
+struct LaneClock {
+    /// All lanes of an agent, up to this time.
+    all: Clock,
+    /// One lane, up to this step of the warp; by [`LaneClock::key`].
+    one: Clock,
+}
+
+impl LaneClock {
+    fn key(warp: u32, lane: usize) -> u32 {
+        warp << 5 | lane as u32
+    }
+
+    fn join(&mut self, other: &LaneClock) {
+        self.all.join(&other.all);
+        self.one.join(&other.one);
+    }
+
+    /// A lane that made the access and is not known so far; `None` in it stands for the whole warp.
+    fn unknown(&self, seen: &Seen) -> Option<Option<u8>> {
+        if seen.time <= self.all.get(seen.agent) {
+            return None;
+        }
+        if seen.lanes == 0 {
+            return Some(None);
+        }
+        let unknown = |lane: &usize| seen.origin.step > self.one.get(LaneClock::key(seen.agent, *lane));
+        lanes(seen.lanes).find(unknown).map(|lane| Some(lane as u8))
+    }
+}
+
+/// Lanes of a warp that release, those that have not exited, and the warp's count of instructions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Releasing {
+    pub lanes: u32,
+    pub live: u32,
+    pub step: u32,
 }
 
 /// Ordinary writes that copies by a tensor map see: address of the map, agent, time; sorted. The latest of each agent.
@@ -229,6 +272,7 @@ struct Cell {
 #[derive(Clone, Debug, Default)]
 struct View {
     known: Clock,
+    lanes: LaneClock,
     /// Ordinary writes that the asynchronous proxy sees.
     proxy: Clock,
     /// Initialisations of mbarriers that the asynchronous proxy sees because of `fence.mbarrier_init`.
@@ -241,6 +285,7 @@ struct View {
 impl View {
     fn join(&mut self, other: &View) {
         self.known.join(&other.known);
+        self.lanes.join(&other.lanes);
         self.proxy.join(&other.proxy);
         self.barriers.join(&other.barriers);
         self.maps.join(&other.maps);
@@ -251,6 +296,10 @@ impl View {
 #[derive(Clone, Debug, Default)]
 struct Agent {
     known: Clock,
+    /// Of what is known of other warps, what is known of each of their lanes.
+    known_lanes: LaneClock,
+    /// The time of the last accesses that all lanes of the warp know of.
+    met: u32,
     proxy: Clock,
     barriers: Clock,
     maps: Maps,
@@ -326,16 +375,31 @@ pub(crate) struct Conflict {
 }
 
 impl Agent {
-    /// What a release passes on.
-    fn view(&self) -> View {
+    /// What a release passes on: by all lanes, or only by these.
+    fn view(&self, agent: u32, by: Option<Releasing>) -> View {
         let mut tensor = self.tensor_published.clone();
         tensor.join(&self.tensor_received);
+        let mut lanes = self.known_lanes.clone();
+        match by.filter(|by| by.lanes & by.live != by.live) {
+            None => lanes.all.raise(agent, self.known.get(agent)),
+            Some(by) => {
+                lanes.all.raise(agent, self.met);
+                for lane in super::lanes::lanes(by.lanes) {
+                    lanes.one.raise(LaneClock::key(agent, lane), by.step);
+                    for (other, until) in self.lanes.met_since(lane) {
+                        lanes.one.raise(LaneClock::key(agent, other), until);
+                    }
+                }
+            }
+        }
         let Agent { known, proxy, barriers, maps, .. } = self;
-        View { known: known.clone(), proxy: proxy.clone(), barriers: barriers.clone(), maps: maps.clone(), tensor }
+        let (known, proxy, barriers, maps) = (known.clone(), proxy.clone(), barriers.clone(), maps.clone());
+        View { known, lanes, proxy, barriers, maps, tensor }
     }
 
     fn receive(&mut self, view: &View) {
         self.known.join(&view.known);
+        self.known_lanes.join(&view.lanes);
         self.proxy.join(&view.proxy);
         self.barriers.join(&view.barriers);
         self.maps.join(&view.maps);
@@ -402,6 +466,8 @@ impl Race {
         let id = ASYNC | self.next_async;
         self.next_async += 1;
         let mut child = self.agents.get(&agent).cloned().unwrap_or_default();
+        // Its issuer's lanes are told apart by `before_issue`.
+        child.known_lanes.all.raise(agent, child.known.get(agent));
         child.known.tick(id);
         child.proxy.tick(id);
         child.issuer = lane.map(|lane| (agent, lane));
@@ -422,13 +488,22 @@ impl Race {
     pub fn lanes_meet(&mut self, agent: u32, together: u32, live: u32, step: u32) {
         if let Some(a) = self.agents.get_mut(&agent) {
             a.lanes.meet(together, live, step);
+            if together & live == live {
+                a.met = a.known.get(agent);
+                a.known.tick(agent);
+            }
         }
     }
 
     /// Passes what `agent` knows to `key`.
     pub fn release(&mut self, agent: u32, key: SyncKey) {
+        self.release_by(agent, key, None);
+    }
+
+    /// Passes what these lanes of `agent` know to `key`.
+    pub fn release_by(&mut self, agent: u32, key: SyncKey, by: Option<Releasing>) {
         let Some(a) = self.agents.get_mut(&agent) else { return };
-        self.syncs.entry(key).or_default().join(&a.view());
+        self.syncs.entry(key).or_default().join(&a.view(agent, by));
         a.known.tick(agent);
     }
 
@@ -458,7 +533,7 @@ impl Race {
             let pending = std::mem::take(&mut a.pending[level]);
             a.receive(&pending);
         }
-        let view = Arc::new(a.view());
+        let view = Arc::new(a.view(agent, None));
         a.fenced[..reach(scope)].fill(view);
         a.known.tick(agent);
     }
@@ -504,7 +579,11 @@ impl Race {
         let Some(a) = self.agents.get_mut(&agent) else { return };
         for granule in map / 4..(map + MAP_BYTES) / 4 {
             let writes = self.cells.get(&(MemKey::Global, granule)).map_or(&[][..], |cell| &cell.writes);
-            for seen in writes.iter().filter(|seen| seen.time <= a.known.get(seen.agent)) {
+            let known = |seen: &&Seen| {
+                let lanes = || seen.agent == agent || a.known_lanes.unknown(seen).is_none();
+                seen.time <= a.known.get(seen.agent) && lanes()
+            };
+            for seen in writes.iter().filter(known) {
                 a.maps.raise(map, seen.agent, seen.time);
             }
         }
@@ -547,15 +626,21 @@ impl Race {
         }
     }
 
-    /// A strong write to a location.
-    pub fn strong_write(&mut self, agent: u32, (mem, address): (MemKey, u64), release: bool, scope: Scope) {
+    /// A strong write to a location, and who releases by it.
+    pub fn strong_write(
+        &mut self,
+        agent: u32,
+        (mem, address): (MemKey, u64),
+        by: Option<Releasing>,
+        scope: Scope,
+    ) {
         let Some(a) = self.agents.get_mut(&agent) else { return };
-        let own = release.then(|| a.view());
+        let own = by.map(|by| a.view(agent, Some(by)));
         for (domain, fenced) in a.home.domains(scope).zip(&a.fenced) {
             let entry = self.syncs.entry(SyncKey::Location(mem, address, domain)).or_default();
             entry.join(own.as_ref().unwrap_or(fenced));
         }
-        if release {
+        if by.is_some() {
             a.known.tick(agent);
         }
     }
@@ -602,6 +687,8 @@ impl Race {
                     a.between_lanes(seen, how, origin)?
                 } else if seen.time > a.known.get(seen.agent) {
                     (if both_strong { Missing::Scope } else { Missing::Order }, None)
+                } else if let Some(lane) = a.known_lanes.unknown(seen) {
+                    (Missing::LaneOrder, lane)
                 } else if how.asynchronous && !seen.asynchronous && seen.write && !a.sees(seen, mem, address, how) {
                     (if how.map { Missing::MapFence } else { Missing::ProxyFence }, None)
                 } else {

@@ -3,7 +3,7 @@
 use super::lanes::{Lanes, Lanes64, lane_mask, mask_lanes, store};
 use super::memory::{Bytes, MAX_LOCAL};
 use super::program::{Arg, DInst, MemBase, SHARED_START};
-use super::race::Origin;
+use super::race::{Origin, Releasing};
 use super::record::Event;
 use super::tensor::{PendingLoad, WgmmaState};
 use super::undefined::Undefined;
@@ -324,6 +324,11 @@ impl Warp {
     /// The instruction as the source of accesses.
     pub fn origin(&self, inst: &DInst) -> Origin {
         Origin { line: inst.line, span: inst.span, warp: self.agent, lane: None, step: self.steps }
+    }
+
+    /// A release by these lanes now.
+    pub fn releasing(&self, lanes: u32) -> Releasing {
+        Releasing { lanes, live: self.live, step: self.steps }
     }
 
     /// The address operand of each lane, in its own space.

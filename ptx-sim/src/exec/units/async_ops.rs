@@ -285,7 +285,7 @@ impl Machine<'_> {
                     if sem != Sem::Relaxed {
                         let uid = self.ctas[cta].uid;
                         if let Some(race) = &mut self.race {
-                            race.release(w.agent, SyncKey::OpenPhase(uid, offset));
+                            race.release_by(w.agent, SyncKey::OpenPhase(uid, offset), Some(w.releasing(mask)));
                         }
                     }
                     let n = count[lane];

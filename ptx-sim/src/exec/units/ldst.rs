@@ -7,7 +7,7 @@ use crate::exec::state::lanes::{Lanes, lanes};
 use crate::exec::state::machine::{Fail, Machine};
 use crate::exec::state::place::Place;
 use crate::exec::state::program::{Arg, DInst};
-use crate::exec::state::race::{How, MemKey};
+use crate::exec::state::race::{How, MemKey, Releasing};
 use crate::exec::state::warp::Warp;
 use crate::ir::*;
 
@@ -63,7 +63,7 @@ pub(crate) trait LoadStore {
     fn strong_read(&mut self, agent: u32, place: Place, acquire: bool, scope: Scope);
 
     /// The same for a strong write.
-    fn strong_write(&mut self, agent: u32, place: Place, release: bool, scope: Scope);
+    fn strong_write(&mut self, agent: u32, place: Place, by: Option<Releasing>, scope: Scope);
 }
 
 impl LoadStore for Machine<'_> {
@@ -206,7 +206,8 @@ impl LoadStore for Machine<'_> {
                 let how = How { strong, scope: a.scope, unchanged, ..How::WRITE };
                 self.note(w.agent, place, total as u64, how, origin.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
                 if strong {
-                    self.strong_write(w.agent, place, matches!(a.sem, Sem::Release), a.scope);
+                    let by = matches!(a.sem, Sem::Release).then(|| w.releasing(mask));
+                    self.strong_write(w.agent, place, by, a.scope);
                 }
             }
             self.write_place(w, lane, place, &raw[..total])
@@ -338,7 +339,8 @@ impl LoadStore for Machine<'_> {
                 }
             }
             if self.race.is_some() {
-                self.strong_write(w.agent, place, matches!(m.sem, Sem::Release | Sem::AcqRel), m.scope);
+                let by = matches!(m.sem, Sem::Release | Sem::AcqRel).then(|| w.releasing(mask));
+                self.strong_write(w.agent, place, by, m.scope);
             }
         }
         if matches!(m.sem, Sem::Acquire | Sem::AcqRel) {
@@ -369,11 +371,11 @@ impl LoadStore for Machine<'_> {
         }
     }
 
-    fn strong_write(&mut self, agent: u32, place: Place, release: bool, scope: Scope) {
+    fn strong_write(&mut self, agent: u32, place: Place, by: Option<Releasing>, scope: Scope) {
         if let Some(location) = self.location(place)
             && let Some(race) = &mut self.race
         {
-            race.strong_write(agent, location, release, scope);
+            race.strong_write(agent, location, by, scope);
         }
     }
 }

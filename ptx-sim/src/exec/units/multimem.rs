@@ -11,7 +11,7 @@ use crate::exec::state::lanes::lanes;
 use crate::exec::state::machine::{Fail, Machine};
 use crate::exec::state::place::Place;
 use crate::exec::state::program::{Arg, DInst};
-use crate::exec::state::race::{How, Origin};
+use crate::exec::state::race::{How, Origin, Releasing};
 use crate::exec::state::warp::Warp;
 use crate::ir::*;
 use crate::num::{self, CvtOpts, Format, Rounding};
@@ -66,7 +66,7 @@ impl MulticastAccess for Machine<'_> {
                 }
             }
             for member in &members {
-                self.multimem_order(w.agent, Place::Global(*member), total, m, origin.of_lane(lane))
+                self.multimem_order(w.agent, Place::Global(*member), total, m, (origin.of_lane(lane), w.releasing(mask)))
                     .map_err(|e| Fail::at(e, lane))?;
             }
             let count = members.len() as u64;
@@ -167,7 +167,7 @@ impl Machine<'_> {
         place: Place,
         bytes: u64,
         m: &MultimemMods,
-        origin: Origin,
+        (origin, by): (Origin, Releasing),
     ) -> Result<(), SimErrorKind> {
         if self.race.is_none() {
             return Ok(());
@@ -178,7 +178,7 @@ impl Machine<'_> {
         if strong && loads {
             self.strong_read(agent, place, m.sem == Sem::Acquire, scope);
         } else if strong {
-            self.strong_write(agent, place, m.sem == Sem::Release, scope);
+            self.strong_write(agent, place, (m.sem == Sem::Release).then_some(by), scope);
         }
         Ok(())
     }
