@@ -78,9 +78,7 @@ fn survivors_are_explained_and_scores_hold() {
         if !mutation::drawn_list(&list).contains_key(&*subject.name) {
             return Ok(vec![]);
         }
-        with(&subject.name, &[None], |setup, program, launch| {
-            Ok(setup.drawn_cases(program, launch, subject))
-        })
+        with(&subject.name, &[None], |setup, program, launch| Ok(setup.drawn_cases(program, launch, subject)))
     };
     mutation::look_further(&drawn, &mut judged, further).unwrap();
     let reasons = std::fs::read_to_string(root().join("tests/mutation/survivors.tsv")).unwrap();

@@ -379,7 +379,10 @@ E: ret;"
         entry(".shared .align 8 .b64 s[32]; .shared .align 8 .b64 bar; .shared .b32 flag;", 64, &body)
     };
     let forms = [
-        ("st.release.cta.shared.b32 [flag], 1;", "W: ld.acquire.cta.shared.b32 %r6, [flag]; setp.eq.b32 %p3, %r6, 0; @%p3 bra W;"),
+        (
+            "st.release.cta.shared.b32 [flag], 1;",
+            "W: ld.acquire.cta.shared.b32 %r6, [flag]; setp.eq.b32 %p3, %r6, 0; @%p3 bra W;",
+        ),
         (
             "atom.release.cta.shared.exch.b32 %r6, [flag], 1;",
             "W: ld.acquire.cta.shared.b32 %r6, [flag]; setp.eq.b32 %p3, %r6, 0; @%p3 bra W;",

@@ -161,7 +161,8 @@ impl Subject {
         own: &'r [Option<Module>],
     ) -> impl Iterator<Item = (&'r Case, &'r Baseline, &'r Module)> {
         let with_own = self.cases.iter().zip(own);
-        with_own.flat_map(move |(case, own)| case.runs.iter().map(move |run| (case, run, own.as_ref().unwrap_or(module))))
+        with_own
+            .flat_map(move |(case, own)| case.runs.iter().map(move |run| (case, run, own.as_ref().unwrap_or(module))))
     }
 
     /// Lines of the PTX with instructions, and whether a lane executed one of them on some schedule. A branch that was
@@ -342,7 +343,8 @@ fn verdict(subject: &Subject, mutant: &Mutant) -> Verdict {
     if !guard && mutant.gives_values_only() && same(|e| e.values) {
         return Verdict::Equal("same values");
     }
-    let is_lost = |((_, run), after): ((&Case, &Baseline), &Coverage)| mutant.is_lost(&subject.module, &run.coverage, after);
+    let is_lost =
+        |((_, run), after): ((&Case, &Baseline), &Coverage)| mutant.is_lost(&subject.module, &run.coverage, after);
     if !guard && subject.runs().zip(&after).all(is_lost) {
         return Verdict::Equal("lost");
     }

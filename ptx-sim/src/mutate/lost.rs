@@ -18,7 +18,13 @@ use crate::ir::*;
 pub(super) fn is_lost(mutant: &Mutant, module: &Module, before: &Coverage, after: &Coverage) -> bool {
     let Some(function) = module.functions.get(mutant.function) else { return false };
     // Where no warp comes to in this launch, none comes to in the others.
-    let executed: Vec<&Inst> = function.body.iter().enumerate().filter(|(at, _)| before.of(mutant.function, *at).reached > 0).map(|(_, inst)| inst).collect();
+    let executed: Vec<&Inst> = function
+        .body
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| before.of(mutant.function, *at).reached > 0)
+        .map(|(_, inst)| inst)
+        .collect();
     let Some(fixed) = fixed_registers(function, &executed) else { return false };
     let is_fixed = |inst: &Inst| {
         let mut registers = vec![];

@@ -164,7 +164,9 @@ fn what_is_lost_where_arrays_do_not_matter() {
     // It is seen; it is stored; it is lost only beside what the array holds; the array held where it came from.
     assert!(!lost(&format!("{number}\nmov.b32 %f3, 0f3F800000;\nadd.rn.f32 %f3, %f2, %f3;\n{end}")));
     assert!(!lost(&format!("{number}\n{large}\nst.global.b32 [%rd2], %f2;")));
-    assert!(!lost(&format!("{number}\nld.global.b32 %f3, [%rd2];\nadd.rn.f32 %f3, %f3, 0f7A000000;\nadd.rn.f32 %f3, %f2, %f3;\n{end}")));
+    assert!(!lost(&format!(
+        "{number}\nld.global.b32 %f3, [%rd2];\nadd.rn.f32 %f3, %f3, 0f7A000000;\nadd.rn.f32 %f3, %f2, %f3;\n{end}"
+    )));
     assert!(!lost(&format!("ld.global.b32 %r1, [%rd2];\n{number}\n{large}\n{end}")));
     // Another array might take another way.
     let way = "ld.global.b32 %r3, [%rd2];\nsetp.eq.u32 %p1, %r3, 77;\n@%p1 bra E;";

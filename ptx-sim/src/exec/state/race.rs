@@ -627,13 +627,7 @@ impl Race {
     }
 
     /// A strong write to a location, and who releases by it.
-    pub fn strong_write(
-        &mut self,
-        agent: u32,
-        (mem, address): (MemKey, u64),
-        by: Option<Releasing>,
-        scope: Scope,
-    ) {
+    pub fn strong_write(&mut self, agent: u32, (mem, address): (MemKey, u64), by: Option<Releasing>, scope: Scope) {
         let Some(a) = self.agents.get_mut(&agent) else { return };
         let own = by.map(|by| a.view(agent, Some(by)));
         for (domain, fenced) in a.home.domains(scope).zip(&a.fenced) {

@@ -66,8 +66,14 @@ impl MulticastAccess for Machine<'_> {
                 }
             }
             for member in &members {
-                self.multimem_order(w.agent, Place::Global(*member), total, m, (origin.of_lane(lane), w.releasing(mask)))
-                    .map_err(|e| Fail::at(e, lane))?;
+                self.multimem_order(
+                    w.agent,
+                    Place::Global(*member),
+                    total,
+                    m,
+                    (origin.of_lane(lane), w.releasing(mask)),
+                )
+                .map_err(|e| Fail::at(e, lane))?;
             }
             let count = members.len() as u64;
             self.stats.memory(m.space, false, loads, total * count);
