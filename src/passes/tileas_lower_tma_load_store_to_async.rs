@@ -206,8 +206,8 @@ fn rewrite<'c>(agent: Blk<'c>, stores: &[Store<'c>], context: &'c Context) -> Re
         top.set_after(*last);
         BarrierOp::build(&top, None, None).map_err(|e| fail(first, e.to_string()))?;
     }
-    let location = first.location();
-    let end = Builder::at_end(context, agent, location);
+    // The last store is what is waited for.
+    let end = Builder::at_end(context, agent, top.location());
     AsyncTmaStoreWaitOp::build(&end, &sources, true).map_err(|e| fail(first, e.to_string()))?;
     Ok(())
 }

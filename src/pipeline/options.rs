@@ -754,6 +754,33 @@ mod tests {
     }
 
     #[test]
+    fn passes_between_constraints_and_schedule_preserve_them() {
+        let options = with(&[("v2-opt-level", "2"), ("pipeline-strategy", "unspecialize")]);
+        let names: Vec<String> = options.steps().iter().map(|s| s.name().to_owned()).collect();
+        let first = names.iter().position(|n| n == GENERATE_CONSTRAINTS).unwrap();
+        assert_eq!(
+            names[first + 1..first + 5],
+            ["canonicalize", "cse", MATERIALIZE_SCHEDULE, "tileas-unspecialized-pipeline"]
+        );
+        let refused = |place: &str| options.stages_of(&place.parse().unwrap()).err().map(|e| e.to_string());
+        let text = "cleanup pass invalidated ScheduleAnalysis; rerun constraint generation or remove the pass 'mine'";
+        for place in
+            ["after:tileas-generate-schedule-constraints:cse,mine{x=1}", "before:tileas-materialize-schedule:mine"]
+        {
+            assert_eq!(refused(place).as_deref(), Some(text), "{place}");
+        }
+        for place in [
+            "before:tileas-generate-schedule-constraints:mine",
+            "after:tileas-materialize-schedule:mine",
+            "after:tileas-generate-schedule-constraints:canonicalize{max-iterations=3}",
+        ] {
+            assert_eq!(refused(place), None, "{place}");
+        }
+        // Without a schedule nothing is between.
+        assert!(Options::default().stages_of(&"after:cse:mine".parse().unwrap()).is_ok());
+    }
+
+    #[test]
     fn stages_and_order_do_not_depend_on_the_level() {
         for level in 0..=3 {
             let steps = Options { opt_level: level, ..Options::default() }.steps();
