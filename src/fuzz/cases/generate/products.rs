@@ -18,6 +18,10 @@ struct Operand {
     /// Whether memory has it the other way round.
     turned: bool,
     padding: Option<Padding>,
+    /// What elements are widened to before they are multiplied.
+    wide: Option<Number>,
+    /// Whether a second tile is added to each.
+    two: bool,
 }
 
 /// What the products of a program have in common.
@@ -99,13 +103,24 @@ impl Generator {
         };
         let depth = trips.max(1) as usize * k;
         let turned = [self.rng.one_in(3), self.rng.coin()];
-        let lhs = self.tensor(from, [m * self.blocks(), depth], [m, k], turned[0]);
-        let rhs = self.tensor(from, [depth, n], [k, n], turned[1]);
+        let lhs = self.multiplied(from, [m * self.blocks(), depth], [m, k], turned[0]);
+        let rhs = self.multiplied(from, [depth, n], [k, n], turned[1]);
         let bound = if self.rng.coin() { self.argument(Number::I32, trips) } else { self.scalar(Number::I32, trips) };
         let loose = matches!(kind, OpKind::MmaF { fast_acc: true }) || to == Number::F16;
         let zero = self.scalar(Number::I32, 0);
         let traits = Traits { loose, small: false };
         Products { lhs, rhs, sum: TileType::of(&[m, n], to), kind, trips, bound, i: self.block_id, j: zero, traits }
+    }
+
+    /// A tensor of which tiles are multiplied as elements of `n`; now and then they are computed from what it holds.
+    fn multiplied(&mut self, n: Number, extents: [usize; 2], tile: [usize; 2], turned: bool) -> Operand {
+        let memory = match n {
+            Number::F16 | Number::Bf16 if self.rng.one_in(6) => self.rng.pick(&[Number::I8, Number::E4m3]),
+            _ => n,
+        };
+        let wide = (memory != n).then_some(n);
+        let two = !matches!(n, Number::E4m3 | Number::E5m2) && self.rng.one_in(8);
+        Operand { wide, two, ..self.tensor(memory, extents, tile, turned) }
     }
 
     /// A tensor with tiles up to `extents`, of which the last may stick out.
@@ -139,11 +154,36 @@ impl Generator {
         let results = [(Type::Tensor(ty.clone()), Traits::default())];
         let tensor = self.emit_all(OpKind::MakeTensorView, &operands, &results, vec![])[0];
         let padding = Some(if !n.is_integer() && self.rng.one_in(16) { Padding::NegZero } else { Padding::Zero });
-        Operand { tensor, ty, tile, turned, padding }
+        Operand { tensor, ty, tile, turned, padding, wide: None, two: false }
     }
 
-    /// The tile at these indices.
+    /// The tile at these indices, as it is multiplied.
     fn load_operand(&mut self, o: &Operand, at: [Value; 2]) -> Value {
+        let before = self.scopes.last().map_or(0, Vec::len);
+        let mut v = self.load_tile(o, at);
+        if o.two {
+            let other = self.load_tile(o, at);
+            let kind = match self.ty(v).element {
+                Element::Number(Number::I8) => OpKind::AddI(Overflow::default()),
+                _ => OpKind::AddF(FloatMode::default()),
+            };
+            let t = self.ty(v);
+            v = self.rearrange(kind, &[v, other], t);
+        }
+        if self.ty(v).element == Element::Number(Number::F32) {
+            v = self.rounded(v);
+        }
+        // Rarely something else may use it, too.
+        if !self.rng.one_in(20)
+            && let Some(scope) = self.scopes.last_mut()
+        {
+            scope.truncate(before);
+        }
+        v
+    }
+
+    /// The tile at these indices, of the type that is multiplied but for rounding.
+    fn load_tile(&mut self, o: &Operand, at: [Value; 2]) -> Value {
         let t = TileType::of(&o.tile, o.ty.element);
         // The dimensions change places in the view or afterwards.
         let in_view = o.turned && self.rng.coin();
@@ -158,23 +198,28 @@ impl Generator {
         let kind = OpKind::LoadView { access: AccessOrder::WEAK, token: false, inbounds: vec![] };
         let results = [(loaded.into(), Traits { loose: false, small: true }), (Type::Token, Traits::default())];
         let v = self.emit_all(kind, &[view, at[0], at[1]], &results, vec![])[0];
-        // Rounded as memory has it, or as it is multiplied.
-        let rounds = o.ty.element == Number::F32;
+        // Widened as memory has it, or as it is multiplied.
         let early = self.rng.coin();
-        let mut v = if rounds && early { self.rounded(v) } else { v };
+        let mut v = if early { self.as_multiplied(o, v) } else { v };
         if after {
             let to = TileType { shape: t.shape, ..self.ty(v) };
             v = self.rearrange(OpKind::Permute(vec![1, 0]), &[v], to);
         }
-        v = if rounds && !early { self.rounded(v) } else { v };
-        let values = 2 + usize::from(after) + usize::from(rounds);
-        // Rarely something else may use it, too.
-        if !self.rng.one_in(20)
-            && let Some(scope) = self.scopes.last_mut()
-        {
-            scope.truncate(scope.len() - values);
+        if early { v } else { self.as_multiplied(o, v) }
+    }
+
+    fn as_multiplied(&mut self, o: &Operand, v: Value) -> Value {
+        // Words are rounded; sums of them only once they are there.
+        if o.ty.element == Number::F32 && !o.two && self.rng.coin() {
+            return self.rounded(v);
         }
-        v
+        let Some(n) = o.wide else { return v };
+        let to = self.ty(v).with(Element::Number(n));
+        let kind = match o.ty.element {
+            Number::I8 => OpKind::IToF(Signedness::Signed),
+            _ => OpKind::FToF { rounding: Rounding::NearestEven },
+        };
+        self.rearrange(kind, &[v], to)
     }
 
     fn rounded(&mut self, v: Value) -> Value {
