@@ -125,6 +125,30 @@ def TileAASliceProducts : Pass<"tileaa-slice-products", "::mlir::ModuleOp"> {
   let dependentDialects = ["arith", "nv_tileaa", "scf"];
 }
 
+def TileAAOutlineProducers : Pass<"tileaa-outline-producers", "::mlir::ModuleOp"> {
+  let summary = "the programs that make operands of products go to the producer's warps";
+  let description = [{
+    Operands that `tileaa-plan-products` has marked, because no tensor copy can bring them, are made in a
+    `nv_tileas.async.pipeline.produce_one`, where layouts are those of the producer's warps.
+  }];
+  let statistics = [
+    Statistic<"numOutlined", "num-outlined", "operands made by producers">
+  ];
+  let dependentDialects = ["nv_tileaa", "nv_tileas"];
+}
+
+def TileASPrefetchTiles : Pass<"tileas-prefetch-tiles", "::mlir::ModuleOp"> {
+  let summary = "producers that make tiles load for the next one before they make this one";
+  let description = [{
+    Loops of agents that store a tile to a stage in each iteration carry what they load from one iteration to the next,
+    if the agent's registers hold it twice.
+  }];
+  let statistics = [
+    Statistic<"numLoads", "num-loads", "loads that are an iteration ahead">
+  ];
+  let dependentDialects = ["arith", "nv_tileaa", "nv_tileas", "scf"];
+}
+
 def TileAAPlanProducts : Pass<"tileaa-plan-products", "::mlir::ModuleOp"> {
   let summary = "which kernels multiply by warpgroups: how many, in how many stages, with how many registers";
   let description = [{

@@ -15,18 +15,28 @@
 //                                               %i = inc_iter %i of %p
 //
 // One program may do both, a stage at a time: it is then a sequential program with the same results.
+//
+// Where no copy can bring a tile, the warps of the producer make it and store it, and each of them says so:
+//
+//   producer_acquire %p[%i]          all threads wait until the stage is empty
+//   local_store %tile, stage %i
+//   producer_commit %p[%i]           one thread of each warp arrives at `full`
 
 def NvTileAS_CreatePipelineOp : NvTileAS_Op<"async.pipeline.create_pipeline", NvTileAA_Program,
     [MemoryEffects<[NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>]> {
   let summary = "initialise the barriers of a ring; all stages are empty";
   let description = [{
     One thread initialises them: threads that use the pipeline must have met after it. `consumers` is the number of warps
-    that release each stage. `barriers` holds 64 bits for each barrier, two of them a stage.
+    that release each stage. `arrivals` is how many there are before a stage is full: one of the thread that announces
+    copies, if there are any, and one of each warp that commits what it has stored; one where nothing is said.
+    `barriers` holds 64 bits for each barrier, two of them a stage.
   }];
   let arguments = (ins NvTileAS_DestStorage<NvTileAS_MemDescType>:$barriers,
-      ConfinedAttr<I64Attr, [IntPositive]>:$consumers);
+      ConfinedAttr<I64Attr, [IntPositive]>:$consumers, OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$arrivals);
   let results = (outs NvTileAS_PipelineType:$pipeline);
-  let assemblyFormat = "$barriers `consumers` $consumers attr-dict `:` type($barriers) `->` type($pipeline)";
+  let assemblyFormat = [{
+    $barriers `consumers` $consumers (`arrivals` $arrivals^)? attr-dict `:` type($barriers) `->` type($pipeline)
+  }];
   let hasVerifier = 1;
 }
 
@@ -53,12 +63,24 @@ def NvTileAS_StageOp : NvTileAS_Op<"async.pipeline.stage", NvTileAA_Address, [Pu
 
 def NvTileAS_ProducerAcquireOp : NvTileAS_Op<"async.pipeline.producer_acquire", NvTileAA_Program,
     [NvTileAA_TouchesAll]> {
-  let summary = "wait until a stage is empty, and announce the bytes that will be written to it";
-  let description = "Stands in `elect`: one thread waits and announces.";
+  let summary = "wait until a stage is empty, and announce the bytes that copies will write to it";
+  let description = [{
+    With `bytes` it stands in `elect`: one thread waits and announces. Without, all threads around wait and announce
+    nothing: they store to the stage themselves.
+  }];
   let arguments = (ins NvTileAS_PipelineType:$pipeline, NvTileAS_PipelineIteratorType:$iterator,
-      ConfinedAttr<I64Attr, [IntPositive]>:$bytes);
+      OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$bytes);
   let results = (outs NvTileAS_ProducerTokenType:$token);
-  let assemblyFormat = "$pipeline `[` $iterator `]` `bytes` $bytes attr-dict `:` type($pipeline)";
+  let assemblyFormat = "$pipeline `[` $iterator `]` (`bytes` $bytes^)? attr-dict `:` type($pipeline)";
+  let hasVerifier = 1;
+}
+
+def NvTileAS_ProducerCommitOp : NvTileAS_Op<"async.pipeline.producer_commit", NvTileAA_Program,
+    [NvTileAA_TouchesAll]> {
+  let summary = "one thread of each warp says that the warp has stored what it makes of a stage";
+  let description = "What the threads have stored is ordered before what tensor cores read of the stage.";
+  let arguments = (ins NvTileAS_PipelineType:$pipeline, NvTileAS_PipelineIteratorType:$iterator);
+  let assemblyFormat = "$pipeline `[` $iterator `]` attr-dict `:` type($pipeline)";
   let hasVerifier = 1;
 }
 
@@ -91,6 +113,34 @@ def NvTileAS_ElectOp : NvTileAS_Op<"async.elect", NvTileAA_Program,
   let description = "Threads do not meet inside, and do not wait for that thread at the end.";
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$body attr-dict";
+  let hasRegionVerifier = 1;
+}
+
+def NvTileAS_ProduceOneOp : NvTileAS_Op<"async.pipeline.produce_one", NvTileAA_Program,
+    [RecursiveMemoryEffects, NoRegionArguments, SingleBlock, ThreadScopeOpInterface]> {
+  let summary = "a program of the warps that fill a ring, in the place of what needs it";
+  let description = [{
+    The region is run by `warps` warps, and layouts in it are theirs. It ends in a `yield` of the tile that it makes,
+    for a product to multiply, or of nothing once the tile goes to a stage of a ring. `fast` is the dimension along which
+    the tile is contiguous in its stage. Scalars, views and descriptors of memory come from outside, but no tensors in
+    registers. `tileas-specialize-agents` makes a program beside the others of it, so it cannot be lowered in its place.
+
+    ```mlir
+    %a = nv_tileas.async.pipeline.produce_one warps 4 fast 1 {
+      %x, %t = nv_tileaa.load weak %pointers ...
+      nv_tileas.yield %x : tensor<128x64xf16>
+    } : tensor<128x64xf16>
+    ```
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$warps, ConfinedAttr<I64Attr, [IntNonNegative]>:$fast);
+  let results = (outs Optional<AnyRankedTensor>:$tile);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "`warps` $warps `fast` $fast $body attr-dict (`:` type($tile)^)?";
+  let moreDeclarations = [{
+    int64_t getFirstWarp(unsigned) { return 0; }
+    int64_t getWarpCount(unsigned) { return getWarps(); }
+    bool runsConcurrently() { return false; }
+  }];
   let hasRegionVerifier = 1;
 }
 

@@ -70,8 +70,8 @@ def NvTileAS_CarryOp : NvTileAS_CombiningOp<"carry", NvTileAA_Collective, [AttrS
 }
 
 def NvTileAS_YieldOp : NvTileAS_Op<"yield", NvTileAA_Program,
-    [Pure, ReturnLike, Terminator, ParentOneOf<["ReduceOp", "ScanOp", "CarryOp", "RegisterLoopOp"]>]> {
-  let summary = "the combination that a body computes, or the tokens of a chunk";
+    [Pure, ReturnLike, Terminator, ParentOneOf<["ReduceOp", "ScanOp", "CarryOp", "RegisterLoopOp", "ProduceOneOp"]>]> {
+  let summary = "the combination that a body computes, the tokens of a chunk, or the tile of a producer";
   let arguments = (ins Variadic<AnyType>:$operands);
   let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
 }

@@ -10,12 +10,14 @@
 //! What is found is a violation of the protocol with an interleaving that leads to it, or a reason why the program
 //! cannot be followed.
 
+use super::producers::behind_conversions;
 use crate::dialect::{
     dots::SharedDot,
-    layouts::storage_bits,
+    layouts::{Tensor, storage_bits},
+    nv_tileaa::MemTokenType,
     nv_tileas::{
         AgentSwitchOp, AllocTensorOp, AnyOp, ConsumerReleaseOp, ConsumerWaitOp, CreatePipelineOp, IncIterOp,
-        MemDescSlotOp, MemDescType, PipelineIteratorType, PipelineType, ProducerAcquireOp, StageOp,
+        MemDescSlotOp, MemDescType, PipelineIteratorType, PipelineType, ProducerAcquireOp, ProducerCommitOp, StageOp,
     },
     product_plan::ProductPlan,
     rt::*,
@@ -87,6 +89,11 @@ pub fn check<'c>(function: OpRef<'c>) -> Result<(), Fault<'c>> {
         extract.number = number;
         extract.loops_seen = 0;
         extract.branches_seen = 0;
+        extract.fills = ops_of(*block).any(|op| {
+            let mut commits = false;
+            walk(op, &mut |o| commits |= ProducerCommitOp::cast(o).is_some());
+            commits
+        });
         let body = extract.block(*block)?;
         extract.program.agent(&format!("agent {number}"), 128, body);
     }
@@ -119,6 +126,8 @@ struct Extract<'c> {
     branches_seen: usize,
     /// The agent.
     number: usize,
+    /// Whether its warps fill stages themselves.
+    fills: bool,
     /// Counters of the loops around, from the outside.
     counters: Vec<Var>,
     /// Ops that take part, or hold some that do.
@@ -134,7 +143,9 @@ impl<'c> Extract<'c> {
             let stages =
                 PipelineType::cast(ty(pipeline.pipeline())).ok_or((op, "not a pipeline".to_string()))?.stages();
             let consumers = pipeline.consumers() as u32;
-            let full = program.barrier(&format!("full{i}"), stages as usize, 1);
+            let arrivals =
+                u32::try_from(pipeline.arrivals().unwrap_or(1)).map_err(|_| (op, "too many arrivals".to_string()))?;
+            let full = program.barrier(&format!("full{i}"), stages as usize, arrivals);
             let empty = program.barrier(&format!("empty{i}"), stages as usize, consumers);
             known.insert(key(pipeline.pipeline()), Pipeline { stages, consumers, full, empty });
         }
@@ -154,6 +165,7 @@ impl<'c> Extract<'c> {
             loops_seen: 0,
             branches_seen: 0,
             number: 0,
+            fills: false,
             counters: vec![],
             relevant,
         })
@@ -200,6 +212,7 @@ impl<'c> Extract<'c> {
                 out.extend(self.block(body)?);
             }
             Some(ProducerAcquireOp(x)) => self.acquire(x, out)?,
+            Some(ProducerCommitOp(x)) => self.commit(x, out)?,
             Some(ConsumerWaitOp(x)) => self.wait(x, out)?,
             Some(ConsumerReleaseOp(x)) => self.release(x, out)?,
             Some(AsyncTiledTmaLoadOp(x)) => {
@@ -227,6 +240,12 @@ impl<'c> Extract<'c> {
                 out.push(Op::WaitGroups { engine: Engine::Product, pending: x.pending() as u32 });
             }
             Some(LocalLoadOp(x)) => self.touch(op, x.source(), out)?,
+            // A producer's warps fill a stage.
+            Some(LocalStoreOp(x)) if self.fills => {
+                if let Some((into, tag)) = self.place(op, x.dest())? {
+                    out.push(Op::Write { into, tag });
+                }
+            }
             // Threads change what they have been given: the stage must still be theirs, as for a read.
             Some(LocalStoreOp(x)) => self.touch(op, x.dest(), out)?,
             _ if self.relevant.contains(&op_key(op)) && region_count(op) > 0 => {
@@ -269,10 +288,23 @@ impl<'c> Extract<'c> {
         let op = x.op();
         let (slot, parity) = self.slot(op, x.pipeline(), x.iterator())?;
         let pipeline = self.pipeline(op, x.pipeline())?;
-        let bytes = u32::try_from(x.bytes()).map_err(|_| (op, "too many bytes".to_string()))?;
         out.push(Op::Wait { barrier: pipeline.empty.at(&slot), parity: !parity });
+        let Some(bytes) = x.bytes() else { return Ok(()) };
+        let bytes = u32::try_from(bytes).map_err(|_| (op, "too many bytes".to_string()))?;
         out.push(Op::Expect { barrier: pipeline.full.at(&slot), bytes });
         out.push(Op::Arrive { barrier: pipeline.full.at(&slot), count: 1 });
+        Ok(())
+    }
+
+    /// All that the warps of the agent have stored.
+    fn commit(&mut self, x: ProducerCommitOp<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
+        let op = x.op();
+        let (slot, _) = self.slot(op, x.pipeline(), x.iterator())?;
+        let pipeline = self.pipeline(op, x.pipeline())?;
+        let warps = ThreadScope::of(op).and_then(|s| s.warps).and_then(|w| u32::try_from(w).ok());
+        let count = warps.ok_or((op, "the number of its warps is not known".to_string()))?;
+        out.push(Op::Fence);
+        out.push(Op::Arrive { barrier: pipeline.full.at(&slot), count });
         Ok(())
     }
 
@@ -444,6 +476,7 @@ fn inside_of<'c>(v: Val<'c>) -> Option<Val<'c>> {
 /// Ops of pipelines.
 fn takes_part(op: OpRef<'_>) -> bool {
     ProducerAcquireOp::cast(op).is_some()
+        || ProducerCommitOp::cast(op).is_some()
         || ConsumerWaitOp::cast(op).is_some()
         || ConsumerReleaseOp::cast(op).is_some()
         || IncIterOp::cast(op).is_some()
@@ -460,11 +493,20 @@ fn bytes_of(memory: Val<'_>) -> Option<u32> {
 const MOST_DEPTH: usize = 64;
 
 /// Whether two values are computed by the same ops from the same values, or from what corresponding loops count.
+/// Layouts are those of each agent's warps, and loads are ordered by tokens of each agent.
 fn computed_alike<'c>(a: Val<'c>, b: Val<'c>, depth: usize) -> bool {
+    let (a, b) = (behind_conversions(a), behind_conversions(b));
     if a == b {
         return true;
     }
-    if depth > MOST_DEPTH || ty(a) != ty(b) {
+    if MemTokenType::cast(ty(a)).is_some() && MemTokenType::cast(ty(b)).is_some() {
+        return true;
+    }
+    let same_type = match (Tensor::of_value(a), Tensor::of_value(b)) {
+        (Some(x), Some(y)) => x.shape == y.shape && x.element == y.element,
+        _ => ty(a) == ty(b),
+    };
+    if depth > MOST_DEPTH || !same_type {
         return false;
     }
     match (defining_op(a), defining_op(b)) {
@@ -486,6 +528,15 @@ fn computed_alike<'c>(a: Val<'c>, b: Val<'c>, depth: usize) -> bool {
     }
 }
 
+/// What a constant repeats, whatever the layout of its type; other attributes as they are.
+fn element(a: mlir_sys::MlirAttribute) -> mlir_sys::MlirAttribute {
+    // SAFETY: the attribute is alive, and only splats are asked for what they repeat.
+    unsafe {
+        let splat = mlir_sys::mlirAttributeIsADenseElements(a) && mlir_sys::mlirDenseElementsAttrIsSplat(a);
+        if splat { mlir_sys::mlirDenseElementsAttrGetSplatValue(a) } else { a }
+    }
+}
+
 fn same_attributes(x: OpRef<'_>, y: OpRef<'_>) -> bool {
     // SAFETY: both ops are alive; attributes are asked for by numbers that they have.
     unsafe {
@@ -494,7 +545,8 @@ fn same_attributes(x: OpRef<'_>, y: OpRef<'_>) -> bool {
         count == mlir_sys::mlirOperationGetNumAttributes(y)
             && (0..count).all(|i| {
                 let (a, b) = (mlir_sys::mlirOperationGetAttribute(x, i), mlir_sys::mlirOperationGetAttribute(y, i));
-                mlir_sys::mlirIdentifierEqual(a.name, b.name) && mlir_sys::mlirAttributeEqual(a.attribute, b.attribute)
+                mlir_sys::mlirIdentifierEqual(a.name, b.name)
+                    && mlir_sys::mlirAttributeEqual(element(a.attribute), element(b.attribute))
             })
     }
 }

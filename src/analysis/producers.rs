@@ -4,18 +4,22 @@
 //! loops and branches and starts the same loads, so everything that their addresses and the control flow around them
 //! depend on is computed twice. A [`Slice`] is that part of a program; it exists if none of it has effects.
 
-use super::access::{View, fast_dimension};
+use super::{
+    access::{View, fast_dimension},
+    layouts::default_layout,
+    tile_programs::may_be_repeated,
+};
 use crate::dialect::{
     behaviour::{self, LayoutRelation},
-    layouts::{Tensor, storage_bits},
-    nv_tileaa,
-    nv_tileas::{self, MemDescType},
+    layouts::{Tensor, retype_constant, storage_bits},
+    nv_tileaa::{self, MemTokenType},
+    nv_tileas::{self, MemDescType, ProduceOneOp},
     pass::{Failed, fail},
     rt::*,
     shared_memory::{ALIGNMENT, aligned_storage_type},
     upstream::Scf,
 };
-use melior::ir::Type;
+use melior::{Context, ir::Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tile_layout::{HardwareLayout, Shape};
 
@@ -23,6 +27,8 @@ use tile_layout::{HardwareLayout, Shape};
 pub enum Source<'c> {
     /// A tile that is loaded for it alone, next to it: tensor copies keep a ring of such tiles filled.
     Loaded(LoadedOperand<'c>),
+    /// A tile that warps of the producer make and store to a ring.
+    Made(ProduceOneOp<'c>),
     /// What is there before the loop or branch around the product: it goes to shared memory where it is computed.
     Stays,
     /// What is computed next to the product. A left operand can be taken from registers.
@@ -34,7 +40,11 @@ impl<'c> Source<'c> {
         if let Some(loaded) = LoadedOperand::of(v).filter(|l| block_of(l.load) == block_of(dot)) {
             return Self::Loaded(loaded);
         }
-        if home_of(behind_conversions(v)) == block_of(dot) { Self::Computed } else { Self::Stays }
+        let made = behind_conversions(v);
+        if home_of(made) != block_of(dot) {
+            return Self::Stays;
+        }
+        defining_op(made).and_then(ProduceOneOp::cast).map_or(Self::Computed, Self::Made)
     }
 }
 
@@ -97,23 +107,7 @@ impl<'c> LoadedOperand<'c> {
 
     /// The dimension of the operand along which it is contiguous in memory.
     pub fn contiguous_dimension(&self, view: &View<'c>) -> Option<usize> {
-        let mut shape = Shape::new(view.ty.tile()).ok()?;
-        // The bit of the row-major index that moves by one element in memory.
-        let mut bit = shape.field(fast_dimension(view)).ok()?.0;
-        let dim_of = |shape: &Shape, bit: u32| {
-            (0..shape.rank()).find(|&d| shape.field(d).is_ok_and(|(low, width)| low == bit && width > 0))
-        };
-        for op in &self.moved {
-            let to = Tensor::of_value(result(*op, 0))?.tile_shape();
-            if behaviour::layout_relation(*op) == LayoutRelation::Permute {
-                let dim = dim_of(&shape, bit)?;
-                let order = attr(*op, "order").map(i32s_attr)?;
-                let moved = order.iter().position(|&d| d as usize == dim)?;
-                bit = to.field(moved).ok()?.0;
-            }
-            shape = to;
-        }
-        dim_of(&shape, bit)
+        moved_dimension(Shape::new(view.ty.tile()).ok()?, fast_dimension(view), &self.moved)
     }
 
     /// Whether threads must turn the tile before warpgroups multiply it: instructions read elements that are
@@ -121,6 +115,26 @@ impl<'c> LoadedOperand<'c> {
     pub fn must_be_turned(&self, view: &View<'c>, depth: usize) -> bool {
         storage_bits(view.memref.element_type()) != 16 && self.contiguous_dimension(view) != Some(depth)
     }
+}
+
+/// Where dimension `fast` of a tile goes when ops give it other shapes, if single elements follow each other along it.
+pub fn moved_dimension<'c>(mut shape: Shape, fast: usize, moved: &[OpRef<'c>]) -> Option<usize> {
+    // The bit of the row-major index that moves by one element.
+    let mut bit = shape.field(fast).ok()?.0;
+    let dim_of = |shape: &Shape, bit: u32| {
+        (0..shape.rank()).find(|&d| shape.field(d).is_ok_and(|(low, width)| low == bit && width > 0))
+    };
+    for op in moved {
+        let to = Tensor::of_value(result(*op, 0))?.tile_shape();
+        if behaviour::layout_relation(*op) == LayoutRelation::Permute {
+            let dim = dim_of(&shape, bit)?;
+            let order = attr(*op, "order").map(i32s_attr)?;
+            let moved = order.iter().position(|&d| d as usize == dim)?;
+            bit = to.field(moved).ok()?.0;
+        }
+        shape = to;
+    }
+    dim_of(&shape, bit)
 }
 
 /// Whether an op computes each element of its only operand, a tensor, from that element alone.
@@ -146,6 +160,16 @@ pub fn stage_of<'c>(op: OpRef<'c>, view: &View<'c>) -> Result<MemDescType<'c>, S
     let turned = arrangement(view, lines, fast).ok().filter(|_| storage_bits(view.memref.element_type()) != 16);
     let alignment = layout.alignment().max(turned.map_or(0, |t| t.alignment()));
     storage(op, view, view.memref.element_type(), &layout, alignment.into())
+}
+
+/// Storage in which warps of a producer leave a tile for a product, contiguous along `fast`. `op` is where it is used.
+pub fn made_stage<'c>(op: OpRef<'c>, tile: Val<'c>, fast: usize) -> Result<MemDescType<'c>, String> {
+    let tensor = Tensor::of_value(tile).ok_or("operand is no tensor")?;
+    let layout = HardwareLayout::panels(&tensor.tile_shape(), (fast, 1 - fast), storage_bits(tensor.element));
+    let layout = layout.map_err(|e| e.to_string())?;
+    let bases = layout.shared_layout().map_err(|e| e.to_string())?;
+    let alignment = i64::from(layout.alignment()).max(ALIGNMENT);
+    aligned_storage_type(op, &tensor.shape, tensor.element, bases.bases(), alignment).map_err(|e| e.to_string())
 }
 
 /// The storage of [`stage_of`] once threads have changed it: with elements of `element`, and turned so that the other
@@ -195,6 +219,8 @@ pub struct Slice<'c> {
     function: OpRef<'c>,
     ops: FxHashSet<usize>,
     values: FxHashSet<usize>,
+    /// Warps of the agent that it is written for, where tensors have layouts.
+    warps: Option<u64>,
 }
 
 impl<'c> Slice<'c> {
@@ -207,7 +233,7 @@ impl<'c> Slice<'c> {
         given: &dyn Fn(OpRef<'c>) -> bool,
         skip: &dyn Fn(Val<'c>) -> bool,
     ) -> Result<Self, (OpRef<'c>, String)> {
-        let mut slice = Slice { function, ops: FxHashSet::default(), values: FxHashSet::default() };
+        let mut slice = Slice { function, ops: FxHashSet::default(), values: FxHashSet::default(), warps: None };
         let mut work: Vec<OpRef<'c>> = roots.to_vec();
         let mut values: Vec<Val<'c>> = vec![];
         loop {
@@ -239,7 +265,7 @@ impl<'c> Slice<'c> {
                 values.extend(slice.carried(v));
                 continue;
             };
-            if given(op) || slice.ops.contains(&op_key(op)) && region_count(op) == 0 {
+            if given(op) || slice.ops.contains(&op_key(op)) && Scf::of(op).is_none() {
                 continue;
             }
             if Scf::of(op).is_some() {
@@ -248,11 +274,16 @@ impl<'c> Slice<'c> {
                 work.push(op);
                 continue;
             }
-            if region_count(op) > 0 || !repeats(op) {
+            if region_count(op) > 0 || !repeats(op, slice.function) {
                 return Err((op, format!("'{}' cannot be done twice", op_name(op))));
             }
             work.push(op);
         }
+    }
+
+    /// The slice as the program of an agent of so many warps.
+    pub fn for_warps(self, warps: u64) -> Self {
+        Self { warps: Some(warps), ..self }
     }
 
     /// What a block argument is a copy of.
@@ -286,7 +317,12 @@ impl<'c> Slice<'c> {
             match Scf::of(op) {
                 Some(Scf::For) => self.write_for(b, op, map, root)?,
                 Some(Scf::If) => self.write_if(b, op, map, root)?,
-                _ => clone_op(b, op, map),
+                _ => {
+                    let copy = clone_op(b, op, map);
+                    if let Some(warps) = self.warps {
+                        relayout_single(b.context(), copy, warps);
+                    }
+                }
             }
         }
         Ok(())
@@ -384,23 +420,44 @@ impl<'c> Slice<'c> {
     }
 }
 
-/// A copy of an op without regions, at the insertion point.
-pub fn clone_op<'c>(b: &Builder<'c>, op: OpRef<'c>, map: &mut FxHashMap<usize, Val<'c>>) {
+/// A copy of an op at the insertion point, whose regions use nothing from around. Tokens that have not been copied stay
+/// with the original: the copy is ordered after nothing.
+pub fn clone_op<'c>(b: &Builder<'c>, op: OpRef<'c>, map: &mut FxHashMap<usize, Val<'c>>) -> OpRef<'c> {
     let copy = clone_detached(op);
     for i in 0..operand_count(copy) {
-        if let Some(&v) = map.get(&key(operand(op, i))) {
-            set_operand(copy, i, v);
+        let v = operand(op, i);
+        match map.get(&key(v)) {
+            Some(&v) => set_operand(copy, i, v),
+            None if MemTokenType::cast(ty(v)).is_some() => {
+                set_operand(copy, i, b.value("nv_tileaa.create_mem_token", ty(v), &[], &[]));
+            }
+            None => {}
         }
     }
     b.insert_op(copy);
     for (old, new) in results(op).zip(results(copy)) {
         map.insert(key(old), new);
     }
+    copy
 }
 
 /// Whether a second copy of the op gives the same and does nothing else.
-fn repeats(op: OpRef<'_>) -> bool {
+fn repeats<'c>(op: OpRef<'c>, function: OpRef<'c>) -> bool {
     behaviour::effects(op).is_some_and(|list| list.is_empty())
+        || may_be_repeated(op, function) && results(op).all(|r| Tensor::of_value(r).is_none_or(|t| t.elements() == 1))
+}
+
+/// Gives a copied op that works on single elements the layouts of so many warps: each thread has the element.
+fn relayout_single<'c>(context: &'c Context, op: OpRef<'c>, warps: u64) {
+    for r in results(op) {
+        if let Some(t) = Tensor::of_value(r).filter(|t| t.encoding.is_some() && t.elements() == 1) {
+            let layout = default_layout(&t.tile_shape(), warps);
+            set_ty(r, t.with_layout(context, &layout));
+        }
+    }
+    if behaviour::is_constant(op) {
+        retype_constant(op);
+    }
 }
 
 /// What result or carried value `i` of a loop or branch is a copy of.

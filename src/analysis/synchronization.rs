@@ -635,6 +635,10 @@ fn is_after_pipelines(access: &SharedAccess<'_>, other: &SharedAccess<'_>) -> bo
 /// Whether two accesses of stages are no business of the pipeline's barriers: what threads do to a stage while it is
 /// theirs, up to the product that reads what they have written.
 fn is_within_stage(earlier: &SharedAccess<'_>, later: &SharedAccess<'_>) -> bool {
+    if let (Some(a), Some(b)) = (earlier.turn, later.turn) {
+        // Between two turns at a stage of a producer's warps all of them have committed, and consumers have read.
+        return a == b && earlier.op != later.op;
+    }
     earlier.by_threads && (later.by_threads || earlier.write && !later.write)
 }
 

@@ -20,6 +20,8 @@ pub const WARPGROUP: u32 = 4;
 pub struct ProductPlan {
     /// Consumer warpgroups along the rows and along the columns.
     pub groups: [u32; 2],
+    /// Warpgroups of the producer.
+    pub producers: u32,
     /// Columns of an instruction.
     pub columns: u32,
     /// Stages of each ring.
@@ -35,11 +37,18 @@ impl ProductPlan {
         self.groups[0] * self.groups[1] * WARPGROUP
     }
 
+    pub fn producer_warps(&self) -> u32 {
+        self.producers * WARPGROUP
+    }
+
     /// Puts the plan on a function.
     pub fn attach<'c>(&self, function: OpRef<'c>, context: &'c Context) {
-        let Self { groups: [m, n], columns, stages, registers: [launch, producer, consumer], scratch } = self;
+        let Self { groups: [m, n], producers, columns, stages, registers: [launch, producer, consumer], scratch } =
+            self;
+        // One is the rule.
+        let producers = if *producers == 1 { String::new() } else { format!("producers = {producers} : i64, ") };
         let text = format!(
-            "{{columns = {columns} : i64, groups = array<i64: {m}, {n}>, \
+            "{{columns = {columns} : i64, groups = array<i64: {m}, {n}>, {producers}\
              registers = array<i64: {launch}, {producer}, {consumer}>, scratch = {scratch} : i64, \
              stages = {stages} : i64}}"
         );
@@ -58,6 +67,7 @@ impl ProductPlan {
         let whole = |name| entry(plan, name).filter(|a| is(*a, mlirAttributeIsAInteger)).and_then(number);
         Some(Self {
             groups: list("groups")?.try_into().ok()?,
+            producers: entry(plan, "producers").map_or(Some(1), |_| whole("producers"))?,
             columns: whole("columns")?,
             stages: whole("stages")?,
             registers: list("registers")?.try_into().ok()?,

@@ -3,7 +3,11 @@
 //! Ops with `ThreadScopeOpInterface` have regions that groups of warps run. Inside, warps, threads and barriers are
 //! numbered within the group, and "uniform" means equal in all of its threads.
 
-use super::{nv_tileaa::FuncOp, nv_tileas::AgentSwitchOp, rt::*};
+use super::{
+    nv_tileaa::FuncOp,
+    nv_tileas::{AgentSwitchOp, ProduceOneOp},
+    rt::*,
+};
 
 /// The innermost region with threads of its own around an op.
 #[derive(Clone, Copy)]
@@ -24,6 +28,9 @@ impl<'c> ThreadScope<'c> {
     pub fn of_region(op: OpRef<'c>, region: usize) -> Option<Self> {
         if let Some(function) = FuncOp::cast(op) {
             return Some(Self { op, region, first_warp: 0, warps: function.num_warps(), is_concurrent: false });
+        }
+        if let Some(producer) = ProduceOneOp::cast(op) {
+            return Some(Self { op, region, first_warp: 0, warps: Some(producer.warps()), is_concurrent: false });
         }
         let warps = AgentSwitchOp::cast(op)?.warps();
         let first_warp = warps[..region].iter().sum();

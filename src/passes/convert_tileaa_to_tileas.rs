@@ -10,7 +10,10 @@ mod owner_ops;
 mod warps;
 
 use crate::{
-    analysis::layouts::{default_layout, default_packing, project},
+    analysis::{
+        layouts::{default_layout, default_packing, project},
+        tile_programs::keep_place,
+    },
     dialect::{
         behaviour,
         dots::Instruction,
@@ -19,6 +22,7 @@ use crate::{
         nv_tileas,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
+        thread_scope::ThreadScope,
     },
     pass_descriptor,
 };
@@ -59,12 +63,18 @@ impl<'c> Convert<'c> {
             check_extents(*op)?;
         }
         for op in &ops {
-            self.give_layouts(*op);
+            self.at(*op).give_layouts(*op);
         }
         for op in ops {
-            self.op(op)?;
+            self.at(op).op(op)?;
         }
         Ok(())
+    }
+
+    /// The same for the threads that run `op`.
+    fn at(&self, op: OpRef<'c>) -> Self {
+        let warps = ThreadScope::of(op).and_then(|s| s.warps).map_or(self.warps, |w| w as u64);
+        Self { context: self.context, warps }
     }
 
     fn layout(&self, shape: &[i64]) -> Layout {
@@ -256,6 +266,7 @@ impl<'c> Convert<'c> {
         for (old, new) in results(op).zip(results(new)) {
             replace_all_uses(old, new);
         }
+        keep_place(op, new);
         erase(op);
         self.share_strong(new)
     }

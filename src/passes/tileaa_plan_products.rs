@@ -9,10 +9,10 @@
 //! A kernel can be if
 //!
 //! * the operands of its products are tiles of views that nothing else uses, loaded next to the product, perhaps in
-//!   another shape, or computed from such tiles element by element in as many bits; or they are there
-//!   before the loop around the product, so that they go to shared memory once; or, on the left, they are computed from
-//!   another product's result, in registers;
-//! * tensor copies can load the tiles (`analysis::tensor_maps`);
+//!   another shape, or computed from such tiles element by element in as many bits, and tensor copies can load them
+//!   (`analysis::tensor_maps`); or they are there before the loop around the product, so that they go to shared memory
+//!   once; or, on the left, they are computed from another product's result, in registers; or else warps of the
+//!   producer can make them (`analysis::tile_programs`);
 //! * no access before them orders the loads, none that is ordered behind them comes before the product, and what their
 //!   addresses and the control flow around them depend on can be computed twice (`analysis::producers`).
 //!
@@ -25,8 +25,9 @@ use crate::{
     analysis::{
         access::View,
         facts::Facts,
-        producers::{Slice, Source, comes_from_product, stage_of},
-        tensor_maps, tokens,
+        producers::{LoadedOperand, Slice, Source, comes_from_product, made_stage, stage_of},
+        tensor_maps,
+        tile_programs::{self, TileProgram, is_free, is_over_for_others},
     },
     dialect::{
         behaviour::{self, LayoutRelation},
@@ -36,7 +37,7 @@ use crate::{
         nv_tileaa::{self, AnyOp, DotOp, MemTokenType, Ordering, TiledLoadOp, TiledStoreOp},
         nv_tileas::MemDescType,
         pass::{Failed, PassContext, RustPass, descriptors},
-        product_plan::ProductPlan,
+        product_plan::{ProductPlan, WARPGROUP},
         remark::{self, remark},
         rt::*,
         shared_memory::SCRATCH_BYTES,
@@ -46,9 +47,8 @@ use crate::{
     pass_descriptor,
 };
 use melior::{Context, ir::Attribute};
-use rustc_hash::FxHashSet;
 use tile_mma::Element;
-use tile_plan::{APlace, Hints, Machine, Major, OperandType, Plan, ProductLoop};
+use tile_plan::{APlace, Hints, Machine, Major, NoPlan, OperandType, Plan, ProductLoop};
 use tile_targets::{Feature, Target};
 
 #[derive(Clone, Default)]
@@ -70,7 +70,7 @@ impl RustPass for PlanProducts {
             if dots.is_empty() || function.num_warps().is_some() {
                 continue;
             }
-            match plan(function, &dots, target) {
+            match plan(function, &dots, target, context) {
                 Ok(plan) => {
                     cx.stat_add(stat::NUM_PLANNED, 1);
                     plan.attach(function.op(), context);
@@ -93,16 +93,31 @@ struct Found<'c> {
     op: OpRef<'c>,
     product: ProductLoop,
     sides: [Side<'c>; 2],
+    /// Why no copies bring operands that warps of the producer make.
+    no_copies: Vec<Obstacle<'c>>,
 }
 
 /// An operand.
 enum Side<'c> {
-    /// A ring of such stages holds it.
+    /// A ring of such stages holds it, which copies fill.
     Ring(MemDescType<'c>),
+    /// The same, and warps of the producer fill it, contiguous along a dimension.
+    Made { stage: MemDescType<'c>, fast: usize },
     /// It lies in shared memory while the loop around the product runs.
     Stays(Val<'c>),
     /// It comes from registers.
     Registers(Val<'c>),
+}
+
+impl<'c> Side<'c> {
+    /// The stage of an operand in a ring, and whether warps fill it.
+    fn stage(&self) -> Option<(MemDescType<'c>, bool)> {
+        match self {
+            Self::Ring(stage) => Some((*stage, false)),
+            Self::Made { stage, .. } => Some((*stage, true)),
+            Self::Stays(_) | Self::Registers(_) => None,
+        }
+    }
 }
 
 /// Loads into rings, and what is computed where they are.
@@ -112,7 +127,12 @@ struct Loads<'c> {
     computed: Vec<OpRef<'c>>,
 }
 
-fn plan<'c>(function: nv_tileaa::FuncOp<'c>, dots: &[OpRef<'c>], target: &Target) -> Result<ProductPlan, Obstacle<'c>> {
+fn plan<'c>(
+    function: nv_tileaa::FuncOp<'c>,
+    dots: &[OpRef<'c>],
+    target: &Target,
+    context: &'c Context,
+) -> Result<ProductPlan, Obstacle<'c>> {
     let facts = Facts::of(function.op());
     let mut products: Vec<Found<'c>> = vec![];
     let mut loads = Loads::default();
@@ -126,7 +146,7 @@ fn plan<'c>(function: nv_tileaa::FuncOp<'c>, dots: &[OpRef<'c>], target: &Target
     let machine = Machine::named(target.name).map_err(|e| (first.op, e.to_string()))?;
     let hints = hints(function, &loads.loads, target);
     let alone = |p: &Found<'c>| {
-        let both = matches!(p.sides, [Side::Ring(_), Side::Ring(_)]);
+        let both = p.sides.iter().all(|s| s.stage().is_some());
         both && products.iter().all(|o| o.op == p.op || block_of(o.op) != block_of(p.op))
     };
     let alike = |p: &Found<'c>| {
@@ -134,15 +154,20 @@ fn plan<'c>(function: nv_tileaa::FuncOp<'c>, dots: &[OpRef<'c>], target: &Target
         of(p) == of(first)
     };
     if !products.iter().all(|p| alone(p) && alike(p)) {
-        return kernel::plan(function.op(), &products, &hints, &machine);
+        let plan = kernel::plan(function.op(), &products, &hints, &machine)?;
+        mark_made(&products, context);
+        return Ok(plan);
     }
     let op = first.op;
     // The deepest takes the largest stages.
     let deepest = products.iter().map(|p| p.product).max_by_key(|p| p.k).unwrap_or(first.product);
     let product = ProductLoop { over_tiles: loops(op) > 1, ..deepest };
-    let plan = tile_plan::plan(&product, &hints, &machine).map_err(|e| (op, e.to_string()))?;
+    let plan = tile_plan::plan(&product, &hints, &machine).map_err(|e| refusal(&products, &e))?;
+    mark_made(&products, context);
     let rings = rings(&products).len() as u32;
-    let fit = |scratch: u32| stages(&plan, &product, rings, scratch);
+    // Where the producer's warps make tiles, they move elements too.
+    let movers = if product.made.contains(&true) { 2 } else { 1 };
+    let fit = |scratch: u32| stages(&plan, &product, rings, scratch * movers);
     let least = least_scratch(plan.groups.0 * plan.groups.1);
     let mut scratch = scratch(function.op(), &product, &products, &loads.computed).max(least);
     // Rather than wait for memory in each iteration results go through shared memory in parts.
@@ -151,6 +176,7 @@ fn plan<'c>(function: nv_tileaa::FuncOp<'c>, dots: &[OpRef<'c>], target: &Target
     }
     let stages = fit(scratch).ok_or_else(|| (op, "shared memory holds no two stages of the operands".to_string()))?;
     let mut reasons = plan.reasons.clone();
+    reasons.extend(products.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason.clone()));
     if stages < plan.stages {
         reasons.push(format!("{stages} stages beside {scratch} bytes for what else goes through shared memory"));
     }
@@ -158,6 +184,7 @@ fn plan<'c>(function: nv_tileaa::FuncOp<'c>, dots: &[OpRef<'c>], target: &Target
     let registers = plan.registers;
     Ok(ProductPlan {
         groups: [plan.groups.0, plan.groups.1],
+        producers: plan.producers,
         columns: plan.columns,
         stages,
         registers: [registers.launch, registers.producer, registers.consumer],
@@ -166,16 +193,33 @@ fn plan<'c>(function: nv_tileaa::FuncOp<'c>, dots: &[OpRef<'c>], target: &Target
 }
 
 /// The stages of each ring: products whose operands are alike take turns with one.
-fn rings<'c>(products: &[Found<'c>]) -> Vec<Vec<MemDescType<'c>>> {
-    let mut all: Vec<Vec<MemDescType<'c>>> = vec![];
+fn rings<'c>(products: &[Found<'c>]) -> Vec<Vec<(MemDescType<'c>, bool)>> {
+    let mut all: Vec<Vec<(MemDescType<'c>, bool)>> = vec![];
     for p in products {
-        let stage: Vec<MemDescType<'c>> =
-            p.sides.iter().filter_map(|s| if let Side::Ring(desc) = s { Some(*desc) } else { None }).collect();
+        let stage: Vec<(MemDescType<'c>, bool)> = p.sides.iter().filter_map(Side::stage).collect();
         if !stage.is_empty() && !all.contains(&stage) {
             all.push(stage);
         }
     }
     all
+}
+
+/// Why there is no plan: where copies would have brought an operand, what was in their way.
+fn refusal<'c>(products: &[Found<'c>], error: &NoPlan) -> Obstacle<'c> {
+    match products.iter().find_map(|p| p.no_copies.first()) {
+        Some((op, reason)) => (*op, format!("{reason}; {error}")),
+        None => (products[0].op, error.to_string()),
+    }
+}
+
+/// Leaves word for `tileaa-outline-producers`.
+fn mark_made(products: &[Found<'_>], context: &Context) {
+    for p in products {
+        let fast = [0, 1].map(|i| if let Side::Made { fast, .. } = p.sides[i] { Some(fast) } else { None });
+        if fast != [None; 2] {
+            tile_programs::mark(context, p.op, fast);
+        }
+    }
 }
 
 /// What the program asks for.
@@ -277,51 +321,125 @@ fn product<'c>(
     let mut product = ProductLoop::new((extent(m), extent(n), extent(k)), operand);
     product.exact_sums = !dot.fast_acc();
     product.result_bits = stored_bits(function, m * n).unwrap_or(storage_bits(acc.element));
-    let mut sides = vec![];
+    let (mut sides, mut no_copies) = (vec![], vec![]);
     for (i, (v, depth)) in [(dot.lhs(), 1), (dot.rhs(), 0)].into_iter().enumerate() {
         let name = ["lhs", "rhs"][i];
-        let found = match Source::of(v, op) {
-            Source::Loaded(found) => found,
+        let obstacle = match Source::of(v, op) {
+            Source::Loaded(found) => match copied(dot, &found, function, (facts, target)) {
+                Ok(stage) => {
+                    if found.contiguous_dimension(&stage.view) != Some(depth) {
+                        *[&mut product.a_major, &mut product.b_major][i] = Major::Mn;
+                    }
+                    product.computed[i] = !found.computed.is_empty();
+                    loads.computed.extend(found.computed);
+                    loads.loads.push(found.load);
+                    sides.push(Side::Ring(stage.desc));
+                    continue;
+                }
+                Err(obstacle) => obstacle,
+            },
             Source::Stays => {
                 sides.push(Side::Stays(v));
                 continue;
             }
-            Source::Computed => {
-                // A tile that is loaded into registers waits for memory in each iteration.
-                if i > 0 || operand.bits() != 16 || !comes_from_product(v) {
-                    return Err(not(&format!("{name} is not a tile that is loaded for it alone")));
-                }
+            // A tile that is loaded into the registers of those who multiply waits for memory in each iteration.
+            Source::Computed if i == 0 && operand.bits() == 16 && comes_from_product(v) => {
                 product.a_place = APlace::Registers { extra: 0 };
                 sides.push(Side::Registers(v));
                 continue;
             }
+            Source::Computed | Source::Made(_) => not("it is not a tile that is loaded for it alone"),
         };
-        let load = TiledLoadOp::cast(found.load).ok_or_else(|| not("operand is not loaded from a view"))?;
-        check_load(load, op, function)?;
-        if load.hints().and_then(|h| bool_hint(h, target.name, "allow_tma")) == Some(false) {
-            return Err((load.op(), "the hint allow_tma forbids tensor copies".into()));
-        }
-        let view = View::of(load.view()).ok_or_else(|| not("its view is not made in this function"))?;
-        // The map is made once, before everything else.
-        if parent_op(view.make.op()) != Some(function) {
-            return Err((load.op(), "its tensor differs from iteration to iteration, or is made in a branch".into()));
-        }
-        let indices: Vec<Val<'c>> = load.indices().collect();
-        let promised = bool_list(load.in_bounds());
-        let stage = stage_of(load.op(), &view)
-            .and_then(|stage| tensor_maps::plan_copy(&view, &indices, &promised, stage, facts).map(|_| stage))
-            .map_err(|reason| (load.op(), format!("{name} is not copied by a tensor map: {reason}")))?;
-        if found.contiguous_dimension(&view) != Some(depth) {
+        let (side, made) = match made(v, dot, depth, (function, facts)) {
+            Ok(made) => made,
+            // What is in the way of a copy, and then of warps that do it.
+            Err((_, reason)) if reason == obstacle.1 => return Err((obstacle.0, format!("{name}: {reason}"))),
+            Err((_, reason)) => return Err((obstacle.0, format!("{name}: {}; {reason}", obstacle.1))),
+        };
+        no_copies.push((obstacle.0, format!("{name} is made by warps: {}", obstacle.1)));
+        if made.fast != depth {
             *[&mut product.a_major, &mut product.b_major][i] = Major::Mn;
         }
-        product.computed[i] = !found.computed.is_empty();
-        loads.computed.extend(found.computed);
-        loads.loads.push(load.op());
-        sides.push(Side::Ring(stage));
+        product.made[i] = true;
+        product.made_instructions += made.instructions;
+        product.made_loads = product.made_loads.max(made.loads);
+        for (most, registers) in product.producer_registers.iter_mut().zip(made.registers) {
+            *most = registers.max(*most);
+        }
+        sides.push(side);
     }
     let sides: [Side<'c>; 2] = sides.try_into().map_err(|_| not("it has no two operands"))?;
-    Ok(Found { op, product, sides })
+    Ok(Found { op, product, sides, no_copies })
 }
+
+/// A tile that tensor copies bring.
+struct Copied<'c> {
+    view: View<'c>,
+    desc: MemDescType<'c>,
+}
+
+/// How tensor copies bring an operand of a product; or what is in the way.
+fn copied<'c>(
+    dot: DotOp<'c>,
+    found: &LoadedOperand<'c>,
+    function: OpRef<'c>,
+    (facts, target): (&Facts, &Target),
+) -> Result<Copied<'c>, Obstacle<'c>> {
+    let op = dot.op();
+    let load = TiledLoadOp::cast(found.load).ok_or_else(|| (op, "operand is not loaded from a view".to_string()))?;
+    check_load(load, op, function)?;
+    if load.hints().and_then(|h| bool_hint(h, target.name, "allow_tma")) == Some(false) {
+        return Err((load.op(), "the hint allow_tma forbids tensor copies".into()));
+    }
+    let view = View::of(load.view()).ok_or_else(|| (op, "its view is not made in this function".to_string()))?;
+    // The map is made once, before everything else.
+    if parent_op(view.make.op()) != Some(function) {
+        return Err((load.op(), "its tensor differs from iteration to iteration, or is made in a branch".into()));
+    }
+    let indices: Vec<Val<'c>> = load.indices().collect();
+    let promised = bool_list(load.in_bounds());
+    let desc = stage_of(load.op(), &view)
+        .and_then(|stage| tensor_maps::plan_copy(&view, &indices, &promised, stage, facts).map(|_| stage))
+        .map_err(|reason| (load.op(), format!("no tensor map copies it: {reason}")))?;
+    Ok(Copied { view, desc })
+}
+
+/// A tile that warps of the producer make.
+struct MadeTile {
+    /// The dimension along which it is contiguous in its stage.
+    fast: usize,
+    /// Instructions of each thread of one warpgroup.
+    instructions: u32,
+    /// Loads that follow each other.
+    loads: u32,
+    /// Registers of a thread, if one warpgroup makes it, and if two do.
+    registers: [u32; 2],
+}
+
+/// How warps of the producer make an operand of a product, whose dimension `depth` is K; or what is in the way.
+fn made<'c>(
+    v: Val<'c>,
+    dot: DotOp<'c>,
+    depth: usize,
+    (function, facts): (OpRef<'c>, &Facts),
+) -> Result<(Side<'c>, MadeTile), Obstacle<'c>> {
+    if comes_from_product(v) {
+        return Err((dot.op(), "the right operand is computed from a product".into()));
+    }
+    check_loops(dot.op(), function)?;
+    let program = TileProgram::of(v, dot.op(), function)?;
+    let contiguous = program.contiguous_dimension(facts);
+    let bits = Tensor::of_value(v).map_or(0, |t| storage_bits(t.element));
+    // Instructions read elements that are contiguous along K, and those of 16 bits otherwise too.
+    let fast = contiguous.filter(|_| bits == 16).unwrap_or(depth);
+    let stage = made_stage(dot.op(), v, fast).map_err(|reason| (dot.op(), reason))?;
+    let registers = [1, 2].map(|groups| program.registers(groups * WARPGROUP, facts) + MAKER_REGISTERS);
+    let instructions = program.instructions(WARPGROUP, facts);
+    Ok((Side::Made { stage, fast }, MadeTile { fast, instructions, loads: program.loads_in_a_row(), registers }))
+}
+
+/// Registers of a thread that makes tiles, beside what it has of them: addresses, bounds, counters.
+const MAKER_REGISTERS: u32 = 40;
 
 /// Bits of the elements of the largest tile that is stored, if it is as large as the result.
 fn stored_bits(function: OpRef<'_>, elements: i64) -> Option<u32> {
@@ -353,49 +471,21 @@ fn check_load<'c>(load: TiledLoadOp<'c>, dot: OpRef<'c>, function: OpRef<'c>) ->
     if block_of(load.op()) != block_of(dot) {
         return not("the operand is not loaded next to the product");
     }
-    if load.ordering() != Ordering::Weak || !is_over_for_others(load, dot) {
+    if load.ordering() != Ordering::Weak || !is_over_for_others(load.result_token(), dot) {
         return not("other accesses are ordered after the load");
     }
     if !load.token().is_none_or(|token| is_free(token, function)) {
         return not("the load is ordered after another access");
     }
-    // A branch or a counted loop can be gone through twice, anything else cannot.
-    let mut at = parent_op(load.op());
-    while let Some(op) = at.filter(|o| *o != function) {
-        if !matches!(Scf::of(op), Some(Scf::For | Scf::If)) {
-            return not("the load is in a loop without a count");
-        }
-        at = parent_op(op);
-    }
-    Ok(())
+    check_loops(load.op(), function)
 }
 
-/// Whether what is ordered behind a load comes when the product has been started, and so has what was loaded.
-fn is_over_for_others<'c>(load: TiledLoadOp<'c>, dot: OpRef<'c>) -> bool {
-    let home = block_of(dot);
-    let in_block = |op| std::iter::successors(Some(op), |o| parent_op(*o)).find(|o| block_of(*o) == home);
-    let Some(block) = block_around(dot) else { return false };
-    let before: Vec<usize> = ops_of(block).take_while(|o| *o != dot).map(op_key).collect();
-    tokens::users(load.result_token()).is_some_and(|users| {
-        users.iter().all(|user| user.carried || in_block(user.op).is_none_or(|op| !before.contains(&op_key(op))))
-    })
-}
-
-/// Whether a token makes a load wait for nothing but grids before this one, at the top of the function, where the
-/// producer waits for them too. Weak loads do not wait for each other.
-fn is_free<'c>(token: Val<'c>, function: OpRef<'c>) -> bool {
-    let (mut work, mut seen) = (vec![token], FxHashSet::default());
-    while let Some(token) = work.pop() {
-        let Some(sources) = tokens::sources(token) else { return false };
-        for op in sources.into_iter().filter(|op| seen.insert(op_key(*op))) {
-            match AnyOp::cast(op) {
-                Some(AnyOp::CreateMemTokenOp(_)) => {}
-                Some(AnyOp::WaitForGridsOp(x)) if parent_op(op) == Some(function) => work.extend(x.token()),
-                Some(AnyOp::TiledLoadOp(x)) if x.ordering() == Ordering::Weak => work.extend(x.token()),
-                Some(AnyOp::LoadOp(x)) if x.ordering() == Ordering::Weak => work.extend(x.token()),
-                _ => return false,
-            }
-        }
+/// A branch or a counted loop can be gone through by two agents, anything else cannot.
+fn check_loops<'c>(op: OpRef<'c>, function: OpRef<'c>) -> Result<(), Obstacle<'c>> {
+    let mut around = std::iter::successors(parent_op(op), |o| parent_op(*o)).take_while(|o| *o != function);
+    if around.all(|o| matches!(Scf::of(o), Some(Scf::For | Scf::If))) {
+        Ok(())
+    } else {
+        Err((op, "the load is in a loop without a count".into()))
     }
-    true
 }

@@ -34,6 +34,13 @@
 //! Where an operand is computed from what is loaded, element by element, or must be turned, threads change the stage
 //! between the wait and the product (`prepare`), while the product before is under way.
 //!
+//! An operand that warps of the producer make (`produce_one`) is stored by them to its stage; they announce nothing,
+//! but each of them arrives when it has stored its part:
+//!
+//! ```text
+//!   produce_one { elect { acquire [it]; copy b .. };  a = ..;  acquire [it];  local_store a, ring[it];  commit [it] }
+//! ```
+//!
 //! An operand that the loop around the product does not change is stored to shared memory where it is computed, and one
 //! that lies in fragments of the instruction already comes from registers.
 //!
@@ -48,7 +55,7 @@ use crate::{
     analysis::{
         access::View,
         facts::Facts,
-        producers::{LoadedOperand, Source, prepared_stage_of, stage_of},
+        producers::{LoadedOperand, Source, made_stage, prepared_stage_of, stage_of},
         tensor_map_ops::TensorMaps,
         tensor_maps,
     },
@@ -58,7 +65,7 @@ use crate::{
         nv_tileaa,
         nv_tileas::{
             BarrierOp, DotOp, MemDescPermuteOp, MemDescType, MemDescViewOp, MmaKind, PermuteOp, PipelineIteratorType,
-            SharedLayoutAttr, TiledLoadOp, TmaDescType,
+            ProduceOneOp, SharedLayoutAttr, TiledLoadOp, TmaDescType,
         },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         product_plan::ProductPlan,
@@ -111,8 +118,8 @@ impl RustPass for MaterializeAsync {
                         streams.last_mut().expect("one was added")
                     }
                 };
-                let map = |s: &Side<'c>| maps.of(s.load.op(), s.load.view(), s.map, &top);
-                let maps = product.sides.iter().map(map).collect::<Result<_, _>>()?;
+                let mut map = |c: &Copied<'c>| maps.of(c.load.op(), c.load.view(), c.map, &top);
+                let maps = product.copied().map(|(_, c)| map(c)).collect::<Result<_, _>>()?;
                 let tiles = [0, 1].map(|i| residents.of(&product, i, &top));
                 let [lhs, rhs] = tiles;
                 stream.products.push(Placed::new(product, [lhs?, rhs?], maps));
@@ -126,14 +133,27 @@ impl RustPass for MaterializeAsync {
     }
 }
 
-/// A tile that is loaded into a ring, as an operand of a product.
+/// A tile that comes through a ring, as an operand of a product.
 struct Side<'c> {
     /// Of the left operand 0, of the right one 1.
     number: usize,
-    operand: LoadedOperand<'c>,
-    load: TiledLoadOp<'c>,
     /// One stage.
     desc: MemDescType<'c>,
+    from: From<'c>,
+}
+
+/// Who fills a stage.
+enum From<'c> {
+    /// Tensor copies.
+    Copied(Copied<'c>),
+    /// Warps of the producer.
+    Made(ProduceOneOp<'c>),
+}
+
+/// What is copied into a ring.
+struct Copied<'c> {
+    operand: LoadedOperand<'c>,
+    load: TiledLoadOp<'c>,
     /// What threads make of a stage before it is multiplied, where they have to.
     prepared: Option<MemDescType<'c>>,
     /// Type of the map, and bytes of the tile.
@@ -151,11 +171,23 @@ impl<'c> Product<'c> {
     fn of(dot: DotOp<'c>, function: OpRef<'c>, facts: &Facts) -> Result<Self, Failed> {
         let mut sides = vec![];
         for (number, v) in [dot.lhs(), dot.rhs()].into_iter().enumerate() {
-            if let Source::Loaded(operand) = Source::of(v, dot.op()) {
-                sides.push(Side::of(dot.op(), (number, operand), function, facts)?);
+            match Source::of(v, dot.op()) {
+                Source::Loaded(operand) => sides.push(Side::copied(dot.op(), (number, operand), function, facts)?),
+                Source::Made(by) => sides.push(Side::made(dot.op(), number, by)?),
+                Source::Stays | Source::Computed => {}
             }
         }
         Ok(Self { dot, sides })
+    }
+
+    /// The operands that copies bring.
+    fn copied(&self) -> impl Iterator<Item = (&Side<'c>, &Copied<'c>)> {
+        self.sides.iter().filter_map(|s| if let From::Copied(copied) = &s.from { Some((s, copied)) } else { None })
+    }
+
+    /// The operands that warps of the producer make.
+    fn made(&self) -> impl Iterator<Item = (&Side<'c>, ProduceOneOp<'c>)> {
+        self.sides.iter().filter_map(|s| if let From::Made(by) = s.from { Some((s, by)) } else { None })
     }
 
     /// Whether the sums of the tensor cores are not exact enough: those of 8-bit floats.
@@ -166,7 +198,13 @@ impl<'c> Product<'c> {
 }
 
 impl<'c> Side<'c> {
-    fn of(
+    fn made(op: OpRef<'c>, number: usize, by: ProduceOneOp<'c>) -> Result<Self, Failed> {
+        let tile = by.tile().next().ok_or_else(|| fail(by.op(), "it makes no tile"))?;
+        let desc = made_stage(by.op(), tile, by.fast() as usize).map_err(|e| fail(op, e))?;
+        Ok(Self { number, desc, from: From::Made(by) })
+    }
+
+    fn copied(
         op: OpRef<'c>,
         (number, operand): (usize, LoadedOperand<'c>),
         function: OpRef<'c>,
@@ -187,7 +225,7 @@ impl<'c> Side<'c> {
         } else {
             None
         };
-        Ok(Self { number, operand, load, desc, prepared, map, bytes })
+        Ok(Self { number, desc, from: From::Copied(Copied { operand, load, prepared, map, bytes }) })
     }
 }
 

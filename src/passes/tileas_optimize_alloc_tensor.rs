@@ -41,6 +41,8 @@ struct Storage<'c> {
     alignment: u64,
     /// The op with regions that run at the same time, and the number of the one that the allocation is in.
     agent: Option<(usize, usize)>,
+    /// Of a ring, the agent that empties it.
+    consumer: Option<(usize, usize)>,
     live: (usize, usize),
     /// Number of the first barrier behind its life that guards more than reuse, or of the end of its life.
     settled: usize,
@@ -114,7 +116,8 @@ fn collect<'c>(function: OpRef<'c>) -> Result<Vec<Storage<'c>>, Failed> {
                 live.0 = live.0.min(number[&op_key(at)]);
                 live.1 = live.1.max(end_of(at));
             }
-            if let Some(end) = end_of_ring(op) {
+            let end = end_of_ring(op);
+            if let Some((_, end)) = end {
                 live.1 = end_of(end);
             }
             if live.0 == usize::MAX {
@@ -124,14 +127,15 @@ fn collect<'c>(function: OpRef<'c>) -> Result<Vec<Storage<'c>>, Failed> {
             let scope = ThreadScope::of(op.op());
             let agent = scope.filter(|s| s.is_concurrent).map(|s| (op_key(s.op), s.region));
             let alignment = desc.alignment() as u64;
-            Ok(Storage { op, bytes: memdesc_bytes(desc), alignment, agent, live, settled })
+            let consumer = end.map(|(agent, _)| agent);
+            Ok(Storage { op, bytes: memdesc_bytes(desc), alignment, agent, consumer, live, settled })
         })
         .collect()
 }
 
 /// Where the life of a ring of a pipeline ends, though producers of later text use it: with the last op of the consumer
-/// that uses pipelines. None for other storage.
-fn end_of_ring(op: AllocTensorOp<'_>) -> Option<OpRef<'_>> {
+/// that uses pipelines, and the consumer. None for other storage.
+fn end_of_ring(op: AllocTensorOp<'_>) -> Option<((usize, usize), OpRef<'_>)> {
     let numbered = |user: OpRef<'_>| {
         MemDescSlotOp::cast(user).is_some_and(|s| defining_op(s.index()).is_some_and(|i| StageOp::cast(i).is_some()))
     };
@@ -139,13 +143,12 @@ fn end_of_ring(op: AllocTensorOp<'_>) -> Option<OpRef<'_>> {
         return None;
     }
     let switch = ops_of(block_around(op.op())?).find_map(AgentSwitchOp::cast)?;
-    let blocks = (0..region_count(switch.op())).filter_map(|i| entry_block(region(switch.op(), i)));
     let mut last = None;
-    for block in blocks {
-        for o in ops_of(block) {
+    for i in 0..region_count(switch.op()) {
+        for o in entry_block(region(switch.op(), i)).into_iter().flat_map(ops_of) {
             walk(o, &mut |inner| {
                 if ConsumerReleaseOp::cast(inner).is_some() {
-                    last = Some(o);
+                    last = Some(((op_key(switch.op()), i), o));
                 }
             });
         }
@@ -165,7 +168,10 @@ fn place<'c>(storages: &[Storage<'c>], live: impl Fn(&Storage<'c>) -> (usize, us
         let mine = live(s);
         let concurrent = |o: &Storage<'c>| match (o.agent, s.agent) {
             (Some((op, region)), Some((other, mine))) => op == other && region != mine,
-            _ => false,
+            // A ring is in use as long as agents other than its consumer are at work, wherever their text stands.
+            (Some(agent), None) => s.consumer.is_some_and(|consumer| consumer != agent),
+            (None, Some(agent)) => o.consumer.is_some_and(|consumer| consumer != agent),
+            (None, None) => false,
         };
         let meets = |o: &Storage<'c>| concurrent(o) || live(o).0 <= mine.1 && mine.0 <= live(o).1;
         let mut taken: Vec<(u64, u64)> =

@@ -13,7 +13,9 @@
 //!              { maps; elect { ... for { acquire; copy .. } ... } }         producer
 //! ```
 //!
-//! The producer is the part of the program that leads to the `elect`s (`analysis::producers`), run by one thread. Maps
+//! The producer is the part of the program that leads to the `elect`s (`analysis::producers`), run by one thread. Where
+//! its warps make tiles (`produce_one`), all of its threads run it, and one of them alone what stands in `elect`s; what
+//! need not be in the loop around is moved out of it. Maps
 //! of views are made by its first warp. The consumer is the program without them. Each has its own iterators, which go
 //! through the same stages because both go through the same loops and branches; the barriers of the pipelines order
 //! them. A ring of S stages lets the producer be S products ahead.
@@ -24,15 +26,19 @@
 //! the products says how many registers each agent gets.
 
 use crate::{
-    analysis::producers::{Slice, clone_op},
+    analysis::{
+        producers::{Slice, clone_op},
+        tile_programs::leave_loops,
+    },
     dialect::{
         gpu_module,
         nv_tileaa::{self, MemTokenType, WaitForGridsOp},
         nv_tileas::{
             AgentSwitchOp, AllocTensorOp, BarrierOp, CreateIteratorOp, CreatePipelineOp, ElectOp, MakeTiledTmaDescOp,
+            ProduceOneOp, YieldOp,
         },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
-        product_plan::{ProductPlan, WARPGROUP},
+        product_plan::ProductPlan,
         rt::*,
     },
     pass_descriptor,
@@ -53,7 +59,7 @@ impl RustPass for SpecializeAgents {
         use descriptors::tileas_specialize_agents::stat;
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             let Some(plan) = ProductPlan::of(function.op()) else { continue };
-            let fills = collect_ops(function.op(), ElectOp::cast);
+            let fills = fills(function.op());
             if fills.is_empty() || !collect_ops(function.op(), AgentSwitchOp::cast).is_empty() {
                 continue;
             }
@@ -67,7 +73,7 @@ impl RustPass for SpecializeAgents {
 fn specialize<'c>(
     function: nv_tileaa::FuncOp<'c>,
     plan: ProductPlan,
-    fills: &[ElectOp<'c>],
+    fills: &[OpRef<'c>],
     context: &'c Context,
 ) -> Result<(), Failed> {
     let op = function.op();
@@ -78,27 +84,30 @@ fn specialize<'c>(
     let shared: Vec<OpRef<'c>> = ops_of(entry).take_while(|o| is_shared(*o)).collect();
     let is_given = |o: OpRef<'c>| shared.contains(&o);
 
-    let mut roots: Vec<OpRef<'c>> = fills.iter().map(|f| f.op()).collect();
+    let mut roots: Vec<OpRef<'c>> = fills.to_vec();
+    let by_warps = fills.iter().any(|f| ProduceOneOp::cast(*f).is_some());
     roots.extend(maps.iter().map(|m| m.op()));
     // Grids that the loads wait for are waited for by both.
     let waits = |o: OpRef<'c>| WaitForGridsOp::cast(o).is_some() && parent_op(o) == Some(op);
     roots.extend(ops_of(entry).filter(|o| waits(*o)));
     let is_token = |v: Val<'c>| MemTokenType::cast(ty(v)).is_some();
     let slice = Slice::of(op, &roots, &is_given, &is_token)
-        .map_err(|(at, reason)| fail(at, format!("the producer cannot be told apart: {reason}")))?;
+        .map_err(|(at, reason)| fail(at, format!("the producer cannot be told apart: {reason}")))?
+        .for_warps(plan.producer_warps().into());
 
     let location = op.location();
     let producer = Region::new();
     let producer_block = append_block(&producer, &[], location);
     let map_roots: Vec<OpRef<'c>> = maps.iter().map(|m| m.op()).collect();
     let of_maps = Slice::of(op, &map_roots, &is_given, &|_| false)
-        .map_err(|(at, reason)| fail(at, format!("the producer cannot be told apart: {reason}")))?;
+        .map_err(|(at, reason)| fail(at, format!("the producer cannot be told apart: {reason}")))?
+        .for_warps(plan.producer_warps().into());
     let mut values: FxHashMap<usize, Val<'c>> = FxHashMap::default();
     // All warps go through what the maps need; one thread through the rest.
     let b = Builder::at_end(context, producer_block, location);
     of_maps.write(&b, entry, &mut values, &mut |o, _| Ok(is_given(o)))?;
     let alone = Region::new();
-    let program = append_block(&alone, &[], location);
+    let program = if by_warps { producer_block } else { append_block(&alone, &[], location) };
     let inside = Builder::at_end(context, program, location);
     slice.write(&inside, entry, &mut values, &mut |o, values| {
         if is_given(o) || MakeTiledTmaDescOp::cast(o).is_some() {
@@ -109,26 +118,29 @@ fn specialize<'c>(
             WaitForGridsOp::build(&inside, ty(result(o, 0)), None).map_err(|e| fail(o, e.to_string()))?;
             return Ok(true);
         }
-        let Some(fill) = ElectOp::cast(o) else { return Ok(false) };
-        let body = entry_block(region(fill.op(), 0)).ok_or_else(|| fail(o, "no program"))?;
-        for op in ops_of(body) {
-            clone_op(&inside, op, values);
+        if !fills.contains(&o) {
+            return Ok(false);
         }
+        write_fill(&inside, o, by_warps, values)?;
         Ok(true)
     })?;
-    b.set_end(producer_block);
-    ElectOp::build(&b, alone).map_err(|e| fail(op, e.to_string()))?;
+    if by_warps {
+        leave_loops(producer_block);
+    } else {
+        b.set_end(producer_block);
+        ElectOp::build(&b, alone).map_err(|e| fail(op, e.to_string()))?;
+    }
 
     // The consumer takes what is left of the original.
     let consumer = Region::new();
     let consumer_block = append_block(&consumer, &[], location);
-    fills.iter().for_each(|f| erase(f.op()));
+    fills.iter().for_each(|f| erase(*f));
     maps.iter().for_each(|m| erase(m.op()));
     let program: Vec<OpRef<'c>> = ops_of(entry).filter(|o| !is_given(*o) && *o != last).collect();
     let b = Builder::before(context, last);
     b.set_location(location);
     let [launch, for_producer, for_consumer] = plan.registers.map(i64::from);
-    let warps = [plan.consumer_warps().into(), i64::from(WARPGROUP)];
+    let warps = [plan.consumer_warps(), plan.producer_warps()].map(i64::from);
     let mut state = b.state("nv_tileas.async.pipeline.agent_switch");
     state.attr("warps", i64s(context, &warps));
     state.attr("registers", i64s(context, &[for_consumer, for_producer]));
@@ -144,6 +156,44 @@ fn specialize<'c>(
     }
     set_attr(op, "numWarps", i64_attr(context, warps.iter().sum()));
     set_discardable_attr(op, gpu_module::MAX_REGISTERS, i64_attr(context, launch));
+    Ok(())
+}
+
+/// The programs of a function that fill stages, the outermost ones.
+fn fills(function: OpRef<'_>) -> Vec<OpRef<'_>> {
+    collect_ops(function, |o| {
+        let inside = parent_op(o).is_some_and(|p| ProduceOneOp::cast(p).is_some());
+        (!inside && ElectOp::cast(o).is_some() || ProduceOneOp::cast(o).is_some()).then_some(o)
+    })
+}
+
+/// What a program that fills stages does, as part of the producer's: run by all of its threads, or by one.
+fn write_fill<'c>(
+    b: &Builder<'c>,
+    fill: OpRef<'c>,
+    by_warps: bool,
+    values: &mut FxHashMap<usize, Val<'c>>,
+) -> Result<(), Failed> {
+    let body = entry_block(region(fill, 0)).ok_or_else(|| fail(fill, "no program"))?;
+    if by_warps && ElectOp::cast(fill).is_some() {
+        let alone = Region::new();
+        let program = append_block(&alone, &[], fill.location());
+        let inside = Builder::at_end(b.context(), program, fill.location());
+        for op in ops_of(body) {
+            clone_op(&inside, op, values);
+        }
+        b.set_location(fill.location());
+        ElectOp::build(b, alone).map_err(|e| fail(fill, e.to_string()))?;
+        return Ok(());
+    }
+    for op in ops_of(body) {
+        b.set_location(op.location());
+        if ElectOp::cast(op).is_some() {
+            write_fill(b, op, by_warps, values)?;
+        } else if YieldOp::cast(op).is_none() {
+            clone_op(b, op, values);
+        }
+    }
     Ok(())
 }
 

@@ -29,6 +29,8 @@ pub struct Kernel {
     pub resident: u32,
     /// Bytes for everything else that goes through shared memory.
     pub scratch: u32,
+    /// Registers of a producer's thread that makes tiles.
+    pub producer_registers: u32,
     /// Elements that are computed beside the products in an iteration.
     pub computed: u64,
 }
@@ -110,8 +112,8 @@ fn complete(
     numbers: &Numbers,
     (groups, columns, blocks): (u32, u32, u32),
 ) -> Result<KernelPlan, NoPlan> {
-    let candidate = Candidate { groups: (groups, 1), columns, blocks, stages: 0 };
-    let registers = divide_registers(live + numbers.other_registers, numbers, &candidate)?;
+    let candidate = Candidate { groups: (groups, 1), columns, producers: 1, blocks, stages: 0 };
+    let registers = divide_registers([live + numbers.other_registers, kernel.producer_registers], numbers, &candidate)?;
     let available = (numbers.shared_sm / blocks - numbers.shared_reserved).min(numbers.shared_block);
     let stage: u32 = kernel.rings.iter().sum();
     let room = available.saturating_sub(kernel.resident + kernel.scratch);

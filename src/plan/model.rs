@@ -22,6 +22,8 @@ pub struct Numbers {
     l2_rate: f64,
     edge: f64,
     hit: f64,
+    /// Clocks of a thread's load from memory.
+    global_latency: f64,
     /// Kilobytes and clocks of a load from memory.
     latency: [(f64, f64); 4],
     /// Clocks for each byte of a result that leaves through shared memory.
@@ -57,6 +59,7 @@ impl Numbers {
             l2_rate: machine.get("l2.all_shared")?,
             edge: machine.get("mbarrier.edge")?,
             hit: machine.get("mbarrier.hit")?,
+            global_latency: machine.get("latency.dram")?,
             latency: [latency(8.0)?, latency(16.0)?, latency(32.0)?, latency(48.0)?],
             epilogue: machine.get("epilogue.staged")? / MEASURED_EPILOGUE,
         })
@@ -97,6 +100,7 @@ impl Numbers {
         };
         let preparation = 2.0 * f64::from(product.prepared_bytes()) / self.shared_rate;
         let l2 = f64::from(product.stage_bytes()) / self.l2_rate;
+        let production = self.production(product, candidate.producers);
         let ring = trip / f64::from(candidate.stages);
         // Additions take slots that products would issue in.
         let slowed = (1.0 - self.share_beside) * promotion;
@@ -107,6 +111,7 @@ impl Numbers {
             (ring, "latency of the ring"),
             (promotion, "promotion"),
             (preparation, "preparation of operands"),
+            (production, "the producer's warps"),
         ];
         let (iteration, bound) =
             bounds.into_iter().fold((0.0, "nothing"), |best, b| if b.0 > best.0 { b } else { best });
@@ -122,11 +127,40 @@ impl Numbers {
         } else {
             main + self.load(product.stage_bytes()) + epilogue
         };
-        Prediction { tensor, l2, ring, promotion, preparation, iteration, bound, tile, share: trips * tensor / tile }
+        Prediction {
+            tensor,
+            l2,
+            ring,
+            promotion,
+            preparation,
+            production,
+            iteration,
+            bound,
+            tile,
+            share: trips * tensor / tile,
+        }
     }
 }
 
 impl Numbers {
+    /// Clocks in which warps of a producer make what they do of a stage: what they load is under way an iteration
+    /// ahead, and the instructions for it are issued by a warp of each warpgroup on each scheduler.
+    fn production(&self, product: &ProductLoop, producers: u32) -> f64 {
+        if product.made_bytes() == 0 {
+            return 0.0;
+        }
+        let issue = f64::from(product.made_instructions) / f64::from(producers);
+        // Addresses are waited for before what they lead to is under way.
+        let addresses = self.global_latency * f64::from(product.made_loads.saturating_sub(1));
+        self.global_latency.max(issue) + addresses + self.edge
+    }
+
+    /// Clocks of an iteration, at least, if the same warps make tiles and multiply them: instructions of single warps
+    /// have half the rate, and eight warps share what is computed.
+    pub fn without_agents(&self, product: &ProductLoop) -> f64 {
+        2.0 * self.tensor(product, product.n.min(256)) + f64::from(product.made_instructions) / 2.0
+    }
+
     /// Clocks from the end of a chain that is waited for to the start of the next.
     pub fn chain(&self, a: APlace) -> f64 {
         if a == APlace::Shared { self.chain_shared } else { self.chain_registers }
@@ -169,6 +203,8 @@ pub struct Candidate {
     pub groups: (u32, u32),
     /// Columns of an instruction.
     pub columns: u32,
+    /// Warpgroups of the producer.
+    pub producers: u32,
     pub blocks: u32,
     pub stages: u32,
 }

@@ -60,6 +60,14 @@ pub struct ProductLoop {
     pub a_place: APlace,
     /// The consumers compute the elements of A, and of B, from what is loaded.
     pub computed: [bool; 2],
+    /// Warps of the producer make A, and B, where no tensor copies load them.
+    pub made: [bool; 2],
+    /// Instructions of each thread of a warpgroup that makes them alone.
+    pub made_instructions: u32,
+    /// Loads that follow each other before a tile is there, because addresses are loaded too.
+    pub made_loads: u32,
+    /// Registers of a thread that are needed for it, by one warpgroup and by two.
+    pub producer_registers: [u32; 2],
     /// Sums of 8-bit floats are to be as exact as those of f32.
     pub exact_sums: bool,
     /// Size of an element of the result in memory.
@@ -86,6 +94,10 @@ impl ProductLoop {
             b_major: Major::K,
             a_place: APlace::Shared,
             computed: [false; 2],
+            made: [false; 2],
+            made_instructions: 0,
+            made_loads: 1,
+            producer_registers: [0; 2],
             exact_sums: true,
             result_bits: 16,
             epilogue_registers: 0,
@@ -112,6 +124,12 @@ impl ProductLoop {
         let a = if self.a_place == APlace::Shared && (turned(self.a_major) || self.computed[0]) { self.m } else { 0 };
         let b = if turned(self.b_major) || self.computed[1] { self.n } else { 0 };
         (a + b) * self.k * self.operand.bits() / 8
+    }
+
+    /// Bytes of the operands that warps of the producer make in an iteration.
+    pub fn made_bytes(&self) -> u32 {
+        let rows = [self.m, self.n].into_iter().zip(self.made).map(|(rows, made)| if made { rows } else { 0 });
+        rows.sum::<u32>() * self.k * self.operand.bits() / 8
     }
 
     /// The tensor cores add 8-bit floats with fewer bits than f32 has, so sums go to a second accumulator now and then.
@@ -165,6 +183,7 @@ pub struct Prediction {
     pub ring: f64,
     pub promotion: f64,
     pub preparation: f64,
+    pub production: f64,
     /// The largest of them.
     pub iteration: f64,
     /// Its name.
@@ -182,7 +201,9 @@ pub struct Plan {
     pub groups: (u32, u32),
     /// Columns of an instruction.
     pub columns: u32,
-    /// Threads of a block, with a warpgroup for the producer.
+    /// Warpgroups of the producer.
+    pub producers: u32,
+    /// Threads of a block.
     pub threads: u32,
     pub blocks: u32,
     pub stages: u32,
@@ -204,7 +225,7 @@ impl Plan {
 }
 
 /// Why there is no plan: other instructions have to do.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, PartialEq, Error)]
 pub enum NoPlan {
     #[error("a tile of {m} rows, {n} columns and depth {k} is not made of whole warpgroup products")]
     Shape { m: u32, n: u32, k: u32 },
@@ -214,6 +235,8 @@ pub enum NoPlan {
     Registers { needed: u32, available: u32 },
     #[error("two stages of {stage} bytes do not fit into {available} bytes of shared memory")]
     SharedMemory { stage: u32, available: u32 },
+    #[error("a producer's warps would take {made:.0} clocks to make a stage, and those that multiply {instead:.0}")]
+    Production { made: f64, instead: f64 },
     #[error(transparent)]
     Machine(#[from] MachineError),
 }
@@ -274,6 +297,8 @@ fn closer(old: Option<NoPlan>, new: NoPlan) -> NoPlan {
                 NoPlan::Registers { needed: n, available: a }
             }
         }
+        // Registers and memory were enough.
+        (Some(production @ NoPlan::Production { .. }), _) => production,
         // Registers were enough: memory is what is missing.
         (Some(memory @ NoPlan::SharedMemory { .. }), _) => memory,
         (_, new) => new,
@@ -288,6 +313,8 @@ fn candidates(product: &ProductLoop, hints: &Hints) -> Vec<Candidate> {
     groups.retain(|&(m, n)| m <= rows && product.n / n >= 8);
     let occupancy = hints.occupancy.unwrap_or(1).clamp(1, 4);
     let mut blocks = vec![1];
+    // More warps of a producer make tiles faster.
+    let producers = if product.made.contains(&true) { 1..=2 } else { 1..=1 };
     // One block with the whole memory is the rule; a hint makes others worth a look.
     blocks.extend((2..=occupancy).filter(|_| !product.over_tiles));
     let mut all = Vec::new();
@@ -295,7 +322,13 @@ fn candidates(product: &ProductLoop, hints: &Hints) -> Vec<Candidate> {
         for &groups in &groups {
             let mut columns = (product.n / groups.1).min(256);
             while columns >= 8.max(product.n / groups.1 / 8) {
-                all.push(Candidate { groups, columns, blocks, stages: 0 });
+                all.extend(producers.clone().map(|producers| Candidate {
+                    groups,
+                    columns,
+                    producers,
+                    blocks,
+                    stages: 0,
+                }));
                 columns /= 2;
             }
         }
@@ -314,8 +347,10 @@ fn ignored(plan: &Plan, hints: &Hints) -> f64 {
 
 /// Registers, ring and epilogue of a candidate, or what it lacks.
 fn complete(product: &ProductLoop, hints: &Hints, numbers: &Numbers, candidate: Candidate) -> Result<Plan, NoPlan> {
-    let threads = 128 * (candidate.consumers() + 1);
-    let registers = divide_registers(candidate.registers(product, numbers), numbers, &candidate)?;
+    let threads = 128 * (candidate.consumers() + candidate.producers);
+    let made = product.producer_registers[candidate.producers as usize - 1];
+    let needed = [candidate.registers(product, numbers), made];
+    let registers = divide_registers(needed, numbers, &candidate)?;
     // What the hint makes of the latency; less than measured is not believed.
     let latency = if hints.latency.is_some_and(|l| l >= 7) { 2.0 } else { 1.0 };
     let per_sm = numbers.shared_sm / candidate.blocks - numbers.shared_reserved;
@@ -336,6 +371,10 @@ fn complete(product: &ProductLoop, hints: &Hints, numbers: &Numbers, candidate: 
     }
     let candidate = Candidate { stages, ..candidate };
     let prediction = numbers.predict(product, &candidate, latency);
+    let instead = numbers.without_agents(product);
+    if prediction.production > instead {
+        return Err(NoPlan::Production { made: prediction.production, instead });
+    }
     let epilogue = Epilogue {
         columns: (1024 / product.result_bits).min(product.n / candidate.groups.1),
         buffers,
@@ -347,6 +386,7 @@ fn complete(product: &ProductLoop, hints: &Hints, numbers: &Numbers, candidate: 
     let mut plan = Plan {
         groups: candidate.groups,
         columns: candidate.columns,
+        producers: candidate.producers,
         threads,
         blocks: candidate.blocks,
         stages,
@@ -366,10 +406,18 @@ fn complete(product: &ProductLoop, hints: &Hints, numbers: &Numbers, candidate: 
 /// where an instruction of 128 columns has 64 accumulators (C7602).
 const INSTRUCTION_REGISTERS: u32 = 26;
 
-/// Divides an SM's registers: the producer gets little, the consumers the rest, which must be `estimate` at least.
-pub(crate) fn divide_registers(estimate: u32, numbers: &Numbers, candidate: &Candidate) -> Result<Registers, NoPlan> {
+/// What consumers keep beyond what they are estimated to need, when a producer could use more than it was given.
+const SPARE_REGISTERS: u32 = 16;
+
+/// Divides an SM's registers: the producer gets little, or what it needs to make tiles, and the consumers the rest,
+/// which must be `estimate` at least.
+pub(crate) fn divide_registers(
+    [estimate, made]: [u32; 2],
+    numbers: &Numbers,
+    candidate: &Candidate,
+) -> Result<Registers, NoPlan> {
     let eights = |r: u32| r / 8 * 8;
-    let threads = 128 * (candidate.consumers() + 1);
+    let threads = 128 * (candidate.consumers() + candidate.producers);
     let launch = eights(numbers.registers / (threads * candidate.blocks)).min(numbers.most_registers);
     // The finaliser wants an instruction's registers to be there at launch.
     let instruction = candidate.columns / 2 + INSTRUCTION_REGISTERS;
@@ -377,13 +425,26 @@ pub(crate) fn divide_registers(estimate: u32, numbers: &Numbers, candidate: &Can
         return Err(NoPlan::Registers { needed: instruction, available: launch });
     }
     let consumers = candidate.consumers();
+    let pool = launch * threads / 128;
     let rest = |producer: u32| {
-        let pool = (launch * threads / 128).saturating_sub(producer);
-        eights(pool / consumers).min(numbers.most_registers)
+        eights(pool.saturating_sub(candidate.producers * producer) / consumers).min(numbers.most_registers)
     };
     // A producer is comfortable with 40 registers; where consumers need more it makes do with the least.
-    let producers = [40, numbers.least_registers];
-    let producer = producers.into_iter().find(|&p| rest(p) >= estimate).unwrap_or(numbers.least_registers);
+    if made > numbers.most_registers {
+        return Err(NoPlan::Registers { needed: made, available: numbers.most_registers });
+    }
+    let least = made.next_multiple_of(8).clamp(numbers.least_registers, numbers.most_registers);
+    // Warps that make tiles get twice what they are estimated to need, if consumers can spare it: what is loaded ahead
+    // is there twice, and estimates are rough where much is computed.
+    let kept = consumers * (estimate + SPARE_REGISTERS).next_multiple_of(8);
+    let spared = eights(pool.saturating_sub(kept) / candidate.producers);
+    let ample = if made > 0 {
+        spared.min(2 * made).next_multiple_of(8).clamp(least, numbers.most_registers)
+    } else {
+        40.max(least)
+    };
+    let producers = [ample, least];
+    let producer = producers.into_iter().find(|&p| rest(p) >= estimate).unwrap_or(least);
     let consumer = rest(producer);
     if consumer < estimate {
         return Err(NoPlan::Registers { needed: estimate, available: consumer });
@@ -425,6 +486,15 @@ fn reasons(product: &ProductLoop, hints: &Hints, plan: &Plan, (fit, wanted): (u3
         reasons.push(format!(
             "sums of 8-bit floats are added to a second accumulator after each {PROMOTION} elements of K, {:.0} clocks",
             p.promotion
+        ));
+    }
+    if product.made_bytes() > 0 {
+        reasons.push(format!(
+            "{} warps of the producer make {} bytes of each stage, {:.0} clocks, in an estimated {} registers",
+            4 * plan.producers,
+            product.made_bytes(),
+            p.production,
+            product.producer_registers[plan.producers as usize - 1]
         ));
     }
     if product.prepared_bytes() > 0 {

@@ -1,7 +1,8 @@
 // Verifiers of pipelines and of programs of one thread.
 //
-// Checked here: barriers are 64-bit words, two for each stage; a stage is acquired by one thread; threads do not meet in
-// a program of one thread.
+// Checked here: barriers are 64-bit words, two for each stage; a stage whose bytes are announced is acquired by one thread,
+// and one that warps commit by all of them; threads do not meet in a program of one thread; a producer's program yields
+// the tile that it gives and uses no tensor of other threads.
 // Not checked here: that stages are acquired and released in turn (`tileas-check-synchronization`), and that the bytes
 // announced are those that copies write.
 #include "mlir/IR/OpImplementation.h"
@@ -26,12 +27,45 @@ LogicalResult CreatePipelineOp::verify() {
 }
 
 LogicalResult ProducerAcquireOp::verify() {
-  if (!(*this)->getParentOfType<ElectOp>())
+  bool alone = (*this)->getParentOfType<ElectOp>() != nullptr;
+  if (getBytes() && !alone)
     return emitOpError("stands in the program of one thread, 'nv_tileas.async.elect'");
+  if (!getBytes() && alone)
+    return emitOpError("announces nothing, so all threads wait, and not one alone");
   // What one phase of a barrier can count.
-  if (getBytes() >= int64_t(1) << 20)
-    return emitOpError("announces ") << getBytes() << " bytes, and a barrier counts less than 1048576";
+  if (getBytes().value_or(0) >= uint64_t(1) << 20)
+    return emitOpError("announces ") << *getBytes() << " bytes, and a barrier counts less than 1048576";
   return success();
+}
+
+LogicalResult ProducerCommitOp::verify() {
+  if ((*this)->getParentOfType<ElectOp>())
+    return emitOpError("is for whole warps, and not for one thread");
+  return success();
+}
+
+LogicalResult ProduceOneOp::verifyRegions() {
+  auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
+  if (!yield || yield.getOperands().size() != getOperation()->getNumResults())
+    return emitOpError("does not end with a 'nv_tileas.yield' of what it gives");
+  if (Value tile = getTile()) {
+    auto given = dyn_cast<RankedTensorType>(yield.getOperands().front().getType());
+    auto type = cast<RankedTensorType>(tile.getType());
+    if (!given || given.getShape() != type.getShape() || given.getElementType() != type.getElementType())
+      return emitOpError("yields ") << yield.getOperands().front().getType() << ", and gives " << type;
+    if (getFast() >= uint64_t(type.getRank()))
+      return emitOpError("has no dimension ") << getFast();
+  }
+  WalkResult result = getBody().walk([&](Operation *op) {
+    for (Value v : op->getOperands()) {
+      if (!isa<RankedTensorType>(v.getType()) || getBody().isAncestor(v.getParentRegion()))
+        continue;
+      op->emitOpError("uses a tensor in registers from outside of its producer");
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
 }
 
 LogicalResult ElectOp::verifyRegions() {

@@ -49,7 +49,9 @@ static LogicalResult verifyMap(Operation *op, nv_tileaa::TiledViewType view, Tma
 // The op whose region's warps run `op`, and that region.
 static Region *scopeOf(Operation *op) {
   Region *region = op->getParentRegion();
-  while (region && !isa<nv_tileaa::ThreadScopeOpInterface>(region->getParentOp()))
+  // A program of a producer's warps stands where it does for others, and moves to the maps.
+  while (region &&
+         (isa<ProduceOneOp>(region->getParentOp()) || !isa<nv_tileaa::ThreadScopeOpInterface>(region->getParentOp())))
     region = region->getParentRegion();
   return region;
 }

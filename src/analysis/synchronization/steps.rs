@@ -8,7 +8,7 @@ use crate::dialect::{
     layouts::Tensor,
     nv_tileas::{
         AllocTensorOp, AsyncDotOp, AsyncDotWaitOp, AsyncTiledTmaStoreOp, AsyncTmaStoreWaitOp, AsyncTokenType,
-        AsyncWaitOp, MemDescReinterpretOp, MemDescSlotOp, MemDescType, StageOp,
+        AsyncWaitOp, MemDescReinterpretOp, MemDescSlotOp, MemDescType, ProducerAcquireOp, StageOp,
     },
     rt::*,
     shared_memory::{memdesc_bytes, shared_layout},
@@ -48,6 +48,8 @@ pub struct SharedAccess<'c> {
     /// Ordered with the others of its pipeline by barriers of the pipeline, which [`crate::analysis::pipelines`]
     /// checks.
     pub(super) pipelined: bool,
+    /// By a producer's warps, in their turn at the stage that this op begins.
+    pub(super) turn: Option<usize>,
 }
 
 /// One of several parts of a storage that lie one behind the other.
@@ -145,6 +147,7 @@ pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<Step<'c>> {
             asynchronous: is_asynchronous,
             work,
             pipelined,
+            turn: turn_of(op).filter(|_| pipelined),
         });
     }
     if let Some(wait) = AsyncDotWaitOp::cast(op) {
@@ -170,6 +173,12 @@ pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<Step<'c>> {
             list
         }
     }
+}
+
+/// What gives the threads around `op` a stage to fill: the last op before it in its block for which all of them wait.
+fn turn_of(op: OpRef<'_>) -> Option<usize> {
+    let before = ops_of(block_around(op)?).take_while(|o| *o != op);
+    before.filter(|o| ProducerAcquireOp::cast(*o).is_some_and(|a| a.bytes().is_none())).last().map(op_key)
 }
 
 /// Whether a stage is that of a pipeline's iterator.

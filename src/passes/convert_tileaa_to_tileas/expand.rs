@@ -9,6 +9,7 @@
 //! mark_for_reuse %v        nothing: no target makes use of it
 //! ```
 
+use crate::analysis::tile_programs::keep_place;
 use crate::dialect::{
     layouts::{Tensor, tensor_type},
     nv_tileaa::{
@@ -95,6 +96,7 @@ fn gather<'c>(b: &Builder<'c>, x: GatherLoadOp<'c>) -> Result<Vec<Val<'c>>, Buil
     let p = pointers(b, x.base(), x.offsets())?;
     let (t, token) = (ty(x.result()), ty(x.result_token()));
     let load = LoadOp::build(b, t, token, p, x.mask(), x.other(), x.token(), x.ordering(), x.scope(), x.hints())?;
+    keep_place(x.op(), load.op());
     Ok(vec![load.result(), load.result_token()])
 }
 

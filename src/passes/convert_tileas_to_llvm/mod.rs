@@ -413,9 +413,13 @@ impl<'c, 'm> Lower<'c, 'm> {
             IncIterOp(x) => self.inc_iter(x),
             StageOp(x) => self.stage(x),
             ProducerAcquireOp(x) => self.producer_acquire(x),
+            ProducerCommitOp(x) => self.producer_commit(x),
             ConsumerWaitOp(x) => self.consumer_wait(x),
             ConsumerReleaseOp(x) => self.consumer_release(x),
             ElectOp(x) => self.elect(x),
+            ProduceOneOp(_) => {
+                Err(fail(op, "what other warps do has no place here; run tileas-specialize-agents first"))
+            }
             MakeTiledTmaDescOp(x) => self.make_tiled_tma_desc(x),
             AsyncTiledTmaLoadOp(x) => self.async_tiled_tma_load(x),
             AsyncTiledTmaStoreOp(x) => self.async_tiled_tma_store(x),

@@ -9,7 +9,7 @@ use super::{Lower, Lowered, llvm::Cmp};
 use crate::dialect::{
     nv_tileas::{
         ConsumerReleaseOp, ConsumerWaitOp, CreateIteratorOp, CreatePipelineOp, ElectOp, IncIterOp, PipelineType,
-        ProducerAcquireOp, StageOp,
+        ProducerAcquireOp, ProducerCommitOp, StageOp,
     },
     pass::{Failed, fail},
     rt::*,
@@ -34,7 +34,7 @@ impl<'c> Lower<'c, '_> {
         };
         l.when(l.icmp(Cmp::Eq, self.thread, l.i32c(0)), || {
             for stage in 0..stages {
-                init(stage, 1);
+                init(stage, op.arrivals().unwrap_or(1));
                 init(stages + stage, op.consumers());
             }
             // Copies by the tensor memory accelerator arrive at them too.
@@ -75,9 +75,24 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         let parity = l.bin("xor", self.parity_of(iterator), l.i32c(1));
         self.wait_for(empty, parity);
-        let text = format!("mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], {};", op.bytes());
-        l.asm(&text, "r,~{memory}", None, &[full], false);
+        if let Some(bytes) = op.bytes() {
+            let text = format!("mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], {bytes};");
+            l.asm(&text, "r,~{memory}", None, &[full], false);
+        }
         self.values.insert(key(op.token()), Lowered::Shared(full));
+        Ok(())
+    }
+
+    /// What a warp has stored is complete when one of its lanes arrives for all.
+    pub(super) fn producer_commit(&mut self, op: ProducerCommitOp<'c>) -> Result<(), Failed> {
+        let iterator = self.scalar(op.op(), op.iterator())?;
+        let full = self.barrier_of(op.op(), op.pipeline(), iterator, false)?;
+        let l = &self.l;
+        // Tensor cores read through a proxy of their own.
+        l.asm("fence.proxy.async.shared::cta;", "~{memory}", None, &[], false);
+        l.asm("bar.warp.sync -1;", "~{memory}", None, &[], false);
+        let first = l.icmp(Cmp::Eq, self.lane, l.i32c(0));
+        l.asm("@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}", None, &[full, first], false);
         Ok(())
     }
 

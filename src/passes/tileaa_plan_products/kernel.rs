@@ -3,9 +3,9 @@
 //! Whole rows of all products are in one warpgroup. How many registers its tiles take is counted where most are held,
 //! as if each lay like an accumulator: a thread has a row of 32 and a column of four.
 
-use super::{Found, OTHER_BYTES, Obstacle, Side, least_scratch, rings};
+use super::{Found, OTHER_BYTES, Obstacle, Side, least_scratch, refusal, rings};
 use crate::{
-    analysis::{pressure::fullest, producers::LoadedOperand},
+    analysis::{pressure::fullest, producers::LoadedOperand, tile_programs::TileProgram},
     dialect::{
         behaviour::{LayoutRelation, computes_locally, is_cheap, layout_relation},
         layouts::{Tensor, storage_bits},
@@ -33,7 +33,7 @@ pub(super) fn plan<'c>(
         return Err((p.op, "products of other than 16-bit elements depend on each other or share a block".into()));
     }
     let rings: Vec<u32> =
-        rings(products).iter().map(|stages| stages.iter().map(|s| padded_bytes(*s) as u32).sum()).collect();
+        rings(products).iter().map(|stages| stages.iter().map(|(s, _)| padded_bytes(*s) as u32).sum()).collect();
     if rings.is_empty() {
         return Err((op, "nothing is loaded for its products".into()));
     }
@@ -45,24 +45,30 @@ pub(super) fn plan<'c>(
     let block = products.iter().map(|p| block_of(p.op)).max_by_key(|b| work(*b)).unwrap_or_default();
     let inside = || products.iter().filter(|p| block_of(p.op) == block);
     let computed = inside().next().and_then(|p| block_around(p.op)).map_or(0, elements_computed);
+    // Where the producer's warps make tiles, they move elements too.
+    let movers = if products.iter().any(|p| p.product.made.contains(&true)) { 2 } else { 1 };
     let kernel = Kernel {
         products: inside().map(|p| p.product).collect(),
         rings,
         resident: resident_bytes(products),
-        scratch: least_scratch(MOST_GROUPS) + OTHER_BYTES,
+        scratch: least_scratch(MOST_GROUPS) * movers + OTHER_BYTES,
+        producer_registers: products.iter().map(|p| p.product.producer_registers[0]).max().unwrap_or(0),
         computed,
     };
     let pressure = Pressure::of(function, products);
     let plan = plan_kernel(&kernel, &|groups| pressure.registers(groups), hints, machine);
-    let plan = plan.map_err(|e| (op, e.to_string()))?;
-    remark(op, remark::WARPGROUP_PLAN, plan.reasons.join("; "), "");
+    let plan = plan.map_err(|e| refusal(products, &e))?;
+    let no_copies = products.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason.clone());
+    let reasons: Vec<String> = plan.reasons.iter().cloned().chain(no_copies).collect();
+    remark(op, remark::WARPGROUP_PLAN, reasons.join("; "), "");
     let registers = plan.registers;
     Ok(ProductPlan {
         groups: [plan.groups, 1],
+        producers: 1,
         columns: plan.columns,
         stages: plan.stages,
         registers: [registers.launch, registers.producer, registers.consumer],
-        scratch: (least_scratch(MOST_GROUPS) + plan.shared_left).min(SCRATCH_BYTES as u32),
+        scratch: (least_scratch(MOST_GROUPS) + plan.shared_left / movers).min(SCRATCH_BYTES as u32),
     })
 }
 
@@ -111,6 +117,10 @@ impl<'c> Pressure<'c> {
                         elsewhere.insert(key(*v));
                     }
                     Side::Stays(_) => {}
+                    Side::Made { .. } => {
+                        let program = TileProgram::of(v, p.op, function).ok();
+                        elsewhere.extend(program.iter().flat_map(TileProgram::ops).flat_map(results).map(key));
+                    }
                     Side::Ring(_) => {
                         let loaded = LoadedOperand::of(v);
                         let ops = loaded.iter().flat_map(|l| l.computed.iter().chain(&l.moved).chain([&l.load]));

@@ -12,7 +12,7 @@
 //! A tile whose elements are computed (rounded to tf32, for one) is a row of elements to the threads: each writes where
 //! it has read. A tile that must be turned is cut into parts that stay in their bytes (`tile_layout::InPlace`).
 
-use super::Product;
+use super::{From, Product};
 use crate::dialect::{
     layouts::{Tensor, storage_bits, tensor_type},
     nv_tileas::{AsyncFenceOp, BarrierOp, LocalLoadOp, LocalStoreOp, MemDescReinterpretOp, MemDescSlotOp, MemDescType},
@@ -37,13 +37,14 @@ pub(super) fn prepare<'c>(
     let error = |e: BuildError| fail(op, e.to_string());
     let mut ready = slots.to_vec();
     for (side, slot) in product.sides.iter().zip(&mut ready) {
-        let Some(desc) = side.prepared else { continue };
-        b.set_location(side.load.op().location());
-        change(b, side.load.op(), &side.operand.computed, (*slot, desc), warps)?;
+        let From::Copied(copied) = &side.from else { continue };
+        let Some(desc) = copied.prepared else { continue };
+        b.set_location(copied.load.op().location());
+        change(b, copied.load.op(), &copied.operand.computed, (*slot, desc), warps)?;
         *slot = MemDescReinterpretOp::build(b, desc.into(), *slot).map_err(error)?.result();
     }
     b.set_location(op.location());
-    if product.sides.iter().any(|s| s.prepared.is_some()) {
+    if product.copied().any(|(_, c)| c.prepared.is_some()) {
         AsyncFenceOp::build(b).map_err(error)?;
         BarrierOp::build(b, None, None).map_err(error)?;
     }

@@ -4,28 +4,32 @@
 //! program.
 
 use super::{
-    Product, prepare, reshaped,
+    From, Product, Side, prepare, reshaped,
     top::{Ring, Tile},
 };
-use crate::analysis::tokens;
+use crate::analysis::{producers::clone_op, tokens};
 use crate::dialect::{
     behaviour::{is_cheap, is_pure},
     layouts::{Tensor, storage_bits},
     loops::{extend_for, extend_if, extend_yield},
     nv_tileas::{
         AsyncDotOp, AsyncDotWaitOp, AsyncTiledTmaLoadOp, ConsumerReleaseOp, ConsumerTokenType, ConsumerWaitOp, DotOp,
-        ElectOp, IncIterOp, MemDescSlotOp, ProducerAcquireOp, ProducerTokenType, PromotedDotOp, StageOp,
+        ElectOp, IncIterOp, LocalStoreOp, MemDescSlotOp, MemDescType, ProduceOneOp, ProducerAcquireOp,
+        ProducerCommitOp, ProducerTokenType, PromotedDotOp, StageOp, YieldOp,
     },
     pass::{Failed, fail},
     product_plan::ProductPlan,
     rt::*,
+    shared_memory::{shared_layout, vector_of},
     upstream::Scf,
 };
 use melior::{
     Context,
     ir::{Region, Type, attribute::IntegerAttribute, r#type::IntegerType},
 };
+use rustc_hash::FxHashMap;
 use std::cell::Cell;
+use tile_layout::{Direction, SharedAccess};
 use tile_plan::PROMOTION;
 
 /// A product with what stands at the top of the function for it.
@@ -84,18 +88,23 @@ impl<'c> Stream<'c> {
 
     /// Whether a product's operands come in the same stages.
     pub fn takes(&self, product: &Product<'c>) -> bool {
-        let stages = |p: &Product<'c>| p.sides.iter().map(|s| s.desc).collect::<Vec<_>>();
+        let stages =
+            |p: &Product<'c>| p.sides.iter().map(|s| (s.desc, matches!(s.from, From::Made(_)))).collect::<Vec<_>>();
         self.products.first().is_some_and(|p| stages(&p.product) == stages(product))
     }
 
     pub fn rewrite(&self, entry: Blk<'c>) -> Result<(), Failed> {
         self.block(entry, self.ring.as_ref().map(|r| r.first), &mut vec![])?;
-        for side in self.products.iter().flat_map(|p| &p.product.sides) {
+        for (_, copied) in self.products.iter().flat_map(|p| p.product.copied()) {
             // All that stood between the load and the product.
-            erase_users(side.load.result());
-            let load = side.load.op();
+            erase_users(copied.load.result());
+            let load = copied.load.op();
             tokens::pass_over(self.context, load).map_err(|e| fail(load, e.to_string()))?;
             erase(load);
+        }
+        for (_, made) in self.products.iter().flat_map(|p| p.product.made()) {
+            erase_users(result(made.op(), 0));
+            erase(made.op());
         }
         Ok(())
     }
@@ -306,8 +315,10 @@ impl<'c> Stream<'c> {
                 placed.product.sides.iter().zip(prepare::prepare(b, &placed.product, &slots, self.warps)?)
             {
                 let mut memory = slot;
-                for op in &side.operand.moved {
-                    memory = reshaped(b, *op, memory)?;
+                if let From::Copied(copied) = &side.from {
+                    for op in &copied.operand.moved {
+                        memory = reshaped(b, *op, memory)?;
+                    }
                 }
                 ready.push(memory);
             }
@@ -332,23 +343,73 @@ impl<'c> Stream<'c> {
         Ok(product.map_err(error)?.result())
     }
 
-    /// The program of one thread that copies the operands of a product.
+    /// The program that fills a stage: of one thread, where all operands of the product are copied, or else of the
+    /// producer's warps.
     fn fill(&self, b: &Builder<'c>, placed: &Placed<'c>, ring: &Ring<'c>, it: Val<'c>) -> Result<(), Failed> {
+        let op = placed.product.dot.op();
+        let error = |e: BuildError| fail(op, e.to_string());
+        let made: Vec<(&Side<'c>, ProduceOneOp<'c>)> = placed.product.made().collect();
+        let Some((_, first)) = made.first() else { return self.copy(b, placed, ring, it) };
+        let filled = Region::new();
+        let program = append_block(&filled, &[], op.location());
+        let inside = Builder::at_end(self.context, program, op.location());
+        if placed.product.copied().next().is_some() {
+            self.copy(&inside, placed, ring, it)?;
+        }
+        // What is loaded is under way while the stage is waited for.
+        let mut tiles = vec![];
+        for (_, one) in &made {
+            let body = entry_block(region(one.op(), 0)).ok_or_else(|| fail(one.op(), "it has no program"))?;
+            let mut map = FxHashMap::default();
+            let ops: Vec<OpRef<'c>> = ops_of(body).collect();
+            let (last, ops) = ops.split_last().ok_or_else(|| fail(one.op(), "it has no program"))?;
+            for inner in ops {
+                inside.set_location(inner.location());
+                clone_op(&inside, *inner, &mut map);
+            }
+            let tile = operand(*last, 0);
+            tiles.push(map.get(&key(tile)).copied().unwrap_or(tile));
+        }
+        inside.set_location(op.location());
+        let token = ProducerTokenType::get(op.location()).ok_or_else(|| fail(op, "no type of tokens"))?;
+        ProducerAcquireOp::build(&inside, token.into(), ring.pipeline, it, None).map_err(error)?;
+        let slots = self.slots(&inside, placed, ring, it)?;
+        for ((side, one), tile) in made.iter().zip(tiles) {
+            let slot = placed.product.sides.iter().position(|s| s.number == side.number);
+            let slot = slots[slot.ok_or_else(|| fail(op, "an operand has no stage"))?];
+            store(&inside, one.op(), tile, slot)?;
+        }
+        ProducerCommitOp::build(&inside, ring.pipeline, it).map_err(error)?;
+        YieldOp::build(&inside, &[]).map_err(error)?;
+        ProduceOneOp::build(
+            b,
+            &[],
+            i64_attr(self.context, first.warps()),
+            i64_attr(self.context, first.fast()),
+            filled,
+        )
+        .map_err(error)?;
+        Ok(())
+    }
+
+    /// The program of one thread that copies what is copied of the operands of a product.
+    fn copy(&self, b: &Builder<'c>, placed: &Placed<'c>, ring: &Ring<'c>, it: Val<'c>) -> Result<(), Failed> {
         let dot = placed.product.dot;
         let error = |e: BuildError| fail(dot.op(), e.to_string());
         let region = Region::new();
         let program = append_block(&region, &[], dot.op().location());
         let inside = Builder::at_end(self.context, program, dot.op().location());
-        let bytes = placed.product.sides.iter().map(|s| i64::from(s.bytes)).sum();
+        let bytes: i64 = placed.product.copied().map(|(_, c)| i64::from(c.bytes)).sum();
         let token = ProducerTokenType::get(dot.op().location()).ok_or_else(|| fail(dot.op(), "no type of tokens"))?;
         let acquired =
-            ProducerAcquireOp::build(&inside, token.into(), ring.pipeline, it, i64_attr(self.context, bytes))
+            ProducerAcquireOp::build(&inside, token.into(), ring.pipeline, it, Some(i64_attr(self.context, bytes)))
                 .map_err(error)?;
         let slots = self.slots(&inside, placed, ring, it)?;
-        for ((side, slot), map) in placed.product.sides.iter().zip(&slots).zip(&placed.maps) {
-            let indices: Vec<Val<'c>> = side.load.indices().collect();
-            inside.set_location(side.load.op().location());
-            AsyncTiledTmaLoadOp::build(&inside, side.load.view(), &indices, *map, *slot, acquired.token())
+        let slots = placed.product.sides.iter().zip(slots).filter(|(s, _)| matches!(s.from, From::Copied(_)));
+        for (((_, copied), map), (_, slot)) in placed.product.copied().zip(&placed.maps).zip(slots) {
+            let indices: Vec<Val<'c>> = copied.load.indices().collect();
+            inside.set_location(copied.load.op().location());
+            AsyncTiledTmaLoadOp::build(&inside, copied.load.view(), &indices, *map, slot, acquired.token())
                 .map_err(error)?;
         }
         ElectOp::build(b, region).map_err(error)?;
@@ -399,6 +460,19 @@ impl<'c> Flight<'c> {
         };
         (adds_on || used_before()).then_some(Self { dot: dot.op(), index, sum, adds_on, last: None })
     }
+}
+
+/// Stores a tile to its stage. `op` is what makes it.
+fn store<'c>(b: &Builder<'c>, op: OpRef<'c>, tile: Val<'c>, slot: Val<'c>) -> Result<(), Failed> {
+    let not = |what: &str| fail(op, what);
+    let layout = Tensor::of_value(tile).and_then(|t| t.layout()).ok_or_else(|| not("its tile has no layout"))?;
+    let desc = MemDescType::cast(ty(slot)).ok_or_else(|| not("not a memdesc"))?;
+    let shared = shared_layout(desc).ok_or_else(|| not("storage has no layout"))?;
+    let bits = storage_bits(desc.element_type());
+    let access = SharedAccess::new(&layout, &shared, bits, Direction::Store, false);
+    let vector = access.map(|a| vector_of(&a)).map_err(|e| fail(op, e.to_string()))?;
+    LocalStoreOp::build(b, tile, slot, i64_attr(b.context(), vector)).map_err(|e| fail(op, e.to_string()))?;
+    Ok(())
 }
 
 /// Whether an op starts a group of products, or will. Those in loops and branches do not count: they may not be gone

@@ -52,7 +52,11 @@ impl<'c> Ring<'c> {
         let pipeline =
             PipelineType::get(op.location(), stages).ok_or_else(|| fail(op, "no pipeline of so many stages"))?;
         let consumers = i64_attr(context, plan.consumer_warps().into());
-        let pipeline = CreatePipelineOp::build(top, pipeline.into(), barriers, consumers).map_err(error)?.pipeline();
+        // One thread announces what is copied; each warp that stores says when it has.
+        let announces = i64::from(product.copied().next().is_some());
+        let arrivals = product.made().next().map(|(_, by)| i64_attr(context, by.warps() + announces));
+        let pipeline = CreatePipelineOp::build(top, pipeline.into(), barriers, consumers, arrivals);
+        let pipeline = pipeline.map_err(error)?.pipeline();
         let first = CreateIteratorOp::build(top, iterator_type(op)?, pipeline).map_err(error)?.iterator();
         Ok(Some(Self { pipeline, storages, first }))
     }

@@ -98,6 +98,30 @@ fn operands_in_registers_and_transposed() {
 }
 
 #[test]
+fn operands_that_producers_make() {
+    let base = ProductLoop::new((128, 128, 64), OperandType::Bf16);
+    let made = ProductLoop { made: [true, false], producer_registers: [88, 60], ..base };
+    // Loads hide behind products; warps that make tiles get twice what they need, and consumers the rest.
+    let gathered = decide(&ProductLoop { made_instructions: 120, ..made });
+    let r = gathered.registers;
+    assert_eq!((gathered.producers, gathered.threads, r.launch, r.producer, r.consumer), (1, 384, 168, 176, 160));
+    assert_eq!(gathered.prediction.iteration, decide(&base).prediction.iteration);
+    assert!(gathered.reasons.iter().any(|r| r.contains("4 warps of the producer make 16384 bytes")));
+    // Much to compute goes to two warpgroups, whose block has fewer registers at launch.
+    let computed = decide(&ProductLoop { made_instructions: 1600, ..made });
+    assert_eq!((computed.producers, computed.threads, computed.registers.launch), (2, 512, 128));
+    assert!(computed.prediction.production > 800.0 && computed.prediction.bound == "the producer's warps");
+    // Addresses that are loaded are waited for in each iteration: then the warps that multiply do as well.
+    let chained = ProductLoop { made_instructions: 300, made_loads: 3, ..made };
+    let refused = plan(&chained, &Hints::default(), &machine()).expect_err("no plan");
+    assert!(matches!(refused, NoPlan::Production { made, instead } if made > instead), "{refused}");
+    // What needs more registers than there are leaves the products to single warps.
+    let large = ProductLoop { producer_registers: [300, 260], made_instructions: 300, ..made };
+    let refused = plan(&large, &Hints::default(), &machine()).expect_err("no plan");
+    assert!(matches!(refused, NoPlan::Registers { .. }), "{refused}");
+}
+
+#[test]
 fn promotion_costs_registers_and_clocks() {
     let exact = ProductLoop::new((128, 256, 128), OperandType::E4m3);
     let fast = ProductLoop { exact_sums: false, ..exact };
@@ -199,6 +223,7 @@ fn attention(m: u32, n: u32, d: u32) -> Kernel {
         rings: vec![2 * n * d],
         resident: 2 * m * d,
         scratch: 5120,
+        producer_registers: 0,
         computed: 8 * u64::from(m * n) + u64::from(m * d),
     }
 }

@@ -85,7 +85,7 @@ module {}
 // UNSPECIALIZE-FINISH-NEXT: convert-target-to-nvvm{compute-capability=sm_90 opt-level=2},
 // UNSPECIALIZE-FINISH-NEXT: tileir-post-nvvm-finalize
 // UNSPECIALIZE-FINISH-NEXT: )
-// AGENTS-TIER: Pass Manager with 29 passes:
+// AGENTS-TIER: Pass Manager with 31 passes:
 // AGENTS-TIER-NEXT: builtin.module(
 // AGENTS-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // AGENTS-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -93,6 +93,7 @@ module {}
 // AGENTS-TIER-NEXT: cse,
 // AGENTS-TIER-NEXT: tileaa-plan-products{compute-capability=sm_90},
 // AGENTS-TIER-NEXT: tileaa-slice-products{compute-capability=sm_90 extended-smem=false},
+// AGENTS-TIER-NEXT: tileaa-outline-producers,
 // AGENTS-TIER-NEXT: convert-tileaa-to-tileas{compute-capability=sm_90 num-warps=0},
 // AGENTS-TIER-NEXT: tileas-slicing,
 // AGENTS-TIER-NEXT: tileas-assign-dot-layouts{compute-capability=sm_90},
@@ -101,6 +102,7 @@ module {}
 // AGENTS-TIER-NEXT: tileas-rotate-products,
 // AGENTS-TIER-NEXT: tileas-materialize-async,
 // AGENTS-TIER-NEXT: tileas-specialize-agents,
+// AGENTS-TIER-NEXT: tileas-prefetch-tiles,
 // AGENTS-TIER-NEXT: tileas-check-register-budget{compute-capability=sm_90},
 // AGENTS-TIER-NEXT: tileas-lower-tma-load-store-to-async{compute-capability=sm_90},
 // AGENTS-TIER-NEXT: tileas-unspecialized-pipeline{compute-capability=sm_90 extended-smem=false unspecialized-pipeline-num-stages=4},

@@ -1,0 +1,224 @@
+//! `tileas-prefetch-tiles`: warps that make tiles load for the next one before they make this one.
+//!
+//! A producer's loop over tiles waits for memory in each iteration, unless what it loads has been under way since the
+//! iteration before:
+//!
+//! ```text
+//! for i { x = load f(i); t = g(x); acquire; store t; commit }
+//! ```
+//!
+//! becomes
+//!
+//! ```text
+//! x = if l < u { load f(l) } else { 0 }
+//! for i iter_args(x) { y = load f(min(i + 1, last)); t = g(x); acquire; store t; commit; yield y }
+//! ```
+//!
+//! The last iteration loads its own tile once more, which nobody waits for. The copies are of iterations that there
+//! are, so what is known of addresses and bounds holds for them.
+//!
+//! Loops change in agents alone, where loads are ordered by nothing, if the agent's registers hold what is loaded
+//! twice. Addresses may depend on the loop's counter, but on nothing else that the loop carries.
+
+use crate::{
+    analysis::{producers::clone_op, registers::register_bits, tile_programs::is_unordered_load},
+    dialect::{
+        behaviour,
+        layouts::{Tensor, storage_bits},
+        loops::{extend_for, extend_yield},
+        nv_tileaa,
+        nv_tileas::{AgentSwitchOp, ProducerCommitOp, SplatOp},
+        pass::{Failed, PassContext, RustPass, descriptors, fail},
+        rt::*,
+        upstream::Scf,
+    },
+    pass_descriptor,
+};
+use melior::{
+    Context,
+    ir::{Attribute, Region, Type, TypeLike},
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Registers of a thread that a producer needs for other things: addresses, bounds, what it computes.
+const OTHER_REGISTERS: u64 = 48;
+
+#[derive(Clone, Default)]
+pub struct PrefetchTiles;
+
+impl RustPass for PrefetchTiles {
+    pass_descriptor!(tileas_prefetch_tiles);
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        use descriptors::tileas_prefetch_tiles::stat;
+        for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
+            for switch in collect_ops(function.op(), AgentSwitchOp::cast) {
+                let registers = switch.registers().unwrap_or_default();
+                for i in 0..region_count(switch.op()) {
+                    let budget = registers.get(i).map_or(u64::MAX, |r| *r as u64);
+                    let Some(program) = entry_block(region(switch.op(), i)) else { continue };
+                    let mut loops = vec![];
+                    for o in ops_of(program) {
+                        walk(o, &mut |inner| loops.extend(Some(inner).filter(|o| makes_tiles(*o))));
+                    }
+                    for op in loops {
+                        let Some(ahead) = Ahead::of(op).filter(|a| a.fits(budget)) else { continue };
+                        cx.stat_add(stat::NUM_LOADS, ahead.loads.len() as i64);
+                        ahead.rewrite(context).map_err(|e| fail(op, e.to_string()))?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether an op is a loop, each iteration of which stores a tile to a stage.
+fn makes_tiles(op: OpRef<'_>) -> bool {
+    Scf::of(op) == Some(Scf::For)
+        && entry_block(region(op, 0)).is_some_and(|b| ops_of(b).any(|o| ProducerCommitOp::cast(o).is_some()))
+}
+
+/// What a loop can load ahead.
+struct Ahead<'c> {
+    op: OpRef<'c>,
+    body: Blk<'c>,
+    loads: Vec<OpRef<'c>>,
+    /// The loads and what leads to them, in the order of the body.
+    slice: Vec<OpRef<'c>>,
+}
+
+impl<'c> Ahead<'c> {
+    fn of(op: OpRef<'c>) -> Option<Self> {
+        let body = entry_block(region(op, 0))?;
+        let is_number = |v: Val<'c>| {
+            Tensor::of_value(v).is_some_and(|t| {
+                // SAFETY: the type is alive.
+                unsafe {
+                    mlir_sys::mlirTypeIsAInteger(t.element.to_raw()) || mlir_sys::mlirTypeIsAFloat(t.element.to_raw())
+                }
+            })
+        };
+        let loads: Vec<OpRef<'c>> =
+            ops_of(body).filter(|o| is_unordered_load(*o) && is_number(result(*o, 0))).collect();
+        let (mut needed, mut work) = (FxHashSet::default(), loads.clone());
+        while let Some(o) = work.pop() {
+            if !needed.insert(op_key(o)) {
+                continue;
+            }
+            let repeats = is_unordered_load(o) || behaviour::effects(o).is_some_and(|list| list.is_empty());
+            if region_count(o) > 0 || !repeats {
+                return None;
+            }
+            for v in operands(o).filter(|v| home_of(*v) == block_key(body)) {
+                match defining_op(v) {
+                    Some(o) => work.push(o),
+                    None if v == arg(body, 0) => {}
+                    None => return None,
+                }
+            }
+        }
+        let slice = ops_of(body).filter(|o| needed.contains(&op_key(*o))).collect();
+        (!loads.is_empty()).then_some(Self { op, body, loads, slice })
+    }
+
+    /// Whether a thread has registers for what is loaded, twice.
+    fn fits(&self, registers: u64) -> bool {
+        let words = |load: &OpRef<'c>| {
+            let v = result(*load, 0);
+            let bits = Tensor::of_value(v).map_or(32, |t| u64::from(storage_bits(t.element)));
+            let elements = 1 << register_bits(v).unwrap_or(0);
+            let vector = attr(*load, "vector").map_or(1, |a| int_attr(a) as u64).clamp(1, elements);
+            elements / vector * (vector * bits).div_ceil(32)
+        };
+        2 * self.loads.iter().map(words).sum::<u64>() + OTHER_REGISTERS <= registers
+    }
+
+    fn rewrite(self, context: &'c Context) -> Result<(), BuildError> {
+        let (lower, upper, step) = (operand(self.op, 0), operand(self.op, 1), operand(self.op, 2));
+        let b = Builder::before(context, self.op);
+        b.set_location(self.op.location());
+        let unsigned = attr(self.op, "unsignedCmp").is_some();
+        let compare = |b: &Builder<'c>, predicate: i64, x: Val<'c>, y: Val<'c>| {
+            let t = Type::parse(context, "i1").expect("a type");
+            b.value("arith.cmpi", t, &[x, y], &[("predicate", i64_attr(context, predicate))])
+        };
+        let any = compare(&b, if unsigned { ULT } else { SLT }, lower, upper);
+        let first = self.first(&b, any, lower)?;
+        let (new, carried) = extend_for(&b, self.op, &first)?;
+
+        // The counter of the next iteration, or of this one where there is none: what is left is more than a step.
+        let counter = arg(self.body, 0);
+        let top = ops_of(self.body).next().expect("a body has a terminator");
+        b.set_before(top);
+        b.set_location(new.location());
+        let left = b.value("arith.subi", ty(counter), &[upper, counter], &[]);
+        let more = compare(&b, UGT, left, step);
+        let next = b.value("arith.addi", ty(counter), &[counter, step], &[]);
+        let next = b.value("arith.select", ty(counter), &[more, next, counter], &[]);
+        let loaded = self.at(&b, next);
+        for (load, now) in self.loads.iter().zip(carried) {
+            replace_all_uses(result(*load, 0), now);
+        }
+        for op in self.slice.iter().rev().filter(|o| results(**o).all(|r| !has_uses(r))) {
+            erase(*op);
+        }
+        extend_yield(&b, self.body, &loaded)
+    }
+
+    /// What the loop loads where its counter is `counter`.
+    fn at(&self, b: &Builder<'c>, counter: Val<'c>) -> Vec<Val<'c>> {
+        let mut map = FxHashMap::default();
+        map.insert(key(arg(self.body, 0)), counter);
+        for op in &self.slice {
+            b.set_location(op.location());
+            clone_op(b, *op, &mut map);
+        }
+        self.loads.iter().map(|load| map[&key(result(*load, 0))]).collect()
+    }
+
+    /// What is loaded for the first iteration, if `any` says that there is one.
+    fn first(&self, b: &Builder<'c>, any: Val<'c>, lower: Val<'c>) -> Result<Vec<Val<'c>>, BuildError> {
+        let types: Vec<Type<'c>> = self.loads.iter().map(|load| ty(result(*load, 0))).collect();
+        let mut state = b.state("scf.if");
+        state.results(&types);
+        state.operands(&[any]);
+        let mut blocks = vec![];
+        for _ in 0..2 {
+            let branch = Region::new();
+            blocks.push(append_block(&branch, &[], self.op.location()));
+            state.region(branch);
+        }
+        let op = b.insert(state)?;
+        for (i, block) in blocks.into_iter().enumerate() {
+            b.set_end(block);
+            let values = if i == 0 { self.at(b, lower) } else { zeros(b, &types)? };
+            b.set_location(self.op.location());
+            let mut state = b.state("scf.yield");
+            state.operands(&values);
+            b.insert(state)?;
+        }
+        b.set_after(op);
+        Ok(results(op).collect())
+    }
+}
+
+/// Predicates of `arith.cmpi`.
+const SLT: i64 = 2;
+const ULT: i64 = 6;
+const UGT: i64 = 8;
+
+fn zeros<'c>(b: &Builder<'c>, types: &[Type<'c>]) -> Result<Vec<Val<'c>>, BuildError> {
+    let zero = |t: &Type<'c>| {
+        let element = Tensor::of(*t).map(|t| t.element).expect("a tensor");
+        let text = if is_float(element) { format!("0.0 : {element}") } else { format!("0 : {element}") };
+        let value = Attribute::parse(b.context(), &text).expect("a number");
+        let scalar = b.value("arith.constant", element, &[], &[("value", value)]);
+        SplatOp::build(b, *t, scalar).map(|s| s.result())
+    };
+    types.iter().map(zero).collect()
+}
+
+fn is_float(t: Type<'_>) -> bool {
+    // SAFETY: the type is alive.
+    unsafe { mlir_sys::mlirTypeIsAFloat(t.to_raw()) }
+}

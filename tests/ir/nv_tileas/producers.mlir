@@ -1,0 +1,30 @@
+// RUN: tileiras-opt %s | tileiras-opt | FileCheck %s
+// Programs of a producer's warps, and their part in a pipeline.
+
+#l = #nv_tileas.layout<register = [1, 2, 4, 1024, 2048], lane = [8, 16, 32, 64, 128], warp = [256, 512]>
+#words = #nv_tileas.shared_layout<offset = [1, 2]>
+
+// CHECK-LABEL: @producers
+nv_tileaa.func @producers(%x: f16) attributes {numWarps = 8 : i64} {
+  // CHECK: nv_tileas.async.pipeline.create_pipeline %{{.*}} consumers 8 arrivals 5 :
+  %w = nv_tileas.alloc_tensor : <4xi64, #words>
+  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 8 arrivals 5 : <4xi64, #words> -> <2>
+  %it = nv_tileas.async.pipeline.create_iterator %p : <2>
+  // CHECK: nv_tileas.async.pipeline.produce_one warps 4 fast 1 {
+  // CHECK: nv_tileas.yield %{{.*}} : tensor<64x64xf16, #{{.*}}>
+  // CHECK-NEXT: } : tensor<64x64xf16>
+  %a = nv_tileas.async.pipeline.produce_one warps 4 fast 1 {
+    %t = nv_tileas.splat %x : f16 -> tensor<64x64xf16, #l>
+    nv_tileas.yield %t : tensor<64x64xf16, #l>
+  } : tensor<64x64xf16>
+  // CHECK: nv_tileas.async.pipeline.produce_one warps 4 fast 0 {
+  // CHECK-NEXT: producer_acquire %{{.*}}[%{{.*}}] : <2>
+  // CHECK-NEXT: producer_commit %{{.*}}[%{{.*}}] : <2>
+  // CHECK-NEXT: nv_tileas.yield
+  nv_tileas.async.pipeline.produce_one warps 4 fast 0 {
+    %t = nv_tileas.async.pipeline.producer_acquire %p[%it] : <2>
+    nv_tileas.async.pipeline.producer_commit %p[%it] : <2>
+    nv_tileas.yield
+  }
+  nv_tileaa.return
+}

@@ -1,0 +1,81 @@
+// RUN: tileiras-opt %s --split-input-file --remarks --verify-diagnostics --pass-pipeline='builtin.module(tileaa-plan-products{compute-capability=sm_90})' | FileCheck %s
+// Operands that warps of a producer make, because no tensor copies bring them.
+
+!view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
+nv_tileaa.func @base(%p: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf32>) {
+  %m = nv_tileaa.make_memref %p, shape = [%n : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !view
+  %a, %t1 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
+  %b, %t2 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
+  // expected-remark @below {{lhs is made by warps: no tensor map copies it: the base address is not known to be a multiple of 16 bytes; rhs is made by warps}}
+  %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+  nv_tileaa.return
+}
+// -----
+!view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [?, 1]>, padding = zero>
+nv_tileaa.func @stride(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf32>) {
+  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
+  %m = nv_tileaa.make_memref %p, shape = [%n : i32], strides = [%n : i32] : <f16> -> <?x256xf16, strides = [?, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [?, 1]> -> !view
+  %a, %t1 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
+  %b, %t2 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
+  // expected-remark @below {{lhs is made by warps: no tensor map copies it: the stride of dimension 0 is not known to be a multiple of 8 elements; rhs is made by warps}}
+  %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+  nv_tileaa.return
+}
+// -----
+// Rows that a list names: the tile is contiguous along K, and a load of 16 bytes leads to it.
+// CHECK-LABEL: @gathered
+// CHECK-SAME: nv_tileas.products = {columns = 128 : i64, groups = array<i64: 2, 1>, registers
+// CHECK: nv_tileaa.dot {{.*}} {nv_tileas.made = array<i64: 1, -1>}
+!view = !nv_tileaa.tiled_view<tile = [64, 128], memref<?x256xf16, strides = [256, 1]>, padding = zero>
+nv_tileaa.func @gathered(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<i32>, %n: i32, %zero: tensor<128x128xf32>) {
+  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
+  %m = nv_tileaa.make_memref %p, shape = [%n : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !view
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  %width = arith.constant dense<1024> : tensor<128x64xi32>
+  %slots = nv_tileaa.make_range : tensor<128xi32>
+  %list = nv_tileaa.splat %q : !nv_tileaa.ptr<i32> -> tensor<128x!nv_tileaa.ptr<i32>>
+  %at = nv_tileaa.addptr %list, %slots : tensor<128x!nv_tileaa.ptr<i32>>, tensor<128xi32>
+  %rows, %t0 = nv_tileaa.load <weak> %at : tensor<128x!nv_tileaa.ptr<i32>> -> tensor<128xi32>
+  %column = nv_tileaa.view %rows : tensor<128xi32> -> tensor<128x1xi32>
+  %all = nv_tileaa.broadcast %column : tensor<128x1xi32> -> tensor<128x64xi32>
+  %start = arith.muli %all, %width : tensor<128x64xi32>
+  %base = nv_tileaa.splat %p : !nv_tileaa.ptr<f16> -> tensor<128x64x!nv_tileaa.ptr<f16>>
+  %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<128x128xf32>) : i32 {
+    %depth = arith.muli %k, %c64 : i32
+    %ds = nv_tileaa.splat %depth : i32 -> tensor<64xi32>
+    %d0 = nv_tileaa.make_range : tensor<64xi32>
+    %d1 = arith.addi %d0, %ds : tensor<64xi32>
+    %d2 = nv_tileaa.view %d1 : tensor<64xi32> -> tensor<1x64xi32>
+    %d3 = nv_tileaa.broadcast %d2 : tensor<1x64xi32> -> tensor<128x64xi32>
+    %offset = arith.addi %start, %d3 : tensor<128x64xi32>
+    %address = nv_tileaa.addptr %base, %offset : tensor<128x64x!nv_tileaa.ptr<f16>>, tensor<128x64xi32>
+    %a, %t1 = nv_tileaa.load <weak> %address : tensor<128x64x!nv_tileaa.ptr<f16>> -> tensor<128x64xf16>
+    %b, %t2 = nv_tileaa.tiled_load <weak> %v[%k, %c0] : !view[i32, i32] -> tensor<64x128xf16>
+    // expected-remark @below {{4 warps of the producer make 16384 bytes of each stage}}
+    %d = nv_tileaa.dot %a, %b, %acc : tensor<128x64xf16>, tensor<64x128xf16>, tensor<128x128xf32>
+    scf.yield %d : tensor<128x128xf32>
+  }
+  nv_tileaa.return
+}
+// -----
+// CHECK-LABEL: @between
+// CHECK-NOT: nv_tileas.products
+!view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
+nv_tileaa.func @between(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf32>, %h: tensor<64x64xf16>) {
+  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
+  %m = nv_tileaa.make_memref %p, shape = [%n : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !view
+  %x, %t1 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
+  %y, %t2 = nv_tileaa.tiled_load <weak> %v[%n, %n] token %t1 : !view[i32, i32] -> tensor<64x64xf16>
+  %t3 = nv_tileaa.tiled_store <weak> %h, %v[%n, %n] token %t2 : tensor<64x64xf16>, !view[i32, i32]
+  %a = arith.addf %x, %x : tensor<64x64xf16>
+  %b, %t4 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
+  // expected-remark @below {{other accesses are ordered after the load}}
+  %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+  nv_tileaa.return
+}
