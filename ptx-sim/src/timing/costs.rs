@@ -130,7 +130,7 @@ costs! {
     wgmma_n256 = "wgmma.f16.n256.interval", wgmma_shared = "wgmma.chain.shared", wgmma_registers =
     "wgmma.chain.registers",
     l2_one = "l2.one_sm", l2_private = "l2.all_private", l2_shared = "l2.all_shared", dram_rate = "dram.rate",
-    store_rate = "store.one_sm", store_partial = "store.partial_sector", store_partial_bytes =
+    store_rate = "store.one_sm", store_all = "store.all_sms", store_phases = "store.phases", dram_write = "dram.write_rate", store_partial = "store.partial_sector", store_partial_bytes =
     "store.partial_sector_bytes",
     tma_l2_8 = "tma.l2.latency.8kb", tma_l2_16 = "tma.l2.latency.16kb", tma_l2_32 = "tma.l2.latency.32kb",
     tma_l2_48 = "tma.l2.latency.48kb", tma_dram_8 = "tma.dram.latency.8kb", tma_dram_48 = "tma.dram.latency.48kb",

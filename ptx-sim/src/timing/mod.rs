@@ -404,8 +404,10 @@ fn share(costs: &Costs, sms: f64, first_share: f64) -> Share {
     let all = costs.l2_private + (costs.l2_shared - costs.l2_private) * (1.0 - first_share);
     let l2 = costs.l2_one.min(all * costs.sms / sms);
     // GB/s over MHz is 1000 bytes a clock.
-    let dram = (costs.dram_rate * 1000.0 / costs.clock / sms).min(l2);
-    Share { l2, dram }
+    let memory = |rate: f64| rate * 1000.0 / costs.clock / sms;
+    let (dram, dram_write) = (memory(costs.dram_rate).min(l2), memory(costs.dram_write));
+    let store = costs.store_rate;
+    Share { l2, dram, dram_write, store, store_all: store.min(costs.store_all * costs.sms / sms) }
 }
 
 /// Clocks for all blocks from the ends of those in detail.
@@ -415,11 +417,12 @@ fn extend(ends: &[f64], resident: usize, mean: f64, most: u64, even_rounds: f64)
         return last;
     }
     // Steady state: the rate at which blocks end in the later half, from the end of one round to the end of another.
+    // The last round is none of it where there are others: nothing is loaded any more for blocks that come after.
     let mut sorted = ends.to_vec();
     sorted.sort_by(f64::total_cmp);
     let rounds = ends.len() / resident;
-    let from = (rounds / 2).max(1) * resident;
-    let to = rounds * resident;
+    let from = if rounds > 2 { (rounds - 1) / 2 } else { 1 } * resident;
+    let to = if rounds > 2 { rounds - 1 } else { rounds } * resident;
     let each = if to > from { (sorted[to - 1] - sorted[from - 1]) / (to - from) as f64 } else { last / to as f64 };
     // Few rounds end with the multiprocessor that has the most blocks; many even out.
     let blocks = if mean / (resident as f64) < even_rounds { most as f64 } else { mean + 0.5 * resident as f64 };

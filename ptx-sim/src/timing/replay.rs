@@ -56,7 +56,12 @@ pub struct Replay {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Share {
     pub l2: f64,
+    /// What it reads from memory, and what it writes there.
     pub dram: f64,
+    pub dram_write: f64,
+    /// What it stores to L2, alone and when all store at the same time.
+    pub store: f64,
+    pub store_all: f64,
 }
 
 /// A block that can be started.
@@ -180,10 +185,39 @@ pub(crate) struct Sm<'a> {
     l2_free: f64,
     dram_free: f64,
     store_free: f64,
+    in_step: InStep,
     local: LocalCache,
     /// By function and program counter.
     lines: Vec<Vec<Line>>,
     out: Replay,
+}
+
+/// How far multiprocessors still store at the same time. They start together, and what they store first they store
+/// together, each at its share of what L2 takes. But some are served before others and go on earlier: by as much as that
+/// made them wait they are apart when they store again. So a part of the sharing goes with every time.
+#[derive(Default)]
+pub(crate) struct InStep {
+    /// Clocks that storing together took in the first phase, which ends when nothing has been stored for a while.
+    phase: f64,
+    ended: bool,
+    /// Clocks lost by sharing.
+    lag: f64,
+}
+
+impl InStep {
+    /// Clocks for which `bytes` keep the way to L2, when a multiprocessor that has stored until `until` stores at `time`.
+    pub fn clocks(&mut self, bytes: f64, share: Share, costs: &Costs, until: f64, time: f64) -> f64 {
+        let (alone, together) = (bytes / share.store, bytes / share.store_all);
+        // Between two phases lies at least a load from memory.
+        self.ended |= self.phase > 0.0 && time > until + costs.tma_dram_8;
+        let apart = self.lag / (costs.store_phases * self.phase);
+        let part = if self.ended { (1.0 - apart).max(0.0) } else { 1.0 };
+        if !self.ended {
+            self.phase += together;
+        }
+        self.lag += part * (together - alone);
+        alone + part * (together - alone)
+    }
 }
 
 /// A record whose warps wait for each other forever, which a correct one never does.
@@ -208,6 +242,7 @@ impl<'a> Sm<'a> {
             l2_free: 0.0,
             dram_free: 0.0,
             store_free: 0.0,
+            in_step: InStep::default(),
             local: LocalCache::new(input.l1_lines),
             lines: input.slots.iter().map(|f| vec![Line::default(); f.len()]).collect(),
             out: Replay { ends: vec![0.0; queue.len()], ..Replay::default() },
@@ -540,10 +575,10 @@ impl<'a> Sm<'a> {
         let whole = f64::from(event.a - partial.min(event.a));
         let partial = f64::from(partial);
         let sectors = whole + partial * costs.store_partial;
-        self.store_free = self.store_free.max(start) + costs.sector * sectors / costs.store_rate;
+        self.store(start, costs.sector * sectors);
         let written = costs.sector * whole + costs.store_partial_bytes * partial;
-        self.dram_free = self.dram_free.max(start) + written / self.input.share.dram;
-        self.out.busy.dram += written / self.input.share.dram;
+        self.dram_free = self.dram_free.max(start) + written / self.input.share.dram_write;
+        self.out.busy.dram += written / self.input.share.dram_write;
         (time, Reason::GlobalMemory)
     }
 
@@ -566,13 +601,13 @@ impl<'a> Sm<'a> {
         let lines = self.local.store(warp, event.c, event.b);
         let start = self.shared(time, f64::from(lines.all));
         let sectors = f64::from(lines.all - lines.other) + f64::from(lines.other) * costs.store_partial;
-        self.store_free = self.store_free.max(start) + line * sectors / costs.store_rate;
+        self.store(start, line * sectors);
         (time, Reason::GlobalMemory)
     }
 
     /// Bytes that come from L2, a share of them from memory; returns when the last has come, without the latency.
     fn request(&mut self, time: f64, bytes: f64, first: f64) -> f64 {
-        let Share { l2, dram } = self.input.share;
+        let Share { l2, dram, .. } = self.input.share;
         self.l2_free = self.l2_free.max(time) + bytes / l2;
         self.out.busy.l2 += bytes / l2;
         if first > 0.0 {
@@ -581,6 +616,12 @@ impl<'a> Sm<'a> {
             return self.l2_free.max(self.dram_free);
         }
         self.l2_free
+    }
+
+    /// Bytes that go to L2.
+    fn store(&mut self, time: f64, bytes: f64) {
+        let clocks = self.in_step.clocks(bytes, self.input.share, self.input.costs, self.store_free, time);
+        self.store_free = self.store_free.max(time) + clocks;
     }
 
     fn bulk(&mut self, at: usize, event: &Event, load: bool, time: f64) -> (f64, Reason) {
@@ -595,9 +636,9 @@ impl<'a> Sm<'a> {
             let queued = end + costs.tma_latency(0.0, first);
             alone.max(queued)
         } else {
-            self.store_free = self.store_free.max(time) + bytes / costs.store_rate;
-            self.dram_free = self.dram_free.max(time) + bytes / self.input.share.dram;
-            self.out.busy.dram += bytes / self.input.share.dram;
+            self.store(time, bytes);
+            self.dram_free = self.dram_free.max(time) + bytes / self.input.share.dram_write;
+            self.out.busy.dram += bytes / self.input.share.dram_write;
             let alone = time + costs.tma_store.min(bytes / costs.store_rate + costs.tma_issue);
             alone.max(self.store_free).max(self.dram_free)
         };

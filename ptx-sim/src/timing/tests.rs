@@ -2,6 +2,38 @@ use super::*;
 use crate::units::{ElementType, Fill, TensorMap, TileParams};
 use crate::{Arg, Config, DevicePtr};
 
+/// Reads and writes have rates of their own, and the end of a launch, when nothing more is loaded, is no measure of how
+/// long all of it takes.
+#[test]
+fn streams_run_at_the_rates_of_memory() {
+    let body = "ld.global.v4.b32 {%r8, %r9, %r10, %r11}, [%rd3]; st.global.v4.b32 [%rd5], {%r8, %r9, %r10, %r11};";
+    let setup = "mov.u32 %r12, %ctaid.x; mul.wide.u32 %rd4, %r12, 2048; add.s64 %rd3, %rd3, %rd4;
+        add.s64 %rd5, %rd3, 268435456;";
+    let blocks = 132 * 16 * 48;
+    let p = predicted_on(&kernel(setup, body), blocks, 1, 2 << 28);
+    let bytes = f64::from(blocks) * 2048.0;
+    let us = bytes * 1e-3 * (1.0 / number("dram.rate") + 1.0 / number("dram.write_rate")) + number("launch.overhead");
+    assert!((p.microseconds / us - 1.0).abs() < 0.03, "{} {us}", p.microseconds);
+}
+
+/// What multiprocessors store first they store together; later they are apart.
+#[test]
+fn storing_together_ends() {
+    let costs = Costs::of(&Machine::named("sm_90").unwrap()).unwrap();
+    let all = share(&costs, costs.sms, 0.0);
+    let few = share(&costs, 4.0, 0.0);
+    assert!(all.store_all < 0.5 * all.store && few.store_all == few.store);
+    let (mut steps, mut time) = (replay::InStep::default(), 0.0);
+    let phases: Vec<f64> = (0..40)
+        .map(|_| {
+            time += 20_000.0;
+            steps.clocks(65536.0, all, &costs, time - 20_000.0, time)
+        })
+        .collect();
+    assert!((phases[0] - 65536.0 / all.store_all).abs() < 1.0 && phases.is_sorted_by(|a, b| a >= b), "{phases:?}");
+    assert!(phases[39] < 1.05 * 65536.0 / all.store, "{phases:?}");
+}
+
 /// A kernel of 128 threads with a body in a loop of `n` turns.
 fn kernel(setup: &str, body: &str) -> String {
     format!(
