@@ -9,7 +9,7 @@
 //! group, or a phase of an mbarrier. Each clock that a warp waits is booked on the instruction that it waits before,
 //! with the reason.
 
-use super::costs::{Costs, Effect, PREDICATES, Pipe, Slot};
+use super::costs::{BOARDS, Costs, Effect, PREDICATES, Pipe, Slot};
 use super::l1::LocalCache;
 use super::waits::{Key, Line, Reason, Span, Wait};
 use crate::exec::state::record::Event;
@@ -124,8 +124,12 @@ struct Warp<'a> {
     next: usize,
     /// When each register's value is there, and what makes it.
     ready: Vec<(f64, Wait)>,
+    /// When each of an image's boards is empty, likewise.
+    boards: [(f64, Wait); BOARDS],
     earliest: f64,
     wait: Wait,
+    /// When the warp's own results and waits let its next instruction go; what it shares with others comes on top.
+    own: (f64, Wait),
     last_issue: f64,
     blocked: Blocked,
     copies: Groups,
@@ -181,6 +185,7 @@ pub(crate) struct Sm<'a> {
     slot_free: Vec<f64>,
     pipe_free: Vec<[f64; Pipe::COUNT]>,
     tensor_free: Vec<f64>,
+    ports_free: Vec<f64>,
     shared_free: f64,
     l2_free: f64,
     dram_free: f64,
@@ -238,6 +243,7 @@ impl<'a> Sm<'a> {
             slot_free: vec![0.0; schedulers],
             pipe_free: vec![[0.0; Pipe::COUNT]; schedulers],
             tensor_free: vec![0.0; schedulers],
+            ports_free: vec![0.0; schedulers],
             shared_free: 0.0,
             l2_free: 0.0,
             dram_free: 0.0,
@@ -284,8 +290,10 @@ impl<'a> Sm<'a> {
                 events,
                 next: 0,
                 ready: vec![(0.0, wait); self.input.planes as usize],
+                boards: [(0.0, wait); BOARDS],
                 earliest: time,
                 wait,
+                own: (time, wait),
                 last_issue: time,
                 blocked: Blocked::No,
                 copies: Groups::default(),
@@ -307,23 +315,20 @@ impl<'a> Sm<'a> {
             return None;
         }
         let slot = &self.input.slots[event.func as usize][event.pc as usize];
-        let mut best = (w.earliest, w.wait);
+        let mut best = w.own;
         let mut later = |time: f64, wait: Wait| {
             if time > best.0 {
                 best = (time, wait);
             }
         };
         let itself = |why| Wait { why, by: (event.func, event.pc) };
-        if slot.effect != Effect::Alias {
-            for r in &slot.reads {
-                let (time, wait) = w.ready[self.register(*r)];
-                later(time, wait);
-            }
-        }
         if slot.issues > 0.0 {
             let s = w.index as usize % self.slot_free.len();
             later(self.slot_free[s], itself(Reason::Slot));
             later(self.pipe_free[s][slot.pipe as usize], itself(Reason::Pipe));
+            if slot.ports > 0.0 {
+                later(self.ports_free[s], itself(Reason::Pipe));
+            }
             if matches!(slot.effect, Effect::Memory { load: false, .. }) {
                 // A window of requests may be under way.
                 let room = self.dram_free.max(self.store_free) - self.input.costs.latency_dram;
@@ -331,6 +336,40 @@ impl<'a> Sm<'a> {
             }
         }
         Some(best)
+    }
+
+    /// Sets when the warp's own results and waits let its next instruction go.
+    fn look_ahead(&mut self, at: usize) {
+        let w = &self.warps[at];
+        let mut best = (w.earliest, w.wait);
+        if let Some(event) = w.events.get(w.next) {
+            let slot = &self.input.slots[event.func as usize][event.pc as usize];
+            let mut later = |(time, wait): (f64, Wait)| {
+                if time > best.0 {
+                    best = (time, wait);
+                }
+            };
+            let before = w.next.checked_sub(1).map(|i| w.events[i]);
+            let imaged = before.map(|e| self.input.slots[e.func as usize][e.pc as usize].control.is_some());
+            match slot.control {
+                Some(control) => {
+                    (0..BOARDS).filter(|b| control.wait >> b & 1 != 0).for_each(|b| later(w.boards[b]));
+                    // Between a block of the PTX and one of the image nobody knows which value is which.
+                    if imaged == Some(false) {
+                        w.ready.iter().for_each(|r| later(*r));
+                    }
+                }
+                None => {
+                    if slot.effect != Effect::Alias {
+                        slot.reads.iter().for_each(|r| later(w.ready[self.register(*r)]));
+                    }
+                    if imaged == Some(true) {
+                        w.boards.iter().for_each(|b| later(*b));
+                    }
+                }
+            }
+        }
+        self.warps[at].own = best;
     }
 
     /// The warp that goes next; `None` when all are done.
@@ -387,6 +426,10 @@ impl<'a> Sm<'a> {
                 w.blocked = Blocked::No;
                 w.earliest = w.earliest.max(time + edge);
                 w.wait = Wait { why: Reason::Mbarrier, by };
+                // What comes next may wait for something later still.
+                if w.earliest > w.own.0 {
+                    w.own = (w.earliest, w.wait);
+                }
             }
         }
     }
@@ -419,13 +462,16 @@ impl<'a> Sm<'a> {
             let beside = self.tensor_free[s] > time;
             let interval = if beside { costs.beside_wgmma(slot.pipe, slot.interval) } else { slot.interval };
             self.slot_free[s] = time + slot.issues;
+            self.ports_free[s] = self.ports_free[s].max(time + slot.ports);
             if slot.pipe != Pipe::None {
                 self.pipe_free[s][slot.pipe as usize] = time + interval;
                 self.out.busy.pipes[slot.pipe as usize] += interval;
             }
             self.out.busy.issue += slot.issues;
-            w.earliest = time + slot.issues;
+            w.earliest = time + slot.control.map_or(slot.issues, |c| f64::from(c.stall).max(slot.issues));
         }
+        // What is before this one on the way to shared memory keeps its operands from being read.
+        let read = self.shared_free.max(time) + costs.latency_operands;
         let plain = |(time, why)| (time, Wait { why, by: key });
         let done = match slot.effect {
             Effect::Alias if active => {
@@ -436,10 +482,28 @@ impl<'a> Sm<'a> {
             _ if active => plain(self.effect(at, &event, slot, time)),
             _ => plain((time, Reason::Arithmetic)),
         };
-        let registers: smallvec::SmallVec<[usize; 8]> = slot.writes.iter().map(|r| self.register(*r)).collect();
-        for r in registers {
-            self.warps[at].ready[r] = done;
+        match slot.control {
+            Some(control) => {
+                let boards = &mut self.warps[at].boards;
+                let mut count = |board: Option<u8>, until: (f64, Wait)| {
+                    if let Some(board) = board.map(usize::from)
+                        && until.0 > boards[board].0
+                    {
+                        boards[board] = until;
+                    }
+                };
+                // Groups of copies are waited for by their own instruction.
+                count(control.result.filter(|_| slot.effect != Effect::CopyCommit), done);
+                count(control.operands, (read, done.1));
+            }
+            None => {
+                let registers: smallvec::SmallVec<[usize; 8]> = slot.writes.iter().map(|r| self.register(*r)).collect();
+                for r in registers {
+                    self.warps[at].ready[r] = done;
+                }
+            }
         }
+        self.look_ahead(at);
         self.ended(at)
     }
 
@@ -709,6 +773,9 @@ impl<'a> Sm<'a> {
                 waited.push((i, w.earliest));
                 w.blocked = Blocked::No;
                 w.earliest = release;
+                if w.earliest > w.own.0 {
+                    w.own = (w.earliest, w.wait);
+                }
             }
         }
         for (i, from) in waited {
