@@ -22,6 +22,7 @@ mod replay;
 mod report;
 mod schedule;
 mod source;
+mod stores;
 mod waits;
 
 pub use agents::Agent;
@@ -427,8 +428,8 @@ fn extend(ends: &[f64], resident: usize, kinds: usize, mean: f64, most: u64, eve
     sorted.sort_by(f64::total_cmp);
     let rounds = ends.len() / resident;
     let (mut from, mut to) = ((rounds / 2).max(1) * resident, rounds * resident);
-    // The last round is none of it where there are enough others, which must have all kinds of blocks alike: in the last
-    // one nothing is loaded any more for blocks that come after.
+    // The last round is none of it where there are enough others, which must have all kinds of blocks alike: in the
+    // last one nothing is loaded any more for blocks that come after.
     let before = to.saturating_sub(resident);
     let half = before.div_ceil(2).div_ceil(kinds) * kinds;
     if half + resident <= before {

@@ -74,7 +74,7 @@ fn storing_together_ends() {
     let all = share(&costs, costs.sms, 0.0);
     let few = share(&costs, 4.0, 0.0);
     assert!(all.store_all < 0.5 * all.store && few.store_all == few.store);
-    let (mut steps, mut time) = (replay::InStep::default(), 0.0);
+    let (mut steps, mut time) = (stores::InStep::default(), 0.0);
     let phases: Vec<f64> = (0..40)
         .map(|_| {
             time += 20_000.0;
