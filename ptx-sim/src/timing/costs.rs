@@ -89,6 +89,34 @@ pub(crate) struct Slot {
     /// Registers: planes, and predicates from [`PREDICATES`] on.
     pub reads: SmallVec<[u32; 8]>,
     pub writes: SmallVec<[u32; 4]>,
+    /// Clocks for which it takes the ports of the registers, where an image tells which registers these are.
+    pub ports: f64,
+    /// What the assembler has told the machine, for an instruction of an image: then registers are not looked at.
+    pub control: Option<Control>,
+}
+
+/// The part of an instruction's encoding that says when the warp's next one may go. Results of fixed latency are
+/// waited for by a number of clocks; for others the machine counts, in one of six *boards*, what is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Control {
+    /// Clocks until the warp's next instruction.
+    pub stall: u8,
+    /// The boards that have to be empty before this instruction, a bit each.
+    pub wait: u8,
+    /// The board that counts this instruction until its result is there, and until its operands have been read.
+    pub result: Option<u8>,
+    pub operands: Option<u8>,
+}
+
+pub(crate) const BOARDS: usize = 6;
+
+impl Control {
+    /// From the second word of an encoding, of which it is the bits from 41 on.
+    pub fn of(word: u64) -> Control {
+        let field = |at: u32, bits: u32| (word >> (41 + at) & ((1 << bits) - 1)) as u8;
+        let board = |n: u8| (usize::from(n) < BOARDS).then_some(n);
+        Control { stall: field(0, 4), wait: field(11, 6), result: board(field(5, 3)), operands: board(field(8, 3)) }
+    }
 }
 
 /// Numbers of predicates among registers.
@@ -130,7 +158,7 @@ costs! {
     wgmma_n256 = "wgmma.f16.n256.interval", wgmma_shared = "wgmma.chain.shared", wgmma_registers =
     "wgmma.chain.registers",
     l2_one = "l2.one_sm", l2_private = "l2.all_private", l2_shared = "l2.all_shared", dram_rate = "dram.rate",
-    store_rate = "store.one_sm", store_partial = "store.partial_sector", store_partial_bytes =
+    store_rate = "store.one_sm", store_all = "store.all_sms", store_phases = "store.phases", dram_write = "dram.write_rate", store_partial = "store.partial_sector", store_partial_bytes =
     "store.partial_sector_bytes",
     tma_l2_8 = "tma.l2.latency.8kb", tma_l2_16 = "tma.l2.latency.16kb", tma_l2_32 = "tma.l2.latency.32kb",
     tma_l2_48 = "tma.l2.latency.48kb", tma_dram_8 = "tma.dram.latency.8kb", tma_dram_48 = "tma.dram.latency.48kb",
@@ -148,6 +176,7 @@ costs! {
     mma_f8_products = "mma.f8.m16n8k32.products", code_window = "code.window", even_rounds = "launch.even_rounds",
     registers_most = "sm.registers_per_thread", registers_least = "code.registers.least",
     registers_step = "code.registers.step", launch = "launch.overhead", launch_block = "launch.block", atomic_rate = "atomic.rate",
+    latency_operands = "latency.operands",
 }
 
 impl Costs {
@@ -173,7 +202,8 @@ impl Costs {
             _ => 0,
         };
         let (reads, writes) = (SmallVec::new(), SmallVec::new());
-        let mut slot = Slot { pipe, issues, interval, latency, effect, order, bytes, reads, writes };
+        let mut slot =
+            Slot { pipe, issues, interval, latency, effect, order, bytes, reads, writes, ports: 0.0, control: None };
         let written = destinations(inst);
         for (i, arg) in inst.args.iter().enumerate() {
             if i < written {

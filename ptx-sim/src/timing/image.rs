@@ -7,7 +7,7 @@
 //! by turns of each kind. So spills, conversions, unrolled arithmetic and the assembler's order cost what they do,
 //! instead of being guessed. Blocks that are not found are scheduled from the PTX.
 
-use super::costs::{Costs, Effect, Order, PREDICATES, Pipe, Slot};
+use super::costs::{Control, Costs, Effect, Order, PREDICATES, Pipe, Slot};
 use crate::exec::state::program::Func;
 use crate::exec::state::record::Event;
 use crate::ir::*;
@@ -32,9 +32,10 @@ enum Anchor {
     Wait,
     Barrier,
     Exchange,
+    Reduction,
 }
 
-const ANCHORS: usize = 14;
+const ANCHORS: usize = 15;
 
 type Counts = [u32; ANCHORS];
 
@@ -72,10 +73,12 @@ struct Line<'a> {
     name: &'a str,
     guard: &'a str,
     operands: Vec<&'a str>,
+    control: Option<Control>,
 }
 
 /// Registers of the image: general, uniform, predicates, uniform predicates.
-pub(crate) const REGISTERS: u32 = 256 + 64 + 8 + 8;
+pub(crate) const REGISTERS: u32 = GENERAL + 64 + 8 + 8;
+const GENERAL: u32 = 256;
 
 impl Image {
     /// Finds the blocks of `func` in a listing. Registers are numbered from `base` on.
@@ -99,7 +102,9 @@ impl Image {
         for (p, s) in align(&wanted, &found) {
             let in_listing = counts(blocks[s].iter().filter_map(|l| anchor_named(l.name)));
             let in_ptx = counts(sources[p].clone().filter_map(|pc| anchor_of(&func.code[pc].op)));
-            if differs(&in_ptx, &in_listing) {
+            let told = blocks[s].iter().all(|l| l.control.is_some());
+            let known = sources[p].clone().all(|pc| replaceable(&func.code[pc].op, &ptx[pc]));
+            if told && known || differs(&in_ptx, &in_listing) {
                 image.add(sources[p].clone(), &blocks[s], func, ptx, costs, base);
             }
         }
@@ -137,6 +142,7 @@ impl Image {
         let mut taken: Counts = [0; ANCHORS];
         let first = self.slots.len();
         let mut origin = range.start;
+        let mut before = None;
         for line in lines {
             let (reads, writes) = registers(line, base);
             let mut source = Source::None;
@@ -162,6 +168,9 @@ impl Image {
                 }
             }
             (slot.reads, slot.writes) = (reads, writes);
+            slot.control = line.control;
+            slot.ports = if line.control.is_some() { port_clocks(line, before) } else { 0.0 };
+            before = Some(line);
             self.slots.push(slot);
             self.origin.push(origin as u32);
             self.events.push(source);
@@ -235,6 +244,11 @@ fn differs(ptx: &Counts, image: &Counts) -> bool {
         || image[Anchor::LocalLoad as usize] + image[Anchor::LocalStore as usize] > 0
 }
 
+/// Whether the anchors show all that an instruction does besides computing.
+fn replaceable(op: &Op, slot: &Slot) -> bool {
+    anchor_of(op).is_some() || matches!(slot.effect, Effect::Compute | Effect::Alias | Effect::Control)
+}
+
 fn anchor_of(op: &Op) -> Option<Anchor> {
     use super::costs::is_shared;
     Some(match op {
@@ -252,6 +266,7 @@ fn anchor_of(op: &Op) -> Option<Anchor> {
         Op::CpAsyncWait { .. } => Anchor::Wait,
         Op::Bar { .. } => Anchor::Barrier,
         Op::Shfl { .. } => Anchor::Exchange,
+        Op::Redux { .. } => Anchor::Reduction,
         _ => return None,
     })
 }
@@ -272,6 +287,7 @@ fn anchor_named(name: &str) -> Option<Anchor> {
         "DEPBAR" => Anchor::Wait,
         "BAR" => Anchor::Barrier,
         "SHFL" => Anchor::Exchange,
+        "REDUX" | "CREDUX" => Anchor::Reduction,
         _ => return None,
     })
 }
@@ -279,10 +295,18 @@ fn anchor_named(name: &str) -> Option<Anchor> {
 /// The blocks of a listing, without the instructions that do nothing.
 fn read(listing: &str) -> Vec<Vec<Line<'_>>> {
     let mut blocks: Vec<Vec<Line<'_>>> = vec![Vec::new()];
+    let mut read_to = 0;
     for text in listing.lines() {
         let text = text.trim();
         if text.starts_with(".L") && text.ends_with(':') {
             blocks.push(Vec::new());
+        }
+        // An instruction has two words, and the second stands on a line of its own.
+        if let Some(word) = text.strip_prefix("/* 0x").and_then(|t| t.strip_suffix(" */")) {
+            if let (Ok(word), Some(line)) = (u64::from_str_radix(word, 16), blocks[read_to].last_mut()) {
+                line.control = Some(Control::of(word));
+            }
+            continue;
         }
         let Some((place, rest)) = text.strip_prefix("/*").and_then(|t| t.split_once("*/")) else { continue };
         let Some(body) = rest.trim().split(';').next().filter(|_| place.chars().all(|c| c.is_ascii_hexdigit())) else {
@@ -293,15 +317,18 @@ fn read(listing: &str) -> Vec<Vec<Line<'_>>> {
             None => ("", body),
         };
         let (name, operands) = body.split_once(' ').unwrap_or((body, ""));
-        // Never executed, or padding.
-        if guard == "!UPT" || guard == "!PT" || name == "NOP" || name.is_empty() {
+        if name.is_empty() {
             continue;
         }
+        // Never executed, or padding: it only takes its turn.
+        let nothing = guard == "!UPT" || guard == "!PT" || name == "NOP";
+        let (name, guard, operands) = if nothing { ("NOP", "", "") } else { (name, guard, operands) };
         let operands = operands.split(',').map(str::trim).filter(|o| !o.is_empty()).collect();
         let ends = matches!(name.split('.').next(), Some("BRA" | "EXIT" | "RET" | "BRX"));
         if let Some(block) = blocks.last_mut() {
-            block.push(Line { name, guard, operands });
+            block.push(Line { name, guard, operands, control: None });
         }
+        read_to = blocks.len() - 1;
         if ends {
             blocks.push(Vec::new());
         }
@@ -345,7 +372,7 @@ fn plain(line: &Line<'_>, costs: &Costs) -> Slot {
         "HMMA" => (Pipe::Tensor, costs.mma_f16, costs.mma_latency),
         "IMMA" => (Pipe::Tensor, costs.mma_i8, costs.mma_latency),
         "DMMA" => (Pipe::Tensor, costs.mma_f64, costs.mma_latency),
-        "BRA" | "EXIT" | "BSSY" | "BSYNC" | "WARPSYNC" | "DEPBAR" | "YIELD" => (Pipe::None, 0.0, 0.0),
+        "NOP" | "BRA" | "EXIT" | "BSSY" | "BSYNC" | "WARPSYNC" | "DEPBAR" | "YIELD" => (Pipe::None, 0.0, 0.0),
         // The uniform data path has a unit of its own.
         n if n.starts_with('U') => (Pipe::None, 0.0, costs.latency_alu),
         _ => (Pipe::Alu, costs.alu, costs.latency_alu),
@@ -360,41 +387,64 @@ fn plain(line: &Line<'_>, costs: &Costs) -> Slot {
         bytes: 0,
         reads: SmallVec::new(),
         writes: SmallVec::new(),
+        ports: 0.0,
+        control: None,
     }
+}
+
+/// Registers that each name in an operand stands for.
+fn words(line: &Line<'_>, operand: usize) -> u32 {
+    let name = line.name.split('.').next().unwrap_or_default();
+    match (name, operand) {
+        ("HMMA" | "IMMA" | "DMMA", 0 | 3) if line.name.contains(".F16") && !line.name.contains("F32") => 2,
+        ("HMMA" | "IMMA" | "DMMA", 0 | 3) | ("HMMA" | "IMMA", 1) => 4,
+        ("HMMA" | "IMMA" | "DMMA", 2) => 2,
+        ("LDSM", 0) => line.name.rsplit('.').next().and_then(|n| n.parse().ok()).filter(|n| *n <= 4).unwrap_or(1),
+        ("CS2R", 0) if !line.name.ends_with(".32") => 2,
+        ("LDG" | "LDS" | "LDL" | "LDC" | "ULDC" | "IMAD" | "CS2R", 0) | ("IMAD", 3) => width(line.name),
+        // Data of stores; addresses of two words are marked.
+        ("STG" | "STS" | "STL" | "STSM", 1) => width(line.name),
+        _ => 1,
+    }
+}
+
+/// How many of the first operands are written.
+fn written(line: &Line<'_>) -> usize {
+    let name = line.name.split('.').next().unwrap_or_default();
+    let first_is_predicate =
+        line.operands.first().is_some_and(|o| o.trim_start_matches('U').starts_with('P') && !o.starts_with("PT["));
+    let carries = matches!(name, "IADD3" | "UIADD3" | "LEA" | "ULEA" | "IMAD" | "VIADD");
+    match name {
+        "STG" | "STS" | "STL" | "STSM" | "LDGSTS" | "BAR" | "DEPBAR" | "LDGDEPBAR" | "BRA" | "EXIT" | "RED" => 0,
+        _ if first_is_predicate => 2,
+        _ if carries && line.operands.get(1).is_some_and(|o| o.starts_with('P') || o.starts_with("UP")) => 2,
+        _ => 1,
+    }
+}
+
+/// Clocks for which an instruction takes the ports through which a scheduler's warps read their registers. Even and odd
+/// registers lie in two banks, each of which gives one register a clock. An operand that the instruction before has
+/// marked is still there.
+fn port_clocks(line: &Line<'_>, before: Option<&Line<'_>>) -> f64 {
+    let mut banks = [0u32; 2];
+    for (i, operand) in line.operands.iter().enumerate().skip(written(line)) {
+        let kept = before.and_then(|b| b.operands.get(i)).and_then(|o| o.strip_suffix(".reuse"));
+        if kept == Some(operand.strip_suffix(".reuse").unwrap_or(operand)) {
+            continue;
+        }
+        for (r, marked) in named(operand).into_iter().filter(|(r, _)| *r < GENERAL) {
+            (0..words(line, i).max(1 + u32::from(marked))).for_each(|k| banks[((r + k) % 2) as usize] += 1);
+        }
+    }
+    f64::from(banks[0].max(banks[1]))
 }
 
 /// The registers that an instruction reads and writes.
 fn registers(line: &Line<'_>, base: u32) -> (SmallVec<[u32; 8]>, SmallVec<[u32; 4]>) {
     let (mut reads, mut writes) = (SmallVec::new(), SmallVec::new());
-    let name = line.name.split('.').next().unwrap_or_default();
-    let first_is_predicate =
-        line.operands.first().is_some_and(|o| o.trim_start_matches('U').starts_with('P') && !o.starts_with("PT["));
-    let carries = matches!(name, "IADD3" | "UIADD3" | "LEA" | "ULEA" | "IMAD" | "VIADD");
-    let written = match name {
-        "STG" | "STS" | "STL" | "STSM" | "LDGSTS" | "BAR" | "DEPBAR" | "LDGDEPBAR" | "BRA" | "EXIT" | "RED" => 0,
-        _ if first_is_predicate => 2,
-        _ if carries && line.operands.get(1).is_some_and(|o| o.starts_with('P') || o.starts_with("UP")) => 2,
-        _ => 1,
-    };
+    let written = written(line);
     for (i, operand) in line.operands.iter().enumerate() {
-        let words = match (name, i) {
-            ("HMMA" | "IMMA" | "DMMA", 0 | 3) => {
-                if line.name.contains(".F16") && !line.name.contains("F32") {
-                    2
-                } else {
-                    4
-                }
-            }
-            ("HMMA" | "IMMA", 1) => 4,
-            ("HMMA" | "IMMA" | "DMMA", 2) => 2,
-            ("LDSM", 0) => line.name.rsplit('.').next().and_then(|n| n.parse().ok()).filter(|n| *n <= 4).unwrap_or(1),
-            ("CS2R", 0) if !line.name.ends_with(".32") => 2,
-            ("LDG" | "LDS" | "LDL" | "LDC" | "ULDC" | "IMAD" | "CS2R", 0) => width(line.name),
-            ("IMAD", 3) => width(line.name),
-            // Data of stores; addresses of two words are marked.
-            ("STG" | "STS" | "STL" | "STSM", 1) => width(line.name),
-            _ => 1,
-        };
+        let words = words(line, i);
         for (r, marked) in named(operand) {
             let words = words.max(1 + u32::from(marked));
             if i < written {

@@ -22,6 +22,7 @@ mod replay;
 mod report;
 mod schedule;
 mod source;
+mod stores;
 mod waits;
 
 pub use agents::Agent;
@@ -203,8 +204,14 @@ pub fn predict(
     for ((func, pc), line) in std::mem::take(&mut replay.lines) {
         replay.lines.entry(place(func, pc)).or_default().add(&line);
     }
-    let clocks =
-        extend(&replay.ends, resident_here, recording.grid_blocks as f64 / costs.sms, per_sm, costs.even_rounds);
+    let clocks = extend(
+        &replay.ends,
+        resident_here,
+        traces.len(),
+        recording.grid_blocks as f64 / costs.sms,
+        per_sm,
+        costs.even_rounds,
+    );
     let microseconds = clocks / costs.clock + costs.launch;
     Ok(report::prediction(report::Parts {
         machine: machine.name.clone(),
@@ -404,12 +411,14 @@ fn share(costs: &Costs, sms: f64, first_share: f64) -> Share {
     let all = costs.l2_private + (costs.l2_shared - costs.l2_private) * (1.0 - first_share);
     let l2 = costs.l2_one.min(all * costs.sms / sms);
     // GB/s over MHz is 1000 bytes a clock.
-    let dram = (costs.dram_rate * 1000.0 / costs.clock / sms).min(l2);
-    Share { l2, dram }
+    let memory = |rate: f64| rate * 1000.0 / costs.clock / sms;
+    let (dram, dram_write) = (memory(costs.dram_rate).min(l2), memory(costs.dram_write));
+    let store = costs.store_rate;
+    Share { l2, dram, dram_write, store, store_all: store.min(costs.store_all * costs.sms / sms) }
 }
 
-/// Clocks for all blocks from the ends of those in detail.
-fn extend(ends: &[f64], resident: usize, mean: f64, most: u64, even_rounds: f64) -> f64 {
+/// Clocks for all blocks from the ends of those in detail. `kinds` blocks follow each other in the queue, by turns.
+fn extend(ends: &[f64], resident: usize, kinds: usize, mean: f64, most: u64, even_rounds: f64) -> f64 {
     let last = ends.iter().copied().fold(0.0, f64::max);
     if ends.len() as u64 >= most {
         return last;
@@ -418,8 +427,14 @@ fn extend(ends: &[f64], resident: usize, mean: f64, most: u64, even_rounds: f64)
     let mut sorted = ends.to_vec();
     sorted.sort_by(f64::total_cmp);
     let rounds = ends.len() / resident;
-    let from = (rounds / 2).max(1) * resident;
-    let to = rounds * resident;
+    let (mut from, mut to) = ((rounds / 2).max(1) * resident, rounds * resident);
+    // The last round is none of it where there are enough others, which must have all kinds of blocks alike: in the
+    // last one nothing is loaded any more for blocks that come after.
+    let before = to.saturating_sub(resident);
+    let half = before.div_ceil(2).div_ceil(kinds) * kinds;
+    if half + resident <= before {
+        (from, to) = (before - half, before);
+    }
     let each = if to > from { (sorted[to - 1] - sorted[from - 1]) / (to - from) as f64 } else { last / to as f64 };
     // Few rounds end with the multiprocessor that has the most blocks; many even out.
     let blocks = if mean / (resident as f64) < even_rounds { most as f64 } else { mean + 0.5 * resident as f64 };

@@ -9,8 +9,9 @@
 //! group, or a phase of an mbarrier. Each clock that a warp waits is booked on the instruction that it waits before,
 //! with the reason.
 
-use super::costs::{Costs, Effect, PREDICATES, Pipe, Slot};
+use super::costs::{BOARDS, Costs, Effect, PREDICATES, Pipe, Slot};
 use super::l1::LocalCache;
+use super::stores::InStep;
 use super::waits::{Key, Line, Reason, Span, Wait};
 use crate::exec::state::record::Event;
 use crate::ir::MbarrierOp;
@@ -56,7 +57,12 @@ pub struct Replay {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Share {
     pub l2: f64,
+    /// What it reads from memory, and what it writes there.
     pub dram: f64,
+    pub dram_write: f64,
+    /// What it stores to L2, alone and when all store at the same time.
+    pub store: f64,
+    pub store_all: f64,
 }
 
 /// A block that can be started.
@@ -119,8 +125,12 @@ struct Warp<'a> {
     next: usize,
     /// When each register's value is there, and what makes it.
     ready: Vec<(f64, Wait)>,
+    /// When each of an image's boards is empty, likewise.
+    boards: [(f64, Wait); BOARDS],
     earliest: f64,
     wait: Wait,
+    /// When the warp's own results and waits let its next instruction go; what it shares with others comes on top.
+    own: (f64, Wait),
     last_issue: f64,
     blocked: Blocked,
     copies: Groups,
@@ -176,10 +186,12 @@ pub(crate) struct Sm<'a> {
     slot_free: Vec<f64>,
     pipe_free: Vec<[f64; Pipe::COUNT]>,
     tensor_free: Vec<f64>,
+    ports_free: Vec<f64>,
     shared_free: f64,
     l2_free: f64,
     dram_free: f64,
     store_free: f64,
+    in_step: InStep,
     local: LocalCache,
     /// By function and program counter.
     lines: Vec<Vec<Line>>,
@@ -204,10 +216,12 @@ impl<'a> Sm<'a> {
             slot_free: vec![0.0; schedulers],
             pipe_free: vec![[0.0; Pipe::COUNT]; schedulers],
             tensor_free: vec![0.0; schedulers],
+            ports_free: vec![0.0; schedulers],
             shared_free: 0.0,
             l2_free: 0.0,
             dram_free: 0.0,
             store_free: 0.0,
+            in_step: InStep::default(),
             local: LocalCache::new(input.l1_lines),
             lines: input.slots.iter().map(|f| vec![Line::default(); f.len()]).collect(),
             out: Replay { ends: vec![0.0; queue.len()], ..Replay::default() },
@@ -249,8 +263,10 @@ impl<'a> Sm<'a> {
                 events,
                 next: 0,
                 ready: vec![(0.0, wait); self.input.planes as usize],
+                boards: [(0.0, wait); BOARDS],
                 earliest: time,
                 wait,
+                own: (time, wait),
                 last_issue: time,
                 blocked: Blocked::No,
                 copies: Groups::default(),
@@ -272,23 +288,20 @@ impl<'a> Sm<'a> {
             return None;
         }
         let slot = &self.input.slots[event.func as usize][event.pc as usize];
-        let mut best = (w.earliest, w.wait);
+        let mut best = w.own;
         let mut later = |time: f64, wait: Wait| {
             if time > best.0 {
                 best = (time, wait);
             }
         };
         let itself = |why| Wait { why, by: (event.func, event.pc) };
-        if slot.effect != Effect::Alias {
-            for r in &slot.reads {
-                let (time, wait) = w.ready[self.register(*r)];
-                later(time, wait);
-            }
-        }
         if slot.issues > 0.0 {
             let s = w.index as usize % self.slot_free.len();
             later(self.slot_free[s], itself(Reason::Slot));
             later(self.pipe_free[s][slot.pipe as usize], itself(Reason::Pipe));
+            if slot.ports > 0.0 {
+                later(self.ports_free[s], itself(Reason::Pipe));
+            }
             if matches!(slot.effect, Effect::Memory { load: false, .. }) {
                 // A window of requests may be under way.
                 let room = self.dram_free.max(self.store_free) - self.input.costs.latency_dram;
@@ -296,6 +309,40 @@ impl<'a> Sm<'a> {
             }
         }
         Some(best)
+    }
+
+    /// Sets when the warp's own results and waits let its next instruction go.
+    fn look_ahead(&mut self, at: usize) {
+        let w = &self.warps[at];
+        let mut best = (w.earliest, w.wait);
+        if let Some(event) = w.events.get(w.next) {
+            let slot = &self.input.slots[event.func as usize][event.pc as usize];
+            let mut later = |(time, wait): (f64, Wait)| {
+                if time > best.0 {
+                    best = (time, wait);
+                }
+            };
+            let before = w.next.checked_sub(1).map(|i| w.events[i]);
+            let imaged = before.map(|e| self.input.slots[e.func as usize][e.pc as usize].control.is_some());
+            match slot.control {
+                Some(control) => {
+                    (0..BOARDS).filter(|b| control.wait >> b & 1 != 0).for_each(|b| later(w.boards[b]));
+                    // Between a block of the PTX and one of the image nobody knows which value is which.
+                    if imaged == Some(false) {
+                        w.ready.iter().for_each(|r| later(*r));
+                    }
+                }
+                None => {
+                    if slot.effect != Effect::Alias {
+                        slot.reads.iter().for_each(|r| later(w.ready[self.register(*r)]));
+                    }
+                    if imaged == Some(true) {
+                        w.boards.iter().for_each(|b| later(*b));
+                    }
+                }
+            }
+        }
+        self.warps[at].own = best;
     }
 
     /// The warp that goes next; `None` when all are done.
@@ -352,6 +399,10 @@ impl<'a> Sm<'a> {
                 w.blocked = Blocked::No;
                 w.earliest = w.earliest.max(time + edge);
                 w.wait = Wait { why: Reason::Mbarrier, by };
+                // What comes next may wait for something later still.
+                if w.earliest > w.own.0 {
+                    w.own = (w.earliest, w.wait);
+                }
             }
         }
     }
@@ -384,13 +435,16 @@ impl<'a> Sm<'a> {
             let beside = self.tensor_free[s] > time;
             let interval = if beside { costs.beside_wgmma(slot.pipe, slot.interval) } else { slot.interval };
             self.slot_free[s] = time + slot.issues;
+            self.ports_free[s] = self.ports_free[s].max(time + slot.ports);
             if slot.pipe != Pipe::None {
                 self.pipe_free[s][slot.pipe as usize] = time + interval;
                 self.out.busy.pipes[slot.pipe as usize] += interval;
             }
             self.out.busy.issue += slot.issues;
-            w.earliest = time + slot.issues;
+            w.earliest = time + slot.control.map_or(slot.issues, |c| f64::from(c.stall).max(slot.issues));
         }
+        // What is before this one on the way to shared memory keeps its operands from being read.
+        let read = self.shared_free.max(time) + costs.latency_operands;
         let plain = |(time, why)| (time, Wait { why, by: key });
         let done = match slot.effect {
             Effect::Alias if active => {
@@ -401,10 +455,28 @@ impl<'a> Sm<'a> {
             _ if active => plain(self.effect(at, &event, slot, time)),
             _ => plain((time, Reason::Arithmetic)),
         };
-        let registers: smallvec::SmallVec<[usize; 8]> = slot.writes.iter().map(|r| self.register(*r)).collect();
-        for r in registers {
-            self.warps[at].ready[r] = done;
+        match slot.control {
+            Some(control) => {
+                let boards = &mut self.warps[at].boards;
+                let mut count = |board: Option<u8>, until: (f64, Wait)| {
+                    if let Some(board) = board.map(usize::from)
+                        && until.0 > boards[board].0
+                    {
+                        boards[board] = until;
+                    }
+                };
+                // Groups of copies are waited for by their own instruction.
+                count(control.result.filter(|_| slot.effect != Effect::CopyCommit), done);
+                count(control.operands, (read, done.1));
+            }
+            None => {
+                let registers: smallvec::SmallVec<[usize; 8]> = slot.writes.iter().map(|r| self.register(*r)).collect();
+                for r in registers {
+                    self.warps[at].ready[r] = done;
+                }
+            }
         }
+        self.look_ahead(at);
         self.ended(at)
     }
 
@@ -540,10 +612,10 @@ impl<'a> Sm<'a> {
         let whole = f64::from(event.a - partial.min(event.a));
         let partial = f64::from(partial);
         let sectors = whole + partial * costs.store_partial;
-        self.store_free = self.store_free.max(start) + costs.sector * sectors / costs.store_rate;
+        self.store(start, costs.sector * sectors);
         let written = costs.sector * whole + costs.store_partial_bytes * partial;
-        self.dram_free = self.dram_free.max(start) + written / self.input.share.dram;
-        self.out.busy.dram += written / self.input.share.dram;
+        self.dram_free = self.dram_free.max(start) + written / self.input.share.dram_write;
+        self.out.busy.dram += written / self.input.share.dram_write;
         (time, Reason::GlobalMemory)
     }
 
@@ -566,13 +638,13 @@ impl<'a> Sm<'a> {
         let lines = self.local.store(warp, event.c, event.b);
         let start = self.shared(time, f64::from(lines.all));
         let sectors = f64::from(lines.all - lines.other) + f64::from(lines.other) * costs.store_partial;
-        self.store_free = self.store_free.max(start) + line * sectors / costs.store_rate;
+        self.store(start, line * sectors);
         (time, Reason::GlobalMemory)
     }
 
     /// Bytes that come from L2, a share of them from memory; returns when the last has come, without the latency.
     fn request(&mut self, time: f64, bytes: f64, first: f64) -> f64 {
-        let Share { l2, dram } = self.input.share;
+        let Share { l2, dram, .. } = self.input.share;
         self.l2_free = self.l2_free.max(time) + bytes / l2;
         self.out.busy.l2 += bytes / l2;
         if first > 0.0 {
@@ -581,6 +653,12 @@ impl<'a> Sm<'a> {
             return self.l2_free.max(self.dram_free);
         }
         self.l2_free
+    }
+
+    /// Bytes that go to L2.
+    fn store(&mut self, time: f64, bytes: f64) {
+        let clocks = self.in_step.clocks(bytes, self.input.share, self.input.costs, self.store_free, time);
+        self.store_free = self.store_free.max(time) + clocks;
     }
 
     fn bulk(&mut self, at: usize, event: &Event, load: bool, time: f64) -> (f64, Reason) {
@@ -595,9 +673,9 @@ impl<'a> Sm<'a> {
             let queued = end + costs.tma_latency(0.0, first);
             alone.max(queued)
         } else {
-            self.store_free = self.store_free.max(time) + bytes / costs.store_rate;
-            self.dram_free = self.dram_free.max(time) + bytes / self.input.share.dram;
-            self.out.busy.dram += bytes / self.input.share.dram;
+            self.store(time, bytes);
+            self.dram_free = self.dram_free.max(time) + bytes / self.input.share.dram_write;
+            self.out.busy.dram += bytes / self.input.share.dram_write;
             let alone = time + costs.tma_store.min(bytes / costs.store_rate + costs.tma_issue);
             alone.max(self.store_free).max(self.dram_free)
         };
@@ -668,6 +746,9 @@ impl<'a> Sm<'a> {
                 waited.push((i, w.earliest));
                 w.blocked = Blocked::No;
                 w.earliest = release;
+                if w.earliest > w.own.0 {
+                    w.own = (w.earliest, w.wait);
+                }
             }
         }
         for (i, from) in waited {

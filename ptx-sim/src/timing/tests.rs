@@ -2,6 +2,89 @@ use super::*;
 use crate::units::{ElementType, Fill, TensorMap, TileParams};
 use crate::{Arg, Config, DevicePtr};
 
+/// An instruction of a listing, with the part of its encoding that controls its issue: clocks to the next, boards to
+/// wait for (a bit each), and the board of its result.
+fn listed(text: &str, stall: u64, wait: u64, result: Option<u64>) -> String {
+    let word = (stall | result.unwrap_or(7) << 5 | 7 << 8 | wait << 11) << 41;
+    format!("        /*0010*/  {text} ;  /* 0x0 */\n        /* 0x{word:016x} */\n")
+}
+
+/// Clocks of a turn of a loop that loads from shared memory and that an image has as `lines`.
+fn turn_of_image(lines: &str) -> f64 {
+    let setup = "shl.b32 %r5, %r2, 2; add.s32 %r6, %r4, %r5; st.shared.b32 [%r6], %r3;";
+    let text = kernel(setup, "ld.shared.b32 %r7, [%r6]; add.s32 %r8, %r8, %r7;");
+    let module = Module::parse(&text).unwrap();
+    let listing = format!(
+        "{}.L_x_0:\n{lines}{}",
+        listed("S2R R0, SR_TID.X", 1, 0, None),
+        listed("@P0 BRA `(.L_x_0)", 1, 0, None)
+    );
+    let at = |n: u32| {
+        let mut device = Device::new(Config::default());
+        let args = [Arg::Ptr(device.alloc_zeroed(1 << 16)), Arg::U32(n)];
+        let launch = LaunchConfig { grid: [1, 1, 1], args: &args, ..LaunchConfig::default() };
+        let options = Options { listing: Some(listing.clone()), ..Options::default() };
+        let p = predict(&mut device, &module, "k", &launch, &Machine::named("sm_90").unwrap(), &options).unwrap();
+        assert!(p.from_image > 0.9, "{}", p.from_image);
+        p.clocks
+    };
+    (at(200) - at(100)) / 100.0
+}
+
+/// An image says itself how far apart its instructions are, and which results they wait for.
+#[test]
+fn images_are_issued_by_their_control_codes() {
+    let load = listed("LDS R4, [R2]", 1, 0, Some(3));
+    let adds = |stall| listed("FADD R10, R11, R12", stall, 0, None).repeat(10);
+    let (close, apart) = (turn_of_image(&(load.clone() + &adds(1))), turn_of_image(&(load.clone() + &adds(9))));
+    assert!((apart - close - 80.0).abs() < 2.0, "{close} {apart}");
+    // Another board is not waited for, the load's own is.
+    let needs = |board: u64| turn_of_image(&(load.clone() + &listed("FADD R10, R4, R12", 1, 1 << board, None)));
+    assert!(needs(2) < 12.0 && needs(3) > number("latency.shared"), "{} {}", needs(2), needs(3));
+}
+
+/// Two operands of one bank are read one after the other, unless the instruction before has kept one.
+#[test]
+fn ports_of_registers() {
+    let load = listed("LDS R4, [R2]", 1, 0, Some(3));
+    let adds = |text: &str| turn_of_image(&(load.clone() + &listed(text, 1, 0, None).repeat(64)));
+    let (same, other, kept) =
+        (adds("FADD R10, R12, R14"), adds("FADD R10, R12, R13"), adds("FADD R10, R12.reuse, R14"));
+    assert!((same - other - 64.0).abs() < 3.0 && (kept - other).abs() < 3.0, "{same} {other} {kept}");
+}
+
+/// Reads and writes have rates of their own, and the end of a launch, when nothing more is loaded, is no measure of how
+/// long all of it takes.
+#[test]
+fn streams_run_at_the_rates_of_memory() {
+    let body = "ld.global.v4.b32 {%r8, %r9, %r10, %r11}, [%rd3]; st.global.v4.b32 [%rd5], {%r8, %r9, %r10, %r11};";
+    let setup = "mov.u32 %r12, %ctaid.x; mul.wide.u32 %rd4, %r12, 2048; add.s64 %rd3, %rd3, %rd4;
+        add.s64 %rd5, %rd3, 268435456;";
+    let blocks = 132 * 16 * 48;
+    let p = predicted_on(&kernel(setup, body), blocks, 1, 2 << 28);
+    let bytes = f64::from(blocks) * 2048.0;
+    let us = bytes * 1e-3 * (1.0 / number("dram.rate") + 1.0 / number("dram.write_rate")) + number("launch.overhead");
+    assert!((p.microseconds / us - 1.0).abs() < 0.03, "{} {us}", p.microseconds);
+}
+
+/// What multiprocessors store first they store together; later they are apart.
+#[test]
+fn storing_together_ends() {
+    let costs = Costs::of(&Machine::named("sm_90").unwrap()).unwrap();
+    let all = share(&costs, costs.sms, 0.0);
+    let few = share(&costs, 4.0, 0.0);
+    assert!(all.store_all < 0.5 * all.store && few.store_all == few.store);
+    let (mut steps, mut time) = (stores::InStep::default(), 0.0);
+    let phases: Vec<f64> = (0..40)
+        .map(|_| {
+            time += 20_000.0;
+            steps.clocks(65536.0, all, &costs, time - 20_000.0, time)
+        })
+        .collect();
+    assert!((phases[0] - 65536.0 / all.store_all).abs() < 1.0 && phases.is_sorted_by(|a, b| a >= b), "{phases:?}");
+    assert!(phases[39] < 1.05 * 65536.0 / all.store, "{phases:?}");
+}
+
 /// A kernel of 128 threads with a body in a loop of `n` turns.
 fn kernel(setup: &str, body: &str) -> String {
     format!(

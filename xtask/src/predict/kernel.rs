@@ -26,7 +26,7 @@ fn assembled(ptxas: &Path, path: &Path, target: &str) -> anyhow::Result<timing::
     let text = String::from_utf8(done.with_context(|| ptxas.display().to_string())?.stderr)?;
     let registers = text.split("Used ").nth(1).and_then(|rest| rest.split(' ').next()).and_then(|n| n.parse().ok());
     let disassembler = ptxas.with_file_name("nvdisasm");
-    let listing = Command::new(&disassembler).arg("-c").arg(&image).output();
+    let listing = Command::new(&disassembler).args(["-c", "-hex"]).arg(&image).output();
     let listing = String::from_utf8(listing.with_context(|| disassembler.display().to_string())?.stdout)?;
     std::fs::remove_file(&image).with_context(|| format!("{}: {text}", image.display()))?;
     Ok(timing::Options { registers, listing: Some(listing), mhz: None })
