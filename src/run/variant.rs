@@ -99,7 +99,7 @@ impl Draw {
         if fraction == 0 || a.unwritten {
             return;
         }
-        let exponents = (1 << (8 * size - 1)) - 1 & !fraction;
+        let exponents = ((1 << (8 * size - 1)) - 1) & !fraction;
         let one = self.smaller * (fraction + 1);
         for bytes in a.array.data.chunks_exact_mut(size) {
             let old = bytes.iter().rev().fold(0, |bits, b| bits << 8 | u64::from(*b));

@@ -135,7 +135,14 @@ fn registers_of(operand: &Operand, out: &mut Vec<RegId>) -> bool {
     };
     match operand {
         Operand::Reg(r) | Operand::NotReg(r) => out.push(*r),
-        Operand::Vec(parts) | Operand::List(parts) => return parts.iter().fold(true, |k, p| registers_of(p, out) && k),
+        Operand::Vec(parts) | Operand::List(parts) => {
+            // All of them, also behind one that has more.
+            let mut all = true;
+            for part in parts {
+                all &= registers_of(part, out);
+            }
+            return all;
+        }
         Operand::Mem(address, _) => base(address, out),
         Operand::Tensor(tensor) => {
             base(&tensor.map, out);
