@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """How the time of compilation grows with the length of a program.
 
-    benches/scaling.py [--tileiras FILE] [--gpu-name sm_NN] [--least N] [--doublings K] [--runs R] [KIND...]
+    benches/scaling.py [--tileiras FILE] [--before FILE] [--ptxas FILE] [--gpu-name sm_NN] [--least N] [--doublings K]
+                       [--longest S] [--runs R] [KIND...]
 
 Compiles generated programs with N, 2N, 4N, ... parts at -O3 to PTX and prints, for each, the processor time of the
-command in seconds (the least of R runs) and its ratio to that of half the length: 2 is linear, 4 quadratic. The kinds:
+command in seconds (the least of R runs) and its ratio to that of half the length: 2 is linear, 4 quadratic. With
+--before another command does the same in turns with the first one; with --ptxas the assembler gets what they made. The
+first row of a kind that takes longer than --longest seconds in a column is the last one of that column. The kinds:
 
     views       loads and stores through views with checked bounds, one behind the other by tokens
     ifs         branches one behind the other, each with a store
@@ -125,33 +128,77 @@ def seconds(command: list[str]) -> float:
     return used() - before
 
 
+def target_of(ptx: pathlib.Path) -> str:
+    with ptx.open() as lines:
+        return next(line.split()[1].rstrip(",") for line in lines if line.startswith(".target"))
+
+
+class Column:
+    """What one command takes; for an assembler, on what `source` has made."""
+
+    def __init__(self, tool: str, source: "Column | None" = None) -> None:
+        self.tool, self.source = tool, source
+        self.last: float | None = None
+        self.times: list[float] = []
+        self.ptx = pathlib.Path()
+        self.is_over = False
+
+    def measure(self, folder: pathlib.Path, gpu: str) -> None:
+        self.ptx = folder / f"{id(self)}.ptx"
+        if self.source:
+            ptx = self.source.ptx
+            command = [self.tool, f"-arch={target_of(ptx)}", "-O3", str(ptx), "-o", "/dev/null"]
+        else:
+            command = [self.tool, str(folder / "program.mlir"), f"--gpu-name={gpu}", "--emit=ptx", "-o", str(self.ptx)]
+        self.times.append(seconds(command))
+
+    def cells(self, longest: float) -> str:
+        if not self.times:
+            return "|  |  "
+        time = min(self.times)
+        ratio = f"{time / self.last:.2f}" if self.last else ""
+        self.last, self.is_over = time, time > longest
+        return f"| {time:.2f} | {ratio} "
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     root = pathlib.Path(__file__).resolve().parent.parent
     parser.add_argument("--tileiras", default=str(root / "target/debug/tileiras"))
+    parser.add_argument("--before")
+    parser.add_argument("--ptxas")
     parser.add_argument("--gpu-name", default="sm_90")
     parser.add_argument("--least", type=int, default=1000)
     parser.add_argument("--doublings", type=int, default=3)
+    parser.add_argument("--longest", type=float, default=float("inf"))
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("kinds", nargs="*", metavar="KIND", help=", ".join(KINDS))
     arguments = parser.parse_args()
     unknown = [k for k in arguments.kinds if k not in KINDS]
     if unknown:
         parser.error(f"no such kind: {', '.join(unknown)}")
-    print(f"{'kind':<12}{'parts':>8}{'seconds':>10}{'ratio':>8}")
-    with tempfile.TemporaryDirectory() as folder:
-        file = pathlib.Path(folder) / "program.mlir"
-        command = [arguments.tileiras, str(file), f"--gpu-name={arguments.gpu_name}", "--emit=ptx", "-o", "/dev/null"]
+    titles = (["before, s"] if arguments.before else []) + ["s"] + (["ptxas, s"] if arguments.ptxas else [])
+    print("| kind | parts " + "".join(f"| {t} | ratio " for t in titles) + "|\n|---|---" + "|---|---" * len(titles) + "|")
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
         for kind in arguments.kinds or KINDS:
+            ours = Column(arguments.tileiras)
+            columns = [Column(arguments.before)] if arguments.before else []
+            columns += [ours] + ([Column(arguments.ptxas, ours)] if arguments.ptxas else [])
             deep = kind in ("nested", "tokens")
-            least = DEEPEST >> arguments.doublings if deep else arguments.least
-            before = None
-            for parts in (least << i for i in range(arguments.doublings + 1)):
-                file.write_text(program(kind, parts))
-                time = min(seconds(command) for _ in range(arguments.runs))
-                ratio = f"{time / before:8.2f}" if before else ""
-                print(f"{kind:<12}{parts:>8}{time:>10.2f}{ratio}", flush=True)
-                before = time
+            least, doublings = (DEEPEST >> 3, 3) if deep else (arguments.least, arguments.doublings)
+            for parts in (least << i for i in range(doublings + 1)):
+                if ours.is_over:
+                    break
+                (folder / "program.mlir").write_text(program(kind, parts))
+                for column in columns:
+                    column.times = []
+                for _ in range(arguments.runs):
+                    for column in columns:
+                        if not column.is_over:
+                            column.measure(folder, arguments.gpu_name)
+                cells = "".join(column.cells(arguments.longest) for column in columns)
+                print(f"| {kind} | {parts} {cells}|", flush=True)
 
 
 if __name__ == "__main__":

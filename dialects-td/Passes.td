@@ -336,6 +336,10 @@ def TileASMaterializeConvertLayout : Pass<"tileas-materialize-convert-layout", "
 
 def TileASOrderMemory : Pass<"tileas-order-memory", "::mlir::ModuleOp"> {
   let summary = "barriers between token-ordered accesses that may touch the same bytes from different threads";
+  let statistics = [
+    Statistic<"numBarriers", "num-barriers", "barriers that tokens ask for">,
+    Statistic<"numWalks", "num-walks", "walks through the body of a loop">
+  ];
   let dependentDialects = ["nv_tileas"];
 }
 

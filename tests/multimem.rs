@@ -128,9 +128,8 @@ fn main() -> ExitCode {
     let trials = cases().into_iter().enumerate().map(|(i, case)| {
         // Four and nine have no common divisor.
         let mine = if full { configurations.clone() } else { vec![configurations[4 * i % configurations.len()]] };
-        Trial::test(case.name(), move || match case.is_possible() {
-            true => check(&case, &mine, full),
-            false => refuse(&case, "no release store of a single"),
+        Trial::test(case.name(), move || {
+            if case.is_possible() { check(&case, &mine, full) } else { refuse(&case, "no release store of a single") }
         })
     });
     let trials = trials.chain([

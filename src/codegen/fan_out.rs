@@ -50,7 +50,7 @@ const PLACES: [&str; 4] = ["tid.", "ctaid.", "ntid.", "nctaid."];
 ///
 /// # Safety
 /// The blocks must be those of a live function, the first one first.
-unsafe fn read_once(blocks: &[LLVMBasicBlockRef]) {
+pub(super) unsafe fn read_once(blocks: &[LLVMBasicBlockRef]) {
     let mut first: FxHashMap<LLVMValueRef, LLVMValueRef> = FxHashMap::default();
     // SAFETY: the caller's promise; a read has no operands, so that it may stand anywhere.
     unsafe {
@@ -75,7 +75,7 @@ unsafe fn read_once(blocks: &[LLVMBasicBlockRef]) {
 
 /// # Safety
 /// The instruction must be live.
-unsafe fn is_place(instruction: LLVMValueRef) -> bool {
+pub(super) unsafe fn is_place(instruction: LLVMValueRef) -> bool {
     // SAFETY: the caller's promise; the name lives as long as the callee.
     unsafe {
         if LLVMIsACallInst(instruction).is_null() {
@@ -91,7 +91,7 @@ unsafe fn is_place(instruction: LLVMValueRef) -> bool {
 
 /// # Safety
 /// The block must be live.
-unsafe fn instructions(block: LLVMBasicBlockRef) -> impl Iterator<Item = LLVMValueRef> {
+pub(super) unsafe fn instructions(block: LLVMBasicBlockRef) -> impl Iterator<Item = LLVMValueRef> {
     // SAFETY: the caller's promise.
     let first = unsafe { LLVMGetFirstInstruction(block) };
     std::iter::successors((!first.is_null()).then_some(first), |i| {
@@ -265,7 +265,7 @@ fn reverse_post_order(entry: LLVMBasicBlockRef) -> Vec<LLVMBasicBlockRef> {
     order
 }
 
-fn successor(block: LLVMBasicBlockRef, n: u32) -> Option<LLVMBasicBlockRef> {
+pub(super) fn successor(block: LLVMBasicBlockRef, n: u32) -> Option<LLVMBasicBlockRef> {
     // SAFETY: the block is live, and a valid function's block has a terminator.
     unsafe {
         let terminator = LLVMGetBasicBlockTerminator(block);

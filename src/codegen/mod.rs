@@ -9,6 +9,7 @@ pub mod messages;
 pub mod names;
 mod optimiser;
 mod packing;
+mod parts;
 mod unsupported;
 mod workarounds;
 
@@ -140,10 +141,14 @@ impl<'l> Code<'l> {
         device_library::link(llvm, &code.module, libdevice)?;
         mark_convergent(llvm, &code.module);
         // The translation verifies what it makes; this is for the two steps above.
-        if cfg!(debug_assertions) {
-            code.module.verify().map_err(|e| CodegenError::Verify(e.to_string()))?;
-        }
+        code.verify()?;
         Ok(code)
+    }
+
+    /// In builds with debug assertions.
+    fn verify(&self) -> Result<(), CodegenError> {
+        let result = if cfg!(debug_assertions) { self.module.verify() } else { Ok(()) };
+        result.map_err(|e| CodegenError::Verify(e.to_string()))
     }
 
     /// Reads what [`Code::to_llvm`] printed: linked, optimised, and perhaps edited since.
@@ -193,12 +198,16 @@ impl<'l> Code<'l> {
             Backend::LibNvvm(_) => 0,
         };
         if level > 0 {
+            if parts::is_large(&self.module) {
+                // What is known of a thread's place is known by the kernel's size, which parts do not have.
+                self.run("function(nvvm-intr-range)")?;
+                parts::cut(&self.module);
+                self.verify()?;
+            }
             fan_out::bound(&self.module);
         }
         let pipeline = optimiser::pipeline(&self.module, self.options.target, level);
-        self.module
-            .run_passes(&pipeline, &self.machine, PassBuilderOptions::create())
-            .map_err(|e| CodegenError::Optimise(e.to_string()))?;
+        self.run(&pipeline)?;
         workarounds::apply(&self.module);
         if level > 0 {
             // Equal values have become one.
@@ -206,6 +215,11 @@ impl<'l> Code<'l> {
         }
         self.sort_uses();
         messages::errors().map_or(Ok(()), |text| Err(CodegenError::Optimise(text)))
+    }
+
+    fn run(&self, passes: &str) -> Result<(), CodegenError> {
+        let result = self.module.run_passes(passes, &self.machine, PassBuilderOptions::create());
+        result.map_err(|e| CodegenError::Optimise(e.to_string()))
     }
 
     /// LLVM IR as text.

@@ -27,8 +27,9 @@
 //! The walk carries, for every token, which accesses stand behind it that no barrier has settled yet; a barrier, its
 //! own or one that is there already, settles all of them. Branches are joined, loops iterated until nothing is added.
 //! It carries no more than what is still asked for: a token is forgotten behind its last use, so that a branch copies
-//! few of them, and a loop that is met again as it was met before gives what it gave then. Otherwise a long program
-//! would cost the square of its length, and loops inside of each other a power of two.
+//! few of them; a loop is walked with what is used inside of it, and one that is met again as it was met before gives
+//! what it gave then. Otherwise a long program would cost the square of its length, and loops inside of each other its
+//! third power or a power of two.
 //!
 //! At last the pass weakens orders that cannot be observed. An update whose token and result are unused has no acquire
 //! effect. A release with no access behind its token publishes nothing.
@@ -37,7 +38,7 @@ use crate::dialect::{
     layouts::Tensor,
     nv_tileaa::{self, JoinMemTokenOp, MemTokenType, Ordering, StridedMemRefType, TiledViewType},
     nv_tileas::{AnyOp, BarrierOp, PrintOp},
-    pass::{Failed, PassContext, RustPass, fail},
+    pass::{Failed, PassContext, RustPass, descriptors, fail},
     rt::*,
     shared_memory::REUSE,
     thread_scope::ThreadScope,
@@ -53,16 +54,20 @@ pub struct OrderMemory;
 
 impl RustPass for OrderMemory {
     pass_descriptor!(tileas_order_memory);
-    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, _: &PassContext) -> Result<(), Failed> {
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, pass: &PassContext) -> Result<(), Failed> {
+        use descriptors::tileas_order_memory::stat;
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             let Some(body) = entry_block(function.body()) else { continue };
-            let mut order = Order { last_used: last_used(function.op()), ..Order::default() };
+            let (last_used, reach_into) = (last_used(function.op()), reach_into(function.op()));
+            let mut order = Order { last_used, reach_into, ..Order::default() };
             order.block(body, &mut State::default());
             for &op in &order.barriers {
                 let b = Builder::before(context, op);
                 BarrierOp::build(&b, None, None).map_err(|e| fail(op, e.to_string()))?;
             }
             order.weaken(context);
+            pass.stat_add(stat::NUM_BARRIERS, order.barriers.len() as i64);
+            pass.stat_add(stat::NUM_WALKS, order.walks);
         }
         Ok(())
     }
@@ -147,8 +152,7 @@ impl Place {
 fn elements_are_apart(view: &TiledViewType<'_>) -> Option<bool> {
     let memref = StridedMemRefType::cast(view.memref())?;
     let along = view.tile().iter().zip(view.dim_map()).filter(|(extent, _)| **extent > 1);
-    let mut steps: Vec<(i64, i64)> =
-        along.map(|(extent, d)| (memref.strides()[*d as usize], i64::from(*extent))).collect();
+    let mut steps: Vec<(i64, i64)> = along.map(|(extent, d)| (memref.strides()[*d as usize], *extent)).collect();
     steps.sort();
     let mut reach = 0i64;
     for (stride, extent) in steps {
@@ -229,17 +233,21 @@ struct Order<'c> {
     found: FxHashMap<usize, Behind>,
     /// Tokens that nothing behind an op uses, by the op.
     last_used: FxHashMap<usize, Vec<usize>>,
+    /// Tokens from outside of each loop that its body uses, by the loop.
+    reach_into: FxHashMap<usize, FxHashSet<usize>>,
     /// Places of accesses, by number.
     places: FxHashMap<Place, usize>,
     /// What each loop made of what, with as many barriers as there were then.
     loops: FxHashMap<usize, Walked>,
+    /// How often the body of a loop was walked through.
+    walks: i64,
 }
 
-/// A loop that has been walked.
+/// What a loop that has been walked made of what.
+#[derive(Default)]
 struct Walked {
-    before: State,
-    after: State,
     barriers: usize,
+    cases: Vec<(State, State)>,
 }
 
 /// The tokens of a function by the last op of their block that uses them, itself or inside of it.
@@ -263,6 +271,22 @@ fn last_used(function: OpRef<'_>) -> FxHashMap<usize, Vec<usize>> {
         by_user.entry(last[&token]).or_default().push(token);
     }
     by_user
+}
+
+/// The tokens from outside of each loop that its body uses, by the loop.
+fn reach_into(function: OpRef<'_>) -> FxHashMap<usize, FxHashSet<usize>> {
+    let mut reached: FxHashMap<usize, FxHashSet<usize>> = FxHashMap::default();
+    walk(function, &mut |op| {
+        for token in operands(op).filter(|v| is_token(*v)) {
+            let (home, mut inner) = (home_of(token), op);
+            while block_of(inner) != home {
+                let Some(outer) = parent_op(inner) else { return };
+                reached.entry(op_key(outer)).or_default().insert(key(token));
+                inner = outer;
+            }
+        }
+    });
+    reached
 }
 
 /// An access of global memory.
@@ -362,19 +386,40 @@ impl<'c> Order<'c> {
         }
     }
 
-    /// Walks a loop, unless it was walked in the same state before.
+    /// Walks a loop, unless it was walked in the same state before. What nothing inside uses stays outside, and one
+    /// token, which is the loop's own, says what becomes of it.
     fn cyclic(&mut self, op: OpRef<'c>, state: &mut State, walk: impl FnOnce(&mut Self, &mut State)) {
-        if let Some(walked) = self.loops.get(&op_key(op))
-            && walked.barriers == self.barriers.len()
-            && walked.before == *state
-        {
-            state.clone_from(&walked.after);
-            return;
+        let mut wanted = self.reach_into.get(&op_key(op)).cloned().unwrap_or_default();
+        wanted.extend(operands(op).map(key));
+        let (mut inside, mut aside): (FxHashMap<_, _>, FxHashMap<_, _>) =
+            state.0.drain().partition(|(token, _)| wanted.contains(token));
+        inside.insert(op_key(op), Behind { open: READ, place: Where::Anywhere, any: true });
+        let before = State(inside);
+        let mut after = self.walked(op, before, walk);
+        if after.0.remove(&op_key(op)).is_some_and(|own| own.open == Kinds::default()) {
+            let mut settled = State(aside);
+            settled.barrier();
+            aside = settled.0;
         }
-        let before = state.clone();
-        walk(self, state);
-        let walked = Walked { before, after: state.clone(), barriers: self.barriers.len() };
-        self.loops.insert(op_key(op), walked);
+        after.0.extend(aside);
+        *state = after;
+    }
+
+    fn walked(&mut self, op: OpRef<'c>, before: State, walk: impl FnOnce(&mut Self, &mut State)) -> State {
+        let barriers = self.barriers.len();
+        let known = self.loops.get(&op_key(op)).filter(|w| w.barriers == barriers);
+        if let Some((_, after)) = known.and_then(|w| w.cases.iter().find(|(b, _)| *b == before)) {
+            return after.clone();
+        }
+        let mut after = before.clone();
+        walk(self, &mut after);
+        let barriers = self.barriers.len();
+        let walked = self.loops.entry(op_key(op)).or_default();
+        if walked.barriers != barriers {
+            *walked = Walked { barriers, cases: vec![] };
+        }
+        walked.cases.push((before, after.clone()));
+        after
     }
 
     fn op(&mut self, op: OpRef<'c>, state: &mut State) {
@@ -483,6 +528,7 @@ impl<'c> Order<'c> {
     fn fix_point(&mut self, mut head: State, mut once: impl FnMut(&mut Self, &State) -> State) -> State {
         loop {
             let barriers = self.barriers.len();
+            self.walks += 1;
             let back = once(self, &head);
             let mut next = head.clone();
             next.join(&back);

@@ -24,7 +24,7 @@ use crate::{
     dialect::{
         layouts::{Tensor, storage_bits},
         nv_tileaa::{Ordering, Scope},
-        nv_tileas::{Bounds, LoadOp, StoreOp, TiledLoadOp, TiledStoreOp},
+        nv_tileas::{AnyOp, Bounds, LoadOp, StoreOp, TiledLoadOp, TiledStoreOp},
         pass::{Failed, fail},
         rt::*,
     },
@@ -73,6 +73,25 @@ pub(super) struct Strength {
     pub after: Option<String>,
 }
 
+/// Accesses of views that are checked element by element and have two forms, at most: one for tiles that lie in bounds
+/// as a whole, without checks. Beyond it those of single elements have the checked form alone, which is one predicated
+/// instruction as well; a branch around each of thousands would cost ptxas and LLVM more than the checks cost a thread.
+const MOST_IN_TWO_FORMS: usize = 256;
+
+/// Whether the function has more accesses than have two forms.
+pub(super) fn has_many_checked(function: OpRef<'_>) -> bool {
+    let mut count = 0;
+    walk(function, &mut |op| {
+        let bounds = match AnyOp::cast(op) {
+            Some(AnyOp::TiledLoadOp(x)) => x.bounds(),
+            Some(AnyOp::TiledStoreOp(x)) => x.bounds(),
+            _ => return,
+        };
+        count += usize::from(bounds == Bounds::Split);
+    });
+    count > MOST_IN_TWO_FORMS
+}
+
 impl<'c> Lower<'c, '_> {
     pub(super) fn tiled_load(&mut self, op: TiledLoadOp<'c>) -> Result<(), Failed> {
         let indices: Vec<Val<'c>> = op.indices().collect();
@@ -105,6 +124,7 @@ impl<'c> Lower<'c, '_> {
         let values = match op.bounds() {
             Bounds::None => unmasked(self),
             Bounds::Vector => masked(self, &groups),
+            Bounds::Split if self.one_form && groups.len() == singles.len() => masked(self, &singles),
             Bounds::Split => {
                 let whole = self.whole(&view, &tile);
                 let types = vec![self.element_of(op.op(), op.result())?; registers];
@@ -146,6 +166,7 @@ impl<'c> Lower<'c, '_> {
         match op.bounds() {
             Bounds::None => plain(owner),
             Bounds::Vector => masked(&groups),
+            Bounds::Split if self.one_form && groups.len() == singles.len() => masked(&singles),
             Bounds::Split => {
                 let whole = self.whole(&view, &tile);
                 self.l.either(

@@ -154,6 +154,8 @@ struct Lower<'c, 'm> {
     warpgroups: FxHashMap<usize, Val<'c>>,
     /// Whether the function has products of tiles.
     multiplies: bool,
+    /// Whether it has so many accesses that each has one form only.
+    one_form: bool,
     /// Name of the function in the source.
     name: &'c str,
     /// Where arguments of a print go, once there is one.
@@ -236,6 +238,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             origins: RefCell::default(),
             warpgroups: FxHashMap::default(),
             multiplies: false,
+            one_form: global::has_many_checked(f.op()),
             name: f.sym_name(),
             print_buffer: None,
             borrowed: None,
