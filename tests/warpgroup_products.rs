@@ -96,9 +96,10 @@ impl Kind {
     /// `%name` as a tensor of that type.
     fn make_view(&self, name: &str, of: &str, batches: usize, tensor: [usize; 3], number: Number) -> String {
         let ([rows, columns, stride], t) = (tensor, self.view_type(batches, tensor, number));
-        let (shape, strides) = match self.batched {
-            true => (format!("{batches}, {rows}, {columns}"), format!("{}, {stride}, 1", rows * stride)),
-            false => (format!("{rows}, {columns}"), format!("{stride}, 1")),
+        let (shape, strides) = if self.batched {
+            (format!("{batches}, {rows}, {columns}"), format!("{}, {stride}, 1", rows * stride))
+        } else {
+            (format!("{rows}, {columns}"), format!("{stride}, 1"))
         };
         format!("%{name} = make_tensor_view %{of}, shape = [{shape}], strides = [{strides}] : {t}\n")
     }
@@ -704,9 +705,10 @@ fn before_others() {
             )
         };
         let loads = kind.load(0, "next_a", "%x", "%k", "") + &kind.load(1, "next_b", "%k", "%zero", "");
-        let [inner, last] = match between {
-            true => [store("mid", "%k", "%next_a_k"), String::new()],
-            false => [String::new(), store("last", "%zero", "%all")],
+        let [inner, last] = if between {
+            [store("mid", "%k", "%next_a_k"), String::new()]
+        } else {
+            [String::new(), store("last", "%zero", "%all")]
         };
         let sums = kind.sums();
         let body = format!(

@@ -233,9 +233,10 @@ mod tests {
             for (old, new) in old.iter().zip(&new) {
                 let exponent = |v: &f32| v.to_bits() >> 23;
                 // Zeros, subnormals, infinities and NaNs stay.
-                match old.is_normal() {
-                    true => assert_eq!(exponent(old) - n as u32 % 8, exponent(new), "{old} {new}"),
-                    false => assert_eq!(old.to_bits(), new.to_bits(), "{old} {new}"),
+                if old.is_normal() {
+                    assert_eq!(exponent(old) - n as u32 % 8, exponent(new), "{old} {new}");
+                } else {
+                    assert_eq!(old.to_bits(), new.to_bits(), "{old} {new}");
                 }
             }
             assert_eq!(old.iter().zip(&new).filter(|(a, b)| a.to_bits() != b.to_bits()).count(), 12);

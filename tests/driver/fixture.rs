@@ -57,11 +57,10 @@ fn compile(request: &CompileRequest<'_>, report: &mut dyn FnMut(Diagnostic)) -> 
         "shared" => "\t.reg .b32 r;\n\t.shared .align 16 .b8 s[300000];\n\tmov.u32 r, 1;\n\tst.shared.u32 [s], r;\n",
         "ring" => {
             let more = request.pipeline_options.iter().any(|(name, value)| name == "extended-smem" && value == "true");
-            match more {
-                true => "\t.reg .b32 r;\n\t.shared .align 16 .b8 s[98304];\n\tmov.u32 r, 1;\n\tst.shared.u32 [s], r;\n",
-                false => {
-                    "\t.reg .b32 r;\n\t.shared .align 16 .b8 s[32768];\n\tmov.u32 r, 1;\n\tst.shared.u32 [s], r;\n"
-                }
+            if more {
+                "\t.reg .b32 r;\n\t.shared .align 16 .b8 s[98304];\n\tmov.u32 r, 1;\n\tst.shared.u32 [s], r;\n"
+            } else {
+                "\t.reg .b32 r;\n\t.shared .align 16 .b8 s[32768];\n\tmov.u32 r, 1;\n\tst.shared.u32 [s], r;\n"
             }
         }
         "wrong" => "\tbogus.instruction;\n",
