@@ -409,6 +409,9 @@ const INSTRUCTION_REGISTERS: u32 = 26;
 /// What consumers keep beyond what they are estimated to need, when a producer could use more than it was given.
 const SPARE_REGISTERS: u32 = 16;
 
+/// What a thread that makes tiles gets at most beyond its estimate.
+const MORE_REGISTERS: u32 = 64;
+
 /// Divides an SM's registers: the producer gets little, or what it needs to make tiles, and the consumers the rest,
 /// which must be `estimate` at least.
 pub(crate) fn divide_registers(
@@ -434,12 +437,12 @@ pub(crate) fn divide_registers(
         return Err(NoPlan::Registers { needed: made, available: numbers.most_registers });
     }
     let least = made.next_multiple_of(8).clamp(numbers.least_registers, numbers.most_registers);
-    // Warps that make tiles get twice what they are estimated to need, if consumers can spare it: what is loaded ahead
-    // is there twice, and estimates are rough where much is computed.
+    // Warps that make tiles get more than they are estimated to need, if consumers can spare it: what is loaded ahead is
+    // there twice, and estimates are rough where much is computed.
     let kept = consumers * (estimate + SPARE_REGISTERS).next_multiple_of(8);
     let spared = eights(pool.saturating_sub(kept) / candidate.producers);
     let ample = if made > 0 {
-        spared.min(2 * made).next_multiple_of(8).clamp(least, numbers.most_registers)
+        spared.min(made + made.min(MORE_REGISTERS)).next_multiple_of(8).clamp(least, numbers.most_registers)
     } else {
         40.max(least)
     };
