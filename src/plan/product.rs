@@ -437,8 +437,8 @@ pub(crate) fn divide_registers(
         return Err(NoPlan::Registers { needed: made, available: numbers.most_registers });
     }
     let least = made.next_multiple_of(8).clamp(numbers.least_registers, numbers.most_registers);
-    // Warps that make tiles get more than they are estimated to need, if consumers can spare it: what is loaded ahead is
-    // there twice, and estimates are rough where much is computed.
+    // Warps that make tiles get more than they are estimated to need, if consumers can spare it: what is loaded ahead
+    // is there twice, and estimates are rough where much is computed.
     let kept = consumers * (estimate + SPARE_REGISTERS).next_multiple_of(8);
     let spared = eights(pool.saturating_sub(kept) / candidate.producers);
     let ample = if made > 0 {
