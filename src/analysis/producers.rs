@@ -159,17 +159,15 @@ pub fn stage_of<'c>(op: OpRef<'c>, view: &View<'c>) -> Result<MemDescType<'c>, S
     // Elements that may have to be turned stay where they are.
     let turned = arrangement(view, lines, fast).ok().filter(|_| storage_bits(view.memref.element_type()) != 16);
     let alignment = layout.alignment().max(turned.map_or(0, |t| t.alignment()));
-    storage(op, view, view.memref.element_type(), &layout, alignment.into())
+    storage(op, view.ty.tile(), view.memref.element_type(), &layout, alignment.into())
 }
 
-/// Storage in which warps of a producer leave a tile for a product, contiguous along `fast`. `op` is where it is used.
+/// Storage in which threads leave a tile for a product, contiguous along `fast`. `op` is where it is used.
 pub fn made_stage<'c>(op: OpRef<'c>, tile: Val<'c>, fast: usize) -> Result<MemDescType<'c>, String> {
     let tensor = Tensor::of_value(tile).ok_or("operand is no tensor")?;
     let layout = HardwareLayout::panels(&tensor.tile_shape(), (fast, 1 - fast), storage_bits(tensor.element));
     let layout = layout.map_err(|e| e.to_string())?;
-    let bases = layout.shared_layout().map_err(|e| e.to_string())?;
-    let alignment = i64::from(layout.alignment()).max(ALIGNMENT);
-    aligned_storage_type(op, &tensor.shape, tensor.element, bases.bases(), alignment).map_err(|e| e.to_string())
+    storage(op, &tensor.shape, tensor.element, &layout, layout.alignment().into())
 }
 
 /// The storage of [`stage_of`] once threads have changed it: with elements of `element`, and turned so that the other
@@ -182,7 +180,7 @@ pub fn prepared_stage_of<'c>(
 ) -> Result<MemDescType<'c>, String> {
     let (fast, lines) = dimensions(view)?;
     let layout = if turned { arrangement(view, lines, fast)? } else { arrangement(view, fast, lines)? };
-    storage(op, view, element, &layout, layout.alignment().into())
+    storage(op, view.ty.tile(), element, &layout, layout.alignment().into())
 }
 
 /// The dimension of a view's tile that is contiguous in memory, and the next one that has an extent.
@@ -201,14 +199,14 @@ fn arrangement(view: &View<'_>, fast: usize, lines: usize) -> Result<HardwareLay
 
 fn storage<'c>(
     op: OpRef<'c>,
-    view: &View<'c>,
+    shape: &[i64],
     element: Type<'c>,
     layout: &HardwareLayout,
     alignment: i64,
 ) -> Result<MemDescType<'c>, String> {
     let bases = layout.shared_layout().map_err(|e| e.to_string())?;
     let alignment = alignment.max(ALIGNMENT);
-    aligned_storage_type(op, view.ty.tile(), element, bases.bases(), alignment).map_err(|e| e.to_string())
+    aligned_storage_type(op, shape, element, bases.bases(), alignment).map_err(|e| e.to_string())
 }
 
 /// Writes an op of a slice itself, given what values have become; false if it is an op like any other.
@@ -443,8 +441,10 @@ pub fn clone_op<'c>(b: &Builder<'c>, op: OpRef<'c>, map: &mut FxHashMap<usize, V
 
 /// Whether a second copy of the op gives the same and does nothing else.
 fn repeats<'c>(op: OpRef<'c>, function: OpRef<'c>) -> bool {
-    behaviour::effects(op).is_some_and(|list| list.is_empty())
-        || may_be_repeated(op, function) && results(op).all(|r| Tensor::of_value(r).is_none_or(|t| t.elements() == 1))
+    // Which thread has which element of a larger tensor differs between agents.
+    let single = results(op).all(|r| Tensor::of_value(r).is_none_or(|t| t.elements() == 1));
+    let has_no_effects = || behaviour::effects(op).is_some_and(|list| list.is_empty());
+    single && (has_no_effects() || may_be_repeated(op, function))
 }
 
 /// Gives a copied op that works on single elements the layouts of so many warps: each thread has the element.

@@ -111,7 +111,7 @@ unsafe fn take_out(function: LLVMValueRef, row: &Row, parts: Vec<Cut>) -> Vec<LL
         let ends: BTreeSet<_> = parts.iter().flat_map(|(part, after)| [part.start, part.end, *after]).collect();
         ends.into_iter().for_each(|piece| split_before(row.first[piece]));
         let block = |piece: usize| LLVMGetInstructionParent(row.first[piece]);
-        // All of them before the first one goes: nodes that pieces begin with are renewed.
+        // All of them before the first one goes: phis that pieces begin with are renewed.
         let parts: Vec<_> = parts.into_iter().map(|(p, after)| [block(p.start), block(p.end), block(after)]).collect();
         // What stands for the first block of a part that is gone.
         let mut calls: FxHashMap<LLVMBasicBlockRef, LLVMBasicBlockRef> = FxHashMap::default();
@@ -143,9 +143,9 @@ unsafe fn blocks_between(first: LLVMBasicBlockRef, end: LLVMBasicBlockRef) -> Ve
 }
 
 /// Makes the instruction the first one of its block. What stands before it becomes a block of its own in front, so that
-/// the nodes of blocks behind need not know.
+/// the phis of blocks behind need not know.
 unsafe fn split_before(instruction: LLVMValueRef) {
-    // SAFETY: the instruction is live and no node behind another instruction.
+    // SAFETY: the instruction is live and no phi behind another instruction.
     unsafe {
         let block = LLVMGetInstructionParent(instruction);
         if LLVMGetFirstInstruction(block) == instruction {
@@ -223,7 +223,7 @@ impl Row {
         // Of blocks the pieces they begin and end with, and of instructions theirs.
         let mut range: FxHashMap<LLVMBasicBlockRef, Range<usize>> = FxHashMap::default();
         let mut piece: FxHashMap<LLVMValueRef, usize> = FxHashMap::default();
-        // SAFETY: the caller's promise; a node's use is in the block that it comes from.
+        // SAFETY: the caller's promise; a phi's use is in the block that it comes from.
         unsafe {
             let blocks = blocks_of(function);
             for &block in &blocks {
@@ -254,8 +254,8 @@ impl Row {
             // How many registers more live where a piece begins than where the one before it does.
             let mut more = vec![0; first.len() + 1];
             let mut note = |value: LLVMValueRef, defined: usize| {
-                let ends_of = |node| {
-                    let from = incoming(node).into_iter().filter(|(v, _)| *v == value);
+                let ends_of = |phi| {
+                    let from = incoming(phi).into_iter().filter(|(v, _)| *v == value);
                     from.map(|(_, b)| range[&b].end).max().unwrap_or(0)
                 };
                 let last_of = |user| if LLVMIsAPHINode(user).is_null() { piece[&user] } else { ends_of(user) };
@@ -403,9 +403,9 @@ impl Drop for Part<'_> {
     }
 }
 
-/// A node of the block behind a part, and what it gets from there.
+/// A phi of the block behind a part, and what it gets from there.
 struct Joined {
-    node: LLVMValueRef,
+    phi: LLVMValueRef,
     operand: u32,
     value: LLVMValueRef,
 }
@@ -486,8 +486,8 @@ impl<'b> Part<'b> {
                 inner.insert(place, read);
             }
             LLVMBuildBr(self.builder, first);
-            for (node, value) in entered {
-                LLVMAddIncoming(node, &mut { *inner.get(&value).unwrap_or(&value) }, &mut { entry }, 1);
+            for (phi, value) in entered {
+                LLVMAddIncoming(phi, &mut { *inner.get(&value).unwrap_or(&value) }, &mut { entry }, 1);
             }
             self.rename(leave, &inner);
 
@@ -513,68 +513,68 @@ impl<'b> Part<'b> {
                 self.replace_outside(*output, value);
                 outer.insert(*output, value);
             }
-            for Joined { node, operand, value } in joined {
-                LLVMSetOperand(node, operand, *outer.get(&value).unwrap_or(&value));
+            for Joined { phi, operand, value } in joined {
+                LLVMSetOperand(phi, operand, *outer.get(&value).unwrap_or(&value));
             }
             LLVMBuildBr(self.builder, self.after);
             (call_block, callee)
         }
     }
 
-    /// Leads what enters the part to the block of the call. Returns the nodes of the first block that are left, to
+    /// Leads what enters the part to the block of the call. Returns the phis of the first block that are left, to
     /// which what comes from the call is still to be added, and that.
     unsafe fn enter_by(&self, call_block: LLVMBasicBlockRef) -> Vec<(LLVMValueRef, LLVMValueRef)> {
         // SAFETY: that of `take_out`.
         unsafe {
             let first = self.blocks[0];
             let mut entered = vec![];
-            for node in nodes(first) {
+            for phi in phis(first) {
                 let (inside, outside): (Vec<_>, Vec<_>) =
-                    incoming(node).into_iter().partition(|(_, b)| self.own.contains(b));
+                    incoming(phi).into_iter().partition(|(_, b)| self.own.contains(b));
                 LLVMPositionBuilderAtEnd(self.builder, call_block);
                 let value = match outside[..] {
                     [(value, _)] => value,
-                    _ => self.node(LLVMTypeOf(node), &outside),
+                    _ => self.phi(LLVMTypeOf(phi), &outside),
                 };
                 if inside.is_empty() {
-                    LLVMReplaceAllUsesWith(node, value);
+                    LLVMReplaceAllUsesWith(phi, value);
                 } else {
-                    LLVMPositionBuilderBefore(self.builder, node);
-                    let new = self.node(LLVMTypeOf(node), &inside);
-                    LLVMReplaceAllUsesWith(node, new);
+                    LLVMPositionBuilderBefore(self.builder, phi);
+                    let new = self.phi(LLVMTypeOf(phi), &inside);
+                    LLVMReplaceAllUsesWith(phi, new);
                     entered.push((new, value));
                 }
-                LLVMInstructionEraseFromParent(node);
+                LLVMInstructionEraseFromParent(phi);
             }
             self.redirect(first, call_block, false);
             entered
         }
     }
 
-    /// Leads what leaves the part to its last block. Returns what the nodes of the block behind it get from the call.
+    /// Leads what leaves the part to its last block. Returns what the phis of the block behind it get from the call.
     unsafe fn leave_by(&self, leave: LLVMBasicBlockRef, call_block: LLVMBasicBlockRef) -> Vec<Joined> {
         // SAFETY: that of `take_out`.
         unsafe {
             let (mut joined, mut renewed) = (vec![], FxHashMap::default());
-            for node in nodes(self.after) {
-                let ty = LLVMTypeOf(node);
+            for phi in phis(self.after) {
+                let ty = LLVMTypeOf(phi);
                 let (inside, mut outside): (Vec<_>, Vec<_>) =
-                    incoming(node).into_iter().partition(|(_, b)| self.own.contains(b));
+                    incoming(phi).into_iter().partition(|(_, b)| self.own.contains(b));
                 let is_same = inside.iter().all(|(v, _)| *v == inside[0].0);
                 LLVMPositionBuilderAtEnd(self.builder, leave);
-                let value = if is_same { inside[0].0 } else { self.node(ty, &inside) };
+                let value = if is_same { inside[0].0 } else { self.phi(ty, &inside) };
                 outside.push((LLVMGetPoison(ty), call_block));
-                LLVMPositionBuilderBefore(self.builder, node);
-                let new = self.node(ty, &outside);
-                LLVMReplaceAllUsesWith(node, new);
-                renewed.insert(node, new);
-                joined.push(Joined { node: new, operand: outside.len() as u32 - 1, value });
+                LLVMPositionBuilderBefore(self.builder, phi);
+                let new = self.phi(ty, &outside);
+                LLVMReplaceAllUsesWith(phi, new);
+                renewed.insert(phi, new);
+                joined.push(Joined { phi: new, operand: outside.len() as u32 - 1, value });
             }
             // The value of one may be another one around a loop.
             for j in &mut joined {
                 j.value = *renewed.get(&j.value).unwrap_or(&j.value);
             }
-            renewed.into_keys().for_each(|node| LLVMInstructionEraseFromParent(node));
+            renewed.into_keys().for_each(|phi| LLVMInstructionEraseFromParent(phi));
             self.redirect(self.after, leave, true);
             joined
         }
@@ -600,13 +600,13 @@ impl<'b> Part<'b> {
         }
     }
 
-    unsafe fn node(&self, ty: LLVMTypeRef, from: &[(LLVMValueRef, LLVMBasicBlockRef)]) -> LLVMValueRef {
+    unsafe fn phi(&self, ty: LLVMTypeRef, from: &[(LLVMValueRef, LLVMBasicBlockRef)]) -> LLVMValueRef {
         // SAFETY: that of `take_out`.
         unsafe {
-            let node = LLVMBuildPhi(self.builder, ty, c"".as_ptr());
+            let phi = LLVMBuildPhi(self.builder, ty, c"".as_ptr());
             let (mut values, mut blocks): (Vec<_>, Vec<_>) = from.iter().copied().unzip();
-            LLVMAddIncoming(node, values.as_mut_ptr(), blocks.as_mut_ptr(), from.len() as u32);
-            node
+            LLVMAddIncoming(phi, values.as_mut_ptr(), blocks.as_mut_ptr(), from.len() as u32);
+            phi
         }
     }
 
@@ -723,15 +723,15 @@ unsafe fn users(value: LLVMValueRef) -> Vec<LLVMValueRef> {
     users
 }
 
-/// The nodes at the beginning of a block that join values.
-unsafe fn nodes(block: LLVMBasicBlockRef) -> Vec<LLVMValueRef> {
+/// The phis at the beginning of a block that join values.
+unsafe fn phis(block: LLVMBasicBlockRef) -> Vec<LLVMValueRef> {
     // SAFETY: the block is live.
     unsafe { fan_out::instructions(block).take_while(|i| !LLVMIsAPHINode(*i).is_null()).collect() }
 }
 
-unsafe fn incoming(node: LLVMValueRef) -> Vec<(LLVMValueRef, LLVMBasicBlockRef)> {
-    // SAFETY: the node is live.
+unsafe fn incoming(phi: LLVMValueRef) -> Vec<(LLVMValueRef, LLVMBasicBlockRef)> {
+    // SAFETY: the phi is live.
     unsafe {
-        (0..LLVMCountIncoming(node)).map(|n| (LLVMGetIncomingValue(node, n), LLVMGetIncomingBlock(node, n))).collect()
+        (0..LLVMCountIncoming(phi)).map(|n| (LLVMGetIncomingValue(phi, n), LLVMGetIncomingBlock(phi, n))).collect()
     }
 }

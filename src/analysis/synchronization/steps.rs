@@ -147,7 +147,7 @@ pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<Step<'c>> {
             asynchronous: is_asynchronous,
             work,
             pipelined,
-            turn: turn_of(op).filter(|_| pipelined),
+            turn: pipelined.then(|| turn_of(op)).flatten(),
         });
     }
     if let Some(wait) = AsyncDotWaitOp::cast(op) {

@@ -5,7 +5,7 @@
 
 use super::{
     From, Product, Side, prepare, reshaped,
-    top::{Ring, Tile},
+    top::{Ring, Tile, store},
 };
 use crate::analysis::{producers::clone_op, tokens};
 use crate::dialect::{
@@ -14,13 +14,12 @@ use crate::dialect::{
     loops::{extend_for, extend_if, extend_yield},
     nv_tileas::{
         AsyncDotOp, AsyncDotWaitOp, AsyncTiledTmaLoadOp, ConsumerReleaseOp, ConsumerTokenType, ConsumerWaitOp, DotOp,
-        ElectOp, IncIterOp, LocalStoreOp, MemDescSlotOp, MemDescType, ProduceOneOp, ProducerAcquireOp,
+        ElectOp, IncIterOp, MemDescSlotOp, ProduceOneOp, ProducerAcquireOp,
         ProducerCommitOp, ProducerTokenType, PromotedDotOp, StageOp, YieldOp,
     },
     pass::{Failed, fail},
     product_plan::ProductPlan,
     rt::*,
-    shared_memory::{shared_layout, vector_of},
     upstream::Scf,
 };
 use melior::{
@@ -29,7 +28,6 @@ use melior::{
 };
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
-use tile_layout::{Direction, SharedAccess};
 use tile_plan::PROMOTION;
 
 /// A product with what stands at the top of the function for it.
@@ -460,19 +458,6 @@ impl<'c> Flight<'c> {
         };
         (adds_on || used_before()).then_some(Self { dot: dot.op(), index, sum, adds_on, last: None })
     }
-}
-
-/// Stores a tile to its stage. `op` is what makes it.
-fn store<'c>(b: &Builder<'c>, op: OpRef<'c>, tile: Val<'c>, slot: Val<'c>) -> Result<(), Failed> {
-    let not = |what: &str| fail(op, what);
-    let layout = Tensor::of_value(tile).and_then(|t| t.layout()).ok_or_else(|| not("its tile has no layout"))?;
-    let desc = MemDescType::cast(ty(slot)).ok_or_else(|| not("not a memdesc"))?;
-    let shared = shared_layout(desc).ok_or_else(|| not("storage has no layout"))?;
-    let bits = storage_bits(desc.element_type());
-    let access = SharedAccess::new(&layout, &shared, bits, Direction::Store, false);
-    let vector = access.map(|a| vector_of(&a)).map_err(|e| fail(op, e.to_string()))?;
-    LocalStoreOp::build(b, tile, slot, i64_attr(b.context(), vector)).map_err(|e| fail(op, e.to_string()))?;
-    Ok(())
 }
 
 /// Whether an op starts a group of products, or will. Those in loops and branches do not count: they may not be gone

@@ -3,11 +3,12 @@
 
 use super::{Product, iterator_type};
 use crate::{
-    analysis::producers::behind_conversions,
+    analysis::producers::{behind_conversions, made_stage},
     dialect::{
         layouts::{Tensor, storage_bits},
         nv_tileas::{
-            AllocTensorOp, AsyncFenceOp, BarrierOp, CreateIteratorOp, CreatePipelineOp, LocalStoreOp, PipelineType,
+            AllocTensorOp, AsyncFenceOp, BarrierOp, CreateIteratorOp, CreatePipelineOp, LocalStoreOp, MemDescType,
+            PipelineType,
         },
         pass::{Failed, fail},
         product_plan::ProductPlan,
@@ -17,7 +18,7 @@ use crate::{
 };
 use melior::ir::r#type::IntegerType;
 use rustc_hash::FxHashMap;
-use tile_layout::{Direction, HardwareLayout, SharedAccess};
+use tile_layout::{Direction, SharedAccess};
 
 /// A ring of stages with its pipeline.
 pub(super) struct Ring<'c> {
@@ -101,7 +102,6 @@ impl<'c> Residents<'c> {
 /// what was there before, and all wait until it is complete.
 fn stored<'c>(op: OpRef<'c>, (v, number): (Val<'c>, usize), top: &Builder<'c>) -> Result<Val<'c>, Failed> {
     let error = |e: BuildError| fail(op, e.to_string());
-    let wrong = |e: tile_layout::LayoutError| fail(op, e.to_string());
     let tensor = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"))?;
     let layout = tensor.layout().ok_or_else(|| fail(op, "operand has no layout"))?;
     let bits = storage_bits(tensor.element);
@@ -109,15 +109,8 @@ fn stored<'c>(op: OpRef<'c>, (v, number): (Val<'c>, usize), top: &Builder<'c>) -
     let depth = 1 - number;
     let by_columns = layout.register().first() == Some(&1);
     let fast = if bits == 16 { usize::from(by_columns) } else { depth };
-    let order = HardwareLayout::panels(&tensor.tile_shape(), (fast, 1 - fast), bits);
-    let order = order.map_err(|e| fail(op, e.to_string()))?;
-    let bases = order.shared_layout().map_err(|e| fail(op, e.to_string()))?;
-    let alignment = i64::from(order.alignment()).max(ALIGNMENT);
-    let desc = aligned_storage_type(op, &tensor.shape, tensor.element, bases.bases(), alignment).map_err(error)?;
+    let desc = made_stage(op, v, fast).map_err(|e| fail(op, e))?;
     let storage = AllocTensorOp::build(top, desc.into(), None).map_err(error)?.result();
-    let shared = shared_layout(desc).ok_or_else(|| fail(op, "storage has no layout"))?;
-    let access = SharedAccess::new(&layout, &shared, bits, Direction::Store, false).map_err(wrong)?;
-
     let b = Builder::before(top.context(), op);
     match defining_op(v) {
         Some(made) => b.set_after(made),
@@ -126,8 +119,21 @@ fn stored<'c>(op: OpRef<'c>, (v, number): (Val<'c>, usize), top: &Builder<'c>) -
     b.set_location(op.location());
     let barrier = BarrierOp::build(&b, None, None).map_err(error)?;
     set_discardable_attr(barrier.op(), REUSE, b.unit());
-    LocalStoreOp::build(&b, v, storage, i64_attr(top.context(), vector_of(&access))).map_err(error)?;
+    store(&b, op, v, storage)?;
     AsyncFenceOp::build(&b).map_err(error)?;
     BarrierOp::build(&b, None, None).map_err(error)?;
     Ok(storage)
+}
+
+/// Stores a tile to storage in an order that products read. `op` is what needs it.
+pub(super) fn store<'c>(b: &Builder<'c>, op: OpRef<'c>, tile: Val<'c>, storage: Val<'c>) -> Result<(), Failed> {
+    let not = |what: &str| fail(op, what);
+    let layout = Tensor::of_value(tile).and_then(|t| t.layout()).ok_or_else(|| not("its tile has no layout"))?;
+    let desc = MemDescType::cast(ty(storage)).ok_or_else(|| not("not a memdesc"))?;
+    let shared = shared_layout(desc).ok_or_else(|| not("storage has no layout"))?;
+    let bits = storage_bits(desc.element_type());
+    let access = SharedAccess::new(&layout, &shared, bits, Direction::Store, false);
+    let vector = access.map(|a| vector_of(&a)).map_err(|e| fail(op, e.to_string()))?;
+    LocalStoreOp::build(b, tile, storage, i64_attr(b.context(), vector)).map_err(|e| fail(op, e.to_string()))?;
+    Ok(())
 }
