@@ -117,6 +117,9 @@ impl Control {
         let board = |n: u8| (usize::from(n) < BOARDS).then_some(n);
         Control { stall: field(0, 4), wait: field(11, 6), result: board(field(5, 3)), operands: board(field(8, 3)) }
     }
+
+    /// Of what an instruction does besides, which nothing waits for.
+    pub const SILENT: Control = Control { stall: 0, wait: 0, result: None, operands: None };
 }
 
 /// Numbers of predicates among registers.

@@ -8,7 +8,7 @@
 //! instead of being guessed. Blocks that are not found are scheduled from the PTX.
 
 use super::costs::{Control, Costs, Effect, Order, PREDICATES, Pipe, Slot};
-use crate::exec::state::program::Func;
+use crate::exec::state::program::{Arg, Func};
 use crate::exec::state::record::Event;
 use crate::ir::*;
 use rustc_hash::FxHashMap;
@@ -33,9 +33,20 @@ enum Anchor {
     Barrier,
     Exchange,
     Reduction,
+    Product,
+    ProductCommit,
+    ProductWait,
+    PhaseInit,
+    PhaseArrive,
+    PhaseWait,
+    CopyArrive,
+    BulkLoad,
+    BulkStore,
+    BulkCommit,
+    Registers,
 }
 
-const ANCHORS: usize = 15;
+const ANCHORS: usize = Anchor::Registers as usize + 1;
 
 type Counts = [u32; ANCHORS];
 
@@ -96,11 +107,11 @@ impl Image {
         let found: Vec<(usize, Counts)> = blocks
             .iter()
             .enumerate()
-            .map(|(i, lines)| (i, counts(lines.iter().filter_map(|l| anchor_named(l.name)))))
+            .map(|(i, lines)| (i, counts(lines.iter().flat_map(anchors_named))))
             .filter(|(_, c)| c.iter().any(|n| *n > 0))
             .collect();
         for (p, s) in align(&wanted, &found) {
-            let in_listing = counts(blocks[s].iter().filter_map(|l| anchor_named(l.name)));
+            let in_listing = counts(blocks[s].iter().flat_map(anchors_named));
             let in_ptx = counts(sources[p].clone().filter_map(|pc| anchor_of(&func.code[pc].op)));
             let told = blocks[s].iter().all(|l| l.control.is_some());
             let known = sources[p].clone().all(|pc| replaceable(&func.code[pc].op, &ptx[pc]));
@@ -138,7 +149,7 @@ impl Image {
                 anchors[a as usize].push(pc);
             }
         }
-        let listed = counts(lines.iter().filter_map(|l| anchor_named(l.name)));
+        let listed = counts(lines.iter().flat_map(anchors_named));
         let mut taken: Counts = [0; ANCHORS];
         let first = self.slots.len();
         let mut origin = range.start;
@@ -147,7 +158,7 @@ impl Image {
             let (reads, writes) = registers(line, base);
             let mut source = Source::None;
             let mut slot = plain(line, costs);
-            if let Some(a) = anchor_named(line.name) {
+            if let Some(a) = anchor_named(line) {
                 let n = anchors[a as usize].len() as u32;
                 let all = listed[a as usize];
                 let k = taken[a as usize];
@@ -174,6 +185,19 @@ impl Image {
             self.slots.push(slot);
             self.origin.push(origin as u32);
             self.events.push(source);
+            if commits(line) {
+                // One instruction of the image starts a product and commits its group.
+                let groups = &mut taken[Anchor::ProductCommit as usize];
+                let at = anchors[Anchor::ProductCommit as usize][*groups as usize];
+                *groups += 1;
+                self.slots.push(Slot {
+                    issues: 0.0,
+                    control: line.control.map(|_| Control::SILENT),
+                    ..ptx[at].clone()
+                });
+                self.origin.push(at as u32);
+                self.events.push(Source::Ptx((at - range.start) as u32));
+            }
         }
         let piece = Piece { length: range.len(), slots: first..self.slots.len() };
         self.pieces.insert(range.start as u32, piece);
@@ -189,8 +213,18 @@ fn counts(anchors: impl Iterator<Item = Anchor>) -> Counts {
     found
 }
 
+/// The blocks of the PTX. A wait for a phase that is tried until it succeeds ends the block before it, as in the image,
+/// which tries again elsewhere.
 fn ptx_blocks(func: &Func) -> Vec<Range<usize>> {
-    let mut starts: Vec<usize> = (0..func.code.len()).filter(|i| *i == 0 || func.code[*i].leader).collect();
+    let tried_again = |i: usize| {
+        matches!(func.code[i].op, Op::Mbarrier(MbarrierOp::Wait { .. }))
+            && func
+                .code
+                .get(i + 1)
+                .is_some_and(|next| next.args.iter().any(|a| matches!(a, Arg::Target(to) if *to as usize == i)))
+    };
+    let begins = |i: &usize| *i == 0 || func.code[*i].leader && !tried_again(*i);
+    let mut starts: Vec<usize> = (0..func.code.len()).filter(begins).collect();
     starts.push(func.code.len());
     starts.windows(2).map(|w| w[0]..w[1]).collect()
 }
@@ -263,16 +297,41 @@ fn anchor_of(op: &Op) -> Option<Anchor> {
         Op::St(a) if a.space == Space::Global => Anchor::GlobalStore,
         Op::CpAsync { .. } => Anchor::Copy,
         Op::CpAsyncCommit => Anchor::Commit,
-        Op::CpAsyncWait { .. } => Anchor::Wait,
+        Op::CpAsyncWait { .. } | Op::BulkWait { .. } => Anchor::Wait,
         Op::Bar { .. } => Anchor::Barrier,
         Op::Shfl { .. } => Anchor::Exchange,
         Op::Redux { .. } => Anchor::Reduction,
+        Op::Wgmma(_) => Anchor::Product,
+        Op::WgmmaCommit => Anchor::ProductCommit,
+        Op::WgmmaWait => Anchor::ProductWait,
+        Op::Mbarrier(MbarrierOp::Init { .. }) => Anchor::PhaseInit,
+        Op::Mbarrier(MbarrierOp::Arrive { .. } | MbarrierOp::ExpectTx { .. }) => Anchor::PhaseArrive,
+        Op::Mbarrier(MbarrierOp::Wait { .. }) => Anchor::PhaseWait,
+        Op::CpAsyncMbarrierArrive { .. } => Anchor::CopyArrive,
+        Op::CpBulk(m) if !m.prefetch && m.dst == Space::Global => Anchor::BulkStore,
+        Op::CpBulk(m) if !m.prefetch => Anchor::BulkLoad,
+        Op::CpTensor(m) if m.kind == TensorCopyKind::Load => Anchor::BulkLoad,
+        Op::CpTensor(m) if m.kind != TensorCopyKind::Prefetch => Anchor::BulkStore,
+        Op::BulkCommit => Anchor::BulkCommit,
+        Op::Setmaxnreg { .. } => Anchor::Registers,
         _ => return None,
     })
 }
 
-fn anchor_named(name: &str) -> Option<Anchor> {
-    Some(match name.split('.').next()? {
+/// Whether an asynchronous product is the last of its group.
+fn commits(line: &Line<'_>) -> bool {
+    anchor_named(line) == Some(Anchor::Product) && line.operands.iter().any(|o| o.starts_with("gsb"))
+}
+
+/// What a line stands for: at most two anchors.
+fn anchors_named<'a>(line: &Line<'a>) -> impl Iterator<Item = Anchor> + use<'a> {
+    anchor_named(line).into_iter().chain(commits(line).then_some(Anchor::ProductCommit))
+}
+
+fn anchor_named(line: &Line<'_>) -> Option<Anchor> {
+    let mut parts = line.name.split('.');
+    let (name, what) = (parts.next()?, parts.next().unwrap_or_default());
+    Some(match name {
         "HMMA" | "IMMA" | "DMMA" | "BMMA" | "QMMA" => Anchor::Matrix,
         "LDSM" => Anchor::MatrixLoad,
         "STSM" => Anchor::MatrixStore,
@@ -284,10 +343,21 @@ fn anchor_named(name: &str) -> Option<Anchor> {
         "STG" => Anchor::GlobalStore,
         "LDGSTS" => Anchor::Copy,
         "LDGDEPBAR" => Anchor::Commit,
-        "DEPBAR" => Anchor::Wait,
+        // One with a list of boards waits for results, not for groups.
+        "DEPBAR" if !line.operands.first()?.starts_with('{') => Anchor::Wait,
         "BAR" => Anchor::Barrier,
         "SHFL" => Anchor::Exchange,
         "REDUX" | "CREDUX" => Anchor::Reduction,
+        "HGMMA" | "IGMMA" | "QGMMA" | "BGMMA" => Anchor::Product,
+        "WARPGROUP" if what == "DEPBAR" => Anchor::ProductWait,
+        "SYNCS" if what == "EXCH" => Anchor::PhaseInit,
+        "SYNCS" if what == "ARRIVE" => Anchor::PhaseArrive,
+        "SYNCS" if what == "PHASECHK" => Anchor::PhaseWait,
+        "ARRIVES" => Anchor::CopyArrive,
+        "UTMALDG" | "UBLKCP" => Anchor::BulkLoad,
+        "UTMASTG" | "UTMAREDG" => Anchor::BulkStore,
+        "UTMACMDFLUSH" => Anchor::BulkCommit,
+        "USETMAXREG" => Anchor::Registers,
         _ => return None,
     })
 }
@@ -372,7 +442,9 @@ fn plain(line: &Line<'_>, costs: &Costs) -> Slot {
         "HMMA" => (Pipe::Tensor, costs.mma_f16, costs.mma_latency),
         "IMMA" => (Pipe::Tensor, costs.mma_i8, costs.mma_latency),
         "DMMA" => (Pipe::Tensor, costs.mma_f64, costs.mma_latency),
-        "NOP" | "BRA" | "EXIT" | "BSSY" | "BSYNC" | "WARPSYNC" | "DEPBAR" | "YIELD" => (Pipe::None, 0.0, 0.0),
+        "NOP" | "BRA" | "EXIT" | "BSSY" | "BSYNC" | "WARPSYNC" | "WARPGROUP" | "DEPBAR" | "YIELD" => {
+            (Pipe::None, 0.0, 0.0)
+        }
         // The uniform data path has a unit of its own.
         n if n.starts_with('U') => (Pipe::None, 0.0, costs.latency_alu),
         _ => (Pipe::Alu, costs.alu, costs.latency_alu),

@@ -12,8 +12,12 @@ fn listed(text: &str, stall: u64, wait: u64, result: Option<u64>) -> String {
 /// Clocks of a turn of a loop that loads from shared memory and that an image has as `lines`.
 fn turn_of_image(lines: &str) -> f64 {
     let setup = "shl.b32 %r5, %r2, 2; add.s32 %r6, %r4, %r5; st.shared.b32 [%r6], %r3;";
-    let text = kernel(setup, "ld.shared.b32 %r7, [%r6]; add.s32 %r8, %r8, %r7;");
-    let module = Module::parse(&text).unwrap();
+    turn_as_listed(&kernel(setup, "ld.shared.b32 %r7, [%r6]; add.s32 %r8, %r8, %r7;"), lines)
+}
+
+/// Clocks of a turn of a kernel's loop that an image has as `lines`.
+fn turn_as_listed(text: &str, lines: &str) -> f64 {
+    let module = Module::parse(text).unwrap();
     let listing = format!(
         "{}.L_x_0:\n{lines}{}",
         listed("S2R R0, SR_TID.X", 1, 0, None),
@@ -29,6 +33,37 @@ fn turn_of_image(lines: &str) -> f64 {
         p.clocks
     };
     (at(200) - at(100)) / 100.0
+}
+
+/// Asynchronous work is found in an image too: a phase is tried again elsewhere, and the last product of a group ends
+/// it. What is computed between a product and the wait for it costs nothing while the product takes longer.
+#[test]
+fn asynchronous_work_of_images() {
+    let text = kernel(
+        "mov.b64 %rd5, 0x4000000000010000; setp.eq.u32 %p2, %r2, 0; @!%p2 bra I;
+         mbarrier.init.shared::cta.b64 [bar], 128; I: bar.sync 0;",
+        "mbarrier.arrive.shared::cta.b64 _, [bar]; and.b32 %r9, %r3, 1;
+         { .reg .pred done; again: mbarrier.try_wait.parity.shared::cta.b64 done, [bar], %r9; @!done bra again; }
+         wgmma.fence.sync.aligned;
+         wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f1, %f2, %f3, %f4}, %rd5, %rd5, 1, 1, 1, 0, 0;
+         wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f1, %f2, %f3, %f4}, %rd5, %rd5, 1, 1, 1, 0, 0;
+         wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;",
+    );
+    let text = text.replace("s[32768];", "s[32768]; .shared .align 8 .b64 bar;");
+    let with = |adds: usize, stall: u64| {
+        let first = listed("SYNCS.ARRIVE.TRANS64.A1T0 RZ, [UR4], RZ", 1, 0, None)
+            + &listed("SYNCS.PHASECHK.TRANS64.TRYWAIT P1, [UR4], R14", 1, 0, Some(0))
+            + &listed("@!P1 BRA `(.L_x_1)", 1, 1, None);
+        let products = listed("WARPGROUP.ARRIVE", 1, 0, None)
+            + &listed("HGMMA.64x8x16.F32.BF16 R24, gdesc[UR8], R24", 1, 0, None)
+            + &listed("HGMMA.64x8x16.F32.BF16 R24, gdesc[UR8], R24, gsb0", 1, 0, None);
+        let adds = listed("FADD R10, R11, R12", stall, 0, None).repeat(adds);
+        turn_as_listed(&text, &(first + &products + &adds + &listed("WARPGROUP.DEPBAR.LE gsb0, 0x0", 1, 0, None)))
+    };
+    let (none, few, many, more) = (with(0, 1), with(8, 1), with(64, 9), with(64, 10));
+    assert!(none > number("wgmma.chain.shared"), "{none}");
+    assert!((few - none).abs() < 1.0, "{none} {few}");
+    assert!((more - many - 64.0).abs() < 2.0, "{many} {more}");
 }
 
 /// An image says itself how far apart its instructions are, and which results they wait for.

@@ -14,8 +14,8 @@ use crate::dialect::{
     loops::{extend_for, extend_if, extend_yield},
     nv_tileas::{
         AsyncDotOp, AsyncDotWaitOp, AsyncTiledTmaLoadOp, ConsumerReleaseOp, ConsumerTokenType, ConsumerWaitOp, DotOp,
-        ElectOp, IncIterOp, MemDescSlotOp, ProduceOneOp, ProducerAcquireOp,
-        ProducerCommitOp, ProducerTokenType, PromotedDotOp, StageOp, YieldOp,
+        ElectOp, IncIterOp, MemDescSlotOp, ProduceOneOp, ProducerAcquireOp, ProducerCommitOp, ProducerTokenType,
+        PromotedDotOp, StageOp, YieldOp,
     },
     pass::{Failed, fail},
     product_plan::ProductPlan,
