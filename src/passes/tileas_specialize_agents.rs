@@ -106,6 +106,10 @@ fn specialize<'c>(
     // All warps go through what the maps need; one thread through the rest.
     let b = Builder::at_end(context, producer_block, location);
     of_maps.write(&b, entry, &mut values, &mut |o, _| Ok(is_given(o)))?;
+    // Side by side they are looked up together.
+    for map in ops_of(producer_block).filter(|o| MakeTiledTmaDescOp::cast(*o).is_some()).collect::<Vec<_>>() {
+        move_to_end(map, producer_block);
+    }
     let alone = Region::new();
     let program = if by_warps { producer_block } else { append_block(&alone, &[], location) };
     let inside = Builder::at_end(context, program, location);
@@ -148,15 +152,19 @@ fn specialize<'c>(
     state.region(producer);
     b.insert(state).map_err(|e| fail(op, e.to_string()))?;
     for op in program {
-        // SAFETY: the op changes its block, which takes it over.
-        unsafe {
-            mlirOperationRemoveFromParent(op.to_raw());
-            mlirBlockAppendOwnedOperation(consumer_block.to_raw(), op.to_raw());
-        }
+        move_to_end(op, consumer_block);
     }
     set_attr(op, "numWarps", i64_attr(context, warps.iter().sum()));
     set_discardable_attr(op, gpu_module::MAX_REGISTERS, i64_attr(context, launch));
     Ok(())
+}
+
+fn move_to_end<'c>(op: OpRef<'c>, block: Blk<'c>) {
+    // SAFETY: the op changes its block, which takes it over.
+    unsafe {
+        mlirOperationRemoveFromParent(op.to_raw());
+        mlirBlockAppendOwnedOperation(block.to_raw(), op.to_raw());
+    }
 }
 
 /// The programs of a function that fill stages, the outermost ones.

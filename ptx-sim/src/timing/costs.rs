@@ -52,7 +52,10 @@ pub(crate) enum Effect {
         load: bool,
     },
     BulkCommit,
-    BulkWait,
+    BulkWait {
+        /// Only until shared memory has been read.
+        read: bool,
+    },
     Wgmma {
         clk: f64,
     },
@@ -295,7 +298,7 @@ impl Costs {
                 fixed(Bulk { load: m.kind == TensorCopyKind::Load })
             }
             Op::BulkCommit => fixed(BulkCommit),
-            Op::BulkWait { .. } => fixed(BulkWait),
+            Op::BulkWait { read } => fixed(BulkWait { read: *read }),
             Op::Wgmma(m) => {
                 let depth = f64::from(m.k) * f64::from(m.aty.bits()) / 256.0;
                 let clk = self.wgmma_n256 * f64::from(m.n) / 256.0 * depth;

@@ -2,7 +2,7 @@
 //!
 //! A prediction has three steps.
 //!
-//! 1. The functional simulator runs a few blocks of the grid and records what each warp executes, with what costs
+//! 1. The functional simulator runs a few blocks of the grid, one of them for a start, and records what each warp executes, with what costs
 //!    depend on: passes of shared memory, sectors of global memory, barriers, bytes of copies. The start of all blocks
 //!    that would run at the same time is run too, to see how much of what they load others load as well.
 //! 2. A model of one multiprocessor issues the recorded warps again, now with clocks (`replay`). Its numbers come from
@@ -148,6 +148,9 @@ pub fn predict(
     let empty = record(device, grain.clone())?;
     let total = empty.cluster_grid.iter().map(|n| u64::from(*n)).product();
     let samples = samples(empty.cluster_grid);
+    // What a kernel leaves for its next launch, such as tensor maps, is there: it has been launched before.
+    let before = samples.first().copied().into_iter().collect();
+    record(device, RecordOptions { clusters: before, ..grain.clone() })?;
     let detailed = RecordOptions { clusters: samples, instructions: true, ..grain.clone() };
     let recording = record(device, detailed)?;
     let program = recording.program.clone();

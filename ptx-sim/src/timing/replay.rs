@@ -135,6 +135,8 @@ struct Warp<'a> {
     blocked: Blocked,
     copies: Groups,
     bulk: Groups,
+    /// The same groups: when shared memory has been read.
+    bulk_read: Groups,
     products: Groups,
 }
 
@@ -271,6 +273,7 @@ impl<'a> Sm<'a> {
                 blocked: Blocked::No,
                 copies: Groups::default(),
                 bulk: Groups::default(),
+                bulk_read: Groups::default(),
                 products: Groups::default(),
             });
         }
@@ -551,9 +554,11 @@ impl<'a> Sm<'a> {
             Effect::Bulk { load } => self.bulk(at, event, load, time),
             Effect::BulkCommit => {
                 self.warps[at].bulk.commit();
+                self.warps[at].bulk_read.commit();
                 (time, Reason::Copies)
             }
-            Effect::BulkWait => self.wait(at, event, Reason::Copies, |w| &mut w.bulk),
+            Effect::BulkWait { read: false } => self.wait(at, event, Reason::Copies, |w| &mut w.bulk),
+            Effect::BulkWait { read: true } => self.wait(at, event, Reason::Copies, |w| &mut w.bulk_read),
             Effect::Wgmma { clk } => {
                 let s = self.warps[at].index as usize % self.slot_free.len();
                 let start = self.tensor_free[s].max(time);
@@ -666,22 +671,25 @@ impl<'a> Sm<'a> {
         let bytes = f64::from(event.a);
         let first = self.input.first[event.func as usize][event.pc as usize];
         self.warps[at].earliest = time + costs.tma_issue;
-        let done = if load {
+        let (read, done) = if load {
             // Alone, a copy takes its latency, which contains its bytes; after others it ends when the way is free.
             let end = self.request(time, bytes, first);
             let alone = time + costs.tma_latency(bytes, first);
             let queued = end + costs.tma_latency(0.0, first);
-            alone.max(queued)
+            (alone.max(queued), alone.max(queued))
         } else {
             self.store(time, bytes);
             self.dram_free = self.dram_free.max(time) + bytes / self.input.share.dram_write;
             self.out.busy.dram += bytes / self.input.share.dram_write;
             let alone = time + costs.tma_store.min(bytes / costs.store_rate + costs.tma_issue);
-            alone.max(self.store_free).max(self.dram_free)
+            // What L2 has taken need not be in memory to have been read.
+            let read = alone.max(self.store_free);
+            (read, read.max(self.dram_free))
         };
         self.span(at, if load { "load" } else { "store" }, time, done);
         if event.b == u32::MAX {
             self.warps[at].bulk.add(done, (event.func, event.pc));
+            self.warps[at].bulk_read.add(read, (event.func, event.pc));
         } else {
             self.signal(at, event.b, done, 0, i64::from(event.a), (event.func, event.pc));
         }

@@ -5,14 +5,18 @@
 //! that asks for it, for ever: what a map says follows from its key, and is right for any later launch, in any stream.
 //!
 //! ```text
-//! slot, 256 bytes:    0 map      128 state: empty, busy, ready      136 key: base, static fields, extents, strides
+//! slot, 256 bytes:    0 map      128 state: empty, busy, ready      144 key: base, static fields, extents, strides
 //! ```
 //!
-//! One thread looks a key up: it begins at the hash, and looks at [`PROBES`] slots at most. A slot that is *ready* is
-//! compared. One that is *busy* is being filled by a running block, and waited for. One that is *empty* is taken by an
-//! atomic exchange. Whoever has taken a slot builds the map in shared memory, copies it, writes the key, and says
-//! *ready* with release. Who sees *ready* does so with acquire, and the fence of the tensor map's proxy follows in
-//! every user.
+//! A map may lie in [`PROBES`] slots from its hash on. Each block pays for the search before its first copy, so what is
+//! there is found in two trips to L2: maps that are made one behind the other are looked up together, and each lane of
+//! the warp looks at one slot for one of them, first at its state, then at its whole key. No lane waits for anything
+//! here, nor takes a slot, so that lanes cannot keep each other waiting.
+//!
+//! A map that has not been seen so is searched for by one thread, slot by slot. One that is *busy* is being filled
+//! by a running block, and waited for. One that is *empty* is taken by an atomic exchange. Whoever has taken a slot
+//! builds the map in shared memory, copies it, writes the key, and says *ready* with release. Who sees *ready* does so
+//! with acquire, and the fence of the tensor map's proxy follows in every user.
 //!
 //! Where all slots belong to others, the warp borrows an entry of a pool, which has room for all maps of the function,
 //! and gives it back at the end of the kernel, when the copies of the whole block are done. One entry is enough for all
@@ -44,9 +48,9 @@ const SLOTS: i64 = 1024;
 const SLOT: i64 = 256;
 /// Where a slot, or an entry of the pool, has its state.
 const STATE: i64 = MAP;
-/// Where a slot has its key.
-const KEY: i64 = 136;
-/// Slots that may hold a key.
+/// Where a slot has its key: at a multiple of 16, since its words are read in pairs. What is behind a short key is zero.
+const KEY: i64 = 144;
+/// Slots that may hold a key; a power of two, as many as lanes look at.
 const PROBES: i64 = 8;
 /// Entries of the pool: more than agents that copy run at once on any target. A block of two has 256 threads and more
 /// accumulators than let four of them share a multiprocessor, so no agent waits for an entry while the other one of its
@@ -81,6 +85,15 @@ struct Scratch<'c> {
     address: Val<'c>,
     /// Whether copies write to it at other times.
     reused: bool,
+}
+
+/// A map that is asked for.
+struct Wanted<'c> {
+    op: MakeTiledTmaDescOp<'c>,
+    fields: Fields<'c>,
+    scratch: Scratch<'c>,
+    /// Its number among the maps of its function.
+    number: i64,
 }
 
 /// A tile on its way between a view and shared memory.
@@ -136,33 +149,49 @@ fn is_copied_to(storage: Val<'_>) -> bool {
 }
 
 impl<'c> Lower<'c, '_> {
+    /// Makes the map of an op, and those of the ops behind it that make others.
     pub(super) fn make_tiled_tma_desc(&mut self, op: MakeTiledTmaDescOp<'c>) -> Result<(), Failed> {
+        if self.values.contains_key(&key(op.desc())) {
+            return Ok(());
+        }
+        let block = block_around(op.op()).ok_or_else(|| fail(op.op(), "stands in no block"))?;
+        let together: Vec<_> = ops_of(block)
+            .skip_while(|o| *o != op.op())
+            .map_while(MakeTiledTmaDescOp::cast)
+            .take((32 / PROBES) as usize)
+            .collect();
+        // Errors of the operands are found before there are branches.
+        let wanted: Vec<Wanted<'c>> = together.into_iter().map(|op| self.wanted(op)).collect::<Result<_, _>>()?;
+        let borrowed = (self.borrowed_entry(), collect_ops(function_of(op), MakeTiledTmaDescOp::cast).len() as i64);
+        let pointer = llvm::r#type::pointer(self.l.context(), GLOBAL);
+        let l = &self.l;
+        let first = l.icmp(Cmp::Eq, self.warp, l.i32c(0));
+        let make = || {
+            let addresses = self.interned(&wanted, borrowed);
+            let text = format!("fence.proxy.tensormap::generic.acquire.gpu [$0], {MAP};");
+            for &address in &addresses {
+                l.asm(&text, "l,~{memory}", None, &[self.generic(address)], false);
+            }
+            addresses
+        };
+        let nowhere = || wanted.iter().map(|_| l.poison(pointer)).collect();
+        let addresses = l.either(first, &vec![pointer; wanted.len()], make, nowhere);
+        for (map, address) in wanted.iter().zip(addresses) {
+            let address = self.generic(address);
+            self.values.insert(key(map.op.desc()), Lowered::Scalar(address));
+        }
+        Ok(())
+    }
+
+    fn wanted(&self, op: MakeTiledTmaDescOp<'c>) -> Result<Wanted<'c>, Failed> {
         let view = self.view(op.op(), op.view())?;
         let desc = TmaDescType::cast(ty(op.desc())).ok_or_else(|| fail(op.op(), "not a tensor map"))?;
         let map =
             tensor_maps::map_of(desc).ok_or_else(|| fail(op.op(), "a tensor map has no elements of this type"))?;
         let scratch = Scratch { address: self.shared_address(op.op(), op.scratch())?, reused: is_copied_over(op) };
-        let (number, count) = self.maps_of_function(op);
-        let borrowed = self.borrowed_entry();
-        let pointer = llvm::r#type::pointer(self.l.context(), GLOBAL);
-        // Errors of the operands are found before there are branches.
-        let fields = self.fields(op.op(), &view, map)?;
-        let l = &self.l;
-        let first = l.icmp(Cmp::Eq, self.warp, l.i32c(0));
-        let address = l.either(
-            first,
-            &[pointer],
-            || {
-                let address = self.interned(&fields, scratch, (borrowed, number, count));
-                let text = format!("fence.proxy.tensormap::generic.acquire.gpu [$0], {MAP};");
-                l.asm(&text, "l,~{memory}", None, &[self.generic(address)], false);
-                vec![address]
-            },
-            || vec![l.poison(pointer)],
-        );
-        let address = self.generic(address[0]);
-        self.values.insert(key(op.desc()), Lowered::Scalar(address));
-        Ok(())
+        let all = collect_ops(function_of(op), MakeTiledTmaDescOp::cast);
+        let number = all.iter().take_while(|x| op_key(x.op()) != op_key(op.op())).count() as i64;
+        Ok(Wanted { op, fields: self.fields(op.op(), &view, map)?, scratch, number })
     }
 
     pub(super) fn async_tiled_tma_load(&mut self, op: AsyncTiledTmaLoadOp<'c>) -> Result<(), Failed> {
@@ -265,13 +294,6 @@ impl<'c> Lower<'c, '_> {
 
     //===-- making maps -----------------------------------------------------===//
 
-    /// The number of a map among those of its function, and how many there are.
-    fn maps_of_function(&self, op: MakeTiledTmaDescOp<'c>) -> (i64, i64) {
-        let all = collect_ops(function_of(op), MakeTiledTmaDescOp::cast);
-        let number = all.iter().take_while(|x| op_key(x.op()) != op_key(op.op())).count();
-        (number as i64, all.len() as i64)
-    }
-
     fn fields(&self, op: OpRef<'c>, view: &View<'c>, map: TensorMapPlan) -> Result<Fields<'c>, Failed> {
         let l = &self.l;
         let bytes = i64::from(storage_bits(view.memref.element_type()) / 8);
@@ -303,35 +325,94 @@ impl<'c> Lower<'c, '_> {
         Ok(Fields { map, base, extents, strides })
     }
 
-    /// Where the map of `fields` lies, in all lanes of the warp that calls this.
-    fn interned(
-        &self,
-        fields: &Fields<'c>,
-        scratch: Scratch<'c>,
-        (borrowed, number, count): (Val<'c>, i64, i64),
-    ) -> Val<'c> {
+    /// Where maps lie, in all lanes of the warp that calls this.
+    fn interned(&self, wanted: &[Wanted<'c>], borrowed: (Val<'c>, i64)) -> Vec<Val<'c>> {
         let l = &self.l;
         let table = self.zeros("__tileir_tensor_maps", SLOTS * SLOT, MAP);
+        let keys: Vec<Vec<Val<'c>>> = wanted.iter().map(|map| self.key_words(&map.fields)).collect();
+        let seen = self.seen(table, &keys);
+        let slot = |number| l.byte_offset(table, l.zext64(l.mul(number, l.i32c(SLOT))));
+        let place = |(i, (map, key)): (usize, (&Wanted<'c>, &Vec<Val<'c>>))| {
+            let number = self.shfl("idx", seen, l.i32c(PROBES * i as i64));
+            let is_new = l.icmp(Cmp::Slt, number, l.i32c(0));
+            let search = || vec![self.searched(map, (table, key), borrowed)];
+            l.either(is_new, &[ty(table)], search, || vec![slot(number)])[0]
+        };
+        wanted.iter().zip(&keys).enumerate().map(place).collect()
+    }
+
+    /// The number of the slot that is ready with a key, or -1 where none has been seen: that of key `i` in the lanes from
+    /// `i * PROBES` on.
+    fn seen(&self, table: Val<'c>, keys: &[Vec<Val<'c>>]) -> Val<'c> {
+        let l = &self.l;
+        let length = keys.iter().map(Vec::len).max().unwrap_or(0);
+        let word = |i: usize, at: usize| keys[i].get(at).copied().unwrap_or_else(|| l.i64c(0));
+        let number = l.bin("lshr", self.lane, l.i32c(PROBES.ilog2().into()));
+        let mut own: Vec<Val<'c>> = (0..length).map(|at| word(0, at)).collect();
+        for i in 1..keys.len() {
+            let here = l.icmp(Cmp::Eq, number, l.i32c(i as i64));
+            own.iter_mut().enumerate().for_each(|(at, v)| *v = l.select(here, word(i, at), *v));
+        }
+        let looks = l.icmp(Cmp::Ult, number, l.i32c(keys.len() as i64));
+        let slot = l.either(looks, &[l.i32], || vec![self.glance(table, &own)], || vec![l.i32c(-1)])[0];
+        let first = l.bin("and", self.lane, l.i32c(32 - PROBES));
+        let group = l.bin("shl", l.i32c((1 << PROBES) - 1), first);
+        l.asm("redux.sync.max.s32 $0, $1, $2;", "=r,r,r", Some(l.i32), &[slot, group], false)
+            .expect("asm with a result")
+    }
+
+    /// The number of the slot that a lane looks at, if it is ready with a key, or -1. All words of the slot's key are
+    /// under way at once.
+    fn glance(&self, table: Val<'c>, key: &[Val<'c>]) -> Val<'c> {
+        let l = &self.l;
+        let (mut loads, mut compares) = (String::new(), String::new());
+        for i in (0..key.len()).step_by(2) {
+            let at = KEY + 8 * i as i64;
+            loads += &if i + 1 < key.len() {
+                format!("@p ld.global.v2.b64 {{k{i}, k{}}}, [a+{at}]; ", i + 1)
+            } else {
+                format!("@p ld.global.b64 k{i}, [a+{at}]; ")
+            };
+        }
+        for i in 0..key.len() {
+            compares += &format!("@p setp.eq.b64 p, k{i}, ${}; ", i + 3);
+        }
+        let text = format!(
+            "{{ .reg .pred p; .reg .b32 s; .reg .b64 a, k<{words}>; \
+             and.b32 $0, $2, {last}; \
+             mul.wide.u32 a, $0, {SLOT}; \
+             add.s64 a, a, $1; \
+             ld.acquire.gpu.global.b32 s, [a+{STATE}]; \
+             setp.eq.s32 p, s, {READY}; \
+             {loads}{compares}\
+             @!p mov.b32 $0, -1; }}",
+            words = key.len(),
+            last = SLOTS - 1,
+        );
+        let probe = l.bin("and", self.lane, l.i32c(PROBES - 1));
+        self.asm_of_key(&text, table, (l.add(self.hash(key), probe), key))
+    }
+
+    /// Where a map lies that has not been seen.
+    fn searched(
+        &self,
+        map: &Wanted<'c>,
+        (table, key): (Val<'c>, &[Val<'c>]),
+        (borrowed, count): (Val<'c>, i64),
+    ) -> Val<'c> {
+        let l = &self.l;
         let pointer = ty(table);
-        let key = self.key_words(fields);
         let first = l.icmp(Cmp::Eq, self.lane, l.i32c(0));
-        let found = l.either(first, &[l.i32], || vec![self.look_up(table, &key)], || vec![l.i32c(FULL)]);
+        let found = l.either(first, &[l.i32], || vec![self.look_up(table, key)], || vec![l.i32c(FULL)]);
         let found = self.shfl("idx", found[0], l.i32c(0));
         let slot = l.byte_offset(table, l.zext64(l.mul(l.bin("lshr", found, l.i32c(2)), l.i32c(SLOT))));
         let kind = l.bin("and", found, l.i32c(3));
         let is_there = l.icmp(Cmp::Eq, kind, l.i32c(FOUND));
         let build = || {
             let is_mine = l.icmp(Cmp::Eq, kind, l.i32c(TAKEN));
-            let to = l.either(
-                is_mine,
-                &[pointer],
-                || vec![slot],
-                || {
-                    let entry = self.borrow_entry(borrowed, count);
-                    vec![l.const_offset(entry, MAP * (number + 1))]
-                },
-            )[0];
-            self.build(fields, scratch, to);
+            let borrow = || vec![l.const_offset(self.borrow_entry(borrowed, count), MAP * (map.number + 1))];
+            let to = l.either(is_mine, &[pointer], || vec![slot], borrow)[0];
+            self.build(&map.fields, map.scratch, to);
             let publishes = l.bin("and", is_mine, first);
             l.when(publishes, || {
                 for (i, &word) in key.iter().enumerate() {
@@ -376,12 +457,6 @@ impl<'c> Lower<'c, '_> {
     /// Finds the slot of a key, or takes one for it. One thread does this. What others have written is read only where
     /// a slot is ready, so only that is acquired.
     fn look_up(&self, table: Val<'c>, key: &[Val<'c>]) -> Val<'c> {
-        let l = &self.l;
-        let hash = key.iter().fold(l.i64c(0), |hash, &word| {
-            let mixed = l.mul(l.bin("xor", hash, word), l.i64c(0x9e37_79b9_7f4a_7c15_u64 as i64));
-            l.bin("xor", mixed, l.bin("lshr", mixed, l.i64c(32)))
-        });
-        let hash = l.cast("trunc", hash, l.i32);
         let compare: String = (0..key.len())
             .map(|i| {
                 let at = KEY + 8 * i as i64;
@@ -417,9 +492,25 @@ impl<'c> Lower<'c, '_> {
              done: }}",
             last = SLOTS - 1,
         );
+        self.asm_of_key(&text, table, (self.hash(key), key))
+    }
+
+    /// Code that finds `$0`: from the table's address `$1`, a number of a slot `$2`, and the words of a key.
+    fn asm_of_key(&self, text: &str, table: Val<'c>, (slot, key): (Val<'c>, &[Val<'c>])) -> Val<'c> {
+        let l = &self.l;
         let constraints = format!("=&r,l,r{},~{{memory}}", ",l".repeat(key.len()));
-        let args: Vec<Val<'c>> = [table, hash].into_iter().chain(key.iter().copied()).collect();
-        l.asm(&text, &constraints, Some(l.i32), &args, false).expect("asm with a result")
+        let args: Vec<Val<'c>> = [table, slot].into_iter().chain(key.iter().copied()).collect();
+        l.asm(text, &constraints, Some(l.i32), &args, false).expect("asm with a result")
+    }
+
+    /// The slot at which the search for a key begins: the highest bits of a sum of products, of which none waits for
+    /// another. Zeros at the end of a key change nothing.
+    fn hash(&self, key: &[Val<'c>]) -> Val<'c> {
+        let l = &self.l;
+        let odd = |i: usize| 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(2 * i as u64 + 1) as i64;
+        let products = key.iter().enumerate().map(|(i, &word)| l.mul(word, l.i64c(odd(i))));
+        let sum = products.reduce(|a, b| l.add(a, b)).unwrap_or_else(|| l.i64c(0));
+        l.cast("trunc", l.bin("lshr", sum, l.i64c(64 - i64::from(SLOTS.ilog2()))), l.i32)
     }
 
     /// Builds a map in `scratch` and copies it to `to`, with all lanes of a warp.

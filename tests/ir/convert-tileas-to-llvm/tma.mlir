@@ -18,8 +18,12 @@ gpu.module @kernels {
   // CHECK: %[[EMPTY:.*]] = llvm.or %{{.*}}, %{{.*}} : i1
   // CHECK: %[[BASE:.*]] = llvm.select %[[EMPTY]], %{{.*}}, %{{.*}} : i1, i64
   // CHECK: llvm.select %[[EMPTY]], %{{.*}}, %[[COLS:.*]] : i1, i32
-  // One lane looks the map up.
+  // Lanes look whether the map has been made, each at a slot: all words of the key at once.
   // CHECK: %[[TABLE:.*]] = llvm.mlir.addressof @__tileir_tensor_maps
+  // CHECK: llvm.inline_asm has_side_effects "{{.*}}ld.acquire.gpu.global.b32 s, [a+128];{{.*}}@p ld.global.v2.b64 {k0, k1}, [a+144]; @p ld.global.v2.b64 {k2, k3}, [a+160]; @p setp{{.*}}", "=&r,l,r,l,l,l,l,~{memory}" %[[TABLE]], %{{.*}}, %[[BASE]]
+  // CHECK: "redux.sync.max.s32 $0, $1, $2;"
+  // CHECK: llvm.call_intrinsic "llvm.nvvm.shfl.sync.idx.i32"
+  // If not, one lane searches for it, and waits where somebody makes it.
   // CHECK: llvm.inline_asm has_side_effects "{{.*}}ld.acquire.gpu.global.b32 s, [a+128];{{.*}}atom.relaxed.gpu.global.cas.b32 s, [a+128], 0, 1;{{.*}}", "=&r,l,r,l,l,l,l,~{memory}" %[[TABLE]], %{{.*}}, %[[BASE]]
   // CHECK: llvm.call_intrinsic "llvm.nvvm.shfl.sync.idx.i32"
   // It is built in shared memory.
@@ -67,6 +71,38 @@ gpu.module @kernels {
     nv_tileas.async.elect {
       %token = nv_tileas.async.pipeline.producer_acquire %pipe[%it] bytes 2048 : !nv_tileas.pipeline<1>
       nv_tileas.async.tiled_tma_load %v[%i, %j] by %desc into %stage arrive %token : !view[i32, i64], !desc -> !stage
+    }
+    nv_tileaa.return
+  }
+
+  // Two maps are looked up together, by lanes of their own.
+  // CHECK-LABEL: llvm.func @two_maps(
+  // CHECK: redux.sync
+  // CHECK-NOT: redux.sync
+  // CHECK: atom.relaxed.gpu.global.cas
+  // CHECK: atom.relaxed.gpu.global.cas
+  // CHECK-NOT: redux.sync
+  // CHECK: "fence.proxy.tensormap::generic.acquire.gpu [$0], 128;"
+  // CHECK: "fence.proxy.tensormap::generic.acquire.gpu [$0], 128;"
+  // CHECK: llvm.return
+  nv_tileaa.func @two_maps(%p: !nv_tileaa.ptr<bf16>, %q: !nv_tileaa.ptr<bf16>, %n: i32, %i: i32, %j: i64) attributes {numWarps = 1 : i64} {
+    %m = nv_tileaa.make_memref %p, shape = [%n, %i : i32, i32], strides = [%n : i32] : <bf16> -> <?x?xbf16, strides = [?, 1]>
+    %v = nv_tileaa.make_tiled_view %m : <?x?xbf16, strides = [?, 1]> -> <tile = [8, 128], memref<?x?xbf16, strides = [?, 1]>, padding = zero>
+    %o = nv_tileaa.make_memref %q, shape = [%n, %i : i32, i32], strides = [%n : i32] : <bf16> -> <?x?xbf16, strides = [?, 1]>
+    %w = nv_tileaa.make_tiled_view %o : <?x?xbf16, strides = [?, 1]> -> <tile = [8, 128], memref<?x?xbf16, strides = [?, 1]>, padding = zero>
+    %scratch = nv_tileas.alloc_tensor offset 4096 : !scratch
+    %scratch2 = nv_tileas.alloc_tensor offset 4224 : !scratch
+    %stage = nv_tileas.alloc_tensor offset 0 : !stage
+    %stage2 = nv_tileas.alloc_tensor offset 2048 : !stage
+    %bars = nv_tileas.alloc_tensor offset 4352 : !bars
+    %pipe = nv_tileas.async.pipeline.create_pipeline %bars consumers 1 : !bars -> !nv_tileas.pipeline<1>
+    %it = nv_tileas.async.pipeline.create_iterator %pipe : !nv_tileas.pipeline<1>
+    %desc = nv_tileas.make_tiled_tma_desc %v scratch %scratch : !view, !scratch -> !desc
+    %desc2 = nv_tileas.make_tiled_tma_desc %w scratch %scratch2 : !view, !scratch -> !desc
+    nv_tileas.async.elect {
+      %token = nv_tileas.async.pipeline.producer_acquire %pipe[%it] bytes 4096 : !nv_tileas.pipeline<1>
+      nv_tileas.async.tiled_tma_load %v[%i, %j] by %desc into %stage arrive %token : !view[i32, i64], !desc -> !stage
+      nv_tileas.async.tiled_tma_load %w[%i, %j] by %desc2 into %stage2 arrive %token : !view[i32, i64], !desc -> !stage
     }
     nv_tileaa.return
   }
