@@ -406,6 +406,19 @@ def TileASKeepAddressesInLoops : Pass<"tileas-keep-addresses-in-loops", "::mlir:
   let dependentDialects = ["nv_tileas", "scf"];
 }
 
+def TileASSkipScaling : Pass<"tileas-skip-scaling", "::mlir::ModuleOp"> {
+  let summary = "sums are not multiplied by factors that are one";
+  let description = [{
+    In functions with `nv_tileas.products`: multiplications in loops by how much a maximum has grown,
+    `exp(a - max(a, b))`, one factor for many elements of a thread. They get `nv_tileas.often_one`:
+    `convert-tileas-to-llvm` then leaves them out where all factors of a warp are one.
+  }];
+  let statistics = [
+    Statistic<"numSkipped", "num-skipped", "multiplications marked">
+  ];
+  let dependentDialects = ["arith", "nv_tileaa", "nv_tileas"];
+}
+
 def ConvertTileASToLLVM : Pass<"convert-tileas-to-llvm", "::mlir::ModuleOp"> {
   let summary = "assembler-near tiles to one thread's program";
   let description = [{

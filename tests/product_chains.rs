@@ -318,6 +318,23 @@ fn steps() {
     chain.by_warpgroups(&loop_of("%n to %two, step %n"));
 }
 
+/// Sums are scaled by powers of two, which are one where no maximum of a warp's rows grows: then they are left alone.
+#[test]
+fn sums_that_are_left_alone() {
+    for trips in [1, 4] {
+        let chain = Chain { m: 128, trips, ..CHAIN };
+        let column = chain.column();
+        let usual = chain.usual("%x");
+        let body = usual.replace(
+            &format!("%shrinkf = maxf %leftf, %halff : {column}"),
+            &format!("%shrinkf = exp2 %grownf : {column}"),
+        );
+        assert_ne!(body, usual);
+        assert!(chain.tileas(&body).contains("nv_tileas.often_one"));
+        chain.by_warpgroups(&body);
+    }
+}
+
 /// Two products of which neither reads the other's result, and a total that an iteration looks at before its scores:
 /// not rotated, but by warpgroups.
 #[test]

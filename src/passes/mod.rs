@@ -28,6 +28,7 @@ pub mod tileas_order_memory;
 pub mod tileas_prefetch_tiles;
 pub mod tileas_remove_layout_conversions;
 pub mod tileas_rotate_products;
+pub mod tileas_skip_scaling;
 pub mod tileas_slicing;
 pub mod tileas_specialize_agents;
 pub mod tileas_unspecialized_pipeline;
@@ -90,6 +91,7 @@ pub(crate) fn register_own() {
     register::<tileas_check_synchronization::CheckSynchronization>();
     register::<tileas_unspecialized_pipeline::UnspecializedPipeline>();
     register::<tileas_keep_addresses_in_loops::KeepAddressesInLoops>();
+    register::<tileas_skip_scaling::SkipScaling>();
     register::<convert_target_to_nvvm::ConvertTarget>();
     register::<convert_tileas_to_nvgpu::ConvertTileASToNVGPU>();
     register::<tileir_emit_host_wrapper::EmitHostWrapper>();

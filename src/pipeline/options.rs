@@ -465,6 +465,9 @@ impl Options {
         add("tileas-check-synchronization", redundant.as_slice());
         add("tileas-materialize-register-loops", &[]);
         add("tileas-keep-addresses-in-loops", &[]);
+        if specialized {
+            add("tileas-skip-scaling", &[]);
+        }
         self.lead_to_snapshot(list, Stage::TileAs, 2, Snapshot::TileAs);
     }
 

@@ -1,23 +1,34 @@
 //! Elementwise ops: one register at a time.
 
 use super::{Lower, element_type, llvm::Cmp};
-use crate::dialect::{
-    layouts::Tensor,
-    nv_tileaa::{self, FpKind, FpOp, Rounding},
-    pass::{Failed, fail},
-    rt::*,
-    upstream::{Arith, Math},
+use crate::{
+    dialect::{
+        layouts::Tensor,
+        nv_tileaa::{self, FpKind, FpOp, Rounding},
+        pass::{Failed, fail},
+        rt::*,
+        upstream::{Arith, Math},
+    },
+    passes::tileas_skip_scaling::OFTEN_ONE,
 };
 use melior::ir::{Type, TypeLike};
 use mlir_sys::*;
 use tile_rtlib as lib;
 use tile_targets::Feature;
 
+/// The predicate of `llvm.fcmp` that two numbers are equal.
+const OEQ: i64 = 1;
+
 impl<'c> Lower<'c, '_> {
     /// Applies a scalar op to every register of its operands; scalars among tensors are the same for every register.
     pub(super) fn elementwise(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
         let inputs: Vec<Vec<Val<'c>>> = operands(op).map(|v| self.fragment(op, v)).collect::<Result<_, _>>()?;
         let count = self.registers(op, result(op, 0))?;
+        if discardable_attr(op, OFTEN_ONE).is_some() && count > 1 {
+            let products = self.unless_one(&inputs[0], &inputs[1]);
+            self.set_all(result(op, 0), products);
+            return Ok(());
+        }
         let mut outputs: Vec<Vec<Val<'c>>> = vec![Vec::with_capacity(count); result_count(op)];
         for r in 0..count {
             let args: Vec<Val<'c>> = inputs.iter().map(|i| if i.len() == 1 { i[0] } else { i[r] }).collect();
@@ -29,6 +40,23 @@ impl<'c> Lower<'c, '_> {
             self.set_all(r, registers);
         }
         Ok(())
+    }
+
+    /// Products with factors that often are one: where all factors of a warp are, the values as they are.
+    fn unless_one(&self, values: &[Val<'c>], factors: &[Val<'c>]) -> Vec<Val<'c>> {
+        let l = &self.l;
+        let mut different: Vec<Val<'c>> = vec![];
+        for factor in factors {
+            if !different.contains(factor) {
+                different.push(*factor);
+            }
+        }
+        let one = |factor: Val<'c>| l.fcmp(OEQ, factor, l.float(ty(factor), 1.0));
+        let all = different.into_iter().map(one).reduce(|a, b| l.bin("and", a, b)).expect("tensors have registers");
+        let all = l.intrinsic("llvm.nvvm.vote.all.sync", Some(l.i1), &[l.i32c(-1), all]).expect("a result");
+        let types: Vec<_> = values.iter().map(|v| ty(*v)).collect();
+        let scaled = || values.iter().zip(factors.iter().cycle()).map(|(v, f)| l.bin("fmul", *v, *f)).collect();
+        l.either(all, &types, || values.to_vec(), scaled)
     }
 
     /// One register of an elementwise op.

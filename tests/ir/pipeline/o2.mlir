@@ -85,7 +85,7 @@ module {}
 // UNSPECIALIZE-FINISH-NEXT: convert-target-to-nvvm{compute-capability=sm_90 opt-level=2},
 // UNSPECIALIZE-FINISH-NEXT: tileir-post-nvvm-finalize
 // UNSPECIALIZE-FINISH-NEXT: )
-// AGENTS-TIER: Pass Manager with 31 passes:
+// AGENTS-TIER: Pass Manager with 32 passes:
 // AGENTS-TIER-NEXT: builtin.module(
 // AGENTS-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // AGENTS-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -113,6 +113,7 @@ module {}
 // AGENTS-TIER-NEXT: tileas-check-synchronization{remove-redundant-barriers=true},
 // AGENTS-TIER-NEXT: tileas-materialize-register-loops,
 // AGENTS-TIER-NEXT: tileas-keep-addresses-in-loops,
+// AGENTS-TIER-NEXT: tileas-skip-scaling,
 // AGENTS-TIER-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
 // AGENTS-TIER-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
 // AGENTS-TIER-NEXT: tileir-sink-shared-loads,

@@ -93,7 +93,7 @@ module {}
 // UNSPECIALIZE-FINISH: Pass Manager with 0 passes:
 // UNSPECIALIZE-FINISH-NEXT: builtin.module(
 // UNSPECIALIZE-FINISH: )
-// AGENTS-TIER: Pass Manager with 44 passes:
+// AGENTS-TIER: Pass Manager with 45 passes:
 // AGENTS-TIER-NEXT: builtin.module(
 // AGENTS-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // AGENTS-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -121,6 +121,7 @@ module {}
 // AGENTS-TIER-NEXT: tileas-check-synchronization{remove-redundant-barriers=true},
 // AGENTS-TIER-NEXT: tileas-materialize-register-loops,
 // AGENTS-TIER-NEXT: tileas-keep-addresses-in-loops,
+// AGENTS-TIER-NEXT: tileas-skip-scaling,
 // AGENTS-TIER-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
 // AGENTS-TIER-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
 // AGENTS-TIER-NEXT: tileir-sink-shared-loads,
