@@ -3,7 +3,8 @@
 //!
 //! And one for each on the reference interpreter, which has to run all that can be read.
 //!
-//! Of programs that ask for an order of memory, one that this arrives in their PTX.
+//! Of programs that ask for an order of memory, one that this arrives in their PTX. Of some, one each with the modulo
+//! scheduler (`v2-opt-level=2`) on two targets; with `TILEIRAS_TEST_FULL=1` of all.
 //!
 //! `tests/corpus/results.tsv` has a digest of what each program leaves behind on the simulator, compiled for sm_90 at
 //! -O3: a change of any bit, even where a tolerance allows it, is seen and agreed to. `TILEIRAS_RENEW=1` writes it
@@ -29,6 +30,8 @@ struct Slice {
     targets: &'static [&'static str],
     levels: &'static [u8],
     schedules: &'static str,
+    /// Programs that are also compiled with the modulo scheduler; all where there is no list.
+    scheduled: Option<&'static [&'static str]>,
     /// For all schedules of one configuration: a run that takes longer hangs.
     limit: Duration,
 }
@@ -37,9 +40,16 @@ fn slice() -> Slice {
     match std::env::var_os("TILEIRAS_TEST_FULL") {
         Some(v) if v != "0" => {
             let targets = &["sm_80", "sm_90", "sm_100", "sm_120"];
-            Slice { targets, levels: &[0, 2, 3], schedules: "1,2,3,4,5,plain", limit: Duration::from_secs(900) }
+            let (levels, schedules) = (&[0, 2, 3], "1,2,3,4,5,plain");
+            Slice { targets, levels, schedules, scheduled: None, limit: Duration::from_secs(900) }
         }
-        _ => Slice { targets: &["sm_90"], levels: &[0, 3], schedules: "1,plain", limit: Duration::from_secs(120) },
+        _ => Slice {
+            targets: &["sm_90"],
+            levels: &[0, 3],
+            schedules: "1,plain",
+            scheduled: Some(&["matmul_f16.13.1", "group_gemm.13.1", "fmha_f16.13.1", "softmax_f32.13.1"]),
+            limit: Duration::from_secs(120),
+        },
     }
 }
 
@@ -86,6 +96,13 @@ fn trials(root: &Path) -> Result<Vec<Trial>, corpus::Error> {
             let program = program.clone();
             trials.push(Trial::test(format!("corpus/{}/orders", program.name), move || orders_arrive(&program)));
         }
+        for target in SCHEDULED_TARGETS.iter().filter(|_| slice.scheduled.is_none_or(|l| l.contains(&&*program.name))) {
+            if program.is_readable() && lists.pending_on(&program.name, target).is_none() {
+                let program = program.clone();
+                let title = format!("corpus/{}/{target}/scheduled", program.name);
+                trials.push(Trial::test(title, move || scheduled(&program, target, slice.schedules)));
+            }
+        }
         if program.is_readable() {
             let job = Job { program: program.clone(), engine: Engine::Reference };
             trials.push(Trial::test(format!("corpus/{}/reference", program.name), move || {
@@ -100,6 +117,25 @@ fn trials(root: &Path) -> Result<Vec<Trial>, corpus::Error> {
         if wrong.is_empty() { Ok(()) } else { Err(Failed::from(wrong.join("\n"))) }
     }));
     Ok(trials)
+}
+
+/// Targets with the modulo scheduler: one whose loops it schedules, and one whose products are those of agents.
+const SCHEDULED_TARGETS: [&str; 2] = ["sm_80", "sm_90"];
+
+/// Runs a program that was compiled with the modulo scheduler.
+fn scheduled(program: &Program, target: &str, schedules: &str) -> Result<(), Failed> {
+    let ptx = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("scheduled-{}-{target}.ptx", program.name));
+    let output = Command::new(env!("CARGO_BIN_EXE_tileiras"))
+        .args(["--gpu-name", target, "--pipeline-option=v2-opt-level=2", "--emit=ptx", "-o"])
+        .arg(&ptx)
+        .arg(&program.file)
+        .output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+    }
+    let (target, schedules) = (target.to_string(), schedules.to_string());
+    let program = Program { file: ptx, ..program.clone() };
+    Ok(runner()?.run(&Job { program, engine: Engine::Simulator { target, level: 3, schedules } })?)
 }
 
 /// Compiles a program with the lines of its source, and compares the orders that it asks for with those of the PTX.

@@ -3,9 +3,14 @@
 use crate::dialect::{
     nv_tileaa::{CreateMemTokenOp, JoinMemTokenOp, MemTokenType},
     rt::*,
-    upstream::Scf,
+    upstream::{Arith, Scf},
 };
 use rustc_hash::FxHashSet;
+
+/// Whether a token of this op stands for what its operands stand for: all of them, or one that is not known.
+fn is_join(op: OpRef<'_>) -> bool {
+    JoinMemTokenOp::cast(op).is_some() || Arith::of(op) == Some(Arith::Select)
+}
 
 /// The ops that a token stands for: all whose tokens reach it. None where it also comes from elsewhere.
 pub fn sources<'c>(token: Val<'c>) -> Option<Vec<OpRef<'c>>> {
@@ -34,7 +39,7 @@ pub fn sources<'c>(token: Val<'c>) -> Option<Vec<OpRef<'c>>> {
                 }
             }
             Some(_) => return None,
-            None if JoinMemTokenOp::cast(op).is_some() => work.extend(operands(op)),
+            None if is_join(op) => work.extend(operands(op).filter(|v| MemTokenType::cast(ty(*v)).is_some())),
             None => found.push(op),
         }
     }
@@ -71,7 +76,7 @@ pub fn users<'c>(token: Val<'c>) -> Option<Vec<User<'c>>> {
                     }
                 }
                 Some(_) => return None,
-                None if JoinMemTokenOp::cast(user).is_some() => work.extend(results(user).map(|r| (r, carried))),
+                None if is_join(user) => work.extend(results(user).map(|r| (r, carried))),
                 None => found.push(User { op: user, carried }),
             }
         }

@@ -4,6 +4,7 @@
 #include "mlir/CAPI/Registration.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FoldInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -16,7 +17,16 @@ using namespace nv_tileas;
 #define GET_TYPEDEF_CLASSES
 #include "nv_tileas/NvTileASTypes.cpp.inc"
 
+namespace {
+/// Constants stay in their agent: no tensor in registers crosses into one.
+struct FoldInterface : DialectFoldInterface {
+  using DialectFoldInterface::DialectFoldInterface;
+  bool shouldMaterializeInto(Region *region) const final { return isa<AgentSwitchOp>(region->getParentOp()); }
+};
+} // namespace
+
 void NvTileASDialect::initialize() {
+  addInterfaces<FoldInterface>();
   registerTypes();
   registerAttrs();
   addOperations<

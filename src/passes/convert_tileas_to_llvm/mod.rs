@@ -44,7 +44,8 @@ use crate::{
         llvm_types::element_type,
         location,
         loops::{ADDRESSES_IN_LOOP, loops_around},
-        nv_tileaa, nv_tileas,
+        nv_tileaa::{self, MemTokenType},
+        nv_tileas,
         pass::{Failed, PassContext, RustPass, context_of, descriptors, fail},
         rt::*,
         target::target,
@@ -286,6 +287,8 @@ impl<'c, 'm> Lower<'c, 'm> {
         }
         match Arith::of(op) {
             Some(Arith::Constant) => self.constant(op),
+            // Canonicalization makes these of branches.
+            Some(Arith::Select) if MemTokenType::cast(ty(result(op, 0))).is_some() => Ok(()),
             Some(_) => self.elementwise(op),
             None if Math::of(op).is_some() => self.elementwise(op),
             None => Err(fail(op, format!("'{}' has no lowering to LLVM", op_name(op)))),

@@ -67,4 +67,15 @@ gpu.module @kernels {
     }
     nv_tileaa.return
   }
+  // A token of either of two branches, as canonicalization leaves it, stands for no value.
+  // CHECK-LABEL: llvm.func @tokens(
+  // CHECK-NOT: llvm.select
+  // CHECK: llvm.return
+  nv_tileaa.func @tokens(%c: i1, %p: !nv_tileaa.ptr<i32>, %n: i32) attributes {numWarps = 1 : i64} {
+    %a = nv_tileaa.create_mem_token
+    %b = nv_tileas.store <weak> %p, %n token %a vector 1 : !nv_tileaa.ptr<i32>, i32
+    %t = arith.select %c, %a, %b : !nv_tileaa.mem_token
+    %d = nv_tileas.store <weak> %p, %n token %t vector 1 : !nv_tileaa.ptr<i32>, i32
+    nv_tileaa.return
+  }
 }
