@@ -43,6 +43,7 @@ def kernel(e):
 def main():
     warnings.simplefilter("ignore")
     out, names = pathlib.Path(sys.argv[1]), set(sys.argv[2:])
+    out.mkdir(parents=True, exist_ok=True)
     failed = {}
     for e in variants.entries():
         if names and e.name not in names:
