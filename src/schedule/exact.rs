@@ -34,8 +34,8 @@ pub enum Search {
 /// No path.
 const NEVER: i64 = i64::MIN / 4;
 
-/// Searches for a schedule at an interval, visiting `visits` partial ones at most.
-pub fn search(graph: &Graph, interval: u32, visits: u64) -> Search {
+/// Searches for a schedule at an interval, visiting `visits` partial ones at most; takes those that it visits from them.
+pub fn search(graph: &Graph, interval: u32, visits: &mut u64) -> Search {
     let n = graph.nodes.len();
     let wide = i64::from(interval);
     let mut paths = vec![vec![NEVER; n]; n];
@@ -70,13 +70,15 @@ pub fn search(graph: &Graph, interval: u32, visits: u64) -> Search {
         rows: vec![0; n],
         agents: vec![0; n],
         units: vec![vec![]; n],
-        left: visits,
+        left: *visits,
     };
     // A schedule can be turned so that any operation is in row 0, unless stages have borders that matter.
     let any = graph.groups.is_empty();
-    match s.from(0, &vec![vec![NEVER; n]; n], any) {
+    let found = s.from(0, &vec![vec![NEVER; n]; n], any);
+    *visits = s.left;
+    match found {
         Some(placement) => Search::Found(placement),
-        None if s.left == 0 => Search::GaveUp,
+        None if *visits == 0 => Search::GaveUp,
         None => Search::None,
     }
 }

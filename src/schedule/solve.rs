@@ -200,8 +200,11 @@ impl Infeasible {
 pub const FEWEST: usize = 8;
 /// Placements for each node at one interval.
 const BUDGET: u32 = 10;
-/// Partial schedules that the exhaustive search may visit at one interval.
+/// Partial schedules of eight operations that the exhaustive search may visit at one interval, and at all intervals of a
+/// loop. Of larger ones it visits fewer: what a visit costs grows with the square.
 const VISITS: u64 = 400_000;
+const ALL_VISITS: u64 = 2 * VISITS;
+const VISITED: u64 = 8;
 /// Rows up to which it is tried: it enumerates them.
 const SEARCHED_ROWS: u32 = 64;
 
@@ -283,9 +286,14 @@ pub fn overlap(graph: &Graph, settings: &Settings) -> Result<Schedule, Failure> 
         let step = step.max(1);
         // Only what is better than the placement.
         let end = (u64::from(found_at) * u64::from(row)).div_ceil(step.into()) as u32;
-        let mut complete = true;
+        let fewer = (small.nodes.len() as u64).pow(2).div_ceil(VISITED * VISITED);
+        let (mut complete, mut left) = (true, ALL_VISITS / fewer);
         for interval in bounds::minimum(&small).clocks()..end {
-            match exact::search(&small, interval, VISITS) {
+            let given = (VISITS / fewer).min(left);
+            let mut visits = given;
+            let found = exact::search(&small, interval, &mut visits);
+            left -= given - visits;
+            match found {
                 Search::Found(p) if interval * step < found_at * row => {
                     searched = Some((p, step));
                     break;

@@ -1,5 +1,6 @@
 //! Random loops, against bounds, checks, and every schedule there is.
 
+use tile_schedule::exact::{self, Search};
 use tile_schedule::{Agent, Edge, Graph, Group, Method, Node, Pool, Settings, Use, bounds, overlap, serial};
 
 /// Numbers from a seed.
@@ -275,4 +276,25 @@ fn big_loops_are_quick() {
     let s = overlap(&g, &Settings::default()).unwrap();
     s.check(&g).unwrap();
     println!("{} clocks, at least {}", s.interval, s.minimum.clocks());
+}
+
+/// A search takes what it visits from a budget, and gives up where nothing is left: all intervals of a loop share one.
+#[test]
+fn searches_share_a_budget() {
+    let shape = Shape { nodes: 20, clocks: 9, agents: 2, groups: false, uses: 3, latency: 30 };
+    let (mut gave_up, mut spent) = (0, 0);
+    for seed in 0..40 {
+        let g = graph(seed, &shape);
+        let interval = bounds::minimum(&g).clocks();
+        let mut left = 2000;
+        match exact::search(&g, interval, &mut left) {
+            Search::GaveUp => {
+                assert_eq!(left, 0);
+                assert_eq!(exact::search(&g, interval + 1, &mut left), Search::GaveUp);
+                gave_up += 1;
+            }
+            Search::Found(_) | Search::None => spent += u64::from(left < 2000),
+        }
+    }
+    assert!(gave_up > 0 && spent > 0, "{gave_up} {spent}");
 }
