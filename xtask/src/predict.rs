@@ -6,6 +6,7 @@
 mod kernel;
 mod page;
 mod scoreboard;
+mod triton;
 
 use anyhow::{Context, bail};
 use kernel::Source;
@@ -16,11 +17,14 @@ use tile_machine::Machine;
 
 pub const USAGE: &str = "\
 usage: cargo xtask predict --kernels DIR [options]
+       cargo xtask predict --triton DIR [options]
 
-Predicts the time of each kernel of this compiler that a GPU run has timed, and writes a page that compares.
+Predicts the time of each kernel of this compiler, or of Triton, that a GPU run has timed, and writes a page that
+compares.
 
   --kernels DIR    the variants: VARIANT.ptx, VARIANT.ours.ptx as the GPU kit packs them, or VARIANT.tileirbc, which
                    the compiler beside this program compiles; gpu/packer/export.py writes these
+  --triton DIR     Triton's kernels as gpu/packer/triton_export.py writes them
   --compile OPTION an option for that compiler; may be repeated
   --results FILE   lines of a GPU run; the newest under docs/results where nothing is given
   --ptxas FILE     assembler that says how many registers a kernel takes; without one they are estimated
@@ -36,6 +40,7 @@ Predicts the time of each kernel of this compiler that a GPU run has timed, and 
 
 struct Options {
     kernels: PathBuf,
+    triton: Option<PathBuf>,
     compile: Vec<String>,
     results: Option<PathBuf>,
     ptxas: Option<PathBuf>,
@@ -62,14 +67,6 @@ struct Timed {
     spread: f64,
 }
 
-/// Cases that were looked at while the model's form was found; the others are held out.
-const LOOKED_AT: [&str; 4] = [
-    "mm bf16 2048x2048x2048 nt",
-    "mm bf16 4096x4096x4096 nt",
-    "mm bf16 65536x1024x1024 nt",
-    "mm fp8 8192x8192x1024 nt",
-];
-
 pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     let options = parse(words)?;
     let results = match &options.results {
@@ -87,9 +84,16 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     }
     let mut rows = Vec::new();
     let mut problems = Vec::new();
-    let mut wanted = timed(&text)?;
+    let triton = options.triton.as_deref().map(triton::Folder::read).transpose()?;
+    let mut wanted = timed(&text, if triton.is_some() { "triton" } else { "ours" })?;
     wanted.retain(|t| t.case.contains(&options.only) || t.variant.contains(&options.only));
-    let predicted = in_parallel(&wanted, |timed| source.prediction(&timed.variant, &timed.case, timed.grid, None));
+    let predicted = in_parallel(&wanted, |timed| match &triton {
+        None => source.prediction(&timed.variant, &timed.case, timed.grid, None),
+        Some(folder) => {
+            let launch = folder.launches.get(&(timed.case.clone(), timed.variant.clone()));
+            launch.context("was not exported")?.prediction(ptxas, &machine)
+        }
+    });
     for (timed, result) in wanted.into_iter().zip(predicted) {
         match result {
             Ok(p) => {
@@ -117,7 +121,11 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
         std::fs::write(path, page::picture(&rows)).with_context(|| path.display().to_string())?;
     }
     let picture = options.picture.as_deref().and_then(Path::file_name);
-    let page = page::page(&rows, &machine, picture.map(|name| name.to_string_lossy()).as_deref());
+    let subject = match &triton {
+        None => page::Subject::ours(),
+        Some(folder) => page::Subject::triton(&folder.version),
+    };
+    let page = page::page(&rows, &subject, &machine, picture.map(|name| name.to_string_lossy()).as_deref());
     match &options.out {
         Some(path) => std::fs::write(path, page).with_context(|| path.display().to_string())?,
         None => print!("{page}"),
@@ -128,6 +136,7 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
 fn parse(words: &[&str]) -> anyhow::Result<Options> {
     let mut options = Options {
         kernels: PathBuf::new(),
+        triton: None,
         compile: Vec::new(),
         results: None,
         ptxas: None,
@@ -144,6 +153,7 @@ fn parse(words: &[&str]) -> anyhow::Result<Options> {
         let value = words.next().with_context(|| format!("{word} needs a value; --help lists the options"))?;
         match *word {
             "--kernels" => options.kernels = value.into(),
+            "--triton" => options.triton = Some(value.into()),
             "--compile" => options.compile.push((*value).into()),
             "--results" => options.results = Some(value.into()),
             "--ptxas" => options.ptxas = Some(value.into()),
@@ -157,8 +167,8 @@ fn parse(words: &[&str]) -> anyhow::Result<Options> {
             _ => bail!("unknown option {word}; --help lists the options"),
         }
     }
-    if options.kernels.as_os_str().is_empty() {
-        bail!("--kernels is missing; --help lists the options");
+    if options.kernels.as_os_str().is_empty() && options.triton.is_none() {
+        bail!("--kernels or --triton is missing; --help lists the options");
     }
     Ok(options)
 }
@@ -192,13 +202,13 @@ fn newest_results(folder: &Path) -> anyhow::Result<PathBuf> {
     found.pop().context("no results under docs/results")
 }
 
-/// The short timings of this compiler's kernels, in the order of the run.
-fn timed(text: &str) -> anyhow::Result<Vec<Timed>> {
+/// The short timings of somebody's kernels, in the order of the run.
+fn timed(text: &str, who: &str) -> anyhow::Result<Vec<Timed>> {
     let mut out: Vec<Timed> = Vec::new();
     let mut spreads: BTreeMap<String, f64> = BTreeMap::new();
     for line in text.lines() {
         let r: Value = serde_json::from_str(line)?;
-        if r["record"] != "measurement" || r["impl"] != "ours" {
+        if r["record"] != "measurement" || r["impl"] != who {
             continue;
         }
         if r["precise"] != false {

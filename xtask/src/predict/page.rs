@@ -1,6 +1,6 @@
 //! The page and the picture that compare predicted with measured times.
 
-use super::{LOOKED_AT, Timed};
+use super::Timed;
 use ptx_sim::timing::Prediction;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -47,8 +47,70 @@ pub fn median(mut values: Vec<f64>) -> f64 {
     }
 }
 
+/// Whose kernels a page is about.
+pub struct Subject {
+    title: String,
+    /// Cases that were looked at while the model's form was found; the others are held out.
+    looked_at: &'static [&'static str],
+    /// What is said of the kernels.
+    about: String,
+}
+
+impl Subject {
+    pub fn ours() -> Subject {
+        let looked_at = &[
+            "mm bf16 2048x2048x2048 nt",
+            "mm bf16 4096x4096x4096 nt",
+            "mm bf16 65536x1024x1024 nt",
+            "mm fp8 8192x8192x1024 nt",
+        ];
+        Subject { title: "Predicted and measured".into(), looked_at, about: String::new() }
+    }
+
+    pub fn triton(version: &str) -> Subject {
+        let about = format!(
+            "Kernels of `gpu/kit/peers/triton_kernels.py`, with PTX of Triton {version}. Which version the run had was \
+             not recorded."
+        );
+        Subject { title: "Triton's kernels, predicted and measured".into(), looked_at: &[], about }
+    }
+}
+
+/// The families of kernels that a row belongs to: what is computed, in what type, and how Triton goes about it.
+fn families(timed: &Timed) -> Vec<String> {
+    let mut words = timed.case.split(' ');
+    let kind = words.next().unwrap_or_default();
+    let mut found = vec![kind.to_owned()];
+    if kind == "mm" {
+        found.push(format!("{kind} {}", words.next().unwrap_or_default()));
+    }
+    // Our names are one word.
+    if let Some(way) = timed.variant.split(' ').nth(1).filter(|_| matches!(kind, "mm" | "attention")) {
+        found.push(format!("{kind}, {way}"));
+    }
+    found
+}
+
+/// Number of kernels, median and largest error of each family.
+fn by_family(rows: &[(Timed, Prediction)]) -> String {
+    let mut all: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for (timed, p) in rows {
+        let ratio = p.microseconds / timed.us;
+        families(timed).into_iter().for_each(|f| all.entry(f).or_default().push(ratio));
+    }
+    let mut out = String::from("| family | kernels | median error | largest | median ratio |\n|---|---|---|---|---|\n");
+    for (family, ratios) in all {
+        let errors: Vec<f64> = ratios.iter().map(|r| 100.0 * (r - 1.0).abs()).collect();
+        let most = errors.iter().copied().fold(0.0, f64::max);
+        let (number, error, ratio) = (ratios.len(), median(errors), median(ratios));
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "| {family} | {number} | {error:.1} % | {most:.1} % | {ratio:.2} |");
+    }
+    out
+}
+
 /// The page. `picture` is the name of the file beside it that [`picture`] makes.
-pub fn page(rows: &[(Timed, Prediction)], machine: &Machine, picture: Option<&str>) -> String {
+pub fn page(rows: &[(Timed, Prediction)], subject: &Subject, machine: &Machine, picture: Option<&str>) -> String {
     let mut cases: BTreeMap<&str, Vec<&(Timed, Prediction)>> = BTreeMap::new();
     for row in rows {
         cases.entry(&row.0.case).or_default().push(row);
@@ -56,27 +118,38 @@ pub fn page(rows: &[(Timed, Prediction)], machine: &Machine, picture: Option<&st
     let error = |r: &(Timed, Prediction)| (r.1.microseconds / r.0.us - 1.0).abs();
     let mut out = String::new();
     // Writing to a string cannot fail.
-    let _ = writeln!(out, "# Predicted and measured: {}\n", machine.device);
-    let held_out = |r: &&(Timed, Prediction)| !LOOKED_AT.contains(&r.0.case.as_str());
+    let _ = writeln!(out, "# {}: {}\n", subject.title, machine.device);
+    if !subject.about.is_empty() {
+        let _ = writeln!(out, "{}\n", subject.about);
+    }
+    let held_out = |r: &&(Timed, Prediction)| !subject.looked_at.contains(&r.0.case.as_str());
     let all: Vec<f64> = rows.iter().map(error).collect();
     let rest: Vec<f64> = rows.iter().filter(held_out).map(error).collect();
     let most = |v: &[f64]| 100.0 * v.iter().copied().fold(0.0, f64::max);
-    let _ = writeln!(
+    let _ = write!(
         out,
-        "{} kernels on {} cases. Error of the time: median {:.1} %, most {:.1} %. Without the cases that were looked at \
-         while the model was made ({}): median {:.1} %, most {:.1} % of {}.\n",
+        "{} kernels on {} cases. Error of the time: median {:.1} %, most {:.1} %.",
         rows.len(),
         cases.len(),
         100.0 * median(all.clone()),
-        most(&all),
-        LOOKED_AT.join(", "),
-        100.0 * median(rest.clone()),
-        most(&rest),
-        rest.len()
+        most(&all)
     );
+    if !subject.looked_at.is_empty() {
+        let _ = write!(
+            out,
+            " Without the cases that were looked at while the model was made ({}): median {:.1} %, most {:.1} % of {}.",
+            subject.looked_at.join(", "),
+            100.0 * median(rest.clone()),
+            most(&rest),
+            rest.len()
+        );
+    }
+    let within = |part: f64| all.iter().filter(|e| **e <= part).count();
+    let _ = writeln!(out, " {} are within 15 %, {} within 30 %.\n", within(0.15), within(0.3));
     if let Some(name) = picture {
         let _ = writeln!(out, "![Predicted against measured time of each kernel]({name})\n");
     }
+    let _ = writeln!(out, "{}", by_family(rows));
     let _ = writeln!(
         out,
         "| case | variants | median error | rank correlation | spread | by pairs |\n|---|---|---|---|---|---|"
@@ -87,7 +160,7 @@ pub fn page(rows: &[(Timed, Prediction)], machine: &Machine, picture: Option<&st
         let spread = rows.first().map_or(0.0, |r| r.0.spread);
         let (mut rank, mut pair) = ("-".to_owned(), "-".to_owned());
         if rows.len() >= 3 {
-            let set = usize::from(!LOOKED_AT.contains(case));
+            let set = usize::from(!subject.looked_at.contains(case));
             let r = rank_correlation(&pairs);
             if r.is_finite() {
                 ranks[set].push(r);
