@@ -23,8 +23,8 @@
 //! | 110..114 | pixels per column, channels per pixel, u16 |
 //! | 114 | which of [`NEEDED`] were set, a bit for each: what zero means for the driver, nobody knows |
 //!
-//! Zeros in the layout and the fill mode mean no interleave and zeros outside: kernels of Triton's leave both out, and
-//! have given right results on an H100.
+//! Zeros in the element type, the layout and the fill mode mean what replacing by zero means: kernels of Triton's leave
+//! these out, and have given right results on an H100.
 
 use super::tma::TmaError;
 
@@ -141,10 +141,9 @@ pub enum Mode {
 
 /// Fields of a map that is built on the device which have to be set, and what is wrong where one is not. Of those with
 /// a value for each dimension, zeros are refused as such.
-pub const NEEDED: [(TensorMapField, &str); 4] = [
+pub const NEEDED: [(TensorMapField, &str); 3] = [
     (TensorMapField::GlobalAddress, "the global address was never set"),
     (TensorMapField::Rank, "the rank was never set"),
-    (TensorMapField::ElementType, "the element type was never set"),
     (TensorMapField::SwizzleMode, "the swizzle mode was never set"),
 ];
 
