@@ -87,21 +87,23 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     let triton = options.triton.as_deref().map(triton::Folder::read).transpose()?;
     let mut wanted = timed(&text, if triton.is_some() { "triton" } else { "ours" })?;
     wanted.retain(|t| t.case.contains(&options.only) || t.variant.contains(&options.only));
-    let predicted = in_parallel(&wanted, |timed| match &triton {
-        None => source.prediction(&timed.variant, &timed.case, timed.grid, None),
-        Some(folder) => {
-            let launch = folder.launches.get(&(timed.case.clone(), timed.variant.clone()));
-            launch.context("was not exported")?.prediction(ptxas, &machine)
+    let predicted = in_parallel(&wanted, |timed| {
+        let result = match &triton {
+            None => source.prediction(&timed.variant, &timed.case, timed.grid, None),
+            Some(folder) => {
+                let launch = folder.launches.get(&(timed.case.clone(), timed.variant.clone()));
+                launch.context("was not exported").and_then(|l| l.prediction(ptxas, &machine))
+            }
+        };
+        if let Ok(p) = &result {
+            let (case, variant, ratio) = (&timed.case, &timed.variant, p.microseconds / timed.us);
+            eprintln!("{case} | {variant}: measured {:.1} us, predicted {:.1} ({ratio:.2})", timed.us, p.microseconds);
         }
+        result
     });
     for (timed, result) in wanted.into_iter().zip(predicted) {
         match result {
             Ok(p) => {
-                let error = p.microseconds / timed.us;
-                eprintln!(
-                    "{} | {}: measured {:.1} us, predicted {:.1} ({error:.2})",
-                    timed.case, timed.variant, timed.us, p.microseconds
-                );
                 if let Some(folder) = &options.reports {
                     let name = format!("{} {}.txt", timed.variant, timed.case.replace(' ', "_"));
                     std::fs::create_dir_all(folder)?;
