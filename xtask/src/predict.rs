@@ -56,6 +56,16 @@ struct Options {
 /// The rise of a predicted time that has to be agreed to.
 const RISE: f64 = 1.03;
 
+/// A time and the clock at it.
+#[derive(Clone, Copy)]
+struct AtClock {
+    us: f64,
+    mhz: f64,
+}
+
+/// Looks at the clock from which on their median counts.
+const LOOKS: u64 = 3;
+
 /// A kernel that was timed on a case.
 struct Timed {
     case: String,
@@ -63,6 +73,8 @@ struct Timed {
     grid: [u32; 3],
     /// The short timing that every variant had.
     us: f64,
+    /// The precise timing that the best variant had, where the clock was looked at often enough meanwhile.
+    at_clock: Option<AtClock>,
     /// How far apart the middle half of repeated timings of this case lie, as a share of their median.
     spread: f64,
 }
@@ -87,28 +99,30 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     let triton = options.triton.as_deref().map(triton::Folder::read).transpose()?;
     let mut wanted = timed(&text, if triton.is_some() { "triton" } else { "ours" })?;
     wanted.retain(|t| t.case.contains(&options.only) || t.variant.contains(&options.only));
-    let predicted = in_parallel(&wanted, |timed| {
-        let result = match &triton {
-            None => source.prediction(&timed.variant, &timed.case, timed.grid, None),
-            Some(folder) => {
-                let launch = folder.launches.get(&(timed.case.clone(), timed.variant.clone()));
-                launch.context("was not exported").and_then(|l| l.prediction(ptxas, &machine))
-            }
-        };
-        if let Ok(p) = &result {
-            let (case, variant, ratio) = (&timed.case, &timed.variant, p.microseconds / timed.us);
-            eprintln!("{case} | {variant}: measured {:.1} us, predicted {:.1} ({ratio:.2})", timed.us, p.microseconds);
+    let predict = |timed: &Timed, mhz: Option<f64>| match &triton {
+        None => source.prediction(&timed.variant, &timed.case, timed.grid, mhz),
+        Some(folder) => {
+            let launch = folder.launches.get(&(timed.case.clone(), timed.variant.clone()));
+            launch.context("was not exported").and_then(|l| l.prediction(ptxas, &machine, mhz))
         }
-        result
+    };
+    let predicted = in_parallel(&wanted, |timed| {
+        let p = predict(timed, None)?;
+        let (case, variant, ratio) = (&timed.case, &timed.variant, p.microseconds / timed.us);
+        eprintln!("{case} | {variant}: measured {:.1} us, predicted {:.1} ({ratio:.2})", timed.us, p.microseconds);
+        let again = timed.at_clock.map(|at| Ok::<_, anyhow::Error>((at, predict(timed, Some(at.mhz))?.microseconds)));
+        Ok::<_, anyhow::Error>((p, again.transpose()?))
     });
+    let mut at_clock = Vec::new();
     for (timed, result) in wanted.into_iter().zip(predicted) {
         match result {
-            Ok(p) => {
+            Ok((p, again)) => {
                 if let Some(folder) = &options.reports {
                     let name = format!("{} {}.txt", timed.variant, timed.case.replace(' ', "_"));
                     std::fs::create_dir_all(folder)?;
                     std::fs::write(folder.join(name), p.text())?;
                 }
+                at_clock.extend(again.map(|(at, us)| page::AtClock::new(&timed, at, us)));
                 rows.push((timed, p));
             }
             Err(e) => problems.push(format!("{} on {}: {e:#}", timed.variant, timed.case)),
@@ -127,7 +141,7 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
         None => page::Subject::ours(),
         Some(folder) => page::Subject::triton(&folder.version),
     };
-    let page = page::page(&rows, &subject, &machine, picture.map(|name| name.to_string_lossy()).as_deref());
+    let page = page::page(&rows, &at_clock, &subject, &machine, picture.map(|name| name.to_string_lossy()).as_deref());
     match &options.out {
         Some(path) => std::fs::write(path, page).with_context(|| path.display().to_string())?,
         None => print!("{page}"),
@@ -208,6 +222,7 @@ fn newest_results(folder: &Path) -> anyhow::Result<PathBuf> {
 fn timed(text: &str, who: &str) -> anyhow::Result<Vec<Timed>> {
     let mut out: Vec<Timed> = Vec::new();
     let mut spreads: BTreeMap<String, f64> = BTreeMap::new();
+    let mut clocks: BTreeMap<(String, String), AtClock> = BTreeMap::new();
     for line in text.lines() {
         let r: Value = serde_json::from_str(line)?;
         if r["record"] != "measurement" || r["impl"] != who {
@@ -219,16 +234,22 @@ fn timed(text: &str, who: &str) -> anyhow::Result<Vec<Timed>> {
                 (r["name"].as_str(), quarter("q1"), quarter("q3"), quarter("median"))
             {
                 spreads.insert(name.into(), (high - low) / middle);
+                let (looks, mhz) = (&r["clocks"]["n"], r["clocks"]["sm_mhz"]["median"].as_f64());
+                if let (Some(mhz), true) = (mhz, looks.as_u64() >= Some(LOOKS)) {
+                    let variant = r["config"].as_str().unwrap_or_default();
+                    clocks.insert((name.into(), variant.into()), AtClock { us: middle, mhz });
+                }
             }
             continue;
         }
         let word = |key: &str| r[key].as_str().map(str::to_owned).with_context(|| format!("no {key} in: {line}"));
         let grid = std::array::from_fn(|i| r["grid"][i].as_u64().unwrap_or(1) as u32);
         let us = r["us"]["median"].as_f64().with_context(|| format!("no time in: {line}"))?;
-        out.push(Timed { case: word("name")?, variant: word("config")?, grid, us, spread: 0.0 });
+        out.push(Timed { case: word("name")?, variant: word("config")?, grid, us, at_clock: None, spread: 0.0 });
     }
     for timed in &mut out {
         timed.spread = spreads.get(&timed.case).copied().unwrap_or(0.0);
+        timed.at_clock = clocks.get(&(timed.case.clone(), timed.variant.clone())).copied();
     }
     Ok(out)
 }

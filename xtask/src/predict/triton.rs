@@ -59,8 +59,8 @@ fn launch(about: &Value, ptx: PathBuf) -> anyhow::Result<Launch> {
 }
 
 impl Launch {
-    /// The prediction at the machine's highest clock.
-    pub fn prediction(&self, ptxas: Option<&Path>, machine: &Machine) -> anyhow::Result<Prediction> {
+    /// The prediction at the machine's highest clock or another.
+    pub fn prediction(&self, ptxas: Option<&Path>, machine: &Machine, mhz: Option<f64>) -> anyhow::Result<Prediction> {
         let text = std::fs::read_to_string(&self.ptx).with_context(|| self.ptx.display().to_string())?;
         let module = Module::parse(&text)?;
         let mut device = Device::new(Config::default());
@@ -71,6 +71,7 @@ impl Launch {
             Some(tool) => assembled(tool, &self.ptx, &module.target)?,
             None => timing::Options::default(),
         };
+        let options = timing::Options { mhz, ..options };
         Ok(predict(&mut device, &module, &self.kernel, &launch, machine, &options)?)
     }
 }
