@@ -233,8 +233,8 @@ pub fn predict(
     }))
 }
 
-/// Rounds that show all kinds of blocks in the steady state, between a round that starts and one that ends, where blocks
-/// do not take about as many instructions each.
+/// Rounds that show all kinds of blocks in the steady state, between a round that starts and one that ends, where
+/// blocks do not take about as many instructions each.
 fn rounds_of_all(instructions: &[usize], resident: usize) -> usize {
     let (least, most) = (instructions.iter().min().unwrap_or(&0), instructions.iter().max().unwrap_or(&0));
     if most * 9 <= least * 10 { 0 } else { 2 + instructions.len().div_ceil(resident) }

@@ -1,4 +1,5 @@
-//! Triton's kernels: PTX, and beside each a file that says how it is launched. `gpu/packer/triton_export.py` writes both.
+//! Triton's kernels: PTX, and beside each a file that says how it is launched. `gpu/packer/triton_export.py` writes
+//! both.
 
 use super::kernel::assembled;
 use anyhow::{Context, bail};
