@@ -225,13 +225,17 @@ pub fn page(
         let spread = 100.0 * spread;
         let _ = writeln!(out, "| {case} | {} | {middle:.1} % | {rank} | {spread:.1} % | {pair} |", rows.len());
     }
-    let both = |sets: &[Vec<f64>; 2]| (median(sets.concat()), median(sets[1].clone()));
-    let ((rank, rank_held_out), (pair, pair_held_out)) = (both(&ranks), both(&by_pairs));
+    let summary = |sets: &[Vec<f64>; 2]| {
+        let held_out = format!("; of the cases held out {:.2}", median(sets[1].clone()));
+        let held_out = if subject.looked_at.is_empty() { "" } else { &held_out };
+        format!("median {:.2}{held_out}", median(sets.concat()))
+    };
     let _ = writeln!(
         out,
-        "\nRank correlation over cases with three or more variants: median {rank:.2}; of the cases held out \
-         {rank_held_out:.2}. By pairs that differ by more than the spread of the measurement: median {pair:.2}; of the \
-         cases held out {pair_held_out:.2}.\n",
+        "\nRank correlation over cases with three or more variants: {}. By pairs that differ by more than the spread of \
+         the measurement: {}.\n",
+        summary(&ranks),
+        summary(&by_pairs)
     );
     let _ =
         writeln!(out, "| case | variant | measured us | predicted us | ratio | busiest |\n|---|---|---|---|---|---|");
