@@ -6,6 +6,7 @@
 mod kernel;
 mod page;
 mod scoreboard;
+mod triton;
 
 use anyhow::{Context, bail};
 use kernel::Source;
@@ -16,11 +17,14 @@ use tile_machine::Machine;
 
 pub const USAGE: &str = "\
 usage: cargo xtask predict --kernels DIR [options]
+       cargo xtask predict --triton DIR [options]
 
-Predicts the time of each kernel of this compiler that a GPU run has timed, and writes a page that compares.
+Predicts the time of each kernel of this compiler, or of Triton, that a GPU run has timed, and writes a page that
+compares.
 
   --kernels DIR    the variants: VARIANT.ptx, VARIANT.ours.ptx as the GPU kit packs them, or VARIANT.tileirbc, which
                    the compiler beside this program compiles; gpu/packer/export.py writes these
+  --triton DIR     Triton's kernels as gpu/packer/triton_export.py writes them
   --compile OPTION an option for that compiler; may be repeated
   --results FILE   lines of a GPU run; the newest under docs/results where nothing is given
   --ptxas FILE     assembler that says how many registers a kernel takes; without one they are estimated
@@ -36,6 +40,7 @@ Predicts the time of each kernel of this compiler that a GPU run has timed, and 
 
 struct Options {
     kernels: PathBuf,
+    triton: Option<PathBuf>,
     compile: Vec<String>,
     results: Option<PathBuf>,
     ptxas: Option<PathBuf>,
@@ -51,6 +56,16 @@ struct Options {
 /// The rise of a predicted time that has to be agreed to.
 const RISE: f64 = 1.03;
 
+/// A time and the clock at it.
+#[derive(Clone, Copy)]
+struct AtClock {
+    us: f64,
+    mhz: f64,
+}
+
+/// Looks at the clock from which on their median counts.
+const LOOKS: u64 = 3;
+
 /// A kernel that was timed on a case.
 struct Timed {
     case: String,
@@ -58,17 +73,11 @@ struct Timed {
     grid: [u32; 3],
     /// The short timing that every variant had.
     us: f64,
+    /// The precise timing that the best variant had, where the clock was looked at often enough meanwhile.
+    at_clock: Option<AtClock>,
     /// How far apart the middle half of repeated timings of this case lie, as a share of their median.
     spread: f64,
 }
-
-/// Cases that were looked at while the model's form was found; the others are held out.
-const LOOKED_AT: [&str; 4] = [
-    "mm bf16 2048x2048x2048 nt",
-    "mm bf16 4096x4096x4096 nt",
-    "mm bf16 65536x1024x1024 nt",
-    "mm fp8 8192x8192x1024 nt",
-];
 
 pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     let options = parse(words)?;
@@ -87,22 +96,33 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     }
     let mut rows = Vec::new();
     let mut problems = Vec::new();
-    let mut wanted = timed(&text)?;
+    let triton = options.triton.as_deref().map(triton::Folder::read).transpose()?;
+    let mut wanted = timed(&text, if triton.is_some() { "triton" } else { "ours" })?;
     wanted.retain(|t| t.case.contains(&options.only) || t.variant.contains(&options.only));
-    let predicted = in_parallel(&wanted, |timed| source.prediction(&timed.variant, &timed.case, timed.grid, None));
+    let predict = |timed: &Timed, mhz: Option<f64>| match &triton {
+        None => source.prediction(&timed.variant, &timed.case, timed.grid, mhz),
+        Some(folder) => {
+            let launch = folder.launches.get(&(timed.case.clone(), timed.variant.clone()));
+            launch.context("was not exported").and_then(|l| l.prediction(ptxas, &machine, mhz))
+        }
+    };
+    let predicted = in_parallel(&wanted, |timed| {
+        let p = predict(timed, None)?;
+        let (case, variant, ratio) = (&timed.case, &timed.variant, p.microseconds / timed.us);
+        eprintln!("{case} | {variant}: measured {:.1} us, predicted {:.1} ({ratio:.2})", timed.us, p.microseconds);
+        let again = timed.at_clock.map(|at| Ok::<_, anyhow::Error>((at, predict(timed, Some(at.mhz))?.microseconds)));
+        Ok::<_, anyhow::Error>((p, again.transpose()?))
+    });
+    let mut at_clock = Vec::new();
     for (timed, result) in wanted.into_iter().zip(predicted) {
         match result {
-            Ok(p) => {
-                let error = p.microseconds / timed.us;
-                eprintln!(
-                    "{} | {}: measured {:.1} us, predicted {:.1} ({error:.2})",
-                    timed.case, timed.variant, timed.us, p.microseconds
-                );
+            Ok((p, again)) => {
                 if let Some(folder) = &options.reports {
                     let name = format!("{} {}.txt", timed.variant, timed.case.replace(' ', "_"));
                     std::fs::create_dir_all(folder)?;
                     std::fs::write(folder.join(name), p.text())?;
                 }
+                at_clock.extend(again.map(|(at, us)| page::AtClock::new(&timed, at, us)));
                 rows.push((timed, p));
             }
             Err(e) => problems.push(format!("{} on {}: {e:#}", timed.variant, timed.case)),
@@ -117,7 +137,11 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
         std::fs::write(path, page::picture(&rows)).with_context(|| path.display().to_string())?;
     }
     let picture = options.picture.as_deref().and_then(Path::file_name);
-    let page = page::page(&rows, &machine, picture.map(|name| name.to_string_lossy()).as_deref());
+    let subject = match &triton {
+        None => page::Subject::ours(),
+        Some(folder) => page::Subject::triton(&folder.version),
+    };
+    let page = page::page(&rows, &at_clock, &subject, &machine, picture.map(|name| name.to_string_lossy()).as_deref());
     match &options.out {
         Some(path) => std::fs::write(path, page).with_context(|| path.display().to_string())?,
         None => print!("{page}"),
@@ -128,6 +152,7 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
 fn parse(words: &[&str]) -> anyhow::Result<Options> {
     let mut options = Options {
         kernels: PathBuf::new(),
+        triton: None,
         compile: Vec::new(),
         results: None,
         ptxas: None,
@@ -144,6 +169,7 @@ fn parse(words: &[&str]) -> anyhow::Result<Options> {
         let value = words.next().with_context(|| format!("{word} needs a value; --help lists the options"))?;
         match *word {
             "--kernels" => options.kernels = value.into(),
+            "--triton" => options.triton = Some(value.into()),
             "--compile" => options.compile.push((*value).into()),
             "--results" => options.results = Some(value.into()),
             "--ptxas" => options.ptxas = Some(value.into()),
@@ -157,8 +183,8 @@ fn parse(words: &[&str]) -> anyhow::Result<Options> {
             _ => bail!("unknown option {word}; --help lists the options"),
         }
     }
-    if options.kernels.as_os_str().is_empty() {
-        bail!("--kernels is missing; --help lists the options");
+    if options.kernels.as_os_str().is_empty() && options.triton.is_none() {
+        bail!("--kernels or --triton is missing; --help lists the options");
     }
     Ok(options)
 }
@@ -192,13 +218,14 @@ fn newest_results(folder: &Path) -> anyhow::Result<PathBuf> {
     found.pop().context("no results under docs/results")
 }
 
-/// The short timings of this compiler's kernels, in the order of the run.
-fn timed(text: &str) -> anyhow::Result<Vec<Timed>> {
+/// The short timings of somebody's kernels, in the order of the run.
+fn timed(text: &str, who: &str) -> anyhow::Result<Vec<Timed>> {
     let mut out: Vec<Timed> = Vec::new();
     let mut spreads: BTreeMap<String, f64> = BTreeMap::new();
+    let mut clocks: BTreeMap<(String, String), AtClock> = BTreeMap::new();
     for line in text.lines() {
         let r: Value = serde_json::from_str(line)?;
-        if r["record"] != "measurement" || r["impl"] != "ours" {
+        if r["record"] != "measurement" || r["impl"] != who {
             continue;
         }
         if r["precise"] != false {
@@ -207,16 +234,22 @@ fn timed(text: &str) -> anyhow::Result<Vec<Timed>> {
                 (r["name"].as_str(), quarter("q1"), quarter("q3"), quarter("median"))
             {
                 spreads.insert(name.into(), (high - low) / middle);
+                let (looks, mhz) = (&r["clocks"]["n"], r["clocks"]["sm_mhz"]["median"].as_f64());
+                if let (Some(mhz), true) = (mhz, looks.as_u64() >= Some(LOOKS)) {
+                    let variant = r["config"].as_str().unwrap_or_default();
+                    clocks.insert((name.into(), variant.into()), AtClock { us: middle, mhz });
+                }
             }
             continue;
         }
         let word = |key: &str| r[key].as_str().map(str::to_owned).with_context(|| format!("no {key} in: {line}"));
         let grid = std::array::from_fn(|i| r["grid"][i].as_u64().unwrap_or(1) as u32);
         let us = r["us"]["median"].as_f64().with_context(|| format!("no time in: {line}"))?;
-        out.push(Timed { case: word("name")?, variant: word("config")?, grid, us, spread: 0.0 });
+        out.push(Timed { case: word("name")?, variant: word("config")?, grid, us, at_clock: None, spread: 0.0 });
     }
     for timed in &mut out {
         timed.spread = spreads.get(&timed.case).copied().unwrap_or(0.0);
+        timed.at_clock = clocks.get(&(timed.case.clone(), timed.variant.clone())).copied();
     }
     Ok(out)
 }

@@ -365,6 +365,14 @@ impl Checker<'_, '_> {
             return Err(self.bad(index, kind, &op));
         }
         let is_pred = |op: &Operand| matches!(op, Operand::Reg(r) if self.reg_bits(*r) == 1);
+        // Of loads and stores: braces around one register say nothing, and Triton writes them.
+        if matches!(kind, K::Dw(_) | K::Sw(_))
+            && let Operand::Vec(items) = &mut op
+            && items.len() == 1
+            && let Some(only) = items.pop()
+        {
+            op = only;
+        }
         match kind {
             K::D(t) | K::Dw(t) if self.fits(&op, t, matches!(kind, K::Dw(_)), false) => out.push(op),
             K::S(t) | K::Sw(t) => {

@@ -186,6 +186,12 @@ costs! {
 }
 
 impl Costs {
+    /// Clocks that a small load takes longer when its data are not in L2 but in memory. The same for all ways to load;
+    /// it was measured with the copy engine.
+    pub fn beyond_l2(&self) -> f64 {
+        self.tma_dram_8 - self.tma_l2_8
+    }
+
     /// Clocks of a tensor load of some bytes without anything else going on; interpolated between measured sizes.
     pub fn tma_latency(&self, bytes: f64, dram_share: f64) -> f64 {
         let points = [(8.0, self.tma_l2_8), (16.0, self.tma_l2_16), (32.0, self.tma_l2_32), (48.0, self.tma_l2_48)];

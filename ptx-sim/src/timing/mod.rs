@@ -192,6 +192,8 @@ pub fn predict(
     let input = Input { costs: &costs, slots: &functions, first: &first, planes, share, l1_lines };
     let events = traces.iter().flatten().map(Vec::len).sum::<usize>() / traces.len().max(1) * resident_here;
     let wanted = (DETAILED_EVENTS / events.max(1)).clamp(*DETAILED_ROUNDS.start(), *DETAILED_ROUNDS.end());
+    let wanted = wanted
+        .max(rounds_of_all(&traces.iter().map(|b| b.iter().map(Vec::len).sum()).collect::<Vec<_>>(), resident_here));
     let rounds = (per_sm as usize).div_ceil(resident_here).min(wanted);
     let queue: Vec<Block<'_>> = (0..(rounds * resident_here).min(per_sm as usize))
         .map(|i| Block { warps: traces[i % traces.len()].iter().map(Vec::as_slice).collect() })
@@ -232,6 +234,13 @@ pub fn predict(
         program: &program,
         schedulers: costs.schedulers,
     }))
+}
+
+/// Rounds that show all kinds of blocks in the steady state, between a round that starts and one that ends, where
+/// blocks do not take about as many instructions each.
+fn rounds_of_all(instructions: &[usize], resident: usize) -> usize {
+    let (least, most) = (instructions.iter().min().unwrap_or(&0), instructions.iter().max().unwrap_or(&0));
+    if most * 9 <= least * 10 { 0 } else { 2 + instructions.len().div_ceil(resident) }
 }
 
 /// Clusters to record: spread over each dimension, so that work that depends on the place is seen evenly.

@@ -612,7 +612,7 @@ impl<'a> Sm<'a> {
         }
         if load {
             let end = self.request(start, bytes, first);
-            return (end + costs.latency_l2 + first * (costs.latency_dram - costs.latency_l2), Reason::GlobalMemory);
+            return (end + costs.latency_l2 + first * costs.beyond_l2(), Reason::GlobalMemory);
         }
         let whole = f64::from(event.a - partial.min(event.a));
         let partial = f64::from(partial);

@@ -375,3 +375,15 @@ fn reports_by_agent() {
     let names = p.perfetto()["traceEvents"].to_string();
     assert!(names.contains("consumer, warp 0") && names.contains("producer, warp 4"), "{names}");
 }
+
+/// Blocks that take unlike long are all replayed, however long they take.
+#[test]
+fn rounds_with_all_kinds_of_blocks() {
+    assert_eq!(rounds_of_all(&[100, 95, 100, 99], 1), 0);
+    assert_eq!(rounds_of_all(&[10, 40, 70, 100], 1), 6);
+    assert_eq!(rounds_of_all(&[10, 40, 70, 100], 2), 4);
+    // The mean of all kinds, though the last to start is a short one.
+    let ends = [100.0, 170.0, 210.0, 220.0, 320.0, 390.0];
+    let clocks = extend(&ends, 1, 4, 100.0, 100, 8.0);
+    assert!((clocks / 100.0 - 55.0).abs() < 2.0, "{clocks}");
+}

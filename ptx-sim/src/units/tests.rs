@@ -375,11 +375,12 @@ fn replacing_every_field_builds_a_map() {
     set(TensorMapField::GlobalStride, 0, 208);
     set(TensorMapField::GlobalStride, 1, 8320);
     set(TensorMapField::ElementType, 0, 10);
-    set(TensorMapField::InterleaveLayout, 0, 0);
-    set(TensorMapField::SwizzleMode, 0, 3);
-    assert_eq!(TensorMap::decode(&bytes), Err(TmaError::Map("the fill mode was never set")));
-    TensorMap::replace(&mut bytes, TensorMapField::FillMode, 0, 0).unwrap();
+    assert_eq!(TensorMap::decode(&bytes), Err(TmaError::Map("the swizzle mode was never set")));
+    TensorMap::replace(&mut bytes, TensorMapField::SwizzleMode, 0, 3).unwrap();
+    // No interleave and zeros outside need not be said.
     assert_eq!(TensorMap::decode(&bytes), Ok(wanted));
+    TensorMap::replace(&mut bytes, TensorMapField::InterleaveLayout, 0, 0).unwrap();
+    TensorMap::replace(&mut bytes, TensorMapField::FillMode, 0, 0).unwrap();
     assert_eq!(wanted.encode(), bytes);
     assert!(TensorMap::replace(&mut bytes, TensorMapField::BoxDim, 5, 1).is_err());
     assert!(TensorMap::replace(&mut bytes, TensorMapField::ElementType, 0, 16).is_err());

@@ -18,7 +18,7 @@ pub struct Source<'a> {
 }
 
 /// What the assembler makes of a kernel: registers of a thread, and the image as `nvdisasm` beside it lists it.
-fn assembled(ptxas: &Path, path: &Path, target: &str) -> anyhow::Result<timing::Options> {
+pub fn assembled(ptxas: &Path, path: &Path, target: &str) -> anyhow::Result<timing::Options> {
     let arch = format!("-arch={target}");
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let image = scratch(&format!("{name}.cubin"));
