@@ -200,6 +200,8 @@ impl Infeasible {
 pub const FEWEST: usize = 8;
 /// Placements for each node at one interval.
 const BUDGET: u32 = 10;
+/// By how much of itself an interval grows that will not do, at most.
+const FINE: u32 = 128;
 /// Partial schedules of eight operations that the exhaustive search may visit at one interval, and at all intervals of a
 /// loop. Of larger ones it visits fewer: what a visit costs grows with the square.
 const VISITS: u64 = 400_000;
@@ -315,16 +317,26 @@ pub fn overlap(graph: &Graph, settings: &Settings) -> Result<Schedule, Failure> 
     }
 }
 
-/// The first interval at which everything is placed.
+/// The first interval at which everything is placed. Long ones grow by more than one, and what has been left out below
+/// the first that will do is halved until there is nothing between.
 fn heuristic(graph: &Graph, least: u32, largest: u32) -> Result<Placement, Refusal> {
-    let mut last = Refusal::Place { node: 0, conflict: None };
-    for interval in least..=largest {
+    let (mut failed, mut interval) = (least.saturating_sub(1), least);
+    let mut found = loop {
         match place::place(graph, interval, BUDGET) {
-            Ok(placement) => return Ok(placement),
-            Err(refusal) => last = refusal,
+            Ok(placement) => break placement,
+            Err(refusal) if interval >= largest => return Err(refusal),
+            Err(_) => failed = interval,
+        }
+        interval = (interval + (interval / FINE).max(1)).min(largest);
+    };
+    while found.interval - failed > 1 {
+        let middle = failed.midpoint(found.interval);
+        match place::place(graph, middle, BUDGET) {
+            Ok(placement) => found = placement,
+            Err(_) => failed = middle,
         }
     }
-    Err(last)
+    Ok(found)
 }
 
 fn infeasible(graph: &Graph, largest: u32, row: u32, refusal: Refusal) -> Infeasible {
