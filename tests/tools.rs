@@ -32,6 +32,30 @@ fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
+/// Schedules as text and as a page; a program that has none, and one that does not compile.
+#[test]
+fn schedules_are_explained() {
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tileiras"));
+        command.arg("explain-schedule").args(arguments).output().unwrap()
+    };
+    let product = corpus("matmul_f16.13.1.tileirbc");
+    let text = run(&[&product.to_string_lossy(), "--gpu-name=sm_80"]);
+    assert!(text.status.success(), "{}", stderr(&text));
+    for expected in ["matmul_f16, loop 0\n", "interval ", "because ", "nv_tileas.dot"] {
+        assert!(stdout(&text).contains(expected), "{}", stdout(&text));
+    }
+    let page = Path::new(env!("CARGO_TARGET_TMPDIR")).join("schedules.html");
+    let output = run(&[&product.to_string_lossy(), "--gpu-name=sm_80", "-o", &page.to_string_lossy()]);
+    assert!(output.status.success() && output.stdout.is_empty(), "{}", stderr(&output));
+    let page = fs::read_to_string(page).unwrap();
+    assert!(page.contains("<html") && page.contains("matmul_f16, loop 0"), "{page}");
+    let none = run(&[&product.to_string_lossy(), "--gpu-name=sm_90"]);
+    assert!(none.status.success() && stdout(&none).starts_with("no loop was scheduled"), "{}", stdout(&none));
+    let wrong = run(&[&scratch("wrong.mlir", b"cuda_tile.module {").to_string_lossy()]);
+    assert!(!wrong.status.success() && wrong.stdout.is_empty() && !wrong.stderr.is_empty());
+}
+
 /// A plugin with dialects of its own would find none of its ops, and say so as if there were none.
 #[test]
 fn n04_plugins_with_our_dialects() {

@@ -29,6 +29,7 @@ use tile_interface::{
 };
 
 mod reproducers;
+mod schedules;
 mod settings;
 
 use settings::Settings;
@@ -165,6 +166,7 @@ impl Session<'_> {
             ("doctor", []) => self.doctor(identity, core),
             ("batch", [_, ..]) => self.batch(rest),
             ("replay", [file]) => self.replay(file),
+            ("explain-schedule", [_, ..]) => self.explain_schedule(rest),
             ("explain", [code]) => self.explain(&code.to_string_lossy()),
             _ => Err(self.command_line_error(&format!("tileiras: usage: tileiras {}", subcommand.usage))),
         }

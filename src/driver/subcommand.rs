@@ -62,6 +62,12 @@ batch itself then ends with 5."#,
         details: "A reproducer is what an internal failure leaves in the directory of --crash-dir: one file with the input, the\narguments and the \
                   end. With --anonymize, names are taken out of it.",
     },
+    Subcommand {
+        usage: "explain-schedule FILE",
+        summary: "Show the modulo schedule of each loop, as a table of clocks, and why it takes so long",
+        details: "Other arguments are those of a compilation. -o names a file: a page where the name ends in .html, a trace for\n\
+                  Perfetto in .json, text in .txt. --pipeline-option=v2-opt-level=3 also searches small loops exhaustively.",
+    },
     Subcommand { usage: "explain CODE", summary: "Explain an error code such as T0401", details: "" },
 ];
 

@@ -1,0 +1,108 @@
+//! `tileiras explain-schedule`: what the modulo scheduler makes of the loops of a program.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::process::Command;
+
+use tile_diag::{Code, Diagnostic};
+
+use super::{Exit, Session, Step, scratch_directory};
+use crate::io_text;
+
+/// The option that turns the scheduler on, and where it leaves its schedules.
+const LEVEL: &str = "--pipeline-option=v2-opt-level=";
+const TRACE: &str = "--pipeline-option=schedule-trace-file=";
+
+/// What is said of a program without scheduled loops.
+const NONE: &str = "no loop was scheduled: the scheduler takes loops that load or multiply tiles, on sm_90 only where \
+                    no agents do so (--pipeline-option=pipeline-strategy=unspecialize)\n";
+
+/// The arguments of a compilation, and the file for the schedules, if one is named.
+#[derive(Debug, PartialEq)]
+struct Call {
+    arguments: Vec<OsString>,
+    output: Option<OsString>,
+}
+
+/// Takes the output out of the arguments; none where its name is missing.
+fn call(arguments: &[OsString]) -> Option<Call> {
+    let mut call = Call { arguments: vec![], output: None };
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        let text = argument.to_string_lossy();
+        if text == "-o" || text == "--output-file" {
+            call.output = Some(rest.next()?.clone());
+        } else if let Some(name) = text.strip_prefix("-o=").or_else(|| text.strip_prefix("--output-file=")) {
+            call.output = Some(name.into());
+        } else {
+            call.arguments.push(argument.clone());
+        }
+    }
+    Some(call)
+}
+
+impl Session<'_> {
+    /// Compiles up to the schedules, with the scheduler on, and shows them.
+    pub(super) fn explain_schedule(&mut self, arguments: &[OsString]) -> Step<()> {
+        let Some(Call { arguments, output }) = call(arguments) else {
+            return Err(self.command_line_error("tileiras: explain-schedule: -o takes the name of a file"));
+        };
+        let scratch = |e: io::Error| {
+            Diagnostic::error(Code::TemporaryFile, format!("Failed to create temporary file: {}", io_text(&e)))
+        };
+        let directory = crate::output::private_directory(&scratch_directory()).map_err(|e| self.fail(scratch(e)))?;
+        // The name's ending says what is written: a page, a trace, or text.
+        let kind = output.as_ref().and_then(|o| Path::new(o).extension()?.to_str()).unwrap_or("txt");
+        let file = directory.join(format!("schedules.{kind}"));
+        let mut trace = OsString::from(TRACE);
+        trace.push(&file);
+        let is_set = arguments.iter().any(|a| a.to_string_lossy().starts_with(LEVEL));
+        let status = std::env::current_exe().and_then(|program| {
+            let mut command = Command::new(program);
+            command.args((!is_set).then(|| format!("{LEVEL}2"))).arg(trace);
+            command.args(["--emit=tileas", "-o", "/dev/null"]).args(&arguments);
+            crate::child::run_as_part(command)
+        });
+        let schedules = std::fs::read(&file);
+        // Whatever is left is in a directory for temporary files.
+        let _ = std::fs::remove_dir_all(&directory);
+        match status.map_err(|e| self.fail(scratch(e)))?.code() {
+            Some(0) => {}
+            // The compilation has said why.
+            code => return Err(Exit(code.and_then(|c| u8::try_from(c).ok()).unwrap_or(70))),
+        }
+        let schedules = schedules.unwrap_or_default();
+        if schedules.is_empty() {
+            return self.inform(NONE);
+        }
+        match output.filter(|o| o != "-") {
+            None => self.inform(&String::from_utf8_lossy(&schedules)),
+            Some(name) => std::fs::write(&name, schedules).map_err(|e| {
+                let text = format!("cannot write '{}': {}", name.display(), io_text(&e));
+                self.fail(Diagnostic::error(Code::WriteFailed, text))
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<OsString> {
+        text.split_whitespace().map(Into::into).collect()
+    }
+
+    #[test]
+    fn the_output_is_told_apart() {
+        let of = |text: &str| call(&words(text));
+        let found = |arguments: &str, output: Option<&str>| {
+            Some(Call { arguments: words(arguments), output: output.map(Into::into) })
+        };
+        assert_eq!(of("k.mlir --gpu-name=sm_80"), found("k.mlir --gpu-name=sm_80", None));
+        assert_eq!(of("-o p.html k.mlir"), found("k.mlir", Some("p.html")));
+        assert_eq!(of("k.mlir --output-file=p.html -O2"), found("k.mlir -O2", Some("p.html")));
+        assert_eq!(of("k.mlir -o"), None);
+    }
+}
