@@ -113,14 +113,17 @@ fn table(cases: &[Case], best: &BTreeMap<&str, (&str, Prediction)>, machine: &ti
     // Writing to a string cannot fail.
     let _ = writeln!(out, "# Scoreboard as predicted: {}\n", machine.device);
     out.push_str(
-        "Microseconds. The times of others were measured; ours are *predicted*, for the best of our variants, by the \
-         timing model of the simulator ([timing.md](timing.md)), at the clock that the GPU had while the others were \
-         measured, or its highest one where nobody looked. The last column is the best of the others over ours: above \
+        "Microseconds. The times of others were measured; ours are *predicted*, for the best of our variants, by the\n\
+         timing model of the simulator ([timing.md](timing.md)), at the clock that the GPU had while the others were\n\
+         measured, or its highest one where nobody looked. The last column is the best of the others over ours: above\n\
          1.00 we would be faster, if the prediction holds.\n\n\
-         How far predictions hold is told by [timing-h100.md](timing-h100.md). Kernels with products by warpgroups have \
-         never been measured. \"Ours, measured\" is what the compiler of the run's day made, whose products were those \
-         of warps. The kernels of rows and of vector addition have not changed since, so that the two columns of ours \
-         show there by how much the prediction is too good.\n\n",
+         How far predictions hold is told by [timing-h100.md](timing-h100.md), and for kernels with products by\n\
+         warpgroups by [timing-triton.md](timing-triton.md): of ours, none has been measured. \"Ours, measured\" is what\n\
+         the compiler of the run's day made, whose products were those of warps. The kernels of rows and of vector\n\
+         addition have not changed since, so that the two columns of ours show there by how much the prediction is too\n\
+         good.\n\n\
+         Inputs are zeros. In attention no maximum grows then, so that sums are never scaled\n\
+         ([warpgroup-products.md](warpgroup-products.md)): with others it takes longer.\n\n",
     );
     let _ = writeln!(
         out,
