@@ -160,6 +160,9 @@ pub fn is_in_loop(op: OpRef<'_>) -> bool {
     loops_around(op).next().is_some()
 }
 
+/// Discardable attribute of a multiplication: its right operand often is one.
+pub const OFTEN_ONE: &str = "nv_tileas.often_one";
+
 /// Whether the op is a constant.
 pub fn is_constant(op: OpRef<'_>) -> bool {
     Arith::of(op) == Some(Arith::Constant)

@@ -7,9 +7,9 @@
 //! ```
 //!
 //! Maxima grow often at first and rarely later, and where they do not, the factor is one. The multiplication gets the
-//! unit attribute `nv_tileas.often_one`, with which `convert-tileas-to-llvm` lets each warp look whether all its factors
-//! are one, and leaves the multiplications out if so. The result is the same to the bit: `x * 1` is `x`, also where that
-//! is infinite, a zero with its sign, or subnormal.
+//! unit attribute `nv_tileas.often_one`, with which `convert-tileas-to-llvm` lets each warp look whether all its
+//! factors are one, and leaves the multiplications out if so. The result is the same to the bit: `x * 1` is `x`, also
+//! where that is infinite, a zero with its sign, or subnormal.
 //!
 //! This pays where a warp has many elements for each factor, and where other warps need its issue slots: in functions
 //! with a plan of products (`dialect::product_plan`), whose consumers compute while products are under way.
@@ -17,7 +17,7 @@
 use crate::{
     analysis::producers::behind_conversions,
     dialect::{
-        behaviour::is_in_loop,
+        behaviour::{OFTEN_ONE, is_in_loop},
         layouts::Tensor,
         nv_tileaa::{self, FpKind, FpOp},
         nv_tileas::{BroadcastOp, ViewOp},
@@ -29,9 +29,6 @@ use crate::{
     pass_descriptor,
 };
 use melior::{Context, ir::Attribute};
-
-/// Discardable attribute of a multiplication: its right operand often is one.
-pub const OFTEN_ONE: &str = "nv_tileas.often_one";
 
 /// Elements of a thread for each of its factors, at least: what the look at a factor costs must be little beside them.
 const ELEMENTS: usize = 8;

@@ -34,7 +34,7 @@ pub enum Search {
 /// No path.
 const NEVER: i64 = i64::MIN / 4;
 
-/// Searches for a schedule at an interval, visiting `visits` partial ones at most; takes those that it visits from them.
+/// Searches for a schedule at an interval. It visits `visits` partial ones at most, and takes as many from them.
 pub fn search(graph: &Graph, interval: u32, visits: &mut u64) -> Search {
     let n = graph.nodes.len();
     let wide = i64::from(interval);

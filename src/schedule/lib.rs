@@ -24,8 +24,9 @@
 //!
 //! The interval starts at the larger of two bounds ([`bounds`](bounds::minimum)), what the units are busy for and what
 //! values that come round take, and grows until [`place`](place::place) finds places for all: by one, or by less than a
-//! hundredth and back by halves. Loops of up to [`exact::MOST_NODES`] operations can be searched exhaustively as well. Every schedule can be checked against its
-//! loop by a few lines that share nothing with the search ([`Schedule::check`]).
+//! hundredth and back by halves. Loops of up to [`exact::MOST_NODES`] operations can be searched exhaustively as well.
+//! Every schedule can be checked against its loop by a few lines that share nothing with the search
+//! ([`Schedule::check`]).
 //!
 //! ```
 //! use tile_schedule::{Agent, Edge, Graph, Node, Pool, Settings, Use, overlap};

@@ -202,8 +202,8 @@ pub const FEWEST: usize = 8;
 const BUDGET: u32 = 10;
 /// By how much of itself an interval grows that will not do, at most.
 const FINE: u32 = 128;
-/// Partial schedules of eight operations that the exhaustive search may visit at one interval, and at all intervals of a
-/// loop. Of larger ones it visits fewer: what a visit costs grows with the square.
+/// Partial schedules of eight operations that the exhaustive search may visit at one interval, and at all intervals of
+/// a loop. Of larger ones it visits fewer: what a visit costs grows with the square.
 const VISITS: u64 = 400_000;
 const ALL_VISITS: u64 = 2 * VISITS;
 const VISITED: u64 = 8;

@@ -2,9 +2,10 @@
 //!
 //! A prediction has three steps.
 //!
-//! 1. The functional simulator runs a few blocks of the grid, one of them for a start, and records what each warp executes, with what costs
-//!    depend on: passes of shared memory, sectors of global memory, barriers, bytes of copies. The start of all blocks
-//!    that would run at the same time is run too, to see how much of what they load others load as well.
+//! 1. The functional simulator runs a few blocks of the grid, one of them for a start, and records what each warp
+//!    executes, with what costs depend on: passes of shared memory, sectors of global memory, barriers, bytes of
+//!    copies. The start of all blocks that would run at the same time is run too, to see how much of what they load
+//!    others load as well.
 //! 2. A model of one multiprocessor issues the recorded warps again, now with clocks (`replay`). Its numbers come from
 //!    a machine file of `tile-machine`; instructions are put into the order that an assembler would choose
 //!    (`schedule`).

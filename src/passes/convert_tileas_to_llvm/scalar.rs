@@ -1,15 +1,13 @@
 //! Elementwise ops: one register at a time.
 
 use super::{Lower, element_type, llvm::Cmp};
-use crate::{
-    dialect::{
-        layouts::Tensor,
-        nv_tileaa::{self, FpKind, FpOp, Rounding},
-        pass::{Failed, fail},
-        rt::*,
-        upstream::{Arith, Math},
-    },
-    passes::tileas_skip_scaling::OFTEN_ONE,
+use crate::dialect::{
+    behaviour::OFTEN_ONE,
+    layouts::Tensor,
+    nv_tileaa::{self, FpKind, FpOp, Rounding},
+    pass::{Failed, fail},
+    rt::*,
+    upstream::{Arith, Math},
 };
 use melior::ir::{Type, TypeLike};
 use mlir_sys::*;

@@ -48,7 +48,7 @@ const SLOTS: i64 = 1024;
 const SLOT: i64 = 256;
 /// Where a slot, or an entry of the pool, has its state.
 const STATE: i64 = MAP;
-/// Where a slot has its key: at a multiple of 16, since its words are read in pairs. What is behind a short key is zero.
+/// Where a slot has its key: at a multiple of 16, since words are read in pairs. What is behind a short key is zero.
 const KEY: i64 = 144;
 /// Slots that may hold a key; a power of two, as many as lanes look at.
 const PROBES: i64 = 8;
@@ -341,8 +341,8 @@ impl<'c> Lower<'c, '_> {
         wanted.iter().zip(&keys).enumerate().map(place).collect()
     }
 
-    /// The number of the slot that is ready with a key, or -1 where none has been seen: that of key `i` in the lanes from
-    /// `i * PROBES` on.
+    /// The number of the slot that is ready with a key, or -1 where none has been seen: that of key `i` in the lanes
+    /// from `i * PROBES` on.
     fn seen(&self, table: Val<'c>, keys: &[Vec<Val<'c>>]) -> Val<'c> {
         let l = &self.l;
         let length = keys.iter().map(Vec::len).max().unwrap_or(0);
