@@ -36,7 +36,7 @@ const LEAST: [(Class, f64); 11] = [
     (Class::Rounding, 75.0),
     (Class::Order, 92.0),
     (Class::Initialisation, 92.0),
-    (Class::Arithmetic, 100.0),
+    (Class::Arithmetic, 88.0),
 ];
 
 fn root() -> &'static Path {

@@ -517,5 +517,5 @@ fn slow_kernels() {
     assert_eq!(blamed["used"], 0.125);
     assert_eq!(fast["sources"][0]["used"], 1.0);
     let us = |report: &serde_json::Value| report["us"].as_f64().unwrap();
-    assert!(us(slow) > 2.0 * us(fast), "{} {}", us(slow), us(fast));
+    assert!(us(slow) > 1.5 * us(fast), "{} {}", us(slow), us(fast));
 }
