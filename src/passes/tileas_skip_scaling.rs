@@ -1,4 +1,4 @@
-//! `tileas-skip-scaling`: what attention has summed is not multiplied by one.
+//! `tileas-skip-scaling`: attention does not multiply its sums by one.
 //!
 //! An online softmax scales its sums by how much the maximum of a row has grown:
 //!

@@ -6,7 +6,9 @@
 //! and stages exist if no cycle of such differences is positive. Longest paths through operations that have no row yet
 //! give differences too, which cut branches early.
 //!
-//! The interval that comes out is the least that there is, if the search ended within its budget of visits. Among the
+//! The interval that comes out is the least that there is, if the search ended within its budget of visits, and if no
+//! pool of several units is used for more than a clock at a time: a use takes the first unit that is free, and others
+//! are not tried, so that the search can miss how uses share them (random loop 5085 of `tests/random.rs`). Among the
 //! stages of a choice of rows the earliest and the latest are tried against the budget of registers; that a schedule
 //! between them would have needed fewer is possible.
 

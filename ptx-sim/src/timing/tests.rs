@@ -376,7 +376,7 @@ fn reports_by_agent() {
     assert!(names.contains("consumer, warp 0") && names.contains("producer, warp 4"), "{names}");
 }
 
-/// Blocks that take unlike long are all replayed, however long they take.
+/// Where blocks differ in length, one of each kind is replayed, however long that takes.
 #[test]
 fn rounds_with_all_kinds_of_blocks() {
     assert_eq!(rounds_of_all(&[100, 95, 100, 99], 1), 0);
