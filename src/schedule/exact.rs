@@ -6,9 +6,10 @@
 //! and stages exist if no cycle of such differences is positive. Longest paths through operations that have no row yet
 //! give differences too, which cut branches early.
 //!
-//! The interval that comes out is the least that there is, if the search ended within its budget of visits, and if no
-//! pool of several units is used for more than a clock at a time: a use takes the first unit that is free, and others
-//! are not tried, so that the search can miss how uses share them (random loop 5085 of `tests/random.rs`). Among the
+//! Which unit of a pool an operation gets matters to nothing else. So units are no choice of the search: an operation
+//! takes the first that is free, and if none is, those of all operations so far are handed out anew, in every way.
+//!
+//! The interval that comes out is the least that there is, if the search ended within its budget of visits. Among the
 //! stages of a choice of rows the earliest and the latest are tried against the budget of registers; that a schedule
 //! between them would have needed fewer is possible.
 
@@ -17,7 +18,7 @@ use crate::{
     graph::Graph,
     lifetimes,
     place::Placement,
-    table::{Tables, Units},
+    table::{self, Conflict, Tables, Units},
 };
 
 /// Loops of more operations are not searched.
@@ -112,18 +113,16 @@ impl Searcher<'_> {
                 }
                 self.left -= 1;
                 let units = match self.tables.probe(self.graph, node, agent, row) {
-                    Ok(units) => units,
-                    Err(conflict) => {
-                        row += i64::from(conflict.skip.max(1));
+                    Err(Conflict { pool: None, skip, .. }) => {
+                        row += i64::from(skip.max(1));
                         continue;
                     }
+                    units => units.ok(),
                 };
                 (self.rows[node], self.agents[node]) = (row, agent);
-                if let Some(stages) = self.with(depth, stages) {
-                    self.tables.commit(self.graph, node, agent, row, &units);
-                    self.units[node].clone_from(&units);
+                if let Some(stages) = self.with(depth, stages).filter(|_| self.reserve(depth, units)) {
                     let found = self.from(depth + 1, &stages, any);
-                    self.tables.release(self.graph, node, agent, row, &units);
+                    self.tables.release(self.graph, node, agent, row, &self.units[node]);
                     if found.is_some() {
                         return found;
                     }
@@ -132,6 +131,59 @@ impl Searcher<'_> {
             }
         }
         None
+    }
+
+    /// Reserves what the node at `depth` of the order keeps busy: these units, or some after others have moved. Earlier
+    /// nodes may have other units after it; they stay valid when this node goes again.
+    fn reserve(&mut self, depth: usize, units: Option<Units>) -> bool {
+        let node = self.order[depth];
+        if let Some(units) = units {
+            self.tables.commit(self.graph, node, self.agents[node], self.rows[node], &units);
+            self.units[node] = units;
+            return true;
+        }
+        let graph = self.graph;
+        let mut all = self.units.clone();
+        all[node] = vec![0; graph.nodes[node].footprint.len()];
+        let mut pools: Vec<usize> = graph.nodes[node].footprint.iter().map(|u| u.pool).collect();
+        pools.sort_unstable();
+        pools.dedup();
+        for pool in pools {
+            let uses = self.order[..=depth].iter().flat_map(|n| {
+                let footprint = graph.nodes[*n].footprint.iter().enumerate();
+                footprint.filter(|(_, u)| u.pool == pool && u.clocks > 0).map(|(i, u)| (*n, i, *u))
+            });
+            let mut uses: Vec<_> = uses.collect();
+            uses.sort_by_key(|(_, _, u)| std::cmp::Reverse(u.clocks));
+            let spans = uses.iter().map(|(n, _, u)| {
+                let start = (self.rows[*n] + i64::from(u.start)).rem_euclid(self.interval);
+                (start as u32, u.clocks)
+            });
+            let spans: Vec<_> = spans.collect();
+            let handed = table::hand_out(&spans, self.interval as u32, graph.pools[pool].units, &mut self.left);
+            let Some(handed) = handed else { return false };
+            for ((n, i, _), unit) in uses.iter().zip(handed) {
+                all[*n][*i] = unit;
+            }
+            // What takes no clocks is a part of the use before it.
+            for &n in &self.order[..=depth] {
+                let mut last = 0;
+                for (i, u) in graph.nodes[n].footprint.iter().enumerate().filter(|(_, u)| u.pool == pool) {
+                    if u.clocks == 0 {
+                        all[n][i] = last;
+                    }
+                    last = all[n][i];
+                }
+            }
+        }
+        for &n in &self.order[..depth] {
+            self.tables.release(graph, n, self.agents[n], self.rows[n], &self.units[n]);
+        }
+        self.units = all;
+        for &n in &self.order[..=depth] {
+            self.tables.commit(graph, n, self.agents[n], self.rows[n], &self.units[n]);
+        }
+        true
     }
 
     /// The least difference of stages between two nodes with rows.

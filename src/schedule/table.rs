@@ -191,6 +191,47 @@ impl Tables {
     }
 }
 
+/// A unit of a pool for each use, given as its first clock and its clocks, so that no unit has two at a time; none if
+/// there is no way, or if `left` tries are not enough to find one.
+pub fn hand_out(uses: &[(u32, u32)], interval: u32, units: u32, left: &mut u64) -> Option<Vec<usize>> {
+    let mut busy = vec![0; interval as usize];
+    for (start, clocks) in uses {
+        if *clocks > interval {
+            return None;
+        }
+        (*start..start + clocks).for_each(|c| busy[(c % interval) as usize] += 1);
+    }
+    // Most of what cannot be is seen by counting.
+    if busy.iter().any(|n| *n > units) {
+        return None;
+    }
+    let mut rows = vec![Row::new(interval); units as usize];
+    let mut handed = vec![0; uses.len()];
+    hand_out_rest(uses, &mut rows, &mut handed, left).then_some(handed)
+}
+
+fn hand_out_rest(uses: &[(u32, u32)], rows: &mut [Row], handed: &mut [usize], left: &mut u64) -> bool {
+    let Some(((start, clocks), rest)) = uses.split_first() else { return true };
+    for unit in 0..rows.len() {
+        // Of units that are busy in the same clocks one stands for all.
+        let same = rows[..unit].iter().any(|r| r.taken == rows[unit].taken);
+        if same || rows[unit].last_taken(*start, *clocks).is_some() {
+            continue;
+        }
+        if *left == 0 {
+            return false;
+        }
+        *left -= 1;
+        rows[unit].set(*start, *clocks, 0);
+        handed[0] = unit;
+        if hand_out_rest(rest, rows, &mut handed[1..], left) {
+            return true;
+        }
+        rows[unit].set(*start, *clocks, FREE);
+    }
+    false
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -235,6 +276,18 @@ mod tests {
         }
         assert!(t.probe(&g, 2, 0, 0).is_err());
         assert_eq!(t.in_the_way(&g, 2, 0, 0), [0]);
+    }
+
+    #[test]
+    fn units_are_handed_out_in_every_way() {
+        // If the second gets the first unit too, which is free, nothing is left for the last.
+        let uses = [(0, 2), (3, 2), (2, 3), (5, 4)];
+        assert_eq!(hand_out(&uses, 6, 2, &mut 100), Some(vec![0, 1, 0, 1]));
+        // Two in each clock, and yet no unit holds two of them.
+        assert_eq!(hand_out(&[(0, 2), (1, 2), (2, 2)], 3, 2, &mut 100), None);
+        assert_eq!(hand_out(&[(0, 2), (1, 2), (2, 2)], 3, 3, &mut 100), Some(vec![0, 1, 2]));
+        let mut left = 1;
+        assert_eq!((hand_out(&[(0, 2), (1, 2), (2, 2)], 3, 3, &mut left), left), (None, 0));
     }
 
     #[test]
