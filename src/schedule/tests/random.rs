@@ -101,11 +101,40 @@ struct Trial<'a> {
     chosen: Vec<(u32, usize)>,
     /// How many uses there are in each row, of the agents and then of the pools.
     busy: Vec<Vec<u32>>,
+    /// What the edges say together, also through nodes that are not chosen yet: from, to, and the least clocks between
+    /// the beginnings of both.
+    paths: Vec<(usize, usize, i64)>,
+}
+
+/// Longest paths between all nodes, without the cost of crossing.
+fn longest_paths(g: &Graph, ii: u32) -> Vec<(usize, usize, i64)> {
+    let n = g.nodes.len();
+    let mut length: Vec<Vec<Option<i64>>> = vec![vec![None; n]; n];
+    for e in &g.edges {
+        let clocks = i64::from(e.latency) - i64::from(ii) * i64::from(e.distance);
+        length[e.from][e.to] = length[e.from][e.to].max(Some(clocks));
+    }
+    for via in 0..n {
+        for from in 0..n {
+            for to in 0..n {
+                let through = length[from][via].zip(length[via][to]).map(|(a, b)| a + b);
+                length[from][to] = length[from][to].max(through);
+            }
+        }
+    }
+    let pairs = (0..n).flat_map(|from| (0..n).map(move |to| (from, to)));
+    pairs.filter_map(|(from, to)| Some((from, to, length[from][to]?))).collect()
 }
 
 impl<'a> Trial<'a> {
     fn new(g: &'a Graph, ii: u32) -> Self {
-        Self { g, ii, chosen: vec![], busy: vec![vec![0; ii as usize]; g.agents.len() + g.pools.len()] }
+        Self {
+            g,
+            ii,
+            chosen: vec![],
+            busy: vec![vec![0; ii as usize]; g.agents.len() + g.pools.len()],
+            paths: longest_paths(g, ii),
+        }
     }
 
     fn exists(&mut self) -> bool {
@@ -149,15 +178,19 @@ impl<'a> Trial<'a> {
 
     fn has_stages(&self) -> bool {
         let (wide, n) = (i64::from(self.ii), self.chosen.len());
+        let direct = self.g.edges.iter().map(|e| {
+            let crosses = e.from.max(e.to) < n && self.chosen[e.from].1 != self.chosen[e.to].1;
+            let crossing = if crosses { i64::from(e.crossing) } else { 0 };
+            (e.from, e.to, i64::from(e.latency) + crossing - wide * i64::from(e.distance))
+        });
+        let waits: Vec<_> = direct.chain(self.paths.iter().copied()).filter(|(f, t, _)| *f.max(t) < n).collect();
         let mut stage = [0i64; 8];
         for _ in 0..4 * n + 8 {
             let mut changed = false;
-            for e in self.g.edges.iter().filter(|e| e.from.max(e.to) < n) {
-                let ((r, a), (s, b)) = (self.chosen[e.from], self.chosen[e.to]);
-                let latency = i64::from(e.latency) + if a == b { 0 } else { i64::from(e.crossing) };
-                let begin = stage[e.from] * wide + i64::from(r) + latency - wide * i64::from(e.distance);
-                while stage[e.to] * wide + i64::from(s) < begin {
-                    stage[e.to] += 1;
+            for (from, to, clocks) in &waits {
+                let begin = stage[*from] * wide + i64::from(self.chosen[*from].0) + clocks;
+                while stage[*to] * wide + i64::from(self.chosen[*to].0) < begin {
+                    stage[*to] += 1;
                     changed = true;
                 }
             }
