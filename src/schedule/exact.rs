@@ -58,12 +58,13 @@ pub fn search(graph: &Graph, interval: u32, visits: &mut u64) -> Search {
     if (0..n).any(|i| paths[i][i] > 0) {
         return Search::None;
     }
-    // What takes most goes first, and of the rest what the most waits for.
+    // What comes round within an iteration or less of room goes first: each has few rows beside the others. Then what
+    // takes most, and of the rest what the most waits for.
     let heights = bounds::heights(graph, interval);
     let size =
         |i: usize| graph.nodes[i].footprint.iter().map(|u| u.clocks).max().unwrap_or(0).max(graph.nodes[i].issue);
     let mut order: Vec<usize> = (0..n).collect();
-    order.sort_by_key(|i| std::cmp::Reverse((size(*i), heights[*i])));
+    order.sort_by_key(|i| std::cmp::Reverse((paths[*i][*i] + wide >= 0, size(*i), heights[*i])));
     let mut s = Searcher {
         graph,
         interval: wide,
