@@ -7,6 +7,7 @@
 #   scripts/setup.sh --force                      ignore the stamp and check everything again
 #   scripts/setup.sh --yes                        install packages without asking
 #   scripts/setup.sh --comparisons                bring NVIDIA's compilers too, for the comparisons with them
+#   scripts/setup.sh --browser                    bring Chromium too, in which the tests open pages
 #   scripts/setup.sh --plan                       say which packages would be installed or changed, and change nothing
 #
 # Packages of the distribution are installed after a question, if a person sits at a terminal. Without one, as in the
@@ -29,13 +30,15 @@ force=
 consent=
 plan_only=
 compare=
+browse=
 for argument in "$@"; do
     case "$argument" in
         --force) force=yes ;;
         --yes) consent=yes ;;
         --plan) plan_only=yes ;;
         --comparisons) compare=yes ;;
-        *) echo "setup: unknown argument '$argument'; there are --force, --yes, --comparisons and --plan" >&2; exit 1 ;;
+        --browser) browse=yes ;;
+        *) echo "setup: unknown argument '$argument'; there are --force, --yes, --comparisons, --browser and --plan" >&2; exit 1 ;;
     esac
 done
 
@@ -99,6 +102,9 @@ have_build_tools() {
     for tool in "${build_tools[@]}"; do command -v "$tool" >/dev/null || return 1; done
 }
 
+# A browser is only there for who asks for it.
+have_browser() { [ -z "$browse" ] || command -v chromium >/dev/null; }
+
 have_rust() { command -v cargo >/dev/null && command -v rustc >/dev/null; }
 
 stamp_text() {
@@ -108,7 +114,7 @@ stamp_text() {
 
 # The stamp says that a full check passed; these cheap tests catch what was removed since.
 if [ -z "$force$plan_only" ] && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$(stamp_text)" ] \
-        && [ -x "$prefix/bin/llvm-config" ] && have_rust && have_build_tools && have_nextest && have_cuda_tools && have_nvvm && have_numpy && have_bindings; then
+        && [ -x "$prefix/bin/llvm-config" ] && have_rust && have_build_tools && have_nextest && have_cuda_tools && have_nvvm && have_numpy && have_bindings && have_browser; then
     comparisons
     exit 0
 fi
@@ -248,6 +254,12 @@ if ! have_build_tools; then
     is_debian || fail "these are needed on PATH: ${build_tools[*]}"
     say "installing ${build_tools[*]}"
     apt_install "${build_tools[@]}"
+fi
+
+if ! have_browser; then
+    is_debian || fail "install Chromium and put it on PATH"
+    say "installing Chromium"
+    apt_install chromium
 fi
 
 if [ -n "$plan_only" ]; then

@@ -17,6 +17,7 @@ use crate::{
     passes, pipeline,
     pipeline::Stage,
     plugin,
+    snapshots::{self, Log},
     translate::{
         self,
         nesting::{self, with_stack},
@@ -108,15 +109,18 @@ impl Compiler for Session {
         let (result, remarks) = codegen::messages::reporting(report, || {
             let mut options = options;
             loop {
-                let is_short = Cell::new(false);
-                let job = Job { request, options: &options, context, last: self.last, is_short: &is_short };
+                let (is_short, log) = (Cell::new(false), Mutex::default());
+                let job = Job { request, options: &options, context, last: self.last, is_short: &is_short, log: &log };
                 let run = || with_stack(|| job.run());
                 let (result, remarks) = if request.remarks { remark::collect(run) } else { (run(), vec![]) };
                 // How much all passes together need is known when they have run; what was chosen with too little of
                 // it left is chosen anew. That there is none at all is said of the last try.
                 match options.with_less_shared_memory().filter(|_| result.is_err() && is_short.get()) {
                     Some(less) => options = less,
-                    None => return (result, remarks),
+                    None => {
+                        let snapshots = unlocked(log.into_inner()).into_snapshots();
+                        return (result.map(|output| CompileOutput { snapshots, ..output }), remarks);
+                    }
                 }
                 messages.borrow_mut().clear();
             }
@@ -277,6 +281,13 @@ struct Job<'a> {
     last: bool,
     /// Whether shared memory did not suffice.
     is_short: &'a Cell<bool>,
+    /// What the passes did, where that is wanted.
+    log: &'a Mutex<Log>,
+}
+
+/// What a lock guards, whoever panicked with it.
+fn unlocked<T>(guarded: Result<T, PoisonError<T>>) -> T {
+    guarded.unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Job<'_> {
@@ -290,11 +301,17 @@ impl Job<'_> {
         let mut output = CompileOutput::default();
         let entries = entries(&module);
         let read = started.elapsed();
+        let start = match self.request.emit {
+            Emit::CudaTile => Level::CudaTile,
+            _ => self.start(&module)?,
+        };
+        if self.request.keep_snapshots {
+            unlocked(self.log.lock()).begin(&module, start.emit());
+        }
         if self.request.emit == Emit::CudaTile {
             output.text = print(&module);
             return Ok(output);
         }
-        let start = self.start(&module)?;
         let stages = self.stages(start)?;
         if self.request.keep_stages {
             output.stages.push((start.emit(), print(&module)));
@@ -305,6 +322,7 @@ impl Job<'_> {
         }
         let nvvm = scope::enter(scope::COMPILE_NVVM);
         for (stage, managers) in &stages {
+            unlocked(self.log.lock()).enter(stage.level().emit());
             for manager in managers {
                 self.passes(&mut module, manager)?;
             }
@@ -515,10 +533,15 @@ impl Job<'_> {
                 },
             );
         }
+        if self.request.keep_snapshots {
+            let noting = snapshots::instrumentation(self.log);
+            // SAFETY: the manager is alive, and the log outlives its run.
+            unsafe { ffi::mlirxPassManagerAddInstrumentation(manager.to_raw(), noting) };
+        }
         let result = manager.run(module);
         let root = op_ref(module.as_operation().to_raw());
         self.is_short.set(gpu_modules(root).into_iter().any(|m| discardable_attr(m, SHARED_EXCEEDED).is_some()));
-        let name = failing.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let name = unlocked(failing.into_inner());
         match (result, name.as_str()) {
             (Err(_), "") => Err((vec![], CompileError::Failed)),
             // The pass, or the verifier behind it, has said why.

@@ -9,5 +9,6 @@ pub mod locations;
 pub mod passes;
 pub mod pipeline;
 pub mod plugin;
+pub mod snapshots;
 pub mod tools;
 pub mod translate;

@@ -149,6 +149,12 @@ MLIR_CAPI_EXPORTED void mlirxEmitErrorWithNote(MlirLocation, MlirStringRef messa
                                                MlirStringRef note);
 // Text of an operation as the options of the command line want it (--mlir-print-debuginfo and the like).
 MLIR_CAPI_EXPORTED void mlirxOperationPrint(MlirOperation, bool generic, MlirxWriteFn write, void *out);
+// Text of an operation, in the form of its own. For each operation inside, `place` gets its location, and the line and the
+// column of the text where it begins, from 0, in no particular order.
+MLIR_CAPI_EXPORTED void mlirxOperationPrintWithPlaces(MlirOperation, MlirxWriteFn write,
+                                                      void (*place)(MlirLocation, unsigned line, unsigned column,
+                                                                    void *out),
+                                                      void *out);
 MLIR_CAPI_EXPORTED void mlirxOperationSetLocation(MlirOperation, MlirLocation);
 // What an opaque location falls back to; null for other locations.
 MLIR_CAPI_EXPORTED MlirLocation mlirxLocationOpaqueFallback(MlirLocation);

@@ -65,6 +65,7 @@ pub fn slot(
 ) -> Result<Option<Slot>, String> {
     let Some(directory) = &options.cache_dir else { return Ok(None) };
     let wants_more = options.save_temps
+        || options.explore_data.is_some()
         || options.resource_usage_file.is_some()
         || options.remarks.any()
         || options.pipeline_options.iter().any(|o| TELLING.iter().any(|name| is_set(o, name)))

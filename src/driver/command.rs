@@ -21,13 +21,15 @@ use crate::options::{self, DiagnosticFormat, Options, SPECS};
 use crate::output::{self, OutputError};
 use crate::ptxas::{self, Cubin, Job, Waiting};
 use crate::remarks::{self, RemarkFormat};
+use crate::resources::{self, KernelResources};
 use crate::subcommand::{self, Subcommand};
 use crate::toolchain::{self, Surroundings};
-use crate::{Core, Identity, help, io_text, isolated, resources, response};
+use crate::{Core, Identity, help, io_text, isolated, response};
 use tile_interface::{
     CompileError, CompileOutput, CompileRequest, Emit, InputKind, Level, NotTileIr, input_kind, scope,
 };
 
+mod explore;
 mod reproducers;
 mod schedules;
 mod settings;
@@ -167,6 +169,7 @@ impl Session<'_> {
             ("batch", [_, ..]) => self.batch(rest),
             ("replay", [file]) => self.replay(file),
             ("explain-schedule", [_, ..]) => self.explain_schedule(rest),
+            ("explore", [_, ..]) => self.explore(rest, identity),
             ("explain", [code]) => self.explain(&code.to_string_lossy()),
             _ => Err(self.command_line_error(&format!("tileiras: usage: tileiras {}", subcommand.usage))),
         }
@@ -424,8 +427,9 @@ impl Session<'_> {
             backend: settings.backend.clone(),
             libdevice: settings.libdevice.clone(),
             instrumentation: options.instrumentation,
-            keep_stages: options.save_temps,
-            remarks: options.remarks.any(),
+            keep_stages: options.save_temps || options.explore_data.is_some(),
+            keep_snapshots: options.explore_data.is_some(),
+            remarks: options.remarks.any() || options.explore_data.is_some(),
         };
         // ptxas starts while the compiler works.
         let waiting = (options.emit >= Emit::Cubin).then(|| {
@@ -440,11 +444,11 @@ impl Session<'_> {
         }
         let mut output = self.call(compiler, &request)?;
         self.save_stages(options, &settings.output, &output)?;
-        let mut cubin = vec![];
+        let (mut cubin, mut resources) = (vec![], vec![]);
         if options.emit >= Emit::Cubin {
             let all = &settings.pipeline_options;
-            cubin = match self.assemble(waiting.flatten(), options, &settings, all, &mut output)? {
-                Some(cubin) => cubin,
+            (cubin, resources) = match self.assemble(waiting.flatten(), options, &settings, all, &mut output)? {
+                Some(assembled) => assembled,
                 None => {
                     // Only this ptxas itself says what it does not know, and few are that old.
                     let less = &all[..asked];
@@ -453,6 +457,11 @@ impl Session<'_> {
                     self.assemble(None, options, &settings, less, &mut output)?.unwrap_or_default()
                 }
             };
+        }
+        if let Some(file) = &options.explore_data {
+            let source = self.source.as_ref().map(|(_, text)| text.as_str());
+            let data = explore::exploration(options, source, &output, &resources).to_json();
+            self.write(file, data.as_bytes())?;
         }
         let bytes = match options.emit {
             Emit::Cubin => cubin,
@@ -536,7 +545,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// The image; none if ptxas must be given a program that takes less shared memory.
+    /// The image, and what its kernels take; none if ptxas must be given a program that takes less shared memory.
     fn assemble(
         &mut self,
         waiting: Option<Waiting>,
@@ -544,7 +553,7 @@ impl Session<'_> {
         settings: &Settings,
         pipeline_options: &[(String, String)],
         compiled: &mut CompileOutput,
-    ) -> Step<Option<Vec<u8>>> {
+    ) -> Step<Option<(Vec<u8>, Vec<KernelResources>)>> {
         let scratch = scratch_directory();
         let job = job(options, settings, pipeline_options, (&compiled.text, &scratch));
         let path = options.ptxas.path.as_deref();
@@ -562,7 +571,7 @@ impl Session<'_> {
                 if let Some(file) = &options.resource_usage_file {
                     self.write(file, resources::json(&resources).as_bytes())?;
                 }
-                Ok(Some(image))
+                Ok(Some((image, resources)))
             }
             Err(error) if job.extended_shared && error.lacks_extended_shared() => Ok(None),
             Err(error) => {
@@ -638,7 +647,7 @@ fn job<'a>(
         extra: &options.ptxas.extra,
         timeout: settings.timeout.filter(|t| !t.is_zero()),
         scratch,
-        statistics: options.resource_usage_file.is_some() || options.remarks.any(),
+        statistics: options.resource_usage_file.is_some() || options.remarks.any() || options.explore_data.is_some(),
     }
 }
 

@@ -44,7 +44,11 @@ impl Compiler for Isolated<'_> {
         request: &CompileRequest<'_>,
         report: &mut dyn FnMut(Diagnostic),
     ) -> Result<CompileOutput, CompileError> {
-        if request.keep_stages || request.remarks || request.instrumentation != Instrumentation::default() {
+        if request.keep_stages
+            || request.keep_snapshots
+            || request.remarks
+            || request.instrumentation != Instrumentation::default()
+        {
             return Err(CompileError::Configuration("only text can be had of a compiler in another process".into()));
         }
         let _scope = scope::enter(scope::COMPILE_NVVM);

@@ -230,6 +230,13 @@ pub static SPECS: &[Spec] = &[
     option("help-list", Action, "", GENERIC, "Display list of available options (--help-list-hidden for more)"),
     hidden(option("help-list-hidden", Action, "", GENERIC, "Display list of all available options")),
     alias("resource-usage", "resource-usage-file", Glue::None, TOOLS, "Alias for --resource-usage-file"),
+    hidden(option(
+        "explore-data",
+        Text,
+        "filename",
+        STAGES,
+        "Write what 'tileiras explore' shows: the program behind each pass with its lines, remarks, resources",
+    )),
     hidden(option("print-options", Flag, "", GENERIC, "Accepted for compatibility; does nothing")),
     hidden(option("print-all-options", Flag, "", GENERIC, "Accepted for compatibility; does nothing")),
     option("version", Action, "", GENERIC, "Display the version of this program"),
@@ -273,6 +280,8 @@ pub struct Options {
     pub insertions: Vec<OsString>,
     pub instrumentation: Instrumentation,
     pub save_temps: bool,
+    /// Where what `tileiras explore` shows is left.
+    pub explore_data: Option<PathBuf>,
     pub cache_dir: Option<PathBuf>,
     /// All who may write there are trusted.
     pub shared_cache: bool,
@@ -388,6 +397,7 @@ pub fn options(parsed: &Parsed, input: PathBuf) -> Options {
             print_llvm: asked(parsed, "print-llvm-ir"),
         },
         save_temps: parsed.flag("save-temps"),
+        explore_data: path("explore-data"),
         cache_dir: path("cache-dir"),
         shared_cache: parsed.flag("shared-cache"),
         crash_dir: path("crash-dir"),

@@ -68,6 +68,13 @@ batch itself then ends with 5."#,
         details: "Other arguments are those of a compilation. -o names a file: a page where the name ends in .html, a trace for\n\
                   Perfetto in .json, text in .txt. --pipeline-option=v2-opt-level=3 also searches small loops exhaustively.",
     },
+    Subcommand {
+        usage: "explore FILE [-o PAGE.html]",
+        summary: "Show a program at every level and what each pass did to it, as a page for a browser",
+        details: "Other arguments are those of a compilation. The page needs no server and no other file. Lines that come from one\n\
+                  line of the source are linked; layouts of tensors are shown as pictures. Where the name of -o ends in .json, the\n\
+                  data of the page are written instead. Without -o, the page is FILE.html in the current directory.",
+    },
     Subcommand { usage: "explain CODE", summary: "Explain an error code such as T0401", details: "" },
 ];
 

@@ -59,6 +59,9 @@ pub struct CompileRequest<'a> {
     pub instrumentation: Instrumentation,
     /// Whether the text of each stage on the way is wanted in [`CompileOutput::stages`].
     pub keep_stages: bool,
+    /// Whether the program behind each pass is wanted in [`CompileOutput::snapshots`]; printing it takes longer than most
+    /// passes.
+    pub keep_snapshots: bool,
     /// Whether [`CompileOutput::remarks`] and [`CompileOutput::places`] are wanted; to find them takes time.
     pub remarks: bool,
 }
@@ -82,6 +85,7 @@ impl<'a> CompileRequest<'a> {
             libdevice: None,
             instrumentation: Instrumentation::default(),
             keep_stages: false,
+            keep_snapshots: false,
             remarks: false,
         }
     }
@@ -256,6 +260,27 @@ pub struct Instrumentation {
     pub print_llvm: bool,
 }
 
+/// What a pass did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    /// The pass's command-line name.
+    pub pass: String,
+    /// What the pass is on the way to; of the input, its own level.
+    pub stage: Emit,
+    /// The program behind it; `None` if it changed nothing.
+    pub program: Option<Listing>,
+}
+
+/// A program as text, with the places in the source that it comes from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Listing {
+    pub text: String,
+    /// The files that [`Listing::places`] counts.
+    pub files: Vec<String>,
+    /// For each line of the text, the file, as an index, and the line there, from 1, of what begins first in it.
+    pub places: Vec<Option<(usize, u32)>>,
+}
+
 /// A successful compilation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CompileOutput {
@@ -263,6 +288,8 @@ pub struct CompileOutput {
     pub text: String,
     /// The earlier stages, when asked for.
     pub stages: Vec<(Emit, String)>,
+    /// The input, under an empty name, and what each pass made of it, when asked for.
+    pub snapshots: Vec<Snapshot>,
     pub remarks: Vec<Remark>,
     /// Where each kernel of the PTX stands in the source, by its name, if that is known.
     pub places: Vec<(String, Location)>,

@@ -112,7 +112,7 @@ fn compile(request: &CompileRequest<'_>, report: &mut dyn FnMut(Diagnostic)) -> 
         text,
         stages: if request.keep_stages { vec![(Emit::CudaTile, "module {}\n".into())] } else { Vec::new() },
         remarks: if request.remarks && order == "remarks" { vec![remark] } else { Vec::new() },
-        places: Vec::new(),
+        ..CompileOutput::default()
     })
 }
 

@@ -86,3 +86,14 @@ void mlirxOperationPrint(MlirOperation op, bool generic, MlirxWriteFn write, voi
   unwrap(op)->print(os, flags);
   write(wrap(StringRef(text)), out);
 }
+void mlirxOperationPrintWithPlaces(MlirOperation op, MlirxWriteFn write,
+                                   void (*place)(MlirLocation, unsigned, unsigned, void *), void *out) {
+  AsmState::LocationMap places;
+  AsmState state(unwrap(op), OpPrintingFlags(), &places);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  unwrap(op)->print(os, state);
+  write(wrap(StringRef(text)), out);
+  for (auto [each, at] : places)
+    place(wrap(each->getLoc()), at.first, at.second, out);
+}

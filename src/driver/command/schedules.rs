@@ -20,13 +20,13 @@ const NONE: &str = "no loop was scheduled: the scheduler takes loops that load o
 
 /// The arguments of a compilation, and the file for the schedules, if one is named.
 #[derive(Debug, PartialEq)]
-struct Call {
-    arguments: Vec<OsString>,
-    output: Option<OsString>,
+pub(super) struct Call {
+    pub(super) arguments: Vec<OsString>,
+    pub(super) output: Option<OsString>,
 }
 
 /// Takes the output out of the arguments; none where its name is missing.
-fn call(arguments: &[OsString]) -> Option<Call> {
+pub(super) fn call(arguments: &[OsString]) -> Option<Call> {
     let mut call = Call { arguments: vec![], output: None };
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {

@@ -1,0 +1,330 @@
+//! `tileiras explore`: a page that shows a program at every level.
+//!
+//! The compilation runs in processes of its own, as a user would start them: bytecode becomes text first, so that there
+//! is a source whose lines everything else can name, and the text is compiled with line information. `--explore-data`
+//! has the compilation leave what it knows; the listing of the machine code and the page are made here.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use tile_diag::{Code, Diagnostic};
+use tile_explore::{Exploration, Kernel, Listing, Remark, Step as Pass, lines};
+use tile_interface::{CompileOutput, Emit, InputKind, RemarkSort, input_kind};
+
+use super::{Exit, Session, Step, read_input, schedules, scratch_directory};
+use crate::cl::{self, Parsed};
+use crate::options::{self, Options, SPECS};
+use crate::resources::KernelResources;
+use crate::toolchain::{self, Surroundings};
+use crate::{Identity, io_text, output};
+
+/// The option of the compilation, see [`super::options`].
+const DATA: &str = "--explore-data=";
+const TRACE: &str = "--pipeline-option=schedule-trace-file=";
+/// A source above this is not quoted.
+const LARGEST_ORIGIN: u64 = 4 << 20;
+
+/// What is asked for.
+struct Call {
+    input: PathBuf,
+    /// Arguments of the compilation, without its input and output.
+    arguments: Vec<OsString>,
+    /// What they say.
+    options: Options,
+    output: PathBuf,
+}
+
+impl Call {
+    fn new(arguments: &[OsString]) -> Result<Self, Vec<String>> {
+        let parse = |arguments: &[OsString]| {
+            let all: Vec<OsString> = std::iter::once("tileiras".into()).chain(arguments.iter().cloned()).collect();
+            cl::parse(SPECS, &all, 1)
+        };
+        let Some(schedules::Call { arguments, output }) = schedules::call(arguments) else {
+            return Err(vec!["tileiras: explore: -o takes the name of a file".to_owned()]);
+        };
+        let parsed: Parsed = parse(&arguments);
+        if !parsed.errors.is_empty() {
+            return Err(parsed.errors);
+        }
+        let Some(input) = parsed.positionals.first() else { return Err(vec![]) };
+        // The input may look like a value of an option; what is left without it has none.
+        let rest = (0..arguments.len()).rev().filter(|i| arguments[*i] == *input).find_map(|i| {
+            let mut rest = [&arguments[..i], &arguments[i + 1..]].concat();
+            // What follows it is no option, and ours are.
+            rest.retain(|a| a != "--");
+            let parsed = parse(&rest);
+            (parsed.errors.is_empty() && parsed.positionals.is_empty()).then_some(rest)
+        });
+        let options = options::options(&parsed, input.into());
+        let page = || Path::new(input.as_os_str()).with_extension("html").file_name().map(PathBuf::from);
+        let output = output.map(PathBuf::from).or_else(page).unwrap_or_else(|| "explore.html".into());
+        Ok(Self { input: input.into(), arguments: rest.unwrap_or_default(), options, output })
+    }
+}
+
+impl Session<'_> {
+    /// Compiles, and writes the page, or the data of one.
+    pub(super) fn explore(&mut self, arguments: &[OsString], identity: &Identity) -> Step<()> {
+        let call = Call::new(arguments).map_err(|errors| match &errors[..] {
+            [] => self.command_line_error("tileiras: explore: no input file provided"),
+            errors => errors.iter().map(|e| self.command_line_error(e)).last().unwrap_or(Exit(1)),
+        })?;
+        output::check(&call.output).map_err(|e| self.output_failed(&e))?;
+        let scratch = output::private_directory(&scratch_directory()).map_err(|e| {
+            let text = format!("Failed to create temporary file: {}", io_text(&e));
+            self.fail(Diagnostic::error(Code::TemporaryFile, text))
+        })?;
+        let explored = self.explored(&call, &scratch, identity);
+        // Whatever is left is in a directory for temporary files.
+        let _ = std::fs::remove_dir_all(&scratch);
+        let exploration = explored?;
+        let is_data = call.output.extension().is_some_and(|e| e == "json");
+        let text = if is_data { exploration.to_json() } else { tile_explore::page(&exploration) };
+        self.write(&call.output, text.as_bytes())
+    }
+
+    fn explored(&mut self, call: &Call, scratch: &Path, identity: &Identity) -> Step<Exploration> {
+        let name = call.input.display();
+        let bytes = read_input(&call.input).map_err(|e| {
+            let text = format!("unable to read input file '{name}': {}", io_text(&e));
+            self.fail(Diagnostic::error(Code::UnreadableInput, text))
+        })?;
+        let kind = input_kind(&call.input, &bytes);
+        if kind == Ok(InputKind::LlvmIr) {
+            let text = format!("'{name}' is LLVM IR: explore shows Tile IR, and MLIR that comes from it");
+            return Err(self.fail(Diagnostic::error(Code::BadConfiguration, text)));
+        }
+        let mut input = call.input.clone();
+        if !input.is_file() {
+            // It can be read once.
+            input = scratch.join("input");
+            self.keep(&input, &bytes)?;
+        }
+        let mut origins = vec![];
+        if matches!(kind, Ok(InputKind::PublicBytecode | InputKind::SpecBytecode)) {
+            let text = scratch.join(call.input.with_extension("mlir").file_name().unwrap_or(OsStr::new("input.mlir")));
+            let read = self.compiled(call, &input, &text, scratch, &["--emit=cuda-tile"])?;
+            origins = read.origins.iter().map(|o| o.as_deref().map(quoted)).collect();
+            input = text;
+        }
+        let mut more = vec![];
+        if !call.options.device_debug {
+            more.push("--lineinfo");
+        }
+        if call.options.emit == Emit::Obj {
+            more.push("--emit=cubin");
+        }
+        let surroundings = Surroundings::of_process();
+        let has_assembler =
+            !toolchain::search("ptxas", call.options.ptxas.path.as_deref(), &surroundings).found.is_empty();
+        if call.options.emit >= Emit::Cubin && !has_assembler {
+            self.report(&Diagnostic::warning("there is no ptxas, so the page ends with PTX"));
+            more.push("--emit=ptx");
+        }
+        let image = scratch.join("image");
+        let mut exploration = self.compiled(call, &input, &image, scratch, &more)?;
+        if call.options.emit >= Emit::Cubin && has_assembler {
+            match disassembled(&image, &surroundings) {
+                Ok(text) => exploration.outputs.push(tile_explore::Output {
+                    level: "sass".to_owned(),
+                    program: lines::of_sass(&text, &input.to_string_lossy()),
+                }),
+                Err(why) => self.report(&Diagnostic::warning(format!("no machine code is shown: {why}"))),
+            }
+        }
+        exploration.schedules = std::fs::read_to_string(scratch.join("schedules.txt")).ok().filter(|s| !s.is_empty());
+        exploration.input = call.input.to_string_lossy().into_owned();
+        exploration.compiler = super::version_text(identity).lines().next().unwrap_or_default().to_owned();
+        exploration.arguments = call.arguments.iter().map(|a| a.to_string_lossy().into_owned()).collect();
+        if !origins.is_empty() {
+            exploration.origins = origins;
+        }
+        Ok(exploration)
+    }
+
+    fn keep(&mut self, file: &Path, bytes: &[u8]) -> Step<()> {
+        std::fs::write(file, bytes).map_err(|e| {
+            let text = format!("Failed to write temporary file: {}", io_text(&e));
+            self.fail(Diagnostic::error(Code::TemporaryFile, text))
+        })
+    }
+
+    /// Compiles an input, and reads what the compilation says of itself.
+    fn compiled(&mut self, call: &Call, input: &Path, to: &Path, scratch: &Path, more: &[&str]) -> Step<Exploration> {
+        let file = scratch.join("data.json");
+        let mut data = OsString::from(DATA);
+        data.push(&file);
+        let mut trace = OsString::from(TRACE);
+        trace.push(scratch.join("schedules.txt"));
+        let failed = |e: std::io::Error| {
+            let text = format!("this program cannot be started again: {}", io_text(&e));
+            Diagnostic::error(Code::CoreNotFound, text)
+        };
+        let status = std::env::current_exe().and_then(|program| {
+            let mut command = Command::new(program);
+            command.args([trace, data]).args(&call.arguments).args(more).arg("-o").arg(to).arg("--").arg(input);
+            crate::child::run_as_part(command)
+        });
+        match status.map_err(|e| self.fail(failed(e)))?.code() {
+            Some(0) => {}
+            // The compilation has said why.
+            code => return Err(Exit(code.and_then(|c| u8::try_from(c).ok()).unwrap_or(70))),
+        }
+        let read = std::fs::read(&file).map_err(|e| io_text(&e)).and_then(|text| Exploration::from_json(&text));
+        read.map_err(|why| self.fail(Diagnostic::error(Code::Internal, format!("internal error: no data: {why}"))))
+    }
+}
+
+/// The listing of an image, with comments that name lines.
+fn disassembled(image: &Path, surroundings: &Surroundings) -> Result<String, String> {
+    let Some(program) = toolchain::search("nvdisasm", None, surroundings).found.into_iter().next() else {
+        return Err("there is no nvdisasm beside ptxas or on PATH".to_owned());
+    };
+    let run = Command::new(&program).args(["-g", "-c"]).arg(image).stdin(Stdio::null()).output();
+    let Output { status, stdout, stderr } = run.map_err(|e| format!("'{}': {}", program.display(), io_text(&e)))?;
+    if status.success() {
+        return Ok(String::from_utf8_lossy(&stdout).into_owned());
+    }
+    let said = String::from_utf8_lossy(&stderr).lines().next().unwrap_or_default().to_owned();
+    Err(format!("'{}' failed: {}", program.display(), tile_diag::render::harmless(&said)))
+}
+
+/// A place as `file:line`, with the text of that line where the file is at hand.
+fn quoted(place: &str) -> String {
+    let text = || {
+        let (file, line) = place.rsplit_once(':')?;
+        if std::fs::metadata(file).ok().filter(|m| m.is_file())?.len() > LARGEST_ORIGIN {
+            return None;
+        }
+        let text = std::fs::read_to_string(file).ok()?;
+        Some(text.lines().nth(line.parse::<usize>().ok()?.checked_sub(1)?)?.trim().to_owned())
+    };
+    let short = place.rsplit('/').next().unwrap_or_default();
+    text().map_or_else(|| short.to_owned(), |text| format!("{short}  {text}"))
+}
+
+/// What a compilation knows, for the page.
+pub(super) fn exploration(
+    options: &Options,
+    source: Option<&str>,
+    compiled: &CompileOutput,
+    kernels: &[KernelResources],
+) -> Exploration {
+    let input = options.input.to_string_lossy().into_owned();
+    let mut origins = vec![];
+    let mut steps = vec![];
+    for snapshot in &compiled.snapshots {
+        let program = snapshot.program.as_ref().map(|listing| {
+            let own = |place: &Option<(usize, u32)>| match place {
+                Some((file, line)) if listing.files[*file] == input => *line,
+                _ => 0,
+            };
+            Listing { text: listing.text.clone(), lines: listing.places.iter().map(own).collect() }
+        });
+        if let (Some(listing), true) = (&snapshot.program, origins.is_empty()) {
+            let other = |place: &Option<(usize, u32)>| {
+                let (file, line) = (*place)?;
+                let file = &listing.files[file];
+                (*file != input && !file.is_empty()).then(|| format!("{file}:{line}"))
+            };
+            origins = listing.places.iter().map(other).collect();
+        }
+        steps.push(Pass { pass: snapshot.pass.clone(), level: snapshot.stage.name().to_owned(), program });
+    }
+    // Of text the user's own, with its comments.
+    if let (Some(text), Some(first)) = (source, steps.first_mut()) {
+        let lines = (1..).take(text.lines().count()).collect();
+        first.program = Some(Listing { text: text.to_owned(), lines });
+        origins.clear();
+    }
+    let stages = compiled.stages.iter().map(|(stage, text)| (*stage, text));
+    let outputs = stages.chain([(options.emit.min(Emit::Ptx), &compiled.text)]).filter_map(|(stage, text)| {
+        let (level, program) = match stage {
+            Emit::Llvm => ("llvm-ir", lines::of_llvm(text, &input)),
+            Emit::Ptx => ("ptx", lines::of_ptx(text, &input)),
+            _ => return None,
+        };
+        Some(tile_explore::Output { level: level.to_owned(), program })
+    });
+    Exploration {
+        format: tile_explore::FORMAT,
+        target: options.target.name.to_owned(),
+        source: steps.first().and_then(|s| s.program.as_ref()).map(|p| p.text.clone()).unwrap_or_default(),
+        origins,
+        outputs: outputs.collect(),
+        remarks: compiled.remarks.iter().map(|r| remark(r, &input)).collect(),
+        kernels: kernels.iter().map(kernel).collect(),
+        steps,
+        ..Exploration::default()
+    }
+}
+
+fn remark(remark: &tile_interface::Remark, input: &str) -> Remark {
+    Remark {
+        sort: match remark.sort {
+            RemarkSort::Passed => "passed",
+            RemarkSort::Missed => "missed",
+            RemarkSort::Failed => "failed",
+            RemarkSort::Analysis => "analysis",
+        }
+        .to_owned(),
+        pass: remark.pass.clone(),
+        name: remark.name.clone(),
+        function: remark.function.clone(),
+        message: remark.message.clone(),
+        line: remark.location.as_ref().filter(|l| l.file == input).map_or(0, |l| l.line),
+    }
+}
+
+fn kernel(kernel: &KernelResources) -> Kernel {
+    Kernel {
+        name: kernel.name.clone(),
+        threads: kernel.launch.block,
+        cluster: kernel.launch.cluster,
+        registers: kernel.registers,
+        shared_memory: kernel.shared_memory,
+        stack_frame: kernel.stack_frame,
+        spill_stores: kernel.spill_stores,
+        spill_loads: kernel.spill_loads,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(text: &str) -> Result<Call, Vec<String>> {
+        Call::new(&text.split_whitespace().map(Into::into).collect::<Vec<OsString>>())
+    }
+
+    #[test]
+    fn the_input_is_told_apart() {
+        let of = |text: &str| {
+            let call = call(text).unwrap();
+            (call.input, call.arguments.join(OsStr::new(" ")), call.output)
+        };
+        let expected = |input: &str, rest: &str, output: &str| (input.into(), rest.into(), output.into());
+        assert_eq!(of("d/k.mlir --gpu-name sm_90 -O2"), expected("d/k.mlir", "--gpu-name sm_90 -O2", "k.html"));
+        assert_eq!(of("--crash-dir k k"), expected("k", "--crash-dir k", "k.html"));
+        assert_eq!(of("k.mlir -o p.json").2, PathBuf::from("p.json"));
+    }
+
+    #[test]
+    fn wrong_arguments_are_said() {
+        assert_eq!(call("--gpu-name sm_90").err(), Some(vec![]));
+        assert!(call("k.mlir -o").err().is_some_and(|e| e[0].ends_with("-o takes the name of a file")));
+        assert!(call("k.mlir --no-such-option").err().is_some_and(|e| e[0].contains("no-such-option")));
+    }
+
+    #[test]
+    fn origins_are_quoted_where_they_are_at_hand() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("k.py");
+        std::fs::write(&file, "a = 1\n    b = a + 1\n").unwrap();
+        assert_eq!(quoted(&format!("{}:2", file.display())), "k.py:2  b = a + 1");
+        assert_eq!(quoted(&format!("{}:9", file.display())), "k.py:9");
+        assert_eq!(quoted("/nowhere/k.py:2"), "k.py:2");
+    }
+}

@@ -1,0 +1,234 @@
+//! The page: one object, and the program in `page/` that shows it.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use crate::{Exploration, Kernel, Listing, Remark, changes::changes};
+
+const FRAME: &str = include_str!("page/frame.html");
+const STYLE: &str = include_str!("page/style.css");
+const LAYOUTS: &str = include_str!("page/layouts.js");
+const PROGRAM: &str = include_str!("page/program.js");
+
+/// What the program gets. Most lines are in many listings, so each stands there once.
+#[derive(Serialize)]
+struct Data<'a> {
+    input: &'a str,
+    compiler: &'a str,
+    target: &'a str,
+    arguments: &'a [String],
+    strings: Vec<&'a str>,
+    listings: Vec<Shown>,
+    steps: Vec<ShownStep<'a>>,
+    origins: &'a [Option<String>],
+    remarks: &'a [Remark],
+    kernels: &'a [Kernel],
+    schedules: Option<&'a str>,
+}
+
+/// A program of a level, or behind a pass.
+#[derive(Serialize)]
+struct Shown {
+    /// Of a level; empty behind a pass.
+    title: &'static str,
+    /// Numbers of the lines' texts.
+    text: Vec<usize>,
+    /// Lines of the source.
+    lines: Vec<u32>,
+}
+
+/// A pass.
+#[derive(Serialize)]
+struct ShownStep<'a> {
+    pass: &'a str,
+    level: &'static str,
+    /// The listings before it and behind it.
+    before: usize,
+    after: usize,
+    /// Lines that are removed and added.
+    removed: usize,
+    added: usize,
+    /// Triples: lines that stay, that are removed, that are added.
+    runs: Vec<usize>,
+}
+
+/// The names of the levels, in order.
+const LEVELS: &[(&str, &str)] = &[
+    ("cuda-tile", "cuda_tile"),
+    ("tileaa", "nv_tileaa"),
+    ("tileas", "nv_tileas"),
+    ("llvm", "LLVM dialect"),
+    ("llvm-ir", "LLVM IR"),
+    ("ptx", "PTX"),
+    ("sass", "machine code"),
+];
+
+fn title(level: &str) -> &'static str {
+    LEVELS.iter().find(|(name, _)| *name == level).map_or("", |(_, title)| title)
+}
+
+struct Builder<'a> {
+    known: HashMap<&'a str, usize>,
+    strings: Vec<&'a str>,
+    listings: Vec<Shown>,
+}
+
+impl<'a> Builder<'a> {
+    fn add(&mut self, listing: &'a Listing) -> usize {
+        let text = listing.text.lines().map(|line| {
+            *self.known.entry(line).or_insert_with(|| {
+                self.strings.push(line);
+                self.strings.len() - 1
+            })
+        });
+        let text = text.collect();
+        self.listings.push(Shown { title: "", text, lines: listing.lines.clone() });
+        self.listings.len() - 1
+    }
+}
+
+fn data(exploration: &Exploration) -> Data<'_> {
+    let mut builder = Builder { known: HashMap::new(), strings: vec![], listings: vec![] };
+    let mut steps = vec![];
+    let mut current: Option<(usize, &Listing)> = None;
+    // The last listing of each level is what `--emit` would print there.
+    let mut last_of: Vec<(&'static str, usize)> = vec![];
+    for step in &exploration.steps {
+        let before = current;
+        if let Some(program) = &step.program {
+            current = Some((builder.add(program), program));
+        }
+        let Some((after, program)) = current else { continue };
+        let level = title(&step.level);
+        match last_of.last_mut() {
+            Some((name, index)) if *name == level => *index = after,
+            _ => last_of.push((level, after)),
+        }
+        let Some((before, text)) = before else { continue };
+        let changed = if before == after { vec![] } else { changes(&text.text, &program.text) };
+        steps.push(ShownStep {
+            pass: &step.pass,
+            level,
+            before,
+            after,
+            removed: changed.iter().map(|r| r.removed).sum(),
+            added: changed.iter().map(|r| r.added).sum(),
+            runs: changed.iter().flat_map(|r| [r.same, r.removed, r.added]).collect(),
+        });
+    }
+    for (level, index) in last_of {
+        // A level without passes of its own ends where the one before does.
+        let shown = &mut builder.listings[index];
+        if shown.title.is_empty() {
+            shown.title = level;
+        }
+    }
+    for output in &exploration.outputs {
+        let index = builder.add(&output.program);
+        builder.listings[index].title = title(&output.level);
+    }
+    Data {
+        input: &exploration.input,
+        compiler: &exploration.compiler,
+        target: &exploration.target,
+        arguments: &exploration.arguments,
+        strings: builder.strings,
+        listings: builder.listings,
+        steps,
+        origins: &exploration.origins,
+        remarks: &exploration.remarks,
+        kernels: &exploration.kernels,
+        schedules: exploration.schedules.as_deref(),
+    }
+}
+
+/// The page of an exploration: HTML that needs no other file.
+pub fn page(exploration: &Exploration) -> String {
+    // Text in a script ends at its end tag, whatever the language in it says.
+    let json = serde_json::to_string(&data(exploration))
+        .unwrap_or_default()
+        .replace("</", "<\\/")
+        .replace("<!--", "<\\u0021--");
+    let name = exploration.input.rsplit('/').next().unwrap_or_default();
+    let parts = [
+        ("@TITLE@", escaped(&format!("{name} on {}", exploration.target))),
+        ("@STYLE@", STYLE.to_owned()),
+        ("@LAYOUTS@", LAYOUTS.to_owned()),
+        ("@PROGRAM@", PROGRAM.to_owned()),
+        ("@DATA@", json),
+    ];
+    let mut page = String::new();
+    let mut rest = FRAME;
+    while let Some((at, (mark, part))) =
+        parts.iter().filter_map(|p| Some((rest.find(p.0)?, p))).min_by_key(|(at, _)| *at)
+    {
+        page += &rest[..at];
+        page += part;
+        rest = &rest[at + mark.len()..];
+    }
+    page + rest
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Output, Step};
+
+    fn listing(text: &str) -> Listing {
+        Listing { text: text.to_owned(), lines: vec![1; text.lines().count()] }
+    }
+
+    fn example() -> Exploration {
+        let step = |pass: &str, level: &str, text: Option<&str>| Step {
+            pass: pass.to_owned(),
+            level: level.to_owned(),
+            program: text.map(listing),
+        };
+        Exploration {
+            format: crate::FORMAT,
+            input: "dir/a<b>.mlir".to_owned(),
+            target: "sm_90".to_owned(),
+            steps: vec![
+                step("", "cuda-tile", Some("a\nb\n")),
+                step("convert", "tileaa", Some("a\nc\n")),
+                step("cse", "tileaa", None),
+                step("lower", "tileas", Some("a\nc\nd\n")),
+            ],
+            outputs: vec![Output { level: "ptx".to_owned(), program: listing("// </script><script>x()</script>\n") }],
+            ..Exploration::default()
+        }
+    }
+
+    #[test]
+    fn lines_stand_once_and_levels_end_with_their_last_pass() {
+        let exploration = example();
+        let data = data(&exploration);
+        assert_eq!(data.strings[..4], ["a", "b", "c", "d"]);
+        let titles: Vec<&str> = data.listings.iter().map(|l| l.title).collect();
+        assert_eq!(titles, ["cuda_tile", "nv_tileaa", "nv_tileas", "PTX"]);
+        let steps: Vec<_> = data.steps.iter().map(|s| (s.pass, s.before, s.after, s.removed, s.added)).collect();
+        assert_eq!(steps, [("convert", 0, 1, 1, 1), ("cse", 1, 1, 0, 0), ("lower", 1, 2, 0, 1)]);
+        assert_eq!(data.steps[2].runs, [2, 0, 0, 0, 0, 1]);
+    }
+
+    #[test]
+    fn programs_cannot_leave_the_script() {
+        let page = page(&example());
+        assert_eq!(page.matches("</script>").count(), FRAME.matches("</script>").count());
+        assert!(page.contains("<title>a&lt;b&gt;.mlir on sm_90</title>"));
+        assert!(!page.contains("@DATA@") && !page.contains("@STYLE@"));
+    }
+
+    #[test]
+    fn explorations_are_read_as_they_are_written() {
+        let e = example();
+        assert_eq!(Exploration::from_json(e.to_json().as_bytes()), Ok(e.clone()));
+        let newer = Exploration { format: 2, ..e };
+        assert!(Exploration::from_json(newer.to_json().as_bytes()).unwrap_err().contains("format 2"));
+    }
+}
