@@ -46,4 +46,10 @@ for file in pkgconfig/tileiras.pc cmake/Tileiras/TileirasConfig.cmake cmake/Tile
   sed -e "s|@PREFIX@|$prefix|g" -e "s|@VERSION@|$version|g" -e "s|@MAJOR@|$major|g" -e "s|@LLVM_LIB@|$llvm/lib|g" \
     "cmake/package/$(basename "$file").in" > "$to/lib/$file"
 done
+for target in bash-completion/completions/tileiras:bash zsh/site-functions/_tileiras:zsh fish/vendor_completions.d/tileiras.fish:fish; do
+  mkdir -p "$(dirname "$to/share/${target%:*}")"
+  "$from/tileiras" completions "${target##*:}" > "$to/share/${target%:*}"
+done
+mkdir -p "$to/share/man/man1"
+"$from/tileiras" man > "$to/share/man/man1/tileiras.1"
 echo "install: tileiras $version in $to"

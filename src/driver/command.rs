@@ -14,9 +14,11 @@ use tile_diag::{Code, Diagnostic, Severity, render};
 use crate::batch;
 use crate::cache;
 use crate::cl;
+use crate::completions::{self, Shell};
 use crate::crash;
 use crate::doctor::{self, Installation, Verdict};
 use crate::hostobj;
+use crate::manual;
 use crate::options::{self, DiagnosticFormat, Options, SPECS};
 use crate::output::{self, OutputError};
 use crate::ptxas::{self, Cubin, Job, Waiting};
@@ -170,6 +172,10 @@ impl Session<'_> {
             ("replay", [file]) => self.replay(file),
             ("explain-schedule", [_, ..]) => self.explain_schedule(rest),
             ("explore", [_, ..]) => self.explore(rest, identity),
+            ("completions", [shell]) => self.completions(&shell.to_string_lossy()),
+            ("man", []) => {
+                self.inform(&manual::page(&help::COMPILER, "tileiras", &format!("tileiras {}", identity.version)))
+            }
             ("explain", [code]) => self.explain(&code.to_string_lossy()),
             _ => Err(self.command_line_error(&format!("tileiras: usage: tileiras {}", subcommand.usage))),
         }
@@ -218,6 +224,16 @@ impl Session<'_> {
             n => {
                 let text = format!("{n} of {} compilations failed", items.len());
                 Err(self.fail(Diagnostic::error(Code::CompileFailed, text)))
+            }
+        }
+    }
+
+    fn completions(&mut self, shell: &str) -> Step<()> {
+        match Shell::by_name(shell) {
+            Some(shell) => self.inform(&completions::script(&help::COMPILER, "tileiras", shell)),
+            None => {
+                let line = format!("tileiras: completions: there are bash, zsh and fish, and no '{shell}'");
+                Err(self.command_line_error(&line))
             }
         }
     }

@@ -32,7 +32,7 @@ impl Page {
         specs.sort_by_key(|s| (s.name.to_ascii_lowercase(), s.name));
         let width = specs
             .iter()
-            .map(|s| self.head(s).len())
+            .map(|s| head(self, s).len())
             .max()
             .unwrap_or(0)
             .max(specs.iter().flat_map(|s| choices(s)).map(|(name, _)| name.len() + 5).max().unwrap_or(0));
@@ -64,20 +64,8 @@ impl Page {
         out
     }
 
-    /// What stands left of the dash. An alias shows the value of the option that it stands for.
-    fn head(&self, spec: &Spec) -> String {
-        let target = spec.alias_for.and_then(|name| self.specs.iter().find(|s| s.name == name)).unwrap_or(spec);
-        let value = match (target.placeholder, target.value, spec.glue) {
-            ("", ..) => String::new(),
-            (name, ValueKind::OptionalText, _) => format!("[=<{name}>]"),
-            (name, _, Glue::Prefix) => format!("<{name}>"),
-            (name, ..) => format!("=<{name}>"),
-        };
-        format!("  {}{value}", dashed(spec.name))
-    }
-
     fn write_option(&self, out: &mut String, spec: &Spec, width: usize) {
-        out.push_str(&format!("{:width$} - {}\n", self.head(spec), spec.help));
+        out.push_str(&format!("{:width$} - {}\n", head(self, spec), spec.help));
         for (name, description) in choices(spec) {
             let name = format!("={name}");
             if description.is_empty() {
@@ -87,6 +75,18 @@ impl Page {
             }
         }
     }
+}
+
+/// What stands left of the dash. An alias shows the value of the option that it stands for.
+pub fn head(page: &Page, spec: &Spec) -> String {
+    let target = spec.alias_for.and_then(|name| page.specs.iter().find(|s| s.name == name)).unwrap_or(spec);
+    let value = match (target.placeholder, target.value, spec.glue) {
+        ("", ..) => String::new(),
+        (name, ValueKind::OptionalText, _) => format!("[=<{name}>]"),
+        (name, _, Glue::Prefix) => format!("<{name}>"),
+        (name, ..) => format!("=<{name}>"),
+    };
+    format!("  {}{value}", dashed(spec.name))
 }
 
 fn choices(spec: &Spec) -> &'static [(&'static str, &'static str)] {

@@ -12,6 +12,7 @@
 //! * [`toolchain`], [`ptxas`], [`child`], [`process`]: finding and running NVIDIA's assembler.
 //! * [`crash`]: what becomes of a compiler that crashes; [`isolated`]: one in a process of its own.
 //! * [`subcommand`], [`doctor`], [`batch`]: what the command does beside compiling one file.
+//! * [`completions`], [`manual`]: what shells complete, and the manual page.
 //! * [`repro`]: files that hold a failure.
 //! * [`cache`]: results of earlier compilations.
 //! * [`hostobj`]: cubins inside of objects for the host.
@@ -25,6 +26,7 @@ pub mod cache;
 pub mod child;
 pub mod cl;
 mod command;
+pub mod completions;
 #[allow(unsafe_code, reason = "handlers of signals")]
 pub mod crash;
 pub mod doctor;
@@ -32,6 +34,7 @@ pub mod help;
 pub mod hostobj;
 pub mod isolated;
 mod libraries;
+pub mod manual;
 pub mod options;
 pub mod output;
 #[allow(unsafe_code, reason = "system calls between fork and exec")]

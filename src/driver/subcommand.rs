@@ -75,6 +75,14 @@ batch itself then ends with 5."#,
                   line of the source are linked; layouts of tensors are shown as pictures. Where the name of -o ends in .json, the\n\
                   data of the page are written instead. Without -o, the page is FILE.html in the current directory.",
     },
+    Subcommand {
+        usage: "completions SHELL",
+        summary: "Print the completions for bash, zsh or fish",
+        details: "  tileiras completions bash > ~/.local/share/bash-completion/completions/tileiras\n\
+                  tileiras completions zsh  > DIR/_tileiras          # DIR is in $fpath\n\
+                  tileiras completions fish > ~/.config/fish/completions/tileiras.fish",
+    },
+    Subcommand { usage: "man", summary: "Print the manual page: tileiras man | man -l -", details: "" },
     Subcommand { usage: "explain CODE", summary: "Explain an error code such as T0401", details: "" },
 ];
 
