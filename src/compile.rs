@@ -140,6 +140,15 @@ impl Compiler for Session {
     }
 }
 
+/// The optional passes of a compilation, in the order in which `pass-limit` counts them.
+///
+/// # Errors
+/// The request's options are wrong.
+pub fn optional_passes(request: &CompileRequest<'_>) -> Result<Vec<String>, CompileError> {
+    let steps = options(request)?.steps().into_iter();
+    Ok(steps.filter(|step| step.optional).map(|step| step.name().to_owned()).collect())
+}
+
 /// Tile IR as a program of the reference interpreter.
 pub fn program(
     input: &[u8],

@@ -32,6 +32,8 @@ struct Slice {
     schedules: &'static str,
     /// Programs that are also compiled with the modulo scheduler; all where there is no list.
     scheduled: Option<&'static [&'static str]>,
+    /// Programs of which each optional pass is checked, for sm_90.
+    each: Option<&'static [&'static str]>,
     /// For all schedules of one configuration: a run that takes longer hangs.
     limit: Duration,
 }
@@ -41,13 +43,14 @@ fn slice() -> Slice {
         Some(v) if v != "0" => {
             let targets = &["sm_80", "sm_90", "sm_100", "sm_120"];
             let (levels, schedules) = (&[0, 2, 3], "1,2,3,4,5,plain");
-            Slice { targets, levels, schedules, scheduled: None, limit: Duration::from_secs(900) }
+            Slice { targets, levels, schedules, scheduled: None, each: None, limit: Duration::from_secs(900) }
         }
         _ => Slice {
             targets: &["sm_90"],
             levels: &[0, 3],
             schedules: "1,plain",
             scheduled: Some(&["matmul_f16.13.1", "group_gemm.13.1", "fmha_f16.13.1", "softmax_f32.13.1"]),
+            each: Some(&["matmul_bf16.13.1", "fmha_f16.13.1", "softmax_f32.13.1", "cumsum_rows.13.1"]),
             limit: Duration::from_secs(120),
         },
     }
@@ -102,6 +105,13 @@ fn trials(root: &Path) -> Result<Vec<Trial>, corpus::Error> {
                 let title = format!("corpus/{}/{target}/scheduled", program.name);
                 trials.push(Trial::test(title, move || scheduled(&program, target, slice.schedules)));
             }
+        }
+        let is_checked = slice.each.is_none_or(|l| l.contains(&&*program.name));
+        if program.is_readable() && is_checked && lists.pending_on(&program.name, "sm_90").is_none() {
+            let job = Job { program: program.clone(), engine: Engine::Each { target: "sm_90".into() } };
+            trials.push(Trial::test(format!("corpus/{}/each", program.name), move || {
+                runner()?.run(&job).map_err(Failed::from)
+            }));
         }
         if program.is_readable() {
             let job = Job { program: program.clone(), engine: Engine::Reference };

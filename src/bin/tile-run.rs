@@ -4,6 +4,10 @@ use std::process::ExitCode;
 use tile_launch::Tools;
 
 fn main() -> ExitCode {
-    let tools = Tools { compiler: &tileiras::compile::InProcess, reader: &tileiras::compile::program };
+    let tools = Tools {
+        compiler: &tileiras::compile::InProcess,
+        reader: &tileiras::compile::program,
+        optional_passes: &tileiras::compile::optional_passes,
+    };
     tile_launch::main(std::env::args_os(), tools)
 }

@@ -88,6 +88,7 @@ const HARMLESS_IN_PIPELINE: &[&str] = &[
     "unspecialized-pipeline-num-stages",
     "rrt-size-threshold",
     "max-constraint-iterations",
+    "pass-limit",
     "num-warps",
     "num-ctas",
     "compute-capability",

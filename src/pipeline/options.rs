@@ -83,6 +83,8 @@ pub struct Step {
     pub stage: Stage,
     /// The lowest level whose tier has the pass.
     pub tier: u8,
+    /// Whether programs are compiled without it too: it makes them faster, or better to read.
+    pub optional: bool,
 }
 
 impl Step {
@@ -110,6 +112,8 @@ pub struct Options {
     pub constraint_iterations: u32,
     /// File for the schedules; empty for none.
     pub schedule_trace: String,
+    /// Run only so many of the optional passes, the first ones: a wrong result is traced to its pass with it.
+    pub pass_limit: Option<usize>,
     /// Warps of a block unless the entry says otherwise: a power of two up to 32. Without it, each kernel's tiles
     /// decide.
     pub num_warps: Option<u32>,
@@ -166,6 +170,7 @@ impl Default for Options {
             table_rows: 4096,
             constraint_iterations: 10,
             schedule_trace: String::new(),
+            pass_limit: None,
             num_warps: None,
             target: Target::default_target(),
             extended_smem: false,
@@ -192,6 +197,7 @@ const NAMES: &[&str] = &[
     "unspecialized-pipeline-num-stages",
     "rrt-size-threshold",
     "max-constraint-iterations",
+    "pass-limit",
     "num-warps",
     "num-ctas",
     "compute-capability",
@@ -207,6 +213,25 @@ const NAMES: &[&str] = &[
     "schedule-trace-file",
     "host-triple",
     "dump-host",
+];
+
+/// Passes that nothing depends on: what they decide is not missed where they do not run. The plan of products is one of
+/// them, and those that carry it out are not.
+const OPTIONAL: &[&str] = &[
+    "canonicalize",
+    "cse",
+    "tileaa-plan-products",
+    "tileaa-slice-products",
+    "tileas-slicing",
+    "tileas-assign-load-store-layouts",
+    "tileas-remove-layout-conversions",
+    "tileas-rotate-products",
+    "tileas-prefetch-tiles",
+    "tileas-lower-tma-load-store-to-async",
+    "tileas-unspecialized-pipeline",
+    "tileas-keep-addresses-in-loops",
+    "tileas-skip-scaling",
+    "tileir-sink-shared-loads",
 ];
 
 /// Passes that may stand between the making of a schedule's constraints and their use. Each takes away operations at
@@ -231,6 +256,8 @@ impl Options {
     pub fn with_less_shared_memory(&self) -> Option<Self> {
         let (strategy, stages) = match (self.strategy, self.stages) {
             _ if self.opt_level < 2 => return None,
+            // The passes of another strategy are other ones, and would be counted otherwise.
+            _ if self.pass_limit.is_some() => return None,
             // What the scheduler wants ahead is tried without it first.
             _ if self.v2_opt_level > 0 => return Some(Options { v2_opt_level: 0, ..self.clone() }),
             (Strategy::None, _) => return None,
@@ -277,6 +304,7 @@ impl Options {
             }
             "rrt-size-threshold" => self.table_rows = natural("rrt-size-threshold")?,
             "max-constraint-iterations" => self.constraint_iterations = natural("max-constraint-iterations")?,
+            "pass-limit" => self.pass_limit = Some(natural("pass-limit")? as usize),
             "num-warps" => {
                 let valid = |w: &u32| w.is_power_of_two() && *w <= 32;
                 let warps = value.parse().ok().filter(valid);
@@ -353,11 +381,19 @@ impl Options {
                     Place::After(pass) => !before && pass == step.name(),
                     Place::End(level) => !before && last && *level == step.stage.level(),
                 });
-                here.map(|i| Step { pass: i.pipeline.clone(), ..step.clone() }).collect()
+                here.map(|i| Step { pass: i.pipeline.clone(), optional: true, ..step.clone() }).collect()
             };
             [inserted(true), vec![step.clone()], inserted(false)].concat()
         };
-        list.list.into_iter().zip(last).flat_map(with).collect()
+        let mut left = self.pass_limit.unwrap_or(usize::MAX);
+        let mut is_run = |step: &Step| {
+            if step.optional && left == 0 {
+                return false;
+            }
+            left -= usize::from(step.optional);
+            true
+        };
+        list.list.into_iter().zip(last).flat_map(with).filter(|step| is_run(step)).collect()
     }
 
     /// The stages that run the passes of an insertion; an error where the pipeline has no such place.
@@ -366,7 +402,7 @@ impl Options {
             Place::End(level) => return Ok(Stage::ALL.into_iter().filter(|s| s.level() == *level).collect()),
             Place::Before(pass) | Place::After(pass) => pass,
         };
-        let steps = Options { insertions: vec![], ..self.clone() }.steps();
+        let steps = Options { insertions: vec![], pass_limit: None, ..self.clone() }.steps();
         self.check_schedule(insertion, pass, &steps)?;
         let mut stages: Vec<Stage> = steps.iter().filter(|s| s.name() == pass).map(|s| s.stage).collect();
         stages.dedup();
@@ -574,7 +610,8 @@ impl Steps {
     fn add(&mut self, stage: Stage, tier: u8, name: &str, options: impl IntoIterator<Item = String>) {
         let options: Vec<String> = options.into_iter().collect();
         let braces = if options.is_empty() { String::new() } else { format!("{{{}}}", options.join(" ")) };
-        self.list.push(Step { pass: format!("{name}{braces}"), stage, tier });
+        let optional = OPTIONAL.contains(&name);
+        self.list.push(Step { pass: format!("{name}{braces}"), stage, tier, optional });
     }
 }
 

@@ -5,6 +5,7 @@ use crate::launch::{self, Argument};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tile_interface::Insertion;
 use tile_targets::Target;
 
 pub const HELP: &str = "\
@@ -40,10 +41,18 @@ compilation:
   -O N                   optimisation level, 0 to 3 (default 3)
   --save-ptx FILE        keep the PTX
   --lineinfo             tell the lines of the source in it
+  --pipeline-option K=V, --load-pass-plugin FILE, --insert-pass PLACE:PASSES
+                         as for tileiras; each may be repeated
 
 simulation:
   --adversarial SEED     an unfavourable schedule, with race detection; several seeds, joined by commas, are several
                          runs, and 'plain' among them is the ordinary schedule
+  --check-each           name the pass that makes results wrong: the kernel is compiled and run with none of the optional
+                         passes, with the first of them, with the first two and so on. Results are compared with what
+                         the description expects, or with the reference interpreter
+  --tolerance R          for --check-each with the interpreter: how far a number may be from the expected one, as a part
+                         of the largest one (default 2^-40 for f64, 2^-12 for f32, 2^-6 for f16, 2^-5 for bf16 and 2^-1
+                         for 8 bits); integers are exact
   --undefined            under such a schedule, using a register that nobody has written is an error
   --max-time SECONDS     give up after this time
   --trace                print executed instructions
@@ -84,6 +93,12 @@ pub struct Options {
     pub target: &'static Target,
     pub opt_level: u8,
     pub save_ptx: Option<PathBuf>,
+    /// Of the pipeline, as for the compiler.
+    pub pipeline_options: Vec<(String, String)>,
+    pub plugins: Vec<PathBuf>,
+    pub insertions: Vec<Insertion>,
+    pub check_each: bool,
+    pub tolerance: Option<f64>,
     pub undefined: bool,
     pub lineinfo: bool,
     /// One run for each; `None` is the ordinary schedule.
@@ -118,6 +133,11 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
         target: Target::default_target(),
         opt_level: 3,
         save_ptx: None,
+        pipeline_options: vec![],
+        plugins: vec![],
+        insertions: vec![],
+        check_each: false,
+        tolerance: None,
         undefined: false,
         lineinfo: false,
         schedules: vec![],
@@ -188,6 +208,19 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
                     o.schedules.push(if seed == "plain" { None } else { Some(number(name, seed)?) });
                 }
             }
+            "--pipeline-option" => {
+                let text = value()?;
+                let (key, set) = text.split_once('=').ok_or_else(|| format!("{name}: '{text}' is not KEY=VALUE"))?;
+                o.pipeline_options.push((key.into(), set.into()));
+            }
+            "--load-pass-plugin" => o.plugins.push(value()?.into()),
+            "--insert-pass" => o.insertions.push(value()?.parse().map_err(|e| format!("{name}: {e}"))?),
+            "--check-each" => o.check_each = true,
+            "--tolerance" => {
+                let part: f64 = number(name, value()?)?;
+                o.tolerance =
+                    Some(Some(part).filter(|p| p.is_finite() && *p >= 0.0).ok_or("--tolerance: not negative")?);
+            }
             "--undefined" => o.undefined = true,
             "--lineinfo" => o.lineinfo = true,
             "--max-time" => {
@@ -222,6 +255,12 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
     let files = [&o.timing_json, &o.timing_trace, &o.timing_html];
     if o.timing.is_none() && (o.registers.is_some() || files.into_iter().any(Option::is_some)) {
         return Err("--registers and --timing-... need --timing".into());
+    }
+    if o.check_each && (o.engine == Engine::Reference || o.timing.is_some()) {
+        return Err("--check-each compiles and runs: neither --engine=reference nor --timing go with it".into());
+    }
+    if o.tolerance.is_some() && !o.check_each {
+        return Err("--tolerance needs --check-each".into());
     }
     match (&o.launch, &o.kernel) {
         (None, None) => return Err("no kernel given".into()),

@@ -1,6 +1,7 @@
 //! What `tile-run` does, in order: read, compile, launch, write back, compare.
 
 use crate::cl::{self, Engine, Options};
+use crate::each;
 use crate::execute::{self, Outcome, check, execute};
 use crate::launch::{self, Argument, Launch};
 use crate::progress::Bar;
@@ -17,11 +18,16 @@ use tile_interface::input_kind;
 use tile_interface::{CompileError, CompileRequest, Compiler, DebugInfo, InputKind};
 use tile_interp::machine::Limits;
 
+/// Tells the optional passes of a compilation.
+pub type OptionalPasses<'a> = dyn Fn(&CompileRequest<'_>) -> Result<Vec<String>, CompileError> + 'a;
+
 /// What the command needs of the binary: this crate links no MLIR.
 #[derive(Clone, Copy)]
 pub struct Tools<'a> {
     pub compiler: &'a dyn Compiler,
     pub reader: &'a reference::Reader<'a>,
+    /// The optional passes of a compilation, in order.
+    pub optional_passes: &'a OptionalPasses<'a>,
 }
 
 /// Why the command failed; each kind has an exit status of its own.
@@ -94,6 +100,9 @@ fn command(
     let kernel = options.kernel.as_deref().or(launch.kernel.as_deref()).ok_or(Failure::NoKernel)?;
     if options.engine == Engine::Reference {
         return interpret(kernel, &options, &launch, tools, stdout, stderr);
+    }
+    if options.check_each {
+        return each::check_each(kernel, &options, &launch, tools, stdout, stderr);
     }
     let ptx = ptx(kernel, &options, tools.compiler, stderr)?;
     if let Some(path) = &options.save_ptx {
@@ -200,7 +209,7 @@ fn interpret(
 }
 
 /// A file of Tile IR.
-fn read(kernel: &Path) -> Result<(Vec<u8>, InputKind), Failure> {
+pub(crate) fn read(kernel: &Path) -> Result<(Vec<u8>, InputKind), Failure> {
     let path = || kernel.display().to_string();
     let input = std::fs::read(kernel).map_err(|error| Failure::Read { path: path(), error })?;
     let kind = input_kind(kernel, &input).map_err(|e| Failure::Kernel { path: path(), message: e.to_string() })?;
@@ -237,6 +246,9 @@ fn ptx(kernel: &Path, options: &Options, compiler: &dyn Compiler, stderr: &mut d
     let request = CompileRequest {
         input_name: &path(),
         opt_level: options.opt_level,
+        pipeline_options: &options.pipeline_options,
+        plugins: &options.plugins,
+        insertions: &options.insertions,
         // A prediction tells which lines of the program it is about.
         debug: if options.lineinfo || options.timing.is_some() { DebugInfo::Lines } else { DebugInfo::None },
         ..CompileRequest::new(&input, kind, options.target)

@@ -239,6 +239,10 @@ pub enum Engine {
         schedules: String,
     },
     Reference,
+    /// Compiled for a target with ever more of the optional passes.
+    Each {
+        target: String,
+    },
 }
 
 /// Told of a run that has ended: its number, how it went, how long it took.
@@ -267,6 +271,9 @@ impl Runner {
             }
             Engine::Reference => {
                 command.args(["--engine", "reference"]);
+            }
+            Engine::Each { target } => {
+                command.args(["--check-each", "--gpu-name", target]);
             }
         }
         if let Some(folder) = &self.out_dir {

@@ -16,6 +16,7 @@ pub mod cl;
 mod command;
 pub mod compare;
 pub mod corpus;
+mod each;
 pub mod element;
 pub mod execute;
 pub mod launch;
@@ -32,7 +33,7 @@ pub mod variant;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-pub use command::{Failure, Tools, run};
+pub use command::{Failure, OptionalPasses, Tools, run};
 
 /// Runs the command. The first argument is the program's name.
 pub fn main(arguments: impl IntoIterator<Item = OsString>, tools: Tools<'_>) -> ExitCode {

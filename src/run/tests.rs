@@ -51,7 +51,15 @@ fn compiler(request: &CompileRequest<'_>, report: &mut dyn FnMut(Diagnostic)) ->
         report(Diagnostic::new(tile_diag::Severity::Error, "this is bad"));
         return Err(CompileError::Failed);
     }
+    // With two of the optional passes or more, a program that says so is compiled to something else.
+    let limit = request.pipeline_options.iter().find(|(name, _)| name == "pass-limit");
+    let is_spoilt = text.contains("spoilt") && limit.is_none_or(|(_, n)| n.parse::<u32>().unwrap() >= 2);
+    let text = if is_spoilt { text.replace("%f4, %f1, %f2, %f3", "%f4, %f1, %f2, %f1") } else { text };
     Ok(CompileOutput { text, ..CompileOutput::default() })
+}
+
+fn optional_passes(_: &CompileRequest<'_>) -> Result<Vec<String>, CompileError> {
+    Ok(["tidy", "spoil", "polish"].map(str::to_owned).to_vec())
 }
 
 /// One program, whatever the input: `y[i] = x[i] + x[i]` of 16 elements in each tile block.
@@ -130,8 +138,39 @@ fn tile_run(dir: &Path, words: &str) -> (u8, String) {
     };
     let arguments: Vec<OsString> = words.split_whitespace().map(|w| place(w).into()).collect();
     let (mut out, mut err) = (vec![], vec![]);
-    let status = crate::run(&arguments, crate::Tools { compiler: &compiler, reader: &reader }, &mut out, &mut err);
+    let tools = crate::Tools { compiler: &compiler, reader: &reader, optional_passes: &optional_passes };
+    let status = crate::run(&arguments, tools, &mut out, &mut err);
     (status, String::from_utf8(err).unwrap())
+}
+
+#[test]
+fn the_pass_that_makes_results_wrong_is_named() {
+    let dir = folder();
+    let want: Vec<u8> = (0..40).flat_map(|i| (2.0 * f64::from(i) + 1.0).to_le_bytes()).collect();
+    let want = Array { descr: "f8".into(), shape: vec![40], fortran: false, data: want };
+    want.write(&dir.path().join("want.npy")).unwrap();
+    let launch = r#"{"kernel": "k.mlir", "grid": [2], "args": [{"f32": 2}, {"array": "x.npy"}, {"array": "y.npy"}],
+                     "expect": [{"arg": 2, "value": "want.npy"}]}"#;
+    fs::write(dir.path().join("launch.json"), launch).unwrap();
+    assert_eq!(tile_run(dir.path(), "--check-each --launch @launch.json"), (0, String::new()));
+    fs::write(dir.path().join("k.mlir"), format!("// spoilt\n{SAXPY}")).unwrap();
+    let (status, said) = tile_run(dir.path(), "--check-each --launch @launch.json");
+    assert_eq!((status, said.contains("wrong behind 'spoil', and right before it")), (7, true), "{said}");
+    fs::write(dir.path().join("k.mlir"), SAXPY.replace("fma.rn.f32 %f4, %f1", "fma.rn.f32 %f4, %f2")).unwrap();
+    let (status, said) = tile_run(dir.path(), "--check-each --launch @launch.json");
+    assert_eq!((status, said.contains("without optional passes too")), (7, true), "{said}");
+    // The interpreter says what is expected where nobody else does.
+    let twice = SAXPY.replace(".param .f32 a, ", "").replace("ld.param.b32 %f1, [a];", "mov.f32 %f1, 0f3F800000;");
+    fs::write(dir.path().join("k.mlir"), twice.replace("%f1, %f2, %f3", "%f1, %f2, %f2")).unwrap();
+    let words = "--check-each @k.mlir --grid 3 @x.npy @y.npy";
+    assert_eq!(tile_run(dir.path(), words), (0, String::new()));
+    fs::write(dir.path().join("k.mlir"), &twice).unwrap();
+    assert_eq!(tile_run(dir.path(), words).0, 7);
+    assert_eq!(tile_run(dir.path(), &format!("{words} --tolerance 1")).0, 0);
+    for wrong in ["--engine reference", "--timing", "--tolerance -1"] {
+        assert_eq!(tile_run(dir.path(), &format!("{words} {wrong}")).0, 1, "{wrong}");
+    }
+    assert_eq!(tile_run(dir.path(), "--tolerance 1 @k.mlir --grid 1").0, 1);
 }
 
 #[test]

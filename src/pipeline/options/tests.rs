@@ -28,6 +28,24 @@ fn with(settings: &[(&str, &str)]) -> Options {
     options
 }
 
+/// The first of the optional passes stay, and all that are needed.
+#[test]
+fn a_limit_leaves_out_optional_passes() {
+    let all = Options { strategy: Strategy::WarpSpecialize, opt_level: 3, ..Options::default() };
+    let all = Options { insertions: vec!["end:tileas:symbol-dce".parse().unwrap()], ..all };
+    let names = |o: &Options, optional| -> Vec<String> {
+        o.steps().iter().filter(|s| s.optional == optional).map(|s| s.pass.clone()).collect()
+    };
+    let (optional, needed) = (names(&all, true), names(&all, false));
+    assert!(optional.iter().any(|p| p == "symbol-dce") && optional.len() > 10, "{optional:?}");
+    for limit in 0..=optional.len() + 1 {
+        let limited = Options { pass_limit: Some(limit), ..all.clone() };
+        assert_eq!(names(&limited, true), optional[..limit.min(optional.len())]);
+        assert_eq!(names(&limited, false), needed);
+        assert!(limited.with_less_shared_memory().is_none());
+    }
+}
+
 #[test]
 fn options_are_set() {
     let o = with(&[("opt-level", "1"), ("num-warps", "8"), ("compute-capability", "sm_90")]);
@@ -64,6 +82,7 @@ fn bad_values_leave_the_options_alone() {
         ("pipeline-strategy", "fast"),
         ("unspecialized-pipeline-num-stages", "0"),
         ("unspecialized-pipeline-num-stages", "many"),
+        ("pass-limit", "-1"),
         ("num-warps", "0"),
         ("num-warps", "3"),
         ("num-warps", "64"),

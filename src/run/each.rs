@@ -1,0 +1,250 @@
+//! `tile-run --check-each`: the pass that makes results wrong.
+//!
+//! A program is compiled with none of the optional passes, with the first of them, with the first two and so on
+//! (`pass-limit` of the pipeline), and each image is run. What the passes that always run decide is wrong from the
+//! beginning on.
+
+use crate::cl::Options;
+use crate::command::{Failure, Tools, read};
+use crate::element::{Element, Number};
+use crate::execute::{Outcome, check, execute};
+use crate::launch::{Argument, Expect, Launch, Match, Tolerance};
+use crate::npy::Array;
+use crate::reference;
+use ptx_sim::{Module, RunOptions};
+use std::io::Write;
+use std::path::Path;
+use tile_diag::Diagnostic;
+use tile_interface::{CompileRequest, InputKind};
+use tile_interp::machine::Limits;
+
+/// Compiles with ever more passes, runs, and says behind which results are as expected.
+pub fn check_each(
+    kernel: &Path,
+    options: &Options,
+    launch: &Launch,
+    tools: Tools<'_>,
+    stdout: &mut dyn Write,
+    stderr: &mut dyn Write,
+) -> Result<(), Failure> {
+    let (input, kind) = read(kernel)?;
+    let trial = Trial { path: kernel.display().to_string(), input, kind, options, tools };
+    let described;
+    let launch = if launch.expect.is_empty() && launch.stdout.is_none() {
+        described = Launch { expect: trial.expectations(launch, stderr)?, ..launch.clone() };
+        &described
+    } else {
+        launch
+    };
+    let passes = trial.optional_passes()?;
+    let mut last = String::new();
+    let mut verdict = Verdict::Right;
+    let mut right_before = false;
+    let mut first_wrong = None;
+    for limit in 0..=passes.len() {
+        let mut remark = String::new();
+        // All of them are what is compiled without a limit, whose choices depend on shared memory too.
+        match trial.compile((limit < passes.len()).then_some(limit)) {
+            Err(why) => {
+                remark = format!("later passes are needed: {why}");
+                verdict = Verdict::NotCompiled(why);
+            }
+            Ok(ptx) if ptx == last => remark = "the same code".to_owned(),
+            Ok(ptx) => {
+                verdict = trial.verdict(&ptx, launch)?;
+                last = ptx;
+            }
+        }
+        let word = match &verdict {
+            Verdict::Right => "right",
+            Verdict::Wrong(_) => "wrong",
+            Verdict::NotCompiled(_) => "-",
+        };
+        let pass = limit.checked_sub(1).map(|i| passes[i].as_str());
+        if let (Verdict::Wrong(why), None) = (&verdict, &first_wrong) {
+            first_wrong = Some((pass.filter(|_| right_before), why.clone()));
+            remark.clone_from(why);
+        }
+        right_before |= matches!(verdict, Verdict::Right);
+        let line = format!("{word:<6} {:<40} {remark}", pass.unwrap_or("without optional passes"));
+        writeln!(stdout, "{}", line.trim_end()).and_then(|()| stdout.flush()).map_err(unprintable)?;
+    }
+    match (first_wrong, verdict) {
+        (Some((Some(pass), why)), last) => {
+            let mut lines = vec![format!("results are wrong behind '{pass}', and right before it"), why];
+            if matches!(last, Verdict::Right) {
+                lines
+                    .push("they are right again in the end: a later pass is needed by what this one leaves".to_owned());
+            }
+            Err(Failure::Wrong(lines))
+        }
+        (Some((None, why)), _) => Err(Failure::Wrong(vec![
+            "results are wrong without optional passes too: one that always runs, the generation of code or the \
+             program is at fault"
+                .to_owned(),
+            why,
+        ])),
+        (None, Verdict::NotCompiled(message)) => Err(Failure::Compile { path: trial.path, message }),
+        (None, _) => Ok(()),
+    }
+}
+
+/// What an image does.
+enum Verdict {
+    Right,
+    Wrong(String),
+    NotCompiled(String),
+}
+
+struct Trial<'a> {
+    path: String,
+    input: Vec<u8>,
+    kind: InputKind,
+    options: &'a Options,
+    tools: Tools<'a>,
+}
+
+impl Trial<'_> {
+    /// What the reference interpreter leaves in the arrays of a launch.
+    fn expectations(&self, launch: &Launch, stderr: &mut dyn Write) -> Result<Vec<Expect>, Failure> {
+        let mut report = |d: Diagnostic| {
+            let _ = writeln!(stderr, "{}", tile_diag::render::plain(&d).trim_end());
+        };
+        let program = (self.tools.reader)(&self.input, self.kind, &mut report)
+            .map_err(|e| Failure::Kernel { path: self.path.clone(), message: e.to_string() })?;
+        let limits = Limits { time: self.options.max_time, ..Limits::default() };
+        let outcome = reference::execute(&program, launch, limits)
+            .map_err(|error| Failure::Execute { schedule: "reference".into(), error: Box::new(error) })?;
+        Ok(expect(launch, &outcome, self.options.tolerance))
+    }
+
+    fn request<'a>(&'a self, pipeline_options: &'a [(String, String)]) -> CompileRequest<'a> {
+        CompileRequest {
+            input_name: &self.path,
+            opt_level: self.options.opt_level,
+            pipeline_options,
+            plugins: &self.options.plugins,
+            insertions: &self.options.insertions,
+            ..CompileRequest::new(&self.input, self.kind, self.options.target)
+        }
+    }
+
+    fn optional_passes(&self) -> Result<Vec<String>, Failure> {
+        let request = self.request(&self.options.pipeline_options);
+        (self.tools.optional_passes)(&request)
+            .map_err(|e| Failure::Compile { path: self.path.clone(), message: e.to_string() })
+    }
+
+    /// PTX, or why there is none.
+    fn compile(&self, limit: Option<usize>) -> Result<String, String> {
+        let mut pipeline_options = self.options.pipeline_options.clone();
+        pipeline_options.extend(limit.map(|limit| ("pass-limit".to_owned(), limit.to_string())));
+        let mut said = None;
+        let mut report = |d: Diagnostic| {
+            if d.severity == tile_diag::Severity::Error {
+                said.get_or_insert(d.message);
+            }
+        };
+        let result = self.tools.compiler.compile(&self.request(&pipeline_options), &mut report);
+        result.map(|output| output.text).map_err(|e| said.unwrap_or_else(|| e.to_string()))
+    }
+
+    /// Runs an image on all schedules.
+    fn verdict(&self, ptx: &str, launch: &Launch) -> Result<Verdict, Failure> {
+        let module =
+            Module::parse(ptx).map_err(|e| Failure::Kernel { path: self.path.clone(), message: e.to_string() })?;
+        for schedule in &self.options.schedules {
+            let run = RunOptions {
+                adversarial: *schedule,
+                undefined: self.options.undefined,
+                max_time: self.options.max_time,
+                ..RunOptions::default()
+            };
+            // A launch that fails is as wrong as one with wrong results.
+            let complaint = match execute(&module, launch, &run) {
+                Err(e) => Some(e.to_string()),
+                Ok(outcome) => check(launch, &outcome).into_iter().next(),
+            };
+            if let Some(complaint) = complaint {
+                let shown = schedule.map_or(String::new(), |seed| format!("adversarial schedule {seed}: "));
+                return Ok(Verdict::Wrong(format!("{shown}{complaint}")));
+            }
+        }
+        Ok(Verdict::Right)
+    }
+}
+
+fn unprintable(error: std::io::Error) -> Failure {
+    Failure::Write { path: "standard output".into(), error }
+}
+
+/// Arrays as they were left, as what is expected of others.
+fn expect(launch: &Launch, outcome: &Outcome, tolerance: Option<f64>) -> Vec<Expect> {
+    let mut all = vec![];
+    for (arg, (argument, arrays)) in launch.args.iter().zip(&outcome.arrays).enumerate() {
+        if arrays.is_empty() || matches!(argument, Argument::TensorMap { .. }) {
+            continue;
+        }
+        let element = argument.arrays()[0].element;
+        let (values, how) = if element.is_integer() {
+            (arrays.clone(), Match::Bits)
+        } else {
+            let values: Vec<Array> = arrays.iter().map(|a| doubles(a, element)).collect();
+            let largest =
+                values.iter().flat_map(numbers).filter(|x| x.is_finite()).fold(0.0, |m: f64, x| m.max(x.abs()));
+            let part = tolerance.unwrap_or_else(|| usual_tolerance(element));
+            (values, Match::Value(Tolerance { rtol: 0.0, atol: part * largest, bad: 0.0 }))
+        };
+        all.push(Expect { arg, values, how, loose: None });
+    }
+    all
+}
+
+/// How far results may be apart that are added up in another order, with what is in between rounded to the same type.
+fn usual_tolerance(element: Element) -> f64 {
+    let bits = match element {
+        Element::F64 => 40,
+        Element::F32 => 12,
+        Element::F16 => 6,
+        Element::Bf16 => 5,
+        _ => 1,
+    };
+    f64::exp2(-f64::from(bits))
+}
+
+fn doubles(array: &Array, element: Element) -> Array {
+    let number = |bytes: &[u8]| match element.decode(bytes) {
+        Number::Int(n) => n as f64,
+        other => other.to_f64(),
+    };
+    let data = array.data.chunks(element.size()).flat_map(|bytes| number(bytes).to_le_bytes()).collect();
+    Array { descr: Element::F64.descr().into(), data, ..array.clone() }
+}
+
+fn numbers(array: &Array) -> impl Iterator<Item = f64> + '_ {
+    array.data.chunks(8).map(|bytes| f64::from_le_bytes(bytes.try_into().unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::launch::ArrayArgument;
+    use ptx_sim::Report;
+
+    #[test]
+    fn results_are_expected_within_a_part_of_the_largest() {
+        let array = |values: &[f32]| {
+            let mut a = ArrayArgument::unwritten(vec![values.len() as u64], Element::F32).unwrap();
+            a.array.data = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+            a
+        };
+        let left = array(&[4.0, -64.0, f32::INFINITY]);
+        let launch = Launch { args: vec![Argument::Array(left.clone())], ..Launch::default() };
+        let outcome = |a: &ArrayArgument| Outcome { arrays: vec![vec![a.array.clone()]], report: Report::default() };
+        let expected = Launch { expect: expect(&launch, &outcome(&left), None), ..launch.clone() };
+        let complaints = |values: &[f32]| check(&expected, &outcome(&array(values)));
+        assert_eq!(complaints(&[4.01, -64.0, f32::INFINITY]), Vec::<String>::new());
+        assert_eq!(complaints(&[4.02, -64.0, f32::INFINITY]).len(), 1);
+        assert_eq!(complaints(&[4.0, -64.0, 1e30]).len(), 1);
+    }
+}
