@@ -13,7 +13,7 @@ export TABLEGEN_210_PREFIX := $(LLVM_PREFIX)
 export LIBCLANG_PATH := $(LLVM_PREFIX)/lib
 endif
 
-.PHONY: build demo test test-full corpus lint docs setup gpu-pack dist dist-test bench
+.PHONY: build demo test test-full corpus lint docs setup gpu-pack dist dist-test wheel bench
 
 build: setup
 	cargo build --workspace --bins
@@ -54,6 +54,10 @@ dist: setup
 # Whether it is what it should be: shared libraries, start-up, programs in C against both libraries.
 dist-test: dist
 	scripts/test-dist.sh
+
+# The Python package, in target/wheel: scripts/wheel.sh.
+wheel: setup
+	scripts/wheel.sh
 
 # Times beside NVIDIA's tools: docs/performance.md.
 bench: dist

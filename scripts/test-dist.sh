@@ -44,6 +44,9 @@ head -c 100 examples/vadd_f32_div16.tileirbc > "$work/short.bc"
 env -i PATH="$ptxas" "$work/tileiras" "$work/short.bc" -o "$work/short.cubin" 2> "$work/words" || status=$?
 [[ $status == 3 && ! -e $work/short.cubin ]] || fail "a damaged module ended with $status: $(cat "$work/words")"
 "$prefix/bin/tileirdisasm" examples/vadd_f32_div16.tileirbc | grep -q 'entry @vadd' || fail "tileirdisasm prints no kernel"
+[[ $("$prefix/bin/tileiras" --called-as=tileirdisasm examples/vadd_f32_div16.tileirbc) == "$("$prefix/bin/tileirdisasm" examples/vadd_f32_div16.tileirbc)" ]] ||
+    fail "--called-as is another program than the link"
+"$prefix/bin/tile-run" examples/twice.mlir --quiet --gpu-name=sm_90 --grid 8 zeros:f32:4096:ptr || fail "tile-run runs no kernel"
 env -i PATH="$ptxas" "$prefix/bin/tileiras" doctor > "$work/doctor" || fail "doctor: $(cat "$work/doctor")"
 check "the command compiles, refuses, disassembles; $(tail -1 "$work/doctor")"
 if [[ -x target/debug/tileiras ]]; then

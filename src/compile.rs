@@ -140,6 +140,10 @@ impl Compiler for Session {
     }
 }
 
+/// What `tile-run` needs of the compiler.
+pub const TOOLS: tile_launch::Tools<'static> =
+    tile_launch::Tools { compiler: &InProcess, reader: &program, optional_passes: &optional_passes };
+
 /// The optional passes of a compilation, in the order in which `pass-limit` counts them.
 ///
 /// # Errors

@@ -1,18 +1,29 @@
 //! The command in one program, for builds that link MLIR and LLVM statically and start as fast as a small program: it
 //! is called anew to report a crash, so that a crash is a message and an exit status here too. `scripts/dist.sh`
-//! installs it as `tileiras`, and under the name `tileirdisasm`, which some clients look for beside the compiler, it is
-//! the disassembler.
+//! installs it as `tileiras`, and under the names of other tools: `tileirdisasm`, which some clients look for beside the
+//! compiler, is the disassembler, and `tile-run` the simulator. Where a name cannot be had, `--called-as=NAME` as the first
+//! argument stands for it.
 
-use std::{ffi::OsStr, path::Path, process::ExitCode};
+use std::{
+    ffi::{OsStr, OsString},
+    path::Path,
+    process::ExitCode,
+};
 
 use tile_driver::Core;
 use tile_version::IDENTITY;
-use tileiras::compile::OneShot;
+use tileiras::compile::{self, OneShot};
 
 fn main() -> ExitCode {
-    let called = std::env::args_os().next().unwrap_or_default();
-    if Path::new(&called).file_name() == Some(OsStr::new("tileirdisasm")) {
-        return tileiras::tools::disassemble(std::env::args_os());
+    let mut arguments: Vec<OsString> = std::env::args_os().collect();
+    let given = arguments.get(1).and_then(|a| a.to_str()?.strip_prefix("--called-as=")).map(OsString::from);
+    if let Some(name) = given {
+        arguments.splice(..2, [name]);
     }
-    tile_driver::main(std::env::args_os(), &IDENTITY, Core::Guarded(&OneShot))
+    let called = arguments.first().and_then(|a| Path::new(a).file_name()).and_then(OsStr::to_str).unwrap_or_default();
+    match called {
+        "tileirdisasm" => tileiras::tools::disassemble(arguments),
+        "tile-run" => tile_launch::main(arguments, compile::TOOLS),
+        _ => tile_driver::main(arguments, &IDENTITY, Core::Guarded(&OneShot)),
+    }
 }

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Builds the Python package: a wheel with the module and the programs, for any Python 3.10 or newer on this platform.
+#
+#   scripts/wheel.sh              with the release of scripts/dist.sh, which is built first
+#   scripts/wheel.sh --from DIR   with the programs in DIR, such as target/debug; these may need libraries of this machine
+#
+# The wheel is put into target/wheel, and its name printed. Needs pip, which brings the tool that builds it.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+fail() { echo "wheel: $*" >&2; exit 1; }
+
+from=
+case $# in
+    0) ;;
+    2) [[ $1 == --from ]] || fail "usage: scripts/wheel.sh [--from DIR]"; from=$2 ;;
+    *) fail "usage: scripts/wheel.sh [--from DIR]" ;;
+esac
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
+mkdir -p target/wheel
+stage=$(mktemp -d target/wheel/stage.XXXXXX)
+trap 'rm -rf "$stage"' EXIT
+cp -r python/pyproject.toml python/README.md python/tag.py python/src "$stage"
+cp LICENSE "$stage"
+find "$stage" -name __pycache__ -prune -exec rm -r {} +
+echo "__version__ = \"$version\"" > "$stage/src/tileiras/_version.py"
+bin=$stage/src/tileiras/bin
+mkdir "$bin"
+
+if [[ -n $from ]]; then
+    for program in tileiras tileiras-core tileirdisasm tile-run; do
+        [[ -x $from/$program ]] || fail "there is no $program in '$from'"
+        strip -o "$bin/$program" "$from/$program"
+        chmod 755 "$bin/$program"
+    done
+else
+    scripts/dist.sh >&2
+    install -m 755 "target/dist/tileiras-$version/bin/tileiras" "$bin/tileiras"
+    # One program under three names. A wheel has no links, and three copies would be three times as large.
+    for program in tileirdisasm tile-run; do
+        printf '#!/bin/sh\nexec "$(dirname "$0")/tileiras" --called-as=%s "$@"\n' "$program" > "$bin/$program"
+        chmod 755 "$bin/$program"
+    done
+fi
+
+# The oldest C library that the programs run with.
+glibc=$(objdump -T "$bin"/tileiras "$bin"/tileiras-core 2>/dev/null | grep -oE 'GLIBC_2\.[0-9]+' | sort -uV | tail -1)
+[[ -n $glibc ]] || fail "the programs name no version of glibc"
+platform=manylinux_2_${glibc##*.}_$(uname -m)
+TILEIRAS_WHEEL_PLATFORM=$platform python3 -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir target/wheel "$stage" >&2
+echo "target/wheel/tileiras-$version-py3-none-$platform.whl"
