@@ -1,7 +1,7 @@
 //! `tileiras explore`: what its pages know, and that a browser shows them.
 //!
-//! The browser is Chromium on `PATH`. Without one the pages are written and not opened; the continuous integration brings
-//! one and sets `TILEIRAS_BROWSER=required`, so that it cannot be missing there.
+//! The browser is Chromium on `PATH`. Without one the pages are written and not opened; the continuous integration
+//! brings one and sets `TILEIRAS_BROWSER=required`, so that it cannot be missing there.
 
 use std::{
     collections::BTreeSet,

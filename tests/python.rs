@@ -35,8 +35,8 @@ fn the_module_has_the_version_of_the_compiler() {
     assert_eq!(text.trim(), format!("__version__ = \"{}\"", env!("CARGO_PKG_VERSION")));
 }
 
-/// The wheel brings the commands and the module, and needs nothing of the checkout. Builds one of a development build, which
-/// asks PyPI for the tool that does so: part of the full run alone.
+/// The wheel brings the commands and the module, and needs nothing of the checkout. One of a development build is
+/// made, with a tool that comes from PyPI: part of the full run alone.
 #[test]
 fn the_wheel_is_enough() {
     if std::env::var_os("TILEIRAS_TEST_FULL").is_none() {

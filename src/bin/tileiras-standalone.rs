@@ -1,8 +1,8 @@
 //! The command in one program, for builds that link MLIR and LLVM statically and start as fast as a small program: it
 //! is called anew to report a crash, so that a crash is a message and an exit status here too. `scripts/dist.sh`
-//! installs it as `tileiras`, and under the names of other tools: `tileirdisasm`, which some clients look for beside the
-//! compiler, is the disassembler, and `tile-run` the simulator. Where a name cannot be had, `--called-as=NAME` as the first
-//! argument stands for it.
+//! installs it as `tileiras`, and under the names of other tools: `tileirdisasm`, which some clients look for beside
+//! the compiler, is the disassembler, and `tile-run` the simulator. Where a name cannot be had, `--called-as=NAME` as
+//! the first argument stands for it.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -22,7 +22,7 @@ fn main() -> ExitCode {
     }
     let called = arguments.first().and_then(|a| Path::new(a).file_name()).and_then(OsStr::to_str).unwrap_or_default();
     match called {
-        "tileirdisasm" => tileiras::tools::disassemble(arguments),
+        "tileirdisasm" => tileiras::tools::disassemble(arguments.into_iter()),
         "tile-run" => tile_launch::main(arguments, compile::TOOLS),
         _ => tile_driver::main(arguments, &IDENTITY, Core::Guarded(&OneShot)),
     }

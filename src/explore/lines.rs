@@ -1,7 +1,7 @@
 //! Which line of the source each line of LLVM IR, PTX and machine code comes from.
 //!
-//! All three carry line information of the same file: LLVM IR as metadata, PTX in `.loc` directives, machine code in the
-//! comments that nvdisasm writes. Places in other files (functions of a library) count as none.
+//! All three carry line information of the same file: LLVM IR as metadata, PTX in `.loc` directives, machine code in
+//! the comments that nvdisasm writes. Places in other files (functions of a library) count as none.
 
 use std::collections::HashMap;
 

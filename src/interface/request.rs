@@ -59,8 +59,8 @@ pub struct CompileRequest<'a> {
     pub instrumentation: Instrumentation,
     /// Whether the text of each stage on the way is wanted in [`CompileOutput::stages`].
     pub keep_stages: bool,
-    /// Whether the program behind each pass is wanted in [`CompileOutput::snapshots`]; printing it takes longer than most
-    /// passes.
+    /// Whether the program behind each pass is wanted in [`CompileOutput::snapshots`]; printing it takes longer than
+    /// most passes.
     pub keep_snapshots: bool,
     /// Whether [`CompileOutput::remarks`] and [`CompileOutput::places`] are wanted; to find them takes time.
     pub remarks: bool,
