@@ -24,14 +24,22 @@
 //! The pass slices where the target's shared memory holds fewer than [`WANTED`] tiles of both operands, by the least
 //! factor that makes them fit, as long as slices keep [`ROW_BYTES`] along K: a row of an operand that is contiguous
 //! along K should be whole sectors of memory.
+//!
+//! It also slices where registers are short. What is loaded in pieces of less than [`COPIED_BYTES`] cannot be copied into
+//! shared memory and goes there through registers, one for each piece. Two tiles of 128x64 halves of unknown alignment
+//! are 128 registers of each of 128 threads, beside 128 of accumulators; slices are as many as bring that to [`HELD`].
 
 use crate::{
-    analysis::{access::View, facts::Facts},
+    analysis::{
+        access::{View, tiled_access},
+        facts::Facts,
+        product_warps::for_products,
+    },
     dialect::{
         behaviour::{self, LayoutRelation},
         dots::{ACC, LHS, RHS},
         layouts::{Tensor, storage_bits, tensor_type},
-        nv_tileaa::{self, DotOp, DotScaledOp, MakeTiledViewOp, PermuteOp, TiledLoadOp, TiledViewType},
+        nv_tileaa::{self, DotOp, DotScaledOp, FuncOp, MakeTiledViewOp, PermuteOp, TiledLoadOp, TiledViewType},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         product_plan::ProductPlan,
         rt::*,
@@ -55,6 +63,13 @@ const WANTED: u64 = 3;
 const ROW_BYTES: u64 = 64;
 const LEAST_ROW_BYTES: u64 = 32;
 const FACTORS: [i64; 2] = [2, 4];
+/// What copies into shared memory move at least.
+const COPIED_BYTES: u64 = 4;
+/// Registers of a thread for accumulators and for what is on its way to shared memory: the others hold addresses and what
+/// is multiplied.
+const HELD: u64 = 192;
+/// Warps of a block with products, where nothing asks for more.
+const WARPS: i64 = 4;
 
 /// Numbers of the operands that only products with scales have.
 const LHS_SCALE: usize = 3;
@@ -81,7 +96,10 @@ impl RustPass for SliceProducts {
                 continue;
             }
             let Some(found) = Loop::find(op) else { continue };
-            let Some(factor) = found.factor(shared, &facts) else { continue };
+            let function = std::iter::successors(Some(op), |o| parent_op(*o)).find(|o| FuncOp::cast(*o).is_some());
+            let threads = 32 * for_products(function.unwrap_or(op), Some(target), WARPS).unsigned_abs();
+            let deeper = found.factor(shared, &facts);
+            let Some(factor) = deeper.max(found.factor_for_registers(threads, &facts)) else { continue };
             cx.stat_add(stat::NUM_SLICED, 1);
             found.slice(factor, context)?;
         }
@@ -166,16 +184,32 @@ impl<'c> Loop<'c> {
         if stages(1) >= WANTED {
             return None;
         }
-        let row = |factor: i64| {
-            let rows =
-                self.products.iter().filter_map(|p| p.sides().next()).map(|lhs| lhs.depth_bytes() / factor as u64);
-            rows.min().unwrap_or(0)
-        };
-        let all = || self.products.iter().flat_map(|p| &p.operands).map(|(_, o)| o);
-        // A slice has whole blocks of what one scale is for.
-        let fits = |f: i64| all().all(|o| o.depth() % f == 0 && o.is_tested(f, facts));
-        let enough = |wanted, bytes| FACTORS.into_iter().find(|&f| stages(f) >= wanted && row(f) >= bytes && fits(f));
+        let enough =
+            |wanted, bytes| FACTORS.into_iter().find(|&f| stages(f) >= wanted && self.has_slices(f, bytes, facts));
         enough(WANTED, ROW_BYTES).or_else(|| if stages(1) < 2 { enough(2, LEAST_ROW_BYTES) } else { None })
+    }
+
+    /// Whether the tiles can be sliced, with so many bytes along K in each slice at least.
+    fn has_slices(&self, factor: i64, row_bytes: u64, facts: &Facts) -> bool {
+        let mut rows = self.products.iter().filter_map(|p| p.sides().next()).map(Operand::depth_bytes);
+        let mut all = self.products.iter().flat_map(|p| &p.operands).map(|(_, o)| o);
+        // A slice has whole blocks of what one scale is for.
+        rows.all(|bytes| bytes / factor as u64 >= row_bytes)
+            && all.all(|o| o.depth() % factor == 0 && o.is_tested(factor, facts))
+    }
+
+    /// The least number of slices with which the registers of a thread suffice; none if they do anyway or never do.
+    fn factor_for_registers(&self, threads: u64, facts: &Facts) -> Option<i64> {
+        let held = |factor: i64| {
+            let products = self.products.iter().map(|p| {
+                let sums = Tensor::of_value(operand(p.op, ACC)).map_or(0, |t| t.elements() as u64);
+                let pieces: u64 = p.sides().map(|o| o.pieces_through_registers(facts)).sum();
+                sums / threads + pieces / factor as u64 / threads
+            });
+            products.sum::<u64>()
+        };
+        let suffices = |f: &i64| held(*f) <= HELD && self.has_slices(*f, LEAST_ROW_BYTES, facts);
+        if held(1) > HELD { FACTORS.into_iter().find(suffices) } else { None }
     }
 
     fn slice(&self, factor: i64, context: &'c Context) -> Result<(), Failed> {
@@ -300,6 +334,15 @@ impl<'c> Operand<'c> {
     /// Bytes of the loaded tile.
     fn bytes(&self) -> u64 {
         self.tensor().map_or(0, |t| t.elements() as u64 * u64::from(storage_bits(t.element)) / 8)
+    }
+
+    /// Pieces of the loaded tile that are loaded on their own, where they are too small to be copied.
+    fn pieces_through_registers(&self, facts: &Facts) -> u64 {
+        let Some(view) = View::of(self.load.view()) else { return 0 };
+        let indices: Vec<Val<'c>> = self.load.indices().collect();
+        let access = tiled_access(facts, &view, &indices, &[]);
+        let elements = self.tensor().map_or(0, |t| t.elements() as u64);
+        if access.vector * access.element_bytes < COPIED_BYTES { elements / access.vector.max(1) } else { 0 }
     }
 
     /// Elements of the loaded tile along K.

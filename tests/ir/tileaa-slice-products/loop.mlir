@@ -1,7 +1,7 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-slice-products{compute-capability=sm_80})' | FileCheck %s --check-prefixes=CHECK,SMALL
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-slice-products{compute-capability=sm_90})' | FileCheck %s --check-prefixes=CHECK,LARGE
 
-// 32 KiB of both operands fit once into 48 KiB, halves of them three times.
+// 32 KiB of both operands fit once into 48 KiB, halves of them three times. They are aligned, so that they can be copied.
 // CHECK-LABEL: nv_tileaa.func @halves(
 // LARGE: scf.for {{.*}} : i32 {
 // LARGE: tile = [128, 64]
@@ -17,7 +17,8 @@
 // SMALL-NEXT: %[[D:.*]] = nv_tileaa.dot %[[A]], %[[B]], %[[ACC]] : tensor<128x32xf16>, tensor<32x128xf16>, tensor<128x128xf32>
 // SMALL-NEXT: scf.yield %[[D]]
 nv_tileaa.func @halves(%p: !nv_tileaa.ptr<f16>, %n: i32, %j: i32) {
-  %m = nv_tileaa.make_memref %p, shape = [%n : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
+  %pa = nv_tileaa.assume #cuda_tile.div_by<16>, %p : !nv_tileaa.ptr<f16>
+  %m = nv_tileaa.make_memref %pa, shape = [%n : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %zero = arith.constant dense<0.0> : tensor<128x128xf32>
@@ -44,8 +45,10 @@ nv_tileaa.func @halves(%p: !nv_tileaa.ptr<f16>, %n: i32, %j: i32) {
 // SMALL: %[[D:.*]] = nv_tileaa.dot_scaled %[[A]] scale %[[X]], %[[B]] scale %[[Y]], %[[ACC]] : tensor<128x64xf8E4M3FN>
 // SMALL-NEXT: scf.yield %[[D]]
 nv_tileaa.func @scaled(%p: !nv_tileaa.ptr<f8E4M3FN>, %q: !nv_tileaa.ptr<f8E8M0FNU>, %n: i32, %j: i32) {
-  %m = nv_tileaa.make_memref %p, shape = [%n, %n : i32, i32], strides = [] : <f8E4M3FN> -> <?x?xf8E4M3FN, strides = [65536, 1]>
-  %s = nv_tileaa.make_memref %q, shape = [%n, %n : i32, i32], strides = [] : <f8E8M0FNU> -> <?x?xf8E8M0FNU, strides = [65536, 1]>
+  %pa = nv_tileaa.assume #cuda_tile.div_by<16>, %p : !nv_tileaa.ptr<f8E4M3FN>
+  %qa = nv_tileaa.assume #cuda_tile.div_by<16>, %q : !nv_tileaa.ptr<f8E8M0FNU>
+  %m = nv_tileaa.make_memref %pa, shape = [%n, %n : i32, i32], strides = [] : <f8E4M3FN> -> <?x?xf8E4M3FN, strides = [65536, 1]>
+  %s = nv_tileaa.make_memref %qa, shape = [%n, %n : i32, i32], strides = [] : <f8E8M0FNU> -> <?x?xf8E8M0FNU, strides = [65536, 1]>
   %v = nv_tileaa.make_tiled_view %m : <?x?xf8E4M3FN, strides = [65536, 1]> -> <tile = [128, 128], memref<?x?xf8E4M3FN, strides = [65536, 1]>>
   %l = nv_tileaa.make_tiled_view %s : <?x?xf8E8M0FNU, strides = [65536, 1]> -> <tile = [128, 4], memref<?x?xf8E8M0FNU, strides = [65536, 1]>>
   %r = nv_tileaa.make_tiled_view %s : <?x?xf8E8M0FNU, strides = [65536, 1]> -> <tile = [4, 128], memref<?x?xf8E8M0FNU, strides = [65536, 1]>>
@@ -146,6 +149,46 @@ nv_tileaa.func @half_a_tile_behind_the_end(%p: !nv_tileaa.ptr<f16>, %n: i32, %j:
     %b, %t2 = nv_tileaa.tiled_load <weak> %w[%k, %j] : <tile = [64, 128], memref<?x96xf16, strides = [96, 1]>, padding = zero>[i32, i32] -> tensor<64x128xf16>
     %d = nv_tileaa.dot %a, %b, %acc : tensor<128x64xf16>, tensor<64x128xf16>, tensor<128x128xf32>
     scf.yield %d : tensor<128x128xf32>
+  }
+  nv_tileaa.return
+}
+
+// Halves of unknown alignment are loaded one by one, and cannot be copied: 128 registers of each of 128 threads beside 128
+// of accumulators, if tiles were not sliced.
+// CHECK-LABEL: nv_tileaa.func @through_registers(
+// CHECK: scf.for {{.*}} : i64 {
+// CHECK: nv_tileaa.tiled_load {{.*}} -> tensor<128x32xf16>
+// CHECK: nv_tileaa.tiled_load {{.*}} -> tensor<32x128xf16>
+nv_tileaa.func @through_registers(%p: !nv_tileaa.ptr<f16>, %s: i32, %n: i32, %j: i32) {
+  %m = nv_tileaa.make_memref %p, shape = [%n, %n : i32, i32], strides = [%s : i32] : <f16> -> <?x?xf16, strides = [?, 1]>
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<128x128xf32>
+  %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<128x128xf32>) : i32 {
+    %v = nv_tileaa.make_tiled_view %m : <?x?xf16, strides = [?, 1]> -> <tile = [128, 64], memref<?x?xf16, strides = [?, 1]>>
+    %a, %t1 = nv_tileaa.tiled_load <weak> %v[%j, %k] : <tile = [128, 64], memref<?x?xf16, strides = [?, 1]>>[i32, i32] -> tensor<128x64xf16>
+    %w = nv_tileaa.make_tiled_view %m : <?x?xf16, strides = [?, 1]> -> <tile = [64, 128], memref<?x?xf16, strides = [?, 1]>>
+    %b, %t2 = nv_tileaa.tiled_load <weak> %w[%k, %j] : <tile = [64, 128], memref<?x?xf16, strides = [?, 1]>>[i32, i32] -> tensor<64x128xf16>
+    %d = nv_tileaa.dot %a, %b, %acc : tensor<128x64xf16>, tensor<64x128xf16>, tensor<128x128xf32>
+    scf.yield %d : tensor<128x128xf32>
+  }
+  nv_tileaa.return
+}
+
+// With fewer accumulators there is room: nothing is gained by slices where shared memory suffices.
+// CHECK-LABEL: nv_tileaa.func @small(
+// LARGE: tensor<64x64xf16>
+nv_tileaa.func @small(%p: !nv_tileaa.ptr<f16>, %s: i32, %n: i32, %j: i32) {
+  %m = nv_tileaa.make_memref %p, shape = [%n, %n : i32, i32], strides = [%s : i32] : <f16> -> <?x?xf16, strides = [?, 1]>
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
+    %v = nv_tileaa.make_tiled_view %m : <?x?xf16, strides = [?, 1]> -> <tile = [64, 64], memref<?x?xf16, strides = [?, 1]>>
+    %a, %t1 = nv_tileaa.tiled_load <weak> %v[%j, %k] : <tile = [64, 64], memref<?x?xf16, strides = [?, 1]>>[i32, i32] -> tensor<64x64xf16>
+    %b, %t2 = nv_tileaa.tiled_load <weak> %v[%k, %j] : <tile = [64, 64], memref<?x?xf16, strides = [?, 1]>>[i32, i32] -> tensor<64x64xf16>
+    %d = nv_tileaa.dot %a, %b, %acc : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
   }
   nv_tileaa.return
 }
