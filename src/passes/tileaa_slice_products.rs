@@ -25,9 +25,10 @@
 //! factor that makes them fit, as long as slices keep [`ROW_BYTES`] along K: a row of an operand that is contiguous
 //! along K should be whole sectors of memory.
 //!
-//! It also slices where registers are short. What is loaded in pieces of less than [`COPIED_BYTES`] cannot be copied into
-//! shared memory and goes there through registers, one for each piece. Two tiles of 128x64 halves of unknown alignment
-//! are 128 registers of each of 128 threads, beside 128 of accumulators; slices are as many as bring that to [`HELD`].
+//! It also slices where registers are short. What is loaded in pieces of less than [`COPIED_BYTES`] cannot be copied
+//! into shared memory and goes there through registers, one for each piece. Two tiles of 128x64 halves of unknown
+//! alignment are 128 registers of each of 128 threads, beside 128 of accumulators; slices are as many as bring that to
+//! [`HELD`].
 
 use crate::{
     analysis::{
@@ -65,8 +66,8 @@ const LEAST_ROW_BYTES: u64 = 32;
 const FACTORS: [i64; 2] = [2, 4];
 /// What copies into shared memory move at least.
 const COPIED_BYTES: u64 = 4;
-/// Registers of a thread for accumulators and for what is on its way to shared memory: the others hold addresses and what
-/// is multiplied.
+/// Registers of a thread for accumulators and for what is on its way to shared memory: the others hold addresses and
+/// what is multiplied.
 const HELD: u64 = 192;
 /// Warps of a block with products, where nothing asks for more.
 const WARPS: i64 = 4;
