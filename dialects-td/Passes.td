@@ -113,7 +113,8 @@ def TileAASliceProducts : Pass<"tileaa-slice-products", "::mlir::ModuleOp"> {
   let summary = "loops over deep tiles of matrix products become loops over slices of them";
   let description = [{
     A loop that only adds up products of tiles that it loads is made to load thinner tiles, more often, where the
-    target's shared memory would hold too few of the original ones for a pipeline of copies.
+    target's shared memory would hold too few of the original ones for a pipeline of copies, or where tiles that
+    cannot be copied would take too many registers on their way there.
   }];
   let options = [
     Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">,
