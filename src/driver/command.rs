@@ -321,6 +321,28 @@ impl Session<'_> {
         }
     }
 
+    /// A directory for temporary files that only this user may look into. The caller removes it.
+    fn private_scratch(&mut self) -> Step<PathBuf> {
+        output::private_directory(&scratch_directory()).map_err(|e| {
+            let text = format!("Failed to create temporary file: {}", io_text(&e));
+            self.fail(Diagnostic::error(Code::TemporaryFile, text))
+        })
+    }
+
+    /// Compiles in a process of its own, as a user would start it; `arguments` adds to its command line.
+    fn compile_apart(&mut self, arguments: impl FnOnce(&mut Command)) -> Step<()> {
+        let status = std::env::current_exe().and_then(|program| {
+            let mut command = Command::new(program);
+            arguments(&mut command);
+            crate::child::run_as_part(command)
+        });
+        let status = status.map_err(|e| {
+            let text = format!("this program cannot be started again: {}", io_text(&e));
+            self.fail(Diagnostic::error(Code::CoreNotFound, text))
+        })?;
+        self.answer_for(status)
+    }
+
     /// Ends as the process that did the work ended.
     fn answer_for(&mut self, status: std::process::ExitStatus) -> Step<()> {
         match (status.code(), status.signal()) {

@@ -48,6 +48,8 @@ pub fn check_each(
             Err(why) => {
                 remark = format!("later passes are needed: {why}");
                 verdict = Verdict::NotCompiled(why);
+                // What was said of earlier code is not said of this.
+                last.clear();
             }
             Ok(ptx) if ptx == last => remark = "the same code".to_owned(),
             Ok(ptx) => {

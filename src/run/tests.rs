@@ -54,6 +54,9 @@ fn compiler(request: &CompileRequest<'_>, report: &mut dyn FnMut(Diagnostic)) ->
     // With two of the optional passes or more, a program that says so is compiled to something else.
     let limit = request.pipeline_options.iter().find(|(name, _)| name == "pass-limit");
     let is_spoilt = text.contains("spoilt") && limit.is_none_or(|(_, n)| n.parse::<u32>().unwrap() >= 2);
+    if text.contains("gap") && limit.is_some_and(|(_, n)| n == "1") {
+        return Err(CompileError::Failed);
+    }
     let text = if is_spoilt { text.replace("%f4, %f1, %f2, %f3", "%f4, %f1, %f2, %f1") } else { text };
     Ok(CompileOutput { text, ..CompileOutput::default() })
 }
@@ -156,6 +159,9 @@ fn the_pass_that_makes_results_wrong_is_named() {
     fs::write(dir.path().join("k.mlir"), format!("// spoilt\n{SAXPY}")).unwrap();
     let (status, said) = tile_run(dir.path(), "--check-each --launch @launch.json");
     assert_eq!((status, said.contains("wrong behind 'spoil', and right before it")), (7, true), "{said}");
+    // A step that does not compile says nothing about the same code behind it.
+    fs::write(dir.path().join("k.mlir"), format!("// gap\n{SAXPY}")).unwrap();
+    assert_eq!(tile_run(dir.path(), "--check-each --launch @launch.json"), (0, String::new()));
     fs::write(dir.path().join("k.mlir"), SAXPY.replace("fma.rn.f32 %f4, %f1", "fma.rn.f32 %f4, %f2")).unwrap();
     let (status, said) = tile_run(dir.path(), "--check-each --launch @launch.json");
     assert_eq!((status, said.contains("without optional passes too")), (7, true), "{said}");

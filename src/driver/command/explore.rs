@@ -12,7 +12,7 @@ use tile_diag::{Code, Diagnostic};
 use tile_explore::{Exploration, Kernel, Listing, Remark, Step as Pass, lines};
 use tile_interface::{CompileOutput, Emit, InputKind, RemarkSort, input_kind};
 
-use super::{Exit, Session, Step, read_input, schedules, scratch_directory};
+use super::{Exit, Session, Step, read_input, schedules};
 use crate::cl::{self, Parsed};
 use crate::options::{self, Options, SPECS};
 use crate::resources::KernelResources;
@@ -72,10 +72,7 @@ impl Session<'_> {
             errors => errors.iter().map(|e| self.command_line_error(e)).last().unwrap_or(Exit(1)),
         })?;
         output::check(&call.output).map_err(|e| self.output_failed(&e))?;
-        let scratch = output::private_directory(&scratch_directory()).map_err(|e| {
-            let text = format!("Failed to create temporary file: {}", io_text(&e));
-            self.fail(Diagnostic::error(Code::TemporaryFile, text))
-        })?;
+        let scratch = self.private_scratch()?;
         let explored = self.explored(&call, &scratch, identity);
         // Whatever is left is in a directory for temporary files.
         let _ = std::fs::remove_dir_all(&scratch);
@@ -158,20 +155,9 @@ impl Session<'_> {
         data.push(&file);
         let mut trace = OsString::from(TRACE);
         trace.push(scratch.join("schedules.txt"));
-        let failed = |e: std::io::Error| {
-            let text = format!("this program cannot be started again: {}", io_text(&e));
-            Diagnostic::error(Code::CoreNotFound, text)
-        };
-        let status = std::env::current_exe().and_then(|program| {
-            let mut command = Command::new(program);
+        self.compile_apart(|command| {
             command.args([trace, data]).args(&call.arguments).args(more).arg("-o").arg(to).arg("--").arg(input);
-            crate::child::run_as_part(command)
-        });
-        match status.map_err(|e| self.fail(failed(e)))?.code() {
-            Some(0) => {}
-            // The compilation has said why.
-            code => return Err(Exit(code.and_then(|c| u8::try_from(c).ok()).unwrap_or(70))),
-        }
+        })?;
         let read = std::fs::read(&file).map_err(|e| io_text(&e)).and_then(|text| Exploration::from_json(&text));
         read.map_err(|why| self.fail(Diagnostic::error(Code::Internal, format!("internal error: no data: {why}"))))
     }

@@ -1,13 +1,11 @@
 //! `tileiras explain-schedule`: what the modulo scheduler makes of the loops of a program.
 
 use std::ffi::OsString;
-use std::io;
 use std::path::Path;
-use std::process::Command;
 
 use tile_diag::{Code, Diagnostic};
 
-use super::{Exit, Session, Step, scratch_directory};
+use super::{Session, Step};
 use crate::io_text;
 
 /// The option that turns the scheduler on, and where it leaves its schedules.
@@ -48,30 +46,21 @@ impl Session<'_> {
         let Some(Call { arguments, output }) = call(arguments) else {
             return Err(self.command_line_error("tileiras: explain-schedule: -o takes the name of a file"));
         };
-        let scratch = |e: io::Error| {
-            Diagnostic::error(Code::TemporaryFile, format!("Failed to create temporary file: {}", io_text(&e)))
-        };
-        let directory = crate::output::private_directory(&scratch_directory()).map_err(|e| self.fail(scratch(e)))?;
+        let directory = self.private_scratch()?;
         // The name's ending says what is written: a page, a trace, or text.
         let kind = output.as_ref().and_then(|o| Path::new(o).extension()?.to_str()).unwrap_or("txt");
         let file = directory.join(format!("schedules.{kind}"));
         let mut trace = OsString::from(TRACE);
         trace.push(&file);
         let is_set = arguments.iter().any(|a| a.to_string_lossy().starts_with(LEVEL));
-        let status = std::env::current_exe().and_then(|program| {
-            let mut command = Command::new(program);
+        let compiled = self.compile_apart(|command| {
             command.args((!is_set).then(|| format!("{LEVEL}2"))).arg(trace);
             command.args(["--emit=tileas", "-o", "/dev/null"]).args(&arguments);
-            crate::child::run_as_part(command)
         });
         let schedules = std::fs::read(&file);
         // Whatever is left is in a directory for temporary files.
         let _ = std::fs::remove_dir_all(&directory);
-        match status.map_err(|e| self.fail(scratch(e)))?.code() {
-            Some(0) => {}
-            // The compilation has said why.
-            code => return Err(Exit(code.and_then(|c| u8::try_from(c).ok()).unwrap_or(70))),
-        }
+        compiled?;
         let schedules = schedules.unwrap_or_default();
         if schedules.is_empty() {
             return self.inform(NONE);
