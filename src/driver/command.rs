@@ -6,7 +6,6 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
 use std::time::Duration;
 
 use tile_diag::{Code, Diagnostic, Severity, render};
@@ -21,6 +20,7 @@ use crate::hostobj;
 use crate::manual;
 use crate::options::{self, DiagnosticFormat, Options, SPECS};
 use crate::output::{self, OutputError};
+use crate::panics::last_panic;
 use crate::ptxas::{self, Cubin, Job, Waiting};
 use crate::remarks::{self, RemarkFormat};
 use crate::resources::{self, KernelResources};
@@ -32,6 +32,7 @@ use tile_interface::{
 };
 
 mod explore;
+mod input;
 mod reproducers;
 mod schedules;
 mod settings;
@@ -374,12 +375,12 @@ impl Session<'_> {
 
     /// Reads the input and checks everything that needs no compiler.
     fn prepare(&mut self, options: &Options, identity: &Identity) -> Step<Prepared> {
-        let input = read_input(&options.input).map_err(|e| {
+        let input = input::read(&options.input).map_err(|e| {
             let text = format!("unable to read input file '{}': {}", options.input.display(), io_text(&e));
             self.fail(Diagnostic::error(Code::UnreadableInput, text))
         })?;
         let kind = input_kind(&options.input, &input)
-            .or_else(|e| if e == NotTileIr::Unknown && is_module(&input) { Ok(InputKind::Text) } else { Err(e) })
+            .or_else(|e| if e == NotTileIr::Unknown && input::is_module(&input) { Ok(InputKind::Text) } else { Err(e) })
             .map_err(|e: NotTileIr| self.fail(Diagnostic::error(Code::NotTileIr, e.to_string())))?;
         let kind = self.agreed_kind(kind, options.start_from)?;
         let settings = self.check(options)?;
@@ -689,37 +690,6 @@ fn job<'a>(
     }
 }
 
-/// The bytes of an input; `-` is standard input.
-fn read_input(path: &Path) -> io::Result<Vec<u8>> {
-    if path.as_os_str() != "-" {
-        return std::fs::read(path);
-    }
-    let mut bytes = Vec::new();
-    io::Read::read_to_end(&mut io::stdin().lock(), &mut bytes)?;
-    Ok(bytes)
-}
-
-/// Whether bytes without a magic are a module in text, by their first word: names of inputs may say nothing.
-fn is_module(bytes: &[u8]) -> bool {
-    const WORDS: [&str; 8] = [
-        "module",
-        "builtin.module",
-        "cuda_tile.module",
-        "gpu.module",
-        "\"builtin.module\"",
-        "\"cuda_tile.module\"",
-        "#",
-        "!",
-    ];
-    let Ok(text) = std::str::from_utf8(bytes) else { return false };
-    let first = text.lines().map(str::trim_start).find(|line| !line.is_empty() && !line.starts_with("//"));
-    first.is_some_and(|line| {
-        let behind = |word: &str| line.strip_prefix(word).map(|rest| rest.chars().next());
-        let ends = |next: Option<char>| next.is_none_or(|c| !c.is_alphanumeric() && !matches!(c, '_' | '.'));
-        WORDS.iter().any(|word| behind(word).is_some_and(|next| word.len() == 1 || ends(next)))
-    })
-}
-
 /// Where temporary files go.
 fn scratch_directory() -> PathBuf {
     std::env::var_os("TMPDIR").filter(|v| !v.is_empty()).unwrap_or_else(|| "/tmp".into()).into()
@@ -742,29 +712,6 @@ pub fn version_text(identity: &Identity) -> String {
         "tileiras {version} (revision {revision}, sources {sources}, LLVM {llvm})\n\
          Tile IR compatible: Cuda compilation tools, release 13.5, V13.5.0\n"
     )
-}
-
-static LAST_PANIC: Mutex<Option<String>> = Mutex::new(None);
-
-/// Keeps the words of a panic for [`last_panic`] instead of printing them. Once a process; later calls do nothing.
-pub fn install_panic_hook() {
-    static ONCE: std::sync::Once = std::sync::Once::new();
-    ONCE.call_once(set_panic_hook);
-}
-
-fn set_panic_hook() {
-    std::panic::set_hook(Box::new(|info| {
-        let text = info.payload_as_str().unwrap_or("panic");
-        let place = info.location().map(|l| format!(" at {}:{}", l.file(), l.line())).unwrap_or_default();
-        if let Ok(mut last) = LAST_PANIC.lock() {
-            *last = Some(format!("{text}{place}"));
-        }
-    }));
-}
-
-/// The words and the place of the last panic; of any thread's, if several panic at once.
-pub fn last_panic() -> String {
-    LAST_PANIC.lock().ok().and_then(|mut last| last.take()).unwrap_or_else(|| "panic".to_owned())
 }
 
 /// The arguments of a command line, as [`run`] sees them. For tests of the option table.

@@ -37,6 +37,7 @@ mod libraries;
 pub mod manual;
 pub mod options;
 pub mod output;
+mod panics;
 #[allow(unsafe_code, reason = "system calls between fork and exec")]
 pub mod process;
 pub mod ptxas;
@@ -52,7 +53,8 @@ use std::process::ExitCode;
 
 use tile_interface::Compiler;
 
-pub use command::{BYTECODE_VERSIONS, install_panic_hook, last_panic, version_text};
+pub use command::{BYTECODE_VERSIONS, version_text};
+pub use panics::{install_panic_hook, last_panic};
 pub use tile_diag::{Code, Diagnostic, Location, Severity};
 
 /// The identity of a build, for `--version`.
@@ -79,7 +81,7 @@ pub enum Core<'a> {
 
 /// Runs the command. The first argument is the program's name.
 pub fn main(arguments: impl IntoIterator<Item = OsString>, identity: &Identity, core: Core<'_>) -> ExitCode {
-    command::install_panic_hook();
+    install_panic_hook();
     let mut stdout = std::io::stdout();
     let mut stderr = std::io::stderr();
     let arguments = arguments.into_iter().collect();

@@ -1,0 +1,35 @@
+//! The bytes that a compilation starts from, and what they are where no magic says it.
+
+use std::io;
+use std::path::Path;
+
+/// The bytes of an input; `-` is standard input.
+pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    if path.as_os_str() != "-" {
+        return std::fs::read(path);
+    }
+    let mut bytes = Vec::new();
+    io::Read::read_to_end(&mut io::stdin().lock(), &mut bytes)?;
+    Ok(bytes)
+}
+
+/// Whether bytes without a magic are a module in text, by their first word: names of inputs may say nothing.
+pub(super) fn is_module(bytes: &[u8]) -> bool {
+    const WORDS: [&str; 8] = [
+        "module",
+        "builtin.module",
+        "cuda_tile.module",
+        "gpu.module",
+        "\"builtin.module\"",
+        "\"cuda_tile.module\"",
+        "#",
+        "!",
+    ];
+    let Ok(text) = std::str::from_utf8(bytes) else { return false };
+    let first = text.lines().map(str::trim_start).find(|line| !line.is_empty() && !line.starts_with("//"));
+    first.is_some_and(|line| {
+        let behind = |word: &str| line.strip_prefix(word).map(|rest| rest.chars().next());
+        let ends = |next: Option<char>| next.is_none_or(|c| !c.is_alphanumeric() && !matches!(c, '_' | '.'));
+        WORDS.iter().any(|word| behind(word).is_some_and(|next| word.len() == 1 || ends(next)))
+    })
+}
