@@ -27,10 +27,11 @@ class Format:
     mantissa_bits: int
     infinity: bool = True
     nan: bool = True
+    signed: bool = True
 
     @property
     def width(self) -> int:
-        return 1 + self.exponent_bits + self.mantissa_bits
+        return int(self.signed) + self.exponent_bits + self.mantissa_bits
 
     @property
     def bias(self) -> int:
@@ -38,7 +39,12 @@ class Format:
 
     @property
     def sign(self) -> int:
-        return 1 << (self.width - 1)
+        """Zero if there is none."""
+        return 1 << (self.width - 1) if self.signed else 0
+
+    @property
+    def signs(self) -> tuple[int, ...]:
+        return (0, self.sign) if self.signed else (0,)
 
     @property
     def largest(self) -> int:
@@ -60,6 +66,7 @@ FORMATS = {
     "tf32": Format(8, 10),
     "e4m3": Format(4, 3, infinity=False),
     "e5m2": Format(5, 2),
+    "e5m3": Format(5, 3, infinity=False, signed=False),
     "e2m1": Format(2, 1, infinity=False, nan=False),
 }
 # f8E8M0FNU is a power of two without sign and zero, which is another kind of thing.
@@ -75,7 +82,7 @@ ZERO = Fraction(0)
 
 def decode(bits: int, f: Format) -> Real:
     negative = bool(bits & f.sign)
-    bits &= f.sign - 1
+    bits &= (1 << (f.exponent_bits + f.mantissa_bits)) - 1
     if bits > f.largest:
         is_infinity = f.infinity and bits == f.largest + 1
         return (NINF if negative else INF) if is_infinity else NAN
@@ -110,7 +117,9 @@ def floor_log2(x: Fraction) -> int:
 
 
 def encode(x: Real, f: Format, mode: str = "nearest_even") -> str:
-    """The word of the table: bits, or `nan`."""
+    """The word of the table: bits, or `nan`; `?` for numbers below zero where there are none."""
+    if not f.signed and is_negative(x) and x != NZERO:
+        return "?"
     bits = encoded(x, f, mode)
     return "nan" if bits is None else f"0x{bits:0{(f.width + 3) // 4}x}"
 
@@ -181,7 +190,7 @@ def specials(f: Format) -> list[int]:
         nan = f.largest + 1
     # 0.5, 2.5 and 3.
     more = [encoded(Fraction(n, 2), f, "nearest_even") or 0 for n in (1, 5, 6)]
-    return [b | s for b in positive + more for s in (0, f.sign)] + [nan]
+    return [b | s for b in positive + more for s in f.signs] + [nan]
 
 
 def few(f: Format) -> list[int]:
@@ -190,7 +199,7 @@ def few(f: Format) -> list[int]:
     positive = [0, 1, f.largest, one, one + 3 + (1 << f.mantissa_bits)]
     positive += [f.largest + 1] if f.infinity else []
     nan = f.largest + (1 | 1 << (f.mantissa_bits - 1))
-    return [b | s for b in positive for s in (0, f.sign)] + [nan]
+    return [b | s for b in positive for s in f.signs] + [nan]
 
 
 def fewest(f: Format) -> list[int]:
@@ -817,7 +826,7 @@ def conversions() -> None:
             block(f"{a} -> {SCALE}", f"ftof %a rounding<{mode}> : T0 -> R", rows)
         rows = [[word(v, 8), "?" if not f.nan and x == NAN else encode(x, f)] for v, x in reals_of(SCALE)]
         block(f"{SCALE} -> {a}", "ftof %a : T0 -> R", rows)
-    classes = [["i8", "e4m3", "e5m2", SCALE], ["i16", "f16", "bf16"], ["i32", "f32"], ["i64", "f64"]]
+    classes = [["i8", "e4m3", "e5m2", "e5m3", SCALE], ["i16", "f16", "bf16"], ["i32", "f32"], ["i64", "f64"]]
     for names in classes:
         for a, b in product(names, repeat=2):
             width = INTEGERS[names[0]]
@@ -825,7 +834,7 @@ def conversions() -> None:
             if a != b:
                 # A float's NaN keeps its bits.
                 block(f"{a} -> {b}", "bitcast %a : T0 -> R", [[word(v, width)] * 2 for v in values])
-    for name in ["tf32", "e4m3", "e5m2", SCALE]:
+    for name in ["tf32", "e4m3", "e5m2", "e5m3", SCALE]:
         width = width_of(name)
         values = [v for v, _ in reals_of(name)]
         rows = [[str(i % 2), word(v, width), word(values[-1 - i], width), word(v if i % 2 else values[-1 - i], width)] for i, v in enumerate(values)]
@@ -862,7 +871,7 @@ def ties(f: Format, g: Format) -> list[int]:
     out = []
     half = 1 << (f.mantissa_bits - g.mantissa_bits - 1)
     for odd in (0, 2):
-        for sign in (0, f.sign):
+        for sign in f.signs:
             tie = (f.bias << f.mantissa_bits) + half * (1 + odd) | sign
             out += [tie - 1, tie, tie + 1]
     largest = decode(g.largest, g)
@@ -871,7 +880,7 @@ def ties(f: Format, g: Format) -> list[int]:
         # Among the subnormal numbers of `g`, and over all of the smallest format.
         bits = encoded(lowest * k / 2, f, "zero")
         if bits is not None and decode(bits, f) == lowest * k / 2:
-            out += [bits - 1, bits, bits + 1, bits | f.sign]
+            out += [bits - 1, bits, bits + 1, *(bits | s for s in f.signs[1:])]
     if isinstance(largest, Fraction):
         # Where rounding up would leave the numbers of `g`.
         step = Fraction(2) ** (floor_log2(largest) - g.mantissa_bits)

@@ -205,6 +205,7 @@ fn specials(number: &str) -> &'static [&'static str] {
         "f16" | "bf16" | "f32" | "f64" => &["0", "-0", "subnormal", "largest", "inf", "-inf", "nan"],
         "tf32" | "f8E5M2" => &["0", "-0", "subnormal", "largest", "inf", "-inf", "nan"],
         "f8E4M3FN" => &["0", "-0", "subnormal", "largest", "nan"],
+        "fnv8E5M3FNU" => &["0", "subnormal", "largest", "nan"],
         "f8E8M0FNU" => &["smallest", "largest", "nan"],
         _ => &[],
     }

@@ -42,7 +42,7 @@ def CudaTile_FloatElements
 def CudaTile_AnyFloatElements
     : CudaTile_Elements<"isAnyFloatElement",
         "f16 or bf16 or f32 or f64 or tf32 or f8E4M3FN or f8E5M2 or "
-        "f8E8M0FNU or f4E2M1FN">;
+        "f8E8M0FNU or f4E2M1FN or fnv8E5M3FNU">;
 def CudaTile_NumberElements
     : CudaTile_Elements<"isNumberElement",
         !strconcat(CudaTile_IntElements.text, " or ",
@@ -71,7 +71,7 @@ def CudaTile_MmafScaledElements
     : CudaTile_Elements<"isMmafScaledElement",
         "f8E4M3FN or f8E5M2 or f4E2M1FN">;
 def CudaTile_MmafScaleElements
-    : CudaTile_Elements<"isMmafScaleElement", "f8E4M3FN or f8E8M0FNU">;
+    : CudaTile_Elements<"isMmafScaleElement", "f8E4M3FN or f8E8M0FNU or fnv8E5M3FNU">;
 
 class CudaTile_TileOf<CudaTile_Elements elements, string prefix = "tile of ">
     : Type<CPred<"::cuda_tile::isTileOf($_self, " # elements.predicate # ")">,
@@ -170,6 +170,11 @@ def CudaTile_DenseElementsAttr
 //===----------------------------------------------------------------------===//
 
 class CudaTile_SameType<list<string> names> : AllTypesMatch<names>;
+// The attribute of a constant has the type of its result, or that of its bits.
+def CudaTile_ConstantType
+    : PredOpTrait<"all of {value, result} have same type",
+        CPred<"::cuda_tile::holdsConstantsOf(getValue().getType(), "
+              "$result.getType())">>;
 class CudaTile_SameShape<list<string> names> : AllShapesMatch<names>;
 class CudaTile_SameRank<list<string> names> : AllRanksMatch<names>;
 

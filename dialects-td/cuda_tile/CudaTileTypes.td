@@ -21,6 +21,19 @@ def CudaTile_TokenType : CudaTile_TypeDef<"Token", "token"> {
   }];
 }
 
+def CudaTile_FloatNV8E5M3FNUType
+    : CudaTile_TypeDef<"FloatNV8E5M3FNU", "fnv8E5M3FNU"> {
+  let summary = "8-bit floating-point type without sign";
+  let description = [{
+    Five bits of exponent with bias 15 and three of mantissa: zero, subnormal
+    numbers of 2^-17 and more, numbers up to 114688, no infinity, and NaN where
+    all bits are set. It is a type of elements: `tile<4xfnv8E5M3FNU>`.
+
+    LLVM has no such format, and so an attribute cannot hold its numbers:
+    constants hold their bits, as i8.
+  }];
+}
+
 def CudaTile_PointerType : CudaTile_TypeDef<"Pointer", "ptr"> {
   let summary = "Pointer type";
   let description = [{

@@ -18,17 +18,28 @@ def CudaTile_ModuleOp : CudaTile_Op<"module",
 
 def CudaTile_GlobalOp : CudaTile_Op<"global", [Symbol]> {
   let summary = "variable in global memory with an initial value";
+  let description = [{
+    `global @table <i32: [1, 2]> : tile<2xi32>`. `element_type` is there if the
+    attribute holds the bits of elements that it cannot hold itself.
+  }];
   let arguments = (ins SymbolNameAttr:$sym_name,
     CudaTile_DenseElementsAttr:$value,
+    OptionalAttr<TypeAttr>:$element_type,
     DefaultValuedAttr<CudaTile_NonNegativeI64Attr, "0">:$alignment,
     UnitAttr:$constant,
     DefaultValuedAttr<CudaTile_SymbolVisibilityAttr,
                       "::cuda_tile::SymbolVisibility::Public">:$symbol_visibility);
   let assemblyFormat = [{
     custom<Visibility>($symbol_visibility) (`constant` $constant^)? $sym_name
-    (`alignment` `=` $alignment^)? attr-dict custom<GlobalLiteral>($value)
+    (`alignment` `=` $alignment^)? attr-dict custom<GlobalLiteral>($value, $element_type)
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Type of the elements of the variable.
+    ::mlir::Type getVariableType() {
+      return getElementType().value_or(getValue().getElementType());
+    }
+  }];
 }
 
 class CudaTile_FunctionOp<string mnemonic>

@@ -5,8 +5,7 @@
 include "cuda_tile/CudaTileOpBase.td"
 
 def CudaTile_ConstantOp : CudaTile_Op<"constant",
-    [ConstantLike, Pure, CudaTile_SameType<["value", "result"]>,
-     CudaTile_NamesResult]> {
+    [ConstantLike, Pure, CudaTile_ConstantType, CudaTile_NamesResult]> {
   let summary = "constant tile";
   let description = [{
     `constant <i32: 7> : tile<4xi32>`, `constant <f32: [1.0, 2.0]> : tile<2xf32>`.

@@ -72,7 +72,9 @@ def NvTileAA_Padding : NvTileAA_Enum<"Padding", "value of elements outside a vie
     I32EnumAttrCase<"NegZero", 1, "neg_zero">,
     I32EnumAttrCase<"Nan", 2, "nan">,
     I32EnumAttrCase<"PosInf", 3, "pos_inf">,
-    I32EnumAttrCase<"NegInf", 4, "neg_inf">]>;
+    I32EnumAttrCase<"NegInf", 4, "neg_inf">,
+    // All bits set: NaN of formats that are kept as integers.
+    I32EnumAttrCase<"Ones", 5, "ones">]>;
 def NvTileAA_PaddingAttr : EnumAttr<NvTileAA_Dialect, NvTileAA_Padding, "padding"> {
   let assemblyFormat = "`<` $value `>`";
 }

@@ -84,9 +84,10 @@ fn estimate(parent: OpRef<'_>, dots: &[OpRef<'_>], target: Option<&Target>, warp
         if stays(operand(dot, 0), parent) {
             bits += size(&lhs);
         }
-        let scaled = target
-            .filter(|_| DotScaledOp::cast(dot).is_some())
-            .and_then(|target| Instruction::block_scaled(lhs.element, target));
+        let scaled = DotScaledOp::cast(dot).zip(target).and_then(|(scaled, target)| {
+            let scale = Tensor::of_value(scaled.lhs_scale())?;
+            Instruction::block_scaled(lhs.element, scale.element, target)
+        });
         // Elements of four bits are joined to words.
         let joined = scaled.is_some() && memory_bits(lhs.element) < storage_bits(lhs.element);
         let converted = joined || [0, 1].into_iter().any(|i| is_converted(operand(dot, i)));

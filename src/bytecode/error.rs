@@ -406,8 +406,6 @@ pub enum ErrorKind {
     LocationsLeft { function: String, count: usize },
 
     // Types.
-    #[error("type '{name}' is not supported: LLVM 21 has no float of this format")]
-    UnsupportedType { name: &'static str },
     #[error("unknown type tag: {0}")]
     UnknownTypeTag(u64),
     #[error("type '{name}' requires bytecode version {since}+, file version is {version}")]

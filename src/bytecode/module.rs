@@ -192,7 +192,7 @@ pub struct TypeEntry {
     pub offset: u32,
 }
 
-/// Element types that are built into MLIR.
+/// Element types. All but `fnv8E5M3FNU` are built into MLIR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Scalar {
@@ -211,6 +211,7 @@ pub enum Scalar {
     F8E5M2,
     F8E8M0FNU,
     F4E2M1FN,
+    FNV8E5M3FNU,
 }
 
 /// A type; components are indices into the type pool.

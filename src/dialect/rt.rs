@@ -137,6 +137,11 @@ pub fn attr_type<'c>(a: Attribute<'c>) -> Type<'c> {
     // SAFETY: `a` is alive.
     unsafe { Type::from_raw(mlirAttributeGetType(a.to_raw())) }
 }
+/// The type that a type attribute, and no other, holds.
+pub fn held_type<'c>(a: Attribute<'c>) -> Type<'c> {
+    // SAFETY: `a` is alive; the accessors of generated views pass type attributes only.
+    unsafe { Type::from_raw(mlirTypeAttrGetValue(a.to_raw())) }
+}
 /// Sign-extended value; widths up to 64.
 pub fn int_attr(a: Attribute<'_>) -> i64 {
     // SAFETY: `a` is alive; the accessors of generated views pass integer attributes only.

@@ -26,7 +26,7 @@ const NUMBERS: [&str; 16] = [
 /// Words that stand where others of their kind may.
 const KINDS: [&[&str]; 6] = [
     &["i1", "i4", "i8", "i16", "i32", "i64"],
-    &["f4E2M1FN", "f8E4M3FN", "f8E5M2", "f8E8M0FNU", "f16", "bf16", "tf32", "f32", "f64", "i32"],
+    &["f4E2M1FN", "f8E4M3FN", "f8E5M2", "f8E8M0FNU", "fnv8E5M3FNU", "f16", "bf16", "tf32", "f32", "f64", "i32"],
     &["signed", "unsigned"],
     &["weak", "relaxed", "acquire", "release", "acq_rel"],
     &["tl_blk", "device", "sys"],

@@ -28,7 +28,7 @@ pub fn round_of(r: Rounding) -> Round {
 
 pub fn is_subnormal(bits: u64, n: Number) -> bool {
     format(n).is_some_and(|f| {
-        let magnitude = bits & (f.sign_bit() - 1);
+        let magnitude = bits & f.magnitude_mask();
         magnitude != 0 && magnitude >> f.mantissa_bits == 0
     })
 }
@@ -303,6 +303,11 @@ pub fn compare(n: Number, predicate: Predicate, ordered: bool, a: Scalar, b: Sca
     amplified(open, Scalar::bool(predicate.holds(order)))
 }
 
+/// Whether a number is below zero, and the format, which has no sign, has nothing for it.
+pub fn is_below(x: Real, to: Number) -> bool {
+    to == Number::E5m3 && x.negative() && !matches!(x, Real::Zero { .. })
+}
+
 /// To another format.
 pub fn convert(from: Number, to: Number, rounding: Rounding, a: Scalar) -> Scalar {
     let x = decode(a.bits, from);
@@ -313,6 +318,9 @@ pub fn convert(from: Number, to: Number, rounding: Rounding, a: Scalar) -> Scala
         // A power of two has no sign, and none is zero.
         let no_scale = x.negative() || matches!(x, Real::Zero { .. }) || a.is_loose(from);
         return amplified(no_scale, Scalar::exact(encode(x, to, round_of(rounding)).bits));
+    }
+    if is_below(x, to) {
+        return Scalar::unknown(0);
     }
     let bits = encode(x, to, round_of(rounding)).bits;
     if decode(bits, to).is_nan() {

@@ -14,9 +14,10 @@
 
 use crate::types::Number;
 
-/// A binary format with sign, exponent and mantissa.
+/// A binary format with exponent and mantissa.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
+    pub is_signed: bool,
     pub exponent_bits: u32,
     pub mantissa_bits: u32,
     pub specials: Specials,
@@ -35,7 +36,9 @@ pub enum Specials {
 
 /// The format of a float type. e8m0, which has neither sign nor mantissa, has none.
 pub fn format(n: Number) -> Option<Format> {
-    let make = |exponent_bits, mantissa_bits, specials| Some(Format { exponent_bits, mantissa_bits, specials });
+    let make = |exponent_bits, mantissa_bits, specials| {
+        Some(Format { is_signed: n != Number::E5m3, exponent_bits, mantissa_bits, specials })
+    };
     match n {
         Number::F16 => make(5, 10, Specials::Ieee),
         Number::Bf16 => make(8, 7, Specials::Ieee),
@@ -44,6 +47,7 @@ pub fn format(n: Number) -> Option<Format> {
         Number::F64 => make(11, 52, Specials::Ieee),
         Number::E4m3 => make(4, 3, Specials::NanOnly),
         Number::E5m2 => make(5, 2, Specials::Ieee),
+        Number::E5m3 => make(5, 3, Specials::NanOnly),
         Number::E2m1 => make(2, 1, Specials::None),
         _ => None,
     }
@@ -54,16 +58,22 @@ impl Format {
         (1 << (self.exponent_bits - 1)) - 1
     }
 
+    /// Zero if there is none.
     pub fn sign_bit(self) -> u64 {
-        1 << (self.exponent_bits + self.mantissa_bits)
+        if self.is_signed { self.magnitude_mask() + 1 } else { 0 }
+    }
+
+    /// Exponent and mantissa.
+    pub fn magnitude_mask(self) -> u64 {
+        (1 << (self.exponent_bits + self.mantissa_bits)) - 1
     }
 
     /// The code of the largest finite magnitude.
     pub fn largest(self) -> u64 {
         match self.specials {
             Specials::Ieee => (((1 << self.exponent_bits) - 1) << self.mantissa_bits) - 1,
-            Specials::NanOnly => self.sign_bit() - 2,
-            Specials::None => self.sign_bit() - 1,
+            Specials::NanOnly => self.magnitude_mask() - 1,
+            Specials::None => self.magnitude_mask(),
         }
     }
 
@@ -155,7 +165,7 @@ pub fn decode(bits: u64, n: Number) -> Real {
     }
     let Some(f) = format(n) else { return Real::Nan };
     let negative = bits & f.sign_bit() != 0;
-    let magnitude = bits & (f.sign_bit() - 1);
+    let magnitude = bits & f.magnitude_mask();
     if magnitude > f.largest() {
         let infinite = f.specials == Specials::Ieee && magnitude == f.largest() + 1;
         return if infinite { Real::Infinite { negative } } else { Real::Nan };
@@ -182,14 +192,15 @@ pub fn nan(n: Number) -> u64 {
         (Number::E8m0, _) => 255,
         (_, Some(f)) => match f.specials {
             Specials::Ieee => f.largest() + 1 + (1 << (f.mantissa_bits - 1)),
-            Specials::NanOnly | Specials::None => f.sign_bit() - 1,
+            Specials::NanOnly | Specials::None => f.magnitude_mask(),
         },
         (_, None) => 0,
     }
 }
 
 /// Rounds to a format. What is beyond the largest number becomes infinity, or NaN where there is none, unless it is
-/// rounded towards zero; e2m1, which has neither, gives its largest number.
+/// rounded towards zero; e2m1, which has neither, gives its largest number. A format without sign drops it: callers that
+/// care look at it first.
 pub fn encode(x: Real, n: Number, round: Round) -> Encoded {
     let exact = |bits| Encoded { bits, inexact: false, grew_normal: false };
     if n == Number::E8m0 {

@@ -102,7 +102,7 @@ fn near(want: u64, got: u64, n: Number, ulps: f64) -> bool {
     let Some(f) = format::format(n) else { return want == got };
     // Position among all numbers of the format.
     let place = |bits: u64| {
-        let magnitude = (bits & (f.sign_bit() - 1)) as i128;
+        let magnitude = (bits & f.magnitude_mask()) as i128;
         if bits & f.sign_bit() != 0 { -magnitude } else { magnitude }
     };
     if (place(want) - place(got)).unsigned_abs() as f64 <= ulps {

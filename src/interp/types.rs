@@ -18,12 +18,13 @@ pub enum Number {
     F64,
     E4m3,
     E5m2,
+    E5m3,
     E8m0,
     E2m1,
 }
 
 impl Number {
-    pub const ALL: [Number; 15] = [
+    pub const ALL: [Number; 16] = [
         Number::I1,
         Number::I4,
         Number::I8,
@@ -37,6 +38,7 @@ impl Number {
         Number::F64,
         Number::E4m3,
         Number::E5m2,
+        Number::E5m3,
         Number::E8m0,
         Number::E2m1,
     ];
@@ -57,6 +59,7 @@ impl Number {
             Number::F64 => "f64",
             Number::E4m3 => "f8E4M3FN",
             Number::E5m2 => "f8E5M2",
+            Number::E5m3 => "fnv8E5M3FNU",
             Number::E8m0 => "f8E8M0FNU",
             Number::E2m1 => "f4E2M1FN",
         }
@@ -67,7 +70,7 @@ impl Number {
         match self {
             Number::I1 => 1,
             Number::I4 | Number::E2m1 => 4,
-            Number::I8 | Number::E4m3 | Number::E5m2 | Number::E8m0 => 8,
+            Number::I8 | Number::E4m3 | Number::E5m2 | Number::E5m3 | Number::E8m0 => 8,
             Number::I16 | Number::F16 | Number::Bf16 => 16,
             Number::Tf32 => 19,
             Number::I32 | Number::F32 => 32,

@@ -15,6 +15,7 @@ mod aggregate;
 mod arith;
 mod control;
 mod convert;
+mod e5m3;
 mod exits;
 mod memory;
 mod shape;
@@ -304,12 +305,7 @@ impl<'c> Translator<'c> {
 
             MmaFOp(o) => self.dot(o),
             MmaIOp(o) => self.integer_dot(o),
-            MmaFScaledOp(o) => self.plain(
-                aa::DotScaledOp::NAME,
-                &[o.lhs(), o.rhs(), o.acc(), o.lhs_scale(), o.rhs_scale()],
-                &[],
-                o.result(),
-            ),
+            MmaFScaledOp(o) => self.scaled_dot(o),
             ReduceOp(o) => self.reduce(o),
             ScanOp(o) => self.scan(o),
 

@@ -136,14 +136,16 @@ impl<'c> Assign<'c> {
         let (mut lhs, acc) = (tensor(dot.lhs())?, tensor(dot.acc())?);
         let depth = lhs.shape[lhs.shape.len() - 1];
         let choice = match dot {
-            AnyDot::Scaled(_) => match Instruction::block_scaled(lhs.element, self.target) {
-                Some(instruction) => Choice::Use(instruction),
-                None => {
-                    let reason = "scales are applied in registers, to the sum of each block: the target has no `mma` that scales";
-                    remark(op, remark::SCALES_IN_REGISTERS, reason, "");
-                    choose(lhs.element, self.block(dot, depth), self.target)
+            AnyDot::Scaled(o) => {
+                match Instruction::block_scaled(lhs.element, tensor(o.lhs_scale())?.element, self.target) {
+                    Some(instruction) => Choice::Use(instruction),
+                    None => {
+                        let reason = "scales are applied in registers, to the sum of each block: the target has no `mma` that scales";
+                        remark(op, remark::SCALES_IN_REGISTERS, reason, "");
+                        choose(lhs.element, self.block(dot, depth), self.target)
+                    }
                 }
-            },
+            }
             AnyDot::Plain(_) => choose(lhs.element, depth, self.target),
         };
         let instruction = match choice {

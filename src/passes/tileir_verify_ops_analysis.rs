@@ -22,7 +22,7 @@ use crate::{
 };
 use melior::{
     Context,
-    ir::{Attribute, AttributeLike, Type, TypeLike},
+    ir::{Type, TypeLike},
 };
 use mlir_sys::*;
 use tile_targets::{PtxVersion, Target};
@@ -80,7 +80,7 @@ fn shared_memory(module: OpRef<'_>, target: &Target, extended: bool) -> Result<(
         let space = attr(global, "addr_space").map_or(0, int_attr);
         if is_llvm_global(global) && space == 3 {
             first = first.or(Some(global));
-            bytes += attr(global, "global_type").map_or(0, |t| size_of(type_of(t)));
+            bytes += attr(global, "global_type").map_or(0, |t| size_of(held_type(t)));
         }
     }
     let most = shared_limit(target, extended);
@@ -107,11 +107,6 @@ fn parameters(kernel: OpRef<'_>, target: &Target) -> Result<(), Failed> {
         return Err(fail(kernel, text));
     }
     Ok(())
-}
-
-fn type_of(attribute: Attribute<'_>) -> Type<'_> {
-    // SAFETY: the attribute is a type attribute of a live op.
-    unsafe { Type::from_raw(mlirTypeAttrGetValue(attribute.to_raw())) }
 }
 
 /// Bytes of a type that tiles are lowered to: numbers, pointers, arrays and vectors of them.

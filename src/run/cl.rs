@@ -19,7 +19,7 @@ KERNEL is Tile IR (.tileirbc, .mlir), which is compiled first, or .ptx.
 An ARG is one of
   FILE.npy[:TYPE][:i64]  an array: passes pointer, extents and strides (in elements, 32 bits; 64 with :i64);
                          with :ptr in place of :i64 the pointer alone, for kernels that take nothing else;
-                         TYPE says what the bits mean where NumPy cannot: bf16, e4m3, e5m2, e8m0
+                         TYPE says what the bits mean where NumPy cannot: bf16, e4m3, e5m2, e5m3, e8m0
   TYPE:VALUE             a scalar, such as i32:5, f32:1.5, f16:-inf, f32:0x7fc00000 (its bits)
   zeros:TYPE:NxM[:i64]   an array of zeros of this shape, where the values do not matter; or :ptr, as above
 

@@ -21,6 +21,8 @@ pub enum Element {
     E4m3,
     /// Eight bits: 5 of exponent, 2 of mantissa.
     E5m2,
+    /// Eight bits without sign: 5 of exponent, 3 of mantissa; no infinities.
+    E5m3,
     /// A power of two, as its biased exponent.
     E8m0,
 }
@@ -52,7 +54,7 @@ impl std::fmt::Display for Number {
 }
 
 impl Element {
-    pub const ALL: [(Element, &'static str); 15] = [
+    pub const ALL: [(Element, &'static str); 16] = [
         (Element::I8, "i8"),
         (Element::I16, "i16"),
         (Element::I32, "i32"),
@@ -67,6 +69,7 @@ impl Element {
         (Element::F64, "f64"),
         (Element::E4m3, "e4m3"),
         (Element::E5m2, "e5m2"),
+        (Element::E5m3, "e5m3"),
         (Element::E8m0, "e8m0"),
     ];
 
@@ -86,7 +89,7 @@ impl Element {
     /// In bytes.
     pub fn size(self) -> usize {
         match self {
-            Element::I8 | Element::U8 | Element::E4m3 | Element::E5m2 | Element::E8m0 => 1,
+            Element::I8 | Element::U8 | Element::E4m3 | Element::E5m2 | Element::E5m3 | Element::E8m0 => 1,
             Element::I16 | Element::U16 | Element::F16 | Element::Bf16 => 2,
             Element::I32 | Element::U32 | Element::F32 => 4,
             Element::I64 | Element::U64 | Element::F64 => 8,
@@ -100,7 +103,7 @@ impl Element {
             Element::I16 => "i2",
             Element::I32 => "i4",
             Element::I64 => "i8",
-            Element::U8 | Element::E4m3 | Element::E5m2 | Element::E8m0 => "u1",
+            Element::U8 | Element::E4m3 | Element::E5m2 | Element::E5m3 | Element::E8m0 => "u1",
             Element::U16 | Element::Bf16 => "u2",
             Element::U32 => "u4",
             Element::U64 => "u8",
@@ -122,7 +125,7 @@ impl Element {
             Element::Bf16 => (1 << 7) - 1,
             Element::F32 => (1 << 23) - 1,
             Element::F64 => (1 << 52) - 1,
-            Element::E4m3 => (1 << 3) - 1,
+            Element::E4m3 | Element::E5m3 => (1 << 3) - 1,
             Element::E5m2 => (1 << 2) - 1,
             _ => 0,
         }
@@ -147,6 +150,7 @@ impl Element {
             Element::F64 => Number::Float(f64::from_bits(bits)),
             Element::E4m3 => Number::Float(fp8(bits as u8, 3, 7)),
             Element::E5m2 => Number::Float(fp8(bits as u8, 2, 15)),
+            Element::E5m3 => Number::Float(e5m3(bits as u8)),
             Element::E8m0 => Number::Float(if bits == 255 { f64::NAN } else { 2f64.powi(bits as i32 - 127) }),
         }
     }
@@ -207,6 +211,16 @@ fn fp8(bits: u8, mantissa: u32, bias: i32) -> f64 {
     }
 }
 
+/// An eight-bit float without sign, three bits of it mantissa, with one NaN pattern and no infinities.
+fn e5m3(bits: u8) -> f64 {
+    let (exponent, mantissa) = (i32::from(bits >> 3), f64::from(bits & 7));
+    match (bits, exponent) {
+        (0xff, _) => f64::NAN,
+        (_, 0) => mantissa * 2f64.powi(-17),
+        _ => (8.0 + mantissa) * 2f64.powi(exponent - 18),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -222,6 +236,10 @@ mod tests {
             (Element::E5m2, 0x7b, 57344.0),
             (Element::E5m2, 0x7c, f64::INFINITY),
             (Element::E5m2, 0x01, 2f64.powi(-16)),
+            (Element::E5m3, 0x78, 1.0),
+            (Element::E5m3, 0x01, 2f64.powi(-17)),
+            (Element::E5m3, 0x08, 2f64.powi(-14)),
+            (Element::E5m3, 0xfe, 114688.0),
             (Element::E8m0, 127, 1.0),
             (Element::E8m0, 130, 8.0),
         ];
@@ -229,6 +247,7 @@ mod tests {
             assert_eq!(e.decode(&[bits]), Number::Float(value), "{} {bits:#x}", e.name());
         }
         assert!(Element::E4m3.decode(&[0x7f]).to_f64().is_nan());
+        assert!(Element::E5m3.decode(&[0xff]).to_f64().is_nan());
         assert!(Element::E5m2.decode(&[0x7d]).to_f64().is_nan());
     }
 

@@ -268,9 +268,20 @@ impl Exporter {
         self.at = op;
         let Some(name) = attribute(op, "sym_name").and_then(string) else { return self.missing(op, "sym_name") };
         let name = self.pools.string(name);
-        let Some((ty, value)) = attribute(op, "value").map(|a| self.dense(a)).transpose()?.flatten() else {
-            return self.missing(op, "value");
-        };
+        let Some(attr) = attribute(op, "value") else { return self.missing(op, "value") };
+        let Some(value) = self.elements(attr) else { return self.missing(op, "value") };
+        // SAFETY: the attribute is alive, and one of elements of a tile.
+        let mut t = unsafe { mlirAttributeGetType(attr) };
+        if let Some(element) = attribute(op, "element_type") {
+            let shape = ints(|d| unsafe { ffi::tileir_cuda_tile_TileType_shape(t, d) });
+            // SAFETY: the type is that of a tile, and the attribute one of a type by its constraint.
+            t = unsafe {
+                let l = mlirLocationUnknownGet(mlirTypeGetContext(t));
+                let element = mlirTypeAttrGetValue(element);
+                ffi::tileir_cuda_tile_get_TileType(l, shape.len() as isize, shape.as_ptr(), element)
+            };
+        }
+        let ty = self.ty(t)?;
         // SAFETY: the attribute is alive, and an integer by its constraint.
         let alignment = attribute(op, "alignment").map_or(0, |a| unsafe { mlirIntegerAttrGetValueInt(a) }) as u64;
         let visibility = attribute(op, "symbol_visibility").and_then(|a| enum_value(&schema::VISIBILITY, a));
@@ -419,7 +430,7 @@ impl Exporter {
                     Some(AttrValue::Sym(self.pools.string(bytes(mlirFlatSymbolRefAttrGetValue(a)))))
                 }
                 AttrKind::Type if mlirAttributeIsAType(a) => Some(AttrValue::Type(self.ty(mlirTypeAttrGetValue(a))?)),
-                AttrKind::Dense => self.dense(a)?.map(|(_, c)| AttrValue::Dense(c)),
+                AttrKind::Dense => self.elements(a).map(AttrValue::Dense),
                 AttrKind::I32s if mlirAttributeIsADenseI32Array(a) => {
                     let n = mlirDenseArrayGetNumElements(a);
                     let v = (0..n).map(|i| mlirDenseI32ArrayGetElement(a, i)).collect();
@@ -446,12 +457,22 @@ impl Exporter {
                 return Ok(None);
             }
             let ty = self.ty(mlirAttributeGetType(a))?;
-            let Type::Tile { element, .. } = self.pools.get_type(ty) else { return Ok(None) };
-            let Type::Scalar(s) = *self.pools.get_type(*element) else { return Ok(None) };
+            Ok(self.elements(a).map(|constant| (ty, constant)))
+        }
+    }
+
+    /// Raw elements of a dense attribute whose type is a tile.
+    fn elements(&mut self, a: MlirAttribute) -> Option<ConstantId> {
+        // SAFETY: the attribute is alive; its raw data is as long as its type and form say.
+        unsafe {
+            if !mlirAttributeIsADenseElements(a) || !ffi::tileir_cuda_tile_isa_TileType(mlirAttributeGetType(a)) {
+                return None;
+            }
+            let s = scalar_of(ffi::tileir_cuda_tile_TileType_element_type(mlirAttributeGetType(a)))?;
             let elements = if mlirDenseElementsAttrIsSplat(a) { 1 } else { mlirElementsAttrGetNumElements(a) as u64 };
             let raw = mlirDenseElementsAttrGetRawData(a);
             let raw = std::slice::from_raw_parts(raw.cast::<u8>(), s.constant_bytes(elements) as usize);
-            Ok(Some((ty, self.pools.constant(raw))))
+            Some(self.pools.constant(raw))
         }
     }
 

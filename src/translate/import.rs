@@ -4,7 +4,7 @@
 //! record if the dialect refuses them. Operations are built in one walk, verified as a whole at the end; only if that
 //! fails is the culprit looked for, innermost first, which is the order in which they were created.
 
-use super::raw::{enum_attr, identifier, scalar_type, str_ref};
+use super::raw::{enum_attr, identifier, ints, scalar_type, str_ref};
 use crate::dialect::{ffi, rt::shown};
 use melior::{Context, ir::Module};
 use mlir_sys::*;
@@ -356,6 +356,18 @@ impl<'m> Importer<'m> {
             Some(false) => &[0],
             None => stored,
         };
+        // No attribute holds numbers of this type: it holds their bits.
+        let ty = match s {
+            Scalar::FNV8E5M3FNU => {
+                let bits = scalar_type(self.context, Scalar::I8);
+                // SAFETY: the types are alive, the first is a tile's, and the shape is copied.
+                unsafe {
+                    let shape = ints(|d| ffi::tileir_cuda_tile_TileType_shape(ty, d));
+                    ffi::tileir_cuda_tile_get_TileType(self.unknown, shape.len() as isize, shape.as_ptr(), bits)
+                }
+            }
+            _ => ty,
+        };
         // SAFETY: the type is alive and shaped; the buffer is copied, or refused if its size does not fit.
         let attr = unsafe { mlirDenseElementsAttrRawBufferGet(ty, raw.len(), raw.as_ptr().cast()) };
         if attr.ptr.is_null() { self.refused(offset) } else { Ok(attr) }
@@ -405,8 +417,8 @@ impl<'m> Importer<'m> {
                     mlirIntegerAttrGet(self.types[ty.index()], ((*value << shift) as i64) >> shift)
                 }
                 Attr::Float { ty, bits } => match self.scalar(*ty) {
+                    None | Some(Scalar::FNV8E5M3FNU) => return self.refused(offset),
                     Some(s) => self.float(self.types[ty.index()], s, *bits),
-                    None => return self.refused(offset),
                 },
                 Attr::Bool(b) => mlirBoolAttrGet(self.context, i32::from(*b)),
                 Attr::Type(t) => mlirTypeAttrGet(self.types[t.index()]),
@@ -603,6 +615,13 @@ impl<'m> Importer<'m> {
             let mut attrs = vec![self.named("sym_name", name), self.named("value", value)];
             let alignment = self.integer(64, g.alignment as i64);
             attrs.push(self.named("alignment", alignment));
+            if let Type::Tile { element, .. } = wire.ty(g.ty)
+                && self.scalar(*element) == Some(Scalar::FNV8E5M3FNU)
+            {
+                // SAFETY: the type is alive.
+                let element = unsafe { mlirTypeAttrGet(self.types[element.index()]) };
+                attrs.push(self.named("element_type", element));
+            }
             if g.constant {
                 let unit = self.unit();
                 attrs.push(self.named("constant", unit));

@@ -62,9 +62,10 @@ pub fn program(module: &Module<'_>) -> Result<Program> {
 
 fn global(g: ct::GlobalOp<'_>) -> Result<Global> {
     let t = tile_type(attr_type(g.value())).filter(|t| t.shape.len() == 1);
-    let Some((t, element)) = t.and_then(|t| Some((t.element.number()?, t))) else {
+    let Some((stored, element)) = t.and_then(|t| Some((t.element.number()?, t))) else {
         return error(g.op(), "the value of a global is a tile of numbers with one dimension");
     };
+    let t = g.element_type().and_then(|t| number(held_type(t))).unwrap_or(stored);
     let values = dense(g.value(), t);
     let values = if values.len() == 1 { vec![values[0]; element.count()] } else { values };
     Ok(Global {
@@ -113,7 +114,8 @@ fn number(t: Type<'_>) -> Option<Number> {
             (mlirTypeIsAFloat8E8M0FNU, Number::E8m0),
             (mlirTypeIsAFloat4E2M1FN, Number::E2m1),
         ];
-        floats.into_iter().find(|(is, _)| is(raw)).map(|(_, n)| n)
+        let builtin = floats.into_iter().find(|(is, _)| is(raw)).map(|(_, n)| n);
+        builtin.or_else(|| ct::FloatNV8E5M3FNUType::cast(t).map(|_| Number::E5m3))
     }
 }
 

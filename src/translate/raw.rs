@@ -56,6 +56,7 @@ pub fn scalar_type(context: MlirContext, s: Scalar) -> MlirType {
             Scalar::F8E5M2 => mlirFloat8E5M2TypeGet(context),
             Scalar::F8E8M0FNU => mlirFloat8E8M0FNUTypeGet(context),
             Scalar::F4E2M1FN => mlirFloat4E2M1FNTypeGet(context),
+            Scalar::FNV8E5M3FNU => ffi::tileir_cuda_tile_get_FloatNV8E5M3FNUType(mlirLocationUnknownGet(context)),
         }
     }
 }
@@ -86,7 +87,8 @@ pub fn scalar_of(t: MlirType) -> Option<Scalar> {
             (mlirTypeIsAFloat8E8M0FNU, Scalar::F8E8M0FNU),
             (mlirTypeIsAFloat4E2M1FN, Scalar::F4E2M1FN),
         ];
-        tests.into_iter().find(|(is, _)| is(t)).map(|(_, s)| s)
+        let builtin = tests.into_iter().find(|(is, _)| is(t)).map(|(_, s)| s);
+        builtin.or_else(|| ffi::tileir_cuda_tile_isa_FloatNV8E5M3FNUType(t).then_some(Scalar::FNV8E5M3FNU))
     }
 }
 

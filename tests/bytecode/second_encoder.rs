@@ -159,6 +159,7 @@ fn scalar(s: Scalar) -> other::ScalarType {
         Scalar::F8E5M2 => To::F8E5M2,
         Scalar::F8E8M0FNU => To::F8E8M0FNU,
         Scalar::F4E2M1FN => To::F4E2M1FN,
+        Scalar::FNV8E5M3FNU => To::F8E5M3FNU,
     }
 }
 

@@ -39,6 +39,9 @@ fn scalars(version: Version) -> Vec<Scalar> {
     if version.at_least(schema::V13_3) {
         all.extend([F4E2M1FN, I4]);
     }
+    if version.at_least(schema::V13_4) {
+        all.push(FNV8E5M3FNU);
+    }
     all
 }
 

@@ -153,9 +153,10 @@ struct SelectOfConstants : OpRewritePattern<SelectOp> {
     if (!cond || !t || !f)
       return failure();
     TileType type = op.getType();
-    DenseElementsAttr value = isa<FloatType>(type.getElementType())
-                                  ? choose<APFloat>(type, cond, t, f)
-                                  : choose<APInt>(type, cond, t, f);
+    TileType stored = getConstantType(type);
+    DenseElementsAttr value = isa<FloatType>(stored.getElementType())
+                                  ? choose<APFloat>(stored, cond, t, f)
+                                  : choose<APInt>(stored, cond, t, f);
     rewriter.replaceOpWithNewOp<ConstantOp>(
         op, type, cast<DenseIntOrFPElementsAttr>(value));
     return success();

@@ -41,7 +41,8 @@ static ConversionModes getConversionModes(Type from, Type to) {
                  PositiveInf = RoundingMode::PositiveInf,
                  NearestAway = RoundingMode::NearestAway;
   auto isSmall = [](Type type) {
-    return isa<Float8E4M3FNType, Float8E5M2Type, Float4E2M1FNType>(type);
+    return isa<Float8E4M3FNType, Float8E5M2Type, Float4E2M1FNType>(type) ||
+           isF8E5M3Element(type);
   };
   // The format holds powers of two only: there is no even neighbour.
   if (isa<Float8E8M0FNUType>(to))
@@ -67,7 +68,9 @@ static ConversionModes getConversionModes(Type from, Type to) {
     return {{NearestEven, Zero, NearestAway},
             " for conversion from f32 to tf32. Only 'nearest_even', 'zero', and "
             "'nearest_away' are supported"};
-  if (isSmall(from) || (!from.isF64() && to.isF32()) ||
+  // Its largest numbers are beyond those of f16.
+  bool narrows = isF8E5M3Element(from) && to.isF16();
+  if ((isSmall(from) && !narrows) || (!from.isF64() && to.isF32()) ||
       ((from.isBF16() || from.isF16()) && to.isTF32()))
     if (!isa<Float8E8M0FNUType>(from))
       return exact;
@@ -105,8 +108,8 @@ LogicalResult IToFOp::verify() {
 }
 
 LogicalResult BitcastOp::verify() {
-  if (getSource().getType().getElementTypeBitWidth() !=
-      getType().getElementTypeBitWidth())
+  if (getElementBits(getSource().getType().getElementType()) !=
+      getElementBits(getType().getElementType()))
     return emitOpError("types must be equal width");
   return success();
 }
@@ -116,7 +119,7 @@ LogicalResult BitcastOp::verify() {
 static int64_t getStorageBits(TileType tile) {
   if (isa<FloatTF32Type>(tile.getElementType()))
     return 32;
-  return tile.getElementTypeBitWidth();
+  return getElementBits(tile.getElementType());
 }
 
 static LogicalResult verifyPacking(Operation *op, TileType source,

@@ -48,6 +48,15 @@ bool isF32Element(::mlir::Type type);
 bool isIntElement(::mlir::Type type);
 /// f16, bf16, f32, f64: the formats that arithmetic works on.
 bool isBaseFloatElement(::mlir::Type type);
+/// fnv8E5M3FNU, which is no type of MLIR's.
+bool isF8E5M3Element(::mlir::Type type);
+/// Bits of an integer or floating-point element.
+unsigned getElementBits(::mlir::Type type);
+/// The elements of constants of a tile type, which are bits where MLIR has no
+/// attribute for the numbers.
+TileType getConstantType(TileType type);
+/// Whether an attribute of the first type holds constants of the second.
+bool holdsConstantsOf(::mlir::Type attribute, ::mlir::Type type);
 /// The formats above and those that are for storage only.
 bool isAnyFloatElement(::mlir::Type type);
 /// Integers and all floating-point formats.
@@ -72,6 +81,8 @@ bool haveSameShape(::mlir::Type a, ::mlir::Type b);
 // Types without their prefix
 //===----------------------------------------------------------------------===//
 
+/// The text of a type without its prefix.
+std::string getBareName(::mlir::Type type);
 /// Parses a type whose prefix `!cuda_tile.` may be missing.
 ::mlir::ParseResult parseBareType(::mlir::AsmParser &parser,
                                   ::mlir::Type &type);

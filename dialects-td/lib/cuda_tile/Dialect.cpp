@@ -150,7 +150,8 @@ Operation *CudaTileDialect::materializeConstant(OpBuilder &builder,
                                                 Attribute value, Type type,
                                                 Location loc) {
   auto dense = dyn_cast<DenseIntOrFPElementsAttr>(value);
-  if (!dense || dense.getType() != type)
+  auto tile = dyn_cast<TileType>(type);
+  if (!dense || !tile || dense.getType() != getConstantType(tile))
     return nullptr;
   return builder.create<ConstantOp>(loc, type, dense);
 }

@@ -95,9 +95,10 @@ ParseResult parseTypedLiteral(OpAsmParser &parser,
 void printTypedLiteral(OpAsmPrinter &printer, Operation *op,
                        ::mlir::DenseIntOrFPElementsAttr value, Type type);
 ParseResult parseGlobalLiteral(OpAsmParser &parser,
-                               ::mlir::DenseIntOrFPElementsAttr &value);
+                               ::mlir::DenseIntOrFPElementsAttr &value,
+                               ::mlir::TypeAttr &elementType);
 void printGlobalLiteral(OpAsmPrinter &printer, Operation *op,
-                        ::mlir::DenseIntOrFPElementsAttr value);
+                        ::mlir::DenseIntOrFPElementsAttr value, ::mlir::TypeAttr elementType);
 
 // Nothing, one type for all indices, or one type for each.
 ParseResult parseIndexAndTokenTypes(

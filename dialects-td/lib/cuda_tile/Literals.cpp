@@ -10,10 +10,13 @@
 //
 // Integers may be written as signed or as unsigned numbers of their width.
 // Floating-point numbers need a decimal point, or give their bits in
-// hexadecimal; both are MLIR's rules and MLIR reports on them.
+// hexadecimal; both are MLIR's rules and MLIR reports on them. Those of
+// fnv8E5M3FNU look the same, but MLIR has no such format: its numbers are made
+// and printed here, and the attribute holds their bits.
 //
 //===----------------------------------------------------------------------===//
 #include "cuda_tile/Directives.h"
+#include "cuda_tile/F8E5M3.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringExtras.h"
@@ -23,7 +26,7 @@ using namespace cuda_tile;
 
 static constexpr llvm::StringLiteral kElementNames =
     "i1 or i8 or i16 or i32 or i64 or f16 or bf16 or f32 or f64 or tf32 or "
-    "f8E4M3FN or f8E5M2 or f8E8M0FNU or f4E2M1FN values";
+    "f8E4M3FN or f8E5M2 or f8E8M0FNU or f4E2M1FN or fnv8E5M3FNU values";
 
 namespace {
 /// The elements of one literal as they are read, in row-major order.
@@ -50,7 +53,8 @@ public:
     return parseList(shape);
   }
 
-  DenseIntOrFPElementsAttr build(TileType type) {
+  DenseIntOrFPElementsAttr build(TileType resultType) {
+    TileType type = getConstantType(resultType);
     if (isRaw)
       return buildFromBytes(type);
     if (!isSplat && ArrayRef<int64_t>(shape) != type.getShape()) {
@@ -69,7 +73,29 @@ public:
   }
 
 private:
+  ParseResult parseF8E5M3() {
+    SMLoc valueLoc = parser.getCurrentLocation();
+    if (StringRef(valueLoc.getPointer()).starts_with("0x")) {
+      // Bits of any format of this width.
+      APFloat bits(APFloat::Float8E4M3FN());
+      if (parser.parseFloat(bits.getSemantics(), bits))
+        return failure();
+      ints.push_back(bits.bitcastToAPInt());
+      return success();
+    }
+    double value;
+    if (parser.parseFloat(value))
+      return failure();
+    if (value < 0)
+      return parser.emitError(valueLoc)
+             << "fnv8E5M3FNU has no numbers below zero";
+    ints.emplace_back(8, f8e5m3::encode(value));
+    return success();
+  }
+
   ParseResult parseScalar() {
+    if (isF8E5M3Element(element))
+      return parseF8E5M3();
     if (auto floatType = dyn_cast<FloatType>(element)) {
       APFloat value(floatType.getFloatSemantics());
       if (parser.parseFloat(floatType.getFloatSemantics(), value))
@@ -198,6 +224,24 @@ void cuda_tile::printTypedLiteral(OpAsmPrinter &printer, Operation *,
   StringRef body = text;
   body.consume_front("dense<");
   body.consume_back(">");
+  // MLIR prints the bits, which are numbers of two's complement.
+  bool isF8E5M3 = false;
+  if (auto tile = dyn_cast<TileType>(type))
+    isF8E5M3 = isF8E5M3Element(tile.getElementType());
+  if (isF8E5M3 && !body.starts_with("\"")) {
+    std::string numbers;
+    while (!body.empty()) {
+      int8_t bits;
+      if (body.consumeInteger(10, bits)) {
+        numbers += body.front();
+        body = body.drop_front();
+      } else {
+        numbers += f8e5m3::format(static_cast<uint8_t>(bits));
+      }
+    }
+    text = std::move(numbers);
+    body = text;
+  }
   // Bytes instead of bits, as NVIDIA's printer writes what is written in
   // hexadecimal.
   if (value.getElementType().isInteger(1) && body.starts_with("\"0x")) {
@@ -208,17 +252,26 @@ void cuda_tile::printTypedLiteral(OpAsmPrinter &printer, Operation *,
     body = text;
   }
   printer << '<';
-  printBareType(printer, value.getElementType());
+  printBareType(printer, cast<TileType>(type).getElementType());
   printer << ": " << body << "> : ";
   printBareType(printer, type);
 }
 
 ParseResult cuda_tile::parseGlobalLiteral(OpAsmParser &parser,
-                                          DenseIntOrFPElementsAttr &value) {
+                                          DenseIntOrFPElementsAttr &value,
+                                          TypeAttr &elementType) {
   Type type;
-  return parseTypedLiteral(parser, value, type);
+  if (parseTypedLiteral(parser, value, type))
+    return failure();
+  if (value.getType() != type)
+    elementType = TypeAttr::get(cast<TileType>(type).getElementType());
+  return success();
 }
 void cuda_tile::printGlobalLiteral(OpAsmPrinter &printer, Operation *op,
-                                   DenseIntOrFPElementsAttr value) {
-  printTypedLiteral(printer, op, value, value.getType());
+                                   DenseIntOrFPElementsAttr value,
+                                   TypeAttr elementType) {
+  Type type = value.getType();
+  if (auto tile = dyn_cast<TileType>(type); tile && elementType)
+    type = tile.withElementType(elementType.getValue());
+  printTypedLiteral(printer, op, value, type);
 }

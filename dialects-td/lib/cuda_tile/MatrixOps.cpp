@@ -112,9 +112,10 @@ LogicalResult MmaFScaledOp::verify() {
   Type scale = getLhsScale().getType().getElementType();
   bool isF4 = isa<Float4E2M1FNType>(element);
   bool isE4M3Scale = isa<Float8E4M3FNType>(scale);
-  if (isE4M3Scale && !isF4)
-    return emitOpError("unsupported combination of element types. Scale type ")
-           << scale << " expects lhs and rhs element types to be 'f4E2M1FN', "
+  bool isE5M3Scale = isF8E5M3Element(scale);
+  if ((isE4M3Scale || isE5M3Scale) && !isF4)
+    return emitOpError("unsupported combination of element types. Scale type '")
+           << getBareName(scale) << "' expects lhs and rhs element types to be 'f4E2M1FN', "
            << "but got " << element;
 
   int64_t k = lhs.shape[n], blocks = lhsScale.shape[n];
@@ -133,7 +134,8 @@ LogicalResult MmaFScaledOp::verify() {
   if (isF4 && isE4M3Scale && factor != 16)
     return wrongFactor("f4E2M1FN element type with f8E4M3FN scales", "16");
   if (isF4 && !isE4M3Scale && factor != 16 && factor != 32)
-    return wrongFactor("f4E2M1FN element type with f8E8M0FNU scales",
+    return wrongFactor("f4E2M1FN element type with " + getBareName(scale) +
+                           " scales",
                        "16 or 32");
   return success();
 }

@@ -182,7 +182,7 @@ LogicalResult StorePtrTkoOp::verify() {
 
 static bool is32Or64Bit(Type element) {
   return isNumberElement(element) &&
-         llvm::is_contained({32u, 64u}, element.getIntOrFloatBitWidth());
+         llvm::is_contained({32u, 64u}, getElementBits(element));
 }
 
 LogicalResult cuda_tile::verifyAtomicMode(Operation *op, AtomicRMWMode mode,
@@ -276,7 +276,7 @@ LogicalResult AllocaOp::verify() {
   if (!llvm::isPowerOf2_64(alignment))
     return emitOpError("'alignment' must be power of two");
   // An i1 takes a byte; formats below a byte ask for no alignment at all.
-  int64_t size = isI1Element(element) ? 1 : element.getIntOrFloatBitWidth() / 8;
+  int64_t size = isI1Element(element) ? 1 : getElementBits(element) / 8;
   if (alignment < size)
     return emitOpError("'alignment' (")
            << alignment << ") must be at least the natural size (" << size
@@ -289,7 +289,7 @@ LogicalResult GetGlobalOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!global)
     return emitOpError("'") << getName() << "' does not reference a valid global";
   auto pointer = cast<PointerType>(getType().getElementType());
-  Type element = global.getValue().getElementType();
+  Type element = global.getVariableType();
   if (pointer.getPointeeType() != element)
     return emitOpError("pointee type of result type ")
            << pointer << " does not match type " << element

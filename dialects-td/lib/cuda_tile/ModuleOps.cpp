@@ -264,6 +264,11 @@ LogicalResult GlobalOp::verify() {
     return emitOpError("type must be a tile");
   if (type.getRank() != 1)
     return emitOpError("type must have rank 1");
+  // Generic syntax, which nothing else checks, may say anything.
+  if (std::optional<Type> element = getElementType())
+    if (!isF8E5M3Element(*element) || !isI8Element(type.getElementType()))
+      return emitOpError("a value of ")
+             << type << " does not hold elements of " << *element;
   // 0 is the natural alignment of the elements.
   if (uint64_t alignment = getAlignment(); alignment & (alignment - 1))
     return emitOpError("'alignment' must be power of two");

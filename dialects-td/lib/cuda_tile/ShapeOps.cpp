@@ -7,11 +7,14 @@
 //
 //===----------------------------------------------------------------------===//
 #include "cuda_tile/CudaTile.h"
+#include "cuda_tile/F8E5M3.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/APSInt.h"
 #include "llvm/ADT/SmallBitVector.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace cuda_tile;
@@ -40,7 +43,14 @@ void ConstantOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
                    getValue().getSplatValue<bool>() ? "true" : "false");
   }
   if (getValue().isSplat()) {
-    if (isa<FloatType>(element)) {
+    if (isF8E5M3Element(element)) {
+      double value =
+          f8e5m3::decode(getValue().getSplatValue<APInt>().getZExtValue());
+      if (std::isnan(value))
+        os << "_NaN";
+      else if (value == std::trunc(value))
+        os << '_' << static_cast<int64_t>(value);
+    } else if (isa<FloatType>(element)) {
       APFloat value = getValue().getSplatValue<APFloat>();
       APSInt integer(64, /*isUnsigned=*/true);
       bool exact = false;
@@ -55,7 +65,7 @@ void ConstantOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
       os << '_' << getValue().getSplatValue<APInt>().getSExtValue();
     }
   }
-  os << '_' << element;
+  os << '_' << getBareName(element);
   setName(getResult(), name);
 }
 void BroadcastOp::getAsmResultNames(OpAsmSetValueNameFn setName) {

@@ -60,7 +60,20 @@ bool cuda_tile::isBaseFloatElement(Type t) {
 bool cuda_tile::isAnyFloatElement(Type t) {
   return isBaseFloatElement(t) ||
          isa<FloatTF32Type, Float8E4M3FNType, Float8E5M2Type,
-             Float8E8M0FNUType, Float4E2M1FNType>(t);
+             Float8E8M0FNUType, Float4E2M1FNType>(t) ||
+         isF8E5M3Element(t);
+}
+bool cuda_tile::isF8E5M3Element(Type t) { return isa<FloatNV8E5M3FNUType>(t); }
+unsigned cuda_tile::getElementBits(Type t) {
+  return isF8E5M3Element(t) ? 8 : t.getIntOrFloatBitWidth();
+}
+TileType cuda_tile::getConstantType(TileType type) {
+  if (!isF8E5M3Element(type.getElementType()))
+    return type;
+  return type.withElementType(IntegerType::get(type.getContext(), 8));
+}
+bool cuda_tile::holdsConstantsOf(Type attribute, Type type) {
+  return attribute == getConstantType(cast<TileType>(type));
 }
 bool cuda_tile::isNumberElement(Type t) {
   return isIntElement(t) || isAnyFloatElement(t);
@@ -83,7 +96,7 @@ bool cuda_tile::isMmafScaledElement(Type t) {
   return isa<Float8E4M3FNType, Float8E5M2Type, Float4E2M1FNType>(t);
 }
 bool cuda_tile::isMmafScaleElement(Type t) {
-  return isa<Float8E4M3FNType, Float8E8M0FNUType>(t);
+  return isa<Float8E4M3FNType, Float8E8M0FNUType>(t) || isF8E5M3Element(t);
 }
 
 bool cuda_tile::isTileOf(Type type, bool (*element)(Type)) {
@@ -131,13 +144,23 @@ void cuda_tile::printBareType(AsmPrinter &printer, Type type) {
     printer << type;
 }
 
+std::string cuda_tile::getBareName(Type type) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (isF8E5M3Element(type))
+    os << FloatNV8E5M3FNUType::getMnemonic();
+  else
+    os << type;
+  return text;
+}
+
 //===----------------------------------------------------------------------===//
 // Pointers and tiles
 //===----------------------------------------------------------------------===//
 
 static constexpr llvm::StringLiteral kNumberNames =
     "f16 or bf16 or f32 or tf32 or f64 or f8E4M3FN or f8E5M2 or f8E8M0FNU or "
-    "f4E2M1FN or i1 or i8 or i16 or i32 or i64";
+    "f4E2M1FN or fnv8E5M3FNU or i1 or i8 or i16 or i32 or i64";
 
 // `<none>` or `#cuda_tile.ptr_attr<none>`.
 static ParseResult parsePointerKind(AsmParser &parser,

@@ -2,15 +2,24 @@
 //! by integer instructions where the target has none of its own; a caller who relies on the refusal asks for it.
 
 use crate::Target;
+use std::ops::RangeInclusive;
 
-/// Element types that NVIDIA's `tileiras` 13.4.92 refuses below a target, which is given by its number: as it answered
-/// for each type and target on 2026-11-23.
-pub const STRICT_TYPES: &[(&str, u32)] = &[("f8E4M3FN", 90), ("f8E5M2", 90), ("f8E8M0FNU", 100), ("f4E2M1FN", 100)];
+/// Element types that NVIDIA's `tileiras` 13.4.92 refuses but for some targets, which are given by their numbers: as it
+/// answered for each type and target on 2026-11-23, and for the last type, as 13.5.37 did too, on 2026-11-25.
+pub const STRICT_TYPES: &[(&str, RangeInclusive<u32>)] = &[
+    ("f8E4M3FN", 90..=u32::MAX),
+    ("f8E5M2", 90..=u32::MAX),
+    ("f8E8M0FNU", 100..=u32::MAX),
+    ("f4E2M1FN", 100..=u32::MAX),
+    ("fnv8E5M3FNU", 107..=107),
+];
 
 impl Target {
     /// The element type that is refused for this target, of those that are named in the text of a type.
     pub fn refused_type(&self, text: &str) -> Option<&'static str> {
-        STRICT_TYPES.iter().find(|(name, from)| self.sm < *from && text.contains(name)).map(|(name, _)| *name)
+        let refused =
+            |(name, targets): &&(&str, RangeInclusive<u32>)| !targets.contains(&self.sm) && text.contains(name);
+        STRICT_TYPES.iter().find(refused).map(|(name, _)| *name)
     }
 }
 
@@ -25,14 +34,15 @@ mod tests {
             let types = STRICT_TYPES.iter().filter(|(t, _)| target.refused_type(&format!("!x.tile<4x{t}>")).is_some());
             types.map(|(t, _)| *t).collect::<Vec<_>>()
         };
-        let all = ["f8E4M3FN", "f8E5M2", "f8E8M0FNU", "f4E2M1FN"];
+        let all = ["f8E4M3FN", "f8E5M2", "f8E8M0FNU", "f4E2M1FN", "fnv8E5M3FNU"];
         for target in ["sm_80", "sm_86", "sm_87", "sm_88", "sm_89"] {
             assert_eq!(refused(target), all, "{target}");
         }
         assert_eq!(refused("sm_90"), all[2..]);
-        for target in ["sm_100", "sm_103", "sm_107", "sm_110", "sm_120", "sm_121"] {
-            assert!(refused(target).is_empty(), "{target}");
+        for target in ["sm_100", "sm_103", "sm_110", "sm_120", "sm_121"] {
+            assert_eq!(refused(target), all[4..], "{target}");
         }
+        assert!(refused("sm_107").is_empty());
         assert_eq!(Target::by_name("sm_80").unwrap().refused_type("!cuda_tile.tile<4xtf32>"), None);
     }
 }

@@ -45,6 +45,7 @@ pub fn number(name: &str) -> Option<Number> {
     let short = match name {
         "e4m3" => Number::E4m3,
         "e5m2" => Number::E5m2,
+        "e5m3" => Number::E5m3,
         "e8m0" => Number::E8m0,
         "e2m1" => Number::E2m1,
         _ => return Number::ALL.into_iter().find(|n| n.keyword() == name),

@@ -512,7 +512,7 @@ fn pad(padding: Padding, n: Number) -> Scalar {
     if n.is_integer() || (n == Number::E8m0 && padding == Padding::Zero) {
         return Scalar::exact(0);
     }
-    if n == Number::E8m0 && negative {
+    if (n == Number::E8m0 && negative) || (n == Number::E5m3 && padding == Padding::NegInf) {
         return Scalar::unknown(0);
     }
     let real = match padding {

@@ -188,6 +188,9 @@ fn compute(kind: &OpKind, from: Element, to: Element, x: &[Scalar]) -> Result<Sc
         OpKind::IToF(s) => {
             let value = int::value(bits(0), n, *s);
             let real = crate::format::Real::finite(value < 0, value.unsigned_abs(), 0);
+            if float::is_below(real, target) {
+                return Ok(Scalar::unknown(0));
+            }
             match crate::format::encode(real, target, float::round_of(plain.rounding)).bits {
                 b if crate::format::decode(b, target).is_nan() => Scalar::nan(target),
                 b => Scalar::exact(b),

@@ -34,6 +34,15 @@ impl<'c> Translator<'c> {
         Ok(())
     }
 
+    pub(super) fn scaled_dot(&mut self, o: ct::MmaFScaledOp<'c>) -> Result<(), Failed> {
+        let t = self.result_type(o.result())?;
+        let [lhs, rhs, acc] = [o.lhs(), o.rhs(), o.acc()].map(|v| self.get(v));
+        let [lhs_scale, rhs_scale] = [o.lhs_scale(), o.rhs_scale()].map(|v| self.get_number(v));
+        let new = self.built(aa::DotScaledOp::build(&self.b, t, lhs, rhs, acc, lhs_scale, rhs_scale))?;
+        self.set(o.result(), new.result());
+        Ok(())
+    }
+
     pub(super) fn reduce(&mut self, o: ct::ReduceOp<'c>) -> Result<(), Failed> {
         let old: Vec<_> = o.results().collect();
         let (operands, types, identities, body) =

@@ -1,12 +1,13 @@
 //! Conversions between element types.
 //!
 //! `arith` converts between integers, f16, bf16, f32 and f64. The other formats (tf32, f8, f4, e8m0) exist in memory
-//! and in matrix products only; `nv_tileaa.fp_cast` converts between floats when one of them is such a format. A
-//! conversion between a narrow format and integers goes through a wider float, in such a way that it rounds once:
+//! and in matrix products only; `nv_tileaa.fp_cast` converts between floats when one of them is such a format, but for
+//! fnv8E5M3FNU, which is bytes from here on. A conversion between a narrow format and integers goes through a wider
+//! float, in such a way that it rounds once:
 //!
 //! * From a narrow format: f32 holds every value of each of them.
 //! * From i1, i8, i16: f32 holds every value. From i32: f64 does.
-//! * From i64 to f8 and f4, whose values stay below 2^16: values are first limited to 2^20 in magnitude, which changes
+//! * From i64 to f8 and f4, whose values stay below 2^17: values are first limited to 2^20 in magnitude, which changes
 //!   only some that overflow into others that do, and then fit f32.
 //! * From i64 to tf32, which has 11 significant bits: when the magnitude needs more than 53 bits, the lowest 11 bits
 //!   are replaced by one sticky bit above them (round to odd), so that f64 holds the value and rounding it gives
@@ -15,7 +16,7 @@
 use super::{
     Translator,
     arith::{float_predicate, rounding_attr},
-    by_sign, ct, types,
+    by_sign, ct, e5m3, types,
 };
 use crate::dialect::{nv_tileaa as aa, pass::Failed, rt::*};
 use ct::{RoundingMode, Signedness};
@@ -31,7 +32,13 @@ impl<'c> Translator<'c> {
     }
 
     pub(super) fn float_to_float(&mut self, o: ct::FToFOp<'c>) -> Result<(), Failed> {
-        let source = self.get(o.from());
+        let source = self.get_number(o.from());
+        if e5m3::is_tile(ty(o.to())) {
+            let wide = self.odd_f32(source)?;
+            let new = self.f32_to_e5m3(wide);
+            self.set(o.to(), new);
+            return Ok(());
+        }
         let (from, to) = (types::element_of(source), types::element(self.result_type(o.to())?));
         let new = if types::is_base_float(from) && types::is_base_float(to) {
             match types::width(from).cmp(&types::width(to)) {
@@ -49,6 +56,29 @@ impl<'c> Translator<'c> {
         };
         self.set(o.to(), new);
         Ok(())
+    }
+
+    /// The numbers as f32; those that lie between two of them as the odd one, which rounds to fewer bits as they do.
+    fn odd_f32(&self, source: Val<'c>) -> Result<Val<'c>, Failed> {
+        let f32 = types::f32(self.context);
+        let from = types::element_of(source);
+        if !types::is_base_float(from) {
+            return self.fp_cast(f32, source, RoundingMode::NearestEven);
+        }
+        if types::width(from) != 64 {
+            return Ok(if from == f32 { source } else { self.cast_op("arith.extf", f32, source) });
+        }
+        let t = ty(source);
+        let narrow = self.narrowed(f32, source, RoundingMode::Zero);
+        let back = self.cast_op("arith.extf", from, narrow);
+        let [i1, i32] = [1, 32].map(|width| types::with_element(t, types::int(self.context, width)));
+        let differ =
+            self.i64_attr(float_predicate(ct::ComparisonPredicate::NotEqual, ct::ComparisonOrdering::Unordered));
+        let inexact = self.b.value("arith.cmpf", i1, &[back, source], &[("predicate", differ)]);
+        let sticky = self.b.value("arith.extui", i32, &[inexact], &[]);
+        let bits = self.b.value("arith.bitcast", i32, &[narrow], &[]);
+        let odd = self.b.value("arith.ori", i32, &[bits, sticky], &[]);
+        Ok(self.cast_op("arith.bitcast", f32, odd))
     }
 
     /// A constant of float type `t`, all of whose elements are `v`, rounded.
@@ -161,7 +191,7 @@ impl<'c> Translator<'c> {
     }
 
     pub(super) fn float_to_int(&mut self, o: ct::FToIOp<'c>) -> Result<(), Failed> {
-        let mut source = self.get(o.from());
+        let mut source = self.get_number(o.from());
         let to = types::element(self.result_type(o.to())?);
         if !types::is_base_float(types::element_of(source)) {
             source = self.fp_cast(types::f32(self.context), source, RoundingMode::NearestEven)?;
@@ -217,13 +247,14 @@ impl<'c> Translator<'c> {
 
     pub(super) fn int_to_float(&mut self, o: ct::IToFOp<'c>) -> Result<(), Failed> {
         let mut source = self.get(o.from());
-        let to = types::element(self.result_type(o.to())?);
+        let is_e5m3 = e5m3::is_tile(ty(o.to()));
+        let to = if is_e5m3 { types::f32(self.context) } else { types::element(self.result_type(o.to())?) };
         let sign = o.signedness();
         let convert = by_sign(sign, "arith.sitofp", "arith.uitofp");
         if types::width(types::element_of(source)) == 1 {
             source = self.cast_op(by_sign(sign, "arith.extsi", "arith.extui"), types::int(self.context, 32), source);
         }
-        let new = if types::is_base_float(to) {
+        let new = if types::is_base_float(to) && !is_e5m3 {
             self.cast_op(convert, to, source)
         } else {
             let width = types::width(types::element_of(source));
@@ -234,7 +265,12 @@ impl<'c> Translator<'c> {
                 _ => (types::f32(self.context), self.limit(source, sign)),
             };
             let exact = self.cast_op(convert, wide, source);
-            self.fp_cast(to, exact, RoundingMode::NearestEven)?
+            if is_e5m3 {
+                let exact = self.odd_f32(exact)?;
+                self.f32_to_e5m3(exact)
+            } else {
+                self.fp_cast(to, exact, RoundingMode::NearestEven)?
+            }
         };
         self.set(o.to(), new);
         Ok(())

@@ -1,6 +1,7 @@
 //! Refuses the types that NVIDIA's compiler refuses for a target, where the caller relies on that.
 
 use crate::dialect::{
+    cuda_tile::GlobalOp,
     pass::{Failed, fail},
     rt::*,
 };
@@ -27,6 +28,7 @@ pub fn check(root: OpRef<'_>, target: &Target) -> Result<(), Failed> {
             }
         }
         types.extend(attr(op, "value").map(attr_type));
+        types.extend(GlobalOp::cast(op).and_then(GlobalOp::element_type).map(held_type));
         for t in types {
             if sound.insert(t.to_raw().ptr as usize) {
                 refused = refused.or(target.refused_type(&t.to_string()).map(|name| (op, name)));

@@ -1,5 +1,6 @@
 //! Types of the public language as types of `nv_tileaa`, and questions about the latter.
 
+use super::e5m3;
 use crate::dialect::{
     cuda_tile as ct, nv_tileaa as aa,
     rt::{Val, ty},
@@ -21,6 +22,7 @@ use mlir_sys::*;
 /// | `partition_view`, `strided_view`, `gather_scatter_view` | `!nv_tileaa.tiled_view` |
 /// | `token` | `!nv_tileaa.mem_token` |
 /// | `f32`, `i32` and the like | themselves |
+/// | `fnv8E5M3FNU` | `i8`, its bits |
 pub fn convert<'c>(context: &'c Context, t: Type<'c>) -> Option<Type<'c>> {
     let at = Location::unknown(context);
     if let Some(tile) = ct::TileType::cast(t) {
@@ -28,24 +30,42 @@ pub fn convert<'c>(context: &'c Context, t: Type<'c>) -> Option<Type<'c>> {
         return Some(if tile.shape().is_empty() { element } else { tensor(tile.shape(), element) });
     }
     if let Some(pointer) = ct::PointerType::cast(t) {
-        return Some(aa::PtrType::get(at, pointer.pointee_type())?.into());
+        return Some(aa::PtrType::get(at, convert(context, pointer.pointee_type())?)?.into());
     }
     if let Some(view) = ct::TensorViewType::cast(t) {
-        return Some(aa::StridedMemRefType::get(at, view.shape(), view.strides(), view.element_type())?.into());
+        let element = convert(context, view.element_type())?;
+        return Some(aa::StridedMemRefType::get(at, view.shape(), view.strides(), element)?.into());
     }
     let wide = |list: &[i32]| list.iter().map(|d| i64::from(*d)).collect::<Vec<_>>();
-    let padding = |p: Option<ct::PaddingValue>| p.and_then(|p| aa::Padding::from_i64(p as i64));
+    let padding = |p: Option<ct::PaddingValue>, view: Type<'c>| {
+        let is_e5m3 = ct::TensorViewType::cast(view).is_some_and(|v| e5m3::is(v.element_type()));
+        p.and_then(|p| if is_e5m3 { Some(e5m3::padding(p)) } else { aa::Padding::from_i64(p as i64) })
+    };
     if let Some(v) = ct::PartitionViewType::cast(t) {
         let (tile, memref) = (wide(v.tile_shape()), convert(context, v.tensor_view())?);
-        let view =
-            aa::TiledViewType::get(at, &tile, memref, &wide(v.dim_map()), &tile, padding(v.padding_value()), None);
+        let view = aa::TiledViewType::get(
+            at,
+            &tile,
+            memref,
+            &wide(v.dim_map()),
+            &tile,
+            padding(v.padding_value(), v.tensor_view()),
+            None,
+        );
         return Some(view?.into());
     }
     if let Some(v) = ct::StridedViewType::cast(t) {
         let (tile, memref) = (wide(v.tile_shape()), convert(context, v.tensor_view())?);
         let steps = wide(v.traversal_strides());
-        let view =
-            aa::TiledViewType::get(at, &tile, memref, &wide(v.dim_map()), &steps, padding(v.padding_value()), None);
+        let view = aa::TiledViewType::get(
+            at,
+            &tile,
+            memref,
+            &wide(v.dim_map()),
+            &steps,
+            padding(v.padding_value(), v.tensor_view()),
+            None,
+        );
         return Some(view?.into());
     }
     if let Some(v) = ct::GatherScatterViewType::cast(t) {
@@ -53,11 +73,14 @@ pub fn convert<'c>(context: &'c Context, t: Type<'c>) -> Option<Type<'c>> {
         let identity: Vec<i64> = (0..tile.len() as i64).collect();
         // Every index counts elements, those of the dense dimensions too.
         let steps = vec![1; tile.len()];
-        let (padding, sparse) = (padding(v.padding_value()), Some(v.sparse_dim()));
+        let (padding, sparse) = (padding(v.padding_value(), v.tensor_view()), Some(v.sparse_dim()));
         return Some(aa::TiledViewType::get(at, &tile, memref, &identity, &steps, padding, sparse)?.into());
     }
     if ct::TokenType::cast(t).is_some() {
         return Some(token(context));
+    }
+    if e5m3::is(t) {
+        return Some(int(context, 8));
     }
     (is_int(t) || is_float(t)).then_some(t)
 }

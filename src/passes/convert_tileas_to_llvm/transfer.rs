@@ -281,7 +281,8 @@ impl<'c> Lower<'c, '_> {
             _ if is_pointer => l.b.value("llvm.mlir.zero", to, &[], &[]),
             Padding::Zero if is_float => l.float(to, 0.0),
             Padding::Zero => l.int(to, 0),
-            special if is_float => l.float(
+            Padding::Ones if !is_float => l.int(to, -1),
+            special if is_float && special != Padding::Ones => l.float(
                 to,
                 match special {
                     Padding::NegZero => -0.0,
@@ -335,5 +336,6 @@ fn narrow_bits(element: Type<'_>, padding: Padding) -> Option<i64> {
         Padding::Nan => nan,
         Padding::PosInf => infinity,
         Padding::NegInf => negative_infinity,
+        Padding::Ones => return None,
     })
 }

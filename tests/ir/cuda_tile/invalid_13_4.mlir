@@ -181,3 +181,73 @@ cuda_tile.module @m {
     %0 = "cuda_tile.gdc_wait_tko"(%t, %t) : (!cuda_tile.token, !cuda_tile.token) -> !cuda_tile.token
   }
 }
+
+// -----
+
+cuda_tile.module @m {
+  entry @below_zero() {
+    // expected-error @below {{fnv8E5M3FNU has no numbers below zero}}
+    %0 = constant <fnv8E5M3FNU: -1.0> : tile<fnv8E5M3FNU>
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  testing$func @f(%x: tile<fnv8E5M3FNU>) {
+    // expected-error @below {{operand #0 must be tile of f16 or bf16 or f32 or f64 values, but got '!cuda_tile.tile<fnv8E5M3FNU>'}}
+    %0 = addf %x, %x : tile<fnv8E5M3FNU>
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  testing$func @f(%x: tile<fnv8E5M3FNU>) {
+    // expected-error @below {{'cuda_tile.ftof' op invalid rounding mode specified. Only 'nearest_even' and 'zero' are supported for narrowing conversions to standard types}}
+    %0 = ftof %x rounding<positive_inf> : tile<fnv8E5M3FNU> -> tile<f16>
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  testing$func @f(%x: tile<f32>) {
+    // expected-error @below {{'cuda_tile.ftof' op invalid rounding mode specified for conversion to low-precision type. Only 'nearest_even' is supported}}
+    %0 = ftof %x rounding<zero> : tile<f32> -> tile<fnv8E5M3FNU>
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  testing$func @f(%l: tile<16x64xf8E4M3FN>, %r: tile<64x16xf8E4M3FN>, %a: tile<16x16xf32>, %s: tile<16x2xfnv8E5M3FNU>, %t: tile<2x16xfnv8E5M3FNU>) {
+    // expected-error @below {{'cuda_tile.mmaf_scaled' op unsupported combination of element types. Scale type 'fnv8E5M3FNU' expects lhs and rhs element types to be 'f4E2M1FN', but got 'f8E4M3FN'}}
+    %0 = mmaf_scaled %l, %r, %a, %s, %t : tile<16x64xf8E4M3FN>, tile<64x16xf8E4M3FN>, tile<16x16xf32>, tile<16x2xfnv8E5M3FNU>, tile<2x16xfnv8E5M3FNU>
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  testing$func @f(%l: tile<16x64xf4E2M1FN>, %r: tile<64x16xf4E2M1FN>, %a: tile<16x16xf32>, %s: tile<16x1xfnv8E5M3FNU>, %t: tile<1x16xfnv8E5M3FNU>) {
+    // expected-error @below {{'cuda_tile.mmaf_scaled' op shape error: f4E2M1FN element type with fnv8E5M3FNU scales requires block scale factor of lhs_scale and rhs_scale to be 16 or 32, but got 64}}
+    %0 = mmaf_scaled %l, %r, %a, %s, %t : tile<16x64xf4E2M1FN>, tile<64x16xf4E2M1FN>, tile<16x16xf32>, tile<16x1xfnv8E5M3FNU>, tile<1x16xfnv8E5M3FNU>
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  // expected-error @below {{'cuda_tile.global' op a value of '!cuda_tile.tile<2xi16>' does not hold elements of '!cuda_tile.fnv8E5M3FNU'}}
+  "cuda_tile.global"() <{alignment = 0 : i64, sym_name = "g", element_type = !cuda_tile.fnv8E5M3FNU, value = dense<1> : !cuda_tile.tile<2xi16>}> : () -> ()
+}
+
+// -----
+
+cuda_tile.module @m {
+  entry @k() {
+    // expected-error @below {{failed to verify that all of {value, result} have same type}}
+    %0 = "cuda_tile.constant"() <{value = dense<1> : !cuda_tile.tile<i16>}> : () -> !cuda_tile.tile<fnv8E5M3FNU>
+  }
+}

@@ -187,7 +187,7 @@ cuda_tile.module @m {
 cuda_tile.module @m {
   testing$func @f() {
     // expected-error @below {{'cuda_tile.constant' unknown type: pluto}}
-    // expected-error @below {{expect element type to be one of i1 or i8 or i16 or i32 or i64 or f16 or bf16 or f32 or f64 or tf32 or f8E4M3FN or f8E5M2 or f8E8M0FNU or f4E2M1FN values, but got '<<NULL TYPE>>'}}
+    // expected-error @below {{expect element type to be one of i1 or i8 or i16 or i32 or i64 or f16 or bf16 or f32 or f64 or tf32 or f8E4M3FN or f8E5M2 or f8E8M0FNU or f4E2M1FN or fnv8E5M3FNU values, but got '<<NULL TYPE>>'}}
     %0 = constant <pluto: 1.0> : tile<f32>
   }
 }
@@ -196,7 +196,7 @@ cuda_tile.module @m {
 
 cuda_tile.module @m {
   testing$func @f() {
-    // expected-error @below {{expect element type to be one of i1 or i8 or i16 or i32 or i64 or f16 or bf16 or f32 or f64 or tf32 or f8E4M3FN or f8E5M2 or f8E8M0FNU or f4E2M1FN values, but got 'tensor<i32>'}}
+    // expected-error @below {{expect element type to be one of i1 or i8 or i16 or i32 or i64 or f16 or bf16 or f32 or f64 or tf32 or f8E4M3FN or f8E5M2 or f8E8M0FNU or f4E2M1FN or fnv8E5M3FNU values, but got 'tensor<i32>'}}
     %0 = constant <tensor<i32>: 1> : tile<i32>
   }
 }
@@ -205,7 +205,7 @@ cuda_tile.module @m {
 
 cuda_tile.module @m {
   testing$func @f() {
-    // expected-error @below {{custom op 'cuda_tile.constant' result #0 must be tile of i1 or i8 or i16 or i32 or i64 or f16 or bf16 or f32 or f64 or tf32 or f8E4M3FN or f8E5M2 or f8E8M0FNU or f4E2M1FN values, but got 'tensor<f32>'}}
+    // expected-error @below {{custom op 'cuda_tile.constant' result #0 must be tile of i1 or i8 or i16 or i32 or i64 or f16 or bf16 or f32 or f64 or tf32 or f8E4M3FN or f8E5M2 or f8E8M0FNU or f4E2M1FN or fnv8E5M3FNU values, but got 'tensor<f32>'}}
     %0 = constant <f32: 1.0> : tensor<f32>
   }
 }

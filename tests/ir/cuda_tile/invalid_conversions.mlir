@@ -86,7 +86,7 @@ cuda_tile.module @m {
 
 cuda_tile.module @m {
   testing$func @f(%x: tile<2xf32>) {
-    // expected-error @below {{op result #0 must be tile of f16 or bf16 or f32 or f64 or tf32 or f8E4M3FN or f8E5M2 or f8E8M0FNU or f4E2M1FN values, but got '!cuda_tile.tile<2xi32>'}}
+    // expected-error @below {{op result #0 must be tile of f16 or bf16 or f32 or f64 or tf32 or f8E4M3FN or f8E5M2 or f8E8M0FNU or f4E2M1FN or fnv8E5M3FNU values, but got '!cuda_tile.tile<2xi32>'}}
     %0 = ftof %x : tile<2xf32> -> tile<2xi32>
   }
 }
@@ -95,7 +95,7 @@ cuda_tile.module @m {
 
 cuda_tile.module @m {
   testing$func @f(%x: tile<2xi16>) {
-    // expected-error @below {{op operand #0 must be tile of f16 or bf16 or f32 or f64 or tf32 or f8E4M3FN or f8E5M2 or f8E8M0FNU or f4E2M1FN values, but got '!cuda_tile.tile<2xi16>'}}
+    // expected-error @below {{op operand #0 must be tile of f16 or bf16 or f32 or f64 or tf32 or f8E4M3FN or f8E5M2 or f8E8M0FNU or f4E2M1FN or fnv8E5M3FNU values, but got '!cuda_tile.tile<2xi16>'}}
     %0 = ftof %x : tile<2xi16> -> tile<2xf32>
   }
 }

@@ -266,7 +266,7 @@ cuda_tile.module @m {
 
 cuda_tile.module @m {
   testing$func @f(%a: tile<128x128xf8E4M3FN>, %b: tile<128x128xf8E4M3FN>, %c: tile<128x128xf32>, %d: tile<128x4xf32>, %e: tile<4x128xf32>) {
-    // expected-error @below {{op operand #3 must be mmaf_scaled scale tile type of f8E4M3FN or f8E8M0FNU values, but got '!cuda_tile.tile<128x4xf32>'}}
+    // expected-error @below {{op operand #3 must be mmaf_scaled scale tile type of f8E4M3FN or f8E8M0FNU or fnv8E5M3FNU values, but got '!cuda_tile.tile<128x4xf32>'}}
     %0 = mmaf_scaled %a, %b, %c, %d, %e : tile<128x128xf8E4M3FN>, tile<128x128xf8E4M3FN>, tile<128x128xf32>, tile<128x4xf32>, tile<4x128xf32>
   }
 }

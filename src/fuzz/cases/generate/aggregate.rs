@@ -202,10 +202,11 @@ impl Generator {
     fn scaled_product(&mut self, batch: Option<usize>, m: usize, n: usize) {
         let shape = |x: usize, y: usize| batch.into_iter().chain([x, y]).collect::<Vec<_>>();
         let k = self.rng.pick(&[32usize, 64]);
-        let (from, scale, block) = match self.rng.below(4) {
+        let (from, scale, block) = match self.rng.below(5) {
             0 => (Number::E2m1, Number::E4m3, 16),
             1 => (Number::E2m1, Number::E8m0, self.rng.pick(&[16, 32])),
-            2 => (Number::E4m3, Number::E8m0, 32),
+            2 => (Number::E2m1, Number::E5m3, self.rng.pick(&[16, 32])),
+            3 => (Number::E4m3, Number::E8m0, 32),
             _ => (Number::E5m2, Number::E8m0, 32),
         };
         let lhs = self.operand(&TileType::of(&shape(m, k), from), Need::Small);

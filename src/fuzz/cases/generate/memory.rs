@@ -213,6 +213,9 @@ impl Generator {
         }
         let padding = Some(if n.is_integer() || n == Number::E8m0 || small {
             Padding::Zero
+        } else if n == Number::E5m3 {
+            // Nothing says what stands for a number below zero.
+            self.rng.pick(&[Padding::Zero, Padding::NegZero, Padding::Nan, Padding::PosInf])
         } else {
             self.rng.pick(&Padding::ALL)
         });

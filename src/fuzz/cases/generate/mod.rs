@@ -77,7 +77,7 @@ struct Generator {
 /// The number types that arithmetic knows.
 const FLOATS: [Number; 4] = [Number::F32, Number::F16, Number::Bf16, Number::F64];
 const INTEGERS: [Number; 5] = [Number::I32, Number::I64, Number::I16, Number::I8, Number::I1];
-const STORAGE: [Number; 4] = [Number::E4m3, Number::E5m2, Number::Tf32, Number::E8m0];
+const STORAGE: [Number; 5] = [Number::E4m3, Number::E5m2, Number::E5m3, Number::Tf32, Number::E8m0];
 
 /// The case of a number. Undefined behaviour that could not be repaired gives none.
 pub fn generate(seed: u64) -> Option<Case> {

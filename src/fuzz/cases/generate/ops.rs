@@ -266,7 +266,8 @@ impl Generator {
                 } else {
                     self.rng.pick(modes)
                 };
-                let a = self.operand(&t, if to == Number::E8m0 { Need::Tight } else { Need::Any });
+                let a =
+                    self.operand(&t, if matches!(to, Number::E8m0 | Number::E5m3) { Need::Tight } else { Need::Any });
                 let v = self.derive(OpKind::FToF { rounding }, &[a], t.with(Element::Number(to)));
                 if to == Number::E2m1 {
                     self.derive(OpKind::FToF { rounding }, &[v], t.with(Element::Number(Number::F16)));
@@ -286,8 +287,16 @@ impl Generator {
             }
             8..10 => {
                 let t = self.tile_of(&INTEGERS);
-                let targets =
-                    [Number::F32, Number::F16, Number::Bf16, Number::F64, Number::Tf32, Number::E4m3, Number::E5m2];
+                let targets = [
+                    Number::F32,
+                    Number::F16,
+                    Number::Bf16,
+                    Number::F64,
+                    Number::Tf32,
+                    Number::E4m3,
+                    Number::E5m2,
+                    Number::E5m3,
+                ];
                 let to = self.rng.pick(&targets);
                 let a = self.operand(&t, Need::Tight);
                 let kind = OpKind::IToF(self.signedness());
@@ -296,7 +305,7 @@ impl Generator {
             }
             10 => {
                 let classes: [&[Number]; 4] = [
-                    &[Number::I8, Number::E4m3, Number::E5m2, Number::E8m0],
+                    &[Number::I8, Number::E4m3, Number::E5m2, Number::E5m3, Number::E8m0],
                     &[Number::I16, Number::F16, Number::Bf16],
                     &[Number::I32, Number::F32],
                     &[Number::I64, Number::F64],
@@ -491,16 +500,16 @@ impl Generator {
 
 /// The rounding modes that the language has for a conversion between floating-point formats.
 fn conversion_modes(from: Number, to: Number) -> &'static [Rounding] {
-    use Number::{Bf16, E2m1, E4m3, E5m2, E8m0, F16, F32, F64, Tf32};
+    use Number::{Bf16, E2m1, E4m3, E5m2, E5m3, E8m0, F16, F32, F64, Tf32};
     use Rounding::{NearestAway, NearestEven, NegativeInf, PositiveInf, Zero};
     match (from, to) {
         (_, E8m0) => &[Zero, PositiveInf],
-        (_, E4m3 | E5m2 | E2m1) => &[NearestEven],
+        (_, E4m3 | E5m2 | E5m3 | E2m1) => &[NearestEven],
         (_, F64) => &[NearestEven, Zero, NegativeInf, PositiveInf, NearestAway],
         (F64, F32) => &[NearestEven, Zero, NegativeInf, PositiveInf],
         (F32, Tf32) => &[NearestEven, Zero, NearestAway],
         (F64 | F32 | Tf32 | E8m0, _) if to != F32 => &[NearestEven, Zero],
-        (E8m0, _) | (F16, Bf16) | (Bf16, F16) => &[NearestEven, Zero],
+        (E8m0, _) | (F16, Bf16) | (Bf16, F16) | (E5m3, F16) => &[NearestEven, Zero],
         _ => &[NearestEven, Zero, NegativeInf, PositiveInf, NearestAway],
     }
 }

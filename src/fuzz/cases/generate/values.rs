@@ -14,6 +14,7 @@ impl Generator {
             return match n {
                 Number::I1 => self.rng.bits() & 1,
                 Number::E8m0 => self.rng.range(124, 130) as u64,
+                Number::E5m3 => encode(Real::from_f64(v.unsigned_abs() as f64), n, Round::NearestEven).bits,
                 _ if n.is_integer() => v as u64 & n.mask(),
                 _ => {
                     // E2m1 has no 5, 7 and 8.
