@@ -124,6 +124,26 @@ fn drawn_launches_leave_the_same_bits() {
     }
 }
 
+/// Mutants are told from the original by what they leave in the variables of the module, such as the slot of a tensor
+/// map, where the next launch looks for it. `TILEIRAS_RENEW=1` writes the digests anew.
+#[test]
+fn variables_are_left_the_same() {
+    const VARIABLES: &str = "tests/mutation/variables.tsv";
+    let before = std::fs::read_to_string(root().join(VARIABLES)).unwrap();
+    let remarks: String = before.lines().filter(|l| l.starts_with('#')).map(|l| format!("{l}\n")).collect();
+    let row = |name: &str| {
+        let digest = mutation::digest_of_variables(&subject(name, &[None]).cases[..1])?;
+        Some(format!("{name}\t{digest:016x}\n"))
+    };
+    let now = remarks + &PROGRAMS.into_iter().filter_map(row).collect::<String>();
+    if std::env::var_os("TILEIRAS_RENEW").is_some_and(|v| v != "0") {
+        std::fs::write(root().join(VARIABLES), &now).unwrap();
+    } else {
+        let how = "TILEIRAS_RENEW=1 cargo nextest run --workspace --test mutation";
+        assert_eq!(before, now, "other variables than before; if that is meant: {how}");
+    }
+}
+
 /// What the tolerance of an approximate row hid in all others.
 #[test]
 fn rounding_modes_are_found_where_rows_are_exact() {

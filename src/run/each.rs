@@ -232,6 +232,7 @@ mod tests {
     use super::*;
     use crate::launch::ArrayArgument;
     use ptx_sim::Report;
+    use std::collections::BTreeMap;
 
     #[test]
     fn results_are_expected_within_a_part_of_the_largest() {
@@ -242,7 +243,11 @@ mod tests {
         };
         let left = array(&[4.0, -64.0, f32::INFINITY]);
         let launch = Launch { args: vec![Argument::Array(left.clone())], ..Launch::default() };
-        let outcome = |a: &ArrayArgument| Outcome { arrays: vec![vec![a.array.clone()]], report: Report::default() };
+        let outcome = |a: &ArrayArgument| Outcome {
+            arrays: vec![vec![a.array.clone()]],
+            variables: BTreeMap::new(),
+            report: Report::default(),
+        };
         let expected = Launch { expect: expect(&launch, &outcome(&left), None), ..launch.clone() };
         let complaints = |values: &[f32]| check(&expected, &outcome(&array(values)));
         assert_eq!(complaints(&[4.01, -64.0, f32::INFINITY]), Vec::<String>::new());

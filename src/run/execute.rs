@@ -17,10 +17,11 @@
 use crate::compare::{compare_lines, compare_rows};
 use crate::launch::{Argument, ArrayArgument, Launch, MapParams};
 use crate::npy::Array;
-use ptx_sim::ir::Function;
+use ptx_sim::ir::{Function, Space};
 use ptx_sim::timing::{self, Prediction};
 use ptx_sim::units::{ElementType, Fill, TensorMap, TileParams, TmaError};
 use ptx_sim::{Arg, Config, Device, DevicePtr, LaunchConfig, Module, Report, RunOptions, SimError, SimErrorKind};
+use std::collections::BTreeMap;
 use tile_machine::Machine;
 
 /// What a launch left behind.
@@ -28,6 +29,8 @@ use tile_machine::Machine;
 pub struct Outcome {
     /// For each argument its arrays as they are afterwards.
     pub arrays: Vec<Vec<Array>>,
+    /// What the module's variables in global memory hold afterwards, by their names: a later launch finds them so.
+    pub variables: BTreeMap<String, Vec<u8>>,
     pub report: Report,
 }
 
@@ -98,7 +101,14 @@ pub fn execute(module: &Module, launch: &Launch, options: &RunOptions) -> Result
         }
         arrays.push(of);
     }
-    Ok(Outcome { arrays, report })
+    let mut variables = BTreeMap::new();
+    for v in module.variables.iter().filter(|v| v.space == Space::Global) {
+        let Some((pointer, size)) = device.symbol(module, &v.name)? else { continue };
+        let mut bytes = vec![0; size as usize];
+        device.read_unchecked(pointer, &mut bytes)?;
+        variables.insert(v.name.clone(), bytes);
+    }
+    Ok(Outcome { arrays, variables, report })
 }
 
 /// Predicts the time of a launch on a machine.

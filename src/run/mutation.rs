@@ -5,7 +5,7 @@
 //!
 //! | verdict | meaning |
 //! |---|---|
-//! | killed | a wrong result, other bits than before, an error of the simulator, or an order of the source is lost |
+//! | killed | a wrong result, other bits or variables than before, an error of the simulator, or an order of the source is lost |
 //! | equal | nothing can be found in this launch; the rule that proves it is named |
 //! | survived | neither: a hole in the checks, or in the inputs |
 //! | invalid | no module that could be launched |
@@ -17,9 +17,10 @@
 //! what it gives depends on nothing that arrays hold, and neither do the instructions in which the change is lost.
 //!
 //! A program is run on its launch in the corpus and on variants of that ([`crate::variant`]), and with its table of
-//! tensor maps full, as others may have left it. What the launch of the
+//! tensor maps full, and full of maps that are nearly its own, as others may have left it. What the launch of the
 //! corpus leaves behind on the ordinary schedule must be the same bit by bit, even where a tolerance allows more: a
-//! test of the corpus compares it with `tests/corpus/results.tsv`. Programs of `tests/mutation/drawn.tsv` are also run
+//! test of the corpus compares its arrays with `tests/corpus/results.tsv`, and one of `tests/mutation.rs` the module's
+//! variables, which the next launch finds, with `tests/mutation/variables.tsv`. Programs of `tests/mutation/drawn.tsv` are also run
 //! on launches with drawn numbers ([`variant::other_numbers`]), whose bits a test compares too: [`look_further`].
 //!
 //! Everything is deterministic: schedules have seeds, limits count instructions, and [`sample`] draws by a digest.
@@ -66,16 +67,32 @@ pub struct Case {
     table: Option<Table>,
     runs: Vec<Baseline>,
     /// What the ordinary schedule leaves behind, where a test compares that bit by bit.
-    bits: Option<Vec<Vec<Array>>>,
+    bits: Option<Left>,
+}
+
+/// What a launch leaves behind.
+#[derive(Debug, PartialEq)]
+struct Left {
+    arrays: Vec<Vec<Array>>,
+    variables: BTreeMap<String, Vec<u8>>,
 }
 
 /// A table of tensor maps that maps of other views are in already.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Table {
-    /// One of so many slots is free; none, if nothing is said.
-    free: Option<u64>,
+    others: Others,
     /// Entries to borrow that are left.
     left: u64,
+}
+
+/// Which slots others have taken.
+#[derive(Clone, Debug)]
+enum Others {
+    All,
+    /// All but one of so many.
+    AllBut(u64),
+    /// Some, by their numbers, with keys that are nearly those of maps of this launch.
+    Alike(BTreeMap<u64, Vec<u64>>),
 }
 
 /// A run of a program as it is.
@@ -107,11 +124,11 @@ impl Case {
             if let Some(complaint) = check(&launch, &outcome).into_iter().next() {
                 return Err(complaint);
             }
-            if pinned && schedule.is_none() {
-                bits = Some(outcome.arrays);
-            }
             let executed = outcome.report.stats.total_warp_instructions();
             let coverage = outcome.report.coverage.unwrap_or_default();
+            if pinned && schedule.is_none() {
+                bits = Some(Left { arrays: outcome.arrays, variables: outcome.variables });
+            }
             runs.push(Baseline { schedule, coverage, limit: 4 * executed + 100_000 });
         }
         Ok(Case { name: name.into(), launch, table: None, runs, bits })
@@ -123,31 +140,39 @@ impl Subject {
     pub fn new(name: &str, ptx: &str, launch: Launch, schedules: &[Option<u64>]) -> Result<Subject, String> {
         let module = Module::parse(ptx).map_err(|e| format!("{name}: {e}"))?;
         let case = Case::new("", &module, launch.clone(), schedules, true).map_err(|e| format!("{name}: {e}"))?;
+        let alike = case.bits.as_ref().and_then(|left| alike(left.variables.get(TABLE)?));
         let mut subject =
             Subject { name: name.into(), module, cases: vec![case], unused: vec![], orders: Orders::default() };
-        let left = entries_left(&subject.module, &launch);
-        let table = Table { free: None, left };
-        if let Some(full) = table.of(&subject.module) {
-            let case = Case::new("table of maps full", &full, launch.clone(), schedules, false);
-            let case = case.map_err(|e| format!("{name}: {e}"))?;
-            subject.cases.push(Case { table: Some(table), ..case });
-        }
+        let full = Table { others: Others::All, left: entries_left(&subject.module, &launch) };
         // Maps whose search begins at the same place want more slots.
-        for free in [8, 4, 2] {
-            let table = Table { free: Some(free), left: 0 };
-            let Some(tight) = table.of(&subject.module) else { break };
-            let case = Case::new("table of maps nearly full", &tight, launch.clone(), schedules, false);
-            if let Ok(case) = case {
-                subject.cases.push(Case { table: Some(table), ..case });
-                break;
+        let tight = [8, 4, 2].map(|free| Table { others: Others::AllBut(free), left: 0 });
+        let alike = alike.map(|keys| Table { others: Others::Alike(keys), left: 0 });
+        let tables = [
+            ("table of maps full", vec![full]),
+            ("table of maps nearly full", tight.into()),
+            ("table of maps that are alike", alike.into_iter().collect()),
+        ];
+        for (what, tables) in tables {
+            let mut problem = None;
+            for table in tables {
+                let Some(module) = table.of(&subject.module) else { continue };
+                match Case::new(what, &module, launch.clone(), schedules, false) {
+                    Ok(case) => {
+                        subject.cases.push(Case { table: Some(table), ..case });
+                        problem = None;
+                        break;
+                    }
+                    Err(why) => problem = Some(format!("{name}: {what}: {why}")),
+                }
             }
+            subject.unused.extend(problem);
         }
         Ok(subject)
     }
 
     /// The program, or a mutant of it, with the table of each case that has its own.
     fn modules(&self, module: &Module) -> Vec<Option<Module>> {
-        self.cases.iter().map(|case| case.table.and_then(|table| table.of(module))).collect()
+        self.cases.iter().map(|case| case.table.as_ref().and_then(|table| table.of(module))).collect()
     }
 
     fn runs(&self) -> impl Iterator<Item = (&Case, &Baseline)> {
@@ -188,31 +213,65 @@ fn entries_left(module: &Module, launch: &Launch) -> u64 {
     if stores { 2 * launch.grid.iter().map(|&n| u64::from(n)).product::<u64>() } else { 1 }
 }
 
+/// The table of tensor maps and its slots, as `tma.rs` of `convert-tileas-to-llvm` lays them out: a map, the state of the
+/// slot, and its key. A search looks at eight slots in a row.
+const TABLE: &str = "__tileir_tensor_maps";
+const MAP: u64 = 128;
+const KEY: u64 = 144;
+const SLOT: u64 = 256;
+const PROBES: u64 = 8;
+const BUSY: u64 = 1;
+const READY: u64 = 2;
+
+/// Keys that differ in one word from those in a table that a launch has filled, one for each word, in slots from the one
+/// on where it keeps the map. None if it keeps none, or if maps lie too close together for that.
+fn alike(table: &[u8]) -> Option<BTreeMap<u64, Vec<u64>>> {
+    let word = |at: u64| table.get(at as usize..)?.first_chunk().map(|b| u64::from_le_bytes(*b));
+    let state = |slot: u64| word(slot * SLOT + MAP).map(|state| state & 0xffff_ffff);
+    let slots = table.len() as u64 / SLOT;
+    let mut keys = BTreeMap::new();
+    for slot in (0..slots).filter(|&slot| state(slot) == Some(READY)) {
+        let key: Vec<u64> = (KEY..SLOT).step_by(8).filter_map(|at| word(slot * SLOT + at)).collect();
+        // Words behind the key are zero.
+        let length = key.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1).min(PROBES as usize - 1);
+        for changed in 0..length {
+            let mut other = key.clone();
+            other[changed] ^= 1 << 32;
+            if keys.insert((slot + changed as u64) % slots, other).is_some() {
+                return None;
+            }
+        }
+    }
+    (!keys.is_empty()).then_some(keys)
+}
+
 impl Table {
-    /// The module with its table so, if it has one; as `tma.rs` of `convert-tileas-to-llvm` lays it out. A search
-    /// looks at eight slots in a row, so that it finds one even if only every eighth is free.
-    fn of(self, module: &Module) -> Option<Module> {
-        const TABLE: &str = "__tileir_tensor_maps";
+    /// The module with its table so, if it has one. Where every eighth slot is free a search finds one.
+    fn of(&self, module: &Module) -> Option<Module> {
         const POOL: &str = "__tileir_borrowed_maps_";
-        /// Bytes of a map, and of a slot of the table, which has its state behind the map.
-        const MAP: u64 = 128;
-        const SLOT: u64 = 256;
-        const BUSY: u64 = 1;
-        const READY: u64 = 2;
         module.variables.iter().find(|v| v.name == TABLE)?;
         let mut variables = module.variables.clone();
+        let word = |offset, bytes, value| InitPiece { offset, bytes, value: InitValue::Bits(value) };
         for variable in &mut variables {
-            let maps = variable.name.strip_prefix(POOL).and_then(|n| n.parse::<u64>().ok());
             let size = variable.size?;
-            let (first, step, state) = match maps {
-                Some(maps) => (self.left * MAP * (maps + 1), MAP * (maps + 1), BUSY),
-                None if variable.name == TABLE => (MAP, SLOT, READY),
-                None => continue,
-            };
-            let free = |at: &u64| maps.is_none() && self.free.is_some_and(|n| (at / SLOT).is_multiple_of(n));
-            let places = (first..size).step_by(step as usize).filter(|at| !free(at));
-            let taken = |offset| InitPiece { offset, bytes: 4, value: InitValue::Bits(state) };
-            variable.init = places.map(taken).collect();
+            if let Some(maps) = variable.name.strip_prefix(POOL).and_then(|n| n.parse::<u64>().ok()) {
+                let entry = MAP * (maps + 1);
+                variable.init = (self.left * entry..size).step_by(entry as usize).map(|at| word(at, 4, BUSY)).collect();
+            } else if variable.name == TABLE {
+                let taken = |slot: u64| word(slot * SLOT + MAP, 4, READY);
+                let slots = 0..size / SLOT;
+                variable.init = match &self.others {
+                    Others::All => slots.map(taken).collect(),
+                    Others::AllBut(n) => slots.filter(|slot| !slot.is_multiple_of(*n)).map(taken).collect(),
+                    Others::Alike(keys) => {
+                        let key = |(&slot, key): (&u64, &Vec<u64>)| {
+                            let words = (slot * SLOT + KEY..).step_by(8).zip(key.clone());
+                            std::iter::once(taken(slot)).chain(words.map(|(at, value)| word(at, 8, value)))
+                        };
+                        keys.iter().flat_map(key).collect()
+                    }
+                };
+            }
         }
         Some(module.with(variables, module.functions.clone()))
     }
@@ -377,7 +436,10 @@ fn observe(case: &Case, module: &Module, run: &Baseline, coverage: bool) -> Resu
         return Err(Verdict::Killed("wrong result"));
     }
     match &case.bits {
-        Some(bits) if run.schedule.is_none() && outcome.arrays != *bits => Err(Verdict::Killed("other bits")),
+        Some(bits) if run.schedule.is_none() && outcome.arrays != bits.arrays => Err(Verdict::Killed("other bits")),
+        Some(bits) if run.schedule.is_none() && outcome.variables != bits.variables => {
+            Err(Verdict::Killed("other variables"))
+        }
         _ => Ok(outcome),
     }
 }
@@ -405,8 +467,15 @@ pub fn look_further(
 
 /// A digest of what the ordinary schedule leaves behind in cases that are pinned.
 pub fn digest(cases: &[Case]) -> u64 {
-    let arrays = cases.iter().flat_map(|case| &case.bits).flatten().flatten();
+    let arrays = cases.iter().flat_map(|case| &case.bits).flat_map(|left| &left.arrays).flatten();
     fnv(arrays.flat_map(|array| array.data.iter().copied()))
+}
+
+/// A digest of what it leaves in the variables of the module; none if it has no variables.
+pub fn digest_of_variables(cases: &[Case]) -> Option<u64> {
+    let variables: Vec<_> = cases.iter().flat_map(|case| &case.bits).flat_map(|left| &left.variables).collect();
+    (!variables.is_empty())
+        .then(|| fnv(variables.into_iter().flat_map(|(name, bytes)| name.bytes().chain(bytes.iter().copied()))))
 }
 
 /// Reads the list of programs with drawn launches: their names, and digests of what these leave behind.

@@ -7,6 +7,7 @@
 use crate::execute::{Error, Outcome, describe, extents_and_strides, parameter_hint};
 use crate::launch::{Argument, ArrayArgument, Launch};
 use ptx_sim::Report;
+use std::collections::BTreeMap;
 use tile_diag::Diagnostic;
 use tile_interface::{CompileError, InputKind};
 use tile_interp::machine::{Limits, Machine};
@@ -61,7 +62,7 @@ pub fn execute(program: &Program, launch: &Launch, limits: Limits) -> Result<Out
         }
         arrays.push(of);
     }
-    Ok(Outcome { arrays, report: Report { output: report.output, ..Report::default() } })
+    Ok(Outcome { arrays, variables: BTreeMap::new(), report: Report { output: report.output, ..Report::default() } })
 }
 
 /// Appends the parameters of an argument, as bits; returns where its arrays lie.
