@@ -13,7 +13,7 @@ export TABLEGEN_210_PREFIX := $(LLVM_PREFIX)
 export LIBCLANG_PATH := $(LLVM_PREFIX)/lib
 endif
 
-.PHONY: build demo test test-full corpus lint docs setup gpu-pack dist dist-test wheel bench
+.PHONY: build demo test test-full corpus lint docs book setup gpu-pack dist dist-test wheel bench
 
 build: setup
 	cargo build --workspace --bins
@@ -58,6 +58,10 @@ dist-test: dist
 # The Python package, in target/wheel: scripts/wheel.sh.
 wheel: setup
 	scripts/wheel.sh
+
+# The documentation as a book for a browser, in target/book: scripts/book.sh.
+book:
+	scripts/book.sh
 
 # Times beside NVIDIA's tools: docs/performance.md.
 bench: dist

@@ -1,9 +1,9 @@
-//! Walks through the tutorials of `docs/tutorials` in empty folders: writes the files that they show, runs their commands
-//! in order, and compares what these print with what is shown.
+//! Walks through the tutorials of `docs/tutorials` in empty folders: writes the files that they show, runs their
+//! commands in order, and compares what these print with what is shown.
 //!
 //! A fence `cpp file=NAME` (of any language) is a file. In a fence `console`, a line after `$ ` is a command for bash,
-//! which has to succeed, and what follows up to the next one is its output, standard error included. `...` stands for any
-//! text of a line, and alone on a line for any number of lines.
+//! which has to succeed, and what follows up to the next one is its output, standard error included. `...` stands for
+//! any text of a line, and alone on a line for any number of lines.
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::fmt::Write;

@@ -43,8 +43,8 @@ impl Instruction {
         Self { kind, shape: [row.m, n, row.k] }
     }
 
-    /// The instruction that multiplies blocks of `element` with their scales. All combinations of the language but those
-    /// with scales of fnv8E5M3FNU, which are f32 by now, have one where the target has any.
+    /// The instruction that multiplies blocks of `element` with their scales. All combinations of the language but
+    /// those with scales of fnv8E5M3FNU, which are f32 by now, have one where the target has any.
     pub fn block_scaled(element: Type<'_>, scale: Type<'_>, target: &Target) -> Option<Self> {
         scale_of(scale)?;
         let rows = tile_mma::candidates(element_of(element, false)?, u32::MAX, true, target);

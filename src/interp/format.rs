@@ -199,8 +199,8 @@ pub fn nan(n: Number) -> u64 {
 }
 
 /// Rounds to a format. What is beyond the largest number becomes infinity, or NaN where there is none, unless it is
-/// rounded towards zero; e2m1, which has neither, gives its largest number. A format without sign drops it: callers that
-/// care look at it first.
+/// rounded towards zero; e2m1, which has neither, gives its largest number. A format without sign drops it: callers
+/// that care look at it first.
 pub fn encode(x: Real, n: Number, round: Round) -> Encoded {
     let exact = |bits| Encoded { bits, inexact: false, grew_normal: false };
     if n == Number::E8m0 {

@@ -20,8 +20,9 @@
 //! tensor maps full, and full of maps that are nearly its own, as others may have left it. What the launch of the
 //! corpus leaves behind on the ordinary schedule must be the same bit by bit, even where a tolerance allows more: a
 //! test of the corpus compares its arrays with `tests/corpus/results.tsv`, and one of `tests/mutation.rs` the module's
-//! variables, which the next launch finds, with `tests/mutation/variables.tsv`. Programs of `tests/mutation/drawn.tsv` are also run
-//! on launches with drawn numbers ([`variant::other_numbers`]), whose bits a test compares too: [`look_further`].
+//! variables, which the next launch finds, with `tests/mutation/variables.tsv`. Programs of `tests/mutation/drawn.tsv`
+//! are also run on launches with drawn numbers ([`variant::other_numbers`]), whose bits a test compares too:
+//! [`look_further`].
 //!
 //! Everything is deterministic: schedules have seeds, limits count instructions, and [`sample`] draws by a digest.
 
@@ -213,8 +214,8 @@ fn entries_left(module: &Module, launch: &Launch) -> u64 {
     if stores { 2 * launch.grid.iter().map(|&n| u64::from(n)).product::<u64>() } else { 1 }
 }
 
-/// The table of tensor maps and its slots, as `tma.rs` of `convert-tileas-to-llvm` lays them out: a map, the state of the
-/// slot, and its key. A search looks at eight slots in a row.
+/// The table of tensor maps and its slots, as `tma.rs` of `convert-tileas-to-llvm` lays them out: a map, the state of
+/// the slot, and its key. A search looks at eight slots in a row.
 const TABLE: &str = "__tileir_tensor_maps";
 const MAP: u64 = 128;
 const KEY: u64 = 144;
@@ -223,8 +224,8 @@ const PROBES: u64 = 8;
 const BUSY: u64 = 1;
 const READY: u64 = 2;
 
-/// Keys that differ in one word from those in a table that a launch has filled, one for each word, in slots from the one
-/// on where it keeps the map. None if it keeps none, or if maps lie too close together for that.
+/// Keys that differ in one word from those in a table that a launch has filled, one for each word, in slots from the
+/// one on where it keeps the map. None if it keeps none, or if maps lie too close together for that.
 fn alike(table: &[u8]) -> Option<BTreeMap<u64, Vec<u64>>> {
     let word = |at: u64| table.get(at as usize..)?.first_chunk().map(|b| u64::from_le_bytes(*b));
     let state = |slot: u64| word(slot * SLOT + MAP).map(|state| state & 0xffff_ffff);

@@ -74,9 +74,8 @@ pub fn write(root: &Path) -> anyhow::Result<Vec<String>> {
 pub fn check(root: &Path) -> anyhow::Result<Vec<String>> {
     let stale =
         |(name, text): &(String, String)| std::fs::read_to_string(root.join(name)).is_ok_and(|old| old == *text);
-    Ok(pages(root)?
-        .into_iter()
-        .filter(|p| !stale(p))
-        .map(|(name, _)| format!("{name}: stale, run 'cargo xtask docs'"))
-        .collect())
+    let pages = pages(root)?.into_iter().filter(|p| !stale(p));
+    let mut problems: Vec<String> = pages.map(|(name, _)| format!("{name}: stale, run 'cargo xtask docs'")).collect();
+    problems.extend(crate::links::check(root)?);
+    Ok(problems)
 }

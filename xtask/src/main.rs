@@ -8,6 +8,7 @@ mod corpus;
 mod dialects;
 mod docs;
 mod fuzz_kernels;
+mod links;
 mod mutate;
 mod predict;
 mod ptx_cases;
@@ -21,14 +22,16 @@ mod tablegen;
 mod tidy;
 
 use dialects::Dialect;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const USAGE: &str = "\
 usage: cargo xtask <command>
 
   tidy [--wrap]   check the rules that no compiler checks (sizes, markers, comments, imports); or wrap wide comments and prose
-  docs [--check]  write the generated pages under docs/reference, or check that they are up to date
+  docs [--check]  write the generated pages under docs/reference, or check that they are up to date and that all pages'
+                  links lead somewhere
+  docs --copy DIR copy all pages and what they link to, as mdBook takes them
   corpus [...]    compile and run the corpus and print a table; --help lists its options
   fuzz-kernels [...]
                   compare compiled kernels with the reference interpreter on random programs; --help lists its options
@@ -49,6 +52,10 @@ fn main() -> anyhow::Result<ExitCode> {
         }
         ["docs"] => docs::write(&root)?,
         ["docs", "--check"] => docs::check(&root)?,
+        ["docs", "--copy", to] => {
+            links::copy(&root, Path::new(to))?;
+            return Ok(ExitCode::SUCCESS);
+        }
         ["corpus", "--help" | "-h"] => {
             print!("{}", corpus::USAGE);
             return Ok(ExitCode::SUCCESS);

@@ -65,8 +65,8 @@ impl<'c> Translator<'c> {
         let value = |name: &str, t, args: &[Val<'c>]| self.b.value(name, t, args, &[]);
         let int = |name: &str, a, b| value(name, i32, &[a, b]);
         let constant = |v| self.int_constant(i32, v);
-        // Normal numbers: a carry of the mantissa goes to the exponent by itself. Infinities, NaNs and what is too large
-        // end above the code of NaN, or below zero, which is the same to an unsigned comparison.
+        // Normal numbers: a carry of the mantissa goes to the exponent by itself. Infinities, NaNs and what is too
+        // large end above the code of NaN, or below zero, which is the same to an unsigned comparison.
         let bits = value("arith.bitcast", i32, &[source]);
         let last = int("arith.andi", int("arith.shrui", bits, constant(DROPPED)), constant(1));
         let half = int("arith.addi", last, constant((1 << (DROPPED - 1)) - 1));
