@@ -5,7 +5,7 @@
 //!
 //! | verdict | meaning |
 //! |---|---|
-//! | killed | a wrong result, other bits or variables than before, an error of the simulator, or an order of the source is lost |
+//! | killed | a wrong result, other bits or variables, an error of the simulator, or an order of the source is lost |
 //! | equal | nothing can be found in this launch; the rule that proves it is named |
 //! | survived | neither: a hole in the checks, or in the inputs |
 //! | invalid | no module that could be launched |
