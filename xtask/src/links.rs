@@ -54,17 +54,23 @@ pub fn copy(root: &Path, to: &Path) -> anyhow::Result<()> {
             wanted.extend(inside.map(|f| (*f).to_owned()).chain(files.contains(&*target).then_some(target)));
         }
     }
+    // mdBook makes index.html of README.md, and does not know that in links.
+    let renamed = |text: &str| text.replace("README.md)", "index.md)").replace("README.md#", "index.md#");
     for name in wanted.iter().filter(|name| *name != CONTENTS) {
-        let place = to.join(name);
+        let place = to.join(renamed(&format!("{name})")).trim_end_matches(')'));
         std::fs::create_dir_all(place.parent().context("a file is in a folder")?)?;
-        std::fs::copy(root.join(name), &place).with_context(|| format!("copying {name}"))?;
+        if pages.contains_key(&**name) {
+            std::fs::write(place, renamed(&std::fs::read_to_string(root.join(name))?))?;
+        } else {
+            std::fs::copy(root.join(name), &place).with_context(|| format!("copying {name}"))?;
+        }
     }
     let mut contents = std::fs::read_to_string(root.join(CONTENTS))?;
     for (_, link) in &pages.get(CONTENTS).context("there is no table of contents")?.links {
         let target = relative(CONTENTS, link).context("a link of the table of contents")?;
         contents = contents.replace(&format!("]({link})"), &format!("]({target})"));
     }
-    std::fs::write(to.join("SUMMARY.md"), contents)?;
+    std::fs::write(to.join("SUMMARY.md"), renamed(&contents))?;
     Ok(())
 }
 
