@@ -319,7 +319,7 @@ impl<'c> Translator<'c> {
     }
 
     pub(super) fn print(&mut self, o: ct::PrintTkoOp<'c>) -> Result<(), Failed> {
-        let args = self.get_all(o.args());
+        let args: Vec<_> = o.args().map(|v| self.get_number(v)).collect();
         let format = StringAttribute::new(self.context, o.str()).into();
         let new = self.built(aa::PrintOp::build(&self.b, self.token, &args, self.optional(o.token()), format))?;
         self.set(o.result_token(), new.result_token());
