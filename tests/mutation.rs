@@ -82,8 +82,9 @@ fn survivors_are_explained_and_scores_hold() {
     };
     mutation::look_further(&drawn, &mut judged, further).unwrap();
     let reasons = std::fs::read_to_string(root().join("tests/mutation/survivors.tsv")).unwrap();
-    let mut problems = mutation::problems(&judged, &Reason::list(&reasons).unwrap());
-    let scores = mutation::scores(&judged);
+    let reasons = Reason::list(&reasons).unwrap();
+    let mut problems = mutation::problems(&judged, &reasons);
+    let scores = mutation::scores(&judged, &reasons);
     for (class, least) in LEAST {
         let score = scores.get(&class).copied().unwrap_or_default();
         let Score { killed, survived, .. } = score;

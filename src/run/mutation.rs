@@ -509,11 +509,15 @@ fn found(kind: &SimErrorKind) -> Verdict {
     })
 }
 
-/// Killed, equal and survived mutants of a class.
+/// Mutants of a class by what became of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Score {
     pub killed: usize,
+    /// By a rule.
     pub equal: usize,
+    /// Survivors whose reason says that they are right on all inputs.
+    pub argued: usize,
+    /// Other survivors.
     pub survived: usize,
 }
 
@@ -528,13 +532,14 @@ impl Score {
 }
 
 /// The score of each class that has a mutant.
-pub fn scores(judged: &[Judged]) -> BTreeMap<Class, Score> {
+pub fn scores(judged: &[Judged], reasons: &[Reason]) -> BTreeMap<Class, Score> {
     let mut scores: BTreeMap<Class, Score> = BTreeMap::new();
     for one in judged {
         let score = scores.entry(one.class).or_default();
         match one.verdict {
             Verdict::Killed(_) => score.killed += 1,
             Verdict::Equal(_) => score.equal += 1,
+            Verdict::Survived if reasons.iter().any(|r| r.is_equal && r.explains(one)) => score.argued += 1,
             Verdict::Survived => score.survived += 1,
             Verdict::Invalid(_) | Verdict::Panicked => {}
         }
@@ -551,6 +556,8 @@ pub struct Reason {
     /// The original instruction, with `*` for any characters.
     pub text: String,
     pub reason: String,
+    /// It says why the mutant is right on all inputs, and so nothing can find it: it begins with `equal: `.
+    pub is_equal: bool,
 }
 
 impl Reason {
@@ -565,6 +572,7 @@ impl Reason {
                     operator: operator.into(),
                     text: text.into(),
                     reason: reason.into(),
+                    is_equal: reason.starts_with("equal: "),
                 }),
                 _ => Err(format!("line {}: expected program, operator, instruction and reason", n + 1)),
             }

@@ -150,9 +150,9 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     };
     mutation::look_further(&drawn, &mut judged, further).map_err(anyhow::Error::msg)?;
     if options.json {
-        println!("{:#}", as_json(&judged));
+        println!("{:#}", as_json(&judged, &reasons));
     } else {
-        print_scores(&judged);
+        print_scores(&judged, &reasons);
         print_survivors(&judged, &reasons);
     }
     // Reasons of programs that did not run are not out of date.
@@ -192,18 +192,21 @@ fn subjects(setup: &Setup<'_>, programs: &[Program], cases: &Path) -> anyhow::Re
     Ok(subjects)
 }
 
-fn print_scores(judged: &[Judged]) {
-    println!("{:10}  {:>7}  {:>6}  {:>5}  {:>8}  {:>7}", "class", "mutants", "killed", "equal", "survived", "score");
+fn print_scores(judged: &[Judged], reasons: &[Reason]) {
+    let heads = ["mutants", "killed", "equal", "argued", "survived", "score"];
+    println!("{:10}  {}", "class", heads.map(|head| format!("{head:>8}")).join("  "));
     let line = |name: &str, s: &Score| {
-        let all = s.killed + s.equal + s.survived;
-        println!("{name:10}  {all:7}  {:6}  {:5}  {:8}  {:5.1} %", s.killed, s.equal, s.survived, s.percent());
+        let all = s.killed + s.equal + s.argued + s.survived;
+        let counts = [all, s.killed, s.equal, s.argued, s.survived].map(|n| format!("{n:8}")).join("  ");
+        println!("{name:10}  {counts}  {:6.1} %", s.percent());
     };
-    let scores = mutation::scores(judged);
+    let scores = mutation::scores(judged, reasons);
     let mut all = Score::default();
     for (class, s) in &scores {
         line(class.name(), s);
         all.killed += s.killed;
         all.equal += s.equal;
+        all.argued += s.argued;
         all.survived += s.survived;
     }
     line("all", &all);
@@ -225,12 +228,15 @@ fn print_survivors(judged: &[Judged], reasons: &[Reason]) {
     }
 }
 
-fn as_json(judged: &[Judged]) -> Value {
+fn as_json(judged: &[Judged], reasons: &[Reason]) -> Value {
     let mutants: Vec<Value> = judged.iter().map(mutant).collect();
-    let scores: serde_json::Map<String, Value> = mutation::scores(judged)
+    let scores: serde_json::Map<String, Value> = mutation::scores(judged, reasons)
         .into_iter()
         .map(|(class, s)| {
-            let score = json!({ "killed": s.killed, "equal": s.equal, "survived": s.survived, "percent": s.percent() });
+            let score = json!({
+                "killed": s.killed, "equal": s.equal, "argued": s.argued, "survived": s.survived,
+                "percent": s.percent(),
+            });
             (class.name().to_string(), score)
         })
         .collect();
