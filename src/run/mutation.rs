@@ -157,6 +157,8 @@ impl Subject {
             let mut problem = None;
             for table in tables {
                 let Some(module) = table.of(&subject.module) else { continue };
+                // Which map a search takes does not depend on the schedule, and each run takes its time.
+                let schedules = if matches!(table.others, Others::Alike(_)) { &schedules[..1] } else { schedules };
                 match Case::new(what, &module, launch.clone(), schedules, false) {
                     Ok(case) => {
                         subject.cases.push(Case { table: Some(table), ..case });
