@@ -8,7 +8,7 @@
 //! field holds its default, the optional part is absent, the result is unused.
 
 use crate::attrs::AttrWriter;
-use crate::body::{AttrValue, Block, Body, OpRef};
+use crate::body::{AttrValue, Block, Body, BoolList, OpRef};
 use crate::container::{Payload, Profile, WireProfile, write_envelope};
 use crate::debug::{put_debug, wire_reference};
 use crate::error::{SectionId, WriteError};
@@ -444,6 +444,10 @@ impl Writer<'_> {
                 None if field.kind == AttrKind::Bools => {
                     let n = op.spec.operands.iter().position(|f| f.arity == Arity::Variadic);
                     let n = n.map_or(0, |group| op.group_len(group));
+                    // Older versions, which have no such list, do not limit it.
+                    if n > BoolList::MAX {
+                        return Err(WriteError::Malformed { what: field.name });
+                    }
                     out.put_varint(n as u64);
                     out.extend(std::iter::repeat_n(0, n));
                 }

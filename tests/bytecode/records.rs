@@ -106,6 +106,18 @@ fn new_values() {
     assert!(error.contains("enum value 7 is not available in bytecode version 13.3"), "{error}");
 }
 
+/// Of an old file, whose accesses have no list of promises, nothing limits the indices of an access; a list has room for so
+/// many that no view has more dimensions.
+#[test]
+fn more_indices_than_promises() {
+    let access = |n: usize| format!("3e 02 08 07 04 00 08 {n:02x} {} 02", vec!["03"; n].join(" "));
+    let m = read(&file(3, &access(BoolList::MAX)), &options()).unwrap();
+    read(&written(&m, 4).unwrap(), &options()).unwrap();
+    let m = read(&file(3, &access(BoolList::MAX + 1)), &options()).unwrap();
+    written(&m, 3).unwrap();
+    assert_eq!(written(&m, 4).unwrap_err(), "malformed 'inbounds'");
+}
+
 /// The version that changed a record, the record before and after without what is new, the record with it, and what a
 /// writer of the version before says of that.
 const CHANGES: &[(u8, &str, &str, &str, &str)] = &[
