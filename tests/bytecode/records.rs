@@ -106,11 +106,11 @@ fn new_values() {
     assert!(error.contains("enum value 7 is not available in bytecode version 13.3"), "{error}");
 }
 
-/// Of an old file, whose accesses have no list of promises, nothing limits the indices of an access; a list has room for so
-/// many that no view has more dimensions.
+/// Nothing limits the indices of an access in an old file, which has no list of promises. A list has room for more than
+/// a view has dimensions.
 #[test]
 fn more_indices_than_promises() {
-    let access = |n: usize| format!("3e 02 08 07 04 00 08 {n:02x} {} 02", vec!["03"; n].join(" "));
+    let access = |n: usize| format!("3e 02 08 07 04 00 08 {n:02x} {} 02", "03 ".repeat(n));
     let m = read(&file(3, &access(BoolList::MAX)), &options()).unwrap();
     read(&written(&m, 4).unwrap(), &options()).unwrap();
     let m = read(&file(3, &access(BoolList::MAX + 1)), &options()).unwrap();
