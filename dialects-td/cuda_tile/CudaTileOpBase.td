@@ -71,7 +71,8 @@ def CudaTile_MmafScaledElements
     : CudaTile_Elements<"isMmafScaledElement",
         "f8E4M3FN or f8E5M2 or f4E2M1FN">;
 def CudaTile_MmafScaleElements
-    : CudaTile_Elements<"isMmafScaleElement", "f8E4M3FN or f8E8M0FNU or fnv8E5M3FNU">;
+    : CudaTile_Elements<"isMmafScaleElement",
+        "f8E4M3FN or f8E8M0FNU or fnv8E5M3FNU">;
 
 class CudaTile_TileOf<CudaTile_Elements elements, string prefix = "tile of ">
     : Type<CPred<"::cuda_tile::isTileOf($_self, " # elements.predicate # ")">,

@@ -144,12 +144,13 @@ impl Subject {
         let alike = case.bits.as_ref().and_then(|left| alike(left.variables.get(TABLE)?));
         let mut subject =
             Subject { name: name.into(), module, cases: vec![case], unused: vec![], orders: Orders::default() };
+        const FULL: &str = "table of maps full";
         let full = Table { others: Others::All, left: entries_left(&subject.module, &launch) };
         // Maps whose search begins at the same place want more slots.
         let tight = [8, 4, 2].map(|free| Table { others: Others::AllBut(free), left: 0 });
         let alike = alike.map(|keys| Table { others: Others::Alike(keys), left: 0 });
         let tables = [
-            ("table of maps full", vec![full]),
+            (FULL, vec![full]),
             ("table of maps nearly full", tight.into()),
             ("table of maps that are alike", alike.into_iter().collect()),
         ];
@@ -168,7 +169,11 @@ impl Subject {
                     Err(why) => problem = Some(format!("{name}: {what}: {why}")),
                 }
             }
-            subject.unused.extend(problem);
+            match problem {
+                // Every program has to do with what is left to borrow.
+                Some(why) if what == FULL => return Err(why),
+                problem => subject.unused.extend(problem),
+            }
         }
         Ok(subject)
     }

@@ -98,7 +98,8 @@ ParseResult parseGlobalLiteral(OpAsmParser &parser,
                                ::mlir::DenseIntOrFPElementsAttr &value,
                                ::mlir::TypeAttr &elementType);
 void printGlobalLiteral(OpAsmPrinter &printer, Operation *op,
-                        ::mlir::DenseIntOrFPElementsAttr value, ::mlir::TypeAttr elementType);
+                        ::mlir::DenseIntOrFPElementsAttr value,
+                        ::mlir::TypeAttr elementType);
 
 // Nothing, one type for all indices, or one type for each.
 ParseResult parseIndexAndTokenTypes(

@@ -115,7 +115,8 @@ LogicalResult MmaFScaledOp::verify() {
   bool isE5M3Scale = isF8E5M3Element(scale);
   if ((isE4M3Scale || isE5M3Scale) && !isF4)
     return emitOpError("unsupported combination of element types. Scale type '")
-           << getBareName(scale) << "' expects lhs and rhs element types to be 'f4E2M1FN', "
+           << getBareName(scale)
+           << "' expects lhs and rhs element types to be 'f4E2M1FN', "
            << "but got " << element;
 
   int64_t k = lhs.shape[n], blocks = lhsScale.shape[n];
