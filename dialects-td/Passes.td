@@ -109,6 +109,21 @@ def TileASRemoveLayoutConversions : Pass<"tileas-remove-layout-conversions", "::
   let dependentDialects = ["nv_tileas"];
 }
 
+def TileAAHoistViews : Pass<"tileaa-hoist-views", "::mlir::ModuleOp"> {
+  let summary = "views that are made in branches and loops are made in front of them";
+  let description = [{
+    Tensor maps are made of views that stand in a function's outermost block. What can be computed anywhere moves there, in
+    functions with products, where the target's products take tiles from shared memory.
+  }];
+  let options = [
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
+  ];
+  let statistics = [
+    Statistic<"numHoisted", "num-hoisted", "views hoisted">
+  ];
+  let dependentDialects = ["nv_tileaa"];
+}
+
 def TileAASliceProducts : Pass<"tileaa-slice-products", "::mlir::ModuleOp"> {
   let summary = "loops over deep tiles of matrix products become loops over slices of them";
   let description = [{

@@ -220,6 +220,7 @@ const NAMES: &[&str] = &[
 const OPTIONAL: &[&str] = &[
     "canonicalize",
     "cse",
+    "tileaa-hoist-views",
     "tileaa-plan-products",
     "tileaa-slice-products",
     "tileas-slicing",
@@ -452,6 +453,7 @@ impl Options {
         let pipelined = self.strategy != Strategy::None && self.opt_level >= 2;
         let specialized = self.strategy == Strategy::WarpSpecialize && self.opt_level >= 2;
         if specialized {
+            list.add(Stage::TileAa, 2, "tileaa-hoist-views", [target.clone()]);
             list.add(Stage::TileAa, 2, "tileaa-plan-products", [target.clone()]);
         }
         if pipelined {
