@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod atomics;
+pub mod branches;
 pub mod carried;
 pub mod combined;
 pub mod facts;

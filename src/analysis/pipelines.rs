@@ -37,25 +37,35 @@ pub type Fault<'c> = (OpRef<'c>, String);
 /// then, whatever other agents are at, since each stage that is filled is also waited for.
 pub fn is_behind_pipelines(op: OpRef<'_>) -> bool {
     let mut at = op;
-    while let Some(parent) = parent_op(at).filter(|p| ThreadScope::of_region(*p, 0).is_none()) {
-        at = parent;
-    }
-    let Some(block) = block_around(at) else { return false };
-    let mut later = false;
     let mut waits = false;
-    for o in ops_of(block) {
-        let mut uses_pipelines = false;
-        walk(o, &mut |inner| {
-            uses_pipelines |= takes_part(inner);
-            waits |= ConsumerWaitOp::cast(inner).is_some();
-        });
-        later |= o == at;
-        if later && uses_pipelines {
+    loop {
+        let Some(block) = block_around(at) else { return false };
+        let mut later = false;
+        for o in ops_of(block) {
+            // What contains the op has been looked at, from inside.
+            if o != at || at == op {
+                if (later || o == op) && uses_pipelines(o) {
+                    return false;
+                }
+                walk(o, &mut |inner| waits |= ConsumerWaitOp::cast(inner).is_some());
+            }
+            later |= o == at;
+        }
+        let Some(parent) = parent_op(at).filter(|p| ThreadScope::of_region(*p, 0).is_none()) else { break };
+        // Behind what stands in a loop comes all of the loop again; the other side of a branch does not come.
+        if Scf::of(parent) != Some(Scf::If) && uses_pipelines(parent) {
             return false;
         }
+        at = parent;
     }
     // A producer is never behind what it fills.
     waits
+}
+
+fn uses_pipelines(op: OpRef<'_>) -> bool {
+    let mut any = false;
+    walk(op, &mut |inner| any |= takes_part(inner));
+    any
 }
 
 /// Bytes of shared memory that a conversion at `op` may take: behind the pipelines their rings are free.

@@ -1,7 +1,8 @@
 //! `tileas-optimize-alloc-tensor`: byte offsets in shared memory.
 //!
 //! Ops are numbered in program order. Storage lives from its first to its last access; an access inside a loop, a
-//! branch or an agent that the allocation is outside of counts as the whole op. Storages of different agents of one
+//! branch or an agent that the allocation is outside of counts as the whole op, unless all accesses are in one side of
+//! the branch: then their places in there count. Storages of different agents of one
 //! `agent_switch` are in use at the same time, whatever the order of the text. Storages whose lives do not meet may
 //! share bytes: a barrier stands before such a byte is written again, which `tileas-materialize-convert-layout` puts
 //! before every store but the first. The rings of pipelines are free when the consumer has emptied them for the last
@@ -13,6 +14,7 @@
 //! nothing to guard. `tileas-check-synchronization` removes it.
 
 use crate::{
+    analysis::branches::innermost_block,
     dialect::{
         nv_tileaa,
         nv_tileas::{
@@ -104,12 +106,14 @@ fn collect<'c>(function: OpRef<'c>) -> Result<Vec<Storage<'c>>, Failed> {
         .into_iter()
         .map(|op| {
             let desc = MemDescType::cast(ty(op.result())).ok_or_else(|| fail(op.op(), "result is no memdesc"))?;
-            let home = parent_op(op.op());
+            let accesses = accesses(op.result());
+            let home = block_around(op.op()).ok_or_else(|| fail(op.op(), "it is in no block"))?;
+            let home = block_key(innermost_block(home, &accesses));
             let mut live = (usize::MAX, 0);
-            for user in accesses(op.result()) {
-                // The ancestor of the access in the allocation's own block: a loop counts as a whole.
+            for user in accesses {
+                // The ancestor of the access in the block where the storage is used: a loop counts as a whole.
                 let mut at = user;
-                while parent_op(at) != home {
+                while block_of(at) != home {
                     let Some(parent) = parent_op(at) else { break };
                     at = parent;
                 }
@@ -143,17 +147,14 @@ fn end_of_ring(op: AllocTensorOp<'_>) -> Option<((usize, usize), OpRef<'_>)> {
         return None;
     }
     let switch = ops_of(block_around(op.op())?).find_map(AgentSwitchOp::cast)?;
-    let mut last = None;
-    for i in 0..region_count(switch.op()) {
-        for o in entry_block(region(switch.op(), i)).into_iter().flat_map(ops_of) {
-            walk(o, &mut |inner| {
-                if ConsumerReleaseOp::cast(inner).is_some() {
-                    last = Some(((op_key(switch.op()), i), o));
-                }
-            });
-        }
-    }
-    last
+    let releases = collect_ops(switch.op(), ConsumerReleaseOp::cast);
+    let consumer = releases.last().and_then(|r| ThreadScope::of(r.op()))?;
+    let is_consumer = |op: &OpRef<'_>| ThreadScope::of(*op).is_some_and(|s| s.region == consumer.region);
+    let of_consumer: Vec<OpRef<'_>> = releases.iter().map(|r| r.op()).filter(is_consumer).collect();
+    let home = innermost_block(entry_block(region(consumer.op, consumer.region))?, &of_consumer);
+    let mut around = std::iter::successors(of_consumer.last().copied(), |o| parent_op(*o));
+    let last = around.find(|o| block_of(*o) == block_key(home))?;
+    Some(((op_key(consumer.op), consumer.region), last))
 }
 
 /// Bytes that storages at these offsets take.

@@ -146,3 +146,35 @@ nv_tileaa.func @forbidden(%p0: !nv_tileaa.ptr<f16>, %q0: !nv_tileaa.ptr<f16>, %r
   %t4 = nv_tileaa.tiled_store <weak> %sum, %u[%i, %c0] : tensor<64x64xf32>, !words[i32, i32]
   nv_tileaa.return
 }
+
+// In a branch with its loop: the storage may lie where the ring was, and is waited for in the branch.
+// CHECK-LABEL: nv_tileaa.func @branch(
+// CHECK: nv_tileas.async.pipeline.agent_switch
+// CHECK: scf.if
+// CHECK: scf.for
+// CHECK: nv_tileas.async.tiled_tma_store
+// CHECK-NEXT: create_mem_token
+// CHECK-NEXT: nv_tileas.async.tma_store_wait {{.*}} read
+// CHECK-NEXT: scf.yield
+nv_tileaa.func @branch(%p0: !nv_tileaa.ptr<f16>, %q0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32, %i: i32, %some: i1) {
+  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
+  %q = nv_tileaa.assume #cuda_tile.div_by<16>, %q0 : !nv_tileaa.ptr<f16>
+  %m = nv_tileaa.make_memref %p, shape = [%m0 : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !view
+  %o = nv_tileaa.make_memref %q, shape = [%m0 : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
+  %w = nv_tileaa.make_tiled_view %o : <?x256xf16, strides = [256, 1]> -> !out
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  scf.if %some {
+    %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
+      %a, %t1 = nv_tileaa.tiled_load <weak> %v[%i, %k] : !view[i32, i32] -> tensor<64x64xf16>
+      %b, %t2 = nv_tileaa.tiled_load <weak> %v[%k, %i] : !view[i32, i32] -> tensor<64x64xf16>
+      %d = nv_tileaa.dot %a, %b, %acc : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+      scf.yield %d : tensor<64x64xf32>
+    }
+    %y = arith.truncf %sum : tensor<64x64xf32> to tensor<64x64xf16>
+    %t3 = nv_tileaa.tiled_store <weak> %y, %w[%i, %c0] : tensor<64x64xf16>, !out[i32, i32]
+  }
+  nv_tileaa.return
+}

@@ -72,3 +72,24 @@ nv_tileaa.func @barriers(%x: f32) {
   %t = nv_tileas.async.pipeline.consumer_wait %pipe[%it] : !nv_tileas.pipeline<1>
   nv_tileaa.return
 }
+// Both are allocated in front of the branch and used in one side of it, one behind the other. What is also used behind
+// the branch lives as long as the whole branch.
+// CHECK-LABEL: nv_tileaa.func @in_a_branch(
+// CHECK: nv_tileas.alloc_tensor offset 4096 :
+// CHECK: nv_tileas.alloc_tensor offset 4096 :
+// CHECK: nv_tileas.alloc_tensor offset 0 :
+nv_tileaa.func @in_a_branch(%x: f32, %c: i1) {
+  %v = nv_tileas.splat %x : f32 -> tensor<1024xf32, #l>
+  %a = nv_tileas.alloc_tensor : !nv_tileas.memdesc<1024xf32, #s>
+  %b = nv_tileas.alloc_tensor : !nv_tileas.memdesc<1024xf32, #s>
+  %d = nv_tileas.alloc_tensor : !nv_tileas.memdesc<1024xf32, #s>
+  scf.if %c {
+    nv_tileas.local_store %v, %a vector 4 : tensor<1024xf32, #l>, !nv_tileas.memdesc<1024xf32, #s>
+    %w = nv_tileas.local_load %a vector 4 : !nv_tileas.memdesc<1024xf32, #s> -> tensor<1024xf32, #l>
+    nv_tileas.barrier
+    nv_tileas.local_store %w, %b vector 4 : tensor<1024xf32, #l>, !nv_tileas.memdesc<1024xf32, #s>
+    nv_tileas.local_store %w, %d vector 4 : tensor<1024xf32, #l>, !nv_tileas.memdesc<1024xf32, #s>
+  }
+  %y = nv_tileas.local_load %d vector 4 : !nv_tileas.memdesc<1024xf32, #s> -> tensor<1024xf32, #l>
+  nv_tileaa.return
+}
