@@ -324,7 +324,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             DimOp(x) => self.dim(x)?,
             NumTilesOp(x) => self.num_tiles(x)?,
             FpCastOp(x) => {
-                if !self.widened_pairs(x)? {
+                if !self.widened_pairs(x)? && !self.narrowed_pairs(x)? {
                     self.elementwise(op)?;
                 }
             }

@@ -4,10 +4,20 @@
 //! meet again in the same order, the word itself is used; bytes that come from several words are gathered by `prmt`.
 
 use super::{Lower, element_type};
-use crate::dialect::{layouts::Tensor, nv_tileaa::FpCastOp, pass::Failed, rt::*};
+use crate::dialect::{
+    layouts::Tensor,
+    nv_tileaa::{FpCastOp, Rounding},
+    pass::Failed,
+    rt::*,
+};
 use melior::ir::{Type, TypeLike};
 use mlir_sys::*;
 use tile_rtlib as lib;
+use tile_targets::Feature;
+
+/// Predicates of comparisons: at most, and less or unordered.
+const OLE: i64 = 5;
+const ULT: i64 = 12;
 
 impl<'c> Lower<'c, '_> {
     /// Notes that `element` is number `index` of the equal parts of `word`.
@@ -56,7 +66,9 @@ impl<'c> Lower<'c, '_> {
         // Both bytes, and where they are in the result.
         let pair = |x: &Val<'c>, y: &Val<'c>| {
             let ((x, i), (y, j)) = (from(x)?, from(y)?);
-            Some(if i != j {
+            Some(if x == y && j == i + 1 {
+                (x, i)
+            } else if i != j {
                 (prmt(x, y, i | (4 + j) << 4), 0)
             } else if i < 2 {
                 (prmt(x, y, 0x5140), 2 * i)
@@ -109,6 +121,62 @@ impl<'c> Lower<'c, '_> {
             }
         }
         self.set_all(op.result(), wide);
+        Ok(true)
+    }
+
+    /// A cast of a tensor to an eight-bit float by the target's instruction, two elements at a time. Whether it is one.
+    ///
+    /// The instruction gives the largest number for what lies beyond it, where the format's NaN or infinity is wanted.
+    pub(super) fn narrowed_pairs(&mut self, op: FpCastOp<'c>) -> Result<bool, Failed> {
+        let (Some(from), Some(to)) = (Tensor::of_value(op.source()), Tensor::of_value(op.result())) else {
+            return Ok(false);
+        };
+        // SAFETY: the types are alive.
+        let (e4m3, e5m2, exact) = unsafe {
+            let (source, element) = (from.element.to_raw(), to.element.to_raw());
+            let exact = mlirTypeIsAF32(source) || mlirTypeIsAF16(source) || mlirTypeIsABF16(source);
+            (mlirTypeIsAFloat8E4M3FN(element), mlirTypeIsAFloat8E5M2(element), exact)
+        };
+        let values = self.fragment(op.op(), op.source())?;
+        let has_instruction = self.target.has(Feature::Fp8Convert) && (e4m3 || e5m2);
+        if !has_instruction || !exact || op.rounding() != Rounding::NearestEven || values.len() % 2 != 0 {
+            return Ok(false);
+        }
+        let l = &self.l;
+        let bytes = l.vector(2, l.i8);
+        let mut narrow = Vec::with_capacity(values.len());
+        for pair in values.chunks(2) {
+            let wide = [0, 1].map(|i| if ty(pair[i]) == l.f32 { pair[i] } else { l.cast("fpext", pair[i], l.f32) });
+            let magnitude = wide.map(|x| l.un("intr.fabs", x));
+            // What rounds to more than the largest number: the tie above it goes down in e4m3, and up in e5m2.
+            let inside = |i: usize| match e4m3 {
+                true => l.fcmp(OLE, magnitude[i], l.float(l.f32, 464.0)),
+                false => l.fcmp(ULT, magnitude[i], l.float(l.f32, 61440.0)),
+            };
+            let [low, high] = match e4m3 {
+                true => [0, 1].map(|i| l.select(inside(i), wide[i], l.float(l.f32, f64::NAN))),
+                false => wide,
+            };
+            let text = format!("cvt.rn.satfinite.{}.f32 $0, $1, $2;", if e4m3 { "e4m3x2" } else { "e5m2x2" });
+            let both = l.asm(&text, "=h,f,f", Some(l.i16), &[high, low], true).expect("asm with a result");
+            if e4m3 {
+                let word = l.cast("zext", both, l.i32);
+                let vector = l.cast("bitcast", both, bytes);
+                for i in 0..2 {
+                    let byte = l.extract(vector, l.i8, i);
+                    self.note_origin(byte, word, i as u32);
+                    narrow.push(byte);
+                }
+                continue;
+            }
+            let vector = l.cast("bitcast", both, bytes);
+            for i in 0..2 {
+                let sign = l.bin("lshr", l.cast("bitcast", wide[i], l.i32), l.i32c(24));
+                let infinity = l.bin("or", l.bin("and", sign, l.i32c(0x80)), l.i32c(0x7c));
+                narrow.push(l.select(inside(i), l.extract(vector, l.i8, i), l.cast("trunc", infinity, l.i8)));
+            }
+        }
+        self.set_all(op.result(), narrow);
         Ok(true)
     }
 
