@@ -256,6 +256,24 @@ fn other_halves() {
     chain.by_warpgroups(&chain.usual("%x"));
 }
 
+/// Weights become fragments of 8 bits by shuffles. The second product's sums are promoted, and the first one's where
+/// the tensor cores would add more than they can; values, and keys that are columns, are turned in their stages.
+#[test]
+fn floats_of_eight_bits() {
+    for (element, m, d, keys_as_columns) in [
+        (Number::E4m3, 64, 64, false),
+        (Number::E4m3, 128, 128, false),
+        (Number::E5m2, 64, 64, true),
+        (Number::E5m2, 64, 256, false),
+    ] {
+        let chain = Chain { element, m, d, keys_as_columns, ..CHAIN };
+        let body = chain.usual("%x");
+        let text = chain.tileas(&body);
+        assert_eq!(text.matches("promoted_dot").count() > text.matches("async.dot ").count(), d > 128, "{text}");
+        chain.by_warpgroups(&body);
+    }
+}
+
 /// Keys as columns; queries that are computed.
 #[test]
 fn other_operands() {

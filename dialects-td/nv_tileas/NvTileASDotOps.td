@@ -79,7 +79,7 @@ def NvTileAS_AsyncDotOp : NvTileAS_Op<"async.dot", NvTileAA_FixedLayouts, [AllTy
 }
 
 def NvTileAS_PromotedDotOp : NvTileAS_Op<"promoted_dot", NvTileAA_FixedLayouts, [AllTypesMatch<["acc", "result"]>,
-    MemoryEffects<[NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>]> {
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "lhs * rhs + acc by warpgroups, with sums of at most `depth` products made by the tensor cores";
   let description = [{
     The tensor cores add products of 8-bit floats with fewer bits than f32 has. So products are summed from zero over
@@ -91,8 +91,8 @@ def NvTileAS_PromotedDotOp : NvTileAS_Op<"promoted_dot", NvTileAA_FixedLayouts, 
         : !nv_tileas.memdesc<128x128xf8E4M3FN, #a, align = 1024>, !nv_tileas.memdesc<128x256xf8E4M3FN, #b, align = 1024>, tensor<128x256xf32, #c>
     ```
   }];
-  let arguments = (ins NvTileAS_ProxySourceStorage<NvTileAS_MemDescType>:$lhs, NvTileAS_ProxySourceStorage<NvTileAS_MemDescType>:$rhs,
-      NvTileAS_Tensor:$acc, NvTileAS_MmaAttr:$instruction, ConfinedAttr<I64Attr, [IntPositive]>:$depth);
+  let arguments = (ins NvTileAS_ProductSide:$lhs, NvTileAS_MemDescType:$rhs, NvTileAS_Tensor:$acc,
+      NvTileAS_MmaAttr:$instruction, ConfinedAttr<I64Attr, [IntPositive]>:$depth);
   let results = (outs NvTileAS_Tensor:$result);
   let assemblyFormat = [{
     $lhs `,` $rhs `,` $acc `by` $instruction `depth` $depth attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc)

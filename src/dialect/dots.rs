@@ -7,10 +7,11 @@ use super::{
     pass::context_of,
     rt::*,
     shared_memory::shared_layout,
+    upstream::Arith,
 };
 use melior::{
     Context,
-    ir::{Attribute, Location, Type, TypeLike},
+    ir::{Attribute, AttributeLike, Location, Type, TypeLike},
 };
 use mlir_sys::*;
 use tile_layout::{HardwareLayout, Major, Multiplier, Shape, WarpgroupOperand, warpgroup_left, warpgroups_of};
@@ -314,6 +315,33 @@ impl WarpgroupDot {
         ];
         Ok(Self { instruction, groups, lhs, rhs, blocks })
     }
+}
+
+/// Whether a tensor is a constant of zeros, none of them negative.
+pub fn is_zero(v: Val<'_>) -> bool {
+    let constant = defining_op(v).filter(|op| matches!(Arith::of(*op), Some(Arith::Constant)));
+    let Some(value) = constant.and_then(|op| attr(op, "value")) else { return false };
+    // SAFETY: the attribute is alive, and is asked for what its kind has.
+    unsafe {
+        let dense = value.to_raw();
+        if !mlirAttributeIsADenseElements(dense) || !mlirDenseElementsAttrIsSplat(dense) {
+            return false;
+        }
+        let element = mlirDenseElementsAttrGetSplatValue(dense);
+        if mlirAttributeIsAFloat(element) {
+            mlirFloatAttrGetValueDouble(element).to_bits() == 0
+        } else {
+            mlirAttributeIsAInteger(element) && mlirIntegerAttrGetValueInt(element) == 0
+        }
+    }
+}
+
+/// Whether sums of the tensor cores have to be added to an accumulator beside them, every `most` elements of K. They
+/// add products of 8-bit floats with fewer bits than f32 has; a sum from zero of no more than `most` products is exact
+/// enough as it is.
+pub fn promotes(element: Element, fast: bool, (acc, depth): (Val<'_>, i64), most: u32) -> bool {
+    let is_small = matches!(element, Element::E4m3 | Element::E5m2);
+    is_small && !fast && (depth > most.into() || !is_zero(acc))
 }
 
 /// Where the left operand of a product of warpgroups is.

@@ -31,7 +31,7 @@ use crate::{
     },
     dialect::{
         behaviour::{self, LayoutRelation},
-        dots::element_of,
+        dots::{element_of, promotes},
         hints::{bool_hint, int_hint},
         layouts::{Tensor, storage_bits},
         nv_tileaa::{self, AnyOp, DotOp, MemTokenType, Ordering, TiledLoadOp, TiledStoreOp},
@@ -319,7 +319,8 @@ fn product<'c>(
     }
     let extent = |e: i64| u32::try_from(e).unwrap_or(u32::MAX);
     let mut product = ProductLoop::new((extent(m), extent(n), extent(k)), operand);
-    product.exact_sums = !dot.fast_acc();
+    product.exact_sums = element_of(lhs.element, false)
+        .is_some_and(|e| promotes(e, dot.fast_acc(), (dot.acc(), k), tile_plan::PROMOTION));
     product.result_bits = stored_bits(function, m * n).unwrap_or(storage_bits(acc.element));
     let (mut sides, mut no_copies) = (vec![], vec![]);
     for (i, (v, depth)) in [(dot.lhs(), 1), (dot.rhs(), 0)].into_iter().enumerate() {
@@ -343,7 +344,7 @@ fn product<'c>(
                 continue;
             }
             // A tile that is loaded into the registers of those who multiply waits for memory in each iteration.
-            Source::Computed if i == 0 && operand.bits() == 16 && comes_from_product(v) => {
+            Source::Computed if i == 0 && matches!(operand.bits(), 8 | 16) && comes_from_product(v) => {
                 product.a_place = APlace::Registers { extra: 0 };
                 sides.push(Side::Registers(v));
                 continue;

@@ -55,12 +55,12 @@ use crate::{
     analysis::{
         access::View,
         facts::Facts,
-        producers::{LoadedOperand, Source, made_stage, prepared_stage_of, stage_of},
+        producers::{LoadedOperand, Source, behind_conversions, made_stage, prepared_stage_of, stage_of},
         tensor_map_ops::TensorMaps,
         tensor_maps,
     },
     dialect::{
-        dots::{AnyDot, element_of},
+        dots::{AnyDot, element_of, promotes},
         layouts::Tensor,
         nv_tileaa,
         nv_tileas::{
@@ -76,7 +76,7 @@ use crate::{
 };
 use melior::{Context, ir::Type};
 use stream::{Placed, Stream};
-use tile_mma::Element;
+use tile_plan::PROMOTION;
 use top::Residents;
 
 #[derive(Clone, Default)]
@@ -189,12 +189,13 @@ impl<'c> Product<'c> {
     fn made(&self) -> impl Iterator<Item = (&Side<'c>, ProduceOneOp<'c>)> {
         self.sides.iter().filter_map(|s| if let From::Made(by) = s.from { Some((s, by)) } else { None })
     }
+}
 
-    /// Whether the sums of the tensor cores are not exact enough: those of 8-bit floats.
-    fn promoted(&self) -> bool {
-        let element = Tensor::of_value(self.dot.lhs()).and_then(|t| element_of(t.element, false));
-        matches!(element, Some(Element::E4m3 | Element::E5m2)) && !self.dot.fast_acc()
-    }
+/// Whether the sums of the tensor cores are not exact enough: those of 8-bit floats.
+fn is_promoted(dot: DotOp<'_>) -> bool {
+    let Some(lhs) = Tensor::of_value(dot.lhs()) else { return false };
+    let sum = (behind_conversions(dot.acc()), lhs.shape[1]);
+    element_of(lhs.element, false).is_some_and(|e| promotes(e, dot.fast_acc(), sum, PROMOTION))
 }
 
 impl<'c> Side<'c> {

@@ -5,7 +5,8 @@
 //! others. What is decided is the same as for a loop over one product, by a coarser model:
 //!
 //! * *tensor cores*: the products of an iteration, one after the other;
-//! * *arithmetic*: elements that are computed, 128 a clock, and twice as long beside products;
+//! * *arithmetic*: elements that are computed, 128 a clock, and twice as long beside products; sums that are added to
+//!   an accumulator beside the tensor cores' own are among them;
 //! * *one warpgroup*: its own share of both, where products that read registers are under way while there is
 //!   arithmetic, and what each chain costs that is waited for. All warpgroups on the multiprocessor work at a time.
 //!
@@ -15,7 +16,7 @@
 //! is the bound.
 
 use crate::machine::Machine;
-use crate::model::{Candidate, Numbers};
+use crate::model::{Candidate, Numbers, PROMOTION};
 use crate::product::{APlace, Hints, NoPlan, ProductLoop, Registers, divide_registers};
 
 /// What the products of a kernel have in common.
@@ -113,6 +114,8 @@ fn complete(
     (groups, columns, blocks): (u32, u32, u32),
 ) -> Result<KernelPlan, NoPlan> {
     let candidate = Candidate { groups: (groups, 1), columns, producers: 1, blocks, stages: 0 };
+    let promoted = kernel.products.iter().filter(|p| p.promoted()).map(|p| 64 * columns.min(p.n) / 128).max();
+    let live = live + promoted.unwrap_or(0);
     let registers = divide_registers([live + numbers.other_registers, kernel.producer_registers], numbers, &candidate)?;
     let available = (numbers.shared_sm / blocks - numbers.shared_reserved).min(numbers.shared_block);
     let stage: u32 = kernel.rings.iter().sum();
@@ -126,7 +129,9 @@ fn complete(
         of.map(|p| numbers.tensor(p, columns.min(p.n))).sum()
     };
     let tensor = clocks(false) + clocks(true);
-    let arithmetic = kernel.computed as f64 / LANES * BESIDE_PRODUCTS;
+    let additions = |p: &ProductLoop| if p.promoted() { p.m * p.n * p.k.div_ceil(PROMOTION) } else { 0 };
+    let computed = kernel.computed + kernel.products.iter().map(|p| u64::from(additions(p))).sum::<u64>();
+    let arithmetic = computed as f64 / LANES * BESIDE_PRODUCTS;
     let waits: f64 = kernel.products.iter().map(|p| numbers.chain(p.a_place)).sum();
     let alone = (clocks(false) + arithmetic.max(clocks(true))) / f64::from(groups) + waits;
     let bounds =

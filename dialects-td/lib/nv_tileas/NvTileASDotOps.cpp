@@ -105,12 +105,20 @@ static LogicalResult verifyTiles(Operation *op, Type lhs, MemDescType rhs, Ranke
 }
 
 // The operands in shared memory are read by a proxy of their own; groups are state of the machine.
-void AsyncDotOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  for (OpOperand *side : {&getLhsMutable(), &getRhsMutable()})
+static void getProductEffects(ArrayRef<OpOperand *> sides, SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  for (OpOperand *side : sides)
     if (isa<MemDescType>(side->get().getType()))
       effects.emplace_back(MemoryEffects::Read::get(), side, nv_tileaa::SharedMemoryAsyncProxy::get());
   effects.emplace_back(MemoryEffects::Read::get(), nv_tileaa::Machine::get());
   effects.emplace_back(MemoryEffects::Write::get(), nv_tileaa::Machine::get());
+}
+
+void AsyncDotOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  getProductEffects({&getLhsMutable(), &getRhsMutable()}, effects);
+}
+
+void PromotedDotOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  getProductEffects({&getLhsMutable(), &getRhsMutable()}, effects);
 }
 
 // Invariants: those of its tiles; the result is not read.
@@ -128,17 +136,15 @@ LogicalResult AsyncDotOp::verify() {
 
 // Invariants: those of its tiles; sums are f32; the depth is a number of instructions and divides that of the tiles.
 LogicalResult PromotedDotOp::verify() {
-  MemDescType lhs = getLhs().getType();
   RankedTensorType acc = tensor(getAcc());
-  if (failed(verifyTiles(*this, lhs, getRhs().getType(), acc)))
+  if (failed(verifyTiles(*this, getLhs().getType(), getRhs().getType(), acc)))
     return failure();
   if (!acc.getElementType().isF32())
     return emitOpError("sums must be f32, got ") << acc.getElementType();
   ArrayRef<int64_t> shape = getInstruction().getShape();
-  int64_t depth = getDepth();
-  if (shape.size() != 3 || depth % shape[2] != 0 || lhs.getShape()[1] % depth != 0)
-    return emitOpError("a depth of ") << depth << " must be a multiple of the instruction's and divide "
-                                      << lhs.getShape()[1];
+  int64_t depth = getDepth(), all = shapeOf(getLhs().getType())[1];
+  if (shape.size() != 3 || depth % shape[2] != 0 || all % depth != 0)
+    return emitOpError("a depth of ") << depth << " must be a multiple of the instruction's and divide " << all;
   return checkProduct(*this);
 }
 

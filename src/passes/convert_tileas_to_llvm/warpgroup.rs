@@ -19,16 +19,15 @@
 
 use super::{Lower, Lowered, llvm::Llvm};
 use crate::dialect::{
-    dots::{LHS, SharedDot, WarpgroupDot, WarpgroupTile, element_of},
+    dots::{LHS, SharedDot, WarpgroupDot, WarpgroupTile, element_of, is_zero},
     layouts::{Tensor, storage_bits},
     nv_tileas::{AsyncDotOp, AsyncDotWaitOp, PromotedDotOp},
     pass::{Failed, fail},
     rt::*,
     thread_scope::ThreadScope,
-    upstream::{Arith, Scf},
+    upstream::Scf,
 };
-use melior::ir::{AttributeLike, Type};
-use mlir_sys::*;
+use melior::ir::Type;
 use std::ops::Range;
 use tile_layout::Major;
 use tile_mma::Element;
@@ -412,19 +411,6 @@ impl<'c> Descriptor<'c> {
         let low = if units == 0 { self.low } else { l.add(self.low, l.i32c(units)) };
         l.bin("or", l.zext64(low), l.i64c(self.high))
     }
-}
-
-/// Whether a tensor is a constant of zeros.
-fn is_zero(v: Val<'_>) -> bool {
-    let Some(op) = defining_op(v).filter(|op| matches!(Arith::of(*op), Some(Arith::Constant))) else { return false };
-    let Some(value) = attr(op, "value") else { return false };
-    // SAFETY: the attribute is alive, and asked for a splat when it is dense.
-    unsafe {
-        if !mlirAttributeIsADenseElements(value.to_raw()) || !mlirDenseElementsAttrIsSplat(value.to_raw()) {
-            return false;
-        }
-    }
-    super::data::element_bits(op, value).is_ok_and(|bits| bits.iter().all(|b| *b == 0))
 }
 
 /// Whether a loop carries `v`, and only products take it from there, as their left operand.

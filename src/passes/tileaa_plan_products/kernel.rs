@@ -29,8 +29,8 @@ pub(super) fn plan<'c>(
     machine: &Machine,
 ) -> Result<ProductPlan, Obstacle<'c>> {
     let op = products[0].op;
-    if let Some(p) = products.iter().find(|p| p.product.promoted() || p.product.operand.bits() != 16) {
-        return Err((p.op, "products of other than 16-bit elements depend on each other or share a block".into()));
+    if let Some(p) = products.iter().find(|p| p.product.operand.bits() > 16) {
+        return Err((p.op, "products of 32-bit elements depend on each other or share a block".into()));
     }
     let rings: Vec<u32> =
         rings(products).iter().map(|stages| stages.iter().map(|(s, _)| padded_bytes(*s) as u32).sum()).collect();

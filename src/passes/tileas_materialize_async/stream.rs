@@ -4,7 +4,7 @@
 //! program.
 
 use super::{
-    From, Product, Side, prepare, reshaped,
+    From, Product, Side, is_promoted, prepare, reshaped,
     top::{Ring, Tile, store},
 };
 use crate::analysis::{producers::clone_op, tokens};
@@ -254,13 +254,13 @@ impl<'c> Stream<'c> {
         let b = Builder::before(self.context, dot.op());
         let sum = self.multiply(&b, placed, turn)?;
         let user = block_around(dot.op()).and_then(|block| first_user(block, dot.result()));
-        let promoted = placed.product.promoted();
+        let promoted = is_promoted(placed.product.dot);
         replace_all_uses(dot.result(), sum);
         if let Some(user) = user.filter(|_| !promoted) {
             // Groups that are started before that may be under way still.
-            let between = ops_after(dot.op()).take_while(|o| *o != user).filter(|o| is_group(*o)).count();
+            let between = groups(dot.op(), user);
             b.set_before(user);
-            let wait = self.wait(&b, &[sum], between)?;
+            let wait = self.wait(&b, &[sum], between.len())?;
             for (user, at) in uses(sum) {
                 if user != wait {
                     set_operand(user, at, result(wait, 0));
@@ -270,7 +270,8 @@ impl<'c> Stream<'c> {
             self.wait(&b, &[sum], 0)?;
         }
         if let (Some(ring), Some(it)) = (&self.ring, turn) {
-            let after = user.and_then(|user| last_before_wait(&b, dot.op(), user));
+            let younger = |user| groups(dot.op(), user).last().copied();
+            let after = user.and_then(|user| last_before_wait(&b, younger(user)?, user));
             ConsumerReleaseOp::build(&b, ring.pipeline, it, None, after).map_err(error)?;
         }
         b.set_before(dot.op());
@@ -332,7 +333,7 @@ impl<'c> Stream<'c> {
         }
         let by = attr(dot.op(), "instruction").ok_or_else(|| fail(dot.op(), "no instruction"))?;
         let (t, lhs, rhs, acc) = (ty(dot.result()), operands[0], operands[1], dot.acc());
-        if placed.product.promoted() {
+        if is_promoted(placed.product.dot) {
             let depth = Tensor::of_value(dot.lhs()).map_or(0, |t| t.shape[1]).min(PROMOTION.into());
             let product = PromotedDotOp::build(b, t, lhs, rhs, acc, by, i64_attr(self.context, depth));
             return Ok(product.map_err(error)?.result());
@@ -446,7 +447,7 @@ impl<'c> Flight<'c> {
             [one] => one,
             _ => return None,
         };
-        if product.promoted() || user != last || index >= result_count(around) {
+        if is_promoted(product.dot) || user != last || index >= result_count(around) {
             return None;
         }
         let sum = arg(body, index + 1);
@@ -460,17 +461,24 @@ impl<'c> Flight<'c> {
     }
 }
 
-/// Whether an op starts a group of products, or will. Those in loops and branches do not count: they may not be gone
-/// through.
-fn is_group(op: OpRef<'_>) -> bool {
-    DotOp::cast(op).is_some() || AsyncDotOp::cast(op).is_some()
+/// The products between `dot` and `user` that are started there and may be under way at `user`: those behind the
+/// last one that waits for all. Products in loops and branches do not count: they may not be gone through.
+fn groups<'c>(dot: OpRef<'c>, user: OpRef<'c>) -> Vec<OpRef<'c>> {
+    let mut groups = vec![];
+    for op in ops_after(dot).take_while(|o| *o != user) {
+        if PromotedDotOp::cast(op).is_some() || DotOp::cast(op).is_some_and(is_promoted) {
+            groups.clear();
+        } else if DotOp::cast(op).is_some() || AsyncDotOp::cast(op).is_some() {
+            groups.push(op);
+        }
+    }
+    groups
 }
 
-/// Where a younger product is under way behind the wait for `dot`: the place of the wait for it, to which `b` is set,
-/// and what is computed last before that.
-fn last_before_wait<'c>(b: &Builder<'c>, dot: OpRef<'c>, user: OpRef<'c>) -> Option<Val<'c>> {
-    let younger = ops_after(dot).take_while(|o| *o != user).filter(|o| is_group(*o)).last()?;
-    let block = block_around(dot)?;
+/// Where a younger product is under way at `user`: the place of the wait for it, to which `b` is set, and what is
+/// computed last before that.
+fn last_before_wait<'c>(b: &Builder<'c>, younger: OpRef<'c>, user: OpRef<'c>) -> Option<Val<'c>> {
+    let block = block_around(younger)?;
     let place = first_user(block, result(younger, 0))?;
     let between: Vec<OpRef<'c>> = std::iter::once(user).chain(ops_after(user)).take_while(|o| *o != place).collect();
     let computed = |o: &OpRef<'c>| {

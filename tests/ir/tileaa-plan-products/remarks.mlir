@@ -80,18 +80,18 @@ nv_tileaa.func @types(%p0: !nv_tileaa.ptr<f32>, %n: i32, %zero: tensor<64x64xf32
   nv_tileaa.return
 }
 // -----
-!view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xi8, strides = [256, 1]>, padding = zero>
-nv_tileaa.func @two(%p0: !nv_tileaa.ptr<i8>, %n: i32, %zero: tensor<64x64xi32>) {
-  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<i8>
-  %m = nv_tileaa.make_memref %p, shape = [%n : i32], strides = [] : <i8> -> <?x256xi8, strides = [256, 1]>
-  %v = nv_tileaa.make_tiled_view %m : <?x256xi8, strides = [256, 1]> -> !view
-  %a, %t1 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xi8>
-  %b, %t2 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xi8>
-  // expected-remark @below {{products of other than 16-bit elements depend on each other or share a block}}
-  %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xi8>, tensor<64x64xi8>, tensor<64x64xi32>
-  %e, %t3 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xi8>
-  %f, %t4 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xi8>
-  %g = nv_tileaa.dot %e, %f, %d : tensor<64x64xi8>, tensor<64x64xi8>, tensor<64x64xi32>
+!view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xtf32, strides = [256, 1]>, padding = zero>
+nv_tileaa.func @two(%p0: !nv_tileaa.ptr<tf32>, %n: i32, %zero: tensor<64x64xf32>) {
+  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<tf32>
+  %m = nv_tileaa.make_memref %p, shape = [%n : i32], strides = [] : <tf32> -> <?x256xtf32, strides = [256, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x256xtf32, strides = [256, 1]> -> !view
+  %a, %t1 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xtf32>
+  %b, %t2 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xtf32>
+  // expected-remark @below {{products of 32-bit elements depend on each other or share a block}}
+  %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xtf32>, tensor<64x64xtf32>, tensor<64x64xf32>
+  %e, %t3 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xtf32>
+  %f, %t4 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xtf32>
+  %g = nv_tileaa.dot %e, %f, %d : tensor<64x64xtf32>, tensor<64x64xtf32>, tensor<64x64xf32>
   nv_tileaa.return
 }
 // -----
