@@ -29,6 +29,8 @@ typedef struct {
 
 MLIR_CAPI_EXPORTED MlirPass mlirxPassCreate(const MlirxPassDesc *desc);
 MLIR_CAPI_EXPORTED void mlirxPassRegister(const MlirxPassDesc *desc);
+// Whether some library of the process has registered a pass of this name.
+MLIR_CAPI_EXPORTED bool mlirxPassIsRegistered(MlirStringRef argument);
 MLIR_CAPI_EXPORTED void mlirxPipelineRegister(const char *argument, const char *description,
                                        void (*build)(MlirOpPassManager));
 // A pipeline with options: `build` adds passes for the text between the braces; false after mlirxPipelineError.

@@ -124,7 +124,7 @@ fn refuse_deep(arguments: &[OsString]) -> Option<ExitCode> {
     Some(ExitCode::FAILURE)
 }
 
-/// Reports a plugin that carries the dialects of this tool once more.
+/// Reports a plugin that carries the dialects of this tool in another version.
 fn refuse_dialects(arguments: &[OsString]) -> Option<ExitCode> {
     let named = arguments.iter().enumerate().filter_map(|(i, a)| {
         let is_plugin = matches!(option(a)?, "load-pass-plugin" | "load-dialect-plugin");
@@ -134,7 +134,7 @@ fn refuse_dialects(arguments: &[OsString]) -> Option<ExitCode> {
         };
         is_plugin.then_some(file)
     });
-    let file = named.into_iter().find(|f| fs::read(f).is_ok_and(|bytes| plugin::carries_dialects(&bytes)))?;
+    let file = named.into_iter().find(|f| fs::read(f).is_ok_and(|bytes| plugin::carries_other_dialects(&bytes)))?;
     let (tool, file) = (tool_name(arguments), file.display().to_string());
     eprintln!("{tool}: error: the plugin '{file}' {}", PluginError::Dialects);
     Some(ExitCode::FAILURE)
