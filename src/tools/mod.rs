@@ -99,6 +99,35 @@ pub fn lsp_server(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     })
 }
 
+/// `mlir-reduce` with the dialects and passes of this compiler, patterns for them, and the pipeline `tile-reduce`.
+pub fn reduce(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.collect();
+    if let Some(error) = refuse_bytecode(&arguments).or_else(|| refuse_deep(&arguments)) {
+        return error;
+    }
+    dialect_options();
+    crate::passes::register_all();
+    let registry = crate::dialect::registry();
+    run(arguments.into_iter(), |argc, argv| {
+        // SAFETY: the arguments outlive the call, which only reads them.
+        unsafe { ffi::mlirxReduceMain(argc, argv, registry.to_raw()) }
+    })
+}
+
+/// `mlir-query` with the dialects of this compiler.
+pub fn query(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.collect();
+    if let Some(error) = refuse_bytecode(&arguments).or_else(|| refuse_deep(&arguments)) {
+        return error;
+    }
+    dialect_options();
+    let registry = crate::dialect::registry();
+    run(arguments.into_iter(), |argc, argv| {
+        // SAFETY: as above.
+        unsafe { ffi::mlirxQueryMain(argc, argv, registry.to_raw()) }
+    })
+}
+
 /// The name of an option, without its dashes and value.
 fn option(argument: &OsString) -> Option<&str> {
     let name = argument.to_str()?.strip_prefix('-')?;
