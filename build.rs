@@ -46,6 +46,7 @@ fn main() {
     let passes = records::Records::load(&paths, "Passes.td");
     fs::write(out.join("passes.rs"), views::passes(&passes)).unwrap();
 
+    println!("cargo:rustc-env=TILEIRAS_DIALECTS={}", cpp::identity(&paths));
     cpp::compile(&paths, &out);
     cpp::bind(&paths, &headers, &out);
     cpp::link(&paths, &out);

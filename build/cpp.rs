@@ -73,6 +73,20 @@ pub fn compile(paths: &Paths, out: &Path) {
     println!("cargo:rustc-link-lib=stdc++");
 }
 
+/// What tells dialects of one build from those of another: two libraries of a process may share them if it is the same.
+pub fn identity(paths: &Paths) -> String {
+    let mut files = vec![];
+    let mut folders = vec![paths.td.clone()];
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()) {
+            if path.is_dir() { folders.push(path) } else { files.push(path) }
+        }
+    }
+    files.sort();
+    let contents = files.iter().map(|f| (f.strip_prefix(&paths.td).unwrap(), fs::read(f).unwrap()));
+    format!("{:016x}", hash((FLAGS, extra_flags(), contents.collect::<Vec<_>>())))
+}
+
 fn hash(value: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);

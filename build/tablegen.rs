@@ -47,15 +47,20 @@ fn generators(dialect: &Dialect) -> Vec<(String, &'static str, &'static str)> {
     list
 }
 
+/// Writes the C++ of a dialect.
+///
+/// Identities of its classes are those of their names and not of addresses, so that all libraries of a process that
+/// carry the dialect mean the same by it: a pass in a plugin knows the operations of the tool that loads it.
 pub fn generate(paths: &Paths, dialect: &Dialect) {
     let dir = paths.gen_dir.join(dialect.name);
     fs::create_dir_all(&dir).unwrap();
     for (flags, output, file) in generators(dialect) {
         let mut command = Command::new(paths.llvm.join("bin/mlir-tblgen"));
-        command.args(flags.split(' ')).args(includes(paths)).arg("--write-if-changed");
+        command.args(flags.split(' ')).args(includes(paths));
         command.arg(paths.td.join(format!("{}/{}{file}.td", dialect.name, dialect.prefix)));
-        command.arg("-o").arg(dir.join(format!("{}{output}", dialect.prefix)));
-        run(command);
+        let text = String::from_utf8(run(command)).expect("TableGen writes UTF-8");
+        let text = text.replace("_EXPLICIT_TYPE_ID(", "_EXPLICIT_FALLBACK_TYPE_ID(");
+        write_if_changed(&dir.join(format!("{}{output}", dialect.prefix)), &text);
     }
 }
 
@@ -66,9 +71,7 @@ pub fn dump_json(paths: &Paths, file: &str) -> Vec<u8> {
     // Upstream files include others of their folder by bare name.
     let folder = file.parent().expect("a file is in a folder");
     command.arg("-dump-json").args(includes(paths)).arg(format!("-I{}", folder.display())).arg(&file);
-    let output = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
-    assert!(output.status.success(), "{command:?}\n{}", String::from_utf8_lossy(&output.stderr));
-    output.stdout
+    run(command)
 }
 
 fn includes(paths: &Paths) -> Vec<String> {
@@ -76,7 +79,16 @@ fn includes(paths: &Paths) -> Vec<String> {
     vec![flag(&paths.td), flag(&paths.llvm.join("include"))]
 }
 
-fn run(mut command: Command) {
+/// What a tool prints.
+fn run(mut command: Command) -> Vec<u8> {
     let output = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
     assert!(output.status.success(), "{command:?}\n{}", String::from_utf8_lossy(&output.stderr));
+    output.stdout
+}
+
+/// Keeps the timestamp of a file that says the same.
+pub fn write_if_changed(path: &Path, text: &str) {
+    if fs::read_to_string(path).ok().as_deref() != Some(text) {
+        fs::write(path, text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    }
 }

@@ -5,8 +5,8 @@
 
 use crate::{
     records::Records,
-    tablegen::Paths,
-    wrappers::{snake, write_if_changed},
+    tablegen::{Paths, write_if_changed},
+    wrappers::snake,
 };
 use std::{fmt::Write, fs, path::Path};
 

@@ -7,9 +7,9 @@
 use crate::{
     Dialect,
     records::{Field, FieldKind, Records},
-    tablegen::Paths,
+    tablegen::{Paths, write_if_changed},
 };
-use std::{fmt::Write, fs};
+use std::fmt::Write;
 
 pub fn write_c(paths: &Paths, dialect: &Dialect, records: &Records) {
     let (name, prefix) = (dialect.name, dialect.prefix);
@@ -170,11 +170,4 @@ pub fn snake(name: &str) -> String {
         }
     }
     out
-}
-
-/// Keeps the timestamp of a file that says the same.
-pub fn write_if_changed(path: &std::path::Path, text: &str) {
-    if fs::read_to_string(path).ok().as_deref() != Some(text) {
-        fs::write(path, text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    }
 }

@@ -31,7 +31,8 @@ library=$from/libtileiras_capi.so
 
 to=${DESTDIR:-}$prefix
 mkdir -p "$to"/{bin,include,lib/pkgconfig,lib/cmake/Tileiras}
-for program in tileiras tileiras-core tileiras-opt tileiras-translate tileiras-lsp-server tileirdisasm tile-run; do
+for program in tileiras tileiras-core tileiras-opt tileiras-translate tileiras-reduce tileiras-query tileiras-lsp-server tileirdisasm \
+    tile-run tile-interesting; do
   if [[ -e $from/$program ]]; then install -m 755 "$from/$program" "$to/bin/$program"; fi
 done
 install -m 644 include/tileiras.h "$to/include/tileiras.h"

@@ -12,3 +12,6 @@ pub mod plugin;
 pub mod snapshots;
 pub mod tools;
 pub mod translate;
+
+/// Contexts, for passes in other crates.
+pub use melior;

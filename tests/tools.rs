@@ -56,6 +56,110 @@ fn schedules_are_explained() {
     assert!(!wrong.status.success() && wrong.stdout.is_empty() && !wrong.stderr.is_empty());
 }
 
+/// Operations that match, at their places; and what is no text.
+#[test]
+fn queries_find_operations() {
+    let run = |file: &Path, commands: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tileiras-query"));
+        command.arg(file);
+        commands.iter().for_each(|c| _ = command.args(["-c", c]));
+        command.output().unwrap()
+    };
+    let relu = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/relu_f32.mlir");
+    for (query, expected) in [
+        (r#"match hasOpName("cuda_tile.maxf")"#, 1),
+        (r#"match isConstantOp()"#, 1),
+        (r#"match isOfDialect("cuda_tile")"#, 15),
+        (r#"match hasTypeWith("partition_view<tile=(2048)")"#, 4),
+        (r#"match allOf(hasTypeWith("token"), hasTypeWith("partition_view"))"#, 2),
+        // Those of one operation are one match.
+        (r#"match getDefinitions(hasOpName("cuda_tile.maxf"), 1, false, false, false)"#, 1),
+    ] {
+        let output = run(&relu, &[query]);
+        let said = stdout(&output);
+        assert!(output.status.success(), "{query}: {}", stderr(&output));
+        let matches = if expected == 1 { "1 match.".to_owned() } else { format!("{expected} matches.") };
+        assert!(said.contains(&matches), "{query}: {said}");
+    }
+    // The place is that of the text.
+    let output = run(&relu, &[r#"m hasOpName("cuda_tile.maxf")"#]);
+    assert!(stdout(&output).contains("relu_f32.mlir:17:10: note: \"root\" binds here"), "{}", stdout(&output));
+    let output = run(&relu, &["match hasLayout()"]);
+    assert!(stdout(&output).contains("Matcher not found: hasLayout"), "{}", stdout(&output));
+    let output = run(&corpus("vadd_f32.13.1.tileirbc"), &["help"]);
+    assert!(
+        !output.status.success() && stderr(&output).contains("is Tile IR bytecode, not text"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+/// Reduces a program with a test in the shell that is given the file as `$1`, and the folder of the tools.
+fn reduce(name: &str, input: &Path, test: &str) -> Output {
+    use std::os::unix::fs::PermissionsExt;
+    let tools = Path::new(env!("CARGO_BIN_EXE_tileiras-reduce")).parent().unwrap();
+    let script =
+        scratch(&format!("{name}.sh"), format!("#!/bin/sh\nPATH=$PATH:{}\n{test}\n", tools.display()).as_bytes());
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let output = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.small.mlir"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tileiras-reduce"));
+    command.arg(input).arg(format!("--tile-reduce=test={}", script.display())).arg("-o").arg(&output);
+    command.output().unwrap()
+}
+
+fn small(name: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.small.mlir"))).unwrap()
+}
+
+/// Entries, loops, accesses and their operands go where a test wants one operation alone.
+#[test]
+fn programs_are_reduced() {
+    let input = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools/reduce.mlir");
+    let test = r#"tileiras-opt "$1" > /dev/null 2>&1 && grep -q maxf "$1" && exit 1; exit 0"#;
+    let output = reduce("reduce-maxf", &input, test);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = small("reduce-maxf");
+    // module, cuda_tile.module, entry, two constants, maxf, return
+    assert!(text.contains("maxf") && text.lines().filter(|l| l.trim() != "}").count() <= 7, "{text}");
+
+    let output = reduce("reduce-nothing", &input, "exit 0");
+    assert!(!output.status.success() && stderr(&output).contains("uninterested module"), "{}", stderr(&output));
+    let output = reduce("reduce-bytecode", &corpus("vadd_f32.13.1.tileirbc"), "exit 1");
+    assert!(
+        !output.status.success() && stderr(&output).contains("is Tile IR bytecode, not text"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+/// The operation that a target has no instructions for, out of a program with others.
+#[test]
+fn programs_that_do_not_compile_are_reduced() {
+    let input = scratch(
+        "fails.mlir",
+        b"cuda_tile.module @m {
+  entry @fine(%p: tile<ptr<f32>>) {
+    return
+  }
+  entry @k(%p: tile<ptr<f16, <multicast>>>, %i: tile<i32>) {
+    %t = make_tensor_view %p, shape = [64, 64], strides = [64, 1] : tile<ptr<f16, <multicast>>> -> tensor_view<64x64xf16, strides=[64,1], <multicast>>
+    %v = make_partition_view %t : partition_view<tile=(4x8), tensor_view<64x64xf16, strides=[64,1], <multicast>>>
+    %x, %a = multimem_load_reduce_view_tko weak %v[%i, %i] : partition_view<tile=(4x8), tensor_view<64x64xf16, strides=[64,1], <multicast>>>, tile<i32> -> tile<4x8xf16>, token
+    %y = addf %x, %x : tile<4x8xf16>
+    %c = multimem_store_view_tko weak %v, %y[%i, %i] token = %a : partition_view<tile=(4x8), tensor_view<64x64xf16, strides=[64,1], <multicast>>>, tile<4x8xf16>, tile<i32>, token -> token
+    return
+  }
+}
+",
+    );
+    let test = "exec tile-interesting --fails --message 'needs sm_90 or newer' --gpu-name sm_80 \"$1\"";
+    let output = reduce("reduce-fails", &input, test);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = small("reduce-fails");
+    assert_eq!(text.matches("multimem").count(), 1, "{text}");
+    assert!(!text.contains("@fine") && !text.contains("addf"), "{text}");
+}
+
 /// A plugin with dialects of its own would find none of its ops, and say so as if there were none.
 #[test]
 fn n04_plugins_with_our_dialects() {

@@ -3,7 +3,9 @@
 //!
 //! A fence `cpp file=NAME` (of any language) is a file. In a fence `console`, a line after `$ ` is a command for bash,
 //! which has to succeed, and what follows up to the next one is its output, standard error included. `...` stands for
-//! any text of a line, and alone on a line for any number of lines.
+//! any text of a line, and alone on a line for any number of lines. `$CHECKOUT` is the folder of the checkout.
+//!
+//! What takes minutes stands in fences `console full`, which are walked through with `TILEIRAS_TEST_FULL=1` alone.
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::fmt::Write;
@@ -14,7 +16,7 @@ use std::process::{Command, ExitCode};
 #[derive(Debug, PartialEq)]
 enum Step {
     File { name: String, text: String },
-    Run { line: usize, command: String, output: Vec<String> },
+    Run { line: usize, command: String, output: Vec<String>, is_long: bool },
 }
 
 fn root() -> &'static Path {
@@ -47,10 +49,13 @@ fn steps(text: &str) -> Vec<Step> {
         if let Some((_, name)) = fence.split_once(" file=") {
             let text = block.iter().map(|(_, line)| format!("{line}\n")).collect();
             steps.push(Step::File { name: name.into(), text });
-        } else if fence == "console" {
+        } else if matches!(fence, "console" | "console full") {
+            let is_long = fence == "console full";
             for (line, text) in block {
                 match (text.strip_prefix("$ "), steps.last_mut()) {
-                    (Some(command), _) => steps.push(Step::Run { line, command: command.into(), output: vec![] }),
+                    (Some(command), _) => {
+                        steps.push(Step::Run { line, command: command.into(), output: vec![], is_long });
+                    }
                     (None, Some(Step::Run { output, .. })) => output.push(text.into()),
                     (None, _) => panic!("line {line}: output of no command"),
                 }
@@ -70,7 +75,10 @@ fn walk(path: &Path) -> Result<(), String> {
     let tools = Path::new(env!("CARGO_BIN_EXE_tileiras")).parent().ok_or("the tools are in no folder")?;
     let llvm = std::env::var_os("MLIR_SYS_210_PREFIX").map_or_else(|| "/usr/lib/llvm-21".into(), PathBuf::from);
     let others = std::env::var_os("PATH").unwrap_or_default();
+    let assembler = root().join(".tools/cuda/bin");
     let places = [tools.to_owned(), llvm.join("bin")].into_iter().chain(std::env::split_paths(&others));
+    let places = places.chain([assembler]);
+    let full = std::env::var_os("TILEIRAS_TEST_FULL").is_some_and(|v| v == "1");
     let path_variable = std::env::join_paths(places).map_err(|e| e.to_string())?;
     let text = std::fs::read_to_string(path).map_err(io)?;
     let steps = steps(&text);
@@ -80,13 +88,15 @@ fn walk(path: &Path) -> Result<(), String> {
     for step in steps {
         match step {
             Step::File { name, text } => std::fs::write(folder.join(name), text).map_err(io)?,
-            Step::Run { line, command, output } => {
+            Step::Run { is_long: true, .. } if !full => {}
+            Step::Run { line, command, output, .. } => {
                 let place = format!("{}:{line}: {command}", path.display());
                 let run = Command::new("bash")
                     .args(["-c", &format!("exec 2>&1\n{command}")])
                     .current_dir(&folder)
                     .env("PATH", &path_variable)
                     .env("PYTHONPATH", root().join(".tools/python"))
+                    .env("CHECKOUT", root())
                     .output()
                     .map_err(|e| format!("{place}: {e}"))?;
                 let printed = String::from_utf8_lossy(&run.stdout);
@@ -146,12 +156,16 @@ fn compares() {
         let lines = |text: &'static str| text.lines().collect::<Vec<_>>();
         assert_eq!(fits(&lines(shown), &lines(printed)), expected, "{shown:?} {printed:?}");
     }
-    let text = "x\n```cpp file=a.cpp\nint a;\n```\n```console\n$ run\nout\n$ more\n```\n```\n$ no\n```\n";
-    let run = |line, command: &str, output: &[&str]| Step::Run {
+    let text = "x\n```cpp file=a.cpp\nint a;\n```\n```console\n$ run\nout\n$ more\n```\n```\n$ no\n```\n```console full\n$ long\n```\n";
+    let run = |line, command: &str, output: &[&str], is_long| Step::Run {
         line,
         command: command.into(),
         output: output.iter().map(|s| s.to_string()).collect(),
+        is_long,
     };
     let file = Step::File { name: "a.cpp".into(), text: "int a;\n".into() };
-    assert_eq!(steps(text), [file, run(6, "run", &["out"]), run(8, "more", &[])]);
+    assert_eq!(
+        steps(text),
+        [file, run(6, "run", &["out"], false), run(8, "more", &[], false), run(14, "long", &[], true)]
+    );
 }

@@ -29,6 +29,8 @@ typedef struct {
 
 MLIR_CAPI_EXPORTED MlirPass mlirxPassCreate(const MlirxPassDesc *desc);
 MLIR_CAPI_EXPORTED void mlirxPassRegister(const MlirxPassDesc *desc);
+// Whether some library of the process has registered a pass of this name.
+MLIR_CAPI_EXPORTED bool mlirxPassIsRegistered(MlirStringRef argument);
 MLIR_CAPI_EXPORTED void mlirxPipelineRegister(const char *argument, const char *description,
                                        void (*build)(MlirOpPassManager));
 // A pipeline with options: `build` adds passes for the text between the braces; false after mlirxPipelineError.
@@ -79,6 +81,9 @@ MLIR_CAPI_EXPORTED void mlirxPassManagerAddInstrumentation(MlirPassManager, Mlir
 //===-- tools ----------------------------------------------------------------//
 MLIR_CAPI_EXPORTED int mlirxOptMain(int argc, char **argv, const char *tool, MlirDialectRegistry);
 MLIR_CAPI_EXPORTED int mlirxLspServerMain(int argc, char **argv, MlirDialectRegistry);
+// With the pipeline tile-reduce.
+MLIR_CAPI_EXPORTED int mlirxReduceMain(int argc, char **argv, MlirDialectRegistry);
+MLIR_CAPI_EXPORTED int mlirxQueryMain(int argc, char **argv, MlirDialectRegistry);
 // Options of our own beside MLIR's; registered before a main function parses the command line, which then calls `set`. For a
 // text, `set` returns null or what is wrong with it.
 MLIR_CAPI_EXPORTED void mlirxOptionFlag(const char *name, const char *description, void (*set)(bool));

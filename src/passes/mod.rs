@@ -60,8 +60,14 @@ pub fn register_all() {
     });
 }
 
+/// The analyses that passes of this library ask for. Once for each library of a process.
+pub(crate) fn register_analyses() {
+    register_analysis::<crate::analysis::schedule::ScheduleAnalysis>();
+}
+
 /// The passes and pipelines of this compiler. Once a process.
 pub(crate) fn register_own() {
+    register_analyses();
     register::<fuse_fma::FuseFMA>();
     register::<loop_split::LoopSplit>();
     register::<synthesize_debug_info_scopes::SynthesizeDebugInfoScopes>();
@@ -77,7 +83,6 @@ pub(crate) fn register_own() {
     register::<tileas_prefetch_tiles::PrefetchTiles>();
     register::<tileas_generate_schedule_constraints::GenerateScheduleConstraints>();
     register::<tileas_materialize_schedule::MaterializeSchedule>();
-    register_analysis::<crate::analysis::schedule::ScheduleAnalysis>();
     register::<tileas_specialize_agents::SpecializeAgents>();
     register::<tileas_check_register_budget::CheckRegisterBudget>();
     register::<tileas_assign_dot_layouts::AssignDotLayouts>();

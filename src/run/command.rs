@@ -217,7 +217,7 @@ pub(crate) fn read(kernel: &Path) -> Result<(Vec<u8>, InputKind), Failure> {
 }
 
 /// The launch of the command line, or the described one with the command line's changes.
-fn describe(options: &Options) -> Result<Launch, Failure> {
+pub(crate) fn describe(options: &Options) -> Result<Launch, Failure> {
     let mut launch = match &options.launch {
         Some(path) => Launch::read(path)?,
         None => {

@@ -92,23 +92,24 @@ pub fn check_each(
 }
 
 /// What an image does.
-enum Verdict {
+pub(crate) enum Verdict {
     Right,
     Wrong(String),
     NotCompiled(String),
 }
 
-struct Trial<'a> {
-    path: String,
-    input: Vec<u8>,
-    kind: InputKind,
-    options: &'a Options,
-    tools: Tools<'a>,
+/// A kernel that is compiled and run in different ways.
+pub(crate) struct Trial<'a> {
+    pub path: String,
+    pub input: Vec<u8>,
+    pub kind: InputKind,
+    pub options: &'a Options,
+    pub tools: Tools<'a>,
 }
 
 impl Trial<'_> {
     /// What the reference interpreter leaves in the arrays of a launch.
-    fn expectations(&self, launch: &Launch, stderr: &mut dyn Write) -> Result<Vec<Expect>, Failure> {
+    pub fn expectations(&self, launch: &Launch, stderr: &mut dyn Write) -> Result<Vec<Expect>, Failure> {
         let mut report = |d: Diagnostic| {
             let _ = writeln!(stderr, "{}", tile_diag::render::plain(&d).trim_end());
         };
@@ -120,7 +121,7 @@ impl Trial<'_> {
         Ok(expect(launch, &outcome, self.options.tolerance))
     }
 
-    fn request<'a>(&'a self, pipeline_options: &'a [(String, String)]) -> CompileRequest<'a> {
+    pub fn request<'a>(&'a self, pipeline_options: &'a [(String, String)]) -> CompileRequest<'a> {
         CompileRequest {
             input_name: &self.path,
             opt_level: self.options.opt_level,
@@ -131,14 +132,14 @@ impl Trial<'_> {
         }
     }
 
-    fn optional_passes(&self) -> Result<Vec<String>, Failure> {
+    pub fn optional_passes(&self) -> Result<Vec<String>, Failure> {
         let request = self.request(&self.options.pipeline_options);
         (self.tools.optional_passes)(&request)
             .map_err(|e| Failure::Compile { path: self.path.clone(), message: e.to_string() })
     }
 
     /// PTX, or why there is none.
-    fn compile(&self, limit: Option<usize>) -> Result<String, String> {
+    pub fn compile(&self, limit: Option<usize>) -> Result<String, String> {
         let mut pipeline_options = self.options.pipeline_options.clone();
         pipeline_options.extend(limit.map(|limit| ("pass-limit".to_owned(), limit.to_string())));
         let mut said = None;
@@ -152,7 +153,7 @@ impl Trial<'_> {
     }
 
     /// Runs an image on all schedules.
-    fn verdict(&self, ptx: &str, launch: &Launch) -> Result<Verdict, Failure> {
+    pub fn verdict(&self, ptx: &str, launch: &Launch) -> Result<Verdict, Failure> {
         let module =
             Module::parse(ptx).map_err(|e| Failure::Kernel { path: self.path.clone(), message: e.to_string() })?;
         for schedule in &self.options.schedules {

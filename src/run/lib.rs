@@ -19,6 +19,7 @@ pub mod corpus;
 mod each;
 pub mod element;
 pub mod execute;
+pub mod interesting;
 pub mod launch;
 pub mod mutation;
 pub mod npy;

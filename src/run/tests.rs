@@ -133,17 +133,91 @@ fn folder() -> tempfile::TempDir {
     dir
 }
 
-/// Status and standard error of `tile-run` with `words`; `@` before a name puts it into the folder.
-fn tile_run(dir: &Path, words: &str) -> (u8, String) {
+/// The arguments in `words`; `@` before a name puts it into the folder.
+fn arguments(dir: &Path, words: &str) -> Vec<OsString> {
     let place = |w: &str| match w.split_once('@') {
         Some((before, name)) => format!("{before}{}", dir.join(name).display()),
         None => w.to_string(),
     };
-    let arguments: Vec<OsString> = words.split_whitespace().map(|w| place(w).into()).collect();
+    words.split_whitespace().map(|w| place(w).into()).collect()
+}
+
+const TOOLS: crate::Tools<'static> =
+    crate::Tools { compiler: &compiler, reader: &reader, optional_passes: &optional_passes };
+
+/// Status and standard error of `tile-run`.
+fn tile_run(dir: &Path, words: &str) -> (u8, String) {
     let (mut out, mut err) = (vec![], vec![]);
-    let tools = crate::Tools { compiler: &compiler, reader: &reader, optional_passes: &optional_passes };
-    let status = crate::run(&arguments, tools, &mut out, &mut err);
+    let status = crate::run(&arguments(dir, words), TOOLS, &mut out, &mut err);
     (status, String::from_utf8(err).unwrap())
+}
+
+/// Whether a program has a defect, and what is said of it.
+#[test]
+fn a_program_is_of_interest_while_it_has_the_defect() {
+    let dir = folder();
+    let asked = |words: &str, crash: Option<i32>| {
+        let (mut out, mut err) = (vec![], vec![]);
+        let words = arguments(dir.path(), words);
+        let answer = crate::interesting::run(&words, crash, TOOLS, &mut out, &mut err);
+        (answer, String::from_utf8(err).unwrap())
+    };
+    let write = |text: &str| fs::write(dir.path().join("k.mlir"), text).unwrap();
+    let twice = SAXPY.replace(".param .f32 a, ", "").replace("ld.param.b32 %f1, [a];", "mov.f32 %f1, 0f3F800000;");
+    let right = twice.replace("%f1, %f2, %f3", "%f1, %f2, %f2");
+    // The compiler's mistake is about a sum with the third register, which holds `x` here.
+    let spoilt = format!("// spoilt\n{}", twice.replace("%f3, [%rd5]", "%f3, [%rd4]"));
+    let launch = "--grid 3 @x.npy @y.npy @k.mlir";
+
+    write(&right);
+    assert_eq!(asked(&format!("--wrong {launch}"), None), (0, String::new()));
+    assert_eq!(asked(&format!("--wrong --explain {launch}"), None), (0, "not interesting: results are right\n".into()));
+    write(&twice);
+    assert_eq!(asked(&format!("--wrong {launch}"), None), (1, String::new()));
+    let (answer, why) = asked(&format!("--wrong --explain {launch} "), None);
+    assert!(answer == 1 && why.starts_with("interesting: argument 1: 39 of 40 wrong"), "{why}");
+    assert_eq!(asked(&format!("--wrong --message=39 {launch}"), None).0, 1);
+    let (answer, why) = asked(&format!("--wrong --message deadlock --explain {launch}"), None);
+    assert!(answer == 0 && why.starts_with("not interesting: another defect: argument 1: 39 of 40"), "{why}");
+    let (answer, why) = asked(&format!("--wrong-pass spoil --explain {launch}"), None);
+    assert!(answer == 0 && why.starts_with("not interesting: wrong before the pass too"), "{why}");
+    write("bad");
+    let (answer, why) = asked(&format!("--wrong --explain {launch}"), None);
+    assert_eq!((answer, why.as_str()), (0, "not interesting: it does not compile: this is bad\n"));
+    // What the interpreter finds undefined is no defect of the compiler.
+    let (answer, why) = asked("--wrong --explain --grid 4 @x.npy @y.npy @k.mlir", None);
+    assert!(answer == 0 && why.contains("undefined behaviour"), "{why}");
+
+    write(&spoilt);
+    for (pass, expected) in [("tidy", 0), ("spoil", 1), ("polish", 0)] {
+        let (answer, why) = asked(&format!("--wrong-pass {pass} --explain {launch}"), None);
+        assert_eq!(answer, expected, "{pass}: {why}");
+    }
+    let (answer, why) = asked(&format!("--wrong-pass paint {launch}"), None);
+    assert!(answer == 0 && why.contains("no optional pass 'paint'; there are tidy, spoil, polish"), "{why}");
+
+    write("bad");
+    assert_eq!(asked("--fails @k.mlir", None).0, 1);
+    assert_eq!(asked("--fails --message=bad @k.mlir", None).0, 1);
+    assert_eq!(asked("--fails --message=good @k.mlir", None).0, 0);
+    write(SAXPY);
+    assert_eq!(asked("--fails --explain @k.mlir", None), (0, "not interesting: it compiles\n".into()));
+    assert_eq!(asked("--fails --explain @k.mlir", Some(11)).1, "interesting: the compiler crashed with signal 11\n");
+    assert_eq!(asked(&format!("--wrong {launch}"), Some(11)).0, 0);
+
+    // A mistake must not make every program interesting.
+    for (words, expected) in [
+        ("--grid 3 @x.npy @y.npy @k.mlir", "one of --wrong, --wrong-pass and --fails"),
+        ("--wrong --fails @k.mlir", "one of --wrong, --wrong-pass and --fails"),
+        ("--wrong", "no kernel given"),
+        ("--wrong @x.npy @k.mlir", "no --grid given"),
+        ("--wrong --grid 3 @none.npy @k.mlir", "none.npy"),
+        ("--wrong --unknown --grid 3 @k.mlir", "unknown option '--unknown'"),
+        ("--wrong --message", "--message needs a value"),
+    ] {
+        let (answer, said) = asked(words, None);
+        assert!(answer == 0 && said.contains(expected), "{words}: {said}");
+    }
 }
 
 #[test]

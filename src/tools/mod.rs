@@ -99,6 +99,35 @@ pub fn lsp_server(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     })
 }
 
+/// `mlir-reduce` with the dialects and passes of this compiler, patterns for them, and the pipeline `tile-reduce`.
+pub fn reduce(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.collect();
+    if let Some(error) = refuse_bytecode(&arguments).or_else(|| refuse_deep(&arguments)) {
+        return error;
+    }
+    dialect_options();
+    crate::passes::register_all();
+    let registry = crate::dialect::registry();
+    run(arguments.into_iter(), |argc, argv| {
+        // SAFETY: the arguments outlive the call, which only reads them.
+        unsafe { ffi::mlirxReduceMain(argc, argv, registry.to_raw()) }
+    })
+}
+
+/// `mlir-query` with the dialects of this compiler.
+pub fn query(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.collect();
+    if let Some(error) = refuse_bytecode(&arguments).or_else(|| refuse_deep(&arguments)) {
+        return error;
+    }
+    dialect_options();
+    let registry = crate::dialect::registry();
+    run(arguments.into_iter(), |argc, argv| {
+        // SAFETY: as above.
+        unsafe { ffi::mlirxQueryMain(argc, argv, registry.to_raw()) }
+    })
+}
+
 /// The name of an option, without its dashes and value.
 fn option(argument: &OsString) -> Option<&str> {
     let name = argument.to_str()?.strip_prefix('-')?;
@@ -124,7 +153,7 @@ fn refuse_deep(arguments: &[OsString]) -> Option<ExitCode> {
     Some(ExitCode::FAILURE)
 }
 
-/// Reports a plugin that carries the dialects of this tool once more.
+/// Reports a plugin that carries the dialects of this tool in another version.
 fn refuse_dialects(arguments: &[OsString]) -> Option<ExitCode> {
     let named = arguments.iter().enumerate().filter_map(|(i, a)| {
         let is_plugin = matches!(option(a)?, "load-pass-plugin" | "load-dialect-plugin");
@@ -134,7 +163,7 @@ fn refuse_dialects(arguments: &[OsString]) -> Option<ExitCode> {
         };
         is_plugin.then_some(file)
     });
-    let file = named.into_iter().find(|f| fs::read(f).is_ok_and(|bytes| plugin::carries_dialects(&bytes)))?;
+    let file = named.into_iter().find(|f| fs::read(f).is_ok_and(|bytes| plugin::carries_other_dialects(&bytes)))?;
     let (tool, file) = (tool_name(arguments), file.display().to_string());
     eprintln!("{tool}: error: the plugin '{file}' {}", PluginError::Dialects);
     Some(ExitCode::FAILURE)

@@ -130,6 +130,7 @@ MlirPass mlirxPassCreate(const MlirxPassDesc *d) { return wrap(static_cast<Pass 
 void mlirxPassRegister(const MlirxPassDesc *d) {
   registerPass([d]() -> std::unique_ptr<Pass> { return std::make_unique<RustPass>(d); });
 }
+bool mlirxPassIsRegistered(MlirStringRef arg) { return PassInfo::lookup(unwrap(arg)) != nullptr; }
 void mlirxPipelineRegister(const char *arg, const char *desc, void (*build)(MlirOpPassManager)) {
   PassPipelineRegistration<>(arg, desc, [build](OpPassManager &pm) { build(wrap(&pm)); });
 }

@@ -1,0 +1,7 @@
+//! `mlir-query` with the dialects of this compiler.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    tileiras::tools::query(std::env::args_os())
+}

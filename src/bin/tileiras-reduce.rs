@@ -1,0 +1,7 @@
+//! `mlir-reduce` with the dialects and passes of this compiler.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    tileiras::tools::reduce(std::env::args_os())
+}

@@ -1,0 +1,221 @@
+//! `tile-interesting`: whether a program still has a defect, for `tileiras-reduce`.
+//!
+//! MLIR's reducer keeps a candidate for which its test ends with a status other than 0. So 1 stands for a program that
+//! has the defect, and 0 for all else: candidates that are no program, or that the reference interpreter finds
+//! undefined, and mistakes in the command line, which would otherwise have every program taken for one with the defect.
+
+use crate::cl;
+use crate::command::{Failure, Tools, describe, read};
+use crate::each::{Trial, Verdict};
+use crate::launch::Launch;
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+use tile_diag::Severity;
+use tile_interface::CompileError;
+
+const HELP: &str = "\
+Tells tileiras-reduce whether a program still has a defect: the exit status is 1 if it has it, and 0 if not.
+
+usage: tile-interesting DEFECT [options] [options of tile-run] ARG... KERNEL
+
+DEFECT is one of
+  --wrong            compiled, the program does something else than on the reference interpreter, which finds nothing
+                     undefined in it
+  --wrong-pass NAME  this optional pass breaks it, as tile-run --check-each would say: results are right with those
+                     before it, and wrong with it too
+  --fails            it is valid and does not compile, or the compiler crashes
+
+options:
+  --message TEXT     ... and this is a part of what is said of it: the first wrong element, the error
+  --explain          say why the answer is what it is
+  --help             this text; tile-run --help has its options. --max-time is 10 seconds unless it is said
+
+What a description (--launch) expects is of the original program, and not compared.
+";
+
+/// Runs the command. The first argument is the program's name.
+pub fn main(arguments: impl IntoIterator<Item = OsString>, tools: Tools<'_>) -> ExitCode {
+    let all: Vec<OsString> = arguments.into_iter().collect();
+    let crash = tile_driver::crash::forerunner();
+    if crash.is_none()
+        && let Err(e) = tile_driver::crash::guard(&all)
+    {
+        eprintln!("tile-interesting: error: crashes cannot be caught: {e}");
+        return ExitCode::SUCCESS;
+    }
+    let arguments: Vec<OsString> = all.into_iter().skip(1).collect();
+    ExitCode::from(run(&arguments, crash, tools, &mut std::io::stdout(), &mut std::io::stderr()))
+}
+
+/// The same for arguments after the program's name; `crash` is the signal that ended an earlier try.
+pub fn run(
+    arguments: &[OsString],
+    crash: Option<i32>,
+    tools: Tools<'_>,
+    stdout: &mut dyn Write,
+    stderr: &mut dyn Write,
+) -> u8 {
+    // Nobody is left to be told when they are closed.
+    let mut say = |text: String| _ = writeln!(stderr, "{text}");
+    let asked = match parse(arguments) {
+        Ok(Some(asked)) => asked,
+        Ok(None) => {
+            let _ = stdout.write_all(HELP.as_bytes());
+            return 0;
+        }
+        Err(e) => {
+            say(format!("tile-interesting: error: {e}; --help explains the command"));
+            return 0;
+        }
+    };
+    let (answer, why) = match asked.answer(crash, tools) {
+        Ok(Answer::Defect(why)) if asked.message.as_deref().is_none_or(|part| why.contains(part)) => (1, why),
+        Ok(Answer::Defect(why)) => (0, format!("another defect: {why}")),
+        Ok(Answer::None(why)) => (0, why),
+        // Of the command line or of files that are the same for all candidates.
+        Err(e @ (Failure::Usage(_) | Failure::Read { .. } | Failure::Launch(_) | Failure::NoKernel)) => {
+            say(format!("tile-interesting: error: {e}"));
+            return 0;
+        }
+        Err(e) => (0, e.to_string()),
+    };
+    if asked.explain {
+        say(format!("{}: {why}", if answer == 1 { "interesting" } else { "not interesting" }));
+    }
+    answer
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Defect {
+    Wrong,
+    WrongPass(String),
+    Fails,
+}
+
+struct Asked {
+    defect: Defect,
+    message: Option<String>,
+    explain: bool,
+    options: cl::Options,
+}
+
+enum Answer {
+    /// With what is said of it.
+    Defect(String),
+    None(String),
+}
+
+/// `None` asks for help. `Err` is a message for the user.
+fn parse(arguments: &[OsString]) -> Result<Option<Asked>, String> {
+    let (mut defects, mut message, mut explain, mut rest) = (vec![], None, false, vec![]);
+    let mut words = arguments.iter().cloned();
+    while let Some(word) = words.next() {
+        let (name, inline) = match word.to_str().and_then(|w| w.split_once('=')) {
+            Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
+            None => (word.to_string_lossy().into_owned(), None),
+        };
+        let mut value = || {
+            let next = || words.next().and_then(|w| w.into_string().ok());
+            inline.clone().or_else(next).ok_or_else(|| format!("{name} needs a value"))
+        };
+        match name.as_str() {
+            "--wrong" => defects.push(Defect::Wrong),
+            "--wrong-pass" => defects.push(Defect::WrongPass(value()?)),
+            "--fails" => defects.push(Defect::Fails),
+            "--message" => message = Some(value()?),
+            "--explain" => explain = true,
+            "--help" | "-h" => return Ok(None),
+            _ => rest.push(word),
+        }
+    }
+    let [defect] = &defects[..] else {
+        return Err("one of --wrong, --wrong-pass and --fails says what is looked for".into());
+    };
+    let kernel = rest.pop().ok_or("no kernel given")?;
+    if *defect == Defect::Fails && !rest.iter().any(|w| w.to_string_lossy().starts_with("--grid")) {
+        // Nothing is launched.
+        rest.push("--grid=1".into());
+    }
+    // The reducer puts the file last; tile-run takes what is behind its file for arguments of the kernel.
+    rest.insert(0, kernel);
+    let mut options = cl::parse(&rest)?;
+    options.max_time = options.max_time.or(Some(Duration::from_secs(10)));
+    Ok(Some(Asked { defect: defect.clone(), message, explain, options }))
+}
+
+impl Asked {
+    fn answer(&self, crash: Option<i32>, tools: Tools<'_>) -> Result<Answer, Failure> {
+        if let Some(signal) = crash {
+            let why = format!("the compiler crashed with signal {signal}");
+            return Ok(if self.defect == Defect::Fails { Answer::Defect(why) } else { Answer::None(why) });
+        }
+        let kernel: PathBuf = self.options.kernel.clone().ok_or(Failure::NoKernel)?;
+        let (input, kind) = read(&kernel)?;
+        let trial = Trial { path: kernel.display().to_string(), input, kind, options: &self.options, tools };
+        if self.defect == Defect::Fails {
+            return trial.failure();
+        }
+        let launch = Launch { expect: vec![], stdout: None, ..describe(&self.options)? };
+        let launch = Launch { expect: trial.expectations(&launch, &mut std::io::sink())?, ..launch };
+        let Defect::WrongPass(name) = &self.defect else {
+            return trial.behind(None, &launch);
+        };
+        let passes = trial.optional_passes()?;
+        if !passes.contains(name) {
+            return Err(Failure::Usage(format!("there is no optional pass '{name}'; there are {}", passes.join(", "))));
+        }
+        let mut answer = Answer::None(String::new());
+        for at in (0..passes.len()).filter(|at| passes[*at] == *name) {
+            answer = match trial.behind(Some(at), &launch)? {
+                Answer::Defect(why) => Answer::None(format!("wrong before the pass too: {why}")),
+                Answer::None(why) if why != RIGHT => Answer::None(format!("before the pass: {why}")),
+                // As in `check_each`, all of them are what is compiled without a limit.
+                Answer::None(_) => trial.behind((at + 1 < passes.len()).then_some(at + 1), &launch)?,
+            };
+            if matches!(answer, Answer::Defect(_)) {
+                break;
+            }
+        }
+        Ok(answer)
+    }
+}
+
+const RIGHT: &str = "results are right";
+
+impl Trial<'_> {
+    /// Whether results are wrong behind so many optional passes.
+    fn behind(&self, limit: Option<usize>, launch: &Launch) -> Result<Answer, Failure> {
+        let ptx = match self.compile(limit) {
+            Ok(ptx) => ptx,
+            Err(why) => return Ok(Answer::None(format!("it does not compile: {why}"))),
+        };
+        Ok(match self.verdict(&ptx, launch)? {
+            Verdict::Wrong(why) => Answer::Defect(why),
+            _ => Answer::None(RIGHT.to_owned()),
+        })
+    }
+
+    /// Whether a valid program does not compile.
+    fn failure(&self) -> Result<Answer, Failure> {
+        let mut said = None;
+        let mut report = |d: tile_diag::Diagnostic| {
+            if d.severity == Severity::Error {
+                said.get_or_insert(d.message);
+            }
+        };
+        match self.tools.compiler.compile(&self.request(&self.options.pipeline_options), &mut report) {
+            Ok(_) => Ok(Answer::None("it compiles".to_owned())),
+            Err(e) => {
+                let why = said.unwrap_or_else(|| e.to_string());
+                match e {
+                    CompileError::Input => Ok(Answer::None(format!("it is not valid: {why}"))),
+                    CompileError::Configuration(_) => Err(Failure::Usage(why)),
+                    CompileError::Failed | CompileError::Internal(_) => Ok(Answer::Defect(why)),
+                }
+            }
+        }
+    }
+}
