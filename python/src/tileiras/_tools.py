@@ -49,7 +49,9 @@ def _become(name: str) -> None:
         path = program(name)
     except ToolError as missing:
         sys.exit(f"{name}: {missing}")
-    os.execve(path, [name, *sys.argv[1:]], environment())
+    # For `tileiras doctor`, which says what else answers to the name, and which compiler cuTile uses in this environment.
+    told = {"TILEIRAS_LAUNCHER": os.path.abspath(sys.argv[0]), "TILEIRAS_PYTHON": sys.executable or ""}
+    os.execve(path, [name, *sys.argv[1:]], {**environment(), **told})
 
 
 def tileiras() -> None:
