@@ -10,7 +10,7 @@ from ._errors import ToolError
 
 
 def program(name: str) -> pathlib.Path:
-    """The program `tileiras`, `tileirdisasm` or `tile-run`: below `TILEIRAS_BIN`, if that is set, or in the package.
+    """The program `tileiras`, `tileirdisasm`, `tile-run` or `tileiras-lsp-server`: below `TILEIRAS_BIN`, if that is set, or in the package.
 
     Raises `ToolError` where there is none.
     """
@@ -64,3 +64,7 @@ def tileirdisasm() -> None:
 
 def tile_run() -> None:
     _become("tile-run")
+
+
+def tileiras_lsp_server() -> None:
+    _become("tileiras-lsp-server")
