@@ -2,6 +2,7 @@
 # Builds the Debian package: commands, libtileiras with its header and package files, completions, the manual page.
 #
 #   scripts/deb.sh              with the release of scripts/dist.sh, which is built first; needs glibc alone
+#   scripts/deb.sh --dist DIR   with the release that is in DIR already
 #   scripts/deb.sh --from DIR   with what was built in DIR, such as target/debug; needs LLVM's and MLIR's packages
 #
 # The package is put into target/deb, and its name printed. dpkg-shlibdeps (dpkg-dev) finds out what it depends on.
@@ -11,10 +12,12 @@ cd "$root"
 fail() { echo "deb: $*" >&2; exit 1; }
 
 from=
-case $# in
-    0) ;;
-    2) [[ $1 == --from ]] || fail "usage: scripts/deb.sh [--from DIR]"; from=$2 ;;
-    *) fail "usage: scripts/deb.sh [--from DIR]" ;;
+dist=
+case "$# ${1:-}" in
+    "0 ") ;;
+    "2 --from") from=$2 ;;
+    "2 --dist") dist=$2 ;;
+    *) fail "usage: scripts/deb.sh [--from DIR | --dist DIR]" ;;
 esac
 for tool in dpkg-deb dpkg-shlibdeps; do
     command -v "$tool" > /dev/null || fail "there is no $tool here; Debian's package dpkg-dev brings it"
@@ -25,18 +28,21 @@ mkdir -p target/deb
 work=$(mktemp -d target/deb/stage.XXXXXX)
 trap 'rm -rf "$work"' EXIT
 stage=$root/$work/tree
-# Packing well takes a minute, which a development build is not worth.
-pack=(-Zxz)
 
 if [[ -n $from ]]; then
     [[ -x $from/tileiras && -x $from/tileiras-core ]] || fail "there are no tileiras and tileiras-core in '$from'"
     DESTDIR=$stage scripts/install.sh /usr --from "$from" >&2
-    pack=(-Zgzip -z1)
 else
-    scripts/dist.sh >&2
-    DESTDIR=$stage scripts/install.sh /usr --dist "target/dist/tileiras-$version" >&2
+    if [[ -z $dist ]]; then
+        scripts/dist.sh >&2
+        dist=target/dist/tileiras-$version
+    fi
+    [[ -x $dist/bin/tileiras ]] || fail "there is no release in '$dist'"
+    DESTDIR=$stage scripts/install.sh /usr --dist "$dist" >&2
 fi
 find "$stage/usr/bin" "$stage/usr/lib" -type f \( -perm -u+x -o -name '*.so.*' \) -exec strip --strip-unneeded {} +
+# The static library is larger than all the rest; who wants it takes it from the release's tree.
+rm -f "$stage/usr/lib/libtileiras.a"
 # Where Debian's zsh looks.
 mkdir -p "$stage/usr/share/zsh/vendor-completions"
 mv "$stage/usr/share/zsh/site-functions/_tileiras" "$stage/usr/share/zsh/vendor-completions/"
@@ -83,5 +89,5 @@ find "$stage" -type d -exec chmod 755 {} +
 package=target/deb/tileiras_${version}_$architecture.deb
 # The same tree gives the same package.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2> /dev/null || date +%s)} \
-    dpkg-deb --root-owner-group "${pack[@]}" --build "$stage" "$package" >&2
+    dpkg-deb --root-owner-group -Zzstd -z9 --build "$stage" "$package" >&2
 echo "$package"

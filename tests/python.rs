@@ -88,11 +88,20 @@ impl Environment {
 /// that builds it.
 #[test]
 fn the_wheel_is_enough() {
-    let mut build = Command::new(root().join("scripts/wheel.sh"));
-    // Pip asks nobody for what is not there.
-    build.arg("--from").arg(programs()).current_dir(root()).env("PIP_NO_INDEX", "1");
-    let wheel = root().join(run(&mut build).trim());
-    commands_and_module(&Environment::new(&wheel, "enough"));
+    let wheel = |how: &str, folder: &Path| {
+        let mut build = Command::new(root().join("scripts/wheel.sh"));
+        // Pip asks nobody for what is not there.
+        build.arg(how).arg(folder).current_dir(root()).env("PIP_NO_INDEX", "1");
+        root().join(run(&mut build).trim())
+    };
+    commands_and_module(&Environment::new(&wheel("--from", programs()), "programs"));
+    // A release has one program under all names; this one is linked as this build is.
+    let release = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("wheel-release");
+    std::fs::create_dir_all(release.join("bin")).unwrap();
+    std::fs::copy(env!("CARGO_BIN_EXE_tileiras-standalone"), release.join("bin/tileiras")).unwrap();
+    run(Command::new("strip").arg(release.join("bin/tileiras")));
+    let wheel = wheel("--dist", &release);
+    commands_and_module(&Environment::new(&wheel, "release"));
     cutile_in_the_same_environment(&wheel);
 }
 

@@ -54,6 +54,23 @@ impl Root {
     }
 }
 
+/// A tree like that of `scripts/dist.sh`: one program under all names, the library. It is linked as this build is.
+fn release() -> PathBuf {
+    let tree = folder("release");
+    let mut install = Command::new(root().join("scripts/install.sh"));
+    said(install.arg(&tree).arg("--from").arg(programs()).current_dir(root()));
+    let bin = tree.join("bin");
+    fs::remove_dir_all(&bin).unwrap();
+    fs::create_dir(&bin).unwrap();
+    fs::copy(env!("CARGO_BIN_EXE_tileiras-standalone"), bin.join("tileiras")).unwrap();
+    for name in ["tileirdisasm", "tile-run", "tileiras-lsp-server"] {
+        std::os::unix::fs::symlink("tileiras", bin.join(name)).unwrap();
+    }
+    // These the package makes itself.
+    fs::remove_dir_all(tree.join("share")).unwrap();
+    tree
+}
+
 #[test]
 fn the_debian_package_installs_works_and_goes() {
     let needed = ["dpkg-deb", "dpkg-shlibdeps", "unshare"];
@@ -61,7 +78,8 @@ fn the_debian_package_installs_works_and_goes() {
         eprintln!("no {absent}: the package is not built");
         return;
     }
-    let package = said(Command::new(root().join("scripts/deb.sh")).arg("--from").arg(programs()).current_dir(root()));
+    let mut build = Command::new(root().join("scripts/deb.sh"));
+    let package = said(build.arg("--dist").arg(release()).current_dir(root()));
     let package = root().join(package.trim());
     let field = |name: &str| said(Command::new("dpkg-deb").arg("-f").arg(&package).arg(name)).trim().to_owned();
     assert_eq!((field("Package").as_str(), field("Version").as_str()), ("tileiras", env!("CARGO_PKG_VERSION")));
@@ -111,6 +129,12 @@ fn the_debian_package_installs_works_and_goes() {
     let version = said(Command::new(&program).env("LD_LIBRARY_PATH", here.0.join("usr/lib")));
     assert!(version.starts_with(&format!("tileiras {}", env!("CARGO_PKG_VERSION"))), "{version}");
 
+    // No file names the tree that the package was made from.
+    for file in ["pkgconfig/tileiras.pc", "cmake/Tileiras/TileirasConfig.cmake"] {
+        let text = fs::read_to_string(here.0.join("usr/lib").join(file)).unwrap();
+        assert!(!text.contains("contrib/release"), "{file}: {text}");
+    }
+
     // What shells and man read.
     let completions = here.0.join("usr/share/bash-completion/completions/tileiras");
     let script = format!("source '{}'; complete -p tileiras", completions.display());
@@ -121,9 +145,37 @@ fn the_debian_package_installs_works_and_goes() {
     let page = said(Command::new("gzip").arg("-dc").arg(here.0.join("usr/share/man/man1/tileiras.1.gz")));
     assert!(page.starts_with(".TH TILEIRAS 1"), "{page}");
 
+    builds_an_image(&package);
+
     let removed = run(&mut here.dpkg(&["--purge", "tileiras"]));
     assert!(removed.status.success(), "{}", text(&removed.stderr));
     assert_eq!(here.files(), Vec::<PathBuf>::new());
+}
+
+/// What a builder of images is called with; that of the machine, if any, may not reach a registry.
+fn builds_an_image(package: &Path) {
+    let seen = folder("image");
+    let builder = seen.join("builder");
+    // The last argument is the folder that the builder sees.
+    let script = format!(
+        "#!/bin/bash\nset -e\nprintf '%s\\n' \"$@\" > '{0}/arguments'\ncp \"${{@: -1}}/tileiras.deb\" '{0}'\n",
+        seen.display()
+    );
+    fs::write(&builder, script).unwrap();
+    said(Command::new("chmod").arg("755").arg(&builder));
+    let mut build = Command::new(root().join("scripts/image.sh"));
+    build.arg("--deb").arg(package).env("BUILDER", &builder).env("BASE", "localhost/debian").current_dir(root());
+    let name = format!("tileiras:{}", env!("CARGO_PKG_VERSION"));
+    assert_eq!(said(&mut build).trim(), name);
+    let arguments = fs::read_to_string(seen.join("arguments")).unwrap();
+    let arguments: Vec<&str> = arguments.lines().collect();
+    let (context, options) = arguments.split_last().unwrap();
+    let file = "contrib/container/Containerfile";
+    assert_eq!(options, ["build", "--build-arg", "BASE=localhost/debian", "-t", &name, "-f", file]);
+    assert!(!Path::new(context).exists(), "{context} is left");
+    assert!(fs::read(seen.join("tileiras.deb")).unwrap() == fs::read(package).unwrap());
+    let recipe = fs::read_to_string(root().join(file)).unwrap();
+    assert!(recipe.contains("source=tileiras.deb") && recipe.contains("ARG BASE="), "{recipe}");
 }
 
 const VERSION: &str = "#include <stdio.h>\n#include <tileiras.h>\n\
@@ -134,7 +186,9 @@ const VERSION: &str = "#include <stdio.h>\n#include <tileiras.h>\n\
 fn scripts_of_packages_refuse_what_is_wrong() {
     for (script, arguments, says) in [
         ("deb.sh", ["--from", "/no/such/folder"], "there are no tileiras and tileiras-core in '/no/such/folder'"),
-        ("deb.sh", ["--to", "x"], "usage: scripts/deb.sh [--from DIR]"),
+        ("deb.sh", ["--to", "x"], "usage: scripts/deb.sh [--from DIR | --dist DIR]"),
+        ("deb.sh", ["--dist", "/no/such/folder"], "there is no release in '/no/such/folder'"),
+        ("wheel.sh", ["--dist", "/no/such/folder"], "there is no release in '/no/such/folder'"),
         ("wheel.sh", ["--from", "/no/such/folder"], "there is no tileiras in '/no/such/folder'"),
         ("image.sh", ["--deb", "/no/such/package.deb"], "there is no package '/no/such/package.deb'"),
         ("image.sh", ["--to", "x"], "usage: scripts/image.sh [--deb FILE]"),
