@@ -10,16 +10,19 @@ use std::{
 
 /// The file of properties as its reader understands it, with the checkout filled in.
 fn properties() -> BTreeMap<String, String> {
-    let checkout = root().display().to_string();
-    let file = fs::read_to_string(root().join("contrib/compiler-explorer/mlir.local.properties")).unwrap();
+    // By the command of the page.
+    let page = fs::read_to_string(root().join("contrib/compiler-explorer/README.md")).unwrap();
+    let command = page.lines().find(|l| l.starts_with("sed ")).and_then(|l| l.split(" > ").next()).unwrap();
+    let file = said(Command::new("bash").args(["-euc", command]).current_dir(root()));
     let lines = file.lines().filter(|l| !l.is_empty() && !l.starts_with('#'));
     let pair = |line: &str| {
         let (name, value) = line.split_once('=').unwrap_or_else(|| panic!("no property: {line}"));
-        (name.to_owned(), value.replace("TILEIRAS_CHECKOUT", &checkout))
+        (name.to_owned(), value.to_owned())
     };
     let pairs: Vec<_> = lines.map(pair).collect();
     let all: BTreeMap<_, _> = pairs.iter().cloned().collect();
     assert_eq!(all.len(), pairs.len(), "a property is there twice");
+    assert!(!all.values().any(|v| v.contains("TILEIRAS_CHECKOUT")), "{all:?}");
     all
 }
 

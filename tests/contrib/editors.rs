@@ -22,6 +22,13 @@ fn broken() -> String {
     broken
 }
 
+/// The first block of a language in the page.
+fn block(language: &str) -> String {
+    let page = fs::read_to_string(root().join("contrib/editors/README.md")).unwrap();
+    let (_, block) = page.split_once(&format!("```{language}\n")).unwrap_or_else(|| panic!("no block of {language}"));
+    block.split("```").next().unwrap().to_owned()
+}
+
 fn neovim() -> Option<PathBuf> {
     let required = std::env::var_os("TILEIRAS_NEOVIM").is_some_and(|v| v == "required");
     let found = on_path("nvim");
@@ -42,7 +49,8 @@ fn waited(nvim: &Path, file: &Path, position: &str, seconds: u32) -> serde_json:
     let home = folder(&format!("neovim-home-{}", file.file_stem().unwrap().to_string_lossy()));
     let mut command = Command::new(nvim);
     command.args(["--headless", "--clean", "--cmd"]);
-    command.arg(format!("set runtimepath^={}", root().join("contrib/editors/neovim").display()));
+    let setting = block("lua").replace("/path/to/tileiras", &root().display().to_string());
+    command.arg(format!("lua {}", setting.trim()));
     command.arg("-c").arg(format!("luafile {}", root().join("tests/contrib/neovim.lua").display())).arg(file);
     command.env("PATH", path_variable()).env("POSITION", position).env("WAIT", (seconds * 1000).to_string());
     for variable in ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {
@@ -105,6 +113,7 @@ fn neovim_shows_bytecode_as_text() {
 #[test]
 fn vs_code_finds_its_server() {
     let settings = fs::read_to_string(root().join("contrib/editors/vscode/settings.json")).unwrap();
+    assert_eq!(settings, block("json"), "the page shows the file");
     let settings: serde_json::Value = serde_json::from_str(&settings).unwrap();
     let server = Path::new(settings["mlir.server_path"].as_str().unwrap());
     // The extension looks into the workspace for what is no whole path, and never on PATH.

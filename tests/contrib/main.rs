@@ -1,5 +1,6 @@
-//! What `contrib/` holds, with the programs that it is for: settings of editors, Compiler Explorer, packages.
+//! What `contrib/` holds, with the programs that it is for: settings of editors and front ends, Compiler Explorer, packages.
 
+mod clients;
 mod compiler_explorer;
 mod editors;
 mod packages;
