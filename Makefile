@@ -13,7 +13,7 @@ export TABLEGEN_210_PREFIX := $(LLVM_PREFIX)
 export LIBCLANG_PATH := $(LLVM_PREFIX)/lib
 endif
 
-.PHONY: build demo test test-full corpus lint docs book setup gpu-pack dist dist-test wheel bench
+.PHONY: build demo test test-full corpus lint docs book setup gpu-pack dist dist-test wheel deb image bench
 
 build: setup
 	cargo build --workspace --bins
@@ -58,6 +58,14 @@ dist-test: dist
 # The Python package, in target/wheel: scripts/wheel.sh.
 wheel: setup
 	scripts/wheel.sh
+
+# The Debian package, in target/deb: scripts/deb.sh.
+deb: setup
+	scripts/deb.sh
+
+# A container image with the Debian package: scripts/image.sh.
+image: setup
+	scripts/image.sh
 
 # The documentation as a book for a browser, in target/book: scripts/book.sh.
 book:

@@ -2,7 +2,7 @@
 # Builds the release that needs neither MLIR nor LLVM where it runs, and installs it below a prefix:
 #
 #   bin/tileiras            the command and the compiler in one stripped program; of shared libraries it needs those of glibc alone
-#   bin/tileirdisasm        a link to it, and bin/tile-run
+#   bin/tileirdisasm        a link to it, and bin/tile-run, bin/tileiras-lsp-server
 #   lib/libtileiras.so      the same as a library, which shows nothing but the functions of include/tileiras.h
 #   lib/libtileiras.a       the same in one object file with the same functions; the C++ library, zlib, zstd and libffi come from the system
 #   include/, lib/pkgconfig, lib/cmake
@@ -105,6 +105,7 @@ strip -o "$prefix/bin/tileiras" "$build/release/tileiras-standalone"
 chmod 755 "$prefix/bin/tileiras"
 ln -sf tileiras "$prefix/bin/tileirdisasm"
 ln -sf tileiras "$prefix/bin/tile-run"
+ln -sf tileiras "$prefix/bin/tileiras-lsp-server"
 major=${version%%.*}
 install -m 755 "$build/release/libtileiras_capi.so" "$prefix/lib/libtileiras.so.$version"
 strip --strip-unneeded "$prefix/lib/libtileiras.so.$version"

@@ -3,54 +3,79 @@
 #
 #   scripts/install.sh PREFIX             builds the release and installs it
 #   scripts/install.sh PREFIX --from DIR  installs what was built in DIR (such as target/debug), without the static library
+#   scripts/install.sh PREFIX --dist DIR  installs the tree that scripts/dist.sh has made in DIR
 #
 # DESTDIR, if set, is put before PREFIX, as packagers expect.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 
-usage() { sed -n '2,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
-[[ $# -eq 1 || ( $# -eq 3 && $2 == --from ) ]] || usage
+usage() { sed -n '2,8s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
+[[ $# -eq 1 || ( $# -eq 3 && ( $2 == --from || $2 == --dist ) ) ]] || usage
 prefix=$1
 [[ $prefix == /* ]] || { echo "install: the prefix must be an absolute path, not '$prefix'" >&2; exit 2; }
-from=${3:-}
+from=
+dist=
+case ${2:-} in
+  --from) from=$3 ;;
+  --dist) dist=$3 ;;
+esac
 
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 major=${version%%.*}
-
-if [[ -z $from ]]; then
-  cargo build --release --bins
-  cargo rustc --release -p tileiras-capi --lib --crate-type cdylib
-  cargo rustc --release -p tileiras-capi --lib --crate-type staticlib
-  from=${CARGO_TARGET_DIR:-target}/release
-fi
-# Cargo leaves a library that only tests asked for among the dependencies.
-library=$from/libtileiras_capi.so
-[[ -e $library ]] || library=$from/deps/libtileiras_capi.so
-[[ -e $library ]] || { echo "install: there is no libtileiras_capi.so in '$from'" >&2; exit 1; }
-
 to=${DESTDIR:-}$prefix
-mkdir -p "$to"/{bin,include,lib/pkgconfig,lib/cmake/Tileiras}
-for program in tileiras tileiras-core tileiras-opt tileiras-translate tileiras-reduce tileiras-query tileiras-lsp-server tileirdisasm \
-    tile-run tile-interesting; do
-  if [[ -e $from/$program ]]; then install -m 755 "$from/$program" "$to/bin/$program"; fi
-done
-install -m 644 include/tileiras.h "$to/include/tileiras.h"
-install -m 755 "$library" "$to/lib/libtileiras.so.$version"
-ln -sf "libtileiras.so.$version" "$to/lib/libtileiras.so.$major"
-ln -sf "libtileiras.so.$major" "$to/lib/libtileiras.so"
-if [[ -e $from/libtileiras_capi.a ]]; then
-  install -m 644 "$from/libtileiras_capi.a" "$to/lib/libtileiras.a"
+
+# What was built here.
+install_build() {
+  # Cargo leaves a library that only tests asked for among the dependencies.
+  local library=$from/libtileiras_capi.so
+  [[ -e $library ]] || library=$from/deps/libtileiras_capi.so
+  [[ -e $library ]] || { echo "install: there is no libtileiras_capi.so in '$from'" >&2; exit 1; }
+
+  mkdir -p "$to"/{bin,include,lib/pkgconfig,lib/cmake/Tileiras}
+  local program file llvm=${LLVM_PREFIX:-/usr/lib/llvm-21}
+  for program in tileiras tileiras-core tileiras-opt tileiras-translate tileiras-reduce tileiras-query tileiras-lsp-server \
+      tileirdisasm tile-run tile-interesting; do
+    if [[ -e $from/$program ]]; then install -m 755 "$from/$program" "$to/bin/$program"; fi
+  done
+  install -m 644 include/tileiras.h "$to/include/tileiras.h"
+  install -m 755 "$library" "$to/lib/libtileiras.so.$version"
+  ln -sf "libtileiras.so.$version" "$to/lib/libtileiras.so.$major"
+  ln -sf "libtileiras.so.$major" "$to/lib/libtileiras.so"
+  if [[ -e $from/libtileiras_capi.a ]]; then
+    install -m 644 "$from/libtileiras_capi.a" "$to/lib/libtileiras.a"
+  fi
+  for file in pkgconfig/tileiras.pc cmake/Tileiras/TileirasConfig.cmake cmake/Tileiras/TileirasConfigVersion.cmake; do
+    sed -e "s|@PREFIX@|$prefix|g" -e "s|@VERSION@|$version|g" -e "s|@MAJOR@|$major|g" -e "s|@LLVM_LIB@|$llvm/lib|g" \
+      "cmake/package/$(basename "$file").in" > "$to/lib/$file"
+  done
+}
+
+# A tree that is whole already, but for the prefix that its package files name.
+install_dist() {
+  local old file
+  old=$(sed -n 's/^prefix=//p' "$dist/lib/pkgconfig/tileiras.pc") || exit 1
+  mkdir -p "$to"
+  cp -R "$dist/bin" "$dist/include" "$dist/lib" "$to"
+  for file in "$to"/lib/pkgconfig/*.pc "$to"/lib/cmake/Tileiras/*.cmake; do sed -i "s|$old|$prefix|g" "$file"; done
+}
+
+if [[ -n $dist ]]; then
+  install_dist
+else
+  if [[ -z $from ]]; then
+    cargo build --release --bins
+    cargo rustc --release -p tileiras-capi --lib --crate-type cdylib
+    cargo rustc --release -p tileiras-capi --lib --crate-type staticlib
+    from=${CARGO_TARGET_DIR:-target}/release
+  fi
+  install_build
 fi
-llvm=${LLVM_PREFIX:-/usr/lib/llvm-21}
-for file in pkgconfig/tileiras.pc cmake/Tileiras/TileirasConfig.cmake cmake/Tileiras/TileirasConfigVersion.cmake; do
-  sed -e "s|@PREFIX@|$prefix|g" -e "s|@VERSION@|$version|g" -e "s|@MAJOR@|$major|g" -e "s|@LLVM_LIB@|$llvm/lib|g" \
-    "cmake/package/$(basename "$file").in" > "$to/lib/$file"
-done
+command=${from:-$dist/bin}/tileiras
 for target in bash-completion/completions/tileiras:bash zsh/site-functions/_tileiras:zsh fish/vendor_completions.d/tileiras.fish:fish; do
   mkdir -p "$(dirname "$to/share/${target%:*}")"
-  "$from/tileiras" completions "${target##*:}" > "$to/share/${target%:*}"
+  "$command" completions "${target##*:}" > "$to/share/${target%:*}"
 done
 mkdir -p "$to/share/man/man1"
-"$from/tileiras" man > "$to/share/man/man1/tileiras.1"
+"$command" man > "$to/share/man/man1/tileiras.1"
 echo "install: tileiras $version in $to"

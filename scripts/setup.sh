@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Brings what a build needs and is not there: LLVM and MLIR 21.1, CMake and a C compiler, cargo-nextest, NVIDIA's ptxas and disassemblers,
-# its libNVVM and libdevice, NumPy for the corpus of the tests, and the Python package of the driver API for the tests of the GPU kit.
+# its libNVVM and libdevice, NumPy for the corpus of the tests, hatchling for wheels, and the Python package of the driver API for the
+# tests of the GPU kit.
 # Idempotent; silent when nothing is missing. A stamp under .tools/ makes the second run immediate.
 #
 #   LLVM_PREFIX=/opt/llvm-21 scripts/setup.sh     use this LLVM/MLIR instead of the distribution's packages
@@ -8,6 +9,7 @@
 #   scripts/setup.sh --yes                        install packages without asking
 #   scripts/setup.sh --comparisons                bring NVIDIA's compilers too, for the comparisons with them
 #   scripts/setup.sh --browser                    bring Chromium too, in which the tests open pages
+#   scripts/setup.sh --editors                    bring Neovim too, in which the tests open files
 #   scripts/setup.sh --plan                       say which packages would be installed or changed, and change nothing
 #
 # Packages of the distribution are installed after a question, if a person sits at a terminal. Without one, as in the
@@ -31,6 +33,7 @@ consent=
 plan_only=
 compare=
 browse=
+edit=
 for argument in "$@"; do
     case "$argument" in
         --force) force=yes ;;
@@ -38,7 +41,8 @@ for argument in "$@"; do
         --plan) plan_only=yes ;;
         --comparisons) compare=yes ;;
         --browser) browse=yes ;;
-        *) echo "setup: unknown argument '$argument'; there are --force, --yes, --comparisons, --browser and --plan" >&2; exit 1 ;;
+        --editors) edit=yes ;;
+        *) echo "setup: unknown argument '$argument'; there are --force, --yes, --comparisons, --browser, --editors and --plan" >&2; exit 1 ;;
     esac
 done
 
@@ -105,6 +109,18 @@ have_build_tools() {
 # A browser is only there for who asks for it.
 have_browser() { [ -z "$browse" ] || command -v chromium >/dev/null; }
 
+# Nor is an editor. Neovim starts servers as our settings say from 0.10 on.
+minimum_neovim=0.10
+have_neovim() {
+    local version
+    [ -n "$edit" ] || return 0
+    version=$(nvim --version 2>/dev/null | sed -n 's/^NVIM v//p')
+    [ -n "$version" ] && [ "$(printf '%s\n' "$minimum_neovim" "$version" | sort -V | head -n 1)" = "$minimum_neovim" ]
+}
+
+# The tool that builds wheels, for wheels that are built without PyPI: that of python3, or a copy of our own.
+have_hatchling() { PYTHONPATH=$root/.tools/python python3 -c 'import hatchling' 2>/dev/null; }
+
 have_rust() { command -v cargo >/dev/null && command -v rustc >/dev/null; }
 
 stamp_text() {
@@ -114,7 +130,7 @@ stamp_text() {
 
 # The stamp says that a full check passed; these cheap tests catch what was removed since.
 if [ -z "$force$plan_only" ] && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$(stamp_text)" ] \
-        && [ -x "$prefix/bin/llvm-config" ] && have_rust && have_build_tools && have_nextest && have_cuda_tools && have_nvvm && have_numpy && have_bindings && have_browser; then
+        && [ -x "$prefix/bin/llvm-config" ] && have_rust && have_build_tools && have_nextest && have_cuda_tools && have_nvvm && have_numpy && have_bindings && have_hatchling && have_browser && have_neovim; then
     comparisons
     exit 0
 fi
@@ -262,6 +278,13 @@ if ! have_browser; then
     apt_install chromium
 fi
 
+if ! have_neovim; then
+    is_debian || fail "install Neovim $minimum_neovim or newer and put it on PATH"
+    say "installing Neovim"
+    # That of Debian 12 is too old; on Debian 13 this is the same.
+    apt_install -t trixie neovim
+fi
+
 if [ -n "$plan_only" ]; then
     say "no other packages of the system are wanted, but python3-pip where there is none"
     exit 0
@@ -301,6 +324,13 @@ if ! have_bindings; then
     say "installing cuda-bindings into .tools/python"
     python3 -m pip install --quiet --upgrade --target "$root/.tools/python" cuda-bindings==13.0.3 >&2
     have_bindings || fail "cuda-bindings was installed into .tools/python, but python3 cannot import it"
+fi
+
+if ! have_hatchling; then
+    need_pip
+    say "installing hatchling into .tools/python"
+    python3 -m pip install --quiet --upgrade --target "$root/.tools/python" hatchling==1.27.0 >&2
+    have_hatchling || fail "hatchling was installed into .tools/python, but python3 cannot import it"
 fi
 
 mkdir -p "$root/.tools"

@@ -2,19 +2,23 @@
 # Builds the Python package: a wheel with the module and the programs, for any Python 3.10 or newer on this platform.
 #
 #   scripts/wheel.sh              with the release of scripts/dist.sh, which is built first
+#   scripts/wheel.sh --dist DIR   with the release that is in DIR already
 #   scripts/wheel.sh --from DIR   with the programs in DIR, such as target/debug; these may need libraries of this machine
 #
-# The wheel is put into target/wheel, and its name printed. Needs pip, which brings the tool that builds it.
+# The wheel is put into target/wheel, and its name printed. Needs pip, which brings the tool that builds it unless scripts/setup.sh
+# has done so.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 fail() { echo "wheel: $*" >&2; exit 1; }
 
 from=
-case $# in
-    0) ;;
-    2) [[ $1 == --from ]] || fail "usage: scripts/wheel.sh [--from DIR]"; from=$2 ;;
-    *) fail "usage: scripts/wheel.sh [--from DIR]" ;;
+dist=
+case "$# ${1:-}" in
+    "0 ") ;;
+    "2 --from") from=$2 ;;
+    "2 --dist") dist=$2 ;;
+    *) fail "usage: scripts/wheel.sh [--from DIR | --dist DIR]" ;;
 esac
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 mkdir -p target/wheel
@@ -28,24 +32,34 @@ bin=$stage/src/tileiras/bin
 mkdir "$bin"
 
 if [[ -n $from ]]; then
-    for program in tileiras tileiras-core tileirdisasm tile-run; do
+    for program in tileiras tileiras-core tileirdisasm tile-run tileiras-lsp-server; do
         [[ -x $from/$program ]] || fail "there is no $program in '$from'"
         strip -o "$bin/$program" "$from/$program"
         chmod 755 "$bin/$program"
     done
 else
-    scripts/dist.sh >&2
-    install -m 755 "target/dist/tileiras-$version/bin/tileiras" "$bin/tileiras"
+    if [[ -z $dist ]]; then
+        scripts/dist.sh >&2
+        dist=target/dist/tileiras-$version
+    fi
+    [[ -x $dist/bin/tileiras ]] || fail "there is no release in '$dist'"
+    install -m 755 "$dist/bin/tileiras" "$bin/tileiras"
     # One program under three names. A wheel has no links, and three copies would be three times as large.
-    for program in tileirdisasm tile-run; do
+    for program in tileirdisasm tile-run tileiras-lsp-server; do
         printf '#!/bin/sh\nexec "$(dirname "$0")/tileiras" --called-as=%s "$@"\n' "$program" > "$bin/$program"
         chmod 755 "$bin/$program"
     done
 fi
 
-# The oldest C library that the programs run with.
-glibc=$(objdump -T "$bin"/tileiras "$bin"/tileiras-core 2>/dev/null | grep -oE 'GLIBC_2\.[0-9]+' | sort -uV | tail -1)
+# The oldest C library that the programs run with. Scripts among them tell nothing.
+mapfile -t binaries < <(find "$bin" -type f -exec sh -c 'head -c 4 "$1" | grep -q ELF' _ {} \; -print)
+glibc=$(objdump -T "${binaries[@]}" | grep -oE 'GLIBC_2\.[0-9]+' | sort -uV | tail -1)
 [[ -n $glibc ]] || fail "the programs name no version of glibc"
 platform=manylinux_2_${glibc##*.}_$(uname -m)
-TILEIRAS_WHEEL_PLATFORM=$platform python3 -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir target/wheel "$stage" >&2
+if PYTHONPATH=$root/.tools/python python3 -c 'import hatchling' 2> /dev/null; then
+    export PYTHONPATH=$root/.tools/python
+    isolation=--no-build-isolation
+fi
+# shellcheck disable=SC2086 # no word where there is none
+TILEIRAS_WHEEL_PLATFORM=$platform python3 -m pip wheel ${isolation:-} --quiet --disable-pip-version-check --no-deps --wheel-dir target/wheel "$stage" >&2
 echo "target/wheel/tileiras-$version-py3-none-$platform.whl"

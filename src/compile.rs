@@ -36,7 +36,9 @@ use std::{
     time::Instant,
 };
 use tile_diag::{Diagnostic, Location, Severity};
-use tile_interface::{CompileError, CompileOutput, CompileRequest, Compiler, Emit, InputKind, Level, scope};
+use tile_interface::{
+    CompileError, CompileOutput, CompileRequest, Compiler, Emit, InputKind, Instrumentation, Level, scope,
+};
 
 /// Compiles in this process, one context a compilation.
 pub struct InProcess;
@@ -513,16 +515,16 @@ impl Job<'_> {
         // The passes of others are not trusted so far.
         manager.enable_verifier(cfg!(debug_assertions) || !self.options.insertions.is_empty());
         let instrumentation = &self.request.instrumentation;
-        // SAFETY: the manager is alive.
+        // SAFETY: the manager is alive, and the request outlives it.
         unsafe {
             if instrumentation.timing {
                 ffi::mlirxPassManagerEnableTiming(manager.to_raw());
             }
-            if instrumentation.print_ir_after_all {
+            if instrumentation.print_ir_before_all || instrumentation.print_ir_after_all {
                 ffi::mlirxPassManagerEnableIRPrintingFiltered(
                     manager.to_raw(),
-                    Some(after),
-                    std::ptr::null_mut(),
+                    Some(is_printed),
+                    std::ptr::from_ref(instrumentation).cast_mut().cast(),
                     true,
                     false,
                 );
@@ -618,9 +620,11 @@ unsafe extern "C" fn note_failure(
     }
 }
 
-/// Prints after each pass, never before.
-unsafe extern "C" fn after(_: mlir_sys::MlirStringRef, before: bool, _: *mut std::ffi::c_void) -> bool {
-    !before
+/// Whether the module is printed on this side of a pass, as the [`Instrumentation`] behind `wanted` says.
+unsafe extern "C" fn is_printed(_: mlir_sys::MlirStringRef, before: bool, wanted: *mut std::ffi::c_void) -> bool {
+    // SAFETY: it is what `manager` has given with this function, and lives as long as the request.
+    let wanted = unsafe { &*wanted.cast::<Instrumentation>() };
+    if before { wanted.print_ir_before_all } else { wanted.print_ir_after_all }
 }
 
 fn print(module: &Module<'_>) -> String {

@@ -1,10 +1,13 @@
 //! What the tools do that a `RUN:` line cannot express: exit status, raw bytes, the protocol of the language server.
 
+#[path = "support/lsp.rs"]
+mod lsp;
+
+use lsp::Server;
 use std::{
     fs,
-    io::{BufRead, BufReader, Read, Write},
     path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
+    process::{Command, Output},
 };
 
 fn corpus(name: &str) -> PathBuf {
@@ -454,7 +457,7 @@ fn strict_reading() {
 /// The language server: what is wrong with a file, and the operation under the cursor.
 #[test]
 fn language_server() {
-    let mut server = Server::start();
+    let mut server = Server::start(Path::new(env!("CARGO_BIN_EXE_tileiras-lsp-server")));
     let capabilities = server.call("initialize", r#"{"processId":null,"rootUri":null,"capabilities":{}}"#);
     assert!(capabilities.contains("\"hoverProvider\":true") && capabilities.contains("\"definitionProvider\":true"));
     server.notify("initialized", "{}");
@@ -485,67 +488,6 @@ fn language_server() {
     server.call("shutdown", "null");
     server.notify("exit", "null");
     assert!(server.child.wait().unwrap().success());
-}
-
-/// A language server and the bytes that go to and fro.
-struct Server {
-    child: std::process::Child,
-    output: BufReader<std::process::ChildStdout>,
-    next: u32,
-}
-
-impl Server {
-    fn start() -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_tileiras-lsp-server"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let output = BufReader::new(child.stdout.take().unwrap());
-        Server { child, output, next: 1 }
-    }
-
-    fn send(&mut self, body: &str) {
-        let input = self.child.stdin.as_mut().unwrap();
-        write!(input, "Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
-        input.flush().unwrap();
-    }
-
-    fn notify(&mut self, method: &str, params: &str) {
-        self.send(&format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#));
-    }
-
-    /// Sends a request and waits for its answer.
-    fn call(&mut self, method: &str, params: &str) -> String {
-        let id = self.next;
-        self.next += 1;
-        self.send(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#));
-        self.receive(&format!("\"id\":{id}"))
-    }
-
-    /// The next message with this text.
-    fn receive(&mut self, text: &str) -> String {
-        loop {
-            let mut length = 0;
-            loop {
-                let mut line = String::new();
-                assert!(self.output.read_line(&mut line).unwrap() > 0, "the server has gone before it sent {text}");
-                if line.trim().is_empty() {
-                    break;
-                }
-                if let Some(n) = line.strip_prefix("Content-Length:") {
-                    length = n.trim().parse().unwrap();
-                }
-            }
-            let mut body = vec![0; length];
-            self.output.read_exact(&mut body).unwrap();
-            let body = String::from_utf8(body).unwrap();
-            if body.contains(text) {
-                return body;
-            }
-        }
-    }
 }
 
 /// The first block of `language` in a page of Markdown behind `heading`.

@@ -1,8 +1,8 @@
 //! The command in one program, for builds that link MLIR and LLVM statically and start as fast as a small program: it
 //! is called anew to report a crash, so that a crash is a message and an exit status here too. `scripts/dist.sh`
 //! installs it as `tileiras`, and under the names of other tools: `tileirdisasm`, which some clients look for beside
-//! the compiler, is the disassembler, and `tile-run` the simulator. Where a name cannot be had, `--called-as=NAME` as
-//! the first argument stands for it.
+//! the compiler, is the disassembler, `tile-run` the simulator, and `tileiras-lsp-server` what editors start. Where a
+//! name cannot be had, `--called-as=NAME` as the first argument stands for it.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -24,6 +24,7 @@ fn main() -> ExitCode {
     match called {
         "tileirdisasm" => tileiras::tools::disassemble(arguments.into_iter()),
         "tile-run" => tile_launch::main(arguments, compile::TOOLS),
+        "tileiras-lsp-server" => tileiras::tools::lsp_server(arguments.into_iter()),
         _ => tile_driver::main(arguments, &IDENTITY, Core::Guarded(&OneShot)),
     }
 }

@@ -15,7 +15,7 @@ use crate::cache;
 use crate::cl;
 use crate::completions::{self, Shell};
 use crate::crash;
-use crate::doctor::{self, Installation, Verdict};
+use crate::doctor::{self, Installation, PythonPackage, Verdict};
 use crate::hostobj;
 use crate::manual;
 use crate::options::{self, DiagnosticFormat, Options, SPECS};
@@ -191,6 +191,7 @@ impl Session<'_> {
             },
             version: version_text(identity).lines().next().unwrap_or_default().to_owned(),
             surroundings: Surroundings::of_process(),
+            package: PythonPackage::of_process(),
             scratch: scratch_directory(),
             patience: Duration::from_secs(60),
         };

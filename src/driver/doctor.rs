@@ -48,9 +48,26 @@ pub struct Installation {
     /// The first line of `--version` of this program.
     pub version: String,
     pub surroundings: Surroundings,
+    /// What has started the program, where that is the Python package.
+    pub package: Option<PythonPackage>,
     pub scratch: PathBuf,
     /// The shortest time after which a tool counts as hanging.
     pub patience: Duration,
+}
+
+/// The Python package that the program is part of: a script of its environment starts it.
+#[derive(Debug, Clone)]
+pub struct PythonPackage {
+    pub launcher: PathBuf,
+    pub python: PathBuf,
+}
+
+impl PythonPackage {
+    /// That of this process: the package sets two variables.
+    pub fn of_process() -> Option<PythonPackage> {
+        let variable = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+        Some(PythonPackage { launcher: variable("TILEIRAS_LAUNCHER")?, python: variable("TILEIRAS_PYTHON")? })
+    }
 }
 
 /// A module with one empty kernel.
@@ -347,18 +364,18 @@ fn assemble(installation: &Installation, ptxas: &Path, target: &'static Target, 
 fn check_path(installation: &Installation, report: &mut Report) {
     const SUBJECT: &str = "PATH";
     let (Some(program), Some(path)) = (&installation.program, &installation.surroundings.path) else { return };
+    let launcher = installation.package.as_ref().map(|p| &p.launcher);
     let first = std::env::split_paths(path)
         .filter(|d| !d.as_os_str().is_empty())
         .map(|d| d.join("tileiras"))
         .find(|f| f.is_file());
     match first {
         None => {
-            let fix = program.parent().map_or(String::new(), |d| format!("put '{}' on PATH", d.display()));
+            let directory = launcher.unwrap_or(program).parent();
+            let fix = directory.map_or(String::new(), |d| format!("put '{}' on PATH", d.display()));
             report.doubtful(SUBJECT, "there is no tileiras on PATH", fix);
         }
-        Some(file)
-            if std::fs::canonicalize(&file).ok().as_deref() == std::fs::canonicalize(program).ok().as_deref() =>
-        {
+        Some(file) if is_same(&file, program) || launcher.is_some_and(|l| is_same(&file, l)) => {
             report.good(SUBJECT, format!("'tileiras' is '{}'", file.display()));
         }
         Some(file) => {
@@ -368,25 +385,45 @@ fn check_path(installation: &Installation, report: &mut Report) {
     }
 }
 
-/// cuTile Python prefers NVIDIA's packages over PATH when all three are there in one version.
+fn is_same(a: &Path, b: &Path) -> bool {
+    std::fs::canonicalize(a).ok() == std::fs::canonicalize(b).ok()
+}
+
+/// Which compiler cuTile Python uses: NVIDIA's packages before PATH, when all three are there in one version. The
+/// environments asked are that of the package and that of PATH.
 fn check_python_packages(installation: &Installation, report: &mut Report) {
-    let Some(path) = &installation.surroundings.path else { return };
-    let Some(python) = std::env::split_paths(path).map(|d| d.join("python3")).find(|f| f.is_file()) else { return };
+    let path = installation.surroundings.path.iter().flat_map(std::env::split_paths);
+    let on_path = path.map(|d| d.join("python3")).find(|f| f.is_file());
+    let of_package = installation.package.as_ref().map(|p| p.python.clone());
+    // Links of one folder are one environment; of two folders they are two, whatever they lead to.
+    let is_other = |f: &PathBuf| of_package.as_ref().is_none_or(|p| p.parent() != f.parent() || !is_same(p, f));
+    let pythons: Vec<PathBuf> = of_package.iter().cloned().chain(on_path.filter(is_other)).collect();
     let script = "import importlib.metadata as m\n\
                   names = ['nvidia-cuda-tileiras', 'nvidia-cuda-nvcc', 'nvidia-nvvm']\n\
                   def version(n):\n    try: return m.version(n)\n    except m.PackageNotFoundError: return None\n\
                   found = [version(n) for n in names]\n\
                   series = {'.'.join(v.split('.')[:2]) for v in found if v}\n\
-                  print('shadowed' if all(found) and len(series) == 1 else 'free')\n";
-    let mut command = Command::new(&python);
-    command.arg("-c").arg(script);
-    if let Ok(d) = call(installation, command)
-        && String::from_utf8_lossy(&d.output).trim() == "shadowed"
-    {
-        report.doubtful(
-            "cuTile Python",
-            format!("the packages of '{}' hold NVIDIA's tileiras, which cuTile prefers over PATH", python.display()),
-            "pip uninstall nvidia-cuda-tileiras",
-        );
+                  shadowed = all(found) and len(series) == 1\n\
+                  print('shadowed' if shadowed else 'free' if version('cuda-tile') else 'none')\n";
+    for python in pythons {
+        const SUBJECT: &str = "cuTile Python";
+        let mut command = Command::new(&python);
+        command.arg("-c").arg(script);
+        let Ok(done) = call(installation, command) else { continue };
+        match String::from_utf8_lossy(&done.output).trim() {
+            "shadowed" => report.doubtful(
+                SUBJECT,
+                format!(
+                    "the packages of '{}' hold NVIDIA's tileiras, which cuTile prefers over PATH",
+                    python.display()
+                ),
+                "pip uninstall nvidia-cuda-tileiras, or, with the Python package of this compiler, run scripts by \
+                 python -m tileiras.cutile SCRIPT",
+            ),
+            "free" => {
+                report.good(SUBJECT, format!("that of '{}' uses the tileiras that is first on PATH", python.display()))
+            }
+            _ => {}
+        }
     }
 }

@@ -155,6 +155,7 @@ pub static SPECS: &[Spec] = &[
     option("dump-pass-pipeline", Flag, "", STAGES, "Print the pass pipelines to standard error before they run"),
     option("mlir-timing", Flag, "", STAGES, "Print the time spent in each pass and scope to standard error"),
     alias("timing", "mlir-timing", Glue::None, STAGES, "Alias for --mlir-timing"),
+    option("mlir-print-ir-before-all", Flag, "", STAGES, "Print the module before each pass to standard error"),
     option("mlir-print-ir-after-all", Flag, "", STAGES, "Print the module after each pass to standard error"),
     hidden(alias(
         "print-ir-after-all",
@@ -391,6 +392,7 @@ pub fn options(parsed: &Parsed, input: PathBuf) -> Options {
         insertions: parsed.list("insert-pass"),
         instrumentation: Instrumentation {
             dump_pass_pipeline: parsed.flag("dump-pass-pipeline"),
+            print_ir_before_all: parsed.flag("mlir-print-ir-before-all"),
             print_ir_after_all: asked(parsed, "mlir-print-ir-after-all"),
             timing: asked(parsed, "mlir-timing"),
             statistics: asked(parsed, "mlir-pass-statistics"),

@@ -67,6 +67,7 @@ const HARMLESS: &[&str] = &[
     "start-from",
     "dump-pass-pipeline",
     "mlir-timing",
+    "mlir-print-ir-before-all",
     "mlir-print-ir-after-all",
     "mlir-pass-statistics",
     "print-llvm-ir",

@@ -250,6 +250,8 @@ pub enum DebugInfo {
 pub struct Instrumentation {
     /// The pass pipelines, in their textual form, before they run.
     pub dump_pass_pipeline: bool,
+    /// The module before each pass.
+    pub print_ir_before_all: bool,
     /// The module after each pass.
     pub print_ir_after_all: bool,
     /// The time spent in each pass.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use libtest_mimic::{Failed, Trial};
-use tile_driver::doctor::{Finding, Installation, Verdict, examine, text};
+use tile_driver::doctor::{Finding, Installation, PythonPackage, Verdict, examine, text};
 use tile_driver::toolchain::Surroundings;
 
 use crate::behaviour::script;
@@ -29,6 +29,7 @@ fn healthy(dir: &Path) -> Installation {
             path: Some(std::env::join_paths([dir.join("bin")]).unwrap()),
             program: Some(dir.join("bin/tileiras")),
         },
+        package: None,
         scratch: dir.join("tmp"),
         patience: Duration::from_secs(20),
     }
@@ -214,13 +215,60 @@ const FIXTURES: &[Fixture] = &[
         verdict: Doubtful,
         subject: "cuTile Python",
         says: "the packages of 'DIR/bin/python3' hold NVIDIA's tileiras",
-        fix: "pip uninstall nvidia-cuda-tileiras",
+        fix: "pip uninstall nvidia-cuda-tileiras, or, with the Python package of this compiler, run scripts by \
+              python -m tileiras.cutile",
+    },
+    Fixture {
+        name: "the vendor's packages where this package is, and not on PATH",
+        harm: |i, dir| {
+            packaged(i, dir);
+            script(&dir.join("env/bin/python"), "echo shadowed");
+        },
+        verdict: Doubtful,
+        subject: "cuTile Python",
+        says: "the packages of 'DIR/env/bin/python' hold NVIDIA's tileiras",
+        fix: "python -m tileiras.cutile SCRIPT",
+    },
+    Fixture {
+        name: "a package whose environment is not on PATH",
+        harm: |i, dir| {
+            packaged(i, dir);
+            i.surroundings.path = Some(dir.join("tmp").into());
+        },
+        verdict: Doubtful,
+        subject: "PATH",
+        says: "there is no tileiras on PATH",
+        fix: "put 'DIR/env/bin' on PATH",
     },
 ];
+
+/// The program is part of a Python package, whose environment has a script of that name, cuTile Python, and two names
+/// for its Python.
+fn packaged(i: &mut Installation, dir: &Path) {
+    script(&dir.join("env/bin/tileiras"), "exit 0");
+    script(&dir.join("env/bin/python"), "echo free");
+    std::os::unix::fs::symlink("python", dir.join("env/bin/python3")).unwrap();
+    i.package = Some(PythonPackage { launcher: dir.join("env/bin/tileiras"), python: dir.join("env/bin/python") });
+    i.surroundings.path = Some(dir.join("env/bin").into());
+}
+
+/// The script that starts the package is no other tileiras, and its environment is asked once.
+fn a_package() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut installation = healthy(dir.path());
+    packaged(&mut installation, dir.path());
+    let findings = examine(&installation);
+    let report = text(&findings);
+    assert!(findings.iter().all(|f| f.verdict == Verdict::Good), "{report}");
+    let said: Vec<&str> = findings.iter().filter(|f| f.subject == "cuTile Python").map(|f| f.text.as_str()).collect();
+    let python = dir.path().join("env/bin/python");
+    assert_eq!(said, [format!("that of '{}' uses the tileiras that is first on PATH", python.display())]);
+}
 
 pub fn trials() -> Vec<Trial> {
     let mut trials = vec![
         trial("doctor: a healthy installation", health),
+        trial("doctor: a Python package", a_package),
         trial("doctor: the subcommands of the command", subcommands),
     ];
     trials.extend(FIXTURES.iter().map(|f| trial(&format!("doctor: {}", f.name), move || broken(f))));

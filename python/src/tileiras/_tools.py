@@ -10,7 +10,7 @@ from ._errors import ToolError
 
 
 def program(name: str) -> pathlib.Path:
-    """The program `tileiras`, `tileirdisasm` or `tile-run`: below `TILEIRAS_BIN`, if that is set, or in the package.
+    """The program `tileiras`, `tileirdisasm`, `tile-run` or `tileiras-lsp-server`: below `TILEIRAS_BIN`, if that is set, or in the package.
 
     Raises `ToolError` where there is none.
     """
@@ -49,7 +49,9 @@ def _become(name: str) -> None:
         path = program(name)
     except ToolError as missing:
         sys.exit(f"{name}: {missing}")
-    os.execve(path, [name, *sys.argv[1:]], environment())
+    # For `tileiras doctor`, which says what else answers to the name, and which compiler cuTile uses in this environment.
+    told = {"TILEIRAS_LAUNCHER": os.path.abspath(sys.argv[0]), "TILEIRAS_PYTHON": sys.executable or ""}
+    os.execve(path, [name, *sys.argv[1:]], {**environment(), **told})
 
 
 def tileiras() -> None:
@@ -62,3 +64,7 @@ def tileirdisasm() -> None:
 
 def tile_run() -> None:
     _become("tile-run")
+
+
+def tileiras_lsp_server() -> None:
+    _become("tileiras-lsp-server")

@@ -1,0 +1,6 @@
+-- The language server of Tile IR, for vim.lsp.enable('tileiras') of Neovim 0.11; plugin/tileiras.lua starts it in 0.10 too.
+return {
+  cmd = { 'tileiras-lsp-server' },
+  filetypes = { 'mlir' },
+  root_markers = { '.git' },
+}
