@@ -11,7 +11,7 @@
 typedef struct TileirasProgram TileirasProgram;
 
 // Version of this interface: it grows only when something is added, and stays binary compatible within it.
-#define TILEIRAS_API_VERSION 4
+#define TILEIRAS_API_VERSION 5
 
 // Done.
 #define TILEIRAS_SUCCESS 0
@@ -210,6 +210,27 @@ int tileirasProgramSetStrictTypes(TileirasProgram *program,
 int tileirasProgramSetCore(TileirasProgram *program,
                            const char *path,
                            size_t length);
+
+// Shares cubins by content over a server of the Remote Execution API: `address`, of `length` bytes, is
+// `grpc://host:port/instance`, or `grpcs://` for an encrypted connection. A length of 0 asks for none; a null
+// `address` goes back to what the environment says: the variables `TILEIRAS_REMOTE_CACHE` and
+// `TILEIRAS_REMOTE_CACHE_TIMEOUT`, which also says how many milliseconds the server may delay the look for a cubin,
+// and the keeping of one; 1000 where it is not set. Matters to the next `tileirasProgramCompile`.
+//
+// The command uses the same entries. A server that is slow, absent or wrong is a warning, once in a process, and is
+// left alone for half a minute.
+//
+// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null or released handle. What is wrong with the address
+// is told by `tileirasProgramCompile`, which fails; so does one that is given to a library which was built without
+// this.
+//
+// Available since version 5 of the interface.
+//
+// Requirements:
+// `address` is null or points at `length` bytes.
+int tileirasProgramSetRemoteCache(TileirasProgram *program,
+                                  const char *address,
+                                  size_t length);
 
 // Gives a handle back, with its output.
 //

@@ -1,17 +1,21 @@
 //! From a handle's bytecode to a cubin.
 
+use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use tile_diag::{Code, Diagnostic};
+use tile_diag::{Code, Diagnostic, Severity, render};
 use tile_driver::{
+    cache,
+    cl::Parsed,
     hostobj::{self, HostArch, HostOs},
     isolated::Isolated,
+    options,
     ptxas::{self, Job},
-    toolchain::Surroundings,
+    toolchain::{self, Surroundings},
 };
-use tile_interface::{Backend, CompileError, CompileRequest, Compiler, DebugInfo, Emit};
+use tile_interface::{Backend, CompileError, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
 use tile_targets::{TARGETS, Target};
 
 use crate::handle::Handle;
@@ -67,12 +71,19 @@ pub fn probe(input: &[u8]) -> Result<(), &'static str> {
 pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
     let output = handle.output_name();
     // What is being made tells apart the messages of several compilations.
-    let tell = |d: &Diagnostic| match (d.severity, output.as_str()) {
-        (tile_diag::Severity::Error, name) if !name.is_empty() => {
+    let report = |d: &Diagnostic| match (d.severity, output.as_str()) {
+        (Severity::Error, name) if !name.is_empty() => {
             report(Word::None, handle.as_ptr(), &d.clone().note(format!("while compiling '{name}'")));
         }
         _ => report(Word::None, handle.as_ptr(), d),
     };
+    // What belongs to the output is kept with it.
+    let messages = RefCell::new(cache::Messages::default());
+    let tell = |d: &Diagnostic| {
+        messages.borrow_mut().say(d);
+        report(d);
+    };
+    let relay = |text: &str| text.lines().for_each(|line| report(&Diagnostic::new(Severity::Note, line)));
     // SAFETY: the caller's promise.
     let (input, root) = unsafe { (handle.input(), handle.cuda_root()) };
     let target = target(handle.gpu_id())?;
@@ -88,6 +99,24 @@ pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
     let extended: Vec<_> = strict.iter().cloned().chain([on(ptxas::EXTENDED_SMEM)]).collect();
     let scratch: OsString = std::env::var_os("TMPDIR").filter(|v| !v.is_empty()).unwrap_or_else(|| "/tmp".into());
     let core = handle.core();
+    let mut surroundings = Surroundings::of_process();
+    if let Some(root) = root {
+        surroundings.cuda_variables.insert(0, ("cuda_root", OsStr::from_bytes(root).to_owned()));
+    }
+    let warn = |text: String| report(&Diagnostic::warning(text));
+    let slot = slot(handle, target, opt_level, (input, kind), &surroundings);
+    let slot = slot.map_err(|why| report(&Diagnostic::error(Code::BadConfiguration, why))).ok()?;
+    if let Some(slot) = &slot {
+        let found = slot.load();
+        found.warnings.into_iter().for_each(warn);
+        if let Some(entry) = found.entry {
+            let (own, relayed) = entry.messages.read();
+            own.iter().for_each(report);
+            toolchain::search("ptxas", None, &surroundings).warnings.into_iter().for_each(warn);
+            relayed.iter().for_each(|text| relay(text));
+            return Some(entry.output);
+        }
+    }
     let isolated = core.as_deref().map(|program| Isolated { program, scratch: Path::new(&scratch), timeout: None });
     let compiler: &dyn Compiler = match &isolated {
         Some(isolated) => isolated,
@@ -125,32 +154,53 @@ pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
         scratch: Path::new(&scratch),
         statistics: false,
     };
-    let mut surroundings = Surroundings::of_process();
-    if let Some(root) = root {
-        surroundings.cuda_variables.insert(0, ("cuda_root", OsStr::from_bytes(root).to_owned()));
-    }
     let (warnings, mut result) = ptxas::assemble(&job, None, &surroundings);
     if result.as_ref().is_err_and(|e| extends && e.lacks_extended_shared()) {
         let less = ptx(&strict)?;
         result = ptxas::assemble(&Job { ptx: &less, extended_shared: false, ..job }, None, &surroundings).1;
     }
-    for text in warnings {
-        tell(&Diagnostic::warning(text));
-    }
-    let relay = |messages: &[u8]| {
-        for line in String::from_utf8_lossy(messages).lines() {
-            tell(&Diagnostic::new(tile_diag::Severity::Note, line));
-        }
-    };
+    warnings.into_iter().for_each(warn);
+    let lossy = |messages: &[u8]| render::harmless(&String::from_utf8_lossy(messages));
     match result {
         Ok(cubin) => {
-            relay(&cubin.messages);
-            Some(cubin.image)
+            let text = lossy(&cubin.messages);
+            relay(&text);
+            let mut messages = messages.into_inner();
+            messages.relay(&text);
+            let entry = cache::Entry { messages, output: cubin.image };
+            slot.map(|slot| slot.store(&entry)).unwrap_or_default().into_iter().for_each(warn);
+            Some(entry.output)
         }
         Err(error) => {
-            tell(&error.diagnostic());
-            relay(error.messages());
+            report(&error.diagnostic());
+            relay(&lossy(error.messages()));
             None
         }
     }
+}
+
+/// Where the cubin may be already: under the name that the command gives it.
+///
+/// # Errors
+/// What is wrong with the settings.
+fn slot(
+    handle: &Handle,
+    target: &'static Target,
+    opt_level: u8,
+    (input, kind): (&[u8], InputKind),
+    surroundings: &Surroundings,
+) -> Result<Option<cache::Slot>, String> {
+    let mut options = options::options(&Parsed::default(), PathBuf::new());
+    if let Some(address) = handle.remote_cache() {
+        options.remote_cache = Some(address).filter(|address| !address.is_empty());
+    }
+    options.target = target;
+    options.device_debug = handle.device_debug();
+    options.lineinfo = handle.lineinfo();
+    options.sanitize = handle.sanitize().then_some("memcheck");
+    options.instrumentation = Instrumentation::default();
+    options.pipeline_options = handle.strict_types().then(|| "strict-types=true".into()).into_iter().collect();
+    options.libnvvm = handle.libnvvm().is_some();
+    options.libnvvm_path = handle.libnvvm();
+    cache::slot(&options, opt_level, input, kind, &tile_version::IDENTITY, surroundings)
 }

@@ -2,7 +2,7 @@
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::BTreeMap;
-use std::ffi::{c_char, c_void};
+use std::ffi::{OsString, c_char, c_void};
 use std::mem::offset_of;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -50,6 +50,8 @@ struct Extras {
     /// The program that compiles, where this process does not.
     core: Option<PathBuf>,
     strict_types: bool,
+    /// The address of a server, where that of the environment is not meant; empty for none.
+    remote_cache: Option<OsString>,
     /// The host's object, once it was asked for.
     object: Option<Box<[u8]>>,
 }
@@ -177,6 +179,15 @@ impl Handle {
     pub fn set_strict_types(&self, strict: bool) {
         if let Some(extras) = live().get_mut(&self.0.addr()) {
             extras.strict_types = strict;
+        }
+    }
+
+    pub fn remote_cache(&self) -> Option<OsString> {
+        live().get(&self.0.addr())?.remote_cache.clone()
+    }
+    pub fn set_remote_cache(&self, address: Option<OsString>) {
+        if let Some(extras) = live().get_mut(&self.0.addr()) {
+            extras.remote_cache = address;
         }
     }
 

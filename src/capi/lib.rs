@@ -28,7 +28,7 @@ use observe::{Word, say};
 use tile_interface::InputKind;
 
 /// Version of this interface: it grows only when something is added, and stays binary compatible within it.
-pub const TILEIRAS_API_VERSION: u32 = 4;
+pub const TILEIRAS_API_VERSION: u32 = 5;
 
 /// Done.
 pub const TILEIRAS_SUCCESS: c_int = 0;
@@ -353,6 +353,37 @@ pub unsafe extern "C" fn tileirasProgramSetCore(
     // SAFETY: the caller's promise.
     let path = unsafe { bytes_of(path, length) };
     handle.set_core((!path.is_empty()).then(|| std::ffi::OsStr::from_bytes(path).into()));
+    TILEIRAS_SUCCESS
+}
+
+/// Shares cubins by content over a server of the Remote Execution API: `address`, of `length` bytes, is
+/// `grpc://host:port/instance`, or `grpcs://` for an encrypted connection. A length of 0 asks for none; a null
+/// `address` goes back to what the environment says: the variables `TILEIRAS_REMOTE_CACHE` and
+/// `TILEIRAS_REMOTE_CACHE_TIMEOUT`, which also says how many milliseconds the server may delay the look for a cubin,
+/// and the keeping of one; 1000 where it is not set. Matters to the next `tileirasProgramCompile`.
+///
+/// The command uses the same entries. A server that is slow, absent or wrong is a warning, once in a process, and is
+/// left alone for half a minute.
+///
+/// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null or released handle. What is wrong with the address
+/// is told by `tileirasProgramCompile`, which fails; so does one that is given to a library which was built without
+/// this.
+///
+/// Available since version 5 of the interface.
+///
+/// # Safety
+/// `address` is null or points at `length` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tileirasProgramSetRemoteCache(
+    program: *mut TileirasProgram,
+    address: *const c_char,
+    length: usize,
+) -> c_int {
+    use std::os::unix::ffi::OsStrExt;
+    let Some(handle) = Handle::find(program) else { return refuse(TILEIRAS_ERROR_HANDLE, "program is null") };
+    // SAFETY: the caller's promise.
+    let given = (!address.is_null()).then(|| unsafe { bytes_of(address, length) });
+    handle.set_remote_cache(given.map(|address| std::ffi::OsStr::from_bytes(address).into()));
     TILEIRAS_SUCCESS
 }
 

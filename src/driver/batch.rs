@@ -7,6 +7,9 @@
 //! Each item that ends gives one line of JSON on standard output:
 //! `{"index": 3, "input": ..., "output": ..., "status": 0, "seconds": 0.07, "messages": ""}`. The status is the
 //! command's exit status. A bad item stops nothing but itself.
+//!
+//! Compilations have a directory in common, [`COMMON`], in which they leave each other notes: the digests of tools,
+//! which take time to compute, and that a remote cache is of no use.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -19,6 +22,9 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use crate::{child, io_text};
+
+/// Names to each compilation of a batch a directory that is theirs alone.
+pub const COMMON: &str = "TILEIRAS_BATCH";
 
 /// One compilation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,8 +110,14 @@ fn strings(value: Option<&Value>, name: &str) -> Result<Vec<String>, String> {
     }
 }
 
-/// Runs all items with `program`. Returns how many failed.
-pub fn run(program: &Path, base: &Path, items: &[Item], jobs: usize, stdout: &mut dyn Write) -> io::Result<usize> {
+/// Runs all items with `program`, whose processes may leave notes in the directory `common`. Returns how many failed.
+pub fn run(
+    program: &Path,
+    (base, common): (&Path, Option<&Path>),
+    items: &[Item],
+    jobs: usize,
+    stdout: &mut dyn Write,
+) -> io::Result<usize> {
     let next = AtomicUsize::new(0);
     let (results, inbox) = mpsc::channel();
     let mut failed = 0;
@@ -117,7 +129,7 @@ pub fn run(program: &Path, base: &Path, items: &[Item], jobs: usize, stdout: &mu
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(item) = items.get(index) else { break };
                     // A receiver that is gone has seen standard output fail: stop.
-                    if results.send(compile(program, base, index, item)).is_err() {
+                    if results.send(compile(program, (base, common), index, item)).is_err() {
                         break;
                     }
                 }
@@ -145,11 +157,12 @@ pub fn run(program: &Path, base: &Path, items: &[Item], jobs: usize, stdout: &mu
     Ok(failed)
 }
 
-fn compile(program: &Path, base: &Path, index: usize, item: &Item) -> (i32, Value) {
+fn compile(program: &Path, (base, common): (&Path, Option<&Path>), index: usize, item: &Item) -> (i32, Value) {
     let started = Instant::now();
     let (input, output) = (base.join(&item.input), base.join(&item.output));
     let mut command = Command::new(program);
     command.args(&item.args).arg("-o").arg(&output).arg("--").arg(&input);
+    command.envs(common.map(|directory| (COMMON, directory)));
     let (status, messages) = match child::run(command, &[], None) {
         // Ended by a signal: the command answers for its core, so this one was killed itself.
         Ok(done) => (done.status.code().unwrap_or(70), String::from_utf8_lossy(&done.output).into_owned()),

@@ -1,60 +1,123 @@
-//! `--cache-dir`: results by content.
+//! `--cache-dir`, `--remote-cache`: results by content.
 //!
 //! The name of an entry is the SHA-256 of everything that can change the output: the compiler's identity, the input's
-//! bytes, every option that matters, and the file, size and time of each libNVVM and libdevice and, for cubins, of each
-//! ptxas that would be considered. An entry carries its own name, what was said while it was made, and a hash of all
-//! that it holds, its name included. It is written under a temporary name and renamed: readers see a whole entry or
-//! none, writers need no lock, and a damaged entry is a miss that the next compilation repairs. Entries may be deleted
-//! at any time.
+//! bytes, every option that matters, and the bytes of each plugin, libNVVM and libdevice and, for cubins, of each ptxas
+//! that would be considered. Nothing of it is of one machine, so machines can share what they made. An entry carries
+//! its own name, what was said while it was made, and a hash of all that it holds, its name included: a damaged entry
+//! is a miss that the next compilation repairs. Entries may be deleted at any time.
+//!
+//! Entries are kept in [`Store`]s: a directory ([`local`]), a server ([`remote`]), or both. They are asked in this
+//! order, and what a later one has is put into the earlier ones.
 //!
 //! # Whom a cache trusts
 //!
 //! An entry becomes the code of a kernel, so whoever can write entries chooses that code; no hash can tell theirs from
 //! ours. A directory that belongs to another user (other than root), or that others may write, is therefore refused
-//! unless `--shared-cache` says that all who may write there are trusted. Directories are made for the user alone.
-//! Without `--shared-cache` the same goes for each folder and entry; with or without it, no link is followed below the
-//! directory, what is no regular file is no entry, and nothing is read beyond a bound.
+//! unless `--shared-cache` says that all who may write there are trusted. A server is named by its user, who trusts all
+//! whom it lets write.
 
-use std::fs::{self, File, Metadata};
-use std::io::{self, Read, Write};
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+mod files;
+mod local;
+#[cfg(feature = "remote-cache")]
+mod remote;
 
 use sha2::{Digest, Sha256};
+use tile_diag::{Diagnostic, render};
 
 use crate::options::Options;
 use crate::toolchain::{self, Surroundings};
-use crate::{Identity, child};
+use crate::{Identity, isolated};
+use local::Local;
 use tile_interface::{Emit, InputKind};
 
-const MAGIC: &[u8; 16] = b"tileiras cache2\n";
+const MAGIC: &[u8; 16] = b"tileiras cache3\n";
 const HASH: usize = 32;
 /// Bytes of the name, the hash, and the length of the messages, behind the magic.
 const HEADER: usize = MAGIC.len() + 2 * HASH + 8;
 /// Bytes of the largest entry.
 const LARGEST: u64 = 1 << 30;
 
+/// The name of an entry.
+type Name = [u8; HASH];
+
+/// A place where entries are kept.
+trait Store {
+    /// The entry of this name, if it is there and sound.
+    ///
+    /// # Errors
+    /// What to warn of; it is a miss all the same.
+    fn load(&self, name: &Name) -> Result<Option<Entry>, String>;
+
+    /// Keeps an entry.
+    ///
+    /// # Errors
+    /// What to warn of.
+    fn store(&self, name: &Name, entry: &Entry) -> Result<(), String>;
+}
+
 /// Where the result of one compilation is, or would be.
-#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slot {
-    directory: PathBuf,
-    /// All who may write there are trusted.
-    shared: bool,
-    key: [u8; HASH],
+    name: Name,
+    /// Nearest first.
+    stores: Vec<Box<dyn Store>>,
+}
+
+/// What a look into the caches brought.
+#[derive(Debug, Default)]
+pub struct Found {
+    pub entry: Option<Entry>,
+    /// What to say of the caches.
+    pub warnings: Vec<String>,
 }
 
 /// An output, and what was said when it was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    pub messages: Vec<u8>,
+    pub messages: Messages,
     pub output: Vec<u8>,
+}
+
+/// What was said, a line of JSON each: an object for what the compiler says, a text for the words of ptxas.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Messages(Vec<u8>);
+
+impl Messages {
+    /// Adds what the compiler says.
+    pub fn say(&mut self, diagnostic: &Diagnostic) {
+        self.0.extend(render::json(diagnostic).into_bytes());
+    }
+
+    /// Adds another program's words.
+    pub fn relay(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.0.extend(format!("{}\n", serde_json::Value::from(text)).into_bytes());
+        }
+    }
+
+    /// What the compiler said, then the words of others.
+    pub fn read(&self) -> (Vec<Diagnostic>, Vec<String>) {
+        let text = String::from_utf8_lossy(&self.0);
+        let (own, relayed): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.starts_with('{'));
+        let relayed = relayed.into_iter().map(|line| serde_json::from_str(line).unwrap_or(line.to_owned()));
+        (own.into_iter().filter_map(isolated::read).collect(), relayed.collect())
+    }
+}
+
+/// How the remote cache is used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Remote {
+    #[default]
+    Whole,
+    /// It was asked already, and has no such entry.
+    Missed,
+    /// It was of no use a moment ago.
+    LeftAlone,
 }
 
 /// The slot of a compilation; `None` where no cache was asked for, or where more than the output is wanted from it.
 ///
 /// # Errors
-/// Why the directory is not to be trusted.
+/// Why the directory is not to be trusted, or what is wrong with the settings of the remote cache.
 pub fn slot(
     options: &Options,
     opt_level: u8,
@@ -63,7 +126,11 @@ pub fn slot(
     identity: &Identity,
     surroundings: &Surroundings,
 ) -> Result<Option<Slot>, String> {
-    let Some(directory) = &options.cache_dir else { return Ok(None) };
+    let remote = remote_store(options)?;
+    let local = options.cache_dir.as_ref().map(|directory| Local::new(directory.clone(), options.shared_cache));
+    if remote.is_none() && local.is_none() {
+        return Ok(None);
+    }
     let wants_more = options.save_temps
         || options.explore_data.is_some()
         || options.resource_usage_file.is_some()
@@ -73,12 +140,14 @@ pub fn slot(
     if wants_more {
         return Ok(None);
     }
-    let shared = options.shared_cache;
-    if let Err(Closed::Refused(why)) = open_directory(directory, shared, true) {
-        return Err(format!("the cache directory '{}' {why}", directory.display()));
+    if let Some(local) = &local {
+        local.check()?;
     }
+    let digests = files::Digests::new(local.clone());
     let mut key = Key(Sha256::new());
     key.add(identity.version.as_bytes()).add(identity.sources.as_bytes()).add(identity.llvm.as_bytes());
+    // Two builds of the same sources do the same on all machines, as far as anybody knows; this is cheap.
+    key.add(std::env::consts::ARCH.as_bytes());
     key.add(input);
     key.add(options.start_from.map_or("", |level| level.emit().name()).as_bytes());
     // Text carries its file's name into locations.
@@ -88,16 +157,16 @@ pub fn slot(
     key.add(options.emit.name().as_bytes()).add(options.sanitize.unwrap_or("").as_bytes());
     key.list(options.pipeline_options.iter().map(|o| o.as_encoded_bytes().to_vec()));
     key.list(options.insertions.iter().map(|i| i.as_encoded_bytes().to_vec()));
-    key.list(options.plugins.iter().filter_map(|file| state_of(file)));
+    key.list(options.plugins.iter().filter_map(|file| digests.of(file)));
     key.add(&[options.libnvvm.into()]);
     if options.libnvvm {
         let found = toolchain::search_libnvvm(options.libnvvm_path.as_deref(), surroundings).found;
-        key.list(found.iter().filter_map(|file| state_of(file)));
+        key.list(digests.of_all(&found).into_iter());
     }
     key.add(&[options.libdevice.is_some().into()]);
     if let Some(libdevice) = &options.libdevice {
         let found = toolchain::search_libdevice(libdevice.file(), surroundings).found;
-        key.list(found.iter().filter_map(|file| state_of(file)));
+        key.list(digests.of_all(&found).into_iter());
     }
     if options.emit == Emit::Obj {
         // The names of the symbols come from the output's name.
@@ -108,49 +177,32 @@ pub fn slot(
     if options.emit >= Emit::Cubin {
         key.list(options.ptxas.extra.iter().map(|o| o.as_encoded_bytes().to_vec()));
         let found = toolchain::search("ptxas", options.ptxas.path.as_deref(), surroundings).found;
-        key.list(found.iter().filter_map(|file| state_of(file)));
+        key.list(digests.of_all(&found).into_iter());
     }
-    Ok(Some(Slot { directory: directory.clone(), shared, key: key.0.finalize().into() }))
+    let local = local.map(|local| Box::new(local) as Box<dyn Store>);
+    Ok(Some(Slot { name: key.finish(), stores: local.into_iter().chain(remote).collect() }))
 }
 
-/// Why a directory cannot be used.
-enum Closed {
-    Refused(String),
-    Io(io::Error),
+/// Whether a compilation would look for its output somewhere.
+pub fn is_asked_for(options: &Options) -> bool {
+    options.cache_dir.is_some() || options.remote_cache.is_some()
 }
 
-impl From<Closed> for io::Error {
-    fn from(closed: Closed) -> io::Error {
-        match closed {
-            Closed::Refused(why) => io::Error::new(io::ErrorKind::PermissionDenied, format!("it {why}")),
-            Closed::Io(e) => e,
-        }
+#[cfg(feature = "remote-cache")]
+fn remote_store(options: &Options) -> Result<Option<Box<dyn Store>>, String> {
+    let store = remote::Server::of(options)?;
+    Ok(store.map(|store| Box::new(store) as Box<dyn Store>))
+}
+
+#[cfg(not(feature = "remote-cache"))]
+fn remote_store(options: &Options) -> Result<Option<Box<dyn Store>>, String> {
+    match &options.remote_cache {
+        None => Ok(None),
+        Some(address) => Err(format!(
+            "the remote cache '{}' cannot be used: this program was built without the feature 'remote-cache'",
+            address.to_string_lossy()
+        )),
     }
-}
-
-/// Opens a directory that may be trusted. Only the one that the user names may be a link.
-fn open_directory(path: &Path, shared: bool, follow: bool) -> Result<File, Closed> {
-    let flags = libc::O_DIRECTORY | if follow { 0 } else { libc::O_NOFOLLOW };
-    let directory = File::options().read(true).custom_flags(flags).open(path).map_err(Closed::Io)?;
-    let metadata = directory.metadata().map_err(Closed::Io)?;
-    match mistrust(&metadata).filter(|_| !shared) {
-        Some(why) => Err(Closed::Refused(format!("{why}; --shared-cache trusts all who may write there"))),
-        None => Ok(directory),
-    }
-}
-
-/// Why what is there may be another's.
-fn mistrust(metadata: &Metadata) -> Option<&'static str> {
-    if ![child::user(), 0].contains(&metadata.uid()) {
-        return Some("belongs to another user");
-    }
-    (metadata.mode() & 0o022 != 0).then_some("can be written by others")
-}
-
-/// The name of something in an open directory, which stays that directory whatever becomes of its name.
-fn in_directory(directory: &File, path: &Path, name: &str) -> PathBuf {
-    let open = PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd()));
-    if open.exists() { open.join(name) } else { path.join(name) }
 }
 
 /// Options of the pipeline with which the compiler prints or writes something beside the output.
@@ -160,14 +212,6 @@ const TELLING: &[&str] = &["emit-line-info", "snapshot-lines", "dump-host"];
 fn is_set(option: &std::ffi::OsStr, name: &str) -> bool {
     let value = option.to_str().and_then(|o| o.strip_prefix(name)?.strip_prefix('='));
     value.is_some_and(|v| !v.is_empty() && v != "none")
-}
-
-/// What changes when a tool is replaced: its file, size and time.
-fn state_of(file: &Path) -> Option<Vec<u8>> {
-    let file = fs::canonicalize(file).ok()?;
-    let m = fs::metadata(&file).ok()?;
-    let numbers = format!(" {} {} {}", m.len(), m.mtime(), m.mtime_nsec());
-    Some([file.as_os_str().as_encoded_bytes(), numbers.as_bytes()].concat())
 }
 
 /// Feeds fields to the hash with their lengths, so that no two lists of fields look alike.
@@ -186,83 +230,58 @@ impl Key {
             self.add(&field);
         }
     }
+    fn finish(self) -> Name {
+        self.0.finalize().into()
+    }
 }
 
 impl Slot {
-    /// The folder of the entry, and its name there.
-    fn place(&self) -> (String, String) {
-        let mut folder: String = self.key.iter().map(|b| format!("{b:02x}")).collect();
-        let name = folder.split_off(2);
-        (folder, name)
+    /// The entry from the nearest store that has it, which the nearer ones are given.
+    pub fn load(&self) -> Found {
+        let mut found = Found::default();
+        for (at, store) in self.stores.iter().enumerate() {
+            match store.load(&self.name) {
+                Ok(None) => {}
+                Ok(Some(entry)) => {
+                    let nearer = self.stores[..at].iter();
+                    found.warnings.extend(nearer.filter_map(|store| store.store(&self.name, &entry).err()));
+                    found.entry = Some(entry);
+                    break;
+                }
+                Err(warning) => found.warnings.push(warning),
+            }
+        }
+        found
     }
 
-    /// The entry, if it is there and sound.
-    pub fn load(&self) -> Option<Entry> {
-        let (folder, name) = self.place();
-        let root = open_directory(&self.directory, self.shared, true).ok()?;
-        let path = in_directory(&root, &self.directory, &folder);
-        let within = open_directory(&path, self.shared, false).ok()?;
-        // Opening a pipe must not wait for its writer.
-        let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
-        let file = File::options().read(true).custom_flags(flags).open(in_directory(&within, &path, &name)).ok()?;
-        let metadata = file.metadata().ok()?;
-        let is_trusted = self.shared || mistrust(&metadata).is_none();
-        if !metadata.is_file() || metadata.len() > LARGEST || !is_trusted {
-            return None;
-        }
-        let mut bytes = Vec::new();
-        file.take(LARGEST).read_to_end(&mut bytes).ok()?;
+    /// Keeps an entry in all stores. Returns what to warn of.
+    pub fn store(&self, entry: &Entry) -> Vec<String> {
+        self.stores.iter().filter_map(|store| store.store(&self.name, entry).err()).collect()
+    }
+}
+
+impl Entry {
+    /// As it is kept under `name`.
+    fn bytes(&self, name: &Name) -> Vec<u8> {
+        let length = (self.messages.0.len() as u64).to_le_bytes();
+        [MAGIC, &name[..], &self.hash(name)[..], &length[..], &self.messages.0[..], &self.output[..]].concat()
+    }
+
+    /// The entry in `bytes`, if that is what was kept under `name`.
+    fn read(name: &Name, bytes: &[u8]) -> Option<Entry> {
         let (head, rest) = bytes.split_at_checked(HEADER)?;
         let (hash, length) = head[MAGIC.len() + HASH..].split_at_checked(HASH)?;
         let length = usize::try_from(u64::from_le_bytes(length.try_into().ok()?)).ok()?;
         let (messages, output) = rest.split_at_checked(length)?;
-        let entry = Entry { messages: messages.to_vec(), output: output.to_vec() };
-        let sound = head.starts_with(MAGIC) && head[MAGIC.len()..].starts_with(&self.key) && hash == self.hash(&entry);
+        let entry = Entry { messages: Messages(messages.to_vec()), output: output.to_vec() };
+        let sound = head.starts_with(MAGIC) && head[MAGIC.len()..].starts_with(name) && hash == entry.hash(name);
         sound.then_some(entry)
     }
 
     /// Of all that an entry holds.
-    fn hash(&self, entry: &Entry) -> [u8; HASH] {
+    fn hash(&self, name: &Name) -> [u8; HASH] {
         let mut key = Key(Sha256::new());
-        key.add(MAGIC).add(&self.key).add(&entry.messages).add(&entry.output);
-        key.0.finalize().into()
-    }
-
-    /// Keeps an entry.
-    ///
-    /// # Errors
-    /// What the system says when it refuses, or why the directory is not to be trusted.
-    pub fn store(&self, entry: &Entry) -> io::Result<()> {
-        let (folder, name) = self.place();
-        let (of_directories, of_files) = if self.shared { (0o777, 0o666) } else { (0o700, 0o600) };
-        fs::DirBuilder::new().recursive(true).mode(of_directories).create(&self.directory)?;
-        let root = open_directory(&self.directory, self.shared, true)?;
-        let path = in_directory(&root, &self.directory, &folder);
-        match fs::DirBuilder::new().mode(of_directories).create(&path) {
-            Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(e),
-            _ => {}
-        }
-        let within = open_directory(&path, self.shared, false)?;
-        let length = (entry.messages.len() as u64).to_le_bytes();
-        let bytes =
-            [MAGIC, &self.key[..], &self.hash(entry)[..], &length[..], &entry.messages[..], &entry.output[..]].concat();
-        if bytes.len() as u64 > LARGEST {
-            return Ok(());
-        }
-        let target = in_directory(&within, &path, &name);
-        for attempt in 0..1000u32 {
-            let temporary = in_directory(&within, &path, &format!(".{}-{attempt}.tmp", std::process::id()));
-            let mut file = match File::options().write(true).create_new(true).mode(of_files).open(&temporary) {
-                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
-                file => file?,
-            };
-            let stored = file.write_all(&bytes).and_then(|()| fs::rename(&temporary, &target));
-            if stored.is_err() {
-                // The error that matters is the first one; a temporary file that cannot be removed stays.
-                let _ = fs::remove_file(&temporary);
-            }
-            return stored;
-        }
-        Err(io::ErrorKind::AlreadyExists.into())
+        key.add(MAGIC).add(name).add(&self.messages.0).add(&self.output);
+        key.finish()
     }
 }

@@ -26,7 +26,7 @@ use crate::remarks::{self, RemarkFormat};
 use crate::resources::{self, KernelResources};
 use crate::subcommand::{self, Subcommand};
 use crate::toolchain::{self, Surroundings};
-use crate::{Core, Identity, help, io_text, isolated, response};
+use crate::{Core, Identity, help, io_text, response};
 use tile_interface::{
     CompileError, CompileOutput, CompileRequest, Emit, InputKind, Level, NotTileIr, input_kind, scope,
 };
@@ -46,8 +46,21 @@ pub const BYTECODE_VERSIONS: &[(u8, u8)] = &[(13, 1), (13, 2), (13, 3), (13, 4),
 /// Set for a core program by the program that starts it.
 const DELEGATED: &str = "TILEIRAS_DELEGATED";
 
-fn is_delegated() -> bool {
-    std::env::var_os(DELEGATED).is_some()
+/// The words of [`DELEGATED`].
+const REMOTE: [(&str, cache::Remote); 3] =
+    [("1", cache::Remote::Whole), ("missed", cache::Remote::Missed), ("left-alone", cache::Remote::LeftAlone)];
+
+/// What the program that started this core knows of the remote cache; none if there is no such program.
+fn delegated() -> Option<cache::Remote> {
+    let word = std::env::var_os(DELEGATED)?;
+    Some(REMOTE.iter().find(|(w, _)| word == *w).map_or(cache::Remote::Whole, |(_, remote)| *remote))
+}
+
+/// What became of the look into the caches before the core is started.
+enum Recalled {
+    /// The output is written.
+    Given,
+    Missed(cache::Remote),
 }
 
 /// The closing line of every failed compilation.
@@ -82,8 +95,8 @@ struct Session<'a> {
     format: DiagnosticFormat,
     /// Name and text of the input, when it is text, for excerpts.
     source: Option<(String, String)>,
-    /// What was said, a line of JSON each, while it is kept for the cache.
-    kept: Option<Vec<u8>>,
+    /// What was said, while it is kept for the cache.
+    kept: Option<cache::Messages>,
     /// The error that ended the command.
     last_words: Option<String>,
     /// The process ends with the command.
@@ -125,14 +138,16 @@ impl Session<'_> {
         if let Some(missing) = options::missing_feature(&parsed) {
             return Err(self.command_line_error(&format!("{program}: {missing}")));
         }
-        let options = options::options(&parsed, PathBuf::from(input));
+        let mut options = options::options(&parsed, PathBuf::from(input));
+        options.remote = delegated().unwrap_or_default();
         match core {
             Core::Program(name) => {
-                if self.recall(&options, identity)? {
-                    return Ok(());
-                }
+                let remote = match self.recall(&options, identity)? {
+                    Recalled::Given => return Ok(()),
+                    Recalled::Missed(remote) => remote,
+                };
                 // The core leaves reproducers to this program, which outlives its crashes.
-                let done = self.delegate(name, &arguments, argv0);
+                let done = self.delegate(name, &arguments, argv0, remote);
                 self.keep_reproducer(done, &options, &arguments, identity)
             }
             Core::Guarded(compiler) => {
@@ -144,7 +159,7 @@ impl Session<'_> {
             }
             Core::InProcess(compiler) => {
                 let done = self.compile(&options, identity, *compiler);
-                if is_delegated() { done } else { self.keep_reproducer(done, &options, &arguments, identity) }
+                if delegated().is_some() { done } else { self.keep_reproducer(done, &options, &arguments, identity) }
             }
         }
     }
@@ -219,7 +234,14 @@ impl Session<'_> {
             ))
         })?;
         let base = call.manifest.parent().unwrap_or(Path::new(""));
-        let failed = batch::run(&program, base, &items, call.jobs, self.stdout)
+        // Without it, compilations know less of each other.
+        let common = output::private_directory(&scratch_directory()).ok();
+        let failed = batch::run(&program, (base, common.as_deref()), &items, call.jobs, self.stdout);
+        if let Some(directory) = common {
+            // What cannot be removed stays.
+            let _ = std::fs::remove_dir_all(directory);
+        }
+        let failed = failed
             .map_err(|e| self.fail(Diagnostic::error(Code::WriteFailed, OutputError::Write(e).to_string())))?;
         match failed {
             0 => Ok(()),
@@ -268,7 +290,7 @@ impl Session<'_> {
 
     fn report(&mut self, diagnostic: &Diagnostic) {
         if let Some(kept) = &mut self.kept {
-            kept.extend(render::json(diagnostic).into_bytes());
+            kept.say(diagnostic);
         }
         let terminal = io::stderr().is_terminal();
         let source = |file: &str| match &self.source {
@@ -293,11 +315,18 @@ impl Session<'_> {
     }
 
     /// Has another program do the work, and answers for it if it dies.
-    fn delegate(&mut self, name: &str, arguments: &[OsString], argv0: &OsString) -> Step<()> {
+    fn delegate(
+        &mut self,
+        name: &str,
+        arguments: &[OsString],
+        argv0: &OsString,
+        remote: cache::Remote,
+    ) -> Step<()> {
         let here = std::env::current_exe().map_err(|e| self.core_missing(name, None, &io_text(&e)))?;
         let program = here.with_file_name(name);
         let mut command = Command::new(&program);
-        command.args(&arguments[1..]).arg0(argv0).env(DELEGATED, "1");
+        let word = REMOTE.iter().find(|(_, r)| *r == remote).map_or("1", |(word, _)| word);
+        command.args(&arguments[1..]).arg0(argv0).env(DELEGATED, word);
         let status =
             crate::child::run_as_part(command).map_err(|e| self.core_missing(name, Some(&program), &io_text(&e)))?;
         self.answer_for(status)
@@ -409,43 +438,50 @@ impl Session<'_> {
         Err(self.fail(Diagnostic::error(Code::BadConfiguration, text)))
     }
 
-    /// Writes the output if the cache has it.
-    fn recall(&mut self, options: &Options, identity: &Identity) -> Step<bool> {
+    /// Writes the output if a cache has it, or says what the core need not try again.
+    fn recall(&mut self, options: &Options, identity: &Identity) -> Step<Recalled> {
         // A pipe can be read once, so its reader must be the one who compiles.
-        if options.cache_dir.is_none() || !options.input.is_file() {
-            return Ok(false);
+        if !cache::is_asked_for(options) || !options.input.is_file() {
+            return Ok(Recalled::Missed(cache::Remote::Whole));
         }
         let prepared = self.prepare(options, identity)?;
-        match prepared.slot.and_then(|slot| slot.load()) {
-            Some(entry) => self.give(options, &prepared.settings.output, &entry).map(|()| true),
-            None => Ok(false),
+        let Some(slot) = prepared.slot else { return Ok(Recalled::Missed(cache::Remote::Whole)) };
+        let found = self.look(&slot);
+        match found.entry {
+            Some(entry) => self.give(options, &prepared.settings.output, &entry).map(|()| Recalled::Given),
+            None if found.warnings.is_empty() => Ok(Recalled::Missed(cache::Remote::Missed)),
+            None => Ok(Recalled::Missed(cache::Remote::LeftAlone)),
         }
+    }
+
+    /// Looks into the caches, and says what is to be said of them.
+    fn look(&mut self, slot: &cache::Slot) -> cache::Found {
+        let found = slot.load();
+        found.warnings.iter().for_each(|text| self.report(&Diagnostic::warning(text.as_str())));
+        found
     }
 
     /// Says and writes what the cache has, as if it were made now.
     fn give(&mut self, options: &Options, output: &Path, entry: &cache::Entry) -> Step<()> {
-        let messages = String::from_utf8_lossy(&entry.messages);
-        let (own, relayed): (Vec<&str>, Vec<&str>) = messages.lines().partition(|line| line.starts_with('{'));
-        own.into_iter().filter_map(isolated::read).for_each(|diagnostic| self.report(&diagnostic));
+        let (own, relayed) = entry.messages.read();
+        own.iter().for_each(|diagnostic| self.report(diagnostic));
         if options.emit >= Emit::Cubin {
             // Of the surroundings as they are.
             let search = toolchain::search("ptxas", options.ptxas.path.as_deref(), &Surroundings::of_process());
             search.warnings.into_iter().for_each(|text| self.report(&Diagnostic::warning(text)));
         }
-        for line in relayed {
-            self.relay(serde_json::from_str(line).unwrap_or(line.to_owned()).as_bytes());
-        }
+        relayed.iter().for_each(|text| self.relay(text.as_bytes()));
         self.write(output, &entry.output)
     }
 
     fn compile(&mut self, options: &Options, identity: &Identity, compiler: &dyn crate::Compiler) -> Step<()> {
         let Prepared { input, kind, mut settings, slot } = self.prepare(options, identity)?;
-        if let Some(entry) = slot.as_ref().and_then(|slot| slot.load()) {
+        if let Some(entry) = slot.as_ref().and_then(|slot| self.look(slot).entry) {
             return self.give(options, &settings.output, &entry);
         }
         let input_name = options.input.to_string_lossy().into_owned();
         // From here on, what is said belongs to the output.
-        self.kept = slot.as_ref().map(|_| vec![]);
+        self.kept = slot.as_ref().map(|_| cache::Messages::default());
         let asked = settings.pipeline_options.len();
         if !settings.pipeline_options.iter().any(|(name, _)| name == ptxas::EXTENDED_SMEM)
             && ptxas::extends_shared(options.target, options.emit)
@@ -530,8 +566,8 @@ impl Session<'_> {
             }
         }
         let entry = cache::Entry { messages: self.kept.take().unwrap_or_default(), output: bytes };
-        if let Some(Err(e)) = slot.map(|slot| slot.store(&entry)) {
-            self.report(&Diagnostic::warning(format!("the cache cannot be written: {}", io_text(&e))));
+        for warning in slot.map(|slot| slot.store(&entry)).unwrap_or_default() {
+            self.report(&Diagnostic::warning(warning));
         }
         // Last, so that an output means that everything was written.
         self.write(&settings.output, &entry.output)
@@ -640,9 +676,7 @@ impl Session<'_> {
             }
         }
         self.kept = kept.map(|mut kept| {
-            if !text.is_empty() {
-                kept.extend(format!("{}\n", serde_json::Value::from(text)).into_bytes());
-            }
+            kept.relay(&text);
             kept
         });
     }

@@ -63,7 +63,9 @@ impl Compiler for Isolated<'_> {
             .arg("-o")
             .arg(child::descriptor_path(&output))
             .arg("--")
-            .arg(child::descriptor_path(&input));
+            .arg(child::descriptor_path(&input))
+            // Who asked has looked there, and keeps the result of all that is done.
+            .env_remove(crate::options::REMOTE_CACHE);
         let done = child::run(command, &[input.as_raw_fd(), output.as_raw_fd()], self.timeout).map_err(broken)?;
         let mut failed = false;
         for line in String::from_utf8_lossy(&done.output).lines() {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tile_targets::{TARGETS, Target};
 
+use crate::cache::Remote;
 use crate::cl::{Glue, Parsed, Spec, ValueKind};
 use crate::hostobj::{HostArch, HostOs};
 use crate::remarks::{RemarkFilter, RemarkFormat, RemarkOptions};
@@ -174,6 +175,20 @@ pub static SPECS: &[Spec] = &[
         "Keep outputs here by content and use those that are there; not with remarks, --save-temps or the like",
     ),
     option("shared-cache", Flag, "", OUTPUT, "Trust all who may write to the directory of --cache-dir"),
+    option(
+        "remote-cache",
+        Text,
+        "address",
+        OUTPUT,
+        "Share outputs by content over this server of the Remote Execution API, grpc[s]://host:port[/instance]",
+    ),
+    option(
+        "remote-cache-timeout",
+        Text,
+        "ms",
+        OUTPUT,
+        "The most milliseconds that it may delay a look for an output, and the keeping of one (default 1000)",
+    ),
     option("crash-dir", Text, "directory", OUTPUT, "Leave a reproducer here when the compiler fails internally"),
     option("anonymize", Flag, "", OUTPUT, "Take names of files and functions out of reproducers"),
     option("save-temps", Flag, "", STAGES, "Keep the text of each stage beside the output"),
@@ -286,6 +301,11 @@ pub struct Options {
     pub cache_dir: Option<PathBuf>,
     /// All who may write there are trusted.
     pub shared_cache: bool,
+    /// The address of a server, as written; and the most that it may delay a call, in milliseconds, as written.
+    pub remote_cache: Option<OsString>,
+    pub remote_cache_timeout: Option<OsString>,
+    /// What became of the server before this process.
+    pub remote: Remote,
     pub crash_dir: Option<PathBuf>,
     pub anonymize: bool,
     /// Whether libNVVM makes the PTX, and the file given for it.
@@ -402,6 +422,9 @@ pub fn options(parsed: &Parsed, input: PathBuf) -> Options {
         explore_data: path("explore-data"),
         cache_dir: path("cache-dir"),
         shared_cache: parsed.flag("shared-cache"),
+        remote_cache: given(parsed, "remote-cache"),
+        remote_cache_timeout: given(parsed, "remote-cache-timeout"),
+        remote: Remote::default(),
         crash_dir: path("crash-dir"),
         anonymize: parsed.flag("anonymize"),
         libnvvm: parsed.choice("backend") == Some("libnvvm"),
@@ -437,6 +460,19 @@ const SWITCHES: [(&str, &str); 4] = [
     ("TILEIRAS_STATISTICS", "mlir-pass-statistics"),
     ("TILEIRAS_LLVM_DUMP", "print-llvm-ir"),
 ];
+
+/// Variables that stand for options with values.
+const VALUES: [(&str, &str); 2] =
+    [(REMOTE_CACHE, "remote-cache"), ("TILEIRAS_REMOTE_CACHE_TIMEOUT", "remote-cache-timeout")];
+
+/// The variable of the environment that names a remote cache.
+pub const REMOTE_CACHE: &str = "TILEIRAS_REMOTE_CACHE";
+
+/// The value of an option, or else of the variable that stands for it; an empty one is none.
+fn given(parsed: &Parsed, option: &str) -> Option<OsString> {
+    let variable = || std::env::var_os(VALUES.iter().find(|(_, o)| *o == option)?.0);
+    parsed.text(option).map(OsString::from).or_else(variable).filter(|value| !value.is_empty())
+}
 
 /// Whether a flag is set, or the variable that stands for it.
 fn asked(parsed: &Parsed, flag: &str) -> bool {

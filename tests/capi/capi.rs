@@ -164,3 +164,48 @@ fn many_threads_and_many_compilations() {
         }
     }
 }
+
+/// The library finds what another process kept, the command what the library kept; and a server that is gone is a
+/// warning, once.
+#[test]
+fn a_remote_cache() {
+    let prefix = install();
+    let tools = quick_toolkit(prefix.path());
+    let program = compile("gcc", "remote", prefix.path());
+    let mut fake = tile_remote_tests::Fake::start();
+    let address = fake.address();
+    let library = |address: &str, times: usize| {
+        let mut command = start(&program, prefix.path());
+        command.env("TILEIRAS_REMOTE_CACHE_TIMEOUT", "20000");
+        command.arg(input()).arg(&tools).args([address, &times.to_string()]);
+        command
+    };
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    let plain = run(&mut library("-", 1));
+    // A miss, then hits over the same connection; then one by the environment.
+    let out = run(&mut library(&address, 3));
+    assert_eq!((text(&out.stderr), out.stdout == plain.stdout), (String::new(), true));
+    let calls = |name| fake.calls(name);
+    assert_eq!((calls("GetActionResult"), calls("UpdateActionResult"), calls("GetCapabilities")), (3, 1, 1));
+    let out = run(library("-", 1).env("TILEIRAS_REMOTE_CACHE", &address));
+    assert_eq!((out.stdout == plain.stdout, calls("GetActionResult"), calls("UpdateActionResult")), (true, 4, 1));
+    // An address of no length is no server, whatever the environment says.
+    run(library("", 1).env("TILEIRAS_REMOTE_CACHE", &address));
+    assert_eq!(calls("GetActionResult"), 4);
+    let cubin = prefix.path().join("cubin");
+    let mut command = start(&prefix.path().join("bin/tileiras"), prefix.path());
+    command.env("CUDA_HOME", &tools).arg(input()).args(["--gpu-name=sm_90", "-o"]).arg(&cubin);
+    command.arg(format!("--remote-cache={address}")).arg("--remote-cache-timeout=20000");
+    run(&mut command);
+    assert_eq!((std::fs::read(&cubin).unwrap() == plain.stdout, fake.results()), (true, 1));
+    assert_eq!((fake.calls("GetActionResult"), fake.calls("UpdateActionResult")), (5, 1));
+    fake.kill();
+    let out = run(&mut library(&address, 3));
+    let warning = format!(
+        "warning: the remote cache '{address}' cannot be reached: Connection refused; compilation goes on without it\n"
+    );
+    assert_eq!((text(&out.stderr), out.stdout == plain.stdout), (warning, true));
+    let out = library("http://x:1", 1).output().unwrap();
+    assert_eq!(out.status.code(), Some(5));
+    assert!(text(&out.stderr).contains("the remote cache 'http://x:1' begins with 'http'"), "{}", text(&out.stderr));
+}

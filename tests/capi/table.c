@@ -206,6 +206,7 @@ int main(int argc, char **argv) {
 
   /* Types that NVIDIA's compiler refuses are refused on demand; this input has none. */
   SAID(tileirasProgramSetStrictTypes(NULL, 1), 4, "program is null", 2563);
+  SAID(tileirasProgramSetRemoteCache(NULL, NULL, 0), 4, "program is null", 2563);
   CHECK(tileirasProgramCreate(&p, &good) == 0);
   SAID(tileirasProgramSetStrictTypes(p, 2), 2, "invalid configuration", 2563);
   CHECK(tileirasProgramSetStrictTypes(p, 1) == 0 && tileirasProgramCompile(p) == 0);

@@ -10,6 +10,11 @@ mod fixture;
 mod objects;
 mod probes;
 mod process;
+#[cfg(feature = "remote-cache")]
+mod remote;
+#[cfg(not(feature = "remote-cache"))]
+#[path = "no_remote.rs"]
+mod remote;
 mod shared_memory;
 
 fn main() -> std::process::ExitCode {
@@ -22,6 +27,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(doctor::trials());
     trials.extend(objects::trials());
     trials.extend(process::trials());
+    trials.extend(remote::trials());
     trials.extend(shared_memory::trials());
     libtest_mimic::run(&arguments, trials).exit_code()
 }

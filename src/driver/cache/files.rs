@@ -1,0 +1,139 @@
+//! Digests of tools and libraries.
+//!
+//! ptxas has fifty megabytes, and to read it for every compilation would take longer than to find a result. So its
+//! digest is remembered with its state: name, place on the disk, size and times. What was changed a moment ago is not
+//! remembered, for another change in the same tick of the clock would show in none of them.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use sha2::{Digest, Sha256};
+
+use super::{Entry, Key, Local, Messages, Name, Store};
+
+/// Ticks of file systems are finer than these seconds.
+const FRESH: i64 = 2;
+
+/// Digests of files by the name of their state, in this process.
+static REMEMBERED: Mutex<BTreeMap<Name, Name>> = Mutex::new(BTreeMap::new());
+
+/// Digests, remembered in a directory beside the entries where there is one.
+pub(super) struct Digests {
+    directory: Option<Local>,
+}
+
+impl Digests {
+    /// Without a directory of its own, a compilation of a batch has that of the batch.
+    pub(super) fn new(cache: Option<Local>) -> Digests {
+        let batch = || std::env::var_os(crate::batch::COMMON).map(|directory| Local::new(directory.into(), false));
+        Digests { directory: cache.or_else(batch) }
+    }
+
+    /// The digest of a file; `None` if it cannot be read.
+    pub(super) fn of(&self, file: &Path) -> Option<Vec<u8>> {
+        let file = fs::canonicalize(file).ok()?;
+        let state = State::of(&file)?;
+        if let Some(digest) = self.recall(&state.name) {
+            return Some(digest.to_vec());
+        }
+        let mut hash = Sha256::new();
+        io::copy(&mut File::open(&file).ok()?, &mut hash).ok()?;
+        let digest: Name = hash.finalize().into();
+        if state.is_settled && State::of(&file)?.name == state.name {
+            self.remember(state.name, digest);
+        }
+        Some(digest.to_vec())
+    }
+
+    /// The digests of files of which the first that does is used: each once, since what one cannot do its copy cannot.
+    pub(super) fn of_all(&self, files: &[PathBuf]) -> Vec<Vec<u8>> {
+        let mut digests: Vec<Vec<u8>> = vec![];
+        for digest in files.iter().filter_map(|file| self.of(file)) {
+            if !digests.contains(&digest) {
+                digests.push(digest);
+            }
+        }
+        digests
+    }
+
+    fn recall(&self, state: &Name) -> Option<Name> {
+        let here = REMEMBERED.lock().unwrap_or_else(PoisonError::into_inner).get(state).copied();
+        here.or_else(|| self.directory.as_ref()?.load(state).ok()??.output.try_into().ok())
+    }
+
+    fn remember(&self, state: Name, digest: Name) {
+        REMEMBERED.lock().unwrap_or_else(PoisonError::into_inner).insert(state, digest);
+        if let Some(directory) = &self.directory {
+            // The entry of the compilation itself is written soon, and says what is wrong with the directory.
+            let _ = directory.store(&state, &Entry { messages: Messages::default(), output: digest.to_vec() });
+        }
+    }
+}
+
+/// What of a file changes when its bytes do.
+struct State {
+    name: Name,
+    /// The last change is long enough ago.
+    is_settled: bool,
+}
+
+impl State {
+    fn of(file: &Path) -> Option<State> {
+        let m = fs::metadata(file).ok()?;
+        let mut key = Key(Sha256::new());
+        key.add(b"the digest of a file").add(file.as_os_str().as_encoded_bytes());
+        for number in [m.dev(), m.ino(), m.len()] {
+            key.add(&number.to_le_bytes());
+        }
+        for number in [m.mtime(), m.mtime_nsec(), m.ctime(), m.ctime_nsec()] {
+            key.add(&number.to_le_bytes());
+        }
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs();
+        let is_settled = m.mtime().max(m.ctime()).saturating_add(FRESH) < i64::try_from(now).ok()?;
+        Some(State { name: key.finish(), is_settled })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digests_are_those_of_the_bytes() {
+        let root = tempfile::tempdir().unwrap();
+        let file = root.path().join("tool");
+        let digests = Digests { directory: Some(Local::new(root.path().join("cache"), false)) };
+        for bytes in [&b"one"[..], b"two", b"", b"one"] {
+            fs::write(&file, bytes).unwrap();
+            assert_eq!(digests.of(&file), Some(Sha256::digest(bytes).to_vec()));
+        }
+        // The same size and time, at once: nothing was remembered.
+        assert!(!root.path().join("cache").exists());
+        assert_eq!(digests.of(&root.path().join("none")), None);
+        let link = root.path().join("link");
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        assert_eq!(digests.of(&link), digests.of(&file));
+        let other = root.path().join("other");
+        fs::write(&other, b"other").unwrap();
+        let all = digests.of_all(&[file.clone(), link, root.path().join("none"), other.clone(), file.clone()]);
+        assert_eq!(all, [digests.of(&file).unwrap(), digests.of(&other).unwrap()]);
+    }
+
+    #[test]
+    fn what_has_settled_is_read_once() {
+        let root = tempfile::tempdir().unwrap();
+        // It was installed a while ago.
+        let program = std::path::PathBuf::from("/bin/sh").canonicalize().unwrap();
+        let Some(State { name, is_settled: true }) = State::of(&program) else { panic!("a settled file") };
+        let directory = Local::new(root.path().join("cache"), false);
+        let digests = Digests { directory: Some(directory.clone()) };
+        let digest = digests.of(&program).unwrap();
+        assert_eq!(digests.recall(&name).unwrap().to_vec(), digest);
+        assert_eq!(directory.load(&name).unwrap().unwrap().output, digest);
+    }
+}

@@ -1,0 +1,146 @@
+//! Entries in a directory.
+//!
+//! An entry is written under a temporary name and renamed: readers see a whole entry or none, and writers need no lock.
+//! Directories are made for the user alone. Unless everybody who may write is trusted, each folder and entry must be as
+//! trustworthy as the directory; in any case no link is followed below it, what is no regular file is no entry, and
+//! nothing is read beyond a bound.
+
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use super::{Entry, LARGEST, Name, Store};
+use crate::{child, io_text};
+
+#[derive(Debug, Clone)]
+pub(super) struct Local {
+    directory: PathBuf,
+    /// All who may write there are trusted.
+    shared: bool,
+}
+
+/// Why a directory cannot be used.
+enum Closed {
+    Refused(String),
+    Io(io::Error),
+}
+
+impl From<Closed> for io::Error {
+    fn from(closed: Closed) -> io::Error {
+        match closed {
+            Closed::Refused(why) => io::Error::new(io::ErrorKind::PermissionDenied, format!("it {why}")),
+            Closed::Io(e) => e,
+        }
+    }
+}
+
+/// Opens a directory that may be trusted. Only the one that the user names may be a link.
+fn open_directory(path: &Path, shared: bool, follow: bool) -> Result<File, Closed> {
+    let flags = libc::O_DIRECTORY | if follow { 0 } else { libc::O_NOFOLLOW };
+    let directory = File::options().read(true).custom_flags(flags).open(path).map_err(Closed::Io)?;
+    let metadata = directory.metadata().map_err(Closed::Io)?;
+    match mistrust(&metadata).filter(|_| !shared) {
+        Some(why) => Err(Closed::Refused(format!("{why}; --shared-cache trusts all who may write there"))),
+        None => Ok(directory),
+    }
+}
+
+/// Why what is there may be another's.
+fn mistrust(metadata: &Metadata) -> Option<&'static str> {
+    if ![child::user(), 0].contains(&metadata.uid()) {
+        return Some("belongs to another user");
+    }
+    (metadata.mode() & 0o022 != 0).then_some("can be written by others")
+}
+
+/// The name of something in an open directory, which stays that directory whatever becomes of its name.
+fn in_directory(directory: &File, path: &Path, name: &str) -> PathBuf {
+    let open = PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd()));
+    if open.exists() { open.join(name) } else { path.join(name) }
+}
+
+/// The folder of an entry, and its name there.
+fn place(name: &Name) -> (String, String) {
+    let mut folder: String = name.iter().map(|b| format!("{b:02x}")).collect();
+    let file = folder.split_off(2);
+    (folder, file)
+}
+
+impl Local {
+    pub(super) fn new(directory: PathBuf, shared: bool) -> Local {
+        Local { directory, shared }
+    }
+
+    /// Whether the directory may be used, where it is there.
+    ///
+    /// # Errors
+    /// Why it is not to be trusted.
+    pub(super) fn check(&self) -> Result<(), String> {
+        match open_directory(&self.directory, self.shared, true) {
+            Err(Closed::Refused(why)) => Err(format!("the cache directory '{}' {why}", self.directory.display())),
+            _ => Ok(()),
+        }
+    }
+
+    fn read(&self, name: &Name) -> Option<Entry> {
+        let (folder, file) = place(name);
+        let root = open_directory(&self.directory, self.shared, true).ok()?;
+        let path = in_directory(&root, &self.directory, &folder);
+        let within = open_directory(&path, self.shared, false).ok()?;
+        // Opening a pipe must not wait for its writer.
+        let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+        let file = File::options().read(true).custom_flags(flags).open(in_directory(&within, &path, &file)).ok()?;
+        let metadata = file.metadata().ok()?;
+        let is_trusted = self.shared || mistrust(&metadata).is_none();
+        if !metadata.is_file() || metadata.len() > LARGEST || !is_trusted {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        file.take(LARGEST).read_to_end(&mut bytes).ok()?;
+        Entry::read(name, &bytes)
+    }
+
+    fn write(&self, name: &Name, entry: &Entry) -> io::Result<()> {
+        let (folder, file) = place(name);
+        let (of_directories, of_files) = if self.shared { (0o777, 0o666) } else { (0o700, 0o600) };
+        fs::DirBuilder::new().recursive(true).mode(of_directories).create(&self.directory)?;
+        let root = open_directory(&self.directory, self.shared, true)?;
+        let path = in_directory(&root, &self.directory, &folder);
+        match fs::DirBuilder::new().mode(of_directories).create(&path) {
+            Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(e),
+            _ => {}
+        }
+        let within = open_directory(&path, self.shared, false)?;
+        let bytes = entry.bytes(name);
+        if bytes.len() as u64 > LARGEST {
+            return Ok(());
+        }
+        let target = in_directory(&within, &path, &file);
+        for attempt in 0..1000u32 {
+            let temporary = in_directory(&within, &path, &format!(".{}-{attempt}.tmp", std::process::id()));
+            let mut file = match File::options().write(true).create_new(true).mode(of_files).open(&temporary) {
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
+                file => file?,
+            };
+            let stored = file.write_all(&bytes).and_then(|()| fs::rename(&temporary, &target));
+            if stored.is_err() {
+                // The error that matters is the first one; a temporary file that cannot be removed stays.
+                let _ = fs::remove_file(&temporary);
+            }
+            return stored;
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
+    }
+}
+
+impl Store for Local {
+    fn load(&self, name: &Name) -> Result<Option<Entry>, String> {
+        Ok(self.read(name))
+    }
+
+    fn store(&self, name: &Name, entry: &Entry) -> Result<(), String> {
+        self.write(name, entry).map_err(|e| format!("the cache cannot be written: {}", io_text(&e)))
+    }
+}

@@ -1,0 +1,374 @@
+//! The calls of the protocol. All of them end when the caller stops waiting.
+
+use std::fmt::Write;
+
+use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
+use bazel_remote_apis::google::bytestream::{ReadRequest, WriteRequest, byte_stream_client::ByteStreamClient};
+use prost::Message;
+use sha2::{Digest, Sha256};
+use tokio::sync::OnceCell;
+use tonic::codegen::tokio_stream;
+use tonic::transport::{Channel, ClientTlsConfig, Endpoint};
+use tonic::{Code, Status};
+
+use api::action_cache_client::ActionCacheClient;
+use api::capabilities_client::CapabilitiesClient;
+use api::content_addressable_storage_client::ContentAddressableStorageClient;
+
+use crate::{Address, Answer, Key, LARGEST, Request, Trouble};
+
+/// The file that is the result of every action.
+const FILE: &str = "entry";
+/// Bytes in one message, at most, where the server does not ask for less: gRPC refuses messages of 4 MiB.
+const BATCH: u64 = 2 << 20;
+/// Bytes in a piece of a stream.
+const PIECE: usize = 256 << 10;
+
+/// A connection that makes itself when it is used, and again after it broke.
+pub struct Connection {
+    channel: Channel,
+    instance: String,
+    limits: OnceCell<Limits>,
+}
+
+/// What a server says it can do.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    /// Bytes of blobs in one message.
+    batch: u64,
+    /// Bytes of a blob.
+    blob: u64,
+    writable: bool,
+}
+
+impl Connection {
+    pub fn new(address: &Address) -> Result<Connection, Trouble> {
+        let wrong = |e: tonic::transport::Error| Trouble::Unreachable(innermost(&e));
+        let mut endpoint = Endpoint::from_shared(address.uri()).map_err(wrong)?.tcp_nodelay(true);
+        if address.is_secure() {
+            endpoint = endpoint.tls_config(ClientTlsConfig::new().with_native_roots()).map_err(wrong)?;
+        }
+        let channel = endpoint.connect_lazy();
+        Ok(Connection { channel, instance: address.instance().to_owned(), limits: OnceCell::new() })
+    }
+
+    pub async fn answer(&self, request: &Request) -> Answer {
+        match request {
+            Request::Find(key) => self.find(key).await,
+            Request::Keep(key, blob) => self.keep(key, blob).await.map(|()| None),
+        }
+    }
+
+    fn storage(&self) -> ContentAddressableStorageClient<Channel> {
+        ContentAddressableStorageClient::new(self.channel.clone())
+    }
+
+    /// The start of names of blobs in streams.
+    fn prefix(&self) -> String {
+        if self.instance.is_empty() { String::new() } else { format!("{}/", self.instance) }
+    }
+
+    /// What the server says it can do; asked once.
+    async fn limits(&self) -> Result<Limits, Trouble> {
+        self.limits.get_or_try_init(|| self.ask_for_limits()).await.copied()
+    }
+
+    async fn ask_for_limits(&self) -> Result<Limits, Trouble> {
+        let request = api::GetCapabilitiesRequest { instance_name: self.instance.clone() };
+        let capabilities = match CapabilitiesClient::new(self.channel.clone()).get_capabilities(request).await {
+            Ok(answer) => answer.into_inner().cache_capabilities,
+            // The oldest servers have no such call.
+            Err(status) if status.code() == Code::Unimplemented => Some(api::CacheCapabilities::default()),
+            Err(status) => return Err(trouble(&status)),
+        };
+        let cache = capabilities.ok_or_else(|| Trouble::Refuses("it has no cache".into()))?;
+        if !cache.digest_functions.is_empty() && !cache.digest_functions.contains(&SHA256) {
+            return Err(Trouble::Refuses("it has no digests by SHA-256".into()));
+        }
+        let bound = |announced: i64, most: u64| match u64::try_from(announced) {
+            Ok(n @ 1..) => n.min(most),
+            _ => most,
+        };
+        Ok(Limits {
+            batch: bound(cache.max_batch_total_size_bytes, BATCH),
+            blob: bound(cache.max_cas_blob_size_bytes, LARGEST),
+            writable: cache.action_cache_update_capabilities.is_none_or(|update| update.update_enabled),
+        })
+    }
+
+    async fn find(&self, key: &Key) -> Answer {
+        let request = api::GetActionResultRequest {
+            instance_name: self.instance.clone(),
+            action_digest: Some(Action::of(key).digest),
+            inline_output_files: vec![FILE.into()],
+            digest_function: SHA256,
+            ..Default::default()
+        };
+        let mut actions = ActionCacheClient::new(self.channel.clone());
+        let (limits, result) = tokio::join!(self.limits(), actions.get_action_result(request));
+        let result = match result {
+            Ok(result) => result.into_inner(),
+            Err(status) if status.code() == Code::NotFound => return limits.map(|_| None),
+            Err(status) => return Err(trouble(&status)),
+        };
+        let lies = |text: &str| Trouble::Lies(text.to_owned());
+        let file = result.output_files.into_iter().find(|f| f.path == FILE);
+        let file = file.ok_or_else(|| lies("its result has no entry"))?;
+        let digest = file.digest.ok_or_else(|| lies("its entry has no digest"))?;
+        let size = u64::try_from(digest.size_bytes).ok().filter(|size| *size <= LARGEST);
+        let size = size.ok_or_else(|| Trouble::Lies(format!("an entry of {} bytes", digest.size_bytes)))?;
+        if digest.hash.len() != 64 || digest.hash.bytes().any(|b| !matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
+            return Err(lies("the digest of its entry is none"));
+        }
+        let blob = if !file.contents.is_empty() {
+            Some(file.contents)
+        } else if size <= limits?.batch {
+            self.read_batch(&digest).await?
+        } else {
+            self.read_stream(&digest, size).await?
+        };
+        let Some(blob) = blob else { return Ok(None) };
+        if blob.len() as u64 != size {
+            return Err(Trouble::Lies(format!("{} bytes where it announced {size}", blob.len())));
+        }
+        if hash(&blob) != digest.hash {
+            return Err(lies("the bytes do not have the digest that it named"));
+        }
+        Ok(Some(blob))
+    }
+
+    async fn read_batch(&self, digest: &api::Digest) -> Answer {
+        let request = api::BatchReadBlobsRequest {
+            instance_name: self.instance.clone(),
+            digests: vec![digest.clone()],
+            digest_function: SHA256,
+            ..Default::default()
+        };
+        let answer = self.storage().batch_read_blobs(request).await.map_err(|s| trouble(&s))?.into_inner();
+        let blob = answer.responses.into_iter().find(|r| r.digest.as_ref() == Some(digest));
+        let blob = blob.ok_or_else(|| Trouble::Lies("it answers for other blobs than it was asked for".into()))?;
+        match Code::from(blob.status.as_ref().map_or(0, |s| s.code)) {
+            Code::Ok => Ok(Some(blob.data)),
+            Code::NotFound => Ok(None),
+            code => Err(refusal(code, &blob.status.unwrap_or_default().message)),
+        }
+    }
+
+    async fn read_stream(&self, digest: &api::Digest, size: u64) -> Answer {
+        let resource_name = format!("{}blobs/{}/{}", self.prefix(), digest.hash, digest.size_bytes);
+        let request = ReadRequest { resource_name, read_offset: 0, read_limit: 0 };
+        let mut client = ByteStreamClient::new(self.channel.clone());
+        let mut pieces = match client.read(request).await {
+            Ok(answer) => answer.into_inner(),
+            Err(status) if status.code() == Code::NotFound => return Ok(None),
+            Err(status) => return Err(trouble(&status)),
+        };
+        let mut blob = Vec::new();
+        loop {
+            match pieces.message().await {
+                Ok(Some(piece)) => blob.extend(piece.data),
+                Ok(None) => return Ok(Some(blob)),
+                Err(status) if status.code() == Code::NotFound => return Ok(None),
+                Err(status) => return Err(trouble(&status)),
+            }
+            if blob.len() as u64 > size {
+                return Err(Trouble::Lies(format!("more bytes than the {size} that it announced")));
+            }
+        }
+    }
+
+    async fn keep(&self, key: &Key, blob: &[u8]) -> Result<(), Trouble> {
+        let limits = self.limits().await?;
+        let size = blob.len() as u64;
+        if !limits.writable || size > limits.blob {
+            return Ok(());
+        }
+        let action = Action::of(key);
+        let entry = digest_of(blob);
+        let blobs: Vec<(api::Digest, &[u8])> = vec![
+            (entry.clone(), blob),
+            (action.command_digest.clone(), &action.command),
+            (action.digest.clone(), &action.bytes),
+            // The folder of the inputs, which is empty.
+            (digest_of(&[]), &[]),
+        ];
+        let request = api::FindMissingBlobsRequest {
+            instance_name: self.instance.clone(),
+            blob_digests: blobs.iter().map(|(digest, _)| digest.clone()).collect(),
+            digest_function: SHA256,
+        };
+        let missing = self.storage().find_missing_blobs(request).await.map_err(|s| trouble(&s))?.into_inner();
+        let missing = missing.missing_blob_digests;
+        let (small, large): (Vec<_>, Vec<_>) = blobs
+            .into_iter()
+            .filter(|(digest, _)| missing.contains(digest))
+            .partition(|(_, bytes)| bytes.len() as u64 <= limits.batch / 2);
+        for (digest, bytes) in large {
+            self.write_stream(&digest, bytes).await?;
+        }
+        if !small.is_empty() {
+            self.write_batch(small).await?;
+        }
+        let file = api::OutputFile { path: FILE.into(), digest: Some(entry), ..Default::default() };
+        let request = api::UpdateActionResultRequest {
+            instance_name: self.instance.clone(),
+            action_digest: Some(action.digest),
+            action_result: Some(api::ActionResult { output_files: vec![file], ..Default::default() }),
+            digest_function: SHA256,
+            ..Default::default()
+        };
+        let mut actions = ActionCacheClient::new(self.channel.clone());
+        actions.update_action_result(request).await.map(|_| ()).map_err(|s| trouble(&s))
+    }
+
+    async fn write_batch(&self, blobs: Vec<(api::Digest, &[u8])>) -> Result<(), Trouble> {
+        let requests = blobs.into_iter().map(|(digest, bytes)| api::batch_update_blobs_request::Request {
+            digest: Some(digest),
+            data: bytes.to_vec(),
+            ..Default::default()
+        });
+        let request = api::BatchUpdateBlobsRequest {
+            instance_name: self.instance.clone(),
+            requests: requests.collect(),
+            digest_function: SHA256,
+        };
+        let answer = self.storage().batch_update_blobs(request).await.map_err(|s| trouble(&s))?.into_inner();
+        match answer.responses.into_iter().filter_map(|r| r.status).find(|s| s.code != 0) {
+            Some(status) => Err(refusal(status.code.into(), &status.message)),
+            None => Ok(()),
+        }
+    }
+
+    async fn write_stream(&self, digest: &api::Digest, bytes: &[u8]) -> Result<(), Trouble> {
+        let upload = uuid::Uuid::new_v4();
+        let name = format!("{}uploads/{upload}/blobs/{}/{}", self.prefix(), digest.hash, digest.size_bytes);
+        let count = bytes.len().div_ceil(PIECE);
+        let pieces: Vec<WriteRequest> = bytes
+            .chunks(PIECE)
+            .enumerate()
+            .map(|(n, piece)| WriteRequest {
+                // The first piece alone needs the name.
+                resource_name: if n == 0 { name.clone() } else { String::new() },
+                write_offset: (n * PIECE) as i64,
+                finish_write: n + 1 == count,
+                data: piece.to_vec(),
+            })
+            .collect();
+        let mut client = ByteStreamClient::new(self.channel.clone());
+        let written = client.write(tokio_stream::iter(pieces)).await.map_err(|s| trouble(&s))?.into_inner();
+        match written.committed_size {
+            // Minus one: the blob was there already, in another form.
+            -1 => Ok(()),
+            n if n == digest.size_bytes => Ok(()),
+            n => Err(Trouble::Lies(format!("it took {n} bytes of {}", digest.size_bytes))),
+        }
+    }
+}
+
+const SHA256: i32 = api::digest_function::Value::Sha256 as i32;
+
+/// The action of a key.
+struct Action {
+    command: Vec<u8>,
+    command_digest: api::Digest,
+    bytes: Vec<u8>,
+    digest: api::Digest,
+}
+
+impl Action {
+    fn of(key: &Key) -> Action {
+        #[expect(deprecated, reason = "servers before version 2.1 of the protocol know the older name of outputs")]
+        let command = api::Command {
+            arguments: vec!["tileiras".into(), format!("--cache-entry={}", hex(key))],
+            output_files: vec![FILE.into()],
+            output_paths: vec![FILE.into()],
+            ..Default::default()
+        };
+        let command = command.encode_to_vec();
+        let command_digest = digest_of(&command);
+        let action = api::Action {
+            command_digest: Some(command_digest.clone()),
+            input_root_digest: Some(digest_of(&[])),
+            ..Default::default()
+        };
+        let bytes = action.encode_to_vec();
+        Action { command, command_digest, digest: digest_of(&bytes), bytes }
+    }
+}
+
+fn digest_of(bytes: &[u8]) -> api::Digest {
+    api::Digest { hash: hash(bytes), size_bytes: bytes.len() as i64 }
+}
+
+fn hash(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// What a failed call means.
+fn trouble(status: &Status) -> Trouble {
+    match status.code() {
+        // These come from the client's own side too, when a connection breaks.
+        Code::Unavailable | Code::Unknown | Code::Internal | Code::Cancelled => {
+            Trouble::Unreachable(if std::error::Error::source(status).is_some() {
+                innermost(status)
+            } else {
+                shortened(status.message())
+            })
+        }
+        code => refusal(code, status.message()),
+    }
+}
+
+fn refusal(code: Code, message: &str) -> Trouble {
+    let what = format!("{code:?}");
+    Trouble::Refuses(if message.is_empty() { what } else { format!("{what}: {}", shortened(message)) })
+}
+
+/// The first cause of an error.
+fn innermost(error: &dyn std::error::Error) -> String {
+    let mut cause = error;
+    while let Some(next) = cause.source() {
+        cause = next;
+    }
+    let text = cause.to_string();
+    // The number that Rust adds to the system's words.
+    shortened(text.rfind(" (os error ").map_or(text.as_str(), |at| &text[..at]))
+}
+
+/// A server's words, which may be of any length and make.
+fn shortened(text: &str) -> String {
+    const MOST: usize = 200;
+    let line = text.lines().next().unwrap_or_default();
+    let start = line.chars().take(MOST).map(|c| if c.is_control() { '?' } else { c });
+    start.chain(line.chars().nth(MOST).into_iter().flat_map(|_| "...".chars())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Keys must lead to the same actions for ever: a change makes all caches cold. The digest was computed by another
+    /// program, from the definition of the protocol.
+    #[test]
+    fn the_action_of_a_key_stays() {
+        let action = Action::of(&[0xab; 32]);
+        assert_eq!(action.digest.size_bytes, 138);
+        assert_eq!(action.digest.hash, "beda894d3403a4c1adb4a7174ad9d9088a7ea320c1f5de98d53f2406e9f12491");
+        assert_ne!(Action::of(&[0xac; 32]).digest, action.digest);
+    }
+
+    #[test]
+    fn words_of_servers_are_cut() {
+        let Trouble::Refuses(text) = refusal(Code::InvalidArgument, &"é".repeat(1000)) else { panic!("a refusal") };
+        assert_eq!(text, format!("InvalidArgument: {}...", "é".repeat(200)));
+        assert_eq!(refusal(Code::NotFound, ""), Trouble::Refuses("NotFound".into()));
+        assert_eq!(trouble(&Status::unavailable("gone\nfor ever")), Trouble::Unreachable("gone".into()));
+    }
+}

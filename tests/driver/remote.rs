@@ -1,0 +1,343 @@
+//! The command with a cache on a server, which is in this process, and does wrong.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use libtest_mimic::{Failed, Trial};
+use tile_remote_tests::{Fake, Fault};
+
+use crate::fixture::{Bench, Outcome, cuda_root};
+
+pub fn trials() -> Vec<Trial> {
+    let trial = |name: &str, test: fn()| {
+        Trial::test(name, move || {
+            test();
+            Ok::<(), Failed>(())
+        })
+    };
+    vec![
+        trial("the remote cache", a_hit_and_a_miss),
+        trial("the remote cache beside the local one", both_caches),
+        trial("the remote cache and the core", front_and_core),
+        trial("the remote cache by the environment", the_environment),
+        trial("a remote cache that does wrong", faults),
+        trial("a remote cache that is slow", slowness),
+        trial("a remote cache and a batch", batches),
+        trial("what is no remote cache", wrong_settings),
+    ]
+}
+
+/// More than any machine needs: tests of anything but time must not fail for want of it.
+const PATIENCE: &str = "--remote-cache-timeout=20000";
+
+/// A bench whose ptxas writes down that it was called.
+fn counting() -> Bench {
+    let bench = Bench::new();
+    bench.put("ptxas.log", b"");
+    let ptxas = bench.at("cuda/bin/ptxas");
+    std::fs::create_dir_all(ptxas.parent().unwrap()).unwrap();
+    let script = format!("#!/bin/sh\necho run >> ptxas.log; exec {}/bin/ptxas \"$@\"\n", cuda_root().display());
+    std::fs::write(&ptxas, script).unwrap();
+    std::fs::set_permissions(&ptxas, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    bench
+}
+
+fn assemblies(bench: &Bench) -> usize {
+    bench.get("ptxas.log").len() / 4
+}
+
+fn command(bench: &Bench, arguments: &[&str]) -> Command {
+    let mut command = bench.command(arguments);
+    command.env("CUDA_HOME", bench.at("cuda")).env("PATH", "/usr/bin:/bin");
+    command
+}
+
+fn run(bench: &Bench, arguments: &[&str]) -> Outcome {
+    bench.finish(command(bench, arguments))
+}
+
+/// The output without any cache.
+fn plain(bench: &Bench) -> Vec<u8> {
+    let outcome = run(bench, &["ok", "-o", "plain"]);
+    assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
+    bench.get("plain")
+}
+
+fn remote(fake: &Fake) -> String {
+    format!("--remote-cache={}", fake.address())
+}
+
+#[track_caller]
+fn silent(outcome: &Outcome) {
+    assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
+}
+
+fn a_hit_and_a_miss() {
+    let (bench, fake) = (counting(), Fake::start());
+    let expected = plain(&bench);
+    let remote = remote(&fake);
+    silent(&run(&bench, &["ok", "-o", "a", &remote, PATIENCE]));
+    assert_eq!((assemblies(&bench), fake.results()), (2, 1));
+    silent(&run(&bench, &["ok", "-o", "b", &remote, PATIENCE]));
+    assert_eq!((assemblies(&bench), fake.results()), (2, 1));
+    assert!(bench.get("a") == expected && bench.get("b") == expected);
+    // Whatever can change the output is another entry, and ptxas counts by its bytes: here it is another file.
+    silent(&run(&bench, &["ok", "-o", "c", &remote, PATIENCE, "-O1"]));
+    assert_eq!((assemblies(&bench), fake.results()), (3, 2));
+    let ptxas = bench.at("cuda/bin/ptxas");
+    let script = std::fs::read_to_string(&ptxas).unwrap();
+    std::fs::write(&ptxas, format!("{script}#\n")).unwrap();
+    silent(&run(&bench, &["ok", "-o", "d", &remote, PATIENCE]));
+    assert_eq!((assemblies(&bench), fake.results()), (4, 3));
+    // With the old bytes again, in another place and at another time, the old entry is found.
+    let there = bench.at("elsewhere/bin/ptxas");
+    std::fs::create_dir_all(there.parent().unwrap()).unwrap();
+    std::fs::write(&there, &script).unwrap();
+    std::fs::set_permissions(&there, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let mut moved = command(&bench, &["ok", "-o", "e", &remote, PATIENCE]);
+    moved.env("CUDA_HOME", bench.at("elsewhere"));
+    silent(&bench.finish(moved));
+    assert_eq!((assemblies(&bench), fake.results()), (4, 3));
+    assert_eq!(bench.get("e"), expected);
+    // What was said when an entry was made is said again; a failure is not kept.
+    let outcome = run(&bench, &["failing", "-o", "f", &remote, PATIENCE]);
+    assert_eq!((outcome.status, fake.results()), (Some(5), 3));
+    // More than the output is made anew, and the server is not even asked.
+    let (before, calls) = (assemblies(&bench), fake.all_calls());
+    silent(&run(&bench, &["ok", "-o", "g", &remote, PATIENCE, "--save-temps"]));
+    assert_eq!((assemblies(&bench), fake.all_calls()), (before + 1, calls));
+}
+
+/// Both have one key: what one has the other can be given, and the near one is asked first.
+fn both_caches() {
+    let (bench, fake) = (counting(), Fake::start());
+    let expected = plain(&bench);
+    let remote = remote(&fake);
+    silent(&run(&bench, &["ok", "-o", "a", &remote, PATIENCE, "--cache-dir=one"]));
+    assert_eq!((assemblies(&bench), fake.results()), (2, 1));
+    // The local one alone, and a local one that is filled by the remote one.
+    silent(&run(&bench, &["ok", "-o", "b", "--cache-dir=one"]));
+    silent(&run(&bench, &["ok", "-o", "c", &remote, PATIENCE, "--cache-dir=two"]));
+    let calls = fake.all_calls();
+    silent(&run(&bench, &["ok", "-o", "d", "--cache-dir=two"]));
+    silent(&run(&bench, &["ok", "-o", "e", &remote, PATIENCE, "--cache-dir=two"]));
+    assert_eq!((assemblies(&bench), fake.all_calls()), (2, calls));
+    for output in ["a", "b", "c", "d", "e"] {
+        assert_eq!(bench.get(output), expected, "{output}");
+    }
+    // The same bytes in both.
+    let entries = |d: &Path| -> Vec<Vec<u8>> {
+        let list = |d: &Path| std::fs::read_dir(d).unwrap().map(|e| e.unwrap().path()).collect::<Vec<_>>();
+        let mut files: Vec<_> = list(d).iter().flat_map(|d| list(d)).map(|f| std::fs::read(f).unwrap()).collect();
+        // Not the digests of tools.
+        files.retain(|f| f.len() > 120);
+        files
+    };
+    assert_eq!((entries(&bench.at("one")).len(), entries(&bench.at("one"))), (1, entries(&bench.at("two"))));
+}
+
+/// The program in front looks, and the core keeps: each does its part alone.
+fn front_and_core() {
+    let (bench, fake) = (counting(), Fake::start());
+    std::os::unix::fs::symlink(std::env::current_exe().unwrap(), bench.at("link")).unwrap();
+    std::fs::hard_link(std::env::current_exe().unwrap(), bench.at("tileiras-core"))
+        .or_else(|_| std::fs::copy(std::env::current_exe().unwrap(), bench.at("tileiras-core")).map(|_| ()))
+        .unwrap();
+    // The front must lie beside it.
+    std::fs::remove_file(bench.at("tileiras")).unwrap();
+    std::fs::hard_link(bench.at("tileiras-core"), bench.at("tileiras")).unwrap();
+    let front = |arguments: &[&str]| {
+        let mut command = command(&bench, arguments);
+        command.env("TILEIRAS_FIXTURE", "front");
+        bench.finish(command)
+    };
+    let remote = remote(&fake);
+    silent(&front(&["ok", "-o", "a", &remote, PATIENCE]));
+    let calls = |name| fake.calls(name);
+    assert_eq!((calls("GetActionResult"), calls("UpdateActionResult"), assemblies(&bench)), (1, 1, 1));
+    // With a hit no core is needed.
+    std::fs::rename(bench.at("tileiras-core"), bench.at("away")).unwrap();
+    silent(&front(&["ok", "-o", "b", &remote, PATIENCE]));
+    assert_eq!((calls("GetActionResult"), calls("UpdateActionResult"), assemblies(&bench)), (2, 1, 1));
+    assert_eq!(bench.get("a"), bench.get("b"));
+    std::fs::rename(bench.at("away"), bench.at("tileiras-core")).unwrap();
+    // What the front found wrong is not found out again by the core, nor said again.
+    fake.fail(Fault::Refuses);
+    let before = fake.all_calls();
+    let outcome = front(&["ok", "-o", "c", &remote, PATIENCE]);
+    let text = format!(
+        "warning: the remote cache '{}' refuses: PermissionDenied: not you?[31m; compilation goes on without it\n",
+        fake.address()
+    );
+    assert_eq!((outcome.status, outcome.stderr), (Some(0), text));
+    // Both calls of the look, and nothing after that.
+    assert_eq!(fake.all_calls(), before + 2);
+    assert_eq!(bench.get("c"), bench.get("a"));
+}
+
+fn the_environment() {
+    let (bench, fake) = (counting(), Fake::start());
+    let with = |arguments: &[&str], milliseconds: &str| {
+        let mut command = command(&bench, arguments);
+        command.env("TILEIRAS_REMOTE_CACHE", fake.address()).env("TILEIRAS_REMOTE_CACHE_TIMEOUT", milliseconds);
+        bench.finish(command)
+    };
+    silent(&with(&["ok", "-o", "a"], "20000"));
+    silent(&with(&["ok", "-o", "b"], "20000"));
+    assert_eq!((assemblies(&bench), fake.results()), (1, 1));
+    // An option wins, and an empty one is none.
+    let calls = fake.all_calls();
+    silent(&with(&["ok", "-o", "c", "--remote-cache="], "20000"));
+    assert_eq!((assemblies(&bench), fake.all_calls()), (2, calls));
+    let outcome = with(&["ok", "-o", "d"], "soon");
+    let text = "error: the time for the remote cache is a number of milliseconds from 1 to 600000, not 'soon'\n";
+    assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(2), text));
+}
+
+/// Whatever the server does, the output is that without it, and one line says what it did.
+fn faults() {
+    let (bench, mut fake) = (counting(), Fake::start());
+    let expected = plain(&bench);
+    let remote = remote(&fake);
+    silent(&run(&bench, &["ok", "-o", "a", &remote, PATIENCE]));
+    let warns = |what: &str| {
+        let before = assemblies(&bench);
+        let outcome = run(&bench, &["ok", "-o", "out", &remote, PATIENCE]);
+        let text = format!(
+            "warning: the remote cache '{}' {what}; compilation goes on without it\n",
+            remote.split_once('=').unwrap().1
+        );
+        assert_eq!((outcome.status, outcome.stderr), (Some(0), text));
+        assert_eq!((assemblies(&bench), bench.get("out") == expected), (before + 1, true), "{what}");
+        std::fs::remove_file(bench.at("out")).unwrap();
+    };
+    for (fault, what) in [
+        (Fault::WrongBytes, "cannot be trusted: the bytes do not have the digest that it named"),
+        (Fault::WrongDigest, "cannot be trusted: the digest of its entry is none"),
+        (Fault::Size(1 << 40), "cannot be trusted: an entry of 1099511627776 bytes"),
+        (Fault::Size(-5), "cannot be trusted: an entry of -5 bytes"),
+        (Fault::NoEntry, "cannot be trusted: its result has no entry"),
+        (Fault::OtherBlobs, "cannot be trusted: it answers for other blobs than it was asked for"),
+        // The bytes are what they are said to be, and no entry.
+        (Fault::OtherEntry, "cannot be trusted: it gave another entry than it was asked for"),
+        (Fault::Refuses, "refuses: PermissionDenied: not you?[31m"),
+        (Fault::OtherDigests, "refuses: it has no digests by SHA-256"),
+    ] {
+        fake.fail(fault);
+        warns(what);
+    }
+    // What an entry of another compilation has is no output of this one, however sound it is.
+    fake.fail(Fault::None);
+    silent(&run(&bench, &["ok", "-o", "other", &remote, PATIENCE, "-O1", "--cache-dir=of-other"]));
+    let folder = std::fs::read_dir(bench.at("of-other")).unwrap().map(|e| e.unwrap().path());
+    let files = folder.flat_map(|d| std::fs::read_dir(d).unwrap().map(|e| std::fs::read(e.unwrap().path()).unwrap()));
+    let entry = files.into_iter().find(|f| f.len() > 120).expect("the entry of the other compilation");
+    fake.replace_entries(&entry);
+    warns("cannot be trusted: it gave another entry than it was asked for");
+    // Blobs that are gone are no fault of anybody, and come back.
+    fake.fail(Fault::LostBlobs);
+    silent(&run(&bench, &["ok", "-o", "b", &remote, PATIENCE]));
+    fake.fail(Fault::ReadOnly);
+    silent(&run(&bench, &["ok", "-o", "c", &remote, PATIENCE, "-O2"]));
+    fake.kill();
+    warns("cannot be reached: Connection refused");
+    fake.revive();
+    // A cache that fails is no reason for a compilation to succeed, or to fail in another way.
+    fake.fail(Fault::Refuses);
+    let outcome = run(&bench, &["failing", "-o", "x", &remote, PATIENCE]);
+    assert_eq!(outcome.status, Some(5));
+}
+
+/// The bound is kept by the look and by the keeping.
+fn slowness() {
+    let (bench, fake) = (counting(), Fake::start());
+    let expected = plain(&bench);
+    let remote = remote(&fake);
+    fake.fail(Fault::Slow(Duration::from_secs(120)));
+    let started = Instant::now();
+    let outcome = run(&bench, &["ok", "-o", "a", &remote, "--remote-cache-timeout=300"]);
+    let spent = started.elapsed();
+    let text = format!(
+        "warning: the remote cache '{}' did not answer within 300 ms; compilation goes on without it\n",
+        fake.address()
+    );
+    assert_eq!((outcome.status, outcome.stderr), (Some(0), text));
+    assert_eq!(bench.get("a"), expected);
+    // Far less than the server would take, and enough for a machine that is busy.
+    assert!(spent < Duration::from_secs(30), "{spent:?}");
+    // Once it was of no use it is asked for nothing more: the calls of the look were all.
+    assert!(fake.all_calls() <= 2);
+}
+
+fn manifest(bench: &Bench, count: usize, more: &str) {
+    let items: Vec<String> = (0..count)
+        .map(|n| format!(r#"{{"input": "ok", "output": "out{n}", "args": ["-O{}"]}}"#, n % 4))
+        .collect();
+    let text = format!(r#"{{"args": [{more}], "items": [{}]}}"#, items.join(", "));
+    bench.put("manifest.json", text.as_bytes());
+}
+
+/// Many compilations share one server, and one warning.
+fn batches() {
+    let (bench, mut fake) = (counting(), Fake::start());
+    let outputs = |count: usize| -> Vec<Vec<u8>> { (0..count).map(|n| bench.get(&format!("out{n}"))).collect() };
+    let batch = |milliseconds: &str, address: &str| {
+        manifest(&bench, 12, &format!(r#""--remote-cache={address}", "--remote-cache-timeout={milliseconds}""#));
+        let outcome = run(&bench, &["batch", "manifest.json", "-j", "4"]);
+        assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
+        let lines = String::from_utf8(outcome.stdout).unwrap();
+        let messages: Vec<String> = lines
+            .lines()
+            .map(|l| serde_json::from_str::<serde_json::Value>(l).unwrap()["messages"].as_str().unwrap().to_owned())
+            .filter(|m| !m.is_empty())
+            .collect();
+        messages
+    };
+    manifest(&bench, 12, "");
+    silent(&run(&bench, &["batch", "manifest.json", "-j", "4"]));
+    let expected = outputs(12);
+    assert_eq!(batch("20000", &fake.address()), Vec::<String>::new());
+    assert_eq!((outputs(12) == expected, fake.results()), (true, 4));
+    let before = assemblies(&bench);
+    assert_eq!(batch("20000", &fake.address()), Vec::<String>::new());
+    assert_eq!((outputs(12) == expected, assemblies(&bench)), (true, before));
+    // A server that is slow is said to be so once, and makes nobody wait but those who were under way.
+    fake.fail(Fault::Slow(Duration::from_secs(120)));
+    let started = Instant::now();
+    let said = batch("1500", &fake.address());
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains("did not answer within 1500 ms; compilation goes on without it"), "{said:?}");
+    assert_eq!((outputs(12) == expected, assemblies(&bench)), (true, before + 12));
+    assert!(started.elapsed() < Duration::from_secs(60));
+    assert!(fake.calls("UpdateActionResult") <= 12);
+    fake.kill();
+    let said = batch("20000", &fake.address());
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert_eq!(outputs(12), expected);
+    // Nothing is left behind.
+    let left = std::fs::read_dir(bench.dir.path()).unwrap().map(|e| e.unwrap().file_name());
+    assert!(left.into_iter().all(|name| !name.to_string_lossy().starts_with("tileiras-")), "a common directory");
+}
+
+fn wrong_settings() {
+    let bench = counting();
+    for (argument, text) in [
+        ("--remote-cache=cache:80", "the remote cache 'cache:80' is not of the form grpc://host:port/instance"),
+        ("--remote-cache=http://h:80", "the remote cache 'http://h:80' begins with 'http', and there are grpc and grpcs"),
+        ("--remote-cache=grpc://h", "the remote cache 'grpc://h' names no port"),
+    ] {
+        // Even where the output would not be looked for.
+        for more in ["-O3", "--save-temps"] {
+            let outcome = run(&bench, &["ok", "-o", "a", argument, more]);
+            assert_eq!((outcome.status, outcome.stderr), (Some(2), format!("error: {text}\n")), "{argument} {more}");
+        }
+    }
+    for time in ["0", "-1", "600001", "1s"] {
+        let outcome = run(&bench, &["ok", "-o", "a", "--remote-cache=grpc://h:1", "--remote-cache-timeout", time]);
+        let text =
+            format!("error: the time for the remote cache is a number of milliseconds from 1 to 600000, not '{time}'\n");
+        assert_eq!((outcome.status, outcome.stderr), (Some(2), text));
+    }
+    assert_eq!(assemblies(&bench), 0);
+}

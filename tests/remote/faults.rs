@@ -1,0 +1,274 @@
+//! The client against a server that does wrong.
+
+use std::time::{Duration, Instant};
+
+use tile_remote::{Address, LARGEST, Server, Trouble};
+use tile_remote_tests::{Fake, Fault};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+const KEY: [u8; 32] = [7; 32];
+
+fn client(fake: &Fake) -> Server {
+    Server::new(fake.address().parse().expect("an address"))
+}
+
+/// Bytes that no compression would shorten.
+fn noise(length: usize) -> Vec<u8> {
+    let mut state = 1u64;
+    let step = |_| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 56) as u8
+    };
+    (0..length).map(step).collect()
+}
+
+/// What is kept is found: in messages, in streams, and inside results, by another client too.
+#[test]
+fn what_is_kept_is_found() {
+    for (length, batches, inline) in [
+        (0, 4 << 20, false),
+        (1, 4 << 20, false),
+        (100_000, 4 << 20, true),
+        (1 << 20, 0, false),
+        ((1 << 20) + 1, 4 << 20, false),
+        (5_000_000, 4 << 20, false),
+        (100_000, 4096, false),
+    ] {
+        let fake = Fake::start();
+        fake.limit_batches(batches);
+        if inline {
+            fake.inline();
+        }
+        let blob = noise(length);
+        let first = client(&fake);
+        assert_eq!(first.find(&KEY, PATIENCE), Ok(None));
+        assert_eq!(first.keep(&KEY, blob.clone(), PATIENCE), Ok(()), "{length}");
+        assert_eq!((first.find(&KEY, PATIENCE), fake.results()), (Ok(Some(blob.clone())), 1), "{length}");
+        assert_eq!(client(&fake).find(&KEY, PATIENCE), Ok(Some(blob.clone())), "{length}");
+        assert_eq!(first.find(&[8; 32], PATIENCE), Ok(None));
+        // A second time nothing is sent but the result.
+        let sent = fake.calls("BatchUpdateBlobs") + fake.calls("Write");
+        assert_eq!(first.keep(&KEY, blob, PATIENCE), Ok(()));
+        assert_eq!(fake.calls("BatchUpdateBlobs") + fake.calls("Write"), sent);
+        assert_eq!(fake.calls("Read") > 0, length > 2 << 20 || batches == 4096, "{length}");
+        // What it can do is asked once by each client.
+        assert_eq!(fake.calls("GetCapabilities"), 2);
+    }
+}
+
+#[test]
+fn instances_are_named_in_every_call() {
+    let fake = Fake::start();
+    fake.limit_batches(1000);
+    let server = Server::new(format!("{}/team/kernels", fake.address()).parse().unwrap());
+    assert_eq!(server.keep(&KEY, noise(10_000), PATIENCE), Ok(()));
+    assert_eq!(server.find(&KEY, PATIENCE), Ok(Some(noise(10_000))));
+    assert_eq!(fake.instances(), ["team/kernels"]);
+    assert!(fake.calls("Write") == 1 && fake.calls("Read") == 1);
+}
+
+/// The blob never comes out wrong, and what is wrong is said.
+#[test]
+fn lies_are_found_out() {
+    for length in [1000, 3_000_000] {
+        for inline in [false, true] {
+            let fake = Fake::start();
+            if inline && length == 1000 {
+                fake.inline();
+            }
+            let server = client(&fake);
+            server.keep(&KEY, noise(length), PATIENCE).unwrap();
+            let cases = [
+                (Fault::WrongBytes, "cannot be trusted: the bytes do not have the digest that it named".to_owned()),
+                (Fault::Truncated, format!("cannot be trusted: {} bytes where it announced {length}", length - 1)),
+                (
+                    Fault::TooLong,
+                    match length {
+                        1000 => "cannot be trusted: 1001 bytes where it announced 1000".to_owned(),
+                        _ => format!("cannot be trusted: more bytes than the {length} that it announced"),
+                    },
+                ),
+                (Fault::WrongDigest, "cannot be trusted: the digest of its entry is none".to_owned()),
+                (Fault::Size(-1), "cannot be trusted: an entry of -1 bytes".to_owned()),
+                (Fault::Size(i64::MAX), format!("cannot be trusted: an entry of {} bytes", i64::MAX)),
+                (
+                    Fault::Size(LARGEST as i64 + 1),
+                    format!("cannot be trusted: an entry of {} bytes", LARGEST + 1),
+                ),
+                (Fault::NoEntry, "cannot be trusted: its result has no entry".to_owned()),
+            ];
+            for (fault, text) in cases {
+                fake.fail(fault);
+                let found = server.find(&KEY, PATIENCE).map_err(|trouble| trouble.to_string());
+                assert_eq!(found, Err(text), "{fault:?} {length} {inline}");
+            }
+            // Of a result with its blob in it nothing more is asked.
+            assert_eq!(fake.calls("BatchReadBlobs") == 0, inline || length > 1000);
+            fake.fail(Fault::None);
+            assert_eq!(server.find(&KEY, PATIENCE), Ok(Some(noise(length))));
+        }
+    }
+    let fake = Fake::start();
+    let server = client(&fake);
+    server.keep(&KEY, noise(1000), PATIENCE).unwrap();
+    fake.fail(Fault::OtherBlobs);
+    assert!(matches!(server.find(&KEY, PATIENCE), Err(Trouble::Lies(_))));
+    // Bytes that have the digest which is named are given out: the caller knows what it kept.
+    fake.fail(Fault::OtherEntry);
+    assert_eq!(server.find(&KEY, PATIENCE), Ok(Some(b"something else".to_vec())));
+}
+
+/// A result without its blobs is no result, and the next client brings them again.
+#[test]
+fn lost_blobs_are_a_miss() {
+    for length in [1000, 3_000_000] {
+        let fake = Fake::start();
+        let server = client(&fake);
+        server.keep(&KEY, noise(length), PATIENCE).unwrap();
+        fake.fail(Fault::LostBlobs);
+        assert_eq!(server.find(&KEY, PATIENCE), Ok(None));
+    }
+}
+
+/// However slow the server is, and wherever it stops, the caller has its answer in time.
+#[test]
+fn patience_ends() {
+    let fake = Fake::start();
+    let server = client(&fake);
+    server.keep(&KEY, noise(3_000_000), PATIENCE).unwrap();
+    let patience = Duration::from_millis(300);
+    for fault in [Fault::Slow(Duration::from_secs(30)), Fault::Endless] {
+        fake.fail(fault);
+        let started = Instant::now();
+        assert_eq!(server.find(&KEY, patience), Err(Trouble::Slow(patience)), "{fault:?}");
+        let spent = started.elapsed();
+        assert!(spent >= patience && spent < patience + Duration::from_secs(2), "{fault:?}: {spent:?}");
+    }
+    fake.fail(Fault::Slow(Duration::from_secs(30)));
+    let started = Instant::now();
+    assert_eq!(server.keep(&[1; 32], noise(10), patience), Err(Trouble::Slow(patience)));
+    assert!(started.elapsed() < patience + Duration::from_secs(2));
+    // No time at all is no time for anything.
+    assert_eq!(server.find(&KEY, Duration::ZERO), Err(Trouble::Slow(Duration::ZERO)));
+}
+
+/// Somebody who listens and says nothing, and somebody who is no such server.
+#[test]
+fn strangers_are_no_servers() {
+    use std::io::Write;
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let server = Server::new(format!("grpc://{}", silent.local_addr().unwrap()).parse().unwrap());
+    let patience = Duration::from_millis(200);
+    assert_eq!(server.find(&KEY, patience), Err(Trouble::Slow(patience)));
+
+    let web = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = web.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in web.incoming() {
+            let _ = stream.unwrap().write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi");
+        }
+    });
+    let server = Server::new(format!("grpc://{address}").parse().unwrap());
+    let found = server.find(&KEY, PATIENCE);
+    assert!(matches!(found, Err(Trouble::Unreachable(_))), "{found:?}");
+}
+
+#[test]
+fn the_absent_are_noticed_at_once() {
+    let mut fake = Fake::start();
+    let server = client(&fake);
+    server.keep(&KEY, noise(10), PATIENCE).unwrap();
+    fake.kill();
+    let started = Instant::now();
+    assert_eq!(server.find(&KEY, PATIENCE), Err(Trouble::Unreachable("Connection refused".into())));
+    assert_eq!(client(&fake).find(&KEY, PATIENCE), Err(Trouble::Unreachable("Connection refused".into())));
+    assert!(started.elapsed() < PATIENCE / 2);
+    // A server that is there again is used again, by the client that saw it go.
+    fake.revive();
+    assert_eq!(server.find(&KEY, PATIENCE), Ok(Some(noise(10))));
+
+    let nowhere = Server::new("grpc://no-such-host.invalid:1".parse::<Address>().unwrap());
+    assert!(nowhere.find(&KEY, Duration::from_secs(2)).is_err());
+}
+
+#[test]
+fn a_server_that_dies_within_a_blob() {
+    let fake = Fake::start();
+    let server = client(&fake);
+    server.keep(&KEY, noise(3_000_000), PATIENCE).unwrap();
+    fake.fail(Fault::Dies);
+    assert_eq!(server.find(&KEY, PATIENCE), Err(Trouble::Unreachable("the server goes down".into())));
+}
+
+#[test]
+fn refusals_are_told_in_short() {
+    let fake = Fake::start();
+    let server = client(&fake);
+    fake.fail(Fault::Refuses);
+    let text = "refuses: PermissionDenied: not you?[31m";
+    assert_eq!(server.find(&KEY, PATIENCE).unwrap_err().to_string(), text);
+    assert_eq!(server.keep(&KEY, noise(1), PATIENCE).unwrap_err().to_string(), text);
+    fake.fail(Fault::OtherDigests);
+    let other = client(&fake);
+    assert_eq!(other.find(&KEY, PATIENCE).unwrap_err().to_string(), "refuses: it has no digests by SHA-256");
+}
+
+/// Nothing is sent to a server that lets nobody write, and one that says nothing about itself is used as any other.
+#[test]
+fn what_servers_say_about_themselves() {
+    let fake = Fake::start();
+    fake.fail(Fault::ReadOnly);
+    assert_eq!(client(&fake).keep(&KEY, noise(10), PATIENCE), Ok(()));
+    assert_eq!((fake.results(), fake.all_calls()), (0, 1));
+    fake.fail(Fault::Old);
+    let server = client(&fake);
+    assert_eq!(server.keep(&KEY, noise(10), PATIENCE), Ok(()));
+    assert_eq!(server.find(&KEY, PATIENCE), Ok(Some(noise(10))));
+}
+
+/// Sixteen clients while the server is killed and comes back: a blob is right or absent, and nobody waits long.
+#[test]
+fn a_server_that_is_killed_again_and_again() {
+    let mut fake = Fake::start();
+    let patience = Duration::from_secs(5);
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let found: usize = std::thread::scope(|threads| {
+        let workers: Vec<_> = (0..16u8)
+            .map(|n| {
+                let (server, stop) = (client(&fake), &stop);
+                threads.spawn(move || {
+                    let blob = |key: u8| noise(10 + usize::from(key) * 300_000);
+                    let mut found = 0;
+                    for round in 0.. {
+                        if stop.load(std::sync::atomic::Ordering::Relaxed) {
+                            break;
+                        }
+                        let key = n.wrapping_add(round) % 12;
+                        let started = Instant::now();
+                        match server.find(&[key; 32], patience) {
+                            Ok(Some(bytes)) => {
+                                assert!(bytes == blob(key), "wrong bytes");
+                                found += 1;
+                            }
+                            Ok(None) => drop(server.keep(&[key; 32], blob(key), patience)),
+                            Err(Trouble::Lies(text)) => panic!("{text}"),
+                            Err(_) => std::thread::sleep(Duration::from_millis(5)),
+                        }
+                        assert!(started.elapsed() < 3 * patience, "{:?}", started.elapsed());
+                    }
+                    found
+                })
+            })
+            .collect();
+        for round in 0..25 {
+            std::thread::sleep(Duration::from_millis(40 + round * 7 % 30));
+            fake.kill();
+            fake.revive();
+        }
+        // With a server that stays, everything is found in the end.
+        std::thread::sleep(Duration::from_millis(500));
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        workers.into_iter().map(|w| w.join().expect("no client fails")).sum()
+    });
+    assert!(found > 0);
+}
