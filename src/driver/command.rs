@@ -36,6 +36,7 @@ mod input;
 mod reproducers;
 mod schedules;
 mod settings;
+mod tune;
 
 use settings::Settings;
 
@@ -170,6 +171,7 @@ impl Session<'_> {
             (_, [only]) if only == "--help" || only == "-h" => self.inform(&subcommand.help()),
             ("doctor", []) => self.doctor(identity, core),
             ("batch", [_, ..]) => self.batch(rest),
+            ("tune", [_, ..]) => self.tune(rest, identity, core),
             ("replay", [file]) => self.replay(file),
             ("explain-schedule", [_, ..]) => self.explain_schedule(rest),
             ("explore", [_, ..]) => self.explore(rest, identity),

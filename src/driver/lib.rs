@@ -11,7 +11,7 @@
 //! * [`cl`]: the grammar of the command line; [`options`]: the table of options; [`help`]: its text.
 //! * [`toolchain`], [`ptxas`], [`child`], [`process`]: finding and running NVIDIA's assembler.
 //! * [`crash`]: what becomes of a compiler that crashes; [`isolated`]: one in a process of its own.
-//! * [`subcommand`], [`doctor`], [`batch`]: what the command does beside compiling one file.
+//! * [`subcommand`], [`doctor`], [`batch`], [`tune`]: what the command does beside compiling one file.
 //! * [`progress`]: how far long work is.
 //! * [`completions`], [`manual`]: what shells complete, and the manual page.
 //! * [`repro`]: files that hold a failure.
@@ -49,6 +49,7 @@ pub mod resources;
 pub mod response;
 pub mod subcommand;
 pub mod toolchain;
+pub mod tune;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
