@@ -6,6 +6,7 @@
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/progress.sh
 targets=("$@")
 [ ${#targets[@]} != 0 ] || targets=(sm_90 sm_100)
 tileiras=${CARGO_TARGET_DIR:-target}/debug/tileiras
@@ -40,7 +41,10 @@ accesses() {
         awk '{printf "%s%s x%s", (NR > 1 ? ", " : ""), $2, $1}'
 }
 
+started=$SECONDS done=0
 for program in "${programs[@]}"; do
+    progress_count demo "$done" ${#programs[@]} "$started"
+    done=$((done + 1))
     echo "${bold}$program${plain} ($(wc -c < "$program") bytes)"
     shown=
     for target in "${targets[@]}"; do

@@ -21,6 +21,7 @@ set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
+source scripts/progress.sh
 
 llvm_packages=(llvm-21-dev libmlir-21-dev mlir-21-tools libpolly-21-dev clang-21 libclang-21-dev lld-21
                zlib1g-dev libzstd-dev libxml2-dev libz3-dev libffi-dev)
@@ -124,7 +125,7 @@ have_hatchling() { PYTHONPATH=$root/.tools/python python3 -c 'import hatchling' 
 have_rust() { command -v cargo >/dev/null && command -v rustc >/dev/null; }
 
 stamp_text() {
-    cksum scripts/setup.sh scripts/fetch-cuda-tools.sh scripts/fetch-nvvm.sh
+    cksum scripts/setup.sh scripts/progress.sh scripts/fetch-cuda-tools.sh scripts/fetch-nvvm.sh
     echo "$prefix ${CUDA_HOME:-} ${CUDA_PATH:-}"
 }
 
@@ -235,9 +236,27 @@ apt_install() {
     as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq
     show_plan "$@"
     agreed || ask "Install them?"
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-        -o Dpkg::Options::=--force-confold "$@" >&2
+    long "${apt_step:-packages}" as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+        --no-install-recommends -o Dpkg::Options::=--force-confold "$@" >&2
 }
+
+# ---- how long it takes -------------------------------------------------------------------------------------------
+
+# Steps, with what they usually take in seconds on a machine with two cores, nearly all of it downloads.
+declare -A usual=([LLVM]=120 [packages]=30 [Chromium]=60 [cargo-nextest]=240 [ptxas]=20 [libNVVM]=20 [NumPy]=10
+                  [cuda-bindings]=10)
+
+# Announces a step that is missing; how long all take is known before the first one begins.
+will() { progress_expect "${usual[$1]}"; steps+=("$1"); }
+
+# Does a step. One that was not announced, such as a package that another step needs, is announced now.
+long() {
+    local step=$1
+    shift
+    [[ " ${steps[*]:-} " == *" $step "* ]] || will "$step"
+    progress_step "${usual[$step]}" "setup: $step" "$@"
+}
+steps=()
 
 if ! have_rust; then
     fail "rustc and cargo $minimum_rust or newer are needed; see https://rustup.rs"
@@ -248,13 +267,25 @@ if [ "$(printf '%s\n' "$minimum_rust" "$rust" | sort -V | head -n 1)" != "$minim
 fi
 
 missing_llvm=
+have_llvm || will LLVM
+have_build_tools || will packages
+have_browser || will Chromium
+have_nextest || will cargo-nextest
+have_cuda_tools || will ptxas
+have_nvvm || will libNVVM
+have_numpy || will NumPy
+have_bindings || will cuda-bindings
+if [ -z "$plan_only" ] && [ ${#steps[@]} -gt 0 ]; then
+    say "missing: ${steps[*]}; about $(progress_rough "$progress_left")"
+fi
+
 if ! have_llvm; then
     if [ -n "${LLVM_PREFIX:-}" ]; then
         fail "LLVM_PREFIX=$LLVM_PREFIX does not hold what is needed: $missing_llvm is missing"
     elif is_debian; then
         say "installing LLVM and MLIR 21.1: ${llvm_packages[*]}"
         add_debian_sources
-        apt_install -t trixie-backports "${llvm_packages[@]}"
+        apt_step=LLVM apt_install -t trixie-backports "${llvm_packages[@]}"
         [ -z "$plan_only" ] || exit 0
         hold_back_trixie
         have_llvm || fail "the packages were installed, but $missing_llvm is missing"
@@ -275,7 +306,7 @@ fi
 if ! have_browser; then
     is_debian || fail "install Chromium and put it on PATH"
     say "installing Chromium"
-    apt_install chromium
+    apt_step=Chromium apt_install chromium
 fi
 
 if ! have_neovim; then
@@ -292,7 +323,7 @@ fi
 
 if ! have_nextest; then
     say "installing cargo-nextest"
-    cargo install cargo-nextest --locked
+    long cargo-nextest cargo install cargo-nextest --locked
 fi
 
 need_pip() {
@@ -304,25 +335,26 @@ need_pip() {
 
 if ! have_cuda_tools; then
     need_pip
-    scripts/fetch-cuda-tools.sh
+    long ptxas scripts/fetch-cuda-tools.sh
 fi
 
 if ! have_nvvm; then
     need_pip
-    scripts/fetch-nvvm.sh
+    long libNVVM scripts/fetch-nvvm.sh
 fi
 
 if ! have_numpy; then
     need_pip
     say "installing NumPy into .tools/python"
-    python3 -m pip install --quiet --upgrade --target "$root/.tools/python" numpy >&2
+    long NumPy python3 -m pip install --quiet --upgrade --target "$root/.tools/python" numpy >&2
     have_numpy || fail "NumPy was installed into .tools/python, but python3 cannot import it"
 fi
 
 if ! have_bindings; then
     need_pip
     say "installing cuda-bindings into .tools/python"
-    python3 -m pip install --quiet --upgrade --target "$root/.tools/python" cuda-bindings==13.0.3 >&2
+    long cuda-bindings python3 -m pip install --quiet --upgrade --target "$root/.tools/python" \
+        cuda-bindings==13.0.3 >&2
     have_bindings || fail "cuda-bindings was installed into .tools/python, but python3 cannot import it"
 fi
 

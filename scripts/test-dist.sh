@@ -47,6 +47,8 @@ env -i PATH="$ptxas" "$work/tileiras" "$work/short.bc" -o "$work/short.cubin" 2>
 [[ $("$prefix/bin/tileiras" --called-as=tileirdisasm examples/vadd_f32_div16.tileirbc) == "$("$prefix/bin/tileirdisasm" examples/vadd_f32_div16.tileirbc)" ]] ||
     fail "--called-as is another program than the link"
 "$prefix/bin/tile-run" examples/twice.mlir --quiet --gpu-name=sm_90 --grid 8 zeros:f32:4096:ptr || fail "tile-run runs no kernel"
+env -i PATH="$ptxas" "$work/tileiras" tune examples/twice.mlir --gpu-name=sm_90 '--launch=--grid 8 zeros:f32:4096:ptr' |
+    grep -q '^1 variant, 0 failed' || fail "tune judges no kernel"
 env -i PATH="$ptxas" "$prefix/bin/tileiras" doctor > "$work/doctor" || fail "doctor: $(cat "$work/doctor")"
 check "the command compiles, refuses, disassembles; $(tail -1 "$work/doctor")"
 if [[ -x target/debug/tileiras ]]; then

@@ -586,6 +586,8 @@ fn n08_setup_asks() {
     let text = text.replace("/usr/lib/llvm-21", &format!("{here}/llvm"));
     script(&folder.join("scripts/setup.sh"), "");
     fs::write(folder.join("scripts/setup.sh"), text).unwrap();
+    let progress = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/progress.sh");
+    fs::copy(progress, folder.join("scripts/progress.sh")).unwrap();
     fs::write(folder.join("etc/os-release"), "ID=debian\nVERSION_ID=\"12\"\n").unwrap();
     script(&folder.join("bin/sudo"), "exec \"$@\"");
     script(

@@ -1,5 +1,5 @@
-//! Walks through the tutorials of `docs/tutorials` in empty folders: writes the files that they show, runs their
-//! commands in order, and compares what these print with what is shown.
+//! Walks through the tutorials of `docs/tutorials`, and other pages that say so, in empty folders: writes the files
+//! that they show, runs their commands in order, and compares what these print with what is shown.
 //!
 //! A fence `cpp file=NAME` (of any language) is a file. In a fence `console`, a line after `$ ` is a command for bash,
 //! which has to succeed, and what follows up to the next one is its output, standard error included. `...` stands for
@@ -11,6 +11,9 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+
+/// Pages elsewhere that are walked through.
+const PAGES: [&str; 1] = ["docs/tuning.md"];
 
 /// What a tutorial asks of its reader, with the line where it does.
 #[derive(Debug, PartialEq)]
@@ -27,6 +30,7 @@ fn main() -> ExitCode {
     let folder = root().join("docs/tutorials");
     let files = std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().path());
     let mut files: Vec<PathBuf> = files.filter(|p| p.extension().is_some_and(|x| x == "md")).collect();
+    files.extend(PAGES.iter().map(|page| root().join(page)));
     files.sort();
     let walk = |path: PathBuf| {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();

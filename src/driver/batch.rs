@@ -12,7 +12,7 @@
 //! which take time to compute, and that a remote cache is of no use.
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,6 +21,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
+use crate::progress::Progress;
 use crate::{child, io_text};
 
 /// Names to each compilation of a batch a directory that is theirs alone.
@@ -136,22 +137,14 @@ pub fn run(
             });
         }
         drop(results);
-        let terminal = io::stderr().is_terminal();
-        let mut done = 0;
+        let progress = Progress::start("batch", items.len() as u64, true);
         let written: io::Result<()> = inbox.iter().try_for_each(|(status, line)| {
             failed += usize::from(status != 0);
-            done += 1;
-            writeln!(stdout, "{line}")?;
-            stdout.flush()?;
-            if terminal {
-                eprint!("\r[{done}/{}] {failed} failed", items.len());
-            }
+            progress.aside(|| writeln!(stdout, "{line}").and_then(|()| stdout.flush()))?;
+            progress.advance(&if failed > 0 { format!("{failed} failed") } else { String::new() });
             Ok(())
         });
         drop(inbox);
-        if terminal {
-            eprintln!();
-        }
         written
     })?;
     Ok(failed)

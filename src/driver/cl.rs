@@ -51,7 +51,8 @@ pub enum ValueKind {
 }
 
 impl ValueKind {
-    fn is_required(self) -> bool {
+    /// Whether a value must follow.
+    pub fn is_required(self) -> bool {
         !matches!(self, ValueKind::Flag | ValueKind::OptionalText | ValueKind::Action)
     }
 }

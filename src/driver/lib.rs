@@ -11,7 +11,8 @@
 //! * [`cl`]: the grammar of the command line; [`options`]: the table of options; [`help`]: its text.
 //! * [`toolchain`], [`ptxas`], [`child`], [`process`]: finding and running NVIDIA's assembler.
 //! * [`crash`]: what becomes of a compiler that crashes; [`isolated`]: one in a process of its own.
-//! * [`subcommand`], [`doctor`], [`batch`]: what the command does beside compiling one file.
+//! * [`subcommand`], [`doctor`], [`batch`], [`tune`]: what the command does beside compiling one file.
+//! * [`progress`]: how far long work is.
 //! * [`completions`], [`manual`]: what shells complete, and the manual page.
 //! * [`repro`]: files that hold a failure.
 //! * [`cache`]: results of earlier compilations.
@@ -40,6 +41,7 @@ pub mod output;
 mod panics;
 #[allow(unsafe_code, reason = "system calls between fork and exec")]
 pub mod process;
+pub mod progress;
 pub mod ptxas;
 pub mod remarks;
 pub mod repro;
@@ -47,6 +49,7 @@ pub mod resources;
 pub mod response;
 pub mod subcommand;
 pub mod toolchain;
+pub mod tune;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

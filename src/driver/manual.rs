@@ -8,6 +8,7 @@ use tile_diag::Code;
 const ENVIRONMENT: &[(&str, &str)] = &[
     ("CUDA_ROOT, CUDA_HOME, CUDA_PATH", "Toolkits in whose bin directory ptxas is looked for, in this order"),
     ("TMPDIR", "Where temporary files go, /tmp otherwise"),
+    ("TILEIRAS_PROGRESS", "Seconds between lines on how far long work is, where there is no terminal (10); 0 for none"),
     ("TILEIRAS_MLIR_DUMP", "1 stands for --mlir-print-ir-after-all"),
     ("TILEIRAS_TIMING", "1 stands for --mlir-timing"),
     ("TILEIRAS_STATISTICS", "1 stands for --mlir-pass-statistics"),

@@ -6,6 +6,8 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use crate::tune;
+
 /// A subcommand.
 pub struct Subcommand {
     /// The word and its arguments.
@@ -74,6 +76,11 @@ batch itself then ends with 5."#,
         details: "Other arguments are those of a compilation. The page needs no server and no other file. Lines that come from one\n\
                   line of the source are linked; layouts of tensors are shown as pictures. Where the name of -o ends in .json, the\n\
                   data of the page are written instead. Without -o, the page is FILE.html in the current directory.",
+    },
+    Subcommand {
+        usage: "tune KERNEL --set NAME=LIST",
+        summary: "Find the variant of a program that takes the least time, as predicted or measured",
+        details: tune::call::HELP,
     },
     Subcommand {
         usage: "completions SHELL",

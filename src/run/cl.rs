@@ -50,7 +50,9 @@ simulation:
   --check-each           name the pass that makes results wrong: the kernel is compiled and run with none of the optional
                          passes, with the first of them, with the first two and so on. Results are compared with what
                          the description expects, or with the reference interpreter
-  --tolerance R          for --check-each with the interpreter: how far a number may be from the expected one, as a part
+  --check-against FILE   results are compared with what the reference interpreter computes of FILE, which is Tile IR: for
+                         PTX that was made of it
+  --tolerance R          for --check-... with the interpreter: how far a number may be from the expected one, as a part
                          of the largest one (default 2^-40 for f64, 2^-12 for f32, 2^-6 for f16, 2^-5 for bf16 and 2^-1
                          for 8 bits); integers are exact
   --undefined            under such a schedule, using a register that nobody has written is an error
@@ -98,6 +100,8 @@ pub struct Options {
     pub plugins: Vec<PathBuf>,
     pub insertions: Vec<Insertion>,
     pub check_each: bool,
+    /// The program that the interpreter runs for comparison.
+    pub check_against: Option<PathBuf>,
     pub tolerance: Option<f64>,
     pub undefined: bool,
     pub lineinfo: bool,
@@ -137,6 +141,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
         plugins: vec![],
         insertions: vec![],
         check_each: false,
+        check_against: None,
         tolerance: None,
         undefined: false,
         lineinfo: false,
@@ -216,6 +221,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
             "--load-pass-plugin" => o.plugins.push(value()?.into()),
             "--insert-pass" => o.insertions.push(value()?.parse().map_err(|e| format!("{name}: {e}"))?),
             "--check-each" => o.check_each = true,
+            "--check-against" => o.check_against = Some(value()?.into()),
             "--tolerance" => {
                 let part: f64 = number(name, value()?)?;
                 o.tolerance =
@@ -259,8 +265,11 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
     if o.check_each && (o.engine == Engine::Reference || o.timing.is_some()) {
         return Err("--check-each compiles and runs: neither --engine=reference nor --timing go with it".into());
     }
-    if o.tolerance.is_some() && !o.check_each {
-        return Err("--tolerance needs --check-each".into());
+    if o.check_against.is_some() && (o.check_each || o.engine == Engine::Reference || o.timing.is_some()) {
+        return Err("--check-against runs what is compiled: none of --check-each, --engine=reference, --timing".into());
+    }
+    if o.tolerance.is_some() && !o.check_each && o.check_against.is_none() {
+        return Err("--tolerance needs --check-each or --check-against".into());
     }
     match (&o.launch, &o.kernel) {
         (None, None) => return Err("no kernel given".into()),

@@ -96,13 +96,18 @@ fn command(
         tile_driver::child::end_with_parent()
             .map_err(|e| Failure::Usage(format!("--end-with-parent: the system refuses: {e}")))?;
     }
-    let launch = describe(&options)?;
+    let mut launch = describe(&options)?;
     let kernel = options.kernel.as_deref().or(launch.kernel.as_deref()).ok_or(Failure::NoKernel)?;
     if options.engine == Engine::Reference {
         return interpret(kernel, &options, &launch, tools, stdout, stderr);
     }
     if options.check_each {
         return each::check_each(kernel, &options, &launch, tools, stdout, stderr);
+    }
+    if let Some(program) = &options.check_against {
+        let (input, kind) = read(program)?;
+        let path = program.display().to_string();
+        launch.expect = each::expectations((&path, &input, kind), &options, &launch, tools, stderr)?;
     }
     let ptx = ptx(kernel, &options, tools.compiler, stderr)?;
     if let Some(path) = &options.save_ptx {

@@ -31,7 +31,8 @@ pub fn check_each(
     let trial = Trial { path: kernel.display().to_string(), input, kind, options, tools };
     let described;
     let launch = if launch.expect.is_empty() && launch.stdout.is_none() {
-        described = Launch { expect: trial.expectations(launch, stderr)?, ..launch.clone() };
+        let expect = expectations((&trial.path, &trial.input, trial.kind), options, launch, tools, stderr)?;
+        described = Launch { expect, ..launch.clone() };
         &described
     } else {
         launch
@@ -108,19 +109,6 @@ pub(crate) struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// What the reference interpreter leaves in the arrays of a launch.
-    pub fn expectations(&self, launch: &Launch, stderr: &mut dyn Write) -> Result<Vec<Expect>, Failure> {
-        let mut report = |d: Diagnostic| {
-            let _ = writeln!(stderr, "{}", tile_diag::render::plain(&d).trim_end());
-        };
-        let program = (self.tools.reader)(&self.input, self.kind, &mut report)
-            .map_err(|e| Failure::Kernel { path: self.path.clone(), message: e.to_string() })?;
-        let limits = Limits { time: self.options.max_time, ..Limits::default() };
-        let outcome = reference::execute(&program, launch, limits)
-            .map_err(|error| Failure::Execute { schedule: "reference".into(), error: Box::new(error) })?;
-        Ok(expect(launch, &outcome, self.options.tolerance))
-    }
-
     pub fn request<'a>(&'a self, pipeline_options: &'a [(String, String)]) -> CompileRequest<'a> {
         CompileRequest {
             input_name: &self.path,
@@ -175,6 +163,26 @@ impl Trial<'_> {
         }
         Ok(Verdict::Right)
     }
+}
+
+/// What the reference interpreter leaves in the arrays of a launch of a program, which has a name, its bytes and a
+/// kind.
+pub fn expectations(
+    (path, input, kind): (&str, &[u8], InputKind),
+    options: &Options,
+    launch: &Launch,
+    tools: Tools<'_>,
+    stderr: &mut dyn Write,
+) -> Result<Vec<Expect>, Failure> {
+    let mut report = |d: Diagnostic| {
+        let _ = writeln!(stderr, "{}", tile_diag::render::plain(&d).trim_end());
+    };
+    let program = (tools.reader)(input, kind, &mut report)
+        .map_err(|e| Failure::Kernel { path: path.to_owned(), message: e.to_string() })?;
+    let limits = Limits { time: options.max_time, ..Limits::default() };
+    let outcome = reference::execute(&program, launch, limits)
+        .map_err(|error| Failure::Execute { schedule: "reference".into(), error: Box::new(error) })?;
+    Ok(expect(launch, &outcome, options.tolerance))
 }
 
 fn unprintable(error: std::io::Error) -> Failure {

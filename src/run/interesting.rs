@@ -6,7 +6,7 @@
 
 use crate::cl;
 use crate::command::{Failure, Tools, describe, read};
-use crate::each::{Trial, Verdict};
+use crate::each::{Trial, Verdict, expectations};
 use crate::launch::Launch;
 use std::ffi::OsString;
 use std::io::Write;
@@ -159,7 +159,16 @@ impl Asked {
             return trial.failure();
         }
         let launch = Launch { expect: vec![], stdout: None, ..describe(&self.options)? };
-        let launch = Launch { expect: trial.expectations(&launch, &mut std::io::sink())?, ..launch };
+        let launch = Launch {
+            expect: expectations(
+                (&trial.path, &trial.input, trial.kind),
+                trial.options,
+                &launch,
+                trial.tools,
+                &mut std::io::sink(),
+            )?,
+            ..launch
+        };
         let Defect::WrongPass(name) = &self.defect else {
             return trial.behind(None, &launch);
         };

@@ -253,6 +253,24 @@ fn the_pass_that_makes_results_wrong_is_named() {
     assert_eq!(tile_run(dir.path(), "--tolerance 1 @k.mlir --grid 1").0, 1);
 }
 
+/// The interpreter runs another file than the one that is run here.
+#[test]
+fn images_are_compared_with_a_program() {
+    let dir = folder();
+    let twice = SAXPY.replace(".param .f32 a, ", "").replace("ld.param.b32 %f1, [a];", "mov.f32 %f1, 0f3F800000;");
+    let words = "--check-against @k.mlir @t.ptx --grid 3 @x.npy @y.npy";
+    fs::write(dir.path().join("t.ptx"), twice.replace("%f1, %f2, %f3", "%f1, %f2, %f2")).unwrap();
+    assert_eq!(tile_run(dir.path(), words), (0, String::new()));
+    fs::write(dir.path().join("t.ptx"), &twice).unwrap();
+    let (status, said) = tile_run(dir.path(), words);
+    assert_eq!((status, said.starts_with("error: plain schedule: arg 1: 39 of 40 wrong")), (7, true), "{said}");
+    assert_eq!(tile_run(dir.path(), &format!("{words} --tolerance 1")).0, 0);
+    for wrong in ["--engine reference", "--timing", "--check-each"] {
+        assert_eq!(tile_run(dir.path(), &format!("{words} {wrong}")).0, 1, "{wrong}");
+    }
+    assert_eq!(tile_run(dir.path(), &words.replace("@k.mlir", "@none.mlir")).0, 1);
+}
+
 #[test]
 fn arrays_are_written_back() {
     let dir = folder();

@@ -271,9 +271,8 @@ fn slowness() {
 }
 
 fn manifest(bench: &Bench, count: usize, more: &str) {
-    let items: Vec<String> = (0..count)
-        .map(|n| format!(r#"{{"input": "ok", "output": "out{n}", "args": ["-O{}"]}}"#, n % 4))
-        .collect();
+    let items: Vec<String> =
+        (0..count).map(|n| format!(r#"{{"input": "ok", "output": "out{n}", "args": ["-O{}"]}}"#, n % 4)).collect();
     let text = format!(r#"{{"args": [{more}], "items": [{}]}}"#, items.join(", "));
     bench.put("manifest.json", text.as_bytes());
 }
@@ -324,7 +323,10 @@ fn wrong_settings() {
     let bench = counting();
     for (argument, text) in [
         ("--remote-cache=cache:80", "the remote cache 'cache:80' is not of the form grpc://host:port/instance"),
-        ("--remote-cache=http://h:80", "the remote cache 'http://h:80' begins with 'http', and there are grpc and grpcs"),
+        (
+            "--remote-cache=http://h:80",
+            "the remote cache 'http://h:80' begins with 'http', and there are grpc and grpcs",
+        ),
         ("--remote-cache=grpc://h", "the remote cache 'grpc://h' names no port"),
     ] {
         // Even where the output would not be looked for.
@@ -335,8 +337,9 @@ fn wrong_settings() {
     }
     for time in ["0", "-1", "600001", "1s"] {
         let outcome = run(&bench, &["ok", "-o", "a", "--remote-cache=grpc://h:1", "--remote-cache-timeout", time]);
-        let text =
-            format!("error: the time for the remote cache is a number of milliseconds from 1 to 600000, not '{time}'\n");
+        let text = format!(
+            "error: the time for the remote cache is a number of milliseconds from 1 to 600000, not '{time}'\n"
+        );
         assert_eq!((outcome.status, outcome.stderr), (Some(2), text));
     }
     assert_eq!(assemblies(&bench), 0);

@@ -91,10 +91,7 @@ fn lies_are_found_out() {
                 (Fault::WrongDigest, "cannot be trusted: the digest of its entry is none".to_owned()),
                 (Fault::Size(-1), "cannot be trusted: an entry of -1 bytes".to_owned()),
                 (Fault::Size(i64::MAX), format!("cannot be trusted: an entry of {} bytes", i64::MAX)),
-                (
-                    Fault::Size(LARGEST as i64 + 1),
-                    format!("cannot be trusted: an entry of {} bytes", LARGEST + 1),
-                ),
+                (Fault::Size(LARGEST as i64 + 1), format!("cannot be trusted: an entry of {} bytes", LARGEST + 1)),
                 (Fault::NoEntry, "cannot be trusted: its result has no entry".to_owned()),
             ];
             for (fault, text) in cases {

@@ -280,10 +280,7 @@ impl Service {
 
 #[tonic::async_trait]
 impl Capabilities for Service {
-    async fn get_capabilities(
-        &self,
-        request: Request<api::GetCapabilitiesRequest>,
-    ) -> Answer<api::ServerCapabilities> {
+    async fn get_capabilities(&self, request: Request<api::GetCapabilitiesRequest>) -> Answer<api::ServerCapabilities> {
         let fault = self.enter("GetCapabilities", &request.get_ref().instance_name).await?;
         if fault == Fault::Old {
             return Err(Status::unimplemented(""));
@@ -441,10 +438,7 @@ impl ContentAddressableStorage for Service {
 
     type GetChunkMappingStream = Pieces<api::GetChunkMappingResponse>;
 
-    async fn get_chunk_mapping(
-        &self,
-        _: Request<api::GetChunkMappingRequest>,
-    ) -> Answer<Self::GetChunkMappingStream> {
+    async fn get_chunk_mapping(&self, _: Request<api::GetChunkMappingRequest>) -> Answer<Self::GetChunkMappingStream> {
         Err(Status::unimplemented(""))
     }
 

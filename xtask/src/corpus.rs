@@ -4,6 +4,7 @@ use anyhow::{Context, bail};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
+use tile_driver::progress::Progress;
 use tile_launch::corpus::{self, Engine, Job, Lists, Pending, Runner, first_error};
 
 pub const USAGE: &str = "\
@@ -122,6 +123,7 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     println!("{:width$}  target  level  result   time", "program");
     let mut problems = vec![];
     let mut failures: Vec<Option<String>> = vec![None; jobs.len()];
+    let progress = Progress::start("corpus", jobs.len() as u64, true);
     runner.run_all(&jobs, options.jobs, &mut |n, result, time| {
         let (name, target, level) = &runs[n];
         let pending = lists.pending_on(name, target).is_some();
@@ -131,12 +133,16 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
             (false, false) => "FAIL",
         };
         let why = result.as_ref().err().map_or("", |said| first_error(said));
-        println!("{:width$}  {target:6}  O{level:<4}  {word:7} {:5.1} s  {why}", name, time.as_secs_f64());
+        progress.aside(|| {
+            println!("{:width$}  {target:6}  O{level:<4}  {word:7} {:5.1} s  {why}", name, time.as_secs_f64());
+        });
+        progress.advance("");
         failures[n] = result.as_ref().err().map(|_| why.to_string());
         if result.is_err() && !pending {
             problems.push(format!("{name} on {target} at O{level} failed"));
         }
     });
+    drop(progress);
     let passed = failures.iter().filter(|f| f.is_none()).count();
     println!("{passed} of {} runs passed", jobs.len());
     for program in &programs {
@@ -178,17 +184,20 @@ fn reference(programs: &[corpus::Program], runner: &Runner, parallel: usize) -> 
     let width = programs.iter().map(|p| p.name.len()).max().unwrap_or(0);
     println!("{:width$}  result   time", "program");
     let mut problems = vec![];
+    let progress = Progress::start("corpus", jobs.len() as u64, true);
     runner.run_all(&jobs, parallel, &mut |n, result, time| {
         let name = &jobs[n].program.name;
         let (word, why) = match result {
             Ok(()) => ("pass", ""),
             Err(said) => ("FAIL", first_error(said)),
         };
-        println!("{name:width$}  {word:7} {:5.1} s  {why}", time.as_secs_f64());
+        progress.aside(|| println!("{name:width$}  {word:7} {:5.1} s  {why}", time.as_secs_f64()));
+        progress.advance("");
         if result.is_err() {
             problems.push(format!("{name} on the reference interpreter failed"));
         }
     });
+    drop(progress);
     println!("{} of {} runs passed", jobs.len() - problems.len(), jobs.len());
     problems.sort();
     problems

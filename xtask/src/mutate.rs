@@ -4,8 +4,7 @@ use anyhow::{Context, bail};
 use ptx_sim::mutate::Class;
 use serde_json::{Value, json};
 use std::path::Path;
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering;
+use tile_driver::progress::Progress;
 use tile_launch::corpus::{self, Lists, Program};
 use tile_launch::mutation::{self, Judged, Reason, Score, Setup, Subject, Verdict};
 
@@ -133,14 +132,9 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
         reasons.extend(Reason::list(&list).map_err(|e| anyhow::anyhow!("{file}: {e}"))?);
     }
     let drawn = mutation::sample(&subjects, &options.classes, options.sample, options.seed);
-    let shown = AtomicUsize::new(0);
-    let progress = |done: usize| {
-        let tenth = done * 10 / drawn.len().max(1);
-        if shown.fetch_max(tenth, Ordering::Relaxed) < tenth {
-            eprintln!("{done} of {} mutants", drawn.len());
-        }
-    };
-    let mut judged = mutation::judge(&drawn, options.jobs, &progress);
+    let progress = Progress::start("mutate", drawn.len() as u64, true);
+    let mut judged = mutation::judge(&drawn, options.jobs, &|_| progress.advance(""));
+    drop(progress);
     let list = std::fs::read_to_string(root.join(DRAWN)).context(DRAWN)?;
     let list = mutation::drawn_list(&list);
     let further = |subject: &Subject| {

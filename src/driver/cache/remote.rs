@@ -131,9 +131,7 @@ impl Note {
         match self {
             Note::Here(address) => NOTES.lock().unwrap_or_else(PoisonError::into_inner).get(address).copied(),
             // One that is just being written says that there is trouble.
-            Note::File(file) => {
-                fs::read_to_string(file).ok().map(|text| text.parse().unwrap_or(later(Duration::ZERO)))
-            }
+            Note::File(file) => fs::read_to_string(file).ok().map(|text| text.parse().unwrap_or(later(Duration::ZERO))),
         }
     }
 

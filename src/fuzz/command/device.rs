@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
+use tile_driver::progress::Progress;
 use tile_fuzz::archive::{self, Received};
 use tile_fuzz::case::census;
 use tile_fuzz::written::{self, Source};
@@ -85,13 +86,15 @@ pub fn export(folder: &Path, options: &Options, words: &[String]) -> Result<bool
     let mut left_out: BTreeMap<String, usize> = BTreeMap::new();
     let mut failures = 0;
     let mut times = [0; 4];
-    share(programs.all(), options.jobs, words, |number, what, rest| match what {
+    let all = programs.all();
+    let progress = Progress::start("export", all.end - all.start, true);
+    share(all, options.jobs, words, &progress, |number, what, rest| match what {
         "ready" => {
             list.insert(number, rest);
         }
         "without" => *left_out.entry(rest).or_default() += 1,
         "fail" => {
-            println!("{}: {rest}", programs.name(number));
+            progress.aside(|| println!("{}: {rest}", programs.name(number)));
             failures += 1;
         }
         "time" => {
@@ -100,6 +103,7 @@ pub fn export(folder: &Path, options: &Options, words: &[String]) -> Result<bool
         }
         _ => {}
     })?;
+    drop(progress);
     let mut text = String::new();
     for (number, ready) in &list {
         let mut words = ready.split('\t');

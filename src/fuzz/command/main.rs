@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
+use tile_driver::progress::Progress;
 use tile_fuzz::generate::{generate, generate_with_meaning, is_about_products};
 use tile_fuzz::{case::census, file::File, reduce};
 use tileiras::fuzz::differential::device::Form;
@@ -238,7 +239,10 @@ fn campaign(options: &Options, words: &[String]) -> Result<bool, String> {
     let started = Instant::now();
     let mut tally = Tally::default();
     let all = options.seed..options.seed.saturating_add(options.count);
-    share(all, options.jobs, words, |seed, what, rest| note(&mut tally, seed, what, rest))?;
+    let is_wanted = |seed: &u64| !options.products || is_about_products(*seed);
+    let progress = Progress::start("fuzz", all.clone().filter(is_wanted).count() as u64, true);
+    share(all, options.jobs, words, &progress, |seed, what, rest| note(&mut tally, seed, what, rest, &progress))?;
+    drop(progress);
     let time = started.elapsed();
     println!(
         "{} passed, {} failed, {} not supported, {} without a program; {} decided by a guess; {:.1} s",
@@ -262,11 +266,13 @@ fn campaign(options: &Options, words: &[String]) -> Result<bool, String> {
     Ok(tally.failures.is_empty())
 }
 
-/// Shares numbers out to `jobs` processes of this program, and gives what they say of each to `note`.
+/// Shares numbers out to `jobs` processes of this program, and gives what they say of each to `note`. A number counts
+/// as progress when it is begun.
 fn share(
     all: Range<u64>,
     jobs: usize,
     words: &[String],
+    progress: &Progress,
     note: impl FnMut(u64, &str, String) + Send,
 ) -> Result<(), String> {
     let jobs = (jobs as u64).min(all.end.saturating_sub(all.start)).max(1);
@@ -277,6 +283,9 @@ fn share(
             let (note, sender) = (&note, sender.clone());
             scope.spawn(move || {
                 let mut note = |number, what: &str, rest| {
+                    if what == "start" {
+                        progress.advance("");
+                    }
                     if let Ok(mut note) = note.lock() {
                         note(number, what, rest);
                     }
@@ -333,7 +342,7 @@ fn supervise(
     Ok(())
 }
 
-fn note(tally: &mut Tally, seed: u64, what: &str, rest: String) {
+fn note(tally: &mut Tally, seed: u64, what: &str, rest: String, progress: &Progress) {
     match what {
         "pass" => {
             tally.passed += 1;
@@ -352,7 +361,7 @@ fn note(tally: &mut Tally, seed: u64, what: &str, rest: String) {
         "none" => tally.none += 1,
         "unsupported" => *tally.unsupported.entry(rest).or_default() += 1,
         "fail" => {
-            println!("seed {seed}: {rest}");
+            progress.aside(|| println!("seed {seed}: {rest}"));
             tally.failures.insert(seed, rest);
         }
         _ => {}

@@ -1,0 +1,662 @@
+//! Carrying a search out.
+//!
+//! In four rounds, so that nothing is done twice: programs are made; those that differ are compiled; PTX that differs
+//! is assembled; and each launch of different PTX is judged. What fails in a round is out of the next ones, with its
+//! reason. All work is done by processes, `jobs` at a time; what is equal is found by digests, so that the result does
+//! not depend on who was first.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use tile_interface::{Emit, InputKind, input_kind};
+
+use super::call::{Call, Judge, Source};
+use super::space::{Point, Template, mentions};
+use crate::options::{self, Options, SPECS};
+use crate::progress::Progress;
+use crate::ptxas::{self, Job};
+use crate::resources::KernelResources;
+use crate::toolchain::Surroundings;
+use crate::{child, cl, io_text, output};
+
+/// What a search works with.
+pub struct Tools {
+    pub compiler: PathBuf,
+    /// `tile-run`, and what stands before its arguments.
+    pub simulator: (PathBuf, Vec<OsString>),
+    /// Of this build: another one may judge otherwise.
+    pub identity: String,
+    /// Whether there is an assembler.
+    pub has_assembler: bool,
+    pub surroundings: Surroundings,
+}
+
+/// What is searched, and where its files are.
+pub struct Search<'a> {
+    pub call: &'a Call,
+    /// The program, where it is text, and its bytes otherwise.
+    pub template: Option<Template>,
+    pub bytes: Vec<u8>,
+    pub tools: &'a Tools,
+    pub directory: &'a Path,
+    /// Machine to predict for.
+    pub machine: String,
+}
+
+/// What became of a variant.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    pub point: Point,
+    /// Names of files below the directory, as far as they were made.
+    pub program: Option<String>,
+    pub image: Option<String>,
+    /// The earlier row with which this one shares PTX and launch.
+    pub same_as: Option<usize>,
+    pub resources: Option<KernelResources>,
+    pub result: Result<Judged, Failure>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    /// Microseconds, where predicted; what the user's command says otherwise.
+    pub time: f64,
+    pub prediction: Option<Prediction>,
+    pub is_checked: bool,
+}
+
+/// What `tile-run --timing` says beside the time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prediction {
+    pub clocks: f64,
+    pub registers: u64,
+    /// Blocks of a multiprocessor at a time, and what limits them.
+    pub resident: u64,
+    pub limited_by: String,
+    /// The busiest part of the machine, and the share of the time that it is.
+    pub busiest: String,
+    pub busy: f64,
+}
+
+/// Why a variant has no time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    pub stage: Stage,
+    pub reason: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    Program,
+    Compile,
+    Assemble,
+    Judge,
+    Check,
+}
+
+impl Stage {
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Program => "program",
+            Stage::Compile => "compile",
+            Stage::Assemble => "assemble",
+            Stage::Judge => "judge",
+            Stage::Check => "check",
+        }
+    }
+
+    fn failed(self, reason: impl Into<String>) -> Failure {
+        Failure { stage: self, reason: reason.into() }
+    }
+}
+
+/// How much was done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub programs: usize,
+    pub images: usize,
+    pub judgements: usize,
+}
+
+/// A program with the arguments of its compilation.
+struct Program {
+    /// Names the two.
+    digest: String,
+    file: String,
+    arguments: Vec<String>,
+    options: Options,
+}
+
+/// PTX, assembled where that can be.
+struct Image {
+    file: String,
+    cubin: Option<String>,
+    resources: Vec<KernelResources>,
+}
+
+/// A launch of an image.
+struct Trial {
+    digest: String,
+    words: Vec<String>,
+    image: String,
+}
+
+/// Options of `tile-run` that say how a kernel is launched, and those that say how it is checked.
+const OF_LAUNCHES: [&str; 6] = ["--entry", "--grid", "--block", "--dynamic-shared", "--launch", "--max-time"];
+const OF_CHECKS: [&str; 3] = ["--tolerance", "--adversarial", "--undefined"];
+
+impl Search<'_> {
+    /// Judges all points. What is wrong with one ends nothing.
+    pub fn run(&self, points: &[Point]) -> (Vec<Row>, Counts) {
+        let programs = self.each("tune: programs", points, |point| self.program(point));
+        let unique = Unique::of(programs.iter().map(|p| p.as_ref().ok().map(|p| p.digest.as_str())));
+        let compiled = self.each("tune: compile", &unique.firsts, |at| match &programs[*at] {
+            Ok(program) => self.compile(program),
+            Err(failure) => Err(failure.clone()),
+        });
+        // By point: the digest of its PTX.
+        let ptx: Vec<Option<&String>> =
+            (0..points.len()).map(|i| unique.of_index(i).and_then(|n| compiled[n].as_ref().ok())).collect();
+        let images = Unique::of(ptx.iter().map(|digest| digest.map(String::as_str)));
+        let assembled = self.each("tune: assemble", &images.firsts, |at| match (&programs[*at], ptx[*at]) {
+            (Ok(program), Some(digest)) => self.assemble(program, digest),
+            _ => Err(Stage::Assemble.failed("there is no program")),
+        });
+        let image = |i: usize| images.of_index(i).map(|n| &assembled[n]);
+        let trials: Vec<Option<Result<Trial, Failure>>> = (0..points.len())
+            .map(|i| match image(i) {
+                Some(Ok(image)) => Some(self.trial(&points[i], image)),
+                _ => None,
+            })
+            .collect();
+        let launches = Unique::of(trials.iter().map(|t| match t {
+            Some(Ok(trial)) => Some(trial.digest.as_str()),
+            _ => None,
+        }));
+        let judged =
+            self.each("tune: judge", &launches.firsts, |at| match (&trials[*at], image(*at), &programs[*at]) {
+                (Some(Ok(trial)), Some(Ok(image)), Ok(program)) => self.judge(&points[*at], trial, image, program),
+                _ => Err(Stage::Judge.failed("there is no image")),
+            });
+        // What programs mean may differ although their PTX is equal.
+        let launched = |i: usize| {
+            let (launch, program) = (self.call.check.as_ref()?, programs[i].as_ref().ok()?);
+            judged[launches.of_index(i)?].as_ref().ok()?;
+            // A launch that cannot be read fails in the check.
+            let words = launch.fill(&points[i]).unwrap_or_else(|why| format!("{i}: {why}"));
+            Some(digest([program.digest.as_bytes(), words.as_bytes()]))
+        };
+        let launched: Vec<Option<String>> = (0..points.len()).map(launched).collect();
+        let checks = Unique::of(launched.iter().map(Option::as_deref));
+        let checked = self.each("tune: check", &checks.firsts, |at| match (&programs[*at], image(*at)) {
+            (Ok(program), Some(Ok(image))) => self.check(&points[*at], program, image),
+            _ => Err(Stage::Check.failed("there is no image")),
+        });
+        let counts =
+            Counts { programs: unique.firsts.len(), images: images.firsts.len(), judgements: launches.firsts.len() };
+        let row = |i: usize| {
+            let program = programs[i].as_ref();
+            let resources = match image(i) {
+                Some(Ok(image)) => self.resources(&points[i], image).cloned(),
+                _ => None,
+            };
+            let result = program.map_err(Clone::clone).and_then(|_| {
+                if let Some(Err(failure)) = unique.of_index(i).map(|n| &compiled[n]) {
+                    return Err(failure.clone());
+                }
+                match (image(i), &trials[i]) {
+                    (Some(Err(failure)), _) | (_, Some(Err(failure))) => return Err(failure.clone()),
+                    _ => {}
+                }
+                let Some(n) = launches.of_index(i) else { return Err(Stage::Judge.failed("there is no launch")) };
+                let mut judged = judged[n].clone()?;
+                if let Some(n) = checks.of_index(i) {
+                    checked[n].clone()?;
+                    judged.is_checked = true;
+                }
+                Ok(judged)
+            });
+            Row {
+                point: points[i].clone(),
+                program: program.ok().map(|p| p.file.clone()),
+                image: ptx[i].map(|digest| image_file(digest)),
+                same_as: launches.of_index(i).map(|n| launches.firsts[n]).filter(|first| *first != i),
+                resources,
+                result,
+            }
+        };
+        ((0..points.len()).map(row).collect(), counts)
+    }
+
+    /// Does something with each item, `jobs` at a time.
+    fn each<T: Sync, R: Send>(&self, what: &str, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+        let progress = Progress::start(what, items.len() as u64, !self.call.is_quiet);
+        let next = AtomicUsize::new(0);
+        let worker = || {
+            let mut done = vec![];
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(item) = items.get(at) else { return done };
+                done.push((at, work(item)));
+                progress.advance("");
+            }
+        };
+        let mut all = std::thread::scope(|threads| {
+            let workers: Vec<_> = (0..self.call.jobs.min(items.len())).map(|_| threads.spawn(worker)).collect();
+            let done = workers.into_iter().map(|w| w.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            done.flatten().collect::<Vec<_>>()
+        });
+        all.sort_by_key(|(at, _)| *at);
+        all.into_iter().map(|(_, result)| result).collect()
+    }
+
+    /// Runs a process to its end. `Err` is its first error.
+    fn finish(&self, command: Command) -> Result<(), String> {
+        let done = child::run(command, &[], Some(self.call.timeout)).map_err(|e| io_text(&e))?;
+        if done.timed_out {
+            return Err(format!("not done after {} s", self.call.timeout.as_secs()));
+        }
+        if done.status.success() {
+            return Ok(());
+        }
+        Err(first_error(&String::from_utf8_lossy(&done.output)).unwrap_or_else(|| done.status.to_string()))
+    }
+
+    /// Runs a command of the user's; returns what it printed.
+    fn shell(
+        &self,
+        text: &str,
+        point: &Point,
+        variables: &[(&str, OsString)],
+        answer: &str,
+    ) -> Result<Vec<u8>, String> {
+        let answer = self.directory.join(answer);
+        let mut command = Command::new("/bin/sh");
+        // What it prints must not be mixed with what it complains about.
+        command.args(["-c", &format!("exec > \"$0\"\n{text}")]).arg(&answer);
+        command.envs(point.0.iter().filter(|(name, _)| mentions(text, name)).map(|(name, value)| (name, value)));
+        command.envs(variables.iter().map(|(name, value)| (name, value)));
+        let finished = self.finish(command);
+        let printed = std::fs::read(&answer);
+        // Whatever is left is in a directory for such files.
+        let _ = std::fs::remove_file(&answer);
+        finished?;
+        printed.map_err(|e| io_text(&e))
+    }
+
+    fn keep(&self, file: &str, bytes: &[u8]) -> Result<(), String> {
+        output::write(&self.directory.join(file), bytes, &mut std::io::sink()).map_err(|e| e.to_string())
+    }
+
+    fn program(&self, point: &Point) -> Result<Program, Failure> {
+        let failed = |why: String| Stage::Program.failed(why);
+        let bytes = match (&self.call.source, &self.template) {
+            (Source::Command(command), _) => {
+                let answer = format!("answer-{}", digest([point.shown().as_bytes()]));
+                let printed = self.shell(command, point, &[], &answer).map_err(failed)?;
+                if printed.is_empty() {
+                    return Err(failed("the command printed no program".to_owned()));
+                }
+                printed
+            }
+            (Source::File(_), Some(template)) => template.fill(point).map_err(failed)?.into_bytes(),
+            (Source::File(_), None) => self.bytes.clone(),
+        };
+        let mut arguments = vec![];
+        for template in &self.call.compile {
+            arguments.push(template.fill(point).map_err(failed)?);
+        }
+        let options = parsed(&arguments).map_err(|why| Stage::Compile.failed(why))?;
+        let extended = format!("--pipeline-option={}=true", ptxas::EXTENDED_SMEM);
+        let is_said = arguments.iter().any(|a| a.contains(&format!("={}=", ptxas::EXTENDED_SMEM)));
+        if ptxas::extends_shared(options.target, Emit::Cubin) && !is_said {
+            arguments.push(extended);
+        }
+        let fields = std::iter::once(bytes.as_slice()).chain(arguments.iter().map(String::as_bytes));
+        let digest = digest(fields);
+        let ending = match input_kind(Path::new("program"), &bytes) {
+            Ok(InputKind::PublicBytecode | InputKind::SpecBytecode) => "tileirbc",
+            Ok(InputKind::LlvmIr) => "ll",
+            _ => "mlir",
+        };
+        let file = format!("programs/{digest}.{ending}");
+        self.keep(&file, &bytes).map_err(failed)?;
+        Ok(Program { digest, file, arguments, options })
+    }
+
+    /// The digest of the PTX, by which its file is named.
+    fn compile(&self, program: &Program) -> Result<String, Failure> {
+        let failed = |why: String| Stage::Compile.failed(why);
+        let (input, to) = (self.directory.join(&program.file), format!("ptx/{}.part", program.digest));
+        let made = self.directory.join(&to);
+        let mut command = Command::new(&self.tools.compiler);
+        command.args(&program.arguments).arg("--emit=ptx");
+        if self.call.directory.is_some() && program.options.cache_dir.is_none() {
+            command.arg("--cache-dir").arg(self.directory.join("cache"));
+        }
+        command.arg("-o").arg(&made).arg("--").arg(&input);
+        self.finish(command).map_err(|why| failed(why.replace(&*input.to_string_lossy(), "program")))?;
+        let ptx = std::fs::read(&made).map_err(|e| failed(io_text(&e)))?;
+        let digest = digest([ptx.as_slice()]);
+        std::fs::rename(&made, self.directory.join(image_file(&digest))).map_err(|e| failed(io_text(&e)))?;
+        Ok(digest)
+    }
+
+    fn assemble(&self, program: &Program, digest: &str) -> Result<Image, Failure> {
+        let failed = |why: String| Stage::Assemble.failed(why);
+        let file = image_file(digest);
+        if !self.tools.has_assembler {
+            return Ok(Image { file, cubin: None, resources: vec![] });
+        }
+        let ptx = std::fs::read_to_string(self.directory.join(&file)).map_err(|e| failed(io_text(&e)))?;
+        let options = &program.options;
+        let job = Job {
+            ptx: &ptx,
+            target: options.target,
+            // The compilation has said whether it is one.
+            opt_level: u8::try_from(options.opt_level).unwrap_or(3),
+            debug: options.debug(),
+            extended_shared: ptxas::extends_shared(options.target, Emit::Cubin),
+            sanitize: options.sanitize,
+            extra: &options.ptxas.extra,
+            timeout: Some(self.call.timeout),
+            scratch: self.directory,
+            statistics: true,
+        };
+        let (_, result) = ptxas::assemble(&job, options.ptxas.path.as_deref(), &self.tools.surroundings);
+        let cubin = result.map_err(|e| {
+            let said = first_error(&String::from_utf8_lossy(e.messages()));
+            failed(said.map_or_else(|| e.to_string(), |said| format!("ptxas: {said}")))
+        })?;
+        let name = format!("cubin/{digest}.cubin");
+        self.keep(&name, &cubin.image).map_err(failed)?;
+        Ok(Image { file, cubin: Some(name), resources: cubin.resources })
+    }
+
+    fn trial(&self, point: &Point, image: &Image) -> Result<Trial, Failure> {
+        let failed = |why: String| Stage::Judge.failed(why);
+        let words = match &self.call.launch {
+            Some(launch) => words(launch, point, &OF_LAUNCHES).map_err(failed)?,
+            None => vec![],
+        };
+        let mut fields: Vec<Vec<u8>> = vec![image.file.clone().into_bytes()];
+        fields.extend(words.iter().map(|w| w.clone().into_bytes()));
+        match &self.call.judge {
+            // An array may be another one under the same name.
+            Judge::Predicted(_) => fields.extend(words.iter().map(|w| contents_of(w))),
+            Judge::Command(text) => {
+                let seen = point.0.iter().filter(|(name, _)| mentions(text, name));
+                fields.extend(seen.map(|(name, value)| format!("{name}={value}").into_bytes()));
+            }
+        }
+        let registers = self.resources(point, image).map_or(0, |r| r.registers);
+        for field in [&self.machine, &self.tools.identity, &registers.to_string()] {
+            fields.push(field.clone().into_bytes());
+        }
+        let digest = digest(fields.iter().map(Vec::as_slice));
+        Ok(Trial { digest, words, image: image.file.clone() })
+    }
+
+    /// What the kernel of the launch takes.
+    fn resources<'i>(&self, point: &Point, image: &'i Image) -> Option<&'i KernelResources> {
+        let words = self.call.launch.as_ref().and_then(|launch| words(launch, point, &OF_LAUNCHES).ok());
+        let words = words.unwrap_or_default();
+        let entry = words.iter().enumerate().find_map(|(i, word)| match word.strip_prefix("--entry")? {
+            "" => words.get(i + 1).map(String::as_str),
+            glued => glued.strip_prefix('='),
+        });
+        match (entry, image.resources.as_slice()) {
+            (Some(name), all) => all.iter().find(|r| r.name == name),
+            (None, [only]) => Some(only),
+            (None, _) => None,
+        }
+    }
+
+    fn judge(&self, point: &Point, trial: &Trial, image: &Image, program: &Program) -> Result<Judged, Failure> {
+        let failed = |why: String| Stage::Judge.failed(why);
+        let registers = self.resources(point, image).map(|r| r.registers);
+        match &self.call.judge {
+            Judge::Predicted(_) => {
+                let told = self.predict(trial, registers).map_err(failed)?;
+                let (time, prediction) = prediction(&told).ok_or_else(|| failed("tile-run gave no time".to_owned()))?;
+                Ok(Judged { time, prediction: Some(prediction), is_checked: false })
+            }
+            Judge::Command(text) => {
+                let path = |file: &str| self.directory.join(file).into_os_string();
+                let mut variables = vec![("program", path(&program.file)), ("ptx", path(&image.file))];
+                variables.extend(image.cubin.as_deref().map(|file| ("cubin", path(file))));
+                variables.extend(registers.map(|n| ("registers", n.to_string().into())));
+                variables.push(("launch", trial.words.join(" ").into()));
+                let answer = format!("answer-{}", trial.digest);
+                let printed = self.shell(text, point, &variables, &answer).map_err(failed)?;
+                let time = last_number(&String::from_utf8_lossy(&printed)).map_err(failed)?;
+                Ok(Judged { time, prediction: None, is_checked: false })
+            }
+        }
+    }
+
+    /// What `tile-run --timing` tells of a launch, or told of it before.
+    fn predict(&self, trial: &Trial, registers: Option<u32>) -> Result<Value, String> {
+        let kept = format!("judged/{}.json", trial.digest);
+        let before = std::fs::read(self.directory.join(&kept)).ok();
+        if let Some(told) = before.and_then(|text| serde_json::from_slice::<Value>(&text).ok())
+            && prediction(&told).is_some()
+        {
+            return Ok(told);
+        }
+        let report = self.directory.join(format!("judged/{}.part", trial.digest));
+        let mut command = self.simulator();
+        command.arg(format!("--timing={}", self.machine)).arg("--timing-json").arg(&report);
+        if let Some(registers) = registers {
+            command.args(["--registers", &registers.to_string()]);
+        }
+        command.arg(self.directory.join(&trial.image)).args(&trial.words);
+        self.finish(command)?;
+        let told = std::fs::read(&report).map_err(|e| io_text(&e))?;
+        // Whatever is left is in a directory for such files.
+        let _ = std::fs::remove_file(&report);
+        let mut told: Value = serde_json::from_slice(&told).map_err(|e| e.to_string())?;
+        if let Some(fields) = told.as_object_mut() {
+            // A line for each instruction is no part of the result.
+            for long in ["lines", "sources", "agents"] {
+                fields.remove(long);
+            }
+        }
+        self.keep(&kept, told.to_string().as_bytes())?;
+        Ok(told)
+    }
+
+    /// Runs a variant and compares.
+    fn check(&self, point: &Point, program: &Program, image: &Image) -> Result<(), Failure> {
+        let failed = |why: String| Stage::Check.failed(why);
+        let Some(launch) = &self.call.check else { return Ok(()) };
+        let allowed: Vec<&str> = OF_LAUNCHES.into_iter().chain(OF_CHECKS).collect();
+        let words = words(launch, point, &allowed).map_err(failed)?;
+        let mut command = self.simulator();
+        command.arg("--check-against").arg(self.directory.join(&program.file));
+        command.arg(self.directory.join(&image.file)).args(words);
+        self.finish(command).map_err(failed)
+    }
+
+    fn simulator(&self) -> Command {
+        let (program, first) = &self.tools.simulator;
+        let mut command = Command::new(program);
+        command.args(first).args(["--quiet", "--end-with-parent"]);
+        command
+    }
+}
+
+/// Which of many things are equal, by their digests.
+struct Unique {
+    /// Where each was seen first, in order.
+    firsts: Vec<usize>,
+    /// For each thing its place in `firsts`.
+    places: Vec<Option<usize>>,
+}
+
+impl Unique {
+    fn of<'d>(digests: impl Iterator<Item = Option<&'d str>>) -> Unique {
+        let mut known: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut unique = Unique { firsts: vec![], places: vec![] };
+        for (at, digest) in digests.enumerate() {
+            let place = digest.map(|digest| {
+                *known.entry(digest).or_insert_with(|| {
+                    unique.firsts.push(at);
+                    unique.firsts.len() - 1
+                })
+            });
+            unique.places.push(place);
+        }
+        unique
+    }
+
+    fn of_index(&self, at: usize) -> Option<usize> {
+        self.places.get(at).copied().flatten()
+    }
+}
+
+fn image_file(digest: &str) -> String {
+    format!("ptx/{digest}.ptx")
+}
+
+/// What arguments of a compilation say.
+fn parsed(arguments: &[String]) -> Result<Options, String> {
+    let all: Vec<OsString> =
+        ["tileiras", "program"].into_iter().chain(arguments.iter().map(String::as_str)).map(OsString::from).collect();
+    let parsed = cl::parse(SPECS, &all, 1);
+    match (parsed.errors.first(), parsed.action) {
+        (Some(error), _) => Err(error.strip_prefix("tileiras: ").unwrap_or(error).to_owned()),
+        (None, Some(action)) => Err(format!("--{action} is for no compilation")),
+        (None, None) => Ok(options::options(&parsed, "program".into())),
+    }
+}
+
+/// The words of a launch.
+fn words(launch: &Template, point: &Point, allowed: &[&str]) -> Result<Vec<String>, String> {
+    let text = launch.fill(point)?;
+    let words = shlex::split(&text).ok_or("the launch has a quote that is not closed")?;
+    let name = |word: &str| word.split('=').next().unwrap_or_default().to_owned();
+    match words.iter().find(|w| w.starts_with("--") && !allowed.contains(&name(w).as_str())) {
+        Some(word) => Err(format!("'{word}' does not say how a kernel is launched")),
+        None => Ok(words),
+    }
+}
+
+/// The bytes of the file that a word of a launch names, if it names one.
+fn contents_of(word: &str) -> Vec<u8> {
+    let file = word.split(':').next().unwrap_or_default();
+    std::fs::read(file).map(|bytes| digest([bytes.as_slice()]).into_bytes()).unwrap_or_default()
+}
+
+/// The first half of a SHA-256 of fields, in hexadecimal.
+fn digest<'b>(fields: impl IntoIterator<Item = &'b [u8]>) -> String {
+    let mut hash = Sha256::new();
+    for field in fields {
+        hash.update((field.len() as u64).to_le_bytes());
+        hash.update(field);
+    }
+    hash.finalize().iter().take(16).map(|b| format!("{b:02x}")).collect()
+}
+
+/// The first error among messages, or what was said last.
+fn first_error(text: &str) -> Option<String> {
+    const LONGEST: usize = 300;
+    let text = tile_diag::render::harmless(text);
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let line = lines().find(|line| line.contains("error:")).or_else(|| lines().next_back())?;
+    let line = line.strip_prefix("error: ").unwrap_or(line);
+    Some(line.chars().take(LONGEST).collect())
+}
+
+/// The number that is the last line.
+fn last_number(text: &str) -> Result<f64, String> {
+    let last = text.lines().map(str::trim).rfind(|line| !line.is_empty()).ok_or("the judge printed nothing")?;
+    let number = last.parse::<f64>().ok().filter(|n| n.is_finite());
+    number.ok_or_else(|| format!("the judge's last line is no number: {}", tile_diag::render::harmless(last)))
+}
+
+/// Of what `tile-run --timing-json` writes.
+fn prediction(told: &Value) -> Option<(f64, Prediction)> {
+    let (busiest, busy) = told["busy"]
+        .as_object()?
+        .iter()
+        .filter_map(|(name, share)| Some((name.clone(), share.as_f64()?)))
+        .fold((String::new(), -1.0), |most, next| if next.1 > most.1 { next } else { most });
+    let prediction = Prediction {
+        clocks: told["clocks"].as_f64()?,
+        registers: told["registers"].as_u64()?,
+        resident: told["resident"].as_u64()?,
+        limited_by: told["limited_by"].as_str()?.to_owned(),
+        busiest,
+        busy,
+    };
+    Some((told["us"].as_f64()?, prediction))
+}
+
+/// A prediction for programs.
+pub fn prediction_json(p: &Prediction) -> Value {
+    json!({
+        "clocks": p.clocks, "registers": p.registers, "resident": p.resident, "limited_by": p.limited_by,
+        "busiest": p.busiest, "busy": p.busy,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_things_have_one_place() {
+        let unique = Unique::of([Some("a"), None, Some("b"), Some("a")].into_iter());
+        assert_eq!(unique.firsts, [0, 2]);
+        assert_eq!((0..5).map(|i| unique.of_index(i)).collect::<Vec<_>>(), [Some(0), None, Some(1), Some(0), None]);
+    }
+
+    #[test]
+    fn digests_tell_fields_apart() {
+        assert_ne!(digest([&b"ab"[..], b"c"]), digest([&b"a"[..], b"bc"]));
+        assert_eq!(digest([&b"ab"[..]]).len(), 32);
+    }
+
+    #[test]
+    fn the_first_error_is_the_reason() {
+        let said = "warning: w\nk.mlir:3:1: error: bad tile [T0301]\nerror: failed\n";
+        assert_eq!(first_error(said).as_deref(), Some("k.mlir:3:1: error: bad tile [T0301]"));
+        assert_eq!(first_error("error: x").as_deref(), Some("x"));
+        assert_eq!(first_error("one\n\ntwo\n\n").as_deref(), Some("two"));
+        assert_eq!(first_error(" \n"), None);
+    }
+
+    #[test]
+    fn judges_end_with_a_number() {
+        assert_eq!(last_number("warm\n 12.5 \n\n"), Ok(12.5));
+        assert_eq!(last_number(""), Err("the judge printed nothing".into()));
+        assert_eq!(last_number("1\nfast"), Err("the judge's last line is no number: fast".into()));
+        assert!(last_number("inf").is_err() && last_number("nan").is_err());
+    }
+
+    #[test]
+    fn launches_say_only_how() {
+        let point = Point(vec![("T".into(), "64".into())]);
+        let of = |text: &str| words(&Template::parse(text).unwrap(), &point, &OF_LAUNCHES);
+        assert_eq!(of("--grid ${8192 / T} 'my x.npy' i32:-1").unwrap(), ["--grid", "128", "my x.npy", "i32:-1"]);
+        assert_eq!(of("--grid=1 --entry f").unwrap().len(), 3);
+        assert_eq!(of("--save-ptx x"), Err("'--save-ptx' does not say how a kernel is launched".into()));
+        assert_eq!(of("'x"), Err("the launch has a quote that is not closed".into()));
+    }
+
+    #[test]
+    fn reports_are_read() {
+        let told = json!({
+            "us": 2.5, "clocks": 99.0, "registers": 32, "resident": 4, "limited_by": "warps",
+            "busy": {"L2": 0.25, "memory": 0.75, "alu": 0.5},
+        });
+        let (time, found) = prediction(&told).unwrap();
+        assert_eq!((time, found.busiest.as_str(), found.busy), (2.5, "memory", 0.75));
+        assert_eq!(prediction(&json!({"us": 1.0})), None);
+    }
+}

@@ -1,0 +1,281 @@
+//! The result of a search as a table: for people, with tabs, and as JSON.
+
+use serde_json::{Map, Value, json};
+
+use super::search::{Counts, Row, prediction_json};
+
+/// Rows in the order in which they are shown: the fastest first, what has no time last; of equals the first.
+pub fn order(rows: &[Row]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    let time = |i: &usize| rows[*i].result.as_ref().map_or(f64::INFINITY, |judged| judged.time);
+    order.sort_by(|a, b| time(a).total_cmp(&time(b)));
+    order
+}
+
+/// Digits behind the point where a number is small, and none where it is large, or whole and not small.
+pub fn shown(time: f64) -> String {
+    match time.abs() {
+        t if t >= 100.0 && t.fract() == 0.0 => format!("{time:.0}"),
+        t if t >= 10_000.0 => format!("{time:.0}"),
+        t if t >= 100.0 => format!("{time:.1}"),
+        t if t >= 1.0 => format!("{time:.2}"),
+        _ => format!("{time:.4}"),
+    }
+}
+
+/// The head and the cells of a table, for both forms of text.
+struct Cells {
+    head: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+/// For people: columns under each other, reasons behind what failed.
+pub fn text(rows: &[Row], unit: &str) -> String {
+    let predicted = rows.iter().any(|r| r.result.as_ref().is_ok_and(|j| j.prediction.is_some()));
+    let assembled = rows.iter().any(|r| r.resources.is_some());
+    let mut cells = Cells { head: names(rows), rows: vec![] };
+    cells.head.push(unit.to_owned());
+    cells.head.extend(["clocks", "blocks"].iter().filter(|_| predicted).map(|s| (*s).to_owned()));
+    cells.head.extend(["registers", "spills"].iter().filter(|_| assembled).map(|s| (*s).to_owned()));
+    cells.head.push(String::new());
+    for at in order(rows) {
+        let row = &rows[at];
+        let mut line: Vec<String> = row.point.0.iter().map(|(_, value)| value.clone()).collect();
+        let judged = row.result.as_ref().ok();
+        let prediction = judged.and_then(|j| j.prediction.as_ref());
+        let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        line.push(or_dash(judged.map(|j| shown(j.time))));
+        if predicted {
+            line.push(or_dash(prediction.map(|p| format!("{:.0}", p.clocks))));
+            line.push(or_dash(prediction.map(|p| p.resident.to_string())));
+        }
+        if assembled {
+            line.push(or_dash(row.resources.as_ref().map(|r| r.registers.to_string())));
+            line.push(or_dash(row.resources.as_ref().map(|r| (r.spill_stores + r.spill_loads).to_string())));
+        }
+        line.push(match &row.result {
+            Err(failure) => format!("{}: {}", failure.stage.name(), failure.reason),
+            Ok(_) => prediction.map(|p| format!("{} {:.0} %", p.busiest, p.busy * 100.0)).unwrap_or_default(),
+        });
+        cells.rows.push(line);
+    }
+    aligned(&cells)
+}
+
+/// Columns to the right, but for the last one, which is text.
+fn aligned(cells: &Cells) -> String {
+    let all = || std::iter::once(&cells.head).chain(&cells.rows);
+    let width = |column: usize| all().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..cells.head.len()).map(width).collect();
+    let mut out = String::new();
+    for row in all() {
+        let mut line = String::new();
+        for (i, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            if i + 1 < row.len() {
+                line += &format!("{cell:>width$}  ");
+            } else {
+                line += cell;
+            }
+        }
+        out += line.trim_end();
+        out.push('\n');
+    }
+    out
+}
+
+fn names(rows: &[Row]) -> Vec<String> {
+    rows.first().map(|r| r.point.0.iter().map(|(name, _)| name.clone()).collect()).unwrap_or_default()
+}
+
+/// With tabs between all that is known, a line for each variant, the fastest first.
+pub fn tabs(rows: &[Row], unit: &str) -> String {
+    let mut cells = Cells { head: names(rows), rows: vec![] };
+    let fixed = [
+        unit,
+        "clocks",
+        "blocks",
+        "limited_by",
+        "busiest",
+        "busy",
+        "registers",
+        "spills",
+        "shared",
+        "checked",
+        "same_as",
+        "failed_in",
+        "reason",
+        "program",
+        "ptx",
+    ];
+    cells.head.extend(fixed.iter().map(|s| (*s).to_owned()));
+    for at in order(rows) {
+        let row = &rows[at];
+        let judged = row.result.as_ref().ok();
+        let failure = row.result.as_ref().err();
+        let prediction = judged.and_then(|j| j.prediction.as_ref());
+        let resources = row.resources.as_ref();
+        let mut line: Vec<String> = row.point.0.iter().map(|(_, value)| value.clone()).collect();
+        let texts = [
+            judged.map(|j| j.time.to_string()),
+            prediction.map(|p| p.clocks.to_string()),
+            prediction.map(|p| p.resident.to_string()),
+            prediction.map(|p| p.limited_by.clone()),
+            prediction.map(|p| p.busiest.clone()),
+            prediction.map(|p| p.busy.to_string()),
+            resources.map(|r| r.registers.to_string()),
+            resources.map(|r| (r.spill_stores + r.spill_loads).to_string()),
+            resources.map(|r| r.shared_memory.to_string()),
+            judged.map(|j| j.is_checked.to_string()),
+            row.same_as.map(|n| rows[n].point.shown()),
+            failure.map(|f| f.stage.name().to_owned()),
+            failure.map(|f| f.reason.replace('\t', " ")),
+            row.program.clone(),
+            row.image.clone(),
+        ];
+        line.extend(texts.map(Option::unwrap_or_default));
+        cells.rows.push(line);
+    }
+    let lines = std::iter::once(&cells.head).chain(&cells.rows).map(|row| row.join("\t") + "\n");
+    lines.collect()
+}
+
+/// For programs: `{"format": 1, "unit": ..., "variants": [...]}`, the fastest first.
+pub fn json(rows: &[Row], unit: &str, counts: Counts) -> String {
+    let variant = |at: usize| {
+        let row = &rows[at];
+        let parameters: Map<String, Value> =
+            row.point.0.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+        let mut fields = Map::new();
+        fields.insert("parameters".into(), parameters.into());
+        match &row.result {
+            Ok(judged) => {
+                fields.insert("time".into(), json!(judged.time));
+                fields.insert("checked".into(), json!(judged.is_checked));
+                fields.extend(judged.prediction.as_ref().map(|p| ("prediction".into(), prediction_json(p))));
+            }
+            Err(failure) => {
+                fields.insert("failed_in".into(), json!(failure.stage.name()));
+                fields.insert("reason".into(), json!(failure.reason));
+            }
+        }
+        fields.extend(row.resources.as_ref().map(|r| {
+            let resources = json!({
+                "registers": r.registers, "spill_stores": r.spill_stores, "spill_loads": r.spill_loads,
+                "shared_memory": r.shared_memory,
+            });
+            ("resources".into(), resources)
+        }));
+        fields.extend(row.same_as.map(|n| ("same_as".into(), json!(rows[n].point.shown()))));
+        fields.extend(row.program.as_ref().map(|file| ("program".into(), json!(file))));
+        fields.extend(row.image.as_ref().map(|file| ("ptx".into(), json!(file))));
+        Value::Object(fields)
+    };
+    let variants: Vec<Value> = order(rows).into_iter().map(variant).collect();
+    let table = json!({
+        "format": 1, "unit": unit, "programs": counts.programs, "images": counts.images,
+        "judgements": counts.judgements, "variants": variants,
+    });
+    format!("{table:#}\n")
+}
+
+/// The last lines on a search; `unit` is empty where there is none.
+pub fn summary(rows: &[Row], unit: &str, counts: Counts) -> String {
+    let failed = rows.iter().filter(|r| r.result.is_err()).count();
+    let number = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let done = format!(
+        "{}, {} failed; {}, {} of PTX, {}",
+        number(rows.len(), "variant"),
+        failed,
+        number(counts.programs, "program"),
+        number(counts.images, "text"),
+        number(counts.judgements, "judgement")
+    );
+    let best = order(rows).into_iter().find_map(|at| Some((at, rows[at].result.as_ref().ok()?.time)));
+    match best {
+        Some((at, time)) => {
+            let best = format!("best: {} with {} {unit}", rows[at].point.shown(), shown(time));
+            format!("{}\n{done}\n", best.trim_end())
+        }
+        None => format!("{done}\n"),
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::super::search::{Failure, Judged, Prediction, Stage};
+    use super::super::space::Point;
+    use super::*;
+    use crate::resources::KernelResources;
+
+    /// A row with a time, or a failure.
+    pub fn row(parameters: &str, time: Option<f64>) -> Row {
+        let point = parameters.split(' ').filter_map(|p| p.split_once('='));
+        let prediction = Prediction {
+            clocks: 1980.0 * time.unwrap_or_default(),
+            registers: 40,
+            resident: 4,
+            limited_by: "registers".into(),
+            busiest: "memory".into(),
+            busy: 0.75,
+        };
+        let failure = Failure { stage: Stage::Compile, reason: "program:1:2: error: no\tway".into() };
+        let judged = |time| Judged { time, prediction: Some(prediction), is_checked: false };
+        Row {
+            point: Point(point.map(|(name, value)| (name.into(), value.into())).collect()),
+            program: Some("programs/a.mlir".into()),
+            image: time.map(|_| "ptx/b.ptx".into()),
+            same_as: None,
+            resources: time.map(|_| KernelResources { registers: 40, spill_loads: 8, ..KernelResources::default() }),
+            result: time.map(judged).ok_or(failure),
+        }
+    }
+
+    fn rows() -> Vec<Row> {
+        let mut rows = vec![row("T=64 M=a", None), row("T=64 M=b", Some(20.5)), row("T=128 M=a", Some(8.25))];
+        rows.push(Row { same_as: Some(2), ..row("T=128 M=b", Some(8.25)) });
+        rows
+    }
+
+    #[test]
+    fn the_fastest_comes_first() {
+        assert_eq!(order(&rows()), [2, 3, 1, 0]);
+    }
+
+    #[test]
+    fn people_read_it() {
+        // The first line begins with blanks.
+        let expected = "  T  M     us  clocks  blocks  registers  spills
+128  a   8.25   16335       4         40       8  memory 75 %
+128  b   8.25   16335       4         40       8  memory 75 %
+ 64  b  20.50   40590       4         40       8  memory 75 %
+ 64  a      -       -       -          -       -  compile: program:1:2: error: no\tway
+";
+        assert_eq!(text(&rows(), "us"), expected);
+        let counts = Counts { programs: 4, images: 2, judgements: 1 };
+        let done = "4 variants, 1 failed; 4 programs, 2 texts of PTX, 1 judgement\n";
+        assert_eq!(summary(&rows(), "us", counts), format!("best: T=128 M=a with 8.25 us\n{done}"));
+        assert!(summary(&rows()[..1], "us", counts).starts_with("1 variant, 1 failed;"));
+    }
+
+    #[test]
+    fn programs_read_it() {
+        let tabs = tabs(&rows(), "us");
+        let lines: Vec<Vec<&str>> = tabs.lines().map(|l| l.split('\t').collect()).collect();
+        assert!(lines.iter().all(|l| l.len() == lines[0].len()));
+        assert_eq!(lines[2][..4], ["128", "b", "8.25", "16335"]);
+        assert_eq!(lines[2][12], "T=128 M=a");
+        assert_eq!(lines[4][13..15], ["compile", "program:1:2: error: no way"]);
+        let told: Value = serde_json::from_str(&json(&rows(), "us", Counts::default())).unwrap();
+        assert_eq!(told["variants"][0]["parameters"]["T"], "128");
+        assert_eq!(told["variants"][0]["prediction"]["clocks"], 16335.0);
+        assert_eq!(told["variants"][1]["same_as"], "T=128 M=a");
+        assert_eq!(told["variants"][3]["failed_in"], "compile");
+        assert_eq!(told["variants"][3].get("time"), None);
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        let of = [12345.6, 512.34, 512.0, 5.678, 0.01234].map(shown);
+        assert_eq!(of, ["12346", "512.3", "512", "5.68", "0.0123"]);
+    }
+}
