@@ -175,10 +175,10 @@ fn a_program_is_of_interest_while_it_has_the_defect() {
     write(&twice);
     assert_eq!(asked(&format!("--wrong {launch}"), None), (1, String::new()));
     let (answer, why) = asked(&format!("--wrong --explain {launch} "), None);
-    assert!(answer == 1 && why.starts_with("interesting: argument 1: 39 of 40 wrong"), "{why}");
+    assert!(answer == 1 && why.starts_with("interesting: arg 1: 39 of 40 wrong"), "{why}");
     assert_eq!(asked(&format!("--wrong --message=39 {launch}"), None).0, 1);
     let (answer, why) = asked(&format!("--wrong --message deadlock --explain {launch}"), None);
-    assert!(answer == 0 && why.starts_with("not interesting: another defect: argument 1: 39 of 40"), "{why}");
+    assert!(answer == 0 && why.starts_with("not interesting: another defect: arg 1: 39 of 40"), "{why}");
     let (answer, why) = asked(&format!("--wrong-pass spoil --explain {launch}"), None);
     assert!(answer == 0 && why.starts_with("not interesting: wrong before the pass too"), "{why}");
     write("bad");
