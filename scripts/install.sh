@@ -19,9 +19,9 @@ version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 major=${version%%.*}
 
 if [[ -z $from ]]; then
-  cargo build --release --bins
-  cargo rustc --release -p tileiras-capi --lib --crate-type cdylib
-  cargo rustc --release -p tileiras-capi --lib --crate-type staticlib
+  cargo build --release --bins --features remote-cache
+  cargo rustc --release -p tileiras-capi --lib --crate-type cdylib --features remote-cache
+  cargo rustc --release -p tileiras-capi --lib --crate-type staticlib --features remote-cache
   from=${CARGO_TARGET_DIR:-target}/release
 fi
 # Cargo leaves a library that only tests asked for among the dependencies.

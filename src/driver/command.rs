@@ -240,8 +240,8 @@ impl Session<'_> {
             // What cannot be removed stays.
             let _ = std::fs::remove_dir_all(directory);
         }
-        let failed = failed
-            .map_err(|e| self.fail(Diagnostic::error(Code::WriteFailed, OutputError::Write(e).to_string())))?;
+        let failed =
+            failed.map_err(|e| self.fail(Diagnostic::error(Code::WriteFailed, OutputError::Write(e).to_string())))?;
         match failed {
             0 => Ok(()),
             n => {
@@ -314,13 +314,7 @@ impl Session<'_> {
     }
 
     /// Has another program do the work, and answers for it if it dies.
-    fn delegate(
-        &mut self,
-        name: &str,
-        arguments: &[OsString],
-        argv0: &OsString,
-        remote: cache::Remote,
-    ) -> Step<()> {
+    fn delegate(&mut self, name: &str, arguments: &[OsString], argv0: &OsString, remote: cache::Remote) -> Step<()> {
         let here = std::env::current_exe().map_err(|e| self.core_missing(name, None, &io_text(&e)))?;
         let program = here.with_file_name(name);
         let mut command = Command::new(&program);

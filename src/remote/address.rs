@@ -15,16 +15,8 @@ pub struct Address {
 }
 
 /// Parts of names of blobs, which the protocol forbids in names of instances.
-const RESERVED: [&str; 8] = [
-    "blobs",
-    "uploads",
-    "actions",
-    "actionResults",
-    "operations",
-    "capabilities",
-    "compressed-blobs",
-    "chunked-blobs",
-];
+const RESERVED: [&str; 8] =
+    ["blobs", "uploads", "actions", "actionResults", "operations", "capabilities", "compressed-blobs", "chunked-blobs"];
 
 impl Address {
     /// As a web address, which libraries for HTTP/2 want.

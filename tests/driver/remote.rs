@@ -24,6 +24,7 @@ pub fn trials() -> Vec<Trial> {
         trial("a remote cache that does wrong", faults),
         trial("a remote cache that is slow", slowness),
         trial("a remote cache and a batch", batches),
+        trial("a remote cache that proves who it is", certificates),
         trial("what is no remote cache", wrong_settings),
     ]
 }
@@ -271,9 +272,8 @@ fn slowness() {
 }
 
 fn manifest(bench: &Bench, count: usize, more: &str) {
-    let items: Vec<String> = (0..count)
-        .map(|n| format!(r#"{{"input": "ok", "output": "out{n}", "args": ["-O{}"]}}"#, n % 4))
-        .collect();
+    let items: Vec<String> =
+        (0..count).map(|n| format!(r#"{{"input": "ok", "output": "out{n}", "args": ["-O{}"]}}"#, n % 4)).collect();
     let text = format!(r#"{{"args": [{more}], "items": [{}]}}"#, items.join(", "));
     bench.put("manifest.json", text.as_bytes());
 }
@@ -320,11 +320,37 @@ fn batches() {
     assert!(left.into_iter().all(|name| !name.to_string_lossy().starts_with("tileiras-")), "a common directory");
 }
 
+/// An encrypted connection, to a server whose certificate the system knows, and to one that anybody could be.
+fn certificates() {
+    let (bench, fake) = (counting(), Fake::start_secure());
+    bench.put("known.pem", fake.certificate().expect("a certificate").as_bytes());
+    let remote = remote(&fake);
+    let known = |output: &str| {
+        let mut command = command(&bench, &["ok", "-o", output, &remote, PATIENCE]);
+        command.env("SSL_CERT_FILE", bench.at("known.pem"));
+        bench.finish(command)
+    };
+    silent(&known("a"));
+    silent(&known("b"));
+    assert_eq!((assemblies(&bench), fake.results()), (1, 1));
+    let outcome = run(&bench, &["ok", "-o", "c", &remote, PATIENCE]);
+    let start = format!("warning: the remote cache '{}' cannot be reached: invalid peer certificate", fake.address());
+    assert_eq!((outcome.status, outcome.stderr.starts_with(&start)), (Some(0), true), "{}", outcome.stderr);
+    assert_eq!((bench.get("c") == bench.get("a"), assemblies(&bench)), (true, 2));
+    // Who speaks in the clear is not understood.
+    let clear = remote.replace("grpcs://", "grpc://");
+    let outcome = run(&bench, &["ok", "-o", "d", &clear, PATIENCE]);
+    assert_eq!((outcome.status, outcome.stderr.lines().count()), (Some(0), 1), "{}", outcome.stderr);
+}
+
 fn wrong_settings() {
     let bench = counting();
     for (argument, text) in [
         ("--remote-cache=cache:80", "the remote cache 'cache:80' is not of the form grpc://host:port/instance"),
-        ("--remote-cache=http://h:80", "the remote cache 'http://h:80' begins with 'http', and there are grpc and grpcs"),
+        (
+            "--remote-cache=http://h:80",
+            "the remote cache 'http://h:80' begins with 'http', and there are grpc and grpcs",
+        ),
         ("--remote-cache=grpc://h", "the remote cache 'grpc://h' names no port"),
     ] {
         // Even where the output would not be looked for.
@@ -335,8 +361,9 @@ fn wrong_settings() {
     }
     for time in ["0", "-1", "600001", "1s"] {
         let outcome = run(&bench, &["ok", "-o", "a", "--remote-cache=grpc://h:1", "--remote-cache-timeout", time]);
-        let text =
-            format!("error: the time for the remote cache is a number of milliseconds from 1 to 600000, not '{time}'\n");
+        let text = format!(
+            "error: the time for the remote cache is a number of milliseconds from 1 to 600000, not '{time}'\n"
+        );
         assert_eq!((outcome.status, outcome.stderr), (Some(2), text));
     }
     assert_eq!(assemblies(&bench), 0);
