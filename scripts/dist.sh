@@ -52,8 +52,9 @@ mkdir -p target/cxx
 [[ -e $build/cxx ]] || ln -s ../cxx "$build/cxx"
 
 export CARGO_TARGET_DIR=$build MLIR_SYS_LINK_SHARED=0 RUSTFLAGS="-L native=$static"
-cargo build --release -p tileiras -p tileiras-capi --lib --bin tileiras-standalone
-cargo rustc --release -p tileiras-capi --lib --crate-type staticlib
+features=(--features remote-cache)
+cargo build --release -p tileiras -p tileiras-capi --lib --bin tileiras-standalone "${features[@]}"
+cargo rustc --release -p tileiras-capi --lib --crate-type staticlib "${features[@]}"
 
 # ---- the command, linked for its start ---------------------------------------------------------------------------
 
@@ -77,7 +78,7 @@ if command -v valgrind > /dev/null; then
 else
     echo "dist: without valgrind, functions stay where the linker finds them, and the command takes a seventh longer for a small kernel" >&2
 fi
-cargo rustc --release -p tileiras --bin tileiras-standalone -- -C "link-arg=$link"
+cargo rustc --release -p tileiras --bin tileiras-standalone "${features[@]}" -- -C "link-arg=$link"
 
 # ---- one object file for the static library ----------------------------------------------------------------------
 

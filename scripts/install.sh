@@ -64,9 +64,9 @@ if [[ -n $dist ]]; then
   install_dist
 else
   if [[ -z $from ]]; then
-    cargo build --release --bins
-    cargo rustc --release -p tileiras-capi --lib --crate-type cdylib
-    cargo rustc --release -p tileiras-capi --lib --crate-type staticlib
+    cargo build --release --bins --features remote-cache
+    cargo rustc --release -p tileiras-capi --lib --crate-type cdylib --features remote-cache
+    cargo rustc --release -p tileiras-capi --lib --crate-type staticlib --features remote-cache
     from=${CARGO_TARGET_DIR:-target}/release
   fi
   install_build

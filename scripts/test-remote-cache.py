@@ -15,8 +15,9 @@ each:
            and to start it again with what it has on its disk: every output must be that without a cache, and what is
            said is at most one line, about the server
 
-Prints what it measured. The exit status is 1 if something was wrong. --tools is the folder with tileiras and
-tileiras-core, built with the feature remote-cache; `cargo nextest run --workspace --no-run` leaves such in target/debug.
+Prints what it measured. The exit status is 1 if something was wrong. --tools is the folder of a tileiras with
+the feature remote-cache: the bin of a release that `make dist` made, or target/debug after `cargo nextest run
+--workspace --no-run`.
 """
 
 import argparse
@@ -158,21 +159,23 @@ class Bench:
         # Every so many of them, so that large and small ones are among them.
         step = max(1, len(programs) // arguments.programs)
         self.items = [Item(p, t) for p in programs[::step][: arguments.programs] for t in TARGETS]
-        # The command with a core that notes its calls: each is a compilation.
-        self.watched = work / "watched"
-        self.watched.mkdir()
+        # The small ones for the kills, which are about the server and not about the compiler.
+        self.small = sorted(self.items, key=lambda item: item.program.stat().st_size)[:12]
+        # A ptxas that notes its calls: each is a compilation.
+        toolkit = ROOT / ".tools/cuda"
         self.compilations = work / "compilations"
-        shutil.copy(self.tools / "tileiras", self.watched / "tileiras")
-        core = self.watched / "tileiras-core"
-        core.write_text(f'#!/bin/sh\necho >> "{self.compilations}"\nexec "{self.tools}/tileiras-core" "$@"\n')
-        core.chmod(0o755)
+        ptxas = work / "toolkit/bin/ptxas"
+        ptxas.parent.mkdir(parents=True)
+        ptxas.write_text(f'#!/bin/sh\necho >> "{self.compilations}"\nexec "{toolkit}/bin/ptxas" "$@"\n')
+        ptxas.chmod(0o755)
         environment = {k: v for k, v in os.environ.items() if not k.startswith("TILEIRAS_")}
-        self.environment = {**environment, "CUDA_HOME": str(ROOT / ".tools/cuda")}
+        self.environment = {**environment, "CUDA_HOME": str(toolkit)}
+        self.watched = {**environment, "CUDA_HOME": str(work / "toolkit")}
 
     def compiled(self) -> int:
         return self.compilations.stat().st_size if self.compilations.exists() else 0
 
-    def batch(self, tools: pathlib.Path, output: str, options: list[str]) -> tuple[float, dict[str, bytes]]:
+    def batch(self, output: str, options: list[str], watched: bool = False) -> tuple[float, dict[str, bytes]]:
         """Compiles all items; the seconds that it took, and the outputs."""
         folder = self.work / output
         shutil.rmtree(folder, ignore_errors=True)
@@ -182,9 +185,9 @@ class Bench:
         manifest.write_text(json.dumps({"args": options, "items": items}))
         start = time.monotonic()
         done = subprocess.run(
-            [tools / "tileiras", "batch", manifest, "-j", str(os.cpu_count())],
+            [self.tools / "tileiras", "batch", manifest, "-j", str(os.cpu_count())],
             capture_output=True,
-            env=self.environment,
+            env=self.watched if watched else self.environment,
         )
         seconds = time.monotonic() - start
         if done.returncode != 0 or done.stderr:
@@ -200,18 +203,19 @@ class Bench:
         server.start()
         try:
             # A first round brings programs and inputs into memory.
-            self.batch(self.tools, "first", [])
-            without, expected = self.batch(self.tools, "without", [])
+            self.batch("first", [])
+            without, expected = self.batch("without", [])
             options = [f"--remote-cache={server.address}", "--remote-cache-timeout=20000"]
-            cold, outputs = self.batch(self.tools, "cold", options)
+            cold, outputs = self.batch("cold", options)
             check(outputs, expected)
-            warm, outputs = self.batch(self.tools, "warm", options)
+            warm, outputs = self.batch("warm", options)
             check(outputs, expected)
-            # Once more, to see that nothing is compiled.
-            before = self.compiled()
-            check(self.batch(self.watched, "watched-warm", options)[1], expected)
-            if self.compiled() != before:
-                raise Wrong(f"{self.compiled() - before} of {len(self.items)} were compiled with a full server")
+            # Once more with a ptxas that counts, which is another one: all are compiled, and then none.
+            for count in [len(self.items), 0]:
+                before = self.compiled()
+                check(self.batch("watched", options, watched=True)[1], expected)
+                if self.compiled() - before != count:
+                    raise Wrong(f"{self.compiled() - before} of {len(self.items)} were compiled instead of {count}")
         finally:
             server.kill()
         rate = without / warm
@@ -236,11 +240,11 @@ class Bench:
             chance = random.Random(f"{kind} {number} {self.random.random()}")
             output = self.work / kind / f"output{number}"
             while not stop.is_set():
-                item = chance.choice(self.items)
-                command = [self.watched / "tileiras", item.program, *item.options, "-o", output]
+                item = chance.choice(self.small)
+                command = [self.tools / "tileiras", item.program, *item.options, "-o", output]
                 start = time.monotonic()
                 done = subprocess.run(
-                    [*command, f"--remote-cache={server.address}"], capture_output=True, env=self.environment
+                    [*command, f"--remote-cache={server.address}"], capture_output=True, env=self.watched
                 )
                 spent = time.monotonic() - start
                 lines = done.stderr.decode(errors="replace").splitlines()
@@ -268,7 +272,7 @@ class Bench:
         done = 0
         try:
             while done < kills and not stop.is_set():
-                stop.wait(self.random.uniform(0.0, 1.5))
+                stop.wait(self.random.uniform(0.0, 2.5))
                 server.kill()
                 done += 1
                 # Now and then nobody is there for a while.

@@ -144,9 +144,23 @@ pub fn slot(
         local.check()?;
     }
     let digests = files::Digests::new(local.clone());
+    let local = local.map(|local| Box::new(local) as Box<dyn Store>);
+    let stores = local.into_iter().chain(remote).collect();
+    Ok(name(options, opt_level, (input, kind), identity, surroundings, &digests).map(|name| Slot { name, stores }))
+}
+
+/// The name of an entry; `None` if something that it depends on cannot be read.
+fn name(
+    options: &Options,
+    opt_level: u8,
+    (input, kind): (&[u8], InputKind),
+    identity: &Identity,
+    surroundings: &Surroundings,
+    digests: &files::Digests,
+) -> Option<Name> {
     let mut key = Key(Sha256::new());
     key.add(identity.version.as_bytes()).add(identity.sources.as_bytes()).add(identity.llvm.as_bytes());
-    // Two builds of the same sources do the same on all machines, as far as anybody knows; this is cheap.
+    // For another architecture the same sources are another program.
     key.add(std::env::consts::ARCH.as_bytes());
     key.add(input);
     key.add(options.start_from.map_or("", |level| level.emit().name()).as_bytes());
@@ -157,16 +171,16 @@ pub fn slot(
     key.add(options.emit.name().as_bytes()).add(options.sanitize.unwrap_or("").as_bytes());
     key.list(options.pipeline_options.iter().map(|o| o.as_encoded_bytes().to_vec()));
     key.list(options.insertions.iter().map(|i| i.as_encoded_bytes().to_vec()));
-    key.list(options.plugins.iter().filter_map(|file| digests.of(file)));
+    key.list(options.plugins.iter().map(|file| digests.of(file)).collect::<Option<Vec<_>>>()?.into_iter());
     key.add(&[options.libnvvm.into()]);
     if options.libnvvm {
         let found = toolchain::search_libnvvm(options.libnvvm_path.as_deref(), surroundings).found;
-        key.list(digests.of_all(&found).into_iter());
+        key.list(digests.of_all(&found)?.into_iter());
     }
     key.add(&[options.libdevice.is_some().into()]);
     if let Some(libdevice) = &options.libdevice {
         let found = toolchain::search_libdevice(libdevice.file(), surroundings).found;
-        key.list(digests.of_all(&found).into_iter());
+        key.list(digests.of_all(&found)?.into_iter());
     }
     if options.emit == Emit::Obj {
         // The names of the symbols come from the output's name.
@@ -177,10 +191,9 @@ pub fn slot(
     if options.emit >= Emit::Cubin {
         key.list(options.ptxas.extra.iter().map(|o| o.as_encoded_bytes().to_vec()));
         let found = toolchain::search("ptxas", options.ptxas.path.as_deref(), surroundings).found;
-        key.list(digests.of_all(&found).into_iter());
+        key.list(digests.of_all(&found)?.into_iter());
     }
-    let local = local.map(|local| Box::new(local) as Box<dyn Store>);
-    Ok(Some(Slot { name: key.finish(), stores: local.into_iter().chain(remote).collect() }))
+    Some(key.finish())
 }
 
 /// Whether a compilation would look for its output somewhere.

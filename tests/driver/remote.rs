@@ -24,6 +24,7 @@ pub fn trials() -> Vec<Trial> {
         trial("a remote cache that does wrong", faults),
         trial("a remote cache that is slow", slowness),
         trial("a remote cache and a batch", batches),
+        trial("a remote cache that proves who it is", certificates),
         trial("what is no remote cache", wrong_settings),
     ]
 }
@@ -317,6 +318,29 @@ fn batches() {
     // Nothing is left behind.
     let left = std::fs::read_dir(bench.dir.path()).unwrap().map(|e| e.unwrap().file_name());
     assert!(left.into_iter().all(|name| !name.to_string_lossy().starts_with("tileiras-")), "a common directory");
+}
+
+/// An encrypted connection, to a server whose certificate the system knows, and to one that anybody could be.
+fn certificates() {
+    let (bench, fake) = (counting(), Fake::start_secure());
+    bench.put("known.pem", fake.certificate().expect("a certificate").as_bytes());
+    let remote = remote(&fake);
+    let known = |output: &str| {
+        let mut command = command(&bench, &["ok", "-o", output, &remote, PATIENCE]);
+        command.env("SSL_CERT_FILE", bench.at("known.pem"));
+        bench.finish(command)
+    };
+    silent(&known("a"));
+    silent(&known("b"));
+    assert_eq!((assemblies(&bench), fake.results()), (1, 1));
+    let outcome = run(&bench, &["ok", "-o", "c", &remote, PATIENCE]);
+    let start = format!("warning: the remote cache '{}' cannot be reached: invalid peer certificate", fake.address());
+    assert_eq!((outcome.status, outcome.stderr.starts_with(&start)), (Some(0), true), "{}", outcome.stderr);
+    assert_eq!((bench.get("c") == bench.get("a"), assemblies(&bench)), (true, 2));
+    // Who speaks in the clear is not understood.
+    let clear = remote.replace("grpcs://", "grpc://");
+    let outcome = run(&bench, &["ok", "-o", "d", &clear, PATIENCE]);
+    assert_eq!((outcome.status, outcome.stderr.lines().count()), (Some(0), 1), "{}", outcome.stderr);
 }
 
 fn wrong_settings() {

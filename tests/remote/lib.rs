@@ -1,7 +1,7 @@
 //! A server of the Remote Execution API, version 2, in memory, that does wrong on demand.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -72,7 +72,23 @@ struct State {
     inlines: bool,
 }
 
+impl Default for State {
+    fn default() -> State {
+        State {
+            fault: Fault::None,
+            blobs: BTreeMap::new(),
+            results: BTreeMap::new(),
+            calls: BTreeMap::new(),
+            instances: BTreeSet::new(),
+            batch: 4 << 20,
+            inlines: false,
+        }
+    }
+}
+
 type Shared = Arc<Mutex<State>>;
+
+const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// A running server; dropping it cuts all connections.
 pub struct Fake {
@@ -82,36 +98,17 @@ pub struct Fake {
     certificate: Option<String>,
 }
 
-impl Default for Fake {
-    fn default() -> Fake {
-        Fake::start()
-    }
-}
-
 impl Fake {
     /// On a free port of this machine, empty and without fault.
     pub fn start() -> Fake {
-        let state = State {
-            fault: Fault::None,
-            blobs: BTreeMap::new(),
-            results: BTreeMap::new(),
-            calls: BTreeMap::new(),
-            instances: BTreeSet::new(),
-            batch: 4 << 20,
-            inlines: false,
-        };
-        let local = SocketAddr::from(([127, 0, 0, 1], 0));
-        Fake::serve(local, Arc::new(Mutex::new(state)), None).expect("a free port")
+        Fake::serve(ANY_PORT, Arc::default(), None).expect("a free port")
     }
 
     /// As [`Fake::start`], with a certificate for `localhost`.
     pub fn start_secure() -> Fake {
-        let fake = Fake::start();
-        let state = fake.state.clone();
-        drop(fake);
         let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
         let identity = (made.cert.pem(), made.signing_key.serialize_pem());
-        Fake::serve(SocketAddr::from(([127, 0, 0, 1], 0)), state, Some(identity)).expect("a free port")
+        Fake::serve(ANY_PORT, Arc::default(), Some(identity)).expect("a free port")
     }
 
     fn serve(address: SocketAddr, state: Shared, identity: Option<(String, String)>) -> std::io::Result<Fake> {

@@ -51,14 +51,16 @@ impl Digests {
     }
 
     /// The digests of files of which the first that does is used: each once, since what one cannot do its copy cannot.
-    pub(super) fn of_all(&self, files: &[PathBuf]) -> Vec<Vec<u8>> {
+    /// `None` if one cannot be read.
+    pub(super) fn of_all(&self, files: &[PathBuf]) -> Option<Vec<Vec<u8>>> {
         let mut digests: Vec<Vec<u8>> = vec![];
-        for digest in files.iter().filter_map(|file| self.of(file)) {
+        for file in files {
+            let digest = self.of(file)?;
             if !digests.contains(&digest) {
                 digests.push(digest);
             }
         }
-        digests
+        Some(digests)
     }
 
     fn recall(&self, state: &Name) -> Option<Name> {
@@ -120,8 +122,9 @@ mod tests {
         assert_eq!(digests.of(&link), digests.of(&file));
         let other = root.path().join("other");
         fs::write(&other, b"other").unwrap();
-        let all = digests.of_all(&[file.clone(), link, root.path().join("none"), other.clone(), file.clone()]);
-        assert_eq!(all, [digests.of(&file).unwrap(), digests.of(&other).unwrap()]);
+        let all = digests.of_all(&[file.clone(), link, other.clone(), file.clone()]);
+        assert_eq!(all, Some(vec![digests.of(&file).unwrap(), digests.of(&other).unwrap()]));
+        assert_eq!(digests.of_all(&[file, root.path().join("none")]), None);
     }
 
     #[test]

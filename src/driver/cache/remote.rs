@@ -174,3 +174,64 @@ fn later(delay: Duration) -> u64 {
 fn file_name(address: &str) -> String {
     Sha256::digest(address).iter().take(8).fold("server-".to_owned(), |name, byte| format!("{name}{byte:02x}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tile_remote_tests::{Fake, Fault};
+
+    fn server(fake: &Fake, note: Note) -> Server {
+        let address: Address = fake.address().parse().unwrap();
+        let server = Arc::new(tile_remote::Server::new(address));
+        Server { address: fake.address(), server, patience: Duration::from_secs(20), note, missed: false }
+    }
+
+    /// Trouble is said once, the server left alone for a pause, and then tried by one alone.
+    #[test]
+    fn a_server_is_tried_again_after_a_pause() {
+        let root = tempfile::tempdir().unwrap();
+        let file = root.path().join("note");
+        let end = || fs::read_to_string(&file).unwrap().parse::<u64>().unwrap();
+        for in_file in [true, false] {
+            let fake = Fake::start();
+            let note = || if in_file { Note::File(file.clone()) } else { Note::Here(fake.address()) };
+            let (one, other) = (server(&fake, note()), server(&fake, note()));
+            let name = [3; 32];
+            let entry = Entry { messages: Default::default(), output: b"output".to_vec() };
+            assert_eq!((one.store(&name, &entry), other.load(&name)), (Ok(()), Ok(Some(entry.clone()))));
+            assert_eq!(note().read(), None);
+
+            fake.fail(Fault::Refuses);
+            let text = one.load(&name).unwrap_err();
+            assert!(text.contains(" refuses: PermissionDenied"), "{text}");
+            let calls = fake.all_calls();
+            // Neither of them asks again, or says anything.
+            assert_eq!((one.load(&name), other.load(&name), one.store(&name, &entry)), (Ok(None), Ok(None), Ok(())));
+            assert_eq!(fake.all_calls(), calls);
+            // The pause is over: one tries in vain, and says nothing more.
+            note().write(1);
+            assert_eq!(other.load(&name), Ok(None));
+            assert!(fake.all_calls() > calls && note().read().unwrap() > now());
+            // While one tries, others do not.
+            note().write(1);
+            let meanwhile = one.ask(|| Ok(note().read().unwrap() > now()));
+            assert_eq!((meanwhile, note().read()), (Ok(true), Some(0)));
+            fake.fail(Fault::None);
+            assert_eq!(other.load(&name), Ok(Some(entry.clone())));
+            fake.fail(Fault::WrongBytes);
+            assert_eq!((one.load(&name), note().read().unwrap() > now()), (Ok(None), true));
+            if in_file {
+                assert!(end() > now());
+                // A note that is being written keeps others away.
+                fs::write(&file, "").unwrap();
+                assert!(note().read().unwrap() > now());
+            }
+        }
+    }
+
+    #[test]
+    fn a_note_that_cannot_be_left_is_said_each_time() {
+        let nowhere = Note::File("/nonexistent/directory/note".into());
+        assert_eq!((nowhere.write(1), nowhere.write(2), nowhere.read()), (true, true, None));
+    }
+}
