@@ -12,9 +12,12 @@ use crate::options::SPECS;
 
 /// What follows the summary in `tileiras tune --help`.
 pub const HELP: &str = "\
-KERNEL is a program in text or bytecode. In text, and in the arguments below that say so, ${NAME} is the value of a
-parameter and ${EXPRESSION} a whole number: + - * / %, comparisons, && || !, ceil, floor, log2, min, max. Other options
-are those of a compilation, and may hold ${...} too: --gpu-name=sm_90 --pipeline-option=num-warps=${WARPS}.
+KERNEL is a program in text or bytecode. In text, in --launch and --check, and in options of the compilation, which may
+all be given, ${NAME} is the value of a parameter and ${EXPRESSION} a whole number: + - * / %, comparisons, && || !,
+ceil, floor, log2, min, max.
+
+  tileiras tune k.mlir.in --gpu-name=sm_90 --set T=64:512:*2 --set WARPS=4,8 --pipeline-option=num-warps=${WARPS} \\
+      --launch '--grid ${ceil(4096 / T)} zeros:f32:4096:ptr'
 
   --set NAME=LIST        a parameter: values with commas between them, of which each may be a range FROM:TO:STEP or
                          FROM:TO:*FACTOR; may be repeated
