@@ -1,4 +1,5 @@
-//! What `contrib/` holds, with the programs that it is for: settings of editors and front ends, Compiler Explorer, packages.
+//! What `contrib/` holds, with the programs that it is for: settings of editors and front ends, Compiler Explorer,
+//! packages.
 
 mod clients;
 mod compiler_explorer;
