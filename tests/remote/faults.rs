@@ -230,23 +230,23 @@ fn a_server_that_is_killed_again_and_again() {
     let patience = Duration::from_secs(5);
     let stop = std::sync::atomic::AtomicBool::new(false);
     let blob = |key: u8| noise(10 + usize::from(key) * 300_000);
-    std::thread::scope(|threads| {
-        let work = |n: u8, server: Server| {
-            for round in (0..=u8::MAX).cycle() {
-                if stop.load(std::sync::atomic::Ordering::Relaxed) {
-                    return;
-                }
-                let key = n.wrapping_add(round) % 12;
-                let started = Instant::now();
-                match server.find(&[key; 32], patience) {
-                    Ok(Some(bytes)) => assert!(bytes == blob(key), "wrong bytes"),
-                    Ok(None) => drop(server.keep(&[key; 32], blob(key), patience)),
-                    Err(Trouble::Lies(text)) => panic!("{text}"),
-                    Err(_) => std::thread::sleep(Duration::from_millis(5)),
-                }
-                assert!(started.elapsed() < 3 * patience, "{:?}", started.elapsed());
+    let work = |n: u8, server: Server| {
+        for round in (0..=u8::MAX).cycle() {
+            if stop.load(std::sync::atomic::Ordering::Relaxed) {
+                return;
             }
-        };
+            let key = n.wrapping_add(round) % 12;
+            let started = Instant::now();
+            match server.find(&[key; 32], patience) {
+                Ok(Some(bytes)) => assert!(bytes == blob(key), "wrong bytes"),
+                Ok(None) => drop(server.keep(&[key; 32], blob(key), patience)),
+                Err(Trouble::Lies(text)) => panic!("{text}"),
+                Err(_) => std::thread::sleep(Duration::from_millis(5)),
+            }
+            assert!(started.elapsed() < 3 * patience, "{:?}", started.elapsed());
+        }
+    };
+    std::thread::scope(|threads| {
         let workers: Vec<_> = (0..16)
             .map(|n| {
                 let (server, work) = (client(&fake), &work);
