@@ -26,7 +26,6 @@ int main(int argc, char **argv) {
     }
     CHECK(view.length == length && memcmp(view.data, first, length) == 0);
     CHECK(tileirasProgramRelease(p) == 0);
-    CHECK(tileirasProgramSetRemoteCache(p, address, 0) == 4);
   }
   CHECK(fwrite(first, 1, length, stdout) == length);
   free(first);
