@@ -42,9 +42,10 @@ impl Root {
     fn files(&self) -> Vec<PathBuf> {
         fn below(folder: &Path, files: &mut Vec<PathBuf>) {
             for entry in fs::read_dir(folder).into_iter().flatten().map(Result::unwrap) {
-                match entry.file_type().unwrap().is_dir() {
-                    true => below(&entry.path(), files),
-                    false => files.push(entry.path()),
+                if entry.file_type().unwrap().is_dir() {
+                    below(&entry.path(), files);
+                } else {
+                    files.push(entry.path());
                 }
             }
         }

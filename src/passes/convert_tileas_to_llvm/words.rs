@@ -147,16 +147,11 @@ impl<'c> Lower<'c, '_> {
         let mut narrow = Vec::with_capacity(values.len());
         for pair in values.chunks(2) {
             let wide = [0, 1].map(|i| if ty(pair[i]) == l.f32 { pair[i] } else { l.cast("fpext", pair[i], l.f32) });
-            let magnitude = wide.map(|x| l.un("intr.fabs", x));
             // What rounds to more than the largest number: the tie above it goes down in e4m3, and up in e5m2.
-            let inside = |i: usize| match e4m3 {
-                true => l.fcmp(OLE, magnitude[i], l.float(l.f32, 464.0)),
-                false => l.fcmp(ULT, magnitude[i], l.float(l.f32, 61440.0)),
-            };
-            let [low, high] = match e4m3 {
-                true => [0, 1].map(|i| l.select(inside(i), wide[i], l.float(l.f32, f64::NAN))),
-                false => wide,
-            };
+            let (predicate, limit) = if e4m3 { (OLE, 464.0) } else { (ULT, 61440.0) };
+            let inside = wide.map(|x| l.fcmp(predicate, l.un("intr.fabs", x), l.float(l.f32, limit)));
+            let checked = |i: usize| l.select(inside[i], wide[i], l.float(l.f32, f64::NAN));
+            let [low, high] = if e4m3 { [0, 1].map(checked) } else { wide };
             let text = format!("cvt.rn.satfinite.{}.f32 $0, $1, $2;", if e4m3 { "e4m3x2" } else { "e5m2x2" });
             let both = l.asm(&text, "=h,f,f", Some(l.i16), &[high, low], true).expect("asm with a result");
             if e4m3 {
@@ -170,10 +165,10 @@ impl<'c> Lower<'c, '_> {
                 continue;
             }
             let vector = l.cast("bitcast", both, bytes);
-            for i in 0..2 {
-                let sign = l.bin("lshr", l.cast("bitcast", wide[i], l.i32), l.i32c(24));
+            for (i, (x, inside)) in wide.into_iter().zip(inside).enumerate() {
+                let sign = l.bin("lshr", l.cast("bitcast", x, l.i32), l.i32c(24));
                 let infinity = l.bin("or", l.bin("and", sign, l.i32c(0x80)), l.i32c(0x7c));
-                narrow.push(l.select(inside(i), l.extract(vector, l.i8, i), l.cast("trunc", infinity, l.i8)));
+                narrow.push(l.select(inside, l.extract(vector, l.i8, i), l.cast("trunc", infinity, l.i8)));
             }
         }
         self.set_all(op.result(), narrow);
