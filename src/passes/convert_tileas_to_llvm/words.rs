@@ -15,9 +15,9 @@ use mlir_sys::*;
 use tile_rtlib as lib;
 use tile_targets::Feature;
 
-/// Predicates of comparisons: at most, and less or unordered.
-const OLE: i64 = 5;
-const ULT: i64 = 12;
+/// Predicates of comparisons that are false for NaN: more, and at least.
+const OGT: i64 = 2;
+const OGE: i64 = 3;
 
 impl<'c> Lower<'c, '_> {
     /// Notes that `element` is number `index` of the equal parts of `word`.
@@ -143,32 +143,24 @@ impl<'c> Lower<'c, '_> {
             return Ok(false);
         }
         let l = &self.l;
-        let bytes = l.vector(2, l.i8);
         let mut narrow = Vec::with_capacity(values.len());
         for pair in values.chunks(2) {
             let wide = [0, 1].map(|i| if ty(pair[i]) == l.f32 { pair[i] } else { l.cast("fpext", pair[i], l.f32) });
-            // What rounds to more than the largest number: the tie above it goes down in e4m3, and up in e5m2.
-            let (predicate, limit) = if e4m3 { (OLE, 464.0) } else { (ULT, 61440.0) };
-            let inside = wide.map(|x| l.fcmp(predicate, l.un("intr.fabs", x), l.float(l.f32, limit)));
-            let checked = |i: usize| l.select(inside[i], wide[i], l.float(l.f32, f64::NAN));
-            let [low, high] = if e4m3 { [0, 1].map(checked) } else { wide };
             let text = format!("cvt.rn.satfinite.{}.f32 $0, $1, $2;", if e4m3 { "e4m3x2" } else { "e5m2x2" });
-            let both = l.asm(&text, "=h,f,f", Some(l.i16), &[high, low], true).expect("asm with a result");
-            if e4m3 {
-                let word = l.cast("zext", both, l.i32);
-                let vector = l.cast("bitcast", both, bytes);
-                for i in 0..2 {
-                    let byte = l.extract(vector, l.i8, i);
-                    self.note_origin(byte, word, i as u32);
-                    narrow.push(byte);
-                }
-                continue;
+            let both = l.asm(&text, "=h,f,f", Some(l.i16), &[wide[1], wide[0]], true).expect("asm with a result");
+            // The code behind the largest number's is that of NaN or infinity, for what rounds to more: the tie above
+            // the largest number goes down in e4m3, and up in e5m2. NaN is not more, and has its code already.
+            let (more, limit) = if e4m3 { (OGT, 464.0) } else { (OGE, 61440.0) };
+            let mut word = l.cast("zext", both, l.i32);
+            for (i, x) in wide.into_iter().enumerate() {
+                let is_more = l.fcmp(more, l.un("intr.fabs", x), l.float(l.f32, limit));
+                word = l.add(word, l.select(is_more, l.i32c(1 << (8 * i)), l.i32c(0)));
             }
-            let vector = l.cast("bitcast", both, bytes);
-            for (i, (x, inside)) in wide.into_iter().zip(inside).enumerate() {
-                let sign = l.bin("lshr", l.cast("bitcast", x, l.i32), l.i32c(24));
-                let infinity = l.bin("or", l.bin("and", sign, l.i32c(0x80)), l.i32c(0x7c));
-                narrow.push(l.select(inside, l.extract(vector, l.i8, i), l.cast("trunc", infinity, l.i8)));
+            for i in 0..2 {
+                let shifted = if i == 0 { word } else { l.bin("lshr", word, l.i32c(8)) };
+                let byte = l.cast("trunc", shifted, l.i8);
+                self.note_origin(byte, word, i);
+                narrow.push(byte);
             }
         }
         self.set_all(op.result(), narrow);
