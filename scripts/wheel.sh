@@ -44,7 +44,7 @@ else
     fi
     [[ -x $dist/bin/tileiras ]] || fail "there is no release in '$dist'"
     install -m 755 "$dist/bin/tileiras" "$bin/tileiras"
-    # One program under three names. A wheel has no links, and three copies would be three times as large.
+    # One program under all names. A wheel has no links, and a copy for each name would be as large again.
     for program in tileirdisasm tile-run tileiras-lsp-server; do
         printf '#!/bin/sh\nexec "$(dirname "$0")/tileiras" --called-as=%s "$@"\n' "$program" > "$bin/$program"
         chmod 755 "$bin/$program"

@@ -170,7 +170,7 @@ fn rewrite<'c>(agent: Blk<'c>, stores: &[Store<'c>], context: &'c Context) -> Re
     let Some(first) = stores.first().and_then(|_| ops_of(agent).next()) else { return Ok(()) };
     let top = Builder::before(context, first);
     let mut maps = TensorMaps::default();
-    let (mut sources, mut stored) = (vec![], vec![]);
+    let (mut sources, mut copies) = (vec![], vec![]);
     for (number, store) in stores.iter().enumerate() {
         let op = store.op.op();
         let error = |e: BuildError| fail(op, e.to_string());
@@ -188,7 +188,7 @@ fn rewrite<'c>(agent: Blk<'c>, stores: &[Store<'c>], context: &'c Context) -> Re
         AsyncFenceOp::build(&b).map_err(error)?;
         BarrierOp::build(&b, None, None).map_err(error)?;
         let indices: Vec<Val<'c>> = store.op.indices().collect();
-        stored.push(AsyncTiledTmaStoreOp::build(&b, storage, store.op.view(), &indices, map).map_err(error)?);
+        copies.push(AsyncTiledTmaStoreOp::build(&b, storage, store.op.view(), &indices, map).map_err(error)?);
         let token = CreateMemTokenOp::build(&b, ty(store.op.result_token())).map_err(error)?.result();
         replace_all_uses(store.op.result_token(), token);
         let stored = store.op.value();
@@ -208,7 +208,7 @@ fn rewrite<'c>(agent: Blk<'c>, stores: &[Store<'c>], context: &'c Context) -> Re
         BarrierOp::build(&top, None, None).map_err(|e| fail(first, e.to_string()))?;
     }
     // The last store is what is waited for, in the branch where all of them are: behind it the storage is free.
-    let ops: Vec<OpRef<'c>> = stored.iter().map(|o| o.op()).collect();
+    let ops: Vec<OpRef<'c>> = copies.iter().map(|o| o.op()).collect();
     let last = innermost_block(agent, &ops);
     let end = match ops_of(last).last().filter(|_| block_key(last) != block_key(agent)) {
         Some(leave) => Builder::before(context, leave),

@@ -114,7 +114,7 @@ fn complete(
     (groups, columns, blocks): (u32, u32, u32),
 ) -> Result<KernelPlan, NoPlan> {
     let candidate = Candidate { groups: (groups, 1), columns, producers: 1, blocks, stages: 0 };
-    let promoted = kernel.products.iter().filter(|p| p.promoted()).map(|p| 64 * columns.min(p.n) / 128).max();
+    let promoted = kernel.products.iter().map(|p| p.chain_registers(columns.min(p.n))).max();
     let live = live + promoted.unwrap_or(0);
     let registers = divide_registers([live + numbers.other_registers, kernel.producer_registers], numbers, &candidate)?;
     let available = (numbers.shared_sm / blocks - numbers.shared_reserved).min(numbers.shared_block);

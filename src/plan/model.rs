@@ -221,7 +221,7 @@ impl Candidate {
 
     /// Registers that a consumer's thread needs.
     pub fn registers(&self, product: &ProductLoop, numbers: &Numbers) -> u32 {
-        let promoted = if product.promoted() { 64 * self.columns / 128 } else { 0 };
+        let promoted = product.chain_registers(self.columns);
         let operand = match product.a_place {
             APlace::Shared => 0,
             // One stage of the fragment, as 32-bit words.

@@ -136,6 +136,12 @@ impl ProductLoop {
     pub fn promoted(&self) -> bool {
         self.operand.is_small_float() && self.exact_sums
     }
+
+    /// Registers of a thread for what instructions of so many columns sum up beside the accumulator; one chain is under
+    /// way at a time.
+    pub fn chain_registers(&self, columns: u32) -> u32 {
+        if self.promoted() { 64 * columns / 128 } else { 0 }
+    }
 }
 
 /// What the program asks for. Each is a cost, not an order, but for `tensor_copies: false`, which is the program's

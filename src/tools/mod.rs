@@ -12,6 +12,7 @@ use crate::{
     plugin::{self, PluginError},
     translate::nesting,
 };
+use mlir_sys::MlirDialectRegistry;
 use std::{
     ffi::{CString, OsString, c_char, c_int},
     fs,
@@ -99,23 +100,22 @@ pub fn lsp_server(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     })
 }
 
-/// `mlir-reduce` with the dialects and passes of this compiler, patterns for them, and the pipeline `tile-reduce`.
+/// `mlir-reduce` with the dialects and passes of this compiler, and the pipeline `tile-reduce`.
 pub fn reduce(arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    let arguments: Vec<OsString> = arguments.collect();
-    if let Some(error) = refuse_bytecode(&arguments).or_else(|| refuse_deep(&arguments)) {
-        return error;
-    }
-    dialect_options();
     crate::passes::register_all();
-    let registry = crate::dialect::registry();
-    run(arguments.into_iter(), |argc, argv| {
-        // SAFETY: the arguments outlive the call, which only reads them.
-        unsafe { ffi::mlirxReduceMain(argc, argv, registry.to_raw()) }
-    })
+    on_text(arguments, ffi::mlirxReduceMain)
 }
 
 /// `mlir-query` with the dialects of this compiler.
 pub fn query(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    on_text(arguments, ffi::mlirxQueryMain)
+}
+
+/// Runs a tool of MLIR's that reads a program in text.
+fn on_text(
+    arguments: impl Iterator<Item = OsString>,
+    main: unsafe extern "C" fn(c_int, *mut *mut c_char, MlirDialectRegistry) -> c_int,
+) -> ExitCode {
     let arguments: Vec<OsString> = arguments.collect();
     if let Some(error) = refuse_bytecode(&arguments).or_else(|| refuse_deep(&arguments)) {
         return error;
@@ -123,8 +123,8 @@ pub fn query(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     dialect_options();
     let registry = crate::dialect::registry();
     run(arguments.into_iter(), |argc, argv| {
-        // SAFETY: as above.
-        unsafe { ffi::mlirxQueryMain(argc, argv, registry.to_raw()) }
+        // SAFETY: the arguments outlive the call, which only reads them.
+        unsafe { main(argc, argv, registry.to_raw()) }
     })
 }
 

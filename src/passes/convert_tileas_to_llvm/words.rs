@@ -137,20 +137,23 @@ impl<'c> Lower<'c, '_> {
             let exact = mlirTypeIsAF32(source) || mlirTypeIsAF16(source) || mlirTypeIsABF16(source);
             (mlirTypeIsAFloat8E4M3FN(element), mlirTypeIsAFloat8E5M2(element), exact)
         };
-        let values = self.fragment(op.op(), op.source())?;
         let has_instruction = self.target.has(Feature::Fp8Convert) && (e4m3 || e5m2);
-        if !has_instruction || !exact || op.rounding() != Rounding::NearestEven || values.len() % 2 != 0 {
+        if !has_instruction || !exact || op.rounding() != Rounding::NearestEven {
             return Ok(false);
         }
+        let values = self.fragment(op.op(), op.source())?;
+        if values.len() % 2 != 0 {
+            return Ok(false);
+        }
+        // The code behind the largest number's is that of NaN or infinity, for what rounds to more: the tie above the
+        // largest number goes down in e4m3, and up in e5m2. NaN is not more, and has its code already.
+        let (name, more, limit) = if e4m3 { ("e4m3x2", OGT, 464.0) } else { ("e5m2x2", OGE, 61440.0) };
+        let text = format!("cvt.rn.satfinite.{name}.f32 $0, $1, $2;");
         let l = &self.l;
         let mut narrow = Vec::with_capacity(values.len());
         for pair in values.chunks(2) {
             let wide = [0, 1].map(|i| if ty(pair[i]) == l.f32 { pair[i] } else { l.cast("fpext", pair[i], l.f32) });
-            let text = format!("cvt.rn.satfinite.{}.f32 $0, $1, $2;", if e4m3 { "e4m3x2" } else { "e5m2x2" });
             let both = l.asm(&text, "=h,f,f", Some(l.i16), &[wide[1], wide[0]], true).expect("asm with a result");
-            // The code behind the largest number's is that of NaN or infinity, for what rounds to more: the tie above
-            // the largest number goes down in e4m3, and up in e5m2. NaN is not more, and has its code already.
-            let (more, limit) = if e4m3 { (OGT, 464.0) } else { (OGE, 61440.0) };
             let mut word = l.cast("zext", both, l.i32);
             for (i, x) in wide.into_iter().enumerate() {
                 let is_more = l.fcmp(more, l.un("intr.fabs", x), l.float(l.f32, limit));
