@@ -65,8 +65,12 @@ mod tests {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus");
         let mut with_names = 0;
         for entry in std::fs::read_dir(&folder).unwrap() {
-            let bytes = std::fs::read(entry.unwrap().path()).unwrap();
-            let Ok((module, profile)) = read_with_profile(&bytes, &ReadOptions::default()) else { continue };
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|extension| extension != "tileirbc") {
+                continue;
+            }
+            let bytes = std::fs::read(path).unwrap();
+            let (module, profile) = read_with_profile(&bytes, &ReadOptions::default()).unwrap();
             let out = write(&anonymise(&module), profile, module.version).unwrap();
             let (again, _) = read_with_profile(&out, &ReadOptions { strict: true, ..ReadOptions::default() }).unwrap();
             assert_eq!(again.functions.len(), module.functions.len());
