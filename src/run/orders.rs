@@ -7,12 +7,12 @@
 //! | the operations of a line | the instructions of the line |
 //! |---|---|
 //! | relaxed or stronger, in a scope | all that are not weak name at least this scope |
-//! | release behind an access | each of them releases, or a fence of the line stands before it |
+//! | release behind an access | each of them releases, or a fence of the line stands before it; a barrier stands between it and what other threads access before |
 //! | acquire, seen by anyone | each of them acquires, a fence of the line is behind it, or no access comes after |
 //!
 //! Where operations of a line differ, what all of them ask for is compared. Code that tells no lines is not checked.
 
-use ptx_sim::ir::{Function, Inst, Op, Operand, Scope, Sem, Space};
+use ptx_sim::ir::{BarKind, BitOp, Cmp, Function, Imm, Inst, Op, Operand, RegId, Scope, Sem, Space, Special, Type};
 use ptx_sim::timing::LineTable;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use tile_bytecode::{AttrValue, Body, DebugAttr, DebugId, OpId, ReadError, ReadOptions, ValueId};
@@ -188,6 +188,9 @@ fn lacks(
     if order.release && !has.release && !fence(&|n| n < at) {
         return Some("does not release");
     }
+    if order.release && follows_other_threads(function, at, effects) {
+        return Some("does not release what other threads have accessed: no barrier is before it");
+    }
     if order.acquire && !has.acquire && !fence(&|n| n > at) && followed_by_access(function, at, effects) {
         return Some("does not acquire");
     }
@@ -197,40 +200,147 @@ fn lacks(
 /// Whether an access of memory that others see may be executed after an instruction, beside those of its line, which
 /// may be other elements of the same update.
 fn followed_by_access(function: &Function, from: usize, line: &[(usize, Effect)]) -> bool {
-    let target = |inst: &Inst| {
-        inst.args.iter().find_map(|a| match a {
-            Operand::Label(label) => Some(function.labels[label.0 as usize].at as usize),
-            _ => None,
-        })
-    };
-    let global = |space| matches!(space, Space::Global | Space::Generic);
     let (mut seen, mut next) = (vec![false; function.body.len()], vec![from + 1]);
     while let Some(at) = next.pop() {
         let Some(inst) = function.body.get(at) else { continue };
         if std::mem::replace(&mut seen[at], true) {
             continue;
         }
-        let access = match &inst.op {
-            Op::Ld(m) | Op::St(m) => global(m.space),
-            Op::Atom(m) | Op::Red(m) => global(m.space),
-            Op::CpAsync { .. } | Op::CpBulk(_) | Op::Call | Op::BrxIdx => true,
-            _ => false,
-        };
-        if access && line.iter().all(|(n, _)| *n != at) {
+        let unknown = matches!(inst.op, Op::CpAsync { .. } | Op::CpBulk(_) | Op::Call | Op::BrxIdx);
+        if (unknown || accesses(inst)) && line.iter().all(|(n, _)| *n != at) {
             return true;
         }
-        match &inst.op {
-            Op::Bra { .. } => {
-                next.extend(target(inst));
-                if inst.guard.is_some() {
-                    next.push(at + 1);
-                }
-            }
-            Op::Ret | Op::Exit if inst.guard.is_none() => {}
-            _ => next.push(at + 1),
-        }
+        next.extend(successors(function, at));
     }
     false
+}
+
+/// Whether other threads may have accessed memory since the last barrier before an instruction. That the same single
+/// thread did both is seen by their guards.
+fn follows_other_threads(function: &Function, from: usize, line: &[(usize, Effect)]) -> bool {
+    let mut before = vec![vec![]; function.body.len()];
+    for at in 0..function.body.len() {
+        for next in successors(function, at).filter(|next| *next < function.body.len()) {
+            before[next].push(at);
+        }
+    }
+    let guards = Guards::of(function);
+    let thread = guards.single_thread(&function.body[from]);
+    let (mut seen, mut next) = (vec![false; function.body.len()], before[from].clone());
+    while let Some(at) = next.pop() {
+        let inst = &function.body[at];
+        let is_barrier = matches!(inst.op, Op::Bar { kind, .. } if kind != BarKind::Arrive);
+        if is_barrier || std::mem::replace(&mut seen[at], true) {
+            continue;
+        }
+        if accesses(inst)
+            && line.iter().all(|(n, _)| *n != at)
+            && (thread.is_none() || guards.single_thread(inst) != thread)
+        {
+            return true;
+        }
+        next.extend(&before[at]);
+    }
+    false
+}
+
+/// The registers of a destination.
+fn registers(destination: &Operand) -> Vec<RegId> {
+    match destination {
+        Operand::Reg(register) => vec![*register],
+        Operand::Vec(items) => items.iter().flat_map(registers).collect(),
+        _ => vec![],
+    }
+}
+
+/// Which threads of a block execute instructions, as far as guards tell it.
+struct Guards<'a> {
+    function: &'a Function,
+    /// The instruction that writes a register, where it is one.
+    written: HashMap<RegId, Option<usize>>,
+}
+
+impl Guards<'_> {
+    fn of(function: &Function) -> Guards<'_> {
+        let mut written = HashMap::new();
+        for (at, inst) in function.body.iter().enumerate() {
+            let given = inst.args.iter().enumerate().filter(|(n, _)| inst.defs >> n & 1 != 0);
+            for register in given.flat_map(|(_, arg)| registers(arg)) {
+                written.entry(register).and_modify(|w| *w = None).or_insert(Some(at));
+            }
+        }
+        Guards { function, written }
+    }
+
+    /// What writes a register before an instruction, and its other operands.
+    fn writer(&self, register: RegId, before: usize) -> Option<(usize, &Op, &[Operand])> {
+        let at = (*self.written.get(&register)?).filter(|at| *at < before)?;
+        let inst = &self.function.body[at];
+        Some((at, &inst.op, &inst.args[1..]))
+    }
+
+    /// The thread that alone executes an instruction.
+    fn single_thread(&self, inst: &Inst) -> Option<u32> {
+        let threads = self.function.directives.reqntid.map_or(1024, |extents| extents.iter().product());
+        let guard = inst.guard.filter(|guard| !guard.negated)?;
+        let mut next = vec![(guard.reg, self.function.body.len())];
+        while let Some((register, before)) = next.pop() {
+            match self.writer(register, before) {
+                Some((at, Op::Bits { op: BitOp::And, ty: Type::Pred }, [Operand::Reg(a), Operand::Reg(b)])) => {
+                    next.extend([(*a, at), (*b, at)]);
+                }
+                Some((at, Op::Setp { cmp: Cmp::Eq, .. }, [.., Operand::Reg(compared), Operand::Imm(Imm::Int(n))])) => {
+                    let is = |thread: &u32| self.of_thread(*compared, at, *thread) == Some(*n as u32);
+                    let mut all = (0..threads).filter(is);
+                    if let (Some(one), None) = (all.next(), all.next()) {
+                        return Some(one);
+                    }
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// What a register holds in a thread before an instruction, if that follows from `%tid.x`.
+    fn of_thread(&self, register: RegId, before: usize, thread: u32) -> Option<u32> {
+        let (at, op, operands) = self.writer(register, before)?;
+        let value = |operand: &Operand| match operand {
+            Operand::Reg(register) => self.of_thread(*register, at, thread),
+            Operand::Imm(Imm::Int(number)) => Some(*number as u32),
+            Operand::Special(Special::Tid(0)) => Some(thread),
+            _ => None,
+        };
+        match (op, operands) {
+            (Op::Mov { .. }, [a]) => value(a),
+            (Op::Bits { op: BitOp::And, .. }, [a, b]) => Some(value(a)? & value(b)?),
+            (Op::Bits { op: BitOp::Or, .. }, [a, b]) => Some(value(a)? | value(b)?),
+            (Op::Bits { op: BitOp::Shr, ty: Type::B32 | Type::U32 }, [a, b]) => value(a)?.checked_shr(value(b)?),
+            _ => None,
+        }
+    }
+}
+
+/// Whether an instruction accesses memory that others see.
+fn accesses(inst: &Inst) -> bool {
+    let global = |space| matches!(space, Space::Global | Space::Generic);
+    match &inst.op {
+        Op::Ld(m) | Op::St(m) => global(m.space),
+        Op::Atom(m) | Op::Red(m) => global(m.space),
+        _ => false,
+    }
+}
+
+/// What may be executed after an instruction; behind the last one is none.
+fn successors(function: &Function, at: usize) -> impl Iterator<Item = usize> {
+    let inst = &function.body[at];
+    let target = inst.args.iter().find_map(|a| match a {
+        Operand::Label(label) => Some(function.labels[label.0 as usize].at as usize),
+        _ => None,
+    });
+    let leaves = matches!(inst.op, Op::Bra { .. } | Op::Ret | Op::Exit) && inst.guard.is_none();
+    let target = target.filter(|_| matches!(inst.op, Op::Bra { .. }));
+    target.into_iter().chain((!leaves).then_some(at + 1))
 }
 
 #[cfg(test)]
@@ -244,7 +354,7 @@ mod tests {
     fn check(order: Order, body: &str) -> Vec<String> {
         let text = format!(
             ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p) {{\n.reg .b32 %r<9>;\n\
-             .reg .b64 %rd<9>;\nld.param.b64 %rd1, [p];\n.loc 1 7 2\n{body}\n.loc 1 8 2\nret;\n}}\n.file 1 \"d/a.py\"\n"
+             .reg .b64 %rd<9>;\n.reg .pred %p<9>;\nld.param.b64 %rd1, [p];\n.loc 1 7 2\n{body}\n.loc 1 8 2\nret;\n}}\n.file 1 \"d/a.py\"\n"
         );
         let orders = Orders::from([(("a.py".into(), 7), order)]);
         missing(&orders, &Module::parse(&text).unwrap())
@@ -277,6 +387,39 @@ mod tests {
                 None => found.is_empty(),
             };
             assert!(right, "{body}: {found:?}");
+        }
+    }
+
+    /// A thread releases what others have done only behind a barrier.
+    #[test]
+    fn releases_of_other_threads() {
+        let release = Order { acquire: false, ..ACQUIRE_RELEASE };
+        let store = "st.release.gpu.global.b32 [%rd1], 1;";
+        let first = "mov.u32 %r2, %tid.x;\nsetp.eq.b32 %p1, %r2, 0;\nsetp.eq.b32 %p2, %r2, 1;\n\
+                     and.pred %p3, %p1, %p4;\nand.b32 %r3, %r2, 31;\nshr.u32 %r4, %r2, 5;\nor.b32 %r5, %r3, %r4;\n\
+                     setp.eq.b32 %p5, %r5, 0;\nsetp.eq.b32 %p6, %r3, 0;";
+        let table = [
+            ("st.global.b32 [%rd1], %r1;\nbar.sync 0;", "", true),
+            ("st.global.b32 [%rd1], %r1;\nbar.arrive 1, 256;", "", false),
+            ("ld.global.b32 %r1, [%rd1];", "", false),
+            ("st.shared.b32 [%r1], %r1;", "", true),
+            ("bar.sync 0;\n@%p4 bra L;\nst.global.b32 [%rd1], %r1;\nL:", "", false),
+            ("@%p4 bra L;\nst.global.b32 [%rd1], %r1;\nL: bar.sync 0;", "", true),
+            ("bar.sync 0;\nL:", "\n.loc 1 8 2\nld.global.b32 %r1, [%rd1];\n@%p4 bra L;", false),
+            ("@%p1 st.global.b32 [%rd1], %r1;", "@%p1 ", true),
+            ("@%p1 st.global.b32 [%rd1], %r1;", "@%p3 ", true),
+            ("@!%p1 st.global.b32 [%rd1], %r1;", "@%p1 ", false),
+            ("@%p2 st.global.b32 [%rd1], %r1;", "@%p1 ", false),
+            ("@%p4 st.global.b32 [%rd1], %r1;", "@%p4 ", false),
+            ("@%p5 st.global.b32 [%rd1], %r1;", "@%p1 ", true),
+            ("@%p6 st.global.b32 [%rd1], %r1;", "@%p6 ", false),
+        ];
+        for (before, with, is_right) in table {
+            let (guard, after) = if with.starts_with('@') { (with, "") } else { ("", with) };
+            let body = format!(".loc 1 6 2\n{first}\n{before}\n.loc 1 7 2\n{guard}{store}{after}");
+            let found = check(release, &body);
+            assert_eq!(found.is_empty(), is_right, "{body}: {found:?}");
+            assert!(found.iter().all(|what| what.contains("no barrier is before it")), "{found:?}");
         }
     }
 

@@ -142,13 +142,15 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
         let Some(program) = program else { return Ok(vec![]) };
         setup.drawn_cases(program, &cases.join(&program.entry).join("launch.json"), subject)
     };
-    mutation::look_further(&drawn, &mut judged, further).map_err(anyhow::Error::msg)?;
+    // What an hour of runs has found is printed even where the drawn launches fail, such as those of a changed corpus.
+    let further = mutation::look_further(&drawn, &mut judged, further).map_err(anyhow::Error::msg);
     if options.json {
         println!("{:#}", as_json(&judged, &reasons));
     } else {
         print_scores(&judged, &reasons);
         print_survivors(&judged, &reasons);
     }
+    further.context("the launches of tests/mutation/drawn.tsv, without which more survive")?;
     // Reasons of programs that did not run are not out of date.
     let of_survivors: Vec<Reason> = reasons
         .into_iter()
