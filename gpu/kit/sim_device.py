@@ -25,7 +25,7 @@ class SimDevice(Device):
 
     def __init__(self, tile_run: pathlib.Path, adversarial: str | None = None):
         self.tile_run = tile_run
-        self.adversarial = adversarial
+        self.options: tuple[str, ...] = ("--adversarial", adversarial) if adversarial else ()
         if not tile_run.is_file():
             raise DeviceError("tool", f"there is no {tile_run.name}: cargo build --bin tile-run", where=str(tile_run))
 
@@ -38,9 +38,7 @@ class SimDevice(Device):
         with tempfile.TemporaryDirectory(prefix="tile-run-") as scratch:
             folder, out = pathlib.Path(scratch), pathlib.Path(scratch, "out")
             description = launches.write(launch, folder)
-            command = [str(self.tile_run), "--quiet", "--end-with-parent", "--launch", str(description), "--out-dir", str(out)]
-            if self.adversarial:
-                command += ["--adversarial", self.adversarial]
+            command = [str(self.tile_run), "--quiet", "--end-with-parent", *self.options, "--launch", str(description), "--out-dir", str(out)]
             done = subprocess.run([*command, str(image.ptx)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
             if done.returncode:
                 raise self._error(done.returncode, done.stderr)

@@ -68,6 +68,7 @@ timing:
   --timing-json FILE     the prediction for programs
   --timing-trace FILE    the timeline of a block, for Perfetto
   --timing-html FILE     the same and the report as a page
+  --timing-run           run the launch as well: %clock reads what is predicted, and results are checked and written
 
   --end-with-parent      be killed when the process that started this one ends (Linux)
 
@@ -117,6 +118,7 @@ pub struct Options {
     pub timing_json: Option<PathBuf>,
     pub timing_trace: Option<PathBuf>,
     pub timing_html: Option<PathBuf>,
+    pub timing_run: bool,
     pub end_with_parent: bool,
     pub help: bool,
     /// As written.
@@ -155,6 +157,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
         timing_json: None,
         timing_trace: None,
         timing_html: None,
+        timing_run: false,
         end_with_parent: false,
         help: false,
         args: vec![],
@@ -238,6 +241,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
             "--timing-json" => o.timing_json = Some(value()?.into()),
             "--timing-trace" => o.timing_trace = Some(value()?.into()),
             "--timing-html" => o.timing_html = Some(value()?.into()),
+            "--timing-run" => o.timing_run = true,
             "--trace" => o.trace = true,
             "--stats" => o.stats = true,
             "--quiet" => o.quiet = true,
@@ -259,7 +263,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
         return Ok(o);
     }
     let files = [&o.timing_json, &o.timing_trace, &o.timing_html];
-    if o.timing.is_none() && (o.registers.is_some() || files.into_iter().any(Option::is_some)) {
+    if o.timing.is_none() && (o.registers.is_some() || o.timing_run || files.into_iter().any(Option::is_some)) {
         return Err("--registers and --timing-... need --timing".into());
     }
     if o.check_each && (o.engine == Engine::Reference || o.timing.is_some()) {

@@ -6,7 +6,7 @@ use crate::execute::{self, Outcome, check, execute};
 use crate::launch::{self, Argument, Launch};
 use crate::progress::Bar;
 use crate::reference;
-use ptx_sim::{Class, Module, RunOptions, Stats};
+use ptx_sim::{Class, ClockReads, Module, RunOptions, Stats};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Write;
@@ -115,8 +115,13 @@ fn command(
     }
     let path = kernel.display().to_string();
     let module = Module::parse(&ptx).map_err(|e| Failure::Kernel { path, message: e.to_string() })?;
+    let mut clocks = None;
     if let Some(machine) = &options.timing {
-        return timing(&module, &launch, machine, &options, stdout);
+        let read = timing(&module, &launch, machine, &options, stdout)?;
+        if !options.timing_run {
+            return Ok(());
+        }
+        clocks = Some(Arc::new(read));
     }
     let mut complaints = vec![];
     let mut last = None;
@@ -130,6 +135,7 @@ fn command(
             trace: options.trace,
             max_time: options.max_time,
             finished: Some(done.clone()),
+            clocks: clocks.clone(),
             ..RunOptions::default()
         };
         let outcome = {
@@ -153,14 +159,14 @@ fn command(
     if complaints.is_empty() { Ok(()) } else { Err(Failure::Wrong(complaints)) }
 }
 
-/// Predicts the launch's time instead of running it.
+/// Predicts the launch's time. Returns what the clock shows where the kernel reads it.
 fn timing(
     module: &Module,
     launch: &Launch,
     machine: &str,
     options: &Options,
     stdout: &mut dyn Write,
-) -> Result<(), Failure> {
+) -> Result<ClockReads, Failure> {
     let failed = |e: execute::Error| Failure::Execute { schedule: "timing".into(), error: Box::new(e) };
     let machine = tile_machine::Machine::named(machine).map_err(|e| Failure::Usage(e.to_string()))?;
     let known = ptx_sim::timing::Options { registers: options.registers, ..Default::default() };
@@ -179,7 +185,8 @@ fn timing(
     }
     let unprintable = |error| Failure::Write { path: "standard output".into(), error };
     stdout.write_all(p.text().as_bytes()).map_err(unprintable)?;
-    stdout.flush().map_err(unprintable)
+    stdout.flush().map_err(unprintable)?;
+    Ok(p.clock_reads)
 }
 
 /// Runs the launch on the reference interpreter.

@@ -668,6 +668,39 @@ fn lists_pass_descriptors() {
     }
 }
 
+/// With `--timing-run` a kernel that reads its clock sees what is predicted: here a chain of additions, in each warp of
+/// each block.
+#[test]
+fn timed_kernels_read_predicted_clocks() {
+    let chain = "add.rn.f32 %f1, %f1, 0f3F800000;\n".repeat(100);
+    let kernel = format!(
+        ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out) .reqntid 64 {{\n\
+         .reg .f32 %f<2>;\n.reg .b32 %r<4>;\n.reg .b64 %d<8>;\n\
+         ld.param.u64 %d1, [out];\ncvta.to.global.u64 %d1, %d1;\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\n\
+         mad.lo.u32 %r3, %r2, 64, %r1;\nmul.wide.u32 %d2, %r3, 8;\nadd.u64 %d1, %d1, %d2;\n\
+         cvt.rn.f32.u32 %f1, %r1;\nmov.u64 %d3, %clock64;\n{chain}cvt.rzi.u64.f32 %d5, %f1;\n\
+         mov.u64 %d4, %clock64;\nsub.u64 %d6, %d4, %d3;\nmul.lo.u64 %d6, %d6, 1000;\nadd.u64 %d6, %d6, %d5;\n\
+         st.global.u64 [%d1], %d6;\nret;\n}}\n"
+    );
+    let dir = folder();
+    fs::write(dir.path().join("chain.ptx"), kernel).unwrap();
+    let latency = tile_machine::Machine::named("sm_90").unwrap().get("latency.fma").unwrap();
+    let clocks = |words: &str| {
+        let line = format!("@chain.ptx --grid 3 zeros:u64:192:ptr --out-dir @out {words}");
+        assert_eq!(tile_run(dir.path(), &line), (0, String::new()));
+        let array = Array::read(&dir.path().join("out/zeros.npy")).unwrap();
+        let numbers: Vec<u64> = array.data.chunks(8).map(|b| u64::from_le_bytes(b.try_into().unwrap())).collect();
+        // The result is as without a prediction.
+        assert!(numbers.iter().enumerate().all(|(i, n)| n % 1000 == i as u64 % 64 + 100));
+        numbers.into_iter().map(|n| n / 1000).collect::<Vec<_>>()
+    };
+    assert!(clocks("").iter().all(|n| *n == 102), "instructions");
+    let predicted = clocks("--timing --timing-run");
+    let least = 100.0 * latency;
+    assert!(predicted.iter().all(|n| (least..least + 40.0).contains(&(*n as f64))), "{predicted:?}");
+    assert_eq!(tile_run(dir.path(), "@k.ptx --grid 1 --timing-run").0, 1);
+}
+
 /// `--timing` predicts instead of running, and writes the prediction in all its forms.
 #[test]
 fn timing_predicts_and_writes_files() {

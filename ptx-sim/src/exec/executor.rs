@@ -16,6 +16,7 @@ use super::units::tcgen05::TensorMemoryOps;
 use super::units::warp_exec::WarpOps;
 use super::{state::undefined::Undefined, units::defined};
 use smallvec::SmallVec;
+use std::cell::Cell;
 
 /// Warp instructions after which further CTAs are admitted although none has finished.
 const ADMIT_AFTER: u64 = 300_000;
@@ -488,6 +489,7 @@ impl Machine<'_> {
         if let Some(race) = &mut self.race {
             race.new_agent(agent, home);
         }
+        let clocks = self.options.clocks.as_ref().and_then(|reads| reads.of(env.ctaid, index));
         let mut warp = Warp {
             cta,
             index,
@@ -509,6 +511,7 @@ impl Machine<'_> {
             kernel_local: func.local_bytes,
             env,
             clock: 0,
+            clock_reads: clocks.map(|readings| (readings, Cell::new(0))),
             steps: 0,
             maxnreg: None,
             setmaxnreg_count: 0,

@@ -338,6 +338,11 @@ pub enum Special {
 }
 
 impl Special {
+    /// Whether it counts clocks of the multiprocessor.
+    pub fn is_clock(self) -> bool {
+        matches!(self, Special::Clock | Special::ClockHi | Special::Clock64)
+    }
+
     /// The special register spelled `name` (without `%`), where vectors are written with their component.
     pub fn parse(name: &str) -> Option<Special> {
         use Special::*;

@@ -64,6 +64,8 @@ pub(crate) enum Effect {
     Setmaxnreg {
         inc: bool,
     },
+    /// Reads `%clock`.
+    Clock,
     Control,
 }
 
@@ -161,7 +163,7 @@ costs! {
     mma_f16 = "mma.f16.m16n8k16.interval", mma_tf32 = "mma.tf32.m16n8k8.interval", mma_i8 = "mma.i8.m16n8k32.interval",
     mma_f8 = "mma.f8.m16n8k32.interval", mma_f8_conversions = "mma.f8.m16n8k32.conversions",
     mma_f8_additions = "mma.f8.m16n8k32.additions", mma_f64 = "mma.f64.m8n8k4.interval", mma_latency = "mma.latency",
-    wgmma_n256 = "wgmma.f16.n256.interval", wgmma_shared = "wgmma.chain.shared", wgmma_registers =
+    wgmma_n256 = "wgmma.f16.n256.interval", wgmma_completion = "wgmma.completion", wgmma_shared = "wgmma.chain.shared", wgmma_registers =
     "wgmma.chain.registers",
     l2_one = "l2.one_sm", l2_private = "l2.all_private", l2_shared = "l2.all_shared", dram_rate = "dram.rate",
     store_rate = "store.one_sm", store_all = "store.all_sms", store_phases = "store.phases", dram_write = "dram.write_rate", store_partial = "store.partial_sector", store_partial_bytes =
@@ -238,6 +240,7 @@ impl Costs {
         let words = |ty: &Type| f64::from(ty.bits().div_ceil(32).max(1));
         let alias = (Pipe::None, 0.0, 0.0, 0.0, Alias, Order::Free);
         Some(match &inst.op {
+            Op::Mov { .. } if matches!(inst.args.get(1), Some(Arg::Special(s)) if s.is_clock()) => fixed(Clock),
             Op::Mov { .. } if matches!(inst.args.get(1), Some(Arg::Special(_))) => {
                 free(Pipe::Alu, 1.0, self.alu, self.latency_special)
             }
@@ -276,8 +279,11 @@ impl Costs {
             Op::Atom(m) | Op::Red(m) if is_shared(m.space) => {
                 (Pipe::None, 1.0, 0.0, self.latency_shared, Shared, Order::Fixed)
             }
-            Op::Atom(_) => (Pipe::None, 1.0, 0.0, 0.0, Memory { load: true, atomic: true }, Order::Fixed),
-            Op::Red(_) => (Pipe::None, 1.0, 0.0, 0.0, Memory { load: false, atomic: true }, Order::Fixed),
+            Op::Atom(m) | Op::Red(m) => {
+                let load = matches!(inst.op, Op::Atom(_));
+                let order = if m.sem == Sem::Relaxed { Order::Store(Space::Global) } else { Order::Fixed };
+                (Pipe::None, 1.0, 0.0, 0.0, Memory { load, atomic: true }, order)
+            }
             Op::Multimem(m) => {
                 // As an update of memory of one's own: what the other members cost has not been measured.
                 let load = matches!(m.kind, MultimemKind::LdReduce { .. });

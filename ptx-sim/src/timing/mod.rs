@@ -32,7 +32,7 @@ pub use source::LineTable;
 pub use waits::{Line, Reason, Span};
 
 use crate::exec::state::program::Func;
-use crate::exec::state::record::{BlockTrace, Event, RecordOptions, Recording};
+use crate::exec::state::record::{BlockTrace, ClockReads, Event, RecordOptions, Recording};
 use crate::{Device, LaunchConfig, Module, RunOptions, SimError};
 use costs::{Costs, Effect, PREDICATES, Pipe, Slot};
 use image::Image;
@@ -114,6 +114,8 @@ pub struct Prediction {
     /// Producers and consumers; empty where all warps run one program.
     pub agents: Vec<Agent>,
     pub spans: Vec<Span>,
+    /// What the clock shows where the kernel reads it, for [`RunOptions::clocks`].
+    pub clock_reads: ClockReads,
 }
 
 /// What is known besides the PTX.
@@ -210,6 +212,9 @@ pub fn predict(
     for ((func, pc), line) in std::mem::take(&mut replay.lines) {
         replay.lines.entry(place(func, pc)).or_default().add(&line);
     }
+    let clock_reads = recording.blocks.iter().zip(std::mem::take(&mut replay.clocks));
+    let clock_reads = clock_reads.map(|(block, warps)| (block.id, warps.into_iter().map(Into::into).collect()));
+    let clock_reads = ClockReads { blocks: clock_reads.collect() };
     let clocks = extend(
         &replay.ends,
         resident_here,
@@ -232,6 +237,7 @@ pub fn predict(
         first_share,
         from_image: listed as f64 / issued as f64,
         replay,
+        clock_reads,
         program: &program,
         schedulers: costs.schedulers,
     }))
@@ -399,7 +405,7 @@ fn pressure(func: &Func, slots: &[Slot]) -> u32 {
     })
 }
 
-/// Of the bytes that are loaded, by whatever instruction, the share that no block had touched before.
+/// Of the bytes that blocks load for their first time, by whatever instruction, the share that no other had loaded.
 fn mean_first_share(traces: &[Vec<Vec<Event>>], slots: &[Vec<Slot>], first: &[Vec<f64>], costs: &Costs) -> f64 {
     let (mut all, mut new) = (0.0, 0.0);
     for event in traces.iter().flatten().flatten().filter(|e| e.lanes != 0) {
@@ -407,9 +413,9 @@ fn mean_first_share(traces: &[Vec<Vec<Event>>], slots: &[Vec<Slot>], first: &[Ve
         let bytes = match slots[func][pc].effect {
             // No lines: local or shared memory by a generic address.
             Effect::Memory { load: true, atomic: false } | Effect::CopyAsync if event.b & 0xffff != 0 => {
-                costs.sector * f64::from(event.a)
+                costs.sector * f64::from(event.c)
             }
-            Effect::Bulk { load: true } => f64::from(event.a),
+            Effect::Bulk { load: true } => f64::from(event.c),
             _ => continue,
         };
         all += bytes;

@@ -51,6 +51,8 @@ pub struct Replay {
     pub busy: Busy,
     /// Of the first block only.
     pub spans: Vec<Span>,
+    /// When the warps of each block of the queue read their clock.
+    pub clocks: Vec<Vec<Vec<u64>>>,
 }
 
 /// Bandwidth of one multiprocessor, bytes a clock.
@@ -226,7 +228,11 @@ impl<'a> Sm<'a> {
             in_step: InStep::default(),
             local: LocalCache::new(input.l1_lines),
             lines: input.slots.iter().map(|f| vec![Line::default(); f.len()]).collect(),
-            out: Replay { ends: vec![0.0; queue.len()], ..Replay::default() },
+            out: Replay {
+                ends: vec![0.0; queue.len()],
+                clocks: queue.iter().map(|block| vec![Vec::new(); block.warps.len()]).collect(),
+                ..Replay::default()
+            },
         };
         let mut next = 0;
         while next < queue.len().min(resident) {
@@ -305,11 +311,15 @@ impl<'a> Sm<'a> {
             if slot.ports > 0.0 {
                 later(self.ports_free[s], itself(Reason::Pipe));
             }
-            if matches!(slot.effect, Effect::Memory { load: false, .. }) {
-                // A window of requests may be under way.
-                let room = self.dram_free.max(self.store_free) - self.input.costs.latency_dram;
-                later(room, itself(Reason::StoreQueue));
-            }
+            // A window of requests may be under way.
+            let room = match slot.effect {
+                Effect::Memory { atomic: true, .. } => self.l2_free - self.input.costs.latency_l2,
+                Effect::Memory { load: false, .. } => {
+                    self.dram_free.max(self.store_free) - self.input.costs.latency_dram
+                }
+                _ => 0.0,
+            };
+            later(room, itself(Reason::StoreQueue));
         }
         Some(best)
     }
@@ -561,10 +571,13 @@ impl<'a> Sm<'a> {
             Effect::BulkWait { read: true } => self.wait(at, event, Reason::Copies, |w| &mut w.bulk_read),
             Effect::Wgmma { clk } => {
                 let s = self.warps[at].index as usize % self.slot_free.len();
-                let start = self.tensor_free[s].max(time);
+                // After a pause the first product takes a while to start; those behind it are there before it ends.
+                let first = slot.latency - costs.wgmma_completion;
+                let pause = time - self.tensor_free[s] > first;
+                let start = self.tensor_free[s].max(time) + if pause { first } else { 0.0 };
                 self.tensor_free[s] = start + clk;
                 self.out.busy.wgmma += clk;
-                self.warps[at].products.add(start + clk + slot.latency, key);
+                self.warps[at].products.add(start + clk + costs.wgmma_completion, key);
                 self.span(at, "product", start, start + clk);
                 (time, Reason::AsyncProducts)
             }
@@ -573,6 +586,13 @@ impl<'a> Sm<'a> {
                 (time, Reason::AsyncProducts)
             }
             Effect::WgmmaWait => self.wait(at, event, Reason::AsyncProducts, |w| &mut w.products),
+            Effect::Clock => {
+                let w = &self.warps[at];
+                if let Some(running) = &self.blocks[w.block] {
+                    self.out.clocks[running.number][w.index as usize].push(time.round() as u64);
+                }
+                (time + costs.latency_special, Reason::Arithmetic)
+            }
             Effect::Setmaxnreg { inc } => {
                 let clk = if inc { costs.setmaxnreg_inc } else { costs.setmaxnreg_dec };
                 let w = &mut self.warps[at];
@@ -605,7 +625,7 @@ impl<'a> Sm<'a> {
             line.used += f64::from(asked).min(bytes);
             line.moved += bytes;
         }
-        let first = self.input.first[event.func as usize][event.pc as usize];
+        let first = self.first(event);
         if atomic {
             self.l2_free = self.l2_free.max(start) + bytes / costs.atomic_rate;
             return (self.l2_free + costs.latency_l2, Reason::GlobalMemory);
@@ -618,7 +638,9 @@ impl<'a> Sm<'a> {
         let partial = f64::from(partial);
         let sectors = whole + partial * costs.store_partial;
         self.store(start, costs.sector * sectors);
-        let written = costs.sector * whole + costs.store_partial_bytes * partial;
+        // What is written once more has not left L2 yet.
+        let new = f64::from(event.c) / f64::from(event.a);
+        let written = new * (costs.sector * whole + costs.store_partial_bytes * partial);
         self.dram_free = self.dram_free.max(start) + written / self.input.share.dram_write;
         self.out.busy.dram += written / self.input.share.dram_write;
         (time, Reason::GlobalMemory)
@@ -647,6 +669,12 @@ impl<'a> Sm<'a> {
         (time, Reason::GlobalMemory)
     }
 
+    /// Of what an instruction loads, the share that nobody has loaded before.
+    fn first(&self, event: &Event) -> f64 {
+        let new = f64::from(event.c) / f64::from(event.a.max(1));
+        new * self.input.first[event.func as usize][event.pc as usize]
+    }
+
     /// Bytes that come from L2, a share of them from memory; returns when the last has come, without the latency.
     fn request(&mut self, time: f64, bytes: f64, first: f64) -> f64 {
         let Share { l2, dram, .. } = self.input.share;
@@ -669,7 +697,7 @@ impl<'a> Sm<'a> {
     fn bulk(&mut self, at: usize, event: &Event, load: bool, time: f64) -> (f64, Reason) {
         let costs = self.input.costs;
         let bytes = f64::from(event.a);
-        let first = self.input.first[event.func as usize][event.pc as usize];
+        let first = self.first(event);
         self.warps[at].earliest = time + costs.tma_issue;
         let (read, done) = if load {
             // Alone, a copy takes its latency, which contains its bytes; after others it ends when the way is free.
@@ -679,8 +707,9 @@ impl<'a> Sm<'a> {
             (alone.max(queued), alone.max(queued))
         } else {
             self.store(time, bytes);
-            self.dram_free = self.dram_free.max(time) + bytes / self.input.share.dram_write;
-            self.out.busy.dram += bytes / self.input.share.dram_write;
+            let written = f64::from(event.c) / self.input.share.dram_write;
+            self.dram_free = self.dram_free.max(time) + written;
+            self.out.busy.dram += written;
             let alone = time + costs.tma_store.min(bytes / costs.store_rate + costs.tma_issue);
             // What L2 has taken need not be in memory to have been read.
             let read = alone.max(self.store_free);

@@ -5,6 +5,7 @@ use super::replay::Replay;
 use super::source::LineTable;
 use super::{Line, Pipe, Prediction, PtxLine, Reason, SourceLine};
 use crate::exec::state::program::Program;
+use crate::exec::state::record::ClockReads;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -30,6 +31,7 @@ pub(super) struct Parts<'a> {
     pub first_share: f64,
     pub from_image: f64,
     pub replay: Replay,
+    pub clock_reads: ClockReads,
     pub program: &'a Program,
     pub schedulers: f64,
 }
@@ -86,6 +88,7 @@ pub(super) fn prediction(p: Parts<'_>) -> Prediction {
         sources,
         agents: agents(&p.replay.warps),
         spans: p.replay.spans,
+        clock_reads: p.clock_reads,
     }
 }
 

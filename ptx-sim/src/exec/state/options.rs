@@ -1,6 +1,6 @@
 //! What a launch is told: properties of the device and how to run.
 
-use super::record::RecordOptions;
+use super::record::{ClockReads, RecordOptions};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -61,6 +61,8 @@ pub struct RunOptions {
     pub max_time: Option<Duration>,
     /// Runs only some clusters and records what they execute; matrix products are not computed meanwhile.
     pub record: Option<RecordOptions>,
+    /// What reads of `%clock`, `%clock_hi` and `%clock64` give; without it, instructions that the warp has executed.
+    pub clocks: Option<Arc<ClockReads>>,
     /// Counts CTAs that ran to their end while the launch goes on, for a progress display.
     pub finished: Option<Arc<AtomicU64>>,
 }
@@ -78,6 +80,7 @@ impl Default for RunOptions {
             max_instructions: None,
             max_time: None,
             record: None,
+            clocks: None,
             finished: None,
         }
     }

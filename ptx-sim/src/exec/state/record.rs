@@ -33,7 +33,8 @@ pub struct Event {
     /// bytes of a lane (and no sectors in `a`); barriers: threads (0 for all); mbarriers: count, bytes or parity; bulk
     /// copies: shared offset of the mbarrier, or `u32::MAX`.
     pub b: u32,
-    /// Local memory: where the first lane's access begins.
+    /// Global memory: the sectors that the block had not named before; bulk copies: such bytes; local memory: where the
+    /// first lane's access begins.
     pub c: u32,
 }
 
@@ -44,24 +45,46 @@ pub struct BlockTrace {
     pub warps: Vec<Vec<Event>>,
 }
 
-/// How often instructions named lines of global memory, and how often as the first of all.
+/// What the warps of a launch read from their clock, in the order in which they read it. Known are some of the blocks;
+/// all others read what the first of them does.
+#[derive(Clone, Debug, Default)]
+pub struct ClockReads {
+    /// By place in the grid, the readings of each warp.
+    pub blocks: Vec<([u32; 3], Vec<Arc<[u64]>>)>,
+}
+
+impl ClockReads {
+    /// The readings of a warp.
+    pub(crate) fn of(&self, block: [u32; 3], warp: u32) -> Option<Arc<[u64]>> {
+        let (_, warps) = self.blocks.iter().find(|(id, _)| *id == block).or_else(|| self.blocks.first())?;
+        warps.get(warp as usize).cloned()
+    }
+}
+
+/// How often instructions named lines of global memory that their block had not named before, and how often as the
+/// first of all.
 #[derive(Clone, Debug, Default)]
 pub struct Footprint {
     seen: FxHashSet<u64>,
+    seen_by_block: FxHashSet<(u32, u64)>,
     by_instruction: FxHashMap<(u32, u32), (u64, u64)>,
 }
 
 impl Footprint {
-    /// An instruction names something of `weight` lines.
-    pub fn touch(&mut self, func: u32, pc: u32, what: u64, weight: u64) {
+    /// An instruction of a block, by the block's number in the grid, names something of `weight` lines. Whether the
+    /// block names it for the first time.
+    pub fn touch(&mut self, block: u32, (func, pc): (u32, u32), what: u64, weight: u64) -> bool {
         let (all, first) = self.by_instruction.entry((func, pc)).or_default();
-        *all += weight;
-        if self.seen.insert(what) {
-            *first += weight;
+        let is_new = self.seen_by_block.insert((block, what));
+        if is_new {
+            *all += weight;
+            *first += if self.seen.insert(what) { weight } else { 0 };
         }
+        is_new
     }
 
-    /// The share of an instruction's lines that nobody had touched before; 1 for an instruction that was not seen.
+    /// Of the lines that an instruction's block names for the first time, the share that no block had named before; 1
+    /// for an instruction that was not seen.
     pub fn first_share(&self, func: u32, pc: u32) -> f64 {
         match self.by_instruction.get(&(func, pc)) {
             Some((all, first)) if *all > 0 => *first as f64 / *all as f64,

@@ -9,6 +9,8 @@ use super::tensor::{PendingLoad, WgmmaState};
 use super::undefined::Undefined;
 use crate::ir::Special;
 use smallvec::SmallVec;
+use std::cell::Cell;
+use std::sync::Arc;
 
 /// What a part of a warp waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,6 +129,8 @@ pub(crate) struct Warp {
     pub env: Env,
     /// What `%clock` shows: executed instructions, and time slept.
     pub clock: u64,
+    /// What it shows instead, and how often it has been read, where readings are given.
+    pub clock_reads: Option<(Arc<[u64]>, Cell<usize>)>,
     /// Executed instructions.
     pub steps: u32,
     /// Register count set by `setmaxnreg`.
@@ -177,9 +181,9 @@ impl Warp {
             Special::LanemaskLt => per_lane(&|i| (1u32 << i) - 1),
             Special::LanemaskGe => per_lane(&|i| u32::MAX << i),
             Special::LanemaskGt => per_lane(&|i| !(u32::MAX >> (31 - i))),
-            Special::Clock => uniform(self.clock as u32),
-            Special::ClockHi => uniform((self.clock >> 32) as u32),
-            Special::Clock64 => [self.clock; 32],
+            Special::Clock => uniform(self.read_clock() as u32),
+            Special::ClockHi => uniform((self.read_clock() >> 32) as u32),
+            Special::Clock64 => [self.read_clock(); 32],
             Special::Globaltimer => [now; 32],
             Special::GlobaltimerLo => uniform(now as u32),
             Special::GlobaltimerHi => uniform((now >> 32) as u32),
@@ -196,6 +200,12 @@ impl Warp {
             Special::ReservedSmemOffsetEnd | Special::ReservedSmemOffsetCap => uniform(SHARED_START),
             Special::CurrentGraphExec | Special::Envreg(_) | Special::Pm(_) => uniform(0),
         }
+    }
+
+    fn read_clock(&self) -> u64 {
+        let Some((readings, next)) = &self.clock_reads else { return self.clock };
+        let at = next.replace(next.get() + 1);
+        readings.get(at).or(readings.last()).copied().unwrap_or(self.clock)
     }
 
     /// The shared-window address of an own shared variable.

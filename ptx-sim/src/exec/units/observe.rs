@@ -15,6 +15,19 @@ use rustc_hash::FxHasher;
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 
+/// Memory that has been read is as new as before to one who writes it. The value marks the names of what is touched.
+#[derive(Clone, Copy)]
+enum Access {
+    Read = 0,
+    Write = 1 << 62,
+}
+
+/// The block's number in the grid.
+fn block_number(w: &Warp) -> u32 {
+    let ([x, y, z], [nx, ny, _]) = (w.env.ctaid, w.env.nctaid);
+    x.wrapping_add(nx.wrapping_mul(y.wrapping_add(ny.wrapping_mul(z))))
+}
+
 /// Notes instructions before they are executed.
 pub(crate) trait Observe {
     /// The event of an instruction; what it touches in global memory is entered into the footprint.
@@ -34,6 +47,7 @@ impl Observe for Machine<'_> {
                 a.space,
                 &Self::addresses(w, frame, &args[1]),
                 a.ty.bytes() * u32::from(a.vec),
+                Access::Read,
             ),
             Op::St(a) => self.memory(
                 w,
@@ -41,6 +55,7 @@ impl Observe for Machine<'_> {
                 a.space,
                 &Self::addresses(w, frame, &args[0]),
                 a.ty.bytes() * u32::from(a.vec),
+                Access::Write,
             ),
             Op::Atom(m) | Op::Red(m) => {
                 let at = usize::from(matches!(inst.op, Op::Atom(_)));
@@ -50,12 +65,13 @@ impl Observe for Machine<'_> {
                     m.space,
                     &Self::addresses(w, frame, &args[at]),
                     m.ty.bytes() * u32::from(m.vec),
+                    Access::Write,
                 );
             }
             Op::Multimem(m) => {
                 let at = usize::from(matches!(m.kind, MultimemKind::LdReduce { .. }));
                 let bytes = m.ty.bytes() * u32::from(m.vec);
-                self.memory(w, &mut event, m.space, &Self::addresses(w, frame, &args[at]), bytes);
+                self.memory(w, &mut event, m.space, &Self::addresses(w, frame, &args[at]), bytes, Access::Write);
             }
             Op::Ldmatrix(m) | Op::Stmatrix(m) => {
                 let at = usize::from(matches!(inst.op, Op::Ldmatrix(_)));
@@ -64,7 +80,7 @@ impl Observe for Machine<'_> {
             }
             Op::CpAsync { .. } => {
                 let bytes = uniform(2);
-                self.memory(w, &mut event, Space::Global, &Self::addresses(w, frame, &args[1]), bytes);
+                self.memory(w, &mut event, Space::Global, &Self::addresses(w, frame, &args[1]), bytes, Access::Read);
             }
             Op::CpAsyncWait { all } => event.a = if *all { 0 } else { uniform(0) },
             Op::BulkWait { .. } | Op::WgmmaWait | Op::Setmaxnreg { .. } => event.a = uniform(0),
@@ -81,19 +97,21 @@ impl Observe for Machine<'_> {
                 event.a = lanes(mask).map(|l| sizes[l]).sum();
                 event.b = if m.mbarrier { self.barrier_offset(w, frame, &args[3], mask) } else { u32::MAX };
                 let global = if m.dst == Space::Global { &args[0] } else { &args[1] };
+                let access = if m.dst == Space::Global { Access::Write } else { Access::Read };
                 let address = Self::addresses(w, frame, global);
                 for lane in lanes(mask) {
-                    self.touch_copy(&event, address[lane], sizes[lane]);
+                    self.touch_copy(w, &mut event, address[lane], sizes[lane], access);
                 }
             }
             Op::CpTensor(m) if m.kind != TensorCopyKind::Prefetch => {
                 let load = m.kind == TensorCopyKind::Load;
+                let access = if load { Access::Read } else { Access::Write };
                 event.b = if load { self.barrier_offset(w, frame, &args[2], mask) } else { u32::MAX };
                 if let Arg::Tensor(t) = &args[usize::from(load)] {
                     for lane in lanes(mask) {
                         let (bytes, key) = self.tensor_box(w, frame, t, lane);
                         event.a += bytes;
-                        self.touch_copy(&event, key, bytes);
+                        self.touch_copy(w, &mut event, key, bytes, access);
                     }
                 }
             }
@@ -109,7 +127,7 @@ impl Machine<'_> {
         self.recorder.as_ref().map_or((1, 1), |r| (r.options.sector.max(1), r.options.line.max(1)))
     }
 
-    fn memory(&mut self, w: &Warp, event: &mut Event, space: Space, address: &Lanes64, bytes: u32) {
+    fn memory(&mut self, w: &Warp, event: &mut Event, space: Space, address: &Lanes64, bytes: u32, access: Access) {
         let first = address[event.lanes.trailing_zeros() as usize & 31];
         match self.place(w.cta, space, first) {
             Ok(Place::Shared { .. }) => event.a = passes(address, event.lanes, bytes),
@@ -138,9 +156,12 @@ impl Machine<'_> {
                     }
                 }
                 (event.a, event.b) = (sectors.len() as u32, seen.len() as u32 | partial << 16);
+                let block = block_number(w);
                 if let Some(recorder) = &mut self.recorder {
                     for (sector, _) in sectors {
-                        recorder.footprint.touch(event.func, event.pc, sector, 1);
+                        let what = sector | access as u64;
+                        let is_new = recorder.footprint.touch(block, (event.func, event.pc), what, 1);
+                        event.c += u32::from(is_new);
                     }
                 }
             }
@@ -151,10 +172,18 @@ impl Machine<'_> {
     }
 
     /// A copy of the copy engine. Its source counts as one thing: tiles of different blocks are the same or apart.
-    fn touch_copy(&mut self, event: &Event, key: u64, bytes: u32) {
+    fn touch_copy(&mut self, w: &Warp, event: &mut Event, key: u64, bytes: u32, access: Access) {
         let (sector, _) = self.grain();
-        if let Some(recorder) = &mut self.recorder {
-            recorder.footprint.touch(event.func, event.pc, key | 1 << 63, u64::from(bytes).div_ceil(sector));
+        let lines = u64::from(bytes).div_ceil(sector);
+        if let Some(recorder) = &mut self.recorder
+            && recorder.footprint.touch(
+                block_number(w),
+                (event.func, event.pc),
+                key >> 2 | 1 << 63 | access as u64,
+                lines,
+            )
+        {
+            event.c += bytes;
         }
     }
 

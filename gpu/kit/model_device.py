@@ -1,0 +1,52 @@
+"""The timing model as a device: `tile-run --timing`, one process a launch. Kernels that read their clock see what is predicted.
+
+Like the simulated device it measures nothing; unlike there, clocks mean something. The figures of micro-kernels can be derived from
+them as on hardware, and compared with those of the machine that the model is of.
+"""
+from __future__ import annotations
+
+import json
+import pathlib
+import subprocess
+import tempfile
+from typing import Any, Sequence
+
+from . import launches
+from .device import DeviceError, Image, Outcome, Schedule, Timed
+from .launches import Launch
+from .sim_device import SimDevice
+
+
+class ModelDevice(SimDevice):
+    name = "model"
+
+    def __init__(self, tile_run: pathlib.Path, machine: str, sms: int):
+        super().__init__(tile_run)
+        self.options = (f"--timing={machine}", "--timing-run")
+        self.machine, self.sms = machine, sms
+
+    def facts(self) -> dict[str, Any]:
+        return {"model": f"timing model of {self.machine}", "measures": False, "sms": self.sms}
+
+    def run(self, image: Image, launch: Launch) -> Outcome:
+        outcome = super().run(image, launch)
+        # What is printed is the prediction.
+        return Outcome(outcome.arrays)
+
+    def time(self, contenders: Sequence[tuple[Image, list[Launch]]], schedule: Schedule) -> list[Timed]:
+        """Predicted microseconds of the first launch of each, and no arrays: nothing is run."""
+        return [Timed([self._microseconds(image, found[0])], []) for image, found in contenders]
+
+    def _microseconds(self, image: Image, launch: Launch) -> float:
+        with tempfile.TemporaryDirectory(prefix="tile-run-") as scratch:
+            folder = pathlib.Path(scratch)
+            report = folder / "prediction.json"
+            command = [str(self.tile_run), "--quiet", "--end-with-parent", self.options[0], "--timing-json", str(report),
+                       "--launch", str(launches.write(launch, folder)), str(image.ptx)]
+            done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+            if done.returncode:
+                raise self._error(done.returncode, done.stderr)
+            found = json.loads(report.read_text())["us"]
+            if not isinstance(found, float):
+                raise DeviceError("tool", "the prediction has no time", where=report.name)
+            return found
