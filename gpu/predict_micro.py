@@ -20,7 +20,7 @@ import re
 import statistics
 import sys
 import tempfile
-from typing import Iterator
+from typing import Any, Iterator
 
 GPU = pathlib.Path(__file__).resolve().parent
 ROOT = GPU.parent
@@ -34,13 +34,12 @@ from kit.micro.registry import ALL  # noqa: E402
 from kit.micro.spec import Contender, Reading, Setup, Variant  # noqa: E402
 from kit.model_device import ModelDevice  # noqa: E402
 
-SMS = 132
 # How far from what was measured a figure may be, as a share of it.
 NEAR = 0.1
 
 
 def predict_variant(device: ModelDevice, image: Image, variant: Variant) -> dict[str, float]:
-    setup = Setup(SMS, True)
+    setup = Setup(device.sms, True)
     readings = []
     for length in variant.lengths:
         launch = variant.launch(setup, length)
@@ -53,7 +52,7 @@ def predict_variant(device: ModelDevice, image: Image, variant: Variant) -> dict
 
 
 def predict_contender(device: ModelDevice, image: Image, contender: Contender) -> dict[str, float]:
-    setup = Setup(SMS, True)
+    setup = Setup(device.sms, True)
     [timed] = device.time([(image, contender.launches(setup))], Schedule())
     return {contender.figure.name: contender.value(setup, timed.microseconds[0])}
 
@@ -92,10 +91,14 @@ class Row:
         return abs(self.ratio - 1) <= NEAR
 
 
+def numbers(machine: str) -> dict[str, dict[str, Any]]:
+    """What the model knows of a machine, with sources."""
+    return json.loads((ROOT / "src" / "machine" / "data" / f"{machine}.json").read_text())["values"]
+
+
 def given(machine: str) -> set[str]:
     """Figures that numbers of the machine's file were taken from."""
-    data = json.loads((ROOT / "src" / "machine" / "data" / f"{machine}.json").read_text())
-    sources = (row.get("source", "") for row in data.values() if isinstance(row, dict))
+    sources = (number["source"] for number in numbers(machine).values())
     return {figure for source in sources if source.startswith("run: ") for figure in re.findall(r"[a-z_0-9]+(?:\.[a-z_0-9]+)+", source)}
 
 
@@ -135,7 +138,7 @@ def main(arguments: list[str]) -> int:
     args = parser.parse_args(arguments)
     try:
         measured = json.loads(args.results.read_text())["constants"]
-        device = ModelDevice(args.tile_run, args.machine, SMS)
+        device = ModelDevice(args.tile_run, args.machine, numbers(args.machine)["sm.count"]["value"])
     except (OSError, DeviceError) as error:
         print(f"predict_micro.py: {error}", file=sys.stderr)
         return 2

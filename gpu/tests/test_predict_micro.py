@@ -28,6 +28,7 @@ class Predicted(unittest.TestCase):
     def test_what_no_number_was_taken_from(self):
         # Two warpgroups at once, and a load of more boxes than was measured for the model.
         known = predict_micro.given("sm_90")
+        self.assertIn("wgmma.bf16.ss.n256.clk", known)
         for only, figures in (("m2_", 3), ("m3_16kb_b2_d1_l2_one", 1), ("m14_4waves", 1)):
             status, table, said, page = predicted("--only", only)
             self.assertEqual((status, said), (0, ""))
